@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fails when a file includes what stands to the right of its layer (docs/architecture.md)."""
+import pathlib
+import re
+import sys
+
+# Each layer may include itself and every layer of a smaller level.
+LEVEL = {"base": 0, "topo": 1, "boot": 1, "datatype": 1, "transport": 2, "core": 3, "coll": 4, "io": 4,
+         "mpi": 5, "shmem": 5, "fortran": 5}
+# The runtime knows nothing of MPI's own header below the mpi layer.
+MPI_HEADER_FROM = LEVEL["mpi"]
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.M)
+
+
+def violations(root):
+    for path in sorted((root / "src").rglob("*.[ch]pp")):
+        layer = path.relative_to(root / "src").parts[0]
+        if layer not in LEVEL:
+            yield f"{path}: folder {layer} is no layer"
+            continue
+        for name in INCLUDE.findall(path.read_text()):
+            other = name.split("/")[0]
+            if name == "mpi.h" and LEVEL[layer] < MPI_HEADER_FROM:
+                yield f"{path}: includes mpi.h, which only the mpi layer may"
+            if "/" not in name or other not in LEVEL or other == layer:
+                continue
+            if LEVEL[other] >= LEVEL[layer]:
+                yield f"{path}: {layer} may not include {name}"
+
+
+def main():
+    found = list(violations(pathlib.Path(sys.argv[1])))
+    for line in found:
+        print(line, file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,15 @@
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+# A folder is a layer is a target. weft_layer(name) makes the static library weft_<name> of src/<name>'s sources;
+# the check of includes against the order of layers runs in every build.
+
+function(weft_layer name)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
+  add_library(weft_${name} STATIC ${sources})
+  target_link_libraries(weft_${name} PUBLIC weft_flags)
+  add_dependencies(weft_${name} weft_abi weft_check_layers)
+endfunction()
+
+add_custom_target(weft_check_layers
+  COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/check_layers.py ${PROJECT_SOURCE_DIR}
+  COMMENT "Checking that includes follow the layers")

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Messages a person reads: cause, object, errno, remedy.
+
+#include <string>
+
+namespace weft::base {
+
+struct Problem {
+  std::string cause;        // what could not be done and on what: "cannot map 64 MiB of shared memory"
+  int error = 0;            // errno, 0 when there is none
+  std::string remedy = {};  // what the reader can do about it
+};
+
+// "cannot map ...: Cannot allocate memory (errno 12). Remedy: ..."
+std::string describe(const Problem& problem);
+
+// Who speaks, shown in front of every line: "weft: rank 3 (pid 1234): ". Set once the rank is known.
+void set_speaker(int rank);
+
+void warn(const Problem& problem);
+void warn_once(const char* key, const Problem& problem);  // once per process and key
+
+// Writes the message and ends the process with status 1 through the job's abort (see set_end_of_job).
+[[noreturn]] void die(const Problem& problem);
+
+// What die() calls after writing; the boot layer sets it so that the whole job ends. The default is _exit(status).
+void set_end_of_job(void (*end)(int status));
+[[noreturn]] void end_job(int status);
+
+}  // namespace weft::base

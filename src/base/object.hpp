@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Every object a handle can point to begins with a word that says its kind and lies in the object arena, so that a
+// wrong, freed or garbage handle is told from a good one by a range check and one comparison, without a crash.
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+namespace weft::base {
+
+// The words are unlikely bit patterns: a handle into the middle of an object must not pass for another.
+enum class Kind : uint32_t {
+  free = 0,
+  communicator = 0xc0a11001,
+  group = 0x96091002,
+  datatype = 0xda7a1003,
+  request = 0x5e991004,
+  message = 0x3e551005,
+  op = 0x0be81006,
+  errhandler = 0xe44a1007,
+  info = 0x1bf01008,
+  session = 0x5e551009,
+};
+
+struct Object {
+  Kind kind = Kind::free;
+};
+
+// The arena: one reserved range of addresses, committed as it fills, slots of 64-byte multiples. Freed slots keep
+// Kind::free and are reused for objects of the same size. Thread-safe.
+class Arena {
+ public:
+  static constexpr size_t slot_align = 64;
+
+  // Memory for an object of `bytes`, zeroed; nullptr when there is none.
+  [[nodiscard]] static void* allocate(size_t bytes);
+  static void release(void* object, size_t bytes);
+
+  // Whether `address` may be read as an Object: aligned, inside what was handed out.
+  static bool holds(uintptr_t address) {
+    return address - base_ < used_ && (address & (slot_align - 1)) == 0;
+  }
+
+ private:
+  static inline uintptr_t base_ = 1;  // until the first allocation nothing is inside
+  static inline size_t used_ = 0;
+  friend struct ArenaGrowth;
+};
+
+template <class T, class... Args>
+[[nodiscard]] T* make_object(Args&&... args) {
+  void* slot = Arena::allocate(sizeof(T));
+  return slot ? ::new (slot) T(static_cast<Args&&>(args)...) : nullptr;
+}
+
+template <class T>
+void destroy_object(T* object) {
+  object->~T();
+  object->kind = Kind::free;
+  Arena::release(object, sizeof(T));
+}
+
+}  // namespace weft::base

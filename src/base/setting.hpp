@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Settings: one typed row per setting, written beside the code that uses it. The row gives the parser, `weft info`,
+// and the manual page; there is no second list. A row is a constant-initialised object that the linker collects.
+//
+//   static constinit base::Setting<uint64_t> eager_limit{
+//       {.name = "WEFT_EAGER_LIMIT", .help = "largest message sent without asking the receiver first",
+//        .unit = base::Unit::bytes, .level = base::Level::basic}, 8192, {0, 131072}};
+//   WEFT_SETTING(eager_limit);
+//
+// Values are read with value(), which is one load. Text accepts suffixes K, M, G for bytes; us, ms, s for times.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft::base {
+
+enum class Unit : uint8_t { none, bytes, microseconds, seconds, count };
+enum class Level : uint8_t { basic, expert };
+enum class Source : uint8_t { fallback, environment, program };  // where the value came from
+
+struct SettingText {
+  const char* name;              // WEFT_...
+  const char* help;              // one line
+  Unit unit = Unit::none;
+  Level level = Level::expert;
+  const char* alias = nullptr;   // a name other libraries use for it, accepted too
+};
+
+class SettingRow {
+ public:
+  constexpr explicit SettingRow(const SettingText& text) : text_(text) {}
+  const SettingText& text() const { return text_; }
+  Source source() const { return source_; }
+  virtual std::string shown() const = 0;          // the value as a user would write it
+  virtual std::string shown_default() const = 0;
+  virtual std::string shown_range() const = 0;    // "0 to 131072", "on or off", "global, object or hot"
+  // Takes the value from text; an empty result means taken, otherwise what is wrong with it.
+  [[nodiscard]] virtual std::string parse(std::string_view text) = 0;
+  void mark(Source source) { source_ = source; }
+
+ protected:
+  ~SettingRow() = default;
+
+ private:
+  SettingText text_;
+  Source source_ = Source::fallback;
+};
+
+struct Range {
+  int64_t low;
+  int64_t high;
+};
+
+// Integers, byte counts and times.
+class IntSetting final : public SettingRow {
+ public:
+  constexpr IntSetting(const SettingText& text, int64_t fallback, Range range)
+      : SettingRow(text), value_(fallback), default_(fallback), range_(range) {}
+  int64_t value() const { return value_; }
+  void set(int64_t value) { value_ = value; mark(Source::program); }
+  std::string shown() const override;
+  std::string shown_default() const override;
+  std::string shown_range() const override;
+  [[nodiscard]] std::string parse(std::string_view text) override;
+
+ private:
+  int64_t value_;
+  int64_t default_;
+  Range range_;
+};
+
+class BoolSetting final : public SettingRow {
+ public:
+  constexpr BoolSetting(const SettingText& text, bool fallback) : SettingRow(text), value_(fallback), default_(fallback) {}
+  bool value() const { return value_; }
+  std::string shown() const override;
+  std::string shown_default() const override;
+  std::string shown_range() const override;
+  [[nodiscard]] std::string parse(std::string_view text) override;
+
+ private:
+  bool value_;
+  bool default_;
+};
+
+// One of a few words; value() is the index in `choices`.
+class ChoiceSetting final : public SettingRow {
+ public:
+  constexpr ChoiceSetting(const SettingText& text, int fallback, const char* const* choices, int count)
+      : SettingRow(text), value_(fallback), default_(fallback), choices_(choices), count_(count) {}
+  int value() const { return value_; }
+  std::string shown() const override;
+  std::string shown_default() const override;
+  std::string shown_range() const override;
+  [[nodiscard]] std::string parse(std::string_view text) override;
+
+ private:
+  int value_;
+  int default_;
+  const char* const* choices_;
+  int count_;
+};
+
+// Free text (a list of cores, a fault plan); its user checks it.
+class TextSetting final : public SettingRow {
+ public:
+  constexpr explicit TextSetting(const SettingText& text) : SettingRow(text) {}
+  const char* value() const { return value_; }  // "" when not given
+  std::string shown() const override;
+  std::string shown_default() const override;
+  std::string shown_range() const override;
+  [[nodiscard]] std::string parse(std::string_view text) override;
+
+ private:
+  const char* value_ = "";
+};
+
+// Collects a row at link time.
+#define WEFT_SETTING(row)                                                             \
+  [[gnu::used, gnu::section("weft_settings")]] static constinit ::weft::base::SettingRow* const row##_entry = &row
+
+// All rows of this binary, sorted by name.
+std::vector<SettingRow*> all_settings();
+
+// Reads the environment once (later calls do nothing). A value out of range or not understood ends the program with a
+// message that prints the range; an unknown WEFT_ name warns and suggests the nearest.
+void load_settings();
+
+}  // namespace weft::base

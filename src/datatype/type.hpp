@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Layout of a datatype: which bytes of a buffer belong to an element, as nested strides around a contiguous block,
+// normalised when made (a vector of contiguous is a vector; a vector whose stride is its block is contiguous).
+// Knows nothing of MPI handles; src/mpi maps those to these objects.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/object.hpp"
+
+namespace weft::datatype {
+
+// What an element is made of, for reductions and type signatures.
+enum class Basic : uint8_t {
+  none,  // derived of several basics, or none
+  int8, int16, int32, int64, uint8, uint16, uint32, uint64,
+  float16, bfloat16, float32, float64, float80, float128,
+  complex32, complex64, complex128, complex160,  // pairs of float16, float32, float64, float80
+  boolean,                                       // C and C++ bool
+  logical8, logical16, logical32, logical64,     // Fortran
+  character, byte, packed, wide_char,
+  float_int, double_int, long_int, two_int, short_int, long_double_int,  // pairs for MINLOC and MAXLOC
+  two_float, two_double, two_fortran_int,
+};
+
+// One loop around the block: `count` times, `stride` bytes apart.
+struct Loop {
+  int64_t count;
+  int64_t stride;
+};
+
+inline constexpr int max_loops = 6;
+
+struct Type : base::Object {
+  // ---- read on the road of every message: the first line
+  bool committed = false;
+  bool contiguous = false;  // `count` elements are `count * size` bytes from the buffer's address, no gap
+  bool predefined = false;
+  Basic basic = Basic::none;
+  int64_t size = 0;    // bytes of data in an element
+  int64_t extent = 0;  // bytes from an element to the next
+  int64_t lower_bound = 0;
+  int64_t true_lower_bound = 0;
+  int64_t true_extent = 0;
+  // ----
+  int64_t block = 0;  // bytes of the innermost contiguous block
+  int64_t first = 0;  // offset of the first block from the buffer's address
+  int loops = 0;      // how many of `loop` are used, outermost first
+  Loop loop[max_loops] = {};
+  int64_t basic_count = 0;  // basic elements in one element, for MPI_Get_elements
+  int references = 1;
+  const char* name = "";
+};
+
+}  // namespace weft::datatype

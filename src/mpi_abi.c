@@ -1,0 +1,2 @@
+/* SPDX-License-Identifier: BSD-3-Clause. The standard ABI lies in libweft.so; this library only carries its SONAME. */
+typedef int weft_abi_carrier;
