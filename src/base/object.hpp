@@ -5,6 +5,7 @@
 // Every object a handle can point to begins with a word that says its kind and lies in the object arena, so that a
 // wrong, freed or garbage handle is told from a good one by a range check and one comparison, without a crash.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -30,7 +31,8 @@ struct Object {
 };
 
 // The arena: one reserved range of addresses, committed as it fills, slots of 64-byte multiples. Freed slots keep
-// Kind::free and are reused for objects of the same size. Thread-safe.
+// Kind::free and are reused for objects of the same size. A released slot is zeroed at once, so that no line of it looks
+// like an object to a stale handle. Thread-safe.
 class Arena {
  public:
   static constexpr size_t slot_align = 64;
@@ -41,12 +43,13 @@ class Arena {
 
   // Whether `address` may be read as an Object: aligned, inside what was handed out.
   static bool holds(uintptr_t address) {
-    return address - base_ < used_ && (address & (slot_align - 1)) == 0;
+    size_t used = used_.load(std::memory_order_acquire);  // pairs with the release in allocate(): base_ is then set
+    return address - base_.load(std::memory_order_relaxed) < used && (address & (slot_align - 1)) == 0;
   }
 
  private:
-  static inline uintptr_t base_ = 1;  // until the first allocation nothing is inside
-  static inline size_t used_ = 0;
+  static inline constinit std::atomic<uintptr_t> base_ = 1;  // until the first allocation nothing is inside
+  static inline constinit std::atomic<size_t> used_ = 0;
   friend struct ArenaGrowth;
 };
 

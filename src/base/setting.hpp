@@ -5,12 +5,13 @@
 // Settings: one typed row per setting, written beside the code that uses it. The row gives the parser, `weft info`,
 // and the manual page; there is no second list. A row is a constant-initialised object that the linker collects.
 //
-//   static constinit base::Setting<uint64_t> eager_limit{
+//   static constinit base::IntSetting eager_limit{
 //       {.name = "WEFT_EAGER_LIMIT", .help = "largest message sent without asking the receiver first",
 //        .unit = base::Unit::bytes, .level = base::Level::basic}, 8192, {0, 131072}};
 //   WEFT_SETTING(eager_limit);
 //
-// Values are read with value(), which is one load. Text accepts suffixes K, M, G for bytes; us, ms, s for times.
+// Values are read with value(), which is one load. Text accepts suffixes K, M, G for bytes; us, ms, s for times. An empty
+// value means the default, as if the variable were not set.
 
 #include <cstdint>
 #include <string>
@@ -20,7 +21,7 @@
 namespace weft::base {
 
 enum class Unit : uint8_t { none, bytes, microseconds, seconds, count };
-enum class Level : uint8_t { basic, expert };
+enum class Level : uint8_t { basic, expert, internal };  // internal: what the launcher tells ranks, listed nowhere
 enum class Source : uint8_t { fallback, environment, program };  // where the value came from
 
 struct SettingText {
@@ -124,11 +125,21 @@ class TextSetting final : public SettingRow {
 #define WEFT_SETTING(row)                                                             \
   [[gnu::used, gnu::section("weft_settings")]] static constinit ::weft::base::SettingRow* const row##_entry = &row
 
+// A whole number as a user writes it, in the unit's own measure: "64K" bytes, "5ms" as 5000 microseconds. Returns what is
+// wrong, or an empty text when `value` was set.
+[[nodiscard]] std::string parse_number(std::string_view text, Unit unit, int64_t& value);
+
+// Text of unknown origin as it may be printed: in quotes, shortened, without control characters.
+std::string quoted(std::string_view text);
+
 // All rows of this binary, sorted by name.
 std::vector<SettingRow*> all_settings();
 
 // Reads the environment once (later calls do nothing). A value out of range or not understood ends the program with a
 // message that prints the range; an unknown WEFT_ name warns and suggests the nearest.
 void load_settings();
+
+// The name of `rows` nearest to `name` by edit distance; nullptr when none is near enough to be meant.
+const char* nearest_setting(std::string_view name, const std::vector<SettingRow*>& rows);
 
 }  // namespace weft::base
