@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Generates what follows from the table of MPI functions and constants (docs/abi.md).
+
+  generate.py            writes include/mpi.h, which is checked in
+  generate.py --check    fails when include/mpi.h is not what the table gives
+  generate.py --out DIR  writes what the build needs into DIR
+  generate.py --list     prints the implemented functions, one per line
+"""
+import argparse
+import pathlib
+import sys
+
+sys.dont_write_bytecode = True  # a source tree may be read-only
+
+import build_files  # noqa: E402
+import header  # noqa: E402
+import table  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def write(path, text):
+    """Leaves a file alone that is right already: what depends on it is not built again."""
+    if path.exists() and path.read_text() == text:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def write_build_files(out, functions, constants):
+    ready = table.implemented(functions)
+    write(out / "mpi" / "functions.hpp", build_files.functions_hpp(functions))
+    write(out / "mpi" / "names.hpp", build_files.names_hpp(constants["constants"]))
+    for name, text in build_files.entry_files(functions, ready):
+        write(out / name, text)
+    write(out / "weft.map", build_files.map_file(ready))
+    write(out / "constants_test.c", build_files.constants_test(constants))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--out", type=pathlib.Path)
+    parser.add_argument("--list", action="store_true")
+    args = parser.parse_args()
+    functions, constants = table.functions(), table.constants()
+    header_path, text = ROOT / "include" / "mpi.h", header.render(functions, constants)
+    if args.list:
+        print("\n".join(f.name for f in table.implemented(functions)))
+    elif args.out:
+        write_build_files(args.out, functions, constants)
+    elif args.check:
+        if not header_path.exists() or header_path.read_text() != text:
+            print("include/mpi.h is out of date: run abi/generate.py", file=sys.stderr)
+            return 1
+    else:
+        write(header_path, text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
