@@ -4,6 +4,7 @@
 
 // Layout of a datatype: which bytes of a buffer belong to an element, as nested strides around a contiguous block,
 // normalised when made (a vector of contiguous is a vector; a vector whose stride is its block is contiguous).
+// A block that no loops express is a list of pieces, so every layout is loops around one block.
 // Knows nothing of MPI handles; src/mpi maps those to these objects.
 
 #include <cstddef>
@@ -13,18 +14,20 @@
 
 namespace weft::datatype {
 
+// clang-format off
 // What an element is made of, for reductions and type signatures.
 enum class Basic : uint8_t {
   none,  // derived of several basics, or none
-  int8, int16, int32, int64, uint8, uint16, uint32, uint64,
+  int8, int16, int32, int64, int128, uint8, uint16, uint32, uint64,
   float16, bfloat16, float32, float64, float80, float128,
-  complex32, complex64, complex128, complex160,  // pairs of float16, float32, float64, float80
-  boolean,                                       // C and C++ bool
-  logical8, logical16, logical32, logical64,     // Fortran
+  complex32, complex64, complex128, complex160, complex256,  // pairs of float16, float32, float64, float80, float128
+  boolean,                                                   // C and C++ bool
+  logical8, logical16, logical32, logical64, logical128,     // Fortran
   character, byte, packed, wide_char,
   float_int, double_int, long_int, two_int, short_int, long_double_int,  // pairs for MINLOC and MAXLOC
   two_float, two_double, two_fortran_int,
 };
+// clang-format on
 
 // One loop around the block: `count` times, `stride` bytes apart.
 struct Loop {
@@ -32,7 +35,14 @@ struct Loop {
   int64_t stride;
 };
 
-inline constexpr int max_loops = 6;
+inline constexpr int max_loops = 8;
+
+// One contiguous piece of a block that has gaps: what no loops express (MPI_SHORT_INT, nests deeper than max_loops).
+struct Piece {
+  int64_t offset;  // from the place of the block
+  int64_t bytes;
+  int64_t packed;  // bytes of the block's pieces before this one
+};
 
 struct Type : base::Object {
   // ---- read on the road of every message: the first line
@@ -46,12 +56,14 @@ struct Type : base::Object {
   int64_t true_lower_bound = 0;
   int64_t true_extent = 0;
   // ----
-  int64_t block = 0;  // bytes of the innermost contiguous block
+  int64_t block = 0;  // bytes of data in the innermost block, contiguous unless it has pieces
   int64_t first = 0;  // offset of the first block from the buffer's address
   int loops = 0;      // how many of `loop` are used, outermost first
-  Loop loop[max_loops] = {};
-  int64_t basic_count = 0;  // basic elements in one element, for MPI_Get_elements
   int references = 1;
+  Loop loop[max_loops] = {};
+  const Piece* pieces = nullptr;  // owned, unless predefined; copies of a Type share it, so derive, never assign
+  int64_t piece_count = 0;
+  int64_t basic_count = 0;  // basic elements in one element, for MPI_Get_elements; a pair is two
   const char* name = "";
 };
 
