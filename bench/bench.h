@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// What the measuring programs share: clock, blocks, medians, one printed line per result (`name size value unit`).
+// They use the standard ABI alone, so one binary measures every library that has a libmpi_abi.so.1.
+#ifndef WEFT_BENCH_H
+#define WEFT_BENCH_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+// The result is the median of blocks; a block is long enough to hide the clock's own cost.
+enum { BENCH_BLOCKS = 9, BENCH_MAX_SIZES = 16, BENCH_PAGE = 4096 };
+
+struct bench_options {
+  double block_us;               // how long one block should take
+  size_t sizes[BENCH_MAX_SIZES]; // bytes
+  int size_count;
+};
+
+// clock_gettime rather than MPI_Wtime: the same clock whatever the library.
+static inline double bench_now_us(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+static inline int bench_compare(const void* a, const void* b) {
+  const double x = *(const double*)a, y = *(const double*)b;
+  return (x > y) - (x < y);
+}
+
+static inline double bench_median(double* values, int count) {
+  qsort(values, (size_t)count, sizeof *values, bench_compare);
+  return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+static inline void bench_emit(const char* name, size_t size, double value, const char* unit) {
+  printf("%s %zu %.6g %s\n", name, size, value, unit);
+  fflush(stdout);
+}
+
+static inline _Noreturn void bench_die(const char* what) {
+  fprintf(stderr, "bench: %s\n", what);
+  exit(1);
+}
+
+// Arguments: `--quick`, and sizes in bytes that replace the program's own.
+static inline struct bench_options bench_parse(int argc, char** argv, const size_t* sizes, int count) {
+  struct bench_options options = {.block_us = 10e3, .size_count = count};
+  memcpy(options.sizes, sizes, (size_t)count * sizeof *sizes);
+  int given = 0;
+  for (int i = 1; i < argc; ++i) {
+    if (strcmp(argv[i], "--quick") == 0) {
+      options.block_us = 2e3;
+    } else if (given < BENCH_MAX_SIZES) {
+      options.sizes[given++] = strtoull(argv[i], NULL, 10);
+    }
+  }
+  if (given > 0) options.size_count = given;
+  return options;
+}
+
+// Iterations that fill a block, from the time that `tried` of them took.
+static inline int bench_iterations(const struct bench_options* options, double took_us, int tried) {
+  const double wanted = options->block_us * tried / (took_us > 0.1 ? took_us : 0.1);
+  return wanted < 2 ? 2 : wanted > 1e6 ? 1000000 : (int)wanted;
+}
+
+// Page-aligned and touched, so that page faults are not measured.
+static inline unsigned char* bench_buffer(size_t bytes) {
+  unsigned char* p = aligned_alloc(BENCH_PAGE, (bytes + BENCH_PAGE - 1) / BENCH_PAGE * BENCH_PAGE + BENCH_PAGE);
+  if (!p) bench_die("out of memory");
+  memset(p, 1, bytes);
+  return p;
+}
+
+// A message that arrives wrong must not count as fast: each size is checked once.
+static inline void bench_fill(unsigned char* p, size_t bytes, unsigned seed) {
+  for (size_t i = 0; i < bytes; ++i) p[i] = (unsigned char)((i * 131 + (i >> 8) + seed) & 0xff);
+}
+
+static inline void bench_check(const unsigned char* p, size_t bytes, unsigned seed) {
+  for (size_t i = 0; i < bytes; ++i) {
+    if (p[i] != (unsigned char)((i * 131 + (i >> 8) + seed) & 0xff)) bench_die("a message arrived with wrong bytes");
+  }
+}
+
+#ifdef MPI_VERSION
+// Rank 0 decides how often, every other rank hears of it.
+static inline int bench_agree(int value) {
+  int rank, ranks;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (rank > 0) MPI_Recv(&value, 1, MPI_INT, 0, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  for (int r = 1; rank == 0 && r < ranks; ++r) MPI_Send(&value, 1, MPI_INT, r, 99, MPI_COMM_WORLD);
+  return value;
+}
+
+static inline int bench_rank_of(int needed) {
+  int rank, ranks;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  // A launcher of another library starts singletons: that must not look like a result.
+  if (ranks < needed) bench_die("too few ranks: was this started by the library's own launcher?");
+  return rank;
+}
+#endif
+
+#endif

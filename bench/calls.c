@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// The calls whose instructions instructions.py counts: everything called from a function count_* is taken, nothing else.
+//   calls N [--multiple] [--put]
+// Ranks 0 and 1 run N rounds of 16 messages of 8 bytes; receives are posted before their messages are sent.
+#include <mpi.h>
+
+#include "bench.h"
+
+enum { BATCH = 16 };
+
+#define COUNTED static __attribute__((noinline))
+
+COUNTED void count_isend(long* data, MPI_Request* requests) {
+  for (int i = 0; i < BATCH; ++i) MPI_Isend(&data[i], 8, MPI_BYTE, 1, 1, MPI_COMM_WORLD, &requests[i]);
+}
+
+COUNTED void count_irecv(long* data, MPI_Request* requests) {
+  for (int i = 0; i < BATCH; ++i) MPI_Irecv(&data[i], 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &requests[i]);
+}
+
+// By the time of these calls the requests are complete.
+COUNTED void count_wait(MPI_Request* requests) {
+  for (int i = 0; i < BATCH / 2; ++i) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+}
+
+COUNTED void count_test(MPI_Request* requests) {
+  for (int i = BATCH / 2; i < BATCH; ++i) {
+    int done = 0;
+    while (!done) MPI_Test(&requests[i], &done, MPI_STATUS_IGNORE);
+  }
+}
+
+COUNTED void count_put(const long* data, MPI_Win window) {
+  for (int i = 0; i < BATCH; ++i) MPI_Put(&data[i], 8, MPI_BYTE, 1, i * 8, 8, MPI_BYTE, window);
+}
+
+static void signal_to(int rank) { MPI_Send(NULL, 0, MPI_BYTE, rank, 2, MPI_COMM_WORLD); }
+static void signal_from(int rank) { MPI_Recv(NULL, 0, MPI_BYTE, rank, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
+
+static void messages(int rank, int rounds) {
+  long data[BATCH];
+  MPI_Request requests[BATCH];
+  for (int n = 0; n < rounds; ++n) {
+    if (rank == 0) {
+      for (int i = 0; i < BATCH; ++i) data[i] = (long)n * BATCH + i;
+      signal_from(1);
+      count_isend(data, requests);
+      signal_from(1);
+      count_wait(requests);
+      count_test(requests);
+    } else {
+      count_irecv(data, requests);
+      signal_to(0);
+      MPI_Waitall(BATCH, requests, MPI_STATUSES_IGNORE);
+      signal_to(0);
+      for (int i = 0; i < BATCH; ++i) {
+        if (data[i] != (long)n * BATCH + i) bench_die("a message arrived with wrong bytes");
+      }
+    }
+  }
+}
+
+static void puts_to_peer(int rank, int rounds) {
+  long data[BATCH] = {0}, *memory;
+  MPI_Win window;
+  MPI_Win_allocate(sizeof data, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+  MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
+  for (int n = 0; rank == 0 && n < rounds; ++n) {
+    for (int i = 0; i < BATCH; ++i) data[i] = (long)n * BATCH + i;
+    count_put(data, window);
+    MPI_Win_flush(1, window);
+  }
+  MPI_Win_sync(window);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_sync(window);
+  if (rank == 1 && memory[BATCH - 1] != (long)rounds * BATCH - 1) bench_die("a put arrived with wrong bytes");
+  MPI_Win_unlock_all(window);
+  MPI_Win_free(&window);
+}
+
+int main(int argc, char** argv) {
+  const int rounds = argc > 1 ? atoi(argv[1]) : 0;
+  int multiple = 0, put = 0, provided = MPI_THREAD_SINGLE;
+  for (int i = 2; i < argc; ++i) {
+    multiple |= strcmp(argv[i], "--multiple") == 0;
+    put |= strcmp(argv[i], "--put") == 0;
+  }
+  if (rounds < 1) bench_die("usage: calls ROUNDS [--multiple] [--put]");
+  if (multiple) {
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    if (provided != MPI_THREAD_MULTIPLE) bench_die("no MPI_THREAD_MULTIPLE");
+  } else {
+    MPI_Init(&argc, &argv);
+  }
+  const int rank = bench_rank_of(2);
+  if (put) {
+    puts_to_peer(rank, rounds);
+  } else if (rank < 2) {
+    messages(rank, rounds);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Ping-pong between ranks 0 and 1 with blocking calls: half a round trip.
+#include <mpi.h>
+
+#include "bench.h"
+
+static unsigned char *out, *in;
+
+static double ping_pong(int rank, size_t size, int iterations) {
+  const int bytes = (int)size, peer = 1 - rank;
+  const double start = bench_now_us();
+  for (int i = 0; i < iterations; ++i) {
+    if (rank == 0) {
+      MPI_Send(out, bytes, MPI_BYTE, peer, 1, MPI_COMM_WORLD);
+      MPI_Recv(in, bytes, MPI_BYTE, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else {
+      MPI_Recv(in, bytes, MPI_BYTE, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Send(out, bytes, MPI_BYTE, peer, 1, MPI_COMM_WORLD);
+    }
+  }
+  return bench_now_us() - start;
+}
+
+static void measure(int rank, size_t size, const struct bench_options* options) {
+  bench_fill(out, size, 7 + (unsigned)rank);
+  ping_pong(rank, size, 1);
+  bench_check(in, size, 8 - (unsigned)rank);
+
+  enum { TRIES = 8 };
+  ping_pong(rank, size, TRIES);
+  const int iterations = bench_agree(bench_iterations(options, ping_pong(rank, size, TRIES), TRIES));
+  double blocks[BENCH_BLOCKS];
+  for (int b = 0; b < BENCH_BLOCKS; ++b) blocks[b] = ping_pong(rank, size, iterations) / (2.0 * iterations);
+  if (rank == 0) bench_emit("latency", size, bench_median(blocks, BENCH_BLOCKS), "us");
+}
+
+int main(int argc, char** argv) {
+  static const size_t sizes[] = {8, 64, 256, 1024, 4096, 8192, 16384, 65536, 262144, 1048576, 4194304};
+  const struct bench_options options = bench_parse(argc, argv, sizes, sizeof sizes / sizeof *sizes);
+  MPI_Init(&argc, &argv);
+  const int rank = bench_rank_of(2);
+  size_t largest = 0;
+  for (int i = 0; i < options.size_count; ++i) largest = options.sizes[i] > largest ? options.sizes[i] : largest;
+  out = bench_buffer(largest);
+  in = bench_buffer(largest);
+  for (int i = 0; rank < 2 && i < options.size_count; ++i) measure(rank, options.sizes[i], &options);
+  MPI_Barrier(MPI_COMM_WORLD);
+  free(out);
+  free(in);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,236 @@
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The MPI libraries that are measured: where they are, how each starts ranks, and the programs built for them.
+
+The programs are linked against a stub that only carries the name libmpi_abi.so.1, so the very same binary runs on every
+library with the standard ABI: LD_LIBRARY_PATH alone decides. Open MPI 5.0 has no such library; for it the same sources
+are compiled again with its own mpicc.
+"""
+
+import dataclasses
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import venv
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SOURCES = ROOT / "bench"
+BUILD = ROOT / "build" / "bench"
+PEERS = ROOT / "build" / "peers"
+ABI_NAME = "libmpi_abi.so.1"
+FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-O2", "-g", "-Wall", "-Wextra"]
+MPI_PROGRAMS = ["latency", "bandwidth", "bibandwidth", "rate", "startup", "barrier", "pairs", "calls"]
+
+
+class Failure(Exception):
+    """Something could not be measured; the text is shown in place of the number."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """One library as a package: `bound` gives each rank a core, `free` is for more ranks than cores."""
+
+    label: str
+    package: str  # on PyPI; "" for Weft itself
+    abi: bool  # has libmpi_abi.so.1
+    bound: tuple = ()
+    free: tuple = ()
+    bound_environment: dict = dataclasses.field(default_factory=dict)
+    free_environment: dict = dataclasses.field(default_factory=dict)
+
+
+KINDS = {
+    "weft": Kind("Weft", "", True),
+    # MPICH: ch4's shared memory serves ranks of one node whatever the netmod.
+    "mpich": Kind("MPICH", "mpich", True, bound=("-bind-to", "core"), free=("-bind-to", "none")),
+    "intel": Kind("Intel MPI", "impi-rt", True,
+                  bound_environment={"I_MPI_FABRICS": "shm", "I_MPI_PIN": "1"},
+                  free_environment={"I_MPI_FABRICS": "shm", "I_MPI_PIN": "0"}),
+    "openmpi": Kind("Open MPI", "openmpi", False,
+                    bound=("--bind-to", "core"), free=("--bind-to", "none", "--oversubscribe")),
+}
+
+
+@dataclasses.dataclass
+class Library:
+    key: str
+    kind: Kind
+    prefix: pathlib.Path
+    version: str
+
+    @property
+    def title(self):
+        return f"{self.kind.label} {self.version}".strip()
+
+    @property
+    def program_folder(self):
+        return BUILD / ("abi" if self.kind.abi else self.key)
+
+    def environment(self, free=False):
+        # Nothing of the caller's settings may favour one library.
+        drop = re.compile(r"(I_MPI_|MPICH_|MPIR_|OMPI_|PRTE_|PMIX_|PMI_|UCX_|FI_|WEFT_|LD_PRELOAD$|LD_LIBRARY_PATH$)")
+        result = {name: value for name, value in os.environ.items() if not drop.match(name)}
+        result["LD_LIBRARY_PATH"] = str(self.prefix / "lib")
+        if self.key == "intel":
+            result["I_MPI_ROOT"] = str(self.prefix)
+        result.update(self.kind.free_environment if free else self.kind.bound_environment)
+        return result
+
+    def launch(self, ranks, free=False):
+        command = [str(self.prefix / "bin" / "mpiexec")]
+        if self.key == "openmpi" and os.geteuid() == 0:
+            command.append("--allow-run-as-root")
+        return [*command, *(self.kind.free if free else self.kind.bound), "-n", str(ranks)]
+
+    def check(self, program):
+        """Refuses to measure one library under the name of another."""
+        listing = subprocess.run(["ldd", str(program)], env=self.environment(), capture_output=True, text=True,
+                                 check=False).stdout
+        name = ABI_NAME if self.kind.abi else "libmpi.so"
+        found = [line.split("=>")[1].split("(")[0].strip() for line in listing.splitlines()
+                 if name in line and "=>" in line]
+        inside = [path for path in found if pathlib.Path(path).resolve().is_relative_to(self.prefix.resolve())]
+        if not inside:
+            raise Failure(f"{program.name} would load {found or 'no MPI library'}, not {self.prefix}")
+
+    def run(self, ranks, program, arguments=(), free=False, timeout=60, wrapper=()):
+        """What the ranks printed on standard output."""
+        path = self.program_folder / program
+        if not path.exists():
+            raise Failure(f"{program} is not built for it")
+        self.check(path)
+        command = [*self.launch(ranks, free), *wrapper, str(path), *arguments]
+        return run_command(command, self.environment(free), timeout)
+
+
+def run_command(command, environment=None, timeout=60):
+    process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        out, err = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        # The launcher gets the chance to end ranks that live in sessions of their own.
+        process.terminate()
+        try:
+            process.communicate(timeout=3)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+        raise Failure(f"no end within {timeout} s") from None
+    if process.returncode != 0:
+        lines = [line.strip() for line in (err + out).splitlines() if re.search(r"[A-Za-z]", line)]
+        raise Failure(f"exit status {process.returncode}: {lines[0][:160] if lines else 'no message'}")
+    return out
+
+
+def installed_version(prefix, package):
+    pattern = package.replace("-", "_") + "-*.dist-info"
+    for folder in prefix.glob("lib/python*/site-packages/" + pattern):
+        return folder.name.removesuffix(".dist-info").split("-", 1)[1]
+    return ""
+
+
+def install_peer(kind):
+    """A virtual environment of its own for each: the wheels' files collide."""
+    prefix = PEERS / kind.package
+    if not installed_version(prefix, kind.package):
+        print(f"installing {kind.package} from PyPI into {prefix.relative_to(ROOT)}", file=sys.stderr)
+        shutil.rmtree(prefix, ignore_errors=True)
+        venv.create(prefix, with_pip=True)
+        command = [str(prefix / "bin" / "python"), "-m", "pip", "install", "--quiet",
+                   "--disable-pip-version-check", kind.package]
+        run_command(command, timeout=600)
+    return prefix
+
+
+def find_weft(prefix):
+    if not (prefix / "bin" / "mpiexec").exists():
+        raise Failure(f"not installed: no {prefix / 'bin' / 'mpiexec'} (cmake --install)")
+    lines = (ROOT / "CMakeLists.txt").read_text()
+    version = re.search(r"project\(\w+ VERSION ([\d.]+)", lines)
+    return Library("weft", KINDS["weft"], prefix, version.group(1) if version else "")
+
+
+def find_peer(key):
+    kind = KINDS[key]
+    prefix = install_peer(kind)
+    return Library(key, kind, prefix, installed_version(prefix, kind.package))
+
+
+def find(keys, weft_prefix):
+    """The libraries that are there, and why the others are not."""
+    libraries, failures = [], {}
+    for key in keys:
+        try:
+            libraries.append(find_weft(weft_prefix) if key == "weft" else find_peer(key))
+        except (Failure, OSError, subprocess.SubprocessError) as error:
+            failures[key] = str(error)
+    return libraries, failures
+
+
+def header_folder(libraries):
+    """Any header of the standard ABI will do: they are the same ABI."""
+    folders = [(library.prefix / "include", []) for library in libraries if library.key == "weft"]
+    folders.append((ROOT / "include", []))
+    # MPICH's header is its own ABI unless this is defined.
+    folders += [(library.prefix / "include", ["-DMPI_ABI"]) for library in libraries if library.key == "mpich"]
+    for folder, flags in folders:
+        if (folder / "mpi.h").exists():
+            return [*flags, f"-I{folder}"]
+    raise Failure("no mpi.h of the standard ABI: build Weft, or use --peers")
+
+
+def newest(paths):
+    return max((path.stat().st_mtime for path in paths if path.exists()), default=0.0)
+
+
+def build_for_abi(compiler, libraries):
+    folder = BUILD / "abi"
+    folder.mkdir(parents=True, exist_ok=True)
+    include = header_folder(libraries)
+    objects = []
+    for program in MPI_PROGRAMS:
+        objects.append(folder / f"{program}.o")
+        run_command([compiler, *FLAGS, *include, "-c", str(SOURCES / f"{program}.c"), "-o", str(objects[-1])])
+    names = run_command(["nm", "-u", *map(str, objects)])
+    called = sorted(set(re.findall(r"\bMPI_\w+", names)))
+    stub = folder / "stub.c"
+    stub.write_text("".join(f"void {name}(void) {{}}\n" for name in called))
+    # Not in the folder of the programs, where a library path could find it.
+    (folder / "stub").mkdir(exist_ok=True)
+    library = folder / "stub" / ABI_NAME
+    run_command([compiler, "-shared", "-fPIC", f"-Wl,-soname,{ABI_NAME}", str(stub), "-o", str(library)])
+    for program, source in zip(MPI_PROGRAMS, objects):
+        run_command([compiler, str(source), str(library), "-o", str(folder / program)])
+
+
+def build(libraries):
+    """Builds what is older than its sources. Returns failures by library key."""
+    failures = {}
+    sources = [*SOURCES.glob("*.c"), *SOURCES.glob("*.h"), pathlib.Path(__file__)]
+    compiler = os.environ.get("CC", "cc")
+    BUILD.mkdir(parents=True, exist_ok=True)
+    if newest([BUILD / "limits"]) < newest(sources):
+        run_command([compiler, *FLAGS, str(SOURCES / "limits.c"), "-o", str(BUILD / "limits"), "-pthread"])
+    if any(library.kind.abi for library in libraries):
+        last = BUILD / "abi" / MPI_PROGRAMS[-1]
+        if newest([last]) < newest(sources):
+            try:
+                build_for_abi(compiler, libraries)
+            except Failure as error:
+                failures.update({library.key: str(error) for library in libraries if library.kind.abi})
+    for library in libraries:
+        if library.kind.abi or newest([library.program_folder / MPI_PROGRAMS[-1]]) >= newest(sources):
+            continue
+        library.program_folder.mkdir(parents=True, exist_ok=True)
+        try:
+            for program in MPI_PROGRAMS:
+                run_command([str(library.prefix / "bin" / "mpicc"), *FLAGS, str(SOURCES / f"{program}.c"), "-o",
+                             str(library.program_folder / program)], library.environment())
+        except Failure as error:
+            failures[library.key] = str(error)
+    return failures

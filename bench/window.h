@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Windows of nonblocking messages from rank 0 to rank 1, or both ways at once (bibandwidth). One source, as in other
+// benches of the kind; but every receive of a window has its own place, since overlapping receives are erroneous.
+#ifndef WEFT_BENCH_WINDOW_H
+#define WEFT_BENCH_WINDOW_H
+
+#include <mpi.h>
+
+#include "bench.h"
+
+// All places of a window together: 64 messages up to 256 KiB, fewer of the larger ones. limits.c copies in the same way.
+enum { WINDOW = 64, WINDOW_BYTES = 16 << 20 };
+
+static inline int window_count(size_t size) {
+  if (size * WINDOW <= WINDOW_BYTES) return WINDOW;
+  return size > WINDOW_BYTES ? 1 : (int)(WINDOW_BYTES / size);
+}
+
+struct window {
+  unsigned char *out, *in;
+  MPI_Request requests[2 * WINDOW];
+};
+
+static inline void window_create(struct window* w, const struct bench_options* options) {
+  size_t out = 0, in = 0;
+  for (int i = 0; i < options->size_count; ++i) {
+    const size_t size = options->sizes[i], places = size * (size_t)window_count(size);
+    out = size > out ? size : out;
+    in = places > in ? places : in;
+  }
+  w->out = bench_buffer(out);
+  w->in = bench_buffer(in);
+}
+
+static inline int window_post_receives(struct window* w, int peer, size_t size, int first) {
+  const int count = window_count(size);
+  for (int i = 0; i < count; ++i) {
+    MPI_Irecv(w->in + (size_t)i * size, (int)size, MPI_BYTE, peer, 1, MPI_COMM_WORLD, &w->requests[first + i]);
+  }
+  return first + count;
+}
+
+static inline int window_post_sends(struct window* w, int peer, size_t size, int first) {
+  const int count = window_count(size);
+  for (int i = 0; i < count; ++i) {
+    MPI_Isend(w->out, (int)size, MPI_BYTE, peer, 1, MPI_COMM_WORLD, &w->requests[first + i]);
+  }
+  return first + count;
+}
+
+// One-way windows, each answered by a four-byte message once all of it has arrived.
+static inline double window_one_way(struct window* w, int rank, size_t size, int iterations) {
+  int ack = 0;
+  const double start = bench_now_us();
+  for (int i = 0; i < iterations; ++i) {
+    if (rank == 0) {
+      MPI_Waitall(window_post_sends(w, 1, size, 0), w->requests, MPI_STATUSES_IGNORE);
+      MPI_Recv(&ack, 1, MPI_INT, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else {
+      MPI_Waitall(window_post_receives(w, 0, size, 0), w->requests, MPI_STATUSES_IGNORE);
+      MPI_Send(&ack, 1, MPI_INT, 0, 2, MPI_COMM_WORLD);
+    }
+  }
+  return bench_now_us() - start;
+}
+
+static inline double window_both_ways(struct window* w, int rank, size_t size, int iterations) {
+  const double start = bench_now_us();
+  for (int i = 0; i < iterations; ++i) {
+    const int posted = window_post_receives(w, 1 - rank, size, 0);
+    MPI_Waitall(window_post_sends(w, 1 - rank, size, posted), w->requests, MPI_STATUSES_IGNORE);
+  }
+  return bench_now_us() - start;
+}
+
+typedef double (*window_pattern)(struct window* w, int rank, size_t size, int iterations);
+
+// Microseconds per window, on rank 0.
+static inline double window_measure(struct window* w, window_pattern pattern, int rank, size_t size,
+                                    const struct bench_options* options) {
+  bench_fill(w->out, size, 7);
+  pattern(w, rank, size, 1);
+  if (rank == 1) {
+    for (int i = 0; i < window_count(size); ++i) bench_check(w->in + (size_t)i * size, size, 7);
+  }
+  enum { TRIES = 2 };
+  pattern(w, rank, size, TRIES);
+  const int iterations = bench_agree(bench_iterations(options, pattern(w, rank, size, TRIES), TRIES));
+  double blocks[BENCH_BLOCKS];
+  for (int b = 0; b < BENCH_BLOCKS; ++b) blocks[b] = pattern(w, rank, size, iterations) / iterations;
+  return bench_median(blocks, BENCH_BLOCKS);
+}
+
+#endif
