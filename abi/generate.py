@@ -36,6 +36,7 @@ def write_build_files(out, functions, constants):
     for name, text in build_files.entry_files(functions, ready):
         write(out / name, text)
     write(out / "weft.map", build_files.map_file(ready))
+    write(out / "link_stub.c", build_files.link_stub(ready))
     write(out / "constants_test.c", build_files.constants_test(constants))
 
 

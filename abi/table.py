@@ -100,7 +100,7 @@ def wrap(head, params, tail, width=120):
     indent = "    "
     for i, param in enumerate(params):
         piece = param + (", " if i + 1 < len(params) else ")" + tail)
-        if len(line) + len(piece.rstrip()) > width:
+        if len(line) + len(piece.partition("\n")[0].rstrip()) > width:
             lines.append(line.rstrip())
             line = indent
         line += piece
