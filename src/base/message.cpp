@@ -13,7 +13,7 @@ namespace {
 
 constinit std::atomic<int> speaker{-1};
 constinit std::atomic<void (*)(int)> end_of_job{nullptr};
-constinit std::atomic<bool> ending{false};
+constinit std::atomic<pid_t> ending{0};  // the thread that ends the job
 
 // Keys said already, by hash: a fixed table, so that warning needs no memory and nothing is destroyed at exit.
 constexpr int said_slots = 256;
@@ -75,6 +75,8 @@ void set_speaker(int rank) {
   speaker.store(rank, std::memory_order_relaxed);
 }
 
+void tell(const Problem& problem) { say("", problem); }
+
 void warn(const Problem& problem) {
   say("warning: ", problem);
 }
@@ -93,9 +95,14 @@ void set_end_of_job(void (*end)(int status)) {
 }
 
 void end_job(int status) {
-  // Only the first to come ends the job; should ending it fail in turn, this process at least is gone.
-  if (!ending.exchange(true)) {
+  // The first to come ends the job, and the process with it; other threads wait for that. Should ending the job fail in
+  // turn, this process at least is gone.
+  pid_t self = gettid();
+  pid_t first = 0;
+  if (ending.compare_exchange_strong(first, self)) {
     if (void (*end)(int) = end_of_job.load(std::memory_order_acquire)) end(status);
+  } else if (first != self) {
+    for (;;) pause();
   }
   _exit(status);
 }

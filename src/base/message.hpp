@@ -20,6 +20,7 @@ std::string describe(const Problem& problem);
 // Who speaks, shown in front of every line: "weft: rank 3 (pid 1234): ". Set once the rank is known.
 void set_speaker(int rank);
 
+void tell(const Problem& problem);
 void warn(const Problem& problem);
 void warn_once(const char* key, const Problem& problem);  // once per process and key
 

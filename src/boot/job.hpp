@@ -21,18 +21,21 @@ struct Job {
   int segment_fd = -1;     // memfd shared by all ranks of this host, mode 0600, sized by us, pages not yet reserved
   int app_number = -1;     // MPI_APPNUM: which program of `prog1 : prog2`, -1 when unknown
   int universe_size = -1;  // MPI_UNIVERSE_SIZE, -1 when unknown
+  int local_ranks = 1;     // ranks on this host, and how many processors' worth of time they have together: with fewer
+  int local_cpus = 1;      // processors than ranks, who waits must yield early
   std::string id;          // names the job in messages
 };
 
 // Joins the job the environment describes; `segment_bytes(size)` says how large the shared segment must be for a job of
 // that many ranks (sparse: nothing is reserved by this). Ends the process with a message that names the launcher
-// when one is visible but cannot be spoken to, and when ranks lie on several hosts.
+// when one is visible but cannot be spoken to, and when ranks lie on several hosts. The segment begins with
+// job_header_bytes(size) bytes of RankStatus (boot/status.hpp); `segment_bytes` counts them.
 [[nodiscard]] Job join(size_t (*segment_bytes)(int size));
 
 // Says goodbye to the launcher. Collective under PMI-1.
 void leave(Job& job);
 
-// Ends the whole job with this exit status. Never returns.
+// Ends the whole job with this exit status, after writing `why` unless it is null or empty. Never returns.
 [[noreturn]] void abort(int status, const char* why);
 
 const char* name(Launcher launcher);

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// What the environment says about the job: which launcher started us, and as whom. Nothing is opened here.
+
+#include <string>
+
+#include "base/message.hpp"
+#include "boot/job.hpp"
+
+namespace weft::boot {
+
+// The variables mpiexec sets for each rank.
+namespace variable {
+inline constexpr const char* rank = "WEFT_RANK";
+inline constexpr const char* size = "WEFT_SIZE";
+inline constexpr const char* segment_fd = "WEFT_SEGMENT_FD";
+inline constexpr const char* job_id = "WEFT_JOB_ID";
+inline constexpr const char* app_number = "WEFT_APP_NUMBER";
+inline constexpr const char* universe_size = "WEFT_UNIVERSE_SIZE";
+inline constexpr const char* local_ranks = "WEFT_LOCAL_RANKS";
+inline constexpr const char* local_cpus = "WEFT_LOCAL_CPUS";
+}  // namespace variable
+
+inline constexpr int most_ranks = 1 << 20;
+
+struct Offer {
+  Launcher launcher = Launcher::singleton;
+  int rank = 0;
+  int size = 1;
+  int fd = -1;            // the segment under mpiexec, the launcher's socket under PMI-1
+  std::string port = {};  // PMI-1 over TCP: host:port, with `pmi_id`
+  int pmi_id = -1;
+  int app_number = -1;
+  int universe_size = -1;
+  int local_ranks = 1;
+  int local_cpus = 0;  // 0: not said
+  std::string id = {};
+  bool bad = false;  // `problem` says why this cannot be used
+  base::Problem problem = {};
+};
+
+// Reads the environment: our mpiexec first, then PMI-1; a launcher that is visible but cannot be spoken to is a
+// problem.
+[[nodiscard]] Offer read_environment();
+
+}  // namespace weft::boot

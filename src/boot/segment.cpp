@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "boot/segment.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace weft::boot {
+namespace {
+
+constexpr const char* segment_name = "weft";
+constexpr const char* segment_link = "/memfd:weft";
+
+bool same_file(int fd, uint64_t device, uint64_t inode) {
+  struct stat s;
+  return fstat(fd, &s) == 0 && s.st_dev == device && s.st_ino == inode;
+}
+
+// Where /proc is not mounted or hides the other's descriptors.
+int open_by_pidfd(pid_t pid, int remote_fd) {
+#if defined(SYS_pidfd_open) && defined(SYS_pidfd_getfd)
+  int pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+  if (pidfd < 0) return -1;
+  int fd = static_cast<int>(syscall(SYS_pidfd_getfd, pidfd, remote_fd, 0));
+  int error = errno;
+  close(pidfd);
+  errno = error;
+  return fd;
+#else
+  (void)pid;
+  (void)remote_fd;
+  errno = ENOSYS;
+  return -1;
+#endif
+}
+
+}  // namespace
+
+int create_segment(bool inherited) {
+  int fd = memfd_create(segment_name, inherited ? 0 : MFD_CLOEXEC);
+  if (fd >= 0 && fchmod(fd, 0600) != 0) {
+    int error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+  }
+  return fd;
+}
+
+bool is_segment(int fd) {
+  struct stat s;
+  if (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode)) return false;
+  char link[64];
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+  ssize_t n = readlink(path, link, sizeof link);
+  if (n < 0) return true;  // no /proc: the size will be compared
+  return std::string_view(link, static_cast<size_t>(n)).starts_with(segment_link);
+}
+
+bool size_segment(int fd, size_t bytes) {
+  struct stat s;
+  if (fstat(fd, &s) != 0) return false;
+  if (s.st_size == 0) return ftruncate(fd, static_cast<off_t>(bytes)) == 0;
+  if (static_cast<size_t>(s.st_size) == bytes) return true;
+  errno = EINVAL;
+  return false;
+}
+
+std::string segment_address(int fd) {
+  struct stat s;
+  if (fstat(fd, &s) != 0) return {};
+  char text[96];
+  snprintf(text, sizeof text, "%d:%d:%llu:%llu", getpid(), fd, static_cast<unsigned long long>(s.st_dev),
+           static_cast<unsigned long long>(s.st_ino));
+  return text;
+}
+
+int open_segment(const std::string& address) {
+  int pid = 0;
+  int remote_fd = 0;
+  unsigned long long device = 0;
+  unsigned long long inode = 0;
+  if (sscanf(address.c_str(), "%9d:%9d:%20llu:%20llu", &pid, &remote_fd, &device, &inode) != 4 || pid <= 0 ||
+      remote_fd < 0) {
+    errno = EINVAL;
+    return -1;
+  }
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, remote_fd);
+  int fd = open(path, O_RDWR | O_CLOEXEC);
+  if (fd >= 0 && same_file(fd, device, inode)) return fd;
+  if (fd >= 0) close(fd);
+  fd = open_by_pidfd(pid, remote_fd);
+  if (fd >= 0 && same_file(fd, device, inode)) return fd;
+  if (fd >= 0) {  // another process has this number in our view: a namespace of its own
+    close(fd);
+    errno = ESRCH;
+  }
+  return -1;
+}
+
+std::string host_identity() {
+  char text[192] = "";
+  int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  if (fd >= 0) {
+    ssize_t n = read(fd, text, 36);
+    text[n > 0 ? n : 0] = 0;
+    close(fd);
+  }
+  char host[65] = "";
+  gethostname(host, sizeof host - 1);
+  std::string identity = std::string(text) + "@" + host;
+  for (char& c : identity) {
+    bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || strchr("-._@", c);
+    if (!plain) c = '_';
+  }
+  return identity;
+}
+
+}  // namespace weft::boot

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The memory all ranks of a host share: a memfd, so that nothing stays behind whatever ends the job.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace weft::boot {
+
+// A new, empty segment, mode 0600; -1 and errno when there is none.
+[[nodiscard]] int create_segment(bool inherited);
+
+// Whether this descriptor is such a segment.
+[[nodiscard]] bool is_segment(int fd);
+
+// Gives it its size; every rank does, with the same size. False and errno on failure; EINVAL when it has another size.
+[[nodiscard]] bool size_segment(int fd, size_t bytes);
+
+// What another process of this host needs to open our segment: "pid:fd:device:inode".
+std::string segment_address(int fd);
+// Opens it; -1 and errno on failure, EINVAL for an address that is none.
+[[nodiscard]] int open_segment(const std::string& address);
+
+// Names this host: boot id and host name. Characters that launchers' protocols do not carry are replaced.
+std::string host_identity();
+
+}  // namespace weft::boot

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The head of a job's shared segment: one line per rank that tells the launcher how far the rank has come. It is what
+// lets mpiexec tell "ended without MPI_Finalize" from "ended". The segment begins with job_header_bytes(size) bytes of
+// these lines; the transport's data begin behind them.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace weft::boot {
+
+enum class Phase : uint32_t {
+  started = 0,      // MPI_Init was not called, or has not come far
+  initialised = 1,  // MPI_Init is done, MPI_Finalize is not
+  finalized = 2,    // nothing is owed any more: the process may end as it likes
+  aborted = 3,      // the rank itself ended the job and has said why
+};
+
+// Written by the rank alone, read by the launcher after the rank has ended (or by a tool that looks on).
+struct alignas(64) RankStatus {
+  std::atomic<uint32_t> phase;  // a Phase
+  std::atomic<uint32_t> pid;    // who took this rank; 0 while nobody has
+  uint8_t reserved[56];         // for what a rank waits for
+};
+static_assert(sizeof(RankStatus) == 64 && alignof(RankStatus) == 64);
+static_assert(offsetof(RankStatus, phase) == 0 && offsetof(RankStatus, pid) == 4);
+
+constexpr size_t job_header_bytes(int size) {
+  return (static_cast<size_t>(size) * sizeof(RankStatus) + 4095) & ~size_t{4095};
+}
+
+// `segment` is where the job's segment is mapped.
+inline RankStatus& status_of(void* segment, int rank) {
+  return static_cast<RankStatus*>(segment)[rank];
+}
+inline void set_phase(void* segment, int rank, Phase phase) {
+  status_of(segment, rank).phase.store(static_cast<uint32_t>(phase), std::memory_order_release);
+}
+
+}  // namespace weft::boot
