@@ -64,11 +64,6 @@ struct Layout {
 }
 
 bool Layout::repeat(int64_t count, int64_t stride) {
-  // An empty typemap stays empty; one that is empty but resized keeps its bounds, so copies of it take room.
-  if (count == 0 || (type.size == 0 && type.extent == 0)) {
-    clear();
-    return true;
-  }
   if (count == 1) return true;
   if (!widen(type.lower_bound, type.extent, count, stride)) return false;
   if (type.size == 0) return true;
@@ -147,6 +142,11 @@ Type* contiguous(int64_t count, const Type& old) {
 Type* vector(int64_t count, int64_t block_length, int64_t stride_bytes, const Type& old) {
   if (count < 0 || block_length < 0) return nullptr;
   Layout layout(old);
+  // An empty typemap stays empty; one that is empty but resized keeps its bounds, so copies of it take room.
+  if (count == 0 || block_length == 0 || (old.size == 0 && old.extent == 0)) {
+    layout.clear();
+    return layout.finish();
+  }
   if (!layout.repeat(block_length, old.extent) || !layout.repeat(count, stride_bytes)) return nullptr;
   return layout.finish();
 }

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// What protocol messages carry behind the envelope. They stay on one host for now: fixed-width fields, no padding.
+
+#include <cstdint>
+
+#include "transport/api/transport.hpp"
+
+namespace weft::core::wire {
+
+enum Kind : uint8_t {
+  eager = 1,         // E0: the data
+  eager_sync,        // E0 of a synchronous send: Sync, then the data; answered by `finished` when matched
+  buffered,          // E1: Buffered
+  announce,          // R0, R1: Announce
+  announce_stream,   // R1 without asking: Announce, the chunks follow (rendezvous is switched off)
+  ask_stream,        // receiver to sender: AskStream, please send by R1
+  chunk,             // R1: Chunk
+  finished,          // receiver to sender: Finished, the send is complete
+  recall,            // sender to receiver: Recall, please forget my announcement
+  recalled,          // receiver to sender: Recalled
+};
+
+struct Sync {
+  uint64_t send;    // the sender's request
+  int32_t origin;   // the sender's rank in the job
+  uint32_t unused;
+};
+static_assert(sizeof(Sync) == 16);
+
+struct Buffered {
+  uint64_t handle;  // of the staging buffer
+  uint64_t bytes;
+  int32_t origin;
+  uint32_t unused;
+};
+static_assert(sizeof(Buffered) == 24);
+
+struct Announce {
+  uint64_t send;
+  uint64_t bytes;
+  transport::MemoryRef memory;  // of the data; address 0: not contiguous, only R1 can bring it
+  int32_t origin;
+  uint32_t unused;
+};
+static_assert(sizeof(Announce) == 40);
+
+struct AskStream {
+  uint64_t send;
+  uint64_t limit;  // bytes the receiver has room for
+};
+static_assert(sizeof(AskStream) == 16);
+
+struct Chunk {
+  uint64_t send;      // with origin, names the stream
+  uint64_t position;  // of the first byte
+  uint64_t handle;    // of the staging buffer
+  uint32_t bytes;
+  int32_t origin;
+};
+static_assert(sizeof(Chunk) == 32);
+
+struct Finished {
+  uint64_t send;
+};
+
+struct Recall {
+  uint64_t send;
+  int32_t origin;
+  uint32_t unused;
+};
+
+struct Recalled {
+  uint64_t send;
+  uint32_t done;  // 1: forgotten; 0: it was matched already
+  uint32_t unused;
+};
+
+inline constexpr uint32_t largest = 64;  // bytes of the largest protocol message without data
+static_assert(sizeof(Announce) <= largest);
+
+}  // namespace weft::core::wire

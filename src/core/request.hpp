@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Requests: one operation under way. A pool per lane hands them out; the small standard send that left at once has none
+// of its own and shares `done_send`.
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/object.hpp"
+#include "datatype/type.hpp"
+#include "transport/api/transport.hpp"
+
+namespace weft::core {
+
+using datatype::Type;
+using transport::Envelope;
+using transport::MemoryRef;
+
+struct Comm;
+struct Peer;
+struct Request;
+struct Lane;
+
+// The standard's error classes that core itself can find; src/mpi asserts that the values are the standard's.
+enum Error : int32_t { no_error = 0, truncated = 15, other_error = 16, internal_error = 17, no_memory = 39 };
+
+inline constexpr int32_t any_source = -1;
+inline constexpr int32_t any_tag = -2;
+inline constexpr int32_t proc_null = -3;
+
+enum class Role : uint8_t {
+  send,
+  receive,
+  composite,  // made of other requests or of callbacks (partitioned, generalized): `on_poll` advances it
+};
+
+enum class Mode : uint8_t { standard, synchronous, ready, buffered };
+
+// Facts of a request that are set apart from its life.
+struct RequestFlags {
+  bool active : 1;      // started and not yet completed by a Wait or Test; false only for inactive persistent ones
+  bool persistent : 1;  // stays after completion, until freed
+  bool cancelled : 1;
+  bool shared : 1;      // done_send: never freed
+  bool orphan : 1;      // the user freed the handle before completion
+};
+
+struct alignas(64) Request : base::Object {
+  // ---- read by Test and Wait
+  std::atomic<bool> done{false};  // stored last (release) by whoever completes; pairs with the acquire load of Wait
+  Role role = Role::send;
+  Mode mode = Mode::standard;
+  RequestFlags flags{};
+  int32_t error = 0;
+  int32_t source = 0;  // what the status reports
+  int32_t tag = 0;
+  int64_t received = 0;  // bytes
+  Comm* comm = nullptr;
+  void (*on_done)(Request&) = nullptr;  // runs once on completion, before `done` is seen
+  Request* next = nullptr;              // in a list of the lane, or in the pool
+  // ---- what is matched, and the user's buffer
+  Envelope match{};
+  void* buffer = nullptr;
+  int64_t bytes = 0;         // of data: size of a send, room of a receive
+  Type* layout = nullptr;    // nullptr: contiguous
+  int64_t count = 0;         // elements, when there is a layout
+  uint64_t post_order = 0;   // receives: position among all posted
+  // ---- protocols beyond E0
+  Peer* peer = nullptr;
+  Lane* lane = nullptr;
+  int64_t moved = 0;         // bytes already on their way (R1)
+  void* owner = nullptr;     // for on_done and on_poll: what the request belongs to
+  void (*on_poll)(Request&) = nullptr;  // composite requests: looks whether it is complete
+  void (*on_free)(Request&) = nullptr;  // the owner's state goes with the handle
+  int (*on_start)(Request&) = nullptr;  // persistent requests: what MPI_Start does; returns an error class
+  Type* type = nullptr;      // the user's type of a persistent request, kept while it lives
+};
+static_assert(sizeof(Request) <= 256);
+
+// Marks the request complete. The last thing that happens to it on the side of the protocols.
+inline void complete(Request& request) {
+  if (request.on_done != nullptr) [[unlikely]] request.on_done(request);
+  request.done.store(true, std::memory_order_release);
+}
+
+inline bool is_done(const Request& request) { return request.done.load(std::memory_order_acquire); }
+
+}  // namespace weft::core

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The runtime of one process: who it is, its lanes, its peers, its transports. One object, made by start() and ended by
+// stop(); everything below MPI's objects hangs from it.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "boot/job.hpp"
+#include "core/match.hpp"
+#include "core/request.hpp"
+#include "transport/api/transport.hpp"
+
+namespace weft::core {
+
+// Messages and bytes sent per path; see docs/architecture.md for the paths.
+enum class Path : uint8_t { mailbox, buffer, get, stream };
+inline constexpr int path_count = 4;
+inline constexpr const char* path_names[path_count] = {"E0 mailbox", "E1 buffer", "R0 get", "R1 stream"};
+
+struct PathCount {
+  uint64_t messages = 0;
+  uint64_t bytes = 0;
+};
+
+struct Counters {
+  PathCount sent[path_count];
+  uint64_t unexpected = 0;    // messages that came before their receive
+  uint64_t retries = 0;       // sends that found the way full
+  uint64_t sleeps = 0;        // waits that ended in the kernel
+};
+
+// A message that found the way full: a request, or a protocol message we keep a copy of.
+struct Waiting;
+
+struct Peer {
+  transport::Endpoint* endpoint = nullptr;
+  Waiting* waiting = nullptr;  // in order; while there is one, whatever is sent to the peer goes behind it
+  Waiting* waiting_last = nullptr;
+  transport::Transport* transport = nullptr;
+  Peer* next_waiting = nullptr;  // in the lane's list of peers with waiting messages
+  int32_t rank = -1;
+};
+
+struct Inflow;
+
+// An independent path through the runtime. A process below MPI_THREAD_MULTIPLE has one.
+struct Lane {
+  Matcher matcher;
+  Request* free_requests = nullptr;
+  Counters counters;
+  Peer* peers_waiting = nullptr;
+  Request* streams = nullptr;  // sends of path R1 with data still to move
+  Inflow* inflows = nullptr;   // receives of path R1 under way
+  int64_t unexpected_bytes = 0;
+  bool saturated = false;
+  bool polling = false;  // progress is under way below us
+  int composite_active = 0;
+
+  Request* take_request() {
+    Request* r = free_requests;
+    if (r == nullptr) [[unlikely]] return grow();
+    free_requests = r->next;
+    return r;
+  }
+  void give_request(Request* r) {
+    r->kind = base::Kind::free;
+    r->next = free_requests;
+    free_requests = r;
+  }
+
+ private:
+  Request* grow();
+};
+
+struct World {
+  bool running = false;
+  int32_t rank = 0;
+  int32_t size = 1;
+  uint32_t mailbox_limit = 0;    // E0 up to here
+  int64_t buffer_limit = 0;      // E1 up to here
+  std::vector<Peer*> peers;      // by job rank, nullptr until contacted
+  Lane lane;
+  Request* done_send = nullptr;  // what a send that left at once gives its caller
+  transport::Transport* host = nullptr;  // the ranks of this host
+  transport::Transport* self = nullptr;
+  boot::Job job;
+
+  Peer& peer(int32_t job_rank) {
+    Peer* p = peers[static_cast<size_t>(job_rank)];
+    return p != nullptr ? *p : *connect(job_rank);
+  }
+
+ private:
+  Peer* connect(int32_t job_rank);
+};
+
+extern World world;
+
+// Joins the job. Ends the process with a message when it cannot.
+void start();
+
+// Completes what is still on its way and leaves the job.
+void stop();
+
+}  // namespace weft::core

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// MPI's objects over core's, and the way from handles to them. A handle is a pointer to an object; values below 0x1000 are the
+// standard's predefined ones and index a table. Any value may be asked for: what is not a live object of the right kind
+// comes back as nullptr.
+
+#include <mpi.h>
+
+#include <string>
+
+#include "base/object.hpp"
+#include "core/comm.hpp"
+#include "core/request.hpp"
+#include "datatype/reduce.hpp"
+#include "datatype/type.hpp"
+
+namespace weft::mpi {
+
+using core::Request;
+using datatype::Type;
+
+struct Errhandler : base::Object {
+  enum class Scope : uint8_t { comm, session, window, file, any } scope = Scope::any;
+  enum class Action : uint8_t { fatal, abort, give_back, call } action = Action::fatal;
+  union {
+    MPI_Comm_errhandler_function* comm_function = nullptr;
+    MPI_Session_errhandler_function* session_function;
+  };
+  int references = 1;
+  bool predefined = false;
+};
+
+struct BsendBuffer;  // bsend.cpp
+struct Attributes;   // attribute.cpp
+
+struct Comm : core::Comm {
+  Errhandler* errhandler = nullptr;
+  bool predefined = false;
+  std::string name;
+  Attributes* attributes = nullptr;
+  BsendBuffer* bsend = nullptr;
+};
+
+struct Session : base::Object {
+  Errhandler* errhandler = nullptr;
+  BsendBuffer* bsend = nullptr;
+};
+
+// A matched message (MPI_Mprobe).
+struct Message : base::Object {
+  core::Unexpected* unexpected = nullptr;
+  Comm* comm = nullptr;
+};
+
+struct Op : base::Object {
+  bool predefined = false;
+  bool commutative = true;
+  datatype::Reduction reduction = datatype::Reduction::no_op;  // of a predefined one
+  MPI_User_function* function = nullptr;
+  MPI_User_function_c* function_c = nullptr;
+  const char* name = "";
+};
+
+// The objects of predefined handles; entries without one hold a free object, so that a lookup needs no null check. Filled
+// by MPI_Init (communicators) and by build_predefined_objects() (the rest).
+inline constexpr uintptr_t predefined_limit = 0x1000;
+extern base::Object* predefined[predefined_limit];
+
+template <class T, base::Kind kind, class Handle>
+inline T* object_of(Handle handle) {
+  auto value = reinterpret_cast<uintptr_t>(handle);
+  base::Object* object;
+  if (value < predefined_limit) {
+    object = predefined[value];
+  } else if (base::Arena::holds(value)) [[likely]] {
+    object = reinterpret_cast<base::Object*>(value);
+  } else {
+    return nullptr;
+  }
+  return object->kind == kind ? static_cast<T*>(object) : nullptr;
+}
+
+inline Comm* comm_of(MPI_Comm h) { return object_of<Comm, base::Kind::communicator>(h); }
+inline Type* type_of(MPI_Datatype h) { return object_of<Type, base::Kind::datatype>(h); }
+inline core::Group* group_of(MPI_Group h) { return object_of<core::Group, base::Kind::group>(h); }
+inline Request* request_of(MPI_Request h) { return object_of<Request, base::Kind::request>(h); }
+inline Message* message_of(MPI_Message h) { return object_of<Message, base::Kind::message>(h); }
+inline Op* op_of(MPI_Op h) { return object_of<Op, base::Kind::op>(h); }
+inline Errhandler* errhandler_of(MPI_Errhandler h) { return object_of<Errhandler, base::Kind::errhandler>(h); }
+inline Session* session_of(MPI_Session h) { return object_of<Session, base::Kind::session>(h); }
+
+// The handle of an object that is not predefined.
+template <class Handle>
+Handle handle_of(base::Object* object) {
+  return reinterpret_cast<Handle>(object);
+}
+
+// Fills `predefined` with datatypes, operations, error handlers and the empty group. Runs once, without MPI_Init, so that
+// the functions allowed before it work.
+void build_predefined_objects();
+
+// Makes MPI_COMM_WORLD and MPI_COMM_SELF, and ends them.
+void build_world_communicators();
+void free_world_communicators();
+
+}  // namespace weft::mpi

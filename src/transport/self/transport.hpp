@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// A rank's way to itself: a message is handed to the receiving side during the send.
+
+#include <cstring>
+#include <new>
+
+#include "transport/api/transport.hpp"
+
+namespace weft::transport::self {
+
+class SelfEndpoint final : public Endpoint {
+ public:
+  explicit SelfEndpoint(Sink sink) : sink_(sink) {}
+
+  Post send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) override {
+    sink_(Arrival{kind, envelope, data, bytes});
+    return Post::done;
+  }
+  int get(const MemoryRef& from, void* to, size_t bytes) override {
+    std::memmove(to, reinterpret_cast<const void*>(from.address), bytes);
+    return 0;
+  }
+  int put(const MemoryRef& to, const void* from, size_t bytes) override {
+    std::memmove(reinterpret_cast<void*>(to.address), from, bytes);
+    return 0;
+  }
+  // Staging memory is named by its address here.
+  const void* staging(uint64_t handle) override { return reinterpret_cast<const void*>(handle); }
+  void release_staging(uint64_t handle, size_t) override { delete[] reinterpret_cast<char*>(handle); }
+
+ private:
+  Sink sink_;
+};
+
+class SelfTransport final : public Transport {
+ public:
+  explicit SelfTransport(Sink sink) : endpoint_(sink) {}
+
+  const char* name() const override { return "self"; }
+  Endpoint* connect(int) override { return &endpoint_; }
+  int poll(Sink) override { return 0; }
+  Staging reserve_staging(size_t bytes) override {
+    char* memory = new (std::nothrow) char[bytes];
+    return {memory, reinterpret_cast<uint64_t>(memory)};
+  }
+  size_t staging_limit() const override { return SIZE_MAX; }
+  MemoryRef describe(const void* address, size_t) const override {
+    return {reinterpret_cast<uint64_t>(address), MemoryRef::no_key};
+  }
+  void set_congested(bool) override {}
+  void arm() override {}
+  void sleep(uint64_t) override {}
+  void disarm() override {}
+
+ private:
+  SelfEndpoint endpoint_;
+};
+
+}  // namespace weft::transport::self

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/shm/heap.hpp"
+
+#include <fcntl.h>
+
+#include <cerrno>
+
+namespace weft::transport::shm {
+
+void Heap::open(int fd, char* base, size_t offset, size_t bytes) {
+  fd_ = fd;
+  base_ = base;
+  offset_ = offset;
+  size_ = bytes;
+}
+
+void* Heap::allocate(size_t bytes) {
+  constexpr size_t page = 4096;
+  if (bytes > size_) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  bytes = bytes == 0 ? page : (bytes + page - 1) / page * page;
+  std::lock_guard guard(mutex_);
+  size_t start = 0;  // first fit
+  for (auto [at, length] : used_) {
+    if (at - start >= bytes) break;
+    start = at + length;
+  }
+  if (start + bytes > size_) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  if (fallocate(fd_, 0, static_cast<off_t>(offset_ + start), static_cast<off_t>(bytes)) != 0) return nullptr;
+  used_.emplace(start, bytes);
+  return base_ + start;
+}
+
+bool Heap::release(void* memory) {
+  std::lock_guard guard(mutex_);
+  auto found = used_.find(static_cast<size_t>(static_cast<char*>(memory) - base_));
+  if (found == used_.end()) return false;
+  // The range stays ours; what it held is gone, as with free().
+  (void)fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset_ + found->first),
+                  static_cast<off_t>(found->second));
+  used_.erase(found);
+  return true;
+}
+
+}  // namespace weft::transport::shm

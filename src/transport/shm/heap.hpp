@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Memory that peers reach directly: page-aligned pieces of our heap range in the shared segment. Pages are reserved when
+// allocated (no memory is an error here, not a signal later) and given back to the system when freed.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+namespace weft::transport::shm {
+
+class Heap {
+ public:
+  // `base` is where [offset, offset + bytes) of the segment behind `fd` is mapped.
+  void open(int fd, char* base, size_t offset, size_t bytes);
+
+  // nullptr with errno set when the range or the machine has no room. Thread-safe.
+  [[nodiscard]] void* allocate(size_t bytes);
+
+  // False when `memory` was not allocated here. Thread-safe.
+  [[nodiscard]] bool release(void* memory);
+
+  bool holds(const void* address, size_t bytes) const {
+    auto at = reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(base_);
+    return at < size_ && bytes <= size_ - at;
+  }
+  size_t segment_offset(const void* address) const {
+    return offset_ + static_cast<size_t>(static_cast<const char*>(address) - base_);
+  }
+
+ private:
+  int fd_ = -1;
+  char* base_ = nullptr;
+  size_t offset_ = 0;
+  size_t size_ = 0;
+  std::mutex mutex_;
+  std::map<size_t, size_t> used_;  // start -> bytes, both page multiples
+};
+
+}  // namespace weft::transport::shm

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/shm/layout.hpp"
+
+#include <bit>
+
+#include "base/setting.hpp"
+#include "boot/status.hpp"
+
+namespace weft::transport::shm {
+
+namespace {
+
+constinit base::IntSetting ring_bytes{
+    {.name = "WEFT_RING_BYTES", .help = "size of a rank's receive ring, rounded up to a power of two",
+     .unit = base::Unit::bytes},
+    256 << 10, {64 << 10, 64 << 20}};
+WEFT_SETTING(ring_bytes);
+
+constinit base::IntSetting staging_buffers{
+    {.name = "WEFT_STAGING_BUFFERS", .help = "staging buffers per rank, for the E1 and R1 paths",
+     .unit = base::Unit::count},
+    64, {4, max_staging_buffers}};
+WEFT_SETTING(staging_buffers);
+
+constinit base::IntSetting staging_bytes{
+    {.name = "WEFT_STAGING_BYTES", .help = "size of one staging buffer, rounded up to 4K; also the chunk of the R1 path",
+     .unit = base::Unit::bytes},
+    32 << 10, {4 << 10, 4 << 20}};
+WEFT_SETTING(staging_bytes);
+
+constinit base::IntSetting heap_bytes{
+    {.name = "WEFT_HEAP_BYTES", .help = "address space per rank for MPI_Alloc_mem memory that peers reach directly",
+     .unit = base::Unit::bytes},
+    int64_t{16} << 30, {0, int64_t{1} << 40}};
+WEFT_SETTING(heap_bytes);
+
+constexpr size_t page = 4096;
+constexpr size_t to_pages(size_t bytes) { return (bytes + page - 1) / page * page; }
+
+}  // namespace
+
+Layout layout_for(int ranks) {
+  Layout layout{};
+  const size_t ring = std::bit_ceil(static_cast<size_t>(ring_bytes.value()));
+  layout.ring_cells_log2 = static_cast<uint32_t>(std::countr_zero(ring / cell_bytes));
+  layout.ring_offset = to_pages(sizeof(Control));
+  layout.staging_offset = layout.ring_offset + ring;
+  layout.staging_buffer = to_pages(static_cast<size_t>(staging_bytes.value()));
+  layout.staging_buffers = static_cast<int>(staging_buffers.value());
+  layout.region = layout.staging_offset + layout.staging_buffer * static_cast<size_t>(layout.staging_buffers);
+  layout.first_region = to_pages(boot::job_header_bytes(ranks));
+  layout.first_heap = layout.first_region + layout.region * static_cast<size_t>(ranks);
+  layout.heap = to_pages(static_cast<size_t>(heap_bytes.value()));
+  layout.total = layout.first_heap + layout.heap * static_cast<size_t>(ranks);
+  return layout;
+}
+
+size_t segment_bytes(int ranks) { return layout_for(ranks).total; }
+
+}  // namespace weft::transport::shm

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// What lies where in the segment that all ranks of a host share. The segment is a sparse memfd: pages are reserved by
+// whoever touches them first, so a rank that is never contacted costs its control page.
+//
+//   job header (boot/status.hpp) | rank 0 | rank 1 | ... | heap of rank 0 | heap of rank 1 | ...
+//   rank: control page | ring | staging pool
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "transport/shm/ring.hpp"
+
+namespace weft::transport::shm {
+
+inline constexpr int max_staging_buffers = 64;
+
+struct Control {
+  alignas(128) std::atomic<uint32_t> attention;  // Endpoint::asleep, saturated
+  std::atomic<int32_t> pid;  // of the owner, 0 until it has started
+  RingControl<> ring;
+  // 1: filled by the owner, not yet read by the receiver. The receiver stores 0 (release, pairs with the owner's acquire).
+  alignas(128) std::atomic<uint32_t> staging_busy[max_staging_buffers];
+};
+static_assert(sizeof(Control) <= 4096);
+
+struct Layout {
+  size_t ring_offset;     // in a rank's region
+  size_t staging_offset;  // in a rank's region
+  size_t staging_buffer;  // bytes of one buffer
+  int staging_buffers;
+  size_t region;          // bytes of a rank's region
+  size_t first_region;    // in the segment
+  size_t first_heap;      // in the segment
+  size_t heap;            // bytes of a rank's heap, address space only until allocated
+  size_t total;
+  uint32_t ring_cells_log2;
+
+  size_t rank_at(int rank) const { return first_region + static_cast<size_t>(rank) * region; }
+  size_t heap_at(int rank) const { return first_heap + static_cast<size_t>(rank) * heap; }
+};
+
+// The layout of a job of `ranks` ranks under the settings in force, which are the same for all ranks of a job.
+Layout layout_for(int ranks);
+
+// layout_for(ranks).total, for boot::join.
+size_t segment_bytes(int ranks);
+
+}  // namespace weft::transport::shm

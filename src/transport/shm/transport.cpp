@@ -1,0 +1,251 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/shm/transport.hpp"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+
+#include "base/message.hpp"
+#include "base/setting.hpp"
+
+namespace weft::transport::shm {
+
+namespace {
+
+constinit base::BoolSetting cross_memory{
+    {.name = "WEFT_CMA", .help = "copy large messages straight between processes (process_vm_readv)"}, true};
+WEFT_SETTING(cross_memory);
+
+int membarrier(int command) { return static_cast<int>(syscall(SYS_membarrier, command, 0, 0)); }
+
+void futex_wake(std::atomic<uint32_t>* word) {
+  syscall(SYS_futex, reinterpret_cast<uint32_t*>(word), FUTEX_WAKE, 1, nullptr, nullptr, 0);
+}
+
+}  // namespace
+
+ShmTransport::ShmTransport(int rank, int ranks, int segment_fd)
+    : rank_(rank), ranks_(ranks), fd_(segment_fd), layout_(layout_for(ranks)) {
+  reserve(layout_.rank_at(rank), layout_.staging_offset, "the receive ring");
+  region_ = map(layout_.rank_at(rank), layout_.region, "the receive ring");
+  control_ = reinterpret_cast<Control*>(region_);
+  ring_ = RingReader<>(&control_->ring, reinterpret_cast<Cell<>*>(region_ + layout_.ring_offset),
+                       layout_.ring_cells_log2);
+  control_->pid.store(getpid(), std::memory_order_release);
+  fences_others_ = membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
+  if (!cross_memory.value()) cross_memory_error_ = ECANCELED;
+}
+
+ShmTransport::~ShmTransport() {
+  for (auto [memory, bytes] : mappings_) munmap(memory, bytes);
+  munmap(region_, layout_.region);
+}
+
+char* ShmTransport::map(size_t offset, size_t bytes, const char* what) const {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_,
+                      static_cast<off_t>(offset));
+  if (memory != MAP_FAILED) return static_cast<char*>(memory);
+  base::die({.cause = "cannot map " + std::to_string(bytes >> 10) + " KiB of shared memory for " + what,
+             .error = errno,
+             .remedy = "raise the limit on address space (ulimit -v), or lower WEFT_HEAP_BYTES"});
+}
+
+void ShmTransport::reserve(size_t offset, size_t bytes, const char* what) const {
+  int failed = 0;
+  do {
+    failed = fallocate(fd_, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+  } while (failed == EINTR);
+  if (failed == 0) return;
+  base::die({.cause = "cannot reserve " + std::to_string(bytes >> 10) + " KiB of shared memory for " + what,
+             .error = failed,
+             .remedy = "free memory on this host, raise the job's memory limit, or lower WEFT_RING_BYTES and "
+                       "WEFT_STAGING_BUFFERS"});
+}
+
+Endpoint* ShmTransport::connect(int rank) {
+  size_t at = layout_.rank_at(rank);
+  // The peer may not have started yet, and its staging memory is reserved only when it is used.
+  reserve(at, layout_.staging_offset, "a peer's receive ring");
+  char* region = map(at, layout_.region, "a peer's receive ring");
+  mappings_.emplace_back(region, layout_.region);
+  return new ShmEndpoint(*this, rank, region);
+}
+
+int ShmTransport::poll(Sink sink) {
+  constexpr int most = 64;  // then the caller looks at what it waits for
+  int count = 0;
+  while (count < most && ring_.read(sink)) ++count;
+  return count;
+}
+
+Staging ShmTransport::reserve_staging(size_t bytes) {
+  if (!staging_ready_) [[unlikely]] {
+    reserve(layout_.rank_at(rank_) + layout_.staging_offset, layout_.region - layout_.staging_offset,
+            "staging buffers");
+    staging_ready_ = true;
+  }
+  const int count = layout_.staging_buffers;
+  const int need = static_cast<int>((bytes + layout_.staging_buffer - 1) / layout_.staging_buffer);
+  auto busy = [&](int i) { return control_->staging_busy[i].load(std::memory_order_acquire) != 0; };
+  for (int tried = 0, at = staging_next_; tried < count; ++tried, ++at) {
+    if (at + need > count) at = 0;
+    int run = 0;
+    while (run < need && !busy(at + run)) ++run;
+    if (run < need) continue;
+    for (int i = at; i < at + need; ++i) control_->staging_busy[i].store(1, std::memory_order_relaxed);
+    staging_next_ = at + need < count ? at + need : 0;
+    return {region_ + layout_.staging_offset + static_cast<size_t>(at) * layout_.staging_buffer,
+            static_cast<uint64_t>(at)};
+  }
+  return {};
+}
+
+size_t ShmTransport::staging_limit() const {
+  return layout_.staging_buffer * static_cast<size_t>(layout_.staging_buffers) / 2;
+}
+
+MemoryRef ShmTransport::describe(const void* address, size_t bytes) const {
+  uint64_t key = heap_.holds(address, bytes) ? heap_.segment_offset(address) : MemoryRef::no_key;
+  return {reinterpret_cast<uint64_t>(address), key};
+}
+
+void ShmTransport::set_congested(bool on) {
+  if (on) {
+    control_->attention.fetch_or(saturated, std::memory_order_relaxed);
+  } else {
+    control_->attention.fetch_and(~saturated, std::memory_order_relaxed);
+  }
+}
+
+// Sleeping without a fence in the sender. The sender stores the publication word, then loads `attention`; we store
+// `attention`, then look at the ring. One of the two must see the other's store. The expedited membarrier runs a full
+// fence on every processor that runs a rank: a sender whose load of `attention` came before it has its publication
+// visible after it, and one whose load comes later sees `asleep`.
+void ShmTransport::arm() {
+  control_->attention.fetch_or(asleep, std::memory_order_seq_cst);
+  if (fences_others_) membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+}
+
+void ShmTransport::sleep(uint64_t timeout_ns) {
+  uint32_t word = control_->attention.load(std::memory_order_relaxed);
+  if ((word & asleep) == 0) return;  // woken meanwhile
+  // Without membarrier a wake-up may be missed: then never sleep long.
+  constexpr uint64_t unfenced_ns = 1000000;
+  if (!fences_others_) timeout_ns = std::min(timeout_ns, unfenced_ns);
+  timespec time{static_cast<time_t>(timeout_ns / 1000000000), static_cast<long>(timeout_ns % 1000000000)};
+  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&control_->attention), FUTEX_WAIT, word, &time, nullptr, 0);
+  disarm();
+}
+
+void ShmTransport::disarm() { control_->attention.fetch_and(~asleep, std::memory_order_relaxed); }
+
+void* ShmTransport::allocate(size_t bytes) {
+  {
+    std::lock_guard guard(heap_mutex_);
+    if (layout_.heap != 0 && mapped_heap_ == nullptr) {
+      mapped_heap_ = map(layout_.heap_at(rank_), layout_.heap, "the heap of MPI_Alloc_mem");
+      mappings_.emplace_back(mapped_heap_, layout_.heap);
+      heap_.open(fd_, mapped_heap_, layout_.heap_at(rank_), layout_.heap);
+    }
+  }
+  return heap_.allocate(bytes);
+}
+
+bool ShmTransport::release(void* memory) { return heap_.release(memory); }
+
+int ShmTransport::copy_across(pid_t pid, uint64_t remote, void* local, size_t bytes, bool read) {
+  if (cross_memory_error_ != 0) return cross_memory_error_;
+  iovec here{local, bytes};
+  iovec there{reinterpret_cast<void*>(remote), bytes};
+  while (bytes != 0) {
+    ssize_t moved = read ? process_vm_readv(pid, &here, 1, &there, 1, 0) : process_vm_writev(pid, &here, 1, &there, 1, 0);
+    if (moved <= 0) {
+      int error = moved == 0 ? EFAULT : errno;
+      // Lost permission (a seccomp filter, ptrace_scope, another user namespace) will not come back.
+      if (error == EPERM || error == ENOSYS || error == EACCES) cross_memory_error_ = error;
+      return error;
+    }
+    bytes -= static_cast<size_t>(moved);
+    here = {static_cast<char*>(here.iov_base) + moved, bytes};
+    there = {static_cast<char*>(there.iov_base) + moved, bytes};
+  }
+  return 0;
+}
+
+const char* ShmTransport::cross_memory_state() const {
+  switch (cross_memory_error_) {
+    case 0: return "process_vm_readv";
+    case ECANCELED: return "off (WEFT_CMA=off)";
+    default: return "refused by the kernel; messages go through staging buffers";
+  }
+}
+
+ShmEndpoint::ShmEndpoint(ShmTransport& owner, int rank, char* region)
+    : ring_(&reinterpret_cast<Control*>(region)->ring,
+            reinterpret_cast<Cell<>*>(region + owner.layout_.ring_offset), owner.layout_.ring_cells_log2),
+      control_(reinterpret_cast<Control*>(region)),
+      owner_(owner),
+      region_(region),
+      rank_(rank) {
+  attention_ = &control_->attention;
+}
+
+Post ShmEndpoint::send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) {
+  Post post = ring_.write(kind, envelope, data, bytes);
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // see arm(): the compiler must keep the order too
+  if (control_->attention.load(std::memory_order_relaxed) & asleep) [[unlikely]] wake_if_asleep();
+  return post;
+}
+
+void ShmEndpoint::wake_if_asleep() {
+  if (control_->attention.fetch_and(~asleep, std::memory_order_acq_rel) & asleep) futex_wake(&control_->attention);
+}
+
+char* ShmEndpoint::heap() {
+  if (heap_ == nullptr) {
+    std::lock_guard guard(owner_.heap_mutex_);
+    heap_ = owner_.map(owner_.layout_.heap_at(rank_), owner_.layout_.heap, "a peer's heap");
+    owner_.mappings_.emplace_back(heap_, owner_.layout_.heap);
+  }
+  return heap_;
+}
+
+int ShmEndpoint::get(const MemoryRef& from, void* to, size_t bytes) {
+  if (from.key != MemoryRef::no_key) {
+    std::memcpy(to, heap() + (from.key - owner_.layout_.heap_at(rank_)), bytes);
+    return 0;
+  }
+  return owner_.copy_across(control_->pid.load(std::memory_order_acquire), from.address, to, bytes, true);
+}
+
+int ShmEndpoint::put(const MemoryRef& to, const void* from, size_t bytes) {
+  if (to.key != MemoryRef::no_key) {
+    std::memcpy(heap() + (to.key - owner_.layout_.heap_at(rank_)), from, bytes);
+    return 0;
+  }
+  return owner_.copy_across(control_->pid.load(std::memory_order_acquire), to.address, const_cast<void*>(from), bytes,
+                            false);
+}
+
+const void* ShmEndpoint::staging(uint64_t handle) {
+  return region_ + owner_.layout_.staging_offset + handle * owner_.layout_.staging_buffer;
+}
+
+void ShmEndpoint::release_staging(uint64_t handle, size_t bytes) {
+  const uint64_t count = (bytes + owner_.layout_.staging_buffer - 1) / owner_.layout_.staging_buffer;
+  for (uint64_t i = handle; i < handle + count; ++i) {
+    control_->staging_busy[i].store(0, std::memory_order_release);
+  }
+  if (control_->attention.load(std::memory_order_relaxed) & asleep) wake_if_asleep();
+}
+
+}  // namespace weft::transport::shm

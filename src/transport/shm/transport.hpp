@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Ranks of one host over the shared segment. See layout.hpp for the memory, ring.hpp for the mailbox.
+
+#include <sys/types.h>
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "transport/api/transport.hpp"
+#include "transport/shm/heap.hpp"
+#include "transport/shm/layout.hpp"
+
+namespace weft::transport::shm {
+
+class ShmTransport;
+
+class ShmEndpoint final : public Endpoint {
+ public:
+  ShmEndpoint(ShmTransport& owner, int rank, char* region);
+
+  Post send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) override;
+  int get(const MemoryRef& from, void* to, size_t bytes) override;
+  int put(const MemoryRef& to, const void* from, size_t bytes) override;
+  const void* staging(uint64_t handle) override;
+  void release_staging(uint64_t handle, size_t bytes) override;
+
+ private:
+  char* heap();  // the peer's heap, mapped on first use
+  void wake_if_asleep();
+
+  RingWriter<> ring_;
+  Control* control_;
+  ShmTransport& owner_;
+  char* region_;
+  char* heap_ = nullptr;
+  int rank_;
+};
+
+class ShmTransport final : public Transport {
+ public:
+  ShmTransport(int rank, int ranks, int segment_fd);
+  ~ShmTransport() override;
+
+  const char* name() const override { return "shm"; }
+  Endpoint* connect(int rank) override;
+  int poll(Sink sink) override;
+  Staging reserve_staging(size_t bytes) override;
+  size_t staging_limit() const override;
+  MemoryRef describe(const void* address, size_t bytes) const override;
+  void set_congested(bool on) override;
+  void arm() override;
+  void sleep(uint64_t timeout_ns) override;
+  void disarm() override;
+
+  // Memory that peers reach with no system call; nullptr with errno set when there is none.
+  [[nodiscard]] void* allocate(size_t bytes);
+  [[nodiscard]] bool release(void* memory);
+
+  // Moves bytes between processes through the kernel, by the settings and by what a probe found; 0 or errno.
+  [[nodiscard]] int copy_across(pid_t pid, uint64_t remote, void* local, size_t bytes, bool read);
+
+  const Layout& layout() const { return layout_; }
+  int fd() const { return fd_; }
+  const char* cross_memory_state() const;  // for weft info and the summary
+
+ private:
+  friend class ShmEndpoint;
+  char* map(size_t offset, size_t bytes, const char* what) const;
+  void reserve(size_t offset, size_t bytes, const char* what) const;
+
+  int rank_;
+  int ranks_;
+  int fd_;
+  Layout layout_;
+  char* region_ = nullptr;  // our own control, ring and staging
+  Control* control_ = nullptr;
+  RingReader<> ring_;
+  bool staging_ready_ = false;
+  int staging_next_ = 0;
+  bool fences_others_ = false;  // membarrier works: senders need no fence
+  int cross_memory_error_ = 0;  // errno of the refusal that ended cross-memory attach, 0 while it works
+  std::mutex heap_mutex_;
+  char* mapped_heap_ = nullptr;
+  Heap heap_;
+  std::vector<std::pair<char*, size_t>> mappings_;
+};
+
+}  // namespace weft::transport::shm
