@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The compiler wrappers of an installed prefix, as users of MPICH and Open MPI know them."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+LINK = "--link" in sys.argv
+PREFIX = pathlib.Path(sys.argv[1])
+HELLO = pathlib.Path(__file__).resolve().parent / "consumer" / "hello.c"
+
+
+def run(command, *args, **environment):
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("WEFT_", "MPICH_", "OMPI_", "LD_LIBRARY"))}
+    result = subprocess.run([command, *args], env={**env, **environment}, capture_output=True, text=True, timeout=60)
+    return result.returncode, result.stdout.strip(), result.stderr
+
+
+class WrapperTest(unittest.TestCase):
+    def ask(self, *args, tool="mpicc", **environment):
+        code, out, err = run(PREFIX / "bin" / tool, *args, **environment)
+        self.assertEqual(code, 0, err)
+        return out
+
+    def test_show_prints_the_whole_command(self):
+        for option in ("-show", "--show", "-showme", "--showme"):
+            words = self.ask(option, "a.c", "-o", "a").split()
+            self.assertIn(f"-I{PREFIX}/include", words)
+            self.assertIn(f"-L{PREFIX}/lib", words)
+            self.assertIn(f"-Wl,-rpath,{PREFIX}/lib", words)
+            self.assertEqual(words[-1], "-lmpi_abi")
+            self.assertIn("a.c", words)
+
+    def test_compiling_alone_has_no_arguments_for_the_linker(self):
+        for option in ("-c", "-S", "-E", "-M", "-MM"):
+            shown = self.ask("-show", option, "a.c")
+            self.assertNotIn("-l", shown.split("a.c")[1])
+            self.assertNotIn("-Wl", shown)
+            self.assertNotIn("-L", shown)
+
+    def test_pieces_as_open_mpi_names_them(self):
+        self.assertEqual(self.ask("-showme:compile"), f"-I{PREFIX}/include")
+        self.assertIn("-lmpi_abi", self.ask("-showme:link"))
+        self.assertNotIn("-I", self.ask("-showme:link"))
+        self.assertEqual(self.ask("-showme:incdirs"), f"{PREFIX}/include")
+        self.assertEqual(self.ask("-showme:libdirs"), f"{PREFIX}/lib")
+        self.assertEqual(self.ask("-showme:libs"), "mpi_abi")
+        self.assertIn("Weft", self.ask("-showme:version"))
+        self.assertEqual(len(self.ask("-showme:command").split()), 1)
+
+    def test_pieces_as_mpich_names_them(self):
+        for option in ("-compile-info", "-compile_info", "-show-compile-info"):
+            self.assertEqual(self.ask(option).split()[1:], [f"-I{PREFIX}/include"])
+        for option in ("-link-info", "-link_info", "-show-link-info"):
+            self.assertIn("-lmpi_abi", self.ask(option).split())
+
+    def test_the_compiler_can_be_chosen(self):
+        self.assertEqual(self.ask("-cc=other", "-show").split()[0], "other")
+        self.assertEqual(self.ask("-cxx=other", "-show", tool="mpicxx").split()[0], "other")
+        for name in ("WEFT_CC", "MPICH_CC", "OMPI_CC"):
+            self.assertEqual(self.ask("-show", **{name: "cached gcc -m64"}).split()[:3], ["cached", "gcc", "-m64"])
+        self.assertNotEqual(self.ask("-show", tool="mpicxx", MPICH_CC="other").split()[0], "other")
+
+    def test_an_unknown_question_is_an_error(self):
+        code, _, err = run(PREFIX / "bin" / "mpicc", "-showme:nonsense")
+        self.assertNotEqual(code, 0)
+        self.assertIn("nonsense", err)
+
+    def test_questions_to_the_compiler_are_passed_on(self):
+        self.assertTrue(self.ask("--version"))
+        self.assertTrue(self.ask("-dumpmachine", tool="mpicxx"))
+
+    def test_arguments_keep_their_spaces_and_quotes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source = pathlib.Path(folder) / "a b.c"
+            source.write_text('const char *s = TEXT;\n')
+            self.assertIn('"x y"', self.ask("-E", "-P", '-DTEXT="x y"', str(source)))
+        self.assertIn("'a b.c'", self.ask("-show", "a b.c"))
+
+    def test_a_link_to_the_wrapper_finds_the_library(self):
+        with tempfile.TemporaryDirectory() as folder:
+            link = pathlib.Path(folder) / "mpicc"
+            link.symlink_to(PREFIX / "bin" / "mpicc")
+            self.assertEqual(run(link, "-showme:libdirs")[1], f"{PREFIX}/lib")
+
+    def test_other_names_of_mpicxx(self):
+        for name in ("mpic++", "mpiCC"):
+            self.assertEqual(self.ask("-show", tool=name), self.ask("-show", tool="mpicxx"))
+
+    def test_compiles(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.ask("-Wall", "-Werror", "-c", str(HELLO), "-o", f"{folder}/hello.o")
+            self.ask("-Wall", "-Werror", "-c", str(HELLO.with_suffix(".cpp")), "-o", f"{folder}/hello2.o", tool="mpicxx")
+
+    @unittest.skipUnless(LINK, "the library has not all functions of the program yet")
+    def test_links_and_runs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for tool, source in (("mpicc", HELLO), ("mpicxx", HELLO.with_suffix(".cpp"))):
+                self.ask(str(source), "-o", f"{folder}/hello", tool=tool)
+                code, out, err = run(f"{folder}/hello")
+                self.assertEqual(code, 0, err)
+                self.assertRegex(out, "Weft.* rank 0")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
