@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "topo/machine.hpp"
+
+#include <hwloc.h>
+
+#include <algorithm>
+
+namespace weft::topo {
+namespace {
+
+int domain_of(hwloc_topology_t topology, hwloc_obj_t object) {
+  int domains = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);
+  for (int i = 0; i < domains; ++i) {
+    hwloc_obj_t node = hwloc_get_obj_by_type(topology, HWLOC_OBJ_NUMANODE, static_cast<unsigned>(i));
+    if (node && node->cpuset && hwloc_bitmap_intersects(node->cpuset, object->cpuset)) return i;
+  }
+  return 0;
+}
+
+Core core_of(hwloc_topology_t topology, hwloc_obj_t object, const base::CpuSet& allowed) {
+  Core core{.domain = domain_of(topology, object), .processors = {}};
+  for (int cpu = hwloc_bitmap_first(object->cpuset); cpu >= 0; cpu = hwloc_bitmap_next(object->cpuset, cpu)) {
+    if (allowed.empty() || allowed.has(cpu)) core.processors.push_back(cpu);
+  }
+  return core;
+}
+
+Machine reduced(hwloc_topology_t topology, const base::CpuSet& allowed) {
+  Machine machine;
+  // A machine that does not tell its cores (some virtual ones) has one per processor.
+  hwloc_obj_type_t type = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
+  int count = hwloc_get_nbobjs_by_type(topology, type);
+  for (int i = 0; i < count; ++i) {
+    hwloc_obj_t object = hwloc_get_obj_by_type(topology, type, static_cast<unsigned>(i));
+    if (!object || !object->cpuset) continue;
+    Core core = core_of(topology, object, allowed);
+    if (!core.processors.empty()) machine.cores.push_back(std::move(core));
+  }
+  std::stable_sort(machine.cores.begin(), machine.cores.end(),
+                   [](const Core& a, const Core& b) { return a.domain < b.domain; });
+  // Domains without a core of ours do not count: the others are numbered anew.
+  int last = -1;
+  for (Core& core : machine.cores) {
+    if (core.domain != last) {
+      last = core.domain;
+      ++machine.domains;
+    }
+    core.domain = machine.domains - 1;
+    for (int cpu : core.processors) machine.allowed.add(cpu);
+  }
+  return machine;
+}
+
+// Only cores, NUMA domains and processors: looking for the rest costs several times as much.
+bool look_narrowly(hwloc_topology_t topology) {
+  return hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE) == 0 &&
+         hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL) == 0;
+}
+
+}  // namespace
+
+Machine this_machine() {
+  Machine machine;
+  hwloc_topology_t topology;
+  if (hwloc_topology_init(&topology) != 0) return machine;
+  base::CpuSet allowed = base::affinity();
+  if (look_narrowly(topology) && hwloc_topology_load(topology) == 0) machine = reduced(topology, allowed);
+  hwloc_topology_destroy(topology);
+  int usable = base::usable_of(machine.allowed);
+  if (usable < machine.allowed.count()) machine.quota = usable;
+  return machine;
+}
+
+Machine synthetic_machine(const char* description, const base::CpuSet& allowed) {
+  Machine machine;
+  hwloc_topology_t topology;
+  if (hwloc_topology_init(&topology) != 0) return machine;
+  if (hwloc_topology_set_synthetic(topology, description) == 0 && hwloc_topology_load(topology) == 0) {
+    machine = reduced(topology, allowed);
+  }
+  hwloc_topology_destroy(topology);
+  return machine;
+}
+
+}  // namespace weft::topo

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The host as hwloc sees it, reduced to what placing ranks needs: cores in the order of their NUMA domains, and which
+// of their processors we may use.
+
+#include <string>
+#include <vector>
+
+#include "base/cpus.hpp"
+
+namespace weft::topo {
+
+struct Core {
+  int domain;                   // index of the NUMA domain, from 0
+  std::vector<int> processors;  // the system's numbers of its hardware threads, only those allowed
+};
+
+struct Machine {
+  std::vector<Core> cores;  // only those with a processor we may use; cores of one domain stand together
+  int domains = 0;          // NUMA domains that have such cores
+  base::CpuSet allowed;     // all processors in `cores`
+  int quota = 0;            // processors' worth of time the control groups grant; 0: no limit
+};
+
+// Looks at this host: the calling process's affinity mask and control groups bound what is allowed. An empty machine
+// (no cores) when hwloc cannot tell.
+Machine this_machine();
+
+// A machine from hwloc's synthetic description ("numa:2 core:4 pu:2"), of which `allowed` may be used; an empty set
+// means all. For tests and for asking what would happen elsewhere.
+Machine synthetic_machine(const char* description, const base::CpuSet& allowed);
+
+}  // namespace weft::topo
