@@ -3,7 +3,7 @@
 """include/mpi.h: the header of the standard ABI, for C99 and later and C++98 and later."""
 import re
 
-from table import wrap
+from table import pointers_left, wrap
 
 HANDLES = ["Comm", "Group", "Datatype", "Op", "Request", "Message", "Errhandler", "Info", "Session", "Win", "File"]
 TOOL_HANDLES = ["enum", "cvar_handle", "pvar_handle", "pvar_session", "event_registration", "event_instance"]
@@ -77,7 +77,7 @@ def define(name, value):
 
 def handles(constants):
     for kind in HANDLES:
-        yield f"\ntypedef struct MPI_ABI_{kind} *MPI_{kind};"
+        yield f"\ntypedef struct MPI_ABI_{kind}* MPI_{kind};"
         for c in constants:
             if c["type"] == f"MPI_{kind}":
                 yield define(c["name"], f"((MPI_{kind})0x{c['value']:03x})")
@@ -104,20 +104,23 @@ def typed(constants, types):
     for type_ in types:
         for c in constants:
             if c["type"] == type_:
-                spelled = type_.replace("*", " *", 1)
-                yield define(c["name"], f"(({spelled}){c['value']})")
+                yield define(c["name"], f"(({type_}){c['value']})")
+
+
+def callback(row):
+    params = pointers_left(re.sub(r"\bomm\b", "comm", row["params"]))  # a slip of the table
+    return wrap(f"typedef {row['returns']} ({row['name']})", params.split(", "), ";")
 
 
 def callbacks(rows):
-    for row in rows:
-        yield wrap(f"typedef {row['returns']} ({row['name']})", re.sub(r"\bomm\b", "comm", row["params"]).split(", "), ";")
+    yield from (callback(row) for row in rows)
     for kind in ["Comm", "Win", "File", "Session"]:
         yield f"typedef MPI_{kind}_errhandler_function MPI_{kind}_errhandler_fn;"
 
 
 def tool_types(constants):
     for name in TOOL_HANDLES:
-        yield f"typedef struct MPI_ABI_T_{name} *MPI_T_{name};"
+        yield f"typedef struct MPI_ABI_T_{name}* MPI_T_{name};"
     yield from typed(constants, [f"MPI_T_{name}" for name in TOOL_HANDLES])
     for name in TOOL_ENUMS:
         members = [f"  {c['name']} = {c['value']}" for c in constants if c["type"] == name]
@@ -150,7 +153,7 @@ def render(functions, table):
     lines += ["\n/* Callbacks */", *callbacks([row for row in table["callbacks"] if row not in is_tool])]
     lines += ["\n/* Predefined callbacks */", *typed(constants, function_types)]
     lines += ["\n/* Tool interface: types */", *tool_types(constants)]
-    lines += [wrap(f"typedef {row['returns']} ({row['name']})", row["params"].split(", "), ";") for row in is_tool]
+    lines += [callback(row) for row in is_tool]
     lines += ["\n/* Functions */", *prototypes(functions, "")]
     lines += ["\n/* The same under the names of the profiling interface */", *prototypes(functions, "P")]
     return "\n".join(lines) + "\n" + TAIL

@@ -24,8 +24,11 @@ errno assert offsetof major minor linux unix stdin stdout stderr""".split())
 def declare(type_, name):
     """The declaration of `name` as `type_`, where an array's brackets stand behind the name."""
     base, bracket, dims = type_.partition("[")
-    base = base.strip()
-    return base + ("" if base.endswith("*") else " ") + name + bracket + dims
+    return f"{pointers_left(base).strip()} {name}{bracket}{dims}"
+
+
+def pointers_left(text):
+    return re.sub(r" (\*+) ?", r"\1 ", text)
 
 
 class Param:
@@ -50,7 +53,7 @@ class Function:
 
     def prototype(self, prefix="", name=None, variadic=True):
         params = [str(p) for p in self.params if variadic or not p.variadic]
-        return f"{self.returns}{'' if self.returns.endswith('*') else ' '}{prefix}{name or self.name}", params or ["void"]
+        return f"{self.returns} {prefix}{name or self.name}", params or ["void"]
 
     def call(self):
         """The call of the implementation from the entry point; widening is the language's own conversion."""

@@ -11,10 +11,10 @@ HOLDS(status_source, offsetof(MPI_Status, MPI_SOURCE) == 0);
 HOLDS(status_tag, offsetof(MPI_Status, MPI_TAG) == 4);
 HOLDS(status_error, offsetof(MPI_Status, MPI_ERROR) == 8);
 HOLDS(status_rest, offsetof(MPI_Status, MPI_internal) == 12);
-HOLDS(aint_size, sizeof(MPI_Aint) == sizeof(void *));
+HOLDS(aint_size, sizeof(MPI_Aint) == sizeof(void*));
 HOLDS(count_size, sizeof(MPI_Count) == 8);
 HOLDS(offset_size, sizeof(MPI_Offset) == 8);
-HOLDS(handle_size, sizeof(MPI_Comm) == sizeof(void *));
+HOLDS(handle_size, sizeof(MPI_Comm) == sizeof(void*));
 HOLDS(aint_signed, (MPI_Aint)-1 < 0);
 HOLDS(any_source, MPI_ANY_SOURCE == -1);
 HOLDS(any_tag, MPI_ANY_TAG == -2);
@@ -34,19 +34,23 @@ MPI_Comm world = MPI_COMM_WORLD;
 MPI_Datatype types[] = {MPI_INT, MPI_C_COMPLEX, MPI_LONG_LONG_INT, MPI_BYTE};
 MPI_Op op = MPI_SUM;
 
-static int copy(MPI_Comm comm, int keyval, void *extra, void *in, void *out, int *flag) {
+static int copy(MPI_Comm comm, int keyval, void* extra, void* in, void* out, int* flag) {
   (void)comm, (void)keyval, (void)extra, (void)in, (void)out;
   *flag = 0;
   return MPI_SUCCESS;
 }
 
-static void on_error(MPI_Comm *comm, int *code, ...) { (void)comm, (void)code; }
+static void on_error(MPI_Comm* comm, int* code, ...) {
+  (void)comm, (void)code;
+}
 
-static void reduce(void *in, void *inout, int *len, MPI_Datatype *type) { (void)in, (void)inout, (void)len, (void)type; }
+static void reduce(void* in, void* inout, int* len, MPI_Datatype* type) {
+  (void)in, (void)inout, (void)len, (void)type;
+}
 
-int uses(int *key, MPI_Errhandler *errhandler);
-int uses(int *key, MPI_Errhandler *errhandler) {
-  MPI_Comm_errhandler_fn *handler = on_error;
+int uses(int* key, MPI_Errhandler* errhandler);
+int uses(int* key, MPI_Errhandler* errhandler) {
+  MPI_Comm_errhandler_fn* handler = on_error;
   int code = MPI_Comm_create_keyval(copy, MPI_COMM_NULL_DELETE_FN, key, MPI_BOTTOM);
   if (!code) code = MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, key, 0);
   if (!code) code = MPI_Comm_create_errhandler(handler, errhandler);

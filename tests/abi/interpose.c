@@ -7,7 +7,7 @@
 
 static int sends, barriers;
 
-int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+int MPI_Send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   sends++;
   return PMPI_Send(buf, count, datatype, dest, tag, comm);
 }
@@ -17,7 +17,7 @@ int MPI_Barrier(MPI_Comm comm) {
   return PMPI_Barrier(comm);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int rank, sent = 42, received = 0;
   MPI_Request request;
   MPI_Init(&argc, &argv);

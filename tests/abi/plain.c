@@ -3,7 +3,7 @@
 /* A program that knows of no tool: one send, two barriers. */
 #include <mpi.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int rank, sent = 42, received = 0;
   MPI_Request request;
   MPI_Init(&argc, &argv);

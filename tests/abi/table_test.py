@@ -40,7 +40,7 @@ class NameTest(unittest.TestCase):
 
     def test_arrays_are_declared_behind_the_name(self):
         self.assertEqual(table.declare("int [][3]", "ranges"), "int ranges[][3]")
-        self.assertEqual(table.declare("char ** []", "argv"), "char **argv[]")
+        self.assertEqual(table.declare("char ** []", "argv"), "char** argv[]")
 
     def test_all_functions_of_the_abi_are_there(self):
         self.assertEqual(len(FUNCTIONS), 664)

@@ -3,7 +3,7 @@
 #include <mpi.h>
 #include <stdio.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   char version[MPI_MAX_LIBRARY_VERSION_STRING];
   int length, rank;
   MPI_Init(&argc, &argv);
