@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
 """What is generated into the build: declarations of the implementation, entry points, names, the linker's map."""
-from table import is_handle, wrap
+from table import wrap
 
 ENTRY_FILES = 4
 
@@ -78,14 +78,13 @@ def names_hpp(constants):
              "struct Handle {\n  uint16_t value;\n  const char* name;\n};\n\n"
              "struct Constant {\n  int value;\n  const char* name;\n};"]
     for type_, table in HANDLE_TABLES.items():
-        assert is_handle(type_)
         lines.append(f"\ninline constexpr Handle {table}[] = {{")
         lines += [f"    {{0x{c['value']:03x}, \"{c['name']}\"}}," for c in constants if c["type"] == type_]
         lines.append("};")
     for table, prefixes in INT_TABLES.items():
         lines.append(f"\ninline constexpr Constant {table}[] = {{")
         lines += [f"    {{{c['value']}, \"{c['name']}\"}}," for c in constants
-                  if c["type"] == "int" and c["name"].startswith(prefixes)]
+                  if c["type"] == "int" and c["name"].startswith(prefixes) and c["name"] != "MPI_ERR_LASTCODE"]
         lines.append("};")
     return "\n".join(lines) + "\n\n}  // namespace weft::mpi::names\n"
 

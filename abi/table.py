@@ -109,7 +109,3 @@ def wrap(head, params, tail, width=120):
         line += piece
     lines.append(line)
     return "\n".join(lines)
-
-
-def is_handle(type_):
-    return re.fullmatch(r"MPI_(Op|Comm|Group|Win|File|Session|Message|Info|Errhandler|Request|Datatype)", type_)
