@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// How two elements become one: a predefined kernel or a user's function, behind one pointer.
+
+#include "datatype/type.hpp"
+
+namespace weft::coll {
+
+using datatype::Type;
+
+struct Reducer {
+  // inout[i] = in[i] op inout[i]
+  void (*function)(const Reducer& self, const void* in, void* inout, int64_t count) = nullptr;
+  const void* context = nullptr;  // of `function`
+  Type* type = nullptr;           // of the elements
+  bool commutative = true;
+
+  void apply(const void* in, void* inout, int64_t count) const {
+    if (count > 0) function(*this, in, inout, count);
+  }
+};
+
+}  // namespace weft::coll
