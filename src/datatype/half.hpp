@@ -10,7 +10,13 @@
 
 namespace weft::datatype {
 
-// IEEE 754 binary16.
+// `a` or `b` without a branch. Conditional expressions would do, but g++ then moves the arithmetic into branches.
+inline uint32_t choose(bool condition, uint32_t a, uint32_t b) {
+  const uint32_t mask = 0U - static_cast<uint32_t>(condition);
+  return (a & mask) | (b & ~mask);
+}
+
+// IEEE 754 binary16. The cases are computed side by side and then chosen, so that loops over it vectorise.
 struct Half {
   uint16_t bits = 0;
 
@@ -18,29 +24,24 @@ struct Half {
   explicit Half(float value) {
     constexpr float to_subnormal = 0.5F;  // its last bit is 2^-24, so adding it rounds to units of that
     const auto word = std::bit_cast<uint32_t>(value);
-    const auto sign = static_cast<uint16_t>(word >> 16 & 0x8000U);
     const uint32_t magnitude = word & 0x7fffffffU;
-    uint32_t half = 0;
-    if (magnitude > 0x7f800000U) {
-      half = 0x7e00U;  // not a number, made quiet
-    } else if (magnitude >= 0x477ff000U) {
-      half = 0x7c00U;  // rounds to 2^16 or beyond: infinity
-    } else if (magnitude < 0x38800000U) {
-      half = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + to_subnormal) -
-             std::bit_cast<uint32_t>(to_subnormal);
-    } else {
-      half = (magnitude - 0x38000000U + 0xfffU + (magnitude >> 13 & 1U)) >> 13;  // to nearest, ties to even
-    }
-    bits = static_cast<uint16_t>(sign | half);
+    const uint32_t normal = (magnitude - 0x38000000U + 0xfffU + (magnitude >> 13 & 1U)) >> 13;  // ties to even
+    const float shifted = std::bit_cast<float>(magnitude) + to_subnormal;
+    const uint32_t subnormal = std::bit_cast<uint32_t>(shifted) - std::bit_cast<uint32_t>(to_subnormal);
+    uint32_t half = choose(magnitude < 0x38800000U, subnormal, normal);
+    half =
+        choose(magnitude >= 0x47800000U, 0x7c00U, half);    // 2^16 and beyond; what rounds up to it carries to the same
+    half = choose(magnitude > 0x7f800000U, 0x7e00U, half);  // not a number
+    bits = static_cast<uint16_t>((word >> 16 & 0x8000U) | half);
   }
   explicit operator float() const {
     const uint32_t sign = static_cast<uint32_t>(bits & 0x8000U) << 16;
     const uint32_t magnitude = bits & 0x7fffU;
-    if (magnitude >= 0x7c00U) return std::bit_cast<float>(sign | 0x7f800000U | (magnitude & 0x3ffU) << 13);
-    if (magnitude < 0x400U) {
-      return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(static_cast<float>(magnitude) * 0x1p-24F));
-    }
-    return std::bit_cast<float>(sign | ((magnitude << 13) + 0x38000000U));
+    const auto subnormal = std::bit_cast<uint32_t>(static_cast<float>(static_cast<int32_t>(magnitude)) * 0x1p-24F);
+    uint32_t word = (magnitude << 13) + 0x38000000U;
+    word = choose(magnitude < 0x400U, subnormal, word);
+    word = choose(magnitude >= 0x7c00U, 0x7f800000U | (magnitude & 0x3ffU) << 13, word);
+    return std::bit_cast<float>(sign | word);
   }
 };
 
@@ -51,8 +52,9 @@ struct BrainHalf {
   BrainHalf() = default;
   explicit BrainHalf(float value) {
     const auto word = std::bit_cast<uint32_t>(value);
-    const bool is_nan = (word & 0x7fffffffU) > 0x7f800000U;
-    bits = static_cast<uint16_t>(is_nan ? word >> 16 | 0x40U : (word + 0x7fffU + (word >> 16 & 1U)) >> 16);
+    const uint32_t rounded = (word + 0x7fffU + (word >> 16 & 1U)) >> 16;
+    const uint32_t quiet = word >> 16 | 0x40U;
+    bits = static_cast<uint16_t>(choose((word & 0x7fffffffU) > 0x7f800000U, quiet, rounded));
   }
   explicit operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
 };

@@ -313,6 +313,13 @@ TEST(DatatypePack, AbsoluteAddressesWorkFromANullBuffer) {
   EXPECT_EQ(out[0] + 10 * out[1] + 100 * out[2], 321);
 }
 
+TEST(DatatypeLayout, DataAwayFromTheBufferIsNotContiguous) {
+  Type shifted = predefined("MPI_INT");  // as an indexed type with one block will be
+  shifted.first = shifted.true_lower_bound = 4;
+  const Owned type(resized(shifted, 0, 4));
+  EXPECT_FALSE(type->contiguous);
+}
+
 TEST(DatatypePack, NothingIsMovedBeyondTheElements) {
   const Type integer = predefined("MPI_INT");
   const int32_t in[2] = {1, 2};
