@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// How two elements become one: a predefined kernel or a user's function, behind one pointer.
+// How two elements become one: a predefined kernel or a user's function, behind one pointer. Who makes a Reducer
+// derives from it to say more to its function.
 
 #include "datatype/type.hpp"
 
@@ -13,8 +14,7 @@ using datatype::Type;
 struct Reducer {
   // inout[i] = in[i] op inout[i]
   void (*function)(const Reducer& self, const void* in, void* inout, int64_t count) = nullptr;
-  const void* context = nullptr;  // of `function`
-  Type* type = nullptr;           // of the elements
+  Type* type = nullptr;  // of the elements
   bool commutative = true;
 
   void apply(const void* in, void* inout, int64_t count) const {

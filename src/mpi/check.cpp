@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/check.hpp"
+
+#include "mpi/error.hpp"
+#include "mpi/handles.hpp"
+
+namespace weft::mpi {
+
+Check::Check(const char* function, MPI_Comm comm) : function_(function), comm_(comm_of(comm)) {
+  if (comm_ == nullptr) [[unlikely]]
+    error_ = bad_comm(function, comm);
+}
+
+void Check::root(int rank) {
+  if (failed() || (rank >= 0 && rank < comm_->size)) [[likely]]
+    return;
+  error_ =
+      fail(comm_, function_, MPI_ERR_ROOT, "root %d is not a rank of the communicator: 0 to %d", rank, comm_->size - 1);
+}
+
+void Check::count(MPI_Count count) {
+  if (failed() || count >= 0) [[likely]]
+    return;
+  error_ = fail(comm_, function_, MPI_ERR_COUNT, "count %lld is negative", static_cast<long long>(count));
+}
+
+Type* Check::type(MPI_Datatype datatype) {
+  if (failed()) return nullptr;
+  Type* type = type_of(datatype);
+  if (type == nullptr) [[unlikely]] {
+    error_ = bad_type(comm_, function_, datatype);
+  } else if (!type->committed) [[unlikely]] {
+    error_ = fail(comm_, function_, MPI_ERR_TYPE, "the datatype is not committed: call MPI_Type_commit first");
+  }
+  return type;
+}
+
+// The null pointer is MPI_BOTTOM, which goes with types of absolute addresses.
+void Check::buffer(const void* buffer, MPI_Count count, const Type& type) {
+  no_in_place(buffer, "here");
+  if (failed() || buffer != nullptr || count * type.size == 0 || type.true_lower_bound != 0) [[likely]]
+    return;
+  error_ = fail(comm_, function_, MPI_ERR_BUFFER, "the buffer is a null pointer, with %lld elements",
+                static_cast<long long>(count));
+}
+
+Type* Check::data(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
+  this->count(count);
+  Type* type = this->type(datatype);
+  if (failed()) [[unlikely]]
+    return nullptr;
+  this->buffer(buffer, count, *type);
+  return type;
+}
+
+Type* Check::blocks(const void* buffer, const coll::Array& counts, MPI_Datatype datatype) {
+  Type* type = this->type(datatype);
+  MPI_Count most = 0;
+  const int32_t size = failed() ? 0 : comm_->size;
+  for (int32_t r = 0; r < size && !failed(); ++r) {
+    count(counts[r]);
+    if (counts[r] > most) most = counts[r];
+    if (counts.is_uniform()) break;
+  }
+  if (failed()) [[unlikely]]
+    return nullptr;
+  this->buffer(buffer, most, *type);
+  return type;
+}
+
+void Check::reducer(OpReducer& reducer, MPI_Op op, Type* type, MPI_Datatype datatype) {
+  if (!failed()) error_ = make_reducer(reducer, comm_, function_, op, *type, datatype);
+}
+
+void Check::apart(const void* send, const void* receive, MPI_Count count, const Type* type) {
+  if (failed() || send != receive || send == MPI_BOTTOM || count * type->size == 0) [[likely]]
+    return;
+  error_ = fail(comm_, function_, MPI_ERR_BUFFER,
+                "the send and the receive buffer are the same memory: give MPI_IN_PLACE where it is allowed");
+}
+
+void Check::array(const void* array, const char* name) {
+  if (failed() || array != nullptr) [[likely]]
+    return;
+  error_ = fail(comm_, function_, MPI_ERR_ARG, "%s is a null pointer", name);
+}
+
+void Check::no_in_place(const void* buffer, const char* where) {
+  if (failed() || buffer != MPI_IN_PLACE) [[likely]]
+    return;
+  error_ = fail(comm_, function_, MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed %s", where);
+}
+
+int Check::done(int32_t error) {
+  if (error == core::no_error) [[likely]]
+    return MPI_SUCCESS;
+  return fail(comm_, function_, error, "%s", error_text(error));
+}
+
+}  // namespace weft::mpi

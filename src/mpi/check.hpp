@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Checks of the arguments of a collective call. The first wrong argument raises its error; what is asked afterwards is
+// not looked at, so that a function lists its checks and asks once at the end.
+
+#include "coll/block.hpp"
+#include "mpi/op.hpp"
+
+namespace weft::mpi {
+
+class Check {
+ public:
+  // A call without a communicator.
+  explicit Check(const char* function) : function_(function) {}
+  Check(const char* function, MPI_Comm comm);
+
+  bool failed() const { return error_ != MPI_SUCCESS; }
+  int error() const { return error_; }
+  Comm& comm() const { return *comm_; }
+
+  void root(int rank);
+  void count(MPI_Count count);
+  Type* type(MPI_Datatype datatype);  // committed
+  // Count, type, and a buffer that is there and not MPI_IN_PLACE.
+  Type* data(const void* buffer, MPI_Count count, MPI_Datatype datatype);
+  // The same for a block per rank: counts and types that may differ.
+  Type* blocks(const void* buffer, const coll::Array& counts, MPI_Datatype datatype);
+  void reducer(OpReducer& reducer, MPI_Op op, Type* type, MPI_Datatype datatype);
+  // Two buffers of one operation must not be the same memory.
+  void apart(const void* send, const void* receive, MPI_Count count, const Type* type);
+  void array(const void* array, const char* name);
+  void no_in_place(const void* buffer, const char* where);
+
+  // The result of the operation, as the MPI call returns it.
+  [[nodiscard]] int done(int32_t error);
+
+ private:
+  void buffer(const void* buffer, MPI_Count count, const Type& type);
+
+  const char* function_;
+  Comm* comm_ = nullptr;
+  int error_ = MPI_SUCCESS;
+};
+
+}  // namespace weft::mpi

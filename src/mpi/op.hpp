@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Reduction operations as collectives use them.
+
+#include "coll/reducer.hpp"
+#include "mpi/object.hpp"
+
+namespace weft::mpi {
+
+// An operation on a datatype. Lives as long as the MPI call.
+struct OpReducer : coll::Reducer {
+  datatype::Kernel kernel = nullptr;  // of a predefined operation
+  const Op* op = nullptr;
+  MPI_Datatype datatype = MPI_DATATYPE_NULL;  // what the user's function is told
+};
+
+// Fills `reducer`; otherwise raises the error of an operation that is none, or that is not defined for the type.
+[[nodiscard]] int make_reducer(OpReducer& reducer, const Comm* comm, const char* function, MPI_Op op, Type& type,
+                               MPI_Datatype datatype);
+
+}  // namespace weft::mpi
