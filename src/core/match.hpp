@@ -33,7 +33,7 @@ struct Unexpected {
   Unexpected* next;
   Envelope envelope;
   uint8_t kind;
-  uint32_t stored;          // bytes behind this header
+  uint64_t stored;          // bytes behind this header
   int64_t message_bytes;    // size of the message, which a probe reports
   void* inflow = nullptr;   // the stream that still fills it
 

@@ -61,6 +61,9 @@ void cancel(Request& r);
 [[nodiscard]] Unexpected* take_message(uint32_t context, int32_t source, int32_t tag, Outcome* outcome);
 void receive_matched(Request& r, Unexpected* message);
 
+// Whether a request that is not yet freed belongs to this communicator.
+[[nodiscard]] bool in_use(const Comm& comm);
+
 }  // namespace weft::core
 
 #include "core/send_now.hpp"

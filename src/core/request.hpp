@@ -58,7 +58,7 @@ struct alignas(64) Request : base::Object {
   int32_t tag = 0;
   int64_t received = 0;  // bytes
   Comm* comm = nullptr;
-  void (*on_done)(Request&) = nullptr;  // runs once on completion, before `done` is seen
+  bool (*on_done)(Request&) = nullptr;  // runs once on completion, before `done` is seen; false: the request is gone
   Request* next = nullptr;              // in a list of the lane, or in the pool
   // ---- what is matched, and the user's buffer
   Envelope match{};
@@ -71,17 +71,19 @@ struct alignas(64) Request : base::Object {
   Peer* peer = nullptr;
   Lane* lane = nullptr;
   int64_t moved = 0;         // bytes already on their way (R1)
+  int64_t limit = 0;         // bytes the receiver has asked for (R1)
+  int32_t partner = 0;       // persistent requests: destination or source
   void* owner = nullptr;     // for on_done and on_poll: what the request belongs to
   void (*on_poll)(Request&) = nullptr;  // composite requests: looks whether it is complete
   void (*on_free)(Request&) = nullptr;  // the owner's state goes with the handle
   int (*on_start)(Request&) = nullptr;  // persistent requests: what MPI_Start does; returns an error class
-  Type* type = nullptr;      // the user's type of a persistent request, kept while it lives
+  Type* type = nullptr;      // the user's derived type, kept while the request lives
 };
 static_assert(sizeof(Request) <= 256);
 
 // Marks the request complete. The last thing that happens to it on the side of the protocols.
 inline void complete(Request& request) {
-  if (request.on_done != nullptr) [[unlikely]] request.on_done(request);
+  if (request.on_done != nullptr && !request.on_done(request)) [[unlikely]] return;
   request.done.store(true, std::memory_order_release);
 }
 

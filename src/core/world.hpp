@@ -6,7 +6,7 @@
 // stop(); everything below MPI's objects hangs from it.
 
 #include <cstdint>
-#include <memory>
+#include <functional>
 #include <vector>
 
 #include "boot/job.hpp"
@@ -42,6 +42,7 @@ struct Peer {
   Waiting* waiting_last = nullptr;
   transport::Transport* transport = nullptr;
   Peer* next_waiting = nullptr;  // in the lane's list of peers with waiting messages
+  bool listed = false;           // in that list
   int32_t rank = -1;
 };
 
@@ -54,11 +55,12 @@ struct Lane {
   Counters counters;
   Peer* peers_waiting = nullptr;
   Request* streams = nullptr;  // sends of path R1 with data still to move
+  int64_t sends_open = 0;      // started and not complete
   Inflow* inflows = nullptr;   // receives of path R1 under way
   int64_t unexpected_bytes = 0;
   bool saturated = false;
-  bool polling = false;  // progress is under way below us
-  int composite_active = 0;
+  Unexpected* free_unexpected = nullptr;  // small ones, kept for reuse
+  int free_unexpected_count = 0;
 
   Request* take_request() {
     Request* r = free_requests;
@@ -66,6 +68,9 @@ struct Lane {
     free_requests = r->next;
     return r;
   }
+  // Whether any live request of the lane is as asked.
+  bool any_request(const std::function<bool(const Request&)>& asked) const;
+
   void give_request(Request* r) {
     r->kind = base::Kind::free;
     r->next = free_requests;
@@ -74,6 +79,7 @@ struct Lane {
 
  private:
   Request* grow();
+  std::vector<Request*> slabs;
 };
 
 struct World {
@@ -105,5 +111,10 @@ void start();
 
 // Completes what is still on its way and leaves the job.
 void stop();
+
+// Memory that ranks of this host reach directly (MPI_Alloc_mem), page-aligned and untouched; nullptr with errno set when
+// there is none. release_shared() is false for memory that did not come from here. Thread-safe.
+[[nodiscard]] void* allocate_shared(size_t bytes);
+[[nodiscard]] bool release_shared(void* memory);
 
 }  // namespace weft::core

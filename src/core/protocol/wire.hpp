@@ -41,9 +41,9 @@ static_assert(sizeof(Buffered) == 24);
 struct Announce {
   uint64_t send;
   uint64_t bytes;
-  transport::MemoryRef memory;  // of the data; address 0: not contiguous, only R1 can bring it
+  transport::MemoryRef memory;  // of the data
   int32_t origin;
-  uint32_t unused;
+  uint32_t readable;  // 1: the data lies at `memory` in one piece; 0: only R1 can bring it
 };
 static_assert(sizeof(Announce) == 40);
 

@@ -93,6 +93,7 @@ class Transport {
 
   // Staging memory of our own for `bytes` (at most staging_limit()).
   virtual Staging reserve_staging(size_t bytes) = 0;
+  virtual void drop_staging(const Staging& staging, size_t bytes) = 0;  // not sent after all
   virtual size_t staging_limit() const = 0;
 
   // How a peer names `bytes` of our memory at `address`.

@@ -46,6 +46,7 @@ class SelfTransport final : public Transport {
     char* memory = new (std::nothrow) char[bytes];
     return {memory, reinterpret_cast<uint64_t>(memory)};
   }
+  void drop_staging(const Staging& staging, size_t) override { delete[] static_cast<char*>(staging.memory); }
   size_t staging_limit() const override { return SIZE_MAX; }
   MemoryRef describe(const void* address, size_t) const override {
     return {reinterpret_cast<uint64_t>(address), MemoryRef::no_key};

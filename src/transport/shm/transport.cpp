@@ -94,7 +94,7 @@ Staging ShmTransport::reserve_staging(size_t bytes) {
     staging_ready_ = true;
   }
   const int count = layout_.staging_buffers;
-  const int need = static_cast<int>((bytes + layout_.staging_buffer - 1) / layout_.staging_buffer);
+  const int need = static_cast<int>(buffers_for(bytes));
   auto busy = [&](int i) { return control_->staging_busy[i].load(std::memory_order_acquire) != 0; };
   for (int tried = 0, at = staging_next_; tried < count; ++tried, ++at) {
     if (at + need > count) at = 0;
@@ -107,6 +107,12 @@ Staging ShmTransport::reserve_staging(size_t bytes) {
             static_cast<uint64_t>(at)};
   }
   return {};
+}
+
+void ShmTransport::drop_staging(const Staging& staging, size_t bytes) {
+  for (uint64_t i = staging.handle; i < staging.handle + buffers_for(bytes); ++i) {
+    control_->staging_busy[i].store(0, std::memory_order_relaxed);
+  }
 }
 
 size_t ShmTransport::staging_limit() const {
@@ -241,8 +247,7 @@ const void* ShmEndpoint::staging(uint64_t handle) {
 }
 
 void ShmEndpoint::release_staging(uint64_t handle, size_t bytes) {
-  const uint64_t count = (bytes + owner_.layout_.staging_buffer - 1) / owner_.layout_.staging_buffer;
-  for (uint64_t i = handle; i < handle + count; ++i) {
+  for (uint64_t i = handle; i < handle + owner_.buffers_for(bytes); ++i) {
     control_->staging_busy[i].store(0, std::memory_order_release);
   }
   if (control_->attention.load(std::memory_order_relaxed) & asleep) wake_if_asleep();

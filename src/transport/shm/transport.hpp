@@ -49,6 +49,7 @@ class ShmTransport final : public Transport {
   Endpoint* connect(int rank) override;
   int poll(Sink sink) override;
   Staging reserve_staging(size_t bytes) override;
+  void drop_staging(const Staging& staging, size_t bytes) override;
   size_t staging_limit() const override;
   MemoryRef describe(const void* address, size_t bytes) const override;
   void set_congested(bool on) override;
@@ -76,6 +77,8 @@ class ShmTransport final : public Transport {
   int ranks_;
   int fd_;
   Layout layout_;
+  size_t buffers_for(size_t bytes) const { return (bytes + layout_.staging_buffer - 1) / layout_.staging_buffer; }
+
   char* region_ = nullptr;  // our own control, ring and staging
   Control* control_ = nullptr;
   RingReader<> ring_;

@@ -1,0 +1,250 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// What a lane does with each kind of message that arrives.
+#include <cstdlib>
+#include <cstring>
+
+#include "base/message.hpp"
+#include "base/setting.hpp"
+#include "core/protocol/protocol.hpp"
+#include "datatype/pack.hpp"
+
+namespace weft::core {
+
+namespace {
+
+constinit base::IntSetting unexpected_limit{
+    {.name = "WEFT_UNEXPECTED_LIMIT",
+     .help = "memory for messages that come before their receives; beyond it senders send envelopes only",
+     .unit = base::Unit::bytes, .level = base::Level::basic},
+    16 << 20, {64 << 10, int64_t{1} << 40}};
+WEFT_SETTING(unexpected_limit);
+
+// Unexpected messages up to this much data come from a list of used ones: no heap on the road of a small message.
+constexpr uint32_t pooled_bytes = 48;
+constexpr int pooled_most = 1024;
+
+void acknowledge(const wire::Sync& sync) {
+  const wire::Finished finished{sync.send};
+  send_control(world.peer(sync.origin), wire::finished, &finished, sizeof finished);
+}
+
+void deliver(Request& r, const Envelope& envelope, const void* data, int64_t bytes) {
+  store(r, 0, data, bytes);
+  finish_receive(r, envelope, bytes);
+}
+
+void keep(const Envelope& envelope, uint8_t kind, const void* data, int64_t bytes, int64_t message_bytes) {
+  Unexpected* u = new_unexpected(envelope, kind, bytes, message_bytes);
+  if (bytes != 0) std::memcpy(u->data(), data, static_cast<size_t>(bytes));
+  world.lane.matcher.add(u);
+}
+
+void on_eager(const transport::Arrival& a) {
+  if (Request* r = world.lane.matcher.take_receive(a.envelope)) return deliver(*r, a.envelope, a.data, a.bytes);
+  keep(a.envelope, wire::eager, a.data, a.bytes, a.bytes);
+}
+
+void on_eager_sync(const transport::Arrival& a) {
+  const auto sync = payload_of<wire::Sync>(a);
+  const int64_t bytes = a.bytes - static_cast<uint32_t>(sizeof sync);
+  if (Request* r = world.lane.matcher.take_receive(a.envelope)) {
+    deliver(*r, a.envelope, static_cast<const char*>(a.data) + sizeof sync, bytes);
+    return acknowledge(sync);
+  }
+  keep(a.envelope, wire::eager_sync, a.data, a.bytes, bytes);
+}
+
+void on_buffered(const transport::Arrival& a) {
+  const auto buffered = payload_of<wire::Buffered>(a);
+  transport::Endpoint& from = *world.peer(buffered.origin).endpoint;
+  const void* data = from.staging(buffered.handle);
+  const auto bytes = static_cast<int64_t>(buffered.bytes);
+  if (Request* r = world.lane.matcher.take_receive(a.envelope)) {
+    deliver(*r, a.envelope, data, bytes);
+  } else {
+    keep(a.envelope, wire::eager, data, bytes, bytes);
+  }
+  from.release_staging(buffered.handle, buffered.bytes);
+}
+
+void on_announce(const transport::Arrival& a) {
+  const auto announced = payload_of<wire::Announce>(a);
+  if (Request* r = world.lane.matcher.take_receive(a.envelope)) return fetch(*r, a.envelope, announced);
+  keep(a.envelope, wire::announce, a.data, a.bytes, static_cast<int64_t>(announced.bytes));
+}
+
+void on_announce_stream(const transport::Arrival& a) {
+  const auto announced = payload_of<wire::Announce>(a);
+  const auto bytes = static_cast<int64_t>(announced.bytes);
+  Request* r = world.lane.matcher.take_receive(a.envelope);
+  Inflow* inflow = open_inflow(announced.send, announced.origin, a.envelope, bytes, bytes);
+  if (r != nullptr) {
+    inflow->receive = r;
+    return;
+  }
+  Unexpected* u = new_unexpected(a.envelope, wire::announce_stream, bytes, bytes);
+  u->inflow = inflow;
+  inflow->unexpected = u;
+  world.lane.matcher.add(u);
+}
+
+void on_finished(const transport::Arrival& a) {
+  auto* r = reinterpret_cast<Request*>(payload_of<wire::Finished>(a).send);
+  complete_send(*r, r->bytes <= world.mailbox_limit ? Path::mailbox : Path::get);
+}
+
+// Whether an unexpected message is the one that this send left.
+bool comes_from(Unexpected& u, const wire::Recall& recall) {
+  if (u.kind == wire::announce) {
+    wire::Announce announced;
+    std::memcpy(&announced, u.data(), sizeof announced);
+    return announced.send == recall.send && announced.origin == recall.origin;
+  }
+  if (u.kind == wire::eager_sync) {
+    wire::Sync sync;
+    std::memcpy(&sync, u.data(), sizeof sync);
+    return sync.send == recall.send && sync.origin == recall.origin;
+  }
+  return false;
+}
+
+void on_recall(const transport::Arrival& a) {
+  const auto recall = payload_of<wire::Recall>(a);
+  Matcher& matcher = world.lane.matcher;
+  Unexpected* u = matcher.first_unexpected();
+  while (u != nullptr && !comes_from(*u, recall)) u = u->next;
+  if (u != nullptr) {
+    matcher.remove(u);
+    free_unexpected(u);
+  }
+  const wire::Recalled recalled{recall.send, u != nullptr ? 1u : 0u, 0};
+  send_control(world.peer(recall.origin), wire::recalled, &recalled, sizeof recalled);
+}
+
+void on_recalled(const transport::Arrival& a) {
+  const auto recalled = payload_of<wire::Recalled>(a);
+  if (recalled.done == 0) return;  // it was matched: the send completes as usual
+  auto* r = reinterpret_cast<Request*>(recalled.send);
+  r->flags.cancelled = true;
+  --world.lane.sends_open;
+  complete(*r);
+}
+
+}  // namespace
+
+void check_size(const transport::Arrival& arrival, size_t bytes) {
+  if (arrival.bytes >= bytes) [[likely]] return;
+  base::die({.cause = "a protocol message of kind " + std::to_string(arrival.kind) + " is too short (" +
+                      std::to_string(arrival.bytes) + " bytes)",
+             .remedy = "run all ranks with the same version of Weft"});
+}
+
+void on_arrival(const transport::Arrival& arrival) {
+  switch (arrival.kind) {
+    case wire::eager: return on_eager(arrival);
+    case wire::eager_sync: return on_eager_sync(arrival);
+    case wire::buffered: return on_buffered(arrival);
+    case wire::announce: return on_announce(arrival);
+    case wire::announce_stream: return on_announce_stream(arrival);
+    case wire::ask_stream: return on_ask_stream(arrival);
+    case wire::chunk: return on_chunk(arrival);
+    case wire::finished: return on_finished(arrival);
+    case wire::recall: return on_recall(arrival);
+    case wire::recalled: return on_recalled(arrival);
+    default:
+      base::die({.cause = "a message of unknown kind " + std::to_string(arrival.kind) + " arrived",
+                 .remedy = "run all ranks with the same version of Weft"});
+  }
+}
+
+void store(Request& r, int64_t position, const void* data, int64_t bytes) {
+  const int64_t room = r.bytes - position;
+  if (bytes > room) [[unlikely]] bytes = room > 0 ? room : 0;
+  if (r.layout != nullptr) [[unlikely]] {
+    datatype::unpack(*r.layout, r.count, r.buffer, position, data, bytes);
+  } else if (bytes == 8) {
+    __builtin_memcpy(static_cast<char*>(r.buffer) + position, data, 8);
+  } else if (bytes != 0) {
+    std::memcpy(static_cast<char*>(r.buffer) + position, data, static_cast<size_t>(bytes));
+  }
+}
+
+void finish_receive(Request& r, const Envelope& envelope, int64_t message_bytes) {
+  r.source = envelope.source;
+  r.tag = envelope.tag;
+  r.received = message_bytes;
+  if (message_bytes > r.bytes) [[unlikely]] {
+    r.received = r.bytes;
+    r.error = truncated;
+  }
+  complete(r);
+}
+
+Unexpected* new_unexpected(const Envelope& envelope, uint8_t kind, int64_t bytes, int64_t message_bytes) {
+  Lane& lane = world.lane;
+  Unexpected* u = lane.free_unexpected;
+  if (bytes <= pooled_bytes && u != nullptr) {
+    lane.free_unexpected = u->next;
+    --lane.free_unexpected_count;
+  } else {
+    const size_t room = bytes <= pooled_bytes ? pooled_bytes : static_cast<size_t>(bytes);
+    u = static_cast<Unexpected*>(std::malloc(sizeof(Unexpected) + room));
+    if (u == nullptr) {
+      base::die({.cause = "no memory for a message of " + std::to_string(message_bytes) +
+                          " bytes that came before its receive",
+                 .remedy = "post receives earlier, free memory, or lower WEFT_UNEXPECTED_LIMIT"});
+    }
+  }
+  *u = Unexpected{.envelope = envelope, .kind = kind, .stored = static_cast<uint64_t>(bytes),
+                  .message_bytes = message_bytes};
+  ++lane.counters.unexpected;
+  lane.unexpected_bytes += bytes;
+  if (lane.unexpected_bytes > unexpected_limit.value() && !lane.saturated) [[unlikely]] {
+    lane.saturated = true;
+    if (world.host != nullptr) world.host->set_congested(true);
+  }
+  return u;
+}
+
+void free_unexpected(Unexpected* u) {
+  Lane& lane = world.lane;
+  lane.unexpected_bytes -= static_cast<int64_t>(u->stored);
+  if (lane.saturated && lane.unexpected_bytes < unexpected_limit.value() / 2) [[unlikely]] {
+    lane.saturated = false;
+    if (world.host != nullptr) world.host->set_congested(false);
+  }
+  if (u->stored <= pooled_bytes && lane.free_unexpected_count < pooled_most) {
+    u->next = lane.free_unexpected;
+    lane.free_unexpected = u;
+    ++lane.free_unexpected_count;
+  } else {
+    std::free(u);
+  }
+}
+
+void consume(Request& r, Unexpected* u) {
+  switch (u->kind) {
+    case wire::announce: {
+      wire::Announce announced;
+      std::memcpy(&announced, u->data(), sizeof announced);
+      fetch(r, u->envelope, announced);
+      break;
+    }
+    case wire::announce_stream:
+      redirect(*static_cast<Inflow*>(u->inflow), r);
+      break;
+    case wire::eager_sync: {
+      wire::Sync sync;
+      std::memcpy(&sync, u->data(), sizeof sync);
+      acknowledge(sync);
+      deliver(r, u->envelope, u->data() + sizeof sync, u->message_bytes);
+      break;
+    }
+    default:
+      deliver(r, u->envelope, u->data(), u->message_bytes);
+  }
+  free_unexpected(u);
+}
+
+}  // namespace weft::core

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// E1: the data in a staging buffer of the sender; the mailbox carries its name. The receiver copies it out when the
+// message arrives, matched or not, and gives the buffer back.
+#include <cstring>
+
+#include "core/protocol/protocol.hpp"
+#include "datatype/pack.hpp"
+
+namespace weft::core {
+
+const PathInfo buffer_info = {"E1 buffer", "data in a staging buffer of the sender, the receiver copies it out",
+                              "two copies, no handshake"};
+
+bool send_buffer(Request& r, bool* no_staging) {
+  const auto bytes = static_cast<size_t>(r.bytes);
+  transport::Staging staging = r.peer->transport->reserve_staging(bytes);
+  *no_staging = staging.memory == nullptr;
+  if (*no_staging) return false;
+  if (r.layout != nullptr) {
+    datatype::pack(*r.layout, r.count, r.buffer, 0, staging.memory, r.bytes);
+  } else {
+    std::memcpy(staging.memory, r.buffer, bytes);
+  }
+  const wire::Buffered buffered{staging.handle, bytes, world.rank, 0};
+  if (r.peer->endpoint->send(wire::buffered, r.match, &buffered, sizeof buffered) != transport::Post::done) {
+    r.peer->transport->drop_staging(staging, bytes);
+    return false;
+  }
+  complete_send(r, Path::buffer);
+  return true;
+}
+
+}  // namespace weft::core

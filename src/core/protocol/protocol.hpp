@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Between the files of core: how a message goes out by one of the four paths, and how it comes in. Each path is one file with
+// its row of PathInfo; which one a send takes is decided in one place, try_send().
+
+#include "core/p2p.hpp"
+#include "core/protocol/wire.hpp"
+
+namespace weft::core {
+
+// What `weft info` prints of a path.
+struct PathInfo {
+  const char* name;
+  const char* what;
+  const char* cost;
+};
+extern const PathInfo mailbox_info, buffer_info, get_info, stream_info;
+
+// ---- sending. `false`: the way is full, nothing was sent.
+bool send_mailbox(Request& r);
+bool send_buffer(Request& r, bool* no_staging);
+bool announce(Request& r);
+
+// Sends by the path that fits; false when the way is full.
+bool try_send(Request& r);
+
+// Puts a send behind those that wait for room on the way to its peer.
+void wait_for_room(Request& r);
+
+// Sends a protocol message, now or when there is room.
+void send_control(Peer& peer, uint8_t kind, const void* payload, uint32_t bytes);
+
+// Sends what waits for room; whether anything left.
+bool flush_waiting();
+
+// Takes a send out of the waiting list; false when it is not there.
+bool unqueue(Request& r);
+
+// Moves the data of path R1 as far as staging memory allows; whether anything moved.
+bool advance_streams();
+
+// Marks a send complete.
+void complete_send(Request& r, Path path);
+
+// The payload of a protocol message, whose size is checked; a wrong one ends the job.
+void check_size(const transport::Arrival& arrival, size_t bytes);
+template <class Payload>
+Payload payload_of(const transport::Arrival& arrival) {
+  Payload payload;
+  check_size(arrival, sizeof(Payload));
+  __builtin_memcpy(&payload, arrival.data, sizeof payload);
+  return payload;
+}
+
+// ---- receiving
+void on_arrival(const transport::Arrival& arrival);
+
+// Copies `data` to [position, position + bytes) of the receive's data; what is beyond its room is dropped.
+void store(Request& r, int64_t position, const void* data, int64_t bytes);
+
+// Sets the status of a receive and completes it. The data is in place.
+void finish_receive(Request& r, const Envelope& envelope, int64_t message_bytes);
+
+// Brings the data of an announced message into a matched receive: R0 or R1.
+void fetch(Request& r, const Envelope& envelope, const wire::Announce& announced);
+
+// An R1 message coming in: to a matched receive, or to memory of its own until it is matched.
+struct Inflow {
+  uint64_t send;
+  int32_t origin;
+  Request* receive;
+  Unexpected* unexpected;
+  Envelope envelope;
+  int64_t message_bytes;
+  int64_t limit;  // bytes that will come
+  int64_t received;
+  Inflow* next;
+};
+Inflow* open_inflow(uint64_t send, int32_t origin, const Envelope& envelope, int64_t message_bytes, int64_t limit);
+void on_chunk(const transport::Arrival& arrival);
+void on_ask_stream(const transport::Arrival& arrival);
+// Turns the rest of a stream towards a receive matched while it was coming.
+void redirect(Inflow& inflow, Request& r);
+
+// Room for an unexpected message with `bytes` of data, listed nowhere yet. Never nullptr: no memory ends the job.
+Unexpected* new_unexpected(const Envelope& envelope, uint8_t kind, int64_t bytes, int64_t message_bytes);
+void free_unexpected(Unexpected* message);
+
+// Hands an unexpected message, already taken out of matching, to its receive, and frees it.
+void consume(Request& r, Unexpected* message);
+
+}  // namespace weft::core

@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// R0: the sender announces where the data lies, the receiver reads it from there: from the shared heap, or from private
+// memory through the kernel. One copy. What cannot be read that way comes by R1.
+#include "base/setting.hpp"
+#include "core/protocol/protocol.hpp"
+
+namespace weft::core {
+
+const PathInfo get_info = {"R0 get", "the sender announces, the receiver reads the sender's memory",
+                           "one copy, a handshake"};
+
+namespace {
+
+constinit base::IntSetting get_limit{
+    {.name = "WEFT_R0_LIMIT", .help = "largest message read from the sender's private memory in one go (R0); above: R1",
+     .unit = base::Unit::bytes, .level = base::Level::basic},
+    4 << 20, {0, int64_t{1} << 40}};
+WEFT_SETTING(get_limit);
+
+constinit base::BoolSetting rendezvous{
+    {.name = "WEFT_RENDEZVOUS", .help = "ask the receiver before sending large messages; off: all data goes through "
+                                        "internal buffers at once", .level = base::Level::basic}, true};
+WEFT_SETTING(rendezvous);
+
+}  // namespace
+
+bool announce(Request& r) {
+  const bool readable = r.layout == nullptr;
+  const wire::Announce announced{reinterpret_cast<uint64_t>(&r), static_cast<uint64_t>(r.bytes),
+                                 r.peer->transport->describe(r.buffer, static_cast<size_t>(r.bytes)), world.rank,
+                                 readable ? 1u : 0u};
+  const bool ask = rendezvous.value() || r.mode == Mode::synchronous || r.peer->endpoint->congested();
+  const uint8_t kind = ask ? wire::announce : wire::announce_stream;
+  if (!ask) {  // the receiver must know of the stream before its chunks come
+    r.moved = 0;
+    r.limit = r.bytes;
+  }
+  if (r.peer->endpoint->send(kind, r.match, &announced, sizeof announced) != transport::Post::done) return false;
+  if (!ask) {
+    r.next = world.lane.streams;
+    world.lane.streams = &r;
+    (void)advance_streams();
+  }
+  return true;
+}
+
+void fetch(Request& r, const Envelope& envelope, const wire::Announce& announced) {
+  Peer& peer = world.peer(announced.origin);
+  const auto message_bytes = static_cast<int64_t>(announced.bytes);
+  const int64_t wanted = message_bytes < r.bytes ? message_bytes : r.bytes;
+  const bool direct = announced.readable != 0 && r.layout == nullptr &&
+                      (announced.memory.key != MemoryRef::no_key || wanted <= get_limit.value() ||
+                       peer.transport == world.self);
+  if (wanted == 0 ||
+      (direct && peer.endpoint->get(announced.memory, r.buffer, static_cast<size_t>(wanted)) == 0)) {
+    const wire::Finished finished{announced.send};
+    send_control(peer, wire::finished, &finished, sizeof finished);
+    finish_receive(r, envelope, message_bytes);
+    return;
+  }
+  Inflow* inflow = open_inflow(announced.send, announced.origin, envelope, message_bytes, wanted);
+  inflow->receive = &r;
+  const wire::AskStream ask{announced.send, static_cast<uint64_t>(wanted)};
+  send_control(peer, wire::ask_stream, &ask, sizeof ask);
+}
+
+}  // namespace weft::core

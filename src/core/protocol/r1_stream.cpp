@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// R1: the sender moves the data through its staging buffers in chunks, the receiver copies each out as it comes, so both
+// sides copy at the same time. For what cannot be read directly, for very large messages, and for layouts with gaps,
+// which are packed and unpacked on the way.
+#include <cstring>
+#include <new>
+
+#include "base/message.hpp"
+#include "core/protocol/protocol.hpp"
+#include "datatype/pack.hpp"
+
+namespace weft::core {
+
+const PathInfo stream_info = {"R1 stream", "the sender puts chunks into staging buffers, the receiver copies them out",
+                              "two copies at the same time, a handshake"};
+
+namespace {
+
+// Moves one chunk of a stream; false when staging memory or the way is full.
+bool send_chunk(Request& r) {
+  constexpr int64_t chunk_bytes = 32 << 10;
+  if (r.peer->waiting != nullptr) return false;
+  const int64_t bytes = r.limit - r.moved < chunk_bytes ? r.limit - r.moved : chunk_bytes;
+  transport::Staging staging = r.peer->transport->reserve_staging(static_cast<size_t>(bytes));
+  if (staging.memory == nullptr) return false;
+  if (r.layout != nullptr) {
+    datatype::pack(*r.layout, r.count, r.buffer, r.moved, staging.memory, bytes);
+  } else {
+    std::memcpy(staging.memory, static_cast<char*>(r.buffer) + r.moved, static_cast<size_t>(bytes));
+  }
+  const wire::Chunk chunk{reinterpret_cast<uint64_t>(&r), static_cast<uint64_t>(r.moved), staging.handle,
+                          static_cast<uint32_t>(bytes), world.rank};
+  if (r.peer->endpoint->send(wire::chunk, {}, &chunk, sizeof chunk) != transport::Post::done) {
+    r.peer->transport->drop_staging(staging, static_cast<size_t>(bytes));
+    return false;
+  }
+  r.moved += bytes;
+  return true;
+}
+
+void close_inflow(Inflow* inflow) {
+  Inflow** at = &world.lane.inflows;
+  while (*at != inflow) at = &(*at)->next;
+  *at = inflow->next;
+  delete inflow;
+}
+
+// What happens when the last byte of a stream is here.
+void end_inflow(Inflow* inflow) {
+  if (inflow->receive != nullptr) {
+    finish_receive(*inflow->receive, inflow->envelope, inflow->message_bytes);
+  } else {
+    inflow->unexpected->kind = wire::eager;  // from here on like any message that came whole
+    inflow->unexpected->inflow = nullptr;
+  }
+  close_inflow(inflow);
+}
+
+}  // namespace
+
+bool advance_streams() {
+  // A chunk to ourselves may complete a receive whose owner starts a new stream: work on a list of our own.
+  Request* r = world.lane.streams;
+  world.lane.streams = nullptr;
+  bool moved = false;
+  while (r != nullptr) {
+    Request* next = r->next;
+    while (r->moved < r->limit && send_chunk(*r)) moved = true;
+    if (r->moved < r->limit) {
+      r->next = world.lane.streams;
+      world.lane.streams = r;
+    } else {
+      complete_send(*r, Path::stream);
+      moved = true;
+    }
+    r = next;
+  }
+  return moved;
+}
+
+void on_ask_stream(const transport::Arrival& arrival) {
+  const auto ask = payload_of<wire::AskStream>(arrival);
+  auto* r = reinterpret_cast<Request*>(ask.send);
+  r->moved = 0;
+  r->limit = static_cast<int64_t>(ask.limit);
+  r->next = world.lane.streams;
+  world.lane.streams = r;
+}
+
+Inflow* open_inflow(uint64_t send, int32_t origin, const Envelope& envelope, int64_t message_bytes, int64_t limit) {
+  auto* inflow = new (std::nothrow) Inflow{send, origin, nullptr, nullptr, envelope, message_bytes, limit, 0,
+                                           world.lane.inflows};
+  if (inflow == nullptr) {
+    base::die({.cause = "no memory for a message that is coming in", .remedy = "free memory on this host"});
+  }
+  world.lane.inflows = inflow;
+  return inflow;
+}
+
+void on_chunk(const transport::Arrival& arrival) {
+  const auto chunk = payload_of<wire::Chunk>(arrival);
+  Inflow* inflow = world.lane.inflows;
+  while (inflow != nullptr && (inflow->send != chunk.send || inflow->origin != chunk.origin)) inflow = inflow->next;
+  if (inflow == nullptr) {
+    base::die({.cause = "a chunk of a message that nobody announced came from rank " + std::to_string(chunk.origin),
+               .remedy = "this is a defect of Weft: please report it with the program"});
+  }
+  Peer& peer = world.peer(chunk.origin);
+  const void* data = peer.endpoint->staging(chunk.handle);
+  const auto position = static_cast<int64_t>(chunk.position);
+  if (inflow->receive != nullptr) {
+    store(*inflow->receive, position, data, chunk.bytes);
+  } else {
+    std::memcpy(inflow->unexpected->data() + position, data, chunk.bytes);
+  }
+  peer.endpoint->release_staging(chunk.handle, chunk.bytes);
+  inflow->received += chunk.bytes;
+  if (inflow->received == inflow->limit) end_inflow(inflow);
+}
+
+void redirect(Inflow& inflow, Request& r) {
+  store(r, 0, inflow.unexpected->data(), inflow.received);  // chunks come in order
+  inflow.unexpected = nullptr;
+  inflow.receive = &r;
+}
+
+}  // namespace weft::core

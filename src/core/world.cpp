@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/world.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "base/message.hpp"
+#include "base/setting.hpp"
+#include "boot/status.hpp"
+#include "core/p2p.hpp"
+#include "core/protocol/protocol.hpp"
+#include "transport/self/transport.hpp"
+#include "transport/shm/transport.hpp"
+
+namespace weft::core {
+
+World world;
+
+namespace {
+
+constinit base::IntSetting mailbox_setting{
+    {.name = "WEFT_MAILBOX_LIMIT", .help = "largest message sent whole into the receiver's ring (E0); 0: by job size",
+     .unit = base::Unit::bytes, .level = base::Level::basic},
+    0, {0, transport::mailbox_limit(1)}};
+WEFT_SETTING(mailbox_setting);
+
+constinit base::IntSetting eager_setting{
+    {.name = "WEFT_EAGER_LIMIT", .help = "largest message sent without asking the receiver first (E1)",
+     .unit = base::Unit::bytes, .level = base::Level::basic},
+    8192, {0, 128 << 10}};
+WEFT_SETTING(eager_setting);
+
+transport::shm::ShmTransport* shared_memory = nullptr;
+
+}  // namespace
+
+void start() {
+  world.job = boot::join(transport::shm::segment_bytes);
+  world.rank = world.job.rank;
+  world.size = world.job.size;
+  world.peers.assign(static_cast<size_t>(world.size), nullptr);
+  world.mailbox_limit = mailbox_setting.value() != 0 ? static_cast<uint32_t>(mailbox_setting.value())
+                                                     : transport::mailbox_limit(world.size);
+  world.buffer_limit = eager_setting.value();
+  world.self = new transport::self::SelfTransport(on_arrival);
+  shared_memory = new transport::shm::ShmTransport(world.rank, world.size, world.job.segment_fd);
+  if (world.size > 1) world.host = shared_memory;
+  Backoff::tune(world.job.local_ranks, world.job.local_cpus);
+  world.done_send = base::make_object<Request>();
+  if (world.done_send == nullptr) {
+    base::die({.cause = "no memory for the runtime's first objects", .remedy = "free memory on this host"});
+  }
+  world.done_send->kind = base::Kind::request;
+  world.done_send->done.store(true, std::memory_order_relaxed);
+  world.done_send->flags = {.active = true, .shared = true};
+  world.done_send->source = proc_null;
+  world.done_send->tag = any_tag;
+  world.running = true;
+}
+
+void stop() {
+  Lane& lane = world.lane;
+  wait_until([&] { return lane.sends_open == 0 && lane.peers_waiting == nullptr; });
+  world.running = false;
+  boot::leave(world.job);
+  for (Peer* peer : world.peers) {
+    if (peer == nullptr) continue;
+    if (peer->transport != world.self) delete peer->endpoint;
+    delete peer;
+  }
+  world.peers.clear();
+  while (Unexpected* u = lane.matcher.first_unexpected()) {  // sent, and never received
+    lane.matcher.remove(u);
+    free_unexpected(u);
+  }
+  while (Unexpected* u = lane.free_unexpected) {
+    lane.free_unexpected = u->next;
+    std::free(u);
+  }
+  world.host = nullptr;
+  delete shared_memory;
+  shared_memory = nullptr;
+  delete world.self;
+  world.self = nullptr;
+}
+
+Peer* World::connect(int32_t job_rank) {
+  auto* made = new Peer;
+  made->rank = job_rank;
+  made->transport = job_rank == rank ? self : host;
+  made->endpoint = made->transport->connect(job_rank);
+  peers[static_cast<size_t>(job_rank)] = made;
+  return made;
+}
+
+Request* Lane::grow() {
+  constexpr size_t slab = 64;
+  auto* fresh = static_cast<Request*>(base::Arena::allocate(slab * sizeof(Request)));
+  if (fresh == nullptr) return nullptr;
+  slabs.push_back(fresh);
+  for (size_t i = slab; i-- > 0;) {
+    ::new (fresh + i) Request();
+    give_request(fresh + i);
+  }
+  return take_request();
+}
+
+bool Lane::any_request(const std::function<bool(const Request&)>& asked) const {
+  constexpr size_t slab = 64;
+  for (const Request* requests : slabs) {
+    for (size_t i = 0; i < slab; ++i) {
+      if (requests[i].kind == base::Kind::request && asked(requests[i])) return true;
+    }
+  }
+  return false;
+}
+
+void* allocate_shared(size_t bytes) { return shared_memory->allocate(bytes); }
+
+bool release_shared(void* memory) { return shared_memory->release(memory); }
+
+}  // namespace weft::core

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Values that a program attaches to communicators and datatypes under keys (MPI-5.0, 7.7).
+
+#include "mpi/object.hpp"
+
+namespace weft::mpi {
+
+// Runs the delete callbacks, the value set last first, and forgets the values. The first error ends it.
+[[nodiscard]] int delete_attributes(Comm& comm);
+[[nodiscard]] int delete_attributes(Type& type);
+
+// Runs the copy callbacks of a duplication. The first error ends it; what was copied by then is in `to`.
+[[nodiscard]] int copy_attributes(const Comm& from, Comm& to);
+[[nodiscard]] int copy_attributes(const Type& from, Type& to);
+
+}  // namespace weft::mpi

@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Start, end and environment (MPI-5.0, chapters 9 and 11).
+#include "mpi/environment.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/setting.hpp"
+#include "boot/job.hpp"
+#include "core/world.hpp"
+#include "mpi/attribute.hpp"
+#include "mpi/comm.hpp"
+#include "mpi/functions.hpp"
+#include "mpi/handles.hpp"
+
+namespace weft::mpi {
+
+constinit Environment environment;
+
+namespace {
+
+constexpr int highest_level = MPI_THREAD_SERIALIZED;
+
+int start(const char* function, int required, int* provided) {
+  if (is_running()) return fail(nullptr, function, MPI_ERR_OTHER, "MPI is initialised already");
+  if (was_finalized()) {
+    return fail(nullptr, function, MPI_ERR_OTHER, "MPI was finalized: it cannot be initialised a second time");
+  }
+  base::load_settings();
+  build_predefined_objects();
+  core::start();
+  build_world_communicators();
+  environment.thread_level = std::min(required, highest_level);
+  environment.main_thread = gettid();
+  environment.phase.store(Phase::running, std::memory_order_release);
+  if (provided != nullptr) *provided = environment.thread_level;
+  return MPI_SUCCESS;
+}
+
+int not_running(const char* function) {
+  return fail(nullptr, function, MPI_ERR_OTHER, "called %s",
+              was_finalized() ? "after MPI_Finalize" : "before MPI_Init: MPI is not initialised");
+}
+
+}  // namespace
+
+bool is_running() { return environment.phase.load(std::memory_order_relaxed) == Phase::running; }
+
+int init(int*, char***) { return start("MPI_Init", MPI_THREAD_SINGLE, nullptr); }
+
+int init_thread(int*, char***, int required, int* provided) {
+  static const char* function = "MPI_Init_thread";
+  if (required != MPI_THREAD_SINGLE && required != MPI_THREAD_FUNNELED && required != MPI_THREAD_SERIALIZED &&
+      required != MPI_THREAD_MULTIPLE) {
+    return fail(nullptr, function, MPI_ERR_ARG, "%d is no level of thread support: give MPI_THREAD_SINGLE, FUNNELED, "
+                "SERIALIZED or MULTIPLE", required);
+  }
+  if (provided == nullptr) return null_argument(nullptr, function, "provided");
+  return start(function, required, provided);
+}
+
+int finalize() {
+  static const char* function = "MPI_Finalize";
+  if (!is_running()) return not_running(function);
+  // The attributes of MPI_COMM_SELF first, while MPI still works for their callbacks (MPI-5.0, 11.2.4).
+  Comm* self = comm_of(MPI_COMM_SELF);
+  int error = delete_attributes(*self);
+  if (error != MPI_SUCCESS) {
+    return fail(self, function, error, "a delete callback of an attribute of MPI_COMM_SELF failed");
+  }
+  core::stop();
+  free_unused_comms();
+  free_world_communicators();
+  environment.phase.store(Phase::finalized, std::memory_order_release);
+  return MPI_SUCCESS;
+}
+
+int initialized(int* flag) {
+  if (flag == nullptr) return null_argument(nullptr, "MPI_Initialized", "flag");
+  *flag = environment.phase.load(std::memory_order_acquire) != Phase::before;
+  return MPI_SUCCESS;
+}
+
+int finalized(int* flag) {
+  if (flag == nullptr) return null_argument(nullptr, "MPI_Finalized", "flag");
+  *flag = was_finalized();
+  return MPI_SUCCESS;
+}
+
+int query_thread(int* provided) {
+  static const char* function = "MPI_Query_thread";
+  if (!is_running()) return not_running(function);
+  if (provided == nullptr) return null_argument(nullptr, function, "provided");
+  *provided = environment.thread_level;
+  return MPI_SUCCESS;
+}
+
+int is_thread_main(int* flag) {
+  static const char* function = "MPI_Is_thread_main";
+  if (!is_running()) return not_running(function);
+  if (flag == nullptr) return null_argument(nullptr, function, "flag");
+  *flag = gettid() == environment.main_thread;
+  return MPI_SUCCESS;
+}
+
+int abort(MPI_Comm comm, int errorcode) {
+  Comm* c = comm_of(comm);
+  if (c == nullptr && is_running()) return bad_comm("MPI_Abort", comm);
+  std::string why = "MPI_Abort(" + (c != nullptr ? comm_text(*c) : handle_text(reinterpret_cast<uintptr_t>(comm))) +
+                    ", " + std::to_string(errorcode) + ") was called: the job ends";
+  boot::abort(errorcode, why.c_str());
+}
+
+double wtime() { return static_cast<double>(base::now_ns()) * 1e-9; }
+
+double wtick() {
+  timespec resolution;
+  clock_getres(CLOCK_MONOTONIC, &resolution);
+  return static_cast<double>(resolution.tv_sec) + static_cast<double>(resolution.tv_nsec) * 1e-9;
+}
+
+int get_version(int* version, int* subversion) {
+  if (version == nullptr) return null_argument(nullptr, "MPI_Get_version", "version");
+  if (subversion == nullptr) return null_argument(nullptr, "MPI_Get_version", "subversion");
+  *version = MPI_VERSION;
+  *subversion = MPI_SUBVERSION;
+  return MPI_SUCCESS;
+}
+
+int get_library_version(char* version, int* resultlen) {
+  if (version == nullptr) return null_argument(nullptr, "MPI_Get_library_version", "version");
+  if (resultlen == nullptr) return null_argument(nullptr, "MPI_Get_library_version", "resultlen");
+  *resultlen = snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING, "Weft %s (MPI %d.%d, standard ABI %d.%d)",
+                        WEFT_VERSION, MPI_VERSION, MPI_SUBVERSION, MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
+  return MPI_SUCCESS;
+}
+
+int get_processor_name(char* name, int* resultlen) {
+  static const char* function = "MPI_Get_processor_name";
+  if (!is_running()) return not_running(function);
+  if (name == nullptr) return null_argument(nullptr, function, "name");
+  if (resultlen == nullptr) return null_argument(nullptr, function, "resultlen");
+  if (gethostname(name, MPI_MAX_PROCESSOR_NAME) != 0) strcpy(name, "localhost");
+  name[MPI_MAX_PROCESSOR_NAME - 1] = '\0';
+  *resultlen = static_cast<int>(strlen(name));
+  return MPI_SUCCESS;
+}
+
+int pcontrol(const int) { return MPI_SUCCESS; }
+
+}  // namespace weft::mpi

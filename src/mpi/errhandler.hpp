@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Error handlers are counted: handles the program holds, and objects that use them.
+
+#include "mpi/object.hpp"
+
+namespace weft::mpi {
+
+// What fail() does with the finished text: lets the error handler of `comm` decide.
+[[nodiscard]] int raise(const Comm* comm, const char* function, int error, const char* text);
+
+inline Errhandler* hold(Errhandler* handler) {
+  if (!handler->predefined) ++handler->references;
+  return handler;
+}
+void drop(Errhandler* handler);
+
+}  // namespace weft::mpi

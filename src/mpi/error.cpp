@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/error.hpp"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
+#include "boot/job.hpp"
+#include "core/request.hpp"
+#include "mpi/environment.hpp"
+#include "mpi/errhandler.hpp"
+#include "mpi/handles.hpp"
+#include "mpi/names.hpp"
+
+namespace weft::mpi {
+
+static_assert(core::truncated == MPI_ERR_TRUNCATE && core::other_error == MPI_ERR_OTHER &&
+              core::internal_error == MPI_ERR_INTERN && core::no_memory == MPI_ERR_NO_MEM);
+static_assert(core::any_source == MPI_ANY_SOURCE && core::any_tag == MPI_ANY_TAG && core::proc_null == MPI_PROC_NULL);
+
+namespace {
+
+template <size_t n>
+const char* find_name(const names::Handle (&table)[n], uintptr_t value) {
+  for (const names::Handle& row : table) {
+    if (row.value == value) return row.name;
+  }
+  return nullptr;
+}
+
+const char* predefined_name(uintptr_t value) {
+  using namespace names;
+  const char* found = nullptr;
+  auto look = [&](const auto& table) {
+    if (found == nullptr) found = find_name(table, value);
+  };
+  look(communicators), look(groups), look(datatypes), look(ops), look(requests), look(messages);
+  look(errhandlers), look(infos), look(sessions), look(windows), look(files);
+  return found;
+}
+
+const char* kind_name(base::Kind kind) {
+  switch (kind) {
+    case base::Kind::free:
+      return "a freed object";
+    case base::Kind::communicator:
+      return "a communicator";
+    case base::Kind::group:
+      return "a group";
+    case base::Kind::datatype:
+      return "a datatype";
+    case base::Kind::request:
+      return "a request";
+    case base::Kind::message:
+      return "a message";
+    case base::Kind::op:
+      return "a reduction operation";
+    case base::Kind::errhandler:
+      return "an error handler";
+    case base::Kind::info:
+      return "an info object";
+    case base::Kind::session:
+      return "a session";
+  }
+  return nullptr;
+}
+
+// The handler that MPI_COMM_SELF has, or would have.
+Errhandler* fallback_handler() {
+  const Comm* self = comm_of(MPI_COMM_SELF);
+  return self != nullptr ? self->errhandler : nullptr;
+}
+
+[[noreturn]] void end_of_program(const char* function, int error, const char* text, const std::string& where) {
+  const char* meaning = error_text(error);
+  std::string line = std::string(function) + ": " + text + where;
+  line += " [" + std::string(meaning, strcspn(meaning, ":")) + "]";
+  boot::abort(error, line.c_str());
+}
+
+}  // namespace
+
+int raise(const Comm* comm, const char* function, int error, const char* text) {
+  Errhandler* handler = comm != nullptr ? comm->errhandler : fallback_handler();
+  if (handler == nullptr || !is_running()) end_of_program(function, error, text, "");
+  switch (handler->action) {
+    case Errhandler::Action::give_back:
+      break;
+    case Errhandler::Action::call: {
+      MPI_Comm handle = comm != nullptr ? comm_handle(comm) : MPI_COMM_SELF;
+      int code = error;
+      handler->comm_function(&handle, &code, text);
+      break;
+    }
+    case Errhandler::Action::fatal:
+    case Errhandler::Action::abort:
+      end_of_program(function, error, text, comm != nullptr ? " (on " + comm_text(*comm) + ")" : "");
+  }
+  return error;
+}
+
+int fail(const Comm* comm, const char* function, int error, const char* text, ...) {
+  char line[1024];
+  va_list arguments;
+  va_start(arguments, text);
+  vsnprintf(line, sizeof line, text, arguments);
+  va_end(arguments);
+  return raise(comm, function, error, line);
+}
+
+std::string handle_text(uintptr_t value) {
+  if (value < predefined_limit) {
+    if (const char* name = predefined_name(value)) return name;
+  } else if (base::Arena::holds(value)) {
+    const char* kind = kind_name(reinterpret_cast<const base::Object*>(value)->kind);
+    if (kind != nullptr) return std::string("the handle of ") + kind;
+  }
+  char text[40];
+  snprintf(text, sizeof text, "0x%zx", static_cast<size_t>(value));
+  return std::string(text) + ", which is no handle";
+}
+
+int bad_handle(const Comm* comm, const char* function, int error, const char* wanted, uintptr_t value) {
+  if (!is_running()) {
+    return fail(comm, function, MPI_ERR_OTHER, "called %s",
+                was_finalized() ? "after MPI_Finalize" : "before MPI_Init: MPI is not initialised");
+  }
+  return fail(comm, function, error, "a %s is needed, but the argument is %s", wanted, handle_text(value).c_str());
+}
+
+int bad_comm(const char* function, MPI_Comm handle) {
+  return bad_handle(nullptr, function, MPI_ERR_COMM, "communicator", handle);
+}
+
+int bad_type(const Comm* comm, const char* function, MPI_Datatype handle) {
+  return bad_handle(comm, function, MPI_ERR_TYPE, "datatype", handle);
+}
+
+int null_argument(const Comm* comm, const char* function, const char* name) {
+  return fail(comm, function, MPI_ERR_ARG, "the argument %s is a null pointer", name);
+}
+
+int no_memory(const Comm* comm, const char* function, const char* what) {
+  return fail(comm, function, MPI_ERR_NO_MEM, "no memory for %s", what);
+}
+
+std::string comm_text(const Comm& comm) {
+  if (!comm.name.empty()) return comm.name;
+  return "a communicator of " + std::to_string(comm.size) + " ranks";
+}
+
+}  // namespace weft::mpi

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Making, ending and searching groups.
+
+#include <utility>
+#include <vector>
+
+#include "mpi/object.hpp"
+
+namespace weft::mpi {
+
+// Groups are counted: handles the program holds, and communicators.
+inline core::Group* hold(core::Group* group) {
+  if (!group->predefined) ++group->references;
+  return group;
+}
+void drop(core::Group* group);
+
+// A group with one reference of these job ranks; a formula instead of the table where there is one, MPI_GROUP_EMPTY for
+// none. nullptr: no memory.
+[[nodiscard]] core::Group* make_group(std::vector<int32_t>&& job_ranks);
+
+// Finds ranks of a group by job rank: by arithmetic, or in a table sorted once.
+class RankFinder {
+ public:
+  explicit RankFinder(const core::Group& group);
+  [[nodiscard]] int32_t rank_of(int32_t job_rank) const;  // -1: not a member
+
+ private:
+  const core::Group& group_;
+  std::vector<std::pair<int32_t, int32_t>> sorted_;  // job rank, rank
+};
+
+// MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL.
+[[nodiscard]] int compare_groups(const core::Group& a, const core::Group& b);
+
+}  // namespace weft::mpi

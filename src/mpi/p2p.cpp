@@ -1,0 +1,187 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Blocking and nonblocking sends and receives (MPI-5.0, 3.2, 3.4, 3.7).
+#include "mpi/p2p.hpp"
+
+namespace weft::mpi {
+
+static_assert(core::any_source == MPI_ANY_SOURCE && core::any_tag == MPI_ANY_TAG && core::proc_null == MPI_PROC_NULL);
+static_assert(core::no_error == MPI_SUCCESS && core::truncated == MPI_ERR_TRUNCATE &&
+              core::other_error == MPI_ERR_OTHER && core::internal_error == MPI_ERR_INTERN &&
+              core::no_memory == MPI_ERR_NO_MEM);
+
+int no_memory(const Comm* comm, const char* function) {
+  return fail(comm, function, MPI_ERR_NO_MEM, "no memory for a request; complete or free requests, or free memory");
+}
+
+int explain_data(const Comm* comm, const char* function, const void* buffer, MPI_Count count, MPI_Datatype datatype) {
+  if (count < 0) return fail(comm, function, MPI_ERR_COUNT, "the count is %lld, below 0", static_cast<long long>(count));
+  const Type* type = type_of(datatype);
+  if (type == nullptr) return bad_type(comm, function, datatype);
+  if (!type->committed) {
+    return fail(comm, function, MPI_ERR_TYPE, "the datatype is not committed; call MPI_Type_commit first");
+  }
+  int64_t bytes = 0;
+  if (__builtin_mul_overflow(count, type->size, &bytes)) {
+    return fail(comm, function, MPI_ERR_COUNT, "%lld elements of %lld bytes are more than an address can hold",
+                static_cast<long long>(count), static_cast<long long>(type->size));
+  }
+  if (buffer == nullptr && bytes != 0 && type->contiguous) {
+    return fail(comm, function, MPI_ERR_BUFFER, "the buffer is a null pointer, for %lld bytes of data",
+                static_cast<long long>(bytes));
+  }
+  return MPI_SUCCESS;
+}
+
+int explain_send(const char* function, const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                 MPI_Comm comm) {
+  const Comm* c = comm_of(comm);
+  if (c == nullptr) return bad_comm(function, comm);
+  if (dest != MPI_PROC_NULL && (dest < 0 || dest >= c->size)) {
+    return fail(c, function, MPI_ERR_RANK, "destination %d is not a rank of this communicator (0 to %d) or MPI_PROC_NULL",
+                dest, c->size - 1);
+  }
+  if (tag < 0) return fail(c, function, MPI_ERR_TAG, "tag %d is outside 0 to %d (MPI_TAG_UB)", tag, INT32_MAX);
+  return explain_data(c, function, buffer, count, datatype);
+}
+
+int explain_receive(const char* function, const void* buffer, MPI_Count count, MPI_Datatype datatype, int source,
+                    int tag, MPI_Comm comm) {
+  const Comm* c = comm_of(comm);
+  if (c == nullptr) return bad_comm(function, comm);
+  if (source != MPI_PROC_NULL && source != MPI_ANY_SOURCE && (source < 0 || source >= c->size)) {
+    return fail(c, function, MPI_ERR_RANK,
+                "source %d is not a rank of this communicator (0 to %d), MPI_ANY_SOURCE or MPI_PROC_NULL", source,
+                c->size - 1);
+  }
+  if (tag < 0 && tag != MPI_ANY_TAG) {
+    return fail(c, function, MPI_ERR_TAG, "tag %d is outside 0 to %d (MPI_TAG_UB) and not MPI_ANY_TAG", tag, INT32_MAX);
+  }
+  return explain_data(c, function, buffer, count, datatype);
+}
+
+namespace {
+
+// The general way of a nonblocking send: any size, layout and mode.
+[[gnu::noinline]] int isend_general(const char* function, const Operation& op, const void* buffer, MPI_Count count,
+                                    int dest, int tag, Mode mode, MPI_Request* request) {
+  Request* r = new_request(op, core::Role::send, buffer, count);
+  if (r == nullptr) return no_memory(op.comm, function);
+  r->mode = mode;
+  core::start_send(*r, op.comm->context, dest, tag);
+  *request = handle_of<MPI_Request>(r);
+  return MPI_SUCCESS;
+}
+
+[[gnu::noinline]] int send_general(const char* function, const Operation& op, const void* buffer, MPI_Count count,
+                                   int dest, int tag, Mode mode) {
+  MPI_Request request;
+  if (int error = isend_general(function, op, buffer, count, dest, tag, mode, &request)) return error;
+  Request& r = *request_of(request);
+  wait_for(r);
+  const int error = retire(&request, r, MPI_STATUS_IGNORE);
+  return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(op.comm, function, error);
+}
+
+[[gnu::cold, gnu::noinline]] int odd_isend(const char* function, const void* buffer, MPI_Count count,
+                                           MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                                           MPI_Request* request) {
+  if (int error = explain_send(function, buffer, count, datatype, dest, tag, comm)) return error;
+  if (request == nullptr) {
+    return fail(comm_of(comm), function, MPI_ERR_ARG, "the address for the request is a null pointer");
+  }
+  *request = done_request();
+  return MPI_SUCCESS;
+}
+
+[[gnu::cold, gnu::noinline]] int odd_irecv(const char* function, const void* buffer, MPI_Count count,
+                                           MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                                           MPI_Request* request) {
+  if (int error = explain_receive(function, buffer, count, datatype, source, tag, comm)) return error;
+  if (request == nullptr) {
+    return fail(comm_of(comm), function, MPI_ERR_ARG, "the address for the request is a null pointer");
+  }
+  *request = done_request();
+  return MPI_SUCCESS;
+}
+
+template <Mode mode>
+[[gnu::always_inline]] inline int isend(const char* function, const void* buffer, MPI_Count count,
+                                        MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                                        MPI_Request* request) {
+  Operation op;
+  if (!good_send(op, buffer, count, datatype, dest, tag, comm) || request == nullptr) [[unlikely]] {
+    return odd_isend(function, buffer, count, datatype, dest, tag, comm, request);
+  }
+  if (mode != Mode::synchronous && op.type->contiguous &&
+      core::send_now(*op.comm, op.comm->context, buffer, op.bytes, dest, tag)) [[likely]] {
+    *request = done_request();
+    return MPI_SUCCESS;
+  }
+  return isend_general(function, op, buffer, count, dest, tag, mode, request);
+}
+
+template <Mode mode>
+[[gnu::always_inline]] inline int send(const char* function, const void* buffer, MPI_Count count,
+                                       MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  Operation op;
+  if (!good_send(op, buffer, count, datatype, dest, tag, comm)) [[unlikely]] {
+    return explain_send(function, buffer, count, datatype, dest, tag, comm);
+  }
+  if (mode != Mode::synchronous && op.type->contiguous &&
+      core::send_now(*op.comm, op.comm->context, buffer, op.bytes, dest, tag)) [[likely]] {
+    return MPI_SUCCESS;
+  }
+  return send_general(function, op, buffer, count, dest, tag, mode);
+}
+
+}  // namespace
+
+// A ready send is a standard send: its receive is posted, so nothing is to be gained by knowing it.
+
+int send_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  return send<Mode::standard>("MPI_Send", buf, count, datatype, dest, tag, comm);
+}
+int ssend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  return send<Mode::synchronous>("MPI_Ssend", buf, count, datatype, dest, tag, comm);
+}
+int rsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  return send<Mode::ready>("MPI_Rsend", buf, count, datatype, dest, tag, comm);
+}
+
+int isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+            MPI_Request* request) {
+  return isend<Mode::standard>("MPI_Isend", buf, count, datatype, dest, tag, comm, request);
+}
+int issend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+             MPI_Request* request) {
+  return isend<Mode::synchronous>("MPI_Issend", buf, count, datatype, dest, tag, comm, request);
+}
+int irsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+             MPI_Request* request) {
+  return isend<Mode::ready>("MPI_Irsend", buf, count, datatype, dest, tag, comm, request);
+}
+
+int irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+            MPI_Request* request) {
+  Operation op;
+  if (!good_receive(op, buf, count, datatype, source, tag, comm) || request == nullptr) [[unlikely]] {
+    return odd_irecv("MPI_Irecv", buf, count, datatype, source, tag, comm, request);
+  }
+  Request* r = new_request(op, core::Role::receive, buf, count);
+  if (r == nullptr) [[unlikely]] return no_memory(op.comm, "MPI_Irecv");
+  *request = handle_of<MPI_Request>(r);
+  core::start_receive(*r, op.comm->context, source, tag);
+  return MPI_SUCCESS;
+}
+
+int recv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  MPI_Request request;
+  if (int error = irecv_c(buf, count, datatype, source, tag, comm, &request)) return error;
+  Request& r = *request_of(request);
+  wait_for(r);
+  const int error = retire(&request, r, status);
+  return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(comm_of(comm), "MPI_Recv", error);
+}
+
+}  // namespace weft::mpi

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Freeing and cancelling requests (MPI-5.0, 3.7.3 and 3.8.4).
+#include "mpi/handles.hpp"
+#include "mpi/p2p.hpp"
+
+namespace weft::mpi {
+
+namespace {
+
+// The end of a request whose handle was freed before: nobody is left to do it.
+bool end_orphan(Request& r) {
+  release(r);
+  return false;
+}
+
+}  // namespace
+
+int request_free(MPI_Request* request) {
+  if (request == nullptr) return null_argument(nullptr, "MPI_Request_free", "request");
+  Request* r = request_of(*request);
+  if (r == nullptr) return bad_handle(nullptr, "MPI_Request_free", MPI_ERR_REQUEST, "request", *request);
+  *request = MPI_REQUEST_NULL;
+  if (r->flags.shared) return MPI_SUCCESS;
+  if (!r->flags.active || core::is_done(*r)) {
+    release(*r);
+  } else if (r->on_poll != nullptr) {
+    wait_for(*r);  // its parts need us to look at them
+    release(*r);
+  } else {
+    r->flags.orphan = true;
+    r->flags.persistent = false;
+    r->on_done = end_orphan;
+  }
+  return MPI_SUCCESS;
+}
+
+int cancel(MPI_Request* request) {
+  if (request == nullptr) return null_argument(nullptr, "MPI_Cancel", "request");
+  Request* r = request_of(*request);
+  if (r == nullptr) return bad_handle(nullptr, "MPI_Cancel", MPI_ERR_REQUEST, "request", *request);
+  if (!r->flags.active) {
+    return fail(static_cast<Comm*>(r->comm), "MPI_Cancel", MPI_ERR_REQUEST, "the persistent request is not started");
+  }
+  (void)core::progress();  // a message that is here already is received, not cancelled
+  core::cancel(*r);
+  return MPI_SUCCESS;
+}
+
+}  // namespace weft::mpi
