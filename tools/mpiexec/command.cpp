@@ -1,0 +1,253 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpiexec/command.hpp"
+
+#include <cstdlib>
+
+#include "base/setting.hpp"
+
+namespace weft::mpiexec {
+namespace {
+
+using Words = std::vector<std::string>;
+
+// What is still to be read of one program's part.
+class Reader {
+ public:
+  Reader(const Words& words, size_t& at) : words_(words), at_(at) {}
+  bool done() const { return at_ == words_.size() || words_[at_] == ":"; }
+  const std::string& peek() const { return words_[at_]; }
+  const std::string& take() { return words_[at_++]; }
+
+ private:
+  const Words& words_;
+  size_t& at_;
+};
+
+struct Context {
+  Command& command;
+  Program& program;
+  const std::string& option;  // as written, for messages
+};
+
+// Options take zero, one or two values. They return what is wrong, or an empty text.
+struct Option {
+  const char* name;  // without its dashes: -np and --np are the same
+  int values;
+  std::string (*apply)(Context& context, const std::string& first, const std::string& second);
+};
+
+bool is_name(const std::string& text) {
+  return !text.empty() && text.find('=') == std::string::npos;
+}
+
+std::string take_ranks(Context& c, const std::string& text, const std::string&) {
+  int64_t ranks = 0;
+  std::string wrong = base::parse_number(text, base::Unit::none, ranks);
+  if (wrong.empty() && (ranks < 1 || ranks > most_ranks)) {
+    wrong = base::quoted(text) + " is out of range: 1 to " + std::to_string(most_ranks);
+  }
+  if (!wrong.empty()) return "the number of ranks (" + c.option + ") cannot be used: " + wrong;
+  c.program.ranks = static_cast<int>(ranks);
+  return {};
+}
+
+std::string take_variable(std::vector<Variable>& list, const std::string& option, const std::string& name,
+                          const std::string& value) {
+  if (!is_name(name)) return option + " " + base::quoted(name) + " names no environment variable";
+  list.emplace_back(name, value);
+  return {};
+}
+
+// -x VAR=VALUE, or -x VAR: our own value, which ranks inherit anyway.
+std::string take_x(Context& c, const std::string& text, const std::string&) {
+  size_t equals = text.find('=');
+  if (equals != std::string::npos) {
+    return take_variable(c.program.variables, c.option, text.substr(0, equals), text.substr(equals + 1));
+  }
+  if (!is_name(text)) return c.option + " " + base::quoted(text) + " names no environment variable";
+  if (const char* value = getenv(text.c_str())) c.program.variables.emplace_back(text, value);
+  return {};
+}
+
+std::string take_binding(Context& c, const std::string& text, const std::string&) {
+  std::string wrong = topo::parse_binding(text, c.command.binding);
+  return wrong.empty() ? wrong : c.option + ": " + wrong;
+}
+
+// Seconds, with a fraction or with a suffix: 10, 2.5, 500ms.
+std::string take_timeout(Context& c, const std::string& text, const std::string&) {
+  int64_t us = 0;
+  std::string wrong;
+  if (text.find_first_not_of("0123456789.") == std::string::npos) {
+    size_t point = text.find('.');
+    int64_t whole = 0;
+    std::string digits = point == 0 ? "0" : text.substr(0, point);
+    wrong = base::parse_number(digits, base::Unit::none, whole);
+    std::string fraction = point == std::string::npos ? "" : text.substr(point + 1);
+    if (text.empty() || text == "." || fraction.find('.') != std::string::npos)
+      wrong = base::quoted(text) + " is no time";
+    fraction.resize(6, '0');
+    if (wrong.empty()) us = whole > 1000000000 ? -1 : whole * 1000000 + atoi(fraction.c_str());
+  } else {
+    wrong = base::parse_number(text, base::Unit::microseconds, us);
+  }
+  if (!wrong.empty()) return c.option + ": " + wrong;
+  if (us <= 0 || us > int64_t{1000000000} * 1000000)
+    return c.option + ": " + base::quoted(text) + " is out of range: 1us to 1000000000s";
+  c.command.timeout_us = us;
+  return {};
+}
+
+bool is_this_host(const std::string& list) {
+  return list == "localhost" || list == "127.0.0.1";
+}
+
+std::string ignore_host(Context& c, const std::string& list, const std::string&) {
+  if (!is_this_host(list)) c.command.ignored.push_back(c.option + " " + list.substr(0, 100));
+  return {};
+}
+
+std::string take_folder(Context& c, const std::string& folder, const std::string&) {
+  if (folder.empty()) return c.option + " needs a folder";
+  c.program.folder = folder;
+  return {};
+}
+
+#define WEFT_FLAG(body)                                                   \
+  [](Context& c, const std::string&, const std::string&) -> std::string { \
+    body;                                                                 \
+    return {};                                                            \
+  }
+
+constexpr Option options[] = {
+    {"n", 1, take_ranks},
+    {"np", 1, take_ranks},
+    {"c", 1, take_ranks},
+    {"x", 1, take_x},
+    {"env", 2,
+     [](Context& c, const std::string& name, const std::string& value) {
+       return take_variable(c.program.variables, c.option, name, value);
+     }},
+    {"genv", 2,
+     [](Context& c, const std::string& name, const std::string& value) {
+       return take_variable(c.command.variables, c.option, name, value);
+     }},
+    {"bind", 1, take_binding},
+    {"bind-to", 1, take_binding},
+    {"wdir", 1, take_folder},
+    {"wd", 1, take_folder},
+    {"timeout", 1, take_timeout},
+    {"tag-output", 0, WEFT_FLAG(c.command.tag_output = true)},
+    {"l", 0, WEFT_FLAG(c.command.tag_output = true)},
+    {"quiet", 0, WEFT_FLAG(c.command.quiet = true)},
+    {"q", 0, WEFT_FLAG(c.command.quiet = true)},
+    {"oversubscribe", 0, WEFT_FLAG(c.command.oversubscribe = true)},
+    {"host", 1, ignore_host},
+    {"hosts", 1, ignore_host},
+    {"H", 1, ignore_host},
+    {"f", 1, ignore_host},
+    {"hostfile", 1, ignore_host},
+    {"machinefile", 1, ignore_host},
+    {"help", 0, WEFT_FLAG(c.command.help = true)},
+    {"h", 0, WEFT_FLAG(c.command.help = true)},
+    {"version", 0, WEFT_FLAG(c.command.version = true)},
+    {"V", 0, WEFT_FLAG(c.command.version = true)},
+};
+#undef WEFT_FLAG
+
+const Option* find_option(const std::string& name) {
+  for (const Option& option : options) {
+    if (name == option.name) return &option;
+  }
+  return nullptr;
+}
+
+std::string read_option(Reader& reader, Command& command, Program& program) {
+  std::string written = reader.take();
+  std::string name = written.substr(written.starts_with("--") ? 2 : 1);
+  std::string values[2];
+  int have = 0;
+  size_t equals = name.find('=');
+  if (equals != std::string::npos) {
+    values[have++] = name.substr(equals + 1);
+    name.resize(equals);
+    written.resize(written.find('='));
+  }
+  const Option* option = find_option(name);
+  if (!option) return "the option " + base::quoted(written) + " is not known";
+  if (have > option->values) return "the option " + written + " takes no value";
+  while (have < option->values) {
+    if (reader.done()) {
+      return "the option " + written + " needs " +
+             (option->values == 1 ? "a value" : std::to_string(option->values) + " values");
+    }
+    values[have++] = reader.take();
+  }
+  Context context{command, program, written};
+  return option->apply(context, values[0], values[1]);
+}
+
+std::string read_program(Reader& reader, Command& command) {
+  Program program;
+  while (!reader.done() && reader.peek().size() > 1 && reader.peek()[0] == '-') {
+    if (reader.peek() == "--") {
+      reader.take();
+      break;
+    }
+    std::string wrong = read_option(reader, command, program);
+    if (!wrong.empty()) return wrong;
+    if (command.help || command.version) return {};
+  }
+  if (reader.done() || reader.peek().empty()) return "there is no program to start";
+  while (!reader.done()) program.words.push_back(reader.take());
+  command.programs.push_back(std::move(program));
+  if (command.ranks() > most_ranks) return "there are more than " + std::to_string(most_ranks) + " ranks in all";
+  return {};
+}
+
+}  // namespace
+
+int Command::ranks() const {
+  int sum = 0;
+  for (const Program& program : programs) sum += program.ranks;
+  return sum;
+}
+
+std::string parse_command(const Words& words, Command& command) {
+  command = {};
+  size_t at = 0;
+  for (;;) {
+    Reader reader(words, at);
+    std::string wrong = read_program(reader, command);
+    if (!wrong.empty()) return wrong;
+    if (command.help || command.version || at == words.size()) return {};
+    ++at;  // the colon
+  }
+}
+
+const char* usage() {
+  return R"(usage: mpiexec [options] program [arguments] [: [options] program [arguments]] ...
+Starts ranks of MPI programs on this host. Options (one dash or two):
+
+  -n N, -np N             number of ranks of this program; 1 when not given
+  -x VAR[=VALUE]          environment variable for this program's ranks
+  -env VAR VALUE          the same
+  -genv VAR VALUE         environment variable for all ranks
+  -wdir DIR               folder in which this program's ranks start
+  --bind core|numa|none   core: equal shares of whole cores for each rank (the default)
+                          numa: a NUMA domain for each rank; none: no binding
+  --bind LIST             processors for each rank in turn, as 0-3,8:4-7
+  --tag-output, -l        write "[rank] " in front of each line of output
+  --timeout TIME          end the job after so many seconds, with status 124
+  --quiet, -q             write nothing but errors
+  --oversubscribe         more ranks than cores are meant: do not mention it
+  -host LIST, -f FILE     taken and ignored: all ranks start on this host
+  --help, --version
+
+Status: 0 when all ranks ended with 0; else that of the rank that failed first, 128 + N if signal N ended
+it; 124 after --timeout, 127 when a program was not found, 126 when it could not be started.
+)";
+}
+
+}  // namespace weft::mpiexec

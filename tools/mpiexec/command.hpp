@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// mpiexec's command line: options prog args : options prog args ...
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "topo/placement.hpp"
+
+namespace weft::mpiexec {
+
+using Variable = std::pair<std::string, std::string>;  // name, value
+
+struct Program {
+  int ranks = 1;
+  std::vector<std::string> words;   // the program and its arguments
+  std::vector<Variable> variables;  // -x, -env: for these ranks only
+  std::string folder;               // -wdir; empty: ours
+};
+
+struct Command {
+  std::vector<Program> programs;
+  std::vector<Variable> variables;  // -genv: for all ranks
+  topo::BindingRequest binding;
+  bool tag_output = false;
+  bool quiet = false;                // nothing but errors
+  bool oversubscribe = false;        // more ranks than cores are meant
+  int64_t timeout_us = 0;            // 0: none
+  std::vector<std::string> ignored;  // options taken for compatibility that have no effect here
+  bool help = false;
+  bool version = false;
+
+  int ranks() const;
+};
+
+inline constexpr int most_ranks = 16384;
+
+// Takes the words after the program's own name; an empty result means taken, otherwise what is wrong.
+[[nodiscard]] std::string parse_command(const std::vector<std::string>& words, Command& command);
+
+const char* usage();
+
+}  // namespace weft::mpiexec

@@ -1,0 +1,522 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpiexec/launch.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/clock.hpp"
+#include "base/message.hpp"
+#include "base/setting.hpp"
+#include "boot/environment.hpp"
+#include "boot/segment.hpp"
+#include "boot/status.hpp"
+
+namespace weft::mpiexec {
+namespace {
+
+constexpr uint64_t millisecond = 1'000'000;
+constexpr uint64_t grace_ns = 250 * millisecond;  // between SIGTERM and SIGKILL
+constexpr int status_not_found = 127;
+constexpr int status_not_started = 126;
+constexpr int status_timeout = 124;
+
+constexpr int watched[] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
+                           SIGUSR2, SIGTSTP, SIGCONT, SIGTTIN, SIGTTOU, SIGPIPE};
+
+std::string error_text(const std::string& cause, int error, const std::string& remedy) {
+  return base::describe({.cause = cause, .error = error, .remedy = remedy});
+}
+
+bool ends_programs(int signal) {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
+// Descriptors 0 to 2 must be there, or a pipe would take their place.
+void fill_standard_descriptors() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (fcntl(fd, F_GETFD) < 0) (void)!open("/dev/null", O_RDWR);
+  }
+}
+
+// Two pipes per rank.
+void allow_files(int ranks, rlimit& old) {
+  getrlimit(RLIMIT_NOFILE, &old);
+  rlimit wanted = old;
+  rlim_t needed = static_cast<rlim_t>(ranks) * 2 + 64;
+  if (wanted.rlim_cur >= needed) return;
+  wanted.rlim_cur = std::min(needed, wanted.rlim_max);
+  setrlimit(RLIMIT_NOFILE, &wanted);
+}
+
+}  // namespace
+
+Launch::Launch(const Command& command) : command_(command) {
+  char host[65] = "";
+  gethostname(host, sizeof host - 1);
+  host_ = host;
+}
+
+void Launch::tell(const std::string& text) {
+  err_.append(-1, "weft: mpiexec: " + text + "\n");
+}
+
+int Launch::stop_early(int status) {
+  err_.drain(base::now_ns() + 1000 * millisecond);
+  return status;
+}
+
+bool Launch::find_programs() {
+  for (const Program& program : command_.programs) {
+    std::string path = find_program(program.words[0], program.folder);
+    if (!path.empty()) {
+      paths_.push_back(path);
+      continue;
+    }
+    int error = errno;
+    bool here = program.words[0].find('/') == std::string::npos && access(("./" + program.words[0]).c_str(), X_OK) == 0;
+    std::string where = program.words[0].find('/') == std::string::npos ? " in PATH" : "";
+    tell(error_text("cannot find the program " + base::quoted(program.words[0]) + where, error,
+                    here              ? "it lies in this folder: write ./" + program.words[0]
+                    : error == EACCES ? "make it executable (chmod +x)"
+                                      : "check its name, and -wdir if given"));
+    status_ = error == ENOENT || error == ENOTDIR ? status_not_found : status_not_started;
+    return false;
+  }
+  return true;
+}
+
+bool Launch::prepare() {
+  fill_standard_descriptors();
+  allow_files(command_.ranks(), old_files_);
+  null_ = open("/dev/null", O_RDWR | O_CLOEXEC);
+  sigset_t set;
+  sigemptyset(&set);
+  for (int signal : watched) sigaddset(&set, signal);
+  sigprocmask(SIG_BLOCK, &set, &old_mask_);
+  signals_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+  bool started = keeper_.start(command_.ranks());
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  segment_ = boot::create_segment(true);
+  if (null_ >= 0 && signals_ >= 0 && started && segment_ >= 0 && pipe2(failures_, O_CLOEXEC | O_NONBLOCK) == 0)
+    return true;
+  tell(error_text(
+      "cannot prepare the job (shared segment, pipes, a helper process)", errno,
+      "check the limits of processes and open files (ulimit -u, ulimit -n) and that memfd_create is allowed"));
+  status_ = status_not_started;
+  return false;
+}
+
+// The machine is looked at only when there is something to divide: hwloc takes longer than starting a rank.
+bool Launch::place() {
+  int count = command_.ranks();
+  bool asks = command_.binding.binding != topo::Binding::none;
+  if (asks && (count > 1 || command_.binding.binding != topo::Binding::core)) {
+    placement_ = topo::place(topo::this_machine(), count, command_.binding);
+  } else {
+    placement_.sets.resize(static_cast<size_t>(count));
+    placement_.cpus = placement_.cores = base::usable_cpus();
+    placement_.crowded = count > placement_.cpus;
+  }
+  if (!placement_.wrong.empty()) {
+    tell(error_text("cannot bind ranks: " + placement_.wrong, 0, "name other processors with --bind, or none"));
+    status_ = status_not_started;
+    return false;
+  }
+  if (placement_.crowded && !command_.quiet && !command_.oversubscribe) {
+    tell(std::to_string(count) + " ranks on " + std::to_string(placement_.cores) +
+         " cores: ranks will share cores; waits yield (--oversubscribe: do not mention it)");
+  }
+  return true;
+}
+
+bool Launch::start_one(int number) {
+  Rank& rank = ranks_[static_cast<size_t>(number)];
+  int ends[2][2] = {{-1, -1}, {-1, -1}};
+  if (pipe2(ends[0], O_CLOEXEC) != 0 || pipe2(ends[1], O_CLOEXEC) != 0) return false;
+  std::string tag = command_.tag_output ? "[" + std::to_string(number) + "] " : "";
+  Sink* sinks[2] = {&out_, &err_};
+  for (int i = 0; i < 2; ++i) {
+    fcntl(ends[i][0], F_SETFL, O_NONBLOCK);
+    rank.streams[i] = {ends[i][0], LineStream(number, tag, sinks[i])};
+  }
+
+  // Rank 0 reads what we would read. A terminal is read by us: rank 0 is not in its foreground.
+  int in = number == 0 ? STDIN_FILENO : null_;
+  int input_pipe[2] = {-1, -1};
+  if (number == 0 && isatty(STDIN_FILENO) && pipe2(input_pipe, O_CLOEXEC) == 0) {
+    in = input_pipe[0];
+    input_ = input_pipe[1];
+    fcntl(input_, F_SETFL, O_NONBLOCK);
+  }
+
+  Environment environment;
+  for (const Variable& v : command_.variables) environment.set(v.first, v.second);
+  for (const Variable& v : rank.program->variables) environment.set(v.first, v.second);
+  environment.set(boot::variable::rank, std::to_string(number));
+  environment.set(boot::variable::size, std::to_string(ranks_.size()));
+  environment.set(boot::variable::segment_fd, std::to_string(segment_));
+  environment.set(boot::variable::job_id, host_ + "-" + std::to_string(getpid()));
+  environment.set(boot::variable::app_number, std::to_string(rank.app));
+  environment.set(boot::variable::universe_size,
+                  std::to_string(std::max(static_cast<int>(ranks_.size()), placement_.cpus)));
+  environment.set(boot::variable::local_ranks, std::to_string(ranks_.size()));
+  environment.set(boot::variable::local_cpus, std::to_string(placement_.cpus));
+  std::vector<char*> variables = environment.pointers();
+  std::vector<char*> words;
+  for (const std::string& word : rank.program->words) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+
+  Start start{.rank = number,
+              .path = rank.path->c_str(),
+              .arguments = words.data(),
+              .environment = variables.data(),
+              .folder = rank.program->folder.empty() ? nullptr : rank.program->folder.c_str(),
+              .processors = placement_.sets[static_cast<size_t>(number)],
+              .in = in,
+              .out = ends[0][1],
+              .err = ends[1][1],
+              .failure_fd = failures_[1],
+              .signals = old_mask_,
+              .files = old_files_};
+  rank.pid = start_rank(start);
+  int error = errno;
+  close(ends[0][1]);
+  close(ends[1][1]);
+  if (input_pipe[0] >= 0) close(input_pipe[0]);
+  errno = error;
+  if (rank.pid < 0) return false;
+  rank.alive = true;
+  ++alive_;
+  keeper_.note(number, rank.pid);
+  return true;
+}
+
+bool Launch::start_all() {
+  int app = 0;
+  for (const Program& program : command_.programs) {
+    for (int i = 0; i < program.ranks; ++i) {
+      Rank& rank = ranks_.emplace_back();
+      rank.program = &program;
+      rank.path = &paths_[static_cast<size_t>(app)];
+      rank.app = app;
+    }
+    ++app;
+  }
+  for (size_t number = 0; number < ranks_.size(); ++number) {
+    if (start_one(static_cast<int>(number))) continue;
+    tell(error_text("cannot start rank " + std::to_string(number) + " of " + std::to_string(ranks_.size()), errno,
+                    "check the limits of processes and open files (ulimit -u, ulimit -n), or start fewer ranks"));
+    end_job(status_not_started);
+    break;
+  }
+  close(failures_[1]);
+  if (command_.timeout_us) timeout_at_ = base::now_ns() + static_cast<uint64_t>(command_.timeout_us) * 1000;
+  return true;
+}
+
+int Launch::run() {
+  if (!find_programs() || !prepare() || !place()) {
+    keeper_.dismiss();
+    return stop_early(status_);
+  }
+  start_all();
+  while (!finished()) wait_for_events();
+  keeper_.dismiss();
+  return status_;
+}
+
+void Launch::wait_for_events() {
+  std::vector<pollfd> polled;
+  std::vector<Stream*> streams;
+  polled.push_back({signals_, POLLIN, 0});
+  polled.push_back({out_.wants_to_write() ? out_.fd() : -1, POLLOUT, 0});
+  polled.push_back({err_.wants_to_write() ? err_.fd() : -1, POLLOUT, 0});
+  bool reads_input = input_ >= 0 && !input_paused_ && input_pending_.empty();
+  polled.push_back({reads_input ? STDIN_FILENO : -1, POLLIN, 0});
+  polled.push_back({input_ >= 0 ? input_ : -1, static_cast<short>(input_pending_.empty() ? 0 : POLLOUT), 0});
+  size_t first_stream = polled.size();
+  for (Rank& rank : ranks_) {
+    for (Stream& stream : rank.streams) {
+      if (stream.fd < 0 || stream.lines.sink().full()) continue;  // full: the rank waits for our reader
+      polled.push_back({stream.fd, POLLIN, 0});
+      streams.push_back(&stream);
+    }
+  }
+  uint64_t now = base::now_ns();
+  if (poll(polled.data(), polled.size(), poll_timeout(now)) < 0 && errno != EINTR) return;
+
+  for (size_t i = 0; i < streams.size(); ++i) {
+    if (polled[first_stream + i].revents) read_stream(*streams[i]);
+  }
+  now = base::now_ns();
+  flush_due(now);
+  if (polled[3].revents || polled[4].revents) forward_input();
+  if (polled[0].revents) take_signals();
+  out_.write_some();
+  err_.write_some();
+  for (Rank& rank : ranks_) {
+    for (Stream& stream : rank.streams) {
+      if (stream.fd >= 0 && stream.lines.sink().broken())
+        close_stream(stream);  // the rank meets SIGPIPE, as in a shell
+    }
+  }
+  check_clocks(now);
+  if (alive_ == 0) end_orphans(now);
+}
+
+int Launch::poll_timeout(uint64_t now) const {
+  uint64_t due = UINT64_MAX;
+  if (kill_at_) due = std::min(due, kill_at_);
+  if (timeout_at_ && !ending_) due = std::min(due, timeout_at_);
+  if (alive_ == 0) due = std::min(due, now + 10 * millisecond);  // orphans tell us nothing when they become ours
+  for (const Rank& rank : ranks_) {
+    for (const Stream& stream : rank.streams) {
+      if (stream.fd >= 0 && stream.lines.holds_partial()) due = std::min(due, stream.lines.flush_due());
+    }
+  }
+  if (due == UINT64_MAX) return -1;
+  if (due <= now) return 0;
+  return static_cast<int>(std::min<uint64_t>((due - now) / millisecond + 1, 3'600'000));
+}
+
+void Launch::read_stream(Stream& stream) {
+  static char buffer[64 << 10];
+  ssize_t n = read(stream.fd, buffer, sizeof buffer);
+  if (n > 0)
+    stream.lines.take({buffer, static_cast<size_t>(n)}, base::now_ns());
+  else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+    close_stream(stream);
+}
+
+void Launch::close_stream(Stream& stream) {
+  stream.lines.flush();
+  close(stream.fd);
+  stream.fd = -1;
+}
+
+void Launch::flush_due(uint64_t now) {
+  for (Rank& rank : ranks_) {
+    for (Stream& stream : rank.streams) {
+      if (stream.fd >= 0 && stream.lines.holds_partial() && stream.lines.flush_due() <= now) stream.lines.flush();
+    }
+  }
+}
+
+void Launch::end_input() {
+  if (input_ >= 0) close(input_);
+  input_ = -1;
+  input_pending_.clear();
+}
+
+void Launch::forward_input() {
+  if (input_pending_.empty()) {
+    char buffer[4096];
+    ssize_t n = read(STDIN_FILENO, buffer, sizeof buffer);
+    if (n > 0)
+      input_pending_.assign(buffer, static_cast<size_t>(n));
+    else if (n < 0 && errno == EIO)
+      input_paused_ = true;  // the terminal is another's until we are continued
+    else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
+      end_input();
+      return;
+    }
+  }
+  if (input_pending_.empty()) return;
+  ssize_t n = write(input_, input_pending_.data(), input_pending_.size());
+  if (n > 0)
+    input_pending_.erase(0, static_cast<size_t>(n));
+  else if (n < 0 && errno != EAGAIN && errno != EINTR)
+    end_input();
+}
+
+void Launch::take_signals() {
+  signalfd_siginfo info;
+  bool ended = false;
+  while (read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+    int signal = static_cast<int>(info.ssi_signo);
+    if (signal == SIGCHLD)
+      ended = true;
+    else if (signal != SIGPIPE && signal != SIGTTIN && signal != SIGTTOU)
+      pass_on(signal);
+  }
+  if (ended) reap();
+}
+
+void Launch::pass_on(int signal) {
+  if (signal == SIGINT && ++interrupts_ > 1) {
+    if (!command_.quiet) tell("interrupted twice: killing all ranks");
+    status_ = status_ ? status_ : 128 + signal;
+    ending_ = true;
+    abandoned_ = true;
+    signal_ranks(SIGKILL);
+    return;
+  }
+  if (ends_programs(signal)) passed_on_ = signal;
+  signal_ranks(signal);
+  if (signal == SIGTSTP) kill(getpid(), SIGSTOP);
+  if (signal == SIGCONT) input_paused_ = false;
+}
+
+uint32_t Launch::phase_of(int rank) const {
+  uint32_t phase = 0;
+  off_t line =
+      static_cast<off_t>(sizeof(boot::RankStatus)) * rank + static_cast<off_t>(offsetof(boot::RankStatus, phase));
+  return pread(segment_, &phase, sizeof phase, line) == sizeof phase ? phase : 0;
+}
+
+Launch::Failure Launch::failure_of(const Rank& rank) const {
+  if (WIFSIGNALED(rank.wait_status)) return Failure::killed;
+  auto phase = static_cast<boot::Phase>(phase_of(static_cast<int>(&rank - ranks_.data())));
+  if (phase == boot::Phase::aborted) return Failure::aborted;
+  if (WEXITSTATUS(rank.wait_status) != 0) return Failure::status;
+  return phase == boot::Phase::initialised ? Failure::unfinished : Failure::none;
+}
+
+void Launch::reap() {
+  int worst = -1;
+  Failure failure = Failure::none;
+  take_start_failures();
+  for (;;) {
+    int status = 0;
+    pid_t pid = waitpid(-1, &status, WNOHANG);
+    if (pid <= 0) break;
+    auto found =
+        std::find_if(ranks_.begin(), ranks_.end(), [&](const Rank& rank) { return rank.alive && rank.pid == pid; });
+    if (found == ranks_.end()) continue;  // an orphan of a rank
+    int number = static_cast<int>(found - ranks_.begin());
+    found->alive = false;
+    found->wait_status = status;
+    --alive_;
+    keeper_.note(number, 0);
+    if (number == 0) end_input();
+    Failure its = failure_of(*found);
+    if (its < failure) {
+      failure = its;
+      worst = number;
+    }
+  }
+  if (worst >= 0 && !ending_) report(worst, failure);
+  if (alive_ == 0 && !orphans_since_) orphans_since_ = base::now_ns();
+}
+
+void Launch::take_start_failures() {
+  StartFailure failure;
+  while (read(failures_[0], &failure, sizeof failure) == static_cast<ssize_t>(sizeof failure)) {
+    if (ending_ || failure.rank < 0 || static_cast<size_t>(failure.rank) >= ranks_.size()) continue;
+    const Rank& rank = ranks_[static_cast<size_t>(failure.rank)];
+    std::string what = "cannot start rank " + std::to_string(failure.rank) + ": ";
+    if (failure.step == StartFailure::folder) {
+      tell(error_text(what + "cannot enter the folder " + base::quoted(rank.program->folder), failure.error,
+                      "check -wdir"));
+    } else if (failure.step == StartFailure::bind) {
+      tell(error_text(what + "cannot bind it to its processors", failure.error, "use --bind none"));
+    } else {
+      tell(error_text(what + "cannot execute " + base::quoted(*rank.path), failure.error,
+                      "check that it is a program for this machine, and that its interpreter or loader exists"));
+    }
+    end_job(failure.step == StartFailure::exec && failure.error == ENOENT ? status_not_found : status_not_started);
+  }
+}
+
+std::string Launch::how_it_ended(int number, Failure failure) const {
+  const Rank& rank = ranks_[static_cast<size_t>(number)];
+  switch (failure) {
+    case Failure::killed: {
+      int signal = WTERMSIG(rank.wait_status);
+      const char* description = strsignal(signal);
+      return "was killed by signal " + std::to_string(signal) + " (" + (description ? description : "unknown") +
+             (WCOREDUMP(rank.wait_status) ? ", core dumped)" : ")");
+    }
+    case Failure::aborted:
+      return "ended the job with status " + std::to_string(WEXITSTATUS(rank.wait_status));
+    case Failure::unfinished:
+      return "exited after MPI_Init without calling MPI_Finalize";
+    default:
+      return "exited with status " + std::to_string(WEXITSTATUS(rank.wait_status));
+  }
+}
+
+void Launch::report(int number, Failure failure) {
+  const Rank& rank = ranks_[static_cast<size_t>(number)];
+  int status = WIFSIGNALED(rank.wait_status) ? 128 + WTERMSIG(rank.wait_status) : WEXITSTATUS(rank.wait_status);
+  if (failure == Failure::unfinished) status = 1;
+  // What it said last comes before what we say of it.
+  for (Stream& stream : ranks_[static_cast<size_t>(number)].streams) {
+    for (int reads = 0; stream.fd >= 0 && reads < 16; ++reads) {
+      pollfd p{stream.fd, POLLIN, 0};
+      if (poll(&p, 1, 0) <= 0) break;
+      read_stream(stream);
+    }
+  }
+  if (failure == Failure::killed && WTERMSIG(rank.wait_status) == passed_on_) {
+    if (!command_.quiet) tell(std::string("the job was ended by a signal to mpiexec (") + strsignal(passed_on_) + ")");
+  } else {
+    tell("rank " + std::to_string(number) + " (pid " + std::to_string(rank.pid) + ", host " + host_ + ", program " +
+         rank.program->words[0] + ") " + how_it_ended(number, failure) +
+         (ranks_.size() > 1 ? "; the job is ended" : ""));
+  }
+  end_job(status);
+}
+
+void Launch::signal_ranks(int signal) {
+  for (const Rank& rank : ranks_) {
+    if (rank.alive) kill(-rank.pid, signal);
+  }
+}
+
+void Launch::end_job(int status) {
+  if (ending_) return;
+  ending_ = true;
+  status_ = status;
+  signal_ranks(SIGTERM);
+  signal_ranks(SIGCONT);  // who is stopped must run to end
+  kill_at_ = base::now_ns() + grace_ns;
+}
+
+void Launch::check_clocks(uint64_t now) {
+  if (timeout_at_ && now >= timeout_at_ && !ending_ && alive_ > 0) {
+    char seconds[32];
+    snprintf(seconds, sizeof seconds, "%g", static_cast<double>(command_.timeout_us) / 1e6);
+    tell(std::string("the job did not end within ") + seconds + " s (--timeout); " + std::to_string(alive_) + " of " +
+         std::to_string(ranks_.size()) + " ranks were running; the job is ended");
+    end_job(status_timeout);
+  }
+  if (kill_at_ && now >= kill_at_) {
+    signal_ranks(SIGKILL);
+    kill_at_ = 0;
+  }
+}
+
+// What ranks started and left behind; killing one may make its children ours, so this repeats until none is left.
+void Launch::end_orphans(uint64_t now) {
+  bool patient = now < orphans_since_ + grace_ns && !abandoned_;
+  for (pid_t pid : own_children()) {
+    if (pid != keeper_.pid()) kill(pid, patient ? SIGTERM : SIGKILL);
+  }
+  reap();
+}
+
+bool Launch::finished() const {
+  if (alive_ > 0) return false;
+  for (pid_t pid : own_children()) {
+    if (pid != keeper_.pid()) return false;
+  }
+  if (abandoned_) return true;
+  for (const Rank& rank : ranks_) {
+    for (const Stream& stream : rank.streams) {
+      if (stream.fd >= 0) return false;
+    }
+  }
+  return !out_.wants_to_write() && !err_.wants_to_write();
+}
+
+}  // namespace weft::mpiexec

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// One job from its start to its end: starts the ranks, passes on output, input and signals, and sees to it that the job
+// ends as a whole. A single loop that sleeps in poll().
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mpiexec/command.hpp"
+#include "mpiexec/orphans.hpp"
+#include "mpiexec/output.hpp"
+#include "mpiexec/process.hpp"
+
+namespace weft::mpiexec {
+
+class Launch {
+ public:
+  explicit Launch(const Command& command);
+  // Runs the job; the result is mpiexec's exit status.
+  int run();
+
+ private:
+  struct Stream {
+    int fd = -1;  // our end of the pipe, -1 when it has ended
+    LineStream lines;
+  };
+  struct Rank {
+    const Program* program = nullptr;
+    const std::string* path = nullptr;
+    int app = 0;
+    pid_t pid = -1;
+    bool alive = false;
+    int wait_status = 0;
+    Stream streams[2];  // stdout, stderr
+  };
+  // How a job fails, worst first: what is reported when several ranks fail at the same moment.
+  enum class Failure { start, killed, aborted, status, unfinished, none };
+
+  bool find_programs();
+  bool prepare();
+  bool place();
+  bool start_all();
+  bool start_one(int rank);
+  void tell(const std::string& text);
+  int stop_early(int status);
+
+  void wait_for_events();
+  int poll_timeout(uint64_t now) const;
+  void read_stream(Stream& stream);
+  void close_stream(Stream& stream);
+  void flush_due(uint64_t now);
+  void forward_input();
+  void end_input();
+
+  void take_signals();
+  void pass_on(int signal);
+  void reap();
+  Failure failure_of(const Rank& rank) const;
+  void report(int rank, Failure failure);
+  std::string how_it_ended(int rank, Failure failure) const;
+  uint32_t phase_of(int rank) const;
+  void take_start_failures();
+
+  void end_job(int status);
+  void signal_ranks(int signal);
+  void check_clocks(uint64_t now);
+  void end_orphans(uint64_t now);
+  bool finished() const;
+
+  const Command& command_;
+  std::string host_;
+  std::vector<std::string> paths_;  // of each program
+  std::vector<Rank> ranks_;
+  topo::Placement placement_;
+  Keeper keeper_;
+  Sink out_{1};
+  Sink err_{2};
+
+  int segment_ = -1;
+  int signals_ = -1;
+  int null_ = -1;
+  int failures_[2] = {-1, -1};  // pipe of StartFailure
+  int input_ = -1;              // our end of rank 0's stdin, when it is not simply ours
+  std::string input_pending_;
+  bool input_paused_ = false;  // we are in the terminal's background
+  sigset_t old_mask_{};
+  rlimit old_files_{};
+  int alive_ = 0;
+
+  bool ending_ = false;
+  int status_ = 0;
+  int interrupts_ = 0;
+  int passed_on_ = 0;       // the signal passed on last that is meant to end programs
+  bool abandoned_ = false;  // told twice: do not wait for readers of our output
+  uint64_t kill_at_ = 0;    // when what is left is killed; 0: not set
+  uint64_t timeout_at_ = 0;
+  uint64_t orphans_since_ = 0;
+};
+
+}  // namespace weft::mpiexec

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "mpiexec/launch.hpp"
+
+int main(int argc, char** argv) {
+  using namespace weft::mpiexec;
+  std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  Command command;
+  if (words.empty()) {
+    fputs(usage(), stderr);
+    return 2;
+  }
+  std::string wrong = parse_command(words, command);
+  if (!wrong.empty()) {
+    fprintf(stderr, "weft: mpiexec: %s. Remedy: see mpiexec --help\n", wrong.c_str());
+    return 2;
+  }
+  if (command.help) {
+    fputs(usage(), stdout);
+    return 0;
+  }
+  if (command.version) {
+    puts("mpiexec (Weft) " WEFT_VERSION);
+    return 0;
+  }
+  for (const std::string& option : command.ignored) {
+    if (command.quiet) break;
+    fprintf(stderr, "weft: mpiexec: %s is ignored: all ranks start on this host\n", option.c_str());
+  }
+  return Launch(command).run();
+}

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpiexec/process.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "boot/environment.hpp"
+
+namespace weft::mpiexec {
+namespace {
+
+bool executable(const std::string& path) {
+  struct stat s;
+  if (stat(path.c_str(), &s) != 0) return false;
+  if (S_ISDIR(s.st_mode)) {
+    errno = EISDIR;
+    return false;
+  }
+  return access(path.c_str(), X_OK) == 0;
+}
+
+// What launchers above us said about us does not hold for our ranks.
+constexpr const char* dropped[] = {
+    boot::variable::rank,
+    boot::variable::size,
+    boot::variable::segment_fd,
+    boot::variable::job_id,
+    boot::variable::app_number,
+    boot::variable::universe_size,
+    boot::variable::local_ranks,
+    boot::variable::local_cpus,
+    "PMI_FD",
+    "PMI_PORT",
+    "PMI_ID",
+    "PMI_RANK",
+    "PMI_SIZE",
+};
+
+bool names(const char* entry, const char* name) {
+  size_t length = strlen(name);
+  return strncmp(entry, name, length) == 0 && entry[length] == '=';
+}
+
+[[noreturn]] void give_up(const Start& start, StartFailure::Step step) {
+  int error = errno;
+  StartFailure failure{start.rank, step, error};
+  (void)!write(start.failure_fd, &failure, sizeof failure);
+  _exit(step == StartFailure::exec && error == ENOENT ? 127 : 126);
+}
+
+// Between fork and exec, only calls that are safe there.
+[[noreturn]] void become_rank(const Start& start, pid_t parent) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(126);  // it died before we asked to be told
+  dup2(start.in, STDIN_FILENO);
+  dup2(start.out, STDOUT_FILENO);
+  dup2(start.err, STDERR_FILENO);
+  setrlimit(RLIMIT_NOFILE, &start.files);
+  if (start.folder && chdir(start.folder) != 0) give_up(start, StartFailure::folder);
+  if (!start.processors.empty() &&
+      syscall(SYS_sched_setaffinity, 0, base::CpuSet::bytes, start.processors.data()) != 0) {
+    give_up(start, StartFailure::bind);
+  }
+  signal(SIGPIPE, SIG_DFL);
+  sigprocmask(SIG_SETMASK, &start.signals, nullptr);
+  execve(start.path, start.arguments, start.environment);
+  if (errno == ENOEXEC) {
+    // A script without "#!", which shells and execvp run with sh.
+    size_t count = 0;
+    while (start.arguments[count]) ++count;
+    char shell[] = "/bin/sh";
+    auto** words = static_cast<char**>(alloca((count + 2) * sizeof(char*)));
+    words[0] = shell;
+    words[1] = const_cast<char*>(start.path);
+    for (size_t i = 1; i <= count; ++i) words[i + 1] = start.arguments[i];
+    execve(shell, words, start.environment);
+  }
+  give_up(start, StartFailure::exec);
+}
+
+}  // namespace
+
+std::string find_program(const std::string& name, const std::string& folder) {
+  if (name.find('/') != std::string::npos) {
+    std::string seen = folder.empty() || name[0] == '/' ? name : folder + "/" + name;
+    return executable(seen) ? name : std::string();
+  }
+  const char* path = getenv("PATH");
+  std::string rest = path ? path : "/usr/local/bin:/usr/bin:/bin";
+  int error = ENOENT;
+  for (size_t at = 0; at <= rest.size();) {
+    size_t colon = std::min(rest.find(':', at), rest.size());
+    std::string candidate = colon == at ? "." : rest.substr(at, colon - at);
+    candidate += "/" + name;
+    if (executable(candidate)) return candidate;
+    if (errno != ENOENT && errno != ENOTDIR && errno != EISDIR) error = errno;
+    at = colon + 1;
+  }
+  errno = error;
+  return {};
+}
+
+Environment::Environment() {
+  for (char** entry = environ; entry && *entry; ++entry) {
+    bool keep = true;
+    for (const char* name : dropped) keep = keep && !names(*entry, name);
+    if (keep) entries_.emplace_back(*entry);
+  }
+}
+
+void Environment::set(const std::string& name, const std::string& value) {
+  for (std::string& entry : entries_) {
+    if (names(entry.c_str(), name.c_str())) {
+      entry = name + "=" + value;
+      return;
+    }
+  }
+  entries_.push_back(name + "=" + value);
+}
+
+std::vector<char*> Environment::pointers() {
+  std::vector<char*> out;
+  out.reserve(entries_.size() + 1);
+  for (std::string& entry : entries_) out.push_back(entry.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+pid_t start_rank(const Start& start) {
+  pid_t parent = getpid();
+  pid_t pid = fork();
+  if (pid == 0) become_rank(start, parent);
+  if (pid > 0) setpgid(pid, pid);  // in both, so that the group is there for whoever comes first
+  return pid;
+}
+
+}  // namespace weft::mpiexec

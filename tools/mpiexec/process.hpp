@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Starting one rank.
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "base/cpus.hpp"
+#include "mpiexec/command.hpp"
+
+namespace weft::mpiexec {
+
+// The file a program's name means: a path as it is (from `folder` when that is given), else looked for in PATH. Empty,
+// with errno set, when there is none that can be executed.
+std::string find_program(const std::string& name, const std::string& folder);
+
+// Our environment without what another launcher told us, then `variables` in order.
+class Environment {
+ public:
+  Environment();
+  void set(const std::string& name, const std::string& value);
+  std::vector<char*> pointers();  // for execve; valid until the next set()
+
+ private:
+  std::vector<std::string> entries_;
+};
+
+struct Start {
+  int rank = 0;
+  const char* path = nullptr;
+  char* const* arguments = nullptr;
+  char* const* environment = nullptr;
+  const char* folder = nullptr;     // nullptr: ours
+  base::CpuSet processors;          // empty: unbound
+  int in = -1, out = -1, err = -1;  // become 0, 1, 2
+  int failure_fd = -1;              // where a StartFailure goes when the program cannot be started; closed by exec
+  sigset_t signals;                 // the mask ranks start with
+  rlimit files;                     // the limit of open files ranks start with
+};
+
+struct StartFailure {
+  enum Step : int { folder, bind, exec };
+  int rank;
+  int step;
+  int error;
+};
+
+// Forks and executes. The child leads a process group of its own and is killed when we die. -1 and errno when there can
+// be no process.
+[[nodiscard]] pid_t start_rank(const Start& start);
+
+}  // namespace weft::mpiexec

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The subcommands of `weft`; each takes the words behind its name and returns the exit status.
+
+#include <string>
+#include <vector>
+
+namespace weft::tool {
+
+using Words = std::vector<std::string>;
+
+int info(const Words& words);
+
+}  // namespace weft::tool

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstdio>
+#include <cstring>
+
+#include "weft/commands.hpp"
+
+namespace weft::tool {
+namespace {
+
+int version(const Words& words) {
+  if (!words.empty()) {
+    fprintf(stderr, "weft: version takes no arguments\n");
+    return 2;
+  }
+  puts("weft " WEFT_VERSION);
+  return 0;
+}
+
+struct Subcommand {
+  const char* name;
+  int (*run)(const Words& words);
+  const char* help;
+};
+
+constexpr Subcommand subcommands[] = {
+    {"info", info,
+     "settings and their values; --all: those for experts too; --topo: the machine; --man: the\n"
+     "             settings as a manual page"},
+    {"version", version, "the version of Weft"},
+};
+
+int usage(FILE* out, int status) {
+  fputs("usage: weft <command> [options]\n\n", out);
+  for (const Subcommand& c : subcommands) fprintf(out, "  %-10s %s\n", c.name, c.help);
+  return status;
+}
+
+}  // namespace
+}  // namespace weft::tool
+
+int main(int argc, char** argv) {
+  using namespace weft::tool;
+  if (argc < 2) return usage(stderr, 2);
+  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
+    return usage(stdout, 0);
+  const char* wanted = strcmp(argv[1], "--version") == 0 ? "version" : argv[1];
+  for (const Subcommand& c : subcommands) {
+    if (strcmp(wanted, c.name) == 0) return c.run(Words(argv + 2, argv + argc));
+  }
+  fprintf(stderr, "weft: there is no command \"%.60s\"\n", argv[1]);
+  return usage(stderr, 2);
+}
