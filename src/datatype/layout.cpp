@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Derived layouts. Each constructor is the old layout repeated, and a repetition adds at most one loop.
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -82,7 +81,7 @@ bool Layout::add_loop(int64_t count, int64_t stride) {
     return true;
   }
   if (type.loops == max_loops && !fold_innermost()) return false;
-  std::copy_backward(type.loop, type.loop + type.loops, type.loop + type.loops + 1);
+  for (int k = type.loops; k > 0; --k) type.loop[k] = type.loop[k - 1];
   type.loop[0] = {count, stride};
   ++type.loops;
   return true;
