@@ -43,15 +43,21 @@ class Kind:
     free_environment: dict = dataclasses.field(default_factory=dict)
 
 
+# Peers run with the settings that were best for them on one host when tried one by one (docs/performance.md, Method).
+_MPICH = {"MPIR_CVAR_CH4_NETMOD": "ofi", "MPIR_CVAR_CH4_CMA_ENABLE": "1"}
+_INTEL = {"I_MPI_FABRICS": "shm"}
+_OPENMPI = ("--mca", "pml", "ob1", "--mca", "btl", "self,sm")
+
 KINDS = {
     "weft": Kind("Weft", "", True),
-    # MPICH: ch4's shared memory serves ranks of one node whatever the netmod.
-    "mpich": Kind("MPICH", "mpich", True, bound=("-bind-to", "core"), free=("-bind-to", "none")),
-    "intel": Kind("Intel MPI", "impi-rt", True,
-                  bound_environment={"I_MPI_FABRICS": "shm", "I_MPI_PIN": "1"},
-                  free_environment={"I_MPI_FABRICS": "shm", "I_MPI_PIN": "0"}),
-    "openmpi": Kind("Open MPI", "openmpi", False,
-                    bound=("--bind-to", "core"), free=("--bind-to", "none", "--oversubscribe")),
+    "mpich": Kind("MPICH", "mpich", True, bound=("-bind-to", "core"), free=("-bind-to", "none"),
+                  bound_environment=_MPICH,
+                  free_environment=_MPICH | {"MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
+                                             "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "1"}),
+    "intel": Kind("Intel MPI", "impi-rt", True, bound_environment=_INTEL | {"I_MPI_PIN": "1"},
+                  free_environment=_INTEL | {"I_MPI_PIN": "0"}),
+    "openmpi": Kind("Open MPI", "openmpi", False, bound=("--bind-to", "core", *_OPENMPI),
+                    free=("--bind-to", "none", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", *_OPENMPI)),
 }
 
 

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Counts the instructions inside MPI calls, callees included, with callgrind: a number that no noise changes.
+
+bench/calls.c is run for two numbers of rounds; the difference of instructions divided by the difference of calls is one
+call in the steady state, without first contacts and lazy binding. Every rank runs under a valgrind of its own.
+
+  instructions.py --launcher build/install/bin/mpiexec --program build/bench/calls --budget MPI_Isend=100
+  instructions.py --library weft --library mpich
+
+Exit status: 0, 1 when a budget is exceeded or its call was not seen, 77 when there is no valgrind.
+"""
+
+import argparse
+import collections
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+
+import libraries
+
+ROUNDS = (20, 60)
+
+
+def read_counts(path):
+    """{call: (calls, instructions)} of the calls from functions named count_*.
+
+    Read from the calls= records themselves: they hold what was executed between call and return. The MPI_ and PMPI_
+    names share an address, so either can appear.
+    """
+    names = {}
+
+    def name_of(text):
+        # Names are written once as '(7) name', later as '(7)'; callgrind appends 'N to recursive ones.
+        match = re.match(r"\((\d+)\)(?: (.*))?$", text)
+        if not match:
+            return text
+        if match[2] is not None:
+            names[match[1]] = match[2]
+        return names.get(match[1], "")
+
+    counts = collections.defaultdict(lambda: [0, 0])
+    caller = callee = ""
+    calls = None
+    with open(path, encoding="utf-8", errors="replace") as file:
+        for line in file:
+            if calls is not None:
+                cost = line.split()
+                match = re.match(r"P?(MPI_\w+)", callee)
+                if match and caller.startswith("count_"):
+                    counts[match[1]][0] += calls
+                    counts[match[1]][1] += int(cost[1]) if len(cost) > 1 else 0
+                calls = None
+            elif line.startswith("fn="):
+                caller = name_of(line[3:].strip())
+            elif line.startswith("cfn="):
+                callee = name_of(line[4:].strip())
+            elif line.startswith("calls="):
+                calls = int(line[6:].split()[0])
+    return counts
+
+
+def run_once(launcher, program, arguments, environment, rounds, timeout):
+    total = collections.defaultdict(lambda: [0, 0])
+    with tempfile.TemporaryDirectory(prefix="instructions-") as folder:
+        # Bound at start, so that the dynamic linker is in none of the calls.
+        environment = {**environment, "LD_BIND_NOW": "1"}
+        command = [*launcher, "valgrind", "--tool=callgrind", "--quiet", f"--callgrind-out-file={folder}/out.%p",
+                   str(program), str(rounds), *arguments]
+        libraries.run_command(command, environment, timeout)
+        for path in pathlib.Path(folder).glob("out.*"):
+            for call, (calls, instructions) in read_counts(path).items():
+                total[call][0] += calls
+                total[call][1] += instructions
+    return total
+
+
+def per_call(launcher, program, arguments, environment, timeout):
+    few, many = (run_once(launcher, program, arguments, environment, rounds, timeout) for rounds in ROUNDS)
+    result = {}
+    for call, (calls, instructions) in many.items():
+        if calls > few[call][0]:
+            result[call] = (instructions - few[call][1]) / (calls - few[call][0])
+    return result
+
+
+def measure(launcher, program, environment, args):
+    """One run for messages, one for puts; the latter only when asked for, since not every library need have windows."""
+    arguments = ["--multiple"] if args.multiple else []
+    found = per_call(launcher, program, arguments, environment, args.timeout)
+    if args.put:
+        found.update(per_call(launcher, program, [*arguments, "--put"], environment, args.timeout))
+    return found
+
+
+def check(found, budgets):
+    passed = True
+    for call, most in budgets:
+        if call not in found:
+            print(f"{call}: not seen, its budget is {most}")
+            passed = False
+        elif found[call] > most:
+            print(f"{call}: {found[call]:.0f} instructions, above its budget of {most}")
+            passed = False
+    return passed
+
+
+def budget(text):
+    call, _, most = text.partition("=")
+    if not most.isdigit():
+        raise argparse.ArgumentTypeError("a budget is written MPI_Isend=100")
+    return call, int(most)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--launcher", type=shlex.split, help="starts two ranks when '-n 2' is added")
+    parser.add_argument("--program", type=pathlib.Path, help="bench/calls.c as built")
+    parser.add_argument("--library", action="append", default=[], choices=list(libraries.KINDS),
+                        help="instead: this library as bench.sh finds it, repeatable")
+    parser.add_argument("--weft", type=pathlib.Path, default=libraries.ROOT / "build" / "install",
+                        help="where Weft is installed (default build/install)")
+    parser.add_argument("--multiple", action="store_true", help="with MPI_THREAD_MULTIPLE")
+    parser.add_argument("--put", action="store_true", help="also MPI_Put")
+    parser.add_argument("--budget", action="append", default=[], type=budget, metavar="CALL=N",
+                        help="fail when CALL takes more than N instructions, repeatable")
+    parser.add_argument("--timeout", type=float, default=120, help="seconds for one run (default %(default)s)")
+    args = parser.parse_args()
+    if bool(args.library) == bool(args.launcher and args.program):
+        parser.error("give --launcher and --program, or --library")
+    if not shutil.which("valgrind"):
+        print("no valgrind on this machine: nothing is counted")
+        return 77
+
+    columns = {}
+    failures = {}
+    if args.library:
+        found, failures = libraries.find(args.library, args.weft.resolve())
+        failures.update(libraries.build(found))
+        for library in found:
+            if library.key in failures:
+                continue
+            program = library.program_folder / "calls"
+            try:
+                library.check(program)
+                columns[library.title] = measure(library.launch(2), program, library.environment(), args)
+            except libraries.Failure as error:
+                failures[library.key] = str(error)
+    else:
+        try:
+            columns[""] = measure([*args.launcher, "-n", "2"], args.program, dict(os.environ), args)
+        except libraries.Failure as error:
+            failures["the program"] = str(error)
+
+    calls = sorted({call for column in columns.values() for call in column})
+    print("  ".join(["call".ljust(12), *(title.rjust(16) or "instructions" for title in columns)]))
+    for call in calls:
+        cells = [f"{column[call]:.0f}" if call in column else "-" for column in columns.values()]
+        print("  ".join([call.ljust(12), *(cell.rjust(max(16, len(title)) if title else 12)
+                                           for cell, title in zip(cells, columns))]))
+    for key, text in failures.items():
+        print(f"{key} failed: {text}")
+    passed = all([check(column, args.budget) for column in columns.values()])
+    return 0 if passed and not failures else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
