@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // The calls whose instructions instructions.py counts: everything called from a function count_* is taken, nothing else.
-//   calls N [--multiple] [--put]
+//   calls N [--multiple]
 // Ranks 0 and 1 run N rounds of 16 messages of 8 bytes; receives are posted before their messages are sent.
 #include <mpi.h>
 
@@ -31,10 +31,6 @@ COUNTED void count_test(MPI_Request* requests) {
   }
 }
 
-COUNTED void count_put(const long* data, MPI_Win window) {
-  for (int i = 0; i < BATCH; ++i) MPI_Put(&data[i], 8, MPI_BYTE, 1, i * 8, 8, MPI_BYTE, window);
-}
-
 static void signal_to(int rank) { MPI_Send(NULL, 0, MPI_BYTE, rank, 2, MPI_COMM_WORLD); }
 static void signal_from(int rank) { MPI_Recv(NULL, 0, MPI_BYTE, rank, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
 
@@ -61,32 +57,11 @@ static void messages(int rank, int rounds) {
   }
 }
 
-static void puts_to_peer(int rank, int rounds) {
-  long data[BATCH] = {0}, *memory;
-  MPI_Win window;
-  MPI_Win_allocate(sizeof data, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
-  MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
-  for (int n = 0; rank == 0 && n < rounds; ++n) {
-    for (int i = 0; i < BATCH; ++i) data[i] = (long)n * BATCH + i;
-    count_put(data, window);
-    MPI_Win_flush(1, window);
-  }
-  MPI_Win_sync(window);
-  MPI_Barrier(MPI_COMM_WORLD);
-  MPI_Win_sync(window);
-  if (rank == 1 && memory[BATCH - 1] != (long)rounds * BATCH - 1) bench_die("a put arrived with wrong bytes");
-  MPI_Win_unlock_all(window);
-  MPI_Win_free(&window);
-}
-
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? atoi(argv[1]) : 0;
-  int multiple = 0, put = 0, provided = MPI_THREAD_SINGLE;
-  for (int i = 2; i < argc; ++i) {
-    multiple |= strcmp(argv[i], "--multiple") == 0;
-    put |= strcmp(argv[i], "--put") == 0;
-  }
-  if (rounds < 1) bench_die("usage: calls ROUNDS [--multiple] [--put]");
+  const int multiple = argc > 2 && strcmp(argv[2], "--multiple") == 0;
+  int provided = MPI_THREAD_SINGLE;
+  if (rounds < 1) bench_die("usage: calls ROUNDS [--multiple]");
   if (multiple) {
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     if (provided != MPI_THREAD_MULTIPLE) bench_die("no MPI_THREAD_MULTIPLE");
@@ -94,11 +69,7 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
   }
   const int rank = bench_rank_of(2);
-  if (put) {
-    puts_to_peer(rank, rounds);
-  } else if (rank < 2) {
-    messages(rank, rounds);
-  }
+  if (rank < 2) messages(rank, rounds);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();
   return 0;

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Counts the instructions inside MPI calls, callees included, with callgrind: a number that no noise changes.
 
-bench/calls.c is run for two numbers of rounds; the difference of instructions divided by the difference of calls is one
+bench/calls.c (puts.c) is run for two numbers of rounds; the difference of instructions divided by the difference of calls is one
 call in the steady state, without first contacts and lazy binding. Every rank runs under a valgrind of its own.
 
   instructions.py --launcher build/install/bin/mpiexec --program build/bench/calls --budget MPI_Isend=100
@@ -89,12 +89,11 @@ def per_call(launcher, program, arguments, environment, timeout):
     return result
 
 
-def measure(launcher, program, environment, args):
-    """One run for messages, one for puts; the latter only when asked for, since not every library need have windows."""
+def measure(launcher, programs, environment, args):
     arguments = ["--multiple"] if args.multiple else []
-    found = per_call(launcher, program, arguments, environment, args.timeout)
-    if args.put:
-        found.update(per_call(launcher, program, [*arguments, "--put"], environment, args.timeout))
+    found = {}
+    for program in programs:
+        found.update(per_call(launcher, program, arguments, environment, args.timeout))
     return found
 
 
@@ -120,13 +119,14 @@ def budget(text):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--launcher", type=shlex.split, help="starts two ranks when '-n 2' is added")
-    parser.add_argument("--program", type=pathlib.Path, help="bench/calls.c as built")
+    parser.add_argument("--program", action="append", default=[], type=pathlib.Path,
+                        help="bench/calls.c or puts.c as built, repeatable")
     parser.add_argument("--library", action="append", default=[], choices=list(libraries.KINDS),
                         help="instead: this library as bench.sh finds it, repeatable")
     parser.add_argument("--weft", type=pathlib.Path, default=libraries.ROOT / "build" / "install",
                         help="where Weft is installed (default build/install)")
     parser.add_argument("--multiple", action="store_true", help="with MPI_THREAD_MULTIPLE")
-    parser.add_argument("--put", action="store_true", help="also MPI_Put")
+    parser.add_argument("--put", action="store_true", help="with --library: also MPI_Put")
     parser.add_argument("--budget", action="append", default=[], type=budget, metavar="CALL=N",
                         help="fail when CALL takes more than N instructions, repeatable")
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one run (default %(default)s)")
@@ -145,24 +145,24 @@ def main():
         for library in found:
             if library.key in failures:
                 continue
-            program = library.program_folder / "calls"
+            programs = [library.program_folder / name for name in (["calls", "puts"] if args.put else ["calls"])]
             try:
-                library.check(program)
-                columns[library.title] = measure(library.launch(2), program, library.environment(), args)
+                library.check(programs[0])
+                columns[library.title] = measure(library.launch(2), programs, library.environment(), args)
             except libraries.Failure as error:
                 failures[library.key] = str(error)
     else:
         try:
-            columns[""] = measure([*args.launcher, "-n", "2"], args.program, dict(os.environ), args)
+            columns["instructions"] = measure([*args.launcher, "-n", "2"], args.program, dict(os.environ), args)
         except libraries.Failure as error:
             failures["the program"] = str(error)
 
     calls = sorted({call for column in columns.values() for call in column})
-    print("  ".join(["call".ljust(12), *(title.rjust(16) or "instructions" for title in columns)]))
+    widths = [max(12, len(title)) for title in columns]
+    print("  ".join(["call".ljust(12), *(title.rjust(width) for title, width in zip(columns, widths))]))
     for call in calls:
         cells = [f"{column[call]:.0f}" if call in column else "-" for column in columns.values()]
-        print("  ".join([call.ljust(12), *(cell.rjust(max(16, len(title)) if title else 12)
-                                           for cell, title in zip(cells, columns))]))
+        print("  ".join([call.ljust(12), *(cell.rjust(width) for cell, width in zip(cells, widths))]))
     for key, text in failures.items():
         print(f"{key} failed: {text}")
     passed = all([check(column, args.budget) for column in columns.values()])

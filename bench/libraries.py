@@ -23,7 +23,7 @@ BUILD = ROOT / "build" / "bench"
 PEERS = ROOT / "build" / "peers"
 ABI_NAME = "libmpi_abi.so.1"
 FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-O2", "-g", "-Wall", "-Wextra"]
-MPI_PROGRAMS = ["latency", "bandwidth", "bibandwidth", "rate", "startup", "barrier", "pairs", "calls"]
+MPI_PROGRAMS = ["latency", "bandwidth", "bibandwidth", "rate", "startup", "barrier", "pairs", "calls", "puts"]
 
 
 class Failure(Exception):
@@ -49,7 +49,7 @@ _INTEL = {"I_MPI_FABRICS": "shm"}
 _OPENMPI = ("--mca", "pml", "ob1", "--mca", "btl", "self,sm")
 
 KINDS = {
-    "weft": Kind("Weft", "", True),
+    "weft": Kind("Weft", "", True, bound=("--bind", "core"), free=("--bind", "none", "--oversubscribe")),
     "mpich": Kind("MPICH", "mpich", True, bound=("-bind-to", "core"), free=("-bind-to", "none"),
                   bound_environment=_MPICH,
                   free_environment=_MPICH | {"MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// As calls.c, for MPI_Put of 8 bytes from rank 0 to rank 1. A program of its own: not every library need have windows.
+//   puts N [--multiple]
+#include <mpi.h>
+
+#include "bench.h"
+
+enum { BATCH = 16 };
+
+static __attribute__((noinline)) void count_put(const long* data, MPI_Win window) {
+  for (int i = 0; i < BATCH; ++i) MPI_Put(&data[i], 8, MPI_BYTE, 1, i * 8, 8, MPI_BYTE, window);
+}
+
+int main(int argc, char** argv) {
+  const int rounds = argc > 1 ? atoi(argv[1]) : 0;
+  const int multiple = argc > 2 && strcmp(argv[2], "--multiple") == 0;
+  int provided;
+  if (rounds < 1) bench_die("usage: puts ROUNDS [--multiple]");
+  MPI_Init_thread(&argc, &argv, multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+  if (multiple && provided != MPI_THREAD_MULTIPLE) bench_die("no MPI_THREAD_MULTIPLE");
+  const int rank = bench_rank_of(2);
+
+  long data[BATCH] = {0}, *memory;
+  MPI_Win window;
+  MPI_Win_allocate(sizeof data, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+  MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
+  for (int n = 0; rank == 0 && n < rounds; ++n) {
+    for (int i = 0; i < BATCH; ++i) data[i] = (long)n * BATCH + i;
+    count_put(data, window);
+    MPI_Win_flush(1, window);
+  }
+  MPI_Win_sync(window);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_sync(window);
+  if (rank == 1 && memory[BATCH - 1] != (long)rounds * BATCH - 1) bench_die("a put arrived with wrong bytes");
+  MPI_Win_unlock_all(window);
+  MPI_Win_free(&window);
+  MPI_Finalize();
+  return 0;
+}
