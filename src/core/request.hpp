@@ -22,6 +22,7 @@ struct Comm;
 struct Peer;
 struct Request;
 struct Lane;
+struct Unexpected;
 
 // The standard's error classes that core itself can find; src/mpi asserts that the values are the standard's.
 enum Error : int32_t { no_error = 0, truncated = 15, other_error = 16, internal_error = 17, no_memory = 39 };

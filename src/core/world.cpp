@@ -2,14 +2,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/world.hpp"
 
+#include <sys/mman.h>
+
+#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "boot/status.hpp"
 #include "core/p2p.hpp"
 #include "core/protocol/protocol.hpp"
+#include "transport/mock/transport.hpp"
 #include "transport/self/transport.hpp"
 #include "transport/shm/transport.hpp"
 
@@ -32,6 +35,15 @@ constinit base::IntSetting eager_setting{
 WEFT_SETTING(eager_setting);
 
 transport::shm::ShmTransport* shared_memory = nullptr;
+void* header = nullptr;  // the launcher's view of the job: boot/status.hpp
+
+void map_header() {
+  header = mmap(nullptr, boot::job_header_bytes(world.size), PROT_READ | PROT_WRITE, MAP_SHARED, world.job.segment_fd, 0);
+  if (header == MAP_FAILED) {
+    base::die({.cause = "cannot map the head of the job's shared memory", .error = errno,
+               .remedy = "raise the limit on address space (ulimit -v)"});
+  }
+}
 
 }  // namespace
 
@@ -45,7 +57,7 @@ void start() {
   world.buffer_limit = eager_setting.value();
   world.self = new transport::self::SelfTransport(on_arrival);
   shared_memory = new transport::shm::ShmTransport(world.rank, world.size, world.job.segment_fd);
-  if (world.size > 1) world.host = shared_memory;
+  if (world.size > 1) world.host = transport::mock::wrap_if_asked(shared_memory);
   Backoff::tune(world.job.local_ranks, world.job.local_cpus);
   world.done_send = base::make_object<Request>();
   if (world.done_send == nullptr) {
@@ -56,6 +68,8 @@ void start() {
   world.done_send->flags = {.active = true, .shared = true};
   world.done_send->source = proc_null;
   world.done_send->tag = any_tag;
+  map_header();
+  boot::set_phase(header, world.rank, boot::Phase::initialised);
   world.running = true;
 }
 
@@ -64,6 +78,8 @@ void stop() {
   wait_until([&] { return lane.sends_open == 0 && lane.peers_waiting == nullptr; });
   world.running = false;
   boot::leave(world.job);
+  boot::set_phase(header, world.rank, boot::Phase::finalized);
+  munmap(header, boot::job_header_bytes(world.size));
   for (Peer* peer : world.peers) {
     if (peer == nullptr) continue;
     if (peer->transport != world.self) delete peer->endpoint;
@@ -78,6 +94,7 @@ void stop() {
     lane.free_unexpected = u->next;
     std::free(u);
   }
+  if (world.host != shared_memory) delete world.host;  // the mock in front of it
   world.host = nullptr;
   delete shared_memory;
   shared_memory = nullptr;

@@ -74,6 +74,7 @@ class Endpoint {
   static constexpr uint32_t saturated = 2;  // the peer's memory for unexpected messages is used up
   static inline std::atomic<uint32_t> nothing_{0};
   const std::atomic<uint32_t>* attention_ = &nothing_;
+  static const std::atomic<uint32_t>* attention_of(const Endpoint& other) { return other.attention_; }
   friend class Transport;
 };
 

@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/mock/transport.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <memory>
+#include <string_view>
+
+#include "base/message.hpp"
+#include "base/setting.hpp"
+
+namespace weft::transport::mock {
+
+namespace {
+
+constinit base::TextSetting mock_setting{
+    {.name = "WEFT_MOCK", .help = "faults to play in tests: full=N,denied=N,nostaging=N,delay=N"}};
+WEFT_SETTING(mock_setting);
+
+// Counts events and picks every Nth.
+class EveryNth {
+ public:
+  explicit EveryNth(uint64_t n) : n_(n) {}
+  bool hit() { return n_ != 0 && ++count_ % n_ == 0; }
+
+ private:
+  uint64_t n_;
+  uint64_t count_ = 0;
+};
+
+struct Faults {
+  explicit Faults(const Plan& asked)
+      : plan(asked), full(asked.full), nostaging(asked.nostaging), delay(asked.delay) {}
+  bool denied() { return plan.denied != 0 && ++accesses >= plan.denied; }
+
+  Plan plan;
+  EveryNth full;
+  EveryNth nostaging;
+  EveryNth delay;
+  uint64_t accesses = 0;
+};
+
+class MockEndpoint final : public Endpoint {
+ public:
+  MockEndpoint(Endpoint* inner, Faults& faults) : inner_(inner), faults_(faults) { attention_ = attention_of(*inner); }
+
+  Post send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) override {
+    if (faults_.full.hit()) return Post::retry;
+    return inner_->send(kind, envelope, data, bytes);
+  }
+  int get(const MemoryRef& from, void* to, size_t bytes) override {
+    return faults_.denied() ? EPERM : inner_->get(from, to, bytes);
+  }
+  int put(const MemoryRef& to, const void* from, size_t bytes) override {
+    return faults_.denied() ? EPERM : inner_->put(to, from, bytes);
+  }
+  const void* staging(uint64_t handle) override { return inner_->staging(handle); }
+  void release_staging(uint64_t handle, size_t bytes) override { inner_->release_staging(handle, bytes); }
+
+ private:
+  std::unique_ptr<Endpoint> inner_;
+  Faults& faults_;
+};
+
+class MockTransport final : public Transport {
+ public:
+  MockTransport(Transport* inner, const Plan& plan) : inner_(inner), faults_(plan) {}
+
+  const char* name() const override { return "mock"; }
+  Endpoint* connect(int rank) override { return new MockEndpoint(inner_->connect(rank), faults_); }
+  int poll(Sink sink) override {
+    if (faults_.plan.delay != 0 && !faults_.delay.hit()) return 0;
+    return inner_->poll(sink);
+  }
+  Staging reserve_staging(size_t bytes) override {
+    return faults_.nostaging.hit() ? Staging{} : inner_->reserve_staging(bytes);
+  }
+  void drop_staging(const Staging& staging, size_t bytes) override { inner_->drop_staging(staging, bytes); }
+  size_t staging_limit() const override { return inner_->staging_limit(); }
+  MemoryRef describe(const void* address, size_t bytes) const override {
+    MemoryRef memory = inner_->describe(address, bytes);
+    if (faults_.plan.denied != 0) memory.key = MemoryRef::no_key;  // no shared heap: the kernel must be asked
+    return memory;
+  }
+  void set_congested(bool on) override { inner_->set_congested(on); }
+  void arm() override { inner_->arm(); }
+  void sleep(uint64_t timeout_ns) override {
+    // What a delayed look left in the ring wakes nobody.
+    constexpr uint64_t shortly = 100000;
+    inner_->sleep(faults_.plan.delay != 0 || faults_.plan.full != 0 ? shortly : timeout_ns);
+  }
+  void disarm() override { inner_->disarm(); }
+
+ private:
+  Transport* inner_;
+  Faults faults_;
+};
+
+}  // namespace
+
+std::string parse(const char* text, Plan& plan) {
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::string_view part = rest.substr(0, rest.find(','));
+    rest.remove_prefix(part.size() == rest.size() ? part.size() : part.size() + 1);
+    const size_t equals = part.find('=');
+    uint64_t* field = nullptr;
+    if (equals != std::string_view::npos) {
+      const std::string_view name = part.substr(0, equals);
+      if (name == "full") field = &plan.full;
+      if (name == "denied") field = &plan.denied;
+      if (name == "nostaging") field = &plan.nostaging;
+      if (name == "delay") field = &plan.delay;
+    }
+    if (field == nullptr) return "'" + std::string(part) + "' is no fault; known are full, denied, nostaging, delay, each with =N";
+    const char* end = part.data() + part.size();
+    const auto [stop, error] = std::from_chars(part.data() + equals + 1, end, *field);
+    if (error != std::errc() || stop != end) return "'" + std::string(part) + "' has no number behind the '='";
+  }
+  if (plan.full == 1 || plan.nostaging == 1) return "full=1 and nostaging=1 would never let anything through";
+  return {};
+}
+
+Transport* wrap(Transport* inner, const Plan& plan) { return new MockTransport(inner, plan); }
+
+Transport* wrap_if_asked(Transport* inner) {
+  if (*mock_setting.value() == '\0') return inner;
+  Plan plan;
+  if (std::string wrong = parse(mock_setting.value(), plan); !wrong.empty()) {
+    base::die({.cause = "WEFT_MOCK: " + wrong, .remedy = "see weft info --all"});
+  }
+  return wrap(inner, plan);
+}
+
+}  // namespace weft::transport::mock
