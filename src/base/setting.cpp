@@ -260,6 +260,7 @@ std::vector<SettingRow*> all_settings() {
 }
 
 const char* nearest_setting(std::string_view name, const std::vector<SettingRow*>& rows) {
+  if (name.size() > longest_name) return nullptr;
   const char* best = nullptr;
   size_t best_distance = std::max<size_t>(2, name.size() / 4) + 1;
   for (SettingRow* row : rows) {
