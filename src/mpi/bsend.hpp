@@ -12,7 +12,11 @@ namespace weft::mpi {
 // must return: MPI_ERR_BUFFER, raised, when there is no room.
 int buffered_send(Comm& comm, const void* buffer, MPI_Count count, Type& type, int dest, int tag, const char* function);
 
-// Waits until all buffers are empty, for MPI_Finalize.
+// Waits until the messages in a communicator's or session's buffer left it, and detaches it: for the end of its owner.
+// Nothing happens when none is attached.
+void end_buffer(BsendBuffer*& place);
+
+// Waits until all buffers are empty and detaches them, for MPI_Finalize.
 void flush_all_buffers();
 
 }  // namespace weft::mpi
