@@ -29,6 +29,7 @@ struct Layout {
     type.predefined = false;
     type.references = 1;
     type.name = "";
+    type.owner = nullptr;
   }
   Layout(const Layout&) = delete;
   Layout& operator=(const Layout&) = delete;

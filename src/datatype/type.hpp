@@ -65,6 +65,7 @@ struct Type : base::Object {
   int64_t piece_count = 0;
   int64_t basic_count = 0;  // basic elements in one element, for MPI_Get_elements; a pair is two
   const char* name = "";
+  void* owner = nullptr;  // what src/mpi keeps of it: how it was made, its name, attributes. Not derived
 };
 
 }  // namespace weft::datatype

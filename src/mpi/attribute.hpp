@@ -13,7 +13,7 @@ namespace weft::mpi {
 [[nodiscard]] int delete_attributes(Type& type);
 
 // Runs the copy callbacks of a duplication. The first error ends it; what was copied by then is in `to`.
-[[nodiscard]] int copy_attributes(const Comm& from, Comm& to);
-[[nodiscard]] int copy_attributes(const Type& from, Type& to);
+[[nodiscard]] int copy_attributes(Comm& from, Comm& to);
+[[nodiscard]] int copy_attributes(Type& from, Type& to);
 
 }  // namespace weft::mpi

@@ -4,9 +4,12 @@
 
 // Making and ending communicators.
 
+#include "mpi/agree.hpp"
 #include "mpi/object.hpp"
 
 namespace weft::mpi {
+
+struct Info;
 
 // Makes `comm` the communicator of `group` (whose reference it takes) with these contexts.
 void describe_comm(Comm& comm, uint32_t context, core::Group* group);
@@ -16,5 +19,17 @@ void release_comm_parts(Comm& comm);
 
 // Ends the communicators that were freed while operations on them were under way, and no longer are.
 void free_unused_comms();
+
+// Context ids are never used twice: each process counts those it has seen, and the members of a new communicator take
+// the largest of their counts. Raises an error when they are used up.
+[[nodiscard]] int agree_on_context(const char* function, const Team& team, uint32_t& context);
+// The same where the largest count is known already.
+[[nodiscard]] int take_context(const char* function, const Comm& parent, uint32_t largest, uint32_t& context);
+
+// A communicator of `group` (whose reference it takes) that inherits from `parent`; nullptr when there is no memory.
+[[nodiscard]] Comm* new_comm(const Comm& parent, uint32_t context, core::Group* group);
+
+// Hints (comm_info.cpp): those the communicator knows are taken, others ignored.
+[[nodiscard]] int take_hints(const char* function, Comm& comm, const Info& info);
 
 }  // namespace weft::mpi

@@ -18,6 +18,7 @@
 #include "mpi/comm.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/handles.hpp"
+#include "mpi/statistics.hpp"
 
 namespace weft::mpi {
 
@@ -74,6 +75,8 @@ int finalize() {
   if (error != MPI_SUCCESS) {
     return fail(self, function, error, "a delete callback of an attribute of MPI_COMM_SELF failed");
   }
+  (void)delete_attributes(*comm_of(MPI_COMM_WORLD));
+  print_statistics();
   core::stop();
   free_unused_comms();
   free_world_communicators();

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/message.hpp"
+#include "base/message.hpp"
 #include "core/world.hpp"
 #include "datatype/predefined.hpp"
 #include "mpi/comm.hpp"
@@ -57,7 +59,7 @@ void build_types() {
 
 void build_ops() {
   using enum datatype::Reduction;
-  static constexpr struct {
+  static const struct {
     MPI_Op handle;
     datatype::Reduction reduction;
     const char* name;
@@ -82,7 +84,7 @@ void build_ops() {
 
 void build_errhandlers() {
   using Action = Errhandler::Action;
-  static constexpr struct {
+  static const struct {
     MPI_Errhandler handle;
     Action action;
   } rows[] = {{MPI_ERRORS_ARE_FATAL, Action::fatal}, {MPI_ERRORS_ABORT, Action::abort},
@@ -145,7 +147,7 @@ void build_world_communicators() {
   const core::World& world = core::world;
   core::Group* all = base::make_object<core::Group>();
   core::Group* self = base::make_object<core::Group>();
-  if (all == nullptr || self == nullptr) base::die({.cause = "no memory for MPI_COMM_WORLD"});
+  if (all == nullptr || self == nullptr) base::die({.cause = "no memory for MPI_COMM_WORLD", .remedy = "free memory on this host"});
   all->kind = self->kind = base::Kind::group;
   all->size = world.size;
   all->rank = world.rank;

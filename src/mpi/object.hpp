@@ -41,6 +41,7 @@ struct Comm : core::Comm {
   std::string name;
   Attributes* attributes = nullptr;
   BsendBuffer* bsend = nullptr;
+  uint8_t asserts = 0;  // the mpi_assert_ hints given: comm_info.cpp
 };
 
 struct Session : base::Object {

@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Communicators: questions, and the end of them (MPI-5.0, 7.4). comm_create.cpp makes them.
+#include "mpi/comm.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "core/p2p.hpp"
+#include "mpi/attribute.hpp"
+#include "mpi/errhandler.hpp"
+#include "mpi/functions.hpp"
+#include "mpi/group.hpp"
+#include "mpi/handles.hpp"
+
+namespace weft::mpi {
+namespace {
+
+// Freed by the program while operations were under way; made on first need, kept until the process ends.
+constinit std::vector<Comm*>* freed_in_use = nullptr;
+
+void destroy(Comm* comm) {
+  release_comm_parts(*comm);
+  base::destroy_object(comm);
+}
+
+// The object stays until operations on it are done, but its handle is dead at once.
+void destroy_when_unused(Comm* comm) {
+  if (!core::in_use(*comm)) return destroy(comm);
+  comm->kind = base::Kind::free;
+  if (freed_in_use == nullptr) freed_in_use = new std::vector<Comm*>;
+  freed_in_use->push_back(comm);
+}
+
+// What Comm_free and Comm_disconnect share: checks, and the attributes' callbacks.
+int prepare_free(const char* function, MPI_Comm* handle, Comm*& comm) {
+  if (handle == nullptr) return null_argument(nullptr, function, "comm");
+  comm = comm_of(*handle);
+  if (comm == nullptr) return bad_comm(function, *handle);
+  if (comm->predefined) {
+    return fail(comm, function, MPI_ERR_COMM, "%s is predefined and cannot be freed", comm->name.c_str());
+  }
+  int error = delete_attributes(*comm);
+  if (error != MPI_SUCCESS) return fail(comm, function, error, "a delete callback of an attribute returned an error");
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+void describe_comm(Comm& comm, uint32_t context, core::Group* group) {
+  comm.context = context;
+  comm.group = group;
+  comm.rank = group->rank;
+  comm.size = group->size;
+  comm.first = group->first;
+  comm.stride = group->stride;
+  comm.table = group->table.empty() ? nullptr : group->table.data();
+  comm.kind = base::Kind::communicator;
+}
+
+void release_comm_parts(Comm& comm) {
+  drop(comm.group);
+  drop(comm.errhandler);
+  comm.group = nullptr;
+  comm.errhandler = nullptr;
+}
+
+void free_unused_comms() {
+  if (freed_in_use == nullptr) return;
+  auto unused = std::partition(freed_in_use->begin(), freed_in_use->end(), [](Comm* c) { return core::in_use(*c); });
+  std::for_each(unused, freed_in_use->end(), destroy);
+  freed_in_use->erase(unused, freed_in_use->end());
+}
+
+int comm_size(MPI_Comm comm, int* size) {
+  const Comm* c = comm_of(comm);
+  if (c == nullptr) return bad_comm("MPI_Comm_size", comm);
+  if (size == nullptr) return null_argument(c, "MPI_Comm_size", "size");
+  *size = c->size;
+  return MPI_SUCCESS;
+}
+
+int comm_rank(MPI_Comm comm, int* rank) {
+  const Comm* c = comm_of(comm);
+  if (c == nullptr) return bad_comm("MPI_Comm_rank", comm);
+  if (rank == nullptr) return null_argument(c, "MPI_Comm_rank", "rank");
+  *rank = c->rank;
+  return MPI_SUCCESS;
+}
+
+int comm_group(MPI_Comm comm, MPI_Group* group) {
+  const Comm* c = comm_of(comm);
+  if (c == nullptr) return bad_comm("MPI_Comm_group", comm);
+  if (group == nullptr) return null_argument(c, "MPI_Comm_group", "group");
+  *group = group_handle(hold(c->group));
+  return MPI_SUCCESS;
+}
+
+int comm_compare(MPI_Comm comm1, MPI_Comm comm2, int* result) {
+  const Comm* a = comm_of(comm1);
+  if (a == nullptr) return bad_comm("MPI_Comm_compare", comm1);
+  const Comm* b = comm_of(comm2);
+  if (b == nullptr) return bad_comm("MPI_Comm_compare", comm2);
+  if (result == nullptr) return null_argument(a, "MPI_Comm_compare", "result");
+  int groups = compare_groups(*a->group, *b->group);
+  *result = a == b ? MPI_IDENT : groups == MPI_IDENT ? MPI_CONGRUENT : groups;
+  return MPI_SUCCESS;
+}
+
+int comm_test_inter(MPI_Comm comm, int* flag) {
+  const Comm* c = comm_of(comm);
+  if (c == nullptr) return bad_comm("MPI_Comm_test_inter", comm);
+  if (flag == nullptr) return null_argument(c, "MPI_Comm_test_inter", "flag");
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
+int comm_remote_size(MPI_Comm comm, int* size) {
+  const Comm* c = comm_of(comm);
+  if (c == nullptr) return bad_comm("MPI_Comm_remote_size", comm);
+  if (size == nullptr) return null_argument(c, "MPI_Comm_remote_size", "size");
+  return fail(c, "MPI_Comm_remote_size", MPI_ERR_COMM, "%s is not an inter-communicator", comm_text(*c).c_str());
+}
+
+int comm_remote_group(MPI_Comm comm, MPI_Group* group) {
+  const Comm* c = comm_of(comm);
+  if (c == nullptr) return bad_comm("MPI_Comm_remote_group", comm);
+  if (group == nullptr) return null_argument(c, "MPI_Comm_remote_group", "group");
+  return fail(c, "MPI_Comm_remote_group", MPI_ERR_COMM, "%s is not an inter-communicator", comm_text(*c).c_str());
+}
+
+// No process is started by another one here.
+int comm_get_parent(MPI_Comm* parent) {
+  static const char* function = "MPI_Comm_get_parent";
+  if (comm_of(MPI_COMM_SELF) == nullptr) return bad_comm(function, MPI_COMM_SELF);
+  if (parent == nullptr) return null_argument(nullptr, function, "parent");
+  *parent = MPI_COMM_NULL;
+  return MPI_SUCCESS;
+}
+
+int comm_set_name(MPI_Comm comm, const char* comm_name) {
+  Comm* c = comm_of(comm);
+  if (c == nullptr) return bad_comm("MPI_Comm_set_name", comm);
+  if (comm_name == nullptr) return null_argument(c, "MPI_Comm_set_name", "comm_name");
+  c->name.assign(comm_name, strnlen(comm_name, MPI_MAX_OBJECT_NAME - 1));
+  return MPI_SUCCESS;
+}
+
+// MPI_COMM_NULL has a name too (MPI-5.0, 7.8).
+int comm_get_name(MPI_Comm comm, char* comm_name, int* resultlen) {
+  static const char* function = "MPI_Comm_get_name";
+  const Comm* c = comm_of(comm);
+  if (c == nullptr && (comm != MPI_COMM_NULL || !is_running())) return bad_comm(function, comm);
+  if (comm_name == nullptr) return null_argument(c, function, "comm_name");
+  if (resultlen == nullptr) return null_argument(c, function, "resultlen");
+  const char* name = c != nullptr ? c->name.c_str() : "MPI_COMM_NULL";
+  strcpy(comm_name, name);
+  *resultlen = static_cast<int>(strlen(name));
+  return MPI_SUCCESS;
+}
+
+int comm_free(MPI_Comm* comm) {
+  Comm* c = nullptr;
+  if (int error = prepare_free("MPI_Comm_free", comm, c)) return error;
+  free_unused_comms();
+  destroy_when_unused(c);
+  *comm = MPI_COMM_NULL;
+  return MPI_SUCCESS;
+}
+
+int comm_disconnect(MPI_Comm* comm) {
+  Comm* c = nullptr;
+  if (int error = prepare_free("MPI_Comm_disconnect", comm, c)) return error;
+  auto pending = [&] {
+    return core::world.lane.any_request([&](const core::Request& r) { return r.comm == c && !core::is_done(r); });
+  };
+  core::wait_until([&] { return !pending(); });
+  destroy_when_unused(c);
+  *comm = MPI_COMM_NULL;
+  return MPI_SUCCESS;
+}
+
+}  // namespace weft::mpi

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Hints of communicators (MPI-5.0, 7.4.4).
+
+#include "mpi/comm.hpp"
+#include "mpi/functions.hpp"
+#include "mpi/handles.hpp"
+#include "mpi/info.hpp"
+
+namespace weft::mpi {
+namespace {
+
+// The hints a communicator remembers; bit i of Comm::asserts is row i.
+constexpr const char* hints[] = {"mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_exact_length",
+                                 "mpi_assert_allow_overtaking", "mpi_assert_strict_persistent_collective_ordering"};
+
+}  // namespace
+
+int take_hints(const char* function, Comm& comm, const Info& info) {
+  uint8_t taken = comm.asserts;
+  for (unsigned i = 0; i < std::size(hints); ++i) {
+    const std::string* value = info.find(hints[i]);
+    if (value == nullptr) continue;
+    if (*value != "true" && *value != "false") {
+      return fail(&comm, function, MPI_ERR_INFO_VALUE, "the value of %s is \"%s\": it must be true or false", hints[i],
+                  value->c_str());
+    }
+    taken = static_cast<uint8_t>(*value == "true" ? taken | 1u << i : taken & ~(1u << i));
+  }
+  comm.asserts = taken;
+  return MPI_SUCCESS;
+}
+
+int comm_set_info(MPI_Comm comm, MPI_Info info) {
+  static const char* function = "MPI_Comm_set_info";
+  Comm* c = comm_of(comm);
+  if (c == nullptr) return bad_comm(function, comm);
+  const Info* given = info_of(info);
+  if (given == nullptr) return bad_info(c, function, info);
+  return take_hints(function, *c, *given);
+}
+
+int comm_get_info(MPI_Comm comm, MPI_Info* info_used) {
+  static const char* function = "MPI_Comm_get_info";
+  const Comm* c = comm_of(comm);
+  if (c == nullptr) return bad_comm(function, comm);
+  if (info_used == nullptr) return null_argument(c, function, "info_used");
+  Info* info = make_info();
+  if (info == nullptr) return no_memory(c, function, "an info object");
+  for (unsigned i = 0; i < std::size(hints); ++i) info->set(hints[i], c->asserts >> i & 1 ? "true" : "false");
+  *info_used = handle_of<MPI_Info>(info);
+  return MPI_SUCCESS;
+}
+
+}  // namespace weft::mpi

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Memory that ranks of the host reach directly (MPI-5.0, 9.2).
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "core/world.hpp"
+#include "mpi/functions.hpp"
+#include "mpi/handles.hpp"
+#include "mpi/info.hpp"
+
+namespace weft::mpi {
+
+// Pages are what is handed out, which satisfies any mpi_minimum_memory_alignment up to a page.
+int alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
+  static const char* function = "MPI_Alloc_mem";
+  if (comm_of(MPI_COMM_SELF) == nullptr) return bad_comm(function, MPI_COMM_SELF);
+  if (size < 0) {
+    return fail(nullptr, function, MPI_ERR_SIZE, "size is %lld: it must not be negative", static_cast<long long>(size));
+  }
+  if (info != MPI_INFO_NULL && info_of(info) == nullptr) return bad_info(nullptr, function, info);
+  if (baseptr == nullptr) return null_argument(nullptr, function, "baseptr");
+  void* memory = core::allocate_shared(static_cast<size_t>(std::max<MPI_Aint>(size, 1)));
+  if (memory == nullptr) {
+    char reason[128];
+    return fail(nullptr, function, MPI_ERR_NO_MEM, "no %lld bytes of shared memory: %s", static_cast<long long>(size),
+                strerror_r(errno, reason, sizeof reason));
+  }
+  *static_cast<void**>(baseptr) = memory;
+  return MPI_SUCCESS;
+}
+
+int free_mem(void* base) {
+  static const char* function = "MPI_Free_mem";
+  if (comm_of(MPI_COMM_SELF) == nullptr) return bad_comm(function, MPI_COMM_SELF);
+  if (base == nullptr || core::release_shared(base)) return MPI_SUCCESS;
+  return fail(nullptr, function, MPI_ERR_BASE, "%p was not given by MPI_Alloc_mem, or was freed already", base);
+}
+
+}  // namespace weft::mpi
