@@ -9,6 +9,7 @@
 
 #include "core/p2p.hpp"
 #include "mpi/attribute.hpp"
+#include "mpi/bsend.hpp"
 #include "mpi/errhandler.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/group.hpp"
@@ -163,6 +164,7 @@ int comm_get_name(MPI_Comm comm, char* comm_name, int* resultlen) {
 int comm_free(MPI_Comm* comm) {
   Comm* c = nullptr;
   if (int error = prepare_free("MPI_Comm_free", comm, c)) return error;
+  end_buffer(c->bsend);
   free_unused_comms();
   destroy_when_unused(c);
   *comm = MPI_COMM_NULL;
@@ -172,6 +174,7 @@ int comm_free(MPI_Comm* comm) {
 int comm_disconnect(MPI_Comm* comm) {
   Comm* c = nullptr;
   if (int error = prepare_free("MPI_Comm_disconnect", comm, c)) return error;
+  end_buffer(c->bsend);
   auto pending = [&] {
     return core::world.lane.any_request([&](const core::Request& r) { return r.comm == c && !core::is_done(r); });
   };

@@ -15,6 +15,7 @@
 #include "boot/job.hpp"
 #include "core/world.hpp"
 #include "mpi/attribute.hpp"
+#include "mpi/bsend.hpp"
 #include "mpi/comm.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/handles.hpp"
@@ -77,6 +78,7 @@ int finalize() {
   }
   (void)delete_attributes(*comm_of(MPI_COMM_WORLD));
   print_statistics();
+  flush_all_buffers();
   core::stop();
   free_unused_comms();
   free_world_communicators();
