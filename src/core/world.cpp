@@ -8,10 +8,10 @@
 #include <cstdlib>
 
 #include "base/message.hpp"
-#include "base/setting.hpp"
 #include "boot/status.hpp"
 #include "core/p2p.hpp"
 #include "core/protocol/protocol.hpp"
+#include "core/settings.hpp"
 #include "transport/mock/transport.hpp"
 #include "transport/self/transport.hpp"
 #include "transport/shm/transport.hpp"
@@ -21,18 +21,6 @@ namespace weft::core {
 World world;
 
 namespace {
-
-constinit base::IntSetting mailbox_setting{
-    {.name = "WEFT_MAILBOX_LIMIT", .help = "largest message sent whole into the receiver's ring (E0); 0: by job size",
-     .unit = base::Unit::bytes, .level = base::Level::basic},
-    0, {0, transport::mailbox_limit(1)}};
-WEFT_SETTING(mailbox_setting);
-
-constinit base::IntSetting eager_setting{
-    {.name = "WEFT_EAGER_LIMIT", .help = "largest message sent without asking the receiver first (E1)",
-     .unit = base::Unit::bytes, .level = base::Level::basic},
-    8192, {0, 128 << 10}};
-WEFT_SETTING(eager_setting);
 
 transport::shm::ShmTransport* shared_memory = nullptr;
 void* header = nullptr;  // the launcher's view of the job: boot/status.hpp
@@ -52,9 +40,8 @@ void start() {
   world.rank = world.job.rank;
   world.size = world.job.size;
   world.peers.assign(static_cast<size_t>(world.size), nullptr);
-  world.mailbox_limit = mailbox_setting.value() != 0 ? static_cast<uint32_t>(mailbox_setting.value())
-                                                     : transport::mailbox_limit(world.size);
-  world.buffer_limit = eager_setting.value();
+  world.mailbox_limit = static_cast<uint32_t>(mailbox_bytes(world.size));
+  world.buffer_limit = buffer_bytes();
   world.self = new transport::self::SelfTransport(on_arrival);
   shared_memory = new transport::shm::ShmTransport(world.rank, world.size, world.job.segment_fd);
   if (world.size > 1) world.host = transport::mock::wrap_if_asked(shared_memory);

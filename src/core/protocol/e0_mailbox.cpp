@@ -1,12 +1,28 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // E0: envelope and data in the receiver's mailbox, in one piece. One copy here, one there.
+#include "base/setting.hpp"
 #include "core/protocol/protocol.hpp"
+#include "core/settings.hpp"
 #include "datatype/pack.hpp"
 
 namespace weft::core {
 
 const PathInfo mailbox_info = {"E0 mailbox", "envelope and data in the receiver's ring", "two copies, no handshake"};
+
+namespace {
+
+constinit base::IntSetting mailbox_limit{
+    {.name = "WEFT_MAILBOX_LIMIT", .help = "largest message sent whole into the receiver's ring (E0); 0: by job size",
+     .unit = base::Unit::bytes, .level = base::Level::basic},
+    0, {0, transport::mailbox_limit(1)}};
+WEFT_SETTING(mailbox_limit);
+
+}  // namespace
+
+int64_t mailbox_bytes(int64_t ranks) {
+  return mailbox_limit.value() != 0 ? mailbox_limit.value() : transport::mailbox_limit(ranks);
+}
 
 bool send_mailbox(Request& r) {
   alignas(64) unsigned char staged[transport::mailbox_limit(1) + sizeof(wire::Sync)];

@@ -4,13 +4,27 @@
 // message arrives, matched or not, and gives the buffer back.
 #include <cstring>
 
+#include "base/setting.hpp"
 #include "core/protocol/protocol.hpp"
+#include "core/settings.hpp"
 #include "datatype/pack.hpp"
 
 namespace weft::core {
 
 const PathInfo buffer_info = {"E1 buffer", "data in a staging buffer of the sender, the receiver copies it out",
                               "two copies, no handshake"};
+
+namespace {
+
+constinit base::IntSetting eager_limit{
+    {.name = "WEFT_EAGER_LIMIT", .help = "largest message sent without asking the receiver first (E1)",
+     .unit = base::Unit::bytes, .level = base::Level::basic},
+    8192, {0, 128 << 10}};
+WEFT_SETTING(eager_limit);
+
+}  // namespace
+
+int64_t buffer_bytes() { return eager_limit.value(); }
 
 bool send_buffer(Request& r, bool* no_staging) {
   const auto bytes = static_cast<size_t>(r.bytes);

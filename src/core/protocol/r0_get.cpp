@@ -4,6 +4,7 @@
 // memory through the kernel. One copy. What cannot be read that way comes by R1.
 #include "base/setting.hpp"
 #include "core/protocol/protocol.hpp"
+#include "core/settings.hpp"
 
 namespace weft::core {
 
@@ -24,6 +25,9 @@ constinit base::BoolSetting rendezvous{
 WEFT_SETTING(rendezvous);
 
 }  // namespace
+
+int64_t get_bytes() { return get_limit.value(); }
+bool rendezvous_on() { return rendezvous.value(); }
 
 bool announce(Request& r) {
   const bool readable = r.layout == nullptr;

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// What the runtime can say about itself: the paths a message may take, with the ranges that the settings in force give.
+
+#include <string>
+#include <vector>
+
+namespace weft::core {
+
+struct PathRow {
+  std::string name;
+  std::string range;  // "up to 8152 bytes"
+  std::string what;
+  std::string cost;
+};
+
+// The four paths for a job of `ranks` ranks on one host.
+std::vector<PathRow> describe_paths(int ranks);
+
+}  // namespace weft::core
