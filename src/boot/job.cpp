@@ -166,10 +166,8 @@ int look_at_all(int size, const std::string& mine) {
 void join_pmi1(Job& job, Offer& offer, size_t (*segment_bytes)(int)) {
   pmi = new Pmi1;  // until the process ends: abort() may need it at any time
   Pmi1& client = *pmi;
-  if (!client.begin(offer)) {
-    client.finish();
-    base::die(client.problem());
-  }
+  if (offer.port.empty()) base::set_speaker(offer.rank);
+  must(client.begin(offer));
   job.rank = offer.rank;
   job.size = offer.size;
   job.local_ranks = offer.size;

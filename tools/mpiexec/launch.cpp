@@ -259,7 +259,9 @@ void Launch::wait_for_events() {
   }
   now = base::now_ns();
   flush_due(now);
-  if (polled[3].revents || polled[4].revents) forward_input();
+  if (polled[4].revents & (POLLERR | POLLHUP)) end_input();  // rank 0 reads no more
+  if (polled[3].revents) read_input();
+  write_input();
   if (polled[0].revents) take_signals();
   out_.write_some();
   err_.write_some();
@@ -317,25 +319,19 @@ void Launch::end_input() {
   input_pending_.clear();
 }
 
-void Launch::forward_input() {
-  if (input_pending_.empty()) {
-    char buffer[4096];
-    ssize_t n = read(STDIN_FILENO, buffer, sizeof buffer);
-    if (n > 0)
-      input_pending_.assign(buffer, static_cast<size_t>(n));
-    else if (n < 0 && errno == EIO)
-      input_paused_ = true;  // the terminal is another's until we are continued
-    else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
-      end_input();
-      return;
-    }
-  }
+void Launch::read_input() {
+  char buffer[4096];
+  ssize_t n = input_ >= 0 ? read(STDIN_FILENO, buffer, sizeof buffer) : -1;
+  if (n > 0) input_pending_.assign(buffer, static_cast<size_t>(n));
+  else if (n < 0 && errno == EIO) input_paused_ = true;  // the terminal is another's until we are continued
+  else if (n == 0 || (errno != EINTR && errno != EAGAIN)) end_input();
+}
+
+void Launch::write_input() {
   if (input_pending_.empty()) return;
   ssize_t n = write(input_, input_pending_.data(), input_pending_.size());
-  if (n > 0)
-    input_pending_.erase(0, static_cast<size_t>(n));
-  else if (n < 0 && errno != EAGAIN && errno != EINTR)
-    end_input();
+  if (n > 0) input_pending_.erase(0, static_cast<size_t>(n));
+  else if (n < 0 && errno != EAGAIN && errno != EINTR) end_input();
 }
 
 void Launch::take_signals() {

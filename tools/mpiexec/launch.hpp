@@ -54,7 +54,8 @@ class Launch {
   void read_stream(Stream& stream);
   void close_stream(Stream& stream);
   void flush_due(uint64_t now);
-  void forward_input();
+  void read_input();
+  void write_input();
   void end_input();
 
   void take_signals();

@@ -1,0 +1,504 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""mpiexec's behaviour, with shell scripts as ranks. LAUNCH_BIN is the folder of mpiexec."""
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BIN = os.environ["LAUNCH_BIN"]
+MPIEXEC = os.path.join(BIN, "mpiexec")
+WEFT = os.path.join(BIN, "weft")
+CPUS = sorted(os.sched_getaffinity(0))
+
+
+def sh(script):
+    return ["sh", "-c", script]
+
+
+def mpiexec(*words, stdin="", timeout=30, env=None, **more):
+    """Runs mpiexec to its end; -q keeps the note on crowded cores out of stderr."""
+    full = dict(os.environ, **(env or {}))
+    return subprocess.run([MPIEXEC, "-q", *words], input=stdin, capture_output=True, text=True, timeout=timeout, env=full,
+                          **more)
+
+
+def start(*words, **more):
+    return subprocess.Popen([MPIEXEC, "-q", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+
+
+def processes_with(mark):
+    """Pids of processes whose command line or environment holds `mark`."""
+    found = []
+    for pid in os.listdir("/proc"):
+        if not pid.isdigit() or int(pid) == os.getpid():
+            continue
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as f:
+                text = f.read()
+            with open(f"/proc/{pid}/environ", "rb") as f:
+                text += f.read()
+            with open(f"/proc/{pid}/stat") as f:
+                state = f.read().rsplit(")", 1)[1].split()[0]
+        except OSError:
+            continue
+        if mark.encode() in text and state != "Z":
+            found.append(int(pid))
+    return found
+
+
+def gone_within(mark, seconds):
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if not processes_with(mark):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        # Every process of this test carries the mark in its environment.
+        self.mark = f"launch-test-{os.getpid()}-{time.monotonic_ns()}"
+        os.environ["LAUNCH_TEST_MARK"] = self.mark
+
+    def tearDown(self):
+        self.assertTrue(gone_within(self.mark, 2), f"processes are left: {processes_with(self.mark)}")
+
+
+class Arguments(Case):
+    def ranks(self, *words, **more):
+        done = mpiexec(*words, **more)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return sorted(done.stdout.split())
+
+    def test_all_forms_of_the_number_of_ranks(self):
+        for form in (["-n", "3"], ["-np", "3"], ["--n", "3"], ["--np", "3"], ["-c", "3"], ["-n=3"], ["--np=3"]):
+            self.assertEqual(self.ranks(*form, *sh("echo $WEFT_RANK/$WEFT_SIZE")), ["0/3", "1/3", "2/3"], form)
+
+    def test_one_rank_without_a_number(self):
+        self.assertEqual(self.ranks(*sh("echo $WEFT_RANK/$WEFT_SIZE")), ["0/1"])
+
+    def test_several_programs_number_ranks_through_and_tell_their_place(self):
+        self.assertEqual(self.ranks("-n", "2", *sh("echo a$WEFT_RANK:$WEFT_APP_NUMBER"), ":", "-n", "1",
+                                    *sh("echo b$WEFT_RANK:$WEFT_APP_NUMBER"), ":", *sh("echo c$WEFT_RANK/$WEFT_SIZE")),
+                         ["a0:0", "a1:0", "b2:1", "c3/4"])
+
+    def test_arguments_arrive_unchanged(self):
+        done = mpiexec("--", "printf", "<%s>", "a b", "", "-n", "*", "$HOME")
+        self.assertEqual(done.stdout, "<a b><><-n><*><$HOME>")
+
+    def test_variables_for_one_program_and_for_all(self):
+        script = sh('echo "$A,$B,$C"')
+        done = self.ranks("-genv", "A", "1", "-x", "B=2=3", "-env", "C", "4", *script, ":", "-n", "1", *script)
+        self.assertEqual(done, ["1,,", "1,2=3,4"])
+
+    def test_a_variable_can_be_named_to_pass_ours(self):
+        self.assertEqual(self.ranks("-x", "GIVEN", *sh("echo $GIVEN"), env={"GIVEN": "yes"}), ["yes"])
+
+    def test_variables_of_another_launcher_do_not_reach_ranks(self):
+        done = self.ranks("-n", "2", *sh("echo $WEFT_RANK,$PMI_RANK,$PMI_FD"),
+                          env={"PMI_RANK": "7", "PMI_FD": "9", "WEFT_RANK": "5"})
+        self.assertEqual(done, ["0,,", "1,,"])
+
+    def test_working_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = os.path.realpath(folder)
+            self.assertEqual(self.ranks("-wdir", folder, "pwd", ":", "pwd"), sorted([folder, os.getcwd()]))
+            with open(os.path.join(folder, "here.sh"), "w") as f:
+                f.write("echo found\n")  # no "#!": run as execvp would
+            os.chmod(os.path.join(folder, "here.sh"), 0o755)
+            self.assertEqual(self.ranks("-wdir", folder, "./here.sh"), ["found"])
+
+    def test_mistakes_are_named_and_end_with_2(self):
+        for words, text in ((["-n"], "needs a value"), (["-n", "0", "true"], "out of range: 1 to"), (["-n", "x", "true"], "-n"),
+                            (["-n", "99999999999", "true"], "out of range"), (["-z", "true"], "-z"), (["-n", "2"], "no program"),
+                            (["true", ":"], "no program"), (["-env", "A", "true"], "no program"),
+                            (["--tag-output=1", "true"], "takes no value"), (["-x", "=1", "true"], "names no"),
+                            (["--bind", "sock", "true"], "core, numa, none"), (["--timeout", "0", "true"], "out of range"),
+                            (["--timeout", "1.2.3", "true"], "no time")):
+            done = mpiexec(*words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(text, done.stderr, words)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_hosts_are_ignored_and_this_is_said(self):
+        done = subprocess.run([MPIEXEC, "-host", "a,b", "--oversubscribe", "true"], capture_output=True, text=True, timeout=10)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("-host a,b is ignored", done.stderr)
+
+    def test_more_ranks_than_cores_is_said_once(self):
+        many = len(CPUS) + 1
+        done = subprocess.run([MPIEXEC, "-n", str(many), "true"], capture_output=True, text=True, timeout=30)
+        self.assertRegex(done.stderr, rf"^weft: mpiexec: {many} ranks on \d+ cores: ranks will share cores; waits yield.*\n$")
+        done = subprocess.run([MPIEXEC, "--oversubscribe", "-n", str(many), "true"], capture_output=True, text=True, timeout=30)
+        self.assertEqual(done.stderr, "")
+
+    def test_the_segment_is_inherited_private_and_empty(self):
+        done = mpiexec("-n", "2", *sh("stat -L -c '%a %s' /proc/self/fd/$WEFT_SEGMENT_FD"))
+        self.assertEqual(done.stdout, "600 0\n600 0\n")
+
+
+class Status(Case):
+    def test_zero_when_all_ranks_end_with_zero(self):
+        self.assertEqual(mpiexec("-n", "4", "true").returncode, 0)
+
+    def test_the_status_of_the_rank_that_fails(self):
+        done = mpiexec("-n", "3", *sh("[ $WEFT_RANK = 1 ] && exit 7; sleep 20"))
+        self.assertEqual(done.returncode, 7)
+        self.assertRegex(done.stderr, r"^weft: mpiexec: rank 1 \(pid \d+, host \S+, program sh\) exited with status 7; .*\n$")
+
+    def test_a_signal_is_128_and_its_number(self):
+        done = mpiexec("-n", "2", *sh("[ $WEFT_RANK = 1 ] && kill -SEGV $$; sleep 20"))
+        self.assertEqual(done.returncode, 128 + signal.SIGSEGV)
+        self.assertRegex(done.stderr, r"^weft: mpiexec: rank 1 \(pid \d+, host \S+, program sh\) was killed by signal 11 "
+                                      r"\(Segmentation fault.*\); .*\n$")
+
+    def test_a_program_that_is_not_there(self):
+        done = mpiexec("-n", "2", "no-such-program-here")
+        self.assertEqual(done.returncode, 127)
+        self.assertRegex(done.stderr, r'cannot find the program "no-such-program-here" in PATH: No such file .*Remedy: ')
+        done = mpiexec("-n", "2", "./no-such-program-here")
+        self.assertEqual(done.returncode, 127)
+
+    def test_a_program_that_cannot_be_executed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "file")
+            with open(path, "w") as f:
+                f.write("#!/no/such/interpreter\n")
+            done = mpiexec("-n", "2", path)
+            self.assertEqual(done.returncode, 126)
+            self.assertIn("Permission denied", done.stderr)
+            os.chmod(path, 0o755)
+            done = mpiexec("-n", "2", path)
+            self.assertEqual(done.returncode, 127)
+            self.assertIn("interpreter", done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_a_program_in_this_folder_is_pointed_at(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "only-here")
+            with open(path, "w") as f:
+                f.write("#!/bin/sh\n")
+            os.chmod(path, 0o755)
+            self.assertIn("write ./only-here", mpiexec("only-here", cwd=folder).stderr)
+
+    def test_a_folder_that_is_not_there(self):
+        done = mpiexec("-wdir", "/no/such/folder", "true")
+        self.assertEqual(done.returncode, 126)
+        self.assertIn("/no/such/folder", done.stderr)
+
+
+class Output(Case):
+    def test_lines_of_eight_ranks_stay_whole(self):
+        script = ("import os,sys\nr=os.environ['WEFT_RANK']\n"
+                  "for i in range(400): sys.stdout.write(r*(50+i)+'\\n')\n")
+        done = mpiexec("-n", "8", sys.executable, "-c", script)
+        lines = done.stdout.splitlines()
+        self.assertEqual(len(lines), 8 * 400)
+        for line in lines:
+            self.assertEqual(len(set(line)), 1, line)
+        for rank in range(8):
+            lengths = [len(line) for line in lines if line[0] == str(rank)]
+            self.assertEqual(lengths, list(range(50, 450)), "the order within a rank is kept")
+
+    def test_lines_written_in_pieces_stay_whole(self):
+        script = sh("for i in 1 2 3 4 5; do printf $WEFT_RANK; sleep 0.01; printf $WEFT_RANK; echo; done")
+        for line in mpiexec("-n", "4", *script).stdout.splitlines():
+            self.assertRegex(line, r"^(\d)\1$")
+
+    def test_a_line_cut_by_a_full_buffer_waits_for_its_rest(self):
+        script = ("import os,sys,time\nr=os.environ['WEFT_RANK']\n"
+                  "os.write(1, r.encode()*4096)\ntime.sleep(0.4)\nos.write(1, r.encode()+b'\\n')\n")
+        lines = mpiexec("-n", "3", sys.executable, "-c", script).stdout.splitlines()
+        self.assertEqual(sorted(len(line) for line in lines), [4097] * 3)
+
+    def test_a_last_line_without_an_end_is_passed_on(self):
+        self.assertEqual(mpiexec("printf", "abc").stdout, "abc")
+        done = mpiexec("-n", "3", *sh("printf r$WEFT_RANK"))
+        self.assertEqual(sorted(done.stdout.split("\n")), ["r0", "r1", "r2"])
+
+    def test_a_prompt_appears_soon(self):
+        job = start(*sh("printf prompt; sleep 20"))
+        began = time.monotonic()
+        self.assertEqual(job.stdout.read(6), "prompt")
+        self.assertLess(time.monotonic() - began, 2)
+        job.terminate()
+        job.communicate(timeout=5)
+
+    def test_tags_name_the_rank_on_both_streams(self):
+        done = mpiexec("-n", "2", "--tag-output", *sh("echo out; echo err >&2"))
+        self.assertEqual(sorted(done.stdout.splitlines()), ["[0] out", "[1] out"])
+        self.assertEqual(sorted(done.stderr.splitlines()), ["[0] err", "[1] err"])
+
+    def test_a_very_long_line_is_bounded_and_complete(self):
+        done = mpiexec("-n", "2", sys.executable, "-c", "print('x'*1000000)")
+        self.assertEqual(done.stdout.count("x"), 2000000)
+
+    def test_bytes_pass_unchanged(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "data")
+            data = os.urandom(500000)
+            with open(path, "wb") as f:
+                f.write(data)
+            done = subprocess.run([MPIEXEC, "cat", path], capture_output=True, timeout=30)
+            self.assertEqual(done.stdout, data)
+
+    def test_a_slow_reader_loses_nothing(self):
+        job = subprocess.Popen(f"{MPIEXEC} -q -n 2 seq 100000 | (sleep 0.5; wc -l)", shell=True, stdout=subprocess.PIPE, text=True)
+        self.assertEqual(job.communicate(timeout=30)[0].strip(), "200000")
+
+    def test_a_reader_that_leaves_ends_the_job(self):
+        job = subprocess.run(f"{MPIEXEC} -q -n 2 yes | head -1", shell=True, capture_output=True, text=True, timeout=20)
+        self.assertEqual(job.stdout, "y\n")
+
+
+class Input(Case):
+    def test_only_rank_0_gets_it(self):
+        done = mpiexec("-n", "3", *sh('echo "$WEFT_RANK:$(cat)"'), stdin="hello")
+        self.assertEqual(sorted(done.stdout.split()), ["0:hello", "1:", "2:"])
+
+    def test_much_of_it(self):
+        text = "".join(f"{i}\n" for i in range(100000))
+        self.assertEqual(mpiexec("-n", "2", *sh("[ $WEFT_RANK = 0 ] && wc -c"), stdin=text).stdout.strip(), "")
+        self.assertEqual(mpiexec("cat", stdin=text).stdout, text)
+
+    def test_what_rank_0_does_not_read_is_left(self):
+        job = subprocess.run(f"printf 'a\\nb\\n' > /dev/null; (echo a; echo b) | ({MPIEXEC} true; cat)", shell=True,
+                             capture_output=True, text=True, timeout=10)
+        self.assertEqual(job.stdout, "a\nb\n")
+
+    def test_from_a_terminal(self):
+        ours, theirs = pty.openpty()
+        job = subprocess.Popen([MPIEXEC, "-q", "-n", "2", *sh('read x; echo "$WEFT_RANK:$x"')], stdin=theirs,
+                               stdout=subprocess.PIPE, text=True, start_new_session=True,
+                               preexec_fn=lambda: __import__("fcntl").ioctl(0, __import__("termios").TIOCSCTTY, 0))
+        os.write(ours, b"typed\n")
+        # read fails on rank 1, whose input is empty; the shell goes on.
+        self.assertEqual(sorted(job.communicate(timeout=10)[0].split()), ["0:typed", "1:"])
+        os.close(ours)
+        os.close(theirs)
+
+    def test_closed_descriptors_do_no_harm(self):
+        job = subprocess.run(f"{MPIEXEC} -n 2 echo x <&-", shell=True, capture_output=True, text=True, timeout=10)
+        self.assertEqual(job.stdout, "x\nx\n")
+        job = subprocess.run(f"{MPIEXEC} -n 2 true >&- 2>&-", shell=True, timeout=10)
+        self.assertEqual(job.returncode, 0)
+
+
+class Binding(Case):
+    SHOW = [sys.executable, "-c", "import os; print(os.environ['WEFT_RANK'], *sorted(os.sched_getaffinity(0)))"]
+
+    def sets(self, *words, **more):
+        done = mpiexec(*words, *self.SHOW, **more)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [list(map(int, line.split())) for line in done.stdout.splitlines()]
+        return {row[0]: set(row[1:]) for row in rows}
+
+    def test_by_default_shares_are_disjoint_and_ours(self):
+        for ranks in range(1, min(len(CPUS), 4) + 1):
+            sets = self.sets("-n", str(ranks))
+            self.assertEqual(len(sets), ranks)
+            seen = set()
+            for share in sets.values():
+                self.assertTrue(share)
+                self.assertFalse(share & seen)
+                seen |= share
+            self.assertLessEqual(seen, set(CPUS))
+
+    def test_more_ranks_than_processors_are_not_bound(self):
+        for share in self.sets("-n", str(len(CPUS) + 1)).values():
+            self.assertEqual(share, set(CPUS))
+
+    def test_none_leaves_all(self):
+        for share in self.sets("-n", "2", "--bind", "none").values():
+            self.assertEqual(share, set(CPUS))
+
+    def test_a_list_goes_to_ranks_in_turn(self):
+        first, last = CPUS[0], CPUS[-1]
+        self.assertEqual(self.sets("-n", "3", "--bind", f"{last}:{first}"), {0: {last}, 1: {first}, 2: {last}})
+        self.assertEqual(self.sets("-n", "1", "--bind-to", str(last)), {0: {last}})
+
+    def test_numa_domains(self):
+        self.assertEqual(set().union(*self.sets("-n", "2", "--bind", "numa").values()), set(CPUS))
+
+    def test_an_inherited_mask_is_respected(self):
+        one = {CPUS[-1]}
+        for words in (["-n", "1"], ["-n", "2"], ["-n", "2", "--bind", "none"]):
+            for share in self.sets(*words, preexec_fn=lambda: os.sched_setaffinity(0, one)).values():
+                self.assertEqual(share, one)
+
+    def test_a_processor_that_is_not_ours_is_refused(self):
+        done = mpiexec("--bind", "4000", "true")
+        self.assertEqual(done.returncode, 126)
+        self.assertIn("4000", done.stderr)
+
+    def test_ranks_are_told_how_many_share_how_much(self):
+        done = mpiexec("-n", "3", *sh("echo $WEFT_LOCAL_RANKS $WEFT_LOCAL_CPUS"))
+        for line in done.stdout.splitlines():
+            ranks, cpus = map(int, line.split())
+            self.assertEqual(ranks, 3)
+            self.assertTrue(1 <= cpus <= len(CPUS))
+
+
+class Ending(Case):
+    def test_a_killed_rank_ends_the_job_within_a_second(self):
+        job = start("-n", "4", *sh("echo $$; sleep 30 & wait"))
+        pids = [int(job.stdout.readline()) for _ in range(4)]
+        began = time.monotonic()
+        os.kill(pids[2], signal.SIGKILL)
+        _, err = job.communicate(timeout=10)
+        self.assertLess(time.monotonic() - began, 1)
+        self.assertEqual(job.returncode, 128 + 9)
+        self.assertRegex(err, rf"^weft: mpiexec: rank \d \(pid {pids[2]}, host \S+, program sh\) was killed by signal 9 .*\n$")
+
+    def test_ranks_that_ignore_sigterm_are_killed(self):
+        job = start("-n", "3", *sh("trap '' TERM; echo $$; [ $WEFT_RANK = 0 ] && sleep 0.2 && exit 3; sleep 30"))
+        began = time.monotonic()
+        job.communicate(timeout=10)
+        self.assertLess(time.monotonic() - began, 1.2)
+        self.assertEqual(job.returncode, 3)
+
+    def test_a_stopped_rank_is_ended_too(self):
+        job = start("-n", "2", *sh("echo $$; [ $WEFT_RANK = 0 ] && sleep 0.3 && exit 3; kill -STOP $$; sleep 30"))
+        job.communicate(timeout=5)
+        self.assertEqual(job.returncode, 3)
+
+    def test_what_ranks_leave_behind_is_ended(self):
+        for script in ("sleep 31 & exit 0", "(setsid sleep 31 > /dev/null 2>&1 &) ; exit 0",
+                       "(trap '' TERM; while :; do sleep 0.1; done) & exit 0"):
+            began = time.monotonic()
+            done = mpiexec("-n", "2", *sh(script))
+            self.assertEqual(done.returncode, 0, script)
+            self.assertLess(time.monotonic() - began, 2, script)
+            self.assertEqual(processes_with(self.mark), [], script)
+
+    def test_when_mpiexec_is_killed_nothing_is_left(self):
+        job = start("-n", "3", *sh("echo up; sleep 32 & sh -c 'sleep 32'; echo late"))
+        for _ in range(3):
+            job.stdout.readline()
+        job.kill()
+        job.wait()
+        self.assertTrue(gone_within(self.mark, 1), processes_with(self.mark))
+        job.communicate()
+
+    def test_a_timeout_ends_the_job_with_124(self):
+        for form in ("0.3", "300ms"):
+            began = time.monotonic()
+            done = mpiexec("-n", "2", "--timeout", form, *sh("trap '' TERM; echo started; sleep 30"))
+            self.assertEqual(done.returncode, 124)
+            self.assertLess(time.monotonic() - began, 1.5)
+            self.assertRegex(done.stderr, r"did not end within 0.3 s .* 2 of 2 ranks were running")
+            self.assertEqual(done.stdout, "started\n" * 2)
+        self.assertEqual(mpiexec("--timeout", "20", "true").returncode, 0)
+
+    def test_what_a_failing_rank_said_last_is_shown_first(self):
+        done = subprocess.run([MPIEXEC, "-q", "-n", "2", *sh("echo last words >&2; exit 5")], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=10)
+        self.assertRegex(done.stdout, r"last words\n(.*\n)*.*exited with status 5")
+
+
+class Signals(Case):
+    def ready(self, *words):
+        job = start(*words)
+        for _ in range(2):
+            job.stdout.readline()
+        return job
+
+    def test_user_signals_reach_every_rank(self):
+        script = sh("trap 'echo got; exit 0' USR1; echo ready; while :; do sleep 0.05; done")
+        job = self.ready("-n", "2", *script)
+        job.send_signal(signal.SIGUSR1)
+        out, _ = job.communicate(timeout=5)
+        self.assertEqual(out, "got\ngot\n")
+        self.assertEqual(job.returncode, 0)
+
+    def test_interrupt_ends_ranks_with_one_message(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            job = subprocess.Popen([MPIEXEC, "-n", "2", "--oversubscribe", sys.executable, "-c",
+                                    "import signal,time; signal.signal(2, signal.SIG_DFL); print(1, flush=True); time.sleep(30)"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            for _ in range(2):
+                job.stdout.readline()
+            job.send_signal(number)
+            _, err = job.communicate(timeout=5)
+            self.assertEqual(job.returncode, 128 + number)
+            self.assertRegex(err, r"^weft: mpiexec: the job was ended by a signal to mpiexec \(\w+\)\n$")
+
+    def test_a_program_may_end_well_after_a_signal(self):
+        job = self.ready("-n", "2", *sh("trap 'exit 0' TERM; echo ready; while :; do sleep 0.05; done"))
+        job.terminate()
+        job.communicate(timeout=5)
+        self.assertEqual(job.returncode, 0)
+
+    def test_the_second_interrupt_kills(self):
+        job = self.ready("-n", "2", *sh("trap '' INT TERM; echo ready; while :; do sleep 0.05; done"))
+        job.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        self.assertIsNone(job.poll(), "the first may be ignored")
+        job.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        job.communicate(timeout=5)
+        self.assertLess(time.monotonic() - began, 1)
+        self.assertEqual(job.returncode, 130)
+
+    def test_the_job_stops_and_goes_on(self):
+        job = self.ready("-n", "2", *sh("echo $$; while :; do sleep 0.05; echo tick; done"))
+        job.send_signal(signal.SIGTSTP)
+        self.assertTrue(os.WIFSTOPPED(os.waitpid(job.pid, os.WUNTRACED)[1]))
+        job.send_signal(signal.SIGCONT)
+        time.sleep(0.3)
+        self.assertIsNone(job.poll())
+        job.terminate()
+        out, _ = job.communicate(timeout=5)
+        self.assertIn("tick", out)
+
+    def test_ranks_start_with_our_signal_mask(self):
+        done = mpiexec("-n", "1", "grep", "-E", "Sig(Blk|Ign)", "/proc/self/status")
+        ours = subprocess.run(["grep", "-E", "Sig(Blk|Ign)", "/proc/self/status"], capture_output=True, text=True)
+        self.assertEqual(done.stdout, ours.stdout)
+
+
+class Tool(Case):
+    def weft(self, *words, **env):
+        return subprocess.run([WEFT, *words], capture_output=True, text=True, timeout=10, env=dict(os.environ, **env))
+
+    def test_info_lists_settings_with_values_and_sources(self):
+        done = self.weft("info", "--all", WEFT_LAUNCHER="singleton")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"WEFT_LAUNCHER +singleton +auto +environment +auto or singleton")
+        self.assertNotIn("WEFT_SEGMENT_FD", done.stdout)
+        done = self.weft("info")
+        self.assertNotIn("WEFT_LAUNCHER ", done.stdout)
+
+    def test_info_refuses_a_value_out_of_range(self):
+        done = self.weft("info", WEFT_LAUNCHER="magic")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r'WEFT_LAUNCHER cannot be used: "magic" is not auto or singleton. Remedy')
+
+    def test_unknown_names_are_warned_about(self):
+        done = self.weft("info", WEFT_LAUNCHR="auto")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("did you mean WEFT_LAUNCHER?", done.stderr)
+
+    def test_the_manual_page_has_every_setting(self):
+        page = self.weft("info", "--man", WEFT_LAUNCHER="singleton").stdout
+        self.assertIn(".TH WEFT", page)
+        self.assertIn("Default: auto", page, "the page does not depend on the environment")
+        for name in re.findall(r"^(WEFT_\w+)", self.weft("info", "--all").stdout, re.M):
+            self.assertIn(f".B {name}\n", page)
+
+    def test_topology_and_version(self):
+        self.assertRegex(self.weft("info", "--topo").stdout, rf"processors {len(CPUS)} ")
+        self.assertRegex(self.weft("version").stdout, r"^weft \d+\.\d+")
+        self.assertEqual(self.weft("nonsense").returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
