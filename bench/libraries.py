@@ -155,7 +155,8 @@ def install_peer(kind):
 
 def find_weft(prefix):
     if not (prefix / "bin" / "mpiexec").exists():
-        raise Failure(f"not installed: no {prefix / 'bin' / 'mpiexec'} (cmake --install)")
+        shown = prefix.relative_to(ROOT) if prefix.is_relative_to(ROOT) else prefix
+        raise Failure(f"not installed: no {shown / 'bin' / 'mpiexec'} (ninja install)")
     lines = (ROOT / "CMakeLists.txt").read_text()
     version = re.search(r"project\(\w+ VERSION ([\d.]+)", lines)
     return Library("weft", KINDS["weft"], prefix, version.group(1) if version else "")

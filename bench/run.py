@@ -5,7 +5,8 @@
 
 Libraries take turns within every round (A B C D A B C D ...), so that a machine that becomes slower or faster does so
 for all. A number is the median over rounds; each run already gives the median of its own blocks. The ratio compares
-Weft with the best peer round by round, and is the median of that.
+Weft with the best peer round by round, and is the median of that. --best takes the best round instead, for a machine
+that others use at the same time: they only ever make a number worse.
 """
 
 import argparse
@@ -66,7 +67,8 @@ def parse_lines(text, worst):
 
 
 class Results:
-    def __init__(self):
+    def __init__(self, best):
+        self.best = best
         self.values = collections.defaultdict(list)  # (test, name, size, library) -> a value per round, None: failed
         self.units = {}  # (test, name, size) in order of appearance
         self.failures = collections.OrderedDict()  # (test, library) -> text
@@ -78,18 +80,25 @@ class Results:
             values.extend([None] * (round_number - len(values)))
             values.append(value)
 
-    def median(self, test, name, size, library):
+    def value(self, test, name, size, library):
         values = [v for v in self.values.get((test, name, size, library), []) if v is not None]
-        return statistics.median(values) if values else None
+        if not values:
+            return None
+        if self.best:
+            return min(values) if self.units[(test, name, size)] in LOWER else max(values)
+        return statistics.median(values)
 
     def ratio(self, row, mine, peer):
+        if self.best:
+            a, b = self.value(*row, mine), self.value(*row, peer)
+            return a / b if a is not None and b else None
         pairs = zip(self.values.get((*row, mine), []), self.values.get((*row, peer), []))
         ratios = [a / b for a, b in pairs if a is not None and b]
         return statistics.median(ratios) if ratios else None
 
 
 def measure(args, found, failures):
-    results = Results()
+    results = Results(args.best)
     tests = [test for test in TESTS if not args.only or test.name in args.only or test.program in args.only]
     arguments = ["--quick"] if args.quick else []
     for key, text in failures.items():
@@ -120,10 +129,10 @@ def measure(args, found, failures):
 
 def limit(results, name, size):
     """The machine's own number to stand beside a result: (value, what it is)."""
-    line = results.median("limits", "limit_line", 8, "limits")
+    line = results.value("limits", "limit_line", 8, "limits")
 
     def rate(kind):
-        known = [(s, results.median("limits", kind, s, "limits")) for (t, n, s) in results.units if n == kind]
+        known = [(s, results.value("limits", kind, s, "limits")) for (t, n, s) in results.units if n == kind]
         at_least = [value for s, value in sorted(known) if s >= size]
         return at_least[0] if at_least else None
 
@@ -138,12 +147,12 @@ def limit(results, name, size):
         value = rate("limit_window")
         return value and 2 * value
     if name == "rate":
-        stream = results.median("limits", "limit_stream", 8, "limits")
+        stream = results.value("limits", "limit_stream", 8, "limits")
         return stream and stream / max(1, -(-(size + 16) // 64))
     if name == "barrier" and size == 2:
         return line
     if name == "pairs":
-        return results.median("limits", "limit_handoff", 8, "limits")
+        return results.value("limits", "limit_handoff", 8, "limits")
     return None
 
 
@@ -176,11 +185,11 @@ def table(tests, results, keys, labels):
             _, name, size = row
             lower = results.units[row] in LOWER
             cells = [name, size_text(size, test), results.units[row], "lower" if lower else "higher"]
-            medians = {key: results.median(*row, key) for key in keys}
+            values = {key: results.value(*row, key) for key in keys}
             for key in keys:
                 failed = (test.name, key) in results.failures
-                cells.append("failed" if medians[key] is None and failed else number_text(medians[key]))
-            known = {key: medians[key] for key in peers if medians[key]}
+                cells.append("failed" if values[key] is None and failed else number_text(values[key]))
+            known = {key: values[key] for key in peers if values[key]}
             if peers:
                 best = (min if lower else max)(known, key=known.get) if known else None
                 ratio = results.ratio(row, "weft", best) if best else None
@@ -202,9 +211,15 @@ def machine():
     return f"{kind} with {cores} cores, {model}, Linux {platform.release().split('-')[0]}"
 
 
-def print_markdown(args, header, rows, results, found, labels):
-    print(f"Measured on {datetime.date.today():%Y-%m-%d} on a {machine()}, with {args.pairs} rounds"
-          f"{' (--quick)' if args.quick else ''}: {', '.join(library.title for library in found)}.\n")
+def busy():
+    """Processes that others kept running in the last minute; timings of a busy machine compare nothing."""
+    return float(pathlib.Path("/proc/loadavg").read_text().split()[0])
+
+
+def print_markdown(args, header, rows, results, found, labels, load):
+    print(f"Measured on {datetime.date.today():%Y-%m-%d} on a {machine()}, {'best' if args.best else 'median'} of {args.pairs} rounds"
+          f"{' (--quick)' if args.quick else ''}: {', '.join(library.title for library in found) or 'no library'}."
+          f" Load average before: {load:.1f}.\n")
     print("| " + " | ".join(header) + " |")
     print("|" + "|".join("---" if i in (0, 1, 2, 3) else "---:" for i in range(len(header))) + "|")
     for row in rows:
@@ -214,7 +229,7 @@ def print_markdown(args, header, rows, results, found, labels):
     print("| measure | size | value | unit |\n|---|---|---:|---|")
     for row in [row for row in results.units if row[0] == "limits"]:
         size = "" if row[1] in ("limit_line", "limit_stream", "limit_handoff") else f"{row[2]} B"
-        print(f"| {row[1]} | {size} | {number_text(results.median(*row, 'limits'))} | {results.units[row]} |")
+        print(f"| {row[1]} | {size} | {number_text(results.value(*row, 'limits'))} | {results.units[row]} |")
 
 
 def print_text(header, rows, results, labels):
@@ -225,7 +240,7 @@ def print_text(header, rows, results, labels):
     print_failures(results, labels, "")
     print("\nthe machine by itself:")
     for row in [row for row in results.units if row[0] == "limits"]:
-        print(f"  {row[1]:15} {row[2]:8} {number_text(results.median(*row, 'limits')):>8} {results.units[row]}")
+        print(f"  {row[1]:15} {row[2]:8} {number_text(results.value(*row, 'limits')):>8} {results.units[row]}")
 
 
 def print_failures(results, labels, bullet):
@@ -247,6 +262,7 @@ def main():
     parser.add_argument("--only", action="append", default=[], metavar="NAME",
                         help="only this test, repeatable: " + ", ".join(test.name for test in TESTS))
     parser.add_argument("--pairs", type=int, metavar="K", help="rounds (default 5)")
+    parser.add_argument("--best", action="store_true", help="show the best round, not the median")
     parser.add_argument("--timeout", type=float, default=60, help="seconds that one run may take (default %(default)s)")
     parser.add_argument("--weft", type=pathlib.Path, default=libraries.ROOT / "build" / "install",
                         help="where Weft is installed (default build/install)")
@@ -269,13 +285,16 @@ def main():
         failures.update(libraries.build(found))
     except libraries.Failure as error:
         sys.exit(f"bench.sh: cannot build the programs: {error}")
+    load = busy()
+    if load > 0.5:
+        print(f"bench.sh: the machine is busy (load average {load:.1f}), timings will scatter", file=sys.stderr)
     tests, results = measure(args, found, failures)
     labels = {key: libraries.KINDS[key].label for key in keys} | {"limits": "limits"}
     # A library that is absent has a line below the table, not a column of dashes.
     keys = [key for key in keys if key == "weft" or key not in failures]
     header, rows = table(tests, results, keys, labels)
     if args.markdown:
-        print_markdown(args, header, rows, results, found, labels)
+        print_markdown(args, header, rows, results, found, labels, load)
     else:
         print_text(header, rows, results, labels)
     if args.json:
