@@ -90,7 +90,7 @@ class RingWriter {
     if (bytes > inline_bytes) return write_long(kind, envelope, data, bytes);
     uint64_t position = control_->tail.load(std::memory_order_relaxed);
     do {
-      if (position - seen_head_.load(std::memory_order_relaxed) >= size() && !room(position, 1)) return Post::retry;
+      if (position - seen_head_.load(std::memory_order_acquire) >= size() && !room(position, 1)) return Post::retry;
     } while (!control_->tail.compare_exchange_weak(position, position + 1, std::memory_order_relaxed));
     // Asking early for the lines to come hides their way from the reader's cache.
     __builtin_prefetch(at(position + prefetch_cells), 1);
@@ -110,7 +110,7 @@ class RingWriter {
   // Whether `cells` from `position` are free, after a fresh look at the reader's head.
   [[gnu::noinline]] bool room(uint64_t position, uint64_t cells) {
     uint64_t head = control_->head.load(std::memory_order_acquire);
-    seen_head_.store(head, std::memory_order_relaxed);
+    seen_head_.store(head, std::memory_order_release);  // pairs with the acquire loads above: threads may share this
     return position + cells - head <= size();
   }
 
@@ -122,7 +122,7 @@ class RingWriter {
       uint64_t left = size() - (position & (size() - 1));
       pad = left < cells ? left : 0;
       uint64_t need = pad + cells;
-      if (position + need - seen_head_.load(std::memory_order_relaxed) > size() && !room(position, need)) {
+      if (position + need - seen_head_.load(std::memory_order_acquire) > size() && !room(position, need)) {
         return Post::retry;
       }
     } while (!control_->tail.compare_exchange_weak(position, position + pad + cells, std::memory_order_relaxed));
@@ -141,7 +141,7 @@ class RingWriter {
   RingControl<Atomic>* control_ = nullptr;
   Cell<Atomic>* cells_ = nullptr;
   uint32_t log2_ = 0;
-  std::atomic<uint64_t> seen_head_{0};  // the reader's head when last looked at: never ahead of it
+  Atomic<uint64_t> seen_head_{0};  // the reader's head when last looked at: never ahead of it
 };
 
 // The owner's side.
