@@ -1,0 +1,313 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// The receive ring: under a scheduler that permutes interleavings, and with real threads.
+#include "transport/shm/ring.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <thread>
+
+#include "schedule.hpp"
+
+#if defined(__SANITIZE_THREAD__)
+#define WEFT_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define WEFT_TSAN 1
+#endif
+#endif
+
+namespace weft::transport::shm {
+namespace {
+
+using test::Memory;
+using test::Random;
+using test::Schedule;
+
+constexpr uint8_t message_kind = 7;
+constexpr uint8_t forged_kind = 9;  // no message has it: only what a message's data looks like
+
+uint64_t hash(uint64_t a, uint64_t b) { return Random(a * 1000003 + b).next(); }
+
+// What message `sequence` of `writer` is: all of it follows from the two numbers.
+struct Content {
+  Envelope envelope;
+  uint32_t bytes;
+  unsigned char data[8192];
+
+  Content(int writer, int sequence, uint32_t most, uint32_t cells_log2) {
+    const uint64_t h = hash(static_cast<uint64_t>(writer), static_cast<uint64_t>(sequence));
+    bytes = static_cast<uint32_t>(h % 3 == 0 ? h / 3 % 9 : h / 3 % (most + 1));  // a third of them small
+    envelope = {static_cast<uint32_t>(writer), sequence, static_cast<int32_t>(bytes), static_cast<uint32_t>(h >> 32)};
+    for (uint32_t i = 0; i < bytes; ++i) data[i] = static_cast<unsigned char>(h >> (i % 8 * 8)) ^ static_cast<unsigned char>(i);
+    // Where the words of the following cells will lie, the data pretends to be messages of this and the next laps.
+    for (uint32_t i = inline_bytes; i + 8 <= bytes; i += cell_bytes) {
+      const uint64_t forged = word_of((h + i) % 6 << cells_log2, cells_log2, forged_kind, 0);
+      std::memcpy(data + i, &forged, sizeof forged);
+    }
+  }
+
+  bool is(const Arrival& a) const {
+    return a.kind == message_kind && a.bytes == bytes && std::memcmp(&a.envelope, &envelope, sizeof envelope) == 0 &&
+           std::memcmp(a.data, data, bytes) == 0;
+  }
+};
+
+template <template <class> class Atomic>
+struct Ring {
+  explicit Ring(uint32_t log2) : cells_log2(log2), cells(new Cell<Atomic>[size_t{1} << log2]()) {}
+  uint32_t cells_log2;
+  RingControl<Atomic> control{};
+  std::unique_ptr<Cell<Atomic>[]> cells;
+  RingWriter<Atomic> writer() { return {&control, cells.get(), cells_log2}; }
+  RingReader<Atomic> reader() { return {&control, cells.get(), cells_log2}; }
+};
+
+// Largest message for which a drained ring always has room, whatever its pad.
+constexpr uint32_t most_bytes(uint32_t cells_log2) {
+  const uint32_t size = 1u << cells_log2;
+  const uint32_t cells = (size - (size / 4 - 1) + 1) / 2;  // pad of cells - 1, and what the reader has not given back
+  const uint32_t bytes = cells * cell_bytes - static_cast<uint32_t>(data_offset);
+  return bytes < 200 ? bytes : 200;
+}
+static_assert(cells_for(most_bytes(3)) == 4 && most_bytes(5) == 200);
+
+// What the reader has seen: each writer's messages in their order, whole, once.
+struct Ledger {
+  std::vector<int> next;
+  uint32_t most;
+  uint32_t cells_log2;
+  bool right = true;
+  int total = 0;
+
+  void take(const Arrival& a) {
+    const int writer = static_cast<int>(a.envelope.context);
+    if (writer < 0 || writer >= static_cast<int>(next.size())) {
+      right = false;
+      return;
+    }
+    right = right && Content(writer, next[static_cast<size_t>(writer)]++, most, cells_log2).is(a);
+    ++total;
+  }
+};
+
+struct Outcome {
+  Schedule::Result result;
+  bool right;
+  int full;  // how often a writer found no room
+};
+
+// `shared`: all writers use one RingWriter, as threads of a process do.
+Outcome play(uint64_t seed, Memory memory, int writers, int messages, uint32_t cells_log2, bool shared) {
+  Ring<test::Atomic> ring(cells_log2);
+  Ledger ledger{std::vector<int>(static_cast<size_t>(writers)), most_bytes(cells_log2), cells_log2};
+  Schedule schedule(seed, memory);
+  RingWriter<test::Atomic> common = ring.writer();
+  int full = 0;
+  for (int w = 0; w < writers; ++w) {
+    schedule.add([&, w] {
+      RingWriter<test::Atomic> own = ring.writer();
+      RingWriter<test::Atomic>& writer = shared ? common : own;
+      for (int i = 0; i < messages; ++i) {
+        const Content m(w, i, ledger.most, cells_log2);
+        while (writer.write(message_kind, m.envelope, m.data, m.bytes) == Post::retry) {
+          ++full;
+          Schedule::yield();
+        }
+      }
+    });
+  }
+  schedule.add([&] {
+    RingReader<test::Atomic> reader = ring.reader();
+    while (ledger.right && ledger.total < writers * messages) {
+      if (!reader.read([&](const Arrival& a) { ledger.take(a); })) Schedule::yield();
+    }
+    for (int i = 0; i < 3; ++i) {  // nothing comes that nobody sent
+      if (reader.read([&](const Arrival&) { ledger.right = false; })) break;
+    }
+  });
+  const Schedule::Result result = schedule.run();
+  return {result, ledger.right && ledger.total == writers * messages, full};
+}
+
+void play_all(Memory memory) {
+#ifdef WEFT_TSAN
+  GTEST_SKIP() << "one real thread: nothing for the thread sanitizer, which does not follow its changes of stack";
+#endif
+  int full = 0;
+  for (uint64_t seed = 0; seed < 3000; ++seed) {
+    const int writers = 1 + static_cast<int>(seed % 3);
+    const uint32_t cells_log2 = 3 + static_cast<uint32_t>(seed / 3 % 3);
+    const bool shared = seed / 9 % 2 == 1;
+    const Outcome outcome = play(seed, memory, writers, 25, cells_log2, shared);
+    ASSERT_EQ(outcome.result, Schedule::Result::finished) << "seed " << seed;
+    ASSERT_TRUE(outcome.right) << "seed " << seed;
+    full += outcome.full;
+  }
+  EXPECT_GT(full, 1000) << "the rings were to be small enough to be full at times";
+}
+
+TEST(Ring, BringsEveryMessageOnceWholeAndInOrderUnderAnyInterleaving) { play_all(Memory::sequential); }
+
+TEST(Ring, BringsEveryMessageOnceWholeAndInOrderWithStoreBuffers) { play_all(Memory::store_buffers); }
+
+TEST(Ring, SaysFullAndGoesOnAfterDraining) {
+  Ring<std::atomic> ring(4);
+  auto writer = ring.writer();
+  auto reader = ring.reader();
+  const uint64_t value = 42;
+  int sent = 0;
+  int seen = 0;
+  for (int round = 0; round < 100; ++round) {
+    int now = 0;
+    while (writer.write(message_kind, {0, sent, 0, 0}, &value, sizeof value) == Post::done) {
+      ++sent;
+      ++now;
+      ASSERT_LE(now, 16);
+    }
+    EXPECT_GE(now, 13) << "at most a quarter less one is not given back";
+    while (reader.read([&](const Arrival& a) { EXPECT_EQ(a.envelope.source, seen++); })) {
+    }
+    EXPECT_TRUE(reader.empty());
+    EXPECT_EQ(seen, sent);
+  }
+}
+
+TEST(Ring, TakesMessagesOfEverySize) {
+  Ring<std::atomic> ring(11);
+  auto writer = ring.writer();
+  auto reader = ring.reader();
+  std::vector<unsigned char> data(mailbox_limit(1));
+  for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<unsigned char>(i * 7 + i / 256);
+  for (uint32_t bytes = 0; bytes <= mailbox_limit(1); ++bytes) {
+    ASSERT_EQ(writer.write(message_kind, {1, 2, 3, bytes}, data.data(), bytes), Post::done);
+    bool came = reader.read([&](const Arrival& a) {
+      EXPECT_EQ(a.bytes, bytes);
+      EXPECT_EQ(a.envelope.stamp, bytes);
+      EXPECT_EQ(std::memcmp(a.data, data.data(), bytes), 0) << bytes;
+    });
+    ASSERT_TRUE(came);
+    ASSERT_FALSE(reader.read([](const Arrival&) {}));
+  }
+}
+
+// Real threads: what the scheduler cannot show, on the machine's own memory, and the thread sanitizer's.
+void race(bool shared) {
+#ifdef WEFT_TSAN
+  constexpr int messages = 20000;
+#else
+  constexpr int messages = 100000;
+#endif
+  constexpr int writers = 3;
+  constexpr uint32_t cells_log2 = 6;
+  Ring<std::atomic> ring(cells_log2);
+  RingWriter<> common = ring.writer();
+  std::vector<std::thread> threads;
+  std::atomic<bool> stop = false;
+  for (int w = 0; w < writers; ++w) {
+    threads.emplace_back([&, w] {
+      RingWriter<> own = ring.writer();
+      RingWriter<>& writer = shared ? common : own;
+      for (int i = 0; i < messages; ++i) {
+        const Content m(w, i, 200, cells_log2);
+        while (!stop && writer.write(message_kind, m.envelope, m.data, m.bytes) == Post::retry) std::this_thread::yield();
+      }
+    });
+  }
+  Ledger ledger{std::vector<int>(writers), 200, cells_log2};
+  RingReader<> reader = ring.reader();
+  int idle = 0;
+  while (ledger.right && ledger.total < writers * messages && idle < 10000000) {
+    if (reader.read([&](const Arrival& a) { ledger.take(a); })) {
+      idle = 0;
+    } else {
+      ++idle;
+      std::this_thread::yield();
+    }
+  }
+  stop = true;
+  for (auto& thread : threads) thread.join();
+  EXPECT_TRUE(ledger.right);
+  EXPECT_EQ(ledger.total, writers * messages);
+}
+
+TEST(Ring, KeepsItsPromisesBetweenRealThreads) { race(false); }
+
+TEST(Ring, KeepsItsPromisesWhenThreadsShareAWriter) { race(true); }
+
+// ---- sleeping. A model of arm(), sleep() and the sender's look at `attention`, with the ring's publication word.
+
+struct SleepModel {
+  test::Atomic<uint64_t> word;
+  test::Atomic<uint32_t> attention;
+  bool fences = true;
+
+  static constexpr uint32_t asleep = 1;
+
+  void send(uint64_t value) {
+    word.store(value, std::memory_order_release);
+    if (attention.load(std::memory_order_relaxed) & asleep) {
+      if (attention.fetch_and(~asleep, std::memory_order_acq_rel) & asleep) Schedule::wake(&attention);
+    }
+  }
+  void receive(uint64_t value) {
+    for (int polls = 0; word.load(std::memory_order_acquire) < value;) {
+      if (++polls < 2) continue;
+      attention.fetch_or(asleep, std::memory_order_seq_cst);
+      if (fences) Schedule::fence_all();
+      if (word.load(std::memory_order_acquire) < value && (attention.load(std::memory_order_relaxed) & asleep)) {
+        Schedule::sleep_if(&attention, [this] { return (attention.visible() & asleep) != 0; });
+      }
+      attention.fetch_and(~asleep, std::memory_order_relaxed);
+      polls = 0;
+    }
+  }
+};
+
+int lost_wakeups(Memory memory, bool fences) {
+  int lost = 0;
+  for (uint64_t seed = 0; seed < 5000; ++seed) {
+    SleepModel model;
+    model.fences = fences;
+    SleepModel back;
+    back.fences = fences;
+    Schedule schedule(seed, memory);
+    constexpr uint64_t rounds = 3;  // there and back: both sleep and both send
+    schedule.add([&] {
+      for (uint64_t i = 1; i <= rounds; ++i) {
+        model.send(i);
+        back.receive(i);
+      }
+      model.send(rounds + 1);
+    });
+    schedule.add([&] {
+      for (uint64_t i = 1; i <= rounds; ++i) {
+        model.receive(i);
+        back.send(i);
+      }
+      model.receive(rounds + 1);
+    });
+    lost += schedule.run() != Schedule::Result::finished;
+  }
+  return lost;
+}
+
+TEST(Sleep, LosesNoWakeUp) {
+#ifdef WEFT_TSAN
+  GTEST_SKIP();
+#endif
+  EXPECT_EQ(lost_wakeups(Memory::sequential, true), 0);
+  EXPECT_EQ(lost_wakeups(Memory::store_buffers, true), 0);
+}
+
+// The membarrier is what stands in for a fence in the sender; the model must see what is lost without it.
+TEST(Sleep, ModelLosesWakeUpsWithoutTheFence) {
+#ifdef WEFT_TSAN
+  GTEST_SKIP();
+#endif
+  EXPECT_GT(lost_wakeups(Memory::store_buffers, false), 0);
+}
+
+}  // namespace
+}  // namespace weft::transport::shm
