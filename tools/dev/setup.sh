@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+# setup.sh [build] [mpi4py] [test] [ci]: installs what those steps need and this machine lacks, by apt. It looks for the
+# thing itself and not for its package, so that a compiler or a Python from elsewhere counts. Quiet when nothing is
+# missing.
+set -euo pipefail
+
+missing=()
+need() {  # need PACKAGE command...: the package is wanted unless the command succeeds
+  local package=$1
+  shift
+  "$@" >/dev/null 2>&1 || missing+=("$package")
+}
+has() { command -v "$1"; }
+cmake_is_new() {
+  local version
+  version=$(cmake --version | sed -n '1s/[^0-9]*//p')
+  [ "$(printf '%s\n3.22\n' "$version" | sort -V | head -n 1)" = 3.22 ]
+}
+python_header() { [ -f "$(python3 -c 'import sysconfig; print(sysconfig.get_paths()["include"])')/Python.h" ]; }
+# A pkg-config that is missing itself would say no to everything.
+library() { if has pkg-config; then pkg-config --exists "$1"; else [ -f "/usr/include/$2" ]; fi; }
+
+for part in "${@:-build}"; do
+  case $part in
+    build)
+      need g++ has g++
+      need gcc has gcc
+      need cmake cmake_is_new
+      need ninja-build has ninja
+      need pkg-config has pkg-config
+      need libhwloc-dev library hwloc hwloc.h
+      need python3 has python3
+      need git has git
+      ;;
+    mpi4py)
+      need ca-certificates test -s /etc/ssl/certs/ca-certificates.crt
+      need python3-venv python3 -c 'import ensurepip, venv'
+      need python3-dev python_header
+      ;;
+    test)
+      need libgtest-dev library gtest gtest/gtest.h
+      need valgrind has valgrind
+      ;;
+    ci)
+      need clang-14 has clang++-14
+      need clang-format-14 has clang-format-14
+      need clang-tidy-14 has clang-tidy-14
+      ;;
+    *)
+      echo "setup.sh: unknown part $part (build, mpi4py, test, ci)" >&2
+      exit 2
+      ;;
+  esac
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+echo "installing: ${missing[*]}"
+if ! has apt-get >/dev/null; then
+  echo "setup.sh: no apt-get here; install what these Debian packages hold, then run again: ${missing[*]}" >&2
+  exit 1
+fi
+root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if ! has sudo >/dev/null; then
+    echo "setup.sh: neither root nor sudo; ask for: apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+  root=(sudo)
+fi
+apt() { "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@"; }
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if ! { apt update && apt install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+  cat "$log" >&2
+  echo "setup.sh: apt-get failed (above)" >&2
+  exit 1
+fi
