@@ -15,8 +15,8 @@
 enum { BENCH_BLOCKS = 9, BENCH_MAX_SIZES = 16, BENCH_PAGE = 4096 };
 
 struct bench_options {
-  double block_us;               // how long one block should take
-  size_t sizes[BENCH_MAX_SIZES]; // bytes
+  double block_us;                // how long one block should take
+  size_t sizes[BENCH_MAX_SIZES];  // bytes
   int size_count;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The calls whose instructions instructions.py counts: everything called from a function count_* is taken, nothing else.
+// The calls whose instructions instructions.py counts: everything called from a function count_* is taken, nothing
+// else.
 //   calls N [--multiple]
 // Ranks 0 and 1 run N rounds of 16 messages of 8 bytes; receives are posted before their messages are sent.
 #include <mpi.h>
@@ -31,8 +32,12 @@ COUNTED void count_test(MPI_Request* requests) {
   }
 }
 
-static void signal_to(int rank) { MPI_Send(NULL, 0, MPI_BYTE, rank, 2, MPI_COMM_WORLD); }
-static void signal_from(int rank) { MPI_Recv(NULL, 0, MPI_BYTE, rank, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
+static void signal_to(int rank) {
+  MPI_Send(NULL, 0, MPI_BYTE, rank, 2, MPI_COMM_WORLD);
+}
+static void signal_from(int rank) {
+  MPI_Recv(NULL, 0, MPI_BYTE, rank, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
 
 static void messages(int rank, int rounds) {
   long data[BATCH];

@@ -9,7 +9,8 @@
 
 #include "bench.h"
 
-// All places of a window together: 64 messages up to 256 KiB, fewer of the larger ones. limits.c copies in the same way.
+// All places of a window together: 64 messages up to 256 KiB, fewer of the larger ones. limits.c copies in the same
+// way.
 enum { WINDOW = 64, WINDOW_BYTES = 16 << 20 };
 
 static inline int window_count(size_t size) {
