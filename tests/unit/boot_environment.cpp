@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <initializer_list>
+#include <utility>
+
+#include "base/setting.hpp"
+#include "boot/environment.hpp"
+#include "boot/segment.hpp"
+
+namespace weft::boot {
+namespace {
+
+constexpr const char* known[] = {"WEFT_RANK",
+                                 "WEFT_SIZE",
+                                 "WEFT_SEGMENT_FD",
+                                 "WEFT_APP_NUMBER",
+                                 "WEFT_UNIVERSE_SIZE",
+                                 "WEFT_LOCAL_RANKS",
+                                 "WEFT_LOCAL_CPUS",
+                                 "WEFT_JOB_ID",
+                                 "PMI_FD",
+                                 "PMI_RANK",
+                                 "PMI_SIZE",
+                                 "PMI_PORT",
+                                 "PMI_ID",
+                                 "PMI_JOBID",
+                                 "PMIX_RANK",
+                                 "OMPI_COMM_WORLD_RANK",
+                                 "OMPI_COMM_WORLD_SIZE",
+                                 "SLURM_PROCID",
+                                 "SLURM_STEP_NUM_TASKS"};
+
+Offer with(std::initializer_list<std::pair<const char*, std::string>> variables) {
+  for (const char* name : known) unsetenv(name);
+  for (const auto& [name, value] : variables) setenv(name, value.c_str(), 1);
+  Offer offer = read_environment();
+  for (const auto& [name, value] : variables) unsetenv(name);
+  return offer;
+}
+
+TEST(ReadEnvironment, NothingIsASingleton) {
+  Offer offer = with({});
+  EXPECT_FALSE(offer.bad);
+  EXPECT_EQ(offer.launcher, Launcher::singleton);
+  EXPECT_EQ(offer.size, 1);
+}
+
+TEST(ReadEnvironment, OurMpiexec) {
+  Offer offer = with({{"WEFT_RANK", "3"},
+                      {"WEFT_SIZE", "8"},
+                      {"WEFT_SEGMENT_FD", "7"},
+                      {"WEFT_JOB_ID", "host-1"},
+                      {"WEFT_APP_NUMBER", "1"},
+                      {"WEFT_LOCAL_RANKS", "8"},
+                      {"WEFT_LOCAL_CPUS", "2"}});
+  EXPECT_FALSE(offer.bad);
+  EXPECT_EQ(offer.launcher, Launcher::mpiexec);
+  EXPECT_EQ(offer.rank, 3);
+  EXPECT_EQ(offer.size, 8);
+  EXPECT_EQ(offer.fd, 7);
+  EXPECT_EQ(offer.app_number, 1);
+  EXPECT_EQ(offer.universe_size, -1);
+  EXPECT_EQ(offer.local_cpus, 2);
+  EXPECT_EQ(offer.id, "host-1");
+}
+
+TEST(ReadEnvironment, Pmi1AndItsTcpForm) {
+  Offer offer = with({{"PMI_FD", "5"}, {"PMI_RANK", "1"}, {"PMI_SIZE", "2"}});
+  EXPECT_FALSE(offer.bad);
+  EXPECT_EQ(offer.launcher, Launcher::pmi1);
+  EXPECT_EQ(offer.fd, 5);
+  offer = with({{"PMI_PORT", "localhost:1234"}, {"PMI_ID", "4"}});
+  EXPECT_FALSE(offer.bad);
+  EXPECT_EQ(offer.port, "localhost:1234");
+  EXPECT_EQ(offer.pmi_id, 4);
+  EXPECT_TRUE(with({{"PMI_PORT", "localhost:1234"}}).bad);
+  EXPECT_TRUE(with({{"PMI_FD", "5"}}).bad) << "never a singleton";
+}
+
+TEST(ReadEnvironment, ALauncherInsideARankComesFirstWhenOurSegmentIsClosed) {
+  std::pair<const char*, std::string> rank{"WEFT_RANK", "0"}, size{"WEFT_SIZE", "1"};
+  std::pair<const char*, std::string> fd{"PMI_FD", "5"}, pmi_rank{"PMI_RANK", "1"}, pmi_size{"PMI_SIZE", "2"};
+  EXPECT_EQ(with({rank, size, {"WEFT_SEGMENT_FD", "9999"}, fd, pmi_rank, pmi_size}).launcher, Launcher::pmi1);
+  EXPECT_EQ(with({rank, size, {"WEFT_SEGMENT_FD", "0"}, fd, pmi_rank, pmi_size}).launcher, Launcher::mpiexec);
+}
+
+TEST(ReadEnvironment, ProblemsHaveCauseAndRemedyAndStayShort) {
+  std::string huge(100000, '9');
+  for (const Offer& offer :
+       {with({{"WEFT_RANK", huge}, {"WEFT_SIZE", "2"}, {"WEFT_SEGMENT_FD", "0"}}), with({{"WEFT_SIZE", "2"}}),
+        with({{"PMI_FD", "3"}, {"PMI_RANK", huge}, {"PMI_SIZE", "1"}}), with({{"PMI_RANK", huge}, {"PMI_SIZE", huge}}),
+        with({{"OMPI_COMM_WORLD_RANK", huge}, {"OMPI_COMM_WORLD_SIZE", "3"}}), with({{"PMIX_RANK", "1"}})}) {
+    EXPECT_TRUE(offer.bad);
+    EXPECT_FALSE(offer.problem.cause.empty());
+    EXPECT_FALSE(offer.problem.remedy.empty());
+    EXPECT_LT(offer.problem.cause.size(), 500u);
+  }
+}
+
+TEST(ReadEnvironment, TheVariablesOfMpiexecAreKnownNames) {
+  for (const char* name : {variable::rank, variable::size, variable::segment_fd, variable::job_id, variable::app_number,
+                           variable::universe_size, variable::local_ranks, variable::local_cpus}) {
+    bool found = false;
+    for (const base::SettingRow* row : base::all_settings()) found = found || std::string(row->text().name) == name;
+    EXPECT_TRUE(found) << name;
+  }
+}
+
+TEST(Segment, AddressesOfSegmentsAreChecked) {
+  int fd = create_segment(false);
+  ASSERT_GE(fd, 0);
+  EXPECT_TRUE(is_segment(fd));
+  EXPECT_FALSE(is_segment(0));
+  EXPECT_FALSE(is_segment(-1));
+  EXPECT_TRUE(size_segment(fd, 8192));
+  EXPECT_TRUE(size_segment(fd, 8192));
+  EXPECT_FALSE(size_segment(fd, 4096));
+  int other = open_segment(segment_address(fd));
+  EXPECT_GE(other, 0);
+  for (const char* address : {"", "x", "1:2", "0:0:0:0", "-5:3:1:1", "1:1:1:1", "99999999999:1:1:1"}) {
+    EXPECT_LT(open_segment(address), 0) << address;
+  }
+}
+
+TEST(Segment, AHostsIdentityFitsIntoLaunchersProtocols) {
+  std::string identity = host_identity();
+  EXPECT_GT(identity.size(), 1u);
+  EXPECT_EQ(identity.find_first_of(" =;/\n"), std::string::npos);
+  EXPECT_EQ(identity, host_identity());
+}
+
+}  // namespace
+}  // namespace weft::boot

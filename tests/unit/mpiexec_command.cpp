@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "mpiexec/command.hpp"
+#include "mpiexec/output.hpp"
+
+namespace weft::mpiexec {
+namespace {
+
+Command parsed(const std::vector<std::string>& words) {
+  Command command;
+  EXPECT_EQ(parse_command(words, command), "");
+  return command;
+}
+
+TEST(ParseCommand, OptionsEndWhereTheProgramBegins) {
+  Command command = parsed({"-n", "2", "prog", "-n", "3", "--quiet"});
+  ASSERT_EQ(command.programs.size(), 1u);
+  EXPECT_EQ(command.programs[0].ranks, 2);
+  EXPECT_EQ(command.programs[0].words, (std::vector<std::string>{"prog", "-n", "3", "--quiet"}));
+  EXPECT_FALSE(command.quiet);
+}
+
+TEST(ParseCommand, ProgramsAreSeparatedByColons) {
+  Command command = parsed({"-n", "2", "a", "x", ":", "-np", "3", "-x", "V=1", "b"});
+  ASSERT_EQ(command.programs.size(), 2u);
+  EXPECT_EQ(command.ranks(), 5);
+  EXPECT_TRUE(command.programs[0].variables.empty());
+  EXPECT_EQ(command.programs[1].variables, (std::vector<Variable>{{"V", "1"}}));
+}
+
+TEST(ParseCommand, TimesAreTakenWithFractionsAndSuffixes) {
+  EXPECT_EQ(parsed({"--timeout", "10", "p"}).timeout_us, 10000000);
+  EXPECT_EQ(parsed({"--timeout", "0.25", "p"}).timeout_us, 250000);
+  EXPECT_EQ(parsed({"--timeout", ".5", "p"}).timeout_us, 500000);
+  EXPECT_EQ(parsed({"--timeout=250ms", "p"}).timeout_us, 250000);
+  EXPECT_EQ(parsed({"--timeout", "1.0000019", "p"}).timeout_us, 1000001);
+}
+
+TEST(ParseCommand, TooManyRanksInAllAreRefused) {
+  Command command;
+  std::string most = std::to_string(most_ranks);
+  EXPECT_EQ(parse_command({"-n", most, "a"}, command), "");
+  EXPECT_NE(parse_command({"-n", most, "a", ":", "b"}, command), "");
+}
+
+// A sink that writes into a pipe.
+class Streams : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(pipe(ends_), 0); }
+  void TearDown() override {
+    close(ends_[0]);
+    close(ends_[1]);
+  }
+  std::string written(Sink& sink) {
+    sink.write_some();
+    char buffer[65536];
+    ssize_t n = sink.fd() >= 0 ? read(ends_[0], buffer, sizeof buffer) : 0;
+    return {buffer, static_cast<size_t>(n > 0 ? n : 0)};
+  }
+  int ends_[2];
+};
+
+TEST_F(Streams, LinesOfTwoRanksStayWhole) {
+  Sink sink(ends_[1]);
+  LineStream a(0, "", &sink);
+  LineStream b(1, "", &sink);
+  a.take("one ", 0);
+  b.take("two\nthr", 0);
+  a.take("two\n", 0);
+  b.take("ee\n", 0);
+  EXPECT_EQ(written(sink), "two\none two\nthree\n");
+}
+
+TEST_F(Streams, AFlushedPieceIsNotGluedToAnothersLine) {
+  Sink sink(ends_[1]);
+  LineStream a(0, "[0] ", &sink);
+  LineStream b(1, "[1] ", &sink);
+  a.take("prompt", 0);
+  a.flush();
+  b.take("x\n", 0);
+  EXPECT_EQ(written(sink), "[0] prompt\n[1] x\n");
+  a.take("> ", 0);
+  a.flush();
+  a.take("done\n", 0);
+  EXPECT_EQ(written(sink), "> done\n") << "the rest of a line whose beginning has its tag";
+}
+
+TEST_F(Streams, APieceWaitsLongerWhenAFullBufferCutIt) {
+  Sink sink(ends_[1]);
+  LineStream a(0, "", &sink);
+  a.take("short", 1000);
+  EXPECT_EQ(a.flush_due(), 1000 + LineStream::patience_ns);
+  a.flush();
+  a.take(std::string(LineStream::stdio_buffer, 'x'), 2000);
+  EXPECT_EQ(a.flush_due(), 2000 + LineStream::long_patience_ns);
+  a.take("rest", 3000);
+  EXPECT_EQ(a.flush_due(), 2000 + LineStream::patience_ns);
+}
+
+TEST_F(Streams, MemoryForALineIsBounded) {
+  Sink sink(ends_[1]);
+  LineStream a(0, "", &sink);
+  std::string piece(1000, 'x');
+  for (int i = 0; i < 1000; ++i) a.take(piece, 0);
+  EXPECT_TRUE(sink.full());
+}
+
+}  // namespace
+}  // namespace weft::mpiexec
