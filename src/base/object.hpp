@@ -47,6 +47,14 @@ class Arena {
     return address - base_.load(std::memory_order_relaxed) < used && (address & (slot_align - 1)) == 0;
   }
 
+  // The position of an address that holds() takes, below 2^30, and the way back.
+  static uint32_t number_of(uintptr_t address) {
+    return static_cast<uint32_t>((address - base_.load(std::memory_order_relaxed)) / slot_align);
+  }
+  static uintptr_t address_of(uint32_t number) {
+    return base_.load(std::memory_order_relaxed) + uintptr_t{number} * slot_align;
+  }
+
  private:
   static inline constinit std::atomic<uintptr_t> base_ = 1;  // until the first allocation nothing is inside
   static inline constinit std::atomic<size_t> used_ = 0;
