@@ -94,6 +94,7 @@ Staging ShmTransport::reserve_staging(size_t bytes) {
     staging_ready_ = true;
   }
   const int count = layout_.staging_buffers;
+  if (bytes > layout_.staging_buffer * static_cast<size_t>(count)) return {};
   const int need = static_cast<int>(buffers_for(bytes));
   auto busy = [&](int i) { return control_->staging_busy[i].load(std::memory_order_acquire) != 0; };
   for (int tried = 0, at = staging_next_; tried < count; ++tried, ++at) {
