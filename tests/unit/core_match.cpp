@@ -1,0 +1,203 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Matching against a model that takes the standard's words literally (MPI-5.0, 3.5): lists in order, searched from the
+// front.
+#include "core/match.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <list>
+#include <vector>
+
+#include "schedule.hpp"
+
+namespace weft::core {
+namespace {
+
+using test::Random;
+
+struct Model {
+  std::vector<Request*> posted;        // in order of posting
+  std::vector<Unexpected*> unexpected;  // in order of arrival
+
+  Request* take_receive(const Envelope& message) {
+    auto found = std::find_if(posted.begin(), posted.end(), [&](Request* r) { return matches(r->match, message); });
+    if (found == posted.end()) return nullptr;
+    Request* r = *found;
+    posted.erase(found);
+    return r;
+  }
+  Unexpected* find(const Envelope& wanted) const {
+    auto found = std::find_if(unexpected.begin(), unexpected.end(),
+                              [&](const Unexpected* u) { return matches(wanted, u->envelope); });
+    return found == unexpected.end() ? nullptr : *found;
+  }
+};
+
+// What tags, sources and wildcards a run draws from; few of them collide often, many fill the bins.
+struct Mix {
+  uint32_t contexts;
+  int sources;
+  int tags;
+  int tag_stride;
+  int wild_percent;
+};
+
+class Play {
+ public:
+  Play(uint64_t seed, const Mix& mix) : random_(seed), mix_(mix) {}
+
+  void run(int steps) {
+    for (int i = 0; i < steps && !::testing::Test::HasFailure(); ++i) {
+      switch (random_.below(8)) {
+        case 0:
+        case 1:
+        case 2:
+          post();
+          break;
+        case 3:
+        case 4:
+        case 5:
+          arrive();
+          break;
+        case 6:
+          withdraw();
+          break;
+        default:
+          look();
+      }
+      if (i % 64 == 0) check_order();
+    }
+    // All that is left comes out as in the model.
+    while (!model_.unexpected.empty() && !::testing::Test::HasFailure()) receive(model_.unexpected.front()->envelope);
+    EXPECT_FALSE(matcher_.anything_unexpected());
+    while (!model_.posted.empty() && !::testing::Test::HasFailure()) withdraw();
+    EXPECT_EQ(matcher_.take_receive(message()), nullptr);
+  }
+
+  int matched() const { return matched_; }
+
+ private:
+  int tag() { return static_cast<int>(random_.below(static_cast<uint64_t>(mix_.tags))) * mix_.tag_stride; }
+  int source() { return static_cast<int>(random_.below(static_cast<uint64_t>(mix_.sources))); }
+  bool wild() { return static_cast<int>(random_.below(100)) < mix_.wild_percent; }
+  uint32_t context() { return 2 * static_cast<uint32_t>(random_.below(mix_.contexts)); }
+  Envelope message() { return {context(), source(), tag(), 0}; }
+  Envelope wanted() { return {context(), wild() ? any_source : source(), wild() ? any_tag : tag(), 0}; }
+
+  // As start_receive() does: a message that came before, or the list.
+  void receive(const Envelope& e) {
+    Unexpected* expected = model_.find(e);
+    Unexpected* found = matcher_.find(e);
+    ASSERT_EQ(found, expected);
+    if (found != nullptr) {
+      model_.unexpected.erase(std::find(model_.unexpected.begin(), model_.unexpected.end(), found));
+      matcher_.remove(found);
+      ++matched_;
+      return;
+    }
+    Request& r = requests_.emplace_back();
+    r.match = e;
+    model_.posted.push_back(&r);
+    matcher_.post(r);
+  }
+  void post() { receive(wanted()); }
+
+  void arrive() {
+    const Envelope e = message();
+    Request* expected = model_.take_receive(e);
+    ASSERT_EQ(matcher_.take_receive(e), expected);
+    if (expected != nullptr) {
+      ++matched_;
+      EXPECT_FALSE(matcher_.withdraw(*expected)) << "it was matched already";
+      return;
+    }
+    Unexpected& u = messages_.emplace_back();
+    u.envelope = e;
+    model_.unexpected.push_back(&u);
+    matcher_.add(&u);
+  }
+
+  void withdraw() {
+    if (model_.posted.empty()) return;
+    const auto at = static_cast<ptrdiff_t>(random_.below(model_.posted.size()));
+    Request* r = model_.posted[static_cast<size_t>(at)];
+    model_.posted.erase(model_.posted.begin() + at);
+    ASSERT_TRUE(matcher_.withdraw(*r));
+    ASSERT_FALSE(matcher_.withdraw(*r));
+  }
+
+  void look() {
+    const Envelope e = wanted();
+    ASSERT_EQ(matcher_.find(e), model_.find(e));
+    // A message that was probed for may be taken out from the middle.
+    if (!model_.unexpected.empty() && random_.below(4) == 0) {
+      const auto at = static_cast<ptrdiff_t>(random_.below(model_.unexpected.size()));
+      matcher_.remove(model_.unexpected[static_cast<size_t>(at)]);
+      model_.unexpected.erase(model_.unexpected.begin() + at);
+    }
+  }
+
+  void check_order() {
+    std::vector<Unexpected*> all;
+    for (Unexpected* u = matcher_.first_unexpected(); u != nullptr; u = u->next) all.push_back(u);
+    ASSERT_EQ(all, model_.unexpected);
+    ASSERT_EQ(matcher_.anything_unexpected(), !all.empty());
+  }
+
+  Random random_;
+  Mix mix_;
+  Model model_;
+  Matcher matcher_;
+  std::list<Request> requests_;
+  std::list<Unexpected> messages_;
+  int matched_ = 0;
+};
+
+class Matching : public ::testing::TestWithParam<Mix> {};
+
+TEST_P(Matching, DoesAsTheStandardSays) {
+  int matched = 0;
+  for (uint64_t seed = 0; seed < 200 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    Play play(seed, GetParam());
+    play.run(600);
+    matched += play.matched();
+  }
+  EXPECT_GT(matched, 10000);
+}
+
+INSTANTIATE_TEST_SUITE_P(Mixes, Matching,
+                         ::testing::Values(Mix{1, 1, 1, 1, 0}, Mix{1, 2, 2, 1, 0}, Mix{1, 2, 3, 1, 30},
+                                           Mix{2, 4, 4, 1, 10}, Mix{2, 3, 3, 1, 100}, Mix{1, 1, 8, 1 << 24, 5}));
+
+TEST(Matcher, OrdersByPostingAcrossWildcards) {
+  Matcher m;
+  Request any;
+  Request exact;
+  Request any_tag_only;
+  any.match = {0, any_source, any_tag, 0};
+  exact.match = {0, 3, 7, 0};
+  any_tag_only.match = {0, 3, any_tag, 0};
+  m.post(exact);
+  m.post(any_tag_only);
+  m.post(any);
+  const Envelope message{0, 3, 7, 0};
+  EXPECT_EQ(m.take_receive(message), &exact);
+  EXPECT_EQ(m.take_receive(message), &any_tag_only);
+  EXPECT_EQ(m.take_receive(message), &any);
+  EXPECT_EQ(m.take_receive(message), nullptr);
+}
+
+TEST(Matcher, KeepsContextsApart) {
+  Matcher m;
+  Request r;
+  r.match = {4, any_source, any_tag, 0};
+  m.post(r);
+  EXPECT_EQ(m.take_receive({6, 0, 0, 0}), nullptr);
+  EXPECT_EQ(m.take_receive({4, 0, 0, 0}), &r);
+}
+
+}  // namespace
+}  // namespace weft::core
