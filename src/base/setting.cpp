@@ -26,13 +26,13 @@ struct Suffix {
   int64_t factor;
 };
 
-constexpr Suffix byte_suffixes[] = {{"G", int64_t{1} << 30}, {"M", 1 << 20}, {"K", 1 << 10}};
+constexpr Suffix byte_suffixes[] = {{"T", int64_t{1} << 40}, {"G", int64_t{1} << 30}, {"M", 1 << 20}, {"K", 1 << 10}};
 constexpr Suffix time_suffixes[] = {{"s", 1000000}, {"ms", 1000}, {"us", 1}};  // in microseconds
 
 const char* form_of(Unit unit) {
   switch (unit) {
     case Unit::bytes:
-      return "a number of bytes such as 4096, 64K, 2M or 1G";
+      return "a number of bytes such as 4096, 64K, 2M, 1G or 1T";
     case Unit::microseconds:
       return "a time such as 250 (microseconds), 250us, 5ms or 2s";
     case Unit::seconds:

@@ -10,7 +10,7 @@
 //        .unit = base::Unit::bytes, .level = base::Level::basic}, 8192, {0, 131072}};
 //   WEFT_SETTING(eager_limit);
 //
-// Values are read with value(), which is one load. Text accepts suffixes K, M, G for bytes; us, ms, s for times. An empty
+// Values are read with value(), which is one load. Text accepts suffixes K, M, G, T for bytes; us, ms, s for times. An empty
 // value means the default, as if the variable were not set.
 
 #include <cstdint>

@@ -78,7 +78,7 @@ void write_manual() {
   puts(".SH NAME\nweft\\-settings \\- environment variables of the Weft MPI library");
   puts(".SH DESCRIPTION");
   puts("Settings are environment variables, read once when a program starts.");
-  puts("Numbers of bytes take the suffixes K, M and G; times take us, ms and s.");
+  puts("Numbers of bytes take the suffixes K, M, G and T; times take us, ms and s.");
   puts("A value out of range ends the program with a message; a name that is not known is warned about.");
   puts("An empty value means the default.");
   puts("The command\n.B weft info\nshows the values in effect.");
