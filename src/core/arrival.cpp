@@ -91,6 +91,7 @@ void on_announce_stream(const transport::Arrival& a) {
 
 void on_finished(const transport::Arrival& a) {
   auto* r = reinterpret_cast<Request*>(payload_of<wire::Finished>(a).send);
+  drop_push(*r);
   complete_send(*r, r->bytes <= world.mailbox_limit ? Path::mailbox : Path::get);
 }
 
@@ -150,6 +151,8 @@ void on_arrival(const transport::Arrival& arrival) {
     case wire::ask_stream: return on_ask_stream(arrival);
     case wire::chunk: return on_chunk(arrival);
     case wire::finished: return on_finished(arrival);
+    case wire::offer: return on_offer(arrival);
+    case wire::delivered: return on_delivered(arrival);
     case wire::recall: return on_recall(arrival);
     case wire::recalled: return on_recalled(arrival);
     default:

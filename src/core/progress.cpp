@@ -32,6 +32,7 @@ bool progress() {
   bool moved = world.host != nullptr && world.host->poll(on_arrival) != 0;
   if (world.lane.peers_waiting != nullptr) [[unlikely]] moved |= flush_waiting();
   if (world.lane.streams != nullptr) [[unlikely]] moved |= advance_streams();
+  if (world.lane.pulls != nullptr || world.lane.pushes != nullptr) [[unlikely]] moved |= share_work();
   return moved;
 }
 

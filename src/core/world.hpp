@@ -43,10 +43,13 @@ struct Peer {
   transport::Transport* transport = nullptr;
   Peer* next_waiting = nullptr;  // in the lane's list of peers with waiting messages
   bool listed = false;           // in that list
+  bool readable = false;         // a direct read of the peer's memory has worked
   int32_t rank = -1;
 };
 
 struct Inflow;
+struct Pull;
+struct Push;
 
 // An independent path through the runtime. A process below MPI_THREAD_MULTIPLE has one.
 struct Lane {
@@ -57,6 +60,9 @@ struct Lane {
   Request* streams = nullptr;  // sends of path R1 with data still to move
   int64_t sends_open = 0;      // started and not complete
   Inflow* inflows = nullptr;   // receives of path R1 under way
+  Pull* pulls = nullptr;       // receives of path R0 that both sides copy, oldest first
+  Push* pushes = nullptr;      // sends of path R0 whose receivers let us help, newest first
+  uint32_t claims_in_use = 0;  // our claim slots, a bit each
   int64_t unexpected_bytes = 0;
   bool saturated = false;
   Unexpected* free_unexpected = nullptr;  // small ones, kept for reuse

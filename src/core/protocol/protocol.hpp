@@ -66,6 +66,17 @@ void finish_receive(Request& r, const Envelope& envelope, int64_t message_bytes)
 // Brings the data of an announced message into a matched receive: R0 or R1.
 void fetch(Request& r, const Envelope& envelope, const wire::Announce& announced);
 
+// R0 of large messages: sender and receiver copy together. share() returns false when it cannot be done that way.
+bool share(Request& r, const Envelope& envelope, const wire::Announce& announced, int64_t wanted);
+void on_offer(const transport::Arrival& arrival);
+void on_delivered(const transport::Arrival& arrival);
+// Copies one chunk of a message we receive, or else of one we send; whether there was any.
+bool share_work();
+// The receiver has all it wants of this send.
+void drop_push(const Request& send);
+// Asks for a matched message by R1.
+void ask_stream(Request& r, const Envelope& envelope, Peer& peer, uint64_t send, int64_t message_bytes, int64_t wanted);
+
 // An R1 message coming in: to a matched receive, or to memory of its own until it is matched.
 struct Inflow {
   uint64_t send;

@@ -56,17 +56,17 @@ void fetch(Request& r, const Envelope& envelope, const wire::Announce& announced
   const bool direct = announced.readable != 0 && r.layout == nullptr &&
                       (announced.memory.key != MemoryRef::no_key || wanted <= get_limit.value() ||
                        peer.transport == world.self);
+  if (direct && share(r, envelope, announced, wanted)) return;
   if (wanted == 0 ||
       (direct && peer.endpoint->get(announced.memory, r.buffer, static_cast<size_t>(wanted)) == 0)) {
+    // The first read of a peer's memory is the probe: if the kernel refuses it, the message comes by R1.
+    if (wanted != 0) peer.readable = true;
     const wire::Finished finished{announced.send};
     send_control(peer, wire::finished, &finished, sizeof finished);
     finish_receive(r, envelope, message_bytes);
     return;
   }
-  Inflow* inflow = open_inflow(announced.send, announced.origin, envelope, message_bytes, wanted);
-  inflow->receive = &r;
-  const wire::AskStream ask{announced.send, static_cast<uint64_t>(wanted)};
-  send_control(peer, wire::ask_stream, &ask, sizeof ask);
+  ask_stream(r, envelope, peer, announced.send, message_bytes, wanted);
 }
 
 }  // namespace weft::core

@@ -3,6 +3,7 @@
 // R1: the sender moves the data through its staging buffers in chunks, the receiver copies each out as it comes, so both
 // sides copy at the same time. For what cannot be read directly, for very large messages, and for layouts with gaps,
 // which are packed and unpacked on the way.
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -19,9 +20,10 @@ namespace {
 
 // Moves one chunk of a stream; false when staging memory or the way is full.
 bool send_chunk(Request& r) {
-  constexpr int64_t chunk_bytes = 32 << 10;
+  constexpr size_t chunk_most = 32 << 10;
   if (r.peer->waiting != nullptr) return false;
-  const int64_t bytes = r.limit - r.moved < chunk_bytes ? r.limit - r.moved : chunk_bytes;
+  const auto chunk_bytes = static_cast<int64_t>(std::min(chunk_most, r.peer->transport->staging_limit()));
+  const int64_t bytes = std::min(r.limit - r.moved, chunk_bytes);
   transport::Staging staging = r.peer->transport->reserve_staging(static_cast<size_t>(bytes));
   if (staging.memory == nullptr) return false;
   if (r.layout != nullptr) {
@@ -79,9 +81,18 @@ bool advance_streams() {
   return moved;
 }
 
+void ask_stream(Request& r, const Envelope& envelope, Peer& peer, uint64_t send, int64_t message_bytes,
+                int64_t wanted) {
+  Inflow* inflow = open_inflow(send, peer.rank, envelope, message_bytes, wanted);
+  inflow->receive = &r;
+  const wire::AskStream ask{send, static_cast<uint64_t>(wanted)};
+  send_control(peer, wire::ask_stream, &ask, sizeof ask);
+}
+
 void on_ask_stream(const transport::Arrival& arrival) {
   const auto ask = payload_of<wire::AskStream>(arrival);
   auto* r = reinterpret_cast<Request*>(ask.send);
+  drop_push(*r);
   r->moved = 0;
   r->limit = static_cast<int64_t>(ask.limit);
   r->next = world.lane.streams;

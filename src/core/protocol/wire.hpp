@@ -21,6 +21,8 @@ enum Kind : uint8_t {
   finished,          // receiver to sender: Finished, the send is complete
   recall,            // sender to receiver: Recall, please forget my announcement
   recalled,          // receiver to sender: Recalled
+  offer,             // R0, receiver to sender: Offer, help me copy if you are idle
+  delivered,         // R0, sender to receiver: Delivered, I copied the last chunk, or could not copy mine
 };
 
 struct Sync {
@@ -75,6 +77,24 @@ struct Recall {
 struct Recalled {
   uint64_t send;
   uint32_t done;  // 1: forgotten; 0: it was matched already
+  uint32_t unused;
+};
+
+struct Offer {
+  uint64_t send;
+  uint64_t pull;       // the receiver's Pull
+  uint64_t address;    // of the receiver's buffer
+  uint64_t bytes;
+  uint32_t slot;       // the receiver's claim slot
+  uint32_t generation;
+  uint32_t chunk;      // bytes
+  int32_t origin;
+};
+static_assert(sizeof(Offer) == 48);
+
+struct Delivered {
+  uint64_t pull;
+  uint32_t done;  // 1: all is copied; 0: the kernel refused, send it by R1
   uint32_t unused;
 };
 

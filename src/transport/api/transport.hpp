@@ -48,6 +48,13 @@ struct Staging {
   uint64_t handle = 0;     // what the receiver calls it
 };
 
+// Work that sender and receiver of one message share: both take chunks of it until none is left. Lies where both reach it.
+struct alignas(64) Claim {
+  std::atomic<uint64_t> next;  // generation << 32 | the next chunk nobody has taken
+  std::atomic<uint32_t> done;  // chunks copied
+};
+inline constexpr int claim_slots = 32;  // per rank
+
 // The way to one rank.
 class Endpoint {
  public:
@@ -63,6 +70,9 @@ class Endpoint {
   // The peer's staging buffer behind a handle it sent us, and its return to the peer.
   virtual const void* staging(uint64_t handle) = 0;
   virtual void release_staging(uint64_t handle, size_t bytes) = 0;
+
+  // The peer's claim slot; nullptr when the transport has none.
+  virtual Claim* claim(uint32_t slot) = 0;
 
   // Whether the peer asks for no more than envelopes: its memory for unexpected messages is used up. Not virtual: it is
   // read before every eager message.
@@ -99,6 +109,9 @@ class Transport {
 
   // How a peer names `bytes` of our memory at `address`.
   virtual MemoryRef describe(const void* address, size_t bytes) const = 0;
+
+  // Our claim slot, for messages we receive; nullptr when the transport has none.
+  virtual Claim* claim(uint32_t slot) = 0;
 
   // Tells senders to send envelopes alone, or data again.
   virtual void set_congested(bool on) = 0;

@@ -57,6 +57,7 @@ class MockEndpoint final : public Endpoint {
   }
   const void* staging(uint64_t handle) override { return inner_->staging(handle); }
   void release_staging(uint64_t handle, size_t bytes) override { inner_->release_staging(handle, bytes); }
+  Claim* claim(uint32_t slot) override { return inner_->claim(slot); }
 
  private:
   std::unique_ptr<Endpoint> inner_;
@@ -83,6 +84,7 @@ class MockTransport final : public Transport {
     if (faults_.plan.denied != 0) memory.key = MemoryRef::no_key;  // no shared heap: the kernel must be asked
     return memory;
   }
+  Claim* claim(uint32_t slot) override { return inner_->claim(slot); }
   void set_congested(bool on) override { inner_->set_congested(on); }
   void arm() override { inner_->arm(); }
   void sleep(uint64_t timeout_ns) override {

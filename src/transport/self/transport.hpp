@@ -30,6 +30,7 @@ class SelfEndpoint final : public Endpoint {
   // Staging memory is named by its address here.
   const void* staging(uint64_t handle) override { return reinterpret_cast<const void*>(handle); }
   void release_staging(uint64_t handle, size_t) override { delete[] reinterpret_cast<char*>(handle); }
+  Claim* claim(uint32_t) override { return nullptr; }
 
  private:
   Sink sink_;
@@ -51,6 +52,7 @@ class SelfTransport final : public Transport {
   MemoryRef describe(const void* address, size_t) const override {
     return {reinterpret_cast<uint64_t>(address), MemoryRef::no_key};
   }
+  Claim* claim(uint32_t) override { return nullptr; }
   void set_congested(bool) override {}
   void arm() override {}
   void sleep(uint64_t) override {}

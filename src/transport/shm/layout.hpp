@@ -24,6 +24,7 @@ struct Control {
   RingControl<> ring;
   // 1: filled by the owner, not yet read by the receiver. The receiver stores 0 (release, pairs with the owner's acquire).
   alignas(128) std::atomic<uint32_t> staging_busy[max_staging_buffers];
+  Claim claims[claim_slots];
 };
 static_assert(sizeof(Control) <= 4096);
 

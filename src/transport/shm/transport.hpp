@@ -27,6 +27,7 @@ class ShmEndpoint final : public Endpoint {
   int put(const MemoryRef& to, const void* from, size_t bytes) override;
   const void* staging(uint64_t handle) override;
   void release_staging(uint64_t handle, size_t bytes) override;
+  Claim* claim(uint32_t slot) override { return slot < claim_slots ? &control_->claims[slot] : nullptr; }
 
  private:
   char* heap();  // the peer's heap, mapped on first use
@@ -52,6 +53,7 @@ class ShmTransport final : public Transport {
   void drop_staging(const Staging& staging, size_t bytes) override;
   size_t staging_limit() const override;
   MemoryRef describe(const void* address, size_t bytes) const override;
+  Claim* claim(uint32_t slot) override { return &control_->claims[slot]; }
   void set_congested(bool on) override;
   void arm() override;
   void sleep(uint64_t timeout_ns) override;

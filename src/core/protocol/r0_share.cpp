@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// R0 of large messages, by both sides: the receiver reads chunks from the sender's memory, and a sender that waits writes chunks
+// into the receiver's. Who is free takes the next chunk, so the copy takes half the time when both wait and no longer than
+// before when one computes. Chunks are taken with a compare-and-swap on a claim slot of the receiver.
+//
+// The generation in the claim word makes an old offer harmless: a transfer that is over has left the slot, and a claim for
+// it fails. A transfer is over when all its chunks are copied; a chunk that was taken keeps it alive.
+#include <algorithm>
+#include <bit>
+#include <new>
+
+#include "base/setting.hpp"
+#include "core/protocol/protocol.hpp"
+
+namespace weft::core {
+
+namespace {
+
+constinit base::IntSetting share_from{
+    {.name = "WEFT_SHARE_FROM", .help = "smallest message (R0) that sender and receiver copy together",
+     .unit = base::Unit::bytes},
+    32 << 10, {4 << 10, int64_t{1} << 40}};
+WEFT_SETTING(share_from);
+
+// A system call per chunk costs as much as copying about 8 KiB; few chunks leave one side waiting for the other.
+uint32_t chunk_for(int64_t bytes) {
+  constexpr int64_t smallest = 32 << 10;
+  constexpr int64_t largest = 256 << 10;
+  return static_cast<uint32_t>(std::clamp((bytes / 4 + 4095) & ~int64_t{4095}, smallest, largest));
+}
+
+// What both sides know of a transfer.
+struct Work {
+  transport::Claim* claim;
+  uint32_t generation;
+  uint32_t chunk;
+  int64_t bytes;
+
+  uint32_t chunks() const { return static_cast<uint32_t>((bytes + chunk - 1) / chunk); }
+  int64_t position(uint32_t i) const { return int64_t{i} * chunk; }
+  size_t length(uint32_t i) const { return static_cast<size_t>(std::min<int64_t>(chunk, bytes - position(i))); }
+
+  // The next chunk nobody has taken; false when there is none.
+  bool take(uint32_t* i) const {
+    uint64_t next = claim->next.load(std::memory_order_acquire);
+    do {
+      *i = static_cast<uint32_t>(next);
+      if (next >> 32 != generation || *i >= chunks()) return false;
+    } while (!claim->next.compare_exchange_weak(next, next + 1, std::memory_order_acq_rel));
+    return true;
+  }
+  // Says that a chunk is copied; whether it was the last. Release and acquire: the last one speaks for all.
+  bool put_down() const { return claim->done.fetch_add(1, std::memory_order_acq_rel) + 1 == chunks(); }
+};
+
+}  // namespace
+
+// The receiver's side.
+struct Pull {
+  Work work;
+  Request* receive;
+  Peer* peer;
+  MemoryRef from;
+  uint64_t send;
+  Envelope envelope;
+  int64_t message_bytes;
+  uint32_t slot;
+  bool exhausted;  // no chunk left to take; the sender copies the last ones
+  Pull* next;
+};
+
+// The sender's side.
+struct Push {
+  Work work;
+  Request* send;
+  Peer* peer;
+  uint64_t pull;
+  uint64_t to;
+  Push* next;
+};
+
+namespace {
+
+// Ends the receiver's side: nobody can take a chunk any more.
+void end(Pull* pull) {
+  Pull** at = &world.lane.pulls;
+  while (*at != pull) at = &(*at)->next;
+  *at = pull->next;
+  pull->work.claim->next.store(uint64_t{pull->work.generation + 1} << 32 | UINT32_MAX, std::memory_order_release);
+  delete pull;
+}
+
+void finish(Pull* pull) {
+  const Pull done = *pull;
+  world.lane.claims_in_use &= ~(1u << pull->slot);
+  end(pull);
+  finish_receive(*done.receive, done.envelope, done.message_bytes);
+}
+
+// The kernel refuses: the whole message comes by R1. What the sender copies meanwhile is the same data, and it answers only
+// when its copy is over. The slot is not used again: the sender may still count a chunk there.
+void give_up(Pull* pull) {
+  const Pull lost = *pull;
+  end(pull);
+  lost.peer->readable = false;
+  ask_stream(*lost.receive, lost.envelope, *lost.peer, lost.send, lost.message_bytes, lost.work.bytes);
+}
+
+bool pull_chunk() {
+  Pull* pull = world.lane.pulls;
+  while (pull != nullptr && pull->exhausted) pull = pull->next;
+  if (pull == nullptr) return false;
+  const Work& work = pull->work;
+  uint32_t i;
+  if (!work.take(&i)) {
+    pull->exhausted = true;
+    return false;
+  }
+  MemoryRef from = pull->from;
+  from.address += static_cast<uint64_t>(work.position(i));
+  if (pull->peer->endpoint->get(from, static_cast<char*>(pull->receive->buffer) + work.position(i), work.length(i)) != 0) {
+    give_up(pull);
+  } else if (work.put_down()) {
+    const wire::Finished finished{pull->send};
+    send_control(*pull->peer, wire::finished, &finished, sizeof finished);
+    finish(pull);
+  }
+  return true;
+}
+
+bool push_chunk() {
+  Push* push = world.lane.pushes;
+  if (push == nullptr) return false;
+  const Work& work = push->work;
+  Request& send = *push->send;
+  uint32_t i;
+  if (!work.take(&i)) {
+    drop_push(send);  // the receiver copies the last chunks, and will say so
+    return false;
+  }
+  const MemoryRef to{push->to + static_cast<uint64_t>(work.position(i)), MemoryRef::no_key};
+  const bool copied = push->peer->endpoint->put(to, static_cast<char*>(send.buffer) + work.position(i), work.length(i)) == 0;
+  if (copied && !work.put_down()) return true;
+  const wire::Delivered delivered{push->pull, copied ? 1u : 0u, 0};
+  send_control(*push->peer, wire::delivered, &delivered, sizeof delivered);
+  drop_push(send);
+  if (copied) complete_send(send, Path::get);
+  return true;
+}
+
+}  // namespace
+
+bool share(Request& r, const Envelope& envelope, const wire::Announce& announced, int64_t wanted) {
+  Lane& lane = world.lane;
+  Peer& peer = world.peer(announced.origin);
+  const int slot = std::countr_one(lane.claims_in_use);
+  if (!peer.readable || wanted < share_from.value() || announced.memory.key != MemoryRef::no_key ||
+      slot >= transport::claim_slots) {
+    return false;
+  }
+  transport::Claim* claim = peer.transport->claim(static_cast<uint32_t>(slot));
+  if (claim == nullptr) return false;
+  const uint32_t generation = static_cast<uint32_t>(claim->next.load(std::memory_order_relaxed) >> 32) + 1;
+  auto* pull = new (std::nothrow) Pull{{claim, generation, chunk_for(wanted), wanted}, &r, &peer, announced.memory,
+                                       announced.send, envelope, static_cast<int64_t>(announced.bytes),
+                                       static_cast<uint32_t>(slot), false, nullptr};
+  if (pull == nullptr) return false;
+  lane.claims_in_use |= 1u << slot;
+  claim->done.store(0, std::memory_order_relaxed);
+  claim->next.store(uint64_t{generation} << 32, std::memory_order_release);
+  Pull** last = &lane.pulls;
+  while (*last != nullptr) last = &(*last)->next;
+  *last = pull;
+  const wire::Offer offer{announced.send, reinterpret_cast<uint64_t>(pull), reinterpret_cast<uint64_t>(r.buffer),
+                          static_cast<uint64_t>(wanted), pull->slot, generation, pull->work.chunk, world.rank};
+  // An offer is no more than that: when the way is full, we copy alone.
+  if (peer.waiting == nullptr) (void)(peer.endpoint->send(wire::offer, {}, &offer, sizeof offer) == transport::Post::done);
+  return true;
+}
+
+void on_offer(const transport::Arrival& arrival) {
+  const auto offer = payload_of<wire::Offer>(arrival);
+  Peer& peer = world.peer(offer.origin);
+  transport::Claim* claim = peer.endpoint->claim(offer.slot);
+  if (claim == nullptr || offer.chunk == 0) return;
+  auto* push = new (std::nothrow) Push{{claim, offer.generation, offer.chunk, static_cast<int64_t>(offer.bytes)},
+                                       reinterpret_cast<Request*>(offer.send), &peer, offer.pull, offer.address,
+                                       world.lane.pushes};
+  if (push != nullptr) world.lane.pushes = push;
+}
+
+void on_delivered(const transport::Arrival& arrival) {
+  const auto delivered = payload_of<wire::Delivered>(arrival);
+  Pull* pull = world.lane.pulls;
+  while (pull != nullptr && reinterpret_cast<uint64_t>(pull) != delivered.pull) pull = pull->next;
+  if (pull == nullptr) return;  // we gave up before
+  if (delivered.done != 0) {
+    finish(pull);
+  } else {
+    give_up(pull);
+  }
+}
+
+bool share_work() { return pull_chunk() || push_chunk(); }
+
+void drop_push(const Request& send) {
+  for (Push** at = &world.lane.pushes; *at != nullptr; at = &(*at)->next) {
+    if ((*at)->send != &send) continue;
+    Push* push = *at;
+    *at = push->next;
+    delete push;
+    return;
+  }
+}
+
+}  // namespace weft::core
