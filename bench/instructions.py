@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Counts the instructions inside MPI calls, callees included, with callgrind: a number that no noise changes.
 
-bench/calls.c (puts.c) is run for two numbers of rounds; the difference of instructions divided by the difference of calls is one
-call in the steady state, without first contacts and lazy binding. Every rank runs under a valgrind of its own.
+bench/calls.c (puts.c) is run for two numbers of rounds; the difference of instructions divided by the difference of
+calls is one call in the steady state, without first contacts and lazy binding. Every rank runs under a valgrind of its
+own.
 
   instructions.py --launcher build/install/bin/mpiexec --program build/bench/calls --budget MPI_Isend=100
   instructions.py --library weft --library mpich

@@ -217,7 +217,8 @@ def busy():
 
 
 def print_markdown(args, header, rows, results, found, labels, load):
-    print(f"Measured on {datetime.date.today():%Y-%m-%d} on a {machine()}, {'best' if args.best else 'median'} of {args.pairs} rounds"
+    print(f"Measured on {datetime.date.today():%Y-%m-%d} on a {machine()},"
+          f" {'best' if args.best else 'median'} of {args.pairs} rounds"
           f"{' (--quick)' if args.quick else ''}: {', '.join(library.title for library in found) or 'no library'}."
           f" Load average before: {load:.1f}.\n")
     print("| " + " | ".join(header) + " |")
