@@ -44,7 +44,7 @@ int open_by_pidfd(pid_t pid, int remote_fd) {
 }  // namespace
 
 int create_segment(bool inherited) {
-  int fd = memfd_create(segment_name, inherited ? 0 : MFD_CLOEXEC);
+  int fd = memfd_create(segment_name, MFD_ALLOW_SEALING | (inherited ? 0 : MFD_CLOEXEC));
   if (fd >= 0 && fchmod(fd, 0600) != 0) {
     int error = errno;
     close(fd);
@@ -65,10 +65,15 @@ bool is_segment(int fd) {
   return std::string_view(link, static_cast<size_t>(n)).starts_with(segment_link);
 }
 
+// Ranks do this at the same time. Whatever their order, the size is final once one of them has sealed it, and whoever
+// then finds another size than its own knows that they disagree. Sealed, the segment cannot be cut under anybody's
+// mapping.
 bool size_segment(int fd, size_t bytes) {
   struct stat s;
   if (fstat(fd, &s) != 0) return false;
-  if (s.st_size == 0) return ftruncate(fd, static_cast<off_t>(bytes)) == 0;
+  if (s.st_size == 0 && ftruncate(fd, static_cast<off_t>(bytes)) != 0 && errno != EPERM) return false;
+  if (fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) != 0) return false;
+  if (fstat(fd, &s) != 0) return false;
   if (static_cast<size_t>(s.st_size) == bytes) return true;
   errno = EINVAL;
   return false;
