@@ -123,6 +123,13 @@ int status_set_cancelled(MPI_Status* status, int flag) {
   return MPI_SUCCESS;
 }
 
+int test_cancelled(const MPI_Status* status, int* flag) {
+  if (status == MPI_STATUS_IGNORE) return null_argument(nullptr, "MPI_Test_cancelled", "status");
+  if (flag == nullptr) return null_argument(nullptr, "MPI_Test_cancelled", "flag");
+  *flag = status_cancelled(*status);
+  return MPI_SUCCESS;
+}
+
 int status_get_source(const MPI_Status* status, int* source) {
   if (status == MPI_STATUS_IGNORE) return null_argument(nullptr, "MPI_Status_get_source", "status");
   if (source == nullptr) return null_argument(nullptr, "MPI_Status_get_source", "source");
