@@ -43,7 +43,9 @@ int bad_size(const char* function, int size) {
   return fail(nullptr, function, MPI_ERR_ARG, "logical_size is %d: it must be 1, 2, 4, 8 or 16", size);
 }
 
-bool is_logical_size(int size) { return size == 1 || size == 2 || size == 4 || size == 8 || size == 16; }
+bool is_logical_size(int size) {
+  return size == 1 || size == 2 || size == 4 || size == 8 || size == 16;
+}
 
 }  // namespace
 
@@ -114,28 +116,72 @@ int abi_get_fortran_booleans(int logical_size, void* logical_true, void* logical
   return MPI_SUCCESS;
 }
 
-int comm_toint(MPI_Comm comm) { return to_int(comm, MPI_COMM_NULL); }
-int errhandler_toint(MPI_Errhandler errhandler) { return to_int(errhandler, MPI_ERRHANDLER_NULL); }
-int file_toint(MPI_File file) { return to_int(file, MPI_FILE_NULL); }
-int group_toint(MPI_Group group) { return to_int(group, MPI_GROUP_NULL); }
-int info_toint(MPI_Info info) { return to_int(info, MPI_INFO_NULL); }
-int message_toint(MPI_Message message) { return to_int(message, MPI_MESSAGE_NULL); }
-int op_toint(MPI_Op op) { return to_int(op, MPI_OP_NULL); }
-int request_toint(MPI_Request request) { return to_int(request, MPI_REQUEST_NULL); }
-int session_toint(MPI_Session session) { return to_int(session, MPI_SESSION_NULL); }
-int type_toint(MPI_Datatype datatype) { return to_int(datatype, MPI_DATATYPE_NULL); }
-int win_toint(MPI_Win win) { return to_int(win, MPI_WIN_NULL); }
+int comm_toint(MPI_Comm comm) {
+  return to_int(comm, MPI_COMM_NULL);
+}
+int errhandler_toint(MPI_Errhandler errhandler) {
+  return to_int(errhandler, MPI_ERRHANDLER_NULL);
+}
+int file_toint(MPI_File file) {
+  return to_int(file, MPI_FILE_NULL);
+}
+int group_toint(MPI_Group group) {
+  return to_int(group, MPI_GROUP_NULL);
+}
+int info_toint(MPI_Info info) {
+  return to_int(info, MPI_INFO_NULL);
+}
+int message_toint(MPI_Message message) {
+  return to_int(message, MPI_MESSAGE_NULL);
+}
+int op_toint(MPI_Op op) {
+  return to_int(op, MPI_OP_NULL);
+}
+int request_toint(MPI_Request request) {
+  return to_int(request, MPI_REQUEST_NULL);
+}
+int session_toint(MPI_Session session) {
+  return to_int(session, MPI_SESSION_NULL);
+}
+int type_toint(MPI_Datatype datatype) {
+  return to_int(datatype, MPI_DATATYPE_NULL);
+}
+int win_toint(MPI_Win win) {
+  return to_int(win, MPI_WIN_NULL);
+}
 
-MPI_Comm comm_fromint(int comm) { return from_int(comm, MPI_COMM_NULL); }
-MPI_Errhandler errhandler_fromint(int errhandler) { return from_int(errhandler, MPI_ERRHANDLER_NULL); }
-MPI_File file_fromint(int file) { return from_int(file, MPI_FILE_NULL); }
-MPI_Group group_fromint(int group) { return from_int(group, MPI_GROUP_NULL); }
-MPI_Info info_fromint(int info) { return from_int(info, MPI_INFO_NULL); }
-MPI_Message message_fromint(int message) { return from_int(message, MPI_MESSAGE_NULL); }
-MPI_Op op_fromint(int op) { return from_int(op, MPI_OP_NULL); }
-MPI_Request request_fromint(int request) { return from_int(request, MPI_REQUEST_NULL); }
-MPI_Session session_fromint(int session) { return from_int(session, MPI_SESSION_NULL); }
-MPI_Datatype type_fromint(int datatype) { return from_int(datatype, MPI_DATATYPE_NULL); }
-MPI_Win win_fromint(int win) { return from_int(win, MPI_WIN_NULL); }
+MPI_Comm comm_fromint(int comm) {
+  return from_int(comm, MPI_COMM_NULL);
+}
+MPI_Errhandler errhandler_fromint(int errhandler) {
+  return from_int(errhandler, MPI_ERRHANDLER_NULL);
+}
+MPI_File file_fromint(int file) {
+  return from_int(file, MPI_FILE_NULL);
+}
+MPI_Group group_fromint(int group) {
+  return from_int(group, MPI_GROUP_NULL);
+}
+MPI_Info info_fromint(int info) {
+  return from_int(info, MPI_INFO_NULL);
+}
+MPI_Message message_fromint(int message) {
+  return from_int(message, MPI_MESSAGE_NULL);
+}
+MPI_Op op_fromint(int op) {
+  return from_int(op, MPI_OP_NULL);
+}
+MPI_Request request_fromint(int request) {
+  return from_int(request, MPI_REQUEST_NULL);
+}
+MPI_Session session_fromint(int session) {
+  return from_int(session, MPI_SESSION_NULL);
+}
+MPI_Datatype type_fromint(int datatype) {
+  return from_int(datatype, MPI_DATATYPE_NULL);
+}
+MPI_Win win_fromint(int win) {
+  return from_int(win, MPI_WIN_NULL);
+}
 
 }  // namespace weft::mpi

@@ -41,8 +41,7 @@ int32_t gather_all(const Team& team, const void* mine, int64_t bytes, void* all)
   memcpy(blocks.data(), mine, width);
   for (int64_t have = 1; have < team.size; have *= 2) {
     int64_t moved = std::min(have, team.size - have) * bytes;
-    int32_t error =
-        swap(team, static_cast<int32_t>(have), blocks.data(), moved, blocks.data() + have * bytes, moved);
+    int32_t error = swap(team, static_cast<int32_t>(have), blocks.data(), moved, blocks.data() + have * bytes, moved);
     if (error != core::no_error) return error;
   }
   size_t ours = width * static_cast<size_t>(team.rank);

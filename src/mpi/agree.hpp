@@ -31,7 +31,9 @@ struct Team {
 };
 
 // All ranks of a communicator.
-inline Team everybody(Comm& comm) { return {comm, comm.size, comm.rank, nullptr, collective_creation_tag}; }
+inline Team everybody(Comm& comm) {
+  return {comm, comm.size, comm.rank, nullptr, collective_creation_tag};
+}
 
 // The largest of everybody's values, in ceil(log2(size)) rounds. Returns an error class.
 [[nodiscard]] int32_t agree_on_largest(const Team& team, uint32_t& value);

@@ -46,7 +46,9 @@ Function erased(Given given) {
   return reinterpret_cast<Function>(reinterpret_cast<void (*)()>(given));
 }
 
-bool copies_by_value(Copy copy) { return copy == erased<Copy>(MPI_DUP_FN); }
+bool copies_by_value(Copy copy) {
+  return copy == erased<Copy>(MPI_DUP_FN);
+}
 
 }  // namespace
 
@@ -64,8 +66,12 @@ struct Carrier {
   const Comm* comm;  // whose error handler is asked
 };
 
-Carrier carrier_of(Comm& comm) { return {Scope::comm, comm_handle(&comm), &comm.attributes, &comm}; }
-Carrier carrier_of(Type& type) { return {Scope::type, type_handle(&type), &record_of(type).attributes, nullptr}; }
+Carrier carrier_of(Comm& comm) {
+  return {Scope::comm, comm_handle(&comm), &comm.attributes, &comm};
+}
+Carrier carrier_of(Type& type) {
+  return {Scope::type, type_handle(&type), &record_of(type).attributes, nullptr};
+}
 
 Keyval* find_key(Scope scope, int id) {
   if (keyvals == nullptr) return nullptr;
@@ -123,8 +129,7 @@ int copy_all(const Carrier& from, const Carrier& to) {
     int flag = 1;
     if (!copies_by_value(value.key->copy)) {
       flag = 0;
-      int error =
-          value.key->copy(from.handle, value.key->id, value.key->extra_state, value.value, &copied, &flag);
+      int error = value.key->copy(from.handle, value.key->id, value.key->extra_state, value.value, &copied, &flag);
       if (error != MPI_SUCCESS) return error;
     }
     if (flag != 0) put(to, value.key, copied);
@@ -266,10 +271,18 @@ int delete_of_comm(const char* function, MPI_Comm comm, int keyval) {
 
 }  // namespace
 
-int delete_attributes(Comm& comm) { return remove_all(carrier_of(comm)); }
-int delete_attributes(Type& type) { return remove_all(carrier_of(type)); }
-int copy_attributes(Comm& from, Comm& to) { return copy_all(carrier_of(from), carrier_of(to)); }
-int copy_attributes(Type& from, Type& to) { return copy_all(carrier_of(from), carrier_of(to)); }
+int delete_attributes(Comm& comm) {
+  return remove_all(carrier_of(comm));
+}
+int delete_attributes(Type& type) {
+  return remove_all(carrier_of(type));
+}
+int copy_attributes(Comm& from, Comm& to) {
+  return copy_all(carrier_of(from), carrier_of(to));
+}
+int copy_attributes(Type& from, Type& to) {
+  return copy_all(carrier_of(from), carrier_of(to));
+}
 
 int comm_create_keyval(MPI_Comm_copy_attr_function* comm_copy_attr_fn,
                        MPI_Comm_delete_attr_function* comm_delete_attr_fn, int* comm_keyval, void* extra_state) {
@@ -277,7 +290,9 @@ int comm_create_keyval(MPI_Comm_copy_attr_function* comm_copy_attr_fn,
                 erased<Delete>(comm_delete_attr_fn), comm_keyval, extra_state);
 }
 
-int comm_free_keyval(int* comm_keyval) { return free_key("MPI_Comm_free_keyval", Scope::comm, comm_keyval); }
+int comm_free_keyval(int* comm_keyval) {
+  return free_key("MPI_Comm_free_keyval", Scope::comm, comm_keyval);
+}
 
 int comm_set_attr(MPI_Comm comm, int comm_keyval, void* attribute_val) {
   return set_on_comm("MPI_Comm_set_attr", comm, comm_keyval, attribute_val);
@@ -296,7 +311,9 @@ int keyval_create(MPI_Copy_function* copy_fn, MPI_Delete_function* delete_fn, in
                 extra_state);
 }
 
-int keyval_free(int* keyval) { return free_key("MPI_Keyval_free", Scope::comm, keyval); }
+int keyval_free(int* keyval) {
+  return free_key("MPI_Keyval_free", Scope::comm, keyval);
+}
 
 int attr_put(MPI_Comm comm, int keyval, void* attribute_val) {
   return set_on_comm("MPI_Attr_put", comm, keyval, attribute_val);
@@ -306,7 +323,9 @@ int attr_get(MPI_Comm comm, int keyval, void* attribute_val, int* flag) {
   return get_of_comm("MPI_Attr_get", comm, keyval, attribute_val, flag);
 }
 
-int attr_delete(MPI_Comm comm, int keyval) { return delete_of_comm("MPI_Attr_delete", comm, keyval); }
+int attr_delete(MPI_Comm comm, int keyval) {
+  return delete_of_comm("MPI_Attr_delete", comm, keyval);
+}
 
 int type_create_keyval(MPI_Type_copy_attr_function* type_copy_attr_fn,
                        MPI_Type_delete_attr_function* type_delete_attr_fn, int* type_keyval, void* extra_state) {
@@ -314,7 +333,9 @@ int type_create_keyval(MPI_Type_copy_attr_function* type_copy_attr_fn,
                 erased<Delete>(type_delete_attr_fn), type_keyval, extra_state);
 }
 
-int type_free_keyval(int* type_keyval) { return free_key("MPI_Type_free_keyval", Scope::type, type_keyval); }
+int type_free_keyval(int* type_keyval) {
+  return free_key("MPI_Type_free_keyval", Scope::type, type_keyval);
+}
 
 int type_set_attr(MPI_Datatype datatype, int type_keyval, void* attribute_val) {
   Type* t = type_of(datatype);

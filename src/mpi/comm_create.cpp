@@ -180,8 +180,10 @@ int comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_C
     case MPI_UNDEFINED:
       return split(function, *c, MPI_UNDEFINED, key, newcomm);
     default:
-      return fail(c, function, MPI_ERR_ARG, "%d is no type of split: give MPI_COMM_TYPE_SHARED or another "
-                  "MPI_COMM_TYPE_ value, or MPI_UNDEFINED", split_type);
+      return fail(c, function, MPI_ERR_ARG,
+                  "%d is no type of split: give MPI_COMM_TYPE_SHARED or another "
+                  "MPI_COMM_TYPE_ value, or MPI_UNDEFINED",
+                  split_type);
   }
 }
 

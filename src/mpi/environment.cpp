@@ -52,16 +52,22 @@ int not_running(const char* function) {
 
 }  // namespace
 
-bool is_running() { return environment.phase.load(std::memory_order_relaxed) == Phase::running; }
+bool is_running() {
+  return environment.phase.load(std::memory_order_relaxed) == Phase::running;
+}
 
-int init(int*, char***) { return start("MPI_Init", MPI_THREAD_SINGLE, nullptr); }
+int init(int*, char***) {
+  return start("MPI_Init", MPI_THREAD_SINGLE, nullptr);
+}
 
 int init_thread(int*, char***, int required, int* provided) {
   static const char* function = "MPI_Init_thread";
   if (required != MPI_THREAD_SINGLE && required != MPI_THREAD_FUNNELED && required != MPI_THREAD_SERIALIZED &&
       required != MPI_THREAD_MULTIPLE) {
-    return fail(nullptr, function, MPI_ERR_ARG, "%d is no level of thread support: give MPI_THREAD_SINGLE, FUNNELED, "
-                "SERIALIZED or MULTIPLE", required);
+    return fail(nullptr, function, MPI_ERR_ARG,
+                "%d is no level of thread support: give MPI_THREAD_SINGLE, FUNNELED, "
+                "SERIALIZED or MULTIPLE",
+                required);
   }
   if (provided == nullptr) return null_argument(nullptr, function, "provided");
   return start(function, required, provided);
@@ -122,7 +128,9 @@ int abort(MPI_Comm comm, int errorcode) {
   boot::abort(errorcode, why.c_str());
 }
 
-double wtime() { return static_cast<double>(base::now_ns()) * 1e-9; }
+double wtime() {
+  return static_cast<double>(base::now_ns()) * 1e-9;
+}
 
 double wtick() {
   timespec resolution;
@@ -157,6 +165,8 @@ int get_processor_name(char* name, int* resultlen) {
   return MPI_SUCCESS;
 }
 
-int pcontrol(const int) { return MPI_SUCCESS; }
+int pcontrol(const int) {
+  return MPI_SUCCESS;
+}
 
 }  // namespace weft::mpi

@@ -172,8 +172,8 @@ int remove_error_string(int errorcode) {
       return MPI_SUCCESS;
     }
   }
-  return fail(nullptr, "MPI_Remove_error_string", MPI_ERR_ARG,
-              "code %d has no string that MPI_Add_error_string added", errorcode);
+  return fail(nullptr, "MPI_Remove_error_string", MPI_ERR_ARG, "code %d has no string that MPI_Add_error_string added",
+              errorcode);
 }
 
 }  // namespace weft::mpi

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Error classes and codes: those of the standard, and those a program adds (MPI-5.0, 9.5). Usable without MPI_Init, from
-// any thread.
+// Error classes and codes: those of the standard, and those a program adds (MPI-5.0, 9.5). Usable without MPI_Init,
+// from any thread.
 
 namespace weft::mpi {
 

@@ -14,7 +14,8 @@ struct Row {
   const char* text;
 };
 
-#define WEFT_ERROR(name, meaning) {name, #name ": " meaning}
+#define WEFT_ERROR(name, meaning) \
+  { name, #name ": " meaning }
 constexpr Row rows[] = {
     {MPI_SUCCESS, "MPI_SUCCESS: no error"},
     WEFT_ERROR(MPI_ERR_BUFFER, "invalid buffer pointer"),

@@ -19,9 +19,15 @@ template <class Handle>
 Handle any_handle_of(const base::Object* object, Handle null) {
   return object == nullptr ? null : reinterpret_cast<Handle>(handle_value(object));
 }
-inline MPI_Datatype type_handle(const Type* type) { return any_handle_of(type, MPI_DATATYPE_NULL); }
-inline MPI_Group group_handle(const core::Group* group) { return any_handle_of(group, MPI_GROUP_NULL); }
-inline MPI_Comm comm_handle(const Comm* comm) { return any_handle_of(comm, MPI_COMM_NULL); }
+inline MPI_Datatype type_handle(const Type* type) {
+  return any_handle_of(type, MPI_DATATYPE_NULL);
+}
+inline MPI_Group group_handle(const core::Group* group) {
+  return any_handle_of(group, MPI_GROUP_NULL);
+}
+inline MPI_Comm comm_handle(const Comm* comm) {
+  return any_handle_of(comm, MPI_COMM_NULL);
+}
 
 // "MPI_GROUP_NULL", "a freed object's handle", "the handle of a datatype", "no handle (0x7f..)".
 [[nodiscard]] std::string handle_text(uintptr_t value);

@@ -20,7 +20,9 @@ struct Info : base::Object {
   void set(const char* key, std::string value);
 };
 
-inline Info* info_of(MPI_Info h) { return object_of<Info, base::Kind::info>(h); }
+inline Info* info_of(MPI_Info h) {
+  return object_of<Info, base::Kind::info>(h);
+}
 
 // A new object; nullptr when there is no memory.
 [[nodiscard]] Info* make_info();

@@ -6,7 +6,6 @@
 #include <mutex>
 
 #include "base/message.hpp"
-#include "base/message.hpp"
 #include "core/world.hpp"
 #include "datatype/predefined.hpp"
 #include "mpi/comm.hpp"
@@ -64,11 +63,20 @@ void build_ops() {
     datatype::Reduction reduction;
     const char* name;
   } rows[] = {
-      {MPI_SUM, sum, "MPI_SUM"},          {MPI_MIN, min, "MPI_MIN"},          {MPI_MAX, max, "MPI_MAX"},
-      {MPI_PROD, prod, "MPI_PROD"},       {MPI_BAND, band, "MPI_BAND"},       {MPI_BOR, bor, "MPI_BOR"},
-      {MPI_BXOR, bxor, "MPI_BXOR"},       {MPI_LAND, land, "MPI_LAND"},       {MPI_LOR, lor, "MPI_LOR"},
-      {MPI_LXOR, lxor, "MPI_LXOR"},       {MPI_MINLOC, minloc, "MPI_MINLOC"}, {MPI_MAXLOC, maxloc, "MPI_MAXLOC"},
-      {MPI_REPLACE, replace, "MPI_REPLACE"}, {MPI_NO_OP, no_op, "MPI_NO_OP"},
+      {MPI_SUM, sum, "MPI_SUM"},
+      {MPI_MIN, min, "MPI_MIN"},
+      {MPI_MAX, max, "MPI_MAX"},
+      {MPI_PROD, prod, "MPI_PROD"},
+      {MPI_BAND, band, "MPI_BAND"},
+      {MPI_BOR, bor, "MPI_BOR"},
+      {MPI_BXOR, bxor, "MPI_BXOR"},
+      {MPI_LAND, land, "MPI_LAND"},
+      {MPI_LOR, lor, "MPI_LOR"},
+      {MPI_LXOR, lxor, "MPI_LXOR"},
+      {MPI_MINLOC, minloc, "MPI_MINLOC"},
+      {MPI_MAXLOC, maxloc, "MPI_MAXLOC"},
+      {MPI_REPLACE, replace, "MPI_REPLACE"},
+      {MPI_NO_OP, no_op, "MPI_NO_OP"},
   };
   size_t next = 0;
   for (const auto& row : rows) {
@@ -87,8 +95,8 @@ void build_errhandlers() {
   static const struct {
     MPI_Errhandler handle;
     Action action;
-  } rows[] = {{MPI_ERRORS_ARE_FATAL, Action::fatal}, {MPI_ERRORS_ABORT, Action::abort},
-              {MPI_ERRORS_RETURN, Action::give_back}};
+  } rows[] = {
+      {MPI_ERRORS_ARE_FATAL, Action::fatal}, {MPI_ERRORS_ABORT, Action::abort}, {MPI_ERRORS_RETURN, Action::give_back}};
   size_t next = 0;
   for (const auto& row : rows) {
     Errhandler* handler = errhandlers[next++].make();
@@ -147,7 +155,8 @@ void build_world_communicators() {
   const core::World& world = core::world;
   core::Group* all = base::make_object<core::Group>();
   core::Group* self = base::make_object<core::Group>();
-  if (all == nullptr || self == nullptr) base::die({.cause = "no memory for MPI_COMM_WORLD", .remedy = "free memory on this host"});
+  if (all == nullptr || self == nullptr)
+    base::die({.cause = "no memory for MPI_COMM_WORLD", .remedy = "free memory on this host"});
   all->kind = self->kind = base::Kind::group;
   all->size = world.size;
   all->rank = world.rank;

@@ -13,7 +13,9 @@
 namespace weft::mpi {
 namespace {
 
-int narrow(int64_t value) { return value <= INT_MAX ? static_cast<int>(value) : MPI_UNDEFINED; }
+int narrow(int64_t value) {
+  return value <= INT_MAX ? static_cast<int>(value) : MPI_UNDEFINED;
+}
 
 // Whole elements of a datatype in the message; MPI_UNDEFINED when it ends inside one.
 int count_elements(const char* function, const MPI_Status* status, MPI_Datatype datatype, int64_t& count) {

@@ -210,8 +210,7 @@ int type_get_envelope_c(MPI_Datatype datatype, MPI_Count* num_integers, MPI_Coun
   return MPI_SUCCESS;
 }
 
-int type_get_envelope(MPI_Datatype datatype, int* num_integers, int* num_addresses, int* num_datatypes,
-                      int* combiner) {
+int type_get_envelope(MPI_Datatype datatype, int* num_integers, int* num_addresses, int* num_datatypes, int* combiner) {
   static const char* function = "MPI_Type_get_envelope";
   Type* type = type_of(datatype);
   if (type == nullptr) return bad_type(nullptr, function, datatype);

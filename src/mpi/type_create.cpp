@@ -72,8 +72,8 @@ int type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype* newty
 }
 
 int type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype* newtype) {
-  return make_vector("MPI_Type_vector", count, blocklength, stride, oldtype,
-                     {.integers = {count, blocklength, stride}}, newtype);
+  return make_vector("MPI_Type_vector", count, blocklength, stride, oldtype, {.integers = {count, blocklength, stride}},
+                     newtype);
 }
 
 int type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,

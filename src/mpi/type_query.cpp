@@ -10,7 +10,9 @@
 namespace weft::mpi {
 namespace {
 
-int narrow(int64_t value) { return value <= INT_MAX ? static_cast<int>(value) : MPI_UNDEFINED; }
+int narrow(int64_t value) {
+  return value <= INT_MAX ? static_cast<int>(value) : MPI_UNDEFINED;
+}
 
 template <class Size>
 int find_size(const char* function, MPI_Datatype datatype, Size* size) {
@@ -49,9 +51,15 @@ int find_true_extent(const char* function, MPI_Datatype datatype, Size* lb, Size
 
 }  // namespace
 
-int type_size(MPI_Datatype datatype, int* size) { return find_size("MPI_Type_size", datatype, size); }
-int type_size_c(MPI_Datatype datatype, MPI_Count* size) { return find_size("MPI_Type_size_c", datatype, size); }
-int type_size_x(MPI_Datatype datatype, MPI_Count* size) { return find_size("MPI_Type_size_x", datatype, size); }
+int type_size(MPI_Datatype datatype, int* size) {
+  return find_size("MPI_Type_size", datatype, size);
+}
+int type_size_c(MPI_Datatype datatype, MPI_Count* size) {
+  return find_size("MPI_Type_size_c", datatype, size);
+}
+int type_size_x(MPI_Datatype datatype, MPI_Count* size) {
+  return find_size("MPI_Type_size_x", datatype, size);
+}
 
 int type_get_extent(MPI_Datatype datatype, MPI_Aint* lb, MPI_Aint* extent) {
   return find_extent("MPI_Type_get_extent", datatype, lb, extent);

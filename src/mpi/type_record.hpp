@@ -27,8 +27,8 @@ struct TypeRecord {
 // The record of a type, made when first asked for.
 [[nodiscard]] TypeRecord& record_of(Type& type);
 
-// Gives a new type to the program: remembers how it was made. `old` is what it was made of. A nullptr `made` is the error
-// of a layout that could not be made.
+// Gives a new type to the program: remembers how it was made. `old` is what it was made of. A nullptr `made` is the
+// error of a layout that could not be made.
 [[nodiscard]] int give_type(const char* function, Type* made, TypeRecord&& record, Type* old, MPI_Datatype* newtype);
 
 }  // namespace weft::mpi

@@ -23,8 +23,12 @@ int copy_refuses(MPI_Comm, int, void*, void*, void*, int* flag) {
   return MPI_SUCCESS;
 }
 
-int copy_fails(MPI_Comm, int, void*, void*, void*, int*) { return MPI_ERR_BASE; }
-int delete_fails(MPI_Comm, int, void*, void*) { return MPI_ERR_BASE; }
+int copy_fails(MPI_Comm, int, void*, void*, void*, int*) {
+  return MPI_ERR_BASE;
+}
+int delete_fails(MPI_Comm, int, void*, void*) {
+  return MPI_ERR_BASE;
+}
 
 int delete_calls(MPI_Comm, int, void*, void* extra) {
   log += static_cast<char>(*static_cast<char*>(extra) - 'a' + 'A');

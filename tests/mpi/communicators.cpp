@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Every way to make a communicator: who is in it, in which order, that its messages stay in it, and that nothing is left
-// when it is freed.
+// Every way to make a communicator: who is in it, in which order, that its messages stay in it, and that nothing is
+// left when it is freed.
 #include <cstring>
 #include <vector>
 
@@ -21,7 +21,9 @@ int chain_sum(MPI_Comm comm) {
   return sum;
 }
 
-int sum_to(int size) { return size * (size - 1) / 2; }
+int sum_to(int size) {
+  return size * (size - 1) / 2;
+}
 
 int compare(MPI_Comm a, MPI_Comm b) {
   int result = 0;

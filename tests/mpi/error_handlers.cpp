@@ -16,7 +16,9 @@ void remember(MPI_Comm* comm, int* code, ...) {
 }
 
 // A wrong argument on this communicator.
-int provoke(MPI_Comm comm) { return MPI_Comm_set_name(comm, nullptr); }
+int provoke(MPI_Comm comm) {
+  return MPI_Comm_set_name(comm, nullptr);
+}
 
 void expect_call(MPI_Comm comm, int wanted) {
   int before = calls;

@@ -7,7 +7,9 @@
 
 namespace {
 
-bool asked(const char* wanted, char** argv) { return strcmp(argv[1], wanted) == 0; }
+bool asked(const char* wanted, char** argv) {
+  return strcmp(argv[1], wanted) == 0;
+}
 
 void use_freed() {
   MPI_Comm dup, copy;

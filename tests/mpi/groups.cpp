@@ -30,7 +30,9 @@ MPI_Group group_of(const Ranks& ranks) {
   return group;
 }
 
-bool has(const Ranks& ranks, int r) { return std::find(ranks.begin(), ranks.end(), r) != ranks.end(); }
+bool has(const Ranks& ranks, int r) {
+  return std::find(ranks.begin(), ranks.end(), r) != ranks.end();
+}
 
 // The group has these members; it is freed.
 void expect_members(MPI_Group group, const Ranks& wanted, const char* what) {

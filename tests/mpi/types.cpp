@@ -56,7 +56,8 @@ void expect_counts(MPI_Datatype type, int basics_set, int count, int elements, c
   MPI_Get_count(&status, type, &found);
   MPI_Get_elements(&status, type, &basics);
   MPI_Get_elements_x(&status, type, &large);
-  EXPECT(found == count && basics == elements && large == elements, "%s of %d: %d, %d", what, basics_set, found, basics);
+  EXPECT(found == count && basics == elements && large == elements, "%s of %d: %d, %d", what, basics_set, found,
+         basics);
 }
 
 void counts() {
