@@ -164,7 +164,7 @@ int look_at_all(int size, const std::string& mine) {
 // Every rank publishes its host. Rank 0 sees that all are on its own, and publishes where the others find the segment;
 // it keeps the segment open until they have it, which the last barrier says.
 void join_pmi1(Job& job, Offer& offer, size_t (*segment_bytes)(int)) {
-  pmi = new Pmi1;  // until the process ends: abort() may need it at any time
+  pmi = new Pmi1;  // until leave(): abort() may need it at any time
   Pmi1& client = *pmi;
   if (offer.port.empty()) base::set_speaker(offer.rank);
   must(client.begin(offer));
@@ -245,8 +245,10 @@ Job join(size_t (*segment_bytes)(int size)) {
 
 void leave(Job& job) {
   if (job.launcher == Launcher::pmi1 && pmi) {
-    pmi->finish();
+    Pmi1* client = pmi;
+    client->finish();
     pmi = nullptr;
+    delete client;
   }
 }
 
