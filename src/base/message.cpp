@@ -75,7 +75,9 @@ void set_speaker(int rank) {
   speaker.store(rank, std::memory_order_relaxed);
 }
 
-void tell(const Problem& problem) { say("", problem); }
+void tell(const Problem& problem) {
+  say("", problem);
+}
 
 void warn(const Problem& problem) {
   say("warning: ", problem);

@@ -31,8 +31,8 @@ struct Object {
 };
 
 // The arena: one reserved range of addresses, committed as it fills, slots of 64-byte multiples. Freed slots keep
-// Kind::free and are reused for objects of the same size. A released slot is zeroed at once, so that no line of it looks
-// like an object to a stale handle. Thread-safe.
+// Kind::free and are reused for objects of the same size. A released slot is zeroed at once, so that no line of it
+// looks like an object to a stale handle. Thread-safe.
 class Arena {
  public:
   static constexpr size_t slot_align = 64;

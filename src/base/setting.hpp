@@ -10,8 +10,8 @@
 //        .unit = base::Unit::bytes, .level = base::Level::basic}, 8192, {0, 131072}};
 //   WEFT_SETTING(eager_limit);
 //
-// Values are read with value(), which is one load. Text accepts suffixes K, M, G, T for bytes; us, ms, s for times. An empty
-// value means the default, as if the variable were not set.
+// Values are read with value(), which is one load. Text accepts suffixes K, M, G, T for bytes; us, ms, s for times. An
+// empty value means the default, as if the variable were not set.
 
 #include <cstdint>
 #include <string>
@@ -25,11 +25,11 @@ enum class Level : uint8_t { basic, expert, internal };  // internal: what the l
 enum class Source : uint8_t { fallback, environment, program };  // where the value came from
 
 struct SettingText {
-  const char* name;              // WEFT_...
-  const char* help;              // one line
+  const char* name;  // WEFT_...
+  const char* help;  // one line
   Unit unit = Unit::none;
   Level level = Level::expert;
-  const char* alias = nullptr;   // a name other libraries use for it, accepted too
+  const char* alias = nullptr;  // a name other libraries use for it, accepted too
 };
 
 class SettingRow {
@@ -37,9 +37,9 @@ class SettingRow {
   constexpr explicit SettingRow(const SettingText& text) : text_(text) {}
   const SettingText& text() const { return text_; }
   Source source() const { return source_; }
-  virtual std::string shown() const = 0;          // the value as a user would write it
+  virtual std::string shown() const = 0;  // the value as a user would write it
   virtual std::string shown_default() const = 0;
-  virtual std::string shown_range() const = 0;    // "0 to 131072", "on or off", "global, object or hot"
+  virtual std::string shown_range() const = 0;  // "0 to 131072", "on or off", "global, object or hot"
   // Takes the value from text; an empty result means taken, otherwise what is wrong with it.
   [[nodiscard]] virtual std::string parse(std::string_view text) = 0;
   void mark(Source source) { source_ = source; }
@@ -63,7 +63,10 @@ class IntSetting final : public SettingRow {
   constexpr IntSetting(const SettingText& text, int64_t fallback, Range range)
       : SettingRow(text), value_(fallback), default_(fallback), range_(range) {}
   int64_t value() const { return value_; }
-  void set(int64_t value) { value_ = value; mark(Source::program); }
+  void set(int64_t value) {
+    value_ = value;
+    mark(Source::program);
+  }
   std::string shown() const override;
   std::string shown_default() const override;
   std::string shown_range() const override;
@@ -77,7 +80,8 @@ class IntSetting final : public SettingRow {
 
 class BoolSetting final : public SettingRow {
  public:
-  constexpr BoolSetting(const SettingText& text, bool fallback) : SettingRow(text), value_(fallback), default_(fallback) {}
+  constexpr BoolSetting(const SettingText& text, bool fallback)
+      : SettingRow(text), value_(fallback), default_(fallback) {}
   bool value() const { return value_; }
   std::string shown() const override;
   std::string shown_default() const override;
@@ -122,11 +126,11 @@ class TextSetting final : public SettingRow {
 };
 
 // Collects a row at link time.
-#define WEFT_SETTING(row)                                                             \
+#define WEFT_SETTING(row) \
   [[gnu::used, gnu::section("weft_settings")]] static constinit ::weft::base::SettingRow* const row##_entry = &row
 
-// A whole number as a user writes it, in the unit's own measure: "64K" bytes, "5ms" as 5000 microseconds. Returns what is
-// wrong, or an empty text when `value` was set.
+// A whole number as a user writes it, in the unit's own measure: "64K" bytes, "5ms" as 5000 microseconds. Returns what
+// is wrong, or an empty text when `value` was set.
 [[nodiscard]] std::string parse_number(std::string_view text, Unit unit, int64_t& value);
 
 // Text of unknown origin as it may be printed: in quotes, shortened, without control characters.

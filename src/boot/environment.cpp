@@ -31,6 +31,7 @@ WEFT_SETTING(launcher_choice);
 WEFT_LAUNCH_VARIABLE(rank_row, variable::rank, "this process's rank");
 WEFT_LAUNCH_VARIABLE(size_row, variable::size, "ranks of the job");
 WEFT_LAUNCH_VARIABLE(segment_row, variable::segment_fd, "descriptor of the job's shared segment");
+WEFT_LAUNCH_VARIABLE(address_row, variable::segment_address, "where mpiexec keeps the job's shared segment");
 WEFT_LAUNCH_VARIABLE(id_row, variable::job_id, "the job's name in messages");
 WEFT_LAUNCH_VARIABLE(app_row, variable::app_number, "which program of prog1 : prog2 this is");
 WEFT_LAUNCH_VARIABLE(universe_row, variable::universe_size, "MPI_UNIVERSE_SIZE");
@@ -93,6 +94,8 @@ Offer read_mpiexec() {
   offer.universe_size = reader.optional(variable::universe_size, 1, most_ranks, -1);
   offer.local_ranks = reader.optional(variable::local_ranks, 1, most_ranks, offer.size);
   offer.local_cpus = reader.optional(variable::local_cpus, 1, most_ranks, 0);
+  const char* address = getenv(variable::segment_address);
+  if (address) offer.address = std::string(address).substr(0, 128);
   const char* id = getenv(variable::job_id);
   if (id) offer.id = std::string(id).substr(0, 64);
   reader.conclude(offer);

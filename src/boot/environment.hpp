@@ -16,6 +16,7 @@ namespace variable {
 inline constexpr const char* rank = "WEFT_RANK";
 inline constexpr const char* size = "WEFT_SIZE";
 inline constexpr const char* segment_fd = "WEFT_SEGMENT_FD";
+inline constexpr const char* segment_address = "WEFT_SEGMENT_ADDRESS";
 inline constexpr const char* job_id = "WEFT_JOB_ID";
 inline constexpr const char* app_number = "WEFT_APP_NUMBER";
 inline constexpr const char* universe_size = "WEFT_UNIVERSE_SIZE";
@@ -29,8 +30,9 @@ struct Offer {
   Launcher launcher = Launcher::singleton;
   int rank = 0;
   int size = 1;
-  int fd = -1;            // the segment under mpiexec, the launcher's socket under PMI-1
-  std::string port = {};  // PMI-1 over TCP: host:port, with `pmi_id`
+  int fd = -1;               // the segment under mpiexec, the launcher's socket under PMI-1
+  std::string address = {};  // where the segment can be opened when its descriptor was closed on the way
+  std::string port = {};     // PMI-1 over TCP: host:port, with `pmi_id`
   int pmi_id = -1;
   int app_number = -1;
   int universe_size = -1;

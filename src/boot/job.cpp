@@ -94,18 +94,19 @@ void take_rank(const Job& job) {
 }
 
 void join_mpiexec(Job& job, const Offer& offer, size_t (*segment_bytes)(int)) {
-  job.segment_fd = offer.fd;
   job.id = offer.id;
-  if (!is_segment(offer.fd)) {
+  job.segment_fd = offer.fd;
+  // Between mpiexec and us there may be a wrapper that closes descriptors.
+  if (!is_segment(offer.fd) && !offer.address.empty()) job.segment_fd = open_segment(offer.address);
+  if (!is_segment(job.segment_fd)) {
     base::die({.cause = std::string("the environment says that Weft's mpiexec started this process (") +
                         variable::segment_fd + "=" + std::to_string(offer.fd) +
                         "), but that descriptor is not the job's segment",
-               .remedy =
-                   "a program that a rank starts itself runs alone with WEFT_LAUNCHER=singleton, or under an mpiexec "
-                   "of its own; wrappers between mpiexec and the program must keep descriptors open"});
+               .remedy = "a program that outlives its job, or that a rank starts itself, runs alone with "
+                         "WEFT_LAUNCHER=singleton, or under an mpiexec of its own"});
   }
-  fcntl(offer.fd, F_SETFD, FD_CLOEXEC);  // it is ours, not of programs this one starts
-  give_size(offer.fd, job.size, segment_bytes);
+  fcntl(job.segment_fd, F_SETFD, FD_CLOEXEC);  // it is ours, not of programs this one starts
+  give_size(job.segment_fd, job.size, segment_bytes);
   take_rank(job);
   marked_rank.store(job.rank, std::memory_order_relaxed);
   marked_fd.store(job.segment_fd, std::memory_order_release);

@@ -7,6 +7,7 @@ import os
 import re
 import socket
 import subprocess
+import sys
 import threading
 import time
 import unittest
@@ -119,10 +120,17 @@ class UnderMpiexec(unittest.TestCase):
     def test_a_second_program_cannot_take_the_same_rank(self):
         done = self.mpiexec("-n", "2", JOINER, "child")
         self.assertEqual(done.returncode, 5)
-        self.assertRegex(done.stderr, r"not the job's segment.*Remedy: .*WEFT_LAUNCHER=singleton")
+        self.assertRegex(done.stderr, r"rank 1 of job \S+ is process \d+ already.*Remedy: .*WEFT_LAUNCHER=singleton")
         done = self.mpiexec("-n", "1", "sh", "-c", f"{JOINER} && {JOINER}")
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"rank 0 of job \S+ is process \d+ already")
+
+    def test_a_wrapper_that_closes_descriptors_does_no_harm(self):
+        script = f"import subprocess, sys; sys.exit(subprocess.run(['{JOINER}']).returncode)"
+        done = self.mpiexec("-n", "2", sys.executable, "-c", script)
+        self.assertEqual((done.returncode, ranks_of(done.stdout)), (0, ["0/2", "1/2"]), done.stderr)
+        done = self.mpiexec("-n", "2", "bash", "-c", f"exec 3>&- 4>&- 5>/dev/null 9>/dev/null; exec {JOINER}")
+        self.assertEqual((done.returncode, ranks_of(done.stdout)), (0, ["0/2", "1/2"]), done.stderr)
 
     def test_ranks_that_disagree_on_the_segment(self):
         done = self.mpiexec("-n", "1", JOINER, ":", "-n", "1", "-x", "JOINER_EXTRA=8192", JOINER)

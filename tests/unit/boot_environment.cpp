@@ -101,8 +101,9 @@ TEST(ReadEnvironment, ProblemsHaveCauseAndRemedyAndStayShort) {
 }
 
 TEST(ReadEnvironment, TheVariablesOfMpiexecAreKnownNames) {
-  for (const char* name : {variable::rank, variable::size, variable::segment_fd, variable::job_id, variable::app_number,
-                           variable::universe_size, variable::local_ranks, variable::local_cpus}) {
+  for (const char* name :
+       {variable::rank, variable::size, variable::segment_fd, variable::segment_address, variable::job_id,
+        variable::app_number, variable::universe_size, variable::local_ranks, variable::local_cpus}) {
     bool found = false;
     for (const base::SettingRow* row : base::all_settings()) found = found || std::string(row->text().name) == name;
     EXPECT_TRUE(found) << name;

@@ -57,6 +57,15 @@ void allow_files(int ranks, rlimit& old) {
   setrlimit(RLIMIT_NOFILE, &wanted);
 }
 
+// Scripts use descriptors 3 to 9 as they like; one that ranks inherit must not be among them.
+int above_shell_descriptors(int fd) {
+  constexpr int lowest = 50;
+  int moved = fd < 0 ? -1 : fcntl(fd, F_DUPFD, lowest);
+  if (moved < 0) return fd;
+  close(fd);
+  return moved;
+}
+
 }  // namespace
 
 Launch::Launch(const Command& command) : command_(command) {
@@ -105,7 +114,7 @@ bool Launch::prepare() {
   signals_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   bool started = keeper_.start(command_.ranks());
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  segment_ = boot::create_segment(true);
+  segment_ = above_shell_descriptors(boot::create_segment(true));
   if (null_ >= 0 && signals_ >= 0 && started && segment_ >= 0 && pipe2(failures_, O_CLOEXEC | O_NONBLOCK) == 0)
     return true;
   tell(error_text(
@@ -164,6 +173,7 @@ bool Launch::start_one(int number) {
   environment.set(boot::variable::rank, std::to_string(number));
   environment.set(boot::variable::size, std::to_string(ranks_.size()));
   environment.set(boot::variable::segment_fd, std::to_string(segment_));
+  environment.set(boot::variable::segment_address, boot::segment_address(segment_));
   environment.set(boot::variable::job_id, host_ + "-" + std::to_string(getpid()));
   environment.set(boot::variable::app_number, std::to_string(rank.app));
   environment.set(boot::variable::universe_size,
@@ -322,16 +332,21 @@ void Launch::end_input() {
 void Launch::read_input() {
   char buffer[4096];
   ssize_t n = input_ >= 0 ? read(STDIN_FILENO, buffer, sizeof buffer) : -1;
-  if (n > 0) input_pending_.assign(buffer, static_cast<size_t>(n));
-  else if (n < 0 && errno == EIO) input_paused_ = true;  // the terminal is another's until we are continued
-  else if (n == 0 || (errno != EINTR && errno != EAGAIN)) end_input();
+  if (n > 0)
+    input_pending_.assign(buffer, static_cast<size_t>(n));
+  else if (n < 0 && errno == EIO)
+    input_paused_ = true;  // the terminal is another's until we are continued
+  else if (n == 0 || (errno != EINTR && errno != EAGAIN))
+    end_input();
 }
 
 void Launch::write_input() {
   if (input_pending_.empty()) return;
   ssize_t n = write(input_, input_pending_.data(), input_pending_.size());
-  if (n > 0) input_pending_.erase(0, static_cast<size_t>(n));
-  else if (n < 0 && errno != EAGAIN && errno != EINTR) end_input();
+  if (n > 0)
+    input_pending_.erase(0, static_cast<size_t>(n));
+  else if (n < 0 && errno != EAGAIN && errno != EINTR)
+    end_input();
 }
 
 void Launch::take_signals() {

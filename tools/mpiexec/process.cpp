@@ -33,6 +33,7 @@ constexpr const char* dropped[] = {
     boot::variable::rank,
     boot::variable::size,
     boot::variable::segment_fd,
+    boot::variable::segment_address,
     boot::variable::job_id,
     boot::variable::app_number,
     boot::variable::universe_size,
