@@ -93,7 +93,11 @@ int mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status*
     return MPI_SUCCESS;
   }
   int error = MPI_SUCCESS;
-  core::wait_until([&] { return try_take("MPI_Mprobe", source, tag, *comm_of(comm), message, status, &error); });
+  bool taken = false;  // the condition may be asked again after it held, and must not take a second message
+  core::wait_until([&] {
+    taken = taken || try_take("MPI_Mprobe", source, tag, *comm_of(comm), message, status, &error);
+    return taken;
+  });
   return error;
 }
 
