@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Buffered sends: they return without a receiver, keep their order, take exactly the room the standard says, and are
 // delivered before a flush or detach returns.
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -102,6 +103,26 @@ void exact_room() {
   EXPECT_CLASS(MPI_Bsend(v.data(), 1, MPI_INT, to, 3, MPI_COMM_WORLD), MPI_ERR_BUFFER);
 }
 
+// Room for three: when the oldest has left, its place at the front is used again, and no more than that.
+void room_goes_round() {
+  constexpr int ints = 50000, unit = ints * 4 + overhead;
+  std::vector<char> memory(3 * unit);
+  const int to = (rank + 1) % size, from = (rank + size - 1) % size;
+  MPI_Buffer_attach(memory.data(), static_cast<int>(memory.size()));
+  auto send = [&](int message) { return MPI_Bsend(data(message, ints).data(), ints, MPI_INT, to, 3, MPI_COMM_WORLD); };
+  for (int message : {0, 1}) EXPECT_CLASS(send(message), MPI_SUCCESS);
+  receive(from, 3, 0, ints, MPI_COMM_WORLD);
+  int none = 0;
+  MPI_Sendrecv(&none, 0, MPI_INT, from, 4, &none, 0, MPI_INT, to, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  for (int message : {2, 3}) EXPECT_CLASS(send(message), MPI_SUCCESS);
+  EXPECT_CLASS(send(4), MPI_ERR_BUFFER);
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int message : {1, 2, 3}) receive(from, 3, message, ints, MPI_COMM_WORLD);
+  void* address;
+  int bytes;
+  MPI_Buffer_detach(&address, &bytes);
+}
+
 void flushes() {
   constexpr int ints = 60000;
   std::vector<char> memory(ints * 4 + overhead);
@@ -194,6 +215,7 @@ int main(int argc, char** argv) {
   ring_without_receivers(MPI_BUFFER_AUTOMATIC, 0);
   order_with_standard_sends();
   exact_room();
+  room_goes_round();
   flushes();
   buffer_of_communicator();
   derived_type_and_persistent();

@@ -3,6 +3,7 @@
 // Wrong arguments of collectives and reduction operations come back as the error class that names them, on every rank
 // and without communication.
 #include <cstdint>
+#include <initializer_list>
 
 #include "expect.hpp"
 
@@ -78,6 +79,21 @@ void operations() {
   EXPECT_CLASS(MPI_Allreduce(a, b, 1, MPI_INT, freed, comm), MPI_ERR_OP);
 }
 
+// More data than the receiver has room for: an error on that rank alone, and nothing behind the room is written.
+void too_long() {
+  b[1] = -9;
+  EXPECT_CLASS(MPI_Gather(a, 2, MPI_INT, b, 1, MPI_INT, 0, MPI_COMM_SELF), MPI_ERR_TRUNCATE);
+  EXPECT(b[1] == -9, "%d was written behind the buffer", b[1]);
+  for (int count : {2, 20000}) {
+    static int data[20000];
+    data[1] = rank == 0 ? 7 : -9;
+    const int error = MPI_Bcast(data, rank == 0 ? count : 1, MPI_INT, 0, comm);
+    EXPECT(expect::class_of(error) == (rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE), "class %d",
+           expect::class_of(error));
+    EXPECT(data[1] == (rank == 0 ? 7 : -9), "%d was written behind the buffer", data[1]);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -90,6 +106,7 @@ int main(int argc, char** argv) {
   types();
   buffers();
   operations();
+  if (size <= 2) too_long();  // with more ranks some would hand on what they got
   EXPECT_CLASS(MPI_Barrier(comm), MPI_SUCCESS);
   return expect::finish();
 }
