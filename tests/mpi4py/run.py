@@ -6,7 +6,7 @@
     run.py --prefix build/install --venv build/venv-mpi4py [--ranks 1 2 3 5] [--results DIR] [module...]
     run.py --venv build/venv-mpi4py --check      only: does modules.txt name exactly the modules of the suite?
     run.py --results DIR --table                 only: the table of what earlier runs left in DIR
-    run.py --list                                the modules to run, for CMake
+    run.py --list                                the modules to run and from how many ranks, for CMake
 
 modules.txt says of each module whether it runs; a module of the suite that is not in the list is an error, so nothing is
 left out in silence. The virtual environment is made by tools/dev/mpi4py.sh.
@@ -28,7 +28,7 @@ class Plan:
     """modules.txt: what runs, what comes later and why, and single tests left out of modules that run."""
 
     def __init__(self, path):
-        self.run, self.later, self.omit = [], {}, {}
+        self.run, self.later, self.omit, self.limited = [], {}, {}, {}
         for number, line in enumerate(path.read_text().splitlines(), 1):
             words = line.split("#")[0].split(maxsplit=2)
             if not words:
@@ -36,13 +36,16 @@ class Plan:
             kind, name, reason = words[0], words[1] if len(words) > 1 else "", words[2] if len(words) > 2 else ""
             if kind == "run" and name and not reason:
                 self.run.append(name)
+            elif kind == "run" and re.fullmatch(r"from \d+ ranks: .+", reason):
+                self.run.append(name)
+                self.limited[name] = (int(reason.split()[1]), reason)
             elif kind == "later" and reason:
                 self.later[name] = reason
             elif kind == "omit" and reason and name.split(".")[0] in self.run:
                 self.omit.setdefault(name.split(".")[0], {})[name] = reason
             else:
-                sys.exit(f"{path}:{number}: expected 'run MODULE', 'later MODULE REASON' or, below the module's run, "
-                         f"'omit MODULE.CLASS.TEST REASON': {line}")
+                sys.exit(f"{path}:{number}: expected 'run MODULE', 'run MODULE from N ranks: REASON', 'later "
+                         f"MODULE REASON' or, below the module's run, 'omit MODULE.CLASS.TEST REASON': {line}")
 
     def check(self, suite):
         there = {p.stem for p in suite.glob("test_*.py")}
@@ -71,20 +74,18 @@ def run_module(options, plan, module, ranks):
         command += ["-x", name]
     environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", PYTHONUNBUFFERED="1")
     begin = time.monotonic()
-    # A session of its own: when the time is over, mpiexec and whatever it started end together.
+    late = False
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                          cwd=suite, env=environment, start_new_session=True) as process:
-        late = False
+                          cwd=suite, env=environment) as process:
         try:
             text, _ = process.communicate(timeout=options.limit)
         except subprocess.TimeoutExpired:
             late = True
-            process.terminate()
-            try:
-                text, _ = process.communicate(timeout=5)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                text, _ = process.communicate()
+            process.terminate()  # mpiexec ends its ranks
+            text, _ = process.communicate()
+        finally:
+            if process.poll() is None:
+                process.terminate()
     text = text.decode(errors="replace")
     result = outcome(text, ranks)
     result.update(module=module, seconds=time.monotonic() - begin, status=process.returncode)
@@ -94,8 +95,8 @@ def run_module(options, plan, module, ranks):
         result["verdict"] = f"status {process.returncode}"
     elif result["failed"] or result["ranks_done"] != ranks:
         result["verdict"] = f"{result['ranks_done']} of {ranks} ranks finished"
-    elif result["ran"] == 0:
-        result["verdict"] = "no test ran"
+    elif result["ran"] == result["skipped"]:
+        result["verdict"] = "every test was skipped"
     else:
         result["verdict"] = "pass"
     if result["verdict"] != "pass":
@@ -128,6 +129,8 @@ def show_table(results, plan):
     for module in sorted(plan.later):
         print(f"{module:24s}  later: {plan.later[module]}")
     for module in plan.run:
+        if module in plan.limited:
+            print(f"  {module} {plan.limited[module][1]}")
         for name, reason in plan.omit.get(module, {}).items():
             print(f"  without {name}: {reason}")
     passed = sum(r["verdict"] == "pass" for r in results)
@@ -142,7 +145,7 @@ def main():
     parser.add_argument("--prefix", type=pathlib.Path, help="where Weft is installed")
     parser.add_argument("--venv", type=pathlib.Path, help="the virtual environment of tools/dev/mpi4py.sh")
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 3, 5])
-    parser.add_argument("--limit", type=float, default=120, help="seconds for one module at one number of ranks")
+    parser.add_argument("--limit", type=float, default=240, help="seconds for one module at one number of ranks")
     parser.add_argument("--results", type=pathlib.Path, help="a folder for one JSON file per run")
     parser.add_argument("--all", action="store_true", help="the modules that come later, too")
     parser.add_argument("--check", action="store_true")
@@ -150,10 +153,12 @@ def main():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("modules", nargs="*")
     options = parser.parse_args()
+    # Who ends this script ends what it started: see the finally above.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     plan = Plan(HERE / "modules.txt")
 
     if options.list:
-        print(";".join(plan.run))
+        print(";".join(f"{module} {plan.limited.get(module, (1,))[0]}" for module in plan.run))
         return 0
     if options.table:
         results = [json.loads(p.read_text()) for p in sorted(options.results.glob("*.json"))]
@@ -168,7 +173,8 @@ def main():
             return 1 if problems else 0
     options.prefix = options.prefix.absolute()
     modules = options.modules or plan.run + (sorted(plan.later) if options.all else [])
-    results = [run_module(options, plan, module, ranks) for module in modules for ranks in options.ranks]
+    results = [run_module(options, plan, module, ranks) for module in modules for ranks in options.ranks
+               if ranks >= plan.limited.get(module, (1,))[0]]
     show_table(results, plan if not options.modules else Plan(pathlib.Path(os.devnull)))
     return 0 if all(r["verdict"] == "pass" for r in results) else 1
 
