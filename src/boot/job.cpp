@@ -51,6 +51,7 @@ void end_whole_job(int status) {
     (void)!pwrite(fd, &phase, sizeof phase, line + static_cast<off_t>(offsetof(RankStatus, phase)));
   }
   if (pmi) {
+    usleep(50000);  // for the launcher to pass on what was said: Hydra drops it once it ends the job
     pmi->abort(status);
     usleep(200000);  // the launcher ends us; leaving at once would race with its reading of our line
   }
