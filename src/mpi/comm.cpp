@@ -134,7 +134,7 @@ int comm_remote_group(MPI_Comm comm, MPI_Group* group) {
 // No process is started by another one here.
 int comm_get_parent(MPI_Comm* parent) {
   static const char* function = "MPI_Comm_get_parent";
-  if (comm_of(MPI_COMM_SELF) == nullptr) return bad_comm(function, MPI_COMM_SELF);
+  if (!is_running()) return not_running(function);
   if (parent == nullptr) return null_argument(nullptr, function, "parent");
   *parent = MPI_COMM_NULL;
   return MPI_SUCCESS;
@@ -176,7 +176,9 @@ int comm_disconnect(MPI_Comm* comm) {
   if (int error = prepare_free("MPI_Comm_disconnect", comm, c)) return error;
   end_buffer(c->bsend);
   auto pending = [&] {
-    return core::world.lane.any_request([&](const core::Request& r) { return r.comm == c && !core::is_done(r); });
+    return core::world.lane.any_request([&](const core::Request& r) {
+      return r.comm == c && !core::is_done(r) && (r.flags.active || !r.flags.persistent);
+    });
   };
   core::wait_until([&] { return !pending(); });
   destroy_when_unused(c);

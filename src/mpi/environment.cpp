@@ -19,6 +19,7 @@
 #include "mpi/comm.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/handles.hpp"
+#include "mpi/names.hpp"
 #include "mpi/statistics.hpp"
 
 namespace weft::mpi {
@@ -27,33 +28,50 @@ constinit Environment environment;
 
 namespace {
 
-constexpr int highest_level = MPI_THREAD_SERIALIZED;
-
 int start(const char* function, int required, int* provided) {
-  if (is_running()) return fail(nullptr, function, MPI_ERR_OTHER, "MPI is initialised already");
+  if (environment.phase.load(std::memory_order_relaxed) == Phase::running) {
+    return fail(nullptr, function, MPI_ERR_OTHER, "MPI is initialised already");
+  }
   if (was_finalized()) {
     return fail(nullptr, function, MPI_ERR_OTHER, "MPI was finalized: it cannot be initialised a second time");
   }
-  base::load_settings();
-  build_predefined_objects();
-  core::start();
+  if (!start_runtime()) return fail(nullptr, function, MPI_ERR_OTHER, "this process has left the job already");
   build_world_communicators();
-  environment.thread_level = std::min(required, highest_level);
+  environment.thread_level = std::min(required, highest_thread_level);
   environment.main_thread = gettid();
   environment.phase.store(Phase::running, std::memory_order_release);
   if (provided != nullptr) *provided = environment.thread_level;
   return MPI_SUCCESS;
 }
 
-int not_running(const char* function) {
-  return fail(nullptr, function, MPI_ERR_OTHER, "called %s",
-              was_finalized() ? "after MPI_Finalize" : "before MPI_Init: MPI is not initialised");
-}
-
 }  // namespace
 
 bool is_running() {
-  return environment.phase.load(std::memory_order_relaxed) == Phase::running;
+  return environment.phase.load(std::memory_order_relaxed) == Phase::running ||
+         environment.sessions.load(std::memory_order_relaxed) > 0;
+}
+
+bool start_runtime() {
+  if (environment.ended) return false;
+  if (core::world.running) return true;
+  base::load_settings();
+  build_predefined_objects();
+  core::start();
+  return true;
+}
+
+void end_runtime() {
+  flush_all_buffers();
+  core::stop();
+  free_unused_comms();
+  environment.ended = true;
+}
+
+const char* thread_level_name(int level) {
+  for (const names::Constant& row : names::thread_levels) {
+    if (row.value == level) return row.name;
+  }
+  return "MPI_THREAD_SINGLE";
 }
 
 int init(int*, char***) {
@@ -75,7 +93,7 @@ int init_thread(int*, char***, int required, int* provided) {
 
 int finalize() {
   static const char* function = "MPI_Finalize";
-  if (!is_running()) return not_running(function);
+  if (environment.phase.load(std::memory_order_relaxed) != Phase::running) return not_running(function);
   // The attributes of MPI_COMM_SELF first, while MPI still works for their callbacks (MPI-5.0, 11.2.4).
   Comm* self = comm_of(MPI_COMM_SELF);
   int error = delete_attributes(*self);
@@ -84,9 +102,7 @@ int finalize() {
   }
   (void)delete_attributes(*comm_of(MPI_COMM_WORLD));
   print_statistics();
-  flush_all_buffers();
-  core::stop();
-  free_unused_comms();
+  if (environment.sessions.load(std::memory_order_relaxed) == 0) end_runtime();
   free_world_communicators();
   environment.phase.store(Phase::finalized, std::memory_order_release);
   return MPI_SUCCESS;

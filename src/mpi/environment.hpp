@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// How far this process has come: before MPI_Init, between it and MPI_Finalize, after.
+// How far this process has come: before MPI_Init, between it and MPI_Finalize, after; and its sessions.
 
+#include <mpi.h>
 #include <sys/types.h>
 
 #include <atomic>
@@ -11,17 +12,32 @@
 
 namespace weft::mpi {
 
+// Of the world model: what MPI_Initialized and MPI_Finalized tell.
 enum class Phase : uint8_t { before, running, finalized };
 
 struct Environment {
   std::atomic<Phase> phase{Phase::before};
-  int thread_level = 0;   // MPI_THREAD_..., as provided
-  pid_t main_thread = 0;  // who called MPI_Init
+  std::atomic<int> sessions{0};  // open ones
+  bool ended = false;            // the runtime has left the job: it cannot start again
+  int thread_level = 0;          // MPI_THREAD_..., as provided
+  pid_t main_thread = 0;         // who called MPI_Init
 };
 extern Environment environment;
 
 [[nodiscard]] inline bool was_finalized() {
   return environment.phase.load(std::memory_order_relaxed) == Phase::finalized;
 }
+
+// The highest level of thread support there is.
+inline constexpr int highest_thread_level = MPI_THREAD_SERIALIZED;
+
+// "MPI_THREAD_SERIALIZED".
+[[nodiscard]] const char* thread_level_name(int level);
+
+// Joins the job unless that was done. False: the process has left it already.
+[[nodiscard]] bool start_runtime();
+
+// Leaves the job.
+void end_runtime();
 
 }  // namespace weft::mpi

@@ -11,6 +11,13 @@ namespace weft::mpi {
 // What fail() does with the finished text: lets the error handler of `comm` decide.
 [[nodiscard]] int raise(const Comm* comm, const char* function, int error, const char* text);
 
+// The same for sessions; `session` is nullptr while it is being made.
+[[nodiscard]] int raise(const Errhandler& handler, const Session* session, const char* function, int error,
+                        const char* text);
+[[nodiscard, gnu::cold, gnu::noinline, gnu::format(printf, 4, 5)]] int fail_on(const Session& session,
+                                                                               const char* function, int error,
+                                                                               const char* text, ...);
+
 inline Errhandler* hold(Errhandler* handler) {
   if (!handler->predefined) ++handler->references;
   return handler;

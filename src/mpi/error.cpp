@@ -100,6 +100,32 @@ int raise(const Comm* comm, const char* function, int error, const char* text) {
   return error;
 }
 
+int raise(const Errhandler& handler, const Session* session, const char* function, int error, const char* text) {
+  switch (handler.action) {
+    case Errhandler::Action::give_back:
+      break;
+    case Errhandler::Action::call: {
+      MPI_Session handle = any_handle_of(session, MPI_SESSION_NULL);
+      int code = error;
+      handler.session_function(&handle, &code, text);
+      break;
+    }
+    case Errhandler::Action::fatal:
+    case Errhandler::Action::abort:
+      end_of_program(function, error, text, " (on a session)");
+  }
+  return error;
+}
+
+int fail_on(const Session& session, const char* function, int error, const char* text, ...) {
+  char line[1024];
+  va_list arguments;
+  va_start(arguments, text);
+  vsnprintf(line, sizeof line, text, arguments);
+  va_end(arguments);
+  return raise(*session.errhandler, &session, function, error, line);
+}
+
 int fail(const Comm* comm, const char* function, int error, const char* text, ...) {
   char line[1024];
   va_list arguments;
@@ -121,11 +147,13 @@ std::string handle_text(uintptr_t value) {
   return std::string(text) + ", which is no handle";
 }
 
+int not_running(const char* function) {
+  return fail(nullptr, function, MPI_ERR_OTHER, "called %s",
+              was_finalized() ? "after MPI_Finalize" : "before MPI_Init: MPI is not initialised");
+}
+
 int bad_handle(const Comm* comm, const char* function, int error, const char* wanted, uintptr_t value) {
-  if (!is_running()) {
-    return fail(comm, function, MPI_ERR_OTHER, "called %s",
-                was_finalized() ? "after MPI_Finalize" : "before MPI_Init: MPI is not initialised");
-  }
+  if (!is_running()) return not_running(function);
   return fail(comm, function, error, "a %s is needed, but the argument is %s", wanted, handle_text(value).c_str());
 }
 

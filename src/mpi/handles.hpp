@@ -47,6 +47,9 @@ template <class Handle>
   return bad_handle(comm, function, MPI_ERR_INFO, "info object", info);
 }
 
+// The error of a call that is made before MPI is initialised, or after it was finalized.
+[[nodiscard, gnu::cold, gnu::noinline]] int not_running(const char* function);
+
 // The error of an output argument that is a null pointer.
 [[nodiscard, gnu::cold, gnu::noinline]] int null_argument(const Comm* comm, const char* function, const char* name);
 

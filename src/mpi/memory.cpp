@@ -16,7 +16,7 @@ namespace weft::mpi {
 // Pages are what is handed out, which satisfies any mpi_minimum_memory_alignment up to a page.
 int alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
   static const char* function = "MPI_Alloc_mem";
-  if (comm_of(MPI_COMM_SELF) == nullptr) return bad_comm(function, MPI_COMM_SELF);
+  if (!is_running()) return not_running(function);
   if (size < 0) {
     return fail(nullptr, function, MPI_ERR_SIZE, "size is %lld: it must not be negative", static_cast<long long>(size));
   }
@@ -34,7 +34,7 @@ int alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
 
 int free_mem(void* base) {
   static const char* function = "MPI_Free_mem";
-  if (comm_of(MPI_COMM_SELF) == nullptr) return bad_comm(function, MPI_COMM_SELF);
+  if (!is_running()) return not_running(function);
   if (base == nullptr || core::release_shared(base)) return MPI_SUCCESS;
   return fail(nullptr, function, MPI_ERR_BASE, "%p was not given by MPI_Alloc_mem, or was freed already", base);
 }

@@ -1,0 +1,292 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Sessions (MPI-5.0, 11.3), and communicators made from their groups. The process joins the job with its first session
+// or with MPI_Init. It leaves with MPI_Finalize, or with its last session when that comes later. A program that never
+// calls MPI_Init may open and close sessions again and again: it leaves the job when it exits.
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/world.hpp"
+#include "mpi/agree.hpp"
+#include "mpi/bsend.hpp"
+#include "mpi/comm.hpp"
+#include "mpi/environment.hpp"
+#include "mpi/errhandler.hpp"
+#include "mpi/error_codes.hpp"
+#include "mpi/functions.hpp"
+#include "mpi/group.hpp"
+#include "mpi/handles.hpp"
+#include "mpi/info.hpp"
+
+namespace weft::mpi {
+namespace {
+
+constexpr const char* pset_names[] = {"mpi://WORLD", "mpi://SELF"};
+constexpr int pset_count = 2;
+
+int bad_session(const char* function, MPI_Session session) {
+  return bad_handle(nullptr, function, MPI_ERR_SESSION, "session", session);
+}
+
+int null_argument_on(const Session& session, const char* function, const char* name) {
+  return fail_on(session, function, MPI_ERR_ARG, "the argument %s is a null pointer", name);
+}
+
+// Sessions alone never tell which one is the last: the job is left at exit.
+void leave_at_exit() {
+  if (core::world.running && environment.phase.load(std::memory_order_relaxed) == Phase::before &&
+      environment.sessions.load(std::memory_order_relaxed) == 0) {
+    end_runtime();
+  }
+}
+
+// The index in `pset_names`; -1: there is no such set.
+int find_pset(const char* name) {
+  for (int i = 0; i < pset_count; ++i) {
+    if (strcmp(name, pset_names[i]) == 0) return i;
+  }
+  return -1;
+}
+
+int bad_pset(const Session& session, const char* function, const char* name) {
+  return fail_on(session, function, MPI_ERR_ARG,
+                 "there is no process set \"%.64s\": there are mpi://WORLD and mpi://SELF", name);
+}
+
+// All ranks of the job, before there is any communicator: messages about new ones go here.
+Comm& nursery() {
+  static constinit Comm* comm = nullptr;
+  if (comm == nullptr) {
+    comm = new Comm;  // never a handle, hence not in the arena; kept until the process ends
+    comm->context = 0xfffffff2u;
+    comm->rank = core::world.rank;
+    comm->size = core::world.size;
+    comm->errhandler = errhandler_of(MPI_ERRORS_ARE_FATAL);
+    comm->kind = base::Kind::communicator;
+  }
+  return *comm;
+}
+
+// Groups that make communicators at the same time are told apart by their tag.
+int32_t tag_of(const char* stringtag) {
+  uint32_t hash = 2166136261u;  // FNV-1a
+  for (; *stringtag != '\0'; ++stringtag) hash = (hash ^ static_cast<unsigned char>(*stringtag)) * 16777619u;
+  return group_creation_tag(static_cast<int32_t>(hash >> 1));
+}
+
+}  // namespace
+
+int session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) {
+  static const char* function = "MPI_Session_init";
+  build_predefined_objects();
+  Errhandler* handler = errhandler_of(errhandler);
+  if (handler == nullptr) return bad_handle(nullptr, function, MPI_ERR_ERRHANDLER, "error handler", errhandler);
+  if (handler->scope != Errhandler::Scope::any && handler->scope != Errhandler::Scope::session) {
+    return fail(nullptr, function, MPI_ERR_ERRHANDLER,
+                "the error handler was not made by MPI_Session_create_errhandler");
+  }
+  if (info != MPI_INFO_NULL && info_of(info) == nullptr) {
+    return raise(*handler, nullptr, function, MPI_ERR_INFO, "the argument info is no info object");
+  }
+  if (session == nullptr)
+    return raise(*handler, nullptr, function, MPI_ERR_ARG, "the argument session is a null pointer");
+  bool first = !core::world.running;
+  if (!start_runtime()) {
+    return raise(*handler, nullptr, function, MPI_ERR_OTHER,
+                 "this process has left the job: open sessions before MPI_Finalize");
+  }
+  if (first) {
+    environment.thread_level = highest_thread_level;
+    atexit(leave_at_exit);
+  }
+  auto* made = base::make_object<Session>();
+  if (made == nullptr) return raise(*handler, nullptr, function, MPI_ERR_NO_MEM, "no memory for a session");
+  made->kind = base::Kind::session;
+  made->errhandler = hold(handler);
+  ++environment.sessions;
+  *session = handle_of<MPI_Session>(made);
+  return MPI_SUCCESS;
+}
+
+int session_finalize(MPI_Session* session) {
+  static const char* function = "MPI_Session_finalize";
+  if (session == nullptr) return null_argument(nullptr, function, "session");
+  Session* s = session_of(*session);
+  if (s == nullptr) return bad_session(function, *session);
+  end_buffer(s->bsend);
+  drop(s->errhandler);
+  base::destroy_object(s);
+  *session = MPI_SESSION_NULL;
+  if (--environment.sessions == 0 && was_finalized()) end_runtime();
+  return MPI_SUCCESS;
+}
+
+int session_get_num_psets(MPI_Session session, MPI_Info info, int* npset_names) {
+  static const char* function = "MPI_Session_get_num_psets";
+  const Session* s = session_of(session);
+  if (s == nullptr) return bad_session(function, session);
+  if (info != MPI_INFO_NULL && info_of(info) == nullptr) return bad_info(nullptr, function, info);
+  if (npset_names == nullptr) return null_argument_on(*s, function, "npset_names");
+  *npset_names = pset_count;
+  return MPI_SUCCESS;
+}
+
+int session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int* pset_len, char* pset_name) {
+  static const char* function = "MPI_Session_get_nth_pset";
+  const Session* s = session_of(session);
+  if (s == nullptr) return bad_session(function, session);
+  if (info != MPI_INFO_NULL && info_of(info) == nullptr) return bad_info(nullptr, function, info);
+  if (n < 0 || n >= pset_count) {
+    return fail_on(*s, function, MPI_ERR_ARG, "there is no process set %d: there are %d", n, pset_count);
+  }
+  if (pset_len == nullptr) return null_argument_on(*s, function, "pset_len");
+  if (*pset_len < 0) return fail_on(*s, function, MPI_ERR_ARG, "pset_len is %d: it must not be negative", *pset_len);
+  int needed = static_cast<int>(strlen(pset_names[n])) + 1;
+  if (*pset_len > 0) {
+    if (pset_name == nullptr) return null_argument_on(*s, function, "pset_name");
+    int length = std::min(*pset_len, needed) - 1;
+    memcpy(pset_name, pset_names[n], static_cast<size_t>(length));
+    pset_name[length] = '\0';
+  }
+  *pset_len = needed;
+  return MPI_SUCCESS;
+}
+
+int session_get_pset_info(MPI_Session session, const char* pset_name, MPI_Info* info) {
+  static const char* function = "MPI_Session_get_pset_info";
+  const Session* s = session_of(session);
+  if (s == nullptr) return bad_session(function, session);
+  if (pset_name == nullptr) return null_argument_on(*s, function, "pset_name");
+  if (info == nullptr) return null_argument_on(*s, function, "info");
+  int pset = find_pset(pset_name);
+  if (pset < 0) return bad_pset(*s, function, pset_name);
+  Info* made = make_info();
+  if (made == nullptr) return fail_on(*s, function, MPI_ERR_NO_MEM, "no memory for an info object");
+  made->set("mpi_size", std::to_string(pset == 0 ? core::world.size : 1));
+  *info = handle_of<MPI_Info>(made);
+  return MPI_SUCCESS;
+}
+
+int session_get_info(MPI_Session session, MPI_Info* info_used) {
+  static const char* function = "MPI_Session_get_info";
+  const Session* s = session_of(session);
+  if (s == nullptr) return bad_session(function, session);
+  if (info_used == nullptr) return null_argument_on(*s, function, "info_used");
+  Info* made = make_info();
+  if (made == nullptr) return fail_on(*s, function, MPI_ERR_NO_MEM, "no memory for an info object");
+  made->set("thread_level", thread_level_name(environment.thread_level));
+  *info_used = handle_of<MPI_Info>(made);
+  return MPI_SUCCESS;
+}
+
+int group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Group* newgroup) {
+  static const char* function = "MPI_Group_from_session_pset";
+  const Session* s = session_of(session);
+  if (s == nullptr) return bad_session(function, session);
+  if (pset_name == nullptr) return null_argument_on(*s, function, "pset_name");
+  if (newgroup == nullptr) return null_argument_on(*s, function, "newgroup");
+  int pset = find_pset(pset_name);
+  if (pset < 0) return bad_pset(*s, function, pset_name);
+  core::Group* group = base::make_object<core::Group>();
+  if (group == nullptr) return fail_on(*s, function, MPI_ERR_NO_MEM, "no memory for a group");
+  group->kind = base::Kind::group;
+  group->size = pset == 0 ? core::world.size : 1;
+  group->rank = pset == 0 ? core::world.rank : 0;
+  group->first = pset == 0 ? 0 : core::world.rank;
+  *newgroup = group_handle(group);
+  return MPI_SUCCESS;
+}
+
+int comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info, MPI_Errhandler errhandler,
+                           MPI_Comm* newcomm) {
+  static const char* function = "MPI_Comm_create_from_group";
+  core::Group* g = group_of(group);
+  if (g == nullptr) return bad_group(function, group);
+  if (stringtag == nullptr) return null_argument(nullptr, function, "stringtag");
+  if (strnlen(stringtag, MPI_MAX_STRINGTAG_LEN) == MPI_MAX_STRINGTAG_LEN) {
+    return fail(nullptr, function, MPI_ERR_ARG, "stringtag is longer than MPI_MAX_STRINGTAG_LEN - 1 (%d)",
+                MPI_MAX_STRINGTAG_LEN - 1);
+  }
+  const Info* given = info_of(info);
+  if (given == nullptr && info != MPI_INFO_NULL) return bad_info(nullptr, function, info);
+  Errhandler* handler = errhandler_of(errhandler);
+  if (handler == nullptr) return bad_handle(nullptr, function, MPI_ERR_ERRHANDLER, "error handler", errhandler);
+  if (handler->scope != Errhandler::Scope::any && handler->scope != Errhandler::Scope::comm) {
+    return fail(nullptr, function, MPI_ERR_ERRHANDLER, "the error handler was not made by MPI_Comm_create_errhandler");
+  }
+  if (newcomm == nullptr) return null_argument(nullptr, function, "newcomm");
+  *newcomm = MPI_COMM_NULL;
+  if (g->size == 0) return MPI_SUCCESS;
+  if (g->rank < 0) return fail(nullptr, function, MPI_ERR_GROUP, "this process is not in the group");
+  std::vector<int32_t> ranks;
+  for (int32_t r = 0; r < g->size; ++r) ranks.push_back(g->job_rank(r));
+  uint32_t context = 0;
+  Team team = {nursery(), g->size, g->rank, ranks.data(), tag_of(stringtag)};
+  if (int error = agree_on_context(function, team, context)) return error;
+  Comm* comm = new_comm(nursery(), context, hold(g));
+  if (comm == nullptr) return no_memory(nullptr, function, "a communicator");
+  comm->errhandler = hold(handler);
+  if (given != nullptr) {
+    if (int error = take_hints(function, *comm, *given)) {
+      release_comm_parts(*comm);
+      base::destroy_object(comm);
+      return error;
+    }
+  }
+  *newcomm = handle_of<MPI_Comm>(comm);
+  return MPI_SUCCESS;
+}
+
+int session_create_errhandler(MPI_Session_errhandler_function* session_errhandler_fn, MPI_Errhandler* errhandler) {
+  static const char* function = "MPI_Session_create_errhandler";
+  if (session_errhandler_fn == nullptr) return null_argument(nullptr, function, "session_errhandler_fn");
+  if (errhandler == nullptr) return null_argument(nullptr, function, "errhandler");
+  auto* handler = base::make_object<Errhandler>();
+  if (handler == nullptr) return no_memory(nullptr, function, "an error handler");
+  handler->kind = base::Kind::errhandler;
+  handler->scope = Errhandler::Scope::session;
+  handler->action = Errhandler::Action::call;
+  handler->session_function = session_errhandler_fn;
+  *errhandler = handle_of<MPI_Errhandler>(handler);
+  return MPI_SUCCESS;
+}
+
+int session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler) {
+  static const char* function = "MPI_Session_set_errhandler";
+  Session* s = session_of(session);
+  if (s == nullptr) return bad_session(function, session);
+  Errhandler* handler = errhandler_of(errhandler);
+  if (handler == nullptr) {
+    return fail_on(*s, function, MPI_ERR_ERRHANDLER, "an error handler is needed, but the argument is %s",
+                   handle_text(reinterpret_cast<uintptr_t>(errhandler)).c_str());
+  }
+  if (handler->scope != Errhandler::Scope::any && handler->scope != Errhandler::Scope::session) {
+    return fail_on(*s, function, MPI_ERR_ERRHANDLER, "the error handler was not made by MPI_Session_create_errhandler");
+  }
+  Errhandler* before = s->errhandler;
+  s->errhandler = hold(handler);
+  drop(before);
+  return MPI_SUCCESS;
+}
+
+int session_get_errhandler(MPI_Session session, MPI_Errhandler* errhandler) {
+  static const char* function = "MPI_Session_get_errhandler";
+  const Session* s = session_of(session);
+  if (s == nullptr) return bad_session(function, session);
+  if (errhandler == nullptr) return null_argument_on(*s, function, "errhandler");
+  *errhandler = any_handle_of(hold(s->errhandler), MPI_ERRHANDLER_NULL);
+  return MPI_SUCCESS;
+}
+
+int session_call_errhandler(MPI_Session session, int errorcode) {
+  static const char* function = "MPI_Session_call_errhandler";
+  const Session* s = session_of(session);
+  if (s == nullptr) return bad_session(function, session);
+  if (class_of_error(errorcode) < 0) return fail_on(*s, function, MPI_ERR_ARG, "%d is no error code", errorcode);
+  (void)raise(*s->errhandler, s, function, errorcode, error_text(errorcode));
+  return MPI_SUCCESS;
+}
+
+}  // namespace weft::mpi
