@@ -57,9 +57,10 @@ void Backoff::disarm() {
 void Backoff::sleep() {
   ++world.lane.counters.sleeps;
   constexpr uint64_t second = 1000000000;
-  // Staging memory may become free without a message: look again soon while streams wait for it.
+  // Staging memory and room in a peer's ring become free without a message: look again soon while something waits for it.
   constexpr uint64_t soon = 1000000;
-  if (world.host != nullptr) return world.host->sleep(world.lane.streams != nullptr ? soon : second);
+  const bool look_soon = world.lane.streams != nullptr || world.lane.peers_waiting != nullptr;
+  if (world.host != nullptr) return world.host->sleep(look_soon ? soon : second);
   const timespec time{0, static_cast<long>(soon)};
   nanosleep(&time, nullptr);
 }
