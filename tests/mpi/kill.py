@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""kill -9 of a random rank at a random moment: the job is over within a second, says so, and nothing is left behind:
+no process, no file in /dev/shm or the folder of temporary files.
+
+usage: kill.py MPIEXEC VICTIM [runs] [seed]
+"""
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+LIMIT = 1.0  # seconds from the signal to the end of mpiexec and of every rank
+
+
+def files():
+    found = set()
+    for folder in {"/dev/shm", "/tmp", tempfile.gettempdir()}:
+        for path in pathlib.Path(folder).glob("*"):
+            try:
+                if path.owner() and "weft" in path.name.lower():
+                    found.add(str(path))
+            except (OSError, KeyError):
+                pass
+    return found
+
+
+def alive(pid, start):
+    """Whether the process that had this pid then is still there (zombies are not)."""
+    return birth(pid) == start
+
+
+def birth(pid):
+    try:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except OSError:
+        return None
+    return None if fields[0] == "Z" else fields[19]
+
+
+def children(pid):
+    """Every process below pid."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid:
+            found += [int(entry.name)] + children(int(entry.name))
+    return found
+
+
+def one(mpiexec, victim, ranks, delay, chooser):
+    before = files()
+    # A process group of its own, so that everything of the job can be told from what others do here.
+    job = subprocess.Popen([mpiexec, "--oversubscribe", "-n", str(ranks), victim], stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, start_new_session=True)
+    try:
+        pids = []
+        while len(pids) < ranks:  # all are in MPI when they say so
+            line = job.stdout.readline().decode()
+            if not line:
+                return f"the job ended by itself: {job.stderr.read().decode()[:300]}"
+            pids += [int(word) for word in line.replace("pid", " ").split() if word.isdigit()]
+        time.sleep(delay)
+        family = {pid: birth(pid) for pid in children(job.pid)}
+        chosen = chooser.choice(pids)
+        if chosen not in family:
+            return f"rank's process {chosen} is not below mpiexec"
+        sent = time.monotonic()
+        os.kill(chosen, signal.SIGKILL)
+        try:
+            job.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            return "mpiexec is still there after 10 s"
+        while any(alive(pid, start) for pid, start in family.items()) and time.monotonic() - sent < 10:
+            time.sleep(0.005)
+        took = time.monotonic() - sent
+        said = job.stderr.read().decode()
+        left = [pid for pid, start in family.items() if alive(pid, start)]
+        if left:
+            return f"processes left: {left}"
+        if took > LIMIT:
+            return f"the job was over after {took:.2f} s"
+        if job.returncode == 0:
+            return "mpiexec says that all went well"
+        if f"pid {chosen}" not in said or "9" not in said:
+            return f"mpiexec does not name the rank and the signal: {said[:300]!r}"
+        if files() - before:
+            return f"files left: {sorted(files() - before)}"
+        return None
+    finally:
+        if job.poll() is None:
+            os.killpg(job.pid, signal.SIGKILL)
+        job.stdout.close()
+        job.stderr.close()
+        job.wait()
+
+
+def main():
+    mpiexec, victim = sys.argv[1:3]
+    runs = int(sys.argv[3]) if len(sys.argv) > 3 else 100
+    seed = int(sys.argv[4]) if len(sys.argv) > 4 else random.randrange(1 << 30)
+    chooser = random.Random(seed)
+    failures = 0
+    for run in range(runs):
+        ranks = chooser.choice([1, 2, 3, 4, 8])
+        delay = chooser.choice([0, 0.001, 0.01, 0.1]) * chooser.random()
+        wrong = one(mpiexec, victim, ranks, delay, chooser)
+        if wrong:
+            failures += 1
+            print(f"seed {seed}, run {run}, {ranks} ranks, {delay * 1000:.1f} ms: {wrong}")
+    print(f"{runs} runs, {failures} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
