@@ -32,6 +32,28 @@ struct Partial {
   }
 };
 
+// Rank 0 takes the others' data in the order of ranks and sends all of them the result.
+void flat(Comm& comm, Partial& partial) {
+  if (comm.rank != 0) {
+    partial.send(0);
+    std::swap(partial.mine, partial.spare);
+    partial.receive(0);
+    std::swap(partial.mine, partial.spare);
+    return;
+  }
+  for (int32_t r = 1; r < comm.size; ++r) {
+    partial.receive(r);
+    partial.combine(false);
+  }
+  const Block result{partial.mine, partial.count, partial.reducer.type};
+  for (int32_t r = 1; r < comm.size; ++r) partial.channel.start_send(result, r);
+  (void)partial.channel.finish();
+}
+
+// Where ranks share processors: up to so many ranks and bytes, flat() beats recursive doubling.
+constexpr int32_t flat_ranks = 32;
+constexpr int64_t flat_bytes = 4096;
+
 // Recursive doubling. Ranks beyond a power of two fold into their odd neighbours first and get the result last.
 void recursive_doubling(Comm& comm, Partial& partial) {
   int32_t power = 1;
@@ -69,7 +91,11 @@ int32_t allreduce(Comm& comm, const void* send, void* receive, int64_t count, co
   if (spare == nullptr) return core::no_memory;
   Channel channel(comm, Tag::allreduce);
   Partial partial{channel, reducer, count, receive, spare};
-  recursive_doubling(comm, partial);
+  if (crowded() && comm.size <= flat_ranks && count * type.size <= flat_bytes) {
+    flat(comm, partial);
+  } else {
+    recursive_doubling(comm, partial);
+  }
   if (partial.mine != receive) copy_elements(type, count, partial.mine, receive);
   return channel.error();
 }

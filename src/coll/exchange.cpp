@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/exchange.hpp"
 
+#include "core/send_now.hpp"
 #include "datatype/pack.hpp"
 
 namespace weft::coll {

@@ -6,6 +6,7 @@
 #include <climits>
 #include <new>
 
+#include "core/send_now.hpp"
 #include "datatype/pack.hpp"
 #include "mpi/bsend_buffer.hpp"
 #include "mpi/handles.hpp"

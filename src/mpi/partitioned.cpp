@@ -11,6 +11,7 @@
 #include <new>
 #include <vector>
 
+#include "core/send_now.hpp"
 #include "datatype/pack.hpp"
 #include "mpi/handles.hpp"
 #include "mpi/p2p.hpp"
