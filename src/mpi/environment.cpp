@@ -13,6 +13,8 @@
 #include "base/clock.hpp"
 #include "base/setting.hpp"
 #include "boot/job.hpp"
+#include "coll/coll.hpp"
+#include "core/progress.hpp"
 #include "core/world.hpp"
 #include "mpi/attribute.hpp"
 #include "mpi/bsend.hpp"
@@ -42,6 +44,14 @@ int start(const char* function, int required, int* provided) {
   environment.phase.store(Phase::running, std::memory_order_release);
   if (provided != nullptr) *provided = environment.thread_level;
   return MPI_SUCCESS;
+}
+
+// MPI_Finalize is collective: until all ranks are there, any of them may need our progress, to take a send back or to
+// fetch what was announced. First what we owe ourselves: nobody makes progress for us once all have met.
+void meet_all() {
+  flush_all_buffers();
+  core::wait_until([] { return core::world.lane.sends_open == 0; });
+  (void)coll::barrier(*comm_of(MPI_COMM_WORLD));
 }
 
 }  // namespace
@@ -101,6 +111,7 @@ int finalize() {
     return fail(self, function, error, "a delete callback of an attribute of MPI_COMM_SELF failed");
   }
   (void)delete_attributes(*comm_of(MPI_COMM_WORLD));
+  meet_all();
   print_statistics();
   if (environment.sessions.load(std::memory_order_relaxed) == 0) end_runtime();
   free_world_communicators();
