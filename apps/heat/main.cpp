@@ -226,6 +226,7 @@ int main(int argc, char** argv) {
         stderr,
         "usage: heat [-n points per side, 8 to 16384, two per rank at least] [-s steps] [-o picture.png] [-q]\n");
   }
+  std::fflush(stdout);  // what the library says at the end comes after what we said
   MPI_Finalize();
   return status;
 }

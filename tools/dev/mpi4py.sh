@@ -22,7 +22,7 @@ mkdir -p "$(dirname "$venv")"
 set +e
 (
   set -e
-  if ! "$venv/bin/python" -c 'import sys; sys.exit(" ".join([sys.argv[1], sys.version.split()[0]]) != sys.argv[2])' \
+  if [ ! -x "$venv/bin/python" ] || ! "$venv/bin/python" -c 'import sys; sys.exit(" ".join([sys.argv[1], sys.version.split()[0]]) != sys.argv[2])' \
       "$(readlink -f "$venv/bin/python")" "$python"; then
     rm -rf "$venv"
     python3 -m venv "$venv"
