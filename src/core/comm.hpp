@@ -35,7 +35,10 @@ struct Comm : base::Object {
   // ----
   Group* group = nullptr;
   uint32_t collective_context() const { return context + 1; }
-  int32_t job_rank(int32_t r) const { return table == nullptr ? first + r * stride : table[r]; }
+  int32_t job_rank(int32_t r) const {
+    if (table == nullptr) [[likely]] return first + r * stride;
+    return table[r];
+  }
 };
 
 }  // namespace weft::core

@@ -8,6 +8,7 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "core/protocol/protocol.hpp"
+#include "core/send_now.hpp"
 
 namespace weft::core {
 
@@ -33,6 +34,7 @@ Waiting* new_waiting() {
 void append(Peer& peer, Waiting* w) {
   (peer.waiting == nullptr ? peer.waiting : peer.waiting_last->next) = w;
   peer.waiting_last = w;
+  peer.open = nullptr;
   if (peer.listed) return;
   peer.listed = true;
   peer.next_waiting = world.lane.peers_waiting;
@@ -88,6 +90,7 @@ bool flush_waiting() {
     }
     if (peer->waiting == nullptr) {
       peer->listed = false;
+      peer->open = peer->near;
       *at = peer->next_waiting;
     } else {
       at = &peer->next_waiting;
@@ -117,27 +120,6 @@ void complete_send(Request& r, Path path) {
   complete(r);
 }
 
-Request* new_request(Comm& comm, Role role) {
-  Request* r = world.lane.take_request();
-  if (r == nullptr) [[unlikely]] return nullptr;
-  r->kind = base::Kind::request;
-  r->done.store(false, std::memory_order_relaxed);
-  r->role = role;
-  r->mode = Mode::standard;
-  r->flags = {.active = true};
-  r->error = no_error;
-  r->comm = &comm;
-  r->on_done = nullptr;
-  r->on_poll = nullptr;
-  r->type = nullptr;
-  return r;
-}
-
-void free_request(Request* request) {
-  request->on_free = nullptr;
-  request->on_start = nullptr;
-  world.lane.give_request(request);
-}
 
 void start_send(Request& r, uint32_t context, int32_t dest, int32_t tag) {
   r.match = {context, r.comm->rank, tag, 0};
@@ -145,22 +127,25 @@ void start_send(Request& r, uint32_t context, int32_t dest, int32_t tag) {
   r.tag = any_tag;
   r.received = 0;
   r.peer = &world.peer(r.comm->job_rank(dest));
+  if (r.peer->waiting == nullptr && !r.peer->endpoint->congested()) r.peer->open = r.peer->near;
   ++world.lane.sends_open;
   if (r.peer->waiting == nullptr && try_send(r)) return;
   ++world.lane.counters.retries;
   wait_for_room(r);
 }
 
-void start_receive(Request& r, uint32_t context, int32_t source, int32_t tag) {
-  r.match = {context, source, tag, 0};
+void receive_unexpected_or_post(Request& r) {
   Matcher& matcher = world.lane.matcher;
-  if (matcher.anything_unexpected()) [[unlikely]] {
-    if (Unexpected* message = matcher.find(r.match)) {
-      matcher.remove(message);
-      return consume(r, message);
-    }
+  if (Unexpected* message = matcher.find(r.match)) {
+    matcher.remove(message);
+    return consume(r, message);
   }
   matcher.post(r);
+}
+
+void attend(Peer& peer) {
+  peer.near->attend();
+  if (peer.near->congested()) peer.open = nullptr;
 }
 
 int32_t send(Comm& comm, uint32_t context, const void* buffer, int64_t count, Type& type, int32_t dest, int32_t tag) {

@@ -20,10 +20,30 @@ struct Outcome {
 };
 
 // A request from the lane's pool with all fields at rest; nullptr when there is no memory.
-[[nodiscard]] Request* new_request(Comm& comm, Role role);
+[[nodiscard]] inline Request* new_request(Comm& comm, Role role) {
+  Request* r = world.lane.take_request();
+  if (r == nullptr) [[unlikely]] return nullptr;
+  r->kind = base::Kind::request;
+  r->done = false;
+  r->role = role;
+  r->mode = Mode::standard;
+  r->flags = {.active = true};
+  r->error = no_error;
+  r->comm = &comm;
+  return r;
+}
 
-// Returns a request to the pool. It must be done, or never started.
-void free_request(Request* request);
+// Returns a request to the pool. It must be done, or never started. What only some requests use is put to rest here, so
+// that starting one costs no stores for it.
+inline void free_request(Request* r) {
+  r->on_done = nullptr;
+  r->on_poll = nullptr;
+  r->on_free = nullptr;
+  r->on_start = nullptr;
+  r->owner = nullptr;
+  r->type = nullptr;
+  world.lane.give_request(r);
+}
 
 // Describes the data of `count` elements in the request.
 inline void set_buffer(Request& r, void* buffer, int64_t count, Type& type) {
@@ -37,11 +57,17 @@ inline void set_buffer(Request& r, void* buffer, int64_t count, Type& type) {
 // peer's state ask for. The request is done at once when the data left or was copied.
 void start_send(Request& r, uint32_t context, int32_t dest, int32_t tag);
 
-// Starts a described receive: matches a message that came before, or posts.
-void start_receive(Request& r, uint32_t context, int32_t source, int32_t tag);
+// Matches a described receive with a message that came before, or posts it.
+void receive_unexpected_or_post(Request& r);
 
-// The short way of a small contiguous message; false when it must go the general way (start_send).
-inline bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t bytes, int32_t dest, int32_t tag);
+// Starts a described receive.
+inline void start_receive(Request& r, uint32_t context, int32_t source, int32_t tag) {
+  r.match = {context, source, tag, 0};
+  if (world.lane.matcher.anything_unexpected()) [[unlikely]] return receive_unexpected_or_post(r);
+  world.lane.matcher.post(r);
+}
+
+// send_now() in core/send_now.hpp is the short way of a small contiguous message; false when it must go this general way.
 
 // Blocking forms, used by collective operations. They return an error class.
 int32_t send(Comm& comm, uint32_t context, const void* buffer, int64_t count, Type& type, int32_t dest, int32_t tag);
@@ -65,5 +91,3 @@ void receive_matched(Request& r, Unexpected* message);
 [[nodiscard]] bool in_use(const Comm& comm);
 
 }  // namespace weft::core
-
-#include "core/send_now.hpp"

@@ -21,7 +21,6 @@ using transport::MemoryRef;
 struct Comm;
 struct Peer;
 struct Request;
-struct Lane;
 struct Unexpected;
 
 // The standard's error classes that core itself can find; src/mpi asserts that the values are the standard's.
@@ -50,7 +49,7 @@ struct RequestFlags {
 
 struct alignas(64) Request : base::Object {
   // ---- read by Test and Wait
-  std::atomic<bool> done{false};  // stored last (release) by whoever completes; pairs with the acquire load of Wait
+  bool done = false;  // through is_done() and complete() alone
   Role role = Role::send;
   Mode mode = Mode::standard;
   RequestFlags flags{};
@@ -59,35 +58,38 @@ struct alignas(64) Request : base::Object {
   int32_t tag = 0;
   int64_t received = 0;  // bytes
   Comm* comm = nullptr;
-  bool (*on_done)(Request&) = nullptr;  // runs once on completion, before `done` is seen; false: the request is gone
-  Request* next = nullptr;              // in a list of the lane, or in the pool
+  Request* next = nullptr;  // in a list of the lane, or in the pool
   // ---- what is matched, and the user's buffer
   Envelope match{};
   void* buffer = nullptr;
-  int64_t bytes = 0;         // of data: size of a send, room of a receive
-  Type* layout = nullptr;    // nullptr: contiguous
-  int64_t count = 0;         // elements, when there is a layout
-  uint64_t post_order = 0;   // receives: position among all posted
-  // ---- protocols beyond E0
-  Peer* peer = nullptr;
-  Lane* lane = nullptr;
-  int64_t moved = 0;         // bytes already on their way (R1)
-  int64_t limit = 0;         // bytes the receiver has asked for (R1)
-  int32_t partner = 0;       // persistent requests: destination or source
-  void* owner = nullptr;     // for on_done and on_poll: what the request belongs to
+  int64_t bytes = 0;        // of data: size of a send, room of a receive
+  Type* layout = nullptr;   // nullptr: contiguous
+  int64_t count = 0;        // elements, when there is a layout
+  uint64_t post_order = 0;  // receives: position among all posted
+  // ---- what only some requests use: null otherwise, see free_request()
+  bool (*on_done)(Request&) = nullptr;  // runs once on completion, before it is seen; false: the request is gone
   void (*on_poll)(Request&) = nullptr;  // composite requests: looks whether it is complete
   void (*on_free)(Request&) = nullptr;  // the owner's state goes with the handle
   int (*on_start)(Request&) = nullptr;  // persistent requests: what MPI_Start does; returns an error class
-  Type* type = nullptr;      // the user's derived type, kept while the request lives
+  void* owner = nullptr;                // for the functions above: what the request belongs to
+  Type* type = nullptr;                 // the user's derived type, kept while the request lives
+  // ---- protocols beyond E0
+  Peer* peer = nullptr;
+  int64_t moved = 0;    // bytes already on their way (R1)
+  int64_t limit = 0;    // bytes the receiver has asked for (R1)
+  int32_t partner = 0;  // persistent requests: destination or source
 };
 static_assert(sizeof(Request) <= 256);
 
 // Marks the request complete. The last thing that happens to it on the side of the protocols.
 inline void complete(Request& request) {
   if (request.on_done != nullptr && !request.on_done(request)) [[unlikely]] return;
-  request.done.store(true, std::memory_order_release);
+  // Stored last; pairs with the acquire load of is_done().
+  std::atomic_ref(request.done).store(true, std::memory_order_release);
 }
 
-inline bool is_done(const Request& request) { return request.done.load(std::memory_order_acquire); }
+inline bool is_done(const Request& request) {
+  return std::atomic_ref(const_cast<bool&>(request.done)).load(std::memory_order_acquire);
+}
 
 }  // namespace weft::core

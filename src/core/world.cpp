@@ -4,6 +4,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 
@@ -39,7 +40,12 @@ void start() {
   world.job = boot::join(transport::shm::segment_bytes);
   world.rank = world.job.rank;
   world.size = world.job.size;
-  world.peers.assign(static_cast<size_t>(world.size), nullptr);
+  world.peers = new (std::nothrow) Peer*[static_cast<size_t>(world.size)];
+  if (world.peers == nullptr) {
+    base::die({.cause = "no memory for a table of " + std::to_string(world.size) + " ranks",
+               .remedy = "free memory on this host"});
+  }
+  std::fill_n(world.peers, world.size, &world.stranger);
   world.mailbox_limit = static_cast<uint32_t>(mailbox_bytes(world.size));
   world.buffer_limit = buffer_bytes();
   world.self = new transport::self::SelfTransport(on_arrival);
@@ -51,7 +57,7 @@ void start() {
     base::die({.cause = "no memory for the runtime's first objects", .remedy = "free memory on this host"});
   }
   world.done_send->kind = base::Kind::request;
-  world.done_send->done.store(true, std::memory_order_relaxed);
+  world.done_send->done = true;
   world.done_send->flags = {.active = true, .shared = true};
   world.done_send->source = proc_null;
   world.done_send->tag = any_tag;
@@ -67,12 +73,14 @@ void stop() {
   boot::leave(world.job);
   boot::set_phase(header, world.rank, boot::Phase::finalized);
   munmap(header, boot::job_header_bytes(world.size));
-  for (Peer* peer : world.peers) {
-    if (peer == nullptr) continue;
+  for (int32_t rank = 0; rank < world.size; ++rank) {
+    Peer* peer = world.peers[rank];
+    if (peer == &world.stranger) continue;
     if (peer->transport != world.self) delete peer->endpoint;
     delete peer;
   }
-  world.peers.clear();
+  delete[] world.peers;
+  world.peers = nullptr;
   while (Unexpected* u = lane.matcher.first_unexpected()) {  // sent, and never received
     lane.matcher.remove(u);
     free_unexpected(u);
@@ -94,7 +102,11 @@ Peer* World::connect(int32_t job_rank) {
   made->rank = job_rank;
   made->transport = job_rank == rank ? self : host;
   made->endpoint = made->transport->connect(job_rank);
-  peers[static_cast<size_t>(job_rank)] = made;
+  if (made->transport == shared_memory) {  // not behind the mock
+    made->near = static_cast<transport::shm::ShmEndpoint*>(made->endpoint);
+    made->open = made->near;
+  }
+  peers[job_rank] = made;
   return made;
 }
 

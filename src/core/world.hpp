@@ -13,6 +13,7 @@
 #include "core/match.hpp"
 #include "core/request.hpp"
 #include "transport/api/transport.hpp"
+#include "transport/shm/transport.hpp"
 
 namespace weft::core {
 
@@ -37,6 +38,10 @@ struct Counters {
 struct Waiting;
 
 struct Peer {
+  // The peer's ring while small messages may go straight into it: it is on this host, nothing waits for room, and it has
+  // not asked for envelopes only. Otherwise nullptr, and sends take the general way.
+  transport::shm::ShmEndpoint* open = nullptr;
+  transport::shm::ShmEndpoint* near = nullptr;  // what `open` is when it is open
   transport::Endpoint* endpoint = nullptr;
   Waiting* waiting = nullptr;  // in order; while there is one, whatever is sent to the peer goes behind it
   Waiting* waiting_last = nullptr;
@@ -94,7 +99,8 @@ struct World {
   int32_t size = 1;
   uint32_t mailbox_limit = 0;    // E0 up to here
   int64_t buffer_limit = 0;      // E1 up to here
-  std::vector<Peer*> peers;      // by job rank, nullptr until contacted
+  Peer** peers = nullptr;        // by job rank, `stranger` until contacted
+  Peer stranger;                 // its way is never open
   Lane lane;
   Request* done_send = nullptr;  // what a send that left at once gives its caller
   transport::Transport* host = nullptr;  // the ranks of this host
@@ -102,8 +108,8 @@ struct World {
   boot::Job job;
 
   Peer& peer(int32_t job_rank) {
-    Peer* p = peers[static_cast<size_t>(job_rank)];
-    return p != nullptr ? *p : *connect(job_rank);
+    Peer* p = peers[job_rank];
+    return p != &stranger ? *p : *connect(job_rank);
   }
 
  private:

@@ -87,6 +87,17 @@ int duplicate(const char* function, Comm& from, bool same_hints, const Info* inf
   return MPI_SUCCESS;
 }
 
+// The colour of a rank's part of the machine or of a process set, as named by the info object; MPI_UNDEFINED when what
+// it names is not known here.
+int color_of_resource(const Comm& comm, int split_type, const Info* info) {
+  if (info == nullptr) return MPI_UNDEFINED;
+  const std::string* resource = info->find("mpi_hw_resource_type");
+  if (resource != nullptr) return *resource == "mpi_shared_memory" ? 0 : MPI_UNDEFINED;
+  const std::string* pset = split_type == MPI_COMM_TYPE_RESOURCE_GUIDED ? info->find("mpi_pset_name") : nullptr;
+  if (pset == nullptr) return MPI_UNDEFINED;
+  return *pset == "mpi://WORLD" ? 0 : *pset == "mpi://SELF" ? comm.rank : MPI_UNDEFINED;
+}
+
 // The ranks in `comm` of a group's members; fails when there is one who is not in it.
 int ranks_in(const char* function, const Comm& comm, const core::Group& group, std::vector<int32_t>& ranks) {
   RankFinder finder(*comm.group);
@@ -170,13 +181,10 @@ int comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_C
   switch (split_type) {
     case MPI_COMM_TYPE_SHARED:
       return split(function, *c, 0, key, newcomm);
-    case MPI_COMM_TYPE_HW_GUIDED: {
-      const std::string* resource = given != nullptr ? given->find("mpi_hw_resource_type") : nullptr;
-      bool shared = resource != nullptr && *resource == "mpi_shared_memory";
-      return split(function, *c, shared ? 0 : MPI_UNDEFINED, key, newcomm);
-    }
-    case MPI_COMM_TYPE_HW_UNGUIDED:      // no smaller part of the machine is known
-    case MPI_COMM_TYPE_RESOURCE_GUIDED:  // no resource is known
+    case MPI_COMM_TYPE_HW_GUIDED:
+    case MPI_COMM_TYPE_RESOURCE_GUIDED:
+      return split(function, *c, color_of_resource(*c, split_type, given), key, newcomm);
+    case MPI_COMM_TYPE_HW_UNGUIDED:  // no smaller part of the machine is known
     case MPI_UNDEFINED:
       return split(function, *c, MPI_UNDEFINED, key, newcomm);
     default:

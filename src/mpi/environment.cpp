@@ -21,6 +21,7 @@
 #include "mpi/comm.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/handles.hpp"
+#include "mpi/info.hpp"
 #include "mpi/names.hpp"
 #include "mpi/statistics.hpp"
 
@@ -189,6 +190,18 @@ int get_processor_name(char* name, int* resultlen) {
   if (gethostname(name, MPI_MAX_PROCESSOR_NAME) != 0) strcpy(name, "localhost");
   name[MPI_MAX_PROCESSOR_NAME - 1] = '\0';
   *resultlen = static_cast<int>(strlen(name));
+  return MPI_SUCCESS;
+}
+
+// Every process runs within one domain of shared memory: its host.
+int get_hw_resource_info(MPI_Info* hw_info) {
+  static const char* function = "MPI_Get_hw_resource_info";
+  if (!is_running()) return not_running(function);
+  if (hw_info == nullptr) return null_argument(nullptr, function, "hw_info");
+  Info* info = make_info();
+  if (info == nullptr) return no_memory(nullptr, function, "an info object");
+  info->set("mpi_shared_memory", "true");
+  *hw_info = handle_of<MPI_Info>(info);
   return MPI_SUCCESS;
 }
 

@@ -3,6 +3,8 @@
 // Blocking and nonblocking sends and receives (MPI-5.0, 3.2, 3.4, 3.7).
 #include "mpi/p2p.hpp"
 
+#include "core/send_now.hpp"
+
 namespace weft::mpi {
 
 static_assert(core::any_source == MPI_ANY_SOURCE && core::any_tag == MPI_ANY_TAG && core::proc_null == MPI_PROC_NULL);
@@ -62,9 +64,27 @@ int explain_receive(const char* function, const void* buffer, MPI_Count count, M
 
 namespace {
 
-// The general way of a nonblocking send: any size, layout and mode.
-[[gnu::noinline]] int isend_general(const char* function, const Operation& op, const void* buffer, MPI_Count count,
-                                    int dest, int tag, Mode mode, MPI_Request* request) {
+// The general way of a nonblocking send: any size, layout and mode, and arguments that may be wrong.
+template <Mode mode>
+[[gnu::noinline]] int isend_general(const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                                    MPI_Comm comm, MPI_Request* request) {
+  static constexpr const char* function = mode == Mode::synchronous ? "MPI_Issend"
+                                          : mode == Mode::ready     ? "MPI_Irsend"
+                                                                    : "MPI_Isend";
+  Operation op;
+  const bool good = good_send(op, buffer, count, datatype, dest, tag, comm);
+  if (!good) {
+    if (int error = explain_send(function, buffer, count, datatype, dest, tag, comm)) return error;
+  }
+  if (request == nullptr) {
+    return fail(op.comm, function, MPI_ERR_ARG, "the address for the request is a null pointer");
+  }
+  *request = done_request();
+  if (!good) return MPI_SUCCESS;  // to MPI_PROC_NULL
+  if (mode != Mode::synchronous && op.type->contiguous &&
+      core::send_now(*op.comm, op.comm->context, buffer, op.bytes, dest, tag)) {
+    return MPI_SUCCESS;
+  }
   Request* r = new_request(op, core::Role::send, buffer, count);
   if (r == nullptr) return no_memory(op.comm, function);
   r->mode = mode;
@@ -73,66 +93,68 @@ namespace {
   return MPI_SUCCESS;
 }
 
-[[gnu::noinline]] int send_general(const char* function, const Operation& op, const void* buffer, MPI_Count count,
-                                   int dest, int tag, Mode mode) {
-  MPI_Request request;
-  if (int error = isend_general(function, op, buffer, count, dest, tag, mode, &request)) return error;
+template <Mode mode>
+[[gnu::noinline]] int send_general(const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                                   MPI_Comm comm) {
+  static constexpr const char* function = mode == Mode::synchronous ? "MPI_Ssend"
+                                          : mode == Mode::ready     ? "MPI_Rsend"
+                                                                    : "MPI_Send";
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (int error = isend_general<mode>(buffer, count, datatype, dest, tag, comm, &request)) return error;
   Request& r = *request_of(request);
   wait_for(r);
   const int error = retire(&request, r, MPI_STATUS_IGNORE);
-  return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(op.comm, function, error);
+  return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(comm_of(comm), function, error);
 }
 
-[[gnu::cold, gnu::noinline]] int odd_isend(const char* function, const void* buffer, MPI_Count count,
-                                           MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                                           MPI_Request* request) {
-  if (int error = explain_send(function, buffer, count, datatype, dest, tag, comm)) return error;
+[[gnu::noinline]] int irecv_general(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                                    MPI_Comm comm, MPI_Request* request) {
+  const char* function = "MPI_Irecv";
+  Operation op;
+  const bool good = good_receive(op, buffer, count, datatype, source, tag, comm);
+  if (!good) {
+    if (int error = explain_receive(function, buffer, count, datatype, source, tag, comm)) return error;
+  }
   if (request == nullptr) {
-    return fail(comm_of(comm), function, MPI_ERR_ARG, "the address for the request is a null pointer");
+    return fail(op.comm, function, MPI_ERR_ARG, "the address for the request is a null pointer");
   }
   *request = done_request();
+  if (!good) return MPI_SUCCESS;  // from MPI_PROC_NULL
+  Request* r = new_request(op, core::Role::receive, buffer, count);
+  if (r == nullptr) return no_memory(op.comm, function);
+  *request = handle_of<MPI_Request>(r);
+  core::start_receive(*r, op.comm->context, source, tag);
   return MPI_SUCCESS;
 }
 
-[[gnu::cold, gnu::noinline]] int odd_irecv(const char* function, const void* buffer, MPI_Count count,
-                                           MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                                           MPI_Request* request) {
-  if (int error = explain_receive(function, buffer, count, datatype, source, tag, comm)) return error;
-  if (request == nullptr) {
-    return fail(comm_of(comm), function, MPI_ERR_ARG, "the address for the request is a null pointer");
-  }
-  *request = done_request();
-  return MPI_SUCCESS;
+// A few bytes to a rank of this host, all arguments plainly good: what is worth a road of its own. Its slow exits are calls
+// in tail position with the arguments as they came, so that nothing is saved for them.
+[[gnu::always_inline]] inline bool send_small(const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest,
+                                              int tag, MPI_Comm comm) {
+  Operation op;
+  return good_plain_data(op, buffer, count, datatype) && (op.comm = comm_of(comm)) != nullptr &&
+         static_cast<uint32_t>(dest) < static_cast<uint32_t>(op.comm->size) && tag >= 0 &&
+         core::send_tiny(*op.comm, op.comm->context, buffer, op.bytes, dest, tag);
 }
 
 template <Mode mode>
-[[gnu::always_inline]] inline int isend(const char* function, const void* buffer, MPI_Count count,
-                                        MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                                        MPI_Request* request) {
-  Operation op;
-  if (!good_send(op, buffer, count, datatype, dest, tag, comm) || request == nullptr) [[unlikely]] {
-    return odd_isend(function, buffer, count, datatype, dest, tag, comm, request);
-  }
-  if (mode != Mode::synchronous && op.type->contiguous &&
-      core::send_now(*op.comm, op.comm->context, buffer, op.bytes, dest, tag)) [[likely]] {
+[[gnu::always_inline]] inline int isend(const void* buffer, MPI_Count count, MPI_Datatype datatype,
+                                        int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+  if (mode != Mode::synchronous && request != nullptr && send_small(buffer, count, datatype, dest, tag, comm))
+      [[likely]] {
     *request = done_request();
     return MPI_SUCCESS;
   }
-  return isend_general(function, op, buffer, count, dest, tag, mode, request);
+  return isend_general<mode>(buffer, count, datatype, dest, tag, comm, request);
 }
 
 template <Mode mode>
-[[gnu::always_inline]] inline int send(const char* function, const void* buffer, MPI_Count count,
-                                       MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  Operation op;
-  if (!good_send(op, buffer, count, datatype, dest, tag, comm)) [[unlikely]] {
-    return explain_send(function, buffer, count, datatype, dest, tag, comm);
-  }
-  if (mode != Mode::synchronous && op.type->contiguous &&
-      core::send_now(*op.comm, op.comm->context, buffer, op.bytes, dest, tag)) [[likely]] {
+[[gnu::always_inline]] inline int send(const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest,
+                                       int tag, MPI_Comm comm) {
+  if (mode != Mode::synchronous && send_small(buffer, count, datatype, dest, tag, comm)) [[likely]] {
     return MPI_SUCCESS;
   }
-  return send_general(function, op, buffer, count, dest, tag, mode);
+  return send_general<mode>(buffer, count, datatype, dest, tag, comm);
 }
 
 }  // namespace
@@ -140,36 +162,41 @@ template <Mode mode>
 // A ready send is a standard send: its receive is posted, so nothing is to be gained by knowing it.
 
 int send_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return send<Mode::standard>("MPI_Send", buf, count, datatype, dest, tag, comm);
+  return send<Mode::standard>(buf, count, datatype, dest, tag, comm);
 }
 int ssend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return send<Mode::synchronous>("MPI_Ssend", buf, count, datatype, dest, tag, comm);
+  return send<Mode::synchronous>(buf, count, datatype, dest, tag, comm);
 }
 int rsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return send<Mode::ready>("MPI_Rsend", buf, count, datatype, dest, tag, comm);
+  return send<Mode::ready>(buf, count, datatype, dest, tag, comm);
 }
 
 int isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
             MPI_Request* request) {
-  return isend<Mode::standard>("MPI_Isend", buf, count, datatype, dest, tag, comm, request);
+  return isend<Mode::standard>(buf, count, datatype, dest, tag, comm, request);
 }
 int issend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
              MPI_Request* request) {
-  return isend<Mode::synchronous>("MPI_Issend", buf, count, datatype, dest, tag, comm, request);
+  return isend<Mode::synchronous>(buf, count, datatype, dest, tag, comm, request);
 }
 int irsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
              MPI_Request* request) {
-  return isend<Mode::ready>("MPI_Irsend", buf, count, datatype, dest, tag, comm, request);
+  return isend<Mode::ready>(buf, count, datatype, dest, tag, comm, request);
 }
 
 int irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
             MPI_Request* request) {
   Operation op;
-  if (!good_receive(op, buf, count, datatype, source, tag, comm) || request == nullptr) [[unlikely]] {
-    return odd_irecv("MPI_Irecv", buf, count, datatype, source, tag, comm, request);
+  if (!good_plain_data(op, buf, count, datatype) || (op.comm = comm_of(comm)) == nullptr ||
+      static_cast<uint32_t>(source) >= static_cast<uint32_t>(op.comm->size) || tag < 0 || request == nullptr ||
+      !op.type->predefined) [[unlikely]] {
+    return irecv_general(buf, count, datatype, source, tag, comm, request);
   }
-  Request* r = new_request(op, core::Role::receive, buf, count);
+  Request* r = core::new_request(*op.comm, core::Role::receive);
   if (r == nullptr) [[unlikely]] return no_memory(op.comm, "MPI_Irecv");
+  r->buffer = buf;
+  r->bytes = op.bytes;
+  r->layout = nullptr;
   *request = handle_of<MPI_Request>(r);
   core::start_receive(*r, op.comm->context, source, tag);
   return MPI_SUCCESS;

@@ -29,6 +29,13 @@ inline bool good_data(Operation& op, const void* buffer, MPI_Count count, MPI_Da
          (buffer != nullptr || op.bytes == 0 || !op.type->contiguous);
 }
 
+// The same for what most calls give: a committed contiguous type and a buffer. False for much that is good.
+inline bool good_plain_data(Operation& op, const void* buffer, MPI_Count count, MPI_Datatype datatype) {
+  op.type = type_of(datatype);
+  return op.type != nullptr && op.type->plain() && buffer != nullptr && count >= 0 &&
+         !__builtin_mul_overflow(count, op.type->size, &op.bytes);
+}
+
 // Whether this is a send to a rank of the communicator. False also for MPI_PROC_NULL, which is good but not a send.
 inline bool good_send(Operation& op, const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                       MPI_Comm comm) {

@@ -79,7 +79,7 @@ int start_one(Request& r) {
   r.flags.active = true;
   r.flags.cancelled = false;
   r.error = MPI_SUCCESS;
-  r.done.store(false, std::memory_order_relaxed);
+  r.done = false;
   const int error = r.on_start(r);
   if (error != MPI_SUCCESS) r.flags.active = false;
   return error;

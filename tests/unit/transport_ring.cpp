@@ -43,7 +43,7 @@ struct Content {
     for (uint32_t i = 0; i < bytes; ++i) data[i] = static_cast<unsigned char>(h >> (i % 8 * 8)) ^ static_cast<unsigned char>(i);
     // Where the words of the following cells will lie, the data pretends to be messages of this and the next laps.
     for (uint32_t i = inline_bytes; i + 8 <= bytes; i += cell_bytes) {
-      const uint64_t forged = word_of((h + i) % 6 << cells_log2, cells_log2, forged_kind, 0);
+      const uint64_t forged = word_of((h + i) % (6u << cells_log2), forged_kind, 0);
       std::memcpy(data + i, &forged, sizeof forged);
     }
   }

@@ -23,6 +23,15 @@ class ShmEndpoint final : public Endpoint {
   ShmEndpoint(ShmTransport& owner, int rank, char* region);
 
   Post send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) override;
+
+  // What send() does, for a caller that inlines it: write to the ring, then look at the attention word and call
+  // attend() when it is not zero.
+  RingWriter<>& ring() { return ring_; }
+  const std::atomic<uint32_t>& attention() const { return control_->attention; }
+  void attend() {
+    if (attention().load(std::memory_order_relaxed) & asleep) wake_if_asleep();
+  }
+
   int get(const MemoryRef& from, void* to, size_t bytes) override;
   int put(const MemoryRef& to, const void* from, size_t bytes) override;
   const void* staging(uint64_t handle) override;
@@ -31,7 +40,7 @@ class ShmEndpoint final : public Endpoint {
 
  private:
   char* heap();  // the peer's heap, mapped on first use
-  void wake_if_asleep();
+  [[gnu::cold, gnu::noinline]] void wake_if_asleep();
 
   RingWriter<> ring_;
   Control* control_;
