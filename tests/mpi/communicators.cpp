@@ -81,6 +81,22 @@ void splits_by_type() {
   MPI_Comm_free(&comm);
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_UNDEFINED, 0, MPI_INFO_NULL, &comm);
   EXPECT(comm == MPI_COMM_NULL, "MPI_UNDEFINED has a communicator");
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, MPI_INFO_NULL, &comm);
+  EXPECT(comm == MPI_COMM_NULL, "guided by nothing");
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpi_hw_resource_type", "mpi_shared_memory");
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, info, &comm);
+  EXPECT(compare(comm, MPI_COMM_WORLD) == MPI_CONGRUENT, "compares as %d", compare(comm, MPI_COMM_WORLD));
+  MPI_Comm_free(&comm);
+  MPI_Info_delete(info, "mpi_hw_resource_type");
+  MPI_Info_set(info, "mpi_pset_name", "mpi://SELF");
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_RESOURCE_GUIDED, 0, info, &comm);
+  int size = 0;
+  MPI_Comm_size(comm, &size);
+  EXPECT(size == 1, "%d ranks", size);
+  MPI_Comm_free(&comm);
+  MPI_Info_free(&info);
 }
 
 void from_groups() {
@@ -167,6 +183,8 @@ void names_and_questions() {
   MPI_Comm_free(&dup);
   MPI_Comm_test_inter(MPI_COMM_WORLD, &flag);
   EXPECT(flag == 0, "MPI_COMM_WORLD is an inter-communicator");
+  MPI_Topo_test(MPI_COMM_WORLD, &flag);
+  EXPECT(flag == MPI_UNDEFINED, "MPI_COMM_WORLD has topology %d", flag);
   MPI_Comm_get_parent(&parent);
   EXPECT(parent == MPI_COMM_NULL, "there is a parent");
 }
