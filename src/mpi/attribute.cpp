@@ -28,7 +28,7 @@ struct Keyval {
   Copy copy;
   Delete remove;
   void* extra_state;
-  bool freed = false;  // by the program; it lives while values use it
+  bool freed = false;  // by the program: no new values; it lives while values use it
   int uses = 0;
 };
 
@@ -73,10 +73,12 @@ Carrier carrier_of(Type& type) {
   return {Scope::type, type_handle(&type), &record_of(type).attributes, nullptr};
 }
 
+// A freed key is found while values use it: they are read and deleted through it (MPI-5.0, 7.7.2), and callbacks that get
+// it may free it once more.
 Keyval* find_key(Scope scope, int id) {
   if (keyvals == nullptr) return nullptr;
   auto at = keyvals->find(id);
-  return at == keyvals->end() || at->second.freed || at->second.scope != scope ? nullptr : &at->second;
+  return at == keyvals->end() || at->second.scope != scope ? nullptr : &at->second;
 }
 
 void release(Keyval* key) {
@@ -209,12 +211,16 @@ int free_key(const char* function, Scope scope, int* keyval) {
 
 int set(const char* function, const Carrier& carrier, int keyval, void* value) {
   Keyval* key = find_key(carrier.scope, keyval);
-  if (key == nullptr) return bad_key(carrier, function, keyval);
+  if (key == nullptr || key->freed) return bad_key(carrier, function, keyval);
   if (*carrier.attributes != nullptr) {
     auto at = find_value(**carrier.attributes, key);
     if (at != (*carrier.attributes)->values.end()) {
+      ++key->uses;  // the callback may free the key
       int error = remove(carrier, *at);
+      if (error == MPI_SUCCESS) put(carrier, key, value);
+      release(key);
       if (error != MPI_SUCCESS) return fail(carrier.comm, function, error, "the delete callback returned an error");
+      return MPI_SUCCESS;
     }
   }
   put(carrier, key, value);

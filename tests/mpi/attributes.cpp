@@ -157,6 +157,33 @@ void deprecated_names() {
   MPI_Keyval_free(&key);
 }
 
+int delete_frees_key(MPI_Comm, int key, void*, void*) {
+  log += 'F';
+  return MPI_Comm_free_keyval(&key);
+}
+
+void freed_keys_in_use() {
+  int key = new_key(MPI_COMM_DUP_FN, delete_calls, &a), copy = key;
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_attr(comm, key, &b);
+  MPI_Comm_free_keyval(&key);
+  log.clear();
+  EXPECT(value_of(comm, copy, &b) == 0, "the value cannot be read");
+  EXPECT_CLASS(MPI_Comm_set_attr(comm, copy, &a), MPI_ERR_KEYVAL);
+  key = copy;
+  EXPECT(MPI_Comm_free_keyval(&key) == MPI_SUCCESS && key == MPI_KEYVAL_INVALID, "not freed once more");
+  EXPECT(MPI_Comm_delete_attr(comm, copy) == MPI_SUCCESS && log == "A", "callbacks %s", log.c_str());
+  EXPECT_CLASS(MPI_Comm_delete_attr(comm, copy), MPI_ERR_KEYVAL);  // now nothing uses it
+  key = new_key(MPI_COMM_NULL_COPY_FN, delete_frees_key, nullptr);
+  MPI_Comm_set_attr(comm, key, &a);
+  MPI_Comm_set_attr(comm, key, &b);  // replaces: the callback frees the key
+  EXPECT(log == "AF" && value_of(comm, key, &b) == 0, "callbacks %s", log.c_str());
+  MPI_Comm_free(&comm);
+  EXPECT(log == "AFF", "callbacks %s", log.c_str());
+  EXPECT_CLASS(MPI_Comm_free_keyval(&key), MPI_ERR_KEYVAL);
+}
+
 void wrong_arguments() {
   int key = new_key(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, nullptr), copy = key, flag = 0;
   void* value = nullptr;
@@ -182,6 +209,7 @@ int main(int argc, char** argv) {
   predefined_attributes();
   of_datatypes();
   deprecated_names();
+  freed_keys_in_use();
   wrong_arguments();
   return expect::finish();
 }
