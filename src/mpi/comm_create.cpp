@@ -81,6 +81,7 @@ int duplicate(const char* function, Comm& from, bool same_hints, const Info* inf
     (void)delete_attributes(*comm);
     release_comm_parts(*comm);
     base::destroy_object(comm);
+    *newcomm = MPI_COMM_NULL;
     return error;
   }
   *newcomm = handle_of<MPI_Comm>(comm);

@@ -158,6 +158,7 @@ int type_dup(MPI_Datatype oldtype, MPI_Datatype* newtype) {
   if (error != MPI_SUCCESS) {
     (void)delete_attributes(*type);
     release_type(type);
+    *newtype = MPI_DATATYPE_NULL;
     return fail(nullptr, function, error, "a copy callback of an attribute returned an error");
   }
   *newtype = made;

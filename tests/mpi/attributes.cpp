@@ -85,7 +85,7 @@ void callbacks_and_order() {
 void failing_callbacks() {
   int bad_copy = new_key(copy_fails, MPI_COMM_NULL_DELETE_FN, nullptr);
   int bad_delete = new_key(MPI_COMM_NULL_COPY_FN, delete_fails, nullptr);
-  MPI_Comm comm, dup = MPI_COMM_NULL;
+  MPI_Comm comm, dup = MPI_COMM_WORLD;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_set_attr(comm, bad_copy, &a);
   EXPECT_CLASS(MPI_Comm_dup(comm, &dup), MPI_ERR_BASE);
