@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Matching against a model that takes the standard's words literally (MPI-5.0, 3.5): lists in order, searched from the
 // front.
-#include "core/match.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <list>
 #include <vector>
 
+#include "core/match.hpp"
 #include "schedule.hpp"
 
 namespace weft::core {
@@ -18,7 +17,7 @@ namespace {
 using test::Random;
 
 struct Model {
-  std::vector<Request*> posted;        // in order of posting
+  std::vector<Request*> posted;         // in order of posting
   std::vector<Unexpected*> unexpected;  // in order of arrival
 
   Request* take_receive(const Envelope& message) {

@@ -226,16 +226,10 @@ class Atomic {
   }
 
   bool compare_exchange_weak(T& expected, T desired, std::memory_order = std::memory_order_seq_cst) {
-    Schedule::step();
-    drain();
-    const bool same = value_ == expected && !Schedule::spurious();
-    if (same) {
-      value_ = desired;
-    } else {
-      expected = value_;
-    }
-    Schedule::step();
-    return same;
+    return exchange(expected, desired, Schedule::spurious());
+  }
+  bool compare_exchange_strong(T& expected, T desired, std::memory_order = std::memory_order_seq_cst) {
+    return exchange(expected, desired, false);
   }
 
   T fetch_or(T bits, std::memory_order = std::memory_order_seq_cst) {
@@ -249,6 +243,19 @@ class Atomic {
   T visible() const { return value_; }
 
  private:
+  bool exchange(T& expected, T desired, bool fails) {
+    Schedule::step();
+    drain();
+    const bool same = value_ == expected && !fails;
+    if (same) {
+      value_ = desired;
+    } else {
+      expected = value_;
+    }
+    Schedule::step();
+    return same;
+  }
+
   template <class Change>
   T change(Change&& to) {
     Schedule::step();

@@ -48,8 +48,8 @@ struct Pair {
   virtual ~Pair() = default;
   virtual Transport& sender() = 0;
   virtual Transport& receiver() = 0;
-  virtual Endpoint& way() = 0;   // from the sender to the receiver
-  virtual Endpoint& back() = 0;  // from the receiver to the sender
+  virtual Endpoint& way() = 0;                      // from the sender to the receiver
+  virtual Endpoint& back() = 0;                     // from the receiver to the sender
   virtual void* shared(size_t) { return nullptr; }  // the sender's memory that the receiver maps
 };
 
@@ -95,13 +95,15 @@ struct ShmPair final : Pair {
 
 struct Kind {
   const char* name;
-  bool direct;  // peers reach each other's memory
+  bool direct;   // peers reach each other's memory
   bool bounded;  // the way can be full
   bool sleeps;
   const char* plan;  // of a mock in front, or nullptr
 };
 
-void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
+void PrintTo(const Kind& kind, std::ostream* out) {
+  *out << kind.name;
+}
 
 class Conformance : public ::testing::TestWithParam<Kind> {
  protected:
@@ -358,7 +360,8 @@ TEST_P(Conformance, AMessageBetweenArmingAndSleepingEndsTheSleep) {
   EXPECT_LT(std::chrono::duration<double>(Clock::now() - start).count(), 10);
 }
 
-// A thousand messages there and back between two threads that sleep as soon as they can: a lost wake-up would take long.
+// A thousand messages there and back between two threads that sleep as soon as they can: a lost wake-up would take
+// long.
 TEST_P(Conformance, NoWakeUpIsLostBetweenThreads) {
   if (!GetParam().sleeps) GTEST_SKIP();
   static std::atomic<int> arrived[2];
@@ -366,7 +369,8 @@ TEST_P(Conformance, NoWakeUpIsLostBetweenThreads) {
   auto side = [&](int me) {
     Transport& mine = me == 0 ? pair->sender() : pair->receiver();
     Endpoint& out = me == 0 ? pair->way() : pair->back();
-    const Sink count = me == 0 ? Sink([](const Arrival&) { ++arrived[0]; }) : Sink([](const Arrival&) { ++arrived[1]; });
+    const Sink count =
+        me == 0 ? Sink([](const Arrival&) { ++arrived[0]; }) : Sink([](const Arrival&) { ++arrived[1]; });
     for (int i = 1; i <= 1000; ++i) {
       if (me == 0) {
         EXPECT_EQ(out.send(1, {}, nullptr, 0), Post::done);
@@ -391,14 +395,14 @@ TEST_P(Conformance, NoWakeUpIsLostBetweenThreads) {
   EXPECT_LT(std::chrono::duration<double>(Clock::now() - start).count(), 20);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Transports, Conformance,
-    ::testing::Values(Kind{"self", true, false, false, nullptr}, Kind{"shm", true, true, true, nullptr},
-                      Kind{"mock", true, true, true, ""}, Kind{"mock_full", true, true, false, "full=3"},
-                      Kind{"mock_denied", false, true, false, "denied=1"},
-                      Kind{"mock_nostaging", true, true, false, "nostaging=2"},
-                      Kind{"mock_delay", true, true, false, "delay=3"}),
-    [](const ::testing::TestParamInfo<Kind>& row) { return std::string(row.param.name); });
+INSTANTIATE_TEST_SUITE_P(Transports, Conformance,
+                         ::testing::Values(Kind{"self", true, false, false, nullptr},
+                                           Kind{"shm", true, true, true, nullptr}, Kind{"mock", true, true, true, ""},
+                                           Kind{"mock_full", true, true, false, "full=3"},
+                                           Kind{"mock_denied", false, true, false, "denied=1"},
+                                           Kind{"mock_nostaging", true, true, false, "nostaging=2"},
+                                           Kind{"mock_delay", true, true, false, "delay=3"}),
+                         [](const ::testing::TestParamInfo<Kind>& row) { return std::string(row.param.name); });
 
 TEST(Mock, LosesPermissionFromTheNthAccessOn) {
   mock::Plan plan;
@@ -432,10 +436,9 @@ TEST(Mock, PlanIsReadOrExplained) {
 }
 
 TEST(MailboxLimit, FollowsTheTable) {
-  const std::pair<int64_t, uint32_t> table[] = {{1, 8152},          {2, 8152},          {512, 8152},
-                                                {513, 2008},        {1024, 2008},       {1025, 472},
-                                                {16383, 472},       {16384, 216},       {256 * 1024, 216},
-                                                {256 * 1024 + 1, 100}, {int64_t{1} << 31, 100}};
+  const std::pair<int64_t, uint32_t> table[] = {
+      {1, 8152},    {2, 8152},    {512, 8152},       {513, 2008},           {1024, 2008},           {1025, 472},
+      {16383, 472}, {16384, 216}, {256 * 1024, 216}, {256 * 1024 + 1, 100}, {int64_t{1} << 31, 100}};
   for (auto [ranks, bytes] : table) EXPECT_EQ(mailbox_limit(ranks), bytes) << ranks;
 }
 
