@@ -4,6 +4,7 @@
 
 #include "base/cpus.hpp"
 #include "base/setting.hpp"
+#include "core/describe.hpp"
 #include "topo/machine.hpp"
 #include "weft/commands.hpp"
 
@@ -105,23 +106,35 @@ void show_machine() {
   }
 }
 
+// What a message of which size does in a job of `ranks` ranks on this host, under the settings in force.
+void show_paths(int ranks) {
+  printf("Paths of a message between ranks of one host, in a job of %d:\n", ranks);
+  for (const core::PathRow& path : core::describe_paths(ranks)) {
+    printf("%-11s %s\n            %s: %s\n", path.name.c_str(), path.range.c_str(), path.what.c_str(), path.cost.c_str());
+  }
+}
+
 }  // namespace
 
 int info(const Words& words) {
   bool all = false;
+  bool paths = false;
   for (const std::string& word : words) {
     if (word == "--all")
       all = true;
+    else if (word == "--paths")
+      paths = true;
     else if (word == "--topo")
       return show_machine(), 0;
     else if (word == "--man")
       return write_manual(), 0;
     else {
-      fprintf(stderr, "weft: info does not know %s: it takes --all, --topo or --man\n", base::quoted(word).c_str());
+      fprintf(stderr, "weft: info does not know %s: it takes --all, --paths, --topo or --man\n", base::quoted(word).c_str());
       return 2;
     }
   }
   base::load_settings();
+  if (paths) return show_paths(2), 0;
   list_settings(all);
   return 0;
 }

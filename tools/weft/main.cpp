@@ -25,8 +25,8 @@ struct Subcommand {
 
 constexpr Subcommand subcommands[] = {
     {"info", info,
-     "settings and their values; --all: those for experts too; --topo: the machine; --man: the\n"
-     "             settings as a manual page"},
+     "settings and their values; --all: those for experts too; --paths: what a message of which\n"
+     "             size does; --topo: the machine; --man: the settings as a manual page"},
     {"version", version, "the version of Weft"},
 };
 

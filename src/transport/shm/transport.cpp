@@ -34,7 +34,7 @@ void futex_wake(std::atomic<uint32_t>* word) {
 }  // namespace
 
 ShmTransport::ShmTransport(int rank, int ranks, int segment_fd)
-    : rank_(rank), ranks_(ranks), fd_(segment_fd), layout_(layout_for(ranks)) {
+    : rank_(rank), fd_(segment_fd), layout_(layout_for(ranks)) {
   reserve(layout_.rank_at(rank), layout_.staging_offset, "the receive ring");
   region_ = map(layout_.rank_at(rank), layout_.region, "the receive ring");
   control_ = reinterpret_cast<Control*>(region_);

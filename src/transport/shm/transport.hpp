@@ -85,7 +85,6 @@ class ShmTransport final : public Transport {
   void reserve(size_t offset, size_t bytes, const char* what) const;
 
   int rank_;
-  int ranks_;
   int fd_;
   Layout layout_;
   size_t buffers_for(size_t bytes) const { return (bytes + layout_.staging_buffer - 1) / layout_.staging_buffer; }
