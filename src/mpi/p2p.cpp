@@ -203,7 +203,7 @@ int irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int t
 }
 
 int recv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  MPI_Request request;
+  MPI_Request request = MPI_REQUEST_NULL;
   if (int error = irecv_c(buf, count, datatype, source, tag, comm, &request)) return error;
   Request& r = *request_of(request);
   wait_for(r);
