@@ -21,7 +21,7 @@ constinit base::IntSetting unexpected_limit{
 WEFT_SETTING(unexpected_limit);
 
 // Unexpected messages up to this much data come from a list of used ones: no heap on the road of a small message.
-constexpr uint32_t pooled_bytes = 48;
+constexpr uint32_t pooled_bytes = 64;
 constexpr int pooled_most = 1024;
 
 void acknowledge(const wire::Sync& sync) {
