@@ -37,7 +37,7 @@ struct FortranBooleans {
   unsigned char no[16] = {};
 };
 constinit FortranBooleans booleans;
-constinit Info* fortran_info = nullptr;
+constinit std::vector<std::pair<std::string, std::string>>* fortran_info = nullptr;  // kept until the process ends
 
 int bad_size(const char* function, int size) {
   return fail(nullptr, function, MPI_ERR_ARG, "logical_size is %d: it must be 1, 2, 4, 8 or 16", size);
@@ -73,9 +73,7 @@ int abi_set_fortran_info(MPI_Info info) {
   const Info* given = info_of(info);
   if (given == nullptr) return bad_info(nullptr, function, info);
   if (fortran_info != nullptr) return fail(nullptr, function, MPI_ERR_ABI, "the information was given already");
-  fortran_info = make_info();
-  if (fortran_info == nullptr) return no_memory(nullptr, function, "an info object");
-  fortran_info->entries = given->entries;
+  fortran_info = new std::vector(given->entries);
   return MPI_SUCCESS;
 }
 
@@ -86,7 +84,7 @@ int abi_get_fortran_info(MPI_Info* info) {
   if (fortran_info == nullptr) return MPI_SUCCESS;
   Info* made = make_info();
   if (made == nullptr) return no_memory(nullptr, function, "an info object");
-  made->entries = fortran_info->entries;
+  made->entries = *fortran_info;
   *info = handle_of<MPI_Info>(made);
   return MPI_SUCCESS;
 }

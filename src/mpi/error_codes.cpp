@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/error_codes.hpp"
 
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <vector>
@@ -20,11 +21,12 @@ struct Added {
   bool used = false;
   int error_class = 0;
   int codes = 0;               // of a class: codes that were added to it
-  const char* text = nullptr;  // never freed: MPI_Error_string may be copying it
+  const char* text = nullptr;  // one of `texts`
 };
 
 constinit std::mutex guard;
 constinit std::vector<Added>* added = nullptr;  // entry i is code first_added + i; kept until the process ends
+constinit std::vector<char*>* texts = nullptr;  // all ever added, never freed: another thread may be copying one
 
 // The entry of a code; nullptr when the program has not added it. `guard` is held.
 Added* find(int code) {
@@ -116,13 +118,18 @@ int add_error_string(int errorcode, const char* string) {
     return fail(nullptr, function, MPI_ERR_ARG, "the string is longer than MPI_MAX_ERROR_STRING - 1 (%d)",
                 MPI_MAX_ERROR_STRING - 1);
   }
+  char* copy = strdup(string);
+  if (copy == nullptr) return no_memory(nullptr, function, "a string");
   {
     std::lock_guard lock(guard);
     if (Added* entry = find(errorcode)) {
-      entry->text = strdup(string);
-      if (entry->text != nullptr) return MPI_SUCCESS;
+      if (texts == nullptr) texts = new std::vector<char*>;
+      texts->push_back(copy);
+      entry->text = copy;
+      return MPI_SUCCESS;
     }
   }
+  free(copy);
   return fail(nullptr, function, MPI_ERR_ARG, "code %d was not added by MPI_Add_error_class or MPI_Add_error_code",
               errorcode);
 }

@@ -26,8 +26,9 @@ int copy_refuses(MPI_Comm, int, void*, void*, void*, int* flag) {
 int copy_fails(MPI_Comm, int, void*, void*, void*, int*) {
   return MPI_ERR_BASE;
 }
+bool deleting_fails = true;
 int delete_fails(MPI_Comm, int, void*, void*) {
-  return MPI_ERR_BASE;
+  return deleting_fails ? MPI_ERR_BASE : MPI_SUCCESS;
 }
 
 int delete_calls(MPI_Comm, int, void*, void* extra) {
@@ -96,6 +97,9 @@ void failing_callbacks() {
   MPI_Comm before = comm;
   EXPECT_CLASS(MPI_Comm_free(&comm), MPI_ERR_BASE);
   EXPECT(comm == before, "the communicator is gone");
+  deleting_fails = false;
+  MPI_Comm_free(&comm);
+  EXPECT(comm == MPI_COMM_NULL, "the communicator stays");
   MPI_Comm_free_keyval(&bad_copy);
   MPI_Comm_free_keyval(&bad_delete);
 }

@@ -216,7 +216,7 @@ void freed_in_use() {
 }
 
 void addresses() {
-  int pair[2];
+  int pair[2] = {};
   MPI_Aint first = 0, second = 0;
   MPI_Get_address(&pair[0], &first);
   MPI_Get_address(&pair[1], &second);
