@@ -63,6 +63,8 @@ void end_whole_job(int status) {
              .error = error,
              .remedy = error == EMFILE || error == ENFILE
                            ? "raise the limit of open files (ulimit -n)"
+                       : error == EFBIG
+                           ? "raise the limit of file sizes (ulimit -f): the segment counts as a file, though it is in memory"
                            : "start the program with Weft's mpiexec, with /proc mounted and "
                              "memfd_create allowed"});
 }

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -71,6 +72,11 @@ bool is_segment(int fd) {
 bool size_segment(int fd, size_t bytes) {
   struct stat s;
   if (fstat(fd, &s) != 0) return false;
+  rlimit limit;  // beyond it the kernel sends SIGXFSZ, which says nothing to the reader
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes) {
+    errno = EFBIG;
+    return false;
+  }
   if (s.st_size == 0 && ftruncate(fd, static_cast<off_t>(bytes)) != 0 && errno != EPERM) return false;
   if (fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) != 0) return false;
   if (fstat(fd, &s) != 0) return false;

@@ -38,7 +38,7 @@ bool progress() {
 
 void Backoff::tune(int ranks_here, int cpus_here) {
   const bool crowded = ranks_here > cpus_here;
-  spin_rounds = static_cast<uint32_t>(spin.value() >= 0 ? spin.value() : crowded ? 20 : 20000);
+  spin_rounds = static_cast<uint32_t>(spin.value() >= 0 ? spin.value() : crowded ? 0 : 20000);
   yield_rounds = static_cast<uint32_t>(yields.value() >= 0 ? yields.value() : crowded ? 200 : 1000);
 }
 
