@@ -37,16 +37,21 @@ void duplicates() {
   EXPECT(compare(dup, MPI_COMM_WORLD) == MPI_CONGRUENT, "compares as %d", compare(dup, MPI_COMM_WORLD));
   EXPECT(compare(dup, dup) == MPI_IDENT, "compares as %d with itself", compare(dup, dup));
   EXPECT(chain_sum(dup) == sum_to(expect::size), "sum %d", chain_sum(dup));
-  // The same tag on both: the one sent last is received first.
+  // The same tag on all three: the one sent last is received first.
   int next = (expect::rank + 1) % expect::size, before = (expect::rank + expect::size - 1) % expect::size;
-  int out[2] = {expect::rank, expect::rank + 100}, in[2] = {-1, -1};
-  MPI_Request requests[2];
+  int out[3] = {expect::rank, expect::rank + 100, expect::rank + 200}, in[3] = {-1, -1, -1};
+  MPI_Request requests[3];
+  MPI_Comm second;
+  MPI_Comm_dup(dup, &second);
   MPI_Isend(&out[0], 1, MPI_INT, next, 0, MPI_COMM_WORLD, &requests[0]);
   MPI_Isend(&out[1], 1, MPI_INT, next, 0, dup, &requests[1]);
+  MPI_Isend(&out[2], 1, MPI_INT, next, 0, second, &requests[2]);
+  MPI_Recv(&in[2], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, second, MPI_STATUS_IGNORE);
   MPI_Recv(&in[1], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, dup, MPI_STATUS_IGNORE);
   MPI_Recv(&in[0], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  EXPECT(in[0] == before && in[1] == before + 100, "got %d and %d", in[0], in[1]);
-  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  EXPECT(in[0] == before && in[1] == before + 100 && in[2] == before + 200, "got %d, %d, %d", in[0], in[1], in[2]);
+  MPI_Comm_free(&second);
+  MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
   MPI_Comm_free(&dup);
   EXPECT(dup == MPI_COMM_NULL, "not set to MPI_COMM_NULL");
 }
