@@ -18,18 +18,20 @@ static void token(int from, int to) {
 static void order_across_paths(void) {
   enum { rounds = 30, count = rounds * (size_count - 1) };
   static MPI_Request requests[count];
+  static unsigned char* data[count];
   if (me == 0) {
     for (int i = 0; i < count; ++i) {
       const int bytes = sizes[i % (size_count - 1)];
-      unsigned char* data = malloc((size_t)bytes + 1);
-      fill(data, bytes, (uint64_t)i);
+      data[i] = malloc((size_t)bytes + 1);
+      fill(data[i], bytes, (uint64_t)i);
       if (i % 5 == 4) {
-        OK(MPI_Issend(data, bytes, MPI_BYTE, 1, 5, world, &requests[i]));
+        OK(MPI_Issend(data[i], bytes, MPI_BYTE, 1, 5, world, &requests[i]));
       } else {
-        OK(MPI_Isend(data, bytes, MPI_BYTE, 1, 5, world, &requests[i]));
+        OK(MPI_Isend(data[i], bytes, MPI_BYTE, 1, 5, world, &requests[i]));
       }
-    }  // the buffers are left to the process: they must stay
+    }
     OK(MPI_Waitall(count, requests, MPI_STATUSES_IGNORE));
+    for (int i = 0; i < count; ++i) free(data[i]);
   }
   if (me == 1) {
     for (int i = 0; i < count; ++i) {

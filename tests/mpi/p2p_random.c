@@ -191,5 +191,14 @@ int main(int argc, char** argv) {
   int flag = 1;
   OK(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
   EXPECT(!flag);
+  for (int i = 0; i < most_open; ++i) {
+    free(slots[i].data);
+    free(out[i]);
+  }
+  for (int r = 0; r < ranks; ++r) free(plans[r]);
+  free(plans);
+  free(seen);
+  free(sources);
+  free(wanted_tags);
   return finish();
 }
