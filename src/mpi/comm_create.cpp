@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Making communicators (MPI-5.0, 7.4.2).
 
+#include <strings.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -96,7 +98,8 @@ int color_of_resource(const Comm& comm, int split_type, const Info* info) {
   if (resource != nullptr) return *resource == "mpi_shared_memory" ? 0 : MPI_UNDEFINED;
   const std::string* pset = split_type == MPI_COMM_TYPE_RESOURCE_GUIDED ? info->find("mpi_pset_name") : nullptr;
   if (pset == nullptr) return MPI_UNDEFINED;
-  return *pset == "mpi://WORLD" ? 0 : *pset == "mpi://SELF" ? comm.rank : MPI_UNDEFINED;
+  if (strcasecmp(pset->c_str(), "mpi://WORLD") == 0) return 0;
+  return strcasecmp(pset->c_str(), "mpi://SELF") == 0 ? comm.rank : MPI_UNDEFINED;
 }
 
 // The ranks in `comm` of a group's members; fails when there is one who is not in it.

@@ -4,6 +4,8 @@
 // or with MPI_Init. It leaves with MPI_Finalize, or with its last session when that comes later. A program that never
 // calls MPI_Init may open and close sessions again and again: it leaves the job when it exits.
 
+#include <strings.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -42,10 +44,10 @@ void leave_at_exit() {
   }
 }
 
-// The index in `pset_names`; -1: there is no such set.
+// The index in `pset_names`; -1: there is no such set. Scheme and authority of a URI have no case (RFC 3986, 6.2.2.1).
 int find_pset(const char* name) {
   for (int i = 0; i < pset_count; ++i) {
-    if (strcmp(name, pset_names[i]) == 0) return i;
+    if (strcasecmp(name, pset_names[i]) == 0) return i;
   }
   return -1;
 }

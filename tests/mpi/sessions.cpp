@@ -63,7 +63,7 @@ void sets(MPI_Session session) {
   MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 1, &length, name);
   EXPECT(strcmp(name, "mpi://SELF") == 0, "\"%s\"", name);
   MPI_Info info;
-  MPI_Session_get_pset_info(session, "mpi://SELF", &info);
+  MPI_Session_get_pset_info(session, "MPI://self", &info);  // a URI: no case
   MPI_Info_get(info, "mpi_size", 19, value, &flag);
   EXPECT(flag && strcmp(value, "1") == 0, "size %s", value);
   MPI_Info_free(&info);
