@@ -32,8 +32,8 @@ using heat::Field;
 using heat::Traffic;
 
 struct Options {
-  int n = 768;
-  int steps = 7000;
+  int n = 1024;
+  int steps = 12000;
   int quiet = 0;
   std::string picture;
 };
