@@ -73,8 +73,8 @@ Carrier carrier_of(Type& type) {
   return {Scope::type, type_handle(&type), &record_of(type).attributes, nullptr};
 }
 
-// A freed key is found while values use it: they are read and deleted through it (MPI-5.0, 7.7.2), and callbacks that get
-// it may free it once more.
+// A freed key is found while values use it: they are read and deleted through it (MPI-5.0, 7.7.2), and callbacks that
+// get it may free it once more.
 Keyval* find_key(Scope scope, int id) {
   if (keyvals == nullptr) return nullptr;
   auto at = keyvals->find(id);
