@@ -59,14 +59,14 @@ void end_whole_job(int status) {
 }
 
 [[noreturn]] void die_of_segment(const char* what, int error) {
-  base::die({.cause = std::string("the job's shared memory segment: ") + what,
-             .error = error,
-             .remedy = error == EMFILE || error == ENFILE
-                           ? "raise the limit of open files (ulimit -n)"
-                       : error == EFBIG
-                           ? "raise the limit of file sizes (ulimit -f): the segment counts as a file, though it is in memory"
-                           : "start the program with Weft's mpiexec, with /proc mounted and "
-                             "memfd_create allowed"});
+  base::die(
+      {.cause = std::string("the job's shared memory segment: ") + what,
+       .error = error,
+       .remedy = error == EMFILE || error == ENFILE ? "raise the limit of open files (ulimit -n)"
+                 : error == EFBIG
+                     ? "raise the limit of file sizes (ulimit -f): the segment counts as a file, though it is in memory"
+                     : "start the program with Weft's mpiexec, with /proc mounted and "
+                       "memfd_create allowed"});
 }
 
 void give_size(int fd, int size, size_t (*segment_bytes)(int)) {

@@ -16,8 +16,10 @@ namespace {
 constinit base::IntSetting unexpected_limit{
     {.name = "WEFT_UNEXPECTED_LIMIT",
      .help = "memory for messages that come before their receives; beyond it senders send envelopes only",
-     .unit = base::Unit::bytes, .level = base::Level::basic},
-    16 << 20, {64 << 10, int64_t{1} << 40}};
+     .unit = base::Unit::bytes,
+     .level = base::Level::basic},
+    16 << 20,
+    {64 << 10, int64_t{1} << 40}};
 WEFT_SETTING(unexpected_limit);
 
 // Unexpected messages up to this much data come from a list of used ones: no heap on the road of a small message.
@@ -135,7 +137,8 @@ void on_recalled(const transport::Arrival& a) {
 }  // namespace
 
 void check_size(const transport::Arrival& arrival, size_t bytes) {
-  if (arrival.bytes >= bytes) [[likely]] return;
+  if (arrival.bytes >= bytes) [[likely]]
+    return;
   base::die({.cause = "a protocol message of kind " + std::to_string(arrival.kind) + " is too short (" +
                       std::to_string(arrival.bytes) + " bytes)",
              .remedy = "run all ranks with the same version of Weft"});
@@ -143,18 +146,30 @@ void check_size(const transport::Arrival& arrival, size_t bytes) {
 
 void on_arrival(const transport::Arrival& arrival) {
   switch (arrival.kind) {
-    case wire::eager: return on_eager(arrival);
-    case wire::eager_sync: return on_eager_sync(arrival);
-    case wire::buffered: return on_buffered(arrival);
-    case wire::announce: return on_announce(arrival);
-    case wire::announce_stream: return on_announce_stream(arrival);
-    case wire::ask_stream: return on_ask_stream(arrival);
-    case wire::chunk: return on_chunk(arrival);
-    case wire::finished: return on_finished(arrival);
-    case wire::offer: return on_offer(arrival);
-    case wire::delivered: return on_delivered(arrival);
-    case wire::recall: return on_recall(arrival);
-    case wire::recalled: return on_recalled(arrival);
+    case wire::eager:
+      return on_eager(arrival);
+    case wire::eager_sync:
+      return on_eager_sync(arrival);
+    case wire::buffered:
+      return on_buffered(arrival);
+    case wire::announce:
+      return on_announce(arrival);
+    case wire::announce_stream:
+      return on_announce_stream(arrival);
+    case wire::ask_stream:
+      return on_ask_stream(arrival);
+    case wire::chunk:
+      return on_chunk(arrival);
+    case wire::finished:
+      return on_finished(arrival);
+    case wire::offer:
+      return on_offer(arrival);
+    case wire::delivered:
+      return on_delivered(arrival);
+    case wire::recall:
+      return on_recall(arrival);
+    case wire::recalled:
+      return on_recalled(arrival);
     default:
       base::die({.cause = "a message of unknown kind " + std::to_string(arrival.kind) + " arrived",
                  .remedy = "run all ranks with the same version of Weft"});
@@ -163,7 +178,8 @@ void on_arrival(const transport::Arrival& arrival) {
 
 void store(Request& r, int64_t position, const void* data, int64_t bytes) {
   const int64_t room = r.bytes - position;
-  if (bytes > room) [[unlikely]] bytes = room > 0 ? room : 0;
+  if (bytes > room) [[unlikely]]
+    bytes = room > 0 ? room : 0;
   if (r.layout != nullptr) [[unlikely]] {
     datatype::unpack(*r.layout, r.count, r.buffer, position, data, bytes);
   } else if (bytes == 8) {
@@ -199,8 +215,8 @@ Unexpected* new_unexpected(const Envelope& envelope, uint8_t kind, int64_t bytes
                  .remedy = "post receives earlier, free memory, or lower WEFT_UNEXPECTED_LIMIT"});
     }
   }
-  *u = Unexpected{.envelope = envelope, .kind = kind, .stored = static_cast<uint64_t>(bytes),
-                  .message_bytes = message_bytes};
+  *u = Unexpected{
+      .envelope = envelope, .kind = kind, .stored = static_cast<uint64_t>(bytes), .message_bytes = message_bytes};
   ++lane.counters.unexpected;
   lane.unexpected_bytes += bytes;
   if (lane.unexpected_bytes > unexpected_limit.value() && !lane.saturated) [[unlikely]] {

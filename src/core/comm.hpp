@@ -14,11 +14,11 @@ namespace weft::core {
 // The processes of a group by their rank in the job: a formula where there is one, a table otherwise.
 struct Group : base::Object {
   int32_t size = 0;
-  int32_t rank = -1;    // ours in the group, -1 when we are not in it
-  int32_t first = 0;    // job rank of r = first + r * stride, when `table` is empty
+  int32_t rank = -1;  // ours in the group, -1 when we are not in it
+  int32_t first = 0;  // job rank of r = first + r * stride, when `table` is empty
   int32_t stride = 1;
   std::vector<int32_t> table;
-  int references = 1;   // handles and communicators
+  int references = 1;  // handles and communicators
   bool predefined = false;
 
   int32_t job_rank(int32_t r) const { return table.empty() ? first + r * stride : table[static_cast<size_t>(r)]; }
@@ -29,14 +29,15 @@ struct Comm : base::Object {
   uint32_t context = 0;  // of point-to-point messages; context + 1 is for collective operations
   int32_t rank = 0;
   int32_t size = 1;
-  int32_t first = 0;     // job rank of r = first + r * stride, unless there is a table
+  int32_t first = 0;  // job rank of r = first + r * stride, unless there is a table
   int32_t stride = 1;
   const int32_t* table = nullptr;
   // ----
   Group* group = nullptr;
   uint32_t collective_context() const { return context + 1; }
   int32_t job_rank(int32_t r) const {
-    if (table == nullptr) [[likely]] return first + r * stride;
+    if (table == nullptr) [[likely]]
+      return first + r * stride;
     return table[r];
   }
 };

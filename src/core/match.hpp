@@ -4,10 +4,10 @@
 
 // Matching: posted receives and unexpected messages of a lane.
 //
-// Receives that name source and tag lie in bins by (context, source, tag); those with a wildcard in one list. Both carry
-// their posting order, so that an arriving message takes the receive posted first among all that match. Unexpected messages
-// lie in the same bins and, for receives with wildcards, in one list in order of arrival, which is the order of sending
-// for each source. See docs/matching.md.
+// Receives that name source and tag lie in bins by (context, source, tag); those with a wildcard in one list. Both
+// carry their posting order, so that an arriving message takes the receive posted first among all that match.
+// Unexpected messages lie in the same bins and, for receives with wildcards, in one list in order of arrival, which is
+// the order of sending for each source. See docs/matching.md.
 
 #include <cstdlib>
 
@@ -24,7 +24,9 @@ inline bool same(const Envelope& a, const Envelope& b) {
   return a.context == b.context && a.source == b.source && a.tag == b.tag;
 }
 
-inline bool has_wildcard(const Envelope& wanted) { return wanted.source == any_source || wanted.tag == any_tag; }
+inline bool has_wildcard(const Envelope& wanted) {
+  return wanted.source == any_source || wanted.tag == any_tag;
+}
 
 // A message that came before its receive: exactly what is needed of it, right behind this header.
 struct Unexpected {
@@ -33,9 +35,9 @@ struct Unexpected {
   Unexpected* next;
   Envelope envelope;
   uint8_t kind;
-  uint64_t stored;          // bytes behind this header
-  int64_t message_bytes;    // size of the message, which a probe reports
-  void* inflow = nullptr;   // the stream that still fills it
+  uint64_t stored;         // bytes behind this header
+  int64_t message_bytes;   // size of the message, which a probe reports
+  void* inflow = nullptr;  // the stream that still fills it
 
   unsigned char* data() { return reinterpret_cast<unsigned char*>(this + 1); }
 };
@@ -51,7 +53,8 @@ class Matcher {
       before = found;
       found = found->next;
     }
-    if (wild_.first != nullptr) [[unlikely]] return take_with_wildcards(queue, before, found, envelope);
+    if (wild_.first != nullptr) [[unlikely]]
+      return take_with_wildcards(queue, before, found, envelope);
     if (found != nullptr) queue.unlink(before, found);
     return found;
   }

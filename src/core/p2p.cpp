@@ -120,7 +120,6 @@ void complete_send(Request& r, Path path) {
   complete(r);
 }
 
-
 void start_send(Request& r, uint32_t context, int32_t dest, int32_t tag) {
   r.match = {context, r.comm->rank, tag, 0};
   r.source = proc_null;
@@ -236,6 +235,8 @@ void receive_matched(Request& r, Unexpected* message) {
   consume(r, message);
 }
 
-bool in_use(const Comm& comm) { return world.lane.any_request([&](const Request& r) { return r.comm == &comm; }); }
+bool in_use(const Comm& comm) {
+  return world.lane.any_request([&](const Request& r) { return r.comm == &comm; });
+}
 
 }  // namespace weft::core

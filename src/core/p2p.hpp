@@ -22,7 +22,8 @@ struct Outcome {
 // A request from the lane's pool with all fields at rest; nullptr when there is no memory.
 [[nodiscard]] inline Request* new_request(Comm& comm, Role role) {
   Request* r = world.lane.take_request();
-  if (r == nullptr) [[unlikely]] return nullptr;
+  if (r == nullptr) [[unlikely]]
+    return nullptr;
   r->kind = base::Kind::request;
   r->done = false;
   r->role = role;
@@ -63,11 +64,13 @@ void receive_unexpected_or_post(Request& r);
 // Starts a described receive.
 inline void start_receive(Request& r, uint32_t context, int32_t source, int32_t tag) {
   r.match = {context, source, tag, 0};
-  if (world.lane.matcher.anything_unexpected()) [[unlikely]] return receive_unexpected_or_post(r);
+  if (world.lane.matcher.anything_unexpected()) [[unlikely]]
+    return receive_unexpected_or_post(r);
   world.lane.matcher.post(r);
 }
 
-// send_now() in core/send_now.hpp is the short way of a small contiguous message; false when it must go this general way.
+// send_now() in core/send_now.hpp is the short way of a small contiguous message; false when it must go this general
+// way.
 
 // Blocking forms, used by collective operations. They return an error class.
 int32_t send(Comm& comm, uint32_t context, const void* buffer, int64_t count, Type& type, int32_t dest, int32_t tag);

@@ -14,25 +14,32 @@ namespace weft::core {
 
 namespace {
 
-constinit base::IntSetting spin{
-    {.name = "WEFT_SPIN", .help = "polls of a waiting rank before it yields; -1: by ranks per core",
-     .unit = base::Unit::count, .level = base::Level::basic},
-    -1, {-1, 1000000000}};
+constinit base::IntSetting spin{{.name = "WEFT_SPIN",
+                                 .help = "polls of a waiting rank before it yields; -1: by ranks per core",
+                                 .unit = base::Unit::count,
+                                 .level = base::Level::basic},
+                                -1,
+                                {-1, 1000000000}};
 WEFT_SETTING(spin);
 
 constinit base::IntSetting yields{
-    {.name = "WEFT_YIELDS", .help = "times a waiting rank yields the processor before it sleeps; -1: by ranks per core",
+    {.name = "WEFT_YIELDS",
+     .help = "times a waiting rank yields the processor before it sleeps; -1: by ranks per core",
      .unit = base::Unit::count},
-    -1, {-1, 1000000000}};
+    -1,
+    {-1, 1000000000}};
 WEFT_SETTING(yields);
 
 }  // namespace
 
 bool progress() {
   bool moved = world.host != nullptr && world.host->poll(on_arrival) != 0;
-  if (world.lane.peers_waiting != nullptr) [[unlikely]] moved |= flush_waiting();
-  if (world.lane.streams != nullptr) [[unlikely]] moved |= advance_streams();
-  if (world.lane.pulls != nullptr || world.lane.pushes != nullptr) [[unlikely]] moved |= share_work();
+  if (world.lane.peers_waiting != nullptr) [[unlikely]]
+    moved |= flush_waiting();
+  if (world.lane.streams != nullptr) [[unlikely]]
+    moved |= advance_streams();
+  if (world.lane.pulls != nullptr || world.lane.pushes != nullptr) [[unlikely]]
+    moved |= share_work();
   return moved;
 }
 
@@ -42,9 +49,13 @@ void Backoff::tune(int ranks_here, int cpus_here) {
   yield_rounds = static_cast<uint32_t>(yields.value() >= 0 ? yields.value() : crowded ? 200 : 1000);
 }
 
-void Backoff::relax() { base::cpu_relax(); }
+void Backoff::relax() {
+  base::cpu_relax();
+}
 
-void Backoff::yield() { sched_yield(); }
+void Backoff::yield() {
+  sched_yield();
+}
 
 void Backoff::arm() {
   if (world.host != nullptr) world.host->arm();
@@ -57,7 +68,8 @@ void Backoff::disarm() {
 void Backoff::sleep() {
   ++world.lane.counters.sleeps;
   constexpr uint64_t second = 1000000000;
-  // Staging memory and room in a peer's ring become free without a message: look again soon while something waits for it.
+  // Staging memory and room in a peer's ring become free without a message: look again soon while something waits for
+  // it.
   constexpr uint64_t soon = 1000000;
   const bool look_soon = world.lane.streams != nullptr || world.lane.peers_waiting != nullptr;
   if (world.host != nullptr) return world.host->sleep(look_soon ? soon : second);

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Progress and waiting. Whoever waits makes progress: polls the transport, sends what found the way full, moves streams. Then
-// it spins, yields the processor, and at last sleeps until a message comes. How long to spin follows from ranks per core.
+// Progress and waiting. Whoever waits makes progress: polls the transport, sends what found the way full, moves
+// streams. Then it spins, yields the processor, and at last sleeps until a message comes. How long to spin follows from
+// ranks per core.
 
 #include "core/world.hpp"
 

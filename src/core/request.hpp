@@ -43,8 +43,8 @@ struct RequestFlags {
   bool active : 1;      // started and not yet completed by a Wait or Test; false only for inactive persistent ones
   bool persistent : 1;  // stays after completion, until freed
   bool cancelled : 1;
-  bool shared : 1;      // done_send: never freed
-  bool orphan : 1;      // the user freed the handle before completion
+  bool shared : 1;  // done_send: never freed
+  bool orphan : 1;  // the user freed the handle before completion
 };
 
 struct alignas(64) Request : base::Object {
@@ -83,7 +83,8 @@ static_assert(sizeof(Request) <= 256);
 
 // Marks the request complete. The last thing that happens to it on the side of the protocols.
 inline void complete(Request& request) {
-  if (request.on_done != nullptr && !request.on_done(request)) [[unlikely]] return;
+  if (request.on_done != nullptr && !request.on_done(request)) [[unlikely]]
+    return;
   // Stored last; pairs with the acquire load of is_done().
   std::atomic_ref(request.done).store(true, std::memory_order_release);
 }

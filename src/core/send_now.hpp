@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The road of a small message to a rank of this host, whole, inlined into its callers: this is the one place where core knows
-// the transport behind an endpoint. One branch tells that the way is open: the peer was met, nothing waits for room, it takes
-// more than envelopes. Everything else goes the general way, start_send().
+// The road of a small message to a rank of this host, whole, inlined into its callers: this is the one place where core
+// knows the transport behind an endpoint. One branch tells that the way is open: the peer was met, nothing waits for
+// room, it takes more than envelopes. Everything else goes the general way, start_send().
 
 #include "core/p2p.hpp"
 #include "core/protocol/wire.hpp"
@@ -20,7 +20,8 @@ namespace weft::core {
   ++count.messages;
   count.bytes += static_cast<uint64_t>(bytes);
   std::atomic_signal_fence(std::memory_order_seq_cst);  // see ShmTransport::arm()
-  if (open.attention().load(std::memory_order_relaxed) != 0) [[unlikely]] attend(peer);
+  if (open.attention().load(std::memory_order_relaxed) != 0) [[unlikely]]
+    attend(peer);
 }
 
 // Sends what fits into one cell (8 bytes).
@@ -38,8 +39,7 @@ namespace weft::core {
 }
 
 // Sends what fits into the mailbox.
-inline bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t bytes, int32_t dest,
-                     int32_t tag) {
+inline bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t bytes, int32_t dest, int32_t tag) {
   Peer& peer = *world.peers[comm.job_rank(dest)];
   transport::shm::ShmEndpoint* const open = peer.open;
   if (open == nullptr || bytes > world.mailbox_limit) return false;

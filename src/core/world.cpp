@@ -27,9 +27,11 @@ transport::shm::ShmTransport* shared_memory = nullptr;
 void* header = nullptr;  // the launcher's view of the job: boot/status.hpp
 
 void map_header() {
-  header = mmap(nullptr, boot::job_header_bytes(world.size), PROT_READ | PROT_WRITE, MAP_SHARED, world.job.segment_fd, 0);
+  header =
+      mmap(nullptr, boot::job_header_bytes(world.size), PROT_READ | PROT_WRITE, MAP_SHARED, world.job.segment_fd, 0);
   if (header == MAP_FAILED) {
-    base::die({.cause = "cannot map the head of the job's shared memory", .error = errno,
+    base::die({.cause = "cannot map the head of the job's shared memory",
+               .error = errno,
                .remedy = "raise the limit on address space (ulimit -v)"});
   }
 }
@@ -132,8 +134,12 @@ bool Lane::any_request(const std::function<bool(const Request&)>& asked) const {
   return false;
 }
 
-void* allocate_shared(size_t bytes) { return shared_memory->allocate(bytes); }
+void* allocate_shared(size_t bytes) {
+  return shared_memory->allocate(bytes);
+}
 
-bool release_shared(void* memory) { return shared_memory->release(memory); }
+bool release_shared(void* memory) {
+  return shared_memory->release(memory);
+}
 
 }  // namespace weft::core

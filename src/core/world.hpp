@@ -29,17 +29,17 @@ struct PathCount {
 
 struct Counters {
   PathCount sent[path_count];
-  uint64_t unexpected = 0;    // messages that came before their receive
-  uint64_t retries = 0;       // sends that found the way full
-  uint64_t sleeps = 0;        // waits that ended in the kernel
+  uint64_t unexpected = 0;  // messages that came before their receive
+  uint64_t retries = 0;     // sends that found the way full
+  uint64_t sleeps = 0;      // waits that ended in the kernel
 };
 
 // A message that found the way full: a request, or a protocol message we keep a copy of.
 struct Waiting;
 
 struct Peer {
-  // The peer's ring while small messages may go straight into it: it is on this host, nothing waits for room, and it has
-  // not asked for envelopes only. Otherwise nullptr, and sends take the general way.
+  // The peer's ring while small messages may go straight into it: it is on this host, nothing waits for room, and it
+  // has not asked for envelopes only. Otherwise nullptr, and sends take the general way.
   transport::shm::ShmEndpoint* open = nullptr;
   transport::shm::ShmEndpoint* near = nullptr;  // what `open` is when it is open
   transport::Endpoint* endpoint = nullptr;
@@ -75,7 +75,8 @@ struct Lane {
 
   Request* take_request() {
     Request* r = free_requests;
-    if (r == nullptr) [[unlikely]] return grow();
+    if (r == nullptr) [[unlikely]]
+      return grow();
     free_requests = r->next;
     return r;
   }
@@ -97,12 +98,12 @@ struct World {
   bool running = false;
   int32_t rank = 0;
   int32_t size = 1;
-  uint32_t mailbox_limit = 0;    // E0 up to here
-  int64_t buffer_limit = 0;      // E1 up to here
-  Peer** peers = nullptr;        // by job rank, `stranger` until contacted
-  Peer stranger;                 // its way is never open
+  uint32_t mailbox_limit = 0;  // E0 up to here
+  int64_t buffer_limit = 0;    // E1 up to here
+  Peer** peers = nullptr;      // by job rank, `stranger` until contacted
+  Peer stranger;               // its way is never open
   Lane lane;
-  Request* done_send = nullptr;  // what a send that left at once gives its caller
+  Request* done_send = nullptr;          // what a send that left at once gives its caller
   transport::Transport* host = nullptr;  // the ranks of this host
   transport::Transport* self = nullptr;
   boot::Job job;
@@ -124,8 +125,8 @@ void start();
 // Completes what is still on its way and leaves the job.
 void stop();
 
-// Memory that ranks of this host reach directly (MPI_Alloc_mem), page-aligned and untouched; nullptr with errno set when
-// there is none. release_shared() is false for memory that did not come from here. Thread-safe.
+// Memory that ranks of this host reach directly (MPI_Alloc_mem), page-aligned and untouched; nullptr with errno set
+// when there is none. release_shared() is false for memory that did not come from here. Thread-safe.
 [[nodiscard]] void* allocate_shared(size_t bytes);
 [[nodiscard]] bool release_shared(void* memory);
 

@@ -33,8 +33,8 @@ void fill(MPI_Status* status, const Request& r) {
 [[gnu::cold, gnu::noinline]] int bad_request(const char* function, MPI_Request handle, int index) {
   if (!is_running()) return bad_comm(function, MPI_COMM_WORLD);
   return fail(nullptr, function, MPI_ERR_REQUEST,
-              "request %d (handle %p) is not a live request: it was freed, completed and copied, or never started", index,
-              static_cast<void*>(handle));
+              "request %d (handle %p) is not a live request: it was freed, completed and copied, or never started",
+              index, static_cast<void*>(handle));
 }
 
 [[gnu::cold, gnu::noinline]] int bad_argument(const char* function, const char* what) {
@@ -43,14 +43,20 @@ void fill(MPI_Status* status, const Request& r) {
 
 // Whether an array argument is one; MPI_SUCCESS, or the error raised.
 int check_array(const char* function, int count, const MPI_Request* requests) {
-  if (count < 0) [[unlikely]] return fail(nullptr, function, MPI_ERR_COUNT, "the number of requests is %d", count);
-  if (count > 0 && requests == nullptr) [[unlikely]] return bad_argument(function, "the array of requests is a null pointer");
+  if (count < 0) [[unlikely]]
+    return fail(nullptr, function, MPI_ERR_COUNT, "the number of requests is %d", count);
+  if (count > 0 && requests == nullptr) [[unlikely]]
+    return bad_argument(function, "the array of requests is a null pointer");
   return MPI_SUCCESS;
 }
 
-MPI_Status* at(MPI_Status* statuses, int i) { return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i; }
+MPI_Status* at(MPI_Status* statuses, int i) {
+  return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i;
+}
 
-const Comm* comm_of_request(const Request& r) { return static_cast<const Comm*>(r.comm); }
+const Comm* comm_of_request(const Request& r) {
+  return static_cast<const Comm*>(r.comm);
+}
 
 // Ends a completed request among several: its error goes into its status.
 int retire_one_of_many(MPI_Request* handle, Request& r, MPI_Status* status) {
@@ -61,7 +67,8 @@ int retire_one_of_many(MPI_Request* handle, Request& r, MPI_Status* status) {
 
 // After the calls that complete several: MPI_ERR_IN_STATUS when one failed.
 int several(const char* function, const Comm* comm, int errors) {
-  if (errors == 0) [[likely]] return MPI_SUCCESS;
+  if (errors == 0) [[likely]]
+    return MPI_SUCCESS;
   return fail(comm, function, MPI_ERR_IN_STATUS, "%d of the operations failed; the statuses say which and why", errors);
 }
 
@@ -103,10 +110,12 @@ int fail_completed(const Comm* comm, const char* function, int error) {
 }
 
 int wait(MPI_Request* request, MPI_Status* status) {
-  if (request == nullptr) [[unlikely]] return bad_argument("MPI_Wait", "the address of the request is a null pointer");
+  if (request == nullptr) [[unlikely]]
+    return bad_argument("MPI_Wait", "the address of the request is a null pointer");
   Request* r = nullptr;
   const State state = state_of(*request, &r);
-  if (state == State::invalid) [[unlikely]] return bad_request("MPI_Wait", *request, 0);
+  if (state == State::invalid) [[unlikely]]
+    return bad_request("MPI_Wait", *request, 0);
   if (state == State::idle) {
     set_empty_status(status);
     return MPI_SUCCESS;
@@ -118,10 +127,12 @@ int wait(MPI_Request* request, MPI_Status* status) {
 }
 
 int test(MPI_Request* request, int* flag, MPI_Status* status) {
-  if (request == nullptr || flag == nullptr) [[unlikely]] return bad_argument("MPI_Test", "request or flag is a null pointer");
+  if (request == nullptr || flag == nullptr) [[unlikely]]
+    return bad_argument("MPI_Test", "request or flag is a null pointer");
   Request* r = nullptr;
   State state = state_of(*request, &r);
-  if (state == State::invalid) [[unlikely]] return bad_request("MPI_Test", *request, 0);
+  if (state == State::invalid) [[unlikely]]
+    return bad_request("MPI_Test", *request, 0);
   if (state == State::pending) {
     (void)core::progress();
     state = state_of(*request, &r);
@@ -144,7 +155,8 @@ int waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_stat
   for (int i = 0; i < count; ++i) {
     Request* r = nullptr;
     const State state = state_of(array_of_requests[i], &r);
-    if (state == State::invalid) [[unlikely]] return bad_request("MPI_Waitall", array_of_requests[i], i);
+    if (state == State::invalid) [[unlikely]]
+      return bad_request("MPI_Waitall", array_of_requests[i], i);
     if (state == State::idle) {
       set_status(at(array_of_statuses, i), MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, 0, false);
       continue;
@@ -173,10 +185,17 @@ Survey survey(int count, const MPI_Request requests[]) {
   for (int i = 0; i < count; ++i) {
     Request* r = nullptr;
     switch (state_of(requests[i], &r)) {
-      case State::invalid: s.invalid = i; return s;
-      case State::idle: break;
-      case State::pending: ++s.pending; break;
-      case State::done: ++s.done; break;
+      case State::invalid:
+        s.invalid = i;
+        return s;
+      case State::idle:
+        break;
+      case State::pending:
+        ++s.pending;
+        break;
+      case State::done:
+        ++s.done;
+        break;
     }
   }
   return s;
@@ -229,20 +248,23 @@ int retire_some(const char* function, int count, MPI_Request requests[], int* ou
 
 int testall(int count, MPI_Request array_of_requests[], int* flag, MPI_Status array_of_statuses[]) {
   if (int error = check_array("MPI_Testall", count, array_of_requests)) return error;
-  if (flag == nullptr) [[unlikely]] return bad_argument("MPI_Testall", "flag is a null pointer");
+  if (flag == nullptr) [[unlikely]]
+    return bad_argument("MPI_Testall", "flag is a null pointer");
   Survey s = survey(count, array_of_requests);
   if (s.invalid < 0 && s.pending > 0) {
     (void)core::progress();
     s = survey(count, array_of_requests);
   }
-  if (s.invalid >= 0) [[unlikely]] return bad_request("MPI_Testall", array_of_requests[s.invalid], s.invalid);
+  if (s.invalid >= 0) [[unlikely]]
+    return bad_request("MPI_Testall", array_of_requests[s.invalid], s.invalid);
   *flag = s.pending == 0;
   return s.pending == 0 ? waitall(count, array_of_requests, array_of_statuses) : MPI_SUCCESS;
 }
 
 int waitany(int count, MPI_Request array_of_requests[], int* indx, MPI_Status* status) {
   if (int error = check_array("MPI_Waitany", count, array_of_requests)) return error;
-  if (indx == nullptr) [[unlikely]] return bad_argument("MPI_Waitany", "index is a null pointer");
+  if (indx == nullptr) [[unlikely]]
+    return bad_argument("MPI_Waitany", "index is a null pointer");
   bool active = false;
   int invalid = -1;
   int found = -1;
@@ -250,7 +272,8 @@ int waitany(int count, MPI_Request array_of_requests[], int* indx, MPI_Status* s
     found = first_done(count, array_of_requests, &active, &invalid);
     return found >= 0 || invalid >= 0 || !active;
   });
-  if (invalid >= 0) [[unlikely]] return bad_request("MPI_Waitany", array_of_requests[invalid], invalid);
+  if (invalid >= 0) [[unlikely]]
+    return bad_request("MPI_Waitany", array_of_requests[invalid], invalid);
   if (found >= 0) return retire_any("MPI_Waitany", array_of_requests, found, indx, status);
   *indx = MPI_UNDEFINED;
   set_empty_status(status);
@@ -259,7 +282,8 @@ int waitany(int count, MPI_Request array_of_requests[], int* indx, MPI_Status* s
 
 int testany(int count, MPI_Request array_of_requests[], int* indx, int* flag, MPI_Status* status) {
   if (int error = check_array("MPI_Testany", count, array_of_requests)) return error;
-  if (indx == nullptr || flag == nullptr) [[unlikely]] return bad_argument("MPI_Testany", "index or flag is a null pointer");
+  if (indx == nullptr || flag == nullptr) [[unlikely]]
+    return bad_argument("MPI_Testany", "index or flag is a null pointer");
   bool active = false;
   int invalid = -1;
   int found = first_done(count, array_of_requests, &active, &invalid);
@@ -267,7 +291,8 @@ int testany(int count, MPI_Request array_of_requests[], int* indx, int* flag, MP
     (void)core::progress();
     found = first_done(count, array_of_requests, &active, &invalid);
   }
-  if (invalid >= 0) [[unlikely]] return bad_request("MPI_Testany", array_of_requests[invalid], invalid);
+  if (invalid >= 0) [[unlikely]]
+    return bad_request("MPI_Testany", array_of_requests[invalid], invalid);
   *flag = found >= 0 || !active;
   *indx = MPI_UNDEFINED;
   if (found >= 0) return retire_any("MPI_Testany", array_of_requests, found, indx, status);
@@ -288,7 +313,8 @@ int waitsome(int incount, MPI_Request array_of_requests[], int* outcount, int ar
     found = first_done(incount, array_of_requests, &active, &invalid);
     return found >= 0 || invalid >= 0 || !active;
   });
-  if (invalid >= 0) [[unlikely]] return bad_request("MPI_Waitsome", array_of_requests[invalid], invalid);
+  if (invalid >= 0) [[unlikely]]
+    return bad_request("MPI_Waitsome", array_of_requests[invalid], invalid);
   if (found < 0) {
     *outcount = MPI_UNDEFINED;
     return MPI_SUCCESS;
@@ -307,7 +333,8 @@ int testsome(int incount, MPI_Request array_of_requests[], int* outcount, int ar
     (void)core::progress();
     s = survey(incount, array_of_requests);
   }
-  if (s.invalid >= 0) [[unlikely]] return bad_request("MPI_Testsome", array_of_requests[s.invalid], s.invalid);
+  if (s.invalid >= 0) [[unlikely]]
+    return bad_request("MPI_Testsome", array_of_requests[s.invalid], s.invalid);
   if (s.done == 0 && s.pending == 0) {
     *outcount = MPI_UNDEFINED;
     return MPI_SUCCESS;
@@ -316,10 +343,12 @@ int testsome(int incount, MPI_Request array_of_requests[], int* outcount, int ar
 }
 
 int request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
-  if (flag == nullptr) [[unlikely]] return bad_argument("MPI_Request_get_status", "flag is a null pointer");
+  if (flag == nullptr) [[unlikely]]
+    return bad_argument("MPI_Request_get_status", "flag is a null pointer");
   Request* r = nullptr;
   State state = state_of(request, &r);
-  if (state == State::invalid) [[unlikely]] return bad_request("MPI_Request_get_status", request, 0);
+  if (state == State::invalid) [[unlikely]]
+    return bad_request("MPI_Request_get_status", request, 0);
   if (state == State::pending) {
     (void)core::progress();
     state = state_of(request, &r);
@@ -348,23 +377,25 @@ int request_get_status_all(int count, const MPI_Request array_of_requests[], int
                            MPI_Status array_of_statuses[]) {
   const char* function = "MPI_Request_get_status_all";
   if (int error = check_array(function, count, array_of_requests)) return error;
-  if (flag == nullptr) [[unlikely]] return bad_argument(function, "flag is a null pointer");
+  if (flag == nullptr) [[unlikely]]
+    return bad_argument(function, "flag is a null pointer");
   Survey s = survey(count, array_of_requests);
   if (s.invalid < 0 && s.pending > 0) {
     (void)core::progress();
     s = survey(count, array_of_requests);
   }
-  if (s.invalid >= 0) [[unlikely]] return bad_request(function, array_of_requests[s.invalid], s.invalid);
+  if (s.invalid >= 0) [[unlikely]]
+    return bad_request(function, array_of_requests[s.invalid], s.invalid);
   *flag = s.pending == 0;
   for (int i = 0; s.pending == 0 && i < count; ++i) show(at(array_of_statuses, i), array_of_requests[i]);
   return MPI_SUCCESS;
 }
 
-int request_get_status_any(int count, const MPI_Request array_of_requests[], int* indx, int* flag,
-                           MPI_Status* status) {
+int request_get_status_any(int count, const MPI_Request array_of_requests[], int* indx, int* flag, MPI_Status* status) {
   const char* function = "MPI_Request_get_status_any";
   if (int error = check_array(function, count, array_of_requests)) return error;
-  if (indx == nullptr || flag == nullptr) [[unlikely]] return bad_argument(function, "index or flag is a null pointer");
+  if (indx == nullptr || flag == nullptr) [[unlikely]]
+    return bad_argument(function, "index or flag is a null pointer");
   bool active = false;
   int invalid = -1;
   int found = first_done(count, array_of_requests, &active, &invalid);
@@ -372,7 +403,8 @@ int request_get_status_any(int count, const MPI_Request array_of_requests[], int
     (void)core::progress();
     found = first_done(count, array_of_requests, &active, &invalid);
   }
-  if (invalid >= 0) [[unlikely]] return bad_request(function, array_of_requests[invalid], invalid);
+  if (invalid >= 0) [[unlikely]]
+    return bad_request(function, array_of_requests[invalid], invalid);
   *flag = found >= 0 || !active;
   *indx = found >= 0 ? found : MPI_UNDEFINED;
   if (found >= 0) {
@@ -395,7 +427,8 @@ int request_get_status_some(int incount, const MPI_Request array_of_requests[], 
     (void)core::progress();
     s = survey(incount, array_of_requests);
   }
-  if (s.invalid >= 0) [[unlikely]] return bad_request(function, array_of_requests[s.invalid], s.invalid);
+  if (s.invalid >= 0) [[unlikely]]
+    return bad_request(function, array_of_requests[s.invalid], s.invalid);
   *outcount = s.done == 0 && s.pending == 0 ? MPI_UNDEFINED : 0;
   for (int i = 0; s.done > 0 && i < incount; ++i) {
     Request* r = nullptr;

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// MPI's objects over core's, and the way from handles to them. A handle is a pointer to an object; values below 0x1000 are the
-// standard's predefined ones and index a table. Any value may be asked for: what is not a live object of the right kind
-// comes back as nullptr.
+// MPI's objects over core's, and the way from handles to them. A handle is a pointer to an object; values below 0x1000
+// are the standard's predefined ones and index a table. Any value may be asked for: what is not a live object of the
+// right kind comes back as nullptr.
 
 #include <mpi.h>
 
@@ -64,8 +64,8 @@ struct Op : base::Object {
   const char* name = "";
 };
 
-// The objects of predefined handles; entries without one hold a free object, so that a lookup needs no null check. Filled
-// by MPI_Init (communicators) and by build_predefined_objects() (the rest).
+// The objects of predefined handles; entries without one hold a free object, so that a lookup needs no null check.
+// Filled by MPI_Init (communicators) and by build_predefined_objects() (the rest).
 inline constexpr uintptr_t predefined_limit = 0x1000;
 extern base::Object* predefined[predefined_limit];
 
@@ -83,14 +83,30 @@ inline T* object_of(Handle handle) {
   return object->kind == kind ? static_cast<T*>(object) : nullptr;
 }
 
-inline Comm* comm_of(MPI_Comm h) { return object_of<Comm, base::Kind::communicator>(h); }
-inline Type* type_of(MPI_Datatype h) { return object_of<Type, base::Kind::datatype>(h); }
-inline core::Group* group_of(MPI_Group h) { return object_of<core::Group, base::Kind::group>(h); }
-inline Request* request_of(MPI_Request h) { return object_of<Request, base::Kind::request>(h); }
-inline Message* message_of(MPI_Message h) { return object_of<Message, base::Kind::message>(h); }
-inline Op* op_of(MPI_Op h) { return object_of<Op, base::Kind::op>(h); }
-inline Errhandler* errhandler_of(MPI_Errhandler h) { return object_of<Errhandler, base::Kind::errhandler>(h); }
-inline Session* session_of(MPI_Session h) { return object_of<Session, base::Kind::session>(h); }
+inline Comm* comm_of(MPI_Comm h) {
+  return object_of<Comm, base::Kind::communicator>(h);
+}
+inline Type* type_of(MPI_Datatype h) {
+  return object_of<Type, base::Kind::datatype>(h);
+}
+inline core::Group* group_of(MPI_Group h) {
+  return object_of<core::Group, base::Kind::group>(h);
+}
+inline Request* request_of(MPI_Request h) {
+  return object_of<Request, base::Kind::request>(h);
+}
+inline Message* message_of(MPI_Message h) {
+  return object_of<Message, base::Kind::message>(h);
+}
+inline Op* op_of(MPI_Op h) {
+  return object_of<Op, base::Kind::op>(h);
+}
+inline Errhandler* errhandler_of(MPI_Errhandler h) {
+  return object_of<Errhandler, base::Kind::errhandler>(h);
+}
+inline Session* session_of(MPI_Session h) {
+  return object_of<Session, base::Kind::session>(h);
+}
 
 // The handle of an object that is not predefined.
 template <class Handle>
@@ -98,8 +114,8 @@ Handle handle_of(base::Object* object) {
   return reinterpret_cast<Handle>(object);
 }
 
-// Fills `predefined` with datatypes, operations, error handlers and the empty group. Runs once, without MPI_Init, so that
-// the functions allowed before it work.
+// Fills `predefined` with datatypes, operations, error handlers and the empty group. Runs once, without MPI_Init, so
+// that the functions allowed before it work.
 void build_predefined_objects();
 
 // Makes MPI_COMM_WORLD and MPI_COMM_SELF, and ends them.

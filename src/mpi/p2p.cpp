@@ -17,7 +17,8 @@ int no_memory(const Comm* comm, const char* function) {
 }
 
 int explain_data(const Comm* comm, const char* function, const void* buffer, MPI_Count count, MPI_Datatype datatype) {
-  if (count < 0) return fail(comm, function, MPI_ERR_COUNT, "the count is %lld, below 0", static_cast<long long>(count));
+  if (count < 0)
+    return fail(comm, function, MPI_ERR_COUNT, "the count is %lld, below 0", static_cast<long long>(count));
   const Type* type = type_of(datatype);
   if (type == nullptr) return bad_type(comm, function, datatype);
   if (!type->committed) {
@@ -40,10 +41,11 @@ int explain_send(const char* function, const void* buffer, MPI_Count count, MPI_
   const Comm* c = comm_of(comm);
   if (c == nullptr) return bad_comm(function, comm);
   if (dest != MPI_PROC_NULL && (dest < 0 || dest >= c->size)) {
-    return fail(c, function, MPI_ERR_RANK, "destination %d is not a rank of this communicator (0 to %d) or MPI_PROC_NULL",
-                dest, c->size - 1);
+    return fail(c, function, MPI_ERR_RANK,
+                "destination %d is not a rank of this communicator (0 to %d) or MPI_PROC_NULL", dest, c->size - 1);
   }
   if (tag < 0) return fail(c, function, MPI_ERR_TAG, "tag %d is outside 0 to %d (MPI_TAG_UB)", tag, INT32_MAX);
+  if (dest == MPI_PROC_NULL && count == 0) return MPI_SUCCESS;  // as everywhere: the type is not looked at
   return explain_data(c, function, buffer, count, datatype);
 }
 
@@ -59,18 +61,28 @@ int explain_receive(const char* function, const void* buffer, MPI_Count count, M
   if (tag < 0 && tag != MPI_ANY_TAG) {
     return fail(c, function, MPI_ERR_TAG, "tag %d is outside 0 to %d (MPI_TAG_UB) and not MPI_ANY_TAG", tag, INT32_MAX);
   }
+  if (source == MPI_PROC_NULL && count == 0) return MPI_SUCCESS;
   return explain_data(c, function, buffer, count, datatype);
 }
 
 namespace {
 
+constexpr const char* name_of_send(Mode mode, bool blocking) {
+  switch (mode) {
+    case Mode::synchronous:
+      return blocking ? "MPI_Ssend" : "MPI_Issend";
+    case Mode::ready:
+      return blocking ? "MPI_Rsend" : "MPI_Irsend";
+    default:
+      return blocking ? "MPI_Send" : "MPI_Isend";
+  }
+}
+
 // The general way of a nonblocking send: any size, layout and mode, and arguments that may be wrong.
-template <Mode mode>
+template <Mode mode, bool blocking = false>
 [[gnu::noinline]] int isend_general(const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                                     MPI_Comm comm, MPI_Request* request) {
-  static constexpr const char* function = mode == Mode::synchronous ? "MPI_Issend"
-                                          : mode == Mode::ready     ? "MPI_Irsend"
-                                                                    : "MPI_Isend";
+  static constexpr const char* function = name_of_send(mode, blocking);
   Operation op;
   const bool good = good_send(op, buffer, count, datatype, dest, tag, comm);
   if (!good) {
@@ -96,20 +108,19 @@ template <Mode mode>
 template <Mode mode>
 [[gnu::noinline]] int send_general(const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                                    MPI_Comm comm) {
-  static constexpr const char* function = mode == Mode::synchronous ? "MPI_Ssend"
-                                          : mode == Mode::ready     ? "MPI_Rsend"
-                                                                    : "MPI_Send";
+  static constexpr const char* function = name_of_send(mode, true);
   MPI_Request request = MPI_REQUEST_NULL;
-  if (int error = isend_general<mode>(buffer, count, datatype, dest, tag, comm, &request)) return error;
+  if (int error = isend_general<mode, true>(buffer, count, datatype, dest, tag, comm, &request)) return error;
   Request& r = *request_of(request);
   wait_for(r);
   const int error = retire(&request, r, MPI_STATUS_IGNORE);
   return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(comm_of(comm), function, error);
 }
 
+template <bool blocking>
 [[gnu::noinline]] int irecv_general(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                                     MPI_Comm comm, MPI_Request* request) {
-  const char* function = "MPI_Irecv";
+  static constexpr const char* function = blocking ? "MPI_Recv" : "MPI_Irecv";
   Operation op;
   const bool good = good_receive(op, buffer, count, datatype, source, tag, comm);
   if (!good) {
@@ -127,8 +138,8 @@ template <Mode mode>
   return MPI_SUCCESS;
 }
 
-// A few bytes to a rank of this host, all arguments plainly good: what is worth a road of its own. Its slow exits are calls
-// in tail position with the arguments as they came, so that nothing is saved for them.
+// A few bytes to a rank of this host, all arguments plainly good: what is worth a road of its own. Its slow exits are
+// calls in tail position with the arguments as they came, so that nothing is saved for them.
 [[gnu::always_inline]] inline bool send_small(const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest,
                                               int tag, MPI_Comm comm) {
   Operation op;
@@ -138,8 +149,8 @@ template <Mode mode>
 }
 
 template <Mode mode>
-[[gnu::always_inline]] inline int isend(const void* buffer, MPI_Count count, MPI_Datatype datatype,
-                                        int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+[[gnu::always_inline]] inline int isend(const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                                        MPI_Comm comm, MPI_Request* request) {
   if (mode != Mode::synchronous && request != nullptr && send_small(buffer, count, datatype, dest, tag, comm))
       [[likely]] {
     *request = done_request();
@@ -149,8 +160,8 @@ template <Mode mode>
 }
 
 template <Mode mode>
-[[gnu::always_inline]] inline int send(const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest,
-                                       int tag, MPI_Comm comm) {
+[[gnu::always_inline]] inline int send(const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                                       MPI_Comm comm) {
   if (mode != Mode::synchronous && send_small(buffer, count, datatype, dest, tag, comm)) [[likely]] {
     return MPI_SUCCESS;
   }
@@ -184,16 +195,20 @@ int irsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, 
   return isend<Mode::ready>(buf, count, datatype, dest, tag, comm, request);
 }
 
-int irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-            MPI_Request* request) {
+namespace {
+
+template <bool blocking>
+[[gnu::always_inline]] inline int irecv(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                                        MPI_Comm comm, MPI_Request* request) {
   Operation op;
   if (!good_plain_data(op, buf, count, datatype) || (op.comm = comm_of(comm)) == nullptr ||
       static_cast<uint32_t>(source) >= static_cast<uint32_t>(op.comm->size) || tag < 0 || request == nullptr ||
       !op.type->predefined) [[unlikely]] {
-    return irecv_general(buf, count, datatype, source, tag, comm, request);
+    return irecv_general<blocking>(buf, count, datatype, source, tag, comm, request);
   }
   Request* r = core::new_request(*op.comm, core::Role::receive);
-  if (r == nullptr) [[unlikely]] return no_memory(op.comm, "MPI_Irecv");
+  if (r == nullptr) [[unlikely]]
+    return no_memory(op.comm, "MPI_Irecv");
   r->buffer = buf;
   r->bytes = op.bytes;
   r->layout = nullptr;
@@ -202,9 +217,16 @@ int irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int t
   return MPI_SUCCESS;
 }
 
+}  // namespace
+
+int irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+            MPI_Request* request) {
+  return irecv<false>(buf, count, datatype, source, tag, comm, request);
+}
+
 int recv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
   MPI_Request request = MPI_REQUEST_NULL;
-  if (int error = irecv_c(buf, count, datatype, source, tag, comm, &request)) return error;
+  if (int error = irecv<true>(buf, count, datatype, source, tag, comm, &request)) return error;
   Request& r = *request_of(request);
   wait_for(r);
   const int error = retire(&request, r, status);

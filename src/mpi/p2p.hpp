@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What the point-to-point calls share: the checks of their arguments, and starting a request. The checks are written twice on
-// purpose: once as a few comparisons on the road of a good call, once, cold, to say what is wrong with a bad one.
+// What the point-to-point calls share: the checks of their arguments, and starting a request. The checks are written
+// twice on purpose: once as a few comparisons on the road of a good call, once, cold, to say what is wrong with a bad
+// one.
 
 #include "core/p2p.hpp"
 #include "mpi/error.hpp"
@@ -44,8 +45,8 @@ inline bool good_send(Operation& op, const void* buffer, MPI_Count count, MPI_Da
          good_data(op, buffer, count, datatype);
 }
 
-inline bool good_receive(Operation& op, const void* buffer, MPI_Count count, MPI_Datatype datatype, int source,
-                         int tag, MPI_Comm comm) {
+inline bool good_receive(Operation& op, const void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                         MPI_Comm comm) {
   op.comm = comm_of(comm);
   return op.comm != nullptr &&
          (static_cast<uint32_t>(source) < static_cast<uint32_t>(op.comm->size) || source == MPI_ANY_SOURCE) &&
@@ -63,7 +64,8 @@ inline bool good_receive(Operation& op, const void* buffer, MPI_Count count, MPI
 // A request for checked arguments; nullptr when there is no memory.
 [[nodiscard]] inline Request* new_request(const Operation& op, core::Role role, const void* buffer, MPI_Count count) {
   Request* r = core::new_request(*op.comm, role);
-  if (r == nullptr) [[unlikely]] return nullptr;
+  if (r == nullptr) [[unlikely]]
+    return nullptr;
   core::set_buffer(*r, const_cast<void*>(buffer), count, *op.type);
   if (!op.type->predefined) {  // the user may free the type before the operation ends
     r->type = op.type;
@@ -74,7 +76,9 @@ inline bool good_receive(Operation& op, const void* buffer, MPI_Count count, MPI
 
 [[nodiscard, gnu::cold]] int no_memory(const Comm* comm, const char* function);
 
-inline MPI_Request done_request() { return handle_of<MPI_Request>(core::world.done_send); }
+inline MPI_Request done_request() {
+  return handle_of<MPI_Request>(core::world.done_send);
+}
 
 // completion.cpp: waits for a request of any kind, and ends one: fills the status (unless ignored), frees it or makes a
 // persistent one inactive, and returns its error class without raising it.

@@ -51,7 +51,8 @@ struct Side {
 int check(const char* function, const Side& out, const Side& in, MPI_Comm comm) {
   Operation op;
   if (!good_send(op, out.buffer, out.count, out.datatype, out.partner, out.tag, comm)) {
-    if (int error = explain_send(function, out.buffer, out.count, out.datatype, out.partner, out.tag, comm)) return error;
+    if (int error = explain_send(function, out.buffer, out.count, out.datatype, out.partner, out.tag, comm))
+      return error;
   }
   if (!good_receive(op, in.buffer, in.count, in.datatype, in.partner, in.tag, comm)) {
     if (int error = explain_receive(function, in.buffer, in.count, in.datatype, in.partner, in.tag, comm)) return error;
@@ -111,8 +112,7 @@ int copy_out(const char* function, Side& out, MPI_Comm comm, std::unique_ptr<cha
 }  // namespace
 
 int sendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
-               MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
-               MPI_Status* status) {
+               MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
   const Side out{sendbuf, sendcount, sendtype, dest, sendtag};
   const Side in{recvbuf, recvcount, recvtype, source, recvtag};
   if (int error = check("MPI_Sendrecv", out, in, comm)) return error;

@@ -48,8 +48,8 @@ void print(const std::vector<core::Counters>& ranks) {
   }
   uint64_t bytes = 0;
   for (const core::PathCount& path : all.sent) bytes += path.bytes;
-  fprintf(stderr, "\nWeft: messages sent by %zu ranks\n  %-12s %12s %12s %8s\n", ranks.size(), "path", "messages", "bytes",
-          "share");
+  fprintf(stderr, "\nWeft: messages sent by %zu ranks\n  %-12s %12s %12s %8s\n", ranks.size(), "path", "messages",
+          "bytes", "share");
   for (int p = 0; p < core::path_count; ++p) {
     const core::PathCount& path = all.sent[p];
     fprintf(stderr, "  %-12s %12llu %12s %7.1f%%\n", core::path_names[p],

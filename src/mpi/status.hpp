@@ -49,7 +49,7 @@ inline void set_status(MPI_Status* status, int source, int tag, int error, int64
 
 // The status of nothing: of null and inactive requests (MPI-5.0, 3.7.3).
 inline void set_empty_status(MPI_Status* status) {
-  set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0, false);
+  set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, 0, false);
 }
 
 }  // namespace weft::mpi

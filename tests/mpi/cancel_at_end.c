@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// A synchronous send that nobody receives is cancelled while its destination is already in MPI_Finalize: the cancel must
-// end, there or here (MPI-5.0, 11.2.2: MPI_Finalize is collective, and may be needed for the progress of others).
+// A synchronous send that nobody receives is cancelled while its destination is already in MPI_Finalize: the cancel
+// must end, there or here (MPI-5.0, 11.2.2: MPI_Finalize is collective, and may be needed for the progress of others).
 #include "p2p.h"
 
 int main(int argc, char** argv) {

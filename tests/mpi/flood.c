@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// A sender far ahead of its receiver: the receiver, which is in MPI calls all the time waiting for another message, keeps
-// what comes within bounds, and everything is delivered in order. Two ranks.
+// A sender far ahead of its receiver: the receiver, which is in MPI calls all the time waiting for another message,
+// keeps what comes within bounds, and everything is delivered in order. Two ranks.
 //
 // usage: flood small|large|reverse|blocking
 #include "p2p.h"
@@ -19,7 +19,9 @@ static long peak(void) {
   return kib;
 }
 
-static int size_of(int i, int large) { return large ? 1024 : 8 + i % 57; }
+static int size_of(int i, int large) {
+  return large ? 1024 : 8 + i % 57;
+}
 
 int main(int argc, char** argv) {
   start(&argc, &argv);

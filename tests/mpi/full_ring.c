@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// A sender that fell asleep on a full way goes on when the receiver drains it, at once and not when its sleep times out.
-// Two ranks; the best of five tries counts, since the machine may be busy.
+// A sender that fell asleep on a full way goes on when the receiver drains it, at once and not when its sleep times
+// out. Two ranks; the best of five tries counts, since the machine may be busy.
 #include "p2p.h"
 
 enum { count = 3000, bytes = 1000 };

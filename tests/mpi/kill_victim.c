@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Traffic of all kinds without end, for kill.py: small and large messages, collective operations, memory, sleeping ranks.
+// Traffic of all kinds without end, for kill.py: small and large messages, collective operations, memory, sleeping
+// ranks.
 #include "p2p.h"
 
 int main(int argc, char** argv) {

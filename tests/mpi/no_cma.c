@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The kernel refuses process_vm_readv and process_vm_writev, as in containers with a strict seccomp profile: large messages
-// arrive whole all the same. `late`: permission is lost after messages have gone that way.
+// The kernel refuses process_vm_readv and process_vm_writev, as in containers with a strict seccomp profile: large
+// messages arrive whole all the same. `late`: permission is lost after messages have gone that way.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/filter.h>

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // No allocation, no system call, no mutex on the road of a small message in steady state.
 //
-// malloc and its kin and pthread_mutex_lock are this program's own, and counted. System calls: the stretch under test runs
-// in a thread of its own under a seccomp filter, which raises SIGSYS for every call; the handler says which and ends the
-// program. The thread never leaves its filter: it spins until the program ends. (A filter belongs to a thread; calls of
-// the vDSO are not seen, as they do not enter the kernel.) Waiting must not sleep: run it with a large WEFT_SPIN.
+// malloc and its kin and pthread_mutex_lock are this program's own, and counted. System calls: the stretch under test
+// runs in a thread of its own under a seccomp filter, which raises SIGSYS for every call; the handler says which and
+// ends the program. The thread never leaves its filter: it spins until the program ends. (A filter belongs to a thread;
+// calls of the vDSO are not seen, as they do not enter the kernel.) Waiting must not sleep: run it with a large
+// WEFT_SPIN.
 //
-// usage: nothing_on_the_road ROUNDS [malloc|syscall|mutex]: with a word the program itself does what must not happen, so
-// that the test can be seen to fail.
+// usage: nothing_on_the_road ROUNDS [malloc|syscall|mutex]: with a word the program itself does what must not happen,
+// so that the test can be seen to fail.
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/audit.h>
@@ -31,12 +32,24 @@ void* __libc_calloc(size_t, size_t);
 void* __libc_realloc(void*, size_t);
 void __libc_free(void*);
 void* __libc_memalign(size_t, size_t);
-void* malloc(size_t n) { return all_allocations++, allocations += watching, __libc_malloc(n); }
-void* calloc(size_t n, size_t m) { return all_allocations++, allocations += watching, __libc_calloc(n, m); }
-void* realloc(void* p, size_t n) { return all_allocations++, allocations += watching, __libc_realloc(p, n); }
-void free(void* p) { allocations += watching, __libc_free(p); }
-void* aligned_alloc(size_t a, size_t n) { return all_allocations++, allocations += watching, __libc_memalign(a, n); }
-void* memalign(size_t a, size_t n) { return all_allocations++, allocations += watching, __libc_memalign(a, n); }
+void* malloc(size_t n) {
+  return all_allocations++, allocations += watching, __libc_malloc(n);
+}
+void* calloc(size_t n, size_t m) {
+  return all_allocations++, allocations += watching, __libc_calloc(n, m);
+}
+void* realloc(void* p, size_t n) {
+  return all_allocations++, allocations += watching, __libc_realloc(p, n);
+}
+void free(void* p) {
+  allocations += watching, __libc_free(p);
+}
+void* aligned_alloc(size_t a, size_t n) {
+  return all_allocations++, allocations += watching, __libc_memalign(a, n);
+}
+void* memalign(size_t a, size_t n) {
+  return all_allocations++, allocations += watching, __libc_memalign(a, n);
+}
 int posix_memalign(void** p, size_t a, size_t n) {
   allocations += watching;
   return (*p = __libc_memalign(a, n)) == NULL ? ENOMEM : 0;
@@ -64,9 +77,8 @@ static void on_system_call(int sig, siginfo_t* info, void* context) {
 // Allowed is what the handler needs: to write, to end the process.
 static void forbid_system_calls(void) {
 #define ALLOW(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
-  struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-                               ALLOW(SYS_write), ALLOW(SYS_exit_group),
-                               BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP)};
+  struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)), ALLOW(SYS_write),
+                               ALLOW(SYS_exit_group), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP)};
   struct sock_fprog program = {sizeof code / sizeof *code, code};
   struct sigaction action = {.sa_sigaction = on_system_call, .sa_flags = SA_SIGINFO};
   sigaction(SIGSYS, &action, NULL);

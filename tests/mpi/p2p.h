@@ -25,8 +25,8 @@ __attribute__((format(printf, 3, 4), unused)) static void failed(const char* fil
   fprintf(stderr, "rank %d: %s:%d: %s\n", me, file, line, text);
 }
 
-#define EXPECT(condition) \
-  do {                    \
+#define EXPECT(condition)                                           \
+  do {                                                              \
     if (!(condition)) failed(__FILE__, __LINE__, "%s", #condition); \
   } while (0)
 #define EXPECT_INT(call, wanted)                                                                       \
@@ -36,9 +36,9 @@ __attribute__((format(printf, 3, 4), unused)) static void failed(const char* fil
       failed(__FILE__, __LINE__, "%s is %lld, not %lld (%s)", #call, is_value, wanted_value, #wanted); \
   } while (0)
 #define OK(call) EXPECT_CLASS(call, MPI_SUCCESS)
-#define EXPECT_CLASS(call, wanted)                                                                \
-  do {                                                                                            \
-    int is_class = class_of(call);                                                                \
+#define EXPECT_CLASS(call, wanted)                                                                          \
+  do {                                                                                                      \
+    int is_class = class_of(call);                                                                          \
     if (is_class != (wanted)) failed(__FILE__, __LINE__, "%s: class %d, not %s", #call, is_class, #wanted); \
   } while (0)
 

@@ -9,7 +9,9 @@ static int to, from;
 enum { large = 300000 };
 static unsigned char *in, *out;
 
-static void sync_ranks(void) { MPI_Barrier(world); }
+static void sync_ranks(void) {
+  MPI_Barrier(world);
+}
 
 // Makes a receive that stays pending until release_message(tag) on the sender's side.
 static MPI_Request pending(int* data, int tag) {
@@ -17,7 +19,9 @@ static MPI_Request pending(int* data, int tag) {
   OK(MPI_Irecv(data, 1, MPI_INT, from, tag, world, &r));
   return r;
 }
-static void give(int value, int tag) { OK(MPI_Send(&value, 1, MPI_INT, to, tag, world)); }
+static void give(int value, int tag) {
+  OK(MPI_Send(&value, 1, MPI_INT, to, tag, world));
+}
 
 static MPI_Request inactive(int* data) {
   MPI_Request r;
@@ -120,7 +124,8 @@ static void one(void) {
 
 static void any(void) {
   int data[4] = {-1, -1, -1, -1}, index = -1, flag = 1, persistent;
-  MPI_Request r[5] = {MPI_REQUEST_NULL, pending(&data[1], 1), pending(&data[2], 2), inactive(&persistent), pending(&data[3], 3)};
+  MPI_Request r[5] = {MPI_REQUEST_NULL, pending(&data[1], 1), pending(&data[2], 2), inactive(&persistent),
+                      pending(&data[3], 3)};
   MPI_Status s = dirty();
   OK(MPI_Testany(5, r, &index, &flag, &s));
   EXPECT(!flag && index == MPI_UNDEFINED);
@@ -148,7 +153,8 @@ static void any(void) {
 
 static void all(void) {
   int data[3] = {-1, -1, -1}, flag = 1, persistent = -1;
-  MPI_Request r[5] = {pending(&data[0], 1), MPI_REQUEST_NULL, pending(&data[1], 2), inactive(&persistent), pending(&data[2], 3)};
+  MPI_Request r[5] = {pending(&data[0], 1), MPI_REQUEST_NULL, pending(&data[1], 2), inactive(&persistent),
+                      pending(&data[2], 3)};
   MPI_Status s[5];
   sync_ranks();
   give(10, 1);
@@ -210,7 +216,8 @@ static void some(void) {
       OK(MPI_Testsome(n + 2, r, &count, indices, s));
     } else {
       OK(MPI_Request_get_status_some(n + 2, r, &count, indices, s));
-      for (int k = 0; k < count; ++k) EXPECT(is_message(&s[k], from, indices[k], 4) && r[indices[k]] != MPI_REQUEST_NULL);
+      for (int k = 0; k < count; ++k)
+        EXPECT(is_message(&s[k], from, indices[k], 4) && r[indices[k]] != MPI_REQUEST_NULL);
       continue;
     }
     if (count == MPI_UNDEFINED) {
@@ -245,10 +252,17 @@ static void failures_among_several(void) {
     give(3, 3);
     for (flag = 0; !flag;) OK(MPI_Request_get_status(r[2], &flag, MPI_STATUS_IGNORE));  // they come in order
     switch (way) {
-      case 0: EXPECT_CLASS(MPI_Waitall(3, r, s), MPI_ERR_IN_STATUS); break;
-      case 1: EXPECT_CLASS(MPI_Testall(3, r, &flag, s), MPI_ERR_IN_STATUS); break;
-      case 2: EXPECT_CLASS(MPI_Waitsome(3, r, &count, indices, s), MPI_ERR_IN_STATUS); break;
-      default: EXPECT_CLASS(MPI_Testsome(3, r, &count, indices, s), MPI_ERR_IN_STATUS);
+      case 0:
+        EXPECT_CLASS(MPI_Waitall(3, r, s), MPI_ERR_IN_STATUS);
+        break;
+      case 1:
+        EXPECT_CLASS(MPI_Testall(3, r, &flag, s), MPI_ERR_IN_STATUS);
+        break;
+      case 2:
+        EXPECT_CLASS(MPI_Waitsome(3, r, &count, indices, s), MPI_ERR_IN_STATUS);
+        break;
+      default:
+        EXPECT_CLASS(MPI_Testsome(3, r, &count, indices, s), MPI_ERR_IN_STATUS);
     }
     if (way >= 2) EXPECT_INT(count, 3);
     EXPECT_CLASS(s[0].MPI_ERROR, MPI_SUCCESS);
@@ -363,8 +377,8 @@ int main(int argc, char** argv) {
   from = (me + ranks - 1) % ranks;
   in = malloc(large);
   out = malloc(large);
-  void (*const parts[])(void) = {nothing_to_wait_for,    one, any, all, some, failures_among_several, freed_while_active,
-                                 persistent};
+  void (*const parts[])(void) = {nothing_to_wait_for, one,       any, all, some, failures_among_several,
+                                 freed_while_active,  persistent};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
     parts[i]();
     sync_ranks();

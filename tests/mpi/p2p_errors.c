@@ -21,8 +21,8 @@ static IsendCallC* const isends_c[] = {MPI_Isend_c,     MPI_Issend_c,     MPI_Ir
                                        MPI_Send_init_c, MPI_Ssend_init_c, MPI_Rsend_init_c, MPI_Bsend_init_c};
 
 // All the ways in with one set of arguments: as a send, and (peer and tag allowing wildcards) as a receive.
-static void each_way(int line, const void* buf, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, int wanted,
-                     int receives_too) {
+static void each_way(int line, const void* buf, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+                     int wanted, int receives_too) {
   MPI_Request r = MPI_REQUEST_NULL;
   MPI_Status s;
   int got[64], n = 0;
@@ -61,7 +61,14 @@ static void each_way(int line, const void* buf, int count, MPI_Datatype type, in
 
 static void arguments(void) {
   int data[4] = {0};
-  const uintptr_t garbage[] = {0xdeadbeef, 0xdeadbeefdeadbeef, 1, 0xfff, 0x1000, 64, UINTPTR_MAX, 0x7fffffffffff,
+  const uintptr_t garbage[] = {0xdeadbeef,
+                               0xdeadbeefdeadbeef,
+                               1,
+                               0xfff,
+                               0x1000,
+                               64,
+                               UINTPTR_MAX,
+                               0x7fffffffffff,
                                (uintptr_t)data & ~(uintptr_t)63};
   for (size_t i = 0; i < sizeof garbage / sizeof *garbage; ++i) {
     EACH(data, 1, MPI_INT, me, 0, (MPI_Comm)garbage[i], MPI_ERR_COMM, 1);
@@ -97,12 +104,9 @@ static void probes(void) {
     int source, tag;
     MPI_Comm comm;
     int wanted;
-  } bad[] = {{me, 0, MPI_COMM_NULL, MPI_ERR_COMM},
-             {me, 0, (MPI_Comm)(uintptr_t)0xdeadbeef, MPI_ERR_COMM},
-             {me, 0, freed_comm, MPI_ERR_COMM},
-             {ranks, 0, world, MPI_ERR_RANK},
-             {-9, 0, world, MPI_ERR_RANK},
-             {me, -9, world, MPI_ERR_TAG}};
+  } bad[] = {{me, 0, MPI_COMM_NULL, MPI_ERR_COMM}, {me, 0, (MPI_Comm)(uintptr_t)0xdeadbeef, MPI_ERR_COMM},
+             {me, 0, freed_comm, MPI_ERR_COMM},    {ranks, 0, world, MPI_ERR_RANK},
+             {-9, 0, world, MPI_ERR_RANK},         {me, -9, world, MPI_ERR_TAG}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
     EXPECT_CLASS(MPI_Probe(bad[i].source, bad[i].tag, bad[i].comm, &s), bad[i].wanted);
     EXPECT_CLASS(MPI_Iprobe(bad[i].source, bad[i].tag, bad[i].comm, &flag, &s), bad[i].wanted);
@@ -218,7 +222,8 @@ int main(int argc, char** argv) {
   EXPECT_CLASS(MPI_Wait(&freed_request, MPI_STATUS_IGNORE), MPI_SUCCESS + MPI_ERR_REQUEST);
   // And a message as if nothing had been.
   int sent = me + 5, got = -1;
-  OK(MPI_Sendrecv(&sent, 1, MPI_INT, (me + 1) % ranks, 1, &got, 1, MPI_INT, (me + ranks - 1) % ranks, 1, world, MPI_STATUS_IGNORE));
+  OK(MPI_Sendrecv(&sent, 1, MPI_INT, (me + 1) % ranks, 1, &got, 1, MPI_INT, (me + ranks - 1) % ranks, 1, world,
+                  MPI_STATUS_IGNORE));
   EXPECT_INT(got, (me + ranks - 1) % ranks + 5);
   OK(MPI_Type_free(&not_committed));
   OK(MPI_Request_free(&foreign_request));

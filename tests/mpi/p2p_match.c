@@ -14,7 +14,8 @@ static void token(int from, int to) {
   if (me == to) OK(MPI_Recv(NULL, 0, MPI_BYTE, from, tag_token, world, MPI_STATUS_IGNORE));
 }
 
-// Messages of one source and tag are received in the order sent, whatever paths their sizes take; nonblocking sends too.
+// Messages of one source and tag are received in the order sent, whatever paths their sizes take; nonblocking sends
+// too.
 static void order_across_paths(void) {
   enum { rounds = 30, count = rounds * (size_count - 1) };
   static MPI_Request requests[count];
@@ -319,7 +320,7 @@ int main(int argc, char** argv) {
   world = MPI_COMM_WORLD;
   in = malloc(largest);
   out = malloc(largest);
-  void (*const parts[])(void) = {order_across_paths, order_of_posting, selection, any_source, truncation, probes,
+  void (*const parts[])(void) = {order_across_paths, order_of_posting, selection,   any_source, truncation, probes,
                                  matched_messages,   cancel_receives,  cancel_sends};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
     parts[i]();

@@ -4,26 +4,63 @@
 // after the message comes: the data arrives, nothing beside it is touched, the status is right.
 #include "p2p.h"
 
-enum { mode_send, mode_ssend, mode_rsend, mode_isend, mode_issend, mode_irsend, mode_send_init, mode_ssend_init,
-       mode_rsend_init, mode_count };
+enum {
+  mode_send,
+  mode_ssend,
+  mode_rsend,
+  mode_isend,
+  mode_issend,
+  mode_irsend,
+  mode_send_init,
+  mode_ssend_init,
+  mode_rsend_init,
+  mode_count
+};
 static const char* const mode_names[] = {"Send",   "Ssend",     "Rsend",      "Isend",     "Issend",
                                          "Irsend", "Send_init", "Ssend_init", "Rsend_init"};
 
-static const int sizes[] = {0,    1,    7,    8,     9,         24,        40,        41,           100,          101,
-                            8135, 8136, 8137, 8151,  8152,      8153,      8192,      8193,         32 << 10,     64 << 10,
-                            (64 << 10) + 1,   (128 << 10) + 1,  1 << 20,   4 << 20,   (4 << 20) + 1, 9 << 20};
+static const int sizes[] = {0,
+                            1,
+                            7,
+                            8,
+                            9,
+                            24,
+                            40,
+                            41,
+                            100,
+                            101,
+                            8135,
+                            8136,
+                            8137,
+                            8151,
+                            8152,
+                            8153,
+                            8192,
+                            8193,
+                            32 << 10,
+                            64 << 10,
+                            (64 << 10) + 1,
+                            (128 << 10) + 1,
+                            1 << 20,
+                            4 << 20,
+                            (4 << 20) + 1,
+                            9 << 20};
 enum { size_count = sizeof sizes / sizeof *sizes, largest = 9 << 20, tag_data = 17, tag_go = 18, guard = 64 };
 
 // Strided: as many pieces of 8, 7, 3 or 1 bytes as there are without a rest, 5 bytes between them.
 enum { gap = 5 };
 
-static int piece_of(int bytes) { return bytes % 8 == 0 ? 8 : bytes % 7 == 0 ? 7 : bytes % 3 == 0 ? 3 : 1; }
+static int piece_of(int bytes) {
+  return bytes % 8 == 0 ? 8 : bytes % 7 == 0 ? 7 : bytes % 3 == 0 ? 3 : 1;
+}
 
 static int64_t span(int bytes, int strided) {
   return strided ? (int64_t)(bytes / piece_of(bytes)) * (piece_of(bytes) + gap) : bytes;
 }
 
-static int64_t place(int64_t i, int piece) { return piece ? i / piece * (piece + gap) + i % piece : i; }
+static int64_t place(int64_t i, int piece) {
+  return piece ? i / piece * (piece + gap) + i % piece : i;
+}
 
 static MPI_Datatype layout(int bytes, int strided) {
   if (!strided) return MPI_BYTE;
@@ -46,15 +83,32 @@ static void send(int mode, int bytes, int strided, uint64_t salt) {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Comm world = MPI_COMM_WORLD;
   switch (mode) {
-    case mode_send: OK(MPI_Send(data, count, type, 1, tag_data, world)); break;
-    case mode_ssend: OK(MPI_Ssend(data, count, type, 1, tag_data, world)); break;
-    case mode_rsend: OK(MPI_Rsend(data, count, type, 1, tag_data, world)); break;
-    case mode_isend: OK(MPI_Isend(data, count, type, 1, tag_data, world, &request)); break;
-    case mode_issend: OK(MPI_Issend(data, count, type, 1, tag_data, world, &request)); break;
-    case mode_irsend: OK(MPI_Irsend(data, count, type, 1, tag_data, world, &request)); break;
-    case mode_send_init: OK(MPI_Send_init(data, count, type, 1, tag_data, world, &request)); break;
-    case mode_ssend_init: OK(MPI_Ssend_init(data, count, type, 1, tag_data, world, &request)); break;
-    default: OK(MPI_Rsend_init(data, count, type, 1, tag_data, world, &request));
+    case mode_send:
+      OK(MPI_Send(data, count, type, 1, tag_data, world));
+      break;
+    case mode_ssend:
+      OK(MPI_Ssend(data, count, type, 1, tag_data, world));
+      break;
+    case mode_rsend:
+      OK(MPI_Rsend(data, count, type, 1, tag_data, world));
+      break;
+    case mode_isend:
+      OK(MPI_Isend(data, count, type, 1, tag_data, world, &request));
+      break;
+    case mode_issend:
+      OK(MPI_Issend(data, count, type, 1, tag_data, world, &request));
+      break;
+    case mode_irsend:
+      OK(MPI_Irsend(data, count, type, 1, tag_data, world, &request));
+      break;
+    case mode_send_init:
+      OK(MPI_Send_init(data, count, type, 1, tag_data, world, &request));
+      break;
+    case mode_ssend_init:
+      OK(MPI_Ssend_init(data, count, type, 1, tag_data, world, &request));
+      break;
+    default:
+      OK(MPI_Rsend_init(data, count, type, 1, tag_data, world, &request));
   }
   if (strided) MPI_Type_free(&type);  // the operation keeps it
   if (mode < mode_isend) return;
@@ -73,8 +127,8 @@ static void check(const char* what, int mode, int bytes, int room, int strided, 
   if (!is_message(status, 0, tag_data, bytes)) {
     MPI_Count count;
     MPI_Get_count_c(status, MPI_BYTE, &count);
-    failed(__FILE__, __LINE__, "%s, %s, %d bytes: the status says source %d, tag %d, %lld bytes", mode_names[mode], what,
-           bytes, status->MPI_SOURCE, status->MPI_TAG, (long long)count);
+    failed(__FILE__, __LINE__, "%s, %s, %d bytes: the status says source %d, tag %d, %lld bytes", mode_names[mode],
+           what, bytes, status->MPI_SOURCE, status->MPI_TAG, (long long)count);
   }
   // What lies between the pieces, before and behind is as it was.
   const int piece = strided ? piece_of(room) : 0;

@@ -16,7 +16,9 @@ static uint64_t next_random(void) {
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return z ^ (z >> 31);
 }
-static int below(int n) { return (int)(next_random() % (uint64_t)n); }
+static int below(int n) {
+  return (int)(next_random() % (uint64_t)n);
+}
 
 typedef struct {
   int to, tag, bytes, mode;
@@ -28,10 +30,17 @@ static Message random_message(void) {
   static const int edges[] = {header, 40, 41, 8152, 8153, 8192, 8193, 32768, 32769, 131072, 131073};
   Message m = {below(ranks), below(tags), 0, below(4)};
   switch (below(8)) {
-    case 0: m.bytes = edges[below(sizeof edges / sizeof *edges)]; break;
-    case 1: m.bytes = header + below(20000); break;
-    case 2: m.bytes = header + below(largest); break;
-    default: m.bytes = header + below(200);
+    case 0:
+      m.bytes = edges[below(sizeof edges / sizeof *edges)];
+      break;
+    case 1:
+      m.bytes = header + below(20000);
+      break;
+    case 2:
+      m.bytes = header + below(largest);
+      break;
+    default:
+      m.bytes = header + below(200);
   }
   return m;
 }
@@ -44,7 +53,9 @@ static Message* plan_of(uint64_t seed, int from, int messages) {
   return plan;
 }
 
-static uint64_t salt_of(int from, int index) { return (uint64_t)from * 100003 + (uint64_t)index; }
+static uint64_t salt_of(int from, int index) {
+  return (uint64_t)from * 100003 + (uint64_t)index;
+}
 
 typedef struct {
   unsigned char* data;
@@ -92,7 +103,8 @@ static void check(const Slot* slot, const MPI_Status* status, int messages) {
   const int bytes = plans[from][index].bytes;
   EXPECT(is_message(status, from, tag, bytes));
   const int64_t wrong = wrong_at(slot->data + header, bytes - header, salt_of(from, index));
-  if (wrong >= 0) failed(__FILE__, __LINE__, "message %d of %d, %d bytes: wrong at %lld", index, from, bytes, (long long)wrong);
+  if (wrong >= 0)
+    failed(__FILE__, __LINE__, "message %d of %d, %d bytes: wrong at %lld", index, from, bytes, (long long)wrong);
 }
 
 int main(int argc, char** argv) {

@@ -20,8 +20,12 @@ static void around_the_ring(void) {
       memset(in, 0, (size_t)bytes);
       fill(data, bytes, (uint64_t)(me + form));
       switch (form) {
-        case 0: OK(MPI_Sendrecv(out, bytes, MPI_BYTE, to, 5, in, bytes, MPI_BYTE, from, 5, world, &status)); break;
-        case 1: OK(MPI_Sendrecv_replace(in, bytes, MPI_BYTE, to, 5, from, 5, world, &status)); break;
+        case 0:
+          OK(MPI_Sendrecv(out, bytes, MPI_BYTE, to, 5, in, bytes, MPI_BYTE, from, 5, world, &status));
+          break;
+        case 1:
+          OK(MPI_Sendrecv_replace(in, bytes, MPI_BYTE, to, 5, from, 5, world, &status));
+          break;
         case 2:
           OK(MPI_Isendrecv(out, bytes, MPI_BYTE, to, 5, in, bytes, MPI_BYTE, MPI_ANY_SOURCE, 5, world, &request));
           OK(MPI_Wait(&request, &status));
@@ -30,8 +34,12 @@ static void around_the_ring(void) {
           OK(MPI_Isendrecv_replace(in, bytes, MPI_BYTE, to, 5, from, MPI_ANY_TAG, world, &request));
           OK(MPI_Wait(&request, &status));
           break;
-        case 4: OK(MPI_Sendrecv_c(out, bytes, MPI_BYTE, to, 5, in, bytes, MPI_BYTE, from, 5, world, &status)); break;
-        case 5: OK(MPI_Sendrecv_replace_c(in, bytes, MPI_BYTE, to, 5, from, 5, world, &status)); break;
+        case 4:
+          OK(MPI_Sendrecv_c(out, bytes, MPI_BYTE, to, 5, in, bytes, MPI_BYTE, from, 5, world, &status));
+          break;
+        case 5:
+          OK(MPI_Sendrecv_replace_c(in, bytes, MPI_BYTE, to, 5, from, 5, world, &status));
+          break;
         case 6: {
           int flag = 0;
           OK(MPI_Isendrecv_c(out, bytes, MPI_BYTE, to, 5, in, bytes, MPI_BYTE, from, 5, world, &request));
@@ -52,7 +60,8 @@ static void around_the_ring(void) {
       MPI_Barrier(world);
     }
   }
-  EXPECT_CLASS(MPI_Sendrecv(out, 100, MPI_BYTE, to, 5, in, 10, MPI_BYTE, from, 5, world, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+  EXPECT_CLASS(MPI_Sendrecv(out, 100, MPI_BYTE, to, 5, in, 10, MPI_BYTE, from, 5, world, MPI_STATUS_IGNORE),
+               MPI_ERR_TRUNCATE);
 }
 
 // One side nobody: the other goes on, and the end of a chain keeps its data.
@@ -63,8 +72,12 @@ static void chain(void) {
     MPI_Status status = dirty();
     MPI_Request request;
     switch (form) {
-      case 0: OK(MPI_Sendrecv(&mine, 1, MPI_INT, to, 6, &got, 1, MPI_INT, from, 6, world, &status)); break;
-      case 1: OK(MPI_Sendrecv_replace(&replaced, 1, MPI_INT, to, 6, from, 6, world, &status)); break;
+      case 0:
+        OK(MPI_Sendrecv(&mine, 1, MPI_INT, to, 6, &got, 1, MPI_INT, from, 6, world, &status));
+        break;
+      case 1:
+        OK(MPI_Sendrecv_replace(&replaced, 1, MPI_INT, to, 6, from, 6, world, &status));
+        break;
       case 2:
         OK(MPI_Isendrecv(&mine, 1, MPI_INT, to, 6, &got, 1, MPI_INT, from, 6, world, &request));
         OK(MPI_Wait(&request, &status));
@@ -95,7 +108,7 @@ static void nobody(void) {
   OK(MPI_Rsend(&data, 1, MPI_INT, MPI_PROC_NULL, 1, world));
   OK(MPI_Bsend(&data, 1, MPI_INT, MPI_PROC_NULL, 1, world));
   int (*const isends[])(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*) = {MPI_Isend, MPI_Issend,
-                                                                                           MPI_Irsend, MPI_Ibsend};
+                                                                                             MPI_Irsend, MPI_Ibsend};
   for (int i = 0; i < 4; ++i) {
     OK(isends[i](&data, 1, MPI_INT, MPI_PROC_NULL, 1, world, &r));
     OK(MPI_Wait(&r, &s));
@@ -162,7 +175,9 @@ static void to_myself(void) {
         } else {
           OK(MPI_Isend(out, bytes, MPI_BYTE, me, 7, world, &r[1]));
         }
-        if (order == 1) OK(MPI_Irecv(in, bytes, MPI_BYTE, mode == 2 ? MPI_ANY_SOURCE : 0, MPI_ANY_TAG, mode == 2 ? world : MPI_COMM_SELF, &r[0]));
+        if (order == 1)
+          OK(MPI_Irecv(in, bytes, MPI_BYTE, mode == 2 ? MPI_ANY_SOURCE : 0, MPI_ANY_TAG,
+                       mode == 2 ? world : MPI_COMM_SELF, &r[0]));
         if (order == 1 && mode != 2) {  // the receive on the other communicator must not take it
           int flag = 1;
           OK(MPI_Test(&r[0], &flag, MPI_STATUS_IGNORE));

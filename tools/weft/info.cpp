@@ -110,7 +110,8 @@ void show_machine() {
 void show_paths(int ranks) {
   printf("Paths of a message between ranks of one host, in a job of %d:\n", ranks);
   for (const core::PathRow& path : core::describe_paths(ranks)) {
-    printf("%-11s %s\n            %s: %s\n", path.name.c_str(), path.range.c_str(), path.what.c_str(), path.cost.c_str());
+    printf("%-11s %s\n            %s: %s\n", path.name.c_str(), path.range.c_str(), path.what.c_str(),
+           path.cost.c_str());
   }
 }
 
@@ -129,7 +130,8 @@ int info(const Words& words) {
     else if (word == "--man")
       return write_manual(), 0;
     else {
-      fprintf(stderr, "weft: info does not know %s: it takes --all, --paths, --topo or --man\n", base::quoted(word).c_str());
+      fprintf(stderr, "weft: info does not know %s: it takes --all, --paths, --topo or --man\n",
+              base::quoted(word).c_str());
       return 2;
     }
   }

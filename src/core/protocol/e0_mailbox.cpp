@@ -13,9 +13,12 @@ const PathInfo mailbox_info = {"E0 mailbox", "envelope and data in the receiver'
 namespace {
 
 constinit base::IntSetting mailbox_limit{
-    {.name = "WEFT_MAILBOX_LIMIT", .help = "largest message sent whole into the receiver's ring (E0); 0: by job size",
-     .unit = base::Unit::bytes, .level = base::Level::basic},
-    0, {0, transport::mailbox_limit(1)}};
+    {.name = "WEFT_MAILBOX_LIMIT",
+     .help = "largest message sent whole into the receiver's ring (E0); 0: by job size",
+     .unit = base::Unit::bytes,
+     .level = base::Level::basic},
+    0,
+    {0, transport::mailbox_limit(1)}};
 WEFT_SETTING(mailbox_limit);
 
 }  // namespace

@@ -16,15 +16,19 @@ const PathInfo buffer_info = {"E1 buffer", "data in a staging buffer of the send
 
 namespace {
 
-constinit base::IntSetting eager_limit{
-    {.name = "WEFT_EAGER_LIMIT", .help = "largest message sent without asking the receiver first (E1)",
-     .unit = base::Unit::bytes, .level = base::Level::basic},
-    8192, {0, 128 << 10}};
+constinit base::IntSetting eager_limit{{.name = "WEFT_EAGER_LIMIT",
+                                        .help = "largest message sent without asking the receiver first (E1)",
+                                        .unit = base::Unit::bytes,
+                                        .level = base::Level::basic},
+                                       8192,
+                                       {0, 128 << 10}};
 WEFT_SETTING(eager_limit);
 
 }  // namespace
 
-int64_t buffer_bytes() { return eager_limit.value(); }
+int64_t buffer_bytes() {
+  return eager_limit.value();
+}
 
 bool send_buffer(Request& r, bool* no_staging) {
   const auto bytes = static_cast<size_t>(r.bytes);

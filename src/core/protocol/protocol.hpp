@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Between the files of core: how a message goes out by one of the four paths, and how it comes in. Each path is one file with
-// its row of PathInfo; which one a send takes is decided in one place, try_send().
+// Between the files of core: how a message goes out by one of the four paths, and how it comes in. Each path is one
+// file with its row of PathInfo; which one a send takes is decided in one place, try_send().
 
 #include "core/p2p.hpp"
 #include "core/protocol/wire.hpp"

@@ -15,21 +15,30 @@ namespace {
 
 // No limit by default: on one host R0, copied by both sides, moved 4 MiB messages at 14 to 19 GB/s and R1 at 4 GB/s
 // (docs/performance.md, "R0 or R1"). WEFT_R0_LIMIT=4M gives the ranges that suit transfer engines between hosts.
-constinit base::IntSetting get_limit{
-    {.name = "WEFT_R0_LIMIT", .help = "largest message read from the sender's private memory (R0); above: R1",
-     .unit = base::Unit::bytes, .level = base::Level::basic},
-    int64_t{1} << 40, {0, int64_t{1} << 40}};
+constinit base::IntSetting get_limit{{.name = "WEFT_R0_LIMIT",
+                                      .help = "largest message read from the sender's private memory (R0); above: R1",
+                                      .unit = base::Unit::bytes,
+                                      .level = base::Level::basic},
+                                     int64_t{1} << 40,
+                                     {0, int64_t{1} << 40}};
 WEFT_SETTING(get_limit);
 
 constinit base::BoolSetting rendezvous{
-    {.name = "WEFT_RENDEZVOUS", .help = "ask the receiver before sending large messages; off: all data goes through "
-                                        "internal buffers at once", .level = base::Level::basic}, true};
+    {.name = "WEFT_RENDEZVOUS",
+     .help = "ask the receiver before sending large messages; off: all data goes through "
+             "internal buffers at once",
+     .level = base::Level::basic},
+    true};
 WEFT_SETTING(rendezvous);
 
 }  // namespace
 
-int64_t get_bytes() { return get_limit.value(); }
-bool rendezvous_on() { return rendezvous.value(); }
+int64_t get_bytes() {
+  return get_limit.value();
+}
+bool rendezvous_on() {
+  return rendezvous.value();
+}
 
 bool announce(Request& r) {
   const bool readable = r.layout == nullptr;
@@ -55,12 +64,11 @@ void fetch(Request& r, const Envelope& envelope, const wire::Announce& announced
   Peer& peer = world.peer(announced.origin);
   const auto message_bytes = static_cast<int64_t>(announced.bytes);
   const int64_t wanted = message_bytes < r.bytes ? message_bytes : r.bytes;
-  const bool direct = announced.readable != 0 && r.layout == nullptr &&
-                      (announced.memory.key != MemoryRef::no_key || wanted <= get_limit.value() ||
-                       peer.transport == world.self);
+  const bool direct =
+      announced.readable != 0 && r.layout == nullptr &&
+      (announced.memory.key != MemoryRef::no_key || wanted <= get_limit.value() || peer.transport == world.self);
   if (direct && share(r, envelope, announced, wanted)) return;
-  if (wanted == 0 ||
-      (direct && peer.endpoint->get(announced.memory, r.buffer, static_cast<size_t>(wanted)) == 0)) {
+  if (wanted == 0 || (direct && peer.endpoint->get(announced.memory, r.buffer, static_cast<size_t>(wanted)) == 0)) {
     // The first read of a peer's memory is the probe: if the kernel refuses it, the message comes by R1.
     if (wanted != 0) peer.readable = true;
     const wire::Finished finished{announced.send};

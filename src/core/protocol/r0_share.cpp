@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// R0 of large messages, by both sides: the receiver reads chunks from the sender's memory, and a sender that waits writes chunks
-// into the receiver's. Who is free takes the next chunk, so the copy takes half the time when both wait and no longer than
-// before when one computes. Chunks are taken with a compare-and-swap on a claim slot of the receiver.
+// R0 of large messages, by both sides: the receiver reads chunks from the sender's memory, and a sender that waits
+// writes chunks into the receiver's. Who is free takes the next chunk, so the copy takes half the time when both wait
+// and no longer than before when one computes. Chunks are taken with a compare-and-swap on a claim slot of the
+// receiver.
 //
-// The generation in the claim word makes an old offer harmless: a transfer that is over has left the slot, and a claim for
-// it fails. A transfer is over when all its chunks are copied; a chunk that was taken keeps it alive.
+// The generation in the claim word makes an old offer harmless: a transfer that is over has left the slot, and a claim
+// for it fails. A transfer is over when all its chunks are copied; a chunk that was taken keeps it alive.
 #include <algorithm>
 #include <bit>
 #include <new>
@@ -17,10 +18,11 @@ namespace weft::core {
 
 namespace {
 
-constinit base::IntSetting share_from{
-    {.name = "WEFT_SHARE_FROM", .help = "smallest message (R0) that sender and receiver copy together",
-     .unit = base::Unit::bytes},
-    32 << 10, {4 << 10, int64_t{1} << 40}};
+constinit base::IntSetting share_from{{.name = "WEFT_SHARE_FROM",
+                                       .help = "smallest message (R0) that sender and receiver copy together",
+                                       .unit = base::Unit::bytes},
+                                      32 << 10,
+                                      {4 << 10, int64_t{1} << 40}};
 WEFT_SETTING(share_from);
 
 // A system call per chunk costs as much as copying about 8 KiB; few chunks leave one side waiting for the other.
@@ -98,8 +100,8 @@ void finish(Pull* pull) {
   finish_receive(*done.receive, done.envelope, done.message_bytes);
 }
 
-// The kernel refuses: the whole message comes by R1. What the sender copies meanwhile is the same data, and it answers only
-// when its copy is over. The slot is not used again: the sender may still count a chunk there.
+// The kernel refuses: the whole message comes by R1. What the sender copies meanwhile is the same data, and it answers
+// only when its copy is over. The slot is not used again: the sender may still count a chunk there.
 void give_up(Pull* pull) {
   const Pull lost = *pull;
   end(pull);
@@ -119,7 +121,8 @@ bool pull_chunk() {
   }
   MemoryRef from = pull->from;
   from.address += static_cast<uint64_t>(work.position(i));
-  if (pull->peer->endpoint->get(from, static_cast<char*>(pull->receive->buffer) + work.position(i), work.length(i)) != 0) {
+  if (pull->peer->endpoint->get(from, static_cast<char*>(pull->receive->buffer) + work.position(i), work.length(i)) !=
+      0) {
     give_up(pull);
   } else if (work.put_down()) {
     const wire::Finished finished{pull->send};
@@ -140,7 +143,8 @@ bool push_chunk() {
     return false;
   }
   const MemoryRef to{push->to + static_cast<uint64_t>(work.position(i)), MemoryRef::no_key};
-  const bool copied = push->peer->endpoint->put(to, static_cast<char*>(send.buffer) + work.position(i), work.length(i)) == 0;
+  const bool copied =
+      push->peer->endpoint->put(to, static_cast<char*>(send.buffer) + work.position(i), work.length(i)) == 0;
   if (copied && !work.put_down()) return true;
   const wire::Delivered delivered{push->pull, copied ? 1u : 0u, 0};
   send_control(*push->peer, wire::delivered, &delivered, sizeof delivered);
@@ -162,9 +166,16 @@ bool share(Request& r, const Envelope& envelope, const wire::Announce& announced
   transport::Claim* claim = peer.transport->claim(static_cast<uint32_t>(slot));
   if (claim == nullptr) return false;
   const uint32_t generation = static_cast<uint32_t>(claim->next.load(std::memory_order_relaxed) >> 32) + 1;
-  auto* pull = new (std::nothrow) Pull{{claim, generation, chunk_for(wanted), wanted}, &r, &peer, announced.memory,
-                                       announced.send, envelope, static_cast<int64_t>(announced.bytes),
-                                       static_cast<uint32_t>(slot), false, nullptr};
+  auto* pull = new (std::nothrow) Pull{{claim, generation, chunk_for(wanted), wanted},
+                                       &r,
+                                       &peer,
+                                       announced.memory,
+                                       announced.send,
+                                       envelope,
+                                       static_cast<int64_t>(announced.bytes),
+                                       static_cast<uint32_t>(slot),
+                                       false,
+                                       nullptr};
   if (pull == nullptr) return false;
   lane.claims_in_use |= 1u << slot;
   claim->done.store(0, std::memory_order_relaxed);
@@ -172,10 +183,17 @@ bool share(Request& r, const Envelope& envelope, const wire::Announce& announced
   Pull** last = &lane.pulls;
   while (*last != nullptr) last = &(*last)->next;
   *last = pull;
-  const wire::Offer offer{announced.send, reinterpret_cast<uint64_t>(pull), reinterpret_cast<uint64_t>(r.buffer),
-                          static_cast<uint64_t>(wanted), pull->slot, generation, pull->work.chunk, world.rank};
+  const wire::Offer offer{announced.send,
+                          reinterpret_cast<uint64_t>(pull),
+                          reinterpret_cast<uint64_t>(r.buffer),
+                          static_cast<uint64_t>(wanted),
+                          pull->slot,
+                          generation,
+                          pull->work.chunk,
+                          world.rank};
   // An offer is no more than that: when the way is full, we copy alone.
-  if (peer.waiting == nullptr) (void)(peer.endpoint->send(wire::offer, {}, &offer, sizeof offer) == transport::Post::done);
+  if (peer.waiting == nullptr)
+    (void)(peer.endpoint->send(wire::offer, {}, &offer, sizeof offer) == transport::Post::done);
   return true;
 }
 
@@ -185,7 +203,10 @@ void on_offer(const transport::Arrival& arrival) {
   transport::Claim* claim = peer.endpoint->claim(offer.slot);
   if (claim == nullptr || offer.chunk == 0) return;
   auto* push = new (std::nothrow) Push{{claim, offer.generation, offer.chunk, static_cast<int64_t>(offer.bytes)},
-                                       reinterpret_cast<Request*>(offer.send), &peer, offer.pull, offer.address,
+                                       reinterpret_cast<Request*>(offer.send),
+                                       &peer,
+                                       offer.pull,
+                                       offer.address,
                                        world.lane.pushes};
   if (push != nullptr) world.lane.pushes = push;
 }
@@ -202,7 +223,9 @@ void on_delivered(const transport::Arrival& arrival) {
   }
 }
 
-bool share_work() { return pull_chunk() || push_chunk(); }
+bool share_work() {
+  return pull_chunk() || push_chunk();
+}
 
 void drop_push(const Request& send) {
   for (Push** at = &world.lane.pushes; *at != nullptr; at = &(*at)->next) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// R1: the sender moves the data through its staging buffers in chunks, the receiver copies each out as it comes, so both
-// sides copy at the same time. For what cannot be read directly, for very large messages, and for layouts with gaps,
-// which are packed and unpacked on the way.
+// R1: the sender moves the data through its staging buffers in chunks, the receiver copies each out as it comes, so
+// both sides copy at the same time. For what cannot be read directly, for very large messages, and for layouts with
+// gaps, which are packed and unpacked on the way.
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -100,8 +100,8 @@ void on_ask_stream(const transport::Arrival& arrival) {
 }
 
 Inflow* open_inflow(uint64_t send, int32_t origin, const Envelope& envelope, int64_t message_bytes, int64_t limit) {
-  auto* inflow = new (std::nothrow) Inflow{send, origin, nullptr, nullptr, envelope, message_bytes, limit, 0,
-                                           world.lane.inflows};
+  auto* inflow =
+      new (std::nothrow) Inflow{send, origin, nullptr, nullptr, envelope, message_bytes, limit, 0, world.lane.inflows};
   if (inflow == nullptr) {
     base::die({.cause = "no memory for a message that is coming in", .remedy = "free memory on this host"});
   }

@@ -11,23 +11,23 @@
 namespace weft::core::wire {
 
 enum Kind : uint8_t {
-  eager = 1,         // E0: the data
-  eager_sync,        // E0 of a synchronous send: Sync, then the data; answered by `finished` when matched
-  buffered,          // E1: Buffered
-  announce,          // R0, R1: Announce
-  announce_stream,   // R1 without asking: Announce, the chunks follow (rendezvous is switched off)
-  ask_stream,        // receiver to sender: AskStream, please send by R1
-  chunk,             // R1: Chunk
-  finished,          // receiver to sender: Finished, the send is complete
-  recall,            // sender to receiver: Recall, please forget my announcement
-  recalled,          // receiver to sender: Recalled
-  offer,             // R0, receiver to sender: Offer, help me copy if you are idle
-  delivered,         // R0, sender to receiver: Delivered, I copied the last chunk, or could not copy mine
+  eager = 1,        // E0: the data
+  eager_sync,       // E0 of a synchronous send: Sync, then the data; answered by `finished` when matched
+  buffered,         // E1: Buffered
+  announce,         // R0, R1: Announce
+  announce_stream,  // R1 without asking: Announce, the chunks follow (rendezvous is switched off)
+  ask_stream,       // receiver to sender: AskStream, please send by R1
+  chunk,            // R1: Chunk
+  finished,         // receiver to sender: Finished, the send is complete
+  recall,           // sender to receiver: Recall, please forget my announcement
+  recalled,         // receiver to sender: Recalled
+  offer,            // R0, receiver to sender: Offer, help me copy if you are idle
+  delivered,        // R0, sender to receiver: Delivered, I copied the last chunk, or could not copy mine
 };
 
 struct Sync {
-  uint64_t send;    // the sender's request
-  int32_t origin;   // the sender's rank in the job
+  uint64_t send;   // the sender's request
+  int32_t origin;  // the sender's rank in the job
   uint32_t unused;
 };
 static_assert(sizeof(Sync) == 16);
@@ -82,12 +82,12 @@ struct Recalled {
 
 struct Offer {
   uint64_t send;
-  uint64_t pull;       // the receiver's Pull
-  uint64_t address;    // of the receiver's buffer
+  uint64_t pull;     // the receiver's Pull
+  uint64_t address;  // of the receiver's buffer
   uint64_t bytes;
-  uint32_t slot;       // the receiver's claim slot
+  uint32_t slot;  // the receiver's claim slot
   uint32_t generation;
-  uint32_t chunk;      // bytes
+  uint32_t chunk;  // bytes
   int32_t origin;
 };
 static_assert(sizeof(Offer) == 48);

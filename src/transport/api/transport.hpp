@@ -22,7 +22,7 @@ struct Envelope {
 static_assert(sizeof(Envelope) == 16);
 
 // `retry`: the way is full now; nothing was taken, send again after progress.
-enum class [[nodiscard]] Post : uint8_t { done, retry };
+enum class [[nodiscard]] Post : uint8_t{done, retry};
 
 // A message as its receiver sees it, valid during the call that brings it.
 struct Arrival {
@@ -48,7 +48,8 @@ struct Staging {
   uint64_t handle = 0;     // what the receiver calls it
 };
 
-// Work that sender and receiver of one message share: both take chunks of it until none is left. Lies where both reach it.
+// Work that sender and receiver of one message share: both take chunks of it until none is left. Lies where both reach
+// it.
 struct alignas(64) Claim {
   std::atomic<uint64_t> next;  // generation << 32 | the next chunk nobody has taken
   std::atomic<uint32_t> done;  // chunks copied
@@ -116,8 +117,8 @@ class Transport {
   // Tells senders to send envelopes alone, or data again.
   virtual void set_congested(bool on) = 0;
 
-  // Sleeping: arm(), look once more at everything that could end the wait, then sleep() or disarm(). Whoever sends to an
-  // armed rank wakes it; sending to one that is not costs a load.
+  // Sleeping: arm(), look once more at everything that could end the wait, then sleep() or disarm(). Whoever sends to
+  // an armed rank wakes it; sending to one that is not costs a load.
   virtual void arm() = 0;
   virtual void sleep(uint64_t timeout_ns) = 0;
   virtual void disarm() = 0;

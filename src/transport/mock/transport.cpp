@@ -30,8 +30,7 @@ class EveryNth {
 };
 
 struct Faults {
-  explicit Faults(const Plan& asked)
-      : plan(asked), full(asked.full), nostaging(asked.nostaging), delay(asked.delay) {}
+  explicit Faults(const Plan& asked) : plan(asked), full(asked.full), nostaging(asked.nostaging), delay(asked.delay) {}
   bool denied() { return plan.denied != 0 && ++accesses >= plan.denied; }
 
   Plan plan;
@@ -115,7 +114,8 @@ std::string parse(const char* text, Plan& plan) {
       if (name == "nostaging") field = &plan.nostaging;
       if (name == "delay") field = &plan.delay;
     }
-    if (field == nullptr) return "'" + std::string(part) + "' is no fault; known are full, denied, nostaging, delay, each with =N";
+    if (field == nullptr)
+      return "'" + std::string(part) + "' is no fault; known are full, denied, nostaging, delay, each with =N";
     const char* end = part.data() + part.size();
     const auto [stop, error] = std::from_chars(part.data() + equals + 1, end, *field);
     if (error != std::errc() || stop != end) return "'" + std::string(part) + "' has no number behind the '='";
@@ -124,7 +124,9 @@ std::string parse(const char* text, Plan& plan) {
   return {};
 }
 
-Transport* wrap(Transport* inner, const Plan& plan) { return new MockTransport(inner, plan); }
+Transport* wrap(Transport* inner, const Plan& plan) {
+  return new MockTransport(inner, plan);
+}
 
 Transport* wrap_if_asked(Transport* inner) {
   if (*mock_setting.value() == '\0') return inner;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Memory that peers reach directly: page-aligned pieces of our heap range in the shared segment. Pages are reserved when
-// allocated (no memory is an error here, not a signal later) and given back to the system when freed.
+// Memory that peers reach directly: page-aligned pieces of our heap range in the shared segment. Pages are reserved
+// when allocated (no memory is an error here, not a signal later) and given back to the system when freed.
 
 #include <cstddef>
 #include <cstdint>

@@ -11,32 +11,40 @@ namespace weft::transport::shm {
 
 namespace {
 
-constinit base::IntSetting ring_bytes{
-    {.name = "WEFT_RING_BYTES", .help = "size of a rank's receive ring, rounded up to a power of two",
-     .unit = base::Unit::bytes},
-    256 << 10, {64 << 10, 64 << 20}};
+constinit base::IntSetting ring_bytes{{.name = "WEFT_RING_BYTES",
+                                       .help = "size of a rank's receive ring, rounded up to a power of two",
+                                       .unit = base::Unit::bytes},
+                                      256 << 10,
+                                      {64 << 10, 64 << 20}};
 WEFT_SETTING(ring_bytes);
 
-constinit base::IntSetting staging_buffers{
-    {.name = "WEFT_STAGING_BUFFERS", .help = "staging buffers per rank, for the E1 and R1 paths",
-     .unit = base::Unit::count},
-    64, {4, max_staging_buffers}};
+constinit base::IntSetting staging_buffers{{.name = "WEFT_STAGING_BUFFERS",
+                                            .help = "staging buffers per rank, for the E1 and R1 paths",
+                                            .unit = base::Unit::count},
+                                           64,
+                                           {4, max_staging_buffers}};
 WEFT_SETTING(staging_buffers);
 
 constinit base::IntSetting staging_bytes{
-    {.name = "WEFT_STAGING_BYTES", .help = "size of one staging buffer, rounded up to 4K; also the chunk of the R1 path",
+    {.name = "WEFT_STAGING_BYTES",
+     .help = "size of one staging buffer, rounded up to 4K; also the chunk of the R1 path",
      .unit = base::Unit::bytes},
-    32 << 10, {4 << 10, 4 << 20}};
+    32 << 10,
+    {4 << 10, 4 << 20}};
 WEFT_SETTING(staging_bytes);
 
 constinit base::IntSetting heap_bytes{
-    {.name = "WEFT_HEAP_BYTES", .help = "address space per rank for MPI_Alloc_mem memory that peers reach directly",
+    {.name = "WEFT_HEAP_BYTES",
+     .help = "address space per rank for MPI_Alloc_mem memory that peers reach directly",
      .unit = base::Unit::bytes},
-    int64_t{16} << 30, {0, int64_t{1} << 40}};
+    int64_t{16} << 30,
+    {0, int64_t{1} << 40}};
 WEFT_SETTING(heap_bytes);
 
 constexpr size_t page = 4096;
-constexpr size_t to_pages(size_t bytes) { return (bytes + page - 1) / page * page; }
+constexpr size_t to_pages(size_t bytes) {
+  return (bytes + page - 1) / page * page;
+}
 
 }  // namespace
 
@@ -56,6 +64,8 @@ Layout layout_for(int ranks) {
   return layout;
 }
 
-size_t segment_bytes(int ranks) { return layout_for(ranks).total; }
+size_t segment_bytes(int ranks) {
+  return layout_for(ranks).total;
+}
 
 }  // namespace weft::transport::shm

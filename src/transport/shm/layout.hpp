@@ -20,9 +20,10 @@ inline constexpr int max_staging_buffers = 64;
 
 struct Control {
   alignas(128) std::atomic<uint32_t> attention;  // Endpoint::asleep, saturated
-  std::atomic<int32_t> pid;  // of the owner, 0 until it has started
+  std::atomic<int32_t> pid;                      // of the owner, 0 until it has started
   RingControl<> ring;
-  // 1: filled by the owner, not yet read by the receiver. The receiver stores 0 (release, pairs with the owner's acquire).
+  // 1: filled by the owner, not yet read by the receiver. The receiver stores 0 (release, pairs with the owner's
+  // acquire).
   alignas(128) std::atomic<uint32_t> staging_busy[max_staging_buffers];
   Claim claims[claim_slots];
 };
@@ -33,10 +34,10 @@ struct Layout {
   size_t staging_offset;  // in a rank's region
   size_t staging_buffer;  // bytes of one buffer
   int staging_buffers;
-  size_t region;          // bytes of a rank's region
-  size_t first_region;    // in the segment
-  size_t first_heap;      // in the segment
-  size_t heap;            // bytes of a rank's heap, address space only until allocated
+  size_t region;        // bytes of a rank's region
+  size_t first_region;  // in the segment
+  size_t first_heap;    // in the segment
+  size_t heap;          // bytes of a rank's heap, address space only until allocated
   size_t total;
   uint32_t ring_cells_log2;
 

@@ -5,15 +5,16 @@
 // The receive ring: many writers, one reader, any number of processes.
 //
 // Cells of 32 bytes, two to a cache line, so that a stream of small messages moves half as many lines between cores as
-// one with a line each (22 ns instead of 41 ns per 8-byte message on the machine it was measured on). A message occupies
-// consecutive cells and never wraps: a pad fills the end of the ring. The first cell carries the publication word.
+// one with a line each (22 ns instead of 41 ns per 8-byte message on the machine it was measured on). A message
+// occupies consecutive cells and never wraps: a pad fills the end of the ring. The first cell carries the publication
+// word.
 //
 // Writer: reserve cells with one compare-and-swap on `tail` (or learn that the ring is full), write envelope and data,
 // publish with one release store of the word (pairs with the reader's acquire load of the same word).
-// Reader: polls one word. It is the next message's when it names the position read. A head cell keeps the word of the lap
-// before, which names another; a continuation cell may hold any bits, so the reader clears its first word before it gives
-// the cell back. The reader gives cells back with a release store of `head` (pairs with the writers' acquire load),
-// a quarter of the ring at a time: the writers' line of `head` stays quiet.
+// Reader: polls one word. It is the next message's when it names the position read. A head cell keeps the word of the
+// lap before, which names another; a continuation cell may hold any bits, so the reader clears its first word before it
+// gives the cell back. The reader gives cells back with a release store of `head` (pairs with the writers' acquire
+// load), a quarter of the ring at a time: the writers' line of `head` stays quiet.
 //
 // Progress: a writer that dies between reserve and publish stops the ring; the launcher ends such a job. A writer never
 // waits. Order: messages of one writer thread are read in the order of their reservations.
@@ -56,7 +57,9 @@ struct RingControl {
 };
 static_assert(sizeof(RingControl<>) == 256);
 
-constexpr uint32_t name_of(uint64_t position) { return static_cast<uint32_t>(position) | 0x80000000; }
+constexpr uint32_t name_of(uint64_t position) {
+  return static_cast<uint32_t>(position) | 0x80000000;
+}
 
 constexpr uint64_t word_of(uint64_t position, uint8_t kind, uint32_t bytes) {
   return name_of(position) | (uint64_t{kind} << 32) | (uint64_t{bytes} << 40);
@@ -79,8 +82,8 @@ inline void copy_small(unsigned char* to, const void* from, uint32_t n) {
   }
 }
 
-// Asks early for a line that will be written, which hides its way from the reader's cache. The address may lie behind the
-// ring: a prefetch of nothing does nothing.
+// Asks early for a line that will be written, which hides its way from the reader's cache. The address may lie behind
+// the ring: a prefetch of nothing does nothing.
 inline void prefetch_for_write(const void* address) {
 #if defined(__x86_64__)
   asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(address)));
@@ -97,8 +100,8 @@ class RingWriter {
   RingWriter(RingControl<Atomic>* control, Cell<Atomic>* cells, uint32_t cells_log2)
       : control_(control), cells_(cells), mask_((uint64_t{1} << cells_log2) - 1), limit_(mask_ + 1) {}
 
-  // One attempt at a message of one cell, small enough to be inlined where it is worth it. False when another writer was
-  // faster or when there may be no room: then write() decides.
+  // One attempt at a message of one cell, small enough to be inlined where it is worth it. False when another writer
+  // was faster or when there may be no room: then write() decides.
   [[gnu::always_inline]] bool try_write(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) {
     Atomic<uint64_t>& tail = control_->tail;
     uint64_t position = tail.load(std::memory_order_relaxed);
@@ -156,8 +159,7 @@ class RingWriter {
       }
     } while (!control_->tail.compare_exchange_weak(position, position + pad + cells, std::memory_order_relaxed));
     if (pad != 0) {
-      at(position)->word.store(word_of(position, pad_kind, static_cast<uint32_t>(pad)),
-                               std::memory_order_release);
+      at(position)->word.store(word_of(position, pad_kind, static_cast<uint32_t>(pad)), std::memory_order_release);
       position += pad;
     }
     Cell<Atomic>* cell = at(position);
@@ -169,8 +171,8 @@ class RingWriter {
 
   RingControl<Atomic>* control_ = nullptr;
   Cell<Atomic>* cells_ = nullptr;
-  uint64_t mask_ = 0;            // cells - 1; their number is a power of two
-  Atomic<uint64_t> limit_{0};    // positions before it are free: the reader's head when last looked at, plus size
+  uint64_t mask_ = 0;          // cells - 1; their number is a power of two
+  Atomic<uint64_t> limit_{0};  // positions before it are free: the reader's head when last looked at, plus size
 };
 
 // The owner's side.

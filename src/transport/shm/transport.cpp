@@ -25,7 +25,9 @@ constinit base::BoolSetting cross_memory{
     {.name = "WEFT_CMA", .help = "copy large messages straight between processes (process_vm_readv)"}, true};
 WEFT_SETTING(cross_memory);
 
-int membarrier(int command) { return static_cast<int>(syscall(SYS_membarrier, command, 0, 0)); }
+int membarrier(int command) {
+  return static_cast<int>(syscall(SYS_membarrier, command, 0, 0));
+}
 
 void futex_wake(std::atomic<uint32_t>* word) {
   syscall(SYS_futex, reinterpret_cast<uint32_t*>(word), FUTEX_WAKE, 1, nullptr, nullptr, 0);
@@ -38,8 +40,8 @@ ShmTransport::ShmTransport(int rank, int ranks, int segment_fd)
   reserve(layout_.rank_at(rank), layout_.staging_offset, "the receive ring");
   region_ = map(layout_.rank_at(rank), layout_.region, "the receive ring");
   control_ = reinterpret_cast<Control*>(region_);
-  ring_ = RingReader<>(&control_->ring, reinterpret_cast<Cell<>*>(region_ + layout_.ring_offset),
-                       layout_.ring_cells_log2);
+  ring_ =
+      RingReader<>(&control_->ring, reinterpret_cast<Cell<>*>(region_ + layout_.ring_offset), layout_.ring_cells_log2);
   control_->pid.store(getpid(), std::memory_order_release);
   fences_others_ = membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
   if (!cross_memory.value()) cross_memory_error_ = ECANCELED;
@@ -51,8 +53,8 @@ ShmTransport::~ShmTransport() {
 }
 
 char* ShmTransport::map(size_t offset, size_t bytes, const char* what) const {
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_,
-                      static_cast<off_t>(offset));
+  void* memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_, static_cast<off_t>(offset));
   if (memory != MAP_FAILED) return static_cast<char*>(memory);
   base::die({.cause = "cannot map " + std::to_string(bytes >> 10) + " KiB of shared memory for " + what,
              .error = errno,
@@ -153,7 +155,9 @@ void ShmTransport::sleep(uint64_t timeout_ns) {
   disarm();
 }
 
-void ShmTransport::disarm() { control_->attention.fetch_and(~asleep, std::memory_order_relaxed); }
+void ShmTransport::disarm() {
+  control_->attention.fetch_and(~asleep, std::memory_order_relaxed);
+}
 
 void* ShmTransport::allocate(size_t bytes) {
   {
@@ -167,14 +171,17 @@ void* ShmTransport::allocate(size_t bytes) {
   return heap_.allocate(bytes);
 }
 
-bool ShmTransport::release(void* memory) { return heap_.release(memory); }
+bool ShmTransport::release(void* memory) {
+  return heap_.release(memory);
+}
 
 int ShmTransport::copy_across(pid_t pid, uint64_t remote, void* local, size_t bytes, bool read) {
   if (cross_memory_error_ != 0) return cross_memory_error_;
   iovec here{local, bytes};
   iovec there{reinterpret_cast<void*>(remote), bytes};
   while (bytes != 0) {
-    ssize_t moved = read ? process_vm_readv(pid, &here, 1, &there, 1, 0) : process_vm_writev(pid, &here, 1, &there, 1, 0);
+    ssize_t moved =
+        read ? process_vm_readv(pid, &here, 1, &there, 1, 0) : process_vm_writev(pid, &here, 1, &there, 1, 0);
     if (moved <= 0) {
       int error = moved == 0 ? EFAULT : errno;
       // Lost permission (a seccomp filter, ptrace_scope, another user namespace) will not come back.
@@ -190,15 +197,18 @@ int ShmTransport::copy_across(pid_t pid, uint64_t remote, void* local, size_t by
 
 const char* ShmTransport::cross_memory_state() const {
   switch (cross_memory_error_) {
-    case 0: return "process_vm_readv";
-    case ECANCELED: return "off (WEFT_CMA=off)";
-    default: return "refused by the kernel; messages go through staging buffers";
+    case 0:
+      return "process_vm_readv";
+    case ECANCELED:
+      return "off (WEFT_CMA=off)";
+    default:
+      return "refused by the kernel; messages go through staging buffers";
   }
 }
 
 ShmEndpoint::ShmEndpoint(ShmTransport& owner, int rank, char* region)
-    : ring_(&reinterpret_cast<Control*>(region)->ring,
-            reinterpret_cast<Cell<>*>(region + owner.layout_.ring_offset), owner.layout_.ring_cells_log2),
+    : ring_(&reinterpret_cast<Control*>(region)->ring, reinterpret_cast<Cell<>*>(region + owner.layout_.ring_offset),
+            owner.layout_.ring_cells_log2),
       control_(reinterpret_cast<Control*>(region)),
       owner_(owner),
       region_(region),
@@ -209,7 +219,8 @@ ShmEndpoint::ShmEndpoint(ShmTransport& owner, int rank, char* region)
 Post ShmEndpoint::send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) {
   Post post = ring_.write(kind, envelope, data, bytes);
   std::atomic_signal_fence(std::memory_order_seq_cst);  // see arm(): the compiler must keep the order too
-  if (control_->attention.load(std::memory_order_relaxed) & asleep) [[unlikely]] wake_if_asleep();
+  if (control_->attention.load(std::memory_order_relaxed) & asleep) [[unlikely]]
+    wake_if_asleep();
   return post;
 }
 
