@@ -25,8 +25,8 @@ static constinit base::ChoiceSetting launcher_choice{
 WEFT_SETTING(launcher_choice);
 
 // Rows for what mpiexec tells ranks, so that the names are known; the values are read below, together.
-#define WEFT_LAUNCH_VARIABLE(row, variable_name, text)                                               \
-  static constinit TextSetting row{{.name = variable_name, .help = text, .level = Level::internal}}; \
+#define WEFT_LAUNCH_VARIABLE(row, variable_name, text)                                                   \
+  static constinit TextSetting row{{.name = (variable_name), .help = (text), .level = Level::internal}}; \
   WEFT_SETTING(row)
 WEFT_LAUNCH_VARIABLE(rank_row, variable::rank, "this process's rank");
 WEFT_LAUNCH_VARIABLE(size_row, variable::size, "ranks of the job");
@@ -111,7 +111,7 @@ Offer read_pmi1() {
     offer.size = reader.required("PMI_SIZE", 1, most_ranks);
     offer.rank = reader.required("PMI_RANK", 0, offer.size - 1);
   } else {
-    offer.port = std::string(port).substr(0, 300);
+    offer.port = std::string(port != nullptr ? port : "").substr(0, 300);
     offer.pmi_id = reader.required("PMI_ID", 0, most_ranks);
     offer.size = reader.optional("PMI_SIZE", 1, most_ranks, 1);
     offer.rank = reader.optional("PMI_RANK", 0, offer.size - 1, 0);

@@ -18,7 +18,8 @@ struct Group : base::Object {
   int32_t first = 0;  // job rank of r = first + r * stride, when `table` is empty
   int32_t stride = 1;
   std::vector<int32_t> table;
-  int references = 1;  // handles and communicators
+  base::Object* session = nullptr;  // the session it came from, nullptr in the World model
+  int references = 1;               // handles and communicators
   bool predefined = false;
 
   int32_t job_rank(int32_t r) const { return table.empty() ? first + r * stride : table[static_cast<size_t>(r)]; }

@@ -20,8 +20,13 @@ constinit BsendBuffer* process_buffer = nullptr;
 constinit BsendBuffer* attached = nullptr;  // all of them
 
 // The buffer that serves a communicator (MPI-5.0, 3.6): its own, or the process's.
+// The communicator's own buffer, else that of its session, else that of the process (MPI-5.0, 3.6).
 BsendBuffer* buffer_for(const Comm& comm) {
-  return comm.bsend != nullptr ? comm.bsend : process_buffer;
+  if (comm.bsend != nullptr) return comm.bsend;
+  if (comm.session != nullptr && comm.session->kind == base::Kind::session) {
+    return static_cast<Session*>(comm.session)->bsend;
+  }
+  return process_buffer;
 }
 
 void detach(BsendBuffer* buffer) {

@@ -163,7 +163,7 @@ int comm_get_name(MPI_Comm comm, char* comm_name, int* resultlen) {
 
 int comm_free(MPI_Comm* comm) {
   Comm* c = nullptr;
-  if (int error = prepare_free("MPI_Comm_free", comm, c)) return error;
+  if (int error = prepare_free("MPI_Comm_free", comm, c); error != MPI_SUCCESS || c == nullptr) return error;
   end_buffer(c->bsend);
   free_unused_comms();
   destroy_when_unused(c);
@@ -173,7 +173,7 @@ int comm_free(MPI_Comm* comm) {
 
 int comm_disconnect(MPI_Comm* comm) {
   Comm* c = nullptr;
-  if (int error = prepare_free("MPI_Comm_disconnect", comm, c)) return error;
+  if (int error = prepare_free("MPI_Comm_disconnect", comm, c); error != MPI_SUCCESS || c == nullptr) return error;
   end_buffer(c->bsend);
   auto pending = [&] {
     return core::world.lane.any_request([&](const core::Request& r) {

@@ -141,6 +141,7 @@ Comm* new_comm(const Comm& parent, uint32_t context, core::Group* group) {
     return nullptr;
   }
   comm->errhandler = hold(parent.errhandler);
+  comm->session = parent.session;
   describe_comm(*comm, context, group);
   return comm;
 }

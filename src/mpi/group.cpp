@@ -69,9 +69,11 @@ int compare_groups(const Group& a, const Group& b) {
 
 namespace {
 
-int give(const char* function, std::vector<int32_t>&& job_ranks, MPI_Group* newgroup) {
+// A group of these ranks, made from `origin`.
+int give(const char* function, const Group& origin, std::vector<int32_t>&& job_ranks, MPI_Group* newgroup) {
   Group* group = make_group(std::move(job_ranks));
   if (group == nullptr) return no_memory(nullptr, function, "a group");
+  if (!group->predefined) group->session = origin.session;
   *newgroup = group_handle(group);
   return MPI_SUCCESS;
 }
@@ -112,7 +114,7 @@ int combine(const char* function, SetOperation operation, MPI_Group group1, MPI_
       append_members(members, *a, *b, false);
       break;
   }
-  return give(function, std::move(members), newgroup);
+  return give(function, *a, std::move(members), newgroup);
 }
 
 // Ranks of a group as a program names them, each at most once.
@@ -143,7 +145,7 @@ int give_choice(const char* function, const Group& group, const Choice& choice, 
       if (!choice.chosen[static_cast<size_t>(r)]) members.push_back(group.job_rank(r));
     }
   }
-  return give(function, std::move(members), newgroup);
+  return give(function, group, std::move(members), newgroup);
 }
 
 int select(const char* function, MPI_Group handle, int n, const int ranks[], bool chosen, MPI_Group* newgroup) {

@@ -41,7 +41,8 @@ struct Comm : core::Comm {
   std::string name;
   Attributes* attributes = nullptr;
   BsendBuffer* bsend = nullptr;
-  uint8_t asserts = 0;  // the mpi_assert_ hints given: comm_info.cpp
+  base::Object* session = nullptr;  // the session it came from, nullptr in the World model
+  uint8_t asserts = 0;              // the mpi_assert_ hints given: comm_info.cpp
 };
 
 struct Session : base::Object {
@@ -106,6 +107,11 @@ inline Errhandler* errhandler_of(MPI_Errhandler h) {
 }
 inline Session* session_of(MPI_Session h) {
   return object_of<Session, base::Kind::session>(h);
+}
+
+// MPI_BYTE's object.
+inline Type& byte_type() {
+  return *static_cast<Type*>(predefined[reinterpret_cast<uintptr_t>(MPI_BYTE)]);
 }
 
 // The handle of an object that is not predefined.

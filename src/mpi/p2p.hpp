@@ -61,6 +61,15 @@ inline bool good_receive(Operation& op, const void* buffer, MPI_Count count, MPI
 [[nodiscard, gnu::cold]] int explain_data(const Comm* comm, const char* function, const void* buffer, MPI_Count count,
                                           MPI_Datatype datatype);
 
+// The objects of checked arguments. MPI_DATATYPE_NULL, which is let through with MPI_PROC_NULL and no data, stands for
+// bytes.
+inline Operation operation_of(MPI_Comm comm, MPI_Datatype datatype) {
+  Operation op{comm_of(comm), type_of(datatype), 0};
+  if (op.type == nullptr) op.type = &byte_type();
+  if (op.comm == nullptr) __builtin_unreachable();
+  return op;
+}
+
 // A request for checked arguments; nullptr when there is no memory.
 [[nodiscard]] inline Request* new_request(const Operation& op, core::Role role, const void* buffer, MPI_Count count) {
   Request* r = core::new_request(*op.comm, role);

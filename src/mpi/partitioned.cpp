@@ -406,7 +406,7 @@ int psend_init_c(const void* buf, int partitions, MPI_Count count, MPI_Datatype 
   const char* function = "MPI_Psend_init";
   if (int error = explain_send(function, buf, count, datatype, dest, tag, comm)) return error;
   if (int error = check_init(function, buf, partitions, count, datatype, comm, request)) return error;
-  const Operation op{comm_of(comm), type_of(datatype), 0};
+  const Operation op = operation_of(comm, datatype);
   Request* r = new_side(op, buf, partitions, count, dest, tag, true);
   if (r == nullptr) return no_memory(op.comm, function);
   Side& side = *static_cast<Side*>(r->owner);
@@ -432,7 +432,7 @@ int precv_init_c(void* buf, int partitions, MPI_Count count, MPI_Datatype dataty
   }
   if (int error = explain_receive(function, buf, count, datatype, source, tag, comm)) return error;
   if (int error = check_init(function, buf, partitions, count, datatype, comm, request)) return error;
-  const Operation op{comm_of(comm), type_of(datatype), 0};
+  const Operation op = operation_of(comm, datatype);
   Request* r = new_side(op, buf, partitions, count, source, tag, false);
   if (r == nullptr) return no_memory(op.comm, function);
   int error = source == MPI_PROC_NULL ? MPI_SUCCESS : await_geometry(*op.comm, *static_cast<Side*>(r->owner), source);

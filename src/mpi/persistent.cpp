@@ -29,7 +29,7 @@ int start_buffered(Request& r) {
   Comm& comm = *static_cast<Comm*>(r.comm);
   if (r.partner != MPI_PROC_NULL) {
     // The layout of a contiguous type is not kept: its bytes are.
-    Type& type = r.layout != nullptr ? *r.layout : *type_of(MPI_BYTE);
+    Type& type = r.layout != nullptr ? *r.layout : byte_type();
     const int64_t count = r.layout != nullptr ? r.count : r.bytes;
     if (int error = buffered_send(comm, r.buffer, count, type, r.partner, r.match.tag, "MPI_Start")) return error;
   }
@@ -42,7 +42,7 @@ int start_buffered(Request& r) {
 
 int describe(const char* function, core::Role role, const void* buf, MPI_Count count, MPI_Datatype datatype,
              int partner, int tag, MPI_Comm comm, Mode mode, MPI_Request* request) {
-  Operation op{comm_of(comm), type_of(datatype), 0};
+  const Operation op = operation_of(comm, datatype);
   if (request == nullptr) return null_argument(op.comm, function, "request");
   Request* r = new_request(op, role, buf, count);
   if (r == nullptr) return no_memory(op.comm, function);

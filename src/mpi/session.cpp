@@ -185,7 +185,7 @@ int session_get_info(MPI_Session session, MPI_Info* info_used) {
 
 int group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Group* newgroup) {
   static const char* function = "MPI_Group_from_session_pset";
-  const Session* s = session_of(session);
+  Session* s = session_of(session);
   if (s == nullptr) return bad_session(function, session);
   if (pset_name == nullptr) return null_argument_on(*s, function, "pset_name");
   if (newgroup == nullptr) return null_argument_on(*s, function, "newgroup");
@@ -197,6 +197,7 @@ int group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Grou
   group->size = pset == 0 ? core::world.size : 1;
   group->rank = pset == 0 ? core::world.rank : 0;
   group->first = pset == 0 ? 0 : core::world.rank;
+  group->session = s;
   *newgroup = group_handle(group);
   return MPI_SUCCESS;
 }
@@ -222,14 +223,15 @@ int comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info
   *newcomm = MPI_COMM_NULL;
   if (g->size == 0) return MPI_SUCCESS;
   if (g->rank < 0) return fail(nullptr, function, MPI_ERR_GROUP, "this process is not in the group");
-  std::vector<int32_t> ranks;
-  for (int32_t r = 0; r < g->size; ++r) ranks.push_back(g->job_rank(r));
+  std::vector<int32_t> ranks(static_cast<size_t>(g->size));
+  for (int32_t r = 0; r < g->size; ++r) ranks[static_cast<size_t>(r)] = g->job_rank(r);
   uint32_t context = 0;
   Team team = {nursery(), g->size, g->rank, ranks.data(), tag_of(stringtag)};
   if (int error = agree_on_context(function, team, context)) return error;
   Comm* comm = new_comm(nursery(), context, hold(g));
   if (comm == nullptr) return no_memory(nullptr, function, "a communicator");
   comm->errhandler = hold(handler);
+  comm->session = g->session;
   if (given != nullptr) {
     if (int error = take_hints(function, *comm, *given)) {
       release_comm_parts(*comm);

@@ -69,6 +69,7 @@ void deal_domains(const std::vector<std::vector<Unit>>& domains, size_t ranks, P
 // the same domain.
 void deal_units(const std::vector<std::vector<Unit>>& domains, size_t ranks, Placement& out) {
   std::vector<size_t> sizes;
+  sizes.reserve(domains.size());
   for (const auto& units : domains) sizes.push_back(units.size());
   std::vector<size_t> share = ranks_per_domain(sizes, ranks);
   size_t each = SIZE_MAX;

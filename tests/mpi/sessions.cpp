@@ -53,6 +53,35 @@ void use(MPI_Session session) {
   MPI_Comm_free(&comm);
 }
 
+// The buffer of a session serves the communicators made from it, and those made from derived groups and by duplication.
+void buffer(MPI_Session session) {
+  static char memory[4096 + 4 * MPI_BSEND_OVERHEAD];
+  MPI_Group all, others;
+  MPI_Comm comm, copy;
+  void* given = nullptr;
+  int bytes = 0, rank = -1, size = 0;
+  MPI_Group_from_session_pset(session, "mpi://WORLD", &all);
+  MPI_Group_excl(all, 0, nullptr, &others);
+  MPI_Comm_create_from_group(others, "buffer", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
+  MPI_Comm_dup(comm, &copy);
+  MPI_Comm_rank(copy, &rank);
+  MPI_Comm_size(copy, &size);
+  const int next = (rank + 1) % size;
+  int sent = rank, got = -1;
+  EXPECT_CLASS(MPI_Bsend(&sent, 1, MPI_INT, next, 3, copy), MPI_ERR_BUFFER);
+  MPI_Session_attach_buffer(session, memory, static_cast<int>(sizeof memory));
+  EXPECT_CLASS(MPI_Bsend(&sent, 1, MPI_INT, next, 3, copy), MPI_SUCCESS);
+  MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, 3, copy, MPI_STATUS_IGNORE);
+  EXPECT(got == (rank + size - 1) % size, "got %d", got);
+  MPI_Session_flush_buffer(session);
+  MPI_Session_detach_buffer(session, &given, &bytes);
+  EXPECT(given == memory && bytes == static_cast<int>(sizeof memory), "%d bytes came back", bytes);
+  MPI_Group_free(&all);
+  MPI_Group_free(&others);
+  MPI_Comm_free(&comm);
+  MPI_Comm_free(&copy);
+}
+
 void sets(MPI_Session session) {
   int count = 0, length = 0, flag = 0;
   char name[MPI_MAX_PSET_NAME_LEN], value[20];
@@ -105,6 +134,7 @@ int main(int argc, char** argv) {
       MPI_Initialized(&flag);
       EXPECT(flag == 0, "a session initialised the world model");
       use(session);
+      buffer(session);
       sets(session);
       errors(session);
       close_session(session);
