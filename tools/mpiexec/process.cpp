@@ -122,7 +122,9 @@ Environment::Environment() {
 void Environment::set(const std::string& name, const std::string& value) {
   for (std::string& entry : entries_) {
     if (names(entry.c_str(), name.c_str())) {
-      entry = name + "=" + value;
+      entry = name;
+      entry += '=';
+      entry += value;
       return;
     }
   }
