@@ -28,7 +28,7 @@ std::vector<Spot> spots() {
 
 }  // namespace
 
-Exact::Exact(int n) : n_(n), h_(1.0 / (n + 1)), step_(0.9 * h_ * h_ / 4), start_(modes * modes, 0.0) {
+Exact::Exact(int n) : h_(1.0 / (n + 1)), step_(0.9 * h_ * h_ / 4), start_(modes * modes, 0.0) {
   // A Gaussian of variance w^2 has the sine amplitudes 2 sin(k pi x0) exp(-k^2 pi^2 w^2 / 2) per direction; the factor
   // 2 pi w^2 makes its centre `peak`.
   for (const Spot& spot : spots()) {

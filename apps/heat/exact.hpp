@@ -26,7 +26,6 @@ class Exact {
  private:
   static constexpr int modes = 40;  // per direction; the narrowest spot's mode 40 is below 1e-8 of its first
 
-  int n_;
   double h_;
   double step_;
   std::vector<double> start_;  // modes x modes amplitudes at time zero

@@ -44,7 +44,8 @@ Unexpected* Matcher::find(const Envelope& wanted) const {
 void Matcher::add(Unexpected* message) {
   Bin& bin = bins_[bin_of(message->envelope)];
   message->next_in_bin = nullptr;
-  (bin.unexpected == nullptr ? bin.unexpected : bin.unexpected_last->next_in_bin) = message;
+  message->previous_in_bin = bin.unexpected_last;
+  (bin.unexpected_last == nullptr ? bin.unexpected : bin.unexpected_last->next_in_bin) = message;
   bin.unexpected_last = message;
   message->next = nullptr;
   message->previous = last_;
@@ -54,10 +55,10 @@ void Matcher::add(Unexpected* message) {
 
 void Matcher::remove(Unexpected* message) {
   Bin& bin = bins_[bin_of(message->envelope)];
-  Unexpected* before = nullptr;
-  for (Unexpected* u = bin.unexpected; u != message; u = u->next_in_bin) before = u;
-  (before == nullptr ? bin.unexpected : before->next_in_bin) = message->next_in_bin;
-  if (bin.unexpected_last == message) bin.unexpected_last = before;
+  Unexpected* before = message->previous_in_bin;
+  Unexpected* behind = message->next_in_bin;
+  (before == nullptr ? bin.unexpected : before->next_in_bin) = behind;
+  (behind == nullptr ? bin.unexpected_last : behind->previous_in_bin) = before;
   (message->previous == nullptr ? first_ : message->previous->next) = message->next;
   (message->next == nullptr ? last_ : message->next->previous) = message->previous;
 }

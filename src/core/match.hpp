@@ -31,6 +31,7 @@ inline bool has_wildcard(const Envelope& wanted) {
 // A message that came before its receive: exactly what is needed of it, right behind this header.
 struct Unexpected {
   Unexpected* next_in_bin;
+  Unexpected* previous_in_bin;
   Unexpected* previous;  // in order of arrival
   Unexpected* next;
   Envelope envelope;
