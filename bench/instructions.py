@@ -122,7 +122,7 @@ def main():
     parser.add_argument("--launcher", type=shlex.split, help="starts two ranks when '-n 2' is added")
     parser.add_argument("--program", action="append", default=[], type=pathlib.Path,
                         help="bench/calls.c or puts.c as built, repeatable")
-    parser.add_argument("--library", action="append", default=[], choices=list(libraries.KINDS),
+    parser.add_argument("--library", dest="chosen", action="append", default=[], choices=list(libraries.KINDS),
                         help="instead: this library as bench.sh finds it, repeatable")
     parser.add_argument("--weft", type=pathlib.Path, default=libraries.ROOT / "build" / "install",
                         help="where Weft is installed (default build/install)")
@@ -132,7 +132,7 @@ def main():
                         help="fail when CALL takes more than N instructions, repeatable")
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one run (default %(default)s)")
     args = parser.parse_args()
-    if bool(args.library) == bool(args.launcher and args.program):
+    if bool(args.chosen) == bool(args.launcher and args.program):
         parser.error("give --launcher and --program, or --library")
     if not shutil.which("valgrind"):
         print("no valgrind on this machine: nothing is counted")
@@ -140,8 +140,8 @@ def main():
 
     columns = {}
     failures = {}
-    if args.library:
-        found, failures = libraries.find(args.library, args.weft.resolve())
+    if args.chosen:
+        found, failures = libraries.find(args.chosen, args.weft.resolve())
         failures.update(libraries.build(found))
         for library in found:
             if library.key in failures:
