@@ -36,15 +36,23 @@ void deliver(Request& r, const Envelope& envelope, const void* data, int64_t byt
   finish_receive(r, envelope, bytes);
 }
 
-void keep(const Envelope& envelope, uint8_t kind, const void* data, int64_t bytes, int64_t message_bytes) {
+[[gnu::noinline]] void keep(const Envelope& envelope, uint8_t kind, const void* data, int64_t bytes,
+                            int64_t message_bytes) {
   Unexpected* u = new_unexpected(envelope, kind, bytes, message_bytes);
   if (bytes != 0) std::memcpy(u->data(), data, static_cast<size_t>(bytes));
   world.lane.matcher.add(u);
 }
 
-void on_eager(const transport::Arrival& a) {
-  if (Request* r = world.lane.matcher.take_receive(a.envelope)) return deliver(*r, a.envelope, a.data, a.bytes);
-  keep(a.envelope, wire::eager, a.data, a.bytes, a.bytes);
+[[gnu::always_inline]] inline void on_eager(const transport::Arrival& a) {
+  Request* r = world.lane.matcher.take_receive(a.envelope);
+  if (r == nullptr) [[unlikely]]
+    return keep(a.envelope, wire::eager, a.data, a.bytes, a.bytes);
+  if (a.bytes == 8 && r->bytes >= 8 && r->layout == nullptr) [[likely]] {
+    __builtin_memcpy(r->buffer, a.data, 8);
+  } else {
+    store(*r, 0, a.data, a.bytes);
+  }
+  finish_receive(*r, a.envelope, a.bytes);
 }
 
 void on_eager_sync(const transport::Arrival& a) {
@@ -136,6 +144,21 @@ void on_recalled(const transport::Arrival& a) {
 
 }  // namespace
 
+bool receive_ring(transport::shm::RingReader<>& ring) {
+  constexpr int most = 64;  // then the caller looks at what it waits for
+  int count = 0;
+  while (count < most && ring.read([](const transport::Arrival& arrival) {
+    if (arrival.kind == wire::eager) [[likely]] {
+      on_eager(arrival);
+    } else {
+      on_arrival(arrival);
+    }
+  })) {
+    ++count;
+  }
+  return count != 0;
+}
+
 void check_size(const transport::Arrival& arrival, size_t bytes) {
   if (arrival.bytes >= bytes) [[likely]]
     return;
@@ -182,22 +205,9 @@ void store(Request& r, int64_t position, const void* data, int64_t bytes) {
     bytes = room > 0 ? room : 0;
   if (r.layout != nullptr) [[unlikely]] {
     datatype::unpack(*r.layout, r.count, r.buffer, position, data, bytes);
-  } else if (bytes == 8) {
-    __builtin_memcpy(static_cast<char*>(r.buffer) + position, data, 8);
   } else if (bytes != 0) {
     std::memcpy(static_cast<char*>(r.buffer) + position, data, static_cast<size_t>(bytes));
   }
-}
-
-void finish_receive(Request& r, const Envelope& envelope, int64_t message_bytes) {
-  r.source = envelope.source;
-  r.tag = envelope.tag;
-  r.received = message_bytes;
-  if (message_bytes > r.bytes) [[unlikely]] {
-    r.received = r.bytes;
-    r.error = truncated;
-  }
-  complete(r);
 }
 
 Unexpected* new_unexpected(const Envelope& envelope, uint8_t kind, int64_t bytes, int64_t message_bytes) {

@@ -9,7 +9,8 @@
 // Unexpected messages lie in the same bins and, for receives with wildcards, in one list in order of arrival, which is
 // the order of sending for each source. See docs/matching.md.
 
-#include <cstdlib>
+#include <cstddef>
+#include <cstdint>
 
 #include "core/request.hpp"
 
@@ -21,7 +22,12 @@ inline bool matches(const Envelope& wanted, const Envelope& message) {
 }
 
 inline bool same(const Envelope& a, const Envelope& b) {
-  return a.context == b.context && a.source == b.source && a.tag == b.tag;
+  uint64_t from_a;  // context and source in one comparison
+  uint64_t from_b;
+  static_assert(offsetof(Envelope, source) == 4);
+  __builtin_memcpy(&from_a, &a, sizeof from_a);
+  __builtin_memcpy(&from_b, &b, sizeof from_b);
+  return from_a == from_b && a.tag == b.tag;
 }
 
 inline bool has_wildcard(const Envelope& wanted) {

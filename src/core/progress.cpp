@@ -33,7 +33,8 @@ WEFT_SETTING(yields);
 }  // namespace
 
 bool progress() {
-  bool moved = world.host != nullptr && world.host->poll(on_arrival) != 0;
+  bool moved =
+      world.ring != nullptr ? receive_ring(*world.ring) : world.host != nullptr && world.host->poll(on_arrival) != 0;
   if (world.lane.peers_waiting != nullptr) [[unlikely]]
     moved |= flush_waiting();
   if (world.lane.streams != nullptr) [[unlikely]]

@@ -53,6 +53,7 @@ void start() {
   world.self = new transport::self::SelfTransport(on_arrival);
   shared_memory = new transport::shm::ShmTransport(world.rank, world.size, world.job.segment_fd);
   if (world.size > 1) world.host = transport::mock::wrap_if_asked(shared_memory);
+  if (world.host == shared_memory) world.ring = &shared_memory->ring();
   Backoff::tune(world.job.local_ranks, world.job.local_cpus);
   world.done_send = base::make_object<Request>();
   if (world.done_send == nullptr) {
@@ -93,6 +94,7 @@ void stop() {
   }
   if (world.host != shared_memory) delete world.host;  // the mock in front of it
   world.host = nullptr;
+  world.ring = nullptr;
   delete shared_memory;
   shared_memory = nullptr;
   delete world.self;

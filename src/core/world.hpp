@@ -103,8 +103,9 @@ struct World {
   Peer** peers = nullptr;      // by job rank, `stranger` until contacted
   Peer stranger;               // its way is never open
   Lane lane;
-  Request* done_send = nullptr;          // what a send that left at once gives its caller
-  transport::Transport* host = nullptr;  // the ranks of this host
+  Request* done_send = nullptr;                  // what a send that left at once gives its caller
+  transport::Transport* host = nullptr;          // the ranks of this host
+  transport::shm::RingReader<>* ring = nullptr;  // our ring there, unless the mock stands before it
   transport::Transport* self = nullptr;
   boot::Job job;
 

@@ -56,12 +56,24 @@ Payload payload_of(const transport::Arrival& arrival) {
 
 // ---- receiving
 void on_arrival(const transport::Arrival& arrival);
+// Handles what lies in our ring of this host, at most a few dozen messages; whether there was any. The same as the
+// transport's poll(on_arrival), without its indirect calls.
+bool receive_ring(transport::shm::RingReader<>& ring);
 
 // Copies `data` to [position, position + bytes) of the receive's data; what is beyond its room is dropped.
 void store(Request& r, int64_t position, const void* data, int64_t bytes);
 
 // Sets the status of a receive and completes it. The data is in place.
-void finish_receive(Request& r, const Envelope& envelope, int64_t message_bytes);
+inline void finish_receive(Request& r, const Envelope& envelope, int64_t message_bytes) {
+  r.source = envelope.source;
+  r.tag = envelope.tag;
+  r.received = message_bytes;
+  if (message_bytes > r.bytes) [[unlikely]] {
+    r.received = r.bytes;
+    r.error = truncated;
+  }
+  complete(r);
+}
 
 // Brings the data of an announced message into a matched receive: R0 or R1.
 void fetch(Request& r, const Envelope& envelope, const wire::Announce& announced);

@@ -75,6 +75,7 @@ class ShmTransport final : public Transport {
   // Moves bytes between processes through the kernel, by the settings and by what a probe found; 0 or errno.
   [[nodiscard]] int copy_across(pid_t pid, uint64_t remote, void* local, size_t bytes, bool read);
 
+  RingReader<>& ring() { return ring_; }  // what poll() reads, for a caller that inlines it
   const Layout& layout() const { return layout_; }
   int fd() const { return fd_; }
   const char* cross_memory_state() const;  // for weft info and the summary
