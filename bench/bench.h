@@ -14,6 +14,9 @@
 // The result is the median of blocks; a block is long enough to hide the clock's own cost.
 enum { BENCH_BLOCKS = 9, BENCH_MAX_SIZES = 16, BENCH_PAGE = 4096 };
 
+// Exit status of a program that the library cannot run.
+enum { BENCH_SKIP = 77 };
+
 struct bench_options {
   double block_us;                // how long one block should take
   size_t sizes[BENCH_MAX_SIZES];  // bytes
@@ -106,6 +109,16 @@ static inline int bench_rank_of(int needed) {
   // A launcher of another library starts singletons: that must not look like a result.
   if (ranks < needed) bench_die("too few ranks: was this started by the library's own launcher?");
   return rank;
+}
+
+// Ends the program when the library provides less than the level of threads it needs; `name` is for the message.
+static inline void bench_need_level(int provided, int needed, const char* name) {
+  if (provided >= needed) return;
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) fprintf(stderr, "bench: skipped, the library gives less than MPI_THREAD_%s\n", name);
+  MPI_Finalize();
+  exit(BENCH_SKIP);
 }
 #endif
 

@@ -69,7 +69,7 @@ int main(int argc, char** argv) {
   if (rounds < 1) bench_die("usage: calls ROUNDS [--multiple]");
   if (multiple) {
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    if (provided != MPI_THREAD_MULTIPLE) bench_die("no MPI_THREAD_MULTIPLE");
+    bench_need_level(provided, MPI_THREAD_MULTIPLE, "MULTIPLE");
   } else {
     MPI_Init(&argc, &argv);
   }

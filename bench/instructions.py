@@ -10,7 +10,8 @@ own.
   instructions.py --launcher build/install/bin/mpiexec --program build/bench/calls --budget MPI_Isend=100
   instructions.py --library weft --library mpich
 
-Exit status: 0, 1 when a budget is exceeded or its call was not seen, 77 when there is no valgrind.
+Exit status: 0, 1 when a budget is exceeded or its call was not seen, 77 when there is no valgrind or the
+library gives less than --multiple asks for.
 """
 
 import argparse
@@ -136,7 +137,7 @@ def main():
         parser.error("give --launcher and --program, or --library")
     if not shutil.which("valgrind"):
         print("no valgrind on this machine: nothing is counted")
-        return 77
+        return libraries.SKIP
 
     columns = {}
     failures = {}
@@ -155,6 +156,9 @@ def main():
     else:
         try:
             columns["instructions"] = measure([*args.launcher, "-n", "2"], args.program, dict(os.environ), args)
+        except libraries.Skipped as error:
+            print(error)
+            return libraries.SKIP
         except libraries.Failure as error:
             failures["the program"] = str(error)
 

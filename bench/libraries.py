@@ -15,32 +15,69 @@ import shutil
 import signal
 import subprocess
 import sys
+import typing
 import venv
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "bench"
 BUILD = ROOT / "build" / "bench"
+SKIP = 77  # exit status of a program that the library cannot run
 PEERS = ROOT / "build" / "peers"
 ABI_NAME = "libmpi_abi.so.1"
-FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-O2", "-g", "-Wall", "-Wextra"]
-MPI_PROGRAMS = ["latency", "bandwidth", "bibandwidth", "rate", "startup", "barrier", "pairs", "calls", "puts"]
+FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-O2", "-g", "-Wall", "-Wextra", "-pthread"]
+MPI_PROGRAMS = ["latency", "bandwidth", "bibandwidth", "rate", "startup", "barrier", "pairs", "calls", "puts",
+                "threads_rate", "threads_self", "threads_latency", "threads_bandwidth", "threads_complete",
+                "threads_alltoall"]
 
 
 class Failure(Exception):
     """Something could not be measured; the text is shown in place of the number."""
 
 
+class Skipped(Failure):
+    """The program itself said that the library cannot run it."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """One library as a package: `bound` gives each rank a core, `free` is for more ranks than cores."""
+    """One library as a package. Ranks are placed in one of three ways: `bound` gives each a core, `unbound` leaves them
+    to the scheduler (and to programs that bind their threads), `crowded` is unbound with more ranks than cores."""
 
     label: str
     package: str  # on PyPI; "" for Weft itself
     abi: bool  # has libmpi_abi.so.1
     bound: tuple = ()
-    free: tuple = ()
+    unbound: tuple = ()
     bound_environment: dict = dataclasses.field(default_factory=dict)
-    free_environment: dict = dataclasses.field(default_factory=dict)
+    unbound_environment: dict = dataclasses.field(default_factory=dict)
+    crowded_environment: dict = dataclasses.field(default_factory=dict)  # in addition to unbound's
+    # What its manual advises for threads, as settings: of the number of threads, whether each has a communicator of
+    # its own, and whether they outnumber the cores. None where it advises nothing beyond the above.
+    threads: typing.Callable = lambda threads, apart, crowded: None
+
+
+def _mpich_threads(threads, apart, crowded):
+    # A VCI follows from the communicator alone (--enable-ch4-vci-method is a choice of the build, there is no variable
+    # for it). The manual warns that without global progress a program may hang; this one gives every thread its VCI.
+    del crowded
+    if not apart or threads == 1:
+        return None
+    return {"MPIR_CVAR_CH4_NUM_VCIS": str(threads), "MPIR_CVAR_CH4_GLOBAL_PROGRESS": "0"}
+
+
+def _intel_threads(threads, apart, crowded):
+    settings = {"I_MPI_THREAD_YIELD": "3"} if crowded else {}
+    if apart and threads > 1:
+        # Thread-split: only for threads that share no communicator; other programs hang with it. impi_info shows the
+        # key's default as -1, the manual as thread_id: set, so that nobody need know.
+        settings |= {"I_MPI_THREAD_SPLIT": "1", "I_MPI_THREAD_RUNTIME": "generic", "I_MPI_THREAD_MAX": str(threads),
+                     "I_MPI_THREAD_ID_KEY": "thread_id"}
+    return settings or None
+
+
+def _openmpi_threads(threads, apart, crowded):
+    del threads, apart
+    return {"OMPI_MCA_mpi_yield_when_idle": "1"} if crowded else None
 
 
 # Peers run with the settings that were best for them on one host when tried one by one (docs/performance.md, Method).
@@ -49,15 +86,17 @@ _INTEL = {"I_MPI_FABRICS": "shm"}
 _OPENMPI = ("--mca", "pml", "ob1", "--mca", "btl", "self,sm")
 
 KINDS = {
-    "weft": Kind("Weft", "", True, bound=("--bind", "core"), free=("--bind", "none", "--oversubscribe")),
-    "mpich": Kind("MPICH", "mpich", True, bound=("-bind-to", "core"), free=("-bind-to", "none"),
-                  bound_environment=_MPICH,
-                  free_environment=_MPICH | {"MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
-                                             "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "1"}),
+    "weft": Kind("Weft", "", True, bound=("--bind", "core"), unbound=("--bind", "none", "--oversubscribe")),
+    "mpich": Kind("MPICH", "mpich", True, bound=("-bind-to", "core"), unbound=("-bind-to", "none"),
+                  bound_environment=_MPICH, unbound_environment=_MPICH,
+                  crowded_environment={"MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
+                                       "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "1"},
+                  threads=_mpich_threads),
     "intel": Kind("Intel MPI", "impi-rt", True, bound_environment=_INTEL | {"I_MPI_PIN": "1"},
-                  free_environment=_INTEL | {"I_MPI_PIN": "0"}),
+                  unbound_environment=_INTEL | {"I_MPI_PIN": "0"}, threads=_intel_threads),
     "openmpi": Kind("Open MPI", "openmpi", False, bound=("--bind-to", "core", *_OPENMPI),
-                    free=("--bind-to", "none", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", *_OPENMPI)),
+                    unbound=("--bind-to", "none", "--oversubscribe", *_OPENMPI),
+                    crowded_environment={"OMPI_MCA_mpi_yield_when_idle": "1"}, threads=_openmpi_threads),
 }
 
 
@@ -76,21 +115,24 @@ class Library:
     def program_folder(self):
         return BUILD / ("abi" if self.kind.abi else self.key)
 
-    def environment(self, free=False):
+    def environment(self, placement="bound", settings=None):
         # Nothing of the caller's settings may favour one library.
         drop = re.compile(r"(I_MPI_|MPICH_|MPIR_|OMPI_|PRTE_|PMIX_|PMI_|UCX_|FI_|WEFT_|LD_PRELOAD$|LD_LIBRARY_PATH$)")
         result = {name: value for name, value in os.environ.items() if not drop.match(name)}
         result["LD_LIBRARY_PATH"] = str(self.prefix / "lib")
         if self.key == "intel":
             result["I_MPI_ROOT"] = str(self.prefix)
-        result.update(self.kind.free_environment if free else self.kind.bound_environment)
+        result.update(self.kind.bound_environment if placement == "bound" else self.kind.unbound_environment)
+        if placement == "crowded":
+            result.update(self.kind.crowded_environment)
+        result.update(settings or {})
         return result
 
-    def launch(self, ranks, free=False):
+    def launch(self, ranks, placement="bound"):
         command = [str(self.prefix / "bin" / "mpiexec")]
         if self.key == "openmpi" and os.geteuid() == 0:
             command.append("--allow-run-as-root")
-        return [*command, *(self.kind.free if free else self.kind.bound), "-n", str(ranks)]
+        return [*command, *(self.kind.bound if placement == "bound" else self.kind.unbound), "-n", str(ranks)]
 
     def check(self, program):
         """Refuses to measure one library under the name of another."""
@@ -103,14 +145,15 @@ class Library:
         if not inside:
             raise Failure(f"{program.name} would load {found or 'no MPI library'}, not {self.prefix}")
 
-    def run(self, ranks, program, arguments=(), free=False, timeout=60, wrapper=()):
+    def run(self, ranks, program, arguments=(), placement="bound", timeout=60, settings=None,
+            wrapper=()):
         """What the ranks printed on standard output."""
         path = self.program_folder / program
         if not path.exists():
             raise Failure(f"{program} is not built for it")
         self.check(path)
-        command = [*self.launch(ranks, free), *wrapper, str(path), *arguments]
-        return run_command(command, self.environment(free), timeout)
+        command = [*self.launch(ranks, placement), *wrapper, str(path), *arguments]
+        return run_command(command, self.environment(placement, settings), timeout)
 
 
 def run_command(command, environment=None, timeout=60):
@@ -127,6 +170,8 @@ def run_command(command, environment=None, timeout=60):
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
         raise Failure(f"no end within {timeout} s") from None
+    if process.returncode == SKIP:
+        raise Skipped(next((line.strip() for line in err.splitlines() if "skipped" in line), "skipped"))
     if process.returncode != 0:
         lines = [line.strip() for line in (err + out).splitlines() if re.search(r"[A-Za-z]", line)]
         raise Failure(f"exit status {process.returncode}: {lines[0][:160] if lines else 'no message'}")
@@ -212,7 +257,7 @@ def build_for_abi(compiler, libraries):
     library = folder / "stub" / ABI_NAME
     run_command([compiler, "-shared", "-fPIC", f"-Wl,-soname,{ABI_NAME}", str(stub), "-o", str(library)])
     for program, source in zip(MPI_PROGRAMS, objects):
-        run_command([compiler, str(source), str(library), "-o", str(folder / program)])
+        run_command([compiler, "-pthread", str(source), str(library), "-o", str(folder / program)])
 
 
 def build(libraries):

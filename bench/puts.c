@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   int provided;
   if (rounds < 1) bench_die("usage: puts ROUNDS [--multiple]");
   MPI_Init_thread(&argc, &argv, multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
-  if (multiple && provided != MPI_THREAD_MULTIPLE) bench_die("no MPI_THREAD_MULTIPLE");
+  if (multiple) bench_need_level(provided, MPI_THREAD_MULTIPLE, "MULTIPLE");
   const int rank = bench_rank_of(2);
 
   long data[BATCH] = {0}, *memory;

