@@ -7,6 +7,7 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "core/protocol/protocol.hpp"
+#include "core/stamp.hpp"
 #include "datatype/pack.hpp"
 
 namespace weft::core {
@@ -26,9 +27,13 @@ WEFT_SETTING(unexpected_limit);
 constexpr uint32_t pooled_bytes = 64;
 constexpr int pooled_most = 1024;
 
+Lane& lane_of(const transport::Arrival& a) {
+  return lanes[a.envelope.lane];
+}
+
 void acknowledge(const wire::Sync& sync) {
   const wire::Finished finished{sync.send};
-  send_control(world.peer(sync.origin), wire::finished, &finished, sizeof finished);
+  send_control(world.peer(sync.origin), sync.lane, wire::finished, &finished, sizeof finished);
 }
 
 void deliver(Request& r, const Envelope& envelope, const void* data, int64_t bytes) {
@@ -40,11 +45,12 @@ void deliver(Request& r, const Envelope& envelope, const void* data, int64_t byt
                             int64_t message_bytes) {
   Unexpected* u = new_unexpected(envelope, kind, bytes, message_bytes);
   if (bytes != 0) std::memcpy(u->data(), data, static_cast<size_t>(bytes));
-  world.lane.matcher.add(u);
+  lanes[envelope.lane].matcher.add(u);
+  tell_sleepers(nullptr);  // who waits in a probe
 }
 
-[[gnu::always_inline]] inline void on_eager(const transport::Arrival& a) {
-  Request* r = world.lane.matcher.take_receive(a.envelope);
+[[gnu::always_inline]] inline void on_eager(Lane& lane, const transport::Arrival& a) {
+  Request* r = lane.matcher.take_receive(a.envelope, world.wildcards);
   if (r == nullptr) [[unlikely]]
     return keep(a.envelope, wire::eager, a.data, a.bytes, a.bytes);
   if (a.bytes == 8 && r->bytes >= 8 && r->layout == nullptr) [[likely]] {
@@ -58,7 +64,7 @@ void deliver(Request& r, const Envelope& envelope, const void* data, int64_t byt
 void on_eager_sync(const transport::Arrival& a) {
   const auto sync = payload_of<wire::Sync>(a);
   const int64_t bytes = a.bytes - static_cast<uint32_t>(sizeof sync);
-  if (Request* r = world.lane.matcher.take_receive(a.envelope)) {
+  if (Request* r = lane_of(a).matcher.take_receive(a.envelope, world.wildcards)) {
     deliver(*r, a.envelope, static_cast<const char*>(a.data) + sizeof sync, bytes);
     return acknowledge(sync);
   }
@@ -70,7 +76,7 @@ void on_buffered(const transport::Arrival& a) {
   transport::Endpoint& from = *world.peer(buffered.origin).endpoint;
   const void* data = from.staging(buffered.handle);
   const auto bytes = static_cast<int64_t>(buffered.bytes);
-  if (Request* r = world.lane.matcher.take_receive(a.envelope)) {
+  if (Request* r = lane_of(a).matcher.take_receive(a.envelope, world.wildcards)) {
     deliver(*r, a.envelope, data, bytes);
   } else {
     keep(a.envelope, wire::eager, data, bytes, bytes);
@@ -80,14 +86,15 @@ void on_buffered(const transport::Arrival& a) {
 
 void on_announce(const transport::Arrival& a) {
   const auto announced = payload_of<wire::Announce>(a);
-  if (Request* r = world.lane.matcher.take_receive(a.envelope)) return fetch(*r, a.envelope, announced);
+  if (Request* r = lane_of(a).matcher.take_receive(a.envelope, world.wildcards))
+    return fetch(*r, a.envelope, announced);
   keep(a.envelope, wire::announce, a.data, a.bytes, static_cast<int64_t>(announced.bytes));
 }
 
 void on_announce_stream(const transport::Arrival& a) {
   const auto announced = payload_of<wire::Announce>(a);
   const auto bytes = static_cast<int64_t>(announced.bytes);
-  Request* r = world.lane.matcher.take_receive(a.envelope);
+  Request* r = lane_of(a).matcher.take_receive(a.envelope, world.wildcards);
   Inflow* inflow = open_inflow(announced.send, announced.origin, a.envelope, bytes, bytes);
   if (r != nullptr) {
     inflow->receive = r;
@@ -96,12 +103,12 @@ void on_announce_stream(const transport::Arrival& a) {
   Unexpected* u = new_unexpected(a.envelope, wire::announce_stream, bytes, bytes);
   u->inflow = inflow;
   inflow->unexpected = u;
-  world.lane.matcher.add(u);
+  lane_of(a).matcher.add(u);
 }
 
 void on_finished(const transport::Arrival& a) {
   auto* r = reinterpret_cast<Request*>(payload_of<wire::Finished>(a).send);
-  drop_push(*r);
+  drop_push(lane_of(a), *r);
   complete_send(*r, r->bytes <= world.mailbox_limit ? Path::mailbox : Path::get);
 }
 
@@ -122,7 +129,7 @@ bool comes_from(Unexpected& u, const wire::Recall& recall) {
 
 void on_recall(const transport::Arrival& a) {
   const auto recall = payload_of<wire::Recall>(a);
-  Matcher& matcher = world.lane.matcher;
+  Matcher& matcher = lane_of(a).matcher;
   Unexpected* u = matcher.first_unexpected();
   while (u != nullptr && !comes_from(*u, recall)) u = u->next;
   if (u != nullptr) {
@@ -130,7 +137,7 @@ void on_recall(const transport::Arrival& a) {
     free_unexpected(u);
   }
   const wire::Recalled recalled{recall.send, u != nullptr ? 1u : 0u, 0};
-  send_control(world.peer(recall.origin), wire::recalled, &recalled, sizeof recalled);
+  send_control(world.peer(recall.origin), recall.lane, wire::recalled, &recalled, sizeof recalled);
 }
 
 void on_recalled(const transport::Arrival& a) {
@@ -138,25 +145,28 @@ void on_recalled(const transport::Arrival& a) {
   if (recalled.done == 0) return;  // it was matched: the send completes as usual
   auto* r = reinterpret_cast<Request*>(recalled.send);
   r->flags.cancelled = true;
-  --world.lane.sends_open;
+  lane_of(a).sends_open.fetch_sub(1, std::memory_order_relaxed);
   complete(*r);
 }
 
 }  // namespace
 
-bool receive_ring(transport::shm::RingReader<>& ring) {
-  constexpr int most = 64;  // then the caller looks at what it waits for
-  int count = 0;
-  while (count < most && ring.read([](const transport::Arrival& arrival) {
+bool receive_ring(Lane& lane) {
+  constexpr uint64_t most = 64;  // then the caller looks at what it waits for
+  uint64_t received = 0;
+  while (received < most && lane.ring->read([&](const transport::Arrival& arrival) {
     if (arrival.kind == wire::eager) [[likely]] {
-      on_eager(arrival);
+      on_eager(lane, arrival);
     } else {
       on_arrival(arrival);
     }
   })) {
-    ++count;
+    ++received;
+    if (lane.lock.is_wanted()) [[unlikely]]
+      break;
   }
-  return count != 0;
+  if (received != 0) count(lane.arrived, received);
+  return received != 0;
 }
 
 void check_size(const transport::Arrival& arrival, size_t bytes) {
@@ -170,7 +180,7 @@ void check_size(const transport::Arrival& arrival, size_t bytes) {
 void on_arrival(const transport::Arrival& arrival) {
   switch (arrival.kind) {
     case wire::eager:
-      return on_eager(arrival);
+      return on_eager(lane_of(arrival), arrival);
     case wire::eager_sync:
       return on_eager_sync(arrival);
     case wire::buffered:
@@ -210,8 +220,17 @@ void store(Request& r, int64_t position, const void* data, int64_t bytes) {
   }
 }
 
+namespace {
+
+// A lane's part of what the process keeps at most.
+int64_t lane_limit() {
+  return unexpected_limit.value() >> world.lane_map.shift;
+}
+
+}  // namespace
+
 Unexpected* new_unexpected(const Envelope& envelope, uint8_t kind, int64_t bytes, int64_t message_bytes) {
-  Lane& lane = world.lane;
+  Lane& lane = lanes[envelope.lane];
   Unexpected* u = lane.free_unexpected;
   if (bytes <= pooled_bytes && u != nullptr) {
     lane.free_unexpected = u->next;
@@ -227,21 +246,22 @@ Unexpected* new_unexpected(const Envelope& envelope, uint8_t kind, int64_t bytes
   }
   *u = Unexpected{
       .envelope = envelope, .kind = kind, .stored = static_cast<uint64_t>(bytes), .message_bytes = message_bytes};
-  ++lane.counters.unexpected;
+  if (envelope.stamp == 0 && world.lane_map.mask != 0) u->envelope.stamp = own_stamp();  // from ourselves
+  count(lane.unexpected);
   lane.unexpected_bytes += bytes;
-  if (lane.unexpected_bytes > unexpected_limit.value() && !lane.saturated) [[unlikely]] {
+  if (lane.unexpected_bytes > lane_limit() && !lane.saturated) [[unlikely]] {
     lane.saturated = true;
-    if (world.host != nullptr) world.host->set_congested(true);
+    if (world.saturated_lanes.fetch_add(1) == 0 && world.host != nullptr) world.host->set_congested(true);
   }
   return u;
 }
 
 void free_unexpected(Unexpected* u) {
-  Lane& lane = world.lane;
+  Lane& lane = lanes[u->envelope.lane];
   lane.unexpected_bytes -= static_cast<int64_t>(u->stored);
-  if (lane.saturated && lane.unexpected_bytes < unexpected_limit.value() / 2) [[unlikely]] {
+  if (lane.saturated && lane.unexpected_bytes < lane_limit() / 2) [[unlikely]] {
     lane.saturated = false;
-    if (world.host != nullptr) world.host->set_congested(false);
+    if (world.saturated_lanes.fetch_sub(1) == 1 && world.host != nullptr) world.host->set_congested(false);
   }
   if (u->stored <= pooled_bytes && lane.free_unexpected_count < pooled_most) {
     u->next = lane.free_unexpected;

@@ -2,32 +2,75 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/match.hpp"
 
+#include <mutex>
+#include <new>
+#include <unordered_map>
+
+#include "base/message.hpp"
+
 namespace weft::core {
 
-Request* Matcher::take_with_wildcards(Queue& queue, Request* before, Request* specific, const Envelope& envelope) {
-  Request* before_wild = nullptr;
-  Request* wild = wild_.first;
-  while (wild != nullptr && !matches(wild->match, envelope)) {
-    before_wild = wild;
-    wild = wild->next;
+// The largest stamp of each source whose messages are kept, by context and source.
+struct Matcher::Latest {
+  std::unordered_map<uint64_t, uint64_t> stamps;
+};
+
+Request* Matcher::take_beside(Wildcards& wildcards, RequestQueue& queue, Request* before, Request* specific,
+                              const Envelope& envelope) {
+  // What comes behind a pending message of its source must not overtake it.
+  if (pending_ != 0 && first_pending(envelope.context, envelope.source) != nullptr) {
+    hold_next_ = true;
+    return nullptr;
   }
-  if (wild != nullptr && (specific == nullptr || wild->post_order < specific->post_order)) {
-    wild_.unlink(before_wild, wild);
+  std::lock_guard guard(wildcards.lock);
+  Request* wild = wildcards.first_match(envelope, specific != nullptr ? specific->post_order : wildcards.epoch());
+  if (wild == nullptr) {
+    if (specific != nullptr) queue.unlink(before, specific);
+    return specific;
+  }
+  if (several_ && wild->match.tag == any_tag) {
+    hold_next_ = true;
+    return nullptr;
+  }
+  (void)wildcards.remove(*wild);
+  return wild;
+}
+
+Unexpected* Matcher::first_pending() const {
+  if (pending_ == 0) return nullptr;
+  Unexpected* u = first_;
+  while (!u->pending) u = u->next;
+  return u;
+}
+
+Unexpected* Matcher::first_pending(uint32_t context, int32_t source) const {
+  uint32_t left = pending_;
+  for (Unexpected* u = first_; left != 0; u = u->next) {
+    if (!u->pending) continue;
+    if (u->envelope.context == context && u->envelope.source == source) return u;
+    --left;
+  }
+  return nullptr;
+}
+
+Request* Matcher::settle(Unexpected* message, Wildcards& wildcards) {
+  const Envelope& envelope = message->envelope;
+  message->pending = false;
+  --pending_;
+  RequestQueue& queue = bins_[bin_of(envelope)].posted;
+  Request* before = nullptr;
+  Request* specific = queue.first;
+  while (specific != nullptr && !same(specific->match, envelope)) {
+    before = specific;
+    specific = specific->next;
+  }
+  Request* wild = wildcards.first_match(envelope, specific != nullptr ? specific->post_order : wildcards.epoch());
+  if (wild != nullptr) {
+    (void)wildcards.remove(*wild);
     return wild;
   }
   if (specific != nullptr) queue.unlink(before, specific);
   return specific;
-}
-
-bool Matcher::withdraw(Request& receive) {
-  Queue& queue = has_wildcard(receive.match) ? wild_ : bins_[bin_of(receive.match)].posted;
-  Request* before = nullptr;
-  for (Request* r = queue.first; r != nullptr; before = r, r = r->next) {
-    if (r != &receive) continue;
-    queue.unlink(before, r);
-    return true;
-  }
-  return false;
 }
 
 Unexpected* Matcher::find(const Envelope& wanted) const {
@@ -41,7 +84,30 @@ Unexpected* Matcher::find(const Envelope& wanted) const {
   return u;
 }
 
+// Two threads of a sender may reserve cells of this lane in another order than they took their stamps. Then both orders
+// are right, for nothing orders the two, but choosing among lanes is simpler when a lane's first message of a source
+// also has its smallest stamp: so a stamp counts as no less than those before it in the lane. What happens after a
+// message was sent has a larger stamp still, since stamps are taken before cells are reserved.
+void Matcher::raise_stamp(Envelope& envelope) {
+  if (latest_ == nullptr) latest_ = new (std::nothrow) Latest;
+  if (latest_ == nullptr)
+    base::die(
+        {.cause = "no memory to keep a message that came before its receive", .remedy = "free memory on this host"});
+  const uint64_t key = uint64_t{envelope.context} << 32 | static_cast<uint32_t>(envelope.source);
+  auto [entry, fresh] = latest_->stamps.try_emplace(key, envelope.stamp);
+  if (fresh) return;
+  if (is_before(envelope.stamp, entry->second)) {
+    envelope.stamp = entry->second;
+  } else {
+    entry->second = envelope.stamp;
+  }
+}
+
 void Matcher::add(Unexpected* message) {
+  if (several_) raise_stamp(message->envelope);
+  message->pending = hold_next_;
+  pending_ += hold_next_ ? 1 : 0;
+  hold_next_ = false;
   Bin& bin = bins_[bin_of(message->envelope)];
   message->next_in_bin = nullptr;
   message->previous_in_bin = bin.unexpected_last;
@@ -51,6 +117,7 @@ void Matcher::add(Unexpected* message) {
   message->previous = last_;
   (last_ == nullptr ? first_ : last_->next) = message;
   last_ = message;
+  busy_.store(busy_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
 void Matcher::remove(Unexpected* message) {
@@ -61,6 +128,11 @@ void Matcher::remove(Unexpected* message) {
   (behind == nullptr ? bin.unexpected_last : behind->previous_in_bin) = before;
   (message->previous == nullptr ? first_ : message->previous->next) = message->next;
   (message->next == nullptr ? last_ : message->next->previous) = message->previous;
+  busy_.store(busy_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  if (first_ == nullptr && latest_ != nullptr) {  // stamps are only compared among kept messages
+    delete latest_;
+    latest_ = nullptr;
+  }
 }
 
 }  // namespace weft::core

@@ -2,16 +2,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Matching: posted receives and unexpected messages of a lane.
+// Matching: posted receives and unexpected messages of a lane, and the receives with wildcards of the whole process.
 //
-// Receives that name source and tag lie in bins by (context, source, tag); those with a wildcard in one list. Both
-// carry their posting order, so that an arriving message takes the receive posted first among all that match.
-// Unexpected messages lie in the same bins and, for receives with wildcards, in one list in order of arrival, which is
-// the order of sending for each source. See docs/matching.md.
+// Receives that name source and tag lie in bins of their lane by (context, source, tag); those with a wildcard in one
+// list of the process. Unexpected messages lie in the bins and, for receives with wildcards, in one list of the lane in
+// order of arrival. docs/matching.md has the rules, and why they hold with several lanes.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 
+#include "base/lock.hpp"
 #include "core/request.hpp"
 
 namespace weft::core {
@@ -34,6 +36,12 @@ inline bool has_wildcard(const Envelope& wanted) {
   return wanted.source == any_source || wanted.tag == any_tag;
 }
 
+// Whether stamp `a` was given before `b`: they count modulo 2^stamp_bits.
+inline bool is_before(uint64_t a, uint64_t b) {
+  constexpr int unused = 64 - transport::stamp_bits;
+  return static_cast<int64_t>((a - b) << unused) < 0;
+}
+
 // A message that came before its receive: exactly what is needed of it, right behind this header.
 struct Unexpected {
   Unexpected* next_in_bin;
@@ -42,6 +50,7 @@ struct Unexpected {
   Unexpected* next;
   Envelope envelope;
   uint8_t kind;
+  bool pending = false;    // it matches a posted receive, but which one only all lanes together can tell
   uint64_t stored;         // bytes behind this header
   int64_t message_bytes;   // size of the message, which a probe reports
   void* inflow = nullptr;  // the stream that still fills it
@@ -49,34 +58,124 @@ struct Unexpected {
   unsigned char* data() { return reinterpret_cast<unsigned char*>(this + 1); }
 };
 
+struct RequestQueue {
+  Request* first = nullptr;
+  Request* last = nullptr;
+
+  void append(Request* item) {
+    item->next = nullptr;
+    (first == nullptr ? first : last->next) = item;
+    last = item;
+  }
+  void unlink(Request* before, Request* item) {
+    (before == nullptr ? first : before->next) = item->next;
+    if (last == item) last = before;
+  }
+  // False when it is not in the queue.
+  bool remove(Request* item) {
+    Request* before = nullptr;
+    for (Request* r = first; r != nullptr; before = r, r = r->next) {
+      if (r != item) continue;
+      unlink(before, r);
+      return true;
+    }
+    return false;
+  }
+};
+
+// The posted receives with wildcards, in order of posting. Changed under all lanes' locks, or under a lane's and
+// `lock`.
+class Wildcards {
+ public:
+  base::Lock lock;
+
+  // Whether one may be posted on this context. Any thread may ask; whoever holds a lane has the answer of that time.
+  bool may_match(uint32_t context) const { return posted_[slot_of(context)].load(std::memory_order_relaxed) != 0; }
+
+  // What specific receives carry as their order. Advanced by post() alone, under all locks.
+  uint64_t epoch() const { return epoch_.load(std::memory_order_relaxed); }
+
+  void post(Request& r) {
+    r.post_order = epoch() + 1;
+    epoch_.store(r.post_order, std::memory_order_relaxed);
+    queue_.append(&r);
+    std::atomic<uint32_t>& posted = posted_[slot_of(r.match.context)];
+    posted.store(posted.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+
+  Request* first() const { return queue_.first; }
+
+  // The first that matches and was posted before a specific receive of this order; nullptr when there is none.
+  Request* first_match(const Envelope& message, uint64_t order) const {
+    Request* r = queue_.first;
+    while (r != nullptr && r->post_order <= order && !matches(r->match, message)) r = r->next;
+    return r != nullptr && r->post_order <= order ? r : nullptr;
+  }
+
+  // False when it is not posted any more.
+  bool remove(Request& r) {
+    if (!queue_.remove(&r)) return false;
+    std::atomic<uint32_t>& posted = posted_[slot_of(r.match.context)];
+    posted.store(posted.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    return true;
+  }
+
+ private:
+  static constexpr uint32_t slots = 64;
+  static uint32_t slot_of(uint32_t context) { return (context >> 1) % slots; }
+
+  RequestQueue queue_;
+  std::atomic<uint64_t> epoch_{0};
+  std::atomic<uint32_t> posted_[slots]{};
+};
+
+// The tables of one lane. All under the lane's lock, but for busy().
 class Matcher {
  public:
-  // The receive that this message belongs to, taken out of its list; nullptr when there is none.
-  Request* take_receive(const Envelope& envelope) {
-    Queue& queue = bins_[bin_of(envelope)].posted;
+  // The receive that this message belongs to, taken out of its list; nullptr when there is none, and when that is not
+  // to be said from one lane alone: add() then notes the message as pending.
+  Request* take_receive(const Envelope& envelope, Wildcards& wildcards) {
+    RequestQueue& queue = bins_[bin_of(envelope)].posted;
     Request* before = nullptr;
     Request* found = queue.first;
     while (found != nullptr && !same(found->match, envelope)) {
       before = found;
       found = found->next;
     }
-    if (wild_.first != nullptr) [[unlikely]]
-      return take_with_wildcards(queue, before, found, envelope);
+    if (wildcards.may_match(envelope.context) || pending_ != 0) [[unlikely]]
+      return take_beside(wildcards, queue, before, found, envelope);
     if (found != nullptr) queue.unlink(before, found);
     return found;
   }
 
-  void post(Request& receive) {
-    receive.next = nullptr;
-    receive.post_order = ++posted_;
-    Queue& queue = has_wildcard(receive.match) ? wild_ : bins_[bin_of(receive.match)].posted;
-    queue.append(&receive);
+  // Posts a receive that names source and tag.
+  void post(Request& receive, const Wildcards& wildcards) {
+    receive.post_order = wildcards.epoch();
+    bins_[bin_of(receive.match)].posted.append(&receive);
   }
 
-  // Takes a posted receive back; false when it was matched already.
-  bool withdraw(Request& receive);
+  // Takes a posted receive without wildcards back; false when it was matched already.
+  bool withdraw(Request& receive) { return bins_[bin_of(receive.match)].posted.remove(&receive); }
 
+  // Whether a receive must look twice: there are unexpected messages, or other threads.
+  bool busy() const { return busy_.load(std::memory_order_relaxed) != 0; }
   bool anything_unexpected() const { return first_ != nullptr; }
+
+  // For several threads; `several`: and there are other lanes.
+  void share(bool several) {
+    several_ = several;
+    extra_ = 1;
+    busy_.store(1, std::memory_order_relaxed);
+  }
+
+  // Whether there are pending messages; the first of them, in order of arrival, of this context and source.
+  bool unsettled() const { return pending_ != 0; }
+  Unexpected* first_pending() const;
+  Unexpected* first_pending(uint32_t context, int32_t source) const;
+
+  // All lanes held: the receive posted first that matches a pending message, taken out of its list; nullptr when there
+  // is none. The message is pending no more.
+  Request* settle(Unexpected* message, Wildcards& wildcards);
 
   // The first message that matches, left where it is; nullptr when there is none.
   Unexpected* find(const Envelope& wanted) const;
@@ -87,25 +186,14 @@ class Matcher {
   // Visits all unexpected messages in order of arrival.
   Unexpected* first_unexpected() const { return first_; }
 
+  // Messages kept now. Any thread may ask.
+  uint32_t kept() const { return busy_.load(std::memory_order_relaxed) - extra_; }
+
  private:
   static constexpr uint32_t bin_count = 256;
 
-  struct Queue {
-    Request* first = nullptr;
-    Request* last = nullptr;
-
-    void append(Request* item) {
-      (first == nullptr ? first : last->next) = item;
-      last = item;
-    }
-    void unlink(Request* before, Request* item) {
-      (before == nullptr ? first : before->next) = item->next;
-      if (last == item) last = before;
-    }
-  };
-
   struct Bin {
-    Queue posted;
+    RequestQueue posted;
     Unexpected* unexpected = nullptr;
     Unexpected* unexpected_last = nullptr;
   };
@@ -117,13 +205,20 @@ class Matcher {
   }
   static_assert(bin_count == 256, "bin_of takes the top eight bits");
 
-  Request* take_with_wildcards(Queue& queue, Request* before, Request* specific, const Envelope& envelope);
+  Request* take_beside(Wildcards& wildcards, RequestQueue& queue, Request* before, Request* specific,
+                       const Envelope& envelope);
+  void raise_stamp(Envelope& envelope);
 
+  std::atomic<uint32_t> busy_{0};  // messages kept, and one more with several threads
+  uint32_t extra_ = 0;
+  bool several_ = false;
+  bool hold_next_ = false;  // the message that add() gets next is pending
+  uint32_t pending_ = 0;
   Bin bins_[bin_count];
-  Queue wild_;
-  uint64_t posted_ = 0;
   Unexpected* first_ = nullptr;
   Unexpected* last_ = nullptr;
+  struct Latest;
+  Latest* latest_ = nullptr;
 };
 
 }  // namespace weft::core

@@ -3,6 +3,7 @@
 #include "core/p2p.hpp"
 
 #include <cstdlib>
+#include <mutex>
 #include <new>
 
 #include "base/message.hpp"
@@ -16,6 +17,7 @@ namespace weft::core {
 struct Waiting {
   Waiting* next;
   Request* request;  // nullptr: the payload
+  uint32_t lane;
   uint8_t kind;
   uint32_t bytes;
   unsigned char payload[wire::largest];
@@ -31,19 +33,34 @@ Waiting* new_waiting() {
   return w;
 }
 
+// Under queue_lock, as all that follows here. Sends to the peer by any thread queue up behind it, whatever their lane.
 void append(Peer& peer, Waiting* w) {
   (peer.waiting == nullptr ? peer.waiting : peer.waiting_last->next) = w;
   peer.waiting_last = w;
-  peer.open = nullptr;
+  peer.queued.store(true, std::memory_order_release);
+  peer.close_way();
   if (peer.listed) return;
   peer.listed = true;
-  peer.next_waiting = world.lane.peers_waiting;
-  world.lane.peers_waiting = &peer;
+  peer.next_waiting = world.peers_waiting.load(std::memory_order_relaxed);
+  world.peers_waiting.store(&peer, std::memory_order_relaxed);
 }
 
 bool try_waiting(Peer& peer, Waiting& w) {
-  if (w.request != nullptr) return try_send(*w.request);
-  return peer.endpoint->send(w.kind, {}, w.payload, w.bytes) == transport::Post::done;
+  if (w.request == nullptr) {
+    return peer.endpoint->send(w.kind, {0, 0, 0, w.lane}, w.payload, w.bytes) == transport::Post::done;
+  }
+  LaneGuard guard(lanes[w.request->lane], LaneGuard::TryTag{});  // never wait for a lane while holding the queues
+  return guard.held() && try_send(*w.request);
+}
+
+// Whatever needs it: stamp and lane are given once, when the send starts.
+void address(Request& r, uint32_t context, int32_t dest, int32_t tag) {
+  r.peer = &world.peer(r.comm->job_rank(dest));
+  r.match = {context, r.comm->rank, tag, r.peer->lane_map.lane_of(context, r.comm->rank, tag)};
+  if (r.peer->lane_map.mask != 0 && !r.comm->unordered && r.peer->transport != world.self) {
+    r.match.stamp = next_stamp(this_thread(), context, dest);
+  }
+  r.lane = static_cast<uint16_t>(world.lane_map.lane_of(context, r.comm->rank, tag));
 }
 
 }  // namespace
@@ -61,27 +78,50 @@ bool try_send(Request& r) {
   return announce(r);
 }
 
-void wait_for_room(Request& r) {
+void send_control(Peer& peer, uint32_t lane, uint8_t kind, const void* payload, uint32_t bytes) {
+  const Envelope envelope{0, 0, 0, lane};
+  if (!peer.queued.load(std::memory_order_acquire) &&
+      peer.endpoint->send(kind, envelope, payload, bytes) == transport::Post::done) {
+    return;
+  }
+  std::lock_guard guard(world.queue_lock);
+  count(this_thread().retries);
   Waiting* w = new_waiting();
-  w->request = &r;
-  append(*r.peer, w);
-}
-
-void send_control(Peer& peer, uint8_t kind, const void* payload, uint32_t bytes) {
-  if (peer.waiting == nullptr && peer.endpoint->send(kind, {}, payload, bytes) == transport::Post::done) return;
-  ++world.lane.counters.retries;
-  Waiting* w = new_waiting();
+  w->lane = lane;
   w->kind = kind;
   w->bytes = bytes;
   __builtin_memcpy(w->payload, payload, bytes);
   append(peer, w);
 }
 
+namespace {
+
+// Completions wait until this is over: it stands around code that holds the queues.
+class FollowUpLater {
+ public:
+  FollowUpLater() : me_(this_thread()) { ++me_.lanes_held; }
+  ~FollowUpLater() {
+    if (--me_.lanes_held == 0) me_.run_ended();
+  }
+  FollowUpLater(const FollowUpLater&) = delete;
+  FollowUpLater& operator=(const FollowUpLater&) = delete;
+
+ private:
+  Thread& me_;
+};
+
+}  // namespace
+
 bool flush_waiting() {
   // Nothing below comes back here: the way to ourselves is never full, and no other peer's messages are handled now.
+  if (world.multiple && world.queue_lock.is_taken()) return false;
+  FollowUpLater later;
+  std::lock_guard guard(world.queue_lock);
   bool sent = false;
-  Peer** at = &world.lane.peers_waiting;
-  while (Peer* peer = *at) {
+  Peer* peer = world.peers_waiting.load(std::memory_order_relaxed);
+  Peer* still = nullptr;
+  while (peer != nullptr) {
+    Peer* const next = peer->next_waiting;
     while (Waiting* w = peer->waiting) {
       if (!try_waiting(*peer, *w)) break;
       peer->waiting = w->next;
@@ -90,16 +130,20 @@ bool flush_waiting() {
     }
     if (peer->waiting == nullptr) {
       peer->listed = false;
-      peer->open = peer->near;
-      *at = peer->next_waiting;
+      peer->queued.store(false, std::memory_order_release);
+      if (peer->near != nullptr) peer->open_way();
     } else {
-      at = &peer->next_waiting;
+      peer->next_waiting = still;
+      still = peer;
     }
+    peer = next;
   }
+  world.peers_waiting.store(still, std::memory_order_relaxed);
   return sent;
 }
 
 bool unqueue(Request& r) {
+  std::lock_guard guard(world.queue_lock);
   Waiting* before = nullptr;
   for (Waiting* w = r.peer->waiting; w != nullptr; before = w, w = w->next) {
     if (w->request != &r) continue;
@@ -113,38 +157,71 @@ bool unqueue(Request& r) {
 }
 
 void complete_send(Request& r, Path path) {
-  PathCount& count = world.lane.counters.sent[static_cast<int>(path)];
-  ++count.messages;
-  count.bytes += static_cast<uint64_t>(r.bytes);
-  --world.lane.sends_open;
+  PathCount& sent = this_thread().sent[static_cast<int>(path)];
+  count(sent.messages);
+  count(sent.bytes, static_cast<uint64_t>(r.bytes));
+  lanes[r.lane].sends_open.fetch_sub(1, std::memory_order_relaxed);
   complete(r);
 }
 
 void start_send(Request& r, uint32_t context, int32_t dest, int32_t tag) {
-  r.match = {context, r.comm->rank, tag, 0};
+  address(r, context, dest, tag);
   r.source = proc_null;
   r.tag = any_tag;
   r.received = 0;
-  r.peer = &world.peer(r.comm->job_rank(dest));
-  if (r.peer->waiting == nullptr && !r.peer->endpoint->congested()) r.peer->open = r.peer->near;
-  ++world.lane.sends_open;
-  if (r.peer->waiting == nullptr && try_send(r)) return;
-  ++world.lane.counters.retries;
-  wait_for_room(r);
+  Peer& peer = *r.peer;
+  Lane& home = lanes[r.lane];
+  home.sends_open.fetch_add(1, std::memory_order_relaxed);
+  LaneGuard guard(home);
+  if (!peer.queued.load(std::memory_order_acquire) && try_send(r)) return;
+  FollowUpLater later;
+  std::lock_guard queues(world.queue_lock);
+  if (peer.waiting == nullptr && try_send(r)) return;  // the queue has become empty meanwhile
+  count(this_thread().retries);
+  Waiting* w = new_waiting();
+  w->request = &r;
+  append(peer, w);
 }
 
-void receive_unexpected_or_post(Request& r) {
-  Matcher& matcher = world.lane.matcher;
-  if (Unexpected* message = matcher.find(r.match)) {
-    matcher.remove(message);
+void start_specific_receive(Request& r, uint32_t context, int32_t source, int32_t tag) {
+  wish(r, context, source, tag);
+  r.lane = static_cast<uint16_t>(world.lane_map.lane_of(context, source, tag));
+  Lane& lane = lanes[r.lane];
+  {
+    LaneGuard guard(lane);
+    Unexpected* message = lane.matcher.find(r.match);
+    if (message == nullptr) return lane.matcher.post(r, world.wildcards);
+    if (world.lane_map.mask == 0 || !world.wildcards.may_match(r.match.context)) {
+      lane.matcher.remove(message);
+      return consume(r, message);
+    }
+  }
+  // The message may be for a receive with a wildcard that was posted before: those first.
+  AllLanesGuard all;
+  settle_all();
+  if (Unexpected* message = lane.matcher.find(r.match)) {
+    lane.matcher.remove(message);
     return consume(r, message);
   }
-  matcher.post(r);
+  lane.matcher.post(r, world.wildcards);
+}
+
+void start_receive(Request& r, uint32_t context, int32_t source, int32_t tag) {
+  if (source != any_source && tag != any_tag) return start_specific_receive(r, context, source, tag);
+  wish(r, context, source, tag);
+  r.lane = any_lane;
+  AllLanesGuard all;
+  settle_all();
+  if (Unexpected* message = choose(r.match)) {
+    lanes[message->envelope.lane].matcher.remove(message);
+    return consume(r, message);
+  }
+  world.wildcards.post(r);
 }
 
 void attend(Peer& peer) {
   peer.near->attend();
-  if (peer.near->congested()) peer.open = nullptr;
+  if (peer.near->congested()) peer.close_way();
 }
 
 int32_t send(Comm& comm, uint32_t context, const void* buffer, int64_t count, Type& type, int32_t dest, int32_t tag) {
@@ -186,57 +263,141 @@ int32_t send_receive(Comm& comm, uint32_t context, const void* send_buffer, int6
   return error;
 }
 
+namespace {
+
+void end_cancelled(Request& r) {
+  r.flags.cancelled = true;
+  complete(r);
+}
+
+void cancel_receive(Request& r) {
+  if (r.lane == any_lane) {
+    AllLanesGuard all;
+    settle_all();
+    if (world.wildcards.remove(r)) end_cancelled(r);
+    return;
+  }
+  Lane& lane = lanes[r.lane];
+  LaneGuard guard(lane);
+  if (!is_done(r) && lane.matcher.withdraw(r)) end_cancelled(r);
+}
+
+}  // namespace
+
 void cancel(Request& r) {
+  if (is_done(r)) return;
+  if (r.role == Role::receive) return cancel_receive(r);
+  if (r.role != Role::send || r.peer == nullptr) return;
+  LaneGuard guard(lanes[r.lane]);
   if (is_done(r) || r.flags.cancelled) return;
-  if (r.role == Role::receive) {
-    if (!world.lane.matcher.withdraw(r)) return;
-    r.flags.cancelled = true;
-    return complete(r);
-  }
-  if (r.role != Role::send) return;
   if (unqueue(r)) {
-    r.flags.cancelled = true;
-    --world.lane.sends_open;
-    return complete(r);
+    lanes[r.lane].sends_open.fetch_sub(1, std::memory_order_relaxed);
+    return end_cancelled(r);
   }
-  if (r.peer == nullptr) return;
-  const wire::Recall recall{reinterpret_cast<uint64_t>(&r), world.rank, 0};
-  send_control(*r.peer, wire::recall, &recall, sizeof recall);
+  const wire::Recall recall{reinterpret_cast<uint64_t>(&r), world.rank, r.lane};
+  send_control(*r.peer, r.match.lane, wire::recall, &recall, sizeof recall);
+}
+
+bool follow_up(Request& r, bool (*on_done)(Request&)) {
+  // Who holds the lanes that it may end on, sees it pending or done.
+  auto set = [&] {
+    if (is_done(r)) return false;
+    r.on_done = on_done;
+    return true;
+  };
+  if (r.lane == any_lane) {
+    AllLanesGuard all;
+    return set();
+  }
+  LaneGuard guard(lanes[r.lane]);
+  return set();
 }
 
 namespace {
 
-Unexpected* look(const Envelope& wanted, Outcome* outcome) {
-  Unexpected* message = world.lane.matcher.find(wanted);
-  if (message != nullptr && outcome != nullptr) {
-    *outcome = {message->envelope.source, message->envelope.tag, no_error, message->message_bytes, false};
+// Looks for a message, and takes it out of matching when `take`.
+Unexpected* look(const Envelope& wanted, bool take, Outcome* outcome) {
+  auto found = [&](Unexpected* message) {
+    if (message == nullptr) return message;
+    if (outcome != nullptr) {
+      *outcome = {message->envelope.source, message->envelope.tag, no_error, message->message_bytes, false};
+    }
+    if (take) lanes[message->envelope.lane].matcher.remove(message);
+    return message;
+  };
+  if (!has_wildcard(wanted)) {
+    Lane& lane = world.lane_for(wanted);
+    LaneGuard guard(lane);
+    Unexpected* message = lane.matcher.find(wanted);
+    // It may be for a receive with a wildcard that was posted before: those first.
+    if (message == nullptr || world.lane_map.mask == 0 || !world.wildcards.may_match(wanted.context)) {
+      return found(message);
+    }
+  } else {
+    bool any = false;
+    for (uint32_t i = 0; i < world.lane_map.lanes(); ++i) any |= lanes[i].matcher.kept() != 0;
+    if (!any) return nullptr;
   }
-  return message;
+  AllLanesGuard all;
+  settle_all();
+  return found(has_wildcard(wanted) ? choose(wanted) : world.lane_for(wanted).matcher.find(wanted));
 }
 
 }  // namespace
 
 bool probe(uint32_t context, int32_t source, int32_t tag, Outcome* outcome) {
   const Envelope wanted{context, source, tag, 0};
-  if (look(wanted, outcome) != nullptr) return true;
+  if (look(wanted, false, outcome) != nullptr) return true;
   (void)progress();
-  return look(wanted, outcome) != nullptr;
+  return look(wanted, false, outcome) != nullptr;
 }
 
 Unexpected* take_message(uint32_t context, int32_t source, int32_t tag, Outcome* outcome) {
-  if (!probe(context, source, tag, nullptr)) return nullptr;
-  Unexpected* message = look({context, source, tag, 0}, outcome);
-  world.lane.matcher.remove(message);
-  return message;
+  const Envelope wanted{context, source, tag, 0};
+  if (Unexpected* message = look(wanted, true, outcome)) return message;
+  (void)progress();
+  return look(wanted, true, outcome);
 }
 
 void receive_matched(Request& r, Unexpected* message) {
   r.match = message->envelope;
+  r.lane = static_cast<uint16_t>(message->envelope.lane);
+  LaneGuard guard(lanes[r.lane]);
   consume(r, message);
 }
 
+void complete_later(Request& r) {
+  Thread& me = this_thread();
+  if (me.lanes_held == 0) return end(r);
+  r.next = me.ended;
+  me.ended = &r;
+}
+
+void end(Request& r) {
+  if (r.on_done(r)) {
+    mark_done(r);
+  } else {
+    tell_sleepers(nullptr);
+  }
+}
+
+namespace {
+
+const Comm* comm_of(const Request& r) {
+  return std::atomic_ref(const_cast<Comm*&>(r.comm)).load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
 bool in_use(const Comm& comm) {
-  return world.lane.any_request([&](const Request& r) { return r.comm == &comm; });
+  return any_request([](const Request& r, const void* about) { return comm_of(r) == about; }, &comm);
+}
+
+bool has_pending(const Comm& comm) {
+  auto pending = [](const Request& r, const void* about) {
+    return comm_of(r) == about && !is_done(r) && (r.flags.active || !r.flags.persistent);
+  };
+  return any_request(pending, &comm);
 }
 
 }  // namespace weft::core

@@ -19,23 +19,25 @@ struct Outcome {
   bool cancelled = false;
 };
 
-// A request from the lane's pool with all fields at rest; nullptr when there is no memory.
-[[nodiscard]] inline Request* new_request(Comm& comm, Role role) {
-  Request* r = world.lane.take_request();
-  if (r == nullptr) [[unlikely]]
-    return nullptr;
-  r->kind = base::Kind::request;
+// A request with all fields at rest, from the cache of the calling thread; nullptr when there is no memory. prepare()
+// is its second half.
+[[gnu::always_inline]] inline Request* prepare(Request* r, Comm& comm, Role role) {
+  std::atomic_ref(r->kind).store(base::Kind::request, std::memory_order_relaxed);
   r->done = false;
   r->role = role;
   r->mode = Mode::standard;
   r->flags = {.active = true};
   r->error = no_error;
-  r->comm = &comm;
+  std::atomic_ref(r->comm).store(&comm, std::memory_order_relaxed);
   return r;
 }
+[[nodiscard]] inline Request* new_request(Comm& comm, Role role) {
+  Request* r = this_thread().take_request();
+  return r == nullptr ? nullptr : prepare(r, comm, role);
+}
 
-// Returns a request to the pool. It must be done, or never started. What only some requests use is put to rest here, so
-// that starting one costs no stores for it.
+// Returns a request to the calling thread's cache. It must be done, or never started. What only some requests use is
+// put to rest here, so that starting one costs no stores for it.
 inline void free_request(Request* r) {
   r->on_done = nullptr;
   r->on_poll = nullptr;
@@ -43,7 +45,7 @@ inline void free_request(Request* r) {
   r->on_start = nullptr;
   r->owner = nullptr;
   r->type = nullptr;
-  world.lane.give_request(r);
+  this_thread().give_request(r);
 }
 
 // Describes the data of `count` elements in the request.
@@ -58,15 +60,23 @@ inline void set_buffer(Request& r, void* buffer, int64_t count, Type& type) {
 // peer's state ask for. The request is done at once when the data left or was copied.
 void start_send(Request& r, uint32_t context, int32_t dest, int32_t tag);
 
-// Matches a described receive with a message that came before, or posts it.
-void receive_unexpected_or_post(Request& r);
+// What a receive is matched by. A stamp and a lane are for sends.
+inline void wish(Request& r, uint32_t context, int32_t source, int32_t tag) {
+  r.match.context = context;
+  r.match.source = source;
+  r.match.tag = tag;
+}
 
-// Starts a described receive.
-inline void start_receive(Request& r, uint32_t context, int32_t source, int32_t tag) {
-  r.match = {context, source, tag, 0};
-  if (world.lane.matcher.anything_unexpected()) [[unlikely]]
-    return receive_unexpected_or_post(r);
-  world.lane.matcher.post(r);
+// Starts a described receive: matches it with a message that came before, or posts it.
+void start_receive(Request& r, uint32_t context, int32_t source, int32_t tag);
+
+// The same for one that names source and tag.
+void start_specific_receive(Request& r, uint32_t context, int32_t source, int32_t tag);
+
+// The same again while the first lane is not busy: there is no other lane, and nothing to match.
+[[gnu::always_inline]] inline void post_specific_receive(Request& r, uint32_t context, int32_t source, int32_t tag) {
+  wish(r, context, source, tag);
+  lanes[0].matcher.post(r, world.wildcards);
 }
 
 // send_now() in core/send_now.hpp is the short way of a small contiguous message; false when it must go this general
@@ -90,7 +100,11 @@ void cancel(Request& r);
 [[nodiscard]] Unexpected* take_message(uint32_t context, int32_t source, int32_t tag, Outcome* outcome);
 void receive_matched(Request& r, Unexpected* message);
 
-// Whether a request that is not yet freed belongs to this communicator.
+// Whether a request that is not yet freed belongs to this communicator; whether one of them is under way.
 [[nodiscard]] bool in_use(const Comm& comm);
+[[nodiscard]] bool has_pending(const Comm& comm);
+
+// Gives an operation under way a follow-up, `on_done`, unless it is complete already: then false.
+[[nodiscard]] bool follow_up(Request& r, bool (*on_done)(Request&));
 
 }  // namespace weft::core

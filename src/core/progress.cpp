@@ -2,9 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/progress.hpp"
 
+#include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <ctime>
+#include <mutex>
 
 #include "base/clock.hpp"
 #include "base/setting.hpp"
@@ -30,24 +35,110 @@ constinit base::IntSetting yields{
     {-1, 1000000000}};
 WEFT_SETTING(yields);
 
-}  // namespace
-
-bool progress() {
-  bool moved =
-      world.ring != nullptr ? receive_ring(*world.ring) : world.host != nullptr && world.host->poll(on_arrival) != 0;
-  if (world.lane.peers_waiting != nullptr) [[unlikely]]
-    moved |= flush_waiting();
-  if (world.lane.streams != nullptr) [[unlikely]]
-    moved |= advance_streams();
-  if (world.lane.pulls != nullptr || world.lane.pushes != nullptr) [[unlikely]]
-    moved |= share_work();
+bool progress_lane(Lane& lane) {
+  bool moved = lane.ring != nullptr    ? receive_ring(lane)
+               : world.host != nullptr ? world.host->poll(lane.index, on_arrival) != 0
+                                       : false;
+  if (lane.streams != nullptr) [[unlikely]]
+    moved |= advance_streams(lane);
+  if (lane.pulls != nullptr || lane.pushes != nullptr) [[unlikely]]
+    moved |= share_work(lane);
   return moved;
 }
 
+// Nothing to do there, as far as one can see without its lock.
+bool looks_idle(const Lane& lane) {
+  const bool quiet =
+      lane.ring != nullptr ? lane.ring->empty() : world.host == nullptr || world.host->looks_empty(lane.index);
+  return quiet && !lane.at_work.load(std::memory_order_relaxed);
+}
+
+// At MPI_THREAD_MULTIPLE, unless another thread is at it.
+bool try_progress(Lane& lane) {
+  if (looks_idle(lane)) return false;
+  LaneGuard guard(lane, LaneGuard::TryTag{});
+  if (!guard.held()) return false;
+  const bool moved = progress_lane(lane);
+  if (lane.at_work.load(std::memory_order_relaxed)) {
+    lane.at_work.store(lane.streams != nullptr || lane.pulls != nullptr || lane.pushes != nullptr,
+                       std::memory_order_relaxed);
+  }
+  return moved;
+}
+
+bool flush() {
+  return world.peers_waiting.load(std::memory_order_relaxed) != nullptr && flush_waiting();
+}
+
+}  // namespace
+
+bool progress() {
+  if (!world.multiple) {
+    const bool moved = progress_lane(lanes[0]);
+    return flush() | moved;
+  }
+  bool moved = flush();
+  for (uint32_t i = 0; i < world.lane_map.lanes(); ++i) moved |= try_progress(lanes[i]);
+  return moved;
+}
+
+bool progress_for(const Request& request, uint32_t round) {
+  constexpr uint32_t others_every = 8;
+  if (!world.multiple || request.lane >= world.lane_map.lanes() || round % others_every == others_every - 1) {
+    return progress();
+  }
+  return try_progress(lanes[request.lane]);
+}
+
+void wait_until_done(Request& request) {
+  Backoff backoff(&request);
+  auto ready = [&] { return is_done(request); };
+  while (!ready()) {
+    if (progress_for(request, backoff.rounds())) {
+      backoff.something_happened();
+    } else {
+      backoff.pause(ready);
+    }
+  }
+}
+
+// ---- waiting
+
+namespace {
+
+base::Lock sleep_lock;
+std::atomic<int32_t> awake = 0;  // threads that wait and are awake, of those that found nothing for a while
+bool fences_own_threads = false;
+
+void private_futex(int operation, std::atomic<uint32_t>& word, uint32_t value, const timespec* time) {
+  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), operation, value, time, nullptr, 0);
+}
+
+}  // namespace
+
+constinit std::atomic<uint32_t> sleepers = 0;
+constinit Backoff::Sleeper* Backoff::first_sleeper = nullptr;
+constinit Backoff* Backoff::sentinel = nullptr;
+
+namespace {
+
+uint32_t rounds_of(const base::IntSetting& setting, uint32_t otherwise) {
+  return setting.value() >= 0 ? static_cast<uint32_t>(setting.value()) : otherwise;
+}
+
+}  // namespace
+
 void Backoff::tune(int ranks_here, int cpus_here) {
   const bool crowded = ranks_here > cpus_here;
-  spin_rounds = static_cast<uint32_t>(spin.value() >= 0 ? spin.value() : crowded ? 0 : 20000);
-  yield_rounds = static_cast<uint32_t>(yields.value() >= 0 ? yields.value() : crowded ? 200 : 1000);
+  spin_rounds = rounds_of(spin, crowded ? 0 : 20000);
+  yield_rounds = rounds_of(yields, crowded ? 200 : 1000);
+  fences_own_threads = world.multiple && syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+void Backoff::tune_for_threads(int threads) {
+  if (threads <= world.cpus) return;
+  spin_rounds.store(rounds_of(spin, 0), std::memory_order_relaxed);
+  yield_rounds.store(rounds_of(yields, 200), std::memory_order_relaxed);
 }
 
 void Backoff::relax() {
@@ -58,24 +149,107 @@ void Backoff::yield() {
   sched_yield();
 }
 
-void Backoff::arm() {
-  if (world.host != nullptr) world.host->arm();
+// More threads wait than there are processors: those beyond sleep at once.
+void Backoff::note_crowd() {
+  if (!world.multiple || counted_) return;
+  counted_ = true;
+  if (awake.fetch_add(1, std::memory_order_relaxed) >= world.cpus) rounds_ = all_rounds() + 1;
 }
 
-void Backoff::disarm() {
-  if (world.host != nullptr) world.host->disarm();
+void Backoff::lie_down(Sleeper& me) {
+  slept_ = true;
+  if (counted_) awake.fetch_sub(1, std::memory_order_relaxed);
+  counted_ = false;
+  if (!world.multiple) {
+    me.sentinel = true;
+    if (world.host != nullptr) world.host->arm();
+    return;
+  }
+  {
+    std::lock_guard guard(sleep_lock);
+    me.next = first_sleeper;
+    first_sleeper = &me;
+    sleepers.fetch_add(1, std::memory_order_seq_cst);
+    if (sentinel == nullptr && world.host != nullptr) sentinel = this;
+    me.sentinel = sentinel == this;
+  }
+  if (me.sentinel) {
+    world.host->arm();
+  }
+  if (fences_own_threads) syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
-void Backoff::sleep() {
-  ++world.lane.counters.sleeps;
+// The last look before sleeping, by who watches for messages.
+bool Backoff::stirs(const Sleeper& me) {
+  if (!me.sentinel) return false;
+  if (progress()) return true;
+  if (!world.multiple) return false;
+  // A lane that another thread was at may have got a message after its last look.
+  for (uint32_t i = 0; i < world.lane_map.lanes(); ++i) {
+    const Lane& lane = lanes[i];
+    const bool quiet = lane.ring != nullptr ? lane.ring->empty() : world.host->looks_empty(i);
+    if (!quiet || lane.lock.is_taken()) return true;
+  }
+  return false;
+}
+
+void Backoff::sleep(Sleeper& me) {
+  Thread& thread = world.multiple ? hot_thread() : main_thread;
+  count(thread.sleeps);
   constexpr uint64_t second = 1000000000;
   // Staging memory and room in a peer's ring become free without a message: look again soon while something waits for
-  // it.
+  // it. And without membarrier a wake-up may be missed.
   constexpr uint64_t soon = 1000000;
-  const bool look_soon = world.lane.streams != nullptr || world.lane.peers_waiting != nullptr;
-  if (world.host != nullptr) return world.host->sleep(look_soon ? soon : second);
-  const timespec time{0, static_cast<long>(soon)};
-  nanosleep(&time, nullptr);
+  bool look_soon =
+      world.peers_waiting.load(std::memory_order_relaxed) != nullptr || (world.multiple && !fences_own_threads);
+  for (uint32_t i = 0; i < world.lane_map.lanes(); ++i) {
+    look_soon |= world.multiple ? lanes[i].at_work.load(std::memory_order_relaxed) : lanes[i].streams != nullptr;
+  }
+  const uint64_t time_ns = look_soon ? soon : second;
+  if (me.sentinel && world.host != nullptr) return world.host->sleep(time_ns);
+  // Alone in a job, with one thread at a time, nobody can wake us.
+  const uint64_t shown_ns = world.multiple ? time_ns : soon;
+  const timespec time{static_cast<time_t>(shown_ns / second), static_cast<long>(shown_ns % second)};
+  private_futex(FUTEX_WAIT_PRIVATE, me.woken, 0, &time);
+}
+
+void Backoff::get_up(Sleeper& me) {
+  if (me.sentinel && world.host != nullptr) world.host->disarm();
+  if (!world.multiple) return;
+  std::lock_guard guard(sleep_lock);
+  Sleeper** at = &first_sleeper;
+  while (*at != &me) at = &(*at)->next;
+  *at = me.next;
+  sleepers.fetch_sub(1, std::memory_order_relaxed);
+}
+
+// Under sleep_lock, which keeps the sleeper where it is.
+void Backoff::wake(Sleeper& sleeper) {
+  if (sleeper.sentinel) {
+    world.host->wake();
+  } else {
+    sleeper.woken.store(1, std::memory_order_relaxed);
+    private_futex(FUTEX_WAKE_PRIVATE, sleeper.woken, 1, nullptr);
+  }
+}
+
+void wake_sleepers(const Request* request) {
+  std::lock_guard guard(sleep_lock);
+  for (Backoff::Sleeper* s = Backoff::first_sleeper; s != nullptr; s = s->next) {
+    if (s->request == nullptr || s->request == request) Backoff::wake(*s);
+  }
+}
+
+// Whoever leaves while it is its turn to watch for messages hands that on.
+void Backoff::leave() {
+  if (counted_) awake.fetch_sub(1, std::memory_order_relaxed);
+  if (!slept_ || !world.multiple) return;
+  std::lock_guard guard(sleep_lock);
+  if (sentinel != this) return;
+  sentinel = nullptr;
+  if (first_sleeper == nullptr) return;
+  sentinel = first_sleeper->owner;
+  wake(*first_sleeper);
 }
 
 }  // namespace weft::core

@@ -2,49 +2,92 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Progress and waiting. Whoever waits makes progress: polls the transport, sends what found the way full, moves
-// streams. Then it spins, yields the processor, and at last sleeps until a message comes. How long to spin follows from
-// ranks per core.
+// Progress and waiting. Whoever waits makes progress: polls the rings, sends what found the way full, moves streams.
+// Then it spins, yields the processor, and at last sleeps until a message comes or another thread has completed what it
+// waits for. How long to spin follows from ranks and threads per core. docs/threads.md, "Waiting".
 
 #include "core/world.hpp"
 
 namespace weft::core {
 
-// One round of progress. Whether anything happened.
+// One round of progress on all lanes; those that another thread is at are left to it. Whether anything happened.
 bool progress();
 
-// What a wait does between two rounds in which nothing happened.
+// The same, the lane of this request first; the others only now and then (`round` counts).
+bool progress_for(const Request& request, uint32_t round);
+
+// What a wait does between two rounds in which nothing happened. For one request, or for whatever makes a condition
+// true.
 class Backoff {
  public:
+  explicit Backoff(const Request* request = nullptr) : request_(request) {}
+  ~Backoff() {
+    if (counted_ || slept_) [[unlikely]]
+      leave();
+  }
+  Backoff(const Backoff&) = delete;
+  Backoff& operator=(const Backoff&) = delete;
+
   void something_happened() { rounds_ = 0; }
 
   // Spins, yields, or sleeps. Before sleeping `ready` is asked once more.
   template <class Ready>
   void pause(Ready&& ready) {
-    if (++rounds_ <= spin_rounds) return relax();
-    if (rounds_ <= spin_rounds + yield_rounds) return yield();
-    arm();
-    if (ready() || progress()) {
-      disarm();
+    if (++rounds_ == crowd_round) note_crowd();
+    if (rounds_ <= spin_rounds.load(std::memory_order_relaxed)) return relax();
+    if (rounds_ <= all_rounds()) return yield();
+    Sleeper me{nullptr, request_, this};
+    lie_down(me);
+    if (ready() || stirs(me)) {
+      get_up(me);
       rounds_ = 0;
     } else {
-      sleep();
+      sleep(me);
+      get_up(me);
     }
   }
 
-  // Settings turned into rounds, by start().
+  uint32_t rounds() const { return rounds_; }
+
+  // Settings turned into rounds, by start(); and again when this process has more threads than processors.
   static void tune(int ranks_here, int cpus_here);
+  static void tune_for_threads(int threads);
 
  private:
+  friend void wake_sleepers(const Request* request);
+
+  // A thread that sleeps, or is about to.
+  struct Sleeper {
+    Sleeper* next;
+    const Request* request;  // nullptr: any completion wakes it
+    Backoff* owner;
+    std::atomic<uint32_t> woken = 0;
+    bool sentinel = false;  // sleeps on the process's attention word
+  };
+
+  static constexpr uint32_t crowd_round = 64;
   static void relax();
   static void yield();
-  static void arm();
-  static void disarm();
-  static void sleep();
+  void note_crowd();
+  void lie_down(Sleeper& me);
+  static bool stirs(const Sleeper& me);
+  static void sleep(Sleeper& me);
+  static void get_up(Sleeper& me);
+  static void wake(Sleeper& sleeper);
+  void leave();
 
-  static inline uint32_t spin_rounds = 2000;
-  static inline uint32_t yield_rounds = 100;
+  static inline std::atomic<uint32_t> spin_rounds = 2000;
+  static inline std::atomic<uint32_t> yield_rounds = 100;
+  static uint32_t all_rounds() {
+    return spin_rounds.load(std::memory_order_relaxed) + yield_rounds.load(std::memory_order_relaxed);
+  }
+  static Sleeper* first_sleeper;  // under sleep_lock, as the next
+  static Backoff* sentinel;       // whose turn it is to watch for messages: awake, or asleep on the attention word
+
+  const Request* request_;
   uint32_t rounds_ = 0;
+  bool counted_ = false;  // among the threads that wait and are awake
+  bool slept_ = false;
 };
 
 // Makes progress until `ready` holds.
@@ -60,9 +103,10 @@ void wait_until(Ready&& ready) {
   }
 }
 
+[[gnu::noinline]] void wait_until_done(Request& request);
+
 inline void wait(Request& request) {
-  if (is_done(request)) return;
-  wait_until([&] { return is_done(request); });
+  if (!is_done(request)) wait_until_done(request);
 }
 
 }  // namespace weft::core

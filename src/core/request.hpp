@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Requests: one operation under way. A pool per lane hands them out; the small standard send that left at once has none
-// of its own and shares `done_send`.
+// Requests: one operation under way. A cache per thread hands them out; the small standard send that left at once has
+// none of its own and shares `done_send`.
 
 #include <atomic>
 #include <cstdint>
@@ -44,7 +44,6 @@ struct RequestFlags {
   bool persistent : 1;  // stays after completion, until freed
   bool cancelled : 1;
   bool shared : 1;  // done_send: never freed
-  bool orphan : 1;  // the user freed the handle before completion
 };
 
 struct alignas(64) Request : base::Object {
@@ -65,7 +64,7 @@ struct alignas(64) Request : base::Object {
   int64_t bytes = 0;        // of data: size of a send, room of a receive
   Type* layout = nullptr;   // nullptr: contiguous
   int64_t count = 0;        // elements, when there is a layout
-  uint64_t post_order = 0;  // receives: position among all posted
+  uint64_t post_order = 0;  // receives: see Wildcards::epoch()
   // ---- what only some requests use: null otherwise, see free_request()
   bool (*on_done)(Request&) = nullptr;  // runs once on completion, before it is seen; false: the request is gone
   void (*on_poll)(Request&) = nullptr;  // composite requests: looks whether it is complete
@@ -75,18 +74,44 @@ struct alignas(64) Request : base::Object {
   Type* type = nullptr;                 // the user's derived type, kept while the request lives
   // ---- protocols beyond E0
   Peer* peer = nullptr;
-  int64_t moved = 0;    // bytes already on their way (R1)
-  int64_t limit = 0;    // bytes the receiver has asked for (R1)
-  int32_t partner = 0;  // persistent requests: destination or source
+  int64_t moved = 0;        // bytes already on their way (R1)
+  int64_t limit = 0;        // bytes the receiver has asked for (R1)
+  int32_t partner = 0;      // persistent requests: destination or source
+  uint16_t lane = 0;        // of this process, where the operation ends
+  uint16_t their_lane = 0;  // of the peer, where chunks go (R1)
 };
 static_assert(sizeof(Request) <= 256);
 
+inline constexpr uint16_t any_lane = 0xffff;  // of a receive with wildcards
+
+// Threads of this process that sleep in a wait: see progress.hpp. Zero for a process with one thread.
+extern std::atomic<uint32_t> sleepers;
+// Wakes who waits for this request, and who waits for anything (nullptr: only those).
+[[gnu::cold, gnu::noinline]] void wake_sleepers(const Request* request);
+
+// Something happened that a thread may wait for. The store before it needs no fence: see docs/threads.md, "Sleep".
+inline void tell_sleepers(const Request* request) {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    wake_sleepers(request);
+}
+
+inline void mark_done(Request& request) {
+  // Stored last: from here on the request is its owner's. Pairs with the acquire load of is_done().
+  std::atomic_ref(request.done).store(true, std::memory_order_release);
+  tell_sleepers(&request);
+}
+
+// A completion with an on_done: at once, or when the calling thread holds no lane any more.
+void complete_later(Request& request);
+// The on_done of a complete request, then its mark.
+void end(Request& request);
+
 // Marks the request complete. The last thing that happens to it on the side of the protocols.
 inline void complete(Request& request) {
-  if (request.on_done != nullptr && !request.on_done(request)) [[unlikely]]
-    return;
-  // Stored last; pairs with the acquire load of is_done().
-  std::atomic_ref(request.done).store(true, std::memory_order_release);
+  if (request.on_done != nullptr) [[unlikely]]
+    return complete_later(request);
+  mark_done(request);
 }
 
 inline bool is_done(const Request& request) {

@@ -8,6 +8,7 @@
 
 #include "core/p2p.hpp"
 #include "core/protocol/wire.hpp"
+#include "core/stamp.hpp"
 
 namespace weft::core {
 
@@ -15,40 +16,34 @@ namespace weft::core {
 [[gnu::noinline]] void attend(Peer& peer);
 
 // What follows a message in the ring: it is counted, and the peer's attention word looked at.
-[[gnu::always_inline]] inline void sent_now(Peer& peer, transport::shm::ShmEndpoint& open, int64_t bytes) {
-  PathCount& count = world.lane.counters.sent[static_cast<int>(Path::mailbox)];
-  ++count.messages;
-  count.bytes += static_cast<uint64_t>(bytes);
+[[gnu::always_inline]] inline void sent_now(Thread& me, Peer& peer, transport::shm::ShmEndpoint& open, int64_t bytes) {
+  PathCount& sent = me.sent[static_cast<int>(Path::mailbox)];
+  count(sent.messages);
+  count(sent.bytes, static_cast<uint64_t>(bytes));
   std::atomic_signal_fence(std::memory_order_seq_cst);  // see ShmTransport::arm()
   if (open.attention().load(std::memory_order_relaxed) != 0) [[unlikely]]
     attend(peer);
 }
 
-// Sends what fits into one cell (8 bytes).
-[[gnu::always_inline]] inline bool send_tiny(const Comm& comm, uint32_t context, const void* buffer, int64_t bytes,
-                                             int32_t dest, int32_t tag) {
-  Peer& peer = *world.peers[comm.job_rank(dest)];
-  transport::shm::ShmEndpoint* const open = peer.open;
-  const Envelope envelope{context, comm.rank, tag, 0};
-  if (open != nullptr && bytes <= transport::shm::inline_bytes &&
-      open->ring().try_write(wire::eager, envelope, buffer, static_cast<uint32_t>(bytes))) [[likely]] {
-    sent_now(peer, *open, bytes);
-    return true;
-  }
-  return false;
-}
-
-// Sends what fits into the mailbox.
-inline bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t bytes, int32_t dest, int32_t tag) {
-  Peer& peer = *world.peers[comm.job_rank(dest)];
-  transport::shm::ShmEndpoint* const open = peer.open;
-  if (open == nullptr || bytes > world.mailbox_limit) return false;
-  const Envelope envelope{context, comm.rank, tag, 0};
-  if (open->ring().write(wire::eager, envelope, buffer, static_cast<uint32_t>(bytes)) != transport::Post::done) {
+// Sends what fits into one cell (8 bytes), from a process that communicates with one thread at a time, to a peer with
+// one lane. Point-to-point context.
+[[gnu::always_inline]] inline bool send_tiny(const Comm& comm, const void* buffer, int64_t bytes, int32_t dest,
+                                             int32_t tag) {
+  Peer& peer = *world.peers[comm.job_rank(dest)].load(std::memory_order_acquire);
+  transport::shm::ShmEndpoint* const open = peer.open.load(std::memory_order_relaxed);
+  if (open == nullptr || bytes > transport::shm::inline_bytes) [[unlikely]]
     return false;
-  }
-  sent_now(peer, *open, bytes);
+  uint64_t position;
+  auto* cell = open->ring().try_reserve(&position);
+  if (cell == nullptr) [[unlikely]]
+    return false;
+  open->ring().fill(cell, position, wire::eager, {comm.context, comm.rank, tag, 0}, buffer,
+                    static_cast<uint32_t>(bytes));
+  sent_now(main_thread, peer, *open, bytes);
   return true;
 }
+
+// Sends what fits into the mailbox, whatever the threads and lanes. No lock is taken (but by design `global`).
+bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t bytes, int32_t dest, int32_t tag);
 
 }  // namespace weft::core

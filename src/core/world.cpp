@@ -2,17 +2,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/world.hpp"
 
+#include <sched.h>
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstdlib>
+#include <mutex>
 
 #include "base/message.hpp"
+#include "base/setting.hpp"
 #include "boot/status.hpp"
 #include "core/p2p.hpp"
 #include "core/protocol/protocol.hpp"
 #include "core/settings.hpp"
+#include "core/stamp.hpp"
 #include "transport/mock/transport.hpp"
 #include "transport/self/transport.hpp"
 #include "transport/shm/transport.hpp"
@@ -22,6 +27,24 @@ namespace weft::core {
 World world;
 
 namespace {
+
+constexpr const char* design_names[] = {"global", "object", "hot"};
+constinit base::ChoiceSetting design{
+    {.name = "WEFT_THREAD_DESIGN",
+     .help = "how threads share the runtime: one lock, a lane for each communicator, or lanes for all"},
+    static_cast<int>(Design::hot),
+    design_names,
+    3};
+WEFT_SETTING(design);
+
+constinit base::IntSetting lane_count{{.name = "WEFT_LANES",
+                                       .help = "independent paths into a process at MPI_THREAD_MULTIPLE, rounded up to "
+                                               "a power of two; 0: as many as processors it may use",
+                                       .unit = base::Unit::count,
+                                       .level = base::Level::basic},
+                                      0,
+                                      {0, transport::max_lanes}};
+WEFT_SETTING(lane_count);
 
 transport::shm::ShmTransport* shared_memory = nullptr;
 void* header = nullptr;  // the launcher's view of the job: boot/status.hpp
@@ -36,24 +59,68 @@ void map_header() {
   }
 }
 
+int32_t own_cpus() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return CPU_COUNT(&set);
+}
+
+transport::LaneMap make_lane_map() {
+  if (!world.multiple || world.design == Design::global) return {};
+  const auto wanted = static_cast<uint32_t>(lane_count.value() != 0 ? lane_count.value() : world.cpus);
+  const uint32_t count = std::bit_ceil(std::min(wanted, transport::max_lanes));
+  const uint32_t spread = world.design == Design::hot ? ~0u : 0;
+  return {count - 1, static_cast<uint32_t>(std::countr_zero(count)), spread};
+}
+
+void open_lanes() {
+  for (uint32_t i = 0; i < world.lane_map.lanes(); ++i) {
+    lanes[i].index = i;
+    if (world.host == shared_memory) lanes[i].ring = &shared_memory->ring(i);
+    if (world.multiple) lanes[i].matcher.share(world.lane_map.lanes() > 1);
+  }
+}
+
+void close_lanes() {
+  for (uint32_t i = 0; i < world.lane_map.lanes(); ++i) {
+    Lane& lane = lanes[i];
+    lane.ring = nullptr;
+    while (Unexpected* u = lane.matcher.first_unexpected()) {  // sent, and never received
+      lane.matcher.remove(u);
+      free_unexpected(u);
+    }
+    while (Unexpected* u = lane.free_unexpected) {
+      lane.free_unexpected = u->next;
+      std::free(u);
+    }
+    lane.free_unexpected_count = 0;
+  }
+}
+
 }  // namespace
 
-void start() {
+void start(bool multiple) {
   world.job = boot::join(transport::shm::segment_bytes);
   world.rank = world.job.rank;
   world.size = world.job.size;
-  world.peers = new (std::nothrow) Peer*[static_cast<size_t>(world.size)];
+  world.multiple = multiple;
+  world.design = static_cast<Design>(design.value());
+  world.cpus = own_cpus();
+  world.lane_map = make_lane_map();
+  world.peers = new (std::nothrow) std::atomic<Peer*>[static_cast<size_t>(world.size)];
   if (world.peers == nullptr) {
     base::die({.cause = "no memory for a table of " + std::to_string(world.size) + " ranks",
                .remedy = "free memory on this host"});
   }
-  std::fill_n(world.peers, world.size, &world.stranger);
+  for (int32_t r = 0; r < world.size; ++r) world.peers[r].store(&world.stranger, std::memory_order_relaxed);
   world.mailbox_limit = static_cast<uint32_t>(mailbox_bytes(world.size));
   world.buffer_limit = buffer_bytes();
-  world.self = new transport::self::SelfTransport(on_arrival);
-  shared_memory = new transport::shm::ShmTransport(world.rank, world.size, world.job.segment_fd);
+  open_stamps();
+  open_threads();
+  world.self = new transport::self::SelfTransport(on_arrival, world.lane_map);
+  shared_memory = new transport::shm::ShmTransport(world.rank, world.size, world.job.segment_fd, world.lane_map);
   if (world.size > 1) world.host = transport::mock::wrap_if_asked(shared_memory);
-  if (world.host == shared_memory) world.ring = &shared_memory->ring();
+  open_lanes();
   Backoff::tune(world.job.local_ranks, world.job.local_cpus);
   world.done_send = base::make_object<Request>();
   if (world.done_send == nullptr) {
@@ -70,8 +137,7 @@ void start() {
 }
 
 void stop() {
-  Lane& lane = world.lane;
-  wait_until([&] { return lane.sends_open == 0 && lane.peers_waiting == nullptr; });
+  wait_until([&] { return world.sends_open() == 0 && world.peers_waiting.load() == nullptr; });
   world.running = false;
   boot::leave(world.job);
   boot::set_phase(header, world.rank, boot::Phase::finalized);
@@ -84,17 +150,10 @@ void stop() {
   }
   delete[] world.peers;
   world.peers = nullptr;
-  while (Unexpected* u = lane.matcher.first_unexpected()) {  // sent, and never received
-    lane.matcher.remove(u);
-    free_unexpected(u);
-  }
-  while (Unexpected* u = lane.free_unexpected) {
-    lane.free_unexpected = u->next;
-    std::free(u);
-  }
+  close_lanes();
+  close_threads();
   if (world.host != shared_memory) delete world.host;  // the mock in front of it
   world.host = nullptr;
-  world.ring = nullptr;
   delete shared_memory;
   shared_memory = nullptr;
   delete world.self;
@@ -102,38 +161,46 @@ void stop() {
 }
 
 Peer* World::connect(int32_t job_rank) {
+  std::lock_guard guard(connect_lock);
+  if (Peer* known = peers[job_rank].load(std::memory_order_relaxed); known != &stranger) return known;
   auto* made = new Peer;
   made->rank = job_rank;
   made->transport = job_rank == rank ? self : host;
   made->endpoint = made->transport->connect(job_rank);
+  made->lane_map = made->endpoint->lanes();
   if (made->transport == shared_memory) {  // not behind the mock
     made->near = static_cast<transport::shm::ShmEndpoint*>(made->endpoint);
-    made->open = made->near;
+    made->open_way();
   }
-  peers[job_rank] = made;
+  peers[job_rank].store(made, std::memory_order_release);
   return made;
 }
 
-Request* Lane::grow() {
-  constexpr size_t slab = 64;
-  auto* fresh = static_cast<Request*>(base::Arena::allocate(slab * sizeof(Request)));
-  if (fresh == nullptr) return nullptr;
-  slabs.push_back(fresh);
-  for (size_t i = slab; i-- > 0;) {
-    ::new (fresh + i) Request();
-    give_request(fresh + i);
-  }
-  return take_request();
+void Peer::open_way() {
+  const bool plain = !world.multiple && lane_map.mask == 0;
+  (plain ? open : wide).store(near, std::memory_order_relaxed);
 }
 
-bool Lane::any_request(const std::function<bool(const Request&)>& asked) const {
-  constexpr size_t slab = 64;
-  for (const Request* requests : slabs) {
-    for (size_t i = 0; i < slab; ++i) {
-      if (requests[i].kind == base::Kind::request && asked(requests[i])) return true;
-    }
+int64_t World::sends_open() const {
+  int64_t open = 0;
+  for (uint32_t i = 0; i < lane_map.lanes(); ++i) open += lanes[i].sends_open.load(std::memory_order_relaxed);
+  return open;
+}
+
+Counters counters() {
+  Counters all;
+  const ThreadTotals threads = thread_totals();
+  for (int p = 0; p < path_count; ++p) all.sent[p] = threads.sent[p];
+  all.retries = threads.retries;
+  all.sleeps = threads.sleeps;
+  all.lanes = world.lane_map.lanes();
+  for (uint32_t i = 0; i < all.lanes; ++i) {
+    all.unexpected += lanes[i].unexpected;
+    all.lock_waits += lanes[i].lock_waits;
+    all.settlements += lanes[i].settlements;
+    all.arrived[i] = lanes[i].arrived;
   }
-  return false;
+  return all;
 }
 
 void* allocate_shared(size_t bytes) {

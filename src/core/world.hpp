@@ -6,113 +6,88 @@
 // stop(); everything below MPI's objects hangs from it.
 
 #include <cstdint>
-#include <functional>
-#include <vector>
 
 #include "boot/job.hpp"
-#include "core/match.hpp"
-#include "core/request.hpp"
+#include "core/lane.hpp"
 #include "transport/api/transport.hpp"
 #include "transport/shm/transport.hpp"
 
 namespace weft::core {
 
-// Messages and bytes sent per path; see docs/architecture.md for the paths.
-enum class Path : uint8_t { mailbox, buffer, get, stream };
-inline constexpr int path_count = 4;
-inline constexpr const char* path_names[path_count] = {"E0 mailbox", "E1 buffer", "R0 get", "R1 stream"};
+// A message that found the way full: a request, or a protocol message we keep a copy of.
+struct Waiting;
 
-struct PathCount {
-  uint64_t messages = 0;
-  uint64_t bytes = 0;
+struct Peer {
+  // The peer's rings while small messages may go straight into them: it is on this host, nothing waits for room, and it
+  // has not asked for envelopes only. Otherwise nullptr, and sends take the general way. `open` when both sides have
+  // one lane and one thread at a time, `wide` in all other cases.
+  std::atomic<transport::shm::ShmEndpoint*> open = nullptr;
+  std::atomic<transport::shm::ShmEndpoint*> wide = nullptr;
+  transport::shm::ShmEndpoint* near = nullptr;  // what one of them is when it is open
+  transport::Endpoint* endpoint = nullptr;
+  transport::Transport* transport = nullptr;
+  transport::LaneMap lane_map;
+  int32_t rank = -1;
+  std::atomic<bool> readable = false;  // a direct read of the peer's memory has worked
+
+  // Under world.queue_lock, but for `queued`. In order; while there is one, whatever is sent to the peer goes behind.
+  std::atomic<bool> queued = false;
+  Waiting* waiting = nullptr;
+  Waiting* waiting_last = nullptr;
+  Peer* next_waiting = nullptr;  // of the peers with waiting messages
+  bool listed = false;           // among them
+
+  void open_way();
+  void close_way() {
+    open.store(nullptr, std::memory_order_relaxed);
+    wide.store(nullptr, std::memory_order_relaxed);
+  }
 };
 
+// What the process counted, for the summary at the end.
 struct Counters {
   PathCount sent[path_count];
   uint64_t unexpected = 0;  // messages that came before their receive
   uint64_t retries = 0;     // sends that found the way full
   uint64_t sleeps = 0;      // waits that ended in the kernel
+  uint64_t lock_waits = 0;
+  uint64_t settlements = 0;
+  uint32_t lanes = 1;
+  uint64_t arrived[transport::max_lanes] = {};  // messages by lane
 };
 
-// A message that found the way full: a request, or a protocol message we keep a copy of.
-struct Waiting;
-
-struct Peer {
-  // The peer's ring while small messages may go straight into it: it is on this host, nothing waits for room, and it
-  // has not asked for envelopes only. Otherwise nullptr, and sends take the general way.
-  transport::shm::ShmEndpoint* open = nullptr;
-  transport::shm::ShmEndpoint* near = nullptr;  // what `open` is when it is open
-  transport::Endpoint* endpoint = nullptr;
-  Waiting* waiting = nullptr;  // in order; while there is one, whatever is sent to the peer goes behind it
-  Waiting* waiting_last = nullptr;
-  transport::Transport* transport = nullptr;
-  Peer* next_waiting = nullptr;  // in the lane's list of peers with waiting messages
-  bool listed = false;           // in that list
-  bool readable = false;         // a direct read of the peer's memory has worked
-  int32_t rank = -1;
-};
-
-struct Inflow;
-struct Pull;
-struct Push;
-
-// An independent path through the runtime. A process below MPI_THREAD_MULTIPLE has one.
-struct Lane {
-  Matcher matcher;
-  Request* free_requests = nullptr;
-  Counters counters;
-  Peer* peers_waiting = nullptr;
-  Request* streams = nullptr;  // sends of path R1 with data still to move
-  int64_t sends_open = 0;      // started and not complete
-  Inflow* inflows = nullptr;   // receives of path R1 under way
-  Pull* pulls = nullptr;       // receives of path R0 that both sides copy, oldest first
-  Push* pushes = nullptr;      // sends of path R0 whose receivers let us help, newest first
-  uint32_t claims_in_use = 0;  // our claim slots, a bit each
-  int64_t unexpected_bytes = 0;
-  bool saturated = false;
-  Unexpected* free_unexpected = nullptr;  // small ones, kept for reuse
-  int free_unexpected_count = 0;
-
-  Request* take_request() {
-    Request* r = free_requests;
-    if (r == nullptr) [[unlikely]]
-      return grow();
-    free_requests = r->next;
-    return r;
-  }
-  // Whether any live request of the lane is as asked.
-  bool any_request(const std::function<bool(const Request&)>& asked) const;
-
-  void give_request(Request* r) {
-    r->kind = base::Kind::free;
-    r->next = free_requests;
-    free_requests = r;
-  }
-
- private:
-  Request* grow();
-  std::vector<Request*> slabs;
-};
+// How threads share the runtime at MPI_THREAD_MULTIPLE: docs/threads.md, "Three designs".
+enum class Design : uint8_t { global, object, hot };
 
 struct World {
   bool running = false;
+  bool multiple = false;  // MPI_THREAD_MULTIPLE
+  Design design = Design::hot;
   int32_t rank = 0;
   int32_t size = 1;
+  int32_t cpus = 1;            // that this process may use
   uint32_t mailbox_limit = 0;  // E0 up to here
   int64_t buffer_limit = 0;    // E1 up to here
-  Peer** peers = nullptr;      // by job rank, `stranger` until contacted
-  Peer stranger;               // its way is never open
-  Lane lane;
-  Request* done_send = nullptr;                  // what a send that left at once gives its caller
-  transport::Transport* host = nullptr;          // the ranks of this host
-  transport::shm::RingReader<>* ring = nullptr;  // our ring there, unless the mock stands before it
+  transport::LaneMap lane_map;
+  std::atomic<Peer*>* peers = nullptr;   // by job rank, `stranger` until contacted
+  Peer stranger;                         // its way is never open
+  Request* done_send = nullptr;          // what a send that left at once gives its caller
+  transport::Transport* host = nullptr;  // the ranks of this host
   transport::Transport* self = nullptr;
+  Wildcards wildcards;
+  std::atomic<uint32_t> claims_in_use = 0;  // our claim slots, a bit each
+  std::atomic<int32_t> saturated_lanes = 0;
+  base::Lock queue_lock;  // of all peers' waiting messages
+  std::atomic<Peer*> peers_waiting = nullptr;
+  base::Lock connect_lock;
   boot::Job job;
 
   Peer& peer(int32_t job_rank) {
-    Peer* p = peers[job_rank];
+    Peer* p = peers[job_rank].load(std::memory_order_acquire);  // pairs with the release in connect()
     return p != &stranger ? *p : *connect(job_rank);
   }
+  Lane& lane_for(const Envelope& e) { return lanes[lane_map.lane_of(e.context, e.source, e.tag)]; }
+  int64_t sends_open() const;
 
  private:
   Peer* connect(int32_t job_rank);
@@ -120,8 +95,16 @@ struct World {
 
 extern World world;
 
-// Joins the job. Ends the process with a message when it cannot.
-void start();
+inline Thread& this_thread() {
+  return world.multiple ? hot_thread() : main_thread;
+}
+
+// What all lanes and threads have counted so far.
+Counters counters();
+
+// Joins the job, for threads that call at the same time (MPI_THREAD_MULTIPLE) or not. Ends the process with a message
+// when it cannot.
+void start(bool multiple);
 
 // Completes what is still on its way and leaves the job.
 void stop();

@@ -175,12 +175,7 @@ int comm_disconnect(MPI_Comm* comm) {
   Comm* c = nullptr;
   if (int error = prepare_free("MPI_Comm_disconnect", comm, c); error != MPI_SUCCESS || c == nullptr) return error;
   end_buffer(c->bsend);
-  auto pending = [&] {
-    return core::world.lane.any_request([&](const core::Request& r) {
-      return r.comm == c && !core::is_done(r) && (r.flags.active || !r.flags.persistent);
-    });
-  };
-  core::wait_until([&] { return !pending(); });
+  core::wait_until([&] { return !core::has_pending(*c); });
   destroy_when_unused(c);
   *comm = MPI_COMM_NULL;
   return MPI_SUCCESS;

@@ -75,11 +75,9 @@ int several(const char* function, const Comm* comm, int errors) {
 }  // namespace
 
 void wait_for(Request& r) {
-  if (core::is_done(r)) return;
+  if (r.on_poll == nullptr) return core::wait(r);
   core::wait_until([&] {
-    if (core::is_done(r)) return true;
-    if (r.on_poll == nullptr) return false;
-    r.on_poll(r);
+    if (!core::is_done(r)) r.on_poll(r);
     return core::is_done(r);
   });
 }
@@ -126,6 +124,16 @@ int wait(MPI_Request* request, MPI_Status* status) {
   return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(comm, "MPI_Wait", error);
 }
 
+namespace {
+
+// Counts the tests of this thread: which of them look at all lanes.
+uint32_t test_round() {
+  static thread_local uint32_t round = 0;
+  return ++round;
+}
+
+}  // namespace
+
 int test(MPI_Request* request, int* flag, MPI_Status* status) {
   if (request == nullptr || flag == nullptr) [[unlikely]]
     return bad_argument("MPI_Test", "request or flag is a null pointer");
@@ -134,7 +142,7 @@ int test(MPI_Request* request, int* flag, MPI_Status* status) {
   if (state == State::invalid) [[unlikely]]
     return bad_request("MPI_Test", *request, 0);
   if (state == State::pending) {
-    (void)core::progress();
+    (void)core::progress_for(*r, test_round());
     state = state_of(*request, &r);
   }
   *flag = state != State::pending;
@@ -179,7 +187,10 @@ int waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_stat
       set_status(at(array_of_statuses, i), MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, 0, false);
       continue;
     }
-    if (state == State::pending) wait_for(*r);
+    if (state == State::pending) {
+      wait_for(*r);
+      if (array_of_statuses == MPI_STATUSES_IGNORE && retire_plain(&array_of_requests[i])) continue;
+    }
     const Comm* of = comm_of_request(*r);
     if (retire_one_of_many(&array_of_requests[i], *r, at(array_of_statuses, i)) != MPI_SUCCESS) [[unlikely]] {
       ++errors;

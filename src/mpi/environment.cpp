@@ -51,7 +51,7 @@ int start(const char* function, int required, int* provided) {
 // fetch what was announced. First what we owe ourselves: nobody makes progress for us once all have met.
 void meet_all() {
   flush_all_buffers();
-  core::wait_until([] { return core::world.lane.sends_open == 0; });
+  core::wait_until([] { return core::world.sends_open() == 0; });
   (void)coll::barrier(*comm_of(MPI_COMM_WORLD));
 }
 
@@ -67,7 +67,7 @@ bool start_runtime() {
   if (core::world.running) return true;
   base::load_settings();
   build_predefined_objects();
-  core::start();
+  core::start(false);
   return true;
 }
 

@@ -145,7 +145,7 @@ template <bool blocking>
   Operation op;
   return good_plain_data(op, buffer, count, datatype) && (op.comm = comm_of(comm)) != nullptr &&
          static_cast<uint32_t>(dest) < static_cast<uint32_t>(op.comm->size) && tag >= 0 &&
-         core::send_tiny(*op.comm, op.comm->context, buffer, op.bytes, dest, tag);
+         core::send_tiny(*op.comm, buffer, op.bytes, dest, tag);
 }
 
 template <Mode mode>
@@ -197,6 +197,20 @@ int irsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, 
 
 namespace {
 
+// What follows the checks of a plain receive when there are unexpected messages or other threads, or no request at
+// hand.
+[[gnu::noinline]] int irecv_busy(void* buf, int64_t bytes, int source, int tag, Comm& comm, MPI_Request* request) {
+  Request* r = core::new_request(comm, core::Role::receive);
+  if (r == nullptr) [[unlikely]]
+    return no_memory(&comm, "MPI_Irecv");
+  r->buffer = buf;
+  r->bytes = bytes;
+  r->layout = nullptr;
+  *request = handle_of<MPI_Request>(r);
+  core::start_specific_receive(*r, comm.context, source, tag);
+  return MPI_SUCCESS;
+}
+
 template <bool blocking>
 [[gnu::always_inline]] inline int irecv(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                                         MPI_Comm comm, MPI_Request* request) {
@@ -206,14 +220,14 @@ template <bool blocking>
       !op.type->predefined) [[unlikely]] {
     return irecv_general<blocking>(buf, count, datatype, source, tag, comm, request);
   }
-  Request* r = core::new_request(*op.comm, core::Role::receive);
-  if (r == nullptr) [[unlikely]]
-    return no_memory(op.comm, "MPI_Irecv");
+  if (core::lanes[0].matcher.busy() || core::main_thread.free_requests == nullptr) [[unlikely]]
+    return irecv_busy(buf, op.bytes, source, tag, *op.comm, request);
+  Request* r = core::prepare(core::main_thread.take_first(), *op.comm, core::Role::receive);
   r->buffer = buf;
   r->bytes = op.bytes;
   r->layout = nullptr;
   *request = handle_of<MPI_Request>(r);
-  core::start_receive(*r, op.comm->context, source, tag);
+  core::post_specific_receive(*r, op.comm->context, source, tag);
   return MPI_SUCCESS;
 }
 

@@ -22,16 +22,8 @@ int request_free(MPI_Request* request) {
   if (r == nullptr) return bad_handle(nullptr, "MPI_Request_free", MPI_ERR_REQUEST, "request", *request);
   *request = MPI_REQUEST_NULL;
   if (r->flags.shared) return MPI_SUCCESS;
-  if (!r->flags.active || core::is_done(*r)) {
-    release(*r);
-  } else if (r->on_poll != nullptr) {
-    wait_for(*r);  // its parts need us to look at them
-    release(*r);
-  } else {
-    r->flags.orphan = true;
-    r->flags.persistent = false;
-    r->on_done = end_orphan;
-  }
+  if (r->flags.active && r->on_poll != nullptr) wait_for(*r);  // its parts need us to look at them
+  if (!r->flags.active || !core::follow_up(*r, end_orphan)) release(*r);
   return MPI_SUCCESS;
 }
 

@@ -75,7 +75,7 @@ void print_statistics() {
   if (!statistics.value()) return;
   Comm& world = *comm_of(MPI_COMM_WORLD);
   Type& byte = *type_of(MPI_BYTE);
-  const core::Counters mine = core::world.lane.counters;  // before the messages of this summary
+  const core::Counters mine = core::counters();  // before the messages of this summary
   const uint32_t context = world.collective_context();
   constexpr auto size = static_cast<int64_t>(sizeof mine);
   if (world.rank != 0) {

@@ -225,10 +225,12 @@ class Atomic {
     Schedule::step();
   }
 
-  bool compare_exchange_weak(T& expected, T desired, std::memory_order = std::memory_order_seq_cst) {
+  bool compare_exchange_weak(T& expected, T desired, std::memory_order = std::memory_order_seq_cst,
+                             std::memory_order = std::memory_order_seq_cst) {
     return exchange(expected, desired, Schedule::spurious());
   }
-  bool compare_exchange_strong(T& expected, T desired, std::memory_order = std::memory_order_seq_cst) {
+  bool compare_exchange_strong(T& expected, T desired, std::memory_order = std::memory_order_seq_cst,
+                               std::memory_order = std::memory_order_seq_cst) {
     return exchange(expected, desired, false);
   }
 

@@ -120,7 +120,7 @@ class Conformance : public ::testing::TestWithParam<Kind> {
   }
 
   void poll(int times = 8) {
-    for (int i = 0; i < times; ++i) (void)pair->receiver().poll(record);
+    for (int i = 0; i < times; ++i) (void)pair->receiver().poll(0, record);
   }
 
   // Sends, making the receiver take what is there whenever the way is full.
@@ -139,7 +139,7 @@ TEST_P(Conformance, BringsMessagesWholeAndInOrder) {
   for (int i = 0; i < 5000; ++i) {
     const auto bytes = static_cast<size_t>(i * 37 % 500);
     const auto data = pattern(bytes, static_cast<uint64_t>(i));
-    send(static_cast<uint8_t>(1 + i % 9), {1, i, -i, 99}, data.data(), static_cast<uint32_t>(bytes));
+    send(static_cast<uint8_t>(1 + i % 9), {1, i, -i, 0, 99}, data.data(), static_cast<uint32_t>(bytes));
   }
   poll(5000);
   ASSERT_EQ(seen.size(), 5000u);
@@ -377,7 +377,7 @@ TEST_P(Conformance, NoWakeUpIsLostBetweenThreads) {
       }
       while (arrived[me] < i) {
         mine.arm();
-        if (mine.poll(count) > 0) {
+        if (mine.poll(0, count) > 0) {
           mine.disarm();
         } else {
           mine.sleep(30000000000);

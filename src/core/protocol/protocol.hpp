@@ -18,6 +18,8 @@ struct PathInfo {
 };
 extern const PathInfo mailbox_info, buffer_info, get_info, stream_info;
 
+// All of this runs under the lock of the lane concerned: the home lane of a send, the lane that a message came on.
+
 // ---- sending. `false`: the way is full, nothing was sent.
 bool send_mailbox(Request& r);
 bool send_buffer(Request& r, bool* no_staging);
@@ -26,11 +28,8 @@ bool announce(Request& r);
 // Sends by the path that fits; false when the way is full.
 bool try_send(Request& r);
 
-// Puts a send behind those that wait for room on the way to its peer.
-void wait_for_room(Request& r);
-
-// Sends a protocol message, now or when there is room.
-void send_control(Peer& peer, uint8_t kind, const void* payload, uint32_t bytes);
+// Sends a protocol message to a lane of the peer, now or when there is room.
+void send_control(Peer& peer, uint32_t lane, uint8_t kind, const void* payload, uint32_t bytes);
 
 // Sends what waits for room; whether anything left.
 bool flush_waiting();
@@ -38,8 +37,8 @@ bool flush_waiting();
 // Takes a send out of the waiting list; false when it is not there.
 bool unqueue(Request& r);
 
-// Moves the data of path R1 as far as staging memory allows; whether anything moved.
-bool advance_streams();
+// Moves the data of a lane's streams (R1) as far as staging memory allows; whether anything moved.
+bool advance_streams(Lane& lane);
 
 // Marks a send complete.
 void complete_send(Request& r, Path path);
@@ -56,9 +55,9 @@ Payload payload_of(const transport::Arrival& arrival) {
 
 // ---- receiving
 void on_arrival(const transport::Arrival& arrival);
-// Handles what lies in our ring of this host, at most a few dozen messages; whether there was any. The same as the
-// transport's poll(on_arrival), without its indirect calls.
-bool receive_ring(transport::shm::RingReader<>& ring);
+// Handles what lies in a lane's ring, at most a few dozen messages; whether there was any. The same as the transport's
+// poll(on_arrival), without its indirect calls.
+bool receive_ring(Lane& lane);
 
 // Copies `data` to [position, position + bytes) of the receive's data; what is beyond its room is dropped.
 void store(Request& r, int64_t position, const void* data, int64_t bytes);
@@ -83,11 +82,12 @@ bool share(Request& r, const Envelope& envelope, const wire::Announce& announced
 void on_offer(const transport::Arrival& arrival);
 void on_delivered(const transport::Arrival& arrival);
 // Copies one chunk of a message we receive, or else of one we send; whether there was any.
-bool share_work();
+bool share_work(Lane& lane);
 // The receiver has all it wants of this send.
-void drop_push(const Request& send);
+void drop_push(Lane& lane, const Request& send);
 // Asks for a matched message by R1.
-void ask_stream(Request& r, const Envelope& envelope, Peer& peer, uint64_t send, int64_t message_bytes, int64_t wanted);
+void ask_stream(Request& r, const Envelope& envelope, Peer& peer, uint32_t their_lane, uint64_t send,
+                int64_t message_bytes, int64_t wanted);
 
 // An R1 message coming in: to a matched receive, or to memory of its own until it is matched.
 struct Inflow {

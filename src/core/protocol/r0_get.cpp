@@ -42,20 +42,26 @@ bool rendezvous_on() {
 
 bool announce(Request& r) {
   const bool readable = r.layout == nullptr;
-  const wire::Announce announced{reinterpret_cast<uint64_t>(&r), static_cast<uint64_t>(r.bytes),
-                                 r.peer->transport->describe(r.buffer, static_cast<size_t>(r.bytes)), world.rank,
-                                 readable ? 1u : 0u};
+  const wire::Announce announced{reinterpret_cast<uint64_t>(&r),
+                                 static_cast<uint64_t>(r.bytes),
+                                 r.peer->transport->describe(r.buffer, static_cast<size_t>(r.bytes)),
+                                 world.rank,
+                                 static_cast<uint16_t>(readable ? 1 : 0),
+                                 r.lane};
   const bool ask = rendezvous.value() || r.mode == Mode::synchronous || r.peer->endpoint->congested();
   const uint8_t kind = ask ? wire::announce : wire::announce_stream;
   if (!ask) {  // the receiver must know of the stream before its chunks come
     r.moved = 0;
     r.limit = r.bytes;
+    r.their_lane = static_cast<uint16_t>(r.match.lane);
   }
   if (r.peer->endpoint->send(kind, r.match, &announced, sizeof announced) != transport::Post::done) return false;
   if (!ask) {
-    r.next = world.lane.streams;
-    world.lane.streams = &r;
-    (void)advance_streams();
+    Lane& lane = lanes[r.lane];
+    r.next = lane.streams;
+    lane.streams = &r;
+    lane.at_work.store(true, std::memory_order_relaxed);
+    (void)advance_streams(lane);
   }
   return true;
 }
@@ -70,13 +76,13 @@ void fetch(Request& r, const Envelope& envelope, const wire::Announce& announced
   if (direct && share(r, envelope, announced, wanted)) return;
   if (wanted == 0 || (direct && peer.endpoint->get(announced.memory, r.buffer, static_cast<size_t>(wanted)) == 0)) {
     // The first read of a peer's memory is the probe: if the kernel refuses it, the message comes by R1.
-    if (wanted != 0) peer.readable = true;
+    if (wanted != 0) peer.readable.store(true, std::memory_order_relaxed);
     const wire::Finished finished{announced.send};
-    send_control(peer, wire::finished, &finished, sizeof finished);
+    send_control(peer, announced.lane, wire::finished, &finished, sizeof finished);
     finish_receive(r, envelope, message_bytes);
     return;
   }
-  ask_stream(r, envelope, peer, announced.send, message_bytes, wanted);
+  ask_stream(r, envelope, peer, announced.lane, announced.send, message_bytes, wanted);
 }
 
 }  // namespace weft::core

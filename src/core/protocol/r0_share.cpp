@@ -65,6 +65,7 @@ struct Pull {
   Peer* peer;
   MemoryRef from;
   uint64_t send;
+  uint32_t their_lane;  // the sender's, for answers
   Envelope envelope;
   int64_t message_bytes;
   uint32_t slot;
@@ -78,6 +79,7 @@ struct Push {
   Request* send;
   Peer* peer;
   uint64_t pull;
+  uint32_t their_lane;  // the receiver's
   uint64_t to;
   Push* next;
 };
@@ -86,7 +88,7 @@ namespace {
 
 // Ends the receiver's side: nobody can take a chunk any more.
 void end(Pull* pull) {
-  Pull** at = &world.lane.pulls;
+  Pull** at = &lanes[pull->envelope.lane].pulls;
   while (*at != pull) at = &(*at)->next;
   *at = pull->next;
   pull->work.claim->next.store(uint64_t{pull->work.generation + 1} << 32 | UINT32_MAX, std::memory_order_release);
@@ -95,8 +97,8 @@ void end(Pull* pull) {
 
 void finish(Pull* pull) {
   const Pull done = *pull;
-  world.lane.claims_in_use &= ~(1u << pull->slot);
   end(pull);
+  world.claims_in_use.fetch_and(~(1u << done.slot), std::memory_order_release);
   finish_receive(*done.receive, done.envelope, done.message_bytes);
 }
 
@@ -105,12 +107,12 @@ void finish(Pull* pull) {
 void give_up(Pull* pull) {
   const Pull lost = *pull;
   end(pull);
-  lost.peer->readable = false;
-  ask_stream(*lost.receive, lost.envelope, *lost.peer, lost.send, lost.message_bytes, lost.work.bytes);
+  lost.peer->readable.store(false, std::memory_order_relaxed);
+  ask_stream(*lost.receive, lost.envelope, *lost.peer, lost.their_lane, lost.send, lost.message_bytes, lost.work.bytes);
 }
 
-bool pull_chunk() {
-  Pull* pull = world.lane.pulls;
+bool pull_chunk(Lane& lane) {
+  Pull* pull = lane.pulls;
   while (pull != nullptr && pull->exhausted) pull = pull->next;
   if (pull == nullptr) return false;
   const Work& work = pull->work;
@@ -126,20 +128,20 @@ bool pull_chunk() {
     give_up(pull);
   } else if (work.put_down()) {
     const wire::Finished finished{pull->send};
-    send_control(*pull->peer, wire::finished, &finished, sizeof finished);
+    send_control(*pull->peer, pull->their_lane, wire::finished, &finished, sizeof finished);
     finish(pull);
   }
   return true;
 }
 
-bool push_chunk() {
-  Push* push = world.lane.pushes;
+bool push_chunk(Lane& lane) {
+  Push* push = lane.pushes;
   if (push == nullptr) return false;
   const Work& work = push->work;
   Request& send = *push->send;
   uint32_t i;
   if (!work.take(&i)) {
-    drop_push(send);  // the receiver copies the last chunks, and will say so
+    drop_push(lane, send);  // the receiver copies the last chunks, and will say so
     return false;
   }
   const MemoryRef to{push->to + static_cast<uint64_t>(work.position(i)), MemoryRef::no_key};
@@ -147,53 +149,72 @@ bool push_chunk() {
       push->peer->endpoint->put(to, static_cast<char*>(send.buffer) + work.position(i), work.length(i)) == 0;
   if (copied && !work.put_down()) return true;
   const wire::Delivered delivered{push->pull, copied ? 1u : 0u, 0};
-  send_control(*push->peer, wire::delivered, &delivered, sizeof delivered);
-  drop_push(send);
+  send_control(*push->peer, push->their_lane, wire::delivered, &delivered, sizeof delivered);
+  drop_push(lane, send);
   if (copied) complete_send(send, Path::get);
   return true;
+}
+
+// A claim slot of ours that nobody uses; claim_slots when there is none.
+int take_slot() {
+  uint32_t used = world.claims_in_use.load(std::memory_order_relaxed);
+  int slot;
+  do {
+    slot = std::countr_one(used);
+    if (slot >= transport::claim_slots) return transport::claim_slots;
+  } while (!world.claims_in_use.compare_exchange_weak(used, used | 1u << slot, std::memory_order_acquire,
+                                                      std::memory_order_relaxed));
+  return slot;
 }
 
 }  // namespace
 
 bool share(Request& r, const Envelope& envelope, const wire::Announce& announced, int64_t wanted) {
-  Lane& lane = world.lane;
+  Lane& lane = lanes[envelope.lane];
   Peer& peer = world.peer(announced.origin);
-  const int slot = std::countr_one(lane.claims_in_use);
-  if (!peer.readable || wanted < share_from.value() || announced.memory.key != MemoryRef::no_key ||
-      slot >= transport::claim_slots) {
+  if (!peer.readable.load(std::memory_order_relaxed) || wanted < share_from.value() ||
+      announced.memory.key != MemoryRef::no_key || peer.transport->claim(0) == nullptr) {
     return false;
   }
+  const int slot = take_slot();
+  if (slot >= transport::claim_slots) return false;
   transport::Claim* claim = peer.transport->claim(static_cast<uint32_t>(slot));
-  if (claim == nullptr) return false;
   const uint32_t generation = static_cast<uint32_t>(claim->next.load(std::memory_order_relaxed) >> 32) + 1;
   auto* pull = new (std::nothrow) Pull{{claim, generation, chunk_for(wanted), wanted},
                                        &r,
                                        &peer,
                                        announced.memory,
                                        announced.send,
+                                       announced.lane,
                                        envelope,
                                        static_cast<int64_t>(announced.bytes),
                                        static_cast<uint32_t>(slot),
                                        false,
                                        nullptr};
-  if (pull == nullptr) return false;
-  lane.claims_in_use |= 1u << slot;
+  if (pull == nullptr) {
+    world.claims_in_use.fetch_and(~(1u << slot), std::memory_order_release);
+    return false;
+  }
   claim->done.store(0, std::memory_order_relaxed);
   claim->next.store(uint64_t{generation} << 32, std::memory_order_release);
   Pull** last = &lane.pulls;
   while (*last != nullptr) last = &(*last)->next;
   *last = pull;
+  lane.at_work.store(true, std::memory_order_relaxed);
   const wire::Offer offer{announced.send,
                           reinterpret_cast<uint64_t>(pull),
                           reinterpret_cast<uint64_t>(r.buffer),
                           static_cast<uint64_t>(wanted),
-                          pull->slot,
+                          static_cast<uint16_t>(pull->slot),
+                          static_cast<uint16_t>(envelope.lane),
                           generation,
                           pull->work.chunk,
                           world.rank};
   // An offer is no more than that: when the way is full, we copy alone.
-  if (peer.waiting == nullptr)
-    (void)(peer.endpoint->send(wire::offer, {}, &offer, sizeof offer) == transport::Post::done);
+  if (!peer.queued.load(std::memory_order_acquire)) {
+    const Envelope to{0, 0, 0, announced.lane};
+    (void)(peer.endpoint->send(wire::offer, to, &offer, sizeof offer) == transport::Post::done);
+  }
   return true;
 }
 
@@ -202,18 +223,22 @@ void on_offer(const transport::Arrival& arrival) {
   Peer& peer = world.peer(offer.origin);
   transport::Claim* claim = peer.endpoint->claim(offer.slot);
   if (claim == nullptr || offer.chunk == 0) return;
+  Lane& lane = lanes[arrival.envelope.lane];
   auto* push = new (std::nothrow) Push{{claim, offer.generation, offer.chunk, static_cast<int64_t>(offer.bytes)},
                                        reinterpret_cast<Request*>(offer.send),
                                        &peer,
                                        offer.pull,
+                                       offer.lane,
                                        offer.address,
-                                       world.lane.pushes};
-  if (push != nullptr) world.lane.pushes = push;
+                                       lane.pushes};
+  if (push == nullptr) return;
+  lane.pushes = push;
+  lane.at_work.store(true, std::memory_order_relaxed);
 }
 
 void on_delivered(const transport::Arrival& arrival) {
   const auto delivered = payload_of<wire::Delivered>(arrival);
-  Pull* pull = world.lane.pulls;
+  Pull* pull = lanes[arrival.envelope.lane].pulls;
   while (pull != nullptr && reinterpret_cast<uint64_t>(pull) != delivered.pull) pull = pull->next;
   if (pull == nullptr) return;  // we gave up before
   if (delivered.done != 0) {
@@ -223,12 +248,12 @@ void on_delivered(const transport::Arrival& arrival) {
   }
 }
 
-bool share_work() {
-  return pull_chunk() || push_chunk();
+bool share_work(Lane& lane) {
+  return pull_chunk(lane) || push_chunk(lane);
 }
 
-void drop_push(const Request& send) {
-  for (Push** at = &world.lane.pushes; *at != nullptr; at = &(*at)->next) {
+void drop_push(Lane& lane, const Request& send) {
+  for (Push** at = &lane.pushes; *at != nullptr; at = &(*at)->next) {
     if ((*at)->send != &send) continue;
     Push* push = *at;
     *at = push->next;

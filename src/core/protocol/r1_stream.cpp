@@ -21,7 +21,7 @@ namespace {
 // Moves one chunk of a stream; false when staging memory or the way is full.
 bool send_chunk(Request& r) {
   constexpr size_t chunk_most = 32 << 10;
-  if (r.peer->waiting != nullptr) return false;
+  if (r.peer->queued.load(std::memory_order_acquire)) return false;
   const auto chunk_bytes = static_cast<int64_t>(std::min(chunk_most, r.peer->transport->staging_limit()));
   const int64_t bytes = std::min(r.limit - r.moved, chunk_bytes);
   transport::Staging staging = r.peer->transport->reserve_staging(static_cast<size_t>(bytes));
@@ -33,7 +33,7 @@ bool send_chunk(Request& r) {
   }
   const wire::Chunk chunk{reinterpret_cast<uint64_t>(&r), static_cast<uint64_t>(r.moved), staging.handle,
                           static_cast<uint32_t>(bytes), world.rank};
-  if (r.peer->endpoint->send(wire::chunk, {}, &chunk, sizeof chunk) != transport::Post::done) {
+  if (r.peer->endpoint->send(wire::chunk, {0, 0, 0, r.their_lane}, &chunk, sizeof chunk) != transport::Post::done) {
     r.peer->transport->drop_staging(staging, static_cast<size_t>(bytes));
     return false;
   }
@@ -42,7 +42,7 @@ bool send_chunk(Request& r) {
 }
 
 void close_inflow(Inflow* inflow) {
-  Inflow** at = &world.lane.inflows;
+  Inflow** at = &lanes[inflow->envelope.lane].inflows;
   while (*at != inflow) at = &(*at)->next;
   *at = inflow->next;
   delete inflow;
@@ -61,17 +61,17 @@ void end_inflow(Inflow* inflow) {
 
 }  // namespace
 
-bool advance_streams() {
+bool advance_streams(Lane& lane) {
   // A chunk to ourselves may complete a receive whose owner starts a new stream: work on a list of our own.
-  Request* r = world.lane.streams;
-  world.lane.streams = nullptr;
+  Request* r = lane.streams;
+  lane.streams = nullptr;
   bool moved = false;
   while (r != nullptr) {
     Request* next = r->next;
     while (r->moved < r->limit && send_chunk(*r)) moved = true;
     if (r->moved < r->limit) {
-      r->next = world.lane.streams;
-      world.lane.streams = r;
+      r->next = lane.streams;
+      lane.streams = r;
     } else {
       complete_send(*r, Path::stream);
       moved = true;
@@ -81,37 +81,41 @@ bool advance_streams() {
   return moved;
 }
 
-void ask_stream(Request& r, const Envelope& envelope, Peer& peer, uint64_t send, int64_t message_bytes,
-                int64_t wanted) {
+void ask_stream(Request& r, const Envelope& envelope, Peer& peer, uint32_t their_lane, uint64_t send,
+                int64_t message_bytes, int64_t wanted) {
   Inflow* inflow = open_inflow(send, peer.rank, envelope, message_bytes, wanted);
   inflow->receive = &r;
-  const wire::AskStream ask{send, static_cast<uint64_t>(wanted)};
-  send_control(peer, wire::ask_stream, &ask, sizeof ask);
+  const wire::AskStream ask{send, static_cast<uint64_t>(wanted), envelope.lane, 0};
+  send_control(peer, their_lane, wire::ask_stream, &ask, sizeof ask);
 }
 
 void on_ask_stream(const transport::Arrival& arrival) {
   const auto ask = payload_of<wire::AskStream>(arrival);
   auto* r = reinterpret_cast<Request*>(ask.send);
-  drop_push(*r);
+  Lane& lane = lanes[arrival.envelope.lane];
+  drop_push(lane, *r);
   r->moved = 0;
   r->limit = static_cast<int64_t>(ask.limit);
-  r->next = world.lane.streams;
-  world.lane.streams = r;
+  r->their_lane = static_cast<uint16_t>(ask.lane);
+  r->next = lane.streams;
+  lane.streams = r;
+  lane.at_work.store(true, std::memory_order_relaxed);
 }
 
 Inflow* open_inflow(uint64_t send, int32_t origin, const Envelope& envelope, int64_t message_bytes, int64_t limit) {
+  Lane& lane = lanes[envelope.lane];
   auto* inflow =
-      new (std::nothrow) Inflow{send, origin, nullptr, nullptr, envelope, message_bytes, limit, 0, world.lane.inflows};
+      new (std::nothrow) Inflow{send, origin, nullptr, nullptr, envelope, message_bytes, limit, 0, lane.inflows};
   if (inflow == nullptr) {
     base::die({.cause = "no memory for a message that is coming in", .remedy = "free memory on this host"});
   }
-  world.lane.inflows = inflow;
+  lane.inflows = inflow;
   return inflow;
 }
 
 void on_chunk(const transport::Arrival& arrival) {
   const auto chunk = payload_of<wire::Chunk>(arrival);
-  Inflow* inflow = world.lane.inflows;
+  Inflow* inflow = lanes[arrival.envelope.lane].inflows;
   while (inflow != nullptr && (inflow->send != chunk.send || inflow->origin != chunk.origin)) inflow = inflow->next;
   if (inflow == nullptr) {
     base::die({.cause = "a chunk of a message that nobody announced came from rank " + std::to_string(chunk.origin),

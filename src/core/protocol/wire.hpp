@@ -28,7 +28,7 @@ enum Kind : uint8_t {
 struct Sync {
   uint64_t send;   // the sender's request
   int32_t origin;  // the sender's rank in the job
-  uint32_t unused;
+  uint32_t lane;   // of the sender, for the answer
 };
 static_assert(sizeof(Sync) == 16);
 
@@ -45,15 +45,18 @@ struct Announce {
   uint64_t bytes;
   transport::MemoryRef memory;  // of the data
   int32_t origin;
-  uint32_t readable;  // 1: the data lies at `memory` in one piece; 0: only R1 can bring it
+  uint16_t readable;  // 1: the data lies at `memory` in one piece; 0: only R1 can bring it
+  uint16_t lane;      // of the sender, for answers
 };
 static_assert(sizeof(Announce) == 40);
 
 struct AskStream {
   uint64_t send;
   uint64_t limit;  // bytes the receiver has room for
+  uint32_t lane;   // of the receiver, for the chunks
+  uint32_t unused;
 };
-static_assert(sizeof(AskStream) == 16);
+static_assert(sizeof(AskStream) == 24);
 
 struct Chunk {
   uint64_t send;      // with origin, names the stream
@@ -71,7 +74,7 @@ struct Finished {
 struct Recall {
   uint64_t send;
   int32_t origin;
-  uint32_t unused;
+  uint32_t lane;  // of the sender, for the answer
 };
 
 struct Recalled {
@@ -85,7 +88,8 @@ struct Offer {
   uint64_t pull;     // the receiver's Pull
   uint64_t address;  // of the receiver's buffer
   uint64_t bytes;
-  uint32_t slot;  // the receiver's claim slot
+  uint16_t slot;  // the receiver's claim slot
+  uint16_t lane;  // of the receiver, for the answer
   uint32_t generation;
   uint32_t chunk;  // bytes
   int32_t origin;

@@ -12,21 +12,41 @@
 
 namespace weft::transport {
 
-// What a message is matched by. `stamp` orders messages of one sender across lanes; unused with one lane.
+inline constexpr uint32_t max_lanes = 64;  // of a process
+
+// What a message is matched by, the lane it takes into its receiver, and its stamp, which orders messages of one sender
+// across lanes (docs/matching.md); 0 with one lane.
 struct Envelope {
   uint32_t context;
   int32_t source;  // rank in the communicator
   int32_t tag;
-  uint32_t stamp;
+  uint32_t lane;
+  uint64_t stamp = 0;
 };
-static_assert(sizeof(Envelope) == 16);
+inline constexpr int stamp_bits = 53;  // of it that travel
+
+// How a process spreads messages over its lanes.
+struct LaneMap {
+  uint32_t mask = 0;    // lanes - 1; their number is a power of two
+  uint32_t shift = 0;   // its logarithm
+  uint32_t spread = 0;  // all ones: by source and tag too; 0: by communicator alone
+
+  uint32_t lanes() const { return mask + 1; }
+
+  // Consecutive contexts, sources or tags come on different lanes. The folds do the same for strides of a power of two.
+  uint32_t lane_of(uint32_t context, int32_t source, int32_t tag) const {
+    uint32_t x = (context >> 1) + ((static_cast<uint32_t>(source) + static_cast<uint32_t>(tag)) & spread);
+    x += (x >> shift) + (x >> (2 * shift));
+    return x & mask;
+  }
+};
 
 // `retry`: the way is full now; nothing was taken, send again after progress.
 enum class [[nodiscard]] Post : uint8_t{done, retry};
 
 // A message as its receiver sees it, valid during the call that brings it.
 struct Arrival {
-  uint8_t kind;  // given by the sender; core's protocols name the values, 0xff is reserved for transports
+  uint8_t kind;  // given by the sender; core's protocols name the values, below 31
   Envelope envelope;
   const void* data;
   uint32_t bytes;
@@ -61,7 +81,11 @@ class Endpoint {
  public:
   virtual ~Endpoint() = default;
 
-  // Sends a message of at most mailbox_limit() bytes. The data may be reused when this returns done.
+  // How the peer spreads messages over its lanes.
+  virtual LaneMap lanes() const = 0;
+
+  // Sends a message of at most mailbox_limit() bytes on the envelope's lane. The data may be reused when this returns
+  // done. Thread-safe.
   virtual Post send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) = 0;
 
   // Copies between our memory and the peer's. 0, or the errno that says why not: nothing may be assumed copied then.
@@ -100,10 +124,17 @@ class Transport {
   // The way to `rank`; made on first use. Never nullptr: what cannot be reached ends the job with a message.
   virtual Endpoint* connect(int rank) = 0;
 
-  // Delivers what has arrived, at most a few dozen messages; how many.
-  virtual int poll(Sink sink) = 0;
+  // Delivers what has arrived on a lane, at most a few dozen messages; how many. One thread at a time for each lane.
+  virtual int poll(uint32_t lane, Sink sink) = 0;
 
-  // Staging memory of our own for `bytes` (at most staging_limit()).
+  // Delivers everything that was under way on a lane when this was called, and waits for messages whose senders are in
+  // the middle of writing them.
+  virtual void drain(uint32_t lane, Sink sink) = 0;
+
+  // Whether a lane looks empty. Any thread may ask.
+  virtual bool looks_empty(uint32_t lane) const = 0;
+
+  // Staging memory of our own for `bytes` (at most staging_limit()). Thread-safe.
   virtual Staging reserve_staging(size_t bytes) = 0;
   virtual void drop_staging(const Staging& staging, size_t bytes) = 0;  // not sent after all
   virtual size_t staging_limit() const = 0;
@@ -119,9 +150,11 @@ class Transport {
 
   // Sleeping: arm(), look once more at everything that could end the wait, then sleep() or disarm(). Whoever sends to
   // an armed rank wakes it; sending to one that is not costs a load.
+  // wake() ends a sleep, or the one that is about to begin, from another thread of this process.
   virtual void arm() = 0;
   virtual void sleep(uint64_t timeout_ns) = 0;
   virtual void disarm() = 0;
+  virtual void wake() = 0;
 };
 
 // Largest message that goes into the receiver's mailbox whole, by job size (ranks): what all mailboxes together may

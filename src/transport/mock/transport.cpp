@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/mock/transport.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <memory>
@@ -18,32 +19,33 @@ constinit base::TextSetting mock_setting{
     {.name = "WEFT_MOCK", .help = "faults to play in tests: full=N,denied=N,nostaging=N,delay=N"}};
 WEFT_SETTING(mock_setting);
 
-// Counts events and picks every Nth.
+// Counts events and picks every Nth. Thread-safe.
 class EveryNth {
  public:
   explicit EveryNth(uint64_t n) : n_(n) {}
-  bool hit() { return n_ != 0 && ++count_ % n_ == 0; }
+  bool hit() { return n_ != 0 && (count_.fetch_add(1, std::memory_order_relaxed) + 1) % n_ == 0; }
 
  private:
   uint64_t n_;
-  uint64_t count_ = 0;
+  std::atomic<uint64_t> count_ = 0;
 };
 
 struct Faults {
   explicit Faults(const Plan& asked) : plan(asked), full(asked.full), nostaging(asked.nostaging), delay(asked.delay) {}
-  bool denied() { return plan.denied != 0 && ++accesses >= plan.denied; }
+  bool denied() { return plan.denied != 0 && accesses.fetch_add(1, std::memory_order_relaxed) + 1 >= plan.denied; }
 
   Plan plan;
   EveryNth full;
   EveryNth nostaging;
   EveryNth delay;
-  uint64_t accesses = 0;
+  std::atomic<uint64_t> accesses = 0;
 };
 
 class MockEndpoint final : public Endpoint {
  public:
   MockEndpoint(Endpoint* inner, Faults& faults) : inner_(inner), faults_(faults) { attention_ = attention_of(*inner); }
 
+  LaneMap lanes() const override { return inner_->lanes(); }
   Post send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) override {
     if (faults_.full.hit()) return Post::retry;
     return inner_->send(kind, envelope, data, bytes);
@@ -69,10 +71,12 @@ class MockTransport final : public Transport {
 
   const char* name() const override { return "mock"; }
   Endpoint* connect(int rank) override { return new MockEndpoint(inner_->connect(rank), faults_); }
-  int poll(Sink sink) override {
+  int poll(uint32_t lane, Sink sink) override {
     if (faults_.plan.delay != 0 && !faults_.delay.hit()) return 0;
-    return inner_->poll(sink);
+    return inner_->poll(lane, sink);
   }
+  void drain(uint32_t lane, Sink sink) override { inner_->drain(lane, sink); }
+  bool looks_empty(uint32_t lane) const override { return inner_->looks_empty(lane); }
   Staging reserve_staging(size_t bytes) override {
     return faults_.nostaging.hit() ? Staging{} : inner_->reserve_staging(bytes);
   }
@@ -92,6 +96,7 @@ class MockTransport final : public Transport {
     inner_->sleep(faults_.plan.delay != 0 || faults_.plan.full != 0 ? shortly : timeout_ns);
   }
   void disarm() override { inner_->disarm(); }
+  void wake() override { inner_->wake(); }
 
  private:
   Transport* inner_;

@@ -13,7 +13,9 @@ namespace weft::transport::self {
 
 class SelfEndpoint final : public Endpoint {
  public:
-  explicit SelfEndpoint(Sink sink) : sink_(sink) {}
+  SelfEndpoint(Sink sink, LaneMap lanes) : sink_(sink), lanes_(lanes) {}
+
+  LaneMap lanes() const override { return lanes_; }
 
   Post send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) override {
     sink_(Arrival{kind, envelope, data, bytes});
@@ -34,15 +36,18 @@ class SelfEndpoint final : public Endpoint {
 
  private:
   Sink sink_;
+  LaneMap lanes_;
 };
 
 class SelfTransport final : public Transport {
  public:
-  explicit SelfTransport(Sink sink) : endpoint_(sink) {}
+  explicit SelfTransport(Sink sink, LaneMap lanes = {}) : endpoint_(sink, lanes) {}
 
   const char* name() const override { return "self"; }
   Endpoint* connect(int) override { return &endpoint_; }
-  int poll(Sink) override { return 0; }
+  int poll(uint32_t, Sink) override { return 0; }
+  void drain(uint32_t, Sink) override {}
+  bool looks_empty(uint32_t) const override { return true; }
   Staging reserve_staging(size_t bytes) override {
     char* memory = new (std::nothrow) char[bytes];
     return {memory, reinterpret_cast<uint64_t>(memory)};
@@ -57,6 +62,7 @@ class SelfTransport final : public Transport {
   void arm() override {}
   void sleep(uint64_t) override {}
   void disarm() override {}
+  void wake() override {}
 
  private:
   SelfEndpoint endpoint_;

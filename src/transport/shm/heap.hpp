@@ -5,6 +5,7 @@
 // Memory that peers reach directly: page-aligned pieces of our heap range in the shared segment. Pages are reserved
 // when allocated (no memory is an error here, not a signal later) and given back to the system when freed.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -24,18 +25,19 @@ class Heap {
   [[nodiscard]] bool release(void* memory);
 
   bool holds(const void* address, size_t bytes) const {
-    auto at = reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(base_);
-    return at < size_ && bytes <= size_ - at;
+    const size_t size = size_.load(std::memory_order_acquire);  // pairs with the release in open(): base_ is set then
+    auto at = reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(base_.load(std::memory_order_relaxed));
+    return at < size && bytes <= size - at;
   }
   size_t segment_offset(const void* address) const {
-    return offset_ + static_cast<size_t>(static_cast<const char*>(address) - base_);
+    return offset_ + static_cast<size_t>(static_cast<const char*>(address) - base_.load(std::memory_order_relaxed));
   }
 
  private:
   int fd_ = -1;
-  char* base_ = nullptr;
+  std::atomic<char*> base_ = nullptr;
   size_t offset_ = 0;
-  size_t size_ = 0;
+  std::atomic<size_t> size_ = 0;
   std::mutex mutex_;
   std::map<size_t, size_t> used_;  // start -> bytes, both page multiples
 };

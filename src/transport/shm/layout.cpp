@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/shm/layout.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "base/setting.hpp"
@@ -12,7 +13,7 @@ namespace weft::transport::shm {
 namespace {
 
 constinit base::IntSetting ring_bytes{{.name = "WEFT_RING_BYTES",
-                                       .help = "size of a rank's receive ring, rounded up to a power of two",
+                                       .help = "size of a rank's receive rings together, rounded up to a power of two",
                                        .unit = base::Unit::bytes},
                                       256 << 10,
                                       {64 << 10, 64 << 20}};
@@ -52,8 +53,8 @@ Layout layout_for(int ranks) {
   Layout layout{};
   const size_t ring = std::bit_ceil(static_cast<size_t>(ring_bytes.value()));
   layout.ring_cells_log2 = static_cast<uint32_t>(std::countr_zero(ring / cell_bytes));
-  layout.ring_offset = to_pages(sizeof(Control));
-  layout.staging_offset = layout.ring_offset + ring;
+  layout.rings_offset = to_pages(sizeof(Control));
+  layout.staging_offset = layout.rings_offset + std::max(layout.rings(1), layout.rings(max_lanes));
   layout.staging_buffer = to_pages(static_cast<size_t>(staging_bytes.value()));
   layout.staging_buffers = static_cast<int>(staging_buffers.value());
   layout.region = layout.staging_offset + layout.staging_buffer * static_cast<size_t>(layout.staging_buffers);

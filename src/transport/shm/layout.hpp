@@ -6,9 +6,11 @@
 // whoever touches them first, so a rank that is never contacted costs its control page.
 //
 //   job header (boot/status.hpp) | rank 0 | rank 1 | ... | heap of rank 0 | heap of rank 1 | ...
-//   rank: control page | ring | staging pool
+//   rank: control page | ring of lane 0 | ring of lane 1 | ... | staging pool
+//   ring: RingControl | cells
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -21,16 +23,19 @@ inline constexpr int max_staging_buffers = 64;
 struct Control {
   alignas(128) std::atomic<uint32_t> attention;  // Endpoint::asleep, saturated
   std::atomic<int32_t> pid;                      // of the owner, 0 until it has started
-  RingControl<> ring;
+  // 0 until the owner's rings are there; then its lanes, a power of two, and `spread_all` when source and tag choose.
+  std::atomic<uint32_t> lanes;
   // 1: filled by the owner, not yet read by the receiver. The receiver stores 0 (release, pairs with the owner's
   // acquire).
   alignas(128) std::atomic<uint32_t> staging_busy[max_staging_buffers];
   Claim claims[claim_slots];
+
+  static constexpr uint32_t spread_all = 1u << 31;
 };
 static_assert(sizeof(Control) <= 4096);
 
 struct Layout {
-  size_t ring_offset;     // in a rank's region
+  size_t rings_offset;    // in a rank's region
   size_t staging_offset;  // in a rank's region
   size_t staging_buffer;  // bytes of one buffer
   int staging_buffers;
@@ -39,7 +44,18 @@ struct Layout {
   size_t first_heap;    // in the segment
   size_t heap;          // bytes of a rank's heap, address space only until allocated
   size_t total;
-  uint32_t ring_cells_log2;
+  uint32_t ring_cells_log2;  // of a process with one lane
+
+  // With more lanes the rings are smaller: together they have the size of one, but none less than 64 KiB.
+  static constexpr uint32_t least_cells_log2 = 11;
+  static constexpr size_t ring_control = 4096;
+  uint32_t cells_log2(uint32_t lanes) const {
+    const uint32_t split = ring_cells_log2 - static_cast<uint32_t>(std::countr_zero(lanes));
+    return ring_cells_log2 < least_cells_log2 + static_cast<uint32_t>(std::countr_zero(lanes)) ? least_cells_log2
+                                                                                               : split;
+  }
+  size_t ring_stride(uint32_t lanes) const { return ring_control + (size_t{cell_bytes} << cells_log2(lanes)); }
+  size_t rings(uint32_t lanes) const { return ring_stride(lanes) * lanes; }
 
   size_t rank_at(int rank) const { return first_region + static_cast<size_t>(rank) * region; }
   size_t heap_at(int rank) const { return first_heap + static_cast<size_t>(rank) * heap; }

@@ -31,7 +31,7 @@ namespace weft::transport::shm {
 
 inline constexpr uint32_t cell_bytes = 32;
 inline constexpr uint32_t inline_bytes = 8;  // data in a message's first cell
-inline constexpr uint8_t pad_kind = 0xff;
+inline constexpr uint8_t pad_kind = 0x1f;
 
 // Cells that a message with `bytes` of data takes.
 constexpr uint32_t cells_for(uint32_t bytes) {
@@ -41,8 +41,12 @@ static_assert(cells_for(0) == 1 && cells_for(8) == 1 && cells_for(9) == 2 && cel
 
 template <template <class> class Atomic = std::atomic>
 struct Cell {
-  Atomic<uint64_t> word;  // 0-31 position with the top bit set, 32-39 kind, 40-63 bytes of data (of a pad: cells)
-  Envelope envelope;
+  Atomic<uint64_t> word;  // from the low end: position (23 bits), 1, kind (5), bytes of data (14; of a pad: cells),
+                          // upper bits of the stamp (21)
+  uint32_t context;
+  int32_t source;
+  int32_t tag;
+  uint32_t stamp;                    // its lower bits
   unsigned char data[inline_bytes];  // goes on in the following cells
 };
 static_assert(sizeof(Cell<>) == cell_bytes);
@@ -57,20 +61,30 @@ struct RingControl {
 };
 static_assert(sizeof(RingControl<>) == 256);
 
+// The lower bits of a position, and one that an empty cell has not. They tell a lap from the one before.
 constexpr uint32_t name_of(uint64_t position) {
-  return static_cast<uint32_t>(position) | 0x80000000;
+  return (static_cast<uint32_t>(position) & 0x7fffff) | 0x800000;
 }
+inline constexpr uint32_t most_cells_log2 = 22;
 
-constexpr uint64_t word_of(uint64_t position, uint8_t kind, uint32_t bytes) {
-  return name_of(position) | (uint64_t{kind} << 32) | (uint64_t{bytes} << 40);
+constexpr uint64_t word_of(uint64_t position, uint8_t kind, uint32_t bytes, uint64_t stamp = 0) {
+  return name_of(position) | (uint64_t{kind} << 24) | (uint64_t{bytes} << 29) | (stamp >> 32 << 43);
 }
+constexpr bool is_named(uint64_t word, uint64_t position) {
+  return (static_cast<uint32_t>(word) & 0xffffff) == name_of(position);
+}
+constexpr uint8_t kind_of(uint64_t word) {
+  return (word >> 24) & 0x1f;
+}
+constexpr uint32_t bytes_of(uint64_t word) {
+  return (word >> 29) & 0x3fff;
+}
+static_assert(stamp_bits == 32 + 21 && mailbox_limit(1) + 64 < 0x3fff);
 
 // Copies 0 to 8 bytes without a call.
 inline void copy_small(unsigned char* to, const void* from, uint32_t n) {
   const auto* source = static_cast<const unsigned char*>(from);
-  if (n == 8) [[likely]] {
-    __builtin_memcpy(to, source, 8);
-  } else if (n >= 4) {  // two moves that may overlap
+  if (n >= 4) {  // two moves that may overlap
     uint32_t first;
     uint32_t last;
     __builtin_memcpy(&first, source, 4);
@@ -97,29 +111,52 @@ template <template <class> class Atomic = std::atomic>
 class RingWriter {
  public:
   RingWriter() = default;
-  RingWriter(RingControl<Atomic>* control, Cell<Atomic>* cells, uint32_t cells_log2)
-      : control_(control), cells_(cells), mask_((uint64_t{1} << cells_log2) - 1), limit_(mask_ + 1) {}
-
-  // One attempt at a message of one cell, small enough to be inlined where it is worth it. False when another writer
-  // was faster or when there may be no room: then write() decides.
-  [[gnu::always_inline]] bool try_write(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) {
-    Atomic<uint64_t>& tail = control_->tail;
-    uint64_t position = tail.load(std::memory_order_relaxed);
-    if (position < limit_.load(std::memory_order_acquire) &&
-        tail.compare_exchange_strong(position, position + 1, std::memory_order_relaxed)) [[likely]] {
-      fill(position, kind, envelope, data, bytes);
-      return true;
-    }
-    return false;
+  RingWriter(RingControl<Atomic>* control, Cell<Atomic>* cells, uint32_t cells_log2) {
+    open(control, cells, cells_log2);
+  }
+  void open(RingControl<Atomic>* control, Cell<Atomic>* cells, uint32_t cells_log2) {
+    control_ = control;
+    cells_ = cells;
+    mask_ = (uint64_t{1} << cells_log2) - 1;
+    limit_.store(mask_ + 1, std::memory_order_relaxed);
   }
 
-  Post write(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) {
+  // One attempt at a message of one cell, in two steps, small enough to be inlined where it is worth it: first its cell
+  // is reserved, nullptr when another writer was faster or when there may be no room (then write() decides); then it
+  // must be filled, at once.
+  [[gnu::always_inline]] Cell<Atomic>* try_reserve(uint64_t* position) {
+    Atomic<uint64_t>& tail = control_->tail;
+    *position = tail.load(std::memory_order_relaxed);
+    if (*position < limit_.load(std::memory_order_acquire) &&
+        tail.compare_exchange_strong(*position, *position + 1, std::memory_order_acq_rel, std::memory_order_relaxed))
+        [[likely]] {
+      return at(*position);
+    }
+    return nullptr;
+  }
+  [[gnu::always_inline]] static void fill(Cell<Atomic>* cell, uint64_t position, uint8_t kind, const Envelope& envelope,
+                                          const void* data, uint32_t bytes) {
+    prefetch_for_write(cell + prefetch_cells);
+    write_envelope(*cell, envelope);
+    uint64_t word;
+    if (bytes == 8) [[likely]] {
+      __builtin_memcpy(cell->data, data, 8);
+      word = word_of(position, kind, 8, envelope.stamp);
+    } else {
+      copy_small(cell->data, data, bytes);
+      word = word_of(position, kind, bytes, envelope.stamp);
+    }
+    cell->word.store(word, std::memory_order_release);
+  }
+
+  Post write(uint8_t kind, const Envelope& envelope, const void* data, uint32_t bytes) {
     if (bytes > inline_bytes) return write_long(kind, envelope, data, bytes);
     uint64_t position = control_->tail.load(std::memory_order_relaxed);
     do {
       if (position >= limit_.load(std::memory_order_acquire) && !room(position, 1)) return Post::retry;
-    } while (!control_->tail.compare_exchange_weak(position, position + 1, std::memory_order_relaxed));
-    fill(position, kind, envelope, data, bytes);
+    } while (!control_->tail.compare_exchange_weak(position, position + 1, std::memory_order_acq_rel,
+                                                   std::memory_order_relaxed));
+    fill(at(position), position, kind, envelope, data, bytes);
     return Post::done;
   }
 
@@ -129,14 +166,11 @@ class RingWriter {
   uint64_t size() const { return mask_ + 1; }
   Cell<Atomic>* at(uint64_t position) const { return cells_ + (position & mask_); }
 
-  // Writes and publishes a message of one cell at a reserved position.
-  [[gnu::always_inline]] void fill(uint64_t position, uint8_t kind, Envelope envelope, const void* data,
-                                   uint32_t bytes) {
-    Cell<Atomic>* cell = at(position);
-    prefetch_for_write(cell + prefetch_cells);
-    cell->envelope = envelope;
-    copy_small(cell->data, data, bytes);
-    cell->word.store(word_of(position, kind, bytes), std::memory_order_release);
+  static void write_envelope(Cell<Atomic>& cell, const Envelope& envelope) {
+    cell.context = envelope.context;
+    cell.source = envelope.source;
+    cell.tag = envelope.tag;
+    cell.stamp = static_cast<uint32_t>(envelope.stamp);
   }
 
   // Whether `cells` from `position` are free, after a fresh look at the reader's head.
@@ -146,7 +180,7 @@ class RingWriter {
     return position + cells <= head + size();
   }
 
-  [[gnu::noinline]] Post write_long(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) {
+  [[gnu::noinline]] Post write_long(uint8_t kind, const Envelope& envelope, const void* data, uint32_t bytes) {
     const uint64_t cells = cells_for(bytes);
     uint64_t position = control_->tail.load(std::memory_order_relaxed);
     uint64_t pad;
@@ -157,15 +191,16 @@ class RingWriter {
       if (position + need > limit_.load(std::memory_order_acquire) && !room(position, need)) {
         return Post::retry;
       }
-    } while (!control_->tail.compare_exchange_weak(position, position + pad + cells, std::memory_order_relaxed));
+    } while (!control_->tail.compare_exchange_weak(position, position + pad + cells, std::memory_order_acq_rel,
+                                                   std::memory_order_relaxed));
     if (pad != 0) {
       at(position)->word.store(word_of(position, pad_kind, static_cast<uint32_t>(pad)), std::memory_order_release);
       position += pad;
     }
     Cell<Atomic>* cell = at(position);
-    cell->envelope = envelope;
+    write_envelope(*cell, envelope);
     std::memcpy(reinterpret_cast<unsigned char*>(cell) + data_offset, data, bytes);
-    cell->word.store(word_of(position, kind, bytes), std::memory_order_release);
+    cell->word.store(word_of(position, kind, bytes, envelope.stamp), std::memory_order_release);
     return Post::done;
   }
 
@@ -175,32 +210,46 @@ class RingWriter {
   Atomic<uint64_t> limit_{0};  // positions before it are free: the reader's head when last looked at, plus size
 };
 
-// The owner's side.
+// The owner's side. One thread at a time may read; empty() is for any.
 template <template <class> class Atomic = std::atomic>
 class RingReader {
  public:
   RingReader() = default;
-  RingReader(RingControl<Atomic>* control, Cell<Atomic>* cells, uint32_t cells_log2)
-      : control_(control), cells_(cells), mask_((uint64_t{1} << cells_log2) - 1) {}
+  RingReader(RingControl<Atomic>* control, Cell<Atomic>* cells, uint32_t cells_log2, uint32_t lane = 0) {
+    open(control, cells, cells_log2, lane);
+  }
+  void open(RingControl<Atomic>* control, Cell<Atomic>* cells, uint32_t cells_log2, uint32_t lane) {
+    control_ = control;
+    cells_ = cells;
+    mask_ = (uint64_t{1} << cells_log2) - 1;
+    lane_ = lane;
+  }
 
   bool empty() const {
-    return static_cast<uint32_t>(at(head_)->word.load(std::memory_order_relaxed)) != name_of(head_);
+    const uint64_t head = head_.load(std::memory_order_relaxed);
+    return !is_named(at(head)->word.load(std::memory_order_relaxed), head);
   }
+
+  // Up to where cells are reserved, and up to where they were read.
+  uint64_t tail() const { return control_->tail.load(std::memory_order_acquire); }
+  uint64_t head() const { return head_.load(std::memory_order_relaxed); }
 
   // Hands the next message to `take`, if there is one. `take` may send, but not read this ring.
   template <class Take>
   bool read(Take&& take) {
-    Cell<Atomic>* cell = at(head_);
+    const uint64_t head = head_.load(std::memory_order_relaxed);
+    Cell<Atomic>* cell = at(head);
     uint64_t word = cell->word.load(std::memory_order_acquire);
-    if (static_cast<uint32_t>(word) != name_of(head_)) return false;
-    uint8_t kind = static_cast<uint8_t>(word >> 32);
-    uint32_t bytes = static_cast<uint32_t>(word >> 40);
+    if (!is_named(word, head)) return false;
+    const uint8_t kind = kind_of(word);
+    const uint32_t bytes = bytes_of(word);
     if (kind == pad_kind) [[unlikely]] {
-      advance(cell, bytes);
+      advance(head, cell, bytes);
       return read(take);
     }
-    take(Arrival{kind, cell->envelope, cell->data, bytes});
-    advance(cell, cells_for(bytes));
+    take(Arrival{
+        kind, {cell->context, cell->source, cell->tag, lane_, (word >> 43 << 32) | cell->stamp}, cell->data, bytes});
+    advance(head, cell, cells_for(bytes));
     return true;
   }
 
@@ -208,20 +257,22 @@ class RingReader {
   uint64_t size() const { return mask_ + 1; }
   Cell<Atomic>* at(uint64_t position) const { return cells_ + (position & mask_); }
 
-  void advance(Cell<Atomic>* cell, uint32_t cells) {
+  void advance(uint64_t head, Cell<Atomic>* cell, uint32_t cells) {
     for (uint32_t i = 1; i < cells; ++i) cell[i].word.store(0, std::memory_order_relaxed);
-    head_ += cells;
-    if (head_ - given_back_ >= size() / 4) {
-      control_->head.store(head_, std::memory_order_release);
-      given_back_ = head_;
+    head += cells;
+    head_.store(head, std::memory_order_relaxed);
+    if (head - given_back_ >= size() / 4) {
+      control_->head.store(head, std::memory_order_release);
+      given_back_ = head;
     }
   }
 
   RingControl<Atomic>* control_ = nullptr;
   Cell<Atomic>* cells_ = nullptr;
   uint64_t mask_ = 0;
-  uint64_t head_ = 0;
+  Atomic<uint64_t> head_{0};  // stored by who reads; others look at it in empty()
   uint64_t given_back_ = 0;
+  uint32_t lane_ = 0;
 };
 
 }  // namespace weft::transport::shm

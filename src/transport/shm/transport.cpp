@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -14,6 +15,7 @@
 #include <cerrno>
 #include <climits>
 
+#include "base/clock.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
 
@@ -35,14 +37,22 @@ void futex_wake(std::atomic<uint32_t>* word) {
 
 }  // namespace
 
-ShmTransport::ShmTransport(int rank, int ranks, int segment_fd)
-    : rank_(rank), fd_(segment_fd), layout_(layout_for(ranks)) {
-  reserve(layout_.rank_at(rank), layout_.staging_offset, "the receive ring");
-  region_ = map(layout_.rank_at(rank), layout_.region, "the receive ring");
+ShmTransport::ShmTransport(int rank, int ranks, int segment_fd, LaneMap lanes)
+    : rank_(rank),
+      fd_(segment_fd),
+      layout_(layout_for(ranks)),
+      rings_(std::make_unique<Reader[]>(lanes.lanes())),
+      lanes_(lanes) {
+  reserve(layout_.rank_at(rank), layout_.rings_offset + layout_.rings(lanes.lanes()), "the receive rings");
+  region_ = map(layout_.rank_at(rank), layout_.region, "the receive rings");
   control_ = reinterpret_cast<Control*>(region_);
-  ring_ =
-      RingReader<>(&control_->ring, reinterpret_cast<Cell<>*>(region_ + layout_.ring_offset), layout_.ring_cells_log2);
+  for (uint32_t lane = 0; lane < lanes.lanes(); ++lane) {
+    char* at = region_ + layout_.rings_offset + lane * layout_.ring_stride(lanes.lanes());
+    rings_[lane].open(reinterpret_cast<RingControl<>*>(at), reinterpret_cast<Cell<>*>(at + Layout::ring_control),
+                      layout_.cells_log2(lanes.lanes()), lane);
+  }
   control_->pid.store(getpid(), std::memory_order_release);
+  control_->lanes.store(lanes.lanes() | (lanes.spread != 0 ? Control::spread_all : 0), std::memory_order_release);
   fences_others_ = membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
   if (!cross_memory.value()) cross_memory_error_ = ECANCELED;
 }
@@ -75,21 +85,49 @@ void ShmTransport::reserve(size_t offset, size_t bytes, const char* what) const 
 
 Endpoint* ShmTransport::connect(int rank) {
   size_t at = layout_.rank_at(rank);
-  // The peer may not have started yet, and its staging memory is reserved only when it is used.
-  reserve(at, layout_.staging_offset, "a peer's receive ring");
-  char* region = map(at, layout_.region, "a peer's receive ring");
-  mappings_.emplace_back(region, layout_.region);
+  // The peer may not have started yet.
+  reserve(at, layout_.rings_offset, "a peer's control page");
+  char* region = map(at, layout_.region, "a peer's receive rings");
+  {
+    std::lock_guard guard(heap_mutex_);
+    mappings_.emplace_back(region, layout_.region);
+  }
+  const auto& lanes = reinterpret_cast<Control*>(region)->lanes;
+  for (int looked = 0; lanes.load(std::memory_order_acquire) == 0; ++looked) {
+    constexpr timespec shortly{0, 50000};
+    if (looked < 100) {
+      sched_yield();
+    } else {
+      nanosleep(&shortly, nullptr);
+    }
+  }
   return new ShmEndpoint(*this, rank, region);
 }
 
-int ShmTransport::poll(Sink sink) {
+int ShmTransport::poll(uint32_t lane, Sink sink) {
   constexpr int most = 64;  // then the caller looks at what it waits for
   int count = 0;
-  while (count < most && ring_.read(sink)) ++count;
+  while (count < most && rings_[lane].read(sink)) ++count;
   return count;
 }
 
+void ShmTransport::drain(uint32_t lane, Sink sink) {
+  RingReader<>& ring = rings_[lane];
+  const uint64_t tail = ring.tail();
+  constexpr int patience = 200;  // looks at a cell whose writer is between its two steps, before we yield to it
+  for (int looked = 0; ring.head() < tail;) {
+    if (ring.read(sink)) {
+      looked = 0;
+    } else if (++looked < patience) {
+      base::cpu_relax();
+    } else {
+      sched_yield();
+    }
+  }
+}
+
 Staging ShmTransport::reserve_staging(size_t bytes) {
+  std::lock_guard guard(staging_lock_);
   if (!staging_ready_) [[unlikely]] {
     reserve(layout_.rank_at(rank_) + layout_.staging_offset, layout_.region - layout_.staging_offset,
             "staging buffers");
@@ -114,7 +152,7 @@ Staging ShmTransport::reserve_staging(size_t bytes) {
 
 void ShmTransport::drop_staging(const Staging& staging, size_t bytes) {
   for (uint64_t i = staging.handle; i < staging.handle + buffers_for(bytes); ++i) {
-    control_->staging_busy[i].store(0, std::memory_order_relaxed);
+    control_->staging_busy[i].store(0, std::memory_order_release);
   }
 }
 
@@ -159,6 +197,10 @@ void ShmTransport::disarm() {
   control_->attention.fetch_and(~asleep, std::memory_order_relaxed);
 }
 
+void ShmTransport::wake() {
+  if (control_->attention.fetch_and(~asleep, std::memory_order_acq_rel) & asleep) futex_wake(&control_->attention);
+}
+
 void* ShmTransport::allocate(size_t bytes) {
   {
     std::lock_guard guard(heap_mutex_);
@@ -176,7 +218,7 @@ bool ShmTransport::release(void* memory) {
 }
 
 int ShmTransport::copy_across(pid_t pid, uint64_t remote, void* local, size_t bytes, bool read) {
-  if (cross_memory_error_ != 0) return cross_memory_error_;
+  if (const int refused = cross_memory_error_.load(std::memory_order_relaxed)) return refused;
   iovec here{local, bytes};
   iovec there{reinterpret_cast<void*>(remote), bytes};
   while (bytes != 0) {
@@ -207,17 +249,22 @@ const char* ShmTransport::cross_memory_state() const {
 }
 
 ShmEndpoint::ShmEndpoint(ShmTransport& owner, int rank, char* region)
-    : ring_(&reinterpret_cast<Control*>(region)->ring, reinterpret_cast<Cell<>*>(region + owner.layout_.ring_offset),
-            owner.layout_.ring_cells_log2),
-      control_(reinterpret_cast<Control*>(region)),
-      owner_(owner),
-      region_(region),
-      rank_(rank) {
+    : control_(reinterpret_cast<Control*>(region)), owner_(owner), region_(region), rank_(rank) {
   attention_ = &control_->attention;
+  const uint32_t published = control_->lanes.load(std::memory_order_acquire);
+  const uint32_t lanes = published & ~Control::spread_all;
+  lanes_ = {lanes - 1, static_cast<uint32_t>(std::countr_zero(lanes)), published & Control::spread_all ? ~0u : 0u};
+  rings_ = std::make_unique<Writer[]>(lanes);
+  const size_t stride = owner.layout_.ring_stride(lanes);
+  for (uint32_t lane = 0; lane < lanes; ++lane) {
+    char* at = region + owner.layout_.rings_offset + lane * stride;
+    rings_[lane].open(reinterpret_cast<RingControl<>*>(at), reinterpret_cast<Cell<>*>(at + Layout::ring_control),
+                      owner.layout_.cells_log2(lanes));
+  }
 }
 
 Post ShmEndpoint::send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) {
-  Post post = ring_.write(kind, envelope, data, bytes);
+  Post post = rings_[envelope.lane].write(kind, envelope, data, bytes);
   std::atomic_signal_fence(std::memory_order_seq_cst);  // see arm(): the compiler must keep the order too
   if (control_->attention.load(std::memory_order_relaxed) & asleep) [[unlikely]]
     wake_if_asleep();
@@ -229,12 +276,17 @@ void ShmEndpoint::wake_if_asleep() {
 }
 
 char* ShmEndpoint::heap() {
-  if (heap_ == nullptr) {
-    std::lock_guard guard(owner_.heap_mutex_);
-    heap_ = owner_.map(owner_.layout_.heap_at(rank_), owner_.layout_.heap, "a peer's heap");
-    owner_.mappings_.emplace_back(heap_, owner_.layout_.heap);
+  char* heap = heap_.load(std::memory_order_acquire);  // pairs with the release below
+  if (heap != nullptr) [[likely]]
+    return heap;
+  std::lock_guard guard(owner_.heap_mutex_);
+  heap = heap_.load(std::memory_order_relaxed);
+  if (heap == nullptr) {
+    heap = owner_.map(owner_.layout_.heap_at(rank_), owner_.layout_.heap, "a peer's heap");
+    owner_.mappings_.emplace_back(heap, owner_.layout_.heap);
+    heap_.store(heap, std::memory_order_release);
   }
-  return heap_;
+  return heap;
 }
 
 int ShmEndpoint::get(const MemoryRef& from, void* to, size_t bytes) {

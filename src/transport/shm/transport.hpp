@@ -10,6 +10,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/lock.hpp"
 #include "transport/api/transport.hpp"
 #include "transport/shm/heap.hpp"
 #include "transport/shm/layout.hpp"
@@ -22,11 +23,14 @@ class ShmEndpoint final : public Endpoint {
  public:
   ShmEndpoint(ShmTransport& owner, int rank, char* region);
 
+  LaneMap lanes() const override { return lanes_; }
   Post send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) override;
 
   // What send() does, for a caller that inlines it: write to the ring, then look at the attention word and call
   // attend() when it is not zero.
-  RingWriter<>& ring() { return ring_; }
+  RingWriter<>& ring() { return rings_[0]; }
+  RingWriter<>& ring(uint32_t lane) { return rings_[lane]; }
+  const LaneMap& lane_map() const { return lanes_; }
   const std::atomic<uint32_t>& attention() const { return control_->attention; }
   void attend() {
     if (attention().load(std::memory_order_relaxed) & asleep) wake_if_asleep();
@@ -42,22 +46,27 @@ class ShmEndpoint final : public Endpoint {
   char* heap();  // the peer's heap, mapped on first use
   [[gnu::cold, gnu::noinline]] void wake_if_asleep();
 
-  RingWriter<> ring_;
+  struct alignas(64) Writer : RingWriter<> {};
+  std::unique_ptr<Writer[]> rings_;  // one for each of the peer's lanes
+  LaneMap lanes_;
   Control* control_;
   ShmTransport& owner_;
   char* region_;
-  char* heap_ = nullptr;
+  std::atomic<char*> heap_ = nullptr;
   int rank_;
 };
 
 class ShmTransport final : public Transport {
  public:
-  ShmTransport(int rank, int ranks, int segment_fd);
+  // With so many lanes as `lanes` says: a power of two, at most max_lanes.
+  ShmTransport(int rank, int ranks, int segment_fd, LaneMap lanes = {});
   ~ShmTransport() override;
 
   const char* name() const override { return "shm"; }
   Endpoint* connect(int rank) override;
-  int poll(Sink sink) override;
+  int poll(uint32_t lane, Sink sink) override;
+  void drain(uint32_t lane, Sink sink) override;
+  bool looks_empty(uint32_t lane) const override { return rings_[lane].empty(); }
   Staging reserve_staging(size_t bytes) override;
   void drop_staging(const Staging& staging, size_t bytes) override;
   size_t staging_limit() const override;
@@ -67,6 +76,7 @@ class ShmTransport final : public Transport {
   void arm() override;
   void sleep(uint64_t timeout_ns) override;
   void disarm() override;
+  void wake() override;
 
   // Memory that peers reach with no system call; nullptr with errno set when there is none.
   [[nodiscard]] void* allocate(size_t bytes);
@@ -75,7 +85,7 @@ class ShmTransport final : public Transport {
   // Moves bytes between processes through the kernel, by the settings and by what a probe found; 0 or errno.
   [[nodiscard]] int copy_across(pid_t pid, uint64_t remote, void* local, size_t bytes, bool read);
 
-  RingReader<>& ring() { return ring_; }  // what poll() reads, for a caller that inlines it
+  RingReader<>& ring(uint32_t lane) { return rings_[lane]; }  // what poll() reads, for a caller that inlines it
   const Layout& layout() const { return layout_; }
   int fd() const { return fd_; }
   const char* cross_memory_state() const;  // for weft info and the summary
@@ -92,12 +102,15 @@ class ShmTransport final : public Transport {
 
   char* region_ = nullptr;  // our own control, ring and staging
   Control* control_ = nullptr;
-  RingReader<> ring_;
+  struct alignas(64) Reader : RingReader<> {};
+  std::unique_ptr<Reader[]> rings_;  // ours, by lane
+  LaneMap lanes_;
+  base::Lock staging_lock_;  // of the two below
   bool staging_ready_ = false;
   int staging_next_ = 0;
-  bool fences_others_ = false;  // membarrier works: senders need no fence
-  int cross_memory_error_ = 0;  // errno of the refusal that ended cross-memory attach, 0 while it works
-  std::mutex heap_mutex_;
+  bool fences_others_ = false;               // membarrier works: senders need no fence
+  std::atomic<int> cross_memory_error_ = 0;  // errno of the refusal that ended cross-memory attach, 0 while it works
+  std::mutex heap_mutex_;                    // of the three below
   char* mapped_heap_ = nullptr;
   Heap heap_;
   std::vector<std::pair<char*, size_t>> mappings_;

@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Lanes and what goes across them: receives with wildcards (docs/matching.md, "Several lanes").
+#include "core/lane.hpp"
+
+#include "core/protocol/protocol.hpp"
+#include "core/world.hpp"
+
+namespace weft::core {
+
+constinit Lane lanes[transport::max_lanes];
+
+LaneGuard::LaneGuard(Lane& lane) : lane_(lane) {
+  if (!world.multiple) return;
+  thread_ = &hot_thread();
+  lane_.enter();
+  ++thread_->lanes_held;
+}
+
+LaneGuard::LaneGuard(Lane& lane, TryTag) : lane_(lane) {
+  if (!world.multiple) return;
+  thread_ = &hot_thread();
+  held_ = lane_.lock.try_lock();
+  if (held_) ++thread_->lanes_held;
+}
+
+void LaneGuard::release() {
+  if (!held_) return;
+  held_ = false;
+  if (thread_ == nullptr) return;
+  const bool unsettled = lane_.matcher.unsettled();
+  lane_.lock.unlock();
+  if (--thread_->lanes_held != 0) return;
+  if (thread_->ended != nullptr) [[unlikely]]
+    thread_->run_ended();
+  if (unsettled) [[unlikely]]
+    settle();
+}
+
+AllLanesGuard::AllLanesGuard() {
+  if (!world.multiple) return;
+  for (uint32_t i = 0; i < world.lane_map.lanes(); ++i) lanes[i].enter();
+  hot_thread().lanes_held += static_cast<int32_t>(world.lane_map.lanes());
+}
+
+AllLanesGuard::~AllLanesGuard() {
+  if (!world.multiple) return;
+  for (uint32_t i = world.lane_map.lanes(); i-- > 0;) lanes[i].lock.unlock();
+  Thread& me = hot_thread();
+  me.lanes_held -= static_cast<int32_t>(world.lane_map.lanes());
+  if (me.lanes_held == 0) me.run_ended();
+}
+
+namespace {
+
+void drain_all() {
+  if (world.host == nullptr) return;
+  for (uint32_t i = 0; i < world.lane_map.lanes(); ++i) world.host->drain(i, on_arrival);
+}
+
+// Of what is kept: for MPI_ANY_TAG of each source the message with the smallest stamp, of several sources any. A lane's
+// first message of a source has its smallest stamp there: see Matcher::raise_stamp().
+Unexpected* best_kept(const Envelope& wanted) {
+  static std::atomic<uint32_t> turn = 0;  // where to begin, so that no lane is favoured
+  const uint32_t mask = world.lane_map.mask;
+  const uint32_t start = mask == 0 ? 0 : turn.fetch_add(1, std::memory_order_relaxed);
+  Envelope narrowed = wanted;
+  Unexpected* best = nullptr;
+  for (uint32_t i = 0; i <= mask; ++i) {
+    Unexpected* u = lanes[(start + i) & mask].matcher.find(narrowed);
+    if (u == nullptr) continue;
+    if (best == nullptr) {
+      best = u;
+      if (wanted.tag != any_tag) return best;
+      narrowed.source = u->envelope.source;
+    } else if (is_before(u->envelope.stamp, best->envelope.stamp)) {
+      best = u;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+namespace {
+
+// Of the pending messages of one source on one communicator, the one with the smallest stamp.
+Unexpected* first_pending(const Envelope& of) {
+  Unexpected* first = nullptr;
+  for (uint32_t i = 0; i < world.lane_map.lanes(); ++i) {
+    Unexpected* u = lanes[i].matcher.first_pending(of.context, of.source);
+    if (u != nullptr && (first == nullptr || is_before(u->envelope.stamp, first->envelope.stamp))) first = u;
+  }
+  return first;
+}
+
+// A pending message of any source that nothing sent before it is missing of; nullptr when none is pending.
+Unexpected* next_pending() {
+  Unexpected* first = nullptr;
+  for (uint32_t i = 0; first == nullptr && i < world.lane_map.lanes(); ++i) first = lanes[i].matcher.first_pending();
+  if (first == nullptr) return nullptr;
+  first = first_pending(first->envelope);
+  for (;;) {
+    drain_all();
+    Unexpected* again = first_pending(first->envelope);
+    if (again == first) return first;
+    first = again;
+  }
+}
+
+// What was under way arrives, and what is pending goes to the receives posted first.
+void settle_pending() {
+  while (Unexpected* message = next_pending()) {
+    Matcher& matcher = lanes[message->envelope.lane].matcher;
+    Request* r = matcher.settle(message, world.wildcards);
+    if (r == nullptr) continue;
+    matcher.remove(message);
+    consume(*r, message);
+  }
+}
+
+}  // namespace
+
+Unexpected* choose(const Envelope& wanted) {
+  Unexpected* best = best_kept(wanted);
+  if (best == nullptr || wanted.tag != any_tag || world.lane_map.mask == 0) return best;
+  // What was sent before it may lie unread in another lane. A look at all rings, begun now that we have read it, finds
+  // that; and what it finds may have been preceded by more. Meanwhile more may have come for receives posted before.
+  for (Envelope narrowed = wanted;;) {
+    narrowed.source = best->envelope.source;
+    drain_all();
+    settle_pending();
+    Unexpected* again = best_kept(narrowed);
+    if (again == best) return best;
+    best = again;
+  }
+}
+
+void settle_all() {
+  if (world.lane_map.mask == 0) return;
+  count(lanes[0].settlements);
+  drain_all();
+  settle_pending();
+}
+
+void settle() {
+  AllLanesGuard all;
+  settle_all();
+}
+
+}  // namespace weft::core

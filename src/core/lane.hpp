@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Lanes: independent paths into a process, each with a receive ring, matching tables, protocol state and a lock. See
+// docs/threads.md.
+
+#include <cstdint>
+
+#include "base/lock.hpp"
+#include "core/match.hpp"
+#include "core/thread.hpp"
+#include "transport/shm/ring.hpp"
+
+namespace weft::core {
+
+struct Inflow;
+struct Pull;
+struct Push;
+
+// All under `lock`, which is taken at MPI_THREAD_MULTIPLE only, but for what is atomic.
+struct alignas(128) Lane {
+  base::Lock lock;
+  uint32_t index = 0;
+  transport::shm::RingReader<>* ring = nullptr;  // ours of this host, unless the mock stands before it
+  Request* streams = nullptr;                    // sends of path R1 with data still to move
+  Inflow* inflows = nullptr;                     // receives of path R1 under way
+  Pull* pulls = nullptr;                         // receives of path R0 that both sides copy, oldest first
+  Push* pushes = nullptr;                        // sends of path R0 whose receivers let us help, newest first
+  std::atomic<bool> at_work = false;             // one of these may be there
+  std::atomic<int64_t> sends_open = 0;           // started here and not complete
+  int64_t unexpected_bytes = 0;
+  bool saturated = false;
+  Unexpected* free_unexpected = nullptr;  // small ones, kept for reuse
+  int free_unexpected_count = 0;
+  // Counters, written under the lock; see count().
+  uint64_t arrived = 0;      // messages taken from the ring
+  uint64_t unexpected = 0;   // messages that came before their receive
+  uint64_t lock_waits = 0;   // times the lock was found taken by who had to have it
+  uint64_t settlements = 0;  // times all lanes were looked at for a receive with a wildcard
+  Matcher matcher;
+
+  void enter() {
+    if (lock.try_lock()) [[likely]]
+      return;
+    lock.lock();
+    count(lock_waits);
+  }
+};
+
+extern Lane lanes[transport::max_lanes];
+
+// Holds a lane; nothing below MPI_THREAD_MULTIPLE. Completions that happen meanwhile are followed up at the end.
+class LaneGuard {
+ public:
+  explicit LaneGuard(Lane& lane);
+  struct TryTag {};
+  LaneGuard(Lane& lane, TryTag);
+  ~LaneGuard() { release(); }
+  LaneGuard(const LaneGuard&) = delete;
+  LaneGuard& operator=(const LaneGuard&) = delete;
+
+  bool held() const { return held_; }
+  void release();
+
+ private:
+  Lane& lane_;
+  Thread* thread_ = nullptr;  // nullptr below MPI_THREAD_MULTIPLE
+  bool held_ = true;
+};
+
+// Holds all lanes of this process.
+class AllLanesGuard {
+ public:
+  AllLanesGuard();
+  ~AllLanesGuard();
+  AllLanesGuard(const AllLanesGuard&) = delete;
+  AllLanesGuard& operator=(const AllLanesGuard&) = delete;
+};
+
+// All lanes held: takes in what is under way, and gives pending messages to the receives that the rules say.
+void settle_all();
+// The same, for who holds none.
+void settle();
+
+// All lanes held and settled: the message that a receive or probe with wildcards gets, left where it is; nullptr when
+// there is none.
+Unexpected* choose(const Envelope& wanted);
+
+}  // namespace weft::core

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/send_now.hpp"
+
+namespace weft::core {
+
+namespace {
+
+[[gnu::always_inline]] inline bool write_now(Thread& me, Peer& peer, transport::shm::ShmEndpoint& way,
+                                             const Envelope& envelope, const void* buffer, int64_t bytes) {
+  if (way.ring(envelope.lane).write(wire::eager, envelope, buffer, static_cast<uint32_t>(bytes)) !=
+      transport::Post::done) [[unlikely]] {
+    return false;
+  }
+  sent_now(me, peer, way, bytes);
+  return true;
+}
+
+// One lock for everything, to compare with.
+[[gnu::cold, gnu::noinline]] bool write_locked(Peer& peer, transport::shm::ShmEndpoint& way, const Envelope& envelope,
+                                               const void* buffer, int64_t bytes) {
+  LaneGuard guard(lanes[0]);
+  return write_now(hot_thread(), peer, way, envelope, buffer, bytes);
+}
+
+}  // namespace
+
+bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t bytes, int32_t dest, int32_t tag) {
+  if (bytes > world.mailbox_limit) return false;
+  Peer& peer = *world.peers[comm.job_rank(dest)].load(std::memory_order_acquire);
+  if (transport::shm::ShmEndpoint* way = peer.wide.load(std::memory_order_relaxed)) {
+    Envelope envelope{context, comm.rank, tag, 0};
+    Thread& me = this_thread();
+    if (peer.lane_map.mask != 0) {
+      envelope.lane = peer.lane_map.lane_of(context, comm.rank, tag);
+      if (!comm.unordered) envelope.stamp = next_stamp(me, context, dest);
+    }
+    if (world.design == Design::global) [[unlikely]]
+      return write_locked(peer, *way, envelope, buffer, bytes);
+    return write_now(me, peer, *way, envelope, buffer, bytes);
+  }
+  transport::shm::ShmEndpoint* const open = peer.open.load(std::memory_order_relaxed);
+  if (open == nullptr) return false;
+  return write_now(main_thread, peer, *open, {context, comm.rank, tag, 0}, buffer, bytes);
+}
+
+}  // namespace weft::core

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/stamp.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "base/setting.hpp"
+#include "core/thread.hpp"
+
+namespace weft::core {
+
+namespace {
+
+constexpr const char* clock_names[] = {"auto", "clock", "counter"};
+constinit base::ChoiceSetting clock_setting{
+    {.name = "WEFT_STAMPS",
+     .help = "what orders messages of several threads to one rank: the processor's clock, or a counter they share"},
+    0,
+    clock_names,
+    3};
+WEFT_SETTING(clock_setting);
+
+bool clock_trusted = false;
+std::atomic<uint64_t> own_count = 0;  // of messages to ourselves, without a trusted clock
+
+Thread* shared_owner() {
+  return reinterpret_cast<Thread*>(1);
+}
+
+uint64_t read_clock() {
+#if defined(__x86_64__)
+  // The fence lets all earlier loads, with which this thread may have synchronised, complete first.
+  uint32_t low;
+  uint32_t high;
+  asm volatile("lfence\n\trdtsc" : "=a"(low), "=d"(high)::"memory");
+  return uint64_t{high} << 32 | low;
+#else
+  return 0;
+#endif
+}
+
+// The kernel takes the time-stamp counter for its own clock only while it agrees across processors.
+bool kernel_trusts_clock() {
+#if defined(__x86_64__)
+  char name[16] = "";
+  const int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const ssize_t length = read(fd, name, sizeof name - 1);
+  close(fd);
+  return length >= 3 && std::strncmp(name, "tsc", 3) == 0;
+#else
+  return false;
+#endif
+}
+
+}  // namespace
+
+constinit StampSlot stamps[stamp_slots];
+
+uint64_t StampSlot::next_shared(Thread& me) {
+  if (!clock_trusted) return common_.fetch_add(1, std::memory_order_acq_rel) + 1;
+  Thread* owner = nullptr;
+  if (owner_.compare_exchange_strong(owner, &me, std::memory_order_acq_rel)) return count_ = read_clock();
+  if (owner != shared_owner()) owner_.store(shared_owner(), std::memory_order_release);
+  return read_clock();
+}
+
+uint64_t own_stamp() {
+  return clock_trusted ? read_clock() : own_count.fetch_add(1, std::memory_order_acq_rel) + 1;
+}
+
+void open_stamps() {
+  clock_trusted = clock_setting.value() == 1 || (clock_setting.value() == 0 && kernel_trusts_clock());
+}
+
+}  // namespace weft::core

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/thread.hpp"
+
+#include <pthread.h>
+
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "base/lock.hpp"
+#include "base/message.hpp"
+#include "core/progress.hpp"
+
+namespace weft::core {
+
+constinit Thread main_thread;
+constinit thread_local Thread* own_thread = nullptr;
+
+namespace {
+
+constexpr size_t slab_requests = 64;
+
+base::Lock lock;  // of everything here
+Thread* all = nullptr;
+int live = 0;  // threads now
+Request* pool = nullptr;
+std::vector<Request*> slabs;
+pthread_key_t at_exit;
+bool has_key = false;
+
+// Requests of a thread's cache go to the pool, `keep` stay.
+void give_back(Thread& t, int32_t keep) {
+  while (t.free_count > keep) {
+    Request* r = t.free_requests;
+    t.free_requests = r->next;
+    --t.free_count;
+    r->next = pool;
+    pool = r;
+  }
+}
+
+void leave_thread(void* thread) {
+  std::lock_guard guard(lock);
+  auto& t = *static_cast<Thread*>(thread);
+  give_back(t, 0);
+  t.in_use = false;  // what it counted stays
+  --live;
+  own_thread = nullptr;
+}
+
+void add(PathCount& to, const PathCount& from) {
+  to.messages += from.messages;
+  to.bytes += from.bytes;
+}
+
+}  // namespace
+
+Thread& enter_thread() {
+  std::lock_guard guard(lock);
+  Thread* t = all;
+  while (t != nullptr && t->in_use) t = t->next;
+  if (t == nullptr) {
+    t = new (std::nothrow) Thread;
+    if (t == nullptr)
+      base::die({.cause = "no memory for a thread's part of the runtime", .remedy = "free memory on this host"});
+    t->next = all;
+    all = t;
+  }
+  t->in_use = true;
+  own_thread = t;
+  Backoff::tune_for_threads(++live);
+  if (has_key) pthread_setspecific(at_exit, t);
+  return *t;
+}
+
+Request* Thread::refill() {
+  std::lock_guard guard(lock);
+  if (pool == nullptr) {
+    auto* fresh = static_cast<Request*>(base::Arena::allocate(slab_requests * sizeof(Request)));
+    if (fresh == nullptr) return nullptr;
+    slabs.push_back(fresh);
+    for (size_t i = slab_requests; i-- > 0;) {
+      ::new (fresh + i) Request();
+      fresh[i].next = pool;
+      pool = fresh + i;
+    }
+  }
+  for (size_t i = 0; i < slab_requests && pool != nullptr; ++i) {
+    Request* r = pool;
+    pool = r->next;
+    r->next = free_requests;
+    free_requests = r;
+    ++free_count;
+  }
+  return take_request();
+}
+
+void Thread::spill() {
+  std::lock_guard guard(lock);
+  give_back(*this, most_cached / 2);
+}
+
+void Thread::run_ended() {
+  while (Request* r = ended) {
+    ended = r->next;
+    end(*r);
+  }
+}
+
+ThreadTotals thread_totals() {
+  std::lock_guard guard(lock);
+  ThreadTotals totals;
+  auto take = [&](const Thread& t) {
+    for (int p = 0; p < path_count; ++p) add(totals.sent[p], t.sent[p]);
+    totals.retries += t.retries;
+    totals.sleeps += t.sleeps;
+  };
+  take(main_thread);
+  for (const Thread* t = all; t != nullptr; t = t->next) take(*t);
+  return totals;
+}
+
+bool any_request(bool (*asked)(const Request&, const void*), const void* about) {
+  std::lock_guard guard(lock);
+  for (Request* requests : slabs) {
+    for (size_t i = 0; i < slab_requests; ++i) {
+      const bool live = std::atomic_ref(requests[i].kind).load(std::memory_order_relaxed) == base::Kind::request;
+      if (live && asked(requests[i], about)) return true;
+    }
+  }
+  return false;
+}
+
+void open_threads() {
+  has_key = world.multiple && pthread_key_create(&at_exit, leave_thread) == 0;
+}
+
+void close_threads() {
+  if (has_key) pthread_key_delete(at_exit);
+  has_key = false;
+}
+
+}  // namespace weft::core

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// What each thread has for itself: a cache of requests, counters of what it sent, completions to be followed up once it
+// holds no lane. Below MPI_THREAD_MULTIPLE all threads of the process share one, for they take turns.
+
+#include <cstdint>
+
+#include "core/request.hpp"
+
+namespace weft::core {
+
+// Messages and bytes sent per path; see docs/architecture.md for the paths.
+enum class Path : uint8_t { mailbox, buffer, get, stream };
+inline constexpr int path_count = 4;
+inline constexpr const char* path_names[path_count] = {"E0 mailbox", "E1 buffer", "R0 get", "R1 stream"};
+
+struct PathCount {
+  uint64_t messages = 0;
+  uint64_t bytes = 0;
+};
+
+// Counters have one writer; they are read when all threads have finished.
+inline void count(uint64_t& counter, uint64_t more = 1) {
+  counter += more;
+}
+
+struct alignas(64) Thread {
+  Request* free_requests = nullptr;
+  int32_t free_count = 0;
+  int32_t lanes_held = 0;
+  Request* ended = nullptr;  // completed under a lane's lock, with an on_done to run after it
+  PathCount sent[path_count];
+  uint64_t retries = 0;    // sends that found the way full
+  uint64_t sleeps = 0;     // waits that ended in the kernel
+  Thread* next = nullptr;  // of all that ever were
+  bool in_use = false;
+
+  // A request from the cache; nullptr when there is no memory.
+  Request* take_request() {
+    Request* r = free_requests;
+    if (r == nullptr) [[unlikely]]
+      return refill();
+    return take_first();
+  }
+  // The same when the cache is known not to be empty.
+  Request* take_first() {
+    Request* r = free_requests;
+    free_requests = r->next;
+    --free_count;
+    return r;
+  }
+  void give_request(Request* r) {
+    std::atomic_ref(r->kind).store(base::Kind::free, std::memory_order_relaxed);
+    r->next = free_requests;
+    free_requests = r;
+    if (++free_count > most_cached) [[unlikely]]
+      spill();
+  }
+
+  // Follows up what ended while lanes were held.
+  void run_ended();
+
+ private:
+  static constexpr int32_t most_cached = 1024;
+  Request* refill();
+  void spill();
+};
+
+// The calling thread's; `main_thread` below MPI_THREAD_MULTIPLE.
+extern Thread main_thread;
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local Thread* own_thread;
+[[gnu::cold, gnu::noinline]] Thread& enter_thread();
+
+inline Thread& hot_thread() {
+  Thread* t = own_thread;
+  return t != nullptr ? *t : enter_thread();
+}
+
+// What all threads counted.
+struct ThreadTotals {
+  PathCount sent[path_count];
+  uint64_t retries = 0;
+  uint64_t sleeps = 0;
+};
+ThreadTotals thread_totals();
+
+// Whether any live request is as asked.
+bool any_request(bool (*asked)(const Request&, const void*), const void* about);
+
+// Between start() and stop(): threads register themselves from the first on, and their caches are emptied at the end.
+void open_threads();
+void close_threads();
+
+}  // namespace weft::core
