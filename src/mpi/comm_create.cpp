@@ -5,6 +5,8 @@
 #include <strings.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "core/p2p.hpp"
@@ -71,7 +73,7 @@ int duplicate(const char* function, Comm& from, bool same_hints, const Info* inf
   if (comm == nullptr) return no_memory(&from, function, "a communicator");
   int error = MPI_SUCCESS;
   if (same_hints) {
-    comm->asserts = from.asserts;
+    comm->asserts.store(from.asserts.load(std::memory_order_relaxed), std::memory_order_relaxed);
   } else if (info != nullptr) {
     error = take_hints(function, *comm, *info);
   }
@@ -94,10 +96,11 @@ int duplicate(const char* function, Comm& from, bool same_hints, const Info* inf
 // it names is not known here.
 int color_of_resource(const Comm& comm, int split_type, const Info* info) {
   if (info == nullptr) return MPI_UNDEFINED;
-  const std::string* resource = info->find("mpi_hw_resource_type");
-  if (resource != nullptr) return *resource == "mpi_shared_memory" ? 0 : MPI_UNDEFINED;
-  const std::string* pset = split_type == MPI_COMM_TYPE_RESOURCE_GUIDED ? info->find("mpi_pset_name") : nullptr;
-  if (pset == nullptr) return MPI_UNDEFINED;
+  const std::optional<std::string> resource = info->find("mpi_hw_resource_type");
+  if (resource) return *resource == "mpi_shared_memory" ? 0 : MPI_UNDEFINED;
+  if (split_type != MPI_COMM_TYPE_RESOURCE_GUIDED) return MPI_UNDEFINED;
+  const std::optional<std::string> pset = info->find("mpi_pset_name");
+  if (!pset) return MPI_UNDEFINED;
   if (strcasecmp(pset->c_str(), "mpi://WORLD") == 0) return 0;
   return strcasecmp(pset->c_str(), "mpi://SELF") == 0 ? comm.rank : MPI_UNDEFINED;
 }
@@ -140,7 +143,7 @@ Comm* new_comm(const Comm& parent, uint32_t context, core::Group* group) {
     drop(group);
     return nullptr;
   }
-  comm->errhandler = hold(parent.errhandler);
+  comm->errhandler = held_handler(parent.errhandler);
   comm->session = parent.session;
   describe_comm(*comm, context, group);
   return comm;
