@@ -15,6 +15,9 @@ namespace weft::mpi {
 // Of the world model: what MPI_Initialized and MPI_Finalized tell.
 enum class Phase : uint8_t { before, running, finalized };
 
+// Threads may open and close sessions, and one of them call MPI_Init and MPI_Finalize, at the same time: changes are
+// made under a lock (environment.cpp). What has no atomic type is written before the phase or the first session that
+// tells others to read it.
 struct Environment {
   std::atomic<Phase> phase{Phase::before};
   std::atomic<int> sessions{0};  // open ones
@@ -25,7 +28,7 @@ struct Environment {
 extern Environment environment;
 
 [[nodiscard]] inline bool was_finalized() {
-  return environment.phase.load(std::memory_order_relaxed) == Phase::finalized;
+  return environment.phase.load(std::memory_order_acquire) == Phase::finalized;
 }
 
 // The highest level of thread support there is.
@@ -34,10 +37,10 @@ inline constexpr int highest_thread_level = MPI_THREAD_SERIALIZED;
 // "MPI_THREAD_SERIALIZED".
 [[nodiscard]] const char* thread_level_name(int level);
 
-// Joins the job unless that was done. False: the process has left it already.
-[[nodiscard]] bool start_runtime();
+// Counts a session, and joins the job unless that was done. False: the process has left it already.
+[[nodiscard]] bool open_session();
 
-// Leaves the job.
-void end_runtime();
+// Counts a session less, and leaves the job with the last one after MPI_Finalize.
+void close_session();
 
 }  // namespace weft::mpi
