@@ -96,6 +96,7 @@ struct Lane {
 
 struct World {
   bool running = false;
+  bool multiple = false;  // MPI_THREAD_MULTIPLE
   int32_t rank = 0;
   int32_t size = 1;
   uint32_t mailbox_limit = 0;  // E0 up to here

@@ -36,13 +36,18 @@ namespace {
 // Held while the process joins or leaves the job. Errors are raised without it.
 constinit base::Lock life;
 
-// Joins the job unless that was done. False: the process has left it already. With the lock.
-bool start_runtime() {
+// Joins the job unless that was done. `level` is what is asked for, and then what there is. False: the process has left
+// the job already. With the lock.
+bool start_runtime(int& level) {
   if (environment.ended) return false;
-  if (core::world.running) return true;
-  base::load_settings();
-  build_predefined_objects();
-  core::start();
+  level = std::min(level, highest_thread_level);
+  if (!core::world.running) {
+    base::load_settings();
+    build_predefined_objects();
+    core::world.multiple = level == MPI_THREAD_MULTIPLE;
+    core::start();
+  }
+  if (!core::world.multiple) level = std::min(level, MPI_THREAD_SERIALIZED);
   return true;
 }
 
@@ -68,9 +73,10 @@ const char* start_world(int required) {
   std::lock_guard lock(life);
   if (environment.phase.load(std::memory_order_relaxed) == Phase::running) return "MPI is initialised already";
   if (was_finalized()) return "MPI was finalized: it cannot be initialised a second time";
-  if (!start_runtime()) return "this process has left the job already";
+  int level = required;
+  if (!start_runtime(level)) return "this process has left the job already";
   build_world_communicators();
-  environment.thread_level = std::min(required, highest_thread_level);
+  environment.thread_level = level;
   environment.main_thread = gettid();
   environment.phase.store(Phase::running, std::memory_order_release);
   return nullptr;
@@ -97,12 +103,12 @@ bool is_running() {
          environment.sessions.load(std::memory_order_acquire) > 0;
 }
 
-bool open_session() {
+bool open_session(int& level) {
   std::lock_guard lock(life);
   const bool first = !core::world.running;
-  if (!start_runtime()) return false;
+  if (!start_runtime(level)) return false;
   if (first) {
-    environment.thread_level = highest_thread_level;
+    environment.thread_level = level;
     atexit(leave_at_exit);
   }
   environment.sessions.fetch_add(1, std::memory_order_release);
@@ -119,6 +125,13 @@ const char* thread_level_name(int level) {
     if (row.value == level) return row.name;
   }
   return "MPI_THREAD_SINGLE";
+}
+
+int thread_level_of(const char* name, int otherwise) {
+  for (const names::Constant& row : names::thread_levels) {
+    if (strcmp(row.name, name) == 0) return row.value;
+  }
+  return otherwise;
 }
 
 int init(int*, char***) {

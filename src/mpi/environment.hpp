@@ -34,11 +34,18 @@ extern Environment environment;
 // The highest level of thread support there is.
 inline constexpr int highest_thread_level = MPI_THREAD_SERIALIZED;
 
+// What a session gets that asks for no level: enough for any use from one thread at a time, and no locks.
+inline constexpr int default_session_level = MPI_THREAD_SERIALIZED;
+
 // "MPI_THREAD_SERIALIZED".
 [[nodiscard]] const char* thread_level_name(int level);
+// The level of that name; `otherwise` when there is none.
+[[nodiscard]] int thread_level_of(const char* name, int otherwise);
 
-// Counts a session, and joins the job unless that was done. False: the process has left it already.
-[[nodiscard]] bool open_session();
+// Counts a session, and joins the job unless that was done. Whether threads may communicate at the same time is settled
+// when the process joins: `level` is what is asked for, and then what there is. False: the process has left the job
+// already.
+[[nodiscard]] bool open_session(int& level);
 
 // Counts a session less, and leaves the job with the last one after MPI_Finalize.
 void close_session();

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "mpi/environment.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/handles.hpp"
 
@@ -80,7 +81,7 @@ void describe_start(Info& info, int argc, char* argv[]) {
   utsname machine;
   if (uname(&machine) == 0) info.set("arch", machine.machine);
   if (getcwd(text, sizeof text) != nullptr && strlen(text) < MPI_MAX_INFO_VAL) info.set("wdir", text);
-  info.set("thread_level", "MPI_THREAD_SERIALIZED");
+  info.set("thread_level", thread_level_name(highest_thread_level));
 }
 
 int check_key(const char* function, const char* key) {

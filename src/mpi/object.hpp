@@ -55,6 +55,7 @@ struct Comm : core::Comm {
 struct Session : base::Object {
   Errhandler* errhandler = nullptr;
   BsendBuffer* bsend = nullptr;
+  int thread_level = 0;  // MPI_THREAD_..., as provided
 };
 
 // A matched message (MPI_Mprobe).

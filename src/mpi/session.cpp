@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "core/world.hpp"
 #include "mpi/agree.hpp"
@@ -80,14 +81,17 @@ int session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session)
     return fail(nullptr, function, MPI_ERR_ERRHANDLER,
                 "the error handler was not made by MPI_Session_create_errhandler");
   }
-  if (info != MPI_INFO_NULL && info_of(info) == nullptr) {
+  const Info* given = info_of(info);
+  if (given == nullptr && info != MPI_INFO_NULL) {
     return raise(*handler, nullptr, function, MPI_ERR_INFO, "the argument info is no info object");
   }
   if (session == nullptr)
     return raise(*handler, nullptr, function, MPI_ERR_ARG, "the argument session is a null pointer");
   auto* made = base::make_object<Session>();
   if (made == nullptr) return raise(*handler, nullptr, function, MPI_ERR_NO_MEM, "no memory for a session");
-  if (!open_session()) {
+  const std::optional<std::string> asked = given != nullptr ? given->find("thread_level") : std::nullopt;
+  made->thread_level = asked ? thread_level_of(asked->c_str(), default_session_level) : default_session_level;
+  if (!open_session(made->thread_level)) {
     base::destroy_object(made);
     return raise(*handler, nullptr, function, MPI_ERR_OTHER,
                  "this process has left the job: open sessions before MPI_Finalize");
@@ -164,7 +168,7 @@ int session_get_info(MPI_Session session, MPI_Info* info_used) {
   if (info_used == nullptr) return null_argument_on(*s, function, "info_used");
   Info* made = make_info();
   if (made == nullptr) return fail_on(*s, function, MPI_ERR_NO_MEM, "no memory for an info object");
-  made->set("thread_level", thread_level_name(environment.thread_level));
+  made->set("thread_level", thread_level_name(s->thread_level));
   *info_used = handle_of<MPI_Info>(made);
   return MPI_SUCCESS;
 }
