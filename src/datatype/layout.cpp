@@ -27,7 +27,6 @@ struct Layout {
     type.kind = base::Kind::datatype;
     type.committed = false;
     type.predefined = false;
-    type.references = 1;
     type.name = "";
     type.owner = nullptr;
   }

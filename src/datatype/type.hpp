@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/count.hpp"
 #include "base/object.hpp"
 
 namespace weft::datatype {
@@ -65,7 +66,7 @@ struct Type : base::Object {
   int64_t block = 0;  // bytes of data in the innermost block, contiguous unless it has pieces
   int64_t first = 0;  // offset of the first block from the buffer's address
   int loops = 0;      // how many of `loop` are used, outermost first
-  int references = 1;
+  base::HolderCount references;
   Loop loop[max_loops] = {};
   const Piece* pieces = nullptr;  // owned, unless predefined; copies of a Type share it, so derive, never assign
   int64_t piece_count = 0;

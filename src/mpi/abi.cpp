@@ -3,6 +3,7 @@
 // The ABI itself, and integers for handles (MPI-5.0, chapter 20).
 
 #include <cstring>
+#include <mutex>
 
 #include "mpi/functions.hpp"
 #include "mpi/handles.hpp"
@@ -36,8 +37,9 @@ struct FortranBooleans {
   unsigned char yes[16] = {};
   unsigned char no[16] = {};
 };
+constinit base::Lock guard;  // of both
 constinit FortranBooleans booleans;
-constinit std::vector<std::pair<std::string, std::string>>* fortran_info = nullptr;  // kept until the process ends
+constinit Info::Entries* fortran_info = nullptr;  // kept until the process ends
 
 int bad_size(const char* function, int size) {
   return fail(nullptr, function, MPI_ERR_ARG, "logical_size is %d: it must be 1, 2, 4, 8 or 16", size);
@@ -72,19 +74,29 @@ int abi_set_fortran_info(MPI_Info info) {
   static const char* function = "MPI_Abi_set_fortran_info";
   const Info* given = info_of(info);
   if (given == nullptr) return bad_info(nullptr, function, info);
-  if (fortran_info != nullptr) return fail(nullptr, function, MPI_ERR_ABI, "the information was given already");
-  fortran_info = new std::vector(given->entries);
-  return MPI_SUCCESS;
+  {
+    std::lock_guard lock(guard);
+    if (fortran_info == nullptr) {
+      fortran_info = new Info::Entries(given->entries());
+      return MPI_SUCCESS;
+    }
+  }
+  return fail(nullptr, function, MPI_ERR_ABI, "the information was given already");
 }
 
 int abi_get_fortran_info(MPI_Info* info) {
   static const char* function = "MPI_Abi_get_fortran_info";
   if (info == nullptr) return null_argument(nullptr, function, "info");
   *info = MPI_INFO_NULL;
-  if (fortran_info == nullptr) return MPI_SUCCESS;
+  const Info::Entries* known = nullptr;  // once given it stays
+  {
+    std::lock_guard lock(guard);
+    known = fortran_info;
+  }
+  if (known == nullptr) return MPI_SUCCESS;
   Info* made = make_info();
   if (made == nullptr) return no_memory(nullptr, function, "an info object");
-  made->entries = *fortran_info;
+  made->set_all(*known);
   *info = handle_of<MPI_Info>(made);
   return MPI_SUCCESS;
 }
@@ -94,11 +106,16 @@ int abi_set_fortran_booleans(int logical_size, void* logical_true, void* logical
   if (!is_logical_size(logical_size)) return bad_size(function, logical_size);
   if (logical_true == nullptr) return null_argument(nullptr, function, "logical_true");
   if (logical_false == nullptr) return null_argument(nullptr, function, "logical_false");
-  if (booleans.size != 0) return fail(nullptr, function, MPI_ERR_ABI, "the values were given already");
-  memcpy(booleans.yes, logical_true, static_cast<size_t>(logical_size));
-  memcpy(booleans.no, logical_false, static_cast<size_t>(logical_size));
-  booleans.size = logical_size;
-  return MPI_SUCCESS;
+  {
+    std::lock_guard lock(guard);
+    if (booleans.size == 0) {
+      memcpy(booleans.yes, logical_true, static_cast<size_t>(logical_size));
+      memcpy(booleans.no, logical_false, static_cast<size_t>(logical_size));
+      booleans.size = logical_size;
+      return MPI_SUCCESS;
+    }
+  }
+  return fail(nullptr, function, MPI_ERR_ABI, "the values were given already");
 }
 
 int abi_get_fortran_booleans(int logical_size, void* logical_true, void* logical_false, int* is_set) {
@@ -107,6 +124,7 @@ int abi_get_fortran_booleans(int logical_size, void* logical_true, void* logical
   if (logical_true == nullptr) return null_argument(nullptr, function, "logical_true");
   if (logical_false == nullptr) return null_argument(nullptr, function, "logical_false");
   if (is_set == nullptr) return null_argument(nullptr, function, "is_set");
+  std::lock_guard lock(guard);
   *is_set = booleans.size == logical_size;
   if (*is_set == 0) return MPI_SUCCESS;
   memcpy(logical_true, booleans.yes, static_cast<size_t>(logical_size));

@@ -22,14 +22,14 @@ int32_t swap(const Team& team, int32_t distance, const void* out, int64_t out_by
 
 }  // namespace
 
-// Dissemination: after each round a member knows the largest of twice as many members; meeting a value twice does no
+// Dissemination: after each round a member knows the smallest of twice as many members; meeting a value twice does no
 // harm, so the size need not be a power of two.
-int32_t agree_on_largest(const Team& team, uint32_t& value) {
+int32_t agree_on_smallest(const Team& team, uint32_t& value) {
   for (int64_t distance = 1; distance < team.size; distance *= 2) {
     uint32_t other = 0;
     int32_t error = swap(team, static_cast<int32_t>(distance), &value, sizeof value, &other, sizeof other);
     if (error != core::no_error) return error;
-    value = std::max(value, other);
+    value = std::min(value, other);
   }
   return core::no_error;
 }

@@ -35,8 +35,8 @@ inline Team everybody(Comm& comm) {
   return {comm, comm.size, comm.rank, nullptr, collective_creation_tag};
 }
 
-// The largest of everybody's values, in ceil(log2(size)) rounds. Returns an error class.
-[[nodiscard]] int32_t agree_on_largest(const Team& team, uint32_t& value);
+// The smallest of everybody's values, in ceil(log2(size)) rounds. Returns an error class.
+[[nodiscard]] int32_t agree_on_smallest(const Team& team, uint32_t& value);
 
 // Everybody's `bytes` at `mine`, by rank in the team, in ceil(log2(size)) rounds. Returns an error class.
 [[nodiscard]] int32_t gather_all(const Team& team, const void* mine, int64_t bytes, void* all);

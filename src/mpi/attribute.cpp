@@ -3,8 +3,12 @@
 #include "mpi/attribute.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <climits>
+#include <iterator>
+#include <list>
 #include <map>
+#include <mutex>
 #include <vector>
 
 #include "core/world.hpp"
@@ -28,14 +32,20 @@ struct Keyval {
   Copy copy;
   Delete remove;
   void* extra_state;
-  bool freed = false;  // by the program: no new values; it lives while values use it
-  int uses = 0;
+  bool freed = false;  // by the program: no new values
+  int uses = 0;        // by values and by calls under way; a freed key goes with the last
 };
 
 struct Value {
   Keyval* key;
   void* value;
+  bool leaving = false;  // its delete callback runs: it is still read, and nobody else deletes it
 };
+
+// Guards all keys and all values. The program's callbacks run without it, and may use any of the functions here: what
+// must last beyond a callback is a key with a use, or a value that is leaving.
+constinit base::Lock guard;
+using Locked = std::unique_lock<base::Lock>;
 
 // Made on first need, kept until the process ends. Ids are not given twice.
 constinit std::map<int, Keyval>* keyvals = nullptr;
@@ -53,10 +63,12 @@ bool copies_by_value(Copy copy) {
 }  // namespace
 
 struct Attributes {
-  std::vector<Value> values;  // in the order they were set
+  std::list<Value> values;  // in the order they were set; of a key one at most that is not leaving
 };
 
 namespace {
+
+using Place = std::list<Value>::iterator;
 
 // An object that can carry attributes.
 struct Carrier {
@@ -64,6 +76,9 @@ struct Carrier {
   void* handle;
   Attributes** attributes;
   const Comm* comm;  // whose error handler is asked
+
+  // With the lock.
+  std::list<Value>* values() const { return *attributes == nullptr ? nullptr : &(*attributes)->values; }
 };
 
 Carrier carrier_of(Comm& comm) {
@@ -72,6 +87,8 @@ Carrier carrier_of(Comm& comm) {
 Carrier carrier_of(Type& type) {
   return {Scope::type, type_handle(&type), &record_of(type).attributes, nullptr};
 }
+
+// ---- with the lock
 
 // A freed key is found while values use it: they are read and deleted through it (MPI-5.0, 7.7.2), and callbacks that
 // get it may free it once more.
@@ -86,92 +103,145 @@ void release(Keyval* key) {
   if (key->freed && key->uses == 0) keyvals->erase(key->id);
 }
 
-std::vector<Value>::iterator find_value(Attributes& attributes, const Keyval* key) {
-  return std::find_if(attributes.values.begin(), attributes.values.end(), [&](Value& v) { return v.key == key; });
-}
-
-// Runs the delete callback and forgets the value. The callback may itself change the attributes, so the value is looked
-// up again.
-int remove(const Carrier& carrier, Value value) {
-  if (value.key->remove != nullptr) {
-    int error = value.key->remove(carrier.handle, value.key->id, value.value, value.key->extra_state);
-    if (error != MPI_SUCCESS) return error;
-  }
-  Attributes& attributes = **carrier.attributes;
-  auto at = find_value(attributes, value.key);
-  if (at == attributes.values.end()) return MPI_SUCCESS;
-  attributes.values.erase(at);
-  release(value.key);
-  return MPI_SUCCESS;
-}
-
-int remove_all(const Carrier& carrier) {
-  if (*carrier.attributes == nullptr) return MPI_SUCCESS;
-  while (!(*carrier.attributes)->values.empty()) {
-    int error = remove(carrier, (*carrier.attributes)->values.back());
-    if (error != MPI_SUCCESS) return error;
-  }
-  delete *carrier.attributes;
-  *carrier.attributes = nullptr;
-  return MPI_SUCCESS;
+// The value of a key that is not leaving; false: there is none.
+bool find_value(const Carrier& carrier, const Keyval* key, Place& place) {
+  std::list<Value>* values = carrier.values();
+  if (values == nullptr) return false;
+  place = std::find_if(values->begin(), values->end(), [&](const Value& v) { return v.key == key && !v.leaving; });
+  return place != values->end();
 }
 
 void put(const Carrier& carrier, Keyval* key, void* value) {
   if (*carrier.attributes == nullptr) *carrier.attributes = new Attributes;
-  (*carrier.attributes)->values.push_back({key, value});
+  carrier.values()->push_back({key, value});
   ++key->uses;
 }
 
-int copy_all(const Carrier& from, const Carrier& to) {
-  if (*from.attributes == nullptr) return MPI_SUCCESS;
-  const std::vector<Value> values = (*from.attributes)->values;  // a callback may change the list
-  for (const Value& value : values) {
-    if (value.key->copy == nullptr) continue;
-    void* copied = value.value;
-    int flag = 1;
-    if (!copies_by_value(value.key->copy)) {
-      flag = 0;
-      int error = value.key->copy(from.handle, value.key->id, value.key->extra_state, value.value, &copied, &flag);
-      if (error != MPI_SUCCESS) return error;
+void forget(const Carrier& carrier, Place place) {
+  Keyval* key = place->key;
+  carrier.values()->erase(place);
+  release(key);
+}
+
+// Runs the delete callback, without the lock, and forgets the value. When the callback fails the value stays, unless
+// another thread has set the key meanwhile.
+int remove(Locked& locked, const Carrier& carrier, Place place) {
+  const Value value = *place;
+  if (value.key->remove != nullptr) {
+    place->leaving = true;
+    locked.unlock();
+    int error = value.key->remove(carrier.handle, value.key->id, value.value, value.key->extra_state);
+    locked.lock();
+    Place other;
+    if (error != MPI_SUCCESS) {
+      if (find_value(carrier, value.key, other)) {
+        forget(carrier, place);
+      } else {
+        place->leaving = false;
+      }
+      return error;
     }
-    if (flag != 0) put(to, value.key, copied);
+  }
+  forget(carrier, place);
+  return MPI_SUCCESS;
+}
+
+// ----
+
+int remove_all(const Carrier& carrier) {
+  Locked locked(guard);
+  for (;;) {
+    std::list<Value>* values = carrier.values();
+    if (values == nullptr) return MPI_SUCCESS;
+    auto last = std::find_if(values->rbegin(), values->rend(), [](const Value& v) { return !v.leaving; });
+    if (last == values->rend()) break;
+    if (int error = remove(locked, carrier, std::prev(last.base()))) return error;
+  }
+  if (carrier.values()->empty()) {  // else this call comes from a callback, which has its value to forget yet
+    delete *carrier.attributes;
+    *carrier.attributes = nullptr;
   }
   return MPI_SUCCESS;
 }
 
+int copy_one(const Carrier& from, const Carrier& to, const Value& value) {
+  if (value.key->copy == nullptr) return MPI_SUCCESS;
+  void* copied = value.value;
+  int flag = 1;
+  if (!copies_by_value(value.key->copy)) {
+    flag = 0;
+    int error = value.key->copy(from.handle, value.key->id, value.key->extra_state, value.value, &copied, &flag);
+    if (error != MPI_SUCCESS) return error;
+  }
+  Locked locked(guard);
+  if (flag != 0) put(to, value.key, copied);
+  return MPI_SUCCESS;
+}
+
+int copy_all(const Carrier& from, const Carrier& to) {
+  std::vector<Value> values;  // callbacks may change the list
+  {
+    Locked locked(guard);
+    if (from.values() == nullptr) return MPI_SUCCESS;
+    for (const Value& value : *from.values()) {
+      if (value.leaving) continue;
+      values.push_back(value);
+      ++value.key->uses;
+    }
+  }
+  int error = MPI_SUCCESS;
+  for (const Value& value : values) {
+    if (error == MPI_SUCCESS) error = copy_one(from, to, value);
+  }
+  Locked locked(guard);
+  for (const Value& value : values) release(value.key);
+  return error;
+}
+
+// The values of predefined attributes are pointers to these. What does not change is written once, as programs read it
+// without a lock.
+struct Predefined {
+  int tag_ub = INT_MAX;
+  int io = MPI_ANY_SOURCE;   // every process can
+  int host = MPI_PROC_NULL;  // no process is special
+  int wtime_is_global = 1;   // one host, one monotonic clock
+  int appnum = core::world.job.app_number;
+  int universe_size = core::world.job.universe_size;
+  int last_used_code = 0;
+};
+
+void* last_used_code_of(Predefined& predefined) {
+  const int now = last_used_error_code();
+  std::atomic_ref known(predefined.last_used_code);
+  if (known.load(std::memory_order_relaxed) != now) known.store(now, std::memory_order_relaxed);
+  return &predefined.last_used_code;
+}
+
 // Predefined attributes of communicators: the value is a pointer to an int. -1: no such key; 0: has no value now.
 int predefined_value(int keyval, void** value) {
-  static int tag_ub, io, host, wtime_is_global, appnum, lastusedcode, universe_size;
-  const boot::Job& job = core::world.job;
+  static Predefined predefined;  // made when MPI runs: only then is there a communicator to ask
   switch (keyval) {
     case MPI_TAG_UB:
-      tag_ub = INT_MAX;
-      *value = &tag_ub;
+      *value = &predefined.tag_ub;
       return 1;
     case MPI_IO:
-      io = MPI_ANY_SOURCE;  // every process can
-      *value = &io;
+      *value = &predefined.io;
       return 1;
     case MPI_HOST:
-      host = MPI_PROC_NULL;  // no process is special
-      *value = &host;
+      *value = &predefined.host;
       return 1;
     case MPI_WTIME_IS_GLOBAL:
-      wtime_is_global = 1;  // one host, one monotonic clock
-      *value = &wtime_is_global;
+      *value = &predefined.wtime_is_global;
       return 1;
     case MPI_APPNUM:
-      appnum = job.app_number;
-      *value = &appnum;
-      return appnum >= 0;
+      *value = &predefined.appnum;
+      return predefined.appnum >= 0;
     case MPI_LASTUSEDCODE:
-      lastusedcode = last_used_error_code();
-      *value = &lastusedcode;
+      *value = last_used_code_of(predefined);
       return 1;
     case MPI_UNIVERSE_SIZE:
-      universe_size = job.universe_size;
-      *value = &universe_size;
-      return universe_size >= 0;
+      *value = &predefined.universe_size;
+      return predefined.universe_size >= 0;
     default:
       return -1;
   }
@@ -192,16 +262,23 @@ int bad_key(const Carrier& carrier, const char* function, int keyval) {
 
 int create(const char* function, Scope scope, Copy copy, Delete remove, int* keyval, void* extra_state) {
   if (keyval == nullptr) return null_argument(nullptr, function, "keyval");
+  Locked locked(guard);
   if (keyvals == nullptr) keyvals = new std::map<int, Keyval>;
   *keyval = next_keyval++;
   keyvals->emplace(*keyval, Keyval{*keyval, scope, copy, remove, extra_state});
   return MPI_SUCCESS;
 }
 
+// Errors are raised without the lock: the program's error handler may call anything.
+
 int free_key(const char* function, Scope scope, int* keyval) {
   if (keyval == nullptr) return null_argument(nullptr, function, "keyval");
+  Locked locked(guard);
   Keyval* key = find_key(scope, *keyval);
-  if (key == nullptr) return bad_key({scope, nullptr, nullptr, nullptr}, function, *keyval);
+  if (key == nullptr) {
+    locked.unlock();
+    return bad_key({scope, nullptr, nullptr, nullptr}, function, *keyval);
+  }
   key->freed = true;
   ++key->uses;
   release(key);
@@ -209,22 +286,25 @@ int free_key(const char* function, Scope scope, int* keyval) {
   return MPI_SUCCESS;
 }
 
+int bad_delete(const Carrier& carrier, const char* function, int error) {
+  return fail(carrier.comm, function, error, "the delete callback returned an error");
+}
+
 int set(const char* function, const Carrier& carrier, int keyval, void* value) {
+  Locked locked(guard);
   Keyval* key = find_key(carrier.scope, keyval);
-  if (key == nullptr || key->freed) return bad_key(carrier, function, keyval);
-  if (*carrier.attributes != nullptr) {
-    auto at = find_value(**carrier.attributes, key);
-    if (at != (*carrier.attributes)->values.end()) {
-      ++key->uses;  // the callback may free the key
-      int error = remove(carrier, *at);
-      if (error == MPI_SUCCESS) put(carrier, key, value);
-      release(key);
-      if (error != MPI_SUCCESS) return fail(carrier.comm, function, error, "the delete callback returned an error");
-      return MPI_SUCCESS;
-    }
+  if (key == nullptr || key->freed) {
+    locked.unlock();
+    return bad_key(carrier, function, keyval);
   }
-  put(carrier, key, value);
-  return MPI_SUCCESS;
+  ++key->uses;  // a callback may free the key
+  int error = MPI_SUCCESS;
+  Place before;
+  while (error == MPI_SUCCESS && find_value(carrier, key, before)) error = remove(locked, carrier, before);
+  if (error == MPI_SUCCESS) put(carrier, key, value);
+  release(key);
+  locked.unlock();
+  return error == MPI_SUCCESS ? MPI_SUCCESS : bad_delete(carrier, function, error);
 }
 
 int get(const char* function, const Carrier& carrier, int keyval, void* value, int* flag) {
@@ -237,27 +317,33 @@ int get(const char* function, const Carrier& carrier, int keyval, void* value, i
     if (*flag != 0) *out = found;
     return MPI_SUCCESS;
   }
+  Locked locked(guard);
   Keyval* key = find_key(carrier.scope, keyval);
-  if (key == nullptr) return bad_key(carrier, function, keyval);
+  if (key == nullptr) {
+    locked.unlock();
+    return bad_key(carrier, function, keyval);
+  }
   *flag = 0;
-  if (*carrier.attributes == nullptr) return MPI_SUCCESS;
-  auto at = find_value(**carrier.attributes, key);
-  if (at == (*carrier.attributes)->values.end()) return MPI_SUCCESS;
-  *out = at->value;
-  *flag = 1;
+  if (carrier.values() == nullptr) return MPI_SUCCESS;
+  for (const Value& found : *carrier.values()) {
+    if (found.key != key) continue;
+    *out = found.value;
+    *flag = 1;
+    if (!found.leaving) break;
+  }
   return MPI_SUCCESS;
 }
 
 // Deleting a value that is not there is not an error (MPI-5.0, 7.7.2).
 int remove_one(const char* function, const Carrier& carrier, int keyval) {
+  Locked locked(guard);
   Keyval* key = find_key(carrier.scope, keyval);
+  Place place;
+  int error = MPI_SUCCESS;
+  if (key != nullptr && find_value(carrier, key, place)) error = remove(locked, carrier, place);
+  locked.unlock();
   if (key == nullptr) return bad_key(carrier, function, keyval);
-  if (*carrier.attributes == nullptr) return MPI_SUCCESS;
-  auto at = find_value(**carrier.attributes, key);
-  if (at == (*carrier.attributes)->values.end()) return MPI_SUCCESS;
-  int error = remove(carrier, *at);
-  if (error != MPI_SUCCESS) return fail(carrier.comm, function, error, "the delete callback returned an error");
-  return MPI_SUCCESS;
+  return error == MPI_SUCCESS ? MPI_SUCCESS : bad_delete(carrier, function, error);
 }
 
 int set_on_comm(const char* function, MPI_Comm comm, int keyval, void* value) {

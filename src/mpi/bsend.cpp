@@ -4,6 +4,7 @@
 #include "mpi/bsend.hpp"
 
 #include <climits>
+#include <mutex>
 #include <new>
 
 #include "core/send_now.hpp"
@@ -19,8 +20,7 @@ namespace {
 constinit BsendBuffer* process_buffer = nullptr;
 constinit BsendBuffer* attached = nullptr;  // all of them
 
-// The buffer that serves a communicator (MPI-5.0, 3.6): its own, or the process's.
-// The communicator's own buffer, else that of its session, else that of the process (MPI-5.0, 3.6).
+// The communicator's own buffer, else that of its session, else that of the process (MPI-5.0, 3.6). With the lock.
 BsendBuffer* buffer_for(const Comm& comm) {
   if (comm.bsend != nullptr) return comm.bsend;
   if (comm.session != nullptr && comm.session->kind == base::Kind::session) {
@@ -29,41 +29,76 @@ BsendBuffer* buffer_for(const Comm& comm) {
   return process_buffer;
 }
 
-void detach(BsendBuffer* buffer) {
-  buffer->wait_until_empty();
+// Takes a buffer from its owner: no message enters it any more. With the lock.
+void unhook(BsendBuffer* buffer) {
   BsendBuffer** at = &attached;
   while (*at != buffer) at = &(*at)->next;
   *at = buffer->next;
   *buffer->place = nullptr;
+}
+
+// Ends a buffer that was taken from its owner, when its messages have left.
+void end(BsendBuffer* buffer) {
+  Request left;
+  bool empty = false;
+  {
+    std::lock_guard lock(bsend_lock);
+    empty = buffer->is_empty_or_notifies(left);
+  }
+  if (!empty) core::wait(left);
   delete buffer;
+}
+
+// Ends the buffer that a pointer leads to; false: it leads to none.
+bool end_if_any(BsendBuffer* const& which) {
+  BsendBuffer* buffer = nullptr;
+  {
+    std::lock_guard lock(bsend_lock);
+    buffer = which;
+    if (buffer == nullptr) return false;
+    unhook(buffer);
+  }
+  end(buffer);
+  return true;
 }
 
 bool leave_buffer(Request& r) {
   auto* entry = static_cast<BsendEntry*>(r.owner);
   core::free_request(&r);
-  entry->buffer->finished(entry);
+  BsendBuffer::finished(entry);
   return false;
 }
 
-[[gnu::cold, gnu::noinline]] int no_room(const Comm& comm, const char* function, const BsendBuffer* buffer,
-                                         int64_t bytes) {
+// Room in the buffer that serves the communicator; what is known of the buffer otherwise.
+struct Room {
+  BsendEntry* entry = nullptr;
+  bool attached = false;
+  bool automatic = false;
+  int64_t size = 0;
+};
+
+Room find_room(const Comm& comm, int64_t bytes) {
+  std::lock_guard lock(bsend_lock);
+  BsendBuffer* buffer = buffer_for(comm);
+  if (buffer == nullptr) return {};
+  return {buffer->append(bytes), true, buffer->automatic(), buffer->size};
+}
+
+[[gnu::cold, gnu::noinline]] int no_room(const Comm& comm, const char* function, const Room& room, int64_t bytes) {
   const auto size = static_cast<long long>(bytes);
-  if (buffer == nullptr) {
+  if (!room.attached) {
     return fail(&comm, function, MPI_ERR_BUFFER,
                 "no buffer is attached for a message of %lld bytes: call MPI_Buffer_attach", size);
   }
-  if (buffer->automatic()) return fail(&comm, function, MPI_ERR_BUFFER, "no memory for a message of %lld bytes", size);
+  if (room.automatic) return fail(&comm, function, MPI_ERR_BUFFER, "no memory for a message of %lld bytes", size);
   return fail(&comm, function, MPI_ERR_BUFFER,
               "no room for a message of %lld bytes and MPI_BSEND_OVERHEAD (%d) in the attached buffer of %lld bytes: "
               "attach a larger one, or MPI_BUFFER_AUTOMATIC",
-              size, MPI_BSEND_OVERHEAD, static_cast<long long>(buffer->size));
+              size, MPI_BSEND_OVERHEAD, static_cast<long long>(room.size));
 }
 
 int attach(const Comm* comm, const char* function, BsendBuffer*& place, void* memory, MPI_Count size) {
   const bool automatic = memory == MPI_BUFFER_AUTOMATIC;
-  if (place != nullptr) {
-    return fail(comm, function, MPI_ERR_BUFFER, "a buffer is attached already: detach it first");
-  }
   if (!automatic && size < 0) {
     return fail(comm, function, MPI_ERR_ARG, "the size of the buffer is %lld, below 0", static_cast<long long>(size));
   }
@@ -73,35 +108,59 @@ int attach(const Comm* comm, const char* function, BsendBuffer*& place, void* me
   }
   auto* buffer = new (std::nothrow) BsendBuffer(&place, memory, automatic ? 0 : size);
   if (buffer == nullptr) return no_memory(comm, function, "the buffer's description");
-  buffer->next = attached;
-  attached = place = buffer;
-  return MPI_SUCCESS;
+  {
+    std::lock_guard lock(bsend_lock);
+    if (place == nullptr) {
+      buffer->next = attached;
+      attached = place = buffer;
+      return MPI_SUCCESS;
+    }
+  }
+  delete buffer;
+  return fail(comm, function, MPI_ERR_BUFFER, "a buffer is attached already: detach it first");
 }
 
 // Size is an int or MPI_Count. Without a buffer the call gives what a later attach takes back: nothing.
 template <class Size>
-int detach(const Comm* comm, const char* function, BsendBuffer* buffer, void* address, Size* size) {
+int detach(const Comm* comm, const char* function, BsendBuffer*& place, void* address, Size* size) {
   if (address == nullptr) return null_argument(comm, function, "buffer_addr");
   if (size == nullptr) return null_argument(comm, function, "size");
-  void* memory = buffer != nullptr ? buffer->memory : nullptr;
-  const int64_t bytes = buffer != nullptr ? buffer->size : 0;
+  void* memory = nullptr;
+  int64_t bytes = 0;
+  BsendBuffer* buffer = nullptr;
+  {
+    std::lock_guard lock(bsend_lock);
+    buffer = place;
+    if (buffer != nullptr) {
+      memory = buffer->memory;
+      bytes = buffer->size;
+      if (static_cast<Size>(bytes) == bytes) unhook(buffer);
+    }
+  }
   if (static_cast<Size>(bytes) != bytes) {
     return fail(comm, function, MPI_ERR_VALUE_TOO_LARGE,
                 "the buffer has %lld bytes, which an int does not hold: call the _c form of this function",
                 static_cast<long long>(bytes));
   }
-  if (buffer != nullptr) detach(buffer);
+  if (buffer != nullptr) end(buffer);
   *static_cast<void**>(address) = memory;
   *size = static_cast<Size>(bytes);
   return MPI_SUCCESS;
 }
 
-int flush(BsendBuffer* buffer) {
-  if (buffer != nullptr) buffer->wait_until_empty();
+// Whether nothing is in the buffer, if there is one; otherwise completes the request when what is in it now has left.
+bool is_empty_or_notifies(BsendBuffer* const& place, Request& request) {
+  std::lock_guard lock(bsend_lock);
+  return place == nullptr || place->is_empty_or_notifies(request);
+}
+
+int flush(BsendBuffer* const& place) {
+  Request left;
+  if (!is_empty_or_notifies(place, left)) core::wait(left);
   return MPI_SUCCESS;
 }
 
-int iflush(Comm& comm, const char* function, BsendBuffer* buffer, MPI_Request* request) {
+int iflush(Comm& comm, const char* function, BsendBuffer* const& place, MPI_Request* request) {
   if (request == nullptr) return null_argument(&comm, function, "request");
   Request* r = core::new_request(comm, core::Role::composite);
   if (r == nullptr) return no_memory(&comm, function);
@@ -109,11 +168,7 @@ int iflush(Comm& comm, const char* function, BsendBuffer* buffer, MPI_Request* r
   r->tag = MPI_ANY_TAG;
   r->received = 0;
   *request = handle_of<MPI_Request>(r);
-  if (buffer == nullptr) {
-    core::complete(*r);
-  } else {
-    buffer->notify(*r);
-  }
+  if (is_empty_or_notifies(place, *r)) core::complete(*r);
   return MPI_SUCCESS;
 }
 
@@ -141,20 +196,20 @@ int bad_session(const char* function, MPI_Session session) {
 
 int buffered_send(Comm& comm, const void* data, MPI_Count count, Type& type, int dest, int tag, const char* function) {
   const int64_t bytes = count * type.size;
-  BsendBuffer* buffer = buffer_for(comm);
-  BsendEntry* entry = buffer == nullptr ? nullptr : buffer->append(bytes);
-  if (entry == nullptr && buffer != nullptr && !buffer->automatic()) {  // what left may not have been seen yet
+  Room room = find_room(comm, bytes);
+  if (room.entry == nullptr && room.attached && !room.automatic) {  // what left may not have been seen yet
     (void)core::progress();
-    entry = buffer->append(bytes);
+    room = find_room(comm, bytes);
   }
-  if (entry == nullptr) return no_room(comm, function, buffer, bytes);
+  if (room.entry == nullptr) return no_room(comm, function, room, bytes);
+  BsendEntry* entry = room.entry;
   if (type.contiguous && core::send_now(comm, comm.context, data, bytes, dest, tag)) {
-    buffer->finished(entry);
+    BsendBuffer::finished(entry);
     return MPI_SUCCESS;
   }
   Request* r = core::new_request(comm, core::Role::send);
   if (r == nullptr) {
-    buffer->finished(entry);
+    BsendBuffer::finished(entry);
     return no_memory(&comm, function);
   }
   datatype::pack(type, count, data, 0, entry->data(), bytes);
@@ -166,11 +221,12 @@ int buffered_send(Comm& comm, const void* data, MPI_Count count, Type& type, int
 }
 
 void end_buffer(BsendBuffer*& place) {
-  if (place != nullptr) detach(place);
+  (void)end_if_any(place);
 }
 
 void flush_all_buffers() {
-  while (attached != nullptr) detach(attached);
+  while (end_if_any(attached)) {
+  }
 }
 
 int bsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {

@@ -3,14 +3,15 @@
 #include "mpi/bsend_buffer.hpp"
 
 #include <cstdlib>
+#include <mutex>
 #include <new>
-
-#include "core/progress.hpp"
 
 namespace weft::mpi {
 
 // An entry begins at the next aligned address, wherever the model lets it begin.
 static_assert(sizeof(BsendEntry) + alignof(BsendEntry) <= MPI_BSEND_OVERHEAD);
+
+constinit base::Lock bsend_lock;
 
 BsendBuffer::BsendBuffer(BsendBuffer** place_of_owner, void* user_memory, int64_t user_size)
     : place(place_of_owner), memory(user_memory), size(user_size) {}
@@ -72,37 +73,52 @@ void BsendBuffer::reclaim() {
   }
 }
 
-void BsendBuffer::finished(BsendEntry* entry) {
-  entry->pending = false;
-  if (automatic()) {
-    unlink(entry);
-    std::free(entry);
-  } else {
-    reclaim();
-  }
-  wake();
-}
-
-void BsendBuffer::notify(Request& request) {
+bool BsendBuffer::is_empty_or_notifies(Request& request) {
   reclaim();
-  if (oldest == nullptr) return core::complete(request);
+  if (oldest == nullptr) return true;
   request.moved = static_cast<int64_t>(numbered_);
   request.next = nullptr;
   Request** end = &waiting;
   while (*end != nullptr) end = &(*end)->next;
   *end = &request;
+  return false;
 }
 
-void BsendBuffer::wake() {
-  while (waiting != nullptr && (oldest == nullptr || oldest->number > static_cast<uint64_t>(waiting->moved))) {
-    Request* request = waiting;
-    waiting = request->next;
-    core::complete(*request);
+// The requests whose messages have left, which are the first of those that wait.
+Request* BsendBuffer::take_ready() {
+  auto ready = [this](const Request& r) {
+    return oldest == nullptr || oldest->number > static_cast<uint64_t>(r.moved);
+  };
+  Request* taken = nullptr;
+  Request** end = &taken;
+  while (waiting != nullptr && ready(*waiting)) {
+    *end = waiting;
+    end = &waiting->next;
+    waiting = waiting->next;
   }
+  *end = nullptr;
+  return taken;
 }
 
-void BsendBuffer::wait_until_empty() {
-  core::wait_until([&] { return oldest == nullptr; });
+void BsendBuffer::finished(BsendEntry* entry) {
+  BsendBuffer& buffer = *entry->buffer;
+  Request* ready = nullptr;
+  {
+    std::lock_guard lock(bsend_lock);
+    entry->pending = false;
+    if (buffer.automatic()) {
+      buffer.unlink(entry);
+      std::free(entry);
+    } else {
+      buffer.reclaim();
+    }
+    ready = buffer.take_ready();
+  }
+  while (ready != nullptr) {
+    Request* next = ready->next;
+    core::complete(*ready);
+    ready = next;
+  }
 }
 
 }  // namespace weft::mpi

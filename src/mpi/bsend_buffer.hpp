@@ -5,6 +5,10 @@
 // The memory that buffered sends leave their data in, managed as the standard's model implementation does
 // (MPI-5.0, 3.6.1): a circular queue of entries in which each message takes its data and MPI_BSEND_OVERHEAD. Keeping to
 // the model's sizes and places means that whatever fits there fits here. MPI_BUFFER_AUTOMATIC: each entry is allocated.
+//
+// Threads: bsend_lock guards all buffers and the pointers of their owners to them, but not the data of the messages. It
+// is not held while anything is sent, waited for or completed. A buffer lives while there are entries in it, so that
+// who has one may use the buffer, and who waits does so on a request of its own.
 
 #include "mpi/object.hpp"
 
@@ -22,23 +26,22 @@ struct BsendEntry {
   void* data() { return this + 1; }
 };
 
+extern base::Lock bsend_lock;
+
 struct BsendBuffer {
   // `place`: the owner's pointer to this, set to null when the buffer goes.
   BsendBuffer(BsendBuffer** place_of_owner, void* user_memory, int64_t user_size);
 
   bool automatic() const { return memory == MPI_BUFFER_AUTOMATIC; }
 
-  // Room for a message at the end of the queue; nullptr when there is none.
+  // Room for a message at the end of the queue; nullptr when there is none. With the lock.
   [[nodiscard]] BsendEntry* append(int64_t data_bytes);
 
-  // The message of this entry left.
-  void finished(BsendEntry* entry);
+  // Whether all messages left; otherwise completes `request` when those that are in the buffer now have. With the lock.
+  [[nodiscard]] bool is_empty_or_notifies(Request& request);
 
-  // Completes `request` when all messages that are in the buffer now have left it.
-  void notify(Request& request);
-
-  bool empty() const { return oldest == nullptr; }
-  void wait_until_empty();
+  // The message of this entry left. Takes the lock; the buffer may be gone afterwards.
+  static void finished(BsendEntry* entry);
 
   BsendBuffer** place;
   void* memory;
@@ -52,7 +55,7 @@ struct BsendBuffer {
   [[nodiscard]] BsendEntry* find_room(int64_t bytes);
   void unlink(BsendEntry* entry);
   void reclaim();
-  void wake();
+  [[nodiscard]] Request* take_ready();
 
   int64_t begin_ = 0;  // place of the oldest entry
   uint64_t numbered_ = 0;

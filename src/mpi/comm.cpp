@@ -3,8 +3,8 @@
 // Communicators: questions, and the end of them (MPI-5.0, 7.4). comm_create.cpp makes them.
 #include "mpi/comm.hpp"
 
-#include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <vector>
 
 #include "core/p2p.hpp"
@@ -19,6 +19,7 @@ namespace weft::mpi {
 namespace {
 
 // Freed by the program while operations were under way; made on first need, kept until the process ends.
+constinit base::Lock freed_lock;
 constinit std::vector<Comm*>* freed_in_use = nullptr;
 
 void destroy(Comm* comm) {
@@ -26,10 +27,10 @@ void destroy(Comm* comm) {
   base::destroy_object(comm);
 }
 
-// The object stays until operations on it are done, but its handle is dead at once.
+// Destroys a freed communicator, or keeps it while there are operations on it.
 void destroy_when_unused(Comm* comm) {
   if (!core::in_use(*comm)) return destroy(comm);
-  comm->kind = base::Kind::free;
+  std::lock_guard lock(freed_lock);
   if (freed_in_use == nullptr) freed_in_use = new std::vector<Comm*>;
   freed_in_use->push_back(comm);
 }
@@ -40,7 +41,7 @@ int prepare_free(const char* function, MPI_Comm* handle, Comm*& comm) {
   comm = comm_of(*handle);
   if (comm == nullptr) return bad_comm(function, *handle);
   if (comm->predefined) {
-    return fail(comm, function, MPI_ERR_COMM, "%s is predefined and cannot be freed", comm->name.c_str());
+    return fail(comm, function, MPI_ERR_COMM, "%s is predefined and cannot be freed", comm_text(*comm).c_str());
   }
   int error = delete_attributes(*comm);
   if (error != MPI_SUCCESS) return fail(comm, function, error, "a delete callback of an attribute returned an error");
@@ -68,10 +69,12 @@ void release_comm_parts(Comm& comm) {
 }
 
 void free_unused_comms() {
-  if (freed_in_use == nullptr) return;
-  auto unused = std::partition(freed_in_use->begin(), freed_in_use->end(), [](Comm* c) { return core::in_use(*c); });
-  std::for_each(unused, freed_in_use->end(), destroy);
-  freed_in_use->erase(unused, freed_in_use->end());
+  std::vector<Comm*> freed;  // ours alone while we look
+  {
+    std::lock_guard lock(freed_lock);
+    if (freed_in_use != nullptr) freed.swap(*freed_in_use);
+  }
+  for (Comm* comm : freed) destroy_when_unused(comm);
 }
 
 int comm_size(MPI_Comm comm, int* size) {
@@ -144,6 +147,7 @@ int comm_set_name(MPI_Comm comm, const char* comm_name) {
   Comm* c = comm_of(comm);
   if (c == nullptr) return bad_comm("MPI_Comm_set_name", comm);
   if (comm_name == nullptr) return null_argument(c, "MPI_Comm_set_name", "comm_name");
+  std::lock_guard lock(details);
   c->name.assign(comm_name, strnlen(comm_name, MPI_MAX_OBJECT_NAME - 1));
   return MPI_SUCCESS;
 }
@@ -155,6 +159,7 @@ int comm_get_name(MPI_Comm comm, char* comm_name, int* resultlen) {
   if (c == nullptr && (comm != MPI_COMM_NULL || !is_running())) return bad_comm(function, comm);
   if (comm_name == nullptr) return null_argument(c, function, "comm_name");
   if (resultlen == nullptr) return null_argument(c, function, "resultlen");
+  std::lock_guard lock(details);
   const char* name = c != nullptr ? c->name.c_str() : "MPI_COMM_NULL";
   strcpy(comm_name, name);
   *resultlen = static_cast<int>(strlen(name));
@@ -166,6 +171,7 @@ int comm_free(MPI_Comm* comm) {
   if (int error = prepare_free("MPI_Comm_free", comm, c); error != MPI_SUCCESS || c == nullptr) return error;
   end_buffer(c->bsend);
   free_unused_comms();
+  c->kind = base::Kind::free;  // the handle is dead at once, whatever is still under way
   destroy_when_unused(c);
   *comm = MPI_COMM_NULL;
   return MPI_SUCCESS;
@@ -176,6 +182,7 @@ int comm_disconnect(MPI_Comm* comm) {
   if (int error = prepare_free("MPI_Comm_disconnect", comm, c); error != MPI_SUCCESS || c == nullptr) return error;
   end_buffer(c->bsend);
   core::wait_until([&] { return !core::has_pending(*c); });
+  c->kind = base::Kind::free;
   destroy_when_unused(c);
   *comm = MPI_COMM_NULL;
   return MPI_SUCCESS;

@@ -20,11 +20,8 @@ void release_comm_parts(Comm& comm);
 // Ends the communicators that were freed while operations on them were under way, and no longer are.
 void free_unused_comms();
 
-// Context ids are never used twice: each process counts those it has seen, and the members of a new communicator take
-// the largest of their counts. Raises an error when they are used up.
+// The context of a communicator that this team makes: see mpi/context.hpp. Raises an error when there are none left.
 [[nodiscard]] int agree_on_context(const char* function, const Team& team, uint32_t& context);
-// The same where the largest count is known already.
-[[nodiscard]] int take_context(const char* function, const Comm& parent, uint32_t largest, uint32_t& context);
 
 // A communicator of `group` (whose reference it takes) that inherits from `parent`; nullptr when there is no memory.
 [[nodiscard]] Comm* new_comm(const Comm& parent, uint32_t context, core::Group* group);

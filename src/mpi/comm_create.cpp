@@ -5,11 +5,14 @@
 #include <strings.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "core/p2p.hpp"
 #include "mpi/attribute.hpp"
 #include "mpi/comm.hpp"
+#include "mpi/context.hpp"
 #include "mpi/errhandler.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/group.hpp"
@@ -19,13 +22,28 @@
 namespace weft::mpi {
 namespace {
 
-constinit uint32_t context_count = 4;  // MPI_COMM_WORLD and MPI_COMM_SELF have two each
+// Made with the first communicator, kept until the process ends.
+ContextNumbers& numbers() {
+  static auto* const ours = new ContextNumbers(core::world.rank, core::world.size);
+  return *ours;
+}
+
+// The context of the number that the members of a team agreed on.
+int take_context(const char* function, const Comm& parent, uint32_t offered, uint32_t agreed, uint32_t& context) {
+  numbers().settle(offered, agreed);
+  if (agreed == ContextNumbers::none) {
+    return fail(&parent, function, MPI_ERR_OTHER,
+                "the ranks of %s have made all the communicators there are numbers for", comm_text(parent).c_str());
+  }
+  context = 2 * agreed;
+  return MPI_SUCCESS;
+}
 
 // A request for a communicator by colour and key, as all ranks see it.
 struct Wish {
   int32_t color;
   int32_t key;
-  uint32_t next_context;
+  uint32_t number;  // the context number that the rank offers
 };
 
 int give(const char* function, const Comm& parent, uint32_t context, core::Group* group, MPI_Comm* newcomm) {
@@ -49,14 +67,14 @@ core::Group* group_of_color(const Comm& parent, const std::vector<Wish>& wishes,
 }
 
 int split(const char* function, Comm& parent, int color, int key, MPI_Comm* newcomm) {
-  Wish ours = {color, key, context_count};
+  const Wish ours = {color, key, numbers().offer(parent.size)};
   std::vector<Wish> wishes(static_cast<size_t>(parent.size));
   int32_t error = gather_all(everybody(parent), &ours, sizeof ours, wishes.data());
   if (error != core::no_error) return fail(&parent, function, error, "the ranks could not exchange colours and keys");
-  uint32_t largest = 0;
-  for (const Wish& wish : wishes) largest = std::max(largest, wish.next_context);
+  uint32_t agreed = ContextNumbers::none;
+  for (const Wish& wish : wishes) agreed = std::min(agreed, wish.number);
   uint32_t context = 0;
-  error = take_context(function, parent, largest, context);
+  error = take_context(function, parent, ours.number, agreed, context);
   if (error != MPI_SUCCESS) return error;
   *newcomm = MPI_COMM_NULL;
   if (color == MPI_UNDEFINED) return MPI_SUCCESS;
@@ -71,7 +89,7 @@ int duplicate(const char* function, Comm& from, bool same_hints, const Info* inf
   if (comm == nullptr) return no_memory(&from, function, "a communicator");
   int error = MPI_SUCCESS;
   if (same_hints) {
-    comm->asserts = from.asserts;
+    comm->asserts.store(from.asserts.load(std::memory_order_relaxed), std::memory_order_relaxed);
   } else if (info != nullptr) {
     error = take_hints(function, *comm, *info);
   }
@@ -94,10 +112,11 @@ int duplicate(const char* function, Comm& from, bool same_hints, const Info* inf
 // it names is not known here.
 int color_of_resource(const Comm& comm, int split_type, const Info* info) {
   if (info == nullptr) return MPI_UNDEFINED;
-  const std::string* resource = info->find("mpi_hw_resource_type");
-  if (resource != nullptr) return *resource == "mpi_shared_memory" ? 0 : MPI_UNDEFINED;
-  const std::string* pset = split_type == MPI_COMM_TYPE_RESOURCE_GUIDED ? info->find("mpi_pset_name") : nullptr;
-  if (pset == nullptr) return MPI_UNDEFINED;
+  const std::optional<std::string> resource = info->find("mpi_hw_resource_type");
+  if (resource) return *resource == "mpi_shared_memory" ? 0 : MPI_UNDEFINED;
+  if (split_type != MPI_COMM_TYPE_RESOURCE_GUIDED) return MPI_UNDEFINED;
+  const std::optional<std::string> pset = info->find("mpi_pset_name");
+  if (!pset) return MPI_UNDEFINED;
   if (strcasecmp(pset->c_str(), "mpi://WORLD") == 0) return 0;
   return strcasecmp(pset->c_str(), "mpi://SELF") == 0 ? comm.rank : MPI_UNDEFINED;
 }
@@ -117,21 +136,12 @@ int ranks_in(const char* function, const Comm& comm, const core::Group& group, s
 
 }  // namespace
 
-int take_context(const char* function, const Comm& parent, uint32_t largest, uint32_t& context) {
-  constexpr uint32_t last = 0xfffffff0u;
-  if (largest >= last) {
-    return fail(&parent, function, MPI_ERR_OTHER, "this job has made 2^31 communicators and has no contexts left");
-  }
-  context = largest;
-  context_count = largest + 2;
-  return MPI_SUCCESS;
-}
-
 int agree_on_context(const char* function, const Team& team, uint32_t& context) {
-  uint32_t largest = context_count;
-  int32_t error = agree_on_largest(team, largest);
+  const uint32_t offered = numbers().offer(team.size);
+  uint32_t agreed = offered;
+  int32_t error = agree_on_smallest(team, agreed);
   if (error != core::no_error) return fail(&team.parent, function, error, "the ranks could not agree on a context");
-  return take_context(function, team.parent, largest, context);
+  return take_context(function, team.parent, offered, agreed, context);
 }
 
 Comm* new_comm(const Comm& parent, uint32_t context, core::Group* group) {
@@ -140,7 +150,7 @@ Comm* new_comm(const Comm& parent, uint32_t context, core::Group* group) {
     drop(group);
     return nullptr;
   }
-  comm->errhandler = hold(parent.errhandler);
+  comm->errhandler = held_handler(parent.errhandler);
   comm->session = parent.session;
   describe_comm(*comm, context, group);
   return comm;

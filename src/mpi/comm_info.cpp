@@ -17,17 +17,17 @@ constexpr const char* hints[] = {"mpi_assert_no_any_tag", "mpi_assert_no_any_sou
 }  // namespace
 
 int take_hints(const char* function, Comm& comm, const Info& info) {
-  uint8_t taken = comm.asserts;
+  uint8_t taken = comm.asserts.load(std::memory_order_relaxed);
   for (unsigned i = 0; i < std::size(hints); ++i) {
-    const std::string* value = info.find(hints[i]);
-    if (value == nullptr) continue;
+    const std::optional<std::string> value = info.find(hints[i]);
+    if (!value) continue;
     if (*value != "true" && *value != "false") {
       return fail(&comm, function, MPI_ERR_INFO_VALUE, "the value of %s is \"%s\": it must be true or false", hints[i],
                   value->c_str());
     }
     taken = static_cast<uint8_t>(*value == "true" ? taken | 1u << i : taken & ~(1u << i));
   }
-  comm.asserts = taken;
+  comm.asserts.store(taken, std::memory_order_relaxed);
   return MPI_SUCCESS;
 }
 
@@ -47,7 +47,8 @@ int comm_get_info(MPI_Comm comm, MPI_Info* info_used) {
   if (info_used == nullptr) return null_argument(c, function, "info_used");
   Info* info = make_info();
   if (info == nullptr) return no_memory(c, function, "an info object");
-  for (unsigned i = 0; i < std::size(hints); ++i) info->set(hints[i], c->asserts >> i & 1 ? "true" : "false");
+  const uint8_t asserts = c->asserts.load(std::memory_order_relaxed);
+  for (unsigned i = 0; i < std::size(hints); ++i) info->set(hints[i], asserts >> i & 1 ? "true" : "false");
   *info_used = handle_of<MPI_Info>(info);
   return MPI_SUCCESS;
 }

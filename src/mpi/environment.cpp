@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <string>
 
 #include "base/clock.hpp"
@@ -31,18 +33,56 @@ constinit Environment environment;
 
 namespace {
 
-int start(const char* function, int required, int* provided) {
-  if (environment.phase.load(std::memory_order_relaxed) == Phase::running) {
-    return fail(nullptr, function, MPI_ERR_OTHER, "MPI is initialised already");
+// Held while the process joins or leaves the job. Errors are raised without it.
+constinit base::Lock life;
+
+// Joins the job unless that was done. `level` is what is asked for, and then what there is. False: the process has left
+// the job already. With the lock.
+bool start_runtime(int& level) {
+  if (environment.ended) return false;
+  level = std::min(level, highest_thread_level);
+  if (!core::world.running) {
+    base::load_settings();
+    build_predefined_objects();
+    core::start(level == MPI_THREAD_MULTIPLE);
   }
-  if (was_finalized()) {
-    return fail(nullptr, function, MPI_ERR_OTHER, "MPI was finalized: it cannot be initialised a second time");
+  if (!core::world.multiple) level = std::min(level, MPI_THREAD_SERIALIZED);
+  return true;
+}
+
+// Leaves the job. With the lock.
+void end_runtime() {
+  flush_all_buffers();
+  core::stop();
+  free_unused_comms();
+  environment.ended = true;
+}
+
+// Sessions alone never tell which one is the last: the job is left at exit.
+void leave_at_exit() {
+  std::lock_guard lock(life);
+  if (core::world.running && environment.phase.load(std::memory_order_relaxed) == Phase::before &&
+      environment.sessions.load(std::memory_order_relaxed) == 0) {
+    end_runtime();
   }
-  if (!start_runtime()) return fail(nullptr, function, MPI_ERR_OTHER, "this process has left the job already");
+}
+
+// Starts the world model. Returns why it cannot be, nullptr when it was.
+const char* start_world(int required) {
+  std::lock_guard lock(life);
+  if (environment.phase.load(std::memory_order_relaxed) == Phase::running) return "MPI is initialised already";
+  if (was_finalized()) return "MPI was finalized: it cannot be initialised a second time";
+  int level = required;
+  if (!start_runtime(level)) return "this process has left the job already";
   build_world_communicators();
-  environment.thread_level = std::min(required, highest_thread_level);
+  environment.thread_level = level;
   environment.main_thread = gettid();
   environment.phase.store(Phase::running, std::memory_order_release);
+  return nullptr;
+}
+
+int start(const char* function, int required, int* provided) {
+  if (const char* why = start_world(required)) return fail(nullptr, function, MPI_ERR_OTHER, "%s", why);
   if (provided != nullptr) *provided = environment.thread_level;
   return MPI_SUCCESS;
 }
@@ -58,24 +98,25 @@ void meet_all() {
 }  // namespace
 
 bool is_running() {
-  return environment.phase.load(std::memory_order_relaxed) == Phase::running ||
-         environment.sessions.load(std::memory_order_relaxed) > 0;
+  return environment.phase.load(std::memory_order_acquire) == Phase::running ||
+         environment.sessions.load(std::memory_order_acquire) > 0;
 }
 
-bool start_runtime() {
-  if (environment.ended) return false;
-  if (core::world.running) return true;
-  base::load_settings();
-  build_predefined_objects();
-  core::start(false);
+bool open_session(int& level) {
+  std::lock_guard lock(life);
+  const bool first = !core::world.running;
+  if (!start_runtime(level)) return false;
+  if (first) {
+    environment.thread_level = level;
+    atexit(leave_at_exit);
+  }
+  environment.sessions.fetch_add(1, std::memory_order_release);
   return true;
 }
 
-void end_runtime() {
-  flush_all_buffers();
-  core::stop();
-  free_unused_comms();
-  environment.ended = true;
+void close_session() {
+  std::lock_guard lock(life);
+  if (environment.sessions.fetch_sub(1, std::memory_order_relaxed) == 1 && was_finalized()) end_runtime();
 }
 
 const char* thread_level_name(int level) {
@@ -83,6 +124,13 @@ const char* thread_level_name(int level) {
     if (row.value == level) return row.name;
   }
   return "MPI_THREAD_SINGLE";
+}
+
+int thread_level_of(const char* name, int otherwise) {
+  for (const names::Constant& row : names::thread_levels) {
+    if (strcmp(row.name, name) == 0) return row.value;
+  }
+  return otherwise;
 }
 
 int init(int*, char***) {
@@ -104,7 +152,7 @@ int init_thread(int*, char***, int required, int* provided) {
 
 int finalize() {
   static const char* function = "MPI_Finalize";
-  if (environment.phase.load(std::memory_order_relaxed) != Phase::running) return not_running(function);
+  if (environment.phase.load(std::memory_order_acquire) != Phase::running) return not_running(function);
   // The attributes of MPI_COMM_SELF first, while MPI still works for their callbacks (MPI-5.0, 11.2.4).
   Comm* self = comm_of(MPI_COMM_SELF);
   int error = delete_attributes(*self);
@@ -114,6 +162,7 @@ int finalize() {
   (void)delete_attributes(*comm_of(MPI_COMM_WORLD));
   meet_all();
   print_statistics();
+  std::lock_guard lock(life);
   if (environment.sessions.load(std::memory_order_relaxed) == 0) end_runtime();
   free_world_communicators();
   environment.phase.store(Phase::finalized, std::memory_order_release);

@@ -15,6 +15,9 @@ namespace weft::mpi {
 // Of the world model: what MPI_Initialized and MPI_Finalized tell.
 enum class Phase : uint8_t { before, running, finalized };
 
+// Threads may open and close sessions, and one of them call MPI_Init and MPI_Finalize, at the same time: changes are
+// made under a lock (environment.cpp). What has no atomic type is written before the phase or the first session that
+// tells others to read it.
 struct Environment {
   std::atomic<Phase> phase{Phase::before};
   std::atomic<int> sessions{0};  // open ones
@@ -25,19 +28,26 @@ struct Environment {
 extern Environment environment;
 
 [[nodiscard]] inline bool was_finalized() {
-  return environment.phase.load(std::memory_order_relaxed) == Phase::finalized;
+  return environment.phase.load(std::memory_order_acquire) == Phase::finalized;
 }
 
 // The highest level of thread support there is.
-inline constexpr int highest_thread_level = MPI_THREAD_SERIALIZED;
+inline constexpr int highest_thread_level = MPI_THREAD_MULTIPLE;
+
+// What a session gets that asks for no level: enough for any use from one thread at a time, and no locks.
+inline constexpr int default_session_level = MPI_THREAD_SERIALIZED;
 
 // "MPI_THREAD_SERIALIZED".
 [[nodiscard]] const char* thread_level_name(int level);
+// The level of that name; `otherwise` when there is none.
+[[nodiscard]] int thread_level_of(const char* name, int otherwise);
 
-// Joins the job unless that was done. False: the process has left it already.
-[[nodiscard]] bool start_runtime();
+// Counts a session, and joins the job unless that was done. Whether threads may communicate at the same time is settled
+// when the process joins: `level` is what is asked for, and then what there is. False: the process has left the job
+// already.
+[[nodiscard]] bool open_session(int& level);
 
-// Leaves the job.
-void end_runtime();
+// Counts a session less, and leaves the job with the last one after MPI_Finalize.
+void close_session();
 
 }  // namespace weft::mpi

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/errhandler.hpp"
 
+#include <mutex>
+#include <utility>
+
 #include "mpi/error_codes.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/handles.hpp"
@@ -10,6 +13,20 @@ namespace weft::mpi {
 
 void drop(Errhandler* handler) {
   if (handler != nullptr && !handler->predefined && --handler->references == 0) base::destroy_object(handler);
+}
+
+Errhandler* held_handler(Errhandler* const& place) {
+  std::lock_guard lock(details);
+  return hold(place);
+}
+
+void replace_handler(Errhandler*& place, Errhandler* handler) {
+  hold(handler);
+  {
+    std::lock_guard lock(details);
+    std::swap(place, handler);
+  }
+  drop(handler);
 }
 
 int comm_create_errhandler(MPI_Comm_errhandler_function* comm_errhandler_fn, MPI_Errhandler* errhandler) {
@@ -35,9 +52,7 @@ int comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
   if (handler->scope != Errhandler::Scope::any && handler->scope != Errhandler::Scope::comm) {
     return fail(c, function, MPI_ERR_ERRHANDLER, "the error handler was not made by MPI_Comm_create_errhandler");
   }
-  Errhandler* before = c->errhandler;
-  c->errhandler = hold(handler);
-  drop(before);
+  replace_handler(c->errhandler, handler);
   return MPI_SUCCESS;
 }
 
@@ -46,7 +61,7 @@ int comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler) {
   Comm* c = comm_of(comm);
   if (c == nullptr) return bad_comm(function, comm);
   if (errhandler == nullptr) return null_argument(c, function, "errhandler");
-  *errhandler = any_handle_of(hold(c->errhandler), MPI_ERRHANDLER_NULL);
+  *errhandler = any_handle_of(held_handler(c->errhandler), MPI_ERRHANDLER_NULL);
   return MPI_SUCCESS;
 }
 

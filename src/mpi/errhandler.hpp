@@ -11,7 +11,7 @@ namespace weft::mpi {
 // What fail() does with the finished text: lets the error handler of `comm` decide.
 [[nodiscard]] int raise(const Comm* comm, const char* function, int error, const char* text);
 
-// The same for sessions; `session` is nullptr while it is being made.
+// The same for sessions; `session` is nullptr while it is being made. The caller holds the handler.
 [[nodiscard]] int raise(const Errhandler& handler, const Session* session, const char* function, int error,
                         const char* text);
 [[nodiscard, gnu::cold, gnu::noinline, gnu::format(printf, 4, 5)]] int fail_on(const Session& session,
@@ -23,5 +23,10 @@ inline Errhandler* hold(Errhandler* handler) {
   return handler;
 }
 void drop(Errhandler* handler);
+
+// The handler that a communicator or session has now, with a reference: another thread may replace it at any time.
+[[nodiscard]] Errhandler* held_handler(Errhandler* const& place);
+// Makes `handler` the one of a communicator or session.
+void replace_handler(Errhandler*& place, Errhandler* handler);
 
 }  // namespace weft::mpi

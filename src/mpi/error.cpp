@@ -5,6 +5,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 
 #include "boot/job.hpp"
 #include "core/request.hpp"
@@ -66,10 +67,11 @@ const char* kind_name(base::Kind kind) {
   return nullptr;
 }
 
-// The handler that MPI_COMM_SELF has, or would have.
-Errhandler* fallback_handler() {
-  const Comm* self = comm_of(MPI_COMM_SELF);
-  return self != nullptr ? self->errhandler : nullptr;
+// The handler of the communicator, or of MPI_COMM_SELF when there is none, with a reference; nullptr: there is no such.
+Errhandler* handler_for(const Comm* comm) {
+  std::lock_guard lock(details);
+  if (comm == nullptr) comm = comm_of(MPI_COMM_SELF);
+  return comm != nullptr ? hold(comm->errhandler) : nullptr;
 }
 
 [[noreturn]] void end_of_program(const char* function, int error, const char* text, const std::string& where) {
@@ -82,7 +84,7 @@ Errhandler* fallback_handler() {
 }  // namespace
 
 int raise(const Comm* comm, const char* function, int error, const char* text) {
-  Errhandler* handler = comm != nullptr ? comm->errhandler : fallback_handler();
+  Errhandler* handler = handler_for(comm);
   if (handler == nullptr || !is_running()) end_of_program(function, error, text, "");
   switch (handler->action) {
     case Errhandler::Action::give_back:
@@ -97,6 +99,7 @@ int raise(const Comm* comm, const char* function, int error, const char* text) {
     case Errhandler::Action::abort:
       end_of_program(function, error, text, comm != nullptr ? " (on " + comm_text(*comm) + ")" : "");
   }
+  drop(handler);
   return error;
 }
 
@@ -123,7 +126,10 @@ int fail_on(const Session& session, const char* function, int error, const char*
   va_start(arguments, text);
   vsnprintf(line, sizeof line, text, arguments);
   va_end(arguments);
-  return raise(*session.errhandler, &session, function, error, line);
+  Errhandler* handler = held_handler(session.errhandler);
+  (void)raise(*handler, &session, function, error, line);
+  drop(handler);
+  return error;
 }
 
 int fail(const Comm* comm, const char* function, int error, const char* text, ...) {
@@ -174,6 +180,7 @@ int no_memory(const Comm* comm, const char* function, const char* what) {
 }
 
 std::string comm_text(const Comm& comm) {
+  std::lock_guard lock(details);
   if (!comm.name.empty()) return comm.name;
   return "a communicator of " + std::to_string(comm.size) + " ranks";
 }

@@ -14,7 +14,8 @@ namespace weft::mpi {
 using core::Group;
 
 void drop(Group* group) {
-  if (group != nullptr && !group->predefined && --group->references == 0) base::destroy_object(group);
+  if (group == nullptr || group->predefined) return;
+  if (std::atomic_ref(group->references).fetch_sub(1, std::memory_order_acq_rel) == 1) base::destroy_object(group);
 }
 
 Group* make_group(std::vector<int32_t>&& job_ranks) {

@@ -4,6 +4,7 @@
 
 // Making, ending and searching groups.
 
+#include <atomic>
 #include <utility>
 #include <vector>
 
@@ -11,9 +12,10 @@
 
 namespace weft::mpi {
 
-// Groups are counted: handles the program holds, and communicators.
+// Groups are counted: handles the program holds, and communicators. Apart from that they never change. As in
+// base::HolderCount, taking a reference orders nothing and giving it back does.
 inline core::Group* hold(core::Group* group) {
-  if (!group->predefined) ++group->references;
+  if (!group->predefined) std::atomic_ref(group->references).fetch_add(1, std::memory_order_relaxed);
   return group;
 }
 void drop(core::Group* group);

@@ -9,27 +9,50 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
+#include "mpi/environment.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/handles.hpp"
 
 namespace weft::mpi {
 
-const std::string* Info::find(const char* key) const {
-  for (const auto& entry : entries) {
-    if (entry.first == key) return &entry.second;
-  }
-  return nullptr;
+Info::Entries::const_iterator Info::place_of(const char* key) const {
+  return std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) { return entry.first == key; });
+}
+
+std::optional<std::string> Info::find(const char* key) const {
+  std::lock_guard lock(lock_);
+  auto at = place_of(key);
+  return at == entries_.end() ? std::nullopt : std::optional(at->second);
+}
+
+Info::Entries Info::entries() const {
+  std::lock_guard lock(lock_);
+  return entries_;
 }
 
 void Info::set(const char* key, std::string value) {
-  for (auto& entry : entries) {
-    if (entry.first == key) {
-      entry.second = std::move(value);
-      return;
-    }
+  std::lock_guard lock(lock_);
+  auto at = place_of(key);
+  if (at == entries_.end()) {
+    entries_.emplace_back(key, std::move(value));
+  } else {
+    entries_[static_cast<size_t>(at - entries_.begin())].second = std::move(value);
   }
-  entries.emplace_back(key, std::move(value));
+}
+
+void Info::set_all(Entries entries) {
+  std::lock_guard lock(lock_);
+  entries_ = std::move(entries);
+}
+
+bool Info::erase(const char* key) {
+  std::lock_guard lock(lock_);
+  auto at = place_of(key);
+  if (at == entries_.end()) return false;
+  entries_.erase(at);
+  return true;
 }
 
 Info* make_info() {
@@ -58,7 +81,7 @@ void describe_start(Info& info, int argc, char* argv[]) {
   utsname machine;
   if (uname(&machine) == 0) info.set("arch", machine.machine);
   if (getcwd(text, sizeof text) != nullptr && strlen(text) < MPI_MAX_INFO_VAL) info.set("wdir", text);
-  info.set("thread_level", "MPI_THREAD_SERIALIZED");
+  info.set("thread_level", thread_level_name(highest_thread_level));
 }
 
 int check_key(const char* function, const char* key) {
@@ -121,7 +144,7 @@ int info_dup(MPI_Info info, MPI_Info* newinfo) {
   if (newinfo == nullptr) return null_argument(nullptr, "MPI_Info_dup", "newinfo");
   Info* made = make_info();
   if (made == nullptr) return no_memory(nullptr, "MPI_Info_dup", "an info object");
-  made->entries = from->entries;
+  made->set_all(from->entries());
   *newinfo = handle_of<MPI_Info>(made);
   return MPI_SUCCESS;
 }
@@ -155,11 +178,8 @@ int info_delete(MPI_Info info, const char* key) {
   Info* object = nullptr;
   if (int error = find_writable(function, info, object)) return error;
   if (int error = check_key(function, key)) return error;
-  auto& entries = object->entries;
-  auto at = std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.first == key; });
-  if (at == entries.end()) return fail(nullptr, function, MPI_ERR_INFO_NOKEY, "there is no key \"%s\"", key);
-  entries.erase(at);
-  return MPI_SUCCESS;
+  if (object->erase(key)) return MPI_SUCCESS;
+  return fail(nullptr, function, MPI_ERR_INFO_NOKEY, "there is no key \"%s\"", key);
 }
 
 int info_get(MPI_Info info, const char* key, int valuelen, char* value, int* flag) {
@@ -169,9 +189,9 @@ int info_get(MPI_Info info, const char* key, int valuelen, char* value, int* fla
   if (int error = check_key(function, key)) return error;
   if (valuelen < 0) return fail(nullptr, function, MPI_ERR_ARG, "valuelen is %d: it must not be negative", valuelen);
   if (flag == nullptr) return null_argument(nullptr, function, "flag");
-  const std::string* found = object->find(key);
-  *flag = found != nullptr;
-  if (found == nullptr) return MPI_SUCCESS;
+  const std::optional<std::string> found = object->find(key);
+  *flag = found.has_value();
+  if (!found) return MPI_SUCCESS;
   if (value == nullptr) return null_argument(nullptr, function, "value");
   size_t length = std::min(found->size(), static_cast<size_t>(valuelen));  // the null comes on top of valuelen
   memcpy(value, found->data(), length);
@@ -187,9 +207,9 @@ int info_get_string(MPI_Info info, const char* key, int* buflen, char* value, in
   if (buflen == nullptr) return null_argument(nullptr, function, "buflen");
   if (*buflen < 0) return fail(nullptr, function, MPI_ERR_ARG, "buflen is %d: it must not be negative", *buflen);
   if (flag == nullptr) return null_argument(nullptr, function, "flag");
-  const std::string* found = object->find(key);
-  *flag = found != nullptr;
-  if (found == nullptr) return MPI_SUCCESS;
+  const std::optional<std::string> found = object->find(key);
+  *flag = found.has_value();
+  if (!found) return MPI_SUCCESS;
   if (*buflen > 0) {
     if (value == nullptr) return null_argument(nullptr, function, "value");
     size_t length = std::min(found->size(), static_cast<size_t>(*buflen) - 1);
@@ -207,9 +227,9 @@ int info_get_valuelen(MPI_Info info, const char* key, int* valuelen, int* flag) 
   if (int error = check_key(function, key)) return error;
   if (valuelen == nullptr) return null_argument(nullptr, function, "valuelen");
   if (flag == nullptr) return null_argument(nullptr, function, "flag");
-  const std::string* found = object->find(key);
-  *flag = found != nullptr;
-  if (found != nullptr) *valuelen = static_cast<int>(found->size());
+  const std::optional<std::string> found = object->find(key);
+  *flag = found.has_value();
+  if (found) *valuelen = static_cast<int>(found->size());
   return MPI_SUCCESS;
 }
 
@@ -217,7 +237,7 @@ int info_get_nkeys(MPI_Info info, int* nkeys) {
   const Info* object = find_info(info);
   if (object == nullptr) return bad_info(nullptr, "MPI_Info_get_nkeys", info);
   if (nkeys == nullptr) return null_argument(nullptr, "MPI_Info_get_nkeys", "nkeys");
-  *nkeys = static_cast<int>(object->entries.size());
+  *nkeys = static_cast<int>(object->entries().size());
   return MPI_SUCCESS;
 }
 
@@ -225,11 +245,12 @@ int info_get_nthkey(MPI_Info info, int n, char* key) {
   static const char* function = "MPI_Info_get_nthkey";
   const Info* object = find_info(info);
   if (object == nullptr) return bad_info(nullptr, function, info);
-  if (n < 0 || static_cast<size_t>(n) >= object->entries.size()) {
-    return fail(nullptr, function, MPI_ERR_ARG, "there is no key %d: the object has %zu", n, object->entries.size());
+  const Info::Entries entries = object->entries();
+  if (n < 0 || static_cast<size_t>(n) >= entries.size()) {
+    return fail(nullptr, function, MPI_ERR_ARG, "there is no key %d: the object has %zu", n, entries.size());
   }
   if (key == nullptr) return null_argument(nullptr, function, "key");
-  strcpy(key, object->entries[static_cast<size_t>(n)].first.c_str());
+  strcpy(key, entries[static_cast<size_t>(n)].first.c_str());
   return MPI_SUCCESS;
 }
 

@@ -4,6 +4,7 @@
 
 // Info objects: keys and values in the order they were set. Usable without MPI_Init, from any thread.
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,12 +13,23 @@
 
 namespace weft::mpi {
 
+// Thread-safe: what is asked comes back as a copy.
 struct Info : base::Object {
-  std::vector<std::pair<std::string, std::string>> entries;
+  using Entries = std::vector<std::pair<std::string, std::string>>;
+
   bool predefined = false;
 
-  [[nodiscard]] const std::string* find(const char* key) const;
+  [[nodiscard]] std::optional<std::string> find(const char* key) const;
+  [[nodiscard]] Entries entries() const;
   void set(const char* key, std::string value);
+  void set_all(Entries entries);
+  [[nodiscard]] bool erase(const char* key);  // false: there is no such key
+
+ private:
+  [[nodiscard]] Entries::const_iterator place_of(const char* key) const;
+
+  mutable base::Lock lock_;
+  Entries entries_;
 };
 
 inline Info* info_of(MPI_Info h) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/object.hpp"
 
+#include <atomic>
 #include <cstring>
 #include <mutex>
 
@@ -12,6 +13,7 @@
 #include "mpi/handles.hpp"
 #include "mpi/info.hpp"
 #include "mpi/names.hpp"
+#include "mpi/type_record.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -32,6 +34,7 @@ struct Kept {
 
 constexpr size_t most_types = 80;
 Kept<Type> types[most_types];
+Kept<TypeRecord> type_records[most_types];
 Kept<Op> ops[16];
 Kept<Errhandler> errhandlers[3];
 Kept<core::Group> empty_group;
@@ -51,6 +54,7 @@ void build_types() {
     if (next == rows.size() || strcmp(handle.name, rows[next].name) != 0) continue;
     Type* type = types[next].make();
     datatype::build_predefined(rows[next], *type);
+    type->owner = type_records[next].make();
     predefined[handle.value] = type;
     ++next;
   }
@@ -116,17 +120,24 @@ void build_empty_group() {
 
 constinit std::once_flag built;
 
+// Threads that have a session may meet an error, which is MPI_COMM_SELF's, while another one is in MPI_Init or
+// MPI_Finalize: under the lock they find the whole object or none.
+void publish(MPI_Comm handle, base::Object* object) {
+  std::lock_guard lock(details);
+  std::atomic_ref(entry(handle)).store(object, std::memory_order_release);
+}
+
 void build_comm(Kept<Comm>& storage, MPI_Comm handle, uint32_t context, const char* name, core::Group* group) {
   Comm* comm = storage.make();
   comm->predefined = true;
   comm->name = name;
   comm->errhandler = errhandlers[0].get();
   describe_comm(*comm, context, group);
-  entry(handle) = comm;
+  publish(handle, comm);
 }
 
 void end_comm(Kept<Comm>& storage, MPI_Comm handle) {
-  entry(handle) = &nothing;
+  publish(handle, &nothing);
   Comm* comm = storage.get();
   release_comm_parts(*comm);
   comm->~Comm();
@@ -140,6 +151,8 @@ void end_comm(Kept<Comm>& storage, MPI_Comm handle) {
 constinit base::Object* predefined[predefined_limit] = {WEFT_SIXTY_FOUR(WEFT_SIXTY_FOUR(&nothing))};
 #undef WEFT_SIXTY_FOUR
 #undef WEFT_FOUR
+
+constinit base::Lock details;
 
 void build_predefined_objects() {
   std::call_once(built, [] {

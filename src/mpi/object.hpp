@@ -8,8 +8,11 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <string>
 
+#include "base/count.hpp"
+#include "base/lock.hpp"
 #include "base/object.hpp"
 #include "core/comm.hpp"
 #include "core/request.hpp"
@@ -28,26 +31,31 @@ struct Errhandler : base::Object {
     MPI_Comm_errhandler_function* comm_function = nullptr;
     MPI_Session_errhandler_function* session_function;
   };
-  int references = 1;
+  base::HolderCount references;
   bool predefined = false;
 };
 
 struct BsendBuffer;  // bsend.cpp
 struct Attributes;   // attribute.cpp
 
+// What threads may change and ask of one object at the same time, names and error handlers, is guarded by this lock.
+// Held for a few loads and stores: nothing that could raise an error or take another lock is called under it.
+extern base::Lock details;
+
 struct Comm : core::Comm {
   Errhandler* errhandler = nullptr;
   bool predefined = false;
   std::string name;
-  Attributes* attributes = nullptr;
-  BsendBuffer* bsend = nullptr;
-  base::Object* session = nullptr;  // the session it came from, nullptr in the World model
-  uint8_t asserts = 0;              // the mpi_assert_ hints given: comm_info.cpp
+  Attributes* attributes = nullptr;  // under the lock of attribute.cpp
+  BsendBuffer* bsend = nullptr;      // under bsend_lock, as a session's
+  base::Object* session = nullptr;   // the session it came from, nullptr in the World model
+  std::atomic<uint8_t> asserts{0};   // the mpi_assert_ hints given: comm_info.cpp
 };
 
 struct Session : base::Object {
   Errhandler* errhandler = nullptr;
   BsendBuffer* bsend = nullptr;
+  int thread_level = 0;  // MPI_THREAD_..., as provided
 };
 
 // A matched message (MPI_Mprobe).

@@ -7,8 +7,8 @@
 #include <strings.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "core/world.hpp"
 #include "mpi/agree.hpp"
@@ -36,14 +36,6 @@ int null_argument_on(const Session& session, const char* function, const char* n
   return fail_on(session, function, MPI_ERR_ARG, "the argument %s is a null pointer", name);
 }
 
-// Sessions alone never tell which one is the last: the job is left at exit.
-void leave_at_exit() {
-  if (core::world.running && environment.phase.load(std::memory_order_relaxed) == Phase::before &&
-      environment.sessions.load(std::memory_order_relaxed) == 0) {
-    end_runtime();
-  }
-}
-
 // The index in `pset_names`; -1: there is no such set. Scheme and authority of a URI have no case (RFC 3986, 6.2.2.1).
 int find_pset(const char* name) {
   for (int i = 0; i < pset_count; ++i) {
@@ -59,16 +51,16 @@ int bad_pset(const Session& session, const char* function, const char* name) {
 
 // All ranks of the job, before there is any communicator: messages about new ones go here.
 Comm& nursery() {
-  static constinit Comm* comm = nullptr;
-  if (comm == nullptr) {
-    comm = new Comm;  // never a handle, hence not in the arena; kept until the process ends
+  static Comm* const made = [] {
+    auto* comm = new Comm;  // never a handle, hence not in the arena; kept until the process ends
     comm->context = 0xfffffff2u;
     comm->rank = core::world.rank;
     comm->size = core::world.size;
     comm->errhandler = errhandler_of(MPI_ERRORS_ARE_FATAL);
     comm->kind = base::Kind::communicator;
-  }
-  return *comm;
+    return comm;
+  }();
+  return *made;
 }
 
 // Groups that make communicators at the same time are told apart by their tag.
@@ -89,25 +81,23 @@ int session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session)
     return fail(nullptr, function, MPI_ERR_ERRHANDLER,
                 "the error handler was not made by MPI_Session_create_errhandler");
   }
-  if (info != MPI_INFO_NULL && info_of(info) == nullptr) {
+  const Info* given = info_of(info);
+  if (given == nullptr && info != MPI_INFO_NULL) {
     return raise(*handler, nullptr, function, MPI_ERR_INFO, "the argument info is no info object");
   }
   if (session == nullptr)
     return raise(*handler, nullptr, function, MPI_ERR_ARG, "the argument session is a null pointer");
-  bool first = !core::world.running;
-  if (!start_runtime()) {
+  auto* made = base::make_object<Session>();
+  if (made == nullptr) return raise(*handler, nullptr, function, MPI_ERR_NO_MEM, "no memory for a session");
+  const std::optional<std::string> asked = given != nullptr ? given->find("thread_level") : std::nullopt;
+  made->thread_level = asked ? thread_level_of(asked->c_str(), default_session_level) : default_session_level;
+  if (!open_session(made->thread_level)) {
+    base::destroy_object(made);
     return raise(*handler, nullptr, function, MPI_ERR_OTHER,
                  "this process has left the job: open sessions before MPI_Finalize");
   }
-  if (first) {
-    environment.thread_level = highest_thread_level;
-    atexit(leave_at_exit);
-  }
-  auto* made = base::make_object<Session>();
-  if (made == nullptr) return raise(*handler, nullptr, function, MPI_ERR_NO_MEM, "no memory for a session");
   made->kind = base::Kind::session;
   made->errhandler = hold(handler);
-  ++environment.sessions;
   *session = handle_of<MPI_Session>(made);
   return MPI_SUCCESS;
 }
@@ -121,7 +111,7 @@ int session_finalize(MPI_Session* session) {
   drop(s->errhandler);
   base::destroy_object(s);
   *session = MPI_SESSION_NULL;
-  if (--environment.sessions == 0 && was_finalized()) end_runtime();
+  close_session();
   return MPI_SUCCESS;
 }
 
@@ -178,7 +168,7 @@ int session_get_info(MPI_Session session, MPI_Info* info_used) {
   if (info_used == nullptr) return null_argument_on(*s, function, "info_used");
   Info* made = make_info();
   if (made == nullptr) return fail_on(*s, function, MPI_ERR_NO_MEM, "no memory for an info object");
-  made->set("thread_level", thread_level_name(environment.thread_level));
+  made->set("thread_level", thread_level_name(s->thread_level));
   *info_used = handle_of<MPI_Info>(made);
   return MPI_SUCCESS;
 }
@@ -269,9 +259,7 @@ int session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler) {
   if (handler->scope != Errhandler::Scope::any && handler->scope != Errhandler::Scope::session) {
     return fail_on(*s, function, MPI_ERR_ERRHANDLER, "the error handler was not made by MPI_Session_create_errhandler");
   }
-  Errhandler* before = s->errhandler;
-  s->errhandler = hold(handler);
-  drop(before);
+  replace_handler(s->errhandler, handler);
   return MPI_SUCCESS;
 }
 
@@ -280,7 +268,7 @@ int session_get_errhandler(MPI_Session session, MPI_Errhandler* errhandler) {
   const Session* s = session_of(session);
   if (s == nullptr) return bad_session(function, session);
   if (errhandler == nullptr) return null_argument_on(*s, function, "errhandler");
-  *errhandler = any_handle_of(hold(s->errhandler), MPI_ERRHANDLER_NULL);
+  *errhandler = any_handle_of(held_handler(s->errhandler), MPI_ERRHANDLER_NULL);
   return MPI_SUCCESS;
 }
 
@@ -289,7 +277,9 @@ int session_call_errhandler(MPI_Session session, int errorcode) {
   const Session* s = session_of(session);
   if (s == nullptr) return bad_session(function, session);
   if (class_of_error(errorcode) < 0) return fail_on(*s, function, MPI_ERR_ARG, "%d is no error code", errorcode);
-  (void)raise(*s->errhandler, s, function, errorcode, error_text(errorcode));
+  Errhandler* handler = held_handler(s->errhandler);
+  (void)raise(*handler, s, function, errorcode, error_text(errorcode));
+  drop(handler);
   return MPI_SUCCESS;
 }
 

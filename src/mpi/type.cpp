@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <vector>
 
 #include "datatype/pack.hpp"
@@ -14,11 +15,6 @@
 #include "mpi/type_record.hpp"
 
 namespace weft::mpi {
-
-TypeRecord& record_of(Type& type) {
-  if (type.owner == nullptr) type.owner = new TypeRecord;
-  return *static_cast<TypeRecord*>(type.owner);
-}
 
 void release_type(Type* type) {
   if (type->predefined || --type->references > 0) return;
@@ -42,17 +38,16 @@ int give_type(const char* function, Type* made, TypeRecord&& record, Type* old, 
 namespace {
 
 // A type like this one, made the same way, with a handle of its own; nullptr when there is no memory.
-Type* twin(Type& type) {
+Type* twin(const Type& type) {
   Type* copy = datatype::duplicate(type);
   if (copy == nullptr) return nullptr;
   const TypeRecord& from = record_of(type);
-  TypeRecord& to = record_of(*copy);
-  to.combiner = from.combiner;
-  to.integers = from.integers;
-  to.addresses = from.addresses;
-  to.large_counts = from.large_counts;
-  to.types = from.types;
-  for (Type* part : to.types) hold_type(part);
+  copy->owner = new TypeRecord{.combiner = from.combiner,
+                               .integers = from.integers,
+                               .addresses = from.addresses,
+                               .large_counts = from.large_counts,
+                               .types = from.types};
+  for (Type* part : from.types) hold_type(part);
   return copy;
 }
 
@@ -110,8 +105,7 @@ int narrow_only(const char* function) {
 }
 
 bool has_large_counts(const Type* type) {
-  const auto* record = static_cast<const TypeRecord*>(type->owner);
-  return record != nullptr && !record->large_counts.empty();
+  return !record_of(*type).large_counts.empty();
 }
 
 }  // namespace
@@ -121,7 +115,7 @@ int type_commit(MPI_Datatype* datatype) {
   if (datatype == nullptr) return null_argument(nullptr, function, "datatype");
   Type* type = type_of(*datatype);
   if (type == nullptr) return bad_type(nullptr, function, *datatype);
-  type->committed = true;
+  if (!type->committed) type->committed = true;  // threads may all commit the same predefined type
   return MPI_SUCCESS;
 }
 
@@ -170,6 +164,7 @@ int type_set_name(MPI_Datatype datatype, const char* type_name) {
   if (type == nullptr) return bad_type(nullptr, "MPI_Type_set_name", datatype);
   if (type_name == nullptr) return null_argument(nullptr, "MPI_Type_set_name", "type_name");
   TypeRecord& record = record_of(*type);
+  std::lock_guard lock(details);
   record.name.assign(type_name, strnlen(type_name, MPI_MAX_OBJECT_NAME - 1));
   record.has_name = true;
   return MPI_SUCCESS;
@@ -182,11 +177,9 @@ int type_get_name(MPI_Datatype datatype, char* type_name, int* resultlen) {
   if (type == nullptr && (datatype != MPI_DATATYPE_NULL || !is_running())) return bad_type(nullptr, function, datatype);
   if (type_name == nullptr) return null_argument(nullptr, function, "type_name");
   if (resultlen == nullptr) return null_argument(nullptr, function, "resultlen");
+  std::lock_guard lock(details);
   const char* name = type == nullptr ? "MPI_DATATYPE_NULL" : type->name;
-  if (type != nullptr && type->owner != nullptr) {
-    const auto* record = static_cast<const TypeRecord*>(type->owner);
-    if (record->has_name) name = record->name.c_str();
-  }
+  if (type != nullptr && record_of(*type).has_name) name = record_of(*type).name.c_str();
   strcpy(type_name, name);
   *resultlen = static_cast<int>(strlen(name));
   return MPI_SUCCESS;

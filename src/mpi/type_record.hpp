@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What MPI remembers of a datatype beside its layout: how it was made, its name, its attributes.
+// What MPI remembers of a datatype beside its layout: how it was made, its name, its attributes. How it was made never
+// changes; the rest is shared by threads.
 
 #include <string>
 #include <vector>
@@ -18,14 +19,16 @@ struct TypeRecord {
   std::vector<int> integers;
   std::vector<MPI_Aint> addresses;
   std::vector<MPI_Count> large_counts;
-  std::vector<Type*> types;  // one reference each
-  std::string name;
-  bool has_name = false;  // by MPI_Type_set_name
-  Attributes* attributes = nullptr;
+  std::vector<Type*> types;          // one reference each
+  std::string name;                  // both under the lock `details`
+  bool has_name = false;             // by MPI_Type_set_name
+  Attributes* attributes = nullptr;  // under the lock of attribute.cpp
 };
 
-// The record of a type, made when first asked for.
-[[nodiscard]] TypeRecord& record_of(Type& type);
+// Every type that has a handle has a record, from the start.
+[[nodiscard]] inline TypeRecord& record_of(const Type& type) {
+  return *static_cast<TypeRecord*>(type.owner);
+}
 
 // Gives a new type to the program: remembers how it was made. `old` is what it was made of. A nullptr `made` is the
 // error of a layout that could not be made.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sessions with and without MPI_Init, in every order; communicators made from their groups; their error handlers.
 #include <cstring>
+#include <string>
 
 #include "expect.hpp"
 
@@ -98,6 +99,28 @@ void sets(MPI_Session session) {
   MPI_Info_free(&info);
 }
 
+// The level of thread support that a session says it has.
+std::string level_of(MPI_Session session) {
+  MPI_Info info;
+  char value[40] = "";
+  int flag = 0;
+  MPI_Session_get_info(session, &info);
+  MPI_Info_get(info, "thread_level", 39, value, &flag);
+  MPI_Info_free(&info);
+  return flag ? value : "none";
+}
+
+void thread_level() {
+  MPI_Info info;
+  MPI_Session session;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "thread_level", "MPI_THREAD_FUNNELED");
+  MPI_Session_init(info, MPI_ERRORS_RETURN, &session);
+  EXPECT(level_of(session) == "MPI_THREAD_FUNNELED", "level %s", level_of(session).c_str());
+  MPI_Session_finalize(&session);
+  MPI_Info_free(&info);
+}
+
 void errors(MPI_Session session) {
   MPI_Group group;
   MPI_Errhandler handler;
@@ -137,6 +160,7 @@ int main(int argc, char** argv) {
       buffer(session);
       sets(session);
       errors(session);
+      thread_level();
       close_session(session);
     }
     return expect::failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -300,7 +300,7 @@ TEST(DatatypeLayout, DuplicateKeepsWhetherCommitted) {
   derived->committed = true;
   const Owned again(duplicate(*derived));
   EXPECT_TRUE(again->committed);
-  EXPECT_EQ(again->references, 1);
+  EXPECT_EQ(again->references.now(), 1);
 }
 
 TEST(DatatypePack, AbsoluteAddressesWorkFromANullBuffer) {

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The count of those who hold an object, which threads may take and give back at the same time.
+
+#include <atomic>
+
+namespace weft::base {
+
+// Begins with one holder, the maker. A copy of an object has its own maker: holders are not copied.
+class HolderCount {
+ public:
+  constexpr HolderCount() = default;
+  constexpr HolderCount(const HolderCount&) {}
+  constexpr HolderCount& operator=(const HolderCount&) { return *this; }
+  ~HolderCount() = default;
+
+  // Who takes another reference has one, or holds the lock of the place it was found in: nothing is ordered by it.
+  HolderCount& operator++() {
+    count_.fetch_add(1, std::memory_order_relaxed);
+    return *this;
+  }
+  // How many are left. With 0 the object is the caller's to destroy: what other holders did to it came before, as their
+  // release here pairs with its acquire.
+  [[nodiscard]] int operator--() { return count_.fetch_sub(1, std::memory_order_acq_rel) - 1; }
+  [[nodiscard]] int now() const { return count_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<int> count_ = 1;
+};
+
+}  // namespace weft::base

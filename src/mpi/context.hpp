@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Which contexts new communicators get. No process may be in two communicators of one context, ever, also when threads
+// make several at the same time.
+//
+// Communicators are numbered; the contexts of number n are 2n (point-to-point) and 2n + 1 (collective), below 2^31.
+// Each process owns the numbers that leave its rank when divided by the ranks of the job. To make a communicator every
+// member offers a number of its own that is not on offer elsewhere. The team agrees on the smallest offer: its owner
+// has given that number away, the others take theirs back.
+//
+// So two creations never agree on the same number, whichever threads of whichever processes run them in whatever order:
+// their offers differ. One reduction is enough; there is nothing to try again, and no creation waits for another one.
+// Taking the smallest wears the members' numbers evenly: a team has as many as its members together.
+//
+// A process that makes a communicator alone takes a number from a second range, which every process has to itself:
+// nobody else will ever see that context.
+
+#include <cstdint>
+#include <vector>
+
+#include "base/lock.hpp"
+
+namespace weft::mpi {
+
+// The numbers of one process. Thread-safe.
+class ContextNumbers {
+ public:
+  static constexpr uint32_t first_shared = 2;  // 0 is MPI_COMM_WORLD, 1 is MPI_COMM_SELF
+  static constexpr uint32_t first_alone = 1U << 29;
+  static constexpr uint32_t end = 1U << 30;
+  static constexpr uint32_t none = UINT32_MAX;  // offered when all are given away
+
+  ContextNumbers(int32_t rank, int32_t size)
+      : fresh_(first_shared + static_cast<uint32_t>(rank)), step_(static_cast<uint32_t>(size)) {}
+
+  // A number for a communicator of `members` processes to be. Exactly one settle() must follow, unless the creation
+  // fails before it is known what the team agreed on: then the number is lost.
+  [[nodiscard]] uint32_t offer(int32_t members);
+
+  // Ends an offer: `agreed` is the smallest of all members.
+  void settle(uint32_t offered, uint32_t agreed);
+
+ private:
+  base::Lock lock_;
+  uint32_t fresh_;  // the first one that was never offered
+  uint32_t step_;
+  uint32_t alone_ = first_alone;
+  std::vector<uint32_t> returned_;  // one at most for each creation that was under way at the same time
+};
+
+}  // namespace weft::mpi

@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// The numbers of new communicators, with creations of many teams under way at the same time in every order.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <set>
+
+#include "mpi/context.hpp"
+#include "schedule.hpp"
+
+namespace weft::mpi {
+namespace {
+
+// A creation under way: its members come one after the other, at times that the test chooses, and leave likewise.
+struct Creation {
+  std::vector<size_t> members;
+  std::vector<uint32_t> offers;
+  size_t settled = 0;
+};
+
+class Job {
+ public:
+  explicit Job(int32_t size) : given_(static_cast<size_t>(size)) {
+    for (int32_t rank = 0; rank < size; ++rank) numbers_.emplace_back(rank, size);
+  }
+
+  size_t size() const { return numbers_.size(); }
+
+  // One member makes its next step; true when the creation is complete.
+  bool advance(Creation& creation) {
+    const size_t members = creation.members.size();
+    if (creation.offers.size() < members) {
+      const size_t rank = creation.members[creation.offers.size()];
+      creation.offers.push_back(numbers_[rank].offer(static_cast<int32_t>(members)));
+      return false;
+    }
+    const uint32_t agreed = *std::min_element(creation.offers.begin(), creation.offers.end());
+    const size_t rank = creation.members[creation.settled];
+    numbers_[rank].settle(creation.offers[creation.settled], agreed);
+    EXPECT_GE(agreed, ContextNumbers::first_shared);
+    EXPECT_LT(agreed, ContextNumbers::end);
+    EXPECT_TRUE(given_[rank].insert(agreed).second) << "number " << agreed << " a second time on rank " << rank;
+    return ++creation.settled == members;
+  }
+
+  uint32_t largest(size_t rank) const { return *given_[rank].rbegin(); }
+
+ private:
+  std::deque<ContextNumbers> numbers_;
+  std::vector<std::set<uint32_t>> given_;  // to communicators the rank is in
+};
+
+std::vector<size_t> some_ranks(test::Random& random, size_t size) {
+  std::vector<size_t> ranks;
+  for (size_t r = 0; r < size; ++r) {
+    if (random.below(2) == 0) ranks.push_back(r);
+  }
+  if (ranks.empty()) ranks.push_back(random.below(size));
+  for (size_t i = ranks.size(); i > 1; --i) std::swap(ranks[i - 1], ranks[random.below(i)]);  // who comes when
+  return ranks;
+}
+
+TEST(ContextNumbers, NoRankGetsOneTwiceHoweverCreationsOverlap) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    test::Random random(seed);
+    Job job(static_cast<int32_t>(1 + random.below(9)));
+    std::vector<Creation> open;
+    const size_t at_once = 1 + random.below(8);
+    for (int made = 0; made < 200;) {
+      if (open.size() < at_once) open.push_back({some_ranks(random, job.size()), {}, 0});
+      const size_t chosen = random.below(open.size());
+      if (!job.advance(open[chosen])) continue;
+      open.erase(open.begin() + static_cast<std::ptrdiff_t>(chosen));
+      ++made;
+    }
+    ASSERT_FALSE(HasFailure()) << "seed " << seed;
+  }
+}
+
+TEST(ContextNumbers, WithoutThreadsATeamUsesEachNumber) {
+  Job job(3);
+  for (uint32_t i = 0; i < 30; ++i) {
+    Creation creation{{0, 1, 2}, {}, 0};
+    while (!job.advance(creation)) {
+    }
+    EXPECT_EQ(job.largest(0), ContextNumbers::first_shared + i);
+  }
+}
+
+TEST(ContextNumbers, AProcessAloneTakesNobodysNumbers) {
+  ContextNumbers numbers(1, 4);
+  const uint32_t alone = numbers.offer(1);
+  numbers.settle(alone, alone);
+  EXPECT_EQ(alone, ContextNumbers::first_alone);
+  EXPECT_EQ(numbers.offer(2), ContextNumbers::first_shared + 1);
+}
+
+TEST(ContextNumbers, EndWithNone) {
+  ContextNumbers numbers(3, 1 << 28);
+  const uint32_t first = numbers.offer(2);
+  const uint32_t second = numbers.offer(2);
+  EXPECT_EQ(second, first + (1U << 28));
+  EXPECT_EQ(numbers.offer(2), ContextNumbers::none);
+  numbers.settle(ContextNumbers::none, 5);  // somebody else had one
+  EXPECT_EQ(numbers.offer(2), ContextNumbers::none);
+  numbers.settle(second, 5);
+  EXPECT_EQ(numbers.offer(2), second);
+}
+
+}  // namespace
+}  // namespace weft::mpi
