@@ -7,13 +7,14 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 
 namespace expect {
 
-inline int failures = 0;
+inline std::atomic<int> failures = 0;  // of all threads
 inline int rank = 0;
 inline int size = 1;
 

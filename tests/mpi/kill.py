@@ -2,9 +2,10 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
 """kill -9 of a random rank at a random moment: the job is over within a second, says so, and nothing is left behind:
-no process, no file in /dev/shm or the folder of temporary files.
+no process, no file in /dev/shm or the folder of temporary files. With --stop the rank is first stopped for a moment, so
+that all others meet what it left half done. A victim that ends with 77 cannot run here: the test is skipped.
 
-usage: kill.py MPIEXEC VICTIM [runs] [seed]
+usage: kill.py [--stop] MPIEXEC VICTIM [runs] [seed]
 """
 import os
 import pathlib
@@ -16,6 +17,8 @@ import tempfile
 import time
 
 LIMIT = 1.0  # seconds from the signal to the end of mpiexec and of every rank
+STOP_LIMIT = 3.0  # the same with --stop, where many threads are at work
+SKIPPED = 77
 
 
 def files():
@@ -58,7 +61,7 @@ def children(pid):
     return found
 
 
-def one(mpiexec, victim, ranks, delay, chooser):
+def one(mpiexec, victim, ranks, delay, chooser, stop):
     before = files()
     # A process group of its own, so that everything of the job can be told from what others do here.
     job = subprocess.Popen([mpiexec, "--oversubscribe", "-n", str(ranks), victim], stdout=subprocess.PIPE,
@@ -68,6 +71,8 @@ def one(mpiexec, victim, ranks, delay, chooser):
         while len(pids) < ranks:  # all are in MPI when they say so
             line = job.stdout.readline().decode()
             if not line:
+                if job.wait(timeout=10) == SKIPPED:
+                    return SKIPPED
                 return f"the job ended by itself: {job.stderr.read().decode()[:300]}"
             pids += [int(word) for word in line.replace("pid", " ").split() if word.isdigit()]
         time.sleep(delay)
@@ -75,6 +80,14 @@ def one(mpiexec, victim, ranks, delay, chooser):
         chosen = chooser.choice(pids)
         if chosen not in family:
             return f"rank's process {chosen} is not below mpiexec"
+        if stop:
+            for _ in range(chooser.randrange(4)):  # it goes on, and stops elsewhere
+                os.kill(chosen, signal.SIGSTOP)
+                time.sleep(chooser.random() * 0.02)
+                os.kill(chosen, signal.SIGCONT)
+                time.sleep(chooser.random() * 0.01)
+            os.kill(chosen, signal.SIGSTOP)
+            time.sleep(chooser.choice([0.001, 0.05, 0.2]) * chooser.random())
         sent = time.monotonic()
         os.kill(chosen, signal.SIGKILL)
         try:
@@ -88,7 +101,7 @@ def one(mpiexec, victim, ranks, delay, chooser):
         left = [pid for pid, start in family.items() if alive(pid, start)]
         if left:
             return f"processes left: {left}"
-        if took > LIMIT:
+        if took > (STOP_LIMIT if stop else LIMIT):
             return f"the job was over after {took:.2f} s"
         if job.returncode == 0:
             return "mpiexec says that all went well"
@@ -106,15 +119,20 @@ def one(mpiexec, victim, ranks, delay, chooser):
 
 
 def main():
-    mpiexec, victim = sys.argv[1:3]
-    runs = int(sys.argv[3]) if len(sys.argv) > 3 else 100
-    seed = int(sys.argv[4]) if len(sys.argv) > 4 else random.randrange(1 << 30)
+    arguments = [argument for argument in sys.argv[1:] if argument != "--stop"]
+    stop = len(arguments) < len(sys.argv) - 1
+    mpiexec, victim = arguments[:2]
+    runs = int(arguments[2]) if len(arguments) > 2 else 100
+    seed = int(arguments[3]) if len(arguments) > 3 else random.randrange(1 << 30)
     chooser = random.Random(seed)
     failures = 0
     for run in range(runs):
         ranks = chooser.choice([1, 2, 3, 4, 8])
         delay = chooser.choice([0, 0.001, 0.01, 0.1]) * chooser.random()
-        wrong = one(mpiexec, victim, ranks, delay, chooser)
+        wrong = one(mpiexec, victim, ranks, delay, chooser, stop)
+        if wrong == SKIPPED:
+            print("skipped: the victim cannot run here")
+            return SKIPPED
         if wrong:
             failures += 1
             print(f"seed {seed}, run {run}, {ranks} ranks, {delay * 1000:.1f} ms: {wrong}")
