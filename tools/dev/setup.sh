@@ -42,6 +42,7 @@ for part in "${@:-build}"; do
     test)
       need libgtest-dev library gtest gtest/gtest.h
       need valgrind has valgrind
+      need spin has spin
       ;;
     ci)
       need clang-14 has clang++-14
