@@ -34,10 +34,10 @@ struct alignas(128) Lane {
   Unexpected* free_unexpected = nullptr;  // small ones, kept for reuse
   int free_unexpected_count = 0;
   // Counters, written under the lock; see count().
-  uint64_t arrived = 0;      // messages taken from the ring
-  uint64_t unexpected = 0;   // messages that came before their receive
-  uint64_t lock_waits = 0;   // times the lock was found taken by who had to have it
-  uint64_t settlements = 0;  // times all lanes were looked at for a receive with a wildcard
+  std::atomic<uint64_t> arrived = 0;  // messages taken from the ring; any thread may ask
+  uint64_t unexpected = 0;            // messages that came before their receive
+  uint64_t lock_waits = 0;            // times the lock was found taken by who had to have it
+  uint64_t settlements = 0;           // times all lanes were looked at for a receive with a wildcard
   Matcher matcher;
 
   void enter() {

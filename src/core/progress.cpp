@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <ctime>
 #include <mutex>
 
@@ -119,6 +120,9 @@ void private_futex(int operation, std::atomic<uint32_t>& word, uint32_t value, c
 constinit std::atomic<uint32_t> sleepers = 0;
 constinit Backoff::Sleeper* Backoff::first_sleeper = nullptr;
 constinit Backoff* Backoff::sentinel = nullptr;
+constinit std::atomic<uint32_t> Backoff::any_sleepers = 0;
+constinit std::atomic<uint64_t> Backoff::wakes = 0;
+constinit std::atomic<uint64_t> Backoff::others_done = 0;
 
 namespace {
 
@@ -169,9 +173,17 @@ void Backoff::lie_down(Sleeper& me) {
     std::lock_guard guard(sleep_lock);
     me.next = first_sleeper;
     first_sleeper = &me;
+    if (request_ != nullptr) {
+      std::atomic_ref(const_cast<bool&>(request_->slept_on)).store(true, std::memory_order_relaxed);
+    } else {
+      any_sleepers.fetch_add(1, std::memory_order_relaxed);
+    }
     sleepers.fetch_add(1, std::memory_order_seq_cst);
     if (sentinel == nullptr && world.host != nullptr) sentinel = this;
-    me.sentinel = sentinel == this;
+    me.sentinel = sentinel == this && nap_ns_ == 0;
+    watched_ = sentinel == this;
+    others_before_ = others_done.load(std::memory_order_relaxed);
+    wakes_before_ = wakes.load(std::memory_order_relaxed);
   }
   if (me.sentinel) {
     world.host->arm();
@@ -193,6 +205,27 @@ bool Backoff::stirs(const Sleeper& me) {
   return false;
 }
 
+// Whether what went on since this thread last lay down was of use to those who sleep, and not only to threads that are
+// awake and see to their messages themselves.
+bool Backoff::helped() const {
+  return wakes.load(std::memory_order_relaxed) != wakes_before_ ||
+         others_done.load(std::memory_order_relaxed) == others_before_;
+}
+
+// While messages come for threads that are awake and wait for them, it is a burden on those, and on who sends, that
+// each wakes the sentinel: it naps instead, not armed, and looks in at the end of each nap, until it could help again.
+void Backoff::look_back() {
+  constexpr uint64_t shortest = 50000;
+  constexpr uint64_t longest = 1000000;
+  watched_ = false;
+  if (helped()) {
+    nap_ns_ = 0;
+  } else {
+    nap_ns_ = nap_ns_ == 0 ? shortest : std::min(2 * nap_ns_, longest);
+    rounds_ = all_rounds();
+  }
+}
+
 void Backoff::sleep(Sleeper& me) {
   Thread& thread = world.multiple ? hot_thread() : main_thread;
   count(thread.sleeps);
@@ -205,7 +238,7 @@ void Backoff::sleep(Sleeper& me) {
   for (uint32_t i = 0; i < world.lane_map.lanes(); ++i) {
     look_soon |= world.multiple ? lanes[i].at_work.load(std::memory_order_relaxed) : lanes[i].streams != nullptr;
   }
-  const uint64_t time_ns = look_soon ? soon : second;
+  const uint64_t time_ns = nap_ns_ != 0 ? nap_ns_ : look_soon ? soon : second;
   if (me.sentinel && world.host != nullptr) return world.host->sleep(time_ns);
   // Alone in a job, with one thread at a time, nobody can wake us.
   const uint64_t shown_ns = world.multiple ? time_ns : soon;
@@ -221,10 +254,16 @@ void Backoff::get_up(Sleeper& me) {
   while (*at != &me) at = &(*at)->next;
   *at = me.next;
   sleepers.fetch_sub(1, std::memory_order_relaxed);
+  if (me.request != nullptr) {
+    std::atomic_ref(const_cast<bool&>(me.request->slept_on)).store(false, std::memory_order_relaxed);
+  } else {
+    any_sleepers.fetch_sub(1, std::memory_order_relaxed);
+  }
 }
 
 // Under sleep_lock, which keeps the sleeper where it is.
 void Backoff::wake(Sleeper& sleeper) {
+  wakes.fetch_add(1, std::memory_order_relaxed);
   if (sleeper.sentinel) {
     world.host->wake();
   } else {
@@ -234,6 +273,13 @@ void Backoff::wake(Sleeper& sleeper) {
 }
 
 void wake_sleepers(const Request* request) {
+  // The request may be its owner's again, but not while the owner sleeps on it.
+  const bool slept_on =
+      request != nullptr && std::atomic_ref(const_cast<bool&>(request->slept_on)).load(std::memory_order_relaxed);
+  if (!slept_on) {
+    if (request != nullptr) Backoff::others_done.fetch_add(1, std::memory_order_relaxed);
+    if (Backoff::any_sleepers.load(std::memory_order_relaxed) == 0) return;
+  }
   std::lock_guard guard(sleep_lock);
   for (Backoff::Sleeper* s = Backoff::first_sleeper; s != nullptr; s = s->next) {
     if (s->request == nullptr || s->request == request) Backoff::wake(*s);

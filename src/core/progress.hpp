@@ -28,11 +28,16 @@ class Backoff {
   Backoff(const Backoff&) = delete;
   Backoff& operator=(const Backoff&) = delete;
 
-  void something_happened() { rounds_ = 0; }
+  // Progress was made, though not what is waited for.
+  void something_happened() {
+    if (!slept_ || helped()) rounds_ = 0;
+  }
 
   // Spins, yields, or sleeps. Before sleeping `ready` is asked once more.
   template <class Ready>
   void pause(Ready&& ready) {
+    if (watched_) [[unlikely]]
+      look_back();
     if (++rounds_ == crowd_round) note_crowd();
     if (rounds_ <= spin_rounds.load(std::memory_order_relaxed)) return relax();
     if (rounds_ <= all_rounds()) return yield();
@@ -71,7 +76,9 @@ class Backoff {
   void note_crowd();
   void lie_down(Sleeper& me);
   static bool stirs(const Sleeper& me);
-  static void sleep(Sleeper& me);
+  void sleep(Sleeper& me);
+  bool helped() const;
+  void look_back();
   static void get_up(Sleeper& me);
   static void wake(Sleeper& sleeper);
   void leave();
@@ -83,11 +90,21 @@ class Backoff {
   }
   static Sleeper* first_sleeper;  // under sleep_lock, as the next
   static Backoff* sentinel;       // whose turn it is to watch for messages: awake, or asleep on the attention word
+  static std::atomic<uint32_t> any_sleepers;  // those that wait for no certain request
+  static std::atomic<uint64_t> wakes;         // sleepers woken so far
+  static std::atomic<uint64_t>
+      others_done;  // requests completed, while there were sleepers, that none of them sleeps on
 
   const Request* request_;
   uint32_t rounds_ = 0;
   bool counted_ = false;  // among the threads that wait and are awake
   bool slept_ = false;
+  // Of the sentinel: it has slept since it last looked back, and how things were before; how long it naps, not 0 while
+  // threads that are awake take the messages.
+  bool watched_ = false;
+  uint64_t others_before_ = 0;
+  uint64_t wakes_before_ = 0;
+  uint64_t nap_ns_ = 0;
 };
 
 // Makes progress until `ready` holds.

@@ -79,6 +79,7 @@ struct alignas(64) Request : base::Object {
   int32_t partner = 0;      // persistent requests: destination or source
   uint16_t lane = 0;        // of this process, where the operation ends
   uint16_t their_lane = 0;  // of the peer, where chunks go (R1)
+  bool slept_on = false;    // a thread sleeps until it is done
 };
 static_assert(sizeof(Request) <= 256);
 
@@ -87,7 +88,7 @@ inline constexpr uint16_t any_lane = 0xffff;  // of a receive with wildcards
 // Threads of this process that sleep in a wait: see progress.hpp. Zero for a process with one thread.
 extern std::atomic<uint32_t> sleepers;
 // Wakes who waits for this request, and who waits for anything (nullptr: only those).
-[[gnu::cold, gnu::noinline]] void wake_sleepers(const Request* request);
+[[gnu::noinline]] void wake_sleepers(const Request* request);
 
 // Something happened that a thread may wait for. The store before it needs no fence: see docs/threads.md, "Sleep".
 inline void tell_sleepers(const Request* request) {

@@ -198,7 +198,7 @@ Counters counters() {
     all.unexpected += lanes[i].unexpected;
     all.lock_waits += lanes[i].lock_waits;
     all.settlements += lanes[i].settlements;
-    all.arrived[i] = lanes[i].arrived;
+    all.arrived[i] = lanes[i].arrived.load(std::memory_order_relaxed);
   }
   return all;
 }

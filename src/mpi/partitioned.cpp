@@ -8,6 +8,7 @@
 // the sender is one message with a tag of its own on a second context. The receiver posts all of them at MPI_Start, or,
 // if the sender was not initialised by then, when its geometry comes.
 #include <climits>
+#include <mutex>
 #include <new>
 #include <vector>
 
@@ -47,17 +48,29 @@ struct Side {
   int64_t count = 0;       // elements in each
   bool sender = false;
   int32_t user_tag = 0;
-  Geometry sent;     // by the sender; the receiver learns it
-  int64_t open = 0;  // partitions of the sender that are not through in this round
-  // What Pready and Parrived ask, by the sender's partitions. Of a receiver empty until the geometry is there.
+  Geometry sent;                  // by the sender; the receiver learns it
+  std::atomic<int64_t> open = 0;  // partitions of the sender that are not through in this round
+  // What Pready and Parrived ask, by the sender's partitions. Of a receiver only when `counted`. See is_through().
   std::vector<uint8_t> through;
+  std::atomic<bool> counted = false;
+  // Under `meeting`:
   Request* setup = nullptr;  // receiver: waits for the geometry
   bool met = false;          // receiver: the geometry is here
+  bool waiting = false;      // receiver: started, to go on when the geometry comes
   Side* next = nullptr;      // senders: all that live
 
   int64_t bytes() const { return partitions * count * type->size; }
+
+  // Threads mark and ask at the same time.
+  void set_through(int64_t i) { std::atomic_ref(through[static_cast<size_t>(i)]).store(1, std::memory_order_release); }
+  bool is_through(int64_t i) const {
+    auto& flag = const_cast<uint8_t&>(through[static_cast<size_t>(i)]);
+    return std::atomic_ref(flag).load(std::memory_order_acquire) !=
+           0;  // pairs with the release above: the data is here
+  }
 };
 
+constinit base::Lock meeting;  // of sides that meet, and of what follows
 constinit Side* senders = nullptr;
 constinit int32_t next_tag = 0;
 
@@ -88,7 +101,8 @@ void* offset(void* base, int64_t bytes) {
 
 // The last thing done to a side in a round: the user may have freed it, so it may be gone afterwards.
 void end_partition(Side& side) {
-  if (--side.open == 0) core::complete(*side.request);
+  Request* request = side.request;
+  if (side.open.fetch_sub(1, std::memory_order_acq_rel) == 1) core::complete(*request);
 }
 
 bool partition_left(Request& r) {
@@ -101,7 +115,7 @@ bool partition_left(Request& r) {
 int send_partition(Side& side, int64_t partition) {
   Comm& comm = *static_cast<Comm*>(side.request->comm);
   const int32_t dest = side.request->partner;
-  side.through[static_cast<size_t>(partition)] = 1;
+  side.set_through(partition);
   if (dest == MPI_PROC_NULL) {
     end_partition(side);
     return MPI_SUCCESS;
@@ -177,9 +191,9 @@ bool piece_came(Request& r) {
                      piece->packed, r.received);
     delete[] piece->packed;
   }
-  if (request.error == MPI_SUCCESS) request.error = r.error;
-  request.received += r.received;
-  side.through[static_cast<size_t>(piece->index)] = 1;
+  if (r.error != MPI_SUCCESS) std::atomic_ref(request.error).store(r.error, std::memory_order_relaxed);
+  std::atomic_ref(request.received).fetch_add(r.received, std::memory_order_relaxed);
+  side.set_through(piece->index);
   delete piece;
   core::free_request(&r);
   end_partition(side);
@@ -213,6 +227,7 @@ int receive_pieces(Side& side) {
   const int32_t first_tag = side.sent.tag;
   side.through.assign(static_cast<size_t>(pieces), 0);
   side.open = pieces;
+  side.counted.store(true, std::memory_order_release);
   if (pieces == 0) core::complete(*side.request);
   // The last piece may end the side, also one that was here before.
   for (int64_t i = 0; i < pieces; ++i) {
@@ -238,15 +253,20 @@ struct Setup {
 
 bool geometry_came(Request& r) {
   auto* setup = static_cast<Setup*>(r.owner);
-  Side* side = setup->side;
-  const Geometry geometry = setup->geometry;
+  Side* waiting = nullptr;
+  {
+    std::lock_guard guard(meeting);
+    if (Side* side = setup->side) {
+      side->setup = nullptr;
+      side->met = true;
+      side->sent = setup->geometry;
+      if (side->waiting) waiting = side;
+      side->waiting = false;
+    }
+  }
   delete setup;
   core::free_request(&r);
-  if (side == nullptr) return false;
-  side->setup = nullptr;
-  side->met = true;
-  side->sent = geometry;
-  if (side->request->flags.active && !core::is_done(*side->request)) (void)receive_pieces(*side);
+  if (waiting != nullptr) (void)receive_pieces(*waiting);
   return false;
 }
 
@@ -275,12 +295,17 @@ int start_receiving(Request& request) {
     core::complete(request);
     return MPI_SUCCESS;
   }
-  return side.met ? receive_pieces(side) : MPI_SUCCESS;
+  {
+    std::lock_guard guard(meeting);
+    side.waiting = !side.met;
+    if (side.waiting) return MPI_SUCCESS;
+  }
+  return receive_pieces(side);
 }
 
 // Whether the sender's partitions that hold a partition of the receiver are all here.
 bool has_arrived(const Side& side, int64_t partition) {
-  if (!side.met) return false;
+  if (!side.counted.load(std::memory_order_acquire)) return false;
   const int64_t mine = side.count * side.type->size;
   const int64_t theirs = side.sent.bytes;
   int64_t first = partition;
@@ -293,7 +318,7 @@ bool has_arrived(const Side& side, int64_t partition) {
     last = side.sent.partitions - 1;
   }
   for (int64_t i = first; i <= last && i < side.sent.partitions; ++i) {
-    if (side.through[static_cast<size_t>(i)] == 0) return false;
+    if (!side.is_through(i)) return false;
   }
   return last < side.sent.partitions || side.open == 0;
 }
@@ -302,6 +327,7 @@ bool has_arrived(const Side& side, int64_t partition) {
 
 void end_side(Request& request) {
   auto* side = static_cast<Side*>(request.owner);
+  std::lock_guard guard(meeting);
   if (side->setup != nullptr) static_cast<Setup*>(side->setup->owner)->side = nullptr;
   for (Side** at = &senders; *at != nullptr; at = &(*at)->next) {
     if (*at != side) continue;
@@ -375,7 +401,7 @@ int check_ready(const Side& side, const char* function, int64_t partition) {
   if (!side.request->flags.active) {
     return fail(comm, function, MPI_ERR_REQUEST, "the partitioned send is not started");
   }
-  if (side.through[static_cast<size_t>(partition)] != 0) {
+  if (side.is_through(partition)) {
     return fail(comm, function, MPI_ERR_ARG, "partition %lld was marked ready already",
                 static_cast<long long>(partition));
   }
@@ -411,9 +437,12 @@ int psend_init_c(const void* buf, int partitions, MPI_Count count, MPI_Datatype 
   if (r == nullptr) return no_memory(op.comm, function);
   Side& side = *static_cast<Side*>(r->owner);
   side.through.assign(static_cast<size_t>(partitions), 0);
-  side.sent = {partitions, count * op.type->size, take_tags(partitions), 0};
-  side.next = senders;
-  senders = &side;
+  {
+    std::lock_guard guard(meeting);
+    side.sent = {partitions, count * op.type->size, take_tags(partitions), 0};
+    side.next = senders;
+    senders = &side;
+  }
   int error = dest == MPI_PROC_NULL ? MPI_SUCCESS : announce(*op.comm, side, dest);
   if (error != MPI_SUCCESS) {
     release(*r);
