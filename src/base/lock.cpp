@@ -21,8 +21,9 @@ void Lock::wait() {
   }
 }
 
-void Lock::wake() {
+int Lock::wake() {
   syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word_), FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  return 0;
 }
 
 }  // namespace weft::base

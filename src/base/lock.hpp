@@ -26,8 +26,10 @@ class Lock {
   }
   void unlock() {
     if (word_.exchange(free, std::memory_order_release) == wanted) [[unlikely]]
-      wake();
+      (void)wake();
   }
+  // The same as the last thing in a function: returns 0.
+  int unlock_or_wake() { return word_.exchange(free, std::memory_order_release) == wanted ? wake() : 0; }
   bool is_taken() const { return word_.load(std::memory_order_relaxed) != free; }
   // Whether somebody sleeps for it: a holder with a long job may give it back early.
   bool is_wanted() const { return word_.load(std::memory_order_relaxed) == wanted; }
@@ -38,7 +40,7 @@ class Lock {
   static constexpr uint32_t wanted = 2;  // taken, and somebody may sleep for it
 
   [[gnu::cold, gnu::noinline]] void wait();
-  [[gnu::cold, gnu::noinline]] void wake();
+  [[gnu::cold, gnu::noinline]] int wake();
 
   std::atomic<uint32_t> word_{free};
 };

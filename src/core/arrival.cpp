@@ -225,7 +225,7 @@ namespace {
 
 // A lane's part of what the process keeps at most.
 int64_t lane_limit() {
-  return unexpected_limit.value() >> world.lane_map.shift;
+  return unexpected_limit.value() >> world.lane_map.lanes_log2();
 }
 
 }  // namespace

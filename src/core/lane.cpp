@@ -9,6 +9,7 @@
 namespace weft::core {
 
 constinit Lane lanes[transport::max_lanes];
+constinit Lane* lane_table[transport::max_lanes] = {};
 
 LaneGuard::LaneGuard(Lane& lane) : lane_(lane) {
   if (!world.multiple) return;

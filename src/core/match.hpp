@@ -186,6 +186,9 @@ class Matcher {
   // Visits all unexpected messages in order of arrival.
   Unexpected* first_unexpected() const { return first_; }
 
+  // Whether messages are kept, of a lane that is share()d.
+  bool keeps_any() const { return busy_.load(std::memory_order_relaxed) != 1; }
+
   // Messages kept now. Any thread may ask.
   uint32_t kept() const { return busy_.load(std::memory_order_relaxed) - extra_; }
 

@@ -58,7 +58,7 @@ void address(Request& r, uint32_t context, int32_t dest, int32_t tag) {
   r.peer = &world.peer(r.comm->job_rank(dest));
   r.match = {context, r.comm->rank, tag, r.peer->lane_map.lane_of(context, r.comm->rank, tag)};
   if (r.peer->lane_map.mask != 0 && !r.comm->unordered && r.peer->transport != world.self) {
-    r.match.stamp = next_stamp(this_thread(), context, dest);
+    r.match.stamp = r.peer->stamps.slot(context).next(this_thread());
   }
   r.lane = static_cast<uint16_t>(world.lane_map.lane_of(context, r.comm->rank, tag));
 }
@@ -219,9 +219,10 @@ void start_receive(Request& r, uint32_t context, int32_t source, int32_t tag) {
   world.wildcards.post(r);
 }
 
-void attend(Peer& peer) {
+int attend(Peer& peer) {
   peer.near->attend();
   if (peer.near->congested()) peer.close_way();
+  return 0;
 }
 
 int32_t send(Comm& comm, uint32_t context, const void* buffer, int64_t count, Type& type, int32_t dest, int32_t tag) {

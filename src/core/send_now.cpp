@@ -12,7 +12,8 @@ namespace {
       transport::Post::done) [[unlikely]] {
     return false;
   }
-  sent_now(me, peer, way, bytes);
+  if (sent_now(me, way, bytes)) [[unlikely]]
+    (void)attend(peer);
   return true;
 }
 
@@ -33,7 +34,7 @@ bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t by
     Thread& me = this_thread();
     if (peer.lane_map.mask != 0) {
       envelope.lane = peer.lane_map.lane_of(context, comm.rank, tag);
-      if (!comm.unordered) envelope.stamp = next_stamp(me, context, dest);
+      if (!comm.unordered) envelope.stamp = peer.stamps.slot(context).next(me);
     }
     if (world.design == Design::global) [[unlikely]]
       return write_locked(peer, *way, envelope, buffer, bytes);

@@ -12,35 +12,75 @@
 
 namespace weft::core {
 
-// What the peer's attention word asks for: waking it, or closing its way to data.
-[[gnu::noinline]] void attend(Peer& peer);
+// What one cell of the ring takes.
+inline constexpr int64_t tiny_bytes = transport::shm::inline_bytes;
 
-// What follows a message in the ring: it is counted, and the peer's attention word looked at.
-[[gnu::always_inline]] inline void sent_now(Thread& me, Peer& peer, transport::shm::ShmEndpoint& open, int64_t bytes) {
+// What the peer's attention word asks for: waking it, or closing its way to data. Returns 0, for callers in a hurry:
+// they are done, and only jump here.
+[[gnu::noinline]] int attend(Peer& peer);
+
+// What follows a message in the ring: it is counted, and the peer's attention word looked at. True: attend() to it.
+[[gnu::always_inline]] inline bool sent_now(Thread& me, const transport::shm::ShmEndpoint& way, int64_t bytes) {
   PathCount& sent = me.sent[static_cast<int>(Path::mailbox)];
   count(sent.messages);
   count(sent.bytes, static_cast<uint64_t>(bytes));
   std::atomic_signal_fence(std::memory_order_seq_cst);  // see ShmTransport::arm()
-  if (open.attention().load(std::memory_order_relaxed) != 0) [[unlikely]]
-    attend(peer);
+  return way.attention().load(std::memory_order_relaxed) != 0;
 }
 
-// Sends what fits into one cell (8 bytes), from a process that communicates with one thread at a time, to a peer with
+// What became of an attempt to send at once.
+enum class Tried : uint8_t { not_sent, sent, sent_and_attend };
+[[gnu::always_inline]] inline Tried tried(bool calls_for_attention) {
+  return calls_for_attention ? Tried::sent_and_attend : Tried::sent;
+}
+
+// The peer behind a rank, as far as it is known.
+[[gnu::always_inline]] inline Peer& known_peer(const Comm& comm, int32_t dest) {
+  return *world.peers[comm.job_rank(dest)].load(std::memory_order_acquire);
+}
+
+// Sends at most tiny_bytes, from a process that communicates with one thread at a time, to a peer with
 // one lane. Point-to-point context.
-[[gnu::always_inline]] inline bool send_tiny(const Comm& comm, const void* buffer, int64_t bytes, int32_t dest,
-                                             int32_t tag) {
-  Peer& peer = *world.peers[comm.job_rank(dest)].load(std::memory_order_acquire);
+[[gnu::always_inline]] inline Tried send_tiny(const Comm& comm, Peer& peer, const void* buffer, int64_t bytes,
+                                              int32_t tag) {
   transport::shm::ShmEndpoint* const open = peer.open.load(std::memory_order_relaxed);
-  if (open == nullptr || bytes > transport::shm::inline_bytes) [[unlikely]]
-    return false;
+  if (open == nullptr) [[unlikely]]
+    return Tried::not_sent;
   uint64_t position;
-  auto* cell = open->ring().try_reserve(&position);
-  if (cell == nullptr) [[unlikely]]
-    return false;
+  transport::shm::Cell<>* cell;
+  if (!open->ring().try_reserve(&cell, &position)) [[unlikely]]
+    return Tried::not_sent;
   open->ring().fill(cell, position, wire::eager, {comm.context, comm.rank, tag, 0}, buffer,
                     static_cast<uint32_t>(bytes));
-  sent_now(main_thread, peer, *open, bytes);
-  return true;
+  return tried(sent_now(main_thread, *open, bytes));
+}
+
+// The same at MPI_THREAD_MULTIPLE, to a peer with any number of lanes. No lock is taken.
+[[gnu::always_inline]] inline Tried send_tiny_wide(const Comm& comm, Peer& peer, const void* buffer, int64_t bytes,
+                                                   int32_t tag) {
+  transport::shm::ShmEndpoint* const way = peer.wide.load(std::memory_order_relaxed);
+  Thread* const me = own_thread;
+  if (way == nullptr) [[unlikely]]
+    return Tried::not_sent;
+  uint32_t lane = 0;
+  uint64_t stamp = 0;
+  if (peer.lane_map.mask != 0) {
+    lane = peer.lane_map.lane_of(comm.lane_seed, tag);
+    StampSlot& slot = peer.stamps.slot(comm.context);
+    if (!slot.belongs_to(me)) [[unlikely]]  // nobody's belongs to a thread not known yet
+      return Tried::not_sent;
+    stamp = slot.next_own();
+  } else if (me == nullptr || world.design == Design::global) [[unlikely]] {
+    return Tried::not_sent;
+  }
+  auto& ring = way->ring(lane);
+  uint64_t position;
+  transport::shm::Cell<>* cell;
+  if (!ring.try_reserve(&cell, &position)) [[unlikely]]
+    return Tried::not_sent;
+  ring.fill(cell, position, wire::eager, {comm.context, comm.rank, tag, 0, stamp}, buffer,
+            static_cast<uint32_t>(bytes));
+  return tried(sent_now(*me, *way, bytes));
 }
 
 // Sends what fits into the mailbox, whatever the threads and lanes. No lock is taken (but by design `global`).

@@ -26,10 +26,6 @@ WEFT_SETTING(clock_setting);
 bool clock_trusted = false;
 std::atomic<uint64_t> own_count = 0;  // of messages to ourselves, without a trusted clock
 
-Thread* shared_owner() {
-  return reinterpret_cast<Thread*>(1);
-}
-
 uint64_t read_clock() {
 #if defined(__x86_64__)
   // The fence lets all earlier loads, with which this thread may have synchronised, complete first.
@@ -58,13 +54,14 @@ bool kernel_trusts_clock() {
 
 }  // namespace
 
-constinit StampSlot stamps[stamp_slots];
+constinit Thread no_thread;
+constinit Thread several_threads;
 
 uint64_t StampSlot::next_shared(Thread& me) {
   if (!clock_trusted) return common_.fetch_add(1, std::memory_order_acq_rel) + 1;
-  Thread* owner = nullptr;
+  Thread* owner = &no_thread;
   if (owner_.compare_exchange_strong(owner, &me, std::memory_order_acq_rel)) return count_ = read_clock();
-  if (owner != shared_owner()) owner_.store(shared_owner(), std::memory_order_release);
+  if (owner != &several_threads) owner_.store(&several_threads, std::memory_order_release);
   return read_clock();
 }
 

@@ -12,30 +12,34 @@
 namespace weft::core {
 
 struct Thread;
+extern Thread no_thread;
+extern Thread several_threads;
 
 class StampSlot {
  public:
-  uint64_t next(Thread& me) {
-    if (owner_.load(std::memory_order_acquire) == &me) [[likely]]
-      return ++count_;
-    return next_shared(me);
-  }
+  uint64_t next(Thread& me) { return belongs_to(&me) ? next_own() : next_shared(me); }
+
+  // The two steps of a thread that owns the slot.
+  bool belongs_to(const Thread* me) const { return owner_.load(std::memory_order_acquire) == me; }
+  uint64_t next_own() { return ++count_; }
 
  private:
   uint64_t next_shared(Thread& me);
 
-  alignas(64) std::atomic<Thread*> owner_ = nullptr;  // nullptr: nobody has sent; shared_owner(): two threads have
-  uint64_t count_ = 0;                                // the owner's
-  std::atomic<uint64_t> common_ = 0;                  // where the processor's clock is not trusted
+  alignas(64) std::atomic<Thread*> owner_ = &no_thread;  // so far; several_threads once two have sent
+  uint64_t count_ = 0;                                   // the owner's
+  std::atomic<uint64_t> common_ = 0;                     // where the processor's clock is not trusted
 };
 
-inline constexpr uint32_t stamp_slots = 256;
-extern StampSlot stamps[stamp_slots];
+// Of the messages to one peer, by communicator; those that share a slot are only slower.
+class Stamps {
+ public:
+  StampSlot& slot(uint32_t context) { return slots_[(context >> 1) % count]; }
 
-// The stamp of a message on a communicator to a rank of it.
-inline uint64_t next_stamp(Thread& me, uint32_t context, int32_t dest) {
-  return stamps[((context >> 1) * 61 + static_cast<uint32_t>(dest)) % stamp_slots].next(me);
-}
+ private:
+  static constexpr uint32_t count = 16;
+  StampSlot slots_[count];
+};
 
 // The stamp of a message to ourselves, taken when it is kept.
 uint64_t own_stamp();

@@ -70,12 +70,13 @@ transport::LaneMap make_lane_map() {
   const auto wanted = static_cast<uint32_t>(lane_count.value() != 0 ? lane_count.value() : world.cpus);
   const uint32_t count = std::bit_ceil(std::min(wanted, transport::max_lanes));
   const uint32_t spread = world.design == Design::hot ? ~0u : 0;
-  return {count - 1, static_cast<uint32_t>(std::countr_zero(count)), spread};
+  return {count - 1, spread};
 }
 
 void open_lanes() {
   for (uint32_t i = 0; i < world.lane_map.lanes(); ++i) {
     lanes[i].index = i;
+    lane_table[i] = &lanes[i];
     if (world.host == shared_memory) lanes[i].ring = &shared_memory->ring(i);
     if (world.multiple) lanes[i].matcher.share(world.lane_map.lanes() > 1);
   }

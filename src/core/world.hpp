@@ -9,6 +9,7 @@
 
 #include "boot/job.hpp"
 #include "core/lane.hpp"
+#include "core/stamp.hpp"
 #include "transport/api/transport.hpp"
 #include "transport/shm/transport.hpp"
 
@@ -27,6 +28,7 @@ struct Peer {
   transport::Endpoint* endpoint = nullptr;
   transport::Transport* transport = nullptr;
   transport::LaneMap lane_map;
+  Stamps stamps;
   int32_t rank = -1;
   std::atomic<bool> readable = false;  // a direct read of the peer's memory has worked
 

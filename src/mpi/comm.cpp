@@ -54,6 +54,7 @@ void describe_comm(Comm& comm, uint32_t context, core::Group* group) {
   comm.context = context;
   comm.group = group;
   comm.rank = group->rank;
+  comm.lane_seed = core::world.lane_map.seed_of(context, group->rank);
   comm.size = group->size;
   comm.first = group->first;
   comm.stride = group->stride;

@@ -55,6 +55,7 @@ Comm& nursery() {
     auto* comm = new Comm;  // never a handle, hence not in the arena; kept until the process ends
     comm->context = 0xfffffff2u;
     comm->rank = core::world.rank;
+    comm->lane_seed = core::world.lane_map.seed_of(comm->context, comm->rank);
     comm->size = core::world.size;
     comm->errhandler = errhandler_of(MPI_ERRORS_ARE_FATAL);
     comm->kind = base::Kind::communicator;

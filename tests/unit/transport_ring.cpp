@@ -57,11 +57,12 @@ struct Content {
 };
 
 // As core sends: a small message at times by the inlined attempt first.
-template <class Writer>
-Post write(Writer& writer, const Content& m) {
+template <template <class> class Atomic>
+Post write(RingWriter<Atomic>& writer, const Content& m) {
   if (m.bytes <= inline_bytes && m.envelope.stamp % 2 == 0) {
     uint64_t position;
-    if (auto* cell = writer.try_reserve(&position)) {
+    Cell<Atomic>* cell;
+    if (writer.try_reserve(&cell, &position)) {
       writer.fill(cell, position, message_kind, m.envelope, m.data, m.bytes);
       return Post::done;
     }

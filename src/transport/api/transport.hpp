@@ -7,6 +7,7 @@
 // arrives. Types are erased here, once: core makes one indirect call per message.
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -28,15 +29,25 @@ inline constexpr int stamp_bits = 53;  // of it that travel
 // How a process spreads messages over its lanes.
 struct LaneMap {
   uint32_t mask = 0;    // lanes - 1; their number is a power of two
-  uint32_t shift = 0;   // its logarithm
   uint32_t spread = 0;  // all ones: by source and tag too; 0: by communicator alone
 
   uint32_t lanes() const { return mask + 1; }
+  uint32_t lanes_log2() const { return static_cast<uint32_t>(std::popcount(mask)); }
 
-  // Consecutive contexts, sources or tags come on different lanes. The folds do the same for strides of a power of two.
+  // Consecutive contexts, sources or tags come on different lanes. Folding higher bits in does the same for strides.
   uint32_t lane_of(uint32_t context, int32_t source, int32_t tag) const {
-    uint32_t x = (context >> 1) + ((static_cast<uint32_t>(source) + static_cast<uint32_t>(tag)) & spread);
-    x += (x >> shift) + (x >> (2 * shift));
+    return fold((context >> 1) + ((static_cast<uint32_t>(source) + static_cast<uint32_t>(tag)) & spread));
+  }
+  // The same in two steps: what does not change, and the tag.
+  uint32_t seed_of(uint32_t context, int32_t source) const {
+    return (context >> 1) + (static_cast<uint32_t>(source) & spread);
+  }
+  uint32_t lane_of(uint32_t seed, int32_t tag) const { return fold(seed + (static_cast<uint32_t>(tag) & spread)); }
+
+ private:
+  uint32_t fold(uint32_t x) const {
+    x ^= x >> 3;
+    x ^= x >> 6;
     return x & mask;
   }
 };

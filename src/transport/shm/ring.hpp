@@ -25,6 +25,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "base/tsan.hpp"
 #include "transport/api/transport.hpp"
 
 namespace weft::transport::shm {
@@ -122,21 +123,23 @@ class RingWriter {
   }
 
   // One attempt at a message of one cell, in two steps, small enough to be inlined where it is worth it: first its cell
-  // is reserved, nullptr when another writer was faster or when there may be no room (then write() decides); then it
+  // is reserved, not so when another writer was faster or when there may be no room (then write() decides); then it
   // must be filled, at once.
-  [[gnu::always_inline]] Cell<Atomic>* try_reserve(uint64_t* position) {
+  [[gnu::always_inline]] bool try_reserve(Cell<Atomic>** cell, uint64_t* position) {
     Atomic<uint64_t>& tail = control_->tail;
     *position = tail.load(std::memory_order_relaxed);
     if (*position < limit_.load(std::memory_order_acquire) &&
         tail.compare_exchange_strong(*position, *position + 1, std::memory_order_acq_rel, std::memory_order_relaxed))
         [[likely]] {
-      return at(*position);
+      *cell = at(*position);
+      return true;
     }
-    return nullptr;
+    return false;
   }
   [[gnu::always_inline]] static void fill(Cell<Atomic>* cell, uint64_t position, uint8_t kind, const Envelope& envelope,
                                           const void* data, uint32_t bytes) {
     prefetch_for_write(cell + prefetch_cells);
+    base::take_from_process(cell);
     write_envelope(*cell, envelope);
     uint64_t word;
     if (bytes == 8) [[likely]] {
@@ -146,6 +149,7 @@ class RingWriter {
       copy_small(cell->data, data, bytes);
       word = word_of(position, kind, bytes, envelope.stamp);
     }
+    base::give_to_process(cell);
     cell->word.store(word, std::memory_order_release);
   }
 
@@ -194,12 +198,16 @@ class RingWriter {
     } while (!control_->tail.compare_exchange_weak(position, position + pad + cells, std::memory_order_acq_rel,
                                                    std::memory_order_relaxed));
     if (pad != 0) {
+      base::take_from_process(at(position));
+      base::give_to_process(at(position));
       at(position)->word.store(word_of(position, pad_kind, static_cast<uint32_t>(pad)), std::memory_order_release);
       position += pad;
     }
     Cell<Atomic>* cell = at(position);
+    for (uint64_t i = 0; i < cells; ++i) base::take_from_process(cell + i);
     write_envelope(*cell, envelope);
     std::memcpy(reinterpret_cast<unsigned char*>(cell) + data_offset, data, bytes);
+    for (uint64_t i = 0; i < cells; ++i) base::give_to_process(cell + i);
     cell->word.store(word_of(position, kind, bytes, envelope.stamp), std::memory_order_release);
     return Post::done;
   }

@@ -18,6 +18,7 @@
 #include "base/clock.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "base/tsan.hpp"
 
 namespace weft::transport::shm {
 
@@ -143,6 +144,7 @@ Staging ShmTransport::reserve_staging(size_t bytes) {
     while (run < need && !busy(at + run)) ++run;
     if (run < need) continue;
     for (int i = at; i < at + need; ++i) control_->staging_busy[i].store(1, std::memory_order_relaxed);
+    base::take_from_process(control_);
     staging_next_ = at + need < count ? at + need : 0;
     return {region_ + layout_.staging_offset + static_cast<size_t>(at) * layout_.staging_buffer,
             static_cast<uint64_t>(at)};
@@ -253,7 +255,7 @@ ShmEndpoint::ShmEndpoint(ShmTransport& owner, int rank, char* region)
   attention_ = &control_->attention;
   const uint32_t published = control_->lanes.load(std::memory_order_acquire);
   const uint32_t lanes = published & ~Control::spread_all;
-  lanes_ = {lanes - 1, static_cast<uint32_t>(std::countr_zero(lanes)), published & Control::spread_all ? ~0u : 0u};
+  lanes_ = {lanes - 1, published & Control::spread_all ? ~0u : 0u};
   rings_ = std::make_unique<Writer[]>(lanes);
   const size_t stride = owner.layout_.ring_stride(lanes);
   for (uint32_t lane = 0; lane < lanes; ++lane) {
@@ -264,6 +266,7 @@ ShmEndpoint::ShmEndpoint(ShmTransport& owner, int rank, char* region)
 }
 
 Post ShmEndpoint::send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) {
+  base::give_to_process(owner_.control_);  // the staging memory that the message may name
   Post post = rings_[envelope.lane].write(kind, envelope, data, bytes);
   std::atomic_signal_fence(std::memory_order_seq_cst);  // see arm(): the compiler must keep the order too
   if (control_->attention.load(std::memory_order_relaxed) & asleep) [[unlikely]]
