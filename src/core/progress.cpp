@@ -179,11 +179,13 @@ void Backoff::lie_down(Sleeper& me) {
       any_sleepers.fetch_add(1, std::memory_order_relaxed);
     }
     sleepers.fetch_add(1, std::memory_order_seq_cst);
-    if (sentinel == nullptr && world.host != nullptr) sentinel = this;
+    // Who lies down while the sentinel naps takes its place: somebody must be woken by a message.
+    const bool vacant = sentinel == nullptr || (sentinel != this && sentinel->nap_ns_ != 0);
+    if (vacant && world.host != nullptr) sentinel = this;
+    if (sentinel != this) nap_ns_ = 0;
     me.sentinel = sentinel == this && nap_ns_ == 0;
     watched_ = sentinel == this;
-    others_before_ = others_done.load(std::memory_order_relaxed);
-    wakes_before_ = wakes.load(std::memory_order_relaxed);
+    just_before_ = before_sleep_ = now();
   }
   if (me.sentinel) {
     world.host->arm();
@@ -205,11 +207,15 @@ bool Backoff::stirs(const Sleeper& me) {
   return false;
 }
 
-// Whether what went on since this thread last lay down was of use to those who sleep, and not only to threads that are
-// awake and see to their messages themselves.
-bool Backoff::helped() const {
-  return wakes.load(std::memory_order_relaxed) != wakes_before_ ||
-         others_done.load(std::memory_order_relaxed) == others_before_;
+Backoff::Deeds Backoff::now() {
+  return {wakes.load(std::memory_order_relaxed), others_done.load(std::memory_order_relaxed)};
+}
+
+// Whether what went on was of use to those who sleep, and not only to threads that are awake and see to their messages
+// themselves.
+bool Backoff::helped(const Deeds& since) {
+  const Deeds done = now();
+  return done.wakes != since.wakes || done.others_done == since.others_done;
 }
 
 // While messages come for threads that are awake and wait for them, it is a burden on those, and on who sends, that
@@ -218,7 +224,8 @@ void Backoff::look_back() {
   constexpr uint64_t shortest = 50000;
   constexpr uint64_t longest = 1000000;
   watched_ = false;
-  if (helped()) {
+  std::lock_guard guard(sleep_lock);
+  if (sentinel != this || helped(before_sleep_)) {
     nap_ns_ = 0;
   } else {
     nap_ns_ = nap_ns_ == 0 ? shortest : std::min(2 * nap_ns_, longest);

@@ -30,7 +30,8 @@ class Backoff {
 
   // Progress was made, though not what is waited for.
   void something_happened() {
-    if (!slept_ || helped()) rounds_ = 0;
+    if (!slept_ || helped(just_before_)) rounds_ = 0;
+    if (slept_) just_before_ = now();
   }
 
   // Spins, yields, or sleeps. Before sleeping `ready` is asked once more.
@@ -45,7 +46,7 @@ class Backoff {
     lie_down(me);
     if (ready() || stirs(me)) {
       get_up(me);
-      rounds_ = 0;
+      rounds_ = world.multiple ? all_rounds() : 0;  // what stirs may be for others: try again to sleep
     } else {
       sleep(me);
       get_up(me);
@@ -77,7 +78,13 @@ class Backoff {
   void lie_down(Sleeper& me);
   static bool stirs(const Sleeper& me);
   void sleep(Sleeper& me);
-  bool helped() const;
+  // What was done for others, as counted so far.
+  struct Deeds {
+    uint64_t wakes = 0;
+    uint64_t others_done = 0;
+  };
+  static Deeds now();
+  static bool helped(const Deeds& since);
   void look_back();
   static void get_up(Sleeper& me);
   static void wake(Sleeper& sleeper);
@@ -99,11 +106,11 @@ class Backoff {
   uint32_t rounds_ = 0;
   bool counted_ = false;  // among the threads that wait and are awake
   bool slept_ = false;
+  Deeds just_before_;
   // Of the sentinel: it has slept since it last looked back, and how things were before; how long it naps, not 0 while
   // threads that are awake take the messages.
   bool watched_ = false;
-  uint64_t others_before_ = 0;
-  uint64_t wakes_before_ = 0;
+  Deeds before_sleep_;
   uint64_t nap_ns_ = 0;
 };
 
