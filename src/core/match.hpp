@@ -212,16 +212,18 @@ class Matcher {
                        const Envelope& envelope);
   void raise_stamp(Envelope& envelope);
 
-  std::atomic<uint32_t> busy_{0};  // messages kept, and one more with several threads
+  // Every receive of the process looks at the first lane's `busy_`: on this line lies nothing that a posted receive or
+  // its message changes.
+  alignas(128) std::atomic<uint32_t> busy_{0};  // messages kept, and one more with several threads
   uint32_t extra_ = 0;
   bool several_ = false;
   bool hold_next_ = false;  // the message that add() gets next is pending
   uint32_t pending_ = 0;
-  Bin bins_[bin_count];
   Unexpected* first_ = nullptr;
   Unexpected* last_ = nullptr;
   struct Latest;
   Latest* latest_ = nullptr;
+  alignas(128) Bin bins_[bin_count];
 };
 
 }  // namespace weft::core
