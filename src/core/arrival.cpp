@@ -210,6 +210,12 @@ void on_arrival(const transport::Arrival& arrival) {
   }
 }
 
+void on_own_arrival(const transport::Arrival& arrival) {
+  std::atomic<uint64_t>& arrived = lane_of(arrival).arrived;
+  arrived.store(arrived.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  on_arrival(arrival);
+}
+
 void store(Request& r, int64_t position, const void* data, int64_t bytes) {
   const int64_t room = r.bytes - position;
   if (bytes > room) [[unlikely]]

@@ -118,7 +118,7 @@ void start(bool multiple) {
   world.buffer_limit = buffer_bytes();
   open_stamps();
   open_threads();
-  world.self = new transport::self::SelfTransport(on_arrival, world.lane_map);
+  world.self = new transport::self::SelfTransport(on_own_arrival, world.lane_map);
   shared_memory = new transport::shm::ShmTransport(world.rank, world.size, world.job.segment_fd, world.lane_map);
   if (world.size > 1) world.host = transport::mock::wrap_if_asked(shared_memory);
   open_lanes();

@@ -26,7 +26,8 @@ void free_unused_comms();
 // A communicator of `group` (whose reference it takes) that inherits from `parent`; nullptr when there is no memory.
 [[nodiscard]] Comm* new_comm(const Comm& parent, uint32_t context, core::Group* group);
 
-// Hints (comm_info.cpp): those the communicator knows are taken, others ignored.
-[[nodiscard]] int take_hints(const char* function, Comm& comm, const Info& info);
+// Hints (comm_info.cpp): those the communicator knows are taken, others ignored; nullptr gives none. Collective on
+// `parent`, since some need all ranks to agree.
+[[nodiscard]] int take_hints(const char* function, Comm& parent, Comm& comm, const Info* info);
 
 }  // namespace weft::mpi

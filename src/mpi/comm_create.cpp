@@ -90,8 +90,9 @@ int duplicate(const char* function, Comm& from, bool same_hints, const Info* inf
   int error = MPI_SUCCESS;
   if (same_hints) {
     comm->asserts.store(from.asserts.load(std::memory_order_relaxed), std::memory_order_relaxed);
-  } else if (info != nullptr) {
-    error = take_hints(function, *comm, *info);
+    comm->unordered = from.unordered;
+  } else {
+    error = take_hints(function, from, *comm, info);
   }
   if (error == MPI_SUCCESS) {
     error = copy_attributes(from, *comm);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Hints of communicators (MPI-5.0, 7.4.4).
 
+#include "mpi/agree.hpp"
 #include "mpi/comm.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/handles.hpp"
@@ -14,9 +15,10 @@ namespace {
 constexpr const char* hints[] = {"mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_exact_length",
                                  "mpi_assert_allow_overtaking", "mpi_assert_strict_persistent_collective_ordering"};
 
-}  // namespace
+constexpr uint8_t no_any_tag = 1u << 0;
+constexpr uint8_t allow_overtaking = 1u << 3;
 
-int take_hints(const char* function, Comm& comm, const Info& info) {
+int read_hints(const char* function, Comm& comm, const Info& info) {
   uint8_t taken = comm.asserts.load(std::memory_order_relaxed);
   for (unsigned i = 0; i < std::size(hints); ++i) {
     const std::optional<std::string> value = info.find(hints[i]);
@@ -31,13 +33,26 @@ int take_hints(const char* function, Comm& comm, const Info& info) {
   return MPI_SUCCESS;
 }
 
+}  // namespace
+
+int take_hints(const char* function, Comm& parent, Comm& comm, const Info* info) {
+  const int error = info != nullptr ? read_hints(function, comm, *info) : MPI_SUCCESS;
+  // A hint speaks of the process that gives it. Senders leave stamps out when no receiver needs them.
+  const bool here = (comm.asserts.load(std::memory_order_relaxed) & (no_any_tag | allow_overtaking)) != 0;
+  uint32_t everywhere = error == MPI_SUCCESS && here ? 1 : 0;
+  const int32_t failed = agree_on_smallest(everybody(parent), everywhere);
+  comm.unordered = failed == core::no_error && everywhere != 0;
+  if (error != MPI_SUCCESS || failed == core::no_error) return error;
+  return fail(&comm, function, failed, "the ranks could not compare their hints");
+}
+
 int comm_set_info(MPI_Comm comm, MPI_Info info) {
   static const char* function = "MPI_Comm_set_info";
   Comm* c = comm_of(comm);
   if (c == nullptr) return bad_comm(function, comm);
   const Info* given = info_of(info);
   if (given == nullptr) return bad_info(c, function, info);
-  return take_hints(function, *c, *given);
+  return take_hints(function, *c, *c, given);
 }
 
 int comm_get_info(MPI_Comm comm, MPI_Info* info_used) {

@@ -223,12 +223,10 @@ int comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info
   if (comm == nullptr) return no_memory(nullptr, function, "a communicator");
   comm->errhandler = hold(handler);
   comm->session = g->session;
-  if (given != nullptr) {
-    if (int error = take_hints(function, *comm, *given)) {
-      release_comm_parts(*comm);
-      base::destroy_object(comm);
-      return error;
-    }
+  if (int error = take_hints(function, *comm, *comm, given)) {
+    release_comm_parts(*comm);
+    base::destroy_object(comm);
+    return error;
   }
   *newcomm = handle_of<MPI_Comm>(comm);
   return MPI_SUCCESS;

@@ -34,6 +34,23 @@ const char* shown(uint64_t bytes, char (&text)[24]) {
   return text;
 }
 
+// Messages received by lane, eight to a line.
+void print_lanes(const std::vector<core::Counters>& ranks, size_t most_rows) {
+  constexpr uint32_t in_a_line = 8;
+  fprintf(stderr, "  %-12s messages that came on lanes 0, 1, ...\n", "rank");
+  for (size_t r = 0; r < std::min(ranks.size(), most_rows); ++r) {
+    for (uint32_t lane = 0; lane < ranks[r].lanes; ++lane) {
+      if (lane == 0) {
+        fprintf(stderr, "  %-12zu", r);
+      } else if (lane % in_a_line == 0) {
+        fprintf(stderr, "\n  %-12s", "");
+      }
+      fprintf(stderr, " %11llu", static_cast<unsigned long long>(ranks[r].arrived[lane]));
+    }
+    fputc('\n', stderr);
+  }
+}
+
 void print(const std::vector<core::Counters>& ranks) {
   char text[24];
   core::Counters all;
@@ -45,6 +62,9 @@ void print(const std::vector<core::Counters>& ranks) {
     all.unexpected += one.unexpected;
     all.retries += one.retries;
     all.sleeps += one.sleeps;
+    all.lock_waits += one.lock_waits;
+    all.settlements += one.settlements;
+    all.lanes = std::max(all.lanes, one.lanes);
   }
   uint64_t bytes = 0;
   for (const core::PathCount& path : all.sent) bytes += path.bytes;
@@ -59,6 +79,10 @@ void print(const std::vector<core::Counters>& ranks) {
   fprintf(stderr, "  before their receive %llu, sends that found the way full %llu, waits that slept %llu\n",
           static_cast<unsigned long long>(all.unexpected), static_cast<unsigned long long>(all.retries),
           static_cast<unsigned long long>(all.sleeps));
+  if (all.lanes > 1) {
+    fprintf(stderr, "  waits for a lane's lock %llu, looks at all lanes for wildcards %llu\n",
+            static_cast<unsigned long long>(all.lock_waits), static_cast<unsigned long long>(all.settlements));
+  }
   constexpr size_t most_rows = 16;
   fprintf(stderr, "  %-12s %12s %12s %12s %12s\n", "rank", "E0", "E1", "R0", "R1");
   for (size_t r = 0; r < std::min(ranks.size(), most_rows); ++r) {
@@ -66,6 +90,7 @@ void print(const std::vector<core::Counters>& ranks) {
     for (const core::PathCount& path : ranks[r].sent) fprintf(stderr, " %12s", shown(path.bytes, text));
     fputc('\n', stderr);
   }
+  if (all.lanes > 1) print_lanes(ranks, most_rows);
   if (ranks.size() > most_rows) fprintf(stderr, "  ... and %zu more ranks\n", ranks.size() - most_rows);
 }
 

@@ -55,6 +55,8 @@ Payload payload_of(const transport::Arrival& arrival) {
 
 // ---- receiving
 void on_arrival(const transport::Arrival& arrival);
+// The same from ourselves, which no ring has counted.
+void on_own_arrival(const transport::Arrival& arrival);
 // Handles what lies in a lane's ring, at most a few dozen messages; whether there was any. The same as the transport's
 // poll(on_arrival), without its indirect calls.
 bool receive_ring(Lane& lane);
