@@ -25,6 +25,7 @@
 namespace weft::core {
 
 World world;
+Peer World::stranger;
 
 namespace {
 

@@ -72,7 +72,6 @@ struct World {
   int64_t buffer_limit = 0;    // E1 up to here
   transport::LaneMap lane_map;
   std::atomic<Peer*>* peers = nullptr;   // by job rank, `stranger` until contacted
-  Peer stranger;                         // its way is never open
   Request* done_send = nullptr;          // what a send that left at once gives its caller
   transport::Transport* host = nullptr;  // the ranks of this host
   transport::Transport* self = nullptr;
@@ -90,6 +89,8 @@ struct World {
   }
   Lane& lane_for(const Envelope& e) { return lanes[lane_map.lane_of(e.context, e.source, e.tag)]; }
   int64_t sends_open() const;
+
+  static Peer stranger;  // its way is never open
 
  private:
   Peer* connect(int32_t job_rank);

@@ -97,6 +97,7 @@ int session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session)
     return raise(*handler, nullptr, function, MPI_ERR_OTHER,
                  "this process has left the job: open sessions before MPI_Finalize");
   }
+  if (!asked && core::world.multiple) made->thread_level = MPI_THREAD_MULTIPLE;  // it is there and costs nothing more
   made->kind = base::Kind::session;
   made->errhandler = hold(handler);
   *session = handle_of<MPI_Session>(made);
