@@ -85,9 +85,9 @@ bool progress() {
 
 bool progress_for(const Request& request, uint32_t round) {
   constexpr uint32_t others_every = 8;
-  if (!world.multiple || request.lane >= world.lane_map.lanes() || round % others_every == others_every - 1) {
-    return progress();
-  }
+  const bool all = request.lane >= world.lane_map.lanes() || round % others_every == others_every - 1 ||
+                   sleepers.load(std::memory_order_relaxed) != 0;  // who is awake sees to the messages of who sleeps
+  if (!world.multiple || all) return progress();
   return try_progress(lanes[request.lane]);
 }
 
@@ -140,8 +140,11 @@ void Backoff::tune(int ranks_here, int cpus_here) {
 }
 
 void Backoff::tune_for_threads(int threads) {
-  if (threads <= world.cpus) return;
-  spin_rounds.store(rounds_of(spin, 0), std::memory_order_relaxed);
+  if (threads <= world.cpu_share) return;
+  // Not none, as with more ranks than processors: one of the threads may only have started the others.
+  constexpr uint32_t few = 50;
+  const uint32_t now = spin_rounds.load(std::memory_order_relaxed);
+  spin_rounds.store(rounds_of(spin, std::min(now, few)), std::memory_order_relaxed);
   yield_rounds.store(rounds_of(yields, 200), std::memory_order_relaxed);
 }
 
@@ -157,7 +160,7 @@ void Backoff::yield() {
 void Backoff::note_crowd() {
   if (!world.multiple || counted_) return;
   counted_ = true;
-  if (awake.fetch_add(1, std::memory_order_relaxed) >= world.cpus) rounds_ = all_rounds() + 1;
+  if (awake.fetch_add(1, std::memory_order_relaxed) >= world.cpu_share) rounds_ = all_rounds() + 1;
 }
 
 void Backoff::lie_down(Sleeper& me) {
@@ -222,7 +225,7 @@ bool Backoff::helped(const Deeds& since) {
 // each wakes the sentinel: it naps instead, not armed, and looks in at the end of each nap, until it could help again.
 void Backoff::look_back() {
   constexpr uint64_t shortest = 50000;
-  constexpr uint64_t longest = 1000000;
+  constexpr uint64_t longest = 250000;
   watched_ = false;
   std::lock_guard guard(sleep_lock);
   if (sentinel != this || helped(before_sleep_)) {

@@ -108,6 +108,7 @@ void start(bool multiple) {
   world.multiple = multiple;
   world.design = static_cast<Design>(design.value());
   world.cpus = own_cpus();
+  world.cpu_share = std::clamp(world.job.local_cpus / std::max(world.job.local_ranks, 1), 1, world.cpus);
   world.lane_map = make_lane_map();
   world.peers = new (std::nothrow) std::atomic<Peer*>[static_cast<size_t>(world.size)];
   if (world.peers == nullptr) {

@@ -68,6 +68,7 @@ struct World {
   int32_t rank = 0;
   int32_t size = 1;
   int32_t cpus = 1;            // that this process may use
+  int32_t cpu_share = 1;       // the same when the ranks of this host share all evenly
   uint32_t mailbox_limit = 0;  // E0 up to here
   int64_t buffer_limit = 0;    // E1 up to here
   transport::LaneMap lane_map;

@@ -3,6 +3,7 @@
 // The receive ring: under a scheduler that permutes interleavings, and with real threads.
 #include <gtest/gtest.h>
 
+#include <list>
 #include <memory>
 #include <thread>
 
@@ -119,12 +120,15 @@ Outcome play(uint64_t seed, Memory memory, int writers, int messages, uint32_t c
   Ring<test::Atomic> ring(cells_log2);
   Ledger ledger{std::vector<int>(static_cast<size_t>(writers)), most_bytes(cells_log2), cells_log2};
   Schedule schedule(seed, memory);
+  // What threads store to must outlive their stacks: the stores may become visible later.
   RingWriter<test::Atomic> common = ring.writer();
+  std::list<RingWriter<test::Atomic>> own;
+  RingReader<test::Atomic> reader = ring.reader();
   int full = 0;
   for (int w = 0; w < writers; ++w) {
+    RingWriter<test::Atomic>& writer = shared ? common : own.emplace_back();
+    if (!shared) writer.open(&ring.control, ring.cells.get(), cells_log2);
     schedule.add([&, w] {
-      RingWriter<test::Atomic> own = ring.writer();
-      RingWriter<test::Atomic>& writer = shared ? common : own;
       for (int i = 0; i < messages; ++i) {
         const Content m(w, i, ledger.most, cells_log2);
         while (write(writer, m) == Post::retry) {
@@ -135,7 +139,6 @@ Outcome play(uint64_t seed, Memory memory, int writers, int messages, uint32_t c
     });
   }
   schedule.add([&] {
-    RingReader<test::Atomic> reader = ring.reader();
     while (ledger.right && ledger.total < writers * messages) {
       if (!reader.read([&](const Arrival& a) { ledger.take(a); })) Schedule::yield();
     }
