@@ -125,8 +125,8 @@ bool any_request(bool (*asked)(const Request&, const void*), const void* about) 
   std::lock_guard guard(lock);
   for (Request* requests : slabs) {
     for (size_t i = 0; i < slab_requests; ++i) {
-      const bool live = std::atomic_ref(requests[i].kind).load(std::memory_order_relaxed) == base::Kind::request;
-      if (live && asked(requests[i], about)) return true;
+      const bool in_use = std::atomic_ref(requests[i].kind).load(std::memory_order_relaxed) == base::Kind::request;
+      if (in_use && asked(requests[i], about)) return true;
     }
   }
   return false;
