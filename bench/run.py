@@ -94,7 +94,7 @@ class Column:
 
     key: str
     label: str
-    library: libraries.Library
+    measured: libraries.Library
     settings: typing.Callable = lambda test: {}
 
 
@@ -180,13 +180,13 @@ def measure(args, tests, columns, failures):
         for test in tests:
             for column in columns:
                 settings = column.settings(test)
-                if settings is None or column.library.key in failures:
+                if settings is None or column.measured.key in failures:
                     continue
                 if results.failures.get((test.name, column.key), "").startswith(("no end", "bench: skipped")):
                     continue  # what hangs once would hang every round
                 print(f"round {number + 1}/{args.pairs}: {test.name:12} {column.label}", file=sys.stderr)
                 try:
-                    text = column.library.run(test.ranks, test.program,
+                    text = column.measured.run(test.ranks, test.program,
                                               [] if test.program == "startup" else [*arguments, *test.arguments],
                                               test.placement, args.timeout, settings)
                     lines = parse_lines(text, test.worst)
@@ -421,7 +421,7 @@ def main():
     labels = {key: libraries.KINDS[key].label for key in keys} | {"limits": "limits"}
     labels |= {column.key: column.label for column in columns}
     # A library that is absent has a line below the table, not a column of dashes.
-    shown = [column.key for column in columns if column.library.key not in failures]
+    shown = [column.key for column in columns if column.measured.key not in failures]
     keys = shown if "weft" in shown else ["weft", *shown]
     header, rows = (threads_table if args.threads else table)(tests, results, keys, labels)
     if args.markdown:
