@@ -144,7 +144,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--prefix", type=pathlib.Path, help="where Weft is installed")
     parser.add_argument("--venv", type=pathlib.Path, help="the virtual environment of tools/dev/mpi4py.sh")
-    parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 3, 5])
+    parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 3, 4, 5, 8])
     parser.add_argument("--limit", type=float, default=240, help="seconds for one module at one number of ranks")
     parser.add_argument("--results", type=pathlib.Path, help="a folder for one JSON file per run")
     parser.add_argument("--all", action="store_true", help="the modules that come later, too")
