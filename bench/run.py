@@ -55,6 +55,7 @@ TESTS = [
     Test("startup8", "startup", 8, "Start and end of eight ranks", placement="crowded", worst=True),
     Test("barrier8", "barrier", 8, "Barrier of eight ranks", placement="crowded"),
     Test("pairs8", "pairs", 8, "Ping-pong of four pairs at once, 8 bytes", placement="crowded"),
+    Test("pack", "pack", 1, "Pack and unpack of layouts"),
 ]
 
 
@@ -224,6 +225,8 @@ def limit(results, name, size):
         return line
     if name == "pairs":
         return results.value("limits", "limit_handoff", 8, "limits")
+    if "pack_" in name:
+        return results.value("pack", "memcpy", size, "weft")
     return None
 
 
