@@ -4,6 +4,7 @@
 
 // Communicators as core sees them: a context that keeps messages apart, and who its ranks are.
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -37,6 +38,7 @@ struct Comm : base::Object {
   bool unordered = false;  // no receive depends on the order of messages with different tags (mpi_assert_ hints)
   // ----
   Group* group = nullptr;
+  std::atomic<uint32_t> schedules{0};  // of collective operations, made on this communicator so far: coll/schedule.hpp
   uint32_t collective_context() const { return context + 1; }
   int32_t job_rank(int32_t r) const {
     if (table == nullptr) [[likely]]

@@ -4,12 +4,26 @@
 
 #include "mpi/error.hpp"
 #include "mpi/handles.hpp"
+#include "mpi/info.hpp"
 
 namespace weft::mpi {
 
 Check::Check(const char* function, MPI_Comm comm) : function_(function), comm_(comm_of(comm)) {
   if (comm_ == nullptr) [[unlikely]]
     error_ = bad_comm(function, comm);
+}
+
+Check::Check(const Form& form, MPI_Comm comm) : Check(form.function, comm) {
+  if (!form.is_blocking()) request(form);
+}
+
+void Check::request(const Form& form) {
+  if (failed()) return;
+  if (form.request == nullptr) {
+    error_ = null_argument(comm_, function_, "request");
+  } else if (form.info != MPI_INFO_NULL && info_of(form.info) == nullptr) {
+    error_ = bad_info(comm_, function_, form.info);
+  }
 }
 
 void Check::root(int rank) {
@@ -54,13 +68,12 @@ Type* Check::data(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
   return type;
 }
 
-Type* Check::blocks(const void* buffer, const coll::Array& counts, MPI_Datatype datatype) {
+Type* Check::blocks(const void* buffer, const coll::Array& counts, int32_t number, MPI_Datatype datatype) {
   Type* type = this->type(datatype);
   MPI_Count most = 0;
-  const int32_t size = failed() ? 0 : comm_->size;
-  for (int32_t r = 0; r < size && !failed(); ++r) {
-    count(counts[r]);
-    if (counts[r] > most) most = counts[r];
+  for (int32_t i = 0; i < number && !failed(); ++i) {
+    count(counts[i]);
+    if (counts[i] > most) most = counts[i];
     if (counts.is_uniform()) break;
   }
   if (failed()) [[unlikely]]

@@ -10,11 +10,33 @@
 
 namespace weft::mpi {
 
+// How a collective operation is called.
+struct Form {
+  enum class Kind : uint8_t { blocking, nonblocking, persistent };
+
+  Kind kind;
+  const char* function;
+  MPI_Info info = MPI_INFO_NULL;  // of the persistent form; its hints are not needed
+  MPI_Request* request = nullptr;
+
+  bool is_blocking() const { return kind == Kind::blocking; }
+};
+inline Form blocking(const char* function) {
+  return {Form::Kind::blocking, function};
+}
+inline Form nonblocking(const char* function, MPI_Request* request) {
+  return {Form::Kind::nonblocking, function, MPI_INFO_NULL, request};
+}
+inline Form persistent(const char* function, MPI_Info info, MPI_Request* request) {
+  return {Form::Kind::persistent, function, info, request};
+}
+
 class Check {
  public:
   // A call without a communicator.
   explicit Check(const char* function) : function_(function) {}
   Check(const char* function, MPI_Comm comm);
+  Check(const Form& form, MPI_Comm comm);
 
   bool failed() const { return error_ != MPI_SUCCESS; }
   int error() const { return error_; }
@@ -25,8 +47,8 @@ class Check {
   Type* type(MPI_Datatype datatype);  // committed
   // Count, type, and a buffer that is there and not MPI_IN_PLACE.
   Type* data(const void* buffer, MPI_Count count, MPI_Datatype datatype);
-  // The same for a block per rank: counts and types that may differ.
-  Type* blocks(const void* buffer, const coll::Array& counts, MPI_Datatype datatype);
+  // The same for `number` blocks of one type.
+  Type* blocks(const void* buffer, const coll::Array& counts, int32_t number, MPI_Datatype datatype);
   void reducer(OpReducer& reducer, MPI_Op op, Type* type, MPI_Datatype datatype);
   // Two buffers of one operation must not be the same memory.
   void apart(const void* send, const void* receive, MPI_Count count, const Type* type);
@@ -38,6 +60,7 @@ class Check {
 
  private:
   void buffer(const void* buffer, MPI_Count count, const Type& type);
+  void request(const Form& form);
 
   const char* function_;
   Comm* comm_ = nullptr;
