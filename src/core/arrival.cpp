@@ -6,6 +6,7 @@
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "core/notice.hpp"
 #include "core/protocol/protocol.hpp"
 #include "core/stamp.hpp"
 #include "datatype/pack.hpp"
@@ -204,6 +205,8 @@ void on_arrival(const transport::Arrival& arrival) {
       return on_recall(arrival);
     case wire::recalled:
       return on_recalled(arrival);
+    case wire::notice:
+      return on_notice(payload_of<wire::Notice>(arrival).word);
     default:
       base::die({.cause = "a message of unknown kind " + std::to_string(arrival.kind) + " arrived",
                  .remedy = "run all ranks with the same version of Weft"});

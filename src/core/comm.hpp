@@ -26,18 +26,39 @@ struct Group : base::Object {
   int32_t job_rank(int32_t r) const { return table.empty() ? first + r * stride : table[static_cast<size_t>(r)]; }
 };
 
+// The contexts of communicator number n: 2n and 2n + 1, below 2^29, for messages between two ranks and for collective
+// operations. The same with one of these bits are for what must meet neither of the two:
+inline constexpr uint32_t partitioned_contexts = 1U << 31;  // partitioned communication
+inline constexpr uint32_t creation_contexts = 1U << 30;  // communicators made by tag: some ranks, a tag of the user's
+inline constexpr uint32_t local_contexts = 1U << 29;     // Comm::local of an intercommunicator
+
+// An intercommunicator has two groups without a common member. Whom we send to and receive from, by rank, are the ranks
+// of the other group: `size` and job_rank() speak of them, so messages between two ranks take the same road as
+// anywhere. `rank` and `group` are ours in our own group. A collective operation on one has
+//  - is_inter(): whether this is one at all;
+//  - local_size(), rank, group: our own side;
+//  - size, job_rank(), remote: the other side;
+//  - collective_context(): both sides share it; since no process is on both, ranks there name the other side's;
+//  - local: a communicator of our own side alone, with contexts of its own, for local steps. It is hidden: no program
+//    ever has it, and it goes with the intercommunicator;
+//  - leads: true on one of the two sides, for what must treat them differently.
 struct Comm : base::Object {
   // ---- read on the road of every message
   uint32_t context = 0;  // of point-to-point messages; context + 1 is for collective operations
   int32_t rank = 0;
-  int32_t size = 1;
+  int32_t size = 1;   // ranks that can be addressed
   int32_t first = 0;  // job rank of r = first + r * stride, unless there is a table
   int32_t stride = 1;
   const int32_t* table = nullptr;
   uint32_t lane_seed = 0;  // LaneMap::seed_of() of what we send
   bool unordered = false;  // no receive depends on the order of messages with different tags (mpi_assert_ hints)
   // ----
-  Group* group = nullptr;
+  Group* group = nullptr;   // ours: of an intercommunicator the local one
+  Group* remote = nullptr;  // of an intercommunicator, otherwise nullptr
+  Comm* local = nullptr;    // of an intercommunicator, otherwise nullptr
+  bool leads = false;       // of an intercommunicator
+  bool is_inter() const { return remote != nullptr; }
+  int32_t local_size() const { return group->size; }
   std::atomic<uint32_t> schedules{0};  // of collective operations, made on this communicator so far: coll/schedule.hpp
   uint32_t collective_context() const { return context + 1; }
   int32_t job_rank(int32_t r) const {

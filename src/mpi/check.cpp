@@ -11,6 +11,10 @@ namespace weft::mpi {
 Check::Check(const char* function, MPI_Comm comm) : function_(function), comm_(comm_of(comm)) {
   if (comm_ == nullptr) [[unlikely]]
     error_ = bad_comm(function, comm);
+  if (!failed() && comm_->is_inter()) [[unlikely]] {
+    error_ = fail(comm_, function, MPI_ERR_COMM, "%s: collective operations need a communicator of one group",
+                  comm_text(*comm_).c_str());
+  }
 }
 
 Check::Check(const Form& form, MPI_Comm comm) : Check(form.function, comm) {

@@ -14,6 +14,7 @@
 #include "mpi/functions.hpp"
 #include "mpi/group.hpp"
 #include "mpi/handles.hpp"
+#include "mpi/number.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -22,14 +23,17 @@ namespace {
 constinit base::Lock freed_lock;
 constinit std::vector<Comm*>* freed_in_use = nullptr;
 
-void destroy(Comm* comm) {
-  release_comm_parts(*comm);
-  base::destroy_object(comm);
+bool in_use(const Comm& comm) {
+  return core::in_use(comm) || (comm.local != nullptr && core::in_use(*comm.local));
+}
+
+bool has_pending(const Comm& comm) {
+  return core::has_pending(comm) || (comm.local != nullptr && core::has_pending(*comm.local));
 }
 
 // Destroys a freed communicator, or keeps it while there are operations on it.
 void destroy_when_unused(Comm* comm) {
-  if (!core::in_use(*comm)) return destroy(comm);
+  if (!in_use(*comm)) return destroy_comm(comm);
   std::lock_guard lock(freed_lock);
   if (freed_in_use == nullptr) freed_in_use = new std::vector<Comm*>;
   freed_in_use->push_back(comm);
@@ -48,25 +52,60 @@ int prepare_free(const char* function, MPI_Comm* handle, Comm*& comm) {
   return MPI_SUCCESS;
 }
 
+// Of two different communicators (MPI-5.0, 7.4.1 and 7.6.1).
+int compare_comms(const Comm& a, const Comm& b) {
+  if (a.is_inter() != b.is_inter()) return MPI_UNEQUAL;
+  const int ours = compare_groups(*a.group, *b.group);
+  const int theirs = a.is_inter() ? compare_groups(*a.remote, *b.remote) : MPI_IDENT;
+  if (ours == MPI_UNEQUAL || theirs == MPI_UNEQUAL) return MPI_UNEQUAL;
+  return ours == MPI_IDENT && theirs == MPI_IDENT ? MPI_CONGRUENT : MPI_SIMILAR;
+}
+
+int no_intercomm(const char* function, const Comm& comm) {
+  return fail(&comm, function, MPI_ERR_COMM, "%s is not an inter-communicator", comm_text(comm).c_str());
+}
+
 }  // namespace
 
-void describe_comm(Comm& comm, uint32_t context, core::Group* group) {
+void address(Comm& comm, const core::Group& group) {
+  comm.size = group.size;
+  comm.first = group.first;
+  comm.stride = group.stride;
+  comm.table = group.table.empty() ? nullptr : group.table.data();
+}
+
+void set_context(Comm& comm, uint32_t context) {
   comm.context = context;
+  comm.lane_seed = core::world.lane_map.seed_of(context, comm.rank);
+  if (comm.local != nullptr) set_context(static_cast<Comm&>(*comm.local), context | core::local_contexts);
+}
+
+void describe_comm(Comm& comm, uint32_t context, core::Group* group) {
   comm.group = group;
   comm.rank = group->rank;
-  comm.lane_seed = core::world.lane_map.seed_of(context, group->rank);
-  comm.size = group->size;
-  comm.first = group->first;
-  comm.stride = group->stride;
-  comm.table = group->table.empty() ? nullptr : group->table.data();
+  set_context(comm, context);
+  address(comm, *group);
   comm.kind = base::Kind::communicator;
 }
 
 void release_comm_parts(Comm& comm) {
   drop(comm.group);
+  drop(comm.remote);
   drop(comm.errhandler);
-  comm.group = nullptr;
+  comm.group = comm.remote = nullptr;
   comm.errhandler = nullptr;
+  if (comm.local == nullptr) return;
+  auto* local = static_cast<Comm*>(comm.local);
+  comm.local = nullptr;
+  release_comm_parts(*local);
+  base::destroy_object(local);
+}
+
+void destroy_comm(Comm* comm) {
+  const uint32_t context = comm->context;
+  release_comm_parts(*comm);
+  base::destroy_object(comm);
+  release_context(context);
 }
 
 void free_unused_comms() {
@@ -82,7 +121,7 @@ int comm_size(MPI_Comm comm, int* size) {
   const Comm* c = comm_of(comm);
   if (c == nullptr) return bad_comm("MPI_Comm_size", comm);
   if (size == nullptr) return null_argument(c, "MPI_Comm_size", "size");
-  *size = c->size;
+  *size = c->local_size();
   return MPI_SUCCESS;
 }
 
@@ -108,8 +147,7 @@ int comm_compare(MPI_Comm comm1, MPI_Comm comm2, int* result) {
   const Comm* b = comm_of(comm2);
   if (b == nullptr) return bad_comm("MPI_Comm_compare", comm2);
   if (result == nullptr) return null_argument(a, "MPI_Comm_compare", "result");
-  int groups = compare_groups(*a->group, *b->group);
-  *result = a == b ? MPI_IDENT : groups == MPI_IDENT ? MPI_CONGRUENT : groups;
+  *result = a == b ? MPI_IDENT : compare_comms(*a, *b);
   return MPI_SUCCESS;
 }
 
@@ -117,7 +155,7 @@ int comm_test_inter(MPI_Comm comm, int* flag) {
   const Comm* c = comm_of(comm);
   if (c == nullptr) return bad_comm("MPI_Comm_test_inter", comm);
   if (flag == nullptr) return null_argument(c, "MPI_Comm_test_inter", "flag");
-  *flag = 0;
+  *flag = c->is_inter();
   return MPI_SUCCESS;
 }
 
@@ -125,14 +163,18 @@ int comm_remote_size(MPI_Comm comm, int* size) {
   const Comm* c = comm_of(comm);
   if (c == nullptr) return bad_comm("MPI_Comm_remote_size", comm);
   if (size == nullptr) return null_argument(c, "MPI_Comm_remote_size", "size");
-  return fail(c, "MPI_Comm_remote_size", MPI_ERR_COMM, "%s is not an inter-communicator", comm_text(*c).c_str());
+  if (!c->is_inter()) return no_intercomm("MPI_Comm_remote_size", *c);
+  *size = c->size;
+  return MPI_SUCCESS;
 }
 
 int comm_remote_group(MPI_Comm comm, MPI_Group* group) {
   const Comm* c = comm_of(comm);
   if (c == nullptr) return bad_comm("MPI_Comm_remote_group", comm);
   if (group == nullptr) return null_argument(c, "MPI_Comm_remote_group", "group");
-  return fail(c, "MPI_Comm_remote_group", MPI_ERR_COMM, "%s is not an inter-communicator", comm_text(*c).c_str());
+  if (!c->is_inter()) return no_intercomm("MPI_Comm_remote_group", *c);
+  *group = group_handle(hold(c->remote));
+  return MPI_SUCCESS;
 }
 
 // No process is started by another one here.
@@ -182,7 +224,7 @@ int comm_disconnect(MPI_Comm* comm) {
   Comm* c = nullptr;
   if (int error = prepare_free("MPI_Comm_disconnect", comm, c); error != MPI_SUCCESS || c == nullptr) return error;
   end_buffer(c->bsend);
-  core::wait_until([&] { return !core::has_pending(*c); });
+  core::wait_until([&] { return !has_pending(*c); });
   c->kind = base::Kind::free;
   destroy_when_unused(c);
   *comm = MPI_COMM_NULL;

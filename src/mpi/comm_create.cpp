@@ -1,130 +1,54 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Making communicators (MPI-5.0, 7.4.2).
-
-#include <strings.h>
+// Making communicators from a parent (MPI-5.0, 7.4.2). What all ranks of an intercommunicator take part in makes an
+// intercommunicator of what both sides ask for (7.6.2).
 
 #include <algorithm>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "core/p2p.hpp"
 #include "mpi/attribute.hpp"
 #include "mpi/comm.hpp"
-#include "mpi/context.hpp"
 #include "mpi/errhandler.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/group.hpp"
 #include "mpi/handles.hpp"
 #include "mpi/info.hpp"
+#include "mpi/number.hpp"
+#include "mpi/split.hpp"
 
 namespace weft::mpi {
 namespace {
 
-// Made with the first communicator, kept until the process ends.
-ContextNumbers& numbers() {
-  static auto* const ours = new ContextNumbers(core::world.rank, core::world.size);
-  return *ours;
-}
-
-// The context of the number that the members of a team agreed on.
-int take_context(const char* function, const Comm& parent, uint32_t offered, uint32_t agreed, uint32_t& context) {
-  numbers().settle(offered, agreed);
-  if (agreed == ContextNumbers::none) {
-    return fail(&parent, function, MPI_ERR_OTHER,
-                "the ranks of %s have made all the communicators there are numbers for", comm_text(parent).c_str());
-  }
-  context = 2 * agreed;
-  return MPI_SUCCESS;
-}
-
-// A request for a communicator by colour and key, as all ranks see it.
-struct Wish {
-  int32_t color;
-  int32_t key;
-  uint32_t number;  // the context number that the rank offers
-};
-
-int give(const char* function, const Comm& parent, uint32_t context, core::Group* group, MPI_Comm* newcomm) {
-  Comm* comm = group == nullptr ? nullptr : new_comm(parent, context, group);
-  if (comm == nullptr) return no_memory(&parent, function, "a communicator");
-  *newcomm = handle_of<MPI_Comm>(comm);
-  return MPI_SUCCESS;
-}
-
-// The job ranks of those who wish for our colour, by key, then by rank in the parent.
-core::Group* group_of_color(const Comm& parent, const std::vector<Wish>& wishes, int32_t color) {
-  std::vector<int32_t> members;
-  for (int32_t r = 0; r < parent.size; ++r) {
-    if (wishes[static_cast<size_t>(r)].color == color) members.push_back(r);
-  }
-  std::stable_sort(members.begin(), members.end(), [&](int32_t a, int32_t b) {
-    return wishes[static_cast<size_t>(a)].key < wishes[static_cast<size_t>(b)].key;
-  });
-  for (int32_t& r : members) r = parent.job_rank(r);
-  return make_group(std::move(members));
-}
-
-int split(const char* function, Comm& parent, int color, int key, MPI_Comm* newcomm) {
-  const Wish ours = {color, key, numbers().offer(parent.size)};
-  std::vector<Wish> wishes(static_cast<size_t>(parent.size));
-  int32_t error = gather_all(everybody(parent), &ours, sizeof ours, wishes.data());
-  if (error != core::no_error) return fail(&parent, function, error, "the ranks could not exchange colours and keys");
-  uint32_t agreed = ContextNumbers::none;
-  for (const Wish& wish : wishes) agreed = std::min(agreed, wish.number);
-  uint32_t context = 0;
-  error = take_context(function, parent, ours.number, agreed, context);
-  if (error != MPI_SUCCESS) return error;
-  *newcomm = MPI_COMM_NULL;
-  if (color == MPI_UNDEFINED) return MPI_SUCCESS;
-  return give(function, parent, context, group_of_color(parent, wishes, color), newcomm);
-}
-
 // With the hints of `from`, or those of `info` (nullptr: none).
 int duplicate(const char* function, Comm& from, bool same_hints, const Info* info, MPI_Comm* newcomm) {
+  uint8_t asserts = same_hints ? from.asserts.load(std::memory_order_relaxed) : 0;
+  const int wrong = same_hints ? MPI_SUCCESS : read_hints(function, from, info, asserts);  // all take part all the same
+  uint64_t bits = wrong == MPI_SUCCESS ? hints_to_agree(asserts) : 0;
   uint32_t context = 0;
-  if (int error = agree_on_context(function, everybody(from), context)) return error;
-  Comm* comm = new_comm(from, context, hold(from.group));
+  if (int error = agree_on_context(function, everybody(from), context, &bits)) return error;
+  if (wrong != MPI_SUCCESS) {
+    release_context(context);
+    return wrong;
+  }
+  Comm* comm = new_twin(from, context);
   if (comm == nullptr) return no_memory(&from, function, "a communicator");
-  int error = MPI_SUCCESS;
-  if (same_hints) {
-    comm->asserts.store(from.asserts.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    comm->unordered = from.unordered;
-  } else {
-    error = take_hints(function, from, *comm, info);
-  }
-  if (error == MPI_SUCCESS) {
-    error = copy_attributes(from, *comm);
-    if (error != MPI_SUCCESS) error = fail(&from, function, error, "a copy callback of an attribute returned an error");
-  }
-  if (error != MPI_SUCCESS) {
+  comm->asserts.store(asserts, std::memory_order_relaxed);
+  set_agreed_hints(*comm, bits);
+  if (int error = copy_attributes(from, *comm)) {
     (void)delete_attributes(*comm);
-    release_comm_parts(*comm);
-    base::destroy_object(comm);
+    destroy_comm(comm);
     *newcomm = MPI_COMM_NULL;
-    return error;
+    return fail(&from, function, error, "a copy callback of an attribute returned an error");
   }
   *newcomm = handle_of<MPI_Comm>(comm);
   return MPI_SUCCESS;
-}
-
-// The colour of a rank's part of the machine or of a process set, as named by the info object; MPI_UNDEFINED when what
-// it names is not known here.
-int color_of_resource(const Comm& comm, int split_type, const Info* info) {
-  if (info == nullptr) return MPI_UNDEFINED;
-  const std::optional<std::string> resource = info->find("mpi_hw_resource_type");
-  if (resource) return *resource == "mpi_shared_memory" ? 0 : MPI_UNDEFINED;
-  if (split_type != MPI_COMM_TYPE_RESOURCE_GUIDED) return MPI_UNDEFINED;
-  const std::optional<std::string> pset = info->find("mpi_pset_name");
-  if (!pset) return MPI_UNDEFINED;
-  if (strcasecmp(pset->c_str(), "mpi://WORLD") == 0) return 0;
-  return strcasecmp(pset->c_str(), "mpi://SELF") == 0 ? comm.rank : MPI_UNDEFINED;
 }
 
 // The ranks in `comm` of a group's members; fails when there is one who is not in it.
 int ranks_in(const char* function, const Comm& comm, const core::Group& group, std::vector<int32_t>& ranks) {
-  RankFinder finder(*comm.group);
+  const RankFinder finder(*comm.group, group.size);
+  ranks.reserve(static_cast<size_t>(group.size));
   for (int32_t r = 0; r < group.size; ++r) {
     int32_t found = finder.rank_of(group.job_rank(r));
     if (found < 0) {
@@ -135,26 +59,65 @@ int ranks_in(const char* function, const Comm& comm, const core::Group& group, s
   return MPI_SUCCESS;
 }
 
-}  // namespace
-
-int agree_on_context(const char* function, const Team& team, uint32_t& context) {
-  const uint32_t offered = numbers().offer(team.size);
-  uint32_t agreed = offered;
-  int32_t error = agree_on_smallest(team, agreed);
-  if (error != core::no_error) return fail(&team.parent, function, error, "the ranks could not agree on a context");
-  return take_context(function, team.parent, offered, agreed, context);
+int give(const char* function, const Comm& parent, Comm* made, MPI_Comm* newcomm) {
+  if (made == nullptr) return no_memory(&parent, function, "a communicator");
+  *newcomm = handle_of<MPI_Comm>(made);
+  return MPI_SUCCESS;
 }
 
+// What a communicator has from its parent.
+void inherit(Comm& comm, const Comm& parent) {
+  comm.errhandler = held_handler(parent.errhandler);
+  comm.session = parent.session;
+}
+
+// The hidden communicator of our side of an intercommunicator; false when there is no memory.
+bool add_local(Comm& comm) {
+  Comm* local = base::make_object<Comm>();
+  if (local == nullptr) return false;
+  inherit(*local, comm);
+  describe_comm(*local, comm.context | core::local_contexts, hold(comm.group));
+  comm.local = local;
+  return true;
+}
+
+}  // namespace
+
 Comm* new_comm(const Comm& parent, uint32_t context, core::Group* group) {
-  Comm* comm = base::make_object<Comm>();
+  Comm* comm = group == nullptr ? nullptr : base::make_object<Comm>();
   if (comm == nullptr) {
     drop(group);
+    release_context(context);
     return nullptr;
   }
-  comm->errhandler = held_handler(parent.errhandler);
-  comm->session = parent.session;
+  inherit(*comm, parent);
   describe_comm(*comm, context, group);
   return comm;
+}
+
+Comm* new_intercomm(const Comm& parent, uint32_t context, const Sides& sides) {
+  if (sides.ours == nullptr || sides.theirs == nullptr) {
+    drop(sides.ours);
+    drop(sides.theirs);
+    release_context(context);
+    return nullptr;
+  }
+  Comm* comm = new_comm(parent, context, sides.ours);
+  if (comm == nullptr) {
+    drop(sides.theirs);
+    return nullptr;
+  }
+  comm->remote = sides.theirs;
+  comm->leads = sides.we_lead;
+  address(*comm, *sides.theirs);
+  if (add_local(*comm)) return comm;
+  destroy_comm(comm);
+  return nullptr;
+}
+
+Comm* new_twin(const Comm& from, uint32_t context) {
+  if (!from.is_inter()) return new_comm(from, context, hold(from.group));
+  return new_intercomm(from, context, {hold(from.group), hold(from.remote), from.leads});
 }
 
 int comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
@@ -175,42 +138,6 @@ int comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
   return duplicate(function, *c, false, given, newcomm);
 }
 
-int comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
-  static const char* function = "MPI_Comm_split";
-  Comm* c = comm_of(comm);
-  if (c == nullptr) return bad_comm(function, comm);
-  if (color < 0 && color != MPI_UNDEFINED) {
-    return fail(c, function, MPI_ERR_ARG, "color is %d: it must be MPI_UNDEFINED or not negative", color);
-  }
-  if (newcomm == nullptr) return null_argument(c, function, "newcomm");
-  return split(function, *c, color, key, newcomm);
-}
-
-// All ranks share memory: the job is on one host.
-int comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
-  static const char* function = "MPI_Comm_split_type";
-  Comm* c = comm_of(comm);
-  if (c == nullptr) return bad_comm(function, comm);
-  const Info* given = info_of(info);
-  if (given == nullptr && info != MPI_INFO_NULL) return bad_info(c, function, info);
-  if (newcomm == nullptr) return null_argument(c, function, "newcomm");
-  switch (split_type) {
-    case MPI_COMM_TYPE_SHARED:
-      return split(function, *c, 0, key, newcomm);
-    case MPI_COMM_TYPE_HW_GUIDED:
-    case MPI_COMM_TYPE_RESOURCE_GUIDED:
-      return split(function, *c, color_of_resource(*c, split_type, given), key, newcomm);
-    case MPI_COMM_TYPE_HW_UNGUIDED:  // no smaller part of the machine is known
-    case MPI_UNDEFINED:
-      return split(function, *c, MPI_UNDEFINED, key, newcomm);
-    default:
-      return fail(c, function, MPI_ERR_ARG,
-                  "%d is no type of split: give MPI_COMM_TYPE_SHARED or another "
-                  "MPI_COMM_TYPE_ value, or MPI_UNDEFINED",
-                  split_type);
-  }
-}
-
 int comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
   static const char* function = "MPI_Comm_create";
   Comm* c = comm_of(comm);
@@ -220,16 +147,24 @@ int comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
   if (newcomm == nullptr) return null_argument(c, function, "newcomm");
   std::vector<int32_t> ranks;
   if (int error = ranks_in(function, *c, *g, ranks)) return error;
+  // The other side's group is known to nobody here: its members tell their places.
+  if (c->is_inter()) return split(function, *c, g->rank < 0 ? MPI_UNDEFINED : 0, g->rank, newcomm);
   uint32_t context = 0;
   if (int error = agree_on_context(function, everybody(*c), context)) return error;
   *newcomm = MPI_COMM_NULL;
-  return g->rank < 0 ? MPI_SUCCESS : give(function, *c, context, hold(g), newcomm);
+  if (g->rank >= 0) return give(function, *c, new_comm(*c, context, hold(g)), newcomm);
+  release_context(context);
+  return MPI_SUCCESS;
 }
 
 int comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
   static const char* function = "MPI_Comm_create_group";
   Comm* c = comm_of(comm);
   if (c == nullptr) return bad_comm(function, comm);
+  if (c->is_inter()) {
+    return fail(c, function, MPI_ERR_COMM, "%s has two groups: the parent must be an intra-communicator",
+                comm_text(*c).c_str());
+  }
   core::Group* g = group_of(group);
   if (g == nullptr) return bad_group(function, group);
   if (tag < 0) return fail(c, function, MPI_ERR_TAG, "tag is %d: it must not be negative", tag);
@@ -239,9 +174,9 @@ int comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm
   std::vector<int32_t> ranks;
   if (int error = ranks_in(function, *c, *g, ranks)) return error;
   uint32_t context = 0;
-  Team team = {*c, g->size, g->rank, ranks.data(), group_creation_tag(tag)};
+  const Team team = {*c, g->size, g->rank, ranks.data(), c->context | core::creation_contexts, tag};
   if (int error = agree_on_context(function, team, context)) return error;
-  return give(function, *c, context, hold(g), newcomm);
+  return give(function, *c, new_comm(*c, context, hold(g)), newcomm);
 }
 
 }  // namespace weft::mpi

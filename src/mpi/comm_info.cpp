@@ -18,30 +18,40 @@ constexpr const char* hints[] = {"mpi_assert_no_any_tag", "mpi_assert_no_any_sou
 constexpr uint8_t no_any_tag = 1u << 0;
 constexpr uint8_t allow_overtaking = 1u << 3;
 
-int read_hints(const char* function, Comm& comm, const Info& info) {
-  uint8_t taken = comm.asserts.load(std::memory_order_relaxed);
+}  // namespace
+
+int read_hints(const char* function, const Comm& errors_on, const Info* info, uint8_t& asserts) {
+  if (info == nullptr) return MPI_SUCCESS;
+  uint8_t taken = asserts;
   for (unsigned i = 0; i < std::size(hints); ++i) {
-    const std::optional<std::string> value = info.find(hints[i]);
+    const std::optional<std::string> value = info->find(hints[i]);
     if (!value) continue;
     if (*value != "true" && *value != "false") {
-      return fail(&comm, function, MPI_ERR_INFO_VALUE, "the value of %s is \"%s\": it must be true or false", hints[i],
-                  value->c_str());
+      return fail(&errors_on, function, MPI_ERR_INFO_VALUE, "the value of %s is \"%s\": it must be true or false",
+                  hints[i], value->c_str());
     }
     taken = static_cast<uint8_t>(*value == "true" ? taken | 1u << i : taken & ~(1u << i));
   }
-  comm.asserts.store(taken, std::memory_order_relaxed);
+  asserts = taken;
   return MPI_SUCCESS;
 }
 
-}  // namespace
+// A hint speaks of the process that gives it. Senders leave stamps out when no receiver needs them.
+uint64_t hints_to_agree(uint8_t asserts) {
+  return (asserts & (no_any_tag | allow_overtaking)) != 0 ? 1 : 0;
+}
+
+void set_agreed_hints(Comm& comm, uint64_t agreed) {
+  comm.unordered = (agreed & 1) != 0;
+}
 
 int take_hints(const char* function, Comm& parent, Comm& comm, const Info* info) {
-  const int error = info != nullptr ? read_hints(function, comm, *info) : MPI_SUCCESS;
-  // A hint speaks of the process that gives it. Senders leave stamps out when no receiver needs them.
-  const bool here = (comm.asserts.load(std::memory_order_relaxed) & (no_any_tag | allow_overtaking)) != 0;
-  uint32_t everywhere = error == MPI_SUCCESS && here ? 1 : 0;
-  const int32_t failed = agree_on_smallest(everybody(parent), everywhere);
-  comm.unordered = failed == core::no_error && everywhere != 0;
+  uint8_t asserts = comm.asserts.load(std::memory_order_relaxed);
+  const int error = read_hints(function, comm, info, asserts);
+  comm.asserts.store(asserts, std::memory_order_relaxed);
+  Vote vote{0, error == MPI_SUCCESS ? hints_to_agree(asserts) : 0};
+  const int32_t failed = agree(everybody(parent), vote);
+  set_agreed_hints(comm, failed == core::no_error ? vote.bits : 0);
   if (error != MPI_SUCCESS || failed == core::no_error) return error;
   return fail(&comm, function, failed, "the ranks could not compare their hints");
 }

@@ -5,10 +5,10 @@
 // Which contexts new communicators get. No process may be in two communicators of one context, ever, also when threads
 // make several at the same time.
 //
-// Communicators are numbered; the contexts of number n are 2n (point-to-point) and 2n + 1 (collective), below 2^31.
-// Each process owns the numbers that leave its rank when divided by the ranks of the job. To make a communicator every
-// member offers a number of its own that is not on offer elsewhere. The team agrees on the smallest offer: its owner
-// has given that number away, the others take theirs back.
+// Communicators are numbered; core/comm.hpp says which contexts number n has. Each process owns the numbers that leave
+// its rank when divided by the ranks of the job. To make a communicator every member offers a number of its own that is
+// not on offer elsewhere. The team agrees on the smallest offer: its owner has given that number away, the others take
+// theirs back.
 //
 // So two creations never agree on the same number, whichever threads of whichever processes run them in whatever order:
 // their offers differ. One reduction is enough; there is nothing to try again, and no creation waits for another one.
@@ -16,8 +16,15 @@
 //
 // A process that makes a communicator alone takes a number from a second range, which every process has to itself:
 // nobody else will ever see that context.
+//
+// A number comes back to its owner, who may then offer it again, when all members of the team are through with it:
+// those that got a communicator have freed it and have no operation under way on it, the others are at once. They tell
+// each other along a tree whose root is the owner: who is through, and has heard so from all below it, tells the one
+// above. Nobody waits. Two lives of a number do not overlap in any process: the second begins after the root has heard
+// of all.
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "base/lock.hpp"
@@ -28,8 +35,8 @@ namespace weft::mpi {
 class ContextNumbers {
  public:
   static constexpr uint32_t first_shared = 2;  // 0 is MPI_COMM_WORLD, 1 is MPI_COMM_SELF
-  static constexpr uint32_t first_alone = 1U << 29;
-  static constexpr uint32_t end = 1U << 30;
+  static constexpr uint32_t first_alone = 1U << 27;
+  static constexpr uint32_t end = 1U << 28;
   static constexpr uint32_t none = UINT32_MAX;  // offered when all are given away
 
   ContextNumbers(int32_t rank, int32_t size)
@@ -42,12 +49,30 @@ class ContextNumbers {
   // Ends an offer: `agreed` is the smallest of all members.
   void settle(uint32_t offered, uint32_t agreed);
 
+  // Whom a release is to be told.
+  static constexpr int32_t nobody = -1;
+
+  // A team agreed on this number: this process is a part of the tree, `up` the job rank above it (`nobody`: it is the
+  // owner), and `below` members report to it. Releases may have come before.
+  void hold(uint32_t number, int32_t up, int32_t below);
+
+  // This process, or a member below it, is through with the number. The job rank that is to be told, or `nobody`.
+  [[nodiscard]] int32_t release(uint32_t number);
+
  private:
+  // A number of a team that this process is in.
+  struct Use {
+    int32_t open = 0;  // who is not through with it: this process and those below it
+    int32_t up = nobody;
+  };
+
   base::Lock lock_;
   uint32_t fresh_;  // the first one that was never offered
   uint32_t step_;
   uint32_t alone_ = first_alone;
-  std::vector<uint32_t> returned_;  // one at most for each creation that was under way at the same time
+  std::vector<uint32_t> returned_;        // not taken, or given back
+  std::vector<uint32_t> returned_alone_;  // the same of the second range
+  std::unordered_map<uint32_t, Use> uses_;
 };
 
 }  // namespace weft::mpi

@@ -91,7 +91,9 @@ int start(const char* function, int required, int* provided) {
 // fetch what was announced. First what we owe ourselves: nobody makes progress for us once all have met.
 void meet_all() {
   flush_all_buffers();
-  core::wait_until([] { return core::world.sends_open() == 0; });
+  core::wait_until([] {
+    return core::world.sends_open() == 0 && core::world.peers_waiting.load(std::memory_order_relaxed) == nullptr;
+  });
   (void)coll::barrier(*comm_of(MPI_COMM_WORLD));
 }
 

@@ -182,6 +182,10 @@ int no_memory(const Comm* comm, const char* function, const char* what) {
 std::string comm_text(const Comm& comm) {
   std::lock_guard lock(details);
   if (!comm.name.empty()) return comm.name;
+  if (comm.is_inter()) {
+    return "an inter-communicator of " + std::to_string(comm.local_size()) + " and " + std::to_string(comm.size) +
+           " ranks";
+  }
   return "a communicator of " + std::to_string(comm.size) + " ranks";
 }
 

@@ -38,8 +38,9 @@ Group* make_group(std::vector<int32_t>&& job_ranks) {
   return group;
 }
 
-RankFinder::RankFinder(const Group& group) : group_(group) {
-  if (group.table.empty()) return;
+RankFinder::RankFinder(const Group& group, int64_t questions) : group_(group) {
+  constexpr int64_t few = 8;  // sorting takes about log2(size) looks along the table
+  if (group.table.empty() || questions <= few) return;
   sorted_.reserve(group.table.size());
   for (int32_t r = 0; r < group.size; ++r) sorted_.emplace_back(group.job_rank(r), r);
   std::sort(sorted_.begin(), sorted_.end());
@@ -50,6 +51,10 @@ int32_t RankFinder::rank_of(int32_t job_rank) const {
     int32_t distance = job_rank - group_.first;
     int32_t rank = distance / group_.stride;
     return distance % group_.stride == 0 && rank >= 0 && rank < group_.size ? rank : -1;
+  }
+  if (sorted_.empty()) {
+    const auto at = std::find(group_.table.begin(), group_.table.end(), job_rank);
+    return at != group_.table.end() ? static_cast<int32_t>(at - group_.table.begin()) : -1;
   }
   auto at = std::lower_bound(sorted_.begin(), sorted_.end(), std::pair{job_rank, int32_t{0}});
   return at != sorted_.end() && at->first == job_rank ? at->second : -1;
@@ -70,6 +75,43 @@ int compare_groups(const Group& a, const Group& b) {
 
 namespace {
 
+// Appends the members of `from` that are (`wanted`) or are not members of `other`, in the order of `from`.
+void append_members(std::vector<int32_t>& to, const Group& from, const Group& other, bool wanted) {
+  const RankFinder finder(other, from.size);
+  for (int32_t r = 0; r < from.size; ++r) {
+    int32_t job_rank = from.job_rank(r);
+    if ((finder.rank_of(job_rank) >= 0) == wanted) to.push_back(job_rank);
+  }
+}
+
+}  // namespace
+
+std::vector<int32_t> job_ranks_of(const Group& group) {
+  std::vector<int32_t> ranks(static_cast<size_t>(group.size));
+  for (int32_t r = 0; r < group.size; ++r) ranks[static_cast<size_t>(r)] = group.job_rank(r);
+  return ranks;
+}
+
+std::vector<int32_t> union_of(const Group& a, const Group& b) {
+  std::vector<int32_t> members = job_ranks_of(a);
+  append_members(members, b, a, false);
+  return members;
+}
+
+std::vector<int32_t> intersection_of(const Group& a, const Group& b) {
+  std::vector<int32_t> members;
+  append_members(members, a, b, true);
+  return members;
+}
+
+std::vector<int32_t> difference_of(const Group& a, const Group& b) {
+  std::vector<int32_t> members;
+  append_members(members, a, b, false);
+  return members;
+}
+
+namespace {
+
 // A group of these ranks, made from `origin`.
 int give(const char* function, const Group& origin, std::vector<int32_t>&& job_ranks, MPI_Group* newgroup) {
   Group* group = make_group(std::move(job_ranks));
@@ -79,43 +121,14 @@ int give(const char* function, const Group& origin, std::vector<int32_t>&& job_r
   return MPI_SUCCESS;
 }
 
-std::vector<int32_t> job_ranks_of(const Group& group) {
-  std::vector<int32_t> ranks(static_cast<size_t>(group.size));
-  for (int32_t r = 0; r < group.size; ++r) ranks[static_cast<size_t>(r)] = group.job_rank(r);
-  return ranks;
-}
-
-// Appends the members of `from` that are (`wanted`) or are not members of `other`, in the order of `from`.
-void append_members(std::vector<int32_t>& to, const Group& from, const Group& other, bool wanted) {
-  RankFinder finder(other);
-  for (int32_t r = 0; r < from.size; ++r) {
-    int32_t job_rank = from.job_rank(r);
-    if ((finder.rank_of(job_rank) >= 0) == wanted) to.push_back(job_rank);
-  }
-}
-
-enum class SetOperation { unite, intersect, subtract };
-
-int combine(const char* function, SetOperation operation, MPI_Group group1, MPI_Group group2, MPI_Group* newgroup) {
+int combine(const char* function, std::vector<int32_t> (*operation)(const Group&, const Group&), MPI_Group group1,
+            MPI_Group group2, MPI_Group* newgroup) {
   const Group* a = group_of(group1);
   if (a == nullptr) return bad_group(function, group1);
   const Group* b = group_of(group2);
   if (b == nullptr) return bad_group(function, group2);
   if (newgroup == nullptr) return null_argument(nullptr, function, "newgroup");
-  std::vector<int32_t> members;
-  switch (operation) {
-    case SetOperation::unite:
-      members = job_ranks_of(*a);
-      append_members(members, *b, *a, false);
-      break;
-    case SetOperation::intersect:
-      append_members(members, *a, *b, true);
-      break;
-    case SetOperation::subtract:
-      append_members(members, *a, *b, false);
-      break;
-  }
-  return give(function, *a, std::move(members), newgroup);
+  return give(function, *a, operation(*a, *b), newgroup);
 }
 
 // Ranks of a group as a program names them, each at most once.
@@ -206,7 +219,7 @@ int group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group
   if (n < 0) return fail(nullptr, function, MPI_ERR_ARG, "n is %d: it must not be negative", n);
   if (n > 0 && ranks1 == nullptr) return null_argument(nullptr, function, "ranks1");
   if (n > 0 && ranks2 == nullptr) return null_argument(nullptr, function, "ranks2");
-  RankFinder finder(*to);
+  const RankFinder finder(*to, n);
   for (int i = 0; i < n; ++i) {
     if (ranks1[i] == MPI_PROC_NULL) {
       ranks2[i] = MPI_PROC_NULL;
@@ -232,15 +245,15 @@ int group_compare(MPI_Group group1, MPI_Group group2, int* result) {
 }
 
 int group_union(MPI_Group group1, MPI_Group group2, MPI_Group* newgroup) {
-  return combine("MPI_Group_union", SetOperation::unite, group1, group2, newgroup);
+  return combine("MPI_Group_union", union_of, group1, group2, newgroup);
 }
 
 int group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group* newgroup) {
-  return combine("MPI_Group_intersection", SetOperation::intersect, group1, group2, newgroup);
+  return combine("MPI_Group_intersection", intersection_of, group1, group2, newgroup);
 }
 
 int group_difference(MPI_Group group1, MPI_Group group2, MPI_Group* newgroup) {
-  return combine("MPI_Group_difference", SetOperation::subtract, group1, group2, newgroup);
+  return combine("MPI_Group_difference", difference_of, group1, group2, newgroup);
 }
 
 int group_incl(MPI_Group group, int n, const int ranks[], MPI_Group* newgroup) {

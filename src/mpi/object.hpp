@@ -50,6 +50,7 @@ struct Comm : core::Comm {
   BsendBuffer* bsend = nullptr;      // under bsend_lock, as a session's
   base::Object* session = nullptr;   // the session it came from, nullptr in the World model
   std::atomic<uint8_t> asserts{0};   // the mpi_assert_ hints given: comm_info.cpp
+  std::atomic<uint32_t> idups{0};    // begun on it, which tells them apart: comm_idup.cpp
 };
 
 struct Session : base::Object {

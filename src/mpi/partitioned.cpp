@@ -22,13 +22,11 @@ namespace weft::mpi {
 
 namespace {
 
-// Contexts of communicators stay below this bit.
-constexpr uint32_t own_contexts = 0x80000000U;
 uint32_t setup_context(const core::Comm& comm) {
-  return comm.context | own_contexts;
+  return comm.context | core::partitioned_contexts;
 }
 uint32_t data_context(const core::Comm& comm) {
-  return comm.collective_context() | own_contexts;
+  return comm.collective_context() | core::partitioned_contexts;
 }
 
 // What the sender tells the receiver.

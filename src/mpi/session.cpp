@@ -11,7 +11,6 @@
 #include <optional>
 
 #include "core/world.hpp"
-#include "mpi/agree.hpp"
 #include "mpi/bsend.hpp"
 #include "mpi/comm.hpp"
 #include "mpi/environment.hpp"
@@ -21,6 +20,8 @@
 #include "mpi/group.hpp"
 #include "mpi/handles.hpp"
 #include "mpi/info.hpp"
+#include "mpi/number.hpp"
+#include "mpi/nursery.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -47,28 +48,6 @@ int find_pset(const char* name) {
 int bad_pset(const Session& session, const char* function, const char* name) {
   return fail_on(session, function, MPI_ERR_ARG,
                  "there is no process set \"%.64s\": there are mpi://WORLD and mpi://SELF", name);
-}
-
-// All ranks of the job, before there is any communicator: messages about new ones go here.
-Comm& nursery() {
-  static Comm* const made = [] {
-    auto* comm = new Comm;  // never a handle, hence not in the arena; kept until the process ends
-    comm->context = 0xfffffff2u;
-    comm->rank = core::world.rank;
-    comm->lane_seed = core::world.lane_map.seed_of(comm->context, comm->rank);
-    comm->size = core::world.size;
-    comm->errhandler = errhandler_of(MPI_ERRORS_ARE_FATAL);
-    comm->kind = base::Kind::communicator;
-    return comm;
-  }();
-  return *made;
-}
-
-// Groups that make communicators at the same time are told apart by their tag.
-int32_t tag_of(const char* stringtag) {
-  uint32_t hash = 2166136261u;  // FNV-1a
-  for (; *stringtag != '\0'; ++stringtag) hash = (hash ^ static_cast<unsigned char>(*stringtag)) * 16777619u;
-  return group_creation_tag(static_cast<int32_t>(hash >> 1));
 }
 
 }  // namespace
@@ -199,34 +178,24 @@ int comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info
   static const char* function = "MPI_Comm_create_from_group";
   core::Group* g = group_of(group);
   if (g == nullptr) return bad_group(function, group);
-  if (stringtag == nullptr) return null_argument(nullptr, function, "stringtag");
-  if (strnlen(stringtag, MPI_MAX_STRINGTAG_LEN) == MPI_MAX_STRINGTAG_LEN) {
-    return fail(nullptr, function, MPI_ERR_ARG, "stringtag is longer than MPI_MAX_STRINGTAG_LEN - 1 (%d)",
-                MPI_MAX_STRINGTAG_LEN - 1);
-  }
   const Info* given = info_of(info);
   if (given == nullptr && info != MPI_INFO_NULL) return bad_info(nullptr, function, info);
-  Errhandler* handler = errhandler_of(errhandler);
-  if (handler == nullptr) return bad_handle(nullptr, function, MPI_ERR_ERRHANDLER, "error handler", errhandler);
-  if (handler->scope != Errhandler::Scope::any && handler->scope != Errhandler::Scope::comm) {
-    return fail(nullptr, function, MPI_ERR_ERRHANDLER, "the error handler was not made by MPI_Comm_create_errhandler");
-  }
+  if (int error = check_naming(function, stringtag, errhandler)) return error;
   if (newcomm == nullptr) return null_argument(nullptr, function, "newcomm");
   *newcomm = MPI_COMM_NULL;
   if (g->size == 0) return MPI_SUCCESS;
   if (g->rank < 0) return fail(nullptr, function, MPI_ERR_GROUP, "this process is not in the group");
-  std::vector<int32_t> ranks(static_cast<size_t>(g->size));
-  for (int32_t r = 0; r < g->size; ++r) ranks[static_cast<size_t>(r)] = g->job_rank(r);
+  const std::vector<int32_t> ranks = job_ranks_of(*g);
   uint32_t context = 0;
-  Team team = {nursery(), g->size, g->rank, ranks.data(), tag_of(stringtag)};
+  Comm& parent = nursery();
+  const Team team = {parent, g->size, g->rank, ranks.data(), parent.collective_context(), tag_of(stringtag)};
   if (int error = agree_on_context(function, team, context)) return error;
-  Comm* comm = new_comm(nursery(), context, hold(g));
+  Comm* comm = new_comm(parent, context, hold(g));
   if (comm == nullptr) return no_memory(nullptr, function, "a communicator");
-  comm->errhandler = hold(handler);
+  comm->errhandler = hold(errhandler_of(errhandler));
   comm->session = g->session;
   if (int error = take_hints(function, *comm, *comm, given)) {
-    release_comm_parts(*comm);
-    base::destroy_object(comm);
+    destroy_comm(comm);
     return error;
   }
   *newcomm = handle_of<MPI_Comm>(comm);

@@ -23,6 +23,7 @@ enum Kind : uint8_t {
   recalled,         // receiver to sender: Recalled
   offer,            // R0, receiver to sender: Offer, help me copy if you are idle
   delivered,        // R0, sender to receiver: Delivered, I copied the last chunk, or could not copy mine
+  notice,           // Notice, for a handler above core
 };
 
 struct Sync {
@@ -101,6 +102,12 @@ struct Delivered {
   uint32_t done;  // 1: all is copied; 0: the kernel refused, send it by R1
   uint32_t unused;
 };
+
+struct Notice {
+  uint32_t word;
+  uint32_t unused;
+};
+static_assert(sizeof(Notice) == 8);
 
 inline constexpr uint32_t largest = 64;  // bytes of the largest protocol message without data
 static_assert(sizeof(Announce) <= largest);

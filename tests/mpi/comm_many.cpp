@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Communicators made and freed by the thousand: memory does not grow, the last ones take no longer than the first, and
+// those that live meanwhile are not disturbed.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "expect.hpp"
+
+namespace {
+
+// Private memory; what ranks share, such as the rings of their messages, is touched bit by bit.
+long private_bytes() {
+  long pages = 0, resident = 0, shared = 0;
+  FILE* file = fopen("/proc/self/statm", "r");
+  EXPECT(file != nullptr && fscanf(file, "%ld %ld %ld", &pages, &resident, &shared) == 3, "no memory to see");
+  if (file != nullptr) fclose(file);
+  return (resident - shared) * sysconf(_SC_PAGESIZE);
+}
+
+void dup() {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_free(&comm);
+}
+
+// Colours, order and who gets none change from one to the next.
+void split(int round) {
+  MPI_Comm comm;
+  const int color = (expect::rank + round) % 3;
+  MPI_Comm_split(MPI_COMM_WORLD, color == 2 ? MPI_UNDEFINED : color, -expect::rank, &comm);
+  if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+}
+
+// A communicator is used before it goes, by a message that could stray into the next one.
+void use(int round) {
+  MPI_Comm comm;
+  int rank = 0, size = 0, in = -1;
+  MPI_Comm_split(MPI_COMM_WORLD, expect::rank % 2, round % 2 == 0 ? expect::rank : -expect::rank, &comm);
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  const int out = round * 1000 + rank;
+  MPI_Sendrecv(&out, 1, MPI_INT, (rank + 1) % size, 0, &in, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm,
+               MPI_STATUS_IGNORE);
+  EXPECT(in == round * 1000 + (rank + size - 1) % size, "round %d: %d", round, in);
+  MPI_Comm_free(&comm);
+}
+
+void create_group(int round) {
+  MPI_Group all, some;
+  MPI_Comm comm;
+  int range[1][3] = {{round % expect::size, expect::size - 1, 1}};
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  MPI_Group_range_incl(all, 1, range, &some);
+  MPI_Comm_create_group(MPI_COMM_WORLD, some, round, &comm);
+  if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+  MPI_Group_free(&some);
+  MPI_Group_free(&all);
+}
+
+void inter(MPI_Comm half, int round) {
+  MPI_Comm comm, both;
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, expect::rank % 2 == 0 ? 1 : 0, round, &comm);
+  MPI_Intercomm_merge(comm, expect::rank % 2, &both);
+  MPI_Comm_free(&comm);
+  MPI_Comm_free(&both);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  expect::start(&argc, &argv);
+  const int count = argc > 1 ? atoi(argv[1]) : 10000;
+  MPI_Comm lives, half;
+  MPI_Comm_dup(MPI_COMM_WORLD, &lives);
+  MPI_Comm_split(MPI_COMM_WORLD, expect::rank % 2, 0, &half);
+  auto all_kinds = [&](int rounds) {
+    for (int i = 0; i < rounds; ++i) {
+      dup();
+      split(i);
+      if (i % 10 == 0) use(i);
+      if (i % 10 == 1) create_group(i);
+      if (i % 10 == 2 && expect::size > 1) inter(half, i);
+    }
+  };
+  all_kinds(count / 10);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const long before = private_bytes();
+  all_kinds(count);
+  const long grown = private_bytes() - before;
+  // 10 000 communicators of any lasting size would be more.
+  EXPECT(grown < 256 * 1024, "memory grew by %ld bytes", grown);
+  int sum = 0, one = 1;
+  MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, lives);
+  EXPECT(sum == expect::size, "sum %d", sum);
+  MPI_Comm_free(&lives);
+  MPI_Comm_free(&half);
+  return expect::finish();
+}
