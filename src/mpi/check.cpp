@@ -11,10 +11,6 @@ namespace weft::mpi {
 Check::Check(const char* function, MPI_Comm comm) : function_(function), comm_(comm_of(comm)) {
   if (comm_ == nullptr) [[unlikely]]
     error_ = bad_comm(function, comm);
-  if (!failed() && comm_->is_inter()) [[unlikely]] {
-    error_ = fail(comm_, function, MPI_ERR_COMM, "%s: collective operations need a communicator of one group",
-                  comm_text(*comm_).c_str());
-  }
 }
 
 Check::Check(const Form& form, MPI_Comm comm) : Check(form.function, comm) {
@@ -33,6 +29,7 @@ void Check::request(const Form& form) {
 void Check::root(int rank) {
   if (failed() || (rank >= 0 && rank < comm_->size)) [[likely]]
     return;
+  if (comm_->is_inter() && (rank == MPI_ROOT || rank == MPI_PROC_NULL)) return;
   error_ =
       fail(comm_, function_, MPI_ERR_ROOT, "root %d is not a rank of the communicator: 0 to %d", rank, comm_->size - 1);
 }
@@ -107,6 +104,13 @@ void Check::no_in_place(const void* buffer, const char* where) {
   if (failed() || buffer != MPI_IN_PLACE) [[likely]]
     return;
   error_ = fail(comm_, function_, MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed %s", where);
+}
+
+void Check::one_group() {
+  if (failed() || !comm_->is_inter()) [[likely]]
+    return;
+  error_ = fail(comm_, function_, MPI_ERR_COMM, "%s is an intercommunicator: this operation is not defined on it",
+                comm_text(*comm_).c_str());
 }
 
 int Check::done(int32_t error) {

@@ -42,6 +42,7 @@ class Check {
   int error() const { return error_; }
   Comm& comm() const { return *comm_; }
 
+  // A rank; on an intercommunicator one of the other group, MPI_ROOT or MPI_PROC_NULL.
   void root(int rank);
   void count(MPI_Count count);
   Type* type(MPI_Datatype datatype);  // committed
@@ -54,6 +55,7 @@ class Check {
   void apart(const void* send, const void* receive, MPI_Count count, const Type* type);
   void array(const void* array, const char* name);
   void no_in_place(const void* buffer, const char* where);
+  void one_group();  // an intercommunicator will not do
 
   // The result of the operation, as the MPI call returns it.
   [[nodiscard]] int done(int32_t error);

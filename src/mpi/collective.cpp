@@ -7,6 +7,7 @@
 
 #include "coll/coll.hpp"
 #include "coll/plan.hpp"
+#include "mpi/collective_inter.hpp"
 #include "mpi/functions.hpp"
 
 namespace weft::mpi {
@@ -18,12 +19,15 @@ using coll::Schedule;
 int run_barrier(const Form& form, MPI_Comm comm) {
   Check check(form, comm);
   if (check.failed()) return check.error();
+  if (check.comm().is_inter()) return barrier_between(check, form);
   if (form.is_blocking()) return check.done(coll::barrier(check.comm()));
   return launch(check, form, [](Schedule& s) { coll::plan::barrier(s); });
 }
 
 int run_bcast(const Form& form, const BlockArgument& data, int root, MPI_Comm comm) {
   Check check(form, comm);
+  if (check.failed()) return check.error();
+  if (check.comm().is_inter()) return bcast_between(check, form, data, root);
   check.root(root);
   const Block block = take(check, data);
   if (check.failed()) return check.error();
@@ -33,6 +37,8 @@ int run_bcast(const Form& form, const BlockArgument& data, int root, MPI_Comm co
 
 int run_gather(const Form& form, const BlockArgument& data, const BlocksArgument& all, int root, MPI_Comm comm) {
   Check check(form, comm);
+  if (check.failed()) return check.error();
+  if (check.comm().is_inter()) return gather_between(check, form, data, all, root);
   check.root(root);
   if (check.failed()) return check.error();
   const bool is_root = check.comm().rank == root;
@@ -51,6 +57,8 @@ int run_gather(const Form& form, const BlockArgument& data, const BlocksArgument
 
 int run_scatter(const Form& form, const BlocksArgument& all, const BlockArgument& data, int root, MPI_Comm comm) {
   Check check(form, comm);
+  if (check.failed()) return check.error();
+  if (check.comm().is_inter()) return scatter_between(check, form, all, data, root);
   check.root(root);
   if (check.failed()) return check.error();
   const bool is_root = check.comm().rank == root;
@@ -69,10 +77,12 @@ int run_scatter(const Form& form, const BlocksArgument& all, const BlockArgument
 
 int run_allgather(const Form& form, const BlockArgument& data, const BlocksArgument& all, MPI_Comm comm) {
   Check check(form, comm);
+  if (check.failed()) return check.error();
+  if (check.comm().is_inter()) return allgather_between(check, form, data, all);
   Block mine;
   if (data.buffer != MPI_IN_PLACE) mine = take(check, data);
   std::vector<Type*> types;
-  const Blocks blocks = take(check, all, check.failed() ? 0 : check.comm().size, types);
+  const Blocks blocks = take(check, all, check.comm().size, types);
   if (!check.failed()) check_apart(check, mine, blocks[check.comm().rank]);
   if (check.failed()) return check.error();
   if (form.is_blocking()) return check.done(coll::allgather(check.comm(), mine, blocks));
@@ -82,6 +92,7 @@ int run_allgather(const Form& form, const BlockArgument& data, const BlocksArgum
 int run_alltoall(const Form& form, const BlocksArgument& send, const BlocksArgument& receive, MPI_Comm comm) {
   Check check(form, comm);
   if (check.failed()) return check.error();
+  if (check.comm().is_inter()) return alltoall_between(check, form, send, receive);
   const Comm& c = check.comm();
   const bool in_place = send.buffer == MPI_IN_PLACE;
   std::vector<Type*> send_types, receive_types;

@@ -6,6 +6,7 @@
 #include "coll/coll.hpp"
 #include "coll/plan.hpp"
 #include "mpi/collective.hpp"
+#include "mpi/collective_inter.hpp"
 #include "mpi/functions.hpp"
 
 namespace weft::mpi {
@@ -30,9 +31,8 @@ Type* check_buffers(Check& check, ReductionArgument& data, MPI_Count count) {
 using Operation = int32_t (*)(coll::Comm&, const void*, void*, int64_t, const Reducer&);
 using Plan = void (*)(Schedule&, const void*, void*, int64_t, const Reducer&);
 
-int to_every_rank(const Form& form, Operation operation, Plan plan, ReductionArgument data, MPI_Count count,
-                  MPI_Comm comm) {
-  Check check(form, comm);
+int to_every_rank(Check& check, const Form& form, Operation operation, Plan plan, ReductionArgument data,
+                  MPI_Count count) {
   Type* type = check_buffers(check, data, count);
   OpReducer reducer;
   check.reducer(reducer, data.op, type, data.datatype);
@@ -46,19 +46,28 @@ int to_every_rank(const Form& form, Operation operation, Plan plan, ReductionArg
 }  // namespace
 
 int run_allreduce(const Form& form, const ReductionArgument& data, MPI_Count count, MPI_Comm comm) {
-  return to_every_rank(form, coll::allreduce, coll::plan::allreduce<Schedule>, data, count, comm);
+  Check check(form, comm);
+  if (check.failed()) return check.error();
+  if (check.comm().is_inter()) return allreduce_between(check, form, data, count);
+  return to_every_rank(check, form, coll::allreduce, coll::plan::allreduce<Schedule>, data, count);
 }
 
 int run_scan(const Form& form, const ReductionArgument& data, MPI_Count count, MPI_Comm comm) {
-  return to_every_rank(form, coll::scan, coll::plan::scan<Schedule>, data, count, comm);
+  Check check(form, comm);
+  check.one_group();
+  return to_every_rank(check, form, coll::scan, coll::plan::scan<Schedule>, data, count);
 }
 
 int run_exscan(const Form& form, const ReductionArgument& data, MPI_Count count, MPI_Comm comm) {
-  return to_every_rank(form, coll::exscan, coll::plan::exscan<Schedule>, data, count, comm);
+  Check check(form, comm);
+  check.one_group();
+  return to_every_rank(check, form, coll::exscan, coll::plan::exscan<Schedule>, data, count);
 }
 
 int run_reduce(const Form& form, const ReductionArgument& given, MPI_Count count, int root, MPI_Comm comm) {
   Check check(form, comm);
+  if (check.failed()) return check.error();
+  if (check.comm().is_inter()) return reduce_between(check, form, given, count, root);
   check.root(root);
   if (check.failed()) return check.error();
   ReductionArgument data = given;
@@ -77,6 +86,7 @@ int run_reduce_scatter(const Form& form, const ReductionArgument& given, const C
   if (!parts.complete) check.array(nullptr, "recvcounts");
   if (check.failed()) return check.error();
   const coll::Array& counts = parts.counts;
+  if (check.comm().is_inter()) return reduce_scatter_between(check, form, given, counts);
   ReductionArgument data = given;
   Type* type =
       check.blocks(data.send == MPI_IN_PLACE ? data.receive : data.send, counts, check.comm().size, data.datatype);
