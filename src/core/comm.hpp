@@ -11,6 +11,8 @@
 
 namespace weft::core {
 
+struct Neighbours;  // core/neighbours.hpp
+
 // The processes of a group by their rank in the job: a formula where there is one, a table otherwise.
 struct Group : base::Object {
   int32_t size = 0;
@@ -37,6 +39,7 @@ struct Comm : base::Object {
   bool unordered = false;  // no receive depends on the order of messages with different tags (mpi_assert_ hints)
   // ----
   Group* group = nullptr;
+  const Neighbours* neighbours = nullptr;  // in its virtual topology, nullptr when it has none
   uint32_t collective_context() const { return context + 1; }
   int32_t job_rank(int32_t r) const {
     if (table == nullptr) [[likely]]

@@ -14,6 +14,7 @@
 #include "mpi/functions.hpp"
 #include "mpi/group.hpp"
 #include "mpi/handles.hpp"
+#include "mpi/topology.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -63,6 +64,7 @@ void describe_comm(Comm& comm, uint32_t context, core::Group* group) {
 }
 
 void release_comm_parts(Comm& comm) {
+  drop_topology(comm);
   drop(comm.group);
   drop(comm.errhandler);
   comm.group = nullptr;

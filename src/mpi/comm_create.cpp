@@ -18,6 +18,7 @@
 #include "mpi/group.hpp"
 #include "mpi/handles.hpp"
 #include "mpi/info.hpp"
+#include "mpi/topology.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -87,6 +88,7 @@ int duplicate(const char* function, Comm& from, bool same_hints, const Info* inf
   if (int error = agree_on_context(function, everybody(from), context)) return error;
   Comm* comm = new_comm(from, context, hold(from.group));
   if (comm == nullptr) return no_memory(&from, function, "a communicator");
+  share_topology(from, *comm);
   int error = MPI_SUCCESS;
   if (same_hints) {
     comm->asserts.store(from.asserts.load(std::memory_order_relaxed), std::memory_order_relaxed);
