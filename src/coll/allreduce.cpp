@@ -2,17 +2,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <utility>
 
+#include "coll/channel.hpp"
 #include "coll/coll.hpp"
-#include "coll/exchange.hpp"
-#include "coll/scratch.hpp"
+#include "coll/plan.hpp"
+#include "coll/schedule.hpp"
 
 namespace weft::coll {
+
+namespace plan {
 
 namespace {
 
 // Two buffers that change roles: what we have, and what comes in.
+template <class Way>
 struct Partial {
-  Channel& channel;
+  Way& way;
   const Reducer& reducer;
   int64_t count;
   void* mine;
@@ -21,33 +25,37 @@ struct Partial {
   // Takes in a partial result of ranks that stand directly below or above ours, so that the order of ranks is kept and
   // all ranks compute bitwise the same.
   void combine(bool from_below) {
-    if (from_below) return reducer.apply(spare, mine, count);
-    reducer.apply(mine, spare, count);
+    if (from_below) return way.reduce(reducer, spare, mine, count);
+    way.reduce(reducer, mine, spare, count);
     std::swap(mine, spare);
   }
-  void receive(int32_t from) { channel.receive(spare, count, *reducer.type, from); }
-  void send(int32_t to) { channel.send(mine, count, *reducer.type, to); }
+  Block part(void* data) const { return elements_at(data, count, reducer); }
+  void receive(int32_t from) {
+    way.receive(part(spare), from);
+    way.fence();
+  }
+  void send(int32_t to) { way.send(part(mine), to); }
   void swap_with(int32_t partner) {
-    channel.swap(mine, count, *reducer.type, partner, spare, count, *reducer.type, partner);
+    way.receive(part(spare), partner);
+    way.send(part(mine), partner);
+    way.fence();
+  }
+  // Our part for the result.
+  void trade(int32_t partner) {
+    swap_with(partner);
+    std::swap(mine, spare);
   }
 };
 
 // Rank 0 takes the others' data in the order of ranks and sends all of them the result.
-void flat(Comm& comm, Partial& partial) {
-  if (comm.rank != 0) {
-    partial.send(0);
-    std::swap(partial.mine, partial.spare);
-    partial.receive(0);
-    std::swap(partial.mine, partial.spare);
-    return;
-  }
+template <class Way>
+void flat(const Comm& comm, Partial<Way>& partial) {
+  if (comm.rank != 0) return partial.trade(0);
   for (int32_t r = 1; r < comm.size; ++r) {
     partial.receive(r);
     partial.combine(false);
   }
-  const Block result{partial.mine, partial.count, partial.reducer.type};
-  for (int32_t r = 1; r < comm.size; ++r) partial.channel.start_send(result, r);
-  (void)partial.channel.finish();
+  for (int32_t r = 1; r < comm.size; ++r) partial.send(r);
 }
 
 // Where ranks share processors: up to so many ranks and bytes, flat() beats recursive doubling.
@@ -55,19 +63,14 @@ constexpr int32_t flat_ranks = 32;
 constexpr int64_t flat_bytes = 4096;
 
 // Recursive doubling. Ranks beyond a power of two fold into their odd neighbours first and get the result last.
-void recursive_doubling(Comm& comm, Partial& partial) {
+template <class Way>
+void recursive_doubling(const Comm& comm, Partial<Way>& partial) {
   int32_t power = 1;
   while (power <= comm.size / 2) power *= 2;
   const int32_t folded = comm.size - power;  // pairs (2i, 2i + 1) for i below this
   const int32_t rank = comm.rank;
   if (rank < 2 * folded) {
-    if (rank % 2 == 0) {
-      partial.send(rank + 1);
-      std::swap(partial.mine, partial.spare);
-      partial.receive(rank + 1);
-      std::swap(partial.mine, partial.spare);
-      return;
-    }
+    if (rank % 2 == 0) return partial.trade(rank + 1);
     partial.receive(rank - 1);
     partial.combine(true);
   }
@@ -82,22 +85,33 @@ void recursive_doubling(Comm& comm, Partial& partial) {
 
 }  // namespace
 
-int32_t allreduce(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer) {
+template <class Way>
+void allreduce(Way& way, const void* send, void* receive, int64_t count, const Reducer& reducer) {
+  const Comm& comm = way.comm();
   Type& type = *reducer.type;
-  if (send != receive) copy_elements(type, count, send, receive);
-  if (comm.size == 1 || count * type.size == 0) return core::no_error;
-  Scratch scratch;
-  void* spare = scratch.elements(type, count);
-  if (spare == nullptr) return core::no_memory;
-  Channel channel(comm, Tag::allreduce);
-  Partial partial{channel, reducer, count, receive, spare};
+  if (count * type.size == 0) return;
+  auto part = [&](const void* data) { return elements_at(data, count, reducer); };
+  if (send != receive) way.copy(part(send), part(receive));
+  if (comm.size == 1) return;
+  void* spare = way.elements(type, count);
+  if (spare == nullptr) return;
+  Partial<Way> partial{way, reducer, count, receive, spare};
   if (crowded() && comm.size <= flat_ranks && count * type.size <= flat_bytes) {
     flat(comm, partial);
   } else {
     recursive_doubling(comm, partial);
   }
-  if (partial.mine != receive) copy_elements(type, count, partial.mine, receive);
-  return channel.error();
+  if (partial.mine != receive) way.copy(part(partial.mine), part(receive));
+}
+
+template void allreduce(Schedule& way, const void* send, void* receive, int64_t count, const Reducer& reducer);
+
+}  // namespace plan
+
+int32_t allreduce(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer) {
+  Channel channel(comm, Tag::allreduce);
+  plan::allreduce(channel, send, receive, count, reducer);
+  return channel.finish();
 }
 
 }  // namespace weft::coll

@@ -2,80 +2,103 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <utility>
 
+#include "coll/channel.hpp"
 #include "coll/coll.hpp"
-#include "coll/exchange.hpp"
-#include "coll/scratch.hpp"
+#include "coll/plan.hpp"
+#include "coll/schedule.hpp"
 
 namespace weft::coll {
+
+namespace plan {
 
 namespace {
 
 // A binomial tree over the ranks turned so that `top` is 0. A rank's partial result always covers consecutive turned
-// ranks and is the left operand of what its children send, so with top == 0 the order of ranks is kept. The result is
-// in *result at `top`, which is one of the two buffers.
-void reduce_tree(Channel& channel, Comm& comm, int64_t count, const Reducer& reducer, int32_t top, void** result,
-                 void* spare) {
-  const int64_t size = comm.size;
-  const int64_t turned = (comm.rank - top + size) % size;
+// ranks and is the left operand of what its children send, so with top == 0 the order of ranks is kept. Returns which
+// of the two buffers has the result at `top`.
+template <class Way>
+void* tree(Way& way, void* mine, void* spare, int64_t count, const Reducer& reducer, int32_t top) {
+  const int64_t size = way.comm().size;
+  const int64_t turned = (way.comm().rank - top + size) % size;
   for (int64_t bit = 1; bit < size; bit *= 2) {
     if ((turned & bit) != 0) {
-      channel.send(*result, count, *reducer.type, static_cast<int32_t>((turned - bit + top) % size));
-      return;
+      way.send(elements_at(mine, count, reducer), static_cast<int32_t>((turned - bit + top) % size));
+      break;
     }
     if (turned + bit >= size) continue;
-    channel.receive(spare, count, *reducer.type, static_cast<int32_t>((turned + bit + top) % size));
-    reducer.apply(*result, spare, count);
-    std::swap(*result, spare);
+    way.receive(elements_at(spare, count, reducer), static_cast<int32_t>((turned + bit + top) % size));
+    way.fence();
+    way.reduce(reducer, mine, spare, count);
+    std::swap(mine, spare);
   }
+  return mine;
 }
 
 }  // namespace
 
-int32_t reduce(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer, int32_t root) {
-  Type& type = *reducer.type;
+template <class Way>
+void reduce(Way& way, const void* send, void* receive, int64_t count, const Reducer& reducer, int32_t root) {
+  const Comm& comm = way.comm();
+  const Type& type = *reducer.type;
   const bool is_root = comm.rank == root;
-  if (comm.size == 1 || count * type.size == 0) {
-    if (is_root && send != receive) copy_elements(type, count, send, receive);
-    return core::no_error;
+  auto part = [&](const void* data) { return elements_at(data, count, reducer); };
+  if (count * type.size == 0) return;
+  if (comm.size == 1) {
+    if (send != receive) way.copy(part(send), part(receive));
+    return;
   }
-  Scratch first, second;
-  void* mine = is_root ? receive : first.elements(type, count);
-  void* spare = second.elements(type, count);
-  if (spare == nullptr || (!is_root && mine == nullptr)) return core::no_memory;
-  if (send != mine) copy_elements(type, count, send, mine);
-  Channel channel(comm, Tag::reduce);
+  void* mine = is_root ? receive : way.elements(type, count);
+  void* spare = way.elements(type, count);
+  if (spare == nullptr || (!is_root && mine == nullptr)) return;
+  if (send != mine) way.copy(part(send), part(mine));
   const int32_t top = reducer.commutative ? root : 0;
-  void* result = mine;
-  reduce_tree(channel, comm, count, reducer, top, &result, spare);
-  if (top != root && comm.rank == top) channel.send(result, count, type, root);
-  if (is_root) {
-    if (top != root) {
-      channel.receive(receive, count, type, top);
-    } else if (result != receive) {
-      copy_elements(type, count, result, receive);
-    }
+  const void* result = tree(way, mine, spare, count, reducer, top);
+  if (top != root && comm.rank == top) way.send(part(result), root);
+  if (!is_root) return;
+  if (top != root) {
+    way.fence();  // `receive` may still be on its way to our parent
+    way.receive(part(receive), top);
+  } else if (result != receive) {
+    way.copy(part(result), part(receive));
   }
-  return channel.error();
 }
 
 // Reduced at rank 0 in the order of ranks, then handed out.
-int32_t reduce_scatter(Comm& comm, const void* send, void* receive, const Array& counts, const Reducer& reducer) {
+template <class Way>
+void reduce_scatter(Way& way, const void* send, void* receive, const Array& counts, const Reducer& reducer) {
+  const Comm& comm = way.comm();
   Type& type = *reducer.type;
+  auto* starts = static_cast<int64_t*>(way.bytes(comm.size * static_cast<int64_t>(sizeof(int64_t))));
+  if (starts == nullptr) return;
   int64_t total = 0;
-  for (int32_t r = 0; r < comm.size; ++r) total += counts[r];
-  Scratch memory, places;
-  auto* starts = static_cast<int64_t*>(places.bytes(comm.size * static_cast<int64_t>(sizeof(int64_t))));
-  void* result = comm.rank == 0 ? memory.elements(type, total) : nullptr;
-  if (starts == nullptr || (comm.rank == 0 && result == nullptr)) return core::no_memory;
-  int64_t start = 0;
   for (int32_t r = 0; r < comm.size; ++r) {
-    starts[r] = start;
-    start += counts[r];
+    starts[r] = total;
+    total += counts[r];
   }
-  int32_t error = reduce(comm, send, result, total, reducer, 0);
-  const Blocks all(result, counts, Array(starts), type);
-  note(error, scatter(comm, all, Block{receive, counts[comm.rank], &type}, 0));
-  return error;
+  void* result = comm.rank == 0 ? way.elements(type, total) : nullptr;
+  if (comm.rank == 0 && result == nullptr) return;
+  reduce(way, send, result, total, reducer, 0);
+  way.fence();
+  scatter(way, Blocks(result, counts, Array(starts), type), elements_at(receive, counts[comm.rank], reducer), 0);
+}
+
+template void reduce(Schedule& way, const void* send, void* receive, int64_t count, const Reducer& reducer,
+                     int32_t root);
+template void reduce_scatter(Schedule& way, const void* send, void* receive, const Array& counts,
+                             const Reducer& reducer);
+
+}  // namespace plan
+
+int32_t reduce(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer, int32_t root) {
+  Channel channel(comm, Tag::reduce);
+  plan::reduce(channel, send, receive, count, reducer, root);
+  return channel.finish();
+}
+
+int32_t reduce_scatter(Comm& comm, const void* send, void* receive, const Array& counts, const Reducer& reducer) {
+  Channel channel(comm, Tag::reduce);
+  plan::reduce_scatter(channel, send, receive, counts, reducer);
+  return channel.finish();
 }
 
 }  // namespace weft::coll

@@ -2,57 +2,80 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <utility>
 
+#include "coll/channel.hpp"
 #include "coll/coll.hpp"
-#include "coll/exchange.hpp"
-#include "coll/scratch.hpp"
+#include "coll/plan.hpp"
+#include "coll/schedule.hpp"
 
 namespace weft::coll {
+
+namespace plan {
 
 namespace {
 
 // Recursive doubling: `partial` covers the ranks of our subcube so far, and what comes from below it goes to the
 // result.
-int32_t prefix(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer, bool inclusive) {
-  Type& type = *reducer.type;
-  Scratch first, second;
-  void* partial = first.elements(type, count);
-  void* spare = second.elements(type, count);
-  if (partial == nullptr || spare == nullptr) return core::no_memory;
-  copy_elements(type, count, send, partial);
-  if (inclusive && send != receive) copy_elements(type, count, send, receive);
+template <class Way>
+void prefix(Way& way, const void* send, void* receive, int64_t count, const Reducer& reducer, bool inclusive) {
+  const Comm& comm = way.comm();
+  const Type& type = *reducer.type;
+  if (count * type.size == 0) return;
+  auto part = [&](const void* data) { return elements_at(data, count, reducer); };
+  void* partial = way.elements(type, count);
+  void* spare = way.elements(type, count);
+  if (partial == nullptr || spare == nullptr) return;
+  way.copy(part(send), part(partial));
+  if (inclusive && send != receive) way.copy(part(send), part(receive));
   bool has_result = inclusive;
-  Channel channel(comm, inclusive ? Tag::scan : Tag::exscan);
   for (int64_t bit = 1; bit < comm.size; bit *= 2) {
     const int64_t partner = comm.rank ^ bit;
     if (partner >= comm.size) continue;
     const auto other = static_cast<int32_t>(partner);
-    channel.swap(partial, count, type, other, spare, count, type, other);
+    way.receive(part(spare), other);
+    way.send(part(partial), other);
+    way.fence();
     if (other > comm.rank) {
-      reducer.apply(partial, spare, count);
+      way.reduce(reducer, partial, spare, count);
       std::swap(partial, spare);
       continue;
     }
-    reducer.apply(spare, partial, count);
+    way.reduce(reducer, spare, partial, count);
     if (has_result) {
-      reducer.apply(spare, receive, count);
+      way.reduce(reducer, spare, receive, count);
     } else {
-      copy_elements(type, count, spare, receive);
+      way.copy(part(spare), part(receive));
       has_result = true;
     }
   }
-  return channel.error();
 }
 
 }  // namespace
 
+template <class Way>
+void scan(Way& way, const void* send, void* receive, int64_t count, const Reducer& reducer) {
+  prefix(way, send, receive, count, reducer, true);
+}
+
+template <class Way>
+void exscan(Way& way, const void* send, void* receive, int64_t count, const Reducer& reducer) {
+  prefix(way, send, receive, count, reducer, false);
+}
+
+template void scan(Schedule& way, const void* send, void* receive, int64_t count, const Reducer& reducer);
+template void exscan(Schedule& way, const void* send, void* receive, int64_t count, const Reducer& reducer);
+
+}  // namespace plan
+
 int32_t scan(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer) {
-  if (count * reducer.type->size == 0) return core::no_error;
-  return prefix(comm, send, receive, count, reducer, true);
+  Channel channel(comm, Tag::scan);
+  plan::scan(channel, send, receive, count, reducer);
+  return channel.finish();
 }
 
 int32_t exscan(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer) {
-  if (count * reducer.type->size == 0) return core::no_error;
-  return prefix(comm, send, receive, count, reducer, false);
+  Channel channel(comm, Tag::exscan);
+  plan::exscan(channel, send, receive, count, reducer);
+  return channel.finish();
 }
 
 }  // namespace weft::coll

@@ -4,23 +4,27 @@
 
 // Memory for one operation: on the stack when it is small, so that small collectives allocate nothing.
 
+#include <cstdint>
 #include <cstdlib>
-#include <cstring>
 
-#include "datatype/pack.hpp"
 #include "datatype/type.hpp"
 
 namespace weft::coll {
 
-// Copies elements of one type between two places.
-inline void copy_elements(const datatype::Type& type, int64_t count, const void* from, void* to) {
-  const int64_t bytes = count * type.size;
-  if (bytes == 0) return;
-  if (type.contiguous) {
-    std::memcpy(to, from, static_cast<size_t>(bytes));
-  } else {
-    datatype::copy(type, count, from, type, count, to, bytes);
+// The memory that `count` elements of a type need.
+struct Span {
+  int64_t low;  // of the first byte, from the elements' address
+  int64_t bytes;
+
+  // An address for the elements as the user's buffer is one: the data may begin before or behind it.
+  void* origin(void* memory) const {
+    return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(memory) - static_cast<uintptr_t>(low));
   }
+};
+
+inline Span span_of(const datatype::Type& type, int64_t count) {
+  const int64_t reach = count > 1 ? (count - 1) * type.extent : 0;
+  return {type.true_lower_bound + (reach < 0 ? reach : 0), type.true_extent + (reach < 0 ? -reach : reach)};
 }
 
 class Scratch {
@@ -28,26 +32,30 @@ class Scratch {
   Scratch() = default;
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() { std::free(heap_); }
-
-  // Room for bytes; nullptr when there is no memory.
-  [[nodiscard]] void* bytes(int64_t size) {
-    if (size <= static_cast<int64_t>(sizeof inline_)) return inline_;
-    return heap_ = std::malloc(static_cast<size_t>(size));
+  ~Scratch() {
+    while (pieces_ > 0) std::free(piece_[--pieces_]);
   }
 
-  // An address for `count` elements as the user's buffer is one: the data may begin before or behind it.
-  [[nodiscard]] void* elements(const datatype::Type& type, int64_t count) {
-    const int64_t reach = count > 1 ? (count - 1) * type.extent : 0;
-    const int64_t low = type.true_lower_bound + (reach < 0 ? reach : 0);
-    void* memory = bytes(type.true_extent + (reach < 0 ? -reach : reach));
-    if (memory == nullptr) return nullptr;
-    return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(memory) - static_cast<uintptr_t>(low));
+  // Room for bytes, at most `most_pieces` times; nullptr when there is no memory.
+  [[nodiscard]] void* bytes(int64_t size) {
+    const int64_t rounded = (size + alignment - 1) & ~(alignment - 1);
+    if (rounded <= static_cast<int64_t>(sizeof inline_) - used_) {
+      void* memory = inline_ + used_;
+      used_ += rounded;
+      return memory;
+    }
+    void* memory = std::malloc(static_cast<size_t>(size));
+    if (memory != nullptr) piece_[pieces_++] = memory;
+    return memory;
   }
 
  private:
-  alignas(64) unsigned char inline_[1024];
-  void* heap_ = nullptr;
+  static constexpr int64_t alignment = 64;
+  static constexpr int most_pieces = 4;
+  int64_t used_ = 0;
+  int pieces_ = 0;
+  void* piece_[most_pieces];
+  alignas(alignment) unsigned char inline_[2048];
 };
 
 }  // namespace weft::coll

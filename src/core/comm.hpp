@@ -4,12 +4,15 @@
 
 // Communicators as core sees them: a context that keeps messages apart, and who its ranks are.
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
 #include "base/object.hpp"
 
 namespace weft::core {
+
+struct Neighbours;  // core/neighbours.hpp
 
 // The processes of a group by their rank in the job: a formula where there is one, a table otherwise.
 struct Group : base::Object {
@@ -58,6 +61,8 @@ struct Comm : base::Object {
   bool leads = false;       // of an intercommunicator
   bool is_inter() const { return remote != nullptr; }
   int32_t local_size() const { return group->size; }
+  std::atomic<uint32_t> schedules{0};  // of collective operations, made on this communicator so far: coll/schedule.hpp
+  const Neighbours* neighbours = nullptr;  // in its virtual topology, nullptr when it has none
   uint32_t collective_context() const { return context + 1; }
   int32_t job_rank(int32_t r) const {
     if (table == nullptr) [[likely]]

@@ -369,9 +369,9 @@ void receive_matched(Request& r, Unexpected* message) {
 
 void complete_later(Request& r) {
   Thread& me = this_thread();
-  if (me.lanes_held == 0) return end(r);
   r.next = me.ended;
   me.ended = &r;
+  if (me.lanes_held == 0) me.run_ended();
 }
 
 void end(Request& r) {

@@ -102,10 +102,13 @@ void Thread::spill() {
 }
 
 void Thread::run_ended() {
+  if (following_up) return;
+  following_up = true;
   while (Request* r = ended) {
     ended = r->next;
     end(*r);
   }
+  following_up = false;
 }
 
 ThreadTotals thread_totals() {

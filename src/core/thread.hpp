@@ -30,7 +30,8 @@ struct alignas(64) Thread {
   Request* free_requests = nullptr;
   int32_t free_count = 0;
   int32_t lanes_held = 0;
-  Request* ended = nullptr;  // completed under a lane's lock, with an on_done to run after it
+  Request* ended = nullptr;   // completed under a lane's lock, with an on_done to run after it
+  bool following_up = false;  // run_ended() is at it
   PathCount sent[path_count];
   uint64_t retries = 0;    // sends that found the way full
   uint64_t sleeps = 0;     // waits that ended in the kernel
@@ -59,7 +60,8 @@ struct alignas(64) Thread {
       spill();
   }
 
-  // Follows up what ended while lanes were held.
+  // Follows up what ended while lanes were held. What ends meanwhile is followed up too, here and not deeper in the
+  // stack.
   void run_ended();
 
  private:

@@ -4,21 +4,32 @@
 
 #include "mpi/error.hpp"
 #include "mpi/handles.hpp"
+#include "mpi/info.hpp"
 
 namespace weft::mpi {
 
 Check::Check(const char* function, MPI_Comm comm) : function_(function), comm_(comm_of(comm)) {
   if (comm_ == nullptr) [[unlikely]]
     error_ = bad_comm(function, comm);
-  if (!failed() && comm_->is_inter()) [[unlikely]] {
-    error_ = fail(comm_, function, MPI_ERR_COMM, "%s: collective operations need a communicator of one group",
-                  comm_text(*comm_).c_str());
+}
+
+Check::Check(const Form& form, MPI_Comm comm) : Check(form.function, comm) {
+  if (!form.is_blocking()) request(form);
+}
+
+void Check::request(const Form& form) {
+  if (failed()) return;
+  if (form.request == nullptr) {
+    error_ = null_argument(comm_, function_, "request");
+  } else if (form.info != MPI_INFO_NULL && info_of(form.info) == nullptr) {
+    error_ = bad_info(comm_, function_, form.info);
   }
 }
 
 void Check::root(int rank) {
   if (failed() || (rank >= 0 && rank < comm_->size)) [[likely]]
     return;
+  if (comm_->is_inter() && (rank == MPI_ROOT || rank == MPI_PROC_NULL)) return;
   error_ =
       fail(comm_, function_, MPI_ERR_ROOT, "root %d is not a rank of the communicator: 0 to %d", rank, comm_->size - 1);
 }
@@ -58,13 +69,12 @@ Type* Check::data(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
   return type;
 }
 
-Type* Check::blocks(const void* buffer, const coll::Array& counts, MPI_Datatype datatype) {
+Type* Check::blocks(const void* buffer, const coll::Array& counts, int32_t number, MPI_Datatype datatype) {
   Type* type = this->type(datatype);
   MPI_Count most = 0;
-  const int32_t size = failed() ? 0 : comm_->size;
-  for (int32_t r = 0; r < size && !failed(); ++r) {
-    count(counts[r]);
-    if (counts[r] > most) most = counts[r];
+  for (int32_t i = 0; i < number && !failed(); ++i) {
+    count(counts[i]);
+    if (counts[i] > most) most = counts[i];
     if (counts.is_uniform()) break;
   }
   if (failed()) [[unlikely]]
@@ -94,6 +104,13 @@ void Check::no_in_place(const void* buffer, const char* where) {
   if (failed() || buffer != MPI_IN_PLACE) [[likely]]
     return;
   error_ = fail(comm_, function_, MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed %s", where);
+}
+
+void Check::one_group() {
+  if (failed() || !comm_->is_inter()) [[likely]]
+    return;
+  error_ = fail(comm_, function_, MPI_ERR_COMM, "%s is an intercommunicator: this operation is not defined on it",
+                comm_text(*comm_).c_str());
 }
 
 int Check::done(int32_t error) {

@@ -21,7 +21,7 @@ void apply_wide(const coll::Reducer& self, const void* in, void* inout, int64_t 
   const auto& reducer = static_cast<const OpReducer&>(self);
   MPI_Count length = count;
   MPI_Datatype datatype = reducer.datatype;
-  reducer.op->function_c(const_cast<void*>(in), inout, &length, &datatype);
+  reducer.wide(const_cast<void*>(in), inout, &length, &datatype);
 }
 
 // A function that counts in int gets what int can count.
@@ -34,7 +34,7 @@ void apply_narrow(const coll::Reducer& self, const void* in, void* inout, int64_
     const int64_t step = length * self.type->extent;
     MPI_Datatype datatype = reducer.datatype;
     count -= length;
-    reducer.op->function(reinterpret_cast<void*>(from), reinterpret_cast<void*>(to), &length, &datatype);
+    reducer.narrow(reinterpret_cast<void*>(from), reinterpret_cast<void*>(to), &length, &datatype);
     from += static_cast<uintptr_t>(step);
     to += static_cast<uintptr_t>(step);
   }
@@ -64,11 +64,12 @@ int make_reducer(OpReducer& reducer, const Comm* comm, const char* function, MPI
                  MPI_Datatype datatype) {
   const Op* op = op_of(handle);
   if (op == nullptr) return bad_op(comm, function, handle);
-  reducer.op = op;
   reducer.type = &type;
   reducer.datatype = datatype;
   reducer.commutative = op->commutative;
   if (!op->predefined) {
+    reducer.narrow = op->function;
+    reducer.wide = op->function_c;
     reducer.function = op->function_c != nullptr ? apply_wide : apply_narrow;
     return MPI_SUCCESS;
   }

@@ -9,10 +9,12 @@
 
 namespace weft::mpi {
 
-// An operation on a datatype. Lives as long as the MPI call.
+// An operation on a datatype. It keeps what it needs of the operation, which may be freed before it is used: only the
+// type must live.
 struct OpReducer : coll::Reducer {
   datatype::Kernel kernel = nullptr;  // of a predefined operation
-  const Op* op = nullptr;
+  MPI_User_function* narrow = nullptr;
+  MPI_User_function_c* wide = nullptr;
   MPI_Datatype datatype = MPI_DATATYPE_NULL;  // what the user's function is told
 };
 

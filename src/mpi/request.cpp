@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Freeing and cancelling requests (MPI-5.0, 3.7.3 and 3.8.4).
+#include "mpi/collective.hpp"
+#include "mpi/grequest.hpp"
 #include "mpi/handles.hpp"
 #include "mpi/p2p.hpp"
 
@@ -20,8 +22,13 @@ int request_free(MPI_Request* request) {
   if (request == nullptr) return null_argument(nullptr, "MPI_Request_free", "request");
   Request* r = request_of(*request);
   if (r == nullptr) return bad_handle(nullptr, "MPI_Request_free", MPI_ERR_REQUEST, "request", *request);
+  if (r->flags.active && is_collective(*r)) {
+    return fail(static_cast<Comm*>(r->comm), "MPI_Request_free", MPI_ERR_REQUEST,
+                "the request is a collective operation under way: complete it (MPI-5.0, 6.12)");
+  }
   *request = MPI_REQUEST_NULL;
   if (r->flags.shared) return MPI_SUCCESS;
+  if (r->flags.generalized) return free_generalized(*r);
   if (r->flags.active && r->on_poll != nullptr) wait_for(*r);  // its parts need us to look at them
   if (!r->flags.active || !core::follow_up(*r, end_orphan)) release(*r);
   return MPI_SUCCESS;
@@ -31,8 +38,13 @@ int cancel(MPI_Request* request) {
   if (request == nullptr) return null_argument(nullptr, "MPI_Cancel", "request");
   Request* r = request_of(*request);
   if (r == nullptr) return bad_handle(nullptr, "MPI_Cancel", MPI_ERR_REQUEST, "request", *request);
+  if (r->flags.generalized) return cancel_generalized(*r);
   if (!r->flags.active) {
     return fail(static_cast<Comm*>(r->comm), "MPI_Cancel", MPI_ERR_REQUEST, "the persistent request is not started");
+  }
+  if (is_collective(*r)) {
+    return fail(static_cast<Comm*>(r->comm), "MPI_Cancel", MPI_ERR_REQUEST,
+                "the request is a collective operation, which cannot be cancelled (MPI-5.0, 6.12)");
   }
   (void)core::progress();  // a message that is here already is received, not cancelled
   core::cancel(*r);

@@ -2,16 +2,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Messages of collective operations: on the communicator's collective context, with a tag for each kind of operation.
-// All ranks call collectives in the same order and messages of one source and tag keep theirs, so the kind is tag
-// enough for blocking operations.
+// The steps of a blocking collective operation, performed as they are named: see coll/plan.hpp. Messages go on the
+// communicator's collective context, with a tag for each kind of operation: all ranks call collectives in the same
+// order and messages of one source and tag keep theirs, so the kind is tag enough. Schedules use tags beyond these.
 
 #include "coll/block.hpp"
+#include "coll/reducer.hpp"
+#include "coll/scratch.hpp"
 #include "core/p2p.hpp"
 
 namespace weft::coll {
 
+using core::Comm;
+
 enum class Tag : int32_t { barrier, bcast, reduce, allreduce, gather, allgather, scatter, alltoall, scan, exscan };
+inline constexpr int32_t first_schedule_tag = 16;
 
 // A contiguous type of one byte, for data that was packed.
 extern Type byte_type;
@@ -27,44 +32,37 @@ inline bool crowded() {
   return core::world.job.local_ranks > core::world.job.local_cpus;
 }
 
-// The way of one collective operation to other ranks.
 class Channel {
  public:
-  Channel(core::Comm& comm, Tag tag) : comm_(comm), tag_(static_cast<int32_t>(tag)) {}
+  Channel(Comm& comm, Tag tag) : comm_(comm), tag_(static_cast<int32_t>(tag)) {}
 
-  // Blocking steps; errors are collected.
-  void send(const void* data, int64_t count, Type& type, int32_t to) {
-    note(error_, core::send(comm_, comm_.collective_context(), data, count, type, to, tag_));
-  }
-  void receive(void* data, int64_t count, Type& type, int32_t from) {
-    note(error_, core::receive(comm_, comm_.collective_context(), data, count, type, from, tag_));
-  }
-  void swap(const void* out, int64_t out_count, Type& out_type, int32_t to, void* in, int64_t in_count, Type& in_type,
-            int32_t from) {
-    note(error_, core::send_receive(comm_, comm_.collective_context(), out, out_count, out_type, to, in, in_count,
-                                    in_type, from, tag_));
-  }
-
-  // Steps that go on together until finish(). At most `window` of them at a time: then the oldest is waited for.
+  Comm& comm() const { return comm_; }
+  // Sends and receives go on together until fence(). At most `window` of them at a time: then the oldest is waited for.
   // All ranks pair their steps in the same order, or pair them with a rank that only waits for such steps.
-  void start_send(const Block& block, int32_t to);
-  void start_receive(const Block& block, int32_t from);
-  int32_t finish();
+  void send(const Block& block, int32_t to);
+  void receive(const Block& block, int32_t from);
+  void fence();
+  void copy(const Block& from, const Block& to);
+  void reduce(const Reducer& reducer, const void* in, void* inout, int64_t count) { reducer.apply(in, inout, count); }
+  [[nodiscard]] void* bytes(int64_t size);
+  [[nodiscard]] void* elements(const Type& type, int64_t count);
 
   void note_error(int32_t error) { note(error_, error); }
-  int32_t error() const { return error_; }
+  // The last step: the error class of all of them.
+  [[nodiscard]] int32_t finish();
 
  private:
   core::Request* place(core::Role role, const Block& block);
   void retire(core::Request* request);
 
   static constexpr uint32_t window = 64;
-  core::Comm& comm_;
+  Comm& comm_;
   int32_t tag_;
   int32_t error_ = core::no_error;
   uint32_t oldest_ = 0;  // both count up; modulo window is the slot
   uint32_t newest_ = 0;
   core::Request* requests_[window];
+  Scratch scratch_;
 };
 
 // A rank's own block, from one place to another. Returns an error class.

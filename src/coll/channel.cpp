@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "coll/exchange.hpp"
+#include "coll/channel.hpp"
+
+#include <cstring>
 
 #include "core/send_now.hpp"
 #include "datatype/pack.hpp"
@@ -41,27 +43,53 @@ void Channel::retire(core::Request* request) {
   core::free_request(request);
 }
 
-void Channel::start_send(const Block& block, int32_t to) {
+void Channel::send(const Block& block, int32_t to) {
   const uint32_t context = comm_.collective_context();
   if (block.type->contiguous && core::send_now(comm_, context, block.data, block.bytes(), to, tag_)) return;
   core::Request* request = place(core::Role::send, block);
   if (request != nullptr) core::start_send(*request, context, to, tag_);
 }
 
-void Channel::start_receive(const Block& block, int32_t from) {
+void Channel::receive(const Block& block, int32_t from) {
   core::Request* request = place(core::Role::receive, block);
   if (request != nullptr) core::start_receive(*request, comm_.collective_context(), from, tag_);
 }
 
-int32_t Channel::finish() {
+void Channel::fence() {
   while (oldest_ != newest_) retire(requests_[oldest_++ % window]);
+}
+
+int32_t Channel::finish() {
+  fence();
   return error_;
+}
+
+void Channel::copy(const Block& from, const Block& to) {
+  note(error_, copy_block(from, to));
+}
+
+void* Channel::bytes(int64_t size) {
+  void* memory = scratch_.bytes(size);
+  if (memory == nullptr) note(error_, core::no_memory);
+  return memory;
+}
+
+void* Channel::elements(const Type& type, int64_t count) {
+  const Span span = span_of(type, count);
+  void* memory = bytes(span.bytes);
+  return memory == nullptr ? nullptr : span.origin(memory);
 }
 
 int32_t copy_block(const Block& from, const Block& to) {
   const int64_t room = to.bytes();
   const int64_t bytes = from.bytes();
-  datatype::copy(*from.type, from.count, from.data, *to.type, to.count, to.data, bytes < room ? bytes : room);
+  const int64_t moved = bytes < room ? bytes : room;
+  if (moved == 0) return bytes > room ? core::truncated : core::no_error;
+  if (from.type->contiguous && to.type->contiguous) {
+    std::memcpy(to.data, from.data, static_cast<size_t>(moved));
+  } else {
+    datatype::copy(*from.type, from.count, from.data, *to.type, to.count, to.data, moved);
+  }
   return bytes > room ? core::truncated : core::no_error;
 }
 

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The algorithms of collective operations, written once for both ways to run them. A plan names the steps of one rank
+// to a Way: a Channel (coll/channel.hpp) performs each step as it is named, which is how blocking operations run; a
+// Schedule (coll/schedule.hpp) notes the steps and performs them later, as often as it is started.
+//
+// What a Way offers:
+//   Comm& comm()                           the communicator of the steps that follow
+//   send(block, rank), receive(block, rank)
+//   fence()                                what follows happens after all sends and receives before it are complete
+//   copy(from, to), reduce(reducer, in, inout, count)      at once, in the order of the steps
+//   void* bytes(n), elements(type, count)  memory that lives as long as the Way; nullptr, and an error noted: none left
+//   note_error(error)
+// So a plan reads no data and decides by ranks, counts and types alone. Of two ranks, one names its sends to the other
+// in the order in which that one names its receives.
+
+#include "coll/block.hpp"
+#include "coll/reducer.hpp"
+#include "core/p2p.hpp"
+
+namespace weft::coll::plan {
+
+template <class Way>
+void barrier(Way& way);
+template <class Way>
+void bcast(Way& way, const Block& data, int32_t root);
+
+template <class Way>
+void gather(Way& way, const Block& mine, const Blocks& all, int32_t root);
+template <class Way>
+void scatter(Way& way, const Blocks& all, const Block& mine, int32_t root);
+template <class Way>
+void allgather(Way& way, const Block& mine, const Blocks& all);
+template <class Way>
+void alltoall(Way& way, const Blocks& from, const Blocks& to);
+
+// Reductions. In place: `send` is `receive`.
+template <class Way>
+void reduce(Way& way, const void* send, void* receive, int64_t count, const Reducer& reducer, int32_t root);
+template <class Way>
+void allreduce(Way& way, const void* send, void* receive, int64_t count, const Reducer& reducer);
+template <class Way>
+void reduce_scatter(Way& way, const void* send, void* receive, const Array& counts, const Reducer& reducer);
+template <class Way>
+void scan(Way& way, const void* send, void* receive, int64_t count, const Reducer& reducer);
+template <class Way>
+void exscan(Way& way, const void* send, void* receive, int64_t count, const Reducer& reducer);
+
+// `count` elements of the reducer's type.
+inline Block elements_at(const void* data, int64_t count, const Reducer& reducer) {
+  return {const_cast<void*>(data), count, reducer.type};
+}
+
+}  // namespace weft::coll::plan

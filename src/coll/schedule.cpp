@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/schedule.hpp"
+
+#include <cstdlib>
+
+#include "core/send_now.hpp"
+
+namespace weft::coll {
+
+namespace {
+
+// The tags of schedules go round: two operations meet only when 2^31 others were started between them.
+int32_t next_tag(Comm& comm) {
+  constexpr auto tags = static_cast<uint32_t>(INT32_MAX - first_schedule_tag) + 1;
+  const uint32_t number = comm.schedules.fetch_add(1, std::memory_order_relaxed);
+  return first_schedule_tag + static_cast<int32_t>(number % tags);
+}
+
+}  // namespace
+
+Schedule::Schedule(Comm& comm) : comm_(&comm), tag_(next_tag(comm)) {}
+
+Schedule::~Schedule() {
+  for (void* piece : memory_) std::free(piece);
+}
+
+void Schedule::send(const Block& block, int32_t to) {
+  steps_.push_back({Step::Kind::send, to, comm_, block, {}});
+}
+
+void Schedule::receive(const Block& block, int32_t from) {
+  steps_.push_back({Step::Kind::receive, from, comm_, {}, block});
+}
+
+void Schedule::copy(const Block& from, const Block& to) {
+  steps_.push_back({Step::Kind::copy, 0, nullptr, from, to});
+}
+
+void Schedule::reduce(const Reducer& reducer, const void* in, void* inout, int64_t count) {
+  reducer_ = &reducer;
+  const Block from{const_cast<void*>(in), count, reducer.type};
+  steps_.push_back({Step::Kind::reduce, 0, nullptr, from, {inout, count, reducer.type}});
+}
+
+void Schedule::fence() {
+  steps_.push_back({});
+}
+
+void* Schedule::bytes(int64_t size) {
+  void* memory = std::malloc(size > 0 ? static_cast<size_t>(size) : 1);
+  if (memory == nullptr) {
+    note_error(core::no_memory);
+  } else {
+    memory_.push_back(memory);
+  }
+  return memory;
+}
+
+void* Schedule::elements(const Type& type, int64_t count) {
+  const Span span = span_of(type, count);
+  void* memory = bytes(span.bytes);
+  return memory == nullptr ? nullptr : span.origin(memory);
+}
+
+void Schedule::note_error(int32_t error) {
+  int32_t none = core::no_error;
+  if (error != core::no_error) (void)error_.compare_exchange_strong(none, error, std::memory_order_relaxed);
+}
+
+void Schedule::start(core::Request& request) {
+  request_ = &request;
+  next_ = 0;
+  error_.store(core::no_error, std::memory_order_relaxed);
+  run();
+}
+
+// By the thread whose turn it is: nothing is under way.
+void Schedule::run() {
+  while (next_ != steps_.size()) {
+    open_.store(1, std::memory_order_relaxed);
+    while (next_ != steps_.size()) {
+      const Step& step = steps_[next_++];
+      if (step.kind == Step::Kind::fence) break;
+      perform(step);
+    }
+    // Release and acquire: who goes on sees what all others wrote.
+    if (open_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  }
+  core::Request& request = *request_;
+  request.error = error();
+  core::complete(request);  // the owner may destroy us from here on
+}
+
+void Schedule::perform(const Step& step) {
+  const Block& from = step.from;
+  switch (step.kind) {
+    case Step::Kind::send: {
+      const uint32_t context = step.comm->collective_context();
+      if (from.type->contiguous && core::send_now(*step.comm, context, from.data, from.bytes(), step.rank, tag_))
+        return;
+      core::Request* request = new_request(step, core::Role::send, from);
+      if (request != nullptr) core::start_send(*request, context, step.rank, tag_);
+      return;
+    }
+    case Step::Kind::receive: {
+      core::Request* request = new_request(step, core::Role::receive, step.to);
+      if (request != nullptr) core::start_receive(*request, step.comm->collective_context(), step.rank, tag_);
+      return;
+    }
+    case Step::Kind::copy:
+      return note_error(copy_block(from, step.to));
+    case Step::Kind::reduce:
+      return reducer_->apply(from.data, step.to.data, from.count);
+    case Step::Kind::fence:
+      return;
+  }
+}
+
+core::Request* Schedule::new_request(const Step& step, core::Role role, const Block& block) {
+  core::Request* request = core::new_request(*step.comm, role);
+  if (request == nullptr) {
+    note_error(core::no_memory);
+    return nullptr;
+  }
+  core::set_buffer(*request, block.data, block.count, *block.type);
+  request->owner = this;
+  request->on_done = step_ended;
+  open_.fetch_add(1, std::memory_order_relaxed);
+  return request;
+}
+
+bool Schedule::step_ended(core::Request& request) {
+  auto& schedule = *static_cast<Schedule*>(request.owner);
+  schedule.note_error(request.error);
+  core::free_request(&request);
+  if (schedule.open_.fetch_sub(1, std::memory_order_acq_rel) == 1) schedule.run();
+  return false;
+}
+
+}  // namespace weft::coll

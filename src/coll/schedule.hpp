@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// A schedule: the steps of one rank in one collective operation, noted by a plan (coll/plan.hpp) and performed when the
+// schedule is started, as often as one likes.
+//
+// Nobody polls a schedule. start() performs steps up to the first fence. Each send or receive that is still under way
+// then goes on by itself, and the thread that completes the last one before the fence performs the steps behind it,
+// whatever that thread was waiting for; so a schedule moves whenever the process makes progress. The `open_` count says
+// whose turn it is: it counts the steps under way, and one more while somebody performs steps. Who takes it to zero
+// goes on. A thread that does so holds no lane (docs/threads.md), so steps may send, receive and call a user's
+// reduction function.
+//
+// Several schedules go on at once on one communicator: each has a tag of its own, the number of the operation among
+// those that the ranks start on the communicator, in the same order on all of them.
+
+#include <atomic>
+#include <vector>
+
+#include "coll/channel.hpp"
+
+namespace weft::coll {
+
+struct Step {
+  enum class Kind : uint8_t { send, receive, copy, reduce, fence };
+
+  Kind kind = Kind::fence;
+  int32_t rank = 0;      // the other side of a send or receive
+  Comm* comm = nullptr;  // where
+  Block from;            // what is sent or copied, or the left operand of a reduction
+  Block to;              // where to; the right operand, and the result
+};
+
+class Schedule {
+ public:
+  explicit Schedule(Comm& comm);
+  Schedule(const Schedule&) = delete;
+  Schedule& operator=(const Schedule&) = delete;
+  ~Schedule();
+
+  // ---- What a plan calls
+  Comm& comm() const { return *comm_; }
+  void use(Comm& comm) { comm_ = &comm; }  // for the steps that follow
+  void send(const Block& block, int32_t to);
+  void receive(const Block& block, int32_t from);
+  void copy(const Block& from, const Block& to);
+  void reduce(const Reducer& reducer, const void* in, void* inout, int64_t count);
+  void fence();
+  [[nodiscard]] void* bytes(int64_t size);
+  [[nodiscard]] void* elements(const Type& type, int64_t count);
+  void note_error(int32_t error);
+
+  // The error class of planning: a schedule with one is not started.
+  int32_t error() const { return error_.load(std::memory_order_relaxed); }
+
+  // Performs the steps. `request` completes, with their first error, when all are done; the schedule may be started
+  // again, or destroyed, from then on.
+  void start(core::Request& request);
+
+  const std::vector<Step>& steps() const { return steps_; }
+
+ private:
+  static bool step_ended(core::Request& request);
+  void run();
+  void perform(const Step& step);
+  core::Request* new_request(const Step& step, core::Role role, const Block& block);
+
+  Comm* comm_;
+  int32_t tag_;
+  std::atomic<int32_t> error_{core::no_error};
+  std::atomic<int32_t> open_{0};
+  size_t next_ = 0;  // the first step that was not performed; whose turn it is, writes it
+  core::Request* request_ = nullptr;
+  const Reducer* reducer_ = nullptr;
+  std::vector<Step> steps_;
+  std::vector<void*> memory_;
+};
+
+// A request for a schedule, or other operations made of several; nullptr when there is no memory.
+[[nodiscard]] inline core::Request* new_composite(Comm& comm) {
+  core::Request* request = core::new_request(comm, core::Role::composite);
+  if (request == nullptr) return nullptr;
+  request->lane = core::any_lane;  // who waits for it looks after all lanes
+  request->source = core::any_source;
+  request->tag = core::any_tag;
+  request->received = 0;
+  return request;
+}
+
+// Plans a schedule, runs it and waits for it: a blocking operation. Returns an error class.
+template <class Plan>
+[[nodiscard]] int32_t execute(Comm& comm, Plan&& plan) {
+  Schedule schedule(comm);
+  plan(schedule);
+  if (schedule.error() != core::no_error) return schedule.error();
+  core::Request* request = new_composite(comm);
+  if (request == nullptr) return core::no_memory;
+  schedule.start(*request);
+  core::wait(*request);
+  const int32_t error = request->error;
+  core::free_request(request);
+  return error;
+}
+
+}  // namespace weft::coll
