@@ -29,5 +29,7 @@ void free_unused_comms();
 // Hints (comm_info.cpp): those the communicator knows are taken, others ignored; nullptr gives none. Collective on
 // `parent`, since some need all ranks to agree.
 [[nodiscard]] int take_hints(const char* function, Comm& parent, Comm& comm, const Info* info);
+// Those of another communicator.
+void copy_hints(const Comm& from, Comm& to);
 
 }  // namespace weft::mpi

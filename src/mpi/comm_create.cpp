@@ -91,8 +91,7 @@ int duplicate(const char* function, Comm& from, bool same_hints, const Info* inf
   share_topology(from, *comm);
   int error = MPI_SUCCESS;
   if (same_hints) {
-    comm->asserts.store(from.asserts.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    comm->unordered = from.unordered;
+    copy_hints(from, *comm);
   } else {
     error = take_hints(function, from, *comm, info);
   }

@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Hints of communicators (MPI-5.0, 7.4.4).
 
+#include <mutex>
+#include <utility>
+
 #include "mpi/agree.hpp"
 #include "mpi/comm.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/handles.hpp"
 #include "mpi/info.hpp"
+#include "mpi/memory_kinds.hpp"
 #include "mpi/topology.hpp"
 
 namespace weft::mpi {
@@ -18,6 +22,14 @@ constexpr const char* hints[] = {"mpi_assert_no_any_tag", "mpi_assert_no_any_sou
 
 constexpr uint8_t no_any_tag = 1u << 0;
 constexpr uint8_t allow_overtaking = 1u << 3;
+
+// An assertion about kinds that are not supported here is ignored, and not told again (MPI-5.0, 11.4.3).
+void read_memory_assertion(Comm& comm, const Info& info) {
+  std::optional<std::string> asserted = info.find("mpi_assert_memory_alloc_kinds");
+  if (!asserted || !kinds_are_among(*asserted, kinds_of(comm))) return;
+  std::lock_guard lock(details);
+  comm.memory_asserted = std::move(asserted);
+}
 
 int read_hints(const char* function, Comm& comm, const Info& info) {
   uint8_t taken = comm.asserts.load(std::memory_order_relaxed);
@@ -31,6 +43,7 @@ int read_hints(const char* function, Comm& comm, const Info& info) {
     taken = static_cast<uint8_t>(*value == "true" ? taken | 1u << i : taken & ~(1u << i));
   }
   comm.asserts.store(taken, std::memory_order_relaxed);
+  read_memory_assertion(comm, info);
   return MPI_SUCCESS;
 }
 
@@ -45,6 +58,13 @@ int take_hints(const char* function, Comm& parent, Comm& comm, const Info* info)
   comm.unordered = failed == core::no_error && everywhere != 0;
   if (error != MPI_SUCCESS || failed == core::no_error) return error;
   return fail(&comm, function, failed, "the ranks could not compare their hints");
+}
+
+void copy_hints(const Comm& from, Comm& to) {
+  to.asserts.store(from.asserts.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  to.unordered = from.unordered;
+  std::lock_guard lock(details);
+  to.memory_asserted = from.memory_asserted;
 }
 
 int comm_set_info(MPI_Comm comm, MPI_Info info) {
@@ -65,6 +85,11 @@ int comm_get_info(MPI_Comm comm, MPI_Info* info_used) {
   if (info == nullptr) return no_memory(c, function, "an info object");
   const uint8_t asserts = c->asserts.load(std::memory_order_relaxed);
   for (unsigned i = 0; i < std::size(hints); ++i) info->set(hints[i], asserts >> i & 1 ? "true" : "false");
+  info->set("mpi_memory_alloc_kinds", kinds_of(*c));
+  {
+    std::lock_guard lock(details);
+    if (c->memory_asserted) info->set("mpi_assert_memory_alloc_kinds", *c->memory_asserted);
+  }
   if (c->topology != nullptr && !c->topology->reordering.empty()) info->set("weft_reorder", c->topology->reordering);
   *info_used = handle_of<MPI_Info>(info);
   return MPI_SUCCESS;
