@@ -206,8 +206,8 @@ Counters counters() {
   return all;
 }
 
-void* allocate_shared(size_t bytes) {
-  return shared_memory->allocate(bytes);
+void* allocate_shared(size_t bytes, size_t alignment) {
+  return shared_memory->allocate(bytes, alignment);
 }
 
 bool release_shared(void* memory) {

@@ -113,9 +113,10 @@ void start(bool multiple);
 // Completes what is still on its way and leaves the job.
 void stop();
 
-// Memory that ranks of this host reach directly (MPI_Alloc_mem), page-aligned and untouched; nullptr with errno set
-// when there is none. release_shared() is false for memory that did not come from here. Thread-safe.
-[[nodiscard]] void* allocate_shared(size_t bytes);
+// Memory that ranks of this host reach directly (MPI_Alloc_mem), untouched, at a multiple of a page and of `alignment`,
+// a power of two; nullptr with errno set when there is none. release_shared() is false for memory that did not come
+// from here. Thread-safe.
+[[nodiscard]] void* allocate_shared(size_t bytes, size_t alignment);
 [[nodiscard]] bool release_shared(void* memory);
 
 }  // namespace weft::core

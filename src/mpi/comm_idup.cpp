@@ -114,6 +114,11 @@ int duplicate(const char* function, Comm& from, bool same_hints, const Info* inf
   }
   copy->kind = base::Kind::free;
   copy->asserts.store(asserts, std::memory_order_relaxed);
+  if (same_hints) {
+    copy_memory_assertion(from, *copy);
+  } else {
+    take_memory_assertion(*copy, info);
+  }
   if (int error = copy_attributes(from, *copy)) {
     forget_copy(copy);
     core::free_request(r);

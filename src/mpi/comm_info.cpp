@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Hints of communicators (MPI-5.0, 7.4.4).
 
+#include <mutex>
+#include <utility>
+
 #include "mpi/agree.hpp"
 #include "mpi/comm.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/handles.hpp"
 #include "mpi/info.hpp"
+#include "mpi/memory_kinds.hpp"
 #include "mpi/topology.hpp"
 
 namespace weft::mpi {
@@ -20,6 +24,15 @@ constexpr uint8_t no_any_tag = 1u << 0;
 constexpr uint8_t allow_overtaking = 1u << 3;
 
 }  // namespace
+
+// An assertion about kinds that are not supported here is ignored, and not told again (MPI-5.0, 11.4.3).
+void take_memory_assertion(Comm& comm, const Info* info) {
+  if (info == nullptr) return;
+  std::optional<std::string> asserted = info->find("mpi_assert_memory_alloc_kinds");
+  if (!asserted || !kinds_are_among(*asserted, kinds_of(comm))) return;
+  std::lock_guard lock(details);
+  comm.memory_asserted = std::move(asserted);
+}
 
 int read_hints(const char* function, const Comm& errors_on, const Info* info, uint8_t& asserts) {
   if (info == nullptr) return MPI_SUCCESS;
@@ -50,11 +63,17 @@ int take_hints(const char* function, Comm& parent, Comm& comm, const Info* info)
   uint8_t asserts = comm.asserts.load(std::memory_order_relaxed);
   const int error = read_hints(function, comm, info, asserts);
   comm.asserts.store(asserts, std::memory_order_relaxed);
+  take_memory_assertion(comm, info);
   Vote vote{0, error == MPI_SUCCESS ? hints_to_agree(asserts) : 0};
   const int32_t failed = agree(everybody(parent), vote);
   set_agreed_hints(comm, failed == core::no_error ? vote.bits : 0);
   if (error != MPI_SUCCESS || failed == core::no_error) return error;
   return fail(&comm, function, failed, "the ranks could not compare their hints");
+}
+
+void copy_memory_assertion(const Comm& from, Comm& to) {
+  std::lock_guard lock(details);
+  to.memory_asserted = from.memory_asserted;
 }
 
 int comm_set_info(MPI_Comm comm, MPI_Info info) {
@@ -75,6 +94,11 @@ int comm_get_info(MPI_Comm comm, MPI_Info* info_used) {
   if (info == nullptr) return no_memory(c, function, "an info object");
   const uint8_t asserts = c->asserts.load(std::memory_order_relaxed);
   for (unsigned i = 0; i < std::size(hints); ++i) info->set(hints[i], asserts >> i & 1 ? "true" : "false");
+  info->set("mpi_memory_alloc_kinds", kinds_of(*c));
+  {
+    std::lock_guard lock(details);
+    if (c->memory_asserted) info->set("mpi_assert_memory_alloc_kinds", *c->memory_asserted);
+  }
   if (c->topology != nullptr && !c->topology->reordering.empty()) info->set("weft_reorder", c->topology->reordering);
   *info_used = handle_of<MPI_Info>(info);
   return MPI_SUCCESS;

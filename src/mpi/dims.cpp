@@ -33,35 +33,54 @@ bool power_exceeds(int64_t base, int32_t exponent, int64_t bound) {
   return false;
 }
 
-// Looks for factors in a window of sizes. All numbers up to 2^31 have at most 1536 divisors, of which few lie in a
-// window worth looking at, so that trying is fast.
-class Window {
+// Finds the factors with the least surface among those in a window of sizes. All numbers up to 2^31 have at most 1536
+// divisors, of which few lie in a window worth looking at, so that trying all is fast.
+class Search {
  public:
-  Window(const std::vector<int32_t>& divisors, int32_t smallest) : divisors_(divisors), smallest_(smallest) {}
+  Search(const std::vector<int32_t>& divisors, int32_t number) : divisors_(divisors), number_(number) {}
 
-  // `count` factors of `rest` from the smallest to `largest`, none larger than the one before, in `found`. Small ones
-  // are tried first, which gives the first of all solutions in the order of sequences.
-  bool split(int32_t rest, int32_t count, int32_t largest, std::vector<int32_t>& found) const {
-    if (count == 0) return rest == 1;
-    if (rest == 1) {
-      if (smallest_ > 1) return false;
-      found.insert(found.end(), static_cast<size_t>(count), 1);
-      return true;
-    }
-    if (power_exceeds(smallest_, count, rest) || !power_exceeds(largest, count, int64_t{rest} - 1)) return false;
-    for (auto at = std::lower_bound(divisors_.begin(), divisors_.end(), smallest_);
-         at != divisors_.end() && *at <= largest; ++at) {
-      if (rest % *at != 0 || !power_exceeds(*at, count, int64_t{rest} - 1)) continue;
-      found.push_back(*at);
-      if (split(rest / *at, count - 1, *at, found)) return true;
-      found.pop_back();
-    }
-    return false;
+  // `count` factors from `smallest` to `largest`, both of them among these.
+  void look(int32_t count, int32_t smallest, int32_t largest) {
+    smallest_ = smallest;
+    now_ = {largest};
+    split(number_ / largest / smallest, count - 2, largest, number_ / largest + number_ / smallest);
   }
 
+  // The best of all windows looked at, the largest first; empty when none had any.
+  [[nodiscard]] const std::vector<int32_t>& best() const { return best_; }
+
  private:
+  // `count` factors of `rest`, none larger than `largest`, behind those chosen, which have this surface.
+  void split(int32_t rest, int32_t count, int32_t largest, int64_t surface) {
+    if (rest == 1) {
+      if (count == 0 || smallest_ == 1) keep(count, surface + int64_t{count} * number_);
+      return;
+    }
+    if (count == 0 || power_exceeds(smallest_, count, rest)) return;
+    for (auto at = std::upper_bound(divisors_.begin(), divisors_.end(), largest); at != divisors_.begin();) {
+      const int32_t factor = *--at;
+      if (factor < smallest_ || !power_exceeds(factor, count, int64_t{rest} - 1)) break;  // smaller ones neither
+      if (rest % factor != 0) continue;
+      now_.push_back(factor);
+      split(rest / factor, count - 1, factor, surface + number_ / factor);
+      now_.pop_back();
+    }
+  }
+
+  void keep(int32_t ones, int64_t surface) {
+    if (!best_.empty() && surface >= least_) return;
+    least_ = surface;
+    best_ = now_;
+    best_.insert(best_.end(), static_cast<size_t>(ones), 1);
+    best_.push_back(smallest_);
+  }
+
   const std::vector<int32_t>& divisors_;
-  int32_t smallest_;
+  int32_t number_;
+  int32_t smallest_ = 1;
+  std::vector<int32_t> now_;
+  std::vector<int32_t> best_;
+  int64_t least_ = 0;
 };
 
 struct Ends {
@@ -94,16 +113,14 @@ std::vector<int32_t> balanced_factors(int32_t number, int32_t count) {
   constexpr int32_t most_primes = 30;  // of a number below 2^31: what is asked for beyond that is 1
   const int32_t several = std::min(count, most_primes + 1);
   const std::vector<int32_t> divisors = divisors_of(number);
-  std::vector<int32_t> factors;
+  Search search(divisors, number);
+  int32_t across = 0;
   for (const Ends& ends : candidates(divisors, number, several)) {
-    factors = {ends.largest};
-    if (!Window(divisors, ends.smallest)
-             .split(number / ends.largest / ends.smallest, several - 2, ends.largest, factors)) {
-      continue;
-    }
-    factors.push_back(ends.smallest);
-    break;
+    if (!search.best().empty() && ends.largest - ends.smallest > across) break;
+    across = ends.largest - ends.smallest;
+    search.look(several, ends.smallest, ends.largest);
   }
+  std::vector<int32_t> factors = search.best();
   factors.resize(static_cast<size_t>(count), 1);
   return factors;
 }

@@ -10,8 +10,8 @@
 namespace weft::mpi {
 
 // `count` factors of `number` (both at least 1), the largest first, as close to each other as possible: the difference
-// between the largest and the smallest is the least there is; among equal differences the smaller largest factor wins,
-// then the smaller second, and so on.
+// between the largest and the smallest is the least there is. Among equal differences the grid with the least surface
+// wins, which is the sum of number / factor: the links that cutting the grid once in each dimension cuts.
 [[nodiscard]] std::vector<int32_t> balanced_factors(int32_t number, int32_t count);
 
 }  // namespace weft::mpi

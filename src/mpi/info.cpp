@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -81,7 +82,22 @@ void describe_start(Info& info, int argc, char* argv[]) {
   utsname machine;
   if (uname(&machine) == 0) info.set("arch", machine.machine);
   if (getcwd(text, sizeof text) != nullptr && strlen(text) < MPI_MAX_INFO_VAL) info.set("wdir", text);
-  info.set("thread_level", thread_level_name(highest_thread_level));
+  if (const char* kinds = getenv("WEFT_MEMORY_ALLOC_KINDS")) info.set("mpi_memory_alloc_kinds", kinds);
+}
+
+// The arguments this program was started with, as the kernel keeps them.
+std::vector<char*> own_arguments(std::string& text) {
+  if (FILE* file = fopen("/proc/self/cmdline", "re")) {
+    char piece[4096];
+    for (size_t n = 0; (n = fread(piece, 1, sizeof piece, file)) > 0;) text.append(piece, n);
+    fclose(file);
+  }
+  std::vector<char*> arguments;
+  for (size_t at = 0; at < text.size(); at = text.find('\0', at) + 1) {
+    arguments.push_back(&text[at]);
+    if (text.find('\0', at) == std::string::npos) break;
+  }
+  return arguments;
 }
 
 int check_key(const char* function, const char* key) {
@@ -117,7 +133,9 @@ base::Object* build_info_env() {
   Info* info = ::new (storage) Info;
   info->kind = base::Kind::info;
   info->predefined = true;
-  describe_start(*info, 0, nullptr);
+  std::string text;
+  std::vector<char*> arguments = own_arguments(text);
+  describe_start(*info, static_cast<int>(arguments.size()), arguments.data());
   return info;
 }
 

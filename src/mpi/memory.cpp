@@ -3,9 +3,11 @@
 // Memory that ranks of the host reach directly (MPI-5.0, 9.2).
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 
+#include "base/setting.hpp"
 #include "core/world.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/handles.hpp"
@@ -13,7 +15,27 @@
 
 namespace weft::mpi {
 
-// Pages are what is handed out, which satisfies any mpi_minimum_memory_alignment up to a page.
+namespace {
+
+// The hint mpi_minimum_memory_alignment (MPI-5.0, 9.2): bytes, a power of two; 1 when it is not given. Pages are what
+// is handed out in any case.
+int read_alignment(const char* function, const Info* info, size_t& alignment) {
+  alignment = 1;
+  const std::optional<std::string> text = info != nullptr ? info->find("mpi_minimum_memory_alignment") : std::nullopt;
+  if (!text) return MPI_SUCCESS;
+  int64_t value = 0;
+  const bool number = base::parse_number(*text, base::Unit::none, value).empty();
+  if (!number || value < 1 || !std::has_single_bit(static_cast<uint64_t>(value))) {
+    return fail(nullptr, function, MPI_ERR_INFO_VALUE,
+                "the value of mpi_minimum_memory_alignment is %s: it must be a power of two",
+                base::quoted(*text).c_str());
+  }
+  alignment = static_cast<size_t>(value);
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
 int alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
   static const char* function = "MPI_Alloc_mem";
   if (!is_running()) return not_running(function);
@@ -22,7 +44,9 @@ int alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
   }
   if (info != MPI_INFO_NULL && info_of(info) == nullptr) return bad_info(nullptr, function, info);
   if (baseptr == nullptr) return null_argument(nullptr, function, "baseptr");
-  void* memory = core::allocate_shared(static_cast<size_t>(std::max<MPI_Aint>(size, 1)));
+  size_t alignment = 1;
+  if (int error = read_alignment(function, info_of(info), alignment)) return error;
+  void* memory = core::allocate_shared(static_cast<size_t>(std::max<MPI_Aint>(size, 1)), alignment);
   if (memory == nullptr) {
     char reason[128];
     return fail(nullptr, function, MPI_ERR_NO_MEM, "no %lld bytes of shared memory: %s", static_cast<long long>(size),

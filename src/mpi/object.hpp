@@ -9,6 +9,7 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <optional>
 #include <string>
 
 #include "base/count.hpp"
@@ -47,18 +48,20 @@ struct Comm : core::Comm {
   Errhandler* errhandler = nullptr;
   bool predefined = false;
   std::string name;
-  Attributes* attributes = nullptr;  // under the lock of attribute.cpp
-  BsendBuffer* bsend = nullptr;      // under bsend_lock, as a session's
-  Topology* topology = nullptr;      // counted; set while the communicator is made
-  base::Object* session = nullptr;   // the session it came from, nullptr in the World model
-  std::atomic<uint8_t> asserts{0};   // the mpi_assert_ hints given: comm_info.cpp
-  std::atomic<uint32_t> idups{0};    // begun on it, which tells them apart: comm_idup.cpp
+  Attributes* attributes = nullptr;            // under the lock of attribute.cpp
+  BsendBuffer* bsend = nullptr;                // under bsend_lock, as a session's
+  Topology* topology = nullptr;                // counted; set while the communicator is made
+  base::Object* session = nullptr;             // the session it came from, nullptr in the World model
+  std::atomic<uint8_t> asserts{0};             // the mpi_assert_ hints given: comm_info.cpp
+  std::optional<std::string> memory_asserted;  // mpi_assert_memory_alloc_kinds as given; under `details`
+  std::atomic<uint32_t> idups{0};              // begun on it, which tells them apart: comm_idup.cpp
 };
 
 struct Session : base::Object {
   Errhandler* errhandler = nullptr;
   BsendBuffer* bsend = nullptr;
-  int thread_level = 0;  // MPI_THREAD_..., as provided
+  int thread_level = 0;      // MPI_THREAD_..., as provided
+  std::string memory_kinds;  // mpi_memory_alloc_kinds, as supported
 };
 
 // A matched message (MPI_Mprobe).

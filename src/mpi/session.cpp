@@ -20,6 +20,7 @@
 #include "mpi/group.hpp"
 #include "mpi/handles.hpp"
 #include "mpi/info.hpp"
+#include "mpi/memory_kinds.hpp"
 #include "mpi/number.hpp"
 #include "mpi/nursery.hpp"
 
@@ -76,6 +77,8 @@ int session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session)
     return raise(*handler, nullptr, function, MPI_ERR_OTHER,
                  "this process has left the job: open sessions before MPI_Finalize");
   }
+  const std::optional<std::string> kinds = given != nullptr ? given->find("mpi_memory_alloc_kinds") : std::nullopt;
+  made->memory_kinds = supported_kinds(kinds ? *kinds : requested_kinds());      // settings are read now
   if (!asked && core::world.multiple) made->thread_level = MPI_THREAD_MULTIPLE;  // it is there and costs nothing more
   made->kind = base::Kind::session;
   made->errhandler = hold(handler);
@@ -150,6 +153,7 @@ int session_get_info(MPI_Session session, MPI_Info* info_used) {
   Info* made = make_info();
   if (made == nullptr) return fail_on(*s, function, MPI_ERR_NO_MEM, "no memory for an info object");
   made->set("thread_level", thread_level_name(s->thread_level));
+  made->set("mpi_memory_alloc_kinds", s->memory_kinds);
   *info_used = handle_of<MPI_Info>(made);
   return MPI_SUCCESS;
 }

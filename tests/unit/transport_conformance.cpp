@@ -85,7 +85,7 @@ struct ShmPair final : Pair {
   Transport& receiver() override { return of(1); }
   Endpoint& way() override { return *ways[0]; }
   Endpoint& back() override { return *ways[1]; }
-  void* shared(size_t bytes) override { return shared_memory[0]->allocate(bytes); }
+  void* shared(size_t bytes) override { return shared_memory[0]->allocate(bytes, 1); }
 
   int fd = -1;
   std::unique_ptr<shm::ShmTransport> shared_memory[2];

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace weft::transport::shm {
@@ -15,18 +16,21 @@ void Heap::open(int fd, char* base, size_t offset, size_t bytes) {
   size_ = bytes;
 }
 
-void* Heap::allocate(size_t bytes) {
+void* Heap::allocate(size_t bytes, size_t alignment) {
   constexpr size_t page = 4096;
-  if (bytes > size_) {
+  if (bytes > size_ || alignment > size_) {
     errno = ENOMEM;
     return nullptr;
   }
   bytes = bytes == 0 ? page : (bytes + page - 1) / page * page;
+  // The base is aligned to pages alone.
+  const auto base = reinterpret_cast<uintptr_t>(base_.load(std::memory_order_relaxed));
+  auto aligned = [&](size_t at) { return alignment <= page ? at : ((base + at + alignment - 1) & -alignment) - base; };
   std::lock_guard guard(mutex_);
-  size_t start = 0;  // first fit
+  size_t start = aligned(0);  // first fit
   for (auto [at, length] : used_) {
-    if (at - start >= bytes) break;
-    start = at + length;
+    if (at >= start && at - start >= bytes) break;
+    start = std::max(start, aligned(at + length));
   }
   if (start + bytes > size_) {
     errno = ENOMEM;

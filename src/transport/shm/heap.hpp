@@ -18,8 +18,9 @@ class Heap {
   // `base` is where [offset, offset + bytes) of the segment behind `fd` is mapped.
   void open(int fd, char* base, size_t offset, size_t bytes);
 
-  // nullptr with errno set when the range or the machine has no room. Thread-safe.
-  [[nodiscard]] void* allocate(size_t bytes);
+  // At a multiple of `alignment`, a power of two, and of a page. nullptr with errno set when the range or the machine
+  // has no room. Thread-safe.
+  [[nodiscard]] void* allocate(size_t bytes, size_t alignment);
 
   // False when `memory` was not allocated here. Thread-safe.
   [[nodiscard]] bool release(void* memory);

@@ -203,7 +203,7 @@ void ShmTransport::wake() {
   if (control_->attention.fetch_and(~asleep, std::memory_order_acq_rel) & asleep) futex_wake(&control_->attention);
 }
 
-void* ShmTransport::allocate(size_t bytes) {
+void* ShmTransport::allocate(size_t bytes, size_t alignment) {
   {
     std::lock_guard guard(heap_mutex_);
     if (layout_.heap != 0 && mapped_heap_ == nullptr) {
@@ -212,7 +212,7 @@ void* ShmTransport::allocate(size_t bytes) {
       heap_.open(fd_, mapped_heap_, layout_.heap_at(rank_), layout_.heap);
     }
   }
-  return heap_.allocate(bytes);
+  return heap_.allocate(bytes, alignment);
 }
 
 bool ShmTransport::release(void* memory) {

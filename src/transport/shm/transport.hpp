@@ -79,7 +79,7 @@ class ShmTransport final : public Transport {
   void wake() override;
 
   // Memory that peers reach with no system call; nullptr with errno set when there is none.
-  [[nodiscard]] void* allocate(size_t bytes);
+  [[nodiscard]] void* allocate(size_t bytes, size_t alignment);
   [[nodiscard]] bool release(void* memory);
 
   // Moves bytes between processes through the kernel, by the settings and by what a probe found; 0 or errno.
