@@ -70,7 +70,9 @@ struct Type : base::Object {
   Loop loop[max_loops] = {};
   const Piece* pieces = nullptr;  // owned, unless predefined; copies of a Type share it, so derive, never assign
   int64_t piece_count = 0;
-  int64_t basic_count = 0;  // basic elements in one element, for MPI_Get_elements; a pair is two
+  Basic pair_value = Basic::none;  // of an unnamed pair of value and index (MPI_Type_get_value_index): its two parts,
+  Basic pair_index = Basic::none;  // laid out as pair_size() says
+  int64_t basic_count = 0;         // basic elements in one element, for MPI_Get_elements; a pair is two
   const char* name = "";
   void* owner = nullptr;  // what src/mpi keeps of it: how it was made, its name, attributes. Not derived
 };
