@@ -54,6 +54,7 @@ TESTS = [
     Test("startup", "startup", 2, "Start and end of two ranks", worst=True),
     Test("startup8", "startup", 8, "Start and end of eight ranks", placement="crowded", worst=True),
     Test("barrier8", "barrier", 8, "Barrier of eight ranks", placement="crowded"),
+    Test("reduce", "reduce", 1, "MPI_Reduce_local"),
     Test("pairs8", "pairs", 8, "Ping-pong of four pairs at once, 8 bytes", placement="crowded"),
     Test("pack", "pack", 1, "Pack and unpack of layouts"),
 ]
@@ -215,6 +216,8 @@ def limit(results, name, size):
         return line + (size / copy if size > 48 else 0)
     if name in ("bandwidth", "rate_bandwidth"):
         return rate("limit_window")
+    if name.startswith("reduce_"):
+        return rate("limit_copy")  # a copy reads one buffer where a reduction reads two
     if name == "bibandwidth":
         value = rate("limit_window")
         return value and 2 * value

@@ -146,7 +146,7 @@ void on_recalled(const transport::Arrival& a) {
   if (recalled.done == 0) return;  // it was matched: the send completes as usual
   auto* r = reinterpret_cast<Request*>(recalled.send);
   r->flags.cancelled = true;
-  lane_of(a).sends_open.fetch_sub(1, std::memory_order_relaxed);
+  lane_of(a).count_sends(-1);
   complete(*r);
 }
 

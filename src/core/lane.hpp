@@ -28,7 +28,7 @@ struct alignas(128) Lane {
   Pull* pulls = nullptr;                         // receives of path R0 that both sides copy, oldest first
   Push* pushes = nullptr;                        // sends of path R0 whose receivers let us help, newest first
   std::atomic<bool> at_work = false;             // one of these may be there
-  std::atomic<int64_t> sends_open = 0;           // started here and not complete
+  std::atomic<int64_t> sends_open = 0;           // started here and not complete; see count_sends()
   int64_t unexpected_bytes = 0;
   bool saturated = false;
   Unexpected* free_unexpected = nullptr;  // small ones, kept for reuse
@@ -39,6 +39,13 @@ struct alignas(128) Lane {
   uint64_t lock_waits = 0;            // times the lock was found taken by who had to have it
   uint64_t settlements = 0;           // times all lanes were looked at for a receive with a wildcard
   Matcher matcher;
+
+  // Sends by request that start (1) or end (-1). Each has its home in one lane, and that lane is held: who starts or
+  // cancels a send takes it, and every answer of a receiver comes by the lane that the announcement named. So a load
+  // and a store will do; who waits for the last send reads without the lock.
+  void count_sends(int64_t change) {
+    sends_open.store(sends_open.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
+  }
 
   void enter() {
     if (lock.try_lock()) [[likely]]

@@ -160,7 +160,7 @@ void complete_send(Request& r, Path path) {
   PathCount& sent = this_thread().sent[static_cast<int>(path)];
   count(sent.messages);
   count(sent.bytes, static_cast<uint64_t>(r.bytes));
-  lanes[r.lane].sends_open.fetch_sub(1, std::memory_order_relaxed);
+  lanes[r.lane].count_sends(-1);
   complete(r);
 }
 
@@ -171,8 +171,8 @@ void start_send(Request& r, uint32_t context, int32_t dest, int32_t tag) {
   r.received = 0;
   Peer& peer = *r.peer;
   Lane& home = lanes[r.lane];
-  home.sends_open.fetch_add(1, std::memory_order_relaxed);
   LaneGuard guard(home);
+  home.count_sends(1);
   if (!peer.queued.load(std::memory_order_acquire) && try_send(r)) return;
   FollowUpLater later;
   std::lock_guard queues(world.queue_lock);
@@ -292,7 +292,7 @@ void cancel(Request& r) {
   LaneGuard guard(lanes[r.lane]);
   if (is_done(r) || r.flags.cancelled) return;
   if (unqueue(r)) {
-    lanes[r.lane].sends_open.fetch_sub(1, std::memory_order_relaxed);
+    lanes[r.lane].count_sends(-1);
     return end_cancelled(r);
   }
   const wire::Recall recall{reinterpret_cast<uint64_t>(&r), world.rank, r.lane};

@@ -13,10 +13,11 @@ constexpr BasicSize plain(int8_t bytes) {
   return {bytes, 0, 0, bytes};
 }
 
-// The C struct of a value and an index of 4 bytes: the index at its alignment, the whole a multiple of the value's.
-constexpr BasicSize with_int(int8_t value) {
-  const auto align = static_cast<int8_t>(value < 4 ? 4 : value);
-  return {value, 4, align, static_cast<int8_t>(2 * align)};
+// The C struct of two basics whose alignment is their size. Both are powers of two, so the larger is where the second
+// begins, and twice the larger is the whole.
+constexpr BasicSize with(int8_t first, int8_t second) {
+  const int8_t align = first < second ? second : first;
+  return {first, second, align, static_cast<int8_t>(2 * align)};
 }
 
 constexpr BasicSize sizes_of(Basic basic) {
@@ -60,19 +61,19 @@ constexpr BasicSize sizes_of(Basic basic) {
     case Basic::complex256:
       return plain(32);
     case Basic::short_int:
-      return with_int(2);
+      return with(2, 4);
     case Basic::float_int:
     case Basic::two_int:
     case Basic::two_fortran_int:
     case Basic::two_float:
-      return with_int(4);
+      return with(4, 4);
     case Basic::double_int:
     case Basic::long_int:
-      return with_int(8);
+      return with(8, 4);
     case Basic::long_double_int:
-      return with_int(16);
+      return with(16, 4);
     case Basic::two_double:
-      return {8, 8, 8, 16};
+      return with(8, 8);
   }
   return plain(0);
 }
@@ -181,6 +182,10 @@ int8_t alignment_of(Basic basic, const BasicSize& size) {
 
 BasicSize basic_size(Basic basic) {
   return sizes_of(basic);
+}
+
+BasicSize pair_size(Basic first, Basic second) {
+  return with(sizes_of(first).first, sizes_of(second).first);
 }
 
 std::span<const Predefined> predefined_types() {

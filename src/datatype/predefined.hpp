@@ -28,6 +28,9 @@ struct BasicSize {
 
 [[nodiscard]] BasicSize basic_size(Basic basic);
 
+// The C struct of two basics that are no pairs themselves: each at its alignment, the whole a multiple of the larger.
+[[nodiscard]] BasicSize pair_size(Basic first, Basic second);
+
 // All of them, in the order of their handles.
 [[nodiscard]] std::span<const Predefined> predefined_types();
 

@@ -3,8 +3,8 @@
 #pragma once
 
 // Reduction kernels: inout[i] = in[i] op inout[i], for the predefined operations on the basic types (MPI-5.0, 6.9.2
-// and 6.9.4). Elements lie an extent apart, as in the user's memory: pairs keep the gaps of their C struct, and the
-// kernels never write those gaps. Any alignment will do; the buffers do not overlap.
+// and 6.9.4; docs/operations.md). Elements lie an extent apart, as in the user's memory: pairs keep the gaps of their
+// C struct, and the kernels never write those gaps. Any alignment will do; the buffers do not overlap.
 
 #include "datatype/type.hpp"
 
@@ -18,8 +18,25 @@ enum class Reduction : uint8_t {
 
 using Kernel = void (*)(const void* in, void* inout, int64_t count);
 
+// Vector instructions that a kernel may use. All give the same bits, but for what a NaN carries besides being one.
+enum class Vectors : uint8_t { baseline, avx2, avx512 };
+
+// What the processor has.
+[[nodiscard]] Vectors vectors();
+
 // The kernel for this operation on this type; nullptr when the standard does not allow the pair. A Basic does not
 // tell C from Fortran integers, so the logical operations also take the latter.
-[[nodiscard]] Kernel kernel(Reduction reduction, Basic basic);
+[[nodiscard]] Kernel kernel(Reduction reduction, Basic basic, Vectors use = vectors());
+
+// The same for a pair of a value and an index that has the layout of its C struct, pair_size(): minloc, maxloc, replace
+// and no_op. nullptr when the value has no order or the index is no integer.
+[[nodiscard]] Kernel pair_kernel(Reduction reduction, Basic value, Basic index);
+
+// The same for a datatype: one that is derived has none.
+[[nodiscard]] inline Kernel kernel(Reduction reduction, const Type& type) {
+  if (!type.predefined) return nullptr;
+  if (type.pair_value != Basic::none) return pair_kernel(reduction, type.pair_value, type.pair_index);
+  return kernel(reduction, type.basic);
+}
 
 }  // namespace weft::datatype

@@ -81,7 +81,7 @@ int make_reducer(OpReducer& reducer, const Comm* comm, const char* function, MPI
     return fail(comm, function, MPI_ERR_OP,
                 "%s is not defined on derived datatypes: make an operation with MPI_Op_create", op->name);
   }
-  reducer.kernel = datatype::kernel(op->reduction, type.basic);
+  reducer.kernel = datatype::kernel(op->reduction, type);
   if (reducer.kernel == nullptr) {
     return fail(comm, function, MPI_ERR_OP, "%s is not defined on %s (MPI-5.0, 6.9.2)", op->name, type.name);
   }

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""The manual pages and --help say the same. MANUALS: the folders of the pages; LAUNCH_BIN: of the programs."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import unittest
+
+BIN = pathlib.Path(os.environ["LAUNCH_BIN"])
+PAGES = {path.name: path for folder in os.environ["MANUALS"].split(":") for path in pathlib.Path(folder).glob("*.1")}
+OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][A-Za-z-]*")
+
+
+def run(*words):
+    return subprocess.run([str(BIN / words[0]), *words[1:]], capture_output=True, text=True, timeout=30, check=False)
+
+
+def text_of(name):
+    """A page without its roff: fonts, requests, escapes."""
+    lines = [line for line in PAGES[name].read_text().splitlines() if not line.startswith('.\\"')]
+    text = re.sub(r"\\f[BIRP]", "", "\n".join(re.sub(r"^\.[A-Z]+ ?", "", line) for line in lines))
+    return text.replace("\\-", "-").replace("\\&", "").replace('"', "")
+
+
+class Manual(unittest.TestCase):
+    def test_mpiexec_page_has_every_option_of_help(self):
+        told = set(OPTION.findall(run("mpiexec", "--help").stdout))
+        self.assertIn("--timeout", told)
+        self.assertEqual(told - set(OPTION.findall(text_of("mpiexec.1"))), set())
+
+    def test_mpiexec_knows_every_option_of_its_page(self):
+        options = set(OPTION.findall(text_of("mpiexec.1").split("OPTIONS", 1)[1].split("INPUT, OUTPUT", 1)[0]))
+        self.assertIn("-machinefile", options)
+        for option in sorted(options - {"--option"}):
+            self.assertNotIn("is not known", run("mpiexec", option).stderr, option)
+        self.assertIn("is not known", run("mpiexec", "--surely-not").stderr)
+
+    def test_weft_page_has_every_command_and_option_of_help(self):
+        told = run("weft", "--help").stdout
+        page = text_of("weft.1")
+        commands = re.findall(r"^  (\w+) ", told, re.MULTILINE)
+        self.assertIn("info", commands)
+        for command in commands:
+            self.assertRegex(page, rf"(?m)^{command}$")
+        self.assertEqual(set(OPTION.findall(told)) - set(OPTION.findall(page)), set())
+
+    def test_weft_knows_every_option_of_its_page(self):
+        section = text_of("weft.1").split("\ninfo\n", 1)[1].split("\nversion\n", 1)[0]
+        options = set(OPTION.findall(section))
+        self.assertIn("--topo", options)
+        for option in sorted(options):
+            self.assertEqual(run("weft", "info", option).returncode, 0, option)
+
+    @unittest.skipUnless(shutil.which("groff"), "no groff")
+    def test_pages_are_sound(self):
+        for name, path in PAGES.items():
+            result = subprocess.run(["groff", "-man", "-Tascii", "-ww", "-z", str(path)], capture_output=True,
+                                    text=True, timeout=30, check=False)
+            self.assertEqual((result.returncode, result.stderr), (0, ""), name)
+
+
+if __name__ == "__main__":
+    unittest.main()
