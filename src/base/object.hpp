@@ -24,6 +24,12 @@ enum class Kind : uint32_t {
   errhandler = 0xe44a1007,
   info = 0x1bf01008,
   session = 0x5e551009,
+  tool_enum = 0xe9c0100a,
+  control_variable = 0xc7a1100b,
+  variable_session = 0x7a55100c,
+  performance_variable = 0x9e1f100d,
+  event_registration = 0xe7e9100e,
+  event_instance = 0xe715100f,
 };
 
 struct Object {

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 #include "base/message.hpp"
 
@@ -68,7 +68,7 @@ constexpr size_t longest_name = 63;
 
 size_t edit_distance(std::string_view a, std::string_view b) {
   if (a.size() > longest_name || b.size() > longest_name) return longest_name;
-  size_t row[longest_name + 1];
+  size_t row[longest_name + 1] = {};
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {
     size_t diagonal = row[0];
@@ -166,7 +166,7 @@ std::string parse_number(std::string_view text, Unit unit, int64_t& value) {
 }
 
 std::string IntSetting::shown() const {
-  return shown_number(value_, text().unit);
+  return shown_number(value(), text().unit);
 }
 std::string IntSetting::shown_default() const {
   return shown_number(default_, text().unit);
@@ -179,12 +179,17 @@ std::string IntSetting::parse(std::string_view text_given) {
   std::string wrong = parse_number(text_given, text().unit, number);
   if (!wrong.empty()) return wrong;
   if (number < range_.low || number > range_.high) return quoted(text_given) + " is out of range: " + shown_range();
-  value_ = number;
+  value_.store(number, std::memory_order_relaxed);
   return {};
+}
+bool IntSetting::set_number(int64_t number) {
+  if (number < range_.low || number > range_.high) return false;
+  set(number);
+  return true;
 }
 
 std::string BoolSetting::shown() const {
-  return value_ ? "on" : "off";
+  return value() ? "on" : "off";
 }
 std::string BoolSetting::shown_default() const {
   return default_ ? "on" : "off";
@@ -195,21 +200,31 @@ std::string BoolSetting::shown_range() const {
 std::string BoolSetting::parse(std::string_view text_given) {
   for (const char* word : {"on", "1", "yes", "true"}) {
     if (same_word(text_given, word)) {
-      value_ = true;
+      value_.store(true, std::memory_order_relaxed);
       return {};
     }
   }
   for (const char* word : {"off", "0", "no", "false"}) {
     if (same_word(text_given, word)) {
-      value_ = false;
+      value_.store(false, std::memory_order_relaxed);
       return {};
     }
   }
   return quoted(text_given) + " is not on or off";
 }
+std::span<const char* const> BoolSetting::words() const {
+  static constexpr const char* off_on[] = {"off", "on"};
+  return off_on;
+}
+bool BoolSetting::set_number(int64_t number) {
+  if (number != 0 && number != 1) return false;
+  value_.store(number == 1, std::memory_order_relaxed);
+  mark(Source::program);
+  return true;
+}
 
 std::string ChoiceSetting::shown() const {
-  return choices_[value_];
+  return choices_[value()];
 }
 std::string ChoiceSetting::shown_default() const {
   return choices_[default_];
@@ -225,11 +240,17 @@ std::string ChoiceSetting::shown_range() const {
 std::string ChoiceSetting::parse(std::string_view text_given) {
   for (int i = 0; i < count_; ++i) {
     if (same_word(text_given, choices_[i])) {
-      value_ = i;
+      value_.store(i, std::memory_order_relaxed);
       return {};
     }
   }
   return quoted(text_given) + " is not " + shown_range();
+}
+bool ChoiceSetting::set_number(int64_t number) {
+  if (number < 0 || number >= count_) return false;
+  value_.store(static_cast<int>(number), std::memory_order_relaxed);
+  mark(Source::program);
+  return true;
 }
 
 std::string TextSetting::shown() const {
@@ -274,9 +295,9 @@ const char* nearest_setting(std::string_view name, const std::vector<SettingRow*
   return best;
 }
 
-void load_settings() {
-  static constinit std::atomic<bool> loaded{false};
-  if (loaded.exchange(true)) return;
+namespace {
+
+void read_environment() {
   std::vector<SettingRow*> rows = all_settings();
   // An alias first, so that our own name wins when both are there.
   for (SettingRow* row : rows) {
@@ -297,6 +318,13 @@ void load_settings() {
     else if (speaks_for_job())
       warn_unknown(name, rows);
   }
+}
+
+}  // namespace
+
+void load_settings() {
+  static constinit std::once_flag loaded;
+  std::call_once(loaded, read_environment);
 }
 
 }  // namespace weft::base

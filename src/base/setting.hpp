@@ -3,7 +3,8 @@
 #pragma once
 
 // Settings: one typed row per setting, written beside the code that uses it. The row gives the parser, `weft info`,
-// and the manual page; there is no second list. A row is a constant-initialised object that the linker collects.
+// the manual page and MPI_T's control variables; there is no second list. A row is a constant-initialised object that
+// the linker collects.
 //
 //   static constinit base::IntSetting eager_limit{
 //       {.name = "WEFT_EAGER_LIMIT", .help = "largest message sent without asking the receiver first",
@@ -11,9 +12,12 @@
 //   WEFT_SETTING(eager_limit);
 //
 // Values are read with value(), which is one load. Text accepts suffixes K, M, G, T for bytes; us, ms, s for times. An
-// empty value means the default, as if the variable were not set.
+// empty value means the default, as if the variable were not set. Numbers, switches and choices may be set by a tool
+// while other threads read them.
 
+#include <atomic>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,12 +28,24 @@ enum class Unit : uint8_t { none, bytes, microseconds, seconds, count };
 enum class Level : uint8_t { basic, expert, internal };  // internal: what the launcher tells ranks, listed nowhere
 enum class Source : uint8_t { fallback, environment, program };  // where the value came from
 
+enum class Change : uint8_t { never, before_start, always };  // until when a tool may set it, so that it acts
+
+// What it is about: variables and events of tools are grouped the same way.
+enum class Subject : uint8_t { general, start, messages, lanes, memory, waiting };
+inline constexpr int subject_count = 6;
+
+// What the value looks like.
+enum class Form : uint8_t { number, on_off, choice, text };
+
 struct SettingText {
   const char* name;  // WEFT_...
   const char* help;  // one line
   Unit unit = Unit::none;
   Level level = Level::expert;
   const char* alias = nullptr;  // a name other libraries use for it, accepted too
+  Subject subject = Subject::general;
+  Change change = Change::never;
+  bool alike = false;  // all ranks of a job must have the same value
 };
 
 class SettingRow {
@@ -43,6 +59,14 @@ class SettingRow {
   // Takes the value from text; an empty result means taken, otherwise what is wrong with it.
   [[nodiscard]] virtual std::string parse(std::string_view text) = 0;
   void mark(Source source) { source_ = source; }
+
+  // The value without its type: a number, 1 and 0 for on and off, the place of a choice among the words(). Texts have
+  // none of these.
+  virtual Form form() const = 0;
+  virtual int64_t number() const { return 0; }
+  virtual std::span<const char* const> words() const { return {}; }
+  // Takes such a value from the program; false when it is none of this row.
+  [[nodiscard]] virtual bool set_number(int64_t) { return false; }
 
  protected:
   ~SettingRow() = default;
@@ -62,18 +86,21 @@ class IntSetting final : public SettingRow {
  public:
   constexpr IntSetting(const SettingText& text, int64_t fallback, Range range)
       : SettingRow(text), value_(fallback), default_(fallback), range_(range) {}
-  int64_t value() const { return value_; }
+  int64_t value() const { return value_.load(std::memory_order_relaxed); }
   void set(int64_t value) {
-    value_ = value;
+    value_.store(value, std::memory_order_relaxed);
     mark(Source::program);
   }
+  Form form() const override { return Form::number; }
+  int64_t number() const override { return value(); }
+  [[nodiscard]] bool set_number(int64_t number) override;
   std::string shown() const override;
   std::string shown_default() const override;
   std::string shown_range() const override;
   [[nodiscard]] std::string parse(std::string_view text) override;
 
  private:
-  int64_t value_;
+  std::atomic<int64_t> value_;
   int64_t default_;
   Range range_;
 };
@@ -82,14 +109,18 @@ class BoolSetting final : public SettingRow {
  public:
   constexpr BoolSetting(const SettingText& text, bool fallback)
       : SettingRow(text), value_(fallback), default_(fallback) {}
-  bool value() const { return value_; }
+  bool value() const { return value_.load(std::memory_order_relaxed); }
+  Form form() const override { return Form::on_off; }
+  int64_t number() const override { return value() ? 1 : 0; }
+  std::span<const char* const> words() const override;
+  [[nodiscard]] bool set_number(int64_t number) override;
   std::string shown() const override;
   std::string shown_default() const override;
   std::string shown_range() const override;
   [[nodiscard]] std::string parse(std::string_view text) override;
 
  private:
-  bool value_;
+  std::atomic<bool> value_;
   bool default_;
 };
 
@@ -98,14 +129,18 @@ class ChoiceSetting final : public SettingRow {
  public:
   constexpr ChoiceSetting(const SettingText& text, int fallback, const char* const* choices, int count)
       : SettingRow(text), value_(fallback), default_(fallback), choices_(choices), count_(count) {}
-  int value() const { return value_; }
+  int value() const { return value_.load(std::memory_order_relaxed); }
+  Form form() const override { return Form::choice; }
+  int64_t number() const override { return value(); }
+  std::span<const char* const> words() const override { return {choices_, static_cast<size_t>(count_)}; }
+  [[nodiscard]] bool set_number(int64_t number) override;
   std::string shown() const override;
   std::string shown_default() const override;
   std::string shown_range() const override;
   [[nodiscard]] std::string parse(std::string_view text) override;
 
  private:
-  int value_;
+  std::atomic<int> value_;
   int default_;
   const char* const* choices_;
   int count_;
@@ -116,6 +151,7 @@ class TextSetting final : public SettingRow {
  public:
   constexpr explicit TextSetting(const SettingText& text) : SettingRow(text) {}
   const char* value() const { return value_; }  // "" when not given
+  Form form() const override { return Form::text; }
   std::string shown() const override;
   std::string shown_default() const override;
   std::string shown_range() const override;
@@ -139,8 +175,9 @@ std::string quoted(std::string_view text);
 // All rows of this binary, sorted by name.
 std::vector<SettingRow*> all_settings();
 
-// Reads the environment once (later calls do nothing). A value out of range or not understood ends the program with a
-// message that prints the range; an unknown WEFT_ name warns and suggests the nearest.
+// Reads the environment once (later calls do nothing; threads may call at the same time). A value out of range or not
+// understood ends the program with a message that prints the range; an unknown WEFT_ name warns and suggests the
+// nearest.
 void load_settings();
 
 // The name of `rows` nearest to `name` by edit distance; nullptr when none is near enough to be meant.

@@ -18,7 +18,10 @@ constexpr const char* launcher_choices[] = {"auto", "singleton"};
 enum LauncherChoice { choice_auto, choice_singleton };
 static constinit base::ChoiceSetting launcher_choice{
     {.name = "WEFT_LAUNCHER",
-     .help = "how ranks find each other: auto looks at the environment, singleton ignores every launcher"},
+     .help = "how ranks find each other: auto looks at the environment, singleton ignores every launcher",
+     .subject = base::Subject::start,
+     .change = base::Change::before_start,
+     .alike = true},
     choice_auto,
     launcher_choices,
     2};

@@ -6,6 +6,7 @@
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "core/event.hpp"
 #include "core/notice.hpp"
 #include "core/protocol/protocol.hpp"
 #include "core/stamp.hpp"
@@ -19,7 +20,9 @@ constinit base::IntSetting unexpected_limit{
     {.name = "WEFT_UNEXPECTED_LIMIT",
      .help = "memory for messages that come before their receives; beyond it senders send envelopes only",
      .unit = base::Unit::bytes,
-     .level = base::Level::basic},
+     .level = base::Level::basic,
+     .subject = base::Subject::memory,
+     .change = base::Change::always},
     16 << 20,
     {64 << 10, int64_t{1} << 40}};
 WEFT_SETTING(unexpected_limit);
@@ -42,11 +45,16 @@ void deliver(Request& r, const Envelope& envelope, const void* data, int64_t byt
   finish_receive(r, envelope, bytes);
 }
 
+void tell_of_unexpected(const Envelope& e, int64_t bytes) {
+  tell_of(Event::unexpected, {e.source, e.tag, bytes, is_internal(e)});
+}
+
 [[gnu::noinline]] void keep(const Envelope& envelope, uint8_t kind, const void* data, int64_t bytes,
                             int64_t message_bytes) {
   Unexpected* u = new_unexpected(envelope, kind, bytes, message_bytes);
   if (bytes != 0) std::memcpy(u->data(), data, static_cast<size_t>(bytes));
   lanes[envelope.lane].matcher.add(u);
+  tell_of_unexpected(envelope, message_bytes);
   tell_sleepers(nullptr);  // who waits in a probe
 }
 
@@ -105,6 +113,7 @@ void on_announce_stream(const transport::Arrival& a) {
   u->inflow = inflow;
   inflow->unexpected = u;
   lane_of(a).matcher.add(u);
+  tell_of_unexpected(a.envelope, bytes);
 }
 
 void on_finished(const transport::Arrival& a) {
@@ -232,6 +241,11 @@ void store(Request& r, int64_t position, const void* data, int64_t bytes) {
 
 namespace {
 
+// What any thread may read; see count().
+void raise_to(uint64_t& most, uint64_t now) {
+  if (now > most) std::atomic_ref(most).store(now, std::memory_order_relaxed);
+}
+
 // A lane's part of what the process keeps at most.
 int64_t lane_limit() {
   return unexpected_limit.value() >> world.lane_map.lanes_log2();
@@ -258,9 +272,14 @@ Unexpected* new_unexpected(const Envelope& envelope, uint8_t kind, int64_t bytes
       .envelope = envelope, .kind = kind, .stored = static_cast<uint64_t>(bytes), .message_bytes = message_bytes};
   if (envelope.stamp == 0 && world.lane_map.mask != 0) u->envelope.stamp = own_stamp();  // from ourselves
   count(lane.unexpected);
-  lane.unexpected_bytes += bytes;
-  if (lane.unexpected_bytes > lane_limit() && !lane.saturated) [[unlikely]] {
+  const int64_t kept_bytes = lane.unexpected_bytes.load(std::memory_order_relaxed) + bytes;
+  lane.unexpected_bytes.store(kept_bytes, std::memory_order_relaxed);
+  raise_to(lane.most_unexpected_bytes, static_cast<uint64_t>(kept_bytes));
+  raise_to(lane.most_unexpected, lane.matcher.kept() + uint64_t{1});
+  if (kept_bytes > lane_limit() && !lane.saturated) [[unlikely]] {
     lane.saturated = true;
+    count(lane.saturations);
+    tell_of(Event::saturated, {.amount = kept_bytes});
     if (world.saturated_lanes.fetch_add(1) == 0 && world.host != nullptr) world.host->set_congested(true);
   }
   return u;
@@ -268,8 +287,9 @@ Unexpected* new_unexpected(const Envelope& envelope, uint8_t kind, int64_t bytes
 
 void free_unexpected(Unexpected* u) {
   Lane& lane = lanes[u->envelope.lane];
-  lane.unexpected_bytes -= static_cast<int64_t>(u->stored);
-  if (lane.saturated && lane.unexpected_bytes < lane_limit() / 2) [[unlikely]] {
+  const int64_t kept_bytes = lane.unexpected_bytes.load(std::memory_order_relaxed) - static_cast<int64_t>(u->stored);
+  lane.unexpected_bytes.store(kept_bytes, std::memory_order_relaxed);
+  if (lane.saturated && kept_bytes < lane_limit() / 2) [[unlikely]] {
     lane.saturated = false;
     if (world.saturated_lanes.fetch_sub(1) == 1 && world.host != nullptr) world.host->set_congested(false);
   }

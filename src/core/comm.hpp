@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/object.hpp"
+#include "transport/api/transport.hpp"
 
 namespace weft::core {
 
@@ -70,5 +71,10 @@ struct Comm : base::Object {
     return table[r];
   }
 };
+
+// Whether a message is no point-to-point message of the program: of a collective operation, or Weft's own.
+inline int32_t is_internal(const transport::Envelope& message) {
+  return static_cast<int32_t>(message.context & 1);
+}
 
 }  // namespace weft::core

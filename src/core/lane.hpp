@@ -29,7 +29,7 @@ struct alignas(128) Lane {
   Push* pushes = nullptr;                        // sends of path R0 whose receivers let us help, newest first
   std::atomic<bool> at_work = false;             // one of these may be there
   std::atomic<int64_t> sends_open = 0;           // started here and not complete; see count_sends()
-  int64_t unexpected_bytes = 0;
+  std::atomic<int64_t> unexpected_bytes = 0;     // of data kept; written under the lock
   bool saturated = false;
   Unexpected* free_unexpected = nullptr;  // small ones, kept for reuse
   int free_unexpected_count = 0;
@@ -38,6 +38,9 @@ struct alignas(128) Lane {
   uint64_t unexpected = 0;            // messages that came before their receive
   uint64_t lock_waits = 0;            // times the lock was found taken by who had to have it
   uint64_t settlements = 0;           // times all lanes were looked at for a receive with a wildcard
+  uint64_t saturations = 0;           // times its unexpected data went beyond their limit
+  uint64_t most_unexpected = 0;       // messages kept at the same time
+  uint64_t most_unexpected_bytes = 0;
   Matcher matcher;
 
   // Sends by request that start (1) or end (-1). Each has its home in one lane, and that lane is held: who starts or

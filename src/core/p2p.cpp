@@ -8,8 +8,10 @@
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "core/event.hpp"
 #include "core/protocol/protocol.hpp"
 #include "core/send_now.hpp"
+#include "core/settings.hpp"
 
 namespace weft::core {
 
@@ -70,7 +72,7 @@ bool try_send(Request& r) {
   const bool sync = r.mode == Mode::synchronous;
   const int64_t mailbox_room = world.mailbox_limit;
   if (room && r.bytes <= mailbox_room - (sync ? static_cast<int64_t>(sizeof(wire::Sync)) : 0)) return send_mailbox(r);
-  if (room && !sync && r.bytes <= world.buffer_limit && r.peer->transport != world.self) {
+  if (room && !sync && r.bytes <= buffer_bytes() && r.peer->transport != world.self) {
     bool no_staging = false;
     if (send_buffer(r, &no_staging)) return true;
     if (!no_staging) return false;  // all buffers in use: announcing keeps the order and needs none
@@ -181,6 +183,7 @@ void start_send(Request& r, uint32_t context, int32_t dest, int32_t tag) {
   Waiting* w = new_waiting();
   w->request = &r;
   append(peer, w);
+  tell_of(Event::queued, {peer.rank, tag, r.bytes, is_internal(r.match)});
 }
 
 void start_specific_receive(Request& r, uint32_t context, int32_t source, int32_t tag) {

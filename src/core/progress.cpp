@@ -14,6 +14,7 @@
 
 #include "base/clock.hpp"
 #include "base/setting.hpp"
+#include "core/event.hpp"
 #include "core/protocol/protocol.hpp"
 
 namespace weft::core {
@@ -23,7 +24,9 @@ namespace {
 constinit base::IntSetting spin{{.name = "WEFT_SPIN",
                                  .help = "polls of a waiting rank before it yields; -1: by ranks per core",
                                  .unit = base::Unit::count,
-                                 .level = base::Level::basic},
+                                 .level = base::Level::basic,
+                                 .subject = base::Subject::waiting,
+                                 .change = base::Change::before_start},
                                 -1,
                                 {-1, 1000000000}};
 WEFT_SETTING(spin);
@@ -31,7 +34,9 @@ WEFT_SETTING(spin);
 constinit base::IntSetting yields{
     {.name = "WEFT_YIELDS",
      .help = "times a waiting rank yields the processor before it sleeps; -1: by ranks per core",
-     .unit = base::Unit::count},
+     .unit = base::Unit::count,
+     .subject = base::Subject::waiting,
+     .change = base::Change::before_start},
     -1,
     {-1, 1000000000}};
 WEFT_SETTING(yields);
@@ -239,6 +244,15 @@ void Backoff::look_back() {
 void Backoff::sleep(Sleeper& me) {
   Thread& thread = world.multiple ? hot_thread() : main_thread;
   count(thread.sleeps);
+  tell_of(Event::sleep, {});
+  const uint64_t from_ns = base::now_ns();
+  rest(me);
+  const uint64_t slept_ns = base::now_ns() - from_ns;
+  count(thread.slept_ns, slept_ns);
+  tell_of(Event::wake, {.amount = static_cast<int64_t>(slept_ns)});
+}
+
+void Backoff::rest(Sleeper& me) {
   constexpr uint64_t second = 1000000000;
   // Staging memory and room in a peer's ring become free without a message: look again soon while something waits for
   // it. And without membarrier a wake-up may be missed.

@@ -78,6 +78,7 @@ class Backoff {
   void lie_down(Sleeper& me);
   static bool stirs(const Sleeper& me);
   void sleep(Sleeper& me);
+  void rest(Sleeper& me);  // in the kernel
   // What was done for others, as counted so far.
   struct Deeds {
     uint64_t wakes = 0;

@@ -17,7 +17,9 @@ namespace {
 constexpr const char* clock_names[] = {"auto", "clock", "counter"};
 constinit base::ChoiceSetting clock_setting{
     {.name = "WEFT_STAMPS",
-     .help = "what orders messages of several threads to one rank: the processor's clock, or a counter they share"},
+     .help = "what orders messages of several threads to one rank: the processor's clock, or a counter they share",
+     .subject = base::Subject::lanes,
+     .change = base::Change::before_start},
     0,
     clock_names,
     3};

@@ -50,8 +50,8 @@ void leave_thread(void* thread) {
 }
 
 void add(PathCount& to, const PathCount& from) {
-  to.messages += from.messages;
-  to.bytes += from.bytes;
+  to.messages += counted(from.messages);
+  to.bytes += counted(from.bytes);
 }
 
 }  // namespace
@@ -116,8 +116,9 @@ ThreadTotals thread_totals() {
   ThreadTotals totals;
   auto take = [&](const Thread& t) {
     for (int p = 0; p < path_count; ++p) add(totals.sent[p], t.sent[p]);
-    totals.retries += t.retries;
-    totals.sleeps += t.sleeps;
+    totals.retries += counted(t.retries);
+    totals.sleeps += counted(t.sleeps);
+    totals.slept_ns += counted(t.slept_ns);
   };
   take(main_thread);
   for (const Thread* t = all; t != nullptr; t = t->next) take(*t);
@@ -133,6 +134,29 @@ bool any_request(bool (*asked)(const Request&, const void*), const void* about) 
     }
   }
   return false;
+}
+
+namespace {
+
+// Reads a request that its owner may be starting or ending just now: what it finds was so a moment ago.
+[[gnu::noinline, gnu::no_sanitize_thread]] void add_request(UnderWay& counts, const Request& r) {
+  if (is_done(r) || (r.flags.persistent && !r.flags.active)) return;
+  ++(r.role == Role::send ? counts.sends : r.role == Role::receive ? counts.receives : counts.others);
+}
+
+}  // namespace
+
+UnderWay requests_under_way(const Comm* comm) {
+  std::lock_guard guard(lock);
+  UnderWay counts;
+  for (Request* requests : slabs) {
+    for (size_t i = 0; i < slab_requests; ++i) {
+      Request& r = requests[i];
+      if (std::atomic_ref(r.kind).load(std::memory_order_relaxed) != base::Kind::request) continue;
+      if (comm == nullptr || std::atomic_ref(r.comm).load(std::memory_order_relaxed) == comm) add_request(counts, r);
+    }
+  }
+  return counts;
 }
 
 void open_threads() {

@@ -32,7 +32,9 @@ namespace {
 constexpr const char* design_names[] = {"global", "object", "hot"};
 constinit base::ChoiceSetting design{
     {.name = "WEFT_THREAD_DESIGN",
-     .help = "how threads share the runtime: one lock, a lane for each communicator, or lanes for all"},
+     .help = "how threads share the runtime: one lock, a lane for each communicator, or lanes for all",
+     .subject = base::Subject::lanes,
+     .change = base::Change::before_start},
     static_cast<int>(Design::hot),
     design_names,
     3};
@@ -42,7 +44,9 @@ constinit base::IntSetting lane_count{{.name = "WEFT_LANES",
                                        .help = "independent paths into a process at MPI_THREAD_MULTIPLE, rounded up to "
                                                "a power of two; 0: as many as processors it may use",
                                        .unit = base::Unit::count,
-                                       .level = base::Level::basic},
+                                       .level = base::Level::basic,
+                                       .subject = base::Subject::lanes,
+                                       .change = base::Change::before_start},
                                       0,
                                       {0, transport::max_lanes}};
 WEFT_SETTING(lane_count);
@@ -117,7 +121,6 @@ void start(bool multiple) {
   }
   for (int32_t r = 0; r < world.size; ++r) world.peers[r].store(&world.stranger, std::memory_order_relaxed);
   world.mailbox_limit = static_cast<uint32_t>(mailbox_bytes(world.size));
-  world.buffer_limit = buffer_bytes();
   open_stamps();
   open_threads();
   world.self = new transport::self::SelfTransport(on_own_arrival, world.lane_map);
@@ -196,12 +199,25 @@ Counters counters() {
   for (int p = 0; p < path_count; ++p) all.sent[p] = threads.sent[p];
   all.retries = threads.retries;
   all.sleeps = threads.sleeps;
+  all.slept_ns = threads.slept_ns;
   all.lanes = world.lane_map.lanes();
-  for (uint32_t i = 0; i < all.lanes; ++i) {
-    all.unexpected += lanes[i].unexpected;
-    all.lock_waits += lanes[i].lock_waits;
-    all.settlements += lanes[i].settlements;
+  for (uint32_t i = 0; i < transport::max_lanes; ++i) {  // all there may be: start() may be at work
+    all.unexpected += counted(lanes[i].unexpected);
+    all.lock_waits += counted(lanes[i].lock_waits);
+    all.settlements += counted(lanes[i].settlements);
+    all.saturations += counted(lanes[i].saturations);
     all.arrived[i] = lanes[i].arrived.load(std::memory_order_relaxed);
+  }
+  return all;
+}
+
+Kept kept_messages() {
+  Kept all;
+  for (Lane& lane : lanes) {
+    all.messages += lane.matcher.kept();
+    all.bytes += static_cast<uint64_t>(lane.unexpected_bytes.load(std::memory_order_relaxed));
+    all.most_messages = std::max(all.most_messages, counted(lane.most_unexpected));
+    all.most_bytes = std::max(all.most_bytes, counted(lane.most_unexpected_bytes));
   }
   return all;
 }

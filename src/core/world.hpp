@@ -46,16 +46,26 @@ struct Peer {
   }
 };
 
-// What the process counted, for the summary at the end.
+// What the process counted.
 struct Counters {
   PathCount sent[path_count];
   uint64_t unexpected = 0;  // messages that came before their receive
   uint64_t retries = 0;     // sends that found the way full
   uint64_t sleeps = 0;      // waits that ended in the kernel
+  uint64_t slept_ns = 0;
   uint64_t lock_waits = 0;
   uint64_t settlements = 0;
+  uint64_t saturations = 0;  // times senders were asked for envelopes only
   uint32_t lanes = 1;
   uint64_t arrived[transport::max_lanes] = {};  // messages by lane
+};
+
+// Unexpected messages: those kept now, and the most that one lane has kept at the same time.
+struct Kept {
+  uint64_t messages = 0;
+  uint64_t bytes = 0;
+  uint64_t most_messages = 0;
+  uint64_t most_bytes = 0;
 };
 
 // How threads share the runtime at MPI_THREAD_MULTIPLE: docs/threads.md, "Three designs".
@@ -70,7 +80,6 @@ struct World {
   int32_t cpus = 1;            // that this process may use
   int32_t cpu_share = 1;       // the same when the ranks of this host share all evenly
   uint32_t mailbox_limit = 0;  // E0 up to here
-  int64_t buffer_limit = 0;    // E1 up to here
   transport::LaneMap lane_map;
   std::atomic<Peer*>* peers = nullptr;   // by job rank, `stranger` until contacted
   Request* done_send = nullptr;          // what a send that left at once gives its caller
@@ -103,8 +112,10 @@ inline Thread& this_thread() {
   return world.multiple ? hot_thread() : main_thread;
 }
 
-// What all lanes and threads have counted so far.
+// What all lanes and threads have counted so far. Both may be asked by any thread, also before start() and after
+// stop().
 Counters counters();
+Kept kept_messages();
 
 // Joins the job, for threads that call at the same time (MPI_THREAD_MULTIPLE) or not. Ends the process with a message
 // when it cannot.

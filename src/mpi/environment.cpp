@@ -121,6 +121,22 @@ void close_session() {
   if (environment.sessions.fetch_sub(1, std::memory_order_relaxed) == 1 && was_finalized()) end_runtime();
 }
 
+Standstill::Standstill() {
+  life.lock();
+}
+
+Standstill::~Standstill() {
+  life.unlock();
+}
+
+bool Standstill::has_joined() const {
+  return core::world.running || environment.ended;
+}
+
+bool Standstill::has_left() const {
+  return environment.ended;
+}
+
 const char* thread_level_name(int level) {
   for (const names::Constant& row : names::thread_levels) {
     if (row.value == level) return row.name;

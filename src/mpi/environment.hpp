@@ -50,4 +50,16 @@ inline constexpr int default_session_level = MPI_THREAD_SERIALIZED;
 // Counts a session less, and leaves the job with the last one after MPI_Finalize.
 void close_session();
 
+// While there is one of these, the process neither joins nor leaves the job.
+class Standstill {
+ public:
+  Standstill();
+  ~Standstill();
+  Standstill(const Standstill&) = delete;
+  Standstill& operator=(const Standstill&) = delete;
+
+  [[nodiscard]] bool has_joined() const;
+  [[nodiscard]] bool has_left() const;
+};
+
 }  // namespace weft::mpi

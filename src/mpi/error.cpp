@@ -63,6 +63,13 @@ const char* kind_name(base::Kind kind) {
       return "an info object";
     case base::Kind::session:
       return "a session";
+    case base::Kind::tool_enum:
+    case base::Kind::control_variable:
+    case base::Kind::variable_session:
+    case base::Kind::performance_variable:
+    case base::Kind::event_registration:
+    case base::Kind::event_instance:
+      return "an object of the tool interface";
   }
   return nullptr;
 }

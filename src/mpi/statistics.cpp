@@ -14,9 +14,13 @@ namespace weft::mpi {
 
 namespace {
 
-constinit base::BoolSetting statistics{
-    {.name = "WEFT_STATS", .help = "print messages and bytes per path when the job ends", .level = base::Level::basic},
-    false};
+constinit base::BoolSetting statistics{{.name = "WEFT_STATS",
+                                        .help = "print messages and bytes per path when the job ends",
+                                        .level = base::Level::basic,
+                                        .subject = base::Subject::messages,
+                                        .change = base::Change::always,
+                                        .alike = true},
+                                       false};
 WEFT_SETTING(statistics);
 
 constexpr int tag = 0x7e57;

@@ -16,7 +16,9 @@ constinit base::IntSetting mailbox_limit{
     {.name = "WEFT_MAILBOX_LIMIT",
      .help = "largest message sent whole into the receiver's ring (E0); 0: by job size",
      .unit = base::Unit::bytes,
-     .level = base::Level::basic},
+     .level = base::Level::basic,
+     .subject = base::Subject::messages,
+     .change = base::Change::before_start},
     0,
     {0, transport::mailbox_limit(1)}};
 WEFT_SETTING(mailbox_limit);

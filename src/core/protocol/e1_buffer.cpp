@@ -19,7 +19,9 @@ namespace {
 constinit base::IntSetting eager_limit{{.name = "WEFT_EAGER_LIMIT",
                                         .help = "largest message sent without asking the receiver first (E1)",
                                         .unit = base::Unit::bytes,
-                                        .level = base::Level::basic},
+                                        .level = base::Level::basic,
+                                        .subject = base::Subject::messages,
+                                        .change = base::Change::always},
                                        8192,
                                        {0, 128 << 10}};
 WEFT_SETTING(eager_limit);

@@ -3,6 +3,7 @@
 // R0: the sender announces where the data lies, the receiver reads it from there: from the shared heap, or from private
 // memory through the kernel. One copy. What cannot be read that way comes by R1.
 #include "base/setting.hpp"
+#include "core/event.hpp"
 #include "core/protocol/protocol.hpp"
 #include "core/settings.hpp"
 
@@ -18,7 +19,9 @@ namespace {
 constinit base::IntSetting get_limit{{.name = "WEFT_R0_LIMIT",
                                       .help = "largest message read from the sender's private memory (R0); above: R1",
                                       .unit = base::Unit::bytes,
-                                      .level = base::Level::basic},
+                                      .level = base::Level::basic,
+                                      .subject = base::Subject::messages,
+                                      .change = base::Change::always},
                                      int64_t{1} << 40,
                                      {0, int64_t{1} << 40}};
 WEFT_SETTING(get_limit);
@@ -27,7 +30,9 @@ constinit base::BoolSetting rendezvous{
     {.name = "WEFT_RENDEZVOUS",
      .help = "ask the receiver before sending large messages; off: all data goes through "
              "internal buffers at once",
-     .level = base::Level::basic},
+     .level = base::Level::basic,
+     .subject = base::Subject::messages,
+     .change = base::Change::always},
     true};
 WEFT_SETTING(rendezvous);
 
@@ -50,12 +55,14 @@ bool announce(Request& r) {
                                  r.lane};
   const bool ask = rendezvous.value() || r.mode == Mode::synchronous || r.peer->endpoint->congested();
   const uint8_t kind = ask ? wire::announce : wire::announce_stream;
+  const EventData about{r.peer->rank, r.match.tag, r.bytes, is_internal(r.match)};  // a send to ourselves may be gone
   if (!ask) {  // the receiver must know of the stream before its chunks come
     r.moved = 0;
     r.limit = r.bytes;
     r.their_lane = static_cast<uint16_t>(r.match.lane);
   }
   if (r.peer->endpoint->send(kind, r.match, &announced, sizeof announced) != transport::Post::done) return false;
+  tell_of(Event::rendezvous, about);
   if (!ask) {
     Lane& lane = lanes[r.lane];
     r.next = lane.streams;

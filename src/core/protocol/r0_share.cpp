@@ -20,7 +20,9 @@ namespace {
 
 constinit base::IntSetting share_from{{.name = "WEFT_SHARE_FROM",
                                        .help = "smallest message (R0) that sender and receiver copy together",
-                                       .unit = base::Unit::bytes},
+                                       .unit = base::Unit::bytes,
+                                       .subject = base::Subject::messages,
+                                       .change = base::Change::always},
                                       32 << 10,
                                       {4 << 10, int64_t{1} << 40}};
 WEFT_SETTING(share_from);

@@ -15,8 +15,9 @@ namespace weft::transport::mock {
 
 namespace {
 
-constinit base::TextSetting mock_setting{
-    {.name = "WEFT_MOCK", .help = "faults to play in tests: full=N,denied=N,nostaging=N,delay=N"}};
+constinit base::TextSetting mock_setting{{.name = "WEFT_MOCK",
+                                          .help = "faults to play in tests: full=N,denied=N,nostaging=N,delay=N",
+                                          .subject = base::Subject::messages}};
 WEFT_SETTING(mock_setting);
 
 // Counts events and picks every Nth. Thread-safe.

@@ -14,14 +14,20 @@ namespace {
 
 constinit base::IntSetting ring_bytes{{.name = "WEFT_RING_BYTES",
                                        .help = "size of a rank's receive rings together, rounded up to a power of two",
-                                       .unit = base::Unit::bytes},
+                                       .unit = base::Unit::bytes,
+                                       .subject = base::Subject::memory,
+                                       .change = base::Change::before_start,
+                                       .alike = true},
                                       256 << 10,
                                       {64 << 10, 64 << 20}};
 WEFT_SETTING(ring_bytes);
 
 constinit base::IntSetting staging_buffers{{.name = "WEFT_STAGING_BUFFERS",
                                             .help = "staging buffers per rank, for the E1 and R1 paths",
-                                            .unit = base::Unit::count},
+                                            .unit = base::Unit::count,
+                                            .subject = base::Subject::memory,
+                                            .change = base::Change::before_start,
+                                            .alike = true},
                                            64,
                                            {4, max_staging_buffers}};
 WEFT_SETTING(staging_buffers);
@@ -29,7 +35,10 @@ WEFT_SETTING(staging_buffers);
 constinit base::IntSetting staging_bytes{
     {.name = "WEFT_STAGING_BYTES",
      .help = "size of one staging buffer, rounded up to 4K; also the chunk of the R1 path",
-     .unit = base::Unit::bytes},
+     .unit = base::Unit::bytes,
+     .subject = base::Subject::memory,
+     .change = base::Change::before_start,
+     .alike = true},
     32 << 10,
     {4 << 10, 4 << 20}};
 WEFT_SETTING(staging_bytes);
@@ -37,7 +46,10 @@ WEFT_SETTING(staging_bytes);
 constinit base::IntSetting heap_bytes{
     {.name = "WEFT_HEAP_BYTES",
      .help = "address space per rank for MPI_Alloc_mem memory that peers reach directly",
-     .unit = base::Unit::bytes},
+     .unit = base::Unit::bytes,
+     .subject = base::Subject::memory,
+     .change = base::Change::before_start,
+     .alike = true},
     int64_t{16} << 30,
     {0, int64_t{1} << 40}};
 WEFT_SETTING(heap_bytes);

@@ -24,8 +24,11 @@ namespace weft::transport::shm {
 
 namespace {
 
-constinit base::BoolSetting cross_memory{
-    {.name = "WEFT_CMA", .help = "copy large messages straight between processes (process_vm_readv)"}, true};
+constinit base::BoolSetting cross_memory{{.name = "WEFT_CMA",
+                                          .help = "copy large messages straight between processes (process_vm_readv)",
+                                          .subject = base::Subject::messages,
+                                          .change = base::Change::before_start},
+                                         true};
 WEFT_SETTING(cross_memory);
 
 int membarrier(int command) {
