@@ -18,21 +18,36 @@ using Vector32 = uint64_t __attribute__((vector_size(32)));
 #endif
 
 template <Direction direction, class Places, class Unit, int units>
-void move_blocks(Places places, int64_t count, int64_t block, char* packed) {
-  for (int64_t i = 0; i < count; ++i, packed += block) move_units<direction, Unit, units>(places.next(), packed, block);
+void move_blocks(Places places, int64_t block, char* packed) {
+  for (int64_t row = 0; row < places.rows; ++row, places.next_row()) {
+    if constexpr (units == 1) {
+#pragma GCC unroll 4
+      for (int64_t i = 0; i < places.count; ++i, packed += sizeof(Unit)) {
+        move_units<direction, Unit, 1>(places.next(), packed, sizeof(Unit));
+      }
+    } else {
+      for (int64_t i = 0; i < places.count; ++i, packed += block) {
+        move_units<direction, Unit, units>(places.next(), packed, block);
+      }
+    }
+  }
 }
 
 // The same with the wider registers that not every processor has.
 template <Direction direction, class Places, int units>
-WEFT_AVX2 void move_wide_blocks(Places places, int64_t count, int64_t block, char* packed) {
-  for (int64_t i = 0; i < count; ++i, packed += block) {
-    move_units<direction, Vector32, units>(places.next(), packed, block);
+WEFT_AVX2 void move_wide_blocks(Places places, int64_t block, char* packed) {
+  for (int64_t row = 0; row < places.rows; ++row, places.next_row()) {
+    for (int64_t i = 0; i < places.count; ++i, packed += block) {
+      move_units<direction, Vector32, units>(places.next(), packed, block);
+    }
   }
 }
 
 template <Direction direction, class Places>
-void move_large_blocks(Places places, int64_t count, int64_t block, char* packed) {
-  for (int64_t i = 0; i < count; ++i, packed += block) move<direction>(places.next(), packed, block);
+void move_large_blocks(Places places, int64_t block, char* packed) {
+  for (int64_t row = 0; row < places.rows; ++row, places.next_row()) {
+    for (int64_t i = 0; i < places.count; ++i, packed += block) move<direction>(places.next(), packed, block);
+  }
 }
 
 bool has_avx2() {
