@@ -23,7 +23,7 @@ class Mover {
       row_block_ = block;
       row_stride_ = rows.stride;
       row_windows_ = Windows::of_row(block, rows.stride);
-      row_kernel_ = kernel_for<direction, Strided>(block);
+      row_kernel_ = kernel_for<direction, Strided>(block, has_wide_registers());
     }
     if (row_windows_.turns == 0 || rows.count < row_windows_.turns) {
       row_kernel_({rows.place, rows.stride, rows.count, rows.row_stride, rows.rows}, block, packed_);
@@ -44,7 +44,7 @@ class Mover {
     } else {
       if (blocks.each != list_block_) {
         list_block_ = blocks.each;
-        list_kernel_ = kernel_for<direction, Listed>(blocks.each);
+        list_kernel_ = kernel_for<direction, Listed>(blocks.each, has_wide_registers());
       }
       list_kernel_({place, blocks.offset + from, to - from}, blocks.each, packed_);
     }

@@ -50,7 +50,19 @@ void move_large_blocks(Places places, int64_t block, char* packed) {
   }
 }
 
-bool has_avx2() {
+// Kernels for 2, 3, ... units in a block.
+template <Direction direction, class Places, int... more>
+constexpr auto narrow_kernels(std::integer_sequence<int, more...> /*more*/) {
+  return std::array<Kernel<Places>, sizeof...(more)>{move_blocks<direction, Places, Vector16, more + 2>...};
+}
+template <Direction direction, class Places, int... more>
+constexpr auto wide_kernels(std::integer_sequence<int, more...> /*more*/) {
+  return std::array<Kernel<Places>, sizeof...(more)>{move_wide_blocks<direction, Places, more + 2>...};
+}
+
+}  // namespace
+
+bool has_wide_registers() {
 #if defined(__x86_64__)
   static std::atomic<int> known = -1;
   int has = known.load(std::memory_order_relaxed);
@@ -65,22 +77,10 @@ bool has_avx2() {
 #endif
 }
 
-// Kernels for 2, 3, ... units in a block.
-template <Direction direction, class Places, int... more>
-constexpr auto narrow_kernels(std::integer_sequence<int, more...> /*more*/) {
-  return std::array<Kernel<Places>, sizeof...(more)>{move_blocks<direction, Places, Vector16, more + 2>...};
-}
-template <Direction direction, class Places, int... more>
-constexpr auto wide_kernels(std::integer_sequence<int, more...> /*more*/) {
-  return std::array<Kernel<Places>, sizeof...(more)>{move_wide_blocks<direction, Places, more + 2>...};
-}
-
-}  // namespace
-
 template <Direction direction, class Places>
-Kernel<Places> kernel_for(int64_t block) {
-  static constexpr auto narrow = narrow_kernels<direction, Places>(std::make_integer_sequence<int, 7>());
-  static constexpr auto wide = wide_kernels<direction, Places>(std::make_integer_sequence<int, 7>());
+Kernel<Places> kernel_for(int64_t block, bool wide) {
+  static constexpr auto narrow_units = narrow_kernels<direction, Places>(std::make_integer_sequence<int, 7>());
+  static constexpr auto wide_units = wide_kernels<direction, Places>(std::make_integer_sequence<int, 7>());
   switch (block) {
     case 1:
       return move_blocks<direction, Places, uint8_t, 1>;
@@ -98,14 +98,14 @@ Kernel<Places> kernel_for(int64_t block) {
   if (block < 4) return move_blocks<direction, Places, uint16_t, 2>;
   if (block < 8) return move_blocks<direction, Places, uint32_t, 2>;
   if (block < 16) return move_blocks<direction, Places, uint64_t, 2>;
-  if (block > 32 && block <= 256 && has_avx2()) return wide[static_cast<size_t>((block - 33) / 32)];
-  if (block <= 128) return narrow[static_cast<size_t>((block - 17) / 16)];
+  if (wide && block > 32 && block <= 256) return wide_units[static_cast<size_t>((block - 33) / 32)];
+  if (block <= 128) return narrow_units[static_cast<size_t>((block - 17) / 16)];
   return move_large_blocks<direction, Places>;
 }
 
-template Kernel<Strided> kernel_for<Direction::pack, Strided>(int64_t block);
-template Kernel<Strided> kernel_for<Direction::unpack, Strided>(int64_t block);
-template Kernel<Listed> kernel_for<Direction::pack, Listed>(int64_t block);
-template Kernel<Listed> kernel_for<Direction::unpack, Listed>(int64_t block);
+template Kernel<Strided> kernel_for<Direction::pack, Strided>(int64_t block, bool wide);
+template Kernel<Strided> kernel_for<Direction::unpack, Strided>(int64_t block, bool wide);
+template Kernel<Listed> kernel_for<Direction::pack, Listed>(int64_t block, bool wide);
+template Kernel<Listed> kernel_for<Direction::unpack, Listed>(int64_t block, bool wide);
 
 }  // namespace weft::datatype

@@ -46,9 +46,12 @@ struct Listed {
 template <class Places>
 using Kernel = void (*)(Places places, int64_t block, char* packed);
 
-// The kernel for blocks of this size on this processor.
+// Whether this processor has registers of 32 bytes.
+[[nodiscard]] bool has_wide_registers();
+
+// The kernel for blocks of this size; `wide`: it may use such registers.
 template <Direction direction, class Places>
-[[nodiscard]] Kernel<Places> kernel_for(int64_t block);
+[[nodiscard]] Kernel<Places> kernel_for(int64_t block, bool wide);
 
 // The size of a block decides once which loads and stores it takes; the last of them may overlap the one before.
 template <Direction direction, class Unit, int units>
