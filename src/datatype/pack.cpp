@@ -18,19 +18,23 @@ class Mover {
  public:
   explicit Mover(char* packed) : packed_(packed) {}
 
-  bool row(uintptr_t place, int64_t stride, int64_t count, int64_t block) {
-    if (block != row_block_ || stride != row_stride_) {
+  bool rows(const Rows& rows, int64_t block) {
+    if (block != row_block_ || rows.stride != row_stride_) {
       row_block_ = block;
-      row_stride_ = stride;
-      row_windows_ = Windows::of_row(block, stride);
-      row_kernel_ = kernel_for<direction, Strided>(block);
+      row_stride_ = rows.stride;
+      row_windows_ = Windows::of_row(block, rows.stride);
+      row_kernel_ = kernel_for<direction, Strided>(block, has_wide_registers());
     }
-    if (row_windows_.turns > 0) {
-      move_windows<direction>(row_windows_, place, count, packed_);
-    } else {
-      row_kernel_({place, stride}, count, block, packed_);
+    if (row_windows_.turns == 0 || rows.count < row_windows_.turns) {
+      row_kernel_({rows.place, rows.stride, rows.count, rows.row_stride, rows.rows}, block, packed_);
+      packed_ += rows.rows * rows.count * block;
+      return true;
     }
-    packed_ += count * block;
+    uintptr_t place = rows.place;
+    for (int64_t i = 0; i < rows.rows; ++i, place = advance(place, rows.row_stride)) {
+      move_windows<direction>(row_windows_, place, rows.count, packed_);
+      packed_ += rows.count * block;
+    }
     return true;
   }
 
@@ -40,9 +44,9 @@ class Mover {
     } else {
       if (blocks.each != list_block_) {
         list_block_ = blocks.each;
-        list_kernel_ = kernel_for<direction, Listed>(blocks.each);
+        list_kernel_ = kernel_for<direction, Listed>(blocks.each, has_wide_registers());
       }
-      list_kernel_({place, blocks.offset + from}, to - from, blocks.each, packed_);
+      list_kernel_({place, blocks.offset + from, to - from}, blocks.each, packed_);
     }
     packed_ += blocks.packed_before(to) - blocks.packed_before(from);
     return true;

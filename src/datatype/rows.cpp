@@ -18,36 +18,36 @@ using Vector32 = uint64_t __attribute__((vector_size(32)));
 #endif
 
 template <Direction direction, class Places, class Unit, int units>
-void move_blocks(Places places, int64_t count, int64_t block, char* packed) {
-  for (int64_t i = 0; i < count; ++i, packed += block) move_units<direction, Unit, units>(places.next(), packed, block);
+void move_blocks(Places places, int64_t block, char* packed) {
+  for (int64_t row = 0; row < places.rows; ++row, places.next_row()) {
+    if constexpr (units == 1) {
+#pragma GCC unroll 4
+      for (int64_t i = 0; i < places.count; ++i, packed += sizeof(Unit)) {
+        move_units<direction, Unit, 1>(places.next(), packed, sizeof(Unit));
+      }
+    } else {
+      for (int64_t i = 0; i < places.count; ++i, packed += block) {
+        move_units<direction, Unit, units>(places.next(), packed, block);
+      }
+    }
+  }
 }
 
 // The same with the wider registers that not every processor has.
 template <Direction direction, class Places, int units>
-WEFT_AVX2 void move_wide_blocks(Places places, int64_t count, int64_t block, char* packed) {
-  for (int64_t i = 0; i < count; ++i, packed += block) {
-    move_units<direction, Vector32, units>(places.next(), packed, block);
+WEFT_AVX2 void move_wide_blocks(Places places, int64_t block, char* packed) {
+  for (int64_t row = 0; row < places.rows; ++row, places.next_row()) {
+    for (int64_t i = 0; i < places.count; ++i, packed += block) {
+      move_units<direction, Vector32, units>(places.next(), packed, block);
+    }
   }
 }
 
 template <Direction direction, class Places>
-void move_large_blocks(Places places, int64_t count, int64_t block, char* packed) {
-  for (int64_t i = 0; i < count; ++i, packed += block) move<direction>(places.next(), packed, block);
-}
-
-bool has_avx2() {
-#if defined(__x86_64__)
-  static std::atomic<int> known = -1;
-  int has = known.load(std::memory_order_relaxed);
-  if (has < 0) {
-    __builtin_cpu_init();
-    has = __builtin_cpu_supports("avx2") != 0;
-    known.store(has, std::memory_order_relaxed);
+void move_large_blocks(Places places, int64_t block, char* packed) {
+  for (int64_t row = 0; row < places.rows; ++row, places.next_row()) {
+    for (int64_t i = 0; i < places.count; ++i, packed += block) move<direction>(places.next(), packed, block);
   }
-  return has != 0;
-#else
-  return false;
-#endif
 }
 
 // Kernels for 2, 3, ... units in a block.
@@ -62,10 +62,25 @@ constexpr auto wide_kernels(std::integer_sequence<int, more...> /*more*/) {
 
 }  // namespace
 
+bool has_wide_registers() {
+#if defined(__x86_64__)
+  static std::atomic<int> known = -1;
+  int has = known.load(std::memory_order_relaxed);
+  if (has < 0) {
+    __builtin_cpu_init();
+    has = __builtin_cpu_supports("avx2") != 0;
+    known.store(has, std::memory_order_relaxed);
+  }
+  return has != 0;
+#else
+  return false;
+#endif
+}
+
 template <Direction direction, class Places>
-Kernel<Places> kernel_for(int64_t block) {
-  static constexpr auto narrow = narrow_kernels<direction, Places>(std::make_integer_sequence<int, 7>());
-  static constexpr auto wide = wide_kernels<direction, Places>(std::make_integer_sequence<int, 7>());
+Kernel<Places> kernel_for(int64_t block, bool wide) {
+  static constexpr auto narrow_units = narrow_kernels<direction, Places>(std::make_integer_sequence<int, 7>());
+  static constexpr auto wide_units = wide_kernels<direction, Places>(std::make_integer_sequence<int, 7>());
   switch (block) {
     case 1:
       return move_blocks<direction, Places, uint8_t, 1>;
@@ -83,14 +98,14 @@ Kernel<Places> kernel_for(int64_t block) {
   if (block < 4) return move_blocks<direction, Places, uint16_t, 2>;
   if (block < 8) return move_blocks<direction, Places, uint32_t, 2>;
   if (block < 16) return move_blocks<direction, Places, uint64_t, 2>;
-  if (block > 32 && block <= 256 && has_avx2()) return wide[static_cast<size_t>((block - 33) / 32)];
-  if (block <= 128) return narrow[static_cast<size_t>((block - 17) / 16)];
+  if (wide && block > 32 && block <= 256) return wide_units[static_cast<size_t>((block - 33) / 32)];
+  if (block <= 128) return narrow_units[static_cast<size_t>((block - 17) / 16)];
   return move_large_blocks<direction, Places>;
 }
 
-template Kernel<Strided> kernel_for<Direction::pack, Strided>(int64_t block);
-template Kernel<Strided> kernel_for<Direction::unpack, Strided>(int64_t block);
-template Kernel<Listed> kernel_for<Direction::pack, Listed>(int64_t block);
-template Kernel<Listed> kernel_for<Direction::unpack, Listed>(int64_t block);
+template Kernel<Strided> kernel_for<Direction::pack, Strided>(int64_t block, bool wide);
+template Kernel<Strided> kernel_for<Direction::unpack, Strided>(int64_t block, bool wide);
+template Kernel<Listed> kernel_for<Direction::pack, Listed>(int64_t block, bool wide);
+template Kernel<Listed> kernel_for<Direction::unpack, Listed>(int64_t block, bool wide);
 
 }  // namespace weft::datatype

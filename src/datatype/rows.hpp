@@ -12,32 +12,46 @@ namespace weft::datatype {
 
 enum class Direction { pack, unpack };
 
-// Where blocks lie: at equal distances, or at offsets from a place. next() says where the next one is.
+// Where blocks lie. A kernel goes through the rows, in each row asks next() for every block, and after it calls
+// next_row().
+// At equal distances, in rows at equal distances.
 struct Strided {
   uintptr_t place;
   int64_t stride;
+  int64_t count;  // in a row
+  int64_t row_stride;
+  int64_t rows;
+  uintptr_t row = place;
 
   char* next() {
     char* at = reinterpret_cast<char*>(place);
     place += static_cast<uintptr_t>(stride);
     return at;
   }
+  void next_row() { place = row += static_cast<uintptr_t>(row_stride); }
 };
 
+// At offsets from a place.
 struct Listed {
   uintptr_t place;
   const int64_t* offset;
+  int64_t count;
+  static constexpr int64_t rows = 1;
 
   char* next() { return reinterpret_cast<char*>(place + static_cast<uintptr_t>(*offset++)); }
+  void next_row() {}
 };
 
-// Moves `count` blocks of `block` bytes.
+// Moves blocks of `block` bytes.
 template <class Places>
-using Kernel = void (*)(Places places, int64_t count, int64_t block, char* packed);
+using Kernel = void (*)(Places places, int64_t block, char* packed);
 
-// The kernel for blocks of this size on this processor.
+// Whether this processor has registers of 32 bytes.
+[[nodiscard]] bool has_wide_registers();
+
+// The kernel for blocks of this size; `wide`: it may use such registers.
 template <Direction direction, class Places>
-[[nodiscard]] Kernel<Places> kernel_for(int64_t block);
+[[nodiscard]] Kernel<Places> kernel_for(int64_t block, bool wide);
 
 // The size of a block decides once which loads and stores it takes; the last of them may overlap the one before.
 template <Direction direction, class Unit, int units>
@@ -46,8 +60,10 @@ inline __attribute__((always_inline)) void move_units(char* at, char* packed, in
   const char* from = direction == Direction::pack ? at : packed;
   const int64_t last = block - static_cast<int64_t>(sizeof(Unit));
   Unit unit[units];
+#pragma GCC unroll 8
   for (int k = 0; k < units - 1; ++k) __builtin_memcpy(&unit[k], from + k * sizeof(Unit), sizeof(Unit));
   __builtin_memcpy(&unit[units - 1], from + last, sizeof(Unit));
+#pragma GCC unroll 8
   for (int k = 0; k < units - 1; ++k) __builtin_memcpy(to + k * sizeof(Unit), &unit[k], sizeof(Unit));
   __builtin_memcpy(to + last, &unit[units - 1], sizeof(Unit));
 }

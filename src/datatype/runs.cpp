@@ -12,9 +12,13 @@ class Lister {
  public:
   Lister(iovec* runs, int room) : runs_(runs), room_(room) {}
 
-  bool row(uintptr_t place, int64_t stride, int64_t count, int64_t block) {
-    for (int64_t i = 0; i < count; ++i, place = advance(place, stride)) {
-      if (!bytes(place, block)) return false;
+  bool rows(const Rows& rows, int64_t block) {
+    uintptr_t row = rows.place;
+    for (int64_t k = 0; k < rows.rows; ++k, row = advance(row, rows.row_stride)) {
+      uintptr_t place = row;
+      for (int64_t i = 0; i < rows.count; ++i, place = advance(place, rows.stride)) {
+        if (!bytes(place, block)) return false;
+      }
     }
     return true;
   }

@@ -8,7 +8,7 @@
 // absolute offsets are added.
 //
 // A sink has
-//   bool row(uintptr_t place, int64_t stride, int64_t count, int64_t block);    // `count` contiguous blocks
+//   bool rows(const Rows& rows, int64_t block);  // contiguous blocks
 //   bool list(uintptr_t place, const Blocks& blocks, int64_t from, int64_t to);  // those blocks, all contiguous
 //   bool lists(uintptr_t place, int64_t stride, int64_t count, const Blocks& blocks);  // `count` times the whole list
 //   bool bytes(uintptr_t place, int64_t bytes);
@@ -41,6 +41,15 @@ inline Nest elements_nest(const Type& type, int64_t count) {
   return nest;
 }
 
+// Blocks at equal distances, in rows at equal distances.
+struct Rows {
+  uintptr_t place;
+  int64_t stride;
+  int64_t count;  // in a row
+  int64_t row_stride;
+  int64_t rows;
+};
+
 template <class Sink>
 class Walk {
  public:
@@ -66,22 +75,18 @@ class Walk {
   bool loop(const Nest& nest, int level, int64_t count, uintptr_t place) {
     const int64_t stride = nest.loop[level].stride;
     if (level == nest.loops - 1) return blocks(nest, place, stride, count);
-    const int64_t inner_count = nest.loop[level + 1].count;
-    if (level == nest.loops - 2) {  // saves a call for each row
-      const int64_t inner_stride = nest.loop[level + 1].stride;
-      for (int64_t i = 0; i < count; ++i, place = advance(place, stride)) {
-        if (!blocks(nest, place, inner_stride, inner_count)) return false;
-      }
-      return true;
+    const Loop& inner = nest.loop[level + 1];
+    if (level == nest.loops - 2 && !nest.blocks) {
+      return sink_.rows({place, inner.stride, inner.count, stride, count}, nest.block);
     }
     for (int64_t i = 0; i < count; ++i, place = advance(place, stride)) {
-      if (!loop(nest, level + 1, inner_count, place)) return false;
+      if (!loop(nest, level + 1, inner.count, place)) return false;
     }
     return true;
   }
 
   bool blocks(const Nest& nest, uintptr_t place, int64_t stride, int64_t count) {
-    if (!nest.blocks) return sink_.row(place, stride, count, nest.block);
+    if (!nest.blocks) return sink_.rows({place, stride, count, 0, 1}, nest.block);
     if (nest.blocks->nest_count == 0) return sink_.lists(place, stride, count, *nest.blocks);
     for (int64_t i = 0; i < count; ++i, place = advance(place, stride)) {
       if (!list(*nest.blocks, place, 0, nest.blocks->count)) return false;

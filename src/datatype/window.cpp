@@ -2,18 +2,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "datatype/window.hpp"
 
+#include <array>
 #include <atomic>
 #include <bit>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
-#define WEFT_VBMI2 __attribute__((target("avx512f,avx512bw,avx512vbmi2,bmi2")))
+#define WEFT_VBMI2 __attribute__((target("avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi2")))
 #endif
 
 namespace weft::datatype {
 namespace {
 
 constexpr int64_t width = 64;
+constexpr uint64_t every = ~uint64_t{0};
 
 #if defined(__x86_64__)
 bool supported() {
@@ -21,7 +23,8 @@ bool supported() {
   int has = known.load(std::memory_order_relaxed);
   if (has < 0) {
     __builtin_cpu_init();
-    has = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("bmi2");
+    has = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi") &&
+          __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("bmi2");
     known.store(has, std::memory_order_relaxed);
   }
   return has != 0;
@@ -49,8 +52,8 @@ constexpr uint64_t low_bits(int64_t bits) {
 
 Windows Windows::of_row(int64_t block, int64_t stride) {
   Windows windows;
-  // At least two blocks to a window.
-  if (block >= stride || stride + block > width || !supported()) return windows;
+  // Three blocks to a window pay: with two, or with blocks as wide as a register, moving them one by one is as quick.
+  if (block >= 16 || block >= stride || 2 * stride + block > width || !supported()) return windows;
   windows.count = 1;
   windows.stride = stride;
   windows.bytes = block;
@@ -87,11 +90,24 @@ Windows Windows::of_list(const Blocks& blocks, int64_t stride) {
 #if defined(__x86_64__)
 namespace {
 
+// How the bytes of a window move: where each comes from, 64 numbers.
+template <Direction direction>
+WEFT_VBMI2 inline __attribute__((always_inline)) void find_order(uint64_t mask, __m512i& order) {
+  alignas(width) static constexpr auto numbers = [] {
+    std::array<uint8_t, width> all{};
+    for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<uint8_t>(i);
+    return all;
+  }();
+  const __m512i from = _mm512_load_si512(numbers.data());
+  order = direction == Direction::pack ? _mm512_maskz_compress_epi8(mask, from) : _mm512_maskz_expand_epi8(mask, from);
+}
+
 // One window. The packed side may be touched up to 64 bytes on while `left` says that all of that is ours.
 template <Direction direction>
-WEFT_VBMI2 inline void move_window(char* at, uint64_t mask, char* packed, int64_t bytes, int64_t left) {
+WEFT_VBMI2 inline __attribute__((always_inline)) void move_window(char* at, uint64_t mask, const __m512i& order,
+                                                                  char* packed, int64_t bytes, int64_t left) {
   if constexpr (direction == Direction::pack) {
-    const __m512i squeezed = _mm512_maskz_compress_epi8(mask, _mm512_maskz_loadu_epi8(mask, at));
+    const __m512i squeezed = _mm512_maskz_permutexvar_epi8(every, order, _mm512_maskz_loadu_epi8(mask, at));
     if (left >= width) {
       _mm512_storeu_si512(packed, squeezed);
     } else {
@@ -100,42 +116,43 @@ WEFT_VBMI2 inline void move_window(char* at, uint64_t mask, char* packed, int64_
   } else {
     const __m512i squeezed =
         left >= width ? _mm512_loadu_si512(packed) : _mm512_maskz_loadu_epi8(low_bits(bytes), packed);
-    _mm512_mask_storeu_epi8(at, mask, _mm512_maskz_expand_epi8(mask, squeezed));
+    _mm512_mask_storeu_epi8(at, mask, _mm512_maskz_permutexvar_epi8(every, order, squeezed));
   }
 }
 
-}  // namespace
-
 template <Direction direction>
-WEFT_VBMI2 void move_windows(const Windows& windows, uintptr_t place, int64_t count, char* packed) {
+WEFT_VBMI2 void move_wide_windows(const Windows& windows, uintptr_t place, int64_t count, char* packed) {
   char* at = reinterpret_cast<char*>(place);
   int64_t left = count * windows.bytes;
   if (windows.count > 1) {
     int64_t bytes[Windows::most];
-    for (int w = 0; w < windows.count; ++w) bytes[w] = std::popcount(windows.mask[w]);
+    __m512i order[Windows::most];
+    for (int w = 0; w < windows.count; ++w) {
+      bytes[w] = std::popcount(windows.mask[w]);
+      find_order<direction>(windows.mask[w], order[w]);
+    }
     for (int64_t i = 0; i < count; ++i, at += windows.stride) {
       for (int w = 0; w < windows.count; ++w) {
-        move_window<direction>(at + w * width, windows.mask[w], packed, bytes[w], left);
+        move_window<direction>(at + w * width, windows.mask[w], order[w], packed, bytes[w], left);
         packed += bytes[w];
         left -= bytes[w];
       }
     }
     return;
   }
+  const uint64_t mask = windows.mask[0];
+  __m512i order;
+  find_order<direction>(mask, order);
   const int64_t bytes = windows.turns * windows.bytes;
   const int64_t step = windows.turns * windows.stride;
   for (; count >= windows.turns; count -= windows.turns) {
-    move_window<direction>(at, windows.mask[0], packed, bytes, left);
+    move_window<direction>(at, mask, order, packed, bytes, left);
     at += step;
     packed += bytes;
     left -= bytes;
   }
-  if (count > 0) {
-    move_window<direction>(at, windows.mask[0] & low_bits(count * windows.stride), packed, left, 0);
-  }
+  if (count > 0) move_window<direction>(at, mask & low_bits(count * windows.stride), order, packed, left, 0);
 }
-
-namespace {
 
 // The size of a block is a mask instead of a branch that nobody can predict.
 template <Direction direction>
@@ -166,10 +183,14 @@ WEFT_VBMI2 void move_masked_list(uintptr_t place, const Blocks& blocks, int64_t 
 }
 
 }  // namespace
-#else
-template <Direction direction>
-void move_windows(const Windows& /*windows*/, uintptr_t /*place*/, int64_t /*count*/, char* /*packed*/) {}
 #endif
+
+template <Direction direction>
+void move_windows(const Windows& windows, uintptr_t place, int64_t count, char* packed) {
+#if defined(__x86_64__)
+  move_wide_windows<direction>(windows, place, count, packed);
+#endif
+}
 
 template <Direction direction>
 void move_list(uintptr_t place, const Blocks& blocks, int64_t from, int64_t to, char* packed) {

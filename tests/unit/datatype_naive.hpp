@@ -154,6 +154,7 @@ inline Pair random_basic(Random& random) {
 
 // Trees stay below this many bytes, so that the naive lists do.
 inline constexpr int64_t naive_bytes = 6000;
+inline constexpr int64_t naive_extent = 10000;
 
 inline Pair random_type(Random& random, int depth);
 
@@ -214,7 +215,7 @@ inline Pair random_subarray(Random& random, const Pair& old) {
   int64_t starts[4];
   int64_t room = naive_bytes / std::max<int64_t>(1, old.type->size);
   for (int i = 0; i < dims; ++i) {
-    sizes[i] = std::abs(old.naive.extent()) > 5000 ? 1 : pick(random, 1, 4);
+    sizes[i] = std::abs(old.naive.extent()) > 500 ? 1 : pick(random, 1, 4);
     subsizes[i] = std::max<int64_t>(1, std::min(pick(random, 1, sizes[i]), room));
     room /= subsizes[i];
     starts[i] = pick(random, 0, sizes[i] - subsizes[i]);
@@ -252,7 +253,7 @@ inline Pair random_type(Random& random, int depth) {
     const int64_t room = naive_bytes / std::max<int64_t>(1, out.type->size);
     const auto extent = out.type->extent;
     Type* next = nullptr;
-    if (std::abs(extent) > 50000 || out.naive.true_extent() > 50000) break;
+    if (std::abs(extent) > naive_extent || out.naive.true_extent() > naive_extent) break;
     switch (pick(random, 0, 6)) {
       case 0: {
         const int64_t count = std::min(pick(random, random() % 16 == 0 ? 0 : 1, 5), room);
@@ -307,7 +308,9 @@ struct Buffer {
 
   Buffer(const Naive& naive, Random& random) : shift(64 - naive.true_lower()) {
     memory.resize(static_cast<size_t>(naive.true_extent() + 128));
-    for (auto& byte : memory) byte = static_cast<unsigned char>(random());
+    const uint64_t seed = random();
+    for (size_t i = 0; i < memory.size(); ++i)
+      memory[i] = static_cast<unsigned char>((seed + i) * 0x9e3779b97f4a7c15 >> 56);
   }
   unsigned char* origin() { return memory.data() + shift; }
   unsigned char& operator[](int64_t offset) { return memory[static_cast<size_t>(offset + shift)]; }

@@ -57,6 +57,30 @@ TEST(DatatypePack, AnyPartOfAnyTreePacksAndUnpacks) {
   EXPECT_GT(unpacked, 500);
 }
 
+TEST(DatatypePack, NestsDeeperThanTheirLoopsPack) {
+  constexpr int seed = 6;
+  Random random(seed);
+  Owned type(duplicate(predefined("MPI_CHAR")));
+  Naive naive = Naive::of(*type, 1);
+  for (int level = 0; level < max_loops + 3; ++level) {
+    const int64_t stride = 2 * type->extent + 1;
+    type.reset(vector(2, 1, stride, *type));
+    naive = naive.vector(2, 1, stride);
+  }
+  Buffer buffer(naive, random);
+  const auto bytes = static_cast<int64_t>(naive.bytes.size());
+  for (int round = 0; round < 200; ++round) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ", round " << round);
+    const int64_t from = pick(random, 0, bytes);
+    const int64_t to = pick(random, from, bytes);
+    std::vector<unsigned char> packed(static_cast<size_t>(to - from));
+    pack(*type, 1, buffer.origin(), from, packed.data(), to - from);
+    for (int64_t i = from; i < to; ++i) {
+      ASSERT_EQ(packed[static_cast<size_t>(i - from)], buffer[naive.bytes[static_cast<size_t>(i)]]);
+    }
+  }
+}
+
 TEST(DatatypePack, CopyGoesBetweenUnlikeLayouts) {
   constexpr int seed = 3;
   Random random(seed);
