@@ -99,12 +99,9 @@ void advance(Unfinished* u) {
   core::start_send(*send, to.context, to.rank, tag);
 }
 
-int duplicate(const char* function, Comm& from, bool same_hints, const Info* info, MPI_Comm* newcomm,
-              MPI_Request* request) {
-  uint8_t asserts = same_hints ? from.asserts.load(std::memory_order_relaxed) : 0;
-  if (!same_hints) {
-    if (int error = read_hints(function, from, info, asserts)) return error;
-  }
+int duplicate(const char* function, Comm& from, const Info* info, MPI_Comm* newcomm, MPI_Request* request) {
+  uint8_t asserts = 0;
+  if (int error = read_hints(function, from, info, asserts)) return error;
   Request* r = core::new_request(from, core::Role::composite);
   if (r == nullptr) return no_memory(&from, function);
   Comm* copy = new_twin(from, no_context);
@@ -151,7 +148,7 @@ int check(const char* function, MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* r
 int comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
   static const char* function = "MPI_Comm_idup";
   if (int error = check(function, comm, newcomm, request)) return error;
-  return duplicate(function, *comm_of(comm), true, nullptr, newcomm, request);
+  return duplicate(function, *comm_of(comm), nullptr, newcomm, request);
 }
 
 int comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
@@ -159,7 +156,7 @@ int comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Req
   if (int error = check(function, comm, newcomm, request)) return error;
   const Info* given = info_of(info);
   if (given == nullptr && info != MPI_INFO_NULL) return bad_info(comm_of(comm), function, info);
-  return duplicate(function, *comm_of(comm), false, given, newcomm, request);
+  return duplicate(function, *comm_of(comm), given, newcomm, request);
 }
 
 }  // namespace weft::mpi
