@@ -194,12 +194,13 @@ int intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Gr
   const Bank bank{function, parent, nullptr, team, local, local_leader};
   const Team::Place other{parent, context, other_leader};
   Comm* made = nullptr;
-  if (int error = build(bank, is_leader ? &other : nullptr, tag, made)) return error;
+  const int error = build(bank, is_leader ? &other : nullptr, tag, made);
+  if (made == nullptr) return error;
   replace_handler(made->errhandler, errhandler_of(errhandler));
   made->session = local->session;
-  if (int error = take_hints(function, *made, *made, given)) {
+  if (int wrong = take_hints(function, *made, *made, given)) {
     destroy_comm(made);
-    return error;
+    return wrong;
   }
   *newintercomm = handle_of<MPI_Comm>(made);
   return MPI_SUCCESS;
