@@ -12,7 +12,6 @@
 #include <cstring>
 #include <mutex>
 
-#include "mpi/environment.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/handles.hpp"
 
