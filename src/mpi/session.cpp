@@ -58,7 +58,7 @@ Comm& nursery() {
     comm->rank = core::world.rank;
     comm->lane_seed = core::world.lane_map.seed_of(comm->context, comm->rank);
     comm->size = core::world.size;
-    comm->errhandler = initial_handler();
+    comm->errhandler = errhandler_of(MPI_ERRORS_ARE_FATAL);
     comm->kind = base::Kind::communicator;
     return comm;
   }();
