@@ -74,6 +74,18 @@ int tightest(const std::string& mount, std::string_view path, int (*quota_of)(co
   return found;
 }
 
+// The list of processors in a file of the kernel's; false when there is none.
+bool read_list(const std::string& path, CpuSet& set) {
+  char text[4096];
+  ssize_t n = read_small(path.c_str(), text, sizeof text);
+  while (n > 0 && text[n - 1] == '\n') --n;
+  return n > 0 && parse_cpu_list({text, static_cast<size_t>(n)}, set).empty();
+}
+
+bool holds_all(const CpuSet& whole, const CpuSet& part) {
+  return whole.both(part) == part;
+}
+
 bool names_cpu(std::string_view controllers) {
   while (!controllers.empty()) {
     size_t comma = controllers.find(',');
@@ -90,6 +102,13 @@ int CpuSet::count() const {
   int n = 0;
   for (uint64_t word : words_) n += std::popcount(word);
   return n;
+}
+
+int CpuSet::first() const {
+  for (int i = 0; i < words; ++i) {
+    if (words_[i] != 0) return i * 64 + std::countr_zero(words_[i]);
+  }
+  return -1;
 }
 
 std::string parse_cpu_list(std::string_view text, CpuSet& set) {
@@ -163,6 +182,33 @@ int quota_cpus(std::string_view proc_cgroup, const char* root) {
     }
   }
   return found;
+}
+
+int numa_node_of(const CpuSet& set, const char* root) {
+  const std::string nodes = std::string(root) + "/node/";
+  CpuSet online;  // a list of nodes looks as one of processors
+  if (set.empty() || !read_list(nodes + "online", online)) return -1;
+  for (int node = 0; node < CpuSet::capacity; ++node) {
+    CpuSet cpus;
+    if (!online.has(node) || !read_list(nodes + "node" + std::to_string(node) + "/cpulist", cpus)) continue;
+    if (!cpus.both(set).empty()) return holds_all(cpus, set) ? node : -1;
+  }
+  return -1;
+}
+
+int last_cache_of(const CpuSet& set, const char* root) {
+  if (set.empty()) return -1;
+  const std::string caches = std::string(root) + "/cpu/cpu" + std::to_string(set.first()) + "/cache/index";
+  constexpr int most = 16;
+  int64_t last = 0;
+  CpuSet shared;
+  for (int i = 0; i < most; ++i) {
+    char text[16];
+    if (read_small((caches + std::to_string(i) + "/level").c_str(), text, sizeof text) <= 0) break;
+    const int64_t level = leading_number(text);
+    if (level > last && read_list(caches + std::to_string(i) + "/shared_cpu_list", shared)) last = level;
+  }
+  return last > 0 && holds_all(shared, set) ? shared.first() : -1;
 }
 
 int usable_of(const CpuSet& set) {

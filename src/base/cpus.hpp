@@ -32,6 +32,7 @@ class CpuSet {
     return out;
   }
   int count() const;
+  int first() const;  // -1: none
   bool empty() const { return count() == 0; }
   bool operator==(const CpuSet&) const = default;
 
@@ -55,6 +56,12 @@ CpuSet affinity();
 // Processors' worth of time the control groups grant, rounded up; 0 when there is no limit. `proc_cgroup` is the text
 // of /proc/self/cgroup, `root` where control groups are mounted.
 int quota_cpus(std::string_view proc_cgroup, const char* root);
+
+// The part of the machine that all processors of a set lie in, as the system tells under `root` (where the kernel has
+// its /sys/devices/system): their NUMA node, and their last-level cache, named by the lowest processor that shares it.
+// -1 when the set spans several, is empty, or nothing is told.
+int numa_node_of(const CpuSet& set, const char* root = "/sys/devices/system");
+int last_cache_of(const CpuSet& set, const char* root = "/sys/devices/system");
 
 // How many processors this process can keep busy: its affinity mask, limited by the control groups' quota. At least 1.
 int usable_cpus();

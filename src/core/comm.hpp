@@ -12,6 +12,8 @@
 
 namespace weft::core {
 
+struct Neighbours;  // core/neighbours.hpp
+
 // The processes of a group by their rank in the job: a formula where there is one, a table otherwise.
 struct Group : base::Object {
   int32_t size = 0;
@@ -60,6 +62,7 @@ struct Comm : base::Object {
   bool is_inter() const { return remote != nullptr; }
   int32_t local_size() const { return group->size; }
   std::atomic<uint32_t> schedules{0};  // of collective operations, made on this communicator so far: coll/schedule.hpp
+  const Neighbours* neighbours = nullptr;  // in its virtual topology, nullptr when it has none
   uint32_t collective_context() const { return context + 1; }
   int32_t job_rank(int32_t r) const {
     if (table == nullptr) [[likely]]

@@ -43,7 +43,8 @@ struct RequestFlags {
   bool active : 1;      // started and not yet completed by a Wait or Test; false only for inactive persistent ones
   bool persistent : 1;  // stays after completion, until freed
   bool cancelled : 1;
-  bool shared : 1;  // done_send: never freed
+  bool shared : 1;       // done_send: never freed
+  bool generalized : 1;  // completed by the program, whose functions tell its status: mpi/grequest.cpp
 };
 
 struct alignas(64) Request : base::Object {

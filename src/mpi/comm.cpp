@@ -15,6 +15,7 @@
 #include "mpi/group.hpp"
 #include "mpi/handles.hpp"
 #include "mpi/number.hpp"
+#include "mpi/topology.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -89,6 +90,7 @@ void describe_comm(Comm& comm, uint32_t context, core::Group* group) {
 }
 
 void release_comm_parts(Comm& comm) {
+  drop_topology(comm);
   drop(comm.group);
   drop(comm.remote);
   drop(comm.errhandler);

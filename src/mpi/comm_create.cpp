@@ -16,6 +16,7 @@
 #include "mpi/info.hpp"
 #include "mpi/number.hpp"
 #include "mpi/split.hpp"
+#include "mpi/topology.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -116,7 +117,11 @@ Comm* new_intercomm(const Comm& parent, uint32_t context, const Sides& sides) {
 }
 
 Comm* new_twin(const Comm& from, uint32_t context) {
-  if (!from.is_inter()) return new_comm(from, context, hold(from.group));
+  if (!from.is_inter()) {
+    Comm* comm = new_comm(from, context, hold(from.group));
+    if (comm != nullptr) share_topology(from, *comm);
+    return comm;
+  }
   return new_intercomm(from, context, {hold(from.group), hold(from.remote), from.leads});
 }
 

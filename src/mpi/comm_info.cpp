@@ -7,6 +7,7 @@
 #include "mpi/functions.hpp"
 #include "mpi/handles.hpp"
 #include "mpi/info.hpp"
+#include "mpi/topology.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -74,6 +75,7 @@ int comm_get_info(MPI_Comm comm, MPI_Info* info_used) {
   if (info == nullptr) return no_memory(c, function, "an info object");
   const uint8_t asserts = c->asserts.load(std::memory_order_relaxed);
   for (unsigned i = 0; i < std::size(hints); ++i) info->set(hints[i], asserts >> i & 1 ? "true" : "false");
+  if (c->topology != nullptr && !c->topology->reordering.empty()) info->set("weft_reorder", c->topology->reordering);
   *info_used = handle_of<MPI_Info>(info);
   return MPI_SUCCESS;
 }

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Completion: Wait and Test in all their forms, and Request_get_status (MPI-5.0, 3.7.3 to 3.7.6).
+#include "mpi/grequest.hpp"
 #include "mpi/p2p.hpp"
 #include "mpi/status.hpp"
 #include "mpi/type.hpp"
@@ -28,6 +29,13 @@ State state_of(MPI_Request handle, Request** request) {
 
 void fill(MPI_Status* status, const Request& r) {
   set_status(status, r.source, r.tag, r.received, r.flags.cancelled);
+}
+
+// The same for a request that stays; the error of a generalized one's query function.
+int look(MPI_Status* status, const Request& r) {
+  if (r.flags.generalized) return query_generalized(r, status);
+  fill(status, r);
+  return MPI_SUCCESS;
 }
 
 [[gnu::cold, gnu::noinline]] int bad_request(const char* function, MPI_Request handle, int index) {
@@ -89,12 +97,14 @@ void release(Request& r) {
 }
 
 int retire(MPI_Request* handle, Request& r, MPI_Status* status) {
+  if (r.flags.persistent || r.flags.generalized) {  // one test
+    if (r.flags.generalized) return retire_generalized(handle, r, status);
+    if (status != MPI_STATUS_IGNORE) fill(status, r);
+    r.flags.active = false;
+    return r.error;
+  }
   if (status != MPI_STATUS_IGNORE) fill(status, r);
   const int error = r.error;
-  if (r.flags.persistent) {
-    r.flags.active = false;
-    return error;
-  }
   *handle = MPI_REQUEST_NULL;
   if (!r.flags.shared) release(r);
   return error;
@@ -161,8 +171,8 @@ namespace {
 // The end of most requests: plain, complete, without error, and nobody asks for its status. False: it is not that.
 [[gnu::always_inline]] inline bool retire_plain(MPI_Request* handle) {
   Request* r = request_of(*handle);
-  if (r == nullptr || !core::is_done(*r) || !r->flags.active || r->flags.persistent || r->error != MPI_SUCCESS ||
-      r->on_free != nullptr || r->type != nullptr) {
+  if (r == nullptr || !core::is_done(*r) || !r->flags.active || r->flags.persistent || r->flags.generalized ||
+      r->error != MPI_SUCCESS || r->on_free != nullptr || r->type != nullptr) {
     return false;
   }
   *handle = MPI_REQUEST_NULL;
@@ -384,20 +394,23 @@ int request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
   }
   *flag = state != State::pending;
   if (state == State::idle) set_empty_status(status);
-  if (state == State::done) fill(status, *r);
-  return MPI_SUCCESS;
+  if (state != State::done) return MPI_SUCCESS;
+  const int error = look(status, *r);
+  return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(comm_of_request(*r), "MPI_Request_get_status", error);
 }
 
 namespace {
 
-// The status of one of several that are looked at and left as they are.
-void show(MPI_Status* status, MPI_Request handle) {
+// The status of one of several that are looked at and left as they are; the error of a query function.
+int show(MPI_Status* status, MPI_Request handle) {
   Request* r = nullptr;
   if (state_of(handle, &r) == State::idle) {
     set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, 0, false);
-  } else {
-    set_status(status, r->source, r->tag, r->error, r->received, r->flags.cancelled);
+    return MPI_SUCCESS;
   }
+  const int error = look(status, *r);
+  if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error != MPI_SUCCESS ? error : r->error;
+  return error;
 }
 
 }  // namespace
@@ -416,8 +429,11 @@ int request_get_status_all(int count, const MPI_Request array_of_requests[], int
   if (s.invalid >= 0) [[unlikely]]
     return bad_request(function, array_of_requests[s.invalid], s.invalid);
   *flag = s.pending == 0;
-  for (int i = 0; s.pending == 0 && i < count; ++i) show(at(array_of_statuses, i), array_of_requests[i]);
-  return MPI_SUCCESS;
+  int errors = 0;
+  for (int i = 0; s.pending == 0 && i < count; ++i) {
+    if (show(at(array_of_statuses, i), array_of_requests[i]) != MPI_SUCCESS) ++errors;
+  }
+  return several(function, nullptr, errors);
 }
 
 int request_get_status_any(int count, const MPI_Request array_of_requests[], int* indx, int* flag, MPI_Status* status) {
@@ -436,12 +452,13 @@ int request_get_status_any(int count, const MPI_Request array_of_requests[], int
     return bad_request(function, array_of_requests[invalid], invalid);
   *flag = found >= 0 || !active;
   *indx = found >= 0 ? found : MPI_UNDEFINED;
-  if (found >= 0) {
-    fill(status, *request_of(array_of_requests[found]));
-  } else if (!active) {
-    set_empty_status(status);
+  if (found < 0) {
+    if (!active) set_empty_status(status);
+    return MPI_SUCCESS;
   }
-  return MPI_SUCCESS;
+  const Request& r = *request_of(array_of_requests[found]);
+  const int error = look(status, r);
+  return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(comm_of_request(r), function, error);
 }
 
 int request_get_status_some(int incount, const MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
@@ -459,13 +476,14 @@ int request_get_status_some(int incount, const MPI_Request array_of_requests[], 
   if (s.invalid >= 0) [[unlikely]]
     return bad_request(function, array_of_requests[s.invalid], s.invalid);
   *outcount = s.done == 0 && s.pending == 0 ? MPI_UNDEFINED : 0;
+  int errors = 0;
   for (int i = 0; s.done > 0 && i < incount; ++i) {
     Request* r = nullptr;
     if (state_of(array_of_requests[i], &r) != State::done) continue;
-    show(at(array_of_statuses, *outcount), array_of_requests[i]);
+    if (show(at(array_of_statuses, *outcount), array_of_requests[i]) != MPI_SUCCESS) ++errors;
     array_of_indices[(*outcount)++] = i;
   }
-  return MPI_SUCCESS;
+  return several(function, nullptr, errors);
 }
 
 }  // namespace weft::mpi

@@ -37,6 +37,7 @@ struct Errhandler : base::Object {
 
 struct BsendBuffer;  // bsend.cpp
 struct Attributes;   // attribute.cpp
+struct Topology;     // topology.hpp
 
 // What threads may change and ask of one object at the same time, names and error handlers, is guarded by this lock.
 // Held for a few loads and stores: nothing that could raise an error or take another lock is called under it.
@@ -48,6 +49,7 @@ struct Comm : core::Comm {
   std::string name;
   Attributes* attributes = nullptr;  // under the lock of attribute.cpp
   BsendBuffer* bsend = nullptr;      // under bsend_lock, as a session's
+  Topology* topology = nullptr;      // counted; set while the communicator is made
   base::Object* session = nullptr;   // the session it came from, nullptr in the World model
   std::atomic<uint8_t> asserts{0};   // the mpi_assert_ hints given: comm_info.cpp
   std::atomic<uint32_t> idups{0};    // begun on it, which tells them apart: comm_idup.cpp

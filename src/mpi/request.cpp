@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Freeing and cancelling requests (MPI-5.0, 3.7.3 and 3.8.4).
 #include "mpi/collective.hpp"
+#include "mpi/grequest.hpp"
 #include "mpi/handles.hpp"
 #include "mpi/p2p.hpp"
 
@@ -27,6 +28,7 @@ int request_free(MPI_Request* request) {
   }
   *request = MPI_REQUEST_NULL;
   if (r->flags.shared) return MPI_SUCCESS;
+  if (r->flags.generalized) return free_generalized(*r);
   if (r->flags.active && r->on_poll != nullptr) wait_for(*r);  // its parts need us to look at them
   if (!r->flags.active || !core::follow_up(*r, end_orphan)) release(*r);
   return MPI_SUCCESS;
@@ -36,6 +38,7 @@ int cancel(MPI_Request* request) {
   if (request == nullptr) return null_argument(nullptr, "MPI_Cancel", "request");
   Request* r = request_of(*request);
   if (r == nullptr) return bad_handle(nullptr, "MPI_Cancel", MPI_ERR_REQUEST, "request", *request);
+  if (r->flags.generalized) return cancel_generalized(*r);
   if (!r->flags.active) {
     return fail(static_cast<Comm*>(r->comm), "MPI_Cancel", MPI_ERR_REQUEST, "the persistent request is not started");
   }

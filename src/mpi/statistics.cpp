@@ -96,6 +96,10 @@ void print(const std::vector<core::Counters>& ranks) {
 
 }  // namespace
 
+bool statistics_wanted() {
+  return statistics.value();
+}
+
 void print_statistics() {
   if (!statistics.value()) return;
   Comm& world = *comm_of(MPI_COMM_WORLD);

@@ -6,6 +6,9 @@
 
 namespace weft::mpi {
 
+// Whether WEFT_STATS is on.
+[[nodiscard]] bool statistics_wanted();
+
 // Collective over MPI_COMM_WORLD, called by MPI_Finalize while messages still work; rank 0 prints. Nothing without
 // WEFT_STATS.
 void print_statistics();

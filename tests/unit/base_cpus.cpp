@@ -39,8 +39,8 @@ TEST(CpuList, RefusesWhatIsNoListAndLeavesTheSetAlone) {
   EXPECT_EQ(shown_cpu_list(set), "5");
 }
 
-// A folder laid out as control groups are.
-class ControlGroups : public testing::Test {
+// A folder laid out as the kernel's are.
+class Folder : public testing::Test {
  protected:
   void SetUp() override { ASSERT_NE(mkdtemp(root_), nullptr); }
   void TearDown() override { (void)!system((std::string("rm -rf ") + root_).c_str()); }
@@ -49,8 +49,10 @@ class ControlGroups : public testing::Test {
     (void)!system(("mkdir -p " + folder).c_str());
     std::ofstream(root_ + path) << text;
   }
-  char root_[32] = "/tmp/weft-cgroup-XXXXXX";
+  char root_[32] = "/tmp/weft-cpus-XXXXXX";
 };
+class ControlGroups : public Folder {};
+class MachineParts : public Folder {};
 
 TEST_F(ControlGroups, NoLimitIsZero) {
   EXPECT_EQ(quota_cpus("0::/\n", root_), 0);
@@ -86,6 +88,46 @@ TEST_F(ControlGroups, TheFirstVersionsLimit) {
 TEST_F(ControlGroups, APathOutOfTheMountIsNotFollowed) {
   write("/cpu.max", "max 100000\n");
   EXPECT_EQ(quota_cpus("0::/../../etc\n", root_), 0);
+}
+
+TEST_F(MachineParts, TheNodeThatHoldsAllProcessors) {
+  write("/node/online", "0,2\n");
+  write("/node/node0/cpulist", "0-3,8-11\n");
+  write("/node/node2/cpulist", "4-7\n");
+  EXPECT_EQ(numa_node_of(set_of("1"), root_), 0);
+  EXPECT_EQ(numa_node_of(set_of("4-7"), root_), 2);
+  EXPECT_EQ(numa_node_of(set_of("3,9"), root_), 0);
+  EXPECT_EQ(numa_node_of(set_of("3,4"), root_), -1);
+  EXPECT_EQ(numa_node_of(set_of("12"), root_), -1);
+  EXPECT_EQ(numa_node_of({}, root_), -1);
+  EXPECT_EQ(numa_node_of(set_of("1"), "/nowhere"), -1);
+}
+
+TEST_F(MachineParts, TheLastCacheIsTheOneOfTheHighestLevel) {
+  for (const char* cpu : {"4", "6"}) {
+    const std::string cache = std::string("/cpu/cpu") + cpu + "/cache/index";
+    write(cache + "0/level", "1\n");
+    write(cache + "0/shared_cpu_list", std::string(cpu) + "\n");
+    write(cache + "1/level", "3\n");
+    write(cache + "1/shared_cpu_list", "4-7\n");
+    write(cache + "2/level", "2\n");
+    write(cache + "2/shared_cpu_list", std::string(cpu) + "\n");
+  }
+  EXPECT_EQ(last_cache_of(set_of("6"), root_), 4);
+  EXPECT_EQ(last_cache_of(set_of("4-7"), root_), 4);
+  EXPECT_EQ(last_cache_of(set_of("4,8"), root_), -1);
+  EXPECT_EQ(last_cache_of(set_of("5"), root_), -1);
+  EXPECT_EQ(last_cache_of({}, root_), -1);
+}
+
+TEST_F(MachineParts, NonsenseIsNoPlace) {
+  write("/node/online", "garbage\n");
+  EXPECT_EQ(numa_node_of(set_of("1"), root_), -1);
+  write("/node/online", "0\n");
+  write("/node/node0/cpulist", "\n");
+  EXPECT_EQ(numa_node_of(set_of("1"), root_), -1);
+  write("/cpu/cpu1/cache/index0/level", "x\n");
+  EXPECT_EQ(last_cache_of(set_of("1"), root_), -1);
 }
 
 TEST(UsableCpus, FollowsTheAffinityMask) {

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// MPI_Dims_create's factors against all factorisations there are, and how long large numbers take.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <numeric>
+
+#include "mpi/dims.hpp"
+
+namespace weft::mpi {
+namespace {
+
+using Factors = std::vector<int32_t>;
+
+int64_t product(const Factors& factors) {
+  return std::accumulate(factors.begin(), factors.end(), int64_t{1}, std::multiplies<>());
+}
+
+// The best by trying all: least difference, then the first in the order of sequences.
+void try_all(int32_t rest, int32_t count, int32_t largest, Factors& now, Factors& best) {
+  if (count == 0) {
+    if (rest != 1) return;
+    auto across = [](const Factors& f) { return f.front() - f.back(); };
+    if (best.empty() || across(now) < across(best) || (across(now) == across(best) && now < best)) best = now;
+    return;
+  }
+  for (int32_t d = 1; d <= std::min(rest, largest); ++d) {
+    if (rest % d != 0) continue;
+    now.push_back(d);
+    try_all(rest / d, count - 1, d, now, best);
+    now.pop_back();
+  }
+}
+
+TEST(BalancedFactors, AreTheBestThereAre) {
+  for (int32_t number = 1; number <= 400; ++number) {
+    for (int32_t count = 1; count <= 5; ++count) {
+      Factors now;
+      Factors best;
+      try_all(number, count, number, now, best);
+      EXPECT_EQ(balanced_factors(number, count), best) << number << " in " << count;
+    }
+  }
+}
+
+// Where taking the largest prime factors first, or the factor nearest the root first, goes wrong.
+TEST(BalancedFactors, AreNotGreedy) {
+  EXPECT_EQ(balanced_factors(36, 2), (Factors{6, 6}));
+  EXPECT_EQ(balanced_factors(144, 2), (Factors{12, 12}));
+  EXPECT_EQ(balanced_factors(16, 3), (Factors{4, 2, 2}));
+  EXPECT_EQ(balanced_factors(108, 3), (Factors{6, 6, 3}));
+  EXPECT_EQ(balanced_factors(1800, 3), (Factors{15, 12, 10}));
+  EXPECT_EQ(balanced_factors(1000000000, 3), (Factors{1000, 1000, 1000}));
+  EXPECT_EQ(balanced_factors(7, 3), (Factors{7, 1, 1}));
+  EXPECT_EQ(balanced_factors(1, 4), (Factors{1, 1, 1, 1}));
+}
+
+TEST(BalancedFactors, OfAnyNumberAreThereAtOnce) {
+  // Primes, powers, products of many primes, the numbers below 2^31 with the most divisors.
+  const int32_t numbers[] = {2147483647, 1 << 30,    1162261467, 223092870,  2095133040, 1396755360, 2144142000,
+                             2147483646, 2147395600, 1073741789, 2147117569, 1536,       2147483640, 2109289329};
+  for (int32_t number : numbers) {
+    for (int32_t count = 1; count <= 40; ++count) {
+      const auto start = std::chrono::steady_clock::now();
+      const Factors factors = balanced_factors(number, count);
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+      EXPECT_EQ(product(factors), number);
+      EXPECT_EQ(factors.size(), static_cast<size_t>(count));
+      EXPECT_TRUE(std::is_sorted(factors.rbegin(), factors.rend()));
+      EXPECT_LT(took.count(), 2.0) << number << " in " << count;
+    }
+  }
+}
+
+TEST(BalancedFactors, OfThousandsAreMostlyOnes) {
+  const Factors factors = balanced_factors(6, 5000);
+  EXPECT_EQ(factors.size(), 5000u);
+  EXPECT_EQ(factors[0], 3);
+  EXPECT_EQ(factors[1], 2);
+  EXPECT_EQ(product(factors), 6);
+}
+
+}  // namespace
+}  // namespace weft::mpi
