@@ -119,12 +119,17 @@ int type_commit(MPI_Datatype* datatype) {
   return MPI_SUCCESS;
 }
 
-// Operations under way keep the type, but its handle is dead at once.
+// Operations under way keep the type, but its handle is dead at once. An unnamed pair of MPI_Type_get_value_index is
+// kept for all who ask for it; programs free it nevertheless, as the standard leaves open whether they own it.
 int type_free(MPI_Datatype* datatype) {
   static const char* function = "MPI_Type_free";
   if (datatype == nullptr) return null_argument(nullptr, function, "datatype");
   Type* type = type_of(*datatype);
   if (type == nullptr) return bad_type(nullptr, function, *datatype);
+  if (record_of(*type).combiner == MPI_COMBINER_VALUE_INDEX) {
+    *datatype = MPI_DATATYPE_NULL;
+    return MPI_SUCCESS;
+  }
   if (type->predefined) {
     const char* name = type->name[0] != '\0' ? type->name : "a datatype of MPI_Type_create_f90_";
     return fail(nullptr, function, MPI_ERR_TYPE, "%s is predefined and cannot be freed", name);

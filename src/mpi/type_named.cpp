@@ -8,6 +8,8 @@
 #include <tuple>
 
 #include "datatype/pack.hpp"
+#include "datatype/predefined.hpp"
+#include "datatype/reduce.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/handles.hpp"
 #include "mpi/type_record.hpp"
@@ -87,34 +89,59 @@ const IntegerKind integer_kinds[] = {
     {2, MPI_INTEGER1}, {4, MPI_INTEGER2}, {9, MPI_INTEGER4}, {18, MPI_INTEGER8}, {38, MPI_INTEGER16},
 };
 
-// The same arguments give the same handle (MPI-5.0, 19.1.9): they are made once and kept until the process ends.
+// Unnamed predefined types: the same arguments give the same handle (MPI-5.0, 6.9.4 and 19.1.9), so they are made once
+// and kept until the process ends.
 constinit base::Lock kept_lock;
-using Arguments = std::tuple<int, int, int>;  // combiner, precision, range
+using Arguments = std::tuple<int, int, int>;  // combiner, and what it was asked for
 std::map<Arguments, Type*>& kept() {
   static auto* types = new std::map<Arguments, Type*>;
   return *types;
 }
 
-Type* make_kept(MPI_Datatype like, TypeRecord&& record) {
-  Type* made = datatype::duplicate(*type_of(like));
-  if (made == nullptr) return nullptr;
-  made->predefined = true;
-  made->owner = new TypeRecord(std::move(record));
-  return made;
-}
-
-int give_kept(const char* function, MPI_Datatype like, TypeRecord&& record, MPI_Datatype* newtype) {
-  const Arguments arguments = {record.combiner, record.integers.front(), record.integers.back()};
+template <class Make>
+int give_kept(const char* function, const Arguments& arguments, MPI_Datatype* newtype, Make&& make) {
   Type* made;
   {
     std::lock_guard lock(kept_lock);
     Type*& place = kept()[arguments];
-    if (place == nullptr) place = make_kept(like, std::move(record));
+    if (place == nullptr) place = make();
     made = place;
   }
   if (made == nullptr) return no_memory(nullptr, function, "a datatype");
   *newtype = handle_of<MPI_Datatype>(made);
   return MPI_SUCCESS;
+}
+
+Type* make_predefined(Type* made, TypeRecord&& record) {
+  if (made == nullptr) return nullptr;
+  made->predefined = true;
+  made->committed = true;
+  made->owner = new TypeRecord(std::move(record));
+  return made;
+}
+
+int give_kind(const char* function, MPI_Datatype like, TypeRecord&& record, MPI_Datatype* newtype) {
+  const Arguments arguments = {record.combiner, record.integers.front(), record.integers.back()};
+  return give_kept(function, arguments, newtype,
+                   [&] { return make_predefined(datatype::duplicate(*type_of(like)), std::move(record)); });
+}
+
+// An unnamed pair, laid out as its C struct. Its index is an integer: two floating values are Fortran's named pairs.
+bool may_pair(const Type& value, const Type& index) {
+  using datatype::Basic;
+  if (index.basic == Basic::float32 || index.basic == Basic::float64) return false;
+  return value.predefined && index.predefined &&
+         datatype::pair_kernel(datatype::Reduction::minloc, value.basic, index.basic) != nullptr;
+}
+
+Type* make_pair(Type& value, Type& index) {
+  const datatype::Part parts[] = {{0, 1, &value},
+                                  {datatype::pair_size(value.basic, index.basic).second_offset, 1, &index}};
+  Type* made = datatype::structure(parts, 2);
+  if (made == nullptr) return nullptr;
+  made->pair_value = value.basic;
+  made->pair_index = index.basic;
+  return make_predefined(made, {.combiner = MPI_COMBINER_VALUE_INDEX, .types = {&value, &index}});
 }
 
 int create_real(const char* function, int combiner, int p, int r, MPI_Datatype* newtype) {
@@ -130,7 +157,7 @@ int create_real(const char* function, int combiner, int p, int r, MPI_Datatype* 
   for (const RealKind& kind : real_kinds) {
     if ((p != MPI_UNDEFINED && p > kind.precision) || (r != MPI_UNDEFINED && r > kind.range)) continue;
     const MPI_Datatype like = combiner == MPI_COMBINER_F90_REAL ? kind.real : kind.complex;
-    return give_kept(function, like, {.combiner = combiner, .integers = {p, r}}, newtype);
+    return give_kind(function, like, {.combiner = combiner, .integers = {p, r}}, newtype);
   }
   return fail(nullptr, function, MPI_ERR_ARG, "no kind has precision %d and range %d: at most 33 digits and 4931", p,
               r);
@@ -155,17 +182,26 @@ int type_match_size(int typeclass, int size, MPI_Datatype* datatype) {
   return fail(nullptr, function, MPI_ERR_ARG, "there is no %s datatype of %d bytes", name, size);
 }
 
-// The named pairs are the ones there are: for all others MPI_DATATYPE_NULL.
+// The named pair where there is one, an unnamed one of any other ordered value and integer, and MPI_DATATYPE_NULL for
+// what cannot be compared or is no index.
 int type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype* pair_type) {
   static const char* function = "MPI_Type_get_value_index";
-  if (type_of(value_type) == nullptr) return bad_type(nullptr, function, value_type);
-  if (type_of(index_type) == nullptr) return bad_type(nullptr, function, index_type);
+  Type* value = type_of(value_type);
+  Type* index = type_of(index_type);
+  if (value == nullptr) return bad_type(nullptr, function, value_type);
+  if (index == nullptr) return bad_type(nullptr, function, index_type);
   if (pair_type == nullptr) return null_argument(nullptr, function, "pair_type");
-  *pair_type = MPI_DATATYPE_NULL;
   for (const Pair& row : pairs) {
-    if (row.value == value_type && row.index == index_type) *pair_type = row.pair;
+    if (row.value != value_type || row.index != index_type) continue;
+    *pair_type = row.pair;
+    return MPI_SUCCESS;
   }
-  return MPI_SUCCESS;
+  if (!may_pair(*value, *index)) {
+    *pair_type = MPI_DATATYPE_NULL;
+    return MPI_SUCCESS;
+  }
+  const Arguments arguments = {MPI_COMBINER_VALUE_INDEX, type_toint(value_type), type_toint(index_type)};
+  return give_kept(function, arguments, pair_type, [&] { return make_pair(*value, *index); });
 }
 
 int type_create_f90_real(int p, int r, MPI_Datatype* newtype) {
@@ -183,7 +219,7 @@ int type_create_f90_integer(int r, MPI_Datatype* newtype) {
   if (r < 0) return fail(nullptr, function, MPI_ERR_ARG, "r is %d: it must not be negative", r);
   for (const IntegerKind& kind : integer_kinds) {
     if (r > kind.range) continue;
-    return give_kept(function, kind.type, {.combiner = MPI_COMBINER_F90_INTEGER, .integers = {r}}, newtype);
+    return give_kind(function, kind.type, {.combiner = MPI_COMBINER_F90_INTEGER, .integers = {r}}, newtype);
   }
   return fail(nullptr, function, MPI_ERR_ARG, "no kind has range %d: at most 38", r);
 }

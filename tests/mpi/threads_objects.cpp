@@ -78,6 +78,48 @@ void shared_type() {
   MPI_Type_free(&column);
 }
 
+// Structs of one shared struct hold its lists of blocks and of basic elements; who frees first must not matter.
+void shared_struct() {
+  const int lengths[] = {1, 3};
+  const MPI_Aint places[] = {0, 8};
+  const MPI_Datatype types[] = {MPI_LONG, MPI_SHORT};
+  MPI_Datatype inner;
+  MPI_Type_create_struct(2, lengths, places, types, &inner);
+  MPI_Type_commit(&inner);
+  in_threads([&](int t) {
+    for (int i = 0; i < rounds; ++i) {
+      const int ones[] = {1, t + 1};
+      const MPI_Aint at[] = {200, 0};
+      const MPI_Datatype parts[] = {MPI_INT, inner};
+      MPI_Datatype derived;
+      MPI_Type_create_struct(2, ones, at, parts, &derived);
+      MPI_Type_commit(&derived);
+      MPI_Aint bytes = -1, position = 0;
+      MPI_Pack_external_size("external32", 1, derived, &bytes);
+      EXPECT(bytes == 4 + (t + 1) * 10, "%ld bytes", static_cast<long>(bytes));
+      char buffer[204] = {}, packed[64];
+      MPI_Pack_external("external32", buffer, 1, derived, packed, 64, &position);
+      EXPECT(position == bytes, "position %ld", static_cast<long>(position));
+      MPI_Type_free(&derived);
+    }
+  });
+  MPI_Type_free(&inner);
+}
+
+// Whoever asks first for an unnamed predefined datatype, all get the same.
+void unnamed_types() {
+  MPI_Datatype found[threads][rounds][2];
+  in_threads([&](int t) {
+    for (int i = 0; i < rounds; ++i) {
+      MPI_Type_create_f90_real(i % 16, i, &found[t][i][0]);
+      MPI_Type_get_value_index(i % 2 == 0 ? MPI_DOUBLE : MPI_UINT16_T, MPI_UINT64_T, &found[t][i][1]);
+    }
+  });
+  for (int t = 1; t < threads; ++t) {
+    EXPECT(memcmp(found[t], found[0], sizeof found[0]) == 0, "thread %d has other handles", t);
+  }
+}
+
 // ---- groups, infos, error codes
 
 void groups(int t) {
@@ -280,6 +322,8 @@ void sessions(int) {
 void local() {
   in_threads(types);
   shared_type();
+  shared_struct();
+  unnamed_types();
   in_threads(groups);
   shared_info();
   in_threads(error_codes);
