@@ -33,7 +33,7 @@ enum Group { integer, floating, complex, logical, byte, pair, none };
 
 bool allowed(Group group, Operation op) {
   switch (group) {
-    case integer:  // also Fortran's and MPI_AINT, of which the standard grants only arithmetic and bits
+    case integer:  // the standard grants Fortran's and MPI_AINT only arithmetic and bits, and characters nothing
       return op <= lxor;
     case floating:
       return op <= max;
@@ -129,8 +129,8 @@ void integers() {
   CHECK(MPI_OFFSET, MPI_Offset, integer);
   CHECK(MPI_COUNT, MPI_Count, integer);
   CHECK(MPI_BYTE, unsigned char, byte);
-  CHECK(MPI_CHAR, char, none);
-  CHECK(MPI_CHARACTER, char, none);
+  CHECK(MPI_CHAR, char, integer);
+  CHECK(MPI_CHARACTER, char, integer);
   CHECK(MPI_WCHAR, wchar_t, none);
   CHECK(MPI_PACKED, char, none);
 }
