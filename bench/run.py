@@ -56,6 +56,7 @@ TESTS = [
     Test("barrier8", "barrier", 8, "Barrier of eight ranks", placement="crowded"),
     Test("reduce", "reduce", 1, "MPI_Reduce_local"),
     Test("pairs8", "pairs", 8, "Ping-pong of four pairs at once, 8 bytes", placement="crowded"),
+    Test("pack", "pack", 1, "Pack and unpack of layouts"),
 ]
 
 
@@ -227,6 +228,8 @@ def limit(results, name, size):
         return line
     if name == "pairs":
         return results.value("limits", "limit_handoff", 8, "limits")
+    if "pack_" in name:
+        return results.value("pack", "memcpy", size, "weft")
     return None
 
 

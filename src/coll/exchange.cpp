@@ -14,7 +14,7 @@ constexpr Type make_byte_type() {
   type.kind = base::Kind::datatype;
   type.committed = type.contiguous = type.predefined = true;
   type.basic = datatype::Basic::byte;
-  type.size = type.extent = type.true_extent = type.block = 1;
+  type.size = type.extent = type.true_extent = type.nest.block = 1;
   type.basic_count = 1;
   type.name = "MPI_BYTE";
   return type;

@@ -5,6 +5,7 @@
 // Moves the data of `count` elements between a user's buffer and contiguous bytes. Positions are byte offsets in the
 // packed stream and may fall anywhere, so that a pipelined path can stream a layout in pieces.
 
+#include "datatype/signature.hpp"
 #include "datatype/type.hpp"
 
 namespace weft::datatype {
@@ -26,11 +27,22 @@ void copy(const Type& from, int64_t from_count, const void* source, const Type& 
 [[nodiscard]] Type* resized(const Type& old, int64_t lower_bound, int64_t extent);
 [[nodiscard]] Type* duplicate(const Type& old);
 
+// `count` elements of a type, `offset` bytes from the origin.
+struct Part {
+  int64_t offset;
+  int64_t count;
+  const Type* type;
+};
+
+// The parts in this order: MPI_Type_create_struct, and with one type in all parts every indexed form. Parts without
+// elements take no part in the bounds.
+[[nodiscard]] Type* structure(const Part* parts, int64_t count);
+
+// A box of `subsizes` elements from `starts` on in an array of `sizes`; the bounds are those of the whole array.
+[[nodiscard]] Type* subarray(int dims, const int64_t* sizes, const int64_t* subsizes, const int64_t* starts,
+                             bool fortran_order, const Type& old);
+
 // Frees a derived type, whatever its references say: the caller counted them.
 void destroy(Type* type);
-
-// Complete basic elements in the first `bytes` of elements of this type; -1 when they end inside a basic element, or
-// when the type is made of several basics.
-[[nodiscard]] int64_t basics_in(const Type& type, int64_t bytes);
 
 }  // namespace weft::datatype

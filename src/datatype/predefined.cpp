@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "datatype/predefined.hpp"
 
+#include <algorithm>
+
+#include "datatype/blocks.hpp"
+
 namespace weft::datatype {
 namespace {
 
@@ -153,7 +157,26 @@ constexpr Predefined rows[] = {
 };
 
 // The one predefined type with a gap inside.
-constexpr Piece short_int_pieces[] = {{0, 2, 0}, {4, 4, 2}};
+constexpr int64_t short_int_offset[] = {0, 4};
+constexpr int64_t short_int_packed[] = {0, 2, 6};
+constinit Blocks short_int_blocks = {.count = 2, .offset = short_int_offset, .packed = short_int_packed};
+
+// What a compiler aligns it to in a struct: a power of two, and that of its parts.
+int8_t alignment_of(Basic basic, const BasicSize& size) {
+  switch (basic) {
+    case Basic::complex32:
+      return 2;
+    case Basic::complex64:
+      return 4;
+    case Basic::complex128:
+      return 8;
+    case Basic::complex160:
+    case Basic::complex256:
+      return 16;
+    default:
+      return size.second != 0 ? std::max(size.first, size.second) : size.first;
+  }
+}
 
 }  // namespace
 
@@ -179,14 +202,12 @@ void build_predefined(const Predefined& row, Type& out) {
   out.size = row.size;
   out.extent = row.extent;
   out.contiguous = row.size == row.extent;
-  out.block = row.size;
+  out.nest.block = row.size;
   out.true_extent = size.second ? size.second_offset + size.second : size.first;
   out.basic_count = size.second ? 2 : 1;
   out.name = row.name;
-  if (row.basic == Basic::short_int) {
-    out.pieces = short_int_pieces;
-    out.piece_count = 2;
-  }
+  out.alignment = alignment_of(row.basic, size);
+  if (row.basic == Basic::short_int) out.nest.blocks = &short_int_blocks;
 }
 
 }  // namespace weft::datatype

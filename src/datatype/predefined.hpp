@@ -34,7 +34,7 @@ struct BasicSize {
 // All of them, in the order of their handles.
 [[nodiscard]] std::span<const Predefined> predefined_types();
 
-// Makes `out` the committed type of this row. Its pieces, if any, are static.
+// Makes `out` the committed type of this row. Its blocks, if any, are static.
 void build_predefined(const Predefined& row, Type& out);
 
 }  // namespace weft::datatype

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Layout of a datatype: which bytes of a buffer belong to an element, as nested strides around a contiguous block,
-// normalised when made (a vector of contiguous is a vector; a vector whose stride is its block is contiguous).
-// A block that no loops express is a list of pieces, so every layout is loops around one block.
+// Layout of a datatype: which bytes of a buffer belong to an element, as nested loops around a block, normalised when
+// made (a vector of contiguous is a vector; a vector whose stride is its block is contiguous; indexed blocks at equal
+// distances are a loop). What no loops express is a list of blocks, each of them contiguous or loops again.
 // Knows nothing of MPI handles; src/mpi maps those to these objects.
 
 #include <cstddef>
@@ -30,19 +30,23 @@ enum class Basic : uint8_t {
 };
 // clang-format on
 
-// One loop around the block: `count` times, `stride` bytes apart.
+// One loop: `count` times, `stride` bytes apart.
 struct Loop {
   int64_t count;
   int64_t stride;
 };
 
-inline constexpr int max_loops = 8;
+inline constexpr int max_loops = 8;  // deeper nests put the inner loops into a list of one block
 
-// One contiguous piece of a block that has gaps: what no loops express (MPI_SHORT_INT, nests deeper than max_loops).
-struct Piece {
-  int64_t offset;  // from the place of the block
-  int64_t bytes;
-  int64_t packed;  // bytes of the block's pieces before this one
+struct Blocks;     // blocks.hpp
+struct Signature;  // signature.hpp
+
+// Loops around a block.
+struct Nest {
+  int64_t block = 0;               // bytes of data in the block
+  int loops = 0;                   // how many of `loop` are used, outermost first
+  Loop loop[max_loops + 1] = {};   // one more than a type has, for the loop over the elements of a buffer
+  const Blocks* blocks = nullptr;  // what the block is made of, counted by who owns the nest; nullptr: contiguous bytes
 };
 
 struct Type : base::Object {
@@ -63,16 +67,15 @@ struct Type : base::Object {
   int64_t true_lower_bound = 0;
   int64_t true_extent = 0;
   // ----
-  int64_t block = 0;  // bytes of data in the innermost block, contiguous unless it has pieces
   int64_t first = 0;  // offset of the first block from the buffer's address
-  int loops = 0;      // how many of `loop` are used, outermost first
+  Nest nest;          // copies of a Type share its blocks and signature uncounted, so derive, never assign
   base::HolderCount references;
-  Loop loop[max_loops] = {};
-  const Piece* pieces = nullptr;  // owned, unless predefined; copies of a Type share it, so derive, never assign
-  int64_t piece_count = 0;
+  bool marked = false;   // the bounds were set by resized(): they outweigh those of unmarked parts (MPI-5.0, 5.1.6)
+  int8_t alignment = 1;  // what its basics need in a C struct
   Basic pair_value = Basic::none;  // of an unnamed pair of value and index (MPI_Type_get_value_index): its two parts,
   Basic pair_index = Basic::none;  // laid out as pair_size() says
-  int64_t basic_count = 0;         // basic elements in one element, for MPI_Get_elements; a pair is two
+  const Signature* signature = nullptr;  // its basics in order, repeated up to the size, when they are several
+  int64_t basic_count = 0;               // basic elements in one element, for MPI_Get_elements; a pair is two
   const char* name = "";
   void* owner = nullptr;  // what src/mpi keeps of it: how it was made, its name, attributes. Not derived
 };

@@ -6,7 +6,6 @@
 #include <climits>
 
 #include "datatype/pack.hpp"
-#include "datatype/predefined.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/handles.hpp"
 
@@ -48,19 +47,6 @@ int count_basics(const char* function, const MPI_Status* status, MPI_Datatype da
   return MPI_SUCCESS;
 }
 
-// Bytes of the first `count` basic elements of elements of this type; -1 when that cannot be told or overflows.
-int64_t bytes_of_basics(const Type& type, int64_t count) {
-  if (type.basic_count == 0) return 0;
-  int64_t bytes = 0;
-  if (__builtin_mul_overflow(count / type.basic_count, type.size, &bytes)) return -1;
-  int64_t rest = count % type.basic_count;
-  if (rest == 0) return bytes;
-  datatype::BasicSize basic = datatype::basic_size(type.basic);
-  if (basic.first == 0) return -1;
-  if (basic.second == 0) return bytes + rest * basic.first;
-  return bytes + rest / 2 * (basic.first + basic.second) + rest % 2 * basic.first;
-}
-
 int set_elements(const char* function, MPI_Status* status, MPI_Datatype datatype, MPI_Count count) {
   if (status == MPI_STATUS_IGNORE) return null_argument(nullptr, function, "status");
   const Type* type = type_of(datatype);
@@ -69,9 +55,10 @@ int set_elements(const char* function, MPI_Status* status, MPI_Datatype datatype
     return fail(nullptr, function, MPI_ERR_COUNT, "count is %lld: it must not be negative",
                 static_cast<long long>(count));
   }
-  int64_t bytes = bytes_of_basics(*type, count);
+  int64_t bytes = datatype::bytes_of_basics(*type, count);
   if (bytes < 0) {
-    return fail(nullptr, function, MPI_ERR_ARG, "%lld basic elements end inside an element of this datatype",
+    return fail(nullptr, function, MPI_ERR_ARG,
+                "%lld basic elements of this datatype are more bytes than 64 bits can count",
                 static_cast<long long>(count));
   }
   set_status_bytes(*status, bytes);

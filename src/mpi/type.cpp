@@ -25,11 +25,11 @@ void release_type(Type* type) {
   datatype::destroy(type);
 }
 
-int give_type(const char* function, Type* made, TypeRecord&& record, Type* old, MPI_Datatype* newtype) {
+int give_type(const char* function, Type* made, TypeRecord&& record, MPI_Datatype* newtype) {
   if (made == nullptr) {
     return fail(nullptr, function, MPI_ERR_NO_MEM, "no memory for the datatype, or its size leaves 64 bits");
   }
-  record.types.push_back(hold_type(old));
+  for (Type* part : record.types) hold_type(part);
   made->owner = new TypeRecord(std::move(record));
   *newtype = handle_of<MPI_Datatype>(made);
   return MPI_SUCCESS;
@@ -84,10 +84,10 @@ int check_room(const char* function, const Room& room, const Arrays& arrays, con
 int get_contents(const char* function, MPI_Datatype datatype, const Room& room, const Arrays& arrays) {
   Type* type = type_of(datatype);
   if (type == nullptr) return bad_type(nullptr, function, datatype);
-  if (type->predefined) {
+  const TypeRecord& record = record_of(*type);
+  if (record.combiner == MPI_COMBINER_NAMED) {
     return fail(nullptr, function, MPI_ERR_TYPE, "%s is predefined: it was not made of anything", type->name);
   }
-  const TypeRecord& record = record_of(*type);
   if (int error = check_room(function, room, arrays, record)) return error;
   std::copy(record.integers.begin(), record.integers.end(), arrays.integers);
   std::copy(record.addresses.begin(), record.addresses.end(), arrays.addresses);
@@ -126,7 +126,8 @@ int type_free(MPI_Datatype* datatype) {
   Type* type = type_of(*datatype);
   if (type == nullptr) return bad_type(nullptr, function, *datatype);
   if (type->predefined) {
-    return fail(nullptr, function, MPI_ERR_TYPE, "%s is predefined and cannot be freed", type->name);
+    const char* name = type->name[0] != '\0' ? type->name : "a datatype of MPI_Type_create_f90_";
+    return fail(nullptr, function, MPI_ERR_TYPE, "%s is predefined and cannot be freed", name);
   }
   int error = delete_attributes(*type);
   if (error != MPI_SUCCESS) {
@@ -146,7 +147,8 @@ int type_dup(MPI_Datatype oldtype, MPI_Datatype* newtype) {
   MPI_Datatype made = MPI_DATATYPE_NULL;
   TypeRecord record;
   record.combiner = MPI_COMBINER_DUP;
-  if (int error = give_type(function, datatype::duplicate(*old), std::move(record), old, &made)) return error;
+  record.types = {old};
+  if (int error = give_type(function, datatype::duplicate(*old), std::move(record), &made)) return error;
   Type* type = type_of(made);
   int error = copy_attributes(*old, *type);
   if (error != MPI_SUCCESS) {

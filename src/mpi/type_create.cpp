@@ -31,7 +31,8 @@ int make_contiguous(const char* function, MPI_Count count, MPI_Datatype oldtype,
   if (int error = check(function, count, 0, oldtype, newtype)) return error;
   Type* old = type_of(oldtype);
   record.combiner = MPI_COMBINER_CONTIGUOUS;
-  return give_type(function, datatype::contiguous(count, *old), std::move(record), old, newtype);
+  record.types = {old};
+  return give_type(function, datatype::contiguous(count, *old), std::move(record), newtype);
 }
 
 int make_vector(const char* function, MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
@@ -41,8 +42,9 @@ int make_vector(const char* function, MPI_Count count, MPI_Count blocklength, MP
   int64_t bytes = 0;
   bool fits = !__builtin_mul_overflow(stride, old->extent, &bytes);
   record.combiner = MPI_COMBINER_VECTOR;
+  record.types = {old};
   Type* made = fits ? datatype::vector(count, blocklength, bytes, *old) : nullptr;
-  return give_type(function, made, std::move(record), old, newtype);
+  return give_type(function, made, std::move(record), newtype);
 }
 
 int make_hvector(const char* function, MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
@@ -50,7 +52,8 @@ int make_hvector(const char* function, MPI_Count count, MPI_Count blocklength, M
   if (int error = check(function, count, blocklength, oldtype, newtype)) return error;
   Type* old = type_of(oldtype);
   record.combiner = MPI_COMBINER_HVECTOR;
-  return give_type(function, datatype::vector(count, blocklength, stride, *old), std::move(record), old, newtype);
+  record.types = {old};
+  return give_type(function, datatype::vector(count, blocklength, stride, *old), std::move(record), newtype);
 }
 
 int make_resized(const char* function, MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, TypeRecord&& record,
@@ -58,7 +61,8 @@ int make_resized(const char* function, MPI_Datatype oldtype, MPI_Count lb, MPI_C
   if (int error = check(function, 0, 0, oldtype, newtype)) return error;
   Type* old = type_of(oldtype);
   record.combiner = MPI_COMBINER_RESIZED;
-  return give_type(function, datatype::resized(*old, lb, extent), std::move(record), old, newtype);
+  record.types = {old};
+  return give_type(function, datatype::resized(*old, lb, extent), std::move(record), newtype);
 }
 
 }  // namespace

@@ -30,8 +30,8 @@ struct TypeRecord {
   return *static_cast<TypeRecord*>(type.owner);
 }
 
-// Gives a new type to the program: remembers how it was made. `old` is what it was made of. A nullptr `made` is the
-// error of a layout that could not be made.
-[[nodiscard]] int give_type(const char* function, Type* made, TypeRecord&& record, Type* old, MPI_Datatype* newtype);
+// Gives a new type to the program: remembers how it was made. The record's types get their references here. A nullptr
+// `made` is the error of a layout that could not be made.
+[[nodiscard]] int give_type(const char* function, Type* made, TypeRecord&& record, MPI_Datatype* newtype);
 
 }  // namespace weft::mpi

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The copying itself: blocks of one size between their places in a user's buffer and packed bytes. Nothing is read or
+// written beyond the named bytes.
+
+#include <cstdint>
+#include <cstring>
+
+namespace weft::datatype {
+
+enum class Direction { pack, unpack };
+
+// Where blocks lie: at equal distances, or at offsets from a place. next() says where the next one is.
+struct Strided {
+  uintptr_t place;
+  int64_t stride;
+
+  char* next() {
+    char* at = reinterpret_cast<char*>(place);
+    place += static_cast<uintptr_t>(stride);
+    return at;
+  }
+};
+
+struct Listed {
+  uintptr_t place;
+  const int64_t* offset;
+
+  char* next() { return reinterpret_cast<char*>(place + static_cast<uintptr_t>(*offset++)); }
+};
+
+// Moves `count` blocks of `block` bytes.
+template <class Places>
+using Kernel = void (*)(Places places, int64_t count, int64_t block, char* packed);
+
+// The kernel for blocks of this size on this processor.
+template <Direction direction, class Places>
+[[nodiscard]] Kernel<Places> kernel_for(int64_t block);
+
+// The size of a block decides once which loads and stores it takes; the last of them may overlap the one before.
+template <Direction direction, class Unit, int units>
+inline __attribute__((always_inline)) void move_units(char* at, char* packed, int64_t block) {
+  char* to = direction == Direction::pack ? packed : at;
+  const char* from = direction == Direction::pack ? at : packed;
+  const int64_t last = block - static_cast<int64_t>(sizeof(Unit));
+  Unit unit[units];
+  for (int k = 0; k < units - 1; ++k) __builtin_memcpy(&unit[k], from + k * sizeof(Unit), sizeof(Unit));
+  __builtin_memcpy(&unit[units - 1], from + last, sizeof(Unit));
+  for (int k = 0; k < units - 1; ++k) __builtin_memcpy(to + k * sizeof(Unit), &unit[k], sizeof(Unit));
+  __builtin_memcpy(to + last, &unit[units - 1], sizeof(Unit));
+}
+
+using Vector16 = uint64_t __attribute__((vector_size(16)));
+
+// One block of a size that changes from one to the next.
+template <Direction direction>
+inline void move(char* at, char* packed, int64_t bytes) {
+  if (bytes > 64) {
+    const auto size = static_cast<size_t>(bytes);
+    direction == Direction::pack ? std::memcpy(packed, at, size) : std::memcpy(at, packed, size);
+  } else if (bytes > 32) {
+    move_units<direction, Vector16, 2>(at, packed, 32);
+    move_units<direction, Vector16, 2>(at + bytes - 32, packed + bytes - 32, 32);
+  } else if (bytes > 16) {
+    move_units<direction, Vector16, 2>(at, packed, bytes);
+  } else if (bytes >= 8) {
+    move_units<direction, uint64_t, 2>(at, packed, bytes);
+  } else if (bytes >= 4) {
+    move_units<direction, uint32_t, 2>(at, packed, bytes);
+  } else if (bytes >= 2) {
+    move_units<direction, uint16_t, 2>(at, packed, bytes);
+  } else {
+    move_units<direction, uint8_t, 1>(at, packed, 1);
+  }
+}
+
+}  // namespace weft::datatype

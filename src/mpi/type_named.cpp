@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Predefined datatypes found by what they hold: by class and size, by value and index, and by the precision and range
+// that a Fortran program asks a kind for (MPI-5.0, 6.9.4 and 19.1.9).
+
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include "datatype/pack.hpp"
+#include "mpi/functions.hpp"
+#include "mpi/handles.hpp"
+#include "mpi/type_record.hpp"
+
+namespace weft::mpi {
+namespace {
+
+// ---- MPI_Type_match_size
+
+struct Sized {
+  int typeclass;
+  int size;
+  MPI_Datatype type;
+};
+
+const Sized sized[] = {
+    {MPIX_TYPECLASS_LOGICAL, 1, MPI_LOGICAL1},   {MPIX_TYPECLASS_LOGICAL, 2, MPI_LOGICAL2},
+    {MPIX_TYPECLASS_LOGICAL, 4, MPI_LOGICAL4},   {MPIX_TYPECLASS_LOGICAL, 8, MPI_LOGICAL8},
+    {MPIX_TYPECLASS_LOGICAL, 16, MPI_LOGICAL16}, {MPI_TYPECLASS_INTEGER, 1, MPI_INTEGER1},
+    {MPI_TYPECLASS_INTEGER, 2, MPI_INTEGER2},    {MPI_TYPECLASS_INTEGER, 4, MPI_INTEGER4},
+    {MPI_TYPECLASS_INTEGER, 8, MPI_INTEGER8},    {MPI_TYPECLASS_INTEGER, 16, MPI_INTEGER16},
+    {MPI_TYPECLASS_REAL, 2, MPI_REAL2},          {MPI_TYPECLASS_REAL, 4, MPI_REAL4},
+    {MPI_TYPECLASS_REAL, 8, MPI_REAL8},          {MPI_TYPECLASS_REAL, 16, MPI_REAL16},
+    {MPI_TYPECLASS_COMPLEX, 4, MPI_COMPLEX4},    {MPI_TYPECLASS_COMPLEX, 8, MPI_COMPLEX8},
+    {MPI_TYPECLASS_COMPLEX, 16, MPI_COMPLEX16},  {MPI_TYPECLASS_COMPLEX, 32, MPI_COMPLEX32},
+};
+
+const char* class_name(int typeclass) {
+  switch (typeclass) {
+    case MPIX_TYPECLASS_LOGICAL:
+      return "logical";
+    case MPI_TYPECLASS_INTEGER:
+      return "integer";
+    case MPI_TYPECLASS_REAL:
+      return "real";
+    case MPI_TYPECLASS_COMPLEX:
+      return "complex";
+    default:
+      return nullptr;
+  }
+}
+
+// ---- MPI_Type_get_value_index
+
+struct Pair {
+  MPI_Datatype value, index, pair;
+};
+
+const Pair pairs[] = {
+    {MPI_FLOAT, MPI_INT, MPI_FLOAT_INT},      {MPI_DOUBLE, MPI_INT, MPI_DOUBLE_INT},
+    {MPI_LONG, MPI_INT, MPI_LONG_INT},        {MPI_INT, MPI_INT, MPI_2INT},
+    {MPI_SHORT, MPI_INT, MPI_SHORT_INT},      {MPI_LONG_DOUBLE, MPI_INT, MPI_LONG_DOUBLE_INT},
+    {MPI_REAL, MPI_REAL, MPI_2REAL},          {MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_2DOUBLE_PRECISION},
+    {MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER},
+};
+
+// ---- MPI_Type_create_f90_real, _complex and _integer
+
+// The kinds that gfortran has on x86-64: up to which decimal digits and exponent.
+struct RealKind {
+  int precision;
+  int range;
+  MPI_Datatype real, complex;
+};
+const RealKind real_kinds[] = {
+    {6, 37, MPI_REAL4, MPI_COMPLEX8},
+    {15, 307, MPI_REAL8, MPI_COMPLEX16},
+    {18, 4931, MPI_LONG_DOUBLE, MPI_C_LONG_DOUBLE_COMPLEX},
+    {33, 4931, MPI_REAL16, MPI_COMPLEX32},
+};
+
+struct IntegerKind {
+  int range;
+  MPI_Datatype type;
+};
+const IntegerKind integer_kinds[] = {
+    {2, MPI_INTEGER1}, {4, MPI_INTEGER2}, {9, MPI_INTEGER4}, {18, MPI_INTEGER8}, {38, MPI_INTEGER16},
+};
+
+// The same arguments give the same handle (MPI-5.0, 19.1.9): they are made once and kept until the process ends.
+constinit base::Lock kept_lock;
+using Arguments = std::tuple<int, int, int>;  // combiner, precision, range
+std::map<Arguments, Type*>& kept() {
+  static auto* types = new std::map<Arguments, Type*>;
+  return *types;
+}
+
+Type* make_kept(MPI_Datatype like, TypeRecord&& record) {
+  Type* made = datatype::duplicate(*type_of(like));
+  if (made == nullptr) return nullptr;
+  made->predefined = true;
+  made->owner = new TypeRecord(std::move(record));
+  return made;
+}
+
+int give_kept(const char* function, MPI_Datatype like, TypeRecord&& record, MPI_Datatype* newtype) {
+  const Arguments arguments = {record.combiner, record.integers.front(), record.integers.back()};
+  Type* made;
+  {
+    std::lock_guard lock(kept_lock);
+    Type*& place = kept()[arguments];
+    if (place == nullptr) place = make_kept(like, std::move(record));
+    made = place;
+  }
+  if (made == nullptr) return no_memory(nullptr, function, "a datatype");
+  *newtype = handle_of<MPI_Datatype>(made);
+  return MPI_SUCCESS;
+}
+
+int create_real(const char* function, int combiner, int p, int r, MPI_Datatype* newtype) {
+  if (!is_running()) return not_running(function);
+  if (newtype == nullptr) return null_argument(nullptr, function, "newtype");
+  if (p == MPI_UNDEFINED && r == MPI_UNDEFINED) {
+    return fail(nullptr, function, MPI_ERR_ARG, "p and r are MPI_UNDEFINED: one of them must be given");
+  }
+  for (int number : {p, r}) {
+    if (number >= 0 || number == MPI_UNDEFINED) continue;
+    return fail(nullptr, function, MPI_ERR_ARG, "p is %d and r is %d: a number must not be negative", p, r);
+  }
+  for (const RealKind& kind : real_kinds) {
+    if ((p != MPI_UNDEFINED && p > kind.precision) || (r != MPI_UNDEFINED && r > kind.range)) continue;
+    const MPI_Datatype like = combiner == MPI_COMBINER_F90_REAL ? kind.real : kind.complex;
+    return give_kept(function, like, {.combiner = combiner, .integers = {p, r}}, newtype);
+  }
+  return fail(nullptr, function, MPI_ERR_ARG, "no kind has precision %d and range %d: at most 33 digits and 4931", p,
+              r);
+}
+
+}  // namespace
+
+// A type to compare with is found for every size of a Fortran kind; it is predefined and must not be freed.
+int type_match_size(int typeclass, int size, MPI_Datatype* datatype) {
+  static const char* function = "MPI_Type_match_size";
+  if (!is_running()) return not_running(function);
+  if (datatype == nullptr) return null_argument(nullptr, function, "datatype");
+  const char* name = class_name(typeclass);
+  if (name == nullptr) {
+    return fail(nullptr, function, MPI_ERR_ARG, "typeclass is %d: it must be one of MPI_TYPECLASS_...", typeclass);
+  }
+  for (const Sized& row : sized) {
+    if (row.typeclass != typeclass || row.size != size) continue;
+    *datatype = row.type;
+    return MPI_SUCCESS;
+  }
+  return fail(nullptr, function, MPI_ERR_ARG, "there is no %s datatype of %d bytes", name, size);
+}
+
+// The named pairs are the ones there are: for all others MPI_DATATYPE_NULL.
+int type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype* pair_type) {
+  static const char* function = "MPI_Type_get_value_index";
+  if (type_of(value_type) == nullptr) return bad_type(nullptr, function, value_type);
+  if (type_of(index_type) == nullptr) return bad_type(nullptr, function, index_type);
+  if (pair_type == nullptr) return null_argument(nullptr, function, "pair_type");
+  *pair_type = MPI_DATATYPE_NULL;
+  for (const Pair& row : pairs) {
+    if (row.value == value_type && row.index == index_type) *pair_type = row.pair;
+  }
+  return MPI_SUCCESS;
+}
+
+int type_create_f90_real(int p, int r, MPI_Datatype* newtype) {
+  return create_real("MPI_Type_create_f90_real", MPI_COMBINER_F90_REAL, p, r, newtype);
+}
+
+int type_create_f90_complex(int p, int r, MPI_Datatype* newtype) {
+  return create_real("MPI_Type_create_f90_complex", MPI_COMBINER_F90_COMPLEX, p, r, newtype);
+}
+
+int type_create_f90_integer(int r, MPI_Datatype* newtype) {
+  static const char* function = "MPI_Type_create_f90_integer";
+  if (!is_running()) return not_running(function);
+  if (newtype == nullptr) return null_argument(nullptr, function, "newtype");
+  if (r < 0) return fail(nullptr, function, MPI_ERR_ARG, "r is %d: it must not be negative", r);
+  for (const IntegerKind& kind : integer_kinds) {
+    if (r > kind.range) continue;
+    return give_kept(function, kind.type, {.combiner = MPI_COMBINER_F90_INTEGER, .integers = {r}}, newtype);
+  }
+  return fail(nullptr, function, MPI_ERR_ARG, "no kind has range %d: at most 38", r);
+}
+
+}  // namespace weft::mpi
