@@ -24,7 +24,18 @@ External32 form_of(const Type& type) {
   return datatype::external32_of(type.basic, c_long);
 }
 
+// A type of one basic, or a named pair.
+bool is_leaf(const Type& type) {
+  return type.predefined && type.pair_value == datatype::Basic::none;
+}
+
+// A struct, or the pair that is like one.
+bool has_parts(const TypeRecord& record) {
+  return record.combiner == MPI_COMBINER_STRUCT || record.combiner == MPI_COMBINER_VALUE_INDEX;
+}
+
 int64_t block_length(const TypeRecord& record, size_t block) {
+  if (record.combiner == MPI_COMBINER_VALUE_INDEX) return 1;
   return record.large_counts.empty() ? record.integers[block + 1] : record.large_counts[block + 1];
 }
 
@@ -32,14 +43,14 @@ int64_t block_length(const TypeRecord& record, size_t block) {
 // it returns false. All constructors but struct repeat one type: how often follows from the sizes.
 template <class Visit>
 bool for_each_run(const Type* type, int64_t count, Visit& visit) {
-  while (!type->predefined && record_of(*type).combiner != MPI_COMBINER_STRUCT) {
+  while (!is_leaf(*type) && !has_parts(record_of(*type))) {
     if (type->size == 0) return true;
     const Type* old = record_of(*type).types.front();
     count *= type->size / old->size;
     type = old;
   }
   if (type->size == 0) return true;
-  if (type->predefined) return visit(form_of(*type), count);
+  if (is_leaf(*type)) return visit(form_of(*type), count);
   const TypeRecord& record = record_of(*type);
   for (int64_t i = 0; i < count; ++i) {
     for (size_t block = 0; block < record.types.size(); ++block) {
@@ -52,13 +63,13 @@ bool for_each_run(const Type* type, int64_t count, Visit& visit) {
 // Bytes of one element outside. No product leaves 64 bits: every basic has at most as many bytes outside as inside.
 int64_t external_size(const Type* type) {
   int64_t factor = 1;
-  while (!type->predefined && record_of(*type).combiner != MPI_COMBINER_STRUCT) {
+  while (!is_leaf(*type) && !has_parts(record_of(*type))) {
     if (type->size == 0) return 0;
     const Type* old = record_of(*type).types.front();
     factor *= type->size / old->size;
     type = old;
   }
-  if (type->predefined) return factor * form_of(*type).external_size();
+  if (is_leaf(*type)) return factor * form_of(*type).external_size();
   const TypeRecord& record = record_of(*type);
   int64_t bytes = 0;
   for (size_t block = 0; block < record.types.size(); ++block) {

@@ -6,8 +6,11 @@
 #include <map>
 #include <mutex>
 #include <tuple>
+#include <utility>
 
 #include "datatype/pack.hpp"
+#include "datatype/predefined.hpp"
+#include "datatype/reduce.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/handles.hpp"
 #include "mpi/type_record.hpp"
@@ -64,6 +67,38 @@ const Pair pairs[] = {
     {MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER},
 };
 
+constinit base::Lock kept_lock;  // of what is made once and kept until the process ends
+
+// Integers as index, and values that have an order. The layout is that of the C struct.
+bool has_pair(const Type& value, const Type& index) {
+  const bool counts = index.basic >= datatype::Basic::int8 && index.basic <= datatype::Basic::uint64;
+  return value.predefined && index.predefined && counts &&
+         datatype::pair_kernel(datatype::Reduction::minloc, value.basic, index.basic) != nullptr;
+}
+
+Type* make_pair(Type& value, Type& index) {
+  const datatype::Part parts[] = {{0, 1, &value},
+                                  {datatype::pair_size(value.basic, index.basic).second_offset, 1, &index}};
+  Type* made = datatype::structure(parts, 2);
+  if (made == nullptr) return nullptr;
+  made->committed = true;
+  made->predefined = true;
+  made->pair_value = value.basic;
+  made->pair_index = index.basic;
+  made->name = "a pair of value and index";
+  made->owner = new TypeRecord{.combiner = MPI_COMBINER_VALUE_INDEX, .types = {&value, &index}};
+  return made;
+}
+
+// The same arguments give the same handle.
+Type* unnamed_pair(Type& value, Type& index) {
+  static auto* made = new std::map<std::pair<Type*, Type*>, Type*>;
+  std::lock_guard lock(kept_lock);
+  Type*& place = (*made)[{&value, &index}];
+  if (place == nullptr) place = make_pair(value, index);
+  return place;
+}
+
 // ---- MPI_Type_create_f90_real, _complex and _integer
 
 // The kinds that gfortran has on x86-64: up to which decimal digits and exponent.
@@ -87,8 +122,7 @@ const IntegerKind integer_kinds[] = {
     {2, MPI_INTEGER1}, {4, MPI_INTEGER2}, {9, MPI_INTEGER4}, {18, MPI_INTEGER8}, {38, MPI_INTEGER16},
 };
 
-// The same arguments give the same handle (MPI-5.0, 19.1.9): they are made once and kept until the process ends.
-constinit base::Lock kept_lock;
+// The same arguments give the same handle (MPI-5.0, 19.1.9).
 using Arguments = std::tuple<int, int, int>;  // combiner, precision, range
 std::map<Arguments, Type*>& kept() {
   static auto* types = new std::map<Arguments, Type*>;
@@ -155,16 +189,25 @@ int type_match_size(int typeclass, int size, MPI_Datatype* datatype) {
   return fail(nullptr, function, MPI_ERR_ARG, "there is no %s datatype of %d bytes", name, size);
 }
 
-// The named pairs are the ones there are: for all others MPI_DATATYPE_NULL.
+// A named pair where there is one, else one without a name; MPI_DATATYPE_NULL where MPI_MINLOC has no meaning.
 int type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype* pair_type) {
   static const char* function = "MPI_Type_get_value_index";
-  if (type_of(value_type) == nullptr) return bad_type(nullptr, function, value_type);
-  if (type_of(index_type) == nullptr) return bad_type(nullptr, function, index_type);
+  Type* value = type_of(value_type);
+  Type* index = type_of(index_type);
+  if (value == nullptr) return bad_type(nullptr, function, value_type);
+  if (index == nullptr) return bad_type(nullptr, function, index_type);
   if (pair_type == nullptr) return null_argument(nullptr, function, "pair_type");
-  *pair_type = MPI_DATATYPE_NULL;
   for (const Pair& row : pairs) {
-    if (row.value == value_type && row.index == index_type) *pair_type = row.pair;
+    if (row.value != value_type || row.index != index_type) continue;
+    *pair_type = row.pair;
+    return MPI_SUCCESS;
   }
+  Type* made = nullptr;
+  if (has_pair(*value, *index)) {
+    made = unnamed_pair(*value, *index);
+    if (made == nullptr) return no_memory(nullptr, function, "a datatype");
+  }
+  *pair_type = made != nullptr ? handle_of<MPI_Datatype>(made) : MPI_DATATYPE_NULL;
   return MPI_SUCCESS;
 }
 

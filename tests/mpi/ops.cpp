@@ -230,6 +230,39 @@ void pairs() {
   check_pair<int, int>(MPI_2INTEGER, "MPI_2INTEGER");
 }
 
+template <class Value, class Index>
+void check_unnamed(MPI_Datatype value, MPI_Datatype index, const char* name) {
+  MPI_Datatype pair_type = MPI_DATATYPE_NULL;
+  EXPECT_CLASS(MPI_Type_get_value_index(value, index, &pair_type), MPI_SUCCESS);
+  check_pair<Value, Index>(pair_type, name);
+}
+
+void unnamed_pairs() {
+  check_unnamed<double, uint64_t>(MPI_DOUBLE, MPI_UINT64_T, "MPI_DOUBLE with MPI_UINT64_T");
+  check_unnamed<int8_t, int64_t>(MPI_INT8_T, MPI_INT64_T, "MPI_INT8_T with MPI_INT64_T");
+  check_unnamed<long, long>(MPI_LONG, MPI_LONG, "MPI_LONG with MPI_LONG");
+  check_unnamed<uint64_t, MPI_Aint>(MPI_UNSIGNED_LONG, MPI_AINT, "MPI_UNSIGNED_LONG with MPI_AINT");
+  check_unnamed<long double, short>(MPI_LONG_DOUBLE, MPI_SHORT, "MPI_LONG_DOUBLE with MPI_SHORT");
+  check_unnamed<Float128, Int128>(MPI_REAL16, MPI_INTEGER16, "MPI_REAL16 with MPI_INTEGER16");
+  // Across ranks, where the elements travel.
+  struct Pair {
+    double value;
+    uint64_t index;
+  };
+  MPI_Datatype type;
+  MPI_Type_get_value_index(MPI_DOUBLE, MPI_UINT64_T, &type);
+  Pair in[1000], out[1000];
+  for (int i = 0; i < 1000; ++i) {
+    in[i] = {static_cast<double>((rank + i) % size), (uint64_t{1} << 40) + static_cast<uint64_t>(rank)};
+  }
+  EXPECT_CLASS(MPI_Allreduce(in, out, 1000, type, MPI_MAXLOC, MPI_COMM_WORLD), MPI_SUCCESS);
+  for (int i = 0; i < 1000; ++i) {
+    const int best = (size - 1 - i % size + size) % size;
+    EXPECT(out[i].value == size - 1 && out[i].index == (uint64_t{1} << 40) + static_cast<uint64_t>(best),
+           "element %d is %g", i, out[i].value);
+  }
+}
+
 // ---- what is no number, across ranks: the result is the same wherever it was
 
 void nans_arrive() {
@@ -347,6 +380,7 @@ int main(int argc, char** argv) {
   floats();
   complexes();
   pairs();
+  unnamed_pairs();
   nans_arrive();
   more_than_an_int_counts();
   commutes();

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Predefined datatypes that are asked for by what they hold: by class and size, value and index, precision and range.
 #include <climits>
+#include <cstddef>
+#include <cstdint>
 
 #include "expect.hpp"
 
@@ -51,6 +53,59 @@ void pairs() {
   EXPECT_CLASS(MPI_Type_get_value_index(MPI_INT, MPI_DATATYPE_NULL, &pair), MPI_ERR_TYPE);
   EXPECT_CLASS(MPI_Type_get_value_index(MPI_INT, MPI_INT, nullptr), MPI_ERR_ARG);
   EXPECT(pair == MPI_BYTE, "a failed call wrote a datatype");
+}
+
+// A pair without a name is what the C struct is, and says what it was made of.
+void unnamed_pairs() {
+  struct Struct {
+    double value;
+    uint64_t index;
+  };
+  struct Short {
+    int8_t value;
+    int64_t index;
+  };
+  const struct {
+    MPI_Datatype value, index;
+    int size, extent, place;
+  } rows[] = {{MPI_DOUBLE, MPI_UINT64_T, 16, sizeof(Struct), offsetof(Struct, index)},
+              {MPI_INT8_T, MPI_INT64_T, 9, sizeof(Short), offsetof(Short, index)},
+              {MPI_INT64_T, MPI_INT64_T, 16, 16, 8},
+              {MPI_LONG_DOUBLE, MPI_SHORT, 18, 32, 16},
+              {MPI_REAL2, MPI_INTEGER1, 3, 4, 2},
+              {MPI_AINT, MPI_INTEGER16, 24, 32, 16}};
+  for (const auto& row : rows) {
+    const int number = static_cast<int>(&row - rows);
+    MPI_Datatype pair = MPI_DATATYPE_NULL, again = MPI_DATATYPE_NULL, parts[2];
+    EXPECT_CLASS(MPI_Type_get_value_index(row.value, row.index, &pair), MPI_SUCCESS);
+    EXPECT_CLASS(MPI_Type_get_value_index(row.value, row.index, &again), MPI_SUCCESS);
+    EXPECT(pair != MPI_DATATYPE_NULL && pair == again, "row %d: no pair, or another one", number);
+    MPI_Aint low = -1, extent = -1;
+    int size = -1, integers = -1, addresses = -1, types = -1, combiner = -1;
+    MPI_Type_size(pair, &size);
+    MPI_Type_get_extent(pair, &low, &extent);
+    EXPECT(size == row.size && low == 0 && extent == row.extent, "row %d: size %d, extent %d", number, size,
+           static_cast<int>(extent));
+    MPI_Type_get_envelope(pair, &integers, &addresses, &types, &combiner);
+    EXPECT(integers == 0 && addresses == 0 && types == 2 && combiner == MPI_COMBINER_VALUE_INDEX, "row %d: combiner %d",
+           number, combiner);
+    EXPECT_CLASS(MPI_Type_get_contents(pair, 0, 0, 2, nullptr, nullptr, parts), MPI_SUCCESS);
+    EXPECT(parts[0] == row.value && parts[1] == row.index, "row %d: other parts", number);
+    EXPECT_CLASS(MPI_Type_free(&again), MPI_ERR_TYPE);
+    // Packed by hand: value and index, in the native representation and in external32.
+    unsigned char from[64] = {}, to[64] = {}, packed[64] = {};
+    for (int i = 0; i < row.extent; ++i) from[i] = static_cast<unsigned char>(i + 1);
+    int position = 0;
+    MPI_Pack(from, 1, pair, packed, sizeof packed, &position, MPI_COMM_SELF);
+    EXPECT(position == row.size, "row %d: %d bytes", number, position);
+    position = 0;
+    MPI_Unpack(packed, row.size, &position, to, 1, pair, MPI_COMM_SELF);
+    EXPECT(to[0] == from[0] && to[row.place] == from[row.place], "row %d: other bytes", number);
+    MPI_Aint bytes = -1, at = 0;
+    EXPECT_CLASS(MPI_Pack_external_size("external32", 1, pair, &bytes), MPI_SUCCESS);
+    EXPECT_CLASS(MPI_Pack_external("external32", from, 1, pair, packed, sizeof packed, &at), MPI_SUCCESS);
+    EXPECT(at == bytes, "row %d: %d bytes of %d", number, static_cast<int>(at), static_cast<int>(bytes));
+  }
 }
 
 // The datatype has this size and remembers what was asked for; asking again gives the same handle, freeing is an error.
@@ -146,6 +201,7 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   sizes();
   pairs();
+  unnamed_pairs();
   kinds();
   use();
   wrong_kinds();
