@@ -72,9 +72,9 @@ struct Type : base::Object {
   base::HolderCount references;
   bool marked = false;   // the bounds were set by resized(): they outweigh those of unmarked parts (MPI-5.0, 5.1.6)
   int8_t alignment = 1;  // what its basics need in a C struct
-  Basic pair_value = Basic::none;  // of an unnamed pair of value and index (MPI_Type_get_value_index): its two parts,
-  Basic pair_index = Basic::none;  // laid out as pair_size() says
   const Signature* signature = nullptr;  // its basics in order, repeated up to the size, when they are several
+  Basic pair_value = Basic::none;        // of an unnamed pair of value and index (MPI_Type_get_value_index): its two
+  Basic pair_index = Basic::none;        // parts, laid out as pair_size() says
   int64_t basic_count = 0;               // basic elements in one element, for MPI_Get_elements; a pair is two
   const char* name = "";
   void* owner = nullptr;  // what src/mpi keeps of it: how it was made, its name, attributes. Not derived
