@@ -23,6 +23,17 @@ constinit base::IntSetting get_limit{{.name = "WEFT_R0_LIMIT",
                                      {0, int64_t{1} << 40}};
 WEFT_SETTING(get_limit);
 
+// Between cores far from each other R0 moved 4 MiB with gaps at one end at 4 to 8 GB/s and R1 at 3 to 3.5, but 128 KiB
+// at 6 and R1 at 7; between cores that share a cache R1 is faster at any size (docs/performance.md, "Layouts with
+// gaps").
+constinit base::IntSetting gaps_from{
+    {.name = "WEFT_R0_GAPS_FROM",
+     .help = "smallest message of a layout with gaps that is copied between the two memories (R0); below: R1",
+     .unit = base::Unit::bytes},
+    1 << 20,
+    {0, int64_t{1} << 40}};
+WEFT_SETTING(gaps_from);
+
 constinit base::BoolSetting rendezvous{
     {.name = "WEFT_RENDEZVOUS",
      .help = "ask the receiver before sending large messages; off: all data goes through "
@@ -77,7 +88,8 @@ void fetch(Request& r, const Envelope& envelope, const wire::Announce& announced
   if (own && gaps) {
     copy_own(*reinterpret_cast<const Request*>(announced.send), r, wanted);
   } else if (wanted != 0) {
-    const bool direct = announced.memory.key != MemoryRef::no_key || wanted <= get_limit.value() || own;
+    const bool direct = (announced.memory.key != MemoryRef::no_key || wanted <= get_limit.value() || own) &&
+                        (!gaps || wanted >= gaps_from.value());
     if (direct && share(r, envelope, announced, wanted)) return;
     if (!direct || announced.readable == 0 ||
         get_data(lanes[envelope.lane], peer, announced.memory, r, 0, wanted) != 0) {
