@@ -190,7 +190,10 @@ class Matcher {
   bool keeps_any() const { return busy_.load(std::memory_order_relaxed) != 1; }
 
   // Messages kept now. Any thread may ask.
-  uint32_t kept() const { return busy_.load(std::memory_order_relaxed) - extra_; }
+  uint32_t kept() const {
+    const uint32_t busy = busy_.load(std::memory_order_relaxed);
+    return busy > extra_ ? busy - extra_ : 0;  // it may look while share() is at work
+  }
 
  private:
   static constexpr uint32_t bin_count = 256;

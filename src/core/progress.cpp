@@ -66,8 +66,7 @@ bool try_progress(Lane& lane) {
   if (!guard.held()) return false;
   const bool moved = progress_lane(lane);
   if (lane.at_work.load(std::memory_order_relaxed)) {
-    lane.at_work.store(lane.streams != nullptr || lane.pulls != nullptr || lane.pushes != nullptr,
-                       std::memory_order_relaxed);
+    lane.at_work.store(lane.streams != nullptr || share_open(lane), std::memory_order_relaxed);
   }
   return moved;
 }

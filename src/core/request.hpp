@@ -41,7 +41,7 @@ enum class Mode : uint8_t { standard, synchronous, ready, buffered };
 // Facts of a request that are set apart from its life.
 struct RequestFlags {
   bool active : 1;      // started and not yet completed by a Wait or Test; false only for inactive persistent ones
-  bool persistent : 1;  // stays after completion, until freed
+  bool persistent : 1;  // stays after completion, until freed; also of generalized ones, to tell both by one test
   bool cancelled : 1;
   bool shared : 1;       // done_send: never freed
   bool generalized : 1;  // completed by the program, whose functions tell its status: mpi/grequest.cpp

@@ -100,6 +100,8 @@ void close_lanes() {
       std::free(u);
     }
     lane.free_unexpected_count = 0;
+    std::free(lane.chunk);
+    lane.chunk = nullptr;
   }
 }
 

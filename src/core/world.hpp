@@ -31,6 +31,7 @@ struct Peer {
   Stamps stamps;
   int32_t rank = -1;
   std::atomic<bool> readable = false;  // a direct read of the peer's memory has worked
+  std::atomic<bool> writes = true;     // the peer has not failed to write into our memory
 
   // Under world.queue_lock, but for `queued`. In order; while there is one, whatever is sent to the peer goes behind.
   std::atomic<bool> queued = false;

@@ -7,24 +7,14 @@
 #include <cstring>
 #include <new>
 
+#include "datatype/grow.hpp"
+
 namespace weft::datatype {
 namespace {
 
 // A small list inside a list becomes part of it: walking it costs less than a level more. The limit keeps a chain of
 // nested structs from doubling its lists at every level.
 constexpr int64_t splice_most = 16;
-
-// Makes room for one more; false when there is no memory.
-template <class T, class Count>
-bool grow(T*& array, Count used, Count& room) {
-  if (used < room) return true;
-  const Count wanted = room == 0 ? 8 : 2 * room;
-  auto* larger = static_cast<T*>(std::realloc(static_cast<void*>(array), static_cast<size_t>(wanted) * sizeof(T)));
-  if (!larger) return false;
-  array = larger;
-  room = wanted;
-  return true;
-}
 
 // A list of one block, which is this nest; it takes the nest's hold on its blocks. nullptr: no memory.
 Blocks* wrap(const Nest& nest, int64_t bytes) {

@@ -293,6 +293,8 @@ Kernel kernel(Reduction reduction, Basic basic, Vectors use) {
       return logical<uint64_t>(reduction, use);
     case Basic::logical128:
       return logical<Int128>(reduction, use);
+    case Basic::character:  // as C's char; not of the standard
+      return integer<std::conditional_t<std::is_signed_v<char>, int8_t, uint8_t>, uint8_t>(reduction, use);
     case Basic::byte:
       return bitwise<uint8_t>(reduction, use);
     default:

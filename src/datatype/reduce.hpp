@@ -24,8 +24,9 @@ enum class Vectors : uint8_t { baseline, avx2, avx512 };
 // What the processor has.
 [[nodiscard]] Vectors vectors();
 
-// The kernel for this operation on this type; nullptr when the standard does not allow the pair. A Basic does not
-// tell C from Fortran integers, so the logical operations also take the latter.
+// The kernel for this operation on this type; nullptr when there is none. That is what the standard allows, and two
+// things that programs do elsewhere: a Basic does not tell C from Fortran integers, so the logical operations also take
+// the latter, and characters are integers.
 [[nodiscard]] Kernel kernel(Reduction reduction, Basic basic, Vectors use = vectors());
 
 // The same for a pair of a value and an index that has the layout of its C struct, pair_size(): minloc, maxloc, replace

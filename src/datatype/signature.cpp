@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "datatype/grow.hpp"
+
 namespace weft::datatype {
 namespace {
 
@@ -111,13 +113,7 @@ bool SignatureList::push(int64_t count, Basic basic, const Signature* inside) {
       return true;
     }
   }
-  if (count_ == room_) {
-    const int64_t wanted = room_ == 0 ? 8 : 2 * room_;
-    void* larger = std::realloc(runs_, static_cast<size_t>(wanted) * sizeof(SignatureRun));
-    if (!larger) return false;
-    runs_ = static_cast<SignatureRun*>(larger);
-    room_ = wanted;
-  }
+  if (!grow(runs_, count_, room_)) return false;
   hold(inside);
   runs_[count_++] = {count, basic, inside, 0, 0};
   return true;

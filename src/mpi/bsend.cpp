@@ -23,10 +23,9 @@ constinit BsendBuffer* attached = nullptr;  // all of them
 // The communicator's own buffer, else that of its session, else that of the process (MPI-5.0, 3.6). With the lock.
 BsendBuffer* buffer_for(const Comm& comm) {
   if (comm.bsend != nullptr) return comm.bsend;
-  if (comm.session != nullptr && comm.session->kind == base::Kind::session) {
-    return static_cast<Session*>(comm.session)->bsend;
-  }
-  return process_buffer;
+  const bool in_session = comm.session != nullptr && comm.session->kind == base::Kind::session;
+  BsendBuffer* of_session = in_session ? static_cast<Session*>(comm.session)->bsend : nullptr;
+  return of_session != nullptr ? of_session : process_buffer;
 }
 
 // Takes a buffer from its owner: no message enters it any more. With the lock.

@@ -113,6 +113,13 @@ void Check::one_group() {
                 comm_text(*comm_).c_str());
 }
 
+void Check::topology() {
+  if (failed() || comm_->neighbours != nullptr) [[likely]]
+    return;
+  error_ = fail(comm_, function_, MPI_ERR_TOPOLOGY, "%s has no virtual topology, so it has no neighbours",
+                comm_text(*comm_).c_str());
+}
+
 int Check::done(int32_t error) {
   if (error == core::no_error) [[likely]]
     return MPI_SUCCESS;

@@ -56,6 +56,7 @@ class Check {
   void array(const void* array, const char* name);
   void no_in_place(const void* buffer, const char* where);
   void one_group();  // an intercommunicator will not do
+  void topology();   // the communicator must have one
 
   // The result of the operation, as the MPI call returns it.
   [[nodiscard]] int done(int32_t error);

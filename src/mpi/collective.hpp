@@ -55,8 +55,8 @@ template <class Plan>
   return form.is_blocking() ? check.done(coll::execute(check.comm(), plan)) : launch(check, form, plan);
 }
 
-// Whether a request is of a nonblocking or persistent collective operation: it can be neither cancelled nor freed while
-// it is under way (MPI-5.0, 6.12 and 6.13).
+// Whether a request is of a nonblocking or persistent collective operation: it cannot be cancelled, nor
+// freed while it is under way (MPI-5.0, 6.12 and 6.13).
 [[nodiscard]] bool is_collective(const Request& request);
 
 // ---- The operations

@@ -21,10 +21,10 @@
 namespace weft::mpi {
 namespace {
 
-// With the hints of `from`, or those of `info` (nullptr: none).
-int duplicate(const char* function, Comm& from, bool same_hints, const Info* info, MPI_Comm* newcomm) {
-  uint8_t asserts = same_hints ? from.asserts.load(std::memory_order_relaxed) : 0;
-  const int wrong = same_hints ? MPI_SUCCESS : read_hints(function, from, info, asserts);  // all take part all the same
+// With the hints of `info` (nullptr: none); those of the parent are not inherited (MPI-5.0, 7.4.4).
+int duplicate(const char* function, Comm& from, const Info* info, MPI_Comm* newcomm) {
+  uint8_t asserts = 0;
+  const int wrong = read_hints(function, from, info, asserts);  // all take part all the same
   uint64_t bits = wrong == MPI_SUCCESS ? hints_to_agree(asserts) : 0;
   uint32_t context = 0;
   if (int error = agree_on_context(function, everybody(from), context, &bits)) return error;
@@ -135,7 +135,7 @@ int comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
   Comm* c = comm_of(comm);
   if (c == nullptr) return bad_comm(function, comm);
   if (newcomm == nullptr) return null_argument(c, function, "newcomm");
-  return duplicate(function, *c, true, nullptr, newcomm);
+  return duplicate(function, *c, nullptr, newcomm);
 }
 
 int comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
@@ -145,7 +145,7 @@ int comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
   const Info* given = info_of(info);
   if (given == nullptr && info != MPI_INFO_NULL) return bad_info(c, function, info);
   if (newcomm == nullptr) return null_argument(c, function, "newcomm");
-  return duplicate(function, *c, false, given, newcomm);
+  return duplicate(function, *c, given, newcomm);
 }
 
 int comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {

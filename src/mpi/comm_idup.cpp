@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_Comm_idup (MPI-5.0, 7.4.2). The copy is made at once, with the attributes of that moment; its context is agreed
-// on in the background, by the same rounds of messages as agree() has: each begins when the one before has ended,
-// whoever makes progress then. Several may be under way on one communicator: all ranks begin them in the same order, so
-// counting them gives each messages of its own.
+// MPI_Comm_idup (MPI-5.0, 7.4.2). The copy is made at once, with the attributes of that moment; programs ask it for its
+// size before the operation completes, though they must not. Its context is agreed on in the background, by the same
+// rounds of messages as agree() has: each begins when the one before has ended, whoever makes progress then. Several
+// may be under way on one communicator: all ranks begin them in the same order, so counting them gives each messages of
+// its own.
 
 #include <atomic>
 #include <new>
@@ -15,7 +16,6 @@
 #include "mpi/handles.hpp"
 #include "mpi/info.hpp"
 #include "mpi/number.hpp"
-#include "mpi/p2p.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -25,40 +25,29 @@ struct Unfinished {
   Team team;
   Offer offer;
   Vote vote;
-  Comm* copy;         // no communicator yet
-  MPI_Comm* newcomm;  // the program's
-  Request* request;   // the program's
+  Request* request;  // the program's; keeps the copy, which may be freed before
+  Request* anchor;   // keeps the parent
   Vote received{};
   Vote sent{};  // as long as the message is under way
   int64_t distance = 1;
   std::atomic<int> open = 0;  // messages of this round, two at its begin
 };
 
-void forget_copy(Comm* copy) {
-  (void)delete_attributes(*copy);
-  release_comm_parts(*copy);
-  base::destroy_object(copy);
-}
-
 // What the request ends with. The standard's error classes are core's here.
 int32_t give_context(Unfinished& u) {
   const int32_t failed = std::atomic_ref(u.request->error).load(std::memory_order_relaxed);
   if (failed != core::no_error) return failed;
   if (!try_settle(u.offer, u.vote.offer)) return core::other_error;
-  Comm& copy = *u.copy;
+  auto& copy = static_cast<Comm&>(*u.request->comm);
   set_agreed_hints(copy, u.vote.bits);
   set_context(copy, hold_context(u.team, u.vote.offer));
-  copy.kind = base::Kind::communicator;
   return core::no_error;
 }
 
 void finish(Unfinished* u) {
   Request* request = u->request;
   request->error = give_context(*u);
-  if (request->error != core::no_error) {
-    *u->newcomm = MPI_COMM_NULL;
-    forget_copy(u->copy);
-  }
+  core::free_request(u->anchor);
   delete u;
   core::complete(*request);
 }
@@ -99,20 +88,11 @@ void advance(Unfinished* u) {
   core::start_send(*send, to.context, to.rank, tag);
 }
 
-int duplicate(const char* function, Comm& from, bool same_hints, const Info* info, MPI_Comm* newcomm,
-              MPI_Request* request) {
-  uint8_t asserts = same_hints ? from.asserts.load(std::memory_order_relaxed) : 0;
-  if (!same_hints) {
-    if (int error = read_hints(function, from, info, asserts)) return error;
-  }
-  Request* r = core::new_request(from, core::Role::composite);
-  if (r == nullptr) return no_memory(&from, function);
+int duplicate(const char* function, Comm& from, const Info* info, MPI_Comm* newcomm, MPI_Request* request) {
+  uint8_t asserts = 0;
+  if (int error = read_hints(function, from, info, asserts)) return error;
   Comm* copy = new_twin(from, no_context);
-  if (copy == nullptr) {
-    core::free_request(r);
-    return no_memory(&from, function, "a communicator");
-  }
-  copy->kind = base::Kind::free;
+  if (copy == nullptr) return no_memory(&from, function, "a communicator");
   copy->asserts.store(asserts, std::memory_order_relaxed);
   if (same_hints) {
     copy_memory_assertion(from, *copy);
@@ -120,17 +100,24 @@ int duplicate(const char* function, Comm& from, bool same_hints, const Info* inf
     take_memory_assertion(*copy, info);
   }
   if (int error = copy_attributes(from, *copy)) {
-    forget_copy(copy);
-    core::free_request(r);
+    (void)delete_attributes(*copy);
+    destroy_comm(copy);
     return fail(&from, function, error, "a copy callback of an attribute returned an error");
   }
+  Request* r = core::new_request(*copy, core::Role::composite);
+  Request* anchor = core::new_request(from, core::Role::composite);
   const Team team = everybody(from, background_creation_tag(from.idups.fetch_add(1, std::memory_order_relaxed)));
   const Offer offer = Offer::of(team.size, team.rank);
-  auto* u = new (std::nothrow) Unfinished{team, offer, {offer.vote, hints_to_agree(asserts)}, copy, newcomm, r};
+  auto* u = r == nullptr || anchor == nullptr
+                ? nullptr
+                : new (std::nothrow) Unfinished{team, offer, {offer.vote, hints_to_agree(asserts)}, r, anchor};
   if (u == nullptr) {
+    for (Request* taken : {r, anchor}) {
+      if (taken != nullptr) core::free_request(taken);
+    }
     (void)try_settle(offer, no_offer);
-    forget_copy(copy);
-    core::free_request(r);
+    (void)delete_attributes(*copy);
+    destroy_comm(copy);
     return no_memory(&from, function, "a communicator");
   }
   r->source = MPI_ANY_SOURCE;
@@ -156,7 +143,7 @@ int check(const char* function, MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* r
 int comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
   static const char* function = "MPI_Comm_idup";
   if (int error = check(function, comm, newcomm, request)) return error;
-  return duplicate(function, *comm_of(comm), true, nullptr, newcomm, request);
+  return duplicate(function, *comm_of(comm), nullptr, newcomm, request);
 }
 
 int comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
@@ -164,7 +151,7 @@ int comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Req
   if (int error = check(function, comm, newcomm, request)) return error;
   const Info* given = info_of(info);
   if (given == nullptr && info != MPI_INFO_NULL) return bad_info(comm_of(comm), function, info);
-  return duplicate(function, *comm_of(comm), false, given, newcomm, request);
+  return duplicate(function, *comm_of(comm), given, newcomm, request);
 }
 
 }  // namespace weft::mpi

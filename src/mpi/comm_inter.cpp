@@ -173,12 +173,13 @@ int intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Gr
   if (given == nullptr && info != MPI_INFO_NULL) return bad_info(nullptr, function, info);
   if (newintercomm == nullptr) return null_argument(nullptr, function, "newintercomm");
   *newintercomm = MPI_COMM_NULL;
+  const core::Group* remote = group_of(remote_group);
+  if (local->size == 0 || (remote != nullptr && remote->size == 0)) return MPI_SUCCESS;
   if (local->rank < 0) return fail(nullptr, function, MPI_ERR_GROUP, "this process is not in the local group");
   if (int error = check_leader(function, nullptr, local_leader, local->size)) return error;
   const bool is_leader = local->rank == local_leader;
   int32_t other_leader = 0;  // job rank
   if (is_leader) {
-    const core::Group* remote = group_of(remote_group);
     if (remote == nullptr) return bad_group(function, remote_group);
     if (remote_leader < 0 || remote_leader >= remote->size) {
       return fail(nullptr, function, MPI_ERR_RANK, "remote_leader %d is not a rank of the remote group: 0 to %d",
@@ -188,17 +189,18 @@ int intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Gr
   }
   Comm& parent = nursery();
   const std::vector<int32_t> ranks = job_ranks_of(*local);
-  const int32_t tag = tag_of(stringtag);
-  const Team team{parent, local->size, local->rank, ranks.data(), parent.collective_context(), tag};
+  const auto [context, tag] = meeting_of(stringtag);
+  const Team team{parent, local->size, local->rank, ranks.data(), context, tag};
   const Bank bank{function, parent, nullptr, team, local, local_leader};
-  const Team::Place other{parent, parent.collective_context(), other_leader};
+  const Team::Place other{parent, context, other_leader};
   Comm* made = nullptr;
-  if (int error = build(bank, is_leader ? &other : nullptr, tag, made)) return error;
+  const int error = build(bank, is_leader ? &other : nullptr, tag, made);
+  if (made == nullptr) return error;
   replace_handler(made->errhandler, errhandler_of(errhandler));
   made->session = local->session;
-  if (int error = take_hints(function, *made, *made, given)) {
+  if (int wrong = take_hints(function, *made, *made, given)) {
     destroy_comm(made);
-    return error;
+    return wrong;
   }
   *newintercomm = handle_of<MPI_Comm>(made);
   return MPI_SUCCESS;

@@ -33,21 +33,24 @@ bool power_exceeds(int64_t base, int32_t exponent, int64_t bound) {
   return false;
 }
 
+struct Ends {
+  int32_t smallest;
+  int32_t largest;
+};
+
 // Finds the factors with the least surface among those in a window of sizes. All numbers up to 2^31 have at most 1536
 // divisors, of which few lie in a window worth looking at, so that trying all is fast.
 class Search {
  public:
-  Search(const std::vector<int32_t>& divisors, int32_t number) : divisors_(divisors), number_(number) {}
+  Search(const std::vector<int32_t>& divisors, int32_t number, const Ends& ends)
+      : divisors_(divisors), number_(number), smallest_(ends.smallest), now_{ends.largest} {}
 
-  // `count` factors from `smallest` to `largest`, both of them among these.
-  void look(int32_t count, int32_t smallest, int32_t largest) {
-    smallest_ = smallest;
-    now_ = {largest};
-    split(number_ / largest / smallest, count - 2, largest, number_ / largest + number_ / smallest);
+  // `count` factors, the largest first; the ends are among them. Empty when there are none.
+  std::vector<int32_t> run(int32_t count) {
+    const int32_t largest = now_.front();
+    split(number_ / largest / smallest_, count - 2, largest, number_ / largest + number_ / smallest_);
+    return best_;
   }
-
-  // The best of all windows looked at, the largest first; empty when none had any.
-  [[nodiscard]] const std::vector<int32_t>& best() const { return best_; }
 
  private:
   // `count` factors of `rest`, none larger than `largest`, behind those chosen, which have this surface.
@@ -77,15 +80,10 @@ class Search {
 
   const std::vector<int32_t>& divisors_;
   int32_t number_;
-  int32_t smallest_ = 1;
+  int32_t smallest_;
   std::vector<int32_t> now_;
   std::vector<int32_t> best_;
   int64_t least_ = 0;
-};
-
-struct Ends {
-  int32_t smallest;
-  int32_t largest;
 };
 
 // All smallest and largest factors there could be, the closest first.
@@ -101,7 +99,7 @@ std::vector<Ends> candidates(const std::vector<int32_t>& divisors, int32_t numbe
   std::sort(all.begin(), all.end(), [](const Ends& a, const Ends& b) {
     const int32_t across_a = a.largest - a.smallest;
     const int32_t across_b = b.largest - b.smallest;
-    return across_a != across_b ? across_a < across_b : a.largest < b.largest;
+    return across_a != across_b ? across_a < across_b : a.largest > b.largest;
   });
   return all;
 }
@@ -113,14 +111,11 @@ std::vector<int32_t> balanced_factors(int32_t number, int32_t count) {
   constexpr int32_t most_primes = 30;  // of a number below 2^31: what is asked for beyond that is 1
   const int32_t several = std::min(count, most_primes + 1);
   const std::vector<int32_t> divisors = divisors_of(number);
-  Search search(divisors, number);
-  int32_t across = 0;
+  std::vector<int32_t> factors;
   for (const Ends& ends : candidates(divisors, number, several)) {
-    if (!search.best().empty() && ends.largest - ends.smallest > across) break;
-    across = ends.largest - ends.smallest;
-    search.look(several, ends.smallest, ends.largest);
+    factors = Search(divisors, number, ends).run(several);
+    if (!factors.empty()) break;
   }
-  std::vector<int32_t> factors = search.best();
   factors.resize(static_cast<size_t>(count), 1);
   return factors;
 }

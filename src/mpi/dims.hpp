@@ -10,8 +10,9 @@
 namespace weft::mpi {
 
 // `count` factors of `number` (both at least 1), the largest first, as close to each other as possible: the difference
-// between the largest and the smallest is the least there is. Among equal differences the grid with the least surface
-// wins, which is the sum of number / factor: the links that cutting the grid once in each dimension cuts.
+// between the largest and the smallest is the least there is. Among equal differences the larger ones win, whose ratio
+// is nearer to 1; then the grid with the least surface, which is the sum of number / factor: the links that cutting the
+// grid once in each dimension cuts.
 [[nodiscard]] std::vector<int32_t> balanced_factors(int32_t number, int32_t count);
 
 }  // namespace weft::mpi

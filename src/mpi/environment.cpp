@@ -23,6 +23,7 @@
 #include "mpi/comm.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/handles.hpp"
+#include "mpi/hw_resource.hpp"
 #include "mpi/info.hpp"
 #include "mpi/names.hpp"
 #include "mpi/statistics.hpp"
@@ -260,7 +261,7 @@ int get_processor_name(char* name, int* resultlen) {
   return MPI_SUCCESS;
 }
 
-// Every process runs within one domain of shared memory: its host.
+// Which resources the process is restricted to one of. One domain of shared memory it always is: its host.
 int get_hw_resource_info(MPI_Info* hw_info) {
   static const char* function = "MPI_Get_hw_resource_info";
   if (!is_running()) return not_running(function);
@@ -268,6 +269,8 @@ int get_hw_resource_info(MPI_Info* hw_info) {
   Info* info = make_info();
   if (info == nullptr) return no_memory(nullptr, function, "an info object");
   info->set("mpi_shared_memory", "true");
+  const HwInstances instances = hw_instances();
+  for (size_t i = 0; i < instances.size(); ++i) info->set(hw_resource_types[i], instances[i] >= 0 ? "true" : "false");
   *hw_info = handle_of<MPI_Info>(info);
   return MPI_SUCCESS;
 }

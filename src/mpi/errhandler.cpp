@@ -5,11 +5,30 @@
 #include <mutex>
 #include <utility>
 
+#include "base/setting.hpp"
 #include "mpi/error_codes.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/handles.hpp"
 
 namespace weft::mpi {
+namespace {
+
+constexpr const char* initial_names[] = {"mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"};
+constinit base::ChoiceSetting initial{{.name = "WEFT_INITIAL_ERRHANDLER",
+                                       .help = "error handler the program begins with, as mpiexec -initial-errhandler"},
+                                      0,
+                                      initial_names,
+                                      3};
+WEFT_SETTING(initial);
+
+}  // namespace
+
+Errhandler* initial_handler() {
+  static const MPI_Errhandler handles[] = {MPI_ERRORS_ARE_FATAL, MPI_ERRORS_ABORT, MPI_ERRORS_RETURN};
+  base::load_settings();
+  build_predefined_objects();
+  return errhandler_of(handles[initial.value()]);
+}
 
 void drop(Errhandler* handler) {
   if (handler != nullptr && !handler->predefined && --handler->references == 0) base::destroy_object(handler);

@@ -26,6 +26,10 @@ void drop(Errhandler* handler);
 
 // The handler that a communicator or session has now, with a reference: another thread may replace it at any time.
 [[nodiscard]] Errhandler* held_handler(Errhandler* const& place);
+// What errors raise that have no communicator and no MPI_COMM_SELF either: before MPI_Init, after MPI_Finalize, in
+// sessions. MPI_COMM_WORLD and MPI_COMM_SELF begin with it. Chosen at start-up (MPI-5.0, 11.8.4).
+[[nodiscard]] Errhandler* initial_handler();
+
 // Makes `handler` the one of a communicator or session.
 void replace_handler(Errhandler*& place, Errhandler* handler);
 

@@ -74,11 +74,14 @@ const char* kind_name(base::Kind kind) {
   return nullptr;
 }
 
-// The handler of the communicator, or of MPI_COMM_SELF when there is none, with a reference; nullptr: there is no such.
+// The handler of the communicator, or of MPI_COMM_SELF when there is none, or the initial one, with a reference.
 Errhandler* handler_for(const Comm* comm) {
-  std::lock_guard lock(details);
-  if (comm == nullptr) comm = comm_of(MPI_COMM_SELF);
-  return comm != nullptr ? hold(comm->errhandler) : nullptr;
+  {
+    std::lock_guard lock(details);
+    if (comm == nullptr) comm = comm_of(MPI_COMM_SELF);
+    if (comm != nullptr) return hold(comm->errhandler);
+  }
+  return hold(initial_handler());
 }
 
 [[noreturn]] void end_of_program(const char* function, int error, const char* text, const std::string& where) {
@@ -92,7 +95,6 @@ Errhandler* handler_for(const Comm* comm) {
 
 int raise(const Comm* comm, const char* function, int error, const char* text) {
   Errhandler* handler = handler_for(comm);
-  if (handler == nullptr || !is_running()) end_of_program(function, error, text, "");
   switch (handler->action) {
     case Errhandler::Action::give_back:
       break;

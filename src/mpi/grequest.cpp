@@ -116,7 +116,7 @@ int grequest_start(MPI_Grequest_query_function* query_fn, MPI_Grequest_free_func
     return no_memory(nullptr, function, "a request");
   }
   r->comm = nullptr;  // its errors are MPI_COMM_SELF's
-  r->flags.generalized = true;
+  r->flags.persistent = r->flags.generalized = true;
   r->owner = state;
   r->lane = core::any_lane;  // who waits for it sees to all lanes
   *request = handle_of<MPI_Request>(r);

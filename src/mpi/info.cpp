@@ -12,7 +12,6 @@
 #include <cstring>
 #include <mutex>
 
-#include "mpi/environment.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/handles.hpp"
 
@@ -82,6 +81,7 @@ void describe_start(Info& info, int argc, char* argv[]) {
   utsname machine;
   if (uname(&machine) == 0) info.set("arch", machine.machine);
   if (getcwd(text, sizeof text) != nullptr && strlen(text) < MPI_MAX_INFO_VAL) info.set("wdir", text);
+  if (const char* handler = getenv("WEFT_INITIAL_ERRHANDLER")) info.set("mpi_initial_errhandler", handler);
   if (const char* kinds = getenv("WEFT_MEMORY_ALLOC_KINDS")) info.set("mpi_memory_alloc_kinds", kinds);
 }
 

@@ -32,8 +32,8 @@ inline constexpr uint64_t no_offer = UINT64_MAX;
 [[nodiscard]] uint32_t hold_context(uint64_t agreed, int32_t above, int32_t below);
 [[nodiscard]] uint32_t hold_context(const Team& team, uint64_t agreed);
 
-// What is no context of a communicator that was made.
-inline constexpr uint32_t no_context = 0;
+// Of a communicator that has none yet: nobody ever receives there.
+inline constexpr uint32_t no_context = core::partitioned_contexts | core::creation_contexts | core::local_contexts;
 
 // This process has no more use for a context that it held; or it is none.
 void release_context(uint32_t context);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/nursery.hpp"
 
+#include <cstdint>
 #include <cstring>
 
 #include "core/world.hpp"
@@ -10,10 +11,17 @@
 
 namespace weft::mpi {
 
+namespace {
+
+// Of no communicator that was made.
+constexpr uint32_t own_contexts = core::partitioned_contexts | core::creation_contexts | core::local_contexts;
+
+}  // namespace
+
 Comm& nursery() {
   static Comm* const made = [] {
     auto* comm = new Comm;  // never a handle, hence not in the arena; kept until the process ends
-    comm->context = 0xfffffff2u;
+    comm->context = own_contexts;
     comm->rank = core::world.rank;
     comm->lane_seed = core::world.lane_map.seed_of(comm->context, comm->rank);
     comm->size = core::world.size;
@@ -24,10 +32,12 @@ Comm& nursery() {
   return *made;
 }
 
-int32_t tag_of(const char* stringtag) {
-  uint32_t hash = 2166136261u;  // FNV-1a
-  for (; *stringtag != '\0'; ++stringtag) hash = (hash ^ static_cast<unsigned char>(*stringtag)) * 16777619u;
-  return static_cast<int32_t>(hash >> 1);
+Meeting meeting_of(const char* stringtag) {
+  uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
+  for (; *stringtag != '\0'; ++stringtag) hash = (hash ^ static_cast<unsigned char>(*stringtag)) * 0x100000001b3u;
+  constexpr uint32_t collective = 1;
+  return {own_contexts | (static_cast<uint32_t>(hash >> 31) & ~own_contexts) | collective,
+          static_cast<int32_t>(hash & INT32_MAX)};
 }
 
 int check_naming(const char* function, const char* stringtag, MPI_Errhandler errhandler) {

@@ -10,6 +10,7 @@
 #include "core/world.hpp"
 #include "datatype/predefined.hpp"
 #include "mpi/comm.hpp"
+#include "mpi/errhandler.hpp"
 #include "mpi/handles.hpp"
 #include "mpi/info.hpp"
 #include "mpi/names.hpp"
@@ -131,7 +132,7 @@ void build_comm(Kept<Comm>& storage, MPI_Comm handle, uint32_t context, const ch
   Comm* comm = storage.make();
   comm->predefined = true;
   comm->name = name;
-  comm->errhandler = errhandlers[0].get();
+  comm->errhandler = initial_handler();
   describe_comm(*comm, context, group);
   publish(handle, comm);
 }

@@ -66,7 +66,7 @@ int check_start(const char* function, MPI_Request handle, int index) {
   const Request* r = request_of(handle);
   if (r == nullptr) return bad_handle(nullptr, function, MPI_ERR_REQUEST, "request", handle);
   const auto* comm = static_cast<const Comm*>(r->comm);
-  if (!r->flags.persistent) {
+  if (!r->flags.persistent || r->flags.generalized) {
     return fail(comm, function, MPI_ERR_REQUEST, "request %d is not persistent: only those can be started", index);
   }
   if (r->flags.active) {

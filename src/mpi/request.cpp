@@ -22,7 +22,7 @@ int request_free(MPI_Request* request) {
   if (request == nullptr) return null_argument(nullptr, "MPI_Request_free", "request");
   Request* r = request_of(*request);
   if (r == nullptr) return bad_handle(nullptr, "MPI_Request_free", MPI_ERR_REQUEST, "request", *request);
-  if (r->flags.active && is_collective(*r)) {
+  if (r->flags.active && is_collective(*r) && !core::is_done(*r)) {
     return fail(static_cast<Comm*>(r->comm), "MPI_Request_free", MPI_ERR_REQUEST,
                 "the request is a collective operation under way: complete it (MPI-5.0, 6.12)");
   }

@@ -7,14 +7,14 @@ namespace {
 
 // A send or receive of this step; nullptr when there is no memory.
 core::Request* post(const Team& team, core::Role role, void* data, size_t bytes, int32_t partner) {
-  core::Request* r = core::new_request(team.parent, role);
+  const Team::Place place = team.place(partner);
+  core::Request* r = core::new_request(place.comm, role);
   if (r == nullptr) return nullptr;
   core::set_buffer(*r, data, static_cast<int64_t>(bytes), byte_type());
-  const uint32_t context = team.parent.collective_context();
   if (role == core::Role::send) {
-    core::start_send(*r, context, team.parent_rank(partner), team.tag);
+    core::start_send(*r, place.context, place.rank, team.tag);
   } else {
-    core::start_receive(*r, context, team.parent_rank(partner), team.tag);
+    core::start_receive(*r, place.context, place.rank, team.tag);
   }
   return r;
 }

@@ -192,7 +192,8 @@ int comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info
   const std::vector<int32_t> ranks = job_ranks_of(*g);
   uint32_t context = 0;
   Comm& parent = nursery();
-  const Team team = {parent, g->size, g->rank, ranks.data(), parent.collective_context(), tag_of(stringtag)};
+  const Meeting meeting = meeting_of(stringtag);
+  const Team team = {parent, g->size, g->rank, ranks.data(), meeting.context, meeting.tag};
   if (int error = agree_on_context(function, team, context)) return error;
   Comm* comm = new_comm(parent, context, hold(g));
   if (comm == nullptr) return no_memory(nullptr, function, "a communicator");

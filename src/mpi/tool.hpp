@@ -87,7 +87,6 @@ inline constexpr int most_elements = 64;
 [[nodiscard]] std::span<const PerformanceRow> performance_variables();
 
 struct EventElement {
-  const char* name;
   enum Field : uint8_t { peer, tag, amount, internal } field;
   int displacement;  // in what MPI_T_event_copy gives
 };
@@ -97,6 +96,7 @@ struct EventRow {
   base::Subject subject;
   int source;
   std::span<const EventElement> elements;
+  std::span<const char* const> names;  // of the elements
 };
 [[nodiscard]] std::span<const EventRow> events();  // in the order of core::Event
 [[nodiscard]] int source_count();

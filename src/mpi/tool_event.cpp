@@ -25,28 +25,25 @@ constexpr Source sources[] = {{"weft_messages", "what happens to messages"},
                               {"weft_waiting", "what threads do that wait"}};
 enum SourceIndex : int { of_messages, of_waiting };
 
-constexpr EventElement from_peer[] = {{"source", EventElement::peer, 0},
-                                      {"tag", EventElement::tag, 4},
-                                      {"bytes", EventElement::amount, 8},
-                                      {"internal", EventElement::internal, 16}};
-constexpr EventElement to_peer[] = {{"destination", EventElement::peer, 0},
-                                    {"tag", EventElement::tag, 4},
-                                    {"bytes", EventElement::amount, 8},
-                                    {"internal", EventElement::internal, 16}};
-constexpr EventElement kept_bytes[] = {{"bytes", EventElement::amount, 0}};
-constexpr EventElement slept[] = {{"nanoseconds", EventElement::amount, 0}};
+constexpr EventElement message[] = {
+    {EventElement::peer, 0}, {EventElement::tag, 4}, {EventElement::amount, 8}, {EventElement::internal, 16}};
+constexpr EventElement amount[] = {{EventElement::amount, 0}};
+constexpr const char* received[] = {"source", "tag", "bytes", "internal"};
+constexpr const char* sent[] = {"destination", "tag", "bytes", "internal"};
+constexpr const char* kept[] = {"bytes"};
+constexpr const char* slept[] = {"nanoseconds"};
 
 constexpr EventRow rows[] = {
     {"weft_message_unexpected", "a message came before its receive; source: its sender's rank in the communicator",
-     Subject::messages, of_messages, from_peer},
+     Subject::messages, of_messages, message, received},
     {"weft_rendezvous", "a send was announced to its receiver (R0, R1); destination: rank in MPI_COMM_WORLD",
-     Subject::messages, of_messages, to_peer},
+     Subject::messages, of_messages, message, sent},
     {"weft_send_queued", "a send found the way full and waits for room; destination: rank in MPI_COMM_WORLD",
-     Subject::messages, of_messages, to_peer},
+     Subject::messages, of_messages, message, sent},
     {"weft_saturated", "data that wait for their receives take their memory up: senders are asked for envelopes only",
-     Subject::memory, of_messages, kept_bytes},
-    {"weft_sleep", "a wait goes to sleep in the kernel", Subject::waiting, of_waiting, {}},
-    {"weft_wake", "a wait is back from the kernel", Subject::waiting, of_waiting, slept},
+     Subject::memory, of_messages, amount, kept},
+    {"weft_sleep", "a wait goes to sleep in the kernel", Subject::waiting, of_waiting, {}, {}},
+    {"weft_wake", "a wait is back from the kernel", Subject::waiting, of_waiting, amount, slept},
 };
 static_assert(std::size(rows) == core::event_count);
 
@@ -84,9 +81,7 @@ MPI_T_enum names_of(const EventRow& row) {
   static const auto* const all = [] {
     auto* made = new std::vector<MPI_T_enum>;
     for (const EventRow& each : rows) {
-      auto* names = new std::vector<const char*>;  // kept as the enumerations are
-      for (const EventElement& element : each.elements) names->push_back(element.name);
-      made->push_back(names->empty() ? MPI_T_ENUM_NULL : make_enumeration(each.name, *names));
+      made->push_back(each.names.empty() ? MPI_T_ENUM_NULL : make_enumeration(each.name, each.names));
     }
     return made;
   }();

@@ -141,6 +141,18 @@ void attributes_and_hints() {
   MPI_Comm_free(&parent);
 }
 
+// What programs do before the request is complete, though they must not, harms nobody.
+void too_early() {
+  MPI_Comm copy;
+  MPI_Request request;
+  int size = 0;
+  MPI_Comm_idup(MPI_COMM_WORLD, &copy, &request);
+  MPI_Comm_size(copy, &size);
+  EXPECT(size == expect::size, "size %d", size);
+  MPI_Comm_free(&copy);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 void errors() {
   MPI_Comm copy;
   MPI_Request request;
@@ -160,6 +172,7 @@ int main(int argc, char** argv) {
   in_the_background();
   of_other_communicators();
   attributes_and_hints();
+  too_early();
   errors();
   return expect::finish();
 }

@@ -45,7 +45,6 @@ void from_groups() {
   auto wrong_info = reinterpret_cast<MPI_Info>(garbage());
   EXPECT_CLASS(create(MPI_GROUP_NULL, 0, theirs, 0, "a", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made), MPI_ERR_GROUP);
   EXPECT_CLASS(create(wrong, 0, theirs, 0, "a", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made), MPI_ERR_GROUP);
-  EXPECT_CLASS(create(MPI_GROUP_EMPTY, 0, theirs, 0, "a", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made), MPI_ERR_GROUP);
   EXPECT_CLASS(create(ours, -1, theirs, 0, "a", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made), MPI_ERR_RANK);
   EXPECT_CLASS(create(self, 0, wrong, 0, "a", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made), MPI_ERR_GROUP);
   EXPECT_CLASS(create(self, 0, theirs, expect::size, "a", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made), MPI_ERR_RANK);
@@ -53,6 +52,18 @@ void from_groups() {
   EXPECT_CLASS(create(ours, 0, theirs, 0, "a", wrong_info, MPI_ERRORS_RETURN, &made), MPI_ERR_INFO);
   EXPECT_CLASS(create(ours, 0, theirs, 0, "a", MPI_INFO_NULL, MPI_ERRHANDLER_NULL, &made), MPI_ERR_ERRHANDLER);
   EXPECT_CLASS(create(ours, 0, theirs, 0, "a", MPI_INFO_NULL, MPI_ERRORS_RETURN, nullptr), MPI_ERR_ARG);
+  // With an empty group it is local, and makes nothing.
+  made = MPI_COMM_WORLD;
+  EXPECT_CLASS(create(MPI_GROUP_EMPTY, 0, theirs, 0, "a", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made), MPI_SUCCESS);
+  EXPECT(made == MPI_COMM_NULL, "there is a communicator");
+  EXPECT_CLASS(create(ours, 0, MPI_GROUP_EMPTY, 0, "a", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made), MPI_SUCCESS);
+  if (expect::rank > 0) {
+    MPI_Group others;
+    const int first[1] = {0};
+    MPI_Group_incl(theirs, 1, first, &others);
+    EXPECT_CLASS(create(others, 0, ours, 0, "a", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made), MPI_ERR_GROUP);
+    MPI_Group_free(&others);
+  }
   MPI_Group_free(&ours);
   MPI_Group_free(&theirs);
   MPI_Group_free(&self);

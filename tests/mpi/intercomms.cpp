@@ -142,6 +142,18 @@ void made() {
   char name[MPI_MAX_OBJECT_NAME];
   int length = -1;
   MPI_Comm_set_name(inter, "bridge");
+  MPI_Info info, used;
+  char hint[10] = "";
+  int flag = 0;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpi_assert_allow_overtaking", "true");
+  MPI_Comm_set_info(inter, info);
+  MPI_Comm_get_info(inter, &used);
+  MPI_Info_get(used, "mpi_assert_allow_overtaking", 9, hint, &flag);
+  EXPECT(flag && strcmp(hint, "true") == 0, "the hint is \"%s\"", hint);
+  MPI_Info_free(&used);
+  MPI_Info_free(&info);
+  check_messages(inter);
   MPI_Comm_dup(inter, &dup);
   MPI_Comm_get_name(dup, name, &length);
   EXPECT(length == 0, "the copy is called %s", name);

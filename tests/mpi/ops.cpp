@@ -33,7 +33,7 @@ enum Group { integer, floating, complex, logical, byte, pair, none };
 
 bool allowed(Group group, Operation op) {
   switch (group) {
-    case integer:  // also Fortran's and MPI_AINT, of which the standard grants only arithmetic and bits
+    case integer:  // the standard grants Fortran's and MPI_AINT only arithmetic and bits, and characters nothing
       return op <= lxor;
     case floating:
       return op <= max;
@@ -129,8 +129,8 @@ void integers() {
   CHECK(MPI_OFFSET, MPI_Offset, integer);
   CHECK(MPI_COUNT, MPI_Count, integer);
   CHECK(MPI_BYTE, unsigned char, byte);
-  CHECK(MPI_CHAR, char, none);
-  CHECK(MPI_CHARACTER, char, none);
+  CHECK(MPI_CHAR, char, integer);
+  CHECK(MPI_CHARACTER, char, integer);
   CHECK(MPI_WCHAR, wchar_t, none);
   CHECK(MPI_PACKED, char, none);
 }
@@ -228,6 +228,39 @@ void pairs() {
   check_pair<float, float>(MPI_2REAL, "MPI_2REAL");
   check_pair<double, double>(MPI_2DOUBLE_PRECISION, "MPI_2DOUBLE_PRECISION");
   check_pair<int, int>(MPI_2INTEGER, "MPI_2INTEGER");
+}
+
+template <class Value, class Index>
+void check_unnamed(MPI_Datatype value, MPI_Datatype index, const char* name) {
+  MPI_Datatype pair_type = MPI_DATATYPE_NULL;
+  EXPECT_CLASS(MPI_Type_get_value_index(value, index, &pair_type), MPI_SUCCESS);
+  check_pair<Value, Index>(pair_type, name);
+}
+
+void unnamed_pairs() {
+  check_unnamed<double, uint64_t>(MPI_DOUBLE, MPI_UINT64_T, "MPI_DOUBLE with MPI_UINT64_T");
+  check_unnamed<int8_t, int64_t>(MPI_INT8_T, MPI_INT64_T, "MPI_INT8_T with MPI_INT64_T");
+  check_unnamed<long, long>(MPI_LONG, MPI_LONG, "MPI_LONG with MPI_LONG");
+  check_unnamed<uint64_t, MPI_Aint>(MPI_UNSIGNED_LONG, MPI_AINT, "MPI_UNSIGNED_LONG with MPI_AINT");
+  check_unnamed<long double, short>(MPI_LONG_DOUBLE, MPI_SHORT, "MPI_LONG_DOUBLE with MPI_SHORT");
+  check_unnamed<Float128, Int128>(MPI_REAL16, MPI_INTEGER16, "MPI_REAL16 with MPI_INTEGER16");
+  // Across ranks, where the elements travel.
+  struct Pair {
+    double value;
+    uint64_t index;
+  };
+  MPI_Datatype type;
+  MPI_Type_get_value_index(MPI_DOUBLE, MPI_UINT64_T, &type);
+  Pair in[1000], out[1000];
+  for (int i = 0; i < 1000; ++i) {
+    in[i] = {static_cast<double>((rank + i) % size), (uint64_t{1} << 40) + static_cast<uint64_t>(rank)};
+  }
+  EXPECT_CLASS(MPI_Allreduce(in, out, 1000, type, MPI_MAXLOC, MPI_COMM_WORLD), MPI_SUCCESS);
+  for (int i = 0; i < 1000; ++i) {
+    const int best = (size - 1 - i % size + size) % size;
+    EXPECT(out[i].value == size - 1 && out[i].index == (uint64_t{1} << 40) + static_cast<uint64_t>(best),
+           "element %d is %g", i, out[i].value);
+  }
 }
 
 // ---- what is no number, across ranks: the result is the same wherever it was
@@ -347,6 +380,7 @@ int main(int argc, char** argv) {
   floats();
   complexes();
   pairs();
+  unnamed_pairs();
   nans_arrive();
   more_than_an_int_counts();
   commutes();

@@ -163,6 +163,88 @@ void unexpected() {
   stop_listening(registration);
 }
 
+// Three messages of no bytes, each before its receive, one after the other.
+void send_unexpected(int messages) {
+  for (int i = 0; i < messages; ++i) {
+    if (expect::rank == 0) {
+      hear();
+      tell(i);
+      tell(last_tag);
+    } else {
+      MPI_Request last;
+      MPI_Irecv(nullptr, 0, MPI_BYTE, 0, last_tag, MPI_COMM_WORLD, &last);
+      tell();
+      MPI_Wait(&last, MPI_STATUS_IGNORE);
+      hear(i);
+    }
+  }
+}
+
+struct Dropped {
+  int callbacks = 0;
+  int handlers = 0;
+  int events = 0;
+};
+
+void count_one(MPI_T_event_instance, MPI_T_event_registration, MPI_T_cb_safety, void* user) {
+  ++static_cast<Dropped*>(user)->callbacks;
+}
+
+void count_dropped(MPI_Count count, MPI_T_event_registration, int source, MPI_T_cb_safety level, void* user) {
+  EXPECT(source == 0 && level == MPI_T_CB_REQUIRE_MPI_RESTRICTED, "source %d, level %d", source, level);
+  ++static_cast<Dropped*>(user)->handlers;
+  static_cast<Dropped*>(user)->events += static_cast<int>(count);
+}
+
+// A callback that may do anything is not called in the middle of the runtime. What it misses is told of before the next
+// callback that is.
+void dropped() {
+  if (expect::rank == 0) {
+    send_unexpected(3);
+    return send_unexpected(2);
+  }
+  Dropped seen;
+  MPI_T_event_registration registration = tools::registration("weft_message_unexpected");
+  EXPECT_OK(MPI_T_event_register_callback(registration, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, &seen, count_one));
+  send_unexpected(3);
+  EXPECT_OK(MPI_T_event_set_dropped_handler(registration, count_dropped));
+  EXPECT_OK(MPI_T_event_register_callback(registration, MPI_T_CB_REQUIRE_THREAD_SAFE, MPI_INFO_NULL, &seen, count_one));
+  EXPECT(seen.callbacks == 0 && seen.handlers == 0, "%d, %d", seen.callbacks, seen.handlers);
+  send_unexpected(2);
+  EXPECT(seen.callbacks == 2 && seen.handlers == 1 && seen.events == 3, "%d, %d, %d", seen.callbacks, seen.handlers,
+         seen.events);
+  stop_listening(registration);
+}
+
+struct Ending {
+  int told = 0;
+  int freed = 0;
+};
+
+void end_registration(MPI_T_event_instance event, MPI_T_event_registration registration, MPI_T_cb_safety, void* user) {
+  auto& ending = *static_cast<Ending*>(user);
+  ++ending.told;
+  EXPECT_OK(MPI_T_event_handle_free(registration, &ending.freed, count_free));
+  EXPECT_CODE(MPI_T_event_handle_free(registration, nullptr, nullptr), MPI_T_ERR_INVALID_HANDLE);
+  EXPECT(ending.freed == 0, "freed while its callback runs");
+  int tag = -1;
+  EXPECT_OK(MPI_T_event_read(event, 1, &tag));
+}
+
+// A registration that its callback frees goes when the callback is over; the others are told all the same.
+void free_in_callback() {
+  if (expect::rank == 0) return send_unexpected(2);
+  Told told;
+  Ending ending;
+  const MPI_T_event_registration first = listen("weft_message_unexpected", remember, &told);
+  listen("weft_message_unexpected", end_registration, &ending);
+  const MPI_T_event_registration last = listen("weft_message_unexpected", remember, &told);
+  send_unexpected(2);
+  EXPECT(ending.told == 1 && ending.freed == 1 && told.count == 4, "%d, %d, %d", ending.told, ending.freed, told.count);
+  stop_listening(first);
+  stop_listening(last);
+}
+
 void rendezvous() {
   std::vector<char> data(300000);
   Told told;
@@ -364,8 +446,8 @@ int main(int argc, char** argv) {
   EXPECT_CODE(tools::set_control("WEFT_RING_BYTES", MPI_Count{65536}), MPI_SUCCESS);
   expect::start(&argc, &argv);
   EXPECT(tools::get_control<MPI_Count>("WEFT_RING_BYTES") == 65536, "not kept");
-  for (auto part : {paths_of_messages, unexpected, rendezvous, full_way, saturation, sleep_in_waits, handles,
-                    bound_to_communicator, lanes}) {
+  for (auto part : {paths_of_messages, unexpected, dropped, free_in_callback, rendezvous, full_way, saturation,
+                    sleep_in_waits, handles, bound_to_communicator, lanes}) {
     MPI_Barrier(MPI_COMM_WORLD);
     part();
   }

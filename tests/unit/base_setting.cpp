@@ -45,6 +45,35 @@ bool refused(std::string_view text, Unit unit) {
   return wrong;
 }
 
+TEST(Setting, TakesNumbersOfAnyFormWhileTheyAreInRange) {
+  struct {
+    SettingRow& row;
+    Form form;
+    size_t words;
+    int64_t good, bad;
+  } const cases[] = {{limit, Form::number, 0, 131072, 131073},
+                     {patience, Form::number, 0, -1, -2},
+                     {flag, Form::on_off, 2, 1, 2},
+                     {design, Form::choice, 3, 0, 3}};
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.row.text().name);
+    const int64_t before = c.row.number();
+    EXPECT_EQ(c.row.form(), c.form);
+    EXPECT_EQ(c.row.words().size(), c.words);
+    EXPECT_FALSE(c.row.set_number(c.bad));
+    EXPECT_EQ(c.row.number(), before);
+    EXPECT_TRUE(c.row.set_number(c.good));
+    EXPECT_EQ(c.row.number(), c.good);
+    EXPECT_EQ(c.row.source(), Source::program);
+    if (c.words != 0) {
+      EXPECT_EQ(c.row.words()[static_cast<size_t>(c.good)], c.row.shown());
+    }
+    EXPECT_TRUE(c.row.set_number(before));
+  }
+  EXPECT_EQ(list.form(), Form::text);
+  EXPECT_FALSE(list.set_number(0));
+}
+
 TEST(ParseNumber, TakesPlainNumbersAndByteSuffixes) {
   EXPECT_EQ(number("0", Unit::none), 0);
   EXPECT_EQ(number("-5", Unit::count), -5);

@@ -31,14 +31,14 @@ constexpr datatype::Type make_word() {
   datatype::Type type;
   type.committed = type.contiguous = type.predefined = true;
   type.basic = datatype::Basic::int64;
-  type.size = type.extent = type.true_extent = type.block = 8;
+  type.size = type.extent = type.true_extent = type.nest.block = 8;
   type.basic_count = 1;
   return type;
 }
 constinit datatype::Type word = make_word();
 
-// An operation that tells in which order ranks were taken: sequences of ranks are joined, as pairs of their length (as a
-// power of the hash's base) and their hash. It does not commute.
+// An operation that tells in which order ranks were taken: sequences of ranks are joined, as pairs of their length (as
+// a power of the hash's base) and their hash. It does not commute.
 constexpr uint32_t base_of_hash = 31;
 int64_t sequence_of(uint32_t rank) {
   return static_cast<int64_t>(uint64_t{base_of_hash} << 32 | (rank + 1));

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <numeric>
+#include <tuple>
 
 #include "mpi/dims.hpp"
 
@@ -19,7 +20,7 @@ int64_t product(const Factors& factors) {
   return std::accumulate(factors.begin(), factors.end(), int64_t{1}, std::multiplies<>());
 }
 
-// The best by trying all: least difference, then least surface. Which of several such comes out is left open.
+// The best by trying all: least difference, then the larger ones, then least surface.
 int64_t surface(const Factors& factors) {
   int64_t sum = 0;
   for (int32_t factor : factors) sum += product(factors) / factor;
@@ -30,9 +31,8 @@ void try_all(int32_t rest, int32_t count, int32_t largest, Factors& now, Factors
   if (count == 0) {
     if (rest != 1) return;
     auto across = [](const Factors& f) { return f.front() - f.back(); };
-    if (best.empty() || across(now) < across(best) || (across(now) == across(best) && surface(now) < surface(best))) {
-      best = now;
-    }
+    auto key = [&](const Factors& f) { return std::tuple(across(f), -f.front(), surface(f)); };
+    if (best.empty() || key(now) < key(best)) best = now;
     return;
   }
   for (int32_t d = 1; d <= std::min(rest, largest); ++d) {
@@ -51,7 +51,8 @@ TEST(BalancedFactors, AreTheBestThereAre) {
       try_all(number, count, number, now, best);
       const Factors got = balanced_factors(number, count);
       EXPECT_EQ(product(got), number);
-      EXPECT_EQ(got.front() - got.back(), best.front() - best.back()) << number << " in " << count;
+      EXPECT_EQ(got.front(), best.front()) << number << " in " << count;
+      EXPECT_EQ(got.back(), best.back()) << number << " in " << count;
       EXPECT_EQ(surface(got), surface(best)) << number << " in " << count;
     }
   }
@@ -64,7 +65,8 @@ TEST(BalancedFactors, AreNotGreedy) {
   EXPECT_EQ(balanced_factors(16, 3), (Factors{4, 2, 2}));
   EXPECT_EQ(balanced_factors(108, 3), (Factors{6, 6, 3}));
   EXPECT_EQ(balanced_factors(1800, 3), (Factors{15, 12, 10}));
-  EXPECT_EQ(balanced_factors(5040, 3), (Factors{21, 16, 15}));  // not 20, 18, 14: the same difference, more surface
+  EXPECT_EQ(balanced_factors(5040, 3), (Factors{21, 16, 15}));  // and not 20, 18, 14
+  EXPECT_EQ(balanced_factors(590520, 4), (Factors{38, 37, 21, 20}));
   EXPECT_EQ(balanced_factors(1000000000, 3), (Factors{1000, 1000, 1000}));
   EXPECT_EQ(balanced_factors(7, 3), (Factors{7, 1, 1}));
   EXPECT_EQ(balanced_factors(1, 4), (Factors{1, 1, 1, 1}));

@@ -31,6 +31,12 @@ TEST(ParseCommand, ProgramsAreSeparatedByColons) {
   EXPECT_EQ(command.programs[1].variables, (std::vector<Variable>{{"V", "1"}}));
 }
 
+TEST(ParseCommand, WhatAProgramBeginsWithGoesIntoItsEnvironment) {
+  Command command = parsed({"-initial-errhandler", "mpi_errors_return", "a", ":", "--memory-alloc-kinds=system", "b"});
+  EXPECT_EQ(command.programs[0].variables, (std::vector<Variable>{{"WEFT_INITIAL_ERRHANDLER", "mpi_errors_return"}}));
+  EXPECT_EQ(command.programs[1].variables, (std::vector<Variable>{{"WEFT_MEMORY_ALLOC_KINDS", "system"}}));
+}
+
 TEST(ParseCommand, TimesAreTakenWithFractionsAndSuffixes) {
   EXPECT_EQ(parsed({"--timeout", "10", "p"}).timeout_us, 10000000);
   EXPECT_EQ(parsed({"--timeout", "0.25", "p"}).timeout_us, 250000);

@@ -137,6 +137,14 @@ constexpr Option options[] = {
     {"bind-to", 1, take_binding},
     {"wdir", 1, take_folder},
     {"wd", 1, take_folder},
+    {"initial-errhandler", 1,
+     [](Context& c, const std::string& handler, const std::string&) {
+       return take_variable(c.program.variables, c.option, "WEFT_INITIAL_ERRHANDLER", handler);
+     }},
+    {"memory-alloc-kinds", 1,
+     [](Context& c, const std::string& kinds, const std::string&) {
+       return take_variable(c.program.variables, c.option, "WEFT_MEMORY_ALLOC_KINDS", kinds);
+     }},
     {"timeout", 1, take_timeout},
     {"tag-output", 0, WEFT_FLAG(c.command.tag_output = true)},
     {"l", 0, WEFT_FLAG(c.command.tag_output = true)},
@@ -235,6 +243,9 @@ Starts ranks of MPI programs on this host. Options (one dash or two):
   -env VAR VALUE          the same
   -genv VAR VALUE         environment variable for all ranks
   -wdir DIR               folder in which this program's ranks start
+  -initial-errhandler H   error handler this program begins with: mpi_errors_are_fatal (the default),
+                          mpi_errors_abort, mpi_errors_return
+  -memory-alloc-kinds K   memory allocation kinds this program asks for, such as mpi:alloc_mem
   --bind core|numa|none   core: equal shares of whole cores for each rank (the default)
                           numa: a NUMA domain for each rank; none: no binding
   --bind LIST             processors for each rank in turn, as 0-3,8:4-7

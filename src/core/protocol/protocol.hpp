@@ -87,6 +87,18 @@ void on_delivered(const transport::Arrival& arrival);
 bool share_work(Lane& lane);
 // The receiver has all it wants of this send.
 void drop_push(Lane& lane, const Request& send);
+// Whether there is a chunk that we may copy.
+bool share_open(const Lane& lane);
+
+// R0 of a request that may have gaps: its bytes [position, position + bytes), from or to the peer's memory in one
+// piece. 0, or the errno that says why not.
+[[nodiscard]] int get_data(Lane& lane, Peer& peer, const MemoryRef& from, const Request& r, int64_t position,
+                           int64_t bytes);
+[[nodiscard]] int put_data(Lane& lane, Peer& peer, const MemoryRef& to, const Request& r, int64_t position,
+                           int64_t bytes);
+// From a send of ours to a receive of ours, one of which has gaps.
+void copy_own(const Request& send, const Request& receive, int64_t bytes);
+
 // Asks for a matched message by R1.
 void ask_stream(Request& r, const Envelope& envelope, Peer& peer, uint32_t their_lane, uint64_t send,
                 int64_t message_bytes, int64_t wanted);

@@ -26,6 +26,17 @@ constinit base::IntSetting get_limit{{.name = "WEFT_R0_LIMIT",
                                      {0, int64_t{1} << 40}};
 WEFT_SETTING(get_limit);
 
+// Between cores far from each other R0 moved 4 MiB with gaps at one end at 4 to 8 GB/s and R1 at 3 to 3.5, but 128 KiB
+// at 6 and R1 at 7; between cores that share a cache R1 is faster at any size (docs/performance.md, "Layouts with
+// gaps").
+constinit base::IntSetting gaps_from{
+    {.name = "WEFT_R0_GAPS_FROM",
+     .help = "smallest message of a layout with gaps that is copied between the two memories (R0); below: R1",
+     .unit = base::Unit::bytes},
+    1 << 20,
+    {0, int64_t{1} << 40}};
+WEFT_SETTING(gaps_from);
+
 constinit base::BoolSetting rendezvous{
     {.name = "WEFT_RENDEZVOUS",
      .help = "ask the receiver before sending large messages; off: all data goes through "
@@ -47,9 +58,11 @@ bool rendezvous_on() {
 
 bool announce(Request& r) {
   const bool readable = r.layout == nullptr;
+  const MemoryRef memory =
+      readable ? r.peer->transport->describe(r.buffer, static_cast<size_t>(r.bytes)) : MemoryRef{0, MemoryRef::no_key};
   const wire::Announce announced{reinterpret_cast<uint64_t>(&r),
                                  static_cast<uint64_t>(r.bytes),
-                                 r.peer->transport->describe(r.buffer, static_cast<size_t>(r.bytes)),
+                                 memory,
                                  world.rank,
                                  static_cast<uint16_t>(readable ? 1 : 0),
                                  r.lane};
@@ -77,19 +90,24 @@ void fetch(Request& r, const Envelope& envelope, const wire::Announce& announced
   Peer& peer = world.peer(announced.origin);
   const auto message_bytes = static_cast<int64_t>(announced.bytes);
   const int64_t wanted = message_bytes < r.bytes ? message_bytes : r.bytes;
-  const bool direct =
-      announced.readable != 0 && r.layout == nullptr &&
-      (announced.memory.key != MemoryRef::no_key || wanted <= get_limit.value() || peer.transport == world.self);
-  if (direct && share(r, envelope, announced, wanted)) return;
-  if (wanted == 0 || (direct && peer.endpoint->get(announced.memory, r.buffer, static_cast<size_t>(wanted)) == 0)) {
+  const bool own = peer.transport == world.self;
+  const bool gaps = r.layout != nullptr || announced.readable == 0;
+  if (own && gaps) {
+    copy_own(*reinterpret_cast<const Request*>(announced.send), r, wanted);
+  } else if (wanted != 0) {
+    const bool direct = (announced.memory.key != MemoryRef::no_key || wanted <= get_limit.value() || own) &&
+                        (!gaps || wanted >= gaps_from.value());
+    if (direct && share(r, envelope, announced, wanted)) return;
+    if (!direct || announced.readable == 0 ||
+        get_data(lanes[envelope.lane], peer, announced.memory, r, 0, wanted) != 0) {
+      return ask_stream(r, envelope, peer, announced.lane, announced.send, message_bytes, wanted);
+    }
     // The first read of a peer's memory is the probe: if the kernel refuses it, the message comes by R1.
-    if (wanted != 0) peer.readable.store(true, std::memory_order_relaxed);
-    const wire::Finished finished{announced.send};
-    send_control(peer, announced.lane, wire::finished, &finished, sizeof finished);
-    finish_receive(r, envelope, message_bytes);
-    return;
+    peer.readable.store(true, std::memory_order_relaxed);
   }
-  ask_stream(r, envelope, peer, announced.lane, announced.send, message_bytes, wanted);
+  const wire::Finished finished{announced.send};
+  send_control(peer, announced.lane, wire::finished, &finished, sizeof finished);
+  finish_receive(r, envelope, message_bytes);
 }
 
 }  // namespace weft::core

@@ -5,6 +5,9 @@
 // and no longer than before when one computes. Chunks are taken with a compare-and-swap on a claim slot of the
 // receiver.
 //
+// A receive with gaps is the receiver's to copy alone: the sender does not know where its bytes go. A send with gaps is
+// the sender's, who writes into the receiver's memory.
+//
 // The generation in the claim word makes an old offer harmless: a transfer that is over has left the slot, and a claim
 // for it fails. A transfer is over when all its chunks are copied; a chunk that was taken keeps it alive.
 #include <algorithm>
@@ -43,7 +46,7 @@ struct Work {
 
   uint32_t chunks() const { return static_cast<uint32_t>((bytes + chunk - 1) / chunk); }
   int64_t position(uint32_t i) const { return int64_t{i} * chunk; }
-  size_t length(uint32_t i) const { return static_cast<size_t>(std::min<int64_t>(chunk, bytes - position(i))); }
+  int64_t length(uint32_t i) const { return std::min<int64_t>(chunk, bytes - position(i)); }
 
   // The next chunk nobody has taken; false when there is none.
   bool take(uint32_t* i) const {
@@ -71,7 +74,8 @@ struct Pull {
   Envelope envelope;
   int64_t message_bytes;
   uint32_t slot;
-  bool exhausted;  // no chunk left to take; the sender copies the last ones
+  bool pushed;     // the sender copies all
+  bool exhausted;  // no chunk left for us to take; the sender copies the last ones, or all
   Pull* next;
 };
 
@@ -109,7 +113,7 @@ void finish(Pull* pull) {
 void give_up(Pull* pull) {
   const Pull lost = *pull;
   end(pull);
-  lost.peer->readable.store(false, std::memory_order_relaxed);
+  (lost.pushed ? lost.peer->writes : lost.peer->readable).store(false, std::memory_order_relaxed);
   ask_stream(*lost.receive, lost.envelope, *lost.peer, lost.their_lane, lost.send, lost.message_bytes, lost.work.bytes);
 }
 
@@ -123,10 +127,7 @@ bool pull_chunk(Lane& lane) {
     pull->exhausted = true;
     return false;
   }
-  MemoryRef from = pull->from;
-  from.address += static_cast<uint64_t>(work.position(i));
-  if (pull->peer->endpoint->get(from, static_cast<char*>(pull->receive->buffer) + work.position(i), work.length(i)) !=
-      0) {
+  if (get_data(lane, *pull->peer, pull->from, *pull->receive, work.position(i), work.length(i)) != 0) {
     give_up(pull);
   } else if (work.put_down()) {
     const wire::Finished finished{pull->send};
@@ -146,9 +147,8 @@ bool push_chunk(Lane& lane) {
     drop_push(lane, send);  // the receiver copies the last chunks, and will say so
     return false;
   }
-  const MemoryRef to{push->to + static_cast<uint64_t>(work.position(i)), MemoryRef::no_key};
-  const bool copied =
-      push->peer->endpoint->put(to, static_cast<char*>(send.buffer) + work.position(i), work.length(i)) == 0;
+  const MemoryRef to{push->to, MemoryRef::no_key};
+  const bool copied = put_data(lane, *push->peer, to, send, work.position(i), work.length(i)) == 0;
   if (copied && !work.put_down()) return true;
   const wire::Delivered delivered{push->pull, copied ? 1u : 0u, 0};
   send_control(*push->peer, push->their_lane, wire::delivered, &delivered, sizeof delivered);
@@ -174,7 +174,10 @@ int take_slot() {
 bool share(Request& r, const Envelope& envelope, const wire::Announce& announced, int64_t wanted) {
   Lane& lane = lanes[envelope.lane];
   Peer& peer = world.peer(announced.origin);
-  if (!peer.readable.load(std::memory_order_relaxed) || wanted < share_from.value() ||
+  const bool pushed = announced.readable == 0;
+  const bool gaps = r.layout != nullptr;
+  const std::atomic<bool>& works = pushed ? peer.writes : peer.readable;
+  if ((pushed && gaps) || !works.load(std::memory_order_relaxed) || wanted < share_from.value() ||
       announced.memory.key != MemoryRef::no_key || peer.transport->claim(0) == nullptr) {
     return false;
   }
@@ -191,7 +194,8 @@ bool share(Request& r, const Envelope& envelope, const wire::Announce& announced
                                        envelope,
                                        static_cast<int64_t>(announced.bytes),
                                        static_cast<uint32_t>(slot),
-                                       false,
+                                       pushed,
+                                       pushed,
                                        nullptr};
   if (pull == nullptr) {
     world.claims_in_use.fetch_and(~(1u << slot), std::memory_order_release);
@@ -202,7 +206,8 @@ bool share(Request& r, const Envelope& envelope, const wire::Announce& announced
   Pull** last = &lane.pulls;
   while (*last != nullptr) last = &(*last)->next;
   *last = pull;
-  lane.at_work.store(true, std::memory_order_relaxed);
+  if (!pushed) lane.at_work.store(true, std::memory_order_relaxed);
+  if (gaps) return true;
   const wire::Offer offer{announced.send,
                           reinterpret_cast<uint64_t>(pull),
                           reinterpret_cast<uint64_t>(r.buffer),
@@ -212,6 +217,10 @@ bool share(Request& r, const Envelope& envelope, const wire::Announce& announced
                           generation,
                           pull->work.chunk,
                           world.rank};
+  if (pushed) {
+    send_control(peer, announced.lane, wire::offer, &offer, sizeof offer);
+    return true;
+  }
   // An offer is no more than that: when the way is full, we copy alone.
   if (!peer.queued.load(std::memory_order_acquire)) {
     const Envelope to{0, 0, 0, announced.lane};
@@ -223,17 +232,24 @@ bool share(Request& r, const Envelope& envelope, const wire::Announce& announced
 void on_offer(const transport::Arrival& arrival) {
   const auto offer = payload_of<wire::Offer>(arrival);
   Peer& peer = world.peer(offer.origin);
+  auto* send = reinterpret_cast<Request*>(offer.send);
   transport::Claim* claim = peer.endpoint->claim(offer.slot);
-  if (claim == nullptr || offer.chunk == 0) return;
   Lane& lane = lanes[arrival.envelope.lane];
-  auto* push = new (std::nothrow) Push{{claim, offer.generation, offer.chunk, static_cast<int64_t>(offer.bytes)},
-                                       reinterpret_cast<Request*>(offer.send),
-                                       &peer,
-                                       offer.pull,
-                                       offer.lane,
-                                       offer.address,
-                                       lane.pushes};
-  if (push == nullptr) return;
+  Push* push = nullptr;
+  if (claim != nullptr && offer.chunk != 0) {
+    push = new (std::nothrow) Push{{claim, offer.generation, offer.chunk, static_cast<int64_t>(offer.bytes)},
+                                   send,
+                                   &peer,
+                                   offer.pull,
+                                   offer.lane,
+                                   offer.address,
+                                   lane.pushes};
+  }
+  if (push == nullptr) {
+    if (send->layout == nullptr) return;  // the receiver copies alone
+    const wire::Delivered refused{offer.pull, 0, 0};
+    return send_control(peer, offer.lane, wire::delivered, &refused, sizeof refused);
+  }
   lane.pushes = push;
   lane.at_work.store(true, std::memory_order_relaxed);
 }
@@ -248,6 +264,12 @@ void on_delivered(const transport::Arrival& arrival) {
   } else {
     give_up(pull);
   }
+}
+
+bool share_open(const Lane& lane) {
+  const Pull* pull = lane.pulls;
+  while (pull != nullptr && pull->exhausted) pull = pull->next;
+  return pull != nullptr || lane.pushes != nullptr;
 }
 
 bool share_work(Lane& lane) {

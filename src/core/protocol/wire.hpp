@@ -46,8 +46,9 @@ struct Announce {
   uint64_t bytes;
   transport::MemoryRef memory;  // of the data
   int32_t origin;
-  uint16_t readable;  // 1: the data lies at `memory` in one piece; 0: only R1 can bring it
-  uint16_t lane;      // of the sender, for answers
+  uint16_t
+      readable;  // 1: the data lies at `memory` in one piece; 0: it has gaps, the sender writes it (R0) or R1 brings it
+  uint16_t lane;  // of the sender, for answers
 };
 static_assert(sizeof(Announce) == 40);
 
