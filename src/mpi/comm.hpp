@@ -55,8 +55,7 @@ struct Sides {
 [[nodiscard]] int read_hints(const char* function, const Comm& errors_on, const Info* info, uint8_t& asserts);
 [[nodiscard]] uint64_t hints_to_agree(uint8_t asserts);
 void set_agreed_hints(Comm& comm, uint64_t agreed);
-// The part of `info` (may be nullptr) that speaks of kinds of memory, and the same of another communicator.
+// The part of `info` (may be nullptr) that speaks of kinds of memory.
 void take_memory_assertion(Comm& comm, const Info* info);
-void copy_memory_assertion(const Comm& from, Comm& to);
 
 }  // namespace weft::mpi

@@ -36,11 +36,7 @@ int duplicate(const char* function, Comm& from, const Info* info, MPI_Comm* newc
   if (comm == nullptr) return no_memory(&from, function, "a communicator");
   comm->asserts.store(asserts, std::memory_order_relaxed);
   set_agreed_hints(*comm, bits);
-  if (same_hints) {
-    copy_memory_assertion(from, *comm);
-  } else {
-    take_memory_assertion(*comm, info);
-  }
+  take_memory_assertion(*comm, info);
   if (int error = copy_attributes(from, *comm)) {
     (void)delete_attributes(*comm);
     destroy_comm(comm);

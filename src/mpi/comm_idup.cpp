@@ -94,11 +94,7 @@ int duplicate(const char* function, Comm& from, const Info* info, MPI_Comm* newc
   Comm* copy = new_twin(from, no_context);
   if (copy == nullptr) return no_memory(&from, function, "a communicator");
   copy->asserts.store(asserts, std::memory_order_relaxed);
-  if (same_hints) {
-    copy_memory_assertion(from, *copy);
-  } else {
-    take_memory_assertion(*copy, info);
-  }
+  take_memory_assertion(*copy, info);
   if (int error = copy_attributes(from, *copy)) {
     (void)delete_attributes(*copy);
     destroy_comm(copy);

@@ -71,11 +71,6 @@ int take_hints(const char* function, Comm& parent, Comm& comm, const Info* info)
   return fail(&comm, function, failed, "the ranks could not compare their hints");
 }
 
-void copy_memory_assertion(const Comm& from, Comm& to) {
-  std::lock_guard lock(details);
-  to.memory_asserted = from.memory_asserted;
-}
-
 int comm_set_info(MPI_Comm comm, MPI_Info info) {
   static const char* function = "MPI_Comm_set_info";
   Comm* c = comm_of(comm);
