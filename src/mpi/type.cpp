@@ -126,12 +126,8 @@ int type_free(MPI_Datatype* datatype) {
   if (datatype == nullptr) return null_argument(nullptr, function, "datatype");
   Type* type = type_of(*datatype);
   if (type == nullptr) return bad_type(nullptr, function, *datatype);
-  if (record_of(*type).combiner == MPI_COMBINER_VALUE_INDEX) {
-    *datatype = MPI_DATATYPE_NULL;
-    return MPI_SUCCESS;
-  }
   if (type->predefined) {
-    const char* name = type->name[0] != '\0' ? type->name : "a datatype of MPI_Type_create_f90_";
+    const char* name = type->name[0] != '\0' ? type->name : "the unnamed datatype";
     return fail(nullptr, function, MPI_ERR_TYPE, "%s is predefined and cannot be freed", name);
   }
   int error = delete_attributes(*type);
