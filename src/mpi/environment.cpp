@@ -26,6 +26,7 @@
 #include "mpi/hw_resource.hpp"
 #include "mpi/info.hpp"
 #include "mpi/names.hpp"
+#include "mpi/number.hpp"
 #include "mpi/statistics.hpp"
 
 namespace weft::mpi {
@@ -54,6 +55,7 @@ bool start_runtime(int& level) {
 // Leaves the job. With the lock.
 void end_runtime() {
   flush_all_buffers();
+  end_releases();
   core::stop();
   free_unused_comms();
   environment.ended = true;
@@ -92,6 +94,7 @@ int start(const char* function, int required, int* provided) {
 // fetch what was announced. First what we owe ourselves: nobody makes progress for us once all have met.
 void meet_all() {
   flush_all_buffers();
+  if (environment.sessions.load(std::memory_order_relaxed) == 0) end_releases();
   core::wait_until([] {
     return core::world.sends_open() == 0 && core::world.peers_waiting.load(std::memory_order_relaxed) == nullptr;
   });

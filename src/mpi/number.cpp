@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/number.hpp"
 
+#include <atomic>
+
 #include "core/notice.hpp"
 #include "core/world.hpp"
 #include "mpi/context.hpp"
@@ -22,8 +24,11 @@ ContextNumbers& numbers() {
   return *ours;
 }
 
+constinit std::atomic<bool> ended = false;
+
 // For this process, or for one below it.
 void release_number(uint32_t number) {
+  if (ended.load(std::memory_order_relaxed)) return;
   const int32_t up = numbers().release(number);
   if (up != ContextNumbers::nobody) core::send_notice(up, number);
 }
@@ -60,7 +65,11 @@ uint32_t hold_context(const Team& team, uint64_t agreed) {
 }
 
 void release_context(uint32_t context) {
-  if (core::world.running && context != no_context) release_number(context / 2);  // later there is nobody left to tell
+  if (context != no_context) release_number(context / 2);
+}
+
+void end_releases() {
+  ended.store(true, std::memory_order_relaxed);
 }
 
 int agree_on_context(const char* function, const Team& team, uint32_t& context, uint64_t* bits) {

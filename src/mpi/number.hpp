@@ -38,6 +38,10 @@ inline constexpr uint32_t no_context = core::partitioned_contexts | core::creati
 // This process has no more use for a context that it held; or it is none.
 void release_context(uint32_t context);
 
+// Releases matter no more: the process is about to leave the job, and its peers, which may leave before, must not be
+// told.
+void end_releases();
+
 // All of it: offers, agrees and holds. `bits`, when given: see Vote. Raises an error when there is no number left.
 [[nodiscard]] int agree_on_context(const char* function, const Team& team, uint32_t& context, uint64_t* bits = nullptr);
 
