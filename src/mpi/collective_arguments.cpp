@@ -13,11 +13,13 @@ void* mutable_address(const void* buffer) {
   return const_cast<void*>(buffer);
 }
 
-// A type for each block.
+// A type for each block, and displacements in bytes: with MPI_BOTTOM they are addresses.
 Blocks take_typed(Check& check, const BlocksArgument& all, int32_t number, std::vector<Type*>& types) {
+  check.no_in_place(all.buffer, "here");
   types.resize(static_cast<size_t>(number));
   for (int32_t i = 0; i < number && !check.failed(); ++i) {
-    types[static_cast<size_t>(i)] = check.data(all.buffer, all.counts[i], all.datatypes[i]);
+    const uintptr_t place = reinterpret_cast<uintptr_t>(all.buffer) + static_cast<uintptr_t>(all.displacements[i]);
+    types[static_cast<size_t>(i)] = check.data(reinterpret_cast<void*>(place), all.counts[i], all.datatypes[i]);
   }
   return {mutable_address(all.buffer), all.counts, all.displacements, types.data()};
 }

@@ -151,6 +151,19 @@ void some_to_each(const Topology& t) {
        to.counts.data(), to.bytes.data(), out_types.data(), in.data(), from.counts.data(), from.bytes.data(),
        in_types.data());
   expect_equal(t, "alltoallw", in, wanted);
+
+  // With MPI_BOTTOM displacements are addresses.
+  in.assign(in.size(), -1);
+  MPI_Aint out_address = 0;
+  MPI_Aint in_address = 0;
+  MPI_Get_address(out.data(), &out_address);
+  MPI_Get_address(in.data(), &in_address);
+  for (MPI_Aint& b : to.bytes) b += out_address;
+  for (MPI_Aint& b : from.bytes) b += in_address;
+  call("alltoallw", t.comm, MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw, MPI_Neighbor_alltoallw_init,
+       static_cast<const void*>(MPI_BOTTOM), to.counts.data(), to.bytes.data(), out_types.data(),
+       static_cast<void*>(MPI_BOTTOM), from.counts.data(), from.bytes.data(), in_types.data());
+  expect_equal(t, "alltoallw from the bottom", in, wanted);
 }
 
 void all_operations(Topology t) {
