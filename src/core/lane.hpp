@@ -28,10 +28,10 @@ struct alignas(128) Lane {
   Pull* pulls = nullptr;                         // receives of path R0 that both sides copy, oldest first
   Push* pushes = nullptr;                        // sends of path R0 whose receivers let us help, newest first
   std::atomic<bool> at_work = false;             // one of these may be there
-  char* chunk = nullptr;                         // through which R0 moves layouts with gaps, made on first use
-  std::atomic<int64_t> sends_open = 0;           // started here and not complete; see count_sends()
-  std::atomic<int64_t> unexpected_bytes = 0;     // of data kept; written under the lock
   bool saturated = false;
+  char* chunk = nullptr;                      // through which R0 moves layouts with gaps, made on first use
+  std::atomic<int64_t> sends_open = 0;        // started here and not complete; see count_sends()
+  std::atomic<int64_t> unexpected_bytes = 0;  // of data kept; written under the lock
   Unexpected* free_unexpected = nullptr;  // small ones, kept for reuse
   int free_unexpected_count = 0;
   // Counters, written under the lock; see count().

@@ -43,12 +43,12 @@ struct alignas(64) Thread {
   int32_t lanes_held = 0;
   Request* ended = nullptr;   // completed under a lane's lock, with an on_done to run after it
   bool following_up = false;  // run_ended() is at it
+  bool in_use = false;
   PathCount sent[path_count];
   uint64_t retries = 0;    // sends that found the way full
   uint64_t sleeps = 0;     // waits that ended in the kernel
   uint64_t slept_ns = 0;   // and for how long
   Thread* next = nullptr;  // of all that ever were
-  bool in_use = false;
 
   // A request from the cache; nullptr when there is no memory.
   Request* take_request() {
