@@ -37,8 +37,8 @@ constexpr datatype::Type make_word() {
 }
 constinit datatype::Type word = make_word();
 
-// An operation that tells in which order ranks were taken: sequences of ranks are joined, as pairs of their length (as a
-// power of the hash's base) and their hash. It does not commute.
+// An operation that tells in which order ranks were taken: sequences of ranks are joined, as pairs of their length (as
+// a power of the hash's base) and their hash. It does not commute.
 constexpr uint32_t base_of_hash = 31;
 int64_t sequence_of(uint32_t rank) {
   return static_cast<int64_t>(uint64_t{base_of_hash} << 32 | (rank + 1));
