@@ -32,7 +32,7 @@ struct alignas(128) Lane {
   char* chunk = nullptr;                      // through which R0 moves layouts with gaps, made on first use
   std::atomic<int64_t> sends_open = 0;        // started here and not complete; see count_sends()
   std::atomic<int64_t> unexpected_bytes = 0;  // of data kept; written under the lock
-  Unexpected* free_unexpected = nullptr;  // small ones, kept for reuse
+  Unexpected* free_unexpected = nullptr;      // small ones, kept for reuse
   int free_unexpected_count = 0;
   // Counters, written under the lock; see count().
   std::atomic<uint64_t> arrived = 0;  // messages taken from the ring; any thread may ask
