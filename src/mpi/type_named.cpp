@@ -93,8 +93,12 @@ const IntegerKind integer_kinds[] = {
 // and kept until the process ends.
 constinit base::Lock kept_lock;
 using Arguments = std::tuple<int, int, int>;  // combiner, and what it was asked for
-std::map<Arguments, Type*>& kept() {
-  static auto* types = new std::map<Arguments, Type*>;
+struct Kept {
+  Type* type = nullptr;
+  const void* record = nullptr;  // its owner, where leak checkers find it: they do not look into the memory of objects
+};
+std::map<Arguments, Kept>& kept() {
+  static auto* types = new std::map<Arguments, Kept>;
   return *types;
 }
 
@@ -103,9 +107,12 @@ int give_kept(const char* function, const Arguments& arguments, MPI_Datatype* ne
   Type* made;
   {
     std::lock_guard lock(kept_lock);
-    Type*& place = kept()[arguments];
-    if (place == nullptr) place = make();
-    made = place;
+    Kept& place = kept()[arguments];
+    if (place.type == nullptr) {
+      place.type = make();
+      if (place.type != nullptr) place.record = place.type->owner;
+    }
+    made = place.type;
   }
   if (made == nullptr) return no_memory(nullptr, function, "a datatype");
   *newtype = handle_of<MPI_Datatype>(made);

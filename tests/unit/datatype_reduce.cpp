@@ -351,7 +351,10 @@ TEST(DatatypeReduce, ReplaceAndNoOpServeEveryPredefinedType) {
     replace(in.data(), inout.data(), 4);
     int64_t replaced = 0;
     for (char byte : inout) replaced += byte == 1;
-    EXPECT_EQ(replaced, 4 * row.size);
+    // Of the 16 bytes of a long double 10 are its value.
+    const int64_t unused = row.basic == Basic::long_double_int ? 6 : 0;
+    EXPECT_GE(replaced, 4 * (row.size - unused));
+    EXPECT_LE(replaced, 4 * row.size);
   }
 }
 
