@@ -59,8 +59,8 @@ inline constexpr bool pays_longer = is_half<T> ||
 template <class T, class Operation>
 Kernel elementwise(Vectors use) {
   if (use == Vectors::baseline) return baseline_loop<T, Operation>;
-  if constexpr (constexpr Kernel found = vector_kernel<T, Operation>(); found != nullptr) {
-    return found;
+  if constexpr (!std::is_void_v<decltype(vector_kernel<T, Operation>())>) {
+    return vector_kernel<T, Operation>();
   } else if constexpr (sizeof(T) > 8) {
     return baseline_loop<T, Operation>;  // there are no such vectors
   } else if constexpr (pays_longer<T, Operation>) {

@@ -81,9 +81,9 @@ template <class T, class Memory, class Operation>
 }
 #undef WEFT_VECTOR
 
-// nullptr where the compiler does as well.
+// A Kernel; nothing where the compiler does as well.
 template <class T, class Operation>
-constexpr Kernel vector_kernel() {
+constexpr auto vector_kernel() {
   if constexpr (std::is_same_v<T, Half> && std::is_same_v<Operation, Sum>) {
     return vector_loop<T, OfHalves, VectorSum>;
   } else if constexpr (std::is_same_v<T, Half> && std::is_same_v<Operation, Product>) {
@@ -95,7 +95,6 @@ constexpr Kernel vector_kernel() {
   } else if constexpr (std::is_same_v<Operation, Product> && std::is_same_v<T, Complex<double>>) {
     return vector_loop<T, OfDoubles, VectorComplexProduct>;
   }
-  return nullptr;
 }
 
 }  // namespace weft::datatype
