@@ -48,7 +48,7 @@ class Search {
   // `count` factors, the largest first; the ends are among them. Empty when there are none.
   std::vector<int32_t> run(int32_t count) {
     const int32_t largest = now_.front();
-    split(number_ / largest / smallest_, count - 2, largest, number_ / largest + number_ / smallest_);
+    split(number_ / largest / smallest_, count - 2, largest, int64_t{number_ / largest} + number_ / smallest_);
     return best_;
   }
 

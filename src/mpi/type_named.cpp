@@ -95,7 +95,10 @@ constinit base::Lock kept_lock;
 using Arguments = std::tuple<int, int, int>;  // combiner, and what it was asked for
 struct Kept {
   Type* type = nullptr;
-  const void* record = nullptr;  // its owner, where leak checkers find it: they do not look into the memory of objects
+  // What it owns, where leak checkers find it: they do not look into the memory of objects.
+  const void* record = nullptr;
+  const void* signature = nullptr;
+  const void* blocks = nullptr;
 };
 std::map<Arguments, Kept>& kept() {
   static auto* types = new std::map<Arguments, Kept>;
@@ -108,11 +111,8 @@ int give_kept(const char* function, const Arguments& arguments, MPI_Datatype* ne
   {
     std::lock_guard lock(kept_lock);
     Kept& place = kept()[arguments];
-    if (place.type == nullptr) {
-      place.type = make();
-      if (place.type != nullptr) place.record = place.type->owner;
-    }
-    made = place.type;
+    made = place.type != nullptr ? place.type : make();
+    if (made != nullptr) place = {made, made->owner, made->signature, made->nest.blocks};
   }
   if (made == nullptr) return no_memory(nullptr, function, "a datatype");
   *newtype = handle_of<MPI_Datatype>(made);
