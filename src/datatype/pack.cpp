@@ -93,12 +93,12 @@ template <Direction direction>
 inline void transfer(const Type& type, int64_t count, uintptr_t buffer, int64_t position, char* packed, int64_t bytes) {
   bytes = std::min(bytes, count * type.size - position);
   if (bytes <= 0) return;
-  Mover<direction> mover(packed);
   if (type.contiguous) {
-    mover.bytes(advance(buffer, position), bytes);
-  } else {
-    Walk(mover).run(type, count, buffer, position, bytes);
+    char* at = reinterpret_cast<char*>(advance(buffer, position));
+    return direction == Direction::pack ? copy_bytes(packed, at, bytes) : copy_bytes(at, packed, bytes);
   }
+  Mover<direction> mover(packed);
+  Walk(mover).run(type, count, buffer, position, bytes);
 }
 
 }  // namespace

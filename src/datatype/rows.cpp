@@ -50,6 +50,26 @@ void move_large_blocks(Places places, int64_t block, char* packed) {
   }
 }
 
+// At least 128 bytes.
+template <Direction direction>
+WEFT_AVX2 inline __attribute__((always_inline)) void move_wide(char* at, char* packed, int64_t bytes) {
+  const int64_t last = bytes - 128;
+  for (int64_t k = 0; k < last; k += 128) move_units<direction, Vector32, 4>(at + k, packed + k, 128);
+  move_units<direction, Vector32, 4>(at + last, packed + last, 128);
+}
+
+// Above 256 bytes; a call of memcpy for each is worth it from about 1 KiB on.
+template <Direction direction, class Places>
+WEFT_AVX2 void move_wider_blocks(Places places, int64_t block, char* packed) {
+  for (int64_t row = 0; row < places.rows; ++row, places.next_row()) {
+    for (int64_t i = 0; i < places.count; ++i, packed += block) move_wide<direction>(places.next(), packed, block);
+  }
+}
+
+WEFT_AVX2 void copy_wide(char* to, const char* from, int64_t bytes) {
+  move_wide<Direction::unpack>(to, const_cast<char*>(from), bytes);
+}
+
 // Kernels for 2, 3, ... units in a block.
 template <Direction direction, class Places, int... more>
 constexpr auto narrow_kernels(std::integer_sequence<int, more...> /*more*/) {
@@ -77,6 +97,11 @@ bool has_wide_registers() {
 #endif
 }
 
+void copy_bytes(char* to, const char* from, int64_t bytes) {
+  if (bytes >= 128 && bytes <= 16384 && has_wide_registers()) return copy_wide(to, from, bytes);
+  std::memcpy(to, from, static_cast<size_t>(bytes));
+}
+
 template <Direction direction, class Places>
 Kernel<Places> kernel_for(int64_t block, bool wide) {
   static constexpr auto narrow_units = narrow_kernels<direction, Places>(std::make_integer_sequence<int, 7>());
@@ -99,6 +124,7 @@ Kernel<Places> kernel_for(int64_t block, bool wide) {
   if (block < 8) return move_blocks<direction, Places, uint32_t, 2>;
   if (block < 16) return move_blocks<direction, Places, uint64_t, 2>;
   if (wide && block > 32 && block <= 256) return wide_units[static_cast<size_t>((block - 33) / 32)];
+  if (wide && block > 256 && block <= 512) return move_wider_blocks<direction, Places>;
   if (block <= 128) return narrow_units[static_cast<size_t>((block - 17) / 16)];
   return move_large_blocks<direction, Places>;
 }

@@ -53,6 +53,9 @@ using Kernel = void (*)(Places places, int64_t block, char* packed);
 template <Direction direction, class Places>
 [[nodiscard]] Kernel<Places> kernel_for(int64_t block, bool wide);
 
+// memcpy, sooner under way for some KiB: the C library takes string instructions, which start slowly, from 4 KiB on.
+void copy_bytes(char* to, const char* from, int64_t bytes);
+
 // The size of a block decides once which loads and stores it takes; the last of them may overlap the one before.
 template <Direction direction, class Unit, int units>
 inline __attribute__((always_inline)) void move_units(char* at, char* packed, int64_t block) {

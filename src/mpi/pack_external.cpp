@@ -8,9 +8,9 @@
 #include <cstring>
 
 #include "datatype/external32.hpp"
-#include "datatype/pack.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/handles.hpp"
+#include "mpi/pack.hpp"
 #include "mpi/type_record.hpp"
 
 namespace weft::mpi {
@@ -139,66 +139,31 @@ class Sink {
   char stage_[stage_bytes];
 };
 
-struct Arguments {
-  const char* function;
-  const char* datarep;
-  const void* elements;
-  MPI_Count count;
-  MPI_Datatype datatype;
-  const void* packed;
-  MPI_Count room;
-  MPI_Count position;
-};
-
-int check_elements(const char* function, const char* datarep, MPI_Count count, MPI_Datatype datatype, int64_t& bytes) {
+// Their type, and the bytes that the elements take outside.
+int check_elements(const char* function, const char* datarep, MPI_Count count, MPI_Datatype datatype, const Type*& type,
+                   int64_t& bytes) {
   if (datarep == nullptr) return null_argument(nullptr, function, "datarep");
-  const Type* type = type_of(datatype);
-  if (type == nullptr) return bad_type(nullptr, function, datatype);
   if (strcmp(datarep, "external32") != 0) {
     return fail(nullptr, function, MPI_ERR_UNSUPPORTED_DATAREP, "datarep is \"%.40s\": it must be \"external32\"",
                 datarep);
   }
-  if (count < 0) {
-    return fail(nullptr, function, MPI_ERR_COUNT, "count is %lld: it must not be negative",
-                static_cast<long long>(count));
-  }
-  if (__builtin_mul_overflow(count, type->size, &bytes)) {
-    return fail(nullptr, function, MPI_ERR_COUNT, "%lld elements of %lld bytes leave 64 bits",
-                static_cast<long long>(count), static_cast<long long>(type->size));
-  }
+  if (!good_elements(count, datatype, type, bytes)) return explain_elements(nullptr, function, count, datatype);
   bytes = count * external_size(type);
   return MPI_SUCCESS;
 }
 
-int check(const Arguments& a, int64_t& bytes) {
-  if (int error = check_elements(a.function, a.datarep, a.count, a.datatype, bytes)) return error;
-  const Type* type = type_of(a.datatype);
-  if (!type->committed) {
-    return fail(nullptr, a.function, MPI_ERR_TYPE, "the datatype is not committed: call MPI_Type_commit first");
-  }
-  if (a.room < 0) return fail(nullptr, a.function, MPI_ERR_ARG, "the size of the packed buffer is negative");
-  if (a.position < 0 || a.position > a.room) {
-    return fail(nullptr, a.function, MPI_ERR_ARG, "position %lld is outside the packed buffer of %lld bytes",
-                static_cast<long long>(a.position), static_cast<long long>(a.room));
-  }
-  if (bytes > a.room - a.position) {
-    return fail(nullptr, a.function, MPI_ERR_TRUNCATE,
-                "%lld bytes at position %lld go beyond the packed buffer of %lld", static_cast<long long>(bytes),
-                static_cast<long long>(a.position), static_cast<long long>(a.room));
-  }
-  if (bytes > 0 && (a.packed == nullptr || (a.elements == nullptr && type->contiguous))) {
-    return fail(nullptr, a.function, MPI_ERR_BUFFER, "a buffer is a null pointer");
-  }
-  return MPI_SUCCESS;
+int check(const Packing& p, const char* datarep, const Type*& type, int64_t& bytes) {
+  if (int error = check_elements(p.function, datarep, p.count, p.datatype, type, bytes)) return error;
+  return good_packing(p, *type, bytes) ? MPI_SUCCESS : explain_packing(nullptr, p, *type, bytes);
 }
 
 template <class Position>
-int pack_at(const Arguments& a, void* packed, Position* position) {
-  int64_t bytes = 0;
-  if (int error = check(a, bytes)) return error;
-  const Type* type = type_of(a.datatype);
-  Source source(*type, a.count, a.elements);
-  char* to = static_cast<char*>(packed) + a.position;
+int pack_at(const Packing& p, const char* datarep, void* packed, Position* position) {
+  const Type* type;
+  int64_t bytes;
+  if (int error = check(p, datarep, type, bytes)) return error;
+  Source source(*type, p.count, p.elements);
+  char* to = static_cast<char*>(packed) + p.position;
   auto convert = [&](const External32& form, int64_t count) {
     for (int64_t part; count > 0; count -= part) {
       part = std::min(count, stage_bytes / form.native_size());
@@ -207,22 +172,22 @@ int pack_at(const Arguments& a, void* packed, Position* position) {
     }
     return true;
   };
-  if (!for_each_run(type, a.count, convert)) {
-    return fail(nullptr, a.function, MPI_ERR_CONVERSION,
+  if (!for_each_run(type, p.count, convert)) {
+    return fail(nullptr, p.function, MPI_ERR_CONVERSION,
                 "a value does not fit external32, where MPI_LONG and MPI_UNSIGNED_LONG have 4 bytes and MPI_WCHAR has "
                 "2: pack it as MPI_INT64_T, MPI_UINT64_T or MPI_INT32_T");
   }
-  *position = static_cast<Position>(a.position + bytes);
+  *position = static_cast<Position>(p.position + bytes);
   return MPI_SUCCESS;
 }
 
 template <class Position>
-int unpack_at(const Arguments& a, void* elements, Position* position) {
-  int64_t bytes = 0;
-  if (int error = check(a, bytes)) return error;
-  const Type* type = type_of(a.datatype);
-  Sink sink(*type, a.count, elements);
-  const char* from = static_cast<const char*>(a.packed) + a.position;
+int unpack_at(const Packing& p, const char* datarep, void* elements, Position* position) {
+  const Type* type;
+  int64_t bytes;
+  if (int error = check(p, datarep, type, bytes)) return error;
+  Sink sink(*type, p.count, elements);
+  const char* from = static_cast<const char*>(p.packed) + p.position;
   auto convert = [&](const External32& form, int64_t count) {
     for (int64_t part; count > 0; count -= part) {
       part = std::min(count, stage_bytes / form.native_size());
@@ -231,17 +196,18 @@ int unpack_at(const Arguments& a, void* elements, Position* position) {
     }
     return true;
   };
-  (void)for_each_run(type, a.count, convert);
+  (void)for_each_run(type, p.count, convert);
   sink.flush();
-  *position = static_cast<Position>(a.position + bytes);
+  *position = static_cast<Position>(p.position + bytes);
   return MPI_SUCCESS;
 }
 
 template <class Size>
 int find_size(const char* function, const char* datarep, MPI_Count count, MPI_Datatype datatype, Size* size) {
   if (size == nullptr) return null_argument(nullptr, function, "size");
-  int64_t bytes = 0;
-  if (int error = check_elements(function, datarep, count, datatype, bytes)) return error;
+  const Type* type;
+  int64_t bytes;
+  if (int error = check_elements(function, datarep, count, datatype, type, bytes)) return error;
   *size = static_cast<Size>(bytes);
   return MPI_SUCCESS;
 }
@@ -251,28 +217,28 @@ int find_size(const char* function, const char* datarep, MPI_Count count, MPI_Da
 int pack_external(const char* datarep, const void* inbuf, int incount, MPI_Datatype datatype, void* outbuf,
                   MPI_Aint outsize, MPI_Aint* position) {
   if (position == nullptr) return null_argument(nullptr, "MPI_Pack_external", "position");
-  return pack_at({"MPI_Pack_external", datarep, inbuf, incount, datatype, outbuf, outsize, *position}, outbuf,
+  return pack_at({"MPI_Pack_external", inbuf, incount, datatype, outbuf, outsize, *position}, datarep, outbuf,
                  position);
 }
 
 int pack_external_c(const char* datarep, const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf,
                     MPI_Count outsize, MPI_Count* position) {
   if (position == nullptr) return null_argument(nullptr, "MPI_Pack_external_c", "position");
-  return pack_at({"MPI_Pack_external_c", datarep, inbuf, incount, datatype, outbuf, outsize, *position}, outbuf,
+  return pack_at({"MPI_Pack_external_c", inbuf, incount, datatype, outbuf, outsize, *position}, datarep, outbuf,
                  position);
 }
 
 int unpack_external(const char datarep[], const void* inbuf, MPI_Aint insize, MPI_Aint* position, void* outbuf,
                     int outcount, MPI_Datatype datatype) {
   if (position == nullptr) return null_argument(nullptr, "MPI_Unpack_external", "position");
-  return unpack_at({"MPI_Unpack_external", datarep, outbuf, outcount, datatype, inbuf, insize, *position}, outbuf,
+  return unpack_at({"MPI_Unpack_external", outbuf, outcount, datatype, inbuf, insize, *position}, datarep, outbuf,
                    position);
 }
 
 int unpack_external_c(const char datarep[], const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf,
                       MPI_Count outcount, MPI_Datatype datatype) {
   if (position == nullptr) return null_argument(nullptr, "MPI_Unpack_external_c", "position");
-  return unpack_at({"MPI_Unpack_external_c", datarep, outbuf, outcount, datatype, inbuf, insize, *position}, outbuf,
+  return unpack_at({"MPI_Unpack_external_c", outbuf, outcount, datatype, inbuf, insize, *position}, datarep, outbuf,
                    position);
 }
 
