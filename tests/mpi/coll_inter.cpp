@@ -5,7 +5,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "coll_call.hpp"
 #include "expect.hpp"
+
+using coll_call::call;
+using coll_call::form;
 
 namespace {
 
@@ -15,29 +19,10 @@ MPI_Comm inter;
 int side;          // 0 or 1
 int mine, theirs;  // sizes of the groups
 int me;            // in our own group
-enum Form { blocking, nonblocking, persistent };
-Form form;
 
 // What rank `r` of a side has for `to`.
 int64_t value(int of_side, int r, int to, int i) {
   return 1000000 * (of_side + 1) + 10000 * r + 100 * to + i;
-}
-
-template <class Blocking, class Nonblocking, class Persistent, class... Arguments>
-void call(const char* name, Blocking b, Nonblocking i, Persistent p, Arguments... arguments) {
-  int error = MPI_SUCCESS;
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (form == blocking) error = b(arguments..., inter);
-  if (form == nonblocking) error = i(arguments..., inter, &request);
-  if (form == persistent) {
-    error = p(arguments..., inter, MPI_INFO_NULL, &request);
-    MPI_Start(&request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    MPI_Start(&request);
-  }
-  EXPECT(error == MPI_SUCCESS, "%s: error %d", name, error);
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
-  if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 }
 
 void compare(const char* name, const Values& is, const Values& wanted) {
@@ -58,7 +43,8 @@ void bcast(int of_side, int root, int count) {
     if (is_root) data[static_cast<size_t>(i)] = value(side, me, 0, i);
     if (is_root || side != of_side) wanted[static_cast<size_t>(i)] = value(of_side, root, 0, i);
   }
-  call("bcast", MPI_Bcast, MPI_Ibcast, MPI_Bcast_init, data.data(), count, MPI_INT64_T, root_argument(of_side, root));
+  call("bcast", inter, MPI_Bcast, MPI_Ibcast, MPI_Bcast_init, data.data(), count, MPI_INT64_T,
+       root_argument(of_side, root));
   compare("bcast", data, wanted);
 }
 
@@ -87,7 +73,7 @@ void gather_and_scatter(int of_side, int root) {
     small[static_cast<size_t>(i)] = value(side, me, 0, i);
     for (int r = 0; is_root && r < theirs; ++r) wanted[static_cast<size_t>(r * count + i)] = value(1 - side, r, 0, i);
   }
-  call("gather", MPI_Gather, MPI_Igather, MPI_Gather_init, small.data(), count, MPI_INT64_T, large.data(), count,
+  call("gather", inter, MPI_Gather, MPI_Igather, MPI_Gather_init, small.data(), count, MPI_INT64_T, large.data(), count,
        MPI_INT64_T, argument);
   compare("gather", large, wanted);
 
@@ -97,8 +83,8 @@ void gather_and_scatter(int of_side, int root) {
   small.assign(count, -1);
   wanted = small;
   for (int i = 0; opposite && i < count; ++i) wanted[static_cast<size_t>(i)] = value(of_side, root, me, i);
-  call("scatter", MPI_Scatter, MPI_Iscatter, MPI_Scatter_init, large.data(), count, MPI_INT64_T, small.data(), count,
-       MPI_INT64_T, argument);
+  call("scatter", inter, MPI_Scatter, MPI_Iscatter, MPI_Scatter_init, large.data(), count, MPI_INT64_T, small.data(),
+       count, MPI_INT64_T, argument);
   compare("scatter", small, wanted);
 
   const Layout layout(theirs);
@@ -111,7 +97,7 @@ void gather_and_scatter(int of_side, int root) {
       wanted[static_cast<size_t>(layout.places[static_cast<size_t>(r)] + i)] = value(1 - side, r, 0, i);
     }
   }
-  call("gatherv", MPI_Gatherv, MPI_Igatherv, MPI_Gatherv_init, block.data(), me + 1, MPI_INT64_T, blocks.data(),
+  call("gatherv", inter, MPI_Gatherv, MPI_Igatherv, MPI_Gatherv_init, block.data(), me + 1, MPI_INT64_T, blocks.data(),
        layout.counts.data(), layout.places.data(), MPI_INT64_T, argument);
   compare("gatherv", blocks, wanted);
 
@@ -123,7 +109,7 @@ void gather_and_scatter(int of_side, int root) {
   block.assign(block.size(), -1);
   wanted = block;
   for (int i = 0; opposite && i <= me; ++i) wanted[static_cast<size_t>(i)] = value(of_side, root, me, i);
-  call("scatterv", MPI_Scatterv, MPI_Iscatterv, MPI_Scatterv_init, blocks.data(), layout.counts.data(),
+  call("scatterv", inter, MPI_Scatterv, MPI_Iscatterv, MPI_Scatterv_init, blocks.data(), layout.counts.data(),
        layout.places.data(), MPI_INT64_T, block.data(), me + 1, MPI_INT64_T, argument);
   compare("scatterv", block, wanted);
 }
@@ -142,16 +128,16 @@ void all_to_all() {
       out[at] = value(side, me, r, i);
     }
   }
-  call("allgather", MPI_Allgather, MPI_Iallgather, MPI_Allgather_init, small.data(), count, MPI_INT64_T, large.data(),
-       count, MPI_INT64_T);
+  call("allgather", inter, MPI_Allgather, MPI_Iallgather, MPI_Allgather_init, small.data(), count, MPI_INT64_T,
+       large.data(), count, MPI_INT64_T);
   compare("allgather", large, wanted);
 
   large.assign(large.size(), -1);
   for (int r = 0; r < theirs; ++r) {
     for (int i = 0; i < count; ++i) wanted[static_cast<size_t>(r * count + i)] = value(1 - side, r, me, i);
   }
-  call("alltoall", MPI_Alltoall, MPI_Ialltoall, MPI_Alltoall_init, out.data(), count, MPI_INT64_T, large.data(), count,
-       MPI_INT64_T);
+  call("alltoall", inter, MPI_Alltoall, MPI_Ialltoall, MPI_Alltoall_init, out.data(), count, MPI_INT64_T, large.data(),
+       count, MPI_INT64_T);
   compare("alltoall", large, wanted);
 
   const Layout from_all(theirs);
@@ -164,7 +150,7 @@ void all_to_all() {
       wanted[static_cast<size_t>(from_all.places[static_cast<size_t>(r)] + i)] = value(1 - side, r, 0, i);
     }
   }
-  call("allgatherv", MPI_Allgatherv, MPI_Iallgatherv, MPI_Allgatherv_init, block.data(), me + 1, MPI_INT64_T,
+  call("allgatherv", inter, MPI_Allgatherv, MPI_Iallgatherv, MPI_Allgatherv_init, block.data(), me + 1, MPI_INT64_T,
        blocks.data(), from_all.counts.data(), from_all.places.data(), MPI_INT64_T);
   compare("allgatherv", blocks, wanted);
 
@@ -182,12 +168,12 @@ void all_to_all() {
     }
   }
   blocks.assign(blocks.size(), -1);
-  call("alltoallv", MPI_Alltoallv, MPI_Ialltoallv, MPI_Alltoallv_init, to_all.data(), out_counts.data(),
+  call("alltoallv", inter, MPI_Alltoallv, MPI_Ialltoallv, MPI_Alltoallv_init, to_all.data(), out_counts.data(),
        out_places.data(), MPI_INT64_T, blocks.data(), from_all.counts.data(), from_all.places.data(), MPI_INT64_T);
   compare("alltoallv", blocks, wanted);
   blocks.assign(blocks.size(), -1);
   const std::vector<MPI_Datatype> types(static_cast<size_t>(theirs), MPI_INT64_T);
-  call("alltoallw", MPI_Alltoallw, MPI_Ialltoallw, MPI_Alltoallw_init, to_all.data(), out_counts.data(),
+  call("alltoallw", inter, MPI_Alltoallw, MPI_Ialltoallw, MPI_Alltoallw_init, to_all.data(), out_counts.data(),
        out_bytes.data(), types.data(), blocks.data(), from_all.counts.data(), in_bytes.data(), types.data());
   compare("alltoallw", blocks, wanted);
 }
@@ -213,14 +199,15 @@ void reductions(int count) {
     Values in(out.size() + 1, -1);
     Values wanted = in;
     for (int i = 0; i < count; ++i) wanted[static_cast<size_t>(i)] = result(i);
-    call("allreduce", MPI_Allreduce, MPI_Iallreduce, MPI_Allreduce_init, out.data(), in.data(), count, MPI_INT64_T, op);
+    call("allreduce", inter, MPI_Allreduce, MPI_Iallreduce, MPI_Allreduce_init, out.data(), in.data(), count,
+         MPI_INT64_T, op);
     compare("allreduce", in, wanted);
 
     for (int of_side : {0, 1}) {
       for (int root : {0, (of_side == side ? mine : theirs) - 1}) {
         in.assign(in.size(), -1);
         const int argument = root_argument(of_side, root);
-        call("reduce", MPI_Reduce, MPI_Ireduce, MPI_Reduce_init, out.data(), in.data(), count, MPI_INT64_T, op,
+        call("reduce", inter, MPI_Reduce, MPI_Ireduce, MPI_Reduce_init, out.data(), in.data(), count, MPI_INT64_T, op,
              argument);
         compare("reduce", in, argument == MPI_ROOT ? wanted : Values(in.size(), -1));
       }
@@ -234,26 +221,14 @@ void reductions(int count) {
   Values in(static_cast<size_t>(theirs), -1);
   Values wanted = in;
   for (int i = 0; i < theirs; ++i) wanted[static_cast<size_t>(i)] = sum(1 - side, theirs, me * theirs + i);
-  call("reduce_scatter_block", MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block, MPI_Reduce_scatter_block_init,
-       out.data(), in.data(), theirs, MPI_INT64_T, MPI_SUM);
+  call("reduce_scatter_block", inter, MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block,
+       MPI_Reduce_scatter_block_init, out.data(), in.data(), theirs, MPI_INT64_T, MPI_SUM);
   compare("reduce_scatter_block", in, wanted);
   in.assign(in.size(), -1);
   const std::vector<int> counts(static_cast<size_t>(mine), theirs);
-  call("reduce_scatter", MPI_Reduce_scatter, MPI_Ireduce_scatter, MPI_Reduce_scatter_init, out.data(), in.data(),
+  call("reduce_scatter", inter, MPI_Reduce_scatter, MPI_Ireduce_scatter, MPI_Reduce_scatter_init, out.data(), in.data(),
        counts.data(), MPI_INT64_T, MPI_SUM);
   compare("reduce_scatter", in, wanted);
-}
-
-void barriers() {
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (form == blocking) MPI_Barrier(inter);
-  if (form == nonblocking) MPI_Ibarrier(inter, &request);
-  if (form == persistent) {
-    MPI_Barrier_init(inter, MPI_INFO_NULL, &request);
-    MPI_Start(&request);
-  }
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
-  if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 }
 
 // Nobody leaves before the last rank of the other group has come.
@@ -293,9 +268,9 @@ void with_groups(int first) {
   MPI_Comm_rank(inter, &me);
   MPI_Comm_size(inter, &mine);
   MPI_Comm_remote_size(inter, &theirs);
-  for (Form f : {blocking, nonblocking, persistent}) {
+  for (coll_call::Form f : {coll_call::blocking, coll_call::nonblocking, coll_call::persistent}) {
     form = f;
-    barriers();
+    call("barrier", inter, MPI_Barrier, MPI_Ibarrier, MPI_Barrier_init);
     for (int of_side : {0, 1}) {
       const int ranks = of_side == side ? mine : theirs;
       for (int root = 0; root < ranks; ++root) {

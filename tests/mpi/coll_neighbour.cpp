@@ -6,8 +6,11 @@
 #include <random>
 #include <vector>
 
+#include "coll_call.hpp"
 #include "expect.hpp"
 
+using coll_call::call;
+using coll_call::form;
 using expect::rank;
 using expect::size;
 
@@ -15,9 +18,6 @@ namespace {
 
 using Values = std::vector<int64_t>;
 using Ranks = std::vector<int>;
-
-enum Form { blocking, nonblocking, persistent };
-Form form;
 
 // A topology as the test knows it.
 struct Topology {
@@ -31,23 +31,6 @@ struct Topology {
 // What rank `r` sends in its block `k`.
 int64_t value(int r, int k, int i) {
   return 100000 * (r + 1) + 1000 * k + i;
-}
-
-template <class Blocking, class Nonblocking, class Persistent, class... Arguments>
-void call(const char* name, MPI_Comm comm, Blocking b, Nonblocking i, Persistent p, Arguments... arguments) {
-  int error = MPI_SUCCESS;
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (form == blocking) error = b(arguments..., comm);
-  if (form == nonblocking) error = i(arguments..., comm, &request);
-  if (form == persistent) {
-    error = p(arguments..., comm, MPI_INFO_NULL, &request);
-    MPI_Start(&request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    MPI_Start(&request);
-  }
-  EXPECT(error == MPI_SUCCESS, "%s: error %d", name, error);
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
-  if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 }
 
 // Elements that rank r sends to each neighbour in the v forms, of a block k.
@@ -167,7 +150,7 @@ void some_to_each(const Topology& t) {
 }
 
 void all_operations(Topology t) {
-  for (Form f : {blocking, nonblocking, persistent}) {
+  for (coll_call::Form f : {coll_call::blocking, coll_call::nonblocking, coll_call::persistent}) {
     form = f;
     same_to_all(t);
     for (int count : {1, 4, 3000}) one_to_each(t, count);
