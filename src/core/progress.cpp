@@ -156,8 +156,30 @@ void Backoff::relax() {
   base::cpu_relax();
 }
 
+// Ranks that wait as we do hand the processor on within microseconds. When it is mostly gone for longer, it goes to
+// somebody who works: who goes on yielding gets a few percent of it, who sleeps is let in as soon as there is news.
 void Backoff::yield() {
+  constexpr uint64_t long_ns = 500000;
+  constexpr uint64_t window_ns = 20000000;
+  constexpr uint64_t while_ns = 250000000;
+  static constinit std::atomic<uint64_t> window_from = 0;
+  static constinit std::atomic<uint64_t> gone_ns = 0;  // since then, in long yields
+  static constinit std::atomic<uint64_t> sleep_until = 0;
+  const uint64_t from_ns = base::now_ns();
+  if (from_ns < sleep_until.load(std::memory_order_relaxed)) {
+    rounds_ = std::max(rounds_, all_rounds());
+    return;
+  }
   sched_yield();
+  const uint64_t now_ns = base::now_ns();
+  if (now_ns - from_ns < long_ns) [[likely]]
+    return;
+  const uint64_t gone = gone_ns.load(std::memory_order_relaxed) + now_ns - from_ns;
+  const uint64_t window = now_ns - window_from.load(std::memory_order_relaxed);
+  gone_ns.store(window < window_ns ? gone : 0, std::memory_order_relaxed);
+  if (window < window_ns) return;
+  window_from.store(now_ns, std::memory_order_relaxed);
+  if (gone > window / 4 * 3) sleep_until.store(now_ns + while_ns, std::memory_order_relaxed);
 }
 
 // More threads wait than there are processors: those beyond sleep at once.

@@ -73,7 +73,7 @@ class Backoff {
 
   static constexpr uint32_t crowd_round = 64;
   static void relax();
-  static void yield();
+  void yield();
   void note_crowd();
   void lie_down(Sleeper& me);
   static bool stirs(const Sleeper& me);
