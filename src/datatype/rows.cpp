@@ -37,8 +37,15 @@ void move_blocks(Places places, int64_t block, char* packed) {
 template <Direction direction, class Places, int units>
 WEFT_AVX2 void move_wide_blocks(Places places, int64_t block, char* packed) {
   for (int64_t row = 0; row < places.rows; ++row, places.next_row()) {
-    for (int64_t i = 0; i < places.count; ++i, packed += block) {
-      move_units<direction, Vector32, units>(places.next(), packed, block);
+    if constexpr (units == 1) {
+#pragma GCC unroll 4
+      for (int64_t i = 0; i < places.count; ++i, packed += sizeof(Vector32)) {
+        move_units<direction, Vector32, 1>(places.next(), packed, sizeof(Vector32));
+      }
+    } else {
+      for (int64_t i = 0; i < places.count; ++i, packed += block) {
+        move_units<direction, Vector32, units>(places.next(), packed, block);
+      }
     }
   }
 }
@@ -123,6 +130,7 @@ Kernel<Places> kernel_for(int64_t block, bool wide) {
   if (block < 4) return move_blocks<direction, Places, uint16_t, 2>;
   if (block < 8) return move_blocks<direction, Places, uint32_t, 2>;
   if (block < 16) return move_blocks<direction, Places, uint64_t, 2>;
+  if (wide && block == 32) return move_wide_blocks<direction, Places, 1>;
   if (wide && block > 32 && block <= 256) return wide_units[static_cast<size_t>((block - 33) / 32)];
   if (wide && block > 256 && block <= 512) return move_wider_blocks<direction, Places>;
   if (block <= 128) return narrow_units[static_cast<size_t>((block - 17) / 16)];
