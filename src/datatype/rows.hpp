@@ -63,11 +63,15 @@ inline __attribute__((always_inline)) void move_units(char* at, char* packed, in
   const char* from = direction == Direction::pack ? at : packed;
   const int64_t last = block - static_cast<int64_t>(sizeof(Unit));
   Unit unit[units];
+  if constexpr (units > 1) {
 #pragma GCC unroll 8
-  for (int k = 0; k < units - 1; ++k) __builtin_memcpy(&unit[k], from + k * sizeof(Unit), sizeof(Unit));
+    for (int k = 0; k < units - 1; ++k) __builtin_memcpy(&unit[k], from + k * sizeof(Unit), sizeof(Unit));
+  }
   __builtin_memcpy(&unit[units - 1], from + last, sizeof(Unit));
+  if constexpr (units > 1) {
 #pragma GCC unroll 8
-  for (int k = 0; k < units - 1; ++k) __builtin_memcpy(to + k * sizeof(Unit), &unit[k], sizeof(Unit));
+    for (int k = 0; k < units - 1; ++k) __builtin_memcpy(to + k * sizeof(Unit), &unit[k], sizeof(Unit));
+  }
   __builtin_memcpy(to + last, &unit[units - 1], sizeof(Unit));
 }
 

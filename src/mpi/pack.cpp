@@ -15,8 +15,8 @@ template <class Position>
 int pack_at(const Packing& p, void* packed, Position* position, MPI_Comm handle) {
   const Comm* comm = comm_of(handle);
   if (comm == nullptr) return bad_comm(p.function, handle);
-  const Type* type;
-  int64_t bytes;
+  const Type* type = nullptr;
+  int64_t bytes = 0;
   if (!good_elements(p.count, p.datatype, type, bytes)) return explain_elements(comm, p.function, p.count, p.datatype);
   if (!good_packing(p, *type, bytes)) return explain_packing(comm, p, *type, bytes);
   datatype::pack(*type, p.count, p.elements, 0, static_cast<char*>(packed) + p.position, bytes);
@@ -28,8 +28,8 @@ template <class Position>
 int unpack_at(const Packing& p, void* elements, Position* position, MPI_Comm handle) {
   const Comm* comm = comm_of(handle);
   if (comm == nullptr) return bad_comm(p.function, handle);
-  const Type* type;
-  int64_t bytes;
+  const Type* type = nullptr;
+  int64_t bytes = 0;
   if (!good_elements(p.count, p.datatype, type, bytes)) return explain_elements(comm, p.function, p.count, p.datatype);
   if (!good_packing(p, *type, bytes)) return explain_packing(comm, p, *type, bytes);
   datatype::unpack(*type, p.count, elements, 0, static_cast<const char*>(p.packed) + p.position, bytes);
@@ -40,7 +40,7 @@ int unpack_at(const Packing& p, void* elements, Position* position, MPI_Comm han
 int find_size(const char* function, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, int64_t& bytes) {
   const Comm* c = comm_of(comm);
   if (c == nullptr) return bad_comm(function, comm);
-  const Type* type;
+  const Type* type = nullptr;
   return good_elements(count, datatype, type, bytes) ? MPI_SUCCESS : explain_elements(c, function, count, datatype);
 }
 

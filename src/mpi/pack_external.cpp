@@ -153,15 +153,17 @@ int check_elements(const char* function, const char* datarep, MPI_Count count, M
 }
 
 int check(const Packing& p, const char* datarep, const Type*& type, int64_t& bytes) {
-  if (int error = check_elements(p.function, datarep, p.count, p.datatype, type, bytes)) return error;
+  const int error = check_elements(p.function, datarep, p.count, p.datatype, type, bytes);
+  if (error != MPI_SUCCESS || type == nullptr) return error;
   return good_packing(p, *type, bytes) ? MPI_SUCCESS : explain_packing(nullptr, p, *type, bytes);
 }
 
 template <class Position>
 int pack_at(const Packing& p, const char* datarep, void* packed, Position* position) {
-  const Type* type;
-  int64_t bytes;
-  if (int error = check(p, datarep, type, bytes)) return error;
+  const Type* type = nullptr;
+  int64_t bytes = 0;
+  const int error = check(p, datarep, type, bytes);
+  if (error != MPI_SUCCESS || type == nullptr) return error;
   Source source(*type, p.count, p.elements);
   char* to = static_cast<char*>(packed) + p.position;
   auto convert = [&](const External32& form, int64_t count) {
@@ -183,9 +185,10 @@ int pack_at(const Packing& p, const char* datarep, void* packed, Position* posit
 
 template <class Position>
 int unpack_at(const Packing& p, const char* datarep, void* elements, Position* position) {
-  const Type* type;
-  int64_t bytes;
-  if (int error = check(p, datarep, type, bytes)) return error;
+  const Type* type = nullptr;
+  int64_t bytes = 0;
+  const int error = check(p, datarep, type, bytes);
+  if (error != MPI_SUCCESS || type == nullptr) return error;
   Sink sink(*type, p.count, elements);
   const char* from = static_cast<const char*>(p.packed) + p.position;
   auto convert = [&](const External32& form, int64_t count) {
@@ -205,8 +208,8 @@ int unpack_at(const Packing& p, const char* datarep, void* elements, Position* p
 template <class Size>
 int find_size(const char* function, const char* datarep, MPI_Count count, MPI_Datatype datatype, Size* size) {
   if (size == nullptr) return null_argument(nullptr, function, "size");
-  const Type* type;
-  int64_t bytes;
+  const Type* type = nullptr;
+  int64_t bytes = 0;
   if (int error = check_elements(function, datarep, count, datatype, type, bytes)) return error;
   *size = static_cast<Size>(bytes);
   return MPI_SUCCESS;
