@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
 # test.sh [--quick] [-R REGEX]: builds Weft (preset release) and runs its tests: units, ABI, launcher, MPI programs and
-# mpi4py's own suite. --quick leaves out mpi4py and what is labelled slow; -R runs the tests whose names match.
+# mpi4py's own suite. --quick leaves out mpi4py, several hosts and what is labelled slow; -R runs the tests whose names match.
 # Installs what is missing. Ends with ctest's summary, and with its status.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -10,7 +10,7 @@ cd "$(dirname "$0")"
 selection=()
 while [ $# -gt 0 ]; do
   case $1 in
-    --quick) selection+=(-LE 'mpi4py|slow') ;;
+    --quick) selection+=(-LE 'mpi4py|slow|hosts') ;;
     -R)
       [ $# -gt 1 ] || { echo "test.sh: -R wants a regular expression" >&2; exit 2; }
       selection+=(-R "$2")
@@ -29,6 +29,7 @@ mkdir -p build/test
 
 step "Packages"
 tools/dev/setup.sh build mpi4py test
+tools/dev/launchers.sh
 
 step "Build"
 if ! { cmake --preset release -DWEFT_TESTS=ON && cmake --build build/release && cmake --install build/release; } \

@@ -96,7 +96,7 @@ void take(SettingRow* row, const char* name, const char* text) {
 
 // Of the ranks of one job one is enough to say it.
 bool speaks_for_job() {
-  for (const char* name : {"WEFT_RANK", "PMI_RANK"}) {
+  for (const char* name : {"WEFT_RANK", "PMI_RANK", "PMIX_RANK"}) {
     const char* rank = getenv(name);
     if (rank && strcmp(rank, "0") != 0) return false;
   }

@@ -3,10 +3,14 @@
 #include "boot/environment.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <iterator>
+#include <string_view>
 
 #include "base/setting.hpp"
+#include "boot/pmix_library.hpp"
 
 namespace weft::boot {
 namespace {
@@ -14,17 +18,18 @@ namespace {
 using base::Level;
 using base::TextSetting;
 
-constexpr const char* launcher_choices[] = {"auto", "singleton"};
-enum LauncherChoice { choice_auto, choice_singleton };
+constexpr const char* launcher_choices[] = {"auto", "singleton", "pmi1", "pmi2", "pmix"};
+enum LauncherChoice { choice_auto, choice_singleton, choice_pmi1, choice_pmi2, choice_pmix };
 static constinit base::ChoiceSetting launcher_choice{
     {.name = "WEFT_LAUNCHER",
-     .help = "how ranks find each other: auto looks at the environment, singleton ignores every launcher",
+     .help = "how ranks find each other: auto looks at the environment, singleton ignores every launcher, the others "
+             "name the protocol to speak with it",
      .subject = base::Subject::start,
      .change = base::Change::before_start,
      .alike = true},
     choice_auto,
     launcher_choices,
-    2};
+    std::size(launcher_choices)};
 WEFT_SETTING(launcher_choice);
 
 // Rows for what mpiexec tells ranks, so that the names are known; the values are read below, together.
@@ -49,7 +54,7 @@ class Reader {
   int required(const char* name, int low, int high) {
     const char* text = getenv(name);
     if (!text) {
-      fail(std::string(name) + " is not set although other variables of this launcher are");
+      fail(std::string(name) + " is not set");
       return low;
     }
     return number(name, text, low, high);
@@ -105,22 +110,43 @@ Offer read_mpiexec() {
   return offer;
 }
 
-Offer read_pmi1() {
-  Reader reader("PMI-1");
-  Offer offer{.launcher = Launcher::pmi1};
+// PMI-1 and PMI-2 have the same variables; PMI-2 is not spoken over TCP.
+Offer read_pmi(Launcher launcher) {
+  Reader reader(name(launcher));
+  Offer offer{.launcher = launcher};
   const char* port = getenv("PMI_PORT");
-  if (getenv("PMI_FD")) {
+  if (getenv("PMI_FD") || !port || launcher == Launcher::pmi2) {
     offer.fd = reader.required("PMI_FD", 0, most_fd);
     offer.size = reader.required("PMI_SIZE", 1, most_ranks);
     offer.rank = reader.required("PMI_RANK", 0, offer.size - 1);
   } else {
-    offer.port = std::string(port != nullptr ? port : "").substr(0, 300);
+    offer.port = std::string(port).substr(0, 300);
     offer.pmi_id = reader.required("PMI_ID", 0, most_ranks);
     offer.size = reader.optional("PMI_SIZE", 1, most_ranks, 1);
     offer.rank = reader.optional("PMI_RANK", 0, offer.size - 1, 0);
   }
   const char* id = getenv("PMI_JOBID");
   if (id) offer.id = std::string(id).substr(0, 64);
+  reader.conclude(offer);
+  return offer;
+}
+
+// The address of PMIx's server is in one of several variables, named after versions of the protocol.
+bool pmix_server_is_named() {
+  constexpr std::string_view start = "PMIX_SERVER_URI";
+  for (char** entry = environ; entry && *entry; ++entry) {
+    if (std::string_view(*entry).starts_with(start)) return true;
+  }
+  return false;
+}
+
+// PMIx's library reads the rest itself.
+Offer read_pmix() {
+  Reader reader("PMIx");
+  Offer offer{.launcher = Launcher::pmix};
+  offer.rank = reader.required("PMIX_RANK", 0, most_ranks - 1);
+  if (!getenv("PMIX_NAMESPACE")) reader.fail("PMIX_NAMESPACE is not set");
+  if (!pmix_server_is_named()) reader.fail("no variable PMIX_SERVER_URI... is set");
   reader.conclude(offer);
   return offer;
 }
@@ -133,11 +159,12 @@ struct Foreign {
   const char* remedy;
 };
 constexpr Foreign foreign[] = {
-    {"Open MPI's mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "start the program with Weft's mpiexec"},
-    {"Slurm's srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS",
-     "use \"srun --mpi=pmi2\", or Weft's mpiexec inside the allocation"},
-    {"a PMIx launcher", "PMIX_RANK", nullptr,
-     "PMIx is not spoken yet: start the program with Weft's mpiexec or with Hydra"},
+    {"Open MPI's mpirun without PMIx", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
+     "use the mpirun of Open MPI 5, or Weft's mpiexec"},
+    {"Slurm's srun without PMI", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS",
+     "use \"srun --mpi=pmi2\" or \"srun --mpi=pmix\", or Weft's mpiexec inside the allocation"},
+    {"a PMIx launcher without PMIX_SERVER_URI", "PMIX_RANK", nullptr,
+     "start the program with a launcher that serves PMIx, or with Weft's mpiexec"},
     {"Cray PALS", "PALS_RANKID", "PALS_SIZE", "start the program with Weft's mpiexec"},
     {"a PMI launcher without PMI_FD", "PMI_RANK", "PMI_SIZE",
      "use a launcher that speaks PMI-1 (PMI_FD), or Weft's mpiexec"},
@@ -184,19 +211,46 @@ bool is_open(const Offer& offer) {
   return offer.bad || fcntl(offer.fd, F_GETFD) >= 0;
 }
 
+Offer forced(Offer offer) {
+  offer.forced = true;
+  return offer;
+}
+
+// The launchers of others. Of PMI and PMIx both the one is meant that started us last: PMIx when PMI's descriptor is
+// closed. A job of one needs no launcher, so none has to have PMIx's library for it.
+Offer read_others() {
+  const bool pmi_seen = getenv("PMI_FD") || getenv("PMI_PORT");
+  const bool pmix_seen = getenv("PMIX_RANK") && getenv("PMIX_NAMESPACE") && pmix_server_is_named();
+  if (pmi_seen) {
+    Offer offer = read_pmi(Launcher::pmi1);
+    if (!pmix_seen || !offer.port.empty() || is_open(offer)) return offer;
+  }
+  if (pmix_seen && (!known_to_be_alone() || pmix::load(nullptr))) return read_pmix();
+  return read_alone();
+}
+
 }  // namespace
 
 Offer read_environment() {
-  if (launcher_choice.value() == choice_singleton) return {};
-  bool pmi1 = getenv("PMI_FD") || getenv("PMI_PORT");
-  bool own = getenv(variable::rank) || getenv(variable::size) || getenv(variable::segment_fd);
-  if (own) {
+  switch (launcher_choice.value()) {
+    case choice_singleton:
+      return {};
+    case choice_pmi1:
+      return forced(read_pmi(Launcher::pmi1));
+    case choice_pmi2:
+      return forced(read_pmi(Launcher::pmi2));
+    case choice_pmix:
+      return forced(read_pmix());
+    default:
+      break;
+  }
+  if (getenv(variable::rank) || getenv(variable::size) || getenv(variable::segment_fd)) {
     Offer offer = read_mpiexec();
     // A rank may have started another launcher: then our variables are inherited, and our segment is closed.
-    if (!pmi1 || is_open(offer)) return offer;
+    const bool others = getenv("PMI_FD") || getenv("PMI_PORT") || getenv("PMIX_RANK");
+    if (!others || is_open(offer)) return offer;
   }
-  if (pmi1) return read_pmi1();
-  return read_alone();
+  return read_others();
 }
 
 }  // namespace weft::boot

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What the environment says about the job: which launcher started us, and as whom. Nothing is opened here.
+// What the environment says about the job: which launcher started us, and as whom. Nothing is asked of it here.
 
 #include <string>
 
@@ -30,7 +30,8 @@ struct Offer {
   Launcher launcher = Launcher::singleton;
   int rank = 0;
   int size = 1;
-  int fd = -1;               // the segment under mpiexec, the launcher's socket under PMI-1
+  bool forced = false;       // WEFT_LAUNCHER names the protocol
+  int fd = -1;               // the segment under mpiexec, the launcher's socket under PMI-1 and PMI-2
   std::string address = {};  // where the segment can be opened when its descriptor was closed on the way
   std::string port = {};     // PMI-1 over TCP: host:port, with `pmi_id`
   int pmi_id = -1;
@@ -43,8 +44,8 @@ struct Offer {
   base::Problem problem = {};
 };
 
-// Reads the environment: our mpiexec first, then PMI-1; a launcher that is visible but cannot be spoken to is a
-// problem.
+// Reads the environment: our mpiexec first, then PMI-1, then PMIx; a launcher that is visible but cannot be spoken to
+// is a problem.
 [[nodiscard]] Offer read_environment();
 
 }  // namespace weft::boot

@@ -3,6 +3,7 @@
 #include "boot/job.hpp"
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,12 +11,18 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include "base/cpus.hpp"
+#include "base/lock.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "boot/environment.hpp"
 #include "boot/pmi1.hpp"
+#include "boot/pmi2.hpp"
+#include "boot/pmix.hpp"
+#include "boot/rank_order.hpp"
 #include "boot/segment.hpp"
 #include "boot/status.hpp"
 
@@ -23,7 +30,8 @@ namespace weft::boot {
 namespace {
 
 // One job per process; what abort() needs is kept apart, since it may be called from anywhere.
-constinit Pmi1* pmi = nullptr;
+constinit Space* space = nullptr;
+constinit base::Lock space_lock;
 constinit std::atomic<int> marked_fd{-1};  // the segment under mpiexec, where an abort is noted
 constinit std::atomic<int> marked_rank{0};
 
@@ -50,9 +58,9 @@ void end_whole_job(int status) {
     off_t line = static_cast<off_t>(sizeof(RankStatus)) * marked_rank.load(std::memory_order_relaxed);
     (void)!pwrite(fd, &phase, sizeof phase, line + static_cast<off_t>(offsetof(RankStatus, phase)));
   }
-  if (pmi) {
+  if (space) {
     usleep(50000);  // for the launcher to pass on what was said: Hydra drops it once it ends the job
-    pmi->abort(status);
+    space->abort(status);
     usleep(200000);  // the launcher ends us; leaving at once would race with its reading of our line
   }
   leave_process(status);
@@ -124,14 +132,16 @@ void join_alone(Job& job, size_t (*segment_bytes)(int)) {
 }
 
 void must(bool done) {
-  if (!done) base::die(pmi->problem());
+  if (!done) base::die(space->problem());
 }
 
-std::string key_of(int rank) {
-  return "weft-" + std::to_string(rank);
-}
+// The keys of the start. What a rank says of itself: "host/processors"; where a host's segment is: "address/processors
+// of all its ranks".
+constexpr const char* host_key = "weft-host";
+constexpr const char* segment_key = "weft-segment";
+constexpr const char* secret_key = "weft-secret";
 
-// "host/cpus": who publishes it and which processors it may use, "*" when the list is too long for the launcher.
+// Which processors we may use: "*" when the list is too long for the launcher.
 std::string record_of(size_t longest) {
   std::string host = host_identity();
   std::string cpus = base::shown_cpu_list(base::affinity());
@@ -139,85 +149,185 @@ std::string record_of(size_t longest) {
   return host + "/" + cpus;
 }
 
-// The leader looks at everybody's record: one host, and how many processors all ranks have together.
-int look_at_all(int size, const std::string& mine) {
-  std::string host = mine.substr(0, mine.find('/'));
+struct Record {
+  std::string host;
+  std::string cpus;
+};
+
+Record record_of_rank(int rank) {
+  std::string text;
+  must(space->get(rank, host_key, text));
+  const size_t slash = text.find('/');
+  if (slash == std::string::npos) {
+    base::die({.cause = "rank " + std::to_string(rank) + " published " + base::quoted(text) + ", which is no host",
+               .remedy = "give all ranks the same Weft library"});
+  }
+  return {text.substr(0, slash), text.substr(slash + 1)};
+}
+
+std::string shown_host(const Record& record) {
+  return base::quoted(record.host.substr(record.host.find('@') + 1));
+}
+
+// The ranks of this host. Where the launcher says who they are, a rank looks at the first of them alone, and that one
+// at all; where it does not, every rank looks at every other.
+std::vector<int> find_here(const Job& job) {
+  std::vector<int> here;
+  if (space->local_ranks(here)) return here;
+  here.clear();
+  const std::string host = host_identity();
+  for (int rank = 0; rank < job.size; ++rank) {
+    if (record_of_rank(rank).host == host) here.push_back(rank);
+  }
+  return here;
+}
+
+// How many processors the ranks of this host have together.
+int look_at_all(const std::vector<int>& here) {
   base::CpuSet all;
   bool known = true;
-  for (int rank = 0; rank < size; ++rank) {
-    std::string record = mine;
-    if (rank > 0) must(pmi->get(key_of(rank), record));
-    size_t slash = record.find('/');
-    if (slash == std::string::npos) {
-      base::die({.cause = "rank " + std::to_string(rank) + " published " + base::quoted(record) + ", which is no host",
-                 .remedy = "give all ranks the same Weft library"});
-    }
-    if (record.substr(0, slash) != host) {
-      base::die({.cause = "rank 0 is on host " + host.substr(host.find('@') + 1) + " and rank " + std::to_string(rank) +
-                          " on host " + base::quoted(record.substr(0, slash).substr(record.find('@') + 1)) +
-                          "; messages between hosts are not there yet",
-                 .remedy = "start all ranks on one host, as with mpiexec -host localhost"});
+  const std::string host = host_identity();
+  for (int rank : here) {
+    const Record record = record_of_rank(rank);
+    if (record.host != host) {
+      base::die({.cause = "the launcher says that ranks " + std::to_string(here.front()) + " and " +
+                          std::to_string(rank) + " are on one host, but they are on " + shown_host({host, {}}) +
+                          " and " + shown_host(record),
+                 .remedy = "run the ranks of a host in one container, or give each container a host of its own in the "
+                           "launcher's list"});
     }
     base::CpuSet cpus;
-    known = known && base::parse_cpu_list(record.substr(slash + 1), cpus).empty();
+    known = known && base::parse_cpu_list(record.cpus, cpus).empty();
     all.add(cpus);
   }
   return base::usable_of(known ? all : base::affinity());
 }
 
-// Every rank publishes its host. Rank 0 sees that all are on its own, and publishes where the others find the segment;
-// it keeps the segment open until they have it, which the last barrier says.
-void join_pmi1(Job& job, Offer& offer, size_t (*segment_bytes)(int)) {
-  pmi = new Pmi1;  // until leave(): abort() may need it at any time
-  Pmi1& client = *pmi;
+// Opens what the first rank of this host published.
+void open_published(Job& job, int first) {
+  std::string address;
+  must(space->get(first, segment_key, address));
+  size_t slash = address.find('/');
+  int64_t cpus = 0;
+  if (slash == std::string::npos || !base::parse_number(address.substr(slash + 1), base::Unit::none, cpus).empty() ||
+      cpus < 1 || cpus > base::CpuSet::capacity) {
+    base::die(
+        {.cause = "rank " + std::to_string(first) + " published " + base::quoted(address) + ", which is no segment",
+         .remedy = "give all ranks the same Weft library"});
+  }
+  job.local_cpus = static_cast<int>(cpus);
+  job.segment_fd = open_segment(address.substr(0, slash));
+  if (job.segment_fd < 0) {
+    base::die({.cause = "rank " + std::to_string(job.rank) + " cannot open the segment of rank " +
+                        std::to_string(first) + " (" + base::quoted(address) + ")",
+               .error = errno,
+               .remedy =
+                   "ranks must be of one user and see each other's processes: run them in one container, or start "
+                   "them with Weft's mpiexec"});
+  }
+}
+
+std::string fresh_secret() {
+  unsigned char bytes[16];
+  if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) {
+    base::die({.cause = "the system gives no random numbers for the job's secret", .error = errno, .remedy = ""});
+  }
+  std::string text;
+  for (unsigned char byte : bytes) {
+    constexpr const char* digits = "0123456789abcdef";
+    text += {digits[byte >> 4], digits[byte & 15]};
+  }
+  return text;
+}
+
+// The launcher's number for each rank where the order of ranks is another than its own; otherwise empty.
+std::vector<int> slot_of_rank;
+
+int slot_of(int rank) {
+  return slot_of_rank.empty() ? rank : slot_of_rank[static_cast<size_t>(rank)];
+}
+
+// Gives every process the rank that WEFT_RANK_REORDER_METHOD wants: `slots` are those of this host, and become ranks.
+// Orders look at all hosts, so every process does.
+void take_order(Job& job, std::vector<int>& slots) {
+  const RankOrder method = wanted_rank_order();
+  if (method == RankOrder::smp) return;
+  std::map<std::string, int> hosts;
+  std::vector<int> host_of_slot;
+  host_of_slot.reserve(static_cast<size_t>(job.size));
+  for (int slot = 0; slot < job.size; ++slot) {
+    host_of_slot.push_back(hosts.try_emplace(record_of_rank(slot).host, slot).first->second);
+  }
+  std::vector<int> rank_of_slot;
+  base::Problem problem;
+  if (!reorder(method, host_of_slot, rank_of_slot, problem)) base::die(problem);
+  slot_of_rank.resize(rank_of_slot.size());
+  for (size_t slot = 0; slot < rank_of_slot.size(); ++slot) {
+    slot_of_rank[static_cast<size_t>(rank_of_slot[slot])] = static_cast<int>(slot);
+  }
+  job.rank = rank_of_slot[static_cast<size_t>(job.rank)];
+  base::set_speaker(job.rank);
+  for (int& slot : slots) slot = rank_of_slot[static_cast<size_t>(slot)];
+  std::sort(slots.begin(), slots.end());
+}
+
+Space* new_space(Launcher launcher) {
+  switch (launcher) {
+    case Launcher::pmix:
+      return new Pmix;
+    case Launcher::pmi2:
+      return new Pmi2;
+    default:
+      return new Pmi1;
+  }
+}
+
+// Every rank publishes its host. The first rank of each sees that all of them are on its own, and publishes where the
+// others find the segment; it keeps the segment open until they have it, which the last barrier says.
+void join_space(Job& job, Offer& offer, size_t (*segment_bytes)(int)) {
+  space = new_space(offer.launcher);  // until leave(): abort() may need it at any time
   if (offer.port.empty()) base::set_speaker(offer.rank);
-  must(client.begin(offer));
+  bool begun = space->begin(offer);
+  if (!begun && offer.launcher != job.launcher) {  // another protocol was found on the way
+    delete space;
+    space = new_space(offer.launcher);
+    begun = space->begin(offer);
+  }
+  must(begun);
+  job.launcher = offer.launcher;
   job.rank = offer.rank;
   job.size = offer.size;
-  job.local_ranks = offer.size;
   base::set_speaker(job.rank);
-  job.id = offer.id.empty() ? client.space() : offer.id;
-  job.app_number = client.app_number();
-  job.universe_size = client.universe_size();
+  job.id = offer.id.empty() ? space->id() : offer.id;
+  job.app_number = space->app_number();
+  job.universe_size = space->universe_size();
   if (job.size == 1) {
     std::string id = job.id;
     join_alone(job, segment_bytes);
     job.id = id;
     return;
   }
-  std::string mine = record_of(client.longest_value());
-  if (job.rank != 0) must(client.put(key_of(job.rank), mine));
-  must(client.barrier());
-  if (job.rank == 0) {
-    job.local_cpus = look_at_all(job.size, mine);
+  must(space->put(host_key, record_of(space->longest_value())));
+  if (job.rank == 0) must(space->put(secret_key, fresh_secret()));
+  must(space->barrier());
+  std::vector<int> here = find_here(job);
+  job.local_ranks = static_cast<int>(here.size());
+  const int first = here.front();
+  if (job.rank == first) {
+    job.local_cpus = look_at_all(here);
     job.segment_fd = create_segment(false);
     if (job.segment_fd < 0) die_of_segment("it cannot be created", errno);
-    must(client.put(key_of(0), segment_address(job.segment_fd) + "/" + std::to_string(job.local_cpus)));
-    must(client.barrier());
-  } else {
-    must(client.barrier());
-    std::string address;
-    must(client.get(key_of(0), address));
-    size_t slash = address.find('/');
-    int64_t cpus = 0;
-    if (slash == std::string::npos || !base::parse_number(address.substr(slash + 1), base::Unit::none, cpus).empty() ||
-        cpus < 1 || cpus > base::CpuSet::capacity) {
-      base::die({.cause = "rank 0 published " + base::quoted(address) + ", which is no segment",
-                 .remedy = "give all ranks the same Weft library"});
-    }
-    job.local_cpus = static_cast<int>(cpus);
-    job.segment_fd = open_segment(address.substr(0, slash));
-    if (job.segment_fd < 0) {
-      base::die({.cause = "rank " + std::to_string(job.rank) + " cannot open the segment of rank 0 (" +
-                          base::quoted(address) + ")",
-                 .error = errno,
-                 .remedy =
-                     "ranks must be of one user and see each other's processes: run them in one container, or start "
-                     "them with Weft's mpiexec"});
-    }
+    must(space->put(segment_key, segment_address(job.segment_fd) + "/" + std::to_string(job.local_cpus)));
   }
-  give_size(job.segment_fd, job.size, segment_bytes);
-  must(client.barrier());
+  must(space->barrier());
+  if (job.rank != first) open_published(job, first);
+  give_size(job.segment_fd, job.local_ranks, segment_bytes);
+  take_order(job, here);
+  if (job.local_ranks != job.size) {
+    job.here = std::move(here);
+    must(space->get(0, secret_key, job.secret));
+  }
+  must(space->barrier());
 }
 
 }  // namespace
@@ -238,7 +348,9 @@ Job join(size_t (*segment_bytes)(int size)) {
       join_mpiexec(job, offer, segment_bytes);
       break;
     case Launcher::pmi1:
-      join_pmi1(job, offer, segment_bytes);
+    case Launcher::pmi2:
+    case Launcher::pmix:
+      join_space(job, offer, segment_bytes);
       break;
     case Launcher::singleton:
       join_alone(job, segment_bytes);
@@ -247,11 +359,38 @@ Job join(size_t (*segment_bytes)(int size)) {
   return job;
 }
 
-void leave(Job& job) {
-  if (job.launcher == Launcher::pmi1 && pmi) {
-    Pmi1* client = pmi;
+int Job::place_here(int job_rank) const {
+  if (here.empty()) return job_rank;
+  const auto at = std::lower_bound(here.begin(), here.end(), job_rank);
+  return at != here.end() && *at == job_rank ? static_cast<int>(at - here.begin()) : -1;
+}
+
+size_t longest_value() {
+  return space->longest_value();
+}
+
+void publish(const std::string& key, const std::string& value) {
+  std::lock_guard guard(space_lock);
+  must(space->put(key, value));
+}
+
+std::string published(int rank, const std::string& key) {
+  std::lock_guard guard(space_lock);
+  std::string value;
+  must(space->get(slot_of(rank), key, value));
+  return value;
+}
+
+void barrier(void (*meanwhile)()) {
+  must(space->start_barrier());
+  for (bool over = false; !over; meanwhile()) must(space->end_barrier(false, over));
+}
+
+void leave(Job& /*job*/) {
+  if (space) {
+    Space* client = space;
     client->finish();
-    pmi = nullptr;
+    space = nullptr;
     delete client;
   }
 }
@@ -267,6 +406,10 @@ const char* name(Launcher launcher) {
       return "mpiexec";
     case Launcher::pmi1:
       return "PMI-1";
+    case Launcher::pmi2:
+      return "PMI-2";
+    case Launcher::pmix:
+      return "PMIx";
     default:
       return "singleton";
   }

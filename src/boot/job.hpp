@@ -3,16 +3,18 @@
 #pragma once
 
 // How ranks find each other. A job is what the launcher gave us: who we are, how many we are, and the segment of memory
-// that all ranks of this host share. Ranks start under our own mpiexec (the segment is inherited), under any launcher
-// that speaks PMI-1 (the ranks pass the segment among themselves), or alone (a singleton: a job of one).
+// that all ranks of this host share. Ranks start under our own mpiexec (one host; the segment is inherited), under any
+// launcher that speaks PMI-1, PMI-2 or PMIx (the ranks of a host pass the segment among themselves), or alone (a
+// singleton: a job of one).
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace weft::boot {
 
-enum class Launcher : uint8_t { singleton, mpiexec, pmi1 };
+enum class Launcher : uint8_t { singleton, mpiexec, pmi1, pmi2, pmix };
 
 struct Job {
   int rank = 0;
@@ -23,16 +25,32 @@ struct Job {
   int universe_size = -1;  // MPI_UNIVERSE_SIZE, -1 when unknown
   int local_ranks = 1;     // ranks on this host, and how many processors' worth of time they have together: with fewer
   int local_cpus = 1;      // processors than ranks, who waits must yield early
+  std::vector<int> here;   // the ranks on this host in order, of a job on several hosts; otherwise empty
+  std::string secret;      // of such a job, fresh and known to its ranks alone: 32 hexadecimal digits
   std::string id;          // names the job in messages
+
+  bool one_host() const { return here.empty(); }
+  // The first rank on this host: a number of its own for each host.
+  int host() const { return here.empty() ? 0 : here.front(); }
+  // A rank's place among those of this host; -1 when it is on another.
+  int place_here(int job_rank) const;
 };
 
-// Joins the job the environment describes; `segment_bytes(size)` says how large the shared segment must be for a job of
-// that many ranks (sparse: nothing is reserved by this). Ends the process with a message that names the launcher
-// when one is visible but cannot be spoken to, and when ranks lie on several hosts. The segment begins with
-// job_header_bytes(size) bytes of RankStatus (boot/status.hpp); `segment_bytes` counts them.
-[[nodiscard]] Job join(size_t (*segment_bytes)(int size));
+// Joins the job the environment describes; `segment_bytes(ranks)` says how large the shared segment of a host with so
+// many ranks must be (sparse: nothing is reserved by this). Ends the process with a message that names the launcher
+// when one is visible but cannot be spoken to. The segment begins with job_header_bytes(local_ranks) bytes of
+// RankStatus (boot/status.hpp), one for each place; `segment_bytes` counts them.
+[[nodiscard]] Job join(size_t (*segment_bytes)(int ranks));
 
-// Says goodbye to the launcher. Collective under PMI-1.
+// For jobs on several hosts: values of at most longest_value() characters that a rank publishes under a key, and that
+// all see after the next barrier. `meanwhile` is called again and again while a barrier lasts. They end the job when
+// the launcher refuses. Thread-safe, but for barriers.
+size_t longest_value();
+void publish(const std::string& key, const std::string& value);
+[[nodiscard]] std::string published(int rank, const std::string& key);
+void barrier(void (*meanwhile)());
+
+// Says goodbye to the launcher. Collective under PMI-1 and PMI-2.
 void leave(Job& job);
 
 // Ends the whole job with this exit status, after writing `why` unless it is null or empty. Never returns.

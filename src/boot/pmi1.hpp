@@ -3,53 +3,59 @@
 #pragma once
 
 // A client of the PMI-1.1 wire protocol: lines of text over a descriptor that the launcher gave us (PMI_FD), or over
-// TCP (PMI_PORT). Every call asks and waits for the answer; on failure it returns false and `problem()` says why.
+// TCP (PMI_PORT). A server that refuses it may speak PMI-2: begin() says so in `offer`, with the descriptor.
 
 #include <string>
 
-#include "base/message.hpp"
-#include "boot/environment.hpp"
 #include "boot/pmi_line.hpp"
+#include "boot/space.hpp"
+#include "boot/wire.hpp"
 
 namespace weft::boot {
 
-class Pmi1 {
+class Pmi1 final : public Space {
  public:
-  // Connects, says hello and learns the limits. With PMI_PORT the rank and size may come from the server: they are put
-  // into `offer`.
-  [[nodiscard]] bool begin(Offer& offer);
-  [[nodiscard]] bool put(const std::string& key, const std::string& value);
-  [[nodiscard]] bool get(const std::string& key, std::string& value);
-  [[nodiscard]] bool barrier();
-  void finish();
-  void abort(int status);
+  bool begin(Offer& offer) override;
+  bool put(const std::string& key, const std::string& value) override;
+  bool get(int rank, const std::string& key, std::string& value) override;
+  bool start_barrier() override;
+  bool end_barrier(bool wait, bool& over) override;
+  bool local_ranks(std::vector<int>& ranks) override;
+  void finish() override;
+  void abort(int status) override;
 
-  size_t longest_value() const { return longest_value_; }
-  int app_number() const { return app_number_; }
-  int universe_size() const { return universe_size_; }
-  const std::string& space() const { return space_; }
-  const base::Problem& problem() const { return problem_; }
-  bool open() const { return fd_ >= 0; }
+  const std::string& id() const override { return space_; }
+  size_t longest_value() const override { return longest_value_; }
+  int app_number() const override { return app_number_; }
+  int universe_size() const override { return universe_size_; }
 
  private:
+  static constexpr size_t most_key = 64;  // of ours
+
   bool connect(const std::string& port);
   bool greet_by_port(Offer& offer);
   bool send(const std::string& line);
-  bool read_line();  // into line_ and reply_
+  bool read_line(bool wait, bool& there);  // into line_ and reply_
+  bool read_line() {
+    bool there = false;
+    return read_line(true, there);
+  }
   bool ask(const std::string& line, std::string_view answer);
+  bool answered(std::string_view question, std::string_view answer);  // looks at what was read
+  std::string put_line(const std::string& key, const std::string& value) const;
+  bool look_up(const std::string& key, std::string& value);
   bool fail(const std::string& cause, int error = 0);
 
-  int fd_ = -1;
+  Wire wire_;
   std::string space_;  // "kvsname"
   size_t longest_key_ = 32;
   size_t longest_value_ = 256;
   int app_number_ = -1;
   int universe_size_ = -1;
-  char buffer_[PmiLine::longest + 1];
-  size_t filled_ = 0;  // of buffer_
   std::string line_;
   PmiLine reply_;
-  base::Problem problem_;
+  int rank_ = 0;
+  int size_ = 1;
 };
 
 }  // namespace weft::boot

@@ -26,10 +26,11 @@ inline void note(int32_t& error, int32_t step) {
   if (error == core::no_error) error = step;
 }
 
-// Whether ranks of this host outnumber its processors: then switching between them costs more than messages do, and the
-// pattern with the fewest ranks to wait for one after the other is the fastest: all sign in at rank 0, which answers.
+// Whether the ranks of a job on one host outnumber its processors: then switching between them costs more than messages
+// do, and the pattern with the fewest ranks to wait for one after the other is the fastest: all sign in at rank 0,
+// which answers. The same on all ranks.
 inline bool crowded() {
-  return core::world.job.local_ranks > core::world.job.local_cpus;
+  return core::world.job.one_host() && core::world.job.local_ranks > core::world.job.local_cpus;
 }
 
 class Channel {

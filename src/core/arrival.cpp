@@ -83,7 +83,7 @@ void on_eager_sync(const transport::Arrival& a) {
 void on_buffered(const transport::Arrival& a) {
   const auto buffered = payload_of<wire::Buffered>(a);
   transport::Endpoint& from = *world.peer(buffered.origin).endpoint;
-  const void* data = from.staging(buffered.handle);
+  const void* data = from.staging(a, buffered.handle);
   const auto bytes = static_cast<int64_t>(buffered.bytes);
   if (Request* r = lane_of(a).matcher.take_receive(a.envelope, world.wildcards)) {
     deliver(*r, a.envelope, data, bytes);
@@ -280,7 +280,7 @@ Unexpected* new_unexpected(const Envelope& envelope, uint8_t kind, int64_t bytes
     lane.saturated = true;
     count(lane.saturations);
     tell_of(Event::saturated, {.amount = kept_bytes});
-    if (world.saturated_lanes.fetch_add(1) == 0 && world.host != nullptr) world.host->set_congested(true);
+    if (world.saturated_lanes.fetch_add(1) == 0) world.set_congested(true);
   }
   return u;
 }
@@ -291,7 +291,7 @@ void free_unexpected(Unexpected* u) {
   lane.unexpected_bytes.store(kept_bytes, std::memory_order_relaxed);
   if (lane.saturated && kept_bytes < lane_limit() / 2) [[unlikely]] {
     lane.saturated = false;
-    if (world.saturated_lanes.fetch_sub(1) == 1 && world.host != nullptr) world.host->set_congested(false);
+    if (world.saturated_lanes.fetch_sub(1) == 1) world.set_congested(false);
   }
   if (u->stored <= pooled_bytes && lane.free_unexpected_count < pooled_most) {
     u->next = lane.free_unexpected;

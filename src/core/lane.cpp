@@ -55,8 +55,9 @@ AllLanesGuard::~AllLanesGuard() {
 namespace {
 
 void drain_all() {
-  if (world.host == nullptr) return;
-  for (uint32_t i = 0; i < world.lane_map.lanes(); ++i) world.host->drain(i, on_arrival);
+  for (transport::Transport* t : {world.host, world.fabric}) {
+    for (uint32_t i = 0; t != nullptr && i < world.lane_map.lanes(); ++i) t->drain(i, on_arrival);
+  }
 }
 
 // Of what is kept: for MPI_ANY_TAG of each source the message with the smallest stamp, of several sources any. A lane's

@@ -45,6 +45,8 @@ bool progress_lane(Lane& lane) {
   bool moved = lane.ring != nullptr    ? receive_ring(lane)
                : world.host != nullptr ? world.host->poll(lane.index, on_arrival) != 0
                                        : false;
+  if (world.fabric != nullptr) [[unlikely]]
+    moved |= world.fabric->poll(lane.index, on_arrival) != 0;
   if (lane.streams != nullptr) [[unlikely]]
     moved |= advance_streams(lane);
   if (lane.pulls != nullptr || lane.pushes != nullptr) [[unlikely]]
@@ -56,7 +58,8 @@ bool progress_lane(Lane& lane) {
 bool looks_idle(const Lane& lane) {
   const bool quiet =
       lane.ring != nullptr ? lane.ring->empty() : world.host == nullptr || world.host->looks_empty(lane.index);
-  return quiet && !lane.at_work.load(std::memory_order_relaxed);
+  return quiet && !lane.at_work.load(std::memory_order_relaxed) &&
+         (world.fabric == nullptr || world.fabric->looks_empty(lane.index));
 }
 
 // At MPI_THREAD_MULTIPLE, unless another thread is at it.
@@ -283,7 +286,8 @@ void Backoff::rest(Sleeper& me) {
   for (uint32_t i = 0; i < world.lane_map.lanes(); ++i) {
     look_soon |= world.multiple ? lanes[i].at_work.load(std::memory_order_relaxed) : lanes[i].streams != nullptr;
   }
-  const uint64_t time_ns = nap_ns_ != 0 ? nap_ns_ : look_soon ? soon : second;
+  constexpr uint64_t fabric_ns = 100000;  // nothing from another host wakes us
+  const uint64_t time_ns = nap_ns_ != 0 ? nap_ns_ : world.fabric != nullptr ? fabric_ns : look_soon ? soon : second;
   if (me.sentinel && world.host != nullptr) return world.host->sleep(time_ns);
   // Alone in a job, with one thread at a time, nobody can wake us.
   const uint64_t shown_ns = world.multiple ? time_ns : soon;

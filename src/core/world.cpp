@@ -19,6 +19,7 @@
 #include "core/settings.hpp"
 #include "core/stamp.hpp"
 #include "transport/mock/transport.hpp"
+#include "transport/ofi/open.hpp"
 #include "transport/self/transport.hpp"
 #include "transport/shm/transport.hpp"
 
@@ -54,9 +55,19 @@ WEFT_SETTING(lane_count);
 transport::shm::ShmTransport* shared_memory = nullptr;
 void* header = nullptr;  // the launcher's view of the job: boot/status.hpp
 
+// How many ranks share this host's segment, and which of them we are.
+int32_t ranks_here() {
+  return world.job.one_host() ? world.size : world.job.local_ranks;
+}
+int32_t place_here() {
+  return world.job.place_here(world.rank);
+}
+size_t header_bytes() {
+  return boot::job_header_bytes(ranks_here());
+}
+
 void map_header() {
-  header =
-      mmap(nullptr, boot::job_header_bytes(world.size), PROT_READ | PROT_WRITE, MAP_SHARED, world.job.segment_fd, 0);
+  header = mmap(nullptr, header_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, world.job.segment_fd, 0);
   if (header == MAP_FAILED) {
     base::die({.cause = "cannot map the head of the job's shared memory",
                .error = errno,
@@ -72,6 +83,9 @@ int32_t own_cpus() {
 
 transport::LaneMap make_lane_map() {
   if (!world.multiple || world.design == Design::global) return {};
+  // Wildcards look at all lanes for what was sent before what they found (docs/matching.md). Between hosts that may
+  // still be on its way.
+  if (!world.job.one_host()) return {};
   const auto wanted = static_cast<uint32_t>(lane_count.value() != 0 ? lane_count.value() : world.cpus);
   const uint32_t count = std::bit_ceil(std::min(wanted, transport::max_lanes));
   const uint32_t spread = world.design == Design::hot ? ~0u : 0;
@@ -105,6 +119,20 @@ void close_lanes() {
   }
 }
 
+void open_fabric() {
+  if (world.job.one_host()) return;
+  const transport::ofi::Directory directory{boot::publish, boot::published, boot::longest_value()};
+  world.fabric = transport::ofi::open(world.rank, world.size, world.lane_map, world.job.secret, directory);
+  boot::barrier([] {});
+}
+
+// What we sent may still be on its way, and others may need our help with theirs.
+void leave_fabric() {
+  if (world.fabric == nullptr) return;
+  wait_until([] { return world.fabric->all_sent(); });
+  boot::barrier([] { (void)progress(); });
+}
+
 }  // namespace
 
 void start(bool multiple) {
@@ -126,8 +154,9 @@ void start(bool multiple) {
   open_stamps();
   open_threads();
   world.self = new transport::self::SelfTransport(on_own_arrival, world.lane_map);
-  shared_memory = new transport::shm::ShmTransport(world.rank, world.size, world.job.segment_fd, world.lane_map);
+  shared_memory = new transport::shm::ShmTransport(place_here(), ranks_here(), world.job.segment_fd, world.lane_map);
   if (world.size > 1) world.host = transport::mock::wrap_if_asked(shared_memory);
+  open_fabric();
   open_lanes();
   Backoff::tune(world.job.local_ranks, world.job.local_cpus);
   world.done_send = base::make_object<Request>();
@@ -140,20 +169,21 @@ void start(bool multiple) {
   world.done_send->source = proc_null;
   world.done_send->tag = any_tag;
   map_header();
-  boot::set_phase(header, world.rank, boot::Phase::initialised);
+  boot::set_phase(header, place_here(), boot::Phase::initialised);
   world.running = true;
 }
 
 void stop() {
   wait_until([&] { return world.sends_open() == 0 && world.peers_waiting.load() == nullptr; });
+  leave_fabric();
   world.running = false;
   boot::leave(world.job);
-  boot::set_phase(header, world.rank, boot::Phase::finalized);
-  munmap(header, boot::job_header_bytes(world.size));
+  boot::set_phase(header, place_here(), boot::Phase::finalized);
+  munmap(header, header_bytes());
   for (int32_t rank = 0; rank < world.size; ++rank) {
     Peer* peer = world.peers[rank];
     if (peer == &world.stranger) continue;
-    if (peer->transport != world.self) delete peer->endpoint;
+    if (peer->transport == world.host) delete peer->endpoint;
     delete peer;
   }
   delete[] world.peers;
@@ -164,6 +194,8 @@ void stop() {
   world.host = nullptr;
   delete shared_memory;
   shared_memory = nullptr;
+  delete world.fabric;
+  world.fabric = nullptr;
   delete world.self;
   world.self = nullptr;
 }
@@ -173,8 +205,9 @@ Peer* World::connect(int32_t job_rank) {
   if (Peer* known = peers[job_rank].load(std::memory_order_relaxed); known != &stranger) return known;
   auto* made = new Peer;
   made->rank = job_rank;
-  made->transport = job_rank == rank ? self : host;
-  made->endpoint = made->transport->connect(job_rank);
+  const int place = job.place_here(job_rank);
+  made->transport = job_rank == rank ? self : place < 0 ? fabric : host;
+  made->endpoint = made->transport->connect(place < 0 ? job_rank : place);
   made->lane_map = made->endpoint->lanes();
   if (made->transport == shared_memory) {  // not behind the mock
     made->near = static_cast<transport::shm::ShmEndpoint*>(made->endpoint);
@@ -187,6 +220,12 @@ Peer* World::connect(int32_t job_rank) {
 void Peer::open_way() {
   const bool plain = !world.multiple && lane_map.mask == 0;
   (plain ? open : wide).store(near, std::memory_order_relaxed);
+}
+
+void World::set_congested(bool on) {
+  for (transport::Transport* t : {host, fabric}) {
+    if (t != nullptr) t->set_congested(on);
+  }
 }
 
 int64_t World::sends_open() const {

@@ -82,9 +82,10 @@ struct World {
   int32_t cpu_share = 1;       // the same when the ranks of this host share all evenly
   uint32_t mailbox_limit = 0;  // E0 up to here
   transport::LaneMap lane_map;
-  std::atomic<Peer*>* peers = nullptr;   // by job rank, `stranger` until contacted
-  Request* done_send = nullptr;          // what a send that left at once gives its caller
-  transport::Transport* host = nullptr;  // the ranks of this host
+  std::atomic<Peer*>* peers = nullptr;     // by job rank, `stranger` until contacted
+  Request* done_send = nullptr;            // what a send that left at once gives its caller
+  transport::Transport* host = nullptr;    // the ranks of this host
+  transport::Transport* fabric = nullptr;  // those of other hosts; nullptr: there are none
   transport::Transport* self = nullptr;
   Wildcards wildcards;
   std::atomic<uint32_t> claims_in_use = 0;  // our claim slots, a bit each
@@ -100,6 +101,7 @@ struct World {
   }
   Lane& lane_for(const Envelope& e) { return lanes[lane_map.lane_of(e.context, e.source, e.tag)]; }
   int64_t sends_open() const;
+  void set_congested(bool on);
 
   static Peer stranger;  // its way is never open
 

@@ -23,16 +23,16 @@ namespace {
 constexpr const char* type_key = "mpi_hw_resource_type";
 constexpr const char* pset_key = "mpi_pset_name";
 
-int32_t color_of_instance(int32_t instance) {
+int64_t color_of_instance(int64_t instance) {
   return instance < 0 ? MPI_UNDEFINED : instance;
 }
 
 // The colour of a rank's part of the machine or of a process set, as named by the info object; MPI_UNDEFINED when what
 // it names is not known here, or the rank is in no single one.
-int32_t color_of_resource(int split_type, const Info* info) {
+int64_t color_of_resource(int split_type, const Info* info) {
   if (info == nullptr) return MPI_UNDEFINED;
   if (const std::optional<std::string> resource = info->find(type_key)) {
-    if (*resource == "mpi_shared_memory") return 0;  // all ranks share memory: the job is on one host
+    if (*resource == "mpi_shared_memory") return core::world.job.host();
     const int type = hw_resource_type(*resource);
     return type < 0 ? MPI_UNDEFINED : color_of_instance(hw_instances()[static_cast<size_t>(type)]);
   }
@@ -61,7 +61,7 @@ int split_unguided(const char* function, Comm& comm, int key, Info* info, MPI_Co
   const int32_t failed = gather_all(team, &mine, sizeof mine, ranks.data());
   if (failed != core::no_error) return fail(&comm, function, failed, "the ranks could not tell what they are bound to");
   const int type = dividing_type(ranks);
-  const int32_t color = type < 0 ? MPI_UNDEFINED : color_of_instance(mine[static_cast<size_t>(type)]);
+  const int64_t color = type < 0 ? MPI_UNDEFINED : color_of_instance(mine[static_cast<size_t>(type)]);
   if (int error = split(function, comm, color, key, newcomm)) return error;
   if (*newcomm != MPI_COMM_NULL && info != nullptr && !info->predefined)
     info->set(type_key, hw_resource_types[static_cast<size_t>(type)]);
@@ -79,7 +79,7 @@ int comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_C
   if (newcomm == nullptr) return null_argument(c, function, "newcomm");
   switch (split_type) {
     case MPI_COMM_TYPE_SHARED:
-      return split(function, *c, 0, key, newcomm);
+      return split(function, *c, core::world.job.host(), key, newcomm);
     case MPI_COMM_TYPE_RESOURCE_GUIDED:
       if (given != nullptr && given->find(type_key) && given->find(pset_key))
         return fail(c, function, MPI_ERR_INFO, "the info object names both %s and %s: give one", type_key, pset_key);

@@ -119,52 +119,54 @@ class Bisection {
   std::vector<int8_t> side_;  // 1 and 2 in the part that is cut, 0 elsewhere
 };
 
-// The shape of the tile of `cells` cells that leaves the fewest links between tiles.
-class Tiling {
- public:
-  Tiling(const Grid& grid, const Mesh& mesh) : grid_(grid), mesh_(mesh), tile_(mesh.ndims()) {}
+using Sides = std::vector<int32_t>;
 
-  // Empty when no tile of that size fits.
-  Domains run(int32_t cells) {
-    choose(0, cells, 0);
-    if (best_.empty()) return {};
-    Domains domains(static_cast<size_t>(mesh_.size()));
-    for (int32_t cell = 0; cell < mesh_.size(); ++cell) {
-      int32_t number = 0;
-      for (size_t d = 0; d < best_.size(); ++d) {
-        number = number * (grid_.dims[d] / best_[d]) + mesh_.coordinate(cell, d) / best_[d];
-      }
-      domains[static_cast<size_t>(cell)] = number;
-    }
-    return domains;
+// Chooses the sides of a tile from dimension d on, of which `left` is the product.
+void choose_sides(const Grid& grid, size_t d, int32_t left, Sides& sides,
+                  const std::function<void(const Sides&)>& visit) {
+  if (d == sides.size()) {
+    if (left == 1) visit(sides);
+    return;
   }
-
- private:
-  // Chooses the sides from dimension d on, of which `left` is the product; `links` are cut by those before.
-  void choose(size_t d, int32_t left, int64_t links) {
-    if (d == tile_.size()) {
-      if (left == 1 && (best_.empty() || links < fewest_)) {
-        fewest_ = links;
-        best_ = tile_;
-      }
-      return;
-    }
-    const int32_t dim = grid_.dims[d];
-    for (int32_t side = 1; side <= std::min(dim, left); ++side) {
-      if (dim % side != 0 || left % side != 0) continue;
-      tile_[d] = side;
-      const int32_t tiles = dim / side;
-      const int32_t planes = tiles - 1 + (tiles > 1 && grid_.periods[d] != 0 ? 1 : 0);
-      choose(d + 1, left / side, links + int64_t{planes} * (mesh_.size() / dim));
-    }
+  const int32_t dim = grid.dims[d];
+  for (int32_t side = 1; side <= std::min(dim, left); ++side) {
+    if (dim % side != 0 || left % side != 0) continue;
+    sides[d] = side;
+    choose_sides(grid, d + 1, left / side, sides, visit);
   }
+}
 
-  const Grid& grid_;
-  const Mesh& mesh_;
-  std::vector<int32_t> tile_;
-  std::vector<int32_t> best_;
-  int64_t fewest_ = 0;
-};
+int64_t links_between_tiles(const Grid& grid, const Mesh& mesh, const Sides& sides) {
+  int64_t links = 0;
+  for (size_t d = 0; d < sides.size(); ++d) {
+    const int32_t tiles = grid.dims[d] / sides[d];
+    const int32_t planes = tiles - 1 + (tiles > 1 && grid.periods[d] != 0 ? 1 : 0);
+    links += int64_t{planes} * (mesh.size() / grid.dims[d]);
+  }
+  return links;
+}
+
+// In tiles of `size` cells, of the shape that leaves the fewest links between them. Empty when no such tile fits.
+Domains tile(const Grid& grid, const Mesh& mesh, int32_t size) {
+  Sides best;
+  int64_t fewest = 0;
+  each_tile(grid, size, [&](const Sides& sides) {
+    const int64_t links = links_between_tiles(grid, mesh, sides);
+    if (!best.empty() && links >= fewest) return;
+    fewest = links;
+    best = sides;
+  });
+  if (best.empty()) return {};
+  Domains domains(static_cast<size_t>(mesh.size()));
+  for (int32_t cell = 0; cell < mesh.size(); ++cell) {
+    int32_t number = 0;
+    for (size_t d = 0; d < best.size(); ++d) {
+      number = number * (grid.dims[d] / best[d]) + mesh.coordinate(cell, d) / best[d];
+    }
+    domains[static_cast<size_t>(cell)] = number;
+  }
+  return domains;
+}
 
 // Process r of the domains' processes in rising order, and cell c of the domains' cells in rising order, go together.
 std::vector<int32_t> match(const Domains& of_process, const Domains& of_cell) {
@@ -184,6 +186,11 @@ std::vector<int32_t> match(const Domains& of_process, const Domains& of_cell) {
 
 int64_t links_between_domains(const Grid& grid, const std::vector<int32_t>& domains) {
   return count_links(Mesh(grid), domains);
+}
+
+void each_tile(const Grid& grid, int32_t size, const std::function<void(const std::vector<int32_t>& sides)>& visit) {
+  Sides sides(grid.dims.size());
+  choose_sides(grid, 0, size, sides, visit);
 }
 
 std::vector<int32_t> order_for_domains(const Grid& grid, const std::vector<int32_t>& domains) {
@@ -212,7 +219,7 @@ std::vector<int32_t> order_for_domains(const Grid& grid, const std::vector<int32
     best = std::move(candidate);
   };
   if (std::all_of(sizes.begin(), sizes.end(), [&](int32_t size) { return size == sizes[0]; })) {
-    consider(Tiling(grid, mesh).run(sizes[0]));
+    consider(tile(grid, mesh, sizes[0]));
   }
   consider(Bisection(mesh, sizes).run());
   return best.empty() ? std::vector<int32_t>{} : match(of_process, best);

@@ -14,6 +14,7 @@
 // two. The cost is some d * d * n * log(domains) steps for n ranks in d dimensions.
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "mpi/topology.hpp"
@@ -22,6 +23,9 @@ namespace weft::mpi {
 
 // Links between neighbours of the grid that lie in different domains. `domains` has one for each rank of the grid.
 [[nodiscard]] int64_t links_between_domains(const Grid& grid, const std::vector<int32_t>& domains);
+
+// Calls `visit` with each shape of a box of `size` ranks that tiles the grid: its sides by dimension.
+void each_tile(const Grid& grid, int32_t size, const std::function<void(const std::vector<int32_t>& sides)>& visit);
 
 // A better order for processes in these domains, of which process r would otherwise be rank r: members[r] is the
 // process that should be rank r. Empty when the order cannot be made better.

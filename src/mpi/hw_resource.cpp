@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "base/cpus.hpp"
+#include "core/world.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -81,6 +82,8 @@ int hw_resource_type(std::string_view name) {
 HwInstances hw_instances() {
   HwInstances instances;
   instances.fill(-1);
+  const int64_t host = core::world.job.host();
+  instances[0] = host;
   const CpuSet mine = base::affinity();
   const int cpu = first_of(mine);
   if (cpu < 0) return instances;
@@ -89,9 +92,9 @@ HwInstances hw_instances() {
   alone.add(cpu);
   const CpuSet around[] = {same_package(path),       same_node(cpu),  sharing_cache(path, "3"),
                            sharing_cache(path, "2"), same_core(path), alone};
-  static_assert(std::size(around) == std::tuple_size_v<HwInstances>);
-  for (size_t i = 0; i < instances.size(); ++i) {
-    if (mine.both(around[i]) == mine) instances[i] = first_of(around[i]);
+  static_assert(std::size(around) + 1 == std::tuple_size_v<HwInstances>);
+  for (size_t i = 0; i < std::size(around); ++i) {
+    if (mine.both(around[i]) == mine) instances[i + 1] = host * CpuSet::capacity + first_of(around[i]);
   }
   return instances;
 }

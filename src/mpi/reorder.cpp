@@ -31,16 +31,17 @@ WEFT_SETTING(reorder_setting);
 
 // Where a rank is bound to; -1: it may run in several, or nobody tells.
 struct Place {
+  int32_t host;
   int32_t node;
   int32_t cache;
 };
 
 Place own_place() {
   const int64_t wanted = reorder_setting.value();
-  if (wanted == 0) return {-1, -1};
-  if (wanted > 0) return {static_cast<int32_t>(core::world.rank / wanted), -1};
+  if (wanted == 0) return {-1, -1, -1};
+  if (wanted > 0) return {0, static_cast<int32_t>(core::world.rank / wanted), -1};
   const base::CpuSet cpus = base::affinity();
-  return {base::numa_node_of(cpus), base::last_cache_of(cpus)};
+  return {core::world.job.host(), base::numa_node_of(cpus), base::last_cache_of(cpus)};
 }
 
 // The domains of the grid's ranks at one level of the machine; empty unless all are known and there are several.
@@ -71,8 +72,12 @@ int choose_order(const char* function, Comm& comm, const Grid& grid, Reordering&
   if (error != core::no_error)
     return fail(&comm, function, error, "the ranks could not tell each other where they are");
   const auto size = static_cast<size_t>(grid.size());
-  const char* kind = "NUMA nodes";
-  std::vector<int32_t> domains = domains_at(places, size, &Place::node);
+  const char* kind = "hosts";
+  std::vector<int32_t> domains = domains_at(places, size, &Place::host);
+  if (domains.empty()) {
+    kind = "NUMA nodes";
+    domains = domains_at(places, size, &Place::node);
+  }
   if (domains.empty()) {
     kind = "caches";
     domains = domains_at(places, size, &Place::cache);

@@ -18,14 +18,14 @@ namespace {
 // A request for a communicator by colour and key, as all ranks see it.
 struct Wish {
   uint64_t offer;
-  int32_t color;
-  int32_t key;
+  int64_t color;
+  int64_t key;
 };
 
 // Those of one group of the parent, which are `size` from rank `first` of the team on, who wish for our colour: by key,
 // then by rank in the parent. nullptr: no memory.
 core::Group* group_of_color(const Team& team, const std::vector<Wish>& wishes, int32_t first, int32_t size,
-                            int32_t color) {
+                            int64_t color) {
   std::vector<int32_t> members;
   for (int32_t r = first; r < first + size; ++r) {
     if (wishes[static_cast<size_t>(r)].color == color) members.push_back(r);
@@ -41,7 +41,7 @@ core::Group* group_of_color(const Team& team, const std::vector<Wish>& wishes, i
 
 }  // namespace
 
-int split(const char* function, Comm& parent, int32_t color, int32_t key, MPI_Comm* newcomm) {
+int split(const char* function, Comm& parent, int64_t color, int32_t key, MPI_Comm* newcomm) {
   const Team team = everybody(parent);
   const Offer offer = Offer::of(team.size, team.rank);
   const Wish ours = {offer.vote, color, key};

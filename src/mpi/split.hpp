@@ -9,6 +9,6 @@
 namespace weft::mpi {
 
 // What MPI_Comm_split does, for checked arguments.
-[[nodiscard]] int split(const char* function, Comm& parent, int32_t color, int32_t key, MPI_Comm* newcomm);
+[[nodiscard]] int split(const char* function, Comm& parent, int64_t color, int32_t key, MPI_Comm* newcomm);
 
 }  // namespace weft::mpi

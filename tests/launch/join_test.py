@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""How ranks find each other: under mpiexec, under a PMI-1 server (one in this file, and Hydra when HYDRA names it), alone,
-and what is said when they cannot. JOINER is the program of joiner.cpp."""
+"""How ranks find each other: under mpiexec, under servers of PMI-1 and PMI-2 (in this file), under the launchers that the
+environment names (HYDRA of MPICH, INTEL_HYDRA, PRTERUN of Open MPI, SLURM for the script that starts one), alone, and what is
+said when they cannot. JOINER is the program of joiner.cpp."""
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -15,6 +18,9 @@ import unittest
 MPIEXEC = os.path.join(os.environ["LAUNCH_BIN"], "mpiexec")
 JOINER = os.environ["JOINER"]
 HYDRA = os.environ.get("HYDRA")
+INTEL_HYDRA = os.environ.get("INTEL_HYDRA")
+PRTERUN = os.environ.get("PRTERUN")
+SLURM = os.environ.get("SLURM")
 LAUNCHERS = ("PMI", "PMIX", "OMPI", "SLURM", "WEFT", "PALS", "MPIRUN", "JSM")
 
 
@@ -32,6 +38,10 @@ def ranks_of(out):
     return sorted(line.split()[0] for line in out.splitlines())
 
 
+def all_ranks(size):
+    return sorted(f"{rank}/{size}" for rank in range(size))
+
+
 class Alone(unittest.TestCase):
     def test_a_program_started_by_hand_is_a_job_of_one(self):
         done = run(JOINER)
@@ -45,9 +55,9 @@ class Alone(unittest.TestCase):
         self.assertIn("0/1", done.stdout, "what was printed before is not lost")
 
     def test_launchers_that_cannot_be_spoken_to_are_named(self):
-        for env, name in (({"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2"}, "Open MPI"),
-                          ({"SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "4"}, "srun"),
-                          ({"PMIX_RANK": "0", "PMIX_NAMESPACE": "x"}, "PMIx"),
+        for env, name in (({"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2"}, "Open MPI's mpirun without PMIx"),
+                          ({"SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "4"}, "srun without PMI"),
+                          ({"PMIX_RANK": "0", "PMIX_NAMESPACE": "x"}, "without PMIX_SERVER_URI"),
                           ({"PMI_RANK": "1", "PMI_SIZE": "2"}, "without PMI_FD"),
                           ({"PALS_RANKID": "0", "PALS_SIZE": "2"}, "PALS"),
                           ({"PMI_RANK": "1", "PMI_SIZE": "many"}, "without PMI_FD")):
@@ -58,6 +68,23 @@ class Alone(unittest.TestCase):
             self.assertIn("Remedy: ", done.stderr)
             done = run(JOINER, WEFT_LAUNCHER="singleton", **env)
             self.assertEqual(done.returncode, 0, env)
+
+    def test_a_protocol_that_was_asked_for_and_is_not_there(self):
+        for choice, name in (("pmi1", "PMI-1"), ("pmi2", "PMI-2"), ("pmix", "PMIx")):
+            done = run(JOINER, WEFT_LAUNCHER=choice)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, rf"\({name}\) cannot be used: PMIX?_\w+ is not set\. Remedy: .*mpiexec")
+
+    def test_pmix_without_its_library(self):
+        env = {"PMIX_RANK": "0", "PMIX_NAMESPACE": "x", "PMIX_SERVER_URI41": "x"}
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "libpmix.so.2"), "w"):
+                pass
+            done = run(JOINER, LD_LIBRARY_PATH=folder, **env)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertRegex(done.stderr, r"PMIx's library cannot be loaded: .*Remedy: install libpmix2.*WEFT_LAUNCHER=singleton")
+            alone = {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "1"}
+            self.assertIn("singleton", run(JOINER, LD_LIBRARY_PATH=folder, **env, **alone).stdout, "a job of one needs none")
 
     def test_a_launcher_of_one_process_is_no_problem(self):
         for env in ({"SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "1"}, {"SLURM_PROCID": "0", "SLURM_NTASKS": "8"},
@@ -87,7 +114,7 @@ class UnderMpiexec(unittest.TestCase):
             done = self.mpiexec("-n", str(size), JOINER)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(done.stderr, "")
-            self.assertEqual(ranks_of(done.stdout), sorted(f"{r}/{size}" for r in range(size)))
+            self.assertEqual(ranks_of(done.stdout), all_ranks(size))
             self.assertRegex(done.stdout, rf"mpiexec app=0 local={size} cpus=\d+\n")
 
     def test_programs_know_their_number(self):
@@ -142,12 +169,21 @@ class UnderMpiexec(unittest.TestCase):
         self.assertEqual(ranks_of(done.stdout), ["0/2", "1/2"], done.stderr)
 
 
-class PmiServer:
-    """PMI-1 for the ranks of one job, over socket pairs. `quirks` maps a command to the answer to give instead."""
+def framed(message):
+    return f"{len(message):6d}{message}".encode()
 
-    def __init__(self, size, quirks=None, values=None):
-        self.size, self.quirks, self.values = size, quirks or {}, values or {}
+
+class PmiServer:
+    """PMI-1 and PMI-2 for the ranks of one job, over socket pairs. `speaks` holds the versions it takes. `quirks` maps a
+    command to the answer to give instead, `values` a key to what is known of it already, `told` a rank to what it alone is
+    told of keys. As Slurm does, it takes no lines above 1024 characters. `lazy` is a fence as Hydra's: answered at once; who
+    then asks for what is not there is answered when it comes."""
+
+    def __init__(self, size, speaks=(1,), quirks=None, values=None, told=None, lazy=False):
+        self.size, self.speaks, self.quirks, self.values = size, speaks, quirks or {}, values or {}
+        self.told, self.lazy = told or {}, lazy
         self.lock, self.waiting, self.sockets, self.aborted = threading.Lock(), [], [], None
+        self.come = threading.Condition(self.lock)
         self.processes = []
 
     def run(self, *words, **env):
@@ -159,7 +195,7 @@ class PmiServer:
             self.processes.append(subprocess.Popen([JOINER, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                                    pass_fds=[theirs.fileno()], env=env_all, stdin=subprocess.DEVNULL))
             theirs.close()
-            threads.append(threading.Thread(target=self.serve, args=(ours,), daemon=True))
+            threads.append(threading.Thread(target=self.serve, args=(ours, rank), daemon=True))
             threads[-1].start()
         results = []
         for process in self.processes:
@@ -176,12 +212,13 @@ class PmiServer:
             sock.close()
         return results
 
-    def answer(self, words):
+    def answer(self, words, rank):
         cmd = words.get("cmd")
         if cmd in self.quirks:
             return self.quirks[cmd]
         if cmd == "init":
-            return "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0"
+            version = int(words["pmi_version"])
+            return f"cmd=response_to_init pmi_version={version} pmi_subversion=1 rc={0 if version in self.speaks else -1}"
         if cmd == "get_maxes":
             return "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024"
         if cmd == "get_my_kvsname":
@@ -194,85 +231,186 @@ class PmiServer:
             self.values.setdefault(words["key"], words["value"])
             return "cmd=put_result rc=0 msg=success"
         if cmd == "get":
-            if words["key"] in self.values:
-                return f"cmd=get_result rc=0 msg=success value={self.values[words['key']]}"
+            value = self.known(words["key"], rank)
+            if value is not None:
+                return f"cmd=get_result rc=0 msg=success value={value}"
             return "cmd=get_result rc=-1 msg=key_not_found value=unknown"
         if cmd == "finalize":
             return "cmd=finalize_ack"
         return None
 
-    def serve(self, sock):
+    def answer2(self, words, rank):
+        cmd = words.get("cmd")
+        if cmd in self.quirks:
+            return self.quirks[cmd]
+        fields = None
+        if cmd == "fullinit" and words["pmirank"] == str(rank) and "pmijobid" not in words:
+            fields = f"pmi-version=2;pmi-subversion=0;rank={rank};size={self.size};appnum=0;debugged=FALSE;rc=0;"
+        elif cmd == "job-getid":
+            fields = "jobid=job_test;rc=0;"
+        elif cmd == "info-getjobattr":
+            value = "16" if words["key"] == "universeSize" else self.known(words["key"], rank)
+            fields = f"found=TRUE;value={value};rc=0;" if value is not None else "found=FALSE;rc=0;"
+        elif cmd == "kvs-put":
+            self.values.setdefault(words["key"], words["value"])
+            self.come.notify_all()
+            fields = "rc=0;"
+        elif cmd == "kvs-get" and words["jobid"] == "job_test":
+            value = self.known(words["key"], rank)
+            fields = f"found=TRUE;value={value};rc=0;" if value is not None else "found=FALSE;rc=0;"
+        elif cmd == "finalize":
+            fields = "rc=0;"
+        return fields and f"cmd={cmd}-response;{fields}"
+
+    def known(self, key, rank):
+        return self.told.get(rank, {}).get(key, self.values.get(key))
+
+    def abort(self, status):
+        self.aborted = status
+        time.sleep(0.05)  # for what the rank still says
+        for process in self.processes:
+            process.terminate()
+
+    def barrier(self, sock, release):
+        self.waiting.append(sock)
+        if len(self.waiting) == self.size:
+            for each in self.waiting:
+                each.sendall(release)
+            self.waiting = []
+
+    @staticmethod
+    def send(sock, data):
+        # In two pieces: a message may come in any.
+        sock.sendall(data[:7])
+        time.sleep(0.001)
+        sock.sendall(data[7:])
+
+    def serve(self, sock, rank):
         try:
-            for line in sock.makefile():
-                words = dict(w.split("=", 1) for w in line.split())
+            stream = sock.makefile("rb")
+            for line in stream:
+                words = dict(w.split("=", 1) for w in line.decode().split())
+                if len(line) > 1024:
+                    return sock.shutdown(socket.SHUT_RDWR)
                 with self.lock:
                     if words["cmd"] == "abort":
-                        self.aborted = int(words["exitcode"])
-                        time.sleep(0.05)  # for what the rank still says
-                        for process in self.processes:
-                            process.terminate()
-                        return
+                        return self.abort(int(words["exitcode"]))
                     if words["cmd"] == "barrier_in" and "barrier_in" not in self.quirks:
-                        self.waiting.append(sock)
-                        if len(self.waiting) == self.size:
-                            for each in self.waiting:
-                                each.sendall(b"cmd=barrier_out\n")
-                            self.waiting = []
+                        self.barrier(sock, b"cmd=barrier_out\n")
                         continue
-                    reply = self.answer(words)
+                    reply = self.answer(words, rank)
                 if reply is None:
-                    sock.shutdown(socket.SHUT_RDWR)
-                    return
-                # In two pieces: a line may come in any.
-                data = reply.encode() + b"\n"
-                sock.sendall(data[:7])
-                sock.sendall(data[7:])
+                    return sock.shutdown(socket.SHUT_RDWR)
+                self.send(sock, reply.encode() + b"\n")
+                if words["cmd"] == "init" and words["pmi_version"] == "2" and 2 in self.speaks:
+                    return self.serve2(sock, stream, rank)
         except OSError:
             pass
 
+    def serve2(self, sock, stream, rank):
+        while length := stream.read(6):
+            words = dict(w.split("=", 1) for w in stream.read(int(length)).decode().split(";") if w)
+            with self.lock:
+                if words["cmd"] == "abort":
+                    return self.abort(int(words["exitcode"]))
+                if self.lazy and words["cmd"] == "kvs-fence":
+                    sock.sendall(framed("cmd=kvs-fence-response;rc=0;"))
+                    continue
+                if self.lazy and words["cmd"] == "kvs-get":
+                    self.come.wait_for(lambda key=words["key"]: key in self.values, 10)
+                if words["cmd"] == "kvs-fence" and "kvs-fence" not in self.quirks:
+                    self.barrier(sock, framed("cmd=kvs-fence-response;rc=0;"))
+                    continue
+                reply = self.answer2(words, rank)
+            if reply is None:
+                return sock.shutdown(socket.SHUT_RDWR)
+            self.send(sock, framed(reply))
 
-class UnderPmi1(unittest.TestCase):
-    def test_ranks_share_their_segment(self):
+
+class Server(unittest.TestCase):
+    """What holds for both protocols."""
+
+    def shares_its_segment(self, speaks, name):
         for size in (1, 2, 5):
-            results = PmiServer(size).run()
+            results = PmiServer(size, speaks).run()
             for rank, (status, out, err) in enumerate(results):
                 self.assertEqual((status, err), (0, ""))
-                self.assertRegex(out, rf"^{rank}/{size} PMI-1 app=0 local={size} cpus=\d+\n$")
+                self.assertRegex(out, rf"^{rank}/{size} {name} app=0 local={size} cpus=\d+\n$")
 
-    def test_abort_is_passed_to_the_launcher(self):
-        server = PmiServer(2)
+    def passes_abort_on(self, speaks):
+        server = PmiServer(2, speaks)
         results = server.run("abort")
         self.assertEqual(server.aborted, 42)
-        self.assertIn("rank 1", results[1][2])
-        self.assertIn("told to abort", results[1][2])
+        self.assertRegex(results[1][2], r"rank 1 \(pid \d+\): told to abort")
 
-    def test_ranks_on_several_hosts_are_told_so(self):
-        server = PmiServer(2, values={"weft-1": "another-boot@otherhost/0-1"})
+    def tells_where_ranks_are(self, speaks):
+        one, two = {"PMI_process_mapping": "(vector,(0,1,3))"}, {"PMI_process_mapping": "(vector,(0,2,2))"}
+        for values, local in ((one, [3, 3, 3]), (two, [2, 2, 1]), ({"PMI_process_mapping": "nonsense"}, [3, 3, 3])):
+            results = PmiServer(3, speaks, values=values).run("exchange")
+            for rank, (status, out, err) in enumerate(results):
+                self.assertEqual((status, err), (0, ""))
+                self.assertRegex(out, rf"^{rank}/3 .* local={local[rank]} ")
+
+    def exchanges(self, speaks, lazy=False):
+        for status, _, err in PmiServer(3, speaks, lazy=lazy).run("exchange"):
+            self.assertEqual((status, err), (0, ""))
+
+    def refuses(self, speaks, quirks):
+        """Each quirk must end the job with its text, and without a hang."""
+        for command, reply, text in quirks:
+            results = PmiServer(2, speaks, quirks={command: reply}).run()
+            for status, out, err in results:
+                self.assertNotEqual(status, 0, command)
+                self.assertEqual(out, "")
+                self.assertNotIn("killed after", err)
+            self.assertTrue(any(text in err for _, _, err in results), (command, reply, results))
+
+
+class UnderPmi1(Server):
+    def test_ranks_share_their_segment(self):
+        self.shares_its_segment((1,), "PMI-1")
+        self.shares_its_segment((1, 2), "PMI-1")
+
+    def test_abort_is_passed_to_the_launcher(self):
+        self.passes_abort_on((1,))
+
+    def test_ranks_see_what_others_publish(self):
+        self.exchanges((1,))
+
+    def test_the_launcher_tells_which_ranks_share_a_host(self):
+        self.tells_where_ranks_are((1,))
+
+    def test_without_that_ranks_compare_their_hosts(self):
+        other = "another-boot@otherhost/0-1"
+        results = PmiServer(2, told={0: {"weft-host-1": other}, 1: {"weft-host-0": other}}).run("exchange")
+        for rank, (status, out, err) in enumerate(results):
+            self.assertEqual((status, err), (0, ""))
+            self.assertRegex(out, rf"^{rank}/2 PMI-1 app=0 local=1 ")
+
+    def test_a_launcher_that_puts_ranks_of_two_hosts_on_one(self):
+        server = PmiServer(2, values={"PMI_process_mapping": "(vector,(0,1,2))", "weft-host-1": "another-boot@otherhost/0-1"})
         results = server.run()
         self.assertNotEqual(results[0][0], 0)
-        self.assertRegex(results[0][2], r'rank 1 on host "otherhost"; messages between hosts are not there yet.*Remedy')
+        self.assertRegex(results[0][2], r'ranks 0 and 1 are on one host, but they are on ".*" and "otherhost".*Remedy')
         self.assertEqual(server.aborted, 1)
 
     def test_a_server_that_misbehaves_is_an_error_and_no_hang(self):
-        for command, reply, text in (("init", "cmd=response_to_init rc=-1", "refused cmd=init"),
-                                     ("init", "hello there", "is not PMI-1"), ("get_maxes", "cmd=other", "answered"),
-                                     ("get_my_kvsname", "cmd=my_kvsname", "no name"), ("put", "cmd=put_result rc=7", "refused"),
-                                     ("get_maxes", "cmd=maxes x=" + "y" * 20000, "more than"),
-                                     ("get_my_kvsname", None, "closed the connection")):
-            server = PmiServer(2, quirks={command: reply})
-            for status, out, err in server.run():
-                self.assertNotEqual(status, 0, command)
-                self.assertEqual(out, "")
-            self.assertTrue(any(text in err for _, _, err in PmiServer(2, quirks={command: reply}).run()), (command, reply))
+        self.refuses((1,), (("init", "cmd=response_to_init rc=-1", "refused cmd=init"),
+                            ("init", "hello there", "is not PMI-1"), ("get_maxes", "cmd=other", "answered"),
+                            ("get_my_kvsname", "cmd=my_kvsname", "no name"), ("put", "cmd=put_result rc=7", "refused"),
+                            ("get_maxes", "cmd=maxes x=" + "y" * 20000, "more than"),
+                            ("get_my_kvsname", None, "closed the connection"), ("barrier_in", "cmd=other", "answered")))
 
     def test_a_reply_without_rc_is_success(self):
         self.assertEqual(PmiServer(1, quirks={"init": "cmd=response_to_init pmi_version=1 pmi_subversion=1"}).run()[0][0], 0)
 
     def test_what_is_not_a_segment_is_refused(self):
-        results = PmiServer(2, values={"weft-0": "1:0:0:0/2"}).run()
+        results = PmiServer(2, values={"weft-segment-0": "1:0:0:0/2"}).run()
         self.assertIn("cannot open the segment of rank 0", results[1][2])
-        results = PmiServer(2, values={"weft-0": "nonsense"}).run()
+        results = PmiServer(2, values={"weft-segment-0": "nonsense"}).run()
         self.assertIn("which is no segment", results[1][2])
+        results = PmiServer(2, values={"weft-host-0": "nonsense"}).run()
+        self.assertIn("which is no host", results[0][2])
 
     def test_a_descriptor_that_is_closed(self):
         done = run(JOINER, PMI_FD="99", PMI_RANK="0", PMI_SIZE="2")
@@ -282,24 +420,138 @@ class UnderPmi1(unittest.TestCase):
         self.assertIn("PMI_RANK", done.stderr)
 
 
-@unittest.skipUnless(HYDRA, "no Hydra here")
-class UnderHydra(unittest.TestCase):
-    def test_ranks_share_their_segment(self):
+class UnderPmi2(Server):
+    def test_ranks_share_their_segment_where_pmi_1_is_refused(self):
+        self.shares_its_segment((2,), "PMI-2")
+
+    def test_it_can_be_asked_for(self):
+        for _, out, err in PmiServer(2, (1, 2)).run(WEFT_LAUNCHER="pmi2"):
+            self.assertIn("PMI-2", out, err)
+        for status, _, err in PmiServer(2, (2,)).run(WEFT_LAUNCHER="pmi1"):
+            self.assertNotEqual(status, 0)
+            self.assertRegex(err, r"\(PMI-1\) cannot be used: it refused cmd=init|^$")
+
+    def test_abort_is_passed_to_the_launcher(self):
+        self.passes_abort_on((2,))
+
+    def test_ranks_see_what_others_publish(self):
+        self.exchanges((2,))
+
+    def test_a_fence_that_is_no_barrier(self):
+        self.exchanges((2,), lazy=True)
+
+    def test_the_launcher_tells_which_ranks_share_a_host(self):
+        self.tells_where_ranks_are((2,))
+
+    def test_a_server_that_misbehaves_is_an_error_and_no_hang(self):
+        self.refuses((2,), (("fullinit", "cmd=fullinit-response;rc=3;errmsg=no;", "refused cmd=fullinit"),
+                            ("fullinit", "hello there", "is not PMI-2"), ("fullinit", None, "closed the connection"),
+                            ("job-getid", "cmd=other;", "answered"), ("job-getid", "cmd=job-getid-response;", "no name"),
+                            ("job-getid", "cmd=" + "y" * 20000, "which is not PMI-2"),
+                            ("kvs-put", "cmd=kvs-put-response;rc=1;", "refused"),
+                            ("kvs-get", "cmd=kvs-get-response;found=FALSE;rc=0;", "lost a key"),
+                            ("kvs-fence", "cmd=kvs-fence-response;rc=1;", "refused")))
+
+    def test_replies_without_rc_are_success(self):
+        quirks = {"fullinit": "cmd=fullinit-response;pmijobid=;size=1;rank=0;", "job-getid": "cmd=job-getid-response;jobid=x;",
+                  "finalize": "cmd=finalize-response;"}
+        self.assertEqual(PmiServer(1, (2,), quirks=quirks).run()[0][0], 0)
+
+
+class Launcher(unittest.TestCase):
+    """What holds for other libraries' launchers. `start` is the command line up to the number of ranks."""
+
+    def shares_its_segment(self, start, name, **env):
         for size in (1, 2, 5):
-            done = run(HYDRA, "-n", str(size), JOINER)
+            done = run(*start, str(size), JOINER, "exchange", **env)
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertEqual(ranks_of(done.stdout), sorted(f"{r}/{size}" for r in range(size)))
-            self.assertIn("PMI-1", done.stdout)
+            self.assertEqual(ranks_of(done.stdout), all_ranks(size))
+            self.assertEqual(done.stdout.count(f" {name} "), size, done.stdout)
+            self.assertEqual(done.stdout.count(f" local={size} "), size, done.stdout)
+
+    def passes_abort_on(self, start, status, **env):
+        began = time.monotonic()
+        done = run(*start, "3", JOINER, "abort", **env)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertRegex(done.stderr, r"rank 2 \(pid \d+\): told to abort")
+        self.assertLess(time.monotonic() - began, 8)
+
+
+@unittest.skipUnless(HYDRA, "no Hydra of MPICH here (CMake variable WEFT_HYDRA)")
+class UnderHydra(Launcher):
+    def test_ranks_share_their_segment(self):
+        self.shares_its_segment((HYDRA, "-n"), "PMI-1")
+        self.shares_its_segment((HYDRA, "-n"), "PMI-2", WEFT_LAUNCHER="pmi2")
 
     def test_abort(self):
-        began = time.monotonic()
-        self.assertEqual(run(HYDRA, "-n", "3", JOINER, "abort").returncode, 42)
-        self.assertLess(time.monotonic() - began, 5)
+        self.passes_abort_on((HYDRA, "-n"), 42)
+        self.passes_abort_on((HYDRA, "-n"), 42, WEFT_LAUNCHER="pmi2")
 
     def test_over_tcp(self):
-        done = run(HYDRA, "-pmi-port", "-n", "3", JOINER)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(ranks_of(done.stdout), ["0/3", "1/3", "2/3"])
+        self.shares_its_segment((HYDRA, "-pmi-port", "-n"), "PMI-1")
+
+
+@unittest.skipUnless(INTEL_HYDRA, "no Hydra of Intel MPI here (CMake variable WEFT_INTEL_HYDRA)")
+class UnderIntelHydra(Launcher):
+    def test_ranks_share_their_segment(self):
+        self.shares_its_segment((INTEL_HYDRA, "-n"), "PMI-1")
+
+    def test_abort(self):
+        self.passes_abort_on((INTEL_HYDRA, "-n"), 42)
+
+
+@unittest.skipUnless(PRTERUN, "no prterun here (CMake variable WEFT_PRTERUN)")
+class UnderPrterun(Launcher):
+    START = (PRTERUN, "--allow-run-as-root", "--map-by", ":OVERSUBSCRIBE", "-n")
+
+    def test_ranks_share_their_segment(self):
+        self.shares_its_segment(self.START, "PMIx")
+
+    def test_abort(self):
+        self.passes_abort_on(self.START, 42)
+
+    def test_programs_know_their_number(self):
+        done = run(*self.START, "2", JOINER, ":", "-n", "1", JOINER)
+        self.assertEqual(sorted(re.findall(r"^\d/3 PMIx app=\d", done.stdout, re.M)),
+                         ["0/3 PMIx app=0", "1/3 PMIx app=0", "2/3 PMIx app=1"], done.stderr)
+
+    def test_our_own_mpiexec_inside_comes_first(self):
+        done = run(*self.START, "1", MPIEXEC, "-q", "-n", "2", JOINER)
+        self.assertEqual(done.stdout.count("/2 mpiexec "), 2, done.stderr)
+
+
+class UnderSlurm(Launcher):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="weft-slurm-")
+        cls.addClassCleanup(shutil.rmtree, cls.folder, True)
+        cls.addClassCleanup(subprocess.run, [SLURM or "false", "down", cls.folder])
+        done = subprocess.run([SLURM or "false", "up", cls.folder], capture_output=True, text=True)
+        if done.returncode == 77 or not SLURM:
+            raise unittest.SkipTest(done.stderr.strip() or "SLURM names no script")
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        cls.env = {"SLURM_CONF": os.path.join(cls.folder, "slurm.conf")}
+
+    def test_ranks_share_their_segment_by_pmi(self):
+        self.shares_its_segment(("srun", "--mpi=pmi2", "-n"), "PMI-1", **self.env)
+        self.shares_its_segment(("srun", "--mpi=pmi2", "-n"), "PMI-2", WEFT_LAUNCHER="pmi2", **self.env)
+
+    def test_ranks_share_their_segment_by_pmix(self):
+        self.shares_its_segment(("srun", "--mpi=pmix", "-n"), "PMIx", **self.env)
+
+    def test_abort(self):
+        killed = 128 + 9  # PMI has Slurm kill the ranks, and loses the status
+        self.passes_abort_on(("srun", "--mpi=pmi2", "-n"), killed, **self.env)
+        self.passes_abort_on(("srun", "--mpi=pmi2", "-n"), killed, WEFT_LAUNCHER="pmi2", **self.env)
+        self.passes_abort_on(("srun", "--mpi=pmix", "-n"), 42, **self.env)
+
+    def test_without_pmi_srun_is_named(self):
+        done = run("srun", "--mpi=none", "-n", "2", JOINER, **self.env)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("Slurm's srun without PMI", done.stderr)
+        done = run("srun", "--mpi=none", "-n", "1", JOINER, **self.env)
+        self.assertEqual((done.returncode, ranks_of(done.stdout)), (0, ["0/1"]), done.stderr)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // A rank that joins its job as the library does, without the library: prints who it is, proves that the segment is
-// shared by leaving its mark there and waiting for all others' marks, and then does what its argument says.
+// shared by the ranks of its host by leaving its mark there and waiting for all others' marks, and then does what its
+// argument says.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include "base/clock.hpp"
 #include "boot/job.hpp"
@@ -24,12 +26,41 @@ size_t segment_bytes(int size) {
   return boot::job_header_bytes(size) + 65536 + (extra ? static_cast<size_t>(atoi(extra)) : 0);
 }
 
-bool everybody_came(std::atomic<uint32_t>* marks, int size) {
+bool everybody_came(std::atomic<uint32_t>* marks, int ranks) {
   uint64_t until = base::now_ns() + 10'000'000'000;
-  for (int rank = 0; rank < size; ++rank) {
-    while (marks[rank].load() != static_cast<uint32_t>(rank) + 1) {
+  for (int place = 0; place < ranks; ++place) {
+    while (marks[place].load() != static_cast<uint32_t>(place) + 1) {
       if (base::now_ns() > until) return false;
       usleep(500);
+    }
+  }
+  return true;
+}
+
+// What rank `rank` publishes in turn `turn`: as long as the launcher takes it.
+std::string text_of(int rank, int turn) {
+  const size_t length = boot::longest_value() < 2000 ? boot::longest_value() : 2000;
+  std::string text = std::to_string(rank) + ":" + std::to_string(turn) + "/";
+  return text.append(length - text.size(), static_cast<char>('a' + rank % 26));
+}
+
+int calls = 0;
+
+// Everybody publishes, and sees after the barrier what all others have. Who comes early to a barrier is not kept in it.
+bool exchange(const boot::Job& job) {
+  for (int turn = 0; turn < 3; ++turn) {
+    const std::string key = "joiner-" + std::to_string(turn);
+    boot::publish(key, text_of(job.rank, turn));
+    const bool late = turn == 2 && job.rank == 0;
+    if (late) usleep(300000);
+    calls = 0;
+    boot::barrier([] {
+      ++calls;
+      usleep(1000);
+    });
+    if (turn == 2 && !late && calls < 20) return false;
+    for (int rank = 0; rank < job.size; ++rank) {
+      if (boot::published(rank, key) != text_of(rank, turn)) return false;
     }
   }
   return true;
@@ -40,13 +71,15 @@ bool everybody_came(std::atomic<uint32_t>* marks, int size) {
 int main(int argc, char** argv) {
   const char* then = argc > 1 ? argv[1] : "";
   boot::Job job = boot::join(segment_bytes);
-  void* segment = mmap(nullptr, segment_bytes(job.size), PROT_READ | PROT_WRITE, MAP_SHARED, job.segment_fd, 0);
+  const int ranks = job.local_ranks;
+  const int place = job.place_here(job.rank);
+  if (place < 0 || place >= ranks) return 89;
+  void* segment = mmap(nullptr, segment_bytes(ranks), PROT_READ | PROT_WRITE, MAP_SHARED, job.segment_fd, 0);
   if (segment == MAP_FAILED) return 90;
-  boot::set_phase(segment, job.rank, boot::Phase::initialised);
-  auto* marks =
-      reinterpret_cast<std::atomic<uint32_t>*>(static_cast<char*>(segment) + boot::job_header_bytes(job.size));
-  marks[job.rank].store(static_cast<uint32_t>(job.rank) + 1);
-  if (!everybody_came(marks, job.size)) return 91;
+  boot::set_phase(segment, place, boot::Phase::initialised);
+  auto* marks = reinterpret_cast<std::atomic<uint32_t>*>(static_cast<char*>(segment) + boot::job_header_bytes(ranks));
+  marks[place].store(static_cast<uint32_t>(place) + 1);
+  if (!everybody_came(marks, ranks)) return 91;
   printf("%d/%d %s app=%d local=%d cpus=%d%s\n", job.rank, job.size, boot::name(job.launcher), job.app_number,
          job.local_ranks, job.local_cpus, job.universe_size < 1 ? " universe unknown" : "");
   bool chosen = job.rank == job.size - 1;
@@ -68,7 +101,8 @@ int main(int argc, char** argv) {
     fflush(stdout);
     return system(argv[0]) == 0 ? 93 : 5;
   }
-  boot::set_phase(segment, job.rank, boot::Phase::finalized);
+  if (strcmp(then, "exchange") == 0 && !exchange(job)) return 94;
+  boot::set_phase(segment, place, boot::Phase::finalized);
   boot::leave(job);
   return strcmp(then, "status") == 0 && chosen ? 6 : 0;
 }

@@ -103,9 +103,9 @@ class Arguments(Case):
         self.assertEqual(self.ranks("-x", "GIVEN", *sh("echo $GIVEN"), env={"GIVEN": "yes"}), ["yes"])
 
     def test_variables_of_another_launcher_do_not_reach_ranks(self):
-        done = self.ranks("-n", "2", *sh("echo $WEFT_RANK,$PMI_RANK,$PMI_FD"),
-                          env={"PMI_RANK": "7", "PMI_FD": "9", "WEFT_RANK": "5"})
-        self.assertEqual(done, ["0,,", "1,,"])
+        done = self.ranks("-n", "2", *sh("echo $WEFT_RANK,$PMI_RANK,$PMI_FD,$PMIX_RANK"),
+                          env={"PMI_RANK": "7", "PMI_FD": "9", "WEFT_RANK": "5", "PMIX_RANK": "3"})
+        self.assertEqual(done, ["0,,,", "1,,,"])
 
     def test_working_folder(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -473,7 +473,7 @@ class Tool(Case):
     def test_info_lists_settings_with_values_and_sources(self):
         done = self.weft("info", "--all", WEFT_LAUNCHER="singleton")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"WEFT_LAUNCHER +singleton +auto +environment +auto or singleton")
+        self.assertRegex(done.stdout, r"WEFT_LAUNCHER +singleton +auto +environment +auto, singleton, pmi1, pmi2 or pmix")
         self.assertNotIn("WEFT_SEGMENT_FD", done.stdout)
         done = self.weft("info")
         self.assertNotIn("WEFT_LAUNCHER ", done.stdout)
@@ -481,7 +481,7 @@ class Tool(Case):
     def test_info_refuses_a_value_out_of_range(self):
         done = self.weft("info", WEFT_LAUNCHER="magic")
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, r'WEFT_LAUNCHER cannot be used: "magic" is not auto or singleton. Remedy')
+        self.assertRegex(done.stderr, r'WEFT_LAUNCHER cannot be used: "magic" is not auto, singleton, pmi1, pmi2 or pmix. Remedy')
 
     def test_unknown_names_are_warned_about(self):
         done = self.weft("info", WEFT_LAUNCHR="auto")

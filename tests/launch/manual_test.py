@@ -49,11 +49,17 @@ class Manual(unittest.TestCase):
         self.assertEqual(set(OPTION.findall(told)) - set(OPTION.findall(page)), set())
 
     def test_weft_knows_every_option_of_its_page(self):
-        section = text_of("weft.1").split("\ninfo\n", 1)[1].split("\nversion\n", 1)[0]
+        section = text_of("weft.1").split("\ninfo\n", 1)[1].split("\norder\n", 1)[0]
         options = set(OPTION.findall(section))
         self.assertIn("--topo", options)
         for option in sorted(options):
             self.assertEqual(run("weft", "info", option).returncode, 0, option)
+
+    def test_the_page_has_every_option_of_order(self):
+        told = set(OPTION.findall(run("weft", "order", "--help").stdout))
+        self.assertIn("--picture", told)
+        section = text_of("weft.1").split("\norder\n", 1)[1].split("\nversion\n", 1)[0]
+        self.assertEqual(told, set(OPTION.findall(section)))
 
     @unittest.skipUnless(shutil.which("groff"), "no groff")
     def test_pages_are_sound(self):

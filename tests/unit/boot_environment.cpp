@@ -28,6 +28,8 @@ constexpr const char* known[] = {"WEFT_RANK",
                                  "PMI_ID",
                                  "PMI_JOBID",
                                  "PMIX_RANK",
+                                 "PMIX_NAMESPACE",
+                                 "PMIX_SERVER_URI41",
                                  "OMPI_COMM_WORLD_RANK",
                                  "OMPI_COMM_WORLD_SIZE",
                                  "SLURM_PROCID",
@@ -85,6 +87,26 @@ TEST(ReadEnvironment, ALauncherInsideARankComesFirstWhenOurSegmentIsClosed) {
   std::pair<const char*, std::string> fd{"PMI_FD", "5"}, pmi_rank{"PMI_RANK", "1"}, pmi_size{"PMI_SIZE", "2"};
   EXPECT_EQ(with({rank, size, {"WEFT_SEGMENT_FD", "9999"}, fd, pmi_rank, pmi_size}).launcher, Launcher::pmi1);
   EXPECT_EQ(with({rank, size, {"WEFT_SEGMENT_FD", "0"}, fd, pmi_rank, pmi_size}).launcher, Launcher::mpiexec);
+}
+
+TEST(ReadEnvironment, PmixNeedsItsServer) {
+  std::pair<const char*, std::string> rank{"PMIX_RANK", "3"}, job{"PMIX_NAMESPACE", "job"},
+      server{"PMIX_SERVER_URI41", "x"};
+  Offer offer = with({rank, job, server});
+  EXPECT_FALSE(offer.bad);
+  EXPECT_EQ(offer.launcher, Launcher::pmix);
+  EXPECT_EQ(offer.rank, 3);
+  EXPECT_TRUE(with({rank, job}).bad);
+  EXPECT_TRUE(with({rank, server}).bad);
+  EXPECT_TRUE(with({{"PMIX_RANK", "x"}, job, server}).bad);
+}
+
+TEST(ReadEnvironment, PmiComesBeforePmixWhileItsDescriptorIsOpen) {
+  std::pair<const char*, std::string> pmi_rank{"PMI_RANK", "1"}, pmi_size{"PMI_SIZE", "2"}, rank{"PMIX_RANK", "3"},
+      job{"PMIX_NAMESPACE", "job"}, server{"PMIX_SERVER_URI41", "x"};
+  EXPECT_EQ(with({{"PMI_FD", "0"}, pmi_rank, pmi_size, rank, job, server}).launcher, Launcher::pmi1);
+  EXPECT_EQ(with({{"PMI_FD", "9999"}, pmi_rank, pmi_size, rank, job, server}).launcher, Launcher::pmix);
+  EXPECT_EQ(with({{"PMI_FD", "9999"}, pmi_rank, pmi_size}).launcher, Launcher::pmi1);
 }
 
 TEST(ReadEnvironment, ProblemsHaveCauseAndRemedyAndStayShort) {

@@ -113,6 +113,13 @@ TEST(GridOrder, NeverMakesAnythingWorse) {
   }
 }
 
+TEST(GridOrder, EveryBoxThatTilesTheGridIsVisitedOnce) {
+  std::vector<Ints> seen;
+  each_tile(grid_of({4, 6}), 4, [&](const Ints& sides) { seen.push_back(sides); });
+  EXPECT_EQ(seen, (std::vector<Ints>{{2, 2}, {4, 1}}));
+  each_tile(grid_of({4, 6}), 5, [&](const Ints&) { ADD_FAILURE() << "5 ranks tile nothing here"; });
+}
+
 TEST(GridOrder, TheNeighboursOfACellArePairedOnce) {
   EXPECT_EQ(links_between_domains(grid_of({2, 2}), {0, 1, 2, 3}), 4);
   EXPECT_EQ(links_between_domains(grid_of({3}, true), {0, 1, 2}), 3);

@@ -31,6 +31,7 @@ for part in "${@:-build}"; do
       need ninja-build has ninja
       need pkg-config has pkg-config
       need libhwloc-dev library hwloc hwloc.h
+      need libfabric-dev library libfabric rdma/fabric.h
       need python3 has python3
       need git has git
       ;;
@@ -43,6 +44,7 @@ for part in "${@:-build}"; do
       need libgtest-dev library gtest gtest/gtest.h
       need valgrind has valgrind
       need spin has spin
+      need iproute2 has ip
       ;;
     ci)
       need clang-14 has clang++-14

@@ -17,6 +17,7 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "boot/environment.hpp"
+#include "boot/rank_order.hpp"
 #include "boot/segment.hpp"
 #include "boot/status.hpp"
 
@@ -140,9 +141,30 @@ bool Launch::place() {
     status_ = status_not_started;
     return false;
   }
+  if (!order()) {
+    status_ = status_not_started;
+    return false;
+  }
   if (placement_.crowded && !command_.quiet && !command_.oversubscribe) {
     tell(std::to_string(count) + " ranks on " + std::to_string(placement_.cores) +
          " cores: ranks will share cores; waits yield (--oversubscribe: do not mention it)");
+  }
+  return true;
+}
+
+// On one host an order of ranks says who is bound where.
+bool Launch::order() {
+  base::load_settings();
+  std::vector<int> rank_of_slot;
+  base::Problem problem;
+  const std::vector<int> host_of_slot(placement_.sets.size(), 0);
+  if (!boot::reorder(boot::wanted_rank_order(), host_of_slot, rank_of_slot, problem)) {
+    tell(base::describe(problem));
+    return false;
+  }
+  const auto sets = placement_.sets;
+  for (size_t slot = 0; slot < sets.size(); ++slot) {
+    placement_.sets[static_cast<size_t>(rank_of_slot[slot])] = sets[slot];
   }
   return true;
 }

@@ -44,6 +44,7 @@ class Launch {
   bool find_programs();
   bool prepare();
   bool place();
+  bool order();
   bool start_all();
   bool start_one(int rank);
   void tell(const std::string& text);

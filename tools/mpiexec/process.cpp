@@ -44,6 +44,8 @@ constexpr const char* dropped[] = {
     "PMI_ID",
     "PMI_RANK",
     "PMI_SIZE",
+    "PMIX_NAMESPACE",
+    "PMIX_RANK",
 };
 
 bool names(const char* entry, const char* name) {

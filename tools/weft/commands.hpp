@@ -12,5 +12,6 @@ namespace weft::tool {
 using Words = std::vector<std::string>;
 
 int info(const Words& words);
+int order(const Words& words);
 
 }  // namespace weft::tool

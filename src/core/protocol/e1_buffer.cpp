@@ -43,7 +43,8 @@ bool send_buffer(Request& r, bool* no_staging) {
     std::memcpy(staging.memory, r.buffer, bytes);
   }
   const wire::Buffered buffered{staging.handle, bytes, world.rank, 0};
-  if (r.peer->endpoint->send(wire::buffered, r.match, &buffered, sizeof buffered) != transport::Post::done) {
+  if (r.peer->endpoint->send_staged(wire::buffered, r.match, &buffered, sizeof buffered, staging, bytes) !=
+      transport::Post::done) {
     r.peer->transport->drop_staging(staging, bytes);
     return false;
   }

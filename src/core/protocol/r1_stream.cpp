@@ -33,7 +33,8 @@ bool send_chunk(Request& r) {
   }
   const wire::Chunk chunk{reinterpret_cast<uint64_t>(&r), static_cast<uint64_t>(r.moved), staging.handle,
                           static_cast<uint32_t>(bytes), world.rank};
-  if (r.peer->endpoint->send(wire::chunk, {0, 0, 0, r.their_lane}, &chunk, sizeof chunk) != transport::Post::done) {
+  if (r.peer->endpoint->send_staged(wire::chunk, {0, 0, 0, r.their_lane}, &chunk, sizeof chunk, staging,
+                                    static_cast<size_t>(bytes)) != transport::Post::done) {
     r.peer->transport->drop_staging(staging, static_cast<size_t>(bytes));
     return false;
   }
@@ -122,7 +123,7 @@ void on_chunk(const transport::Arrival& arrival) {
                .remedy = "this is a defect of Weft: please report it with the program"});
   }
   Peer& peer = world.peer(chunk.origin);
-  const void* data = peer.endpoint->staging(chunk.handle);
+  const void* data = peer.endpoint->staging(arrival, chunk.handle);
   const auto position = static_cast<int64_t>(chunk.position);
   if (inflow->receive != nullptr) {
     store(*inflow->receive, position, data, chunk.bytes);

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What protocol messages carry behind the envelope. They stay on one host for now: fixed-width fields, no padding.
+// What protocol messages carry behind the envelope: fixed-width fields, no padding. Between hosts all processors are
+// little-endian (transport/ofi/frame.hpp).
 
 #include <cstdint>
 

@@ -99,12 +99,17 @@ class Endpoint {
   // done. Thread-safe.
   virtual Post send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) = 0;
 
+  // The same for a message that names staging memory of ours, of `staged` bytes, in `data` of at most 64. Where the
+  // peer cannot read that memory, its contents go along.
+  virtual Post send_staged(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
+                           size_t staged) = 0;
+
   // Copies between our memory and the peer's. 0, or the errno that says why not: nothing may be assumed copied then.
   [[nodiscard]] virtual int get(const MemoryRef& from, void* to, size_t bytes) = 0;
   [[nodiscard]] virtual int put(const MemoryRef& to, const void* from, size_t bytes) = 0;
 
-  // The peer's staging buffer behind a handle it sent us, and its return to the peer.
-  virtual const void* staging(uint64_t handle) = 0;
+  // The peer's staging buffer behind a handle that this message names, and its return to the peer.
+  virtual const void* staging(const Arrival& arrival, uint64_t handle) = 0;
   virtual void release_staging(uint64_t handle, size_t bytes) = 0;
 
   // The peer's claim slot; nullptr when the transport has none.
@@ -155,6 +160,9 @@ class Transport {
 
   // Our claim slot, for messages we receive; nullptr when the transport has none.
   virtual Claim* claim(uint32_t slot) = 0;
+
+  // Whether everything that was sent has left this process.
+  virtual bool all_sent() const { return true; }
 
   // Tells senders to send envelopes alone, or data again.
   virtual void set_congested(bool on) = 0;

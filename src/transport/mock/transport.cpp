@@ -51,13 +51,18 @@ class MockEndpoint final : public Endpoint {
     if (faults_.full.hit()) return Post::retry;
     return inner_->send(kind, envelope, data, bytes);
   }
+  Post send_staged(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
+                   size_t staged) override {
+    if (faults_.full.hit()) return Post::retry;
+    return inner_->send_staged(kind, envelope, data, bytes, staging, staged);
+  }
   int get(const MemoryRef& from, void* to, size_t bytes) override {
     return faults_.denied() ? EPERM : inner_->get(from, to, bytes);
   }
   int put(const MemoryRef& to, const void* from, size_t bytes) override {
     return faults_.denied() ? EPERM : inner_->put(to, from, bytes);
   }
-  const void* staging(uint64_t handle) override { return inner_->staging(handle); }
+  const void* staging(const Arrival& arrival, uint64_t handle) override { return inner_->staging(arrival, handle); }
   void release_staging(uint64_t handle, size_t bytes) override { inner_->release_staging(handle, bytes); }
   Claim* claim(uint32_t slot) override { return inner_->claim(slot); }
 

@@ -21,6 +21,9 @@ class SelfEndpoint final : public Endpoint {
     sink_(Arrival{kind, envelope, data, bytes});
     return Post::done;
   }
+  Post send_staged(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging&, size_t) override {
+    return send(kind, envelope, data, bytes);
+  }
   int get(const MemoryRef& from, void* to, size_t bytes) override {
     std::memmove(to, reinterpret_cast<const void*>(from.address), bytes);
     return 0;
@@ -30,7 +33,7 @@ class SelfEndpoint final : public Endpoint {
     return 0;
   }
   // Staging memory is named by its address here.
-  const void* staging(uint64_t handle) override { return reinterpret_cast<const void*>(handle); }
+  const void* staging(const Arrival&, uint64_t handle) override { return reinterpret_cast<const void*>(handle); }
   void release_staging(uint64_t handle, size_t) override { delete[] reinterpret_cast<char*>(handle); }
   Claim* claim(uint32_t) override { return nullptr; }
 

@@ -312,7 +312,7 @@ int ShmEndpoint::put(const MemoryRef& to, const void* from, size_t bytes) {
                             false);
 }
 
-const void* ShmEndpoint::staging(uint64_t handle) {
+const void* ShmEndpoint::staging(const Arrival& /*arrival*/, uint64_t handle) {
   return region_ + owner_.layout_.staging_offset + handle * owner_.layout_.staging_buffer;
 }
 

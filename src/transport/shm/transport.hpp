@@ -25,6 +25,9 @@ class ShmEndpoint final : public Endpoint {
 
   LaneMap lanes() const override { return lanes_; }
   Post send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) override;
+  Post send_staged(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging&, size_t) override {
+    return send(kind, envelope, data, bytes);
+  }
 
   // What send() does, for a caller that inlines it: write to the ring, then look at the attention word and call
   // attend() when it is not zero.
@@ -38,7 +41,7 @@ class ShmEndpoint final : public Endpoint {
 
   int get(const MemoryRef& from, void* to, size_t bytes) override;
   int put(const MemoryRef& to, const void* from, size_t bytes) override;
-  const void* staging(uint64_t handle) override;
+  const void* staging(const Arrival& arrival, uint64_t handle) override;
   void release_staging(uint64_t handle, size_t bytes) override;
   Claim* claim(uint32_t slot) override { return slot < claim_slots ? &control_->claims[slot] : nullptr; }
 

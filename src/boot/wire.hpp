@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The connection to a launcher that speaks PMI: text is written whole; what comes is read into a buffer, from which its
+// reader takes whole messages.
+
+#include <cstddef>
+#include <string_view>
+
+namespace weft::boot {
+
+class Wire {
+ public:
+  static constexpr size_t longest = 8192 + 6;  // the longest message with what is in front of or behind it
+  enum class Came : unsigned char { more, nothing, failed };
+
+  void open(int fd) { fd_ = fd; }
+  bool is_open() const { return fd_ >= 0; }
+  int descriptor() const { return fd_; }
+  void close();
+
+  // False, and Came::failed: cause() and error() say why.
+  [[nodiscard]] bool send(std::string_view text);
+  // Reads what is there; without `wait` perhaps nothing. The buffer must not be full.
+  [[nodiscard]] Came read(bool wait);
+
+  std::string_view text() const { return {buffer_, filled_}; }  // what came and was not taken
+  bool full() const { return filled_ == longest; }
+  void take(size_t count);
+
+  const char* cause() const { return cause_; }
+  int error() const { return error_; }
+
+ private:
+  int fd_ = -1;
+  size_t filled_ = 0;
+  const char* cause_ = "";
+  int error_ = 0;
+  char buffer_[longest];
+};
+
+}  // namespace weft::boot

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// What travels between hosts: a header, the data of the message, and behind them what the sender had staged for it.
+// Fixed-width little-endian fields. Whatever comes in is checked before the runtime sees a byte of it.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "transport/api/transport.hpp"
+
+namespace weft::transport::ofi {
+
+static_assert(std::endian::native == std::endian::little, "the headers are sent as they lie in memory");
+
+struct Header {
+  uint32_t magic;   // what and which version: two that differ do not talk
+  uint32_t origin;  // the sender's rank in the job
+  uint64_t proof;   // that the sender knows the job's secret: Proofs
+  uint64_t stamp;
+  uint32_t context;
+  int32_t source;
+  int32_t tag;
+  uint32_t bytes;   // of data
+  uint32_t staged;  // bytes behind the data
+  uint8_t kind;
+  uint8_t lane;
+  uint16_t sequence;  // of what this sender sends to this lane: providers deliver large and small out of order
+};
+static_assert(sizeof(Header) == 48);
+
+inline constexpr uint32_t magic = 0x01464557;     // "WEF" in memory, and the version
+inline constexpr uint8_t taken = 29;              // of ours: `tag` frames of ours of lane `source` were taken
+inline constexpr uint8_t congestion = 30;         // of ours: `tag` says whether to send envelopes alone
+inline constexpr size_t staging_most = 32 << 10;  // bytes staged for one message
+inline constexpr size_t staged_data_most = 64;    // bytes of data of a message with staging
+inline constexpr size_t frame_most = sizeof(Header) + staged_data_most + staging_most;
+static_assert(frame_most >= sizeof(Header) + mailbox_limit(1));
+
+// A number for each ordered pair of ranks that only who knows the job's secret can make (SipHash-2-4).
+class Proofs {
+ public:
+  // 32 hexadecimal digits.
+  explicit Proofs(std::string_view secret);
+  uint64_t of(uint32_t from, uint32_t to) const;
+
+ private:
+  uint64_t key_[2] = {};
+};
+
+// Checks what came in against us: `frame` of `bytes`. nullptr: it is not from a rank of this job, or is damaged.
+const Header* check_frame(const void* frame, size_t bytes, const Proofs& proofs, uint32_t rank, uint32_t ranks,
+                          uint32_t lanes);
+
+}  // namespace weft::transport::ofi

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// libfabric, loaded when a job has ranks on several hosts and not before. Its headers are compiled in; most of it is
+// calls through tables that these functions fill.
+
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+
+namespace weft::transport::ofi {
+
+struct Library {
+  decltype(&fi_version) version;
+  decltype(&fi_getinfo) getinfo;
+  decltype(&fi_freeinfo) freeinfo;
+  decltype(&fi_dupinfo) dupinfo;
+  decltype(&fi_fabric) fabric;
+  decltype(&fi_strerror) strerror;
+};
+
+// The library; ends the job with a message where it cannot be loaded. Not for several threads at once.
+const Library& library();
+
+// The text of an error that libfabric returned: positive or negative.
+const char* error_text(int64_t error);
+
+}  // namespace weft::transport::ofi

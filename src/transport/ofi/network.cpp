@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/ofi/network.hpp"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+#include "base/message.hpp"
+#include "base/setting.hpp"
+
+namespace weft::transport::ofi {
+namespace {
+
+constinit base::TextSetting networks_setting{
+    {.name = "WEFT_NETWORKS",
+     .help = "networks whose addresses may be used between hosts, as 10.0.0.0/8,192.168.1.0/24; empty: any",
+     .level = base::Level::basic,
+     .subject = base::Subject::start}};
+WEFT_SETTING(networks_setting);
+
+constinit base::TextSetting provider_setting{
+    {.name = "WEFT_OFI_PROVIDER",
+     .help = "the provider of libfabric to use between hosts, as fi_info names it; empty: the best that works",
+     .level = base::Level::basic,
+     .subject = base::Subject::start}};
+WEFT_SETTING(provider_setting);
+
+// In this order. Of tcp, the provider has endpoints of the kind we need itself from libfabric 1.18 on; before, a
+// utility provider adds them. Others are left out on purpose: udp lost messages, sockets is no longer kept, shm is for
+// one host.
+constexpr const char* providers[] = {"cxi", "verbs;ofi_rxm", "psm3", "efa", "tcp", "tcp;ofi_rxm"};
+
+bool parse_range(std::string_view text, uint32_t& address, uint32_t& mask) {
+  const size_t slash = text.find('/');
+  int bits = 32;
+  if (slash != std::string_view::npos) {
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data() + slash + 1, end, bits);
+    if (error != std::errc() || stop != end || bits < 0 || bits > 32) return false;
+  }
+  in_addr parsed;
+  if (inet_pton(AF_INET, std::string(text.substr(0, slash)).c_str(), &parsed) != 1) return false;
+  mask = bits == 0 ? 0 : ~uint32_t{0} << (32 - bits);
+  address = ntohl(parsed.s_addr) & mask;
+  return true;
+}
+
+std::string text_of(in_addr address) {
+  char text[INET_ADDRSTRLEN] = "";
+  inet_ntop(AF_INET, &address, text, sizeof text);
+  return text;
+}
+
+fi_info* ask_provider(const char* provider, in_addr address) {
+  const Library& l = library();
+  fi_info* hints = l.dupinfo(nullptr);
+  if (hints == nullptr) return nullptr;
+  hints->caps = FI_MSG;
+  hints->mode = FI_CONTEXT;
+  hints->ep_attr->type = FI_EP_RDM;
+  hints->domain_attr->threading = FI_THREAD_SAFE;
+  hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+  hints->domain_attr->av_type = FI_AV_TABLE;
+  hints->domain_attr->mr_mode = 0;
+  hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS;
+  hints->fabric_attr->prov_name = strdup(provider);
+  fi_info* found = nullptr;
+  const int error =
+      l.getinfo(FI_VERSION(1, 17), text_of(address).c_str(), nullptr, FI_SOURCE | FI_NUMERICHOST, hints, &found);
+  l.freeinfo(hints);
+  return error == 0 ? found : nullptr;
+}
+
+}  // namespace
+
+std::string Networks::parse(std::string_view text) {
+  ranges_.clear();
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
+    Range range;
+    if (!parse_range(part, range.address, range.mask)) {
+      return "\"" + std::string(part) + "\" is no network: write an IPv4 address and a length, as 10.0.0.0/8";
+    }
+    ranges_.push_back(range);
+  }
+  return {};
+}
+
+bool Networks::allow(in_addr address) const {
+  const uint32_t a = ntohl(address.s_addr);
+  return ranges_.empty() ||
+         std::any_of(ranges_.begin(), ranges_.end(), [a](const Range& r) { return (a & r.mask) == r.address; });
+}
+
+std::vector<in_addr> candidate_addresses(const Networks& networks) {
+  ifaddrs* all = nullptr;
+  if (getifaddrs(&all) != 0) return {};
+  struct Candidate {
+    int order;
+    in_addr address;
+  };
+  std::vector<Candidate> candidates;
+  for (const ifaddrs* i = all; i != nullptr; i = i->ifa_next) {
+    if (i->ifa_addr == nullptr || i->ifa_addr->sa_family != AF_INET || (i->ifa_flags & IFF_UP) == 0) continue;
+    const in_addr address = reinterpret_cast<const sockaddr_in*>(i->ifa_addr)->sin_addr;
+    if (!networks.allow(address)) continue;
+    const bool running = (i->ifa_flags & IFF_RUNNING) != 0;
+    const int order = (i->ifa_flags & IFF_LOOPBACK) != 0                  ? 2
+                      : (i->ifa_flags & IFF_POINTOPOINT) != 0 || !running ? 1
+                                                                          : 0;
+    candidates.push_back({order, address});
+  }
+  freeifaddrs(all);
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.order < b.order; });
+  std::vector<in_addr> addresses;
+  addresses.reserve(candidates.size());
+  for (const Candidate& c : candidates) addresses.push_back(c.address);
+  return addresses;
+}
+
+fi_info* choose_provider() {
+  Networks networks;
+  if (const std::string wrong = networks.parse(networks_setting.value()); !wrong.empty()) {
+    base::die({.cause = "WEFT_NETWORKS: " + wrong, .remedy = "see ip addr for the addresses of this host"});
+  }
+  const std::vector<in_addr> addresses = candidate_addresses(networks);
+  if (addresses.empty()) {
+    base::die({.cause = std::string("this host has no IPv4 address") +
+                        (networks.named() ? " in WEFT_NETWORKS=" + std::string(networks_setting.value()) : ""),
+               .remedy = "see ip addr, and name the networks between the hosts with WEFT_NETWORKS"});
+  }
+  const char* wanted = provider_setting.value();
+  std::string tried;
+  for (const char* provider : providers) {
+    if (*wanted != '\0') provider = wanted;
+    for (in_addr address : addresses) {
+      if (fi_info* found = ask_provider(provider, address)) return found;
+    }
+    tried += std::string(tried.empty() ? "" : ", ") + provider;
+    if (*wanted != '\0') break;
+  }
+  std::string at;
+  for (in_addr address : addresses) at += (at.empty() ? "" : ", ") + text_of(address);
+  base::die({.cause = "no provider of libfabric works between the hosts of this job; tried " + tried + " at " + at,
+             .remedy = "look at the output of fi_info, and name a provider with WEFT_OFI_PROVIDER"});
+}
+
+}  // namespace weft::transport::ofi

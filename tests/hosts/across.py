@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the rows of tests/mpi, those of two ranks and more, on several hosts (hosts.sh) under Hydra: the ranks spread evenly,
+neighbours together. Ends with a summary like ctest's; exit status 77 where there are no namespaces or no Hydra."""
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def property_of(test, name, otherwise=None):
+    return next((p["value"] for p in test.get("properties", []) if p["name"] == name), otherwise)
+
+
+def rows(build, pattern, leave_out):
+    listing = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], capture_output=True, text=True,
+                             check=True).stdout
+    for test in json.loads(listing)["tests"]:
+        name, command = test["name"], test.get("command", [])
+        if not name.startswith("mpi/") or "-n" not in command or not re.search(pattern, name):
+            continue
+        if leave_out and re.search(leave_out, name):
+            continue
+        at = command.index("-n")
+        ranks = int(command[at + 1])
+        if ranks > 1:
+            yield name, ranks, command[at + 2:], property_of(test, "ENVIRONMENT", []), \
+                float(property_of(test, "TIMEOUT", 30)), property_of(test, "PASS_REGULAR_EXPRESSION", [])
+
+
+def run(args, ranks, program, environment, timeout):
+    hosts = min(args.hosts, ranks)
+    command = [str(HERE / "hosts.sh"), str(hosts), args.hydra, "-launcher", "ssh", "-launcher-exec", str(HERE / "rsh"),
+               "-hosts", ",".join(f"h{k}" for k in range(1, hosts + 1)), "-ppn", str(-(-ranks // hosts)), "-n", str(ranks)]
+    # The hosts share this machine's processors, which none of them can know: a rank that spins keeps others from theirs.
+    for setting in ["WEFT_SPIN=0", *environment, *args.env]:
+        command += ["-genv", *setting.split("=", 1)]
+    start = time.monotonic()
+    try:
+        done = subprocess.run([*command, *program], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors="replace", timeout=timeout)
+        return done.returncode, done.stdout, time.monotonic() - start
+    except subprocess.TimeoutExpired as late:
+        return None, (late.stdout or b"").decode(errors="replace"), time.monotonic() - start
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", default=str(HERE.parents[1] / "build" / "release"))
+    parser.add_argument("--hydra", required=True, help="Hydra's mpiexec")
+    parser.add_argument("--hosts", type=int, default=2)
+    parser.add_argument("-R", dest="pattern", default=".", help="rows whose names match")
+    parser.add_argument("-E", dest="leave_out", default="", help="but not these")
+    parser.add_argument("--env", action="append", default=[], metavar="A=1", help="for all ranks")
+    parser.add_argument("--timeout", type=float, help="seconds for a row, instead of its own")
+    args = parser.parse_args()
+    if not os.access(args.hydra, os.X_OK):
+        print(f"across.py: skipped: there is no Hydra at {args.hydra}")
+        return 77
+    failed, passed, skipped = [], 0, 0
+    for name, ranks, program, environment, timeout, wanted in rows(args.build, args.pattern, args.leave_out):
+        status, output, seconds = run(args, ranks, program, environment, args.timeout or timeout)
+        if status == 77 and "hosts.sh: skipped" in output:
+            print(output)
+            return 77
+        good = any(re.search(w, output) for w in wanted) if wanted else status == 0
+        verdict = "passed" if good else "skipped" if status == 77 else "FAILED" if status is not None else "TIMEOUT"
+        print(f"{verdict:8} {seconds:6.2f} s  {name}", flush=True)
+        if verdict == "skipped":
+            skipped += 1
+        elif good:
+            passed += 1
+        else:
+            failed.append(name)
+            print(output[-4000:])
+    print(f"{passed} passed, {len(failed)} failed, {skipped} skipped on {args.hosts} hosts")
+    for name in failed:
+        print(f"  FAILED {name}")
+    return 1 if failed or passed == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

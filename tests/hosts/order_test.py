@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Orders of ranks on two hosts, and what is said when hosts cannot be reached. WHERE is the program of where.c, HYDRA Hydra's
+mpiexec."""
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+HYDRA = os.environ["HYDRA"]
+
+
+def run(ranks, *settings):
+    command = [str(HERE / "hosts.sh"), "2", HYDRA, "-launcher", "ssh", "-launcher-exec", str(HERE / "rsh"), "-hosts",
+               "h1,h2", "-ppn", str(-(-ranks // 2)), "-n", str(ranks), "-genv", "WEFT_SPIN", "0"]
+    for setting in settings:
+        command += ["-genv", *setting.split("=", 1)]
+    done = subprocess.run([*command, os.environ["WHERE"]], capture_output=True, text=True, timeout=60,
+                          stdin=subprocess.DEVNULL)
+    if done.returncode == 77:
+        raise unittest.SkipTest(done.stderr.strip())
+    return done
+
+
+@unittest.skipUnless(os.access(HYDRA, os.X_OK), "there is no Hydra: tools/dev/launchers.sh installs it")
+class Order(unittest.TestCase):
+    def hosts(self, ranks, *settings):
+        done = run(ranks, *settings)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [line.split()[1] for line in sorted(done.stdout.splitlines(), key=lambda l: int(l.split()[0]))]
+
+    def test_methods_without_a_file(self):
+        self.assertEqual(self.hosts(4, "WEFT_RANK_REORDER_METHOD=0"), ["h1", "h2", "h1", "h2"])
+        self.assertEqual(self.hosts(4), ["h1", "h1", "h2", "h2"])
+        self.assertEqual(self.hosts(4, "WEFT_RANK_REORDER_METHOD=2"), ["h1", "h2", "h2", "h1"])
+
+    def test_a_file(self):
+        with tempfile.NamedTemporaryFile("w", dir=HERE) as file:  # hosts have a /tmp of their own
+            file.write("3,1  # the first host\n0 2\n")
+            file.flush()
+            method = ("WEFT_RANK_REORDER_METHOD=3", f"WEFT_RANK_REORDER_FILE={file.name}")
+            self.assertEqual(self.hosts(4, *method), ["h2", "h1", "h2", "h1"])
+            done = run(3, *method)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("line 1", done.stderr + done.stdout)
+
+    def test_a_network_that_is_not_there(self):
+        done = run(2, "WEFT_NETWORKS=192.168.55.0/24")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("no IPv4 address in WEFT_NETWORKS=192.168.55.0/24", done.stderr + done.stdout)
+        self.assertEqual(self.hosts(2, "WEFT_NETWORKS=10.77.0.0/16"), ["h1", "h2"])
+
+    def test_a_library_that_is_not_there(self):
+        done = run(2, "WEFT_LIBFABRIC=/nowhere/libfabric.so")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("/nowhere/libfabric.so", done.stderr + done.stdout)
+        self.assertIn("apt-get install", done.stderr + done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

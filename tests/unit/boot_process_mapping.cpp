@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include "boot/process_mapping.hpp"
+
+namespace weft::boot {
+namespace {
+
+using Ranks = std::vector<int>;
+
+Ranks mapped(int rank, int size, const char* text) {
+  Ranks ranks;
+  return ranks_on_node_of(rank, size, text, ranks) ? ranks : Ranks{};
+}
+
+Ranks listed(int rank, int size, const char* text) {
+  Ranks ranks;
+  return ranks_of_list(rank, size, text, ranks) ? ranks : Ranks{};
+}
+
+TEST(ProcessMapping, RanksOfANode) {
+  EXPECT_EQ(mapped(1, 4, "(vector,(0,2,2))"), (Ranks{0, 1}));
+  EXPECT_EQ(mapped(2, 4, "(vector,(0,2,1))"), (Ranks{0, 2})) << "around again";
+  EXPECT_EQ(mapped(4, 5, "(vector,(0,1,3),(1,1,2))"), (Ranks{3, 4}));
+  EXPECT_EQ(mapped(0, 3, "(vector,(0,1,8))"), (Ranks{0, 1, 2})) << "room for more";
+  EXPECT_EQ(mapped(0, 3, "(vector,(7,1,1),(9,1,1))"), (Ranks{0, 2}));
+}
+
+TEST(ProcessMapping, RefusesWhatIsNone) {
+  for (const char* text :
+       {"", "(vector)", "(vector,(0,1,1)", "(vector,(0,0,1))", "(vector,(0,1,0))", "(vector,(-1,1,1))",
+        "(vector,(0,1,1)) ", "(list,(0,1,1))", "(vector,(0,99999999999,1))", "(vector,(0,1))"}) {
+    EXPECT_EQ(mapped(0, 2, text), Ranks{}) << text;
+  }
+}
+
+TEST(RankList, RanksOfANode) {
+  EXPECT_EQ(listed(0, 1, "0"), Ranks{0});
+  EXPECT_EQ(listed(1, 8, "0,1,5-7"), (Ranks{0, 1, 5, 6, 7}));
+  EXPECT_EQ(listed(3, 4, "1,3"), (Ranks{1, 3}));
+  EXPECT_EQ(listed(0, 5, "4,0,2"), (Ranks{0, 2, 4})) << "as prterun tells them";
+}
+
+TEST(RankList, RefusesWhatIsNone) {
+  for (const char* text :
+       {"", ",", "0,", "1", "0,0", "0,1,0", "0-2,1", "0-4", "0-", "-1", "0,2-1", "0 1", "0,99999999999", "a"}) {
+    EXPECT_EQ(listed(0, 4, text), Ranks{}) << text;
+  }
+}
+
+}  // namespace
+}  // namespace weft::boot

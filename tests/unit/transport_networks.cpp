@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+
+#include "transport/ofi/network.hpp"
+
+namespace weft::transport::ofi {
+namespace {
+
+bool allows(const Networks& networks, const char* address) {
+  in_addr parsed{};
+  EXPECT_EQ(inet_pton(AF_INET, address, &parsed), 1);
+  return networks.allow(parsed);
+}
+
+TEST(Networks, NoneNamedAllowsAll) {
+  Networks networks;
+  EXPECT_EQ(networks.parse(""), "");
+  EXPECT_FALSE(networks.named());
+  EXPECT_TRUE(allows(networks, "8.8.8.8"));
+}
+
+TEST(Networks, AllowWhatTheyHold) {
+  Networks networks;
+  EXPECT_EQ(networks.parse("10.1.0.0/16,192.168.7.9,172.16.0.0/12"), "");
+  EXPECT_TRUE(networks.named());
+  EXPECT_TRUE(allows(networks, "10.1.255.255"));
+  EXPECT_FALSE(allows(networks, "10.2.0.0"));
+  EXPECT_TRUE(allows(networks, "192.168.7.9"));
+  EXPECT_FALSE(allows(networks, "192.168.7.8"));
+  EXPECT_TRUE(allows(networks, "172.31.9.9"));
+  EXPECT_EQ(networks.parse("1.2.3.4/0"), "");
+  EXPECT_TRUE(allows(networks, "255.255.255.255"));
+}
+
+TEST(Networks, SayWhatIsNone) {
+  Networks networks;
+  for (const char* text : {"eth0", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "10.0.0/8", "10.0.0.0/8;", "300.1.1.1",
+                           ",", "10.0.0.0/8,,"}) {
+    EXPECT_NE(networks.parse(text).find("is no network"), std::string::npos) << text;
+  }
+}
+
+TEST(Networks, TheLoopbackIsTriedLast) {
+  const std::vector<in_addr> addresses = candidate_addresses({});
+  ASSERT_FALSE(addresses.empty());
+  bool loopback = false;
+  for (in_addr address : addresses) {
+    const bool local = (ntohl(address.s_addr) >> 24) == 127;
+    EXPECT_TRUE(local || !loopback) << "after the loopback";
+    loopback = loopback || local;
+  }
+}
+
+}  // namespace
+}  // namespace weft::transport::ofi
