@@ -130,6 +130,7 @@ void open_fabric() {
 void leave_fabric() {
   if (world.fabric == nullptr) return;
   wait_until([] { return world.fabric->all_sent(); });
+  world.fabric->leave();
   boot::barrier([] { (void)progress(); });
 }
 

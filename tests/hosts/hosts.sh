@@ -67,8 +67,8 @@ case ${1:-} in
   [1-9]*)
     flags=(--mount --net --ipc --uts --pid --fork --kill-child --mount-proc)
     [ "$(id -u)" -eq 0 ] || flags+=(--map-root-user)
-    unshare "${flags[@]}" true 2>/dev/null || {
-      echo "hosts.sh: skipped: no namespaces here: neither root nor user namespaces (sysctl kernel.unprivileged_userns_clone)" >&2
+    why=$(unshare "${flags[@]}" true 2>&1) || {
+      echo "hosts.sh: skipped: no namespaces here: $why" >&2
       exit 77
     }
     exec unshare "${flags[@]}" "$self" world "$@"

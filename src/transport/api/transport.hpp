@@ -163,6 +163,8 @@ class Transport {
 
   // Whether everything that was sent has left this process.
   virtual bool all_sent() const { return true; }
+  // The job ends: peers go, and what does not reach them from now on does not matter.
+  virtual void leave() {}
 
   // Tells senders to send envelopes alone, or data again.
   virtual void set_congested(bool on) = 0;

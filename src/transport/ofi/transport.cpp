@@ -53,6 +53,13 @@ bool from_hex(std::string_view text, unsigned char* bytes) {
   return true;
 }
 
+[[noreturn]] void die_of_peer(int rank, int64_t error) {
+  base::die({.cause = "a message to rank " + std::to_string(rank) +
+                      ", on another host, cannot be delivered: " + error_text(error),
+             .remedy = "see whether that rank or its host failed; if the hosts cannot reach each other at the "
+                       "addresses used, name their common network with WEFT_NETWORKS"});
+}
+
 [[noreturn]] void die_of_record(int rank) {
   base::die({.cause = "what rank " + std::to_string(rank) + " published is no address of libfabric",
              .remedy = "give all ranks the same Weft library and the same WEFT_ settings"});
@@ -161,6 +168,11 @@ OfiEndpoint& OfiTransport::endpoint(int rank) {
   return *known;
 }
 
+bool OfiTransport::knows(int rank) {
+  std::lock_guard guard(lock_);
+  return endpoints_.contains(rank);
+}
+
 Endpoint* OfiTransport::connect(int rank) {
   return &endpoint(rank);
 }
@@ -235,8 +247,7 @@ void OfiTransport::handle(uint32_t lane, const unsigned char* frame, size_t byte
   if (h == nullptr || h->lane != lane) {
     if (strangers_.fetch_add(1, std::memory_order_relaxed) == 0) {
       base::warn({.cause = "a message of " + std::to_string(bytes) +
-                           " bytes came in that is not from a rank of this job; it, and any "
-                           "after it, is turned away",
+                           " bytes came in that is not from a rank of this job; it is turned away, as others will be",
                   .remedy = ""});
     }
     return;
@@ -245,7 +256,11 @@ void OfiTransport::handle(uint32_t lane, const unsigned char* frame, size_t byte
     OfiEndpoint& peer = endpoint(static_cast<int>(h->origin));
     const auto their_lane = static_cast<size_t>(h->source);
     if (their_lane >= peer.lanes_.lanes()) return;
-    peer.ways_[their_lane].taken.store(static_cast<uint16_t>(h->tag), std::memory_order_relaxed);
+    std::atomic<uint16_t>& known = peer.ways_[their_lane].taken;
+    const auto told = static_cast<uint16_t>(h->tag);
+    if (static_cast<int16_t>(told - known.load(std::memory_order_relaxed)) > 0) {
+      known.store(told, std::memory_order_relaxed);
+    }
     return;
   }
   if (h->kind == congestion) return endpoint(static_cast<int>(h->origin)).congest(h->tag != 0);
@@ -268,6 +283,9 @@ void OfiTransport::handle(uint32_t lane, const unsigned char* frame, size_t byte
 }
 
 bool OfiTransport::tell_taken(uint32_t lane, uint32_t origin, Sender& sender) {
+  // The launcher has no time for addresses during the last barrier; who sends us something for the first time then has
+  // nobody who receives it.
+  if (leaving_.load(std::memory_order_relaxed) && !knows(static_cast<int>(origin))) return true;
   OfiEndpoint& peer = endpoint(static_cast<int>(origin));
   const Envelope envelope{0, static_cast<int32_t>(lane), sender.expected, lane & peer.lanes_.mask};
   if (peer.send_own(taken, envelope) != Post::done) return false;
@@ -284,7 +302,7 @@ void OfiTransport::tell_taken_again(Port& port, uint32_t lane) {
 }
 
 void OfiTransport::deliver(const Header& h, Sink sink) {
-  if (congested_.load(std::memory_order_relaxed)) [[unlikely]] {
+  if (congested_.load(std::memory_order_relaxed) && !leaving_.load(std::memory_order_relaxed)) [[unlikely]] {
     (void)endpoint(static_cast<int>(h.origin));  // so that it is told
     to_tell_.store(true, std::memory_order_relaxed);
   }
@@ -300,11 +318,11 @@ void OfiTransport::failed(Port& port) {
     if (entry.err != FI_ECANCELED) listen(port, buffer);
     return;
   }
-  base::die({.cause = "a message to rank " + std::to_string(buffer->rank) +
-                      ", on another host, could not be delivered: " + error_text(entry.err),
-             .remedy =
-                 "see whether that rank or its host failed; if the hosts cannot reach each other at the addresses "
-                 "used, name their common network with WEFT_NETWORKS"});
+  if (leaving_.load(std::memory_order_relaxed)) {
+    port.outgoing.fetch_sub(1, std::memory_order_relaxed);
+    return give(port, buffer);
+  }
+  die_of_peer(buffer->rank, entry.err);
 }
 
 Staging OfiTransport::reserve_staging(size_t bytes) {
@@ -389,10 +407,8 @@ Post OfiEndpoint::hand_over(Port& port, Buffer* buffer, const void* start, size_
   const auto result = fi_send(port.endpoint, start, bytes, nullptr, ways_[lane].address, &buffer->context);
   if (result == 0) return Post::done;
   port.outgoing.fetch_sub(1, std::memory_order_relaxed);
-  if (result != -FI_EAGAIN) {
-    base::die({.cause = "rank " + std::to_string(rank_) + ", on another host, cannot be reached: " + error_text(result),
-               .remedy = "see whether that rank or its host failed; if the hosts cannot reach each other at the "
-                         "addresses used, name their common network with WEFT_NETWORKS"});
+  if (result != -FI_EAGAIN && !owner_.leaving_.load(std::memory_order_relaxed)) {
+    die_of_peer(rank_, result);
   }
   return Post::retry;
 }

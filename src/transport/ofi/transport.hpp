@@ -123,6 +123,7 @@ class OfiTransport final : public Transport {
   void wake() override {}
 
   bool all_sent() const override;
+  void leave() override { leaving_.store(true, std::memory_order_relaxed); }
 
  private:
   friend class OfiEndpoint;
@@ -140,6 +141,7 @@ class OfiTransport final : public Transport {
   bool tell_taken(uint32_t lane, uint32_t origin, Sender& sender);
   void tell_taken_again(Port& port, uint32_t lane);
   void failed(Port& port);
+  bool knows(int rank);
   void tell_congestion();
 
   int rank_;
@@ -154,6 +156,7 @@ class OfiTransport final : public Transport {
   std::unique_ptr<Port[]> ports_;
   base::Lock lock_;  // of what follows
   std::map<int, std::unique_ptr<OfiEndpoint>> endpoints_;
+  std::atomic<bool> leaving_ = false;
   std::atomic<bool> congested_ = false;
   std::atomic<bool> to_tell_ = false;    // some peer does not know yet whether we are congested
   std::atomic<uint64_t> strangers_ = 0;  // frames turned away: not from a rank of this job
