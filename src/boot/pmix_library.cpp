@@ -89,7 +89,7 @@ bool find(void* handle, const char* name, Function*& function, std::string& prob
 }
 
 struct Loaded {
-  Library library = {};
+  Library functions = {};
   bool whole = false;
   std::string problem;
 
@@ -98,12 +98,13 @@ struct Loaded {
     if (!handle) return;
     problem.clear();
     // It stays loaded: it has a thread of its own.
-    whole = find(handle, "PMIx_Init", library.init, problem) &&
-            find(handle, "PMIx_Finalize", library.finalize, problem) &&
-            find(handle, "PMIx_Abort", library.abort, problem) && find(handle, "PMIx_Put", library.put, problem) &&
-            find(handle, "PMIx_Commit", library.commit, problem) &&
-            find(handle, "PMIx_Fence_nb", library.fence, problem) && find(handle, "PMIx_Get", library.get, problem) &&
-            find(handle, "PMIx_Error_string", library.error_text, problem);
+    whole = find(handle, "PMIx_Init", functions.init, problem) &&
+            find(handle, "PMIx_Finalize", functions.finalize, problem) &&
+            find(handle, "PMIx_Abort", functions.abort, problem) && find(handle, "PMIx_Put", functions.put, problem) &&
+            find(handle, "PMIx_Commit", functions.commit, problem) &&
+            find(handle, "PMIx_Fence_nb", functions.fence, problem) &&
+            find(handle, "PMIx_Get", functions.get, problem) &&
+            find(handle, "PMIx_Error_string", functions.error_text, problem);
   }
 };
 
@@ -112,7 +113,7 @@ struct Loaded {
 const Library* load(std::string* problem) {
   static const Loaded& loaded = *new Loaded;  // it may be needed until the very end
   if (problem) *problem = loaded.problem;
-  return loaded.whole ? &loaded.library : nullptr;
+  return loaded.whole ? &loaded.functions : nullptr;
 }
 
 }  // namespace weft::boot::pmix
