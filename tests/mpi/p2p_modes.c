@@ -43,9 +43,8 @@ static const int sizes[] = {0,
                             (128 << 10) + 1,
                             1 << 20,
                             4 << 20,
-                            (4 << 20) + 1,
-                            9 << 20};
-enum { size_count = sizeof sizes / sizeof *sizes, largest = 9 << 20, tag_data = 17, tag_go = 18, guard = 64 };
+                            (4 << 20) + 1};
+enum { size_count = sizeof sizes / sizeof *sizes, largest = (4 << 20) + 1, tag_data = 17, tag_go = 18, guard = 64 };
 
 // Strided: as many pieces of 8, 7, 3 or 1 bytes as there are without a rest, 5 bytes between them.
 enum { gap = 5 };
