@@ -15,6 +15,7 @@
 #include <mutex>
 
 #include "base/cpus.hpp"
+#include "base/hex.hpp"
 #include "base/lock.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
@@ -228,16 +229,11 @@ void open_published(Job& job, int first) {
 }
 
 std::string fresh_secret() {
-  unsigned char bytes[16];
+  char bytes[16];
   if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) {
     base::die({.cause = "the system gives no random numbers for the job's secret", .error = errno, .remedy = ""});
   }
-  std::string text;
-  for (unsigned char byte : bytes) {
-    constexpr const char* digits = "0123456789abcdef";
-    text += {digits[byte >> 4], digits[byte & 15]};
-  }
-  return text;
+  return base::to_hex({bytes, sizeof bytes});
 }
 
 // The launcher's number for each rank where the order of ranks is another than its own; otherwise empty.

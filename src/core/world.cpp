@@ -19,7 +19,7 @@
 #include "core/settings.hpp"
 #include "core/stamp.hpp"
 #include "transport/mock/transport.hpp"
-#include "transport/ofi/open.hpp"
+#include "transport/net/open.hpp"
 #include "transport/self/transport.hpp"
 #include "transport/shm/transport.hpp"
 
@@ -121,8 +121,8 @@ void close_lanes() {
 
 void open_fabric() {
   if (world.job.one_host()) return;
-  const transport::ofi::Directory directory{boot::publish, boot::published, boot::longest_value()};
-  world.fabric = transport::ofi::open(world.rank, world.size, world.lane_map, world.job.secret, directory);
+  const transport::net::Directory directory{boot::publish, boot::published, boot::longest_value()};
+  world.fabric = transport::net::open(world.rank, world.size, world.lane_map, world.job.secret, directory);
   boot::barrier([] {});
 }
 

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transport/ofi/frame.hpp"
+#include "transport/net/frame.hpp"
 
 #include <cstring>
 #include <vector>
 
 #include "fuzz.hpp"
-#include "transport/ofi/network.hpp"
+#include "transport/net/network.hpp"
 
 using namespace weft;
 using namespace weft::transport;
@@ -16,9 +16,9 @@ namespace {
 constexpr const char* secret = "00112233445566778899aabbccddeeff";
 
 std::string good_frame(uint32_t bytes, uint32_t staged) {
-  ofi::Header h{.magic = ofi::magic,
+  net::Header h{.magic = net::magic,
                 .origin = 1,
-                .proof = ofi::Proofs(secret).of(1, 2),
+                .proof = net::Proofs(secret).of(1, 2),
                 .bytes = bytes,
                 .staged = staged,
                 .kind = 1,
@@ -29,14 +29,14 @@ std::string good_frame(uint32_t bytes, uint32_t staged) {
 }
 
 void one(fuzz::Random& /*random*/, const std::string& text) {
-  static const ofi::Proofs proofs(secret);
+  static const net::Proofs proofs(secret);
   std::vector<unsigned char> frame(text.begin(), text.end());  // of its own size: what is beyond would be seen
-  if (const ofi::Header* h = ofi::check_frame(frame.data(), frame.size(), proofs, 2, 5, 1)) {
-    FUZZ_CHECK(h->origin < 5 && h->lane < 1 && h->kind <= ofi::congestion);
+  if (const net::Header* h = net::check_frame(frame.data(), frame.size(), proofs, 2, 5, 1)) {
+    FUZZ_CHECK(h->origin < 5 && h->lane < 1 && h->kind <= net::congestion);
     FUZZ_CHECK(h->proof == proofs.of(h->origin, 2));
     FUZZ_CHECK(sizeof *h + uint64_t{h->bytes} + h->staged == frame.size());
   }
-  ofi::Networks networks;
+  net::Networks networks;
   const std::string wrong = networks.parse(text);
   FUZZ_CHECK(!wrong.empty() || networks.named() || text.empty());
 }

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <vector>
 
-#include "transport/ofi/frame.hpp"
+#include "transport/net/frame.hpp"
 
-namespace weft::transport::ofi {
+namespace weft::transport::net {
 namespace {
 
 constexpr const char* secret = "000102030405060708090a0b0c0d0e0f";
@@ -70,4 +70,4 @@ TEST(Frame, ProofsDifferByPairAndDirection) {
 }
 
 }  // namespace
-}  // namespace weft::transport::ofi
+}  // namespace weft::transport::net

@@ -3,9 +3,9 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 
-#include "transport/ofi/network.hpp"
+#include "transport/net/network.hpp"
 
-namespace weft::transport::ofi {
+namespace weft::transport::net {
 namespace {
 
 bool allows(const Networks& networks, const char* address) {
@@ -54,4 +54,4 @@ TEST(Networks, TheLoopbackIsTriedLast) {
 }
 
 }  // namespace
-}  // namespace weft::transport::ofi
+}  // namespace weft::transport::net

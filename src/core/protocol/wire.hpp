@@ -3,7 +3,7 @@
 #pragma once
 
 // What protocol messages carry behind the envelope: fixed-width fields, no padding. Between hosts all processors are
-// little-endian (transport/ofi/frame.hpp).
+// little-endian (transport/net/frame.hpp).
 
 #include <cstdint>
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Ranks of other hosts, through libfabric: one reliable datagram endpoint for each lane, in one domain. Messages are
-// frames (frame.hpp) in buffers of ours; what a provider does of matching, atomics or tags is not used.
+// Ranks of other hosts. Messages are frames (frame.hpp) in buffers of ours, which a carrier brings over; here is what
+// makes a channel for messages of them: order, flow control, trust.
 
 #include <atomic>
 #include <map>
@@ -14,53 +14,34 @@
 
 #include "base/lock.hpp"
 #include "transport/api/transport.hpp"
-#include "transport/ofi/frame.hpp"
-#include "transport/ofi/library.hpp"
-#include "transport/ofi/open.hpp"
+#include "transport/net/carrier.hpp"
+#include "transport/net/open.hpp"
 
-namespace weft::transport::ofi {
+namespace weft::transport::net {
 
-class OfiTransport;
-
-// A buffer that is being sent, or that waits for what comes in. libfabric knows it by its first member.
-struct Buffer {
-  fi_context context;
-  bool incoming;
-  int32_t rank;  // where it goes to
-  Buffer* next;
-  alignas(64) unsigned char bytes[frame_most];
-
-  unsigned char* staging() { return bytes + sizeof(Header) + staged_data_most; }
-};
-
-// A frame that came before its turn.
-struct Early {
-  std::vector<unsigned char> frame;
-};
+class NetTransport;
 
 // What a lane knows of one sender.
 struct Sender {
-  uint16_t expected = 0;            // the sequence number that is next
-  uint16_t told = 0;                // up to where the sender knows that we have taken what it sent
-  std::map<uint16_t, Early> early;  // by theirs
+  uint16_t expected = 0;                                 // the sequence number that is next
+  uint16_t told = 0;                                     // up to where the sender knows that we have taken what it sent
+  std::map<uint16_t, std::vector<unsigned char>> early;  // frames that came before their turn
 };
 
-// A lane of ours: its endpoint, and the buffers of it.
+// A lane of ours.
 struct Port {
-  fid_ep* endpoint = nullptr;
-  fid_cq* completions = nullptr;
   base::Lock lock;  // of the free buffers
   Buffer* free = nullptr;
-  Buffer* unposted = nullptr;          // incoming ones that libfabric would not take; by who polls alone
-  std::map<uint32_t, Sender> senders;  // by rank; likewise
+  std::map<uint32_t, Sender> senders;  // by rank; by who polls alone
   bool behind = false;                 // some sender should be told what was taken, and could not; likewise
   std::atomic<uint32_t> outgoing = 0;  // buffers being sent
   std::unique_ptr<Buffer[]> buffers;
+  Sink sink = nullptr;  // of the poll under way
 };
 
-class OfiEndpoint final : public Endpoint {
+class NetEndpoint final : public Endpoint {
  public:
-  OfiEndpoint(OfiTransport& owner, int rank, LaneMap lanes);
+  NetEndpoint(NetTransport& owner, int rank, LaneMap lanes);
 
   LaneMap lanes() const override { return lanes_; }
   Post send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) override;
@@ -75,7 +56,7 @@ class OfiEndpoint final : public Endpoint {
   Claim* claim(uint32_t) override { return nullptr; }
 
  private:
-  friend class OfiTransport;
+  friend class NetTransport;
   Post post(Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane);
   Post hand_over(Port& port, Buffer* buffer, const void* start, size_t bytes, uint32_t lane);
   Header header(uint8_t kind, const Envelope& envelope, uint32_t bytes, size_t staged) const;
@@ -83,13 +64,13 @@ class OfiEndpoint final : public Endpoint {
   Post send_own(uint8_t kind, Envelope envelope);
   void congest(bool on) { word_.store(on ? saturated : 0, std::memory_order_relaxed); }
 
-  OfiTransport& owner_;
+  NetTransport& owner_;
   int rank_;
   LaneMap lanes_;
   uint64_t proof_;
   // To one of the peer's lanes.
   struct Way {
-    fi_addr_t address = FI_ADDR_UNSPEC;
+    Address address = 0;
     uint16_t sent = 0;                // frames, under lock_
     std::atomic<uint16_t> taken = 0;  // of them, as far as the peer has told
   };
@@ -99,12 +80,12 @@ class OfiEndpoint final : public Endpoint {
   bool told_ = false;               // whether we asked it to send envelopes alone
 };
 
-class OfiTransport final : public Transport {
+class NetTransport final : public Transport, private Events {
  public:
-  OfiTransport(int rank, int ranks, LaneMap lanes, const std::string& secret, const Directory& directory);
-  ~OfiTransport() override;
+  NetTransport(std::unique_ptr<Carrier> carrier, int rank, int ranks, LaneMap lanes, const std::string& secret,
+               const Directory& directory);
 
-  const char* name() const override { return "ofi"; }
+  const char* name() const override { return carrier_->name(); }
   Endpoint* connect(int rank) override;
   int poll(uint32_t lane, Sink sink) override;
   void drain(uint32_t lane, Sink sink) override;
@@ -126,21 +107,20 @@ class OfiTransport final : public Transport {
   void leave() override { leaving_.store(true, std::memory_order_relaxed); }
 
  private:
-  friend class OfiEndpoint;
-  void open_port(Port& port);
+  friend class NetEndpoint;
+  void came(uint32_t lane, const unsigned char* frame, size_t bytes) override;
+  void sent(uint32_t lane, Buffer* buffer, int error) override;
   void publish_address();
-  void read_address(int rank, OfiEndpoint& endpoint);
+  void read_address(int rank, NetEndpoint& endpoint);
   LaneMap read_lanes(int rank);
-  OfiEndpoint& endpoint(int rank);
+  NetEndpoint& endpoint(int rank);
   Buffer* take(uint32_t lane);
   void give(Port& port, Buffer* buffer);
   Port& port_for(uint32_t lane) { return ports_[lane & lanes_.mask]; }
-  void listen(Port& port, Buffer* buffer);
-  void handle(uint32_t lane, const unsigned char* frame, size_t bytes, Sink sink);
-  void deliver(const Header& header, Sink sink);
+  void deliver(const Header& header);
   bool tell_taken(uint32_t lane, uint32_t origin, Sender& sender);
   void tell_taken_again(Port& port, uint32_t lane);
-  void failed(Port& port);
+  [[noreturn]] void die_of_peer(int rank, int error) const;
   bool knows(int rank);
   void tell_congestion();
 
@@ -149,17 +129,14 @@ class OfiTransport final : public Transport {
   LaneMap lanes_;
   Proofs proofs_;
   Directory directory_;
-  fi_info* info_ = nullptr;
-  fid_fabric* fabric_ = nullptr;
-  fid_domain* domain_ = nullptr;
-  fid_av* addresses_ = nullptr;
   std::unique_ptr<Port[]> ports_;
-  base::Lock lock_;  // of what follows
-  std::map<int, std::unique_ptr<OfiEndpoint>> endpoints_;
+  std::unique_ptr<Carrier> carrier_;  // goes before the buffers that it sends
+  base::Lock lock_;                   // of what follows
+  std::map<int, std::unique_ptr<NetEndpoint>> endpoints_;
   std::atomic<bool> leaving_ = false;
   std::atomic<bool> congested_ = false;
   std::atomic<bool> to_tell_ = false;    // some peer does not know yet whether we are congested
   std::atomic<uint64_t> strangers_ = 0;  // frames turned away: not from a rank of this job
 };
 
-}  // namespace weft::transport::ofi
+}  // namespace weft::transport::net

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transport/ofi/frame.hpp"
+#include "transport/net/frame.hpp"
 
 #include <bit>
 
-namespace weft::transport::ofi {
+namespace weft::transport::net {
 namespace {
 
 uint64_t digit(char c) {
@@ -67,4 +67,4 @@ const Header* check_frame(const void* frame, size_t bytes, const Proofs& proofs,
   return h->proof == proofs.of(h->origin, rank) ? h : nullptr;
 }
 
-}  // namespace weft::transport::ofi
+}  // namespace weft::transport::net

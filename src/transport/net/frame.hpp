@@ -12,7 +12,7 @@
 
 #include "transport/api/transport.hpp"
 
-namespace weft::transport::ofi {
+namespace weft::transport::net {
 
 static_assert(std::endian::native == std::endian::little, "the headers are sent as they lie in memory");
 
@@ -55,4 +55,4 @@ class Proofs {
 const Header* check_frame(const void* frame, size_t bytes, const Proofs& proofs, uint32_t rank, uint32_t ranks,
                           uint32_t lanes);
 
-}  // namespace weft::transport::ofi
+}  // namespace weft::transport::net

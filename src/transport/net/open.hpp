@@ -8,7 +8,7 @@
 
 #include "transport/api/transport.hpp"
 
-namespace weft::transport::ofi {
+namespace weft::transport::net {
 
 // How the transport reaches the job: what this rank publishes for the others, and what another has published.
 struct Directory {
@@ -22,4 +22,4 @@ struct Directory {
 // cannot be had. To be deleted by the caller; its endpoints are its own.
 Transport* open(int rank, int ranks, LaneMap lanes, const std::string& secret, const Directory& directory);
 
-}  // namespace weft::transport::ofi
+}  // namespace weft::transport::net

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Which network and which provider of libfabric to use: the addresses of this host that a setting allows, and the best
-// provider that works on one of them. Interfaces are never chosen by their names.
+// Which network to use: the addresses of this host that a setting allows. Interfaces are never chosen by their names.
 
 #include <netinet/in.h>
 
@@ -11,9 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "transport/ofi/library.hpp"
-
-namespace weft::transport::ofi {
+namespace weft::transport::net {
 
 // Networks as "10.0.0.0/8,192.168.1.0/24": those whose addresses may be used.
 class Networks {
@@ -34,8 +31,9 @@ class Networks {
 // then point-to-point ones and bridges' own, at last the loopback.
 std::vector<in_addr> candidate_addresses(const Networks& networks);
 
-// The provider's description for one endpoint per lane on the best candidate: to be given to freeinfo(). Ends the job
-// with what was tried when nothing works.
-fi_info* choose_provider();
+// Those that the setting WEFT_NETWORKS allows. Ends the job with a message when there are none.
+std::vector<in_addr> allowed_addresses();
 
-}  // namespace weft::transport::ofi
+std::string text_of(in_addr address);
+
+}  // namespace weft::transport::net

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "transport/ofi/network.hpp"
+#include "transport/net/network.hpp"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -14,7 +14,7 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 
-namespace weft::transport::ofi {
+namespace weft::transport::net {
 namespace {
 
 constinit base::TextSetting networks_setting{
@@ -23,18 +23,6 @@ constinit base::TextSetting networks_setting{
      .level = base::Level::basic,
      .subject = base::Subject::start}};
 WEFT_SETTING(networks_setting);
-
-constinit base::TextSetting provider_setting{
-    {.name = "WEFT_OFI_PROVIDER",
-     .help = "the provider of libfabric to use between hosts, as fi_info names it; empty: the best that works",
-     .level = base::Level::basic,
-     .subject = base::Subject::start}};
-WEFT_SETTING(provider_setting);
-
-// In this order. Of tcp, the provider has endpoints of the kind we need itself from libfabric 1.18 on; before, a
-// utility provider adds them. Others are left out on purpose: udp lost messages, sockets is no longer kept, shm is for
-// one host.
-constexpr const char* providers[] = {"cxi", "verbs;ofi_rxm", "psm3", "efa", "tcp", "tcp;ofi_rxm"};
 
 bool parse_range(std::string_view text, uint32_t& address, uint32_t& mask) {
   const size_t slash = text.find('/');
@@ -49,32 +37,6 @@ bool parse_range(std::string_view text, uint32_t& address, uint32_t& mask) {
   mask = bits == 0 ? 0 : ~uint32_t{0} << (32 - bits);
   address = ntohl(parsed.s_addr) & mask;
   return true;
-}
-
-std::string text_of(in_addr address) {
-  char text[INET_ADDRSTRLEN] = "";
-  inet_ntop(AF_INET, &address, text, sizeof text);
-  return text;
-}
-
-fi_info* ask_provider(const char* provider, in_addr address) {
-  const Library& l = library();
-  fi_info* hints = l.dupinfo(nullptr);
-  if (hints == nullptr) return nullptr;
-  hints->caps = FI_MSG;
-  hints->mode = FI_CONTEXT;
-  hints->ep_attr->type = FI_EP_RDM;
-  hints->domain_attr->threading = FI_THREAD_SAFE;
-  hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
-  hints->domain_attr->av_type = FI_AV_TABLE;
-  hints->domain_attr->mr_mode = 0;
-  hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS;
-  hints->fabric_attr->prov_name = strdup(provider);
-  fi_info* found = nullptr;
-  const int error =
-      l.getinfo(FI_VERSION(1, 17), text_of(address).c_str(), nullptr, FI_SOURCE | FI_NUMERICHOST, hints, &found);
-  l.freeinfo(hints);
-  return error == 0 ? found : nullptr;
 }
 
 }  // namespace
@@ -126,7 +88,13 @@ std::vector<in_addr> candidate_addresses(const Networks& networks) {
   return addresses;
 }
 
-fi_info* choose_provider() {
+std::string text_of(in_addr address) {
+  char text[INET_ADDRSTRLEN] = "";
+  inet_ntop(AF_INET, &address, text, sizeof text);
+  return text;
+}
+
+std::vector<in_addr> allowed_addresses() {
   Networks networks;
   if (const std::string wrong = networks.parse(networks_setting.value()); !wrong.empty()) {
     base::die({.cause = "WEFT_NETWORKS: " + wrong, .remedy = "see ip addr for the addresses of this host"});
@@ -137,20 +105,7 @@ fi_info* choose_provider() {
                         (networks.named() ? " in WEFT_NETWORKS=" + std::string(networks_setting.value()) : ""),
                .remedy = "see ip addr, and name the networks between the hosts with WEFT_NETWORKS"});
   }
-  const char* wanted = provider_setting.value();
-  std::string tried;
-  for (const char* provider : providers) {
-    if (*wanted != '\0') provider = wanted;
-    for (in_addr address : addresses) {
-      if (fi_info* found = ask_provider(provider, address)) return found;
-    }
-    tried += std::string(tried.empty() ? "" : ", ") + provider;
-    if (*wanted != '\0') break;
-  }
-  std::string at;
-  for (in_addr address : addresses) at += (at.empty() ? "" : ", ") + text_of(address);
-  base::die({.cause = "no provider of libfabric works between the hosts of this job; tried " + tried + " at " + at,
-             .remedy = "look at the output of fi_info, and name a provider with WEFT_OFI_PROVIDER"});
+  return addresses;
 }
 
-}  // namespace weft::transport::ofi
+}  // namespace weft::transport::net

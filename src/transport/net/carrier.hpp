@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// What carries frames between hosts: a library that can be loaded when a job needs it. It delivers whole frames, each
+// once and undamaged, in any order; order, flow control and trust are ours, above it (transport.hpp).
+
+#include <string>
+#include <string_view>
+
+#include "transport/net/frame.hpp"
+
+namespace weft::transport::net {
+
+// A frame on its way out: the carrier's while it is being sent.
+struct Buffer {
+  alignas(16) unsigned char context[64];  // the carrier's own
+  int32_t rank;                           // where the frame goes to
+  Buffer* next;
+  alignas(64) unsigned char bytes[frame_most];
+
+  unsigned char* staging() { return bytes + sizeof(Header) + staged_data_most; }
+};
+
+// A lane of a peer, as the carrier knows it.
+using Address = uint64_t;
+
+// What poll() reports, before it returns.
+class Events {
+ public:
+  // A frame has come in; its bytes are there during the call. It may send.
+  virtual void came(uint32_t lane, const unsigned char* frame, size_t bytes) = 0;
+  // A frame has left (error 0) or cannot be delivered; the buffer is no longer in use.
+  virtual void sent(uint32_t lane, Buffer* buffer, int error) = 0;
+
+ protected:
+  ~Events() = default;
+};
+
+class Carrier {
+ public:
+  virtual ~Carrier() = default;
+  virtual const char* name() const = 0;
+
+  // Where a lane of ours is reached: bytes for a peer's insert().
+  virtual std::string address(uint32_t lane) = 0;
+  // false: these bytes are no address. Thread-safe.
+  [[nodiscard]] virtual bool insert(std::string_view bytes, Address& address) = 0;
+
+  // Begins to send `bytes` at `start`, in the buffer, from a lane of ours. 0: sent() will report the buffer. EAGAIN:
+  // not now. Any other error: never. Thread-safe.
+  [[nodiscard]] virtual int send(uint32_t lane, Buffer* buffer, const void* start, size_t bytes, Address to) = 0;
+
+  // Reports what has happened on a lane; how much. One thread at a time for each lane.
+  virtual int poll(uint32_t lane, Events& events) = 0;
+
+  // What an error of send() or sent() means.
+  virtual std::string error_text(int error) const = 0;
+};
+
+}  // namespace weft::transport::net
