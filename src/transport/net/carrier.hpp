@@ -14,9 +14,9 @@ namespace weft::transport::net {
 
 // A frame on its way out: the carrier's while it is being sent.
 struct Buffer {
-  alignas(16) unsigned char context[64];  // the carrier's own
-  int32_t rank;                           // where the frame goes to
+  alignas(16) unsigned char context[48];  // the carrier's own
   Buffer* next;
+  int32_t rank;  // where the frame goes to
   alignas(64) unsigned char bytes[frame_most];
 
   unsigned char* staging() { return bytes + sizeof(Header) + staged_data_most; }

@@ -99,7 +99,7 @@ std::vector<in_addr> allowed_addresses() {
   if (const std::string wrong = networks.parse(networks_setting.value()); !wrong.empty()) {
     base::die({.cause = "WEFT_NETWORKS: " + wrong, .remedy = "see ip addr for the addresses of this host"});
   }
-  const std::vector<in_addr> addresses = candidate_addresses(networks);
+  std::vector<in_addr> addresses = candidate_addresses(networks);
   if (addresses.empty()) {
     base::die({.cause = std::string("this host has no IPv4 address") +
                         (networks.named() ? " in WEFT_NETWORKS=" + std::string(networks_setting.value()) : ""),
