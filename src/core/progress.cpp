@@ -229,6 +229,7 @@ void Backoff::lie_down(Sleeper& me) {
 bool Backoff::stirs(const Sleeper& me) {
   if (!me.sentinel) return false;
   if (progress()) return true;
+  if (world.fabric != nullptr && !world.fabric->may_sleep()) return true;
   if (!world.multiple) return false;
   // A lane that another thread was at may have got a message after its last look.
   for (uint32_t i = 0; i < world.lane_map.lanes(); ++i) {
@@ -286,8 +287,10 @@ void Backoff::rest(Sleeper& me) {
   for (uint32_t i = 0; i < world.lane_map.lanes(); ++i) {
     look_soon |= world.multiple ? lanes[i].at_work.load(std::memory_order_relaxed) : lanes[i].streams != nullptr;
   }
-  constexpr uint64_t fabric_ns = 100000;  // nothing from another host wakes us
-  const uint64_t time_ns = nap_ns_ != 0 ? nap_ns_ : world.fabric != nullptr ? fabric_ns : look_soon ? soon : second;
+  look_soon |= world.fabric != nullptr && !world.fabric->all_sent();
+  const bool unwoken = world.fabric != nullptr && world.fabric->wait_descriptor() < 0;
+  constexpr uint64_t unwoken_ns = 100000;  // nothing from another host wakes us
+  const uint64_t time_ns = nap_ns_ != 0 ? nap_ns_ : unwoken ? unwoken_ns : look_soon ? soon : second;
   if (me.sentinel && world.host != nullptr) return world.host->sleep(time_ns);
   // Alone in a job, with one thread at a time, nobody can wake us.
   const uint64_t shown_ns = world.multiple ? time_ns : soon;

@@ -58,6 +58,7 @@ class Backoff {
   // Settings turned into rounds, by start(); and again when this process has more threads than processors.
   static void tune(int ranks_here, int cpus_here);
   static void tune_for_threads(int threads);
+  static bool spins() { return spin_rounds.load(std::memory_order_relaxed) != 0; }
 
  private:
   friend void wake_sleepers(const Request* request);

@@ -121,8 +121,13 @@ void close_lanes() {
 
 void open_fabric() {
   if (world.job.one_host()) return;
-  const transport::net::Directory directory{boot::publish, boot::published, boot::longest_value()};
-  world.fabric = transport::net::open(world.rank, world.size, world.lane_map, world.job.secret, directory);
+  world.fabric = transport::net::open({.rank = world.rank,
+                                       .ranks = world.size,
+                                       .lanes = world.lane_map,
+                                       .secret = world.job.secret,
+                                       .sleeps = !Backoff::spins(),
+                                       .directory = {boot::publish, boot::published, boot::longest_value()}});
+  if (const int descriptor = world.fabric->wait_descriptor(); descriptor >= 0) world.host->wake_on(descriptor);
   boot::barrier([] {});
 }
 
@@ -157,9 +162,9 @@ void start(bool multiple) {
   world.self = new transport::self::SelfTransport(on_own_arrival, world.lane_map);
   shared_memory = new transport::shm::ShmTransport(place_here(), ranks_here(), world.job.segment_fd, world.lane_map);
   if (world.size > 1) world.host = transport::mock::wrap_if_asked(shared_memory);
+  Backoff::tune(world.job.local_ranks, world.job.local_cpus);
   open_fabric();
   open_lanes();
-  Backoff::tune(world.job.local_ranks, world.job.local_cpus);
   world.done_send = base::make_object<Request>();
   if (world.done_send == nullptr) {
     base::die({.cause = "no memory for the runtime's first objects", .remedy = "free memory on this host"});

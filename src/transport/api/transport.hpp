@@ -176,6 +176,13 @@ class Transport {
   virtual void sleep(uint64_t timeout_ns) = 0;
   virtual void disarm() = 0;
   virtual void wake() = 0;
+  // From now on a sleep also ends when this descriptor becomes readable, if the transport can have it so.
+  virtual void wake_on(int /*descriptor*/) {}
+
+  // Of a transport on which nobody wakes us: what becomes readable when there is something to poll for, as of the last
+  // may_sleep() that was true; -1: nothing does.
+  virtual int wait_descriptor() const { return -1; }
+  virtual bool may_sleep() { return true; }
 };
 
 // Largest message that goes into the receiver's mailbox whole, by job size (ranks): what all mailboxes together may

@@ -103,6 +103,7 @@ class MockTransport final : public Transport {
   }
   void disarm() override { inner_->disarm(); }
   void wake() override { inner_->wake(); }
+  void wake_on(int descriptor) override { inner_->wake_on(descriptor); }
 
  private:
   Transport* inner_;

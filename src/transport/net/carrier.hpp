@@ -54,6 +54,11 @@ class Carrier {
   // Reports what has happened on a lane; how much. One thread at a time for each lane.
   virtual int poll(uint32_t lane, Events& events) = 0;
 
+  // What becomes readable when poll() has something to report, once may_sleep() has said that it has nothing now; -1:
+  // nothing does.
+  virtual int wait_descriptor() const { return -1; }
+  [[nodiscard]] virtual bool may_sleep() { return true; }
+
   // What an error of send() or sent() means.
   virtual std::string error_text(int error) const = 0;
 };

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The transport between hosts through libfabric, for who needs to know nothing of libfabric.
+// The transport between hosts for who needs to know nothing of what carries it.
 
 #include <string>
 
@@ -17,9 +17,18 @@ struct Directory {
   size_t longest;  // characters of a value
 };
 
+struct Opening {
+  int rank;
+  int ranks;
+  LaneMap lanes;
+  std::string secret;  // 32 hexadecimal digits that the ranks of this job alone know
+  // Waits sleep rather than spin: the transport shall have a wait_descriptor(), though messages take longer with it.
+  bool sleeps;
+  Directory directory;
+};
+
 // Loads libfabric, opens an endpoint for each lane and publishes where they are; peers can be connected to after a
-// barrier. `secret`: 32 hexadecimal digits that the ranks of this job alone know. Ends the job with a message when it
-// cannot be had. To be deleted by the caller; its endpoints are its own.
-Transport* open(int rank, int ranks, LaneMap lanes, const std::string& secret, const Directory& directory);
+// barrier. Ends the job with a message when it cannot be had. To be deleted by the caller; its endpoints are its own.
+Transport* open(const Opening& opening);
 
 }  // namespace weft::transport::net

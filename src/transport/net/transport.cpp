@@ -35,14 +35,13 @@ std::string address_key(uint32_t part) {
 
 }  // namespace
 
-NetTransport::NetTransport(std::unique_ptr<Carrier> carrier, int rank, int ranks, LaneMap lanes,
-                           const std::string& secret, const Directory& directory)
-    : rank_(rank),
-      ranks_(ranks),
-      lanes_(lanes),
-      proofs_(secret),
-      directory_(directory),
-      ports_(std::make_unique<Port[]>(lanes.lanes())),
+NetTransport::NetTransport(std::unique_ptr<Carrier> carrier, const Opening& opening)
+    : rank_(opening.rank),
+      ranks_(opening.ranks),
+      lanes_(opening.lanes),
+      proofs_(opening.secret),
+      directory_(opening.directory),
+      ports_(std::make_unique<Port[]>(lanes_.lanes())),
       carrier_(std::move(carrier)) {
   for (uint32_t lane = 0; lane < lanes_.lanes(); ++lane) {
     Port& port = ports_[lane];
@@ -266,8 +265,8 @@ bool NetTransport::all_sent() const {
   return true;
 }
 
-Transport* open(int rank, int ranks, LaneMap lanes, const std::string& secret, const Directory& directory) {
-  return new NetTransport(std::make_unique<ofi::OfiCarrier>(lanes.lanes()), rank, ranks, lanes, secret, directory);
+Transport* open(const Opening& opening) {
+  return new NetTransport(std::make_unique<ofi::OfiCarrier>(opening.lanes.lanes(), opening.sleeps), opening);
 }
 
 NetEndpoint::NetEndpoint(NetTransport& owner, int rank, LaneMap lanes)

@@ -82,8 +82,7 @@ class NetEndpoint final : public Endpoint {
 
 class NetTransport final : public Transport, private Events {
  public:
-  NetTransport(std::unique_ptr<Carrier> carrier, int rank, int ranks, LaneMap lanes, const std::string& secret,
-               const Directory& directory);
+  NetTransport(std::unique_ptr<Carrier> carrier, const Opening& opening);
 
   const char* name() const override { return carrier_->name(); }
   Endpoint* connect(int rank) override;
@@ -102,6 +101,9 @@ class NetTransport final : public Transport, private Events {
   void sleep(uint64_t) override {}
   void disarm() override {}
   void wake() override {}
+
+  int wait_descriptor() const override { return carrier_->wait_descriptor(); }
+  bool may_sleep() override { return carrier_->may_sleep(); }
 
   bool all_sent() const override;
   void leave() override { leaving_.store(true, std::memory_order_relaxed); }

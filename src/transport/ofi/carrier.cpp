@@ -26,13 +26,20 @@ void must(const char* call, int64_t result) {
 
 }  // namespace
 
-OfiCarrier::OfiCarrier(uint32_t lanes) : info_(choose_provider()), ports_(lanes) {
+OfiCarrier::OfiCarrier(uint32_t lanes, bool sleeps) : info_(choose_provider()), ports_(lanes) {
   must("fi_fabric", library().fabric(info_->fabric_attr, &fabric_, nullptr));
   must("fi_domain", fi_domain(fabric_, info_, &domain_, nullptr));
   fi_av_attr attributes = {};
   attributes.type = FI_AV_TABLE;
   must("fi_av_open", fi_av_open(domain_, &attributes, &addresses_, nullptr));
-  for (Port& port : ports_) open_port(port);
+  for (Port& port : ports_) open_port(port, sleeps);
+  if (!sleeps || ports_.size() != 1) return;
+  if (fi_control(&ports_[0].completions->fid, FI_GETWAIT, &wait_descriptor_) != 0) wait_descriptor_ = -1;
+}
+
+bool OfiCarrier::may_sleep() {
+  fid* queue = &ports_[0].completions->fid;
+  return wait_descriptor_ < 0 || fi_trywait(fabric_, &queue, 1) == 0;
 }
 
 OfiCarrier::~OfiCarrier() {
@@ -46,13 +53,16 @@ OfiCarrier::~OfiCarrier() {
   library().freeinfo(info_);
 }
 
-void OfiCarrier::open_port(Port& port) {
+void OfiCarrier::open_port(Port& port, bool sleeps) {
   must("fi_endpoint", fi_endpoint(domain_, info_, &port.endpoint, nullptr));
   fi_cq_attr attributes = {};
   attributes.size = completions_most;
   attributes.format = FI_CQ_FORMAT_MSG;
-  attributes.wait_obj = FI_WAIT_NONE;
-  must("fi_cq_open", fi_cq_open(domain_, &attributes, &port.completions, nullptr));
+  attributes.wait_obj = sleeps ? FI_WAIT_FD : FI_WAIT_NONE;
+  if (fi_cq_open(domain_, &attributes, &port.completions, nullptr) != 0) {
+    attributes.wait_obj = FI_WAIT_NONE;
+    must("fi_cq_open", fi_cq_open(domain_, &attributes, &port.completions, nullptr));
+  }
   must("fi_ep_bind (completions)", fi_ep_bind(port.endpoint, &port.completions->fid, FI_TRANSMIT | FI_RECV));
   must("fi_ep_bind (addresses)", fi_ep_bind(port.endpoint, &addresses_->fid, 0));
   must("fi_enable", fi_enable(port.endpoint));

@@ -15,8 +15,9 @@ namespace weft::transport::ofi {
 
 class OfiCarrier final : public net::Carrier {
  public:
-  // Ends the job with a message when no provider works.
-  explicit OfiCarrier(uint32_t lanes);
+  // `sleeps`: with a wait descriptor, which costs a few system calls for each message. Ends the job with a message when
+  // no provider works.
+  OfiCarrier(uint32_t lanes, bool sleeps);
   ~OfiCarrier() override;
 
   const char* name() const override { return "ofi"; }
@@ -24,6 +25,8 @@ class OfiCarrier final : public net::Carrier {
   bool insert(std::string_view bytes, net::Address& address) override;
   int send(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) override;
   int poll(uint32_t lane, net::Events& events) override;
+  int wait_descriptor() const override { return wait_descriptor_; }
+  bool may_sleep() override;
   std::string error_text(int error) const override { return ofi::error_text(error); }
 
  private:
@@ -42,7 +45,7 @@ class OfiCarrier final : public net::Carrier {
     bool is_incoming(const void* context) const;
   };
 
-  void open_port(Port& port);
+  void open_port(Port& port, bool sleeps);
   void listen(Port& port, Incoming* buffer);
   void failed(uint32_t lane, net::Events& events);
 
@@ -51,6 +54,7 @@ class OfiCarrier final : public net::Carrier {
   fid_domain* domain_ = nullptr;
   fid_av* addresses_ = nullptr;
   std::vector<Port> ports_;
+  int wait_descriptor_ = -1;  // of the one lane, where the provider has one
 };
 
 }  // namespace weft::transport::ofi

@@ -25,6 +25,7 @@ struct Control {
   std::atomic<int32_t> pid;                      // of the owner, 0 until it has started
   // 0 until the owner's rings are there; then its lanes, a power of two, and `spread_all` when source and tag choose.
   std::atomic<uint32_t> lanes;
+  std::atomic<uint32_t> bell;  // 0: the owner sleeps on `attention`; otherwise in poll(), and this bell wakes it
   // 1: filled by the owner, not yet read by the receiver. The receiver stores 0 (release, pairs with the owner's
   // acquire).
   alignas(128) std::atomic<uint32_t> staging_busy[max_staging_buffers];

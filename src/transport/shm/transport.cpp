@@ -193,8 +193,12 @@ void ShmTransport::sleep(uint64_t timeout_ns) {
   // Without membarrier a wake-up may be missed: then never sleep long.
   constexpr uint64_t unfenced_ns = 1000000;
   if (!fences_others_) timeout_ns = std::min(timeout_ns, unfenced_ns);
-  timespec time{static_cast<time_t>(timeout_ns / 1000000000), static_cast<long>(timeout_ns % 1000000000)};
-  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&control_->attention), FUTEX_WAIT, word, &time, nullptr, 0);
+  if (bell_.is_open()) {
+    bell_.wait(descriptor_, timeout_ns);
+  } else {
+    timespec time{static_cast<time_t>(timeout_ns / 1000000000), static_cast<long>(timeout_ns % 1000000000)};
+    syscall(SYS_futex, reinterpret_cast<uint32_t*>(&control_->attention), FUTEX_WAIT, word, &time, nullptr, 0);
+  }
   disarm();
 }
 
@@ -202,8 +206,23 @@ void ShmTransport::disarm() {
   control_->attention.fetch_and(~asleep, std::memory_order_relaxed);
 }
 
+void ShmTransport::wake_on(int descriptor) {
+  if (!bell_.open()) return;
+  descriptor_ = descriptor;
+  control_->bell.store(bell_.number(), std::memory_order_relaxed);  // read by who has seen us asleep, which comes later
+}
+
 void ShmTransport::wake() {
-  if (control_->attention.fetch_and(~asleep, std::memory_order_acq_rel) & asleep) futex_wake(&control_->attention);
+  wake(*control_);
+}
+
+void ShmTransport::wake(Control& sleeper) const {
+  if ((sleeper.attention.fetch_and(~asleep, std::memory_order_acq_rel) & asleep) == 0) return;
+  if (const uint32_t number = sleeper.bell.load(std::memory_order_relaxed)) {
+    bell_.ring(number);
+  } else {
+    futex_wake(&sleeper.attention);
+  }
 }
 
 void* ShmTransport::allocate(size_t bytes, size_t alignment) {
@@ -278,7 +297,7 @@ Post ShmEndpoint::send(uint8_t kind, Envelope envelope, const void* data, uint32
 }
 
 void ShmEndpoint::wake_if_asleep() {
-  if (control_->attention.fetch_and(~asleep, std::memory_order_acq_rel) & asleep) futex_wake(&control_->attention);
+  owner_.wake(*control_);
 }
 
 char* ShmEndpoint::heap() {

@@ -12,6 +12,7 @@
 
 #include "base/lock.hpp"
 #include "transport/api/transport.hpp"
+#include "transport/shm/bell.hpp"
 #include "transport/shm/heap.hpp"
 #include "transport/shm/layout.hpp"
 
@@ -80,6 +81,7 @@ class ShmTransport final : public Transport {
   void sleep(uint64_t timeout_ns) override;
   void disarm() override;
   void wake() override;
+  void wake_on(int descriptor) override;
 
   // Memory that peers reach with no system call; nullptr with errno set when there is none.
   [[nodiscard]] void* allocate(size_t bytes, size_t alignment);
@@ -97,6 +99,7 @@ class ShmTransport final : public Transport {
   friend class ShmEndpoint;
   char* map(size_t offset, size_t bytes, const char* what) const;
   void reserve(size_t offset, size_t bytes, const char* what) const;
+  void wake(Control& sleeper) const;
 
   int rank_;
   int fd_;
@@ -111,7 +114,9 @@ class ShmTransport final : public Transport {
   base::Lock staging_lock_;  // of the two below
   bool staging_ready_ = false;
   int staging_next_ = 0;
-  bool fences_others_ = false;               // membarrier works: senders need no fence
+  bool fences_others_ = false;  // membarrier works: senders need no fence
+  Bell bell_;
+  int descriptor_ = -1;                      // that wakes us too, when there is a bell
   std::atomic<int> cross_memory_error_ = 0;  // errno of the refusal that ended cross-memory attach, 0 while it works
   std::mutex heap_mutex_;                    // of the three below
   char* mapped_heap_ = nullptr;

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/shm/bell.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstddef>
+#include <cstdio>
+
+namespace weft::transport::shm {
+namespace {
+
+// The kernel binds a socket to an abstract name of a zero byte and five hexadecimal digits when asked for none.
+constexpr size_t digits = 5;
+constexpr socklen_t name_bytes = offsetof(sockaddr_un, sun_path) + 1 + digits;
+
+}  // namespace
+
+Bell::~Bell() {
+  if (socket_ >= 0) close(socket_);
+}
+
+bool Bell::open() {
+  socket_ = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (socket_ < 0) return false;
+  sockaddr_un name = {};
+  name.sun_family = AF_UNIX;
+  socklen_t bytes = sizeof name;
+  if (bind(socket_, reinterpret_cast<sockaddr*>(&name), sizeof name.sun_family) == 0 &&
+      getsockname(socket_, reinterpret_cast<sockaddr*>(&name), &bytes) == 0 && bytes == name_bytes) {
+    const char* text = name.sun_path + 1;
+    const auto [end, error] = std::from_chars(text, text + digits, number_, 16);
+    ++number_;
+    if (error == std::errc() && end == text + digits) return true;
+  }
+  close(socket_);
+  socket_ = -1;
+  return false;
+}
+
+void Bell::ring(uint32_t number) const {
+  sockaddr_un name = {};
+  name.sun_family = AF_UNIX;
+  std::snprintf(name.sun_path + 1, digits + 1, "%05x", number - 1);
+  const char tone = 0;
+  // Nobody there, or rung often enough: either way there is nobody to wake.
+  (void)sendto(socket_, &tone, sizeof tone, 0, reinterpret_cast<const sockaddr*>(&name), name_bytes);
+}
+
+void Bell::wait(int descriptor, uint64_t timeout_ns) const {
+  pollfd news[] = {{socket_, POLLIN, 0}, {descriptor, POLLIN, 0}};
+  const timespec time{static_cast<time_t>(timeout_ns / 1000000000), static_cast<long>(timeout_ns % 1000000000)};
+  if (ppoll(news, 2, &time, nullptr) <= 0 || news[0].revents == 0) return;
+  char tones[64];
+  while (recv(socket_, tones, sizeof tones, 0) > 0) continue;
+}
+
+}  // namespace weft::transport::shm
