@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the rows of tests/mpi, those of two ranks and more, on several hosts (hosts.sh) under Hydra: the ranks spread evenly,
-neighbours together. Ends with a summary like ctest's; exit status 77 where there are no namespaces or no Hydra."""
+"""Runs the rows of tests/mpi, those of two ranks and more, on several hosts (mpiexec.py). Ends with a summary like ctest's;
+exit status 77 where there are no namespaces or no Hydra."""
 import argparse
 import json
 import os
@@ -11,6 +11,8 @@ import re
 import subprocess
 import sys
 import time
+
+import mpiexec
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -36,12 +38,7 @@ def rows(build, pattern, leave_out):
 
 
 def run(args, ranks, program, environment, timeout):
-    hosts = min(args.hosts, ranks)
-    command = [str(HERE / "hosts.sh"), str(hosts), args.hydra, "-launcher", "ssh", "-launcher-exec", str(HERE / "rsh"),
-               "-hosts", ",".join(f"h{k}" for k in range(1, hosts + 1)), "-ppn", str(-(-ranks // hosts)), "-n", str(ranks)]
-    # The hosts share this machine's processors, which none of them can know: a rank that spins keeps others from theirs.
-    for setting in ["WEFT_SPIN=0", *environment, *args.env]:
-        command += ["-genv", *setting.split("=", 1)]
+    command = mpiexec.command(args.hydra, args.hosts, ranks, [*environment, *args.env])
     start = time.monotonic()
     try:
         done = subprocess.run([*command, *program], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

@@ -9,15 +9,14 @@ import subprocess
 import tempfile
 import unittest
 
+import mpiexec
+
 HERE = pathlib.Path(__file__).resolve().parent
 HYDRA = os.environ["HYDRA"]
 
 
 def run(ranks, *settings):
-    command = [str(HERE / "hosts.sh"), "2", HYDRA, "-launcher", "ssh", "-launcher-exec", str(HERE / "rsh"), "-hosts",
-               "h1,h2", "-ppn", str(-(-ranks // 2)), "-n", str(ranks), "-genv", "WEFT_SPIN", "0"]
-    for setting in settings:
-        command += ["-genv", *setting.split("=", 1)]
+    command = mpiexec.command(HYDRA, 2, ranks, settings)
     done = subprocess.run([*command, os.environ["WHERE"]], capture_output=True, text=True, timeout=60,
                           stdin=subprocess.DEVNULL)
     if done.returncode == 77:

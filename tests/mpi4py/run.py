@@ -4,6 +4,7 @@
 """Runs modules of mpi4py's own test suite on Weft and shows a table (docs/conformance.md).
 
     run.py --prefix build/install --venv build/venv-mpi4py [--ranks 1 2 3 5] [--results DIR] [module...]
+    run.py --launcher 'tests/hosts/mpiexec.py --hydra PATH --hosts 2' ...      started by another mpiexec
     run.py --venv build/venv-mpi4py --check      only: does modules.txt name exactly the modules of the suite?
     run.py --results DIR --table                 only: the table of what earlier runs left in DIR
     run.py --list                                the modules to run and from how many ranks, for CMake
@@ -16,6 +17,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -73,7 +75,7 @@ def outcome(text, ranks):
 
 def run_module(options, plan, module, ranks):
     suite = options.venv / "src" / "mpi4py" / "test"
-    command = [str(options.prefix / "bin" / "mpiexec"), "-n", str(ranks), str(options.venv / "bin" / "python"),
+    command = [*options.launcher, "-n", str(ranks), str(options.venv / "bin" / "python"),
                "-X", "faulthandler", "-c", START, str(suite / "main.py"), "-v", module]
     for name in plan.omit.get(module, {}):
         command += ["-x", name]
@@ -148,6 +150,8 @@ def show_table(results, plan):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--prefix", type=pathlib.Path, help="where Weft is installed")
+    parser.add_argument("--launcher", type=shlex.split, metavar="COMMAND",
+                        help="in place of the prefix' mpiexec; '-n RANKS program' follows")
     parser.add_argument("--venv", type=pathlib.Path, help="the virtual environment of tools/dev/mpi4py.sh")
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 3, 4, 5, 8])
     parser.add_argument("--limit", type=float, default=240, help="seconds for one module at one number of ranks")
@@ -176,7 +180,9 @@ def main():
             print(problem, file=sys.stderr)
         if problems or options.check:
             return 1 if problems else 0
-    options.prefix = options.prefix.absolute()
+    if options.launcher is None:
+        options.launcher = [str(options.prefix.absolute() / "bin" / "mpiexec")]
+    options.launcher[0] = str(pathlib.Path(options.launcher[0]).absolute())  # runs in the suite's folder
     modules = options.modules or plan.run + (sorted(plan.later) if options.all else [])
     results = [run_module(options, plan, module, ranks) for module in modules for ranks in options.ranks
                if ranks >= plan.limited.get(module, (1,))[0]]
