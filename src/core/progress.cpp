@@ -288,8 +288,10 @@ void Backoff::rest(Sleeper& me) {
     look_soon |= world.multiple ? lanes[i].at_work.load(std::memory_order_relaxed) : lanes[i].streams != nullptr;
   }
   look_soon |= world.fabric != nullptr && !world.fabric->all_sent();
-  const bool unwoken = world.fabric != nullptr && world.fabric->wait_descriptor() < 0;
-  constexpr uint64_t unwoken_ns = 100000;  // nothing from another host wakes us
+  // Who watches for messages may have nothing that wakes it when one comes from another host; the other threads are
+  // woken by who completes their requests.
+  constexpr uint64_t unwoken_ns = 100000;
+  const bool unwoken = me.sentinel && world.fabric != nullptr && world.fabric->wait_descriptor() < 0;
   const uint64_t time_ns = nap_ns_ != 0 ? nap_ns_ : unwoken ? unwoken_ns : look_soon ? soon : second;
   if (me.sentinel && world.host != nullptr) return world.host->sleep(time_ns);
   // Alone in a job, with one thread at a time, nobody can wake us.
