@@ -5,6 +5,8 @@
 //
 // usage: flood small|large|reverse|blocking [bytes of a message] [messages]
 // reverse: every message has a tag of its own, and the receiver takes the last one first.
+#include <time.h>
+
 #include "p2p.h"
 
 static MPI_Comm world;
@@ -18,6 +20,11 @@ static long peak(void) {
   while (f != NULL && fgets(line, sizeof line, f) != NULL) sscanf(line, "VmHWM: %ld", &kib);
   if (f != NULL) fclose(f);
   return kib;
+}
+
+// Of the processor: others may be at work on it.
+static double cpu_seconds(void) {
+  return (double)clock() / CLOCKS_PER_SEC;
 }
 
 static int size_of(int i) {
@@ -62,7 +69,7 @@ int main(int argc, char** argv) {
     if (!blocking) OK(MPI_Recv(&word, 1, MPI_INT, 0, count, world, MPI_STATUS_IGNORE));  // all others came before it
     const long grown = peak() - before;
     check_growth("receiver", grown, bound_kib);
-    const double begin = MPI_Wtime();
+    const double begin = cpu_seconds();
     for (int k = 0; k < count && failures < 20; ++k) {
       const int i = reverse ? count - 1 - k : k, bytes = size_of(i);
       MPI_Status status;
@@ -71,10 +78,10 @@ int main(int argc, char** argv) {
         failed(__FILE__, __LINE__, "message %d is not what was sent", i);
       }
     }
-    const double seconds = MPI_Wtime() - begin;
+    const double seconds = cpu_seconds() - begin;
     if (blocking) OK(MPI_Recv(&word, 1, MPI_INT, 0, count, world, MPI_STATUS_IGNORE));
-    printf("flood %s: grew by %ld KiB, received in %.2f s\n", what, grown, seconds);
-    if (seconds > 20) failed(__FILE__, __LINE__, "%d messages took %.1f s to receive", count, seconds);
+    printf("flood %s: grew by %ld KiB, received in %.2f s of the processor\n", what, grown, seconds);
+    if (seconds > 20) failed(__FILE__, __LINE__, "%d messages took %.1f s of the processor to receive", count, seconds);
   }
   free(requests);
   free(data);
