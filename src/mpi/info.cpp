@@ -75,7 +75,12 @@ void describe_start(Info& info, int argc, char* argv[]) {
     ssize_t length = readlink("/proc/self/exe", path, sizeof path);
     if (length > 0) info.set("command", std::string(path, static_cast<size_t>(length)));
   }
-  if (const char* size = getenv("WEFT_SIZE")) info.set("maxprocs", size);
+  for (const char* name : {"WEFT_SIZE", "PMI_SIZE"}) {  // PMIx tells it to those who ask, which is too early here
+    const char* size = getenv(name);
+    if (size == nullptr) continue;
+    info.set("maxprocs", size);
+    break;
+  }
   char text[4096];
   if (gethostname(text, sizeof text) == 0) info.set("host", text);
   utsname machine;

@@ -95,6 +95,9 @@ def run_module(options, plan, module, ranks):
                 process.terminate()
     text = text.decode(errors="replace")
     result = outcome(text, ranks)
+    if process.returncode == 77 and result["ran"] == 0:  # the launcher cannot work on this machine
+        print(text)
+        sys.exit(77)
     result.update(module=module, seconds=time.monotonic() - begin, status=process.returncode)
     if late:
         result["verdict"] = f"no end after {options.limit} s"
