@@ -297,7 +297,9 @@ const char* nearest_setting(std::string_view name, const std::vector<SettingRow*
 
 namespace {
 
-void read_environment() {
+enum class Unknown { warn, leave };
+
+void read_environment(Unknown unknown) {
   std::vector<SettingRow*> rows = all_settings();
   // An alias first, so that our own name wins when both are there.
   for (SettingRow* row : rows) {
@@ -315,16 +317,21 @@ void read_environment() {
                                 [](SettingRow* a, const std::string& b) { return a->text().name < b; });
     if (row != rows.end() && name == (*row)->text().name)
       take(*row, (*row)->text().name, equals + 1);
-    else if (speaks_for_job())
+    else if (unknown == Unknown::warn && speaks_for_job())
       warn_unknown(name, rows);
   }
 }
 
+constinit std::once_flag loaded;
+
 }  // namespace
 
 void load_settings() {
-  static constinit std::once_flag loaded;
-  std::call_once(loaded, read_environment);
+  std::call_once(loaded, read_environment, Unknown::warn);
+}
+
+void load_known_settings() {
+  std::call_once(loaded, read_environment, Unknown::leave);
 }
 
 }  // namespace weft::base

@@ -180,6 +180,10 @@ std::vector<SettingRow*> all_settings();
 // nearest.
 void load_settings();
 
+// The same for programs that have some of the rows alone, as mpiexec has: names they do not know are for others to
+// judge.
+void load_known_settings();
+
 // The name of `rows` nearest to `name` by edit distance; nullptr when none is near enough to be meant.
 const char* nearest_setting(std::string_view name, const std::vector<SettingRow*>& rows);
 

@@ -122,16 +122,25 @@ class Arguments(Case):
                             (["true", ":"], "no program"), (["-env", "A", "true"], "no program"),
                             (["--tag-output=1", "true"], "takes no value"), (["-x", "=1", "true"], "names no"),
                             (["--bind", "sock", "true"], "core, numa, none"), (["--timeout", "0", "true"], "out of range"),
-                            (["--timeout", "1.2.3", "true"], "no time")):
+                            (["--timeout", "1.2.3", "true"], "no time"), (["-hosts", "a,-b", "true"], "no name of a host"),
+                            (["-hosts", "a", "true", ":", "-hosts", "b", "true"], "other hosts (b) than before (a)"),
+                            (["-f", "/nowhere", "true"], "No such file"), (["-hosts", "a:1", "-n", "2", "true"], "more than the 1"),
+                            (["-hosts", "a", "--bind", "0", "true"], "on this host alone")):
             done = mpiexec(*words)
             self.assertEqual(done.returncode, 2, words)
             self.assertIn(text, done.stderr, words)
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
 
-    def test_hosts_are_ignored_and_this_is_said(self):
-        done = subprocess.run([MPIEXEC, "-host", "a,b", "--oversubscribe", "true"], capture_output=True, text=True, timeout=10)
-        self.assertEqual(done.returncode, 0)
-        self.assertIn("-host a,b is ignored", done.stderr)
+    def test_names_of_this_host_start_ranks_here(self):
+        self.assertEqual(self.ranks("-hosts", f"localhost,{os.uname().nodename}", "-n", "2", *sh("echo $WEFT_RANK")), ["0", "1"])
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write("localhost slots=2\n")
+            file.flush()
+            self.assertEqual(self.ranks("-hostfile", file.name, "-n", "2", *sh("echo $WEFT_RANK")), ["0", "1"])
+
+    def test_settings_of_ranks_are_none_of_our_business(self):
+        done = mpiexec("true", env={"WEFT_EAGER_LIMIT": "0"})
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_more_ranks_than_cores_is_said_once(self):
         many = len(CPUS) + 1
@@ -143,6 +152,65 @@ class Arguments(Case):
     def test_the_segment_is_inherited_private_and_empty(self):
         done = mpiexec("-n", "2", *sh("stat -L -c '%a %s' /proc/self/fd/$WEFT_SEGMENT_FD"))
         self.assertEqual(done.stdout, "600 0\n600 0\n")
+
+
+LAUNCHER = """#!/bin/sh
+printf '%s ' "$@"
+echo
+{script}
+"""
+
+
+class Handover(Case):
+    """Ranks on other hosts, with a launcher that only says what it was told."""
+
+    def setUp(self):
+        super().setUp()
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def hand_over(self, *words, script="exit 7", name="mpiexec.hydra", stdin="", **env):
+        path = os.path.join(self.folder.name, name)
+        with open(path, "w") as file:
+            file.write(LAUNCHER.format(script=script))
+        os.chmod(path, 0o755)
+        return mpiexec("-hosts", "weft-a,weft-b", *words, stdin=stdin, env={"WEFT_REMOTE_LAUNCHER": path, **env})
+
+    def test_status_input_and_environment_pass_through(self):
+        done = self.hand_over("-n", "2", "p", script="echo $WEFT_SPIN,$PMI_RANK,$WEFT_RANK; cat; exit 7", stdin="in",
+                              WEFT_SPIN="5", PMI_RANK="3", WEFT_RANK="1")
+        self.assertEqual((done.returncode, done.stderr), (7, ""))
+        self.assertEqual(done.stdout.splitlines(), ["-hosts weft-a:1,weft-b:1 -n 2 p ", "5,,", "in"])
+
+    def test_the_remote_shell_is_passed_on(self):
+        self.assertIn("-launcher-exec /x/rsh", self.hand_over("p", WEFT_RSH="/x/rsh").stdout)
+        self.assertIn("plm_ssh_agent /x/rsh", self.hand_over("p", name="prterun", WEFT_RSH="/x/rsh").stdout)
+
+    def test_the_time_of_the_job(self):
+        done = self.hand_over("--timeout", "0.2", "p", script="exec sleep 20")
+        self.assertEqual(done.returncode, 124)
+        self.assertIn("did not end within 0.2 s", done.stderr)
+        self.assertEqual(self.hand_over("--timeout", "20", "p").returncode, 7)
+        self.assertEqual(self.hand_over("--timeout", "20", "p", script="kill -9 $$").returncode, 137)
+
+    def test_signals_reach_the_launcher(self):
+        for options in ([], ["--timeout", "20"]):
+            path = os.path.join(self.folder.name, "prterun")
+            with open(path, "w") as file:
+                file.write(LAUNCHER.format(script="trap 'exit 9' TERM; while :; do sleep 0.05; done"))
+            os.chmod(path, 0o755)
+            job = start("-hosts", "weft-a", *options, "p", env=dict(os.environ, WEFT_REMOTE_LAUNCHER=path))
+            job.stdout.readline()
+            time.sleep(0.1)
+            job.send_signal(signal.SIGTERM)
+            job.communicate(timeout=5)
+            self.assertEqual(job.returncode, 9, options)
+
+    def test_without_a_launcher_it_is_said_what_to_install(self):
+        done = mpiexec("-hosts", "weft-a", "-n", "2", "p", env={"PATH": self.folder.name, "WEFT_REMOTE_LAUNCHER": ""})
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (127, 1))
+        for text in ("weft-a:2", "neither mpiexec.hydra nor prterun", "apt-get install mpich", "WEFT_REMOTE_LAUNCHER"):
+            self.assertIn(text, done.stderr)
 
 
 class Status(Case):

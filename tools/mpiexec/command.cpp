@@ -71,6 +71,7 @@ std::string take_x(Context& c, const std::string& text, const std::string&) {
 }
 
 std::string take_binding(Context& c, const std::string& text, const std::string&) {
+  c.command.binding_asked = true;
   std::string wrong = topo::parse_binding(text, c.command.binding);
   return wrong.empty() ? wrong : c.option + ": " + wrong;
 }
@@ -99,13 +100,27 @@ std::string take_timeout(Context& c, const std::string& text, const std::string&
   return {};
 }
 
-bool is_this_host(const std::string& list) {
-  return list == "localhost" || list == "127.0.0.1";
+// Hosts are the job's. Who repeats them for each program is understood, if they are the same.
+std::string keep_hosts(Context& c, std::vector<Host> hosts, const std::string& wrong) {
+  if (!wrong.empty()) return c.option + ": " + wrong;
+  if (!c.command.hosts.empty() && c.command.hosts != hosts) {
+    return c.option + " names other hosts (" + listed(hosts) + ") than before (" + listed(c.command.hosts) +
+           "): name all hosts of the job at once, ranks go to them in this order";
+  }
+  c.command.hosts = std::move(hosts);
+  return {};
 }
 
-std::string ignore_host(Context& c, const std::string& list, const std::string&) {
-  if (!is_this_host(list)) c.command.ignored.push_back(c.option + " " + list.substr(0, 100));
-  return {};
+std::string take_hosts(Context& c, const std::string& list, const std::string&) {
+  std::vector<Host> hosts;
+  std::string wrong = parse_hosts(list, hosts);
+  return keep_hosts(c, std::move(hosts), wrong);
+}
+
+std::string take_host_file(Context& c, const std::string& path, const std::string&) {
+  std::vector<Host> hosts;
+  std::string wrong = read_host_file(path, hosts);
+  return keep_hosts(c, std::move(hosts), wrong);
 }
 
 std::string take_folder(Context& c, const std::string& folder, const std::string&) {
@@ -151,12 +166,12 @@ constexpr Option options[] = {
     {"quiet", 0, WEFT_FLAG(c.command.quiet = true)},
     {"q", 0, WEFT_FLAG(c.command.quiet = true)},
     {"oversubscribe", 0, WEFT_FLAG(c.command.oversubscribe = true)},
-    {"host", 1, ignore_host},
-    {"hosts", 1, ignore_host},
-    {"H", 1, ignore_host},
-    {"f", 1, ignore_host},
-    {"hostfile", 1, ignore_host},
-    {"machinefile", 1, ignore_host},
+    {"host", 1, take_hosts},
+    {"hosts", 1, take_hosts},
+    {"H", 1, take_hosts},
+    {"f", 1, take_host_file},
+    {"hostfile", 1, take_host_file},
+    {"machinefile", 1, take_host_file},
     {"help", 0, WEFT_FLAG(c.command.help = true)},
     {"h", 0, WEFT_FLAG(c.command.help = true)},
     {"version", 0, WEFT_FLAG(c.command.version = true)},
@@ -236,7 +251,7 @@ std::string parse_command(const Words& words, Command& command) {
 
 const char* usage() {
   return R"(usage: mpiexec [options] program [arguments] [: [options] program [arguments]] ...
-Starts ranks of MPI programs on this host. Options (one dash or two):
+Starts ranks of MPI programs, on this host unless others are named. Options (one dash or two):
 
   -n N, -np N             number of ranks of this program; 1 when not given
   -x VAR[=VALUE]          environment variable for this program's ranks
@@ -253,7 +268,9 @@ Starts ranks of MPI programs on this host. Options (one dash or two):
   --timeout TIME          end the job after so many seconds, with status 124
   --quiet, -q             write nothing but errors
   --oversubscribe         more ranks than cores are meant: do not mention it
-  -host LIST, -f FILE     taken and ignored: all ranks start on this host
+  -hosts a,b:4            hosts; b takes 4 ranks at most. Ranks of other hosts start through mpiexec.hydra or
+                          prterun. -host and -H are the same
+  -hostfile FILE          hosts, one in each line, as b:4 or b slots=4. -f and -machinefile are the same
   --help, --version
 
 Status: 0 when all ranks ended with 0; else that of the rank that failed first, 128 + N if signal N ended

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpiexec/hosts.hpp"
 #include "topo/placement.hpp"
 
 namespace weft::mpiexec {
@@ -24,12 +25,13 @@ struct Program {
 struct Command {
   std::vector<Program> programs;
   std::vector<Variable> variables;  // -genv: for all ranks
+  std::vector<Host> hosts;          // of all programs; empty: this one
   topo::BindingRequest binding;
+  bool binding_asked = false;
   bool tag_output = false;
-  bool quiet = false;                // nothing but errors
-  bool oversubscribe = false;        // more ranks than cores are meant
-  int64_t timeout_us = 0;            // 0: none
-  std::vector<std::string> ignored;  // options taken for compatibility that have no effect here
+  bool quiet = false;          // nothing but errors
+  bool oversubscribe = false;  // more ranks than cores are meant
+  int64_t timeout_us = 0;      // 0: none
   bool help = false;
   bool version = false;
 

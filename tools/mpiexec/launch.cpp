@@ -154,7 +154,7 @@ bool Launch::place() {
 
 // On one host an order of ranks says who is bound where.
 bool Launch::order() {
-  base::load_settings();
+  base::load_known_settings();
   std::vector<int> rank_of_slot;
   base::Problem problem;
   const std::vector<int> host_of_slot(placement_.sets.size(), 0);

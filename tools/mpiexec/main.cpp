@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "mpiexec/handover.hpp"
 #include "mpiexec/launch.hpp"
 
 int main(int argc, char** argv) {
@@ -27,9 +28,8 @@ int main(int argc, char** argv) {
     puts("mpiexec (Weft) " WEFT_VERSION);
     return 0;
   }
-  for (const std::string& option : command.ignored) {
-    if (command.quiet) break;
-    fprintf(stderr, "weft: mpiexec: %s is ignored: all ranks start on this host\n", option.c_str());
-  }
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  if (!all_are_here(command.hosts, host)) return hand_over(command);
   return Launch(command).run();
 }

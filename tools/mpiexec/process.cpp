@@ -133,6 +133,13 @@ void Environment::set(const std::string& name, const std::string& value) {
   entries_.push_back(name + "=" + value);
 }
 
+std::vector<std::string> Environment::all_names() const {
+  std::vector<std::string> out;
+  out.reserve(entries_.size());
+  for (const std::string& entry : entries_) out.push_back(entry.substr(0, entry.find('=')));
+  return out;
+}
+
 std::vector<char*> Environment::pointers() {
   std::vector<char*> out;
   out.reserve(entries_.size() + 1);

@@ -25,6 +25,7 @@ class Environment {
  public:
   Environment();
   void set(const std::string& name, const std::string& value);
+  std::vector<std::string> all_names() const;
   std::vector<char*> pointers();  // for execve; valid until the next set()
 
  private:

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include "mpiexec/hosts.hpp"
+
+namespace weft::mpiexec {
+namespace {
+
+using Hosts = std::vector<Host>;
+
+Hosts parsed(std::string_view text) {
+  Hosts hosts;
+  EXPECT_EQ(parse_hosts(text, hosts), "") << text;
+  return hosts;
+}
+
+std::string spread_of(std::string_view text, int ranks, bool oversubscribe = false) {
+  Hosts hosts = parsed(text);
+  EXPECT_EQ(spread(hosts, ranks, oversubscribe), "") << text;
+  int sum = 0;
+  for (const Host& host : hosts) sum += host.ranks;
+  EXPECT_EQ(sum, ranks) << text;
+  return listed(hosts);
+}
+
+TEST(ParseHosts, NamesWithAndWithoutNumbers) {
+  EXPECT_EQ(parsed("a,b-1.site.org:4,10.0.0.7"), (Hosts{{"a", 0}, {"b-1.site.org", 4}, {"10.0.0.7", 0}}));
+  EXPECT_EQ(parsed("a,a,b:2,a,b:3"), (Hosts{{"a", 3}, {"b", 5}}));
+}
+
+TEST(ParseHosts, WhatIsNoHostIsNamed) {
+  for (const char* text :
+       {"", "a,,b", "a,", "-oProxyCommand=x", "a b", "a;b", "user@a", "a:0", "a:x", "a:", "a:99999999"}) {
+    Hosts hosts;
+    EXPECT_NE(parse_hosts(text, hosts), "") << text;
+  }
+}
+
+TEST(ParseHosts, FilesOfBothForms) {
+  Hosts hosts;
+  EXPECT_EQ(parse_host_file("# the rack\n\n  a\nb:4 \r\nc \t slots=2 # new\na", hosts), "");
+  EXPECT_EQ(hosts, (Hosts{{"a", 2}, {"b", 4}, {"c", 2}}));
+  hosts.clear();
+  EXPECT_NE(parse_host_file("a\nb max=4\n", hosts).find("line 2"), std::string::npos);
+  hosts.clear();
+  EXPECT_NE(parse_host_file("# nothing\n", hosts), "");
+  EXPECT_NE(read_host_file("/nowhere/hosts", hosts).find("No such file"), std::string::npos);
+  EXPECT_NE(read_host_file("/", hosts), "");
+}
+
+TEST(AllAreHere, ShortAndFullNamesOfThisHost) {
+  EXPECT_TRUE(all_are_here({}, "node1"));
+  EXPECT_TRUE(all_are_here(parsed("localhost,127.0.0.1,NODE1,node1.site.org"), "node1"));
+  EXPECT_TRUE(all_are_here(parsed("node1,node1.site.org"), "node1.site.org"));
+  EXPECT_FALSE(all_are_here(parsed("node1.other.org"), "node1.site.org"));
+  EXPECT_FALSE(all_are_here(parsed("node1,node2"), "node1"));
+  EXPECT_FALSE(all_are_here(parsed("node"), "node1"));
+}
+
+TEST(Spread, HostsWithoutNumbersShareEvenly) {
+  EXPECT_EQ(spread_of("a,b", 4), "a:2,b:2");
+  EXPECT_EQ(spread_of("a,b,c,d", 6), "a:2,b:2,c:1,d:1");
+  EXPECT_EQ(spread_of("a,b,c", 2), "a:1,b:1");
+}
+
+TEST(Spread, NumbersAreLimits) {
+  EXPECT_EQ(spread_of("a:4,b:4", 6), "a:4,b:2");
+  EXPECT_EQ(spread_of("a:4,b:4", 3), "a:3");
+  EXPECT_EQ(spread_of("a:2,b,c", 7), "a:2,b:3,c:2");
+  EXPECT_EQ(spread_of("b,a:4", 2), "a:2") << "nothing is left for who has no number";
+}
+
+TEST(Spread, TooManyRanksNeedToBeMeant) {
+  Hosts hosts = parsed("a:2,b:1");
+  EXPECT_NE(spread(hosts, 4, false).find("more than the 3"), std::string::npos);
+  EXPECT_EQ(spread_of("a:2,b:1", 4, true), "a:4");
+  EXPECT_EQ(spread_of("a:2,b:1", 9, true), "a:6,b:3");
+}
+
+}  // namespace
+}  // namespace weft::mpiexec

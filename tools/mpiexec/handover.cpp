@@ -1,0 +1,277 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpiexec/handover.hpp"
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <iterator>
+
+#include "base/clock.hpp"
+#include "base/message.hpp"
+#include "base/setting.hpp"
+#include "boot/remote.hpp"
+#include "mpiexec/process.hpp"
+
+namespace weft::mpiexec {
+namespace {
+
+using Words = std::vector<std::string>;
+
+constexpr int status_mistake = 2;
+constexpr int status_not_found = 127;
+constexpr int status_not_started = 126;
+constexpr int status_timeout = 124;
+constexpr uint64_t grace_ns = 5'000'000'000;  // for the launcher to end the job on all hosts
+
+void tell(const base::Problem& problem) {
+  fprintf(stderr, "weft: mpiexec: %s\n", base::describe(problem).c_str());
+}
+
+// The file itself: "mpiexec" may be a link to mpiexec.hydra.
+std::string resolved(const std::string& path) {
+  char* real = realpath(path.c_str(), nullptr);
+  std::string out = real ? real : path;
+  free(real);
+  return out;
+}
+
+std::string folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, std::max<size_t>(slash, 1));
+}
+
+bool tell_kind(const std::string& path, Remote& kind) {
+  for (const std::string& file : {path, resolved(path)}) {
+    const std::string name = file.substr(file.rfind('/') + 1);
+    kind = name.find("hydra") != std::string::npos ? Remote::hydra : Remote::prterun;
+    if (kind == Remote::hydra || name.find("prterun") != std::string::npos) return true;
+  }
+  return false;
+}
+
+void add(Words& words, std::initializer_list<std::string> more) {
+  words.insert(words.end(), more.begin(), more.end());
+}
+
+const char* binding_of(const Command& command) {
+  switch (command.binding.binding) {
+    case topo::Binding::core:
+      return "core";
+    case topo::Binding::numa:
+      return "numa";
+    default:
+      return "none";
+  }
+}
+
+// What launchers have no option for, or one that holds for all programs, is told to env.
+void add_env(Words& words, const Program& program, bool with_folder, bool with_variables) {
+  const bool folder = with_folder && !program.folder.empty();
+  const bool variables = with_variables && !program.variables.empty();
+  if (!folder && !variables) return;
+  words.emplace_back("env");
+  if (folder) words.push_back("--chdir=" + program.folder);
+  if (!variables) return;
+  for (const Variable& v : program.variables) words.push_back(v.first + "=" + v.second);
+}
+
+Words hydra_words(const Command& command, const RemoteLauncher& launcher) {
+  Words words{launcher.path};
+  if (!launcher.shell.empty()) add(words, {"-launcher", "ssh", "-launcher-exec", launcher.shell});
+  add(words, {"-hosts", listed(command.hosts)});
+  if (command.tag_output) words.emplace_back("-prepend-rank");
+  if (command.binding_asked) add(words, {"-bind-to", binding_of(command)});
+  for (const Variable& v : command.variables) add(words, {"-genv", v.first, v.second});
+  bool first = true;
+  for (const Program& program : command.programs) {
+    if (!first) words.emplace_back(":");
+    first = false;
+    add(words, {"-n", std::to_string(program.ranks)});
+    for (const Variable& v : program.variables) add(words, {"-env", v.first, v.second});
+    add_env(words, program, true, false);
+    words.insert(words.end(), program.words.begin(), program.words.end());
+  }
+  return words;
+}
+
+// What is true of this host or this shell alone, is the launcher's own business, or has a name that options cannot
+// hold, as functions that shells export have.
+bool stays_here(const std::string& name) {
+  constexpr const char* names[] = {"_", "HOSTNAME", "OLDPWD", "PWD", "SHLVL"};
+  constexpr const char* beginnings[] = {"PMIX_", "PRTE_", "SSH_"};
+  const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+  return !plain || std::any_of(std::begin(names), std::end(names), [&](const char* n) { return name == n; }) ||
+         std::any_of(std::begin(beginnings), std::end(beginnings), [&](const char* b) { return name.starts_with(b); });
+}
+
+// prterun passes on nothing by itself. Each variable is named once, as it does not take two values for one.
+Words exports(const Command& command, const Words& inherited) {
+  constexpr const char* library_path = "LD_LIBRARY_PATH";
+  Words words;
+  const auto given = [&command](const std::string& name) {
+    return std::any_of(command.variables.begin(), command.variables.end(),
+                       [&name](const Variable& v) { return v.first == name; });
+  };
+  for (const std::string& name : inherited) {
+    if (!stays_here(name) && !given(name) && name != library_path) add(words, {"-x", name});
+  }
+  // prterun puts folders of its own in front of it on other hosts, where ranks might find another MPI.
+  if (!given(library_path)) {
+    const char* folders = getenv(library_path);
+    add(words, {"-x", std::string(library_path) + "=" + (folders ? folders : "")});
+  }
+  for (const Variable& v : command.variables) add(words, {"-x", v.first + "=" + v.second});
+  return words;
+}
+
+Words prterun_words(const Command& command, const RemoteLauncher& launcher, const Words& inherited) {
+  // Without its prefix a PRRTE that was moved looks for its daemon where it was built for.
+  Words words{launcher.path, "--prefix", folder_of(folder_of(resolved(launcher.path)))};
+  if (!launcher.shell.empty()) add(words, {"--prtemca", "plm_ssh_agent", launcher.shell});
+  add(words, {"--host", listed(command.hosts)});
+  if (command.tag_output) add(words, {"--output", "tag"});
+  add(words, {"--bind-to", command.binding_asked ? binding_of(command) : "none"});
+  const Words exported = exports(command, inherited);
+  bool first = true;
+  for (const Program& program : command.programs) {
+    if (!first) words.emplace_back(":");
+    first = false;
+    add(words, {"-n", std::to_string(program.ranks)});
+    if (!program.folder.empty()) add(words, {"--wdir", program.folder});
+    // What one program exports may reach the others too, so -x is for what all have alike.
+    words.insert(words.end(), exported.begin(), exported.end());
+    add_env(words, program, false, true);
+    words.insert(words.end(), program.words.begin(), program.words.end());
+  }
+  return words;
+}
+
+[[noreturn]] void become_launcher(const Words& words, Environment& environment) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  execve(arguments[0], arguments.data(), environment.pointers().data());
+  tell({.cause = "cannot start " + base::quoted(words[0]),
+        .error = errno,
+        .remedy = "check that it is a program for this machine (WEFT_REMOTE_LAUNCHER names another)"});
+  _exit(errno == ENOENT ? status_not_found : status_not_started);
+}
+
+// Waits for the launcher until the time is over. Signals from the terminal reach it without us; others are passed on.
+class Supervisor {
+ public:
+  Supervisor() {
+    signal(SIGCHLD, SIG_DFL);  // who started us may have had it ignored: then there were no status to wait for
+    sigemptyset(&signals_);
+    for (int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) sigaddset(&signals_, signal);
+    sigprocmask(SIG_BLOCK, &signals_, &old_mask_);
+  }
+
+  int run(const Words& words, Environment& environment, int64_t timeout_us) {
+    const pid_t parent = getpid();
+    pid_ = fork();
+    if (pid_ == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGTERM);
+      if (getppid() != parent) _exit(status_not_started);
+      sigprocmask(SIG_SETMASK, &old_mask_, nullptr);
+      become_launcher(words, environment);
+    }
+    if (pid_ < 0) {
+      tell({.cause = "cannot start " + base::quoted(words[0]), .error = errno, .remedy = "check ulimit -u"});
+      return status_not_started;
+    }
+    const auto timeout_ns = static_cast<uint64_t>(timeout_us) * 1000;
+    int status = 0;
+    if (wait_until(base::now_ns() + timeout_ns, status)) return status;
+    char seconds[32];
+    snprintf(seconds, sizeof seconds, "%g", static_cast<double>(timeout_us) / 1e6);
+    fprintf(stderr, "weft: mpiexec: the job did not end within %s s (--timeout); the job is ended\n", seconds);
+    kill(pid_, SIGTERM);
+    if (!wait_until(base::now_ns() + grace_ns, status)) {
+      kill(pid_, SIGKILL);
+      waitpid(pid_, nullptr, 0);
+    }
+    return status_timeout;
+  }
+
+ private:
+  // False when the launcher has not ended by then.
+  bool wait_until(uint64_t end_ns, int& status) {
+    for (;;) {
+      int wait_status = 0;
+      if (waitpid(pid_, &wait_status, WNOHANG) == pid_) {
+        status = WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+        return true;
+      }
+      const uint64_t now = base::now_ns();
+      if (now >= end_ns) return false;
+      constexpr uint64_t second = 1'000'000'000;
+      const timespec rest{static_cast<time_t>((end_ns - now) / second), static_cast<long>((end_ns - now) % second)};
+      siginfo_t info{};
+      const int signal = sigtimedwait(&signals_, &info, &rest);
+      if (signal > 0 && signal != SIGCHLD && info.si_code <= 0) kill(pid_, signal);
+    }
+  }
+
+  sigset_t signals_{};
+  sigset_t old_mask_{};
+  pid_t pid_ = -1;
+};
+
+}  // namespace
+
+std::string find_remote_launcher(const std::string& wanted, RemoteLauncher& launcher) {
+  if (!wanted.empty()) {
+    launcher.path = find_program(wanted, "");
+    if (launcher.path.empty()) return "WEFT_REMOTE_LAUNCHER=" + wanted + " is no program that can be started";
+    if (tell_kind(launcher.path, launcher.kind)) return {};
+    return "WEFT_REMOTE_LAUNCHER=" + wanted + " is neither mpiexec.hydra nor prterun";
+  }
+  for (const char* name : {"mpiexec.hydra", "prterun"}) {
+    launcher.path = find_program(name, "");
+    if (!launcher.path.empty() && tell_kind(launcher.path, launcher.kind)) return {};
+  }
+  return "there is neither mpiexec.hydra nor prterun in PATH";
+}
+
+Words translate(const Command& command, const RemoteLauncher& launcher, const Words& inherited) {
+  return launcher.kind == Remote::hydra ? hydra_words(command, launcher) : prterun_words(command, launcher, inherited);
+}
+
+int hand_over(const Command& command) {
+  base::load_known_settings();
+  Command job = command;
+  if (const std::string wrong = spread(job.hosts, job.ranks(), job.oversubscribe); !wrong.empty()) {
+    tell({.cause = wrong});
+    return status_mistake;
+  }
+  if (job.binding.binding == topo::Binding::list) {
+    tell({.cause = "--bind with a list of processors is for ranks on this host alone",
+          .remedy = "use --bind core, numa or none"});
+    return status_mistake;
+  }
+  RemoteLauncher launcher;
+  if (const std::string wrong = find_remote_launcher(boot::remote_launcher(), launcher); !wrong.empty()) {
+    tell({.cause = "cannot start ranks on other hosts (" + listed(job.hosts) + "): " + wrong,
+          .remedy =
+              "install Hydra (Debian: apt-get install mpich) or PRRTE (apt-get install prrte), or name the program "
+              "with WEFT_REMOTE_LAUNCHER; without -hosts all ranks start here"});
+    return status_not_found;
+  }
+  launcher.shell = boot::remote_shell();
+  Environment environment;
+  const Words words = translate(job, launcher, environment.all_names());
+  if (job.timeout_us == 0) become_launcher(words, environment);
+  return Supervisor().run(words, environment, job.timeout_us);
+}
+
+}  // namespace weft::mpiexec

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The hosts of a job as users name them, and how many ranks each gets.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft::mpiexec {
+
+struct Host {
+  std::string name;
+  int ranks = 0;  // at most so many; 0: its share of what is left
+  friend bool operator==(const Host&, const Host&) = default;
+};
+
+// "a,b:4". A host named several times gets the sum, one for each time without a number: lists of batch systems are
+// written so. Empty: taken, otherwise what is wrong.
+[[nodiscard]] std::string parse_hosts(std::string_view text, std::vector<Host>& hosts);
+
+// The same from the text of a file, a host in each line: "a", "b:4" or "b slots=4"; comments from # to the line's end.
+[[nodiscard]] std::string parse_host_file(std::string_view text, std::vector<Host>& hosts);
+[[nodiscard]] std::string read_host_file(const std::string& path, std::vector<Host>& hosts);
+
+// Whether all of them are names of the host whose own name is `own`, localhost among them.
+[[nodiscard]] bool all_are_here(const std::vector<Host>& hosts, const std::string& own);
+
+// Gives each host its number of ranks, which follow each other host by host; hosts that get none are left out. Fails
+// where the hosts' numbers do not suffice, unless `oversubscribe` allows to multiply them.
+[[nodiscard]] std::string spread(std::vector<Host>& hosts, int ranks, bool oversubscribe);
+
+// "a:2,b:4", as every launcher reads it.
+[[nodiscard]] std::string listed(const std::vector<Host>& hosts);
+
+}  // namespace weft::mpiexec
