@@ -177,10 +177,12 @@ class Handover(Case):
         return mpiexec("-hosts", "weft-a,weft-b", *words, stdin=stdin, env={"WEFT_REMOTE_LAUNCHER": path, **env})
 
     def test_status_input_and_environment_pass_through(self):
-        done = self.hand_over("-n", "2", "p", script="echo $WEFT_SPIN,$PMI_RANK,$WEFT_RANK; cat; exit 7", stdin="in",
+        done = self.hand_over("-n", "2", "p", script="cat $2; echo $WEFT_SPIN,$PMI_RANK,$WEFT_RANK; cat; exit 7", stdin="in",
                               WEFT_SPIN="5", PMI_RANK="3", WEFT_RANK="1")
         self.assertEqual((done.returncode, done.stderr), (7, ""))
-        self.assertEqual(done.stdout.splitlines(), ["-hosts weft-a:1,weft-b:1 -n 2 p ", "5,,", "in"])
+        told = done.stdout.splitlines()
+        self.assertRegex(told[0], "^-machinefile /proc/self/fd/[0-9]+ -n 2 p $")
+        self.assertEqual(told[1:], ["weft-a:1", "weft-b:1", "5,,", "in"])
 
     def test_the_remote_shell_is_passed_on(self):
         self.assertIn("-launcher-exec /x/rsh", self.hand_over("p", WEFT_RSH="/x/rsh").stdout)

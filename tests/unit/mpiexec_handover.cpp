@@ -24,7 +24,7 @@ Command parsed(const Words& words) {
 std::string hydra(const Words& words, const std::string& shell = "") {
   std::string line;
   for (const std::string& word :
-       translate(parsed(words), {Remote::hydra, "/p/bin/mpiexec.hydra", shell}, {"HOME", "A"})) {
+       translate(parsed(words), {Remote::hydra, "/p/bin/mpiexec.hydra", "/h", shell}, {"HOME", "A"})) {
     line += (line.empty() ? "" : " ") + word;
   }
   return line;
@@ -32,26 +32,26 @@ std::string hydra(const Words& words, const std::string& shell = "") {
 
 std::string prterun(const Words& words, const Words& inherited = {}, const std::string& shell = "") {
   std::string line;
-  for (const std::string& word : translate(parsed(words), {Remote::prterun, "/p/bin/prterun", shell}, inherited)) {
+  for (const std::string& word : translate(parsed(words), {Remote::prterun, "/p/bin/prterun", "", shell}, inherited)) {
     line += (line.empty() ? "" : " ") + word;
   }
   return line;
 }
 
 TEST(Hydra, RanksAndHosts) {
-  EXPECT_EQ(hydra({"-hosts", "a,b", "-n", "4", "./p", "x"}), "/p/bin/mpiexec.hydra -hosts a:2,b:2 -n 4 ./p x");
+  EXPECT_EQ(hydra({"-hosts", "a,b", "-n", "4", "./p", "x"}), "/p/bin/mpiexec.hydra -machinefile /h -n 4 ./p x");
   EXPECT_EQ(hydra({"-n", "2", "-H", "b:4", "p"}, "/x/rsh"),
-            "/p/bin/mpiexec.hydra -launcher ssh -launcher-exec /x/rsh -hosts b:2 -n 2 p");
+            "/p/bin/mpiexec.hydra -launcher ssh -launcher-exec /x/rsh -machinefile /h -n 2 p");
 }
 
 TEST(Hydra, ProgramsKeepTheirVariablesAndFolders) {
   EXPECT_EQ(hydra({"-hosts", "a,b", "-genv", "G", "1", "-x", "A=b c", "p", ":", "-wdir", "/d", "-n", "3", "q"}),
-            "/p/bin/mpiexec.hydra -hosts a:2,b:2 -genv G 1 -n 1 -env A b c p : -n 3 env --chdir=/d q");
+            "/p/bin/mpiexec.hydra -machinefile /h -genv G 1 -n 1 -env A b c p : -n 3 env --chdir=/d q");
 }
 
 TEST(Hydra, OutputAndBindingWhenAskedFor) {
   EXPECT_EQ(hydra({"-hosts", "a", "-l", "--bind", "numa", "p"}),
-            "/p/bin/mpiexec.hydra -hosts a:1 -prepend-rank -bind-to numa -n 1 p");
+            "/p/bin/mpiexec.hydra -machinefile /h -prepend-rank -bind-to numa -n 1 p");
 }
 
 class Prterun : public testing::Test {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpiexec/handover.hpp"
 
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -82,10 +83,21 @@ void add_env(Words& words, const Program& program, bool with_folder, bool with_v
   for (const Variable& v : program.variables) words.push_back(v.first + "=" + v.second);
 }
 
+// The hosts in a file without a name, which lasts as long as it is open. Intel's Hydra takes numbers of ranks from
+// nowhere else. -1 and errno when there can be none.
+int make_hosts_file(const std::vector<Host>& hosts) {
+  std::string text;
+  for (const Host& host : hosts) text += host.name + ":" + std::to_string(host.ranks) + "\n";
+  const int fd = memfd_create("weft-hosts", 0);
+  if (fd < 0) return fd;
+  if (write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size())) return -1;
+  return fd;
+}
+
 Words hydra_words(const Command& command, const RemoteLauncher& launcher) {
   Words words{launcher.path};
   if (!launcher.shell.empty()) add(words, {"-launcher", "ssh", "-launcher-exec", launcher.shell});
-  add(words, {"-hosts", listed(command.hosts)});
+  add(words, {"-machinefile", launcher.hosts_file});
   if (command.tag_output) words.emplace_back("-prepend-rank");
   if (command.binding_asked) add(words, {"-bind-to", binding_of(command)});
   for (const Variable& v : command.variables) add(words, {"-genv", v.first, v.second});
@@ -266,6 +278,14 @@ int hand_over(const Command& command) {
               "install Hydra (Debian: apt-get install mpich) or PRRTE (apt-get install prrte), or name the program "
               "with WEFT_REMOTE_LAUNCHER; without -hosts all ranks start here"});
     return status_not_found;
+  }
+  if (launcher.kind == Remote::hydra) {
+    const int fd = make_hosts_file(job.hosts);
+    if (fd < 0) {
+      tell({.cause = "cannot write the hosts down for Hydra", .error = errno, .remedy = "check ulimit -n"});
+      return status_not_started;
+    }
+    launcher.hosts_file = "/proc/self/fd/" + std::to_string(fd);
   }
   launcher.shell = boot::remote_shell();
   Environment environment;

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""mpiexec --hosts on two hosts (hosts.sh), once for each launcher it hands jobs to. LAUNCH_BIN: the folder of mpiexec; WHERE: the
+program of where.c; HYDRA, INTEL_HYDRA, PRTERUN: the launchers."""
+import os
+import pathlib
+import subprocess
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+MPIEXEC = os.path.join(os.environ["LAUNCH_BIN"], "mpiexec")
+WHERE = os.environ["WHERE"]
+
+
+def launcher(variable):
+    path = os.environ.get(variable, "")
+    return unittest.skipUnless(os.access(path, os.X_OK), f"{variable} names no launcher that is here")
+
+
+class Hosts:
+    """The tests, for the launcher that the environment variable VARIABLE names."""
+
+    def run_on_hosts(self, *words, stdin="", **settings):
+        environment = {"WEFT_REMOTE_LAUNCHER": os.environ[self.VARIABLE], "WEFT_RSH": str(HERE / "rsh"), "WEFT_SPIN": "0",
+                       "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **settings}
+        done = subprocess.run([str(HERE / "hosts.sh"), "2", MPIEXEC, *words], input=stdin, capture_output=True, text=True,
+                              timeout=60, env={**os.environ, **environment})
+        if done.returncode == 77:
+            raise unittest.SkipTest(done.stderr.strip())
+        return done
+
+    def lines(self, *words, **more):
+        done = self.run_on_hosts(*words, **more)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return sorted(line for line in done.stdout.splitlines() if line)
+
+    def test_ranks_variables_folders_and_input_find_their_hosts(self):
+        self.assertEqual(self.lines("--hosts", "h2,h1:1", "-n", "2", WHERE, ":", WHERE), ["0 h2", "1 h2", "2 h1"])
+        script = 'echo "$(hostname) $A,$B,$WEFT_MAILBOX_LIMIT,$GIVEN $(pwd)"'
+        self.assertEqual(self.lines("--hosts", "h1,h2", "-genv", "A", "1", "-x", "B=2 3", "sh", "-c", script, ":", "-wdir", "/usr",
+                                    "sh", "-c", script, WEFT_MAILBOX_LIMIT="64", GIVEN="a;b"),
+                         [f"h1 1,2 3,64,a;b {os.getcwd()}", "h2 1,,64,a;b /usr"])
+        self.assertEqual(self.lines("--hosts", "h2", "head", "-n", "2", stdin="one\ntwo\n"), ["one", "two"])
+
+
+@launcher("HYDRA")
+class Hydra(Hosts, unittest.TestCase):
+    VARIABLE = "HYDRA"
+
+    def test_output_status_and_time(self):
+        self.assertEqual(self.lines("--hosts", "h1,h2", "-n", "2", "-l", "hostname"), ["[0] h1", "[1] h2"])
+        self.assertEqual(self.run_on_hosts("--hosts", "h1,h2", "-n", "2", "sh", "-c", "exit 7").returncode, 7)
+        done = self.run_on_hosts("--hosts", "h1,h2", "-n", "2", "--timeout", "1", "sleep", "50")
+        self.assertEqual(done.returncode, 124)
+        self.assertIn("did not end within 1 s", done.stderr)
+
+
+@launcher("INTEL_HYDRA")
+class IntelHydra(Hosts, unittest.TestCase):
+    VARIABLE = "INTEL_HYDRA"
+
+
+@launcher("PRTERUN")
+class Prterun(Hosts, unittest.TestCase):
+    VARIABLE = "PRTERUN"
+
+
+if __name__ == "__main__":
+    unittest.main()
