@@ -565,6 +565,29 @@ class Tool(Case):
         for name in re.findall(r"^(WEFT_\w+)", self.weft("info", "--all").stdout, re.M):
             self.assertIn(f".B {name}\n", page)
 
+    def test_networks_and_why_they_are_not_used(self):
+        done = self.weft("info", "net", WEFT_NETWORKS="240.0.0.0/8")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("there is no address that may be used", done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^  127\.0\.0\.1/8 +lo +not used: outside WEFT_NETWORKS$")
+        self.assertRegex(done.stdout, r"(?m)^  WEFT_NETWORKS +240\.0\.0\.0/8$")
+        done = self.weft("info", "net", WEFT_LIBFABRIC="/nowhere/libfabric.so")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, "libfabric cannot be loaded: /nowhere/libfabric.so: .*\nA job on several hosts cannot start")
+
+    def test_providers_and_why_they_are_not_chosen(self):
+        done = self.weft("info", "net", WEFT_NETWORKS="127.0.0.0/8")
+        if "libfabric cannot be loaded" in done.stdout:
+            self.skipTest("there is no libfabric here")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(len(re.findall(r"(?m)^  [\w;]+ +chosen, at 127\.0\.0\.1", done.stdout)), 1, done.stdout)
+        self.assertIn("the loopback is the only address", done.stdout)
+        done = self.weft("info", "net", WEFT_NETWORKS="127.0.0.0/8", WEFT_OFI_PROVIDER="carrier-pigeon")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"(?m)^  carrier-pigeon +not here: ")
+        self.assertRegex(done.stdout, r"(?m)^  tcp +not asked: WEFT_OFI_PROVIDER names another$")
+        self.assertNotIn("chosen, at", done.stdout)
+
     def test_topology_and_version(self):
         self.assertRegex(self.weft("info", "--topo").stdout, rf"processors {len(CPUS)} ")
         self.assertRegex(self.weft("version").stdout, r"^weft \d+\.\d+")

@@ -43,14 +43,27 @@ TEST(Networks, SayWhatIsNone) {
 }
 
 TEST(Networks, TheLoopbackIsTriedLast) {
-  const std::vector<in_addr> addresses = candidate_addresses({});
+  const std::vector<LocalAddress> addresses = local_addresses({});
   ASSERT_FALSE(addresses.empty());
   bool loopback = false;
-  for (in_addr address : addresses) {
-    const bool local = (ntohl(address.s_addr) >> 24) == 127;
-    EXPECT_TRUE(local || !loopback) << "after the loopback";
-    loopback = loopback || local;
+  for (const LocalAddress& local : addresses) {
+    if (!local.usable()) continue;
+    const bool is_loopback = (ntohl(local.address.s_addr) >> 24) == 127;
+    EXPECT_EQ(is_loopback, local.use == Use::loopback);
+    EXPECT_TRUE(is_loopback || !loopback) << "after the loopback";
+    loopback = loopback || is_loopback;
+    if (text_of(local.address) == "127.0.0.1") {
+      EXPECT_EQ(local.bits, 8);
+    }
   }
+}
+
+TEST(Networks, AddressesOfOthersAreSeenAndNotUsable) {
+  Networks networks;
+  ASSERT_EQ(networks.parse("240.0.0.0/8"), "");  // reserved: of no host
+  const std::vector<LocalAddress> addresses = local_addresses(networks);
+  EXPECT_EQ(addresses.size(), local_addresses({}).size());
+  for (const LocalAddress& local : addresses) EXPECT_FALSE(local.usable()) << text_of(local.address);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ namespace weft::tool {
 using Words = std::vector<std::string>;
 
 int info(const Words& words);
+int info_net();  // a part of info
 int order(const Words& words);
 
 }  // namespace weft::tool

@@ -120,6 +120,7 @@ void show_paths(int ranks) {
 int info(const Words& words) {
   bool all = false;
   bool paths = false;
+  if (words.size() == 1 && words[0] == "net") return info_net();
   for (const std::string& word : words) {
     if (word == "--all")
       all = true;
@@ -130,7 +131,7 @@ int info(const Words& words) {
     else if (word == "--man")
       return write_manual(), 0;
     else {
-      fprintf(stderr, "weft: info does not know %s: it takes --all, --paths, --topo or --man\n",
+      fprintf(stderr, "weft: info does not know %s: it takes --all, --paths, --topo, --man or net\n",
               base::quoted(word).c_str());
       return 2;
     }

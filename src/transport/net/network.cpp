@@ -7,6 +7,7 @@
 #include <net/if.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -39,6 +40,13 @@ bool parse_range(std::string_view text, uint32_t& address, uint32_t& mask) {
   return true;
 }
 
+Use use_of(unsigned flags, bool allowed) {
+  if ((flags & IFF_UP) == 0) return Use::down;
+  if (!allowed) return Use::not_allowed;
+  if ((flags & IFF_LOOPBACK) != 0) return Use::loopback;
+  return (flags & IFF_POINTOPOINT) != 0 || (flags & IFF_RUNNING) == 0 ? Use::point_to_point : Use::between_hosts;
+}
+
 }  // namespace
 
 std::string Networks::parse(std::string_view text) {
@@ -61,30 +69,20 @@ bool Networks::allow(in_addr address) const {
          std::any_of(ranges_.begin(), ranges_.end(), [a](const Range& r) { return (a & r.mask) == r.address; });
 }
 
-std::vector<in_addr> candidate_addresses(const Networks& networks) {
+std::vector<LocalAddress> local_addresses(const Networks& networks) {
   ifaddrs* all = nullptr;
   if (getifaddrs(&all) != 0) return {};
-  struct Candidate {
-    int order;
-    in_addr address;
-  };
-  std::vector<Candidate> candidates;
+  std::vector<LocalAddress> addresses;
   for (const ifaddrs* i = all; i != nullptr; i = i->ifa_next) {
-    if (i->ifa_addr == nullptr || i->ifa_addr->sa_family != AF_INET || (i->ifa_flags & IFF_UP) == 0) continue;
+    if (i->ifa_addr == nullptr || i->ifa_addr->sa_family != AF_INET) continue;
     const in_addr address = reinterpret_cast<const sockaddr_in*>(i->ifa_addr)->sin_addr;
-    if (!networks.allow(address)) continue;
-    const bool running = (i->ifa_flags & IFF_RUNNING) != 0;
-    const int order = (i->ifa_flags & IFF_LOOPBACK) != 0                  ? 2
-                      : (i->ifa_flags & IFF_POINTOPOINT) != 0 || !running ? 1
-                                                                          : 0;
-    candidates.push_back({order, address});
+    const auto* mask = reinterpret_cast<const sockaddr_in*>(i->ifa_netmask);
+    const int bits = mask != nullptr ? std::popcount(mask->sin_addr.s_addr) : 32;
+    addresses.push_back({address, bits, i->ifa_name, use_of(i->ifa_flags, networks.allow(address))});
   }
   freeifaddrs(all);
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.order < b.order; });
-  std::vector<in_addr> addresses;
-  addresses.reserve(candidates.size());
-  for (const Candidate& c : candidates) addresses.push_back(c.address);
+  std::stable_sort(addresses.begin(), addresses.end(),
+                   [](const LocalAddress& a, const LocalAddress& b) { return a.use < b.use; });
   return addresses;
 }
 
@@ -94,16 +92,24 @@ std::string text_of(in_addr address) {
   return text;
 }
 
-std::vector<in_addr> allowed_addresses() {
+Networks networks_of_setting() {
   Networks networks;
   if (const std::string wrong = networks.parse(networks_setting.value()); !wrong.empty()) {
     base::die({.cause = "WEFT_NETWORKS: " + wrong, .remedy = "see ip addr for the addresses of this host"});
   }
-  std::vector<in_addr> addresses = candidate_addresses(networks);
+  return networks;
+}
+
+std::vector<in_addr> allowed_addresses() {
+  const Networks networks = networks_of_setting();
+  std::vector<in_addr> addresses;
+  for (const LocalAddress& local : local_addresses(networks)) {
+    if (local.usable()) addresses.push_back(local.address);
+  }
   if (addresses.empty()) {
     base::die({.cause = std::string("this host has no IPv4 address") +
                         (networks.named() ? " in WEFT_NETWORKS=" + std::string(networks_setting.value()) : ""),
-               .remedy = "see ip addr, and name the networks between the hosts with WEFT_NETWORKS"});
+               .remedy = "see weft info net, and name the networks between the hosts with WEFT_NETWORKS"});
   }
   return addresses;
 }

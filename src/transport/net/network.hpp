@@ -27,11 +27,25 @@ class Networks {
   std::vector<Range> ranges_;
 };
 
-// The IPv4 addresses of interfaces that are up, in the order to try: those of networks that reach other hosts first,
-// then point-to-point ones and bridges' own, at last the loopback.
-std::vector<in_addr> candidate_addresses(const Networks& networks);
+// What an address of this host is good for, in the order to try. Those of the last two kinds are not tried.
+enum class Use : uint8_t { between_hosts, point_to_point, loopback, down, not_allowed };
 
-// Those that the setting WEFT_NETWORKS allows. Ends the job with a message when there are none.
+struct LocalAddress {
+  in_addr address;
+  int bits;               // of its network
+  std::string interface;  // for people
+  Use use;
+  bool usable() const { return use < Use::down; }
+};
+
+// The IPv4 addresses of this host in the order to try: those of networks that reach other hosts first, then
+// point-to-point ones and bridges' own, then the loopback; behind them those that may not be used.
+std::vector<LocalAddress> local_addresses(const Networks& networks);
+
+// The networks of the setting WEFT_NETWORKS. Ends the job with a message when it names none.
+Networks networks_of_setting();
+
+// The addresses to try. Ends the job with a message when there are none.
 std::vector<in_addr> allowed_addresses();
 
 std::string text_of(in_addr address);

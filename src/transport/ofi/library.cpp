@@ -20,38 +20,46 @@ constinit base::TextSetting path{
      .subject = base::Subject::start}};
 WEFT_SETTING(path);
 
-[[noreturn]] void die_of_loading(const std::string& why) {
-  base::die(
-      {.cause = "this job has ranks on several hosts, and libfabric, which reaches them, cannot be loaded: " + why,
-       .remedy = "install libfabric 1.17 or newer (Debian: apt-get install libfabric1), or name it with "
-                 "WEFT_LIBFABRIC=/path/to/libfabric.so.1"});
-}
-
+// False when it is not there; then `why_not` says so.
 template <class Function>
-void find(void* handle, const char* name, Function& function) {
+bool find(void* handle, const char* name, Function& function, std::string& why_not) {
   function = reinterpret_cast<Function>(dlsym(handle, name));
-  if (function == nullptr) die_of_loading(std::string("it has no ") + name);
+  if (function == nullptr) why_not = std::string(library_name()) + " has no " + name;
+  return function != nullptr;
 }
 
-Library load() {
-  const char* name = *path.value() != '\0' ? path.value() : file_name;
-  void* handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) die_of_loading(dlerror());
-  Library l;
-  find(handle, "fi_version", l.version);
-  find(handle, "fi_getinfo", l.getinfo);
-  find(handle, "fi_freeinfo", l.freeinfo);
-  find(handle, "fi_dupinfo", l.dupinfo);
-  find(handle, "fi_fabric", l.fabric);
-  find(handle, "fi_strerror", l.strerror);
-  return l;
+bool load(Library& l, std::string& why_not) {
+  void* handle = dlopen(library_name(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    why_not = dlerror();
+    return false;
+  }
+  return find(handle, "fi_version", l.version, why_not) && find(handle, "fi_getinfo", l.getinfo, why_not) &&
+         find(handle, "fi_freeinfo", l.freeinfo, why_not) && find(handle, "fi_dupinfo", l.dupinfo, why_not) &&
+         find(handle, "fi_fabric", l.fabric, why_not) && find(handle, "fi_strerror", l.strerror, why_not);
 }
 
 }  // namespace
 
+const char* library_name() {
+  return *path.value() != '\0' ? path.value() : file_name;
+}
+
+const Library* try_library(std::string& why_not) {
+  static constinit Library loaded{};
+  static constinit bool there = false;
+  if (!there) there = load(loaded, why_not);
+  return there ? &loaded : nullptr;
+}
+
 const Library& library() {
-  static const Library loaded = load();
-  return loaded;
+  std::string why_not;
+  const Library* loaded = try_library(why_not);
+  if (loaded != nullptr) return *loaded;
+  base::die(
+      {.cause = "this job has ranks on several hosts, and libfabric, which reaches them, cannot be loaded: " + why_not,
+       .remedy = "install libfabric 1.17 or newer (Debian: apt-get install libfabric1), or name it with "
+                 "WEFT_LIBFABRIC=/path/to/libfabric.so.1"});
 }
 
 const char* error_text(int64_t error) {

@@ -11,6 +11,8 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
 
+#include <string>
+
 namespace weft::transport::ofi {
 
 struct Library {
@@ -22,8 +24,14 @@ struct Library {
   decltype(&fi_strerror) strerror;
 };
 
-// The library; ends the job with a message where it cannot be loaded. Not for several threads at once.
+// The library, or nullptr and why it cannot be loaded. Not for several threads at once.
+const Library* try_library(std::string& why_not);
+
+// The library; ends the job with a message where it cannot be loaded. Likewise.
 const Library& library();
+
+// Its name as it was asked for: WEFT_LIBFABRIC, or what the loader finds by itself.
+const char* library_name();
 
 // The text of an error that libfabric returned: positive or negative.
 const char* error_text(int64_t error);

@@ -3,7 +3,9 @@
 #include "transport/ofi/provider.hpp"
 
 #include <cstring>
-#include <string>
+#include <iterator>
+#include <set>
+#include <string_view>
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
@@ -19,14 +21,17 @@ constinit base::TextSetting provider_setting{
      .subject = base::Subject::start}};
 WEFT_SETTING(provider_setting);
 
+constexpr uint32_t api = FI_VERSION(1, 17);  // of libfabric, as we use it
+
 // In this order. Of tcp, the provider has endpoints of the kind we need itself from libfabric 1.18 on; before, a
 // utility provider adds them. Others are left out on purpose: udp lost messages, sockets is no longer kept, shm is for
 // one host.
 constexpr const char* providers[] = {"cxi", "verbs;ofi_rxm", "psm3", "efa", "tcp", "tcp;ofi_rxm"};
 
-fi_info* ask_provider(const char* provider, in_addr address) {
+fi_info* ask_provider(const std::string& provider, in_addr address, int& error) {
   const Library& l = library();
   fi_info* hints = l.dupinfo(nullptr);
+  error = -FI_ENOMEM;
   if (hints == nullptr) return nullptr;
   hints->caps = FI_MSG;
   hints->mode = FI_CONTEXT;
@@ -36,32 +41,70 @@ fi_info* ask_provider(const char* provider, in_addr address) {
   hints->domain_attr->av_type = FI_AV_TABLE;
   hints->domain_attr->mr_mode = 0;
   hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS;
-  hints->fabric_attr->prov_name = strdup(provider);
+  hints->fabric_attr->prov_name = strdup(provider.c_str());
   fi_info* found = nullptr;
-  const int error =
-      l.getinfo(FI_VERSION(1, 17), net::text_of(address).c_str(), nullptr, FI_SOURCE | FI_NUMERICHOST, hints, &found);
+  error = l.getinfo(api, net::text_of(address).c_str(), nullptr, FI_SOURCE | FI_NUMERICHOST, hints, &found);
   l.freeinfo(hints);
   return error == 0 ? found : nullptr;
 }
 
 }  // namespace
 
+const char* wanted_provider() {
+  return provider_setting.value();
+}
+
+std::vector<std::string> known_providers() {
+  return {std::begin(providers), std::end(providers)};
+}
+
+std::vector<std::string> offered_providers() {
+  fi_info* all = nullptr;
+  if (library().getinfo(api, nullptr, nullptr, 0, nullptr, &all) != 0) return {};
+  std::set<std::string> names;
+  for (const fi_info* info = all; info != nullptr; info = info->next) {
+    const std::string_view name = info->fabric_attr->prov_name;
+    names.emplace(name.substr(0, name.find(';')));
+  }
+  library().freeinfo(all);
+  return {names.begin(), names.end()};
+}
+
+Choice ask_providers(const std::vector<in_addr>& addresses, Ask extent) {
+  Choice choice;
+  std::vector<std::string> asked = known_providers();
+  if (*wanted_provider() != '\0') asked = {wanted_provider()};
+  for (const std::string& provider : asked) {
+    Answer answer{.provider = provider};
+    for (in_addr address : addresses) {
+      fi_info* found = ask_provider(provider, address, answer.error);
+      if (found == nullptr) continue;
+      answer.works = true;
+      answer.full_name = found->fabric_attr->prov_name;
+      answer.address = address;
+      if (choice.info == nullptr) {
+        choice.info = found;
+      } else {
+        library().freeinfo(found);
+      }
+      break;
+    }
+    choice.answers.push_back(std::move(answer));
+    if (choice.info != nullptr && extent == Ask::until_one_works) break;
+  }
+  return choice;
+}
+
 fi_info* choose_provider() {
   const std::vector<in_addr> addresses = net::allowed_addresses();
-  const char* wanted = provider_setting.value();
+  const Choice choice = ask_providers(addresses, Ask::until_one_works);
+  if (choice.info != nullptr) return choice.info;
   std::string tried;
-  for (const char* provider : providers) {
-    if (*wanted != '\0') provider = wanted;
-    for (in_addr address : addresses) {
-      if (fi_info* found = ask_provider(provider, address)) return found;
-    }
-    tried += std::string(tried.empty() ? "" : ", ") + provider;
-    if (*wanted != '\0') break;
-  }
+  for (const Answer& answer : choice.answers) tried += (tried.empty() ? "" : ", ") + answer.provider;
   std::string at;
   for (in_addr address : addresses) at += (at.empty() ? "" : ", ") + net::text_of(address);
   base::die({.cause = "no provider of libfabric works between the hosts of this job; tried " + tried + " at " + at,
-             .remedy = "look at the output of fi_info, and name a provider with WEFT_OFI_PROVIDER"});
+             .remedy = "look at the output of weft info net, and name a provider with WEFT_OFI_PROVIDER"});
 }
 
 }  // namespace weft::transport::ofi

@@ -2,9 +2,45 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+// Which provider of libfabric carries messages between hosts. What chooses for a job is also what `weft info net`
+// tells.
+
+#include <netinet/in.h>
+
+#include <string>
+#include <vector>
+
 #include "transport/ofi/library.hpp"
 
 namespace weft::transport::ofi {
+
+// What a provider answered that was asked for endpoints of the kind we need, at one address after the other.
+struct Answer {
+  std::string provider;
+  bool works = false;
+  std::string full_name = {};  // of one that works, with its utility provider: "tcp;ofi_rxm" may stand behind "tcp"
+  in_addr address = {};        // where it works
+  int error = 0;               // of libfabric, at the last address
+};
+
+struct Choice {
+  std::vector<Answer> answers;  // in the order of asking; the first that works is chosen
+  fi_info* info = nullptr;  // its description of an endpoint of ours, to be given to freeinfo(); nullptr: none works
+};
+
+enum class Ask : uint8_t { until_one_works, all };
+
+// Asks the provider that WEFT_OFI_PROVIDER names, or those that are known to work, best first.
+Choice ask_providers(const std::vector<in_addr>& addresses, Ask extent);
+
+// The value of WEFT_OFI_PROVIDER; "" when it decides nothing.
+const char* wanted_provider();
+
+// The names of those that ask_providers() asks when no setting decides.
+std::vector<std::string> known_providers();
+
+// The names of all that the library offers, each once, without their utility providers: "tcp" for "tcp;ofi_rxm".
+std::vector<std::string> offered_providers();
 
 // The best provider that works on an address of this host that may be used: its description of an endpoint of ours, to
 // be given to freeinfo(). Ends the job with what was tried when nothing works.

@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// weft info net: what this host offers for messages between hosts, what a job would take of it, and why not the rest.
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/setting.hpp"
+#include "transport/net/network.hpp"
+#include "transport/ofi/provider.hpp"
+#include "weft/commands.hpp"
+
+namespace weft::tool {
+namespace {
+
+namespace net = transport::net;
+namespace ofi = transport::ofi;
+
+const char* what_becomes_of(net::Use use) {
+  switch (use) {
+    case net::Use::between_hosts:
+      return "tried";
+    case net::Use::point_to_point:
+      return "tried after those: point-to-point, or nothing is connected";
+    case net::Use::loopback:
+      return "tried last: reaches this host alone";
+    case net::Use::down:
+      return "not used: its interface is down";
+    default:
+      return "not used: outside WEFT_NETWORKS";
+  }
+}
+
+void show_addresses(const std::vector<net::LocalAddress>& addresses) {
+  puts("Addresses of this host, in the order in which they are tried:");
+  if (addresses.empty()) puts("  (none)");
+  for (const net::LocalAddress& local : addresses) {
+    const std::string network = net::text_of(local.address) + "/" + std::to_string(local.bits);
+    printf("  %-18s %-12s %s\n", network.c_str(), local.interface.c_str(), what_becomes_of(local.use));
+  }
+}
+
+void show_setting(const char* name, const char* otherwise) {
+  for (const base::SettingRow* row : base::all_settings()) {
+    if (std::string(name) != row->text().name) continue;
+    const std::string value = row->shown();
+    printf("  %-18s %s\n", name, value.empty() ? otherwise : value.c_str());
+  }
+}
+
+void show_settings() {
+  puts("\nSettings that decide:");
+  show_setting("WEFT_NETWORKS", "(none): any network may be used");
+  show_setting("WEFT_OFI_PROVIDER", "(none): the first provider that works is taken");
+  show_setting("WEFT_LIBFABRIC", "(none): the loader finds libfabric");
+}
+
+std::string without_utility(const std::string& provider) {
+  return provider.substr(0, provider.find(';'));
+}
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+const char* why_never_chosen(const std::string& provider) {
+  if (provider == "udp") return "it lost messages";
+  if (provider == "sockets") return "it is no longer kept";
+  if (provider == "shm" || provider == "sm2") return "it is for one host";
+  return "not known to work with Weft";
+}
+
+void show_line(const std::string& provider, const std::string& text) {
+  printf("  %-18s %s\n", provider.c_str(), text.c_str());
+}
+
+std::string where_it_works(const ofi::Answer& answer) {
+  return "at " + net::text_of(answer.address) + (answer.full_name == answer.provider ? "" : ", as " + answer.full_name);
+}
+
+// The answers, then what was not asked.
+void show_providers(const ofi::Choice& choice) {
+  const std::vector<std::string> offered = ofi::offered_providers();
+  std::string chosen;
+  for (const ofi::Answer& answer : choice.answers) {
+    if (answer.works && chosen.empty()) {
+      chosen = answer.provider;
+      show_line(answer.provider, "chosen, " + where_it_works(answer));
+    } else if (answer.works) {
+      show_line(answer.provider, "works " + where_it_works(answer) + "; " + chosen + " comes before it");
+    } else if (!has(offered, without_utility(answer.provider))) {
+      show_line(answer.provider, "not here: this libfabric offers none, or finds no device for it");
+    } else {
+      show_line(answer.provider, std::string("does not work at these addresses: ") + ofi::error_text(answer.error));
+    }
+  }
+  const bool decided = *ofi::wanted_provider() != '\0';
+  std::vector<std::string> told;  // what is not to be listed again
+  for (const ofi::Answer& answer : choice.answers) told.push_back(without_utility(answer.provider));
+  for (const std::string& provider : offered) {
+    if (has(told, provider)) continue;
+    show_line(provider, decided ? "not asked: WEFT_OFI_PROVIDER names another"
+                                : std::string("never chosen by itself: ") + why_never_chosen(provider));
+  }
+}
+
+}  // namespace
+
+int info_net() {
+  base::load_settings();
+  const std::vector<net::LocalAddress> addresses = net::local_addresses(net::networks_of_setting());
+  show_addresses(addresses);
+  show_settings();
+  std::vector<in_addr> usable;
+  bool loopback_alone = true;
+  for (const net::LocalAddress& local : addresses) {
+    if (!local.usable()) continue;
+    usable.push_back(local.address);
+    loopback_alone = loopback_alone && local.use == net::Use::loopback;
+  }
+
+  if (usable.empty()) {
+    puts("\nA job on several hosts cannot start here: there is no address that may be used.");
+    return 1;
+  }
+
+  std::string why_not;
+  const ofi::Library* library = ofi::try_library(why_not);
+  if (library == nullptr) {
+    printf(
+        "\nlibfabric cannot be loaded: %s\nA job on several hosts cannot start here: install libfabric 1.17 or newer\n"
+        "(Debian: apt-get install libfabric1), or name it with WEFT_LIBFABRIC.\n",
+        why_not.c_str());
+    return 1;
+  }
+  const uint32_t version = library->version();
+  printf("\nProviders of libfabric %u.%u (%s), in the order in which they are asked:\n", FI_MAJOR(version),
+         FI_MINOR(version), ofi::library_name());
+  const ofi::Choice choice = ofi::ask_providers(usable, ofi::Ask::all);
+  show_providers(choice);
+  if (choice.info == nullptr) {
+    puts("\nA job on several hosts cannot start here: no provider works at an address that may be used.");
+    return 1;
+  }
+  library->freeinfo(choice.info);
+  if (loopback_alone) puts("\nOther hosts cannot be reached: the loopback is the only address that may be used.");
+  return 0;
+}
+
+}  // namespace weft::tool
