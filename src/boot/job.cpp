@@ -243,17 +243,26 @@ int slot_of(int rank) {
   return slot_of_rank.empty() ? rank : slot_of_rank[static_cast<size_t>(rank)];
 }
 
+// The host of each slot, as any number: as the launcher has placed them, or, where it does not say, as all have
+// published.
+std::vector<int> hosts_of_slots(int size) {
+  std::map<std::string, int> named;
+  std::map<int64_t, int> numbered;
+  const ProcessMapping& mapping = space->mapping();
+  std::vector<int> hosts;
+  hosts.reserve(static_cast<size_t>(size));
+  for (int slot = 0; slot < size; ++slot) {
+    hosts.push_back(mapping.known() ? numbered.try_emplace(mapping.node_of(slot), slot).first->second
+                                    : named.try_emplace(record_of_rank(slot).host, slot).first->second);
+  }
+  return hosts;
+}
+
 // Gives every process the rank that WEFT_RANK_REORDER_METHOD wants: `slots` are those of this host, and become ranks.
-// Orders look at all hosts, so every process does.
 void take_order(Job& job, std::vector<int>& slots) {
   const RankOrder method = wanted_rank_order();
   if (method == RankOrder::smp) return;
-  std::map<std::string, int> hosts;
-  std::vector<int> host_of_slot;
-  host_of_slot.reserve(static_cast<size_t>(job.size));
-  for (int slot = 0; slot < job.size; ++slot) {
-    host_of_slot.push_back(hosts.try_emplace(record_of_rank(slot).host, slot).first->second);
-  }
+  const std::vector<int> host_of_slot = hosts_of_slots(job.size);
   std::vector<int> rank_of_slot;
   base::Problem problem;
   if (!reorder(method, host_of_slot, rank_of_slot, problem)) base::die(problem);

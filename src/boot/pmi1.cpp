@@ -11,7 +11,6 @@
 #include <climits>
 
 #include "base/setting.hpp"
-#include "boot/process_mapping.hpp"
 
 namespace weft::boot {
 
@@ -163,7 +162,9 @@ bool Pmi1::end_barrier(bool wait, bool& over) {
 
 bool Pmi1::local_ranks(std::vector<int>& ranks) {
   std::string mapping;
-  return look_up("PMI_process_mapping", mapping) && ranks_on_node_of(rank_, size_, mapping, ranks);
+  if (!look_up("PMI_process_mapping", mapping) || !mapping_.parse(mapping, size_)) return false;
+  ranks = mapping_.ranks_on(mapping_.node_of(rank_));
+  return true;
 }
 
 void Pmi1::finish() {

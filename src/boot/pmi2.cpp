@@ -6,7 +6,6 @@
 
 #include "base/setting.hpp"
 #include "boot/pmi_line.hpp"
-#include "boot/process_mapping.hpp"
 
 namespace weft::boot {
 
@@ -162,7 +161,9 @@ bool Pmi2::attribute(const std::string& key, std::string& value) {
 
 bool Pmi2::local_ranks(std::vector<int>& ranks) {
   std::string mapping;
-  return attribute("PMI_process_mapping", mapping) && ranks_on_node_of(rank_, size_, mapping, ranks);
+  if (!attribute("PMI_process_mapping", mapping) || !mapping_.parse(mapping, size_)) return false;
+  ranks = mapping_.ranks_on(mapping_.node_of(rank_));
+  return true;
 }
 
 void Pmi2::finish() {

@@ -4,13 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace weft::boot {
 namespace {
-
-struct Triple {
-  int node, nodes, ranks;
-};
 
 class Scanner {
  public:
@@ -33,47 +30,48 @@ class Scanner {
   std::string_view rest_;
 };
 
-bool parse(std::string_view mapping, std::vector<Triple>& triples) {
-  Scanner scanner(mapping);
-  if (!scanner.take("(vector")) return false;
-  while (scanner.take(",(")) {
-    Triple t;
-    if (!scanner.number(0, t.node) || !scanner.take(",") || !scanner.number(1, t.nodes) || !scanner.take(",") ||
-        !scanner.number(1, t.ranks) || !scanner.take(")")) {
-      return false;
-    }
-    triples.push_back(t);
-  }
-  return scanner.take(")") && scanner.at_end() && !triples.empty();
-}
-
-// Calls visit(rank, node) for all ranks in order.
-template <class Visit>
-void for_each_rank(const std::vector<Triple>& triples, int size, Visit&& visit) {
-  int rank = 0;
-  while (rank < size) {
-    for (const Triple& t : triples) {
-      for (int n = 0; n < t.nodes && rank < size; ++n) {
-        for (int i = 0; i < t.ranks && rank < size; ++i) visit(rank++, int64_t{t.node} + n);
-      }
-    }
-  }
-}
-
 }  // namespace
 
-bool ranks_on_node_of(int rank, int size, std::string_view mapping, std::vector<int>& ranks) {
-  std::vector<Triple> triples;
-  if (!parse(mapping, triples)) return false;
-  int64_t ours = -1;
-  for_each_rank(triples, size, [&](int r, int64_t node) {
-    if (r == rank) ours = node;
-  });
-  ranks.clear();
-  for_each_rank(triples, size, [&](int r, int64_t node) {
-    if (node == ours) ranks.push_back(r);
-  });
+bool ProcessMapping::parse(std::string_view text, int size) {
+  *this = {};
+  std::vector<Block> blocks;
+  Scanner scanner(text);
+  if (!scanner.take("(vector")) return false;
+  while (scanner.take(",(")) {
+    int node = 0;
+    int nodes = 0;
+    int ranks = 0;
+    if (!scanner.number(0, node) || !scanner.take(",") || !scanner.number(1, nodes) || !scanner.take(",") ||
+        !scanner.number(1, ranks) || !scanner.take(")")) {
+      return false;
+    }
+    blocks.push_back({node, nodes, ranks, turn_});
+    turn_ += std::min<int64_t>(int64_t{nodes} * ranks, size);  // what is beyond the job's ranks does not matter
+  }
+  if (!scanner.take(")") || !scanner.at_end() || blocks.empty()) return false;
+  blocks_ = std::move(blocks);
+  size_ = size;
   return true;
+}
+
+int64_t ProcessMapping::node_of(int rank) const {
+  const int64_t at = rank % turn_;
+  const auto behind = std::upper_bound(blocks_.begin(), blocks_.end(), at,
+                                       [](int64_t r, const Block& block) { return r < block.first; });
+  const Block& block = behind[-1];
+  return block.node + (at - block.first) / block.ranks;
+}
+
+std::vector<int> ProcessMapping::ranks_on(int64_t node) const {
+  std::vector<int> found;
+  for (int64_t start = 0; start < size_; start += turn_) {
+    for (const Block& block : blocks_) {
+      if (node < block.node || node >= block.node + block.nodes) continue;
+      const int64_t first = start + block.first + (node - block.node) * block.ranks;
+      for (int64_t r = first; r < std::min(first + block.ranks, size_); ++r) found.push_back(static_cast<int>(r));
+    }
+  }
+  return found;
 }
 
 bool ranks_of_list(int rank, int size, std::string_view list, std::vector<int>& ranks) {

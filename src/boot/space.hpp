@@ -11,6 +11,7 @@
 
 #include "base/message.hpp"
 #include "boot/environment.hpp"
+#include "boot/process_mapping.hpp"
 
 namespace weft::boot {
 
@@ -38,6 +39,8 @@ class Space {
 
   // The ranks on this host as the launcher placed them, in order; none when it does not say.
   [[nodiscard]] virtual bool local_ranks(std::vector<int>& ranks) = 0;
+  // Where it has placed all of them, once local_ranks() has asked; nothing is known when it does not say so at once.
+  const ProcessMapping& mapping() const { return mapping_; }
 
   virtual void finish() = 0;
   virtual void abort(int status) = 0;
@@ -53,6 +56,7 @@ class Space {
   static std::string key_of(int rank, const std::string& key) { return key + "-" + std::to_string(rank); }
 
   base::Problem problem_;
+  ProcessMapping mapping_;
 };
 
 }  // namespace weft::boot

@@ -28,13 +28,13 @@ namespace {
 
 bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t bytes, int32_t dest, int32_t tag) {
   if (bytes > world.mailbox_limit) return false;
-  Peer& peer = *world.peers[comm.job_rank(dest)].load(std::memory_order_acquire);
+  Peer& peer = *world.peers.find(comm.job_rank(dest));
   if (transport::shm::ShmEndpoint* way = peer.wide.load(std::memory_order_relaxed)) {
     Envelope envelope{context, comm.rank, tag, 0};
     Thread& me = this_thread();
     if (peer.lane_map.mask != 0) {
       envelope.lane = peer.lane_map.lane_of(context, comm.rank, tag);
-      if (!comm.unordered) envelope.stamp = peer.stamps.slot(context).next(me);
+      if (!comm.unordered) envelope.stamp = peer.stamps->slot(context).next(me);
     }
     if (world.design == Design::global) [[unlikely]]
       return write_locked(peer, *way, envelope, buffer, bytes);

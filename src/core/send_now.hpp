@@ -36,7 +36,7 @@ enum class Tried : uint8_t { not_sent, sent, sent_and_attend };
 
 // The peer behind a rank, as far as it is known.
 [[gnu::always_inline]] inline Peer& known_peer(const Comm& comm, int32_t dest) {
-  return *world.peers[comm.job_rank(dest)].load(std::memory_order_acquire);
+  return *world.peers.find(comm.job_rank(dest));
 }
 
 // Sends at most tiny_bytes, from a process that communicates with one thread at a time, to a peer with
@@ -66,7 +66,7 @@ enum class Tried : uint8_t { not_sent, sent, sent_and_attend };
   uint64_t stamp = 0;
   if (peer.lane_map.mask != 0) {
     lane = peer.lane_map.lane_of(comm.lane_seed, tag);
-    StampSlot& slot = peer.stamps.slot(comm.context);
+    StampSlot& slot = peer.stamps->slot(comm.context);
     if (!slot.belongs_to(me)) [[unlikely]]  // nobody's belongs to a thread not known yet
       return Tried::not_sent;
     stamp = slot.next_own();

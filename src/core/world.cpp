@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <mutex>
+#include <utility>
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
@@ -26,7 +27,7 @@
 namespace weft::core {
 
 World world;
-Peer World::stranger;
+constinit Peer PeerTable::stranger;
 
 namespace {
 
@@ -51,6 +52,17 @@ constinit base::IntSetting lane_count{{.name = "WEFT_LANES",
                                       0,
                                       {0, transport::max_lanes}};
 WEFT_SETTING(lane_count);
+
+constexpr const char* connect_names[] = {"first", "start"};
+constinit base::ChoiceSetting connect_setting{
+    {.name = "WEFT_CONNECT",
+     .help = "when a rank makes the way to another: at the first message to it, or to all of them at the start",
+     .subject = base::Subject::start,
+     .change = base::Change::before_start},
+    0,
+    connect_names,
+    2};
+WEFT_SETTING(connect_setting);
 
 transport::shm::ShmTransport* shared_memory = nullptr;
 void* header = nullptr;  // the launcher's view of the job: boot/status.hpp
@@ -139,6 +151,11 @@ void leave_fabric() {
   boot::barrier([] { (void)progress(); });
 }
 
+// For programs in which all talk to all. Each begins behind itself, so that not all ask for the same rank.
+void connect_all() {
+  for (int32_t i = 0; i < world.size; ++i) (void)world.peer((world.rank + i) % world.size);
+}
+
 }  // namespace
 
 void start(bool multiple) {
@@ -150,12 +167,7 @@ void start(bool multiple) {
   world.cpus = own_cpus();
   world.cpu_share = std::clamp(world.job.local_cpus / std::max(world.job.local_ranks, 1), 1, world.cpus);
   world.lane_map = make_lane_map();
-  world.peers = new (std::nothrow) std::atomic<Peer*>[static_cast<size_t>(world.size)];
-  if (world.peers == nullptr) {
-    base::die({.cause = "no memory for a table of " + std::to_string(world.size) + " ranks",
-               .remedy = "free memory on this host"});
-  }
-  for (int32_t r = 0; r < world.size; ++r) world.peers[r].store(&world.stranger, std::memory_order_relaxed);
+  world.peers.open(world.size);
   world.mailbox_limit = static_cast<uint32_t>(mailbox_bytes(world.size));
   open_stamps();
   open_threads();
@@ -177,6 +189,7 @@ void start(bool multiple) {
   map_header();
   boot::set_phase(header, place_here(), boot::Phase::initialised);
   world.running = true;
+  if (connect_setting.value() == 1) connect_all();
 }
 
 void stop() {
@@ -186,14 +199,13 @@ void stop() {
   boot::leave(world.job);
   boot::set_phase(header, place_here(), boot::Phase::finalized);
   munmap(header, header_bytes());
-  for (int32_t rank = 0; rank < world.size; ++rank) {
-    Peer* peer = world.peers[rank];
-    if (peer == &world.stranger) continue;
+  while (Peer* peer = world.last_made) {
+    world.last_made = peer->made_before;
     if (peer->transport == world.host) delete peer->endpoint;
+    delete peer->stamps;
     delete peer;
   }
-  delete[] world.peers;
-  world.peers = nullptr;
+  world.peers.close();
   close_lanes();
   close_threads();
   if (world.host != shared_memory) delete world.host;  // the mock in front of it
@@ -206,20 +218,39 @@ void stop() {
   world.self = nullptr;
 }
 
+void PeerTable::open(int32_t ranks) {
+  bytes_ = static_cast<size_t>(ranks) * sizeof *entries_;
+  void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) {
+    base::die({.cause = "no address space for a table of " + std::to_string(ranks) + " ranks",
+               .error = errno,
+               .remedy = "raise the limit on address space (ulimit -v)"});
+  }
+  (void)madvise(memory, bytes_, MADV_NOHUGEPAGE);  // a peer costs a page here, not 2 MiB
+  entries_ = static_cast<std::atomic<uintptr_t>*>(memory);
+}
+
+void PeerTable::close() {
+  munmap(entries_, bytes_);
+  entries_ = nullptr;
+}
+
 Peer* World::connect(int32_t job_rank) {
   std::lock_guard guard(connect_lock);
-  if (Peer* known = peers[job_rank].load(std::memory_order_relaxed); known != &stranger) return known;
+  if (Peer* known = peers.find(job_rank); known != &PeerTable::stranger) return known;
   auto* made = new Peer;
   made->rank = job_rank;
   const int place = job.place_here(job_rank);
   made->transport = job_rank == rank ? self : place < 0 ? fabric : host;
   made->endpoint = made->transport->connect(place < 0 ? job_rank : place);
   made->lane_map = made->endpoint->lanes();
+  if (made->lane_map.mask != 0) made->stamps = new Stamps;
   if (made->transport == shared_memory) {  // not behind the mock
     made->near = static_cast<transport::shm::ShmEndpoint*>(made->endpoint);
     made->open_way();
   }
-  peers[job_rank].store(made, std::memory_order_release);
+  made->made_before = std::exchange(last_made, made);
+  peers.set(job_rank, made);
   return made;
 }
 

@@ -5,6 +5,7 @@
 // The runtime of one process: who it is, its lanes, its peers, its transports. One object, made by start() and ended by
 // stop(); everything below MPI's objects hangs from it.
 
+#include <cstddef>
 #include <cstdint>
 
 #include "boot/job.hpp"
@@ -28,7 +29,7 @@ struct Peer {
   transport::Endpoint* endpoint = nullptr;
   transport::Transport* transport = nullptr;
   transport::LaneMap lane_map;
-  Stamps stamps;
+  Stamps* stamps = nullptr;  // when the peer has several lanes
   int32_t rank = -1;
   std::atomic<bool> readable = false;  // a direct read of the peer's memory has worked
   std::atomic<bool> writes = true;     // the peer has not failed to write into our memory
@@ -39,12 +40,37 @@ struct Peer {
   Waiting* waiting_last = nullptr;
   Peer* next_waiting = nullptr;  // of the peers with waiting messages
   bool listed = false;           // among them
+  Peer* made_before = nullptr;
 
   void open_way();
   void close_way() {
     open.store(nullptr, std::memory_order_relaxed);
     wide.store(nullptr, std::memory_order_relaxed);
   }
+};
+
+// The peers by job rank. An entry is how far the peer lies from the stranger, who stands for all that are not known
+// yet: so memory that nobody has written to, which costs nothing however large the job, is a table of strangers.
+class PeerTable {
+ public:
+  // Ends the process with a message when there is no address space.
+  void open(int32_t ranks);
+  void close();
+
+  static Peer stranger;  // its way is never open
+
+  Peer* find(int32_t rank) const {  // acquire pairs with the release in set()
+    return reinterpret_cast<Peer*>(reinterpret_cast<uintptr_t>(&stranger) +
+                                   entries_[rank].load(std::memory_order_acquire));
+  }
+  void set(int32_t rank, Peer* peer) {
+    entries_[rank].store(reinterpret_cast<uintptr_t>(peer) - reinterpret_cast<uintptr_t>(&stranger),
+                         std::memory_order_release);
+  }
+
+ private:
+  std::atomic<uintptr_t>* entries_ = nullptr;
+  size_t bytes_ = 0;
 };
 
 // What the process counted.
@@ -82,7 +108,8 @@ struct World {
   int32_t cpu_share = 1;       // the same when the ranks of this host share all evenly
   uint32_t mailbox_limit = 0;  // E0 up to here
   transport::LaneMap lane_map;
-  std::atomic<Peer*>* peers = nullptr;     // by job rank, `stranger` until contacted
+  PeerTable peers;
+  Peer* last_made = nullptr;               // of those contacted, from which made_before leads to the others
   Request* done_send = nullptr;            // what a send that left at once gives its caller
   transport::Transport* host = nullptr;    // the ranks of this host
   transport::Transport* fabric = nullptr;  // those of other hosts; nullptr: there are none
@@ -96,14 +123,12 @@ struct World {
   boot::Job job;
 
   Peer& peer(int32_t job_rank) {
-    Peer* p = peers[job_rank].load(std::memory_order_acquire);  // pairs with the release in connect()
-    return p != &stranger ? *p : *connect(job_rank);
+    Peer* p = peers.find(job_rank);
+    return p != &PeerTable::stranger ? *p : *connect(job_rank);
   }
   Lane& lane_for(const Envelope& e) { return lanes[lane_map.lane_of(e.context, e.source, e.tag)]; }
   int64_t sends_open() const;
   void set_congested(bool on);
-
-  static Peer stranger;  // its way is never open
 
  private:
   Peer* connect(int32_t job_rank);

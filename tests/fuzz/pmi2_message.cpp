@@ -42,7 +42,11 @@ void one(fuzz::Random& random, const std::string& text) {
   const int size = 1 + static_cast<int>(random.below(20));
   const int rank = static_cast<int>(random.below(static_cast<size_t>(size)));
   std::vector<int> ranks;
-  check_ranks(boot::ranks_on_node_of(rank, size, text, ranks), ranks, rank, size);
+  boot::ProcessMapping mapping;
+  const bool mapped = mapping.parse(text, size);
+  FUZZ_CHECK(mapped == mapping.known());
+  if (mapped) ranks = mapping.ranks_on(mapping.node_of(rank));
+  check_ranks(mapped, ranks, rank, size);
   check_ranks(boot::ranks_of_list(rank, size, text, ranks), ranks, rank, size);
 }
 

@@ -45,7 +45,7 @@ NetTransport::NetTransport(std::unique_ptr<Carrier> carrier, const Opening& open
       carrier_(std::move(carrier)) {
   for (uint32_t lane = 0; lane < lanes_.lanes(); ++lane) {
     Port& port = ports_[lane];
-    port.buffers = std::make_unique<Buffer[]>(outgoing_buffers);
+    port.buffers = std::make_unique_for_overwrite<Buffer[]>(outgoing_buffers);
     for (size_t i = 0; i < outgoing_buffers; ++i) give(port, &port.buffers[i]);
   }
   publish_address();

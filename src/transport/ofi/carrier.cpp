@@ -66,7 +66,7 @@ void OfiCarrier::open_port(Port& port, bool sleeps) {
   must("fi_ep_bind (completions)", fi_ep_bind(port.endpoint, &port.completions->fid, FI_TRANSMIT | FI_RECV));
   must("fi_ep_bind (addresses)", fi_ep_bind(port.endpoint, &addresses_->fid, 0));
   must("fi_enable", fi_enable(port.endpoint));
-  port.incoming = std::make_unique<Incoming[]>(incoming_buffers);
+  port.incoming = std::make_unique_for_overwrite<Incoming[]>(incoming_buffers);
   for (size_t i = 0; i < incoming_buffers; ++i) listen(port, &port.incoming[i]);
 }
 

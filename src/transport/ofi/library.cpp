@@ -8,6 +8,7 @@
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "transport/api/memory.hpp"
 
 namespace weft::transport::ofi {
 namespace {
@@ -28,7 +29,15 @@ bool find(void* handle, const char* name, Function& function, std::string& why_n
   return function != nullptr;
 }
 
+// The provider ofi_rxm keeps 16 KiB for each of the many messages that it is ready for, 70 MiB in all, and can be told
+// otherwise by the environment alone. What is set there already stays.
+void save_memory() {
+  setenv("FI_OFI_RXM_BUFFER_SIZE", "2048", 0);
+  setenv("FI_OFI_RXM_MSG_RX_SIZE", "16", 0);
+}
+
 bool load(Library& l, std::string& why_not) {
+  if (minimum_memory()) save_memory();
   void* handle = dlopen(library_name(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     why_not = dlerror();

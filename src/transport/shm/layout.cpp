@@ -7,6 +7,7 @@
 
 #include "base/setting.hpp"
 #include "boot/status.hpp"
+#include "transport/api/memory.hpp"
 
 namespace weft::transport::shm {
 
@@ -59,16 +60,22 @@ constexpr size_t to_pages(size_t bytes) {
   return (bytes + page - 1) / page * page;
 }
 
+// With WEFT_MINIMUM_MEMORY, what nobody has chosen is `least`: the smallest that all paths run with.
+size_t value_of(const base::IntSetting& row, int64_t least) {
+  const bool chosen = row.source() != base::Source::fallback;
+  return static_cast<size_t>(minimum_memory() && !chosen ? least : row.value());
+}
+
 }  // namespace
 
 Layout layout_for(int ranks) {
   Layout layout{};
-  const size_t ring = std::bit_ceil(static_cast<size_t>(ring_bytes.value()));
+  const size_t ring = std::bit_ceil(value_of(ring_bytes, 64 << 10));
   layout.ring_cells_log2 = static_cast<uint32_t>(std::countr_zero(ring / cell_bytes));
   layout.rings_offset = to_pages(sizeof(Control));
   layout.staging_offset = layout.rings_offset + std::max(layout.rings(1), layout.rings(max_lanes));
-  layout.staging_buffer = to_pages(static_cast<size_t>(staging_bytes.value()));
-  layout.staging_buffers = static_cast<int>(staging_buffers.value());
+  layout.staging_buffer = to_pages(value_of(staging_bytes, 8 << 10));
+  layout.staging_buffers = static_cast<int>(value_of(staging_buffers, 16));
   layout.region = layout.staging_offset + layout.staging_buffer * static_cast<size_t>(layout.staging_buffers);
   layout.first_region = to_pages(boot::job_header_bytes(ranks));
   layout.first_heap = layout.first_region + layout.region * static_cast<size_t>(ranks);

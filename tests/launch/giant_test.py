@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Two real ranks of a job that claims to have hundreds of thousands (docs/scale.md). This is the launcher: a server of PMI-1
+that says how the ranks are placed on hosts, and answers for ranks that are not there with what a real one has published. GIANT
+is the program of giant.c. With `--table` it prints what was measured instead of testing it."""
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+import unittest
+
+GIANT = os.environ.get("GIANT", "")
+LAUNCHERS = ("PMI", "PMIX", "OMPI", "SLURM", "WEFT", "PALS", "MPIRUN", "JSM")
+ONE_HOST = "(vector,(0,1,2),(1,21874,32),(21875,1,30))"  # ranks 0 and 1 share a host, all others are elsewhere
+TWO_HOSTS = "(vector,(0,1,1),(1,21874,32),(21875,1,30),(21876,1,1))"  # rank 0 and the last are alone on their hosts
+SIZE = 700000
+
+
+class Server:
+    """A job of `size` ranks, of which `real` are started; `ranks` are what they become in another order of ranks. `mapping` is
+    PMI_process_mapping."""
+
+    def __init__(self, size, real, mapping, **env):
+        self.size, self.real, self.ranks, self.env = size, real, real, env
+        self.values = {"PMI_process_mapping": mapping}
+        self.lock, self.waiting, self.barriers = threading.Lock(), [], 0
+        self.asked = {rank: {} for rank in real}  # by command: requests, and bytes of them and of their answers
+        self.steps = {rank: {} for rank in real}  # what each rank said, and what it had asked for until then
+
+    def run(self, *words):
+        threads, sockets, self.processes = [], [], {}
+        for rank, other in zip(self.real, reversed(self.ranks)):
+            ours, theirs = socket.socketpair()
+            env = {k: v for k, v in os.environ.items() if not k.startswith(LAUNCHERS) or k == "WEFT_LIBFABRIC"}
+            env |= {"PMI_FD": str(theirs.fileno()), "PMI_RANK": str(rank), "PMI_SIZE": str(self.size), **self.env}
+            self.processes[rank] = subprocess.Popen(
+                [GIANT, str(other), *map(str, words)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                text=True, pass_fds=[theirs.fileno()], env=env)
+            theirs.close()
+            sockets.append(ours)
+            threads += [threading.Thread(target=self.serve, args=(ours, rank), daemon=True),
+                        threading.Thread(target=self.listen, args=(rank,), daemon=True)]
+        self.together = threading.Barrier(len(self.real))
+        killer = threading.Timer(60, self.kill)
+        killer.start()
+        for thread in threads:
+            thread.start()
+        errors = "".join(process.stderr.read() for process in self.processes.values())
+        status = [process.wait() for process in self.processes.values()]
+        killer.cancel()
+        for thread in threads:
+            thread.join(5)
+        for sock in sockets:
+            sock.close()
+        for process in self.processes.values():
+            for stream in process.stdin, process.stdout, process.stderr:
+                stream.close()
+        return status, errors
+
+    def kill(self):
+        self.together.abort()
+        for process in self.processes.values():
+            process.kill()
+
+    def listen(self, rank):
+        """A step ends when all real ranks have come to its end."""
+        process = self.processes[rank]
+        for line in process.stdout:
+            name, *rest = line.split()
+            fields = dict(word.split("=") for word in rest if "=" in word)
+            with self.lock:
+                asked = {command: tuple(figures) for command, figures in self.asked[rank].items()}
+            self.steps[rank][name] = {**{k: float(v) for k, v in fields.items()}, "asked": asked}
+            try:
+                self.together.wait(60)
+                if fields:
+                    process.stdin.write("\n")
+                    process.stdin.flush()
+            except (threading.BrokenBarrierError, OSError):
+                break
+        if process.wait() != 0:
+            self.kill()
+
+    def value_of(self, key):
+        """Of a rank that is not there: what a real one says under such a key."""
+        if key not in self.values and (match := re.fullmatch(r"(.*)-(\d+)", key)) and int(match[2]) < self.size:
+            for rank in reversed(self.real):
+                if f"{match[1]}-{rank}" in self.values:
+                    return self.values[f"{match[1]}-{rank}"]
+        return self.values.get(key)
+
+    def answer(self, words):
+        command = words["cmd"]
+        if command == "init":
+            return "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0"
+        if command == "get_maxes":
+            return "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024"
+        if command == "get_my_kvsname":
+            return "cmd=my_kvsname kvsname=giant"
+        if command == "put":
+            self.values[words["key"]] = words["value"]
+            return "cmd=put_result rc=0 msg=success"
+        if command == "get":
+            value = self.value_of(words["key"])
+            return f"cmd=get_result rc=-1 msg={words['key']}" if value is None else f"cmd=get_result rc=0 value={value}"
+        if command == "finalize":
+            return "cmd=finalize_ack"
+        return {"get_appnum": "cmd=appnum appnum=0", "get_universe_size": f"cmd=universe_size size={self.size}"}[command]
+
+    def serve(self, sock, rank):
+        try:
+            for line in sock.makefile("rb", 0):
+                words = dict(word.split("=", 1) for word in line.decode().split())
+                with self.lock:
+                    figures = self.asked[rank].setdefault(words["cmd"], [0, 0])
+                    figures[0] += 1
+                    figures[1] += len(line)
+                    if words["cmd"] == "barrier_in":
+                        self.waiting.append(sock)
+                        if len(self.waiting) == len(self.real):
+                            self.barriers += 1
+                            for each in self.waiting:
+                                each.sendall(b"cmd=barrier_out\n")
+                            self.waiting = []
+                        continue
+                    if words["cmd"] == "abort":
+                        return self.kill()
+                    reply = self.answer(words).encode() + b"\n"
+                    figures[1] += len(reply)
+                sock.sendall(reply)
+        except OSError:
+            pass
+
+    def requests(self, rank, step):
+        return sum(count for count, _ in self.steps[rank][step]["asked"].values())
+
+    def growth(self, rank, step, since="start"):
+        """KiB of a rank's own at the end of a step more than at the end of another."""
+        return self.steps[rank][step]["own"] - self.steps[rank][since]["own"]
+
+
+class Giant(unittest.TestCase):
+    """Bounds are well above what was measured (docs/scale.md) and far below a table of the job's size or a question about
+    every rank."""
+
+    def run_job(self, real, mapping, *words, **env):
+        server = Server(SIZE, real, mapping, **env)
+        status, errors = server.run(*words)
+        self.assertEqual(status, [0, 0], errors)
+        for line in errors.splitlines():
+            self.assertIn("not from a rank of this job", line)  # what was sent to ranks that are not there
+        return server
+
+    def check(self, server):
+        for rank in server.real:
+            self.assertLess(server.requests(rank, "init"), 30)
+            # The library that carries messages between hosts holds most of it, whatever the job.
+            self.assertLess(server.growth(rank, "init"), 24 << 10)
+            self.assertLess(server.growth(rank, "groups", "init"), 1 << 10 if server.real[1] == 1 else 8 << 10)
+
+    def test_ranks_of_one_host(self):
+        self.check(self.run_job((0, 1), ONE_HOST, WEFT_MINIMUM_MEMORY="on"))
+
+    def test_ranks_of_two_hosts(self):
+        self.check(self.run_job((0, SIZE - 1), TWO_HOSTS, WEFT_MINIMUM_MEMORY="on"))
+
+    def test_a_contact_costs_little(self):
+        server = self.run_job((0, SIZE - 1), TWO_HOSTS, "1", "500", WEFT_MINIMUM_MEMORY="on")
+        rank = server.real[0]
+        self.assertLessEqual(server.requests(rank, "contact-500") - server.requests(rank, "contact-1"), 2 * 500)
+        self.assertLess(server.growth(rank, "contact-500", "contact-1"), 500 * 5)  # a page of the table, and the peer
+
+    def test_connecting_at_the_start(self):
+        for choice, least, most in (("first", 0, 30), ("start", 2 * 38, 2 * 39 + 30)):
+            server = Server(40, (0, 39), "(vector,(0,40,1))", WEFT_CONNECT=choice, WEFT_MINIMUM_MEMORY="on")
+            self.assertEqual(server.run(), ([0, 0], ""))
+            for rank in server.real:
+                self.assertIn(server.requests(rank, "init"), range(least, most))
+
+    def test_other_orders_ask_for_no_more(self):
+        # Round robin: rank 0 stays where it is; the only rank of the last host is the last of the first round.
+        last_host = 21876
+        for method, other in (("0", last_host), ("2", last_host)):
+            server = Server(SIZE, (0, SIZE - 1), TWO_HOSTS, WEFT_RANK_REORDER_METHOD=method, WEFT_MINIMUM_MEMORY="on")
+            server.ranks = (0, other)
+            status, errors = server.run()
+            self.assertEqual((status, errors), ([0, 0], ""))
+            for rank in server.real:
+                self.assertLess(server.requests(rank, "init"), 30)
+
+
+def table(contacts):
+    for title, real, mapping in (("one host", (0, 1), ONE_HOST), ("two hosts", (0, SIZE - 1), TWO_HOSTS)):
+        server = Server(SIZE, real, mapping)
+        status, errors = server.run(*contacts)
+        print(f"{title}: status {status} {errors.strip()}")
+        for rank in real:
+            for step, said in server.steps[rank].items():
+                if "own" not in said:
+                    continue
+                asked = " ".join(f"{command}:{count}/{size}B" for command, (count, size) in said["asked"].items())
+                print(f"  rank {rank:6} {step:14} rss {said['rss']:8.0f} own {said['own']:8.0f} KiB "
+                      f"{1000 * said['seconds']:9.2f} ms  {server.requests(rank, step):5} requests  {asked}")
+
+
+if __name__ == "__main__":
+    if "--table" in sys.argv:
+        table([word for word in sys.argv[1:] if word.isdigit()] or ["1", "100", "10000"])
+    else:
+        unittest.main()
