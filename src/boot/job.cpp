@@ -3,6 +3,7 @@
 #include "boot/job.hpp"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <map>
 #include <mutex>
 
@@ -20,6 +22,7 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "boot/environment.hpp"
+#include "boot/notes.hpp"
 #include "boot/pmi1.hpp"
 #include "boot/pmi2.hpp"
 #include "boot/pmix.hpp"
@@ -79,7 +82,7 @@ void end_whole_job(int status) {
 }
 
 void give_size(int fd, int size, size_t (*segment_bytes)(int)) {
-  size_t bytes = std::max(segment_bytes(size), job_header_bytes(size));
+  size_t bytes = std::max(segment_bytes(size), head_bytes(size));
   if (size_segment(fd, bytes)) return;
   if (errno == EINVAL) {
     base::die({.cause = "the ranks of this job do not agree on the size of their shared segment",
@@ -136,88 +139,57 @@ void must(bool done) {
   if (!done) base::die(space->problem());
 }
 
-// The keys of the start. What a rank says of itself: "host/processors"; where a host's segment is: "address/processors
-// of all its ranks".
+// The keys of the start: where a host's segment is ("host/address"), and, where the launcher does not say who shares a
+// host, each rank's host.
 constexpr const char* host_key = "weft-host";
 constexpr const char* segment_key = "weft-segment";
 constexpr const char* secret_key = "weft-secret";
+// In notes. A rank says which processors it may use; the first of the host, how many all of them have.
+constexpr const char* cpus_key = "cpus";
 
-// Which processors we may use: "*" when the list is too long for the launcher.
-std::string record_of(size_t longest) {
-  std::string host = host_identity();
-  std::string cpus = base::shown_cpu_list(base::affinity());
-  if (cpus.empty() || host.size() + 1 + cpus.size() > longest) cpus = "*";
-  return host + "/" + cpus;
-}
-
-struct Record {
+std::string host_of_rank(int rank) {
   std::string host;
-  std::string cpus;
-};
-
-Record record_of_rank(int rank) {
-  std::string text;
-  must(space->get(rank, host_key, text));
-  const size_t slash = text.find('/');
-  if (slash == std::string::npos) {
-    base::die({.cause = "rank " + std::to_string(rank) + " published " + base::quoted(text) + ", which is no host",
+  must(space->get(rank, host_key, host));
+  if (host.find('@') == std::string::npos) {
+    base::die({.cause = "rank " + std::to_string(rank) + " published " + base::quoted(host) + ", which is no host",
                .remedy = "give all ranks the same Weft library"});
   }
-  return {text.substr(0, slash), text.substr(slash + 1)};
+  return host;
 }
 
-std::string shown_host(const Record& record) {
-  return base::quoted(record.host.substr(record.host.find('@') + 1));
+std::string shown_host(const std::string& host) {
+  return base::quoted(host.substr(host.find('@') + 1));
 }
 
-// The ranks of this host. Where the launcher says who they are, a rank looks at the first of them alone, and that one
-// at all; where it does not, every rank looks at every other.
+// Every rank looks at every other.
 std::vector<int> find_here(const Job& job) {
   std::vector<int> here;
-  if (space->local_ranks(here)) return here;
-  here.clear();
   const std::string host = host_identity();
   for (int rank = 0; rank < job.size; ++rank) {
-    if (record_of_rank(rank).host == host) here.push_back(rank);
+    if (host_of_rank(rank) == host) here.push_back(rank);
   }
   return here;
 }
 
-// How many processors the ranks of this host have together.
-int look_at_all(const std::vector<int>& here) {
-  base::CpuSet all;
-  bool known = true;
-  const std::string host = host_identity();
-  for (int rank : here) {
-    const Record record = record_of_rank(rank);
-    if (record.host != host) {
-      base::die({.cause = "the launcher says that ranks " + std::to_string(here.front()) + " and " +
-                          std::to_string(rank) + " are on one host, but they are on " + shown_host({host, {}}) +
-                          " and " + shown_host(record),
-                 .remedy = "run the ranks of a host in one container, or give each container a host of its own in the "
-                           "launcher's list"});
-    }
-    base::CpuSet cpus;
-    known = known && base::parse_cpu_list(record.cpus, cpus).empty();
-    all.add(cpus);
-  }
-  return base::usable_of(known ? all : base::affinity());
-}
-
 // Opens what the first rank of this host published.
 void open_published(Job& job, int first) {
-  std::string address;
-  must(space->get(first, segment_key, address));
-  size_t slash = address.find('/');
-  int64_t cpus = 0;
-  if (slash == std::string::npos || !base::parse_number(address.substr(slash + 1), base::Unit::none, cpus).empty() ||
-      cpus < 1 || cpus > base::CpuSet::capacity) {
+  std::string record;
+  must(space->get(first, segment_key, record));
+  const size_t slash = record.find('/');
+  if (slash == std::string::npos) {
     base::die(
-        {.cause = "rank " + std::to_string(first) + " published " + base::quoted(address) + ", which is no segment",
+        {.cause = "rank " + std::to_string(first) + " published " + base::quoted(record) + ", which is no segment",
          .remedy = "give all ranks the same Weft library"});
   }
-  job.local_cpus = static_cast<int>(cpus);
-  job.segment_fd = open_segment(address.substr(0, slash));
+  const std::string host = record.substr(0, slash);
+  if (host != host_identity()) {
+    base::die({.cause = "the launcher says that ranks " + std::to_string(first) + " and " + std::to_string(job.rank) +
+                        " are on one host, but they are on " + shown_host(host) + " and " + shown_host(host_identity()),
+               .remedy = "run the ranks of a host in one container, or give each container a host of its own in the "
+                         "launcher's list"});
+  }
+  const std::string address = record.substr(slash + 1);
+  job.segment_fd = open_segment(address);
   if (job.segment_fd < 0) {
     base::die({.cause = "rank " + std::to_string(job.rank) + " cannot open the segment of rank " +
                         std::to_string(first) + " (" + base::quoted(address) + ")",
@@ -234,6 +206,158 @@ std::string fresh_secret() {
     base::die({.cause = "the system gives no random numbers for the job's secret", .error = errno, .remedy = ""});
   }
   return base::to_hex({bytes, sizeof bytes});
+}
+
+// What the ranks of this host tell each other, kept until they leave: the first of them publishes for all, where the
+// launcher has said which rank is where.
+struct Here {
+  Notes notes;
+  int ranks = 0;
+  int place = 0;
+  uint32_t turn = 0;         // of the notes: one for each barrier
+  std::string published;     // by the first of us: our record,
+  std::string published_in;  // and the turn in which it was
+  std::string read;          // the record that was looked at last,
+  int read_of = -1;          // of this slot's host,
+  uint32_t read_in = 0;      // as of this turn
+};
+constinit Here* ours = nullptr;
+
+void note(const std::string& key, const std::string& value) {
+  if (ours->notes.write(key, value)) return;
+  base::die({.cause = "no room in the job's shared memory for what a rank publishes",
+             .error = errno,
+             .remedy = "free memory on this host; with very many lanes, set WEFT_LANES to fewer"});
+}
+
+void wait_for(int place, void (*meanwhile)()) {
+  for (int looked = 0; !ours->notes.has_ended(place, ours->turn); ++looked) {
+    meanwhile();
+    constexpr timespec shortly{0, 50000};
+    if (looked < 100) {
+      sched_yield();
+    } else {
+      nanosleep(&shortly, nullptr);
+    }
+  }
+}
+
+// How many processors the ranks of this host have together, as their notes say.
+int usable_by_all() {
+  base::CpuSet all = base::affinity();
+  bool known = true;
+  for (int place = 1; place < ours->ranks; ++place) {
+    wait_for(place, [] {});
+    std::string_view list;
+    base::CpuSet cpus;
+    known = known && find_entry(ours->notes.text(place), cpus_key, list) && base::parse_cpu_list(list, cpus).empty();
+    all.add(cpus);
+  }
+  return base::usable_of(known ? all : base::affinity());
+}
+
+// All ranks of this host have the segment once this is over. Each says which processors it may use, the first how many
+// that is together, and the secret of a job on several hosts.
+void meet_here(Job& job, const std::vector<int>& here) {
+  ours = new Here;
+  ours->ranks = job.local_ranks;
+  ours->place = static_cast<int>(std::lower_bound(here.begin(), here.end(), job.rank) - here.begin());
+  ours->turn = 1;
+  if (!ours->notes.open(job.segment_fd, ours->ranks, ours->place)) die_of_segment("its head cannot be had", errno);
+  if (ours->place == 0) {
+    job.local_cpus = usable_by_all();
+    if (job.local_ranks != job.size) must(space->get(0, secret_key, job.secret));
+    note(cpus_key, std::to_string(job.local_cpus));
+    note(secret_key, job.secret);
+  } else {
+    note(cpus_key, base::shown_cpu_list(base::affinity()));
+  }
+  ours->notes.turn_outward();
+  ours->notes.end_turn(ours->turn);
+  wait_for(0, [] {});
+  std::string_view cpus;
+  std::string_view secret;
+  int64_t count = 0;
+  const std::string_view told = ours->notes.text(0);
+  if (!find_entry(told, cpus_key, cpus) || !base::parse_number(cpus, base::Unit::none, count).empty() || count < 1 ||
+      count > base::CpuSet::capacity || !find_entry(told, secret_key, secret)) {
+    base::die({.cause = "the first rank of this host says nothing of its processors",
+               .remedy = "give all ranks the same Weft library"});
+  }
+  job.local_cpus = static_cast<int>(count);
+  job.secret = secret;
+}
+
+// The first rank of a host speaks for all of it where everybody knows which rank that is.
+bool speaks_for_all() {
+  return ours != nullptr && space->mapping().known();
+}
+
+std::string notes_key(const std::string& turn, size_t piece) {
+  return "weft-notes" + turn + "-" + std::to_string(piece);
+}
+
+// What all ranks of this host have noted, as a record in pieces that the launcher takes: its length, and the record.
+// "*3" says that it is still that of turn 3.
+void publish_notes(void (*meanwhile)()) {
+  ++ours->turn;
+  ours->notes.end_turn(ours->turn);
+  if (ours->place != 0) return;
+  std::string record;
+  for (int place = 0; place < ours->ranks; ++place) {
+    wait_for(place, meanwhile);
+    const std::string_view text = ours->notes.outward_text(place);
+    record.append(std::to_string(text.size())).append(":").append(text);
+  }
+  const std::string turn = std::to_string(ours->turn);
+  if (record == ours->published) return must(space->put(notes_key(turn, 0), "*" + ours->published_in));
+  ours->published = record;
+  ours->published_in = turn;
+  record.insert(0, std::to_string(record.size()) + ":");
+  const size_t most = space->longest_value();
+  for (size_t piece = 0; piece * most < record.size(); ++piece) {
+    must(space->put(notes_key(turn, piece), record.substr(piece * most, most)));
+  }
+}
+
+// Fetches the record of the host whose first rank has this slot.
+std::string fetch_record(int first) {
+  std::string turn = std::to_string(ours->turn);
+  std::string text;
+  must(space->get(first, notes_key(turn, 0), text));
+  if (text.starts_with('*')) {
+    turn = text.substr(1);
+    must(space->get(first, notes_key(turn, 0), text));
+  }
+  std::string_view rest = text;
+  size_t bytes = 0;
+  if (!take_number(rest, bytes)) return {};
+  std::string record(rest);
+  for (size_t piece = 1; record.size() < bytes && !text.empty(); ++piece) {
+    must(space->get(first, notes_key(turn, piece), text));
+    record += text;
+  }
+  return record;
+}
+
+// What the rank with this slot has noted under a key. Who asks for one rank of a host often asks for the next.
+std::string noted(int slot, const std::string& key) {
+  const ProcessMapping& mapping = space->mapping();
+  const std::vector<int> there = mapping.ranks_on(mapping.node_of(slot));
+  if (ours->read_of != there.front() || ours->read_in != ours->turn) {
+    ours->read = fetch_record(there.front());
+    ours->read_of = there.front();
+    ours->read_in = ours->turn;
+  }
+  const auto place = std::lower_bound(there.begin(), there.end(), slot) - there.begin();
+  std::string_view text;
+  std::string_view value;
+  if (!find_note(ours->read, static_cast<int>(place), text) || !find_entry(text, key, value)) {
+    base::die({.cause = "the record of the ranks that share a host with rank " + std::to_string(there.front()) +
+                        " has no " + key + " of rank " + std::to_string(slot),
+               .remedy = "give all ranks the same Weft library and the same WEFT_ settings"});
+  }
+  return std::string(value);
 }
 
 // The launcher's number for each rank where the order of ranks is another than its own; otherwise empty.
@@ -253,7 +377,7 @@ std::vector<int> hosts_of_slots(int size) {
   hosts.reserve(static_cast<size_t>(size));
   for (int slot = 0; slot < size; ++slot) {
     hosts.push_back(mapping.known() ? numbered.try_emplace(mapping.node_of(slot), slot).first->second
-                                    : named.try_emplace(record_of_rank(slot).host, slot).first->second);
+                                    : named.try_emplace(host_of_rank(slot), slot).first->second);
   }
   return hosts;
 }
@@ -287,8 +411,8 @@ Space* new_space(Launcher launcher) {
   }
 }
 
-// Every rank publishes its host. The first rank of each sees that all of them are on its own, and publishes where the
-// others find the segment; it keeps the segment open until they have it, which the last barrier says.
+// The first rank of each host publishes where the others find the segment; it keeps the segment open until they have
+// it. Where the launcher does not say who shares a host, every rank publishes its own before.
 void join_space(Job& job, Offer& offer, size_t (*segment_bytes)(int)) {
   space = new_space(offer.launcher);  // until leave(): abort() may need it at any time
   if (offer.port.empty()) base::set_speaker(offer.rank);
@@ -312,27 +436,28 @@ void join_space(Job& job, Offer& offer, size_t (*segment_bytes)(int)) {
     job.id = id;
     return;
   }
-  must(space->put(host_key, record_of(space->longest_value())));
-  if (job.rank == 0) must(space->put(secret_key, fresh_secret()));
-  must(space->barrier());
-  std::vector<int> here = find_here(job);
+  std::vector<int> here;
+  const bool placed = space->local_ranks(here);
+  const bool all_placed = space->mapping().known() || wanted_rank_order() == RankOrder::smp;
+  if (!placed || !all_placed) {
+    must(space->put(host_key, host_identity()));
+    must(space->barrier());
+    if (!placed) here = find_here(job);
+  }
   job.local_ranks = static_cast<int>(here.size());
   const int first = here.front();
   if (job.rank == first) {
-    job.local_cpus = look_at_all(here);
     job.segment_fd = create_segment(false);
     if (job.segment_fd < 0) die_of_segment("it cannot be created", errno);
-    must(space->put(segment_key, segment_address(job.segment_fd) + "/" + std::to_string(job.local_cpus)));
+    must(space->put(segment_key, host_identity() + "/" + segment_address(job.segment_fd)));
   }
+  if (job.rank == 0) must(space->put(secret_key, fresh_secret()));
   must(space->barrier());
   if (job.rank != first) open_published(job, first);
   give_size(job.segment_fd, job.local_ranks, segment_bytes);
+  meet_here(job, here);
   take_order(job, here);
-  if (job.local_ranks != job.size) {
-    job.here = std::move(here);
-    must(space->get(0, secret_key, job.secret));
-  }
-  must(space->barrier());
+  if (job.local_ranks != job.size) job.here = std::move(here);
 }
 
 }  // namespace
@@ -376,17 +501,21 @@ size_t longest_value() {
 
 void publish(const std::string& key, const std::string& value) {
   std::lock_guard guard(space_lock);
+  if (speaks_for_all()) return note(key, value);
   must(space->put(key, value));
 }
 
 std::string published(int rank, const std::string& key) {
   std::lock_guard guard(space_lock);
+  const int slot = slot_of(rank);
+  if (speaks_for_all()) return noted(slot, key);
   std::string value;
-  must(space->get(slot_of(rank), key, value));
+  must(space->get(slot, key, value));
   return value;
 }
 
 void barrier(void (*meanwhile)()) {
+  if (speaks_for_all()) publish_notes(meanwhile);
   must(space->start_barrier());
   for (bool over = false; !over; meanwhile()) must(space->end_barrier(false, over));
 }
@@ -398,6 +527,9 @@ void leave(Job& /*job*/) {
     space = nullptr;
     delete client;
   }
+  if (ours) ours->notes.close();
+  delete ours;
+  ours = nullptr;
 }
 
 void abort(int status, const char* why) {

@@ -38,8 +38,8 @@ struct Job {
 
 // Joins the job the environment describes; `segment_bytes(ranks)` says how large the shared segment of a host with so
 // many ranks must be (sparse: nothing is reserved by this). Ends the process with a message that names the launcher
-// when one is visible but cannot be spoken to. The segment begins with job_header_bytes(local_ranks) bytes of
-// RankStatus (boot/status.hpp), one for each place; `segment_bytes` counts them.
+// when one is visible but cannot be spoken to. The segment begins with head_bytes(local_ranks) bytes: lines
+// of RankStatus (boot/status.hpp) and notes (boot/notes.hpp), one for each place; `segment_bytes` counts them.
 [[nodiscard]] Job join(size_t (*segment_bytes)(int ranks));
 
 // For jobs on several hosts: values of at most longest_value() characters that a rank publishes under a key, and that

@@ -26,11 +26,12 @@ class Server:
     def __init__(self, size, real, mapping, **env):
         self.size, self.real, self.ranks, self.env = size, real, real, env
         self.values = {"PMI_process_mapping": mapping}
+        self.per_host = max(map(int, re.findall(r",(\d+)\)", mapping)))
         self.lock, self.waiting, self.barriers = threading.Lock(), [], 0
         self.asked = {rank: {} for rank in real}  # by command: requests, and bytes of them and of their answers
         self.steps = {rank: {} for rank in real}  # what each rank said, and what it had asked for until then
 
-    def run(self, *words):
+    def run(self, *words, most_seconds=60):
         threads, sockets, self.processes = [], [], {}
         for rank, other in zip(self.real, reversed(self.ranks)):
             ours, theirs = socket.socketpair()
@@ -44,7 +45,7 @@ class Server:
             threads += [threading.Thread(target=self.serve, args=(ours, rank), daemon=True),
                         threading.Thread(target=self.listen, args=(rank,), daemon=True)]
         self.together = threading.Barrier(len(self.real))
-        killer = threading.Timer(60, self.kill)
+        killer = threading.Timer(most_seconds, self.kill)
         killer.start()
         for thread in threads:
             thread.start()
@@ -75,7 +76,7 @@ class Server:
                 asked = {command: tuple(figures) for command, figures in self.asked[rank].items()}
             self.steps[rank][name] = {**{k: float(v) for k, v in fields.items()}, "asked": asked}
             try:
-                self.together.wait(60)
+                self.together.wait()
                 if fields:
                     process.stdin.write("\n")
                     process.stdin.flush()
@@ -84,8 +85,21 @@ class Server:
         if process.wait() != 0:
             self.kill()
 
+    def record_of_fake(self, turn, piece):
+        """The record of a host whose ranks are not there: each of them says what the first real rank says."""
+        pieces = []
+        while (value := self.values.get(f"weft-notes{turn}-{len(pieces)}-{self.real[0]}")) is not None:
+            pieces.append(value)
+        notes = "".join(pieces).partition(":")[2]
+        length, _, rest = notes.partition(":")
+        notes = self.per_host * f"{length}:{rest[:int(length)]}"
+        record = f"{len(notes)}:{notes}"
+        return record[900 * piece:900 * (piece + 1)]
+
     def value_of(self, key):
         """Of a rank that is not there: what a real one says under such a key."""
+        if key not in self.values and (match := re.fullmatch(r"weft-notes(\d+)-(\d+)-\d+", key)):
+            return self.record_of_fake(int(match[1]), int(match[2]))
         if key not in self.values and (match := re.fullmatch(r"(.*)-(\d+)", key)) and int(match[2]) < self.size:
             for rank in reversed(self.real):
                 if f"{match[1]}-{rank}" in self.values:
@@ -156,7 +170,7 @@ class Giant(unittest.TestCase):
 
     def check(self, server):
         for rank in server.real:
-            self.assertLess(server.requests(rank, "init"), 30)
+            self.assertLess(server.requests(rank, "init"), 20)
             # The library that carries messages between hosts holds most of it, whatever the job.
             self.assertLess(server.growth(rank, "init"), 24 << 10)
             self.assertLess(server.growth(rank, "groups", "init"), 1 << 10 if server.real[1] == 1 else 8 << 10)
@@ -170,11 +184,11 @@ class Giant(unittest.TestCase):
     def test_a_contact_costs_little(self):
         server = self.run_job((0, SIZE - 1), TWO_HOSTS, "1", "500", WEFT_MINIMUM_MEMORY="on")
         rank = server.real[0]
-        self.assertLessEqual(server.requests(rank, "contact-500") - server.requests(rank, "contact-1"), 2 * 500)
+        self.assertLessEqual(server.requests(rank, "contact-500") - server.requests(rank, "contact-1"), 4 * 500)
         self.assertLess(server.growth(rank, "contact-500", "contact-1"), 500 * 5)  # a page of the table, and the peer
 
     def test_connecting_at_the_start(self):
-        for choice, least, most in (("first", 0, 30), ("start", 2 * 38, 2 * 39 + 30)):
+        for choice, least, most in (("first", 0, 20), ("start", 38, 38 + 20)):
             server = Server(40, (0, 39), "(vector,(0,40,1))", WEFT_CONNECT=choice, WEFT_MINIMUM_MEMORY="on")
             self.assertEqual(server.run(), ([0, 0], ""))
             for rank in server.real:
@@ -195,7 +209,7 @@ class Giant(unittest.TestCase):
 def table(contacts):
     for title, real, mapping in (("one host", (0, 1), ONE_HOST), ("two hosts", (0, SIZE - 1), TWO_HOSTS)):
         server = Server(SIZE, real, mapping)
-        status, errors = server.run(*contacts)
+        status, errors = server.run(*contacts, most_seconds=300)
         print(f"{title}: status {status} {errors.strip()}")
         for rank in real:
             for step, said in server.steps[rank].items():

@@ -381,17 +381,18 @@ class UnderPmi1(Server):
         self.tells_where_ranks_are((1,))
 
     def test_without_that_ranks_compare_their_hosts(self):
-        other = "another-boot@otherhost/0-1"
+        other = "another-boot@otherhost"
         results = PmiServer(2, told={0: {"weft-host-1": other}, 1: {"weft-host-0": other}}).run("exchange")
         for rank, (status, out, err) in enumerate(results):
             self.assertEqual((status, err), (0, ""))
             self.assertRegex(out, rf"^{rank}/2 PMI-1 app=0 local=1 ")
 
     def test_a_launcher_that_puts_ranks_of_two_hosts_on_one(self):
-        server = PmiServer(2, values={"PMI_process_mapping": "(vector,(0,1,2))", "weft-host-1": "another-boot@otherhost/0-1"})
+        values = {"PMI_process_mapping": "(vector,(0,1,2))", "weft-segment-0": "another-boot@otherhost/1:2:3:4"}
+        server = PmiServer(2, values=values)
         results = server.run()
-        self.assertNotEqual(results[0][0], 0)
-        self.assertRegex(results[0][2], r'ranks 0 and 1 are on one host, but they are on ".*" and "otherhost".*Remedy')
+        self.assertNotEqual(results[1][0], 0)
+        self.assertRegex(results[1][2], r'ranks 0 and 1 are on one host, but they are on "otherhost" and ".*".*Remedy')
         self.assertEqual(server.aborted, 1)
 
     def test_a_server_that_misbehaves_is_an_error_and_no_hang(self):
@@ -405,7 +406,9 @@ class UnderPmi1(Server):
         self.assertEqual(PmiServer(1, quirks={"init": "cmd=response_to_init pmi_version=1 pmi_subversion=1"}).run()[0][0], 0)
 
     def test_what_is_not_a_segment_is_refused(self):
-        results = PmiServer(2, values={"weft-segment-0": "1:0:0:0/2"}).run()
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            host = re.sub(r"[^A-Za-z0-9._@-]", "_", f"{file.read().strip()}@{socket.gethostname()[:64]}")
+        results = PmiServer(2, values={"weft-segment-0": f"{host}/1:0:0:0"}).run()
         self.assertIn("cannot open the segment of rank 0", results[1][2])
         results = PmiServer(2, values={"weft-segment-0": "nonsense"}).run()
         self.assertIn("which is no segment", results[1][2])

@@ -15,6 +15,7 @@
 
 #include "base/clock.hpp"
 #include "boot/job.hpp"
+#include "boot/notes.hpp"
 #include "boot/status.hpp"
 
 using namespace weft;
@@ -23,7 +24,7 @@ namespace {
 
 size_t segment_bytes(int size) {
   const char* extra = getenv("JOINER_EXTRA");  // lets a rank disagree
-  return boot::job_header_bytes(size) + 65536 + (extra ? static_cast<size_t>(atoi(extra)) : 0);
+  return boot::head_bytes(size) + 65536 + (extra ? static_cast<size_t>(atoi(extra)) : 0);
 }
 
 bool everybody_came(std::atomic<uint32_t>* marks, int ranks) {
@@ -88,7 +89,7 @@ int main(int argc, char** argv) {
   void* segment = mmap(nullptr, segment_bytes(ranks), PROT_READ | PROT_WRITE, MAP_SHARED, job.segment_fd, 0);
   if (segment == MAP_FAILED) return 90;
   boot::set_phase(segment, place, boot::Phase::initialised);
-  auto* marks = reinterpret_cast<std::atomic<uint32_t>*>(static_cast<char*>(segment) + boot::job_header_bytes(ranks));
+  auto* marks = reinterpret_cast<std::atomic<uint32_t>*>(static_cast<char*>(segment) + boot::head_bytes(ranks));
   marks[place].store(static_cast<uint32_t>(place) + 1);
   if (!everybody_came(marks, ranks)) return 91;
   printf("%d/%d %s app=%d local=%d cpus=%d%s\n", job.rank, job.size, boot::name(job.launcher), job.app_number,

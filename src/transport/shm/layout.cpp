@@ -6,7 +6,7 @@
 #include <bit>
 
 #include "base/setting.hpp"
-#include "boot/status.hpp"
+#include "boot/notes.hpp"
 #include "transport/api/memory.hpp"
 
 namespace weft::transport::shm {
@@ -77,7 +77,7 @@ Layout layout_for(int ranks) {
   layout.staging_buffer = to_pages(value_of(staging_bytes, 8 << 10));
   layout.staging_buffers = static_cast<int>(value_of(staging_buffers, 16));
   layout.region = layout.staging_offset + layout.staging_buffer * static_cast<size_t>(layout.staging_buffers);
-  layout.first_region = to_pages(boot::job_header_bytes(ranks));
+  layout.first_region = to_pages(boot::head_bytes(ranks));
   layout.first_heap = layout.first_region + layout.region * static_cast<size_t>(ranks);
   layout.heap = to_pages(static_cast<size_t>(heap_bytes.value()));
   layout.total = layout.first_heap + layout.heap * static_cast<size_t>(ranks);

@@ -5,7 +5,7 @@
 // What lies where in the segment that all ranks of a host share. The segment is a sparse memfd: pages are reserved by
 // whoever touches them first, so a rank that is never contacted costs its control page.
 //
-//   job header (boot/status.hpp) | rank 0 | rank 1 | ... | heap of rank 0 | heap of rank 1 | ...
+//   head (boot/notes.hpp) | rank 0 | rank 1 | ... | heap of rank 0 | heap of rank 1 | ...
 //   rank: control page | ring of lane 0 | ring of lane 1 | ... | staging pool
 //   ring: RingControl | cells
 
