@@ -367,29 +367,33 @@ int slot_of(int rank) {
   return slot_of_rank.empty() ? rank : slot_of_rank[static_cast<size_t>(rank)];
 }
 
-// The host of each slot, as any number: as the launcher has placed them, or, where it does not say, as all have
-// published.
-std::vector<int> hosts_of_slots(int size) {
-  std::map<std::string, int> named;
-  std::map<int64_t, int> numbered;
-  const ProcessMapping& mapping = space->mapping();
-  std::vector<int> hosts;
-  hosts.reserve(static_cast<size_t>(size));
-  for (int slot = 0; slot < size; ++slot) {
-    hosts.push_back(mapping.known() ? numbered.try_emplace(mapping.node_of(slot), slot).first->second
-                                    : named.try_emplace(host_of_rank(slot), slot).first->second);
+// The host of each slot, as any number, of a job on several hosts whose launcher does not say.
+std::vector<int> published_hosts;
+
+int host_of_slot(int slot) {
+  if (published_hosts.empty()) return static_cast<int>(space->mapping().node_of(slot));
+  return published_hosts[static_cast<size_t>(slot)];
+}
+
+void look_at_hosts(const Job& job) {
+  if (job.local_ranks == job.size || space->mapping().known()) return;
+  std::map<std::string, int> numbers;
+  for (int slot = 0; slot < job.size; ++slot) {
+    published_hosts.push_back(numbers.try_emplace(host_of_rank(slot), slot).first->second);
   }
-  return hosts;
 }
 
 // Gives every process the rank that WEFT_RANK_REORDER_METHOD wants: `slots` are those of this host, and become ranks.
 void take_order(Job& job, std::vector<int>& slots) {
   const RankOrder method = wanted_rank_order();
   if (method == RankOrder::smp) return;
-  const std::vector<int> host_of_slot = hosts_of_slots(job.size);
+  std::vector<int> hosts(static_cast<size_t>(job.size), 0);
+  if (job.local_ranks != job.size) {
+    for (int slot = 0; slot < job.size; ++slot) hosts[static_cast<size_t>(slot)] = host_of_slot(slot);
+  }
   std::vector<int> rank_of_slot;
   base::Problem problem;
-  if (!reorder(method, host_of_slot, rank_of_slot, problem)) base::die(problem);
+  if (!reorder(method, hosts, rank_of_slot, problem)) base::die(problem);
   slot_of_rank.resize(rank_of_slot.size());
   for (size_t slot = 0; slot < rank_of_slot.size(); ++slot) {
     slot_of_rank[static_cast<size_t>(rank_of_slot[slot])] = static_cast<int>(slot);
@@ -438,8 +442,8 @@ void join_space(Job& job, Offer& offer, size_t (*segment_bytes)(int)) {
   }
   std::vector<int> here;
   const bool placed = space->local_ranks(here);
-  const bool all_placed = space->mapping().known() || wanted_rank_order() == RankOrder::smp;
-  if (!placed || !all_placed) {
+  const bool all_here = placed && here.size() == static_cast<size_t>(job.size);
+  if (!all_here && !space->mapping().known()) {
     must(space->put(host_key, host_identity()));
     must(space->barrier());
     if (!placed) here = find_here(job);
@@ -456,6 +460,7 @@ void join_space(Job& job, Offer& offer, size_t (*segment_bytes)(int)) {
   if (job.rank != first) open_published(job, first);
   give_size(job.segment_fd, job.local_ranks, segment_bytes);
   meet_here(job, here);
+  look_at_hosts(job);
   take_order(job, here);
   if (job.local_ranks != job.size) job.here = std::move(here);
 }
@@ -512,6 +517,10 @@ std::string published(int rank, const std::string& key) {
   std::string value;
   must(space->get(slot, key, value));
   return value;
+}
+
+int host_of(int rank) {
+  return host_of_slot(slot_of(rank));
 }
 
 void barrier(void (*meanwhile)()) {

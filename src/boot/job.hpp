@@ -48,6 +48,8 @@ struct Job {
 size_t longest_value();
 void publish(const std::string& key, const std::string& value);
 [[nodiscard]] std::string published(int rank, const std::string& key);
+// The host of a rank, as a number that is the same for all ranks of it and for no other. For jobs on several hosts.
+[[nodiscard]] int host_of(int rank);
 void barrier(void (*meanwhile)());
 
 // Says goodbye to the launcher. Collective under PMI-1 and PMI-2.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
+#include "coll/pattern.hpp"
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
 
@@ -12,38 +13,79 @@ namespace plan {
 namespace {
 
 // Round the ring: in each step a rank hands on the block it got in the step before.
-template <class Way>
-void ring(Way& way, const Blocks& all) {
-  const Comm& comm = way.comm();
-  const int32_t size = comm.size;
-  const int32_t to = (comm.rank + 1) % size;
-  const int32_t from = (comm.rank + size - 1) % size;
+template <class Way, class Ranks>
+void ring(Way& way, const Ranks& ranks, const Blocks& all) {
+  const int32_t size = ranks.size;
+  const int32_t to = ranks[(ranks.place + 1) % size];
+  const int32_t from = ranks[(ranks.place + size - 1) % size];
   for (int32_t step = 1; step < size; ++step) {
-    way.receive(all[(comm.rank + size - step) % size], from);
-    way.send(all[(comm.rank + size - step + 1) % size], to);
+    way.receive(all[ranks[(ranks.place + size - step) % size]], from);
+    way.send(all[ranks[(ranks.place + size - step + 1) % size]], to);
     way.fence();
   }
 }
 
-// Bruck's algorithm on packed blocks: the blocks of ranks rank, rank + 1, ... gather in `packed`, twice as many in each
-// of the log2(size) steps.
-template <class Way>
-void bruck(Way& way, const Blocks& all, int64_t block_bytes) {
-  const Comm& comm = way.comm();
-  auto* packed = static_cast<unsigned char*>(way.bytes(block_bytes * comm.size));
-  if (packed == nullptr) return;
-  auto part = [&](int32_t first, int32_t blocks) {
-    return Block{packed + first * block_bytes, blocks * block_bytes, &byte_type};
-  };
-  way.copy(all[comm.rank], part(0, 1));
-  for (int32_t have = 1; have < comm.size;) {
-    const int32_t more = have <= comm.size - have ? have : comm.size - have;
-    way.receive(part(have, more), (comm.rank + have) % comm.size);
-    way.send(part(0, more), (comm.rank + comm.size - have) % comm.size);
+// Bruck's algorithm on packed data: the parts of places place, place + 1, ... gather one behind the other, twice as
+// many in each of the log2(size) steps. part(first, n) is the block for n parts, the first-th after ours being the
+// first of them.
+template <class Way, class Ranks, class Part>
+void bruck(Way& way, const Ranks& ranks, Part&& part) {
+  for (int32_t have = 1; have < ranks.size;) {
+    const int32_t more = have <= ranks.size - have ? have : ranks.size - have;
+    way.receive(part(have, more), ranks[(ranks.place + have) % ranks.size]);
+    way.send(part(0, more), ranks[(ranks.place + ranks.size - have) % ranks.size]);
     way.fence();
     have += more;
   }
-  for (int32_t i = 1; i < comm.size; ++i) way.copy(part(i, 1), all[(comm.rank + i) % comm.size]);
+}
+
+// Blocks of all ranks, packed one behind the other.
+struct Packed {
+  unsigned char* data;
+  int64_t block_bytes;
+
+  Block blocks(int32_t first, int32_t count) const {
+    return {data + first * block_bytes, count * block_bytes, &byte_type};
+  }
+};
+
+template <class Way>
+void among_all(Way& way, const Packed& packed, const Blocks& all) {
+  const Comm& comm = way.comm();
+  way.copy(all[comm.rank], packed.blocks(0, 1));
+  bruck(way, Everybody(comm), [&](int32_t first, int32_t n) { return packed.blocks(first, n); });
+  for (int32_t i = 1; i < comm.size; ++i) way.copy(packed.blocks(i, 1), all[(comm.rank + i) % comm.size]);
+}
+
+// The leaders gather the blocks of their hosts, do the same among themselves with those, and give their hosts all. A
+// host packs its own blocks first, then those of the hosts after it.
+template <class Way>
+void among_hosts(Way& way, const core::Hosts& hosts, const Packed& packed, const Blocks& all) {
+  const int32_t rank = way.comm().rank;
+  const ByHost by_host(hosts);
+  const Team& ours = by_host.ours;
+  auto blocks_before = [&](int32_t h) {  // of the h-th host after ours
+    const int32_t other = (hosts.host + h) % hosts.count();
+    if (h == hosts.count()) return hosts.size();
+    return (hosts.start(other) - hosts.start(hosts.host) + hosts.size()) % hosts.size();
+  };
+  way.copy(all[rank], packed.blocks(ours.place, 1));
+  if (by_host.leads()) {
+    for (int32_t p = 1; p < ours.size; ++p) way.receive(packed.blocks(p, 1), ours[p]);
+    way.fence();
+    bruck(way, by_host.leaders, [&](int32_t first, int32_t n) {
+      const int32_t start = blocks_before(first);
+      return packed.blocks(start, blocks_before(first + n) - start);
+    });
+  } else {
+    way.send(packed.blocks(ours.place, 1), ours[0]);
+    way.fence();
+  }
+  spread(way, ours, packed.blocks(0, hosts.size()), 0);
+  for (int32_t i = 0; i < hosts.size(); ++i) {
+    const int32_t r = hosts.rank_at((hosts.start(hosts.host) + i) % hosts.size());
+    if (r != rank) way.copy(packed.blocks(i, 1), all[r]);
+  }
 }
 
 // Up to this many bytes in all, steps cost more than copies.
@@ -58,9 +100,17 @@ void allgather(Way& way, const Block& mine, const Blocks& all) {
   if (comm.size == 1) return;
   const int64_t block_bytes = all.regular() ? all[0].bytes() : 0;
   if (!all.regular() || block_bytes * comm.size > bruck_limit) {
-    ring(way, all);
-  } else if (block_bytes > 0) {
-    bruck(way, all, block_bytes);
+    if (comm.hosts == nullptr || comm.hosts->consecutive()) return ring(way, Everybody(comm), all);
+    const core::Hosts& hosts = *comm.hosts;  // host by host, so that a block comes to each once
+    return ring(way, Team{comm.size, hosts.start(hosts.host) + hosts.place, hosts.order.data()}, all);
+  }
+  if (block_bytes == 0) return;
+  const Packed packed{static_cast<unsigned char*>(way.bytes(block_bytes * comm.size)), block_bytes};
+  if (packed.data == nullptr) return;
+  if (comm.hosts == nullptr) {
+    among_all(way, packed, all);
+  } else {
+    among_hosts(way, *comm.hosts, packed, all);
   }
 }
 

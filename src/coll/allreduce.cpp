@@ -4,6 +4,7 @@
 
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
+#include "coll/pattern.hpp"
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
 
@@ -63,24 +64,37 @@ constexpr int32_t flat_ranks = 32;
 constexpr int64_t flat_bytes = 4096;
 
 // Recursive doubling. Ranks beyond a power of two fold into their odd neighbours first and get the result last.
-template <class Way>
-void recursive_doubling(const Comm& comm, Partial<Way>& partial) {
+template <class Way, class Ranks>
+void recursive_doubling(const Ranks& ranks, Partial<Way>& partial) {
   int32_t power = 1;
-  while (power <= comm.size / 2) power *= 2;
-  const int32_t folded = comm.size - power;  // pairs (2i, 2i + 1) for i below this
-  const int32_t rank = comm.rank;
-  if (rank < 2 * folded) {
-    if (rank % 2 == 0) return partial.trade(rank + 1);
-    partial.receive(rank - 1);
+  while (power <= ranks.size / 2) power *= 2;
+  const int32_t folded = ranks.size - power;  // pairs (2i, 2i + 1) for i below this
+  const int32_t place = ranks.place;
+  if (place < 2 * folded) {
+    if (place % 2 == 0) return partial.trade(ranks[place + 1]);
+    partial.receive(ranks[place - 1]);
     partial.combine(true);
   }
-  const int32_t place = rank < 2 * folded ? rank / 2 : rank - folded;
+  const int32_t vertex = place < 2 * folded ? place / 2 : place - folded;
   for (int32_t bit = 1; bit < power; bit *= 2) {
-    const int32_t other = place ^ bit;
-    partial.swap_with(other < folded ? 2 * other + 1 : other + folded);
-    partial.combine(other < place);
+    const int32_t other = vertex ^ bit;
+    partial.swap_with(ranks[other < folded ? 2 * other + 1 : other + folded]);
+    partial.combine(other < vertex);
   }
-  if (rank < 2 * folded) partial.send(rank - 1);
+  if (place < 2 * folded) partial.send(ranks[place - 1]);
+}
+
+// Each host reduces to its leader, the leaders do so among themselves, and each sends its host the result.
+template <class Way>
+void among_hosts(const ByHost& by_host, Partial<Way>& partial, void* result) {
+  collect(partial.way, by_host.ours, partial.mine, partial.spare, partial.count, partial.reducer, 0);
+  if (by_host.leads()) {
+    recursive_doubling(by_host.leaders, partial);
+  } else {
+    partial.way.fence();  // our part may still be on its way, and be where the result goes
+    partial.mine = result;
+  }
+  spread(partial.way, by_host.ours, partial.part(partial.mine), 0);
 }
 
 }  // namespace
@@ -96,10 +110,12 @@ void allreduce(Way& way, const void* send, void* receive, int64_t count, const R
   void* spare = way.elements(type, count);
   if (spare == nullptr) return;
   Partial<Way> partial{way, reducer, count, receive, spare};
-  if (crowded() && comm.size <= flat_ranks && count * type.size <= flat_bytes) {
+  if (comm.hosts != nullptr && (reducer.commutative || comm.hosts->consecutive())) {
+    among_hosts(ByHost(*comm.hosts), partial, receive);
+  } else if (crowded() && comm.size <= flat_ranks && count * type.size <= flat_bytes) {
     flat(comm, partial);
   } else {
-    recursive_doubling(comm, partial);
+    recursive_doubling(Everybody(comm), partial);
   }
   if (partial.mine != receive) way.copy(part(partial.mine), part(receive));
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
+#include "coll/pattern.hpp"
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
 
@@ -11,31 +12,57 @@ namespace plan {
 
 namespace {
 
-// Below this, all ranks sign in at rank 0 and are let go by it: every other rank is switched to twice at most, which is
-// what counts when ranks outnumber cores. Beyond, rank 0 would be the bottleneck.
+// Up to so many, all ranks sign in at the first and are let go by it: every other rank is switched to twice at most,
+// which is what counts when ranks outnumber cores. Beyond, the first would be the bottleneck.
 constexpr int32_t flat_limit = 32;
 
-template <class Way>
-void flat(Way& way, const Block& nothing) {
-  const Comm& comm = way.comm();
-  if (comm.rank != 0) {
-    way.send(nothing, 0);
-    way.receive(nothing, 0);
-    return;
-  }
-  for (int32_t r = 1; r < comm.size; ++r) way.receive(nothing, r);
+// Everybody has come when the first one is through; then it lets the others go.
+template <class Way, class Ranks>
+void sign_in(Way& way, const Ranks& ranks, const Block& nothing) {
+  if (ranks.place != 0) return way.send(nothing, ranks[0]);
+  for (int32_t p = 1; p < ranks.size; ++p) way.receive(nothing, ranks[p]);
   way.fence();
-  for (int32_t r = 1; r < comm.size; ++r) way.send(nothing, r);
+}
+template <class Way, class Ranks>
+void let_go(Way& way, const Ranks& ranks, const Block& nothing) {
+  if (ranks.place != 0) return way.receive(nothing, ranks[0]);
+  for (int32_t p = 1; p < ranks.size; ++p) way.send(nothing, ranks[p]);
+}
+
+// The same along a binomial tree; spread() lets go.
+template <class Way>
+void sign_in_by_tree(Way& way, const Team& ranks, const Block& nothing) {
+  int32_t bit = 1;
+  for (; bit < ranks.size && (ranks.place & bit) == 0; bit *= 2) {
+    if (ranks.place + bit < ranks.size) way.receive(nothing, ranks[ranks.place + bit]);
+  }
+  way.fence();
+  if (ranks.place != 0) way.send(nothing, ranks[ranks.place - bit]);
 }
 
 // Round k: a sign to the rank 2^k above, and one from the rank 2^k below.
-template <class Way>
-void dissemination(Way& way, const Block& nothing) {
-  const Comm& comm = way.comm();
-  for (int64_t distance = 1; distance < comm.size; distance *= 2) {
-    way.receive(nothing, static_cast<int32_t>((comm.rank + comm.size - distance) % comm.size));
-    way.send(nothing, static_cast<int32_t>((comm.rank + distance) % comm.size));
+template <class Way, class Ranks>
+void dissemination(Way& way, const Ranks& ranks, const Block& nothing) {
+  for (int64_t distance = 1; distance < ranks.size; distance *= 2) {
+    way.receive(nothing, ranks[static_cast<int32_t>((ranks.place + ranks.size - distance) % ranks.size)]);
+    way.send(nothing, ranks[static_cast<int32_t>((ranks.place + distance) % ranks.size)]);
     way.fence();
+  }
+}
+
+template <class Way>
+void among_hosts(Way& way, const ByHost& by_host, const Block& nothing) {
+  const bool few = by_host.ours.size <= flat_limit;
+  if (few) {
+    sign_in(way, by_host.ours, nothing);
+  } else {
+    sign_in_by_tree(way, by_host.ours, nothing);
+  }
+  if (by_host.leads()) dissemination(way, by_host.leaders, nothing);
+  if (few) {
+    let_go(way, by_host.ours, nothing);
+  } else {
+    spread(way, by_host.ours, nothing, 0);
   }
 }
 
@@ -44,11 +71,16 @@ void dissemination(Way& way, const Block& nothing) {
 template <class Way>
 void barrier(Way& way) {
   const Block nothing{nullptr, 0, &byte_type};
-  if (way.comm().size == 1) return;
-  if (way.comm().size <= flat_limit) {
-    flat(way, nothing);
+  const Comm& comm = way.comm();
+  const Everybody all(comm);
+  if (comm.size == 1) return;
+  if (comm.hosts != nullptr) {
+    among_hosts(way, ByHost(*comm.hosts), nothing);
+  } else if (comm.size <= flat_limit) {
+    sign_in(way, all, nothing);
+    let_go(way, all, nothing);
   } else {
-    dissemination(way, nothing);
+    dissemination(way, all, nothing);
   }
 }
 

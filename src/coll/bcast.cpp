@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
+#include "coll/pattern.hpp"
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
 
@@ -9,22 +10,15 @@ namespace weft::coll {
 
 namespace plan {
 
-// A binomial tree with the root's rank turned to 0: a rank receives from the one without its lowest bit, and sends to
-// those with one bit below that, the largest subtree first.
+// On several hosts to the leaders first, of which the root is one: data cross to each other host once.
 template <class Way>
 void bcast(Way& way, const Block& data, int32_t root) {
-  const int64_t size = way.comm().size;
-  if (size == 1 || data.bytes() == 0) return;
-  const int64_t turned = (way.comm().rank - root + size) % size;
-  int64_t bit = 1;
-  while (bit < size && (turned & bit) == 0) bit *= 2;
-  if (turned != 0) {
-    way.receive(data, static_cast<int32_t>((turned - bit + root) % size));
-    way.fence();
-  }
-  for (bit /= 2; bit > 0; bit /= 2) {
-    if (turned + bit < size) way.send(data, static_cast<int32_t>((turned + bit + root) % size));
-  }
+  const Comm& comm = way.comm();
+  if (comm.size == 1 || data.bytes() == 0) return;
+  if (comm.hosts == nullptr) return spread(way, Everybody(comm), data, root);
+  const ByHost by_host(*comm.hosts, root);
+  if (by_host.leads()) spread(way, by_host.leaders, data, by_host.root_host);
+  spread(way, by_host.ours, data, by_host.leader);
 }
 
 template void bcast(Schedule& way, const Block& data, int32_t root);

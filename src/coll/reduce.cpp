@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <utility>
-
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
+#include "coll/pattern.hpp"
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
 
@@ -11,31 +10,8 @@ namespace weft::coll {
 
 namespace plan {
 
-namespace {
-
-// A binomial tree over the ranks turned so that `top` is 0. A rank's partial result always covers consecutive turned
-// ranks and is the left operand of what its children send, so with top == 0 the order of ranks is kept. Returns which
-// of the two buffers has the result at `top`.
-template <class Way>
-void* tree(Way& way, void* mine, void* spare, int64_t count, const Reducer& reducer, int32_t top) {
-  const int64_t size = way.comm().size;
-  const int64_t turned = (way.comm().rank - top + size) % size;
-  for (int64_t bit = 1; bit < size; bit *= 2) {
-    if ((turned & bit) != 0) {
-      way.send(elements_at(mine, count, reducer), static_cast<int32_t>((turned - bit + top) % size));
-      break;
-    }
-    if (turned + bit >= size) continue;
-    way.receive(elements_at(spare, count, reducer), static_cast<int32_t>((turned + bit + top) % size));
-    way.fence();
-    way.reduce(reducer, mine, spare, count);
-    std::swap(mine, spare);
-  }
-  return mine;
-}
-
-}  // namespace
-
+// A binomial tree; on several hosts one for each, and one of their leaders. The order of ranks is kept where it counts:
+// the trees then begin with the first ranks, and hosts whose ranks alternate do without leaders.
 template <class Way>
 void reduce(Way& way, const void* send, void* receive, int64_t count, const Reducer& reducer, int32_t root) {
   const Comm& comm = way.comm();
@@ -51,8 +27,16 @@ void reduce(Way& way, const void* send, void* receive, int64_t count, const Redu
   void* spare = way.elements(type, count);
   if (spare == nullptr || (!is_root && mine == nullptr)) return;
   if (send != mine) way.copy(part(send), part(mine));
+  // Where the result comes to be.
   const int32_t top = reducer.commutative ? root : 0;
-  const void* result = tree(way, mine, spare, count, reducer, top);
+  if (comm.hosts != nullptr && (reducer.commutative || comm.hosts->consecutive())) {
+    const ByHost by_host(*comm.hosts, top);
+    collect(way, by_host.ours, mine, spare, count, reducer, by_host.leader);
+    if (by_host.leads()) collect(way, by_host.leaders, mine, spare, count, reducer, by_host.root_host);
+  } else {
+    collect(way, Everybody(comm), mine, spare, count, reducer, top);
+  }
+  const void* result = mine;
   if (top != root && comm.rank == top) way.send(part(result), root);
   if (!is_root) return;
   if (top != root) {

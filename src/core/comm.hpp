@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/object.hpp"
+#include "core/hosts.hpp"
 #include "transport/api/transport.hpp"
 
 namespace weft::core {
@@ -22,6 +23,7 @@ struct Group : base::Object {
   int32_t first = 0;  // job rank of r = first + r * stride, when `table` is empty
   int32_t stride = 1;
   std::vector<int32_t> table;
+  std::unique_ptr<const Hosts> hosts;  // found for its first communicator, where hosts make a difference
   base::Object* session = nullptr;  // the session it came from, nullptr in the World model
   int references = 1;               // handles and communicators
   bool predefined = false;
@@ -63,6 +65,7 @@ struct Comm : base::Object {
   bool is_inter() const { return remote != nullptr; }
   int32_t local_size() const { return group->size; }
   std::atomic<uint32_t> schedules{0};  // of collective operations, made on this communicator so far: coll/schedule.hpp
+  const Hosts* hosts = nullptr;  // of an intracommunicator: what its group knows of hosts, nullptr: no difference
   const Neighbours* neighbours = nullptr;  // in its virtual topology, nullptr when it has none
   uint32_t collective_context() const { return context + 1; }
   int32_t job_rank(int32_t r) const {

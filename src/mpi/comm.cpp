@@ -83,6 +83,7 @@ void set_context(Comm& comm, uint32_t context) {
 
 void describe_comm(Comm& comm, uint32_t context, core::Group* group) {
   comm.group = group;
+  comm.hosts = hosts_of(*group);
   comm.rank = group->rank;
   set_context(comm, context);
   address(comm, *group);

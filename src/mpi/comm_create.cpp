@@ -111,6 +111,7 @@ Comm* new_intercomm(const Comm& parent, uint32_t context, const Sides& sides) {
   }
   comm->remote = sides.theirs;
   comm->leads = sides.we_lead;
+  comm->hosts = nullptr;  // its ranks are the other side's
   address(*comm, *sides.theirs);
   if (add_local(*comm)) return comm;
   destroy_comm(comm);

@@ -4,6 +4,7 @@
 #include "mpi/group.hpp"
 
 #include <algorithm>
+#include <mutex>
 
 #include "core/world.hpp"
 #include "mpi/functions.hpp"
@@ -16,6 +17,21 @@ using core::Group;
 void drop(Group* group) {
   if (group == nullptr || group->predefined) return;
   if (std::atomic_ref(group->references).fetch_sub(1, std::memory_order_acq_rel) == 1) base::destroy_object(group);
+}
+
+const core::Hosts* hosts_of(Group& group) {
+  if (core::world.job.one_host() || group.size < 3 || !core::hosts_wanted()) return nullptr;
+  static constinit base::Lock lock;
+  std::lock_guard guard(lock);
+  if (group.hosts == nullptr) {
+    std::vector<int32_t> hosts;
+    hosts.reserve(static_cast<size_t>(group.size));
+    for (int32_t r = 0; r < group.size; ++r) {
+      hosts.push_back(boot::host_of(group.job_rank(r)));
+    }
+    group.hosts = core::find_hosts(group.rank, hosts);
+  }
+  return group.hosts.get();
 }
 
 Group* make_group(std::vector<int32_t>&& job_ranks) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The plans of collective operations for many ranks, in one process: schedules are planned for every rank of a
 // communicator and their steps performed by a simulation, whose sends complete at once, or only when they are received.
+// Ranks are on one host or several, and messages between hosts are counted.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -9,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <random>
 #include <vector>
 
 #include "coll/plan.hpp"
@@ -49,26 +51,84 @@ int64_t joined(int64_t a, int64_t b) {
   const uint32_t hash = static_cast<uint32_t>(a) * power_b + static_cast<uint32_t>(b);
   return static_cast<int64_t>(uint64_t{power_a * power_b} << 32 | hash);
 }
-void join(const coll::Reducer&, const void* in, void* inout, int64_t count) {
+void join(const coll::Reducer& /*self*/, const void* in, void* inout, int64_t count) {
   const auto* a = static_cast<const int64_t*>(in);
   auto* b = static_cast<int64_t*>(inout);
   for (int64_t i = 0; i < count; ++i) b[i] = joined(a[i], b[i]);
 }
+void add(const coll::Reducer& /*self*/, const void* in, void* inout, int64_t count) {
+  const auto* a = static_cast<const int64_t*>(in);
+  auto* b = static_cast<int64_t*>(inout);
+  for (int64_t i = 0; i < count; ++i) b[i] += a[i];
+}
+coll::Reducer reducer_of(void (*function)(const coll::Reducer&, const void*, void*, int64_t), bool commutative) {
+  coll::Reducer reducer;
+  reducer.type = &word;
+  reducer.function = function;
+  reducer.commutative = commutative;
+  return reducer;
+}
+const coll::Reducer joining = reducer_of(join, false);
+const coll::Reducer adding = reducer_of(add, true);
+
 int64_t joined_ranks(int first, int last) {
   int64_t all = sequence_of(static_cast<uint32_t>(first));
   for (int r = first + 1; r <= last; ++r) all = joined(all, sequence_of(static_cast<uint32_t>(r)));
   return all;
 }
 
+// How ranks are placed on hosts. As launchers and orders of ranks do it: neighbours together, dealt in turn, and back and
+// forth; hosts with one rank, two, three and so on; one host with all but the last rank; and at random.
+enum class Layout { one_host, blocks, dealt, folded, growing, lone_last, scattered };
+
+std::vector<int32_t> place(Layout layout, int ranks) {
+  std::vector<int32_t> hosts;
+  std::minstd_rand random(static_cast<unsigned>(ranks));
+  int host = 0;
+  int left = 1;
+  for (int r = 0; r < ranks; ++r) {
+    constexpr int dealt_to = 3;
+    switch (layout) {
+      case Layout::one_host:
+        hosts.push_back(0);
+        break;
+      case Layout::blocks:
+        hosts.push_back(10 - r / 4);
+        break;
+      case Layout::dealt:
+        hosts.push_back(r % dealt_to);
+        break;
+      case Layout::folded:
+        hosts.push_back(r / dealt_to % 2 == 0 ? r % dealt_to : dealt_to - 1 - r % dealt_to);
+        break;
+      case Layout::growing:
+        hosts.push_back(host);
+        if (--left == 0) left = ++host + 1;
+        break;
+      case Layout::lone_last:
+        hosts.push_back(r == ranks - 1 ? 1 : 0);
+        break;
+      case Layout::scattered:
+        hosts.push_back(static_cast<int32_t>(random() % 5));
+        break;
+    }
+  }
+  return hosts;
+}
+
 enum class Sends { complete_at_once, wait_for_receives };
 
 class Simulation {
  public:
-  explicit Simulation(int ranks) {
-    for (int r = 0; r < ranks; ++r) {
+  explicit Simulation(const std::vector<int32_t>& hosts, const coll::Reducer& reducer = joining)
+      : host_of_rank_(hosts), reducer_(reducer) {
+    const auto ranks = static_cast<int32_t>(hosts.size());
+    for (int32_t r = 0; r < ranks; ++r) {
       comms_.push_back(std::make_unique<Comm>());
+      hosts_.push_back(core::find_hosts(r, hosts));
       comms_.back()->rank = r;
       comms_.back()->size = ranks;
+      comms_.back()->hosts = hosts_.back().get();
     }
   }
 
@@ -81,6 +141,7 @@ class Simulation {
     }
     states_.assign(comms_.size(), {});
     messages_.clear();
+    between_hosts_ = 0;
     for (bool moved = true; moved;) {
       moved = false;
       for (size_t r = 0; r < comms_.size(); ++r) moved |= advance(r, sends);
@@ -90,6 +151,9 @@ class Simulation {
     }
     return true;
   }
+
+  // Messages that went from one host to another.
+  int between_hosts() const { return between_hosts_; }
 
   // Messages that nobody received.
   size_t left_over() const {
@@ -105,7 +169,13 @@ class Simulation {
     std::map<size_t, std::deque<Block>> receives;
   };
   struct Message {
+    Block block;  // read when it is sent, or when it is received: as long as the sender waits for that
     std::vector<char> data;
+
+    void read() {
+      data.resize(static_cast<size_t>(block.bytes()));
+      datatype::pack(*block.type, block.count, block.data, 0, data.data(), block.bytes());
+    }
   };
 
   bool advance(size_t rank, Sends sends) {
@@ -115,6 +185,7 @@ class Simulation {
       auto& queue = messages_[{from, rank}];
       while (!posted.empty() && !queue.empty()) {
         const Block to = posted.front();
+        if (sends == Sends::wait_for_receives) queue.front().read();
         EXPECT_EQ(to.bytes(), static_cast<int64_t>(queue.front().data.size()));
         datatype::unpack(*to.type, to.count, to.data, 0, queue.front().data.data(), to.bytes());
         posted.pop_front();
@@ -140,10 +211,10 @@ class Simulation {
     const auto other = static_cast<size_t>(step.rank);
     switch (step.kind) {
       case Step::Kind::send: {
-        Message message;
-        message.data.resize(static_cast<size_t>(step.from.bytes()));
-        datatype::pack(*step.from.type, step.from.count, step.from.data, 0, message.data.data(), step.from.bytes());
+        Message message{.block = step.from, .data = {}};
+        if (sends == Sends::complete_at_once) message.read();
         messages_[{rank, other}].push_back(std::move(message));
+        if (host_of_rank_[rank] != host_of_rank_[other]) ++between_hosts_;
         if (sends == Sends::wait_for_receives) ++state.open;
         return;
       }
@@ -155,13 +226,17 @@ class Simulation {
         EXPECT_EQ(coll::copy_block(step.from, step.to), core::no_error);
         return;
       case Step::Kind::reduce:
-        join({}, step.from.data, step.to.data, step.from.count);
+        reducer_.apply(step.from.data, step.to.data, step.from.count);
         return;
       case Step::Kind::fence:
         return;
     }
   }
 
+  std::vector<int32_t> host_of_rank_;
+  const coll::Reducer& reducer_;
+  int between_hosts_ = 0;
+  std::vector<std::unique_ptr<const core::Hosts>> hosts_;
   std::vector<std::unique_ptr<Comm>> comms_;
   std::vector<std::unique_ptr<Schedule>> schedules_;
   std::vector<State> states_;
@@ -172,12 +247,12 @@ Block words(Values& values) {
   return {values.data(), static_cast<int64_t>(values.size()), &word};
 }
 
-class Plans : public testing::TestWithParam<std::tuple<int, Sends>> {
+class Plans : public testing::TestWithParam<std::tuple<int, Sends, Layout>> {
  protected:
   int ranks() const { return std::get<0>(GetParam()); }
 
-  void run(const char* what, const std::function<void(Schedule&, int)>& plan) {
-    Simulation simulation(ranks());
+  void run(const char* what, const std::function<void(Schedule&, int)>& plan, const coll::Reducer& reducer = joining) {
+    Simulation simulation(place(std::get<2>(GetParam()), ranks()), reducer);
     EXPECT_TRUE(simulation.run(std::get<1>(GetParam()), plan)) << what << " is stuck with " << ranks() << " ranks";
     EXPECT_EQ(simulation.left_over(), 0U) << what;
   }
@@ -233,10 +308,6 @@ TEST_P(Plans, BlocksGoWhereTheyBelong) {
 }
 
 TEST_P(Plans, ReductionsKeepTheOrderOfRanks) {
-  coll::Reducer reducer;
-  reducer.type = &word;
-  reducer.function = join;
-  reducer.commutative = false;
   const auto n = static_cast<size_t>(ranks());
   constexpr int64_t count = 3;
   std::vector<Values> out(n), in(n, Values(count, 0));
@@ -247,7 +318,7 @@ TEST_P(Plans, ReductionsKeepTheOrderOfRanks) {
     reset();
     run("reduce", [&](Schedule& s, int rank) {
       const auto r = static_cast<size_t>(rank);
-      coll::plan::reduce(s, out[r].data(), in[r].data(), count, reducer, root);
+      coll::plan::reduce(s, out[r].data(), in[r].data(), count, joining, root);
     });
     EXPECT_EQ(in[static_cast<size_t>(root)], whole) << "root " << root;
   }
@@ -256,7 +327,7 @@ TEST_P(Plans, ReductionsKeepTheOrderOfRanks) {
     reset();
     run(what, [&](Schedule& s, int rank) {
       const auto r = static_cast<size_t>(rank);
-      plan(s, out[r].data(), in[r].data(), count, reducer);
+      plan(s, out[r].data(), in[r].data(), count, joining);
     });
   };
   to_all("allreduce", coll::plan::allreduce<Schedule>);
@@ -267,11 +338,39 @@ TEST_P(Plans, ReductionsKeepTheOrderOfRanks) {
   for (size_t r = 1; r < n; ++r) EXPECT_EQ(in[r], Values(count, joined_ranks(0, static_cast<int>(r) - 1)));
 }
 
+// Each rank's data once, in any order; in place too.
+TEST_P(Plans, ReductionsThatCommute) {
+  const auto n = static_cast<size_t>(ranks());
+  constexpr int64_t count = 3;
+  std::vector<Values> out(n, Values(count)), in;
+  Values sum(count, 0);
+  for (size_t r = 0; r < n; ++r) {
+    for (size_t i = 0; i < count; ++i) sum[i] += out[r][i] = static_cast<int64_t>((r + 1) * (r + 1) * 1000 + i);
+  }
+  for (bool in_place : {false, true}) {
+    auto reset = [&] { in = in_place ? out : std::vector<Values>(n, Values(count, 0)); };
+    auto sent = [&](size_t r) { return in_place ? in[r].data() : out[r].data(); };
+    for (int root : some_roots()) {
+      reset();
+      auto plan = [&](Schedule& s, int rank) {
+        const auto r = static_cast<size_t>(rank);
+        const bool takes = rank == root;  // the others have no buffer for a result
+        coll::plan::reduce(s, takes ? sent(r) : out[r].data(), takes ? in[r].data() : nullptr, count, adding, root);
+      };
+      run("reduce", plan, adding);
+      EXPECT_EQ(in[static_cast<size_t>(root)], sum) << "root " << root;
+    }
+    reset();
+    auto plan = [&](Schedule& s, int rank) {
+      const auto r = static_cast<size_t>(rank);
+      coll::plan::allreduce(s, sent(r), in[r].data(), count, adding);
+    };
+    run("allreduce", plan, adding);
+    for (const Values& v : in) EXPECT_EQ(v, sum);
+  }
+}
+
 TEST_P(Plans, ReduceScatterGivesEachItsPart) {
-  coll::Reducer reducer;
-  reducer.type = &word;
-  reducer.function = join;
-  reducer.commutative = false;
   const auto n = static_cast<size_t>(ranks());
   std::vector<Values> out(n), in(n, Values(2, 0));
   for (size_t r = 0; r < n; ++r) {
@@ -279,13 +378,89 @@ TEST_P(Plans, ReduceScatterGivesEachItsPart) {
   }
   run("reduce_scatter", [&](Schedule& s, int rank) {
     const auto r = static_cast<size_t>(rank);
-    coll::plan::reduce_scatter(s, out[r].data(), in[r].data(), Array(int64_t{2}), reducer);
+    coll::plan::reduce_scatter(s, out[r].data(), in[r].data(), Array(int64_t{2}), joining);
   });
   for (const Values& v : in) EXPECT_EQ(v, Values(2, joined_ranks(0, ranks() - 1)));
 }
 
+constexpr auto all_sends = {Sends::complete_at_once, Sends::wait_for_receives};
 INSTANTIATE_TEST_SUITE_P(Sizes, Plans,
                          testing::Combine(testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 31, 33, 40, 64, 100),
-                                          testing::Values(Sends::complete_at_once, Sends::wait_for_receives)));
+                                          testing::ValuesIn(all_sends), testing::Values(Layout::one_host)));
+INSTANTIATE_TEST_SUITE_P(Hosts, Plans,
+                         testing::Combine(testing::Values(3, 4, 5, 6, 8, 9, 13, 24, 37, 70),
+                                          testing::ValuesIn(all_sends),
+                                          testing::Values(Layout::blocks, Layout::dealt, Layout::folded,
+                                                          Layout::growing, Layout::lone_last, Layout::scattered)));
+
+// How often hosts are crossed, for eight ranks on two of them, whichever way they are placed.
+class Crossings : public testing::TestWithParam<std::vector<int32_t>> {
+ protected:
+  int of(const std::function<void(Schedule&, int)>& plan, const coll::Reducer& reducer = adding) {
+    Simulation simulation(GetParam(), reducer);
+    EXPECT_TRUE(simulation.run(Sends::complete_at_once, plan));
+    return simulation.between_hosts();
+  }
+  std::vector<Values> in_ = std::vector<Values>(8, Values(8, 1)), out_ = in_;
+  int64_t* in(int rank) { return in_[static_cast<size_t>(rank)].data(); }
+  int64_t* out(int rank) { return out_[static_cast<size_t>(rank)].data(); }
+};
+
+TEST_P(Crossings, AreAsFewAsCanBe) {
+  EXPECT_EQ(of([](Schedule& s, int) { coll::plan::barrier(s); }), 2);
+  for (int root = 0; root < 8; ++root) {
+    EXPECT_EQ(of([&](Schedule& s, int r) { coll::plan::bcast(s, Block{in(r), 8, &word}, root); }), 1) << root;
+    EXPECT_EQ(of([&](Schedule& s, int r) { coll::plan::reduce(s, in(r), out(r), 8, adding, root); }), 1) << root;
+  }
+  EXPECT_EQ(of([&](Schedule& s, int r) { coll::plan::allreduce(s, in(r), out(r), 8, adding); }), 2);
+  EXPECT_EQ(of([&](Schedule& s, int r) {
+              coll::plan::allgather(s, Block{in(r), 1, &word}, Blocks(out(r), 1, word));
+            }),
+            2);
+  // Round the ring a block of each host leaves it in each step.
+  std::vector<Values> large(8, Values(8 * 300));
+  EXPECT_EQ(of([&](Schedule& s, int r) {
+              coll::plan::allgather(s, Block(), Blocks(large[static_cast<size_t>(r)].data(), 300, word));
+            }),
+            2 * 7);
+}
+
+INSTANTIATE_TEST_SUITE_P(EightRanksOnTwoHosts, Crossings,
+                         testing::Values(std::vector<int32_t>{0, 0, 0, 0, 1, 1, 1, 1},
+                                         std::vector<int32_t>{0, 1, 0, 1, 0, 1, 0, 1},
+                                         std::vector<int32_t>{0, 1, 1, 0, 0, 1, 1, 0},
+                                         std::vector<int32_t>{1, 1, 1, 1, 1, 1, 1, 0}));
+
+TEST(Hosts, SaysWhereRanksAre) {
+  const std::vector<int32_t> hosts{7, 7, 3, 7, 3, 9};
+  for (int32_t r = 0; r < 6; ++r) {
+    const auto found = core::find_hosts(r, hosts);
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->count(), 3);
+    EXPECT_FALSE(found->consecutive());
+    EXPECT_EQ(found->order, (std::vector<int32_t>{0, 1, 3, 2, 4, 5}));
+    EXPECT_EQ(std::vector<int32_t>(found->first_ranks(), found->first_ranks() + 3), (std::vector<int32_t>{0, 2, 5}));
+    EXPECT_EQ(found->rank_at(found->start(found->host) + found->place), r);
+    EXPECT_EQ(found->host_of(r), found->host);
+  }
+}
+
+TEST(Hosts, TakesNoMemoryForEachRankWhereHostsFollowOneAnother) {
+  const auto found = core::find_hosts(4, std::vector<int32_t>{7, 7, 3, 3, 3, 9});
+  ASSERT_NE(found, nullptr);
+  EXPECT_TRUE(found->consecutive());
+  EXPECT_TRUE(found->host_by_rank.empty());
+  EXPECT_EQ(found->starts, (std::vector<int32_t>{0, 2, 5, 6}));
+  EXPECT_EQ(found->host, 1);
+  EXPECT_EQ(found->place, 2);
+  EXPECT_EQ(found->place_of(1), 1);
+  EXPECT_EQ(found->host_of(5), 2);
+}
+
+TEST(Hosts, AreNothingWhereTheyMakeNoDifference) {
+  EXPECT_EQ(core::find_hosts(0, std::vector<int32_t>{5, 5, 5}), nullptr);
+  EXPECT_EQ(core::find_hosts(0, std::vector<int32_t>{2, 1, 0}), nullptr);
+  EXPECT_EQ(core::find_hosts(0, std::vector<int32_t>{5}), nullptr);
+}
 
 }  // namespace

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The ranks that a pattern (coll/pattern.hpp) runs among: all of a communicator, or a team of some, in places 0, 1, ...
+// of an order of their own. A pattern asks for three things: the `size`, our own `place`, and the rank at a place, [p].
+
+#include "core/comm.hpp"
+
+namespace weft::coll {
+
+struct Everybody {
+  explicit Everybody(const core::Comm& comm) : size(comm.size), place(comm.rank) {}
+
+  int32_t size;
+  int32_t place;
+  int32_t operator[](int32_t p) const { return p; }
+};
+
+struct Team {
+  int32_t size;
+  int32_t place;
+  const int32_t* ranks;      // by place; nullptr: they are consecutive, from `first` on
+  int32_t first = 0;
+  int32_t chosen_place = -1;  // where `chosen` stands for what `ranks` says
+  int32_t chosen = 0;
+
+  int32_t operator[](int32_t p) const {
+    if (p == chosen_place) return chosen;
+    return ranks != nullptr ? ranks[p] : first + p;
+  }
+};
+
+// A communicator in two layers: the ranks of our host, and the leaders, one of each host, who alone speak with other
+// hosts. A host's first rank is its leader; on the host of a root that is the root.
+struct ByHost {
+  explicit ByHost(const core::Hosts& hosts)
+      : ours{.size = hosts.ranks_on(hosts.host),
+             .place = hosts.place,
+             .ranks = hosts.consecutive() ? nullptr : hosts.order.data() + hosts.start(hosts.host),
+             .first = hosts.start(hosts.host)},
+        leaders{.size = hosts.count(), .place = hosts.host, .ranks = hosts.first_ranks()} {}
+  ByHost(const core::Hosts& hosts, int32_t root) : ByHost(hosts) {
+    root_host = hosts.host_of(root);
+    leaders.chosen_place = root_host;
+    leaders.chosen = root;
+    if (hosts.host == root_host) leader = hosts.place_of(root);
+  }
+  bool leads() const { return ours.place == leader; }
+
+  Team ours;              // in rising order
+  Team leaders;           // host by host
+  int32_t leader = 0;     // the place of our host's one among `ours`
+  int32_t root_host = 0;  // the place of the root's one among `leaders`
+};
+
+}  // namespace weft::coll
