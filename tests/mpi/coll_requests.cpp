@@ -138,9 +138,12 @@ void too_long_is_an_error_at_the_end() {
   MPI_Request request;
   MPI_Ibcast(data, rank == 0 ? 4 : 2, MPI_INT, 0, comm, &request);
   const int error = MPI_Wait(&request, MPI_STATUS_IGNORE);
-  const bool receives_from_root = rank != 0 && (rank & (rank - 1)) == 0;
-  if (receives_from_root) EXPECT_CLASS(error, MPI_ERR_TRUNCATE);
-  MPI_Barrier(comm);
+  // Who receives from the root itself depends on the algorithm; the others get as much as they have room for.
+  const int is_error = expect::class_of(error) == MPI_ERR_TRUNCATE ? 1 : 0;
+  EXPECT(is_error == 1 || error == MPI_SUCCESS, "class %d", expect::class_of(error));
+  int errors = 0;
+  MPI_Allreduce(&is_error, &errors, 1, MPI_INT, MPI_SUM, comm);
+  EXPECT((errors > 0) == (size > 1), "%d of %d ranks noticed", errors, size);
 }
 
 void wrong_arguments() {
