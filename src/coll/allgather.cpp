@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
+#include "coll/packed.hpp"
 #include "coll/pattern.hpp"
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
@@ -38,16 +39,6 @@ void bruck(Way& way, const Ranks& ranks, Part&& part) {
     have += more;
   }
 }
-
-// Blocks of all ranks, packed one behind the other.
-struct Packed {
-  unsigned char* data;
-  int64_t block_bytes;
-
-  Block blocks(int32_t first, int32_t count) const {
-    return {data + first * block_bytes, count * block_bytes, &byte_type};
-  }
-};
 
 template <class Way>
 void among_all(Way& way, const Packed& packed, const Blocks& all) {
@@ -105,7 +96,7 @@ void allgather(Way& way, const Block& mine, const Blocks& all) {
     return ring(way, Team{comm.size, hosts.start(hosts.host) + hosts.place, hosts.order.data()}, all);
   }
   if (block_bytes == 0) return;
-  const Packed packed{static_cast<unsigned char*>(way.bytes(block_bytes * comm.size)), block_bytes};
+  const Packed packed = Packed::make(way, comm.size, block_bytes);
   if (packed.data == nullptr) return;
   if (comm.hosts == nullptr) {
     among_all(way, packed, all);

@@ -27,6 +27,7 @@ void barrier(Way& way);
 template <class Way>
 void bcast(Way& way, const Block& data, int32_t root);
 
+// Of `all` only the root uses the data; whether it is regular(), and then the blocks' bytes, are the same on all ranks.
 template <class Way>
 void gather(Way& way, const Block& mine, const Blocks& all, int32_t root);
 template <class Way>

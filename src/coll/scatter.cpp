@@ -2,17 +2,55 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
+#include "coll/packed.hpp"
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
+#include "coll/team.hpp"
 
 namespace weft::coll {
 
 namespace plan {
 
-// The root sends every rank its block.
+namespace {
+
+// The root packs the blocks of other hosts for their leaders. Blocks are of one size.
+template <class Way>
+void among_hosts(Way& way, const Blocks& all, const Block& mine, int64_t block_bytes, int32_t root) {
+  const core::Hosts& hosts = *way.comm().hosts;
+  const ByHost by_host(hosts, root);
+  const Team& ours = by_host.ours;
+  const bool is_root = way.comm().rank == root;
+  if (!by_host.leads()) return way.receive(mine, ours[by_host.leader]);
+  const Packed packed = Packed::make(way, is_root ? hosts.size() : ours.size, block_bytes);
+  if (packed.data == nullptr) return;
+  if (!is_root) {
+    way.receive(packed.blocks(0, ours.size), root);
+    way.fence();
+    for (int32_t p = 1; p < ours.size; ++p) way.send(packed.blocks(p, 1), ours[p]);
+    return way.copy(packed.blocks(0, 1), mine);
+  }
+  for (int32_t h = 0; h < hosts.count(); ++h) {
+    if (h == hosts.host) continue;
+    for (int32_t i = hosts.start(h); i < hosts.start(h + 1); ++i) way.copy(all[hosts.rank_at(i)], packed.blocks(i, 1));
+    way.send(packed.blocks(hosts.start(h), hosts.ranks_on(h)), by_host.leaders[h]);
+  }
+  for (int32_t p = 0; p < ours.size; ++p) {
+    if (ours[p] != root) way.send(all[ours[p]], ours[p]);
+  }
+  if (!mine.in_place()) way.copy(all[root], mine);
+}
+
+}  // namespace
+
+// The root sends every rank its block; small ones to other hosts together.
 template <class Way>
 void scatter(Way& way, const Blocks& all, const Block& mine, int32_t root) {
   const Comm& comm = way.comm();
+  if (comm.hosts != nullptr && all.regular()) {
+    const int64_t block_bytes = all[0].bytes();
+    if (block_bytes == 0) return;
+    if (block_bytes <= packed_block_limit) return among_hosts(way, all, mine, block_bytes, root);
+  }
   if (comm.rank != root) {
     if (mine.bytes() > 0) way.receive(mine, root);
     return;

@@ -20,7 +20,7 @@ struct Everybody {
 struct Team {
   int32_t size;
   int32_t place;
-  const int32_t* ranks;      // by place; nullptr: they are consecutive, from `first` on
+  const int32_t* ranks;  // by place; nullptr: they are consecutive, from `first` on
   int32_t first = 0;
   int32_t chosen_place = -1;  // where `chosen` stands for what `ranks` says
   int32_t chosen = 0;

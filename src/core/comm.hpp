@@ -24,8 +24,8 @@ struct Group : base::Object {
   int32_t stride = 1;
   std::vector<int32_t> table;
   std::unique_ptr<const Hosts> hosts;  // found for its first communicator, where hosts make a difference
-  base::Object* session = nullptr;  // the session it came from, nullptr in the World model
-  int references = 1;               // handles and communicators
+  base::Object* session = nullptr;     // the session it came from, nullptr in the World model
+  int references = 1;                  // handles and communicators
   bool predefined = false;
 
   int32_t job_rank(int32_t r) const { return table.empty() ? first + r * stride : table[static_cast<size_t>(r)]; }
@@ -65,7 +65,7 @@ struct Comm : base::Object {
   bool is_inter() const { return remote != nullptr; }
   int32_t local_size() const { return group->size; }
   std::atomic<uint32_t> schedules{0};  // of collective operations, made on this communicator so far: coll/schedule.hpp
-  const Hosts* hosts = nullptr;  // of an intracommunicator: what its group knows of hosts, nullptr: no difference
+  const Hosts* hosts = nullptr;        // of an intracommunicator: what its group knows of hosts, nullptr: no difference
   const Neighbours* neighbours = nullptr;  // in its virtual topology, nullptr when it has none
   uint32_t collective_context() const { return context + 1; }
   int32_t job_rank(int32_t r) const {

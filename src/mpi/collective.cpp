@@ -16,6 +16,15 @@ using coll::Block;
 using coll::Blocks;
 using coll::Schedule;
 
+namespace {
+
+// What the root has, as the other ranks know it: how large all ranks' blocks are.
+Blocks sized_as(const Block& mine) {
+  return {nullptr, mine.count, *mine.type};
+}
+
+}  // namespace
+
 int run_barrier(const Form& form, MPI_Comm comm) {
   Check check(form, comm);
   if (check.failed()) return check.error();
@@ -49,6 +58,8 @@ int run_gather(const Form& form, const BlockArgument& data, const BlocksArgument
   if (is_root) {
     blocks = take(check, all, check.comm().size, types);
     if (!check.failed()) check_apart(check, mine, blocks[root]);
+  } else if (!all.by_rank && !check.failed()) {
+    blocks = sized_as(mine);
   }
   if (check.failed()) return check.error();
   if (form.is_blocking()) return check.done(coll::gather(check.comm(), mine, blocks, root));
@@ -69,6 +80,8 @@ int run_scatter(const Form& form, const BlocksArgument& all, const BlockArgument
   if (is_root) {
     blocks = take(check, all, check.comm().size, types);
     if (!check.failed()) check_apart(check, mine, blocks[root]);
+  } else if (!all.by_rank && !check.failed()) {
+    blocks = sized_as(mine);
   }
   if (check.failed()) return check.error();
   if (form.is_blocking()) return check.done(coll::scatter(check.comm(), blocks, mine, root));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "boot/job.hpp"
 #include "core/world.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/handles.hpp"

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Blocks of several ranks, all of one size, packed one behind the other: they go as one message.
+
+#include "coll/channel.hpp"
+
+namespace weft::coll {
+
+struct Packed {
+  unsigned char* data;  // nullptr: no memory, and the way knows
+  int64_t block_bytes;
+
+  template <class Way>
+  static Packed make(Way& way, int32_t count, int64_t block_bytes) {
+    return {static_cast<unsigned char*>(way.bytes(count * block_bytes)), block_bytes};
+  }
+  Block blocks(int32_t first, int32_t count) const {
+    return {data + first * block_bytes, count * block_bytes, &byte_type};
+  }
+};
+
+// A rank's block goes together with others, where that saves messages, up to this many bytes: a message costs more than
+// to copy so much twice.
+constexpr int64_t packed_block_limit = 1024;
+
+}  // namespace weft::coll
