@@ -138,9 +138,8 @@ void open_fabric() {
                                        .lanes = world.lane_map,
                                        .secret = world.job.secret,
                                        .sleeps = !Backoff::spins(),
-                                       .directory = {boot::publish, boot::published, boot::longest_value()}});
+                                       .directory = {boot::publish, boot::published, boot::longest_value(), [] { boot::barrier([] {}); }}});
   if (const int descriptor = world.fabric->wait_descriptor(); descriptor >= 0) world.host->wake_on(descriptor);
-  boot::barrier([] {});
 }
 
 // What we sent may still be on its way, and others may need our help with theirs.

@@ -32,6 +32,7 @@ for part in "${@:-build}"; do
       need pkg-config has pkg-config
       need libhwloc-dev library hwloc hwloc.h
       need libfabric-dev library libfabric rdma/fabric.h
+      need libucx-dev library ucx ucp/api/ucp.h
       need python3 has python3
       need git has git
       ;;

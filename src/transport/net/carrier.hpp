@@ -47,6 +47,9 @@ class Carrier {
   // false: these bytes are no address. Thread-safe.
   [[nodiscard]] virtual bool insert(std::string_view bytes, Address& address) = 0;
 
+  // Buffers that will be sent lie here, as long as the carrier lives: it may make the memory ready for its adapters.
+  virtual void lend(void* /*memory*/, size_t /*bytes*/) {}
+
   // Begins to send `bytes` at `start`, in the buffer, from a lane of ours. 0: sent() will report the buffer. EAGAIN:
   // not now. Any other error: never. Thread-safe.
   [[nodiscard]] virtual int send(uint32_t lane, Buffer* buffer, const void* start, size_t bytes, Address to) = 0;

@@ -14,7 +14,8 @@ namespace weft::transport::net {
 struct Directory {
   void (*publish)(const std::string& key, const std::string& value);
   std::string (*published)(int rank, const std::string& key);
-  size_t longest;  // characters of a value
+  size_t longest;     // characters of a value
+  void (*barrier)();  // after which what all have published can be read
 };
 
 struct Opening {
@@ -22,13 +23,14 @@ struct Opening {
   int ranks;
   LaneMap lanes;
   std::string secret;  // 32 hexadecimal digits that the ranks of this job alone know
-  // Waits sleep rather than spin: the transport shall have a wait_descriptor(), though messages take longer with it.
+  // Waits sleep rather than spin: the transport shall have a wait_descriptor(), though messages may take longer with it.
   bool sleeps;
   Directory directory;
 };
 
-// Loads libfabric, opens an endpoint for each lane and publishes where they are; peers can be connected to after a
-// barrier. Ends the job with a message when it cannot be had. To be deleted by the caller; its endpoints are its own.
+// Loads libfabric or UCX (WEFT_NETWORK_LIBRARY), opens an endpoint for each lane and publishes where they are. All
+// ranks of the job do so together. Ends the job with a message when it cannot be had. To be deleted by the caller; its
+// endpoints are its own.
 Transport* open(const Opening& opening);
 
 }  // namespace weft::transport::net

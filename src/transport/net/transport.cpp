@@ -10,7 +10,7 @@
 
 #include "base/hex.hpp"
 #include "base/message.hpp"
-#include "transport/ofi/carrier.hpp"
+#include "base/setting.hpp"
 
 namespace weft::transport::net {
 namespace {
@@ -21,16 +21,38 @@ constexpr size_t outgoing_buffers = 64;  // of a lane
 constexpr uint16_t window = 64;
 constexpr uint16_t tell_every = 24;  // frames
 
-// What a rank publishes: "1s" (a digit for the number of lanes as a power of two, `s` when source and tag choose among
-// them) under lanes_key, and the names of its endpoints in hexadecimal, as many in a value as there is room for.
+// What a rank publishes. Under lanes_key "1s/ucx/344": the number of its lanes as a power of two (with `s` when source
+// and tag choose among them), the carrier, and the characters of the addresses of its lanes in hexadecimal, with commas
+// between. These are in as many values as they need.
 constexpr const char* lanes_key = "weft-lanes";
 std::string address_key(uint32_t part) {
   return "weft-address" + std::to_string(part);
 }
 
+struct Record {
+  LaneMap lanes;
+  std::string carrier;
+  size_t characters = 0;
+};
+
 [[noreturn]] void die_of_record(int rank) {
   base::die({.cause = "what rank " + std::to_string(rank) + " published is no address of a carrier",
              .remedy = "give all ranks the same Weft library and the same WEFT_ settings"});
+}
+
+Record parse_record(int rank, const std::string& text) {
+  const char* const end = text.data() + text.size();
+  uint32_t log2 = 0;
+  auto [at, error] = std::from_chars(text.data(), end, log2);
+  if (error != std::errc() || (1u << std::min(log2, 31u)) > max_lanes) die_of_record(rank);
+  const bool spread = at != end && *at == 's';
+  if (spread) ++at;
+  if (at == end || *at != '/') die_of_record(rank);
+  const char* const name = ++at;
+  at = std::find(name, end, '/');
+  Record record{{(1u << log2) - 1, spread ? ~0u : 0u}, {name, at}};
+  if (at == end || std::from_chars(at + 1, end, record.characters).ptr != end) die_of_record(rank);
+  return record;
 }
 
 }  // namespace
@@ -46,49 +68,49 @@ NetTransport::NetTransport(std::unique_ptr<Carrier> carrier, const Opening& open
   for (uint32_t lane = 0; lane < lanes_.lanes(); ++lane) {
     Port& port = ports_[lane];
     port.buffers = std::make_unique_for_overwrite<Buffer[]>(outgoing_buffers);
+    carrier_->lend(port.buffers.get(), outgoing_buffers * sizeof(Buffer));
     for (size_t i = 0; i < outgoing_buffers; ++i) give(port, &port.buffers[i]);
   }
   publish_address();
 }
 
 void NetTransport::publish_address() {
-  directory_.publish(lanes_key, std::to_string(lanes_.lanes_log2()) + (lanes_.spread != 0 ? "s" : ""));
   std::string text;
-  uint32_t part = 0;
   for (uint32_t lane = 0; lane < lanes_.lanes(); ++lane) {
-    const std::string one = base::to_hex(carrier_->address(lane));
-    if (!text.empty() && text.size() + 1 + one.size() > directory_.longest) {
-      directory_.publish(address_key(part++), text);
-      text.clear();
-    }
-    text += (text.empty() ? "" : ",") + one;
+    text += (text.empty() ? "" : ",") + base::to_hex(carrier_->address(lane));
   }
-  directory_.publish(address_key(part), text);
+  directory_.publish(lanes_key, std::to_string(lanes_.lanes_log2()) + (lanes_.spread != 0 ? "s/" : "/") +
+                                    carrier_->name() + "/" + std::to_string(text.size()));
+  for (uint32_t part = 0; part * directory_.longest < text.size(); ++part) {
+    directory_.publish(address_key(part), text.substr(part * directory_.longest, directory_.longest));
+  }
 }
 
-LaneMap NetTransport::read_lanes(int rank) {
-  const std::string text = directory_.published(rank, lanes_key);
-  uint32_t log2 = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), log2);
-  if (error != std::errc() || (1u << std::min(log2, 31u)) > max_lanes) die_of_record(rank);
-  return {(1u << log2) - 1, text.ends_with('s') ? ~0u : 0u};
+// Ranks with different carriers cannot talk: each would wait for the other.
+void NetTransport::check_carrier(int rank, const std::string& theirs) const {
+  if (theirs == carrier_->name()) return;
+  base::die({.cause = "rank " + std::to_string(rank) + " reaches other hosts with " + base::quoted(theirs) +
+                      ", and rank " + std::to_string(rank_) + " with \"" + carrier_->name() + "\"",
+             .remedy = "give all ranks WEFT_NETWORK_LIBRARY=ofi, or all of them ucx"});
 }
 
-void NetTransport::read_address(int rank, NetEndpoint& endpoint) {
-  uint32_t lane = 0;
-  for (uint32_t part = 0; lane < endpoint.lanes_.lanes(); ++part) {
-    const std::string value = directory_.published(rank, address_key(part));
-    std::string_view text = value;
-    while (!text.empty()) {
-      const std::string_view one = text.substr(0, text.find(','));
-      text.remove_prefix(std::min(text.size(), one.size() + 1));
-      std::string address;
-      if (lane == endpoint.lanes_.lanes() || !base::from_hex(one, address) ||
-          !carrier_->insert(address, endpoint.ways_[lane++].address)) {
-        die_of_record(rank);
-      }
-    }
-    if (value.empty()) die_of_record(rank);
+void NetTransport::meet() {
+  if (rank_ != 0) check_carrier(0, parse_record(0, directory_.published(0, lanes_key)).carrier);
+}
+
+void NetTransport::read_address(int rank, NetEndpoint& endpoint, size_t characters) {
+  std::string value;
+  for (uint32_t part = 0; value.size() < characters; ++part) {
+    const std::string more = directory_.published(rank, address_key(part));
+    if (more.empty()) die_of_record(rank);
+    value += more;
+  }
+  std::string_view text = value;
+  for (uint32_t lane = 0; lane < endpoint.lanes_.lanes(); ++lane) {
+    const std::string_view one = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), one.size() + 1));
+    std::string address;
+    if (!base::from_hex(one, address) || !carrier_->insert(address, endpoint.ways_[lane].address)) die_of_record(rank);
   }
 }
 
@@ -96,8 +118,10 @@ NetEndpoint& NetTransport::endpoint(int rank) {
   std::lock_guard guard(lock_);
   std::unique_ptr<NetEndpoint>& known = endpoints_[rank];
   if (known == nullptr) {
-    known = std::make_unique<NetEndpoint>(*this, rank, read_lanes(rank));
-    read_address(rank, *known);
+    const Record record = parse_record(rank, directory_.published(rank, lanes_key));
+    check_carrier(rank, record.carrier);
+    known = std::make_unique<NetEndpoint>(*this, rank, record.lanes);
+    read_address(rank, *known, record.characters);
   }
   return *known;
 }
@@ -263,10 +287,6 @@ bool NetTransport::all_sent() const {
     if (ports_[lane].outgoing.load(std::memory_order_relaxed) != 0) return false;
   }
   return true;
-}
-
-Transport* open(const Opening& opening) {
-  return new NetTransport(std::make_unique<ofi::OfiCarrier>(opening.lanes.lanes(), opening.sleeps), opening);
 }
 
 NetEndpoint::NetEndpoint(NetTransport& owner, int rank, LaneMap lanes)

@@ -84,6 +84,9 @@ class NetTransport final : public Transport, private Events {
  public:
   NetTransport(std::unique_ptr<Carrier> carrier, const Opening& opening);
 
+  // After a barrier: sees that rank 0 has the same carrier, and ends the job with a message when it has not.
+  void meet();
+
   const char* name() const override { return carrier_->name(); }
   Endpoint* connect(int rank) override;
   int poll(uint32_t lane, Sink sink) override;
@@ -113,8 +116,8 @@ class NetTransport final : public Transport, private Events {
   void came(uint32_t lane, const unsigned char* frame, size_t bytes) override;
   void sent(uint32_t lane, Buffer* buffer, int error) override;
   void publish_address();
-  void read_address(int rank, NetEndpoint& endpoint);
-  LaneMap read_lanes(int rank);
+  void read_address(int rank, NetEndpoint& endpoint, size_t characters);
+  void check_carrier(int rank, const std::string& theirs) const;
   NetEndpoint& endpoint(int rank);
   Buffer* take(uint32_t lane);
   void give(Port& port, Buffer* buffer);

@@ -1,0 +1,275 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/ucx/carrier.hpp"
+
+#include <cstring>
+#include <functional>
+#include <mutex>
+#include <utility>
+
+#include "base/message.hpp"
+#include "base/setting.hpp"
+#include "transport/ucx/device.hpp"
+
+namespace weft::transport::ucx {
+namespace {
+
+constinit base::TextSetting transports_setting{
+    {.name = "WEFT_UCX_TRANSPORTS",
+     .help = "transports of UCX to use between hosts, as in UCX_TLS; empty: ib where there is InfiniBand or RoCE, and "
+             "tcp",
+     .subject = base::Subject::start}};
+WEFT_SETTING(transports_setting);
+
+constexpr unsigned frame_id = 1;     // of our active messages
+constexpr int error_base = 1 << 16;  // statuses are handed out as errors from here on, none of which is EAGAIN
+constexpr size_t address_most = 4096;
+
+int error_of(ucs_status_t status) {
+  return status == UCS_OK ? 0 : error_base - static_cast<int>(status);
+}
+
+// What UCX's functions return: nothing (done), a request, or a status.
+bool is_error(ucs_status_ptr_t result) {
+  return reinterpret_cast<uintptr_t>(result) >= static_cast<uintptr_t>(static_cast<intptr_t>(UCS_ERR_LAST));
+}
+ucs_status_t status_of(ucs_status_ptr_t result) {
+  return static_cast<ucs_status_t>(reinterpret_cast<intptr_t>(result));
+}
+
+void must(const char* call, ucs_status_t status) {
+  if (status == UCS_OK) return;
+  base::die({.cause = std::string("UCX refused ") + call + ": " + library().status_string(status),
+             .remedy = "see what ucx_info -d lists and what UCX_LOG_LEVEL=info says; or use libfabric with "
+                       "WEFT_NETWORK_LIBRARY=ofi"});
+}
+
+}  // namespace
+
+UcxCarrier::UcxCarrier(uint32_t lanes, int ranks) : ports_(std::make_unique<Port[]>(lanes)), lanes_(lanes) {
+  open_context(ranks);
+  for (uint32_t lane = 0; lane < lanes_; ++lane) open_port(ports_[lane]);
+}
+
+UcxCarrier::~UcxCarrier() {
+  const Library& l = library();
+  ucp_request_param_t at_once = {};
+  at_once.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+  at_once.flags = UCP_EP_CLOSE_FLAG_FORCE;
+  for (const Peer& peer : peers_) {
+    for (uint32_t lane = 0; lane < lanes_; ++lane) {
+      if (peer.ways[lane].endpoint == nullptr) continue;
+      const ucs_status_ptr_t closing = l.ep_close_nbx(peer.ways[lane].endpoint, &at_once);
+      if (closing != nullptr && !is_error(closing)) l.request_free(closing);
+    }
+  }
+  for (uint32_t lane = 0; lane < lanes_; ++lane) {
+    Port& port = ports_[lane];
+    release(port, port.arrived);
+    l.worker_destroy(port.worker);
+  }
+  for (const Lent& lent : lent_) (void)l.mem_unmap(context_, lent.handle);
+  l.cleanup(context_);
+}
+
+// Everything is said by the configuration: the environment is the program's.
+void UcxCarrier::open_context(int ranks) {
+  const Library& l = library();
+  ucp_config_t* config = nullptr;
+  must("ucp_config_read", l.config_read(nullptr, nullptr, &config));
+  const Devices devices = allowed_devices();
+  std::string names = devices.interface;
+  for (const std::string& port : devices.ports) names += "," + port;
+  const char* transports = devices.ports.empty() ? "tcp" : "ib,tcp";
+  if (*transports_setting.value() != '\0') transports = transports_setting.value();
+  must("UCX_NET_DEVICES", l.config_modify(config, "NET_DEVICES", names.c_str()));
+  must("UCX_TLS", l.config_modify(config, "TLS", transports));
+  (void)l.config_modify(config, "RCACHE_ENABLE", "n");
+  ucp_params_t parameters = {};
+  parameters.field_mask =
+      UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
+  parameters.features = UCP_FEATURE_AM;
+  parameters.mt_workers_shared = lanes_ > 1;
+  parameters.estimated_num_eps = static_cast<size_t>(ranks);
+  const ucs_status_t status = l.init_version(UCP_API_MAJOR, UCP_API_MINOR, &parameters, config, &context_);
+  l.config_release(config);
+  if (status == UCS_OK) return;
+  base::die({.cause = std::string("UCX ") + l.get_version_string() + " finds nothing to use: transports " + transports +
+                      " on " + names + ": " + l.status_string(status),
+             .remedy = "see what ucx_info -d lists, and choose with WEFT_UCX_TRANSPORTS and WEFT_NETWORKS; or use "
+                       "libfabric with WEFT_NETWORK_LIBRARY=ofi"});
+}
+
+void UcxCarrier::open_port(Port& port) {
+  const Library& l = library();
+  ucp_worker_params_t parameters = {};
+  parameters.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE | UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT;
+  parameters.thread_mode = UCS_THREAD_MODE_SERIALIZED;
+  parameters.am_alignment = alignof(net::Header);
+  must("ucp_worker_create", l.worker_create(context_, &parameters, &port.worker));
+  ucp_am_handler_param_t handler = {};
+  handler.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
+                       UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
+  handler.id = frame_id;
+  handler.flags = UCP_AM_FLAG_WHOLE_MSG | UCP_AM_FLAG_PERSISTENT_DATA;
+  handler.cb = on_frame;
+  handler.arg = &port;
+  must("ucp_worker_set_am_recv_handler", l.worker_set_am_recv_handler(port.worker, &handler));
+}
+
+std::string UcxCarrier::address(uint32_t lane) {
+  ucp_worker_attr_t attributes = {};
+  attributes.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS | UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS;
+  attributes.address_flags = UCP_WORKER_ADDRESS_FLAG_NET_ONLY;
+  must("ucp_worker_query", library().worker_query(ports_[lane].worker, &attributes));
+  std::string bytes(reinterpret_cast<const char*>(attributes.address), attributes.address_length);
+  library().worker_release_address(ports_[lane].worker, attributes.address);
+  return bytes;
+}
+
+// The endpoint is made when something is sent: who inserts may hold locks that who polls waits for.
+bool UcxCarrier::insert(std::string_view bytes, net::Address& address) {
+  if (bytes.empty() || bytes.size() > address_most) return false;
+  std::lock_guard guard(lock_);
+  Peer& peer = peers_.emplace_back();
+  peer.address = bytes;
+  peer.ways = std::make_unique<Way[]>(lanes_);
+  address = reinterpret_cast<net::Address>(&peer);
+  return true;
+}
+
+ucs_status_t UcxCarrier::open_way(Port& port, const Peer& peer, Way& way) {
+  ucp_ep_params_t parameters = {};
+  parameters.field_mask =
+      UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
+  parameters.address = reinterpret_cast<const ucp_address_t*>(peer.address.data());
+  parameters.err_mode = UCP_ERR_HANDLING_MODE_PEER;
+  parameters.err_handler = {on_failure, &way};
+  return library().ep_create(port.worker, &parameters, &way.endpoint);
+}
+
+void UcxCarrier::on_failure(void* way, ucp_ep_h /*endpoint*/, ucs_status_t status) {
+  static_cast<Way*>(way)->error = status;
+}
+
+// So that adapters need not register a buffer each time it is sent from.
+void UcxCarrier::lend(void* memory, size_t bytes) {
+  ucp_mem_map_params_t parameters = {};
+  parameters.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH;
+  parameters.address = memory;
+  parameters.length = bytes;
+  ucp_mem_h handle = nullptr;
+  must("ucp_mem_map", library().mem_map(context_, &parameters, &handle));
+  lent_.push_back({static_cast<const unsigned char*>(memory), bytes, handle});
+}
+
+ucp_mem_h UcxCarrier::handle_of(const void* memory) const {
+  const std::less<const void*> before;
+  for (const Lent& lent : lent_) {
+    if (!before(memory, lent.begin) && before(memory, lent.begin + lent.bytes)) return lent.handle;
+  }
+  return nullptr;
+}
+
+int UcxCarrier::send(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) {
+  Port& port = ports_[lane];
+  const Peer& peer = *reinterpret_cast<const Peer*>(to);
+  Way& way = peer.ways[lane];
+  std::lock_guard guard(port.lock);
+  if (way.endpoint == nullptr) way.error = open_way(port, peer, way);
+  if (way.error != UCS_OK) return error_of(way.error);
+  Port* const of_buffer = &port;
+  std::memcpy(buffer->context, &of_buffer, sizeof of_buffer);
+  ucp_request_param_t parameters = {};
+  parameters.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  parameters.cb.send = on_sent;
+  parameters.user_data = buffer;
+  parameters.memh = handle_of(buffer);
+  if (parameters.memh != nullptr) parameters.op_attr_mask |= UCP_OP_ATTR_FIELD_MEMH;
+  const ucs_status_ptr_t sending = library().am_send_nbx(way.endpoint, frame_id, nullptr, 0, start, bytes, &parameters);
+  if (is_error(sending)) return error_of(status_of(sending));
+  if (sending == nullptr) port.left.push_back({buffer, 0});
+  return 0;
+}
+
+void UcxCarrier::on_sent(void* request, ucs_status_t status, void* buffer) {
+  auto* ours = static_cast<net::Buffer*>(buffer);
+  Port* port = nullptr;
+  std::memcpy(&port, ours->context, sizeof port);
+  port->left.push_back({ours, error_of(status)});
+  library().request_free(request);
+}
+
+// What comes in large may have to be fetched from its sender.
+ucs_status_t UcxCarrier::on_frame(void* port, const void* /*header*/, size_t /*header_bytes*/, void* data, size_t bytes,
+                                  const ucp_am_recv_param_t* about) {
+  Port& at = *static_cast<Port*>(port);
+  if ((about->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0) {
+    at.arrived.push_back({data, bytes, nullptr});
+    return UCS_INPROGRESS;
+  }
+  if (bytes > net::frame_most) return UCS_ERR_MESSAGE_TRUNCATED;
+  if (at.free_fetches.empty()) {
+    at.fetches.push_back(std::make_unique<Fetch>());
+    at.free_fetches.push_back(at.fetches.back().get());
+  }
+  Fetch* fetch = at.free_fetches.back();
+  at.free_fetches.pop_back();
+  fetch->port = &at;
+  fetch->bytes = bytes;
+  ucp_request_param_t parameters = {};
+  parameters.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
+  parameters.cb.recv_am = on_fetched;
+  parameters.user_data = fetch;
+  const ucs_status_ptr_t fetching = library().am_recv_data_nbx(at.worker, data, fetch->frame, bytes, &parameters);
+  if (is_error(fetching)) at.free_fetches.push_back(fetch);  // the sender is gone: its endpoint says so
+  return UCS_INPROGRESS;
+}
+
+void UcxCarrier::on_fetched(void* request, ucs_status_t status, size_t /*bytes*/, void* fetch) {
+  auto* ours = static_cast<Fetch*>(fetch);
+  if (status == UCS_OK) {
+    ours->port->arrived.push_back({ours->frame, ours->bytes, ours});
+  } else {
+    ours->port->free_fetches.push_back(ours);
+  }
+  library().request_free(request);
+}
+
+int UcxCarrier::poll(uint32_t lane, net::Events& events) {
+  Port& port = ports_[lane];
+  {
+    std::lock_guard guard(port.lock);
+    (void)library().worker_progress(port.worker);
+    std::swap(port.arrived, port.arrived_before);
+    std::swap(port.left, port.left_before);
+  }
+  for (const Left& left : port.left_before) events.sent(lane, left.buffer, left.error);
+  for (const Arrived& one : port.arrived_before)
+    events.came(lane, static_cast<const unsigned char*>(one.data), one.bytes);
+  const size_t happened = port.left_before.size() + port.arrived_before.size();
+  port.left_before.clear();
+  if (!port.arrived_before.empty()) {
+    std::lock_guard guard(port.lock);
+    release(port, port.arrived_before);
+  }
+  return static_cast<int>(happened);
+}
+
+// Under its lock.
+void UcxCarrier::release(Port& port, std::vector<Arrived>& frames) {
+  for (const Arrived& one : frames) {
+    if (one.fetch != nullptr) {
+      port.free_fetches.push_back(one.fetch);
+    } else {
+      library().am_data_release(port.worker, one.data);
+    }
+  }
+  frames.clear();
+}
+
+std::string UcxCarrier::error_text(int error) const {
+  return library().status_string(static_cast<ucs_status_t>(error_base - error));
+}
+
+}  // namespace weft::transport::ucx

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Frames carried by UCX: one worker for each lane, and an endpoint for each peer's lane that is sent to. A frame is one
+// active message; UCX's matching and atomics are not used.
+//
+// A worker takes one thread at a time, and calls us back while it makes progress. What it brings is kept until its lock
+// is given back, for who takes a frame may hold locks that another thread holds which waits to send.
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "base/lock.hpp"
+#include "transport/net/carrier.hpp"
+#include "transport/ucx/library.hpp"
+
+namespace weft::transport::ucx {
+
+class UcxCarrier final : public net::Carrier {
+ public:
+  // `ranks` of the job, for UCX to choose transports by. Ends the job with a message when UCX cannot be had.
+  UcxCarrier(uint32_t lanes, int ranks);
+  ~UcxCarrier() override;
+
+  const char* name() const override { return "ucx"; }
+  std::string address(uint32_t lane) override;
+  bool insert(std::string_view bytes, net::Address& address) override;
+  void lend(void* memory, size_t bytes) override;
+  int send(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) override;
+  int poll(uint32_t lane, net::Events& events) override;
+  std::string error_text(int error) const override;
+
+ private:
+  struct Port;
+  // For a frame that UCX does not bring before it is asked for.
+  struct Fetch {
+    Port* port;
+    size_t bytes;
+    alignas(64) unsigned char frame[net::frame_most];
+  };
+  // A frame that has come in, in memory of UCX or of a fetch.
+  struct Arrived {
+    void* data;
+    size_t bytes;
+    Fetch* fetch;
+  };
+  struct Left {
+    net::Buffer* buffer;
+    int error;
+  };
+  struct Port {
+    base::Lock lock;  // of all but the last two
+    ucp_worker_h worker = nullptr;
+    std::vector<Arrived> arrived;
+    std::vector<Left> left;
+    std::vector<Fetch*> free_fetches;
+    std::vector<std::unique_ptr<Fetch>> fetches;
+    std::vector<Arrived> arrived_before;  // by who polls alone: what it reports
+    std::vector<Left> left_before;
+  };
+  // From a lane of ours to one of a peer.
+  struct Way {
+    ucp_ep_h endpoint = nullptr;
+    ucs_status_t error = UCS_OK;  // since when nothing can be sent
+  };
+  struct Peer {
+    std::string address;
+    std::unique_ptr<Way[]> ways;
+  };
+  struct Lent {
+    const unsigned char* begin;
+    size_t bytes;
+    ucp_mem_h handle;
+  };
+
+  void open_context(int ranks);
+  void open_port(Port& port);
+  ucs_status_t open_way(Port& port, const Peer& peer, Way& way);
+  ucp_mem_h handle_of(const void* memory) const;
+  static void release(Port& port, std::vector<Arrived>& frames);
+  static ucs_status_t on_frame(void* port, const void* header, size_t header_bytes, void* data, size_t bytes,
+                               const ucp_am_recv_param_t* about);
+  static void on_fetched(void* request, ucs_status_t status, size_t bytes, void* fetch);
+  static void on_sent(void* request, ucs_status_t status, void* buffer);
+  static void on_failure(void* way, ucp_ep_h endpoint, ucs_status_t status);
+
+  ucp_context_h context_ = nullptr;
+  std::vector<Lent> lent_;
+  std::unique_ptr<Port[]> ports_;
+  uint32_t lanes_;
+  base::Lock lock_;  // of what follows
+  std::deque<Peer> peers_;
+};
+
+}  // namespace weft::transport::ucx

@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/ucx/library.hpp"
+
+#include <dlfcn.h>
+#include <ucm/api/ucm.h>
+
+#include <cstdlib>
+
+#include "base/message.hpp"
+#include "base/setting.hpp"
+
+namespace weft::transport::ucx {
+namespace {
+
+constexpr const char* file_name = "libucp.so.0";
+
+constinit base::TextSetting path{
+    {.name = "WEFT_LIBUCP",
+     .help = "the libucp of UCX to load for jobs on several hosts: a name for the loader, or a path",
+     .subject = base::Subject::start}};
+WEFT_SETTING(path);
+
+// Finds functions of the library and of those it depends on; notes the first that is not there.
+class Finder {
+ public:
+  explicit Finder(void* handle) : handle_(handle) {}
+
+  template <class Function>
+  void find(const char* name, Function& function) {
+    function = reinterpret_cast<Function>(dlsym(handle_, name));
+    if (function == nullptr && missing_.empty()) missing_ = name;
+  }
+  const std::string& missing() const { return missing_; }
+
+ private:
+  void* handle_;
+  std::string missing_;
+};
+
+std::string version_trouble(const Library& l) {
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  l.get_version(&major, &minor, &release);
+  if (major == UCP_API_MAJOR && minor >= 13) return {};
+  return std::string("it is version ") + l.get_version_string();
+}
+
+// UCX sets handlers for SIGSEGV and others while it is loaded, writes what it has to say on standard output, and
+// patches mmap and munmap to know when memory that it has registered goes. None of this is ours to do to a program; we
+// lend UCX buffers that stay. These are functions of its own libraries that no header of Debian's declares.
+void quieten(Finder& finder) {
+  void (*give_signals_back)() = nullptr;
+  finder.find("ucs_debug_disable_signals", give_signals_back);
+  if (give_signals_back != nullptr) give_signals_back();
+  ucm_global_config_t* memory = nullptr;
+  finder.find("ucm_global_opts", memory);
+  if (memory != nullptr) memory->enable_events = 0;
+  ucs_status_t (*set)(const char*, const char*) = nullptr;
+  finder.find("ucs_global_opts_set_value", set);
+  if (set == nullptr) return;
+  (void)set("MEMTYPE_CACHE", "n");
+  (void)set("WARN_UNUSED_ENV_VARS", "n");
+  if (std::getenv("UCX_LOG_LEVEL") == nullptr) (void)set("LOG_LEVEL", "fatal");
+}
+
+Library loaded;
+
+// What is wrong; nothing when it is there.
+std::string load() {
+  const char* name = *path.value() != '\0' ? path.value() : file_name;
+  void* handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return dlerror();
+  Library& l = loaded;
+  Finder finder(handle);
+  finder.find("ucp_get_version", l.get_version);
+  finder.find("ucp_get_version_string", l.get_version_string);
+  finder.find("ucp_config_read", l.config_read);
+  finder.find("ucp_config_modify", l.config_modify);
+  finder.find("ucp_config_release", l.config_release);
+  finder.find("ucp_init_version", l.init_version);
+  finder.find("ucp_cleanup", l.cleanup);
+  finder.find("ucp_mem_map", l.mem_map);
+  finder.find("ucp_mem_unmap", l.mem_unmap);
+  finder.find("ucp_worker_create", l.worker_create);
+  finder.find("ucp_worker_destroy", l.worker_destroy);
+  finder.find("ucp_worker_query", l.worker_query);
+  finder.find("ucp_worker_release_address", l.worker_release_address);
+  finder.find("ucp_worker_progress", l.worker_progress);
+  finder.find("ucp_worker_set_am_recv_handler", l.worker_set_am_recv_handler);
+  finder.find("ucp_am_send_nbx", l.am_send_nbx);
+  finder.find("ucp_am_recv_data_nbx", l.am_recv_data_nbx);
+  finder.find("ucp_am_data_release", l.am_data_release);
+  finder.find("ucp_ep_create", l.ep_create);
+  finder.find("ucp_ep_close_nbx", l.ep_close_nbx);
+  finder.find("ucp_request_free", l.request_free);
+  finder.find("ucs_status_string", l.status_string);
+  std::string wrong = finder.missing().empty() ? version_trouble(l) : "it has no " + finder.missing();
+  if (wrong.empty()) quieten(finder);
+  return wrong;
+}
+
+const std::string& outcome() {
+  static const std::string wrong = load();
+  return wrong;
+}
+
+}  // namespace
+
+bool try_library(std::string& why_not) {
+  why_not = outcome();
+  return why_not.empty();
+}
+
+const Library& library() {
+  if (!outcome().empty()) {
+    base::die({.cause = "this job has ranks on several hosts, and UCX, which is to reach them, cannot be loaded: " +
+                        outcome(),
+               .remedy = "install UCX 1.13 or newer (Debian: apt-get install libucx0), name it with "
+                         "WEFT_LIBUCP=/path/to/libucp.so.0, or use libfabric with WEFT_NETWORK_LIBRARY=ofi"});
+  }
+  return loaded;
+}
+
+}  // namespace weft::transport::ucx
