@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// What every carrier of frames between hosts promises (transport/net/carrier.hpp), asked of each of them: two of a kind
+// in this process, over this host's own network.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "transport/ofi/carrier.hpp"
+#include "transport/ucx/carrier.hpp"
+
+namespace weft::transport::net {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Kind {
+  const char* name;
+  const char* library;   // that must be there
+  const char* variable;  // of the environment, or nullptr
+  const char* value;
+};
+
+void PrintTo(const Kind& kind, std::ostream* out) {
+  *out << kind.name;
+}
+
+constexpr size_t buffer_count = 64;
+
+unsigned char byte_of(uint32_t number, size_t at) {
+  return static_cast<unsigned char>(at * 31 + at / 251 + number * 17);
+}
+
+// A carrier with its buffers, and what it has reported.
+struct Side final : Events {
+  std::unique_ptr<Buffer[]> buffers = std::make_unique<Buffer[]>(buffer_count);
+  std::vector<Buffer*> free;
+  std::map<uint32_t, size_t> arrived;  // the bytes of a frame by its number
+  size_t wrong = 0;
+  int error = 0;
+  std::mutex* taken_by_who_takes = nullptr;
+  std::unique_ptr<Carrier> carrier;  // goes first
+
+  explicit Side(std::unique_ptr<Carrier> one) : carrier(std::move(one)) {
+    carrier->lend(buffers.get(), buffer_count * sizeof(Buffer));
+    for (size_t i = 0; i < buffer_count; ++i) free.push_back(&buffers[i]);
+  }
+
+  void came(uint32_t lane, const unsigned char* frame, size_t bytes) override {
+    std::unique_lock<std::mutex> held;
+    if (taken_by_who_takes != nullptr) held = std::unique_lock(*taken_by_who_takes);
+    uint32_t number = 0;
+    bool good = lane == 0 && bytes >= sizeof number && reinterpret_cast<uintptr_t>(frame) % alignof(Header) == 0;
+    if (good) std::memcpy(&number, frame, sizeof number);
+    for (size_t i = sizeof number; good && i < bytes; ++i) good = frame[i] == byte_of(number, i);
+    if (!good || !arrived.emplace(number, bytes).second) ++wrong;
+  }
+  void sent(uint32_t lane, Buffer* buffer, int failed) override {
+    if (lane != 0) ++wrong;
+    if (failed != 0) error = failed;
+    free.push_back(buffer);
+  }
+
+  void poll() { (void)carrier->poll(0, *this); }
+
+  // 0, or the error; EAGAIN too when no buffer is free.
+  int send(Address to, uint32_t number, size_t bytes) {
+    if (free.empty()) return EAGAIN;
+    Buffer* buffer = free.back();
+    unsigned char* start = buffer->bytes + (frame_most - bytes) / 16 * 16;  // anywhere in it
+    std::memcpy(start, &number, sizeof number);
+    for (size_t i = sizeof number; i < bytes; ++i) start[i] = byte_of(number, i);
+    const int result = carrier->send(0, buffer, start, bytes, to);
+    if (result == 0) free.pop_back();
+    return result;
+  }
+};
+
+class Carriers : public ::testing::TestWithParam<Kind> {
+ protected:
+  void SetUp() override {
+    const Kind& kind = GetParam();
+    if (dlopen(kind.library, RTLD_NOW | RTLD_LOCAL) == nullptr) GTEST_SKIP() << dlerror();
+    if (kind.variable != nullptr) setenv(kind.variable, kind.value, 1);
+    a = std::make_unique<Side>(make());
+    b = std::make_unique<Side>(make());
+    ASSERT_TRUE(a->carrier->insert(b->carrier->address(0), to_b));
+    ASSERT_TRUE(b->carrier->insert(a->carrier->address(0), to_a));
+  }
+  void TearDown() override {
+    a.reset();
+    b.reset();
+    if (GetParam().variable != nullptr) unsetenv(GetParam().variable);
+  }
+  static std::unique_ptr<Carrier> make() {
+    if (std::string(GetParam().name) == "ofi") return std::make_unique<ofi::OfiCarrier>(1);
+    return std::make_unique<ucx::UcxCarrier>(1, 2);
+  }
+
+  // Polls both until it holds.
+  template <class Condition>
+  [[nodiscard]] bool wait(Condition condition) {
+    const auto until = Clock::now() + std::chrono::seconds(20);
+    while (!condition()) {
+      if (a != nullptr) a->poll();
+      if (b != nullptr) b->poll();
+      if (Clock::now() > until) return false;
+    }
+    return true;
+  }
+  void send(Side& from, Address to, uint32_t number, size_t bytes) {
+    int result = EAGAIN;
+    ASSERT_TRUE(wait([&] { return (result = from.send(to, number, bytes)) != EAGAIN; }));
+    ASSERT_EQ(result, 0) << from.carrier->error_text(result);
+  }
+
+  std::unique_ptr<Side> a, b;
+  Address to_a = 0, to_b = 0;
+};
+
+TEST_P(Carriers, BringFramesOfAllSizesWholeBothWays) {
+  const size_t sizes[] = {sizeof(Header), 49,   64,    100,   1000,           4096,      8191,
+                          8192,           8193, 16384, 32768, frame_most - 1, frame_most};
+  uint32_t number = 0;
+  for (size_t bytes : sizes) {
+    for (int i = 0; i < 3; ++i, ++number) {
+      ASSERT_NO_FATAL_FAILURE(send(*a, to_b, number, bytes));
+      ASSERT_NO_FATAL_FAILURE(send(*b, to_a, number, bytes));
+    }
+  }
+  ASSERT_TRUE(wait([&] { return a->arrived.size() == number && b->arrived.size() == number; }));
+  for (uint32_t n = 0; n < number; ++n) {
+    EXPECT_EQ(a->arrived[n], sizes[n / 3]);
+    EXPECT_EQ(b->arrived[n], sizes[n / 3]);
+  }
+  EXPECT_EQ(a->wrong + b->wrong, 0u);
+}
+
+TEST_P(Carriers, GiveEveryBufferBack) {
+  for (uint32_t i = 0; i < 1000; ++i) ASSERT_NO_FATAL_FAILURE(send(*a, to_b, i, i % 7 == 0 ? frame_most : 60 + i));
+  ASSERT_TRUE(wait([&] { return b->arrived.size() == 1000 && a->free.size() == buffer_count; }));
+  for (int i = 0; i < 100; ++i) a->poll();
+  EXPECT_EQ(a->free.size(), buffer_count) << "one came back twice";
+  EXPECT_EQ(a->error, 0);
+  EXPECT_EQ(b->wrong, 0u);
+}
+
+// One thread sends with a lock in its hand that another, which polls, wants before it takes a frame.
+TEST_P(Carriers, DoNotHoldUpWhoSendsWhileAFrameIsTaken) {
+  constexpr uint32_t count = 2000;
+  std::mutex lock;
+  b->taken_by_who_takes = &lock;
+  std::atomic<bool> over = false;
+  std::thread sender([&] {
+    for (uint32_t number = 0; !over && number < count;) {
+      const std::lock_guard guard(lock);
+      if (b->send(to_a, number, 64) == 0) ++number;
+    }
+  });
+  struct Guarded final : Events {
+    Side& side;
+    std::mutex& lock;
+    Guarded(Side& s, std::mutex& l) : side(s), lock(l) {}
+    void came(uint32_t lane, const unsigned char* frame, size_t bytes) override { side.came(lane, frame, bytes); }
+    void sent(uint32_t lane, Buffer* buffer, int failed) override {
+      const std::lock_guard guard(lock);
+      side.sent(lane, buffer, failed);
+    }
+  } guarded(*b, lock);
+  const auto until = Clock::now() + std::chrono::seconds(30);
+  for (uint32_t number = 0; (number < count || b->arrived.size() < count || a->arrived.size() < count);) {
+    if (number < count && a->send(to_b, number, 64 + number) == 0) ++number;
+    a->poll();
+    (void)b->carrier->poll(0, guarded);
+    if (Clock::now() > until) break;
+  }
+  over = true;
+  sender.join();
+  EXPECT_EQ(a->arrived.size(), count);
+  EXPECT_EQ(b->arrived.size(), count);
+  EXPECT_EQ(a->wrong + b->wrong, 0u);
+}
+
+TEST_P(Carriers, SayThatAPeerIsGone) {
+  ASSERT_NO_FATAL_FAILURE(send(*a, to_b, 0, 100));
+  ASSERT_TRUE(wait([&] { return b->arrived.size() == 1 && a->free.size() == buffer_count; }));
+  b.reset();
+  uint32_t number = 1;
+  EXPECT_TRUE(wait([&] {
+    const int result = a->send(to_b, number, 100);
+    if (result == 0) ++number;
+    if (result != 0 && result != EAGAIN) a->error = result;
+    return a->error != 0;
+  }));
+  EXPECT_FALSE(a->carrier->error_text(a->error).empty());
+  EXPECT_NE(a->error, EAGAIN);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Carriers,
+                         ::testing::Values(Kind{"ofi", "libfabric.so.1", nullptr, nullptr},
+                                           Kind{"ucx", "libucp.so.0", nullptr, nullptr},
+                                           Kind{"ucx_fetching", "libucp.so.0", "UCX_RNDV_THRESH", "1000"}),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+}  // namespace
+}  // namespace weft::transport::net
