@@ -15,9 +15,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 HYDRA = os.environ["HYDRA"]
 
 
-def run(ranks, *settings):
+def run(ranks, *settings, program=None):
     command = mpiexec.command(HYDRA, 2, ranks, settings)
-    done = subprocess.run([*command, os.environ["WHERE"]], capture_output=True, text=True, timeout=60,
+    done = subprocess.run([*command, *(program or [os.environ["WHERE"]])], capture_output=True, text=True, timeout=60,
                           stdin=subprocess.DEVNULL)
     if done.returncode == 77:
         raise unittest.SkipTest(done.stderr.strip())
@@ -53,10 +53,31 @@ class Order(unittest.TestCase):
         self.assertEqual(self.hosts(2, "WEFT_NETWORKS=10.77.0.0/16"), ["h1", "h2"])
 
     def test_a_library_that_is_not_there(self):
-        done = run(2, "WEFT_LIBFABRIC=/nowhere/libfabric.so")
+        for wanted, setting, file in (("ofi", "WEFT_LIBFABRIC", "/nowhere/libfabric.so"),
+                                      ("ucx", "WEFT_LIBUCP", "/nowhere/libucp.so")):
+            done = run(2, f"WEFT_NETWORK_LIBRARY={wanted}", f"{setting}={file}")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(file, done.stderr + done.stdout)
+            self.assertIn("apt-get install", done.stderr + done.stdout)
+
+    def test_networks_for_ucx(self):
+        done = run(2, "WEFT_NETWORK_LIBRARY=ucx", "WEFT_NETWORKS=192.168.55.0/24")
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("/nowhere/libfabric.so", done.stderr + done.stdout)
-        self.assertIn("apt-get install", done.stderr + done.stdout)
+        self.assertIn("no IPv4 address in WEFT_NETWORKS=192.168.55.0/24", done.stderr + done.stdout)
+        ucx = ("WEFT_NETWORK_LIBRARY=ucx", "WEFT_NETWORKS=10.77.0.0/16")
+        self.assertEqual(self.hosts(2, *ucx), ["h1", "h2"])
+        done = run(2, *ucx, "WEFT_UCX_TRANSPORTS=nonsense")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("nonsense on eth0", done.stderr + done.stdout)
+
+    def test_ranks_with_different_libraries(self):
+        done = run(2, program=("sh", "-c", "[ $(hostname) = h1 ] || export WEFT_NETWORK_LIBRARY=ucx; exec $0",
+                               os.environ["WHERE"]))
+        self.assertNotEqual(done.returncode, 0)
+        said = [line for line in (done.stderr + done.stdout).splitlines() if "weft:" in line]
+        self.assertEqual(len(said), 1, said)
+        self.assertIn('rank 0 reaches other hosts with "ofi", and rank 1 with "ucx"', said[0])
+        self.assertIn("WEFT_NETWORK_LIBRARY", said[0])
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/net/transport.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -87,15 +89,16 @@ void NetTransport::publish_address() {
 }
 
 // Ranks with different carriers cannot talk: each would wait for the other.
-void NetTransport::check_carrier(int rank, const std::string& theirs) const {
-  if (theirs == carrier_->name()) return;
+void NetTransport::die_of_carrier(int rank, const std::string& theirs) const {
   base::die({.cause = "rank " + std::to_string(rank) + " reaches other hosts with " + base::quoted(theirs) +
                       ", and rank " + std::to_string(rank_) + " with \"" + carrier_->name() + "\"",
              .remedy = "give all ranks WEFT_NETWORK_LIBRARY=ofi, or all of them ucx"});
 }
 
 void NetTransport::meet() {
-  if (rank_ != 0) check_carrier(0, parse_record(0, directory_.published(0, lanes_key)).carrier);
+  if (rank_ == 0) return;
+  const std::string theirs = parse_record(0, directory_.published(0, lanes_key)).carrier;
+  if (theirs != carrier_->name()) die_of_carrier(0, theirs);
 }
 
 void NetTransport::read_address(int rank, NetEndpoint& endpoint, size_t characters) {
@@ -119,7 +122,10 @@ NetEndpoint& NetTransport::endpoint(int rank) {
   std::unique_ptr<NetEndpoint>& known = endpoints_[rank];
   if (known == nullptr) {
     const Record record = parse_record(rank, directory_.published(rank, lanes_key));
-    check_carrier(rank, record.carrier);
+    if (record.carrier != carrier_->name()) {
+      ::sleep(2);  // it has seen the same in meet(), and says so, once
+      die_of_carrier(rank, record.carrier);
+    }
     known = std::make_unique<NetEndpoint>(*this, rank, record.lanes);
     read_address(rank, *known, record.characters);
   }

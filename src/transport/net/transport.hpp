@@ -117,7 +117,7 @@ class NetTransport final : public Transport, private Events {
   void sent(uint32_t lane, Buffer* buffer, int error) override;
   void publish_address();
   void read_address(int rank, NetEndpoint& endpoint, size_t characters);
-  void check_carrier(int rank, const std::string& theirs) const;
+  [[noreturn]] void die_of_carrier(int rank, const std::string& theirs) const;
   NetEndpoint& endpoint(int rank);
   Buffer* take(uint32_t lane);
   void give(Port& port, Buffer* buffer);
