@@ -184,8 +184,10 @@ int UcxCarrier::send(uint32_t lane, net::Buffer* buffer, const void* start, size
   parameters.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   parameters.cb.send = on_sent;
   parameters.user_data = buffer;
+#if UCP_API_VERSION >= UCP_VERSION(1, 13)
   parameters.memh = handle_of(buffer);
   if (parameters.memh != nullptr) parameters.op_attr_mask |= UCP_OP_ATTR_FIELD_MEMH;
+#endif
   const ucs_status_ptr_t sending = library().am_send_nbx(way.endpoint, frame_id, nullptr, 0, start, bytes, &parameters);
   if (is_error(sending)) return error_of(status_of(sending));
   if (sending == nullptr) port.left.push_back({buffer, 0});

@@ -3,9 +3,11 @@
 #include "transport/ucx/library.hpp"
 
 #include <dlfcn.h>
-#include <ucm/api/ucm.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <string_view>
+#include <vector>
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
@@ -21,7 +23,7 @@ constinit base::TextSetting path{
      .subject = base::Subject::start}};
 WEFT_SETTING(path);
 
-// Finds functions of the library and of those it depends on; notes the first that is not there.
+// Finds functions of a library; notes the first that is not there.
 class Finder {
  public:
   explicit Finder(void* handle) : handle_(handle) {}
@@ -38,31 +40,37 @@ class Finder {
   std::string missing_;
 };
 
+// The headers' version and newer ones go.
 std::string version_trouble(const Library& l) {
   unsigned major = 0;
   unsigned minor = 0;
   unsigned release = 0;
   l.get_version(&major, &minor, &release);
-  if (major == UCP_API_MAJOR && minor >= 13) return {};
-  return std::string("it is version ") + l.get_version_string();
+  if (major == UCP_API_MAJOR && minor >= UCP_API_MINOR) return {};
+  return std::string("it is version ") + l.get_version_string() + ", and Weft was built for " +
+         std::to_string(UCP_API_MAJOR) + "." + std::to_string(UCP_API_MINOR);
 }
 
-// UCX sets handlers for SIGSEGV and others while it is loaded, writes what it has to say on standard output, and
-// patches mmap and munmap to know when memory that it has registered goes. None of this is ours to do to a program; we
-// lend UCX buffers that stay. These are functions of its own libraries that no header of Debian's declares.
-void quieten(Finder& finder) {
-  void (*give_signals_back)() = nullptr;
-  finder.find("ucs_debug_disable_signals", give_signals_back);
-  if (give_signals_back != nullptr) give_signals_back();
-  ucm_global_config_t* memory = nullptr;
-  finder.find("ucm_global_opts", memory);
-  if (memory != nullptr) memory->enable_events = 0;
-  ucs_status_t (*set)(const char*, const char*) = nullptr;
-  finder.find("ucs_global_opts_set_value", set);
-  if (set == nullptr) return;
-  (void)set("MEMTYPE_CACHE", "n");
-  (void)set("WARN_UNUSED_ENV_VARS", "n");
-  if (std::getenv("UCX_LOG_LEVEL") == nullptr) (void)set("LOG_LEVEL", "fatal");
+// While it is loaded, UCX sets handlers for SIGSEGV and others and patches mmap and munmap, to know when memory that it
+// has registered goes; later it writes what it has to say on standard output. None of this is ours to do to a program,
+// and we lend UCX buffers that stay. Only variables of the environment act so early. They are in an array of our own
+// that takes the place of the program's for the moment: who reads the environment meanwhile finds a whole one.
+constexpr std::string_view manners[] = {"UCX_HANDLE_ERRORS=none", "UCX_MEM_EVENTS=n",           "UCX_MEMTYPE_CACHE=n",
+                                        "UCX_VFS_ENABLE=n",       "UCX_WARN_UNUSED_ENV_VARS=n", "UCX_LOG_LEVEL=fatal"};
+
+void* load_with_manners(const char* name) {
+  static std::vector<char*> variables;  // stays: somebody may be reading it for long
+  char** const of_program = environ;
+  for (char** one = of_program; one != nullptr && *one != nullptr; ++one) variables.push_back(*one);
+  for (const std::string_view text : manners) {
+    const std::string variable(text.substr(0, text.find('=')));
+    if (std::getenv(variable.c_str()) == nullptr) variables.push_back(const_cast<char*>(text.data()));
+  }
+  variables.push_back(nullptr);
+  environ = variables.data();
+  void* handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  environ = of_program;
+  return handle;
 }
 
 Library loaded;
@@ -70,7 +78,7 @@ Library loaded;
 // What is wrong; nothing when it is there.
 std::string load() {
   const char* name = *path.value() != '\0' ? path.value() : file_name;
-  void* handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  void* handle = load_with_manners(name);
   if (handle == nullptr) return dlerror();
   Library& l = loaded;
   Finder finder(handle);
@@ -96,9 +104,7 @@ std::string load() {
   finder.find("ucp_ep_close_nbx", l.ep_close_nbx);
   finder.find("ucp_request_free", l.request_free);
   finder.find("ucs_status_string", l.status_string);
-  std::string wrong = finder.missing().empty() ? version_trouble(l) : "it has no " + finder.missing();
-  if (wrong.empty()) quieten(finder);
-  return wrong;
+  return finder.missing().empty() ? version_trouble(l) : "it has no " + finder.missing();
 }
 
 const std::string& outcome() {
@@ -117,7 +123,7 @@ const Library& library() {
   if (!outcome().empty()) {
     base::die({.cause = "this job has ranks on several hosts, and UCX, which is to reach them, cannot be loaded: " +
                         outcome(),
-               .remedy = "install UCX 1.13 or newer (Debian: apt-get install libucx0), name it with "
+               .remedy = "install UCX (Debian: apt-get install libucx0), name it with "
                          "WEFT_LIBUCP=/path/to/libucp.so.0, or use libfabric with WEFT_NETWORK_LIBRARY=ofi"});
   }
   return loaded;

@@ -1,13 +1,18 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Which adapters UCX is told to use, from descriptions as the kernel gives them.
+// What UCX is told to use of a host, and that it takes nothing of the program.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "transport/ucx/carrier.hpp"
 #include "transport/ucx/device.hpp"
 
 namespace weft::transport::ucx {
@@ -15,6 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Descriptions of adapters as the kernel gives them.
 class Devices : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -83,6 +89,63 @@ TEST_F(Devices, AdaptersThatOtherLibrariesDriveAreLeftToThem) {
 TEST_F(Devices, AnInterfaceIsFoundByItsFirstAddress) {
   EXPECT_EQ(interface_of({htonl(INADDR_LOOPBACK)}), "lo");
   EXPECT_EQ(interface_of({htonl(0x01020304)}), "");
+}
+
+// What belongs to the program, and libraries like to take: handlers of signals, and the system's functions for memory,
+// whose first instructions hooks replace.
+struct Belongings {
+  Belongings() {
+    for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGCHLD, SIGPIPE, SIGALRM, SIGIO}) {
+      struct sigaction action = {};
+      sigaction(signal, nullptr, &action);
+      handlers.push_back(reinterpret_cast<void*>(action.sa_handler));
+    }
+    void* libc = dlopen("libc.so.6", RTLD_NOW);
+    for (const char* name : {"mmap", "munmap", "mremap", "madvise", "brk", "sbrk", "shmdt"}) {
+      unsigned char code[16] = {};
+      if (const void* function = dlsym(libc, name)) std::memcpy(code, function, sizeof code);
+      functions.emplace_back(code, code + sizeof code);
+    }
+  }
+  std::vector<void*> handlers;
+  std::vector<std::vector<unsigned char>> functions;
+};
+const Belongings at_start;
+
+struct Counting final : net::Events {
+  int frames = 0;
+  int left = 0;
+  int errors = 0;
+  void came(uint32_t, const unsigned char*, size_t) override { ++frames; }
+  void sent(uint32_t, net::Buffer*, int error) override { ++(error == 0 ? left : errors); }
+};
+
+TEST(Ucx, TakesNothingOfTheProgramAndSaysNothing) {
+  std::string why_not;
+  if (!try_library(why_not)) GTEST_SKIP() << why_not;
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  auto buffer = std::make_unique<net::Buffer>();
+  Counting here;
+  Counting there;
+  auto sender = std::make_unique<UcxCarrier>(1, 2);
+  auto receiver = std::make_unique<UcxCarrier>(1, 2);
+  net::Address to = 0;
+  const bool inserted = sender->insert(receiver->address(0), to);
+  const int result = inserted ? sender->send(0, buffer.get(), buffer->bytes, net::frame_most, to) : -1;
+  for (int i = 0; i < 1000000 && there.frames + here.left < 2; ++i) {
+    (void)sender->poll(0, here);
+    (void)receiver->poll(0, there);
+  }
+  const Belongings now;
+  receiver.reset();  // the connection breaks
+  for (int i = 0; i < 1000; ++i) (void)sender->poll(0, here);
+  sender.reset();
+  EXPECT_EQ(testing::internal::GetCapturedStdout() + testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(result, 0);
+  EXPECT_EQ(there.frames, 1);
+  EXPECT_EQ(now.handlers, at_start.handlers);
+  EXPECT_EQ(now.functions, at_start.functions);
 }
 
 }  // namespace
