@@ -108,8 +108,8 @@ class Carriers : public ::testing::TestWithParam<Kind> {
     if (GetParam().variable != nullptr) unsetenv(GetParam().variable);
   }
   static std::unique_ptr<Carrier> make() {
-    if (std::string(GetParam().name) == "ofi") return std::make_unique<ofi::OfiCarrier>(1);
-    return std::make_unique<ucx::UcxCarrier>(1, 2);
+    if (std::string(GetParam().name) == "ofi") return std::make_unique<ofi::OfiCarrier>(1, false);
+    return std::make_unique<ucx::UcxCarrier>(1, 2, false);
   }
 
   // Polls both until it holds.

@@ -37,7 +37,7 @@ bool wants_ucx() {
 Transport* open(const Opening& opening) {
   std::unique_ptr<Carrier> carrier;
   if (wants_ucx()) {
-    carrier = std::make_unique<ucx::UcxCarrier>(opening.lanes.lanes(), opening.ranks);
+    carrier = std::make_unique<ucx::UcxCarrier>(opening.lanes.lanes(), opening.ranks, opening.sleeps);
   } else {
     carrier = std::make_unique<ofi::OfiCarrier>(opening.lanes.lanes(), opening.sleeps);
   }

@@ -46,9 +46,18 @@ void must(const char* call, ucs_status_t status) {
 
 }  // namespace
 
-UcxCarrier::UcxCarrier(uint32_t lanes, int ranks) : ports_(std::make_unique<Port[]>(lanes)), lanes_(lanes) {
-  open_context(ranks);
+UcxCarrier::UcxCarrier(uint32_t lanes, int ranks, bool sleeps)
+    : ports_(std::make_unique<Port[]>(lanes)), lanes_(lanes) {
+  open_context(ranks, sleeps);
   for (uint32_t lane = 0; lane < lanes_; ++lane) open_port(ports_[lane]);
+  if (sleeps && lanes_ == 1) must("ucp_worker_get_efd", library().worker_get_efd(ports_[0].worker, &wait_descriptor_));
+}
+
+bool UcxCarrier::may_sleep() {
+  if (wait_descriptor_ < 0) return true;
+  Port& port = ports_[0];
+  std::lock_guard guard(port.lock);
+  return port.arrived.empty() && port.left.empty() && library().worker_arm(port.worker) == UCS_OK;
 }
 
 UcxCarrier::~UcxCarrier() {
@@ -73,7 +82,7 @@ UcxCarrier::~UcxCarrier() {
 }
 
 // Everything is said by the configuration: the environment is the program's.
-void UcxCarrier::open_context(int ranks) {
+void UcxCarrier::open_context(int ranks, bool sleeps) {
   const Library& l = library();
   ucp_config_t* config = nullptr;
   must("ucp_config_read", l.config_read(nullptr, nullptr, &config));
@@ -88,7 +97,7 @@ void UcxCarrier::open_context(int ranks) {
   ucp_params_t parameters = {};
   parameters.field_mask =
       UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
-  parameters.features = UCP_FEATURE_AM;
+  parameters.features = sleeps ? UCP_FEATURE_AM | UCP_FEATURE_WAKEUP : UCP_FEATURE_AM;
   parameters.mt_workers_shared = lanes_ > 1;
   parameters.estimated_num_eps = static_cast<size_t>(ranks);
   const ucs_status_t status = l.init_version(UCP_API_MAJOR, UCP_API_MINOR, &parameters, config, &context_);

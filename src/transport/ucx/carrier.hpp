@@ -20,8 +20,9 @@ namespace weft::transport::ucx {
 
 class UcxCarrier final : public net::Carrier {
  public:
-  // `ranks` of the job, for UCX to choose transports by. Ends the job with a message when UCX cannot be had.
-  UcxCarrier(uint32_t lanes, int ranks);
+  // `ranks` of the job, for UCX to choose transports by. `sleeps`: with a wait descriptor. Ends the job with a message
+  // when UCX cannot be had.
+  UcxCarrier(uint32_t lanes, int ranks, bool sleeps);
   ~UcxCarrier() override;
 
   const char* name() const override { return "ucx"; }
@@ -30,6 +31,8 @@ class UcxCarrier final : public net::Carrier {
   void lend(void* memory, size_t bytes) override;
   int send(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) override;
   int poll(uint32_t lane, net::Events& events) override;
+  int wait_descriptor() const override { return wait_descriptor_; }
+  bool may_sleep() override;
   std::string error_text(int error) const override;
 
  private:
@@ -75,7 +78,7 @@ class UcxCarrier final : public net::Carrier {
     ucp_mem_h handle;
   };
 
-  void open_context(int ranks);
+  void open_context(int ranks, bool sleeps);
   void open_port(Port& port);
   ucs_status_t open_way(Port& port, const Peer& peer, Way& way);
   ucp_mem_h handle_of(const void* memory) const;
@@ -90,7 +93,8 @@ class UcxCarrier final : public net::Carrier {
   std::vector<Lent> lent_;
   std::unique_ptr<Port[]> ports_;
   uint32_t lanes_;
-  base::Lock lock_;  // of what follows
+  int wait_descriptor_ = -1;  // of the one lane; UCX's own
+  base::Lock lock_;           // of what follows
   std::deque<Peer> peers_;
 };
 

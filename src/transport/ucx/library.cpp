@@ -96,6 +96,8 @@ std::string load() {
   finder.find("ucp_worker_query", l.worker_query);
   finder.find("ucp_worker_release_address", l.worker_release_address);
   finder.find("ucp_worker_progress", l.worker_progress);
+  finder.find("ucp_worker_get_efd", l.worker_get_efd);
+  finder.find("ucp_worker_arm", l.worker_arm);
   finder.find("ucp_worker_set_am_recv_handler", l.worker_set_am_recv_handler);
   finder.find("ucp_am_send_nbx", l.am_send_nbx);
   finder.find("ucp_am_recv_data_nbx", l.am_recv_data_nbx);
