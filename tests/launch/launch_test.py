@@ -199,13 +199,12 @@ class Handover(Case):
         for options in ([], ["--timeout", "20"]):
             path = os.path.join(self.folder.name, "prterun")
             with open(path, "w") as file:
-                file.write(LAUNCHER.format(script="trap 'exit 9' TERM; while :; do sleep 0.05; done"))
+                file.write(LAUNCHER.format(script="trap 'exit 9' TERM; echo ready; while :; do sleep 0.05; done"))
             os.chmod(path, 0o755)
             job = start("-hosts", "weft-a", *options, "p", env=dict(os.environ, WEFT_REMOTE_LAUNCHER=path))
-            job.stdout.readline()
-            time.sleep(0.1)
+            self.assertEqual([job.stdout.readline() for _ in range(2)][1], "ready\n")
             job.send_signal(signal.SIGTERM)
-            job.communicate(timeout=5)
+            job.communicate(timeout=20)
             self.assertEqual(job.returncode, 9, options)
 
     def test_without_a_launcher_it_is_said_what_to_install(self):
