@@ -128,8 +128,8 @@ TEST(Ucx, TakesNothingOfTheProgramAndSaysNothing) {
   auto buffer = std::make_unique<net::Buffer>();
   Counting here;
   Counting there;
-  auto sender = std::make_unique<UcxCarrier>(1, 2);
-  auto receiver = std::make_unique<UcxCarrier>(1, 2);
+  auto sender = std::make_unique<UcxCarrier>(1, 2, false);
+  auto receiver = std::make_unique<UcxCarrier>(1, 2, false);
   net::Address to = 0;
   const bool inserted = sender->insert(receiver->address(0), to);
   const int result = inserted ? sender->send(0, buffer.get(), buffer->bytes, net::frame_most, to) : -1;
