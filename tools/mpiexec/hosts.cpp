@@ -138,7 +138,7 @@ std::string spread(std::vector<Host>& hosts, int ranks, bool oversubscribe) {
     return std::to_string(ranks) + " ranks are more than the " + std::to_string(named) + " that the hosts take (" +
            listed(hosts) + "): name more hosts, leave out the numbers, or add --oversubscribe";
   }
-  const int64_t times = open == 0 && named < ranks ? (ranks + named - 1) / named : 1;
+  const int64_t times = open == 0 && named > 0 && named < ranks ? (ranks + named - 1) / named : 1;
   int64_t rest = std::max<int64_t>(ranks - named, 0);  // for the hosts without a number, as evenly as it goes
   int64_t left = ranks;
   for (Host& host : hosts) {
