@@ -208,16 +208,16 @@ class Giant(unittest.TestCase):
 
 def table(contacts):
     for title, real, mapping in (("one host", (0, 1), ONE_HOST), ("two hosts", (0, SIZE - 1), TWO_HOSTS)):
-        server = Server(SIZE, real, mapping)
-        status, errors = server.run(*contacts, most_seconds=300)
-        print(f"{title}: status {status} {errors.strip()}")
-        for rank in real:
-            for step, said in server.steps[rank].items():
+        for env in {}, {"WEFT_MINIMUM_MEMORY": "on"}:
+            server = Server(SIZE, real, mapping, **env)
+            status, errors = server.run(*contacts, most_seconds=300)
+            print(f"{title} {env}: status {status} {errors.strip()}")
+            for step, said in server.steps[0].items():
                 if "own" not in said:
                     continue
-                asked = " ".join(f"{command}:{count}/{size}B" for command, (count, size) in said["asked"].items())
-                print(f"  rank {rank:6} {step:14} rss {said['rss']:8.0f} own {said['own']:8.0f} KiB "
-                      f"{1000 * said['seconds']:9.2f} ms  {server.requests(rank, step):5} requests  {asked}")
+                count, size = (sum(figures) for figures in zip(*said["asked"].values())) if said["asked"] else (0, 0)
+                print(f"  {step:14} own {said['own']:8.0f} KiB {1000 * said['seconds']:9.2f} ms "
+                      f"{count:5} requests of {size} bytes", flush=True)
 
 
 if __name__ == "__main__":
