@@ -55,6 +55,7 @@ void in_order(int count) {
 
 int main(int argc, char** argv) {
   const char* which = getenv("WEFT_RANK");
+  if (which == nullptr) which = getenv("PMI_RANK");  // another launcher's
   const bool odd = which != nullptr && atoi(which) % 2 == 1;
   int provided;
   MPI_Init_thread(&argc, &argv, odd ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
