@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/ucx/carrier.hpp"
 
-#include <cstring>
 #include <functional>
 #include <mutex>
 #include <utility>
@@ -187,8 +186,7 @@ int UcxCarrier::send(uint32_t lane, net::Buffer* buffer, const void* start, size
   std::lock_guard guard(port.lock);
   if (way.endpoint == nullptr) way.error = open_way(port, peer, way);
   if (way.error != UCS_OK) return error_of(way.error);
-  Port* const of_buffer = &port;
-  std::memcpy(buffer->context, &of_buffer, sizeof of_buffer);
+  *reinterpret_cast<Port**>(buffer->context) = &port;
   ucp_request_param_t parameters = {};
   parameters.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   parameters.cb.send = on_sent;
@@ -205,8 +203,7 @@ int UcxCarrier::send(uint32_t lane, net::Buffer* buffer, const void* start, size
 
 void UcxCarrier::on_sent(void* request, ucs_status_t status, void* buffer) {
   auto* ours = static_cast<net::Buffer*>(buffer);
-  Port* port = nullptr;
-  std::memcpy(&port, ours->context, sizeof port);
+  Port* port = *reinterpret_cast<Port**>(ours->context);
   port->left.push_back({ours, error_of(status)});
   library().request_free(request);
 }

@@ -39,9 +39,9 @@ class UcxCarrier final : public net::Carrier {
   struct Port;
   // For a frame that UCX does not bring before it is asked for.
   struct Fetch {
+    alignas(64) unsigned char frame[net::frame_most];
     Port* port;
     size_t bytes;
-    alignas(64) unsigned char frame[net::frame_most];
   };
   // A frame that has come in, in memory of UCX or of a fetch.
   struct Arrived {

@@ -11,6 +11,7 @@
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -23,6 +24,12 @@ namespace {
 
 // Adapters that show up among those of InfiniBand, and that other libraries than UCX drive.
 constexpr const char* not_for_ucx[] = {"efa", "hfi1", "usnic_verbs", "siw"};
+
+std::string path_of(std::initializer_list<std::string_view> parts) {
+  std::string path;
+  for (const std::string_view part : parts) path += part;
+  return path;
+}
 
 std::string first_line(const std::string& path) {
   FILE* file = std::fopen(path.c_str(), "re");
@@ -68,13 +75,13 @@ bool is_of_port(const std::string& interface, int port) {
 std::vector<RdmaPort> rdma_ports(const std::string& root) {
   std::vector<RdmaPort> found;
   for (const std::string& name : names_in(root)) {
-    const std::string adapter = root + "/" + name;
+    const std::string adapter = path_of({root, "/", name});
     if (!is_for_ucx(adapter)) continue;
-    for (const std::string& port : names_in(adapter + "/ports")) {
-      if (!first_line(adapter + "/ports/" + port + "/state").ends_with(": ACTIVE")) continue;
-      RdmaPort one{name + ":" + port, {}};
-      for (const std::string& interface : names_in(adapter + "/device/net")) {
-        if (is_of_port(adapter + "/device/net/" + interface, std::atoi(port.c_str()))) {
+    for (const std::string& port : names_in(path_of({adapter, "/ports"}))) {
+      if (!first_line(path_of({adapter, "/ports/", port, "/state"})).ends_with(": ACTIVE")) continue;
+      RdmaPort one{path_of({name, ":", port}), {}};
+      for (const std::string& interface : names_in(path_of({adapter, "/device/net"}))) {
+        if (is_of_port(path_of({adapter, "/device/net/", interface}), std::atoi(port.c_str()))) {
           one.interfaces.push_back(interface);
         }
       }
