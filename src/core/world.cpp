@@ -133,12 +133,13 @@ void close_lanes() {
 
 void open_fabric() {
   if (world.job.one_host()) return;
-  world.fabric = transport::net::open({.rank = world.rank,
-                                       .ranks = world.size,
-                                       .lanes = world.lane_map,
-                                       .secret = world.job.secret,
-                                       .sleeps = !Backoff::spins(),
-                                       .directory = {boot::publish, boot::published, boot::longest_value(), [] { boot::barrier([] {}); }}});
+  world.fabric = transport::net::open(
+      {.rank = world.rank,
+       .ranks = world.size,
+       .lanes = world.lane_map,
+       .secret = world.job.secret,
+       .sleeps = !Backoff::spins(),
+       .directory = {boot::publish, boot::published, boot::longest_value(), [] { boot::barrier([] {}); }}});
   if (const int descriptor = world.fabric->wait_descriptor(); descriptor >= 0) world.host->wake_on(descriptor);
 }
 

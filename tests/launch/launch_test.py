@@ -570,18 +570,18 @@ class Tool(Case):
         self.assertIn("there is no address that may be used", done.stdout)
         self.assertRegex(done.stdout, r"(?m)^  127\.0\.0\.1/8 +lo +not used: outside WEFT_NETWORKS$")
         self.assertRegex(done.stdout, r"(?m)^  WEFT_NETWORKS +240\.0\.0\.0/8$")
-        done = self.weft("info", "net", WEFT_LIBFABRIC="/nowhere/libfabric.so")
+        done = self.weft("info", "net", WEFT_NETWORK_LIBRARY="ofi", WEFT_LIBFABRIC="/nowhere/libfabric.so")
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stdout, "libfabric cannot be loaded: /nowhere/libfabric.so: .*\nA job on several hosts cannot start")
+        self.assertRegex(done.stdout, "Carried by libfabric: WEFT_NETWORK_LIBRARY names it(.|\n)*libfabric cannot be loaded: /nowhere/libfabric.so: .*\nA job on several hosts cannot start")
 
     def test_providers_and_why_they_are_not_chosen(self):
-        done = self.weft("info", "net", WEFT_NETWORKS="127.0.0.0/8")
+        done = self.weft("info", "net", WEFT_NETWORKS="127.0.0.0/8", WEFT_NETWORK_LIBRARY="ofi")
         if "libfabric cannot be loaded" in done.stdout:
             self.skipTest("there is no libfabric here")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(len(re.findall(r"(?m)^  [\w;]+ +chosen, at 127\.0\.0\.1", done.stdout)), 1, done.stdout)
         self.assertIn("the loopback is the only address", done.stdout)
-        done = self.weft("info", "net", WEFT_NETWORKS="127.0.0.0/8", WEFT_OFI_PROVIDER="carrier-pigeon")
+        done = self.weft("info", "net", WEFT_NETWORKS="127.0.0.0/8", WEFT_NETWORK_LIBRARY="ofi", WEFT_OFI_PROVIDER="carrier-pigeon")
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stdout, r"(?m)^  carrier-pigeon +not here: ")
         self.assertRegex(done.stdout, r"(?m)^  tcp +not asked: WEFT_OFI_PROVIDER names another$")

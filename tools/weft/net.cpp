@@ -7,7 +7,10 @@
 
 #include "base/setting.hpp"
 #include "transport/net/network.hpp"
+#include "transport/net/open.hpp"
 #include "transport/ofi/provider.hpp"
+#include "transport/ucx/device.hpp"
+#include "transport/ucx/library.hpp"
 #include "weft/commands.hpp"
 
 namespace weft::tool {
@@ -15,6 +18,7 @@ namespace {
 
 namespace net = transport::net;
 namespace ofi = transport::ofi;
+namespace ucx = transport::ucx;
 
 const char* what_becomes_of(net::Use use) {
   switch (use) {
@@ -44,13 +48,14 @@ void show_setting(const char* name, const char* otherwise) {
   for (const base::SettingRow* row : base::all_settings()) {
     if (std::string(name) != row->text().name) continue;
     const std::string value = row->shown();
-    printf("  %-18s %s\n", name, value.empty() ? otherwise : value.c_str());
+    printf("  %-21s %s\n", name, value.empty() ? otherwise : value.c_str());
   }
 }
 
 void show_settings() {
   puts("\nSettings that decide:");
   show_setting("WEFT_NETWORKS", "(none): any network may be used");
+  show_setting("WEFT_NETWORK_LIBRARY", "");
   show_setting("WEFT_OFI_PROVIDER", "(none): the first provider that works is taken");
   show_setting("WEFT_LIBFABRIC", "(none): the loader finds libfabric");
 }
@@ -104,6 +109,18 @@ void show_providers(const ofi::Choice& choice) {
   }
 }
 
+int show_ucx() {
+  std::string why_not;
+  if (!ucx::try_library(why_not)) {
+    printf("UCX cannot be loaded: %s\nA job on several hosts cannot start here.\n", why_not.c_str());
+    return 1;
+  }
+  const ucx::Devices devices = ucx::allowed_devices();
+  for (const std::string& port : devices.ports) show_line(port, "used: InfiniBand or RoCE");
+  if (!devices.interface.empty()) show_line(devices.interface, "used: TCP");
+  return 0;
+}
+
 }  // namespace
 
 int info_net() {
@@ -124,7 +141,10 @@ int info_net() {
     return 1;
   }
 
+  const net::LibraryChoice carried = net::choose_library();
+  printf("\nCarried by %s: %s.\n", carried.ucx ? "UCX" : "libfabric", carried.why.c_str());
   std::string why_not;
+  if (carried.ucx) return show_ucx();
   const ofi::Library* library = ofi::try_library(why_not);
   if (library == nullptr) {
     printf(

@@ -26,17 +26,19 @@ constinit base::ChoiceSetting library_setting{
     3};
 WEFT_SETTING(library_setting);
 
-bool wants_ucx() {
-  if (library_setting.value() != choose) return library_setting.value() == use_ucx;
-  std::string why_not;
-  return !ucx::rdma_ports().empty() && ucx::try_library(why_not);
-}
-
 }  // namespace
+
+LibraryChoice choose_library() {
+  if (library_setting.value() != choose) return {library_setting.value() == use_ucx, "WEFT_NETWORK_LIBRARY names it"};
+  if (ucx::rdma_ports().empty()) return {false, "no port of InfiniBand or RoCE is up, for which UCX would be taken"};
+  std::string why_not;
+  if (!ucx::try_library(why_not)) return {false, "UCX cannot be loaded: " + why_not};
+  return {true, "a port of InfiniBand or RoCE is up"};
+}
 
 Transport* open(const Opening& opening) {
   std::unique_ptr<Carrier> carrier;
-  if (wants_ucx()) {
+  if (choose_library().ucx) {
     carrier = std::make_unique<ucx::UcxCarrier>(opening.lanes.lanes(), opening.ranks, opening.sleeps);
   } else {
     carrier = std::make_unique<ofi::OfiCarrier>(opening.lanes.lanes(), opening.sleeps);

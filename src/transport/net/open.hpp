@@ -23,10 +23,19 @@ struct Opening {
   int ranks;
   LaneMap lanes;
   std::string secret;  // 32 hexadecimal digits that the ranks of this job alone know
-  // Waits sleep rather than spin: the transport shall have a wait_descriptor(), though messages may take longer with it.
+  // Waits sleep rather than spin: the transport shall have a wait_descriptor(), though messages may take longer with
+  // it.
   bool sleeps;
   Directory directory;
 };
+
+// Which library is to carry messages of a job on several hosts, and why: what open() follows and `weft info net` tells.
+// UCX is loaded to find out where it comes into question.
+struct LibraryChoice {
+  bool ucx;  // else libfabric
+  std::string why;
+};
+[[nodiscard]] LibraryChoice choose_library();
 
 // Loads libfabric or UCX (WEFT_NETWORK_LIBRARY), opens an endpoint for each lane and publishes where they are. All
 // ranks of the job do so together. Ends the job with a message when it cannot be had. To be deleted by the caller; its

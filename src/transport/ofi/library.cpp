@@ -3,6 +3,7 @@
 #include "transport/ofi/library.hpp"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <string>
@@ -10,6 +11,7 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "transport/api/memory.hpp"
+#include "transport/net/frame.hpp"
 
 namespace weft::transport::ofi {
 namespace {
@@ -30,15 +32,23 @@ bool find(void* handle, const char* name, Function& function, std::string& why_n
   return function != nullptr;
 }
 
-// The provider ofi_rxm keeps 16 KiB for each of the many messages that it is ready for, 70 MiB in all, and can be told
-// otherwise by the environment alone. What is set there already stays.
-void save_memory() {
-  setenv("FI_OFI_RXM_BUFFER_SIZE", "2048", 0);
-  setenv("FI_OFI_RXM_MSG_RX_SIZE", "16", 0);
+// The provider ofi_rxm is told by the environment alone how large its messages are. What is set there already stays.
+//
+// Above its eager limit of 16 KiB a receiver fetches a message from its sender, which for our frames costs more than to
+// copy them; over tcp the limit may be above the size of its buffers, with adapters it may not. The buffers, one for
+// each of the many messages that it is ready for, are 70 MiB in all.
+void set_up_rxm() {
+  if (minimum_memory()) {
+    setenv("FI_OFI_RXM_BUFFER_SIZE", "2048", 0);
+    setenv("FI_OFI_RXM_MSG_RX_SIZE", "16", 0);
+  }
+  const bool has_adapters = access("/sys/class/infiniband", F_OK) == 0;
+  const std::string one_frame = std::to_string((net::frame_most + 255) / 256 * 256);
+  if (!has_adapters) setenv("FI_OFI_RXM_EAGER_LIMIT", one_frame.c_str(), 0);
 }
 
 bool load(Library& l, std::string& why_not) {
-  if (minimum_memory()) save_memory();
+  set_up_rxm();
   void* handle = dlopen(library_name(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     why_not = dlerror();
