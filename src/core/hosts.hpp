@@ -11,8 +11,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <span>
 #include <vector>
 
 namespace weft::core {
@@ -49,8 +49,9 @@ struct Hosts {
   }
 };
 
-// As `rank` sees the ranks whose hosts, any numbers, these are; nullptr where it makes no difference.
-[[nodiscard]] std::unique_ptr<const Hosts> find_hosts(int32_t rank, std::span<const int32_t> host_of_rank);
+// As `rank` of `size` sees them; `host_of` gives the host of a rank, any number. nullptr where it makes no difference.
+[[nodiscard]] std::unique_ptr<const Hosts> find_hosts(int32_t rank, int32_t size,
+                                                      const std::function<int32_t(int32_t)>& host_of);
 
 // Whether the settings want collective operations to go by hosts.
 [[nodiscard]] bool hosts_wanted();

@@ -25,12 +25,8 @@ const core::Hosts* hosts_of(Group& group) {
   static constinit base::Lock lock;
   std::lock_guard guard(lock);
   if (group.hosts == nullptr) {
-    std::vector<int32_t> hosts;
-    hosts.reserve(static_cast<size_t>(group.size));
-    for (int32_t r = 0; r < group.size; ++r) {
-      hosts.push_back(boot::host_of(group.job_rank(r)));
-    }
-    group.hosts = core::find_hosts(group.rank, hosts);
+    auto host_of = [&group](int32_t rank) { return boot::host_of(group.job_rank(rank)); };
+    group.hosts = core::find_hosts(group.rank, group.size, host_of);
   }
   return group.hosts.get();
 }

@@ -207,8 +207,8 @@ void handles() {
                               reinterpret_cast<void*>(-1),
                               room,
                               MPI_COMM_WORLD,
-                              reinterpret_cast<char*>(good_control) + 64,
                               reinterpret_cast<char*>(good_control) + 8,
+                              reinterpret_cast<char*>(good_control) + (1 << 20),  // nothing has been there yet
                               freed_values[0],
                               freed_values[1],
                               in_other};

@@ -116,6 +116,11 @@ std::vector<int32_t> place(Layout layout, int ranks) {
   return hosts;
 }
 
+std::unique_ptr<const core::Hosts> hosts_seen_by(int32_t rank, const std::vector<int32_t>& hosts) {
+  return core::find_hosts(rank, static_cast<int32_t>(hosts.size()),
+                          [&hosts](int32_t r) { return hosts[static_cast<size_t>(r)]; });
+}
+
 enum class Sends { complete_at_once, wait_for_receives };
 
 class Simulation {
@@ -125,7 +130,7 @@ class Simulation {
     const auto ranks = static_cast<int32_t>(hosts.size());
     for (int32_t r = 0; r < ranks; ++r) {
       comms_.push_back(std::make_unique<Comm>());
-      hosts_.push_back(core::find_hosts(r, hosts));
+      hosts_.push_back(hosts_seen_by(r, hosts));
       comms_.back()->rank = r;
       comms_.back()->size = ranks;
       if (leaders) comms_.back()->hosts = hosts_.back().get();
@@ -494,7 +499,7 @@ TEST_F(Crossings, WithoutLeaders) {
 TEST(Hosts, SaysWhereRanksAre) {
   const std::vector<int32_t> hosts{7, 7, 3, 7, 3, 9};
   for (int32_t r = 0; r < 6; ++r) {
-    const auto found = core::find_hosts(r, hosts);
+    const auto found = hosts_seen_by(r, hosts);
     ASSERT_NE(found, nullptr);
     EXPECT_EQ(found->count(), 3);
     EXPECT_FALSE(found->consecutive());
@@ -506,7 +511,7 @@ TEST(Hosts, SaysWhereRanksAre) {
 }
 
 TEST(Hosts, TakesNoMemoryForEachRankWhereHostsFollowOneAnother) {
-  const auto found = core::find_hosts(4, std::vector<int32_t>{7, 7, 3, 3, 3, 9});
+  const auto found = hosts_seen_by(4, std::vector<int32_t>{7, 7, 3, 3, 3, 9});
   ASSERT_NE(found, nullptr);
   EXPECT_TRUE(found->consecutive());
   EXPECT_TRUE(found->host_by_rank.empty());
@@ -518,9 +523,9 @@ TEST(Hosts, TakesNoMemoryForEachRankWhereHostsFollowOneAnother) {
 }
 
 TEST(Hosts, AreNothingWhereTheyMakeNoDifference) {
-  EXPECT_EQ(core::find_hosts(0, std::vector<int32_t>{5, 5, 5}), nullptr);
-  EXPECT_EQ(core::find_hosts(0, std::vector<int32_t>{2, 1, 0}), nullptr);
-  EXPECT_EQ(core::find_hosts(0, std::vector<int32_t>{5}), nullptr);
+  EXPECT_EQ(hosts_seen_by(0, std::vector<int32_t>{5, 5, 5}), nullptr);
+  EXPECT_EQ(hosts_seen_by(0, std::vector<int32_t>{2, 1, 0}), nullptr);
+  EXPECT_EQ(hosts_seen_by(0, std::vector<int32_t>{5}), nullptr);
 }
 
 }  // namespace
