@@ -3,6 +3,7 @@
 // A real rank of a job that claims more ranks than there are (giant_test.py serves it): says after each step what it
 // holds, and goes on when it is told to. Arguments: the other real rank, then numbers of ranks to contact.
 #include <mpi.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,13 @@
 
 static int rank = -1, size = -1;
 
+// The other real rank may be making its way to us, or, as it thinks, to one that is not there.
+static void serve_others(void) {
+  int ready, flag;
+  MPI_Initialized(&ready);
+  if (ready) MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+}
+
 // KiB of this process: in memory, and of them its own alone.
 static void report(const char* step, double seconds) {
   long rss = 0, own = 0, kib = 0;
@@ -30,7 +38,9 @@ static void report(const char* step, double seconds) {
   if (file != NULL) fclose(file);
   printf("%s rss=%ld own=%ld seconds=%.6f\n", step, rss, own, seconds);
   fflush(stdout);
-  (void)!fgets(line, sizeof line, stdin);
+  struct pollfd word = {.fd = STDIN_FILENO, .events = POLLIN};
+  while (poll(&word, 1, 1) == 0) serve_others();
+  (void)!read(STDIN_FILENO, line, 1);
 }
 
 // How many messages went by the mailbox so far.
