@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "boot/notes.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+
+#include "boot/segment.hpp"
 
 namespace weft::boot {
 namespace {
@@ -85,12 +86,7 @@ void Notes::close() {
 }
 
 bool Notes::reserve(int place, size_t bytes) const {
-  const size_t at = notes_offset(ranks_) + static_cast<size_t>(place) * sizeof(Note);
-  int failed = 0;
-  do {
-    failed = fallocate(fd_, 0, static_cast<off_t>(at), static_cast<off_t>(bytes));
-  } while (failed != 0 && errno == EINTR);
-  return failed == 0;
+  return reserve_segment(fd_, notes_offset(ranks_) + static_cast<size_t>(place) * sizeof(Note), bytes);
 }
 
 bool Notes::write(std::string_view key, std::string_view value) {

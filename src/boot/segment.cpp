@@ -85,6 +85,14 @@ bool size_segment(int fd, size_t bytes) {
   return false;
 }
 
+bool reserve_segment(int fd, size_t offset, size_t bytes) {
+  int failed = 0;
+  do {
+    failed = fallocate(fd, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  } while (failed != 0 && errno == EINTR);
+  return failed == 0;
+}
+
 std::string segment_address(int fd) {
   struct stat s;
   if (fstat(fd, &s) != 0) return {};

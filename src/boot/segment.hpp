@@ -19,6 +19,9 @@ namespace weft::boot {
 // Gives it its size; every rank does, with the same size. False and errno on failure; EINVAL when it has another size.
 [[nodiscard]] bool size_segment(int fd, size_t bytes);
 
+// Takes memory for a part of it, so that touching it cannot fail later. False and errno when there is none.
+[[nodiscard]] bool reserve_segment(int fd, size_t offset, size_t bytes);
+
 // What another process of this host needs to open our segment: "pid:fd:device:inode".
 std::string segment_address(int fd);
 // Opens it; -1 and errno on failure, EINVAL for an address that is none.

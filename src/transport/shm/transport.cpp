@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/shm/transport.hpp"
 
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sched.h>
@@ -19,6 +18,7 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "base/tsan.hpp"
+#include "boot/segment.hpp"
 
 namespace weft::transport::shm {
 
@@ -76,13 +76,9 @@ char* ShmTransport::map(size_t offset, size_t bytes, const char* what) const {
 }
 
 void ShmTransport::reserve(size_t offset, size_t bytes, const char* what) const {
-  int failed = 0;
-  do {
-    failed = fallocate(fd_, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0 ? 0 : errno;
-  } while (failed == EINTR);
-  if (failed == 0) return;
+  if (boot::reserve_segment(fd_, offset, bytes)) return;
   base::die({.cause = "cannot reserve " + std::to_string(bytes >> 10) + " KiB of shared memory for " + what,
-             .error = failed,
+             .error = errno,
              .remedy = "free memory on this host, raise the job's memory limit, or lower WEFT_RING_BYTES and "
                        "WEFT_STAGING_BUFFERS"});
 }
