@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/net/socket.hpp"
+
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "base/message.hpp"
+
+namespace weft::transport::net {
+namespace {
+
+void set(const Socket& socket, int level, int option, int value) {
+  (void)setsockopt(socket.descriptor(), level, option, &value, sizeof value);
+}
+
+sockaddr_in at(in_addr address, uint16_t port) {
+  sockaddr_in place = {};
+  place.sin_family = AF_INET;
+  place.sin_addr = address;
+  place.sin_port = htons(port);
+  return place;
+}
+
+}  // namespace
+
+Socket::~Socket() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+std::string Place::bytes() const {
+  std::string text(reinterpret_cast<const char*>(&port), sizeof port);
+  for (const in_addr& address : addresses) text.append(reinterpret_cast<const char*>(&address), sizeof address);
+  return text;
+}
+
+bool Place::parse(std::string_view bytes) {
+  if (bytes.size() < sizeof port + sizeof(in_addr) || (bytes.size() - sizeof port) % sizeof(in_addr) != 0) return false;
+  bytes.copy(reinterpret_cast<char*>(&port), sizeof port);
+  bytes.remove_prefix(sizeof port);
+  addresses.resize(bytes.size() / sizeof(in_addr));
+  std::memcpy(addresses.data(), bytes.data(), bytes.size());
+  return port != 0;
+}
+
+Socket listen_at(uint16_t& port) {
+  Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  sockaddr_in place = at({INADDR_ANY}, 0);
+  socklen_t length = sizeof place;
+  if (!socket || ::bind(socket.descriptor(), reinterpret_cast<sockaddr*>(&place), sizeof place) != 0 ||
+      ::listen(socket.descriptor(), SOMAXCONN) != 0 ||
+      ::getsockname(socket.descriptor(), reinterpret_cast<sockaddr*>(&place), &length) != 0) {
+    base::die({.cause = "no TCP port can be had to listen for other hosts: " + text_of_error(errno),
+               .remedy = "see ulimit -n for the number of open files, and whether this process may use the network"});
+  }
+  port = ntohs(place.sin_port);
+  return socket;
+}
+
+Socket accept_one(const Socket& listener) {
+  Socket socket(::accept4(listener.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  if (socket) set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+  return socket;
+}
+
+Socket begin_connect(in_addr address, uint16_t port, int& error) {
+  Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  error = errno;
+  if (!socket) return socket;
+  set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+  const sockaddr_in place = at(address, port);
+  error = 0;
+  if (::connect(socket.descriptor(), reinterpret_cast<const sockaddr*>(&place), sizeof place) != 0 &&
+      errno != EINPROGRESS) {
+    error = errno;
+    socket.close();
+  }
+  return socket;
+}
+
+int error_of(const Socket& socket) {
+  int error = 0;
+  socklen_t length = sizeof error;
+  return ::getsockopt(socket.descriptor(), SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno;
+}
+
+// Probes begin after a third of the time without traffic; TCP_USER_TIMEOUT bounds them, and what was sent.
+void lose_after(const Socket& socket, int seconds) {
+  const int third = std::max(1, seconds / 3);
+  set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(socket, IPPROTO_TCP, TCP_KEEPIDLE, third);
+  set(socket, IPPROTO_TCP, TCP_KEEPINTVL, third);
+  set(socket, IPPROTO_TCP, TCP_KEEPCNT, 2);
+  set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, seconds * 1000);
+}
+
+std::string text_of_error(int error) {
+  return std::system_category().message(error);
+}
+
+}  // namespace weft::transport::net

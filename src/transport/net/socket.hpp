@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// TCP sockets between hosts. None of them blocks, and none outlives an exec.
+
+#include <netinet/in.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weft::transport::net {
+
+class Socket {
+ public:
+  Socket() = default;
+  explicit Socket(int descriptor) : descriptor_(descriptor) {}
+  Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  Socket& operator=(Socket&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
+  ~Socket();
+
+  explicit operator bool() const { return descriptor_ >= 0; }
+  int descriptor() const { return descriptor_; }
+  void close() { *this = Socket(); }
+
+ private:
+  int descriptor_ = -1;
+};
+
+// Where a rank listens: the addresses of its host in the order to try, and a port of all of them.
+struct Place {
+  std::vector<in_addr> addresses;
+  uint16_t port = 0;
+
+  std::string bytes() const;                         // for the others
+  [[nodiscard]] bool parse(std::string_view bytes);  // false: these are not the bytes of a place
+};
+
+// Listens at a port that the system chooses. Ends the job with a message when it cannot.
+Socket listen_at(uint16_t& port);
+// Who has called a listener; none: nobody has.
+Socket accept_one(const Socket& listener);
+
+// Begins to connect. error_of() tells how it ended once the socket is writable.
+Socket begin_connect(in_addr address, uint16_t port, int& error);
+int error_of(const Socket& socket);
+
+// Whoever does not acknowledge anything for so long is lost: reads and writes fail with ETIMEDOUT then.
+void lose_after(const Socket& socket, int seconds);
+
+// How the system's errors read.
+std::string text_of_error(int error);
+
+}  // namespace weft::transport::net
