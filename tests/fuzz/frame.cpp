@@ -7,6 +7,8 @@
 
 #include "fuzz.hpp"
 #include "transport/net/network.hpp"
+#include "transport/net/socket.hpp"
+#include "transport/tcp/greeting.hpp"
 
 using namespace weft;
 using namespace weft::transport;
@@ -14,6 +16,11 @@ using namespace weft::transport;
 namespace {
 
 constexpr const char* secret = "00112233445566778899aabbccddeeff";
+
+std::string good_greeting() {
+  const tcp::Greeting g = tcp::greeting(tcp::Word::hello, 1, 2, 0, net::Proofs(secret));
+  return {reinterpret_cast<const char*>(&g), sizeof g};
+}
 
 std::string good_frame(uint32_t bytes, uint32_t staged) {
   net::Header h{.magic = net::magic,
@@ -36,6 +43,16 @@ void one(fuzz::Random& /*random*/, const std::string& text) {
     FUZZ_CHECK(h->proof == proofs.of(h->origin, 2));
     FUZZ_CHECK(sizeof *h + uint64_t{h->bytes} + h->staged == frame.size());
   }
+  if (tcp::Greeting said; frame.size() == sizeof said) {
+    std::memcpy(&said, frame.data(), sizeof said);
+    if (const tcp::Greeting* g = tcp::check_greeting(said, proofs, 2, 5)) {
+      FUZZ_CHECK(g->origin < 5 && g->origin != 2 && g->to == 2 && g->lane < max_lanes);
+      FUZZ_CHECK(g->proof == proofs.of(g->origin, 2));
+    }
+  }
+  if (net::Place place; place.parse(text)) {
+    FUZZ_CHECK(place.bytes() == text && !place.addresses.empty() && place.port != 0);
+  }
   net::Networks networks;
   const std::string wrong = networks.parse(text);
   FUZZ_CHECK(!wrong.empty() || networks.named() || text.empty());
@@ -45,7 +62,8 @@ void one(fuzz::Random& /*random*/, const std::string& text) {
 
 int main(int argc, char** argv) {
   return fuzz::run(argc, argv,
-                   {good_frame(0, 0), good_frame(8, 0), good_frame(32, 700), "", "10.0.0.0/8",
-                    "192.168.0.0/16,127.0.0.1", "0.0.0.0/0", "10.0.0.0/33", ",", "/"},
+                   {good_frame(0, 0), good_frame(8, 0), good_frame(32, 700), good_greeting(),
+                    std::string("\x01\x02\x0a\x4d\x00\x01", 6), "", "10.0.0.0/8", "192.168.0.0/16,127.0.0.1",
+                    "0.0.0.0/0", "10.0.0.0/33", ",", "/"},
                    one);
 }

@@ -76,7 +76,7 @@ class Order(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         said = [line for line in (done.stderr + done.stdout).splitlines() if "weft:" in line]
         self.assertEqual(len(said), 1, said)
-        self.assertIn('rank 0 reaches other hosts with "ofi", and rank 1 with "ucx"', said[0])
+        self.assertIn('rank 0 reaches other hosts with "tcp", and rank 1 with "ucx"', said[0])
         self.assertIn("WEFT_NETWORK_LIBRARY", said[0])
 
 

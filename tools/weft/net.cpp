@@ -142,9 +142,12 @@ int info_net() {
   }
 
   const net::LibraryChoice carried = net::choose_library();
-  printf("\nCarried by %s: %s.\n", carried.ucx ? "UCX" : "libfabric", carried.why.c_str());
+  constexpr const char* carriers[] = {"TCP", "libfabric", "UCX"};
+  printf("\nCarried by %s: %s.\n", carriers[static_cast<int>(carried.library)], carried.why.c_str());
+  if (loopback_alone) puts("\nOther hosts cannot be reached: the loopback is the only address that may be used.");
+  if (carried.library == net::Library::tcp) return 0;
+  if (carried.library == net::Library::ucx) return show_ucx();
   std::string why_not;
-  if (carried.ucx) return show_ucx();
   const ofi::Library* library = ofi::try_library(why_not);
   if (library == nullptr) {
     printf(
@@ -163,7 +166,6 @@ int info_net() {
     return 1;
   }
   library->freeinfo(choice.info);
-  if (loopback_alone) puts("\nOther hosts cannot be reached: the loopback is the only address that may be used.");
   return 0;
 }
 

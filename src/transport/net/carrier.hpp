@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What carries frames between hosts: a library that can be loaded when a job needs it. It delivers whole frames, each
-// once and undamaged, in any order; order, flow control and trust are ours, above it (transport.hpp).
+// What carries frames between hosts: the system's TCP, or a library that is loaded when a job needs it. It delivers
+// whole frames, each once and undamaged, in any order; order, flow control and trust are ours, above it
+// (transport.hpp).
 
 #include <string>
 #include <string_view>
@@ -16,8 +17,8 @@ namespace weft::transport::net {
 struct Buffer {
   alignas(16) unsigned char context[48];  // the carrier's own
   Buffer* next;
-  int32_t rank;  // where the frame goes to
-  alignas(64) unsigned char bytes[frame_most];
+  int32_t rank;                                      // where the frame goes to
+  alignas(64) unsigned char bytes[frame_most + 16];  // carriers may fill a frame up to a multiple of 16
 
   unsigned char* staging() { return bytes + sizeof(Header) + staged_data_most; }
 };
@@ -50,8 +51,9 @@ class Carrier {
   // Buffers that will be sent lie here, as long as the carrier lives: it may make the memory ready for its adapters.
   virtual void lend(void* /*memory*/, size_t /*bytes*/) {}
 
-  // Begins to send `bytes` at `start`, in the buffer, from a lane of ours. 0: sent() will report the buffer. EAGAIN:
-  // not now. Any other error: never. Thread-safe.
+  // Begins to send `bytes` at `start`, in the buffer, from a lane of ours. 0: sent() will report the buffer. `gone`:
+  // the buffer is no longer in use. EAGAIN: not now. Any other error: never. Thread-safe.
+  static constexpr int gone = -1;
   [[nodiscard]] virtual int send(uint32_t lane, Buffer* buffer, const void* start, size_t bytes, Address to) = 0;
 
   // Reports what has happened on a lane; how much. One thread at a time for each lane.

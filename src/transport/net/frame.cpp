@@ -62,7 +62,7 @@ const Header* check_frame(const void* frame, size_t bytes, const Proofs& proofs,
                           uint32_t lanes) {
   if (bytes < sizeof(Header)) return nullptr;
   const auto* h = static_cast<const Header*>(frame);
-  const bool whole = sizeof(Header) + size_t{h->bytes} + h->staged == bytes;
+  const bool whole = frame_bytes(frame) == bytes;
   if (h->magic != magic || !whole || h->origin >= ranks || h->lane >= lanes || h->kind > congestion) return nullptr;
   return h->proof == proofs.of(h->origin, rank) ? h : nullptr;
 }

@@ -40,6 +40,12 @@ inline constexpr size_t staged_data_most = 64;    // bytes of data of a message 
 inline constexpr size_t frame_most = sizeof(Header) + staged_data_most + staging_most;
 static_assert(frame_most >= sizeof(Header) + mailbox_limit(1));
 
+// What a frame says of its own size; not yet checked.
+inline size_t frame_bytes(const void* frame) {
+  const auto* h = static_cast<const Header*>(frame);
+  return sizeof(Header) + size_t{h->bytes} + h->staged;
+}
+
 // A number for each ordered pair of ranks that only who knows the job's secret can make (SipHash-2-4).
 class Proofs {
  public:

@@ -2,48 +2,79 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/net/open.hpp"
 
+#include <filesystem>
 #include <memory>
 
 #include "base/setting.hpp"
 #include "transport/net/transport.hpp"
 #include "transport/ofi/carrier.hpp"
+#include "transport/ofi/library.hpp"
+#include "transport/ofi/provider.hpp"
+#include "transport/tcp/carrier.hpp"
 #include "transport/ucx/carrier.hpp"
 #include "transport/ucx/device.hpp"
 
 namespace weft::transport::net {
 namespace {
 
-constexpr const char* libraries[] = {"auto", "ofi", "ucx"};
-enum Choice : int { choose, use_ofi, use_ucx };
+constexpr const char* libraries[] = {"auto", "tcp", "ofi", "ucx"};
+enum Choice : int { choose, use_tcp, use_ofi, use_ucx };
 constinit base::ChoiceSetting library_setting{
     {.name = "WEFT_NETWORK_LIBRARY",
-     .help = "what carries messages between hosts: libfabric (ofi), UCX, or UCX where there is InfiniBand or RoCE",
+     .help = "what carries messages between hosts: TCP (tcp), libfabric (ofi), UCX (ucx), or what the adapters need",
      .level = base::Level::basic,
      .subject = base::Subject::start,
      .alike = true},
     choose,
     libraries,
-    3};
+    4};
 WEFT_SETTING(library_setting);
+
+bool has_entries(const char* folder) {
+  std::error_code none;
+  return std::filesystem::directory_iterator(folder, none) != std::filesystem::directory_iterator();
+}
+
+std::unique_ptr<Carrier> carrier_of(const Opening& opening) {
+  const uint32_t lanes = opening.lanes.lanes();
+  switch (choose_library().library) {
+    case Library::tcp:
+      return std::make_unique<tcp::TcpCarrier>(lanes, opening.rank, opening.ranks, opening.secret);
+    case Library::ucx:
+      return std::make_unique<ucx::UcxCarrier>(lanes, opening.ranks, opening.sleeps);
+    default:
+      return std::make_unique<ofi::OfiCarrier>(lanes, opening.sleeps);
+  }
+}
 
 }  // namespace
 
 LibraryChoice choose_library() {
-  if (library_setting.value() != choose) return {library_setting.value() == use_ucx, "WEFT_NETWORK_LIBRARY names it"};
-  if (ucx::rdma_ports().empty()) return {false, "no port of InfiniBand or RoCE is up, for which UCX would be taken"};
+  switch (library_setting.value()) {
+    case use_tcp:
+      return {Library::tcp, "WEFT_NETWORK_LIBRARY names it"};
+    case use_ofi:
+      return {Library::ofi, "WEFT_NETWORK_LIBRARY names it"};
+    case use_ucx:
+      return {Library::ucx, "WEFT_NETWORK_LIBRARY names it"};
+    default:
+      break;
+  }
+  if (*ofi::wanted_provider() != '\0') return {Library::ofi, "WEFT_OFI_PROVIDER names a provider"};
   std::string why_not;
-  if (!ucx::try_library(why_not)) return {false, "UCX cannot be loaded: " + why_not};
-  return {true, "a port of InfiniBand or RoCE is up"};
+  if (!ucx::rdma_ports().empty()) {
+    if (ucx::try_library(why_not)) return {Library::ucx, "a port of InfiniBand or RoCE is up"};
+    return {Library::ofi, "a port of InfiniBand or RoCE is up, and UCX cannot be loaded: " + why_not};
+  }
+  if (has_entries("/sys/class/infiniband") || has_entries("/sys/class/cxi_user")) {
+    if (ofi::try_library(why_not) != nullptr) return {Library::ofi, "there is an adapter that libfabric drives"};
+    return {Library::tcp, "there is an adapter that libfabric drives, but it cannot be loaded: " + why_not};
+  }
+  return {Library::tcp, "there is no adapter for which libfabric or UCX would be taken"};
 }
 
 Transport* open(const Opening& opening) {
-  std::unique_ptr<Carrier> carrier;
-  if (choose_library().ucx) {
-    carrier = std::make_unique<ucx::UcxCarrier>(opening.lanes.lanes(), opening.ranks, opening.sleeps);
-  } else {
-    carrier = std::make_unique<ofi::OfiCarrier>(opening.lanes.lanes(), opening.sleeps);
-  }
-  auto* transport = new NetTransport(std::move(carrier), opening);
+  auto* transport = new NetTransport(carrier_of(opening), opening);
   opening.directory.barrier();
   transport->meet();
   return transport;

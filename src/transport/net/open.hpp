@@ -31,15 +31,16 @@ struct Opening {
 
 // Which library is to carry messages of a job on several hosts, and why: what open() follows and `weft info net` tells.
 // UCX is loaded to find out where it comes into question.
+enum class Library : uint8_t { tcp, ofi, ucx };
 struct LibraryChoice {
-  bool ucx;  // else libfabric
+  Library library;
   std::string why;
 };
 [[nodiscard]] LibraryChoice choose_library();
 
-// Loads libfabric or UCX (WEFT_NETWORK_LIBRARY), opens an endpoint for each lane and publishes where they are. All
-// ranks of the job do so together. Ends the job with a message when it cannot be had. To be deleted by the caller; its
-// endpoints are its own.
+// Loads libfabric or UCX where WEFT_NETWORK_LIBRARY or the machine asks for it, opens an endpoint for each lane and
+// publishes where they are. All ranks of the job do so together. Ends the job with a message when it cannot be had. To
+// be deleted by the caller; its endpoints are its own.
 Transport* open(const Opening& opening);
 
 }  // namespace weft::transport::net

@@ -66,6 +66,10 @@ Socket listen_at(uint16_t& port) {
 Socket accept_one(const Socket& listener) {
   Socket socket(::accept4(listener.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (socket) set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+  if (!socket && (errno == EMFILE || errno == ENFILE)) {
+    base::die({.cause = "a rank of another host connects, and there is no room for its socket: " + text_of_error(errno),
+               .remedy = "raise ulimit -n: a rank needs an open file for each rank of another host that it talks to"});
+  }
   return socket;
 }
 

@@ -43,7 +43,7 @@ struct Place {
 
 // Listens at a port that the system chooses. Ends the job with a message when it cannot.
 Socket listen_at(uint16_t& port);
-// Who has called a listener; none: nobody has.
+// Who has called a listener; none: nobody has. Ends the job with a message when there are too many open files.
 Socket accept_one(const Socket& listener);
 
 // Begins to connect. error_of() tells how it ended once the socket is writable.

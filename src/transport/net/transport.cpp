@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t outgoing_buffers = 64;  // of a lane
 // What a sender may have under way to a lane. Providers take in all that has come and keep what we have no buffers for
-// in memory of their own, without bound.
+// in memory of their own, without bound. Who may not send looks at what has come, such as that the peer is congested.
 constexpr uint16_t window = 64;
 constexpr uint16_t tell_every = 24;  // frames
 
@@ -92,7 +92,7 @@ void NetTransport::publish_address() {
 void NetTransport::die_of_carrier(int rank, const std::string& theirs) const {
   base::die({.cause = "rank " + std::to_string(rank) + " reaches other hosts with " + base::quoted(theirs) +
                       ", and rank " + std::to_string(rank_) + " with \"" + carrier_->name() + "\"",
-             .remedy = "give all ranks WEFT_NETWORK_LIBRARY=ofi, or all of them ucx"});
+             .remedy = "give all ranks the same WEFT_NETWORK_LIBRARY: tcp, ofi or ucx"});
 }
 
 void NetTransport::meet() {
@@ -334,7 +334,9 @@ Post NetEndpoint::hand_over(Port& port, Buffer* buffer, const void* start, size_
   port.outgoing.fetch_add(1, std::memory_order_relaxed);
   const int error = owner_.carrier_->send(lane & owner_.lanes_.mask, buffer, start, bytes, ways_[lane].address);
   if (error == 0) return Post::done;
+  if (error == Carrier::gone) owner_.give(port, buffer);
   port.outgoing.fetch_sub(1, std::memory_order_relaxed);
+  if (error == Carrier::gone) return Post::done;
   if (error != EAGAIN && !owner_.leaving_.load(std::memory_order_relaxed)) owner_.die_of_peer(rank_, error);
   return Post::retry;
 }

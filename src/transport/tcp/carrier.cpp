@@ -1,0 +1,468 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/tcp/carrier.hpp"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+
+#include "base/clock.hpp"
+#include "base/message.hpp"
+#include "transport/net/network.hpp"
+
+namespace weft::transport::tcp {
+namespace {
+
+constexpr uint64_t second_ns = 1'000'000'000;
+constexpr uint64_t address_ns = 3 * second_ns;  // that an address has to answer
+constexpr uint64_t peer_ns = 20 * second_ns;    // that all of a peer's have
+constexpr uint64_t pause_ns = second_ns / 10;   // between two rounds of them
+constexpr uint64_t guest_ns = 10 * second_ns;   // that who connects has to say who it is
+constexpr size_t guests_most = 64;
+constexpr uint32_t queued_most = 16;          // buffers of a link, so that others are left for other peers
+constexpr size_t incoming_bytes = 128 << 10;  // read at once
+constexpr int told_most = 64;                 // frames in one poll
+constexpr uint32_t look_every = 8;            // polls, when the link heard from last has nothing
+static_assert(incoming_bytes >= 2 * net::frame_most);
+
+// Frames follow each other at multiples of 16, so that a header can be read where it came in.
+constexpr size_t on_the_wire(size_t bytes) {
+  return (bytes + 15) / 16 * 16;
+}
+static_assert(on_the_wire(net::frame_most) == net::frame_most);
+
+// What of a waiting buffer is still to be sent; in its context.
+struct Rest {
+  const unsigned char* at;
+  size_t left;
+};
+static_assert(sizeof(Rest) <= sizeof net::Buffer::context);
+Rest& rest_of(net::Buffer& buffer) {
+  return *reinterpret_cast<Rest*>(buffer.context);
+}
+
+// What a rank publishes of a lane.
+struct Published {
+  uint32_t rank, lane;
+};
+
+bool later() {
+  return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+}
+
+}  // namespace
+
+TcpCarrier::TcpCarrier(uint32_t lanes, int rank, int ranks, std::string_view secret)
+    : rank_(static_cast<uint32_t>(rank)), ranks_(static_cast<uint32_t>(ranks)), proofs_(secret), ports_(lanes) {
+  here_.addresses = net::allowed_addresses();
+  listener_.socket = net::listen_at(here_.port);
+  for (Port& port : ports_) {
+    port.watch = net::Socket(epoll_create1(EPOLL_CLOEXEC));
+    if (!port.watch) {
+      base::die({.cause = "no epoll descriptor can be had: " + net::text_of_error(errno),
+                 .remedy = "see ulimit -n for the number of open files"});
+    }
+    port.incoming = std::make_unique_for_overwrite<unsigned char[]>(incoming_bytes);
+  }
+  watch(ports_[0], listener_, EPOLLIN, EPOLL_CTL_ADD);
+}
+
+std::string TcpCarrier::address(uint32_t lane) {
+  const Published published{rank_, lane};
+  return std::string(reinterpret_cast<const char*>(&published), sizeof published) + here_.bytes();
+}
+
+bool TcpCarrier::insert(std::string_view bytes, net::Address& address) {
+  Published published;
+  if (bytes.size() < sizeof published) return false;
+  bytes.copy(reinterpret_cast<char*>(&published), sizeof published);
+  net::Place place;
+  if (!place.parse(bytes.substr(sizeof published)) || published.rank >= ranks_ || published.lane >= max_lanes) {
+    return false;
+  }
+  Link& peer = link(published.rank, published.lane);
+  const std::lock_guard guard(peer.lock);
+  peer.place = std::move(place);
+  address = reinterpret_cast<net::Address>(&peer);
+  return true;
+}
+
+TcpCarrier::Link& TcpCarrier::link(uint32_t rank, uint32_t lane) {
+  const std::lock_guard guard(lock_);
+  std::unique_ptr<Link>& known = links_[{rank, lane}];
+  if (known == nullptr) known = std::make_unique<Link>(rank, lane);
+  return *known;
+}
+
+void TcpCarrier::watch(Port& port, Watched& what, uint32_t events, int operation) {
+  epoll_event event = {};
+  event.events = events;
+  event.data.ptr = &what;
+  (void)epoll_ctl(port.watch.descriptor(), operation, what.socket.descriptor(), &event);
+}
+
+// ---- sending
+
+int TcpCarrier::send(uint32_t, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) {
+  Link& peer = *reinterpret_cast<Link*>(to);
+  auto* const at = buffer->bytes + (static_cast<const unsigned char*>(start) - buffer->bytes);
+  const size_t size = on_the_wire(bytes);
+  std::memset(at + bytes, 0, size - bytes);
+  const std::lock_guard guard(peer.lock);
+  const State state = peer.state.load(std::memory_order_relaxed);
+  if (state == State::lost) return peer.error;
+  if (peer.queued == queued_most) return EAGAIN;
+  size_t sent = 0;
+  if (state == State::open && peer.first == nullptr) {
+    const ssize_t taken = ::send(peer.socket.descriptor(), at, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (taken == static_cast<ssize_t>(size)) return gone;
+    if (taken < 0 && !later()) {
+      Ended none;
+      const int error = errno;
+      lose(peer, error, none);
+      return error;
+    }
+    sent = static_cast<size_t>(std::max<ssize_t>(taken, 0));
+    watch(port_of(peer), peer, EPOLLIN | EPOLLOUT, EPOLL_CTL_MOD);
+  }
+  enqueue(peer, buffer, at + sent, size - sent);
+  if (state == State::idle) {
+    peer.give_up_ns = base::now_ns() + peer_ns;
+    settle(peer, State::connecting);
+    Ended none;  // the peer's time is not up
+    connect_next(peer, none);
+  }
+  return 0;
+}
+
+void TcpCarrier::enqueue(Link& link, net::Buffer* buffer, const unsigned char* at, size_t left) {
+  ::new (buffer->context) Rest{at, left};
+  buffer->next = nullptr;
+  (link.first == nullptr ? link.first : link.last->next) = buffer;
+  link.last = buffer;
+  ++link.queued;
+}
+
+// Sends what waits, as far as the system takes it.
+void TcpCarrier::flush(Link& link, Ended& ended) {
+  while (link.first != nullptr) {
+    iovec parts[queued_most];
+    int count = 0;
+    for (net::Buffer* b = link.first; b != nullptr; b = b->next) {
+      parts[count++] = {const_cast<unsigned char*>(rest_of(*b).at), rest_of(*b).left};
+    }
+    msghdr message = {};
+    message.msg_iov = parts;
+    message.msg_iovlen = static_cast<size_t>(count);
+    const ssize_t taken = ::sendmsg(link.socket.descriptor(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (taken < 0) {
+      if (!later()) lose(link, errno, ended);
+      return;
+    }
+    for (auto left = static_cast<size_t>(taken); left != 0;) {
+      net::Buffer* buffer = link.first;
+      Rest& rest = rest_of(*buffer);
+      const size_t part = std::min(left, rest.left);
+      rest.at += part;
+      rest.left -= part;
+      left -= part;
+      if (rest.left != 0) break;
+      link.first = buffer->next;
+      --link.queued;
+      buffer->next = ended.first;
+      ended.first = buffer;
+    }
+  }
+  watch(port_of(link), link, EPOLLIN, EPOLL_CTL_MOD);
+}
+
+// ---- connecting
+
+void TcpCarrier::settle(Link& link, State state) {
+  const auto unsettled = [](State s) { return s != State::idle && s != State::open && s != State::lost; };
+  const State before = link.state.load(std::memory_order_relaxed);
+  if (unsettled(state) && !unsettled(before)) port_of(link).unsettled.fetch_add(1, std::memory_order_relaxed);
+  if (!unsettled(state) && unsettled(before)) port_of(link).unsettled.fetch_sub(1, std::memory_order_relaxed);
+  link.state.store(state, std::memory_order_release);
+}
+
+// Begins with the next of the peer's addresses; after the last one pauses, or gives up.
+void TcpCarrier::connect_next(Link& link, Ended& ended) {
+  const uint64_t now = base::now_ns();
+  while (link.tried < link.place.addresses.size()) {
+    int error = 0;
+    link.socket = net::begin_connect(link.place.addresses[link.tried++], link.place.port, error);
+    if (!link.socket) {
+      link.error = error;
+      continue;
+    }
+    link.until_ns = now + address_ns;
+    settle(link, State::connecting);
+    watch(port_of(link), link, EPOLLOUT, EPOLL_CTL_ADD);
+    return;
+  }
+  link.socket.close();
+  link.tried = 0;
+  if (now > link.give_up_ns) return lose(link, link.error != 0 ? link.error : ETIMEDOUT, ended);
+  link.until_ns = now + pause_ns;
+  settle(link, State::pausing);
+}
+
+// A link that is not open has something to see to.
+void TcpCarrier::advance(Link& link, Ended& ended) {
+  const State state = link.state.load(std::memory_order_relaxed);
+  if (state == State::greeting) return finish_greeting(link, ended);
+  if (state != State::connecting) return;
+  link.error = net::error_of(link.socket);
+  const Greeting hello = greeting(Word::hello, rank_, link.rank, link.lane, proofs_);
+  if (link.error != 0 ||
+      ::send(link.socket.descriptor(), &hello, sizeof hello, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof hello)) {
+    return connect_next(link, ended);
+  }
+  link.answered = 0;
+  settle(link, State::greeting);
+  watch(port_of(link), link, EPOLLIN, EPOLL_CTL_MOD);
+}
+
+void TcpCarrier::finish_greeting(Link& link, Ended& ended) {
+  const ssize_t bytes = ::recv(link.socket.descriptor(), reinterpret_cast<char*>(&link.answer) + link.answered,
+                               sizeof link.answer - link.answered, MSG_DONTWAIT);
+  if (bytes < 0 && later()) return;
+  if (bytes <= 0) {  // not the peer, or it ends
+    link.error = bytes < 0 ? errno : ECONNRESET;
+    return connect_next(link, ended);
+  }
+  link.answered += static_cast<size_t>(bytes);
+  if (link.answered < sizeof link.answer) return;
+  const Greeting* answer = check_greeting(link.answer, proofs_, rank_, ranks_);
+  if (answer == nullptr || answer->origin != link.rank || answer->word == static_cast<uint16_t>(Word::hello)) {
+    link.error = EPROTO;
+    return connect_next(link, ended);
+  }
+  if (answer->word == static_cast<uint16_t>(Word::welcome)) return opened(link, ended);
+  link.socket.close();
+  link.tried = 0;
+  link.until_ns = base::now_ns() + second_ns;
+  settle(link, State::expected);
+}
+
+void TcpCarrier::opened(Link& link, Ended& ended) {
+  settle(link, State::open);
+  flush(link, ended);
+}
+
+void TcpCarrier::lose(Link& link, int error, Ended& ended) {
+  link.error = error;
+  settle(link, State::lost);
+  epoll_event none = {};
+  (void)epoll_ctl(port_of(link).watch.descriptor(), EPOLL_CTL_DEL, link.socket.descriptor(), &none);
+  if (link.first == nullptr) return;
+  link.last->next = ended.first;
+  ended.first = link.first;
+  ended.error = error;
+  link.first = nullptr;
+  link.queued = 0;
+}
+
+// Begins anew what has taken too long.
+void TcpCarrier::see_to_time(uint32_t lane, Port& port, net::Events& events) {
+  const uint64_t now = base::now_ns();
+  std::vector<Link*> late;
+  {
+    const std::lock_guard guard(lock_);
+    for (auto& [who, link] : links_) {
+      if (&port_of(*link) == &port && link->state.load(std::memory_order_relaxed) != State::open) {
+        late.push_back(link.get());
+      }
+    }
+  }
+  for (Link* link : late) {
+    Ended ended;
+    {
+      const std::lock_guard guard(link->lock);
+      const State state = link->state.load(std::memory_order_relaxed);
+      if (state == State::idle || state == State::open || state == State::lost || now < link->until_ns) continue;
+      if (state != State::pausing) link->error = ETIMEDOUT;
+      connect_next(*link, ended);
+    }
+    tell_ended(lane, ended, events);
+  }
+  if (lane != 0) return;
+  for (auto guest = guests_.begin(); guest != guests_.end();) {
+    const auto next = std::next(guest);
+    if (now > guest->until_ns) turn_away(*guest, true);
+    guest = next;
+  }
+}
+
+// ---- who connects to us
+
+void TcpCarrier::accept_guests() {
+  while (guests_.size() < guests_most) {
+    net::Socket socket = net::accept_one(listener_.socket);
+    if (!socket) return;
+    Guest& guest = guests_.emplace_back(std::move(socket));
+    guest.until_ns = base::now_ns() + guest_ns;
+    ports_[0].unsettled.fetch_add(1, std::memory_order_relaxed);
+    watch(ports_[0], guest, EPOLLIN, EPOLL_CTL_ADD);
+  }
+}
+
+void TcpCarrier::turn_away(Guest& guest, bool stranger) {
+  if (stranger && strangers_.fetch_add(1, std::memory_order_relaxed) == 0) {
+    base::warn({.cause = "somebody connected who is not a rank of this job; it is turned away, as others will be",
+                .remedy = ""});
+  }
+  ports_[0].unsettled.fetch_sub(1, std::memory_order_relaxed);
+  guests_.remove_if([&](const Guest& g) { return &g == &guest; });
+}
+
+void TcpCarrier::hear(Guest& guest, net::Events& events) {
+  const ssize_t bytes = ::recv(guest.socket.descriptor(), reinterpret_cast<char*>(&guest.said) + guest.bytes,
+                               sizeof guest.said - guest.bytes, MSG_DONTWAIT);
+  if (bytes < 0 && later()) return;
+  if (bytes <= 0)
+    return turn_away(guest, guest.bytes != 0);  // who tries our addresses in turn may leave without a word
+  guest.bytes += static_cast<size_t>(bytes);
+  if (guest.bytes == sizeof guest.said) receive(guest, events);
+}
+
+// Two that connect to each other at once would have two connections: that of the lower rank is taken.
+void TcpCarrier::receive(Guest& guest, net::Events& events) {
+  const Greeting* said = check_greeting(guest.said, proofs_, rank_, ranks_);
+  if (said == nullptr || said->word != static_cast<uint16_t>(Word::hello)) return turn_away(guest, true);
+  Link& peer = link(said->origin, said->lane);
+  Ended ended;
+  {
+    const std::lock_guard guard(peer.lock);
+    const State state = peer.state.load(std::memory_order_relaxed);
+    const bool settled = state == State::open || state == State::lost;  // it has found another way meanwhile
+    const bool under_way = state == State::connecting || state == State::greeting;
+    const bool crossed = under_way && rank_ < said->origin;
+    const Word word = crossed ? Word::crossed : Word::welcome;
+    const Greeting answer = greeting(word, rank_, said->origin, said->lane, proofs_);
+    const bool heard = !settled && ::send(guest.socket.descriptor(), &answer, sizeof answer, MSG_NOSIGNAL) ==
+                                       static_cast<ssize_t>(sizeof answer);
+    if (heard && !crossed) {
+      epoll_event none = {};
+      (void)epoll_ctl(ports_[0].watch.descriptor(), EPOLL_CTL_DEL, guest.socket.descriptor(), &none);
+      peer.socket = std::move(guest.socket);
+      guest.socket.close();  // what the link had
+      watch(port_of(peer), peer, EPOLLIN, EPOLL_CTL_ADD);
+      opened(peer, ended);
+    }
+  }
+  tell_ended(peer.lane & (static_cast<uint32_t>(ports_.size()) - 1), ended, events);
+  turn_away(guest, false);
+}
+
+// ---- what has come in
+
+int TcpCarrier::poll(uint32_t lane, net::Events& events) {
+  Port& port = ports_[lane];
+  if (port.at != port.end) return tell(lane, port, events);
+  if (port.recent != nullptr) {
+    if (const int told = read(lane, port, *port.recent, events); told != 0) return told;
+    if (++port.looks % look_every != 0) return 0;
+  }
+  if (port.unsettled.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    see_to_time(lane, port, events);
+  return look(lane, port, events);
+}
+
+// Sees to all that has something for us.
+int TcpCarrier::look(uint32_t lane, Port& port, net::Events& events) {
+  epoll_event ready[16];
+  const int count = epoll_wait(port.watch.descriptor(), ready, 16, 0);
+  int told = 0;
+  for (int i = 0; i < count; ++i) {
+    auto* what = static_cast<Watched*>(ready[i].data.ptr);
+    if (what->what == Watched::What::listener) {
+      accept_guests();
+    } else if (what->what == Watched::What::guest) {
+      hear(static_cast<Guest&>(*what), events);
+    } else {
+      auto& peer = static_cast<Link&>(*what);
+      if (peer.state.load(std::memory_order_acquire) != State::open || (ready[i].events & EPOLLOUT) != 0) {
+        Ended ended;
+        {
+          const std::lock_guard guard(peer.lock);
+          peer.state.load(std::memory_order_relaxed) == State::open ? flush(peer, ended) : advance(peer, ended);
+        }
+        tell_ended(lane, ended, events);
+      } else if (port.at == port.end) {
+        told += read(lane, port, peer, events);
+      }
+    }
+  }
+  return told;
+}
+
+int TcpCarrier::read(uint32_t lane, Port& port, Link& link, net::Events& events) {
+  if (link.state.load(std::memory_order_acquire) != State::open) return 0;
+  const size_t kept = link.partial.size();
+  const ssize_t bytes = ::recv(link.socket.descriptor(), &port.incoming[kept], incoming_bytes - kept, MSG_DONTWAIT);
+  if (bytes < 0 && later()) return 0;
+  if (bytes <= 0) {
+    Ended ended;
+    {
+      const std::lock_guard guard(link.lock);
+      lose(link, bytes < 0 ? errno : ECONNRESET, ended);
+    }
+    tell_ended(lane, ended, events);
+    return 0;
+  }
+  if (kept != 0) std::memcpy(port.incoming.get(), link.partial.data(), kept);
+  port.source = port.recent = &link;
+  port.at = 0;
+  port.end = kept + static_cast<size_t>(bytes);
+  return tell(lane, port, events);
+}
+
+// Tells of frames that lie in the port's memory. Of the last, the rest may have to come.
+int TcpCarrier::tell(uint32_t lane, Port& port, net::Events& events) {
+  port.untold.store(false, std::memory_order_relaxed);
+  for (int told = 0;; ++told) {
+    const size_t left = port.end - port.at;
+    const unsigned char* frame = &port.incoming[port.at];
+    const size_t bytes = left < sizeof(net::Header) ? net::frame_most : net::frame_bytes(frame);
+    if (bytes > net::frame_most) {  // nothing behind it can be understood
+      Ended ended;
+      {
+        const std::lock_guard guard(port.source->lock);
+        lose(*port.source, EPROTO, ended);
+      }
+      port.at = port.end;
+      tell_ended(lane, ended, events);
+      return told;
+    }
+    if (left < on_the_wire(bytes)) {
+      port.source->partial.assign(frame, frame + left);
+      if (left == 0) std::vector<unsigned char>().swap(port.source->partial);
+      port.at = port.end;
+      return told;
+    }
+    if (told == told_most) {
+      port.untold.store(true, std::memory_order_relaxed);
+      return told;
+    }
+    port.at += on_the_wire(bytes);
+    events.came(lane, frame, bytes);
+  }
+}
+
+void TcpCarrier::tell_ended(uint32_t lane, const Ended& ended, net::Events& events) {
+  for (net::Buffer* buffer = ended.first; buffer != nullptr;) {
+    net::Buffer* next = buffer->next;
+    events.sent(lane, buffer, ended.error);
+    buffer = next;
+  }
+}
+
+}  // namespace weft::transport::tcp

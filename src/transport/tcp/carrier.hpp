@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Frames carried by TCP, with nothing but the system in between: one connection for each pair of lanes that talk, made
+// by who sends first, for both ways. The addresses of a peer are tried in turn until the peer itself answers at one of
+// them. What the system does not take at once waits here and is sent with what came after it in one call.
+
+#include <atomic>
+#include <list>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "base/lock.hpp"
+#include "transport/net/carrier.hpp"
+#include "transport/net/socket.hpp"
+#include "transport/tcp/greeting.hpp"
+
+namespace weft::transport::tcp {
+
+class TcpCarrier final : public net::Carrier {
+ public:
+  // `secret` of the job, as of net::Proofs. Ends the job with a message when this host has no address.
+  TcpCarrier(uint32_t lanes, int rank, int ranks, std::string_view secret);
+
+  const char* name() const override { return "tcp"; }
+  std::string address(uint32_t lane) override;
+  bool insert(std::string_view bytes, net::Address& address) override;
+  int send(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) override;
+  int poll(uint32_t lane, net::Events& events) override;
+  int wait_descriptor() const override { return ports_.size() == 1 ? ports_[0].watch.descriptor() : -1; }
+  bool may_sleep() override { return !ports_[0].untold.load(std::memory_order_relaxed); }
+  std::string error_text(int error) const override { return net::text_of_error(error); }
+
+ private:
+  // A socket that a port watches.
+  struct Watched {
+    enum class What : uint8_t { listener, guest, link } what;
+    net::Socket socket;
+  };
+
+  enum class State : uint8_t {
+    idle,        // nobody has connected
+    connecting,  // to the address `tried`
+    greeting,    // connected; the answer to our greeting has not come
+    pausing,     // no address answered; to be tried again
+    expected,    // the peer connects to us
+    open,
+    lost,
+  };
+
+  // The connection to one lane of a peer.
+  struct Link : Watched {
+    Link(uint32_t r, uint32_t l) : Watched{What::link, {}}, rank(r), lane(l) {}
+    const uint32_t rank, lane;
+    base::Lock lock;  // of all but `partial`; once open, whoever polls reads the socket without it
+    std::atomic<State> state = State::idle;
+    net::Place place;
+    size_t tried = 0;
+    uint64_t until_ns = 0;    // when to give up what state tells
+    uint64_t give_up_ns = 0;  // when to give up altogether
+    int error = 0;
+    Greeting answer;
+    size_t answered = 0;           // bytes of it
+    net::Buffer* first = nullptr;  // to be sent
+    net::Buffer* last = nullptr;
+    uint32_t queued = 0;
+    std::vector<unsigned char> partial;  // a frame of which the rest has not come
+  };
+
+  // Somebody who has connected and not said who it is.
+  struct Guest : Watched {
+    explicit Guest(net::Socket s) : Watched{What::guest, std::move(s)} {}
+    Greeting said;
+    size_t bytes = 0;  // of it
+    uint64_t until_ns = 0;
+  };
+
+  // A lane of ours.
+  struct Port {
+    net::Socket watch;       // an epoll descriptor
+    Link* recent = nullptr;  // what it heard from last; looked at first
+    uint32_t looks = 0;
+    std::atomic<uint32_t> unsettled = 0;  // links on the way to being open, and guests
+    std::unique_ptr<unsigned char[]> incoming;
+    Link* source = nullptr;  // of the frames in [at, end) of `incoming`, which have not been told
+    size_t at = 0, end = 0;
+    std::atomic<bool> untold = false;  // whether there are any
+  };
+
+  // Buffers that are no longer in use, to be told when no lock is held.
+  struct Ended {
+    net::Buffer* first = nullptr;
+    int error = 0;
+  };
+
+  Link& link(uint32_t rank, uint32_t lane);
+  Port& port_of(const Link& link) { return ports_[link.lane & (ports_.size() - 1)]; }
+  void watch(Port& port, Watched& what, uint32_t events, int operation);
+
+  int look(uint32_t lane, Port& port, net::Events& events);
+  int read(uint32_t lane, Port& port, Link& link, net::Events& events);
+  int tell(uint32_t lane, Port& port, net::Events& events);
+  void tell_ended(uint32_t lane, const Ended& ended, net::Events& events);
+
+  // These are called with the link's lock.
+  void enqueue(Link& link, net::Buffer* buffer, const unsigned char* at, size_t left);
+  void flush(Link& link, Ended& ended);
+  void advance(Link& link, Ended& ended);
+  void connect_next(Link& link, Ended& ended);
+  void finish_greeting(Link& link, Ended& ended);
+  void opened(Link& link, Ended& ended);
+  void lose(Link& link, int error, Ended& ended);
+  void settle(Link& link, State state);
+
+  void accept_guests();
+  void hear(Guest& guest, net::Events& events);
+  void receive(Guest& guest, net::Events& events);
+  void turn_away(Guest& guest, bool stranger);
+  void see_to_time(uint32_t lane, Port& port, net::Events& events);
+
+  const uint32_t rank_, ranks_;
+  const net::Proofs proofs_;
+  net::Place here_;
+  Watched listener_{Watched::What::listener, {}};
+  std::vector<Port> ports_;
+  std::list<Guest> guests_;  // by who polls lane 0 alone
+  base::Lock lock_;          // of the map
+  std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<Link>> links_;
+  std::atomic<uint64_t> strangers_ = 0;
+};
+
+}  // namespace weft::transport::tcp

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// What two ranks say to each other first on a connection, each once: who they are, and that they know the job's secret.
+// Fixed-width little-endian fields.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "transport/net/frame.hpp"
+
+namespace weft::transport::tcp {
+
+enum class Word : uint16_t {
+  hello = 1,  // of who connects
+  welcome,    // the answer: frames may come both ways
+  crossed,    // the other answer: we are connecting to you ourselves, and that connection is the one to use
+};
+
+struct Greeting {
+  uint32_t magic;   // what and which version: two that differ do not talk
+  uint32_t origin;  // who says it: a rank of the job
+  uint32_t to;      // whom it is for
+  uint16_t lane;    // of both: a connection joins two lanes, modulo what each has
+  uint16_t word;
+  uint64_t proof;  // net::Proofs, from origin to the other
+};
+static_assert(sizeof(Greeting) == 24);
+
+inline constexpr uint32_t greeting_magic = 0x01544557;  // "WET" in memory, and the version
+
+Greeting greeting(Word word, uint32_t origin, uint32_t to, uint32_t lane, const net::Proofs& proofs);
+
+// Checks what came in against us; nullptr: it is not from a rank of this job, or not for us.
+const Greeting* check_greeting(const Greeting& said, const net::Proofs& proofs, uint32_t rank, uint32_t ranks);
+
+}  // namespace weft::transport::tcp
