@@ -6,6 +6,7 @@
 
 #include "core/protocol/protocol.hpp"
 #include "core/settings.hpp"
+#include "transport/net/reading.hpp"
 
 namespace weft::core {
 
@@ -27,6 +28,15 @@ std::vector<PathRow> describe_paths(int ranks) {
           {buffer_info.name, buffer_range, buffer_info.what, buffer_info.cost},
           {get_info.name, get_range, get_info.what, get_info.cost},
           {stream_info.name, stream_range, stream_info.what, stream_info.cost}};
+}
+
+std::string describe_hosts() {
+  if (!rendezvous_on()) return "none by R0 (WEFT_RENDEZVOUS=off)";
+  if (get_bytes() < transport::net::read_from()) return "none by R0 (WEFT_R0_LIMIT is below WEFT_RDMA_FROM)";
+  const std::string range = "from " + std::to_string(transport::net::read_from()) + " bytes on by R0";
+  if (transport::net::read_by(false)) return range + " (WEFT_RDMA=on), if the network's library can; others by R1";
+  if (!transport::net::read_by(true)) return "none by R0 (WEFT_RDMA=off)";
+  return range + " where adapters read by themselves, which weft info net tells; others by R1";
 }
 
 }  // namespace weft::core

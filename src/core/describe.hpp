@@ -19,4 +19,7 @@ struct PathRow {
 // The four paths for a job of `ranks` ranks on one host.
 std::vector<PathRow> describe_paths(int ranks);
 
+// What is different between ranks of different hosts, in one sentence.
+std::string describe_hosts();
+
 }  // namespace weft::core

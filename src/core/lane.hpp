@@ -17,6 +17,7 @@ namespace weft::core {
 struct Inflow;
 struct Pull;
 struct Push;
+struct Reading;
 
 // All under `lock`, which is taken at MPI_THREAD_MULTIPLE only, but for what is atomic.
 struct alignas(128) Lane {
@@ -27,19 +28,22 @@ struct alignas(128) Lane {
   Inflow* inflows = nullptr;                     // receives of path R1 under way
   Pull* pulls = nullptr;                         // receives of path R0 that both sides copy, oldest first
   Push* pushes = nullptr;                        // sends of path R0 whose receivers let us help, newest first
-  std::atomic<bool> at_work = false;             // one of these may be there
+  Reading* readings = nullptr;                   // receives of path R0 that a transport reads, oldest first
+  std::atomic<bool> at_work = false;             // one of these may be there, with something for us to do
   bool saturated = false;
   char* chunk = nullptr;                      // through which R0 moves layouts with gaps, made on first use
   std::atomic<int64_t> sends_open = 0;        // started here and not complete; see count_sends()
   std::atomic<int64_t> unexpected_bytes = 0;  // of data kept; written under the lock
   Unexpected* free_unexpected = nullptr;      // small ones, kept for reuse
   int free_unexpected_count = 0;
+  Reading* free_readings = nullptr;  // kept for reuse
   // Counters, written under the lock; see count().
   std::atomic<uint64_t> arrived = 0;  // messages taken from the ring; any thread may ask
   uint64_t unexpected = 0;            // messages that came before their receive
   uint64_t lock_waits = 0;            // times the lock was found taken by who had to have it
   uint64_t settlements = 0;           // times all lanes were looked at for a receive with a wildcard
   uint64_t saturations = 0;           // times its unexpected data went beyond their limit
+  uint64_t reads_failed = 0;          // messages that came by R1 because a read of them, once begun, failed
   uint64_t most_unexpected = 0;       // messages kept at the same time
   uint64_t most_unexpected_bytes = 0;
   Matcher matcher;

@@ -295,6 +295,7 @@ void cancel(Request& r) {
   LaneGuard guard(lanes[r.lane]);
   if (is_done(r) || r.flags.cancelled) return;
   if (unqueue(r)) {
+    take_back(r);
     lanes[r.lane].count_sends(-1);
     return end_cancelled(r);
   }

@@ -41,16 +41,24 @@ constinit base::IntSetting yields{
     {-1, 1000000000}};
 WEFT_SETTING(yields);
 
+// What a lane has under way that needs our hands.
+[[gnu::noinline]] bool work(Lane& lane) {
+  bool moved = false;
+  if (lane.streams != nullptr) moved |= advance_streams(lane);
+  if (lane.pulls != nullptr || lane.pushes != nullptr) moved |= share_work(lane);
+  if (lane.readings != nullptr) moved |= advance_readings(lane);
+  lane.at_work.store(lane.streams != nullptr || share_open(lane) || reading_open(lane), std::memory_order_relaxed);
+  return moved;
+}
+
 bool progress_lane(Lane& lane) {
   bool moved = lane.ring != nullptr    ? receive_ring(lane)
                : world.host != nullptr ? world.host->poll(lane.index, on_arrival) != 0
                                        : false;
   if (world.fabric != nullptr) [[unlikely]]
     moved |= world.fabric->poll(lane.index, on_arrival) != 0;
-  if (lane.streams != nullptr) [[unlikely]]
-    moved |= advance_streams(lane);
-  if (lane.pulls != nullptr || lane.pushes != nullptr) [[unlikely]]
-    moved |= share_work(lane);
+  if (lane.at_work.load(std::memory_order_relaxed)) [[unlikely]]
+    moved |= work(lane);
   return moved;
 }
 
@@ -67,11 +75,7 @@ bool try_progress(Lane& lane) {
   if (looks_idle(lane)) return false;
   LaneGuard guard(lane, LaneGuard::TryTag{});
   if (!guard.held()) return false;
-  const bool moved = progress_lane(lane);
-  if (lane.at_work.load(std::memory_order_relaxed)) {
-    lane.at_work.store(lane.streams != nullptr || share_open(lane), std::memory_order_relaxed);
-  }
-  return moved;
+  return progress_lane(lane);
 }
 
 bool flush() {
@@ -285,7 +289,7 @@ void Backoff::rest(Sleeper& me) {
   bool look_soon =
       world.peers_waiting.load(std::memory_order_relaxed) != nullptr || (world.multiple && !fences_own_threads);
   for (uint32_t i = 0; i < world.lane_map.lanes(); ++i) {
-    look_soon |= world.multiple ? lanes[i].at_work.load(std::memory_order_relaxed) : lanes[i].streams != nullptr;
+    look_soon |= lanes[i].at_work.load(std::memory_order_relaxed);
   }
   look_soon |= world.fabric != nullptr && !world.fabric->all_sent();
   // Who watches for messages may have nothing that wakes it when one comes from another host; the other threads are

@@ -126,6 +126,7 @@ void close_lanes() {
       std::free(u);
     }
     lane.free_unexpected_count = 0;
+    free_readings(lane);
     std::free(lane.chunk);
     lane.chunk = nullptr;
   }
@@ -284,6 +285,7 @@ Counters counters() {
     all.lock_waits += counted(lanes[i].lock_waits);
     all.settlements += counted(lanes[i].settlements);
     all.saturations += counted(lanes[i].saturations);
+    all.reads_failed += counted(lanes[i].reads_failed);
     all.arrived[i] = lanes[i].arrived.load(std::memory_order_relaxed);
   }
   return all;

@@ -69,6 +69,8 @@ constexpr PerformanceRow rows[] = {
      MPI_T_PVAR_CLASS_COUNTER, messages<core::Path::stream>, MPI_T_VERBOSITY_USER_BASIC},
     {"weft_r1_bytes", "bytes of data sent by path R1", Subject::messages, MPI_T_PVAR_CLASS_AGGREGATE,
      bytes<core::Path::stream>, MPI_T_VERBOSITY_USER_BASIC},
+    {"weft_failed_reads", "messages received by path R1 because reading them from their sender's memory failed halfway",
+     Subject::messages, MPI_T_PVAR_CLASS_COUNTER, counted<&core::Counters::reads_failed>},
     {"weft_unexpected_messages", "messages that came before their receive", Subject::messages, MPI_T_PVAR_CLASS_COUNTER,
      counted<&core::Counters::unexpected>, MPI_T_VERBOSITY_USER_BASIC},
     {"weft_unexpected_now", "messages that wait for their receive now", Subject::messages, MPI_T_PVAR_CLASS_LEVEL,

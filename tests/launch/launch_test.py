@@ -581,11 +581,21 @@ class Tool(Case):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(len(re.findall(r"(?m)^  [\w;]+ +chosen, at 127\.0\.0\.1", done.stdout)), 1, done.stdout)
         self.assertIn("the loopback is the only address", done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^Large messages are read straight from the sender's memory \(R0\): (yes|no)")
         done = self.weft("info", "net", WEFT_NETWORKS="127.0.0.0/8", WEFT_NETWORK_LIBRARY="ofi", WEFT_OFI_PROVIDER="carrier-pigeon")
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stdout, r"(?m)^  carrier-pigeon +not here: ")
         self.assertRegex(done.stdout, r"(?m)^  tcp +not asked: WEFT_OFI_PROVIDER names another$")
         self.assertNotIn("chosen, at", done.stdout)
+
+    def test_whether_memory_of_other_hosts_is_read(self):
+        for rdma, words in (("auto", "no: it would emulate that"), ("off", r"no \(WEFT_RDMA=off\)"), ("on", "yes, emulated")):
+            done = self.weft("info", "net", WEFT_NETWORKS="127.0.0.0/8", WEFT_NETWORK_LIBRARY="ofi", WEFT_OFI_PROVIDER="tcp;ofi_rxm", WEFT_RDMA=rdma)
+            if "libfabric cannot be loaded" in done.stdout:
+                self.skipTest("there is no libfabric here")
+            self.assertRegex(done.stdout, r"(?m)^Large messages are read straight from the sender's memory \(R0\): " + words)
+        for rdma, words in (("auto", "from 131072 bytes on by R0 where adapters"), ("off", "none by R0"), ("on", r"from 131072 bytes on by R0 \(WEFT_RDMA=on\)")):
+            self.assertRegex(self.weft("info", "--paths", WEFT_RDMA=rdma).stdout, r"(?m)^Between hosts, .*: " + words)
 
     def test_topology_and_version(self):
         self.assertRegex(self.weft("info", "--topo").stdout, rf"processors {len(CPUS)} ")

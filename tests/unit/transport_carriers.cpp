@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -17,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/setting.hpp"
 #include "transport/ofi/carrier.hpp"
 #include "transport/tcp/carrier.hpp"
 #include "transport/ucx/carrier.hpp"
@@ -30,6 +32,7 @@ struct Kind {
   const char* name;
   const char* variable;  // of the environment, or nullptr
   const char* value;
+  bool reads = false;  // memory of peers
 };
 
 void PrintTo(const Kind& kind, std::ostream* out) {
@@ -73,6 +76,8 @@ struct Side final : Events {
     free.push_back(buffer);
   }
 
+  void have_read(Read& read, int failed) override { read.over(read, failed); }
+
   void poll() { (void)carrier->poll(0, *this); }
 
   // 0, or the error; EAGAIN too when no buffer is free.
@@ -96,12 +101,13 @@ class Carriers : public ::testing::TestWithParam<Kind> {
   void SetUp() override {
     const Kind& kind = GetParam();
     std::string why_not;
-    if (std::string(kind.name) == "ofi") {
+    if (is_ofi()) {
       if (dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL) == nullptr) GTEST_SKIP() << dlerror();
     } else if (std::string(kind.name).starts_with("ucx") && !ucx::try_library(why_not)) {
       GTEST_SKIP() << why_not;
     }
     if (kind.variable != nullptr) setenv(kind.variable, kind.value, 1);
+    if (kind.reads) set("WEFT_RDMA", "on");
     a = std::make_unique<Side>(make(0));
     b = std::make_unique<Side>(make(1));
     ASSERT_TRUE(a->carrier->insert(b->carrier->address(0), to_b));
@@ -111,11 +117,20 @@ class Carriers : public ::testing::TestWithParam<Kind> {
     a.reset();
     b.reset();
     if (GetParam().variable != nullptr) unsetenv(GetParam().variable);
+    if (GetParam().reads) set("WEFT_RDMA", "auto");
+  }
+  static bool is_ofi() { return std::string(GetParam().name).starts_with("ofi"); }
+  static void set(const std::string& name, const char* value) {
+    for (base::SettingRow* row : base::all_settings()) {
+      if (name == row->text().name) {
+        ASSERT_EQ(row->parse(value), "");
+      }
+    }
   }
   static std::unique_ptr<Carrier> make(int rank) {
     const std::string kind = GetParam().name;
     if (kind == "tcp") return std::make_unique<tcp::TcpCarrier>(1, rank, 2, "0123456789abcdef0123456789abcdef");
-    if (kind == "ofi") return std::make_unique<ofi::OfiCarrier>(1, false);
+    if (is_ofi()) return std::make_unique<ofi::OfiCarrier>(1, false);
     return std::make_unique<ucx::UcxCarrier>(1, 2, false);
   }
 
@@ -203,6 +218,75 @@ TEST_P(Carriers, DoNotHoldUpWhoSendsWhileAFrameIsTaken) {
   EXPECT_EQ(a->wrong + b->wrong, 0u);
 }
 
+struct NotedRead : Read {
+  bool ended = false;
+  int error = 0;
+  NotedRead()
+      : Read{[](Read& read, int why) {
+          static_cast<NotedRead&>(read).ended = true;
+          static_cast<NotedRead&>(read).error = why;
+        }} {}
+};
+
+// Many at the same time, with frames between them.
+TEST_P(Carriers, ReadTheMemoryThatAPeerExposes) {
+  if (!GetParam().reads) GTEST_SKIP() << "asked with reads alone";
+  ASSERT_TRUE(a->carrier->reads()) << "libfabric's tcp emulates reads";
+  constexpr size_t piece = 300001;
+  constexpr size_t pieces = 12;
+  constexpr size_t bytes = piece * pieces;
+  std::vector<unsigned char> theirs(bytes);
+  for (size_t i = 0; i < bytes; ++i) theirs[i] = byte_of(9, i);
+  MemoryRef ref{};
+  MemoryRef other{};
+  ASSERT_TRUE(b->carrier->expose(theirs.data(), bytes, ref));
+  ASSERT_TRUE(b->carrier->expose(theirs.data() + 1, bytes - 1, other)) << "memory may be exposed twice";
+  EXPECT_NE(ref.key, other.key);
+  ASSERT_GE(a->carrier->read_most(), piece);
+  std::vector<unsigned char> ours(bytes + 2, 0xee);
+  NotedRead reads[pieces];
+  for (size_t i = 0; i < pieces; ++i) {
+    int result = EAGAIN;
+    ASSERT_TRUE(wait([&] {
+      result = a->carrier->read(0, to_b, ref, i * piece, &ours[1 + i * piece], piece, reads[i]);
+      return result != EAGAIN;
+    }));
+    ASSERT_EQ(result, 0) << a->carrier->error_text(result);
+    ASSERT_NO_FATAL_FAILURE(send(*b, to_a, static_cast<uint32_t>(i), 5000));
+  }
+  ASSERT_TRUE(wait([&] {
+    bool all = a->arrived.size() == pieces;
+    for (const NotedRead& read : reads) all = all && read.ended;
+    return all;
+  }));
+  for (const NotedRead& read : reads) EXPECT_EQ(read.error, 0) << a->carrier->error_text(read.error);
+  EXPECT_EQ(ours.front(), 0xee);
+  EXPECT_EQ(ours.back(), 0xee);
+  EXPECT_TRUE(std::equal(theirs.begin(), theirs.end(), ours.begin() + 1));
+  b->carrier->conceal(ref.key);
+  NotedRead second;
+  ASSERT_EQ(a->carrier->read(0, to_b, other, 10, ours.data(), 100, second), 0);
+  ASSERT_TRUE(wait([&] { return second.ended; }));
+  EXPECT_EQ(second.error, 0) << "what was concealed was not this";
+  EXPECT_TRUE(std::equal(ours.begin(), ours.begin() + 100, theirs.begin() + 11));
+  b->carrier->conceal(other.key);
+  EXPECT_EQ(a->wrong + b->wrong, 0u);
+}
+
+TEST_P(Carriers, ReadNothingThatIsConcealed) {
+  if (!GetParam().reads) GTEST_SKIP() << "asked with reads alone";
+  std::vector<unsigned char> theirs(100000, 7);
+  std::vector<unsigned char> ours(100000, 8);
+  MemoryRef ref{};
+  ASSERT_TRUE(b->carrier->expose(theirs.data(), theirs.size(), ref));
+  b->carrier->conceal(ref.key);
+  NotedRead read;
+  const int result = a->carrier->read(0, to_b, ref, 0, ours.data(), ours.size(), read);
+  ASSERT_TRUE(wait([&] { return result != 0 || read.ended; }));
+  EXPECT_TRUE(result != 0 || read.error != 0);
+  EXPECT_EQ(ours, std::vector<unsigned char>(100000, 8));
+}
+
 TEST_P(Carriers, SayThatAPeerIsGone) {
   ASSERT_NO_FATAL_FAILURE(send(*a, to_b, 0, 100));
   ASSERT_TRUE(wait([&] { return b->arrived.size() == 1 && a->free.size() == buffer_count; }));
@@ -220,6 +304,7 @@ TEST_P(Carriers, SayThatAPeerIsGone) {
 
 INSTANTIATE_TEST_SUITE_P(All, Carriers,
                          ::testing::Values(Kind{"tcp", nullptr, nullptr}, Kind{"ofi", nullptr, nullptr},
+                                           Kind{"ofi_reading", nullptr, nullptr, true},
                                            Kind{"ucx", nullptr, nullptr},
                                            Kind{"ucx_fetching", "UCX_RNDV_THRESH", "1000"}),
                          [](const auto& one) { return std::string(one.param.name); });

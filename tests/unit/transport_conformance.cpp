@@ -252,7 +252,7 @@ TEST_P(Conformance, RefusesStagingMemoryLargerThanAll) {
 void copy_both_ways(Pair& pair, unsigned char* memory, size_t bytes, bool direct) {
   const auto data = pattern(bytes, 3);
   std::memcpy(memory, data.data(), bytes);
-  const MemoryRef ref = pair.sender().describe(memory, bytes);
+  const MemoryRef ref = pair.sender().describe(memory, bytes, true);
   std::vector<unsigned char> here(bytes + 2, 0xee);
   const int got = pair.back().get(ref, here.data() + 1, bytes);
   if (!direct) {
@@ -285,6 +285,52 @@ TEST_P(Conformance, ReadsAndWritesSharedMemory) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % 4096, 0u);
   copy_both_ways(*pair, static_cast<unsigned char*>(memory), bytes, GetParam().direct);
   copy_both_ways(*pair, static_cast<unsigned char*>(memory) + 4099, 5000, GetParam().direct);
+}
+
+// A read that notes how it ended.
+struct NotedRead : Read {
+  int ended = 0;
+  int error = 0;
+  NotedRead() : Read{note} {}
+  static void note(Read& read, int why) {
+    auto& noted = static_cast<NotedRead&>(read);
+    ++noted.ended;
+    noted.error = why;
+  }
+};
+
+// A piece after the other, each as it says where it ended.
+TEST_P(Conformance, ReadsPrivateMemoryWhileItIsPolled) {
+  constexpr size_t bytes = (1 << 20) + 77;
+  constexpr size_t from = 1000;
+  std::vector<unsigned char> memory = pattern(bytes + from, 3);
+  const MemoryRef ref = pair->sender().describe(memory.data(), memory.size(), true);
+  std::vector<unsigned char> here(bytes + 2, 0xee);
+  size_t at = 0;
+  for (int tried = 0; at < bytes; ++tried) {
+    ASSERT_LT(tried, 1000) << "it goes on failing";
+    NotedRead read;
+    size_t some = bytes - at;
+    const Begun begun = pair->back().begin_get(ref, from + at, here.data() + 1 + at, some, 0, read);
+    if (!GetParam().direct) {
+      ASSERT_EQ(begun, Begun::refused);
+      return;
+    }
+    ASSERT_NE(begun, Begun::refused);
+    if (begun == Begun::retry) continue;
+    EXPECT_EQ(read.ended, 0) << "told before anybody asked";
+    ASSERT_GT(some, 0u);
+    ASSERT_LE(some, bytes - at);
+    for (int i = 0; begun == Begun::posted && read.ended == 0 && i < 100; ++i) poll(1);
+    ASSERT_EQ(read.ended, begun == Begun::posted ? 1 : 0);
+    poll(20);
+    ASSERT_EQ(read.ended, begun == Begun::posted ? 1 : 0) << "told twice";
+    if (read.error == 0) at += some;
+  }
+  EXPECT_EQ(here[0], 0xee);
+  EXPECT_EQ(here[bytes + 1], 0xee);
+  EXPECT_EQ(std::memcmp(here.data() + 1, memory.data() + from, bytes), 0);
+  if (ref.key != MemoryRef::no_key) pair->sender().take_back(ref);
 }
 
 TEST_P(Conformance, SaysWhenMemoryCannotBeReached) {
@@ -401,7 +447,9 @@ INSTANTIATE_TEST_SUITE_P(Transports, Conformance,
                                            Kind{"mock_full", true, true, false, "full=3"},
                                            Kind{"mock_denied", false, true, false, "denied=1"},
                                            Kind{"mock_nostaging", true, true, false, "nostaging=2"},
-                                           Kind{"mock_delay", true, true, false, "delay=3"}),
+                                           Kind{"mock_delay", true, true, false, "delay=3"},
+                                           Kind{"mock_late", true, true, false, "late=3,full=5"},
+                                           Kind{"mock_lost", true, true, false, "late=2,lost=3"}),
                          [](const ::testing::TestParamInfo<Kind>& row) { return std::string(row.param.name); });
 
 TEST(Mock, LosesPermissionFromTheNthAccessOn) {
@@ -410,7 +458,7 @@ TEST(Mock, LosesPermissionFromTheNthAccessOn) {
   ShmPair pair(&plan);
   char from[16] = "fifteen letters";
   char to[16] = "";
-  const MemoryRef ref = pair.sender().describe(from, sizeof from);
+  const MemoryRef ref = pair.sender().describe(from, sizeof from, true);
   EXPECT_EQ(ref.key, MemoryRef::no_key);
   EXPECT_EQ(pair.back().get(ref, to, sizeof to), 0);
   EXPECT_EQ(pair.back().put(ref, to, sizeof to), 0);
@@ -418,18 +466,46 @@ TEST(Mock, LosesPermissionFromTheNthAccessOn) {
   EXPECT_EQ(pair.back().get(ref, to, sizeof to), EPERM);
 }
 
+TEST(Mock, LateReadsComeLateAndLostOnesFail) {
+  mock::Plan plan;
+  ASSERT_EQ(mock::parse("late=3,lost=2", plan), "");
+  ShmPair pair(&plan);
+  char from[16] = "fifteen letters";
+  char to[2][16] = {};
+  const MemoryRef ref = pair.sender().describe(from, sizeof from, true);
+  NotedRead reads[2];
+  for (int i : {0, 1}) {
+    size_t bytes = sizeof from;
+    ASSERT_EQ(pair.back().begin_get(ref, 0, to[i], bytes, 0, reads[i]), Begun::posted);
+    EXPECT_EQ(bytes, sizeof from);
+  }
+  EXPECT_FALSE(pair.receiver().looks_empty(0));
+  for (int look = 0; look < 2; ++look) EXPECT_EQ(pair.receiver().poll(0, record), 0);
+  EXPECT_EQ(reads[0].ended + reads[1].ended, 0);
+  EXPECT_EQ(pair.receiver().poll(0, record), 2);
+  EXPECT_EQ(reads[0].ended + reads[1].ended, 2);
+  EXPECT_EQ(reads[0].error, 0);
+  EXPECT_STREQ(to[0], from);
+  EXPECT_EQ(reads[1].error, EIO);
+  EXPECT_TRUE(pair.receiver().looks_empty(0));
+  EXPECT_EQ(pair.receiver().claim(0), nullptr);
+  EXPECT_EQ(pair.back().claim(0), nullptr);
+}
+
 TEST(Mock, PlanIsReadOrExplained) {
   mock::Plan plan;
-  EXPECT_EQ(mock::parse("full=3,denied=5,nostaging=2,delay=7", plan), "");
+  EXPECT_EQ(mock::parse("full=3,denied=5,nostaging=2,delay=7,late=4,lost=6", plan), "");
   EXPECT_EQ(plan.full, 3u);
   EXPECT_EQ(plan.denied, 5u);
   EXPECT_EQ(plan.nostaging, 2u);
   EXPECT_EQ(plan.delay, 7u);
+  EXPECT_EQ(plan.late, 4u);
+  EXPECT_EQ(plan.lost, 6u);
   EXPECT_EQ(mock::parse("", plan), "");
   EXPECT_EQ(mock::parse("full=0", plan), "");
   EXPECT_EQ(plan.full, 0u);
   for (const char* wrong : {"full", "=3", "fuller=3", "full=", "full=x", "full=3x", "full=-1", ",", "full=3,,delay=2",
-                            "full=3 delay=2", "full=99999999999999999999999", "full=1", "nostaging=1"}) {
+                            "full=3 delay=2", "full=99999999999999999999999", "full=1", "nostaging=1", "lost=3"}) {
     mock::Plan fresh;
     EXPECT_NE(mock::parse(wrong, fresh), "") << wrong;
   }

@@ -113,6 +113,7 @@ void show_paths(int ranks) {
     printf("%-11s %s\n            %s: %s\n", path.name.c_str(), path.range.c_str(), path.what.c_str(),
            path.cost.c_str());
   }
+  printf("Between hosts, of messages in one piece: %s.\n", core::describe_hosts().c_str());
 }
 
 }  // namespace

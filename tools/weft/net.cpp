@@ -8,6 +8,7 @@
 #include "base/setting.hpp"
 #include "transport/net/network.hpp"
 #include "transport/net/open.hpp"
+#include "transport/net/reading.hpp"
 #include "transport/ofi/provider.hpp"
 #include "transport/ucx/device.hpp"
 #include "transport/ucx/library.hpp"
@@ -57,6 +58,7 @@ void show_settings() {
   show_setting("WEFT_NETWORKS", "(none): any network may be used");
   show_setting("WEFT_NETWORK_LIBRARY", "");
   show_setting("WEFT_OFI_PROVIDER", "(none): the first provider that works is taken");
+  show_setting("WEFT_RDMA", "");
   show_setting("WEFT_LIBFABRIC", "(none): the loader finds libfabric");
 }
 
@@ -81,6 +83,14 @@ void show_line(const std::string& provider, const std::string& text) {
 
 std::string where_it_works(const ofi::Answer& answer) {
   return "at " + net::text_of(answer.address) + (answer.full_name == answer.provider ? "" : ", as " + answer.full_name);
+}
+
+// Whether large messages are read from the memory of their senders, and why or why not.
+std::string how_it_reads(const ofi::Answer& answer) {
+  if (answer.reads) return answer.hardware ? "yes, by adapters" : "yes, emulated (WEFT_RDMA=on)";
+  if (net::reading_is_off()) return "no (WEFT_RDMA=off)";
+  return net::read_by(answer.hardware) ? "no: it does not offer that"
+                                       : "no: it would emulate that (WEFT_RDMA=on uses it)";
 }
 
 // The answers, then what was not asked.
@@ -118,6 +128,7 @@ int show_ucx() {
   const ucx::Devices devices = ucx::allowed_devices();
   for (const std::string& port : devices.ports) show_line(port, "used: InfiniBand or RoCE");
   if (!devices.interface.empty()) show_line(devices.interface, "used: TCP");
+  puts("\nLarge messages are read straight from the sender's memory (R0): no, that is done through libfabric alone");
   return 0;
 }
 
@@ -164,6 +175,11 @@ int info_net() {
   if (choice.info == nullptr) {
     puts("\nA job on several hosts cannot start here: no provider works at an address that may be used.");
     return 1;
+  }
+  for (const ofi::Answer& answer : choice.answers) {
+    if (!answer.works) continue;
+    printf("\nLarge messages are read straight from the sender's memory (R0): %s\n", how_it_reads(answer).c_str());
+    break;
   }
   library->freeinfo(choice.info);
   return 0;

@@ -34,6 +34,9 @@ void send_control(Peer& peer, uint32_t lane, uint8_t kind, const void* payload, 
 // Sends what waits for room; whether anything left.
 bool flush_waiting();
 
+// What an announcement lent to the receiver is ours again: nobody reads it any more.
+void take_back(Request& r);
+
 // Takes a send out of the waiting list; false when it is not there.
 bool unqueue(Request& r);
 
@@ -89,6 +92,14 @@ bool share_work(Lane& lane);
 void drop_push(Lane& lane, const Request& send);
 // Whether there is a chunk that we may copy.
 bool share_open(const Lane& lane);
+
+// R0 of a receive without gaps, by whatever way its transport reads; what it cannot read comes by R1.
+void read(Request& r, const Envelope& envelope, Peer& peer, const wire::Announce& announced, int64_t wanted);
+// Begins reads that found no room; whether anything moved.
+bool advance_readings(Lane& lane);
+// Whether there is one that may begin.
+bool reading_open(const Lane& lane);
+void free_readings(Lane& lane);
 
 // R0 of a request that may have gaps: its bytes [position, position + bytes), from or to the peer's memory in one
 // piece. 0, or the errno that says why not.

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// R0: the sender announces where the data lies, the receiver reads it from there: from the shared heap, or from private
-// memory through the kernel. One copy. What cannot be read that way comes by R1.
+// R0: the sender announces where the data lies, the receiver reads it from there: from the shared heap, from private
+// memory through the kernel, or from registered memory of another host. One copy. What cannot be read that way comes by
+// R1.
 #include "base/setting.hpp"
 #include "core/event.hpp"
 #include "core/protocol/protocol.hpp"
@@ -56,17 +57,26 @@ bool rendezvous_on() {
   return rendezvous.value();
 }
 
+void take_back(Request& r) {
+  if (r.lent.key == MemoryRef::no_key) return;
+  r.peer->transport->take_back(r.lent);
+  r.lent.key = MemoryRef::no_key;
+}
+
 bool announce(Request& r) {
   const bool readable = r.layout == nullptr;
-  const MemoryRef memory =
-      readable ? r.peer->transport->describe(r.buffer, static_cast<size_t>(r.bytes)) : MemoryRef{0, MemoryRef::no_key};
+  const bool ask = rendezvous.value() || r.mode == Mode::synchronous || r.peer->endpoint->congested();
+  // What was lent already found the way full.
+  if (readable && r.lent.key == MemoryRef::no_key) {
+    const bool lend = ask && r.bytes <= get_limit.value();
+    r.lent = r.peer->transport->describe(r.buffer, static_cast<size_t>(r.bytes), lend);
+  }
   const wire::Announce announced{reinterpret_cast<uint64_t>(&r),
                                  static_cast<uint64_t>(r.bytes),
-                                 memory,
+                                 readable ? r.lent : MemoryRef{0, MemoryRef::no_key},
                                  world.rank,
                                  static_cast<uint16_t>(readable ? 1 : 0),
                                  r.lane};
-  const bool ask = rendezvous.value() || r.mode == Mode::synchronous || r.peer->endpoint->congested();
   const uint8_t kind = ask ? wire::announce : wire::announce_stream;
   const EventData about{r.peer->rank, r.match.tag, r.bytes, is_internal(r.match)};  // a send to ourselves may be gone
   if (!ask) {  // the receiver must know of the stream before its chunks come
@@ -77,6 +87,7 @@ bool announce(Request& r) {
   if (r.peer->endpoint->send(kind, r.match, &announced, sizeof announced) != transport::Post::done) return false;
   tell_of(Event::rendezvous, about);
   if (!ask) {
+    take_back(r);
     Lane& lane = lanes[r.lane];
     r.next = lane.streams;
     lane.streams = &r;
@@ -98,6 +109,7 @@ void fetch(Request& r, const Envelope& envelope, const wire::Announce& announced
     const bool direct = (announced.memory.key != MemoryRef::no_key || wanted <= get_limit.value() || own) &&
                         (!gaps || wanted >= gaps_from.value());
     if (direct && share(r, envelope, announced, wanted)) return;
+    if (direct && !gaps) return read(r, envelope, peer, announced, wanted);
     if (!direct || announced.readable == 0 ||
         get_data(lanes[envelope.lane], peer, announced.memory, r, 0, wanted) != 0) {
       return ask_stream(r, envelope, peer, announced.lane, announced.send, message_bytes, wanted);

@@ -36,12 +36,6 @@ char* chunk_of(Lane& lane) {
   return lane.chunk;
 }
 
-MemoryRef advanced(MemoryRef memory, int64_t bytes) {
-  memory.address += static_cast<uint64_t>(bytes);
-  if (memory.key != MemoryRef::no_key) memory.key += static_cast<uint64_t>(bytes);
-  return memory;
-}
-
 // Moves [position, position + bytes) of a request's data: `straight` moves a run of our buffer, `packed` the packed
 // bytes at a position by way of the chunk.
 template <class Straight, class Packed>
@@ -74,7 +68,7 @@ int move_data(Lane& lane, const Request& r, int64_t position, int64_t bytes, Str
 
 int get_data(Lane& lane, Peer& peer, const MemoryRef& from, const Request& r, int64_t position, int64_t bytes) {
   const auto straight = [&](char* to, int64_t at, int64_t length) {
-    return peer.endpoint->get(advanced(from, at), to, static_cast<size_t>(length));
+    return peer.endpoint->get(transport::advanced(from, static_cast<uint64_t>(at)), to, static_cast<size_t>(length));
   };
   return move_data(lane, r, position, bytes, straight, [&](char* chunk, int64_t at, int64_t length) {
     const int error = straight(chunk, at, length);
@@ -85,7 +79,7 @@ int get_data(Lane& lane, Peer& peer, const MemoryRef& from, const Request& r, in
 
 int put_data(Lane& lane, Peer& peer, const MemoryRef& to, const Request& r, int64_t position, int64_t bytes) {
   const auto straight = [&](char* from, int64_t at, int64_t length) {
-    return peer.endpoint->put(advanced(to, at), from, static_cast<size_t>(length));
+    return peer.endpoint->put(transport::advanced(to, static_cast<uint64_t>(at)), from, static_cast<size_t>(length));
   };
   return move_data(lane, r, position, bytes, straight, [&](char* chunk, int64_t at, int64_t length) {
     datatype::pack(*r.layout, r.count, r.buffer, at, chunk, length);

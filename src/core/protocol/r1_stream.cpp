@@ -95,6 +95,7 @@ void on_ask_stream(const transport::Arrival& arrival) {
   auto* r = reinterpret_cast<Request*>(ask.send);
   Lane& lane = lanes[arrival.envelope.lane];
   drop_push(lane, *r);
+  take_back(*r);
   r->moved = 0;
   r->limit = static_cast<int64_t>(ask.limit);
   r->their_lane = static_cast<uint16_t>(ask.lane);

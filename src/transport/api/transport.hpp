@@ -3,8 +3,8 @@
 #pragma once
 
 // What every transport offers to core: active messages of mailbox size to a rank, staging buffers the peer can read,
-// direct reads and writes of the peer's memory where the machine allows them, and a way to sleep until something
-// arrives. Types are erased here, once: core makes one indirect call per message.
+// direct reads and writes of the peer's memory where the machine or the network allows them, and a way to sleep until
+// something arrives. Types are erased here, once: core makes one indirect call per message.
 
 #include <atomic>
 #include <bit>
@@ -66,12 +66,32 @@ struct Arrival {
 using Sink = void (*)(const Arrival&);
 
 // Memory of one rank as another names it. `key` is the transport's: for shared memory the offset in the job's segment,
-// or `no_key` for private memory, which is read through the kernel.
+// or `no_key` for private memory, which is read through the kernel; between hosts the key of registered memory, or
+// `no_key` for memory that cannot be read. Adding to the address, and to the key of shared memory, names what lies
+// behind.
 struct MemoryRef {
   static constexpr uint64_t no_key = ~uint64_t{0};
   uint64_t address;
   uint64_t key;
 };
+
+// What lies `bytes` behind.
+constexpr MemoryRef advanced(MemoryRef memory, uint64_t bytes) {
+  memory.address += bytes;
+  if (memory.key != MemoryRef::no_key) memory.key += bytes;
+  return memory;
+}
+
+// A read that takes its time: it and the memory that it fills are the transport's until it is over.
+struct Read {
+  // Called once, by the poll() of its lane that finds it over. `error`: 0, or the errno that says why not; nothing may
+  // be assumed copied then, and nothing will be from now on.
+  void (*over)(Read& read, int error);
+};
+
+// done: copied. posted: Read::over will tell. retry: not now, ask again after progress. refused: not in this way; some
+// of it may be copied.
+enum class [[nodiscard]] Begun : uint8_t{done, posted, retry, refused};
 
 // A piece of the sender's staging memory: the sender fills it, the receiver reads and releases it.
 struct Staging {
@@ -107,6 +127,13 @@ class Endpoint {
   // Copies between our memory and the peer's. 0, or the errno that says why not: nothing may be assumed copied then.
   [[nodiscard]] virtual int get(const MemoryRef& from, void* to, size_t bytes) = 0;
   [[nodiscard]] virtual int put(const MemoryRef& to, const void* from, size_t bytes) = 0;
+
+  // Copies from the peer's memory, now or while other things go on, from `at` bytes behind its beginning: as much of
+  // `bytes` as the transport moves in one piece, which it leaves there. On a lane of ours, one thread at a time for
+  // each lane, as poll().
+  virtual Begun begin_get(const MemoryRef& from, size_t at, void* to, size_t& bytes, uint32_t /*lane*/, Read&) {
+    return get(advanced(from, at), to, bytes) == 0 ? Begun::done : Begun::refused;
+  }
 
   // The peer's staging buffer behind a handle that this message names, and its return to the peer.
   virtual const void* staging(const Arrival& arrival, uint64_t handle) = 0;
@@ -155,8 +182,10 @@ class Transport {
   virtual void drop_staging(const Staging& staging, size_t bytes) = 0;  // not sent after all
   virtual size_t staging_limit() const = 0;
 
-  // How a peer names `bytes` of our memory at `address`.
-  virtual MemoryRef describe(const void* address, size_t bytes) const = 0;
+  // How a peer names `bytes` of our memory at `address`. With `lend`, memory that a peer cannot read as it is is made
+  // readable, where that pays. What has got a key is taken back when no peer reads it any more. Thread-safe.
+  virtual MemoryRef describe(const void* address, size_t bytes, bool lend) = 0;
+  virtual void take_back(const MemoryRef& /*memory*/) {}
 
   // Our claim slot, for messages we receive; nullptr when the transport has none.
   virtual Claim* claim(uint32_t slot) = 0;

@@ -9,6 +9,9 @@
 //   denied=N    the Nth direct read or write and all later ones fail with EPERM, as when permission is lost
 //   nostaging=N every Nth request for staging memory finds none
 //   delay=N     messages are looked at only every Nth time
+//   late=N      reads that may take their time are done at the Nth look after they began, and in pieces of 64 KiB; no
+//               claim slots
+//   lost=N      every Nth of these fails with EIO halfway
 //
 // Several are joined by commas. 0 turns one off.
 
@@ -23,6 +26,8 @@ struct Plan {
   uint64_t denied = 0;
   uint64_t nostaging = 0;
   uint64_t delay = 0;
+  uint64_t late = 0;
+  uint64_t lost = 0;
 };
 
 // Reads a plan; an empty result means understood, otherwise what is wrong with the text.

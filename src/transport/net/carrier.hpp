@@ -6,6 +6,7 @@
 // whole frames, each once and undamaged, in any order; order, flow control and trust are ours, above it
 // (transport.hpp).
 
+#include <cerrno>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,8 @@ class Events {
   virtual void came(uint32_t lane, const unsigned char* frame, size_t bytes) = 0;
   // A frame has left (error 0) or cannot be delivered; the buffer is no longer in use.
   virtual void sent(uint32_t lane, Buffer* buffer, int error) = 0;
+  // A read is over: error 0, or why it failed.
+  virtual void have_read(Read& /*read*/, int /*error*/) {}
 
  protected:
   ~Events() = default;
@@ -55,6 +58,22 @@ class Carrier {
   // the buffer is no longer in use. EAGAIN: not now. Any other error: never. Thread-safe.
   static constexpr int gone = -1;
   [[nodiscard]] virtual int send(uint32_t lane, Buffer* buffer, const void* start, size_t bytes, Address to) = 0;
+
+  // Reading a peer's memory, for carriers that can: nothing of what follows is asked of others. The first lane of a
+  // peer stands for its memory.
+  virtual bool reads() const { return false; }
+  // Lets peers read `bytes` at `memory`, until conceal(): what they call it, with a key of 64 bits that is not no_key.
+  // false: that cannot be. Thread-safe.
+  [[nodiscard]] virtual bool expose(const void* /*memory*/, size_t /*bytes*/, MemoryRef& /*ref*/) { return false; }
+  virtual void conceal(uint64_t /*key*/) {}
+  // The most that one read may bring.
+  virtual size_t read_most() const { return 0; }
+  // Begins to read on a lane of ours, `at` bytes behind the beginning. 0: have_read() will report it. EAGAIN: not now.
+  // Any other error: never. One thread at a time for each lane, as poll().
+  [[nodiscard]] virtual int read(uint32_t /*lane*/, Address /*from*/, const MemoryRef& /*memory*/, size_t /*at*/,
+                                 void* /*to*/, size_t /*bytes*/, Read& /*read*/) {
+    return ENOTSUP;
+  }
 
   // Reports what has happened on a lane; how much. One thread at a time for each lane.
   virtual int poll(uint32_t lane, Events& events) = 0;

@@ -13,6 +13,7 @@
 #include "base/hex.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "transport/net/reading.hpp"
 
 namespace weft::transport::net {
 namespace {
@@ -22,6 +23,8 @@ constexpr size_t outgoing_buffers = 64;  // of a lane
 // in memory of their own, without bound. Who may not send looks at what has come, such as that the peer is congested.
 constexpr uint16_t window = 64;
 constexpr uint16_t tell_every = 24;  // frames
+// Larger messages are read in pieces, so that who must register what it fills does that beside the last one's read.
+constexpr size_t piece_most = 4 << 20;
 
 // What a rank publishes. Under lanes_key "1s/ucx/344": the number of its lanes as a power of two (with `s` when source
 // and tag choose among them), the carrier, and the characters of the addresses of its lanes in hexadecimal, with commas
@@ -67,6 +70,7 @@ NetTransport::NetTransport(std::unique_ptr<Carrier> carrier, const Opening& open
       directory_(opening.directory),
       ports_(std::make_unique<Port[]>(lanes_.lanes())),
       carrier_(std::move(carrier)) {
+  reads_ = carrier_->reads();
   for (uint32_t lane = 0; lane < lanes_.lanes(); ++lane) {
     Port& port = ports_[lane];
     port.buffers = std::make_unique_for_overwrite<Buffer[]>(outgoing_buffers);
@@ -183,6 +187,20 @@ void NetTransport::die_of_peer(int rank, int error) const {
                       ", on another host, cannot be delivered: " + carrier_->error_text(error),
              .remedy = "see whether that rank or its host failed; if the hosts cannot reach each other at the "
                        "addresses used, name their common network with WEFT_NETWORKS"});
+}
+
+MemoryRef NetTransport::describe(const void* address, size_t bytes, bool lend) {
+  MemoryRef memory{reinterpret_cast<uint64_t>(address), MemoryRef::no_key};
+  if (lend && static_cast<int64_t>(bytes) >= read_from() && reads_.load(std::memory_order_relaxed)) {
+    (void)carrier_->expose(address, bytes, memory);
+  }
+  return memory;
+}
+
+// What fails once is not tried again.
+void NetTransport::have_read(Read& read, int error) {
+  if (error != 0) reads_.store(false, std::memory_order_relaxed);
+  read.over(read, error);
 }
 
 void NetTransport::drain(uint32_t lane, Sink sink) {
@@ -351,6 +369,13 @@ Post NetEndpoint::send(uint8_t kind, Envelope envelope, const void* data, uint32
   const Post posted = post(port, buffer, buffer->bytes, sizeof h + bytes, envelope.lane);
   if (posted != Post::done) owner_.give(port, buffer);
   return posted;
+}
+
+Begun NetEndpoint::begin_get(const MemoryRef& from, size_t at, void* to, size_t& bytes, uint32_t lane, Read& read) {
+  if (from.key == MemoryRef::no_key || !owner_.reads_.load(std::memory_order_relaxed)) return Begun::refused;
+  bytes = std::min({bytes, piece_most, owner_.carrier_->read_most()});
+  const int error = owner_.carrier_->read(lane, ways_[0].address, from, at, to, bytes, read);
+  return error == 0 ? Begun::posted : error == EAGAIN ? Begun::retry : Begun::refused;
 }
 
 Post NetEndpoint::send_own(uint8_t kind, Envelope envelope) {

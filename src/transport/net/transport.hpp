@@ -49,6 +49,7 @@ class NetEndpoint final : public Endpoint {
                    size_t staged) override;
   int get(const MemoryRef&, void*, size_t) override { return ENOTSUP; }
   int put(const MemoryRef&, const void*, size_t) override { return ENOTSUP; }
+  Begun begin_get(const MemoryRef& from, size_t at, void* to, size_t& bytes, uint32_t lane, Read& read) override;
   const void* staging(const Arrival& arrival, uint64_t) override {
     return static_cast<const char*>(arrival.data) + arrival.bytes;
   }
@@ -95,9 +96,8 @@ class NetTransport final : public Transport, private Events {
   Staging reserve_staging(size_t bytes) override;
   void drop_staging(const Staging& staging, size_t bytes) override;
   size_t staging_limit() const override { return staging_most; }
-  MemoryRef describe(const void* address, size_t) const override {
-    return {reinterpret_cast<uint64_t>(address), MemoryRef::no_key};
-  }
+  MemoryRef describe(const void* address, size_t bytes, bool lend) override;
+  void take_back(const MemoryRef& memory) override { carrier_->conceal(memory.key); }
   Claim* claim(uint32_t) override { return nullptr; }
   void set_congested(bool on) override;
   void arm() override {}
@@ -115,6 +115,7 @@ class NetTransport final : public Transport, private Events {
   friend class NetEndpoint;
   void came(uint32_t lane, const unsigned char* frame, size_t bytes) override;
   void sent(uint32_t lane, Buffer* buffer, int error) override;
+  void have_read(Read& read, int error) override;
   void publish_address();
   void read_address(int rank, NetEndpoint& endpoint, size_t characters);
   [[noreturn]] void die_of_carrier(int rank, const std::string& theirs) const;
@@ -140,6 +141,7 @@ class NetTransport final : public Transport, private Events {
   std::map<int, std::unique_ptr<NetEndpoint>> endpoints_;
   std::atomic<bool> leaving_ = false;
   std::atomic<bool> congested_ = false;
+  std::atomic<bool> reads_ = false;      // what peers have may be read: the carrier can, and has not failed to
   std::atomic<bool> to_tell_ = false;    // some peer does not know yet whether we are congested
   std::atomic<uint64_t> strangers_ = 0;  // frames turned away: not from a rank of this job
 };

@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/ofi/carrier.hpp"
 
+#include <sys/random.h>
+
+#include <algorithm>
 #include <cerrno>
 #include <functional>
+#include <mutex>
 #include <utility>
 
 #include "base/message.hpp"
@@ -13,7 +17,8 @@ namespace weft::transport::ofi {
 namespace {
 
 constexpr size_t incoming_buffers = 64;   // of a lane
-constexpr size_t completions_most = 128;  // that a lane's queue has room for
+constexpr size_t readings_most = 32;      // under way from a lane
+constexpr size_t completions_most = 160;  // that a lane's queue has room for
 static_assert(sizeof(fi_context) <= sizeof net::Buffer::context);
 
 [[noreturn]] void die_of(const char* call, int64_t error) {
@@ -24,9 +29,22 @@ void must(const char* call, int64_t result) {
   if (result != 0) die_of(call, result);
 }
 
+bool lies_in(const void* memory, const void* begin, const void* end) {
+  const std::less<const void*> before;
+  return !before(memory, begin) && before(memory, end);
+}
+
+// A key that strangers cannot guess, of so many bytes.
+uint64_t new_key(size_t bytes) {
+  uint64_t key = 0;
+  while (getrandom(&key, std::min(bytes, sizeof key), 0) < 0) continue;
+  return key;
+}
+
 }  // namespace
 
-OfiCarrier::OfiCarrier(uint32_t lanes, bool sleeps) : info_(choose_provider()), ports_(lanes) {
+OfiCarrier::OfiCarrier(uint32_t lanes, bool sleeps)
+    : info_(choose_provider()), ports_(lanes), reads_(reads_memory(*info_)) {
   must("fi_fabric", library().fabric(info_->fabric_attr, &fabric_, nullptr));
   must("fi_domain", fi_domain(fabric_, info_, &domain_, nullptr));
   fi_av_attr attributes = {};
@@ -43,10 +61,12 @@ bool OfiCarrier::may_sleep() {
 }
 
 OfiCarrier::~OfiCarrier() {
+  for (const auto& [key, handle] : exposed_) fi_close(&handle->fid);
   for (const Port& port : ports_) {
     fi_close(&port.endpoint->fid);
     fi_close(&port.completions->fid);
   }
+  for (const Ours& one : ours_) fi_close(&one.handle->fid);
   fi_close(&addresses_->fid);
   fi_close(&domain_->fid);
   fi_close(&fabric_->fid);
@@ -66,13 +86,22 @@ void OfiCarrier::open_port(Port& port, bool sleeps) {
   must("fi_ep_bind (completions)", fi_ep_bind(port.endpoint, &port.completions->fid, FI_TRANSMIT | FI_RECV));
   must("fi_ep_bind (addresses)", fi_ep_bind(port.endpoint, &addresses_->fid, 0));
   must("fi_enable", fi_enable(port.endpoint));
+  if (reads_) {
+    port.readings = std::make_unique<Reading[]>(readings_most);
+    for (size_t i = 0; i < readings_most; ++i) {
+      port.readings[i].next = std::exchange(port.free_reading, &port.readings[i]);
+    }
+  }
   port.incoming = std::make_unique_for_overwrite<Incoming[]>(incoming_buffers);
+  port.incoming_name = enroll_ours(port.incoming.get(), incoming_buffers * sizeof(Incoming));
   for (size_t i = 0; i < incoming_buffers; ++i) listen(port, &port.incoming[i]);
 }
 
 bool OfiCarrier::Port::is_incoming(const void* context) const {
-  const std::less<const void*> before;
-  return !before(context, &incoming[0]) && before(context, &incoming[0] + incoming_buffers);
+  return lies_in(context, &incoming[0], &incoming[0] + incoming_buffers);
+}
+bool OfiCarrier::Port::is_reading(const void* context) const {
+  return readings != nullptr && lies_in(context, &readings[0], &readings[0] + readings_most);
 }
 
 std::string OfiCarrier::address(uint32_t lane) {
@@ -94,15 +123,105 @@ bool OfiCarrier::insert(std::string_view bytes, net::Address& address) {
 
 void OfiCarrier::listen(Port& port, Incoming* buffer) {
   const auto result =
-      fi_recv(port.endpoint, buffer->bytes, sizeof buffer->bytes, nullptr, FI_ADDR_UNSPEC, &buffer->context);
+      fi_recv(port.endpoint, buffer->bytes, sizeof buffer->bytes, port.incoming_name, FI_ADDR_UNSPEC, &buffer->context);
   if (result == 0) return;
   if (result != -FI_EAGAIN) die_of("fi_recv", result);
   buffer->next = port.unposted;
   port.unposted = buffer;
 }
 
+// Registers memory; nullptr when that cannot be. Its users are libfabric's for us (FI_READ and the like).
+fid_mr* OfiCarrier::enroll(const void* memory, size_t bytes, uint64_t access) {
+  for (int tried = 0; tried < 8; ++tried) {
+    fid_mr* handle = nullptr;
+    const uint64_t key = has_mode(FI_MR_PROV_KEY) ? 0 : new_key(info_->domain_attr->mr_key_size);
+    const int result = fi_mr_reg(domain_, memory, bytes, access, 0, key, 0, &handle, nullptr);
+    if (result == -FI_ENOKEY) continue;  // in use
+    if (result != 0) return nullptr;
+    if (!has_mode(FI_MR_ENDPOINT)) return handle;
+    if (fi_mr_bind(handle, &ports_[0].endpoint->fid, 0) == 0 && fi_mr_enable(handle) == 0) return handle;
+    fi_close(&handle->fid);
+    return nullptr;
+  }
+  return nullptr;
+}
+
+// Registers what frames are sent from and received into, where libfabric wants that; what it calls it.
+void* OfiCarrier::enroll_ours(void* memory, size_t bytes) {
+  if (!has_mode(FI_MR_LOCAL)) return nullptr;
+  fid_mr* handle = enroll(memory, bytes, FI_SEND | FI_RECV);
+  if (handle == nullptr) die_of("fi_mr_reg", FI_ENOMEM);
+  ours_.push_back({static_cast<const unsigned char*>(memory), bytes, handle});
+  return fi_mr_desc(handle);
+}
+
+void OfiCarrier::lend(void* memory, size_t bytes) {
+  (void)enroll_ours(memory, bytes);
+}
+
+void* OfiCarrier::name_of(const void* memory) const {
+  for (const Ours& one : ours_) {
+    if (lies_in(memory, one.begin, one.begin + one.bytes)) return fi_mr_desc(one.handle);
+  }
+  return nullptr;
+}
+
+bool OfiCarrier::expose(const void* memory, size_t bytes, MemoryRef& ref) {
+  fid_mr* handle = enroll(memory, bytes, FI_REMOTE_READ);
+  if (handle == nullptr) return false;
+  const uint64_t key = fi_mr_key(handle);
+  if (key == MemoryRef::no_key) {
+    fi_close(&handle->fid);
+    return false;
+  }
+  ref = {has_mode(FI_MR_VIRT_ADDR) ? reinterpret_cast<uint64_t>(memory) : 0, key};
+  std::lock_guard guard(lock_);
+  exposed_.emplace(key, handle);
+  return true;
+}
+
+void OfiCarrier::conceal(uint64_t key) {
+  fid_mr* handle = nullptr;
+  {
+    std::lock_guard guard(lock_);
+    const auto known = exposed_.find(key);
+    if (known == exposed_.end()) return;
+    handle = known->second;
+    exposed_.erase(known);
+  }
+  fi_close(&handle->fid);
+}
+
+int OfiCarrier::read(uint32_t lane, net::Address from, const MemoryRef& memory, size_t at, void* to, size_t bytes,
+                     Read& read) {
+  Port& port = ports_[lane];
+  Reading* reading = port.free_reading;
+  if (reading == nullptr) return EAGAIN;
+  reading->read = &read;
+  reading->filled = nullptr;
+  if (has_mode(FI_MR_LOCAL)) {
+    reading->filled = enroll(to, bytes, FI_READ);
+    if (reading->filled == nullptr) return ENOMEM;
+  }
+  void* const name = reading->filled != nullptr ? fi_mr_desc(reading->filled) : nullptr;
+  const auto result = fi_read(port.endpoint, to, bytes, name, from, memory.address + at, memory.key, &reading->context);
+  if (result == 0) {
+    port.free_reading = reading->next;
+    return 0;
+  }
+  if (reading->filled != nullptr) fi_close(&reading->filled->fid);
+  return static_cast<int>(result == -FI_EAGAIN ? EAGAIN : -result);
+}
+
+void OfiCarrier::end_read(Port& port, Reading* reading, int error, net::Events& events) {
+  Read& read = *reading->read;
+  if (reading->filled != nullptr) fi_close(&reading->filled->fid);
+  reading->next = std::exchange(port.free_reading, reading);
+  events.have_read(read, error);
+}
+
 int OfiCarrier::send(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) {
-  const auto result = fi_send(ports_[lane].endpoint, start, bytes, nullptr, to, buffer);
+  const auto result = fi_send(ports_[lane].endpoint, start, bytes, name_of(start), to, buffer);
   return static_cast<int>(result == -FI_EAGAIN ? EAGAIN : -result);
 }
 
@@ -125,6 +244,8 @@ int OfiCarrier::poll(uint32_t lane, net::Events& events) {
       auto* buffer = static_cast<Incoming*>(context);
       events.came(lane, buffer->bytes, done[i].len);
       listen(port, buffer);
+    } else if (port.is_reading(context)) {
+      end_read(port, static_cast<Reading*>(context), 0, events);
     } else {
       events.sent(lane, static_cast<net::Buffer*>(context), 0);
     }
@@ -137,7 +258,9 @@ void OfiCarrier::failed(uint32_t lane, net::Events& events) {
   Port& port = ports_[lane];
   fi_cq_err_entry entry = {};
   if (fi_cq_readerr(port.completions, &entry, 0) < 1) return;
-  if (!port.is_incoming(entry.op_context)) {
+  if (port.is_reading(entry.op_context)) {
+    end_read(port, static_cast<Reading*>(entry.op_context), entry.err != 0 ? entry.err : EIO, events);
+  } else if (!port.is_incoming(entry.op_context)) {
     events.sent(lane, static_cast<net::Buffer*>(entry.op_context), entry.err);
   } else if (entry.err != FI_ECANCELED) {
     listen(port, static_cast<Incoming*>(entry.op_context));

@@ -3,11 +3,14 @@
 #pragma once
 
 // Frames carried by libfabric: one reliable datagram endpoint for each lane, in one domain. What a provider does of
-// matching, atomics or tags is not used.
+// matching, atomics or tags is not used. Large messages are read from their sender's memory where that is worth it
+// (net/reading.hpp).
 
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
+#include "base/lock.hpp"
 #include "transport/net/carrier.hpp"
 #include "transport/ofi/library.hpp"
 
@@ -24,6 +27,13 @@ class OfiCarrier final : public net::Carrier {
   std::string address(uint32_t lane) override;
   bool insert(std::string_view bytes, net::Address& address) override;
   int send(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) override;
+  void lend(void* memory, size_t bytes) override;
+  bool reads() const override { return reads_; }
+  bool expose(const void* memory, size_t bytes, MemoryRef& ref) override;
+  void conceal(uint64_t key) override;
+  size_t read_most() const override { return info_->ep_attr->max_msg_size; }
+  int read(uint32_t lane, net::Address from, const MemoryRef& memory, size_t at, void* to, size_t bytes,
+           Read& read) override;
   int poll(uint32_t lane, net::Events& events) override;
   int wait_descriptor() const override { return wait_descriptor_; }
   bool may_sleep() override;
@@ -36,18 +46,34 @@ class OfiCarrier final : public net::Carrier {
     Incoming* next;
     alignas(64) unsigned char bytes[net::frame_most];
   };
+  // A read under way. Likewise.
+  struct Reading {
+    fi_context context;
+    Reading* next;
+    Read* read;
+    fid_mr* filled;  // the memory that it fills, where we have to register it
+  };
   struct Port {
     fid_ep* endpoint = nullptr;
     fid_cq* completions = nullptr;
     std::unique_ptr<Incoming[]> incoming;
-    Incoming* unposted = nullptr;  // which libfabric would not take; by who polls alone
+    Incoming* unposted = nullptr;   // which libfabric would not take; by who polls alone
+    void* incoming_name = nullptr;  // what libfabric calls their memory, where we have to register it
+    std::unique_ptr<Reading[]> readings;
+    Reading* free_reading = nullptr;  // by who polls alone
 
     bool is_incoming(const void* context) const;
+    bool is_reading(const void* context) const;
   };
 
   void open_port(Port& port, bool sleeps);
   void listen(Port& port, Incoming* buffer);
   void failed(uint32_t lane, net::Events& events);
+  void end_read(Port& port, Reading* reading, int error, net::Events& events);
+  bool has_mode(int mode) const { return (info_->domain_attr->mr_mode & mode) != 0; }
+  fid_mr* enroll(const void* memory, size_t bytes, uint64_t access);
+  void* enroll_ours(void* memory, size_t bytes);
+  void* name_of(const void* memory) const;
 
   fi_info* info_;
   fid_fabric* fabric_ = nullptr;
@@ -55,6 +81,16 @@ class OfiCarrier final : public net::Carrier {
   fid_av* addresses_ = nullptr;
   std::vector<Port> ports_;
   int wait_descriptor_ = -1;  // of the one lane, where the provider has one
+  bool reads_;
+  // Buffers of frames, where libfabric wants them registered.
+  struct Ours {
+    const unsigned char* begin;
+    size_t bytes;
+    fid_mr* handle;
+  };
+  std::vector<Ours> ours_;
+  base::Lock lock_;                                     // of what follows
+  std::unordered_multimap<uint64_t, fid_mr*> exposed_;  // by key; a provider may give one memory the same key twice
 };
 
 }  // namespace weft::transport::ofi

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/ofi/provider.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <set>
@@ -10,6 +11,7 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "transport/net/network.hpp"
+#include "transport/net/reading.hpp"
 
 namespace weft::transport::ofi {
 namespace {
@@ -28,18 +30,37 @@ constexpr uint32_t api = FI_VERSION(1, 17);  // of libfabric, as we use it
 // one host.
 constexpr const char* providers[] = {"cxi", "verbs;ofi_rxm", "psm3", "efa", "tcp", "tcp;ofi_rxm"};
 
-fi_info* ask_provider(const std::string& provider, in_addr address, int& error) {
+// Those of them whose adapters read memory of another host by themselves. tcp emulates it.
+constexpr std::string_view hardware_providers[] = {"cxi", "verbs", "psm3", "efa"};
+
+bool is_hardware(std::string_view provider) {
+  const std::string_view name = provider.substr(0, provider.find(';'));
+  return std::find(std::begin(hardware_providers), std::end(hardware_providers), name) != std::end(hardware_providers);
+}
+
+// What an endpoint shall be able to, and what we do about memory that it uses.
+struct Wish {
+  uint64_t abilities;
+  int memory_modes;
+};
+constexpr uint64_t reading = FI_MSG | FI_SEND | FI_RECV | FI_RMA | FI_READ | FI_REMOTE_READ;
+constexpr int reading_modes = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+// In this order: who can leaves it to the provider to register what we send from and receive into.
+constexpr Wish wishes[] = {
+    {reading, reading_modes | FI_MR_ENDPOINT}, {reading, reading_modes | FI_MR_LOCAL}, {FI_MSG, 0}};
+
+fi_info* ask_provider(const std::string& provider, in_addr address, const Wish& wish, int& error) {
   const Library& l = library();
   fi_info* hints = l.dupinfo(nullptr);
   error = -FI_ENOMEM;
   if (hints == nullptr) return nullptr;
-  hints->caps = FI_MSG;
+  hints->caps = wish.abilities;
   hints->mode = FI_CONTEXT;
   hints->ep_attr->type = FI_EP_RDM;
   hints->domain_attr->threading = FI_THREAD_SAFE;
   hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
   hints->domain_attr->av_type = FI_AV_TABLE;
-  hints->domain_attr->mr_mode = 0;
+  hints->domain_attr->mr_mode = wish.memory_modes;
   hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS;
   hints->fabric_attr->prov_name = strdup(provider.c_str());
   fi_info* found = nullptr;
@@ -48,7 +69,23 @@ fi_info* ask_provider(const std::string& provider, in_addr address, int& error) 
   return error == 0 ? found : nullptr;
 }
 
+fi_info* ask_provider(const std::string& provider, in_addr address, int& error) {
+  for (const Wish& wish : wishes) {
+    if (wish.abilities == reading && !net::read_by(is_hardware(provider))) continue;
+    fi_info* found = ask_provider(provider, address, wish, error);
+    if (found == nullptr) continue;
+    if (wish.abilities != reading || reads_memory(*found)) return found;
+    library().freeinfo(found);
+  }
+  return nullptr;
+}
+
 }  // namespace
+
+bool reads_memory(const fi_info& info) {
+  constexpr uint64_t needed = FI_RMA | FI_READ | FI_REMOTE_READ;
+  return (info.caps & needed) == needed && info.domain_attr->mr_key_size <= sizeof(uint64_t);
+}
 
 const char* wanted_provider() {
   return provider_setting.value();
@@ -75,13 +112,14 @@ Choice ask_providers(const std::vector<in_addr>& addresses, Ask extent) {
   std::vector<std::string> asked = known_providers();
   if (*wanted_provider() != '\0') asked = {wanted_provider()};
   for (const std::string& provider : asked) {
-    Answer answer{.provider = provider};
+    Answer answer{.provider = provider, .hardware = is_hardware(provider)};
     for (in_addr address : addresses) {
       fi_info* found = ask_provider(provider, address, answer.error);
       if (found == nullptr) continue;
       answer.works = true;
       answer.full_name = found->fabric_attr->prov_name;
       answer.address = address;
+      answer.reads = reads_memory(*found);
       if (choice.info == nullptr) {
         choice.info = found;
       } else {

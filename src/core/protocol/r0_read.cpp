@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// R0 of a receive without gaps: the receiver reads the sender's memory by whatever way its transport has. On one host
+// that is done at once. Between hosts a read takes its time, and large messages are read in pieces whose size the
+// transport gives: two are under way, so that the network has the next one while we learn of the last.
+//
+// A read that fails ends the attempt. When nothing is under way any more that writes into the receive, the whole
+// message comes by R1.
+#include <new>
+
+#include "core/protocol/protocol.hpp"
+
+namespace weft::core {
+namespace {
+
+struct Piece : transport::Read {
+  Reading* of = nullptr;
+  bool under_way = false;
+};
+
+}  // namespace
+
+struct Reading {
+  Reading* next = nullptr;
+  Request* receive = nullptr;
+  Peer* peer = nullptr;
+  MemoryRef from{};
+  uint64_t send = 0;
+  uint32_t their_lane = 0;  // the sender's, for answers
+  Envelope envelope{};
+  int64_t message_bytes = 0;
+  int64_t wanted = 0;  // bytes of it
+  int64_t begun = 0;   // bytes read or being read
+  bool posted = false;
+  bool failed = false;
+  Piece pieces[2];
+
+  bool may_begin() const { return !failed && begun < wanted; }
+  bool is_over() const { return !may_begin() && !pieces[0].under_way && !pieces[1].under_way; }
+};
+
+namespace {
+
+// Begins what may begin; whether there was any.
+bool begin_pieces(Reading& reading) {
+  char* const to = static_cast<char*>(reading.receive->buffer);
+  bool moved = false;
+  for (Piece& piece : reading.pieces) {
+    while (!piece.under_way && reading.may_begin()) {
+      auto bytes = static_cast<size_t>(reading.wanted - reading.begun);
+      switch (reading.peer->endpoint->begin_get(reading.from, static_cast<size_t>(reading.begun), to + reading.begun,
+                                                bytes, reading.envelope.lane, piece)) {
+        case transport::Begun::retry:
+          return moved;
+        case transport::Begun::refused:
+          reading.failed = true;
+          return moved;
+        case transport::Begun::posted:
+          piece.under_way = reading.posted = true;
+          break;
+        case transport::Begun::done:
+          break;
+      }
+      reading.begun += static_cast<int64_t>(bytes);
+      moved = true;
+    }
+  }
+  return moved;
+}
+
+void unlist(Lane& lane, const Reading* reading) {
+  Reading** at = &lane.readings;
+  while (*at != reading) at = &(*at)->next;
+  *at = reading->next;
+}
+
+// It is over, and in no list. The receive may start others from here.
+void end(Lane& lane, Reading* reading) {
+  const Reading over = *reading;
+  reading->next = lane.free_readings;
+  lane.free_readings = reading;
+  if (over.failed) {
+    if (over.posted) count(lane.reads_failed);
+    return ask_stream(*over.receive, over.envelope, *over.peer, over.their_lane, over.send, over.message_bytes,
+                      over.wanted);
+  }
+  over.peer->readable.store(true, std::memory_order_relaxed);
+  const wire::Finished finished{over.send};
+  send_control(*over.peer, over.their_lane, wire::finished, &finished, sizeof finished);
+  finish_receive(*over.receive, over.envelope, over.message_bytes);
+}
+
+void on_over(transport::Read& read, int error) {
+  auto& piece = static_cast<Piece&>(read);
+  Reading& reading = *piece.of;
+  Lane& lane = lanes[reading.envelope.lane];
+  piece.under_way = false;
+  if (error != 0) reading.failed = true;
+  (void)begin_pieces(reading);
+  if (reading.is_over()) {
+    unlist(lane, &reading);
+    end(lane, &reading);
+  } else if (reading.may_begin()) {
+    lane.at_work.store(true, std::memory_order_relaxed);
+  }
+}
+
+Reading* take_reading(Lane& lane) {
+  Reading* reading = lane.free_readings;
+  if (reading == nullptr) return new (std::nothrow) Reading;
+  lane.free_readings = reading->next;
+  return reading;
+}
+
+}  // namespace
+
+void read(Request& r, const Envelope& envelope, Peer& peer, const wire::Announce& announced, int64_t wanted) {
+  Lane& lane = lanes[envelope.lane];
+  const auto message_bytes = static_cast<int64_t>(announced.bytes);
+  Reading* reading = take_reading(lane);
+  if (reading == nullptr) {
+    return ask_stream(r, envelope, peer, announced.lane, announced.send, message_bytes, wanted);
+  }
+  *reading = {.receive = &r,
+              .peer = &peer,
+              .from = announced.memory,
+              .send = announced.send,
+              .their_lane = announced.lane,
+              .envelope = envelope,
+              .message_bytes = message_bytes,
+              .wanted = wanted,
+              .pieces = {{{on_over}, reading}, {{on_over}, reading}}};
+  (void)begin_pieces(*reading);
+  if (reading->is_over()) return end(lane, reading);
+  Reading** last = &lane.readings;
+  while (*last != nullptr) last = &(*last)->next;
+  *last = reading;
+  lane.at_work.store(true, std::memory_order_relaxed);
+}
+
+bool advance_readings(Lane& lane) {
+  for (Reading* reading = lane.readings; reading != nullptr; reading = reading->next) {
+    if (!begin_pieces(*reading) && !reading->is_over()) continue;
+    if (reading->is_over()) {
+      unlist(lane, reading);
+      end(lane, reading);
+    }
+    return true;  // the list may be another now
+  }
+  return false;
+}
+
+bool reading_open(const Lane& lane) {
+  const Reading* reading = lane.readings;
+  while (reading != nullptr &&
+         (!reading->may_begin() || (reading->pieces[0].under_way && reading->pieces[1].under_way))) {
+    reading = reading->next;
+  }
+  return reading != nullptr;
+}
+
+void free_readings(Lane& lane) {
+  while (Reading* reading = lane.free_readings) {
+    lane.free_readings = reading->next;
+    delete reading;
+  }
+}
+
+}  // namespace weft::core

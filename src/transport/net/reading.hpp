@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// When memory of other hosts is read directly (RDMA), as the settings say.
+
+#include <cstdint>
+
+namespace weft::transport::net {
+
+// Whether to read where a provider offers it: `hardware` when adapters do it, otherwise it is emulated.
+bool read_by(bool hardware);
+
+// WEFT_RDMA=off, which explains what read_by() says.
+bool reading_is_off();
+
+// The smallest message, in bytes.
+int64_t read_from();
+
+}  // namespace weft::transport::net

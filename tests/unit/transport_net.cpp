@@ -1,0 +1,240 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// What the transport between hosts makes of a carrier (transport/net), with one that carries inside this process and
+// reads when it is told to.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "transport/net/reading.hpp"
+#include "transport/net/transport.hpp"
+
+namespace weft::transport::net {
+namespace {
+
+struct Exposed {
+  const unsigned char* memory;
+  size_t bytes;
+};
+
+class InProcess final : public Carrier {
+ public:
+  struct Pending {
+    const unsigned char* from;
+    void* to;
+    size_t bytes;
+    Read* read;
+  };
+
+  InProcess(InProcess*& place, bool reads) : reads_(reads) { place = this; }
+
+  const char* name() const override { return "inside"; }
+  std::string address(uint32_t) override {
+    InProcess* me = this;
+    return {reinterpret_cast<const char*>(&me), sizeof me};
+  }
+  bool insert(std::string_view bytes, Address& address) override {
+    std::memcpy(&address, bytes.data(), sizeof address);
+    return bytes.size() == sizeof address;
+  }
+  int send(uint32_t, Buffer* buffer, const void* start, size_t bytes, Address to) override {
+    const auto* from = static_cast<const unsigned char*>(start);
+    reinterpret_cast<InProcess*>(to)->came_.emplace_back(from, from + bytes);
+    left_.push_back(buffer);
+    return 0;
+  }
+  int poll(uint32_t, Events& events) override {
+    int count = 0;
+    for (; !left_.empty(); ++count, left_.pop_front()) events.sent(0, left_.front(), 0);
+    for (; !came_.empty(); ++count, came_.pop_front()) events.came(0, came_.front().data(), came_.front().size());
+    for (; reads_to_end > 0 && !pending.empty(); ++count, --reads_to_end) {
+      const Pending one = pending.front();
+      pending.pop_front();
+      if (error == 0) std::memcpy(one.to, one.from, one.bytes);
+      events.have_read(*one.read, error);
+    }
+    return count;
+  }
+  std::string error_text(int) const override { return "none"; }
+
+  bool reads() const override { return reads_; }
+  bool expose(const void* memory, size_t bytes, MemoryRef& ref) override {
+    if (refuse_to_expose) return false;
+    ref = {0, next_key++};  // its addresses begin at 0
+    exposed[ref.key] = {static_cast<const unsigned char*>(memory), bytes};
+    return true;
+  }
+  void conceal(uint64_t key) override { exposed.erase(key); }
+  size_t read_most() const override { return most; }
+  int read(uint32_t, Address from, const MemoryRef& memory, size_t at, void* to, size_t bytes, Read& read) override {
+    if (pending.size() == 2) return EAGAIN;
+    const auto& theirs = reinterpret_cast<InProcess*>(from)->exposed;
+    const auto known = theirs.find(memory.key);
+    if (known == theirs.end() || at + bytes > known->second.bytes) return EINVAL;
+    pending.push_back({known->second.memory + memory.address + at, to, bytes, &read});
+    return 0;
+  }
+
+  std::map<uint64_t, Exposed> exposed;
+  std::deque<Pending> pending;
+  int reads_to_end = 0;
+  int error = 0;
+  bool refuse_to_expose = false;
+  size_t most = SIZE_MAX;
+
+ private:
+  bool reads_;
+  uint64_t next_key = 5;
+  std::deque<std::vector<unsigned char>> came_;
+  std::deque<Buffer*> left_;
+};
+
+std::map<std::string, std::string> published[2];
+int publisher;
+
+Directory directory() {
+  return {[](const std::string& key, const std::string& value) { published[publisher][key] = value; },
+          [](int rank, const std::string& key) { return published[rank][key]; }, 1000, [] {}};
+}
+
+struct Two {
+  explicit Two(bool reads) {
+    for (int rank : {0, 1}) {
+      published[rank].clear();
+      publisher = rank;
+      transports[rank] = std::make_unique<NetTransport>(std::make_unique<InProcess>(carriers[rank], reads),
+                                                        Opening{rank, 2, {}, std::string(32, '7'), false, directory()});
+    }
+    way = transports[0]->connect(1);
+    back = transports[1]->connect(0);
+  }
+  InProcess* carriers[2] = {};
+  std::unique_ptr<NetTransport> transports[2];
+  Endpoint* way = nullptr;
+  Endpoint* back = nullptr;
+};
+
+struct NotedRead : Read {
+  int ended = 0;
+  int error = -1;
+  NotedRead()
+      : Read{[](Read& read, int why) {
+          ++static_cast<NotedRead&>(read).ended;
+          static_cast<NotedRead&>(read).error = why;
+        }} {}
+};
+
+std::vector<Envelope> seen;
+void record(const Arrival& a) {
+  seen.push_back(a.envelope);
+}
+
+TEST(Net, BringsMessages) {
+  Two two(false);
+  seen.clear();
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_EQ(two.way->send(1, {7, i, 3, 0}, "data", 4), Post::done);
+    for (auto& one : two.transports) (void)one->poll(0, record);
+    (void)two.transports[0]->poll(0, record);
+  }
+  ASSERT_EQ(seen.size(), 200u);
+  for (int i = 0; i < 200; ++i) EXPECT_EQ(seen[static_cast<size_t>(i)].source, i);
+}
+
+TEST(Net, LendsLargeMemoryUntilItIsTakenBack) {
+  Two two(true);
+  std::vector<unsigned char> memory(static_cast<size_t>(read_from()));
+  NetTransport& owner = *two.transports[0];
+  EXPECT_EQ(owner.describe(memory.data(), memory.size() - 1, true).key, MemoryRef::no_key) << "small";
+  EXPECT_EQ(owner.describe(memory.data(), memory.size(), false).key, MemoryRef::no_key) << "not asked to";
+  EXPECT_EQ(two.carriers[0]->exposed.size(), 0u);
+  const MemoryRef lent = owner.describe(memory.data(), memory.size(), true);
+  EXPECT_NE(lent.key, MemoryRef::no_key);
+  EXPECT_EQ(two.carriers[0]->exposed.size(), 1u);
+  owner.take_back(lent);
+  EXPECT_EQ(two.carriers[0]->exposed.size(), 0u);
+  two.carriers[0]->refuse_to_expose = true;
+  EXPECT_EQ(owner.describe(memory.data(), memory.size(), true).key, MemoryRef::no_key);
+}
+
+TEST(Net, ReadsInPieces) {
+  Two two(true);
+  std::vector<unsigned char> memory((9 << 20) + 5);
+  for (size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<unsigned char>(i * 31 + i / 251);
+  const MemoryRef lent = two.transports[0]->describe(memory.data(), memory.size(), true);
+  std::vector<unsigned char> here(memory.size());
+  NotedRead reads[4];
+  size_t at = 0;
+  int pieces = 0;
+  while (at < memory.size()) {
+    ASSERT_LT(pieces, 4);
+    size_t bytes = memory.size() - at;
+    const Begun begun = two.back->begin_get(lent, at, here.data() + at, bytes, 0, reads[pieces]);
+    if (begun == Begun::retry) {
+      EXPECT_EQ(two.carriers[1]->pending.size(), 2u);
+      two.carriers[1]->reads_to_end = 1;
+      EXPECT_EQ(two.transports[1]->poll(0, record), 1);
+      continue;
+    }
+    ASSERT_EQ(begun, Begun::posted);
+    EXPECT_LE(bytes, 4u << 20);
+    at += bytes;
+    ++pieces;
+  }
+  EXPECT_EQ(pieces, 3);
+  two.carriers[1]->reads_to_end = 3;
+  (void)two.transports[1]->poll(0, record);
+  for (int i = 0; i < pieces; ++i) EXPECT_TRUE(reads[i].ended == 1 && reads[i].error == 0) << i;
+  EXPECT_EQ(here, memory);
+  two.carriers[1]->most = 1000;  // of a provider with small messages
+  size_t bytes = memory.size();
+  ASSERT_EQ(two.back->begin_get(lent, 0, here.data(), bytes, 0, reads[3]), Begun::posted);
+  EXPECT_EQ(bytes, 1000u);
+}
+
+TEST(Net, WhatHasNoKeyIsNotRead) {
+  Two two(true);
+  char here[8];
+  size_t bytes = sizeof here;
+  NotedRead read;
+  EXPECT_EQ(two.back->begin_get({reinterpret_cast<uint64_t>(here), MemoryRef::no_key}, 0, here, bytes, 0, read),
+            Begun::refused);
+  EXPECT_EQ(two.back->begin_get({0, 12345}, 0, here, bytes, 0, read), Begun::refused) << "unknown to the carrier";
+  EXPECT_EQ(read.ended, 0);
+}
+
+TEST(Net, ACarrierWithoutReadsLendsNothing) {
+  Two two(false);
+  std::vector<unsigned char> memory(static_cast<size_t>(read_from()));
+  EXPECT_EQ(two.transports[0]->describe(memory.data(), memory.size(), true).key, MemoryRef::no_key);
+  size_t bytes = memory.size();
+  NotedRead read;
+  EXPECT_EQ(two.back->begin_get({0, 5}, 0, memory.data(), bytes, 0, read), Begun::refused);
+}
+
+TEST(Net, AReadThatFailsIsTheLast) {
+  Two two(true);
+  std::vector<unsigned char> memory(1 << 20);
+  const MemoryRef lent = two.transports[0]->describe(memory.data(), memory.size(), true);
+  NotedRead read;
+  size_t bytes = memory.size();
+  ASSERT_EQ(two.back->begin_get(lent, 0, memory.data(), bytes, 0, read), Begun::posted);
+  two.carriers[1]->error = EIO;
+  two.carriers[1]->reads_to_end = 1;
+  (void)two.transports[1]->poll(0, record);
+  EXPECT_EQ(read.ended, 1);
+  EXPECT_EQ(read.error, EIO);
+  EXPECT_EQ(two.back->begin_get(lent, 0, memory.data(), bytes, 0, read), Begun::refused);
+  EXPECT_EQ(two.transports[1]->describe(memory.data(), memory.size(), true).key, MemoryRef::no_key);
+  two.transports[0]->take_back(lent);
+  EXPECT_EQ(two.carriers[0]->exposed.size(), 0u);
+}
+
+}  // namespace
+}  // namespace weft::transport::net
