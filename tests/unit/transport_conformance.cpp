@@ -252,7 +252,7 @@ TEST_P(Conformance, RefusesStagingMemoryLargerThanAll) {
 void copy_both_ways(Pair& pair, unsigned char* memory, size_t bytes, bool direct) {
   const auto data = pattern(bytes, 3);
   std::memcpy(memory, data.data(), bytes);
-  const MemoryRef ref = pair.sender().describe(memory, bytes, true);
+  const MemoryRef ref = pair.sender().describe(memory, bytes, false);
   std::vector<unsigned char> here(bytes + 2, 0xee);
   const int got = pair.back().get(ref, here.data() + 1, bytes);
   if (!direct) {
@@ -488,8 +488,21 @@ TEST(Mock, LateReadsComeLateAndLostOnesFail) {
   EXPECT_STREQ(to[0], from);
   EXPECT_EQ(reads[1].error, EIO);
   EXPECT_TRUE(pair.receiver().looks_empty(0));
+  pair.sender().take_back(ref);
   EXPECT_EQ(pair.receiver().claim(0), nullptr);
   EXPECT_EQ(pair.back().claim(0), nullptr);
+}
+
+TEST(Mock, EndsTheJobWhenLentMemoryIsNotTakenBack) {
+  mock::Plan plan;
+  ASSERT_EQ(mock::parse("late=1", plan), "");
+  char memory[16] = "";
+  EXPECT_EXIT(
+      {
+        ShmPair pair(&plan);
+        (void)pair.sender().describe(memory, sizeof memory, true);
+      },
+      ::testing::ExitedWithCode(1), "memory was lent 1 times more");
 }
 
 TEST(Mock, PlanIsReadOrExplained) {

@@ -57,6 +57,12 @@ struct LateRead {
   size_t bytes;
   uint64_t looks;  // left
 };
+// The key of private memory that is lent. Offsets in the shared segment are smaller, also behind its beginning.
+constexpr uint64_t lent_key = uint64_t{1} << 63;
+bool is_lent(const MemoryRef& memory) {
+  return memory.key != MemoryRef::no_key && memory.key >= lent_key;
+}
+
 struct LateReads {
   std::deque<LateRead> list;        // by who may poll the lane
   std::atomic<uint32_t> count = 0;  // of it; any thread may look
@@ -79,6 +85,7 @@ class MockEndpoint final : public Endpoint {
     return inner_->send_staged(kind, envelope, data, bytes, staging, staged);
   }
   int get(const MemoryRef& from, void* to, size_t bytes) override {
+    if (is_lent(from)) return ENOTSUP;  // as between hosts
     return faults_.denied() ? EPERM : inner_->get(from, to, bytes);
   }
   int put(const MemoryRef& to, const void* from, size_t bytes) override {
@@ -90,7 +97,8 @@ class MockEndpoint final : public Endpoint {
     if (faults_.denied()) return Begun::refused;
     constexpr size_t piece = 64 << 10;
     bytes = std::min(bytes, piece);
-    late_[lane].list.push_back({&read, inner_.get(), from, at, to, bytes, faults_.plan.late});
+    const uint64_t key = is_lent(from) ? MemoryRef::no_key : from.key;
+    late_[lane].list.push_back({&read, inner_.get(), {from.address, key}, at, to, bytes, faults_.plan.late});
     late_[lane].count.fetch_add(1, std::memory_order_relaxed);
     return Begun::posted;
   }
@@ -107,6 +115,12 @@ class MockEndpoint final : public Endpoint {
 class MockTransport final : public Transport {
  public:
   MockTransport(Transport* inner, const Plan& plan) : inner_(inner), faults_(plan) {}
+  ~MockTransport() override {
+    const int64_t lent = lent_.load(std::memory_order_relaxed);
+    if (lent == 0) return;
+    base::die({.cause = "memory was lent " + std::to_string(lent) + " times more than it was taken back",
+               .remedy = "this is a defect of Weft: please report it with the program"});
+  }
 
   const char* name() const override { return "mock"; }
   Endpoint* connect(int rank) override { return new MockEndpoint(inner_->connect(rank), faults_, late_); }
@@ -127,9 +141,16 @@ class MockTransport final : public Transport {
   MemoryRef describe(const void* address, size_t bytes, bool lend) override {
     MemoryRef memory = inner_->describe(address, bytes, lend);
     if (faults_.plan.denied != 0) memory.key = MemoryRef::no_key;  // no shared heap: the kernel must be asked
+    if (lend && faults_.plan.late != 0 && memory.key == MemoryRef::no_key) {
+      memory.key = lent_key;
+      lent_.fetch_add(1, std::memory_order_relaxed);
+    }
     return memory;
   }
-  void take_back(const MemoryRef& memory) override { inner_->take_back(memory); }
+  void take_back(const MemoryRef& memory) override {
+    if (!is_lent(memory)) return inner_->take_back(memory);
+    lent_.fetch_sub(1, std::memory_order_relaxed);
+  }
   Claim* claim(uint32_t slot) override { return faults_.plan.late != 0 ? nullptr : inner_->claim(slot); }
   void set_congested(bool on) override { inner_->set_congested(on); }
   void arm() override { inner_->arm(); }
@@ -163,6 +184,7 @@ class MockTransport final : public Transport {
   Transport* inner_;
   Faults faults_;
   LateReads late_[max_lanes];
+  std::atomic<int64_t> lent_ = 0;
 };
 
 }  // namespace

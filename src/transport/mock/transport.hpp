@@ -10,7 +10,7 @@
 //   nostaging=N every Nth request for staging memory finds none
 //   delay=N     messages are looked at only every Nth time
 //   late=N      reads that may take their time are done at the Nth look after they began, and in pieces of 64 KiB; no
-//               claim slots
+//               claim slots; memory is lent, and the job ends with a message when some is not taken back
 //   lost=N      every Nth of these fails with EIO halfway
 //
 // Several are joined by commas. 0 turns one off.

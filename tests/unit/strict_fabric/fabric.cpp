@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// A libfabric that asks of us what adapters ask, and tcp does not: it stands before the real one, whose provider for tcp
-// does the work, and refuses what an adapter would. For tests within one process, where it knows both sides.
+// A libfabric that asks of us what adapters ask, and tcp does not: it stands before the real one, whose provider for
+// tcp does the work, and refuses what an adapter would. For tests within one process, where it knows both sides.
 //
 //   STRICT_FABRIC=endpoint  memory is bound to an endpoint and enabled before it can be read; keys are the provider's,
 //                           addresses virtual
