@@ -10,6 +10,8 @@
 
 namespace weft::core {
 
+namespace net = transport::net;
+
 std::vector<PathRow> describe_paths(int ranks) {
   const int64_t mailbox = mailbox_bytes(ranks);
   const int64_t eager = std::max(mailbox, buffer_bytes());
@@ -32,11 +34,13 @@ std::vector<PathRow> describe_paths(int ranks) {
 
 std::string describe_hosts() {
   if (!rendezvous_on()) return "none by R0 (WEFT_RENDEZVOUS=off)";
-  if (get_bytes() < transport::net::read_from()) return "none by R0 (WEFT_R0_LIMIT is below WEFT_RDMA_FROM)";
-  const std::string range = "from " + std::to_string(transport::net::read_from()) + " bytes on by R0";
-  if (transport::net::read_by(false)) return range + " (WEFT_RDMA=on), if the network's library can; others by R1";
-  if (!transport::net::read_by(true)) return "none by R0 (WEFT_RDMA=off)";
-  return range + " where adapters read by themselves, which weft info net tells; others by R1";
+  if (net::reading_is_off()) return "none by R0 (WEFT_RDMA=off)";
+  const int64_t tcp = net::read_from(net::tcp_reads_from), adapters = net::read_from(net::adapters_read_from);
+  if (get_bytes() < tcp) return "none by R0 (WEFT_R0_LIMIT is below WEFT_RDMA_FROM)";
+  return "by R0 from " + std::to_string(tcp) + " bytes on over TCP, from " + std::to_string(adapters) +
+         (net::read_by(false) ? " through libfabric (WEFT_RDMA=on)"
+                              : " where libfabric's adapters read by themselves") +
+         "; others by R1";
 }
 
 }  // namespace weft::core

@@ -589,12 +589,16 @@ class Tool(Case):
         self.assertNotIn("chosen, at", done.stdout)
 
     def test_whether_memory_of_other_hosts_is_read(self):
+        for rdma, words in (("auto", "yes"), ("off", r"no \(WEFT_RDMA=off\)")):
+            done = self.weft("info", "net", WEFT_NETWORKS="127.0.0.0/8", WEFT_NETWORK_LIBRARY="tcp", WEFT_RDMA=rdma)
+            self.assertRegex(done.stdout, r"(?m)^Carried by TCP: (.|\n)*^Large messages are read straight from the sender's memory \(R0\): " + words)
         for rdma, words in (("auto", "no: it would emulate that"), ("off", r"no \(WEFT_RDMA=off\)"), ("on", "yes, emulated")):
             done = self.weft("info", "net", WEFT_NETWORKS="127.0.0.0/8", WEFT_NETWORK_LIBRARY="ofi", WEFT_OFI_PROVIDER="tcp;ofi_rxm", WEFT_RDMA=rdma)
             if "libfabric cannot be loaded" in done.stdout:
                 self.skipTest("there is no libfabric here")
             self.assertRegex(done.stdout, r"(?m)^Large messages are read straight from the sender's memory \(R0\): " + words)
-        for rdma, words in (("auto", "from 131072 bytes on by R0 where adapters"), ("off", "none by R0"), ("on", r"from 131072 bytes on by R0 \(WEFT_RDMA=on\)")):
+        for rdma, words in (("auto", "by R0 from 32768 bytes on over TCP, from 131072 where libfabric's adapters"), ("off", "none by R0"),
+                            ("on", r"by R0 from 32768 bytes on over TCP, from 131072 through libfabric \(WEFT_RDMA=on\)")):
             self.assertRegex(self.weft("info", "--paths", WEFT_RDMA=rdma).stdout, r"(?m)^Between hosts, .*: " + words)
 
     def test_topology_and_version(self):

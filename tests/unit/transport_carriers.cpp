@@ -304,9 +304,8 @@ TEST_P(Carriers, SayThatAPeerIsGone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Carriers,
-                         ::testing::Values(Kind{"tcp", nullptr, nullptr}, Kind{"ofi", nullptr, nullptr},
-                                           Kind{"ofi_reading", nullptr, nullptr, true},
-                                           Kind{"ucx", nullptr, nullptr},
+                         ::testing::Values(Kind{"tcp", nullptr, nullptr, true}, Kind{"ofi", nullptr, nullptr},
+                                           Kind{"ofi_reading", nullptr, nullptr, true}, Kind{"ucx", nullptr, nullptr},
                                            Kind{"ucx_fetching", "UCX_RNDV_THRESH", "1000"}),
                          [](const auto& one) { return std::string(one.param.name); });
 

@@ -149,7 +149,7 @@ TEST(Net, BringsMessages) {
 
 TEST(Net, LendsLargeMemoryUntilItIsTakenBack) {
   Two two(true);
-  std::vector<unsigned char> memory(static_cast<size_t>(read_from()));
+  std::vector<unsigned char> memory(static_cast<size_t>(read_from(adapters_read_from)));
   NetTransport& owner = *two.transports[0];
   EXPECT_EQ(owner.describe(memory.data(), memory.size() - 1, true).key, MemoryRef::no_key) << "small";
   EXPECT_EQ(owner.describe(memory.data(), memory.size(), false).key, MemoryRef::no_key) << "not asked to";
@@ -211,7 +211,7 @@ TEST(Net, WhatHasNoKeyIsNotRead) {
 
 TEST(Net, ACarrierWithoutReadsLendsNothing) {
   Two two(false);
-  std::vector<unsigned char> memory(static_cast<size_t>(read_from()));
+  std::vector<unsigned char> memory(static_cast<size_t>(read_from(adapters_read_from)));
   EXPECT_EQ(two.transports[0]->describe(memory.data(), memory.size(), true).key, MemoryRef::no_key);
   size_t bytes = memory.size();
   NotedRead read;

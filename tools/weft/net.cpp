@@ -156,7 +156,11 @@ int info_net() {
   constexpr const char* carriers[] = {"TCP", "libfabric", "UCX"};
   printf("\nCarried by %s: %s.\n", carriers[static_cast<int>(carried.library)], carried.why.c_str());
   if (loopback_alone) puts("\nOther hosts cannot be reached: the loopback is the only address that may be used.");
-  if (carried.library == net::Library::tcp) return 0;
+  constexpr const char* reading = "\nLarge messages are read straight from the sender's memory (R0): %s\n";
+  if (carried.library == net::Library::tcp) {
+    printf(reading, net::reading_is_off() ? "no (WEFT_RDMA=off)" : "yes");
+    return 0;
+  }
   if (carried.library == net::Library::ucx) return show_ucx();
   std::string why_not;
   const ofi::Library* library = ofi::try_library(why_not);
@@ -178,7 +182,7 @@ int info_net() {
   }
   for (const ofi::Answer& answer : choice.answers) {
     if (!answer.works) continue;
-    printf("\nLarge messages are read straight from the sender's memory (R0): %s\n", how_it_reads(answer).c_str());
+    printf(reading, how_it_reads(answer).c_str());
     break;
   }
   library->freeinfo(choice.info);

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "transport/net/frame.hpp"
+#include "transport/net/reading.hpp"
 
 namespace weft::transport::net {
 
@@ -66,6 +67,9 @@ class Carrier {
   // false: that cannot be. Thread-safe.
   [[nodiscard]] virtual bool expose(const void* /*memory*/, size_t /*bytes*/, MemoryRef& /*ref*/) { return false; }
   virtual void conceal(uint64_t /*key*/) {}
+  // The smallest message for which that pays. For adapters both sides register their memory each time: no machine with
+  // some has measured this; it is where that takes less time than two copies, at the rates that others report.
+  virtual int64_t reads_from() const { return adapters_read_from; }
   // The most that one read may bring.
   virtual size_t read_most() const { return 0; }
   // Begins to read on a lane of ours, `at` bytes behind the beginning. 0: have_read() will report it. EAGAIN: not now.

@@ -11,23 +11,22 @@ constexpr const char* rdma_names[] = {"auto", "on", "off"};
 enum Rdma : int { automatic, on, off };
 constinit base::ChoiceSetting rdma{
     {.name = "WEFT_RDMA",
-     .help = "read large messages straight from the memory of another host: on, off, or where adapters do it",
+     .help =
+         "read large messages straight from the memory of another host: on, off, or over TCP and where adapters do it",
      .subject = base::Subject::messages},
     automatic,
     rdma_names,
     3};
 WEFT_SETTING(rdma);
 
-// Both sides register their memory for each message. No machine with adapters has measured this limit: it is where that
-// takes less time than two copies, at the rates that others report.
-constinit base::IntSetting rdma_from{
-    {.name = "WEFT_RDMA_FROM",
-     .help = "smallest message that is read from the memory of another host (R0); below: R1",
-     .unit = base::Unit::bytes,
-     .subject = base::Subject::messages,
-     .change = base::Change::always},
-    128 << 10,
-    {1, int64_t{1} << 40}};
+constinit base::IntSetting rdma_from{{.name = "WEFT_RDMA_FROM",
+                                      .help = "smallest message that is read from the memory of another host (R0), "
+                                              "below: R1; 0: 32 KiB over TCP, 128 KiB by adapters",
+                                      .unit = base::Unit::bytes,
+                                      .subject = base::Subject::messages,
+                                      .change = base::Change::always},
+                                     0,
+                                     {0, int64_t{1} << 40}};
 WEFT_SETTING(rdma_from);
 
 }  // namespace
@@ -40,8 +39,8 @@ bool reading_is_off() {
   return rdma.value() == off;
 }
 
-int64_t read_from() {
-  return rdma_from.value();
+int64_t read_from(int64_t of_carrier) {
+  return rdma_from.value() != 0 ? rdma_from.value() : of_carrier;
 }
 
 }  // namespace weft::transport::net

@@ -14,7 +14,9 @@ bool read_by(bool hardware);
 // WEFT_RDMA=off, which explains what read_by() says.
 bool reading_is_off();
 
-// The smallest message, in bytes.
-int64_t read_from();
+// The smallest message, in bytes; where no setting says it, what the carrier thinks.
+int64_t read_from(int64_t of_carrier);
+inline constexpr int64_t adapters_read_from = 128 << 10;
+inline constexpr int64_t tcp_reads_from = 32 << 10;
 
 }  // namespace weft::transport::net

@@ -191,7 +191,8 @@ void NetTransport::die_of_peer(int rank, int error) const {
 
 MemoryRef NetTransport::describe(const void* address, size_t bytes, bool lend) {
   MemoryRef memory{reinterpret_cast<uint64_t>(address), MemoryRef::no_key};
-  if (lend && static_cast<int64_t>(bytes) >= read_from() && reads_.load(std::memory_order_relaxed)) {
+  if (lend && static_cast<int64_t>(bytes) >= read_from(carrier_->reads_from()) &&
+      reads_.load(std::memory_order_relaxed)) {
     (void)carrier_->expose(address, bytes, memory);
   }
   return memory;

@@ -11,10 +11,12 @@
 #include <cerrno>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/message.hpp"
 #include "transport/net/network.hpp"
+#include "transport/net/reading.hpp"
 
 namespace weft::transport::tcp {
 namespace {
@@ -27,6 +29,9 @@ constexpr uint64_t guest_ns = 10 * second_ns;   // that who connects has to say 
 constexpr size_t guests_most = 64;
 constexpr uint32_t queued_most = 16;          // buffers of a link, so that others are left for other peers
 constexpr size_t incoming_bytes = 128 << 10;  // read at once
+constexpr size_t peek_bytes = 4 << 10;        // where data may follow that go elsewhere
+constexpr size_t piece_bytes = 512 << 10;     // of memory: what comes behind it waits for so much
+constexpr size_t parts_most = 16;             // sent in one call
 constexpr int told_most = 64;                 // frames in one poll
 constexpr uint32_t look_every = 8;            // polls, when the link heard from last has nothing
 static_assert(incoming_bytes >= 2 * net::frame_most);
@@ -36,16 +41,6 @@ constexpr size_t on_the_wire(size_t bytes) {
   return (bytes + 15) / 16 * 16;
 }
 static_assert(on_the_wire(net::frame_most) == net::frame_most);
-
-// What of a waiting buffer is still to be sent; in its context.
-struct Rest {
-  const unsigned char* at;
-  size_t left;
-};
-static_assert(sizeof(Rest) <= sizeof net::Buffer::context);
-Rest& rest_of(net::Buffer& buffer) {
-  return *reinterpret_cast<Rest*>(buffer.context);
-}
 
 // What a rank publishes of a lane.
 struct Published {
@@ -109,9 +104,9 @@ void TcpCarrier::watch(Port& port, Watched& what, uint32_t events, int operation
 
 // ---- sending
 
-int TcpCarrier::send(uint32_t, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) {
+int TcpCarrier::send(uint32_t, net::Buffer* buffer, const void* frame, size_t bytes, net::Address to) {
   Link& peer = *reinterpret_cast<Link*>(to);
-  auto* const at = buffer->bytes + (static_cast<const unsigned char*>(start) - buffer->bytes);
+  auto* const at = buffer->bytes + (static_cast<const unsigned char*>(frame) - buffer->bytes);
   const size_t size = on_the_wire(bytes);
   std::memset(at + bytes, 0, size - bytes);
   const std::lock_guard guard(peer.lock);
@@ -119,64 +114,63 @@ int TcpCarrier::send(uint32_t, net::Buffer* buffer, const void* start, size_t by
   if (state == State::lost) return peer.error;
   if (peer.queued == queued_most) return EAGAIN;
   size_t sent = 0;
-  if (state == State::open && peer.first == nullptr) {
-    const ssize_t taken = ::send(peer.socket.descriptor(), at, size, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (taken == static_cast<ssize_t>(size)) return gone;
-    if (taken < 0 && !later()) {
-      Ended none;
-      const int error = errno;
-      lose(peer, error, none);
-      return error;
-    }
-    sent = static_cast<size_t>(std::max<ssize_t>(taken, 0));
-    watch(port_of(peer), peer, EPOLLIN | EPOLLOUT, EPOLL_CTL_MOD);
-  }
-  enqueue(peer, buffer, at + sent, size - sent);
-  if (state == State::idle) {
-    peer.give_up_ns = base::now_ns() + peer_ns;
-    settle(peer, State::connecting);
-    Ended none;  // the peer's time is not up
-    connect_next(peer, none);
-  }
+  if (const int error = send_now(peer, at, size, sent); error != 0) return error;
+  if (sent == size) return gone;
+  peer.waiting.push_back({.at = at + sent, .left = size - sent, .buffer = buffer});
+  ++peer.queued;
+  if (state == State::idle) start(peer);
   return 0;
 }
 
-void TcpCarrier::enqueue(Link& link, net::Buffer* buffer, const unsigned char* at, size_t left) {
-  ::new (buffer->context) Rest{at, left};
-  buffer->next = nullptr;
-  (link.first == nullptr ? link.first : link.last->next) = buffer;
-  link.last = buffer;
-  ++link.queued;
+// How much of it the system takes at once, when nothing waits before it.
+int TcpCarrier::send_now(Link& link, const void* at, size_t bytes, size_t& sent) {
+  if (link.state.load(std::memory_order_relaxed) != State::open || !link.waiting.empty()) return 0;
+  const ssize_t taken = ::send(link.socket.descriptor(), at, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (taken < 0 && !later()) {
+    Ended none;  // nothing waits
+    lose(link, errno, none);
+    return link.error;
+  }
+  sent = static_cast<size_t>(std::max<ssize_t>(taken, 0));
+  if (sent != bytes) watch(port_of(link), link, EPOLLIN | EPOLLOUT, EPOLL_CTL_MOD);
+  return 0;
+}
+
+void TcpCarrier::enqueue(Link& link, const void* head, size_t sent) {
+  Waiting& waiting = link.waiting.emplace_back();
+  std::memcpy(waiting.head, head, item_least);
+  waiting.at = waiting.head + sent;
+  waiting.left = item_least - sent;
 }
 
 // Sends what waits, as far as the system takes it.
 void TcpCarrier::flush(Link& link, Ended& ended) {
-  while (link.first != nullptr) {
-    iovec parts[queued_most];
-    int count = 0;
-    for (net::Buffer* b = link.first; b != nullptr; b = b->next) {
-      parts[count++] = {const_cast<unsigned char*>(rest_of(*b).at), rest_of(*b).left};
-    }
+  while (!link.waiting.empty()) {
+    iovec parts[parts_most];
     msghdr message = {};
     message.msg_iov = parts;
-    message.msg_iovlen = static_cast<size_t>(count);
+    for (const Waiting& waiting : link.waiting) {
+      parts[message.msg_iovlen++] = {const_cast<unsigned char*>(waiting.at), waiting.left};
+      if (message.msg_iovlen == parts_most) break;
+    }
     const ssize_t taken = ::sendmsg(link.socket.descriptor(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (taken < 0) {
-      if (!later()) lose(link, errno, ended);
-      return;
+      if (!later()) return lose(link, errno, ended);
+      return watch(port_of(link), link, EPOLLIN | EPOLLOUT, EPOLL_CTL_MOD);
     }
     for (auto left = static_cast<size_t>(taken); left != 0;) {
-      net::Buffer* buffer = link.first;
-      Rest& rest = rest_of(*buffer);
-      const size_t part = std::min(left, rest.left);
-      rest.at += part;
-      rest.left -= part;
+      Waiting& first = link.waiting.front();
+      const size_t part = std::min(left, first.left);
+      first.at += part;
+      first.left -= part;
       left -= part;
-      if (rest.left != 0) break;
-      link.first = buffer->next;
-      --link.queued;
-      buffer->next = ended.first;
-      ended.first = buffer;
+      if (first.left != 0) break;
+      if (first.buffer != nullptr) {
+        --link.queued;
+        first.buffer->next = ended.first;
+        ended.first = first.buffer;
+      }
+      link.waiting.pop_front();
     }
   }
   watch(port_of(link), link, EPOLLIN, EPOLL_CTL_MOD);
@@ -190,6 +184,13 @@ void TcpCarrier::settle(Link& link, State state) {
   if (unsettled(state) && !unsettled(before)) port_of(link).unsettled.fetch_add(1, std::memory_order_relaxed);
   if (!unsettled(state) && unsettled(before)) port_of(link).unsettled.fetch_sub(1, std::memory_order_relaxed);
   link.state.store(state, std::memory_order_release);
+}
+
+void TcpCarrier::start(Link& link) {
+  link.give_up_ns = base::now_ns() + peer_ns;
+  settle(link, State::connecting);
+  Ended none;  // the peer's time is not up
+  connect_next(link, none);
 }
 
 // Begins with the next of the peer's addresses; after the last one pauses, or gives up.
@@ -262,18 +263,22 @@ void TcpCarrier::lose(Link& link, int error, Ended& ended) {
   settle(link, State::lost);
   epoll_event none = {};
   (void)epoll_ctl(port_of(link).watch.descriptor(), EPOLL_CTL_DEL, link.socket.descriptor(), &none);
-  if (link.first == nullptr) return;
-  link.last->next = ended.first;
-  ended.first = link.first;
   ended.error = error;
-  link.first = nullptr;
+  for (const Waiting& waiting : link.waiting) {
+    if (waiting.buffer == nullptr) continue;
+    waiting.buffer->next = ended.first;
+    ended.first = waiting.buffer;
+  }
+  link.waiting.clear();
   link.queued = 0;
+  // Whoever polls tells of the reads.
+  if (link.asks.load(std::memory_order_relaxed)) port_of(link).unsettled.fetch_add(1, std::memory_order_relaxed);
 }
 
 // Begins anew what has taken too long.
 void TcpCarrier::see_to_time(uint32_t lane, Port& port, net::Events& events) {
   const uint64_t now = base::now_ns();
-  std::vector<Link*> late;
+  std::vector<Link*> late, broken;
   {
     const std::lock_guard guard(lock_);
     for (auto& [who, link] : links_) {
@@ -287,12 +292,14 @@ void TcpCarrier::see_to_time(uint32_t lane, Port& port, net::Events& events) {
     {
       const std::lock_guard guard(link->lock);
       const State state = link->state.load(std::memory_order_relaxed);
+      if (state == State::lost && link->asks.exchange(false, std::memory_order_relaxed)) broken.push_back(link);
       if (state == State::idle || state == State::open || state == State::lost || now < link->until_ns) continue;
       if (state != State::pausing) link->error = ETIMEDOUT;
       connect_next(*link, ended);
     }
     tell_ended(lane, ended, events);
   }
+  for (Link* link : broken) give_up_reads(*link, events);
   if (lane != 0) return;
   for (auto guest = guests_.begin(); guest != guests_.end();) {
     const auto next = std::next(guest);
@@ -407,54 +414,184 @@ int TcpCarrier::look(uint32_t lane, Port& port, net::Events& events) {
 int TcpCarrier::read(uint32_t lane, Port& port, Link& link, net::Events& events) {
   if (link.state.load(std::memory_order_acquire) != State::open) return 0;
   const size_t kept = link.partial.size();
-  const ssize_t bytes = ::recv(link.socket.descriptor(), &port.incoming[kept], incoming_bytes - kept, MSG_DONTWAIT);
+  const bool peek = link.asks.load(std::memory_order_relaxed);
+  iovec parts[2] = {{link.filling.to, link.filling.left},
+                    {&port.incoming[kept], (peek ? peek_bytes : incoming_bytes - kept)}};
+  msghdr message = {};
+  message.msg_iov = link.filling.left != 0 ? parts : parts + 1;
+  message.msg_iovlen = link.filling.left != 0 ? 2 : 1;
+  const ssize_t bytes = ::recvmsg(link.socket.descriptor(), &message, MSG_DONTWAIT);
   if (bytes < 0 && later()) return 0;
   if (bytes <= 0) {
-    Ended ended;
-    {
-      const std::lock_guard guard(link.lock);
-      lose(link, bytes < 0 ? errno : ECONNRESET, ended);
-    }
-    tell_ended(lane, ended, events);
+    lose(lane, link, bytes < 0 ? errno : ECONNRESET, events);
     return 0;
   }
+  const size_t direct = std::min(static_cast<size_t>(bytes), link.filling.left);
+  link.filling.to += direct;
+  link.filling.left -= direct;
   if (kept != 0) std::memcpy(port.incoming.get(), link.partial.data(), kept);
   port.source = port.recent = &link;
   port.at = 0;
-  port.end = kept + static_cast<size_t>(bytes);
-  return tell(lane, port, events);
+  port.end = kept + static_cast<size_t>(bytes) - direct;
+  return std::max(1, tell(lane, port, events));
 }
 
-// Tells of frames that lie in the port's memory. Of the last, the rest may have to come.
+// Tells of items that lie in the port's memory. Of the last, the rest may have to come.
 int TcpCarrier::tell(uint32_t lane, Port& port, net::Events& events) {
   port.untold.store(false, std::memory_order_relaxed);
+  Link& source = *port.source;
   for (int told = 0;; ++told) {
-    const size_t left = port.end - port.at;
-    const unsigned char* frame = &port.incoming[port.at];
-    const size_t bytes = left < sizeof(net::Header) ? net::frame_most : net::frame_bytes(frame);
-    if (bytes > net::frame_most) {  // nothing behind it can be understood
-      Ended ended;
-      {
-        const std::lock_guard guard(port.source->lock);
-        lose(*port.source, EPROTO, ended);
+    if (source.filling.read != nullptr) {
+      port.at += fill(source, &port.incoming[port.at], port.end - port.at, events);
+      if (source.filling.read != nullptr) {  // all of it is filled in
+        source.partial.clear();
+        return told;
       }
+    }
+    const unsigned char* const item = &port.incoming[port.at];
+    const size_t left = port.end - port.at;
+    const uint32_t magic = left < item_least ? 0 : *reinterpret_cast<const uint32_t*>(item);
+    const bool of_reading = magic == ask_magic || magic == answer_magic;
+    const size_t bytes = left < item_least ? net::frame_most : of_reading ? item_least : net::frame_bytes(item);
+    bool understood = bytes <= net::frame_most;
+    if (understood && left < on_the_wire(bytes)) {
+      source.partial.assign(item, item + left);
+      if (left == 0) std::vector<unsigned char>().swap(source.partial);
       port.at = port.end;
-      tell_ended(lane, ended, events);
       return told;
     }
-    if (left < on_the_wire(bytes)) {
-      port.source->partial.assign(frame, frame + left);
-      if (left == 0) std::vector<unsigned char>().swap(port.source->partial);
-      port.at = port.end;
-      return told;
-    }
-    if (told == told_most) {
+    if (understood && told == told_most) {
       port.untold.store(true, std::memory_order_relaxed);
       return told;
     }
     port.at += on_the_wire(bytes);
-    events.came(lane, frame, bytes);
+    if (magic == ask_magic) {
+      answer(lane, source, *reinterpret_cast<const Ask*>(item), events);
+    } else if (magic == answer_magic) {
+      understood = begin_filling(source, *reinterpret_cast<const Answer*>(item), events);
+    } else if (understood) {
+      events.came(lane, item, bytes);
+    }
+    if (understood) continue;
+    port.at = port.end;  // nothing behind it can be understood
+    lose(lane, source, EPROTO, events);
+    return told;
   }
+}
+
+// ---- reading a peer's memory
+
+bool TcpCarrier::reads() const {
+  return !net::reading_is_off();
+}
+
+size_t TcpCarrier::read_most() const {
+  return piece_bytes;
+}
+
+bool TcpCarrier::expose(const void* memory, size_t bytes, MemoryRef& ref) {
+  ref = {reinterpret_cast<uint64_t>(memory), exposed_.add(memory, bytes)};
+  return true;
+}
+
+int TcpCarrier::read(uint32_t lane, net::Address from, const MemoryRef& memory, size_t at, void* to, size_t bytes,
+                     Read& read) {
+  Link& first = *reinterpret_cast<Link*>(from);
+  Link& peer = first.lane == lane ? first : link(first.rank, lane);
+  if (&peer != &first) {
+    const std::scoped_lock guard(first.lock, peer.lock);
+    peer.place = first.place;
+  }
+  const std::lock_guard guard(peer.lock);
+  const State state = peer.state.load(std::memory_order_relaxed);
+  if (state == State::lost) return peer.error;
+  const Ask ask = {.magic = ask_magic,
+                   .bytes = static_cast<uint32_t>(bytes),
+                   .key = memory.key,
+                   .address = memory.address + at,
+                   .number = ++peer.last_number};
+  size_t sent = 0;
+  if (const int error = send_now(peer, &ask, sizeof ask, sent); error != 0) return error;
+  peer.asked.push_back({ask.number, &read, static_cast<unsigned char*>(to), bytes});
+  peer.asks.store(true, std::memory_order_relaxed);
+  if (sent == sizeof ask) return 0;
+  enqueue(peer, &ask, sent);
+  if (state == State::idle) start(peer);
+  return 0;
+}
+
+// Sends what a peer asks for.
+void TcpCarrier::answer(uint32_t lane, Link& link, const Ask& ask, net::Events& events) {
+  static constexpr unsigned char zeros[16] = {};
+  const bool allowed = exposed_.allows(ask);
+  const Answer head = {.magic = answer_magic,
+                       .error = allowed ? 0u : static_cast<uint32_t>(EFAULT),
+                       .number = ask.number,
+                       .bytes = allowed ? ask.bytes : 0};
+  Ended ended;
+  {
+    const std::lock_guard guard(link.lock);
+    if (link.state.load(std::memory_order_relaxed) != State::open) return;
+    enqueue(link, &head, 0);
+    if (head.bytes != 0)
+      link.waiting.push_back({.at = reinterpret_cast<unsigned char*>(ask.address), .left = ask.bytes});
+    if (head.bytes % 16 != 0) link.waiting.push_back({.at = zeros, .left = on_the_wire(head.bytes) - head.bytes});
+    flush(link, ended);
+  }
+  tell_ended(lane, ended, events);
+}
+
+// An answer has come in. false: to nothing that was asked.
+bool TcpCarrier::begin_filling(Link& link, const Answer& answer, net::Events& events) {
+  const auto asked =
+      std::find_if(link.asked.begin(), link.asked.end(), [&](const Asked& a) { return a.number == answer.number; });
+  if (asked == link.asked.end()) return false;
+  const Asked one = *asked;
+  if (answer.bytes != (answer.error == 0 ? one.bytes : 0)) return false;
+  link.asked.erase(asked);
+  if (answer.error != 0) {
+    link.asks.store(!link.asked.empty(), std::memory_order_relaxed);
+    events.have_read(*one.read, static_cast<int>(answer.error));
+  } else {
+    link.filling = {one.read, one.to, one.bytes, on_the_wire(one.bytes) - one.bytes};
+  }
+  return true;
+}
+
+// Puts data where they shall go; how many were of use.
+size_t TcpCarrier::fill(Link& link, const unsigned char* data, size_t bytes, net::Events& events) {
+  Filling& filling = link.filling;
+  const size_t part = std::min(bytes, filling.left);
+  if (part != 0) std::memcpy(filling.to, data, part);
+  filling.to += part;
+  filling.left -= part;
+  const size_t rest = std::min(bytes - part, filling.fill);
+  filling.fill -= rest;
+  if (filling.left == 0 && filling.fill == 0) {
+    Read& over = *filling.read;
+    filling = {};
+    link.asks.store(!link.asked.empty(), std::memory_order_relaxed);
+    events.have_read(over, 0);
+  }
+  return part + rest;
+}
+
+void TcpCarrier::give_up_reads(Link& link, net::Events& events) {
+  port_of(link).unsettled.fetch_sub(1, std::memory_order_relaxed);
+  if (Read* under_way = std::exchange(link.filling, {}).read) events.have_read(*under_way, link.error);
+  for (const Asked& asked : std::exchange(link.asked, {})) events.have_read(*asked.read, link.error);
+}
+
+// ----
+
+// The connection is of no use any more.
+void TcpCarrier::lose(uint32_t lane, Link& link, int error, net::Events& events) {
+  Ended ended;
+  {
+    const std::lock_guard guard(link.lock);
+    lose(link, error, ended);
+  }
+  tell_ended(lane, ended, events);
 }
 
 void TcpCarrier::tell_ended(uint32_t lane, const Ended& ended, net::Events& events) {

@@ -7,6 +7,7 @@
 // them. What the system does not take at once waits here and is sent with what came after it in one call.
 
 #include <atomic>
+#include <deque>
 #include <list>
 #include <map>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "transport/net/carrier.hpp"
 #include "transport/net/socket.hpp"
 #include "transport/tcp/greeting.hpp"
+#include "transport/tcp/reading.hpp"
 
 namespace weft::transport::tcp {
 
@@ -28,6 +30,13 @@ class TcpCarrier final : public net::Carrier {
   std::string address(uint32_t lane) override;
   bool insert(std::string_view bytes, net::Address& address) override;
   int send(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) override;
+  bool reads() const override;
+  int64_t reads_from() const override { return net::tcp_reads_from; }
+  size_t read_most() const override;
+  bool expose(const void* memory, size_t bytes, MemoryRef& ref) override;
+  void conceal(uint64_t key) override { exposed_.remove(key); }
+  int read(uint32_t lane, net::Address from, const MemoryRef& memory, size_t at, void* to, size_t bytes,
+           Read& read) override;
   int poll(uint32_t lane, net::Events& events) override;
   int wait_descriptor() const override { return ports_.size() == 1 ? ports_[0].watch.descriptor() : -1; }
   bool may_sleep() override { return !ports_[0].untold.load(std::memory_order_relaxed); }
@@ -50,11 +59,34 @@ class TcpCarrier final : public net::Carrier {
     lost,
   };
 
+  // What the system has not taken yet: of a buffer, of memory that a peer reads, or the `head` in front of that.
+  struct Waiting {
+    const unsigned char* at = nullptr;
+    size_t left = 0;
+    net::Buffer* buffer = nullptr;
+    alignas(16) unsigned char head[item_least];
+  };
+
+  // What a peer was asked for.
+  struct Asked {
+    uint64_t number;
+    Read* read;
+    unsigned char* to;
+    size_t bytes;
+  };
+  // What is coming in of that: whether, and how much of it and of what fills it up.
+  struct Filling {
+    Read* read = nullptr;
+    unsigned char* to = nullptr;
+    size_t left = 0;
+    size_t fill = 0;
+  };
+
   // The connection to one lane of a peer.
   struct Link : Watched {
     Link(uint32_t r, uint32_t l) : Watched{What::link, {}}, rank(r), lane(l) {}
     const uint32_t rank, lane;
-    base::Lock lock;  // of all but `partial`; once open, whoever polls reads the socket without it
+    base::Lock lock;  // of what is not the poller's; once open, that one reads the socket without it
     std::atomic<State> state = State::idle;
     net::Place place;
     size_t tried = 0;
@@ -62,11 +94,15 @@ class TcpCarrier final : public net::Carrier {
     uint64_t give_up_ns = 0;  // when to give up altogether
     int error = 0;
     Greeting answer;
-    size_t answered = 0;           // bytes of it
-    net::Buffer* first = nullptr;  // to be sent
-    net::Buffer* last = nullptr;
-    uint32_t queued = 0;
-    std::vector<unsigned char> partial;  // a frame of which the rest has not come
+    size_t answered = 0;  // bytes of it
+    std::deque<Waiting> waiting;
+    uint32_t queued = 0;  // buffers of these
+    // The poller's.
+    std::vector<unsigned char> partial;  // an item of which the rest has not come
+    std::vector<Asked> asked;
+    std::atomic<bool> asks = false;  // whether there are any, or one is filling
+    uint64_t last_number = 0;
+    Filling filling;
   };
 
   // Somebody who has connected and not said who it is.
@@ -102,10 +138,17 @@ class TcpCarrier final : public net::Carrier {
   int look(uint32_t lane, Port& port, net::Events& events);
   int read(uint32_t lane, Port& port, Link& link, net::Events& events);
   int tell(uint32_t lane, Port& port, net::Events& events);
+  void answer(uint32_t lane, Link& link, const Ask& ask, net::Events& events);
+  bool begin_filling(Link& link, const Answer& answer, net::Events& events);
+  size_t fill(Link& link, const unsigned char* data, size_t bytes, net::Events& events);
+  void give_up_reads(Link& link, net::Events& events);
+  void lose(uint32_t lane, Link& link, int error, net::Events& events);
   void tell_ended(uint32_t lane, const Ended& ended, net::Events& events);
 
   // These are called with the link's lock.
-  void enqueue(Link& link, net::Buffer* buffer, const unsigned char* at, size_t left);
+  void start(Link& link);
+  int send_now(Link& link, const void* at, size_t bytes, size_t& sent);
+  void enqueue(Link& link, const void* head, size_t sent);
   void flush(Link& link, Ended& ended);
   void advance(Link& link, Ended& ended);
   void connect_next(Link& link, Ended& ended);
@@ -123,6 +166,7 @@ class TcpCarrier final : public net::Carrier {
   const uint32_t rank_, ranks_;
   const net::Proofs proofs_;
   net::Place here_;
+  Exposed exposed_;
   Watched listener_{Watched::What::listener, {}};
   std::vector<Port> ports_;
   std::list<Guest> guests_;  // by who polls lane 0 alone

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Reading a peer's memory over a connection: the peer is asked for a piece, and sends it from where it lies to where it
+// shall go, with no buffer of ours on either side. Fixed-width little-endian fields; frames of messages travel between
+// them, told apart by their first word.
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "base/lock.hpp"
+#include "transport/api/transport.hpp"
+#include "transport/net/frame.hpp"
+
+namespace weft::transport::tcp {
+
+// Please send these bytes.
+struct Ask {
+  uint32_t magic;
+  uint32_t bytes;
+  uint64_t key;  // as MemoryRef has it
+  uint64_t address;
+  uint64_t number;  // of who asks
+  uint64_t unused[2];
+};
+inline constexpr uint32_t ask_magic = 0x01415457;  // "WTA" in memory, and the version
+
+// Here they are, behind this, filled up to a multiple of 16.
+struct Answer {
+  uint32_t magic;
+  uint32_t error;  // errno: there is nothing behind this
+  uint64_t number;
+  uint64_t bytes;
+  uint64_t unused[3];
+};
+inline constexpr uint32_t answer_magic = 0x01525457;  // "WTR"
+
+// Whatever travels begins with so many bytes, which tell the rest.
+inline constexpr size_t item_least = sizeof(net::Header);
+static_assert(sizeof(Ask) == item_least && sizeof(Answer) == item_least && item_least % 16 == 0);
+
+// Memory of ours that peers may read. Thread-safe.
+class Exposed {
+ public:
+  uint64_t add(const void* memory, size_t bytes) {
+    const std::lock_guard guard(lock_);
+    const auto begin = reinterpret_cast<uint64_t>(memory);
+    pieces_[++last_] = {begin, begin + bytes};
+    return last_;
+  }
+  void remove(uint64_t key) {
+    const std::lock_guard guard(lock_);
+    pieces_.erase(key);
+  }
+  // Whether what is asked for is part of what has that key.
+  bool allows(const Ask& ask) const {
+    const std::lock_guard guard(lock_);
+    const auto piece = pieces_.find(ask.key);
+    return piece != pieces_.end() && ask.address >= piece->second.begin && ask.address <= piece->second.end &&
+           ask.bytes <= piece->second.end - ask.address;
+  }
+
+ private:
+  struct Piece {
+    uint64_t begin, end;
+  };
+  mutable base::Lock lock_;
+  std::map<uint64_t, Piece> pieces_;
+  uint64_t last_ = 0;
+};
+
+}  // namespace weft::transport::tcp
