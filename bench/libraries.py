@@ -25,7 +25,7 @@ SKIP = 77  # exit status of a program that the library cannot run
 PEERS = ROOT / "build" / "peers"
 ABI_NAME = "libmpi_abi.so.1"
 FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-O2", "-g", "-Wall", "-Wextra", "-pthread"]
-MPI_PROGRAMS = ["latency", "bandwidth", "bibandwidth", "rate", "startup", "barrier", "pack", "reduce", "pairs", "calls", "puts",
+MPI_PROGRAMS = ["latency", "bandwidth", "bibandwidth", "rate", "startup", "barrier", "pack", "reduce", "pairs", "calls", "puts", "allreduce",
                 "threads_rate", "threads_self", "threads_latency", "threads_bandwidth", "threads_complete",
                 "threads_alltoall"]
 
@@ -266,8 +266,9 @@ def build(libraries):
     sources = [*SOURCES.glob("*.c"), *SOURCES.glob("*.h"), pathlib.Path(__file__)]
     compiler = os.environ.get("CC", "cc")
     BUILD.mkdir(parents=True, exist_ok=True)
-    if newest([BUILD / "limits"]) < newest(sources):
-        run_command([compiler, *FLAGS, str(SOURCES / "limits.c"), "-o", str(BUILD / "limits"), "-pthread"])
+    for program in ("limits", "tcp"):
+        if newest([BUILD / program]) < newest(sources):
+            run_command([compiler, *FLAGS, str(SOURCES / f"{program}.c"), "-o", str(BUILD / program), "-pthread"])
     if any(library.kind.abi for library in libraries):
         last = BUILD / "abi" / MPI_PROGRAMS[-1]
         if newest([last]) < newest(sources):

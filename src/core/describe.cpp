@@ -33,10 +33,11 @@ std::vector<PathRow> describe_paths(int ranks) {
 }
 
 std::string describe_hosts() {
-  if (!rendezvous_on()) return "none by R0 (WEFT_RENDEZVOUS=off)";
-  if (net::reading_is_off()) return "none by R0 (WEFT_RDMA=off)";
+  const std::string none = "none by R0 ";
+  if (!rendezvous_on()) return none + "(WEFT_RENDEZVOUS=off)";
+  if (net::reading_is_off()) return none + "(WEFT_RDMA=off)";
   const int64_t tcp = net::read_from(net::tcp_reads_from), adapters = net::read_from(net::adapters_read_from);
-  if (get_bytes() < tcp) return "none by R0 (WEFT_R0_LIMIT is below WEFT_RDMA_FROM)";
+  if (get_bytes() < tcp) return none + "(WEFT_R0_LIMIT is below WEFT_RDMA_FROM)";
   return "by R0 from " + std::to_string(tcp) + " bytes on over TCP, from " + std::to_string(adapters) +
          (net::read_by(false) ? " through libfabric (WEFT_RDMA=on)"
                               : " where libfabric's adapters read by themselves") +

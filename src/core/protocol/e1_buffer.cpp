@@ -16,20 +16,26 @@ const PathInfo buffer_info = {"E1 buffer", "data in a staging buffer of the send
 
 namespace {
 
-constinit base::IntSetting eager_limit{{.name = "WEFT_EAGER_LIMIT",
-                                        .help = "largest message sent without asking the receiver first (E1)",
-                                        .unit = base::Unit::bytes,
-                                        .level = base::Level::basic,
-                                        .subject = base::Subject::messages,
-                                        .change = base::Change::always},
-                                       8192,
-                                       {0, 128 << 10}};
+constinit base::IntSetting eager_limit{
+    {.name = "WEFT_EAGER_LIMIT",
+     .help = "largest message sent without asking the receiver first (E1); between hosts 32 KiB where this is not set",
+     .unit = base::Unit::bytes,
+     .level = base::Level::basic,
+     .subject = base::Subject::messages,
+     .change = base::Change::always},
+    8192,
+    {0, 128 << 10}};
 WEFT_SETTING(eager_limit);
 
 }  // namespace
 
 int64_t buffer_bytes() {
   return eager_limit.value();
+}
+
+int64_t buffer_bytes(const transport::Transport& way) {
+  const int64_t usual = way.eager_bytes();
+  return usual != 0 && eager_limit.source() == base::Source::fallback ? usual : eager_limit.value();
 }
 
 bool send_buffer(Request& r, bool* no_staging) {

@@ -182,6 +182,10 @@ class Transport {
   virtual void drop_staging(const Staging& staging, size_t bytes) = 0;  // not sent after all
   virtual size_t staging_limit() const = 0;
 
+  // Up to where it is sooner done to send the data than to ask first, for a transport to which the usual limit does not
+  // apply; 0: it does.
+  virtual int64_t eager_bytes() const { return 0; }
+
   // How a peer names `bytes` of our memory at `address`. With `lend`, memory that a peer cannot read as it is is made
   // readable, where that pays. What has got a key is taken back when no peer reads it any more. Thread-safe.
   virtual MemoryRef describe(const void* address, size_t bytes, bool lend) = 0;

@@ -96,6 +96,9 @@ class NetTransport final : public Transport, private Events {
   Staging reserve_staging(size_t bytes) override;
   void drop_staging(const Staging& staging, size_t bytes) override;
   size_t staging_limit() const override { return staging_most; }
+  // Asking takes a round trip of 15 to 25 us: 16 KiB in 12 instead of 25 us, 32 KiB in 17 instead of 43 (bench/latency
+  // between two hosts, TCP).
+  int64_t eager_bytes() const override { return staging_most; }
   MemoryRef describe(const void* address, size_t bytes, bool lend) override;
   void take_back(const MemoryRef& memory) override { carrier_->conceal(memory.key); }
   Claim* claim(uint32_t) override { return nullptr; }
