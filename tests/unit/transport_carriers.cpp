@@ -98,6 +98,9 @@ struct Side final : Events {
 
 class Carriers : public ::testing::TestWithParam<Kind> {
  protected:
+  static void SetUpTestSuite() {
+    if (const char* file = std::getenv("TEST_LIBFABRIC")) set("WEFT_LIBFABRIC", file);
+  }
   void SetUp() override {
     const Kind& kind = GetParam();
     std::string why_not;
@@ -108,7 +111,6 @@ class Carriers : public ::testing::TestWithParam<Kind> {
     }
     if (kind.variable != nullptr) setenv(kind.variable, kind.value, 1);
     if (kind.reads) set("WEFT_RDMA", "on");
-    if (const char* file = std::getenv("TEST_LIBFABRIC")) set("WEFT_LIBFABRIC", file);
     a = std::make_unique<Side>(make(0));
     b = std::make_unique<Side>(make(1));
     ASSERT_TRUE(a->carrier->insert(b->carrier->address(0), to_b));
