@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/library.hpp"
+
 namespace weft::boot::pmix {
 namespace {
 
@@ -81,13 +83,6 @@ void* open_library(std::string& problem) {
   return nullptr;
 }
 
-template <class Function>
-bool find(void* handle, const char* name, Function*& function, std::string& problem) {
-  function = reinterpret_cast<Function*>(dlsym(handle, name));
-  if (!function && problem.empty()) problem = std::string("it has no ") + name;
-  return function != nullptr;
-}
-
 struct Loaded {
   Library functions = {};
   bool whole = false;
@@ -96,15 +91,18 @@ struct Loaded {
   Loaded() {
     void* handle = open_library(problem);
     if (!handle) return;
-    problem.clear();
     // It stays loaded: it has a thread of its own.
-    whole = find(handle, "PMIx_Init", functions.init, problem) &&
-            find(handle, "PMIx_Finalize", functions.finalize, problem) &&
-            find(handle, "PMIx_Abort", functions.abort, problem) && find(handle, "PMIx_Put", functions.put, problem) &&
-            find(handle, "PMIx_Commit", functions.commit, problem) &&
-            find(handle, "PMIx_Fence_nb", functions.fence, problem) &&
-            find(handle, "PMIx_Get", functions.get, problem) &&
-            find(handle, "PMIx_Error_string", functions.error_text, problem);
+    base::FunctionFinder finder(handle);
+    finder.find("PMIx_Init", functions.init);
+    finder.find("PMIx_Finalize", functions.finalize);
+    finder.find("PMIx_Abort", functions.abort);
+    finder.find("PMIx_Put", functions.put);
+    finder.find("PMIx_Commit", functions.commit);
+    finder.find("PMIx_Fence_nb", functions.fence);
+    finder.find("PMIx_Get", functions.get);
+    finder.find("PMIx_Error_string", functions.error_text);
+    problem = finder.problem();
+    whole = problem.empty();
   }
 };
 

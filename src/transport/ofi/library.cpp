@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/library.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "transport/api/memory.hpp"
@@ -23,14 +24,6 @@ constinit base::TextSetting path{
      .help = "the libfabric to load for jobs on several hosts: a name for the loader, or a path",
      .subject = base::Subject::start}};
 WEFT_SETTING(path);
-
-// False when it is not there; then `why_not` says so.
-template <class Function>
-bool find(void* handle, const char* name, Function& function, std::string& why_not) {
-  function = reinterpret_cast<Function>(dlsym(handle, name));
-  if (function == nullptr) why_not = std::string(library_name()) + " has no " + name;
-  return function != nullptr;
-}
 
 // The provider ofi_rxm is told by the environment alone how large its messages are. What is set there already stays.
 //
@@ -54,9 +47,16 @@ bool load(Library& l, std::string& why_not) {
     why_not = dlerror();
     return false;
   }
-  return find(handle, "fi_version", l.version, why_not) && find(handle, "fi_getinfo", l.getinfo, why_not) &&
-         find(handle, "fi_freeinfo", l.freeinfo, why_not) && find(handle, "fi_dupinfo", l.dupinfo, why_not) &&
-         find(handle, "fi_fabric", l.fabric, why_not) && find(handle, "fi_strerror", l.strerror, why_not);
+  base::FunctionFinder finder(handle);
+  finder.find("fi_version", l.version);
+  finder.find("fi_getinfo", l.getinfo);
+  finder.find("fi_freeinfo", l.freeinfo);
+  finder.find("fi_dupinfo", l.dupinfo);
+  finder.find("fi_fabric", l.fabric);
+  finder.find("fi_strerror", l.strerror);
+  if (finder.problem().empty()) return true;
+  why_not = std::string(library_name()) + ": " + finder.problem();
+  return false;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/library.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
 
@@ -22,23 +23,6 @@ constinit base::TextSetting path{
      .help = "the libucp of UCX to load for jobs on several hosts: a name for the loader, or a path",
      .subject = base::Subject::start}};
 WEFT_SETTING(path);
-
-// Finds functions of a library; notes the first that is not there.
-class Finder {
- public:
-  explicit Finder(void* handle) : handle_(handle) {}
-
-  template <class Function>
-  void find(const char* name, Function& function) {
-    function = reinterpret_cast<Function>(dlsym(handle_, name));
-    if (function == nullptr && missing_.empty()) missing_ = name;
-  }
-  const std::string& missing() const { return missing_; }
-
- private:
-  void* handle_;
-  std::string missing_;
-};
 
 // The headers' version and newer ones go.
 std::string version_trouble(const Library& l) {
@@ -81,7 +65,7 @@ std::string load() {
   void* handle = load_with_manners(name);
   if (handle == nullptr) return dlerror();
   Library& l = loaded;
-  Finder finder(handle);
+  base::FunctionFinder finder(handle);
   finder.find("ucp_get_version", l.get_version);
   finder.find("ucp_get_version_string", l.get_version_string);
   finder.find("ucp_config_read", l.config_read);
@@ -106,7 +90,7 @@ std::string load() {
   finder.find("ucp_ep_close_nbx", l.ep_close_nbx);
   finder.find("ucp_request_free", l.request_free);
   finder.find("ucs_status_string", l.status_string);
-  return finder.missing().empty() ? version_trouble(l) : "it has no " + finder.missing();
+  return finder.problem().empty() ? version_trouble(l) : finder.problem();
 }
 
 const std::string& outcome() {
