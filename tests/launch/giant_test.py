@@ -6,14 +6,14 @@ that says how the ranks are placed on hosts, and answers for ranks that are not 
 is the program of giant.c. With `--table` it prints what was measured instead of testing it."""
 import os
 import re
-import socket
 import subprocess
 import sys
 import threading
 import unittest
 
+import pmi1
+
 GIANT = os.environ.get("GIANT", "")
-LAUNCHERS = ("PMI", "PMIX", "OMPI", "SLURM", "WEFT", "PALS", "MPIRUN", "JSM")
 ONE_HOST = "(vector,(0,1,2),(1,21874,32),(21875,1,30))"  # ranks 0 and 1 share a host, all others are elsewhere
 TWO_HOSTS = "(vector,(0,1,1),(1,21874,32),(21875,1,30),(21876,1,1))"  # rank 0 and the last are alone on their hosts
 SIZE = 700000
@@ -21,28 +21,23 @@ SIZE = 700000
 STAND_INS = {"WEFT_NETWORK_LIBRARY": "ofi"}
 
 
-class Server:
+class Server(pmi1.Job):
     """A job of `size` ranks, of which `real` are started; `ranks` are what they become in another order of ranks. `mapping` is
     PMI_process_mapping."""
 
     def __init__(self, size, real, mapping, **env):
-        self.size, self.real, self.ranks, self.env = size, real, real, env
-        self.values = {"PMI_process_mapping": mapping}
+        super().__init__(size, size, {"PMI_process_mapping": mapping})
+        self.real, self.ranks, self.env = real, real, env
         self.per_host = max(map(int, re.findall(r",(\d+)\)", mapping)))
-        self.lock, self.waiting, self.barriers = threading.Lock(), [], 0
+        self.lock = threading.Lock()
         self.asked = {rank: {} for rank in real}  # by command: requests, and bytes of them and of their answers
         self.steps = {rank: {} for rank in real}  # what each rank said, and what it had asked for until then
 
     def run(self, *words, most_seconds=60):
         threads, sockets, self.processes = [], [], {}
         for rank, other in zip(self.real, reversed(self.ranks)):
-            ours, theirs = socket.socketpair()
-            env = {k: v for k, v in os.environ.items() if not k.startswith(LAUNCHERS) or k == "WEFT_LIBFABRIC"}
-            env |= {"PMI_FD": str(theirs.fileno()), "PMI_RANK": str(rank), "PMI_SIZE": str(self.size), **self.env}
-            self.processes[rank] = subprocess.Popen(
-                [GIANT, str(other), *map(str, words)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                text=True, pass_fds=[theirs.fileno()], env=env)
-            theirs.close()
+            self.processes[rank], ours = self.start(rank, [GIANT, str(other), *map(str, words)],
+                                                    pmi1.clean(keep=["WEFT_LIBFABRIC"], **self.env), stdin=subprocess.PIPE)
             sockets.append(ours)
             threads += [threading.Thread(target=self.serve, args=(ours, rank), daemon=True),
                         threading.Thread(target=self.listen, args=(rank,), daemon=True)]
@@ -98,33 +93,15 @@ class Server:
         record = f"{len(notes)}:{notes}"
         return record[900 * piece:900 * (piece + 1)]
 
-    def value_of(self, key):
+    def known(self, key, rank):
         """Of a rank that is not there: what a real one says under such a key."""
         if key not in self.values and (match := re.fullmatch(r"weft-notes(\d+)-(\d+)-\d+", key)):
             return self.record_of_fake(int(match[1]), int(match[2]))
         if key not in self.values and (match := re.fullmatch(r"(.*)-(\d+)", key)) and int(match[2]) < self.size:
-            for rank in reversed(self.real):
-                if f"{match[1]}-{rank}" in self.values:
-                    return self.values[f"{match[1]}-{rank}"]
+            for real in reversed(self.real):
+                if f"{match[1]}-{real}" in self.values:
+                    return self.values[f"{match[1]}-{real}"]
         return self.values.get(key)
-
-    def answer(self, words):
-        command = words["cmd"]
-        if command == "init":
-            return "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0"
-        if command == "get_maxes":
-            return "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024"
-        if command == "get_my_kvsname":
-            return "cmd=my_kvsname kvsname=giant"
-        if command == "put":
-            self.values[words["key"]] = words["value"]
-            return "cmd=put_result rc=0 msg=success"
-        if command == "get":
-            value = self.value_of(words["key"])
-            return f"cmd=get_result rc=-1 msg={words['key']}" if value is None else f"cmd=get_result rc=0 value={value}"
-        if command == "finalize":
-            return "cmd=finalize_ack"
-        return {"get_appnum": "cmd=appnum appnum=0", "get_universe_size": f"cmd=universe_size size={self.size}"}[command]
 
     def serve(self, sock, rank):
         try:
@@ -135,16 +112,11 @@ class Server:
                     figures[0] += 1
                     figures[1] += len(line)
                     if words["cmd"] == "barrier_in":
-                        self.waiting.append(sock)
-                        if len(self.waiting) == len(self.real):
-                            self.barriers += 1
-                            for each in self.waiting:
-                                each.sendall(b"cmd=barrier_out\n")
-                            self.waiting = []
+                        self.barrier(sock, len(self.real))
                         continue
                     if words["cmd"] == "abort":
                         return self.kill()
-                    reply = self.answer(words).encode() + b"\n"
+                    reply = self.answer(words, rank).encode() + b"\n"
                     figures[1] += len(reply)
                 sock.sendall(reply)
         except OSError:

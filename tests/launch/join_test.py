@@ -15,19 +15,15 @@ import threading
 import time
 import unittest
 
+import pmi1
+
 MPIEXEC = os.path.join(os.environ["LAUNCH_BIN"], "mpiexec")
 JOINER = os.environ["JOINER"]
 HYDRA = os.environ.get("HYDRA")
 INTEL_HYDRA = os.environ.get("INTEL_HYDRA")
 PRTERUN = os.environ.get("PRTERUN")
 SLURM = os.environ.get("SLURM")
-LAUNCHERS = ("PMI", "PMIX", "OMPI", "SLURM", "WEFT", "PALS", "MPIRUN", "JSM")
-
-
-def clean(**more):
-    env = {k: v for k, v in os.environ.items() if not k.startswith(LAUNCHERS)}
-    env.update(more)
-    return env
+clean = pmi1.clean
 
 
 def run(*words, **env):
@@ -173,28 +169,26 @@ def framed(message):
     return f"{len(message):6d}{message}".encode()
 
 
-class PmiServer:
+class PmiServer(pmi1.Job):
     """PMI-1 and PMI-2 for the ranks of one job, over socket pairs. `speaks` holds the versions it takes. `quirks` maps a
     command to the answer to give instead, `values` a key to what is known of it already, `told` a rank to what it alone is
     told of keys. As Slurm does, it takes no lines above 1024 characters. `lazy` is a fence as Hydra's: answered at once; who
     then asks for what is not there is answered when it comes."""
 
     def __init__(self, size, speaks=(1,), quirks=None, values=None, told=None, lazy=False):
-        self.size, self.speaks, self.quirks, self.values = size, speaks, quirks or {}, values or {}
+        super().__init__(size, 16, values)
+        self.speaks, self.quirks = speaks, quirks or {}
         self.told, self.lazy = told or {}, lazy
-        self.lock, self.waiting, self.sockets, self.aborted = threading.Lock(), [], [], None
+        self.lock, self.sockets, self.aborted = threading.Lock(), [], None
         self.come = threading.Condition(self.lock)
         self.processes = []
 
     def run(self, *words, **env):
         threads = []
         for rank in range(self.size):
-            ours, theirs = socket.socketpair()
+            process, ours = self.start(rank, [JOINER, *words], clean(**env), stdin=subprocess.DEVNULL)
+            self.processes.append(process)
             self.sockets.append(ours)
-            env_all = clean(PMI_FD=str(theirs.fileno()), PMI_RANK=str(rank), PMI_SIZE=str(self.size), **env)
-            self.processes.append(subprocess.Popen([JOINER, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                                   pass_fds=[theirs.fileno()], env=env_all, stdin=subprocess.DEVNULL))
-            theirs.close()
             threads.append(threading.Thread(target=self.serve, args=(ours, rank), daemon=True))
             threads[-1].start()
         results = []
@@ -219,25 +213,7 @@ class PmiServer:
         if cmd == "init":
             version = int(words["pmi_version"])
             return f"cmd=response_to_init pmi_version={version} pmi_subversion=1 rc={0 if version in self.speaks else -1}"
-        if cmd == "get_maxes":
-            return "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024"
-        if cmd == "get_my_kvsname":
-            return "cmd=my_kvsname kvsname=kvs_test"
-        if cmd == "get_appnum":
-            return "cmd=appnum appnum=0"
-        if cmd == "get_universe_size":
-            return "cmd=universe_size size=16"
-        if cmd == "put":
-            self.values.setdefault(words["key"], words["value"])
-            return "cmd=put_result rc=0 msg=success"
-        if cmd == "get":
-            value = self.known(words["key"], rank)
-            if value is not None:
-                return f"cmd=get_result rc=0 msg=success value={value}"
-            return "cmd=get_result rc=-1 msg=key_not_found value=unknown"
-        if cmd == "finalize":
-            return "cmd=finalize_ack"
-        return None
+        return super().answer(words, rank)
 
     def answer2(self, words, rank):
         cmd = words.get("cmd")
@@ -271,13 +247,6 @@ class PmiServer:
         for process in self.processes:
             process.terminate()
 
-    def barrier(self, sock, release):
-        self.waiting.append(sock)
-        if len(self.waiting) == self.size:
-            for each in self.waiting:
-                each.sendall(release)
-            self.waiting = []
-
     @staticmethod
     def send(sock, data):
         # In two pieces: a message may come in any.
@@ -296,7 +265,7 @@ class PmiServer:
                     if words["cmd"] == "abort":
                         return self.abort(int(words["exitcode"]))
                     if words["cmd"] == "barrier_in" and "barrier_in" not in self.quirks:
-                        self.barrier(sock, b"cmd=barrier_out\n")
+                        self.barrier(sock, self.size)
                         continue
                     reply = self.answer(words, rank)
                 if reply is None:
@@ -319,7 +288,7 @@ class PmiServer:
                 if self.lazy and words["cmd"] == "kvs-get":
                     self.come.wait_for(lambda key=words["key"]: key in self.values, 10)
                 if words["cmd"] == "kvs-fence" and "kvs-fence" not in self.quirks:
-                    self.barrier(sock, framed("cmd=kvs-fence-response;rc=0;"))
+                    self.barrier(sock, self.size, framed("cmd=kvs-fence-response;rc=0;"))
                     continue
                 reply = self.answer2(words, rank)
             if reply is None:
