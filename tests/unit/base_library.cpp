@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "base/library.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
+
+#include "base/library.hpp"
 
 namespace weft::base {
 namespace {
