@@ -36,15 +36,30 @@ void unhook(BsendBuffer* buffer) {
   *buffer->place = nullptr;
 }
 
-// Ends a buffer that was taken from its owner, when its messages have left.
-void end(BsendBuffer* buffer) {
-  Request left;
+// What blocking functions wait for, while nobody does; with the lock. None lies on a stack, and none is freed: who has
+// marked a request as done looks at it once more (core::wake_sleepers), when the thread that waited may have ended.
+Request* idle_waits = nullptr;
+
+// Waits until what is now in the buffer that `place` leads to, if to any, has left.
+void wait_until_left(BsendBuffer* const& place) {
+  Request* left = nullptr;
   bool empty = false;
   {
     std::lock_guard lock(bsend_lock);
-    empty = buffer->is_empty_or_notifies(left);
+    left = idle_waits != nullptr ? idle_waits : new Request;
+    idle_waits = left->next;
+    empty = place == nullptr || place->is_empty_or_notifies(*left);
   }
-  if (!empty) core::wait(left);
+  if (!empty) core::wait(*left);
+  std::lock_guard lock(bsend_lock);
+  left->done = false;
+  left->next = idle_waits;
+  idle_waits = left;
+}
+
+// Ends a buffer that was taken from its owner, when its messages have left.
+void end(BsendBuffer* buffer) {
+  wait_until_left(buffer);
   delete buffer;
 }
 
@@ -154,8 +169,7 @@ bool is_empty_or_notifies(BsendBuffer* const& place, Request& request) {
 }
 
 int flush(BsendBuffer* const& place) {
-  Request left;
-  if (!is_empty_or_notifies(place, left)) core::wait(left);
+  wait_until_left(place);
   return MPI_SUCCESS;
 }
 
