@@ -10,13 +10,6 @@
 
 #include "base/clock.hpp"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define WEFT_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WEFT_ASAN 1
-#endif
-#endif
 #ifdef WEFT_ASAN
 #include <sanitizer/asan_interface.h>
 #endif

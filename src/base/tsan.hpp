@@ -7,7 +7,7 @@
 
 namespace weft::base {
 
-#if defined(__SANITIZE_THREAD__)
+#ifdef WEFT_TSAN
 extern "C" void __tsan_acquire(void* address);
 extern "C" void __tsan_release(void* address);
 // What this thread wrote is another process's now; and came back from it.

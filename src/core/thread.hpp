@@ -26,7 +26,7 @@ struct PathCount {
 // an aligned word is written whole. The addition stays a plain one, which is one instruction; only the thread sanitizer
 // is told that this is meant.
 inline void count(uint64_t& counter, uint64_t more = 1) {
-#if defined(__SANITIZE_THREAD__)
+#ifdef WEFT_TSAN
   std::atomic_ref shared(counter);
   shared.store(shared.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
 #else

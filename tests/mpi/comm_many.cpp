@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
   EXPECT(slower < 4 * (first - start) + 0.2, "the first tenth took %.3f s, the last one %.3f s more", first - start,
          slower);
   const long grown = private_bytes() - before;
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these keep what was freed
+#if !defined(WEFT_ASAN) && !defined(WEFT_TSAN)  // these keep what was freed
   // 10 000 communicators of any lasting size would be more.
   EXPECT(grown < 256 * 1024, "memory grew by %ld bytes", grown);
 #else

@@ -75,8 +75,9 @@ def outcome(text, ranks):
 
 def run_module(options, plan, module, ranks):
     suite = options.venv / "src" / "mpi4py" / "test"
+    # It would import all of setuptools in every rank to look for a build in its own folder, of which there is none.
     command = [*options.launcher, "-n", str(ranks), str(options.venv / "bin" / "python"),
-               "-X", "faulthandler", "-c", START, str(suite / "main.py"), "-v", module]
+               "-X", "faulthandler", "-c", START, str(suite / "main.py"), "--no-builddir", "-v", module]
     for name in plan.omit.get(module, {}):
         command += ["-x", name]
     environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", PYTHONUNBUFFERED="1")

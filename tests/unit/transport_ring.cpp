@@ -10,14 +10,6 @@
 #include "schedule.hpp"
 #include "transport/shm/ring.hpp"
 
-#if defined(__SANITIZE_THREAD__)
-#define WEFT_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define WEFT_TSAN 1
-#endif
-#endif
-
 namespace weft::transport::shm {
 namespace {
 

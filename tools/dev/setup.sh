@@ -19,6 +19,7 @@ cmake_is_new() {
   [ "$(printf '%s\n3.22\n' "$version" | sort -V | head -n 1)" = 3.22 ]
 }
 python_header() { [ -f "$(python3 -c 'import sysconfig; print(sysconfig.get_paths()["include"])')/Python.h" ]; }
+clang_runtime() { [ -f "$(clang++-14 -print-resource-dir)/lib/linux/libclang_rt.tsan-$(uname -m).a" ]; }
 # A pkg-config that is missing itself would say no to everything.
 library() { if has pkg-config; then pkg-config --exists "$1"; else [ -f "/usr/include/$2" ]; fi; }
 
@@ -49,6 +50,7 @@ for part in "${@:-build}"; do
       ;;
     ci)
       need clang-14 has clang++-14
+      need libclang-rt-14-dev clang_runtime
       need clang-format-14 has clang-format-14
       need clang-tidy-14 has clang-tidy-14
       ;;
