@@ -31,7 +31,9 @@ import json, os, sys
 root, commands, *paths = sys.argv[1:]
 wanted = [os.path.join(root, path.rstrip("/")) for path in paths]
 files = {os.path.normpath(os.path.join(c["directory"], c["file"])) for c in json.load(open(commands))}
-for name in sorted(files):
-    if os.path.exists(name) and any(name == w or name.startswith(w + os.sep) for w in wanted):
+# The longest first, so that none of them is left for one processor at the end.
+there = [name for name in files if os.path.exists(name)]
+for name in sorted(there, key=lambda name: (-os.path.getsize(name), name)):
+    if any(name == w or name.startswith(w + os.sep) for w in wanted):
         print(name)
 END
