@@ -38,6 +38,7 @@ constinit Space* space = nullptr;
 constinit base::Lock space_lock;
 constinit std::atomic<int> marked_fd{-1};  // the segment under mpiexec, where an abort is noted
 constinit std::atomic<int> marked_rank{0};
+constinit std::atomic<void (*)()> act_before_end{nullptr};
 
 [[noreturn]] void leave_process(int status) {
   // What the program printed belongs to the reader, but a stream that another thread holds must not keep us.
@@ -55,6 +56,7 @@ int exit_status(int status) {
 
 void end_whole_job(int status) {
   status = exit_status(status);
+  if (void (*act)() = act_before_end.load(std::memory_order_acquire)) act();
   int fd = marked_fd.load(std::memory_order_acquire);
   if (fd >= 0) {
     // The launcher reads this line once we are gone. pwrite: nobody promises that the segment is mapped, or sized.
@@ -527,6 +529,16 @@ void barrier(void (*meanwhile)()) {
   if (speaks_for_all()) publish_notes(meanwhile);
   must(space->start_barrier());
   for (bool over = false; !over; meanwhile()) must(space->end_barrier(false, over));
+}
+
+HostPage& host_page() {
+  HostPage* page = ours->notes.host_page();
+  if (page == nullptr) die_of_segment("a page of it cannot be had", errno);
+  return *page;
+}
+
+void before_end(void (*act)()) {
+  act_before_end.store(act, std::memory_order_release);
 }
 
 void leave(Job& /*job*/) {

@@ -14,6 +14,8 @@
 
 namespace weft::boot {
 
+struct HostPage;
+
 enum class Launcher : uint8_t { singleton, mpiexec, pmi1, pmi2, pmix };
 
 struct Job {
@@ -39,7 +41,8 @@ struct Job {
 // Joins the job the environment describes; `segment_bytes(ranks)` says how large the shared segment of a host with so
 // many ranks must be (sparse: nothing is reserved by this). Ends the process with a message that names the launcher
 // when one is visible but cannot be spoken to. The segment begins with head_bytes(local_ranks) bytes: lines
-// of RankStatus (boot/status.hpp) and notes (boot/notes.hpp), one for each place; `segment_bytes` counts them.
+// of RankStatus (boot/status.hpp) and notes (boot/notes.hpp), one for each place, and a page (boot/host_page.hpp);
+// `segment_bytes` counts them.
 [[nodiscard]] Job join(size_t (*segment_bytes)(int ranks));
 
 // For jobs on several hosts: values of at most longest_value() characters that a rank publishes under a key, and that
@@ -54,6 +57,13 @@ void barrier(void (*meanwhile)());
 
 // Says goodbye to the launcher. Collective under PMI-1 and PMI-2.
 void leave(Job& job);
+
+// The page that the ranks of this host share (boot/host_page.hpp), of a job on several hosts, until leave().
+HostPage& host_page();
+
+// What else is done when this process ends the job, before the launcher is told; nullptr: nothing. It may be called in
+// any thread at any time.
+void before_end(void (*act)());
 
 // Ends the whole job with this exit status, after writing `why` unless it is null or empty. Never returns.
 [[noreturn]] void abort(int status, const char* why);

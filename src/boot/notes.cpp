@@ -85,6 +85,11 @@ void Notes::close() {
   notes_ = nullptr;
 }
 
+HostPage* Notes::host_page() const {
+  if (!reserve_segment(fd_, host_page_offset(ranks_), sizeof(HostPage))) return nullptr;
+  return reinterpret_cast<HostPage*>(static_cast<char*>(head_) + host_page_offset(ranks_));
+}
+
 bool Notes::reserve(int place, size_t bytes) const {
   return reserve_segment(fd_, notes_offset(ranks_) + static_cast<size_t>(place) * sizeof(Note), bytes);
 }

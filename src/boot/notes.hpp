@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "boot/host_page.hpp"
 #include "boot/status.hpp"
 
 namespace weft::boot {
@@ -28,12 +29,15 @@ struct alignas(64) Note {
 };
 static_assert(sizeof(Note) == 16384);
 
-// Where the notes lie in the segment, behind the lines of status; both together are its head.
+// Where the notes lie in the segment, behind the lines of status, and the page behind them; all together are its head.
 constexpr size_t notes_offset(int ranks) {
   return job_header_bytes(ranks);
 }
-constexpr size_t head_bytes(int ranks) {
+constexpr size_t host_page_offset(int ranks) {
   return notes_offset(ranks) + static_cast<size_t>(ranks) * sizeof(Note);
+}
+constexpr size_t head_bytes(int ranks) {
+  return host_page_offset(ranks) + sizeof(HostPage);
 }
 
 // The text of a note, and of a record: "<bytes of the key>:<bytes of the value>:" key value, again and again.
@@ -52,6 +56,9 @@ class Notes {
   // False, with errno: there is no address space, or no memory.
   [[nodiscard]] bool open(int segment_fd, int ranks, int place);
   void close();
+
+  // The page behind the notes; nullptr, with errno: there is no memory.
+  [[nodiscard]] HostPage* host_page() const;
 
   // False, with errno: there is no room for it.
   [[nodiscard]] bool write(std::string_view key, std::string_view value);

@@ -16,6 +16,7 @@
 #include "base/setting.hpp"
 #include "core/event.hpp"
 #include "core/protocol/protocol.hpp"
+#include "transport/net/lifeline.hpp"
 
 namespace weft::core {
 
@@ -102,6 +103,14 @@ bool progress_for(const Request& request, uint32_t round) {
   return try_progress(lanes[request.lane]);
 }
 
+void look_around(uint64_t now_ns) {
+  constexpr uint64_t every_ns = 100000000;
+  static constinit std::atomic<uint64_t> looked_ns = 0;
+  if (world.lifelines == nullptr || now_ns - looked_ns.load(std::memory_order_relaxed) < every_ns) return;
+  looked_ns.store(now_ns, std::memory_order_relaxed);
+  world.lifelines->look();
+}
+
 void wait_until_done(Request& request) {
   Backoff backoff(&request);
   auto ready = [&] { return is_done(request); };
@@ -179,6 +188,7 @@ void Backoff::yield() {
   }
   sched_yield();
   const uint64_t now_ns = base::now_ns();
+  look_around(now_ns);
   if (now_ns - from_ns < long_ns) [[likely]]
     return;
   const uint64_t gone = gone_ns.load(std::memory_order_relaxed) + now_ns - from_ns;
@@ -277,6 +287,7 @@ void Backoff::sleep(Sleeper& me) {
   const uint64_t from_ns = base::now_ns();
   rest(me);
   const uint64_t slept_ns = base::now_ns() - from_ns;
+  look_around(from_ns + slept_ns);
   count(thread.slept_ns, slept_ns);
   tell_of(Event::wake, {.amount = static_cast<int64_t>(slept_ns)});
 }

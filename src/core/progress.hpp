@@ -16,6 +16,9 @@ bool progress();
 // The same, the lane of this request first; the others only now and then (`round` counts).
 bool progress_for(const Request& request, uint32_t round);
 
+// What a wait does now and then beside progress: sees whether another host is lost or the job ends there.
+void look_around(uint64_t now_ns);
+
 // What a wait does between two rounds in which nothing happened. For one request, or for whatever makes a condition
 // true.
 class Backoff {

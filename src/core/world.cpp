@@ -4,6 +4,7 @@
 
 #include <sched.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -12,14 +13,17 @@
 #include <mutex>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "boot/status.hpp"
+#include "core/hosts.hpp"
 #include "core/p2p.hpp"
 #include "core/protocol/protocol.hpp"
 #include "core/settings.hpp"
 #include "core/stamp.hpp"
 #include "transport/mock/transport.hpp"
+#include "transport/net/lifeline.hpp"
 #include "transport/net/open.hpp"
 #include "transport/self/transport.hpp"
 #include "transport/shm/transport.hpp"
@@ -63,6 +67,17 @@ constinit base::ChoiceSetting connect_setting{
     connect_names,
     2};
 WEFT_SETTING(connect_setting);
+
+constinit base::IntSetting lost_after{
+    {.name = "WEFT_LOST_AFTER",
+     .help = "a host that nothing is heard from for so long is lost, and the job with it; 0: hosts are not watched",
+     .unit = base::Unit::seconds,
+     .level = base::Level::basic,
+     .subject = base::Subject::general,
+     .alike = true},
+    30,
+    {0, 86400}};
+WEFT_SETTING(lost_after);
 
 transport::shm::ShmTransport* shared_memory = nullptr;
 void* header = nullptr;  // the launcher's view of the job: boot/status.hpp
@@ -132,15 +147,60 @@ void close_lanes() {
   }
 }
 
+// "h2 (ranks 2, 3 and 7)", of a host with many ranks "h2 (ranks 0 to 127)" or "h2 (64 ranks from 0 on)".
+std::string shown_host() {
+  char name[256] = "";
+  (void)gethostname(name, sizeof name - 1);
+  const std::vector<int>& here = world.job.here;
+  const auto count = static_cast<int>(here.size());
+  std::string text = name;
+  if (count == 1) return text + " (rank " + std::to_string(here.front()) + ")";
+  constexpr int few = 4;
+  if (count > few && here.back() - here.front() == count - 1) {
+    return text + " (ranks " + std::to_string(here.front()) + " to " + std::to_string(here.back()) + ")";
+  }
+  if (count > few) return text + " (" + std::to_string(count) + " ranks from " + std::to_string(here.front()) + " on)";
+  text += " (ranks ";
+  for (int i = 0; i < count; ++i) {
+    text += (i == 0 ? "" : i == count - 1 ? " and " : ", ") + std::to_string(here[static_cast<size_t>(i)]);
+  }
+  return text + ")";
+}
+
+// The first rank of each host, as those alone need it who are one.
+std::vector<int> first_ranks() {
+  if (place_here() != 0) return {};
+  std::vector<int> first;
+  const auto hosts = find_hosts(world.rank, world.size, [](int32_t rank) { return boot::host_of(rank); });
+  if (hosts == nullptr) {  // each has a host to itself
+    for (int rank = 0; rank < world.size; ++rank) first.push_back(rank);
+  } else {
+    first.assign(hosts->first_ranks(), hosts->first_ranks() + hosts->count());
+  }
+  return first;
+}
+
 void open_fabric() {
   if (world.job.one_host()) return;
-  world.fabric = transport::net::open(
-      {.rank = world.rank,
-       .ranks = world.size,
-       .lanes = world.lane_map,
-       .secret = world.job.secret,
-       .sleeps = !Backoff::spins(),
-       .directory = {boot::publish, boot::published, boot::longest_value(), [] { boot::barrier([] {}); }}});
+  const transport::net::Directory directory{boot::publish, boot::published, boot::longest_value(),
+                                            [] { boot::barrier([] {}); }};
+  if (lost_after.value() != 0) {
+    world.lifelines = new transport::net::Lifelines({.rank = world.rank,
+                                                     .ranks = world.size,
+                                                     .leaders = first_ranks(),
+                                                     .host = shown_host(),
+                                                     .secret = world.job.secret,
+                                                     .lost_after = static_cast<int>(lost_after.value()),
+                                                     .directory = directory,
+                                                     .page = &boot::host_page()});
+  }
+  world.fabric = transport::net::open({.rank = world.rank,
+                                       .ranks = world.size,
+                                       .lanes = world.lane_map,
+                                       .secret = world.job.secret,
+                                       .sleeps = !Backoff::spins(),
+                                       .directory = directory});
+  if (world.lifelines != nullptr) world.lifelines->meet();
   if (const int descriptor = world.fabric->wait_descriptor(); descriptor >= 0) world.host->wake_on(descriptor);
 }
 
@@ -149,7 +209,14 @@ void leave_fabric() {
   if (world.fabric == nullptr) return;
   wait_until([] { return world.fabric->all_sent(); });
   world.fabric->leave();
-  boot::barrier([] { (void)progress(); });
+  boot::barrier([] {
+    (void)progress();
+    look_around(base::now_ns());
+  });
+  if (world.lifelines == nullptr) return;
+  world.lifelines->say_goodbye();
+  delete world.lifelines;
+  world.lifelines = nullptr;
 }
 
 // For programs in which all talk to all. Each begins behind itself, so that not all ask for the same rank.

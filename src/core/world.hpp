@@ -14,6 +14,10 @@
 #include "transport/api/transport.hpp"
 #include "transport/shm/transport.hpp"
 
+namespace weft::transport::net {
+class Lifelines;
+}
+
 namespace weft::core {
 
 // A message that found the way full: a request, or a protocol message we keep a copy of.
@@ -115,6 +119,7 @@ struct World {
   transport::Transport* host = nullptr;    // the ranks of this host
   transport::Transport* fabric = nullptr;  // those of other hosts; nullptr: there are none
   transport::Transport* self = nullptr;
+  transport::net::Lifelines* lifelines = nullptr;  // nullptr: there are no other hosts, or they are not watched
   Wildcards wildcards;
   std::atomic<uint32_t> claims_in_use = 0;  // our claim slots, a bit each
   std::atomic<int32_t> saturated_lanes = 0;

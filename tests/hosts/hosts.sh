@@ -4,6 +4,9 @@
 # hosts.sh N command...      runs the command on the first of N hosts, h1 to hN, that exist while it runs
 # hosts.sh on HOST command...            on one of them, from within
 # hosts.sh rsh [ssh options] HOST command...   the same in place of ssh, for launchers
+# hosts.sh cut HOST        pulls the host's cable, from within
+# hosts.sh spoil HOST [delay=MS] [jitter=MS] [drop=PERCENT] [reorder=PERCENT]   makes it a bad one (cable.py)
+# hosts.sh heal HOST       undoes both
 #
 # Hosts on one machine: each has its own network (10.77.0.K on a common switch), host name, boot id, IPC, /dev/shm and /tmp.
 # All of it lies in namespaces of this one process, made as root or as a user where user namespaces are allowed, and
@@ -19,6 +22,7 @@ world() {
   local count=$1 k
   shift
   mount --make-rprivate / && mount -t tmpfs tmpfs /run && mkdir -p $state /run/netns || fail "cannot mount a /run of our own"
+  echo $$ >$state/pid.0
   ip link set lo up
   ip link add br0 type bridge && ip link set br0 up || fail "cannot make a switch (ip link add br0 type bridge)"
   { echo "127.0.0.1 localhost"; for k in $(seq "$count"); do echo "10.77.0.$k h$k"; done; } >$state/hosts
@@ -62,8 +66,43 @@ rsh() {
   on "$host" env -i HOME="$HOME" PATH="$PATH" LANG=C sh -c "$*"
 }
 
+# Where the switch and the hosts' ports are.
+at_the_switch() { nsenter -t "$(cat $state/pid.0)" -n -- "$@"; }
+
+port_of() {
+  [ -s "$state/pid.${1#h}" ] || fail "there is no host $1 here"
+  echo "p${1#h}"
+}
+
+cut() {
+  local port
+  port=$(port_of "$1") && at_the_switch ip link set "$port" down
+}
+
+# A program between the port and the switch, from the first time on; what it does to packets is in a file.
+spoil() {
+  local port k=${1#h} host=$1
+  port=$(port_of "$1") || exit
+  shift
+  echo "$*" >$state/cable.$k.new && mv $state/cable.$k.new $state/cable.$k
+  [ ! -s $state/cable-pid.$k ] || return 0
+  at_the_switch ip link add "q$k" type veth peer name "r$k" && at_the_switch ip link set "q$k" up &&
+    at_the_switch ip link set "r$k" up || fail "cannot make a cable for $host"
+  nsenter -t "$(cat $state/pid.0)" -n -- setsid python3 "$(dirname "$self")/cable.py" "$port" "r$k" $state/cable.$k \
+    $state/cable-pid.$k </dev/null >/dev/null 2>$state/cable-error.$k &
+  for _ in $(seq 250); do [ -s $state/cable-pid.$k ] && break; sleep .02; done
+  [ -s $state/cable-pid.$k ] || fail "the cable of $host does not work: $(cat $state/cable-error.$k)"
+  at_the_switch ip link set "$port" nomaster && at_the_switch ip link set "q$k" master br0
+}
+
+heal() {
+  local port
+  port=$(port_of "$1") && at_the_switch ip link set "$port" up || exit
+  [ ! -e "$state/cable.${1#h}" ] || : >"$state/cable.${1#h}"
+}
+
 case ${1:-} in
-  on | rsh | world) "$@" ;;
+  on | rsh | world | cut | spoil | heal) "$@" ;;
   [1-9]*)
     flags=(--mount --net --ipc --uts --pid --fork --kill-child --mount-proc)
     [ "$(id -u)" -eq 0 ] || flags+=(--map-root-user)
@@ -73,5 +112,5 @@ case ${1:-} in
     }
     exec unshare "${flags[@]}" "$self" world "$@"
     ;;
-  *) sed -n '4,6s/^# //p' "$0" >&2; exit 2 ;;
+  *) sed -n '4,9s/^# //p' "$0" >&2; exit 2 ;;
 esac

@@ -13,6 +13,7 @@
 #include "base/hex.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "transport/net/lifeline.hpp"
 #include "transport/net/reading.hpp"
 
 namespace weft::transport::net {
@@ -183,6 +184,7 @@ void NetTransport::sent(uint32_t lane, Buffer* buffer, int error) {
 }
 
 void NetTransport::die_of_peer(int rank, int error) const {
+  wait_for_news();
   base::die({.cause = "a message to rank " + std::to_string(rank) +
                       ", on another host, cannot be delivered: " + carrier_->error_text(error),
              .remedy = "see whether that rank or its host failed; if the hosts cannot reach each other at the "

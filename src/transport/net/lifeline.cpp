@@ -1,0 +1,399 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/net/lifeline.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/hex.hpp"
+#include "base/message.hpp"
+#include "base/setting.hpp"
+#include "boot/job.hpp"
+#include "transport/net/network.hpp"
+
+namespace weft::transport::net {
+namespace {
+
+constexpr const char* place_key = "weft-lifeline";
+constexpr uint32_t not_a_frame = 1u << 31;  // proofs of lifelines are not those of frames
+constexpr uint64_t ms = 1000000;            // nanoseconds
+constexpr uint64_t start_ns = 20000 * ms;   // for all connections to be made
+constexpr uint64_t attempt_ns = 2000 * ms;  // for one address to answer, and for a caller to say who it is
+constexpr size_t most_callers = 64;
+
+// When a process of another host has ended, its host is alive and its launcher knows more than we: its signal. When a
+// host is lost, the one nearer to the root says so; the others, if it does not.
+constexpr int launcher_first_ms = 1500;
+constexpr int upper_first_ms = 700;
+constexpr int others_end_ms = 1000;  // for the launcher to end us, after it was said why
+
+// Whose words to say when this process ends the job: end_whole_job() has no other way to it.
+constinit std::atomic<Lifelines*> current{nullptr};
+
+void sleep_ms(int milliseconds) {
+  (void)::poll(nullptr, 0, milliseconds);
+}
+
+enum class Got : uint8_t { nothing, word, end };
+
+// Takes a whole word off a connection. `error`: why there will be none, 0 when the other side has closed it.
+Got take_word(const Socket& socket, Word& word, int& error) {
+  error = 0;
+  const ssize_t there = ::recv(socket.descriptor(), &word, sizeof word, MSG_PEEK | MSG_DONTWAIT);
+  if (there == static_cast<ssize_t>(sizeof word)) {
+    (void)!::recv(socket.descriptor(), &word, sizeof word, MSG_DONTWAIT);
+    return Got::word;
+  }
+  if (there < 0) {
+    if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return Got::nothing;
+    error = errno;
+    return Got::end;
+  }
+  if (there == 0) return Got::end;
+  // A part of a word: more may come, unless the connection has ended.
+  pollfd end{socket.descriptor(), POLLRDHUP, 0};
+  if (::poll(&end, 1, 0) <= 0) return Got::nothing;
+  error = error_of(socket);
+  return Got::end;
+}
+
+// A word is smaller than what any socket takes at once.
+bool send_word(const Socket& socket, const Word& word) {
+  return ::send(socket.descriptor(), &word, sizeof word, MSG_DONTWAIT | MSG_NOSIGNAL) ==
+         static_cast<ssize_t>(sizeof word);
+}
+
+std::string text_of(const Word& word) {
+  std::string text(word.text, word.bytes);
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 32 || c > 126; }, '?');
+  return text;
+}
+
+}  // namespace
+
+Word word_of(News news, const Proofs& proofs, uint32_t from, uint32_t to, std::string_view text) {
+  Word word{.magic = word_magic,
+            .origin = from,
+            .proof = proofs.of(from | not_a_frame, to),
+            .news = news,
+            .reserved = 0,
+            .bytes = static_cast<uint16_t>(std::min(text.size(), sizeof word.text)),
+            .text = {}};
+  text.copy(word.text, word.bytes);
+  return word;
+}
+
+const Word* check_word(const void* word, size_t bytes, const Proofs& proofs, uint32_t rank, uint32_t ranks) {
+  if (bytes != sizeof(Word)) return nullptr;
+  const auto* w = static_cast<const Word*>(word);
+  if (w->magic != word_magic || w->origin >= ranks || w->origin == rank || w->bytes > sizeof w->text) return nullptr;
+  if (w->news < News::hello || w->news > News::ending) return nullptr;
+  return w->proof == proofs.of(w->origin | not_a_frame, rank) ? w : nullptr;
+}
+
+// Our attempts to reach the host above us in the tree: its addresses in turn, until one answers with a proof.
+class Lifelines::Parent {
+ public:
+  Parent(Lifelines& owner, int rank) : owner_(owner), rank_(rank) {
+    std::string bytes;
+    if (!base::from_hex(owner.start_.directory.published(rank, place_key), bytes) || !place_.parse(bytes)) {
+      base::die({.cause = "what rank " + std::to_string(rank) + " published is no place to connect to",
+                 .remedy = "give all ranks the same Weft library and the same WEFT_LOST_AFTER"});
+    }
+  }
+
+  bool answered() const { return answered_; }
+  int rank() const { return rank_; }
+  pollfd waits_for() const { return {socket_.descriptor(), static_cast<short>(asked_ ? POLLIN : POLLOUT), 0}; }
+
+  void go_on(bool ready) {
+    if (answered_) return;
+    if (!socket_) return begin();
+    if (ready && !(asked_ ? hear() : ask())) return next();
+    if (!answered_ && base::now_ns() > until_ns_) next();
+  }
+
+ private:
+  void begin() {
+    int error = 0;
+    socket_ = begin_connect(place_.addresses[at_ % place_.addresses.size()], place_.port, error);
+    until_ns_ = base::now_ns() + attempt_ns;
+    asked_ = false;
+    if (!socket_) next();
+  }
+  void next() {
+    socket_.close();
+    if (++at_ % place_.addresses.size() == 0) sleep_ms(10);  // all of them again
+  }
+  bool ask() {
+    if (error_of(socket_) != 0) return false;
+    const Start& start = owner_.start_;
+    asked_ = send_word(socket_, word_of(News::hello, owner_.proofs_, static_cast<uint32_t>(start.rank),
+                                        static_cast<uint32_t>(rank_), start.host));
+    return asked_;
+  }
+  bool hear() {
+    Word word;
+    int error = 0;
+    const Got got = take_word(socket_, word, error);
+    if (got == Got::nothing) return true;
+    const Start& start = owner_.start_;
+    if (got == Got::end || check_word(&word, sizeof word, owner_.proofs_, static_cast<uint32_t>(start.rank),
+                                      static_cast<uint32_t>(start.ranks)) == nullptr) {
+      return false;
+    }
+    if (word.news != News::hello || static_cast<int>(word.origin) != rank_) return false;
+    owner_.adopt(std::move(socket_), word, true);
+    answered_ = true;
+    return true;
+  }
+
+  Lifelines& owner_;
+  int rank_;
+  Place place_;
+  Socket socket_;
+  size_t at_ = 0;
+  bool asked_ = false;
+  bool answered_ = false;
+  uint64_t until_ns_ = 0;
+};
+
+Lifelines::Lifelines(Start start) : start_(std::move(start)), proofs_(start_.secret) {
+  if (!start_.leaders.empty()) publish();
+  current.store(this, std::memory_order_release);
+  boot::before_end(tell_of_end);
+}
+
+Lifelines::~Lifelines() {
+  boot::before_end(nullptr);
+  current.store(nullptr, std::memory_order_release);
+}
+
+void Lifelines::publish() {
+  Place place;
+  listener_ = listen_at(place.port);
+  lose_after(listener_, start_.lost_after);  // those it accepts have it from there
+  place.addresses = allowed_addresses();
+  constexpr size_t most_addresses = 32;  // as a value of any launcher
+  if (place.addresses.size() > most_addresses) place.addresses.resize(most_addresses);
+  start_.directory.publish(place_key, base::to_hex(place.bytes()));
+}
+
+int Lifelines::own_place() const {
+  return static_cast<int>(std::lower_bound(start_.leaders.begin(), start_.leaders.end(), start_.rank) -
+                          start_.leaders.begin());
+}
+
+// The hosts below host h are 2h + 1 and 2h + 2.
+bool Lifelines::is_child(int rank) const {
+  for (int below = 2 * own_place() + 1; below <= 2 * own_place() + 2; ++below) {
+    if (below < static_cast<int>(start_.leaders.size()) && start_.leaders[static_cast<size_t>(below)] == rank) {
+      return true;
+    }
+  }
+  return false;
+}
+
+int Lifelines::missing_children() const {
+  const int hosts = static_cast<int>(start_.leaders.size());
+  const int below = std::clamp(hosts - (2 * own_place() + 1), 0, 2);
+  return below -
+         static_cast<int>(std::count_if(lines_.begin(), lines_.end(), [](const Line& line) { return !line.above; }));
+}
+
+void Lifelines::meet() {
+  if (start_.leaders.size() < 2) return;
+  const uint64_t until_ns = base::now_ns() + start_ns;
+  std::vector<Parent> parent;  // none for the root
+  if (own_place() > 0) parent.emplace_back(*this, start_.leaders[static_cast<size_t>((own_place() - 1) / 2)]);
+  std::vector<Caller> callers;
+  auto complete = [&] { return missing_children() <= 0 && (parent.empty() || parent.front().answered()); };
+  while (!complete() && base::now_ns() < until_ns && !told_of_end()) {
+    std::vector<pollfd> news{{listener_.descriptor(), POLLIN, 0}};
+    if (!parent.empty()) {
+      parent.front().go_on(false);
+      if (!parent.front().answered()) news.push_back(parent.front().waits_for());
+    }
+    for (const Caller& caller : callers) news.push_back({caller.socket.descriptor(), POLLIN, 0});
+    (void)::poll(news.data(), news.size(), 50);
+    if (!parent.empty()) parent.front().go_on(news[1].revents != 0);
+    welcome(callers);
+  }
+  listener_.close();
+  if (complete()) return;
+  std::string missing = parent.empty() || parent.front().answered() ? "" : std::to_string(parent.front().rank());
+  for (int rank : start_.leaders) {
+    const bool held = std::any_of(lines_.begin(), lines_.end(), [&](const Line& line) { return line.rank == rank; });
+    if (is_child(rank) && !held) missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
+  }
+  base::warn({.cause = "no connection to the host of rank " + missing +
+                       ", by which would be noticed that it is lost: the job goes on without",
+              .remedy = "let the hosts of the job reach each other over TCP at any port; if they are to use a certain "
+                        "network, name it with WEFT_NETWORKS; WEFT_LOST_AFTER=0 does without such connections"});
+}
+
+// Lets those in who can prove that they are of this job. Strangers cannot fill the place: who has waited longest goes.
+void Lifelines::welcome(std::vector<Caller>& callers) {
+  while (Socket socket = accept_one(listener_)) {
+    if (callers.size() == most_callers) callers.erase(callers.begin());
+    callers.push_back({std::move(socket), base::now_ns() + attempt_ns});
+  }
+  std::erase_if(callers, [&](Caller& caller) { return welcome(caller); });
+}
+
+// Whether this caller is dealt with.
+bool Lifelines::welcome(Caller& caller) {
+  Word word;
+  int error = 0;
+  const Got got = take_word(caller.socket, word, error);
+  if (got == Got::nothing && base::now_ns() < caller.until_ns) return false;
+  const bool known = got == Got::word &&
+                     check_word(&word, sizeof word, proofs_, static_cast<uint32_t>(start_.rank),
+                                static_cast<uint32_t>(start_.ranks)) != nullptr &&
+                     word.news == News::hello && is_child(static_cast<int>(word.origin));
+  if (!known) {
+    if (strangers_++ == 0) {
+      base::warn({.cause = "a connection was made that is not from a rank of this job; it is turned away, as others "
+                           "will be",
+                  .remedy = ""});
+    }
+    return true;
+  }
+  if (send_word(caller.socket,
+                word_of(News::hello, proofs_, static_cast<uint32_t>(start_.rank), word.origin, start_.host))) {
+    adopt(std::move(caller.socket), word, false);
+  }
+  return true;
+}
+
+// Who calls again has lost its first connection.
+void Lifelines::adopt(Socket socket, const Word& hello, bool above) {
+  const int rank = static_cast<int>(hello.origin);
+  std::erase_if(lines_, [&](const Line& line) { return line.rank == rank; });
+  lose_after(socket, start_.lost_after);
+  lines_.push_back({std::move(socket), rank, text_of(hello), above});
+}
+
+bool Lifelines::post(const Line& line, News news) const {
+  return send_word(line.socket,
+                   word_of(news, proofs_, static_cast<uint32_t>(start_.rank), static_cast<uint32_t>(line.rank), {}));
+}
+
+void Lifelines::look() {
+  if (looking_.exchange(true, std::memory_order_acquire)) return;
+  if (told_of_end()) end_with_others();
+  for (Line& line : lines_) read(line);
+  looking_.store(false, std::memory_order_release);
+}
+
+void Lifelines::read(Line& line) {
+  if (!line.socket) return;
+  Word word;
+  int error = 0;
+  switch (take_word(line.socket, word, error)) {
+    case Got::nothing:
+      return;
+    case Got::end:
+      lose(line, error);
+    case Got::word:
+      break;
+  }
+  const Word* news =
+      check_word(&word, sizeof word, proofs_, static_cast<uint32_t>(start_.rank), static_cast<uint32_t>(start_.ranks));
+  if (news == nullptr || static_cast<int>(news->origin) != line.rank) lose(line, EBADMSG);
+  if (news->news == News::ending) end_with_others();
+  if (news->news == News::goodbye) line.socket.close();
+}
+
+bool Lifelines::told_of_end() {
+  return start_.page->ending.load(std::memory_order_relaxed) != 0;
+}
+
+// Whether we are the first on this host to end the job; the first ranks of the neighbours are told then.
+bool Lifelines::begin_end() {
+  uint32_t living = 0;
+  return start_.page->ending.compare_exchange_strong(living, 1, std::memory_order_relaxed);
+}
+
+// What goes wrong from here on is a consequence. The launcher ends us, as a rule.
+void Lifelines::end_with_others() {
+  (void)begin_end();
+  tell_of_end();
+  sleep_ms(others_end_ms);
+  base::end_job(1);
+}
+
+void Lifelines::tell_of_end() {
+  Lifelines* const self = current.exchange(nullptr, std::memory_order_acq_rel);
+  if (self == nullptr) return;  // told already
+  (void)self->begin_end();
+  for (const Line& line : self->lines_) {
+    if (line.socket) (void)self->post(line, News::ending);
+  }
+}
+
+// The job is at its end; returns when nobody else has said why.
+void Lifelines::wait_for_cause(int milliseconds) {
+  const uint64_t until_ns = base::now_ns() + static_cast<uint64_t>(milliseconds) * ms;
+  while (base::now_ns() < until_ns) {
+    if (told_of_end()) end_with_others();
+    for (Line& line : lines_) {
+      Word word;
+      int error = 0;
+      if (line.socket && take_word(line.socket, word, error) == Got::word && word.news == News::ending) {
+        end_with_others();
+      }
+    }
+    sleep_ms(20);
+  }
+}
+
+void Lifelines::lose(Line& line, int error) {
+  const std::string host = std::exchange(line.host, {});
+  const bool process = error == 0 || error == ECONNRESET || error == EPIPE;
+  line.socket.close();
+  wait_for_cause(process ? launcher_first_ms : line.above ? upper_first_ms : 0);
+  if (!begin_end()) end_with_others();
+  const std::string noticed = "; noticed by rank " + std::to_string(start_.rank) + " on host " + start_.host;
+  if (process) {
+    base::die({.cause = "rank " + std::to_string(line.rank) + " on host " + host +
+                        " ended without MPI_Finalize: its connection was " + (error == 0 ? "closed" : "reset") +
+                        noticed,
+               .remedy = "see what that host says of the process: a signal, a crash, no memory"});
+  }
+  const std::string why = error == ETIMEDOUT
+                              ? "nothing was heard from it for " + std::to_string(start_.lost_after) + " s"
+                              : "its connection failed: " + text_of_error(error);
+  base::die({.cause = "host " + host + " is lost: " + why + noticed,
+             .remedy = "see whether that host is up and the network between the two works; WEFT_LOST_AFTER says how "
+                       "many seconds a host may be silent"});
+}
+
+void Lifelines::say_goodbye() {
+  boot::before_end(nullptr);
+  current.store(nullptr, std::memory_order_release);
+  for (Line& line : lines_) {
+    if (line.socket) (void)post(line, News::goodbye);
+    line.socket.close();
+  }
+}
+
+void wait_for_news() {
+  constexpr int rounds = 20;
+  for (int i = 0; i < rounds; ++i) {
+    Lifelines* const self = current.load(std::memory_order_acquire);
+    if (self == nullptr) return;
+    self->look();
+    sleep_ms(100);
+  }
+}
+
+}  // namespace weft::transport::net

@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// How the hosts of a job notice that one of them is lost. The first rank of each host holds TCP connections, lifelines,
+// to the first ranks of up to three others: the hosts, in the order of their first ranks, are a binary tree. They say
+// nothing while all is well: the kernel asks by itself whether the other side is still there (WEFT_LOST_AFTER), and
+// answers while ranks compute. Ranks look at them where they wait. A lifeline that ends without a goodbye ends the job,
+// with a message that names who was lost; the others are told through the launcher, the host's page and the other
+// lifelines.
+//
+// What carries messages between hosts has no part in this. docs/hosts.md, "When a host or a rank is lost".
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "boot/host_page.hpp"
+#include "transport/net/frame.hpp"
+#include "transport/net/open.hpp"
+#include "transport/net/socket.hpp"
+
+namespace weft::transport::net {
+
+// What travels on a lifeline, little-endian: once a hello in each direction at the start, then one more word at most.
+enum class News : uint8_t {
+  hello = 1,    // `text` says which host that is, for people
+  goodbye = 2,  // the job has ended as it should
+  ending = 3,   // the job ends, and it was said why
+};
+struct Word {
+  uint32_t magic;   // what and which version
+  uint32_t origin;  // the sender's rank in the job
+  uint64_t proof;   // that the sender knows the job's secret
+  News news;
+  uint8_t reserved;
+  uint16_t bytes;  // of text
+  char text[236];
+};
+static_assert(sizeof(Word) == 256 && offsetof(Word, text) == 20);
+
+inline constexpr uint32_t word_magic = 0x014c4557;  // "WEL" in memory, and the version
+
+[[nodiscard]] Word word_of(News news, const Proofs& proofs, uint32_t from, uint32_t to, std::string_view text);
+// Checks what came in against us. nullptr: it is not from a rank of this job, or is damaged.
+const Word* check_word(const void* word, size_t bytes, const Proofs& proofs, uint32_t rank, uint32_t ranks);
+
+class Lifelines {
+ public:
+  struct Start {
+    int rank;
+    int ranks;
+    std::vector<int> leaders;  // the first rank of each host in order; empty on ranks that are none
+    std::string host;          // this one, for people: "h2 (ranks 2 and 3)"
+    std::string secret;        // of the job, as in Opening
+    int lost_after;            // seconds
+    Directory directory;
+    boot::HostPage* page;
+  };
+  explicit Lifelines(Start start);
+  ~Lifelines();
+  Lifelines(const Lifelines&) = delete;
+  Lifelines& operator=(const Lifelines&) = delete;
+
+  // Makes the connections, after a barrier; all first ranks do so together. One that cannot be had is a warning.
+  void meet();
+
+  // Looks at everything once, and ends the job when somebody is lost or it ends elsewhere. Cheap, but system calls: not
+  // more often than needed. Thread-safe.
+  void look();
+
+  // The job has ended as it should: from now on nobody is missed.
+  void say_goodbye();
+
+  size_t held() const { return lines_.size(); }
+
+ private:
+  struct Line {
+    Socket socket;
+    int rank = -1;     // at the other end
+    std::string host;  // for people
+    bool above = false;
+  };
+  struct Caller {  // who has connected, and has not proved the secret
+    Socket socket;
+    uint64_t until_ns;
+  };
+  class Parent;
+
+  static void tell_of_end();
+  int own_place() const;
+  int missing_children() const;
+  void publish();
+  void welcome(std::vector<Caller>& callers);
+  bool welcome(Caller& caller);
+  bool is_child(int rank) const;
+  void adopt(Socket socket, const Word& hello, bool above);
+  bool post(const Line& line, News news) const;
+  void read(Line& line);
+  [[noreturn]] void lose(Line& line, int error);
+  void wait_for_cause(int milliseconds);
+  bool told_of_end();
+  bool begin_end();
+  [[noreturn]] void end_with_others();
+
+  Start start_;
+  Proofs proofs_;
+  Socket listener_;
+  std::vector<Line> lines_;
+  std::atomic<bool> looking_ = false;
+  int strangers_ = 0;
+};
+
+// A message to another host cannot be delivered: the reason may be that a host or a rank was lost. Gives who knows that
+// a moment to say so and end the job; returns when nobody has.
+void wait_for_news();
+
+}  // namespace weft::transport::net

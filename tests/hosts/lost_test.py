@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Hosts that are cut off and ranks that are killed, on three hosts (hosts.sh): who is named, how soon all ends, what is left;
+and bad cables, by which nothing is lost. HYDRA is Hydra's mpiexec, LOST the program of lost.c, MPI_TESTS the folder of the
+programs of tests/mpi."""
+import os
+import signal
+import sys
+import time
+import unittest
+
+import job
+
+HYDRA = os.environ["HYDRA"]
+LOST = os.environ["LOST"]
+LOST_AFTER = 3
+
+
+class Hosts(unittest.TestCase):
+    def start(self, *program, ranks=6, settings=()):
+        running = job.Job(HYDRA, ranks, program, f"WEFT_LOST_AFTER={LOST_AFTER}", *settings)
+        self.addCleanup(self.clean, running)
+        return running
+
+    def clean(self, running):
+        for host in ("h1", "h2", "h3"):
+            job.on_hosts("heal", host)
+        running.end()
+
+    def check_end(self, running, seconds):
+        """The job ends within so many seconds, not well, and leaves nothing."""
+        begin = time.monotonic()
+        status = running.wait(seconds)
+        self.assertIsNotNone(status, f"still there after {seconds} s:\n{running.output}")
+        print(f"  ended after {time.monotonic() - begin:.1f} s", file=sys.stderr)
+        self.assertNotEqual(status, 0, running.output)
+        self.assertEqual(running.left(), [], "processes are left")
+        for host in ("h1", "h2", "h3"):
+            self.assertEqual(job.on_hosts("on", host, "ls", "-A", "/dev/shm"), "", f"left on {host}")
+
+    def said(self, running):
+        return [line for line in running.lines if "weft:" in line]
+
+
+class Lost(Hosts):
+    def cut(self, host, *names):
+        running = self.start(LOST, "wait")
+        running.wait_until_ready()
+        job.on_hosts("cut", host)
+        self.check_end(running, LOST_AFTER + 2)
+        said = self.said(running)
+        self.assertEqual(len(said), 1, running.output)
+        for name in names:
+            self.assertIn(name, said[0])
+        self.assertIn(f"nothing was heard from it for {LOST_AFTER} s", said[0])
+
+    def test_a_host_that_is_cut_off_is_named(self):
+        self.cut("h3", "host h3 (ranks 4 and 5) is lost", "noticed by rank 0 on host h1 (ranks 0 and 1)")
+
+    def test_the_launchers_own_host_is_cut_off(self):
+        self.cut("h1", "is lost", "noticed by rank 0 on host h1")
+
+    def killed(self, victim, *program):
+        running = self.start(LOST, *program)
+        running.wait_until_ready()
+        os.kill(running.pids[victim], signal.SIGKILL)
+        self.check_end(running, 3)
+        # MPICH's Hydra kills the other ranks of that host within a millisecond, names one of them, and gives the signal
+        # as the exit code.
+        self.assertRegex(running.output, rf"PID \d+ RUNNING AT h{victim // 2 + 1}\b")
+        self.assertIn("EXIT CODE: 9", running.output)
+        self.assertEqual(self.said(running), [], "a consequence is told as the cause")
+
+    def test_the_host_of_a_killed_rank_is_named_and_no_consequence(self):
+        self.killed(3, "wait")
+        self.killed(4, "wait")  # it holds its host's lifelines
+
+    def test_a_rank_is_killed_while_all_others_compute(self):
+        self.killed(5, "compute", "20")
+
+
+if __name__ == "__main__":
+    if not os.access(HYDRA, os.X_OK):
+        print("OK (skipped=1): there is no Hydra: tools/dev/launchers.sh installs it")
+        sys.exit(0)
+    job.enter(3)
+    unittest.main()

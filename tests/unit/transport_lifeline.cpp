@@ -1,0 +1,168 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <thread>
+
+#include "base/clock.hpp"
+#include "base/hex.hpp"
+#include "transport/net/lifeline.hpp"
+
+namespace weft::transport::net {
+namespace {
+
+constexpr const char* secret = "000102030405060708090a0b0c0d0e0f";
+constexpr int hosts = 5, ranks_each = 2;
+
+std::map<std::pair<int, std::string>, std::string>& board() {
+  static std::map<std::pair<int, std::string>, std::string> entries;
+  return entries;
+}
+thread_local int publisher = 0;
+
+const Directory directory{[](const std::string& key, const std::string& value) {
+                            board()[{publisher, key}] = value;
+                          },
+                          [](int rank, const std::string& key) {
+                            return board().at({rank, key});
+                          },
+                          1000, [] {}};
+
+// The first ranks of all hosts in one process.
+struct Tree {
+  Tree() {
+    for (int h = 0; h < hosts; ++h) leaders.push_back(h * ranks_each);
+    for (int h = 0; h < hosts; ++h) {
+      publisher = leaders[static_cast<size_t>(h)];
+      pages.push_back(std::make_unique<boot::HostPage>());
+      all.push_back(std::make_unique<Lifelines>(Lifelines::Start{.rank = publisher,
+                                                                 .ranks = hosts * ranks_each,
+                                                                 .leaders = leaders,
+                                                                 .host = "h" + std::to_string(h),
+                                                                 .secret = secret,
+                                                                 .lost_after = 1,
+                                                                 .directory = directory,
+                                                                 .page = pages.back().get()}));
+    }
+  }
+  void meet() {
+    std::vector<std::thread> threads;
+    for (auto& one : all) threads.emplace_back([&one] { one->meet(); });
+    for (std::thread& thread : threads) thread.join();
+  }
+  void look() {
+    for (auto& one : all) one->look();
+  }
+
+  std::vector<int> leaders;
+  std::vector<std::unique_ptr<boot::HostPage>> pages;
+  std::vector<std::unique_ptr<Lifelines>> all;
+};
+
+Place place_of(int rank) {
+  Place place;
+  std::string bytes;
+  EXPECT_TRUE(base::from_hex(board().at({rank, "weft-lifeline"}), bytes) && place.parse(bytes));
+  return place;
+}
+
+Socket call(const Place& place) {
+  int error = 0;
+  Socket socket = begin_connect({htonl(INADDR_LOOPBACK)}, place.port, error);
+  EXPECT_EQ(error, 0);
+  return socket;
+}
+
+TEST(Word, OfARankOfTheJobIsTaken) {
+  const Proofs proofs(secret);
+  const Word word = word_of(News::hello, proofs, 4, 2, "a host");
+  ASSERT_NE(check_word(&word, sizeof word, proofs, 2, 5), nullptr);
+  EXPECT_EQ(std::string(word.text, word.bytes), "a host");
+}
+
+TEST(Word, OfStrangersIsNot) {
+  const Proofs proofs(secret);
+  auto refused = [&](auto spoil, uint32_t rank = 2) {
+    Word word = word_of(News::ending, proofs, 4, 2, "");
+    spoil(word);
+    return check_word(&word, sizeof word, proofs, rank, 5) == nullptr;
+  };
+  EXPECT_FALSE(refused([](Word&) {}));
+  EXPECT_TRUE(refused([](Word&) {}, 3)) << "it is for another";
+  EXPECT_TRUE(refused([](Word& w) { w.magic += 1 << 24; })) << "another version";
+  EXPECT_TRUE(refused([](Word& w) { w.proof ^= 1; }));
+  EXPECT_TRUE(refused([](Word& w) { w.origin = 5; }));
+  EXPECT_TRUE(refused([](Word& w) { w.origin = 3; })) << "another's proof";
+  EXPECT_TRUE(refused([](Word& w) { w.bytes = sizeof w.text + 1; }));
+  EXPECT_TRUE(refused([](Word& w) { w.news = News(0); }));
+  EXPECT_TRUE(refused([](Word& w) { w.news = News(4); }));
+  EXPECT_TRUE(refused([&](Word& w) { w.proof = proofs.of(4, 2); })) << "the proof of a frame";
+  const Word word = word_of(News::hello, proofs, 4, 2, "");
+  EXPECT_EQ(check_word(&word, sizeof word - 1, proofs, 2, 5), nullptr);
+}
+
+TEST(Lifelines, HostsHoldATree) {
+  Tree tree;
+  tree.meet();
+  const size_t held[] = {2, 3, 1, 1, 1};  // 0 has 1 and 2 below it, 1 has 3 and 4
+  for (size_t h = 0; h < hosts; ++h) EXPECT_EQ(tree.all[h]->held(), held[h]) << h;
+  tree.look();
+  for (auto& page : tree.pages) EXPECT_EQ(page->ending.load(), 0u);
+  for (auto& one : tree.all) one->say_goodbye();
+}
+
+TEST(Lifelines, AfterAGoodbyeNobodyIsMissed) {
+  Tree tree;
+  tree.meet();
+  tree.all[1]->say_goodbye();
+  tree.all[1].reset();
+  tree.all[0]->look();
+  tree.all[3]->look();
+  tree.all[0]->look();
+  for (auto& page : tree.pages) EXPECT_EQ(page->ending.load(), 0u);
+}
+
+// Callers that say nothing, nonsense, or half a word, more than are heard at once: the ranks of the job come in.
+TEST(Lifelines, StrangersAreTurnedAway) {
+  Tree tree;
+  std::vector<Socket> strangers;
+  for (int i = 0; i < 150; ++i) {
+    strangers.push_back(call(place_of(0)));
+    Word word = word_of(News::hello, Proofs("ff0102030405060708090a0b0c0d0e0f"), 2, 0, "a stranger");
+    if (i % 3 != 0) {
+      (void)!send(strangers.back().descriptor(), &word, i % 3 == 1 ? sizeof word : 100, MSG_NOSIGNAL);
+    }
+  }
+  const uint64_t from_ns = base::now_ns();
+  tree.meet();
+  EXPECT_LT(base::now_ns() - from_ns, 5000000000u);
+  EXPECT_EQ(tree.all[0]->held(), 2u);
+  for (auto& one : tree.all) one->say_goodbye();
+}
+
+TEST(LifelinesDeathTest, AClosedConnectionEndsTheJobWithNames) {
+  Tree tree;
+  tree.meet();
+  tree.all[2].reset();
+  EXPECT_EXIT(tree.all[0]->look(), testing::ExitedWithCode(1),
+              "rank 4 on host h2 ended without MPI_Finalize: its connection was closed; noticed by rank 0 on host h0");
+  EXPECT_EXIT(
+      {
+        tree.pages[0]->ending = 1;
+        tree.all[0]->look();
+      },
+      testing::ExitedWithCode(1), "^$")
+      << "it was said why already";
+  for (auto& one : tree.all) {
+    if (one != nullptr) one->say_goodbye();
+  }
+}
+
+}  // namespace
+}  // namespace weft::transport::net
