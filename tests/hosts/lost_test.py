@@ -18,8 +18,8 @@ LOST_AFTER = 3
 
 
 class Hosts(unittest.TestCase):
-    def start(self, *program, ranks=6, settings=()):
-        running = job.Job(HYDRA, ranks, program, f"WEFT_LOST_AFTER={LOST_AFTER}", *settings)
+    def start(self, *program, ranks=6, lost_after=LOST_AFTER):
+        running = job.Job(HYDRA, ranks, program, f"WEFT_LOST_AFTER={lost_after}")
         self.addCleanup(self.clean, running)
         return running
 
@@ -78,6 +78,44 @@ class Lost(Hosts):
 
     def test_a_rank_is_killed_while_all_others_compute(self):
         self.killed(5, "compute", "20")
+
+
+class Cables(Hosts):
+    """Contents are checked by the programs."""
+
+    def program(self, name):
+        path = os.path.join(os.environ["MPI_TESTS"], f"mpi_{name}")
+        if not os.access(path, os.X_OK):
+            self.skipTest(f"{path} is not built")
+        return path
+
+    def check_good(self, running, seconds):
+        status = running.wait(seconds)
+        self.assertEqual(status, 0, f"after {seconds} s:\n{running.output}")
+        self.assertEqual(self.said(running), [])
+        self.assertEqual(running.left(), [], "processes are left")
+
+    def cut_for_three_seconds(self, host, *program, **more):
+        running = self.start(*program, lost_after=20, **more)
+        time.sleep(1)
+        self.assertIsNone(running.process.poll(), running.output)
+        job.on_hosts("cut", host)
+        time.sleep(3)
+        self.assertIsNone(running.process.poll(), running.output)
+        job.on_hosts("heal", host)
+        self.check_good(running, 30)
+        return running
+
+    def test_a_ring_goes_on_after_a_cut(self):
+        self.cut_for_three_seconds("h3", LOST, "ring", "4")
+
+    def test_a_flood_goes_on_after_a_cut(self):
+        job.on_hosts("spoil", "h2", "delay=2")  # so that it takes seconds
+        self.cut_for_three_seconds("h2", self.program("flood"), "small", ranks=2)
+
+    def test_random_messages_over_a_bad_cable(self):
+        job.on_hosts("spoil", "h2", "delay=2", "jitter=2", "drop=2", "reorder=2")
+        self.check_good(self.start(self.program("p2p_random"), "1", ranks=3, lost_after=20), 60)
 
 
 if __name__ == "__main__":
