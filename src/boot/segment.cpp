@@ -26,23 +26,36 @@ bool same_file(int fd, uint64_t device, uint64_t inode) {
 
 // Where /proc is not mounted or hides the other's descriptors.
 int open_by_pidfd(pid_t pid, int remote_fd) {
-#if defined(SYS_pidfd_open) && defined(SYS_pidfd_getfd)
-  int pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-  if (pidfd < 0) return -1;
-  int fd = static_cast<int>(syscall(SYS_pidfd_getfd, pidfd, remote_fd, 0));
-  int error = errno;
-  close(pidfd);
+  const int process = open_process(pid);
+  if (process < 0) return -1;
+  const int fd = descriptor_of(process, remote_fd);
+  const int error = errno;
+  close(process);
   errno = error;
   return fd;
-#else
-  (void)pid;
-  (void)remote_fd;
-  errno = ENOSYS;
-  return -1;
-#endif
 }
 
 }  // namespace
+
+#if defined(SYS_pidfd_open) && defined(SYS_pidfd_getfd)
+int open_process(int pid) {
+  return static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+}
+
+int descriptor_of(int process, int descriptor) {
+  return static_cast<int>(syscall(SYS_pidfd_getfd, process, descriptor, 0));
+}
+#else
+int open_process(int /*pid*/) {
+  errno = ENOSYS;
+  return -1;
+}
+
+int descriptor_of(int /*process*/, int /*descriptor*/) {
+  errno = ENOSYS;
+  return -1;
+}
+#endif
 
 int create_segment(bool inherited) {
   int fd = memfd_create(segment_name, MFD_ALLOW_SEALING | (inherited ? 0 : MFD_CLOEXEC));

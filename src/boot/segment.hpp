@@ -27,6 +27,11 @@ std::string segment_address(int fd);
 // Opens it; -1 and errno on failure, EINVAL for an address that is none.
 [[nodiscard]] int open_segment(const std::string& address);
 
+// A descriptor of another process of this host as one of ours, if we may look into it; `process` stands for that
+// process and becomes readable when it ends. -1 and errno: not possible.
+[[nodiscard]] int open_process(int pid);
+[[nodiscard]] int descriptor_of(int process, int descriptor);
+
 // Names this host: boot id and host name. Characters that launchers' protocols do not carry are replaced.
 std::string host_identity();
 

@@ -187,6 +187,7 @@ void open_fabric() {
   if (lost_after.value() != 0) {
     world.lifelines = new transport::net::Lifelines({.rank = world.rank,
                                                      .ranks = world.size,
+                                                     .keeper = world.job.host(),
                                                      .leaders = first_ranks(),
                                                      .host = shown_host(),
                                                      .secret = world.job.secret,

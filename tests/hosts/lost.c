@@ -4,6 +4,7 @@
 //
 //   lost wait              each waits for a message that never comes: from rank 0, which waits for the last
 //   lost compute SECONDS   without a call, then a barrier
+//   lost busy SECONDS      the first rank of a host (an even one) computes, the others wait for a message
 //   lost ring SECONDS      messages of many sizes in a ring, and their sum; contents are checked. Rank 0 says how many
 //
 // Each rank says "ready RANK PID" once all are there.
@@ -69,6 +70,8 @@ int main(int argc, char** argv) {
   fflush(stdout);
   if (strcmp(what, "wait") == 0) wait_for_ever();
   if (strcmp(what, "compute") == 0) compute(seconds);
+  if (strcmp(what, "busy") == 0 && me % 2 == 0) compute(seconds);
+  if (strcmp(what, "busy") == 0) wait_for_ever();
   if (strcmp(what, "ring") == 0) ring(seconds);
   MPI_Finalize();
   return 0;

@@ -44,8 +44,8 @@ class Hosts(unittest.TestCase):
 
 
 class Lost(Hosts):
-    def cut(self, host, *names):
-        running = self.start(LOST, "wait")
+    def cut(self, host, *names, what=("wait",)):
+        running = self.start(LOST, *what)
         running.wait_until_ready()
         job.on_hosts("cut", host)
         self.check_end(running, LOST_AFTER + 2)
@@ -56,10 +56,13 @@ class Lost(Hosts):
         self.assertIn(f"nothing was heard from it for {LOST_AFTER} s", said[0])
 
     def test_a_host_that_is_cut_off_is_named(self):
-        self.cut("h3", "host h3 (ranks 4 and 5) is lost", "noticed by rank 0 on host h1 (ranks 0 and 1)")
+        self.cut("h3", "host h3 (ranks 4 and 5) is lost", "on host h1 (ranks 0 and 1)")
 
     def test_the_launchers_own_host_is_cut_off(self):
-        self.cut("h1", "is lost", "noticed by rank 0 on host h1")
+        self.cut("h1", "is lost", "on host h1 (ranks 0 and 1)")
+
+    def test_others_notice_while_the_first_ranks_compute(self):
+        self.cut("h3", "host h3 (ranks 4 and 5) is lost", "noticed by rank 1 on host h1", what=("busy", "30"))
 
     def killed(self, victim, *program):
         running = self.start(LOST, *program)

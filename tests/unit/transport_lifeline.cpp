@@ -43,6 +43,7 @@ struct Tree {
       pages.push_back(std::make_unique<boot::HostPage>());
       all.push_back(std::make_unique<Lifelines>(Lifelines::Start{.rank = publisher,
                                                                  .ranks = hosts * ranks_each,
+                                                                 .keeper = publisher,
                                                                  .leaders = leaders,
                                                                  .host = "h" + std::to_string(h),
                                                                  .secret = secret,

@@ -16,6 +16,7 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "boot/job.hpp"
+#include "boot/segment.hpp"
 #include "transport/net/network.hpp"
 
 namespace weft::transport::net {
@@ -34,6 +35,8 @@ constexpr int launcher_first_ms = 1500;
 constexpr int upper_first_ms = 700;
 constexpr int others_end_ms = 1000;  // for the launcher to end us, after it was said why
 
+constexpr const char* process_remedy = "see what that host says of the process: a signal, a crash, no memory";
+
 // Whose words to say when this process ends the job: end_whole_job() has no other way to it.
 constinit std::atomic<Lifelines*> current{nullptr};
 
@@ -43,14 +46,12 @@ void sleep_ms(int milliseconds) {
 
 enum class Got : uint8_t { nothing, word, end };
 
-// Takes a whole word off a connection. `error`: why there will be none, 0 when the other side has closed it.
-Got take_word(const Socket& socket, Word& word, int& error) {
+// Looks for a whole word on a connection, and leaves it there: other ranks of this host look too. `error`: why there
+// will be none, 0 when the other side has closed it.
+Got look_for_word(const Socket& socket, Word& word, int& error) {
   error = 0;
   const ssize_t there = ::recv(socket.descriptor(), &word, sizeof word, MSG_PEEK | MSG_DONTWAIT);
-  if (there == static_cast<ssize_t>(sizeof word)) {
-    (void)!::recv(socket.descriptor(), &word, sizeof word, MSG_DONTWAIT);
-    return Got::word;
-  }
+  if (there == static_cast<ssize_t>(sizeof word)) return Got::word;
   if (there < 0) {
     if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return Got::nothing;
     error = errno;
@@ -62,6 +63,13 @@ Got take_word(const Socket& socket, Word& word, int& error) {
   if (::poll(&end, 1, 0) <= 0) return Got::nothing;
   error = error_of(socket);
   return Got::end;
+}
+
+// The same, and takes it.
+Got take_word(const Socket& socket, Word& word, int& error) {
+  const Got got = look_for_word(socket, word, error);
+  if (got == Got::word) (void)!::recv(socket.descriptor(), &word, sizeof word, MSG_DONTWAIT);
+  return got;
 }
 
 // A word is smaller than what any socket takes at once.
@@ -135,9 +143,7 @@ class Lifelines::Parent {
   }
   bool ask() {
     if (error_of(socket_) != 0) return false;
-    const Start& start = owner_.start_;
-    asked_ = send_word(socket_, word_of(News::hello, owner_.proofs_, static_cast<uint32_t>(start.rank),
-                                        static_cast<uint32_t>(rank_), start.host));
+    asked_ = send_word(socket_, owner_.say(News::hello, rank_, owner_.start_.host));
     return asked_;
   }
   bool hear() {
@@ -145,11 +151,7 @@ class Lifelines::Parent {
     int error = 0;
     const Got got = take_word(socket_, word, error);
     if (got == Got::nothing) return true;
-    const Start& start = owner_.start_;
-    if (got == Got::end || check_word(&word, sizeof word, owner_.proofs_, static_cast<uint32_t>(start.rank),
-                                      static_cast<uint32_t>(start.ranks)) == nullptr) {
-      return false;
-    }
+    if (got == Got::end || owner_.checked(word) == nullptr) return false;
     if (word.news != News::hello || static_cast<int>(word.origin) != rank_) return false;
     owner_.adopt(std::move(socket_), word, true);
     answered_ = true;
@@ -228,6 +230,7 @@ void Lifelines::meet() {
     welcome(callers);
   }
   listener_.close();
+  share();
   if (complete()) return;
   std::string missing = parent.empty() || parent.front().answered() ? "" : std::to_string(parent.front().rank());
   for (int rank : start_.leaders) {
@@ -255,10 +258,8 @@ bool Lifelines::welcome(Caller& caller) {
   int error = 0;
   const Got got = take_word(caller.socket, word, error);
   if (got == Got::nothing && base::now_ns() < caller.until_ns) return false;
-  const bool known = got == Got::word &&
-                     check_word(&word, sizeof word, proofs_, static_cast<uint32_t>(start_.rank),
-                                static_cast<uint32_t>(start_.ranks)) != nullptr &&
-                     word.news == News::hello && is_child(static_cast<int>(word.origin));
+  const bool known = got == Got::word && checked(word) != nullptr && word.news == News::hello &&
+                     is_child(static_cast<int>(word.origin));
   if (!known) {
     if (strangers_++ == 0) {
       base::warn({.cause = "a connection was made that is not from a rank of this job; it is turned away, as others "
@@ -267,8 +268,7 @@ bool Lifelines::welcome(Caller& caller) {
     }
     return true;
   }
-  if (send_word(caller.socket,
-                word_of(News::hello, proofs_, static_cast<uint32_t>(start_.rank), word.origin, start_.host))) {
+  if (send_word(caller.socket, say(News::hello, static_cast<int>(word.origin), start_.host))) {
     adopt(std::move(caller.socket), word, false);
   }
   return true;
@@ -282,14 +282,66 @@ void Lifelines::adopt(Socket socket, const Word& hello, bool above) {
   lines_.push_back({std::move(socket), rank, text_of(hello), above});
 }
 
+Word Lifelines::say(News news, int to, std::string_view text) const {
+  return word_of(news, proofs_, static_cast<uint32_t>(start_.keeper), static_cast<uint32_t>(to), text);
+}
+
+const Word* Lifelines::checked(const Word& word) const {
+  return check_word(&word, sizeof word, proofs_, static_cast<uint32_t>(start_.keeper),
+                    static_cast<uint32_t>(start_.ranks));
+}
+
 bool Lifelines::post(const Line& line, News news) const {
-  return send_word(line.socket,
-                   word_of(news, proofs_, static_cast<uint32_t>(start_.rank), static_cast<uint32_t>(line.rank), {}));
+  return send_word(line.socket, say(news, line.rank, {}));
+}
+
+// Lets the other ranks of this host look at our lines.
+void Lifelines::share() {
+  for (size_t i = 0; i < boot::HostPage::most_lines; ++i) {
+    boot::HeldLine& held = start_.page->lines[i];
+    held.descriptor = -1;
+    if (i >= lines_.size()) continue;
+    const Line& line = lines_[i];
+    held.descriptor = line.socket.descriptor();
+    held.rank = line.rank;
+    held.above = line.above ? 1 : 0;
+    held.host[line.host.copy(held.host, sizeof held.host - 1)] = 0;
+  }
+  start_.page->keeper.store(getpid(), std::memory_order_release);
+}
+
+// The keeper's lines as ours. Only who waits long comes here, once; where the system does not allow it, the keeper
+// alone looks.
+void Lifelines::borrow() {
+  const int keeper = start_.page->keeper.load(std::memory_order_acquire);  // pairs with the release in share()
+  if (keeper == 0 || !start_.leaders.empty()) return;
+  asked_keeper_ = true;
+  keeper_ = Socket(boot::open_process(keeper));
+  if (!keeper_) return;
+  for (const boot::HeldLine& held : start_.page->lines) {
+    if (held.descriptor < 0) continue;
+    Socket socket(boot::descriptor_of(keeper_.descriptor(), held.descriptor));
+    if (!socket) return;
+    lines_.push_back({std::move(socket), held.rank, held.host, held.above != 0});
+  }
+}
+
+void Lifelines::look_at_keeper() {
+  pollfd end{keeper_.descriptor(), POLLIN, 0};
+  if (!keeper_ || ::poll(&end, 1, 0) <= 0) return;
+  if (keeper_left()) return keeper_.close();
+  wait_for_cause(launcher_first_ms);
+  if (!begin_end()) end_with_others();
+  base::die({.cause = "the first rank on host " + start_.host + " ended without MPI_Finalize; noticed by rank " +
+                      std::to_string(start_.rank) + ", on the same host",
+             .remedy = process_remedy});
 }
 
 void Lifelines::look() {
   if (looking_.exchange(true, std::memory_order_acquire)) return;
   if (told_of_end()) end_with_others();
+  if (!asked_keeper_) borrow();
+  look_at_keeper();
   for (Line& line : lines_) read(line);
   looking_.store(false, std::memory_order_release);
 }
@@ -298,16 +350,16 @@ void Lifelines::read(Line& line) {
   if (!line.socket) return;
   Word word;
   int error = 0;
-  switch (take_word(line.socket, word, error)) {
+  switch (look_for_word(line.socket, word, error)) {
     case Got::nothing:
       return;
     case Got::end:
-      lose(line, error);
+      if (!keeper_left()) lose(line, error);
+      return line.socket.close();
     case Got::word:
       break;
   }
-  const Word* news =
-      check_word(&word, sizeof word, proofs_, static_cast<uint32_t>(start_.rank), static_cast<uint32_t>(start_.ranks));
+  const Word* news = checked(word);
   if (news == nullptr || static_cast<int>(news->origin) != line.rank) lose(line, EBADMSG);
   if (news->news == News::ending) end_with_others();
   if (news->news == News::goodbye) line.socket.close();
@@ -348,9 +400,8 @@ void Lifelines::wait_for_cause(int milliseconds) {
     for (Line& line : lines_) {
       Word word;
       int error = 0;
-      if (line.socket && take_word(line.socket, word, error) == Got::word && word.news == News::ending) {
-        end_with_others();
-      }
+      if (!line.socket || look_for_word(line.socket, word, error) != Got::word) continue;
+      if (checked(word) != nullptr && word.news == News::ending) end_with_others();
     }
     sleep_ms(20);
   }
@@ -367,7 +418,7 @@ void Lifelines::lose(Line& line, int error) {
     base::die({.cause = "rank " + std::to_string(line.rank) + " on host " + host +
                         " ended without MPI_Finalize: its connection was " + (error == 0 ? "closed" : "reset") +
                         noticed,
-               .remedy = "see what that host says of the process: a signal, a crash, no memory"});
+               .remedy = process_remedy});
   }
   const std::string why = error == ETIMEDOUT
                               ? "nothing was heard from it for " + std::to_string(start_.lost_after) + " s"
@@ -380,6 +431,8 @@ void Lifelines::lose(Line& line, int error) {
 void Lifelines::say_goodbye() {
   boot::before_end(nullptr);
   current.store(nullptr, std::memory_order_release);
+  if (start_.leaders.empty()) return;
+  start_.page->keeper.store(0, std::memory_order_release);
   for (Line& line : lines_) {
     if (line.socket) (void)post(line, News::goodbye);
     line.socket.close();

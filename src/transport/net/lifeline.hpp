@@ -5,9 +5,10 @@
 // How the hosts of a job notice that one of them is lost. The first rank of each host holds TCP connections, lifelines,
 // to the first ranks of up to three others: the hosts, in the order of their first ranks, are a binary tree. They say
 // nothing while all is well: the kernel asks by itself whether the other side is still there (WEFT_LOST_AFTER), and
-// answers while ranks compute. Ranks look at them where they wait. A lifeline that ends without a goodbye ends the job,
-// with a message that names who was lost; the others are told through the launcher, the host's page and the other
-// lifelines.
+// answers while ranks compute. Ranks look at them where they wait; the other ranks of a host look at those of the
+// first, if the system lets them have its descriptors, so that it may compute meanwhile. A lifeline that ends without a
+// goodbye ends the job, with a message that names who was lost; the others are told through the launcher, the host's
+// page and the other lifelines.
 //
 // What carries messages between hosts has no part in this. docs/hosts.md, "When a host or a rank is lost".
 
@@ -53,6 +54,7 @@ class Lifelines {
   struct Start {
     int rank;
     int ranks;
+    int keeper;                // the first rank of this host: words come from it and go to it
     std::vector<int> leaders;  // the first rank of each host in order; empty on ranks that are none
     std::string host;          // this one, for people: "h2 (ranks 2 and 3)"
     std::string secret;        // of the job, as in Opening
@@ -98,8 +100,14 @@ class Lifelines {
   bool welcome(Caller& caller);
   bool is_child(int rank) const;
   void adopt(Socket socket, const Word& hello, bool above);
+  Word say(News news, int to, std::string_view text) const;
+  const Word* checked(const Word& word) const;
   bool post(const Line& line, News news) const;
   void read(Line& line);
+  void share();
+  void borrow();
+  void look_at_keeper();
+  bool keeper_left() const { return start_.page->keeper.load(std::memory_order_acquire) == 0; }
   [[noreturn]] void lose(Line& line, int error);
   void wait_for_cause(int milliseconds);
   bool told_of_end();
@@ -111,6 +119,9 @@ class Lifelines {
   Socket listener_;
   std::vector<Line> lines_;
   std::atomic<bool> looking_ = false;
+  // Of ranks that are not the keeper: its lines are looked at too, if we could have them.
+  Socket keeper_;
+  bool asked_keeper_ = false;
   int strangers_ = 0;
 };
 
