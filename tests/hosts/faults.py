@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs on three hosts (hosts.sh), one after the other, while cables are cut, healed, slow, and lose and disorder packets, at
+random. The programs check what they receive; nothing may be lost, crash, hang or be complained about.
+
+    faults.py --hydra PATH [--build FOLDER] [--seconds 20] [--seed N] [--libraries ofi,ucx]
+
+Ends with a line that counts; status 1 after a failure, 77 where there are no namespaces or no Hydra."""
+import argparse
+import os
+import pathlib
+import random
+import sys
+import time
+
+import job
+
+HERE = pathlib.Path(__file__).resolve().parent
+LOST_AFTER = 30  # no cut lasts that long
+LONGEST = 120  # seconds for a job
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--hydra", required=True)
+    parser.add_argument("--build", default=str(HERE.parents[1] / "build" / "release"))
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--libraries", default="ofi,ucx", help="values of WEFT_NETWORK_LIBRARY, in turn at random")
+    return parser.parse_args()
+
+
+def choose_program(dice, build):
+    """A program with its arguments, and its ranks."""
+    tests = f"{build}/tests/mpi/mpi_"
+    seed = str(dice.randrange(1, 10**6))
+    return dice.choice([
+        ((tests + "p2p_random", seed), dice.choice((3, 5, 6))),
+        ((tests + "coll_random", seed, "30", "1"), dice.choice((3, 5, 6))),
+        ((tests + "flood", dice.choice(("small", "large", "reverse", "blocking")), "0", "30000"), 2),
+        ((f"{build}/tests/hosts/hosts_lost", "ring", "3"), dice.choice((3, 6))),
+    ])
+
+
+def choose_fault(dice, host):
+    """Words for hosts.sh, and for how many seconds."""
+    if dice.random() < 0.3:
+        return ("cut", host), dice.choice((0.05, 0.3, 1, 3))
+    words = [f"delay={dice.choice((0, 0, 0.2, 1, 5))}", f"jitter={dice.choice((0, 0.5, 3))}",
+             f"drop={dice.choice((0, 0.5, 2, 5))}", f"reorder={dice.choice((0, 1, 10))}"]
+    return ("spoil", host, *words), dice.uniform(0.3, 2)
+
+
+def run(dice, args):
+    """One job under faults: what is wrong (or ""), and how many faults there were."""
+    program, ranks = choose_program(dice, args.build)
+    hosts = min(3, ranks)
+    library = dice.choice(args.libraries.split(","))
+    running = job.Job(args.hydra, ranks, program, f"WEFT_LOST_AFTER={LOST_AFTER}", f"WEFT_NETWORK_LIBRARY={library}", hosts=hosts)
+    history, begin, status = [], time.monotonic(), None
+    try:
+        while status is None and time.monotonic() - begin < LONGEST:
+            words, seconds = choose_fault(dice, f"h{dice.randrange(1, hosts + 1)}")
+            status = running.wait(dice.uniform(0, 0.5))
+            if status is None:
+                history.append(f"{time.monotonic() - begin:.1f} s: {' '.join(words)} for {seconds:.1f} s")
+                job.on_hosts(*words)
+                if words[0] == "cut":
+                    time.sleep(seconds)
+                else:
+                    status = running.wait(seconds)
+                job.on_hosts("heal", words[1])
+        wrong = "it hangs" if status is None else f"status {status}" if status != 0 else ""
+        if any("weft:" in line for line in running.lines):
+            wrong = wrong or "it complains"
+        if not wrong and running.left():
+            wrong = "processes are left"
+    finally:
+        running.end()
+    took = time.monotonic() - begin
+    name = f"{os.path.basename(program[0])} {' '.join(program[1:])}, {ranks} ranks, {library}"
+    print(f"{'FAILED' if wrong else 'good':7}{took:6.1f} s {len(history):3} faults  {name}", flush=True)
+    return ("\n".join([f"{name}: {wrong}", *history, running.output]) if wrong else ""), len(history)
+
+
+def main():
+    args = arguments()
+    if not os.access(args.hydra, os.X_OK):
+        print(f"faults.py: skipped: there is no Hydra at {args.hydra}")
+        return 77
+    job.enter(3)
+    dice, end, jobs, faults, failures = random.Random(args.seed), time.monotonic() + args.seconds, 0, 0, []
+    while time.monotonic() < end:
+        wrong, count = run(dice, args)
+        jobs, faults = jobs + 1, faults + count
+        if wrong:
+            failures.append(wrong)
+            print(wrong, flush=True)
+    print(f"{jobs} jobs, {faults} faults, {len(failures)} failed (seed {args.seed})")
+    return 1 if failures or jobs == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
