@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -167,17 +168,19 @@ std::string shown_host() {
   return text + ")";
 }
 
-// The first rank of each host, as those alone need it who are one.
-std::vector<int> first_ranks() {
+// Of ranks that are the first of their host; the others need none.
+transport::net::Neighbours neighbour_hosts() {
   if (place_here() != 0) return {};
-  std::vector<int> first;
   const auto hosts = find_hosts(world.rank, world.size, [](int32_t rank) { return boot::host_of(rank); });
-  if (hosts == nullptr) {  // each has a host to itself
-    for (int rank = 0; rank < world.size; ++rank) first.push_back(rank);
-  } else {
+  std::vector<int> first;
+  if (hosts != nullptr) {
     first.assign(hosts->first_ranks(), hosts->first_ranks() + hosts->count());
+  } else {  // each has a host to itself
+    first.resize(static_cast<size_t>(world.size));
+    std::iota(first.begin(), first.end(), 0);
   }
-  return first;
+  const auto own = std::lower_bound(first.begin(), first.end(), world.rank) - first.begin();
+  return transport::net::neighbours_of(static_cast<size_t>(own), first);
 }
 
 void open_fabric() {
@@ -188,7 +191,7 @@ void open_fabric() {
     world.lifelines = new transport::net::Lifelines({.rank = world.rank,
                                                      .ranks = world.size,
                                                      .keeper = world.job.host(),
-                                                     .leaders = first_ranks(),
+                                                     .neighbours = neighbour_hosts(),
                                                      .host = shown_host(),
                                                      .secret = world.job.secret,
                                                      .lost_after = static_cast<int>(lost_after.value()),

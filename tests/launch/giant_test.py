@@ -37,7 +37,7 @@ class Server(pmi1.Job):
         threads, sockets, self.processes = [], [], {}
         for rank, other in zip(self.real, reversed(self.ranks)):
             self.processes[rank], ours = self.start(rank, [GIANT, str(other), *map(str, words)],
-                                                    pmi1.clean(keep=["WEFT_LIBFABRIC"], **self.env), stdin=subprocess.PIPE)
+                                                    pmi1.clean(keep=["WEFT_LIBFABRIC"], **{"WEFT_LOST_AFTER": "0", **self.env}), stdin=subprocess.PIPE)
             sockets.append(ours)
             threads += [threading.Thread(target=self.serve, args=(ours, rank), daemon=True),
                         threading.Thread(target=self.listen, args=(rank,), daemon=True)]

@@ -41,15 +41,16 @@ struct Tree {
     for (int h = 0; h < hosts; ++h) {
       publisher = leaders[static_cast<size_t>(h)];
       pages.push_back(std::make_unique<boot::HostPage>());
-      all.push_back(std::make_unique<Lifelines>(Lifelines::Start{.rank = publisher,
-                                                                 .ranks = hosts * ranks_each,
-                                                                 .keeper = publisher,
-                                                                 .leaders = leaders,
-                                                                 .host = "h" + std::to_string(h),
-                                                                 .secret = secret,
-                                                                 .lost_after = 1,
-                                                                 .directory = directory,
-                                                                 .page = pages.back().get()}));
+      all.push_back(
+          std::make_unique<Lifelines>(Lifelines::Start{.rank = publisher,
+                                                       .ranks = hosts * ranks_each,
+                                                       .keeper = publisher,
+                                                       .neighbours = neighbours_of(static_cast<size_t>(h), leaders),
+                                                       .host = "h" + std::to_string(h),
+                                                       .secret = secret,
+                                                       .lost_after = 1,
+                                                       .directory = directory,
+                                                       .page = pages.back().get()}));
     }
   }
   void meet() {
@@ -144,6 +145,22 @@ TEST(Lifelines, StrangersAreTurnedAway) {
   tree.meet();
   EXPECT_LT(base::now_ns() - from_ns, 5000000000u);
   EXPECT_EQ(tree.all[0]->held(), 2u);
+  for (auto& one : tree.all) one->say_goodbye();
+}
+
+// Who waits too long for an answer calls again: the connection that it gave up is not taken for the one it holds.
+TEST(Lifelines, AConnectionThatWasGivenUpIsNotHeld) {
+  Tree tree;
+  for (int i = 0; i < 3; ++i) {
+    Socket early = call(place_of(0));
+    const Word word = word_of(News::hello, Proofs(secret), 2, 0, "h1");
+    EXPECT_EQ(send(early.descriptor(), &word, sizeof word, MSG_NOSIGNAL), static_cast<ssize_t>(sizeof word));
+  }
+  tree.meet();
+  tree.look();
+  tree.look();
+  EXPECT_EQ(tree.all[0]->held(), 2u);
+  for (auto& page : tree.pages) EXPECT_EQ(page->ending.load(), 0u);
   for (auto& one : tree.all) one->say_goodbye();
 }
 

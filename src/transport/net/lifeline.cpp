@@ -107,6 +107,16 @@ const Word* check_word(const void* word, size_t bytes, const Proofs& proofs, uin
   return w->proof == proofs.of(w->origin | not_a_frame, rank) ? w : nullptr;
 }
 
+// The hosts below host h are 2h + 1 and 2h + 2.
+Neighbours neighbours_of(size_t host, const std::vector<int>& first) {
+  Neighbours found;
+  if (host > 0) found.above = first[(host - 1) / 2];
+  for (size_t below = 2 * host + 1; below <= 2 * host + 2 && below < first.size(); ++below) {
+    found.below.push_back(first[below]);
+  }
+  return found;
+}
+
 // Our attempts to reach the host above us in the tree: its addresses in turn, until one answers with a proof.
 class Lifelines::Parent {
  public:
@@ -118,8 +128,6 @@ class Lifelines::Parent {
     }
   }
 
-  bool answered() const { return answered_; }
-  int rank() const { return rank_; }
   pollfd waits_for() const { return {socket_.descriptor(), static_cast<short>(asked_ ? POLLIN : POLLOUT), 0}; }
 
   void go_on(bool ready) {
@@ -153,6 +161,7 @@ class Lifelines::Parent {
     if (got == Got::nothing) return true;
     if (got == Got::end || owner_.checked(word) == nullptr) return false;
     if (word.news != News::hello || static_cast<int>(word.origin) != rank_) return false;
+    if (!send_word(socket_, owner_.say(News::hello, rank_, owner_.start_.host))) return false;
     owner_.adopt(std::move(socket_), word, true);
     answered_ = true;
     return true;
@@ -169,7 +178,7 @@ class Lifelines::Parent {
 };
 
 Lifelines::Lifelines(Start start) : start_(std::move(start)), proofs_(start_.secret) {
-  if (!start_.leaders.empty()) publish();
+  if (keeps()) publish();
   current.store(this, std::memory_order_release);
   boot::before_end(tell_of_end);
 }
@@ -189,53 +198,44 @@ void Lifelines::publish() {
   start_.directory.publish(place_key, base::to_hex(place.bytes()));
 }
 
-int Lifelines::own_place() const {
-  return static_cast<int>(std::lower_bound(start_.leaders.begin(), start_.leaders.end(), start_.rank) -
-                          start_.leaders.begin());
+bool Lifelines::holds(int rank) const {
+  return std::any_of(lines_.begin(), lines_.end(), [&](const Line& line) { return line.rank == rank; });
 }
 
-// The hosts below host h are 2h + 1 and 2h + 2.
-bool Lifelines::is_child(int rank) const {
-  for (int below = 2 * own_place() + 1; below <= 2 * own_place() + 2; ++below) {
-    if (below < static_cast<int>(start_.leaders.size()) && start_.leaders[static_cast<size_t>(below)] == rank) {
-      return true;
-    }
-  }
-  return false;
-}
-
-int Lifelines::missing_children() const {
-  const int hosts = static_cast<int>(start_.leaders.size());
-  const int below = std::clamp(hosts - (2 * own_place() + 1), 0, 2);
-  return below -
-         static_cast<int>(std::count_if(lines_.begin(), lines_.end(), [](const Line& line) { return !line.above; }));
+bool Lifelines::complete() const {
+  const auto& [above, below] = start_.neighbours;
+  return (above < 0 || holds(above)) &&
+         std::all_of(below.begin(), below.end(), [this](int rank) { return holds(rank); });
 }
 
 void Lifelines::meet() {
-  if (start_.leaders.size() < 2) return;
+  if (!keeps()) return;
   const uint64_t until_ns = base::now_ns() + start_ns;
   std::vector<Parent> parent;  // none for the root
-  if (own_place() > 0) parent.emplace_back(*this, start_.leaders[static_cast<size_t>((own_place() - 1) / 2)]);
+  if (start_.neighbours.above >= 0) parent.emplace_back(*this, start_.neighbours.above);
   std::vector<Caller> callers;
-  auto complete = [&] { return missing_children() <= 0 && (parent.empty() || parent.front().answered()); };
   while (!complete() && base::now_ns() < until_ns && !told_of_end()) {
     std::vector<pollfd> news{{listener_.descriptor(), POLLIN, 0}};
-    if (!parent.empty()) {
-      parent.front().go_on(false);
-      if (!parent.front().answered()) news.push_back(parent.front().waits_for());
+    for (Parent& one : parent) {
+      one.go_on(false);
+      news.push_back(one.waits_for());
     }
     for (const Caller& caller : callers) news.push_back({caller.socket.descriptor(), POLLIN, 0});
     (void)::poll(news.data(), news.size(), 50);
-    if (!parent.empty()) parent.front().go_on(news[1].revents != 0);
+    for (Parent& one : parent) one.go_on(news[1].revents != 0);
     welcome(callers);
   }
   listener_.close();
   share();
-  if (complete()) return;
-  std::string missing = parent.empty() || parent.front().answered() ? "" : std::to_string(parent.front().rank());
-  for (int rank : start_.leaders) {
-    const bool held = std::any_of(lines_.begin(), lines_.end(), [&](const Line& line) { return line.rank == rank; });
-    if (is_child(rank) && !held) missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
+  if (!complete()) warn_of_missing();
+}
+
+void Lifelines::warn_of_missing() const {
+  std::string missing;
+  std::vector<int> wanted = start_.neighbours.below;
+  if (start_.neighbours.above >= 0) wanted.push_back(start_.neighbours.above);
+  for (int rank : wanted) {
+    if (!holds(rank)) missing += (missing.empty() ? "" : " and that of ") + std::to_string(rank);
   }
   base::warn({.cause = "no connection to the host of rank " + missing +
                        ", by which would be noticed that it is lost: the job goes on without",
@@ -258,23 +258,26 @@ bool Lifelines::welcome(Caller& caller) {
   int error = 0;
   const Got got = take_word(caller.socket, word, error);
   if (got == Got::nothing && base::now_ns() < caller.until_ns) return false;
+  const std::vector<int>& below = start_.neighbours.below;
   const bool known = got == Got::word && checked(word) != nullptr && word.news == News::hello &&
-                     is_child(static_cast<int>(word.origin));
+                     std::find(below.begin(), below.end(), static_cast<int>(word.origin)) != below.end();
   if (!known) {
-    if (strangers_++ == 0) {
+    if (!caller.answered && strangers_++ == 0) {
       base::warn({.cause = "a connection was made that is not from a rank of this job; it is turned away, as others "
                            "will be",
                   .remedy = ""});
     }
     return true;
   }
-  if (send_word(caller.socket, say(News::hello, static_cast<int>(word.origin), start_.host))) {
+  if (caller.answered) {
     adopt(std::move(caller.socket), word, false);
+    return true;
   }
-  return true;
+  caller.answered = true;
+  caller.until_ns = base::now_ns() + attempt_ns;
+  return !send_word(caller.socket, say(News::hello, static_cast<int>(word.origin), start_.host));
 }
 
-// Who calls again has lost its first connection.
 void Lifelines::adopt(Socket socket, const Word& hello, bool above) {
   const int rank = static_cast<int>(hello.origin);
   std::erase_if(lines_, [&](const Line& line) { return line.rank == rank; });
@@ -314,7 +317,7 @@ void Lifelines::share() {
 // alone looks.
 void Lifelines::borrow() {
   const int keeper = start_.page->keeper.load(std::memory_order_acquire);  // pairs with the release in share()
-  if (keeper == 0 || !start_.leaders.empty()) return;
+  if (keeper == 0 || keeps()) return;
   asked_keeper_ = true;
   keeper_ = Socket(boot::open_process(keeper));
   if (!keeper_) return;
@@ -431,7 +434,7 @@ void Lifelines::lose(Line& line, int error) {
 void Lifelines::say_goodbye() {
   boot::before_end(nullptr);
   current.store(nullptr, std::memory_order_release);
-  if (start_.leaders.empty()) return;
+  if (!keeps()) return;
   start_.page->keeper.store(0, std::memory_order_release);
   for (Line& line : lines_) {
     if (line.socket) (void)post(line, News::goodbye);

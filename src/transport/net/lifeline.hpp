@@ -26,7 +26,8 @@
 
 namespace weft::transport::net {
 
-// What travels on a lifeline, little-endian: once a hello in each direction at the start, then one more word at most.
+// What travels on a lifeline, little-endian. At the start the lower host says hello, the upper one too, and the lower
+// one again: then both know that the other holds this connection and no earlier one. Later one more word at most.
 enum class News : uint8_t {
   hello = 1,    // `text` says which host that is, for people
   goodbye = 2,  // the job has ended as it should
@@ -49,16 +50,24 @@ inline constexpr uint32_t word_magic = 0x014c4557;  // "WEL" in memory, and the 
 // Checks what came in against us. nullptr: it is not from a rank of this job, or is damaged.
 const Word* check_word(const void* word, size_t bytes, const Proofs& proofs, uint32_t rank, uint32_t ranks);
 
+// Where a host is in the tree: the first ranks of the host above it, -1 when it is the root, and of those below it.
+struct Neighbours {
+  int above = -1;
+  std::vector<int> below;
+};
+// `first` are the first ranks of all hosts in order, `host` is a place among them.
+[[nodiscard]] Neighbours neighbours_of(size_t host, const std::vector<int>& first);
+
 class Lifelines {
  public:
   struct Start {
     int rank;
     int ranks;
-    int keeper;                // the first rank of this host: words come from it and go to it
-    std::vector<int> leaders;  // the first rank of each host in order; empty on ranks that are none
-    std::string host;          // this one, for people: "h2 (ranks 2 and 3)"
-    std::string secret;        // of the job, as in Opening
-    int lost_after;            // seconds
+    int keeper;             // the first rank of this host: words come from it and go to it
+    Neighbours neighbours;  // of the keeper
+    std::string host;       // this one, for people: "h2 (ranks 2 and 3)"
+    std::string secret;     // of the job, as in Opening
+    int lost_after;         // seconds
     Directory directory;
     boot::HostPage* page;
   };
@@ -89,16 +98,18 @@ class Lifelines {
   struct Caller {  // who has connected, and has not proved the secret
     Socket socket;
     uint64_t until_ns;
+    bool answered = false;
   };
   class Parent;
 
   static void tell_of_end();
-  int own_place() const;
-  int missing_children() const;
+  bool keeps() const { return start_.rank == start_.keeper; }
+  bool holds(int rank) const;
+  bool complete() const;
+  void warn_of_missing() const;
   void publish();
   void welcome(std::vector<Caller>& callers);
   bool welcome(Caller& caller);
-  bool is_child(int rank) const;
   void adopt(Socket socket, const Word& hello, bool above);
   Word say(News news, int to, std::string_view text) const;
   const Word* checked(const Word& word) const;
