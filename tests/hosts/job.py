@@ -50,6 +50,8 @@ def processes(name):
 
 class Job:
     def __init__(self, hydra, ranks, program, *settings, hosts=None):
+        for k in range(1, int(os.environ[INSIDE]) + 1):  # a launcher does not get over what was not found during a cut
+            on_hosts("on", f"h{k}", "ip", "neigh", "flush", "dev", "eth0")
         hosts = hosts or int(os.environ[INSIDE])
         words = [hydra, "-launcher", "ssh", "-launcher-exec", str(HERE / "rsh"), "-hosts",
                  ",".join(f"h{k}" for k in range(1, hosts + 1)), "-ppn", str(-(-ranks // hosts)), "-n", str(ranks)]

@@ -18,8 +18,8 @@ LOST_AFTER = 3
 
 
 class Hosts(unittest.TestCase):
-    def start(self, *program, ranks=6, lost_after=LOST_AFTER):
-        running = job.Job(HYDRA, ranks, program, f"WEFT_LOST_AFTER={lost_after}")
+    def start(self, *program, ranks=6, lost_after=LOST_AFTER, settings=()):
+        running = job.Job(HYDRA, ranks, program, f"WEFT_LOST_AFTER={lost_after}", *settings)
         self.addCleanup(self.clean, running)
         return running
 
@@ -44,8 +44,8 @@ class Hosts(unittest.TestCase):
 
 
 class Lost(Hosts):
-    def cut(self, host, *names, what=("wait",)):
-        running = self.start(LOST, *what)
+    def cut(self, host, *names, what=("wait",), library="ofi"):
+        running = self.start(LOST, *what, settings=(f"WEFT_NETWORK_LIBRARY={library}",))
         running.wait_until_ready()
         job.on_hosts("cut", host)
         self.check_end(running, LOST_AFTER + 2)
@@ -57,6 +57,9 @@ class Lost(Hosts):
 
     def test_a_host_that_is_cut_off_is_named(self):
         self.cut("h3", "host h3 (ranks 4 and 5) is lost", "on host h1 (ranks 0 and 1)")
+
+    def test_a_host_that_is_cut_off_amid_traffic(self):
+        self.cut("h2", "host h2 (ranks 2 and 3) is lost", what=("ring", "60"), library="ucx")
 
     def test_the_launchers_own_host_is_cut_off(self):
         self.cut("h1", "is lost", "on host h1 (ranks 0 and 1)")

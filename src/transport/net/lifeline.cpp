@@ -178,6 +178,7 @@ class Lifelines::Parent {
 };
 
 Lifelines::Lifelines(Start start) : start_(std::move(start)), proofs_(start_.secret) {
+  lines_.reserve(boot::HostPage::most_lines);  // they stay where they are: tell_of_end() may come in any thread
   if (keeps()) publish();
   current.store(this, std::memory_order_release);
   boot::before_end(tell_of_end);
@@ -423,9 +424,9 @@ void Lifelines::lose(Line& line, int error) {
                         noticed,
                .remedy = process_remedy});
   }
-  const std::string why = error == ETIMEDOUT
-                              ? "nothing was heard from it for " + std::to_string(start_.lost_after) + " s"
-                              : "its connection failed: " + text_of_error(error);
+  const bool silent = error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH;
+  const std::string why = silent ? "nothing was heard from it for " + std::to_string(start_.lost_after) + " s"
+                                 : "its connection failed: " + text_of_error(error);
   base::die({.cause = "host " + host + " is lost: " + why + noticed,
              .remedy = "see whether that host is up and the network between the two works; WEFT_LOST_AFTER says how "
                        "many seconds a host may be silent"});

@@ -94,11 +94,12 @@ int error_of(const Socket& socket) {
   return ::getsockopt(socket.descriptor(), SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno;
 }
 
-// Probes begin after a third of the time without traffic; TCP_USER_TIMEOUT bounds them, and what was sent.
+// The third probe without an answer, after the whole time, is the last: the kernel looks at TCP_USER_TIMEOUT when it sends
+// one. That also bounds what was sent.
 void lose_after(const Socket& socket, int seconds) {
   const int third = std::max(1, seconds / 3);
   set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(socket, IPPROTO_TCP, TCP_KEEPIDLE, third);
+  set(socket, IPPROTO_TCP, TCP_KEEPIDLE, std::max(1, seconds - 2 * third));
   set(socket, IPPROTO_TCP, TCP_KEEPINTVL, third);
   set(socket, IPPROTO_TCP, TCP_KEEPCNT, 2);
   set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, seconds * 1000);
