@@ -94,8 +94,8 @@ int error_of(const Socket& socket) {
   return ::getsockopt(socket.descriptor(), SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno;
 }
 
-// The third probe without an answer, after the whole time, is the last: the kernel looks at TCP_USER_TIMEOUT when it sends
-// one. That also bounds what was sent.
+// The third probe without an answer, after the whole time, is the last: the kernel looks at TCP_USER_TIMEOUT when it
+// sends one. That also bounds what was sent.
 void lose_after(const Socket& socket, int seconds) {
   const int third = std::max(1, seconds / 3);
   set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
