@@ -44,7 +44,7 @@ class Hosts(unittest.TestCase):
 
 
 class Lost(Hosts):
-    def cut(self, host, *names, what=("wait",), library="ofi"):
+    def cut(self, host, *names, what=("wait",), library="tcp"):
         running = self.start(LOST, *what, settings=(f"WEFT_NETWORK_LIBRARY={library}",))
         running.wait_until_ready()
         job.on_hosts("cut", host)
@@ -59,10 +59,12 @@ class Lost(Hosts):
         self.cut("h3", "host h3 (ranks 4 and 5) is lost", "on host h1 (ranks 0 and 1)")
 
     def test_a_host_that_is_cut_off_amid_traffic(self):
-        self.cut("h2", "host h2 (ranks 2 and 3) is lost", what=("ring", "60"), library="ucx")
+        for library in "tcp", "ucx":
+            self.cut("h2", "host h2 (ranks 2 and 3) is lost", what=("ring", "60"), library=library)
+            job.on_hosts("heal", "h2")
 
     def test_the_launchers_own_host_is_cut_off(self):
-        self.cut("h1", "is lost", "on host h1 (ranks 0 and 1)")
+        self.cut("h1", "is lost", "on host h1 (ranks 0 and 1)", library="ofi")
 
     def test_others_notice_while_the_first_ranks_compute(self):
         self.cut("h3", "host h3 (ranks 4 and 5) is lost", "noticed by rank 1 on host h1", what=("busy", "30"))

@@ -415,8 +415,10 @@ int TcpCarrier::read(uint32_t lane, Port& port, Link& link, net::Events& events)
   if (link.state.load(std::memory_order_acquire) != State::open) return 0;
   const size_t kept = link.partial.size();
   const bool peek = link.asks.load(std::memory_order_relaxed);
+  // Items lie at multiples of 16, also behind what fills up memory that is read.
+  const size_t begin = kept != 0 ? 0 : (16 - link.filling.fill) % 16;
   iovec parts[2] = {{link.filling.to, link.filling.left},
-                    {&port.incoming[kept], (peek ? peek_bytes : incoming_bytes - kept)}};
+                    {&port.incoming[begin + kept], peek ? peek_bytes : incoming_bytes - begin - kept}};
   msghdr message = {};
   message.msg_iov = link.filling.left != 0 ? parts : parts + 1;
   message.msg_iovlen = link.filling.left != 0 ? 2 : 1;
@@ -431,8 +433,8 @@ int TcpCarrier::read(uint32_t lane, Port& port, Link& link, net::Events& events)
   link.filling.left -= direct;
   if (kept != 0) std::memcpy(port.incoming.get(), link.partial.data(), kept);
   port.source = port.recent = &link;
-  port.at = 0;
-  port.end = kept + static_cast<size_t>(bytes) - direct;
+  port.at = begin;
+  port.end = begin + kept + static_cast<size_t>(bytes) - direct;
   return std::max(1, tell(lane, port, events));
 }
 
