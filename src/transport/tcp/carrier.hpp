@@ -118,6 +118,7 @@ class TcpCarrier final : public net::Carrier {
     net::Socket watch;       // an epoll descriptor
     Link* recent = nullptr;  // what it heard from last; looked at first
     uint32_t looks = 0;
+    uint64_t look_ns = 0;                 // when to look at what has taken too long
     std::atomic<uint32_t> unsettled = 0;  // links on the way to being open, and guests
     std::unique_ptr<unsigned char[]> incoming;
     Link* source = nullptr;  // of the frames in [at, end) of `incoming`, which have not been told

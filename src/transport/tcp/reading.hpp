@@ -41,6 +41,11 @@ inline constexpr uint32_t answer_magic = 0x01525457;  // "WTR"
 inline constexpr size_t item_least = sizeof(net::Header);
 static_assert(sizeof(Ask) == item_least && sizeof(Answer) == item_least && item_least % 16 == 0);
 
+// Items follow each other at multiples of 16, so that a header can be read where it came in.
+constexpr size_t on_the_wire(size_t bytes) {
+  return (bytes + 15) / 16 * 16;
+}
+
 // Memory of ours that peers may read. Thread-safe.
 class Exposed {
  public:
