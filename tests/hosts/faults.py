@@ -4,7 +4,7 @@
 """Jobs on three hosts (hosts.sh), one after the other, while cables are cut, healed, slow, and lose and disorder packets, at
 random. The programs check what they receive; nothing may be lost, crash, hang or be complained about.
 
-    faults.py --hydra PATH [--build FOLDER] [--seconds 20] [--seed N] [--libraries ofi,ucx]
+    faults.py --hydra PATH [--build FOLDER] [--seconds 20] [--seed N] [--libraries tcp,ofi]
 
 Ends with a line that counts; status 1 after a failure, 77 where there are no namespaces or no Hydra."""
 import argparse
@@ -27,7 +27,7 @@ def arguments():
     parser.add_argument("--build", default=str(HERE.parents[1] / "build" / "release"))
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--libraries", default="ofi,ucx", help="values of WEFT_NETWORK_LIBRARY, in turn at random")
+    parser.add_argument("--libraries", default="tcp,ofi", help="values of WEFT_NETWORK_LIBRARY, in turn at random")
     return parser.parse_args()
 
 

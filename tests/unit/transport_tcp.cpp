@@ -191,6 +191,26 @@ TEST(Tcp, TurnsStrangersAway) {
   for (const int caller : silent) close(caller);
 }
 
+// Whoever has not heard the welcome gives up and comes again, and its end of the first connection may never be heard
+// of.
+TEST(Tcp, TakesAPeerThatComesAgain) {
+  Rank a(0), b(1);
+  ASSERT_EQ(b.send(b.knows(a), 3), 0);  // waits, for the first has not confirmed
+  b.poll();
+  const net::Proofs proofs(secret);
+  Rank again(0);
+  const Greeting hello = greeting(Word::hello, 0, 1, 0, proofs);
+  const int first = call(b.port(), &hello, sizeof hello);
+  Greeting answer = {};
+  ASSERT_TRUE(wait({&b}, [&] { return recv(first, &answer, sizeof answer, MSG_DONTWAIT) == sizeof answer; }));
+  EXPECT_EQ(answer.word, static_cast<uint16_t>(Word::welcome));
+  ASSERT_EQ(again.send(again.knows(b), 4), 0);
+  EXPECT_TRUE(wait({&again, &b}, [&] { return b.numbers.size() == 1 && again.numbers.size() == 1; }));
+  EXPECT_EQ(b.numbers, std::vector<uint32_t>{4});
+  EXPECT_EQ(again.numbers, std::vector<uint32_t>{3}) << "not sent into the connection that was given up";
+  close(first);
+}
+
 // Whoever knows the secret and sends what no frame can be: the connection ends, and nothing of it is told.
 TEST(Tcp, EndsAConnectionThatCannotBeUnderstood) {
   Rank b(1);
@@ -199,14 +219,15 @@ TEST(Tcp, EndsAConnectionThatCannotBeUnderstood) {
   Greeting answer = {};
   ASSERT_TRUE(wait({&b}, [&] { return recv(caller, &answer, sizeof answer, MSG_DONTWAIT) == sizeof answer; }));
   EXPECT_EQ(answer.word, static_cast<uint16_t>(Word::welcome));
+  const Greeting confirmed = greeting(Word::confirmed, 0, 1, 0, net::Proofs(secret));
+  ASSERT_EQ(send(caller, &confirmed, sizeof confirmed, MSG_NOSIGNAL), static_cast<ssize_t>(sizeof confirmed));
   const std::string noise(4096, '\xff');
   ASSERT_EQ(send(caller, noise.data(), noise.size(), MSG_NOSIGNAL), static_cast<ssize_t>(noise.size()));
-  for (int i = 0; i < 1000; ++i) b.poll();
-  EXPECT_TRUE(b.numbers.empty());
   net::Address back = 0;
   Rank a(0);
   ASSERT_TRUE(b.carrier.insert(a.carrier.address(0), back));
-  EXPECT_EQ(b.send(back, 1), EPROTO);
+  EXPECT_TRUE(wait({&b}, [&] { return b.send(back, 1) == EPROTO; }));
+  EXPECT_TRUE(b.numbers.empty());
   close(caller);
 }
 

@@ -212,7 +212,7 @@ void TcpCarrier::connect_next(Link& link, Ended& ended) {
 // A link that is not open has something to see to.
 void TcpCarrier::advance(Link& link, Ended& ended) {
   const State state = link.state.load(std::memory_order_relaxed);
-  if (state == State::greeting) return finish_greeting(link, ended);
+  if (state == State::greeting || state == State::welcomed) return hear_word(link, ended);
   if (state != State::connecting) return;
   link.error = net::error_of(link.socket);
   const Greeting hello = greeting(Word::hello, rank_, link.rank, link.lane, proofs_);
@@ -225,26 +225,41 @@ void TcpCarrier::advance(Link& link, Ended& ended) {
   watch(port_of(link), link, EPOLLIN, EPOLL_CTL_MOD);
 }
 
-void TcpCarrier::finish_greeting(Link& link, Ended& ended) {
+// The peer's next word on a connection that is not open yet.
+void TcpCarrier::hear_word(Link& link, Ended& ended) {
   const ssize_t bytes = ::recv(link.socket.descriptor(), reinterpret_cast<char*>(&link.answer) + link.answered,
                                sizeof link.answer - link.answered, MSG_DONTWAIT);
   if (bytes < 0 && later()) return;
-  if (bytes <= 0) {  // not the peer, or it ends
-    link.error = bytes < 0 ? errno : ECONNRESET;
-    return connect_next(link, ended);
-  }
+  if (bytes <= 0) return no_word(link, bytes < 0 ? errno : ECONNRESET, ended);
   link.answered += static_cast<size_t>(bytes);
   if (link.answered < sizeof link.answer) return;
-  const Greeting* answer = check_greeting(link.answer, proofs_, rank_, ranks_);
-  if (answer == nullptr || answer->origin != link.rank || answer->word == static_cast<uint16_t>(Word::hello)) {
-    link.error = EPROTO;
-    return connect_next(link, ended);
+  const Greeting* said = check_greeting(link.answer, proofs_, rank_, ranks_);
+  const auto word = said != nullptr && said->origin == link.rank ? static_cast<Word>(said->word) : Word::hello;
+  if (link.state.load(std::memory_order_relaxed) == State::welcomed) {
+    return word == Word::confirmed ? opened(link, ended) : no_word(link, EPROTO, ended);
   }
-  if (answer->word == static_cast<uint16_t>(Word::welcome)) return opened(link, ended);
+  if (word == Word::crossed) {
+    link.socket.close();
+    link.tried = 0;
+    link.until_ns = base::now_ns() + second_ns;
+    return settle(link, State::expected);
+  }
+  const Greeting answer = greeting(Word::confirmed, rank_, link.rank, link.lane, proofs_);
+  if (word != Word::welcome ||
+      ::send(link.socket.descriptor(), &answer, sizeof answer, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof answer)) {
+    return no_word(link, EPROTO, ended);
+  }
+  opened(link, ended);
+}
+
+// It will not come: that was not the peer, or it ends, or has given this connection up.
+void TcpCarrier::no_word(Link& link, int error, Ended& ended) {
+  link.error = error;
+  if (link.state.load(std::memory_order_relaxed) == State::greeting) return connect_next(link, ended);
   link.socket.close();
   link.tried = 0;
-  link.until_ns = base::now_ns() + second_ns;
-  settle(link, State::expected);
+  settle(link, State::idle);
+  if (!link.waiting.empty()) start(link);
 }
 
 void TcpCarrier::opened(Link& link, Ended& ended) {
@@ -326,22 +341,21 @@ void TcpCarrier::turn_away(Guest& guest, bool stranger) {
   guests_.remove_if([&](const Guest& g) { return &g == &guest; });
 }
 
-void TcpCarrier::hear(Guest& guest, net::Events& events) {
+void TcpCarrier::hear(Guest& guest) {
   const ssize_t bytes = ::recv(guest.socket.descriptor(), reinterpret_cast<char*>(&guest.said) + guest.bytes,
                                sizeof guest.said - guest.bytes, MSG_DONTWAIT);
   if (bytes < 0 && later()) return;
   if (bytes <= 0)
     return turn_away(guest, guest.bytes != 0);  // who tries our addresses in turn may leave without a word
   guest.bytes += static_cast<size_t>(bytes);
-  if (guest.bytes == sizeof guest.said) receive(guest, events);
+  if (guest.bytes == sizeof guest.said) receive(guest);
 }
 
 // Two that connect to each other at once would have two connections: that of the lower rank is taken.
-void TcpCarrier::receive(Guest& guest, net::Events& events) {
+void TcpCarrier::receive(Guest& guest) {
   const Greeting* said = check_greeting(guest.said, proofs_, rank_, ranks_);
   if (said == nullptr || said->word != static_cast<uint16_t>(Word::hello)) return turn_away(guest, true);
   Link& peer = link(said->origin, said->lane);
-  Ended ended;
   {
     const std::lock_guard guard(peer.lock);
     const State state = peer.state.load(std::memory_order_relaxed);
@@ -357,11 +371,12 @@ void TcpCarrier::receive(Guest& guest, net::Events& events) {
       (void)epoll_ctl(ports_[0].watch.descriptor(), EPOLL_CTL_DEL, guest.socket.descriptor(), &none);
       peer.socket = std::move(guest.socket);
       guest.socket.close();  // what the link had
+      peer.answered = 0;
+      peer.until_ns = ~uint64_t{0};  // it confirms, ends, or comes again
+      settle(peer, State::welcomed);
       watch(port_of(peer), peer, EPOLLIN, EPOLL_CTL_ADD);
-      opened(peer, ended);
     }
   }
-  tell_ended(peer.lane & (static_cast<uint32_t>(ports_.size()) - 1), ended, events);
   turn_away(guest, false);
 }
 
@@ -389,7 +404,7 @@ int TcpCarrier::look(uint32_t lane, Port& port, net::Events& events) {
     if (what->what == Watched::What::listener) {
       accept_guests();
     } else if (what->what == Watched::What::guest) {
-      hear(static_cast<Guest&>(*what), events);
+      hear(static_cast<Guest&>(*what));
     } else {
       auto& peer = static_cast<Link&>(*what);
       if (peer.state.load(std::memory_order_acquire) != State::open || (ready[i].events & EPOLLOUT) != 0) {

@@ -55,6 +55,7 @@ class TcpCarrier final : public net::Carrier {
     greeting,    // connected; the answer to our greeting has not come
     pausing,     // no address answered; to be tried again
     expected,    // the peer connects to us
+    welcomed,    // it has, and has not confirmed it: it may have given up and come again
     open,
     lost,
   };
@@ -153,14 +154,15 @@ class TcpCarrier final : public net::Carrier {
   void flush(Link& link, Ended& ended);
   void advance(Link& link, Ended& ended);
   void connect_next(Link& link, Ended& ended);
-  void finish_greeting(Link& link, Ended& ended);
+  void hear_word(Link& link, Ended& ended);
+  void no_word(Link& link, int error, Ended& ended);
   void opened(Link& link, Ended& ended);
   void lose(Link& link, int error, Ended& ended);
   void settle(Link& link, State state);
 
   void accept_guests();
-  void hear(Guest& guest, net::Events& events);
-  void receive(Guest& guest, net::Events& events);
+  void hear(Guest& guest);
+  void receive(Guest& guest);
   void turn_away(Guest& guest, bool stranger);
   void see_to_time(uint32_t lane, Port& port, net::Events& events);
 

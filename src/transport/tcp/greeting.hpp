@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What two ranks say to each other first on a connection, each once: who they are, and that they know the job's secret.
-// Fixed-width little-endian fields.
+// What two ranks say to each other first on a connection: who they are, and that they know the job's secret. Who
+// connects says hello, is answered, and confirms that it has not given up in between: then both hold this connection
+// and no other. Fixed-width little-endian fields.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +15,9 @@ namespace weft::transport::tcp {
 
 enum class Word : uint16_t {
   hello = 1,  // of who connects
-  welcome,    // the answer: frames may come both ways
+  welcome,    // the answer: please confirm
   crossed,    // the other answer: we are connecting to you ourselves, and that connection is the one to use
+  confirmed,  // of who connects: frames may come both ways
 };
 
 struct Greeting {
