@@ -60,6 +60,9 @@ def run(dice, args):
     running = job.Job(args.hydra, ranks, program, f"WEFT_LOST_AFTER={LOST_AFTER}", f"WEFT_NETWORK_LIBRARY={library}", hosts=hosts)
     history, begin, status = [], time.monotonic(), None
     try:
+        # Faults are the job's to bear and not its launcher's, which has its connections once all ranks are there.
+        while status is None and len(job.processes(os.path.realpath(program[0]))) < ranks and time.monotonic() - begin < LONGEST:
+            status = running.wait(0.02)
         while status is None and time.monotonic() - begin < LONGEST:
             words, seconds = choose_fault(dice, f"h{dice.randrange(1, hosts + 1)}")
             status = running.wait(dice.uniform(0, 0.5))
