@@ -154,14 +154,14 @@ int info_net() {
 
   const net::LibraryChoice carried = net::choose_library();
   constexpr const char* carriers[] = {"TCP", "libfabric", "UCX"};
-  printf("\nCarried by %s: %s.\n", carriers[static_cast<int>(carried.library)], carried.why.c_str());
+  printf("\nCarried by %s: %s.\n", carriers[static_cast<int>(carried.by)], carried.why.c_str());
   if (loopback_alone) puts("\nOther hosts cannot be reached: the loopback is the only address that may be used.");
   constexpr const char* reading = "\nLarge messages are read straight from the sender's memory (R0): %s\n";
-  if (carried.library == net::Library::tcp) {
+  if (carried.by == net::Library::tcp) {
     printf(reading, net::reading_is_off() ? "no (WEFT_RDMA=off)" : "yes");
     return 0;
   }
-  if (carried.library == net::Library::ucx) return show_ucx();
+  if (carried.by == net::Library::ucx) return show_ucx();
   std::string why_not;
   const ofi::Library* library = ofi::try_library(why_not);
   if (library == nullptr) {

@@ -37,7 +37,7 @@ bool has_entries(const char* folder) {
 
 std::unique_ptr<Carrier> carrier_of(const Opening& opening) {
   const uint32_t lanes = opening.lanes.lanes();
-  switch (choose_library().library) {
+  switch (choose_library().by) {
     case Library::tcp:
       return std::make_unique<tcp::TcpCarrier>(lanes, opening.rank, opening.ranks, opening.secret);
     case Library::ucx:

@@ -33,7 +33,7 @@ struct Opening {
 // UCX is loaded to find out where it comes into question.
 enum class Library : uint8_t { tcp, ofi, ucx };
 struct LibraryChoice {
-  Library library;
+  Library by;
   std::string why;
 };
 [[nodiscard]] LibraryChoice choose_library();
