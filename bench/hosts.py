@@ -18,7 +18,8 @@ import libraries
 
 HOSTS = libraries.ROOT / "tests" / "hosts"
 ROWS = [("latency", 8, 2), ("latency", 1024, 2), ("latency", 65536, 2), ("bandwidth", 65536, 2), ("bandwidth", 1 << 20, 2),
-        ("bandwidth", 4 << 20, 2), ("rate", 8, 2), ("allreduce", 8, 2), ("allreduce", 65536, 2), ("allreduce", 8, 4)]
+        ("bandwidth", 4 << 20, 2), ("rate", 8, 2), ("allreduce", 8, 2), ("allreduce", 65536, 2), ("allreduce", 8, 4),
+        ("put_latency", 8, 2), ("put_latency", 65536, 2), ("put_away", 8, 2), ("get_latency", 8, 2), ("put_rate", 8, 2), ("accumulate", 8, 2)]
 HIGHER = {"MB/s", "M/s"}
 
 

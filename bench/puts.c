@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// As calls.c, for MPI_Put of 8 bytes from rank 0 to rank 1. A program of its own: not every library need have windows.
+// As calls.c, for MPI_Put and MPI_Get of 8 bytes between rank 0 and rank 1. A program of its own: not every library
+// need have windows.
 //   puts N [--multiple]
 #include <mpi.h>
 
@@ -12,6 +13,10 @@ static __attribute__((noinline)) void count_put(const long* data, MPI_Win window
   for (int i = 0; i < BATCH; ++i) MPI_Put(&data[i], 8, MPI_BYTE, 1, i * 8, 8, MPI_BYTE, window);
 }
 
+static __attribute__((noinline)) void count_get(long* data, MPI_Win window) {
+  for (int i = 0; i < BATCH; ++i) MPI_Get(&data[i], 8, MPI_BYTE, 1, i * 8, 8, MPI_BYTE, window);
+}
+
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? atoi(argv[1]) : 0;
   const int multiple = argc > 2 && strcmp(argv[2], "--multiple") == 0;
@@ -21,7 +26,7 @@ int main(int argc, char** argv) {
   if (multiple) bench_need_level(provided, MPI_THREAD_MULTIPLE, "MULTIPLE");
   const int rank = bench_rank_of(2);
 
-  long data[BATCH] = {0}, *memory;
+  long data[BATCH] = {0}, back[BATCH], *memory;
   MPI_Win window;
   MPI_Win_allocate(sizeof data, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
   MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
@@ -29,6 +34,9 @@ int main(int argc, char** argv) {
     for (int i = 0; i < BATCH; ++i) data[i] = (long)n * BATCH + i;
     count_put(data, window);
     MPI_Win_flush(1, window);
+    count_get(back, window);
+    MPI_Win_flush(1, window);
+    if (memcmp(back, data, sizeof data) != 0) bench_die("a get brought wrong bytes");
   }
   MPI_Win_sync(window);
   MPI_Barrier(MPI_COMM_WORLD);

@@ -57,6 +57,10 @@ TESTS = [
     Test("reduce", "reduce", 1, "MPI_Reduce_local"),
     Test("pairs8", "pairs", 8, "Ping-pong of four pairs at once, 8 bytes", placement="crowded"),
     Test("pack", "pack", 1, "Pack and unpack of layouts"),
+    Test("put_latency", "put_latency", 2, "MPI_Put and a flush"),
+    Test("get_latency", "get_latency", 2, "MPI_Get and a flush"),
+    Test("put_rate", "put_rate", 2, "Puts, 256 to a flush"),
+    Test("accumulate", "accumulate", 2, "Atomic operations, each with a flush"),
 ]
 
 
@@ -69,6 +73,7 @@ THREAD_MODES = [
     *(("threads_latency", mode, 2, mode == "comm") for mode in ("tag", "comm")),
     ("threads_complete", "tag", 2, False),
     ("threads_alltoall", "comm", 2, True),
+    *(("threads_puts", mode, 2, mode == "comm") for mode in ("tag", "comm")),
 ]
 
 

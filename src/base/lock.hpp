@@ -45,4 +45,21 @@ class Lock {
   std::atomic<uint32_t> word_{free};
 };
 
+// Holds a lock where several threads may come; where one at a time does, nothing: on the road of a small message a lock
+// is dear.
+class LockIf {
+ public:
+  LockIf(Lock& lock, bool threads) : lock_(threads ? &lock : nullptr) {
+    if (lock_ != nullptr) lock_->lock();
+  }
+  ~LockIf() {
+    if (lock_ != nullptr) lock_->unlock();
+  }
+  LockIf(const LockIf&) = delete;
+  LockIf& operator=(const LockIf&) = delete;
+
+ private:
+  Lock* const lock_;
+};
+
 }  // namespace weft::base

@@ -30,6 +30,7 @@ enum class Kind : uint32_t {
   performance_variable = 0x9e1f100d,
   event_registration = 0xe7e9100e,
   event_instance = 0xe715100f,
+  window = 0x319d1010,
 };
 
 struct Object {

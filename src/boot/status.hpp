@@ -23,10 +23,14 @@ enum class Phase : uint32_t {
 struct alignas(64) RankStatus {
   std::atomic<uint32_t> phase;  // a Phase
   std::atomic<uint32_t> pid;    // who took this rank; 0 while nobody has
-  uint8_t reserved[56];         // for what a rank waits for
+  // In the first line of a segment: what ranks must have alike, as a number that is not 0; whoever comes first sets it.
+  std::atomic<uint64_t> alike;
+  std::atomic<uint32_t> told;  // likewise: 1 once a rank says that it is not alike
+  uint8_t reserved[44];        // for what a rank waits for
 };
 static_assert(sizeof(RankStatus) == 64 && alignof(RankStatus) == 64);
 static_assert(offsetof(RankStatus, phase) == 0 && offsetof(RankStatus, pid) == 4);
+static_assert(offsetof(RankStatus, alike) == 8 && offsetof(RankStatus, told) == 16);
 
 constexpr size_t job_header_bytes(int size) {
   return (static_cast<size_t>(size) * sizeof(RankStatus) + 4095) & ~size_t{4095};

@@ -6,6 +6,7 @@
 #include "coll/pattern.hpp"
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
+#include "coll/select.hpp"
 
 namespace weft::coll {
 
@@ -79,9 +80,6 @@ void among_hosts(Way& way, const core::Hosts& hosts, const Packed& packed, const
   }
 }
 
-// Up to this many bytes in all, steps cost more than copies.
-constexpr int64_t bruck_limit = 16 * 1024;
-
 }  // namespace
 
 template <class Way>
@@ -89,19 +87,21 @@ void allgather(Way& way, const Block& mine, const Blocks& all) {
   const Comm& comm = way.comm();
   if (!mine.in_place()) way.copy(mine, all[comm.rank]);
   if (comm.size == 1) return;
-  const int64_t block_bytes = all.regular() ? all[0].bytes() : 0;
-  if (!all.regular() || block_bytes * comm.size > bruck_limit) {
+  const bool regular = all.regular();
+  const int64_t block_bytes = regular ? all[0].bytes() : 0;
+  if (regular && block_bytes == 0) return;
+  const Algorithms able = Algorithms::all().without(Algorithm::leaders, !regular).without(Algorithm::bruck, !regular);
+  const Algorithm algorithm = choose(comm, Collective::allgather, block_bytes * comm.size, able);
+  if (algorithm == Algorithm::ring) {
     if (comm.hosts == nullptr || comm.hosts->consecutive()) return ring(way, Everybody(comm), all);
-    const core::Hosts& hosts = *comm.hosts;  // host by host, so that a block comes to each once
-    return ring(way, Team{comm.size, hosts.start(hosts.host) + hosts.place, hosts.order.data()}, all);
+    return ring(way, host_by_host(comm), all);  // a block comes to each host once
   }
-  if (block_bytes == 0) return;
   const Packed packed = Packed::make(way, comm.size, block_bytes);
   if (packed.data == nullptr) return;
-  if (comm.hosts == nullptr) {
-    among_all(way, packed, all);
-  } else {
+  if (algorithm == Algorithm::leaders) {
     among_hosts(way, *comm.hosts, packed, all);
+  } else {
+    among_all(way, packed, all);
   }
 }
 

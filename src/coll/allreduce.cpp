@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <utility>
 
+#include "coll/allreduce_split.hpp"
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
 #include "coll/pattern.hpp"
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
+#include "coll/select.hpp"
 
 namespace weft::coll {
 
@@ -59,10 +61,6 @@ void flat(const Comm& comm, Partial<Way>& partial) {
   for (int32_t r = 1; r < comm.size; ++r) partial.send(r);
 }
 
-// Where ranks share processors: up to so many ranks and bytes, flat() beats recursive doubling.
-constexpr int32_t flat_ranks = 32;
-constexpr int64_t flat_bytes = 4096;
-
 // Recursive doubling. Ranks beyond a power of two fold into their odd neighbours first and get the result last.
 template <class Way, class Ranks>
 void recursive_doubling(const Ranks& ranks, Partial<Way>& partial) {
@@ -110,12 +108,21 @@ void allreduce(Way& way, const void* send, void* receive, int64_t count, const R
   void* spare = way.elements(type, count);
   if (spare == nullptr) return;
   Partial<Way> partial{way, reducer, count, receive, spare};
-  if (comm.hosts != nullptr && (reducer.commutative || comm.hosts->consecutive())) {
-    among_hosts(ByHost(*comm.hosts), partial, receive);
-  } else if (crowded() && comm.size <= flat_ranks && count * type.size <= flat_bytes) {
-    flat(comm, partial);
-  } else {
-    recursive_doubling(Everybody(comm), partial);
+  const bool by_host_in_order = reducer.commutative || comm.hosts == nullptr || comm.hosts->consecutive();
+  const Algorithms able =
+      Algorithms::all().without(Algorithm::leaders, !by_host_in_order).without(Algorithm::split, count < comm.size);
+  switch (choose(comm, Collective::allreduce, count * type.size, able)) {
+    case Algorithm::leaders:
+      among_hosts(ByHost(*comm.hosts), partial, receive);
+      break;
+    case Algorithm::flat:
+      flat(comm, partial);
+      break;
+    case Algorithm::split:
+      if (by_host_in_order) return allreduce_split(way, host_by_host(comm), receive, spare, count, reducer);
+      return allreduce_split(way, Everybody(comm), receive, spare, count, reducer);
+    default:
+      recursive_doubling(Everybody(comm), partial);
   }
   if (partial.mine != receive) way.copy(part(partial.mine), part(receive));
 }

@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include "coll/alltoall_bruck.hpp"
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
+#include "coll/select.hpp"
 
 namespace weft::coll {
 
@@ -52,7 +54,12 @@ void in_place(Way& way, const Blocks& blocks) {
 
 template <class Way>
 void alltoall(Way& way, const Blocks& from, const Blocks& to) {
-  if (from.in_place()) {
+  const bool regular = to.regular() && (from.in_place() || from.regular());
+  const int64_t block_bytes = regular ? to[0].bytes() : 0;
+  const Algorithms able = Algorithms::all().without(Algorithm::bruck, block_bytes == 0);
+  if (choose(way.comm(), Collective::alltoall, block_bytes, able) == Algorithm::bruck) {
+    alltoall_bruck(way, from.in_place() ? to : from, to, block_bytes);
+  } else if (from.in_place()) {
     in_place(way, to);
   } else {
     pairwise(way, from, to);

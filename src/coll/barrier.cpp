@@ -5,6 +5,7 @@
 #include "coll/pattern.hpp"
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
+#include "coll/select.hpp"
 
 namespace weft::coll {
 
@@ -12,8 +13,7 @@ namespace plan {
 
 namespace {
 
-// Up to so many, all ranks sign in at the first and are let go by it: every other rank is switched to twice at most,
-// which is what counts when ranks outnumber cores. Beyond, the first would be the bottleneck.
+// On hosts with more ranks their leader would be the bottleneck.
 constexpr int32_t flat_limit = 32;
 
 // Everybody has come when the first one is through; then it lets the others go.
@@ -74,13 +74,14 @@ void barrier(Way& way) {
   const Comm& comm = way.comm();
   const Everybody all(comm);
   if (comm.size == 1) return;
-  if (comm.hosts != nullptr) {
-    among_hosts(way, ByHost(*comm.hosts), nothing);
-  } else if (comm.size <= flat_limit) {
-    sign_in(way, all, nothing);
-    let_go(way, all, nothing);
-  } else {
-    dissemination(way, all, nothing);
+  switch (choose(comm, Collective::barrier, 0)) {
+    case Algorithm::leaders:
+      return among_hosts(way, ByHost(*comm.hosts), nothing);
+    case Algorithm::flat:
+      sign_in(way, all, nothing);
+      return let_go(way, all, nothing);
+    default:
+      return dissemination(way, all, nothing);
   }
 }
 

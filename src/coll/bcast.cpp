@@ -1,24 +1,41 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include "coll/bcast_split.hpp"
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
 #include "coll/pattern.hpp"
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
+#include "coll/select.hpp"
 
 namespace weft::coll {
 
 namespace plan {
 
-// On several hosts to the leaders first, of which the root is one: data cross to each other host once.
+namespace {
+
+// To the leaders first, of which the root is one: data cross to each other host once.
+template <class Way>
+void among_hosts(Way& way, const ByHost& by_host, const Block& data) {
+  if (by_host.leads()) spread(way, by_host.leaders, data, by_host.root_host);
+  spread(way, by_host.ours, data, by_host.leader);
+}
+
+}  // namespace
+
 template <class Way>
 void bcast(Way& way, const Block& data, int32_t root) {
   const Comm& comm = way.comm();
-  if (comm.size == 1 || data.bytes() == 0) return;
-  if (comm.hosts == nullptr) return spread(way, Everybody(comm), data, root);
-  const ByHost by_host(*comm.hosts, root);
-  if (by_host.leads()) spread(way, by_host.leaders, data, by_host.root_host);
-  spread(way, by_host.ours, data, by_host.leader);
+  const int64_t bytes = data.bytes();
+  if (comm.size == 1 || bytes == 0) return;
+  switch (choose(comm, Collective::bcast, bytes, Algorithms::all().without(Algorithm::split, bytes < comm.size))) {
+    case Algorithm::leaders:
+      return among_hosts(way, ByHost(*comm.hosts, root), data);
+    case Algorithm::split:
+      return bcast_split(way, data, root);
+    default:
+      return spread(way, Everybody(comm), data, root);
+  }
 }
 
 template void bcast(Schedule& way, const Block& data, int32_t root);

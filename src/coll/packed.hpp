@@ -21,8 +21,4 @@ struct Packed {
   }
 };
 
-// A rank's block goes together with others, where that saves messages, up to this many bytes: a message costs more than
-// to copy so much twice.
-constexpr int64_t packed_block_limit = 1024;
-
 }  // namespace weft::coll

@@ -13,8 +13,8 @@
 //   copy(from, to), reduce(reducer, in, inout, count)      at once, in the order of the steps
 //   void* bytes(n), elements(type, count)  memory that lives as long as the Way; nullptr, and an error noted: none left
 //   note_error(error)
-// So a plan reads no data and decides by ranks, counts and types alone. Of two ranks, one names its sends to the other
-// in the order in which that one names its receives.
+// So a plan reads no data and decides by ranks, counts, types and the table of algorithms (coll/select.hpp) alone. Of
+// two ranks, one names its sends to the other in the order in which that one names its receives.
 
 #include "coll/block.hpp"
 #include "coll/reducer.hpp"

@@ -4,14 +4,38 @@
 #include "coll/coll.hpp"
 #include "coll/pattern.hpp"
 #include "coll/plan.hpp"
+#include "coll/reduce_scatter_pairwise.hpp"
 #include "coll/schedule.hpp"
+#include "coll/select.hpp"
 
 namespace weft::coll {
 
 namespace plan {
 
-// A binomial tree; on several hosts one for each, and one of their leaders. The order of ranks is kept where it counts:
-// the trees then begin with the first ranks, and hosts whose ranks alternate do without leaders.
+namespace {
+
+// Leaders keep the order of ranks where those of each host are consecutive.
+Algorithms able_to_reduce(const Comm& comm, const Reducer& reducer) {
+  const bool in_order = reducer.commutative || comm.hosts == nullptr || comm.hosts->consecutive();
+  return Algorithms::all().without(Algorithm::leaders, !in_order);
+}
+
+// Reduced at rank 0 in the order of ranks, then handed out.
+template <class Way>
+void by_root(Way& way, const void* send, const Block& mine, const Array& counts, const Array& starts, int64_t total,
+             const Reducer& reducer) {
+  const bool is_root = way.comm().rank == 0;
+  void* result = is_root ? way.elements(*reducer.type, total) : nullptr;
+  if (is_root && result == nullptr) return;
+  reduce(way, send, result, total, reducer, 0);
+  way.fence();
+  scatter(way, Blocks(result, counts, starts, *reducer.type), mine, 0);
+}
+
+}  // namespace
+
+// A binomial tree; on several hosts one for each, and one of their leaders. Where the order of ranks counts the trees
+// begin with the first ranks.
 template <class Way>
 void reduce(Way& way, const void* send, void* receive, int64_t count, const Reducer& reducer, int32_t root) {
   const Comm& comm = way.comm();
@@ -29,7 +53,8 @@ void reduce(Way& way, const void* send, void* receive, int64_t count, const Redu
   if (send != mine) way.copy(part(send), part(mine));
   // Where the result comes to be.
   const int32_t top = reducer.commutative ? root : 0;
-  if (comm.hosts != nullptr && (reducer.commutative || comm.hosts->consecutive())) {
+  const Algorithms able = able_to_reduce(comm, reducer);
+  if (choose(comm, Collective::reduce, count * type.size, able) == Algorithm::leaders) {
     const ByHost by_host(*comm.hosts, top);
     collect(way, by_host.ours, mine, spare, count, reducer, by_host.leader);
     if (by_host.leads()) collect(way, by_host.leaders, mine, spare, count, reducer, by_host.root_host);
@@ -47,7 +72,6 @@ void reduce(Way& way, const void* send, void* receive, int64_t count, const Redu
   }
 }
 
-// Reduced at rank 0 in the order of ranks, then handed out.
 template <class Way>
 void reduce_scatter(Way& way, const void* send, void* receive, const Array& counts, const Reducer& reducer) {
   const Comm& comm = way.comm();
@@ -59,11 +83,12 @@ void reduce_scatter(Way& way, const void* send, void* receive, const Array& coun
     starts[r] = total;
     total += counts[r];
   }
-  void* result = comm.rank == 0 ? way.elements(type, total) : nullptr;
-  if (comm.rank == 0 && result == nullptr) return;
-  reduce(way, send, result, total, reducer, 0);
-  way.fence();
-  scatter(way, Blocks(result, counts, Array(starts), type), elements_at(receive, counts[comm.rank], reducer), 0);
+  const Algorithms able = Algorithms::all().without(Algorithm::pairwise, !reducer.commutative);
+  if (choose(comm, Collective::reduce_scatter, total * type.size, able) == Algorithm::pairwise) {
+    reduce_scatter_pairwise(way, Blocks(const_cast<void*>(send), counts, Array(starts), type), receive, reducer);
+  } else {
+    by_root(way, send, elements_at(receive, counts[comm.rank], reducer), counts, Array(starts), total, reducer);
+  }
 }
 
 template void reduce(Schedule& way, const void* send, void* receive, int64_t count, const Reducer& reducer,

@@ -5,6 +5,7 @@
 #include "coll/packed.hpp"
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
+#include "coll/select.hpp"
 #include "coll/team.hpp"
 
 namespace weft::coll {
@@ -46,10 +47,12 @@ void among_hosts(Way& way, const Blocks& all, const Block& mine, int64_t block_b
 template <class Way>
 void scatter(Way& way, const Blocks& all, const Block& mine, int32_t root) {
   const Comm& comm = way.comm();
-  if (comm.hosts != nullptr && all.regular()) {
-    const int64_t block_bytes = all[0].bytes();
-    if (block_bytes == 0) return;
-    if (block_bytes <= packed_block_limit) return among_hosts(way, all, mine, block_bytes, root);
+  const bool regular = all.regular();
+  const int64_t block_bytes = regular ? all[0].bytes() : 0;
+  const Algorithms able = Algorithms::all().without(Algorithm::leaders, !regular);
+  if (choose(comm, Collective::scatter, block_bytes, able) == Algorithm::leaders) {
+    if (block_bytes > 0) among_hosts(way, all, mine, block_bytes, root);
+    return;
   }
   if (comm.rank != root) {
     if (mine.bytes() > 0) way.receive(mine, root);

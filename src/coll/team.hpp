@@ -31,6 +31,13 @@ struct Team {
   }
 };
 
+// All ranks, those of a host one after the other.
+inline Team host_by_host(const core::Comm& comm) {
+  if (comm.hosts == nullptr) return {comm.size, comm.rank, nullptr};
+  const core::Hosts& hosts = *comm.hosts;
+  return {comm.size, hosts.start(hosts.host) + hosts.place, hosts.consecutive() ? nullptr : hosts.order.data()};
+}
+
 // A communicator in two layers: the ranks of our host, and the leaders, one of each host, who alone speak with other
 // hosts. A host's first rank is its leader; on the host of a root that is the root.
 struct ByHost {

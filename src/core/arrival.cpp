@@ -9,6 +9,7 @@
 #include "core/event.hpp"
 #include "core/notice.hpp"
 #include "core/protocol/protocol.hpp"
+#include "core/rma/serve.hpp"
 #include "core/stamp.hpp"
 #include "datatype/pack.hpp"
 
@@ -45,17 +46,11 @@ void deliver(Request& r, const Envelope& envelope, const void* data, int64_t byt
   finish_receive(r, envelope, bytes);
 }
 
-void tell_of_unexpected(const Envelope& e, int64_t bytes) {
-  tell_of(Event::unexpected, {e.source, e.tag, bytes, is_internal(e)});
-}
-
 [[gnu::noinline]] void keep(const Envelope& envelope, uint8_t kind, const void* data, int64_t bytes,
                             int64_t message_bytes) {
   Unexpected* u = new_unexpected(envelope, kind, bytes, message_bytes);
   if (bytes != 0) std::memcpy(u->data(), data, static_cast<size_t>(bytes));
-  lanes[envelope.lane].matcher.add(u);
-  tell_of_unexpected(envelope, message_bytes);
-  tell_sleepers(nullptr);  // who waits in a probe
+  list_unexpected(lanes[envelope.lane], u);
 }
 
 [[gnu::always_inline]] inline void on_eager(Lane& lane, const transport::Arrival& a) {
@@ -112,8 +107,7 @@ void on_announce_stream(const transport::Arrival& a) {
   Unexpected* u = new_unexpected(a.envelope, wire::announce_stream, bytes, bytes);
   u->inflow = inflow;
   inflow->unexpected = u;
-  lane_of(a).matcher.add(u);
-  tell_of_unexpected(a.envelope, bytes);
+  list_unexpected(lane_of(a), u);
 }
 
 void on_finished(const transport::Arrival& a) {
@@ -198,6 +192,8 @@ void on_arrival(const transport::Arrival& arrival) {
       return on_eager_sync(arrival);
     case wire::buffered:
       return on_buffered(arrival);
+    case wire::pushed:
+      return on_pushed(arrival);
     case wire::announce:
       return on_announce(arrival);
     case wire::announce_stream:
@@ -218,6 +214,12 @@ void on_arrival(const transport::Arrival& arrival) {
       return on_recalled(arrival);
     case wire::notice:
       return on_notice(payload_of<wire::Notice>(arrival).word);
+    case wire::rma:
+      return rma::on_frame(arrival);
+    case wire::rma_staged:
+      return rma::on_staged_frame(arrival);
+    case wire::rma_answer:
+      return rma::on_answer(arrival);
     default:
       base::die({.cause = "a message of unknown kind " + std::to_string(arrival.kind) + " arrived",
                  .remedy = "run all ranks with the same version of Weft"});
@@ -287,6 +289,13 @@ Unexpected* new_unexpected(const Envelope& envelope, uint8_t kind, int64_t bytes
   return u;
 }
 
+void list_unexpected(Lane& lane, Unexpected* u) {
+  const Envelope& e = u->envelope;
+  lane.matcher.add(u);
+  tell_of(Event::unexpected, {e.source, e.tag, u->message_bytes, is_internal(e)});
+  tell_sleepers(nullptr);  // who waits in a probe
+}
+
 void free_unexpected(Unexpected* u) {
   Lane& lane = lanes[u->envelope.lane];
   const int64_t kept_bytes = lane.unexpected_bytes.load(std::memory_order_relaxed) - static_cast<int64_t>(u->stored);
@@ -315,6 +324,8 @@ void consume(Request& r, Unexpected* u) {
     case wire::announce_stream:
       redirect(*static_cast<Inflow*>(u->inflow), r);
       break;
+    case wire::pushed:
+      return receive_landing(*u, r);
     case wire::eager_sync: {
       wire::Sync sync;
       std::memcpy(&sync, u->data(), sizeof sync);

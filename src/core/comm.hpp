@@ -12,6 +12,10 @@
 #include "core/hosts.hpp"
 #include "transport/api/transport.hpp"
 
+namespace weft::coll {
+struct Choices;  // coll/select.hpp
+}
+
 namespace weft::core {
 
 struct Neighbours;  // core/neighbours.hpp
@@ -66,6 +70,8 @@ struct Comm : base::Object {
   int32_t local_size() const { return group->size; }
   std::atomic<uint32_t> schedules{0};  // of collective operations, made on this communicator so far: coll/schedule.hpp
   const Hosts* hosts = nullptr;        // of an intracommunicator: what its group knows of hosts, nullptr: no difference
+  // Which algorithms its collective operations take; nullptr until the first of them has found out.
+  mutable std::atomic<const coll::Choices*> choices{nullptr};
   const Neighbours* neighbours = nullptr;  // in its virtual topology, nullptr when it has none
   uint32_t collective_context() const { return context + 1; }
   int32_t job_rank(int32_t r) const {

@@ -15,6 +15,7 @@
 namespace weft::core {
 
 struct Inflow;
+struct Landing;
 struct Pull;
 struct Push;
 struct Reading;
@@ -37,6 +38,8 @@ struct alignas(128) Lane {
   Unexpected* free_unexpected = nullptr;      // small ones, kept for reuse
   int free_unexpected_count = 0;
   Reading* free_readings = nullptr;  // kept for reuse
+  Landing* landings = nullptr;       // messages of path E1 that are pushed
+  Landing* free_landings = nullptr;  // kept for reuse
   // Counters, written under the lock; see count().
   std::atomic<uint64_t> arrived = 0;  // messages taken from the ring; any thread may ask
   uint64_t unexpected = 0;            // messages that came before their receive

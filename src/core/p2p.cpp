@@ -22,17 +22,17 @@ struct Waiting {
   uint32_t lane;
   uint8_t kind;
   uint32_t bytes;
-  unsigned char payload[wire::largest];
+  unsigned char* payload() { return reinterpret_cast<unsigned char*>(this + 1); }
 };
 
 namespace {
 
-Waiting* new_waiting() {
-  auto* w = new (std::nothrow) Waiting{};
-  if (w == nullptr) {
+Waiting* new_waiting(uint32_t payload) {
+  void* memory = std::malloc(sizeof(Waiting) + payload);
+  if (memory == nullptr) {
     base::die({.cause = "no memory to queue a message whose way is full", .remedy = "free memory on this host"});
   }
-  return w;
+  return ::new (memory) Waiting{};
 }
 
 // Under queue_lock, as all that follows here. Sends to the peer by any thread queue up behind it, whatever their lane.
@@ -49,7 +49,7 @@ void append(Peer& peer, Waiting* w) {
 
 bool try_waiting(Peer& peer, Waiting& w) {
   if (w.request == nullptr) {
-    return peer.endpoint->send(w.kind, {0, 0, 0, w.lane}, w.payload, w.bytes) == transport::Post::done;
+    return peer.endpoint->send(w.kind, {0, 0, 0, w.lane}, w.payload(), w.bytes) == transport::Post::done;
   }
   LaneGuard guard(lanes[w.request->lane], LaneGuard::TryTag{});  // never wait for a lane while holding the queues
   return guard.held() && try_send(*w.request);
@@ -88,11 +88,11 @@ void send_control(Peer& peer, uint32_t lane, uint8_t kind, const void* payload, 
   }
   std::lock_guard guard(world.queue_lock);
   count(this_thread().retries);
-  Waiting* w = new_waiting();
+  Waiting* w = new_waiting(bytes);
   w->lane = lane;
   w->kind = kind;
   w->bytes = bytes;
-  __builtin_memcpy(w->payload, payload, bytes);
+  __builtin_memcpy(w->payload(), payload, bytes);
   append(peer, w);
 }
 
@@ -127,7 +127,7 @@ bool flush_waiting() {
     while (Waiting* w = peer->waiting) {
       if (!try_waiting(*peer, *w)) break;
       peer->waiting = w->next;
-      delete w;
+      std::free(w);
       sent = true;
     }
     if (peer->waiting == nullptr) {
@@ -152,7 +152,7 @@ bool unqueue(Request& r) {
     // The peer stays listed: flush_waiting() drops a peer with nothing left to send.
     (before == nullptr ? r.peer->waiting : before->next) = w->next;
     if (r.peer->waiting_last == w) r.peer->waiting_last = before;
-    delete w;
+    std::free(w);
     return true;
   }
   return false;
@@ -180,7 +180,7 @@ void start_send(Request& r, uint32_t context, int32_t dest, int32_t tag) {
   std::lock_guard queues(world.queue_lock);
   if (peer.waiting == nullptr && try_send(r)) return;  // the queue has become empty meanwhile
   count(this_thread().retries);
-  Waiting* w = new_waiting();
+  Waiting* w = new_waiting(0);
   w->request = &r;
   append(peer, w);
   tell_of(Event::queued, {peer.rank, tag, r.bytes, is_internal(r.match)});

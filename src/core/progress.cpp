@@ -16,6 +16,7 @@
 #include "base/setting.hpp"
 #include "core/event.hpp"
 #include "core/protocol/protocol.hpp"
+#include "core/rma/window.hpp"
 #include "transport/net/lifeline.hpp"
 
 namespace weft::core {
@@ -80,7 +81,11 @@ bool try_progress(Lane& lane) {
 }
 
 bool flush() {
-  return world.peers_waiting.load(std::memory_order_relaxed) != nullptr && flush_waiting();
+  bool sent = false;
+  if (rma::gathered.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+    sent = rma::send_gathered();
+  if (world.peers_waiting.load(std::memory_order_relaxed) != nullptr) sent |= flush_waiting();
+  return sent;
 }
 
 }  // namespace

@@ -24,7 +24,16 @@ struct Request;
 struct Unexpected;
 
 // The standard's error classes that core itself can find; src/mpi asserts that the values are the standard's.
-enum Error : int32_t { no_error = 0, truncated = 15, other_error = 16, internal_error = 17, no_memory = 39 };
+enum Error : int32_t {
+  no_error = 0,
+  truncated = 15,
+  other_error = 16,
+  internal_error = 17,
+  no_memory = 39,
+  rma_attach = 46,
+  rma_range = 48,
+  rma_sync = 50,
+};
 
 inline constexpr int32_t any_source = -1;
 inline constexpr int32_t any_tag = -2;

@@ -24,6 +24,21 @@ namespace {
   return write_now(hot_thread(), peer, way, envelope, buffer, bytes);
 }
 
+// To a rank of another host, whose transport takes or refuses it at once. What has to wait goes the general way.
+bool send_far(Peer& peer, const Envelope& envelope, const void* buffer, int64_t bytes) {
+  const bool open = peer.endpoint != nullptr && peer.transport == world.fabric && peer.lane_map.mask == 0 &&
+                    !peer.queued.load(std::memory_order_acquire) && !peer.endpoint->congested() &&
+                    world.design != Design::global;
+  if (!open ||
+      peer.endpoint->send(wire::eager, envelope, buffer, static_cast<uint32_t>(bytes)) != transport::Post::done) {
+    return false;
+  }
+  PathCount& sent = this_thread().sent[static_cast<int>(Path::mailbox)];
+  count(sent.messages);
+  count(sent.bytes, static_cast<uint64_t>(bytes));
+  return true;
+}
+
 }  // namespace
 
 bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t bytes, int32_t dest, int32_t tag) {
@@ -41,7 +56,7 @@ bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t by
     return write_now(me, peer, *way, envelope, buffer, bytes);
   }
   transport::shm::ShmEndpoint* const open = peer.open.load(std::memory_order_relaxed);
-  if (open == nullptr) return false;
+  if (open == nullptr) return send_far(peer, {context, comm.rank, tag, 0}, buffer, bytes);
   return write_now(main_thread, peer, *open, {context, comm.rank, tag, 0}, buffer, bytes);
 }
 

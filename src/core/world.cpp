@@ -17,6 +17,7 @@
 #include "base/clock.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "boot/segment.hpp"
 #include "boot/status.hpp"
 #include "core/hosts.hpp"
 #include "core/p2p.hpp"
@@ -83,15 +84,8 @@ WEFT_SETTING(lost_after);
 transport::shm::ShmTransport* shared_memory = nullptr;
 void* header = nullptr;  // the launcher's view of the job: boot/status.hpp
 
-// How many ranks share this host's segment, and which of them we are.
-int32_t ranks_here() {
-  return world.job.one_host() ? world.size : world.job.local_ranks;
-}
-int32_t place_here() {
-  return world.job.place_here(world.rank);
-}
 size_t header_bytes() {
-  return boot::job_header_bytes(ranks_here());
+  return boot::job_header_bytes(world.ranks_here());
 }
 
 void map_header() {
@@ -111,12 +105,11 @@ int32_t own_cpus() {
 
 transport::LaneMap make_lane_map() {
   if (!world.multiple || world.design == Design::global) return {};
-  // Wildcards look at all lanes for what was sent before what they found (docs/matching.md). Between hosts that may
-  // still be on its way.
-  if (!world.job.one_host()) return {};
   const auto wanted = static_cast<uint32_t>(lane_count.value() != 0 ? lane_count.value() : world.cpus);
   const uint32_t count = std::bit_ceil(std::min(wanted, transport::max_lanes));
-  const uint32_t spread = world.design == Design::hot ? ~0u : 0;
+  // MPI_ANY_TAG looks at all lanes for what was sent before what it found (docs/matching.md). Between hosts that may
+  // still be on its way: so there a communicator is one lane.
+  const uint32_t spread = world.design == Design::hot && world.job.one_host() ? ~0u : 0;
   return {count - 1, spread};
 }
 
@@ -143,6 +136,7 @@ void close_lanes() {
     }
     lane.free_unexpected_count = 0;
     free_readings(lane);
+    free_landings(lane);
     std::free(lane.chunk);
     lane.chunk = nullptr;
   }
@@ -170,7 +164,7 @@ std::string shown_host() {
 
 // Of ranks that are the first of their host; the others need none.
 transport::net::Neighbours neighbour_hosts() {
-  if (place_here() != 0) return {};
+  if (world.place_here() != 0) return {};
   const auto hosts = find_hosts(world.rank, world.size, [](int32_t rank) { return boot::host_of(rank); });
   std::vector<int> first;
   if (hosts != nullptr) {
@@ -203,7 +197,8 @@ void open_fabric() {
                                        .lanes = world.lane_map,
                                        .secret = world.job.secret,
                                        .sleeps = !Backoff::spins(),
-                                       .directory = directory});
+                                       .directory = directory,
+                                       .threads = world.multiple});
   if (world.lifelines != nullptr) world.lifelines->meet();
   if (const int descriptor = world.fabric->wait_descriptor(); descriptor >= 0) world.host->wake_on(descriptor);
 }
@@ -223,6 +218,49 @@ void leave_fabric() {
   world.lifelines = nullptr;
 }
 
+// Ranks that choose other algorithms than others would wait for messages that nobody sends. The ranks of a host compare
+// in their segment, whose first line takes the number of whoever comes first; hosts compare with rank 0.
+class Agreement {
+ public:
+  explicit Agreement(uint64_t ours) : ours_(ours) {
+    if (!world.job.one_host() && world.place_here() == 0) boot::publish(key, published());
+  }
+
+  void check_here() const {
+    if (!boot::reserve_segment(world.job.segment_fd, 0, sizeof(boot::RankStatus))) {
+      base::die({.cause = "no memory for the head of the job's shared memory",
+                 .error = errno,
+                 .remedy = "free memory on this host, or raise the job's memory limit"});
+    }
+    boot::RankStatus& first = boot::status_of(header, 0);
+    uint64_t theirs = 0;
+    if (first.alike.compare_exchange_strong(theirs, ours_, std::memory_order_relaxed) || theirs == ours_) return;
+    if (first.told.exchange(1, std::memory_order_relaxed) != 0) ::sleep(2);  // another says so, and ends the job
+    die(world.job.one_host() ? "another rank" : "another rank of its host");
+  }
+
+  // After a barrier of the launcher.
+  void check_hosts() const {
+    if (world.job.one_host() || world.rank == 0 || world.place_here() != 0) return;
+    if (boot::published(0, key) != published()) die("rank 0");
+  }
+
+ private:
+  static constexpr const char* key = "alike";
+  // Short: records of hosts go through the launcher in pieces.
+  std::string published() const { return std::to_string(static_cast<uint32_t>(ours_)); }
+
+  [[noreturn]] static void die(const char* other) {
+    base::die({.cause = "rank " + std::to_string(world.rank) +
+                        " would choose other algorithms in collective operations than " + other,
+               .remedy =
+                   "give all ranks the same settings (WEFT_COLL_LEADERS, WEFT_TUNING, those that end in _ALGORITHM "
+                   "or _SHORT_MSG), and all hosts the same file of WEFT_TUNING"});
+  }
+
+  uint64_t ours_;
+};
+
 // For programs in which all talk to all. Each begins behind itself, so that not all ask for the same rank.
 void connect_all() {
   for (int32_t i = 0; i < world.size; ++i) (void)world.peer((world.rank + i) % world.size);
@@ -230,10 +268,13 @@ void connect_all() {
 
 }  // namespace
 
-void start(bool multiple) {
+void start(bool multiple, uint64_t (*alike)()) {
   world.job = boot::join(transport::shm::segment_bytes);
   world.rank = world.job.rank;
   world.size = world.job.size;
+  const Agreement agreement(alike());
+  map_header();
+  agreement.check_here();
   world.multiple = multiple;
   world.design = static_cast<Design>(design.value());
   world.cpus = own_cpus();
@@ -244,10 +285,12 @@ void start(bool multiple) {
   open_stamps();
   open_threads();
   world.self = new transport::self::SelfTransport(on_own_arrival, world.lane_map);
-  shared_memory = new transport::shm::ShmTransport(place_here(), ranks_here(), world.job.segment_fd, world.lane_map);
+  shared_memory =
+      new transport::shm::ShmTransport(world.place_here(), world.ranks_here(), world.job.segment_fd, world.lane_map);
   if (world.size > 1) world.host = transport::mock::wrap_if_asked(shared_memory);
   Backoff::tune(world.job.local_ranks, world.job.local_cpus);
   open_fabric();
+  agreement.check_hosts();
   open_lanes();
   world.done_send = base::make_object<Request>();
   if (world.done_send == nullptr) {
@@ -258,8 +301,7 @@ void start(bool multiple) {
   world.done_send->flags = {.active = true, .shared = true};
   world.done_send->source = proc_null;
   world.done_send->tag = any_tag;
-  map_header();
-  boot::set_phase(header, place_here(), boot::Phase::initialised);
+  boot::set_phase(header, world.place_here(), boot::Phase::initialised);
   world.running = true;
   if (connect_setting.value() == 1) connect_all();
 }
@@ -269,7 +311,7 @@ void stop() {
   leave_fabric();
   world.running = false;
   boot::leave(world.job);
-  boot::set_phase(header, place_here(), boot::Phase::finalized);
+  boot::set_phase(header, world.place_here(), boot::Phase::finalized);
   munmap(header, header_bytes());
   while (Peer* peer = world.last_made) {
     world.last_made = peer->made_before;

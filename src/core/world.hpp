@@ -133,6 +133,9 @@ struct World {
     return p != &PeerTable::stranger ? *p : *connect(job_rank);
   }
   Lane& lane_for(const Envelope& e) { return lanes[lane_map.lane_of(e.context, e.source, e.tag)]; }
+  // How many ranks share this host's segment, and which of them we are.
+  int32_t ranks_here() const { return job.one_host() ? size : job.local_ranks; }
+  int32_t place_here() const { return job.place_here(rank); }
   int64_t sends_open() const;
   void set_congested(bool on);
 
@@ -152,8 +155,9 @@ Counters counters();
 Kept kept_messages();
 
 // Joins the job, for threads that call at the same time (MPI_THREAD_MULTIPLE) or not. Ends the process with a message
-// when it cannot.
-void start(bool multiple);
+// when it cannot. `alike` is called once the rank is known; what it returns, any number but 0, stands for how
+// collective operations are done (coll/select.hpp): ranks for which it differs end the job.
+void start(bool multiple, uint64_t (*alike)());
 
 // Completes what is still on its way and leaves the job.
 void stop();

@@ -113,7 +113,7 @@ class Walk {
   }
 
   bool part_of_loop(const Nest& nest, const int64_t* inside, int level, uintptr_t place, int64_t skip, int64_t bytes) {
-    if (level == nest.loops) return part_of_block(nest, place, skip, bytes);
+    if (level >= nest.loops) return part_of_block(nest, place, skip, bytes);
     const int64_t stride = nest.loop[level].stride;
     const int64_t turn = inside[level];
     place = advance(place, skip / turn * stride);

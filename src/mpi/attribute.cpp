@@ -20,9 +20,9 @@
 namespace weft::mpi {
 namespace {
 
-enum class Scope : uint8_t { comm, type };
+enum class Scope : uint8_t { comm, type, window };
 
-// The callbacks of communicators and of datatypes differ only in the handle, which is a pointer in both.
+// The callbacks of communicators, datatypes and windows differ only in the handle, which is a pointer in both.
 using Copy = int (*)(void* handle, int keyval, void* extra_state, void* value, void* value_out, int* flag);
 using Delete = int (*)(void* handle, int keyval, void* value, void* extra_state);
 
@@ -75,7 +75,8 @@ struct Carrier {
   Scope scope;
   void* handle;
   Attributes** attributes;
-  const Comm* comm;  // whose error handler is asked
+  ErrorsOn errors;
+  Win* win = nullptr;
 
   // With the lock.
   std::list<Value>* values() const { return *attributes == nullptr ? nullptr : &(*attributes)->values; }
@@ -86,6 +87,9 @@ Carrier carrier_of(Comm& comm) {
 }
 Carrier carrier_of(Type& type) {
   return {Scope::type, type_handle(&type), &record_of(type).attributes, nullptr};
+}
+Carrier carrier_of(Win& win) {
+  return {Scope::window, win_handle(&win), &win.attributes, &win, &win};
 }
 
 // ---- with the lock
@@ -247,17 +251,54 @@ int predefined_value(int keyval, void** value) {
   }
 }
 
-bool is_predefined(int keyval) {
+// The same of windows: the value is the address that the window begins at, or a pointer to a number.
+int predefined_value(Win& win, int keyval, void** value) {
+  switch (keyval) {
+    case MPI_WIN_BASE:
+      *value = win.base;
+      return 1;
+    case MPI_WIN_SIZE:
+      *value = &win.size_value;
+      return 1;
+    case MPI_WIN_DISP_UNIT:
+      *value = &win.unit_value;
+      return win.unit_value != 0;
+    case MPI_WIN_CREATE_FLAVOR:
+      *value = &win.flavor_value;
+      return 1;
+    case MPI_WIN_MODEL:
+      *value = &win.model_value;
+      return 1;
+    default:
+      return -1;
+  }
+}
+
+bool is_predefined(Scope scope, int keyval) {
   void* unused;
-  return predefined_value(keyval, &unused) >= 0;
+  if (scope == Scope::comm) return predefined_value(keyval, &unused) >= 0;
+  return scope == Scope::window && keyval >= MPI_WIN_BASE && keyval <= MPI_WIN_MODEL;
+}
+
+const char* kind_of(Scope scope) {
+  switch (scope) {
+    case Scope::comm:
+      return "communicators";
+    case Scope::type:
+      return "datatypes";
+    case Scope::window:
+      return "windows";
+  }
+  return "";
 }
 
 int bad_key(const Carrier& carrier, const char* function, int keyval) {
-  const char* kind = carrier.scope == Scope::comm ? "communicators" : "datatypes";
   const char* why = keyval == MPI_KEYVAL_INVALID ? "it is MPI_KEYVAL_INVALID"
-                    : is_predefined(keyval)      ? "it is predefined and read-only"
-                                                 : "it was never made, was freed, or is of another kind of object";
-  return fail(carrier.comm, function, MPI_ERR_KEYVAL, "%d is no key of attributes of %s: %s", keyval, kind, why);
+                    : is_predefined(carrier.scope, keyval)
+                        ? "it is predefined and read-only"
+                        : "it was never made, was freed, or is of another kind of object";
+  return fail(carrier.errors, function, MPI_ERR_KEYVAL, "%d is no key of attributes of %s: %s", keyval,
+              kind_of(carrier.scope), why);
 }
 
 int create(const char* function, Scope scope, Copy copy, Delete remove, int* keyval, void* extra_state) {
@@ -287,7 +328,7 @@ int free_key(const char* function, Scope scope, int* keyval) {
 }
 
 int bad_delete(const Carrier& carrier, const char* function, int error) {
-  return fail(carrier.comm, function, error, "the delete callback returned an error");
+  return fail(carrier.errors, function, error, "the delete callback returned an error");
 }
 
 int set(const char* function, const Carrier& carrier, int keyval, void* value) {
@@ -308,12 +349,12 @@ int set(const char* function, const Carrier& carrier, int keyval, void* value) {
 }
 
 int get(const char* function, const Carrier& carrier, int keyval, void* value, int* flag) {
-  if (value == nullptr) return null_argument(carrier.comm, function, "attribute_val");
-  if (flag == nullptr) return null_argument(carrier.comm, function, "flag");
+  if (value == nullptr) return null_argument(carrier.errors, function, "attribute_val");
+  if (flag == nullptr) return null_argument(carrier.errors, function, "flag");
   auto* out = static_cast<void**>(value);
-  if (carrier.scope == Scope::comm && is_predefined(keyval)) {
+  if (is_predefined(carrier.scope, keyval)) {
     void* found = nullptr;
-    *flag = predefined_value(keyval, &found);
+    *flag = carrier.win == nullptr ? predefined_value(keyval, &found) : predefined_value(*carrier.win, keyval, &found);
     if (*flag != 0) *out = found;
     return MPI_SUCCESS;
   }
@@ -368,6 +409,9 @@ int delete_attributes(Comm& comm) {
 }
 int delete_attributes(Type& type) {
   return remove_all(carrier_of(type));
+}
+int delete_attributes(Win& win) {
+  return remove_all(carrier_of(win));
 }
 int copy_attributes(Comm& from, Comm& to) {
   return copy_all(carrier_of(from), carrier_of(to));
@@ -445,6 +489,34 @@ int type_delete_attr(MPI_Datatype datatype, int type_keyval) {
   Type* t = type_of(datatype);
   if (t == nullptr) return bad_type(nullptr, "MPI_Type_delete_attr", datatype);
   return remove_one("MPI_Type_delete_attr", carrier_of(*t), type_keyval);
+}
+
+int win_create_keyval(MPI_Win_copy_attr_function* win_copy_attr_fn, MPI_Win_delete_attr_function* win_delete_attr_fn,
+                      int* win_keyval, void* extra_state) {
+  return create("MPI_Win_create_keyval", Scope::window, erased<Copy>(win_copy_attr_fn),
+                erased<Delete>(win_delete_attr_fn), win_keyval, extra_state);
+}
+
+int win_free_keyval(int* win_keyval) {
+  return free_key("MPI_Win_free_keyval", Scope::window, win_keyval);
+}
+
+int win_set_attr(MPI_Win win, int win_keyval, void* attribute_val) {
+  static const char* function = "MPI_Win_set_attr";
+  Win* w = win_of(win);
+  return w == nullptr ? bad_win(function, win) : set(function, carrier_of(*w), win_keyval, attribute_val);
+}
+
+int win_get_attr(MPI_Win win, int win_keyval, void* attribute_val, int* flag) {
+  static const char* function = "MPI_Win_get_attr";
+  Win* w = win_of(win);
+  return w == nullptr ? bad_win(function, win) : get(function, carrier_of(*w), win_keyval, attribute_val, flag);
+}
+
+int win_delete_attr(MPI_Win win, int win_keyval) {
+  static const char* function = "MPI_Win_delete_attr";
+  Win* w = win_of(win);
+  return w == nullptr ? bad_win(function, win) : remove_one(function, carrier_of(*w), win_keyval);
 }
 
 }  // namespace weft::mpi

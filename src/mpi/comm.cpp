@@ -32,14 +32,6 @@ bool has_pending(const Comm& comm) {
   return core::has_pending(comm) || (comm.local != nullptr && core::has_pending(*comm.local));
 }
 
-// Destroys a freed communicator, or keeps it while there are operations on it.
-void destroy_when_unused(Comm* comm) {
-  if (!in_use(*comm)) return destroy_comm(comm);
-  std::lock_guard lock(freed_lock);
-  if (freed_in_use == nullptr) freed_in_use = new std::vector<Comm*>;
-  freed_in_use->push_back(comm);
-}
-
 // What Comm_free and Comm_disconnect share: checks, and the attributes' callbacks.
 int prepare_free(const char* function, MPI_Comm* handle, Comm*& comm) {
   if (handle == nullptr) return null_argument(nullptr, function, "comm");
@@ -109,6 +101,13 @@ void destroy_comm(Comm* comm) {
   release_comm_parts(*comm);
   base::destroy_object(comm);
   release_context(context);
+}
+
+void destroy_when_unused(Comm* comm) {
+  if (!in_use(*comm)) return destroy_comm(comm);
+  std::lock_guard lock(freed_lock);
+  if (freed_in_use == nullptr) freed_in_use = new std::vector<Comm*>;
+  freed_in_use->push_back(comm);
 }
 
 void free_unused_comms() {

@@ -26,6 +26,9 @@ void release_comm_parts(Comm& comm);
 // Ends a communicator that nobody uses, and with it our use of its context.
 void destroy_comm(Comm* comm);
 
+// The same when there may be operations on it: it is kept until they are over.
+void destroy_when_unused(Comm* comm);
+
 // Ends the communicators that were freed while operations on them were under way, and no longer are.
 void free_unused_comms();
 

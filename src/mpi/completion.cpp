@@ -122,11 +122,11 @@ int retire(MPI_Request* handle, Request& r, MPI_Status* status) {
   return retire_here(handle, r, status);
 }
 
-int fail_completed(const Comm* comm, const char* function, int error) {
+int fail_completed(ErrorsOn on, const char* function, int error) {
   if (error == MPI_ERR_TRUNCATE) {
-    return fail(comm, function, error, "the message is longer than the receive's buffer; what fits was received");
+    return fail(on, function, error, "the message is longer than the receive's buffer; what fits was received");
   }
-  return fail(comm, function, error, "the operation failed");
+  return fail(on, function, error, "the operation failed");
 }
 
 int wait(MPI_Request* request, MPI_Status* status) {

@@ -16,6 +16,7 @@
 #include "base/setting.hpp"
 #include "boot/job.hpp"
 #include "coll/coll.hpp"
+#include "coll/select.hpp"
 #include "core/progress.hpp"
 #include "core/world.hpp"
 #include "mpi/attribute.hpp"
@@ -46,7 +47,7 @@ bool start_runtime(int& level) {
   if (!core::world.running) {
     base::load_settings();
     build_predefined_objects();
-    core::start(level == MPI_THREAD_MULTIPLE);
+    core::start(level == MPI_THREAD_MULTIPLE, coll::open_choices);
   }
   if (!core::world.multiple) level = std::min(level, MPI_THREAD_SERIALIZED);
   return true;

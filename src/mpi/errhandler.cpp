@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
+// Error handlers of communicators, windows and sessions (MPI-5.0, 9.3).
 #include "mpi/errhandler.hpp"
 
 #include <mutex>
@@ -48,50 +49,131 @@ void replace_handler(Errhandler*& place, Errhandler* handler) {
   drop(handler);
 }
 
-int comm_create_errhandler(MPI_Comm_errhandler_function* comm_errhandler_fn, MPI_Errhandler* errhandler) {
-  static const char* function = "MPI_Comm_create_errhandler";
-  if (comm_errhandler_fn == nullptr) return null_argument(nullptr, function, "comm_errhandler_fn");
+namespace {
+
+using Scope = Errhandler::Scope;
+
+const char* maker_of(Scope scope) {
+  switch (scope) {
+    case Scope::session:
+      return "MPI_Session_create_errhandler";
+    case Scope::window:
+      return "MPI_Win_create_errhandler";
+    default:
+      return "MPI_Comm_create_errhandler";
+  }
+}
+
+// `member` is where handlers of this scope keep their function, and `name` what the argument is called.
+template <class Function>
+int create(Scope scope, Function* Errhandler::*member, Function* given, const char* name, MPI_Errhandler* errhandler) {
+  const char* function = maker_of(scope);
+  if (given == nullptr) return null_argument(nullptr, function, name);
   if (errhandler == nullptr) return null_argument(nullptr, function, "errhandler");
   auto* handler = base::make_object<Errhandler>();
   if (handler == nullptr) return no_memory(nullptr, function, "an error handler");
   handler->kind = base::Kind::errhandler;
-  handler->scope = Errhandler::Scope::comm;
+  handler->scope = scope;
   handler->action = Errhandler::Action::call;
-  handler->comm_function = comm_errhandler_fn;
+  handler->*member = given;
   *errhandler = handle_of<MPI_Errhandler>(handler);
   return MPI_SUCCESS;
+}
+
+int set(const char* function, ErrorsOn on, Errhandler*& place, Scope scope, MPI_Errhandler errhandler) {
+  Errhandler* handler = errhandler_of(errhandler);
+  if (handler == nullptr) return bad_handle(on, function, MPI_ERR_ERRHANDLER, "error handler", errhandler);
+  if (handler->scope != Scope::any && handler->scope != scope) {
+    return fail(on, function, MPI_ERR_ERRHANDLER, "the error handler was not made by %s", maker_of(scope));
+  }
+  replace_handler(place, handler);
+  return MPI_SUCCESS;
+}
+
+int get(const char* function, ErrorsOn on, Errhandler* const& place, MPI_Errhandler* errhandler) {
+  if (errhandler == nullptr) return null_argument(on, function, "errhandler");
+  *errhandler = any_handle_of(held_handler(place), MPI_ERRHANDLER_NULL);
+  return MPI_SUCCESS;
+}
+
+// What the handler returns is not an error of the call (MPI-5.0, 9.5.4).
+int call(const char* function, ErrorsOn on, int errorcode) {
+  if (class_of_error(errorcode) < 0) return fail(on, function, MPI_ERR_ARG, "%d is no error code", errorcode);
+  (void)raise(on, function, errorcode, error_text(errorcode));
+  return MPI_SUCCESS;
+}
+
+int bad_session(const char* function, MPI_Session session) {
+  return bad_handle(nullptr, function, MPI_ERR_SESSION, "session", session);
+}
+
+}  // namespace
+
+int comm_create_errhandler(MPI_Comm_errhandler_function* comm_errhandler_fn, MPI_Errhandler* errhandler) {
+  return create(Scope::comm, &Errhandler::comm_function, comm_errhandler_fn, "comm_errhandler_fn", errhandler);
 }
 
 int comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
   static const char* function = "MPI_Comm_set_errhandler";
   Comm* c = comm_of(comm);
-  if (c == nullptr) return bad_comm(function, comm);
-  Errhandler* handler = errhandler_of(errhandler);
-  if (handler == nullptr) return bad_handle(c, function, MPI_ERR_ERRHANDLER, "error handler", errhandler);
-  if (handler->scope != Errhandler::Scope::any && handler->scope != Errhandler::Scope::comm) {
-    return fail(c, function, MPI_ERR_ERRHANDLER, "the error handler was not made by MPI_Comm_create_errhandler");
-  }
-  replace_handler(c->errhandler, handler);
-  return MPI_SUCCESS;
+  return c == nullptr ? bad_comm(function, comm) : set(function, c, c->errhandler, Scope::comm, errhandler);
 }
 
 int comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler) {
   static const char* function = "MPI_Comm_get_errhandler";
-  Comm* c = comm_of(comm);
-  if (c == nullptr) return bad_comm(function, comm);
-  if (errhandler == nullptr) return null_argument(c, function, "errhandler");
-  *errhandler = any_handle_of(held_handler(c->errhandler), MPI_ERRHANDLER_NULL);
-  return MPI_SUCCESS;
+  const Comm* c = comm_of(comm);
+  return c == nullptr ? bad_comm(function, comm) : get(function, c, c->errhandler, errhandler);
 }
 
 int comm_call_errhandler(MPI_Comm comm, int errorcode) {
   static const char* function = "MPI_Comm_call_errhandler";
-  Comm* c = comm_of(comm);
-  if (c == nullptr) return bad_comm(function, comm);
-  if (class_of_error(errorcode) < 0) return fail(c, function, MPI_ERR_ARG, "%d is no error code", errorcode);
-  // What the handler returns is not an error of this call (MPI-5.0, 9.5.4).
-  (void)raise(c, function, errorcode, error_text(errorcode));
-  return MPI_SUCCESS;
+  const Comm* c = comm_of(comm);
+  return c == nullptr ? bad_comm(function, comm) : call(function, c, errorcode);
+}
+
+int win_create_errhandler(MPI_Win_errhandler_function* win_errhandler_fn, MPI_Errhandler* errhandler) {
+  return create(Scope::window, &Errhandler::window_function, win_errhandler_fn, "win_errhandler_fn", errhandler);
+}
+
+int win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler) {
+  static const char* function = "MPI_Win_set_errhandler";
+  Win* w = win_of(win);
+  return w == nullptr ? bad_win(function, win) : set(function, w, w->errhandler, Scope::window, errhandler);
+}
+
+int win_get_errhandler(MPI_Win win, MPI_Errhandler* errhandler) {
+  static const char* function = "MPI_Win_get_errhandler";
+  const Win* w = win_of(win);
+  return w == nullptr ? bad_win(function, win) : get(function, w, w->errhandler, errhandler);
+}
+
+int win_call_errhandler(MPI_Win win, int errorcode) {
+  static const char* function = "MPI_Win_call_errhandler";
+  const Win* w = win_of(win);
+  return w == nullptr ? bad_win(function, win) : call(function, w, errorcode);
+}
+
+int session_create_errhandler(MPI_Session_errhandler_function* session_errhandler_fn, MPI_Errhandler* errhandler) {
+  return create(Scope::session, &Errhandler::session_function, session_errhandler_fn, "session_errhandler_fn",
+                errhandler);
+}
+
+int session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler) {
+  static const char* function = "MPI_Session_set_errhandler";
+  Session* s = session_of(session);
+  return s == nullptr ? bad_session(function, session) : set(function, s, s->errhandler, Scope::session, errhandler);
+}
+
+int session_get_errhandler(MPI_Session session, MPI_Errhandler* errhandler) {
+  static const char* function = "MPI_Session_get_errhandler";
+  const Session* s = session_of(session);
+  return s == nullptr ? bad_session(function, session) : get(function, s, s->errhandler, errhandler);
+}
+
+int session_call_errhandler(MPI_Session session, int errorcode) {
+  static const char* function = "MPI_Session_call_errhandler";
+  const Session* s = session_of(session);
+  return s == nullptr ? bad_session(function, session) : call(function, s, errorcode);
 }
 
 int errhandler_free(MPI_Errhandler* errhandler) {

@@ -63,6 +63,8 @@ const char* kind_name(base::Kind kind) {
       return "an info object";
     case base::Kind::session:
       return "a session";
+    case base::Kind::window:
+      return "a window";
     case base::Kind::tool_enum:
     case base::Kind::control_variable:
     case base::Kind::variable_session:
@@ -74,14 +76,38 @@ const char* kind_name(base::Kind kind) {
   return nullptr;
 }
 
-// The handler of the communicator, or of MPI_COMM_SELF when there is none, or the initial one, with a reference.
-Errhandler* handler_for(const Comm* comm) {
+// The handler of the object, or of MPI_COMM_SELF when there is none, or the initial one, with a reference.
+Errhandler* handler_for(ErrorsOn on) {
   {
     std::lock_guard lock(details);
-    if (comm == nullptr) comm = comm_of(MPI_COMM_SELF);
+    if (on.win != nullptr) return hold(on.win->errhandler);
+    if (on.session != nullptr) return hold(on.session->errhandler);
+    const Comm* comm = on.comm != nullptr ? on.comm : comm_of(MPI_COMM_SELF);
     if (comm != nullptr) return hold(comm->errhandler);
   }
   return hold(initial_handler());
+}
+
+// A program's handler gets the handle of the kind of object that it was made for.
+void call(const Errhandler& handler, ErrorsOn on, int error, const char* text) {
+  int code = error;
+  if (handler.scope == Errhandler::Scope::session) {
+    MPI_Session handle = any_handle_of(on.session, MPI_SESSION_NULL);
+    handler.session_function(&handle, &code, text);
+  } else if (handler.scope == Errhandler::Scope::window) {
+    MPI_Win handle = win_handle(on.win);
+    handler.window_function(&handle, &code, text);
+  } else {
+    MPI_Comm handle = on.comm != nullptr ? comm_handle(on.comm) : MPI_COMM_SELF;
+    handler.comm_function(&handle, &code, text);
+  }
+}
+
+// " (on MPI_COMM_WORLD)"
+std::string where_of(ErrorsOn on) {
+  if (on.comm != nullptr) return " (on " + comm_text(*on.comm) + ")";
+  if (on.win != nullptr) return " (on " + win_text(*on.win) + ")";
+  return on.session != nullptr ? " (on a session)" : "";
 }
 
 [[noreturn]] void end_of_program(const char* function, int error, const char* text, const std::string& where) {
@@ -93,61 +119,34 @@ Errhandler* handler_for(const Comm* comm) {
 
 }  // namespace
 
-int raise(const Comm* comm, const char* function, int error, const char* text) {
-  Errhandler* handler = handler_for(comm);
-  switch (handler->action) {
-    case Errhandler::Action::give_back:
-      break;
-    case Errhandler::Action::call: {
-      MPI_Comm handle = comm != nullptr ? comm_handle(comm) : MPI_COMM_SELF;
-      int code = error;
-      handler->comm_function(&handle, &code, text);
-      break;
-    }
-    case Errhandler::Action::fatal:
-    case Errhandler::Action::abort:
-      end_of_program(function, error, text, comm != nullptr ? " (on " + comm_text(*comm) + ")" : "");
-  }
-  drop(handler);
-  return error;
-}
-
-int raise(const Errhandler& handler, const Session* session, const char* function, int error, const char* text) {
+int raise(const Errhandler& handler, ErrorsOn on, const char* function, int error, const char* text) {
   switch (handler.action) {
     case Errhandler::Action::give_back:
       break;
-    case Errhandler::Action::call: {
-      MPI_Session handle = any_handle_of(session, MPI_SESSION_NULL);
-      int code = error;
-      handler.session_function(&handle, &code, text);
+    case Errhandler::Action::call:
+      call(handler, on, error, text);
       break;
-    }
     case Errhandler::Action::fatal:
     case Errhandler::Action::abort:
-      end_of_program(function, error, text, " (on a session)");
+      end_of_program(function, error, text, where_of(on));
   }
   return error;
 }
 
-int fail_on(const Session& session, const char* function, int error, const char* text, ...) {
-  char line[1024];
-  va_list arguments;
-  va_start(arguments, text);
-  vsnprintf(line, sizeof line, text, arguments);
-  va_end(arguments);
-  Errhandler* handler = held_handler(session.errhandler);
-  (void)raise(*handler, &session, function, error, line);
+int raise(ErrorsOn on, const char* function, int error, const char* text) {
+  Errhandler* handler = handler_for(on);
+  (void)raise(*handler, on, function, error, text);
   drop(handler);
   return error;
 }
 
-int fail(const Comm* comm, const char* function, int error, const char* text, ...) {
+int fail(ErrorsOn on, const char* function, int error, const char* text, ...) {
   char line[1024];
   va_list arguments;
   va_start(arguments, text);
   vsnprintf(line, sizeof line, text, arguments);
   va_end(arguments);
-  return raise(comm, function, error, line);
+  return raise(on, function, error, line);
 }
 
 std::string handle_text(uintptr_t value) {
@@ -167,25 +166,25 @@ int not_running(const char* function) {
               was_finalized() ? "after MPI_Finalize" : "before MPI_Init: MPI is not initialised");
 }
 
-int bad_handle(const Comm* comm, const char* function, int error, const char* wanted, uintptr_t value) {
+int bad_handle(ErrorsOn on, const char* function, int error, const char* wanted, uintptr_t value) {
   if (!is_running()) return not_running(function);
-  return fail(comm, function, error, "a %s is needed, but the argument is %s", wanted, handle_text(value).c_str());
+  return fail(on, function, error, "a %s is needed, but the argument is %s", wanted, handle_text(value).c_str());
 }
 
 int bad_comm(const char* function, MPI_Comm handle) {
   return bad_handle(nullptr, function, MPI_ERR_COMM, "communicator", handle);
 }
 
-int bad_type(const Comm* comm, const char* function, MPI_Datatype handle) {
-  return bad_handle(comm, function, MPI_ERR_TYPE, "datatype", handle);
+int bad_type(ErrorsOn on, const char* function, MPI_Datatype handle) {
+  return bad_handle(on, function, MPI_ERR_TYPE, "datatype", handle);
 }
 
-int null_argument(const Comm* comm, const char* function, const char* name) {
-  return fail(comm, function, MPI_ERR_ARG, "the argument %s is a null pointer", name);
+int null_argument(ErrorsOn on, const char* function, const char* name) {
+  return fail(on, function, MPI_ERR_ARG, "the argument %s is a null pointer", name);
 }
 
-int no_memory(const Comm* comm, const char* function, const char* what) {
-  return fail(comm, function, MPI_ERR_NO_MEM, "no memory for %s", what);
+int no_memory(ErrorsOn on, const char* function, const char* what) {
+  return fail(on, function, MPI_ERR_NO_MEM, "no memory for %s", what);
 }
 
 std::string comm_text(const Comm& comm) {
@@ -196,6 +195,12 @@ std::string comm_text(const Comm& comm) {
            " ranks";
   }
   return "a communicator of " + std::to_string(comm.size) + " ranks";
+}
+
+std::string win_text(const Win& win) {
+  std::lock_guard lock(details);
+  if (!win.name.empty()) return win.name;
+  return "a window of " + std::to_string(win.size) + " ranks";
 }
 
 }  // namespace weft::mpi

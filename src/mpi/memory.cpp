@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory that ranks of the host reach directly (MPI-5.0, 9.2).
+#include "mpi/memory.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -11,30 +12,23 @@
 #include "core/world.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/handles.hpp"
-#include "mpi/info.hpp"
 
 namespace weft::mpi {
 
-namespace {
-
-// The hint mpi_minimum_memory_alignment (MPI-5.0, 9.2): bytes, a power of two; 1 when it is not given. Pages are what
-// is handed out in any case.
-int read_alignment(const char* function, const Info* info, size_t& alignment) {
+int read_alignment(const char* function, ErrorsOn on, const Info* info, size_t& alignment) {
   alignment = 1;
   const std::optional<std::string> text = info != nullptr ? info->find("mpi_minimum_memory_alignment") : std::nullopt;
   if (!text) return MPI_SUCCESS;
   int64_t value = 0;
   const bool number = base::parse_number(*text, base::Unit::none, value).empty();
   if (!number || value < 1 || !std::has_single_bit(static_cast<uint64_t>(value))) {
-    return fail(nullptr, function, MPI_ERR_INFO_VALUE,
+    return fail(on, function, MPI_ERR_INFO_VALUE,
                 "the value of mpi_minimum_memory_alignment is %s: it must be a power of two",
                 base::quoted(*text).c_str());
   }
   alignment = static_cast<size_t>(value);
   return MPI_SUCCESS;
 }
-
-}  // namespace
 
 int alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
   static const char* function = "MPI_Alloc_mem";
@@ -45,7 +39,7 @@ int alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
   if (info != MPI_INFO_NULL && info_of(info) == nullptr) return bad_info(nullptr, function, info);
   if (baseptr == nullptr) return null_argument(nullptr, function, "baseptr");
   size_t alignment = 1;
-  if (int error = read_alignment(function, info_of(info), alignment)) return error;
+  if (int error = read_alignment(function, nullptr, info_of(info), alignment)) return error;
   void* memory = core::allocate_shared(static_cast<size_t>(std::max<MPI_Aint>(size, 1)), alignment);
   if (memory == nullptr) {
     char reason[128];

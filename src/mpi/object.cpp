@@ -57,6 +57,7 @@ void build_types() {
     datatype::build_predefined(rows[next], *type);
     type->owner = type_records[next].make();
     predefined[handle.value] = type;
+    if (type->plain()) plain_sizes[handle.value] = static_cast<uint8_t>(type->size);
     ++next;
   }
 }
@@ -152,6 +153,8 @@ void end_comm(Kept<Comm>& storage, MPI_Comm handle) {
 constinit base::Object* predefined[predefined_limit] = {WEFT_SIXTY_FOUR(WEFT_SIXTY_FOUR(&nothing))};
 #undef WEFT_SIXTY_FOUR
 #undef WEFT_FOUR
+
+constinit uint8_t plain_sizes[predefined_limit] = {};
 
 constinit base::Lock details;
 

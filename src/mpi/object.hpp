@@ -11,12 +11,15 @@
 #include <atomic>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/count.hpp"
 #include "base/lock.hpp"
 #include "base/object.hpp"
 #include "core/comm.hpp"
 #include "core/request.hpp"
+#include "core/rma/window.hpp"
 #include "datatype/reduce.hpp"
 #include "datatype/type.hpp"
 
@@ -31,6 +34,7 @@ struct Errhandler : base::Object {
   union {
     MPI_Comm_errhandler_function* comm_function = nullptr;
     MPI_Session_errhandler_function* session_function;
+    MPI_Win_errhandler_function* window_function;
   };
   base::HolderCount references;
   bool predefined = false;
@@ -39,6 +43,7 @@ struct Errhandler : base::Object {
 struct BsendBuffer;  // bsend.cpp
 struct Attributes;   // attribute.cpp
 struct Topology;     // topology.hpp
+struct Win;
 
 // What threads may change and ask of one object at the same time, names and error handlers, is guarded by this lock.
 // Held for a few loads and stores: nothing that could raise an error or take another lock is called under it.
@@ -52,6 +57,7 @@ struct Comm : core::Comm {
   BsendBuffer* bsend = nullptr;                // under bsend_lock, as a session's
   Topology* topology = nullptr;                // counted; set while the communicator is made
   base::Object* session = nullptr;             // the session it came from, nullptr in the World model
+  Win* window = nullptr;                       // the window whose own it is: that has its errors
   std::atomic<uint8_t> asserts{0};             // the mpi_assert_ hints given: comm_info.cpp
   std::optional<std::string> memory_asserted;  // mpi_assert_memory_alloc_kinds as given; under `details`
   std::atomic<uint32_t> idups{0};              // begun on it, which tells them apart: comm_idup.cpp
@@ -62,6 +68,19 @@ struct Session : base::Object {
   BsendBuffer* bsend = nullptr;
   int thread_level = 0;      // MPI_THREAD_..., as provided
   std::string memory_kinds;  // mpi_memory_alloc_kinds, as supported
+};
+
+// A window; `comm` is its own communicator.
+struct Win : core::rma::Window {
+  Errhandler* errhandler = nullptr;
+  std::string name;                                        // under `details`
+  Attributes* attributes = nullptr;                        // under the lock of attribute.cpp
+  std::vector<std::pair<std::string, std::string>> hints;  // as they are set now, under `details`: win_info.cpp
+  // What the predefined attributes point to.
+  MPI_Aint size_value = 0;
+  int unit_value = 0;  // 0: an int cannot hold it
+  int flavor_value = 0;
+  int model_value = MPI_WIN_UNIFIED;
 };
 
 // A matched message (MPI_Mprobe).
@@ -83,6 +102,9 @@ struct Op : base::Object {
 // Filled by MPI_Init (communicators) and by build_predefined_objects() (the rest).
 inline constexpr uintptr_t predefined_limit = 0x1000;
 extern base::Object* predefined[predefined_limit];
+
+// The size of each predefined datatype without gaps, by its handle; 0 for what is none.
+extern uint8_t plain_sizes[predefined_limit];
 
 template <class T, base::Kind kind, class Handle>
 inline T* object_of(Handle handle) {
@@ -121,6 +143,9 @@ inline Errhandler* errhandler_of(MPI_Errhandler h) {
 }
 inline Session* session_of(MPI_Session h) {
   return object_of<Session, base::Kind::session>(h);
+}
+inline Win* win_of(MPI_Win h) {
+  return object_of<Win, base::Kind::window>(h);
 }
 
 // MPI_BYTE's object.

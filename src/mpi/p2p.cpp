@@ -12,25 +12,24 @@ static_assert(core::no_error == MPI_SUCCESS && core::truncated == MPI_ERR_TRUNCA
               core::other_error == MPI_ERR_OTHER && core::internal_error == MPI_ERR_INTERN &&
               core::no_memory == MPI_ERR_NO_MEM);
 
-int no_memory(const Comm* comm, const char* function) {
-  return fail(comm, function, MPI_ERR_NO_MEM, "no memory for a request; complete or free requests, or free memory");
+int no_memory(ErrorsOn on, const char* function) {
+  return fail(on, function, MPI_ERR_NO_MEM, "no memory for a request; complete or free requests, or free memory");
 }
 
-int explain_data(const Comm* comm, const char* function, const void* buffer, MPI_Count count, MPI_Datatype datatype) {
-  if (count < 0)
-    return fail(comm, function, MPI_ERR_COUNT, "the count is %lld, below 0", static_cast<long long>(count));
+int explain_data(ErrorsOn on, const char* function, const void* buffer, MPI_Count count, MPI_Datatype datatype) {
+  if (count < 0) return fail(on, function, MPI_ERR_COUNT, "the count is %lld, below 0", static_cast<long long>(count));
   const Type* type = type_of(datatype);
-  if (type == nullptr) return bad_type(comm, function, datatype);
+  if (type == nullptr) return bad_type(on, function, datatype);
   if (!type->committed) {
-    return fail(comm, function, MPI_ERR_TYPE, "the datatype is not committed; call MPI_Type_commit first");
+    return fail(on, function, MPI_ERR_TYPE, "the datatype is not committed; call MPI_Type_commit first");
   }
   int64_t bytes = 0;
   if (__builtin_mul_overflow(count, type->size, &bytes)) {
-    return fail(comm, function, MPI_ERR_COUNT, "%lld elements of %lld bytes are more than an address can hold",
+    return fail(on, function, MPI_ERR_COUNT, "%lld elements of %lld bytes are more than an address can hold",
                 static_cast<long long>(count), static_cast<long long>(type->size));
   }
   if (buffer == nullptr && bytes != 0 && type->contiguous) {
-    return fail(comm, function, MPI_ERR_BUFFER, "the buffer is a null pointer, for %lld bytes of data",
+    return fail(on, function, MPI_ERR_BUFFER, "the buffer is a null pointer, for %lld bytes of data",
                 static_cast<long long>(bytes));
   }
   return MPI_SUCCESS;

@@ -58,7 +58,7 @@ inline bool good_receive(Operation& op, const void* buffer, MPI_Count count, MPI
                                           MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 [[nodiscard, gnu::cold]] int explain_receive(const char* function, const void* buffer, MPI_Count count,
                                              MPI_Datatype datatype, int source, int tag, MPI_Comm comm);
-[[nodiscard, gnu::cold]] int explain_data(const Comm* comm, const char* function, const void* buffer, MPI_Count count,
+[[nodiscard, gnu::cold]] int explain_data(ErrorsOn on, const char* function, const void* buffer, MPI_Count count,
                                           MPI_Datatype datatype);
 
 // The objects of checked arguments. MPI_DATATYPE_NULL, which is let through with MPI_PROC_NULL and no data, stands for
@@ -83,7 +83,7 @@ inline Operation operation_of(MPI_Comm comm, MPI_Datatype datatype) {
   return r;
 }
 
-[[nodiscard, gnu::cold]] int no_memory(const Comm* comm, const char* function);
+[[nodiscard, gnu::cold]] int no_memory(ErrorsOn on, const char* function);
 
 inline MPI_Request done_request() {
   return handle_of<MPI_Request>(core::world.done_send);
@@ -96,6 +96,6 @@ int retire(MPI_Request* handle, Request& r, MPI_Status* status);
 // Frees a request that is done, or that never started, with what it keeps.
 void release(Request& r);
 // Raises the error of a completed operation.
-[[nodiscard, gnu::cold]] int fail_completed(const Comm* comm, const char* function, int error);
+[[nodiscard, gnu::cold]] int fail_completed(ErrorsOn on, const char* function, int error);
 
 }  // namespace weft::mpi

@@ -5,10 +5,17 @@
 #include "mpi/grequest.hpp"
 #include "mpi/handles.hpp"
 #include "mpi/p2p.hpp"
+#include "mpi/win.hpp"
 
 namespace weft::mpi {
 
 namespace {
+
+// Why the handle of a request under way must not be freed, nor the operation cancelled; nullptr: it may be.
+const char* tied(const Request& r) {
+  if (is_collective(r)) return "a collective operation (MPI-5.0, 6.12)";
+  return is_one_sided(r) ? "a one-sided operation (MPI-5.0, 12.3.5)" : nullptr;
+}
 
 // The end of a request whose handle was freed before: nobody is left to do it.
 bool end_orphan(Request& r) {
@@ -22,9 +29,9 @@ int request_free(MPI_Request* request) {
   if (request == nullptr) return null_argument(nullptr, "MPI_Request_free", "request");
   Request* r = request_of(*request);
   if (r == nullptr) return bad_handle(nullptr, "MPI_Request_free", MPI_ERR_REQUEST, "request", *request);
-  if (r->flags.active && is_collective(*r) && !core::is_done(*r)) {
+  if (const char* what = tied(*r); what != nullptr && r->flags.active && !core::is_done(*r)) {
     return fail(static_cast<Comm*>(r->comm), "MPI_Request_free", MPI_ERR_REQUEST,
-                "the request is a collective operation under way: complete it (MPI-5.0, 6.12)");
+                "the request is under way: %s must be completed", what);
   }
   *request = MPI_REQUEST_NULL;
   if (r->flags.shared) return MPI_SUCCESS;
@@ -42,9 +49,8 @@ int cancel(MPI_Request* request) {
   if (!r->flags.active) {
     return fail(static_cast<Comm*>(r->comm), "MPI_Cancel", MPI_ERR_REQUEST, "the persistent request is not started");
   }
-  if (is_collective(*r)) {
-    return fail(static_cast<Comm*>(r->comm), "MPI_Cancel", MPI_ERR_REQUEST,
-                "the request is a collective operation, which cannot be cancelled (MPI-5.0, 6.12)");
+  if (const char* what = tied(*r)) {
+    return fail(static_cast<Comm*>(r->comm), "MPI_Cancel", MPI_ERR_REQUEST, "%s cannot be cancelled", what);
   }
   (void)core::progress();  // a message that is here already is received, not cancelled
   core::cancel(*r);

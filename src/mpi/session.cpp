@@ -34,10 +34,6 @@ int bad_session(const char* function, MPI_Session session) {
   return bad_handle(nullptr, function, MPI_ERR_SESSION, "session", session);
 }
 
-int null_argument_on(const Session& session, const char* function, const char* name) {
-  return fail_on(session, function, MPI_ERR_ARG, "the argument %s is a null pointer", name);
-}
-
 // The index in `pset_names`; -1: there is no such set. Scheme and authority of a URI have no case (RFC 3986, 6.2.2.1).
 int find_pset(const char* name) {
   for (int i = 0; i < pset_count; ++i) {
@@ -47,8 +43,8 @@ int find_pset(const char* name) {
 }
 
 int bad_pset(const Session& session, const char* function, const char* name) {
-  return fail_on(session, function, MPI_ERR_ARG,
-                 "there is no process set \"%.64s\": there are mpi://WORLD and mpi://SELF", name);
+  return fail(&session, function, MPI_ERR_ARG,
+              "there is no process set \"%.64s\": there are mpi://WORLD and mpi://SELF", name);
 }
 
 }  // namespace
@@ -103,8 +99,8 @@ int session_get_num_psets(MPI_Session session, MPI_Info info, int* npset_names) 
   static const char* function = "MPI_Session_get_num_psets";
   const Session* s = session_of(session);
   if (s == nullptr) return bad_session(function, session);
-  if (info != MPI_INFO_NULL && info_of(info) == nullptr) return bad_info(nullptr, function, info);
-  if (npset_names == nullptr) return null_argument_on(*s, function, "npset_names");
+  if (info != MPI_INFO_NULL && info_of(info) == nullptr) return bad_info(s, function, info);
+  if (npset_names == nullptr) return null_argument(s, function, "npset_names");
   *npset_names = pset_count;
   return MPI_SUCCESS;
 }
@@ -113,15 +109,15 @@ int session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int* pset_le
   static const char* function = "MPI_Session_get_nth_pset";
   const Session* s = session_of(session);
   if (s == nullptr) return bad_session(function, session);
-  if (info != MPI_INFO_NULL && info_of(info) == nullptr) return bad_info(nullptr, function, info);
+  if (info != MPI_INFO_NULL && info_of(info) == nullptr) return bad_info(s, function, info);
   if (n < 0 || n >= pset_count) {
-    return fail_on(*s, function, MPI_ERR_ARG, "there is no process set %d: there are %d", n, pset_count);
+    return fail(s, function, MPI_ERR_ARG, "there is no process set %d: there are %d", n, pset_count);
   }
-  if (pset_len == nullptr) return null_argument_on(*s, function, "pset_len");
-  if (*pset_len < 0) return fail_on(*s, function, MPI_ERR_ARG, "pset_len is %d: it must not be negative", *pset_len);
+  if (pset_len == nullptr) return null_argument(s, function, "pset_len");
+  if (*pset_len < 0) return fail(s, function, MPI_ERR_ARG, "pset_len is %d: it must not be negative", *pset_len);
   int needed = static_cast<int>(strlen(pset_names[n])) + 1;
   if (*pset_len > 0) {
-    if (pset_name == nullptr) return null_argument_on(*s, function, "pset_name");
+    if (pset_name == nullptr) return null_argument(s, function, "pset_name");
     int length = std::min(*pset_len, needed) - 1;
     memcpy(pset_name, pset_names[n], static_cast<size_t>(length));
     pset_name[length] = '\0';
@@ -134,12 +130,12 @@ int session_get_pset_info(MPI_Session session, const char* pset_name, MPI_Info* 
   static const char* function = "MPI_Session_get_pset_info";
   const Session* s = session_of(session);
   if (s == nullptr) return bad_session(function, session);
-  if (pset_name == nullptr) return null_argument_on(*s, function, "pset_name");
-  if (info == nullptr) return null_argument_on(*s, function, "info");
+  if (pset_name == nullptr) return null_argument(s, function, "pset_name");
+  if (info == nullptr) return null_argument(s, function, "info");
   int pset = find_pset(pset_name);
   if (pset < 0) return bad_pset(*s, function, pset_name);
   Info* made = make_info();
-  if (made == nullptr) return fail_on(*s, function, MPI_ERR_NO_MEM, "no memory for an info object");
+  if (made == nullptr) return fail(s, function, MPI_ERR_NO_MEM, "no memory for an info object");
   made->set("mpi_size", std::to_string(pset == 0 ? core::world.size : 1));
   *info = handle_of<MPI_Info>(made);
   return MPI_SUCCESS;
@@ -149,9 +145,9 @@ int session_get_info(MPI_Session session, MPI_Info* info_used) {
   static const char* function = "MPI_Session_get_info";
   const Session* s = session_of(session);
   if (s == nullptr) return bad_session(function, session);
-  if (info_used == nullptr) return null_argument_on(*s, function, "info_used");
+  if (info_used == nullptr) return null_argument(s, function, "info_used");
   Info* made = make_info();
-  if (made == nullptr) return fail_on(*s, function, MPI_ERR_NO_MEM, "no memory for an info object");
+  if (made == nullptr) return fail(s, function, MPI_ERR_NO_MEM, "no memory for an info object");
   made->set("thread_level", thread_level_name(s->thread_level));
   made->set("mpi_memory_alloc_kinds", s->memory_kinds);
   *info_used = handle_of<MPI_Info>(made);
@@ -162,12 +158,12 @@ int group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Grou
   static const char* function = "MPI_Group_from_session_pset";
   Session* s = session_of(session);
   if (s == nullptr) return bad_session(function, session);
-  if (pset_name == nullptr) return null_argument_on(*s, function, "pset_name");
-  if (newgroup == nullptr) return null_argument_on(*s, function, "newgroup");
+  if (pset_name == nullptr) return null_argument(s, function, "pset_name");
+  if (newgroup == nullptr) return null_argument(s, function, "newgroup");
   int pset = find_pset(pset_name);
   if (pset < 0) return bad_pset(*s, function, pset_name);
   core::Group* group = base::make_object<core::Group>();
-  if (group == nullptr) return fail_on(*s, function, MPI_ERR_NO_MEM, "no memory for a group");
+  if (group == nullptr) return fail(s, function, MPI_ERR_NO_MEM, "no memory for a group");
   group->kind = base::Kind::group;
   group->size = pset == 0 ? core::world.size : 1;
   group->rank = pset == 0 ? core::world.rank : 0;
@@ -204,56 +200,6 @@ int comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info
     return error;
   }
   *newcomm = handle_of<MPI_Comm>(comm);
-  return MPI_SUCCESS;
-}
-
-int session_create_errhandler(MPI_Session_errhandler_function* session_errhandler_fn, MPI_Errhandler* errhandler) {
-  static const char* function = "MPI_Session_create_errhandler";
-  if (session_errhandler_fn == nullptr) return null_argument(nullptr, function, "session_errhandler_fn");
-  if (errhandler == nullptr) return null_argument(nullptr, function, "errhandler");
-  auto* handler = base::make_object<Errhandler>();
-  if (handler == nullptr) return no_memory(nullptr, function, "an error handler");
-  handler->kind = base::Kind::errhandler;
-  handler->scope = Errhandler::Scope::session;
-  handler->action = Errhandler::Action::call;
-  handler->session_function = session_errhandler_fn;
-  *errhandler = handle_of<MPI_Errhandler>(handler);
-  return MPI_SUCCESS;
-}
-
-int session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler) {
-  static const char* function = "MPI_Session_set_errhandler";
-  Session* s = session_of(session);
-  if (s == nullptr) return bad_session(function, session);
-  Errhandler* handler = errhandler_of(errhandler);
-  if (handler == nullptr) {
-    return fail_on(*s, function, MPI_ERR_ERRHANDLER, "an error handler is needed, but the argument is %s",
-                   handle_text(reinterpret_cast<uintptr_t>(errhandler)).c_str());
-  }
-  if (handler->scope != Errhandler::Scope::any && handler->scope != Errhandler::Scope::session) {
-    return fail_on(*s, function, MPI_ERR_ERRHANDLER, "the error handler was not made by MPI_Session_create_errhandler");
-  }
-  replace_handler(s->errhandler, handler);
-  return MPI_SUCCESS;
-}
-
-int session_get_errhandler(MPI_Session session, MPI_Errhandler* errhandler) {
-  static const char* function = "MPI_Session_get_errhandler";
-  const Session* s = session_of(session);
-  if (s == nullptr) return bad_session(function, session);
-  if (errhandler == nullptr) return null_argument_on(*s, function, "errhandler");
-  *errhandler = any_handle_of(held_handler(s->errhandler), MPI_ERRHANDLER_NULL);
-  return MPI_SUCCESS;
-}
-
-int session_call_errhandler(MPI_Session session, int errorcode) {
-  static const char* function = "MPI_Session_call_errhandler";
-  const Session* s = session_of(session);
-  if (s == nullptr) return bad_session(function, session);
-  if (class_of_error(errorcode) < 0) return fail_on(*s, function, MPI_ERR_ARG, "%d is no error code", errorcode);
-  Errhandler* handler = held_handler(s->errhandler);
-  (void)raise(*handler, s, function, errorcode, error_text(errorcode));
-  drop(handler);
   return MPI_SUCCESS;
 }
 

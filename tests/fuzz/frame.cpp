@@ -35,13 +35,32 @@ std::string good_frame(uint32_t bytes, uint32_t staged) {
   return text;
 }
 
+std::string good_pushed(uint32_t bytes) {
+  std::string text = good_frame(0, 0);
+  net::Header h;
+  std::memcpy(&h, text.data(), sizeof h);
+  h.magic = net::pushed_magic;
+  h.bytes = bytes;
+  std::memcpy(text.data(), &h, sizeof h);
+  return text;
+}
+
 void one(fuzz::Random& /*random*/, const std::string& text) {
   static const net::Proofs proofs(secret);
+  static net::Checker checker{&proofs, 2, 5, 1};
   std::vector<unsigned char> frame(text.begin(), text.end());  // of its own size: what is beyond would be seen
-  if (const net::Header* h = net::check_frame(frame.data(), frame.size(), proofs, 2, 5, 1)) {
+  if (const net::Header* h = net::check_frame(frame.data(), frame.size(), checker)) {
     FUZZ_CHECK(h->origin < 5 && h->lane < 1 && h->kind <= net::congestion);
     FUZZ_CHECK(h->proof == proofs.of(h->origin, 2));
     FUZZ_CHECK(sizeof *h + uint64_t{h->bytes} + h->staged == frame.size());
+  }
+  if (net::Header h; frame.size() >= sizeof h) {
+    std::memcpy(&h, frame.data(), sizeof h);
+    if (net::check_pushed(h, checker)) {
+      FUZZ_CHECK(h.origin < 5 && h.lane < 1 && h.kind < net::taken);
+      FUZZ_CHECK(h.proof == proofs.of(h.origin, 2));
+      FUZZ_CHECK(h.bytes <= net::pushed_most && h.staged == 0);
+    }
   }
   if (tcp::Greeting said; frame.size() == sizeof said) {
     std::memcpy(&said, frame.data(), sizeof said);
@@ -62,7 +81,7 @@ void one(fuzz::Random& /*random*/, const std::string& text) {
 
 int main(int argc, char** argv) {
   return fuzz::run(argc, argv,
-                   {good_frame(0, 0), good_frame(8, 0), good_frame(32, 700), good_greeting(),
+                   {good_frame(0, 0), good_frame(8, 0), good_frame(32, 700), good_pushed(50000), good_greeting(),
                     std::string("\x01\x02\x0a\x4d\x00\x01", 6), "", "10.0.0.0/8", "192.168.0.0/16,127.0.0.1",
                     "0.0.0.0/0", "10.0.0.0/33", ",", "/"},
                    one);

@@ -6,7 +6,8 @@ random. The programs check what they receive; nothing may be lost, crash, hang o
 
     faults.py --hydra PATH [--build FOLDER] [--seconds 20] [--seed N] [--libraries tcp,ofi]
 
-Ends with a line that counts; status 1 after a failure, 77 where there are no namespaces or no Hydra."""
+Of a job that fails, what each rank has written is shown and kept (BUILD/faults), with where a crash or a hang was when there
+is gdb. Ends with a line that counts; status 1 after a failure, 77 where there are no namespaces or no Hydra."""
 import argparse
 import os
 import pathlib
@@ -14,6 +15,7 @@ import random
 import sys
 import time
 
+import evidence
 import job
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -53,12 +55,15 @@ def choose_fault(dice, host):
 
 
 def run(dice, args):
-    """One job under faults: what is wrong (or ""), and how many faults there were."""
+    """One job under faults: what became of it ("good", "late", "FAILED"), what is wrong (or ""), and how many faults there were.
+    Late: a host is said to be lost, and was, because this machine was too busy to heal a cut in time."""
     program, ranks = choose_program(dice, args.build)
     hosts = min(3, ranks)
     library = dice.choice(args.libraries.split(","))
-    running = job.Job(args.hydra, ranks, program, f"WEFT_LOST_AFTER={LOST_AFTER}", f"WEFT_NETWORK_LIBRARY={library}", hosts=hosts)
-    history, begin, status = [], time.monotonic(), None
+    kept = evidence.Evidence(pathlib.Path(args.build) / "faults", program)
+    running = job.Job(args.hydra, ranks, program, f"WEFT_LOST_AFTER={LOST_AFTER}", f"WEFT_NETWORK_LIBRARY={library}", hosts=hosts,
+                      wrapper=kept.wrapper())
+    history, begin, status, longest = [], time.monotonic(), None, 0
     try:
         # Faults are the job's to bear and not its launcher's, which has its connections once all ranks are there.
         while status is None and len(job.processes(os.path.realpath(program[0]))) < ranks and time.monotonic() - begin < LONGEST:
@@ -67,24 +72,33 @@ def run(dice, args):
             words, seconds = choose_fault(dice, f"h{dice.randrange(1, hosts + 1)}")
             status = running.wait(dice.uniform(0, 0.5))
             if status is None:
-                history.append(f"{time.monotonic() - begin:.1f} s: {' '.join(words)} for {seconds:.1f} s")
+                since = time.monotonic()
+                history.append(f"{since - begin:.1f} s: {' '.join(words)} for {seconds:.1f} s")
                 job.on_hosts(*words)
                 if words[0] == "cut":
                     time.sleep(seconds)
                 else:
                     status = running.wait(seconds)
                 job.on_hosts("heal", words[1])
+                longest = max(longest, time.monotonic() - since)
         wrong = "it hangs" if status is None else f"status {status}" if status != 0 else ""
-        if any("weft:" in line for line in running.lines):
+        said = "\n".join([running.output, kept.output()])
+        if evidence.complains(said):
             wrong = wrong or "it complains"
         if not wrong and running.left():
             wrong = "processes are left"
+        late = wrong and longest > LOST_AFTER / 2 and "nothing was heard from" in said
+        hung = evidence.backtraces(job.processes(os.path.realpath(program[0]))) if wrong else ""
     finally:
         running.end()
     took = time.monotonic() - begin
     name = f"{os.path.basename(program[0])} {' '.join(program[1:])}, {ranks} ranks, {library}"
-    print(f"{'FAILED' if wrong else 'good':7}{took:6.1f} s {len(history):3} faults  {name}", flush=True)
-    return ("\n".join([f"{name}: {wrong}", *history, running.output]) if wrong else ""), len(history)
+    verdict = "late" if late else "FAILED" if wrong else "good"
+    print(f"{verdict:7}{took:6.1f} s {len(history):3} faults  {name}", flush=True)
+    if verdict != "FAILED":
+        kept.forget()
+        return verdict, "", len(history)
+    return verdict, "\n".join([f"{name}: {wrong}", *history, running.output, hung, kept.shown()]), len(history)
 
 
 def main():
@@ -93,15 +107,17 @@ def main():
         print(f"faults.py: skipped: there is no Hydra at {args.hydra}")
         return 77
     job.enter(3)
-    dice, end, jobs, faults, failures = random.Random(args.seed), time.monotonic() + args.seconds, 0, 0, []
+    dice, end, faults = random.Random(args.seed), time.monotonic() + args.seconds, 0
+    verdicts = {"good": 0, "late": 0, "FAILED": 0}
     while time.monotonic() < end:
-        wrong, count = run(dice, args)
-        jobs, faults = jobs + 1, faults + count
+        verdict, wrong, count = run(dice, args)
+        verdicts[verdict] += 1
+        faults += count
         if wrong:
-            failures.append(wrong)
             print(wrong, flush=True)
-    print(f"{jobs} jobs, {faults} faults, {len(failures)} failed (seed {args.seed})")
-    return 1 if failures or jobs == 0 else 0
+    jobs, late, failed = sum(verdicts.values()), verdicts["late"], verdicts["FAILED"]
+    print(f"{jobs} jobs, {faults} faults, {failed} failed{f', {late} late' if late else ''} (seed {args.seed})")
+    return 1 if failed or not verdicts["good"] else 0
 
 
 if __name__ == "__main__":

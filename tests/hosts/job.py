@@ -49,7 +49,8 @@ def processes(name):
 
 
 class Job:
-    def __init__(self, hydra, ranks, program, *settings, hosts=None):
+    def __init__(self, hydra, ranks, program, *settings, hosts=None, wrapper=()):
+        """`wrapper` are words in front of the program that exec it."""
         for k in range(1, int(os.environ[INSIDE]) + 1):  # a launcher does not get over what was not found during a cut
             on_hosts("on", f"h{k}", "ip", "neigh", "flush", "dev", "eth0")
         hosts = hosts or int(os.environ[INSIDE])
@@ -58,7 +59,7 @@ class Job:
         for setting in ["WEFT_SPIN=0", *settings]:
             words += ["-genv", *setting.split("=", 1)]
         self.ranks, self.program, self.pids, self.lines = ranks, program, {}, []
-        self.process = subprocess.Popen([*words, *map(str, program)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        self.process = subprocess.Popen([*words, *wrapper, *map(str, program)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, text=True, errors="replace")
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()

@@ -6,8 +6,10 @@
 //   lost compute SECONDS   without a call, then a barrier
 //   lost busy SECONDS      the first rank of a host (an even one) computes, the others wait for a message
 //   lost ring SECONDS      messages of many sizes in a ring, and their sum; contents are checked. Rank 0 says how many
+//   lost leave SECONDS     the last two compute, the others call MPI_Finalize
+//   lost join SECONDS      the last two call MPI_Init so much later than the others
 //
-// Each rank says "ready RANK PID" once all are there.
+// Each rank says "ready RANK PID" once all are there; "join" at once, with the launcher's number.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +30,14 @@ static void compute(double seconds) {
     for (int i = 0; i < 1000; ++i) sum += i;
     usleep(1000);
   }
-  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void join_late(double seconds) {
+  const char* rank = getenv("PMI_RANK") ? getenv("PMI_RANK") : getenv("PMIX_RANK");
+  const char* size = getenv("PMI_SIZE");
+  printf("ready %s %d\n", rank, (int)getpid());
+  fflush(stdout);
+  if (rank && size && atoi(rank) >= atoi(size) - 2) usleep((useconds_t)(1e6 * seconds));
 }
 
 static int expected(int round, int rank, int i) {
@@ -60,19 +69,22 @@ static void ring(double seconds) {
 }
 
 int main(int argc, char** argv) {
+  const char* what = argc > 1 ? argv[1] : "wait";
+  const double seconds = argc > 2 ? atof(argv[2]) : 1;
+  if (strcmp(what, "join") == 0) join_late(seconds);
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const char* what = argc > 1 ? argv[1] : "wait";
-  const double seconds = argc > 2 ? atof(argv[2]) : 1;
   MPI_Barrier(MPI_COMM_WORLD);
-  printf("ready %d %d\n", me, (int)getpid());
+  if (strcmp(what, "join") != 0) printf("ready %d %d\n", me, (int)getpid());
   fflush(stdout);
   if (strcmp(what, "wait") == 0) wait_for_ever();
   if (strcmp(what, "compute") == 0) compute(seconds);
+  if (strcmp(what, "compute") == 0) MPI_Barrier(MPI_COMM_WORLD);
   if (strcmp(what, "busy") == 0 && me % 2 == 0) compute(seconds);
   if (strcmp(what, "busy") == 0) wait_for_ever();
   if (strcmp(what, "ring") == 0) ring(seconds);
+  if (strcmp(what, "leave") == 0 && me >= ranks - 2) compute(seconds);
   MPI_Finalize();
   return 0;
 }

@@ -5,11 +5,15 @@
 and bad cables, by which nothing is lost. HYDRA is Hydra's mpiexec, LOST the program of lost.c, MPI_TESTS the folder of the
 programs of tests/mpi."""
 import os
+import pathlib
+import shutil
 import signal
 import sys
+import tempfile
 import time
 import unittest
 
+import evidence
 import job
 
 HYDRA = os.environ["HYDRA"]
@@ -18,8 +22,8 @@ LOST_AFTER = 3
 
 
 class Hosts(unittest.TestCase):
-    def start(self, *program, ranks=6, lost_after=LOST_AFTER, settings=()):
-        running = job.Job(HYDRA, ranks, program, f"WEFT_LOST_AFTER={lost_after}", *settings)
+    def start(self, *program, ranks=6, lost_after=LOST_AFTER, settings=(), **more):
+        running = job.Job(HYDRA, ranks, program, f"WEFT_LOST_AFTER={lost_after}", *settings, **more)
         self.addCleanup(self.clean, running)
         return running
 
@@ -69,6 +73,9 @@ class Lost(Hosts):
     def test_others_notice_while_the_first_ranks_compute(self):
         self.cut("h3", "host h3 (ranks 4 and 5) is lost", "noticed by rank 1 on host h1", what=("busy", "30"))
 
+    def test_a_host_is_cut_off_while_the_others_are_in_finalize(self):
+        self.cut("h3", "host h3 (ranks 4 and 5) is lost", "on host h1 (ranks 0 and 1)", what=("leave", "4"))
+
     def killed(self, victim, *program):
         running = self.start(LOST, *program)
         running.wait_until_ready()
@@ -114,6 +121,18 @@ class Cables(Hosts):
         self.check_good(running, 30)
         return running
 
+    def test_short_cuts_do_not_add_up_to_a_loss(self):
+        # They fall on a third and on two thirds of WEFT_LOST_AFTER, when little is heard of a host that computes.
+        running = self.start(LOST, "compute", "7", lost_after=6)
+        running.wait_until_ready()
+        begin = time.monotonic()
+        for middle in 2, 4:
+            time.sleep(max(0, begin + middle - 0.6 - time.monotonic()))
+            job.on_hosts("cut", "h3")
+            time.sleep(1.2)
+            job.on_hosts("heal", "h3")
+        self.check_good(running, 10)
+
     def test_a_ring_goes_on_after_a_cut(self):
         self.cut_for_three_seconds("h3", LOST, "ring", "4")
 
@@ -124,6 +143,33 @@ class Cables(Hosts):
     def test_random_messages_over_a_bad_cable(self):
         job.on_hosts("spoil", "h2", "delay=2", "jitter=2", "drop=2", "reorder=2")
         self.check_good(self.start(self.program("p2p_random"), "1", ranks=3, lost_after=20), 60)
+
+
+class Kept(Hosts):
+    """What faults.py shows of a job that fails (evidence.py)."""
+
+    def test_the_output_of_all_ranks_and_where_one_crashed(self):
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(LOST)) as folder:
+            kept = evidence.Evidence(pathlib.Path(folder), (LOST,))
+            running = self.start(LOST, "wait", wrapper=kept.wrapper())
+            end = time.monotonic() + 20
+            while kept.output().count("ready") < 6:
+                self.assertLess(time.monotonic(), end, kept.shown())
+                time.sleep(0.05)
+            victim = int(kept.output(kept.ranks()[4]).split()[2])
+            self.assertFalse(evidence.complains(kept.output()))
+            hung = evidence.backtraces([victim])
+            os.kill(victim, signal.SIGSEGV)
+            self.check_end(running, 20)
+            shown = kept.shown()
+            for rank in range(6):
+                self.assertRegex(shown, rf"---- rank {rank}: 1 lines\nready {rank} \d+")
+            if shutil.which("gdb"):
+                self.assertIn("wait_for_ever", hung)
+                if not evidence.core_pattern().startswith("|"):
+                    self.assertRegex(shown, r"---- core .*\n(.*\n)*.*wait_for_ever")
+            kept.forget()
+            self.assertEqual(os.listdir(folder), [])
 
 
 if __name__ == "__main__":

@@ -58,8 +58,14 @@ class Manual(unittest.TestCase):
     def test_the_page_has_every_option_of_order(self):
         told = set(OPTION.findall(run("weft", "order", "--help").stdout))
         self.assertIn("--picture", told)
-        section = text_of("weft.1").split("\norder\n", 1)[1].split("\nversion\n", 1)[0]
+        section = text_of("weft.1").split("\norder\n", 1)[1].split("\ntune\n", 1)[0]
         self.assertEqual(told, set(OPTION.findall(section)))
+
+    def test_the_page_has_every_option_of_tune(self):
+        told = set(OPTION.findall(run("weft", "tune", "--help").stdout))
+        self.assertIn("--quick", told)
+        section = text_of("weft.1").split("\ntune\n", 1)[1].split("\nversion\n", 1)[0]
+        self.assertEqual(told - {"-hosts"}, set(OPTION.findall(section)) - {"-hosts"})
 
     @unittest.skipUnless(shutil.which("groff"), "no groff")
     def test_pages_are_sound(self):

@@ -15,6 +15,7 @@
 
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
+#include "coll/select.hpp"
 #include "datatype/pack.hpp"
 #include "datatype/predefined.hpp"
 
@@ -38,6 +39,15 @@ constexpr datatype::Type make_word() {
   return type;
 }
 constinit datatype::Type word = make_word();
+
+// A word, and room for another one behind it.
+constexpr datatype::Type make_wide() {
+  datatype::Type type = make_word();
+  type.contiguous = false;
+  type.extent = 16;
+  return type;
+}
+constinit datatype::Type wide = make_wide();
 
 // An operation that tells in which order ranks were taken: sequences of ranks are joined, as pairs of their length (as
 // a power of the hash's base) and their hash. It does not commute.
@@ -123,9 +133,34 @@ std::unique_ptr<const core::Hosts> hosts_seen_by(int32_t rank, const std::vector
 
 enum class Sends { complete_at_once, wait_for_receives };
 
+// Which algorithms are taken, where they can be: those of the default rows; what those leave out; the rest.
+enum class Rows { of_default, others, rest };
+
+std::vector<coll::Row> rows_of(Rows rows) {
+  using coll::Algorithm;
+  using coll::Collective;
+  if (rows == Rows::of_default) return {};
+  if (rows == Rows::others) {
+    return {{Collective::barrier, Algorithm::dissemination},
+            {Collective::bcast, Algorithm::split},
+            {Collective::gather, Algorithm::direct},
+            {Collective::scatter, Algorithm::direct},
+            {Collective::allgather, Algorithm::ring},
+            {Collective::alltoall, Algorithm::bruck},
+            {Collective::reduce, Algorithm::tree},
+            {Collective::allreduce, Algorithm::split},
+            {Collective::reduce_scatter, Algorithm::pairwise}};
+  }
+  return {{Collective::barrier, Algorithm::flat},      {Collective::bcast, Algorithm::tree},
+          {Collective::gather, Algorithm::leaders},    {Collective::scatter, Algorithm::leaders},
+          {Collective::allgather, Algorithm::leaders}, {Collective::allgather, Algorithm::bruck},
+          {Collective::allreduce, Algorithm::flat}};
+}
+
 class Simulation {
  public:
-  explicit Simulation(const std::vector<int32_t>& hosts, const coll::Reducer& reducer = joining, bool leaders = true)
+  explicit Simulation(const std::vector<int32_t>& hosts, const coll::Reducer& reducer = joining, bool leaders = true,
+                      Rows rows = Rows::of_default)
       : host_of_rank_(hosts), reducer_(reducer) {
     const auto ranks = static_cast<int32_t>(hosts.size());
     for (int32_t r = 0; r < ranks; ++r) {
@@ -135,6 +170,9 @@ class Simulation {
       comms_.back()->size = ranks;
       if (leaders) comms_.back()->hosts = hosts_.back().get();
     }
+    if (rows == Rows::of_default) return;  // the communicators find out by themselves
+    choices_ = coll::compile({.ranks = ranks, .leaders = leaders && hosts_[0] != nullptr}, rows_of(rows));
+    for (const auto& comm : comms_) comm->choices = &choices_;
   }
 
   // Plans for all ranks and performs the steps, round about; false when nobody can go on before all are done.
@@ -242,6 +280,7 @@ class Simulation {
   const coll::Reducer& reducer_;
   int between_hosts_ = 0;
   std::vector<std::unique_ptr<const core::Hosts>> hosts_;
+  coll::Choices choices_;
   std::vector<std::unique_ptr<Comm>> comms_;
   std::vector<std::unique_ptr<Schedule>> schedules_;
   std::vector<State> states_;
@@ -252,12 +291,14 @@ Block words(Values& values) {
   return {values.data(), static_cast<int64_t>(values.size()), &word};
 }
 
-class Plans : public testing::TestWithParam<std::tuple<int, Sends, Layout>> {
+class Plans : public testing::TestWithParam<std::tuple<int, Sends, Layout, Rows>> {
  protected:
   int ranks() const { return std::get<0>(GetParam()); }
+  // Elements of a rank's data: a few, or so many that they can be split among the ranks.
+  int64_t elements() const { return std::get<3>(GetParam()) == Rows::of_default ? 3 : 2 * ranks() + 1; }
 
   void run(const char* what, const std::function<void(Schedule&, int)>& plan, const coll::Reducer& reducer = joining) {
-    Simulation simulation(place(std::get<2>(GetParam()), ranks()), reducer);
+    Simulation simulation(place(std::get<2>(GetParam()), ranks()), reducer, true, std::get<3>(GetParam()));
     EXPECT_TRUE(simulation.run(std::get<1>(GetParam()), plan)) << what << " is stuck with " << ranks() << " ranks";
     EXPECT_EQ(simulation.left_over(), 0U) << what;
   }
@@ -271,10 +312,32 @@ TEST_P(Plans, BarrierEnds) {
 
 TEST_P(Plans, BcastReachesAll) {
   for (int root : some_roots()) {
-    std::vector<Values> data(static_cast<size_t>(ranks()), Values(3, 0));
-    data[static_cast<size_t>(root)] = {1, 2, 3};
+    Values sent(static_cast<size_t>(elements()));
+    for (size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<int64_t>(i + 1);
+    std::vector<Values> data(static_cast<size_t>(ranks()), Values(sent.size(), 0));
+    data[static_cast<size_t>(root)] = sent;
     run("bcast", [&](Schedule& s, int r) { coll::plan::bcast(s, words(data[static_cast<size_t>(r)]), root); });
-    for (const Values& v : data) EXPECT_EQ(v, (Values{1, 2, 3}));
+    for (const Values& v : data) EXPECT_EQ(v, sent);
+  }
+}
+
+// Odd ranks have their data with gaps.
+TEST_P(Plans, BcastReachesAllWhateverTheirTypes) {
+  const auto count = static_cast<size_t>(elements());
+  std::vector<Values> data(static_cast<size_t>(ranks()), Values(2 * count, -1));
+  for (int root : some_roots()) {
+    auto step = [](int rank) { return rank % 2 == 0 ? size_t{1} : size_t{2}; };
+    for (Values& v : data) v.assign(2 * count, -1);
+    for (size_t i = 0; i < count; ++i) data[static_cast<size_t>(root)][i * step(root)] = static_cast<int64_t>(i + 1);
+    run("bcast", [&](Schedule& s, int r) {
+      auto& type = step(r) == 1 ? word : wide;
+      coll::plan::bcast(s, Block{data[static_cast<size_t>(r)].data(), static_cast<int64_t>(count), &type}, root);
+    });
+    for (int r = 0; r < ranks(); ++r) {
+      const Values& v = data[static_cast<size_t>(r)];
+      for (size_t i = 0; i < count; ++i) ASSERT_EQ(v[i * step(r)], static_cast<int64_t>(i + 1)) << r;
+      for (size_t i = 1; step(r) == 2 && i < 2 * count; i += 2) ASSERT_EQ(v[i], -1) << r;
+    }
   }
 }
 
@@ -340,11 +403,12 @@ TEST_P(Plans, BlocksGoWhereTheyBelong) {
 
 TEST_P(Plans, ReductionsKeepTheOrderOfRanks) {
   const auto n = static_cast<size_t>(ranks());
-  constexpr int64_t count = 3;
-  std::vector<Values> out(n), in(n, Values(count, 0));
-  for (size_t r = 0; r < n; ++r) out[r] = Values(count, sequence_of(static_cast<uint32_t>(r)));
-  auto reset = [&] { in.assign(n, Values(count, 0)); };
-  const Values whole(count, joined_ranks(0, ranks() - 1));
+  const int64_t count = elements();
+  std::vector<Values> out(n), in(n, Values(static_cast<size_t>(count), 0));
+  const auto length = static_cast<size_t>(count);
+  for (size_t r = 0; r < n; ++r) out[r] = Values(length, sequence_of(static_cast<uint32_t>(r)));
+  auto reset = [&] { in.assign(n, Values(length, 0)); };
+  const Values whole(length, joined_ranks(0, ranks() - 1));
   for (int root : some_roots()) {
     reset();
     run("reduce", [&](Schedule& s, int rank) {
@@ -364,22 +428,23 @@ TEST_P(Plans, ReductionsKeepTheOrderOfRanks) {
   to_all("allreduce", coll::plan::allreduce<Schedule>);
   for (const Values& v : in) EXPECT_EQ(v, whole);
   to_all("scan", coll::plan::scan<Schedule>);
-  for (size_t r = 0; r < n; ++r) EXPECT_EQ(in[r], Values(count, joined_ranks(0, static_cast<int>(r))));
+  for (size_t r = 0; r < n; ++r) EXPECT_EQ(in[r], Values(length, joined_ranks(0, static_cast<int>(r))));
   to_all("exscan", coll::plan::exscan<Schedule>);
-  for (size_t r = 1; r < n; ++r) EXPECT_EQ(in[r], Values(count, joined_ranks(0, static_cast<int>(r) - 1)));
+  for (size_t r = 1; r < n; ++r) EXPECT_EQ(in[r], Values(length, joined_ranks(0, static_cast<int>(r) - 1)));
 }
 
 // Each rank's data once, in any order; in place too.
 TEST_P(Plans, ReductionsThatCommute) {
   const auto n = static_cast<size_t>(ranks());
-  constexpr int64_t count = 3;
-  std::vector<Values> out(n, Values(count)), in;
-  Values sum(count, 0);
+  const int64_t count = elements();
+  const auto length = static_cast<size_t>(count);
+  std::vector<Values> out(n, Values(length)), in;
+  Values sum(length, 0);
   for (size_t r = 0; r < n; ++r) {
-    for (size_t i = 0; i < count; ++i) sum[i] += out[r][i] = static_cast<int64_t>((r + 1) * (r + 1) * 1000 + i);
+    for (size_t i = 0; i < length; ++i) sum[i] += out[r][i] = static_cast<int64_t>((r + 1) * (r + 1) * 1000 + i);
   }
   for (bool in_place : {false, true}) {
-    auto reset = [&] { in = in_place ? out : std::vector<Values>(n, Values(count, 0)); };
+    auto reset = [&] { in = in_place ? out : std::vector<Values>(n, Values(length, 0)); };
     auto sent = [&](size_t r) { return in_place ? in[r].data() : out[r].data(); };
     for (int root : some_roots()) {
       reset();
@@ -414,15 +479,55 @@ TEST_P(Plans, ReduceScatterGivesEachItsPart) {
   for (const Values& v : in) EXPECT_EQ(v, Values(2, joined_ranks(0, ranks() - 1)));
 }
 
+// Rank r gets r % 3 elements, none some of them; in place too.
+TEST_P(Plans, ReduceScatterOfUnevenParts) {
+  const auto n = static_cast<size_t>(ranks());
+  std::vector<int64_t> counts(n), starts(n);
+  int64_t total = 0;
+  for (size_t r = 0; r < n; ++r) {
+    counts[r] = static_cast<int64_t>(r % 3);
+    starts[r] = total;
+    total += counts[r];
+  }
+  for (bool in_place : {false, true}) {
+    std::vector<Values> out(n, Values(static_cast<size_t>(total) + 1)), in(n, Values(2, -1));
+    Values sum(out[0].size(), 0);
+    for (size_t r = 0; r < n; ++r) {
+      for (size_t i = 0; i < sum.size(); ++i) sum[i] += out[r][i] = static_cast<int64_t>((r + 1) * (r + 1) * 1000 + i);
+    }
+    auto plan = [&](Schedule& s, int rank) {
+      const auto r = static_cast<size_t>(rank);
+      int64_t* to = in_place ? out[r].data() : in[r].data();
+      coll::plan::reduce_scatter(s, out[r].data(), to, Array(counts.data()), adding);
+    };
+    run("reduce_scatter", plan, adding);
+    for (size_t r = 0; r < n; ++r) {
+      const Values& got = in_place ? out[r] : in[r];
+      for (int64_t i = 0; i < counts[r]; ++i) {
+        ASSERT_EQ(got[static_cast<size_t>(i)], sum[static_cast<size_t>(starts[r] + i)]) << "rank " << r;
+      }
+      if (in_place) continue;
+      EXPECT_EQ(counts[r] == 2 || in[r][1] == -1, true) << "rank " << r;
+    }
+  }
+}
+
 constexpr auto all_sends = {Sends::complete_at_once, Sends::wait_for_receives};
 INSTANTIATE_TEST_SUITE_P(Sizes, Plans,
                          testing::Combine(testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 31, 33, 40, 64, 100),
-                                          testing::ValuesIn(all_sends), testing::Values(Layout::one_host)));
+                                          testing::ValuesIn(all_sends), testing::Values(Layout::one_host),
+                                          testing::Values(Rows::of_default)));
 INSTANTIATE_TEST_SUITE_P(Hosts, Plans,
                          testing::Combine(testing::Values(3, 4, 5, 6, 8, 9, 13, 24, 37, 70),
                                           testing::ValuesIn(all_sends),
                                           testing::Values(Layout::blocks, Layout::dealt, Layout::folded,
-                                                          Layout::growing, Layout::lone_last, Layout::scattered)));
+                                                          Layout::growing, Layout::lone_last, Layout::scattered),
+                                          testing::Values(Rows::of_default)));
+INSTANTIATE_TEST_SUITE_P(
+    Algorithms, Plans,
+    testing::Combine(testing::Values(1, 2, 3, 4, 5, 7, 8, 13, 16, 37), testing::ValuesIn(all_sends),
+                     testing::Values(Layout::one_host, Layout::blocks, Layout::dealt, Layout::growing),
+                     testing::Values(Rows::others, Rows::rest)));
 
 // How often hosts are crossed by eight ranks on two of them: docs/collectives.md has these numbers.
 class Crossings : public testing::Test {

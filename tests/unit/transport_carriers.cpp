@@ -77,6 +77,27 @@ struct Side final : Events {
   }
 
   void have_read(Read& read, int failed) override { read.over(read, failed); }
+  bool begins(uint32_t lane, const Header& header, Room& room) override {
+    if (lane != 0 || header.origin != landings.size()) ++wrong;
+    auto& landing = landings.emplace_back(std::make_unique<Landing>(header.bytes, header.tag));
+    if (header.tag >= 0) room = {landing->data.data(), static_cast<size_t>(header.tag), landing.get()};
+    return true;
+  }
+  void have_landed(Read& read) override { read.over(read, 0); }
+  void lost_rest(uint32_t rank, int failed) override { lost = {rank, failed}; }
+
+  // What is pushed; `tag` says how much of it is wanted, if any.
+  struct Landing : Read {
+    Landing(uint32_t bytes, int32_t room)
+        : Read{[](Read& read, int) { ++static_cast<Landing&>(read).over_times; }},
+          data(std::max(room, 0) + size_t{8}, 0xee),
+          bytes_pushed(bytes) {}
+    std::vector<unsigned char> data;  // 8 more than there is room for
+    uint32_t bytes_pushed;
+    int over_times = 0;
+  };
+  std::vector<std::unique_ptr<Landing>> landings;
+  std::pair<uint32_t, int> lost;
 
   void poll() { (void)carrier->poll(0, *this); }
 
@@ -292,6 +313,81 @@ TEST_P(Carriers, ReadNothingThatIsConcealed) {
   ASSERT_TRUE(wait([&] { return result != 0 || read.ended; }));
   EXPECT_TRUE(result != 0 || read.error != 0);
   EXPECT_EQ(ours, std::vector<unsigned char>(100000, 8));
+}
+
+// Of all sizes and to little room, with frames between them: each where it shall be, and no byte behind that. Small
+// ones may be written to at once, and larger ones when that was told.
+TEST_P(Carriers, PushDataToWhereTheyShallBe) {
+  if (!a->carrier->pushes()) GTEST_SKIP() << "pushes nothing";
+  constexpr uint32_t count = 400;
+  const size_t sizes[] = {1,     16,     48,         4000, 4048, 4096, 5003, staging_most, staging_most + 1,
+                          65536, 100001, pushed_most};
+  std::vector<unsigned char> data(pushed_most);
+  static int under_way;
+  static size_t posted;
+  under_way = 0;
+  posted = 0;
+  for (uint32_t n = 0; n < count; ++n) {
+    const size_t bytes = sizes[n % std::size(sizes)];
+    for (size_t i = 0; i < bytes; ++i) data[i] = byte_of(n, i);
+    ASSERT_TRUE(wait([&] { return !a->free.empty(); }));
+    Buffer* buffer = a->free.back();
+    Header header = {.magic = pushed_magic, .origin = n, .bytes = static_cast<uint32_t>(bytes)};
+    header.tag = n % 7 == 3 ? -1 : static_cast<int32_t>(n % 5 == 2 ? bytes / 2 : bytes);
+    std::memcpy(buffer->bytes, &header, sizeof header);
+    buffer->left = {[](void*) { --under_way; }, nullptr};
+    int result = EAGAIN;
+    ASSERT_TRUE(wait([&] { return (result = a->carrier->push(buffer, data.data(), bytes, to_b)) != EAGAIN; }));
+    ASSERT_LE(result, 0);
+    if (result != Carrier::gone) a->free.pop_back();
+    if (result == 0) {
+      ASSERT_GT(bytes, staging_most) << "a small one is copied";
+      ASSERT_NE(buffer->left.call, nullptr);
+      ++posted;
+      const size_t free = a->free.size();
+      ASSERT_TRUE(wait([&] { return a->free.size() > free; }));
+    } else if (result == Carrier::copied) {
+      ASSERT_EQ(buffer->left.call, nullptr);
+    }
+    std::fill(data.begin(), data.end(), 0xdd);
+    if (n % 3 == 0) {
+      ASSERT_NO_FATAL_FAILURE(send(*a, to_b, 1000 + n, n % 2 == 0 ? 100 : frame_most));
+    }
+  }
+  ASSERT_TRUE(wait([&] { return b->landings.size() == count && b->arrived.size() == (count + 2) / 3; }));
+  ASSERT_TRUE(wait([&] { return b->landings.back()->over_times != 0; }));
+  for (uint32_t n = 0; n < count; ++n) {
+    const Side::Landing& landing = *b->landings[n];
+    EXPECT_EQ(landing.over_times, n % 7 == 3 ? 0 : 1);
+    EXPECT_EQ(landing.bytes_pushed, sizes[n % std::size(sizes)]);
+    const size_t room = landing.data.size() - 8;
+    size_t good = 0;
+    while (good < room && landing.data[good] == byte_of(n, good)) ++good;
+    EXPECT_EQ(good, room) << "of " << n;
+    EXPECT_EQ(std::count(landing.data.begin() + static_cast<ptrdiff_t>(room), landing.data.end(), 0xee), 8);
+  }
+  EXPECT_GT(posted, 0u) << "the first, before there is a connection";
+  EXPECT_EQ(b->wrong, 0u);
+}
+
+TEST_P(Carriers, SayThatTheRestOfPushedDataWillNotCome) {
+  if (!a->carrier->pushes()) GTEST_SKIP() << "pushes nothing";
+  ASSERT_NO_FATAL_FAILURE(send(*a, to_b, 0, 100));
+  ASSERT_TRUE(wait([&] { return b->arrived.size() == 1; }));
+  const std::vector<unsigned char> data(pushed_most, 1);
+  const Header header = {.magic = pushed_magic, .tag = pushed_most, .bytes = pushed_most};
+  int result = 0;
+  while (result != EAGAIN && !a->free.empty()) {  // until the system takes no more
+    Buffer* buffer = a->free.back();
+    a->free.pop_back();
+    std::memcpy(buffer->bytes, &header, sizeof header);
+    result = a->carrier->push(buffer, data.data(), data.size(), to_b);
+    ASSERT_TRUE(result <= 0 || result == EAGAIN);
+  }
+  a.reset();
+  EXPECT_TRUE(wait([&] { return b->lost.second != 0; }));
+  EXPECT_EQ(b->lost.first, 0u);
+  EXPECT_EQ(b->landings.back()->over_times, 0);
 }
 
 TEST_P(Carriers, SayThatAPeerIsGone) {

@@ -26,8 +26,10 @@ std::vector<unsigned char> frame_of(uint32_t from, uint32_t to, uint32_t bytes, 
   return frame;
 }
 
-bool taken_by(uint32_t rank, const std::vector<unsigned char>& frame) {
-  return check_frame(frame.data(), frame.size(), Proofs(secret), rank, ranks, lanes) != nullptr;
+bool taken_by(uint32_t rank, const std::vector<unsigned char>& frame, const char* known = secret) {
+  const Proofs proofs(known);
+  Checker checker{&proofs, rank, ranks, lanes};
+  return check_frame(frame.data(), frame.size(), checker) != nullptr;
 }
 
 TEST(Frame, FromARankOfTheJobIsTaken) {
@@ -37,12 +39,28 @@ TEST(Frame, FromARankOfTheJobIsTaken) {
 
 TEST(Frame, FromStrangersIsNot) {
   EXPECT_FALSE(taken_by(3, frame_of(1, 2, 8, 0))) << "the proof is for another receiver";
-  std::vector<unsigned char> frame = frame_of(1, 2, 8, 0);
-  EXPECT_EQ(check_frame(frame.data(), frame.size(), Proofs("ff0102030405060708090a0b0c0d0e0f"), 2, ranks, lanes),
-            nullptr);
+  EXPECT_FALSE(taken_by(2, frame_of(1, 2, 8, 0), "ff0102030405060708090a0b0c0d0e0f"));
   EXPECT_FALSE(taken_by(2, frame_of(5, 2, 8, 0))) << "there is no such rank";
   EXPECT_FALSE(taken_by(2, std::vector<unsigned char>(47)));
   EXPECT_FALSE(taken_by(2, {}));
+}
+
+// Who is heard again need not prove itself with the same numbers as another.
+TEST(Frame, EachSenderHasAProofOfItsOwn) {
+  const Proofs proofs(secret);
+  Checker checker{&proofs, 2, ranks, lanes};
+  const std::vector<unsigned char> one = frame_of(1, 2, 8, 0), other = frame_of(3, 2, 8, 0);
+  std::vector<unsigned char> false_one = other;
+  Header h;
+  std::memcpy(&h, one.data(), sizeof h);
+  h.origin = 3;
+  std::memcpy(false_one.data(), &h, sizeof h);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_NE(check_frame(one.data(), one.size(), checker), nullptr);
+    EXPECT_EQ(check_frame(false_one.data(), false_one.size(), checker), nullptr) << "1 says that it is 3";
+    EXPECT_NE(check_frame(other.data(), other.size(), checker), nullptr);
+    EXPECT_EQ(check_frame(false_one.data(), false_one.size(), checker), nullptr);
+  }
 }
 
 // Whatever byte of the header changes: of what is checked, the frame is turned away; the rest is data of the sender.

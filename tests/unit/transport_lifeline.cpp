@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -164,6 +165,28 @@ TEST(Lifelines, AConnectionThatWasGivenUpIsNotHeld) {
   for (auto& one : tree.all) one->say_goodbye();
 }
 
+// Its confirmation comes late: it holds the connection, and must not find it closed.
+TEST(Lifelines, WhoWasAnsweredMayTakeItsTime) {
+  Tree tree;
+  Socket slow = call(place_of(0));
+  const Word word = word_of(News::hello, Proofs(secret), 4, 0, "h2");
+  const auto say = [&] { return send(slow.descriptor(), &word, sizeof word, MSG_NOSIGNAL) == sizeof word; };
+  EXPECT_TRUE(say());
+  std::thread late([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2300));
+    EXPECT_TRUE(say());
+  });
+  std::vector<std::thread> others;
+  for (const size_t h : {0, 1, 3, 4}) others.emplace_back([&tree, h] { tree.all[h]->meet(); });
+  for (std::thread& thread : others) thread.join();
+  late.join();
+  EXPECT_EQ(tree.all[0]->held(), 2u);
+  Word answer;
+  EXPECT_EQ(recv(slow.descriptor(), &answer, sizeof answer, MSG_DONTWAIT), static_cast<ssize_t>(sizeof answer));
+  EXPECT_EQ(recv(slow.descriptor(), &answer, sizeof answer, MSG_DONTWAIT), -1) << "it is closed";
+  for (auto& one : tree.all) one->say_goodbye();
+}
+
 TEST(LifelinesDeathTest, AClosedConnectionEndsTheJobWithNames) {
   Tree tree;
   tree.meet();
@@ -177,6 +200,29 @@ TEST(LifelinesDeathTest, AClosedConnectionEndsTheJobWithNames) {
       },
       testing::ExitedWithCode(1), "^$")
       << "it was said why already";
+  for (auto& one : tree.all) {
+    if (one != nullptr) one->say_goodbye();
+  }
+}
+
+// As the kernel of a host does to which nothing comes through.
+TEST(LifelinesDeathTest, AConnectionThatIsResetMayBeTheFaultOfTheNetwork) {
+  Tree tree;
+  tree.meet();
+  const uint16_t port = place_of(0).port;
+  for (int descriptor = 0; descriptor < 256; ++descriptor) {
+    sockaddr_in peer = {};
+    socklen_t bytes = sizeof peer;
+    const linger reset = {1, 0};
+    if (getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &bytes) == 0 && ntohs(peer.sin_port) == port) {
+      EXPECT_EQ(setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &reset, sizeof reset), 0);
+    }
+  }
+  tree.all[2].reset();
+  EXPECT_EXIT(
+      tree.all[0]->look(), testing::ExitedWithCode(1),
+      "rank 4 on host h2 ended without MPI_Finalize, or has heard nothing from here for 1 s: its connection was "
+      "reset; noticed by rank 0 on host h0");
   for (auto& one : tree.all) {
     if (one != nullptr) one->say_goodbye();
   }

@@ -4,7 +4,9 @@
 // reads when it is told to.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -49,10 +51,30 @@ class InProcess final : public Carrier {
     left_.push_back(buffer);
     return 0;
   }
+  bool pushes() const override { return reads_; }
+  int push(Buffer* buffer, const void* data, size_t bytes, Address to) override {
+    const auto* from = static_cast<const unsigned char*>(data);
+    auto& whole = reinterpret_cast<InProcess*>(to)->came_.emplace_back(buffer->bytes, buffer->bytes + sizeof(Header));
+    whole.insert(whole.end(), from, from + bytes);
+    left_.push_back(buffer);
+    return 0;
+  }
+  void bring(Events& events, const std::vector<unsigned char>& item) {
+    Header header;
+    std::memcpy(&header, item.data(), sizeof header);
+    if (header.magic != pushed_magic) return events.came(0, item.data(), item.size());
+    Room room;
+    if (!events.begins(0, header, room)) {
+      ++refused;
+    } else if (room.read != nullptr) {
+      std::memcpy(room.to, item.data() + sizeof header, std::min<size_t>(room.bytes, header.bytes));
+      events.have_landed(*room.read);
+    }
+  }
   int poll(uint32_t, Events& events) override {
     int count = 0;
     for (; !left_.empty(); ++count, left_.pop_front()) events.sent(0, left_.front(), 0);
-    for (; !came_.empty(); ++count, came_.pop_front()) events.came(0, came_.front().data(), came_.front().size());
+    for (; !came_.empty(); ++count, came_.pop_front()) bring(events, came_.front());
     for (; reads_to_end > 0 && !pending.empty(); ++count, --reads_to_end) {
       const Pending one = pending.front();
       pending.pop_front();
@@ -84,9 +106,12 @@ class InProcess final : public Carrier {
   std::map<uint64_t, Exposed> exposed;
   std::deque<Pending> pending;
   int reads_to_end = 0;
+  int refused = 0;  // pushed, and nothing to be believed
   int error = 0;
   bool refuse_to_expose = false;
   size_t most = SIZE_MAX;
+
+  std::deque<std::vector<unsigned char>>& came() { return came_; }
 
  private:
   bool reads_;
@@ -97,14 +122,19 @@ class InProcess final : public Carrier {
 
 std::map<std::string, std::string> published[2];
 int publisher;
+int questions;
 
 Directory directory() {
   return {[](const std::string& key, const std::string& value) { published[publisher][key] = value; },
-          [](int rank, const std::string& key) { return published[rank][key]; }, 1000, [] {}};
+          [](int rank, const std::string& key) {
+            ++questions;
+            return published[rank][key];
+          },
+          1000, [] {}};
 }
 
 struct Two {
-  explicit Two(bool reads) {
+  explicit Two(bool reads, bool both_know = true) {
     for (int rank : {0, 1}) {
       published[rank].clear();
       publisher = rank;
@@ -112,7 +142,7 @@ struct Two {
                                                         Opening{rank, 2, {}, std::string(32, '7'), false, directory()});
     }
     way = transports[0]->connect(1);
-    back = transports[1]->connect(0);
+    if (both_know) back = transports[1]->connect(0);
   }
   InProcess* carriers[2] = {};
   std::unique_ptr<NetTransport> transports[2];
@@ -145,6 +175,80 @@ TEST(Net, BringsMessages) {
   }
   ASSERT_EQ(seen.size(), 200u);
   for (int i = 0; i < 200; ++i) EXPECT_EQ(seen[static_cast<size_t>(i)].source, i);
+}
+
+// What comes of pushed messages.
+struct Pushed {
+  NetTransport* transport;
+  std::vector<Envelope> seen;
+  unsigned char data[pushed_most];
+  size_t room = 0;
+  NotedRead read;
+  int left = 0;
+} pushed;
+void take_pushed(const Arrival& a) {
+  EXPECT_EQ(a.data, nullptr);
+  pushed.seen.push_back(a.envelope);
+  pushed.transport->place(a, pushed.data, pushed.room, pushed.read);
+}
+
+TEST(Net, PushesWhatTheCarrierCan) {
+  Two two(true);
+  pushed = {.transport = two.transports[1].get(), .seen = {}, .data = {}, .room = 9, .read = {}};
+  const Left left{[](void* whose) { ++*static_cast<int*>(whose); }, &pushed.left};
+  EXPECT_EQ(two.way->push(1, {7, 1, 3, 0}, "pushed data", pushed_most + 1, left), Begun::refused) << "too large";
+  ASSERT_EQ(two.way->push(1, {7, 1, 3, 0}, "pushed data", 11, left), Begun::posted);
+  EXPECT_EQ(pushed.left, 0);
+  (void)two.transports[1]->poll(0, take_pushed);
+  (void)two.transports[0]->poll(0, record);
+  EXPECT_EQ(pushed.left, 1);
+  ASSERT_EQ(pushed.seen.size(), 1u);
+  EXPECT_EQ(pushed.seen[0].tag, 3);
+  EXPECT_EQ(pushed.read.ended, 1);
+  EXPECT_EQ(std::string(reinterpret_cast<char*>(pushed.data), 11), std::string("pushed da\0\0", 11));
+  Two none(false);
+  EXPECT_EQ(none.way->push(1, {7, 1, 3, 0}, "pushed data", 11, left), Begun::refused);
+  EXPECT_EQ(none.transports[0]->push_most(), 0u);
+  EXPECT_LT(none.transports[0]->eager_bytes(), two.transports[0]->eager_bytes());
+}
+
+// A receiver that does not look gets no more than it can bear: half as many large ones as small ones.
+TEST(Net, PushesWithinAWindow) {
+  for (const size_t bytes : {staging_most, staging_most + 1}) {
+    Two two(true);
+    pushed = {.transport = two.transports[1].get(), .seen = {}, .data = {}, .room = pushed_most, .read = {}};
+    const std::vector<unsigned char> data(bytes);
+    const auto push = [&] {
+      const Begun begun = two.way->push(1, {7, 1, 3, 0}, data.data(), bytes, {[](void*) {}, nullptr});
+      (void)two.transports[0]->poll(0, record);  // so that buffers are not what is missing
+      return begun;
+    };
+    uint32_t count = 0;
+    while (count < 100 && push() == Begun::posted) ++count;
+    EXPECT_EQ(count, bytes == staging_most ? 64u : 32u);
+    EXPECT_EQ(push(), Begun::retry);
+    (void)two.transports[1]->poll(0, take_pushed);
+    EXPECT_EQ(pushed.seen.size(), count);
+    (void)two.transports[0]->poll(0, record);
+    EXPECT_EQ(push(), Begun::posted) << "when the receiver has told";
+  }
+}
+
+TEST(Net, BelievesNoPushedDataOutOfTurn) {
+  Two two(true);
+  pushed = {.transport = two.transports[1].get(), .seen = {}, .data = {}, .room = pushed_most, .read = {}};
+  const auto push = [&](size_t at, unsigned char byte) {
+    EXPECT_EQ(two.way->push(1, {7, 1, 3, 0}, "pushed data", 11, {}), Begun::posted);
+    two.carriers[1]->came().back()[at] = byte;
+    (void)two.transports[1]->poll(0, take_pushed);
+  };
+  push(offsetof(Header, proof), 99);
+  EXPECT_EQ(two.carriers[1]->refused, 0) << "it is dropped, and what follows can be read";
+  push(offsetof(Header, bytes) + 3, 1);
+  EXPECT_EQ(two.carriers[1]->refused, 1) << "so many bytes do not follow";
+  push(offsetof(Header, sequence), 5);
+  EXPECT_EQ(two.carriers[1]->refused, 2);
+  EXPECT_TRUE(pushed.seen.empty());
 }
 
 TEST(Net, LendsLargeMemoryUntilItIsTakenBack) {
@@ -216,6 +320,26 @@ TEST(Net, ACarrierWithoutReadsLendsNothing) {
   size_t bytes = memory.size();
   NotedRead read;
   EXPECT_EQ(two.back->begin_get({0, 5}, 0, memory.data(), bytes, 0, read), Begun::refused);
+}
+
+// During the last barrier the launcher answers to that alone. Who sends to us for the first time then needs no answer;
+// nor does who has sent before and is not so many messages behind any more.
+TEST(Net, AsksNobodyWhoItsPeersAreOnceItLeaves) {
+  Two two(false, false);
+  seen.clear();
+  two.transports[1]->leave();
+  const int before = questions;
+  two.transports[0]->set_congested(true);
+  for (int i = 0; i < 30; ++i) {
+    ASSERT_EQ(two.way->send(1, {7, 0, i, 0}, nullptr, 0), Post::done);
+    (void)two.transports[0]->poll(0, record);
+    (void)two.transports[1]->poll(0, record);
+  }
+  two.transports[0]->set_congested(false);
+  (void)two.transports[0]->poll(0, record);
+  (void)two.transports[1]->poll(0, record);
+  EXPECT_EQ(seen.size(), 30u);
+  EXPECT_EQ(questions, before);
 }
 
 TEST(Net, AReadThatFailsIsTheLast) {

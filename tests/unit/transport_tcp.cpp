@@ -4,12 +4,15 @@
 // transport_carriers.cpp.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -32,7 +35,8 @@ struct Rank final : net::Events {
   std::vector<uint32_t> numbers;
   int error = 0;
 
-  explicit Rank(int rank, uint32_t lanes = 1, const char* known = secret) : carrier(lanes, rank, 3, known) {}
+  explicit Rank(int rank, uint32_t lanes = 1, const char* known = secret, bool threads = true, Patience patience = {})
+      : carrier(lanes, rank, 3, known, threads, patience) {}
 
   void came(uint32_t, const unsigned char* frame, size_t) override {
     net::Header header;
@@ -43,6 +47,7 @@ struct Rank final : net::Events {
     if (failed != 0) error = failed;
     free.push_back(buffer);
   }
+  void have_read(Read& read, int failed) override { read.over(read, failed); }
   int send(net::Address to, uint32_t number) {
     if (free.empty()) return EAGAIN;
     net::Buffer* buffer = free.back();
@@ -53,6 +58,12 @@ struct Rank final : net::Events {
     if (result == 0) free.pop_back();
     return result == net::Carrier::gone ? 0 : result;
   }
+  bool begins(uint32_t, const net::Header&, net::Room&) override {
+    ++pushed;
+    return takes_pushed;
+  }
+  bool takes_pushed = false;
+  int pushed = 0;
   net::Address knows(Rank& other, uint32_t lane = 0) {
     net::Address address = 0;
     EXPECT_TRUE(carrier.insert(other.carrier.address(lane), address));
@@ -139,6 +150,52 @@ TEST(Tcp, CrossingConnectionsBecomeOne) {
   }
 }
 
+// Whoever has one thread stops watching a connection that alone has been heard for a while: until it sleeps, hears from
+// another, or cannot send there.
+TEST(Tcp, HearsAllOfWhomItNoLongerWatches) {
+  Rank a(0), b(1, 1, secret, false), c(2);
+  const net::Address to_b = a.knows(b), from_c = c.knows(b), to_a = b.knows(a);
+  const auto readable = [&] {
+    pollfd at = {.fd = b.carrier.wait_descriptor(), .events = POLLIN, .revents = 0};
+    return poll(&at, 1, 1000) == 1;
+  };
+  uint32_t number = 0;
+  const auto hear = [&](Rank& from, net::Address to) {
+    ASSERT_TRUE(wait({&from}, [&] { return from.send(to, ++number) == 0; }));
+    ASSERT_TRUE(wait({&from, &b}, [&] { return !b.numbers.empty() && b.numbers.back() == number; }));
+  };
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 100; ++i) ASSERT_NO_FATAL_FAILURE(hear(a, to_b));
+    ASSERT_NO_FATAL_FAILURE(hear(c, from_c));
+    for (int i = 0; i < 100; ++i) ASSERT_NO_FATAL_FAILURE(hear(a, to_b));
+    EXPECT_TRUE(b.carrier.may_sleep());
+    ASSERT_EQ(a.send(to_b, ++number), 0);
+    EXPECT_TRUE(readable()) << "nothing would wake it";
+    ASSERT_TRUE(wait({&b}, [&] { return b.numbers.back() == number; }));
+  }
+  for (int i = 0; i < 100; ++i) ASSERT_NO_FATAL_FAILURE(hear(a, to_b));
+  // More than the system takes: the rest leaves when there is room, whatever is heard meanwhile.
+  const std::vector<char> data(net::pushed_most);
+  const net::Header header = {.magic = net::pushed_magic, .bytes = static_cast<uint32_t>(data.size())};
+  int pushed = 0;
+  a.takes_pushed = true;
+  for (const int heard_meanwhile : {0, 100}) {
+    for (int result = net::Carrier::gone; result == net::Carrier::gone; ++pushed) {
+      net::Buffer* buffer = b.free.back();
+      std::memcpy(buffer->bytes, &header, sizeof header);
+      result = b.carrier.push(buffer, data.data(), data.size(), to_a);
+      ASSERT_LE(result, 0);
+      if (result == 0) b.free.pop_back();
+    }
+    (void)b.carrier.may_sleep();
+    for (int i = 0; i < heard_meanwhile; ++i) {
+      ASSERT_EQ(a.send(to_b, ++number), 0);
+      ASSERT_TRUE(wait({&b}, [&] { return b.numbers.back() == number; }));
+    }
+    EXPECT_TRUE(wait({&a, &b}, [&] { return b.free.size() == 4 && a.pushed == pushed; }));
+  }
+}
+
 // Ranks need not have the same number of lanes.
 TEST(Tcp, JoinsDifferentNumbersOfLanes) {
   Rank a(0), b(1, 4);
@@ -165,11 +222,11 @@ TEST(Tcp, TurnsStrangersAway) {
   const uint16_t port = b.port();
   const net::Proofs proofs(secret);
   const std::string noise(200, 'x');
-  Greeting for_another = greeting(Word::hello, 0, 2, 0, proofs);
-  Greeting of_another_version = greeting(Word::hello, 0, 1, 0, proofs);
+  Greeting for_another = greeting(Word::hello, 0, 2, 0, proofs, 1);
+  Greeting of_another_version = greeting(Word::hello, 0, 1, 0, proofs, 1);
   of_another_version.magic += 0x01000000;
-  Greeting too_many_lanes = greeting(Word::hello, 0, 1, max_lanes, proofs);
-  Greeting answer = greeting(Word::welcome, 0, 1, 0, proofs);
+  Greeting too_many_lanes = greeting(Word::hello, 0, 1, max_lanes, proofs, 1);
+  Greeting answer = greeting(Word::welcome, 0, 1, 0, proofs, 1);
   const std::vector<int> callers = {
       call(port, noise.data(), noise.size()), call(port, &for_another, sizeof for_another),
       call(port, &of_another_version, sizeof of_another_version), call(port, &too_many_lanes, sizeof too_many_lanes),
@@ -191,44 +248,192 @@ TEST(Tcp, TurnsStrangersAway) {
   for (const int caller : silent) close(caller);
 }
 
+// Rank 0 of the job as bytes on a connection.
+struct Caller {
+  const int descriptor;
+  Caller(Rank& to, uint32_t attempt) : descriptor(call(to.port(), nullptr, 0)) {
+    say(greeting(Word::hello, 0, 1, 0, net::Proofs(secret), attempt));
+  }
+  Caller(const Caller&) = delete;
+  Caller& operator=(const Caller&) = delete;
+  ~Caller() { close(descriptor); }
+
+  template <class Bytes>
+  void say(const Bytes& bytes) const {
+    EXPECT_EQ(send(descriptor, &bytes, sizeof bytes, MSG_NOSIGNAL), static_cast<ssize_t>(sizeof bytes));
+  }
+  void confirm() const { say(greeting(Word::confirmed, 0, 1, 0, net::Proofs(secret))); }
+  [[nodiscard]] bool is_welcome(Rank& at) const {
+    Greeting answer = {};
+    return wait({&at}, [&] { return recv(descriptor, &answer, sizeof answer, MSG_DONTWAIT) == sizeof answer; }) &&
+           answer.word == static_cast<uint16_t>(Word::welcome);
+  }
+};
+net::Header frame(uint32_t number) {
+  net::Header header = {};
+  header.magic = net::magic;
+  header.origin = number;
+  return header;
+}
+
 // Whoever has not heard the welcome gives up and comes again, and its end of the first connection may never be heard
 // of.
 TEST(Tcp, TakesAPeerThatComesAgain) {
   Rank a(0), b(1);
   ASSERT_EQ(b.send(b.knows(a), 3), 0);  // waits, for the first has not confirmed
   b.poll();
-  const net::Proofs proofs(secret);
-  Rank again(0);
-  const Greeting hello = greeting(Word::hello, 0, 1, 0, proofs);
-  const int first = call(b.port(), &hello, sizeof hello);
-  Greeting answer = {};
-  ASSERT_TRUE(wait({&b}, [&] { return recv(first, &answer, sizeof answer, MSG_DONTWAIT) == sizeof answer; }));
-  EXPECT_EQ(answer.word, static_cast<uint16_t>(Word::welcome));
-  ASSERT_EQ(again.send(again.knows(b), 4), 0);
-  EXPECT_TRUE(wait({&again, &b}, [&] { return b.numbers.size() == 1 && again.numbers.size() == 1; }));
+  const Caller first(b, 1);
+  ASSERT_TRUE(first.is_welcome(b));
+  const Caller second(b, 2);
+  ASSERT_TRUE(second.is_welcome(b));
+  EXPECT_TRUE(is_closed(first.descriptor));
+  second.confirm();
+  second.say(frame(4));
+  EXPECT_TRUE(wait({&b}, [&] { return !b.numbers.empty(); }));
   EXPECT_EQ(b.numbers, std::vector<uint32_t>{4});
-  EXPECT_EQ(again.numbers, std::vector<uint32_t>{3}) << "not sent into the connection that was given up";
-  close(first);
+  net::Header header = {};
+  EXPECT_EQ(recv(second.descriptor, &header, sizeof header, MSG_DONTWAIT), static_cast<ssize_t>(sizeof header));
+  EXPECT_EQ(header.origin, 3u) << "not sent into the connection that was given up";
+}
+
+// A peer that computes is in no call of MPI, and may be so for as long as it likes.
+TEST(Tcp, WaitsForAPeerThatIsBusy) {
+  constexpr uint64_t ms = 1'000'000;
+  Rank a(0, 1, secret, true, {.address = 20 * ms, .peer = 100 * ms}), b(1);
+  ASSERT_EQ(a.send(a.knows(b), 7), 0);
+  EXPECT_FALSE(wait(
+      {&a}, [&] { return a.error != 0; }, 1));
+  EXPECT_TRUE(wait({&a, &b}, [&] { return b.numbers.size() == 1; }));
+  EXPECT_EQ(a.error, 0);
+}
+
+TEST(Tcp, GivesUpAPeerThatIsNowhere) {
+  constexpr uint64_t ms = 1'000'000;
+  Rank a(0, 1, secret, true, {.address = 20 * ms, .peer = 100 * ms});
+  auto b = std::make_unique<Rank>(1);
+  const net::Address to = a.knows(*b);
+  b.reset();
+  ASSERT_EQ(a.send(to, 7), 0);
+  EXPECT_TRUE(wait({&a}, [&] { return a.error != 0; }));
+}
+
+// The network brings the words of a connection that was given up after those of the one that came instead.
+TEST(Tcp, DoesNotTakeWhatAPeerHasGivenUp) {
+  Rank b(1);
+  const Caller second(b, 2);
+  ASSERT_TRUE(second.is_welcome(b));
+  const Caller first(b, 1);
+  EXPECT_TRUE(wait({&b}, [&] { return is_closed(first.descriptor); }));
+  second.confirm();
+  second.say(frame(4));
+  EXPECT_TRUE(wait({&b}, [&] { return !b.numbers.empty(); }));
+  EXPECT_EQ(b.numbers, std::vector<uint32_t>{4});
+}
+
+// What was asked of a peer that goes is told of once, at whatever point of a piece it goes; nothing is written after.
+TEST(Tcp, TellsOnceOfReadsThatEndWithThePeer) {
+  struct NotedRead : Read {
+    int told = 0;
+    NotedRead() : Read{[](Read& read, int) { ++static_cast<NotedRead&>(read).told; }} {}
+  };
+  for (int polls = 0; polls < 24; ++polls) {
+    Rank a(0);
+    auto b = std::make_unique<Rank>(1);
+    constexpr size_t bytes = 512 << 10;
+    const std::vector<unsigned char> theirs(2 * bytes, 7);
+    std::vector<unsigned char> ours(2 * bytes);
+    MemoryRef ref{};
+    ASSERT_TRUE(b->carrier.expose(theirs.data(), theirs.size(), ref));
+    const net::Address to_b = a.knows(*b);
+    NotedRead reads[2];
+    for (size_t i = 0; i < 2; ++i) {
+      ASSERT_EQ(a.carrier.read(0, to_b, ref, i * bytes, &ours[i * bytes], bytes, reads[i]), 0);
+    }
+    ASSERT_TRUE(wait({&a, b.get()}, [&] { return ours[0] == 7; }));
+    for (int i = 0; i < polls; ++i) (i % 3 == 0 ? *b : a).poll();
+    b.reset();
+    ASSERT_TRUE(wait({&a}, [&] { return reads[0].told != 0 && reads[1].told != 0; })) << polls;
+    std::vector<unsigned char>().swap(ours);
+    for (int i = 0; i < 100; ++i) a.poll();
+    EXPECT_EQ(reads[0].told, 1);
+    EXPECT_EQ(reads[1].told, 1);
+  }
+}
+
+// Three ranks send to each other and look at what has come as it happens to be, among strangers who come, say something
+// or nothing, and go. Whatever the order, each frame arrives once, after those that were sent before it.
+TEST(Tcp, BringsFramesWhateverTheOrder) {
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    std::minstd_rand dice(seed);
+    const auto below = [&](size_t count) { return static_cast<uint32_t>(dice() % count); };
+    Rank a(0), b(1), c(2);
+    Rank* const all[] = {&a, &b, &c};
+    net::Address ways[3][3] = {};
+    uint32_t sent[3][3] = {};
+    std::vector<int> strangers;
+    for (int step = 0; step < 150; ++step) {
+      const uint32_t from = below(3), to = (from + 1 + below(2)) % 3;
+      switch (below(4)) {
+        case 0:
+          if (ways[from][to] == 0) ways[from][to] = all[from]->knows(*all[to]);
+          if (all[from]->send(ways[from][to], from * 10000 + sent[from][to]) == 0) ++sent[from][to];
+          break;
+        case 1: {
+          const Greeting hello = greeting(Word::hello, from, to, 0, net::Proofs(std::string(32, 'f')), 1);
+          strangers.push_back(call(all[to]->port(), &hello, below(2) * sizeof hello / (1 + below(2))));
+          break;
+        }
+        case 2:
+          if (!strangers.empty()) {
+            close(strangers.back());
+            strangers.pop_back();
+          }
+          break;
+        default:
+          for (uint32_t polls = below(9); polls != 0; --polls) all[from]->poll();
+      }
+    }
+    for (uint32_t to = 0; to < 3; ++to) {
+      Rank& rank = *all[to];
+      const uint32_t from[] = {(to + 1) % 3, (to + 2) % 3};
+      EXPECT_TRUE(wait({&a, &b, &c}, [&] { return rank.numbers.size() == sent[from[0]][to] + sent[from[1]][to]; }))
+          << "seed " << seed << ", to rank " << to;
+      uint32_t next[3] = {};
+      for (const uint32_t number : rank.numbers) EXPECT_EQ(number % 10000, next[number / 10000]++) << "seed " << seed;
+      EXPECT_EQ(rank.error, 0);
+    }
+    for (const int stranger : strangers) close(stranger);
+  }
+}
+
+// Pushed data that nobody can have a place for end it too.
+TEST(Tcp, EndsAConnectionWhosePushedDataCannotBeTaken) {
+  Rank a(0), b(1);
+  const net::Address to = a.knows(b);
+  net::Buffer* buffer = a.free.back();
+  a.free.pop_back();
+  const net::Header header = {.magic = net::pushed_magic, .bytes = 16};
+  std::memcpy(buffer->bytes, &header, sizeof header);
+  ASSERT_LE(a.carrier.push(buffer, "sixteen bytes...", 16, to), 0);
+  ASSERT_TRUE(wait({&a, &b}, [&] { return a.free.size() == 4; }));
+  const net::Address back = b.knows(a);
+  EXPECT_TRUE(wait({&b}, [&] { return b.send(back, 1) == EPROTO; }));  // begins() of Events says no
 }
 
 // Whoever knows the secret and sends what no frame can be: the connection ends, and nothing of it is told.
 TEST(Tcp, EndsAConnectionThatCannotBeUnderstood) {
   Rank b(1);
-  const Greeting hello = greeting(Word::hello, 0, 1, 0, net::Proofs(secret));
-  const int caller = call(b.port(), &hello, sizeof hello);
-  Greeting answer = {};
-  ASSERT_TRUE(wait({&b}, [&] { return recv(caller, &answer, sizeof answer, MSG_DONTWAIT) == sizeof answer; }));
-  EXPECT_EQ(answer.word, static_cast<uint16_t>(Word::welcome));
-  const Greeting confirmed = greeting(Word::confirmed, 0, 1, 0, net::Proofs(secret));
-  ASSERT_EQ(send(caller, &confirmed, sizeof confirmed, MSG_NOSIGNAL), static_cast<ssize_t>(sizeof confirmed));
-  const std::string noise(4096, '\xff');
-  ASSERT_EQ(send(caller, noise.data(), noise.size(), MSG_NOSIGNAL), static_cast<ssize_t>(noise.size()));
+  const Caller caller(b, 1);
+  ASSERT_TRUE(caller.is_welcome(b));
+  caller.confirm();
+  std::array<unsigned char, 4096> noise;
+  noise.fill(0xff);
+  caller.say(noise);
   net::Address back = 0;
   Rank a(0);
   ASSERT_TRUE(b.carrier.insert(a.carrier.address(0), back));
   EXPECT_TRUE(wait({&b}, [&] { return b.send(back, 1) == EPROTO; }));
   EXPECT_TRUE(b.numbers.empty());
-  close(caller);
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ extern const PathInfo mailbox_info, buffer_info, get_info, stream_info;
 // ---- sending. `false`: the way is full, nothing was sent.
 bool send_mailbox(Request& r);
 bool send_buffer(Request& r, bool* no_staging);
+bool push(Request& r, bool* refused);
 bool announce(Request& r);
 
 // Sends by the path that fits; false when the way is full.
@@ -78,6 +79,12 @@ inline void finish_receive(Request& r, const Envelope& envelope, int64_t message
   }
   complete(r);
 }
+
+// E1 of a message whose data come after it.
+void on_pushed(const transport::Arrival& arrival);
+// An unexpected one is received while they still come.
+void receive_landing(Unexpected& message, Request& r);
+void free_landings(Lane& lane);
 
 // Brings the data of an announced message into a matched receive: R0 or R1.
 void fetch(Request& r, const Envelope& envelope, const wire::Announce& announced);
@@ -135,6 +142,8 @@ void redirect(Inflow& inflow, Request& r);
 // Room for an unexpected message with `bytes` of data, listed nowhere yet. Never nullptr: no memory ends the job.
 Unexpected* new_unexpected(const Envelope& envelope, uint8_t kind, int64_t bytes, int64_t message_bytes);
 void free_unexpected(Unexpected* message);
+// Makes it known to receives and probes to come.
+void list_unexpected(Lane& lane, Unexpected* message);
 
 // Hands an unexpected message, already taken out of matching, to its receive, and frees it.
 void consume(Request& r, Unexpected* message);

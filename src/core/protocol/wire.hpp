@@ -25,6 +25,10 @@ enum Kind : uint8_t {
   offer,            // R0, receiver to sender: Offer, help me copy if you are idle
   delivered,        // R0, sender to receiver: Delivered, I copied the last chunk, or could not copy mine
   notice,           // Notice, for a handler above core
+  rma,              // windows: rma::Frame and records (core/rma/wire.hpp)
+  rma_staged,       // the same in staging memory
+  rma_answer,       // answers to records
+  pushed,           // E1: the data, which follow
 };
 
 struct Sync {

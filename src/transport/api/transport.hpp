@@ -59,7 +59,7 @@ enum class [[nodiscard]] Post : uint8_t{done, retry};
 struct Arrival {
   uint8_t kind;  // given by the sender; core's protocols name the values, below 31
   Envelope envelope;
-  const void* data;
+  const void* data;  // nullptr: the message was pushed, and its data come where Transport::place() says
   uint32_t bytes;
 };
 
@@ -82,6 +82,12 @@ constexpr MemoryRef advanced(MemoryRef memory, uint64_t bytes) {
   return memory;
 }
 
+// Some of a peer's memory, so far behind where it begins.
+struct MemoryPiece {
+  uint64_t offset;
+  uint64_t bytes;
+};
+
 // A read that takes its time: it and the memory that it fills are the transport's until it is over.
 struct Read {
   // Called once, by the poll() of its lane that finds it over. `error`: 0, or the errno that says why not; nothing may
@@ -97,6 +103,12 @@ enum class [[nodiscard]] Begun : uint8_t{done, posted, retry, refused};
 struct Staging {
   void* memory = nullptr;  // nullptr: none free now
   uint64_t handle = 0;     // what the receiver calls it
+};
+
+// Who is told that pushed data have left: `call` once, by the poll() of the lane that they were sent on.
+struct Left {
+  void (*call)(void* whose) = nullptr;
+  void* whose = nullptr;
 };
 
 // Work that sender and receiver of one message share: both take chunks of it until none is left. Lies where both reach
@@ -124,9 +136,35 @@ class Endpoint {
   virtual Post send_staged(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
                            size_t staged) = 0;
 
+  // Sends a message of at most Transport::push_most() bytes from where it lies, which pays for larger ones. done: the
+  // data may be reused. posted: `left` will tell that they may. retry: as of send(). refused: not now or never in this
+  // way. Thread-safe.
+  virtual Begun push(uint8_t /*kind*/, Envelope, const void* /*data*/, size_t /*bytes*/, Left /*left*/) {
+    return Begun::refused;
+  }
+
   // Copies between our memory and the peer's. 0, or the errno that says why not: nothing may be assumed copied then.
   [[nodiscard]] virtual int get(const MemoryRef& from, void* to, size_t bytes) = 0;
   [[nodiscard]] virtual int put(const MemoryRef& to, const void* from, size_t bytes) = 0;
+
+  // The same between pieces of the peer's memory and bytes of ours that lie together, in the order of the pieces.
+  [[nodiscard]] virtual int get_pieces(const MemoryRef& from, const MemoryPiece* pieces, size_t count, void* to) {
+    auto* at = static_cast<char*>(to);
+    for (size_t i = 0; i < count; at += pieces[i++].bytes) {
+      if (const int error = get(advanced(from, pieces[i].offset), at, pieces[i].bytes)) return error;
+    }
+    return 0;
+  }
+  [[nodiscard]] virtual int put_pieces(const MemoryRef& to, const MemoryPiece* pieces, size_t count, const void* from) {
+    const auto* at = static_cast<const char*>(from);
+    for (size_t i = 0; i < count; at += pieces[i++].bytes) {
+      if (const int error = put(advanced(to, pieces[i].offset), at, pieces[i].bytes)) return error;
+    }
+    return 0;
+  }
+
+  // Where the peer's memory lies in our address space, while the job lasts; nullptr: nowhere. Thread-safe.
+  virtual void* map(const MemoryRef& /*memory*/) { return nullptr; }
 
   // Copies from the peer's memory, now or while other things go on, from `at` bytes behind its beginning: as much of
   // `bytes` as the transport moves in one piece, which it leaves there. On a lane of ours, one thread at a time for
@@ -185,6 +223,13 @@ class Transport {
   // Up to where it is sooner done to send the data than to ask first, for a transport to which the usual limit does not
   // apply; 0: it does.
   virtual int64_t eager_bytes() const { return 0; }
+
+  // The largest message that may be pushed; 0: none.
+  virtual size_t push_most() const { return 0; }
+  // Where the data of the pushed message go that this arrival tells of: once, during the call that brings it. What is
+  // beyond `room` is dropped. `read` and the memory are the transport's until it calls read.over, with error 0: a job
+  // that loses data of a message on its way ends.
+  virtual void place(const Arrival& /*arrival*/, void* /*to*/, size_t /*room*/, Read& /*read*/) {}
 
   // How a peer names `bytes` of our memory at `address`. With `lend`, memory that a peer cannot read as it is is made
   // readable, where that pays. What has got a key is taken back when no peer reads it any more. Thread-safe.

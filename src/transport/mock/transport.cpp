@@ -102,6 +102,7 @@ class MockEndpoint final : public Endpoint {
     late_[lane].count.fetch_add(1, std::memory_order_relaxed);
     return Begun::posted;
   }
+  void* map(const MemoryRef& memory) override { return inner_->map(memory); }
   const void* staging(const Arrival& arrival, uint64_t handle) override { return inner_->staging(arrival, handle); }
   void release_staging(uint64_t handle, size_t bytes) override { inner_->release_staging(handle, bytes); }
   Claim* claim(uint32_t slot) override { return faults_.plan.late != 0 ? nullptr : inner_->claim(slot); }

@@ -19,6 +19,7 @@ namespace weft::transport::net {
 struct Buffer {
   alignas(16) unsigned char context[48];  // the carrier's own
   Buffer* next;
+  Left left;                                         // of pushed data that have not left yet
   int32_t rank;                                      // where the frame goes to
   alignas(64) unsigned char bytes[frame_most + 16];  // carriers may fill a frame up to a multiple of 16
 
@@ -27,6 +28,13 @@ struct Buffer {
 
 // A lane of a peer, as the carrier knows it.
 using Address = uint64_t;
+
+// Where pushed data go.
+struct Room {
+  void* to = nullptr;
+  size_t bytes = 0;      // of them that there is room for; the rest is dropped
+  Read* read = nullptr;  // who is told; nullptr: nobody wants them
+};
 
 // What poll() reports, before it returns.
 class Events {
@@ -37,6 +45,12 @@ class Events {
   virtual void sent(uint32_t lane, Buffer* buffer, int error) = 0;
   // A read is over: error 0, or why it failed.
   virtual void have_read(Read& /*read*/, int /*error*/) {}
+  // Data are being pushed: where they go, until have_landed() or lost_rest(). false: that cannot be, nothing of this
+  // connection can be believed.
+  virtual bool begins(uint32_t /*lane*/, const Header& /*header*/, Room& /*room*/) { return false; }
+  virtual void have_landed(Read& /*read*/) {}
+  // The rest of them will not come.
+  virtual void lost_rest(uint32_t /*rank*/, int /*error*/) {}
 
  protected:
   ~Events() = default;
@@ -59,6 +73,15 @@ class Carrier {
   // the buffer is no longer in use. EAGAIN: not now. Any other error: never. Thread-safe.
   static constexpr int gone = -1;
   [[nodiscard]] virtual int send(uint32_t lane, Buffer* buffer, const void* start, size_t bytes, Address to) = 0;
+
+  // Pushing data from where they lie, for carriers that keep the order of frames: `bytes` of them go behind the header
+  // that lies at the beginning of the buffer. As send(); also `copied`: as 0, but the data are no longer in use,
+  // and buffer->left is empty.
+  static constexpr int copied = -2;
+  virtual bool pushes() const { return false; }
+  [[nodiscard]] virtual int push(Buffer* /*buffer*/, const void* /*data*/, size_t /*bytes*/, Address /*to*/) {
+    return ENOTSUP;
+  }
 
   // Reading a peer's memory, for carriers that can: nothing of what follows is asked of others. The first lane of a
   // peer stands for its memory.

@@ -58,13 +58,24 @@ uint64_t Proofs::of(uint32_t from, uint32_t to) const {
   return sip.end();
 }
 
-const Header* check_frame(const void* frame, size_t bytes, const Proofs& proofs, uint32_t rank, uint32_t ranks,
-                          uint32_t lanes) {
+namespace {
+
+bool is_ours(const Header& h, Checker& by) {
+  return h.origin < by.ranks && h.lane < by.lanes && h.proof == by.proofs->of(h.origin, by.rank, by.last);
+}
+
+}  // namespace
+
+const Header* check_frame(const void* frame, size_t bytes, Checker& checker) {
   if (bytes < sizeof(Header)) return nullptr;
   const auto* h = static_cast<const Header*>(frame);
-  const bool whole = frame_bytes(frame) == bytes;
-  if (h->magic != magic || !whole || h->origin >= ranks || h->lane >= lanes || h->kind > congestion) return nullptr;
-  return h->proof == proofs.of(h->origin, rank) ? h : nullptr;
+  const bool whole = h->magic == magic && frame_bytes(frame) == bytes && h->kind <= congestion;
+  return whole && is_ours(*h, checker) ? h : nullptr;
+}
+
+bool check_pushed(const Header& h, Checker& checker) {
+  const bool understood = h.magic == pushed_magic && h.bytes <= pushed_most && h.staged == 0 && h.kind < taken;
+  return understood && is_ours(h, checker);
 }
 
 }  // namespace weft::transport::net

@@ -32,11 +32,13 @@ struct Header {
 };
 static_assert(sizeof(Header) == 48);
 
-inline constexpr uint32_t magic = 0x01464557;     // "WEF" in memory, and the version
-inline constexpr uint8_t taken = 29;              // of ours: `tag` frames of ours of lane `source` were taken
-inline constexpr uint8_t congestion = 30;         // of ours: `tag` says whether to send envelopes alone
-inline constexpr size_t staging_most = 32 << 10;  // bytes staged for one message
-inline constexpr size_t staged_data_most = 64;    // bytes of data of a message with staging
+inline constexpr uint32_t magic = 0x01464557;         // "WEF" in memory, and the version
+inline constexpr uint32_t pushed_magic = 0x01504557;  // "WEP": the data are not part of the frame, they follow it
+inline constexpr uint8_t taken = 29;                  // of ours: `tag` frames of ours of lane `source` were taken
+inline constexpr uint8_t congestion = 30;             // of ours: `tag` says whether to send envelopes alone
+inline constexpr size_t staging_most = 32 << 10;      // bytes staged for one message
+inline constexpr size_t staged_data_most = 64;        // bytes of data of a message with staging
+inline constexpr size_t pushed_most = 128 << 10;      // bytes of data that follow a frame
 inline constexpr size_t frame_most = sizeof(Header) + staged_data_most + staging_most;
 static_assert(frame_most >= sizeof(Header) + mailbox_limit(1));
 
@@ -53,12 +55,30 @@ class Proofs {
   explicit Proofs(std::string_view secret);
   uint64_t of(uint32_t from, uint32_t to) const;
 
+  // The proof of who was heard last, by who hears: most frames come from the same rank as the one before.
+  struct Last {
+    uint32_t from = ~0u;
+    uint64_t proof = 0;
+  };
+  uint64_t of(uint32_t from, uint32_t to, Last& last) const {
+    if (from != last.from) last = {from, of(from, to)};
+    return last.proof;
+  }
+
  private:
   uint64_t key_[2] = {};
 };
 
+// Who checks what comes in on a lane.
+struct Checker {
+  const Proofs* proofs = nullptr;
+  uint32_t rank = 0, ranks = 0, lanes = 0;
+  Proofs::Last last{};
+};
+
 // Checks what came in against us: `frame` of `bytes`. nullptr: it is not from a rank of this job, or is damaged.
-const Header* check_frame(const void* frame, size_t bytes, const Proofs& proofs, uint32_t rank, uint32_t ranks,
-                          uint32_t lanes);
+const Header* check_frame(const void* frame, size_t bytes, Checker& checker);
+// The same for the header of pushed data.
+bool check_pushed(const Header& header, Checker& checker);
 
 }  // namespace weft::transport::net

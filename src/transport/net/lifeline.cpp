@@ -27,6 +27,7 @@ constexpr uint32_t not_a_frame = 1u << 31;  // proofs of lifelines are not those
 constexpr uint64_t ms = 1000000;            // nanoseconds
 constexpr uint64_t start_ns = 20000 * ms;   // for all connections to be made
 constexpr uint64_t attempt_ns = 2000 * ms;  // for one address to answer, and for a caller to say who it is
+constexpr uint64_t pause_ns = 10 * ms;      // between two rounds of all addresses
 constexpr size_t most_callers = 64;
 
 // When a process of another host has ended, its host is alive and its launcher knows more than we: its signal. When a
@@ -132,22 +133,16 @@ class Lifelines::Parent {
 
   void go_on(bool ready) {
     if (answered_) return;
-    if (!socket_) return begin();
-    if (ready && !(asked_ ? hear() : ask())) return next();
+    if (ready && !(asked_ ? hear() : ask())) until_ns_ = 0;
     if (!answered_ && base::now_ns() > until_ns_) next();
   }
 
  private:
-  void begin() {
-    int error = 0;
-    socket_ = begin_connect(place_.addresses[at_ % place_.addresses.size()], place_.port, error);
-    until_ns_ = base::now_ns() + attempt_ns;
-    asked_ = false;
-    if (!socket_) next();
-  }
   void next() {
-    socket_.close();
-    if (++at_ % place_.addresses.size() == 0) sleep_ms(10);  // all of them again
+    int error = 0;
+    socket_ = connect_in_turn(place_, turn_, error);
+    until_ns_ = base::now_ns() + (socket_ ? attempt_ns : pause_ns);
+    asked_ = false;
   }
   bool ask() {
     if (error_of(socket_) != 0) return false;
@@ -171,7 +166,7 @@ class Lifelines::Parent {
   int rank_;
   Place place_;
   Socket socket_;
-  size_t at_ = 0;
+  size_t turn_ = 0;  // of the address that is next
   bool asked_ = false;
   bool answered_ = false;
   uint64_t until_ns_ = 0;
@@ -214,21 +209,24 @@ void Lifelines::meet() {
   const uint64_t until_ns = base::now_ns() + start_ns;
   std::vector<Parent> parent;  // none for the root
   if (start_.neighbours.above >= 0) parent.emplace_back(*this, start_.neighbours.above);
-  std::vector<Caller> callers;
   while (!complete() && base::now_ns() < until_ns && !told_of_end()) {
     std::vector<pollfd> news{{listener_.descriptor(), POLLIN, 0}};
     for (Parent& one : parent) {
       one.go_on(false);
       news.push_back(one.waits_for());
     }
-    for (const Caller& caller : callers) news.push_back({caller.socket.descriptor(), POLLIN, 0});
+    for (const Caller& caller : callers_) news.push_back({caller.socket.descriptor(), POLLIN, 0});
     (void)::poll(news.data(), news.size(), 50);
     for (Parent& one : parent) one.go_on(news[1].revents != 0);
-    welcome(callers);
+    welcome();
   }
   listener_.close();
   share();
-  if (!complete()) warn_of_missing();
+  if (complete()) return callers_.clear();
+  // Who was answered may have confirmed that by now, and hold the connection: it is to see no end of it before the
+  // job's.
+  std::erase_if(callers_, [](const Caller& caller) { return caller.rank < 0; });
+  warn_of_missing();
 }
 
 void Lifelines::warn_of_missing() const {
@@ -245,12 +243,12 @@ void Lifelines::warn_of_missing() const {
 }
 
 // Lets those in who can prove that they are of this job. Strangers cannot fill the place: who has waited longest goes.
-void Lifelines::welcome(std::vector<Caller>& callers) {
+void Lifelines::welcome() {
   while (Socket socket = accept_one(listener_)) {
-    if (callers.size() == most_callers) callers.erase(callers.begin());
-    callers.push_back({std::move(socket), base::now_ns() + attempt_ns});
+    if (callers_.size() == most_callers) callers_.erase(callers_.begin());
+    callers_.push_back({std::move(socket), base::now_ns() + attempt_ns});
   }
-  std::erase_if(callers, [&](Caller& caller) { return welcome(caller); });
+  std::erase_if(callers_, [&](Caller& caller) { return welcome(caller); });
 }
 
 // Whether this caller is dealt with.
@@ -258,25 +256,25 @@ bool Lifelines::welcome(Caller& caller) {
   Word word;
   int error = 0;
   const Got got = take_word(caller.socket, word, error);
-  if (got == Got::nothing && base::now_ns() < caller.until_ns) return false;
+  const bool answered = caller.rank >= 0;
+  if (got == Got::nothing && (answered || base::now_ns() < caller.until_ns)) return false;
   const std::vector<int>& below = start_.neighbours.below;
   const bool known = got == Got::word && checked(word) != nullptr && word.news == News::hello &&
                      std::find(below.begin(), below.end(), static_cast<int>(word.origin)) != below.end();
   if (!known) {
-    if (!caller.answered && strangers_++ == 0) {
+    if (!answered && strangers_++ == 0) {
       base::warn({.cause = "a connection was made that is not from a rank of this job; it is turned away, as others "
                            "will be",
                   .remedy = ""});
     }
     return true;
   }
-  if (caller.answered) {
+  if (answered) {
     adopt(std::move(caller.socket), word, false);
     return true;
   }
-  caller.answered = true;
-  caller.until_ns = base::now_ns() + attempt_ns;
-  return !send_word(caller.socket, say(News::hello, static_cast<int>(word.origin), start_.host));
+  caller.rank = static_cast<int>(word.origin);
+  return !send_word(caller.socket, say(News::hello, caller.rank, start_.host));
 }
 
 void Lifelines::adopt(Socket socket, const Word& hello, bool above) {
@@ -418,10 +416,11 @@ void Lifelines::lose(Line& line, int error) {
   wait_for_cause(process ? launcher_first_ms : line.above ? upper_first_ms : 0);
   if (!begin_end()) end_with_others();
   const std::string noticed = "; noticed by rank " + std::to_string(start_.rank) + " on host " + start_.host;
-  if (process) {
-    base::die({.cause = "rank " + std::to_string(line.rank) + " on host " + host +
-                        " ended without MPI_Finalize: its connection was " + (error == 0 ? "closed" : "reset") +
-                        noticed,
+  if (process) {  // which closes its connection; the kernel of a host that has waited too long for ours resets it
+    const std::string reset =
+        ", or has heard nothing from here for " + std::to_string(start_.lost_after) + " s: its connection was reset";
+    base::die({.cause = "rank " + std::to_string(line.rank) + " on host " + host + " ended without MPI_Finalize" +
+                        (error == 0 ? ": its connection was closed" : reset) + noticed,
                .remedy = process_remedy});
   }
   const bool silent = error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH;
@@ -441,6 +440,8 @@ void Lifelines::say_goodbye() {
     if (line.socket) (void)post(line, News::goodbye);
     line.socket.close();
   }
+  for (const Caller& caller : callers_) (void)send_word(caller.socket, say(News::goodbye, caller.rank, {}));
+  callers_.clear();
 }
 
 void wait_for_news() {

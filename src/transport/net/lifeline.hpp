@@ -95,10 +95,10 @@ class Lifelines {
     std::string host;  // for people
     bool above = false;
   };
-  struct Caller {  // who has connected, and has not proved the secret
+  struct Caller {  // who has connected
     Socket socket;
-    uint64_t until_ns;
-    bool answered = false;
+    uint64_t until_ns;  // to say who it is
+    int rank = -1;      // once it has, and was answered: it confirms, ends, or comes again
   };
   class Parent;
 
@@ -108,7 +108,7 @@ class Lifelines {
   bool complete() const;
   void warn_of_missing() const;
   void publish();
-  void welcome(std::vector<Caller>& callers);
+  void welcome();
   bool welcome(Caller& caller);
   void adopt(Socket socket, const Word& hello, bool above);
   Word say(News news, int to, std::string_view text) const;
@@ -128,6 +128,7 @@ class Lifelines {
   Start start_;
   Proofs proofs_;
   Socket listener_;
+  std::vector<Caller> callers_;
   std::vector<Line> lines_;
   std::atomic<bool> looking_ = false;
   // Of ranks that are not the keeper: its lines are looked at too, if we could have them.

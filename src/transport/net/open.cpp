@@ -39,7 +39,7 @@ std::unique_ptr<Carrier> carrier_of(const Opening& opening) {
   const uint32_t lanes = opening.lanes.lanes();
   switch (choose_library().by) {
     case Library::tcp:
-      return std::make_unique<tcp::TcpCarrier>(lanes, opening.rank, opening.ranks, opening.secret);
+      return std::make_unique<tcp::TcpCarrier>(lanes, opening.rank, opening.ranks, opening.secret, opening.threads);
     case Library::ucx:
       return std::make_unique<ucx::UcxCarrier>(lanes, opening.ranks, opening.sleeps);
     default:

@@ -27,6 +27,7 @@ struct Opening {
   // it.
   bool sleeps;
   Directory directory;
+  bool threads = true;  // several may call at the same time
 };
 
 // Which library is to carry messages of a job on several hosts, and why: what open() follows and `weft info net` tells.

@@ -19,14 +19,15 @@ constinit base::ChoiceSetting rdma{
     3};
 WEFT_SETTING(rdma);
 
-constinit base::IntSetting rdma_from{{.name = "WEFT_RDMA_FROM",
-                                      .help = "smallest message that is read from the memory of another host (R0), "
-                                              "below: R1; 0: 32 KiB over TCP, 128 KiB by adapters",
-                                      .unit = base::Unit::bytes,
-                                      .subject = base::Subject::messages,
-                                      .change = base::Change::always},
-                                     0,
-                                     {0, int64_t{1} << 40}};
+constinit base::IntSetting rdma_from{
+    {.name = "WEFT_RDMA_FROM",
+     .help = "smallest message that is read from the memory of another host (R0), "
+             "below: R1; 0: over TCP what is not sent at once, from 32 KiB; 128 KiB by adapters",
+     .unit = base::Unit::bytes,
+     .subject = base::Subject::messages,
+     .change = base::Change::always},
+    0,
+    {0, int64_t{1} << 40}};
 WEFT_SETTING(rdma_from);
 
 }  // namespace

@@ -88,20 +88,28 @@ Socket begin_connect(in_addr address, uint16_t port, int& error) {
   return socket;
 }
 
+Socket connect_in_turn(const Place& place, size_t& turn, int& error) {
+  while (turn < place.addresses.size()) {
+    Socket socket = begin_connect(place.addresses[turn++], place.port, error);
+    if (socket) return socket;
+  }
+  turn = 0;
+  return {};
+}
+
 int error_of(const Socket& socket) {
   int error = 0;
   socklen_t length = sizeof error;
   return ::getsockopt(socket.descriptor(), SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno;
 }
 
-// The third probe without an answer, after the whole time, is the last: the kernel looks at TCP_USER_TIMEOUT when it
-// sends one. That also bounds what was sent.
+// Asked after a third of the time and then each second, since any of these may fall into a short cut or be lost alone.
+// When the kernel gives up is TCP_USER_TIMEOUT's to say, at which it looks whenever it would ask; the number of
+// questions does not matter then. That also bounds what was sent.
 void lose_after(const Socket& socket, int seconds) {
-  const int third = std::max(1, seconds / 3);
   set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(socket, IPPROTO_TCP, TCP_KEEPIDLE, std::max(1, seconds - 2 * third));
-  set(socket, IPPROTO_TCP, TCP_KEEPINTVL, third);
-  set(socket, IPPROTO_TCP, TCP_KEEPCNT, 2);
+  set(socket, IPPROTO_TCP, TCP_KEEPIDLE, std::max(1, seconds / 3));
+  set(socket, IPPROTO_TCP, TCP_KEEPINTVL, 1);
   set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, seconds * 1000);
 }
 

@@ -49,6 +49,9 @@ Socket accept_one(const Socket& listener);
 // Begins to connect. error_of() tells how it ended once the socket is writable.
 Socket begin_connect(in_addr address, uint16_t port, int& error);
 int error_of(const Socket& socket);
+// The same at the first address of a place, from `turn` on, where one can begin; `turn` is behind it then. None: each
+// has had its turn, and the first is next.
+Socket connect_in_turn(const Place& place, size_t& turn, int& error);
 
 // Whoever does not acknowledge anything for so long is lost: reads and writes fail with ETIMEDOUT then.
 void lose_after(const Socket& socket, int seconds);

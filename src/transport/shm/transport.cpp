@@ -245,16 +245,43 @@ int ShmTransport::copy_across(pid_t pid, uint64_t remote, void* local, size_t by
     ssize_t moved =
         read ? process_vm_readv(pid, &here, 1, &there, 1, 0) : process_vm_writev(pid, &here, 1, &there, 1, 0);
     if (moved <= 0) {
-      int error = moved == 0 ? EFAULT : errno;
-      // Lost permission (a seccomp filter, ptrace_scope, another user namespace) will not come back.
-      if (error == EPERM || error == ENOSYS || error == EACCES) cross_memory_error_ = error;
-      return error;
+      return note_refusal(moved == 0 ? EFAULT : errno);
     }
     bytes -= static_cast<size_t>(moved);
     here = {static_cast<char*>(here.iov_base) + moved, bytes};
     there = {static_cast<char*>(there.iov_base) + moved, bytes};
   }
   return 0;
+}
+
+int ShmTransport::copy_pieces(pid_t pid, uint64_t remote, const MemoryPiece* pieces, size_t count, void* local,
+                              bool read) {
+  constexpr size_t at_once = 64;
+  auto* at = static_cast<char*>(local);
+  while (count != 0) {
+    if (const int refused = cross_memory_error_.load(std::memory_order_relaxed)) return refused;
+    const size_t some = std::min(count, at_once);
+    iovec there[at_once];
+    size_t bytes = 0;
+    for (size_t i = 0; i < some; bytes += pieces[i++].bytes) {
+      there[i] = {reinterpret_cast<void*>(remote + pieces[i].offset), pieces[i].bytes};
+    }
+    const iovec here{at, bytes};
+    const ssize_t moved =
+        read ? process_vm_readv(pid, &here, 1, there, some, 0) : process_vm_writev(pid, &here, 1, there, some, 0);
+    if (moved < 0) return note_refusal(errno);
+    if (static_cast<size_t>(moved) != bytes) return EFAULT;
+    at += bytes;
+    pieces += some;
+    count -= some;
+  }
+  return 0;
+}
+
+// Lost permission (a seccomp filter, ptrace_scope, another user namespace) will not come back.
+int ShmTransport::note_refusal(int error) {
+  if (error == EPERM || error == ENOSYS || error == EACCES) cross_memory_error_ = error;
+  return error;
 }
 
 const char* ShmTransport::cross_memory_state() const {
@@ -325,6 +352,22 @@ int ShmEndpoint::put(const MemoryRef& to, const void* from, size_t bytes) {
   }
   return owner_.copy_across(control_->pid.load(std::memory_order_acquire), to.address, const_cast<void*>(from), bytes,
                             false);
+}
+
+int ShmEndpoint::get_pieces(const MemoryRef& from, const MemoryPiece* pieces, size_t count, void* to) {
+  if (from.key != MemoryRef::no_key) return Endpoint::get_pieces(from, pieces, count, to);
+  return owner_.copy_pieces(control_->pid.load(std::memory_order_acquire), from.address, pieces, count, to, true);
+}
+
+int ShmEndpoint::put_pieces(const MemoryRef& to, const MemoryPiece* pieces, size_t count, const void* from) {
+  if (to.key != MemoryRef::no_key) return Endpoint::put_pieces(to, pieces, count, from);
+  return owner_.copy_pieces(control_->pid.load(std::memory_order_acquire), to.address, pieces, count,
+                            const_cast<void*>(from), false);
+}
+
+void* ShmEndpoint::map(const MemoryRef& memory) {
+  if (memory.key == MemoryRef::no_key) return nullptr;
+  return heap() + (memory.key - owner_.layout_.heap_at(rank_));
 }
 
 const void* ShmEndpoint::staging(const Arrival& /*arrival*/, uint64_t handle) {

@@ -42,6 +42,9 @@ class ShmEndpoint final : public Endpoint {
 
   int get(const MemoryRef& from, void* to, size_t bytes) override;
   int put(const MemoryRef& to, const void* from, size_t bytes) override;
+  int get_pieces(const MemoryRef& from, const MemoryPiece* pieces, size_t count, void* to) override;
+  int put_pieces(const MemoryRef& to, const MemoryPiece* pieces, size_t count, const void* from) override;
+  void* map(const MemoryRef& memory) override;
   const void* staging(const Arrival& arrival, uint64_t handle) override;
   void release_staging(uint64_t handle, size_t bytes) override;
   Claim* claim(uint32_t slot) override { return slot < claim_slots ? &control_->claims[slot] : nullptr; }
@@ -89,6 +92,9 @@ class ShmTransport final : public Transport {
 
   // Moves bytes between processes through the kernel, by the settings and by what a probe found; 0 or errno.
   [[nodiscard]] int copy_across(pid_t pid, uint64_t remote, void* local, size_t bytes, bool read);
+  // The same of pieces behind `remote`.
+  [[nodiscard]] int copy_pieces(pid_t pid, uint64_t remote, const MemoryPiece* pieces, size_t count, void* local,
+                                bool read);
 
   RingReader<>& ring(uint32_t lane) { return rings_[lane]; }  // what poll() reads, for a caller that inlines it
   const Layout& layout() const { return layout_; }
@@ -100,6 +106,8 @@ class ShmTransport final : public Transport {
   char* map(size_t offset, size_t bytes, const char* what) const;
   void reserve(size_t offset, size_t bytes, const char* what) const;
   void wake(Control& sleeper) const;
+
+  [[nodiscard]] int note_refusal(int error);
 
   int rank_;
   int fd_;

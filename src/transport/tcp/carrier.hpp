@@ -4,7 +4,10 @@
 
 // Frames carried by TCP, with nothing but the system in between: one connection for each pair of lanes that talk, made
 // by who sends first, for both ways. The addresses of a peer are tried in turn until the peer itself answers at one of
-// them. What the system does not take at once waits here and is sent with what came after it in one call.
+// them. What the system does not take at once waits here and is sent with what came after it in one call. Pushed data
+// go from where they lie, and what of them does not come in at once with their header, straight to where it shall be.
+
+#include <sys/types.h>
 
 #include <atomic>
 #include <deque>
@@ -19,17 +22,28 @@
 #include "transport/tcp/greeting.hpp"
 #include "transport/tcp/reading.hpp"
 
+struct iovec;
+
 namespace weft::transport::tcp {
+
+// How long a peer has, in nanoseconds.
+struct Patience {
+  uint64_t address = 3'000'000'000;  // to answer at one address; who says nothing there, longer each time
+  uint64_t peer = 20'000'000'000;    // to be found at any
+};
 
 class TcpCarrier final : public net::Carrier {
  public:
-  // `secret` of the job, as of net::Proofs. Ends the job with a message when this host has no address.
-  TcpCarrier(uint32_t lanes, int rank, int ranks, std::string_view secret);
+  // `secret` of the job, as of net::Proofs. Without `threads` one at a time calls. Ends the job with a message when
+  // this host has no address.
+  TcpCarrier(uint32_t lanes, int rank, int ranks, std::string_view secret, bool threads = true, Patience patience = {});
 
   const char* name() const override { return "tcp"; }
   std::string address(uint32_t lane) override;
   bool insert(std::string_view bytes, net::Address& address) override;
   int send(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) override;
+  bool pushes() const override { return true; }
+  int push(net::Buffer* buffer, const void* data, size_t bytes, net::Address to) override;
   bool reads() const override;
   int64_t reads_from() const override { return net::tcp_reads_from; }
   size_t read_most() const override;
@@ -38,8 +52,8 @@ class TcpCarrier final : public net::Carrier {
   int read(uint32_t lane, net::Address from, const MemoryRef& memory, size_t at, void* to, size_t bytes,
            Read& read) override;
   int poll(uint32_t lane, net::Events& events) override;
-  int wait_descriptor() const override { return ports_.size() == 1 ? ports_[0].watch.descriptor() : -1; }
-  bool may_sleep() override { return !ports_[0].untold.load(std::memory_order_relaxed); }
+  int wait_descriptor() const override { return all_ports_ ? all_ports_.descriptor() : ports_[0].watch.descriptor(); }
+  bool may_sleep() override;
   std::string error_text(int error) const override { return net::text_of_error(error); }
 
  private:
@@ -75,12 +89,13 @@ class TcpCarrier final : public net::Carrier {
     unsigned char* to;
     size_t bytes;
   };
-  // What is coming in of that: whether, and how much of it and of what fills it up.
+  // What is coming in of that, or of what is pushed: how much of it has a place, and how much after it is dropped.
   struct Filling {
-    Read* read = nullptr;
+    enum class What : uint8_t { nothing, read, pushed } what = What::nothing;
+    Read* read = nullptr;  // nullptr: nobody wants what is pushed
     unsigned char* to = nullptr;
     size_t left = 0;
-    size_t fill = 0;
+    size_t drop = 0;
   };
 
   // The connection to one lane of a peer.
@@ -91,8 +106,12 @@ class TcpCarrier final : public net::Carrier {
     std::atomic<State> state = State::idle;
     net::Place place;
     size_t tried = 0;
+    uint32_t attempts = 0;    // connections of ours on which we have said hello
+    uint32_t latest = 0;      // the number of the peer's attempt that was welcomed last
     uint64_t until_ns = 0;    // when to give up what state tells
     uint64_t give_up_ns = 0;  // when to give up altogether
+    bool silent = false;      // at one of the addresses somebody has taken our hello and not answered,
+    uint32_t silences = 0;    // in so many rounds of all addresses
     int error = 0;
     Greeting answer;
     size_t answered = 0;  // bytes of it
@@ -101,7 +120,7 @@ class TcpCarrier final : public net::Carrier {
     // The poller's.
     std::vector<unsigned char> partial;  // an item of which the rest has not come
     std::vector<Asked> asked;
-    std::atomic<bool> asks = false;  // whether there are any, or one is filling
+    std::atomic<bool> fills = false;  // whether there are any, or something is filling
     uint64_t last_number = 0;
     Filling filling;
   };
@@ -116,8 +135,10 @@ class TcpCarrier final : public net::Carrier {
 
   // A lane of ours.
   struct Port {
-    net::Socket watch;       // an epoll descriptor
-    Link* recent = nullptr;  // what it heard from last; looked at first
+    net::Socket watch;          // an epoll descriptor
+    Link* recent = nullptr;     // what it heard from last; looked at first
+    Link* unwatched = nullptr;  // the same, where it alone has been heard for a while; never with several threads
+    uint32_t heard = 0;         // messages of `recent` and no other
     uint32_t looks = 0;
     uint64_t look_ns = 0;                 // when to look at what has taken too long
     std::atomic<uint32_t> unsettled = 0;  // links on the way to being open, and guests
@@ -137,19 +158,24 @@ class TcpCarrier final : public net::Carrier {
   Port& port_of(const Link& link) { return ports_[link.lane & (ports_.size() - 1)]; }
   void watch(Port& port, Watched& what, uint32_t events, int operation);
 
+  void note_heard(Port& port, Link& link);
+  void watch_all(Port& port);
   int look(uint32_t lane, Port& port, net::Events& events);
   int read(uint32_t lane, Port& port, Link& link, net::Events& events);
   int tell(uint32_t lane, Port& port, net::Events& events);
   void answer(uint32_t lane, Link& link, const Ask& ask, net::Events& events);
+  bool begin_landing(uint32_t lane, Link& link, const net::Header& header, net::Events& events);
   bool begin_filling(Link& link, const Answer& answer, net::Events& events);
   size_t fill(Link& link, const unsigned char* data, size_t bytes, net::Events& events);
-  void give_up_reads(Link& link, net::Events& events);
+  void give_up_filling(Link& link, net::Events& events);
   void lose(uint32_t lane, Link& link, int error, net::Events& events);
   void tell_ended(uint32_t lane, const Ended& ended, net::Events& events);
 
   // These are called with the link's lock.
   void start(Link& link);
   int send_now(Link& link, const void* at, size_t bytes, size_t& sent);
+  int send_now(Link& link, const iovec* parts, size_t count, size_t bytes, size_t& sent);
+  int taken_of(Link& link, ssize_t taken, size_t bytes, size_t& sent);
   void enqueue(Link& link, const void* head, size_t sent);
   void flush(Link& link, Ended& ended);
   void advance(Link& link, Ended& ended);
@@ -167,11 +193,14 @@ class TcpCarrier final : public net::Carrier {
   void see_to_time(uint32_t lane, Port& port, net::Events& events);
 
   const uint32_t rank_, ranks_;
+  const bool threads_;
   const net::Proofs proofs_;
+  const Patience patience_;
   net::Place here_;
   Exposed exposed_;
   Watched listener_{Watched::What::listener, {}};
   std::vector<Port> ports_;
+  net::Socket all_ports_;    // an epoll descriptor of theirs, where they are several
   std::list<Guest> guests_;  // by who polls lane 0 alone
   base::Lock lock_;          // of the map
   std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<Link>> links_;

@@ -4,13 +4,15 @@
 
 namespace weft::transport::tcp {
 
-Greeting greeting(Word word, uint32_t origin, uint32_t to, uint32_t lane, const net::Proofs& proofs) {
+Greeting greeting(Word word, uint32_t origin, uint32_t to, uint32_t lane, const net::Proofs& proofs, uint32_t attempt) {
   return {.magic = greeting_magic,
           .origin = origin,
           .to = to,
           .lane = static_cast<uint16_t>(lane),
           .word = static_cast<uint16_t>(word),
-          .proof = proofs.of(origin, to)};
+          .proof = proofs.of(origin, to),
+          .attempt = attempt,
+          .reserved = 0};
 }
 
 const Greeting* check_greeting(const Greeting& said, const net::Proofs& proofs, uint32_t rank, uint32_t ranks) {

@@ -4,7 +4,8 @@
 
 // What two ranks say to each other first on a connection: who they are, and that they know the job's secret. Who
 // connects says hello, is answered, and confirms that it has not given up in between: then both hold this connection
-// and no other. Fixed-width little-endian fields.
+// and no other. What it said on connections that it has given up may be heard later than that: its attempts are
+// numbered. Fixed-width little-endian fields.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,13 +27,16 @@ struct Greeting {
   uint32_t to;      // whom it is for
   uint16_t lane;    // of both: a connection joins two lanes, modulo what each has
   uint16_t word;
-  uint64_t proof;  // net::Proofs, from origin to the other
+  uint64_t proof;    // net::Proofs, from origin to the other
+  uint32_t attempt;  // of who connects, from 1 on, in hello; otherwise 0
+  uint32_t reserved;
 };
-static_assert(sizeof(Greeting) == 24);
+static_assert(sizeof(Greeting) == 32);
 
-inline constexpr uint32_t greeting_magic = 0x01544557;  // "WET" in memory, and the version
+inline constexpr uint32_t greeting_magic = 0x02544557;  // "WET" in memory, and the version
 
-Greeting greeting(Word word, uint32_t origin, uint32_t to, uint32_t lane, const net::Proofs& proofs);
+Greeting greeting(Word word, uint32_t origin, uint32_t to, uint32_t lane, const net::Proofs& proofs,
+                  uint32_t attempt = 0);
 
 // Checks what came in against us; nullptr: it is not from a rank of this job, or not for us.
 const Greeting* check_greeting(const Greeting& said, const net::Proofs& proofs, uint32_t rank, uint32_t ranks);

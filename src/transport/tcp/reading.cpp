@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What of the carrier is about reading a peer's memory.
+// What of the carrier is about data that go straight to where they shall be: pushed, or read from a peer's memory.
 #include "transport/tcp/reading.hpp"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ int TcpCarrier::read(uint32_t lane, net::Address from, const MemoryRef& memory, 
   size_t sent = 0;
   if (const int error = send_now(peer, &ask, sizeof ask, sent); error != 0) return error;
   peer.asked.push_back({ask.number, &read, static_cast<unsigned char*>(to), bytes});
-  peer.asks.store(true, std::memory_order_relaxed);
+  peer.fills.store(true, std::memory_order_relaxed);
   if (sent == sizeof ask) return 0;
   enqueue(peer, &ask, sent);
   if (state == State::idle) start(peer);
@@ -60,7 +60,6 @@ int TcpCarrier::read(uint32_t lane, net::Address from, const MemoryRef& memory, 
 
 // Sends what a peer asks for.
 void TcpCarrier::answer(uint32_t lane, Link& link, const Ask& ask, net::Events& events) {
-  static constexpr unsigned char zeros[16] = {};
   const bool allowed = exposed_.allows(ask);
   const Answer head = {.magic = answer_magic,
                        .error = allowed ? 0u : static_cast<uint32_t>(EFAULT),
@@ -79,6 +78,18 @@ void TcpCarrier::answer(uint32_t lane, Link& link, const Ask& ask, net::Events& 
   tell_ended(lane, ended, events);
 }
 
+// Data are pushed. false: nothing can be believed any more.
+bool TcpCarrier::begin_landing(uint32_t lane, Link& link, const net::Header& header, net::Events& events) {
+  const size_t bytes = header.bytes;
+  net::Room room;
+  if (!events.begins(lane, header, room)) return false;
+  const size_t wanted = std::min(room.bytes, bytes);
+  link.filling = {Filling::What::pushed, room.read, static_cast<unsigned char*>(room.to), wanted,
+                  on_the_wire(bytes) - wanted};
+  link.fills.store(true, std::memory_order_relaxed);
+  return true;
+}
+
 // An answer has come in. false: to nothing that was asked.
 bool TcpCarrier::begin_filling(Link& link, const Answer& answer, net::Events& events) {
   const auto asked =
@@ -88,10 +99,10 @@ bool TcpCarrier::begin_filling(Link& link, const Answer& answer, net::Events& ev
   if (answer.bytes != (answer.error == 0 ? one.bytes : 0)) return false;
   link.asked.erase(asked);
   if (answer.error != 0) {
-    link.asks.store(!link.asked.empty(), std::memory_order_relaxed);
+    link.fills.store(!link.asked.empty(), std::memory_order_relaxed);
     events.have_read(*one.read, static_cast<int>(answer.error));
   } else {
-    link.filling = {one.read, one.to, one.bytes, on_the_wire(one.bytes) - one.bytes};
+    link.filling = {Filling::What::read, one.read, one.to, one.bytes, on_the_wire(one.bytes) - one.bytes};
   }
   return true;
 }
@@ -103,20 +114,28 @@ size_t TcpCarrier::fill(Link& link, const unsigned char* data, size_t bytes, net
   if (part != 0) std::memcpy(filling.to, data, part);
   filling.to += part;
   filling.left -= part;
-  const size_t rest = std::min(bytes - part, filling.fill);
-  filling.fill -= rest;
-  if (filling.left == 0 && filling.fill == 0) {
-    Read& over = *filling.read;
-    filling = {};
-    link.asks.store(!link.asked.empty(), std::memory_order_relaxed);
-    events.have_read(over, 0);
+  const size_t rest = std::min(bytes - part, filling.drop);
+  filling.drop -= rest;
+  if (filling.left == 0 && filling.drop == 0) {
+    const Filling over = std::exchange(filling, {});
+    link.fills.store(!link.asked.empty(), std::memory_order_relaxed);
+    if (over.what == Filling::What::read) {
+      events.have_read(*over.read, 0);
+    } else if (over.read != nullptr) {
+      events.have_landed(*over.read);
+    }
   }
   return part + rest;
 }
 
-void TcpCarrier::give_up_reads(Link& link, net::Events& events) {
+void TcpCarrier::give_up_filling(Link& link, net::Events& events) {
   port_of(link).unsettled.fetch_sub(1, std::memory_order_relaxed);
-  if (Read* under_way = std::exchange(link.filling, {}).read) events.have_read(*under_way, link.error);
+  const Filling under_way = std::exchange(link.filling, {});
+  if (under_way.what == Filling::What::pushed) {
+    if (under_way.read != nullptr) events.lost_rest(link.rank, link.error);
+  } else if (under_way.read != nullptr) {
+    events.have_read(*under_way.read, link.error);
+  }
   for (const Asked& asked : std::exchange(link.asked, {})) events.have_read(*asked.read, link.error);
 }
 

@@ -3,8 +3,8 @@
 #pragma once
 
 // Reading a peer's memory over a connection: the peer is asked for a piece, and sends it from where it lies to where it
-// shall go, with no buffer of ours on either side. Fixed-width little-endian fields; frames of messages travel between
-// them, told apart by their first word.
+// shall go, with no buffer of ours in between but for its beginning. Fixed-width little-endian fields; frames of
+// messages travel between them, told apart by their first word.
 
 #include <cstdint>
 #include <map>
@@ -42,6 +42,7 @@ inline constexpr size_t item_least = sizeof(net::Header);
 static_assert(sizeof(Ask) == item_least && sizeof(Answer) == item_least && item_least % 16 == 0);
 
 // Items follow each other at multiples of 16, so that a header can be read where it came in.
+inline constexpr unsigned char zeros[16] = {};
 constexpr size_t on_the_wire(size_t bytes) {
   return (bytes + 15) / 16 * 16;
 }

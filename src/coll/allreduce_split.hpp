@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// A reduction of much data for all ranks: recursive halving, so that each rank reduces a part of the data, then
+// recursive doubling, so that all get all parts (Rabenseifner). A rank sends about the data twice, where recursive
+// doubling sends them log2(size) times. Neighbours come first, with the largest parts; so the order of ranks is kept.
+
+#include <utility>
+
+#include "coll/channel.hpp"
+#include "coll/plan.hpp"
+#include "coll/team.hpp"
+
+namespace weft::coll::plan {
+
+// At least as many elements as ranks. Our data are in `result`, and `spare` has room for as many.
+template <class Way, class Ranks>
+void allreduce_split(Way& way, const Ranks& ranks, void* result, void* spare, int64_t count, const Reducer& reducer) {
+  struct Part {
+    int64_t first;
+    int64_t count;
+  };
+  auto at = [&reducer](void* data, int64_t first) {
+    return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(data) +
+                                   static_cast<uintptr_t>(first * reducer.type->extent));
+  };
+  auto block = [&](void* data, const Part& part) { return elements_at(at(data, part.first), part.count, reducer); };
+  const Part whole{0, count};
+  void* mine = result;
+  // Takes in what came into `spare`, of ranks directly below or above those that `mine` is of.
+  auto combine = [&](const Part& part, bool from_below) {
+    if (from_below) return way.reduce(reducer, at(spare, part.first), at(mine, part.first), part.count);
+    way.reduce(reducer, at(mine, part.first), at(spare, part.first), part.count);
+    std::swap(mine, spare);
+  };
+
+  // Ranks beyond a power of two fold into their odd neighbours first and get the result last.
+  int32_t power = 1;
+  while (power <= ranks.size / 2) power *= 2;
+  const int32_t folded = ranks.size - power;  // pairs (2i, 2i + 1) for i below this
+  const int32_t place = ranks.place;
+  if (place < 2 * folded) {
+    if (place % 2 == 0) {
+      way.send(block(mine, whole), ranks[place + 1]);
+      way.fence();
+      return way.receive(block(result, whole), ranks[place + 1]);
+    }
+    way.receive(block(spare, whole), ranks[place - 1]);
+    way.fence();
+    combine(whole, true);
+  }
+  const int32_t vertex = place < 2 * folded ? place / 2 : place - folded;
+  auto partner = [&](int32_t bit) {
+    const int32_t other = vertex ^ bit;
+    return ranks[other < folded ? 2 * other + 1 : other + folded];
+  };
+
+  constexpr int most_steps = 31;
+  Part kept[most_steps];
+  Part given[most_steps];
+  Part part = whole;
+  int steps = 0;
+  for (int32_t bit = 1; bit < power; bit *= 2, ++steps) {
+    const bool is_upper = (vertex & bit) != 0;
+    const int64_t half = part.count / 2;
+    const Part lower{part.first, half};
+    const Part upper{part.first + half, part.count - half};
+    part = kept[steps] = is_upper ? upper : lower;
+    given[steps] = is_upper ? lower : upper;
+    way.receive(block(spare, part), partner(bit));
+    way.send(block(mine, given[steps]), partner(bit));
+    way.fence();
+    combine(part, is_upper);
+  }
+  if (mine != result) way.copy(block(mine, part), block(result, part));
+  for (int32_t bit = power / 2; bit > 0; bit /= 2) {
+    --steps;
+    way.receive(block(result, given[steps]), partner(bit));
+    way.send(block(result, kept[steps]), partner(bit));
+    way.fence();
+  }
+  if (place < 2 * folded) way.send(block(result, whole), ranks[place - 1]);
+}
+
+}  // namespace weft::coll::plan

@@ -1,0 +1,332 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/select.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+
+#include "base/lock.hpp"
+#include "base/message.hpp"
+#include "base/setting.hpp"
+#include "boot/job.hpp"
+#include "coll/channel.hpp"
+#include "coll/table.hpp"
+#include "core/hosts.hpp"
+
+namespace weft::coll {
+
+namespace {
+
+using enum Algorithm;
+
+constexpr Between up_to(int32_t high) {
+  return {1, high};
+}
+
+// Where hosts make a difference their leaders speak for them.
+constexpr Row defaults[] = {
+    {Collective::barrier, leaders},
+    // Every other rank is switched to twice at most, which is what counts when ranks outnumber cores. Beyond, the first
+    // would be the bottleneck.
+    {.collective = Collective::barrier, .algorithm = flat, .ranks = up_to(32)},
+    {Collective::barrier, dissemination},
+    {Collective::bcast, leaders},
+    {Collective::bcast, tree},
+    // A rank's block goes together with others up to so many bytes: a message costs more than to copy so much twice.
+    {.collective = Collective::gather, .algorithm = leaders, .bytes = 1024},
+    {Collective::gather, direct},
+    {.collective = Collective::scatter, .algorithm = leaders, .bytes = 1024},
+    {Collective::scatter, direct},
+    // Up to so many bytes in all, steps cost more than copies.
+    {.collective = Collective::allgather, .algorithm = leaders, .bytes = 16 * 1024},
+    {.collective = Collective::allgather, .algorithm = bruck, .bytes = 16 * 1024},
+    {Collective::allgather, ring},
+    {Collective::alltoall, pairwise},
+    {Collective::reduce, leaders},
+    {Collective::reduce, tree},
+    {Collective::allreduce, leaders},
+    {.collective = Collective::allreduce, .algorithm = flat, .crowded = true, .ranks = up_to(32), .bytes = 4096},
+    {Collective::allreduce, doubling},
+    {Collective::reduce_scatter, root},
+};
+
+// What WEFT_<COLL>_SHORT_MSG chooses: these up to so many bytes, the one for large data beyond.
+constexpr Row for_short[] = {
+    {Collective::bcast, leaders},
+    {Collective::bcast, tree},
+    {Collective::gather, leaders},
+    {Collective::scatter, leaders},
+    {Collective::allgather, leaders},
+    {Collective::allgather, bruck},
+    {Collective::alltoall, bruck},
+    {Collective::allreduce, leaders},
+    {.collective = Collective::allreduce, .algorithm = flat, .crowded = true, .ranks = up_to(32), .bytes = 4096},
+    {Collective::allreduce, doubling},
+    {Collective::reduce_scatter, root},
+};
+constexpr Algorithm for_large[collective_count] = {automatic, split,     direct, direct,  ring,
+                                                   pairwise,  automatic, split,  pairwise};
+
+constexpr const char* collective_names[collective_count] = {
+    "barrier", "bcast", "gather", "scatter", "allgather", "alltoall", "reduce", "allreduce", "reduce_scatter"};
+constexpr const char* algorithm_names[algorithm_count] = {"auto",          "direct",   "flat",  "tree",
+                                                          "dissemination", "doubling", "ring",  "bruck",
+                                                          "pairwise",      "root",     "split", "leaders"};
+
+constexpr Algorithm barrier_algorithms[] = {automatic, leaders, flat, dissemination};
+constexpr Algorithm bcast_algorithms[] = {automatic, leaders, tree, split};
+constexpr Algorithm gather_algorithms[] = {automatic, leaders, direct};
+constexpr Algorithm scatter_algorithms[] = {automatic, leaders, direct};
+constexpr Algorithm allgather_algorithms[] = {automatic, leaders, bruck, ring};
+constexpr Algorithm alltoall_algorithms[] = {automatic, pairwise, bruck};
+constexpr Algorithm reduce_algorithms[] = {automatic, leaders, tree};
+constexpr Algorithm allreduce_algorithms[] = {automatic, leaders, flat, doubling, split};
+constexpr Algorithm reduce_scatter_algorithms[] = {automatic, root, pairwise};
+
+template <size_t N>
+constexpr std::array<const char*, N> words_of(const Algorithm (&algorithms)[N]) {
+  std::array<const char*, N> words{};
+  for (size_t i = 0; i < N; ++i) words[i] = algorithm_names[static_cast<size_t>(algorithms[i])];
+  return words;
+}
+
+// What is written while the program runs acts in communicators that have done no collective operation yet.
+#define WEFT_COLL_ALGORITHM(coll, variable, function)                                                              \
+  constexpr auto coll##_words = words_of(coll##_algorithms);                                                       \
+  constinit base::ChoiceSetting coll##_setting{                                                                    \
+      {.name = (variable),                                                                                         \
+       .help = "the algorithm of " function ", where it can do the operation; auto: the table of algorithms says", \
+       .subject = base::Subject::messages,                                                                         \
+       .change = base::Change::always,                                                                             \
+       .alike = true},                                                                                             \
+      0,                                                                                                           \
+      coll##_words.data(),                                                                                         \
+      static_cast<int>(coll##_words.size())};                                                                      \
+  WEFT_SETTING(coll##_setting)
+WEFT_COLL_ALGORITHM(barrier, "WEFT_BARRIER_ALGORITHM", "MPI_Barrier");
+WEFT_COLL_ALGORITHM(bcast, "WEFT_BCAST_ALGORITHM", "MPI_Bcast");
+WEFT_COLL_ALGORITHM(gather, "WEFT_GATHER_ALGORITHM", "MPI_Gather");
+WEFT_COLL_ALGORITHM(scatter, "WEFT_SCATTER_ALGORITHM", "MPI_Scatter");
+WEFT_COLL_ALGORITHM(allgather, "WEFT_ALLGATHER_ALGORITHM", "MPI_Allgather");
+WEFT_COLL_ALGORITHM(alltoall, "WEFT_ALLTOALL_ALGORITHM", "MPI_Alltoall");
+WEFT_COLL_ALGORITHM(reduce, "WEFT_REDUCE_ALGORITHM", "MPI_Reduce");
+WEFT_COLL_ALGORITHM(allreduce, "WEFT_ALLREDUCE_ALGORITHM", "MPI_Allreduce");
+WEFT_COLL_ALGORITHM(reduce_scatter, "WEFT_REDUCE_SCATTER_ALGORITHM", "MPI_Reduce_scatter and its block form");
+
+#define WEFT_COLL_SHORT(coll, variable, other_name, what)                                            \
+  constinit base::IntSetting coll##_short{                                                           \
+      {.name = (variable),                                                                           \
+       .help = what ", otherwise by the algorithm for large data; -1: the table of algorithms says", \
+       .unit = base::Unit::bytes,                                                                    \
+       .alias = (other_name),                                                                        \
+       .subject = base::Subject::messages,                                                           \
+       .change = base::Change::always,                                                               \
+       .alike = true},                                                                               \
+      -1,                                                                                            \
+      {-1, int64_t{1} << 40}};                                                                       \
+  WEFT_SETTING(coll##_short)
+WEFT_COLL_SHORT(bcast, "WEFT_BCAST_SHORT_MSG", nullptr, "up to so many bytes MPI_Bcast goes by a tree");
+WEFT_COLL_SHORT(gather, "WEFT_GATHER_SHORT_MSG", nullptr,
+                "blocks up to so many bytes are gathered by the leaders of hosts");
+WEFT_COLL_SHORT(scatter, "WEFT_SCATTER_SHORT_MSG", nullptr,
+                "blocks up to so many bytes are scattered by the leaders of hosts");
+WEFT_COLL_SHORT(allgather, "WEFT_ALLGATHER_SHORT_MSG", nullptr,
+                "up to so many bytes of all ranks MPI_Allgather goes by leaders or Bruck's algorithm");
+WEFT_COLL_SHORT(alltoall, "WEFT_ALLTOALL_SHORT_MSG", "MPICH_ALLTOALL_SHORT_MSG",
+                "up to so many bytes for each rank MPI_Alltoall goes by Bruck's algorithm");
+WEFT_COLL_SHORT(allreduce, "WEFT_ALLREDUCE_SHORT_MSG", nullptr,
+                "up to so many bytes MPI_Allreduce reduces all data together");
+WEFT_COLL_SHORT(reduce_scatter, "WEFT_REDUCE_SCATTER_SHORT_MSG", nullptr,
+                "up to so many bytes of all ranks MPI_Reduce_scatter goes by rank 0");
+
+constinit base::TextSetting tuning{{.name = "WEFT_TUNING",
+                                    .help = "a file of rows for the table of algorithms, as \"weft tune\" writes it",
+                                    .subject = base::Subject::start,
+                                    .alike = true}};
+WEFT_SETTING(tuning);
+
+struct Known {
+  const char* name;
+  std::span<const Algorithm> algorithms;
+  const base::ChoiceSetting* wanted;
+  const base::IntSetting* most_short;  // nullptr: there is no cut-off
+};
+constexpr Known known[collective_count] = {
+    {collective_names[0], barrier_algorithms, &barrier_setting, nullptr},
+    {collective_names[1], bcast_algorithms, &bcast_setting, &bcast_short},
+    {collective_names[2], gather_algorithms, &gather_setting, &gather_short},
+    {collective_names[3], scatter_algorithms, &scatter_setting, &scatter_short},
+    {collective_names[4], allgather_algorithms, &allgather_setting, &allgather_short},
+    {collective_names[5], alltoall_algorithms, &alltoall_setting, &alltoall_short},
+    {collective_names[6], reduce_algorithms, &reduce_setting, nullptr},
+    {collective_names[7], allreduce_algorithms, &allreduce_setting, &allreduce_short},
+    {collective_names[8], reduce_scatter_algorithms, &reduce_scatter_setting, &reduce_scatter_short},
+};
+
+const Known& known_of(Collective collective) {
+  return known[static_cast<size_t>(collective)];
+}
+
+constinit std::vector<Row>* file_rows = nullptr;  // from open_choices() on
+
+void add_rows_of_settings(Collective collective, std::vector<Row>& rows) {
+  const Known& k = known_of(collective);
+  const Algorithm wanted = k.algorithms[static_cast<size_t>(k.wanted->value())];
+  if (wanted != automatic) rows.push_back({collective, wanted});
+  if (k.most_short == nullptr || k.most_short->value() < 0) return;
+  for (Row row : for_short) {
+    if (row.collective != collective) continue;
+    row.bytes = std::min(row.bytes, k.most_short->value());
+    rows.push_back(row);
+  }
+  rows.push_back({collective, for_large[static_cast<size_t>(collective)]});
+}
+
+// Those before the default ones.
+std::vector<Row> rows_in_force() {
+  std::vector<Row> rows;
+  for (size_t c = 0; c < collective_count; ++c) add_rows_of_settings(static_cast<Collective>(c), rows);
+  if (file_rows != nullptr) rows.insert(rows.end(), file_rows->begin(), file_rows->end());
+  return rows;
+}
+
+bool fits(const Row& row, const Shape& shape) {
+  return row.ranks.has(shape.ranks) && row.hosts.has(shape.hosts) && row.ranks_per_host.has(shape.ranks_per_host) &&
+         (shape.crowded || !row.crowded) && (shape.leaders || row.algorithm != leaders);
+}
+
+// A row that comes later decides nothing where the same algorithm was left for as many bytes.
+void add(std::vector<Choice>& list, const Row& row) {
+  for (const Choice& before : list) {
+    if (before.algorithm == row.algorithm && before.bytes >= row.bytes) return;
+  }
+  list.push_back({row.bytes, row.algorithm});
+}
+
+// Hosts that make no difference are one for all, or one for each rank.
+int32_t hosts_without_leaders(const core::Comm& comm) {
+  if (core::world.job.one_host() || comm.size < 2 || !core::hosts_wanted()) return 1;
+  return boot::host_of(comm.job_rank(0)) == boot::host_of(comm.job_rank(1)) ? 1 : comm.size;
+}
+
+Shape shape_of(const core::Comm& comm) {
+  Shape shape{.ranks = comm.size, .leaders = comm.hosts != nullptr, .crowded = crowded()};
+  shape.hosts = shape.leaders ? comm.hosts->count() : hosts_without_leaders(comm);
+  shape.ranks_per_host = (shape.ranks + shape.hosts - 1) / shape.hosts;
+  return shape;
+}
+
+// FNV-1a.
+class Sum {
+ public:
+  void take(int64_t value) {
+    for (int i = 0; i < 64; i += 8) sum_ = (sum_ ^ (static_cast<uint64_t>(value) >> i & 0xff)) * 0x100000001b3;
+  }
+  void take(const Between& between) {
+    take(between.low);
+    take(between.high);
+  }
+  uint64_t value() const { return sum_; }
+
+ private:
+  uint64_t sum_ = 0xcbf29ce484222325;
+};
+
+uint64_t sum_of(const std::vector<Row>& rows) {
+  Sum sum;
+  sum.take(core::hosts_wanted() ? 1 : 0);
+  for (const Row& row : rows) {
+    sum.take(static_cast<int64_t>(row.collective));
+    sum.take(static_cast<int64_t>(row.algorithm));
+    sum.take(row.ranks);
+    sum.take(row.hosts);
+    sum.take(row.ranks_per_host);
+    sum.take(row.bytes);
+    sum.take(row.crowded ? 1 : 0);
+  }
+  return sum.value() | 1;
+}
+
+}  // namespace
+
+const char* name(Collective collective) {
+  return collective_names[static_cast<size_t>(collective)];
+}
+
+const char* name(Algorithm algorithm) {
+  return algorithm_names[static_cast<size_t>(algorithm)];
+}
+
+std::span<const Algorithm> algorithms_of(Collective collective) {
+  return known_of(collective).algorithms;
+}
+
+bool find_collective(std::string_view name, Collective& collective) {
+  const auto* at = std::find(std::begin(collective_names), std::end(collective_names), name);
+  if (at == std::end(collective_names)) return false;
+  collective = static_cast<Collective>(at - std::begin(collective_names));
+  return true;
+}
+
+bool find_algorithm(Collective collective, std::string_view name, Algorithm& algorithm) {
+  for (const Algorithm one : algorithms_of(collective).subspan(1)) {
+    if (name != coll::name(one)) continue;
+    algorithm = one;
+    return true;
+  }
+  return false;
+}
+
+std::span<const Row> default_rows() {
+  return defaults;
+}
+
+Choices compile(const Shape& shape, std::span<const Row> rows) {
+  Choices choices;
+  for (const std::span<const Row> part : {rows, default_rows()}) {
+    for (const Row& row : part) {
+      if (fits(row, shape)) add(choices.lists[static_cast<size_t>(row.collective)], row);
+    }
+  }
+  return choices;
+}
+
+uint64_t open_choices() {
+  if (*tuning.value() != '\0') {
+    base::Problem problem;
+    std::vector<Row> rows;
+    if (!read_table(tuning.value(), rows, problem)) {
+      if (core::world.rank != 0) ::sleep(2);  // rank 0 says so, unless its file is another one, and ends the job
+      base::die(problem);
+    }
+    file_rows = new std::vector<Row>(std::move(rows));
+  }
+  return sum_of(rows_in_force());
+}
+
+const Choices& find_choices(const core::Comm& comm) {
+  struct Shared {
+    Shape shape;
+    std::vector<Row> rows;
+    Choices choices;
+    Shared* next;
+  };
+  static constinit base::Lock lock;
+  static constinit Shared* first = nullptr;  // they stay: there are as many as shapes
+  std::lock_guard guard(lock);
+  const Shape shape = shape_of(comm);
+  std::vector<Row> rows = rows_in_force();
+  Shared* found = first;
+  while (found != nullptr && (found->shape != shape || found->rows != rows)) found = found->next;
+  if (found == nullptr) {
+    Choices choices = compile(shape, rows);
+    found = first = new Shared{shape, std::move(rows), std::move(choices), first};
+  }
+  comm.choices.store(&found->choices, std::memory_order_release);
+  return found->choices;
+}
+
+}  // namespace weft::coll

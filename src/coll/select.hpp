@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Which algorithm a collective operation takes: a table. A row says which communicators it is for, up to how many
+// bytes, and names an algorithm. Rows are looked at in their order, and the first that fits decides:
+//
+//   1. WEFT_<COLL>_ALGORITHM and WEFT_<COLL>_SHORT_MSG, as rows
+//   2. the file of WEFT_TUNING (coll/table.hpp)
+//   3. default_rows() of select.cpp
+//
+// A row whose algorithm cannot do an operation is passed over: `leaders` where hosts make no difference, `bruck` where
+// blocks have different sizes. What decides is the same on all ranks: rows (compared when the job starts),
+// communicator, bytes, and what an operation is able to do.
+//
+// A communicator's first collective operation looks through the table once and keeps what may fit it (Choices), so that
+// an operation takes a few comparisons. Communicators of one shape share that.
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/comm.hpp"
+
+namespace weft::coll {
+
+// What its bytes are in a row: bcast, reduce, allreduce: the data of a rank; gather, scatter, alltoall: a block;
+// allgather, reduce_scatter: the blocks of all ranks. A barrier has none.
+enum class Collective : uint8_t {
+  barrier,
+  bcast,
+  gather,
+  scatter,
+  allgather,
+  alltoall,
+  reduce,
+  allreduce,
+  reduce_scatter
+};
+inline constexpr size_t collective_count = 9;
+
+enum class Algorithm : uint8_t {
+  automatic,      // no algorithm: what the table says
+  direct,         // gather, scatter: each rank with the root
+  flat,           // barrier, allreduce: all with rank 0
+  tree,           // bcast, reduce: binomial
+  dissemination,  // barrier
+  doubling,       // allreduce: recursive doubling
+  ring,           // allgather
+  bruck,          // allgather, alltoall: logarithmic, data packed
+  pairwise,       // alltoall: all pairs at once; reduce_scatter: each rank gets its block from all
+  root,           // reduce_scatter: reduced at rank 0, handed out
+  split,          // bcast, allreduce: each rank sees to a part of the data first, then all get all parts
+  leaders,        // one rank of each host speaks with the other hosts
+};
+inline constexpr size_t algorithm_count = 12;
+
+// "allreduce", "doubling"; as they stand in files and settings.
+[[nodiscard]] const char* name(Collective collective);
+[[nodiscard]] const char* name(Algorithm algorithm);
+// The algorithms of a collective; the first is automatic.
+[[nodiscard]] std::span<const Algorithm> algorithms_of(Collective collective);
+[[nodiscard]] bool find_collective(std::string_view name, Collective& collective);
+// Of those of this collective, automatic not among them.
+[[nodiscard]] bool find_algorithm(Collective collective, std::string_view name, Algorithm& algorithm);
+
+inline constexpr int64_t any_bytes = std::numeric_limits<int64_t>::max();
+
+// Numbers that a row is for, both ends included.
+struct Between {
+  int32_t low = 1;
+  int32_t high = std::numeric_limits<int32_t>::max();
+
+  bool has(int32_t number) const { return number >= low && number <= high; }
+  bool operator==(const Between&) const = default;
+};
+
+struct Row {
+  Collective collective = Collective::barrier;
+  Algorithm algorithm = Algorithm::automatic;
+  bool crowded = false;  // only where the ranks of a job on one host outnumber its processors
+  Between ranks = {};
+  Between hosts = {};
+  Between ranks_per_host = {};
+  int64_t bytes = any_bytes;  // up to so many
+
+  bool operator==(const Row&) const = default;
+};
+
+// What a row is compared with.
+struct Shape {
+  int32_t ranks = 1;
+  int32_t hosts = 1;
+  int32_t ranks_per_host = 1;  // rounded up where hosts have different numbers
+  bool leaders = false;        // whether it knows its hosts, and they make a difference
+  bool crowded = false;
+
+  bool operator==(const Shape&) const = default;
+};
+
+// Algorithms, as a set.
+class Algorithms {
+ public:
+  static constexpr Algorithms all() { return Algorithms(~0U); }
+  [[nodiscard]] constexpr Algorithms without(Algorithm one, bool left_out = true) const {
+    return Algorithms(bits_ & ~(static_cast<uint32_t>(left_out) << static_cast<uint32_t>(one)));
+  }
+  [[nodiscard]] constexpr bool has(Algorithm one) const { return (bits_ >> static_cast<uint32_t>(one) & 1U) != 0; }
+
+ private:
+  explicit constexpr Algorithms(uint32_t bits) : bits_(bits) {}
+  uint32_t bits_;
+};
+
+struct Choice {
+  int64_t bytes;  // up to so many
+  Algorithm algorithm;
+};
+
+// What the rows leave to choose from in communicators of one shape, by collective. Each list ends with an algorithm
+// that can always be taken, for any number of bytes.
+struct Choices {
+  std::vector<Choice> lists[collective_count];
+
+  [[nodiscard]] Algorithm choose(Collective collective, int64_t bytes, Algorithms able = Algorithms::all()) const {
+    const Choice* choice = lists[static_cast<size_t>(collective)].data();
+    while (bytes > choice->bytes || !able.has(choice->algorithm)) ++choice;
+    return choice->algorithm;
+  }
+};
+
+// What `rows`, those in front of the others first, and the default rows leave for a shape.
+[[nodiscard]] Choices compile(const Shape& shape, std::span<const Row> rows);
+
+// What is in the table where nobody changes it.
+[[nodiscard]] std::span<const Row> default_rows();
+
+// Reads the file of WEFT_TUNING; a file that cannot be used ends the process with a message. Returns a number that
+// stands for all rows before the default ones, and is not 0: see core::start().
+[[nodiscard]] uint64_t open_choices();
+
+// Of this communicator, found out now.
+[[nodiscard]] const Choices& find_choices(const core::Comm& comm);
+
+// The algorithm for an operation on `bytes`; `able`: those that can do it.
+[[nodiscard]] inline Algorithm choose(const core::Comm& comm, Collective collective, int64_t bytes,
+                                      Algorithms able = Algorithms::all()) {
+  const Choices* choices = comm.choices.load(std::memory_order_acquire);
+  if (choices == nullptr) [[unlikely]]
+    choices = &find_choices(comm);
+  return choices->choose(collective, bytes, able);
+}
+
+}  // namespace weft::coll

@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// E1 where the transport takes messages from where they lie: the data follow their envelope straight into the receive,
+// or into memory of their own when there is none yet. One that is matched meanwhile gets them when they are all here.
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+#include "base/message.hpp"
+#include "core/event.hpp"
+#include "core/protocol/protocol.hpp"
+
+namespace weft::core {
+
+// A pushed message whose data are coming in. At first it has a receive or a message, later perhaps both.
+struct Landing : transport::Read {
+  Landing* next = nullptr;
+  Request* receive = nullptr;
+  Unexpected* message = nullptr;
+  void* aside = nullptr;  // where the data go for a receive with gaps
+  Envelope envelope{};
+  int64_t bytes = 0;
+};
+
+namespace {
+
+[[noreturn]] void die_of_memory(int64_t bytes) {
+  base::die({.cause = "no memory for a message of " + std::to_string(bytes) + " bytes that is coming in",
+             .remedy = "free memory on this host"});
+}
+
+void on_left(void* whose) {
+  complete_send(*static_cast<Request*>(whose), Path::buffer);
+}
+
+Landing& new_landing(Lane& lane, void (*over)(transport::Read&, int), const Envelope& envelope, int64_t bytes) {
+  Landing* landing = lane.free_landings;
+  if (landing != nullptr) {
+    lane.free_landings = landing->next;
+  } else {
+    landing = new (std::nothrow) Landing;
+    if (landing == nullptr) die_of_memory(bytes);
+  }
+  *landing = {{over}, lane.landings, nullptr, nullptr, nullptr, envelope, bytes};
+  lane.landings = landing;
+  return *landing;
+}
+
+// What it was; it may be used again.
+Landing end_landing(Lane& lane, Landing& landing) {
+  Landing** at = &lane.landings;  // one from each peer at most
+  while (*at != &landing) at = &(*at)->next;
+  *at = landing.next;
+  const Landing over = landing;
+  landing.next = lane.free_landings;
+  lane.free_landings = &landing;
+  return over;
+}
+
+void on_landed(transport::Read& read, int) {
+  auto& landing = static_cast<Landing&>(read);
+  const Landing over = end_landing(lanes[landing.envelope.lane], landing);
+  if (over.message != nullptr) {
+    over.message->kind = wire::eager;  // from here on like any message that came whole
+    over.message->inflow = nullptr;
+    if (over.receive != nullptr) consume(*over.receive, over.message);
+    return;
+  }
+  if (over.aside != nullptr) {
+    store(*over.receive, 0, over.aside, over.bytes);
+    std::free(over.aside);
+  }
+  finish_receive(*over.receive, over.envelope, over.bytes);
+}
+
+}  // namespace
+
+bool push(Request& r, bool* refused) {
+  *refused = false;
+  switch (r.peer->endpoint->push(wire::pushed, r.match, r.buffer, static_cast<size_t>(r.bytes), {on_left, &r})) {
+    case transport::Begun::done:
+      complete_send(r, Path::buffer);
+      return true;
+    case transport::Begun::posted:
+      return true;
+    case transport::Begun::retry:
+      return false;
+    case transport::Begun::refused:
+      *refused = true;
+      return false;
+  }
+  return false;
+}
+
+void on_pushed(const transport::Arrival& a) {
+  Lane& lane = lanes[a.envelope.lane];
+  const int64_t bytes = a.bytes;
+  Landing& landing = new_landing(lane, on_landed, a.envelope, bytes);
+  Request* r = lane.matcher.take_receive(a.envelope, world.wildcards);
+  if (r == nullptr) {
+    Unexpected* u = new_unexpected(a.envelope, wire::pushed, bytes, bytes);
+    landing.message = u;
+    u->inflow = &landing;
+    world.fabric->place(a, u->data(), a.bytes, landing);
+    list_unexpected(lane, u);
+    return;
+  }
+  landing.receive = r;
+  if (r->layout == nullptr) {
+    return world.fabric->place(a, r->buffer, static_cast<size_t>(std::min(bytes, r->bytes)), landing);
+  }
+  landing.aside = std::malloc(a.bytes);
+  if (landing.aside == nullptr) die_of_memory(bytes);
+  world.fabric->place(a, landing.aside, a.bytes, landing);
+}
+
+void receive_landing(Unexpected& message, Request& r) {
+  static_cast<Landing*>(message.inflow)->receive = &r;
+}
+
+void free_landings(Lane& lane) {
+  for (Landing** list : {&lane.landings, &lane.free_landings}) {
+    while (Landing* landing = *list) {
+      *list = landing->next;
+      delete landing;
+    }
+  }
+}
+
+}  // namespace weft::core

@@ -1,0 +1,215 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/rma/direct.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+
+#include "core/rma/runs.hpp"
+#include "core/world.hpp"
+#include "datatype/pack.hpp"
+
+namespace weft::core::rma {
+namespace {
+
+constexpr int64_t piece_most = 64 << 10;  // of data that have to be packed first
+
+transport::Endpoint& way_to(const Target& target) {
+  return *world.peer(target.job_rank).endpoint;
+}
+
+// Packed bytes of the caller's data: where they lie, or packed into `room`.
+const void* packed(const Local& from, int64_t position, void* room, int64_t bytes) {
+  if (from.count == 0) return room;  // Reduction::no_op reads nothing
+  if (from.type->contiguous) return static_cast<const char*>(from.buffer) + position;
+  datatype::pack(*from.type, from.count, from.buffer, position, room, bytes);
+  return room;
+}
+void unpack(const Local& to, int64_t position, const void* data, int64_t bytes) {
+  if (to.type->contiguous) {
+    std::memcpy(static_cast<char*>(to.buffer) + position, data, static_cast<size_t>(bytes));
+  } else {
+    datatype::unpack(*to.type, to.count, to.buffer, position, data, bytes);
+  }
+}
+
+// Memory for pieces that have to be packed.
+class Room {
+ public:
+  explicit Room(int64_t bytes) : memory_(static_cast<char*>(std::malloc(static_cast<size_t>(bytes)))) {}
+  ~Room() { std::free(memory_); }
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+  char* get() const { return memory_; }
+
+ private:
+  char* memory_;
+};
+
+void* at(const Target& target, const Remote& place) {
+  return place_behind(target.mapped, static_cast<uint64_t>(place.offset));
+}
+
+}  // namespace
+
+void copy_in(const Target& target, const Local& from, const Remote& to) {
+  if (from.bytes == 0) return;
+  if (from.type->contiguous && to.type->contiguous) {
+    std::memmove(at(target, to), from.buffer, static_cast<size_t>(from.bytes));
+  } else {
+    datatype::copy(*from.type, from.count, from.buffer, *to.type, to.count, at(target, to), from.bytes);
+  }
+}
+
+void copy_out(const Target& target, const Local& to, const Remote& from) {
+  if (to.bytes == 0) return;
+  if (from.type->contiguous && to.type->contiguous) {
+    std::memmove(to.buffer, at(target, from), static_cast<size_t>(to.bytes));
+  } else {
+    datatype::copy(*from.type, from.count, at(target, from), *to.type, to.count, to.buffer, to.bytes);
+  }
+}
+
+namespace {
+
+// Goes through the data of an update piece by piece: at most `most` bytes together, whole elements.
+template <class Do>
+void for_pieces(const Update& update, const Remote& to, int64_t most, Do&& each) {
+  const int64_t bytes = to.count * to.type->size;
+  const int64_t size = update.element.size();
+  most -= most % size;
+  for (int64_t position = 0; position < bytes;) {
+    Pieces pieces;
+    const int64_t some = std::min(most, bytes - position);
+    if (update.element.has_gaps()) {
+      collect_elements(to, update.element, position, some, Pieces::most, pieces);
+    } else {
+      collect(to, position, some, Pieces::most, pieces);
+    }
+    for (int i = 0; i < pieces.count; ++i) {
+      if (!each(pieces.runs[i], position)) return;
+      position += static_cast<int64_t>(pieces.runs[i].bytes);
+    }
+  }
+}
+
+}  // namespace
+
+int32_t update_mapped(const Target& target, const Update& update, const Local& from, const Local* result,
+                      const Remote& to) {
+  const bool plain_result = result == nullptr || result->type->contiguous;
+  const bool needs_room = !from.type->contiguous || !plain_result;
+  const int64_t bytes = to.count * to.type->size;
+  const int64_t most = needs_room ? std::min(bytes, piece_most) : std::max<int64_t>(bytes, 1);
+  if (bytes == 0) return no_error;
+  const Room room(needs_room ? 2 * most : 1);
+  if (room.get() == nullptr) return no_memory;
+  for_pieces(update, to, most, [&](const Run& run, int64_t position) {
+    const auto some = static_cast<int64_t>(run.bytes);
+    char* old = nullptr;
+    if (result != nullptr) old = plain_result ? static_cast<char*>(result->buffer) + position : room.get() + most;
+    const void* in = packed(from, position, room.get(), some);
+    rma::update(target, update, in, place_behind(target.mapped, run.offset), old, some / update.element.size());
+    if (!plain_result) unpack(*result, position, old, some);
+    return true;
+  });
+  return no_error;
+}
+
+int kernel_put(const Target& target, const Local& from, const Remote& to) {
+  if (from.bytes == 0) return 0;
+  transport::Endpoint& way = way_to(target);
+  if (from.type->contiguous && to.type->contiguous) {
+    return way.put(advanced(target.memory, static_cast<uint64_t>(to.offset)), from.buffer,
+                   static_cast<size_t>(from.bytes));
+  }
+  const Room room(std::min(from.bytes, piece_most));
+  if (room.get() == nullptr) return ENOMEM;
+  for (int64_t position = 0; position < from.bytes;) {
+    Pieces pieces;
+    collect(to, position, std::min(piece_most, from.bytes - position), Pieces::most, pieces);
+    const void* data = packed(from, position, room.get(), pieces.bytes);
+    if (const int error = way.put_pieces(target.memory, pieces.runs, static_cast<size_t>(pieces.count), data)) {
+      return error;
+    }
+    position += pieces.bytes;
+  }
+  return 0;
+}
+
+int kernel_get(const Target& target, const Local& to, const Remote& from) {
+  if (to.bytes == 0) return 0;
+  transport::Endpoint& way = way_to(target);
+  if (from.type->contiguous && to.type->contiguous) {
+    return way.get(advanced(target.memory, static_cast<uint64_t>(from.offset)), to.buffer,
+                   static_cast<size_t>(to.bytes));
+  }
+  const Room room(std::min(to.bytes, piece_most));
+  if (room.get() == nullptr) return ENOMEM;
+  for (int64_t position = 0; position < to.bytes;) {
+    Pieces pieces;
+    collect(from, position, std::min(piece_most, to.bytes - position), Pieces::most, pieces);
+    if (const int error = way.get_pieces(target.memory, pieces.runs, static_cast<size_t>(pieces.count), room.get())) {
+      return error;
+    }
+    unpack(to, position, room.get(), pieces.bytes);
+    position += pieces.bytes;
+  }
+  return 0;
+}
+
+int update_by_kernel(const Target& target, const Update& update, const Local& from, const Local* result,
+                     const Remote& to, int32_t& error) {
+  transport::Endpoint& way = way_to(target);
+  const Element& element = update.element;
+  const int64_t most = std::min(std::max<int64_t>(to.count * to.type->size, element_most), piece_most);
+  const Room room(3 * most);
+  if (room.get() == nullptr) {
+    error = no_memory;
+    return 0;
+  }
+  char* const there = room.get();
+  int refused = 0;
+  for_pieces(update, to, most, [&](const Run& run, int64_t position) {
+    const auto some = static_cast<int64_t>(run.bytes);
+    const auto in_memory = element.has_gaps() ? static_cast<size_t>(element.extent()) : run.bytes;
+    const MemoryRef place = advanced(target.memory, run.offset);
+    const void* in = packed(from, position, room.get() + most, some);
+    const Updating held(*target.control);
+    refused = way.get(place, there, in_memory);
+    if (refused != 0) return false;
+    if (result != nullptr) {
+      if (element.has_gaps()) {
+        element.pack(there, room.get() + 2 * most);
+      } else {
+        std::memcpy(room.get() + 2 * most, there, run.bytes);
+      }
+    }
+    if (update.reduction != datatype::Reduction::no_op) {
+      if (element.has_gaps()) {
+        alignas(element_most) unsigned char operand[element_most];
+        element.unpack(in, operand);
+        update.kernel(operand, there, 1);
+      } else {
+        update.kernel(in, there, some / element.size());
+      }
+      refused = way.put(place, there, in_memory);
+    }
+    if (refused == 0 && result != nullptr) unpack(*result, position, room.get() + 2 * most, some);
+    return refused == 0;
+  });
+  return refused;
+}
+
+int swap_by_kernel(const Target& target, const Element& element, const void* value, const void* compare, void* result,
+                   const Remote& to) {
+  transport::Endpoint& way = way_to(target);
+  const MemoryRef place = advanced(target.memory, static_cast<uint64_t>(to.offset));
+  const auto bytes = static_cast<size_t>(element.size());
+  const Updating held(*target.control);
+  if (const int refused = way.get(place, result, bytes)) return refused;
+  return std::memcmp(result, compare, bytes) == 0 ? way.put(place, value, bytes) : 0;
+}
+
+}  // namespace weft::core::rma

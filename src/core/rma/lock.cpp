@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/rma/lock.hpp"
+
+#include <new>
+
+#include "base/message.hpp"
+#include "core/progress.hpp"
+#include "core/rma/outbox.hpp"
+#include "core/rma/serve.hpp"
+
+namespace weft::core::rma {
+
+// A rank of another host that waits for our lock, or holds it.
+struct LockWish {
+  LockWish* next;
+  int32_t origin;
+  Lock kind;
+  bool held;
+  uint64_t cookie;
+};
+
+namespace {
+
+// The word: who holds it shared, whether somebody holds it alone, how many wait.
+constexpr uint64_t one_shared = 1;
+constexpr uint64_t exclusive_bit = uint64_t{1} << 31;
+constexpr uint64_t one_waiter = uint64_t{1} << 32;
+constexpr uint64_t holders = one_waiter - 1;
+
+uint64_t share_of(Lock kind) {
+  return kind == Lock::exclusive ? exclusive_bit : one_shared;
+}
+
+void begin_waiting(Control& control, std::atomic<int32_t>& slot, int32_t rank) {
+  slot.store(rank + 1, std::memory_order_seq_cst);
+  control.lock.fetch_add(one_waiter, std::memory_order_seq_cst);
+}
+
+void end_waiting(Control& control, std::atomic<int32_t>& slot) {
+  slot.store(0, std::memory_order_relaxed);
+  control.lock.fetch_sub(one_waiter, std::memory_order_seq_cst);
+}
+
+}  // namespace
+
+bool try_acquire(Control& control, Lock kind) {
+  uint64_t seen = control.lock.load(std::memory_order_seq_cst);
+  const uint64_t in_the_way = kind == Lock::exclusive ? holders : exclusive_bit;
+  while ((seen & in_the_way) == 0) {
+    if (control.lock.compare_exchange_weak(seen, seen + share_of(kind), std::memory_order_seq_cst)) return true;
+  }
+  return false;
+}
+
+void acquire(Window& window, int32_t rank, Lock kind) {
+  Control& control = *window.targets[rank].control;
+  if (try_acquire(control, kind)) return;
+  std::atomic<int32_t>& slot = control.waiting[world.place_here()];
+  begin_waiting(control, slot, window.rank);
+  bool got = false;  // a condition is asked again when it has held
+  wait_until([&] { return got = got || try_acquire(control, kind); });
+  end_waiting(control, slot);
+  if (kind != Lock::shared) return;
+  nudge_next(window, rank);
+  try_own_wishes(window, rank);
+}
+
+void release(Window& window, int32_t rank, Lock kind) {
+  Control& control = *window.targets[rank].control;
+  const uint64_t before = control.lock.fetch_sub(share_of(kind), std::memory_order_seq_cst);
+  if (before >= one_waiter && (before & holders) == share_of(kind)) nudge_next(window, rank);
+}
+
+// Ranks of the host in turn, beginning behind ourselves; the target, for those of other hosts, each time.
+void nudge_next(Window& window, int32_t target) {
+  Control& control = *window.targets[target].control;
+  if (control.lock.load(std::memory_order_seq_cst) < one_waiter) return;
+  if (target != window.rank && control.owner_waits.load(std::memory_order_relaxed) != 0) {
+    tell(window, target, Action::nudge);
+  }
+  const int32_t here = world.ranks_here();
+  for (int32_t i = 1; i <= here; ++i) {
+    const int32_t rank = control.waiting[(world.place_here() + i) % here].load(std::memory_order_relaxed) - 1;
+    if (rank >= 0) return tell(window, rank, Action::nudge);
+  }
+}
+
+void try_own_wishes(Window& window, int32_t target) {
+  if (target != window.rank || window.control->owner_waits.load(std::memory_order_seq_cst) == 0) return;
+  LaneGuard guard(lanes[0]);
+  try_wishes(window);
+}
+
+void lock_for(Window& window, int32_t origin, Lock kind, uint64_t cookie) {
+  auto* wish = new (std::nothrow) LockWish{nullptr, origin, kind, false, cookie};
+  if (wish == nullptr) {
+    base::die({.cause = "no memory to note who holds a window's lock", .remedy = "free memory on this host"});
+  }
+  LockWish** last = &window.wishes;
+  while (*last != nullptr) last = &(*last)->next;
+  *last = wish;
+  try_wishes(window);
+}
+
+// As they came; one that has to wait keeps those behind it waiting.
+void try_wishes(Window& window) {
+  for (LockWish* wish = window.wishes; wish != nullptr; wish = wish->next) {
+    if (wish->held) continue;
+    Control& control = *window.control;
+    const bool waits = control.owner_waits.load(std::memory_order_relaxed) != 0;
+    if (!try_acquire(control, wish->kind)) {
+      if (!waits) begin_waiting(control, control.owner_waits, window.rank);
+      if (!try_acquire(control, wish->kind)) return;
+      end_waiting(control, control.owner_waits);
+    } else if (waits) {
+      end_waiting(control, control.owner_waits);
+    }
+    wish->held = true;
+    answer(window, wish->origin, wish->cookie);
+  }
+}
+
+void unlock_for(Window& window, int32_t origin) {
+  LockWish** at = &window.wishes;
+  while (*at != nullptr && ((*at)->origin != origin || !(*at)->held)) at = &(*at)->next;
+  LockWish* const wish = *at;
+  if (wish == nullptr) return;
+  *at = wish->next;
+  release(window, window.rank, wish->kind);
+  delete wish;
+  try_wishes(window);
+}
+
+}  // namespace weft::core::rma

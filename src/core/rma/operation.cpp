@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Operations: whether they are allowed, and by which way their target is reached.
+
+#include "core/p2p.hpp"
+#include "core/rma/direct.hpp"
+#include "core/rma/epoch.hpp"
+#include "core/rma/messages.hpp"
+#include "core/rma/runs.hpp"
+#include "core/rma/transfer.hpp"
+
+namespace weft::core::rma {
+namespace {
+
+// Whether the data are inside the target's window.
+bool is_inside(const Target& target, const Remote& place, bool dynamic) {
+  const Span span = span_of(*place.type, place.count);
+  int64_t from = 0;
+  int64_t to = 0;
+  if (__builtin_add_overflow(place.offset, span.from, &from) || __builtin_add_overflow(place.offset, span.to, &to)) {
+    return false;
+  }
+  if (from < 0 || static_cast<uint64_t>(to) > target.bytes) return false;
+  // Other hosts are asked by the operation itself.
+  return !dynamic || target.control == nullptr || span.from == span.to ||
+         target.control->attached().holds(static_cast<uint64_t>(from), static_cast<uint64_t>(to));
+}
+
+int32_t begin(Window& window, const Remote& place) {
+  if (const int32_t error = allow(window, place.rank)) return error;
+  const bool inside = is_inside(window.targets[place.rank], place, window.flavor == Flavor::dynamic);
+  return inside ? no_error : rma_range;
+}
+
+// The caller's part is over.
+int32_t over(int32_t error, Request* request) {
+  if (error == no_error && request != nullptr) core::complete(*request);
+  return error;
+}
+
+// An operation by the kernel that the kernel refused is done by messages, and so are all that follow.
+bool is_refused(Target& target, int error) {
+  if (error == 0) return false;
+  target.reach.store(Reach::messages, std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace
+
+int32_t put(Window& window, const Local& from, const Remote& to, Request* request) {
+  if (const int32_t error = begin(window, to)) return error;
+  Target& target = window.targets[to.rank];
+  const Reach reach = target.reach.load(std::memory_order_relaxed);
+  if (reach == Reach::mapped) {
+    copy_in(target, from, to);
+    return over(no_error, request);
+  }
+  if (reach == Reach::kernel && !is_refused(target, kernel_put(target, from, to))) {
+    return over(no_error, request);
+  }
+  if (is_transfer(window, to, from.bytes)) return transfer_put(window, from, to, request);
+  send_put(window, from, to);
+  return over(no_error, request);
+}
+
+int32_t get(Window& window, const Local& to, const Remote& from, Request* request) {
+  if (const int32_t error = begin(window, from)) return error;
+  Target& target = window.targets[from.rank];
+  const Reach reach = target.reach.load(std::memory_order_relaxed);
+  if (reach == Reach::mapped) {
+    copy_out(target, to, from);
+    return over(no_error, request);
+  }
+  if (reach == Reach::kernel && !is_refused(target, kernel_get(target, to, from))) {
+    return over(no_error, request);
+  }
+  if (is_transfer(window, from, to.bytes)) return transfer_get(window, to, from, request);
+  return ask_for(window, to, from, request);
+}
+
+int32_t accumulate(Window& window, const Local& from, const Remote& to, datatype::Reduction reduction,
+                   const Type& element, Request* request) {
+  if (const int32_t error = begin(window, to)) return error;
+  Target& target = window.targets[to.rank];
+  const Reach reach = target.reach.load(std::memory_order_relaxed);
+  const Element unit = element_of(element);
+  const Update update{unit, reduction, unit.kernel(reduction)};
+  if (reach == Reach::mapped) return over(update_mapped(target, update, from, nullptr, to), request);
+  if (reach == Reach::kernel) {
+    int32_t error = no_error;
+    if (!is_refused(target, update_by_kernel(target, update, from, nullptr, to, error))) return over(error, request);
+  }
+  send_update(window, update, from, to);
+  return over(no_error, request);
+}
+
+int32_t get_accumulate(Window& window, const Local& from, const Local& result, const Remote& to,
+                       datatype::Reduction reduction, const Type& element, Request* request) {
+  if (const int32_t error = begin(window, to)) return error;
+  Target& target = window.targets[to.rank];
+  const Reach reach = target.reach.load(std::memory_order_relaxed);
+  const Element unit = element_of(element);
+  const Update update{unit, reduction, unit.kernel(reduction)};
+  if (reach == Reach::mapped) return over(update_mapped(target, update, from, &result, to), request);
+  if (reach == Reach::kernel) {
+    int32_t error = no_error;
+    if (!is_refused(target, update_by_kernel(target, update, from, &result, to, error))) return over(error, request);
+  }
+  return ask_for_update(window, update, from, result, to, request);
+}
+
+int32_t compare_and_swap(Window& window, const void* value, const void* compare, void* result, const Type& element,
+                         const Remote& to) {
+  if (const int32_t error = begin(window, to)) return error;
+  Target& target = window.targets[to.rank];
+  const Reach reach = target.reach.load(std::memory_order_relaxed);
+  const Element unit = element_of(element);
+  if (reach == Reach::mapped) {
+    compare_swap(target, unit, value, compare, place_behind(target.mapped, static_cast<uint64_t>(to.offset)), result);
+    return no_error;
+  }
+  if (reach == Reach::kernel && !is_refused(target, swap_by_kernel(target, unit, value, compare, result, to))) {
+    return no_error;
+  }
+  return ask_to_swap(window, unit, value, compare, result, to);
+}
+
+}  // namespace weft::core::rma

@@ -1,0 +1,206 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/rma/outbox.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "core/progress.hpp"
+#include "core/protocol/protocol.hpp"
+#include "datatype/pack.hpp"
+
+namespace weft::core::rma {
+
+constinit std::atomic<Outbox*> gathered = nullptr;
+
+namespace {
+
+constexpr uint32_t gathered_most = 8152;
+constexpr size_t staged_most = 32 << 10;
+
+base::Lock list_lock;  // of what is listed from `gathered` on
+
+// Puts a record where it goes; the bytes it takes.
+size_t write(char* to, const Record& record, const Run* runs, const Payload& payload, size_t bytes) {
+  char* at = to;
+  std::memcpy(at, &record, sizeof record);
+  at += sizeof record;
+  if (record.runs != 0) std::memcpy(at, runs, record.runs * sizeof *runs);
+  at += record.runs * sizeof *runs;
+  if (bytes == 0) return static_cast<size_t>(at - to);
+  if (payload.local == nullptr) {
+    std::memcpy(at, payload.raw, bytes);
+  } else if (payload.local->type->contiguous) {
+    std::memcpy(at, static_cast<const char*>(payload.local->buffer) + payload.position, bytes);
+  } else {
+    datatype::pack(*payload.local->type, payload.local->count, payload.local->buffer, payload.position, at,
+                   static_cast<int64_t>(bytes));
+  }
+  std::memset(at + bytes, 0, padded(bytes) - bytes);
+  return static_cast<size_t>(at - to) + padded(bytes);
+}
+
+size_t size_of(const Record& record, size_t bytes) {
+  return sizeof record + record.runs * sizeof(Run) + padded(bytes);
+}
+
+// With the list's lock.
+void enlist(Outbox& box) {
+  if (box.listed) return;
+  box.listed = true;
+  box.next = gathered.load(std::memory_order_relaxed);
+  gathered.store(&box, std::memory_order_relaxed);
+}
+
+Outbox* take_first() {
+  std::lock_guard guard(list_lock);
+  Outbox* first = gathered.load(std::memory_order_relaxed);
+  if (first == nullptr) return nullptr;
+  gathered.store(first->next, std::memory_order_relaxed);
+  first->listed = false;
+  return first;
+}
+
+}  // namespace
+
+void Ticket::on_answer(Awaited& awaited, const Answer& answer, const char* /*data*/) {
+  auto& ticket = static_cast<Ticket&>(awaited);
+  if (answer.error != no_error) ticket.error_.store(answer.error, std::memory_order_relaxed);
+  ticket.left_.fetch_sub(1, std::memory_order_release);  // pairs with wait(); the ticket may be gone now
+  tell_sleepers(nullptr);
+}
+
+int32_t Ticket::wait() {
+  wait_until([this] { return left_.load(std::memory_order_acquire) == 0; });
+  return error_.load(std::memory_order_relaxed);
+}
+
+Outbox::Outbox(Window& in, int32_t rank)
+    : window(in),
+      peer(world.peer(in.targets[rank].job_rank)),
+      their_window(in.targets[rank].window),
+      capacity((std::min(world.mailbox_limit, gathered_most) - static_cast<uint32_t>(sizeof(Frame))) & ~7U),
+      bytes(new char[sizeof(Frame) + capacity]) {}
+
+size_t Outbox::room() const {
+  const size_t staged = std::min(peer.transport->staging_limit(), staged_most);
+  return std::max<size_t>(staged & ~size_t{7}, capacity) - sizeof(Record);
+}
+
+void Outbox::settle(uint64_t number) {
+  uint64_t known = settled.load(std::memory_order_relaxed);
+  while (known < number && !settled.compare_exchange_weak(known, number, std::memory_order_release)) {
+  }
+}
+
+void Outbox::send() {
+  if (used == 0) return;
+  const Frame frame{their_window, window.rank, used};
+  std::memcpy(bytes.get(), &frame, sizeof frame);
+  send_control(peer, 0, wire::rma, bytes.get(), static_cast<uint32_t>(sizeof frame) + used);
+  used = 0;
+}
+
+void Outbox::add(const Record& record, const Run* runs, const Payload& payload, size_t data, Leave leave) {
+  // What cannot leave is kept in memory: not without end.
+  if (peer.queued.load(std::memory_order_relaxed)) {
+    wait_until([this] { return !peer.queued.load(std::memory_order_relaxed); });
+  }
+  std::lock_guard guard(lock);
+  if (moves_data(record.action)) {
+    ++added;
+    if (record.cookie != 0) {
+      answered = added;
+      reinterpret_cast<Awaited*>(record.cookie)->number = added;
+    }
+  }
+  const size_t size = size_of(record, data);
+  if (size > capacity) {
+    send();
+    return send_staged(record, runs, payload, data);
+  }
+  if (used + size > capacity) send();
+  used += static_cast<uint32_t>(write(bytes.get() + sizeof(Frame) + used, record, runs, payload, data));
+  if (leave == Leave::now) return send();
+  std::lock_guard list(list_lock);
+  enlist(*this);
+}
+
+// Progress leaves this outbox alone meanwhile: its lock is taken.
+void Outbox::send_staged(const Record& record, const Run* runs, const Payload& payload, size_t data) {
+  const size_t size = size_of(record, data);
+  transport::Staging staging;
+  wait_until([&] {  // asked again when it has held
+    if (staging.memory == nullptr) staging = peer.transport->reserve_staging(size);
+    return staging.memory != nullptr;
+  });
+  (void)write(static_cast<char*>(staging.memory), record, runs, payload, data);
+  const StagedFrame frame{{their_window, window.rank, static_cast<uint32_t>(size)}, staging.handle};
+  bool sent = false;
+  wait_until([&] {
+    sent = sent || (!peer.queued.load(std::memory_order_acquire) &&
+                    peer.endpoint->send_staged(wire::rma_staged, {0, 0, 0, 0}, &frame, sizeof frame, staging, size) ==
+                        transport::Post::done);
+    return sent;
+  });
+}
+
+bool send_gathered() {
+  bool sent = false;
+  while (Outbox* const box = take_first()) {
+    if (!box->lock.try_lock()) {  // somebody adds to it, and may not list it again
+      std::lock_guard guard(list_lock);
+      enlist(*box);
+      break;
+    }
+    sent |= box->used != 0;
+    box->send();
+    box->lock.unlock();
+  }
+  return sent;
+}
+
+Outbox& outbox_of(Window& window, int32_t rank) {
+  Target& target = window.targets[rank];
+  std::atomic_ref<Outbox*> outbox(target.outbox);
+  Outbox* made = outbox.load(std::memory_order_acquire);
+  if (made != nullptr) return *made;
+  std::lock_guard guard(window.guard);
+  made = outbox.load(std::memory_order_relaxed);
+  if (made == nullptr) outbox.store(made = new Outbox(window, rank), std::memory_order_release);
+  return *made;
+}
+
+void drop_outbox(Target& target) {
+  Outbox* const box = std::exchange(target.outbox, nullptr);
+  if (box == nullptr) return;
+  {
+    std::lock_guard guard(list_lock);
+    Outbox* before = nullptr;
+    for (Outbox* o = gathered.load(std::memory_order_relaxed); o != nullptr; before = o, o = o->next) {
+      if (o != box) continue;
+      if (before != nullptr) before->next = box->next;
+      if (before == nullptr) gathered.store(box->next, std::memory_order_relaxed);
+      break;
+    }
+  }
+  delete box;
+}
+
+void tell(Window& window, int32_t rank, Action action) {
+  if (rank == window.rank) {
+    if (action == Action::post) window.targets[rank].posts.fetch_add(1, std::memory_order_release);
+    if (action == Action::complete) window.targets[rank].completes.fetch_add(1, std::memory_order_release);
+    return tell_sleepers(nullptr);
+  }
+  struct {
+    Frame frame;
+    Record record;
+  } message{{window.targets[rank].window, window.rank, sizeof(Record)}, {}};
+  message.record.action = action;
+  send_control(world.peer(window.targets[rank].job_rank), 0, wire::rma, &message, sizeof message);
+}
+
+}  // namespace weft::core::rma

@@ -1,0 +1,260 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/rma/serve.hpp"
+
+#include <cstring>
+#include <mutex>
+
+#include "base/message.hpp"
+#include "core/protocol/protocol.hpp"
+#include "core/rma/lock.hpp"
+#include "core/rma/outbox.hpp"
+#include "core/rma/transfer.hpp"
+#include "core/rma/update.hpp"
+
+namespace weft::core::rma {
+namespace {
+
+// The answers to one frame, several to a message.
+class Answers {
+ public:
+  Answers(Window& window, int32_t origin) : window_(window), origin_(origin) {}
+  ~Answers() { send(); }
+  Answers(const Answers&) = delete;
+  Answers& operator=(const Answers&) = delete;
+
+  // Room for the data of an answer, to be filled before the next one.
+  char* add(uint64_t cookie, uint64_t position, uint32_t bytes) {
+    const size_t size = sizeof(Answer) + padded(bytes);
+    if (used_ + size > world.mailbox_limit) send();
+    Target& origin = window_.targets[origin_];
+    const Answer answer{cookie, position, bytes, origin.failed_here.exchange(no_error, std::memory_order_relaxed)};
+    std::memcpy(bytes_ + used_, &answer, sizeof answer);
+    char* const data = bytes_ + used_ + sizeof answer;
+    std::memset(data + bytes, 0, padded(bytes) - bytes);
+    used_ += static_cast<uint32_t>(size);
+    return data;
+  }
+
+ private:
+  void send() {
+    if (used_ == 0) return;
+    send_control(world.peer(window_.targets[origin_].job_rank), 0, wire::rma_answer, bytes_, used_);
+    used_ = 0;
+  }
+
+  Window& window_;
+  int32_t origin_;
+  uint32_t used_ = 0;
+  char bytes_[8192];
+};
+
+[[noreturn]] void die_of_frame() {
+  base::die({.cause = "a message for a window is shorter than it says",
+             .remedy = "run all ranks with the same version of Weft"});
+}
+
+// A record with what follows it.
+struct Asked {
+  Record record;
+  const char* runs;  // Run, of any alignment
+  const char* data;
+
+  uint32_t pieces() const { return record.runs == 0 ? 1 : record.runs; }
+  Run piece(uint32_t i) const {
+    if (record.runs == 0) return {record.offset, record.bytes};
+    Run run;
+    std::memcpy(&run, runs + i * sizeof run, sizeof run);
+    return run;
+  }
+};
+
+// Where `bytes` at an offset of our part lie; nullptr: not inside it, which the origin will be told.
+char* place_of(Window& window, int32_t origin, uint64_t offset, uint64_t bytes) {
+  bool inside = offset <= window.bytes && bytes <= window.bytes - offset;
+  if (window.flavor == Flavor::dynamic) {
+    std::lock_guard guard(window.attaching);
+    inside = false;
+    for (const Region& r : window.regions) inside |= offset >= r.begin && offset <= r.end && bytes <= r.end - offset;
+  }
+  if (inside) return place_behind(window.base, offset);
+  window.targets[origin].failed_here.store(rma_range, std::memory_order_relaxed);
+  return nullptr;
+}
+
+void put(Window& window, int32_t origin, const Asked& asked) {
+  const char* from = asked.data;
+  for (uint32_t i = 0; i < asked.pieces(); ++i) {
+    const Run piece = asked.piece(i);
+    if (char* to = place_of(window, origin, piece.offset, piece.bytes)) std::memcpy(to, from, piece.bytes);
+    from += piece.bytes;
+  }
+}
+
+void get(Window& window, int32_t origin, const Asked& asked, Answers& answers) {
+  // An error of this record goes with its answer: look before.
+  for (uint32_t i = 0; i < asked.pieces(); ++i) {
+    (void)place_of(window, origin, asked.piece(i).offset, asked.piece(i).bytes);
+  }
+  char* to = answers.add(asked.record.cookie, asked.record.position, asked.record.bytes);
+  for (uint32_t i = 0; i < asked.pieces(); ++i) {
+    const Run piece = asked.piece(i);
+    const char* from = place_of(window, origin, piece.offset, piece.bytes);
+    from != nullptr ? std::memcpy(to, from, piece.bytes) : std::memset(to, 0, piece.bytes);
+    to += piece.bytes;
+  }
+}
+
+// `old` nullptr: what was there is not asked for.
+void update_pieces(Window& window, int32_t origin, const Asked& asked, char* old) {
+  const Record& record = asked.record;
+  const Element element =
+      element_of(static_cast<datatype::Basic>(record.element), static_cast<datatype::Basic>(record.value),
+                 static_cast<datatype::Basic>(record.index));
+  const auto reduction = static_cast<datatype::Reduction>(record.reduction);
+  const Update change{element, reduction, element.kernel(reduction)};
+  const char* from = asked.data;
+  for (uint32_t i = 0; i < asked.pieces(); ++i) {
+    const Run piece = asked.piece(i);
+    const uint64_t in_memory = element.has_gaps() ? static_cast<uint64_t>(element.extent()) : piece.bytes;
+    if (char* at = place_of(window, origin, piece.offset, in_memory)) {
+      update(window.targets[window.rank], change, from, at, old,
+             element.has_gaps() ? 1 : static_cast<int64_t>(piece.bytes) / element.size());
+    }
+    from += piece.bytes;
+    if (old != nullptr) old += piece.bytes;
+  }
+}
+
+void compare(Window& window, int32_t origin, const Asked& asked, Answers& answers) {
+  const Record& record = asked.record;
+  const Element element =
+      element_of(static_cast<datatype::Basic>(record.element), datatype::Basic::none, datatype::Basic::none);
+  char* at = place_of(window, origin, record.offset, record.bytes);
+  char* old = answers.add(record.cookie, 0, record.bytes);
+  if (at == nullptr) return;
+  compare_swap(window.targets[window.rank], element, asked.data, asked.data + record.bytes, at, old);
+}
+
+void transfer(Window& window, int32_t origin, const Asked& asked) {
+  const Record& record = asked.record;
+  char* const memory = place_of(window, origin, record.offset, record.bytes);
+  if (memory == nullptr) die_of_frame();  // the origin knows how large this window is
+  const auto tag = static_cast<int32_t>(record.position);
+  if (record.action == Action::take) {
+    take_transfer(window, origin, memory, record.bytes, tag, record.cookie);
+  } else {
+    give_transfer(window, origin, memory, record.bytes, tag);
+  }
+}
+
+// How many bytes of data follow a record.
+size_t data_bytes(const Record& record) {
+  switch (record.action) {
+    case Action::put:
+    case Action::accumulate:
+      return record.bytes;
+    case Action::get_accumulate:
+      return record.reduction == static_cast<uint8_t>(datatype::Reduction::no_op) ? 0 : record.bytes;
+    case Action::compare:
+      return 2 * size_t{record.bytes};
+    default:
+      return 0;
+  }
+}
+
+void serve(Window& window, int32_t origin, const Asked& asked, Answers& answers) {
+  const Record& record = asked.record;
+  Target& from = window.targets[origin];
+  switch (record.action) {
+    case Action::put:
+      return put(window, origin, asked);
+    case Action::get:
+      return get(window, origin, asked, answers);
+    case Action::accumulate:
+      return update_pieces(window, origin, asked, nullptr);
+    case Action::get_accumulate:
+      return update_pieces(window, origin, asked, answers.add(record.cookie, record.position, record.bytes));
+    case Action::compare:
+      return compare(window, origin, asked, answers);
+    case Action::take:
+    case Action::give:
+      return transfer(window, origin, asked);
+    case Action::lock:
+      return lock_for(window, origin, static_cast<Lock>(record.reduction), record.cookie);
+    case Action::unlock:
+      unlock_for(window, origin);
+      (void)answers.add(record.cookie, 0, 0);
+      return;
+    case Action::flush:
+      (void)answers.add(record.cookie, 0, 0);
+      return;
+    case Action::post:
+      from.posts.fetch_add(1, std::memory_order_release);
+      return tell_sleepers(nullptr);
+    case Action::complete:
+      from.completes.fetch_add(1, std::memory_order_release);
+      return tell_sleepers(nullptr);
+    case Action::nudge:
+      try_wishes(window);
+      return tell_sleepers(nullptr);
+    default:
+      base::die({.cause = "a record of unknown kind " + std::to_string(static_cast<int>(record.action)) +
+                          " arrived for a window",
+                 .remedy = "run all ranks with the same version of Weft"});
+  }
+}
+
+void serve_all(const Frame& frame, const char* at) {
+  auto& window = *reinterpret_cast<Window*>(frame.window);
+  Answers answers(window, frame.origin);
+  const char* const end = at + frame.bytes;
+  while (at < end) {
+    Asked asked;
+    if (static_cast<size_t>(end - at) < sizeof asked.record) die_of_frame();
+    std::memcpy(&asked.record, at, sizeof asked.record);
+    asked.runs = at + sizeof asked.record;
+    asked.data = asked.runs + asked.record.runs * sizeof(Run);
+    at = asked.data + padded(data_bytes(asked.record));
+    if (at > end) die_of_frame();
+    serve(window, frame.origin, asked, answers);
+  }
+}
+
+}  // namespace
+
+void answer(Window& window, int32_t origin, uint64_t cookie) {
+  Answers answers(window, origin);
+  (void)answers.add(cookie, 0, 0);
+}
+
+void on_frame(const transport::Arrival& arrival) {
+  const auto frame = payload_of<Frame>(arrival);
+  check_size(arrival, sizeof frame + frame.bytes);
+  serve_all(frame, static_cast<const char*>(arrival.data) + sizeof frame);
+}
+
+void on_staged_frame(const transport::Arrival& arrival) {
+  const auto staged = payload_of<StagedFrame>(arrival);
+  const auto& window = *reinterpret_cast<const Window*>(staged.frame.window);
+  transport::Endpoint& from = *world.peer(window.targets[staged.frame.origin].job_rank).endpoint;
+  serve_all(staged.frame, static_cast<const char*>(from.staging(arrival, staged.handle)));
+  from.release_staging(staged.handle, staged.frame.bytes);
+}
+
+void on_answer(const transport::Arrival& arrival) {
+  const auto* at = static_cast<const char*>(arrival.data);
+  const char* const end = at + arrival.bytes;
+  while (at < end) {
+    Answer answer;
+    if (static_cast<size_t>(end - at) < sizeof answer) die_of_frame();
+    std::memcpy(&answer, at, sizeof answer);
+    const char* const data = at + sizeof answer;
+    at = data + padded(answer.bytes);
+    if (at > end) die_of_frame();
+    auto& awaited = *reinterpret_cast<Awaited*>(answer.cookie);
+    awaited.take(awaited, answer, data);
+  }
+}
+
+}  // namespace weft::core::rma

@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Windows: memory of ranks that others read, write and update (MPI-5.0, chapter 12). docs/windows.md tells how.
+//
+// A target is reached in one of three ways, which is settled when the window is made:
+//  - mapped: its memory lies in our address space too. An operation is a copy, or a processor's atomic instruction.
+//  - kernel: another process of this host; the kernel copies (process_vm_writev). Updates are made under a lock.
+//  - messages: another host, or a kernel that refuses. The target does it when it makes progress.
+//
+// Functions return an error class; their arguments are checked by the caller but for what the comments say. Any thread
+// may call them at MPI_THREAD_MULTIPLE, also for one window; epochs are opened and closed by one thread at a time, but
+// for locks of different targets.
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "base/lock.hpp"
+#include "core/comm.hpp"
+#include "core/request.hpp"
+#include "datatype/reduce.hpp"
+
+namespace weft::core::rma {
+
+struct Outbox;
+
+enum class Flavor : uint8_t { create, allocate, dynamic, shared };
+enum class Reach : uint8_t { mapped, kernel, messages };
+
+struct Region {  // attached to a dynamic window
+  uint64_t begin;
+  uint64_t end;
+};
+
+// What is attached, for the ranks of the host to look at; the target alone writes it. What does not fit is not looked
+// for: then any address will do.
+struct Attached {
+  static constexpr uint32_t most = 1000;
+  std::atomic<uint32_t> version;  // odd while it changes
+  std::atomic<uint32_t> count;    // of all that is attached
+  struct {
+    std::atomic<uint64_t> begin;
+    std::atomic<uint64_t> end;
+  } regions[most];
+
+  void publish(const std::vector<Region>& all);
+  bool holds(uint64_t begin, uint64_t end) const;
+};
+
+// What ranks of one host share about one target, in memory of its rank that all of them map. lock.hpp has the protocol.
+struct Control {
+  alignas(64) std::atomic<uint64_t> lock;       // MPI_Win_lock
+  alignas(64) std::atomic<uint32_t> updating;   // 1: somebody is at an update that is not one instruction
+  std::atomic<int32_t> owner_waits;             // for the lock, on behalf of ranks of other hosts: not 0
+  uint64_t attached_at;                         // where Attached lies behind this, of a dynamic window
+  alignas(64) std::atomic<int32_t> waiting[1];  // for the lock, by place on the host: the rank in the window + 1, or 0
+
+  Attached& attached() { return *reinterpret_cast<Attached*>(reinterpret_cast<char*>(this) + attached_at); }
+};
+
+// What ranks tell each other when a window is made.
+struct Part {
+  MemoryRef memory;   // of the window
+  MemoryRef control;  // of the Control
+  uint64_t bytes;
+  uint64_t unit;    // of displacements, in bytes
+  uint64_t window;  // the Window's address
+  int32_t holder;   // the rank in whose memory `memory` is
+  int32_t error;    // an error class: this rank cannot take part
+};
+
+enum class Lock : uint8_t { none, shared, exclusive };
+
+// One rank of a window, as this process knows it. Its size is a power of two: targets are found by a shift.
+struct alignas(128) Target {
+  // ---- read by every operation. nullptr: not open, or not mapped; the general way finds out
+  std::atomic<char*> direct = nullptr;
+  uint64_t bytes = 0;
+  uint64_t unit = 1;
+  uint64_t words = 0;  // at how many offsets, from 0 on, 8 bytes are inside
+  // ----
+  std::atomic<Reach> reach = Reach::messages;
+  std::atomic<bool> open = false;  // operations are allowed: the epoch is right, and locks are held
+  bool atomics = false;            // small elements are updated by atomic instructions, otherwise all under `updating`
+  Lock lock = Lock::none;          // by MPI_Win_lock
+  bool locked = false;             // there is a lock to give back; not so with MPI_MODE_NOCHECK
+  bool in_group = false;           // of the epoch that MPI_Win_start began
+  int32_t job_rank = 0;
+  char* mapped = nullptr;                // where its window begins in our address space
+  Control* control = nullptr;            // nullptr: on another host
+  MemoryRef memory{};                    // of the window
+  uint64_t window = 0;                   // its Window
+  Outbox* outbox = nullptr;              // records that have not left; made on first use
+  std::atomic<uint32_t> posts = 0;       // MPI_Win_post that told us and were not answered by MPI_Win_start
+  std::atomic<uint32_t> completes = 0;   // the same of MPI_Win_complete and MPI_Win_wait
+  std::atomic<int64_t> under_way = 0;    // operations whose data travel as messages of their own
+  std::atomic<int32_t> failed = 0;       // error class that the next call to synchronise is to tell
+  std::atomic<int32_t> failed_here = 0;  // error class of what it asked of us, to be told with the next answer
+};
+
+// How an access epoch was opened; several targets may be locked apart.
+enum class Epoch : uint8_t { none, fence, start, lock, lock_all };
+
+struct LockWish;  // of a rank that asked by message
+
+struct Window : base::Object {
+  // ---- read by every operation
+  Target* targets = nullptr;
+  int32_t size = 0;
+  int32_t rank = 0;
+  // ----
+  Flavor flavor = Flavor::create;
+  Epoch epoch = Epoch::none;
+  bool exposed = false;                // MPI_Win_post without its MPI_Win_wait
+  bool checked = true;                 // lock_all: locks are needed
+  bool owns_memory = false;            // allocated by the window
+  Comm* comm = nullptr;                // the window's own
+  char* base = nullptr;                // of our own part
+  uint64_t bytes = 0;                  // of our own part
+  int64_t unit = 1;                    // of our own part
+  size_t alignment = 1;                // of memory that prepare() allocates, a power of two
+  Control* control = nullptr;          // of our own part
+  base::Lock guard;                    // of making outboxes
+  base::Lock opening;                  // of `opened`, and of opening targets
+  std::vector<int32_t> opened;         // targets that the epoch has opened, to be closed with it
+  std::vector<int32_t> group;          // of MPI_Win_start
+  std::vector<int32_t> exposed_to;     // of MPI_Win_post
+  int32_t locks = 0;                   // targets locked apart
+  base::Lock attaching;                // of `regions`
+  std::vector<Region> regions;         // attached; empty but for dynamic windows
+  LockWish* wishes = nullptr;          // of other hosts, that have to wait; by who holds lane 0
+  std::atomic<uint32_t> next_tag = 0;  // of data that travel as messages
+  void (*drop_type)(Type*) = nullptr;  // gives back a datatype that was held
+};
+
+// ---- making. All ranks: prepare(), swap parts, then open(), or close() when one of them has an error.
+
+// Fills in `part`. Allocates the memory for Flavor::allocate; `window.comm`, base, bytes and unit are set. Memory of
+// Flavor::shared has been laid out by the caller, who says in `part` whose it is where it is not our own.
+void prepare(Window& window, Flavor flavor, Part& part);
+// Takes the parts of all ranks, in their order. An error class.
+[[nodiscard]] int32_t open(Window& window, const Part* parts);
+// Where memory that another rank of this host described lies for us; nullptr when that cannot be.
+[[nodiscard]] char* map_of(int32_t job_rank, const MemoryRef& memory);
+// Gives everything back. All operations are over, on all ranks.
+void close(Window& window);
+
+[[nodiscard]] int32_t attach(Window& window, void* base, uint64_t bytes);
+// false: nothing was attached there.
+[[nodiscard]] bool detach(Window& window, const void* base);
+
+// ---- operations
+
+// Data of the caller.
+struct Local {
+  void* buffer;
+  int64_t count;
+  Type* type;
+  int64_t bytes;
+};
+// Data at the target: `offset` bytes from the beginning of its window, an address in a dynamic one.
+struct Remote {
+  int32_t rank;
+  int64_t offset;
+  int64_t count;
+  Type* type;
+};
+
+// All check that the epoch allows the operation (rma_sync) and that the data are inside the window (rma_range).
+// `request`, where it is not nullptr, completes when the caller's buffers are its own again and results are there; at
+// once where nothing has to be waited for.
+[[nodiscard]] int32_t put(Window& window, const Local& from, const Remote& to, Request* request);
+[[nodiscard]] int32_t get(Window& window, const Local& to, const Remote& from, Request* request);
+// The types consist of one predefined type, `element`; both of the same.
+[[nodiscard]] int32_t accumulate(Window& window, const Local& from, const Remote& to, datatype::Reduction reduction,
+                                 const Type& element, Request* request);
+[[nodiscard]] int32_t get_accumulate(Window& window, const Local& from, const Local& result, const Remote& to,
+                                     datatype::Reduction reduction, const Type& element, Request* request);
+// One element of a predefined type.
+[[nodiscard]] int32_t compare_and_swap(Window& window, const void* value, const void* compare, void* result,
+                                       const Type& element, const Remote& to);
+
+// ---- synchronisation. `Error` rma_sync: the window is in another epoch.
+
+// What MPI_Win_fence does before and after its barrier.
+[[nodiscard]] int32_t end_fence(Window& window);
+void begin_fence(Window& window, bool succeed);
+
+[[nodiscard]] int32_t start(Window& window, std::vector<int32_t> ranks, bool checked);
+[[nodiscard]] int32_t complete(Window& window);
+[[nodiscard]] int32_t post(Window& window, std::vector<int32_t> ranks, bool checked);
+[[nodiscard]] int32_t wait(Window& window);
+[[nodiscard]] int32_t test(Window& window, bool& flag);
+
+[[nodiscard]] int32_t lock(Window& window, int32_t rank, Lock kind, bool checked);
+[[nodiscard]] int32_t unlock(Window& window, int32_t rank);
+[[nodiscard]] int32_t lock_all(Window& window, bool checked);
+[[nodiscard]] int32_t unlock_all(Window& window);
+
+// Waits until all that was begun before by any thread is done at the target; `local`: until the caller's buffers are
+// its own again.
+[[nodiscard]] int32_t flush(Window& window, int32_t rank, bool local);
+[[nodiscard]] int32_t flush_all(Window& window, bool local);
+[[nodiscard]] int32_t sync(Window& window);
+
+// So many bytes behind `base`, which may be a null pointer: of a dynamic window.
+inline char* place_behind(char* base, uint64_t offset) {
+  return reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(base) + offset);
+}
+
+// Whether MPI_Win_free may be called: no epoch is open but one of a fence.
+[[nodiscard]] bool at_rest(const Window& window);
+
+// ---- for progress and arrivals
+
+// Sends what the windows of this process have gathered; whether there was any.
+bool send_gathered();
+extern std::atomic<Outbox*> gathered;  // nullptr: there is none
+
+}  // namespace weft::core::rma

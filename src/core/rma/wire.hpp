@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// What ranks of a window send each other: frames of records from who has an epoch to its target, answers back.
+// Fixed-width fields, no padding; all processors are little-endian (transport/net/frame.hpp). Everything begins at a
+// multiple of 8 bytes.
+
+#include <cstdint>
+
+#include "core/protocol/wire.hpp"
+
+namespace weft::core::rma {
+
+enum class Action : uint8_t {
+  put = 1,         // the data go to the pieces
+  get,             // the pieces come back
+  accumulate,      // pieces = pieces op data
+  get_accumulate,  // the same, and what was there before comes back
+  compare,         // compare and swap: the data are the new value and the one to compare with
+  take,            // the data come as a message, with the tag in `position`, to one piece
+  give,            // one piece goes as a message
+  lock,            // answered when the lock is held; `reduction` is the Lock
+  unlock,          // answered when all before it is done
+  flush,           // the same without a lock
+  post,            // MPI_Win_post
+  complete,        // MPI_Win_complete
+  nudge,           // the lock that you wait for is free, or a lock of yours that somebody waits for
+};
+
+// In the frame itself: transfers are told of apart.
+constexpr bool moves_data(Action action) {
+  return action <= Action::compare;
+}
+
+// At the beginning of a frame of kind wire::rma.
+struct Frame {
+  uint64_t window;  // of the receiver
+  int32_t origin;   // the sender's rank in the window
+  uint32_t bytes;   // of the records
+};
+static_assert(sizeof(Frame) == 16);
+
+// Of kind wire::rma_staged: the records lie in staging memory.
+struct StagedFrame {
+  Frame frame;
+  uint64_t handle;
+};
+static_assert(sizeof(StagedFrame) == 24);
+
+// Followed by `runs` pieces, when there are any, and the data, filled up to a multiple of 8.
+struct Record {
+  uint64_t offset;    // in the window, in bytes; an address in a dynamic one
+  uint64_t cookie;    // the origin's Awaited; 0: no answer is wanted
+  uint64_t position;  // of this part's first byte in the packed data of the whole operation; see also Action
+  uint32_t bytes;     // of data at the target
+  uint32_t runs;      // 0: one piece at `offset`
+  Action action;
+  uint8_t reduction;  // datatype::Reduction
+  uint8_t element;    // datatype::Basic; of an unnamed pair those of its value and its index:
+  uint8_t value;
+  uint8_t index;
+  uint8_t unused[3];
+};
+static_assert(sizeof(Record) == 40);
+
+using Run = transport::MemoryPiece;
+static_assert(sizeof(Run) == 16);
+
+// Of kind wire::rma_answer, several behind each other, each followed by its data.
+struct Answer {
+  uint64_t cookie;
+  uint64_t position;
+  uint32_t bytes;
+  int32_t error;  // an error class: of anything that the origin asked for since it was last told
+};
+static_assert(sizeof(Answer) == 24);
+
+constexpr size_t padded(size_t bytes) {
+  return (bytes + 7) & ~size_t{7};
+}
+
+}  // namespace weft::core::rma

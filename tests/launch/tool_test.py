@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""weft info and weft version: settings, networks, the machine. LAUNCH_BIN is the folder of weft; its other commands have tests
+of their own."""
+import os
+import re
+import subprocess
+import unittest
+
+WEFT = os.path.join(os.environ["LAUNCH_BIN"], "weft")
+
+
+class Tool(unittest.TestCase):
+    def weft(self, *words, **env):
+        return subprocess.run([WEFT, *words], capture_output=True, text=True, timeout=10, env=dict(os.environ, **env), check=False)
+
+    def test_info_lists_settings_with_values_and_sources(self):
+        done = self.weft("info", "--all", WEFT_LAUNCHER="singleton")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"WEFT_LAUNCHER +singleton +auto +environment +auto, singleton, pmi1, pmi2 or pmix")
+        self.assertNotIn("WEFT_SEGMENT_FD", done.stdout)
+        done = self.weft("info")
+        self.assertNotIn("WEFT_LAUNCHER ", done.stdout)
+
+    def test_info_refuses_a_value_out_of_range(self):
+        done = self.weft("info", WEFT_LAUNCHER="magic")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r'WEFT_LAUNCHER cannot be used: "magic" is not auto, singleton, pmi1, pmi2 or pmix. Remedy')
+
+    def test_unknown_names_are_warned_about(self):
+        done = self.weft("info", WEFT_LAUNCHR="auto")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("did you mean WEFT_LAUNCHER?", done.stderr)
+
+    def test_the_manual_page_has_every_setting(self):
+        page = self.weft("info", "--man", WEFT_LAUNCHER="singleton").stdout
+        self.assertIn(".TH WEFT", page)
+        self.assertIn("Default: auto", page, "the page does not depend on the environment")
+        for name in re.findall(r"^(WEFT_\w+)", self.weft("info", "--all").stdout, re.M):
+            self.assertIn(f".B {name}\n", page)
+
+    def test_networks_and_why_they_are_not_used(self):
+        done = self.weft("info", "net", WEFT_NETWORKS="240.0.0.0/8")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("there is no address that may be used", done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^  127\.0\.0\.1/8 +lo +not used: outside WEFT_NETWORKS$")
+        self.assertRegex(done.stdout, r"(?m)^  WEFT_NETWORKS +240\.0\.0\.0/8$")
+        done = self.weft("info", "net", WEFT_NETWORK_LIBRARY="ofi", WEFT_LIBFABRIC="/nowhere/libfabric.so")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, "Carried by libfabric: WEFT_NETWORK_LIBRARY names it(.|\n)*libfabric cannot be loaded: /nowhere/libfabric.so: .*\nA job on several hosts cannot start")
+
+    def test_providers_and_why_they_are_not_chosen(self):
+        done = self.weft("info", "net", WEFT_NETWORKS="127.0.0.0/8", WEFT_NETWORK_LIBRARY="ofi")
+        if "libfabric cannot be loaded" in done.stdout:
+            self.skipTest("there is no libfabric here")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(len(re.findall(r"(?m)^  [\w;]+ +chosen, at 127\.0\.0\.1", done.stdout)), 1, done.stdout)
+        self.assertIn("the loopback is the only address", done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^Large messages are read straight from the sender's memory \(R0\): (yes|no)")
+        done = self.weft("info", "net", WEFT_NETWORKS="127.0.0.0/8", WEFT_NETWORK_LIBRARY="ofi", WEFT_OFI_PROVIDER="carrier-pigeon")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"(?m)^  carrier-pigeon +not here: ")
+        self.assertRegex(done.stdout, r"(?m)^  tcp +not asked: WEFT_OFI_PROVIDER names another$")
+        self.assertNotIn("chosen, at", done.stdout)
+
+    def test_whether_memory_of_other_hosts_is_read(self):
+        for rdma, words in (("auto", "yes"), ("off", r"no \(WEFT_RDMA=off\)")):
+            done = self.weft("info", "net", WEFT_NETWORKS="127.0.0.0/8", WEFT_NETWORK_LIBRARY="tcp", WEFT_RDMA=rdma)
+            self.assertRegex(done.stdout, r"(?m)^Carried by TCP: (.|\n)*^Large messages are read straight from the sender's memory \(R0\): " + words)
+        for rdma, words in (("auto", "no: it would emulate that"), ("off", r"no \(WEFT_RDMA=off\)"), ("on", "yes, emulated")):
+            done = self.weft("info", "net", WEFT_NETWORKS="127.0.0.0/8", WEFT_NETWORK_LIBRARY="ofi", WEFT_OFI_PROVIDER="tcp;ofi_rxm", WEFT_RDMA=rdma)
+            if "libfabric cannot be loaded" in done.stdout:
+                self.skipTest("there is no libfabric here")
+            self.assertRegex(done.stdout, r"(?m)^Large messages are read straight from the sender's memory \(R0\): " + words)
+        for rdma, words in (("auto", "by R0 from 32768 bytes on over TCP, from 131072 where libfabric's adapters"), ("off", "none by R0"),
+                            ("on", r"by R0 from 32768 bytes on over TCP, from 131072 through libfabric \(WEFT_RDMA=on\)")):
+            self.assertRegex(self.weft("info", "--paths", WEFT_RDMA=rdma).stdout, r"(?m)^Between hosts, .*: " + words)
+
+    def test_topology_and_version(self):
+        self.assertRegex(self.weft("info", "--topo").stdout, rf"processors {len(os.sched_getaffinity(0))} ")
+        self.assertRegex(self.weft("version").stdout, r"^weft \d+\.\d+")
+        self.assertEqual(self.weft("nonsense").returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""weft tune, the files it writes, and ranks that would choose other algorithms. LAUNCH_BIN: the programs' folder; PROGRAM: an
+MPI program that does collectives; HYDRA: Hydra's mpiexec, for two hosts of namespaces."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+BIN = pathlib.Path(os.environ["LAUNCH_BIN"])
+PROGRAM = os.environ["PROGRAM"]
+HOSTS = pathlib.Path(__file__).resolve().parents[1] / "hosts"
+DIFFER = "would choose other algorithms"
+
+
+class Tuning:
+    """The tests; RANKS and WHERE say where jobs run."""
+
+    RANKS = "2"
+    WHERE = []
+    HOST_COUNT = 1
+
+    def run_program(self, name, *words, **settings):
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("WEFT_")}
+        return subprocess.run([str(BIN / name), *words], capture_output=True, text=True, timeout=100, check=False,
+                              env={**environment, "WEFT_SPIN": "0", **settings})
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(dir=os.getcwd())  # hosts of namespaces have a /tmp of their own
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def mpiexec_hosts(self):
+        return ["-hosts", self.WHERE[1]] if self.WHERE else ["--oversubscribe"]
+
+    def test_quick_tune_writes_a_file_that_loads(self):
+        path = self.folder / "table.json"
+        done = self.run_program("weft", "tune", "--quick", "-n", self.RANKS, *self.WHERE, "--out", str(path),
+                                WEFT_BCAST_ALGORITHM="nonsense")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"{self.RANKS} ranks on {self.HOST_COUNT} host", done.stdout)
+        table = json.loads(path.read_text())
+        self.assertEqual(table["weft_tuning"], 1)
+        entries = [entry for row in table["rows"] for entry in row["measured"]]
+        entries += [entry["measured"] for entry in table["measured"]["unchanged"]]
+        told = {name for entry in entries for name in entry["us"]}
+        self.assertLessEqual({"flat", "tree", "split", "bruck", "ring", "pairwise", "root", "doubling", "direct"}, told)
+        self.assertEqual("leaders" in told, self.HOST_COUNT > 1)
+        for entry in entries:
+            self.assertIn(entry["default"], entry["us"])
+            self.assertGreater(min(entry["us"].values()), 0)
+        for row in table["rows"]:
+            self.assertEqual(row["ranks"], [1, int(self.RANKS)])
+            self.assertEqual(row["hosts"], self.HOST_COUNT)
+        done = self.run_program("mpiexec", "-n", self.RANKS, *self.mpiexec_hosts(), PROGRAM, WEFT_TUNING=str(path))
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_ranks_that_differ_end_the_job_with_one_message(self):
+        other = ["-env", "WEFT_ALLREDUCE_ALGORITHM", "split"]
+        done = self.run_program("mpiexec", *self.mpiexec_hosts(), "-n", "2", PROGRAM, ":", "-n", "2", *other, PROGRAM)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(done.stderr.count(DIFFER), 1, done.stderr)
+        self.assertIn("Remedy: give all ranks the same settings", done.stderr)
+        done = self.run_program("mpiexec", *self.mpiexec_hosts(), "-n", "2", *other, PROGRAM, ":", "-n", "2", *other, PROGRAM)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+class Here(Tuning, unittest.TestCase):
+    def test_a_broken_file_is_named_with_its_line(self):
+        path = self.folder / "broken.json"
+        path.write_text('{"weft_tuning": 1, "rows": [\n  {"collective": "bcast",\n   "algorithm": "treee"}]}\n')
+        done = self.run_program("mpiexec", "--oversubscribe", "-n", "3", PROGRAM, WEFT_TUNING=str(path))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(done.stderr.count("cannot be used"), 1, done.stderr)
+        self.assertIn('line 3, cannot be used: "treee" is no algorithm of bcast: it has leaders, tree, split', done.stderr)
+        done = self.run_program("mpiexec", "-n", "1", PROGRAM, WEFT_TUNING="/no/such/file")
+        self.assertIn('"/no/such/file" cannot be read: No such file or directory', done.stderr)
+
+    def test_other_files_on_ranks_differ(self):
+        paths = [self.folder / "a.json", self.folder / "b.json"]
+        for path, algorithm in zip(paths, ("tree", "split")):
+            path.write_text(json.dumps({"weft_tuning": 1, "rows": [{"collective": "bcast", "algorithm": algorithm}]}))
+        both = [["-n", "1", "-env", "WEFT_TUNING", str(path), PROGRAM] for path in paths]
+        done = self.run_program("mpiexec", *both[0], ":", *both[1])
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(done.stderr.count(DIFFER), 1, done.stderr)
+        done = self.run_program("mpiexec", *both[0], ":", *both[0])
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_mistakes_are_said(self):
+        for words, what in ((["-n", "1"], "out of range: 2"), (["-n", "x"], "not a whole number"), (["--only", "bcst"], "bcst"),
+                            (["--fast"], "not known"), (["--out"], "needs a value")):
+            done = self.run_program("weft", "tune", *words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(what, done.stderr)
+        done = self.run_program("weft", "tune", "--quick", "-n", "2", "--only", "barrier", "--out", "/no/such/folder/x")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cannot be written", done.stderr)
+
+
+@unittest.skipUnless(os.access(os.environ.get("HYDRA", ""), os.X_OK), "HYDRA names no launcher that is here")
+class Hosts(Tuning, unittest.TestCase):
+    RANKS = "4"
+    WHERE = ["--hosts", "h1,h2"]
+    HOST_COUNT = 2
+
+    def run_program(self, name, *words, **settings):
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("WEFT_")}
+        settings = {"WEFT_REMOTE_LAUNCHER": os.environ["HYDRA"], "WEFT_RSH": str(HOSTS / "rsh"), "WEFT_SPIN": "0", **settings}
+        done = subprocess.run([str(HOSTS / "hosts.sh"), "2", str(BIN / name), *words], capture_output=True, text=True,
+                              timeout=150, check=False, env={**environment, **settings})
+        if done.returncode == 77:
+            raise unittest.SkipTest(done.stderr.strip())
+        return done
+
+
+if __name__ == "__main__":
+    unittest.main()

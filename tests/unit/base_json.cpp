@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include "base/json.hpp"
+
+namespace {
+
+using namespace weft::base;
+
+TEST(Json, IsRead) {
+  Json value;
+  JsonProblem problem;
+  ASSERT_TRUE(
+      parse_json(" {\"a\": [1, -2.5e+3, true, false, null],\n \"b\": {\"c\": \"x\\n\\u00e9\\ud83d\\ude00\\\"\"}} ",
+                 value, problem))
+      << problem.what;
+  const Json* a = value.find("a");
+  ASSERT_NE(a, nullptr);
+  ASSERT_EQ(a->items.size(), 5U);
+  int64_t number = 0;
+  EXPECT_TRUE(a->items[0].whole(number));
+  EXPECT_EQ(number, 1);
+  EXPECT_FALSE(a->items[1].whole(number));
+  EXPECT_EQ(a->items[1].text, "-2.5e+3");
+  EXPECT_TRUE(a->items[2].flag);
+  EXPECT_FALSE(a->items[3].flag);
+  EXPECT_EQ(a->items[4].kind, Json::Kind::null);
+  const Json* b = value.find("b");
+  ASSERT_NE(b, nullptr);
+  EXPECT_EQ(b->line, 2);
+  ASSERT_NE(b->find("c"), nullptr);
+  EXPECT_EQ(b->find("c")->text, "x\n\xc3\xa9\xf0\x9f\x98\x80\"");
+  EXPECT_EQ(value.find("d"), nullptr);
+}
+
+TEST(Json, IsRefusedWithItsLine) {
+  for (const char* text : {"",
+                           "{",
+                           "[1,]",
+                           "{\"a\" 1}",
+                           "{\"a\": 1,}",
+                           "{a: 1}",
+                           "01",
+                           "1.",
+                           "1e",
+                           "-",
+                           "tru",
+                           "\"a",
+                           "\"\n\"",
+                           "\"\\x\"",
+                           "\"\\u12\"",
+                           "\"\\ud800\"",
+                           "\"\\udc00\"",
+                           "1 2",
+                           "{\"a\": 1, \"a\": 2}",
+                           "+1"}) {
+    Json value;
+    JsonProblem problem;
+    EXPECT_FALSE(parse_json(text, value, problem)) << text;
+    EXPECT_GE(problem.line, 1);
+    EXPECT_NE(problem.what, "") << text;
+  }
+  Json value;
+  JsonProblem problem;
+  EXPECT_FALSE(parse_json("[\n1,\n2\n3]", value, problem));
+  EXPECT_EQ(problem.line, 4);
+  EXPECT_FALSE(parse_json(std::string(100, '['), value, problem));
+  EXPECT_NE(problem.what.find("deep"), std::string::npos);
+  EXPECT_FALSE(parse_json(std::string((1 << 20) + 1, ' '), value, problem));
+  int64_t number = 0;
+  ASSERT_TRUE(parse_json("9223372036854775808", value, problem));
+  EXPECT_FALSE(value.whole(number));
+}
+
+TEST(Json, TextsComeBack) {
+  const std::string text = "a \"b\" \\ \n\t\x01 \xc3\xa9";
+  Json value;
+  JsonProblem problem;
+  ASSERT_TRUE(parse_json(json_text(text), value, problem)) << problem.what;
+  EXPECT_EQ(value.text, text);
+}
+
+}  // namespace

@@ -1,0 +1,218 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// The table of algorithms: what the default rows choose, what stands before them, and files of rows.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "base/json.hpp"
+#include "base/setting.hpp"
+#include "coll/select.hpp"
+#include "coll/table.hpp"
+
+namespace {
+
+using namespace weft;
+using coll::Algorithm;
+using coll::Algorithms;
+using coll::Collective;
+using coll::Row;
+using coll::Shape;
+
+constexpr Shape one_host{.ranks = 8};
+constexpr Shape two_hosts{.ranks = 8, .hosts = 2, .ranks_per_host = 4, .leaders = true};
+constexpr int64_t much = int64_t{1} << 40;
+
+Algorithm chosen(const Shape& shape, Collective collective, int64_t bytes, const std::vector<Row>& rows = {},
+                 Algorithms able = Algorithms::all()) {
+  return coll::compile(shape, rows).choose(collective, bytes, able);
+}
+
+TEST(DefaultRows, ChooseOnOneHost) {
+  EXPECT_EQ(chosen({.ranks = 32}, Collective::barrier, 0), Algorithm::flat);
+  EXPECT_EQ(chosen({.ranks = 33}, Collective::barrier, 0), Algorithm::dissemination);
+  EXPECT_EQ(chosen(one_host, Collective::bcast, much), Algorithm::tree);
+  EXPECT_EQ(chosen(one_host, Collective::gather, 1), Algorithm::direct);
+  EXPECT_EQ(chosen(one_host, Collective::scatter, 1), Algorithm::direct);
+  EXPECT_EQ(chosen(one_host, Collective::allgather, 16 * 1024), Algorithm::bruck);
+  EXPECT_EQ(chosen(one_host, Collective::allgather, 16 * 1024 + 1), Algorithm::ring);
+  EXPECT_EQ(chosen(one_host, Collective::alltoall, 1), Algorithm::pairwise);
+  EXPECT_EQ(chosen(one_host, Collective::reduce, much), Algorithm::tree);
+  EXPECT_EQ(chosen(one_host, Collective::allreduce, 8), Algorithm::doubling);
+  EXPECT_EQ(chosen(one_host, Collective::reduce_scatter, 8), Algorithm::root);
+}
+
+TEST(DefaultRows, ChooseWhereRanksShareProcessors) {
+  EXPECT_EQ(chosen({.ranks = 32, .crowded = true}, Collective::allreduce, 4096), Algorithm::flat);
+  EXPECT_EQ(chosen({.ranks = 32, .crowded = true}, Collective::allreduce, 4097), Algorithm::doubling);
+  EXPECT_EQ(chosen({.ranks = 33, .crowded = true}, Collective::allreduce, 8), Algorithm::doubling);
+}
+
+TEST(DefaultRows, ChooseLeadersBetweenHosts) {
+  for (const Collective one : {Collective::barrier, Collective::bcast, Collective::reduce, Collective::allreduce}) {
+    EXPECT_EQ(chosen(two_hosts, one, much), Algorithm::leaders) << coll::name(one);
+  }
+  for (const Collective one : {Collective::gather, Collective::scatter}) {
+    EXPECT_EQ(chosen(two_hosts, one, 1024), Algorithm::leaders) << coll::name(one);
+    EXPECT_EQ(chosen(two_hosts, one, 1025), Algorithm::direct) << coll::name(one);
+  }
+  EXPECT_EQ(chosen(two_hosts, Collective::allgather, 16 * 1024), Algorithm::leaders);
+  EXPECT_EQ(chosen(two_hosts, Collective::allgather, 16 * 1024 + 1), Algorithm::ring);
+  const Algorithms out_of_order = Algorithms::all().without(Algorithm::leaders);
+  EXPECT_EQ(chosen(two_hosts, Collective::allreduce, 8, {}, out_of_order), Algorithm::doubling);
+}
+
+TEST(Rows, TheFirstThatFitsDecides) {
+  const std::vector<Row> rows{
+      {.collective = Collective::bcast, .algorithm = Algorithm::leaders, .bytes = 10},
+      {.collective = Collective::bcast, .algorithm = Algorithm::split, .ranks = {5, 8}, .hosts = {2, 2}, .bytes = 100},
+      {.collective = Collective::bcast, .algorithm = Algorithm::tree, .ranks_per_host = {4, 4}, .bytes = 1000},
+  };
+  EXPECT_EQ(chosen(two_hosts, Collective::bcast, 10, rows), Algorithm::leaders);
+  EXPECT_EQ(chosen(two_hosts, Collective::bcast, 11, rows), Algorithm::split);
+  EXPECT_EQ(chosen(two_hosts, Collective::bcast, 101, rows), Algorithm::tree);
+  EXPECT_EQ(chosen(two_hosts, Collective::bcast, 1001, rows), Algorithm::leaders);
+  EXPECT_EQ(chosen(two_hosts, Collective::bcast, 11, rows, Algorithms::all().without(Algorithm::split)),
+            Algorithm::tree);
+  const Shape three_hosts{.ranks = 8, .hosts = 3, .ranks_per_host = 3, .leaders = true};
+  EXPECT_EQ(chosen(three_hosts, Collective::bcast, 11, rows), Algorithm::leaders);
+  EXPECT_EQ(chosen(one_host, Collective::bcast, 5, rows), Algorithm::tree);
+}
+
+// A setting for the time of a test.
+class Set {
+ public:
+  Set(const char* name, const char* value) {
+    for (base::SettingRow* row : base::all_settings()) {
+      if (std::string(name) == row->text().name) row_ = row;
+    }
+    EXPECT_NE(row_, nullptr) << name;
+    before_ = row_->shown();
+    EXPECT_EQ(row_->parse(value), "");
+  }
+  ~Set() { EXPECT_EQ(row_->parse(before_), ""); }
+
+ private:
+  base::SettingRow* row_ = nullptr;
+  std::string before_;
+};
+
+Algorithm chosen_by_settings(Collective collective, int64_t bytes, Algorithms able = Algorithms::all()) {
+  core::Comm comm;
+  comm.size = 8;
+  return coll::choose(comm, collective, bytes, able);
+}
+
+TEST(Settings, NameAnAlgorithm) {
+  EXPECT_EQ(chosen_by_settings(Collective::allreduce, 8), Algorithm::doubling);
+  const Set split("WEFT_ALLREDUCE_ALGORITHM", "split");
+  EXPECT_EQ(chosen_by_settings(Collective::allreduce, 8), Algorithm::split);
+  EXPECT_EQ(chosen_by_settings(Collective::allreduce, 8, Algorithms::all().without(Algorithm::split)),
+            Algorithm::doubling);
+  EXPECT_EQ(chosen_by_settings(Collective::bcast, 8), Algorithm::tree);
+}
+
+TEST(Settings, GiveACutOff) {
+  const Set few("WEFT_ALLTOALL_SHORT_MSG", "100");
+  EXPECT_EQ(chosen_by_settings(Collective::alltoall, 100), Algorithm::bruck);
+  EXPECT_EQ(chosen_by_settings(Collective::alltoall, 101), Algorithm::pairwise);
+  const Set none("WEFT_ALLGATHER_SHORT_MSG", "0");
+  EXPECT_EQ(chosen_by_settings(Collective::allgather, 8), Algorithm::ring);
+  const Set large("WEFT_BCAST_SHORT_MSG", "64K");
+  EXPECT_EQ(chosen_by_settings(Collective::bcast, 65536), Algorithm::tree);
+  EXPECT_EQ(chosen_by_settings(Collective::bcast, 65537), Algorithm::split);
+  const Set parts("WEFT_REDUCE_SCATTER_SHORT_MSG", "64");
+  EXPECT_EQ(chosen_by_settings(Collective::reduce_scatter, 64), Algorithm::root);
+  EXPECT_EQ(chosen_by_settings(Collective::reduce_scatter, 65), Algorithm::pairwise);
+}
+
+TEST(Settings, ActInCommunicatorsThatHaveNotBegun) {
+  core::Comm begun;
+  begun.size = 8;
+  EXPECT_EQ(coll::choose(begun, Collective::alltoall, 8), Algorithm::pairwise);
+  const Set bruck("WEFT_ALLTOALL_ALGORITHM", "bruck");
+  EXPECT_EQ(coll::choose(begun, Collective::alltoall, 8), Algorithm::pairwise);
+  EXPECT_EQ(chosen_by_settings(Collective::alltoall, 8), Algorithm::bruck);
+}
+
+std::vector<Row> parsed(const std::string& text) {
+  std::vector<Row> rows;
+  base::Problem problem;
+  EXPECT_TRUE(coll::parse_table(text, "table", rows, problem)) << problem.cause;
+  return rows;
+}
+
+TEST(File, HasRows) {
+  const std::vector<Row> rows = parsed(R"({"weft_tuning": 1, "measured": {"any": ["thing", null, 1.5e3]}, "rows": [
+    {"collective": "allreduce", "ranks": [3, 4], "hosts": 2, "ranks_per_host": [1, 2], "bytes": 16384,
+     "algorithm": "leaders", "measured": [1]},
+    {"algorithm": "flat", "collective": "barrier", "crowded": true}]})");
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0], (Row{Collective::allreduce, Algorithm::leaders, false, {3, 4}, {2, 2}, {1, 2}, 16384}));
+  EXPECT_EQ(rows[1], (Row{.collective = Collective::barrier, .algorithm = Algorithm::flat, .crowded = true}));
+  EXPECT_TRUE(parsed(R"({"weft_tuning": 1, "rows": []})").empty());
+}
+
+TEST(File, IsRefusedWithItsLine) {
+  const struct {
+    const char* text;
+    const char* line;
+    const char* what;
+  } cases[] = {
+      {"", "line 1,", "a value is expected"},
+      {"[]", "line 1,", "no JSON object"},
+      {"{\n}", "line 1,", "\"weft_tuning\" is missing"},
+      {"{\n\"weft_tuning\":\n2, \"rows\": []}", "line 3,", "only version known"},
+      {"{\"weft_tuning\": 1}", "line 1,", "\"rows\" is missing"},
+      {"{\"weft_tuning\": 1,\n\"rws\": []}", "line 2,", "\"rws\" is not known"},
+      {"{\"weft_tuning\": 1, \"rows\": [\n3]}", "line 2,", "no JSON object"},
+      {"{\"weft_tuning\": 1, \"rows\": [\n{\"algorithm\": \"flat\"}]}", "line 2,", "no \"collective\""},
+      {"{\"weft_tuning\": 1, \"rows\": [\n{\"collective\": \"barrier\"}]}", "line 2,", "no \"algorithm\""},
+      {"{\"weft_tuning\": 1, \"rows\": [{\"collective\":\n\"bcst\"}]}", "line 2,", "\"bcst\" is no collective"},
+      {"{\"weft_tuning\": 1, \"rows\": [{\"collective\": \"bcast\",\n\"algorithm\": \"flat\"}]}", "line 2,",
+       "it has leaders, tree, split"},
+      {"{\"weft_tuning\": 1, \"rows\": [{\"collective\": \"bcast\", \"algorithm\": \"auto\"}]}", "line 1,",
+       "no algorithm of bcast"},
+      {"{\"weft_tuning\": 1, \"rows\": [{\"collective\": \"bcast\", \"algorithm\": \"tree\",\n\"ranks\": [4, 3]}]}",
+       "line 2,", "\"ranks\" is neither"},
+      {"{\"weft_tuning\": 1, \"rows\": [{\"collective\": \"bcast\", \"algorithm\": \"tree\",\n\"hosts\": 0}]}",
+       "line 2,", "\"hosts\" is neither"},
+      {"{\"weft_tuning\": 1, \"rows\": [{\"collective\": \"bcast\", \"algorithm\": \"tree\",\n\"bytes\": 1.5}]}",
+       "line 2,", "\"bytes\" is no number"},
+      {"{\"weft_tuning\": 1, \"rows\": [{\"collective\": \"bcast\", \"algorithm\": \"tree\",\n\"size\": 1}]}",
+       "line 2,", "\"size\" is not known"},
+      {"{\"weft_tuning\": 1,\n\"rows\": [\n{]}", "line 3,", "the name of a member"},
+  };
+  for (const auto& one : cases) {
+    std::vector<Row> rows{{}};
+    base::Problem problem;
+    EXPECT_FALSE(coll::parse_table(one.text, "table", rows, problem)) << one.text;
+    EXPECT_TRUE(rows.empty());
+    EXPECT_NE(problem.cause.find(one.line), std::string::npos) << problem.cause;
+    EXPECT_NE(problem.cause.find(one.what), std::string::npos) << problem.cause;
+    EXPECT_NE(problem.remedy, "");
+  }
+}
+
+TEST(File, ThatIsNotThereIsSaid) {
+  std::vector<Row> rows;
+  base::Problem problem;
+  EXPECT_FALSE(coll::read_table("/no/such/table", rows, problem));
+  EXPECT_EQ(problem.error, ENOENT);
+}
+
+TEST(File, OfAllNamesIsTaken) {
+  std::string text;
+  std::vector<Row> wanted;
+  for (size_t c = 0; c < coll::collective_count; ++c) {
+    const auto collective = static_cast<Collective>(c);
+    for (const Algorithm one : coll::algorithms_of(collective).subspan(1)) {
+      text += std::string(text.empty() ? "" : ",") + "{\"collective\": \"" + coll::name(collective) +
+              "\", \"algorithm\": \"" + coll::name(one) + "\"}";
+      wanted.push_back({collective, one});
+    }
+  }
+  EXPECT_EQ(parsed("{\"weft_tuning\": 1, \"rows\": [" + text + "]}"), wanted);
+}
+
+}  // namespace

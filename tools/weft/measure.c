@@ -1,0 +1,293 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// What `weft tune` starts on the ranks of a job: times collective operations, each algorithm in turn.
+//
+//   weft-measure ROUNDS MICROSECONDS COLLECTIVE:ALGORITHM,...:BYTES,... ...
+//
+// A round times each algorithm once, for about so many microseconds, in one order and then in the other. An algorithm
+// is chosen by its setting, as a control variable, before a communicator's first operation. Rank 0 prints
+//
+//   job RANKS HOSTS
+//   COLLECTIVE BYTES ALGORITHM MICROSECONDS...     of one call by the slowest rank, a number for each round
+//
+// Bytes are what they are in the table of algorithms. Algorithms that a job cannot have are left out: leaders where
+// hosts make no difference, split where there are fewer elements than ranks.
+#include <ctype.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST_ALGORITHMS = 16, MOST_ROUNDS = 99, NAME = 64 };
+
+static int rank, ranks, hosts;
+static size_t block;  // bytes of one call's unit: the data, or a block
+static int count;     // doubles of a reduction: of all data, or of a block
+static unsigned char *out, *in;
+
+static _Noreturn void die(const char* what, const char* name) {
+  fprintf(stderr, "weft-measure: %s: %s\n", what, name);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  exit(1);
+}
+
+static double now_us(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+// ---- The operations
+
+static void call_barrier(MPI_Comm comm, int root) {
+  (void)root;
+  MPI_Barrier(comm);
+}
+static void call_bcast(MPI_Comm comm, int root) {
+  MPI_Bcast(rank == root ? out : in, (int)block, MPI_BYTE, root, comm);
+}
+static void call_gather(MPI_Comm comm, int root) {
+  MPI_Gather(out, (int)block, MPI_BYTE, in, (int)block, MPI_BYTE, root, comm);
+}
+static void call_scatter(MPI_Comm comm, int root) {
+  MPI_Scatter(out, (int)block, MPI_BYTE, in, (int)block, MPI_BYTE, root, comm);
+}
+static void call_allgather(MPI_Comm comm, int root) {
+  (void)root;
+  MPI_Allgather(out, (int)block, MPI_BYTE, in, (int)block, MPI_BYTE, comm);
+}
+static void call_alltoall(MPI_Comm comm, int root) {
+  (void)root;
+  MPI_Alltoall(out, (int)block, MPI_BYTE, in, (int)block, MPI_BYTE, comm);
+}
+static void call_reduce(MPI_Comm comm, int root) {
+  MPI_Reduce(out, in, count, MPI_DOUBLE, MPI_SUM, root, comm);
+}
+static void call_allreduce(MPI_Comm comm, int root) {
+  (void)root;
+  MPI_Allreduce(out, in, count, MPI_DOUBLE, MPI_SUM, comm);
+}
+static void call_reduce_scatter(MPI_Comm comm, int root) {
+  (void)root;
+  MPI_Reduce_scatter_block(out, in, count, MPI_DOUBLE, MPI_SUM, comm);
+}
+
+enum Layout { NOTHING, DATA, BLOCK_OUT, BLOCK_IN, BLOCK_EACH, DOUBLES };
+
+struct Operation {
+  const char* name;
+  void (*call)(MPI_Comm comm, int root);
+  enum Layout layout;
+  int rooted;  // the result is the root's alone
+  int shared;  // its bytes are of all ranks together
+};
+static const struct Operation operations[] = {{"barrier", call_barrier, NOTHING, 0, 0},
+                                              {"bcast", call_bcast, DATA, 0, 0},
+                                              {"gather", call_gather, BLOCK_OUT, 1, 0},
+                                              {"scatter", call_scatter, BLOCK_IN, 0, 0},
+                                              {"allgather", call_allgather, BLOCK_OUT, 0, 1},
+                                              {"alltoall", call_alltoall, BLOCK_EACH, 0, 0},
+                                              {"reduce", call_reduce, DOUBLES, 1, 0},
+                                              {"allreduce", call_allreduce, DOUBLES, 0, 0},
+                                              {"reduce_scatter", call_reduce_scatter, DOUBLES, 0, 1}};
+
+static const struct Operation* operation_of(const char* name) {
+  for (size_t i = 0; i < sizeof operations / sizeof *operations; ++i) {
+    if (strcmp(operations[i].name, name) == 0) return &operations[i];
+  }
+  die("no such collective", name);
+}
+
+// What rank `from` has for rank `to`, at byte i.
+static unsigned char pattern(int from, int to, size_t i) {
+  return (unsigned char)((size_t)from * 131 + (size_t)to * 31 + i + (i >> 8));
+}
+
+static void fill(const struct Operation* op, size_t doubles) {
+  if (op->layout == DOUBLES) {
+    for (size_t i = 0; i < doubles; ++i) ((double*)out)[i] = rank + (double)(i % 100);
+    return;
+  }
+  const int apart = op->layout == BLOCK_EACH || op->layout == BLOCK_IN;
+  for (int to = 0; to < (apart ? ranks : 1); ++to) {
+    for (size_t i = 0; i < block; ++i) out[(size_t)to * block + i] = pattern(rank, to, i);
+  }
+}
+
+// A result that is wrong must not count as fast.
+static void check(const struct Operation* op, int root, const char* algorithm) {
+  if (op->layout == NOTHING || (op->rooted && rank != root)) return;
+  if (op->layout == DOUBLES) {
+    const size_t first = op->shared ? (size_t)rank * (size_t)count : 0;
+    for (size_t i = 0; i < (size_t)count; ++i) {
+      const double sum = ranks * (ranks - 1) / 2.0 + (double)ranks * (double)((first + i) % 100);
+      if (((double*)in)[i] != sum) die("a reduction is wrong by algorithm", algorithm);
+    }
+    return;
+  }
+  if (op->layout == DATA && rank == root) return;
+  const int one = op->layout == DATA || op->layout == BLOCK_IN;
+  for (int from = 0; from < (one ? 1 : ranks); ++from) {
+    const int to = op->layout == BLOCK_IN || op->layout == BLOCK_EACH ? rank : 0;
+    for (size_t i = 0; i < block; ++i) {
+      if (in[(size_t)from * block + i] != pattern(one ? root : from, to, i))
+        die("data are wrong by algorithm", algorithm);
+    }
+  }
+}
+
+// ---- The algorithms
+
+// Sets WEFT_<COLLECTIVE>_ALGORITHM on this rank.
+static void choose(const char* collective, const char* algorithm) {
+  char name[NAME];
+  snprintf(name, sizeof name, "WEFT_%s_ALGORITHM", collective);
+  for (char* c = name; *c; ++c) *c = (char)toupper((unsigned char)*c);
+  int index, verbosity, bind, scope, length = 0, words = 0, entries;
+  MPI_Datatype type;
+  MPI_T_enum choices;
+  if (MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS) die("the library has no setting", name);
+  MPI_T_cvar_get_info(index, NULL, &length, &verbosity, &type, &choices, NULL, &length, &bind, &scope);
+  length = 0;
+  MPI_T_enum_get_info(choices, &words, NULL, &length);
+  for (int i = 0; i < words; ++i) {
+    char word[NAME];
+    int value, room = sizeof word;
+    MPI_T_enum_get_item(choices, i, &value, word, &room);
+    if (strcmp(word, algorithm) != 0) continue;
+    MPI_T_cvar_handle handle;
+    MPI_T_cvar_handle_alloc(index, NULL, &handle, &entries);
+    if (MPI_T_cvar_write(handle, &value) != MPI_SUCCESS) die("a setting cannot be written", name);
+    MPI_T_cvar_handle_free(&handle);
+    return;
+  }
+  die("no such algorithm", algorithm);
+}
+
+// A communicator that does this collective by this algorithm.
+static MPI_Comm comm_of(const char* collective, const char* algorithm) {
+  MPI_Comm comm;
+  choose(collective, algorithm);
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Barrier(comm);
+  choose(collective, "auto");
+  return comm;
+}
+
+static int is_possible(const struct Operation* op, const char* algorithm) {
+  if (strcmp(algorithm, "leaders") == 0) return hosts > 1 && hosts < ranks;
+  if (strcmp(algorithm, "split") == 0) return (op->layout == DOUBLES ? (size_t)count : block) >= (size_t)ranks;
+  return 1;
+}
+
+// ---- The measurement
+
+static double times(const struct Operation* op, MPI_Comm comm, int calls) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double start = now_us();
+  for (int i = 0; i < calls; ++i) op->call(comm, i % ranks);  // no rank runs ahead as the root of all
+  double took = now_us() - start;
+  MPI_Allreduce(MPI_IN_PLACE, &took, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return took / calls;
+}
+
+static void size_buffers(const struct Operation* op, size_t bytes) {
+  const size_t all = (size_t)ranks;
+  size_t doubles = 0;
+  block = op->shared ? (bytes + all - 1) / all : bytes;
+  if (op->layout == DOUBLES) {
+    count = (int)((block + 7) / 8);
+    block = (size_t)count * sizeof(double);
+    doubles = (size_t)count * (op->shared ? all : 1);
+  }
+  const size_t room = (block + 1) * all;
+  out = malloc(room);
+  in = malloc(room);
+  if (out == NULL || in == NULL) die("no memory for", op->name);
+  memset(in, 0, room);
+  memset(out, 0, room);
+  fill(op, doubles);
+}
+
+static void measure(const struct Operation* op, size_t bytes, char names[][NAME], MPI_Comm* comms, int algorithms,
+                    int rounds, double block_us) {
+  static double took[MOST_ALGORITHMS][MOST_ROUNDS];
+  int calls[MOST_ALGORITHMS];
+  size_buffers(op, bytes);
+  for (int a = 0; a < algorithms; ++a) {
+    calls[a] = 0;
+    if (!is_possible(op, names[a])) continue;
+    op->call(comms[a], ranks - 1);
+    check(op, ranks - 1, names[a]);
+    const double once = times(op, comms[a], 3);
+    calls[a] = once > block_us ? 1 : once < block_us / 1e5 ? 100000 : (int)(block_us / once);
+  }
+  for (int r = 0; r < rounds; ++r) {
+    for (int i = 0; i < algorithms; ++i) {
+      const int a = r % 2 == 0 ? i : algorithms - 1 - i;
+      if (calls[a] > 0) took[a][r] = times(op, comms[a], calls[a]);
+    }
+  }
+  for (int a = 0; a < algorithms && rank == 0; ++a) {
+    if (calls[a] == 0) continue;
+    printf("%s %zu %s", op->name, bytes, names[a]);
+    for (int r = 0; r < rounds; ++r) printf(" %.4g", took[a][r]);
+    printf("\n");
+    fflush(stdout);
+  }
+  free(out);
+  free(in);
+}
+
+static void measure_all(char* wanted, int rounds, double block_us) {
+  char names[MOST_ALGORITHMS][NAME];
+  MPI_Comm comms[MOST_ALGORITHMS];
+  int algorithms = 0;
+  char *rest = NULL, *more = NULL;
+  const char* collective = strtok_r(wanted, ":", &rest);
+  char* listed = strtok_r(NULL, ":", &rest);
+  char* sizes = strtok_r(NULL, ":", &rest);
+  if (collective == NULL || listed == NULL || sizes == NULL) die("this is not COLLECTIVE:ALGORITHMS:BYTES", wanted);
+  const struct Operation* op = operation_of(collective);
+  for (char* word = strtok_r(listed, ",", &more); word != NULL; word = strtok_r(NULL, ",", &more)) {
+    if (algorithms == MOST_ALGORITHMS) die("too many algorithms of", collective);
+    snprintf(names[algorithms], NAME, "%s", word);
+    comms[algorithms] = comm_of(collective, word);
+    ++algorithms;
+  }
+  for (char* word = strtok_r(sizes, ",", &more); word != NULL; word = strtok_r(NULL, ",", &more)) {
+    measure(op, strtoull(word, NULL, 10), names, comms, algorithms, rounds, block_us);
+  }
+  for (int a = 0; a < algorithms; ++a) MPI_Comm_free(&comms[a]);
+}
+
+static int count_hosts(void) {
+  MPI_Comm here;
+  int place;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+  MPI_Comm_rank(here, &place);
+  MPI_Comm_free(&here);
+  int first = place == 0;
+  MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  return first;
+}
+
+int main(int argc, char** argv) {
+  int provided;
+  MPI_Init(&argc, &argv);
+  MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (argc < 4) die("usage", "weft-measure ROUNDS MICROSECONDS COLLECTIVE:ALGORITHM,...:BYTES,... ...");
+  const int rounds = atoi(argv[1]);
+  const double block_us = atof(argv[2]);
+  if (rounds < 1 || rounds > MOST_ROUNDS) die("this is no number of rounds from 1 to 99", argv[1]);
+  hosts = count_hosts();
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) printf("job %d %d\n", ranks, hosts);
+  for (int i = 3; i < argc; ++i) measure_all(argv[i], rounds, block_us);
+  MPI_T_finalize();
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,284 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/cpus.hpp"
+#include "base/message.hpp"
+#include "base/setting.hpp"
+#include "boot/environment.hpp"
+#include "coll/table.hpp"
+#include "weft/commands.hpp"
+#include "weft/tuning.hpp"
+
+namespace weft::tool {
+namespace {
+
+constexpr const char* usage =
+    "usage: weft tune [-n RANKS,...] [--hosts HOSTS] [--only COLLECTIVE,...] [--quick] [--out FILE]\n\n"
+    "Measures collective operations by each of their algorithms, in turn, in jobs that mpiexec starts, and writes a\n"
+    "file for WEFT_TUNING with the rows in which another algorithm than the default one is the faster.\n\n"
+    "  -n RANKS,...    jobs of so many ranks (default: one for each processor that may be used here, for each host);\n"
+    "                  what is measured with 8 of 4,8 is for communicators of 5 to 8\n"
+    "  --hosts HOSTS   ranks on these hosts, as mpiexec -hosts takes them: a,b or a:4,b:4\n"
+    "  --only NAME,... these collectives: barrier, bcast, gather, scatter, allgather, alltoall, reduce, allreduce,\n"
+    "                  reduce_scatter\n"
+    "  --quick         fewer sizes and rounds: to try it, not to decide by\n"
+    "  --out FILE      where the file goes (default: weft-tuning.json)\n";
+
+struct Wish {
+  bool help = false;
+  bool quick = false;
+  std::vector<int32_t> ranks;
+  std::string hosts;
+  std::vector<coll::Collective> only;
+  std::string file = "weft-tuning.json";
+};
+
+bool refuse(base::Problem& problem, const std::string& cause, const std::string& remedy) {
+  problem = {.cause = cause, .remedy = remedy};
+  return false;
+}
+
+std::vector<std::string> parts_of(const std::string& text) {
+  std::vector<std::string> parts;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t comma = std::min(text.find(',', at), text.size());
+    parts.push_back(text.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return parts;
+}
+
+bool read_ranks(const std::string& text, Wish& wish, base::Problem& problem) {
+  for (const std::string& part : parts_of(text)) {
+    int64_t number = 0;
+    std::string wrong = base::parse_number(part, base::Unit::none, number);
+    if (wrong.empty() && (number < 2 || number > boot::most_ranks)) {
+      wrong = base::quoted(part) + " is out of range: 2 to " + std::to_string(boot::most_ranks);
+    }
+    if (!wrong.empty()) return refuse(problem, "-n cannot be used: " + wrong, "write it as in -n 4 or -n 2,4,8");
+    wish.ranks.push_back(static_cast<int32_t>(number));
+  }
+  std::sort(wish.ranks.begin(), wish.ranks.end());
+  wish.ranks.erase(std::unique(wish.ranks.begin(), wish.ranks.end()), wish.ranks.end());
+  return true;
+}
+
+bool read_only(const std::string& text, Wish& wish, base::Problem& problem) {
+  for (const std::string& part : parts_of(text)) {
+    if (!coll::find_collective(part, wish.only.emplace_back())) {
+      return refuse(problem, "--only cannot be used: " + base::quoted(part) + " is no collective of the table",
+                    "write it as in --only bcast,allreduce; see weft tune --help");
+    }
+  }
+  return true;
+}
+
+bool read_words(const Words& words, Wish& wish, base::Problem& problem) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word == "--help" || word == "-h") {
+      wish.help = true;
+      continue;
+    }
+    if (word == "--quick") {
+      wish.quick = true;
+      continue;
+    }
+    const bool known = word == "-n" || word == "--hosts" || word == "--only" || word == "--out";
+    if (!known) return refuse(problem, base::quoted(word) + " is not known", "see weft tune --help");
+    if (++i == words.size() || words[i].empty())
+      return refuse(problem, word + " needs a value", "see weft tune --help");
+    if (word == "-n" && !read_ranks(words[i], wish, problem)) return false;
+    if (word == "--only" && !read_only(words[i], wish, problem)) return false;
+    if (word == "--hosts") wish.hosts = words[i];
+    if (word == "--out") wish.file = words[i];
+  }
+  return true;
+}
+
+void say(const base::Problem& problem) {
+  fprintf(stderr, "weft: tune: %s\n", base::describe(problem).c_str());
+}
+
+// Our own folder: mpiexec is beside us, and what it starts in libexec beside that.
+std::string own_folder() {
+  char path[4096];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+  const std::string text(path, length > 0 ? static_cast<size_t>(length) : 0);
+  return text.substr(0, text.rfind('/'));
+}
+
+struct Effort {
+  const char* rounds;
+  const char* block_us;
+  std::vector<int64_t> sizes;
+};
+const Effort full{"9", "3000", {8, 64, 512, 4096, 32768, 262144, 1048576}};
+const Effort quick{"3", "300", {8, 4096, 65536}};
+
+// "allreduce:leaders,flat,doubling,split:8,64,512". Of all ranks together sizes are for one rank times ranks; an
+// alltoall of blocks beyond 64 KiB has one algorithm only that makes sense.
+std::string asked(coll::Collective collective, const Effort& effort, int32_t ranks) {
+  std::string text = coll::name(collective);
+  for (const coll::Algorithm one : coll::algorithms_of(collective).subspan(1)) {
+    text += (one == coll::algorithms_of(collective)[1] ? ":" : ",") + std::string(coll::name(one));
+  }
+  if (collective == coll::Collective::barrier) return text + ":0";
+  const bool shared = collective == coll::Collective::allgather || collective == coll::Collective::reduce_scatter;
+  const bool blocks = collective == coll::Collective::alltoall || collective == coll::Collective::gather ||
+                      collective == coll::Collective::scatter;
+  constexpr int64_t most_block = 64 * 1024;
+  char before = ':';
+  for (const int64_t size : effort.sizes) {
+    if (blocks && size > most_block) break;
+    text += before + std::to_string(shared ? std::max<int64_t>(size, ranks * int64_t{8}) : size);
+    before = ',';
+  }
+  return text;
+}
+
+Words command_of(const Wish& wish, int32_t ranks) {
+  const std::string folder = own_folder();
+  const Effort& effort = wish.quick ? quick : full;
+  Words words{folder + "/mpiexec", "--oversubscribe", "-n", std::to_string(ranks)};
+  if (!wish.hosts.empty()) words.insert(words.end(), {"-hosts", wish.hosts});
+  words.insert(words.end(), {folder + "/../libexec/weft/weft-measure", effort.rounds, effort.block_us});
+  for (size_t c = 0; c < coll::collective_count; ++c) {
+    const auto collective = static_cast<coll::Collective>(c);
+    const bool wanted =
+        wish.only.empty() || std::find(wish.only.begin(), wish.only.end(), collective) != wish.only.end();
+    if (wanted) words.push_back(asked(collective, effort, ranks));
+  }
+  return words;
+}
+
+// What is set about algorithms is not for the measurement.
+void forget_settings() {
+  for (const base::SettingRow* row : base::all_settings()) {
+    const std::string name = row->text().name;
+    if (!name.ends_with("_ALGORITHM") && !name.ends_with("_SHORT_MSG") && name != "WEFT_TUNING") continue;
+    unsetenv(name.c_str());
+    if (row->text().alias != nullptr) unsetenv(row->text().alias);
+  }
+}
+
+// Runs a command and takes its output. False: it cannot be started, or fails.
+bool run(const Words& words, std::string& output, base::Problem& problem) {
+  int ends[2];
+  const char* remedy = "see what mpiexec says above; --hosts needs Hydra or prterun (mpiexec --help)";
+  if (pipe(ends) != 0) {
+    problem = {.cause = "there is no pipe", .error = errno, .remedy = "raise the limit of open files (ulimit -n)"};
+    return false;
+  }
+  const pid_t pid = fork();
+  if (pid < 0) {
+    problem = {.cause = "mpiexec cannot be started", .error = errno, .remedy = "check ulimit -u"};
+    return false;
+  }
+  if (pid == 0) {
+    dup2(ends[1], STDOUT_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+    std::vector<char*> arguments;
+    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    execv(arguments[0], arguments.data());
+    fprintf(stderr, "weft: tune: %s: %s\n", arguments[0], strerror(errno));
+    _exit(127);
+  }
+  close(ends[1]);
+  char buffer[4096];
+  for (ssize_t bytes = 0; (bytes = read(ends[0], buffer, sizeof buffer)) != 0;) {
+    if (bytes > 0) output.append(buffer, static_cast<size_t>(bytes));
+    if (bytes < 0 && errno != EINTR) break;
+  }
+  close(ends[0]);
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
+  problem = {.cause = "the measuring job failed (" + words[0] + ", status " +
+                      std::to_string(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status)) + ")",
+             .remedy = remedy};
+  return false;
+}
+
+bool refuse_file(const std::string& path, base::Problem& problem) {
+  problem = {.cause = "--out " + base::quoted(path) + " cannot be written",
+             .error = errno,
+             .remedy = "name a file in a folder that exists, with room, that you may write"};
+  return false;
+}
+
+// Before anything is measured.
+bool can_write(const std::string& path, base::Problem& problem) {
+  if (access(path.c_str(), W_OK) == 0) return true;
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  if (errno == ENOENT && access(folder.c_str(), W_OK | X_OK) == 0) return true;
+  return refuse_file(path, problem);
+}
+
+bool write_file(const std::string& path, const std::string& text, base::Problem& problem) {
+  FILE* file = fopen(path.c_str(), "we");
+  bool done = file != nullptr && fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (file != nullptr) done = fclose(file) == 0 && done;
+  return done || refuse_file(path, problem);
+}
+
+bool measure(const Wish& wish, std::vector<JobMeasured>& jobs, base::Problem& problem) {
+  int32_t above = 1;
+  for (const int32_t ranks : wish.ranks) {
+    fprintf(stderr, "weft: tune: measuring with %d ranks\n", ranks);
+    std::string output;
+    std::string wrong;
+    JobMeasured job;
+    if (!run(command_of(wish, ranks), output, problem)) return false;
+    if (!read_measured(output, job, wrong)) {
+      return refuse(problem, "the measuring job printed " + base::quoted(wrong) + ", which is no result",
+                    "use the weft, mpiexec and library of one installation");
+    }
+    job.shape.crowded = job.shape.hosts == 1 && job.shape.ranks > base::usable_cpus();
+    job.above = above;
+    above = ranks + 1;
+    decide(job);
+    fputs(changes_text(job).c_str(), stdout);
+    fflush(stdout);
+    jobs.push_back(std::move(job));
+  }
+  return true;
+}
+
+}  // namespace
+
+int tune(const Words& words) {
+  Wish wish;
+  base::Problem problem;
+  if (!read_words(words, wish, problem)) return say(problem), 2;
+  if (wish.help) return fputs(usage, stdout) < 0 ? 1 : 0;
+  if (wish.ranks.empty()) {
+    const auto hosts = static_cast<int32_t>(wish.hosts.empty() ? 1 : parts_of(wish.hosts).size());
+    wish.ranks.push_back(std::max(2, hosts * base::usable_cpus()));
+  }
+  forget_settings();
+  std::vector<JobMeasured> jobs;
+  if (!can_write(wish.file, problem) || !measure(wish, jobs, problem)) return say(problem), 1;
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  const std::string text = tuning_file(jobs, wish.hosts.empty() ? host : wish.hosts);
+  std::vector<coll::Row> rows;
+  if (!coll::parse_table(text, wish.file, rows, problem) || !write_file(wish.file, text, problem))
+    return say(problem), 1;
+  printf("%s has %zu rows; WEFT_TUNING=%s takes them\n", wish.file.c_str(), rows.size(), wish.file.c_str());
+  return 0;
+}
+
+}  // namespace weft::tool
