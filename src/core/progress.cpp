@@ -100,6 +100,11 @@ bool progress() {
   return moved;
 }
 
+void progress_at_times() {
+  constexpr uint32_t every = 8;
+  if (++hot_thread().calls_without_progress % every == 0) (void)progress();
+}
+
 bool progress_for(const Request& request, uint32_t round) {
   constexpr uint32_t others_every = 8;
   const bool all = request.lane >= world.lane_map.lanes() || round % others_every == others_every - 1 ||

@@ -16,6 +16,10 @@ bool progress();
 // The same, the lane of this request first; the others only now and then (`round` counts).
 bool progress_for(const Request& request, uint32_t round);
 
+// For calls that end without a message, if they are all that a program makes until another rank has done something that
+// needs us, such as the loop of a spin lock: every few of them of a thread, one round of progress.
+void progress_at_times();
+
 // What a wait does now and then beside progress: sees whether another host is lost or the job ends there.
 void look_around(uint64_t now_ns);
 

@@ -44,6 +44,7 @@ struct alignas(64) Thread {
   Request* ended = nullptr;   // completed under a lane's lock, with an on_done to run after it
   bool following_up = false;  // run_ended() is at it
   bool in_use = false;
+  uint32_t calls_without_progress = 0;
   PathCount sent[path_count];
   uint64_t retries = 0;    // sends that found the way full
   uint64_t sleeps = 0;     // waits that ended in the kernel

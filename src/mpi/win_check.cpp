@@ -7,6 +7,7 @@
 #include <new>
 
 #include "core/p2p.hpp"
+#include "core/progress.hpp"
 #include "mpi/errhandler.hpp"
 #include "mpi/p2p.hpp"
 #include "mpi/type.hpp"
@@ -263,6 +264,7 @@ int begin_request(const char* function, MPI_Win win, int rank, MPI_Request* requ
                epoch_text(check.win()));
     return check.error();
   }
+  core::progress_at_times();
   *request = done_request();
   return MPI_SUCCESS;
 }

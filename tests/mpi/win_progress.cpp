@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // A rank that computes for a while without calling MPI does not hold up those on its host that use its memory: each
-// operation ends before the rank comes back.
+// operation ends before the rank comes back. And a rank that makes the same call again and again until it sees
+// another's doing lets that happen, however little the call needs of others.
 #include <time.h>
 
 #include <atomic>
@@ -129,12 +130,85 @@ void own_lock(MPI_Win window, int64_t* memory) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+// Rank 0 calls `look` until it has seen what rank 1 stores there; before, rank 1 receives a message that rank 0 sends
+// meanwhile.
+template <class Look>
+void until_seen(const char* what, MPI_Win window, bool lock_all, Look look) {
+  std::vector<char> message(2000000);
+  const int64_t none = 0, one = 1;
+  if (rank == 0) {
+    OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window));
+    OK(MPI_Put(&none, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, window));
+    OK(MPI_Win_unlock(0, window));
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) {
+    MPI_Request request;
+    MPI_Isend(message.data(), static_cast<int>(message.size()), MPI_CHAR, 1, 0, MPI_COMM_WORLD, &request);
+    if (lock_all) OK(MPI_Win_lock_all(0, window));
+    const double end = MPI_Wtime() + 10;
+    bool seen = false;
+    while (!seen && MPI_Wtime() < end) seen = look() == 1;
+    EXPECT(seen, "%s: nothing came while rank 0 called it again and again", what);
+    if (lock_all) OK(MPI_Win_unlock_all(window));
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else if (rank == 1) {
+    MPI_Recv(message.data(), static_cast<int>(message.size()), MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window));
+    OK(MPI_Accumulate(&one, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, MPI_REPLACE, window));
+    OK(MPI_Win_unlock(0, window));
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+void loops(MPI_Win window, const int64_t* memory) {
+  int64_t got = 0;
+  const auto fetch = [&] { OK(MPI_Fetch_and_op(nullptr, &got, MPI_INT64_T, 0, 0, MPI_NO_OP, window)); };
+  until_seen("MPI_Win_flush", window, true, [&] {
+    fetch();
+    OK(MPI_Win_flush(0, window));
+    return got;
+  });
+  until_seen("MPI_Win_flush_local_all", window, true, [&] {
+    fetch();
+    OK(MPI_Win_flush_local_all(window));
+    return got;
+  });
+  until_seen("MPI_Win_unlock", window, false, [&] {
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window));
+    fetch();
+    OK(MPI_Win_unlock(0, window));
+    return got;
+  });
+  until_seen("MPI_Rget and MPI_Wait", window, true, [&] {
+    MPI_Request request;
+    OK(MPI_Rget(&got, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, window, &request));
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return got;
+  });
+  until_seen("MPI_Win_sync", window, true, [&] {
+    OK(MPI_Win_sync(window));
+    return std::atomic_ref(const_cast<int64_t&>(memory[0])).load();
+  });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   windows::start(&argc, &argv);
+  {
+    Window<int64_t> allocated(1);
+    loops(allocated, allocated.data());
+    std::vector<int64_t> own(1);
+    MPI_Win created;
+    OK(MPI_Win_create(own.data(), sizeof(int64_t), sizeof(int64_t), MPI_INFO_NULL, MPI_COMM_WORLD, &created));
+    loops(created, own.data());
+    OK(MPI_Win_free(&created));
+  }
   const std::vector<std::string> hosts = by_host::hosts();
-  if (size >= 2 && hosts[0] == hosts[1]) {
+  const char* read_by_kernel = getenv("WEFT_CMA");
+  const bool direct = read_by_kernel == nullptr || strcmp(read_by_kernel, "off") != 0;
+  if (size >= 2 && hosts[0] == hosts[1] && direct) {
     static constexpr size_t count = 50000;
     Signal signal;
     done = &signal;

@@ -116,6 +116,7 @@ class Flush : private Awaited {
 };
 
 int32_t settle(Window& window, int32_t rank, bool local = false) {
+  progress_at_times();
   Flush flush;
   flush.begin(window, rank, local);
   // Stores to memory that is mapped are in order; a copy may have used others.
@@ -124,6 +125,7 @@ int32_t settle(Window& window, int32_t rank, bool local = false) {
 }
 
 int32_t settle(Window& window, const std::vector<int32_t>& ranks, bool local = false) {
+  progress_at_times();
   std::vector<Flush> flushes(ranks.size());
   for (size_t i = 0; i < ranks.size(); ++i) flushes[i].begin(window, ranks[i], local);
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -350,6 +352,7 @@ int32_t flush_all(Window& window, bool local) {
 
 // The memory of a window is one for all who reach it.
 int32_t sync(Window& /*window*/) {
+  progress_at_times();
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return no_error;
 }
