@@ -333,11 +333,11 @@ int win_detach(MPI_Win win, const void* base) {
 
 namespace {
 
-// The rank whose part is asked for with MPI_PROC_NULL: the first that has any memory that we can reach, otherwise our
-// own.
+// The rank whose part is asked for with MPI_PROC_NULL: the first that has any memory, whether we can reach it or not
+// (MPI-5.0, 12.2.3), so that all who can reach it mean the same; otherwise our own.
 int32_t first_part(const Win& win) {
   for (int32_t r = 0; r < win.size; ++r) {
-    if (win.targets[r].mapped != nullptr && win.targets[r].bytes > 0) return r;
+    if (win.targets[r].bytes > 0) return r;
   }
   return win.rank;
 }

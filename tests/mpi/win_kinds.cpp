@@ -250,6 +250,12 @@ void query_of_other_kinds() {
       }
       if (!created && windows::is_weft() && r == rank) EXPECT(base == mine, "%p", static_cast<void*>(base));
     }
+    // The lowest rank that has any, or nothing: never another one's that happens to be nearer.
+    MPI_Aint bytes = -1;
+    int unit = 4, *base = nullptr;
+    OK(MPI_Win_shared_query(window, MPI_PROC_NULL, &bytes, &unit, static_cast<void*>(&base)));
+    EXPECT(bytes == 0 || (bytes == 16 && base[0] == 50), "%ld bytes, %d", static_cast<long>(bytes),
+           bytes == 0 ? 0 : base[0]);
     windows::meet(window);
     OK(MPI_Win_unlock_all(window));
     OK(MPI_Win_free(&window));
