@@ -350,6 +350,60 @@ void absolute_types() {
   OK(MPI_Win_free(&window));
 }
 
+// Data may lie in several pieces of attached memory: in some that touch each other, attached in any order, and with
+// what is not attached in a gap.
+void several_regions() {
+  constexpr int all = 50;
+  std::vector<int> memory(all, -1), out(30), back(30), old(30);
+  std::iota(out.begin(), out.end(), 100 * rank);
+  MPI_Win window;
+  OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &window));
+  OK(MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN));
+  for (int first : {10, 0, 40}) OK(MPI_Win_attach(window, &memory[static_cast<size_t>(first)], 10 * sizeof(int)));
+  MPI_Aint mine, there;
+  MPI_Get_address(memory.data(), &mine);
+  MPI_Sendrecv(&mine, 1, MPI_AINT, left(), 0, &there, 1, MPI_AINT, right(), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Datatype apart;
+  OK(MPI_Type_vector(2, 10, 30, MPI_INT, &apart));
+  OK(MPI_Type_commit(&apart));
+  const MPI_Aint at = there + 10 * static_cast<MPI_Aint>(sizeof(int));
+  OK(MPI_Win_lock_all(0, window));
+  OK(MPI_Put(out.data(), 20, MPI_INT, right(), there, 20, MPI_INT, window));
+  OK(MPI_Win_flush(right(), window));
+  OK(MPI_Put(out.data(), 20, MPI_INT, right(), at, 1, apart, window));
+  OK(MPI_Win_flush(right(), window));
+  const int ones[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  OK(MPI_Accumulate(ones, 10, MPI_INT, right(), there + 5 * static_cast<MPI_Aint>(sizeof(int)), 10, MPI_INT, MPI_SUM,
+                    window));
+  OK(MPI_Get_accumulate(nullptr, 0, MPI_INT, old.data(), 20, MPI_INT, right(), at, 1, apart, MPI_NO_OP, window));
+  OK(MPI_Get(back.data(), 20, MPI_INT, right(), there, 20, MPI_INT, window));
+  OK(MPI_Win_flush(right(), window));
+  for (size_t i = 0; i < 20; ++i) {
+    const int value = 100 * rank + static_cast<int>(i);
+    const int first = (i < 10 ? value : value - 10) + (i >= 5 && i < 15 ? 1 : 0);
+    EXPECT(back[i] == first, "element %zu is %d, not %d", i, back[i], first);
+    EXPECT(old[i] == value + (i < 5 ? 1 : 0), "element %zu of the pieces was %d", i, old[i]);
+  }
+  windows::meet(window);
+  EXPECT(std::count(memory.begin() + 20, memory.begin() + 40, -1) == 20, "something was written between");
+  windows::meet(window);
+  // One element more than is attached.
+  const int error = MPI_Put(out.data(), 21, MPI_INT, right(), there, 21, MPI_INT, window);
+  const int later = MPI_Win_flush(right(), window);
+  if (windows::is_weft()) {
+    int classes[2] = {};
+    MPI_Error_class(error, &classes[0]);
+    MPI_Error_class(later, &classes[1]);
+    EXPECT(classes[0] == MPI_ERR_RMA_RANGE || classes[1] == MPI_ERR_RMA_RANGE, "%d, %d", classes[0], classes[1]);
+    windows::meet(window);
+    EXPECT(memory[20] == -1, "%d", memory[20]);
+  }
+  OK(MPI_Win_unlock_all(window));
+  OK(MPI_Type_free(&apart));
+  for (int first : {0, 10, 40}) OK(MPI_Win_detach(window, &memory[static_cast<size_t>(first)]));
+  OK(MPI_Win_free(&window));
+}
+
 // ---- what windows carry
 
 int deleted = 0;
@@ -550,6 +604,7 @@ int main(int argc, char** argv) {
   shared_of_all_shapes();
   dynamic();
   absolute_types();
+  several_regions();
   own_attributes();
   names();
   group();

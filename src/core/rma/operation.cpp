@@ -12,6 +12,21 @@
 namespace weft::core::rma {
 namespace {
 
+// Whether each piece of the data is in memory that the target attached, as its gaps need not be.
+bool are_attached(const Attached& attached, const Remote& place) {
+  const int64_t bytes = place.count * place.type->size;
+  for (int64_t position = 0; position < bytes;) {
+    Pieces pieces;
+    collect(place, position, bytes - position, Pieces::most, pieces);
+    for (int i = 0; i < pieces.count; ++i) {
+      const Run& run = pieces.runs[i];
+      if (!attached.holds(run.offset, run.offset + run.bytes)) return false;
+    }
+    position += pieces.bytes;
+  }
+  return true;
+}
+
 // Whether the data are inside the target's window.
 bool is_inside(const Target& target, const Remote& place, bool dynamic) {
   const Span span = span_of(*place.type, place.count);
@@ -23,7 +38,8 @@ bool is_inside(const Target& target, const Remote& place, bool dynamic) {
   if (from < 0 || static_cast<uint64_t>(to) > target.bytes) return false;
   // Other hosts are asked by the operation itself.
   return !dynamic || target.control == nullptr || span.from == span.to ||
-         target.control->attached().holds(static_cast<uint64_t>(from), static_cast<uint64_t>(to));
+         target.control->attached().holds(static_cast<uint64_t>(from), static_cast<uint64_t>(to)) ||
+         (!place.type->contiguous && are_attached(target.control->attached(), place));
 }
 
 int32_t begin(Window& window, const Remote& place) {

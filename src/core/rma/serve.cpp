@@ -73,9 +73,11 @@ struct Asked {
 char* place_of(Window& window, int32_t origin, uint64_t offset, uint64_t bytes) {
   bool inside = offset <= window.bytes && bytes <= window.bytes - offset;
   if (window.flavor == Flavor::dynamic) {
+    uint64_t end = 0;
     std::lock_guard guard(window.attaching);
-    inside = false;
-    for (const Region& r : window.regions) inside |= offset >= r.begin && offset <= r.end && bytes <= r.end - offset;
+    inside = !__builtin_add_overflow(offset, bytes, &end) &&
+             are_in_regions(offset, end, static_cast<uint32_t>(window.regions.size()),
+                            [&](uint32_t i) { return window.regions[i]; });
   }
   if (inside) return place_behind(window.base, offset);
   window.targets[origin].failed_here.store(rma_range, std::memory_order_relaxed);

@@ -136,11 +136,10 @@ bool Attached::holds(uint64_t begin, uint64_t end) const {
   for (;;) {
     const uint32_t before = version.load(std::memory_order_acquire);
     const uint32_t all = count.load(std::memory_order_relaxed);
-    bool found = all > most;
-    for (uint32_t i = 0; i < std::min(all, most); ++i) {
-      found |= begin >= regions[i].begin.load(std::memory_order_relaxed) &&
-               end <= regions[i].end.load(std::memory_order_relaxed);
-    }
+    const bool found = all > most || are_in_regions(begin, end, all, [&](uint32_t i) {
+                         return Region{regions[i].begin.load(std::memory_order_relaxed),
+                                       regions[i].end.load(std::memory_order_relaxed)};
+                       });
     std::atomic_thread_fence(std::memory_order_acquire);
     if (before % 2 == 0 && version.load(std::memory_order_relaxed) == before) return found;
   }

@@ -34,6 +34,21 @@ struct Region {  // attached to a dynamic window
   uint64_t end;
 };
 
+// Whether all of these bytes are in regions: in one, or in several that touch each other.
+template <class RegionAt>
+bool are_in_regions(uint64_t begin, uint64_t end, uint32_t count, RegionAt&& region_at) {
+  for (uint32_t i = 0; begin < end && i < count;) {
+    const Region region = region_at(i);
+    if (region.begin <= begin && begin < region.end) {
+      begin = region.end;
+      i = 0;
+    } else {
+      ++i;
+    }
+  }
+  return begin >= end;
+}
+
 // What is attached, for the ranks of the host to look at; the target alone writes it. What does not fit is not looked
 // for: then any address will do.
 struct Attached {
