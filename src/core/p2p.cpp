@@ -47,12 +47,18 @@ void append(Peer& peer, Waiting* w) {
   world.peers_waiting.store(&peer, std::memory_order_relaxed);
 }
 
+// What found the way full. Memory that was lent to be announced is announced still: by a path that lends none nobody
+// would take it back, and the next send of this request would announce it as its own.
+bool try_again(Request& r) {
+  return r.lent.key != MemoryRef::no_key ? announce(r) : try_send(r);
+}
+
 bool try_waiting(Peer& peer, Waiting& w) {
   if (w.request == nullptr) {
     return peer.endpoint->send(w.kind, {0, 0, 0, w.lane}, w.payload(), w.bytes) == transport::Post::done;
   }
   LaneGuard guard(lanes[w.request->lane], LaneGuard::TryTag{});  // never wait for a lane while holding the queues
-  return guard.held() && try_send(*w.request);
+  return guard.held() && try_again(*w.request);
 }
 
 // Whatever needs it: stamp and lane are given once, when the send starts.
@@ -178,7 +184,7 @@ void start_send(Request& r, uint32_t context, int32_t dest, int32_t tag) {
   if (!peer.queued.load(std::memory_order_acquire) && try_send(r)) return;
   FollowUpLater later;
   std::lock_guard queues(world.queue_lock);
-  if (peer.waiting == nullptr && try_send(r)) return;  // the queue has become empty meanwhile
+  if (peer.waiting == nullptr && try_again(r)) return;  // the queue has become empty meanwhile
   count(this_thread().retries);
   Waiting* w = new_waiting(0);
   w->request = &r;
