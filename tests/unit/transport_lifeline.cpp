@@ -131,6 +131,36 @@ TEST(Lifelines, AfterAGoodbyeNobodyIsMissed) {
   for (auto& page : tree.pages) EXPECT_EQ(page->ending.load(), 0u);
 }
 
+// Another rank of the host borrows the lines late: one host has said goodbye, and the first rank has opened other
+// sockets.
+TEST(Lifelines, WhoBorrowsThemLateFindsThemStill) {
+  Tree tree;
+  tree.meet();
+  tree.all[1]->say_goodbye();
+  tree.all[1].reset();
+  tree.all[0]->look();
+  tree.all[0]->look();
+  std::vector<Socket> others;
+  for (int i = 0; i < 8; ++i) others.emplace_back(::socket(AF_INET, SOCK_STREAM, 0));
+  Lifelines second(Lifelines::Start{.rank = 1,
+                                    .ranks = hosts * ranks_each,
+                                    .keeper = 0,
+                                    .neighbours = {},
+                                    .host = "h0",
+                                    .secret = secret,
+                                    .lost_after = 1,
+                                    .directory = directory,
+                                    .page = tree.pages[0].get()});
+  second.look();
+  if (second.held() == 0) GTEST_SKIP() << "the system does not let a process have another's descriptors";
+  EXPECT_EQ(second.held(), 2u);
+  second.look();
+  EXPECT_EQ(tree.pages[0]->ending.load(), 0u);
+  tree.all[0]->say_goodbye();
+  second.look();
+  EXPECT_EQ(tree.pages[0]->ending.load(), 0u);
+}
+
 // Callers that say nothing, nonsense, or half a word, more than are heard at once: the ranks of the job come in.
 TEST(Lifelines, StrangersAreTurnedAway) {
   Tree tree;

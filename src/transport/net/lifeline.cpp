@@ -323,9 +323,12 @@ void Lifelines::borrow() {
   for (const boot::HeldLine& held : start_.page->lines) {
     if (held.descriptor < 0) continue;
     Socket socket(boot::descriptor_of(keeper_.descriptor(), held.descriptor));
-    if (!socket) return;
+    if (!socket) break;
     lines_.push_back({std::move(socket), held.rank, held.host, held.above != 0});
   }
+  // It says that it leaves before it closes them: as it has not, these are its lines, and not what came after under
+  // their numbers.
+  if (keeper_left()) lines_.clear();
 }
 
 void Lifelines::look_at_keeper() {
@@ -364,7 +367,8 @@ void Lifelines::read(Line& line) {
   const Word* news = checked(word);
   if (news == nullptr || static_cast<int>(news->origin) != line.rank) lose(line, EBADMSG);
   if (news->news == News::ending) end_with_others();
-  if (news->news == News::goodbye) line.socket.close();
+  // The keeper's stays open, for the other ranks know it by its number; the goodbye is found again.
+  if (news->news == News::goodbye && !keeps()) line.socket.close();
 }
 
 bool Lifelines::told_of_end() {
