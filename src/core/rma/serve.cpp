@@ -122,6 +122,8 @@ void update_pieces(Window& window, int32_t origin, const Asked& asked, char* old
     if (char* at = place_of(window, origin, piece.offset, in_memory)) {
       update(window.targets[window.rank], change, from, at, old,
              element.has_gaps() ? 1 : static_cast<int64_t>(piece.bytes) / element.size());
+    } else if (old != nullptr) {
+      std::memset(old, 0, piece.bytes);
     }
     from += piece.bytes;
     if (old != nullptr) old += piece.bytes;
@@ -134,7 +136,10 @@ void compare(Window& window, int32_t origin, const Asked& asked, Answers& answer
       element_of(static_cast<datatype::Basic>(record.element), datatype::Basic::none, datatype::Basic::none);
   char* at = place_of(window, origin, record.offset, record.bytes);
   char* old = answers.add(record.cookie, 0, record.bytes);
-  if (at == nullptr) return;
+  if (at == nullptr) {
+    std::memset(old, 0, record.bytes);
+    return;
+  }
   compare_swap(window.targets[window.rank], element, asked.data, asked.data + record.bytes, at, old);
 }
 
