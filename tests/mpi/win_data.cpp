@@ -12,16 +12,11 @@
 
 using expect::rank;
 using expect::size;
+using windows::left;
+using windows::right;
 using windows::Window;
 
 namespace {
-
-int right() {
-  return (rank + 1) % size;
-}
-int left() {
-  return (rank + size - 1) % size;
-}
 
 // ---- layouts: each holds `elements` ints at `places` of a buffer of `room` ints
 

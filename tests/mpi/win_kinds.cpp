@@ -10,15 +10,10 @@
 
 using expect::rank;
 using expect::size;
+using windows::left;
+using windows::right;
 
 namespace {
-
-int right() {
-  return (rank + 1) % size;
-}
-int left() {
-  return (rank + size - 1) % size;
-}
 
 // The attributes that every window has.
 void expect_attributes(MPI_Win window, const void* base, MPI_Aint bytes, int unit, int flavor) {

@@ -83,7 +83,7 @@ void group() {
     const int value = 1 + rank, there = (size - 1 - rank + 1) % size;
     OK(MPI_Put(&value, 1, MPI_INT, there, 0, 1, MPI_INT, window));
     OK(MPI_Win_fence(0, window));
-    EXPECT(window[0] == 1 + (rank + 1) % size, "%d", window[0]);
+    EXPECT(window[0] == 1 + windows::right(), "%d", window[0]);
   }
 }
 

@@ -14,16 +14,13 @@
 
 using expect::rank;
 using expect::size;
+using windows::right;
 using windows::Window;
 
 namespace {
 
 __extension__ using Int128 = __int128;
 __extension__ using Float128 = __float128;
-
-int right() {
-  return (rank + 1) % size;
-}
 
 enum Operation { sum, prod, min, max, band, bor, bxor, land, lor, lxor, minloc, maxloc, replace, no_op, operations };
 

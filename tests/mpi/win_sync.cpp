@@ -9,16 +9,11 @@
 
 using expect::rank;
 using expect::size;
+using windows::left;
+using windows::right;
 using windows::Window;
 
 namespace {
-
-int right() {
-  return (rank + 1) % size;
-}
-int left() {
-  return (rank + size - 1) % size;
-}
 
 MPI_Group group_of(const std::vector<int>& ranks) {
   MPI_Group world, group;

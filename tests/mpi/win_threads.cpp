@@ -14,19 +14,14 @@
 using expect::rank;
 using expect::size;
 using threads::Random;
+using windows::left;
+using windows::right;
 using windows::Window;
 
 namespace {
 
 int thread_count = 4;
 threads::Watch* watch;
-
-int right() {
-  return (rank + 1) % size;
-}
-int left() {
-  return (rank + size - 1) % size;
-}
 
 // Calls work(thread) in all threads at the same time.
 void in_threads(const std::function<void(int)>& work) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What the tests of one-sided communication share: windows of elements, and the wish that a call succeeds.
+// What the tests of one-sided communication share: windows of elements, neighbours, and the wish that a call succeeds.
 
 #include <cstdint>
 #include <cstring>
@@ -26,6 +26,14 @@ inline bool is_weft() {
   int length = 0;
   MPI_Get_library_version(version, &length);
   return strstr(version, "Weft") != nullptr;
+}
+
+// The neighbours of this rank in a ring.
+inline int right() {
+  return (expect::rank + 1) % expect::size;
+}
+inline int left() {
+  return (expect::rank + expect::size - 1) % expect::size;
 }
 
 // Memory that MPI allocated, `count` elements of T on this rank, displacements in elements. Errors return. The
