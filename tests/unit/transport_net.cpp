@@ -234,6 +234,24 @@ TEST(Net, PushesWithinAWindow) {
   }
 }
 
+// A carrier may bring a message before those that were sent before it; of pushed ones it keeps the order.
+TEST(Net, WhatOvertookPushedDataComesBehindThem) {
+  Two two(true);
+  pushed = {.transport = two.transports[1].get(), .seen = {}, .data = {}, .room = pushed_most, .read = {}};
+  ASSERT_EQ(two.way->push(1, {7, 1, 3, 0}, "pushed data", 11, {}), Begun::posted);
+  ASSERT_EQ(two.way->send(1, {7, 1, 4, 0}, nullptr, 0), Post::done);
+  ASSERT_EQ(two.way->send_prompt(1, {7, 1, 5, 0}, nullptr, 0), Post::done);
+  auto& came = two.carriers[1]->came();
+  std::swap(came[0], came[2]);
+  (void)two.transports[1]->poll(
+      0, [](const Arrival& a) { a.data == nullptr ? take_pushed(a) : pushed.seen.push_back(a.envelope); });
+  ASSERT_EQ(pushed.seen.size(), 3u);
+  EXPECT_EQ(pushed.seen[0].tag, 3);
+  EXPECT_EQ(pushed.seen[1].tag, 4);
+  EXPECT_EQ(pushed.seen[2].tag, 5);
+  EXPECT_EQ(pushed.read.ended, 1);
+}
+
 TEST(Net, BelievesNoPushedDataOutOfTurn) {
   Two two(true);
   pushed = {.transport = two.transports[1].get(), .seen = {}, .data = {}, .room = pushed_most, .read = {}};

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the carrier over TCP does with addresses, crossing connections and strangers; what all carriers promise is in
 // transport_carriers.cpp.
+#include "transport_tcp.hpp"
+
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -18,76 +20,9 @@
 #include <vector>
 
 #include "transport/net/socket.hpp"
-#include "transport/tcp/carrier.hpp"
 
 namespace weft::transport::tcp {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-constexpr const char* secret = "0123456789abcdef0123456789abcdef";
-constexpr size_t who_bytes = 8;  // rank and lane, in front of the place in what a rank publishes
-
-// A rank that keeps the numbers of the frames that it gets.
-struct Rank final : net::Events {
-  TcpCarrier carrier;
-  std::unique_ptr<net::Buffer[]> buffers = std::make_unique<net::Buffer[]>(4);
-  std::vector<net::Buffer*> free{&buffers[0], &buffers[1], &buffers[2], &buffers[3]};
-  std::vector<uint32_t> numbers;
-  int error = 0;
-
-  explicit Rank(int rank, uint32_t lanes = 1, const char* known = secret, bool threads = true, Patience patience = {})
-      : carrier(lanes, rank, 3, known, threads, patience) {}
-
-  void came(uint32_t, const unsigned char* frame, size_t) override {
-    net::Header header;
-    std::memcpy(&header, frame, sizeof header);
-    numbers.push_back(header.origin);
-  }
-  void sent(uint32_t, net::Buffer* buffer, int failed) override {
-    if (failed != 0) error = failed;
-    free.push_back(buffer);
-  }
-  void have_read(Read& read, int failed) override { read.over(read, failed); }
-  int send(net::Address to, uint32_t number) {
-    if (free.empty()) return EAGAIN;
-    net::Buffer* buffer = free.back();
-    net::Header header = {};
-    header.origin = number;
-    std::memcpy(buffer->bytes, &header, sizeof header);
-    const int result = carrier.send(0, buffer, buffer->bytes, sizeof header, to);
-    if (result == 0) free.pop_back();
-    return result == net::Carrier::gone ? 0 : result;
-  }
-  bool begins(uint32_t, const net::Header&, net::Room&) override {
-    ++pushed;
-    return takes_pushed;
-  }
-  bool takes_pushed = false;
-  int pushed = 0;
-  net::Address knows(Rank& other, uint32_t lane = 0) {
-    net::Address address = 0;
-    EXPECT_TRUE(carrier.insert(other.carrier.address(lane), address));
-    return address;
-  }
-  void poll(uint32_t lanes = 1) {
-    for (uint32_t lane = 0; lane < lanes; ++lane) (void)carrier.poll(lane, *this);
-  }
-  uint16_t port() {
-    net::Place place;
-    EXPECT_TRUE(place.parse(std::string_view(carrier.address(0)).substr(who_bytes)));
-    return place.port;
-  }
-};
-
-template <class Condition>
-[[nodiscard]] bool wait(std::initializer_list<Rank*> ranks, Condition condition, int seconds = 10) {
-  const auto until = Clock::now() + std::chrono::seconds(seconds);
-  while (!condition()) {
-    for (Rank* rank : ranks) rank->poll();
-    if (Clock::now() > until) return false;
-  }
-  return true;
-}
 
 // A connection by somebody else; what it says.
 int call(uint16_t port, const void* bytes, size_t size) {

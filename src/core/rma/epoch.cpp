@@ -80,7 +80,7 @@ class Flush : private Awaited {
       upto_ = local ? outbox_->answered : outbox_->added;
       if (outbox_->settled.load(std::memory_order_acquire) >= upto_) return;
       asks_ = outbox_->answered != upto_;
-      if (!asks_) outbox_->send();
+      if (!asks_) outbox_->send(Pace::prompt);
     }
     if (asks_) outbox_->add(record_of(Action::flush, *this), Leave::now);
   }
@@ -88,7 +88,7 @@ class Flush : private Awaited {
   // An error class: of anything that failed there since this was last asked.
   int32_t end() {
     const auto over = [this] { return is_over(); };
-    if (!over()) wait_until(over);
+    over() ? progress_at_times() : wait_until(over);
     if (target_->failed.load(std::memory_order_relaxed) == no_error) return no_error;
     return target_->failed.exchange(no_error, std::memory_order_relaxed);
   }
@@ -116,7 +116,6 @@ class Flush : private Awaited {
 };
 
 int32_t settle(Window& window, int32_t rank, bool local = false) {
-  progress_at_times();
   Flush flush;
   flush.begin(window, rank, local);
   // Stores to memory that is mapped are in order; a copy may have used others.
@@ -125,7 +124,6 @@ int32_t settle(Window& window, int32_t rank, bool local = false) {
 }
 
 int32_t settle(Window& window, const std::vector<int32_t>& ranks, bool local = false) {
-  progress_at_times();
   std::vector<Flush> flushes(ranks.size());
   for (size_t i = 0; i < ranks.size(); ++i) flushes[i].begin(window, ranks[i], local);
   std::atomic_thread_fence(std::memory_order_seq_cst);

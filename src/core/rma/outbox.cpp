@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "core/progress.hpp"
-#include "core/protocol/protocol.hpp"
 #include "datatype/pack.hpp"
 
 namespace weft::core::rma {
@@ -95,11 +94,11 @@ void Outbox::settle(uint64_t number) {
   }
 }
 
-void Outbox::send() {
+void Outbox::send(Pace pace) {
   if (used == 0) return;
   const Frame frame{their_window, window.rank, used};
   std::memcpy(bytes.get(), &frame, sizeof frame);
-  send_control(peer, 0, wire::rma, bytes.get(), static_cast<uint32_t>(sizeof frame) + used);
+  send_control(peer, 0, wire::rma, bytes.get(), static_cast<uint32_t>(sizeof frame) + used, pace);
   used = 0;
 }
 
@@ -118,12 +117,12 @@ void Outbox::add(const Record& record, const Run* runs, const Payload& payload, 
   }
   const size_t size = size_of(record, data);
   if (size > capacity) {
-    send();
+    send(Pace::usual);
     return send_staged(record, runs, payload, data);
   }
-  if (used + size > capacity) send();
+  if (used + size > capacity) send(Pace::usual);
   used += static_cast<uint32_t>(write(bytes.get() + sizeof(Frame) + used, record, runs, payload, data));
-  if (leave == Leave::now) return send();
+  if (leave == Leave::now) return send(Pace::prompt);
   std::lock_guard list(list_lock);
   enlist(*this);
 }
@@ -156,7 +155,7 @@ bool send_gathered() {
       break;
     }
     sent |= box->used != 0;
-    box->send();
+    box->send(Pace::usual);
     box->lock.unlock();
   }
   return sent;

@@ -8,6 +8,7 @@
 
 #include <memory>
 
+#include "core/protocol/protocol.hpp"
 #include "core/rma/runs.hpp"
 #include "core/world.hpp"
 
@@ -64,7 +65,7 @@ struct Outbox {
   // Bytes of runs and data that fit into one frame with a record.
   size_t room() const;
 
-  void send();  // what was gathered; with the lock
+  void send(Pace pace);  // what was gathered; with the lock
 
   base::Lock lock;
   Window& window;

@@ -74,6 +74,14 @@ class Carrier {
   static constexpr int gone = -1;
   [[nodiscard]] virtual int send(uint32_t lane, Buffer* buffer, const void* start, size_t bytes, Address to) = 0;
 
+  // The same for a frame whose sender looks for an answer, or answers: it may take a quicker way on which it can be
+  // lost, and is repeated later, when this side polls. It may overtake frames that were sent before.
+  [[nodiscard]] virtual int send_prompt(uint32_t lane, Buffer* buffer, const void* start, size_t bytes, Address to) {
+    return send(lane, buffer, start, bytes, to);
+  }
+  // Whether all frames of which sent() will not tell have left for good.
+  virtual bool all_sent() const { return true; }
+
   // Pushing data from where they lie, for carriers that keep the order of frames: `bytes` of them go behind the header
   // that lies at the beginning of the buffer. As send(); also `copied`: as 0, but the data are no longer in use,
   // and buffer->left is empty.

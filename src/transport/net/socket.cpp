@@ -103,6 +103,30 @@ int error_of(const Socket& socket) {
   return ::getsockopt(socket.descriptor(), SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno;
 }
 
+Socket datagrams_beside(const Socket& connection, uint16_t& port) {
+  sockaddr_in place = {};
+  socklen_t length = sizeof place;
+  auto* const address = reinterpret_cast<sockaddr*>(&place);
+  if (::getsockname(connection.descriptor(), address, &length) != 0) return {};
+  place.sin_port = 0;
+  Socket socket(::socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!socket || ::bind(socket.descriptor(), address, sizeof place) != 0 ||
+      ::getsockname(socket.descriptor(), address, &length) != 0) {
+    return {};
+  }
+  port = ntohs(place.sin_port);
+  return socket;
+}
+
+bool connect_beside(const Socket& datagrams, const Socket& connection, uint16_t port) {
+  sockaddr_in place = {};
+  socklen_t length = sizeof place;
+  auto* const address = reinterpret_cast<sockaddr*>(&place);
+  if (::getpeername(connection.descriptor(), address, &length) != 0) return false;
+  place.sin_port = htons(port);
+  return ::connect(datagrams.descriptor(), address, sizeof place) == 0;
+}
+
 // Asked after a third of the time and then each second, since any of these may fall into a short cut or be lost alone.
 // When the kernel gives up is TCP_USER_TIMEOUT's to say, at which it looks whenever it would ask; the number of
 // questions does not matter then. That also bounds what was sent.

@@ -53,6 +53,11 @@ int error_of(const Socket& socket);
 // has had its turn, and the first is next.
 Socket connect_in_turn(const Place& place, size_t& turn, int& error);
 
+// A socket for datagrams at the address that a connection has here, and its port; none: errno says why. And leading it
+// to the other end's address; false: that cannot be.
+Socket datagrams_beside(const Socket& connection, uint16_t& port);
+[[nodiscard]] bool connect_beside(const Socket& datagrams, const Socket& connection, uint16_t port);
+
 // Whoever does not acknowledge anything for so long is lost: reads and writes fail with ETIMEDOUT then.
 void lose_after(const Socket& socket, int seconds);
 

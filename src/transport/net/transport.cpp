@@ -256,6 +256,13 @@ void NetTransport::came(uint32_t lane, const unsigned char* frame, size_t bytes)
   }
   deliver(*h, h + 1);
   ++sender.expected;
+  if (!sender.early.empty()) [[unlikely]]
+    deliver_early(sender);
+  have_taken(lane, origin, sender);
+}
+
+// What came before its turn, which is now.
+void NetTransport::deliver_early(Sender& sender) {
   for (auto next = sender.early.find(sender.expected); next != sender.early.end();
        next = sender.early.find(sender.expected)) {
     const auto* early = reinterpret_cast<const Header*>(next->second.data());
@@ -263,7 +270,6 @@ void NetTransport::came(uint32_t lane, const unsigned char* frame, size_t bytes)
     sender.early.erase(next);
     ++sender.expected;
   }
-  have_taken(lane, origin, sender);
 }
 
 // Its data go where core says, which is known from here on: it is taken.
@@ -280,6 +286,8 @@ bool NetTransport::begins(uint32_t lane, const Header& header, Room& room) {
   deliver(header, nullptr);
   room = ports_[lane].room;
   ++sender.expected;
+  if (!sender.early.empty()) [[unlikely]]
+    deliver_early(sender);
   have_taken(lane, origin, sender);
   return true;
 }
@@ -362,7 +370,7 @@ bool NetTransport::all_sent() const {
   for (uint32_t lane = 0; lane < lanes_.lanes(); ++lane) {
     if (ports_[lane].outgoing.load(std::memory_order_relaxed) != 0) return false;
   }
-  return true;
+  return carrier_->all_sent();
 }
 
 NetEndpoint::NetEndpoint(NetTransport& owner, int rank, LaneMap lanes)
@@ -389,19 +397,20 @@ Header NetEndpoint::header(uint8_t kind, const Envelope& envelope, uint32_t byte
           .sequence = 0};
 }
 
-Post NetEndpoint::post(Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane) {
+Post NetEndpoint::post(CarrierSend how, Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane) {
   const base::LockIf guard(lock_, owner_.threads_);
   Way& way = ways_[lane];
   if (static_cast<uint16_t>(way.sent - way.taken.load(std::memory_order_relaxed)) >= window) return Post::retry;
   std::memcpy(start + offsetof(Header, sequence), &way.sent, sizeof way.sent);
-  const Post posted = hand_over(port, buffer, start, bytes, lane);
+  const Post posted = hand_over(how, port, buffer, start, bytes, lane);
   if (posted == Post::done) ++way.sent;
   return posted;
 }
 
-Post NetEndpoint::hand_over(Port& port, Buffer* buffer, const void* start, size_t bytes, uint32_t lane) {
+Post NetEndpoint::hand_over(CarrierSend how, Port& port, Buffer* buffer, const void* start, size_t bytes,
+                            uint32_t lane) {
   buffer->rank = rank_;
-  const int error = owner_.carrier_->send(lane & owner_.lanes_.mask, buffer, start, bytes, ways_[lane].address);
+  const int error = (owner_.carrier_.get()->*how)(lane & owner_.lanes_.mask, buffer, start, bytes, ways_[lane].address);
   if (error == 0) {  // its end may have been told already: then `outgoing` is back where it was
     port.outgoing.fetch_add(1, std::memory_order_relaxed);
     return Post::done;
@@ -415,13 +424,21 @@ Post NetEndpoint::hand_over(Port& port, Buffer* buffer, const void* start, size_
 }
 
 Post NetEndpoint::send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) {
+  return send_by(&Carrier::send, kind, envelope, data, bytes);
+}
+
+Post NetEndpoint::send_prompt(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) {
+  return send_by(&Carrier::send_prompt, kind, envelope, data, bytes);
+}
+
+Post NetEndpoint::send_by(CarrierSend how, uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) {
   Port& port = owner_.port_for(envelope.lane);
   Buffer* buffer = owner_.take(envelope.lane);
   if (buffer == nullptr) return Post::retry;
   const Header h = header(kind, envelope, bytes, 0);
   std::memcpy(buffer->bytes, &h, sizeof h);
   if (bytes != 0) std::memcpy(buffer->bytes + sizeof h, data, bytes);
-  const Post posted = post(port, buffer, buffer->bytes, sizeof h + bytes, envelope.lane);
+  const Post posted = post(how, port, buffer, buffer->bytes, sizeof h + bytes, envelope.lane);
   if (posted != Post::done) owner_.give(port, buffer);
   return posted;
 }
@@ -467,7 +484,7 @@ Post NetEndpoint::send_own(uint8_t kind, Envelope envelope) {
   if (buffer == nullptr) return Post::retry;
   const Header h = header(kind, envelope, 0, 0);
   std::memcpy(buffer->bytes, &h, sizeof h);
-  const Post posted = hand_over(port, buffer, buffer->bytes, sizeof h, envelope.lane);
+  const Post posted = hand_over(&Carrier::send, port, buffer, buffer->bytes, sizeof h, envelope.lane);
   if (posted != Post::done) owner_.give(port, buffer);
   return posted;
 }
@@ -480,7 +497,7 @@ Post NetEndpoint::send_staged(uint8_t kind, Envelope envelope, const void* data,
   unsigned char* start = buffer->staging() - bytes - sizeof h;
   std::memcpy(start, &h, sizeof h);
   std::memcpy(start + sizeof h, data, bytes);
-  return post(owner_.port_for(envelope.lane), buffer, start, sizeof h + bytes + staged, envelope.lane);
+  return post(&Carrier::send, owner_.port_for(envelope.lane), buffer, start, sizeof h + bytes + staged, envelope.lane);
 }
 
 }  // namespace weft::transport::net

@@ -47,6 +47,7 @@ class NetEndpoint final : public Endpoint {
 
   LaneMap lanes() const override { return lanes_; }
   Post send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) override;
+  Post send_prompt(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) override;
   Post send_staged(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
                    size_t staged) override;
   Begun push(uint8_t kind, Envelope envelope, const void* data, size_t bytes, Left left) override;
@@ -61,8 +62,11 @@ class NetEndpoint final : public Endpoint {
 
  private:
   friend class NetTransport;
-  Post post(Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane);
-  Post hand_over(Port& port, Buffer* buffer, const void* start, size_t bytes, uint32_t lane);
+  // How the carrier is asked to send a frame.
+  using CarrierSend = int (Carrier::*)(uint32_t lane, Buffer*, const void* start, size_t bytes, Address to);
+  Post send_by(CarrierSend how, uint8_t kind, Envelope envelope, const void* data, uint32_t bytes);
+  Post post(CarrierSend how, Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane);
+  Post hand_over(CarrierSend how, Port& port, Buffer* buffer, const void* start, size_t bytes, uint32_t lane);
   Header header(uint8_t kind, const Envelope& envelope, uint32_t bytes, size_t staged) const;
   // A frame of the transport itself: not counted.
   Post send_own(uint8_t kind, Envelope envelope);
@@ -135,6 +139,7 @@ class NetTransport final : public Transport, private Events {
   void give(Port& port, Buffer* buffer);
   Port& port_for(uint32_t lane) { return ports_[lane & lanes_.mask]; }
   void deliver(const Header& header, const void* data);
+  void deliver_early(Sender& sender);
   void have_taken(uint32_t lane, uint32_t origin, Sender& sender);
   void turn_away(size_t bytes);
   bool tell_taken(uint32_t lane, uint32_t origin, Sender& sender);

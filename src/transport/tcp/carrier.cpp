@@ -113,6 +113,12 @@ void TcpCarrier::watch(Port& port, Watched& what, uint32_t events, int operation
   (void)epoll_ctl(port.watch.descriptor(), operation, what.socket.descriptor(), &event);
 }
 
+void TcpCarrier::unwatch(Port& port, Watched& what) {
+  if (port.unwatched == &what) port.unwatched = nullptr;
+  epoll_event none = {};
+  (void)epoll_ctl(port.watch.descriptor(), EPOLL_CTL_DEL, what.socket.descriptor(), &none);
+}
+
 // ---- sending
 
 int TcpCarrier::send(uint32_t, net::Buffer* buffer, const void* frame, size_t bytes, net::Address to) {
@@ -143,6 +149,8 @@ int TcpCarrier::push(net::Buffer* buffer, const void* data, size_t bytes, net::A
   const State state = peer.state.load(std::memory_order_relaxed);
   if (state == State::lost) return peer.error;
   if (peer.queued == queued_most) return EAGAIN;
+  // Pushed data are taken in their turn alone: what was sent before must not come after them.
+  if (peer.beside != nullptr && peer.beside->known.keeps()) repeat(peer);
   const iovec parts[] = {
       {buffer->bytes, item_least}, {const_cast<void*>(data), bytes}, {const_cast<unsigned char*>(zeros), fill}};
   size_t sent = 0;
@@ -229,6 +237,7 @@ void TcpCarrier::flush(Link& link, Ended& ended) {
         first.buffer->next = ended.first;
         ended.first = first.buffer;
       }
+      if (first.repeated != nullptr) port_of(link).kept.fetch_sub(1, std::memory_order_relaxed);
       link.waiting.pop_front();
     }
   }
@@ -336,11 +345,15 @@ void TcpCarrier::lose(Link& link, int error, Ended& ended) {
   if (link.state.load(std::memory_order_relaxed) == State::lost) return;
   link.error = error;
   settle(link, State::lost);
-  if (port_of(link).unwatched == &link) port_of(link).unwatched = nullptr;
-  epoll_event none = {};
-  (void)epoll_ctl(port_of(link).watch.descriptor(), EPOLL_CTL_DEL, link.socket.descriptor(), &none);
+  unwatch(port_of(link), link);
+  if (link.beside != nullptr) {
+    unwatch(port_of(link), *link.beside);
+    if (link.beside->known.keeps()) port_of(link).kept.fetch_sub(1, std::memory_order_relaxed);
+    if (link.beside->known.owes()) port_of(link).owed.fetch_sub(1, std::memory_order_relaxed);
+  }
   ended.error = error;
   for (const Waiting& waiting : link.waiting) {
+    if (waiting.repeated != nullptr) port_of(link).kept.fetch_sub(1, std::memory_order_relaxed);
     if (waiting.buffer == nullptr) continue;
     waiting.buffer->next = ended.first;
     ended.first = waiting.buffer;
@@ -393,9 +406,14 @@ int TcpCarrier::poll(uint32_t lane, net::Events& events) {
   Port& port = ports_[lane];
   if (port.at != port.end) return tell(lane, port, events);
   if (port.recent != nullptr) {
-    if (const int told = read(lane, port, *port.recent, events); told != 0) return told;
+    const int told = port.recent->what == Watched::What::datagrams
+                         ? read_datagram(lane, port, static_cast<Beside&>(*port.recent), events)
+                         : read(lane, port, static_cast<Link&>(*port.recent), events);
+    if (told != 0) return told;
     if (++port.looks % look_every != 0) return 0;
   }
+  if (port.kept.load(std::memory_order_relaxed) + port.owed.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    see_to_datagrams(port);
   if (port.unsettled.load(std::memory_order_relaxed) != 0) [[unlikely]]
     see_to_time(lane, port, events);
   return look(lane, port, events);
@@ -404,15 +422,18 @@ int TcpCarrier::poll(uint32_t lane, net::Events& events) {
 // A socket that epoll watches costs its sender 0.3 us for each message, so one that is looked at anyway, by who has one
 // thread and hears from nobody else, is not watched until that is over: 8 B took 7.7 us without, 8.1 with it
 // (bench/tcp.c between two hosts, changed for this). One that has something to send is: it tells when there is room.
-void TcpCarrier::note_heard(Port& port, Link& link) {
-  if (port.recent != &link) {
+// Nor does the look move on for one receipt from elsewhere, such as a word of flow control.
+void TcpCarrier::note_heard(Port& port, Watched& what) {
+  if (port.recent == &what) {
+    port.elsewhere = 0;
+    const bool waits = what.what == Watched::What::link && !static_cast<Link&>(what).waiting.empty();
+    if (threads_ || port.unwatched != nullptr || ++port.heard < unwatch_after || waits) return;
+    unwatch(port, what);
+    port.unwatched = &what;
+  } else if (port.recent == nullptr || ++port.elsewhere == 2) {
     watch_all(port);
-    port.recent = &link;
-    port.heard = 0;
-  } else if (!threads_ && port.unwatched == nullptr && ++port.heard >= unwatch_after && link.waiting.empty()) {
-    epoll_event none = {};
-    (void)epoll_ctl(port.watch.descriptor(), EPOLL_CTL_DEL, link.socket.descriptor(), &none);
-    port.unwatched = &link;
+    port.recent = &what;
+    port.elsewhere = 0;
   }
 }
 
@@ -439,6 +460,8 @@ int TcpCarrier::look(uint32_t lane, Port& port, net::Events& events) {
       accept_guests();
     } else if (what->what == Watched::What::guest) {
       hear(static_cast<Guest&>(*what));
+    } else if (what->what == Watched::What::datagrams) {
+      told += read_datagram(lane, port, static_cast<Beside&>(*what), events);
     } else {
       auto& peer = static_cast<Link&>(*what);
       if (peer.state.load(std::memory_order_acquire) != State::open || (ready[i].events & EPOLLOUT) != 0) {
@@ -497,8 +520,12 @@ int TcpCarrier::tell(uint32_t lane, Port& port, net::Events& events) {
     const unsigned char* const item = &port.incoming[port.at];
     const size_t left = port.end - port.at;
     const uint32_t magic = left < item_least ? 0 : *reinterpret_cast<const uint32_t*>(item);
-    const bool alone = magic == net::pushed_magic || magic == ask_magic || magic == answer_magic;
-    const size_t bytes = left < item_least ? net::frame_most : alone ? item_least : net::frame_bytes(item);
+    const bool alone =
+        magic == net::pushed_magic || magic == ask_magic || magic == answer_magic || magic == invitation_magic;
+    const size_t in_front = magic == datagram_magic ? sizeof(Datagram) : 0;
+    const size_t bytes = left < item_least + in_front ? net::frame_most
+                         : alone                      ? item_least
+                                                      : in_front + net::frame_bytes(item + in_front);
     bool understood = bytes <= net::frame_most;
     if (understood && left < on_the_wire(bytes)) {
       if (left != 0) {
@@ -520,6 +547,10 @@ int TcpCarrier::tell(uint32_t lane, Port& port, net::Events& events) {
       answer(lane, source, *reinterpret_cast<const Ask*>(item), events);
     } else if (magic == answer_magic) {
       understood = begin_filling(source, *reinterpret_cast<const Answer*>(item), events);
+    } else if (magic == invitation_magic) {
+      accept_invitation(source, *reinterpret_cast<const Invitation*>(item));
+    } else if (understood && in_front != 0) {
+      (void)take_datagram(lane, source, item, bytes, true, events);
     } else if (understood) {
       events.came(lane, item, bytes);
     }

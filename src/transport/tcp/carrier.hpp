@@ -6,6 +6,7 @@
 // by who sends first, for both ways. The addresses of a peer are tried in turn until the peer itself answers at one of
 // them. What the system does not take at once waits here and is sent with what came after it in one call. Pushed data
 // go from where they lie, and what of them does not come in at once with their header, straight to where it shall be.
+// Frames whose senders look for an answer go as datagrams, once there has been one.
 
 #include <sys/types.h>
 
@@ -19,6 +20,7 @@
 #include "base/lock.hpp"
 #include "transport/net/carrier.hpp"
 #include "transport/net/socket.hpp"
+#include "transport/tcp/datagram.hpp"
 #include "transport/tcp/greeting.hpp"
 #include "transport/tcp/reading.hpp"
 
@@ -26,10 +28,11 @@ struct iovec;
 
 namespace weft::transport::tcp {
 
-// How long a peer has, in nanoseconds.
+// How long a peer has, in nanoseconds, and how long it is sent no datagrams after the first that was late.
 struct Patience {
   uint64_t address = 3'000'000'000;  // to answer at one address; who says nothing there, longer each time
   uint64_t peer = 20'000'000'000;    // to be found at any
+  uint64_t pause = 100'000'000;
 };
 
 class TcpCarrier final : public net::Carrier {
@@ -42,6 +45,8 @@ class TcpCarrier final : public net::Carrier {
   std::string address(uint32_t lane) override;
   bool insert(std::string_view bytes, net::Address& address) override;
   int send(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) override;
+  int send_prompt(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) override;
+  bool all_sent() const override;
   bool pushes() const override { return true; }
   int push(net::Buffer* buffer, const void* data, size_t bytes, net::Address to) override;
   bool reads() const override;
@@ -59,7 +64,7 @@ class TcpCarrier final : public net::Carrier {
  private:
   // A socket that a port watches.
   struct Watched {
-    enum class What : uint8_t { listener, guest, link } what;
+    enum class What : uint8_t { listener, guest, link, datagrams } what;
     net::Socket socket;
   };
 
@@ -79,6 +84,7 @@ class TcpCarrier final : public net::Carrier {
     const unsigned char* at = nullptr;
     size_t left = 0;
     net::Buffer* buffer = nullptr;
+    std::unique_ptr<unsigned char[]> repeated{};  // a datagram's copy
     alignas(16) unsigned char head[item_least];
   };
 
@@ -96,6 +102,15 @@ class TcpCarrier final : public net::Carrier {
     unsigned char* to = nullptr;
     size_t left = 0;
     size_t drop = 0;
+  };
+
+  struct Link;
+  // What goes beside a connection.
+  struct Beside : Watched {
+    Beside(Link& l, const Datagrams& k) : Watched{What::datagrams, {}}, link(l), known(k) {}
+    Link& link;
+    bool invited = false;  // the socket leads to the peer's
+    Datagrams known;
   };
 
   // The connection to one lane of a peer.
@@ -117,6 +132,7 @@ class TcpCarrier final : public net::Carrier {
     size_t answered = 0;  // bytes of it
     std::deque<Waiting> waiting;
     uint32_t queued = 0;  // buffers of these
+    std::unique_ptr<Beside> beside;
     // The poller's.
     std::vector<unsigned char> partial;  // an item of which the rest has not come
     std::vector<Asked> asked;
@@ -135,13 +151,17 @@ class TcpCarrier final : public net::Carrier {
 
   // A lane of ours.
   struct Port {
-    net::Socket watch;          // an epoll descriptor
-    Link* recent = nullptr;     // what it heard from last; looked at first
-    Link* unwatched = nullptr;  // the same, where it alone has been heard for a while; never with several threads
-    uint32_t heard = 0;         // messages of `recent` and no other
+    net::Socket watch;             // an epoll descriptor
+    Watched* recent = nullptr;     // what it hears from; looked at first
+    Watched* unwatched = nullptr;  // the same, where it alone has been heard for a while; never with several threads
+    uint32_t heard = 0;            // receipts from `recent` and no other
+    uint32_t elsewhere = 0;        // receipts from others since
     uint32_t looks = 0;
     uint64_t look_ns = 0;                 // when to look at what has taken too long
     std::atomic<uint32_t> unsettled = 0;  // links on the way to being open, and guests
+    std::atomic<uint32_t> kept = 0;       // datagrams that are not known to have come in, and copies of such that wait
+    std::atomic<uint32_t> owed = 0;       // links that wait to hear that one came in
+    uint64_t datagrams_ns = 0;            // when to look at those
     std::unique_ptr<unsigned char[]> incoming;
     Link* source = nullptr;  // of the frames in [at, end) of `incoming`, which have not been told
     size_t at = 0, end = 0;
@@ -157,11 +177,17 @@ class TcpCarrier final : public net::Carrier {
   Link& link(uint32_t rank, uint32_t lane);
   Port& port_of(const Link& link) { return ports_[link.lane & (ports_.size() - 1)]; }
   void watch(Port& port, Watched& what, uint32_t events, int operation);
+  void unwatch(Port& port, Watched& what);
 
-  void note_heard(Port& port, Link& link);
+  void note_heard(Port& port, Watched& what);
   void watch_all(Port& port);
   int look(uint32_t lane, Port& port, net::Events& events);
   int read(uint32_t lane, Port& port, Link& link, net::Events& events);
+  int read_datagram(uint32_t lane, Port& port, Beside& beside, net::Events& events);
+  bool take_datagram(uint32_t lane, Link& link, const unsigned char* bytes, size_t size, bool on_connection,
+                     net::Events& events);
+  void accept_invitation(Link& link, const Invitation& invitation);
+  void see_to_datagrams(Port& port);
   int tell(uint32_t lane, Port& port, net::Events& events);
   void answer(uint32_t lane, Link& link, const Ask& ask, net::Events& events);
   bool begin_landing(uint32_t lane, Link& link, const net::Header& header, net::Events& events);
@@ -177,6 +203,10 @@ class TcpCarrier final : public net::Carrier {
   int send_now(Link& link, const iovec* parts, size_t count, size_t bytes, size_t& sent);
   int taken_of(Link& link, ssize_t taken, size_t bytes, size_t& sent);
   void enqueue(Link& link, const void* head, size_t sent);
+  void invite(Link& link);
+  bool go_beside(Link& link, const void* frame, size_t bytes);
+  void send_beside(Link& link, std::span<const unsigned char> bytes);
+  void repeat(Link& link);
   void flush(Link& link, Ended& ended);
   void advance(Link& link, Ended& ended);
   void connect_next(Link& link, Ended& ended);
