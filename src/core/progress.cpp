@@ -314,8 +314,8 @@ void Backoff::rest(Sleeper& me) {
   }
   look_soon |= world.fabric != nullptr && !world.fabric->all_sent();
   // Who watches for messages may have nothing that wakes it when one comes from another host; the other threads are
-  // woken by who completes their requests.
-  constexpr uint64_t unwoken_ns = 100000;
+  // woken by who completes their requests. To look costs some microseconds for each lane.
+  const uint64_t unwoken_ns = 100000 * uint64_t{world.lane_map.lanes()};
   const bool unwoken = me.sentinel && world.fabric != nullptr && world.fabric->wait_descriptor() < 0;
   const uint64_t time_ns = nap_ns_ != 0 ? nap_ns_ : unwoken ? unwoken_ns : look_soon ? soon : second;
   if (me.sentinel && world.host != nullptr) return world.host->sleep(time_ns);
