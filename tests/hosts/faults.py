@@ -40,6 +40,7 @@ def choose_program(dice, build):
     return dice.choice([
         ((tests + "p2p_random", seed), dice.choice((3, 5, 6))),
         ((tests + "coll_random", seed, "30", "1"), dice.choice((3, 5, 6))),
+        ((tests + "win_random", seed, "100"), dice.choice((2, 3, 5))),
         ((tests + "flood", dice.choice(("small", "large", "reverse", "blocking")), "0", "30000"), 2),
         ((f"{build}/tests/hosts/hosts_lost", "ring", "3"), dice.choice((3, 6))),
     ])
