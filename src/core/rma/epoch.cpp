@@ -58,7 +58,7 @@ void get_lock(Window& window, int32_t rank, Lock kind) {
     ticket.expect();
     Record record = record_of(Action::lock, ticket);
     record.reduction = static_cast<uint8_t>(kind);
-    outbox_of(window, rank).add(record, Leave::now);
+    outbox_of(window, rank).add(record, Leave::asking);
     (void)ticket.wait();
   }
   target.lock = kind;
@@ -82,7 +82,7 @@ class Flush : private Awaited {
       asks_ = outbox_->answered != upto_;
       if (!asks_) outbox_->send(Pace::prompt);
     }
-    if (asks_) outbox_->add(record_of(Action::flush, *this), Leave::now);
+    if (asks_) outbox_->add(record_of(Action::flush, *this), Leave::asking);
   }
 
   // An error class: of anything that failed there since this was last asked.
@@ -163,7 +163,7 @@ bool is_settled_by_unlock(const Target& target) {
       try_own_wishes(window, ranks[i]);
     } else {
       ticket.expect();
-      outbox_of(window, ranks[i]).add(record_of(Action::unlock, ticket), Leave::now);
+      outbox_of(window, ranks[i]).add(record_of(Action::unlock, ticket), Leave::asking);
     }
   }
   return ticket.wait();

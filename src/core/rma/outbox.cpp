@@ -122,7 +122,7 @@ void Outbox::add(const Record& record, const Run* runs, const Payload& payload, 
   }
   if (used + size > capacity) send(Pace::usual);
   used += static_cast<uint32_t>(write(bytes.get() + sizeof(Frame) + used, record, runs, payload, data));
-  if (leave == Leave::now) return send(Pace::prompt);
+  if (leave != Leave::later) return send(leave == Leave::asking ? Pace::prompt : Pace::usual);
   std::lock_guard list(list_lock);
   enlist(*this);
 }

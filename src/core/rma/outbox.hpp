@@ -49,7 +49,7 @@ struct Payload {
   const void* raw = nullptr;
 };
 
-enum class Leave : uint8_t { later, now };
+enum class Leave : uint8_t { later, now, asking };  // asking: now, and an answer is looked for
 
 struct Outbox {
   Outbox(Window& in, int32_t rank);

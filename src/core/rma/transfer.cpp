@@ -147,6 +147,7 @@ int32_t transfer_put(Window& window, const Local& from, const Remote& to, Reques
   const int32_t tag = new_tag(window);
   Record record = record_of(Action::take, to, from.bytes, tag);
   record.cookie = cookie_of(*static_cast<Transfer*>(message->owner));
+  // Not as who asks: what goes quickly may be lost, and would be repeated before the data behind it.
   outbox_of(window, to.rank).add(record, Leave::now);
   start_send(*message, window.comm->context, to.rank, tag);
   return no_error;
@@ -158,7 +159,7 @@ int32_t transfer_get(Window& window, const Local& to, const Remote& from, Reques
   if (message == nullptr) return no_memory;
   const int32_t tag = new_tag(window);
   start_specific_receive(*message, window.comm->context, from.rank, tag);
-  outbox_of(window, from.rank).add(record_of(Action::give, from, to.bytes, tag), Leave::now);
+  outbox_of(window, from.rank).add(record_of(Action::give, from, to.bytes, tag), Leave::asking);
   return no_error;
 }
 
