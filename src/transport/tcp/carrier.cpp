@@ -146,11 +146,11 @@ int TcpCarrier::push(net::Buffer* buffer, const void* data, size_t bytes, net::A
   const size_t fill = on_the_wire(bytes) - bytes;
   const size_t size = item_least + bytes + fill;
   const base::LockIf guard(peer.lock, threads_);
-  const State state = peer.state.load(std::memory_order_relaxed);
-  if (state == State::lost) return peer.error;
   if (peer.queued == queued_most) return EAGAIN;
   // Pushed data are taken in their turn alone: what was sent before must not come after them.
   if (peer.beside != nullptr && peer.beside->known.keeps()) repeat(peer);
+  const State state = peer.state.load(std::memory_order_relaxed);
+  if (state == State::lost) return peer.error;
   const iovec parts[] = {
       {buffer->bytes, item_least}, {const_cast<void*>(data), bytes}, {const_cast<unsigned char*>(zeros), fill}};
   size_t sent = 0;
