@@ -111,6 +111,13 @@ struct Left {
   void* whose = nullptr;
 };
 
+// Who is told of a message that is there once its staged contents lie in the peer's memory: `call` once, by the poll()
+// of its lane, when it is on its way. `placed`: they lie there; otherwise they could not be written, and go along.
+struct Placed {
+  void (*call)(void* whose, bool placed) = nullptr;
+  void* whose = nullptr;
+};
+
 // Work that sender and receiver of one message share: both take chunks of it until none is left. Lies where both reach
 // it.
 struct alignas(64) Claim {
@@ -141,6 +148,15 @@ class Endpoint {
   // Where the peer cannot read that memory, its contents go along.
   virtual Post send_staged(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
                            size_t staged) = 0;
+
+  // The same, but the contents go to the peer's memory, `at` bytes behind its beginning, and the message comes when
+  // they are there, maybe after what is sent later. posted: `told` will tell that it is on its way. retry: as of
+  // send(). refused: not in this way. On a lane of ours, one thread at a time for each lane, as poll().
+  virtual Begun send_placed(uint8_t /*kind*/, Envelope, const void* /*data*/, uint32_t /*bytes*/, const Staging&,
+                            size_t /*staged*/, const MemoryRef& /*to*/, size_t /*at*/, uint32_t /*lane*/,
+                            Placed /*told*/) {
+    return Begun::refused;
+  }
 
   // Sends a message of at most Transport::push_most() bytes from where it lies, which pays for larger ones. done: the
   // data may be reused. posted: `left` will tell that they may. retry: as of send(). refused: not now or never in this
@@ -179,7 +195,8 @@ class Endpoint {
     return get(advanced(from, at), to, bytes) == 0 ? Begun::done : Begun::refused;
   }
 
-  // The peer's staging buffer behind a handle that this message names, and its return to the peer.
+  // The peer's staging buffer behind a handle that this message names, and its return to the peer. nullptr: what it
+  // held lies where send_placed() was told to bring it, and nothing is to be returned.
   virtual const void* staging(const Arrival& arrival, uint64_t handle) = 0;
   virtual void release_staging(uint64_t handle, size_t bytes) = 0;
 
@@ -241,6 +258,8 @@ class Transport {
   // readable, where that pays. What has got a key is taken back when no peer reads it any more. Thread-safe.
   virtual MemoryRef describe(const void* address, size_t bytes, bool lend) = 0;
   virtual void take_back(const MemoryRef& /*memory*/) {}
+  // The same of memory that peers may write into, by send_placed(), where they can and that pays: no_key elsewhere.
+  virtual MemoryRef offer(void* /*memory*/, size_t /*bytes*/) { return {0, MemoryRef::no_key}; }
 
   // Our claim slot, for messages we receive; nullptr when the transport has none.
   virtual Claim* claim(uint32_t slot) = 0;

@@ -21,6 +21,8 @@ struct Buffer {
   Buffer* next;
   Left left;                                         // of pushed data that have not left yet
   int32_t rank;                                      // where the frame goes to
+  unsigned char* frame;                              // of contents that are written into the peer's memory first
+  Placed told;                                       // likewise
   alignas(64) unsigned char bytes[frame_most + 16];  // carriers may fill a frame up to a multiple of 16
 
   unsigned char* staging() { return bytes + sizeof(Header) + staged_data_most; }
@@ -45,6 +47,9 @@ class Events {
   virtual void sent(uint32_t lane, Buffer* buffer, int error) = 0;
   // A read is over: error 0, or why it failed.
   virtual void have_read(Read& /*read*/, int /*error*/) {}
+  // What write() began is over: the contents are there (error 0), or why they could not be written. The buffer is no
+  // longer in use.
+  virtual void written(uint32_t /*lane*/, Buffer* /*buffer*/, int /*error*/) {}
   // Data are being pushed: where they go, until have_landed() or lost_rest(). false: that cannot be, nothing of this
   // connection can be believed.
   virtual bool begins(uint32_t /*lane*/, const Header& /*header*/, Room& /*room*/) { return false; }
@@ -107,6 +112,15 @@ class Carrier {
   // Any other error: never. One thread at a time for each lane, as poll().
   [[nodiscard]] virtual int read(uint32_t /*lane*/, Address /*from*/, const MemoryRef& /*memory*/, size_t /*at*/,
                                  void* /*to*/, size_t /*bytes*/, Read& /*read*/) {
+    return ENOTSUP;
+  }
+
+  // Writing into a peer's memory, for carriers that can, in the same way: offer() is their expose(), and write() begins
+  // to write what lies in the buffer at `start`. 0: written() will report the buffer, when it is there.
+  virtual bool writes() const { return false; }
+  [[nodiscard]] virtual bool offer(void* /*memory*/, size_t /*bytes*/, MemoryRef& /*ref*/) { return false; }
+  [[nodiscard]] virtual int write(uint32_t /*lane*/, Buffer* /*buffer*/, const void* /*start*/, size_t /*bytes*/,
+                                  Address /*to*/, const MemoryRef& /*memory*/, size_t /*at*/) {
     return ENOTSUP;
   }
 

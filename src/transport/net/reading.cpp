@@ -9,20 +9,19 @@ namespace {
 
 constexpr const char* rdma_names[] = {"auto", "on", "off"};
 enum Rdma : int { automatic, on, off };
-constinit base::ChoiceSetting rdma{
-    {.name = "WEFT_RDMA",
-     .help =
-         "read large messages straight from the memory of another host: on, off, or over TCP and where adapters do it",
-     .subject = base::Subject::messages},
-    automatic,
-    rdma_names,
-    3};
+constinit base::ChoiceSetting rdma{{.name = "WEFT_RDMA",
+                                    .help = "read or write large messages straight in the memory of another host: on, "
+                                            "off, or where adapters do it; over TCP only read",
+                                    .subject = base::Subject::messages},
+                                   automatic,
+                                   rdma_names,
+                                   3};
 WEFT_SETTING(rdma);
 
 constinit base::IntSetting rdma_from{
     {.name = "WEFT_RDMA_FROM",
-     .help = "smallest message that is read from the memory of another host (R0), "
-             "below: R1; 0: over TCP what is not sent at once, from 32 KiB; 128 KiB by adapters",
+     .help = "smallest message that is read (R0) or written (R1) in the memory of another host, "
+             "below: through buffers; 0: over TCP what is not sent at once, from 32 KiB; 128 KiB by adapters",
      .unit = base::Unit::bytes,
      .subject = base::Subject::messages,
      .change = base::Change::always},

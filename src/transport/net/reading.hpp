@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// When memory of other hosts is read directly (RDMA), as the settings say.
+// When memory of other hosts is read and written directly (RDMA), as the settings say.
 
 #include <cstdint>
 
 namespace weft::transport::net {
 
-// Whether to read where a provider offers it: `hardware` when adapters do it, otherwise it is emulated.
+// Whether to do so where a provider offers it: `hardware` when adapters do it, otherwise it is emulated.
 bool read_by(bool hardware);
 
 // WEFT_RDMA=off, which explains what read_by() says.

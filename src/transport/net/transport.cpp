@@ -78,6 +78,7 @@ NetTransport::NetTransport(std::unique_ptr<Carrier> carrier, const Opening& open
       ports_(std::make_unique<Port[]>(lanes_.lanes())),
       carrier_(std::move(carrier)) {
   reads_ = carrier_->reads();
+  writes_ = carrier_->writes();
   for (uint32_t lane = 0; lane < lanes_.lanes(); ++lane) {
     Port& port = ports_[lane];
     port.checker = {&proofs_, static_cast<uint32_t>(rank_), static_cast<uint32_t>(ranks_), lanes_.lanes()};
@@ -178,6 +179,8 @@ int NetTransport::poll(uint32_t lane, Sink sink) {
     tell_congestion();
   if (port.behind) [[unlikely]]
     tell_taken_again(port, lane);
+  if (port.written != nullptr) [[unlikely]]
+    tell_written_again(port);
   port.sink = sink;
   return carrier_->poll(lane, *this);
 }
@@ -220,10 +223,47 @@ MemoryRef NetTransport::describe(const void* address, size_t bytes, bool lend) {
   return memory;
 }
 
+MemoryRef NetTransport::offer(void* memory, size_t bytes) {
+  MemoryRef ref{reinterpret_cast<uint64_t>(memory), MemoryRef::no_key};
+  if (static_cast<int64_t>(bytes) >= read_from(carrier_->reads_from()) && carrier_->writes()) {
+    (void)carrier_->offer(memory, bytes, ref);
+  }
+  return ref;
+}
+
 // What fails once is not tried again.
 void NetTransport::have_read(Read& read, int error) {
   if (error != 0) reads_.store(false, std::memory_order_relaxed);
   read.over(read, error);
+}
+
+// The header says whether the contents come along. What lies in the receiver's memory already does not matter: they are
+// put there again.
+void NetTransport::written(uint32_t lane, Buffer* buffer, int error) {
+  if (error != 0) {
+    writes_.store(false, std::memory_order_relaxed);
+  } else {
+    std::memset(buffer->frame + offsetof(Header, staged), 0, sizeof Header::staged);
+  }
+  tell_written(ports_[lane], buffer);
+}
+
+void NetTransport::tell_written(Port& port, Buffer* buffer) {
+  const Placed told = buffer->told;
+  Header h;
+  std::memcpy(&h, buffer->frame, sizeof h);
+  if (endpoint(buffer->rank).post_written(h, buffer) != Post::done) {
+    buffer->next = std::exchange(port.written, buffer);
+    return;
+  }
+  port.outgoing.fetch_sub(1, std::memory_order_relaxed);
+  told.call(told.whose, h.staged == 0);
+}
+
+void NetTransport::tell_written_again(Port& port) {
+  for (Buffer* waiting = std::exchange(port.written, nullptr); waiting != nullptr;) {
+    tell_written(port, std::exchange(waiting, waiting->next));
+  }
 }
 
 void NetTransport::drain(uint32_t lane, Sink sink) {
@@ -399,8 +439,14 @@ Header NetEndpoint::header(uint8_t kind, const Envelope& envelope, uint32_t byte
 
 Post NetEndpoint::post(CarrierSend how, Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane) {
   const base::LockIf guard(lock_, owner_.threads_);
+  if (ways_[lane].under_way() >= window) return Post::retry;
+  return post_next(how, port, buffer, start, bytes, lane);
+}
+
+// Under lock_, with room in the window.
+Post NetEndpoint::post_next(CarrierSend how, Port& port, Buffer* buffer, unsigned char* start, size_t bytes,
+                            uint32_t lane) {
   Way& way = ways_[lane];
-  if (static_cast<uint16_t>(way.sent - way.taken.load(std::memory_order_relaxed)) >= window) return Post::retry;
   std::memcpy(start + offsetof(Header, sequence), &way.sent, sizeof way.sent);
   const Post posted = hand_over(how, port, buffer, start, bytes, lane);
   if (posted == Post::done) ++way.sent;
@@ -454,8 +500,7 @@ Begun NetEndpoint::push(uint8_t kind, Envelope envelope, const void* data, size_
   buffer->rank = rank_;
   const base::LockIf guard(lock_, owner_.threads_);
   Way& way = ways_[envelope.lane];
-  const auto under_way = static_cast<uint16_t>(way.sent - way.taken.load(std::memory_order_relaxed));
-  const bool room = under_way < (bytes <= staging_most ? window : pushed_window);
+  const bool room = way.under_way() < (bytes <= staging_most ? window : pushed_window);
   h.sequence = way.sent;
   std::memcpy(buffer->bytes, &h, sizeof h);
   const int error = room ? owner_.carrier_->push(buffer, data, bytes, way.address) : EAGAIN;
@@ -489,15 +534,57 @@ Post NetEndpoint::send_own(uint8_t kind, Envelope envelope) {
   return posted;
 }
 
+namespace {
+
 // The data go in front of what is staged, and the header in front of both.
+unsigned char* put_in_front(Buffer* buffer, const Header& h, const void* data) {
+  unsigned char* start = buffer->staging() - h.bytes - sizeof h;
+  std::memcpy(start, &h, sizeof h);
+  std::memcpy(start + sizeof h, data, h.bytes);
+  return start;
+}
+
+}  // namespace
+
 Post NetEndpoint::send_staged(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
                               size_t staged) {
   auto* buffer = reinterpret_cast<Buffer*>(staging.handle);
-  const Header h = header(kind, envelope, bytes, staged);
-  unsigned char* start = buffer->staging() - bytes - sizeof h;
-  std::memcpy(start, &h, sizeof h);
-  std::memcpy(start + sizeof h, data, bytes);
-  return post(&Carrier::send, owner_.port_for(envelope.lane), buffer, start, sizeof h + bytes + staged, envelope.lane);
+  unsigned char* start = put_in_front(buffer, header(kind, envelope, bytes, staged), data);
+  return post(&Carrier::send, owner_.port_for(envelope.lane), buffer, start, sizeof(Header) + bytes + staged,
+              envelope.lane);
+}
+
+Begun NetEndpoint::send_placed(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes,
+                               const Staging& staging, size_t staged, const MemoryRef& to, size_t at, uint32_t lane,
+                               Placed told) {
+  if (to.key == MemoryRef::no_key || !owner_.writes_.load(std::memory_order_relaxed)) return Begun::refused;
+  auto* buffer = reinterpret_cast<Buffer*>(staging.handle);
+  buffer->rank = rank_;
+  buffer->told = told;
+  buffer->frame = put_in_front(buffer, header(kind, envelope, bytes, staged), data);
+  Way& way = ways_[envelope.lane];
+  {
+    const base::LockIf guard(lock_, owner_.threads_);
+    if (way.under_way() >= window) return Begun::retry;
+    ++way.placing;
+  }
+  std::atomic<uint32_t>& outgoing = owner_.ports_[lane].outgoing;
+  outgoing.fetch_add(1, std::memory_order_relaxed);
+  const int error = owner_.carrier_->write(lane, buffer, staging.memory, staged, ways_[0].address, to, at);
+  if (error == 0) return Begun::posted;
+  outgoing.fetch_sub(1, std::memory_order_relaxed);
+  const base::LockIf guard(lock_, owner_.threads_);
+  --way.placing;
+  return error == EAGAIN ? Begun::retry : Begun::refused;
+}
+
+// The message of contents that were to be written. Its number is that of the moment: nothing waits for it meanwhile.
+Post NetEndpoint::post_written(const Header& h, Buffer* buffer) {
+  const base::LockIf guard(lock_, owner_.threads_);
+  const Post posted =
+      post_next(&Carrier::send, owner_.port_for(h.lane), buffer, buffer->frame, sizeof h + h.bytes + h.staged, h.lane);
+  if (posted == Post::done) --ways_[h.lane].placing;
+  return posted;
 }
 
 }  // namespace weft::transport::net

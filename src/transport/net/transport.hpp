@@ -34,7 +34,8 @@ struct Port {
   Buffer* free = nullptr;
   std::map<uint32_t, Sender> senders;  // by rank; by who polls alone
   bool behind = false;                 // some sender should be told what was taken, and could not; likewise
-  std::atomic<uint32_t> outgoing = 0;  // buffers being sent
+  std::atomic<uint32_t> outgoing = 0;  // buffers being sent, or whose contents are written
+  Buffer* written = nullptr;           // whose messages could not be sent yet; by who polls alone
   std::unique_ptr<Buffer[]> buffers;
   Sink sink = nullptr;  // of the poll under way
   Room room;            // for the pushed data that it tells of
@@ -50,12 +51,16 @@ class NetEndpoint final : public Endpoint {
   Post send_prompt(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) override;
   Post send_staged(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
                    size_t staged) override;
+  Begun send_placed(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
+                    size_t staged, const MemoryRef& to, size_t at, uint32_t lane, Placed told) override;
   Begun push(uint8_t kind, Envelope envelope, const void* data, size_t bytes, Left left) override;
   int get(const MemoryRef&, void*, size_t) override { return ENOTSUP; }
   int put(const MemoryRef&, const void*, size_t) override { return ENOTSUP; }
   Begun begin_get(const MemoryRef& from, size_t at, void* to, size_t& bytes, uint32_t lane, Read& read) override;
+  // The data lie behind their header; nothing staged behind them: it was written to where it belongs.
   const void* staging(const Arrival& arrival, uint64_t) override {
-    return static_cast<const char*>(arrival.data) + arrival.bytes;
+    const bool came_along = (static_cast<const Header*>(arrival.data) - 1)->staged != 0;
+    return came_along ? static_cast<const char*>(arrival.data) + arrival.bytes : nullptr;
   }
   void release_staging(uint64_t, size_t) override {}
   Claim* claim(uint32_t) override { return nullptr; }
@@ -66,6 +71,8 @@ class NetEndpoint final : public Endpoint {
   using CarrierSend = int (Carrier::*)(uint32_t lane, Buffer*, const void* start, size_t bytes, Address to);
   Post send_by(CarrierSend how, uint8_t kind, Envelope envelope, const void* data, uint32_t bytes);
   Post post(CarrierSend how, Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane);
+  Post post_next(CarrierSend how, Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane);
+  Post post_written(const Header& header, Buffer* buffer);
   Post hand_over(CarrierSend how, Port& port, Buffer* buffer, const void* start, size_t bytes, uint32_t lane);
   Header header(uint8_t kind, const Envelope& envelope, uint32_t bytes, size_t staged) const;
   // A frame of the transport itself: not counted.
@@ -80,7 +87,12 @@ class NetEndpoint final : public Endpoint {
   struct Way {
     Address address = 0;
     uint16_t sent = 0;                // frames, under lock_
-    std::atomic<uint16_t> taken = 0;  // of them, as far as the peer has told
+    uint16_t placing = 0;             // messages to be sent when their contents are written; likewise
+    std::atomic<uint16_t> taken = 0;  // of what was sent, as far as the peer has told
+
+    // Not taken yet. What is to be sent counts from the start: were it to wait for room in the window, both sides could
+    // wait for each other with no buffer left to tell in what they have taken.
+    uint16_t under_way() const { return static_cast<uint16_t>(sent + placing - taken.load(std::memory_order_relaxed)); }
   };
   std::unique_ptr<Way[]> ways_;
   base::Lock lock_;                 // numbers are given in the order of sending
@@ -110,6 +122,7 @@ class NetTransport final : public Transport, private Events {
   }
   MemoryRef describe(const void* address, size_t bytes, bool lend) override;
   void take_back(const MemoryRef& memory) override { carrier_->conceal(memory.key); }
+  MemoryRef offer(void* memory, size_t bytes) override;
   Claim* claim(uint32_t) override { return nullptr; }
   void set_congested(bool on) override;
   void arm() override {}
@@ -128,6 +141,7 @@ class NetTransport final : public Transport, private Events {
   void came(uint32_t lane, const unsigned char* frame, size_t bytes) override;
   void sent(uint32_t lane, Buffer* buffer, int error) override;
   void have_read(Read& read, int error) override;
+  void written(uint32_t lane, Buffer* buffer, int error) override;
   bool begins(uint32_t lane, const Header& header, Room& room) override;
   void have_landed(Read& read) override { read.over(read, 0); }
   void lost_rest(uint32_t rank, int error) override;
@@ -141,6 +155,8 @@ class NetTransport final : public Transport, private Events {
   void deliver(const Header& header, const void* data);
   void deliver_early(Sender& sender);
   void have_taken(uint32_t lane, uint32_t origin, Sender& sender);
+  void tell_written(Port& port, Buffer* buffer);
+  void tell_written_again(Port& port);
   void turn_away(size_t bytes);
   bool tell_taken(uint32_t lane, uint32_t origin, Sender& sender);
   void tell_taken_again(Port& port, uint32_t lane);
@@ -162,6 +178,7 @@ class NetTransport final : public Transport, private Events {
   std::atomic<bool> leaving_ = false;
   std::atomic<bool> congested_ = false;
   std::atomic<bool> reads_ = false;      // what peers have may be read: the carrier can, and has not failed to
+  std::atomic<bool> writes_ = false;     // likewise written
   std::atomic<bool> to_tell_ = false;    // some peer does not know yet whether we are congested
   std::atomic<uint64_t> strangers_ = 0;  // frames turned away: not from a rank of this job
 };
