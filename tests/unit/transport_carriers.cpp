@@ -33,6 +33,7 @@ struct Kind {
   const char* variable;  // of the environment, or nullptr
   const char* value;
   bool reads = false;  // memory of peers
+  bool writes = false;
 };
 
 void PrintTo(const Kind& kind, std::ostream* out) {
@@ -74,6 +75,25 @@ struct Side final : Events {
     if (lane != 0) ++wrong;
     if (failed != 0) error = failed;
     free.push_back(buffer);
+  }
+
+  void written(uint32_t lane, Buffer* buffer, int failed) override {
+    if (lane != 0) ++wrong;
+    ++writes_ended;
+    if (failed != 0) write_error = failed;
+    free.push_back(buffer);
+  }
+  int writes_ended = 0;
+  int write_error = 0;
+
+  // A buffer full of what byte_of() says of `number`, to `at`.
+  int write(Address to, uint32_t number, const MemoryRef& memory, size_t at) {
+    if (free.empty()) return EAGAIN;
+    Buffer* buffer = free.back();
+    for (size_t i = 0; i < staging_most; ++i) buffer->staging()[i] = byte_of(number, i);
+    const int result = carrier->write(0, buffer, buffer->staging(), staging_most, to, memory, at);
+    if (result == 0) free.pop_back();
+    return result;
   }
 
   void have_read(Read& read, int failed) override { read.over(read, failed); }
@@ -315,6 +335,64 @@ TEST_P(Carriers, ReadNothingThatIsConcealed) {
   EXPECT_EQ(ours, std::vector<unsigned char>(100000, 8));
 }
 
+// As many at the same time as there are buffers, with frames between them, sent in the same buffers.
+TEST_P(Carriers, WriteIntoTheMemoryThatAPeerOffers) {
+  EXPECT_EQ(a->carrier->writes(), GetParam().writes);
+  if (!GetParam().writes) GTEST_SKIP() << "writes nothing";
+  constexpr uint32_t count = 200;
+  std::vector<unsigned char> theirs(count * staging_most + 2, 0xee);
+  MemoryRef ref{};
+  MemoryRef other{};
+  ASSERT_TRUE(b->carrier->offer(theirs.data() + 1, count * staging_most, ref));
+  ASSERT_TRUE(b->carrier->expose(theirs.data(), theirs.size(), other)) << "the same memory, to be read";
+  for (uint32_t n = 0; n < count; ++n) {
+    int result = EAGAIN;
+    ASSERT_TRUE(wait([&] { return (result = a->write(to_b, n, ref, n * staging_most)) != EAGAIN; }));
+    ASSERT_EQ(result, 0) << a->carrier->error_text(result);
+    if (n % 3 == 0) {
+      ASSERT_NO_FATAL_FAILURE(send(*a, to_b, n, 5000));
+    }
+  }
+  ASSERT_TRUE(wait([&] { return a->writes_ended == count && a->free.size() == buffer_count; }));
+  ASSERT_TRUE(wait([&] { return b->arrived.size() == (count + 2) / 3; }));
+  EXPECT_EQ(a->write_error, 0) << a->carrier->error_text(a->write_error);
+  EXPECT_EQ(theirs.front(), 0xee);
+  EXPECT_EQ(theirs.back(), 0xee);
+  for (uint32_t n = 0; n < count; ++n) {
+    size_t good = 0;
+    while (good < staging_most && theirs[1 + n * staging_most + good] == byte_of(n, good)) ++good;
+    ASSERT_EQ(good, staging_most) << "of " << n;
+  }
+  b->carrier->conceal(ref.key);
+  b->carrier->conceal(other.key);
+  EXPECT_EQ(a->wrong + b->wrong, 0u);
+}
+
+TEST_P(Carriers, WriteNothingWhereMemoryIsToBeRead) {
+  if (!GetParam().writes) GTEST_SKIP() << "writes nothing";
+  std::vector<unsigned char> theirs(100000, 7);
+  MemoryRef ref{};
+  ASSERT_TRUE(b->carrier->expose(theirs.data(), theirs.size(), ref));
+  int result = EAGAIN;
+  ASSERT_TRUE(wait([&] { return (result = a->write(to_b, 1, ref, 0)) != EAGAIN; }));
+  ASSERT_TRUE(wait([&] { return result != 0 || a->writes_ended == 1; }));
+  EXPECT_TRUE(result != 0 || a->write_error != 0);
+  EXPECT_EQ(theirs, std::vector<unsigned char>(100000, 7));
+}
+
+TEST_P(Carriers, WriteNothingThatIsConcealed) {
+  if (!GetParam().writes) GTEST_SKIP() << "writes nothing";
+  std::vector<unsigned char> theirs(100000, 7);
+  MemoryRef ref{};
+  ASSERT_TRUE(b->carrier->offer(theirs.data(), theirs.size(), ref));
+  b->carrier->conceal(ref.key);
+  int result = EAGAIN;
+  ASSERT_TRUE(wait([&] { return (result = a->write(to_b, 1, ref, 0)) != EAGAIN; }));
+  ASSERT_TRUE(wait([&] { return result != 0 || a->writes_ended == 1; }));
+  EXPECT_TRUE(result != 0 || a->write_error != 0);
+  EXPECT_EQ(theirs, std::vector<unsigned char>(100000, 7));
+}
+
 // Of all sizes and to little room, with frames between them: each where it shall be, and no byte behind that. Small
 // ones may be written to at once, and larger ones when that was told.
 TEST_P(Carriers, PushDataToWhereTheyShallBe) {
@@ -407,7 +485,8 @@ TEST_P(Carriers, SayThatAPeerIsGone) {
 
 INSTANTIATE_TEST_SUITE_P(All, Carriers,
                          ::testing::Values(Kind{"tcp", nullptr, nullptr, true}, Kind{"ofi", nullptr, nullptr},
-                                           Kind{"ofi_reading", nullptr, nullptr, true}, Kind{"ucx", nullptr, nullptr},
+                                           Kind{"ofi_reading", nullptr, nullptr, true, true},
+                                           Kind{"ucx", nullptr, nullptr},
                                            Kind{"ucx_fetching", "UCX_RNDV_THRESH", "1000"}),
                          [](const auto& one) { return std::string(one.param.name); });
 

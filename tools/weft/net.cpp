@@ -93,6 +93,12 @@ std::string how_it_reads(const ofi::Answer& answer) {
                                        : "no: it would emulate that (WEFT_RDMA=on uses it)";
 }
 
+// The same of messages that are written into the memory of their receivers.
+const char* how_it_writes(const ofi::Answer& answer) {
+  if (answer.writes) return "yes";
+  return answer.reads ? "no: it does not say when a write is complete" : "no";
+}
+
 // The answers, then what was not asked.
 void show_providers(const ofi::Choice& choice) {
   const std::vector<std::string> offered = ofi::offered_providers();
@@ -183,6 +189,8 @@ int info_net() {
   for (const ofi::Answer& answer : choice.answers) {
     if (!answer.works) continue;
     printf(reading, how_it_reads(answer).c_str());
+    printf("Others (R1) are written straight into the receiver's, where that is in one piece: %s\n",
+           how_it_writes(answer));
     break;
   }
   library->freeinfo(choice.info);

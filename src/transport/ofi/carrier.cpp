@@ -19,7 +19,6 @@ namespace {
 constexpr size_t incoming_buffers = 64;   // of a lane
 constexpr size_t readings_most = 32;      // under way from a lane
 constexpr size_t completions_most = 160;  // that a lane's queue has room for
-static_assert(sizeof(fi_context) <= sizeof net::Buffer::context);
 
 [[noreturn]] void die_of(const char* call, int64_t error) {
   base::die({.cause = std::string("libfabric refused ") + call + ": " + ofi::error_text(error),
@@ -44,7 +43,8 @@ uint64_t new_key(size_t bytes) {
 }  // namespace
 
 OfiCarrier::OfiCarrier(uint32_t lanes, bool sleeps)
-    : info_(choose_provider()), ports_(lanes), reads_(reads_memory(*info_)) {
+    : info_(choose_provider()), ports_(lanes), reads_(reads_memory(*info_)), writes_(writes_memory(*info_)) {
+  info_->tx_attr->op_flags &= ~FI_DELIVERY_COMPLETE;  // of all that is sent or written, writes alone ask for that
   must("fi_fabric", library().fabric(info_->fabric_attr, &fabric_, nullptr));
   must("fi_domain", fi_domain(fabric_, info_, &domain_, nullptr));
   fi_av_attr attributes = {};
@@ -149,7 +149,7 @@ fid_mr* OfiCarrier::enroll(const void* memory, size_t bytes, uint64_t access) {
 // Registers what frames are sent from and received into, where libfabric wants that; what it calls it.
 void* OfiCarrier::enroll_ours(void* memory, size_t bytes) {
   if (!has_mode(FI_MR_LOCAL)) return nullptr;
-  fid_mr* handle = enroll(memory, bytes, FI_SEND | FI_RECV);
+  fid_mr* handle = enroll(memory, bytes, FI_SEND | FI_RECV | (writes_ ? FI_WRITE : 0));
   if (handle == nullptr) die_of("fi_mr_reg", FI_ENOMEM);
   ours_.push_back({static_cast<const unsigned char*>(memory), bytes, handle});
   return fi_mr_desc(handle);
@@ -167,7 +167,15 @@ void* OfiCarrier::name_of(const void* memory) const {
 }
 
 bool OfiCarrier::expose(const void* memory, size_t bytes, MemoryRef& ref) {
-  fid_mr* handle = enroll(memory, bytes, FI_REMOTE_READ);
+  return show(memory, bytes, FI_REMOTE_READ, ref);
+}
+
+bool OfiCarrier::offer(void* memory, size_t bytes, MemoryRef& ref) {
+  return show(memory, bytes, FI_REMOTE_WRITE, ref);
+}
+
+bool OfiCarrier::show(const void* memory, size_t bytes, uint64_t access, MemoryRef& ref) {
+  fid_mr* handle = enroll(memory, bytes, access);
   if (handle == nullptr) return false;
   const uint64_t key = fi_mr_key(handle);
   if (key == MemoryRef::no_key) {
@@ -221,8 +229,25 @@ void OfiCarrier::end_read(Port& port, Reading* reading, int error, net::Events& 
 }
 
 int OfiCarrier::send(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) {
+  outgoing(buffer).writes = false;
   const auto result = fi_send(ports_[lane].endpoint, start, bytes, name_of(start), to, buffer);
   return static_cast<int>(result == -FI_EAGAIN ? EAGAIN : -result);
+}
+
+int OfiCarrier::write(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to,
+                      const MemoryRef& memory, size_t at) {
+  outgoing(buffer).writes = true;
+  const iovec from{const_cast<void*>(start), bytes};
+  void* name = name_of(start);
+  const fi_rma_iov target{memory.address + at, bytes, memory.key};
+  const fi_msg_rma message{&from, &name, 1, to, &target, 1, buffer, 0};
+  const auto result = fi_writemsg(ports_[lane].endpoint, &message, FI_DELIVERY_COMPLETE);
+  return static_cast<int>(result == -FI_EAGAIN ? EAGAIN : -result);
+}
+
+void OfiCarrier::end_sent(uint32_t lane, net::Buffer* buffer, int error, net::Events& events) {
+  if (outgoing(buffer).writes) return events.written(lane, buffer, error);
+  events.sent(lane, buffer, error);
 }
 
 int OfiCarrier::poll(uint32_t lane, net::Events& events) {
@@ -247,7 +272,7 @@ int OfiCarrier::poll(uint32_t lane, net::Events& events) {
     } else if (port.is_reading(context)) {
       end_read(port, static_cast<Reading*>(context), 0, events);
     } else {
-      events.sent(lane, static_cast<net::Buffer*>(context), 0);
+      end_sent(lane, static_cast<net::Buffer*>(context), 0, events);
     }
   }
   return static_cast<int>(count);
@@ -261,7 +286,7 @@ void OfiCarrier::failed(uint32_t lane, net::Events& events) {
   if (port.is_reading(entry.op_context)) {
     end_read(port, static_cast<Reading*>(entry.op_context), entry.err != 0 ? entry.err : EIO, events);
   } else if (!port.is_incoming(entry.op_context)) {
-    events.sent(lane, static_cast<net::Buffer*>(entry.op_context), entry.err);
+    end_sent(lane, static_cast<net::Buffer*>(entry.op_context), entry.err, events);
   } else if (entry.err != FI_ECANCELED) {
     listen(port, static_cast<Incoming*>(entry.op_context));
   }

@@ -3,8 +3,8 @@
 #pragma once
 
 // Frames carried by libfabric: one reliable datagram endpoint for each lane, in one domain. What a provider does of
-// matching, atomics or tags is not used. Large messages are read from their sender's memory where that is worth it
-// (net/reading.hpp).
+// matching, atomics or tags is not used. Large messages are read from their sender's memory, or written into their
+// receiver's, where that is worth it (net/reading.hpp).
 
 #include <memory>
 #include <unordered_map>
@@ -34,6 +34,10 @@ class OfiCarrier final : public net::Carrier {
   size_t read_most() const override { return info_->ep_attr->max_msg_size; }
   int read(uint32_t lane, net::Address from, const MemoryRef& memory, size_t at, void* to, size_t bytes,
            Read& read) override;
+  bool writes() const override { return writes_; }
+  bool offer(void* memory, size_t bytes, MemoryRef& ref) override;
+  int write(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to,
+            const MemoryRef& memory, size_t at) override;
   int poll(uint32_t lane, net::Events& events) override;
   int wait_descriptor() const override { return wait_descriptor_; }
   bool may_sleep() override;
@@ -46,6 +50,13 @@ class OfiCarrier final : public net::Carrier {
     Incoming* next;
     alignas(64) unsigned char bytes[net::frame_most];
   };
+  // What a buffer is out for. Likewise.
+  struct Outgoing {
+    fi_context context;
+    bool writes;  // into a peer's memory
+  };
+  static_assert(sizeof(Outgoing) <= sizeof net::Buffer::context);
+  static Outgoing& outgoing(net::Buffer* buffer) { return *reinterpret_cast<Outgoing*>(buffer->context); }
   // A read under way. Likewise.
   struct Reading {
     fi_context context;
@@ -69,8 +80,10 @@ class OfiCarrier final : public net::Carrier {
   void open_port(Port& port, bool sleeps);
   void listen(Port& port, Incoming* buffer);
   void failed(uint32_t lane, net::Events& events);
+  void end_sent(uint32_t lane, net::Buffer* buffer, int error, net::Events& events);
   void end_read(Port& port, Reading* reading, int error, net::Events& events);
   bool has_mode(int mode) const { return (info_->domain_attr->mr_mode & mode) != 0; }
+  bool show(const void* memory, size_t bytes, uint64_t access, MemoryRef& ref);
   fid_mr* enroll(const void* memory, size_t bytes, uint64_t access);
   void* enroll_ours(void* memory, size_t bytes);
   void* name_of(const void* memory) const;
@@ -81,7 +94,7 @@ class OfiCarrier final : public net::Carrier {
   fid_av* addresses_ = nullptr;
   std::vector<Port> ports_;
   int wait_descriptor_ = -1;  // of the one lane, where the provider has one
-  bool reads_;
+  bool reads_, writes_;
   // Buffers of frames, where libfabric wants them registered.
   struct Ours {
     const unsigned char* begin;

@@ -30,7 +30,7 @@ constexpr uint32_t api = FI_VERSION(1, 17);  // of libfabric, as we use it
 // one host.
 constexpr const char* providers[] = {"cxi", "verbs;ofi_rxm", "psm3", "efa", "tcp", "tcp;ofi_rxm"};
 
-// Those of them whose adapters read memory of another host by themselves. tcp emulates it.
+// Those of them whose adapters read and write memory of another host by themselves. tcp emulates it.
 constexpr std::string_view hardware_providers[] = {"cxi", "verbs", "psm3", "efa"};
 
 bool is_hardware(std::string_view provider) {
@@ -42,12 +42,18 @@ bool is_hardware(std::string_view provider) {
 struct Wish {
   uint64_t abilities;
   int memory_modes;
+  uint64_t completion = 0;  // of what is sent or written, if asked for
 };
 constexpr uint64_t reading = FI_MSG | FI_SEND | FI_RECV | FI_RMA | FI_READ | FI_REMOTE_READ;
+constexpr uint64_t writing = reading | FI_WRITE | FI_REMOTE_WRITE;
 constexpr int reading_modes = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
-// In this order: who can leaves it to the provider to register what we send from and receive into.
-constexpr Wish wishes[] = {
-    {reading, reading_modes | FI_MR_ENDPOINT}, {reading, reading_modes | FI_MR_LOCAL}, {FI_MSG, 0}};
+// In this order: who can leaves it to the provider to register what we send from and receive into. A provider that does
+// not say when a write is complete at its target is of no use for writes.
+constexpr Wish wishes[] = {{writing, reading_modes | FI_MR_ENDPOINT, FI_DELIVERY_COMPLETE},
+                           {writing, reading_modes | FI_MR_LOCAL, FI_DELIVERY_COMPLETE},
+                           {reading, reading_modes | FI_MR_ENDPOINT},
+                           {reading, reading_modes | FI_MR_LOCAL},
+                           {FI_MSG, 0}};
 
 fi_info* ask_provider(const std::string& provider, in_addr address, const Wish& wish, int& error) {
   const Library& l = library();
@@ -61,6 +67,7 @@ fi_info* ask_provider(const std::string& provider, in_addr address, const Wish& 
   hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
   hints->domain_attr->av_type = FI_AV_TABLE;
   hints->domain_attr->mr_mode = wish.memory_modes;
+  hints->tx_attr->op_flags = wish.completion;
   hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS;
   hints->fabric_attr->prov_name = strdup(provider.c_str());
   fi_info* found = nullptr;
@@ -71,10 +78,11 @@ fi_info* ask_provider(const std::string& provider, in_addr address, const Wish& 
 
 fi_info* ask_provider(const std::string& provider, in_addr address, int& error) {
   for (const Wish& wish : wishes) {
-    if (wish.abilities == reading && !net::read_by(is_hardware(provider))) continue;
+    const bool direct = wish.abilities != FI_MSG;
+    if (direct && !net::read_by(is_hardware(provider))) continue;
     fi_info* found = ask_provider(provider, address, wish, error);
     if (found == nullptr) continue;
-    if (wish.abilities != reading || reads_memory(*found)) return found;
+    if (!direct || reads_memory(*found)) return found;
     library().freeinfo(found);
   }
   return nullptr;
@@ -85,6 +93,11 @@ fi_info* ask_provider(const std::string& provider, in_addr address, int& error) 
 bool reads_memory(const fi_info& info) {
   constexpr uint64_t needed = FI_RMA | FI_READ | FI_REMOTE_READ;
   return (info.caps & needed) == needed && info.domain_attr->mr_key_size <= sizeof(uint64_t);
+}
+
+bool writes_memory(const fi_info& info) {
+  constexpr uint64_t needed = FI_WRITE | FI_REMOTE_WRITE;
+  return reads_memory(info) && (info.caps & needed) == needed && (info.tx_attr->op_flags & FI_DELIVERY_COMPLETE) != 0;
 }
 
 const char* wanted_provider() {
@@ -120,6 +133,7 @@ Choice ask_providers(const std::vector<in_addr>& addresses, Ask extent) {
       answer.full_name = found->fabric_attr->prov_name;
       answer.address = address;
       answer.reads = reads_memory(*found);
+      answer.writes = writes_memory(*found);
       if (choice.info == nullptr) {
         choice.info = found;
       } else {

@@ -22,6 +22,7 @@ struct Answer {
   in_addr address = {};        // where it works
   bool hardware = false;       // adapters do what it offers
   bool reads = false;          // a peer's memory will be read
+  bool writes = false;         // and written
   int error = 0;               // of libfabric, at the last address
 };
 
@@ -35,8 +36,9 @@ enum class Ask : uint8_t { until_one_works, all };
 // Asks the provider that WEFT_OFI_PROVIDER names, or those that are known to work, best first.
 Choice ask_providers(const std::vector<in_addr>& addresses, Ask extent);
 
-// Whether memory of peers is to be read by endpoints of this description.
+// Whether memory of peers is to be read, or written, by endpoints of this description.
 bool reads_memory(const fi_info& info);
+bool writes_memory(const fi_info& info);
 
 // The value of WEFT_OFI_PROVIDER; "" when it decides nothing.
 const char* wanted_provider();

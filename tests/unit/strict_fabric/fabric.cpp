@@ -3,8 +3,8 @@
 // A libfabric that asks of us what adapters ask, and tcp does not: it stands before the real one, whose provider for
 // tcp does the work, and refuses what an adapter would. For tests within one process, where it knows both sides.
 //
-//   STRICT_FABRIC=endpoint  memory is bound to an endpoint and enabled before it can be read; keys are the provider's,
-//                           addresses virtual
+//   STRICT_FABRIC=endpoint  memory is bound to an endpoint and enabled before it can be read or written; keys are the
+//                           provider's, addresses virtual
 //   STRICT_FABRIC=local     the same without endpoints; whatever is sent from or received into must be registered
 #include <dlfcn.h>
 #include <rdma/fabric.h>
@@ -66,12 +66,24 @@ bool may_use(const void* memory, size_t bytes, const void* name, uint64_t access
   return false;
 }
 
+// Whether a peer's memory may be used so, and where the real library has it.
+int reach(uint64_t& address, size_t bytes, uint64_t key, uint64_t access) {
+  std::lock_guard guard(mutex);
+  const auto known = registered.find(key);
+  if (known == registered.end()) return -FI_EKEYREJECTED;
+  const Registered& one = known->second;
+  if (!one.enabled || (one.access & access) == 0) return -FI_EACCES;
+  if (!holds(one, reinterpret_cast<const void*>(address), bytes)) return -FI_EINVAL;
+  address -= reinterpret_cast<uint64_t>(one.begin);
+  return 0;
+}
+
 fi_ops mr_ops, real_mr_ops;
 fi_ops_mr registering, real_registering;
 fi_ops_domain domain_ops, real_domain_ops;
 fi_ops_fabric fabric_ops, real_fabric_ops;
 fi_ops_msg messages, real_messages;
-fi_ops_rma reads, real_reads;
+fi_ops_rma direct, real_direct;
 
 uint64_t key_of(fid* memory) {
   return reinterpret_cast<fid_mr*>(memory)->key;
@@ -130,16 +142,21 @@ ssize_t receive(fid_ep* endpoint, void* memory, size_t bytes, void* name, fi_add
 ssize_t read(fid_ep* endpoint, void* memory, size_t bytes, void* name, fi_addr_t from, uint64_t address, uint64_t key,
              void* context) {
   if (!may_use(memory, bytes, name, FI_READ)) return -FI_EACCES;
-  {
-    std::lock_guard guard(mutex);
-    const auto known = registered.find(key);
-    if (known == registered.end()) return -FI_EKEYREJECTED;
-    const Registered& one = known->second;
-    if (!one.enabled || (one.access & FI_REMOTE_READ) == 0) return -FI_EACCES;
-    if (!holds(one, reinterpret_cast<const void*>(address), bytes)) return -FI_EINVAL;
-    address -= reinterpret_cast<uint64_t>(one.begin);
-  }
-  return real_reads.read(endpoint, memory, bytes, nullptr, from, address, key, context);
+  if (const int error = reach(address, bytes, key, FI_REMOTE_READ)) return error;
+  return real_direct.read(endpoint, memory, bytes, nullptr, from, address, key, context);
+}
+
+ssize_t write(fid_ep* endpoint, const fi_msg_rma* message, uint64_t flags) {
+  if (message->iov_count != 1 || message->rma_iov_count != 1 || (flags & FI_DELIVERY_COMPLETE) == 0) return -FI_EINVAL;
+  const iovec& from = *message->msg_iov;
+  fi_rma_iov target = *message->rma_iov;
+  if (from.iov_len != target.len) return -FI_EINVAL;
+  if (!may_use(from.iov_base, from.iov_len, *message->desc, FI_WRITE)) return -FI_EACCES;
+  if (const int error = reach(target.addr, target.len, target.key, FI_REMOTE_WRITE)) return error;
+  fi_msg_rma easy = *message;
+  easy.desc = nullptr;
+  easy.rma_iov = &target;
+  return real_direct.writemsg(endpoint, &easy, flags);
 }
 
 int open_endpoint(fid_domain* domain, fi_info* info, fid_ep** endpoint, void* context) {
@@ -149,9 +166,10 @@ int open_endpoint(fid_domain* domain, fi_info* info, fid_ep** endpoint, void* co
   messages.send = send;
   messages.recv = receive;
   (*endpoint)->msg = &messages;
-  real_reads = reads = *(*endpoint)->rma;
-  reads.read = read;
-  (*endpoint)->rma = &reads;
+  real_direct = direct = *(*endpoint)->rma;
+  direct.read = read;
+  direct.writemsg = write;
+  (*endpoint)->rma = &direct;
   return 0;
 }
 
