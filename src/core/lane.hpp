@@ -47,6 +47,8 @@ struct alignas(128) Lane {
   uint64_t settlements = 0;           // times all lanes were looked at for a receive with a wildcard
   uint64_t saturations = 0;           // times its unexpected data went beyond their limit
   uint64_t reads_failed = 0;          // messages that came by R1 because a read of them, once begun, failed
+  uint64_t writes_failed = 0;         // chunks of R1 that went as messages because writing them, once begun, failed
+  uint64_t bytes_placed = 0;          // of R1, that senders wrote into our receives
   uint64_t most_unexpected = 0;       // messages kept at the same time
   uint64_t most_unexpected_bytes = 0;
   Matcher matcher;

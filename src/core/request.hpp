@@ -91,6 +91,8 @@ struct alignas(64) Request : base::Object {
   uint16_t their_lane = 0;               // of the peer, where chunks go (R1)
   MemoryRef lent{0, MemoryRef::no_key};  // of an announced send: what take_back() returns to the transport
   bool slept_on = false;                 // a thread sleeps until it is done
+  uint32_t placing = 0;  // chunks that are written to `target`, and of which the receiver is not told (R1)
+  MemoryRef target{0, MemoryRef::no_key};  // where the receiver lets us write (R1)
 };
 static_assert(sizeof(Request) <= 256);
 

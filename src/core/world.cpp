@@ -399,6 +399,8 @@ Counters counters() {
     all.settlements += counted(lanes[i].settlements);
     all.saturations += counted(lanes[i].saturations);
     all.reads_failed += counted(lanes[i].reads_failed);
+    all.writes_failed += counted(lanes[i].writes_failed);
+    all.bytes_placed += counted(lanes[i].bytes_placed);
     all.arrived[i] = lanes[i].arrived.load(std::memory_order_relaxed);
   }
   return all;

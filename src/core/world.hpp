@@ -86,8 +86,10 @@ struct Counters {
   uint64_t slept_ns = 0;
   uint64_t lock_waits = 0;
   uint64_t settlements = 0;
-  uint64_t saturations = 0;   // times senders were asked for envelopes only
-  uint64_t reads_failed = 0;  // messages that came by R1 because a read of them failed
+  uint64_t saturations = 0;    // times senders were asked for envelopes only
+  uint64_t reads_failed = 0;   // messages that came by R1 because a read of them failed
+  uint64_t writes_failed = 0;  // chunks of R1 that went as messages because a write of them failed
+  uint64_t bytes_placed = 0;   // of R1, that senders wrote into our receives
   uint32_t lanes = 1;
   uint64_t arrived[transport::max_lanes] = {};  // messages by lane
 };

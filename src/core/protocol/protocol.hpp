@@ -133,6 +133,7 @@ struct Inflow {
   int64_t message_bytes;
   int64_t limit;  // bytes that will come
   int64_t received;
+  MemoryRef offered;  // of the receive, to be written into: taken back at the end
   Inflow* next;
 };
 Inflow* open_inflow(uint64_t send, int32_t origin, const Envelope& envelope, int64_t message_bytes, int64_t limit);

@@ -82,6 +82,7 @@ bool announce(Request& r) {
   if (!ask) {  // the receiver must know of the stream before its chunks come
     r.moved = 0;
     r.limit = r.bytes;
+    r.target.key = MemoryRef::no_key;
     r.their_lane = static_cast<uint16_t>(r.match.lane);
   }
   if (r.peer->endpoint->send(kind, r.match, &announced, sizeof announced) != transport::Post::done) return false;

@@ -3,6 +3,9 @@
 // R1: the sender moves the data through its staging buffers in chunks, the receiver copies each out as it comes, so
 // both sides copy at the same time. For what cannot be read directly, for very large messages, and for layouts with
 // gaps, which are packed and unpacked on the way.
+//
+// Between hosts the receiver offers the memory of a receive without gaps, and chunks are written there where the
+// network does that. Each comes as a message that tells of it, with its contents where they could not be written.
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -17,6 +20,28 @@ const PathInfo stream_info = {"R1 stream", "the sender puts chunks into staging 
                               "two copies at the same time, a handshake"};
 
 namespace {
+
+// A chunk is written, or goes as a message after all, and the receiver is told. The send is over with the last: until
+// then its request names the stream, and who waits for it makes the progress that telling needs.
+void on_placed(void* whose, bool placed) {
+  Request& r = *static_cast<Request*>(whose);
+  if (!placed) count(lanes[r.lane].writes_failed);
+  if (--r.placing == 0 && r.moved == r.limit) complete_send(r, Path::stream);
+}
+
+transport::Begun send_staged(Request& r, const wire::Chunk& chunk, const transport::Staging& staging) {
+  using transport::Begun;
+  const Envelope envelope{0, 0, 0, r.their_lane};
+  if (r.target.key != MemoryRef::no_key) {
+    const Begun begun = r.peer->endpoint->send_placed(wire::chunk, envelope, &chunk, sizeof chunk, staging, chunk.bytes,
+                                                      r.target, static_cast<size_t>(r.moved), r.lane, {on_placed, &r});
+    if (begun != Begun::refused) return begun;
+    r.target.key = MemoryRef::no_key;
+  }
+  const transport::Post posted =
+      r.peer->endpoint->send_staged(wire::chunk, envelope, &chunk, sizeof chunk, staging, chunk.bytes);
+  return posted == transport::Post::done ? Begun::done : Begun::retry;
+}
 
 // Moves one chunk of a stream; false when staging memory or the way is full.
 bool send_chunk(Request& r) {
@@ -33,10 +58,15 @@ bool send_chunk(Request& r) {
   }
   const wire::Chunk chunk{reinterpret_cast<uint64_t>(&r), static_cast<uint64_t>(r.moved), staging.handle,
                           static_cast<uint32_t>(bytes), world.rank};
-  if (r.peer->endpoint->send_staged(wire::chunk, {0, 0, 0, r.their_lane}, &chunk, sizeof chunk, staging,
-                                    static_cast<size_t>(bytes)) != transport::Post::done) {
-    r.peer->transport->drop_staging(staging, static_cast<size_t>(bytes));
-    return false;
+  switch (send_staged(r, chunk, staging)) {
+    case transport::Begun::posted:
+      ++r.placing;
+      break;
+    case transport::Begun::done:
+      break;
+    default:
+      r.peer->transport->drop_staging(staging, static_cast<size_t>(bytes));
+      return false;
   }
   r.moved += bytes;
   return true;
@@ -49,8 +79,9 @@ void close_inflow(Inflow* inflow) {
   delete inflow;
 }
 
-// What happens when the last byte of a stream is here.
+// What happens when the last byte of a stream is here. Nobody writes into a receive that is over.
 void end_inflow(Inflow* inflow) {
+  if (inflow->offered.key != MemoryRef::no_key) world.peer(inflow->origin).transport->take_back(inflow->offered);
   if (inflow->receive != nullptr) {
     finish_receive(*inflow->receive, inflow->envelope, inflow->message_bytes);
   } else {
@@ -74,7 +105,7 @@ bool advance_streams(Lane& lane) {
       r->next = lane.streams;
       lane.streams = r;
     } else {
-      complete_send(*r, Path::stream);
+      if (r->placing == 0) complete_send(*r, Path::stream);  // otherwise on_placed() does
       moved = true;
     }
     r = next;
@@ -86,7 +117,8 @@ void ask_stream(Request& r, const Envelope& envelope, Peer& peer, uint32_t their
                 int64_t message_bytes, int64_t wanted) {
   Inflow* inflow = open_inflow(send, peer.rank, envelope, message_bytes, wanted);
   inflow->receive = &r;
-  const wire::AskStream ask{send, static_cast<uint64_t>(wanted), envelope.lane, 0};
+  if (r.layout == nullptr) inflow->offered = peer.transport->offer(r.buffer, static_cast<size_t>(wanted));
+  const wire::AskStream ask{send, static_cast<uint64_t>(wanted), inflow->offered, envelope.lane, 0};
   send_control(peer, their_lane, wire::ask_stream, &ask, sizeof ask);
 }
 
@@ -98,6 +130,8 @@ void on_ask_stream(const transport::Arrival& arrival) {
   take_back(*r);
   r->moved = 0;
   r->limit = static_cast<int64_t>(ask.limit);
+  r->target = ask.memory;
+  r->placing = 0;
   r->their_lane = static_cast<uint16_t>(ask.lane);
   r->next = lane.streams;
   lane.streams = r;
@@ -106,8 +140,8 @@ void on_ask_stream(const transport::Arrival& arrival) {
 
 Inflow* open_inflow(uint64_t send, int32_t origin, const Envelope& envelope, int64_t message_bytes, int64_t limit) {
   Lane& lane = lanes[envelope.lane];
-  auto* inflow =
-      new (std::nothrow) Inflow{send, origin, nullptr, nullptr, envelope, message_bytes, limit, 0, lane.inflows};
+  auto* inflow = new (std::nothrow)
+      Inflow{send, origin, nullptr, nullptr, envelope, message_bytes, limit, 0, {0, MemoryRef::no_key}, lane.inflows};
   if (inflow == nullptr) {
     base::die({.cause = "no memory for a message that is coming in", .remedy = "free memory on this host"});
   }
@@ -126,12 +160,16 @@ void on_chunk(const transport::Arrival& arrival) {
   Peer& peer = world.peer(chunk.origin);
   const void* data = peer.endpoint->staging(arrival, chunk.handle);
   const auto position = static_cast<int64_t>(chunk.position);
-  if (inflow->receive != nullptr) {
-    store(*inflow->receive, position, data, chunk.bytes);
+  if (data == nullptr) {
+    count(lanes[arrival.envelope.lane].bytes_placed, chunk.bytes);
   } else {
-    std::memcpy(inflow->unexpected->data() + position, data, chunk.bytes);
+    if (inflow->receive != nullptr) {
+      store(*inflow->receive, position, data, chunk.bytes);
+    } else {
+      std::memcpy(inflow->unexpected->data() + position, data, chunk.bytes);
+    }
+    peer.endpoint->release_staging(chunk.handle, chunk.bytes);
   }
-  peer.endpoint->release_staging(chunk.handle, chunk.bytes);
   inflow->received += chunk.bytes;
   if (inflow->received == inflow->limit) end_inflow(inflow);
 }

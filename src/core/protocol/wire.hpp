@@ -59,11 +59,12 @@ static_assert(sizeof(Announce) == 40);
 
 struct AskStream {
   uint64_t send;
-  uint64_t limit;  // bytes the receiver has room for
-  uint32_t lane;   // of the receiver, for the chunks
+  uint64_t limit;               // bytes the receiver has room for
+  transport::MemoryRef memory;  // that the chunks may be written into; no_key: they come as messages
+  uint32_t lane;                // of the receiver, for the chunks
   uint32_t unused;
 };
-static_assert(sizeof(AskStream) == 24);
+static_assert(sizeof(AskStream) == 40);
 
 struct Chunk {
   uint64_t send;      // with origin, names the stream
@@ -116,6 +117,6 @@ struct Notice {
 static_assert(sizeof(Notice) == 8);
 
 inline constexpr uint32_t largest = 64;  // bytes of the largest protocol message without data
-static_assert(sizeof(Announce) <= largest);
+static_assert(sizeof(Announce) <= largest && sizeof(AskStream) <= largest);
 
 }  // namespace weft::core::wire

@@ -7,8 +7,10 @@
 #include <cerrno>
 #include <charconv>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
@@ -47,15 +49,10 @@ struct Faults {
   std::atomic<uint64_t> accesses = 0;
 };
 
-// A read that is to be done later.
-struct LateRead {
-  Read* read;
-  Endpoint* from;
-  MemoryRef memory;
-  size_t at;
-  void* to;
-  size_t bytes;
-  uint64_t looks;  // left
+// What is to be done later, after so many looks; false: not yet, the way is full.
+struct Late {
+  uint64_t looks;
+  std::function<bool()> end;
 };
 // The key of private memory that is lent. Offsets in the shared segment are smaller, also behind its beginning.
 constexpr uint64_t lent_key = uint64_t{1} << 63;
@@ -63,14 +60,18 @@ bool is_lent(const MemoryRef& memory) {
   return memory.key != MemoryRef::no_key && memory.key >= lent_key;
 }
 
-struct LateReads {
-  std::deque<LateRead> list;        // by who may poll the lane
+// Says that what a message names is placed: the tag of no message that carries its contents.
+constexpr int32_t placed_tag = INT32_MIN;
+
+struct Lates {
+  std::deque<Late> list;            // by who may poll the lane
   std::atomic<uint32_t> count = 0;  // of it; any thread may look
 };
 
 class MockEndpoint final : public Endpoint {
  public:
-  MockEndpoint(Endpoint* inner, Faults& faults, LateReads* late) : inner_(inner), faults_(faults), late_(late) {
+  MockEndpoint(Endpoint* inner, Transport& owner, Faults& faults, Lates* late)
+      : inner_(inner), owner_(owner), faults_(faults), late_(late) {
     attention_ = attention_of(*inner);
   }
 
@@ -88,6 +89,27 @@ class MockEndpoint final : public Endpoint {
     if (faults_.full.hit()) return Post::retry;
     return inner_->send_staged(kind, envelope, data, bytes, staging, staged);
   }
+  Begun send_placed(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
+                    size_t staged, const MemoryRef& to, size_t at, uint32_t lane, Placed told) override {
+    if (faults_.full.hit()) return Begun::retry;
+    if (!is_lent(to)) return inner_->send_placed(kind, envelope, data, bytes, staging, staged, to, at, lane, told);
+    const std::string message(static_cast<const char*>(data), bytes);
+    later(lane, [=, this, tried = false, placed = false]() mutable {
+      const MemoryRef memory{to.address + at, MemoryRef::no_key};
+      if (!std::exchange(tried, true)) {
+        placed = !faults_.lost.hit() && inner_->put(memory, staging.memory, staged) == 0;
+      }
+      Envelope tagged = envelope;
+      if (placed) tagged.tag = placed_tag;
+      const Post posted = placed ? inner_->send(kind, tagged, message.data(), bytes)
+                                 : inner_->send_staged(kind, envelope, message.data(), bytes, staging, staged);
+      if (posted != Post::done) return false;
+      if (placed) owner_.drop_staging(staging, staged);
+      told.call(told.whose, placed);
+      return true;
+    });
+    return Begun::posted;
+  }
   int get(const MemoryRef& from, void* to, size_t bytes) override {
     if (is_lent(from)) return ENOTSUP;  // as between hosts
     return faults_.denied() ? EPERM : inner_->get(from, to, bytes);
@@ -102,19 +124,31 @@ class MockEndpoint final : public Endpoint {
     constexpr size_t piece = 64 << 10;
     bytes = std::min(bytes, piece);
     const uint64_t key = is_lent(from) ? MemoryRef::no_key : from.key;
-    late_[lane].list.push_back({&read, inner_.get(), {from.address, key}, at, to, bytes, faults_.plan.late});
-    late_[lane].count.fetch_add(1, std::memory_order_relaxed);
+    later(lane, [=, this, &read, bytes = bytes] {
+      const bool lost = faults_.lost.hit();
+      const int error = inner_->get(advanced({from.address, key}, at), to, lost ? bytes / 2 : bytes);
+      read.over(read, lost ? EIO : error);
+      return true;
+    });
     return Begun::posted;
   }
   void* map(const MemoryRef& memory) override { return inner_->map(memory); }
-  const void* staging(const Arrival& arrival, uint64_t handle) override { return inner_->staging(arrival, handle); }
+  const void* staging(const Arrival& arrival, uint64_t handle) override {
+    return arrival.envelope.tag == placed_tag ? nullptr : inner_->staging(arrival, handle);
+  }
   void release_staging(uint64_t handle, size_t bytes) override { inner_->release_staging(handle, bytes); }
   Claim* claim(uint32_t slot) override { return faults_.plan.late != 0 ? nullptr : inner_->claim(slot); }
 
  private:
+  void later(uint32_t lane, std::function<bool()> end) {
+    late_[lane].list.push_back({faults_.plan.late, std::move(end)});
+    late_[lane].count.fetch_add(1, std::memory_order_relaxed);
+  }
+
   std::unique_ptr<Endpoint> inner_;
+  Transport& owner_;  // of its staging memory
   Faults& faults_;
-  LateReads* late_;  // by lane
+  Lates* late_;  // by lane
 };
 
 class MockTransport final : public Transport {
@@ -128,11 +162,11 @@ class MockTransport final : public Transport {
   }
 
   const char* name() const override { return "mock"; }
-  Endpoint* connect(int rank) override { return new MockEndpoint(inner_->connect(rank), faults_, late_); }
+  Endpoint* connect(int rank) override { return new MockEndpoint(inner_->connect(rank), *inner_, faults_, late_); }
   int poll(uint32_t lane, Sink sink) override {
-    const int reads = end_reads(lane);
-    if (faults_.plan.delay != 0 && !faults_.delay.hit()) return reads;
-    return reads + inner_->poll(lane, sink);
+    const int ended = end_late(lane);
+    if (faults_.plan.delay != 0 && !faults_.delay.hit()) return ended;
+    return ended + inner_->poll(lane, sink);
   }
   void drain(uint32_t lane, Sink sink) override { inner_->drain(lane, sink); }
   bool looks_empty(uint32_t lane) const override {
@@ -146,15 +180,18 @@ class MockTransport final : public Transport {
   MemoryRef describe(const void* address, size_t bytes, bool lend) override {
     MemoryRef memory = inner_->describe(address, bytes, lend);
     if (faults_.plan.denied != 0) memory.key = MemoryRef::no_key;  // no shared heap: the kernel must be asked
-    if (lend && faults_.plan.late != 0 && memory.key == MemoryRef::no_key) {
-      memory.key = lent_key;
-      lent_.fetch_add(1, std::memory_order_relaxed);
-    }
+    if (lend && faults_.plan.late != 0 && memory.key == MemoryRef::no_key) mark_lent(memory);
     return memory;
   }
   void take_back(const MemoryRef& memory) override {
     if (!is_lent(memory)) return inner_->take_back(memory);
     lent_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  MemoryRef offer(void* address, size_t bytes) override {
+    if (faults_.plan.late == 0) return inner_->offer(address, bytes);
+    MemoryRef memory{reinterpret_cast<uint64_t>(address), MemoryRef::no_key};
+    mark_lent(memory);
+    return memory;
   }
   Claim* claim(uint32_t slot) override { return faults_.plan.late != 0 ? nullptr : inner_->claim(slot); }
   void set_congested(bool on) override { inner_->set_congested(on); }
@@ -170,17 +207,22 @@ class MockTransport final : public Transport {
   void wake_on(int descriptor) override { inner_->wake_on(descriptor); }
 
  private:
-  int end_reads(uint32_t lane) {
-    std::deque<LateRead>& late = late_[lane].list;
+  void mark_lent(MemoryRef& memory) {
+    memory.key = lent_key;
+    lent_.fetch_add(1, std::memory_order_relaxed);
+  }
+  int end_late(uint32_t lane) {
+    std::deque<Late>& late = late_[lane].list;
     int ended = 0;
-    for (LateRead& one : late) --one.looks;
+    for (Late& one : late) one.looks -= one.looks != 0 ? 1 : 0;
     while (!late.empty() && late.front().looks == 0) {
-      const LateRead one = late.front();
+      Late one = std::move(late.front());
       late.pop_front();
+      if (!one.end()) {
+        late.push_front(std::move(one));
+        break;
+      }
       late_[lane].count.fetch_sub(1, std::memory_order_relaxed);
-      const bool lost = faults_.lost.hit();
-      const int error = one.from->get(advanced(one.memory, one.at), one.to, lost ? one.bytes / 2 : one.bytes);
-      one.read->over(*one.read, lost ? EIO : error);
       ++ended;
     }
     return ended;
@@ -188,7 +230,7 @@ class MockTransport final : public Transport {
 
   Transport* inner_;
   Faults faults_;
-  LateReads late_[max_lanes];
+  Lates late_[max_lanes];
   std::atomic<int64_t> lent_ = 0;
 };
 
@@ -217,7 +259,7 @@ std::string parse(const char* text, Plan& plan) {
     const auto [stop, error] = std::from_chars(part.data() + equals + 1, end, *field);
     if (error != std::errc() || stop != end) return "'" + std::string(part) + "' has no number behind the '='";
   }
-  if (plan.lost != 0 && plan.late == 0) return "lost=N is about the reads that late=N makes";
+  if (plan.lost != 0 && plan.late == 0) return "lost=N is about the reads and writes that late=N makes";
   if (plan.full == 1 || plan.nostaging == 1) return "full=1 and nostaging=1 would never let anything through";
   return {};
 }

@@ -9,8 +9,8 @@
 //   denied=N    the Nth direct read or write and all later ones fail with EPERM, as when permission is lost
 //   nostaging=N every Nth request for staging memory finds none
 //   delay=N     messages are looked at only every Nth time
-//   late=N      reads that may take their time are done at the Nth look after they began, and in pieces of 64 KiB; no
-//               claim slots; memory is lent, and the job ends with a message when some is not taken back
+//   late=N      reads and writes that may take their time are done at the Nth look after they began, reads in pieces of
+//               64 KiB; no claim slots; memory is lent, and the job ends with a message when some is not taken back
 //   lost=N      every Nth of these fails with EIO halfway
 //
 // Several are joined by commas. 0 turns one off.
