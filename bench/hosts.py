@@ -47,7 +47,10 @@ def columns(found, mpich):
                                "FI_PROVIDER_PATH": str(library.prefix / "lib"), "I_MPI_PIN": "0"}
             result.append(("Intel MPI", lambda n, s=settings: hydra(mpich, n, s), library.program_folder))
         elif library.key == "openmpi":
-            for name, more in (("tcp", ("--mca", "pml", "ob1", "--mca", "btl", "self,sm,tcp")), ("ucx", ("--mca", "pml", "ucx"))):
+            # Its UCX is for InfiniBand adapters alone unless it is told otherwise.
+            for name, more in (("tcp", ("--mca", "pml", "ob1", "--mca", "btl", "self,sm,tcp")),
+                               ("ucx", ("--mca", "pml", "ucx", "--mca", "opal_common_ucx_tls", "any",
+                                        "--mca", "opal_common_ucx_devices", "any"))):
                 base = [str(library.prefix / "bin" / "mpirun"), "--allow-run-as-root", "--prtemca", "plm_ssh_agent",
                         str(HOSTS / "rsh"), "--prefix", str(library.prefix), "--bind-to", "none", *more]
                 result.append((f"Open MPI {name}", lambda n, b=base: [*b, "--host", f"h1:{n // 2},h2:{n // 2}", "-n", str(n)],
