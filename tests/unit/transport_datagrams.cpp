@@ -11,7 +11,6 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <random>
 #include <vector>
 
@@ -259,6 +258,16 @@ TEST(Datagrams, WaitLongerAfterEachFailure) {
   (void)one.keep(&frame, sizeof frame, now);
   one.pause(now);
   EXPECT_FALSE(one.ready(now + ms));
+}
+
+// What is owed for a datagram is owed until it is said, whatever comes over the connection meanwhile.
+TEST(Datagrams, OweUntilTheyHaveSaidSo) {
+  Datagrams one(ours, theirs, 100 * ms);
+  EXPECT_TRUE(one.take({datagram_magic, 0, 0, 0, theirs}, true, false, 0));
+  EXPECT_TRUE(one.take({datagram_magic, 1, 0, 0, theirs}, true, true, 0));
+  EXPECT_TRUE(one.owes());
+  EXPECT_EQ(one.acknowledgement().taken, 2u);
+  EXPECT_FALSE(one.owes());
 }
 
 // Whoever cannot prove that it knows the secret changes nothing.

@@ -7,11 +7,9 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 #include "base/clock.hpp"
 #include "transport/tcp/carrier.hpp"
@@ -53,7 +51,7 @@ bool Datagrams::take(const Datagram& head, bool brings_frame, bool on_connection
   }
   if (!brings_frame || head.number != expected_) return false;
   ++expected_;
-  owes_ = !on_connection;
+  if (!on_connection) owes_ = true;
   taken_ns_ = now;
   return true;
 }
