@@ -86,12 +86,11 @@ bool try_send(Request& r) {
   return announce(r);
 }
 
-void send_control(Peer& peer, uint32_t lane, uint8_t kind, const void* payload, uint32_t bytes, Pace pace) {
+void send_control(Peer& peer, uint32_t lane, uint8_t kind, const void* payload, uint32_t bytes) {
   const Envelope envelope{0, 0, 0, lane};
-  if (!peer.queued.load(std::memory_order_acquire)) {
-    const transport::Post posted = pace == Pace::prompt ? peer.endpoint->send_prompt(kind, envelope, payload, bytes)
-                                                        : peer.endpoint->send(kind, envelope, payload, bytes);
-    if (posted == transport::Post::done) return;
+  if (!peer.queued.load(std::memory_order_acquire) &&
+      peer.endpoint->send(kind, envelope, payload, bytes) == transport::Post::done) {
+    return;
   }
   std::lock_guard guard(world.queue_lock);
   count(this_thread().retries);

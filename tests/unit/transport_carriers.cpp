@@ -61,7 +61,7 @@ struct Side final : Events {
     for (size_t i = 0; i < buffer_count; ++i) free.push_back(&buffers[i]);
   }
 
-  void came(uint32_t lane, const unsigned char* frame, size_t bytes) override {
+  bool came(uint32_t lane, const unsigned char* frame, size_t bytes) override {
     std::unique_lock<std::mutex> held;
     if (taken_by_who_takes != nullptr) held = std::unique_lock(*taken_by_who_takes);
     Header header = {};
@@ -70,6 +70,7 @@ struct Side final : Events {
     const uint32_t number = header.origin;
     for (size_t i = sizeof header; good && i < bytes; ++i) good = frame[i] == byte_of(number, i);
     if (!good || !arrived.emplace(number, bytes).second) ++wrong;
+    return true;
   }
   void sent(uint32_t lane, Buffer* buffer, int failed) override {
     if (lane != 0) ++wrong;
@@ -242,7 +243,9 @@ TEST_P(Carriers, DoNotHoldUpWhoSendsWhileAFrameIsTaken) {
     Side& side;
     std::mutex& lock;
     Guarded(Side& s, std::mutex& l) : side(s), lock(l) {}
-    void came(uint32_t lane, const unsigned char* frame, size_t bytes) override { side.came(lane, frame, bytes); }
+    bool came(uint32_t lane, const unsigned char* frame, size_t bytes) override {
+      return side.came(lane, frame, bytes);
+    }
     void sent(uint32_t lane, Buffer* buffer, int failed) override {
       const std::lock_guard guard(lock);
       side.sent(lane, buffer, failed);

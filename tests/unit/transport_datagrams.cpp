@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames whose senders look for an answer, over a network that loses, doubles and delays datagrams: send() of this
-// program stands in front of the system's.
+// Small frames over a network that loses, doubles and delays datagrams: send() of this program stands in front of the
+// system's.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -11,9 +11,13 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
+#include <mutex>
 #include <random>
+#include <span>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "transport/tcp/datagram.hpp"
 #include "transport_tcp.hpp"
 
@@ -23,31 +27,63 @@ namespace {
 struct Weather {
   uint32_t lost = 0, doubled = 0, delayed = 0;
 };
-Weather weather;
-std::minstd_rand dice;
-uint32_t datagrams;  // that were sent
 struct Delayed {
   int descriptor;
   std::vector<char> bytes;
 };
-std::vector<Delayed> delayed;
 
-ssize_t send_now(int descriptor, const void* bytes, size_t size, int flags) {
-  return syscall(SYS_sendto, descriptor, bytes, size, flags, nullptr, 0);
-}
-
-bool one_in(uint32_t count) {
-  return count != 0 && dice() % count == 0;
-}
-
-void let_go(size_t most) {
-  for (; !delayed.empty() && most != 0; --most) {
-    const size_t which = dice() % delayed.size();
-    const Delayed one = delayed[which];
-    delayed.erase(delayed.begin() + static_cast<std::ptrdiff_t>(which));
-    (void)send_now(one.descriptor, one.bytes.data(), one.bytes.size(), MSG_DONTWAIT);
+class Network {
+ public:
+  void begin() {
+    const std::lock_guard guard(lock_);
+    weather_ = {};
+    delayed_.clear();
+    dice_.seed(1);
   }
-}
+  void set(Weather weather) {
+    const std::lock_guard guard(lock_);
+    weather_ = weather;
+    sent_ = 0;
+  }
+  uint32_t sent() {  // datagrams, since set()
+    const std::lock_guard guard(lock_);
+    return sent_;
+  }
+  ssize_t send(int descriptor, const void* bytes, size_t size, int flags) {
+    const std::lock_guard guard(lock_);
+    ++sent_;
+    if (one_in(weather_.lost)) return static_cast<ssize_t>(size);
+    if (one_in(weather_.delayed)) {
+      const char* const from = static_cast<const char*>(bytes);
+      delayed_.push_back({descriptor, {from, from + size}});
+      return static_cast<ssize_t>(size);
+    }
+    if (one_in(weather_.doubled)) (void)send_now(descriptor, bytes, size, flags);
+    return send_now(descriptor, bytes, size, flags);
+  }
+  static ssize_t send_now(int descriptor, const void* bytes, size_t size, int flags) {
+    return syscall(SYS_sendto, descriptor, bytes, size, flags, nullptr, 0);
+  }
+  void let_go(size_t most) {
+    const std::lock_guard guard(lock_);
+    for (; !delayed_.empty() && most != 0; --most) {
+      const size_t which = dice_() % delayed_.size();
+      const Delayed one = delayed_[which];
+      delayed_.erase(delayed_.begin() + static_cast<std::ptrdiff_t>(which));
+      (void)send_now(one.descriptor, one.bytes.data(), one.bytes.size(), MSG_DONTWAIT);
+    }
+  }
+
+ private:
+  bool one_in(uint32_t count) { return count != 0 && dice_() % count == 0; }
+
+  std::mutex lock_;  // carriers have a thread of their own
+  Weather weather_;
+  std::minstd_rand dice_;
+  uint32_t sent_ = 0;
+  std::vector<Delayed> delayed_;
+};
+Network network;
 
 }  // namespace
 
@@ -55,16 +91,8 @@ extern "C" ssize_t send(int descriptor, const void* bytes, size_t size, int flag
   int type = 0;
   socklen_t length = sizeof type;
   (void)getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &length);
-  if (type != SOCK_DGRAM) return send_now(descriptor, bytes, size, flags);
-  ++datagrams;
-  if (one_in(weather.lost)) return static_cast<ssize_t>(size);
-  if (one_in(weather.delayed)) {
-    const char* const from = static_cast<const char*>(bytes);
-    delayed.push_back({descriptor, {from, from + size}});
-    return static_cast<ssize_t>(size);
-  }
-  if (one_in(weather.doubled)) (void)send_now(descriptor, bytes, size, flags);
-  return send_now(descriptor, bytes, size, flags);
+  return type == SOCK_DGRAM ? network.send(descriptor, bytes, size, flags)
+                            : Network::send_now(descriptor, bytes, size, flags);
 }
 
 namespace weft::transport::tcp {
@@ -72,22 +100,19 @@ namespace {
 
 constexpr uint64_t ms = 1'000'000;
 
-class Prompt : public ::testing::Test {
+class OverANetwork : public ::testing::Test {
  protected:
   void SetUp() override {
-    weather = {};
-    datagrams = 0;
-    delayed.clear();
-    dice.seed(1);
+    network.begin();
     to_b = a.knows(b);
     to_a = b.knows(a);
   }
   void TearDown() override {
-    delayed.clear();
+    network.begin();
     EXPECT_EQ(a.error + b.error, 0);
   }
   void poll() {
-    let_go(1);
+    network.let_go(1);
     a.poll();
     b.poll();
   }
@@ -105,13 +130,21 @@ class Prompt : public ::testing::Test {
     a.numbers.clear();
     b.numbers.clear();
     for (uint32_t i = 0; i < count; ++i) {
-      ASSERT_TRUE(poll_until([&] { return a.send(to_b, i, true) == 0; }));
+      ASSERT_TRUE(poll_until([&] { return a.send(to_b, i) == 0; }));
       ASSERT_TRUE(poll_until([&] { return b.numbers.size() == i + 1; })) << "question " << i;
-      ASSERT_TRUE(poll_until([&] { return b.send(to_a, i + 1000, true) == 0; }));
+      ASSERT_TRUE(poll_until([&] { return b.send(to_a, i + 1000) == 0; }));
       ASSERT_TRUE(poll_until([&] { return a.numbers.size() == i + 1; })) << "answer " << i;
       EXPECT_EQ(b.numbers.back(), i);
       EXPECT_EQ(a.numbers.back(), i + 1000);
     }
+  }
+  // Until datagrams go both ways.
+  void begin() {
+    ASSERT_NO_FATAL_FAILURE(exchange(40));
+    network.set({});
+    ASSERT_NO_FATAL_FAILURE(exchange(1));
+    ASSERT_GE(network.sent(), 2u);
+    b.numbers.clear();
   }
   void let_all_leave() {
     ASSERT_TRUE(poll_until([&] { return a.carrier.all_sent() && b.carrier.all_sent(); }));
@@ -122,44 +155,68 @@ class Prompt : public ::testing::Test {
   net::Address to_b = 0, to_a = 0;
 };
 
-TEST_F(Prompt, QuestionsAndAnswersGoAsDatagrams) {
-  exchange(3);  // the connection, and who receives them where
-  datagrams = 0;
+TEST_F(OverANetwork, QuestionsAndAnswersGoAsDatagrams) {
+  ASSERT_NO_FATAL_FAILURE(begin());
+  network.set({});
   exchange(200);
-  EXPECT_EQ(datagrams, 400u);
-  ASSERT_NO_FATAL_FAILURE(let_all_leave());
-  EXPECT_LE(datagrams, 402u) << "the last ones are acknowledged";
+  EXPECT_GE(network.sent(), 380u);
+  let_all_leave();
 }
 
-TEST_F(Prompt, NothingIsLostOrDoubledWhateverTheWeather) {
-  exchange(3);
+// Both send at the same time, again and again: the next frame acknowledges the last one.
+TEST_F(OverANetwork, FramesThatCrossGoAsDatagrams) {
+  ASSERT_NO_FATAL_FAILURE(begin());
+  network.set({});
+  a.numbers.clear();
+  for (uint32_t i = 0; i < 200; ++i) {
+    ASSERT_EQ(a.send(to_b, i), 0);
+    ASSERT_EQ(b.send(to_a, i), 0);
+    ASSERT_TRUE(poll_until([&] { return a.numbers.size() == i + 1 && b.numbers.size() == i + 1; }));
+  }
+  EXPECT_GE(network.sent(), 380u);
+}
+
+// But for its head.
+TEST_F(OverANetwork, AStreamGoesOverTheConnection) {
+  ASSERT_NO_FATAL_FAILURE(begin());
+  network.set({});
+  for (uint32_t i = 0; i < 200; ++i) {
+    ASSERT_TRUE(poll_until([&] { return a.send(to_b, i) == 0; }));
+    b.poll();
+  }
+  ASSERT_TRUE(poll_until([&] { return b.numbers.size() == 200; }));
+  EXPECT_GE(network.sent(), 1u);
+  EXPECT_LE(network.sent(), 50u) << "now and then what has come in is acknowledged, and the next frame goes so";
+}
+
+TEST_F(OverANetwork, NothingIsLostOrDoubledWhateverTheWeather) {
+  ASSERT_NO_FATAL_FAILURE(begin());
   for (const Weather kind : {Weather{.lost = 50}, Weather{.doubled = 2}, Weather{.delayed = 3},
                              Weather{.lost = 30, .doubled = 5, .delayed = 5}}) {
-    weather = kind;
-    datagrams = 0;
+    network.set(kind);
     ASSERT_NO_FATAL_FAILURE(exchange(200));
-    EXPECT_GT(datagrams, 300u);
+    EXPECT_GT(network.sent(), 300u);
     for (int i = 0; i < 50; ++i) poll();  // what is late comes
     EXPECT_EQ(a.numbers.size() + b.numbers.size(), 400u);
   }
-  ASSERT_NO_FATAL_FAILURE(let_all_leave());
+  let_all_leave();
 }
 
-// Frames of both kinds, both ways, without waiting for each other: each comes once, in any order.
-TEST_F(Prompt, MixWithOthers) {
-  exchange(3);
-  weather = {.lost = 40, .doubled = 10, .delayed = 4};
+// Both ways, without waiting for each other: each frame comes once, in any order.
+TEST_F(OverANetwork, MixesWithTheConnection) {
+  ASSERT_NO_FATAL_FAILURE(begin());
+  network.set({.lost = 40, .doubled = 10, .delayed = 4});
   a.numbers.clear();
-  b.numbers.clear();
   constexpr uint32_t count = 2000;
+  std::minstd_rand dice;
   for (uint32_t i = 0; i < count; ++i) {
-    ASSERT_TRUE(poll_until([&] { return a.send(to_b, i, dice() % 2 == 0) == 0; }));
-    ASSERT_TRUE(poll_until([&] { return b.send(to_a, i, dice() % 2 == 0) == 0; }));
+    ASSERT_TRUE(poll_until([&] { return a.send(to_b, i) == 0; }));
+    ASSERT_TRUE(poll_until([&] { return b.send(to_a, i) == 0; }));
     if (dice() % 2 == 0) poll();
   }
   ASSERT_TRUE(poll_until([&] { return a.numbers.size() == count && b.numbers.size() == count; }));
   ASSERT_NO_FATAL_FAILURE(let_all_leave());
-  let_go(delayed.size());
+  network.let_go(SIZE_MAX);
   for (int i = 0; i < 50; ++i) poll();
   for (Rank* rank : {&a, &b}) {
     EXPECT_EQ(rank->numbers.size(), count);
@@ -169,13 +226,12 @@ TEST_F(Prompt, MixWithOthers) {
 }
 
 // Pushed data are believed in their turn alone.
-TEST_F(Prompt, WhatWasLostComesBeforeWhatIsPushedLater) {
-  exchange(3);
+TEST_F(OverANetwork, WhatWasLostComesBeforeWhatIsPushedLater) {
+  ASSERT_NO_FATAL_FAILURE(begin());
   b.takes_pushed = true;
-  b.numbers.clear();
-  weather = {.lost = 1};
-  ASSERT_EQ(a.send(to_b, 7, true), 0);
-  EXPECT_TRUE(a.carrier.all_sent() == false);
+  network.set({.lost = 1});
+  ASSERT_EQ(a.send(to_b, 7), 0);
+  EXPECT_GE(network.sent(), 1u);
   net::Buffer* buffer = a.free.back();
   const net::Header header = {.magic = net::pushed_magic, .bytes = 16};
   std::memcpy(buffer->bytes, &header, sizeof header);
@@ -184,27 +240,48 @@ TEST_F(Prompt, WhatWasLostComesBeforeWhatIsPushedLater) {
   EXPECT_EQ(b.numbers, std::vector<uint32_t>{7});
 }
 
-// A network that takes no datagrams at all: after a few they are left alone for a while.
-TEST_F(Prompt, WhereDatagramsDoNotComeThroughTheConnectionIsUsed) {
-  weather = {.lost = 1};
+// A network that takes no datagrams at all: there is a word each way that nobody hears.
+TEST_F(OverANetwork, WhereDatagramsDoNotComeThroughTheConnectionIsUsed) {
+  network.set({.lost = 1});
+  exchange(500);
+  EXPECT_GE(network.sent(), 1u);
+  EXPECT_LE(network.sent(), 2u);
+}
+
+// One that takes them no longer: after a few they are left alone for a while.
+TEST_F(OverANetwork, WhereDatagramsCeaseToComeThroughTheConnectionIsUsed) {
   Rank c(0, 1, secret, false), d(1, 1, secret, false);
-  const net::Address to_d = c.knows(d);
+  const net::Address to_d = c.knows(d), to_c = d.knows(c);
   for (uint32_t i = 0; i < 2000; ++i) {
-    ASSERT_EQ(c.send(to_d, i, true), 0);
+    if (i == 100) {
+      EXPECT_GE(network.sent(), 100u);
+      network.set({.lost = 1});
+    }
+    ASSERT_EQ(c.send(to_d, i), 0);
     ASSERT_TRUE(wait({&c, &d}, [&] { return d.numbers.size() == i + 1; }));
+    ASSERT_EQ(d.send(to_c, i), 0);
+    ASSERT_TRUE(wait({&c, &d}, [&] { return c.numbers.size() == i + 1; }));
   }
-  EXPECT_GE(datagrams, 1u);
-  EXPECT_LE(datagrams, 20u);
+  EXPECT_GE(network.sent(), 1u);
+  EXPECT_LE(network.sent(), 40u);
+}
+
+// What is lost goes over the connection also while the sender computes.
+TEST_F(OverANetwork, ALostOneComesWhileItsSenderComputes) {
+  ASSERT_NO_FATAL_FAILURE(begin());
+  network.set({.lost = 1});
+  ASSERT_EQ(a.send(to_b, 7), 0);
+  EXPECT_GE(network.sent(), 1u);
+  ASSERT_TRUE(wait({&b}, [&] { return !b.numbers.empty(); }));
+  EXPECT_EQ(b.numbers, std::vector<uint32_t>{7});
+  EXPECT_TRUE(a.carrier.all_sent());
 }
 
 // What a peer that computes does not acknowledge goes over the connection, and when it looks again it takes it once.
-TEST_F(Prompt, APeerThatComputesTakesThemOnceLater) {
-  exchange(3);
-  b.numbers.clear();
-  ASSERT_EQ(a.send(to_b, 7, true), 0);
-  const auto until = Clock::now() + std::chrono::milliseconds(20);
-  while (Clock::now() < until) a.poll();
-  EXPECT_TRUE(a.carrier.all_sent());
+TEST_F(OverANetwork, APeerThatComputesTakesThemOnceLater) {
+  ASSERT_NO_FATAL_FAILURE(begin());
+  ASSERT_EQ(a.send(to_b, 7), 0);
+  ASSERT_TRUE(wait({}, [&] { return a.carrier.all_sent(); }));
   ASSERT_TRUE(poll_until([&] { return !b.numbers.empty(); }));
   for (int i = 0; i < 50; ++i) poll();
   EXPECT_EQ(b.numbers, std::vector<uint32_t>{7});
@@ -212,74 +289,126 @@ TEST_F(Prompt, APeerThatComputesTakesThemOnceLater) {
 
 constexpr uint64_t ours = 11, theirs = 22;
 
-TEST(Datagrams, KeepOneUntilItIsAcknowledged) {
-  Datagrams one(ours, theirs, 100 * ms), other(theirs, ours, 100 * ms);
-  const std::array<unsigned char, Datagrams::most> frame{};
+Datagram head_of(std::span<const unsigned char> bytes) {
+  Datagram head;
+  std::memcpy(&head, bytes.data(), sizeof head);
+  return head;
+}
+
+class TwoSides : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    (void)one.take(other.acknowledgement(), false, false);
+    (void)other.take(one.acknowledgement(), false, false);
+  }
+  Datagram keep() { return head_of(one.keep(&frame, sizeof frame)); }
+
+  const net::Header frame = {};
+  Datagrams one{ours, theirs, 100 * ms}, other{theirs, ours, 100 * ms};
+};
+
+TEST_F(TwoSides, KeepAFewUntilTheyAreAcknowledged) {
+  const std::array<unsigned char, Datagrams::most> largest{};
   for (uint32_t round = 0; round < 1000; ++round) {
-    ASSERT_TRUE(one.ready(0));
-    const auto bytes = one.keep(frame.data(), frame.size(), 0);
-    ASSERT_EQ(bytes.size(), sizeof(Datagram) + frame.size());
-    ASSERT_FALSE(one.ready(0));
-    const auto head = *reinterpret_cast<const Datagram*>(bytes.data());
-    ASSERT_TRUE(other.take(head, true, false, 0));
-    ASSERT_TRUE(other.owes());
-    ASSERT_FALSE(other.take(head, true, false, 0)) << "it was here";
-    ASSERT_FALSE(one.take(other.acknowledgement(), false, false, 0));
-    ASSERT_FALSE(other.owes());
+    std::array<Datagram, Datagrams::window> heads;
+    for (Datagram& head : heads) {
+      ASSERT_TRUE(one.ready());
+      const auto bytes = one.keep(largest.data(), largest.size());
+      ASSERT_EQ(bytes.size(), sizeof(Datagram) + largest.size());
+      head = head_of(bytes);
+    }
+    ASSERT_FALSE(one.ready());
+    for (const Datagram& head : heads) {
+      ASSERT_TRUE(other.take(head, true, false));
+      ASSERT_FALSE(other.take(head, true, false)) << "it was here";
+    }
+    ASSERT_TRUE(other.waits());
+    ASSERT_FALSE(one.take(other.acknowledgement(), false, false));
+    ASSERT_FALSE(one.waits());
+    ASSERT_FALSE(other.waits());
   }
 }
 
+// What came behind a lost one is not taken: both go over the connection.
+TEST_F(TwoSides, GoBackToTheFirstThatWasLost) {
+  (void)keep();
+  EXPECT_FALSE(other.take(keep(), true, false));
+  size_t bytes = 0;
+  const auto copies = one.take_back(bytes);
+  constexpr size_t each = on_the_wire(sizeof(Datagram) + sizeof frame);
+  ASSERT_EQ(bytes, 2 * each);
+  EXPECT_FALSE(one.keeps());
+  EXPECT_TRUE(other.take(head_of({copies.get(), each}), true, true));
+  EXPECT_TRUE(other.take(head_of({copies.get() + each, each}), true, true));
+  EXPECT_FALSE(other.waits()) << "they came over the connection";
+}
+
+TEST_F(TwoSides, AreLateAndOweFromTheSecondLookOn) {
+  const Datagram first = keep();
+  EXPECT_FALSE(one.look().late);
+  EXPECT_TRUE(one.look().late);
+  EXPECT_TRUE(one.look().late);
+  EXPECT_TRUE(other.take(first, true, false));
+  EXPECT_FALSE(other.look().owed);
+  EXPECT_TRUE(other.look().owed);
+  (void)keep();  // while the first is on its way
+  EXPECT_TRUE(one.look().late);
+  (void)one.take(other.acknowledgement(), false, false);
+  EXPECT_FALSE(other.look().owed);
+  EXPECT_FALSE(one.look().late) << "the second is younger";
+  EXPECT_TRUE(one.look().late);
+}
+
+// Twice as long, up to a thousand times; after an acknowledgement it begins again.
 TEST(Datagrams, WaitLongerAfterEachFailure) {
-  Datagrams one(ours, theirs, 100 * ms), other(theirs, ours, 100 * ms);
+  constexpr uint64_t first = 10'000 * ms;
+  Datagrams long_ago(ours, theirs, first), just_now(ours, theirs, first), other(theirs, ours, first);
+  (void)long_ago.take(other.acknowledgement(), false, false);
+  (void)just_now.take(other.acknowledgement(), false, false);
+  const auto pause = [&](uint64_t length) {
+    const uint64_t now = base::now_ns();
+    long_ago.pause(now - length);
+    EXPECT_TRUE(long_ago.ready()) << length;
+    just_now.pause(now - length / 2);
+    EXPECT_FALSE(just_now.ready()) << length;
+  };
+  for (uint32_t failures = 0; failures < 20; ++failures) pause(first << std::min(failures, 10u));
   const net::Header frame = {};
-  uint64_t now = 1, before = 0;
-  for (int round = 0; round < 20; ++round) {
-    (void)one.keep(&frame, sizeof frame, now);
-    EXPECT_FALSE(one.late(now + Datagrams::late_ns));
-    now += Datagrams::late_ns + 1;
-    ASSERT_TRUE(one.late(now));
-    one.pause(now);
-    size_t bytes = 0;
-    const auto copy = one.repeat(bytes);
-    EXPECT_EQ(bytes, on_the_wire(sizeof(Datagram) + sizeof frame));
-    EXPECT_TRUE(other.take(*reinterpret_cast<const Datagram*>(copy.get()), true, true, now));
-    EXPECT_FALSE(other.owes()) << "it came over the connection";
-    uint64_t pause = ms;
-    while (!one.ready(now + pause)) pause += ms;
-    EXPECT_TRUE(pause >= before && pause <= 200'000 * ms);
-    before = pause;
-    now += pause;
-  }
-  EXPECT_GT(before, 10'000 * ms);
-  (void)one.keep(&frame, sizeof frame, now);
-  (void)other.take({datagram_magic, 20, 0, 0, ours}, true, false, now);
-  (void)one.take(other.acknowledgement(), false, false, now);
-  EXPECT_TRUE(one.ready(now));
-  (void)one.keep(&frame, sizeof frame, now);
-  one.pause(now);
-  EXPECT_FALSE(one.ready(now + ms));
+  EXPECT_TRUE(other.take(head_of(long_ago.keep(&frame, sizeof frame)), true, false));
+  (void)just_now.keep(&frame, sizeof frame);
+  const Datagram said = other.acknowledgement();
+  (void)long_ago.take(said, false, false);
+  (void)just_now.take(said, false, false);
+  pause(first);
+}
+
+TEST(Datagrams, WaitUntilOneHasComeIn) {
+  Datagrams one(ours, theirs, 0), other(theirs, ours, 0);
+  EXPECT_FALSE(one.ready());
+  (void)one.take(other.acknowledgement(), false, true);
+  EXPECT_FALSE(one.ready());
+  (void)one.take(other.acknowledgement(), false, false);
+  EXPECT_TRUE(one.ready());
 }
 
 // What is owed for a datagram is owed until it is said, whatever comes over the connection meanwhile.
 TEST(Datagrams, OweUntilTheyHaveSaidSo) {
   Datagrams one(ours, theirs, 100 * ms);
-  EXPECT_TRUE(one.take({datagram_magic, 0, 0, 0, theirs}, true, false, 0));
-  EXPECT_TRUE(one.take({datagram_magic, 1, 0, 0, theirs}, true, true, 0));
-  EXPECT_TRUE(one.owes());
+  EXPECT_TRUE(one.take({datagram_magic, 0, 0, 0, theirs}, true, false));
+  EXPECT_TRUE(one.take({datagram_magic, 1, 0, 0, theirs}, true, true));
+  EXPECT_TRUE(one.waits());
   EXPECT_EQ(one.acknowledgement().taken, 2u);
-  EXPECT_FALSE(one.owes());
+  EXPECT_FALSE(one.waits());
 }
 
-// Whoever cannot prove that it knows the secret changes nothing.
-TEST(Datagrams, BelieveNoStranger) {
-  Datagrams one(ours, theirs, 100 * ms);
-  const net::Header frame = {};
-  (void)one.keep(&frame, sizeof frame, 0);
-  EXPECT_FALSE(one.take({datagram_magic, 0, 1, 0, theirs + 1}, true, false, 0));
-  EXPECT_FALSE(one.take({datagram_magic + 1, 0, 1, 0, theirs}, true, false, 0));
+// Whoever cannot prove that it knows the secret changes nothing, nor does who acknowledges what was not sent.
+TEST_F(TwoSides, BelieveNoStranger) {
+  (void)keep();
+  EXPECT_FALSE(one.take({datagram_magic, 0, 1, 0, theirs + 1}, true, false));
+  EXPECT_FALSE(one.take({datagram_magic + 1, 0, 1, 0, theirs}, true, false));
+  EXPECT_FALSE(one.take({datagram_magic, 7, 2, 0, theirs}, false, false));
   EXPECT_TRUE(one.keeps());
-  EXPECT_FALSE(one.owes());
-  EXPECT_TRUE(one.take({datagram_magic, 0, 1, 0, theirs}, true, false, 0));
+  EXPECT_TRUE(one.take({datagram_magic, 0, 1, 0, theirs}, true, false));
   EXPECT_FALSE(one.keeps());
 }
 

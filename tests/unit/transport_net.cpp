@@ -70,7 +70,10 @@ class InProcess final : public Carrier {
   void bring(Events& events, const std::vector<unsigned char>& item) {
     Header header;
     std::memcpy(&header, item.data(), sizeof header);
-    if (header.magic != pushed_magic) return events.came(0, item.data(), item.size());
+    if (header.magic != pushed_magic) {
+      in_turn = events.came(0, item.data(), item.size());
+      return;
+    }
     Room room;
     if (!events.begins(0, header, room)) {
       ++refused;
@@ -135,8 +138,9 @@ class InProcess final : public Carrier {
   std::deque<Writing> writing;
   size_t writes_most = SIZE_MAX;  // under way
   int writes_to_end = 0;
-  bool full = false;  // takes no frame
-  int refused = 0;    // pushed, and nothing to be believed
+  bool in_turn = true;  // the last frame that came
+  bool full = false;    // takes no frame
+  int refused = 0;      // pushed, and nothing to be believed
   int error = 0;
   bool refuse_to_expose = false;
   size_t most = SIZE_MAX;
@@ -270,7 +274,7 @@ TEST(Net, WhatOvertookPushedDataComesBehindThem) {
   pushed = {.transport = two.transports[1].get(), .seen = {}, .data = {}, .room = pushed_most, .read = {}};
   ASSERT_EQ(two.way->push(1, {7, 1, 3, 0}, "pushed data", 11, {}), Begun::posted);
   ASSERT_EQ(two.way->send(1, {7, 1, 4, 0}, nullptr, 0), Post::done);
-  ASSERT_EQ(two.way->send_prompt(1, {7, 1, 5, 0}, nullptr, 0), Post::done);
+  ASSERT_EQ(two.way->send(1, {7, 1, 5, 0}, nullptr, 0), Post::done);
   auto& came = two.carriers[1]->came();
   std::swap(came[0], came[2]);
   (void)two.transports[1]->poll(
@@ -280,6 +284,12 @@ TEST(Net, WhatOvertookPushedDataComesBehindThem) {
   EXPECT_EQ(pushed.seen[1].tag, 4);
   EXPECT_EQ(pushed.seen[2].tag, 5);
   EXPECT_EQ(pushed.read.ended, 1);
+  ASSERT_EQ(two.way->send(1, {7, 1, 6, 0}, nullptr, 0), Post::done);
+  ASSERT_EQ(two.way->send(1, {7, 1, 7, 0}, nullptr, 0), Post::done);
+  std::swap(came[0], came[1]);
+  came.pop_back();
+  (void)two.transports[1]->poll(0, record);
+  EXPECT_FALSE(two.carriers[1]->in_turn) << "the carrier is told, as it may have the other elsewhere";
 }
 
 TEST(Net, BelievesNoPushedDataOutOfTurn) {
@@ -368,6 +378,29 @@ TEST(Net, ACarrierWithoutReadsLendsNothing) {
   size_t bytes = memory.size();
   NotedRead read;
   EXPECT_EQ(two.back->begin_get({0, 5}, 0, memory.data(), bytes, 0, read), Begun::refused);
+}
+
+// The last one that was said counts, in whatever order they come. Odd ones: envelopes alone.
+TEST(Net, WordsOnCongestionMayComeInAnyOrder) {
+  Two two(false);
+  const auto say = [&](bool on) {
+    two.transports[1]->set_congested(on);
+    (void)two.transports[1]->poll(0, record);
+  };
+  const auto hear = [&] { (void)two.transports[0]->poll(0, record); };
+  ASSERT_EQ(two.way->send(1, {7, 0, 0, 0}, nullptr, 0), Post::done);
+  (void)two.transports[1]->poll(0, record);
+  say(true);
+  hear();
+  EXPECT_TRUE(two.way->congested());
+  say(false);
+  say(true);
+  say(false);
+  auto& came = two.carriers[0]->came();
+  ASSERT_EQ(came.size(), 3u);
+  std::swap(came[0], came[2]);
+  hear();
+  EXPECT_FALSE(two.way->congested());
 }
 
 // During the last barrier the launcher answers to that alone. Who sends to us for the first time then needs no answer;

@@ -33,24 +33,24 @@ struct Rank final : net::Events {
   explicit Rank(int rank, uint32_t lanes = 1, const char* known = secret, bool threads = true, Patience patience = {})
       : carrier(lanes, rank, 3, known, threads, patience) {}
 
-  void came(uint32_t, const unsigned char* frame, size_t) override {
+  bool came(uint32_t, const unsigned char* frame, size_t) override {
     net::Header header;
     std::memcpy(&header, frame, sizeof header);
     numbers.push_back(header.origin);
+    return true;
   }
   void sent(uint32_t, net::Buffer* buffer, int failed) override {
     if (failed != 0) error = failed;
     free.push_back(buffer);
   }
   void have_read(Read& read, int failed) override { read.over(read, failed); }
-  int send(net::Address to, uint32_t number, bool prompt = false) {
+  int send(net::Address to, uint32_t number) {
     if (free.empty()) return EAGAIN;
     net::Buffer* buffer = free.back();
     net::Header header = {};
     header.origin = number;
     std::memcpy(buffer->bytes, &header, sizeof header);
-    const int result = prompt ? carrier.send_prompt(0, buffer, buffer->bytes, sizeof header, to)
-                              : carrier.send(0, buffer, buffer->bytes, sizeof header, to);
+    const int result = carrier.send(0, buffer, buffer->bytes, sizeof header, to);
     if (result == 0) free.pop_back();
     return result == net::Carrier::gone ? 0 : result;
   }

@@ -116,7 +116,10 @@ struct Counting final : net::Events {
   int frames = 0;
   int left = 0;
   int errors = 0;
-  void came(uint32_t, const unsigned char*, size_t) override { ++frames; }
+  bool came(uint32_t, const unsigned char*, size_t) override {
+    ++frames;
+    return true;
+  }
   void sent(uint32_t, net::Buffer*, int error) override { ++(error == 0 ? left : errors); }
 };
 

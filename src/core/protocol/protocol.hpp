@@ -30,9 +30,7 @@ bool announce(Request& r);
 bool try_send(Request& r);
 
 // Sends a protocol message to a lane of the peer, now or when there is room.
-enum class Pace : uint8_t { usual, prompt };  // prompt: by Endpoint::send_prompt()
-void send_control(Peer& peer, uint32_t lane, uint8_t kind, const void* payload, uint32_t bytes,
-                  Pace pace = Pace::usual);
+void send_control(Peer& peer, uint32_t lane, uint8_t kind, const void* payload, uint32_t bytes);
 
 // Sends what waits for room; whether anything left.
 bool flush_waiting();

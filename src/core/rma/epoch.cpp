@@ -58,7 +58,7 @@ void get_lock(Window& window, int32_t rank, Lock kind) {
     ticket.expect();
     Record record = record_of(Action::lock, ticket);
     record.reduction = static_cast<uint8_t>(kind);
-    outbox_of(window, rank).add(record, Leave::asking);
+    outbox_of(window, rank).add(record, Leave::now);
     (void)ticket.wait();
   }
   target.lock = kind;
@@ -80,9 +80,9 @@ class Flush : private Awaited {
       upto_ = local ? outbox_->answered : outbox_->added;
       if (outbox_->settled.load(std::memory_order_acquire) >= upto_) return;
       asks_ = outbox_->answered != upto_;
-      if (!asks_) outbox_->send(Pace::prompt);
+      if (!asks_) outbox_->send();
     }
-    if (asks_) outbox_->add(record_of(Action::flush, *this), Leave::asking);
+    if (asks_) outbox_->add(record_of(Action::flush, *this), Leave::now);
   }
 
   // An error class: of anything that failed there since this was last asked.
@@ -163,7 +163,7 @@ bool is_settled_by_unlock(const Target& target) {
       try_own_wishes(window, ranks[i]);
     } else {
       ticket.expect();
-      outbox_of(window, ranks[i]).add(record_of(Action::unlock, ticket), Leave::asking);
+      outbox_of(window, ranks[i]).add(record_of(Action::unlock, ticket), Leave::now);
     }
   }
   return ticket.wait();

@@ -139,7 +139,7 @@ int32_t fetch_parts(Window& window, Cut cut, const Local* from, const Local& to,
     }
     next_part(cut, outbox, place, position, pieces);
     outbox.add(cut.record, pieces.runs, {from, position}, from == nullptr ? 0 : cut.record.bytes,
-               position == 0 || position + pieces.bytes == to.bytes ? Leave::asking : Leave::later);
+               position == 0 || position + pieces.bytes == to.bytes ? Leave::now : Leave::later);
   }
   return no_error;
 }
@@ -181,7 +181,7 @@ int32_t ask_to_swap(Window& window, const Element& element, const void* value, c
   char both[2 * element_most];
   std::memcpy(both, value, bytes);
   std::memcpy(both + bytes, compare, bytes);
-  outbox_of(window, to.rank).add(record, nullptr, {nullptr, 0, both}, 2 * bytes, Leave::asking);
+  outbox_of(window, to.rank).add(record, nullptr, {nullptr, 0, both}, 2 * bytes, Leave::now);
   return no_error;
 }
 

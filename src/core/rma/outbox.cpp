@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/progress.hpp"
+#include "core/protocol/protocol.hpp"
 #include "datatype/pack.hpp"
 
 namespace weft::core::rma {
@@ -94,11 +95,11 @@ void Outbox::settle(uint64_t number) {
   }
 }
 
-void Outbox::send(Pace pace) {
+void Outbox::send() {
   if (used == 0) return;
   const Frame frame{their_window, window.rank, used};
   std::memcpy(bytes.get(), &frame, sizeof frame);
-  send_control(peer, 0, wire::rma, bytes.get(), static_cast<uint32_t>(sizeof frame) + used, pace);
+  send_control(peer, 0, wire::rma, bytes.get(), static_cast<uint32_t>(sizeof frame) + used);
   used = 0;
 }
 
@@ -117,12 +118,12 @@ void Outbox::add(const Record& record, const Run* runs, const Payload& payload, 
   }
   const size_t size = size_of(record, data);
   if (size > capacity) {
-    send(Pace::usual);
+    send();
     return send_staged(record, runs, payload, data);
   }
-  if (used + size > capacity) send(Pace::usual);
+  if (used + size > capacity) send();
   used += static_cast<uint32_t>(write(bytes.get() + sizeof(Frame) + used, record, runs, payload, data));
-  if (leave != Leave::later) return send(leave == Leave::asking ? Pace::prompt : Pace::usual);
+  if (leave == Leave::now) return send();
   std::lock_guard list(list_lock);
   enlist(*this);
 }
@@ -155,7 +156,7 @@ bool send_gathered() {
       break;
     }
     sent |= box->used != 0;
-    box->send(Pace::usual);
+    box->send();
     box->lock.unlock();
   }
   return sent;

@@ -8,7 +8,6 @@
 
 #include <memory>
 
-#include "core/protocol/protocol.hpp"
 #include "core/rma/runs.hpp"
 #include "core/world.hpp"
 
@@ -49,7 +48,7 @@ struct Payload {
   const void* raw = nullptr;
 };
 
-enum class Leave : uint8_t { later, now, asking };  // asking: now, and an answer is looked for
+enum class Leave : uint8_t { later, now };
 
 struct Outbox {
   Outbox(Window& in, int32_t rank);
@@ -65,7 +64,7 @@ struct Outbox {
   // Bytes of runs and data that fit into one frame with a record.
   size_t room() const;
 
-  void send(Pace pace);  // what was gathered; with the lock
+  void send();  // what was gathered; with the lock
 
   base::Lock lock;
   Window& window;

@@ -39,7 +39,7 @@ class Answers {
  private:
   void send() {
     if (used_ == 0) return;
-    send_control(world.peer(window_.targets[origin_].job_rank), 0, wire::rma_answer, bytes_, used_, Pace::prompt);
+    send_control(world.peer(window_.targets[origin_].job_rank), 0, wire::rma_answer, bytes_, used_);
     used_ = 0;
   }
 

@@ -159,7 +159,7 @@ int32_t transfer_get(Window& window, const Local& to, const Remote& from, Reques
   if (message == nullptr) return no_memory;
   const int32_t tag = new_tag(window);
   start_specific_receive(*message, window.comm->context, from.rank, tag);
-  outbox_of(window, from.rank).add(record_of(Action::give, from, to.bytes, tag), Leave::asking);
+  outbox_of(window, from.rank).add(record_of(Action::give, from, to.bytes, tag), Leave::now);
   return no_error;
 }
 

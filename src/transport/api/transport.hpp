@@ -138,13 +138,7 @@ class Endpoint {
   // done. Thread-safe.
   virtual Post send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) = 0;
 
-  // The same for a message whose sender looks for an answer, or that is one: it may take a quicker way on which
-  // messages are lost now and then, and repeated when this process polls.
-  virtual Post send_prompt(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) {
-    return send(kind, envelope, data, bytes);
-  }
-
-  // The same as send() for a message that names staging memory of ours, of `staged` bytes, in `data` of at most 64.
+  // The same for a message that names staging memory of ours, of `staged` bytes, in `data` of at most 64.
   // Where the peer cannot read that memory, its contents go along.
   virtual Post send_staged(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
                            size_t staged) = 0;

@@ -80,10 +80,6 @@ class MockEndpoint final : public Endpoint {
     if (faults_.full.hit()) return Post::retry;
     return inner_->send(kind, envelope, data, bytes);
   }
-  Post send_prompt(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) override {
-    if (faults_.full.hit()) return Post::retry;
-    return inner_->send_prompt(kind, envelope, data, bytes);
-  }
   Post send_staged(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
                    size_t staged) override {
     if (faults_.full.hit()) return Post::retry;

@@ -41,8 +41,8 @@ struct Room {
 // What poll() reports, before it returns.
 class Events {
  public:
-  // A frame has come in; its bytes are there during the call. It may send.
-  virtual void came(uint32_t lane, const unsigned char* frame, size_t bytes) = 0;
+  // A frame has come in; its bytes are there during the call. It may send. false: others before it have not come in.
+  virtual bool came(uint32_t lane, const unsigned char* frame, size_t bytes) = 0;
   // A frame has left (error 0) or cannot be delivered; the buffer is no longer in use.
   virtual void sent(uint32_t lane, Buffer* buffer, int error) = 0;
   // A read is over: error 0, or why it failed.
@@ -79,11 +79,6 @@ class Carrier {
   static constexpr int gone = -1;
   [[nodiscard]] virtual int send(uint32_t lane, Buffer* buffer, const void* start, size_t bytes, Address to) = 0;
 
-  // The same for a frame whose sender looks for an answer, or answers: it may take a quicker way on which it can be
-  // lost, and is repeated later, when this side polls. It may overtake frames that were sent before.
-  [[nodiscard]] virtual int send_prompt(uint32_t lane, Buffer* buffer, const void* start, size_t bytes, Address to) {
-    return send(lane, buffer, start, bytes, to);
-  }
   // Whether all frames of which sent() will not tell have left for good.
   virtual bool all_sent() const { return true; }
 

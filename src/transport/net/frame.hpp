@@ -36,9 +36,12 @@ inline constexpr uint32_t magic = 0x01464557;         // "WEF" in memory, and th
 inline constexpr uint32_t pushed_magic = 0x01504557;  // "WEP": the data are not part of the frame, they follow it
 inline constexpr uint8_t taken = 29;                  // of ours: `tag` frames of ours of lane `source` were taken
 inline constexpr uint8_t congestion = 30;             // of ours: `tag` says whether to send envelopes alone
-inline constexpr size_t staging_most = 32 << 10;      // bytes staged for one message
-inline constexpr size_t staged_data_most = 64;        // bytes of data of a message with staging
-inline constexpr size_t pushed_most = 128 << 10;      // bytes of data that follow a frame
+inline bool is_of_ours(uint8_t kind) {
+  return kind == taken || kind == congestion;
+}
+inline constexpr size_t staging_most = 32 << 10;  // bytes staged for one message
+inline constexpr size_t staged_data_most = 64;    // bytes of data of a message with staging
+inline constexpr size_t pushed_most = 128 << 10;  // bytes of data that follow a frame
 inline constexpr size_t frame_most = sizeof(Header) + staged_data_most + staging_most;
 static_assert(frame_most >= sizeof(Header) + mailbox_limit(1));
 

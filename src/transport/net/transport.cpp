@@ -20,17 +20,9 @@ namespace weft::transport::net {
 namespace {
 
 constexpr size_t outgoing_buffers = 64;  // of a lane
-// What a sender may have under way to a lane. Providers take in all that has come and keep what we have no buffers for
-// in memory of their own, without bound. Who may not send looks at what has come, such as that the peer is congested.
-constexpr uint16_t window = 64;
-constexpr uint16_t tell_every = 24;  // frames
-// While so many are under way nothing large is pushed: what comes before its receive is kept by the receiver, up to
-// 5 MiB from each sender beyond WEFT_UNEXPECTED_LIMIT, which senders learn too late.
-constexpr uint16_t pushed_window = 32;
+constexpr uint16_t tell_every = 24;      // frames
 // Up to here messages are pushed where they can be, and no setting says otherwise.
 constexpr int64_t pushed_usual = 128 << 10;
-// Larger messages are read in pieces, so that who must register what it fills does that beside the last one's read.
-constexpr size_t piece_most = 4 << 20;
 
 // What a rank publishes. Under lanes_key "1s/ucx/344": the number of its lanes as a power of two (with `s` when source
 // and tag choose among them), the carrier, and the characters of the addresses of its lanes in hexadecimal, with commas
@@ -270,35 +262,44 @@ void NetTransport::drain(uint32_t lane, Sink sink) {
   while (poll(lane, sink) > 0) continue;
 }
 
-void NetTransport::came(uint32_t lane, const unsigned char* frame, size_t bytes) {
+bool NetTransport::came(uint32_t lane, const unsigned char* frame, size_t bytes) {
   const Header* h = check_frame(frame, bytes, ports_[lane].checker);
-  if (h == nullptr || h->lane != lane) return turn_away(bytes);
-  if (h->kind == taken) {
-    NetEndpoint& peer = endpoint(static_cast<int>(h->origin));
-    const auto their_lane = static_cast<size_t>(h->source);
-    if (their_lane >= peer.lanes_.lanes()) return;
-    std::atomic<uint16_t>& known = peer.ways_[their_lane].taken;
-    const auto told = static_cast<uint16_t>(h->tag);
-    if (static_cast<int16_t>(told - known.load(std::memory_order_relaxed)) > 0) {
-      known.store(told, std::memory_order_relaxed);
-    }
-    return;
+  if (h == nullptr || h->lane != lane) [[unlikely]] {
+    turn_away(bytes);
+    return true;
   }
-  if (h->kind == congestion) {
-    if (!too_late_for(h->origin)) endpoint(static_cast<int>(h->origin)).congest(h->tag != 0);
-    return;
+  if (is_of_ours(h->kind)) {
+    hear_word(*h);
+    return true;
   }
   const uint32_t origin = h->origin;
   Sender& sender = ports_[lane].senders[origin];
   if (h->sequence != sender.expected) {
     sender.early[h->sequence].assign(frame, frame + bytes);
-    return;
+    return false;
   }
   deliver(*h, h + 1);
   ++sender.expected;
   if (!sender.early.empty()) [[unlikely]]
     deliver_early(sender);
   have_taken(lane, origin, sender);
+  return true;
+}
+
+// A word of flow control.
+void NetTransport::hear_word(const Header& h) {
+  if (h.kind == congestion) {
+    if (!too_late_for(h.origin)) endpoint(static_cast<int>(h.origin)).hear_congestion(static_cast<uint32_t>(h.tag));
+    return;
+  }
+  NetEndpoint& peer = endpoint(static_cast<int>(h.origin));
+  const auto their_lane = static_cast<size_t>(h.source);
+  if (their_lane >= peer.lanes_.lanes()) return;
+  std::atomic<uint16_t>& known = peer.ways_[their_lane].taken;
+  const auto told = static_cast<uint16_t>(h.tag);
+  if (static_cast<int16_t>(told - known.load(std::memory_order_relaxed)) > 0) {
+    known.store(told, std::memory_order_relaxed);
+  }
 }
 
 // What came before its turn, which is now.
@@ -396,12 +397,7 @@ void NetTransport::tell_congestion() {
   const bool on = congested_.load(std::memory_order_relaxed);
   bool all = true;
   for (auto& [rank, peer] : endpoints_) {
-    if (peer == nullptr || peer->told_ == on) continue;
-    if (peer->send_own(congestion, {0, 0, on ? 1 : 0, 0}) == Post::done) {
-      peer->told_ = on;
-    } else {
-      all = false;
-    }
+    if (peer != nullptr && !peer->tell_congestion(on)) all = false;
   }
   if (all && on == congested_.load(std::memory_order_relaxed)) to_tell_.store(false, std::memory_order_relaxed);
 }
@@ -411,180 +407,6 @@ bool NetTransport::all_sent() const {
     if (ports_[lane].outgoing.load(std::memory_order_relaxed) != 0) return false;
   }
   return carrier_->all_sent();
-}
-
-NetEndpoint::NetEndpoint(NetTransport& owner, int rank, LaneMap lanes)
-    : owner_(owner),
-      rank_(rank),
-      lanes_(lanes),
-      proof_(owner.proofs_.of(static_cast<uint32_t>(owner.rank_), static_cast<uint32_t>(rank))) {
-  attention_ = &word_;
-  ways_ = std::make_unique<Way[]>(lanes.lanes());
-}
-
-Header NetEndpoint::header(uint8_t kind, const Envelope& envelope, uint32_t bytes, size_t staged) const {
-  return {.magic = magic,
-          .origin = static_cast<uint32_t>(owner_.rank_),
-          .proof = proof_,
-          .stamp = envelope.stamp,
-          .context = envelope.context,
-          .source = envelope.source,
-          .tag = envelope.tag,
-          .bytes = bytes,
-          .staged = static_cast<uint32_t>(staged),
-          .kind = kind,
-          .lane = static_cast<uint8_t>(envelope.lane),
-          .sequence = 0};
-}
-
-Post NetEndpoint::post(CarrierSend how, Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane) {
-  const base::LockIf guard(lock_, owner_.threads_);
-  if (ways_[lane].under_way() >= window) return Post::retry;
-  return post_next(how, port, buffer, start, bytes, lane);
-}
-
-// Under lock_, with room in the window.
-Post NetEndpoint::post_next(CarrierSend how, Port& port, Buffer* buffer, unsigned char* start, size_t bytes,
-                            uint32_t lane) {
-  Way& way = ways_[lane];
-  std::memcpy(start + offsetof(Header, sequence), &way.sent, sizeof way.sent);
-  const Post posted = hand_over(how, port, buffer, start, bytes, lane);
-  if (posted == Post::done) ++way.sent;
-  return posted;
-}
-
-Post NetEndpoint::hand_over(CarrierSend how, Port& port, Buffer* buffer, const void* start, size_t bytes,
-                            uint32_t lane) {
-  buffer->rank = rank_;
-  const int error = (owner_.carrier_.get()->*how)(lane & owner_.lanes_.mask, buffer, start, bytes, ways_[lane].address);
-  if (error == 0) {  // its end may have been told already: then `outgoing` is back where it was
-    port.outgoing.fetch_add(1, std::memory_order_relaxed);
-    return Post::done;
-  }
-  if (error == Carrier::gone) {
-    owner_.give(port, buffer);
-    return Post::done;
-  }
-  if (error != EAGAIN && !owner_.leaving_.load(std::memory_order_relaxed)) owner_.die_of_peer(rank_, error);
-  return Post::retry;
-}
-
-Post NetEndpoint::send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) {
-  return send_by(&Carrier::send, kind, envelope, data, bytes);
-}
-
-Post NetEndpoint::send_prompt(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) {
-  return send_by(&Carrier::send_prompt, kind, envelope, data, bytes);
-}
-
-Post NetEndpoint::send_by(CarrierSend how, uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) {
-  Port& port = owner_.port_for(envelope.lane);
-  Buffer* buffer = owner_.take(envelope.lane);
-  if (buffer == nullptr) return Post::retry;
-  const Header h = header(kind, envelope, bytes, 0);
-  std::memcpy(buffer->bytes, &h, sizeof h);
-  if (bytes != 0) std::memcpy(buffer->bytes + sizeof h, data, bytes);
-  const Post posted = post(how, port, buffer, buffer->bytes, sizeof h + bytes, envelope.lane);
-  if (posted != Post::done) owner_.give(port, buffer);
-  return posted;
-}
-
-Begun NetEndpoint::push(uint8_t kind, Envelope envelope, const void* data, size_t bytes, Left left) {
-  if (bytes > owner_.push_most()) return Begun::refused;
-  Port& port = owner_.port_for(envelope.lane);
-  Buffer* buffer = owner_.take(envelope.lane);
-  if (buffer == nullptr) return Begun::refused;
-  Header h = header(kind, envelope, static_cast<uint32_t>(bytes), 0);
-  h.magic = pushed_magic;
-  buffer->left = left;
-  buffer->rank = rank_;
-  const base::LockIf guard(lock_, owner_.threads_);
-  Way& way = ways_[envelope.lane];
-  const bool room = way.under_way() < (bytes <= staging_most ? window : pushed_window);
-  h.sequence = way.sent;
-  std::memcpy(buffer->bytes, &h, sizeof h);
-  const int error = room ? owner_.carrier_->push(buffer, data, bytes, way.address) : EAGAIN;
-  if (error <= 0) ++way.sent;
-  if (error == 0 || error == Carrier::copied) {
-    port.outgoing.fetch_add(1, std::memory_order_relaxed);
-    return error == 0 ? Begun::posted : Begun::done;
-  }
-  buffer->left = {};
-  owner_.give(port, buffer);
-  if (error == Carrier::gone) return Begun::done;
-  if (error != EAGAIN && !owner_.leaving_.load(std::memory_order_relaxed)) owner_.die_of_peer(rank_, error);
-  return Begun::retry;
-}
-
-Begun NetEndpoint::begin_get(const MemoryRef& from, size_t at, void* to, size_t& bytes, uint32_t lane, Read& read) {
-  if (from.key == MemoryRef::no_key || !owner_.reads_.load(std::memory_order_relaxed)) return Begun::refused;
-  bytes = std::min({bytes, piece_most, owner_.carrier_->read_most()});
-  const int error = owner_.carrier_->read(lane, ways_[0].address, from, at, to, bytes, read);
-  return error == 0 ? Begun::posted : error == EAGAIN ? Begun::retry : Begun::refused;
-}
-
-Post NetEndpoint::send_own(uint8_t kind, Envelope envelope) {
-  Port& port = owner_.port_for(envelope.lane);
-  Buffer* buffer = owner_.take(envelope.lane);
-  if (buffer == nullptr) return Post::retry;
-  const Header h = header(kind, envelope, 0, 0);
-  std::memcpy(buffer->bytes, &h, sizeof h);
-  const Post posted = hand_over(&Carrier::send, port, buffer, buffer->bytes, sizeof h, envelope.lane);
-  if (posted != Post::done) owner_.give(port, buffer);
-  return posted;
-}
-
-namespace {
-
-// The data go in front of what is staged, and the header in front of both.
-unsigned char* put_in_front(Buffer* buffer, const Header& h, const void* data) {
-  unsigned char* start = buffer->staging() - h.bytes - sizeof h;
-  std::memcpy(start, &h, sizeof h);
-  std::memcpy(start + sizeof h, data, h.bytes);
-  return start;
-}
-
-}  // namespace
-
-Post NetEndpoint::send_staged(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
-                              size_t staged) {
-  auto* buffer = reinterpret_cast<Buffer*>(staging.handle);
-  unsigned char* start = put_in_front(buffer, header(kind, envelope, bytes, staged), data);
-  return post(&Carrier::send, owner_.port_for(envelope.lane), buffer, start, sizeof(Header) + bytes + staged,
-              envelope.lane);
-}
-
-Begun NetEndpoint::send_placed(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes,
-                               const Staging& staging, size_t staged, const MemoryRef& to, size_t at, uint32_t lane,
-                               Placed told) {
-  if (to.key == MemoryRef::no_key || !owner_.writes_.load(std::memory_order_relaxed)) return Begun::refused;
-  auto* buffer = reinterpret_cast<Buffer*>(staging.handle);
-  buffer->rank = rank_;
-  buffer->told = told;
-  buffer->frame = put_in_front(buffer, header(kind, envelope, bytes, staged), data);
-  Way& way = ways_[envelope.lane];
-  {
-    const base::LockIf guard(lock_, owner_.threads_);
-    if (way.under_way() >= window) return Begun::retry;
-    ++way.placing;
-  }
-  std::atomic<uint32_t>& outgoing = owner_.ports_[lane].outgoing;
-  outgoing.fetch_add(1, std::memory_order_relaxed);
-  const int error = owner_.carrier_->write(lane, buffer, staging.memory, staged, ways_[0].address, to, at);
-  if (error == 0) return Begun::posted;
-  outgoing.fetch_sub(1, std::memory_order_relaxed);
-  const base::LockIf guard(lock_, owner_.threads_);
-  --way.placing;
-  return error == EAGAIN ? Begun::retry : Begun::refused;
-}
-
-// The message of contents that were to be written. Its number is that of the moment: nothing waits for it meanwhile.
-Post NetEndpoint::post_written(const Header& h, Buffer* buffer) {
-  const base::LockIf guard(lock_, owner_.threads_);
-  const Post posted =
-      post_next(&Carrier::send, owner_.port_for(h.lane), buffer, buffer->frame, sizeof h + h.bytes + h.staged, h.lane);
-  if (posted == Post::done) --ways_[h.lane].placing;
-  return posted;
 }
 
 }  // namespace weft::transport::net

@@ -48,7 +48,6 @@ class NetEndpoint final : public Endpoint {
 
   LaneMap lanes() const override { return lanes_; }
   Post send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) override;
-  Post send_prompt(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) override;
   Post send_staged(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
                    size_t staged) override;
   Begun send_placed(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
@@ -67,17 +66,16 @@ class NetEndpoint final : public Endpoint {
 
  private:
   friend class NetTransport;
-  // How the carrier is asked to send a frame.
-  using CarrierSend = int (Carrier::*)(uint32_t lane, Buffer*, const void* start, size_t bytes, Address to);
-  Post send_by(CarrierSend how, uint8_t kind, Envelope envelope, const void* data, uint32_t bytes);
-  Post post(CarrierSend how, Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane);
-  Post post_next(CarrierSend how, Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane);
+  Post post(Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane);
+  Post post_next(Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane);
   Post post_written(const Header& header, Buffer* buffer);
-  Post hand_over(CarrierSend how, Port& port, Buffer* buffer, const void* start, size_t bytes, uint32_t lane);
+  Post hand_over(Port& port, Buffer* buffer, const void* start, size_t bytes, uint32_t lane);
   Header header(uint8_t kind, const Envelope& envelope, uint32_t bytes, size_t staged) const;
   // A frame of the transport itself: not counted.
   Post send_own(uint8_t kind, Envelope envelope);
-  void congest(bool on) { word_.store(on ? saturated : 0, std::memory_order_relaxed); }
+  // Asks the peer to send envelopes alone, or no longer, unless it knows.
+  bool tell_congestion(bool on);
+  void hear_congestion(uint32_t number);
 
   NetTransport& owner_;
   int rank_;
@@ -97,7 +95,9 @@ class NetEndpoint final : public Endpoint {
   std::unique_ptr<Way[]> ways_;
   base::Lock lock_;                 // numbers are given in the order of sending
   std::atomic<uint32_t> word_ = 0;  // what it has asked for
-  bool told_ = false;               // whether we asked it to send envelopes alone
+  // Of the last word on congestion that was told and heard. They may come in any order; odd ones ask for envelopes
+  // alone.
+  uint32_t told_ = 0, heard_ = 0;
 };
 
 class NetTransport final : public Transport, private Events {
@@ -138,7 +138,7 @@ class NetTransport final : public Transport, private Events {
 
  private:
   friend class NetEndpoint;
-  void came(uint32_t lane, const unsigned char* frame, size_t bytes) override;
+  bool came(uint32_t lane, const unsigned char* frame, size_t bytes) override;
   void sent(uint32_t lane, Buffer* buffer, int error) override;
   void have_read(Read& read, int error) override;
   void written(uint32_t lane, Buffer* buffer, int error) override;
@@ -157,6 +157,7 @@ class NetTransport final : public Transport, private Events {
   void have_taken(uint32_t lane, uint32_t origin, Sender& sender);
   void tell_written(Port& port, Buffer* buffer);
   void tell_written_again(Port& port);
+  void hear_word(const Header& header);
   void turn_away(size_t bytes);
   bool tell_taken(uint32_t lane, uint32_t origin, Sender& sender);
   void tell_taken_again(Port& port, uint32_t lane);

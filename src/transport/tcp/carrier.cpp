@@ -30,6 +30,8 @@ constexpr size_t parts_most = 16;       // sent in one call
 constexpr int told_most = 64;           // frames in one poll
 constexpr uint32_t look_every = 8;      // polls, when the link heard from last has nothing
 constexpr uint32_t unwatch_after = 64;  // receipts from one link alone
+constexpr std::chrono::milliseconds look_at_datagrams(2);
+constexpr uint32_t looks_in_vain = 50;
 static_assert(incoming_bytes >= 2 * net::frame_most);
 
 static_assert(on_the_wire(net::frame_most) == net::frame_most);
@@ -60,7 +62,8 @@ TcpCarrier::TcpCarrier(uint32_t lanes, int rank, int ranks, std::string_view sec
       threads_(threads),
       proofs_(secret),
       patience_(patience),
-      ports_(lanes) {
+      ports_(lanes),
+      ticker_(look_at_datagrams, looks_in_vain, [this] { return see_to_datagrams(); }) {
   here_.addresses = net::allowed_addresses();
   listener_.socket = net::listen_at(here_.port);
   if (ports_.size() > 1) all_ports_ = new_epoll();
@@ -103,8 +106,7 @@ TcpCarrier::Link& TcpCarrier::link(uint32_t rank, uint32_t lane) {
 }
 
 void TcpCarrier::watch(Port& port, Watched& what, uint32_t events, int operation) {
-  if (port.unwatched == &what) {
-    port.unwatched = nullptr;
+  if (Watched* here = &what; port.unwatched.compare_exchange_strong(here, nullptr, std::memory_order_relaxed)) {
     operation = EPOLL_CTL_ADD;
   }
   epoll_event event = {};
@@ -114,7 +116,8 @@ void TcpCarrier::watch(Port& port, Watched& what, uint32_t events, int operation
 }
 
 void TcpCarrier::unwatch(Port& port, Watched& what) {
-  if (port.unwatched == &what) port.unwatched = nullptr;
+  Watched* here = &what;
+  port.unwatched.compare_exchange_strong(here, nullptr, std::memory_order_relaxed);
   epoll_event none = {};
   (void)epoll_ctl(port.watch.descriptor(), EPOLL_CTL_DEL, what.socket.descriptor(), &none);
 }
@@ -125,11 +128,12 @@ int TcpCarrier::send(uint32_t, net::Buffer* buffer, const void* frame, size_t by
   Link& peer = *reinterpret_cast<Link*>(to);
   auto* const at = buffer->bytes + (static_cast<const unsigned char*>(frame) - buffer->bytes);
   const size_t size = on_the_wire(bytes);
-  std::memset(at + bytes, 0, size - bytes);
-  const base::LockIf guard(peer.lock, threads_);
+  const std::lock_guard guard(peer.lock);
+  if (go_beside(peer, at, bytes)) return gone;
   const State state = peer.state.load(std::memory_order_relaxed);
   if (state == State::lost) return peer.error;
   if (peer.queued == queued_most) return EAGAIN;
+  std::memset(at + bytes, 0, size - bytes);
   size_t sent = 0;
   if (const int error = send_now(peer, at, size, sent); error != 0) return error;
   if (sent == size) return gone;
@@ -145,17 +149,26 @@ int TcpCarrier::push(net::Buffer* buffer, const void* data, size_t bytes, net::A
   Link& peer = *reinterpret_cast<Link*>(to);
   const size_t fill = on_the_wire(bytes) - bytes;
   const size_t size = item_least + bytes + fill;
-  const base::LockIf guard(peer.lock, threads_);
-  if (peer.queued == queued_most) return EAGAIN;
-  // Pushed data are taken in their turn alone: what was sent before must not come after them.
-  if (peer.beside != nullptr && peer.beside->known.keeps()) repeat(peer);
+  const std::lock_guard guard(peer.lock);
   const State state = peer.state.load(std::memory_order_relaxed);
   if (state == State::lost) return peer.error;
-  const iovec parts[] = {
-      {buffer->bytes, item_least}, {const_cast<void*>(data), bytes}, {const_cast<unsigned char*>(zeros), fill}};
+  if (peer.queued == queued_most) return EAGAIN;
+  // Pushed data are taken in their turn alone: what was sent before goes in front of them once more.
+  std::unique_ptr<unsigned char[]> copies;
+  size_t copied_bytes = 0;
+  if (peer.beside != nullptr && peer.beside->known.keeps()) copies = peer.beside->known.take_back(copied_bytes);
+  const iovec parts[] = {{copies.get(), copied_bytes},
+                         {buffer->bytes, item_least},
+                         {const_cast<void*>(data), bytes},
+                         {const_cast<unsigned char*>(zeros), fill}};
   size_t sent = 0;
-  if (const int error = send_now(peer, parts, fill == 0 ? 2 : 3, size, sent); error != 0) return error;
-  if (sent == size) return gone;
+  if (const int error = send_parts_now(peer, parts, copied_bytes + size, sent); error != 0) return error;
+  if (sent == copied_bytes + size) return gone;
+  if (sent < copied_bytes) {
+    const unsigned char* const rest = copies.get() + sent;
+    peer.waiting.push_back({.at = rest, .left = copied_bytes - sent, .repeated = std::move(copies)});
+  }
+  sent -= std::min(sent, copied_bytes);
   const bool small = bytes <= net::staging_most;
   if (small) {
     std::memcpy(buffer->bytes + item_least, data, bytes);
@@ -163,7 +176,7 @@ int TcpCarrier::push(net::Buffer* buffer, const void* data, size_t bytes, net::A
     peer.waiting.push_back({.at = buffer->bytes + sent, .left = size - sent});
     buffer->left = {};
   } else {
-    for (const iovec& part : parts) {
+    for (const iovec& part : std::span(parts).subspan(1)) {
       const size_t gone_of_it = std::min(sent, part.iov_len);
       sent -= gone_of_it;
       if (gone_of_it == part.iov_len) continue;
@@ -183,11 +196,11 @@ int TcpCarrier::send_now(Link& link, const void* at, size_t bytes, size_t& sent)
   return taken_of(link, ::send(link.socket.descriptor(), at, bytes, MSG_NOSIGNAL | MSG_DONTWAIT), bytes, sent);
 }
 
-int TcpCarrier::send_now(Link& link, const iovec* parts, size_t count, size_t bytes, size_t& sent) {
+int TcpCarrier::send_parts_now(Link& link, std::span<const iovec> parts, size_t bytes, size_t& sent) {
   if (link.state.load(std::memory_order_relaxed) != State::open || !link.waiting.empty()) return 0;
   msghdr message = {};
-  message.msg_iov = const_cast<iovec*>(parts);
-  message.msg_iovlen = count;
+  message.msg_iov = const_cast<iovec*>(parts.data());
+  message.msg_iovlen = parts.size();
   return taken_of(link, ::sendmsg(link.socket.descriptor(), &message, MSG_NOSIGNAL | MSG_DONTWAIT), bytes, sent);
 }
 
@@ -237,7 +250,6 @@ void TcpCarrier::flush(Link& link, Ended& ended) {
         first.buffer->next = ended.first;
         ended.first = first.buffer;
       }
-      if (first.repeated != nullptr) port_of(link).kept.fetch_sub(1, std::memory_order_relaxed);
       link.waiting.pop_front();
     }
   }
@@ -346,14 +358,9 @@ void TcpCarrier::lose(Link& link, int error, Ended& ended) {
   link.error = error;
   settle(link, State::lost);
   unwatch(port_of(link), link);
-  if (link.beside != nullptr) {
-    unwatch(port_of(link), *link.beside);
-    if (link.beside->known.keeps()) port_of(link).kept.fetch_sub(1, std::memory_order_relaxed);
-    if (link.beside->known.owes()) port_of(link).owed.fetch_sub(1, std::memory_order_relaxed);
-  }
+  if (link.beside != nullptr && link.beside->socket) unwatch(port_of(link), *link.beside);
   ended.error = error;
   for (const Waiting& waiting : link.waiting) {
-    if (waiting.repeated != nullptr) port_of(link).kept.fetch_sub(1, std::memory_order_relaxed);
     if (waiting.buffer == nullptr) continue;
     waiting.buffer->next = ended.first;
     ended.first = waiting.buffer;
@@ -412,8 +419,6 @@ int TcpCarrier::poll(uint32_t lane, net::Events& events) {
     if (told != 0) return told;
     if (++port.looks % look_every != 0) return 0;
   }
-  if (port.kept.load(std::memory_order_relaxed) + port.owed.load(std::memory_order_relaxed) != 0) [[unlikely]]
-    see_to_datagrams(port);
   if (port.unsettled.load(std::memory_order_relaxed) != 0) [[unlikely]]
     see_to_time(lane, port, events);
   return look(lane, port, events);
@@ -424,12 +429,14 @@ int TcpCarrier::poll(uint32_t lane, net::Events& events) {
 // (bench/tcp.c between two hosts, changed for this). One that has something to send is: it tells when there is room.
 // Nor does the look move on for one receipt from elsewhere, such as a word of flow control.
 void TcpCarrier::note_heard(Port& port, Watched& what) {
+  link_of(what).turn.store(true, std::memory_order_relaxed);
   if (port.recent == &what) {
     port.elsewhere = 0;
-    const bool waits = what.what == Watched::What::link && !static_cast<Link&>(what).waiting.empty();
-    if (threads_ || port.unwatched != nullptr || ++port.heard < unwatch_after || waits) return;
+    if (threads_ || port.unwatched.load(std::memory_order_relaxed) != nullptr || ++port.heard < unwatch_after) return;
+    const std::lock_guard guard(link_of(what).lock);
+    if (what.what == Watched::What::link && !link_of(what).waiting.empty()) return;
     unwatch(port, what);
-    port.unwatched = &what;
+    port.unwatched.store(&what, std::memory_order_relaxed);
   } else if (port.recent == nullptr || ++port.elsewhere == 2) {
     watch_all(port);
     port.recent = &what;
@@ -439,7 +446,10 @@ void TcpCarrier::note_heard(Port& port, Watched& what) {
 
 void TcpCarrier::watch_all(Port& port) {
   port.heard = 0;
-  if (port.unwatched != nullptr) watch(port, *port.unwatched, EPOLLIN, EPOLL_CTL_ADD);
+  Watched* const what = port.unwatched.load(std::memory_order_relaxed);
+  if (what == nullptr) return;
+  const std::lock_guard guard(link_of(*what).lock);
+  if (port.unwatched.load(std::memory_order_relaxed) == what) watch(port, *what, EPOLLIN, EPOLL_CTL_ADD);
 }
 
 // A process whose connections are not all watched has one thread.
@@ -536,7 +546,7 @@ int TcpCarrier::tell(uint32_t lane, Port& port, net::Events& events) {
       port.at = port.end;
       return told;
     }
-    if (understood && told == told_most) {
+    if (understood && told >= told_most) {
       port.untold.store(true, std::memory_order_relaxed);
       return told;
     }
@@ -551,8 +561,8 @@ int TcpCarrier::tell(uint32_t lane, Port& port, net::Events& events) {
       accept_invitation(source, *reinterpret_cast<const Invitation*>(item));
     } else if (understood && in_front != 0) {
       (void)take_datagram(lane, source, item, bytes, true, events);
-    } else if (understood) {
-      events.came(lane, item, bytes);
+    } else if (understood && !events.came(lane, item, bytes)) {
+      told += read_beside(lane, port, source, events);  // where the head of the stream may be
     }
     if (understood) continue;
     port.at = port.end;  // nothing behind it can be understood

@@ -6,7 +6,7 @@
 // by who sends first, for both ways. The addresses of a peer are tried in turn until the peer itself answers at one of
 // them. What the system does not take at once waits here and is sent with what came after it in one call. Pushed data
 // go from where they lie, and what of them does not come in at once with their header, straight to where it shall be.
-// Frames whose senders look for an answer go as datagrams, once there has been one.
+// Between lanes that talk more than once small frames go as datagrams.
 
 #include <sys/types.h>
 
@@ -15,9 +15,11 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/lock.hpp"
+#include "base/ticker.hpp"
 #include "transport/net/carrier.hpp"
 #include "transport/net/socket.hpp"
 #include "transport/tcp/datagram.hpp"
@@ -45,7 +47,6 @@ class TcpCarrier final : public net::Carrier {
   std::string address(uint32_t lane) override;
   bool insert(std::string_view bytes, net::Address& address) override;
   int send(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) override;
-  int send_prompt(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) override;
   bool all_sent() const override;
   bool pushes() const override { return true; }
   int push(net::Buffer* buffer, const void* data, size_t bytes, net::Address to) override;
@@ -84,7 +85,7 @@ class TcpCarrier final : public net::Carrier {
     const unsigned char* at = nullptr;
     size_t left = 0;
     net::Buffer* buffer = nullptr;
-    std::unique_ptr<unsigned char[]> repeated{};  // a datagram's copy
+    std::unique_ptr<unsigned char[]> repeated{};  // copies of datagrams
     alignas(16) unsigned char head[item_least];
   };
 
@@ -107,7 +108,8 @@ class TcpCarrier final : public net::Carrier {
   struct Link;
   // What goes beside a connection.
   struct Beside : Watched {
-    Beside(Link& l, const Datagrams& k) : Watched{What::datagrams, {}}, link(l), known(k) {}
+    Beside(Link& l, uint64_t ours, uint64_t theirs, uint64_t pause_ns)
+        : Watched{What::datagrams, {}}, link(l), known(ours, theirs, pause_ns) {}
     Link& link;
     bool invited = false;  // the socket leads to the peer's
     Datagrams known;
@@ -117,7 +119,7 @@ class TcpCarrier final : public net::Carrier {
   struct Link : Watched {
     Link(uint32_t r, uint32_t l) : Watched{What::link, {}}, rank(r), lane(l) {}
     const uint32_t rank, lane;
-    base::Lock lock;  // of what is not the poller's; once open, that one reads the socket without it
+    base::Lock lock;  // of what is not the poller's; once open, that one reads the sockets without it
     std::atomic<State> state = State::idle;
     net::Place place;
     size_t tried = 0;
@@ -131,7 +133,9 @@ class TcpCarrier final : public net::Carrier {
     Greeting answer;
     size_t answered = 0;  // bytes of it
     std::deque<Waiting> waiting;
-    uint32_t queued = 0;  // buffers of these
+    uint32_t queued = 0;            // buffers of these
+    std::atomic<bool> turn = true;  // something has come in since a datagram was sent
+    uint32_t small = 0;             // frames that could have gone as datagrams, until there are sockets for them
     std::unique_ptr<Beside> beside;
     // The poller's.
     std::vector<unsigned char> partial;  // an item of which the rest has not come
@@ -151,17 +155,15 @@ class TcpCarrier final : public net::Carrier {
 
   // A lane of ours.
   struct Port {
-    net::Socket watch;             // an epoll descriptor
-    Watched* recent = nullptr;     // what it hears from; looked at first
-    Watched* unwatched = nullptr;  // the same, where it alone has been heard for a while; never with several threads
-    uint32_t heard = 0;            // receipts from `recent` and no other
-    uint32_t elsewhere = 0;        // receipts from others since
+    net::Socket watch;          // an epoll descriptor
+    Watched* recent = nullptr;  // what it hears from; looked at first
+    // The same, where it alone has been heard for a while; never with several threads. Under the lock of its link.
+    std::atomic<Watched*> unwatched = nullptr;
+    uint32_t heard = 0;      // receipts from `recent` and no other
+    uint32_t elsewhere = 0;  // receipts from others since
     uint32_t looks = 0;
     uint64_t look_ns = 0;                 // when to look at what has taken too long
     std::atomic<uint32_t> unsettled = 0;  // links on the way to being open, and guests
-    std::atomic<uint32_t> kept = 0;       // datagrams that are not known to have come in, and copies of such that wait
-    std::atomic<uint32_t> owed = 0;       // links that wait to hear that one came in
-    uint64_t datagrams_ns = 0;            // when to look at those
     std::unique_ptr<unsigned char[]> incoming;
     Link* source = nullptr;  // of the frames in [at, end) of `incoming`, which have not been told
     size_t at = 0, end = 0;
@@ -175,6 +177,9 @@ class TcpCarrier final : public net::Carrier {
   };
 
   Link& link(uint32_t rank, uint32_t lane);
+  static Link& link_of(Watched& what) {
+    return what.what == Watched::What::link ? static_cast<Link&>(what) : static_cast<Beside&>(what).link;
+  }
   Port& port_of(const Link& link) { return ports_[link.lane & (ports_.size() - 1)]; }
   void watch(Port& port, Watched& what, uint32_t events, int operation);
   void unwatch(Port& port, Watched& what);
@@ -184,10 +189,11 @@ class TcpCarrier final : public net::Carrier {
   int look(uint32_t lane, Port& port, net::Events& events);
   int read(uint32_t lane, Port& port, Link& link, net::Events& events);
   int read_datagram(uint32_t lane, Port& port, Beside& beside, net::Events& events);
+  int read_beside(uint32_t lane, Port& port, Link& link, net::Events& events);
   bool take_datagram(uint32_t lane, Link& link, const unsigned char* bytes, size_t size, bool on_connection,
                      net::Events& events);
   void accept_invitation(Link& link, const Invitation& invitation);
-  void see_to_datagrams(Port& port);
+  bool see_to_datagrams();
   int tell(uint32_t lane, Port& port, net::Events& events);
   void answer(uint32_t lane, Link& link, const Ask& ask, net::Events& events);
   bool begin_landing(uint32_t lane, Link& link, const net::Header& header, net::Events& events);
@@ -200,12 +206,13 @@ class TcpCarrier final : public net::Carrier {
   // These are called with the link's lock.
   void start(Link& link);
   int send_now(Link& link, const void* at, size_t bytes, size_t& sent);
-  int send_now(Link& link, const iovec* parts, size_t count, size_t bytes, size_t& sent);
+  int send_parts_now(Link& link, std::span<const iovec> parts, size_t bytes, size_t& sent);
   int taken_of(Link& link, ssize_t taken, size_t bytes, size_t& sent);
   void enqueue(Link& link, const void* head, size_t sent);
   void invite(Link& link);
   bool go_beside(Link& link, const void* frame, size_t bytes);
   void send_beside(Link& link, std::span<const unsigned char> bytes);
+  void acknowledge(Link& link);
   void repeat(Link& link);
   void flush(Link& link, Ended& ended);
   void advance(Link& link, Ended& ended);
@@ -235,6 +242,9 @@ class TcpCarrier final : public net::Carrier {
   base::Lock lock_;          // of the map
   std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<Link>> links_;
   std::atomic<uint64_t> strangers_ = 0;
+  mutable base::Lock besides_lock_;  // of what follows; after a link's
+  std::vector<Link*> besides_;       // what has a socket for datagrams
+  base::Ticker ticker_;              // sees to these; the last, so that it ends first
 };
 
 }  // namespace weft::transport::tcp

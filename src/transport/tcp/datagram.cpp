@@ -18,41 +18,53 @@ namespace weft::transport::tcp {
 namespace {
 
 constexpr uint32_t most_doublings = 10;
-constexpr uint64_t look_ns = 250'000;  // between two looks at what is late
+// Links that have sockets for datagrams, and after how many frames they get them: there are programs that talk to
+// thousands, once each.
+constexpr size_t links_most = 256;
+constexpr uint32_t frames_first = 16;
 
 }  // namespace
 
-std::span<const unsigned char> Datagrams::keep(const void* frame, size_t bytes, uint64_t now) {
+bool Datagrams::ready() {
+  if (!hears_ || next_ - acknowledged_ >= window) return false;
+  if (resume_ns_ == 0) return true;
+  if (base::now_ns() < resume_ns_) return false;
+  resume_ns_ = 0;
+  return true;
+}
+
+std::span<const unsigned char> Datagrams::keep(const void* frame, size_t bytes) {
+  Kept& one = kept(next_);
   const Datagram head{datagram_magic, next_++, expected_, 0, ours_};
-  std::memcpy(copy_, &head, sizeof head);
-  std::memcpy(copy_ + sizeof head, frame, bytes);
-  bytes_ = sizeof head + bytes;
-  sent_ns_ = now;
+  std::memcpy(one.copy, &head, sizeof head);
+  std::memcpy(one.copy + sizeof head, frame, bytes);
+  one.bytes = sizeof head + bytes;
   owes_ = false;
-  return {copy_, bytes_};
+  return {one.copy, one.bytes};
 }
 
-void Datagrams::pause(uint64_t now) {
-  resume_ns_ = now + (pause_ns_ << std::min(failures_++, most_doublings));
+std::unique_ptr<unsigned char[]> Datagrams::take_back(size_t& bytes) {
+  bytes = 0;
+  for (uint32_t i = acknowledged_; i != next_; ++i) bytes += on_the_wire(kept(i).bytes);
+  auto copies = std::make_unique<unsigned char[]>(bytes);
+  for (unsigned char* at = copies.get(); acknowledged_ != next_; ++acknowledged_) {
+    const Kept& one = kept(acknowledged_);
+    std::memcpy(at, one.copy, one.bytes);
+    at += on_the_wire(one.bytes);
+  }
+  return copies;
 }
 
-std::unique_ptr<unsigned char[]> Datagrams::repeat(size_t& bytes) {
-  bytes = on_the_wire(bytes_);
-  auto copy = std::make_unique<unsigned char[]>(bytes);
-  std::memcpy(copy.get(), copy_, std::exchange(bytes_, 0));
-  return copy;
-}
-
-bool Datagrams::take(const Datagram& head, bool brings_frame, bool on_connection, uint64_t now) {
+bool Datagrams::take(const Datagram& head, bool brings_frame, bool on_connection) {
   if (head.magic != datagram_magic || head.proof != theirs_) return false;
-  if (bytes_ != 0 && head.taken == next_) {
-    bytes_ = 0;
+  hears_ |= !on_connection;
+  if (head.taken != acknowledged_ && head.taken - acknowledged_ <= next_ - acknowledged_) {
+    acknowledged_ = head.taken;
     failures_ = 0;
   }
   if (!brings_frame || head.number != expected_) return false;
   ++expected_;
   if (!on_connection) owes_ = true;
-  taken_ns_ = now;
   return true;
 }
 
@@ -61,28 +73,35 @@ Datagram Datagrams::acknowledgement() {
   return {datagram_magic, next_, expected_, 0, ours_};
 }
 
-int TcpCarrier::send_prompt(uint32_t lane, net::Buffer* buffer, const void* frame, size_t bytes, net::Address to) {
-  Link& peer = *reinterpret_cast<Link*>(to);
-  {
-    const base::LockIf guard(peer.lock, threads_);
-    if (go_beside(peer, frame, bytes)) return gone;
-  }
-  return send(lane, buffer, frame, bytes, to);
+Datagrams::Look Datagrams::look() {
+  const Look seen{keeps() && kept_seen_ && acknowledged_ == first_seen_, owes_ && owes_seen_};
+  kept_seen_ = keeps();
+  first_seen_ = acknowledged_;
+  owes_seen_ = owes_;
+  return seen;
 }
 
-// false: over the connection, this time.
+void Datagrams::pause(uint64_t now) {
+  resume_ns_ = now + (pause_ns_ << std::min(failures_++, most_doublings));
+}
+
+// false: over the connection, this time. So goes a stream, but for its head, which may come in behind what follows.
+// Likewise words of flow control: they would acknowledge that head, and the next frames of the stream were another.
 bool TcpCarrier::go_beside(Link& link, const void* frame, size_t bytes) {
-  if (link.state.load(std::memory_order_relaxed) != State::open || !link.waiting.empty()) return false;
+  if (bytes > Datagrams::most || net::is_of_ours(static_cast<const net::Header*>(frame)->kind) ||
+      !link.turn.load(std::memory_order_relaxed) || link.state.load(std::memory_order_relaxed) != State::open ||
+      !link.waiting.empty()) {
+    return false;
+  }
   if (link.beside == nullptr) {
-    invite(link);
+    if (++link.small == frames_first) invite(link);
     return false;
   }
   Datagrams& known = link.beside->known;
-  const uint64_t now = base::now_ns();
-  if (!link.beside->invited || bytes > Datagrams::most || !known.ready(now)) return false;
-  if (known.owes()) port_of(link).owed.fetch_sub(1, std::memory_order_relaxed);
-  port_of(link).kept.fetch_add(1, std::memory_order_relaxed);
-  send_beside(link, known.keep(frame, bytes, now));
+  if (!link.beside->invited || !known.ready()) return false;
+  link.turn.store(false, std::memory_order_relaxed);
+  send_beside(link, known.keep(frame, bytes));
+  ticker_.need();
   return true;
 }
 
@@ -93,13 +112,18 @@ void TcpCarrier::send_beside(Link& link, std::span<const unsigned char> bytes) {
 
 // Opens a socket of ours at the connection's own address, and tells the peer.
 void TcpCarrier::invite(Link& link) {
-  const Datagrams known(proofs_.of(rank_, link.rank), proofs_.of(link.rank, rank_), patience_.pause);
-  link.beside = std::make_unique<Beside>(link, known);
-  Invitation invitation = {.magic = invitation_magic, .port = 0, .unused = {}};
+  link.beside =
+      std::make_unique<Beside>(link, proofs_.of(rank_, link.rank), proofs_.of(link.rank, rank_), patience_.pause);
   uint16_t port = 0;
-  link.beside->socket = net::datagrams_beside(link.socket, port);
+  {
+    const std::lock_guard guard(besides_lock_);
+    if (besides_.size() < links_most && ticker_.start()) {
+      link.beside->socket = net::datagrams_beside(link.socket, port);
+      if (link.beside->socket) besides_.push_back(&link);
+    }
+  }
   if (link.beside->socket) watch(port_of(link), *link.beside, EPOLLIN, EPOLL_CTL_ADD);
-  invitation.port = port;
+  const Invitation invitation = {.magic = invitation_magic, .port = port, .unused = {}};
   size_t sent = 0;
   if (send_now(link, &invitation, sizeof invitation, sent) == 0 && sent != sizeof invitation) {
     enqueue(link, &invitation, sent);
@@ -110,8 +134,15 @@ void TcpCarrier::accept_invitation(Link& link, const Invitation& invitation) {
   const std::lock_guard guard(link.lock);
   if (link.state.load(std::memory_order_relaxed) != State::open) return;
   if (link.beside == nullptr) invite(link);
-  link.beside->invited = link.beside->socket && invitation.port != 0 &&
-                         net::connect_beside(link.beside->socket, link.socket, static_cast<uint16_t>(invitation.port));
+  Beside& beside = *link.beside;
+  beside.invited = beside.socket && invitation.port != 0 &&
+                   net::connect_beside(beside.socket, link.socket, static_cast<uint16_t>(invitation.port));
+  if (beside.invited) acknowledge(link);  // so that the peer sees that datagrams come in
+}
+
+void TcpCarrier::acknowledge(Link& link) {
+  const Datagram said = link.beside->known.acknowledgement();
+  send_beside(link, {reinterpret_cast<const unsigned char*>(&said), sizeof said});
 }
 
 int TcpCarrier::read_datagram(uint32_t lane, Port& port, Beside& beside, net::Events& events) {
@@ -122,6 +153,15 @@ int TcpCarrier::read_datagram(uint32_t lane, Port& port, Beside& beside, net::Ev
   return take_datagram(lane, beside.link, bytes, static_cast<size_t>(size), false, events) ? 1 : 0;
 }
 
+int TcpCarrier::read_beside(uint32_t lane, Port& port, Link& link, net::Events& events) {
+  Beside* beside = nullptr;
+  {
+    const std::lock_guard guard(link.lock);
+    beside = link.beside.get();
+  }
+  return beside != nullptr && beside->socket ? read_datagram(lane, port, *beside, events) : 0;
+}
+
 // false: it brings nothing new.
 bool TcpCarrier::take_datagram(uint32_t lane, Link& link, const unsigned char* bytes, size_t size, bool on_connection,
                                net::Events& events) {
@@ -129,54 +169,55 @@ bool TcpCarrier::take_datagram(uint32_t lane, Link& link, const unsigned char* b
   const unsigned char* const frame = bytes + sizeof head;
   const size_t frame_size = size - sizeof head;
   {
-    const base::LockIf guard(link.lock, threads_);
-    if (link.beside == nullptr) return false;
-    Datagrams& known = link.beside->known;
-    const bool kept = known.keeps(), owed = known.owes();
-    const bool fresh = known.take(head, frame_size != 0, on_connection, base::now_ns());
-    if (kept && !known.keeps()) port_of(link).kept.fetch_sub(1, std::memory_order_relaxed);
-    if (!owed && known.owes()) port_of(link).owed.fetch_add(1, std::memory_order_relaxed);
-    if (!fresh) return false;
+    const std::lock_guard guard(link.lock);
+    if (link.beside == nullptr || !link.beside->known.take(head, frame_size != 0, on_connection)) return false;
   }
-  events.came(lane, frame, frame_size);
+  if (!on_connection) ticker_.need();
+  (void)events.came(lane, frame, frame_size);
   return true;
 }
 
-void TcpCarrier::see_to_datagrams(Port& port) {
-  const uint64_t now = base::now_ns();
-  if (now < port.datagrams_ns) return;
-  port.datagrams_ns = now + look_ns;
-  const std::lock_guard guard(lock_);
-  for (auto& [who, link] : links_) {
-    if (&port_of(*link) != &port) continue;
-    const std::lock_guard held(link->lock);
-    if (link->beside == nullptr || link->state.load(std::memory_order_relaxed) != State::open) continue;
+// From a thread of its own. Whether it is to be called again.
+bool TcpCarrier::see_to_datagrams() {
+  const std::lock_guard guard(besides_lock_);
+  bool needed = false;
+  for (Link* link : besides_) {
+    const std::unique_lock held(link->lock, std::try_to_lock);
+    if (!held.owns_lock()) {  // somebody is at it, who need not wait for us
+      needed = true;
+      continue;
+    }
+    if (link->state.load(std::memory_order_relaxed) != State::open) continue;
     Datagrams& known = link->beside->known;
-    if (known.late(now)) {
-      known.pause(now);
+    const Datagrams::Look look = known.look();
+    if (look.late) {
+      known.pause(base::now_ns());
       repeat(*link);
     }
-    if (!known.owes_long(now)) continue;
-    port.owed.fetch_sub(1, std::memory_order_relaxed);
-    const Datagram said = known.acknowledgement();
-    send_beside(*link, {reinterpret_cast<const unsigned char*>(&said), sizeof said});
+    if (look.owed) acknowledge(*link);
+    needed |= known.waits();
   }
+  return needed;
 }
 
 void TcpCarrier::repeat(Link& link) {
   size_t bytes = 0, sent = 0;
-  std::unique_ptr<unsigned char[]> copy = link.beside->known.repeat(bytes);
-  if (send_now(link, copy.get(), bytes, sent) == 0 && sent != bytes) {
-    const unsigned char* const at = copy.get() + sent;
-    link.waiting.push_back({.at = at, .left = bytes - sent, .repeated = std::move(copy)});
-    return;
+  std::unique_ptr<unsigned char[]> copies = link.beside->known.take_back(bytes);
+  if (send_now(link, copies.get(), bytes, sent) == 0 && sent != bytes) {
+    const unsigned char* const at = copies.get() + sent;
+    link.waiting.push_back({.at = at, .left = bytes - sent, .repeated = std::move(copies)});
   }
-  port_of(link).kept.fetch_sub(1, std::memory_order_relaxed);
 }
 
 bool TcpCarrier::all_sent() const {
-  return std::all_of(ports_.begin(), ports_.end(),
-                     [](const Port& port) { return port.kept.load(std::memory_order_relaxed) == 0; });
+  const std::lock_guard guard(besides_lock_);
+  return std::all_of(besides_.begin(), besides_.end(), [](Link* link) {
+    const std::unique_lock held(link->lock, std::try_to_lock);
+    if (!held.owns_lock()) return false;
+    if (link->state.load(std::memory_order_relaxed) != State::open) return true;
+    return !link->beside->known.keeps() && std::all_of(link->waiting.begin(), link->waiting.end(),
+                                                       [](const Waiting& w) { return w.repeated == nullptr; });
+  });
 }
 
 }  // namespace weft::transport::tcp

@@ -1,0 +1,199 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// What of the transport is about sending to one rank.
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "transport/net/transport.hpp"
+
+namespace weft::transport::net {
+namespace {
+
+// What a sender may have under way to a lane. Providers take in all that has come and keep what we have no buffers for
+// in memory of their own, without bound. Who may not send looks at what has come, such as that the peer is congested.
+constexpr uint16_t window = 64;
+// While so many are under way nothing large is pushed: what comes before its receive is kept by the receiver, up to
+// 5 MiB from each sender beyond WEFT_UNEXPECTED_LIMIT, which senders learn too late.
+constexpr uint16_t pushed_window = 32;
+// Larger messages are read in pieces, so that who must register what it fills does that beside the last one's read.
+constexpr size_t piece_most = 4 << 20;
+
+}  // namespace
+
+NetEndpoint::NetEndpoint(NetTransport& owner, int rank, LaneMap lanes)
+    : owner_(owner),
+      rank_(rank),
+      lanes_(lanes),
+      proof_(owner.proofs_.of(static_cast<uint32_t>(owner.rank_), static_cast<uint32_t>(rank))) {
+  attention_ = &word_;
+  ways_ = std::make_unique<Way[]>(lanes.lanes());
+}
+
+Header NetEndpoint::header(uint8_t kind, const Envelope& envelope, uint32_t bytes, size_t staged) const {
+  return {.magic = magic,
+          .origin = static_cast<uint32_t>(owner_.rank_),
+          .proof = proof_,
+          .stamp = envelope.stamp,
+          .context = envelope.context,
+          .source = envelope.source,
+          .tag = envelope.tag,
+          .bytes = bytes,
+          .staged = static_cast<uint32_t>(staged),
+          .kind = kind,
+          .lane = static_cast<uint8_t>(envelope.lane),
+          .sequence = 0};
+}
+
+Post NetEndpoint::post(Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane) {
+  const base::LockIf guard(lock_, owner_.threads_);
+  if (ways_[lane].under_way() >= window) return Post::retry;
+  return post_next(port, buffer, start, bytes, lane);
+}
+
+// Under lock_, with room in the window.
+Post NetEndpoint::post_next(Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane) {
+  Way& way = ways_[lane];
+  std::memcpy(start + offsetof(Header, sequence), &way.sent, sizeof way.sent);
+  const Post posted = hand_over(port, buffer, start, bytes, lane);
+  if (posted == Post::done) ++way.sent;
+  return posted;
+}
+
+Post NetEndpoint::hand_over(Port& port, Buffer* buffer, const void* start, size_t bytes, uint32_t lane) {
+  buffer->rank = rank_;
+  const int error = owner_.carrier_->send(lane & owner_.lanes_.mask, buffer, start, bytes, ways_[lane].address);
+  if (error == 0) {  // its end may have been told already: then `outgoing` is back where it was
+    port.outgoing.fetch_add(1, std::memory_order_relaxed);
+    return Post::done;
+  }
+  if (error == Carrier::gone) {
+    owner_.give(port, buffer);
+    return Post::done;
+  }
+  if (error != EAGAIN && !owner_.leaving_.load(std::memory_order_relaxed)) owner_.die_of_peer(rank_, error);
+  return Post::retry;
+}
+
+Post NetEndpoint::send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) {
+  Port& port = owner_.port_for(envelope.lane);
+  Buffer* buffer = owner_.take(envelope.lane);
+  if (buffer == nullptr) return Post::retry;
+  const Header h = header(kind, envelope, bytes, 0);
+  std::memcpy(buffer->bytes, &h, sizeof h);
+  if (bytes != 0) std::memcpy(buffer->bytes + sizeof h, data, bytes);
+  const Post posted = post(port, buffer, buffer->bytes, sizeof h + bytes, envelope.lane);
+  if (posted != Post::done) owner_.give(port, buffer);
+  return posted;
+}
+
+Begun NetEndpoint::push(uint8_t kind, Envelope envelope, const void* data, size_t bytes, Left left) {
+  if (bytes > owner_.push_most()) return Begun::refused;
+  Port& port = owner_.port_for(envelope.lane);
+  Buffer* buffer = owner_.take(envelope.lane);
+  if (buffer == nullptr) return Begun::refused;
+  Header h = header(kind, envelope, static_cast<uint32_t>(bytes), 0);
+  h.magic = pushed_magic;
+  buffer->left = left;
+  buffer->rank = rank_;
+  const base::LockIf guard(lock_, owner_.threads_);
+  Way& way = ways_[envelope.lane];
+  const bool room = way.under_way() < (bytes <= staging_most ? window : pushed_window);
+  h.sequence = way.sent;
+  std::memcpy(buffer->bytes, &h, sizeof h);
+  const int error = room ? owner_.carrier_->push(buffer, data, bytes, way.address) : EAGAIN;
+  if (error <= 0) ++way.sent;
+  if (error == 0 || error == Carrier::copied) {
+    port.outgoing.fetch_add(1, std::memory_order_relaxed);
+    return error == 0 ? Begun::posted : Begun::done;
+  }
+  buffer->left = {};
+  owner_.give(port, buffer);
+  if (error == Carrier::gone) return Begun::done;
+  if (error != EAGAIN && !owner_.leaving_.load(std::memory_order_relaxed)) owner_.die_of_peer(rank_, error);
+  return Begun::retry;
+}
+
+Begun NetEndpoint::begin_get(const MemoryRef& from, size_t at, void* to, size_t& bytes, uint32_t lane, Read& read) {
+  if (from.key == MemoryRef::no_key || !owner_.reads_.load(std::memory_order_relaxed)) return Begun::refused;
+  bytes = std::min({bytes, piece_most, owner_.carrier_->read_most()});
+  const int error = owner_.carrier_->read(lane, ways_[0].address, from, at, to, bytes, read);
+  return error == 0 ? Begun::posted : error == EAGAIN ? Begun::retry : Begun::refused;
+}
+
+bool NetEndpoint::tell_congestion(bool on) {
+  if ((told_ % 2 != 0) == on) return true;
+  if (send_own(congestion, {0, 0, static_cast<int32_t>(told_ + 1), 0}) != Post::done) return false;
+  ++told_;
+  return true;
+}
+
+void NetEndpoint::hear_congestion(uint32_t number) {
+  if (static_cast<int32_t>(number - heard_) <= 0) return;
+  heard_ = number;
+  word_.store(number % 2 != 0 ? saturated : 0, std::memory_order_relaxed);
+}
+
+Post NetEndpoint::send_own(uint8_t kind, Envelope envelope) {
+  Port& port = owner_.port_for(envelope.lane);
+  Buffer* buffer = owner_.take(envelope.lane);
+  if (buffer == nullptr) return Post::retry;
+  const Header h = header(kind, envelope, 0, 0);
+  std::memcpy(buffer->bytes, &h, sizeof h);
+  const Post posted = hand_over(port, buffer, buffer->bytes, sizeof h, envelope.lane);
+  if (posted != Post::done) owner_.give(port, buffer);
+  return posted;
+}
+
+namespace {
+
+// The data go in front of what is staged, and the header in front of both.
+unsigned char* put_in_front(Buffer* buffer, const Header& h, const void* data) {
+  unsigned char* start = buffer->staging() - h.bytes - sizeof h;
+  std::memcpy(start, &h, sizeof h);
+  std::memcpy(start + sizeof h, data, h.bytes);
+  return start;
+}
+
+}  // namespace
+
+Post NetEndpoint::send_staged(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
+                              size_t staged) {
+  auto* buffer = reinterpret_cast<Buffer*>(staging.handle);
+  unsigned char* start = put_in_front(buffer, header(kind, envelope, bytes, staged), data);
+  return post(owner_.port_for(envelope.lane), buffer, start, sizeof(Header) + bytes + staged, envelope.lane);
+}
+
+Begun NetEndpoint::send_placed(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes,
+                               const Staging& staging, size_t staged, const MemoryRef& to, size_t at, uint32_t lane,
+                               Placed told) {
+  if (to.key == MemoryRef::no_key || !owner_.writes_.load(std::memory_order_relaxed)) return Begun::refused;
+  auto* buffer = reinterpret_cast<Buffer*>(staging.handle);
+  buffer->rank = rank_;
+  buffer->told = told;
+  buffer->frame = put_in_front(buffer, header(kind, envelope, bytes, staged), data);
+  Way& way = ways_[envelope.lane];
+  {
+    const base::LockIf guard(lock_, owner_.threads_);
+    if (way.under_way() >= window) return Begun::retry;
+    ++way.placing;
+  }
+  std::atomic<uint32_t>& outgoing = owner_.ports_[lane].outgoing;
+  outgoing.fetch_add(1, std::memory_order_relaxed);
+  const int error = owner_.carrier_->write(lane, buffer, staging.memory, staged, ways_[0].address, to, at);
+  if (error == 0) return Begun::posted;
+  outgoing.fetch_sub(1, std::memory_order_relaxed);
+  const base::LockIf guard(lock_, owner_.threads_);
+  --way.placing;
+  return error == EAGAIN ? Begun::retry : Begun::refused;
+}
+
+// The message of contents that were to be written. Its number is that of the moment: nothing waits for it meanwhile.
+Post NetEndpoint::post_written(const Header& h, Buffer* buffer) {
+  const base::LockIf guard(lock_, owner_.threads_);
+  const Post posted = post_next(owner_.port_for(h.lane), buffer, buffer->frame, sizeof h + h.bytes + h.staged, h.lane);
+  if (posted == Post::done) --ways_[h.lane].placing;
+  return posted;
+}
+
+}  // namespace weft::transport::net
