@@ -8,6 +8,7 @@
 #include "fuzz.hpp"
 #include "transport/net/network.hpp"
 #include "transport/net/socket.hpp"
+#include "transport/tcp/datagram.hpp"
 #include "transport/tcp/greeting.hpp"
 
 using namespace weft;
@@ -45,6 +46,11 @@ std::string good_pushed(uint32_t bytes) {
   return text;
 }
 
+std::string good_datagram() {
+  const tcp::Datagram head{tcp::datagram_magic, 0, 0, 0, net::Proofs(secret).of(1, 2)};
+  return std::string(reinterpret_cast<const char*>(&head), sizeof head) + good_frame(8, 0);
+}
+
 void one(fuzz::Random& /*random*/, const std::string& text) {
   static const net::Proofs proofs(secret);
   static net::Checker checker{&proofs, 2, 5, 1};
@@ -61,6 +67,14 @@ void one(fuzz::Random& /*random*/, const std::string& text) {
       FUZZ_CHECK(h.proof == proofs.of(h.origin, 2));
       FUZZ_CHECK(h.bytes <= net::pushed_most && h.staged == 0);
     }
+  }
+  if (tcp::Datagram head; frame.size() >= sizeof head) {
+    std::memcpy(&head, frame.data(), sizeof head);
+    tcp::Datagrams known(proofs.of(2, 1), proofs.of(1, 2), 0);
+    if (known.take(head, frame.size() > sizeof head, false)) {
+      FUZZ_CHECK(head.proof == proofs.of(1, 2) && head.number == 0 && frame.size() > sizeof head);
+    }
+    FUZZ_CHECK(!known.keeps());
   }
   if (tcp::Greeting said; frame.size() == sizeof said) {
     std::memcpy(&said, frame.data(), sizeof said);
@@ -82,7 +96,7 @@ void one(fuzz::Random& /*random*/, const std::string& text) {
 int main(int argc, char** argv) {
   return fuzz::run(argc, argv,
                    {good_frame(0, 0), good_frame(8, 0), good_frame(32, 700), good_pushed(50000), good_greeting(),
-                    std::string("\x01\x02\x0a\x4d\x00\x01", 6), "", "10.0.0.0/8", "192.168.0.0/16,127.0.0.1",
-                    "0.0.0.0/0", "10.0.0.0/33", ",", "/"},
+                    good_datagram(), std::string("\x01\x02\x0a\x4d\x00\x01", 6), "", "10.0.0.0/8",
+                    "192.168.0.0/16,127.0.0.1", "0.0.0.0/0", "10.0.0.0/33", ",", "/"},
                    one);
 }

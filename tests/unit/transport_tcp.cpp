@@ -296,7 +296,8 @@ TEST(Tcp, TellsOnceOfReadsThatEndWithThePeer) {
 }
 
 // Three ranks send to each other and look at what has come as it happens to be, among strangers who come, say something
-// or nothing, and go. Whatever the order, each frame arrives once, after those that were sent before it.
+// or nothing, and go. Whatever the order, each frame arrives once, after those that were sent before it: there are too
+// few between two of them for datagrams, which may overtake.
 TEST(Tcp, BringsFramesWhateverTheOrder) {
   for (unsigned seed = 1; seed <= 40; ++seed) {
     std::minstd_rand dice(seed);
