@@ -429,7 +429,6 @@ int TcpCarrier::poll(uint32_t lane, net::Events& events) {
 // (bench/tcp.c between two hosts, changed for this). One that has something to send is: it tells when there is room.
 // Nor does the look move on for one receipt from elsewhere, such as a word of flow control.
 void TcpCarrier::note_heard(Port& port, Watched& what) {
-  link_of(what).turn.store(true, std::memory_order_relaxed);
   if (port.recent == &what) {
     port.elsewhere = 0;
     if (threads_ || port.unwatched.load(std::memory_order_relaxed) != nullptr || ++port.heard < unwatch_after) return;
@@ -562,7 +561,7 @@ int TcpCarrier::tell(uint32_t lane, Port& port, net::Events& events) {
     } else if (understood && in_front != 0) {
       (void)take_datagram(lane, source, item, bytes, true, events);
     } else if (understood && !events.came(lane, item, bytes)) {
-      told += read_beside(lane, port, source, events);  // where the head of the stream may be
+      told += read_beside(lane, port, source, events);  // where those before it may be
     }
     if (understood) continue;
     port.at = port.end;  // nothing behind it can be understood

@@ -6,7 +6,7 @@
 // by who sends first, for both ways. The addresses of a peer are tried in turn until the peer itself answers at one of
 // them. What the system does not take at once waits here and is sent with what came after it in one call. Pushed data
 // go from where they lie, and what of them does not come in at once with their header, straight to where it shall be.
-// Between lanes that talk more than once small frames go as datagrams.
+// Between lanes that talk more than a few times small frames go as datagrams.
 
 #include <sys/types.h>
 
@@ -133,9 +133,8 @@ class TcpCarrier final : public net::Carrier {
     Greeting answer;
     size_t answered = 0;  // bytes of it
     std::deque<Waiting> waiting;
-    uint32_t queued = 0;            // buffers of these
-    std::atomic<bool> turn = true;  // something has come in since a datagram was sent
-    uint32_t small = 0;             // frames that could have gone as datagrams, until there are sockets for them
+    uint32_t queued = 0;  // buffers of these
+    uint32_t small = 0;   // frames that could have gone as datagrams, until there are sockets for them
     std::unique_ptr<Beside> beside;
     // The poller's.
     std::vector<unsigned char> partial;  // an item of which the rest has not come

@@ -34,6 +34,7 @@ bool Datagrams::ready() {
 }
 
 std::span<const unsigned char> Datagrams::keep(const void* frame, size_t bytes) {
+  if (next_ - acknowledged_ == room_) grow();
   Kept& one = kept(next_);
   const Datagram head{datagram_magic, next_++, expected_, 0, ours_};
   std::memcpy(one.copy, &head, sizeof head);
@@ -41,6 +42,13 @@ std::span<const unsigned char> Datagrams::keep(const void* frame, size_t bytes) 
   one.bytes = sizeof head + bytes;
   owes_ = false;
   return {one.copy, one.bytes};
+}
+
+void Datagrams::grow() {
+  std::unique_ptr<Kept[]> larger = std::make_unique_for_overwrite<Kept[]>(2 * room_);
+  for (uint32_t i = acknowledged_; i != next_; ++i) larger[i & (2 * room_ - 1)] = kept(i);
+  kept_ = std::move(larger);
+  room_ *= 2;
 }
 
 std::unique_ptr<unsigned char[]> Datagrams::take_back(size_t& bytes) {
@@ -85,12 +93,9 @@ void Datagrams::pause(uint64_t now) {
   resume_ns_ = now + (pause_ns_ << std::min(failures_++, most_doublings));
 }
 
-// false: over the connection, this time. So goes a stream, but for its head, which may come in behind what follows.
-// Likewise words of flow control: they would acknowledge that head, and the next frames of the stream were another.
+// false: over the connection, this time.
 bool TcpCarrier::go_beside(Link& link, const void* frame, size_t bytes) {
-  if (bytes > Datagrams::most || net::is_of_ours(static_cast<const net::Header*>(frame)->kind) ||
-      !link.turn.load(std::memory_order_relaxed) || link.state.load(std::memory_order_relaxed) != State::open ||
-      !link.waiting.empty()) {
+  if (bytes > Datagrams::most || link.state.load(std::memory_order_relaxed) != State::open || !link.waiting.empty()) {
     return false;
   }
   if (link.beside == nullptr) {
@@ -99,7 +104,6 @@ bool TcpCarrier::go_beside(Link& link, const void* frame, size_t bytes) {
   }
   Datagrams& known = link.beside->known;
   if (!link.beside->invited || !known.ready()) return false;
-  link.turn.store(false, std::memory_order_relaxed);
   send_beside(link, known.keep(frame, bytes));
   ticker_.need();
   return true;

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Datagrams beside a connection, for small frames: the system takes a fifth less time for each than over TCP. A few are
-// on their way that the other side has not acknowledged. Of those copies are kept, and go over the connection when that
-// takes too long, whether the program is in MPI or not, so that a lost datagram costs time and nothing else.
-// Fixed-width little-endian fields.
+// Datagrams beside a connection, for small frames: the system takes a fifth to a third less time for each than over
+// TCP. Of those that the other side has not acknowledged copies are kept, and go over the connection when that takes
+// too long, whether the program is in MPI or not, so that a lost datagram costs time and nothing else. Fixed-width
+// little-endian fields.
 
 #include <cstddef>
 #include <cstdint>
@@ -39,9 +39,10 @@ inline constexpr uint32_t invitation_magic = 0x01495457;  // "WTI"
 // What one side of a connection knows of its datagrams. A ticker looks at it again and again.
 class Datagrams {
  public:
-  static constexpr size_t most = 1024;  // bytes of a frame: a packet of any network holds it
-  static constexpr uint32_t window =
-      2;  // that are not acknowledged: both sides may send at the same time, again and again
+  static constexpr size_t most = 1152;  // bytes of a frame: a packet of any network holds it
+  // That are not acknowledged: what flow control allows, and some of its words. A socket has room for as many (212
+  // KiB).
+  static constexpr uint32_t window = 80;
 
   // With what proves each side to the other, and how long the first pause is.
   Datagrams(uint64_t ours, uint64_t theirs, uint64_t pause_ns) : ours_(ours), theirs_(theirs), pause_ns_(pause_ns) {}
@@ -75,7 +76,8 @@ class Datagrams {
     size_t bytes;
     alignas(8) unsigned char copy[sizeof(Datagram) + most];
   };
-  Kept& kept(uint32_t number) { return kept_[number % window]; }
+  Kept& kept(uint32_t number) { return kept_[number & (room_ - 1)]; }
+  void grow();
 
   const uint64_t ours_, theirs_, pause_ns_;
   uint32_t next_ = 0;          // number of the frame that is sent next
@@ -87,7 +89,8 @@ class Datagrams {
   bool hears_ = false;      // any datagram has come in
   uint32_t failures_ = 0;   // one after the other
   uint64_t resume_ns_ = 0;  // 0: there is no pause
-  Kept kept_[window];
+  uint32_t room_ = 2;       // for so many copies; a power of two
+  std::unique_ptr<Kept[]> kept_ = std::make_unique_for_overwrite<Kept[]>(room_);
 };
 
 }  // namespace weft::transport::tcp
