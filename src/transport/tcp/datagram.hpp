@@ -40,8 +40,7 @@ inline constexpr uint32_t invitation_magic = 0x01495457;  // "WTI"
 class Datagrams {
  public:
   static constexpr size_t most = 1152;  // bytes of a frame: a packet of any network holds it
-  // That are not acknowledged: what flow control allows, and some of its words. A socket has room for as many (212
-  // KiB).
+  // That are not acknowledged: what flow control allows, and some of its words. Sockets have room for as many.
   static constexpr uint32_t window = 80;
 
   // With what proves each side to the other, and how long the first pause is.
