@@ -12,9 +12,11 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <mutex>
 #include <random>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -294,25 +296,32 @@ Datagram head_of(std::span<const unsigned char> bytes) {
   return head;
 }
 
+std::string frame_of(size_t bytes, char fill) {
+  std::string frame(bytes, fill);
+  const net::Header header = {.bytes = static_cast<uint32_t>(bytes - sizeof header)};
+  std::memcpy(frame.data(), &header, sizeof header);
+  return frame;
+}
+
 class TwoSides : public ::testing::Test {
  protected:
   void SetUp() override {
     (void)one.take(other.acknowledgement(), false, false);
     (void)other.take(one.acknowledgement(), false, false);
   }
-  Datagram keep() { return head_of(one.keep(&frame, sizeof frame)); }
+  Datagram keep() { return head_of(one.keep(&frame)); }
 
   const net::Header frame = {};
   Datagrams one{ours, theirs, 100 * ms}, other{theirs, ours, 100 * ms};
 };
 
 TEST_F(TwoSides, KeepAFewUntilTheyAreAcknowledged) {
-  const std::array<unsigned char, Datagrams::most> largest{};
+  const std::string largest = frame_of(Datagrams::most, 'x');
   for (uint32_t round = 0; round < 1000; ++round) {
     std::array<Datagram, Datagrams::window> heads;
     for (Datagram& head : heads) {
       ASSERT_TRUE(one.ready());
-      const auto bytes = one.keep(largest.data(), largest.size());
+      const auto bytes = one.keep(largest.data());
       ASSERT_EQ(bytes.size(), sizeof(Datagram) + largest.size());
       head = head_of(bytes);
     }
@@ -328,17 +337,46 @@ TEST_F(TwoSides, KeepAFewUntilTheyAreAcknowledged) {
   }
 }
 
+// Frames of any length, acknowledged now and then: what is taken back is what was sent since, with its numbers.
+TEST_F(TwoSides, GiveBackWhatIsNotAcknowledged) {
+  std::minstd_rand dice;
+  uint32_t number = 0;
+  std::deque<std::string> kept;
+  for (int step = 0; step < 20000; ++step) {
+    if (dice() % 500 == 0) {
+      std::string wanted;
+      for (const std::string& one_kept : kept) wanted += one_kept + std::string(-one_kept.size() % 16, '\0');
+      const auto copies = one.take_back();
+      ASSERT_EQ(std::string(copies.begin(), copies.end()), wanted);
+      ASSERT_FALSE(one.keeps());
+      kept.clear();
+    } else if (one.ready() && dice() % 3 != 0) {
+      const std::string sent =
+          frame_of(sizeof(net::Header) + dice() % (Datagrams::most - sizeof(net::Header) + 1), static_cast<char>(step));
+      const auto bytes = one.keep(sent.data());
+      ASSERT_EQ(head_of(bytes).number, number++);
+      kept.emplace_back(bytes.begin(), bytes.end());
+      ASSERT_EQ(kept.back().substr(sizeof(Datagram)), sent);
+    } else if (!kept.empty()) {
+      const size_t count = 1 + dice() % kept.size();
+      kept.erase(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(count));
+      (void)one.take({datagram_magic, 0, number - static_cast<uint32_t>(kept.size()), 0, theirs}, false, false);
+      ASSERT_EQ(one.keeps(), !kept.empty());
+    }
+  }
+  EXPECT_GT(number, 5000u);
+}
+
 // What came behind a lost one is not taken: both go over the connection.
 TEST_F(TwoSides, GoBackToTheFirstThatWasLost) {
   (void)keep();
   EXPECT_FALSE(other.take(keep(), true, false));
-  size_t bytes = 0;
-  const auto copies = one.take_back(bytes);
+  const auto copies = one.take_back();
   constexpr size_t each = on_the_wire(sizeof(Datagram) + sizeof frame);
-  ASSERT_EQ(bytes, 2 * each);
+  ASSERT_EQ(copies.size(), 2 * each);
   EXPECT_FALSE(one.keeps());
-  EXPECT_TRUE(other.take(head_of({copies.get(), each}), true, true));
-  EXPECT_TRUE(other.take(head_of({copies.get() + each, each}), true, true));
+  EXPECT_TRUE(other.take(head_of({copies.data(), each}), true, true));
+  EXPECT_TRUE(other.take(head_of({copies.data() + each, each}), true, true));
   EXPECT_FALSE(other.waits()) << "they came over the connection";
 }
 
@@ -373,8 +411,8 @@ TEST(Datagrams, WaitLongerAfterEachFailure) {
   };
   for (uint32_t failures = 0; failures < 20; ++failures) pause(first << std::min(failures, 10u));
   const net::Header frame = {};
-  EXPECT_TRUE(other.take(head_of(long_ago.keep(&frame, sizeof frame)), true, false));
-  (void)just_now.keep(&frame, sizeof frame);
+  EXPECT_TRUE(other.take(head_of(long_ago.keep(&frame)), true, false));
+  (void)just_now.keep(&frame);
   const Datagram said = other.acknowledgement();
   (void)long_ago.take(said, false, false);
   (void)just_now.take(said, false, false);

@@ -154,21 +154,18 @@ int TcpCarrier::push(net::Buffer* buffer, const void* data, size_t bytes, net::A
   if (state == State::lost) return peer.error;
   if (peer.queued == queued_most) return EAGAIN;
   // Pushed data are taken in their turn alone: what was sent before goes in front of them once more.
-  std::unique_ptr<unsigned char[]> copies;
-  size_t copied_bytes = 0;
-  if (peer.beside != nullptr && peer.beside->known.keeps()) copies = peer.beside->known.take_back(copied_bytes);
-  const iovec parts[] = {{copies.get(), copied_bytes},
+  std::vector<unsigned char> copies;
+  if (peer.beside != nullptr && peer.beside->known.keeps()) copies = peer.beside->known.take_back();
+  const size_t in_front = copies.size();
+  const iovec parts[] = {{copies.data(), in_front},
                          {buffer->bytes, item_least},
                          {const_cast<void*>(data), bytes},
                          {const_cast<unsigned char*>(zeros), fill}};
   size_t sent = 0;
-  if (const int error = send_parts_now(peer, parts, copied_bytes + size, sent); error != 0) return error;
-  if (sent == copied_bytes + size) return gone;
-  if (sent < copied_bytes) {
-    const unsigned char* const rest = copies.get() + sent;
-    peer.waiting.push_back({.at = rest, .left = copied_bytes - sent, .repeated = std::move(copies)});
-  }
-  sent -= std::min(sent, copied_bytes);
+  if (const int error = send_parts_now(peer, parts, in_front + size, sent); error != 0) return error;
+  if (sent == in_front + size) return gone;
+  if (sent < in_front) peer.waiting.push_back(rest_of(std::move(copies), sent));
+  sent -= std::min(sent, in_front);
   const bool small = bytes <= net::staging_most;
   if (small) {
     std::memcpy(buffer->bytes + item_least, data, bytes);

@@ -85,7 +85,7 @@ class TcpCarrier final : public net::Carrier {
     const unsigned char* at = nullptr;
     size_t left = 0;
     net::Buffer* buffer = nullptr;
-    std::unique_ptr<unsigned char[]> repeated{};  // copies of datagrams
+    std::vector<unsigned char> repeated{};  // copies of datagrams
     alignas(16) unsigned char head[item_least];
   };
 
@@ -213,6 +213,7 @@ class TcpCarrier final : public net::Carrier {
   void send_beside(Link& link, std::span<const unsigned char> bytes);
   void acknowledge(Link& link);
   void repeat(Link& link);
+  static Waiting rest_of(std::vector<unsigned char>&& copies, size_t sent);
   void flush(Link& link, Ended& ended);
   void advance(Link& link, Ended& ended);
   void connect_next(Link& link, Ended& ended);

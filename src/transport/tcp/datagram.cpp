@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -33,41 +34,34 @@ bool Datagrams::ready() {
   return true;
 }
 
-std::span<const unsigned char> Datagrams::keep(const void* frame, size_t bytes) {
-  if (next_ - acknowledged_ == room_) grow();
-  Kept& one = kept(next_);
-  const Datagram head{datagram_magic, next_++, expected_, 0, ours_};
-  std::memcpy(one.copy, &head, sizeof head);
-  std::memcpy(one.copy + sizeof head, frame, bytes);
-  one.bytes = sizeof head + bytes;
-  owes_ = false;
-  return {one.copy, one.bytes};
-}
-
-void Datagrams::grow() {
-  std::unique_ptr<Kept[]> larger = std::make_unique_for_overwrite<Kept[]>(2 * room_);
-  for (uint32_t i = acknowledged_; i != next_; ++i) larger[i & (2 * room_ - 1)] = kept(i);
-  kept_ = std::move(larger);
-  room_ *= 2;
-}
-
-std::unique_ptr<unsigned char[]> Datagrams::take_back(size_t& bytes) {
-  bytes = 0;
-  for (uint32_t i = acknowledged_; i != next_; ++i) bytes += on_the_wire(kept(i).bytes);
-  auto copies = std::make_unique<unsigned char[]>(bytes);
-  for (unsigned char* at = copies.get(); acknowledged_ != next_; ++acknowledged_) {
-    const Kept& one = kept(acknowledged_);
-    std::memcpy(at, one.copy, one.bytes);
-    at += on_the_wire(one.bytes);
+std::span<const unsigned char> Datagrams::keep(const void* frame) {
+  const size_t frame_size = net::frame_bytes(frame), size = on_the_wire(sizeof(Datagram) + frame_size);
+  if (copies_.size() + size > copies_.capacity() && first_ >= copies_.size() / 2) {
+    copies_.erase(copies_.begin(), copies_.begin() + static_cast<std::ptrdiff_t>(first_));
+    first_ = 0;
   }
-  return copies;
+  const size_t at = copies_.size();
+  copies_.resize(at + size);
+  const Datagram head{datagram_magic, next_++, expected_, 0, ours_};
+  std::memcpy(&copies_[at], &head, sizeof head);
+  std::memcpy(&copies_[at + sizeof head], frame, frame_size);
+  owes_ = false;
+  return {&copies_[at], sizeof head + frame_size};
+}
+
+std::vector<unsigned char> Datagrams::take_back() {
+  acknowledged_ = next_;
+  copies_.erase(copies_.begin(), copies_.begin() + static_cast<std::ptrdiff_t>(std::exchange(first_, 0)));
+  return std::exchange(copies_, {});
 }
 
 bool Datagrams::take(const Datagram& head, bool brings_frame, bool on_connection) {
   if (head.magic != datagram_magic || head.proof != theirs_) return false;
   hears_ |= !on_connection;
   if (head.taken != acknowledged_ && head.taken - acknowledged_ <= next_ - acknowledged_) {
-    acknowledged_ = head.taken;
+    for (; acknowledged_ != head.taken; ++acknowledged_) {
+      first_ += on_the_wire(sizeof(Datagram) + net::frame_bytes(&copies_[first_ + sizeof(Datagram)]));
+    }
     failures_ = 0;
   }
   if (!brings_frame || head.number != expected_) return false;
@@ -104,7 +98,7 @@ bool TcpCarrier::go_beside(Link& link, const void* frame, size_t bytes) {
   }
   Datagrams& known = link.beside->known;
   if (!link.beside->invited || !known.ready()) return false;
-  send_beside(link, known.keep(frame, bytes));
+  send_beside(link, known.keep(frame));
   ticker_.need();
   return true;
 }
@@ -205,12 +199,15 @@ bool TcpCarrier::see_to_datagrams() {
 }
 
 void TcpCarrier::repeat(Link& link) {
-  size_t bytes = 0, sent = 0;
-  std::unique_ptr<unsigned char[]> copies = link.beside->known.take_back(bytes);
-  if (send_now(link, copies.get(), bytes, sent) == 0 && sent != bytes) {
-    const unsigned char* const at = copies.get() + sent;
-    link.waiting.push_back({.at = at, .left = bytes - sent, .repeated = std::move(copies)});
+  std::vector<unsigned char> copies = link.beside->known.take_back();
+  size_t sent = 0;
+  if (send_now(link, copies.data(), copies.size(), sent) == 0 && sent != copies.size()) {
+    link.waiting.push_back(rest_of(std::move(copies), sent));
   }
+}
+
+TcpCarrier::Waiting TcpCarrier::rest_of(std::vector<unsigned char>&& copies, size_t sent) {
+  return {.at = copies.data() + sent, .left = copies.size() - sent, .repeated = std::move(copies)};
 }
 
 bool TcpCarrier::all_sent() const {
@@ -219,8 +216,8 @@ bool TcpCarrier::all_sent() const {
     const std::unique_lock held(link->lock, std::try_to_lock);
     if (!held.owns_lock()) return false;
     if (link->state.load(std::memory_order_relaxed) != State::open) return true;
-    return !link->beside->known.keeps() && std::all_of(link->waiting.begin(), link->waiting.end(),
-                                                       [](const Waiting& w) { return w.repeated == nullptr; });
+    return !link->beside->known.keeps() &&
+           std::all_of(link->waiting.begin(), link->waiting.end(), [](const Waiting& w) { return w.repeated.empty(); });
   });
 }
 

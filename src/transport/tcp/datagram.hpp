@@ -9,8 +9,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
+#include <vector>
 
 #include "transport/net/frame.hpp"
 
@@ -50,10 +50,10 @@ class Datagrams {
   // ago.
   bool ready();
   bool keeps() const { return acknowledged_ != next_; }
-  // Numbers a frame and keeps it; what to send.
-  std::span<const unsigned char> keep(const void* frame, size_t bytes);
+  // Numbers a frame, whose header tells how long it is, and keeps it; what to send.
+  std::span<const unsigned char> keep(const void* frame);
   // What to send over the connection instead of all that was kept, which it is no more.
-  std::unique_ptr<unsigned char[]> take_back(size_t& bytes);
+  std::vector<unsigned char> take_back();
 
   // Notes what has come in. Whether it brings a frame that was not here before.
   bool take(const Datagram& head, bool brings_frame, bool on_connection);
@@ -71,13 +71,6 @@ class Datagrams {
   void pause(uint64_t now);
 
  private:
-  struct Kept {
-    size_t bytes;
-    alignas(8) unsigned char copy[sizeof(Datagram) + most];
-  };
-  Kept& kept(uint32_t number) { return kept_[number & (room_ - 1)]; }
-  void grow();
-
   const uint64_t ours_, theirs_, pause_ns_;
   uint32_t next_ = 0;          // number of the frame that is sent next
   uint32_t acknowledged_ = 0;  // of the first that is kept
@@ -88,8 +81,9 @@ class Datagrams {
   bool hears_ = false;      // any datagram has come in
   uint32_t failures_ = 0;   // one after the other
   uint64_t resume_ns_ = 0;  // 0: there is no pause
-  uint32_t room_ = 2;       // for so many copies; a power of two
-  std::unique_ptr<Kept[]> kept_ = std::make_unique_for_overwrite<Kept[]>(room_);
+  // Copies as they go over the connection, one behind the other; those before `first_` are no longer kept.
+  std::vector<unsigned char> copies_;
+  size_t first_ = 0;
 };
 
 }  // namespace weft::transport::tcp
