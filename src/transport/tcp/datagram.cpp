@@ -207,7 +207,9 @@ void TcpCarrier::repeat(Link& link) {
 }
 
 TcpCarrier::Waiting TcpCarrier::rest_of(std::vector<unsigned char>&& copies, size_t sent) {
-  return {.at = copies.data() + sent, .left = copies.size() - sent, .repeated = std::move(copies)};
+  const unsigned char* const at = copies.data() + sent;
+  const size_t left = copies.size() - sent;
+  return {.at = at, .left = left, .repeated = std::move(copies)};
 }
 
 bool TcpCarrier::all_sent() const {
