@@ -58,6 +58,9 @@ Socket connect_in_turn(const Place& place, size_t& turn, int& error);
 Socket datagrams_beside(const Socket& connection, uint16_t& port);
 [[nodiscard]] bool connect_beside(const Socket& datagrams, const Socket& connection, uint16_t port);
 
+// Takes another congestion control than BBR for a connection within one network.
+void suit_to_distance(const Socket& connection);
+
 // Whoever does not acknowledge anything for so long is lost: reads and writes fail with ETIMEDOUT then.
 void lose_after(const Socket& socket, int seconds);
 

@@ -346,6 +346,7 @@ void TcpCarrier::no_word(Link& link, int error, Ended& ended) {
 }
 
 void TcpCarrier::opened(Link& link, Ended& ended) {
+  net::suit_to_distance(link.socket);
   settle(link, State::open);
   flush(link, ended);
 }
