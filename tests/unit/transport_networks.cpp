@@ -2,8 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <string>
+#include <string_view>
 
 #include "transport/net/network.hpp"
+#include "transport/net/socket.hpp"
 
 namespace weft::transport::net {
 namespace {
@@ -64,6 +71,35 @@ TEST(Networks, AddressesOfOthersAreSeenAndNotUsable) {
   const std::vector<LocalAddress> addresses = local_addresses(networks);
   EXPECT_EQ(addresses.size(), local_addresses({}).size());
   for (const LocalAddress& local : addresses) EXPECT_FALSE(local.usable()) << text_of(local.address);
+}
+
+// The system's choice stays, but for BBR between ranks that are near each other.
+TEST(Sockets, AreNotPacedNearby) {
+  const auto control = [](const Socket& socket) {
+    char name[16] = {};
+    socklen_t length = sizeof name;
+    EXPECT_EQ(getsockopt(socket.descriptor(), IPPROTO_TCP, TCP_CONGESTION, name, &length), 0);
+    return std::string(name);
+  };
+  const auto choose = [](const Socket& socket, std::string_view name) {
+    return setsockopt(socket.descriptor(), IPPROTO_TCP, TCP_CONGESTION, name.data(), name.size()) == 0;
+  };
+  uint16_t port = 0;
+  const Socket listener = listen_at(port);
+  int error = 0;
+  const Socket caller = begin_connect({htonl(INADDR_LOOPBACK)}, port, error);
+  ASSERT_EQ(error, 0);
+  pollfd waiting = {.fd = listener.descriptor(), .events = POLLIN, .revents = 0};
+  ASSERT_EQ(::poll(&waiting, 1, 10'000), 1);
+  const Socket called = accept_one(listener);
+  ASSERT_TRUE(choose(caller, "reno"));
+  suit_to_distance(caller);
+  EXPECT_EQ(control(caller), "reno");
+  for (const Socket* end : {&caller, &called}) {
+    if (!choose(*end, "bbr")) GTEST_SKIP() << "this system has no BBR";
+    suit_to_distance(*end);
+    EXPECT_NE(control(*end), "bbr");
+  }
 }
 
 }  // namespace
