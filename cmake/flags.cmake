@@ -14,8 +14,9 @@ if(WEFT_WERROR)
   target_compile_options(weft_flags INTERFACE -Werror)
 endif()
 if(WEFT_SANITIZE)
-  # Of debug information reports need the lines; the rest takes a quarter of the time to compile.
-  add_compile_options(-fsanitize=${WEFT_SANITIZE} -fno-omit-frame-pointer -g1)
+  # Of debug information reports need the lines; the rest takes a quarter of the time to compile. Optimised, tests take
+  # half the time; gcc would take twice as long to compile.
+  add_compile_options(-fsanitize=${WEFT_SANITIZE} -fno-omit-frame-pointer -g1 $<$<CXX_COMPILER_ID:Clang>:-O1>)
   add_link_options(-fsanitize=${WEFT_SANITIZE})
   if(WEFT_SANITIZE MATCHES "undefined")
     add_compile_options(-fno-sanitize-recover=all)

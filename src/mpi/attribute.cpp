@@ -22,15 +22,14 @@ namespace {
 
 enum class Scope : uint8_t { comm, type, window };
 
-// The callbacks of communicators, datatypes and windows differ only in the handle, which is a pointer in both.
-using Copy = int (*)(void* handle, int keyval, void* extra_state, void* value, void* value_out, int* flag);
-using Delete = int (*)(void* handle, int keyval, void* value, void* extra_state);
+// A callback, whose type the scope of its key tells.
+using Callback = void (*)();
 
 struct Keyval {
   int id;
   Scope scope;
-  Copy copy;
-  Delete remove;
+  Callback copy;
+  Callback remove;
   void* extra_state;
   bool freed = false;  // by the program: no new values
   int uses = 0;        // by values and by calls under way; a freed key goes with the last
@@ -51,13 +50,43 @@ using Locked = std::unique_lock<base::Lock>;
 constinit std::map<int, Keyval>* keyvals = nullptr;
 constinit int next_keyval = 1000;
 
-template <class Function, class Given>
-Function erased(Given given) {
-  return reinterpret_cast<Function>(reinterpret_cast<void (*)()>(given));
+template <class Function>
+Callback erased(Function* given) {
+  return reinterpret_cast<Callback>(given);
 }
 
-bool copies_by_value(Copy copy) {
-  return copy == erased<Copy>(MPI_DUP_FN);
+bool copies_by_value(Callback copy) {
+  return copy == erased(MPI_DUP_FN);
+}
+
+int call_copy(const Keyval& key, void* from, void* value, void* copied, int* flag) {
+  switch (key.scope) {
+    case Scope::comm:
+      return reinterpret_cast<MPI_Comm_copy_attr_function*>(key.copy)(static_cast<MPI_Comm>(from), key.id,
+                                                                      key.extra_state, value, copied, flag);
+    case Scope::type:
+      return reinterpret_cast<MPI_Type_copy_attr_function*>(key.copy)(static_cast<MPI_Datatype>(from), key.id,
+                                                                      key.extra_state, value, copied, flag);
+    case Scope::window:
+      return reinterpret_cast<MPI_Win_copy_attr_function*>(key.copy)(static_cast<MPI_Win>(from), key.id,
+                                                                     key.extra_state, value, copied, flag);
+  }
+  return MPI_SUCCESS;
+}
+
+int call_delete(const Keyval& key, void* from, void* value) {
+  switch (key.scope) {
+    case Scope::comm:
+      return reinterpret_cast<MPI_Comm_delete_attr_function*>(key.remove)(static_cast<MPI_Comm>(from), key.id, value,
+                                                                          key.extra_state);
+    case Scope::type:
+      return reinterpret_cast<MPI_Type_delete_attr_function*>(key.remove)(static_cast<MPI_Datatype>(from), key.id,
+                                                                          value, key.extra_state);
+    case Scope::window:
+      return reinterpret_cast<MPI_Win_delete_attr_function*>(key.remove)(static_cast<MPI_Win>(from), key.id, value,
+                                                                         key.extra_state);
+  }
+  return MPI_SUCCESS;
 }
 
 }  // namespace
@@ -134,7 +163,7 @@ int remove(Locked& locked, const Carrier& carrier, Place place) {
   if (value.key->remove != nullptr) {
     place->leaving = true;
     locked.unlock();
-    int error = value.key->remove(carrier.handle, value.key->id, value.value, value.key->extra_state);
+    int error = call_delete(*value.key, carrier.handle, value.value);
     locked.lock();
     Place other;
     if (error != MPI_SUCCESS) {
@@ -174,7 +203,7 @@ int copy_one(const Carrier& from, const Carrier& to, const Value& value) {
   int flag = 1;
   if (!copies_by_value(value.key->copy)) {
     flag = 0;
-    int error = value.key->copy(from.handle, value.key->id, value.key->extra_state, value.value, &copied, &flag);
+    int error = call_copy(*value.key, from.handle, value.value, &copied, &flag);
     if (error != MPI_SUCCESS) return error;
   }
   Locked locked(guard);
@@ -301,7 +330,7 @@ int bad_key(const Carrier& carrier, const char* function, int keyval) {
               kind_of(carrier.scope), why);
 }
 
-int create(const char* function, Scope scope, Copy copy, Delete remove, int* keyval, void* extra_state) {
+int create(const char* function, Scope scope, Callback copy, Callback remove, int* keyval, void* extra_state) {
   if (keyval == nullptr) return null_argument(nullptr, function, "keyval");
   Locked locked(guard);
   if (keyvals == nullptr) keyvals = new std::map<int, Keyval>;
@@ -422,8 +451,8 @@ int copy_attributes(Type& from, Type& to) {
 
 int comm_create_keyval(MPI_Comm_copy_attr_function* comm_copy_attr_fn,
                        MPI_Comm_delete_attr_function* comm_delete_attr_fn, int* comm_keyval, void* extra_state) {
-  return create("MPI_Comm_create_keyval", Scope::comm, erased<Copy>(comm_copy_attr_fn),
-                erased<Delete>(comm_delete_attr_fn), comm_keyval, extra_state);
+  return create("MPI_Comm_create_keyval", Scope::comm, erased(comm_copy_attr_fn), erased(comm_delete_attr_fn),
+                comm_keyval, extra_state);
 }
 
 int comm_free_keyval(int* comm_keyval) {
@@ -443,8 +472,7 @@ int comm_delete_attr(MPI_Comm comm, int comm_keyval) {
 }
 
 int keyval_create(MPI_Copy_function* copy_fn, MPI_Delete_function* delete_fn, int* keyval, void* extra_state) {
-  return create("MPI_Keyval_create", Scope::comm, erased<Copy>(copy_fn), erased<Delete>(delete_fn), keyval,
-                extra_state);
+  return create("MPI_Keyval_create", Scope::comm, erased(copy_fn), erased(delete_fn), keyval, extra_state);
 }
 
 int keyval_free(int* keyval) {
@@ -465,8 +493,8 @@ int attr_delete(MPI_Comm comm, int keyval) {
 
 int type_create_keyval(MPI_Type_copy_attr_function* type_copy_attr_fn,
                        MPI_Type_delete_attr_function* type_delete_attr_fn, int* type_keyval, void* extra_state) {
-  return create("MPI_Type_create_keyval", Scope::type, erased<Copy>(type_copy_attr_fn),
-                erased<Delete>(type_delete_attr_fn), type_keyval, extra_state);
+  return create("MPI_Type_create_keyval", Scope::type, erased(type_copy_attr_fn), erased(type_delete_attr_fn),
+                type_keyval, extra_state);
 }
 
 int type_free_keyval(int* type_keyval) {
@@ -493,8 +521,8 @@ int type_delete_attr(MPI_Datatype datatype, int type_keyval) {
 
 int win_create_keyval(MPI_Win_copy_attr_function* win_copy_attr_fn, MPI_Win_delete_attr_function* win_delete_attr_fn,
                       int* win_keyval, void* extra_state) {
-  return create("MPI_Win_create_keyval", Scope::window, erased<Copy>(win_copy_attr_fn),
-                erased<Delete>(win_delete_attr_fn), win_keyval, extra_state);
+  return create("MPI_Win_create_keyval", Scope::window, erased(win_copy_attr_fn), erased(win_delete_attr_fn),
+                win_keyval, extra_state);
 }
 
 int win_free_keyval(int* win_keyval) {

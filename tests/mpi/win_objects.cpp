@@ -17,8 +17,8 @@ int forget(MPI_Win, int, void* value, void* extra) {
 }
 
 void own_attributes() {
-  windows::Window<int> window(1);
   int keyval = MPI_KEYVAL_INVALID, extra = 10, flag = 0, values[] = {1, 2, 3};
+  windows::Window<int> window(1);  // ends before them, with a value that its end deletes
   void* value = nullptr;
   deleted = 0;
   OK(MPI_Win_create_keyval(MPI_WIN_DUP_FN, forget, &keyval, &extra));

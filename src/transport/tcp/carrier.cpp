@@ -492,8 +492,8 @@ int TcpCarrier::read(uint32_t lane, Port& port, Link& link, net::Events& events)
   // Items lie at multiples of 16, also behind what is dropped.
   const size_t begin = kept != 0 ? 0 : (16 - link.filling.drop % 16) % 16;
   // Behind data that were asked for come others as a rule: then their head is read, which tells where they go.
-  const size_t behind = link.filling.left != 0 && !link.asked.empty() ? link.filling.drop + item_least
-                                                                      : incoming_bytes - begin - kept;
+  const size_t behind =
+      link.filling.left != 0 && !link.asked.empty() ? link.filling.drop + item_least : incoming_bytes - begin - kept;
   iovec parts[2] = {{link.filling.to, link.filling.left}, {&port.incoming[begin + kept], behind}};
   const int from = link.socket.descriptor();
   const ssize_t bytes = link.filling.left != 0 ? ::readv(from, parts, 2)
