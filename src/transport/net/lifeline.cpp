@@ -26,7 +26,8 @@ constexpr const char* place_key = "weft-lifeline";
 constexpr uint32_t not_a_frame = 1u << 31;  // proofs of lifelines are not those of frames
 constexpr uint64_t ms = 1000000;            // nanoseconds
 constexpr uint64_t start_ns = 20000 * ms;   // for all connections to be made
-constexpr uint64_t attempt_ns = 2000 * ms;  // for one address to answer, and for a caller to say who it is
+constexpr uint64_t attempt_ns = 2000 * ms;  // for one address to answer
+constexpr uint64_t caller_ns = 10000 * ms;  // for a caller to say who it is: its word may be lost and sent again
 constexpr uint64_t pause_ns = 10 * ms;      // between two rounds of all addresses
 constexpr size_t most_callers = 64;
 
@@ -246,7 +247,7 @@ void Lifelines::warn_of_missing() const {
 void Lifelines::welcome() {
   while (Socket socket = accept_one(listener_)) {
     if (callers_.size() == most_callers) callers_.erase(callers_.begin());
-    callers_.push_back({std::move(socket), base::now_ns() + attempt_ns});
+    callers_.push_back({std::move(socket), base::now_ns() + caller_ns});
   }
   std::erase_if(callers_, [&](Caller& caller) { return welcome(caller); });
 }
@@ -262,7 +263,8 @@ bool Lifelines::welcome(Caller& caller) {
   const bool known = got == Got::word && checked(word) != nullptr && word.news == News::hello &&
                      std::find(below.begin(), below.end(), static_cast<int>(word.origin)) != below.end();
   if (!known) {
-    if (!answered && strangers_++ == 0) {
+    // Who goes without a word may be a rank that has called anew.
+    if (!answered && got != Got::end && strangers_++ == 0) {
       base::warn({.cause = "a connection was made that is not from a rank of this job; it is turned away, as others "
                            "will be",
                   .remedy = ""});
