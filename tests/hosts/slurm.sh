@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-# slurm.sh up FOLDER | down FOLDER: a Slurm of one node on this machine, all of whose files are in FOLDER (needs root). Then
-# 'SLURM_CONF=FOLDER/slurm.conf srun ...' runs jobs. Ends with 77 when something is missing here.
+# slurm.sh up FOLDER [HOST...] | down FOLDER: a Slurm of one node on this machine, or of these hosts of hosts.sh, all of whose
+# files are in FOLDER (needs root). Then 'SLURM_CONF=FOLDER/slurm.conf srun ...' runs jobs. Ends with 77 when something is missing.
 set -uo pipefail
 folder=${2:-}
+hosts=("${@:3}")
 [ -n "$folder" ] || { sed -n '4,5s/^# //p' "$0" >&2; exit 2; }
 
 missing() { echo "slurm.sh: $*" >&2; exit 77; }
@@ -12,15 +13,16 @@ fail() { echo "slurm.sh: $*" >&2; for file in "$folder"/*.log; do tail -n 5 "$fi
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 
 configure() {
-  local host
+  local host at=127.0.0.1
   host=$(hostname -s)
-  mkdir -p "$folder/state" "$folder/spool" "$folder/munge"
+  [ ${#hosts[@]} -eq 0 ] || at=$host
+  mkdir -p "$folder/state" "$folder/munge"
   chmod 755 "$folder" "$folder/munge"
   head -c 1024 /dev/urandom >"$folder/munge/key"
   chmod 400 "$folder/munge/key"
   cat >"$folder/slurm.conf" <<END
 ClusterName=weft
-SlurmctldHost=$host(127.0.0.1)
+SlurmctldHost=$host($at)
 SlurmUser=root
 AuthType=auth/munge
 CredType=cred/munge
@@ -28,11 +30,11 @@ AuthInfo=socket=$folder/munge/socket
 SlurmctldPort=$(free_port)
 SlurmdPort=$(free_port)
 SlurmctldPidFile=$folder/slurmctld.pid
-SlurmdPidFile=$folder/slurmd.pid
+SlurmdPidFile=$folder/slurmd.%n.pid
 SlurmctldLogFile=$folder/slurmctld.log
-SlurmdLogFile=$folder/slurmd.log
+SlurmdLogFile=$folder/slurmd.%n.log
 StateSaveLocation=$folder/state
-SlurmdSpoolDir=$folder/spool
+SlurmdSpoolDir=$folder/spool.%n
 SlurmdParameters=config_overrides
 ReturnToService=2
 MpiDefault=pmi2
@@ -42,14 +44,18 @@ SwitchType=switch/none
 JobAcctGatherType=jobacct_gather/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
-NodeName=node NodeHostname=$host NodeAddr=127.0.0.1 CPUs=16 State=UNKNOWN
-PartitionName=all Nodes=node Default=YES MaxTime=INFINITE State=UP
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 END
+  if [ ${#hosts[@]} -eq 0 ]; then
+    echo "NodeName=node NodeHostname=$host NodeAddr=$at CPUs=16 State=UNKNOWN"
+  else
+    printf 'NodeName=%s CPUs=16 State=UNKNOWN\n' "${hosts[@]}"
+  fi >>"$folder/slurm.conf"
   echo CgroupPlugin=cgroup/v1 >"$folder/cgroup.conf"
 }
 
 up() {
-  local program
+  local program host
   for program in munged slurmctld slurmd srun; do
     command -v $program >/dev/null || missing "no $program here (Debian: slurm-wlm, munge)"
   done
@@ -59,17 +65,22 @@ up() {
   munged --force --key-file="$folder/munge/key" --socket="$folder/munge/socket" --pid-file="$folder/munge/pid" \
     --log-file="$folder/munge.log" --seed-file="$folder/munge/seed" || fail "munged does not start"
   slurmctld -f "$SLURM_CONF" || fail "slurmctld does not start"
-  slurmd -N node -f "$SLURM_CONF" || fail "slurmd does not start"
+  if [ ${#hosts[@]} -eq 0 ]; then
+    slurmd -N node -f "$SLURM_CONF" || fail "slurmd does not start"
+  fi
+  for host in "${hosts[@]}"; do
+    "$(dirname "$0")/hosts.sh" on "$host" slurmd -N "$host" -f "$SLURM_CONF" || fail "slurmd does not start on $host"
+  done
   for _ in $(seq 100); do
-    [ "$(sinfo --noheader --format=%T 2>/dev/null)" = idle ] && return
+    [ "$(sinfo --noheader --format=%T 2>/dev/null)" = idle ] && return  # all of them
     sleep 0.2
   done
-  fail "the node does not become idle"
+  fail "the nodes do not become idle"
 }
 
 down() {
   local file pid
-  for file in "$folder/slurmd.pid" "$folder/slurmctld.pid" "$folder/munge/pid"; do
+  for file in "$folder"/slurmd.*.pid "$folder/slurmctld.pid" "$folder/munge/pid"; do
     pid=$(cat "$file" 2>/dev/null) || continue
     kill "$pid" 2>/dev/null || continue
     for _ in $(seq 50); do
