@@ -129,7 +129,7 @@ bool connect_beside(const Socket& datagrams, const Socket& connection, uint16_t 
 }
 
 // BBR sends at the pace that it has measured. Where a round trip takes some 10 us and the data come in bursts it
-// measures too little: 1 MiB moved at 2.0 to 4.7 GB/s with it, and at 4.1 to 6.4 with Reno in the same minutes
+// measures too little: 1 MiB moved at 1.8 to 4.8 GB/s with it, and at 4.1 to 6.5 with Reno in the same minutes
 // (bench/bandwidth between two hosts). Far away it is the better one. Every process may have Reno; Cubic where the
 // system lets it.
 void suit_to_distance(const Socket& connection) {
