@@ -4,9 +4,7 @@
 """Ranks of a Slurm of two hosts (slurm.sh, hosts.sh). WHERE is the program of where.c, MPI_TESTS the folder of tests/mpi's."""
 import os
 import pathlib
-import shutil
 import subprocess
-import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -17,12 +15,12 @@ MPI_TESTS = os.environ["MPI_TESTS"]
 class Slurm(unittest.TestCase):
     def srun(self, *commands, status=0):
         """The output of commands in turn, each as words behind srun, up to the first that fails; what ends with this status."""
-        folder = tempfile.mkdtemp(dir=os.getcwd())  # hosts have a /tmp of their own
-        self.addCleanup(shutil.rmtree, folder, True)
+        folder = "/run/slurm"  # all hosts have one /run, which ends with them
         jobs = " && ".join("srun " + " ".join(words) for words in commands)
-        script = ['"$0" up "$1" h1 h2 || exit', "export SLURM_CONF=$1/slurm.conf", jobs, "status=$?", '"$0" down "$1"', "exit $status"]
-        done = subprocess.run([HERE / "hosts.sh", "2", "bash", "-c", "\n".join(script), HERE / "slurm.sh", folder],
-                              capture_output=True, text=True, timeout=100, stdin=subprocess.DEVNULL)
+        script = f'"$0" up {folder} h1 h2 || exit; {jobs}; status=$?; "$0" down {folder}; exit $status'
+        environment = {**os.environ, "SLURM_CONF": f"{folder}/slurm.conf"}
+        done = subprocess.run([HERE / "hosts.sh", "2", "bash", "-c", script, HERE / "slurm.sh"], env=environment, timeout=100,
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if done.returncode == 77:
             raise unittest.SkipTest(done.stderr.strip())
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
