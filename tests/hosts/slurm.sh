@@ -10,7 +10,13 @@ hosts=("${@:3}")
 
 missing() { echo "slurm.sh: $*" >&2; exit 77; }
 fail() { echo "slurm.sh: $*" >&2; for file in "$folder"/*.log; do tail -n 5 "$file" >&2; done; exit 1; }
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+# Below those that the system gives away, as it would to others before Slurm takes it.
+free_port() {
+  local port
+  while port=$(shuf -i 20000-29999 -n 1); do
+    (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || { echo "$port"; return; }
+  done
+}
 
 configure() {
   local host at=127.0.0.1
