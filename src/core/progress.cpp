@@ -184,15 +184,14 @@ void Backoff::relax() {
 
 // Ranks that wait as we do hand the processor on within microseconds. When it is mostly gone for longer, it goes to
 // somebody who works: who goes on yielding gets a few percent of it, who sleeps is let in as soon as there is news.
+// Each thread counts for itself: it may be another of ours that works, and that one must not sleep over it.
 void Backoff::yield() {
   constexpr uint64_t long_ns = 500000;
   constexpr uint64_t window_ns = 20000000;
   constexpr uint64_t while_ns = 250000000;
-  static constinit std::atomic<uint64_t> window_from = 0;
-  static constinit std::atomic<uint64_t> gone_ns = 0;  // since then, in long yields
-  static constinit std::atomic<uint64_t> sleep_until = 0;
+  Thread& thread = this_thread();
   const uint64_t from_ns = base::now_ns();
-  if (from_ns < sleep_until.load(std::memory_order_relaxed)) {
+  if (from_ns < thread.sleep_until_ns) {
     rounds_ = std::max(rounds_, all_rounds());
     return;
   }
@@ -201,12 +200,12 @@ void Backoff::yield() {
   look_around(now_ns);
   if (now_ns - from_ns < long_ns) [[likely]]
     return;
-  const uint64_t gone = gone_ns.load(std::memory_order_relaxed) + now_ns - from_ns;
-  const uint64_t window = now_ns - window_from.load(std::memory_order_relaxed);
-  gone_ns.store(window < window_ns ? gone : 0, std::memory_order_relaxed);
+  thread.gone_ns += now_ns - from_ns;
+  const uint64_t window = now_ns - thread.gone_since_ns;
   if (window < window_ns) return;
-  window_from.store(now_ns, std::memory_order_relaxed);
-  if (gone > window / 4 * 3) sleep_until.store(now_ns + while_ns, std::memory_order_relaxed);
+  if (thread.gone_ns > window / 4 * 3) thread.sleep_until_ns = now_ns + while_ns;
+  thread.gone_since_ns = now_ns;
+  thread.gone_ns = 0;
 }
 
 // More threads wait than there are processors: those beyond sleep at once.
@@ -291,7 +290,7 @@ void Backoff::look_back() {
 }
 
 void Backoff::sleep(Sleeper& me) {
-  Thread& thread = world.multiple ? hot_thread() : main_thread;
+  Thread& thread = this_thread();
   count(thread.sleeps);
   tell_of(Event::sleep, {});
   const uint64_t from_ns = base::now_ns();

@@ -53,7 +53,8 @@ class Backoff {
     lie_down(me);
     if (ready() || stirs(me)) {
       get_up(me);
-      rounds_ = world.multiple ? all_rounds() : 0;  // what stirs may be for others: try again to sleep
+      // What stirs may be for others, one of which may have lost the processor: try again to sleep once they had it.
+      rounds_ = world.multiple ? std::max(all_rounds(), 1U) - 1 : 0;
     } else {
       sleep(me);
       get_up(me);

@@ -46,9 +46,13 @@ struct alignas(64) Thread {
   bool in_use = false;
   uint32_t calls_without_progress = 0;
   PathCount sent[path_count];
-  uint64_t retries = 0;    // sends that found the way full
-  uint64_t sleeps = 0;     // waits that ended in the kernel
-  uint64_t slept_ns = 0;   // and for how long
+  uint64_t retries = 0;   // sends that found the way full
+  uint64_t sleeps = 0;    // waits that ended in the kernel
+  uint64_t slept_ns = 0;  // and for how long
+  // The processor in long yields, and until when waits sleep instead.
+  uint64_t gone_since_ns = 0;
+  uint64_t gone_ns = 0;
+  uint64_t sleep_until_ns = 0;
   Thread* next = nullptr;  // of all that ever were
 
   // A request from the cache; nullptr when there is no memory.

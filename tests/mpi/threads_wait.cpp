@@ -24,7 +24,7 @@ using threads::Random;
 namespace {
 
 // Share of one processor that all waiters together may take while one thread computes, and while it communicates.
-constexpr double most_while_computing = 0.05, most_while_communicating = 0.3;
+constexpr double most_while_computing = 0.05, most_while_communicating = 0.15;
 constexpr double most_to_wake = 0.1;  // seconds, there and back, half of the time
 
 enum { echo_tag = 1000, pingpong_tag = 3000 };
