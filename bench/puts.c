@@ -30,6 +30,10 @@ int main(int argc, char** argv) {
   MPI_Win window;
   MPI_Win_allocate(sizeof data, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
   MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
+  if (rank == 0) {  // not counted: the first to a rank does more, and not always as much
+    MPI_Put(data, 8, MPI_BYTE, 1, 0, 8, MPI_BYTE, window);
+    MPI_Win_flush(1, window);
+  }
   for (int n = 0; rank == 0 && n < rounds; ++n) {
     for (int i = 0; i < BATCH; ++i) data[i] = (long)n * BATCH + i;
     count_put(data, window);
