@@ -6,6 +6,8 @@
 // Then it spins, yields the processor, and at last sleeps until a message comes or another thread has completed what it
 // waits for. How long to spin follows from ranks and threads per core. docs/threads.md, "Waiting".
 
+#include <algorithm>
+
 #include "core/world.hpp"
 
 namespace weft::core {

@@ -49,9 +49,9 @@ struct alignas(64) Thread {
   uint64_t retries = 0;   // sends that found the way full
   uint64_t sleeps = 0;    // waits that ended in the kernel
   uint64_t slept_ns = 0;  // and for how long
-  // The processor in long yields, and until when waits sleep instead.
-  uint64_t gone_since_ns = 0;
+  // Of waits: how long the processor was gone in long yields, since when that is counted, until when to sleep instead.
   uint64_t gone_ns = 0;
+  uint64_t gone_since_ns = 0;
   uint64_t sleep_until_ns = 0;
   Thread* next = nullptr;  // of all that ever were
 
