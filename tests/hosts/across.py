@@ -51,7 +51,7 @@ def run(args, ranks, program, environment, timeout):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", default=str(HERE.parents[1] / "build" / "release"))
+    parser.add_argument("--build", type=os.path.abspath, default=str(HERE.parents[1] / "build" / "release"))
     parser.add_argument("--hydra", required=True, help="Hydra's mpiexec")
     parser.add_argument("--hosts", type=int, default=2)
     parser.add_argument("-R", dest="pattern", default=".", help="rows whose names match")

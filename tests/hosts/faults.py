@@ -26,7 +26,7 @@ LONGEST = 300  # seconds for a job: a twentieth of the packets lost makes one sl
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hydra", required=True)
-    parser.add_argument("--build", default=str(HERE.parents[1] / "build" / "release"))
+    parser.add_argument("--build", type=os.path.abspath, default=str(HERE.parents[1] / "build" / "release"))
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--libraries", default="tcp,ofi", help="values of WEFT_NETWORK_LIBRARY, in turn at random")
