@@ -32,6 +32,7 @@ for part in "${@:-build}"; do
       need gcc has gcc
       need cmake cmake_is_new
       need ninja-build has ninja
+      need ccache has ccache
       need pkg-config has pkg-config
       need libhwloc-dev library hwloc hwloc.h
       need libfabric-dev library libfabric rdma/fabric.h
