@@ -7,8 +7,8 @@
 #include <deque>
 #include <set>
 
-#include "mpi/agree.hpp"
-#include "mpi/context.hpp"
+#include "mpi/comm/agree.hpp"
+#include "mpi/comm/context.hpp"
 #include "schedule.hpp"
 
 namespace weft::mpi {

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "mpi/dims.hpp"
+#include "mpi/topo/dims.hpp"
 
 namespace weft::mpi {
 namespace {

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <random>
 
-#include "mpi/grid_order.hpp"
+#include "mpi/topo/grid_order.hpp"
 
 namespace weft::mpi {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "mpi/group.hpp"
+#include "mpi/comm/group.hpp"
 #include "schedule.hpp"
 
 namespace weft::mpi {

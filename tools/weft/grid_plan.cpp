@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "mpi/grid_order.hpp"
+#include "mpi/topo/grid_order.hpp"
 
 namespace weft::tool {
 namespace {

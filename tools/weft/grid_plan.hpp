@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "mpi/topology.hpp"
+#include "mpi/topo/topology.hpp"
 
 namespace weft::tool {
 

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Collective operations in the three forms of the standard: blocking, nonblocking (MPI_Ix) and persistent (MPI_X_init).
+// One function for each operation checks the arguments and runs it in the form of the call.
+
+#include <new>
+#include <vector>
+
+#include "coll/schedule.hpp"
+#include "mpi/coll/arguments.hpp"
+
+namespace weft::mpi {
+
+// ---- Running
+
+// What an operation with a request keeps, as long as that lives. The arrays of the call are not needed any more when it
+// returns; types may be freed, so they are held.
+struct Collective {
+  explicit Collective(Comm& comm) : schedule(comm) {}
+
+  coll::Schedule schedule;
+  OpReducer reducer;
+  std::vector<Type*> types;
+};
+
+// Makes the request of a planned operation, and starts it unless it is persistent. Takes the collective.
+[[nodiscard]] int launch_planned(Check& check, const Form& form, Collective* collective);
+
+// Plans an operation for a request: `plan` names the steps to the schedule. A reduction's steps use the reducer they
+// are given, which is a copy.
+template <class Plan>
+[[nodiscard]] int launch(Check& check, const Form& form, const OpReducer& reducer, Plan&& plan) {
+  auto* collective = new (std::nothrow) Collective(check.comm());
+  if (collective != nullptr) {
+    collective->reducer = reducer;
+    plan(collective->schedule, static_cast<const coll::Reducer&>(collective->reducer));
+  }
+  return launch_planned(check, form, collective);
+}
+template <class Plan>
+[[nodiscard]] int launch(Check& check, const Form& form, Plan&& plan) {
+  return launch(check, form, OpReducer(), [&](coll::Schedule& s, const coll::Reducer&) { plan(s); });
+}
+
+// Runs what is always a schedule, in whatever form.
+template <class Plan>
+[[nodiscard]] int perform(Check& check, const Form& form, const OpReducer& reducer, Plan&& plan) {
+  if (!form.is_blocking()) return launch(check, form, reducer, plan);
+  return check.done(coll::execute(check.comm(), [&](coll::Schedule& s) { plan(s, reducer); }));
+}
+template <class Plan>
+[[nodiscard]] int perform(Check& check, const Form& form, Plan&& plan) {
+  return form.is_blocking() ? check.done(coll::execute(check.comm(), plan)) : launch(check, form, plan);
+}
+
+// Whether a request is of a nonblocking or persistent collective operation: it cannot be cancelled, nor
+// freed while it is under way (MPI-5.0, 6.12 and 6.13).
+[[nodiscard]] bool is_collective(const Request& request);
+
+// ---- The operations
+
+int run_barrier(const Form& form, MPI_Comm comm);
+int run_bcast(const Form& form, const BlockArgument& data, int root, MPI_Comm comm);
+int run_gather(const Form& form, const BlockArgument& mine, const BlocksArgument& all, int root, MPI_Comm comm);
+int run_scatter(const Form& form, const BlocksArgument& all, const BlockArgument& mine, int root, MPI_Comm comm);
+int run_allgather(const Form& form, const BlockArgument& mine, const BlocksArgument& all, MPI_Comm comm);
+int run_alltoall(const Form& form, const BlocksArgument& send, const BlocksArgument& receive, MPI_Comm comm);
+
+int run_reduce(const Form& form, const ReductionArgument& data, MPI_Count count, int root, MPI_Comm comm);
+int run_allreduce(const Form& form, const ReductionArgument& data, MPI_Count count, MPI_Comm comm);
+int run_scan(const Form& form, const ReductionArgument& data, MPI_Count count, MPI_Comm comm);
+int run_exscan(const Form& form, const ReductionArgument& data, MPI_Count count, MPI_Comm comm);
+int run_reduce_scatter(const Form& form, const ReductionArgument& data, const CountsArgument& counts, MPI_Comm comm);
+
+}  // namespace weft::mpi

@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Collective operations on intercommunicators (MPI-5.0, 6.2.3): data flows between the groups, never inside one, so
+// nothing is in place. The blocks of all ranks are the other group's.
+#include "mpi/coll/inter.hpp"
+
+#include "coll/inter.hpp"
+
+namespace weft::mpi {
+
+namespace {
+
+using coll::Block;
+using coll::Blocks;
+using coll::Reducer;
+using coll::Schedule;
+using coll::inter::Part;
+
+Part part_of(Check& check, int root) {
+  check.root(root);
+  if (root == MPI_ROOT) return {Part::Kind::root, 0};
+  if (root == MPI_PROC_NULL) return {Part::Kind::beside_root, 0};
+  return {Part::Kind::opposite, root};
+}
+
+// The arguments that a part gives a meaning: the others are not looked at.
+Block own_block(Check& check, const Part& part, const BlockArgument& mine) {
+  return part.kind == Part::Kind::opposite ? take(check, mine) : Block();
+}
+Blocks all_blocks(Check& check, const Part& part, const BlocksArgument& all, std::vector<Type*>& types) {
+  return part.kind == Part::Kind::root ? take(check, all, check.comm().size, types) : Blocks();
+}
+
+Type* take_buffers(Check& check, const ReductionArgument& data, MPI_Count count) {
+  Type* type = check.data(data.receive, count, data.datatype);
+  check.data(data.send, count, data.datatype);
+  check.apart(data.send, data.receive, count, type);
+  return type;
+}
+
+}  // namespace
+
+int barrier_between(Check& check, const Form& form) {
+  return perform(check, form, [](Schedule& s) { coll::inter::barrier(s); });
+}
+
+int bcast_between(Check& check, const Form& form, const BlockArgument& data, int root) {
+  const Part part = part_of(check, root);
+  const Block block = part.kind == Part::Kind::beside_root ? Block{nullptr, 0, &byte_type()} : take(check, data);
+  if (check.failed()) return check.error();
+  return perform(check, form, [&](Schedule& s) { coll::inter::bcast(s, block, part); });
+}
+
+int gather_between(Check& check, const Form& form, const BlockArgument& data, const BlocksArgument& all, int root) {
+  const Part part = part_of(check, root);
+  const Block mine = own_block(check, part, data);
+  std::vector<Type*> types;
+  const Blocks blocks = all_blocks(check, part, all, types);
+  if (check.failed()) return check.error();
+  return perform(check, form, [&](Schedule& s) { coll::inter::gather(s, mine, blocks, part); });
+}
+
+int scatter_between(Check& check, const Form& form, const BlocksArgument& all, const BlockArgument& data, int root) {
+  const Part part = part_of(check, root);
+  const Block mine = own_block(check, part, data);
+  std::vector<Type*> types;
+  const Blocks blocks = all_blocks(check, part, all, types);
+  if (check.failed()) return check.error();
+  return perform(check, form, [&](Schedule& s) { coll::inter::scatter(s, blocks, mine, part); });
+}
+
+int allgather_between(Check& check, const Form& form, const BlockArgument& data, const BlocksArgument& all) {
+  const Block mine = take(check, data);
+  std::vector<Type*> types;
+  const Blocks blocks = take(check, all, check.comm().size, types);
+  if (check.failed()) return check.error();
+  return perform(check, form, [&](Schedule& s) { coll::inter::allgather(s, mine, blocks); });
+}
+
+int alltoall_between(Check& check, const Form& form, const BlocksArgument& send, const BlocksArgument& receive) {
+  std::vector<Type*> send_types, receive_types;
+  const Blocks from = take(check, send, check.comm().size, send_types);
+  const Blocks to = take(check, receive, check.comm().size, receive_types);
+  if (check.failed()) return check.error();
+  return perform(check, form, [&](Schedule& s) { coll::inter::alltoall(s, from, to); });
+}
+
+int reduce_between(Check& check, const Form& form, const ReductionArgument& data, MPI_Count count, int root) {
+  const Part part = part_of(check, root);
+  if (check.failed()) return check.error();
+  if (part.kind == Part::Kind::beside_root) return perform(check, form, [](Schedule&) {});
+  OpReducer reducer;
+  Type* type = check.data(part.kind == Part::Kind::root ? data.receive : data.send, count, data.datatype);
+  check.reducer(reducer, data.op, type, data.datatype);
+  if (check.failed()) return check.error();
+  return perform(check, form, reducer, [&](Schedule& s, const Reducer& r) {
+    coll::inter::reduce(s, data.send, data.receive, count, r, part);
+  });
+}
+
+int allreduce_between(Check& check, const Form& form, const ReductionArgument& data, MPI_Count count) {
+  OpReducer reducer;
+  Type* type = take_buffers(check, data, count);
+  check.reducer(reducer, data.op, type, data.datatype);
+  if (check.failed()) return check.error();
+  return perform(check, form, reducer,
+                 [&](Schedule& s, const Reducer& r) { coll::inter::allreduce(s, data.send, data.receive, count, r); });
+}
+
+int reduce_scatter_between(Check& check, const Form& form, const ReductionArgument& data, const coll::Array& counts) {
+  const int32_t ours = check.comm().local_size();
+  Type* type = check.blocks(data.send, counts, ours, data.datatype);
+  if (!check.failed()) check.data(data.receive, counts[check.comm().rank], data.datatype);
+  OpReducer reducer;
+  check.reducer(reducer, data.op, type, data.datatype);
+  if (check.failed()) return check.error();
+  return perform(check, form, reducer, [&](Schedule& s, const Reducer& r) {
+    coll::inter::reduce_scatter(s, data.send, data.receive, counts, r);
+  });
+}
+
+}  // namespace weft::mpi

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// MPI-5.0, 6.9: reduction operations.
+#include "mpi/coll/op.hpp"
+
+#include <climits>
+
+#include "mpi/coll/check.hpp"
+#include "mpi/functions.hpp"
+#include "mpi/object/handles.hpp"
+
+namespace weft::mpi {
+
+namespace {
+
+void apply_kernel(const coll::Reducer& self, const void* in, void* inout, int64_t count) {
+  static_cast<const OpReducer&>(self).kernel(in, inout, count);
+}
+
+void apply_wide(const coll::Reducer& self, const void* in, void* inout, int64_t count) {
+  const auto& reducer = static_cast<const OpReducer&>(self);
+  MPI_Count length = count;
+  MPI_Datatype datatype = reducer.datatype;
+  reducer.wide(const_cast<void*>(in), inout, &length, &datatype);
+}
+
+// A function that counts in int gets what int can count.
+void apply_narrow(const coll::Reducer& self, const void* in, void* inout, int64_t count) {
+  const auto& reducer = static_cast<const OpReducer&>(self);
+  auto from = reinterpret_cast<uintptr_t>(in);
+  auto to = reinterpret_cast<uintptr_t>(inout);
+  while (count > 0) {
+    int length = count < INT_MAX ? static_cast<int>(count) : INT_MAX;
+    const int64_t step = length * self.type->extent;
+    MPI_Datatype datatype = reducer.datatype;
+    count -= length;
+    reducer.narrow(reinterpret_cast<void*>(from), reinterpret_cast<void*>(to), &length, &datatype);
+    from += static_cast<uintptr_t>(step);
+    to += static_cast<uintptr_t>(step);
+  }
+}
+
+int create(const char* function, MPI_User_function* narrow, MPI_User_function_c* wide, int commute, MPI_Op* result) {
+  if (narrow == nullptr && wide == nullptr) return null_argument(nullptr, function, "user_fn");
+  if (result == nullptr) return null_argument(nullptr, function, "op");
+  Op* op = base::make_object<Op>();
+  if (op == nullptr) return no_memory(nullptr, function, "the operation");
+  op->kind = base::Kind::op;
+  op->commutative = commute != 0;
+  op->function = narrow;
+  op->function_c = wide;
+  op->name = "a user's operation";
+  *result = handle_of<MPI_Op>(op);
+  return MPI_SUCCESS;
+}
+
+// What most calls are, told by a few comparisons: an operation of the standard on one of its types. False: look closer.
+bool reduce_at_once(const void* in, void* inout, MPI_Count count, const Type* type, const Op* op) {
+  if (type == nullptr || op == nullptr || !op->predefined || op->reduction >= datatype::Reduction::replace ||
+      count <= 0 || in == nullptr || inout == nullptr || in == inout || in == MPI_IN_PLACE || inout == MPI_IN_PLACE) {
+    return false;
+  }
+  const datatype::Kernel kernel = datatype::kernel(op->reduction, *type);
+  if (kernel == nullptr) return false;
+  kernel(in, inout, count);
+  return true;
+}
+
+int bad_op(const Comm* comm, const char* function, MPI_Op op) {
+  return bad_handle(comm, function, MPI_ERR_OP, "reduction operation", op);
+}
+
+}  // namespace
+
+int make_reducer(OpReducer& reducer, const Comm* comm, const char* function, MPI_Op handle, Type& type,
+                 MPI_Datatype datatype) {
+  const Op* op = op_of(handle);
+  if (op == nullptr) return bad_op(comm, function, handle);
+  reducer.type = &type;
+  reducer.datatype = datatype;
+  reducer.commutative = op->commutative;
+  if (!op->predefined) {
+    reducer.narrow = op->function;
+    reducer.wide = op->function_c;
+    reducer.function = op->function_c != nullptr ? apply_wide : apply_narrow;
+    return MPI_SUCCESS;
+  }
+  using datatype::Reduction;
+  if (op->reduction == Reduction::replace || op->reduction == Reduction::no_op) {
+    return fail(comm, function, MPI_ERR_OP, "%s is for one-sided accumulates only", op->name);
+  }
+  if (!type.predefined) {
+    return fail(comm, function, MPI_ERR_OP,
+                "%s is not defined on derived datatypes: make an operation with MPI_Op_create", op->name);
+  }
+  reducer.kernel = datatype::kernel(op->reduction, type);
+  if (reducer.kernel == nullptr) {
+    return fail(comm, function, MPI_ERR_OP, "%s is not defined on %s (MPI-5.0, 6.9.2)", op->name, type.name);
+  }
+  reducer.function = apply_kernel;
+  return MPI_SUCCESS;
+}
+
+int op_create(MPI_User_function* user_fn, int commute, MPI_Op* op) {
+  return create("MPI_Op_create", user_fn, nullptr, commute, op);
+}
+
+int op_create_c(MPI_User_function_c* user_fn, int commute, MPI_Op* op) {
+  return create("MPI_Op_create_c", nullptr, user_fn, commute, op);
+}
+
+int op_free(MPI_Op* handle) {
+  if (handle == nullptr) return null_argument(nullptr, "MPI_Op_free", "op");
+  Op* op = op_of(*handle);
+  if (op == nullptr) return bad_op(nullptr, "MPI_Op_free", *handle);
+  if (op->predefined) return fail(nullptr, "MPI_Op_free", MPI_ERR_OP, "%s is predefined and stays", op->name);
+  base::destroy_object(op);
+  *handle = MPI_OP_NULL;
+  return MPI_SUCCESS;
+}
+
+int op_commutative(MPI_Op handle, int* commute) {
+  const Op* op = op_of(handle);
+  if (op == nullptr) return bad_op(nullptr, "MPI_Op_commutative", handle);
+  if (commute == nullptr) return null_argument(nullptr, "MPI_Op_commutative", "commute");
+  *commute = op->commutative ? 1 : 0;
+  return MPI_SUCCESS;
+}
+
+int reduce_local_c(const void* inbuf, void* inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op) {
+  if (reduce_at_once(inbuf, inoutbuf, count, type_of(datatype), op_of(op))) return MPI_SUCCESS;
+  Check check("MPI_Reduce_local");
+  Type* type = check.data(inbuf, count, datatype);
+  check.data(inoutbuf, count, datatype);
+  OpReducer reducer;
+  check.reducer(reducer, op, type, datatype);
+  check.apart(inbuf, inoutbuf, count, type);
+  if (check.failed()) return check.error();
+  reducer.apply(inbuf, inoutbuf, count);
+  return MPI_SUCCESS;
+}
+
+}  // namespace weft::mpi

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Making and ending communicators.
+
+#include "mpi/comm/agree.hpp"
+#include "mpi/object/object.hpp"
+
+namespace weft::mpi {
+
+struct Info;
+
+// Makes `comm` the communicator of `group` (whose reference it takes) with these contexts.
+void describe_comm(Comm& comm, uint32_t context, core::Group* group);
+
+// The same later, for one that was made without a context.
+void set_context(Comm& comm, uint32_t context);
+
+// Makes the members of a group those whom `comm` addresses.
+void address(Comm& comm, const core::Group& group);
+
+// Gives back what a communicator holds, but neither its context nor the object.
+void release_comm_parts(Comm& comm);
+
+// Ends a communicator that nobody uses, and with it our use of its context.
+void destroy_comm(Comm* comm);
+
+// The same when there may be operations on it: it is kept until they are over.
+void destroy_when_unused(Comm* comm);
+
+// Ends the communicators that were freed while operations on them were under way, and no longer are.
+void free_unused_comms();
+
+// A communicator of `group` (whose reference it takes) that inherits from `parent`; nullptr when there is no memory:
+// then the context is given back.
+[[nodiscard]] Comm* new_comm(const Comm& parent, uint32_t context, core::Group* group);
+
+// The two groups of an intercommunicator, each with a reference; one that is nullptr could not be made.
+struct Sides {
+  core::Group* ours;
+  core::Group* theirs;
+  bool we_lead;
+};
+
+// The same for an intercommunicator. It takes the references.
+[[nodiscard]] Comm* new_intercomm(const Comm& parent, uint32_t context, const Sides& sides);
+
+// One like `from`, of whichever kind.
+[[nodiscard]] Comm* new_twin(const Comm& from, uint32_t context);
+
+// Hints (comm_info.cpp): those the communicator knows are taken, others ignored; nullptr gives none. Collective on
+// `parent`, since some need all ranks to agree.
+[[nodiscard]] int take_hints(const char* function, Comm& parent, Comm& comm, const Info* info);
+
+// The same in steps, where all agree on other things as well. read_hints() changes hints (Comm::asserts) by those in
+// `info`. What all ranks must agree on before it holds is a bit of their vote, which is for set_agreed_hints() then.
+[[nodiscard]] int read_hints(const char* function, const Comm& errors_on, const Info* info, uint8_t& asserts);
+[[nodiscard]] uint64_t hints_to_agree(uint8_t asserts);
+void set_agreed_hints(Comm& comm, uint64_t agreed);
+// The part of `info` (may be nullptr) that speaks of kinds of memory.
+void take_memory_assertion(Comm& comm, const Info* info);
+
+}  // namespace weft::mpi

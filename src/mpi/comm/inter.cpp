@@ -1,0 +1,256 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Making intercommunicators of two groups, and one communicator of both (MPI-5.0, 7.6.2).
+
+#include <algorithm>
+#include <vector>
+
+#include "core/p2p.hpp"
+#include "mpi/comm/comm.hpp"
+#include "mpi/comm/context.hpp"
+#include "mpi/comm/group.hpp"
+#include "mpi/comm/number.hpp"
+#include "mpi/comm/nursery.hpp"
+#include "mpi/env/errhandler.hpp"
+#include "mpi/env/info.hpp"
+#include "mpi/functions.hpp"
+#include "mpi/object/handles.hpp"
+
+namespace weft::mpi {
+namespace {
+
+// One side of an intercommunicator to be, as its members know it before they know the other one.
+struct Bank {
+  const char* function;
+  Comm& origin;        // whose error handler and session the new communicator gets
+  const Comm* errors;  // whose error handler is asked; nullptr: MPI_COMM_SELF's
+  Team team;
+  core::Group* group;
+  int32_t leader;  // rank in the team
+};
+
+// What leaders tell each other first.
+struct Greeting {
+  uint64_t offer;  // the smallest of that side
+  int32_t size;
+  int32_t error;  // the leaders could not reach each other
+};
+
+int32_t exchange(const Team::Place& other, int32_t tag, const void* out, int64_t out_bytes, void* in,
+                 int64_t in_bytes) {
+  return core::send_receive(other.comm, other.context, out, out_bytes, byte_type(), other.rank, in, in_bytes,
+                            byte_type(), other.rank, tag);
+}
+
+// Both leaders: greetings, then who is there. What comes of it is theirs to spread.
+void meet(const Bank& bank, const Team::Place& other, int32_t tag, uint64_t offer, Greeting& theirs,
+          std::vector<int32_t>& their_ranks) {
+  const Greeting ours{offer, bank.group->size, core::no_error};
+  theirs.error = exchange(other, tag, &ours, sizeof ours, &theirs, sizeof theirs);
+  if (theirs.error != core::no_error) return;
+  their_ranks.resize(static_cast<size_t>(theirs.size));
+  const std::vector<int32_t> our_ranks = job_ranks_of(*bank.group);
+  constexpr int64_t width = sizeof(int32_t);
+  theirs.error = exchange(other, tag, our_ranks.data(), width * ours.size, their_ranks.data(), width * theirs.size);
+}
+
+// The other side, as our leader learns it from theirs, at `other` (at the leader alone).
+int32_t learn(const Bank& bank, const Team::Place* other, int32_t tag, Vote& vote, Greeting& theirs,
+              std::vector<int32_t>& their_ranks) {
+  int32_t error = agree(bank.team, vote);
+  if (error != core::no_error) return error;
+  if (other != nullptr) meet(bank, *other, tag, vote.offer, theirs, their_ranks);
+  error = spread(bank.team, bank.leader, &theirs, sizeof theirs);
+  if (error != core::no_error || theirs.error != core::no_error) return error != core::no_error ? error : theirs.error;
+  their_ranks.resize(static_cast<size_t>(theirs.size));
+  constexpr int64_t width = sizeof(int32_t);
+  return spread(bank.team, bank.leader, their_ranks.data(), width * theirs.size);
+}
+
+bool overlap(const core::Group& group, const std::vector<int32_t>& others) {
+  const RankFinder finder(group, static_cast<int64_t>(others.size()));
+  return std::any_of(others.begin(), others.end(), [&](int32_t r) { return finder.rank_of(r) >= 0; });
+}
+
+// The vote of a side whose ranks begin at `first` in the team of both.
+uint64_t shifted(uint64_t vote, int32_t first) {
+  return vote + static_cast<uint32_t>(first);
+}
+
+int build(const Bank& bank, const Team::Place* other, int32_t tag, Comm*& made) {
+  constexpr int32_t several = 2;  // at least: how many is not known yet
+  const Offer offer = Offer::of(several, bank.team.rank);
+  Vote vote{offer.vote, 0};
+  Greeting theirs{};
+  std::vector<int32_t> their_ranks;
+  const int32_t failed = learn(bank, other, tag, vote, theirs, their_ranks);
+  if (failed != core::no_error)
+    return fail(bank.errors, bank.function, failed, "the two groups could not tell each other who they are");
+  if (overlap(*bank.group, their_ranks)) {
+    (void)try_settle(offer, no_offer);
+    return fail(bank.errors, bank.function, MPI_ERR_COMM,
+                "the two groups have members in common: an inter-communicator needs two without any");
+  }
+  const bool we_lead = bank.group->job_rank(0) < their_ranks[0];
+  const int32_t our_first = we_lead ? 0 : theirs.size;  // in the team of both
+  const int32_t their_first = we_lead ? bank.group->size : 0;
+  const uint64_t agreed = std::min(shifted(vote.offer, our_first), shifted(theirs.offer, their_first));
+  if (int none = settle(bank.function, bank.errors, offer, agreed)) return none;
+  const TreePlace place = tree_place(our_first + bank.group->rank, bank.group->size + theirs.size, owner_in(agreed));
+  int32_t above = ContextNumbers::nobody;
+  if (place.above >= 0) {
+    const int32_t here = place.above - our_first;
+    above = here >= 0 && here < bank.group->size ? bank.group->job_rank(here)
+                                                 : their_ranks[static_cast<size_t>(place.above - their_first)];
+  }
+  const uint32_t context = hold_context(agreed, above, place.below);
+  core::Group* remote = make_group(std::move(their_ranks));
+  if (remote != nullptr) remote->session = bank.group->session;
+  made = new_intercomm(bank.origin, context, {hold(bank.group), remote, we_lead});
+  return made != nullptr ? MPI_SUCCESS : no_memory(bank.errors, bank.function, "an inter-communicator");
+}
+
+// Whether our process, the leader, names a good one to talk to.
+int check_peer(const char* function, const Comm& local, MPI_Comm peer_comm, int remote_leader, const Comm*& peer) {
+  peer = comm_of(peer_comm);
+  if (peer == nullptr) return bad_handle(&local, function, MPI_ERR_COMM, "peer communicator", peer_comm);
+  if (remote_leader < 0 || remote_leader >= peer->size) {
+    return fail(&local, function, MPI_ERR_RANK, "remote_leader %d is not a rank of %s: 0 to %d", remote_leader,
+                comm_text(*peer).c_str(), peer->size - 1);
+  }
+  if (!peer->is_inter() && remote_leader == peer->rank) {
+    return fail(&local, function, MPI_ERR_RANK, "remote_leader %d is this process, the leader of the local group",
+                remote_leader);
+  }
+  return MPI_SUCCESS;
+}
+
+int check_leader(const char* function, const Comm* errors, int leader, int32_t size) {
+  if (leader >= 0 && leader < size) return MPI_SUCCESS;
+  return fail(errors, function, MPI_ERR_RANK, "local_leader %d is not a rank of the local group: 0 to %d", leader,
+              size - 1);
+}
+
+}  // namespace
+
+int intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
+                     MPI_Comm* newintercomm) {
+  static const char* function = "MPI_Intercomm_create";
+  Comm* local = comm_of(local_comm);
+  if (local == nullptr) return bad_comm(function, local_comm);
+  if (local->is_inter()) {
+    return fail(local, function, MPI_ERR_COMM, "%s has two groups: the local one must be an intra-communicator",
+                comm_text(*local).c_str());
+  }
+  if (int error = check_leader(function, local, local_leader, local->size)) return error;
+  if (tag < 0) return fail(local, function, MPI_ERR_TAG, "tag is %d: it must not be negative", tag);
+  if (newintercomm == nullptr) return null_argument(local, function, "newintercomm");
+  const Bank bank{function, *local, local, everybody(*local), local->group, local_leader};
+  Comm* made = nullptr;
+  int error = MPI_SUCCESS;
+  if (local->rank == local_leader) {
+    const Comm* peer = nullptr;
+    error = check_peer(function, *local, peer_comm, remote_leader, peer);
+    if (error != MPI_SUCCESS) return error;
+    Comm& way = *comm_of(peer_comm);
+    const Team::Place other{way, way.collective_context() | core::creation_contexts, remote_leader};
+    error = build(bank, &other, tag, made);
+  } else {
+    error = build(bank, nullptr, tag, made);
+  }
+  *newintercomm = made != nullptr ? handle_of<MPI_Comm>(made) : MPI_COMM_NULL;
+  return error;
+}
+
+int intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader,
+                                 const char* stringtag, MPI_Info info, MPI_Errhandler errhandler,
+                                 MPI_Comm* newintercomm) {
+  static const char* function = "MPI_Intercomm_create_from_groups";
+  core::Group* local = group_of(local_group);
+  if (local == nullptr) return bad_group(function, local_group);
+  if (int error = check_naming(function, stringtag, errhandler)) return error;
+  const Info* given = info_of(info);
+  if (given == nullptr && info != MPI_INFO_NULL) return bad_info(nullptr, function, info);
+  if (newintercomm == nullptr) return null_argument(nullptr, function, "newintercomm");
+  *newintercomm = MPI_COMM_NULL;
+  const core::Group* remote = group_of(remote_group);
+  if (local->size == 0 || (remote != nullptr && remote->size == 0)) return MPI_SUCCESS;
+  if (local->rank < 0) return fail(nullptr, function, MPI_ERR_GROUP, "this process is not in the local group");
+  if (int error = check_leader(function, nullptr, local_leader, local->size)) return error;
+  const bool is_leader = local->rank == local_leader;
+  int32_t other_leader = 0;  // job rank
+  if (is_leader) {
+    if (remote == nullptr) return bad_group(function, remote_group);
+    if (remote_leader < 0 || remote_leader >= remote->size) {
+      return fail(nullptr, function, MPI_ERR_RANK, "remote_leader %d is not a rank of the remote group: 0 to %d",
+                  remote_leader, remote->size - 1);
+    }
+    other_leader = remote->job_rank(remote_leader);
+  }
+  Comm& parent = nursery();
+  const std::vector<int32_t> ranks = job_ranks_of(*local);
+  const auto [context, tag] = meeting_of(stringtag);
+  const Team team{parent, local->size, local->rank, ranks.data(), context, tag};
+  const Bank bank{function, parent, nullptr, team, local, local_leader};
+  const Team::Place other{parent, context, other_leader};
+  Comm* made = nullptr;
+  const int error = build(bank, is_leader ? &other : nullptr, tag, made);
+  if (made == nullptr) return error;
+  replace_handler(made->errhandler, errhandler_of(errhandler));
+  made->session = local->session;
+  if (int wrong = take_hints(function, *made, *made, given)) {
+    destroy_comm(made);
+    return wrong;
+  }
+  *newintercomm = handle_of<MPI_Comm>(made);
+  return MPI_SUCCESS;
+}
+
+namespace {
+
+// Bits of a vote of both sides: nobody of the leading one, or of the other one, has said high, or low.
+constexpr uint64_t nobody_said(bool leads, bool high) {
+  return uint64_t{1} << (2 * (leads ? 0 : 1) + (high ? 0 : 1));
+}
+
+// Whether a side stands behind; false when its members do not say the same.
+bool read_high(uint64_t bits, bool leads, bool& high) {
+  high = (bits & nobody_said(leads, true)) == 0;
+  return high != ((bits & nobody_said(leads, false)) == 0);
+}
+
+}  // namespace
+
+int intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
+  static const char* function = "MPI_Intercomm_merge";
+  Comm* c = comm_of(intercomm);
+  if (c == nullptr) return bad_comm(function, intercomm);
+  if (!c->is_inter()) {
+    return fail(c, function, MPI_ERR_COMM, "%s is not an inter-communicator", comm_text(*c).c_str());
+  }
+  if (newintracomm == nullptr) return null_argument(c, function, "newintracomm");
+  *newintracomm = MPI_COMM_NULL;
+  uint64_t bits = ~nobody_said(c->leads, high != 0);
+  uint32_t context = 0;
+  if (int error = agree_on_context(function, everybody(*c), context, &bits)) return error;
+  bool leaders_high = false;
+  bool others_high = false;
+  if (!read_high(bits, true, leaders_high) || !read_high(bits, false, others_high)) {
+    release_context(context);
+    return fail(c, function, MPI_ERR_ARG, "high differs among the ranks of one group: all must say the same");
+  }
+  // When both say the same, the leading side comes first.
+  const bool leaders_first = !leaders_high || others_high;
+  const bool we_first = leaders_first == c->leads;
+  std::vector<int32_t> ranks = job_ranks_of(we_first ? *c->group : *c->remote);
+  const std::vector<int32_t> behind = job_ranks_of(we_first ? *c->remote : *c->group);
+  ranks.insert(ranks.end(), behind.begin(), behind.end());
+  core::Group* group = make_group(std::move(ranks));
+  if (group != nullptr) group->session = c->session;
+  Comm* made = new_comm(*c, context, group);
+  if (made == nullptr) return no_memory(c, function, "a communicator");
+  *newintracomm = handle_of<MPI_Comm>(made);
+  return MPI_SUCCESS;
+}
+
+}  // namespace weft::mpi

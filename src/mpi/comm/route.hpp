@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Items that any rank has for any other, when nobody knows who will get how many: a crystal router (Fox et al., Solving
+// Problems on Concurrent Processors, 1988, chapter 22). The ranks are halved again and again; each sends what is for
+// the other half to one partner there. An item moves at most ceil(log2(size)) times, a rank sends as many messages, or
+// twice as many, and no rank keeps a table of all others.
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "core/p2p.hpp"
+#include "mpi/comm/agree.hpp"
+
+namespace weft::mpi {
+
+// Moves items of `Item`, a plain struct with a member `target` (a rank of the team), to their targets, collectively.
+// The order of those that come is not defined. Returns an error class.
+template <class Item>
+[[nodiscard]] int32_t route(const Team& team, std::vector<Item>& items);
+
+// One message to each of the ranks `to` (-1: none) and one from each of `from`; what comes is appended.
+[[nodiscard]] int32_t route_step(const Team& team, const std::vector<char>& out, int32_t to, const int32_t (&from)[2],
+                                 std::vector<char>& in);
+
+template <class Item>
+int32_t route(const Team& team, std::vector<Item>& items) {
+  int32_t first = 0;
+  int32_t end = team.size;
+  while (end - first > 1) {
+    const int32_t lower = (end - first + 1) / 2;  // ranks of the lower half; the upper one may have one less
+    const int32_t middle = first + lower;
+    const bool below = team.rank < middle;
+    // The last rank of a longer lower half has no partner of its own: it sends to the last of the upper half, whose
+    // answer is for its own partner.
+    int32_t to = below ? team.rank + lower : team.rank - lower;
+    int32_t from[2] = {to, -1};
+    if (to == end) {
+      to = end - 1;
+      from[0] = -1;
+    } else if (!below && team.rank == end - 1 && 2 * lower > end - first) {
+      from[1] = middle - 1;
+    }
+    std::vector<char> out;
+    std::vector<char> in;
+    std::vector<Item> kept;
+    for (const Item& item : items) {
+      if ((item.target < middle) == below) {
+        kept.push_back(item);
+      } else {
+        const auto* bytes = reinterpret_cast<const char*>(&item);
+        out.insert(out.end(), bytes, bytes + sizeof item);
+      }
+    }
+    int32_t error = route_step(team, out, to, from, in);
+    if (error != core::no_error) return error;
+    const size_t came = in.size() / sizeof(Item);
+    const size_t stayed = kept.size();
+    kept.resize(stayed + came);
+    if (came > 0) memcpy(kept.data() + stayed, in.data(), came * sizeof(Item));
+    items.swap(kept);
+    (below ? end : first) = middle;
+  }
+  return core::no_error;
+}
+
+}  // namespace weft::mpi

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// What packing by hand and its external32 form check: first a few comparisons on the road of a good call, then, cold,
+// what is wrong with a bad one.
+
+#include "datatype/pack.hpp"
+#include "mpi/object/object.hpp"
+
+namespace weft::mpi {
+
+// Elements in a user's buffer, and a place in packed bytes.
+struct Packing {
+  const char* function;
+  const void* elements;
+  MPI_Count count;
+  MPI_Datatype datatype;
+  const void* packed;
+  MPI_Count room;
+  MPI_Count position;
+};
+
+// Whether count and datatype describe elements; their type, and the bytes of their data.
+inline bool good_elements(MPI_Count count, MPI_Datatype datatype, const Type*& type, int64_t& bytes) {
+  type = type_of(datatype);
+  return type != nullptr && count >= 0 && !__builtin_mul_overflow(count, type->size, &bytes);
+}
+
+// Whether the elements, `bytes` when packed, may be moved and have room at the position.
+inline bool good_packing(const Packing& p, const Type& type, int64_t bytes) {
+  return type.committed && p.room >= 0 && p.position >= 0 && p.position <= p.room && bytes <= p.room - p.position &&
+         (bytes == 0 || (p.packed != nullptr && (p.elements != nullptr || !type.contiguous)));
+}
+
+// Raise the error on `comm`, or without one when it is a null pointer, for which the functions above were false.
+[[nodiscard, gnu::cold, gnu::noinline]] int explain_elements(const Comm* comm, const char* function, MPI_Count count,
+                                                             MPI_Datatype datatype);
+[[nodiscard, gnu::cold, gnu::noinline]] int explain_packing(const Comm* comm, const Packing& p, const Type& type,
+                                                            int64_t bytes);
+
+}  // namespace weft::mpi

@@ -1,0 +1,286 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Start, end and environment (MPI-5.0, chapters 9 and 11).
+#include "mpi/env/environment.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/setting.hpp"
+#include "boot/job.hpp"
+#include "coll/coll.hpp"
+#include "coll/select.hpp"
+#include "core/progress.hpp"
+#include "core/world.hpp"
+#include "mpi/comm/attribute.hpp"
+#include "mpi/comm/comm.hpp"
+#include "mpi/comm/number.hpp"
+#include "mpi/env/hw_resource.hpp"
+#include "mpi/env/info.hpp"
+#include "mpi/env/statistics.hpp"
+#include "mpi/functions.hpp"
+#include "mpi/names.hpp"
+#include "mpi/object/handles.hpp"
+#include "mpi/p2p/bsend.hpp"
+
+namespace weft::mpi {
+
+constinit Environment environment;
+
+namespace {
+
+// Held while the process joins or leaves the job. Errors are raised without it.
+constinit base::Lock life;
+
+// Joins the job unless that was done. `level` is what is asked for, and then what there is. False: the process has left
+// the job already. With the lock.
+bool start_runtime(int& level) {
+  if (environment.ended) return false;
+  level = std::min(level, highest_thread_level);
+  if (!core::world.running) {
+    base::load_settings();
+    build_predefined_objects();
+    core::start(level == MPI_THREAD_MULTIPLE, coll::open_choices);
+  }
+  if (!core::world.multiple) level = std::min(level, MPI_THREAD_SERIALIZED);
+  return true;
+}
+
+// Leaves the job. With the lock.
+void end_runtime() {
+  flush_all_buffers();
+  end_releases();
+  core::stop();
+  free_unused_comms();
+  environment.ended = true;
+}
+
+// Sessions alone never tell which one is the last: the job is left at exit.
+void leave_at_exit() {
+  std::lock_guard lock(life);
+  if (core::world.running && environment.phase.load(std::memory_order_relaxed) == Phase::before &&
+      environment.sessions.load(std::memory_order_relaxed) == 0) {
+    end_runtime();
+  }
+}
+
+// Starts the world model. Returns why it cannot be, nullptr when it was.
+const char* start_world(int required) {
+  std::lock_guard lock(life);
+  if (environment.phase.load(std::memory_order_relaxed) == Phase::running) return "MPI is initialised already";
+  if (was_finalized()) return "MPI was finalized: it cannot be initialised a second time";
+  int level = required;
+  if (!start_runtime(level)) return "this process has left the job already";
+  build_world_communicators();
+  environment.thread_level = level;
+  environment.main_thread = gettid();
+  environment.phase.store(Phase::running, std::memory_order_release);
+  return nullptr;
+}
+
+int start(const char* function, int required, int* provided) {
+  if (const char* why = start_world(required)) return fail(nullptr, function, MPI_ERR_OTHER, "%s", why);
+  if (provided != nullptr) *provided = environment.thread_level;
+  return MPI_SUCCESS;
+}
+
+// MPI_Finalize is collective: until all ranks are there, any of them may need our progress, to take a send back or to
+// fetch what was announced. First what we owe ourselves: nobody makes progress for us once all have met.
+void meet_all() {
+  flush_all_buffers();
+  if (environment.sessions.load(std::memory_order_relaxed) == 0) end_releases();
+  core::wait_until([] {
+    return core::world.sends_open() == 0 && core::world.peers_waiting.load(std::memory_order_relaxed) == nullptr;
+  });
+  (void)coll::barrier(*comm_of(MPI_COMM_WORLD));
+}
+
+}  // namespace
+
+bool is_running() {
+  return environment.phase.load(std::memory_order_acquire) == Phase::running ||
+         environment.sessions.load(std::memory_order_acquire) > 0;
+}
+
+bool open_session(int& level) {
+  std::lock_guard lock(life);
+  const bool first = !core::world.running;
+  if (!start_runtime(level)) return false;
+  if (first) {
+    environment.thread_level = level;
+    atexit(leave_at_exit);
+  }
+  environment.sessions.fetch_add(1, std::memory_order_release);
+  return true;
+}
+
+void close_session() {
+  std::lock_guard lock(life);
+  if (environment.sessions.fetch_sub(1, std::memory_order_relaxed) == 1 && was_finalized()) end_runtime();
+}
+
+Standstill::Standstill() {
+  life.lock();
+}
+
+Standstill::~Standstill() {
+  life.unlock();
+}
+
+bool Standstill::has_joined() const {
+  return core::world.running || environment.ended;
+}
+
+bool Standstill::has_left() const {
+  return environment.ended;
+}
+
+const char* thread_level_name(int level) {
+  for (const names::Constant& row : names::thread_levels) {
+    if (row.value == level) return row.name;
+  }
+  return "MPI_THREAD_SINGLE";
+}
+
+int thread_level_of(const char* name, int otherwise) {
+  for (const names::Constant& row : names::thread_levels) {
+    if (strcmp(row.name, name) == 0) return row.value;
+  }
+  return otherwise;
+}
+
+int init(int*, char***) {
+  return start("MPI_Init", MPI_THREAD_SINGLE, nullptr);
+}
+
+int init_thread(int*, char***, int required, int* provided) {
+  static const char* function = "MPI_Init_thread";
+  if (required != MPI_THREAD_SINGLE && required != MPI_THREAD_FUNNELED && required != MPI_THREAD_SERIALIZED &&
+      required != MPI_THREAD_MULTIPLE) {
+    return fail(nullptr, function, MPI_ERR_ARG,
+                "%d is no level of thread support: give MPI_THREAD_SINGLE, FUNNELED, "
+                "SERIALIZED or MULTIPLE",
+                required);
+  }
+  if (provided == nullptr) return null_argument(nullptr, function, "provided");
+  return start(function, required, provided);
+}
+
+int finalize() {
+  static const char* function = "MPI_Finalize";
+  if (environment.phase.load(std::memory_order_acquire) != Phase::running) return not_running(function);
+  // The attributes of MPI_COMM_SELF first, while MPI still works for their callbacks (MPI-5.0, 11.2.4).
+  Comm* self = comm_of(MPI_COMM_SELF);
+  int error = delete_attributes(*self);
+  if (error != MPI_SUCCESS) {
+    return fail(self, function, error, "a delete callback of an attribute of MPI_COMM_SELF failed");
+  }
+  (void)delete_attributes(*comm_of(MPI_COMM_WORLD));
+  meet_all();
+  print_statistics();
+  std::lock_guard lock(life);
+  if (environment.sessions.load(std::memory_order_relaxed) == 0) end_runtime();
+  free_world_communicators();
+  environment.phase.store(Phase::finalized, std::memory_order_release);
+  return MPI_SUCCESS;
+}
+
+int initialized(int* flag) {
+  if (flag == nullptr) return null_argument(nullptr, "MPI_Initialized", "flag");
+  *flag = environment.phase.load(std::memory_order_acquire) != Phase::before;
+  return MPI_SUCCESS;
+}
+
+int finalized(int* flag) {
+  if (flag == nullptr) return null_argument(nullptr, "MPI_Finalized", "flag");
+  *flag = was_finalized();
+  return MPI_SUCCESS;
+}
+
+int query_thread(int* provided) {
+  static const char* function = "MPI_Query_thread";
+  if (!is_running()) return not_running(function);
+  if (provided == nullptr) return null_argument(nullptr, function, "provided");
+  *provided = environment.thread_level;
+  return MPI_SUCCESS;
+}
+
+int is_thread_main(int* flag) {
+  static const char* function = "MPI_Is_thread_main";
+  if (!is_running()) return not_running(function);
+  if (flag == nullptr) return null_argument(nullptr, function, "flag");
+  *flag = gettid() == environment.main_thread;
+  return MPI_SUCCESS;
+}
+
+int abort(MPI_Comm comm, int errorcode) {
+  Comm* c = comm_of(comm);
+  if (c == nullptr && is_running()) return bad_comm("MPI_Abort", comm);
+  std::string why = "MPI_Abort(" + (c != nullptr ? comm_text(*c) : handle_text(reinterpret_cast<uintptr_t>(comm))) +
+                    ", " + std::to_string(errorcode) + ") was called: the job ends";
+  boot::abort(errorcode, why.c_str());
+}
+
+double wtime() {
+  return static_cast<double>(base::now_ns()) * 1e-9;
+}
+
+double wtick() {
+  timespec resolution;
+  clock_getres(CLOCK_MONOTONIC, &resolution);
+  return static_cast<double>(resolution.tv_sec) + static_cast<double>(resolution.tv_nsec) * 1e-9;
+}
+
+int get_version(int* version, int* subversion) {
+  if (version == nullptr) return null_argument(nullptr, "MPI_Get_version", "version");
+  if (subversion == nullptr) return null_argument(nullptr, "MPI_Get_version", "subversion");
+  *version = MPI_VERSION;
+  *subversion = MPI_SUBVERSION;
+  return MPI_SUCCESS;
+}
+
+int get_library_version(char* version, int* resultlen) {
+  if (version == nullptr) return null_argument(nullptr, "MPI_Get_library_version", "version");
+  if (resultlen == nullptr) return null_argument(nullptr, "MPI_Get_library_version", "resultlen");
+  *resultlen = snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING, "Weft %s (MPI %d.%d, standard ABI %d.%d)",
+                        WEFT_VERSION, MPI_VERSION, MPI_SUBVERSION, MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
+  return MPI_SUCCESS;
+}
+
+int get_processor_name(char* name, int* resultlen) {
+  static const char* function = "MPI_Get_processor_name";
+  if (!is_running()) return not_running(function);
+  if (name == nullptr) return null_argument(nullptr, function, "name");
+  if (resultlen == nullptr) return null_argument(nullptr, function, "resultlen");
+  if (gethostname(name, MPI_MAX_PROCESSOR_NAME) != 0) strcpy(name, "localhost");
+  name[MPI_MAX_PROCESSOR_NAME - 1] = '\0';
+  *resultlen = static_cast<int>(strlen(name));
+  return MPI_SUCCESS;
+}
+
+// Which resources the process is restricted to one of. One domain of shared memory it always is: its host.
+int get_hw_resource_info(MPI_Info* hw_info) {
+  static const char* function = "MPI_Get_hw_resource_info";
+  if (!is_running()) return not_running(function);
+  if (hw_info == nullptr) return null_argument(nullptr, function, "hw_info");
+  Info* info = make_info();
+  if (info == nullptr) return no_memory(nullptr, function, "an info object");
+  info->set("mpi_shared_memory", "true");
+  const HwInstances instances = hw_instances();
+  for (size_t i = 0; i < instances.size(); ++i) info->set(hw_resource_types[i], instances[i] >= 0 ? "true" : "false");
+  *hw_info = handle_of<MPI_Info>(info);
+  return MPI_SUCCESS;
+}
+
+int pcontrol(const int) {
+  return MPI_SUCCESS;
+}
+
+}  // namespace weft::mpi

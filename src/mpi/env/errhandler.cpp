@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Error handlers of communicators, windows and sessions (MPI-5.0, 9.3).
+#include "mpi/env/errhandler.hpp"
+
+#include <mutex>
+#include <utility>
+
+#include "base/setting.hpp"
+#include "mpi/env/error_codes.hpp"
+#include "mpi/functions.hpp"
+#include "mpi/object/handles.hpp"
+
+namespace weft::mpi {
+namespace {
+
+constexpr const char* initial_names[] = {"mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"};
+constinit base::ChoiceSetting initial{{.name = "WEFT_INITIAL_ERRHANDLER",
+                                       .help = "error handler the program begins with, as mpiexec -initial-errhandler"},
+                                      0,
+                                      initial_names,
+                                      3};
+WEFT_SETTING(initial);
+
+}  // namespace
+
+Errhandler* initial_handler() {
+  static const MPI_Errhandler handles[] = {MPI_ERRORS_ARE_FATAL, MPI_ERRORS_ABORT, MPI_ERRORS_RETURN};
+  base::load_settings();
+  build_predefined_objects();
+  return errhandler_of(handles[initial.value()]);
+}
+
+void drop(Errhandler* handler) {
+  if (handler != nullptr && !handler->predefined && --handler->references == 0) base::destroy_object(handler);
+}
+
+Errhandler* held_handler(Errhandler* const& place) {
+  std::lock_guard lock(details);
+  return hold(place);
+}
+
+void replace_handler(Errhandler*& place, Errhandler* handler) {
+  hold(handler);
+  {
+    std::lock_guard lock(details);
+    std::swap(place, handler);
+  }
+  drop(handler);
+}
+
+namespace {
+
+using Scope = Errhandler::Scope;
+
+const char* maker_of(Scope scope) {
+  switch (scope) {
+    case Scope::session:
+      return "MPI_Session_create_errhandler";
+    case Scope::window:
+      return "MPI_Win_create_errhandler";
+    default:
+      return "MPI_Comm_create_errhandler";
+  }
+}
+
+// `member` is where handlers of this scope keep their function, and `name` what the argument is called.
+template <class Function>
+int create(Scope scope, Function* Errhandler::*member, Function* given, const char* name, MPI_Errhandler* errhandler) {
+  const char* function = maker_of(scope);
+  if (given == nullptr) return null_argument(nullptr, function, name);
+  if (errhandler == nullptr) return null_argument(nullptr, function, "errhandler");
+  auto* handler = base::make_object<Errhandler>();
+  if (handler == nullptr) return no_memory(nullptr, function, "an error handler");
+  handler->kind = base::Kind::errhandler;
+  handler->scope = scope;
+  handler->action = Errhandler::Action::call;
+  handler->*member = given;
+  *errhandler = handle_of<MPI_Errhandler>(handler);
+  return MPI_SUCCESS;
+}
+
+int set(const char* function, ErrorsOn on, Errhandler*& place, Scope scope, MPI_Errhandler errhandler) {
+  Errhandler* handler = errhandler_of(errhandler);
+  if (handler == nullptr) return bad_handle(on, function, MPI_ERR_ERRHANDLER, "error handler", errhandler);
+  if (handler->scope != Scope::any && handler->scope != scope) {
+    return fail(on, function, MPI_ERR_ERRHANDLER, "the error handler was not made by %s", maker_of(scope));
+  }
+  replace_handler(place, handler);
+  return MPI_SUCCESS;
+}
+
+int get(const char* function, ErrorsOn on, Errhandler* const& place, MPI_Errhandler* errhandler) {
+  if (errhandler == nullptr) return null_argument(on, function, "errhandler");
+  *errhandler = any_handle_of(held_handler(place), MPI_ERRHANDLER_NULL);
+  return MPI_SUCCESS;
+}
+
+// What the handler returns is not an error of the call (MPI-5.0, 9.5.4).
+int call(const char* function, ErrorsOn on, int errorcode) {
+  if (class_of_error(errorcode) < 0) return fail(on, function, MPI_ERR_ARG, "%d is no error code", errorcode);
+  (void)raise(on, function, errorcode, error_text(errorcode));
+  return MPI_SUCCESS;
+}
+
+int bad_session(const char* function, MPI_Session session) {
+  return bad_handle(nullptr, function, MPI_ERR_SESSION, "session", session);
+}
+
+}  // namespace
+
+int comm_create_errhandler(MPI_Comm_errhandler_function* comm_errhandler_fn, MPI_Errhandler* errhandler) {
+  return create(Scope::comm, &Errhandler::comm_function, comm_errhandler_fn, "comm_errhandler_fn", errhandler);
+}
+
+int comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
+  static const char* function = "MPI_Comm_set_errhandler";
+  Comm* c = comm_of(comm);
+  return c == nullptr ? bad_comm(function, comm) : set(function, c, c->errhandler, Scope::comm, errhandler);
+}
+
+int comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler) {
+  static const char* function = "MPI_Comm_get_errhandler";
+  const Comm* c = comm_of(comm);
+  return c == nullptr ? bad_comm(function, comm) : get(function, c, c->errhandler, errhandler);
+}
+
+int comm_call_errhandler(MPI_Comm comm, int errorcode) {
+  static const char* function = "MPI_Comm_call_errhandler";
+  const Comm* c = comm_of(comm);
+  return c == nullptr ? bad_comm(function, comm) : call(function, c, errorcode);
+}
+
+int win_create_errhandler(MPI_Win_errhandler_function* win_errhandler_fn, MPI_Errhandler* errhandler) {
+  return create(Scope::window, &Errhandler::window_function, win_errhandler_fn, "win_errhandler_fn", errhandler);
+}
+
+int win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler) {
+  static const char* function = "MPI_Win_set_errhandler";
+  Win* w = win_of(win);
+  return w == nullptr ? bad_win(function, win) : set(function, w, w->errhandler, Scope::window, errhandler);
+}
+
+int win_get_errhandler(MPI_Win win, MPI_Errhandler* errhandler) {
+  static const char* function = "MPI_Win_get_errhandler";
+  const Win* w = win_of(win);
+  return w == nullptr ? bad_win(function, win) : get(function, w, w->errhandler, errhandler);
+}
+
+int win_call_errhandler(MPI_Win win, int errorcode) {
+  static const char* function = "MPI_Win_call_errhandler";
+  const Win* w = win_of(win);
+  return w == nullptr ? bad_win(function, win) : call(function, w, errorcode);
+}
+
+int session_create_errhandler(MPI_Session_errhandler_function* session_errhandler_fn, MPI_Errhandler* errhandler) {
+  return create(Scope::session, &Errhandler::session_function, session_errhandler_fn, "session_errhandler_fn",
+                errhandler);
+}
+
+int session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler) {
+  static const char* function = "MPI_Session_set_errhandler";
+  Session* s = session_of(session);
+  return s == nullptr ? bad_session(function, session) : set(function, s, s->errhandler, Scope::session, errhandler);
+}
+
+int session_get_errhandler(MPI_Session session, MPI_Errhandler* errhandler) {
+  static const char* function = "MPI_Session_get_errhandler";
+  const Session* s = session_of(session);
+  return s == nullptr ? bad_session(function, session) : get(function, s, s->errhandler, errhandler);
+}
+
+int session_call_errhandler(MPI_Session session, int errorcode) {
+  static const char* function = "MPI_Session_call_errhandler";
+  const Session* s = session_of(session);
+  return s == nullptr ? bad_session(function, session) : call(function, s, errorcode);
+}
+
+int errhandler_free(MPI_Errhandler* errhandler) {
+  static const char* function = "MPI_Errhandler_free";
+  if (errhandler == nullptr) return null_argument(nullptr, function, "errhandler");
+  if (reinterpret_cast<uintptr_t>(*errhandler) < predefined_limit) build_predefined_objects();
+  Errhandler* handler = errhandler_of(*errhandler);
+  if (handler == nullptr) return bad_handle(nullptr, function, MPI_ERR_ERRHANDLER, "error handler", *errhandler);
+  drop(handler);
+  *errhandler = MPI_ERRHANDLER_NULL;
+  return MPI_SUCCESS;
+}
+
+}  // namespace weft::mpi

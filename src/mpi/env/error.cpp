@@ -1,0 +1,206 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/env/error.hpp"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+
+#include "boot/job.hpp"
+#include "core/request.hpp"
+#include "mpi/env/environment.hpp"
+#include "mpi/env/errhandler.hpp"
+#include "mpi/names.hpp"
+#include "mpi/object/handles.hpp"
+
+namespace weft::mpi {
+
+static_assert(core::truncated == MPI_ERR_TRUNCATE && core::other_error == MPI_ERR_OTHER &&
+              core::internal_error == MPI_ERR_INTERN && core::no_memory == MPI_ERR_NO_MEM);
+static_assert(core::any_source == MPI_ANY_SOURCE && core::any_tag == MPI_ANY_TAG && core::proc_null == MPI_PROC_NULL);
+
+namespace {
+
+template <size_t n>
+const char* find_name(const names::Handle (&table)[n], uintptr_t value) {
+  for (const names::Handle& row : table) {
+    if (row.value == value) return row.name;
+  }
+  return nullptr;
+}
+
+const char* predefined_name(uintptr_t value) {
+  using namespace names;
+  const char* found = nullptr;
+  auto look = [&](const auto& table) {
+    if (found == nullptr) found = find_name(table, value);
+  };
+  look(communicators), look(groups), look(datatypes), look(ops), look(requests), look(messages);
+  look(errhandlers), look(infos), look(sessions), look(windows), look(files);
+  return found;
+}
+
+const char* kind_name(base::Kind kind) {
+  switch (kind) {
+    case base::Kind::free:
+      return "a freed object";
+    case base::Kind::communicator:
+      return "a communicator";
+    case base::Kind::group:
+      return "a group";
+    case base::Kind::datatype:
+      return "a datatype";
+    case base::Kind::request:
+      return "a request";
+    case base::Kind::message:
+      return "a message";
+    case base::Kind::op:
+      return "a reduction operation";
+    case base::Kind::errhandler:
+      return "an error handler";
+    case base::Kind::info:
+      return "an info object";
+    case base::Kind::session:
+      return "a session";
+    case base::Kind::window:
+      return "a window";
+    case base::Kind::tool_enum:
+    case base::Kind::control_variable:
+    case base::Kind::variable_session:
+    case base::Kind::performance_variable:
+    case base::Kind::event_registration:
+    case base::Kind::event_instance:
+      return "an object of the tool interface";
+  }
+  return nullptr;
+}
+
+// The handler of the object, or of MPI_COMM_SELF when there is none, or the initial one, with a reference.
+Errhandler* handler_for(ErrorsOn on) {
+  {
+    std::lock_guard lock(details);
+    if (on.win != nullptr) return hold(on.win->errhandler);
+    if (on.session != nullptr) return hold(on.session->errhandler);
+    const Comm* comm = on.comm != nullptr ? on.comm : comm_of(MPI_COMM_SELF);
+    if (comm != nullptr) return hold(comm->errhandler);
+  }
+  return hold(initial_handler());
+}
+
+// A program's handler gets the handle of the kind of object that it was made for.
+void call(const Errhandler& handler, ErrorsOn on, int error, const char* text) {
+  int code = error;
+  if (handler.scope == Errhandler::Scope::session) {
+    MPI_Session handle = any_handle_of(on.session, MPI_SESSION_NULL);
+    handler.session_function(&handle, &code, text);
+  } else if (handler.scope == Errhandler::Scope::window) {
+    MPI_Win handle = win_handle(on.win);
+    handler.window_function(&handle, &code, text);
+  } else {
+    MPI_Comm handle = on.comm != nullptr ? comm_handle(on.comm) : MPI_COMM_SELF;
+    handler.comm_function(&handle, &code, text);
+  }
+}
+
+// " (on MPI_COMM_WORLD)"
+std::string where_of(ErrorsOn on) {
+  if (on.comm != nullptr) return " (on " + comm_text(*on.comm) + ")";
+  if (on.win != nullptr) return " (on " + win_text(*on.win) + ")";
+  return on.session != nullptr ? " (on a session)" : "";
+}
+
+[[noreturn]] void end_of_program(const char* function, int error, const char* text, const std::string& where) {
+  const char* meaning = error_text(error);
+  std::string line = std::string(function) + ": " + text + where;
+  line += " [" + std::string(meaning, strcspn(meaning, ":")) + "]";
+  boot::abort(error, line.c_str());
+}
+
+}  // namespace
+
+int raise(const Errhandler& handler, ErrorsOn on, const char* function, int error, const char* text) {
+  switch (handler.action) {
+    case Errhandler::Action::give_back:
+      break;
+    case Errhandler::Action::call:
+      call(handler, on, error, text);
+      break;
+    case Errhandler::Action::fatal:
+    case Errhandler::Action::abort:
+      end_of_program(function, error, text, where_of(on));
+  }
+  return error;
+}
+
+int raise(ErrorsOn on, const char* function, int error, const char* text) {
+  Errhandler* handler = handler_for(on);
+  (void)raise(*handler, on, function, error, text);
+  drop(handler);
+  return error;
+}
+
+int fail(ErrorsOn on, const char* function, int error, const char* text, ...) {
+  char line[1024];
+  va_list arguments;
+  va_start(arguments, text);
+  vsnprintf(line, sizeof line, text, arguments);
+  va_end(arguments);
+  return raise(on, function, error, line);
+}
+
+std::string handle_text(uintptr_t value) {
+  if (value < predefined_limit) {
+    if (const char* name = predefined_name(value)) return name;
+  } else if (base::Arena::holds(value)) {
+    const char* kind = kind_name(reinterpret_cast<const base::Object*>(value)->kind);
+    if (kind != nullptr) return std::string("the handle of ") + kind;
+  }
+  char text[40];
+  snprintf(text, sizeof text, "0x%zx", static_cast<size_t>(value));
+  return std::string(text) + ", which is no handle";
+}
+
+int not_running(const char* function) {
+  return fail(nullptr, function, MPI_ERR_OTHER, "called %s",
+              was_finalized() ? "after MPI_Finalize" : "before MPI_Init: MPI is not initialised");
+}
+
+int bad_handle(ErrorsOn on, const char* function, int error, const char* wanted, uintptr_t value) {
+  if (!is_running()) return not_running(function);
+  return fail(on, function, error, "a %s is needed, but the argument is %s", wanted, handle_text(value).c_str());
+}
+
+int bad_comm(const char* function, MPI_Comm handle) {
+  return bad_handle(nullptr, function, MPI_ERR_COMM, "communicator", handle);
+}
+
+int bad_type(ErrorsOn on, const char* function, MPI_Datatype handle) {
+  return bad_handle(on, function, MPI_ERR_TYPE, "datatype", handle);
+}
+
+int null_argument(ErrorsOn on, const char* function, const char* name) {
+  return fail(on, function, MPI_ERR_ARG, "the argument %s is a null pointer", name);
+}
+
+int no_memory(ErrorsOn on, const char* function, const char* what) {
+  return fail(on, function, MPI_ERR_NO_MEM, "no memory for %s", what);
+}
+
+std::string comm_text(const Comm& comm) {
+  std::lock_guard lock(details);
+  if (!comm.name.empty()) return comm.name;
+  if (comm.is_inter()) {
+    return "an inter-communicator of " + std::to_string(comm.local_size()) + " and " + std::to_string(comm.size) +
+           " ranks";
+  }
+  return "a communicator of " + std::to_string(comm.size) + " ranks";
+}
+
+std::string win_text(const Win& win) {
+  std::lock_guard lock(details);
+  if (!win.name.empty()) return win.name;
+  return "a window of " + std::to_string(win.size) + " ranks";
+}
+
+}  // namespace weft::mpi

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Memory that ranks of the host reach directly (MPI-5.0, 9.2).
+#include "mpi/env/memory.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+
+#include "base/setting.hpp"
+#include "core/world.hpp"
+#include "mpi/functions.hpp"
+#include "mpi/object/handles.hpp"
+
+namespace weft::mpi {
+
+int read_alignment(const char* function, ErrorsOn on, const Info* info, size_t& alignment) {
+  alignment = 1;
+  const std::optional<std::string> text = info != nullptr ? info->find("mpi_minimum_memory_alignment") : std::nullopt;
+  if (!text) return MPI_SUCCESS;
+  int64_t value = 0;
+  const bool number = base::parse_number(*text, base::Unit::none, value).empty();
+  if (!number || value < 1 || !std::has_single_bit(static_cast<uint64_t>(value))) {
+    return fail(on, function, MPI_ERR_INFO_VALUE,
+                "the value of mpi_minimum_memory_alignment is %s: it must be a power of two",
+                base::quoted(*text).c_str());
+  }
+  alignment = static_cast<size_t>(value);
+  return MPI_SUCCESS;
+}
+
+int alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
+  static const char* function = "MPI_Alloc_mem";
+  if (!is_running()) return not_running(function);
+  if (size < 0) {
+    return fail(nullptr, function, MPI_ERR_SIZE, "size is %lld: it must not be negative", static_cast<long long>(size));
+  }
+  if (info != MPI_INFO_NULL && info_of(info) == nullptr) return bad_info(nullptr, function, info);
+  if (baseptr == nullptr) return null_argument(nullptr, function, "baseptr");
+  size_t alignment = 1;
+  if (int error = read_alignment(function, nullptr, info_of(info), alignment)) return error;
+  void* memory = core::allocate_shared(static_cast<size_t>(std::max<MPI_Aint>(size, 1)), alignment);
+  if (memory == nullptr) {
+    char reason[128];
+    return fail(nullptr, function, MPI_ERR_NO_MEM, "no %lld bytes of shared memory: %s", static_cast<long long>(size),
+                strerror_r(errno, reason, sizeof reason));
+  }
+  *static_cast<void**>(baseptr) = memory;
+  return MPI_SUCCESS;
+}
+
+int free_mem(void* base) {
+  static const char* function = "MPI_Free_mem";
+  if (!is_running()) return not_running(function);
+  if (base == nullptr || core::release_shared(base)) return MPI_SUCCESS;
+  return fail(nullptr, function, MPI_ERR_BASE, "%p was not given by MPI_Alloc_mem, or was freed already", base);
+}
+
+}  // namespace weft::mpi

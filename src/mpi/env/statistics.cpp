@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/env/statistics.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "base/setting.hpp"
+#include "core/p2p.hpp"
+#include "mpi/object/object.hpp"
+
+namespace weft::mpi {
+
+namespace {
+
+constinit base::BoolSetting statistics{{.name = "WEFT_STATS",
+                                        .help = "print messages and bytes per path when the job ends",
+                                        .level = base::Level::basic,
+                                        .subject = base::Subject::messages,
+                                        .change = base::Change::always,
+                                        .alike = true},
+                                       false};
+WEFT_SETTING(statistics);
+
+constexpr int tag = 0x7e57;
+
+// "1.2 GiB": three significant digits are enough to read.
+const char* shown(uint64_t bytes, char (&text)[24]) {
+  static const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  while (value >= 1024 && unit + 1 < std::size(units)) {
+    value /= 1024;
+    ++unit;
+  }
+  snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
+  return text;
+}
+
+// Messages received by lane, eight to a line.
+void print_lanes(const std::vector<core::Counters>& ranks, size_t most_rows) {
+  constexpr uint32_t in_a_line = 8;
+  fprintf(stderr, "  %-12s messages that came on lanes 0, 1, ...\n", "rank");
+  for (size_t r = 0; r < std::min(ranks.size(), most_rows); ++r) {
+    for (uint32_t lane = 0; lane < ranks[r].lanes; ++lane) {
+      if (lane == 0) {
+        fprintf(stderr, "  %-12zu", r);
+      } else if (lane % in_a_line == 0) {
+        fprintf(stderr, "\n  %-12s", "");
+      }
+      fprintf(stderr, " %11llu", static_cast<unsigned long long>(ranks[r].arrived[lane]));
+    }
+    fputc('\n', stderr);
+  }
+}
+
+void print(const std::vector<core::Counters>& ranks) {
+  char text[24];
+  core::Counters all;
+  for (const core::Counters& one : ranks) {
+    for (int p = 0; p < core::path_count; ++p) {
+      all.sent[p].messages += one.sent[p].messages;
+      all.sent[p].bytes += one.sent[p].bytes;
+    }
+    all.unexpected += one.unexpected;
+    all.retries += one.retries;
+    all.sleeps += one.sleeps;
+    all.lock_waits += one.lock_waits;
+    all.settlements += one.settlements;
+    all.lanes = std::max(all.lanes, one.lanes);
+  }
+  uint64_t bytes = 0;
+  for (const core::PathCount& path : all.sent) bytes += path.bytes;
+  fprintf(stderr, "\nWeft: messages sent by %zu ranks\n  %-12s %12s %12s %8s\n", ranks.size(), "path", "messages",
+          "bytes", "share");
+  for (int p = 0; p < core::path_count; ++p) {
+    const core::PathCount& path = all.sent[p];
+    fprintf(stderr, "  %-12s %12llu %12s %7.1f%%\n", core::path_names[p],
+            static_cast<unsigned long long>(path.messages), shown(path.bytes, text),
+            bytes == 0 ? 0.0 : 100.0 * static_cast<double>(path.bytes) / static_cast<double>(bytes));
+  }
+  fprintf(stderr, "  before their receive %llu, sends that found the way full %llu, waits that slept %llu\n",
+          static_cast<unsigned long long>(all.unexpected), static_cast<unsigned long long>(all.retries),
+          static_cast<unsigned long long>(all.sleeps));
+  if (all.lanes > 1) {
+    fprintf(stderr, "  waits for a lane's lock %llu, looks at all lanes for wildcards %llu\n",
+            static_cast<unsigned long long>(all.lock_waits), static_cast<unsigned long long>(all.settlements));
+  }
+  constexpr size_t most_rows = 16;
+  fprintf(stderr, "  %-12s %12s %12s %12s %12s\n", "rank", "E0", "E1", "R0", "R1");
+  for (size_t r = 0; r < std::min(ranks.size(), most_rows); ++r) {
+    fprintf(stderr, "  %-12zu", r);
+    for (const core::PathCount& path : ranks[r].sent) fprintf(stderr, " %12s", shown(path.bytes, text));
+    fputc('\n', stderr);
+  }
+  if (all.lanes > 1) print_lanes(ranks, most_rows);
+  if (ranks.size() > most_rows) fprintf(stderr, "  ... and %zu more ranks\n", ranks.size() - most_rows);
+}
+
+}  // namespace
+
+bool statistics_wanted() {
+  return statistics.value();
+}
+
+void print_statistics() {
+  if (!statistics.value()) return;
+  Comm& world = *comm_of(MPI_COMM_WORLD);
+  Type& byte = *type_of(MPI_BYTE);
+  const core::Counters mine = core::counters();  // before the messages of this summary
+  const uint32_t context = world.collective_context();
+  constexpr auto size = static_cast<int64_t>(sizeof mine);
+  if (world.rank != 0) {
+    (void)core::send(world, context, &mine, size, byte, 0, tag);
+    return;
+  }
+  std::vector<core::Counters> ranks(static_cast<size_t>(world.size));
+  ranks[0] = mine;
+  for (int r = 1; r < world.size; ++r) {
+    (void)core::receive(world, context, &ranks[static_cast<size_t>(r)], size, byte, r, tag);
+  }
+  print(ranks);
+}
+
+}  // namespace weft::mpi

@@ -1,0 +1,501 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Completion: Wait and Test in all their forms, and Request_get_status (MPI-5.0, 3.7.3 to 3.7.6).
+#include "mpi/datatype/type.hpp"
+#include "mpi/p2p/grequest.hpp"
+#include "mpi/p2p/p2p.hpp"
+#include "mpi/p2p/status.hpp"
+
+namespace weft::mpi {
+
+namespace {
+
+// What a request in an array is to the calls of this chapter.
+enum class State : uint8_t { invalid, idle, pending, done };  // idle: null, or persistent and inactive
+
+State state_of(MPI_Request handle, Request** request) {
+  if (handle == MPI_REQUEST_NULL) return State::idle;
+  Request* r = request_of(handle);
+  *request = r;
+  if (r == nullptr) return State::invalid;
+  if (!r->flags.active) return State::idle;
+  if (core::is_done(*r)) return State::done;
+  if (r->on_poll != nullptr) {
+    r->on_poll(*r);
+    if (core::is_done(*r)) return State::done;
+  }
+  return State::pending;
+}
+
+void fill(MPI_Status* status, const Request& r) {
+  set_status(status, r.source, r.tag, r.received, r.flags.cancelled);
+}
+
+// The same for a request that stays; the error of a generalized one's query function.
+int look(MPI_Status* status, const Request& r) {
+  if (r.flags.generalized) return query_generalized(r, status);
+  fill(status, r);
+  return MPI_SUCCESS;
+}
+
+[[gnu::cold, gnu::noinline]] int bad_request(const char* function, MPI_Request handle, int index) {
+  if (!is_running()) return bad_comm(function, MPI_COMM_WORLD);
+  return fail(nullptr, function, MPI_ERR_REQUEST,
+              "request %d (handle %p) is not a live request: it was freed, completed and copied, or never started",
+              index, static_cast<void*>(handle));
+}
+
+[[gnu::cold, gnu::noinline]] int bad_argument(const char* function, const char* what) {
+  return fail(nullptr, function, MPI_ERR_ARG, "%s", what);
+}
+
+// Whether an array argument is one; MPI_SUCCESS, or the error raised.
+int check_array(const char* function, int count, const MPI_Request* requests) {
+  if (count < 0) [[unlikely]]
+    return fail(nullptr, function, MPI_ERR_COUNT, "the number of requests is %d", count);
+  if (count > 0 && requests == nullptr) [[unlikely]]
+    return bad_argument(function, "the array of requests is a null pointer");
+  return MPI_SUCCESS;
+}
+
+MPI_Status* at(MPI_Status* statuses, int i) {
+  return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i;
+}
+
+const Comm* comm_of_request(const Request& r) {
+  return static_cast<const Comm*>(r.comm);
+}
+
+// Ends a completed request among several: its error goes into its status.
+int retire_one_of_many(MPI_Request* handle, Request& r, MPI_Status* status) {
+  const int error = retire(handle, r, status);
+  if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
+  return error;
+}
+
+// After the calls that complete several: MPI_ERR_IN_STATUS when one failed.
+int several(const char* function, const Comm* comm, int errors) {
+  if (errors == 0) [[likely]]
+    return MPI_SUCCESS;
+  return fail(comm, function, MPI_ERR_IN_STATUS, "%d of the operations failed; the statuses say which and why", errors);
+}
+
+}  // namespace
+
+void wait_for(Request& r) {
+  if (r.on_poll == nullptr) return core::wait(r);
+  core::wait_until([&] {
+    if (!core::is_done(r)) r.on_poll(r);
+    return core::is_done(r);
+  });
+}
+
+void release(Request& r) {
+  if (r.on_free != nullptr) r.on_free(r);
+  if (r.type != nullptr) release_type(r.type);
+  core::free_request(&r);
+}
+
+namespace {
+
+// The end of a request that is more than its handle, apart so that other requests pay one test for it.
+[[gnu::noinline]] int retire_special(MPI_Request* handle, Request& r, MPI_Status* status) {
+  if (r.flags.generalized) return retire_generalized(handle, r, status);
+  if (status != MPI_STATUS_IGNORE) fill(status, r);
+  r.flags.active = false;
+  return r.error;
+}
+
+// retire() as MPI_Wait and MPI_Test have it: a call less.
+[[gnu::always_inline]] inline int retire_here(MPI_Request* handle, Request& r, MPI_Status* status) {
+  if (r.flags.persistent) return retire_special(handle, r, status);
+  if (status != MPI_STATUS_IGNORE) fill(status, r);
+  const int error = r.error;
+  *handle = MPI_REQUEST_NULL;
+  if (!r.flags.shared) release(r);
+  return error;
+}
+
+}  // namespace
+
+int retire(MPI_Request* handle, Request& r, MPI_Status* status) {
+  return retire_here(handle, r, status);
+}
+
+int fail_completed(ErrorsOn on, const char* function, int error) {
+  if (error == MPI_ERR_TRUNCATE) {
+    return fail(on, function, error, "the message is longer than the receive's buffer; what fits was received");
+  }
+  return fail(on, function, error, "the operation failed");
+}
+
+int wait(MPI_Request* request, MPI_Status* status) {
+  if (request == nullptr) [[unlikely]]
+    return bad_argument("MPI_Wait", "the address of the request is a null pointer");
+  Request* r = nullptr;
+  const State state = state_of(*request, &r);
+  if (state == State::invalid) [[unlikely]]
+    return bad_request("MPI_Wait", *request, 0);
+  if (state == State::idle) {
+    set_empty_status(status);
+    return MPI_SUCCESS;
+  }
+  if (state == State::pending) wait_for(*r);
+  const Comm* comm = comm_of_request(*r);
+  const int error = retire_here(request, *r, status);
+  return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(comm, "MPI_Wait", error);
+}
+
+namespace {
+
+// Counts the tests of this thread: which of them look at all lanes.
+uint32_t test_round() {
+  static thread_local uint32_t round = 0;
+  return ++round;
+}
+
+}  // namespace
+
+int test(MPI_Request* request, int* flag, MPI_Status* status) {
+  if (request == nullptr || flag == nullptr) [[unlikely]]
+    return bad_argument("MPI_Test", "request or flag is a null pointer");
+  Request* r = nullptr;
+  State state = state_of(*request, &r);
+  if (state == State::invalid) [[unlikely]]
+    return bad_request("MPI_Test", *request, 0);
+  if (state == State::pending) {
+    (void)core::progress_for(*r, test_round());
+    state = state_of(*request, &r);
+  }
+  *flag = state != State::pending;
+  if (state == State::pending) return MPI_SUCCESS;
+  if (state == State::idle) {
+    set_empty_status(status);
+    return MPI_SUCCESS;
+  }
+  const Comm* comm = comm_of_request(*r);
+  const int error = retire_here(request, *r, status);
+  return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(comm, "MPI_Test", error);
+}
+
+namespace {
+
+// The end of most requests: plain, complete, without error, and nobody asks for its status. False: it is not that.
+[[gnu::always_inline]] inline bool retire_plain(MPI_Request* handle) {
+  Request* r = request_of(*handle);
+  if (r == nullptr || !core::is_done(*r) || !r->flags.active || r->flags.persistent || r->error != MPI_SUCCESS ||
+      r->on_free != nullptr || r->type != nullptr) {
+    return false;
+  }
+  *handle = MPI_REQUEST_NULL;
+  if (!r->flags.shared) core::free_request(r);
+  return true;
+}
+
+}  // namespace
+
+int waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[]) {
+  if (int error = check_array("MPI_Waitall", count, array_of_requests)) return error;
+  int errors = 0;
+  const Comm* comm = nullptr;
+  for (int i = 0; i < count; ++i) {
+    if (array_of_statuses == MPI_STATUSES_IGNORE && retire_plain(&array_of_requests[i])) [[likely]]
+      continue;
+    Request* r = nullptr;
+    const State state = state_of(array_of_requests[i], &r);
+    if (state == State::invalid) [[unlikely]]
+      return bad_request("MPI_Waitall", array_of_requests[i], i);
+    if (state == State::idle) {
+      set_status(at(array_of_statuses, i), MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, 0, false);
+      continue;
+    }
+    if (state == State::pending) {
+      wait_for(*r);
+      if (array_of_statuses == MPI_STATUSES_IGNORE && retire_plain(&array_of_requests[i])) continue;
+    }
+    const Comm* of = comm_of_request(*r);
+    if (retire_one_of_many(&array_of_requests[i], *r, at(array_of_statuses, i)) != MPI_SUCCESS) [[unlikely]] {
+      ++errors;
+      comm = of;
+    }
+  }
+  return several("MPI_Waitall", comm, errors);
+}
+
+namespace {
+
+// Looks at all requests; how many are in which state.
+struct Survey {
+  int pending = 0;
+  int done = 0;
+  int invalid = -1;  // index of an invalid one
+};
+
+Survey survey(int count, const MPI_Request requests[]) {
+  Survey s;
+  for (int i = 0; i < count; ++i) {
+    Request* r = nullptr;
+    switch (state_of(requests[i], &r)) {
+      case State::invalid:
+        s.invalid = i;
+        return s;
+      case State::idle:
+        break;
+      case State::pending:
+        ++s.pending;
+        break;
+      case State::done:
+        ++s.done;
+        break;
+    }
+  }
+  return s;
+}
+
+// The first completed request, or -1; `*active` when there is any to wait for.
+int first_done(int count, const MPI_Request requests[], bool* active, int* invalid) {
+  *active = false;
+  for (int i = 0; i < count; ++i) {
+    Request* r = nullptr;
+    const State state = state_of(requests[i], &r);
+    if (state == State::done) return i;
+    if (state == State::pending) *active = true;
+    if (state == State::invalid) {
+      *invalid = i;
+      return -1;
+    }
+  }
+  return -1;
+}
+
+int retire_any(const char* function, MPI_Request requests[], int i, int* index, MPI_Status* status) {
+  Request* r = request_of(requests[i]);
+  const Comm* comm = comm_of_request(*r);
+  *index = i;
+  const int error = retire(&requests[i], *r, status);
+  return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(comm, function, error);
+}
+
+// Ends all completed requests of the array and lists them.
+int retire_some(const char* function, int count, MPI_Request requests[], int* outcount, int indices[],
+                MPI_Status statuses[]) {
+  int errors = 0;
+  const Comm* comm = nullptr;
+  *outcount = 0;
+  for (int i = 0; i < count; ++i) {
+    Request* r = nullptr;
+    if (state_of(requests[i], &r) != State::done) continue;
+    const Comm* of = comm_of_request(*r);
+    if (retire_one_of_many(&requests[i], *r, at(statuses, *outcount)) != MPI_SUCCESS) {
+      ++errors;
+      comm = of;
+    }
+    indices[(*outcount)++] = i;
+  }
+  return several(function, comm, errors);
+}
+
+}  // namespace
+
+int testall(int count, MPI_Request array_of_requests[], int* flag, MPI_Status array_of_statuses[]) {
+  if (int error = check_array("MPI_Testall", count, array_of_requests)) return error;
+  if (flag == nullptr) [[unlikely]]
+    return bad_argument("MPI_Testall", "flag is a null pointer");
+  Survey s = survey(count, array_of_requests);
+  if (s.invalid < 0 && s.pending > 0) {
+    (void)core::progress();
+    s = survey(count, array_of_requests);
+  }
+  if (s.invalid >= 0) [[unlikely]]
+    return bad_request("MPI_Testall", array_of_requests[s.invalid], s.invalid);
+  *flag = s.pending == 0;
+  return s.pending == 0 ? waitall(count, array_of_requests, array_of_statuses) : MPI_SUCCESS;
+}
+
+int waitany(int count, MPI_Request array_of_requests[], int* indx, MPI_Status* status) {
+  if (int error = check_array("MPI_Waitany", count, array_of_requests)) return error;
+  if (indx == nullptr) [[unlikely]]
+    return bad_argument("MPI_Waitany", "index is a null pointer");
+  bool active = false;
+  int invalid = -1;
+  int found = -1;
+  core::wait_until([&] {
+    found = first_done(count, array_of_requests, &active, &invalid);
+    return found >= 0 || invalid >= 0 || !active;
+  });
+  if (invalid >= 0) [[unlikely]]
+    return bad_request("MPI_Waitany", array_of_requests[invalid], invalid);
+  if (found >= 0) return retire_any("MPI_Waitany", array_of_requests, found, indx, status);
+  *indx = MPI_UNDEFINED;
+  set_empty_status(status);
+  return MPI_SUCCESS;
+}
+
+int testany(int count, MPI_Request array_of_requests[], int* indx, int* flag, MPI_Status* status) {
+  if (int error = check_array("MPI_Testany", count, array_of_requests)) return error;
+  if (indx == nullptr || flag == nullptr) [[unlikely]]
+    return bad_argument("MPI_Testany", "index or flag is a null pointer");
+  bool active = false;
+  int invalid = -1;
+  int found = first_done(count, array_of_requests, &active, &invalid);
+  if (found < 0 && active && invalid < 0) {
+    (void)core::progress();
+    found = first_done(count, array_of_requests, &active, &invalid);
+  }
+  if (invalid >= 0) [[unlikely]]
+    return bad_request("MPI_Testany", array_of_requests[invalid], invalid);
+  *flag = found >= 0 || !active;
+  *indx = MPI_UNDEFINED;
+  if (found >= 0) return retire_any("MPI_Testany", array_of_requests, found, indx, status);
+  if (!active) set_empty_status(status);
+  return MPI_SUCCESS;
+}
+
+int waitsome(int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
+             MPI_Status array_of_statuses[]) {
+  if (int error = check_array("MPI_Waitsome", incount, array_of_requests)) return error;
+  if (outcount == nullptr || (incount > 0 && array_of_indices == nullptr)) [[unlikely]] {
+    return bad_argument("MPI_Waitsome", "outcount or the array of indices is a null pointer");
+  }
+  bool active = false;
+  int invalid = -1;
+  int found = -1;
+  core::wait_until([&] {
+    found = first_done(incount, array_of_requests, &active, &invalid);
+    return found >= 0 || invalid >= 0 || !active;
+  });
+  if (invalid >= 0) [[unlikely]]
+    return bad_request("MPI_Waitsome", array_of_requests[invalid], invalid);
+  if (found < 0) {
+    *outcount = MPI_UNDEFINED;
+    return MPI_SUCCESS;
+  }
+  return retire_some("MPI_Waitsome", incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+}
+
+int testsome(int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
+             MPI_Status array_of_statuses[]) {
+  if (int error = check_array("MPI_Testsome", incount, array_of_requests)) return error;
+  if (outcount == nullptr || (incount > 0 && array_of_indices == nullptr)) [[unlikely]] {
+    return bad_argument("MPI_Testsome", "outcount or the array of indices is a null pointer");
+  }
+  Survey s = survey(incount, array_of_requests);
+  if (s.invalid < 0 && s.done == 0 && s.pending > 0) {
+    (void)core::progress();
+    s = survey(incount, array_of_requests);
+  }
+  if (s.invalid >= 0) [[unlikely]]
+    return bad_request("MPI_Testsome", array_of_requests[s.invalid], s.invalid);
+  if (s.done == 0 && s.pending == 0) {
+    *outcount = MPI_UNDEFINED;
+    return MPI_SUCCESS;
+  }
+  return retire_some("MPI_Testsome", incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+}
+
+int request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  if (flag == nullptr) [[unlikely]]
+    return bad_argument("MPI_Request_get_status", "flag is a null pointer");
+  Request* r = nullptr;
+  State state = state_of(request, &r);
+  if (state == State::invalid) [[unlikely]]
+    return bad_request("MPI_Request_get_status", request, 0);
+  if (state == State::pending) {
+    (void)core::progress();
+    state = state_of(request, &r);
+  }
+  *flag = state != State::pending;
+  if (state == State::idle) set_empty_status(status);
+  if (state != State::done) return MPI_SUCCESS;
+  const int error = look(status, *r);
+  return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(comm_of_request(*r), "MPI_Request_get_status", error);
+}
+
+namespace {
+
+// The status of one of several that are looked at and left as they are; the error of a query function.
+int show(MPI_Status* status, MPI_Request handle) {
+  Request* r = nullptr;
+  if (state_of(handle, &r) == State::idle) {
+    set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, 0, false);
+    return MPI_SUCCESS;
+  }
+  const int error = look(status, *r);
+  if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error != MPI_SUCCESS ? error : r->error;
+  return error;
+}
+
+}  // namespace
+
+int request_get_status_all(int count, const MPI_Request array_of_requests[], int* flag,
+                           MPI_Status array_of_statuses[]) {
+  const char* function = "MPI_Request_get_status_all";
+  if (int error = check_array(function, count, array_of_requests)) return error;
+  if (flag == nullptr) [[unlikely]]
+    return bad_argument(function, "flag is a null pointer");
+  Survey s = survey(count, array_of_requests);
+  if (s.invalid < 0 && s.pending > 0) {
+    (void)core::progress();
+    s = survey(count, array_of_requests);
+  }
+  if (s.invalid >= 0) [[unlikely]]
+    return bad_request(function, array_of_requests[s.invalid], s.invalid);
+  *flag = s.pending == 0;
+  int errors = 0;
+  for (int i = 0; s.pending == 0 && i < count; ++i) {
+    if (show(at(array_of_statuses, i), array_of_requests[i]) != MPI_SUCCESS) ++errors;
+  }
+  return several(function, nullptr, errors);
+}
+
+int request_get_status_any(int count, const MPI_Request array_of_requests[], int* indx, int* flag, MPI_Status* status) {
+  const char* function = "MPI_Request_get_status_any";
+  if (int error = check_array(function, count, array_of_requests)) return error;
+  if (indx == nullptr || flag == nullptr) [[unlikely]]
+    return bad_argument(function, "index or flag is a null pointer");
+  bool active = false;
+  int invalid = -1;
+  int found = first_done(count, array_of_requests, &active, &invalid);
+  if (found < 0 && active && invalid < 0) {
+    (void)core::progress();
+    found = first_done(count, array_of_requests, &active, &invalid);
+  }
+  if (invalid >= 0) [[unlikely]]
+    return bad_request(function, array_of_requests[invalid], invalid);
+  *flag = found >= 0 || !active;
+  *indx = found >= 0 ? found : MPI_UNDEFINED;
+  if (found < 0) {
+    if (!active) set_empty_status(status);
+    return MPI_SUCCESS;
+  }
+  const Request& r = *request_of(array_of_requests[found]);
+  const int error = look(status, r);
+  return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(comm_of_request(r), function, error);
+}
+
+int request_get_status_some(int incount, const MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
+                            MPI_Status array_of_statuses[]) {
+  const char* function = "MPI_Request_get_status_some";
+  if (int error = check_array(function, incount, array_of_requests)) return error;
+  if (outcount == nullptr || (incount > 0 && array_of_indices == nullptr)) [[unlikely]] {
+    return bad_argument(function, "outcount or the array of indices is a null pointer");
+  }
+  Survey s = survey(incount, array_of_requests);
+  if (s.invalid < 0 && s.done == 0 && s.pending > 0) {
+    (void)core::progress();
+    s = survey(incount, array_of_requests);
+  }
+  if (s.invalid >= 0) [[unlikely]]
+    return bad_request(function, array_of_requests[s.invalid], s.invalid);
+  *outcount = s.done == 0 && s.pending == 0 ? MPI_UNDEFINED : 0;
+  int errors = 0;
+  for (int i = 0; s.done > 0 && i < incount; ++i) {
+    Request* r = nullptr;
+    if (state_of(array_of_requests[i], &r) != State::done) continue;
+    if (show(at(array_of_statuses, *outcount), array_of_requests[i]) != MPI_SUCCESS) ++errors;
+    array_of_indices[(*outcount)++] = i;
+  }
+  return several(function, nullptr, errors);
+}
+
+}  // namespace weft::mpi

@@ -1,0 +1,326 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Blocking and nonblocking sends and receives (MPI-5.0, 3.2, 3.4, 3.7).
+#include "mpi/p2p/p2p.hpp"
+
+#include "core/send_now.hpp"
+
+namespace weft::mpi {
+
+static_assert(core::any_source == MPI_ANY_SOURCE && core::any_tag == MPI_ANY_TAG && core::proc_null == MPI_PROC_NULL);
+static_assert(core::no_error == MPI_SUCCESS && core::truncated == MPI_ERR_TRUNCATE &&
+              core::other_error == MPI_ERR_OTHER && core::internal_error == MPI_ERR_INTERN &&
+              core::no_memory == MPI_ERR_NO_MEM);
+
+int no_memory(ErrorsOn on, const char* function) {
+  return fail(on, function, MPI_ERR_NO_MEM, "no memory for a request; complete or free requests, or free memory");
+}
+
+int explain_data(ErrorsOn on, const char* function, const void* buffer, MPI_Count count, MPI_Datatype datatype) {
+  if (count < 0) return fail(on, function, MPI_ERR_COUNT, "the count is %lld, below 0", static_cast<long long>(count));
+  const Type* type = type_of(datatype);
+  if (type == nullptr) return bad_type(on, function, datatype);
+  if (!type->committed) {
+    return fail(on, function, MPI_ERR_TYPE, "the datatype is not committed; call MPI_Type_commit first");
+  }
+  int64_t bytes = 0;
+  if (__builtin_mul_overflow(count, type->size, &bytes)) {
+    return fail(on, function, MPI_ERR_COUNT, "%lld elements of %lld bytes are more than an address can hold",
+                static_cast<long long>(count), static_cast<long long>(type->size));
+  }
+  if (buffer == nullptr && bytes != 0 && type->contiguous) {
+    return fail(on, function, MPI_ERR_BUFFER, "the buffer is a null pointer, for %lld bytes of data",
+                static_cast<long long>(bytes));
+  }
+  return MPI_SUCCESS;
+}
+
+int explain_send(const char* function, const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                 MPI_Comm comm) {
+  const Comm* c = comm_of(comm);
+  if (c == nullptr) return bad_comm(function, comm);
+  if (dest != MPI_PROC_NULL && (dest < 0 || dest >= c->size)) {
+    return fail(c, function, MPI_ERR_RANK,
+                "destination %d is not a rank of this communicator (0 to %d) or MPI_PROC_NULL", dest, c->size - 1);
+  }
+  if (tag < 0) return fail(c, function, MPI_ERR_TAG, "tag %d is outside 0 to %d (MPI_TAG_UB)", tag, INT32_MAX);
+  if (dest == MPI_PROC_NULL && count == 0) return MPI_SUCCESS;  // as everywhere: the type is not looked at
+  return explain_data(c, function, buffer, count, datatype);
+}
+
+int explain_receive(const char* function, const void* buffer, MPI_Count count, MPI_Datatype datatype, int source,
+                    int tag, MPI_Comm comm) {
+  const Comm* c = comm_of(comm);
+  if (c == nullptr) return bad_comm(function, comm);
+  if (source != MPI_PROC_NULL && source != MPI_ANY_SOURCE && (source < 0 || source >= c->size)) {
+    return fail(c, function, MPI_ERR_RANK,
+                "source %d is not a rank of this communicator (0 to %d), MPI_ANY_SOURCE or MPI_PROC_NULL", source,
+                c->size - 1);
+  }
+  if (tag < 0 && tag != MPI_ANY_TAG) {
+    return fail(c, function, MPI_ERR_TAG, "tag %d is outside 0 to %d (MPI_TAG_UB) and not MPI_ANY_TAG", tag, INT32_MAX);
+  }
+  if (source == MPI_PROC_NULL && count == 0) return MPI_SUCCESS;
+  return explain_data(c, function, buffer, count, datatype);
+}
+
+namespace {
+
+constexpr const char* name_of_send(Mode mode, bool blocking) {
+  switch (mode) {
+    case Mode::synchronous:
+      return blocking ? "MPI_Ssend" : "MPI_Issend";
+    case Mode::ready:
+      return blocking ? "MPI_Rsend" : "MPI_Irsend";
+    default:
+      return blocking ? "MPI_Send" : "MPI_Isend";
+  }
+}
+
+// A nonblocking send whose arguments are good: any size, layout and mode, whatever the threads. The arguments lie where
+// those of MPI_Isend did, so that it is reached by a jump.
+template <Mode mode, bool blocking = false>
+[[gnu::noinline]] int isend_checked(const void* buffer, MPI_Count count, Type* type, int dest, int tag, Comm* comm,
+                                    MPI_Request* request) {
+  const int64_t bytes = count * type->size;
+  if (mode != Mode::synchronous && type->contiguous && core::send_now(*comm, comm->context, buffer, bytes, dest, tag))
+      [[likely]] {
+    *request = done_request();
+    return MPI_SUCCESS;
+  }
+  Request* r = new_request({comm, type, bytes}, core::Role::send, buffer, count);
+  if (r == nullptr) return no_memory(comm, name_of_send(mode, blocking));
+  r->mode = mode;
+  core::start_send(*r, comm->context, dest, tag);
+  *request = handle_of<MPI_Request>(r);
+  return MPI_SUCCESS;
+}
+
+// The general way of a nonblocking send, with arguments that may be wrong.
+template <Mode mode, bool blocking = false>
+[[gnu::noinline]] int isend_general(const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                                    MPI_Comm comm, MPI_Request* request) {
+  static constexpr const char* function = name_of_send(mode, blocking);
+  Operation op;
+  const bool good = good_send(op, buffer, count, datatype, dest, tag, comm);
+  if (!good) {
+    if (int error = explain_send(function, buffer, count, datatype, dest, tag, comm)) return error;
+  }
+  if (request == nullptr) {
+    return fail(op.comm, function, MPI_ERR_ARG, "the address for the request is a null pointer");
+  }
+  if (good) return isend_checked<mode, blocking>(buffer, count, op.type, dest, tag, op.comm, request);
+  *request = done_request();  // to MPI_PROC_NULL
+  return MPI_SUCCESS;
+}
+
+template <Mode mode>
+[[gnu::noinline]] int send_general(const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                                   MPI_Comm comm) {
+  static constexpr const char* function = name_of_send(mode, true);
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (int error = isend_general<mode, true>(buffer, count, datatype, dest, tag, comm, &request)) return error;
+  Request& r = *request_of(request);
+  wait_for(r);
+  const int error = retire(&request, r, MPI_STATUS_IGNORE);
+  return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(comm_of(comm), function, error);
+}
+
+template <bool blocking>
+[[gnu::noinline]] int irecv_general(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                                    MPI_Comm comm, MPI_Request* request) {
+  static constexpr const char* function = blocking ? "MPI_Recv" : "MPI_Irecv";
+  Operation op;
+  const bool good = good_receive(op, buffer, count, datatype, source, tag, comm);
+  if (!good) {
+    if (int error = explain_receive(function, buffer, count, datatype, source, tag, comm)) return error;
+  }
+  if (request == nullptr) {
+    return fail(op.comm, function, MPI_ERR_ARG, "the address for the request is a null pointer");
+  }
+  *request = done_request();
+  if (!good) return MPI_SUCCESS;  // from MPI_PROC_NULL
+  Request* r = new_request(op, core::Role::receive, buffer, count);
+  if (r == nullptr) return no_memory(op.comm, function);
+  *request = handle_of<MPI_Request>(r);
+  core::start_receive(*r, op.comm->context, source, tag);
+  return MPI_SUCCESS;
+}
+
+// A few bytes to a rank of this host, all arguments plainly good: what is worth a road of its own. Its slow exits are
+// calls in tail position with the arguments as they came, so that nothing is saved for them.
+[[gnu::always_inline]] inline bool plain_send(Operation& op, const void* buffer, MPI_Count count, MPI_Datatype datatype,
+                                              int dest, int tag, MPI_Comm comm) {
+  return good_plain_data(op, buffer, count, datatype) && (op.comm = comm_of(comm)) != nullptr &&
+         static_cast<uint32_t>(dest) < static_cast<uint32_t>(op.comm->size) && tag >= 0;
+}
+
+// What follows the checks of a plain send when it is not one thread's to a peer with one lane.
+template <Mode mode>
+[[gnu::noinline]] int isend_wide(const void* buffer, int64_t bytes, core::Peer* peer, int dest, int tag, Comm* comm,
+                                 MPI_Request* request) {
+  const core::Tried tried = core::send_tiny_wide(*comm, *peer, buffer, bytes, tag);
+  if (tried == core::Tried::not_sent) [[unlikely]]
+    return isend_checked<mode>(buffer, bytes, &byte_type(), dest, tag, comm, request);
+  *request = done_request();
+  return tried == core::Tried::sent ? MPI_SUCCESS : core::attend(*peer);
+}
+
+template <Mode mode>
+[[gnu::always_inline]] inline int isend(const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                                        MPI_Comm comm, MPI_Request* request) {
+  Operation op;
+  if (mode == Mode::synchronous || request == nullptr || !plain_send(op, buffer, count, datatype, dest, tag, comm))
+      [[unlikely]] {
+    return isend_general<mode>(buffer, count, datatype, dest, tag, comm, request);
+  }
+  if (op.bytes > core::tiny_bytes) return isend_checked<mode>(buffer, count, op.type, dest, tag, op.comm, request);
+  core::Peer& peer = core::known_peer(*op.comm, dest);
+  const core::Tried tried = core::send_tiny(*op.comm, peer, buffer, op.bytes, tag);
+  if (tried == core::Tried::not_sent) [[unlikely]]
+    return isend_wide<mode>(buffer, op.bytes, &peer, dest, tag, op.comm, request);
+  *request = done_request();
+  return tried == core::Tried::sent ? MPI_SUCCESS : core::attend(peer);
+}
+
+// A blocking send of contiguous data whose arguments are good.
+template <Mode mode>
+[[gnu::noinline]] int send_checked(const void* buffer, int64_t bytes, int dest, int tag, const Comm* comm,
+                                   MPI_Comm handle) {
+  if (core::send_now(*comm, comm->context, buffer, bytes, dest, tag)) return MPI_SUCCESS;
+  return send_general<mode>(buffer, bytes, MPI_BYTE, dest, tag, handle);
+}
+
+// What follows its checks when it is not one thread's to a peer with one lane.
+template <Mode mode>
+[[gnu::noinline]] int send_wide(const void* buffer, int64_t bytes, core::Peer* peer, int dest, int tag, MPI_Comm comm) {
+  const Comm& c = *comm_of(comm);
+  const core::Tried tried = core::send_tiny_wide(c, *peer, buffer, bytes, tag);
+  if (tried == core::Tried::sent) [[likely]]
+    return MPI_SUCCESS;
+  if (tried == core::Tried::sent_and_attend) return core::attend(*peer);
+  return send_checked<mode>(buffer, bytes, dest, tag, comm_of(comm), comm);
+}
+
+template <Mode mode>
+[[gnu::always_inline]] inline int send(const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                                       MPI_Comm comm) {
+  Operation op;
+  if (mode == Mode::synchronous || !plain_send(op, buffer, count, datatype, dest, tag, comm)) [[unlikely]]
+    return send_general<mode>(buffer, count, datatype, dest, tag, comm);
+  if (op.bytes > core::tiny_bytes) return send_checked<mode>(buffer, op.bytes, dest, tag, op.comm, comm);
+  core::Peer& peer = core::known_peer(*op.comm, dest);
+  const core::Tried tried = core::send_tiny(*op.comm, peer, buffer, op.bytes, tag);
+  if (tried == core::Tried::not_sent) [[unlikely]]
+    return send_wide<mode>(buffer, op.bytes, &peer, dest, tag, comm);
+  return tried == core::Tried::sent ? MPI_SUCCESS : core::attend(peer);
+}
+
+}  // namespace
+
+// A ready send is a standard send: its receive is posted, so nothing is to be gained by knowing it.
+
+int send_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  return send<Mode::standard>(buf, count, datatype, dest, tag, comm);
+}
+int ssend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  return send<Mode::synchronous>(buf, count, datatype, dest, tag, comm);
+}
+int rsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  return send<Mode::ready>(buf, count, datatype, dest, tag, comm);
+}
+
+int isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+            MPI_Request* request) {
+  return isend<Mode::standard>(buf, count, datatype, dest, tag, comm, request);
+}
+int issend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+             MPI_Request* request) {
+  return isend<Mode::synchronous>(buf, count, datatype, dest, tag, comm, request);
+}
+int irsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+             MPI_Request* request) {
+  return isend<Mode::ready>(buf, count, datatype, dest, tag, comm, request);
+}
+
+namespace {
+
+// What follows the checks of a plain receive when there are unexpected messages or other threads, or no request at
+// hand.
+[[gnu::noinline]] int irecv_slow(void* buf, int64_t bytes, int source, int tag, Comm& comm, MPI_Request* request) {
+  Request* r = core::new_request(comm, core::Role::receive);
+  if (r == nullptr) [[unlikely]]
+    return no_memory(&comm, "MPI_Irecv");
+  r->buffer = buf;
+  r->bytes = bytes;
+  r->layout = nullptr;
+  *request = handle_of<MPI_Request>(r);
+  core::start_specific_receive(*r, comm.context, source, tag);
+  return MPI_SUCCESS;
+}
+
+// Gives the lane back that irecv_busy() took in vain.
+[[gnu::noinline]] int irecv_kept(void* buf, int64_t bytes, int source, int tag, Comm& comm, MPI_Request* request) {
+  core::lanes[core::world.lane_map.lane_of(comm.context, source, tag)].lock.unlock();
+  return irecv_slow(buf, bytes, source, tag, comm, request);
+}
+
+// The same at MPI_THREAD_MULTIPLE, while nothing unexpected is on its lane.
+[[gnu::noinline]] int irecv_busy(void* buf, int64_t bytes, int source, int tag, Comm& comm, MPI_Request* request) {
+  core::Thread* me = core::own_thread;
+  if (me == nullptr || me->free_requests == nullptr) [[unlikely]]
+    return irecv_slow(buf, bytes, source, tag, comm, request);
+  const uint32_t index = core::world.lane_map.lane_of(comm.context, source, tag);
+  core::Lane& lane = *core::lane_table[index];
+  if (!lane.lock.try_lock()) [[unlikely]]
+    return irecv_slow(buf, bytes, source, tag, comm, request);
+  if (lane.matcher.keeps_any()) [[unlikely]]
+    return irecv_kept(buf, bytes, source, tag, comm, request);
+  Request* r = core::prepare(me->take_first(), comm, core::Role::receive);
+  r->buffer = buf;
+  r->bytes = bytes;
+  r->layout = nullptr;
+  r->lane = static_cast<uint16_t>(index);
+  *request = handle_of<MPI_Request>(r);
+  core::wish(*r, comm.context, source, tag);
+  lane.matcher.post(*r, core::world.wildcards);
+  return lane.lock.unlock_or_wake();
+}
+
+template <bool blocking>
+[[gnu::always_inline]] inline int irecv(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                                        MPI_Comm comm, MPI_Request* request) {
+  Operation op;
+  if (!good_plain_data(op, buf, count, datatype) || (op.comm = comm_of(comm)) == nullptr ||
+      static_cast<uint32_t>(source) >= static_cast<uint32_t>(op.comm->size) || tag < 0 || request == nullptr ||
+      !op.type->predefined) [[unlikely]] {
+    return irecv_general<blocking>(buf, count, datatype, source, tag, comm, request);
+  }
+  if (core::lanes[0].matcher.busy() || core::main_thread.free_requests == nullptr) [[unlikely]]
+    return irecv_busy(buf, op.bytes, source, tag, *op.comm, request);
+  Request* r = core::prepare(core::main_thread.take_first(), *op.comm, core::Role::receive);
+  r->buffer = buf;
+  r->bytes = op.bytes;
+  r->layout = nullptr;
+  *request = handle_of<MPI_Request>(r);
+  core::post_specific_receive(*r, op.comm->context, source, tag);
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+            MPI_Request* request) {
+  return irecv<false>(buf, count, datatype, source, tag, comm, request);
+}
+
+int recv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (int error = irecv<true>(buf, count, datatype, source, tag, comm, &request)) return error;
+  Request& r = *request_of(request);
+  wait_for(r);
+  const int error = retire(&request, r, status);
+  return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(comm_of(comm), "MPI_Recv", error);
+}
+
+}  // namespace weft::mpi

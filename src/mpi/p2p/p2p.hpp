@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// What the point-to-point calls share: the checks of their arguments, and starting a request. The checks are written
+// twice on purpose: once as a few comparisons on the road of a good call, once, cold, to say what is wrong with a bad
+// one.
+
+#include "core/p2p.hpp"
+#include "mpi/env/error.hpp"
+#include "mpi/functions.hpp"
+#include "mpi/object/object.hpp"
+
+namespace weft::mpi {
+
+using core::Mode;
+
+// A call's arguments as objects.
+struct Operation {
+  Comm* comm;
+  Type* type;
+  int64_t bytes;
+};
+
+// Whether buffer, count and type describe data; fills in the type and its bytes.
+inline bool good_data(Operation& op, const void* buffer, MPI_Count count, MPI_Datatype datatype) {
+  op.type = type_of(datatype);
+  return op.type != nullptr && op.type->committed && count >= 0 &&
+         !__builtin_mul_overflow(count, op.type->size, &op.bytes) &&
+         (buffer != nullptr || op.bytes == 0 || !op.type->contiguous);
+}
+
+// The same for what most calls give: a committed contiguous type and a buffer. False for much that is good.
+inline bool good_plain_data(Operation& op, const void* buffer, MPI_Count count, MPI_Datatype datatype) {
+  op.type = type_of(datatype);
+  return op.type != nullptr && op.type->plain() && buffer != nullptr && count >= 0 &&
+         !__builtin_mul_overflow(count, op.type->size, &op.bytes);
+}
+
+// Whether this is a send to a rank of the communicator. False also for MPI_PROC_NULL, which is good but not a send.
+inline bool good_send(Operation& op, const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                      MPI_Comm comm) {
+  op.comm = comm_of(comm);
+  return op.comm != nullptr && static_cast<uint32_t>(dest) < static_cast<uint32_t>(op.comm->size) && tag >= 0 &&
+         good_data(op, buffer, count, datatype);
+}
+
+inline bool good_receive(Operation& op, const void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                         MPI_Comm comm) {
+  op.comm = comm_of(comm);
+  return op.comm != nullptr &&
+         (static_cast<uint32_t>(source) < static_cast<uint32_t>(op.comm->size) || source == MPI_ANY_SOURCE) &&
+         (tag >= 0 || tag == MPI_ANY_TAG) && good_data(op, buffer, count, datatype);
+}
+
+// What is wrong with a call: raises the error. MPI_SUCCESS when nothing is: the partner is MPI_PROC_NULL.
+[[nodiscard, gnu::cold]] int explain_send(const char* function, const void* buffer, MPI_Count count,
+                                          MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
+[[nodiscard, gnu::cold]] int explain_receive(const char* function, const void* buffer, MPI_Count count,
+                                             MPI_Datatype datatype, int source, int tag, MPI_Comm comm);
+[[nodiscard, gnu::cold]] int explain_data(ErrorsOn on, const char* function, const void* buffer, MPI_Count count,
+                                          MPI_Datatype datatype);
+
+// The objects of checked arguments. MPI_DATATYPE_NULL, which is let through with MPI_PROC_NULL and no data, stands for
+// bytes.
+inline Operation operation_of(MPI_Comm comm, MPI_Datatype datatype) {
+  Operation op{comm_of(comm), type_of(datatype), 0};
+  if (op.type == nullptr) op.type = &byte_type();
+  if (op.comm == nullptr) __builtin_unreachable();
+  return op;
+}
+
+// A request for checked arguments; nullptr when there is no memory.
+[[nodiscard]] inline Request* new_request(const Operation& op, core::Role role, const void* buffer, MPI_Count count) {
+  Request* r = core::new_request(*op.comm, role);
+  if (r == nullptr) [[unlikely]]
+    return nullptr;
+  core::set_buffer(*r, const_cast<void*>(buffer), count, *op.type);
+  if (!op.type->predefined) {  // the user may free the type before the operation ends
+    r->type = op.type;
+    ++op.type->references;
+  }
+  return r;
+}
+
+[[nodiscard, gnu::cold]] int no_memory(ErrorsOn on, const char* function);
+
+inline MPI_Request done_request() {
+  return handle_of<MPI_Request>(core::world.done_send);
+}
+
+// completion.cpp: waits for a request of any kind, and ends one: fills the status (unless ignored), frees it or makes a
+// persistent one inactive, and returns its error class without raising it.
+void wait_for(Request& r);
+int retire(MPI_Request* handle, Request& r, MPI_Status* status);
+// Frees a request that is done, or that never started, with what it keeps.
+void release(Request& r);
+// Raises the error of a completed operation.
+[[nodiscard, gnu::cold]] int fail_completed(ErrorsOn on, const char* function, int error);
+
+}  // namespace weft::mpi

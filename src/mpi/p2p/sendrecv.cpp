@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Send-receive in all forms (MPI-5.0, 3.10): a receive and a send started together.
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "datatype/pack.hpp"
+#include "mpi/p2p/p2p.hpp"
+
+namespace weft::mpi {
+
+namespace {
+
+// A nonblocking send-receive under one handle: done when both are, with the receive's status.
+struct Pair {
+  MPI_Request send = MPI_REQUEST_NULL;
+  MPI_Request receive = MPI_REQUEST_NULL;
+  std::unique_ptr<char[]> copy;  // of the data to send, for the replacing form
+};
+
+void poll_pair(Request& r) {
+  auto& pair = *static_cast<Pair*>(r.owner);
+  Request& send = *request_of(pair.send);
+  Request& receive = *request_of(pair.receive);
+  if (!core::is_done(send) || !core::is_done(receive)) return;
+  r.source = receive.source;
+  r.tag = receive.tag;
+  r.received = receive.received;
+  r.error = receive.error != MPI_SUCCESS ? receive.error : send.error;
+  core::complete(r);
+}
+
+void free_pair(Request& r) {
+  auto* pair = static_cast<Pair*>(r.owner);
+  for (MPI_Request* part : {&pair->send, &pair->receive}) {
+    if (*part != MPI_REQUEST_NULL) (void)retire(part, *request_of(*part), MPI_STATUS_IGNORE);
+  }
+  delete pair;
+}
+
+// Arguments of one direction.
+struct Side {
+  const void* buffer;
+  MPI_Count count;
+  MPI_Datatype datatype;
+  int partner;
+  int tag;
+};
+
+int check(const char* function, const Side& out, const Side& in, MPI_Comm comm) {
+  Operation op;
+  if (!good_send(op, out.buffer, out.count, out.datatype, out.partner, out.tag, comm)) {
+    if (int error = explain_send(function, out.buffer, out.count, out.datatype, out.partner, out.tag, comm))
+      return error;
+  }
+  if (!good_receive(op, in.buffer, in.count, in.datatype, in.partner, in.tag, comm)) {
+    if (int error = explain_receive(function, in.buffer, in.count, in.datatype, in.partner, in.tag, comm)) return error;
+  }
+  return MPI_SUCCESS;
+}
+
+// Starts both directions of checked arguments.
+int start_both(const Side& out, const Side& in, MPI_Comm comm, MPI_Request* send, MPI_Request* receive) {
+  if (int error = irecv_c(const_cast<void*>(in.buffer), in.count, in.datatype, in.partner, in.tag, comm, receive)) {
+    return error;
+  }
+  return isend_c(out.buffer, out.count, out.datatype, out.partner, out.tag, comm, send);
+}
+
+int both(const char* function, const Side& out, const Side& in, MPI_Comm comm, MPI_Status* status) {
+  MPI_Request send = MPI_REQUEST_NULL;
+  MPI_Request receive = MPI_REQUEST_NULL;
+  if (int error = start_both(out, in, comm, &send, &receive)) return error;
+  wait_for(*request_of(send));
+  wait_for(*request_of(receive));
+  const int send_error = retire(&send, *request_of(send), MPI_STATUS_IGNORE);
+  const int error = retire(&receive, *request_of(receive), status);
+  if (error != MPI_SUCCESS) return fail_completed(comm_of(comm), function, error);
+  return send_error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(comm_of(comm), function, send_error);
+}
+
+int both_later(const char* function, const Side& out, const Side& in, MPI_Comm comm, std::unique_ptr<char[]> copy,
+               MPI_Request* request) {
+  Comm* c = comm_of(comm);
+  Request* r = core::new_request(*c, core::Role::composite);
+  auto* pair = new (std::nothrow) Pair;
+  if (r == nullptr || pair == nullptr) {
+    delete pair;
+    return no_memory(c, function);
+  }
+  pair->copy = std::move(copy);
+  r->owner = pair;
+  r->on_poll = poll_pair;
+  r->on_free = free_pair;
+  if (int error = start_both(out, in, comm, &pair->send, &pair->receive)) return error;
+  *request = handle_of<MPI_Request>(r);
+  return MPI_SUCCESS;
+}
+
+// The data of a replacing form, packed; MPI_PACKED bytes from there on.
+int copy_out(const char* function, Side& out, MPI_Comm comm, std::unique_ptr<char[]>& copy) {
+  const Type& type = *type_of(out.datatype);
+  const int64_t bytes = out.count * type.size;
+  copy.reset(new (std::nothrow) char[static_cast<size_t>(bytes) + 1]);
+  if (copy == nullptr) return no_memory(comm_of(comm), function);
+  datatype::pack(type, out.count, out.buffer, 0, copy.get(), bytes);
+  out = {copy.get(), bytes, MPI_PACKED, out.partner, out.tag};
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int sendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
+               MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+  const Side out{sendbuf, sendcount, sendtype, dest, sendtag};
+  const Side in{recvbuf, recvcount, recvtype, source, recvtag};
+  if (int error = check("MPI_Sendrecv", out, in, comm)) return error;
+  return both("MPI_Sendrecv", out, in, comm, status);
+}
+
+int sendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
+                       int recvtag, MPI_Comm comm, MPI_Status* status) {
+  Side out{buf, count, datatype, dest, sendtag};
+  const Side in{buf, count, datatype, source, recvtag};
+  std::unique_ptr<char[]> copy;
+  if (int error = check("MPI_Sendrecv_replace", out, in, comm)) return error;
+  if (int error = copy_out("MPI_Sendrecv_replace", out, comm, copy)) return error;
+  return both("MPI_Sendrecv_replace", out, in, comm, status);
+}
+
+int isendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
+                MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+                MPI_Request* request) {
+  const Side out{sendbuf, sendcount, sendtype, dest, sendtag};
+  const Side in{recvbuf, recvcount, recvtype, source, recvtag};
+  if (int error = check("MPI_Isendrecv", out, in, comm)) return error;
+  if (request == nullptr) {
+    return fail(comm_of(comm), "MPI_Isendrecv", MPI_ERR_ARG, "the address for the request is a null pointer");
+  }
+  return both_later("MPI_Isendrecv", out, in, comm, nullptr, request);
+}
+
+int isendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
+                        int recvtag, MPI_Comm comm, MPI_Request* request) {
+  Side out{buf, count, datatype, dest, sendtag};
+  const Side in{buf, count, datatype, source, recvtag};
+  std::unique_ptr<char[]> copy;
+  if (int error = check("MPI_Isendrecv_replace", out, in, comm)) return error;
+  if (request == nullptr) {
+    return fail(comm_of(comm), "MPI_Isendrecv_replace", MPI_ERR_ARG, "the address for the request is a null pointer");
+  }
+  if (int error = copy_out("MPI_Isendrecv_replace", out, comm, copy)) return error;
+  return both_later("MPI_Isendrecv_replace", out, in, comm, std::move(copy), request);
+}
+
+}  // namespace weft::mpi

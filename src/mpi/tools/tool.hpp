@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The tool information interface (MPI-5.0, chapter 15): what its parts share. Its functions may be called from any
+// thread, before MPI_Init and after MPI_Finalize. They raise no errors on error handlers: they return MPI_T_ERR_ codes.
+//
+// Locks: a call holds the lock below, which guards handles and sessions; registrations for events have one of their own
+// (tool_registration.cpp), so that both kinds of calls may be made by callbacks. Nothing that takes a lock of core's
+// lanes or queues runs under either.
+
+#include <mpi.h>
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/setting.hpp"
+#include "mpi/object/object.hpp"
+
+namespace weft::mpi::tool {
+
+// One call of the interface, with its lock.
+class Call {
+ public:
+  Call();
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+};
+
+// Whether more MPI_T_init_thread than MPI_T_finalize were called.
+[[nodiscard]] bool is_open();
+
+// Strings are given back as 15.3.3 says: with a null pointer or a length of zero the length alone, the final null
+// included; never more than there is room for. can_give() is false for a room that is negative.
+[[nodiscard]] inline bool can_give(const char* to, const int* length) {
+  return to == nullptr || length == nullptr || *length >= 0;
+}
+void give(std::string_view text, char* to, int* length);
+
+// An output argument that the caller may leave out.
+template <class T>
+void give(T* to, T value) {
+  if (to != nullptr) *to = value;
+}
+
+// What the values of a variable, or the elements of an event, are called: entry i is the name of i. Made when the
+// interface is first used, and kept until the process ends.
+struct Enumeration : base::Object {
+  const char* name = "";
+  std::span<const char* const> items;
+};
+[[nodiscard]] MPI_T_enum make_enumeration(const char* name, std::span<const char* const> items);
+
+// ---- what there is. Indices are places in these lists; they never change.
+
+[[nodiscard]] const std::vector<base::SettingRow*>& control_variables();
+
+// How a performance variable shows its number.
+enum class Measure : uint8_t {
+  number,  // MPI_UNSIGNED_LONG_LONG
+  part,    // MPI_DOUBLE, in billionths: seconds, or a part of the whole
+  state,   // MPI_INT, with an enumeration
+};
+
+struct PerformanceRow {
+  const char* name;
+  const char* help;
+  base::Subject subject;
+  int variable_class;  // MPI_T_PVAR_CLASS_...
+  void (*read)(const Comm* comm, uint64_t* values);
+  int verbosity = MPI_T_VERBOSITY_USER_DETAIL;
+  Measure measure = Measure::number;
+  int elements = 1;
+  int bind = MPI_T_BIND_NO_OBJECT;
+  std::span<const char* const> words = {};
+
+  // What only grows is counted by each handle on its own, while it is started; everything else is always there to be
+  // read, and cannot be written.
+  [[nodiscard]] bool is_sum() const {
+    return variable_class == MPI_T_PVAR_CLASS_COUNTER || variable_class == MPI_T_PVAR_CLASS_AGGREGATE ||
+           variable_class == MPI_T_PVAR_CLASS_TIMER;
+  }
+};
+inline constexpr int most_elements = 64;
+[[nodiscard]] std::span<const PerformanceRow> performance_variables();
+
+struct EventElement {
+  enum Field : uint8_t { peer, tag, amount, internal } field;
+  int displacement;  // in what MPI_T_event_copy gives
+};
+struct EventRow {
+  const char* name;
+  const char* help;
+  base::Subject subject;
+  int source;
+  std::span<const EventElement> elements;
+  std::span<const char* const> names;  // of the elements
+};
+[[nodiscard]] std::span<const EventRow> events();  // in the order of core::Event
+[[nodiscard]] int source_count();
+
+// ---- ends of the interface, with the lock
+
+void free_all_controls();
+void free_all_sessions();
+void free_all_registrations();
+
+}  // namespace weft::mpi::tool

@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Virtual topologies (MPI-5.0, chapter 8): what a communicator with one remembers. It never changes; duplicates of a
+// communicator share it.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/count.hpp"
+#include "core/neighbours.hpp"
+#include "mpi/object/object.hpp"
+
+namespace weft::mpi {
+
+// A Cartesian grid. Ranks are in row-major order: the last coordinate changes fastest.
+struct Grid {
+  std::vector<int> dims;
+  std::vector<int> periods;  // 0 or 1
+
+  [[nodiscard]] int ndims() const { return static_cast<int>(dims.size()); }
+  [[nodiscard]] int32_t size() const;  // ranks
+  // The rank at coordinates inside the grid, and the way back.
+  [[nodiscard]] int32_t rank_at(const int* coords) const;
+  void coords_of(int32_t rank, int* coords) const;
+  // The rank `steps` away from `rank` in a direction; MPI_PROC_NULL beyond a border.
+  [[nodiscard]] int32_t shifted(int32_t rank, int direction, int64_t steps) const;
+};
+
+// A graph that all ranks know: ends[r] is the end of the neighbours of rank r in `edges`.
+struct Graph {
+  std::vector<int> ends;
+  std::vector<int> edges;
+
+  [[nodiscard]] int first(int32_t rank) const { return rank == 0 ? 0 : ends[static_cast<size_t>(rank) - 1]; }
+  [[nodiscard]] int degree(int32_t rank) const { return ends[static_cast<size_t>(rank)] - first(rank); }
+};
+
+struct Topology {
+  enum class Kind : uint8_t { cartesian, graph, distributed } kind = Kind::cartesian;
+  core::Neighbours neighbours;
+  Grid grid;                        // of Kind::cartesian
+  Graph graph;                      // of Kind::graph
+  bool weighted = false;            // of Kind::distributed, as are:
+  std::vector<int> source_weights;  // in the order of the sources; empty without weights
+  std::vector<int> destination_weights;
+  std::string reordering;  // what `reorder` did, in words; empty when nothing
+  base::HolderCount references;
+};
+
+// Gives the communicator a topology (whose reference it takes), the one of another communicator, or none.
+void set_topology(Comm& comm, Topology* topology);
+void share_topology(const Comm& from, Comm& to);
+void drop_topology(Comm& comm);
+
+// Makes the communicator of the topology out of `parent`, collectively: its rank r is rank members[r] of the parent, or
+// rank r when `members` is nullptr. Who is not among them gets MPI_COMM_NULL and gives no topology.
+[[nodiscard]] int make_topology_comm(const char* function, Comm& parent, int32_t size,
+                                     const std::vector<int32_t>* members, std::unique_ptr<Topology> topology,
+                                     MPI_Comm* newcomm);
+
+// The topology of a communicator, if it is of this kind; otherwise nullptr, with the error raised.
+[[nodiscard]] const Topology* topology_of(const char* function, MPI_Comm comm, Topology::Kind kind, const Comm*& object,
+                                          int& error);
+
+}  // namespace weft::mpi

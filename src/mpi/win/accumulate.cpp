@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Updates of a target's memory (MPI-5.0, 12.3.4 and 12.3.5).
+
+#include "mpi/win/window.hpp"
+
+namespace weft::mpi {
+namespace {
+
+using core::rma::Local;
+using core::rma::Remote;
+using datatype::Basic;
+using datatype::Reduction;
+
+bool is_no_op(MPI_Op op) {
+  return op == MPI_NO_OP;
+}
+
+// What can be compared and swapped: integers of C and Fortran, logical values, bytes and addresses (MPI-5.0, 12.3.4);
+// characters too, as everywhere that takes integers.
+bool may_swap(Basic basic) {
+  switch (basic) {
+    case Basic::int8:
+    case Basic::int16:
+    case Basic::int32:
+    case Basic::int64:
+    case Basic::int128:
+    case Basic::uint8:
+    case Basic::uint16:
+    case Basic::uint32:
+    case Basic::uint64:
+    case Basic::boolean:
+    case Basic::logical8:
+    case Basic::logical16:
+    case Basic::logical32:
+    case Basic::logical64:
+    case Basic::logical128:
+    case Basic::byte:
+    case Basic::character:
+      return true;
+    default:
+      return false;
+  }
+}
+
+const Type* element_of(WinCheck& check, const Remote& data) {
+  return check.failed() ? nullptr : check.element(*data.type, data.count * data.type->size, "target");
+}
+const Type* element_of(WinCheck& check, const Local& data, const char* name) {
+  return check.failed() ? nullptr : check.element(*data.type, data.bytes, name);
+}
+
+// For core; no data are as good of one type as of another.
+const Type& any_if_none(const Type* element) {
+  return element != nullptr ? *element : byte_type();
+}
+
+int accumulate(const char* function, const Origin& origin, const Place& place, MPI_Op op, MPI_Win win,
+               MPI_Request* request) {
+  WinCheck check(function, win);
+  check.rank(place.rank);
+  if (check.failed() || place.rank == MPI_PROC_NULL) return check.error();
+  const Local from = check.data(origin);
+  Remote to = check.place(place);
+  check.fit(from, to);
+  const Type* element = element_of(check, to);
+  check.same(element_of(check, from, "origin"), element, "origin");
+  const Reduction reduction = check.operation(op, element, false);
+  return perform(check, to, request, {from.type, to.type}, [&](Request* r) {
+    return core::rma::accumulate(check.win(), from, to, reduction, any_if_none(element), r);
+  });
+}
+
+// MPI_NO_OP reads only: what describes the origin is not looked at. What goes along as its data is anything.
+int get_accumulate(const char* function, const Origin& origin, const Origin& result, const Place& place, MPI_Op op,
+                   MPI_Win win, MPI_Request* request) {
+  WinCheck check(function, win);
+  check.rank(place.rank);
+  if (check.failed() || place.rank == MPI_PROC_NULL) return check.error();
+  Remote at = check.place(place);
+  Local from{};
+  if (!is_no_op(op)) {
+    from = check.data(origin);
+    check.fit(from, at);
+  }
+  Local to = check.data(result);
+  check.fit(at, to);
+  if (is_no_op(op)) from = to;
+  const Type* element = element_of(check, at);
+  check.same(element_of(check, to, "result"), element, "result");
+  check.same(element_of(check, from, "origin"), element, "origin");
+  const Reduction reduction = check.operation(op, element, true);
+  return perform(check, at, request, {from.type, to.type, at.type}, [&](Request* r) {
+    return core::rma::get_accumulate(check.win(), from, to, at, reduction, any_if_none(element), r);
+  });
+}
+
+// One element of a predefined type.
+const Type* single(WinCheck& check, const Remote& at) {
+  if (check.failed() || at.type->predefined) [[likely]]
+    return at.type;
+  check.fail(MPI_ERR_TYPE, "the datatype is not predefined");
+  return nullptr;
+}
+
+}  // namespace
+
+int accumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+                 MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+  return accumulate("MPI_Accumulate", {origin_addr, origin_count, origin_datatype, "origin"},
+                    {target_rank, target_disp, target_count, target_datatype}, op, win, nullptr);
+}
+
+int raccumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+                  MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+                  MPI_Request* request) {
+  static const char* function = "MPI_Raccumulate";
+  if (int error = begin_request(function, win, target_rank, request)) return error;
+  return accumulate(function, {origin_addr, origin_count, origin_datatype, "origin"},
+                    {target_rank, target_disp, target_count, target_datatype}, op, win, request);
+}
+
+int get_accumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void* result_addr,
+                     MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+                     MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+  return get_accumulate("MPI_Get_accumulate", {origin_addr, origin_count, origin_datatype, "origin"},
+                        {result_addr, result_count, result_datatype, "result"},
+                        {target_rank, target_disp, target_count, target_datatype}, op, win, nullptr);
+}
+
+int rget_accumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void* result_addr,
+                      MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+                      MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+                      MPI_Request* request) {
+  static const char* function = "MPI_Rget_accumulate";
+  if (int error = begin_request(function, win, target_rank, request)) return error;
+  return get_accumulate(function, {origin_addr, origin_count, origin_datatype, "origin"},
+                        {result_addr, result_count, result_datatype, "result"},
+                        {target_rank, target_disp, target_count, target_datatype}, op, win, request);
+}
+
+int fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype datatype, int target_rank,
+                 MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
+  WinCheck check("MPI_Fetch_and_op", win);
+  check.rank(target_rank);
+  if (check.failed() || target_rank == MPI_PROC_NULL) return check.error();
+  const Remote at = check.place({target_rank, target_disp, 1, datatype});
+  const Type* element = single(check, at);
+  const Local to = check.data({result_addr, 1, datatype, "result"});
+  const Local from = is_no_op(op) ? to : check.data({origin_addr, 1, datatype, "origin"});
+  const Reduction reduction = check.operation(op, element, true);
+  return perform(check, at, nullptr, {}, [&](Request* r) {
+    return core::rma::get_accumulate(check.win(), from, to, at, reduction, any_if_none(element), r);
+  });
+}
+
+int compare_and_swap(const void* origin_addr, const void* compare_addr, void* result_addr, MPI_Datatype datatype,
+                     int target_rank, MPI_Aint target_disp, MPI_Win win) {
+  WinCheck check("MPI_Compare_and_swap", win);
+  check.rank(target_rank);
+  if (check.failed() || target_rank == MPI_PROC_NULL) return check.error();
+  const Remote at = check.place({target_rank, target_disp, 1, datatype});
+  const Type* element = single(check, at);
+  if (!check.failed() && !may_swap(element->basic)) {
+    check.fail(MPI_ERR_TYPE, "%s is no integer, logical or byte datatype, which can be compared and swapped",
+               element->name);
+  }
+  check.argument(origin_addr, "origin_addr");
+  check.argument(compare_addr, "compare_addr");
+  check.argument(result_addr, "result_addr");
+  if (check.failed()) return check.error();
+  return check.done(core::rma::compare_and_swap(check.win(), origin_addr, compare_addr, result_addr, *element, at),
+                    &at);
+}
+
+}  // namespace weft::mpi

@@ -1,0 +1,387 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Making and ending windows, and their memory (MPI-5.0, 12.2.1 to 12.2.5).
+
+#include <algorithm>
+#include <climits>
+#include <vector>
+
+#include "boot/job.hpp"
+#include "coll/coll.hpp"
+#include "mpi/comm/attribute.hpp"
+#include "mpi/comm/comm.hpp"
+#include "mpi/comm/group.hpp"
+#include "mpi/comm/number.hpp"
+#include "mpi/datatype/type.hpp"
+#include "mpi/env/errhandler.hpp"
+#include "mpi/env/memory.hpp"
+#include "mpi/win/window.hpp"
+
+namespace weft::mpi {
+namespace {
+
+using core::rma::Flavor;
+using core::rma::Part;
+using core::rma::Target;
+
+// A window as a call asks for it.
+struct Wanted {
+  const char* function;
+  Flavor flavor;
+  MPI_Info info;
+  MPI_Comm comm;
+  void* base = nullptr;
+  MPI_Aint bytes = 0;
+  MPI_Aint unit = 1;
+};
+
+// Which errors are the communicator's: it is set when there is one.
+int check(const Wanted& wanted, Comm*& parent, const void* result, const char* result_name, MPI_Win* win) {
+  const char* function = wanted.function;
+  parent = comm_of(wanted.comm);
+  if (parent == nullptr) return bad_comm(function, wanted.comm);
+  if (parent->is_inter()) {
+    return fail(parent, function, MPI_ERR_COMM, "%s has two groups: windows are made on intra-communicators",
+                comm_text(*parent).c_str());
+  }
+  if (wanted.info != MPI_INFO_NULL && info_of(wanted.info) == nullptr) return bad_info(parent, function, wanted.info);
+  if (wanted.bytes < 0) {
+    return fail(parent, function, MPI_ERR_SIZE, "size is %lld: it must not be negative",
+                static_cast<long long>(wanted.bytes));
+  }
+  if (wanted.unit <= 0) {
+    return fail(parent, function, MPI_ERR_DISP, "disp_unit is %lld: it must be positive",
+                static_cast<long long>(wanted.unit));
+  }
+  if (wanted.flavor == Flavor::create && wanted.base == nullptr && wanted.bytes > 0) {
+    return fail(parent, function, MPI_ERR_BASE, "base is a null pointer, for a window of %lld bytes",
+                static_cast<long long>(wanted.bytes));
+  }
+  if (result == nullptr) return null_argument(parent, function, result_name);
+  if (win == nullptr) return null_argument(parent, function, "win");
+  return MPI_SUCCESS;
+}
+
+int flavor_value(Flavor flavor) {
+  switch (flavor) {
+    case Flavor::create:
+      return MPI_WIN_FLAVOR_CREATE;
+    case Flavor::allocate:
+      return MPI_WIN_FLAVOR_ALLOCATE;
+    case Flavor::dynamic:
+      return MPI_WIN_FLAVOR_DYNAMIC;
+    case Flavor::shared:
+      return MPI_WIN_FLAVOR_SHARED;
+  }
+  return 0;
+}
+
+// The object as this rank alone can describe it, without a communicator of its own.
+int describe(const Wanted& wanted, Comm& parent, Win& win) {
+  const Info* info = info_of(wanted.info);
+  win.comm = &parent;  // until it has its own
+  win.flavor = wanted.flavor;
+  win.base = static_cast<char*>(wanted.base);
+  win.bytes = static_cast<uint64_t>(wanted.bytes);
+  win.unit = wanted.unit;
+  win.size = parent.size;
+  win.rank = parent.rank;
+  win.drop_type = release_type;
+  win.size_value = wanted.bytes;
+  win.unit_value = wanted.unit <= INT_MAX ? static_cast<int>(wanted.unit) : 0;
+  win.flavor_value = flavor_value(wanted.flavor);
+  set_default_hints(win);
+  if (int error = take_hints(wanted.function, &parent, win, info)) return error;
+  if (wanted.flavor != Flavor::allocate && wanted.flavor != Flavor::shared) return MPI_SUCCESS;
+  return read_alignment(wanted.function, &parent, info, win.alignment);
+}
+
+int add_comm(const char* function, Comm& parent, Win& win) {
+  uint32_t context = 0;
+  if (int error = agree_on_context(function, everybody(parent), context)) return error;
+  Comm* comm = new_comm(parent, context, hold(parent.group));
+  if (comm == nullptr) return no_memory(&parent, function, "a communicator");
+  comm->window = &win;
+  win.comm = comm;
+  win.errhandler = hold(errhandler_of(MPI_ERRORS_ARE_FATAL));
+  win.kind = base::Kind::window;
+  return MPI_SUCCESS;
+}
+
+// Ends the object, not what core has made of it.
+void destroy(Win* win) {
+  auto* comm = static_cast<Comm*>(win->comm);
+  if (comm->window == win) {
+    comm->window = nullptr;
+    destroy_when_unused(comm);
+  }
+  drop(win->errhandler);
+  base::destroy_object(win);
+}
+
+// What all ranks give, by rank.
+template <class T>
+int32_t gather(core::Comm& comm, const T& mine, std::vector<T>& all) {
+  Type& bytes = byte_type();
+  all.resize(static_cast<size_t>(comm.size));
+  return coll::allgather(comm, {const_cast<T*>(&mine), sizeof(T), &bytes}, coll::Blocks(all.data(), sizeof(T), bytes));
+}
+
+// ---- Memory of MPI_Win_allocate_shared
+
+bool on_one_host(const Comm& comm) {
+  if (core::world.job.one_host()) return true;
+  const int ours = boot::host_of(core::world.rank);
+  for (int32_t r = 0; r < comm.size; ++r) {
+    if (boot::host_of(comm.job_rank(r)) != ours) return false;
+  }
+  return true;
+}
+
+// Where a rank's part lies: from `offset` in memory of another rank.
+struct Share {
+  core::MemoryRef memory{0, core::MemoryRef::no_key};
+  int32_t error = core::no_error;
+};
+
+int32_t allocate_own(Win& win, uint64_t bytes) {
+  win.base = static_cast<char*>(core::allocate_shared(std::max<size_t>(bytes, 1), win.alignment));
+  if (win.base == nullptr) return core::no_memory;
+  win.owns_memory = true;
+  return core::no_error;
+}
+
+// All parts in one piece, which the first rank allocates, one behind the other in the order of ranks.
+int32_t lay_out_together(Win& win, Share& share) {
+  core::Comm& comm = *win.comm;
+  std::vector<uint64_t> sizes;
+  if (const int32_t error = gather(comm, win.bytes, sizes)) return error;
+  uint64_t total = 0;
+  uint64_t before = 0;
+  for (int32_t r = 0; r < comm.size; ++r) {
+    if (r == comm.rank) before = total;
+    if (__builtin_add_overflow(total, sizes[static_cast<size_t>(r)], &total) || total > INT64_MAX) return MPI_ERR_SIZE;
+  }
+  if (comm.rank == 0) {
+    share.error = allocate_own(win, total);
+    if (share.error == core::no_error && core::world.host != nullptr)
+      share.memory = core::world.host->describe(win.base, total, false);
+  }
+  if (const int32_t error = coll::bcast(comm, &share, sizeof share, byte_type(), 0)) return error;
+  if (share.error != core::no_error || comm.rank == 0) return share.error;
+  char* first = core::rma::map_of(comm.job_rank(0), share.memory);
+  if (first == nullptr) return MPI_ERR_RMA_SHARED;
+  win.base = first + before;
+  share.memory = transport::advanced(share.memory, before);
+  return core::no_error;
+}
+
+// ---- Making
+
+// What all ranks know of an error that some of them met: the class that is smallest.
+int32_t agree_on_error(Win& win, int32_t error) {
+  Vote vote{error == core::no_error ? no_offer : static_cast<uint64_t>(error), 0};
+  const int32_t failed = agree(everybody(*win.comm), vote);
+  if (failed != core::no_error) return failed;
+  return vote.offer == no_offer ? core::no_error : static_cast<int32_t>(vote.offer);
+}
+
+// Prepares our part, and opens the window when all ranks could do so. An error class, the same on all ranks.
+int32_t open_together(Win& win) {
+  Part part{};
+  Share share;
+  int32_t error = core::no_error;
+  const bool together = win.flavor == Flavor::shared && !is_hinted(win, "alloc_shared_noncontig");
+  if (together) {
+    error = lay_out_together(win, share);
+  } else if (win.flavor == Flavor::shared) {
+    error = allocate_own(win, win.bytes);
+  }
+  core::rma::prepare(win, win.flavor, part);
+  if (error != core::no_error) part.error = error;
+  if (together && win.rank != 0) {
+    part.memory = share.memory;
+    part.holder = win.comm->job_rank(0);
+  }
+  std::vector<Part> parts;
+  error = gather(*win.comm, part, parts);
+  for (const Part& other : parts) {
+    if (error == core::no_error) error = other.error;
+  }
+  if (error == core::no_error) error = core::rma::open(win, parts.data());
+  return agree_on_error(win, error);
+}
+
+// Collective on the communicator. Nobody has the handle before the window is open everywhere.
+int make(const Wanted& wanted, const void* result, const char* result_name, MPI_Win* handle, Win*& made) {
+  const char* function = wanted.function;
+  Comm* parent = nullptr;
+  if (int error = check(wanted, parent, result, result_name, handle)) return error;
+  if (wanted.flavor == Flavor::shared && !on_one_host(*parent)) {
+    return fail(parent, function, MPI_ERR_RMA_SHARED,
+                "%s has ranks of several hosts, which share no memory: make one for each host with "
+                "MPI_Comm_split_type(MPI_COMM_TYPE_SHARED)",
+                comm_text(*parent).c_str());
+  }
+  Win* win = base::make_object<Win>();
+  if (win == nullptr) return no_memory(parent, function, "a window");
+  int error = describe(wanted, *parent, *win);
+  if (error == MPI_SUCCESS) error = add_comm(function, *parent, *win);
+  if (error != MPI_SUCCESS) {
+    destroy(win);
+    return error;
+  }
+  const int32_t failed = open_together(*win);
+  if (failed != core::no_error) {
+    core::rma::close(*win);
+    destroy(win);
+    return fail(parent, function, failed, "the ranks could not make a window, here of %lld bytes: %s",
+                static_cast<long long>(wanted.bytes), error_text(failed));
+  }
+  made = win;
+  *handle = handle_of<MPI_Win>(win);
+  return MPI_SUCCESS;
+}
+
+int make_with_memory(const Wanted& wanted, void* baseptr, MPI_Win* handle) {
+  Win* win = nullptr;
+  const int error = make(wanted, baseptr, "baseptr", handle, win);
+  if (error != MPI_SUCCESS || win == nullptr) return error;
+  *static_cast<void**>(baseptr) = win->base;
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int win_create_c(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
+  Win* made = nullptr;
+  return make({"MPI_Win_create", Flavor::create, info, comm, base, size, disp_unit}, win, "win", win, made);
+}
+
+int win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
+  return make_with_memory({"MPI_Win_allocate", Flavor::allocate, info, comm, nullptr, size, disp_unit}, baseptr, win);
+}
+
+int win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr,
+                          MPI_Win* win) {
+  return make_with_memory({"MPI_Win_allocate_shared", Flavor::shared, info, comm, nullptr, size, disp_unit}, baseptr,
+                          win);
+}
+
+int win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win) {
+  Win* made = nullptr;
+  return make({"MPI_Win_create_dynamic", Flavor::dynamic, info, comm}, win, "win", win, made);
+}
+
+// Everybody is through with all epochs before the memory goes.
+int win_free(MPI_Win* win) {
+  static const char* function = "MPI_Win_free";
+  if (win == nullptr) return null_argument(nullptr, function, "win");
+  Win* w = win_of(*win);
+  if (w == nullptr) return bad_win(function, *win);
+  if (!core::rma::at_rest(*w)) {
+    return fail(w, function, MPI_ERR_RMA_SYNC,
+                "an epoch of %s is open: end it with MPI_Win_complete, MPI_Win_wait, MPI_Win_unlock or "
+                "MPI_Win_unlock_all first",
+                win_text(*w).c_str());
+  }
+  if (int error = delete_attributes(*w))
+    return fail(w, function, error, "a delete callback of an attribute returned an error");
+  const int32_t error = coll::barrier(*w->comm);
+  if (error != core::no_error) return fail(w, function, error, "the ranks could not wait for each other");
+  forget(*w);
+  core::rma::close(*w);
+  destroy(w);
+  *win = MPI_WIN_NULL;
+  return MPI_SUCCESS;
+}
+
+// ---- Memory
+
+int win_attach(MPI_Win win, void* base, MPI_Aint size) {
+  WinCheck check("MPI_Win_attach", win);
+  if (check.failed()) return check.error();
+  Win& w = check.win();
+  if (w.flavor != Flavor::dynamic) {
+    check.fail(MPI_ERR_RMA_FLAVOR, "%s was not made by MPI_Win_create_dynamic", win_text(w).c_str());
+  } else if (size < 0) {
+    check.fail(MPI_ERR_SIZE, "size is %lld: it must not be negative", static_cast<long long>(size));
+  } else if (base == nullptr && size > 0) {
+    check.fail(MPI_ERR_BASE, "base is a null pointer, for %lld bytes", static_cast<long long>(size));
+  }
+  if (check.failed()) return check.error();
+  const int32_t error = core::rma::attach(w, base, static_cast<uint64_t>(size));
+  if (error == core::rma_attach) {
+    check.fail(error, "%lld bytes at %p overlap memory that is attached already: detach that first",
+               static_cast<long long>(size), base);
+    return check.error();
+  }
+  return check.done(error);
+}
+
+int win_detach(MPI_Win win, const void* base) {
+  WinCheck check("MPI_Win_detach", win);
+  if (check.failed()) return check.error();
+  Win& w = check.win();
+  if (w.flavor != Flavor::dynamic) {
+    check.fail(MPI_ERR_RMA_FLAVOR, "%s was not made by MPI_Win_create_dynamic", win_text(w).c_str());
+  } else if (!core::rma::detach(w, base)) {
+    check.fail(MPI_ERR_BASE, "no memory that begins at %p is attached to %s", base, win_text(w).c_str());
+  }
+  return check.error();
+}
+
+namespace {
+
+// The rank whose part is asked for with MPI_PROC_NULL: the first that has any memory, whether we can reach it or not
+// (MPI-5.0, 12.2.3), so that all who can reach it mean the same; otherwise our own.
+int32_t first_part(const Win& win) {
+  for (int32_t r = 0; r < win.size; ++r) {
+    if (win.targets[r].bytes > 0) return r;
+  }
+  return win.rank;
+}
+
+// The part of a rank as we may load from it and store to it; no bytes, and no address, where that cannot be.
+int query(WinCheck& check, int rank, MPI_Aint* size, MPI_Aint* unit, void* baseptr) {
+  check.rank(rank);
+  check.argument(size, "size");
+  check.argument(unit, "disp_unit");
+  check.argument(baseptr, "baseptr");
+  if (check.failed()) return check.error();
+  const Win& win = check.win();
+  if (win.flavor == Flavor::dynamic) {
+    check.fail(MPI_ERR_RMA_FLAVOR, "%s was made by MPI_Win_create_dynamic: it has no memory of its own",
+               win_text(win).c_str());
+    return check.error();
+  }
+  const Target& target = win.targets[rank != MPI_PROC_NULL ? rank : first_part(win)];
+  const bool reached = target.mapped != nullptr && target.bytes > 0;
+  *size = reached ? static_cast<MPI_Aint>(target.bytes) : 0;
+  *unit = static_cast<MPI_Aint>(target.unit);
+  *static_cast<void**>(baseptr) = reached ? target.mapped : nullptr;
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int win_shared_query_c(MPI_Win win, int rank, MPI_Aint* size, MPI_Aint* disp_unit, void* baseptr) {
+  WinCheck check("MPI_Win_shared_query", win);
+  return query(check, rank, size, disp_unit, baseptr);
+}
+
+int win_shared_query(MPI_Win win, int rank, MPI_Aint* size, int* disp_unit, void* baseptr) {
+  WinCheck check("MPI_Win_shared_query", win);
+  check.argument(disp_unit, "disp_unit");
+  MPI_Aint unit = 0;
+  if (int error = query(check, rank, size, &unit, baseptr)) return error;
+  if (unit > INT_MAX) {
+    check.fail(MPI_ERR_VALUE_TOO_LARGE, "disp_unit is %lld, more than an int can hold: call MPI_Win_shared_query_c",
+               static_cast<long long>(unit));
+    return check.error();
+  }
+  *disp_unit = static_cast<int>(unit);
+  return MPI_SUCCESS;
+}
+
+}  // namespace weft::mpi

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// What the calls on windows share: checks of their arguments, and what to say of what core::rma found.
+
+#include "mpi/env/error.hpp"
+#include "mpi/functions.hpp"
+#include "mpi/object/handles.hpp"
+#include "mpi/object/object.hpp"
+
+namespace weft::mpi {
+
+struct Info;
+
+// ---- Which window calls are mostly about (win_put.cpp)
+
+// An epoch was opened on this window. Until one is opened on another, or it is forgotten, short calls on it are told by
+// one comparison.
+void remember(const Win& win);
+void forget(const Win& win);
+
+// ---- Hints (win_info.cpp)
+
+// Sets the hints that a new window has before the program gives any.
+void set_default_hints(Win& win);
+// Takes those of `info` (nullptr: none) that windows know; others are ignored. Raises the error of a wrong value.
+[[nodiscard]] int take_hints(const char* function, ErrorsOn on, Win& win, const Info* info);
+// Whether a hint is set to "true".
+[[nodiscard]] bool is_hinted(const Win& win, const char* key);
+
+// ---- Calls
+
+// Data of the caller, and where they go or come from, as a call gives them.
+struct Origin {
+  const void* buffer;
+  MPI_Count count;
+  MPI_Datatype datatype;
+  const char* name;  // what the standard calls these arguments: "origin", "result"
+};
+struct Place {
+  int rank;
+  MPI_Aint disp;
+  MPI_Count count;
+  MPI_Datatype datatype;
+};
+
+// Checks of a call's arguments: the first that is wrong raises its error, and what is asked afterwards is not looked
+// at, so that a function lists its checks and asks once at the end.
+class WinCheck {
+ public:
+  WinCheck(const char* function, MPI_Win win);
+
+  bool failed() const { return error_ != MPI_SUCCESS; }
+  int error() const { return error_; }
+  Win& win() const { return *win_; }
+  const char* function() const { return function_; }
+
+  // A rank of the window, or MPI_PROC_NULL.
+  void rank(int rank);
+  // Only these MPI_MODE_ bits.
+  void assertions(int given, int allowed);
+  void argument(const void* pointer, const char* name);
+
+  core::rma::Local data(const Origin& origin);
+  core::rma::Remote place(const Place& place);
+  // Makes as much of the room as there are data, in whole elements; what does not fit raises an error.
+  void fit(const core::rma::Local& from, core::rma::Remote& room);
+  void fit(const core::rma::Remote& from, core::rma::Local& room);
+
+  // The predefined type that so many bytes of a type consist of, for updates; nullptr: there are none. `name` as in
+  // Origin.
+  const Type* element(const Type& type, int64_t bytes, const char* name);
+  // Both are the same, or there are none.
+  void same(const Type* element, const Type* target, const char* name);
+  // An operation for updates of this element; `fetching`: MPI_NO_OP is allowed.
+  datatype::Reduction operation(MPI_Op op, const Type* element, bool fetching);
+
+  void fail(int error, const char* format, ...) __attribute__((format(printf, 3, 4)));
+
+  // The result of a call of core::rma, as the MPI call returns it; of a communication call with its target.
+  [[nodiscard]] int done(int32_t error, const core::rma::Remote* target = nullptr);
+
+ private:
+  Type* type(MPI_Count count, MPI_Datatype datatype, const char* name, int64_t& bytes);
+
+  const char* function_;
+  Win* win_;
+  int error_ = MPI_SUCCESS;
+};
+
+// Runs a communication call whose arguments are good. `operate` gets the request, nullptr where the call has none, and
+// returns an error class. The types are kept while a request lives.
+template <class Operate>
+[[nodiscard]] int perform(WinCheck& check, const core::rma::Remote& target, MPI_Request* request,
+                          std::initializer_list<Type*> types, Operate&& operate);
+
+// The beginning of a call with a request, which is complete until one is given: for MPI_PROC_NULL, and what is done at
+// once. Raises the error of wrong arguments, and outside of epochs of locks (MPI-5.0, 12.3.5).
+[[nodiscard]] int begin_request(const char* function, MPI_Win win, int rank, MPI_Request* request);
+
+// Whether a request is of a one-sided operation: it must not be cancelled or freed (MPI-5.0, 12.3.5).
+[[nodiscard]] bool is_one_sided(const Request& request);
+
+// The parts of perform(): nullptr, with the error raised, when there is no memory; and the handle, or the end of what
+// never began.
+[[nodiscard]] Request* begin_access(WinCheck& check, std::initializer_list<Type*> types);
+[[nodiscard]] int give_access(WinCheck& check, const core::rma::Remote& target, Request* r, int32_t error,
+                              MPI_Request* request);
+
+template <class Operate>
+int perform(WinCheck& check, const core::rma::Remote& target, MPI_Request* request, std::initializer_list<Type*> types,
+            Operate&& operate) {
+  if (check.failed()) return check.error();
+  if (request == nullptr) return check.done(operate(nullptr), &target);
+  Request* r = begin_access(check, types);
+  return r == nullptr ? check.error() : give_access(check, target, r, operate(r), request);
+}
+
+}  // namespace weft::mpi
