@@ -53,7 +53,7 @@ struct RequestFlags {
   bool persistent : 1;  // stays after completion, until freed; also of generalized ones, to tell both by one test
   bool cancelled : 1;
   bool shared : 1;       // done_send: never freed
-  bool generalized : 1;  // completed by the program, whose functions tell its status: mpi/grequest.cpp
+  bool generalized : 1;  // completed by the program, whose functions tell its status: mpi/p2p/grequest.cpp
 };
 
 struct alignas(64) Request : base::Object {

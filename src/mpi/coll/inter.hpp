@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Collective operations on intercommunicators: what the functions of mpi/collective.hpp do with one. The check has
+// Collective operations on intercommunicators: what the functions of collective.hpp do with one. The check has
 // passed the communicator.
 
 #include "mpi/coll/collective.hpp"

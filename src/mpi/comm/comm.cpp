@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Communicators: questions, and the end of them (MPI-5.0, 7.4). comm_create.cpp makes them.
+// Communicators: questions, and the end of them (MPI-5.0, 7.4). create.cpp makes them.
 #include "mpi/comm/comm.hpp"
 
 #include <cstring>

@@ -49,7 +49,7 @@ struct Sides {
 // One like `from`, of whichever kind.
 [[nodiscard]] Comm* new_twin(const Comm& from, uint32_t context);
 
-// Hints (comm_info.cpp): those the communicator knows are taken, others ignored; nullptr gives none. Collective on
+// Hints (hints.cpp): those the communicator knows are taken, others ignored; nullptr gives none. Collective on
 // `parent`, since some need all ranks to agree.
 [[nodiscard]] int take_hints(const char* function, Comm& parent, Comm& comm, const Info* info);
 

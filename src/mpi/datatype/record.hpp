@@ -22,7 +22,7 @@ struct TypeRecord {
   std::vector<Type*> types;          // one reference each
   std::string name;                  // both under the lock `details`
   bool has_name = false;             // by MPI_Type_set_name
-  Attributes* attributes = nullptr;  // under the lock of attribute.cpp
+  Attributes* attributes = nullptr;  // under the lock of comm/attribute.cpp
 };
 
 // Every type that has a handle has a record, from the start.

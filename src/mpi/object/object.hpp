@@ -40,9 +40,9 @@ struct Errhandler : base::Object {
   bool predefined = false;
 };
 
-struct BsendBuffer;  // bsend.cpp
-struct Attributes;   // attribute.cpp
-struct Topology;     // topology.hpp
+struct BsendBuffer;  // p2p/bsend_buffer.hpp
+struct Attributes;   // comm/attribute.cpp
+struct Topology;     // topo/topology.hpp
 struct Win;
 
 // What threads may change and ask of one object at the same time, names and error handlers, is guarded by this lock.
@@ -53,14 +53,14 @@ struct Comm : core::Comm {
   Errhandler* errhandler = nullptr;
   bool predefined = false;
   std::string name;
-  Attributes* attributes = nullptr;            // under the lock of attribute.cpp
+  Attributes* attributes = nullptr;            // under the lock of comm/attribute.cpp
   BsendBuffer* bsend = nullptr;                // under bsend_lock, as a session's
   Topology* topology = nullptr;                // counted; set while the communicator is made
   base::Object* session = nullptr;             // the session it came from, nullptr in the World model
   Win* window = nullptr;                       // the window whose own it is: that has its errors
-  std::atomic<uint8_t> asserts{0};             // the mpi_assert_ hints given: comm_info.cpp
+  std::atomic<uint8_t> asserts{0};             // the mpi_assert_ hints given: comm/hints.cpp
   std::optional<std::string> memory_asserted;  // mpi_assert_memory_alloc_kinds as given; under `details`
-  std::atomic<uint32_t> idups{0};              // begun on it, which tells them apart: comm_idup.cpp
+  std::atomic<uint32_t> idups{0};              // begun on it, which tells them apart: comm/idup.cpp
 };
 
 struct Session : base::Object {
@@ -74,8 +74,8 @@ struct Session : base::Object {
 struct Win : core::rma::Window {
   Errhandler* errhandler = nullptr;
   std::string name;                                        // under `details`
-  Attributes* attributes = nullptr;                        // under the lock of attribute.cpp
-  std::vector<std::pair<std::string, std::string>> hints;  // as they are set now, under `details`: win_info.cpp
+  Attributes* attributes = nullptr;                        // under the lock of comm/attribute.cpp
+  std::vector<std::pair<std::string, std::string>> hints;  // as they are set now, under `details`: win/hints.cpp
   // What the predefined attributes point to.
   MPI_Aint size_value = 0;
   int unit_value = 0;  // 0: an int cannot hold it

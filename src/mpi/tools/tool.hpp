@@ -6,7 +6,7 @@
 // thread, before MPI_Init and after MPI_Finalize. They raise no errors on error handlers: they return MPI_T_ERR_ codes.
 //
 // Locks: a call holds the lock below, which guards handles and sessions; registrations for events have one of their own
-// (tool_registration.cpp), so that both kinds of calls may be made by callbacks. Nothing that takes a lock of core's
+// (registration.cpp), so that both kinds of calls may be made by callbacks. Nothing that takes a lock of core's
 // lanes or queues runs under either.
 
 #include <mpi.h>

@@ -13,14 +13,14 @@ namespace weft::mpi {
 
 struct Info;
 
-// ---- Which window calls are mostly about (win_put.cpp)
+// ---- Which window calls are mostly about (put.cpp)
 
 // An epoch was opened on this window. Until one is opened on another, or it is forgotten, short calls on it are told by
 // one comparison.
 void remember(const Win& win);
 void forget(const Win& win);
 
-// ---- Hints (win_info.cpp)
+// ---- Hints (hints.cpp)
 
 // Sets the hints that a new window has before the program gives any.
 void set_default_hints(Win& win);
