@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fails when a file includes what stands to the right of its layer (docs/architecture.md)."""
+"""Fails when a file includes what stands to the right of its layer, or its folder in src/mpi (docs/architecture.md)."""
 import pathlib
 import re
 import sys
@@ -9,6 +9,8 @@ import sys
 # Each layer may include itself and every layer of a smaller level.
 LEVEL = {"base": 0, "topo": 1, "boot": 1, "datatype": 1, "transport": 2, "core": 3, "coll": 4, "io": 4,
          "mpi": 5, "shmem": 5, "fortran": 5}
+# Folders of src/mpi, the lowest first: each may include only itself and those before it.
+CHAPTERS = ["object", "env", "datatype", "p2p", "coll", "comm", "topo", "win", "process", "tools"]
 # The runtime knows nothing of MPI's own header below the mpi layer.
 MPI_HEADER_FROM = LEVEL["mpi"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.M)
@@ -24,10 +26,22 @@ def violations(root):
             other = name.split("/")[0]
             if name == "mpi.h" and LEVEL[layer] < MPI_HEADER_FROM:
                 yield f"{path}: includes mpi.h, which only the mpi layer may"
+            if layer == other == "mpi" and name.count("/") == 2:
+                yield from chapter_violations(path, path.relative_to(root / "src").parts[1], name)
             if "/" not in name or other not in LEVEL or other == layer:
                 continue
             if LEVEL[other] >= LEVEL[layer]:
                 yield f"{path}: {layer} may not include {name}"
+
+
+def chapter_violations(path, chapter, name):
+    other = name.split("/")[1]
+    for folder in (chapter, other):
+        if folder not in CHAPTERS:
+            yield f"{path}: src/mpi/{folder} is no folder that CHAPTERS knows"
+            return
+    if CHAPTERS.index(other) > CHAPTERS.index(chapter):
+        yield f"{path}: src/mpi/{chapter} may not include {name}"
 
 
 def main():

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "mpi/topo/dims.hpp"
+#include "mpi/topo/topology.hpp"
 
 namespace weft::mpi {
 namespace {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/coll/check.hpp"
 
-#include "mpi/env/error.hpp"
 #include "mpi/env/info.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 
 namespace weft::mpi {

@@ -7,7 +7,6 @@
 
 #include "coll/coll.hpp"
 #include "coll/plan.hpp"
-#include "mpi/coll/inter.hpp"
 #include "mpi/functions.hpp"
 
 namespace weft::mpi {

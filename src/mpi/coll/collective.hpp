@@ -55,10 +55,6 @@ template <class Plan>
   return form.is_blocking() ? check.done(coll::execute(check.comm(), plan)) : launch(check, form, plan);
 }
 
-// Whether a request is of a nonblocking or persistent collective operation: it cannot be cancelled, nor
-// freed while it is under way (MPI-5.0, 6.12 and 6.13).
-[[nodiscard]] bool is_collective(const Request& request);
-
 // ---- The operations
 
 int run_barrier(const Form& form, MPI_Comm comm);
@@ -73,5 +69,18 @@ int run_allreduce(const Form& form, const ReductionArgument& data, MPI_Count cou
 int run_scan(const Form& form, const ReductionArgument& data, MPI_Count count, MPI_Comm comm);
 int run_exscan(const Form& form, const ReductionArgument& data, MPI_Count count, MPI_Comm comm);
 int run_reduce_scatter(const Form& form, const ReductionArgument& data, const CountsArgument& counts, MPI_Comm comm);
+
+// ---- Between the groups of an intercommunicator: what the functions above do with one. The check has passed it.
+
+int barrier_between(Check& check, const Form& form);
+int bcast_between(Check& check, const Form& form, const BlockArgument& data, int root);
+int gather_between(Check& check, const Form& form, const BlockArgument& data, const BlocksArgument& all, int root);
+int scatter_between(Check& check, const Form& form, const BlocksArgument& all, const BlockArgument& data, int root);
+int allgather_between(Check& check, const Form& form, const BlockArgument& data, const BlocksArgument& all);
+int alltoall_between(Check& check, const Form& form, const BlocksArgument& send, const BlocksArgument& receive);
+int reduce_between(Check& check, const Form& form, const ReductionArgument& data, MPI_Count count, int root);
+int allreduce_between(Check& check, const Form& form, const ReductionArgument& data, MPI_Count count);
+// The counts are those of our own group.
+int reduce_scatter_between(Check& check, const Form& form, const ReductionArgument& data, const coll::Array& counts);
 
 }  // namespace weft::mpi

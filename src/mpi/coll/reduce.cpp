@@ -6,7 +6,6 @@
 #include "coll/coll.hpp"
 #include "coll/plan.hpp"
 #include "mpi/coll/collective.hpp"
-#include "mpi/coll/inter.hpp"
 #include "mpi/functions.hpp"
 
 namespace weft::mpi {

@@ -4,6 +4,7 @@
 #include "mpi/coll/collective.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/object/handles.hpp"
+#include "mpi/p2p/p2p.hpp"
 
 namespace weft::mpi {
 

@@ -8,14 +8,13 @@
 #include <vector>
 
 #include "core/p2p.hpp"
-#include "mpi/comm/attribute.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/comm/number.hpp"
-#include "mpi/env/errhandler.hpp"
 #include "mpi/functions.hpp"
+#include "mpi/object/attribute.hpp"
+#include "mpi/object/errhandler.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/p2p/bsend.hpp"
-#include "mpi/topo/topology.hpp"
 
 namespace weft::mpi {
 namespace {

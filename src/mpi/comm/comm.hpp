@@ -61,4 +61,12 @@ void set_agreed_hints(Comm& comm, uint64_t agreed);
 // The part of `info` (may be nullptr) that speaks of kinds of memory.
 void take_memory_assertion(Comm& comm, const Info* info);
 
+// ---- Topologies (topo/topology.cpp)
+
+// Gives `to` the topology of another communicator; takes it away.
+void share_topology(const Comm& from, Comm& to);
+void drop_topology(Comm& comm);
+// What reordering the ranks gained, in words; nullptr when nothing.
+[[nodiscard]] const char* reordering_of(const Comm& comm);
+
 }  // namespace weft::mpi

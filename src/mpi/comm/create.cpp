@@ -7,16 +7,15 @@
 #include <vector>
 
 #include "core/p2p.hpp"
-#include "mpi/comm/attribute.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/comm/number.hpp"
 #include "mpi/comm/split.hpp"
-#include "mpi/env/errhandler.hpp"
 #include "mpi/env/info.hpp"
 #include "mpi/functions.hpp"
+#include "mpi/object/attribute.hpp"
+#include "mpi/object/errhandler.hpp"
 #include "mpi/object/handles.hpp"
-#include "mpi/topo/topology.hpp"
 
 namespace weft::mpi {
 namespace {

@@ -8,10 +8,9 @@
 #include "mpi/comm/agree.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/env/info.hpp"
-#include "mpi/env/memory_kinds.hpp"
+#include "mpi/env/memory.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/handles.hpp"
-#include "mpi/topo/topology.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -94,7 +93,7 @@ int comm_get_info(MPI_Comm comm, MPI_Info* info_used) {
     std::lock_guard lock(details);
     if (c->memory_asserted) info->set("mpi_assert_memory_alloc_kinds", *c->memory_asserted);
   }
-  if (c->topology != nullptr && !c->topology->reordering.empty()) info->set("weft_reorder", c->topology->reordering);
+  if (const char* gained = reordering_of(*c)) info->set("weft_reorder", gained);
   *info_used = handle_of<MPI_Info>(info);
   return MPI_SUCCESS;
 }

@@ -10,11 +10,11 @@
 #include <new>
 
 #include "core/p2p.hpp"
-#include "mpi/comm/attribute.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/number.hpp"
 #include "mpi/env/info.hpp"
 #include "mpi/functions.hpp"
+#include "mpi/object/attribute.hpp"
 #include "mpi/object/handles.hpp"
 
 namespace weft::mpi {

@@ -11,9 +11,9 @@
 #include "mpi/comm/group.hpp"
 #include "mpi/comm/number.hpp"
 #include "mpi/comm/nursery.hpp"
-#include "mpi/env/errhandler.hpp"
 #include "mpi/env/info.hpp"
 #include "mpi/functions.hpp"
+#include "mpi/object/errhandler.hpp"
 #include "mpi/object/handles.hpp"
 
 namespace weft::mpi {

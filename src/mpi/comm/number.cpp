@@ -7,7 +7,7 @@
 #include "core/notice.hpp"
 #include "core/world.hpp"
 #include "mpi/comm/context.hpp"
-#include "mpi/env/error.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 
 namespace weft::mpi {

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "core/world.hpp"
-#include "mpi/env/error.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 
 namespace weft::mpi {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "datatype/pack.hpp"
-#include "mpi/datatype/record.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/handles.hpp"

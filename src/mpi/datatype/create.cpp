@@ -3,7 +3,6 @@
 // Constructors of datatypes (MPI-5.0, 5.1.2 and 5.1.7). The narrow and the large form differ in what is remembered.
 
 #include "datatype/pack.hpp"
-#include "mpi/datatype/record.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/handles.hpp"

@@ -10,7 +10,7 @@
 #include "datatype/pack.hpp"
 #include "datatype/predefined.hpp"
 #include "datatype/reduce.hpp"
-#include "mpi/datatype/record.hpp"
+#include "mpi/datatype/type.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/handles.hpp"
 

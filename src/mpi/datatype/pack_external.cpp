@@ -9,7 +9,7 @@
 
 #include "datatype/external32.hpp"
 #include "mpi/datatype/pack.hpp"
-#include "mpi/datatype/record.hpp"
+#include "mpi/datatype/type.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/handles.hpp"
 

@@ -9,9 +9,8 @@
 #include <vector>
 
 #include "datatype/pack.hpp"
-#include "mpi/comm/attribute.hpp"
-#include "mpi/datatype/record.hpp"
 #include "mpi/functions.hpp"
+#include "mpi/object/attribute.hpp"
 #include "mpi/object/handles.hpp"
 
 namespace weft::mpi {

@@ -2,15 +2,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What functions that allocate memory for the program share.
+// Memory that the program gets from MPI, and the kinds of memory that it may pass.
 
-#include "mpi/env/error.hpp"
+#include <string>
+#include <string_view>
+
 #include "mpi/env/info.hpp"
+#include "mpi/object/error.hpp"
 
 namespace weft::mpi {
 
-// The hint mpi_minimum_memory_alignment (MPI-5.0, 9.2): bytes, a power of two; 1 when it is not given. Pages are what
-// is handed out in any case. Raises the error of a value that is none.
+// The hint mpi_minimum_memory_alignment (MPI-5.0, 9.2): bytes, a power of two; 1 when it is not given. Memory
+// comes in pages in any case. Raises the error of a value that is none.
 [[nodiscard]] int read_alignment(const char* function, ErrorsOn on, const Info* info, size_t& alignment);
+
+// ---- Kinds (MPI-5.0, 11.4.3): the info keys mpi_memory_alloc_kinds, which says what may be passed as buffers, and
+// mpi_assert_memory_alloc_kinds, by which a program says what it will pass. A list of kinds is separated by commas;
+// restrictors follow a kind behind colons: "system,mpi:alloc_mem:win_allocate".
+
+// The kinds there are, "mpi,system", and behind them the requested ones that say the same more narrowly.
+[[nodiscard]] std::string supported_kinds(std::string_view requested);
+
+// Whether each of the asserted kinds is, perhaps with less restrictors, among the supported ones.
+[[nodiscard]] bool kinds_are_among(std::string_view asserted, std::string_view supported);
+
+// What the launcher was asked for, "" when nothing; what a communicator supports.
+[[nodiscard]] const char* requested_kinds();
+[[nodiscard]] std::string kinds_of(const Comm& comm);
 
 }  // namespace weft::mpi

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "mpi/env/error.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/object.hpp"
 
 namespace weft::mpi {

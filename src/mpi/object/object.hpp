@@ -41,7 +41,7 @@ struct Errhandler : base::Object {
 };
 
 struct BsendBuffer;  // p2p/bsend_buffer.hpp
-struct Attributes;   // comm/attribute.cpp
+struct Attributes;   // attribute.cpp
 struct Topology;     // topo/topology.hpp
 struct Win;
 
@@ -53,7 +53,7 @@ struct Comm : core::Comm {
   Errhandler* errhandler = nullptr;
   bool predefined = false;
   std::string name;
-  Attributes* attributes = nullptr;            // under the lock of comm/attribute.cpp
+  Attributes* attributes = nullptr;            // under the lock of attribute.cpp
   BsendBuffer* bsend = nullptr;                // under bsend_lock, as a session's
   Topology* topology = nullptr;                // counted; set while the communicator is made
   base::Object* session = nullptr;             // the session it came from, nullptr in the World model
@@ -74,7 +74,7 @@ struct Session : base::Object {
 struct Win : core::rma::Window {
   Errhandler* errhandler = nullptr;
   std::string name;                                        // under `details`
-  Attributes* attributes = nullptr;                        // under the lock of comm/attribute.cpp
+  Attributes* attributes = nullptr;                        // under the lock of attribute.cpp
   std::vector<std::pair<std::string, std::string>> hints;  // as they are set now, under `details`: win/hints.cpp
   // What the predefined attributes point to.
   MPI_Aint size_value = 0;
@@ -82,6 +82,26 @@ struct Win : core::rma::Window {
   int flavor_value = 0;
   int model_value = MPI_WIN_UNIFIED;
 };
+
+// What MPI remembers of a datatype beside its layout: how it was made, its name, its attributes. How it was made never
+// changes; the rest is shared by threads.
+struct TypeRecord {
+  int combiner = MPI_COMBINER_NAMED;
+  // The arguments of the constructor, as MPI_Type_get_contents orders them. A constructor of large counts has
+  // large_counts where its narrow form has integers and addresses.
+  std::vector<int> integers;
+  std::vector<MPI_Aint> addresses;
+  std::vector<MPI_Count> large_counts;
+  std::vector<Type*> types;          // one reference each
+  std::string name;                  // both under the lock `details`
+  bool has_name = false;             // by MPI_Type_set_name
+  Attributes* attributes = nullptr;  // under the lock of attribute.cpp
+};
+
+// Every type that has a handle has a record, from the start.
+[[nodiscard]] inline TypeRecord& record_of(const Type& type) {
+  return *static_cast<TypeRecord*>(type.owner);
+}
 
 // A matched message (MPI_Mprobe).
 struct Message : base::Object {
@@ -102,6 +122,7 @@ struct Op : base::Object {
 // Filled by MPI_Init (communicators) and by build_predefined_objects() (the rest).
 inline constexpr uintptr_t predefined_limit = 0x1000;
 extern base::Object* predefined[predefined_limit];
+extern base::Object nothing;
 
 // The size of each predefined datatype without gaps, by its handle; 0 for what is none.
 extern uint8_t plain_sizes[predefined_limit];
@@ -159,8 +180,8 @@ Handle handle_of(base::Object* object) {
   return reinterpret_cast<Handle>(object);
 }
 
-// Fills `predefined` with datatypes, operations, error handlers and the empty group. Runs once, without MPI_Init, so
-// that the functions allowed before it work.
+// process/predefined_objects.cpp. Fills `predefined` with datatypes, operations, error handlers and the empty group.
+// Runs once, without MPI_Init, so that the functions allowed before it work.
 void build_predefined_objects();
 
 // Makes MPI_COMM_WORLD and MPI_COMM_SELF, and ends them.

@@ -10,7 +10,6 @@
 #include "core/send_now.hpp"
 #include "datatype/pack.hpp"
 #include "mpi/object/handles.hpp"
-#include "mpi/p2p/bsend_buffer.hpp"
 #include "mpi/p2p/p2p.hpp"
 
 namespace weft::mpi {

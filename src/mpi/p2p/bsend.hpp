@@ -19,4 +19,59 @@ void end_buffer(BsendBuffer*& place);
 // Waits until all buffers are empty and detaches them, for MPI_Finalize.
 void flush_all_buffers();
 
+// ---- The memory that buffered sends leave their data in, managed as the standard's model implementation does
+// (MPI-5.0, 3.6.1): a circular queue of entries in which each message takes its data and MPI_BSEND_OVERHEAD. Keeping to
+// the model's sizes and places means that whatever fits there fits here. MPI_BUFFER_AUTOMATIC: each entry is allocated.
+//
+// Threads: bsend_lock guards all buffers and the pointers of their owners to them, but not the data of the messages. It
+// is not held while anything is sent, waited for or completed. A buffer lives while there are entries in it, so that
+// who has one may use the buffer, and who waits does so on a request of its own.
+
+// The head of an entry, in the overhead that the message pays for; the data follows.
+struct BsendEntry {
+  BsendEntry* older = nullptr;
+  BsendEntry* newer = nullptr;
+  BsendBuffer* buffer = nullptr;
+  uint64_t number = 0;  // messages of a buffer count up
+  int64_t end = 0;      // place in the buffer behind this entry
+  bool pending = true;
+
+  void* data() { return this + 1; }
+};
+
+extern base::Lock bsend_lock;
+
+struct BsendBuffer {
+  // `place`: the owner's pointer to this, set to null when the buffer goes.
+  BsendBuffer(BsendBuffer** place_of_owner, void* user_memory, int64_t user_size);
+
+  bool automatic() const { return memory == MPI_BUFFER_AUTOMATIC; }
+
+  // Room for a message at the end of the queue; nullptr when there is none. With the lock.
+  [[nodiscard]] BsendEntry* append(int64_t data_bytes);
+
+  // Whether all messages left; otherwise completes `request` when those that are in the buffer now have. With the lock.
+  [[nodiscard]] bool is_empty_or_notifies(Request& request);
+
+  // The message of this entry left. Takes the lock; the buffer may be gone afterwards.
+  static void finished(BsendEntry* entry);
+
+  BsendBuffer** place;
+  void* memory;
+  int64_t size;
+  BsendBuffer* next = nullptr;  // of all that are attached
+  BsendEntry* oldest = nullptr;
+  BsendEntry* newest = nullptr;
+  Request* waiting = nullptr;  // of MPI_Buffer_iflush: oldest first, `moved` is the number they wait for
+
+ private:
+  [[nodiscard]] BsendEntry* find_room(int64_t bytes);
+  void unlink(BsendEntry* entry);
+  void reclaim();
+  [[nodiscard]] Request* take_ready();
+
+  int64_t begin_ = 0;  // place of the oldest entry
+  uint64_t numbered_ = 0;
+};
+
 }  // namespace weft::mpi

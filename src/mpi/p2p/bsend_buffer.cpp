@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/p2p/bsend_buffer.hpp"
-
 #include <cstdlib>
 #include <mutex>
 #include <new>
+
+#include "mpi/p2p/bsend.hpp"
 
 namespace weft::mpi {
 

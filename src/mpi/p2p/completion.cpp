@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Completion: Wait and Test in all their forms, and Request_get_status (MPI-5.0, 3.7.3 to 3.7.6).
 #include "mpi/datatype/type.hpp"
-#include "mpi/p2p/grequest.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/status.hpp"
 

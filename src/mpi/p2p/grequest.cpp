@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Generalized requests (MPI-5.0, 13.2): operations of the program that are waited for as MPI's own. No thread needs to
 // make progress for them; who sleeps in a wait is woken by MPI_Grequest_complete.
-#include "mpi/p2p/grequest.hpp"
 
 #include <mutex>
 #include <new>

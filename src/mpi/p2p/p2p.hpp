@@ -7,8 +7,8 @@
 // one.
 
 #include "core/p2p.hpp"
-#include "mpi/env/error.hpp"
 #include "mpi/functions.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/object.hpp"
 
 namespace weft::mpi {
@@ -97,5 +97,26 @@ int retire(MPI_Request* handle, Request& r, MPI_Status* status);
 void release(Request& r);
 // Raises the error of a completed operation.
 [[nodiscard, gnu::cold]] int fail_completed(ErrorsOn on, const char* function, int error);
+
+// ---- Generalized requests (grequest.cpp): what completion asks of those with Request::flags.generalized. The
+// functions that return an error return that of the program's functions.
+
+// Has the status told by the query function. The request is complete.
+[[nodiscard]] int query_generalized(const Request& request, MPI_Status* status);
+
+// The end of a complete one: its status is told, its state freed, the handle made null.
+[[nodiscard]] int retire_generalized(MPI_Request* handle, Request& request, MPI_Status* status);
+
+// MPI_Request_free and MPI_Cancel; they raise the error.
+[[nodiscard]] int free_generalized(Request& request);
+[[nodiscard]] int cancel_generalized(Request& request);
+
+// ---- Requests of other chapters
+
+// Of a nonblocking or persistent collective operation (coll/request.cpp): it cannot be cancelled, nor freed while it is
+// under way (MPI-5.0, 6.12 and 6.13).
+[[nodiscard]] bool is_collective(const Request& request);
+// Of a one-sided operation (win/check.cpp): it must not be cancelled or freed (MPI-5.0, 12.3.5).
+[[nodiscard]] bool is_one_sided(const Request& request);
 
 }  // namespace weft::mpi

@@ -1,11 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Freeing and cancelling requests (MPI-5.0, 3.7.3 and 3.8.4).
-#include "mpi/coll/collective.hpp"
 #include "mpi/object/handles.hpp"
-#include "mpi/p2p/grequest.hpp"
 #include "mpi/p2p/p2p.hpp"
-#include "mpi/win/window.hpp"
 
 namespace weft::mpi {
 

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <string>
 
-#include "mpi/env/environment.hpp"
 #include "mpi/functions.hpp"
+#include "mpi/process/environment.hpp"
 #include "mpi/tools/tool.hpp"
 
 namespace weft::mpi {

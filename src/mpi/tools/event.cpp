@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Event types and sources, and what a callback reads of an event (MPI-5.0, 15.3.8).
-#include "mpi/tools/event.hpp"
-
 #include <algorithm>
 #include <cstring>
 
 #include "base/clock.hpp"
 #include "mpi/env/info.hpp"
 #include "mpi/functions.hpp"
+#include "mpi/tools/tool.hpp"
 
 namespace weft::mpi {
 

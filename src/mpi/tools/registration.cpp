@@ -14,7 +14,7 @@
 #include "base/clock.hpp"
 #include "core/world.hpp"
 #include "mpi/functions.hpp"
-#include "mpi/tools/event.hpp"
+#include "mpi/tools/tool.hpp"
 
 namespace weft::mpi {
 

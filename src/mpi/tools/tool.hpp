@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/setting.hpp"
+#include "core/event.hpp"
 #include "mpi/object/object.hpp"
 
 namespace weft::mpi::tool {
@@ -106,5 +107,19 @@ struct EventRow {
 void free_all_controls();
 void free_all_sessions();
 void free_all_registrations();
+
+// ---- Events
+
+// One event as a callback is told of it; it lives as long as the callbacks run.
+struct EventInstance : base::Object {
+  const EventRow* row = nullptr;
+  core::EventData data;
+  uint64_t at_ns = 0;
+};
+
+// MPI_INFO_NULL, or any info object: no hints are known, and unknown ones have no effect.
+[[nodiscard]] bool is_info(MPI_Info info);
+// A new info object, empty; an MPI_T_ERR_ code.
+[[nodiscard]] int give_info(MPI_Info* info);
 
 }  // namespace weft::mpi::tool

@@ -7,7 +7,6 @@
 
 #include "mpi/functions.hpp"
 #include "mpi/object/handles.hpp"
-#include "mpi/topo/reorder.hpp"
 #include "mpi/topo/topology.hpp"
 
 namespace weft::mpi {

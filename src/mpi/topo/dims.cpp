@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/topo/dims.hpp"
-
 #include <algorithm>
 
 #include "mpi/functions.hpp"
 #include "mpi/object/handles.hpp"
+#include "mpi/topo/topology.hpp"
 
 namespace weft::mpi {
 namespace {

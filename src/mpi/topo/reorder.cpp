@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/topo/reorder.hpp"
-
 #include <algorithm>
 #include <cstdio>
 #include <set>
@@ -10,10 +8,11 @@
 #include "base/setting.hpp"
 #include "core/world.hpp"
 #include "mpi/comm/agree.hpp"
-#include "mpi/env/error.hpp"
 #include "mpi/env/statistics.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/topo/grid_order.hpp"
+#include "mpi/topo/topology.hpp"
 
 namespace weft::mpi {
 namespace {

@@ -51,6 +51,10 @@ void drop_topology(Comm& comm) {
   set_topology(comm, nullptr);
 }
 
+const char* reordering_of(const Comm& comm) {
+  return comm.topology == nullptr || comm.topology->reordering.empty() ? nullptr : comm.topology->reordering.c_str();
+}
+
 int make_topology_comm(const char* function, Comm& parent, int32_t size, const std::vector<int32_t>* members,
                        std::unique_ptr<Topology> topology, MPI_Comm* newcomm) {
   uint32_t context = 0;

@@ -50,10 +50,8 @@ struct Topology {
   base::HolderCount references;
 };
 
-// Gives the communicator a topology (whose reference it takes), the one of another communicator, or none.
+// Gives the communicator a topology, whose reference it takes.
 void set_topology(Comm& comm, Topology* topology);
-void share_topology(const Comm& from, Comm& to);
-void drop_topology(Comm& comm);
 
 // Makes the communicator of the topology out of `parent`, collectively: its rank r is rank members[r] of the parent, or
 // rank r when `members` is nullptr. Who is not among them gets MPI_COMM_NULL and gives no topology.
@@ -64,5 +62,26 @@ void drop_topology(Comm& comm);
 // The topology of a communicator, if it is of this kind; otherwise nullptr, with the error raised.
 [[nodiscard]] const Topology* topology_of(const char* function, MPI_Comm comm, Topology::Kind kind, const Comm*& object,
                                           int& error);
+
+// ---- Balanced factors of a number: what MPI_Dims_create fills in (MPI-5.0, 8.5.2)
+
+// `count` factors of `number` (both at least 1), the largest first, as close to each other as possible: the difference
+// between the largest and the smallest is the least there is. Among equal differences the larger ones win, whose ratio
+// is nearer to 1; then the grid with the least surface, which is the sum of number / factor: the links that cutting the
+// grid once in each dimension cuts.
+[[nodiscard]] std::vector<int32_t> balanced_factors(int32_t number, int32_t count);
+
+// ---- What the argument `reorder` of MPI_Cart_create does
+
+struct Reordering {
+  std::vector<int32_t> members;  // by rank of the grid, the rank of the old communicator; empty: as it was
+  int32_t rank = -1;             // of the calling process in the grid, with `members`
+  std::string text;              // what was gained, for people
+};
+
+// Collective on `comm`, whose first ranks make the grid. Asks all for the part of the machine they are bound to. The
+// order stays when ranks are not bound, when all share one domain, and when nothing is gained. Returns an error code,
+// already raised.
+[[nodiscard]] int choose_order(const char* function, Comm& comm, const Grid& grid, Reordering& order);
 
 }  // namespace weft::mpi

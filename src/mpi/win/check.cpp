@@ -8,9 +8,8 @@
 
 #include "core/p2p.hpp"
 #include "core/progress.hpp"
-#include "mpi/datatype/record.hpp"
 #include "mpi/datatype/type.hpp"
-#include "mpi/env/errhandler.hpp"
+#include "mpi/object/errhandler.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/win/window.hpp"
 

@@ -8,13 +8,13 @@
 
 #include "boot/job.hpp"
 #include "coll/coll.hpp"
-#include "mpi/comm/attribute.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/comm/number.hpp"
 #include "mpi/datatype/type.hpp"
-#include "mpi/env/errhandler.hpp"
 #include "mpi/env/memory.hpp"
+#include "mpi/object/attribute.hpp"
+#include "mpi/object/errhandler.hpp"
 #include "mpi/win/window.hpp"
 
 namespace weft::mpi {

@@ -8,7 +8,7 @@
 
 #include "base/setting.hpp"
 #include "mpi/env/info.hpp"
-#include "mpi/env/memory_kinds.hpp"
+#include "mpi/env/memory.hpp"
 #include "mpi/win/window.hpp"
 
 namespace weft::mpi {

@@ -4,8 +4,8 @@
 
 // What the calls on windows share: checks of their arguments, and what to say of what core::rma found.
 
-#include "mpi/env/error.hpp"
 #include "mpi/functions.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/object/object.hpp"
 
@@ -98,9 +98,6 @@ template <class Operate>
 // The beginning of a call with a request, which is complete until one is given: for MPI_PROC_NULL, and what is done at
 // once. Raises the error of wrong arguments, and outside of epochs of locks (MPI-5.0, 12.3.5).
 [[nodiscard]] int begin_request(const char* function, MPI_Win win, int rank, MPI_Request* request);
-
-// Whether a request is of a one-sided operation: it must not be cancelled or freed (MPI-5.0, 12.3.5).
-[[nodiscard]] bool is_one_sided(const Request& request);
 
 // The parts of perform(): nullptr, with the error raised, when there is no memory; and the handle, or the end of what
 // never began.

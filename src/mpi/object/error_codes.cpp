@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/env/error_codes.hpp"
 
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <vector>
 
-#include "mpi/env/error.hpp"
 #include "mpi/functions.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 
 namespace weft::mpi {

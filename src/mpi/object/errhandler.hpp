@@ -4,7 +4,7 @@
 
 // Error handlers are counted: handles the program holds, and objects that use them.
 
-#include "mpi/env/error.hpp"
+#include "mpi/object/error.hpp"
 
 namespace weft::mpi {
 

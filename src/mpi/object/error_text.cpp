@@ -4,7 +4,7 @@
 
 #include <mpi.h>
 
-#include "mpi/env/error_codes.hpp"
+#include "mpi/object/error.hpp"
 
 namespace weft::mpi {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Start, end and environment (MPI-5.0, chapters 9 and 11).
-#include "mpi/env/environment.hpp"
+#include "mpi/process/environment.hpp"
 
 #include <unistd.h>
 
@@ -19,7 +19,6 @@
 #include "coll/select.hpp"
 #include "core/progress.hpp"
 #include "core/world.hpp"
-#include "mpi/comm/attribute.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/number.hpp"
 #include "mpi/env/hw_resource.hpp"
@@ -27,6 +26,7 @@
 #include "mpi/env/statistics.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/names.hpp"
+#include "mpi/object/attribute.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/p2p/bsend.hpp"
 
@@ -107,6 +107,10 @@ void meet_all() {
 bool is_running() {
   return environment.phase.load(std::memory_order_acquire) == Phase::running ||
          environment.sessions.load(std::memory_order_acquire) > 0;
+}
+
+bool was_finalized() {
+  return environment.phase.load(std::memory_order_acquire) == Phase::finalized;
 }
 
 bool open_session(int& level) {

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Error handlers of communicators, windows and sessions (MPI-5.0, 9.3).
-#include "mpi/env/errhandler.hpp"
+#include "mpi/object/errhandler.hpp"
 
 #include <mutex>
 #include <utility>
 
 #include "base/setting.hpp"
-#include "mpi/env/error_codes.hpp"
 #include "mpi/functions.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 
 namespace weft::mpi {

@@ -15,14 +15,14 @@
 #include "mpi/comm/group.hpp"
 #include "mpi/comm/number.hpp"
 #include "mpi/comm/nursery.hpp"
-#include "mpi/env/environment.hpp"
-#include "mpi/env/errhandler.hpp"
-#include "mpi/env/error_codes.hpp"
 #include "mpi/env/info.hpp"
-#include "mpi/env/memory_kinds.hpp"
+#include "mpi/env/memory.hpp"
 #include "mpi/functions.hpp"
+#include "mpi/object/errhandler.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/p2p/bsend.hpp"
+#include "mpi/process/environment.hpp"
 
 namespace weft::mpi {
 namespace {

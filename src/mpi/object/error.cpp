@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/env/error.hpp"
+#include "mpi/object/error.hpp"
 
 #include <cstdarg>
 #include <cstdio>
@@ -9,9 +9,8 @@
 
 #include "boot/job.hpp"
 #include "core/request.hpp"
-#include "mpi/env/environment.hpp"
-#include "mpi/env/errhandler.hpp"
 #include "mpi/names.hpp"
+#include "mpi/object/errhandler.hpp"
 #include "mpi/object/handles.hpp"
 
 namespace weft::mpi {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mpi/comm/attribute.hpp"
+#include "mpi/object/attribute.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -12,9 +12,8 @@
 #include <vector>
 
 #include "core/world.hpp"
-#include "mpi/datatype/record.hpp"
-#include "mpi/env/error_codes.hpp"
 #include "mpi/functions.hpp"
+#include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
 
 namespace weft::mpi {

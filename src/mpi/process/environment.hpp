@@ -27,10 +27,6 @@ struct Environment {
 };
 extern Environment environment;
 
-[[nodiscard]] inline bool was_finalized() {
-  return environment.phase.load(std::memory_order_acquire) == Phase::finalized;
-}
-
 // The highest level of thread support there is.
 inline constexpr int highest_thread_level = MPI_THREAD_MULTIPLE;
 
