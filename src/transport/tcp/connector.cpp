@@ -1,0 +1,209 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/tcp/connector.hpp"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <mutex>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/message.hpp"
+#include "transport/net/network.hpp"
+
+namespace weft::transport::tcp {
+namespace {
+
+constexpr uint64_t pause_ns = second_ns / 10;  // between two rounds of the addresses
+constexpr uint64_t guest_ns = 10 * second_ns;  // for a guest to say who it is
+constexpr size_t guests_most = 64;
+
+bool send_greeting(const net::Socket& socket, const Greeting& greeting) {
+  return ::send(socket.descriptor(), &greeting, sizeof greeting, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof greeting);
+}
+
+// Reads on where the last call left off; how many bytes, as recv().
+ssize_t read_greeting(const net::Socket& socket, Greeting& greeting, size_t at) {
+  return ::recv(socket.descriptor(), reinterpret_cast<char*>(&greeting) + at, sizeof greeting - at, MSG_DONTWAIT);
+}
+
+}  // namespace
+
+Connector::Connector(const Self& self, Links& links, Outgoing& outgoing)
+    : self_(self), links_(links), outgoing_(outgoing) {
+  here_.addresses = net::allowed_addresses();
+  listener_.socket = net::listen_at(here_.port);
+  links_.watch(links_.port(0), listener_, EPOLLIN, EPOLL_CTL_ADD);
+}
+
+// ---- to a peer
+
+void Connector::start_if_needed(Link& link) {
+  if (link.state.load(std::memory_order_relaxed) != State::idle || link.waiting.empty()) return;
+  link.give_up_ns = base::now_ns() + self_.patience.peer;
+  links_.enter(link, State::connecting);
+  Ended none;  // the peer's time is not up
+  connect_next(link, none);
+}
+
+// Begins with the next of the peer's addresses; after the last one pauses, or gives up. A peer that says nothing may be
+// computing: it finds our hello when it is in MPI again.
+void Connector::connect_next(Link& link, Ended& ended) {
+  const uint64_t now = base::now_ns();
+  link.socket = net::connect_in_turn(link.place, link.tried, link.error);
+  if (link.socket) {
+    link.until_ns = now + self_.patience.address;
+    links_.enter(link, State::connecting);
+    links_.watch(links_.port_of(link), link, EPOLLOUT, EPOLL_CTL_ADD);
+    return;
+  }
+  if (std::exchange(link.silent, false)) {
+    ++link.silences;
+    link.give_up_ns = now + self_.patience.peer;
+  }
+  if (now > link.give_up_ns) return outgoing_.lose(link, link.error != 0 ? link.error : ETIMEDOUT, ended);
+  link.until_ns = now + pause_ns;
+  links_.enter(link, State::pausing);
+}
+
+void Connector::advance(Link& link, Ended& ended) {
+  const State state = link.state.load(std::memory_order_relaxed);
+  if (state == State::greeting || state == State::welcomed) return hear_word(link, ended);
+  if (state == State::connecting) say_hello(link, ended);
+}
+
+void Connector::say_hello(Link& link, Ended& ended) {
+  link.error = net::error_of(link.socket);
+  const Greeting hello = greeting(Word::hello, self_.rank, link.rank, link.lane, self_.proofs, ++link.attempts);
+  if (link.error != 0 || !send_greeting(link.socket, hello)) return connect_next(link, ended);
+  link.answered = 0;
+  constexpr uint32_t most_doublings = 10;
+  link.until_ns = base::now_ns() + (self_.patience.address << std::min(link.silences, most_doublings));
+  links_.enter(link, State::greeting);
+  links_.watch(links_.port_of(link), link, EPOLLIN, EPOLL_CTL_MOD);
+}
+
+// The peer's next word on a connection that is not open yet.
+void Connector::hear_word(Link& link, Ended& ended) {
+  const ssize_t bytes = read_greeting(link.socket, link.answer, link.answered);
+  if (bytes < 0 && later()) return;
+  if (bytes <= 0) return no_word(link, bytes < 0 ? errno : ECONNRESET, ended);
+  link.answered += static_cast<size_t>(bytes);
+  if (link.answered < sizeof link.answer) return;
+  const Greeting* said = check_greeting(link.answer, self_.proofs, self_.rank, self_.ranks);
+  const auto word = said != nullptr && said->origin == link.rank ? static_cast<Word>(said->word) : Word::hello;
+  if (link.state.load(std::memory_order_relaxed) == State::welcomed) {
+    return word == Word::confirmed ? opened(link, ended) : no_word(link, EPROTO, ended);
+  }
+  if (word == Word::crossed) {
+    link.socket.close();
+    link.tried = 0;
+    link.until_ns = base::now_ns() + second_ns;
+    return links_.enter(link, State::expected);
+  }
+  const Greeting answer = greeting(Word::confirmed, self_.rank, link.rank, link.lane, self_.proofs);
+  if (word != Word::welcome || !send_greeting(link.socket, answer)) return no_word(link, EPROTO, ended);
+  opened(link, ended);
+}
+
+// The word will not come: that was not the peer, or it ends, or it has given this connection up.
+void Connector::no_word(Link& link, int error, Ended& ended) {
+  link.error = error;
+  if (link.state.load(std::memory_order_relaxed) == State::greeting) return connect_next(link, ended);
+  link.socket.close();
+  link.tried = 0;
+  links_.enter(link, State::idle);
+  start_if_needed(link);
+}
+
+void Connector::opened(Link& link, Ended& ended) {
+  net::suit_to_distance(link.socket);
+  links_.enter(link, State::open);
+  outgoing_.flush(link, ended);
+}
+
+void Connector::look_at_time(Link& link, uint64_t now, Ended& ended) {
+  const State state = link.state.load(std::memory_order_relaxed);
+  if (!is_pending(state) || now < link.until_ns) return;
+  if (state != State::pausing) link.error = ETIMEDOUT;
+  if (state == State::greeting) link.silent = true;
+  connect_next(link, ended);
+}
+
+// ---- from a peer
+
+void Connector::hear(Watched& what) {
+  if (what.what == Watched::What::guest) return hear_guest(static_cast<Guest&>(what));
+  accept_guests();
+}
+
+void Connector::accept_guests() {
+  Port& port = links_.port(0);
+  while (guests_.size() < guests_most) {
+    net::Socket socket = net::accept_one(listener_.socket);
+    if (!socket) return;
+    Guest& guest = guests_.emplace_back(std::move(socket));
+    guest.until_ns = base::now_ns() + guest_ns;
+    port.pending.fetch_add(1, std::memory_order_relaxed);
+    links_.watch(port, guest, EPOLLIN, EPOLL_CTL_ADD);
+  }
+}
+
+void Connector::turn_away(Guest& guest, bool stranger) {
+  if (stranger && strangers_++ == 0) {
+    base::warn({.cause = "somebody connected who is not a rank of this job; it is turned away, as others will be",
+                .remedy = ""});
+  }
+  links_.port(0).pending.fetch_sub(1, std::memory_order_relaxed);
+  guests_.remove_if([&](const Guest& g) { return &g == &guest; });
+}
+
+void Connector::hear_guest(Guest& guest) {
+  const ssize_t bytes = read_greeting(guest.socket, guest.said, guest.bytes);
+  if (bytes < 0 && later()) return;
+  // A rank that tries our addresses in turn may leave without a word.
+  if (bytes <= 0) return turn_away(guest, guest.bytes != 0);
+  guest.bytes += static_cast<size_t>(bytes);
+  if (guest.bytes == sizeof guest.said) answer(guest);
+}
+
+void Connector::answer(Guest& guest) {
+  const Greeting* said = check_greeting(guest.said, self_.proofs, self_.rank, self_.ranks);
+  if (said == nullptr || said->word != static_cast<uint16_t>(Word::hello)) return turn_away(guest, true);
+  Link& peer = links_.link(said->origin, said->lane);
+  {
+    const std::lock_guard guard(peer.lock);
+    const State state = peer.state.load(std::memory_order_relaxed);
+    const bool decided = state == State::open || state == State::lost;  // it has found another way meanwhile
+    const bool given_up = said->attempt <= peer.latest;                 // a later hello was here before this one
+    const bool both_connect = state == State::connecting || state == State::greeting;
+    const bool crossed = both_connect && self_.rank < said->origin;
+    const Word word = crossed ? Word::crossed : Word::welcome;
+    const Greeting answer = greeting(word, self_.rank, said->origin, said->lane, self_.proofs);
+    const bool heard = !decided && !given_up && send_greeting(guest.socket, answer);
+    if (heard && !crossed) {
+      links_.unwatch(links_.port(0), guest);
+      peer.socket = std::move(guest.socket);
+      guest.socket.close();  // the one that the link had
+      peer.answered = 0;
+      peer.latest = said->attempt;
+      peer.until_ns = ~uint64_t{0};  // it confirms, ends, or comes again
+      links_.enter(peer, State::welcomed);
+      links_.watch(links_.port_of(peer), peer, EPOLLIN, EPOLL_CTL_ADD);
+    }
+  }
+  turn_away(guest, false);
+}
+
+void Connector::look_at_guests(uint64_t now) {
+  for (auto guest = guests_.begin(); guest != guests_.end();) {
+    const auto next = std::next(guest);
+    if (now > guest->until_ns) turn_away(*guest, true);
+    guest = next;
+  }
+}
+
+}  // namespace weft::transport::tcp
