@@ -12,6 +12,7 @@ import threading
 import unittest
 
 import pmi1
+import timing
 
 GIANT = os.environ.get("GIANT", "")
 ONE_HOST = "(vector,(0,1,2),(1,21874,32),(21875,1,30))"  # ranks 0 and 1 share a host, all others are elsewhere
@@ -146,8 +147,14 @@ class Giant(unittest.TestCase):
         for rank in server.real:
             self.assertLess(server.requests(rank, "init"), 20)
             # The library that carries messages between hosts holds most of it, whatever the job.
-            self.assertLess(server.growth(rank, "init"), 24 << 10)
-            self.assertLess(server.growth(rank, "groups", "init"), 1 << 10 if server.real[1] == 1 else 8 << 10)
+            self.holds("at MPI_Init", server.growth(rank, "init"), 24 << 10)
+            self.holds("for groups", server.growth(rank, "groups", "init"), 1 << 10 if server.real[1] == 1 else 8 << 10)
+
+    def holds(self, what, kib, most):
+        """Memory that is resident counts in rows with the label `timing`."""
+        print(f"timing: KiB of a rank among {SIZE} {what}: {kib:g}, at most {most}")
+        if timing.JUDGED:
+            self.assertLess(kib, most)
 
     def test_ranks_of_one_host(self):
         self.check(self.run_job((0, 1), ONE_HOST, WEFT_MINIMUM_MEMORY="on"))
@@ -159,7 +166,8 @@ class Giant(unittest.TestCase):
         server = self.run_job((0, SIZE - 1), TWO_HOSTS, "1", "500", **STAND_INS, WEFT_MINIMUM_MEMORY="on")
         rank = server.real[0]
         self.assertLessEqual(server.requests(rank, "contact-500") - server.requests(rank, "contact-1"), 4 * 500)
-        self.assertLess(server.growth(rank, "contact-500", "contact-1"), 500 * 5)  # a page of the table, and the peer
+        # A page of the table, and the peer.
+        self.holds("for 500 contacts", server.growth(rank, "contact-500", "contact-1"), 500 * 5)
 
     def test_connecting_at_the_start(self):
         for choice, least, most in (("first", 0, 20), ("start", 38, 38 + 20)):

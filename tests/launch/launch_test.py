@@ -12,6 +12,8 @@ import tempfile
 import time
 import unittest
 
+import timing
+
 MPIEXEC = os.path.join(os.environ["LAUNCH_BIN"], "mpiexec")
 CPUS = sorted(os.sched_getaffinity(0))
 
@@ -67,7 +69,7 @@ class Case(unittest.TestCase):
         os.environ["LAUNCH_TEST_MARK"] = self.mark
 
     def tearDown(self):
-        self.assertTrue(gone_within(self.mark, 2), f"processes are left: {processes_with(self.mark)}")
+        self.assertTrue(gone_within(self.mark, 15), f"processes are left: {processes_with(self.mark)}")
 
 
 class Arguments(Case):
@@ -293,9 +295,9 @@ class Output(Case):
 
     def test_a_prompt_appears_soon(self):
         job = start(*sh("printf prompt; sleep 20"))
-        began = time.monotonic()
+        took = timing.Took()
         self.assertEqual(job.stdout.read(6), "prompt")
-        self.assertLess(time.monotonic() - began, 2)
+        took.at_most(self.assertLess, "seconds until a prompt appears", 2)
         job.terminate()
         job.communicate(timeout=5)
 
@@ -416,35 +418,35 @@ class Binding(Case):
 
 
 class Ending(Case):
-    def test_a_killed_rank_ends_the_job_within_a_second(self):
+    def test_a_killed_rank_ends_the_job(self):
         job = start("-n", "4", *sh("echo $$; sleep 30 & wait"))
         pids = [int(job.stdout.readline()) for _ in range(4)]
-        began = time.monotonic()
+        took = timing.Took()
         os.kill(pids[2], signal.SIGKILL)
-        _, err = job.communicate(timeout=10)
-        self.assertLess(time.monotonic() - began, 1)
+        _, err = job.communicate(timeout=20)
+        took.at_most(self.assertLess, "seconds until a job with a killed rank is over", 1)
         self.assertEqual(job.returncode, 128 + 9)
         self.assertRegex(err, rf"^weft: mpiexec: rank \d \(pid {pids[2]}, host \S+, program sh\) was killed by signal 9 .*\n$")
 
     def test_ranks_that_ignore_sigterm_are_killed(self):
         job = start("-n", "3", *sh("trap '' TERM; echo $$; [ $WEFT_RANK = 0 ] && sleep 0.2 && exit 3; sleep 30"))
-        began = time.monotonic()
-        job.communicate(timeout=10)
-        self.assertLess(time.monotonic() - began, 1.2)
+        took = timing.Took()
+        job.communicate(timeout=20)
+        took.at_most(self.assertLess, "seconds until ranks that ignore SIGTERM are killed", 1.2)
         self.assertEqual(job.returncode, 3)
 
     def test_a_stopped_rank_is_ended_too(self):
         job = start("-n", "2", *sh("echo $$; [ $WEFT_RANK = 0 ] && sleep 0.3 && exit 3; kill -STOP $$; sleep 30"))
-        job.communicate(timeout=5)
+        job.communicate(timeout=20)
         self.assertEqual(job.returncode, 3)
 
     def test_what_ranks_leave_behind_is_ended(self):
         for script in ("sleep 31 & exit 0", "(setsid sleep 31 > /dev/null 2>&1 &) ; exit 0",
                        "(trap '' TERM; while :; do sleep 0.1; done) & exit 0"):
-            began = time.monotonic()
+            took = timing.Took()
             done = mpiexec("-n", "2", *sh(script))
             self.assertEqual(done.returncode, 0, script)
-            self.assertLess(time.monotonic() - began, 2, script)
+            took.at_most(self.assertLess, "seconds until what ranks left behind is ended", 2)
             self.assertEqual(processes_with(self.mark), [], script)
 
     def test_when_mpiexec_is_killed_nothing_is_left(self):
@@ -453,15 +455,17 @@ class Ending(Case):
             job.stdout.readline()
         job.kill()
         job.wait()
-        self.assertTrue(gone_within(self.mark, 1), processes_with(self.mark))
+        took = timing.Took()
+        self.assertTrue(gone_within(self.mark, 20), processes_with(self.mark))
+        took.at_most(self.assertLess, "seconds until nothing is left of a killed mpiexec", 1)
         job.communicate()
 
     def test_a_timeout_ends_the_job_with_124(self):
         for form in ("0.3", "300ms"):
-            began = time.monotonic()
+            took = timing.Took()
             done = mpiexec("-n", "2", "--timeout", form, *sh("trap '' TERM; echo started; sleep 30"))
             self.assertEqual(done.returncode, 124)
-            self.assertLess(time.monotonic() - began, 1.5)
+            took.at_most(self.assertLess, "seconds until --timeout 0.3 has ended a job", 1.5)
             self.assertRegex(done.stderr, r"did not end within 0.3 s .* 2 of 2 ranks were running")
             self.assertEqual(done.stdout, "started\n" * 2)
         self.assertEqual(mpiexec("--timeout", "20", "true").returncode, 0)
@@ -511,9 +515,9 @@ class Signals(Case):
         time.sleep(0.2)
         self.assertIsNone(job.poll(), "the first may be ignored")
         job.send_signal(signal.SIGINT)
-        began = time.monotonic()
-        job.communicate(timeout=5)
-        self.assertLess(time.monotonic() - began, 1)
+        took = timing.Took()
+        job.communicate(timeout=20)
+        took.at_most(self.assertLess, "seconds until the second interrupt has killed", 1)
         self.assertEqual(job.returncode, 130)
 
     def test_the_job_stops_and_goes_on(self):

@@ -27,7 +27,6 @@ int main(int argc, char** argv) {
   kill(neighbour, SIGKILL);
   waitpid(neighbour, nullptr, 0);
   // A time slice is 3 to 4 ms, and a barrier has two waits.
-  EXPECT(seconds < 3.0, "%d barriers of %d ranks took %.3f s", rounds, expect::size, seconds);
-  if (expect::rank == 0) printf("%.1f us for a barrier\n", seconds / rounds * 1e6);
+  if (expect::rank == 0) EXPECT_AT_MOST("seconds for a barrier", seconds / rounds, 0.003);
   return expect::finish();
 }

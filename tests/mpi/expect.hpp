@@ -40,6 +40,18 @@ inline int finish() {
   return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+// Whether times, shares of a processor and memory count: in rows with the label `timing`, which run with nothing beside
+// them. Elsewhere what is measured is printed only.
+inline bool judges_times() {
+  return getenv("TEST_TIMING") != nullptr;
+}
+
+// .ci/nightly gathers these lines.
+inline void at_most(const char* file, int line, const char* name, double value, double limit) {
+  printf("timing: %s: %.6g, at most %.6g\n", name, value, limit);
+  if (judges_times() && value > limit) fail(file, line, name, "%g is more than %g", value, limit);
+}
+
 inline int class_of(int error) {
   int error_class = MPI_SUCCESS;
   MPI_Error_class(error, &error_class);
@@ -53,6 +65,8 @@ inline int class_of(int error) {
   do {                                                                           \
     if (!(condition)) expect::fail(__FILE__, __LINE__, #condition, __VA_ARGS__); \
   } while (0)
+
+#define EXPECT_AT_MOST(name, value, limit) expect::at_most(__FILE__, __LINE__, name, value, limit)
 
 #define EXPECT_CLASS(call, wanted)                                                                         \
   do {                                                                                                     \

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""kill -9 of a random rank at a random moment: the job is over within a second, says so, and nothing is left behind:
+"""kill -9 of a random rank at a random moment: the job is over soon (within a second where times count), says so, and nothing is left behind:
 no process, no file in /dev/shm or the folder of temporary files. With --stop the rank is first stopped for a moment, so
 that all others meet what it left half done. A victim that ends with 77 cannot run here: the test is skipped.
 
@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 
+# What counts in rows with the label `timing`: in others 10 s, after which they are said to be left.
 LIMIT = 1.0  # seconds from the signal to the end of mpiexec and of every rank
 STOP_LIMIT = 3.0  # the same with --stop, where many threads are at work
 SKIPPED = 77
@@ -101,14 +102,21 @@ def one(mpiexec, victim, ranks, delay, chooser, stop):
         left = [pid for pid, start in family.items() if alive(pid, start)]
         if left:
             return f"processes left: {left}"
-        if took > (STOP_LIMIT if stop else LIMIT):
+        limit = STOP_LIMIT if stop else LIMIT
+        print(f"timing: seconds until a job with a killed rank is over: {took:.3f}, at most {limit:g}")
+        if took > limit and os.environ.get("TEST_TIMING"):
             return f"the job was over after {took:.2f} s"
         if job.returncode == 0:
             return "mpiexec says that all went well"
         if f"pid {chosen}" not in said or "9" not in said:
             return f"mpiexec does not name the rank and the signal: {said[:300]!r}"
-        if files() - before:
-            return f"files left: {sorted(files() - before)}"
+        remaining = files() - before
+        until = time.monotonic() + 10
+        while remaining and time.monotonic() < until:  # other tests that run beside this one may have had some
+            time.sleep(0.05)
+            remaining &= files()
+        if remaining:
+            return f"files left: {sorted(remaining)}"
         return None
     finally:
         if job.poll() is None:

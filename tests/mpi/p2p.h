@@ -62,6 +62,14 @@ __attribute__((unused)) static int finish(void) {
   return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+// Counts in rows with the label `timing` alone, which run with nothing beside them; .ci/nightly gathers the lines.
+__attribute__((unused)) static void expect_at_most(const char* name, double value, double limit) {
+  printf("timing: %s: %.6g, at most %.6g\n", name, value, limit);
+  if (getenv("TEST_TIMING") != NULL && value > limit) {
+    failed(__FILE__, __LINE__, "%s: %g is more than %g", name, value, limit);
+  }
+}
+
 // Data that differs at every place and for every message.
 __attribute__((unused)) static unsigned char byte_at(uint64_t salt, int64_t i) {
   return (unsigned char)((uint64_t)i * 131 + ((uint64_t)i >> 8) * 7 + ((uint64_t)i >> 16) + salt * 57 + (salt >> 8));

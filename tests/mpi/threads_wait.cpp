@@ -4,7 +4,8 @@
 // tag, one of several, a probe, a collective operation, the receiver of a synchronous send. The waiters are threads of
 // rank 0; the last rank, which may be rank 0 too, is their partner.
 //
-// How much processor time waiting may take is Weft's promise, not the standard's: other libraries are only measured.
+// How much processor time waiting may take is Weft's promise, not the standard's: other libraries are only measured. It is
+// judged in rows with the label `timing`.
 //
 // usage: threads_wait [waiters] [seed]
 #include <pthread.h>
@@ -85,6 +86,10 @@ void answer_pingpong() {
 
 // What waiting costs the thread that works.
 void measure(std::vector<std::thread>& all, double trip_alone) {
+  if (!expect::judges_times()) {
+    pingpong(0.1);
+    return end_pingpong();
+  }
   threads::sleep_us(300000);  // they fall asleep
   const double seconds = 0.5;
   double cpu = cpu_of(all), begin = now();
@@ -105,8 +110,9 @@ void measure(std::vector<std::thread>& all, double trip_alone) {
       "takes %.1f us, %.1f without them\n",
       waiters, computing, communicating, trip * 1e6, trip_alone * 1e6);
   if (!threads::is_weft()) return;
-  EXPECT(computing <= most_while_computing, "waiting takes %.3f of a processor", computing);
-  EXPECT(communicating <= most_while_communicating, "waiting takes %.3f of a processor", communicating);
+  EXPECT_AT_MOST("share of a processor that waiting takes while one thread computes", computing, most_while_computing);
+  EXPECT_AT_MOST("share of a processor that waiting takes while one thread communicates", communicating,
+                 most_while_communicating);
 }
 
 std::vector<int> shuffled(int count, Random& random) {
@@ -151,7 +157,7 @@ void wake_by_tag(int rounds, uint64_t seed) {
   if (times.empty()) return;
   const double median = times[times.size() / 2];
   printf("woken and answered after %.1f us, at most %.1f\n", median * 1e6, times.back() * 1e6);
-  if (threads::is_weft()) EXPECT(median < most_to_wake, "half of the waiters took more than %.3f s to answer", median);
+  if (threads::is_weft()) EXPECT_AT_MOST("seconds until half of the waiters answered", median, most_to_wake);
 }
 
 void wait_by_tag(int me, int rounds) {
@@ -382,7 +388,7 @@ int main(int argc, char** argv) {
     watch = &guard;
     double alone = 0;
     if (rank == 0) {
-      alone = pingpong(0.2);
+      alone = pingpong(expect::judges_times() ? 0.2 : 0.05);
       end_pingpong();
     }
     if (rank == partner && partner != 0) answer_pingpong();
