@@ -7,10 +7,10 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-selection=()
+selection=(-LE 'timing|nightly')
 while [ $# -gt 0 ]; do
   case $1 in
-    --quick) selection+=(-LE 'mpi4py|slow|hosts') ;;
+    --quick) selection=(-LE 'mpi4py|slow|hosts|timing|nightly' "${selection[@]:2}") ;;
     -R)
       [ $# -gt 1 ] || { echo "test.sh: -R wants a regular expression" >&2; exit 2; }
       selection+=(-R "$2")
