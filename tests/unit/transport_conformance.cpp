@@ -311,20 +311,20 @@ TEST_P(Conformance, ReadsPrivateMemoryWhileItIsPolled) {
     ASSERT_LT(tried, 1000) << "it goes on failing";
     NotedRead read;
     size_t some = bytes - at;
-    const Begun begun = pair->back().begin_get(ref, from + at, here.data() + 1 + at, some, 0, read);
+    const Post begun = pair->back().begin_get(ref, from + at, here.data() + 1 + at, some, 0, read);
     if (!GetParam().direct) {
-      ASSERT_EQ(begun, Begun::refused);
+      ASSERT_EQ(begun, Post::unsupported);
       return;
     }
-    ASSERT_NE(begun, Begun::refused);
-    if (begun == Begun::retry) continue;
+    ASSERT_NE(begun, Post::unsupported);
+    if (begun == Post::retry) continue;
     EXPECT_EQ(read.ended, 0) << "told before anybody asked";
     ASSERT_GT(some, 0u);
     ASSERT_LE(some, bytes - at);
-    for (int i = 0; begun == Begun::posted && read.ended == 0 && i < 100; ++i) poll(1);
-    ASSERT_EQ(read.ended, begun == Begun::posted ? 1 : 0);
+    for (int i = 0; begun == Post::posted && read.ended == 0 && i < 100; ++i) poll(1);
+    ASSERT_EQ(read.ended, begun == Post::posted ? 1 : 0);
     poll(20);
-    ASSERT_EQ(read.ended, begun == Begun::posted ? 1 : 0) << "told twice";
+    ASSERT_EQ(read.ended, begun == Post::posted ? 1 : 0) << "told twice";
     if (read.error == 0) at += some;
   }
   EXPECT_EQ(here[0], 0xee);
@@ -476,7 +476,7 @@ TEST(Mock, LateReadsComeLateAndLostOnesFail) {
   NotedRead reads[2];
   for (int i : {0, 1}) {
     size_t bytes = sizeof from;
-    ASSERT_EQ(pair.back().begin_get(ref, 0, to[i], bytes, 0, reads[i]), Begun::posted);
+    ASSERT_EQ(pair.back().begin_get(ref, 0, to[i], bytes, 0, reads[i]), Post::posted);
     EXPECT_EQ(bytes, sizeof from);
   }
   EXPECT_FALSE(pair.receiver().looks_empty(0));

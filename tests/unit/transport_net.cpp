@@ -44,8 +44,8 @@ TEST(Net, PushesWhatTheCarrierCan) {
   Two two(true);
   pushed = {.transport = two.transports[1].get(), .seen = {}, .data = {}, .room = 9, .read = {}};
   const Left left{[](void* whose) { ++*static_cast<int*>(whose); }, &pushed.left};
-  EXPECT_EQ(two.way->push(1, {7, 1, 3, 0}, "pushed data", pushed_most + 1, left), Begun::refused) << "too large";
-  ASSERT_EQ(two.way->push(1, {7, 1, 3, 0}, "pushed data", 11, left), Begun::posted);
+  EXPECT_EQ(two.way->push(1, {7, 1, 3, 0}, "pushed data", pushed_most + 1, left), Post::unsupported) << "too large";
+  ASSERT_EQ(two.way->push(1, {7, 1, 3, 0}, "pushed data", 11, left), Post::posted);
   EXPECT_EQ(pushed.left, 0);
   (void)two.transports[1]->poll(0, take_pushed);
   (void)two.transports[0]->poll(0, record);
@@ -55,7 +55,7 @@ TEST(Net, PushesWhatTheCarrierCan) {
   EXPECT_EQ(pushed.read.ended, 1);
   EXPECT_EQ(std::string(reinterpret_cast<char*>(pushed.data), 11), std::string("pushed da\0\0", 11));
   Two none(false);
-  EXPECT_EQ(none.way->push(1, {7, 1, 3, 0}, "pushed data", 11, left), Begun::refused);
+  EXPECT_EQ(none.way->push(1, {7, 1, 3, 0}, "pushed data", 11, left), Post::unsupported);
   EXPECT_EQ(none.transports[0]->push_most(), 0u);
   EXPECT_LT(none.transports[0]->eager_bytes(), two.transports[0]->eager_bytes());
 }
@@ -67,18 +67,18 @@ TEST(Net, PushesWithinAWindow) {
     pushed = {.transport = two.transports[1].get(), .seen = {}, .data = {}, .room = pushed_most, .read = {}};
     const std::vector<unsigned char> data(bytes);
     const auto push = [&] {
-      const Begun begun = two.way->push(1, {7, 1, 3, 0}, data.data(), bytes, {[](void*) {}, nullptr});
+      const Post begun = two.way->push(1, {7, 1, 3, 0}, data.data(), bytes, {[](void*) {}, nullptr});
       (void)two.transports[0]->poll(0, record);  // so that buffers are not what is missing
       return begun;
     };
     uint32_t count = 0;
-    while (count < 100 && push() == Begun::posted) ++count;
+    while (count < 100 && push() == Post::posted) ++count;
     EXPECT_EQ(count, bytes == staging_most ? 64u : 32u);
-    EXPECT_EQ(push(), Begun::retry);
+    EXPECT_EQ(push(), Post::retry);
     (void)two.transports[1]->poll(0, take_pushed);
     EXPECT_EQ(pushed.seen.size(), count);
     (void)two.transports[0]->poll(0, record);
-    EXPECT_EQ(push(), Begun::posted) << "when the receiver has told";
+    EXPECT_EQ(push(), Post::posted) << "when the receiver has told";
   }
 }
 
@@ -86,7 +86,7 @@ TEST(Net, PushesWithinAWindow) {
 TEST(Net, WhatOvertookPushedDataComesBehindThem) {
   Two two(true);
   pushed = {.transport = two.transports[1].get(), .seen = {}, .data = {}, .room = pushed_most, .read = {}};
-  ASSERT_EQ(two.way->push(1, {7, 1, 3, 0}, "pushed data", 11, {}), Begun::posted);
+  ASSERT_EQ(two.way->push(1, {7, 1, 3, 0}, "pushed data", 11, {}), Post::posted);
   ASSERT_EQ(two.way->send(1, {7, 1, 4, 0}, nullptr, 0), Post::done);
   ASSERT_EQ(two.way->send(1, {7, 1, 5, 0}, nullptr, 0), Post::done);
   auto& came = two.carriers[1]->came();
@@ -110,7 +110,7 @@ TEST(Net, BelievesNoPushedDataOutOfTurn) {
   Two two(true);
   pushed = {.transport = two.transports[1].get(), .seen = {}, .data = {}, .room = pushed_most, .read = {}};
   const auto push = [&](size_t at, unsigned char byte) {
-    EXPECT_EQ(two.way->push(1, {7, 1, 3, 0}, "pushed data", 11, {}), Begun::posted);
+    EXPECT_EQ(two.way->push(1, {7, 1, 3, 0}, "pushed data", 11, {}), Post::posted);
     two.carriers[1]->came().back()[at] = byte;
     (void)two.transports[1]->poll(0, take_pushed);
   };
@@ -151,14 +151,14 @@ TEST(Net, ReadsInPieces) {
   while (at < memory.size()) {
     ASSERT_LT(pieces, 4);
     size_t bytes = memory.size() - at;
-    const Begun begun = two.back->begin_get(lent, at, here.data() + at, bytes, 0, reads[pieces]);
-    if (begun == Begun::retry) {
+    const Post begun = two.back->begin_get(lent, at, here.data() + at, bytes, 0, reads[pieces]);
+    if (begun == Post::retry) {
       EXPECT_EQ(two.carriers[1]->pending.size(), 2u);
       two.carriers[1]->reads_to_end = 1;
       EXPECT_EQ(two.transports[1]->poll(0, record), 1);
       continue;
     }
-    ASSERT_EQ(begun, Begun::posted);
+    ASSERT_EQ(begun, Post::posted);
     EXPECT_LE(bytes, 4u << 20);
     at += bytes;
     ++pieces;
@@ -170,7 +170,7 @@ TEST(Net, ReadsInPieces) {
   EXPECT_EQ(here, memory);
   two.carriers[1]->most = 1000;  // of a provider with small messages
   size_t bytes = memory.size();
-  ASSERT_EQ(two.back->begin_get(lent, 0, here.data(), bytes, 0, reads[3]), Begun::posted);
+  ASSERT_EQ(two.back->begin_get(lent, 0, here.data(), bytes, 0, reads[3]), Post::posted);
   EXPECT_EQ(bytes, 1000u);
 }
 
@@ -180,8 +180,8 @@ TEST(Net, WhatHasNoKeyIsNotRead) {
   size_t bytes = sizeof here;
   NotedRead read;
   EXPECT_EQ(two.back->begin_get({reinterpret_cast<uint64_t>(here), MemoryRef::no_key}, 0, here, bytes, 0, read),
-            Begun::refused);
-  EXPECT_EQ(two.back->begin_get({0, 12345}, 0, here, bytes, 0, read), Begun::refused) << "unknown to the carrier";
+            Post::unsupported);
+  EXPECT_EQ(two.back->begin_get({0, 12345}, 0, here, bytes, 0, read), Post::unsupported) << "unknown to the carrier";
   EXPECT_EQ(read.ended, 0);
 }
 
@@ -191,7 +191,7 @@ TEST(Net, ACarrierWithoutReadsLendsNothing) {
   EXPECT_EQ(two.transports[0]->describe(memory.data(), memory.size(), true).key, MemoryRef::no_key);
   size_t bytes = memory.size();
   NotedRead read;
-  EXPECT_EQ(two.back->begin_get({0, 5}, 0, memory.data(), bytes, 0, read), Begun::refused);
+  EXPECT_EQ(two.back->begin_get({0, 5}, 0, memory.data(), bytes, 0, read), Post::unsupported);
 }
 
 // The last one that was said counts, in whatever order they come. Odd ones: envelopes alone.
@@ -243,13 +243,13 @@ TEST(Net, AReadThatFailsIsTheLast) {
   const MemoryRef lent = two.transports[0]->describe(memory.data(), memory.size(), true);
   NotedRead read;
   size_t bytes = memory.size();
-  ASSERT_EQ(two.back->begin_get(lent, 0, memory.data(), bytes, 0, read), Begun::posted);
+  ASSERT_EQ(two.back->begin_get(lent, 0, memory.data(), bytes, 0, read), Post::posted);
   two.carriers[1]->error = EIO;
   two.carriers[1]->reads_to_end = 1;
   (void)two.transports[1]->poll(0, record);
   EXPECT_EQ(read.ended, 1);
   EXPECT_EQ(read.error, EIO);
-  EXPECT_EQ(two.back->begin_get(lent, 0, memory.data(), bytes, 0, read), Begun::refused);
+  EXPECT_EQ(two.back->begin_get(lent, 0, memory.data(), bytes, 0, read), Post::unsupported);
   EXPECT_EQ(two.transports[1]->describe(memory.data(), memory.size(), true).key, MemoryRef::no_key);
   two.transports[0]->take_back(lent);
   EXPECT_EQ(two.carriers[0]->exposed.size(), 0u);

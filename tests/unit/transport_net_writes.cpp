@@ -21,18 +21,18 @@ struct Offering {
   int placed = 0;
 
   // `bytes` that are all `value`, to `at`.
-  Begun send(unsigned char value, size_t bytes, size_t at) {
+  Post send(unsigned char value, size_t bytes, size_t at) {
     const Staging staging = two.transports[0]->reserve_staging(bytes);
-    if (staging.memory == nullptr) return Begun::retry;
+    if (staging.memory == nullptr) return Post::retry;
     std::memset(staging.memory, value, bytes);
-    const Begun begun = two.way->send_placed(1, {7, value, 0, 0}, &value, 1, staging, bytes, offered, at, 0,
-                                             {[](void* whose, bool lies_there) {
-                                                auto& me = *static_cast<Offering*>(whose);
-                                                ++me.told;
-                                                if (lies_there) ++me.placed;
-                                              },
-                                              this});
-    if (begun != Begun::posted) two.transports[0]->drop_staging(staging, bytes);
+    const Post begun = two.way->send_placed(1, {7, value, 0, 0}, &value, 1, staging, bytes, offered, at, 0,
+                                            {[](void* whose, bool lies_there) {
+                                               auto& me = *static_cast<Offering*>(whose);
+                                               ++me.told;
+                                               if (lies_there) ++me.placed;
+                                             },
+                                             this});
+    if (begun != Post::posted) two.transports[0]->drop_staging(staging, bytes);
     return begun;
   }
   void end_writes(int count) {
@@ -77,8 +77,8 @@ TEST(Net, OffersLargeMemoryUntilItIsTakenBack) {
 
 TEST(Net, TellsOfContentsWhenTheyLieInThePeersMemory) {
   Offering one;
-  ASSERT_EQ(one.send(11, 1000, 0), Begun::posted);
-  ASSERT_EQ(one.send(12, 2000, 5000), Begun::posted);
+  ASSERT_EQ(one.send(11, 1000, 0), Post::posted);
+  ASSERT_EQ(one.send(12, 2000, 5000), Post::posted);
   EXPECT_FALSE(one.two.transports[0]->all_sent());
   ASSERT_EQ(one.two.way->send(1, {7, 13, 0, 0}, nullptr, 0), Post::done);
   EXPECT_EQ(one.two.carriers[1]->came().size(), 1u) << "told of before it is there";
@@ -105,19 +105,19 @@ TEST(Net, TellsOfContentsWhenTheyLieInThePeersMemory) {
 
 TEST(Net, WhatHasNoKeyOrNoRoomIsNotWritten) {
   Offering one;
-  EXPECT_EQ(one.send(1, 1000, one.memory.size()), Begun::refused) << "behind the end";
+  EXPECT_EQ(one.send(1, 1000, one.memory.size()), Post::unsupported) << "behind the end";
   one.two.carriers[0]->writes_most = 0;
-  EXPECT_EQ(one.send(1, 1000, 0), Begun::retry);
+  EXPECT_EQ(one.send(1, 1000, 0), Post::retry);
   one.offered.key = MemoryRef::no_key;
-  EXPECT_EQ(one.send(1, 1000, 0), Begun::refused);
+  EXPECT_EQ(one.send(1, 1000, 0), Post::unsupported);
   EXPECT_TRUE(one.two.transports[0]->all_sent());
   EXPECT_EQ(one.told, 0);
 }
 
 TEST(Net, ContentsThatCannotBeWrittenGoAlongAndNoMoreAreWritten) {
   Offering one;
-  ASSERT_EQ(one.send(21, 1000, 0), Begun::posted);
-  ASSERT_EQ(one.send(22, 1000, 1000), Begun::posted);
+  ASSERT_EQ(one.send(21, 1000, 0), Post::posted);
+  ASSERT_EQ(one.send(22, 1000, 1000), Post::posted);
   one.two.carriers[0]->error = EIO;
   one.end_writes(1);
   one.two.carriers[0]->error = 0;
@@ -128,13 +128,13 @@ TEST(Net, ContentsThatCannotBeWrittenGoAlongAndNoMoreAreWritten) {
   ASSERT_EQ(staged_seen.size(), 2u);
   EXPECT_TRUE(staged_seen[0].value == 21 && staged_seen[0].along && staged_seen[0].first == 21);
   EXPECT_TRUE(staged_seen[1].value == 22 && !staged_seen[1].along);
-  EXPECT_EQ(one.send(23, 1000, 0), Begun::refused);
+  EXPECT_EQ(one.send(23, 1000, 0), Post::unsupported);
 }
 
 TEST(Net, WhatWasWrittenIsToldOfWhenThereIsRoom) {
   Offering one;
-  ASSERT_EQ(one.send(31, 1000, 0), Begun::posted);
-  ASSERT_EQ(one.send(32, 1000, 1000), Begun::posted);
+  ASSERT_EQ(one.send(31, 1000, 0), Post::posted);
+  ASSERT_EQ(one.send(32, 1000, 1000), Post::posted);
   one.two.carriers[0]->full = true;
   one.end_writes(2);
   for (int i = 0; i < 3; ++i) (void)one.two.transports[0]->poll(0, record);
@@ -157,18 +157,18 @@ TEST(Net, WritesWithinTheWindow) {
     (void)one.two.transports[0]->poll(0, record);
   }
   int writes = 0;
-  while (writes < 100 && one.send(9, 100, 0) == Begun::posted) ++writes;
+  while (writes < 100 && one.send(9, 100, 0) == Post::posted) ++writes;
   EXPECT_EQ(writes, 24);
   EXPECT_EQ(one.two.way->send(1, {7, 0, 0, 0}, nullptr, 0), Post::retry);
   one.end_writes(writes);
   EXPECT_EQ(one.placed, writes);
   EXPECT_EQ(one.two.carriers[1]->came().size(), 64u);
-  EXPECT_EQ(one.send(9, 100, 0), Begun::retry);
+  EXPECT_EQ(one.send(9, 100, 0), Post::retry);
   seen.clear();
   (void)one.two.transports[1]->poll(0, record);
   EXPECT_EQ(seen.size(), 64u);
   (void)one.two.transports[0]->poll(0, record);
-  EXPECT_EQ(one.send(9, 100, 0), Begun::posted) << "when the receiver has told";
+  EXPECT_EQ(one.send(9, 100, 0), Post::posted) << "when the receiver has told";
 }
 
 }  // namespace

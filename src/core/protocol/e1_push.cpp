@@ -78,14 +78,14 @@ void on_landed(transport::Read& read, int) {
 bool push(Request& r, bool* refused) {
   *refused = false;
   switch (r.peer->endpoint->push(wire::pushed, r.match, r.buffer, static_cast<size_t>(r.bytes), {on_left, &r})) {
-    case transport::Begun::done:
+    case transport::Post::done:
       complete_send(r, Path::buffer);
       return true;
-    case transport::Begun::posted:
+    case transport::Post::posted:
       return true;
-    case transport::Begun::retry:
+    case transport::Post::retry:
       return false;
-    case transport::Begun::refused:
+    case transport::Post::unsupported:
       *refused = true;
       return false;
   }

@@ -50,15 +50,15 @@ bool begin_pieces(Reading& reading) {
       auto bytes = static_cast<size_t>(reading.wanted - reading.begun);
       switch (reading.peer->endpoint->begin_get(reading.from, static_cast<size_t>(reading.begun), to + reading.begun,
                                                 bytes, reading.envelope.lane, piece)) {
-        case transport::Begun::retry:
+        case transport::Post::retry:
           return moved;
-        case transport::Begun::refused:
+        case transport::Post::unsupported:
           reading.failed = true;
           return moved;
-        case transport::Begun::posted:
+        case transport::Post::posted:
           piece.under_way = reading.posted = true;
           break;
-        case transport::Begun::done:
+        case transport::Post::done:
           break;
       }
       reading.begun += static_cast<int64_t>(bytes);

@@ -29,18 +29,16 @@ void on_placed(void* whose, bool placed) {
   if (--r.placing == 0 && r.moved == r.limit) complete_send(r, Path::stream);
 }
 
-transport::Begun send_staged(Request& r, const wire::Chunk& chunk, const transport::Staging& staging) {
-  using transport::Begun;
+transport::Post send_staged(Request& r, const wire::Chunk& chunk, const transport::Staging& staging) {
   const Envelope envelope{0, 0, 0, r.their_lane};
   if (r.target.key != MemoryRef::no_key) {
-    const Begun begun = r.peer->endpoint->send_placed(wire::chunk, envelope, &chunk, sizeof chunk, staging, chunk.bytes,
-                                                      r.target, static_cast<size_t>(r.moved), r.lane, {on_placed, &r});
-    if (begun != Begun::refused) return begun;
+    const transport::Post posted =
+        r.peer->endpoint->send_placed(wire::chunk, envelope, &chunk, sizeof chunk, staging, chunk.bytes, r.target,
+                                      static_cast<size_t>(r.moved), r.lane, {on_placed, &r});
+    if (posted != transport::Post::unsupported) return posted;
     r.target.key = MemoryRef::no_key;
   }
-  const transport::Post posted =
-      r.peer->endpoint->send_staged(wire::chunk, envelope, &chunk, sizeof chunk, staging, chunk.bytes);
-  return posted == transport::Post::done ? Begun::done : Begun::retry;
+  return r.peer->endpoint->send_staged(wire::chunk, envelope, &chunk, sizeof chunk, staging, chunk.bytes);
 }
 
 // Moves one chunk of a stream; false when staging memory or the way is full.
@@ -59,10 +57,10 @@ bool send_chunk(Request& r) {
   const wire::Chunk chunk{reinterpret_cast<uint64_t>(&r), static_cast<uint64_t>(r.moved), staging.handle,
                           static_cast<uint32_t>(bytes), world.rank};
   switch (send_staged(r, chunk, staging)) {
-    case transport::Begun::posted:
+    case transport::Post::posted:
       ++r.placing;
       break;
-    case transport::Begun::done:
+    case transport::Post::done:
       break;
     default:
       r.peer->transport->drop_staging(staging, static_cast<size_t>(bytes));

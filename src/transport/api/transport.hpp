@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <bit>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 
@@ -52,8 +53,15 @@ struct LaneMap {
   }
 };
 
-// `retry`: the way is full now; nothing was taken, send again after progress.
-enum class [[nodiscard]] Post : uint8_t{done, retry};
+// What became of what a transport was asked to do.
+//   done         it is over; the memory may be used again
+//   posted       it goes on; the transport will tell when it is over
+//   retry        the way is full now, nothing was taken: ask again after progress
+//   unsupported  not in this way, by this transport or for this memory; take another. Of a read, some may be copied.
+enum class [[nodiscard]] Post : uint8_t{done, posted, retry, unsupported};
+
+// The same of operations that give an errno.
+inline constexpr int unsupported = ENOTSUP;
 
 // A message as its receiver sees it, valid during the call that brings it.
 struct Arrival {
@@ -94,10 +102,6 @@ struct Read {
   // be assumed copied then, and nothing will be from now on.
   void (*over)(Read& read, int error);
 };
-
-// done: copied. posted: Read::over will tell. retry: not now, ask again after progress. refused: not in this way; some
-// of it may be copied.
-enum class [[nodiscard]] Begun : uint8_t{done, posted, retry, refused};
 
 // A piece of the sender's staging memory: the sender fills it, the receiver reads and releases it.
 struct Staging {
@@ -144,19 +148,18 @@ class Endpoint {
                            size_t staged) = 0;
 
   // The same, but the contents go to the peer's memory, `at` bytes behind its beginning, and the message comes when
-  // they are there, maybe after what is sent later. posted: `told` will tell that it is on its way. retry: as of
-  // send(). refused: not in this way. On a lane of ours, one thread at a time for each lane, as poll().
-  virtual Begun send_placed(uint8_t /*kind*/, Envelope, const void* /*data*/, uint32_t /*bytes*/, const Staging&,
-                            size_t /*staged*/, const MemoryRef& /*to*/, size_t /*at*/, uint32_t /*lane*/,
-                            Placed /*told*/) {
-    return Begun::refused;
+  // they are there, maybe after what is sent later. posted: `told` will tell that it is on its way. On a lane of ours,
+  // one thread at a time for each lane, as poll().
+  virtual Post send_placed(uint8_t /*kind*/, Envelope, const void* /*data*/, uint32_t /*bytes*/, const Staging&,
+                           size_t /*staged*/, const MemoryRef& /*to*/, size_t /*at*/, uint32_t /*lane*/,
+                           Placed /*told*/) {
+    return Post::unsupported;
   }
 
   // Sends a message of at most Transport::push_most() bytes from where it lies, which pays for larger ones. done: the
-  // data may be reused. posted: `left` will tell that they may. retry: as of send(). refused: not now or never in this
-  // way. Thread-safe.
-  virtual Begun push(uint8_t /*kind*/, Envelope, const void* /*data*/, size_t /*bytes*/, Left /*left*/) {
-    return Begun::refused;
+  // data may be reused. posted: `left` will tell that they may. Thread-safe.
+  virtual Post push(uint8_t /*kind*/, Envelope, const void* /*data*/, size_t /*bytes*/, Left /*left*/) {
+    return Post::unsupported;
   }
 
   // Copies between our memory and the peer's. 0, or the errno that says why not: nothing may be assumed copied then.
@@ -185,8 +188,8 @@ class Endpoint {
   // Copies from the peer's memory, now or while other things go on, from `at` bytes behind its beginning: as much of
   // `bytes` as the transport moves in one piece, which it leaves there. On a lane of ours, one thread at a time for
   // each lane, as poll().
-  virtual Begun begin_get(const MemoryRef& from, size_t at, void* to, size_t& bytes, uint32_t /*lane*/, Read&) {
-    return get(advanced(from, at), to, bytes) == 0 ? Begun::done : Begun::refused;
+  virtual Post begin_get(const MemoryRef& from, size_t at, void* to, size_t& bytes, uint32_t /*lane*/, Read&) {
+    return get(advanced(from, at), to, bytes) == 0 ? Post::done : Post::unsupported;
   }
 
   // The peer's staging buffer behind a handle that this message names, and its return to the peer. nullptr: what it

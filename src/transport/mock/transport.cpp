@@ -85,9 +85,9 @@ class MockEndpoint final : public Endpoint {
     if (faults_.full.hit()) return Post::retry;
     return inner_->send_staged(kind, envelope, data, bytes, staging, staged);
   }
-  Begun send_placed(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
-                    size_t staged, const MemoryRef& to, size_t at, uint32_t lane, Placed told) override {
-    if (faults_.full.hit()) return Begun::retry;
+  Post send_placed(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
+                   size_t staged, const MemoryRef& to, size_t at, uint32_t lane, Placed told) override {
+    if (faults_.full.hit()) return Post::retry;
     if (!is_lent(to)) return inner_->send_placed(kind, envelope, data, bytes, staging, staged, to, at, lane, told);
     const std::string message(static_cast<const char*>(data), bytes);
     later(lane, [=, this, tried = false, placed = false]() mutable {
@@ -104,19 +104,19 @@ class MockEndpoint final : public Endpoint {
       told.call(told.whose, placed);
       return true;
     });
-    return Begun::posted;
+    return Post::posted;
   }
   int get(const MemoryRef& from, void* to, size_t bytes) override {
-    if (is_lent(from)) return ENOTSUP;  // as between hosts
+    if (is_lent(from)) return unsupported;  // as between hosts
     return faults_.denied() ? EPERM : inner_->get(from, to, bytes);
   }
   int put(const MemoryRef& to, const void* from, size_t bytes) override {
     return faults_.denied() ? EPERM : inner_->put(to, from, bytes);
   }
-  Begun begin_get(const MemoryRef& from, size_t at, void* to, size_t& bytes, uint32_t lane, Read& read) override {
+  Post begin_get(const MemoryRef& from, size_t at, void* to, size_t& bytes, uint32_t lane, Read& read) override {
     if (faults_.plan.late == 0) return Endpoint::begin_get(from, at, to, bytes, lane, read);
-    if (faults_.full.hit()) return Begun::retry;
-    if (faults_.denied()) return Begun::refused;
+    if (faults_.full.hit()) return Post::retry;
+    if (faults_.denied()) return Post::unsupported;
     constexpr size_t piece = 64 << 10;
     bytes = std::min(bytes, piece);
     const uint64_t key = is_lent(from) ? MemoryRef::no_key : from.key;
@@ -126,7 +126,7 @@ class MockEndpoint final : public Endpoint {
       read.over(read, lost ? EIO : error);
       return true;
     });
-    return Begun::posted;
+    return Post::posted;
   }
   void* map(const MemoryRef& memory) override { return inner_->map(memory); }
   const void* staging(const Arrival& arrival, uint64_t handle) override {

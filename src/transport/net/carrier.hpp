@@ -88,7 +88,7 @@ class Carrier {
   static constexpr int copied = -2;
   virtual bool pushes() const { return false; }
   [[nodiscard]] virtual int push(Buffer* /*buffer*/, const void* /*data*/, size_t /*bytes*/, Address /*to*/) {
-    return ENOTSUP;
+    return unsupported;
   }
 
   // Reading a peer's memory, for carriers that can: nothing of what follows is asked of others. The first lane of a
@@ -107,7 +107,7 @@ class Carrier {
   // Any other error: never. One thread at a time for each lane, as poll().
   [[nodiscard]] virtual int read(uint32_t /*lane*/, Address /*from*/, const MemoryRef& /*memory*/, size_t /*at*/,
                                  void* /*to*/, size_t /*bytes*/, Read& /*read*/) {
-    return ENOTSUP;
+    return unsupported;
   }
 
   // Writing into a peer's memory, for carriers that can, in the same way: offer() is their expose(), and write() begins
@@ -116,7 +116,7 @@ class Carrier {
   [[nodiscard]] virtual bool offer(void* /*memory*/, size_t /*bytes*/, MemoryRef& /*ref*/) { return false; }
   [[nodiscard]] virtual int write(uint32_t /*lane*/, Buffer* /*buffer*/, const void* /*start*/, size_t /*bytes*/,
                                   Address /*to*/, const MemoryRef& /*memory*/, size_t /*at*/) {
-    return ENOTSUP;
+    return unsupported;
   }
 
   // Reports what has happened on a lane; how much. One thread at a time for each lane.

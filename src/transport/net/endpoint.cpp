@@ -87,11 +87,11 @@ Post NetEndpoint::send(uint8_t kind, Envelope envelope, const void* data, uint32
   return posted;
 }
 
-Begun NetEndpoint::push(uint8_t kind, Envelope envelope, const void* data, size_t bytes, Left left) {
-  if (bytes > owner_.push_most()) return Begun::refused;
+Post NetEndpoint::push(uint8_t kind, Envelope envelope, const void* data, size_t bytes, Left left) {
+  if (bytes > owner_.push_most()) return Post::unsupported;
   Port& port = owner_.port_for(envelope.lane);
   Buffer* buffer = owner_.take(envelope.lane);
-  if (buffer == nullptr) return Begun::refused;
+  if (buffer == nullptr) return Post::unsupported;
   Header h = header(kind, envelope, static_cast<uint32_t>(bytes), 0);
   h.magic = pushed_magic;
   buffer->left = left;
@@ -105,20 +105,20 @@ Begun NetEndpoint::push(uint8_t kind, Envelope envelope, const void* data, size_
   if (error <= 0) ++way.sent;
   if (error == 0 || error == Carrier::copied) {
     port.outgoing.fetch_add(1, std::memory_order_relaxed);
-    return error == 0 ? Begun::posted : Begun::done;
+    return error == 0 ? Post::posted : Post::done;
   }
   buffer->left = {};
   owner_.give(port, buffer);
-  if (error == Carrier::gone) return Begun::done;
+  if (error == Carrier::gone) return Post::done;
   if (error != EAGAIN && !owner_.leaving_.load(std::memory_order_relaxed)) owner_.die_of_peer(rank_, error);
-  return Begun::retry;
+  return Post::retry;
 }
 
-Begun NetEndpoint::begin_get(const MemoryRef& from, size_t at, void* to, size_t& bytes, uint32_t lane, Read& read) {
-  if (from.key == MemoryRef::no_key || !owner_.reads_.load(std::memory_order_relaxed)) return Begun::refused;
+Post NetEndpoint::begin_get(const MemoryRef& from, size_t at, void* to, size_t& bytes, uint32_t lane, Read& read) {
+  if (from.key == MemoryRef::no_key || !owner_.reads_.load(std::memory_order_relaxed)) return Post::unsupported;
   bytes = std::min({bytes, piece_most, owner_.carrier_->read_most()});
   const int error = owner_.carrier_->read(lane, ways_[0].address, from, at, to, bytes, read);
-  return error == 0 ? Begun::posted : error == EAGAIN ? Begun::retry : Begun::refused;
+  return error == 0 ? Post::posted : error == EAGAIN ? Post::retry : Post::unsupported;
 }
 
 bool NetEndpoint::tell_congestion(bool on) {
@@ -164,10 +164,9 @@ Post NetEndpoint::send_staged(uint8_t kind, Envelope envelope, const void* data,
   return post(owner_.port_for(envelope.lane), buffer, start, sizeof(Header) + bytes + staged, envelope.lane);
 }
 
-Begun NetEndpoint::send_placed(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes,
-                               const Staging& staging, size_t staged, const MemoryRef& to, size_t at, uint32_t lane,
-                               Placed told) {
-  if (to.key == MemoryRef::no_key || !owner_.writes_.load(std::memory_order_relaxed)) return Begun::refused;
+Post NetEndpoint::send_placed(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
+                              size_t staged, const MemoryRef& to, size_t at, uint32_t lane, Placed told) {
+  if (to.key == MemoryRef::no_key || !owner_.writes_.load(std::memory_order_relaxed)) return Post::unsupported;
   auto* buffer = reinterpret_cast<Buffer*>(staging.handle);
   buffer->rank = rank_;
   buffer->told = told;
@@ -175,17 +174,17 @@ Begun NetEndpoint::send_placed(uint8_t kind, Envelope envelope, const void* data
   Way& way = ways_[envelope.lane];
   {
     const base::LockIf guard(lock_, owner_.threads_);
-    if (way.under_way() >= window) return Begun::retry;
+    if (way.under_way() >= window) return Post::retry;
     ++way.placing;
   }
   std::atomic<uint32_t>& outgoing = owner_.ports_[lane].outgoing;
   outgoing.fetch_add(1, std::memory_order_relaxed);
   const int error = owner_.carrier_->write(lane, buffer, staging.memory, staged, ways_[0].address, to, at);
-  if (error == 0) return Begun::posted;
+  if (error == 0) return Post::posted;
   outgoing.fetch_sub(1, std::memory_order_relaxed);
   const base::LockIf guard(lock_, owner_.threads_);
   --way.placing;
-  return error == EAGAIN ? Begun::retry : Begun::refused;
+  return error == EAGAIN ? Post::retry : Post::unsupported;
 }
 
 // The message of contents that were to be written. Its number is that of the moment: nothing waits for it meanwhile.

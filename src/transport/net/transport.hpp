@@ -50,12 +50,12 @@ class NetEndpoint final : public Endpoint {
   Post send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) override;
   Post send_staged(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
                    size_t staged) override;
-  Begun send_placed(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
-                    size_t staged, const MemoryRef& to, size_t at, uint32_t lane, Placed told) override;
-  Begun push(uint8_t kind, Envelope envelope, const void* data, size_t bytes, Left left) override;
-  int get(const MemoryRef&, void*, size_t) override { return ENOTSUP; }
-  int put(const MemoryRef&, const void*, size_t) override { return ENOTSUP; }
-  Begun begin_get(const MemoryRef& from, size_t at, void* to, size_t& bytes, uint32_t lane, Read& read) override;
+  Post send_placed(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
+                   size_t staged, const MemoryRef& to, size_t at, uint32_t lane, Placed told) override;
+  Post push(uint8_t kind, Envelope envelope, const void* data, size_t bytes, Left left) override;
+  int get(const MemoryRef&, void*, size_t) override { return unsupported; }
+  int put(const MemoryRef&, const void*, size_t) override { return unsupported; }
+  Post begin_get(const MemoryRef& from, size_t at, void* to, size_t& bytes, uint32_t lane, Read& read) override;
   // The data lie behind their header; nothing staged behind them: it was written to where it belongs.
   const void* staging(const Arrival& arrival, uint64_t) override {
     const bool came_along = (static_cast<const Header*>(arrival.data) - 1)->staged != 0;
