@@ -113,7 +113,7 @@ void on_announce_stream(const transport::Arrival& a) {
 void on_finished(const transport::Arrival& a) {
   auto* r = reinterpret_cast<Request*>(payload_of<wire::Finished>(a).send);
   drop_push(lane_of(a), *r);
-  take_back(*r);
+  deregister(*r);
   complete_send(*r, r->bytes <= world.mailbox_limit ? Path::mailbox : Path::get);
 }
 
@@ -149,7 +149,7 @@ void on_recalled(const transport::Arrival& a) {
   const auto recalled = payload_of<wire::Recalled>(a);
   if (recalled.done == 0) return;  // it was matched: the send completes as usual
   auto* r = reinterpret_cast<Request*>(recalled.send);
-  take_back(*r);
+  deregister(*r);
   r->flags.cancelled = true;
   lane_of(a).count_sends(-1);
   complete(*r);

@@ -47,10 +47,10 @@ void append(Peer& peer, Waiting* w) {
   world.peers_waiting.store(&peer, std::memory_order_relaxed);
 }
 
-// What found the way full. Memory that was lent to be announced is announced still: by a path that lends none nobody
-// would take it back, and the next send of this request would announce it as its own.
+// What found the way full. Memory that was registered to be announced is announced still: by a path that registers none
+// nobody would deregister it, and the next send of this request would announce it as its own.
 bool try_again(Request& r) {
-  return r.lent.key != MemoryRef::no_key ? announce(r) : try_send(r);
+  return r.registered.key != MemoryRef::no_key ? announce(r) : try_send(r);
 }
 
 bool try_waiting(Peer& peer, Waiting& w) {
@@ -301,7 +301,7 @@ void cancel(Request& r) {
   LaneGuard guard(lanes[r.lane]);
   if (is_done(r) || r.flags.cancelled) return;
   if (unqueue(r)) {
-    take_back(r);
+    deregister(r);
     lanes[r.lane].count_sends(-1);
     return end_cancelled(r);
   }

@@ -57,7 +57,7 @@ struct Side final : Events {
   std::unique_ptr<Carrier> carrier;  // goes first
 
   explicit Side(std::unique_ptr<Carrier> one) : carrier(std::move(one)) {
-    carrier->lend(buffers.get(), buffer_count * sizeof(Buffer));
+    carrier->register_buffers(buffers.get(), buffer_count * sizeof(Buffer));
     for (size_t i = 0; i < buffer_count; ++i) free.push_back(&buffers[i]);
   }
 
@@ -286,8 +286,9 @@ TEST_P(Carriers, ReadTheMemoryThatAPeerExposes) {
   for (size_t i = 0; i < bytes; ++i) theirs[i] = byte_of(9, i);
   MemoryRef ref{};
   MemoryRef other{};
-  ASSERT_TRUE(b->carrier->expose(theirs.data(), bytes, ref));
-  ASSERT_TRUE(b->carrier->expose(theirs.data() + 1, bytes - 1, other)) << "memory may be exposed twice";
+  ASSERT_TRUE(b->carrier->register_memory(theirs.data(), bytes, Access::read, ref));
+  ASSERT_TRUE(b->carrier->register_memory(theirs.data() + 1, bytes - 1, Access::read, other))
+      << "memory may be registered twice";
   EXPECT_NE(ref.key, other.key);
   ASSERT_GE(a->carrier->read_most(), piece);
   std::vector<unsigned char> ours(bytes + 2, 0xee);
@@ -310,13 +311,13 @@ TEST_P(Carriers, ReadTheMemoryThatAPeerExposes) {
   EXPECT_EQ(ours.front(), 0xee);
   EXPECT_EQ(ours.back(), 0xee);
   EXPECT_TRUE(std::equal(theirs.begin(), theirs.end(), ours.begin() + 1));
-  b->carrier->conceal(ref.key);
+  b->carrier->deregister(ref.key);
   NotedRead second;
   ASSERT_EQ(a->carrier->read(0, to_b, other, 10, ours.data(), 100, second), 0);
   ASSERT_TRUE(wait([&] { return second.ended; }));
-  EXPECT_EQ(second.error, 0) << "what was concealed was not this";
+  EXPECT_EQ(second.error, 0) << "what was deregistered was not this";
   EXPECT_TRUE(std::equal(ours.begin(), ours.begin() + 100, theirs.begin() + 11));
-  b->carrier->conceal(other.key);
+  b->carrier->deregister(other.key);
   EXPECT_EQ(a->wrong + b->wrong, 0u);
 }
 
@@ -325,8 +326,8 @@ TEST_P(Carriers, ReadNothingThatIsConcealed) {
   std::vector<unsigned char> theirs(100000, 7);
   std::vector<unsigned char> ours(100000, 8);
   MemoryRef ref{};
-  ASSERT_TRUE(b->carrier->expose(theirs.data(), theirs.size(), ref));
-  b->carrier->conceal(ref.key);
+  ASSERT_TRUE(b->carrier->register_memory(theirs.data(), theirs.size(), Access::read, ref));
+  b->carrier->deregister(ref.key);
   NotedRead read;
   int result = EAGAIN;
   ASSERT_TRUE(wait([&] {
@@ -346,8 +347,9 @@ TEST_P(Carriers, WriteIntoTheMemoryThatAPeerOffers) {
   std::vector<unsigned char> theirs(count * staging_most + 2, 0xee);
   MemoryRef ref{};
   MemoryRef other{};
-  ASSERT_TRUE(b->carrier->offer(theirs.data() + 1, count * staging_most, ref));
-  ASSERT_TRUE(b->carrier->expose(theirs.data(), theirs.size(), other)) << "the same memory, to be read";
+  ASSERT_TRUE(b->carrier->register_memory(theirs.data() + 1, count * staging_most, Access::write, ref));
+  ASSERT_TRUE(b->carrier->register_memory(theirs.data(), theirs.size(), Access::read, other))
+      << "the same memory, to be read";
   for (uint32_t n = 0; n < count; ++n) {
     int result = EAGAIN;
     ASSERT_TRUE(wait([&] { return (result = a->write(to_b, n, ref, n * staging_most)) != EAGAIN; }));
@@ -366,8 +368,8 @@ TEST_P(Carriers, WriteIntoTheMemoryThatAPeerOffers) {
     while (good < staging_most && theirs[1 + n * staging_most + good] == byte_of(n, good)) ++good;
     ASSERT_EQ(good, staging_most) << "of " << n;
   }
-  b->carrier->conceal(ref.key);
-  b->carrier->conceal(other.key);
+  b->carrier->deregister(ref.key);
+  b->carrier->deregister(other.key);
   EXPECT_EQ(a->wrong + b->wrong, 0u);
 }
 
@@ -375,7 +377,7 @@ TEST_P(Carriers, WriteNothingWhereMemoryIsToBeRead) {
   if (!GetParam().writes) GTEST_SKIP() << "writes nothing";
   std::vector<unsigned char> theirs(100000, 7);
   MemoryRef ref{};
-  ASSERT_TRUE(b->carrier->expose(theirs.data(), theirs.size(), ref));
+  ASSERT_TRUE(b->carrier->register_memory(theirs.data(), theirs.size(), Access::read, ref));
   int result = EAGAIN;
   ASSERT_TRUE(wait([&] { return (result = a->write(to_b, 1, ref, 0)) != EAGAIN; }));
   ASSERT_TRUE(wait([&] { return result != 0 || a->writes_ended == 1; }));
@@ -387,8 +389,8 @@ TEST_P(Carriers, WriteNothingThatIsConcealed) {
   if (!GetParam().writes) GTEST_SKIP() << "writes nothing";
   std::vector<unsigned char> theirs(100000, 7);
   MemoryRef ref{};
-  ASSERT_TRUE(b->carrier->offer(theirs.data(), theirs.size(), ref));
-  b->carrier->conceal(ref.key);
+  ASSERT_TRUE(b->carrier->register_memory(theirs.data(), theirs.size(), Access::write, ref));
+  b->carrier->deregister(ref.key);
   int result = EAGAIN;
   ASSERT_TRUE(wait([&] { return (result = a->write(to_b, 1, ref, 0)) != EAGAIN; }));
   ASSERT_TRUE(wait([&] { return result != 0 || a->writes_ended == 1; }));

@@ -252,7 +252,7 @@ TEST_P(Conformance, RefusesStagingMemoryLargerThanAll) {
 void copy_both_ways(Pair& pair, unsigned char* memory, size_t bytes, bool direct) {
   const auto data = pattern(bytes, 3);
   std::memcpy(memory, data.data(), bytes);
-  const MemoryRef ref = pair.sender().describe(memory, bytes, false);
+  const MemoryRef ref = pair.sender().register_memory(memory, bytes, Access::named);
   std::vector<unsigned char> here(bytes + 2, 0xee);
   const int got = pair.back().get(ref, here.data() + 1, bytes);
   if (!direct) {
@@ -304,7 +304,7 @@ TEST_P(Conformance, ReadsPrivateMemoryWhileItIsPolled) {
   constexpr size_t bytes = (1 << 20) + 77;
   constexpr size_t from = 1000;
   std::vector<unsigned char> memory = pattern(bytes + from, 3);
-  const MemoryRef ref = pair->sender().describe(memory.data(), memory.size(), true);
+  const MemoryRef ref = pair->sender().register_memory(memory.data(), memory.size(), Access::read);
   std::vector<unsigned char> here(bytes + 2, 0xee);
   size_t at = 0;
   for (int tried = 0; at < bytes; ++tried) {
@@ -330,7 +330,7 @@ TEST_P(Conformance, ReadsPrivateMemoryWhileItIsPolled) {
   EXPECT_EQ(here[0], 0xee);
   EXPECT_EQ(here[bytes + 1], 0xee);
   EXPECT_EQ(std::memcmp(here.data() + 1, memory.data() + from, bytes), 0);
-  if (ref.key != MemoryRef::no_key) pair->sender().take_back(ref);
+  if (ref.key != MemoryRef::no_key) pair->sender().deregister(ref);
 }
 
 TEST_P(Conformance, SaysWhenMemoryCannotBeReached) {
@@ -458,7 +458,7 @@ TEST(Mock, LosesPermissionFromTheNthAccessOn) {
   ShmPair pair(&plan);
   char from[16] = "fifteen letters";
   char to[16] = "";
-  const MemoryRef ref = pair.sender().describe(from, sizeof from, true);
+  const MemoryRef ref = pair.sender().register_memory(from, sizeof from, Access::read);
   EXPECT_EQ(ref.key, MemoryRef::no_key);
   EXPECT_EQ(pair.back().get(ref, to, sizeof to), 0);
   EXPECT_EQ(pair.back().put(ref, to, sizeof to), 0);
@@ -472,7 +472,7 @@ TEST(Mock, LateReadsComeLateAndLostOnesFail) {
   ShmPair pair(&plan);
   char from[16] = "fifteen letters";
   char to[2][16] = {};
-  const MemoryRef ref = pair.sender().describe(from, sizeof from, true);
+  const MemoryRef ref = pair.sender().register_memory(from, sizeof from, Access::read);
   NotedRead reads[2];
   for (int i : {0, 1}) {
     size_t bytes = sizeof from;
@@ -488,21 +488,21 @@ TEST(Mock, LateReadsComeLateAndLostOnesFail) {
   EXPECT_STREQ(to[0], from);
   EXPECT_EQ(reads[1].error, EIO);
   EXPECT_TRUE(pair.receiver().looks_empty(0));
-  pair.sender().take_back(ref);
+  pair.sender().deregister(ref);
   EXPECT_EQ(pair.receiver().claim(0), nullptr);
   EXPECT_EQ(pair.back().claim(0), nullptr);
 }
 
-TEST(Mock, EndsTheJobWhenLentMemoryIsNotTakenBack) {
+TEST(Mock, EndsTheJobWhenMemoryStaysRegistered) {
   mock::Plan plan;
   ASSERT_EQ(mock::parse("late=1", plan), "");
   char memory[16] = "";
   EXPECT_EXIT(
       {
         ShmPair pair(&plan);
-        (void)pair.sender().describe(memory, sizeof memory, true);
+        (void)pair.sender().register_memory(memory, sizeof memory, Access::read);
       },
-      ::testing::ExitedWithCode(1), "memory was lent 1 times more");
+      ::testing::ExitedWithCode(1), "memory was registered 1 times more");
 }
 
 TEST(Mock, PlanIsReadOrExplained) {

@@ -127,23 +127,24 @@ TEST(Net, LendsLargeMemoryUntilItIsTakenBack) {
   Two two(true);
   std::vector<unsigned char> memory(static_cast<size_t>(read_from(adapters_read_from)));
   NetTransport& owner = *two.transports[0];
-  EXPECT_EQ(owner.describe(memory.data(), memory.size() - 1, true).key, MemoryRef::no_key) << "small";
-  EXPECT_EQ(owner.describe(memory.data(), memory.size(), false).key, MemoryRef::no_key) << "not asked to";
-  EXPECT_EQ(two.carriers[0]->exposed.size(), 0u);
-  const MemoryRef lent = owner.describe(memory.data(), memory.size(), true);
-  EXPECT_NE(lent.key, MemoryRef::no_key);
-  EXPECT_EQ(two.carriers[0]->exposed.size(), 1u);
-  owner.take_back(lent);
-  EXPECT_EQ(two.carriers[0]->exposed.size(), 0u);
-  two.carriers[0]->refuse_to_expose = true;
-  EXPECT_EQ(owner.describe(memory.data(), memory.size(), true).key, MemoryRef::no_key);
+  EXPECT_EQ(owner.register_memory(memory.data(), memory.size() - 1, Access::read).key, MemoryRef::no_key) << "small";
+  EXPECT_EQ(owner.register_memory(memory.data(), memory.size(), Access::named).key, MemoryRef::no_key)
+      << "not asked to";
+  EXPECT_EQ(two.carriers[0]->registered.size(), 0u);
+  const MemoryRef registered = owner.register_memory(memory.data(), memory.size(), Access::read);
+  EXPECT_NE(registered.key, MemoryRef::no_key);
+  EXPECT_EQ(two.carriers[0]->registered.size(), 1u);
+  owner.deregister(registered);
+  EXPECT_EQ(two.carriers[0]->registered.size(), 0u);
+  two.carriers[0]->refuse_to_register = true;
+  EXPECT_EQ(owner.register_memory(memory.data(), memory.size(), Access::read).key, MemoryRef::no_key);
 }
 
 TEST(Net, ReadsInPieces) {
   Two two(true);
   std::vector<unsigned char> memory((9 << 20) + 5);
   for (size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<unsigned char>(i * 31 + i / 251);
-  const MemoryRef lent = two.transports[0]->describe(memory.data(), memory.size(), true);
+  const MemoryRef registered = two.transports[0]->register_memory(memory.data(), memory.size(), Access::read);
   std::vector<unsigned char> here(memory.size());
   NotedRead reads[4];
   size_t at = 0;
@@ -151,7 +152,7 @@ TEST(Net, ReadsInPieces) {
   while (at < memory.size()) {
     ASSERT_LT(pieces, 4);
     size_t bytes = memory.size() - at;
-    const Post begun = two.back->begin_get(lent, at, here.data() + at, bytes, 0, reads[pieces]);
+    const Post begun = two.back->begin_get(registered, at, here.data() + at, bytes, 0, reads[pieces]);
     if (begun == Post::retry) {
       EXPECT_EQ(two.carriers[1]->pending.size(), 2u);
       two.carriers[1]->reads_to_end = 1;
@@ -170,7 +171,7 @@ TEST(Net, ReadsInPieces) {
   EXPECT_EQ(here, memory);
   two.carriers[1]->most = 1000;  // of a provider with small messages
   size_t bytes = memory.size();
-  ASSERT_EQ(two.back->begin_get(lent, 0, here.data(), bytes, 0, reads[3]), Post::posted);
+  ASSERT_EQ(two.back->begin_get(registered, 0, here.data(), bytes, 0, reads[3]), Post::posted);
   EXPECT_EQ(bytes, 1000u);
 }
 
@@ -188,7 +189,7 @@ TEST(Net, WhatHasNoKeyIsNotRead) {
 TEST(Net, ACarrierWithoutReadsLendsNothing) {
   Two two(false);
   std::vector<unsigned char> memory(static_cast<size_t>(read_from(adapters_read_from)));
-  EXPECT_EQ(two.transports[0]->describe(memory.data(), memory.size(), true).key, MemoryRef::no_key);
+  EXPECT_EQ(two.transports[0]->register_memory(memory.data(), memory.size(), Access::read).key, MemoryRef::no_key);
   size_t bytes = memory.size();
   NotedRead read;
   EXPECT_EQ(two.back->begin_get({0, 5}, 0, memory.data(), bytes, 0, read), Post::unsupported);
@@ -240,19 +241,19 @@ TEST(Net, AsksNobodyWhoItsPeersAreOnceItLeaves) {
 TEST(Net, AReadThatFailsIsTheLast) {
   Two two(true);
   std::vector<unsigned char> memory(1 << 20);
-  const MemoryRef lent = two.transports[0]->describe(memory.data(), memory.size(), true);
+  const MemoryRef registered = two.transports[0]->register_memory(memory.data(), memory.size(), Access::read);
   NotedRead read;
   size_t bytes = memory.size();
-  ASSERT_EQ(two.back->begin_get(lent, 0, memory.data(), bytes, 0, read), Post::posted);
+  ASSERT_EQ(two.back->begin_get(registered, 0, memory.data(), bytes, 0, read), Post::posted);
   two.carriers[1]->error = EIO;
   two.carriers[1]->reads_to_end = 1;
   (void)two.transports[1]->poll(0, record);
   EXPECT_EQ(read.ended, 1);
   EXPECT_EQ(read.error, EIO);
-  EXPECT_EQ(two.back->begin_get(lent, 0, memory.data(), bytes, 0, read), Post::unsupported);
-  EXPECT_EQ(two.transports[1]->describe(memory.data(), memory.size(), true).key, MemoryRef::no_key);
-  two.transports[0]->take_back(lent);
-  EXPECT_EQ(two.carriers[0]->exposed.size(), 0u);
+  EXPECT_EQ(two.back->begin_get(registered, 0, memory.data(), bytes, 0, read), Post::unsupported);
+  EXPECT_EQ(two.transports[1]->register_memory(memory.data(), memory.size(), Access::read).key, MemoryRef::no_key);
+  two.transports[0]->deregister(registered);
+  EXPECT_EQ(two.carriers[0]->registered.size(), 0u);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@
 
 namespace weft::transport::net {
 
-struct Exposed {
+struct Registered {
   const unsigned char* memory;
   size_t bytes;
 };
@@ -104,17 +104,17 @@ class InProcess final : public Carrier {
   std::string error_text(int) const override { return "none"; }
 
   bool reads() const override { return reads_; }
-  bool expose(const void* memory, size_t bytes, MemoryRef& ref) override {
-    if (refuse_to_expose) return false;
+  bool register_memory(void* memory, size_t bytes, Access, MemoryRef& ref) override {
+    if (refuse_to_register) return false;
     ref = {0, next_key++};  // its addresses begin at 0
-    exposed[ref.key] = {static_cast<const unsigned char*>(memory), bytes};
+    registered[ref.key] = {static_cast<const unsigned char*>(memory), bytes};
     return true;
   }
-  void conceal(uint64_t key) override { exposed.erase(key); }
+  void deregister(uint64_t key) override { registered.erase(key); }
   size_t read_most() const override { return most; }
   int read(uint32_t, Address from, const MemoryRef& memory, size_t at, void* to, size_t bytes, Read& read) override {
     if (pending.size() == 2) return EAGAIN;
-    const auto& theirs = reinterpret_cast<InProcess*>(from)->exposed;
+    const auto& theirs = reinterpret_cast<InProcess*>(from)->registered;
     const auto known = theirs.find(memory.key);
     if (known == theirs.end() || at + bytes > known->second.bytes) return EINVAL;
     pending.push_back({known->second.memory + memory.address + at, to, bytes, &read});
@@ -122,18 +122,17 @@ class InProcess final : public Carrier {
   }
 
   bool writes() const override { return reads_; }
-  bool offer(void* memory, size_t bytes, MemoryRef& ref) override { return expose(memory, bytes, ref); }
   int write(uint32_t, Buffer* buffer, const void* start, size_t bytes, Address to, const MemoryRef& memory,
             size_t at) override {
     if (writing.size() == writes_most) return EAGAIN;
-    const auto& theirs = reinterpret_cast<InProcess*>(to)->exposed;
+    const auto& theirs = reinterpret_cast<InProcess*>(to)->registered;
     const auto known = theirs.find(memory.key);
     if (known == theirs.end() || at + bytes > known->second.bytes) return EINVAL;
     writing.push_back({buffer, start, const_cast<unsigned char*>(known->second.memory) + memory.address + at, bytes});
     return 0;
   }
 
-  std::map<uint64_t, Exposed> exposed;
+  std::map<uint64_t, Registered> registered;
   std::deque<Pending> pending;
   int reads_to_end = 0;
   std::deque<Writing> writing;
@@ -143,7 +142,7 @@ class InProcess final : public Carrier {
   bool full = false;    // takes no frame
   int refused = 0;      // pushed, and nothing to be believed
   int error = 0;
-  bool refuse_to_expose = false;
+  bool refuse_to_register = false;
   size_t most = SIZE_MAX;
 
   std::deque<std::vector<unsigned char>>& came() { return came_; }

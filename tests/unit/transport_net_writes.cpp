@@ -16,7 +16,7 @@ namespace {
 struct Offering {
   Two two{true};
   std::vector<unsigned char> memory = std::vector<unsigned char>(static_cast<size_t>(read_from(adapters_read_from)));
-  MemoryRef offered = two.transports[1]->offer(memory.data(), memory.size());
+  MemoryRef registered = two.transports[1]->register_memory(memory.data(), memory.size(), Access::write);
   int told = 0;
   int placed = 0;
 
@@ -25,7 +25,7 @@ struct Offering {
     const Staging staging = two.transports[0]->reserve_staging(bytes);
     if (staging.memory == nullptr) return Post::retry;
     std::memset(staging.memory, value, bytes);
-    const Post begun = two.way->send_placed(1, {7, value, 0, 0}, &value, 1, staging, bytes, offered, at, 0,
+    const Post begun = two.way->send_placed(1, {7, value, 0, 0}, &value, 1, staging, bytes, registered, at, 0,
                                             {[](void* whose, bool lies_there) {
                                                auto& me = *static_cast<Offering*>(whose);
                                                ++me.told;
@@ -64,15 +64,17 @@ void receive_staged(Two& two) {
 TEST(Net, OffersLargeMemoryUntilItIsTakenBack) {
   Offering one;
   NetTransport& owner = *one.two.transports[1];
-  EXPECT_NE(one.offered.key, MemoryRef::no_key);
-  EXPECT_EQ(owner.offer(one.memory.data(), one.memory.size() - 1).key, MemoryRef::no_key) << "small";
-  EXPECT_EQ(one.two.carriers[1]->exposed.size(), 1u);
-  owner.take_back(one.offered);
-  EXPECT_EQ(one.two.carriers[1]->exposed.size(), 0u);
-  one.two.carriers[1]->refuse_to_expose = true;
-  EXPECT_EQ(owner.offer(one.memory.data(), one.memory.size()).key, MemoryRef::no_key);
+  EXPECT_NE(one.registered.key, MemoryRef::no_key);
+  EXPECT_EQ(owner.register_memory(one.memory.data(), one.memory.size() - 1, Access::write).key, MemoryRef::no_key)
+      << "small";
+  EXPECT_EQ(one.two.carriers[1]->registered.size(), 1u);
+  owner.deregister(one.registered);
+  EXPECT_EQ(one.two.carriers[1]->registered.size(), 0u);
+  one.two.carriers[1]->refuse_to_register = true;
+  EXPECT_EQ(owner.register_memory(one.memory.data(), one.memory.size(), Access::write).key, MemoryRef::no_key);
   Two none(false);
-  EXPECT_EQ(none.transports[1]->offer(one.memory.data(), one.memory.size()).key, MemoryRef::no_key);
+  EXPECT_EQ(none.transports[1]->register_memory(one.memory.data(), one.memory.size(), Access::write).key,
+            MemoryRef::no_key);
 }
 
 TEST(Net, TellsOfContentsWhenTheyLieInThePeersMemory) {
@@ -108,7 +110,7 @@ TEST(Net, WhatHasNoKeyOrNoRoomIsNotWritten) {
   EXPECT_EQ(one.send(1, 1000, one.memory.size()), Post::unsupported) << "behind the end";
   one.two.carriers[0]->writes_most = 0;
   EXPECT_EQ(one.send(1, 1000, 0), Post::retry);
-  one.offered.key = MemoryRef::no_key;
+  one.registered.key = MemoryRef::no_key;
   EXPECT_EQ(one.send(1, 1000, 0), Post::unsupported);
   EXPECT_TRUE(one.two.transports[0]->all_sent());
   EXPECT_EQ(one.told, 0);

@@ -275,10 +275,10 @@ TEST(Tcp, TellsOnceOfReadsThatEndWithThePeer) {
     Rank a(0);
     auto b = std::make_unique<Rank>(1);
     constexpr size_t bytes = 512 << 10;
-    const std::vector<unsigned char> theirs(2 * bytes, 7);
+    std::vector<unsigned char> theirs(2 * bytes, 7);
     std::vector<unsigned char> ours(2 * bytes);
     MemoryRef ref{};
-    ASSERT_TRUE(b->carrier.expose(theirs.data(), theirs.size(), ref));
+    ASSERT_TRUE(b->carrier.register_memory(theirs.data(), theirs.size(), Access::read, ref));
     const net::Address to_b = a.knows(*b);
     NotedRead reads[2];
     for (size_t i = 0; i < 2; ++i) {

@@ -35,8 +35,8 @@ void send_control(Peer& peer, uint32_t lane, uint8_t kind, const void* payload, 
 // Sends what waits for room; whether anything left.
 bool flush_waiting();
 
-// What an announcement lent to the receiver is ours again: nobody reads it any more.
-void take_back(Request& r);
+// Nobody reads the memory of an announced send any more.
+void deregister(Request& r);
 
 // Takes a send out of the waiting list; false when it is not there.
 bool unqueue(Request& r);
@@ -131,7 +131,7 @@ struct Inflow {
   int64_t message_bytes;
   int64_t limit;  // bytes that will come
   int64_t received;
-  MemoryRef offered;  // of the receive, to be written into: taken back at the end
+  MemoryRef registered;  // memory of the receive, to be written into: deregistered at the end
   Inflow* next;
 };
 Inflow* open_inflow(uint64_t send, int32_t origin, const Envelope& envelope, int64_t message_bytes, int64_t limit);

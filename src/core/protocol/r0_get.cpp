@@ -57,23 +57,23 @@ bool rendezvous_on() {
   return rendezvous.value();
 }
 
-void take_back(Request& r) {
-  if (r.lent.key == MemoryRef::no_key) return;
-  r.peer->transport->take_back(r.lent);
-  r.lent.key = MemoryRef::no_key;
+void deregister(Request& r) {
+  if (r.registered.key == MemoryRef::no_key) return;
+  r.peer->transport->deregister(r.registered);
+  r.registered.key = MemoryRef::no_key;
 }
 
 bool announce(Request& r) {
   const bool readable = r.layout == nullptr;
   const bool ask = rendezvous.value() || r.mode == Mode::synchronous || r.peer->endpoint->congested();
-  // What was lent already found the way full.
-  if (readable && r.lent.key == MemoryRef::no_key) {
-    const bool lend = ask && r.bytes <= get_limit.value();
-    r.lent = r.peer->transport->describe(r.buffer, static_cast<size_t>(r.bytes), lend);
+  // What is registered already found the way full.
+  if (readable && r.registered.key == MemoryRef::no_key) {
+    const auto access = ask && r.bytes <= get_limit.value() ? transport::Access::read : transport::Access::named;
+    r.registered = r.peer->transport->register_memory(r.buffer, static_cast<size_t>(r.bytes), access);
   }
   const wire::Announce announced{reinterpret_cast<uint64_t>(&r),
                                  static_cast<uint64_t>(r.bytes),
-                                 readable ? r.lent : MemoryRef{0, MemoryRef::no_key},
+                                 readable ? r.registered : MemoryRef{0, MemoryRef::no_key},
                                  world.rank,
                                  static_cast<uint16_t>(readable ? 1 : 0),
                                  r.lane};
@@ -88,7 +88,7 @@ bool announce(Request& r) {
   if (r.peer->endpoint->send(kind, r.match, &announced, sizeof announced) != transport::Post::done) return false;
   tell_of(Event::rendezvous, about);
   if (!ask) {
-    take_back(r);
+    deregister(r);
     Lane& lane = lanes[r.lane];
     r.next = lane.streams;
     lane.streams = &r;

@@ -4,7 +4,7 @@
 // both sides copy at the same time. For what cannot be read directly, for very large messages, and for layouts with
 // gaps, which are packed and unpacked on the way.
 //
-// Between hosts the receiver offers the memory of a receive without gaps, and chunks are written there where the
+// Between hosts the receiver registers the memory of a receive without gaps, and chunks are written there where the
 // network does that. Each comes as a message that tells of it, with its contents where they could not be written.
 #include <algorithm>
 #include <cstring>
@@ -79,7 +79,7 @@ void close_inflow(Inflow* inflow) {
 
 // What happens when the last byte of a stream is here. Nobody writes into a receive that is over.
 void end_inflow(Inflow* inflow) {
-  if (inflow->offered.key != MemoryRef::no_key) world.peer(inflow->origin).transport->take_back(inflow->offered);
+  if (inflow->registered.key != MemoryRef::no_key) world.peer(inflow->origin).transport->deregister(inflow->registered);
   if (inflow->receive != nullptr) {
     finish_receive(*inflow->receive, inflow->envelope, inflow->message_bytes);
   } else {
@@ -115,8 +115,11 @@ void ask_stream(Request& r, const Envelope& envelope, Peer& peer, uint32_t their
                 int64_t message_bytes, int64_t wanted) {
   Inflow* inflow = open_inflow(send, peer.rank, envelope, message_bytes, wanted);
   inflow->receive = &r;
-  if (r.layout == nullptr) inflow->offered = peer.transport->offer(r.buffer, static_cast<size_t>(wanted));
-  const wire::AskStream ask{send, static_cast<uint64_t>(wanted), inflow->offered, envelope.lane, 0};
+  if (r.layout == nullptr) {
+    inflow->registered =
+        peer.transport->register_memory(r.buffer, static_cast<size_t>(wanted), transport::Access::write);
+  }
+  const wire::AskStream ask{send, static_cast<uint64_t>(wanted), inflow->registered, envelope.lane, 0};
   send_control(peer, their_lane, wire::ask_stream, &ask, sizeof ask);
 }
 
@@ -125,7 +128,7 @@ void on_ask_stream(const transport::Arrival& arrival) {
   auto* r = reinterpret_cast<Request*>(ask.send);
   Lane& lane = lanes[arrival.envelope.lane];
   drop_push(lane, *r);
-  take_back(*r);
+  deregister(*r);
   r->moved = 0;
   r->limit = static_cast<int64_t>(ask.limit);
   r->target = ask.memory;

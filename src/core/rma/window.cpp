@@ -16,7 +16,8 @@ namespace weft::core::rma {
 namespace {
 
 MemoryRef describe(const void* memory, uint64_t bytes) {
-  if (world.host != nullptr) return world.host->describe(memory, bytes, false);
+  if (world.host != nullptr)
+    return world.host->register_memory(const_cast<void*>(memory), bytes, transport::Access::named);
   return {reinterpret_cast<uint64_t>(memory), MemoryRef::no_key};
 }
 

@@ -165,7 +165,7 @@ int32_t lay_out_together(Win& win, Share& share) {
   if (comm.rank == 0) {
     share.error = allocate_own(win, total);
     if (share.error == core::no_error && core::world.host != nullptr)
-      share.memory = core::world.host->describe(win.base, total, false);
+      share.memory = core::world.host->register_memory(win.base, total, transport::Access::named);
   }
   if (const int32_t error = coll::bcast(comm, &share, sizeof share, byte_type(), 0)) return error;
   if (share.error != core::no_error || comm.rank == 0) return share.error;

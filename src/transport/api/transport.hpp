@@ -83,6 +83,9 @@ struct MemoryRef {
   uint64_t key;
 };
 
+// What peers may do with memory of ours: nothing beyond what they may with all memory, Endpoint::read(), or write().
+enum class Access : uint8_t { named, read, write };
+
 // What lies `bytes` behind.
 constexpr MemoryRef advanced(MemoryRef memory, uint64_t bytes) {
   memory.address += bytes;
@@ -251,12 +254,12 @@ class Transport {
   // that loses data of a message on its way ends.
   virtual void place(const Arrival& /*arrival*/, void* /*to*/, size_t /*room*/, Read& /*read*/) {}
 
-  // How a peer names `bytes` of our memory at `address`. With `lend`, memory that a peer cannot read as it is is made
-  // readable, where that pays. What has got a key is taken back when no peer reads it any more. Thread-safe.
-  virtual MemoryRef describe(const void* address, size_t bytes, bool lend) = 0;
-  virtual void take_back(const MemoryRef& /*memory*/) {}
-  // The same of memory that peers may write into, by send_placed(), where they can and that pays: no_key elsewhere.
-  virtual MemoryRef offer(void* /*memory*/, size_t /*bytes*/) { return {0, MemoryRef::no_key}; }
+  // How a peer names `bytes` of our memory at `address`. With Access::read or write the memory is registered, where the
+  // transport does that and it pays; what has got a key is deregistered when no peer uses it any more. Thread-safe.
+  virtual MemoryRef register_memory(void* address, size_t /*bytes*/, Access /*access*/) {
+    return {reinterpret_cast<uint64_t>(address), MemoryRef::no_key};
+  }
+  virtual void deregister(const MemoryRef& /*memory*/) {}
 
   // Our claim slot, for messages we receive; nullptr when the transport has none.
   virtual Claim* claim(uint32_t slot) = 0;

@@ -54,10 +54,10 @@ struct Late {
   uint64_t looks;
   std::function<bool()> end;
 };
-// The key of private memory that is lent. Offsets in the shared segment are smaller, also behind its beginning.
-constexpr uint64_t lent_key = uint64_t{1} << 63;
-bool is_lent(const MemoryRef& memory) {
-  return memory.key != MemoryRef::no_key && memory.key >= lent_key;
+// The key of private memory that is registered. Offsets in the shared segment are smaller, also behind its beginning.
+constexpr uint64_t registered_key = uint64_t{1} << 63;
+bool is_registered(const MemoryRef& memory) {
+  return memory.key != MemoryRef::no_key && memory.key >= registered_key;
 }
 
 // Says that what a message names is placed: the tag of no message that carries its contents.
@@ -88,7 +88,8 @@ class MockEndpoint final : public Endpoint {
   Post send_placed(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
                    size_t staged, const MemoryRef& to, size_t at, uint32_t lane, Placed told) override {
     if (faults_.full.hit()) return Post::retry;
-    if (!is_lent(to)) return inner_->send_placed(kind, envelope, data, bytes, staging, staged, to, at, lane, told);
+    if (!is_registered(to))
+      return inner_->send_placed(kind, envelope, data, bytes, staging, staged, to, at, lane, told);
     const std::string message(static_cast<const char*>(data), bytes);
     later(lane, [=, this, tried = false, placed = false]() mutable {
       const MemoryRef memory{to.address + at, MemoryRef::no_key};
@@ -107,7 +108,7 @@ class MockEndpoint final : public Endpoint {
     return Post::posted;
   }
   int get(const MemoryRef& from, void* to, size_t bytes) override {
-    if (is_lent(from)) return unsupported;  // as between hosts
+    if (is_registered(from)) return unsupported;  // as between hosts
     return faults_.denied() ? EPERM : inner_->get(from, to, bytes);
   }
   int put(const MemoryRef& to, const void* from, size_t bytes) override {
@@ -119,7 +120,7 @@ class MockEndpoint final : public Endpoint {
     if (faults_.denied()) return Post::unsupported;
     constexpr size_t piece = 64 << 10;
     bytes = std::min(bytes, piece);
-    const uint64_t key = is_lent(from) ? MemoryRef::no_key : from.key;
+    const uint64_t key = is_registered(from) ? MemoryRef::no_key : from.key;
     later(lane, [=, this, &read, bytes = bytes] {
       const bool lost = faults_.lost.hit();
       const int error = inner_->get(advanced({from.address, key}, at), to, lost ? bytes / 2 : bytes);
@@ -151,9 +152,9 @@ class MockTransport final : public Transport {
  public:
   MockTransport(Transport* inner, const Plan& plan) : inner_(inner), faults_(plan) {}
   ~MockTransport() override {
-    const int64_t lent = lent_.load(std::memory_order_relaxed);
-    if (lent == 0) return;
-    base::die({.cause = "memory was lent " + std::to_string(lent) + " times more than it was taken back",
+    const int64_t left = registered_.load(std::memory_order_relaxed);
+    if (left == 0) return;
+    base::die({.cause = "memory was registered " + std::to_string(left) + " times more than it was deregistered",
                .remedy = "this is a defect of Weft: please report it with the program"});
   }
 
@@ -173,21 +174,18 @@ class MockTransport final : public Transport {
   }
   void drop_staging(const Staging& staging, size_t bytes) override { inner_->drop_staging(staging, bytes); }
   size_t staging_limit() const override { return inner_->staging_limit(); }
-  MemoryRef describe(const void* address, size_t bytes, bool lend) override {
-    MemoryRef memory = inner_->describe(address, bytes, lend);
+  MemoryRef register_memory(void* address, size_t bytes, Access access) override {
+    MemoryRef memory = inner_->register_memory(address, bytes, access);
     if (faults_.plan.denied != 0) memory.key = MemoryRef::no_key;  // no shared heap: the kernel must be asked
-    if (lend && faults_.plan.late != 0 && memory.key == MemoryRef::no_key) mark_lent(memory);
+    if (faults_.plan.late == 0 || access == Access::named) return memory;
+    if (access == Access::read && memory.key != MemoryRef::no_key) return memory;
+    memory.key = registered_key;
+    registered_.fetch_add(1, std::memory_order_relaxed);
     return memory;
   }
-  void take_back(const MemoryRef& memory) override {
-    if (!is_lent(memory)) return inner_->take_back(memory);
-    lent_.fetch_sub(1, std::memory_order_relaxed);
-  }
-  MemoryRef offer(void* address, size_t bytes) override {
-    if (faults_.plan.late == 0) return inner_->offer(address, bytes);
-    MemoryRef memory{reinterpret_cast<uint64_t>(address), MemoryRef::no_key};
-    mark_lent(memory);
-    return memory;
+  void deregister(const MemoryRef& memory) override {
+    if (!is_registered(memory)) return inner_->deregister(memory);
+    registered_.fetch_sub(1, std::memory_order_relaxed);
   }
   Claim* claim(uint32_t slot) override { return faults_.plan.late != 0 ? nullptr : inner_->claim(slot); }
   void set_congested(bool on) override { inner_->set_congested(on); }
@@ -203,10 +201,6 @@ class MockTransport final : public Transport {
   void wake_on(int descriptor) override { inner_->wake_on(descriptor); }
 
  private:
-  void mark_lent(MemoryRef& memory) {
-    memory.key = lent_key;
-    lent_.fetch_add(1, std::memory_order_relaxed);
-  }
   int end_late(uint32_t lane) {
     std::deque<Late>& late = late_[lane].list;
     int ended = 0;
@@ -227,7 +221,7 @@ class MockTransport final : public Transport {
   Transport* inner_;
   Faults faults_;
   Lates late_[max_lanes];
-  std::atomic<int64_t> lent_ = 0;
+  std::atomic<int64_t> registered_ = 0;
 };
 
 }  // namespace

@@ -10,7 +10,8 @@
 //   nostaging=N every Nth request for staging memory finds none
 //   delay=N     messages are looked at only every Nth time
 //   late=N      reads and writes that may take their time are done at the Nth look after they began, reads in pieces of
-//               64 KiB; no claim slots; memory is lent, and the job ends with a message when some is not taken back
+//               64 KiB; no claim slots; memory is registered, and the job ends with a message when some is not
+//               deregistered
 //   lost=N      every Nth of these fails with EIO halfway
 //
 // Several are joined by commas. 0 turns one off.

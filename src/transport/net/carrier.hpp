@@ -71,8 +71,8 @@ class Carrier {
   // false: these bytes are no address. Thread-safe.
   [[nodiscard]] virtual bool insert(std::string_view bytes, Address& address) = 0;
 
-  // Buffers that will be sent lie here, as long as the carrier lives: it may make the memory ready for its adapters.
-  virtual void lend(void* /*memory*/, size_t /*bytes*/) {}
+  // Buffers that will be sent lie here, as long as the carrier lives: it may register the memory with its adapters.
+  virtual void register_buffers(void* /*memory*/, size_t /*bytes*/) {}
 
   // Begins to send `bytes` at `start`, in the buffer, from a lane of ours. 0: sent() will report the buffer. `gone`:
   // the buffer is no longer in use. EAGAIN: not now. Any other error: never. Thread-safe.
@@ -94,10 +94,12 @@ class Carrier {
   // Reading a peer's memory, for carriers that can: nothing of what follows is asked of others. The first lane of a
   // peer stands for its memory.
   virtual bool reads() const { return false; }
-  // Lets peers read `bytes` at `memory`, until conceal(): what they call it, with a key of 64 bits that is not no_key.
-  // false: that cannot be. Thread-safe.
-  [[nodiscard]] virtual bool expose(const void* /*memory*/, size_t /*bytes*/, MemoryRef& /*ref*/) { return false; }
-  virtual void conceal(uint64_t /*key*/) {}
+  // Lets peers read or write `bytes` at `memory`, until deregister(): what they call it, with a key of 64 bits that is
+  // not no_key. false: that cannot be. Thread-safe.
+  [[nodiscard]] virtual bool register_memory(void* /*memory*/, size_t /*bytes*/, Access, MemoryRef& /*ref*/) {
+    return false;
+  }
+  virtual void deregister(uint64_t /*key*/) {}
   // The smallest message for which that pays. For adapters both sides register their memory each time: no machine with
   // some has measured this; it is where that takes less time than two copies, at the rates that others report.
   virtual int64_t reads_from() const { return adapters_read_from; }
@@ -110,10 +112,9 @@ class Carrier {
     return unsupported;
   }
 
-  // Writing into a peer's memory, for carriers that can, in the same way: offer() is their expose(), and write() begins
-  // to write what lies in the buffer at `start`. 0: written() will report the buffer, when it is there.
+  // Writing into a peer's memory, for carriers that can, in the same way: write() begins to write what lies in the
+  // buffer at `start`. 0: written() will report the buffer, when the contents are there.
   virtual bool writes() const { return false; }
-  [[nodiscard]] virtual bool offer(void* /*memory*/, size_t /*bytes*/, MemoryRef& /*ref*/) { return false; }
   [[nodiscard]] virtual int write(uint32_t /*lane*/, Buffer* /*buffer*/, const void* /*start*/, size_t /*bytes*/,
                                   Address /*to*/, const MemoryRef& /*memory*/, size_t /*at*/) {
     return unsupported;

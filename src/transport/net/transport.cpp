@@ -75,7 +75,7 @@ NetTransport::NetTransport(std::unique_ptr<Carrier> carrier, const Opening& open
     Port& port = ports_[lane];
     port.checker = {&proofs_, static_cast<uint32_t>(rank_), static_cast<uint32_t>(ranks_), lanes_.lanes()};
     port.buffers = std::make_unique_for_overwrite<Buffer[]>(outgoing_buffers);
-    carrier_->lend(port.buffers.get(), outgoing_buffers * sizeof(Buffer));
+    carrier_->register_buffers(port.buffers.get(), outgoing_buffers * sizeof(Buffer));
     for (size_t i = 0; i < outgoing_buffers; ++i) give(port, &port.buffers[i]);
   }
   publish_address();
@@ -206,21 +206,14 @@ int64_t NetTransport::eager_bytes() const {
   return std::clamp<int64_t>(read_from(pushed_usual + 1) - 1, staging_most, pushed_usual);
 }
 
-MemoryRef NetTransport::describe(const void* address, size_t bytes, bool lend) {
+MemoryRef NetTransport::register_memory(void* address, size_t bytes, Access access) {
   MemoryRef memory{reinterpret_cast<uint64_t>(address), MemoryRef::no_key};
-  if (lend && static_cast<int64_t>(bytes) >= read_from(carrier_->reads_from()) &&
-      reads_.load(std::memory_order_relaxed)) {
-    (void)carrier_->expose(address, bytes, memory);
+  const bool used = (access == Access::read && reads_.load(std::memory_order_relaxed)) ||
+                    (access == Access::write && carrier_->writes());
+  if (used && static_cast<int64_t>(bytes) >= read_from(carrier_->reads_from())) {
+    (void)carrier_->register_memory(address, bytes, access, memory);
   }
   return memory;
-}
-
-MemoryRef NetTransport::offer(void* memory, size_t bytes) {
-  MemoryRef ref{reinterpret_cast<uint64_t>(memory), MemoryRef::no_key};
-  if (static_cast<int64_t>(bytes) >= read_from(carrier_->reads_from()) && carrier_->writes()) {
-    (void)carrier_->offer(memory, bytes, ref);
-  }
-  return ref;
 }
 
 // What fails once is not tried again.

@@ -120,9 +120,8 @@ class NetTransport final : public Transport, private Events {
   void place(const Arrival& arrival, void* to, size_t room, Read& read) override {
     ports_[arrival.envelope.lane].room = {to, room, &read};
   }
-  MemoryRef describe(const void* address, size_t bytes, bool lend) override;
-  void take_back(const MemoryRef& memory) override { carrier_->conceal(memory.key); }
-  MemoryRef offer(void* memory, size_t bytes) override;
+  MemoryRef register_memory(void* address, size_t bytes, Access access) override;
+  void deregister(const MemoryRef& memory) override { carrier_->deregister(memory.key); }
   Claim* claim(uint32_t) override { return nullptr; }
   void set_congested(bool on) override;
   void arm() override {}

@@ -61,7 +61,7 @@ bool OfiCarrier::may_sleep() {
 }
 
 OfiCarrier::~OfiCarrier() {
-  for (const auto& [key, handle] : exposed_) fi_close(&handle->fid);
+  for (const auto& [key, handle] : registered_) fi_close(&handle->fid);
   for (const Port& port : ports_) {
     fi_close(&port.endpoint->fid);
     fi_close(&port.completions->fid);
@@ -130,7 +130,8 @@ void OfiCarrier::listen(Port& port, Incoming* buffer) {
   port.unposted = buffer;
 }
 
-// Registers memory; nullptr when that cannot be. Its users are libfabric's for us (FI_READ and the like).
+// Registers memory with libfabric; nullptr when that cannot be. Its users are libfabric's for us (FI_READ and the
+// like).
 fid_mr* OfiCarrier::enroll(const void* memory, size_t bytes, uint64_t access) {
   for (int tried = 0; tried < 8; ++tried) {
     fid_mr* handle = nullptr;
@@ -155,7 +156,7 @@ void* OfiCarrier::enroll_ours(void* memory, size_t bytes) {
   return fi_mr_desc(handle);
 }
 
-void OfiCarrier::lend(void* memory, size_t bytes) {
+void OfiCarrier::register_buffers(void* memory, size_t bytes) {
   (void)enroll_ours(memory, bytes);
 }
 
@@ -166,16 +167,8 @@ void* OfiCarrier::name_of(const void* memory) const {
   return nullptr;
 }
 
-bool OfiCarrier::expose(const void* memory, size_t bytes, MemoryRef& ref) {
-  return show(memory, bytes, FI_REMOTE_READ, ref);
-}
-
-bool OfiCarrier::offer(void* memory, size_t bytes, MemoryRef& ref) {
-  return show(memory, bytes, FI_REMOTE_WRITE, ref);
-}
-
-bool OfiCarrier::show(const void* memory, size_t bytes, uint64_t access, MemoryRef& ref) {
-  fid_mr* handle = enroll(memory, bytes, access);
+bool OfiCarrier::register_memory(void* memory, size_t bytes, Access access, MemoryRef& ref) {
+  fid_mr* handle = enroll(memory, bytes, access == Access::write ? FI_REMOTE_WRITE : FI_REMOTE_READ);
   if (handle == nullptr) return false;
   const uint64_t key = fi_mr_key(handle);
   if (key == MemoryRef::no_key) {
@@ -184,18 +177,18 @@ bool OfiCarrier::show(const void* memory, size_t bytes, uint64_t access, MemoryR
   }
   ref = {has_mode(FI_MR_VIRT_ADDR) ? reinterpret_cast<uint64_t>(memory) : 0, key};
   std::lock_guard guard(lock_);
-  exposed_.emplace(key, handle);
+  registered_.emplace(key, handle);
   return true;
 }
 
-void OfiCarrier::conceal(uint64_t key) {
+void OfiCarrier::deregister(uint64_t key) {
   fid_mr* handle = nullptr;
   {
     std::lock_guard guard(lock_);
-    const auto known = exposed_.find(key);
-    if (known == exposed_.end()) return;
+    const auto known = registered_.find(key);
+    if (known == registered_.end()) return;
     handle = known->second;
-    exposed_.erase(known);
+    registered_.erase(known);
   }
   fi_close(&handle->fid);
 }

@@ -27,15 +27,14 @@ class OfiCarrier final : public net::Carrier {
   std::string address(uint32_t lane) override;
   bool insert(std::string_view bytes, net::Address& address) override;
   int send(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) override;
-  void lend(void* memory, size_t bytes) override;
+  void register_buffers(void* memory, size_t bytes) override;
   bool reads() const override { return reads_; }
-  bool expose(const void* memory, size_t bytes, MemoryRef& ref) override;
-  void conceal(uint64_t key) override;
+  bool register_memory(void* memory, size_t bytes, Access access, MemoryRef& ref) override;
+  void deregister(uint64_t key) override;
   size_t read_most() const override { return info_->ep_attr->max_msg_size; }
   int read(uint32_t lane, net::Address from, const MemoryRef& memory, size_t at, void* to, size_t bytes,
            Read& read) override;
   bool writes() const override { return writes_; }
-  bool offer(void* memory, size_t bytes, MemoryRef& ref) override;
   int write(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to,
             const MemoryRef& memory, size_t at) override;
   int poll(uint32_t lane, net::Events& events) override;
@@ -83,7 +82,6 @@ class OfiCarrier final : public net::Carrier {
   void end_sent(uint32_t lane, net::Buffer* buffer, int error, net::Events& events);
   void end_read(Port& port, Reading* reading, int error, net::Events& events);
   bool has_mode(int mode) const { return (info_->domain_attr->mr_mode & mode) != 0; }
-  bool show(const void* memory, size_t bytes, uint64_t access, MemoryRef& ref);
   fid_mr* enroll(const void* memory, size_t bytes, uint64_t access);
   void* enroll_ours(void* memory, size_t bytes);
   void* name_of(const void* memory) const;
@@ -102,8 +100,8 @@ class OfiCarrier final : public net::Carrier {
     fid_mr* handle;
   };
   std::vector<Ours> ours_;
-  base::Lock lock_;                                     // of what follows
-  std::unordered_multimap<uint64_t, fid_mr*> exposed_;  // by key; a provider may give one memory the same key twice
+  base::Lock lock_;                                        // of what follows
+  std::unordered_multimap<uint64_t, fid_mr*> registered_;  // by key; a provider may give one memory the same key twice
 };
 
 }  // namespace weft::transport::ofi

@@ -57,9 +57,6 @@ class SelfTransport final : public Transport {
   }
   void drop_staging(const Staging& staging, size_t) override { delete[] static_cast<char*>(staging.memory); }
   size_t staging_limit() const override { return SIZE_MAX; }
-  MemoryRef describe(const void* address, size_t, bool) override {
-    return {reinterpret_cast<uint64_t>(address), MemoryRef::no_key};
-  }
   Claim* claim(uint32_t) override { return nullptr; }
   void set_congested(bool) override {}
   void arm() override {}

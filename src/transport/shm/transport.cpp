@@ -161,8 +161,9 @@ size_t ShmTransport::staging_limit() const {
   return layout_.staging_buffer * static_cast<size_t>(layout_.staging_buffers) / 2;
 }
 
-MemoryRef ShmTransport::describe(const void* address, size_t bytes, bool /*lend*/) {
-  uint64_t key = heap_.holds(address, bytes) ? heap_.segment_offset(address) : MemoryRef::no_key;
+MemoryRef ShmTransport::register_memory(void* address, size_t bytes, Access access) {
+  const bool shared = access != Access::write && heap_.holds(address, bytes);
+  const uint64_t key = shared ? heap_.segment_offset(address) : MemoryRef::no_key;
   return {reinterpret_cast<uint64_t>(address), key};
 }
 

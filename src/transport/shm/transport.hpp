@@ -77,7 +77,7 @@ class ShmTransport final : public Transport {
   Staging reserve_staging(size_t bytes) override;
   void drop_staging(const Staging& staging, size_t bytes) override;
   size_t staging_limit() const override;
-  MemoryRef describe(const void* address, size_t bytes, bool lend) override;
+  MemoryRef register_memory(void* address, size_t bytes, Access access) override;
   Claim* claim(uint32_t slot) override { return &control_->claims[slot]; }
   void set_congested(bool on) override;
   void arm() override;

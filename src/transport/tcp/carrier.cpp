@@ -28,7 +28,7 @@ TcpCarrier::TcpCarrier(uint32_t lanes, int rank, int ranks, std::string_view sec
       outgoing_(links_),
       connector_(self_, links_, outgoing_),
       datagrams_(self_, links_, outgoing_),
-      incoming_(lanes, links_, outgoing_, datagrams_, exposed_) {}
+      incoming_(lanes, links_, outgoing_, datagrams_, registered_) {}
 
 std::string TcpCarrier::address(uint32_t lane) {
   const Published published{self_.rank, lane};
@@ -72,8 +72,9 @@ size_t TcpCarrier::read_most() const {
   return piece_bytes;
 }
 
-bool TcpCarrier::expose(const void* memory, size_t bytes, MemoryRef& ref) {
-  ref = {reinterpret_cast<uint64_t>(memory), exposed_.add(memory, bytes)};
+bool TcpCarrier::register_memory(void* memory, size_t bytes, Access access, MemoryRef& ref) {
+  if (access != Access::read) return false;
+  ref = {reinterpret_cast<uint64_t>(memory), registered_.add(memory, bytes)};
   return true;
 }
 

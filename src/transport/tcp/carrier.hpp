@@ -36,8 +36,8 @@ class TcpCarrier final : public net::Carrier {
   bool reads() const override { return !net::reading_is_off(); }
   int64_t reads_from() const override { return net::tcp_reads_from; }
   size_t read_most() const override;
-  bool expose(const void* memory, size_t bytes, MemoryRef& ref) override;
-  void conceal(uint64_t key) override { exposed_.remove(key); }
+  bool register_memory(void* memory, size_t bytes, Access access, MemoryRef& ref) override;
+  void deregister(uint64_t key) override { registered_.remove(key); }
   int read(uint32_t lane, net::Address from, const MemoryRef& memory, size_t at, void* to, size_t bytes,
            Read& read) override;
   int poll(uint32_t lane, net::Events& events) override;
@@ -55,7 +55,7 @@ class TcpCarrier final : public net::Carrier {
   Links links_;
   Outgoing outgoing_;
   Connector connector_;
-  Exposed exposed_;
+  Registered registered_;
   DatagramChannel datagrams_;
   Incoming incoming_;
 };

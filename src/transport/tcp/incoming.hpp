@@ -14,7 +14,7 @@ namespace weft::transport::tcp {
 
 class Incoming {
  public:
-  Incoming(uint32_t lanes, Links& links, Outgoing& outgoing, DatagramChannel& datagrams, const Exposed& exposed);
+  Incoming(uint32_t lanes, Links& links, Outgoing& outgoing, DatagramChannel& datagrams, const Registered& registered);
 
   // Items that have come in and were left for the next poll().
   bool holds(uint32_t lane) const { return batches_[lane].at != batches_[lane].end; }
@@ -50,7 +50,7 @@ class Incoming {
   Links& links_;
   Outgoing& outgoing_;
   DatagramChannel& datagrams_;
-  const Exposed& exposed_;
+  const Registered& registered_;
   std::vector<Batch> batches_;  // by lane
 };
 

@@ -48,7 +48,7 @@ constexpr size_t on_the_wire(size_t bytes) {
 }
 
 // Memory of ours that peers may read. Thread-safe.
-class Exposed {
+class Registered {
  public:
   uint64_t add(const void* memory, size_t bytes) {
     const std::lock_guard guard(lock_);

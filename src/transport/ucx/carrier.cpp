@@ -161,7 +161,7 @@ void UcxCarrier::on_failure(void* way, ucp_ep_h /*endpoint*/, ucs_status_t statu
 }
 
 // So that adapters need not register a buffer each time it is sent from.
-void UcxCarrier::lend(void* memory, size_t bytes) {
+void UcxCarrier::register_buffers(void* memory, size_t bytes) {
   ucp_mem_map_params_t parameters = {};
   parameters.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH;
   parameters.address = memory;

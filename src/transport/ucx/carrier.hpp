@@ -28,7 +28,7 @@ class UcxCarrier final : public net::Carrier {
   const char* name() const override { return "ucx"; }
   std::string address(uint32_t lane) override;
   bool insert(std::string_view bytes, net::Address& address) override;
-  void lend(void* memory, size_t bytes) override;
+  void register_buffers(void* memory, size_t bytes) override;
   int send(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) override;
   int poll(uint32_t lane, net::Events& events) override;
   int wait_descriptor() const override { return wait_descriptor_; }
