@@ -30,7 +30,7 @@ inline void note(int32_t& error, int32_t step) {
 // do, and the pattern with the fewest ranks to wait for one after the other is the fastest: all sign in at rank 0,
 // which answers. The same on all ranks.
 inline bool crowded() {
-  return core::world.job.one_host() && core::world.job.local_ranks > core::world.job.local_cpus;
+  return core::world->job.one_host() && core::world->job.local_ranks > core::world->job.local_cpus;
 }
 
 class Channel {

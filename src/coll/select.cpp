@@ -208,7 +208,7 @@ void add(std::vector<Choice>& list, const Row& row) {
 
 // Hosts that make no difference are one for all, or one for each rank.
 int32_t hosts_without_leaders(const core::Comm& comm) {
-  if (core::world.job.one_host() || comm.size < 2 || !core::hosts_wanted()) return 1;
+  if (core::world->job.one_host() || comm.size < 2 || !core::hosts_wanted()) return 1;
   return boot::host_of(comm.job_rank(0)) == boot::host_of(comm.job_rank(1)) ? 1 : comm.size;
 }
 
@@ -299,7 +299,7 @@ uint64_t open_choices() {
     base::Problem problem;
     std::vector<Row> rows;
     if (!read_table(tuning.value(), rows, problem)) {
-      if (core::world.rank != 0) ::sleep(2);  // rank 0 says so, unless its file is another one, and ends the job
+      if (core::world->rank != 0) ::sleep(2);  // rank 0 says so, unless its file is another one, and ends the job
       base::die(problem);
     }
     file_rows = new std::vector<Row>(std::move(rows));

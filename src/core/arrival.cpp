@@ -33,12 +33,12 @@ constexpr uint32_t pooled_bytes = 64;
 constexpr int pooled_most = 1024;
 
 Lane& lane_of(const transport::Arrival& a) {
-  return lanes[a.envelope.lane];
+  return world->lanes[a.envelope.lane];
 }
 
 void acknowledge(const wire::Sync& sync) {
   const wire::Finished finished{sync.send};
-  send_control(world.peer(sync.origin), sync.lane, wire::finished, &finished, sizeof finished);
+  send_control(world->peer(sync.origin), sync.lane, wire::finished, &finished, sizeof finished);
 }
 
 void deliver(Request& r, const Envelope& envelope, const void* data, int64_t bytes) {
@@ -50,11 +50,11 @@ void deliver(Request& r, const Envelope& envelope, const void* data, int64_t byt
                             int64_t message_bytes) {
   Unexpected* u = new_unexpected(envelope, kind, bytes, message_bytes);
   if (bytes != 0) std::memcpy(u->data(), data, static_cast<size_t>(bytes));
-  list_unexpected(lanes[envelope.lane], u);
+  list_unexpected(world->lanes[envelope.lane], u);
 }
 
 [[gnu::always_inline]] inline void on_eager(Lane& lane, const transport::Arrival& a) {
-  Request* r = lane.matcher.take_receive(a.envelope, world.wildcards);
+  Request* r = lane.matcher.take_receive(a.envelope, world->wildcards);
   if (r == nullptr) [[unlikely]]
     return keep(a.envelope, wire::eager, a.data, a.bytes, a.bytes);
   if (a.bytes == 8 && r->bytes >= 8 && r->layout == nullptr) [[likely]] {
@@ -68,7 +68,7 @@ void deliver(Request& r, const Envelope& envelope, const void* data, int64_t byt
 void on_eager_sync(const transport::Arrival& a) {
   const auto sync = payload_of<wire::Sync>(a);
   const int64_t bytes = a.bytes - static_cast<uint32_t>(sizeof sync);
-  if (Request* r = lane_of(a).matcher.take_receive(a.envelope, world.wildcards)) {
+  if (Request* r = lane_of(a).matcher.take_receive(a.envelope, world->wildcards)) {
     deliver(*r, a.envelope, static_cast<const char*>(a.data) + sizeof sync, bytes);
     return acknowledge(sync);
   }
@@ -77,10 +77,10 @@ void on_eager_sync(const transport::Arrival& a) {
 
 void on_buffered(const transport::Arrival& a) {
   const auto buffered = payload_of<wire::Buffered>(a);
-  transport::Endpoint& from = *world.peer(buffered.origin).endpoint;
+  transport::Endpoint& from = *world->peer(buffered.origin).endpoint;
   const void* data = from.staging(a, buffered.handle);
   const auto bytes = static_cast<int64_t>(buffered.bytes);
-  if (Request* r = lane_of(a).matcher.take_receive(a.envelope, world.wildcards)) {
+  if (Request* r = lane_of(a).matcher.take_receive(a.envelope, world->wildcards)) {
     deliver(*r, a.envelope, data, bytes);
   } else {
     keep(a.envelope, wire::eager, data, bytes, bytes);
@@ -90,7 +90,7 @@ void on_buffered(const transport::Arrival& a) {
 
 void on_announce(const transport::Arrival& a) {
   const auto announced = payload_of<wire::Announce>(a);
-  if (Request* r = lane_of(a).matcher.take_receive(a.envelope, world.wildcards))
+  if (Request* r = lane_of(a).matcher.take_receive(a.envelope, world->wildcards))
     return fetch(*r, a.envelope, announced);
   keep(a.envelope, wire::announce, a.data, a.bytes, static_cast<int64_t>(announced.bytes));
 }
@@ -98,7 +98,7 @@ void on_announce(const transport::Arrival& a) {
 void on_announce_stream(const transport::Arrival& a) {
   const auto announced = payload_of<wire::Announce>(a);
   const auto bytes = static_cast<int64_t>(announced.bytes);
-  Request* r = lane_of(a).matcher.take_receive(a.envelope, world.wildcards);
+  Request* r = lane_of(a).matcher.take_receive(a.envelope, world->wildcards);
   Inflow* inflow = open_inflow(announced.send, announced.origin, a.envelope, bytes, bytes);
   if (r != nullptr) {
     inflow->receive = r;
@@ -114,7 +114,7 @@ void on_finished(const transport::Arrival& a) {
   auto* r = reinterpret_cast<Request*>(payload_of<wire::Finished>(a).send);
   drop_push(lane_of(a), *r);
   deregister(*r);
-  complete_send(*r, r->bytes <= world.mailbox_limit ? Path::mailbox : Path::get);
+  complete_send(*r, r->bytes <= world->mailbox_limit ? Path::mailbox : Path::get);
 }
 
 // Whether an unexpected message is the one that this send left.
@@ -142,7 +142,7 @@ void on_recall(const transport::Arrival& a) {
     free_unexpected(u);
   }
   const wire::Recalled recalled{recall.send, u != nullptr ? 1u : 0u, 0};
-  send_control(world.peer(recall.origin), recall.lane, wire::recalled, &recalled, sizeof recalled);
+  send_control(world->peer(recall.origin), recall.lane, wire::recalled, &recalled, sizeof recalled);
 }
 
 void on_recalled(const transport::Arrival& a) {
@@ -252,13 +252,13 @@ void raise_to(uint64_t& most, uint64_t now) {
 
 // A lane's part of what the process keeps at most.
 int64_t lane_limit() {
-  return unexpected_limit.value() >> world.lane_map.lanes_log2();
+  return unexpected_limit.value() >> world->lane_map.lanes_log2();
 }
 
 }  // namespace
 
 Unexpected* new_unexpected(const Envelope& envelope, uint8_t kind, int64_t bytes, int64_t message_bytes) {
-  Lane& lane = lanes[envelope.lane];
+  Lane& lane = world->lanes[envelope.lane];
   Unexpected* u = lane.free_unexpected;
   if (bytes <= pooled_bytes && u != nullptr) {
     lane.free_unexpected = u->next;
@@ -274,7 +274,7 @@ Unexpected* new_unexpected(const Envelope& envelope, uint8_t kind, int64_t bytes
   }
   *u = Unexpected{
       .envelope = envelope, .kind = kind, .stored = static_cast<uint64_t>(bytes), .message_bytes = message_bytes};
-  if (envelope.stamp == 0 && world.lane_map.mask != 0) u->envelope.stamp = own_stamp();  // from ourselves
+  if (envelope.stamp == 0 && world->lane_map.mask != 0) u->envelope.stamp = own_stamp();  // from ourselves
   count(lane.unexpected);
   const int64_t kept_bytes = lane.unexpected_bytes.load(std::memory_order_relaxed) + bytes;
   lane.unexpected_bytes.store(kept_bytes, std::memory_order_relaxed);
@@ -284,7 +284,7 @@ Unexpected* new_unexpected(const Envelope& envelope, uint8_t kind, int64_t bytes
     lane.saturated = true;
     count(lane.saturations);
     tell_of(Event::saturated, {.amount = kept_bytes});
-    if (world.saturated_lanes.fetch_add(1) == 0) world.set_congested(true);
+    if (world->saturated_lanes.fetch_add(1) == 0) world->set_congested(true);
   }
   return u;
 }
@@ -297,12 +297,12 @@ void list_unexpected(Lane& lane, Unexpected* u) {
 }
 
 void free_unexpected(Unexpected* u) {
-  Lane& lane = lanes[u->envelope.lane];
+  Lane& lane = world->lanes[u->envelope.lane];
   const int64_t kept_bytes = lane.unexpected_bytes.load(std::memory_order_relaxed) - static_cast<int64_t>(u->stored);
   lane.unexpected_bytes.store(kept_bytes, std::memory_order_relaxed);
   if (lane.saturated && kept_bytes < lane_limit() / 2) [[unlikely]] {
     lane.saturated = false;
-    if (world.saturated_lanes.fetch_sub(1) == 1) world.set_congested(false);
+    if (world->saturated_lanes.fetch_sub(1) == 1) world->set_congested(false);
   }
   if (u->stored <= pooled_bytes && lane.free_unexpected_count < pooled_most) {
     u->next = lane.free_unexpected;

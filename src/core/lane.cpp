@@ -8,18 +8,15 @@
 
 namespace weft::core {
 
-constinit Lane lanes[transport::max_lanes];
-constinit Lane* lane_table[transport::max_lanes] = {};
-
 LaneGuard::LaneGuard(Lane& lane) : lane_(lane) {
-  if (!world.multiple) return;
+  if (!world->multiple) return;
   thread_ = &hot_thread();
   lane_.enter();
   ++thread_->lanes_held;
 }
 
 LaneGuard::LaneGuard(Lane& lane, TryTag) : lane_(lane) {
-  if (!world.multiple) return;
+  if (!world->multiple) return;
   thread_ = &hot_thread();
   held_ = lane_.lock.try_lock();
   if (held_) ++thread_->lanes_held;
@@ -39,24 +36,24 @@ void LaneGuard::release() {
 }
 
 AllLanesGuard::AllLanesGuard() {
-  if (!world.multiple) return;
-  for (uint32_t i = 0; i < world.lane_map.lanes(); ++i) lanes[i].enter();
-  hot_thread().lanes_held += static_cast<int32_t>(world.lane_map.lanes());
+  if (!world->multiple) return;
+  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) world->lanes[i].enter();
+  hot_thread().lanes_held += static_cast<int32_t>(world->lane_map.lanes());
 }
 
 AllLanesGuard::~AllLanesGuard() {
-  if (!world.multiple) return;
-  for (uint32_t i = world.lane_map.lanes(); i-- > 0;) lanes[i].lock.unlock();
+  if (!world->multiple) return;
+  for (uint32_t i = world->lane_map.lanes(); i-- > 0;) world->lanes[i].lock.unlock();
   Thread& me = hot_thread();
-  me.lanes_held -= static_cast<int32_t>(world.lane_map.lanes());
+  me.lanes_held -= static_cast<int32_t>(world->lane_map.lanes());
   if (me.lanes_held == 0) me.run_ended();
 }
 
 namespace {
 
 void drain_all() {
-  for (transport::Transport* t : {world.host, world.fabric}) {
-    for (uint32_t i = 0; t != nullptr && i < world.lane_map.lanes(); ++i) t->drain(i, on_arrival);
+  for (transport::Transport* t : {world->host, world->fabric}) {
+    for (uint32_t i = 0; t != nullptr && i < world->lane_map.lanes(); ++i) t->drain(i, on_arrival);
   }
 }
 
@@ -64,12 +61,12 @@ void drain_all() {
 // first message of a source has its smallest stamp there: see Matcher::raise_stamp().
 Unexpected* best_kept(const Envelope& wanted) {
   static std::atomic<uint32_t> turn = 0;  // where to begin, so that no lane is favoured
-  const uint32_t mask = world.lane_map.mask;
+  const uint32_t mask = world->lane_map.mask;
   const uint32_t start = mask == 0 ? 0 : turn.fetch_add(1, std::memory_order_relaxed);
   Envelope narrowed = wanted;
   Unexpected* best = nullptr;
   for (uint32_t i = 0; i <= mask; ++i) {
-    Unexpected* u = lanes[(start + i) & mask].matcher.find(narrowed);
+    Unexpected* u = world->lanes[(start + i) & mask].matcher.find(narrowed);
     if (u == nullptr) continue;
     if (best == nullptr) {
       best = u;
@@ -89,8 +86,8 @@ namespace {
 // Of the pending messages of one source on one communicator, the one with the smallest stamp.
 Unexpected* first_pending(const Envelope& of) {
   Unexpected* first = nullptr;
-  for (uint32_t i = 0; i < world.lane_map.lanes(); ++i) {
-    Unexpected* u = lanes[i].matcher.first_pending(of.context, of.source);
+  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
+    Unexpected* u = world->lanes[i].matcher.first_pending(of.context, of.source);
     if (u != nullptr && (first == nullptr || is_before(u->envelope.stamp, first->envelope.stamp))) first = u;
   }
   return first;
@@ -99,7 +96,8 @@ Unexpected* first_pending(const Envelope& of) {
 // A pending message of any source that nothing sent before it is missing of; nullptr when none is pending.
 Unexpected* next_pending() {
   Unexpected* first = nullptr;
-  for (uint32_t i = 0; first == nullptr && i < world.lane_map.lanes(); ++i) first = lanes[i].matcher.first_pending();
+  for (uint32_t i = 0; first == nullptr && i < world->lane_map.lanes(); ++i)
+    first = world->lanes[i].matcher.first_pending();
   if (first == nullptr) return nullptr;
   first = first_pending(first->envelope);
   for (;;) {
@@ -113,8 +111,8 @@ Unexpected* next_pending() {
 // What was under way arrives, and what is pending goes to the receives posted first.
 void settle_pending() {
   while (Unexpected* message = next_pending()) {
-    Matcher& matcher = lanes[message->envelope.lane].matcher;
-    Request* r = matcher.settle(message, world.wildcards);
+    Matcher& matcher = world->lanes[message->envelope.lane].matcher;
+    Request* r = matcher.settle(message, world->wildcards);
     if (r == nullptr) continue;
     matcher.remove(message);
     consume(*r, message);
@@ -125,7 +123,7 @@ void settle_pending() {
 
 Unexpected* choose(const Envelope& wanted) {
   Unexpected* best = best_kept(wanted);
-  if (best == nullptr || wanted.tag != any_tag || world.lane_map.mask == 0) return best;
+  if (best == nullptr || wanted.tag != any_tag || world->lane_map.mask == 0) return best;
   // What was sent before it may lie unread in another lane. A look at all rings, begun now that we have read it, finds
   // that; and what it finds may have been preceded by more. Meanwhile more may have come for receives posted before.
   for (Envelope narrowed = wanted;;) {
@@ -139,8 +137,8 @@ Unexpected* choose(const Envelope& wanted) {
 }
 
 void settle_all() {
-  if (world.lane_map.mask == 0) return;
-  count(lanes[0].settlements);
+  if (world->lane_map.mask == 0) return;
+  count(world->lanes[0].settlements);
   drain_all();
   settle_pending();
 }

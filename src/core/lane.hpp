@@ -68,10 +68,6 @@ struct alignas(128) Lane {
   }
 };
 
-extern Lane lanes[transport::max_lanes];
-// Their addresses, for who has no time to multiply by their size.
-extern Lane* lane_table[transport::max_lanes];
-
 // Holds a lane; nothing below MPI_THREAD_MULTIPLE. Completions that happen meanwhile are followed up at the end.
 class LaneGuard {
  public:

@@ -16,7 +16,7 @@ constinit NoticeHandler on_notice = ignore;
 
 void send_notice(int32_t job_rank, uint32_t word) {
   const wire::Notice notice{word, 0};
-  send_control(world.peer(job_rank), 0, wire::notice, &notice, sizeof notice);
+  send_control(world->peer(job_rank), 0, wire::notice, &notice, sizeof notice);
 }
 
 }  // namespace weft::core

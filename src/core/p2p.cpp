@@ -43,8 +43,8 @@ void append(Peer& peer, Waiting* w) {
   peer.close_way();
   if (peer.listed) return;
   peer.listed = true;
-  peer.next_waiting = world.peers_waiting.load(std::memory_order_relaxed);
-  world.peers_waiting.store(&peer, std::memory_order_relaxed);
+  peer.next_waiting = world->peers_waiting.load(std::memory_order_relaxed);
+  world->peers_waiting.store(&peer, std::memory_order_relaxed);
 }
 
 // What found the way full. Memory that was registered to be announced is announced still: by a path that registers none
@@ -57,18 +57,19 @@ bool try_waiting(Peer& peer, Waiting& w) {
   if (w.request == nullptr) {
     return peer.endpoint->send(w.kind, {0, 0, 0, w.lane}, w.payload(), w.bytes) == transport::Post::done;
   }
-  LaneGuard guard(lanes[w.request->lane], LaneGuard::TryTag{});  // never wait for a lane while holding the queues
+  LaneGuard guard(world->lanes[w.request->lane],
+                  LaneGuard::TryTag{});  // never wait for a lane while holding the queues
   return guard.held() && try_again(*w.request);
 }
 
 // Whatever needs it: stamp and lane are given once, when the send starts.
 void address(Request& r, uint32_t context, int32_t dest, int32_t tag) {
-  r.peer = &world.peer(r.comm->job_rank(dest));
+  r.peer = &world->peer(r.comm->job_rank(dest));
   r.match = {context, r.comm->rank, tag, r.peer->lane_map.lane_of(context, r.comm->rank, tag)};
-  if (r.peer->lane_map.mask != 0 && !r.comm->unordered && r.peer->transport != world.self) {
+  if (r.peer->lane_map.mask != 0 && !r.comm->unordered && r.peer->transport != world->self) {
     r.match.stamp = r.peer->stamps->slot(context).next(this_thread());
   }
-  r.lane = static_cast<uint16_t>(world.lane_map.lane_of(context, r.comm->rank, tag));
+  r.lane = static_cast<uint16_t>(world->lane_map.lane_of(context, r.comm->rank, tag));
 }
 
 }  // namespace
@@ -76,9 +77,9 @@ void address(Request& r, uint32_t context, int32_t dest, int32_t tag) {
 bool try_send(Request& r) {
   const bool room = !r.peer->endpoint->congested();
   const bool sync = r.mode == Mode::synchronous;
-  const int64_t mailbox_room = world.mailbox_limit;
+  const int64_t mailbox_room = world->mailbox_limit;
   if (room && r.bytes <= mailbox_room - (sync ? static_cast<int64_t>(sizeof(wire::Sync)) : 0)) return send_mailbox(r);
-  if (room && !sync && r.peer->transport != world.self && r.bytes <= buffer_bytes(*r.peer->transport)) {
+  if (room && !sync && r.peer->transport != world->self && r.bytes <= buffer_bytes(*r.peer->transport)) {
     bool no_staging = false;
     if (send_buffer(r, &no_staging)) return true;
     if (!no_staging) return false;  // all buffers in use: announcing keeps the order and needs none
@@ -92,7 +93,7 @@ void send_control(Peer& peer, uint32_t lane, uint8_t kind, const void* payload, 
       peer.endpoint->send(kind, envelope, payload, bytes) == transport::Post::done) {
     return;
   }
-  std::lock_guard guard(world.queue_lock);
+  std::lock_guard guard(world->queue_lock);
   count(this_thread().retries);
   Waiting* w = new_waiting(bytes);
   w->lane = lane;
@@ -122,11 +123,11 @@ class FollowUpLater {
 
 bool flush_waiting() {
   // Nothing below comes back here: the way to ourselves is never full, and no other peer's messages are handled now.
-  if (world.multiple && world.queue_lock.is_taken()) return false;
+  if (world->multiple && world->queue_lock.is_taken()) return false;
   FollowUpLater later;
-  std::lock_guard guard(world.queue_lock);
+  std::lock_guard guard(world->queue_lock);
   bool sent = false;
-  Peer* peer = world.peers_waiting.load(std::memory_order_relaxed);
+  Peer* peer = world->peers_waiting.load(std::memory_order_relaxed);
   Peer* still = nullptr;
   while (peer != nullptr) {
     Peer* const next = peer->next_waiting;
@@ -146,12 +147,12 @@ bool flush_waiting() {
     }
     peer = next;
   }
-  world.peers_waiting.store(still, std::memory_order_relaxed);
+  world->peers_waiting.store(still, std::memory_order_relaxed);
   return sent;
 }
 
 bool unqueue(Request& r) {
-  std::lock_guard guard(world.queue_lock);
+  std::lock_guard guard(world->queue_lock);
   Waiting* before = nullptr;
   for (Waiting* w = r.peer->waiting; w != nullptr; before = w, w = w->next) {
     if (w->request != &r) continue;
@@ -168,7 +169,7 @@ void complete_send(Request& r, Path path) {
   PathCount& sent = this_thread().sent[static_cast<int>(path)];
   count(sent.messages);
   count(sent.bytes, static_cast<uint64_t>(r.bytes));
-  lanes[r.lane].count_sends(-1);
+  world->lanes[r.lane].count_sends(-1);
   complete(r);
 }
 
@@ -178,12 +179,12 @@ void start_send(Request& r, uint32_t context, int32_t dest, int32_t tag) {
   r.tag = any_tag;
   r.received = 0;
   Peer& peer = *r.peer;
-  Lane& home = lanes[r.lane];
+  Lane& home = world->lanes[r.lane];
   LaneGuard guard(home);
   home.count_sends(1);
   if (!peer.queued.load(std::memory_order_acquire) && try_send(r)) return;
   FollowUpLater later;
-  std::lock_guard queues(world.queue_lock);
+  std::lock_guard queues(world->queue_lock);
   if (peer.waiting == nullptr && try_again(r)) return;  // the queue has become empty meanwhile
   count(this_thread().retries);
   Waiting* w = new_waiting(0);
@@ -194,13 +195,13 @@ void start_send(Request& r, uint32_t context, int32_t dest, int32_t tag) {
 
 void start_specific_receive(Request& r, uint32_t context, int32_t source, int32_t tag) {
   wish(r, context, source, tag);
-  r.lane = static_cast<uint16_t>(world.lane_map.lane_of(context, source, tag));
-  Lane& lane = lanes[r.lane];
+  r.lane = static_cast<uint16_t>(world->lane_map.lane_of(context, source, tag));
+  Lane& lane = world->lanes[r.lane];
   {
     LaneGuard guard(lane);
     Unexpected* message = lane.matcher.find(r.match);
-    if (message == nullptr) return lane.matcher.post(r, world.wildcards);
-    if (world.lane_map.mask == 0 || !world.wildcards.may_match(r.match.context)) {
+    if (message == nullptr) return lane.matcher.post(r, world->wildcards);
+    if (world->lane_map.mask == 0 || !world->wildcards.may_match(r.match.context)) {
       lane.matcher.remove(message);
       return consume(r, message);
     }
@@ -212,7 +213,7 @@ void start_specific_receive(Request& r, uint32_t context, int32_t source, int32_
     lane.matcher.remove(message);
     return consume(r, message);
   }
-  lane.matcher.post(r, world.wildcards);
+  lane.matcher.post(r, world->wildcards);
 }
 
 void start_receive(Request& r, uint32_t context, int32_t source, int32_t tag) {
@@ -222,10 +223,10 @@ void start_receive(Request& r, uint32_t context, int32_t source, int32_t tag) {
   AllLanesGuard all;
   settle_all();
   if (Unexpected* message = choose(r.match)) {
-    lanes[message->envelope.lane].matcher.remove(message);
+    world->lanes[message->envelope.lane].matcher.remove(message);
     return consume(r, message);
   }
-  world.wildcards.post(r);
+  world->wildcards.post(r);
 }
 
 int attend(Peer& peer) {
@@ -284,10 +285,10 @@ void cancel_receive(Request& r) {
   if (r.lane == any_lane) {
     AllLanesGuard all;
     settle_all();
-    if (world.wildcards.remove(r)) end_cancelled(r);
+    if (world->wildcards.remove(r)) end_cancelled(r);
     return;
   }
-  Lane& lane = lanes[r.lane];
+  Lane& lane = world->lanes[r.lane];
   LaneGuard guard(lane);
   if (!is_done(r) && lane.matcher.withdraw(r)) end_cancelled(r);
 }
@@ -298,14 +299,14 @@ void cancel(Request& r) {
   if (is_done(r)) return;
   if (r.role == Role::receive) return cancel_receive(r);
   if (r.role != Role::send || r.peer == nullptr) return;
-  LaneGuard guard(lanes[r.lane]);
+  LaneGuard guard(world->lanes[r.lane]);
   if (is_done(r) || r.flags.cancelled) return;
   if (unqueue(r)) {
     deregister(r);
-    lanes[r.lane].count_sends(-1);
+    world->lanes[r.lane].count_sends(-1);
     return end_cancelled(r);
   }
-  const wire::Recall recall{reinterpret_cast<uint64_t>(&r), world.rank, r.lane};
+  const wire::Recall recall{reinterpret_cast<uint64_t>(&r), world->rank, r.lane};
   send_control(*r.peer, r.match.lane, wire::recall, &recall, sizeof recall);
 }
 
@@ -320,7 +321,7 @@ bool follow_up(Request& r, bool (*on_done)(Request&)) {
     AllLanesGuard all;
     return set();
   }
-  LaneGuard guard(lanes[r.lane]);
+  LaneGuard guard(world->lanes[r.lane]);
   return set();
 }
 
@@ -333,25 +334,25 @@ Unexpected* look(const Envelope& wanted, bool take, Outcome* outcome) {
     if (outcome != nullptr) {
       *outcome = {message->envelope.source, message->envelope.tag, no_error, message->message_bytes, false};
     }
-    if (take) lanes[message->envelope.lane].matcher.remove(message);
+    if (take) world->lanes[message->envelope.lane].matcher.remove(message);
     return message;
   };
   if (!has_wildcard(wanted)) {
-    Lane& lane = world.lane_for(wanted);
+    Lane& lane = world->lane_for(wanted);
     LaneGuard guard(lane);
     Unexpected* message = lane.matcher.find(wanted);
     // It may be for a receive with a wildcard that was posted before: those first.
-    if (message == nullptr || world.lane_map.mask == 0 || !world.wildcards.may_match(wanted.context)) {
+    if (message == nullptr || world->lane_map.mask == 0 || !world->wildcards.may_match(wanted.context)) {
       return found(message);
     }
   } else {
     bool any = false;
-    for (uint32_t i = 0; i < world.lane_map.lanes(); ++i) any |= lanes[i].matcher.kept() != 0;
+    for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) any |= world->lanes[i].matcher.kept() != 0;
     if (!any) return nullptr;
   }
   AllLanesGuard all;
   settle_all();
-  return found(has_wildcard(wanted) ? choose(wanted) : world.lane_for(wanted).matcher.find(wanted));
+  return found(has_wildcard(wanted) ? choose(wanted) : world->lane_for(wanted).matcher.find(wanted));
 }
 
 }  // namespace
@@ -373,7 +374,7 @@ Unexpected* take_message(uint32_t context, int32_t source, int32_t tag, Outcome*
 void receive_matched(Request& r, Unexpected* message) {
   r.match = message->envelope;
   r.lane = static_cast<uint16_t>(message->envelope.lane);
-  LaneGuard guard(lanes[r.lane]);
+  LaneGuard guard(world->lanes[r.lane]);
   consume(r, message);
 }
 

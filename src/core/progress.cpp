@@ -54,11 +54,11 @@ WEFT_SETTING(yields);
 }
 
 bool progress_lane(Lane& lane) {
-  bool moved = lane.ring != nullptr    ? receive_ring(lane)
-               : world.host != nullptr ? world.host->poll(lane.index, on_arrival) != 0
-                                       : false;
-  if (world.fabric != nullptr) [[unlikely]]
-    moved |= world.fabric->poll(lane.index, on_arrival) != 0;
+  bool moved = lane.ring != nullptr     ? receive_ring(lane)
+               : world->host != nullptr ? world->host->poll(lane.index, on_arrival) != 0
+                                        : false;
+  if (world->fabric != nullptr) [[unlikely]]
+    moved |= world->fabric->poll(lane.index, on_arrival) != 0;
   if (lane.at_work.load(std::memory_order_relaxed)) [[unlikely]]
     moved |= work(lane);
   return moved;
@@ -67,9 +67,9 @@ bool progress_lane(Lane& lane) {
 // Nothing to do there, as far as one can see without its lock.
 bool looks_idle(const Lane& lane) {
   const bool quiet =
-      lane.ring != nullptr ? lane.ring->empty() : world.host == nullptr || world.host->looks_empty(lane.index);
+      lane.ring != nullptr ? lane.ring->empty() : world->host == nullptr || world->host->looks_empty(lane.index);
   return quiet && !lane.at_work.load(std::memory_order_relaxed) &&
-         (world.fabric == nullptr || world.fabric->looks_empty(lane.index));
+         (world->fabric == nullptr || world->fabric->looks_empty(lane.index));
 }
 
 // At MPI_THREAD_MULTIPLE, unless another thread is at it.
@@ -84,19 +84,19 @@ bool flush() {
   bool sent = false;
   if (rma::gathered.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
     sent = rma::send_gathered();
-  if (world.peers_waiting.load(std::memory_order_relaxed) != nullptr) sent |= flush_waiting();
+  if (world->peers_waiting.load(std::memory_order_relaxed) != nullptr) sent |= flush_waiting();
   return sent;
 }
 
 }  // namespace
 
 bool progress() {
-  if (!world.multiple) {
-    const bool moved = progress_lane(lanes[0]);
+  if (!world->multiple) {
+    const bool moved = progress_lane(world->lanes[0]);
     return flush() | moved;
   }
   bool moved = flush();
-  for (uint32_t i = 0; i < world.lane_map.lanes(); ++i) moved |= try_progress(lanes[i]);
+  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) moved |= try_progress(world->lanes[i]);
   return moved;
 }
 
@@ -107,18 +107,18 @@ void progress_at_times() {
 
 bool progress_for(const Request& request, uint32_t round) {
   constexpr uint32_t others_every = 8;
-  const bool all = request.lane >= world.lane_map.lanes() || round % others_every == others_every - 1 ||
+  const bool all = request.lane >= world->lane_map.lanes() || round % others_every == others_every - 1 ||
                    sleepers.load(std::memory_order_relaxed) != 0;  // who is awake sees to the messages of who sleeps
-  if (!world.multiple || all) return progress();
-  return try_progress(lanes[request.lane]);
+  if (!world->multiple || all) return progress();
+  return try_progress(world->lanes[request.lane]);
 }
 
 void look_around(uint64_t now_ns) {
   constexpr uint64_t every_ns = 100000000;
   static constinit std::atomic<uint64_t> looked_ns = 0;
-  if (world.lifelines == nullptr || now_ns - looked_ns.load(std::memory_order_relaxed) < every_ns) return;
+  if (world->lifelines == nullptr || now_ns - looked_ns.load(std::memory_order_relaxed) < every_ns) return;
   looked_ns.store(now_ns, std::memory_order_relaxed);
-  world.lifelines->look();
+  world->lifelines->look();
 }
 
 void wait_until_done(Request& request) {
@@ -166,11 +166,11 @@ void Backoff::tune(int ranks_here, int cpus_here) {
   const bool crowded = ranks_here > cpus_here;
   spin_rounds = rounds_of(spin, crowded ? 0 : 20000);
   yield_rounds = rounds_of(yields, crowded ? 200 : 1000);
-  fences_own_threads = world.multiple && syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+  fences_own_threads = world->multiple && syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 
 void Backoff::tune_for_threads(int threads) {
-  if (threads <= world.cpu_share) return;
+  if (threads <= world->cpu_share) return;
   // Not none, as with more ranks than processors: one of the threads may only have started the others.
   constexpr uint32_t few = 50;
   const uint32_t now = spin_rounds.load(std::memory_order_relaxed);
@@ -210,18 +210,18 @@ void Backoff::yield() {
 
 // More threads wait than there are processors: those beyond sleep at once.
 void Backoff::note_crowd() {
-  if (!world.multiple || counted_) return;
+  if (!world->multiple || counted_) return;
   counted_ = true;
-  if (awake.fetch_add(1, std::memory_order_relaxed) >= world.cpu_share) rounds_ = all_rounds() + 1;
+  if (awake.fetch_add(1, std::memory_order_relaxed) >= world->cpu_share) rounds_ = all_rounds() + 1;
 }
 
 void Backoff::lie_down(Sleeper& me) {
   slept_ = true;
   if (counted_) awake.fetch_sub(1, std::memory_order_relaxed);
   counted_ = false;
-  if (!world.multiple) {
+  if (!world->multiple) {
     me.sentinel = true;
-    if (world.host != nullptr) world.host->arm();
+    if (world->host != nullptr) world->host->arm();
     return;
   }
   {
@@ -236,14 +236,14 @@ void Backoff::lie_down(Sleeper& me) {
     sleepers.fetch_add(1, std::memory_order_seq_cst);
     // Who lies down while the sentinel naps takes its place: somebody must be woken by a message.
     const bool vacant = sentinel == nullptr || (sentinel != this && sentinel->nap_ns_ != 0);
-    if (vacant && world.host != nullptr) sentinel = this;
+    if (vacant && world->host != nullptr) sentinel = this;
     if (sentinel != this) nap_ns_ = 0;
     me.sentinel = sentinel == this && nap_ns_ == 0;
     watched_ = sentinel == this;
     just_before_ = before_sleep_ = now();
   }
   if (me.sentinel) {
-    world.host->arm();
+    world->host->arm();
   }
   if (fences_own_threads) syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
@@ -252,12 +252,12 @@ void Backoff::lie_down(Sleeper& me) {
 bool Backoff::stirs(const Sleeper& me) {
   if (!me.sentinel) return false;
   if (progress()) return true;
-  if (world.fabric != nullptr && !world.fabric->may_sleep()) return true;
-  if (!world.multiple) return false;
+  if (world->fabric != nullptr && !world->fabric->may_sleep()) return true;
+  if (!world->multiple) return false;
   // A lane that another thread was at may have got a message after its last look.
-  for (uint32_t i = 0; i < world.lane_map.lanes(); ++i) {
-    const Lane& lane = lanes[i];
-    const bool quiet = lane.ring != nullptr ? lane.ring->empty() : world.host->looks_empty(i);
+  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
+    const Lane& lane = world->lanes[i];
+    const bool quiet = lane.ring != nullptr ? lane.ring->empty() : world->host->looks_empty(i);
     if (!quiet || lane.lock.is_taken()) return true;
   }
   return false;
@@ -307,29 +307,29 @@ void Backoff::rest(Sleeper& me) {
   // it. And without membarrier a wake-up may be missed.
   constexpr uint64_t soon = 1000000;
   bool look_soon =
-      world.peers_waiting.load(std::memory_order_relaxed) != nullptr || (world.multiple && !fences_own_threads);
-  for (uint32_t i = 0; i < world.lane_map.lanes(); ++i) {
-    look_soon |= lanes[i].at_work.load(std::memory_order_relaxed);
+      world->peers_waiting.load(std::memory_order_relaxed) != nullptr || (world->multiple && !fences_own_threads);
+  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
+    look_soon |= world->lanes[i].at_work.load(std::memory_order_relaxed);
   }
-  look_soon |= world.fabric != nullptr && !world.fabric->all_sent();
+  look_soon |= world->fabric != nullptr && !world->fabric->all_sent();
   // Who watches for messages may have nothing that wakes it when one comes from another host; the other threads are
   // woken by who completes their requests. To look costs some microseconds for each lane: the longer nothing has come
   // and nothing waits to leave, the more rarely, so that a message is late by a sixteenth of the time that it was
   // waited for.
   const uint64_t in_vain = look_soon ? 0 : rounds_ - std::min(rounds_, all_rounds());
-  const uint64_t unwoken_ns = 100000 * uint64_t{world.lane_map.lanes()} * std::min<uint64_t>(1 + in_vain / 16, 10);
-  const bool unwoken = me.sentinel && world.fabric != nullptr && world.fabric->wait_descriptor() < 0;
+  const uint64_t unwoken_ns = 100000 * uint64_t{world->lane_map.lanes()} * std::min<uint64_t>(1 + in_vain / 16, 10);
+  const bool unwoken = me.sentinel && world->fabric != nullptr && world->fabric->wait_descriptor() < 0;
   const uint64_t time_ns = nap_ns_ != 0 ? nap_ns_ : unwoken ? unwoken_ns : look_soon ? soon : second;
-  if (me.sentinel && world.host != nullptr) return world.host->sleep(time_ns);
+  if (me.sentinel && world->host != nullptr) return world->host->sleep(time_ns);
   // Alone in a job, with one thread at a time, nobody can wake us.
-  const uint64_t shown_ns = world.multiple ? time_ns : soon;
+  const uint64_t shown_ns = world->multiple ? time_ns : soon;
   const timespec time{static_cast<time_t>(shown_ns / second), static_cast<long>(shown_ns % second)};
   private_futex(FUTEX_WAIT_PRIVATE, me.woken, 0, &time);
 }
 
 void Backoff::get_up(Sleeper& me) {
-  if (me.sentinel && world.host != nullptr) world.host->disarm();
-  if (!world.multiple) return;
+  if (me.sentinel && world->host != nullptr) world->host->disarm();
+  if (!world->multiple) return;
   std::lock_guard guard(sleep_lock);
   Sleeper** at = &first_sleeper;
   while (*at != &me) at = &(*at)->next;
@@ -346,7 +346,7 @@ void Backoff::get_up(Sleeper& me) {
 void Backoff::wake(Sleeper& sleeper) {
   wakes.fetch_add(1, std::memory_order_relaxed);
   if (sleeper.sentinel) {
-    world.host->wake();
+    world->host->wake();
   } else {
     sleeper.woken.store(1, std::memory_order_relaxed);
     private_futex(FUTEX_WAKE_PRIVATE, sleeper.woken, 1, nullptr);
@@ -370,7 +370,7 @@ void wake_sleepers(const Request* request) {
 // Whoever leaves while it is its turn to watch for messages hands that on.
 void Backoff::leave() {
   if (counted_) awake.fetch_sub(1, std::memory_order_relaxed);
-  if (!slept_ || !world.multiple) return;
+  if (!slept_ || !world->multiple) return;
   std::lock_guard guard(sleep_lock);
   if (sentinel != this) return;
   sentinel = nullptr;

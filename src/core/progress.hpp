@@ -56,7 +56,7 @@ class Backoff {
     if (ready() || stirs(me)) {
       get_up(me);
       // What stirs may be for others, one of which may have lost the processor: try again to sleep once they had it.
-      rounds_ = world.multiple ? std::max(all_rounds(), 1U) - 1 : 0;
+      rounds_ = world->multiple ? std::max(all_rounds(), 1U) - 1 : 0;
     } else {
       sleep(me);
       get_up(me);

@@ -36,7 +36,7 @@ enum class Tried : uint8_t { not_sent, sent, sent_and_attend };
 
 // The peer behind a rank, as far as it is known.
 [[gnu::always_inline]] inline Peer& known_peer(const Comm& comm, int32_t dest) {
-  return *world.peers.find(comm.job_rank(dest));
+  return *world->peers.find(comm.job_rank(dest));
 }
 
 // Sends at most tiny_bytes, from a process that communicates with one thread at a time, to a peer with
@@ -52,7 +52,7 @@ enum class Tried : uint8_t { not_sent, sent, sent_and_attend };
     return Tried::not_sent;
   open->ring().fill(cell, position, wire::eager, {comm.context, comm.rank, tag, 0}, buffer,
                     static_cast<uint32_t>(bytes));
-  return tried(sent_now(main_thread, *open, bytes));
+  return tried(sent_now(world->main_thread, *open, bytes));
 }
 
 // The same at MPI_THREAD_MULTIPLE, to a peer with any number of lanes. No lock is taken.
@@ -70,7 +70,7 @@ enum class Tried : uint8_t { not_sent, sent, sent_and_attend };
     if (!slot.belongs_to(me)) [[unlikely]]  // nobody's belongs to a thread not known yet
       return Tried::not_sent;
     stamp = slot.next_own();
-  } else if (me == nullptr || world.design == Design::global) [[unlikely]] {
+  } else if (me == nullptr || world->design == Design::global) [[unlikely]] {
     return Tried::not_sent;
   }
   auto& ring = way->ring(lane);

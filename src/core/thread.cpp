@@ -14,20 +14,11 @@
 
 namespace weft::core {
 
-constinit Thread main_thread;
 constinit thread_local Thread* own_thread = nullptr;
 
 namespace {
 
 constexpr size_t slab_requests = 64;
-
-base::Lock lock;  // of everything here
-Thread* all = nullptr;
-int live = 0;  // threads now
-Request* pool = nullptr;
-std::vector<Request*> slabs;
-pthread_key_t at_exit;
-bool has_key = false;
 
 // Requests of a thread's cache go to the pool, `keep` stay.
 void give_back(Thread& t, int32_t keep) {
@@ -35,17 +26,17 @@ void give_back(Thread& t, int32_t keep) {
     Request* r = t.free_requests;
     t.free_requests = r->next;
     --t.free_count;
-    r->next = pool;
-    pool = r;
+    r->next = world->threads.pool;
+    world->threads.pool = r;
   }
 }
 
 void leave_thread(void* thread) {
-  std::lock_guard guard(lock);
+  std::lock_guard guard(world->threads.lock);
   auto& t = *static_cast<Thread*>(thread);
   give_back(t, 0);
   t.in_use = false;  // what it counted stays
-  --live;
+  --world->threads.live;
   own_thread = nullptr;
 }
 
@@ -57,38 +48,38 @@ void add(PathCount& to, const PathCount& from) {
 }  // namespace
 
 Thread& enter_thread() {
-  std::lock_guard guard(lock);
-  Thread* t = all;
+  std::lock_guard guard(world->threads.lock);
+  Thread* t = world->threads.first;
   while (t != nullptr && t->in_use) t = t->next;
   if (t == nullptr) {
     t = new (std::nothrow) Thread;
     if (t == nullptr)
       base::die({.cause = "no memory for a thread's part of the runtime", .remedy = "free memory on this host"});
-    t->next = all;
-    all = t;
+    t->next = world->threads.first;
+    world->threads.first = t;
   }
   t->in_use = true;
   own_thread = t;
-  Backoff::tune_for_threads(++live);
-  if (has_key) pthread_setspecific(at_exit, t);
+  Backoff::tune_for_threads(++world->threads.live);
+  if (world->threads.has_key) pthread_setspecific(world->threads.at_exit, t);
   return *t;
 }
 
 Request* Thread::refill() {
-  std::lock_guard guard(lock);
-  if (pool == nullptr) {
+  std::lock_guard guard(world->threads.lock);
+  if (world->threads.pool == nullptr) {
     auto* fresh = static_cast<Request*>(base::Arena::allocate(slab_requests * sizeof(Request)));
     if (fresh == nullptr) return nullptr;
-    slabs.push_back(fresh);
+    world->threads.slabs.push_back(fresh);
     for (size_t i = slab_requests; i-- > 0;) {
       ::new (fresh + i) Request();
-      fresh[i].next = pool;
-      pool = fresh + i;
+      fresh[i].next = world->threads.pool;
+      world->threads.pool = fresh + i;
     }
   }
-  for (size_t i = 0; i < slab_requests && pool != nullptr; ++i) {
-    Request* r = pool;
-    pool = r->next;
+  for (size_t i = 0; i < slab_requests && world->threads.pool != nullptr; ++i) {
+    Request* r = world->threads.pool;
+    world->threads.pool = r->next;
     r->next = free_requests;
     free_requests = r;
     ++free_count;
@@ -97,7 +88,7 @@ Request* Thread::refill() {
 }
 
 void Thread::spill() {
-  std::lock_guard guard(lock);
+  std::lock_guard guard(world->threads.lock);
   give_back(*this, most_cached / 2);
 }
 
@@ -112,7 +103,7 @@ void Thread::run_ended() {
 }
 
 ThreadTotals thread_totals() {
-  std::lock_guard guard(lock);
+  std::lock_guard guard(world->threads.lock);
   ThreadTotals totals;
   auto take = [&](const Thread& t) {
     for (int p = 0; p < path_count; ++p) add(totals.sent[p], t.sent[p]);
@@ -120,14 +111,14 @@ ThreadTotals thread_totals() {
     totals.sleeps += counted(t.sleeps);
     totals.slept_ns += counted(t.slept_ns);
   };
-  take(main_thread);
-  for (const Thread* t = all; t != nullptr; t = t->next) take(*t);
+  take(world->main_thread);
+  for (const Thread* t = world->threads.first; t != nullptr; t = t->next) take(*t);
   return totals;
 }
 
 bool any_request(bool (*asked)(const Request&, const void*), const void* about) {
-  std::lock_guard guard(lock);
-  for (Request* requests : slabs) {
+  std::lock_guard guard(world->threads.lock);
+  for (Request* requests : world->threads.slabs) {
     for (size_t i = 0; i < slab_requests; ++i) {
       const bool in_use = std::atomic_ref(requests[i].kind).load(std::memory_order_relaxed) == base::Kind::request;
       if (in_use && asked(requests[i], about)) return true;
@@ -148,9 +139,9 @@ namespace {
 }  // namespace
 
 UnderWay requests_under_way(const Comm* comm) {
-  std::lock_guard guard(lock);
+  std::lock_guard guard(world->threads.lock);
   UnderWay counts;
-  for (Request* requests : slabs) {
+  for (Request* requests : world->threads.slabs) {
     for (size_t i = 0; i < slab_requests; ++i) {
       Request& r = requests[i];
       if (std::atomic_ref(r.kind).load(std::memory_order_relaxed) != base::Kind::request) continue;
@@ -161,12 +152,12 @@ UnderWay requests_under_way(const Comm* comm) {
 }
 
 void open_threads() {
-  has_key = world.multiple && pthread_key_create(&at_exit, leave_thread) == 0;
+  world->threads.has_key = world->multiple && pthread_key_create(&world->threads.at_exit, leave_thread) == 0;
 }
 
 void close_threads() {
-  if (has_key) pthread_key_delete(at_exit);
-  has_key = false;
+  if (world->threads.has_key) pthread_key_delete(world->threads.at_exit);
+  world->threads.has_key = false;
 }
 
 }  // namespace weft::core

@@ -5,9 +5,13 @@
 // What each thread has for itself: a cache of requests, counters of what it sent, completions to be followed up once it
 // holds no lane. Below MPI_THREAD_MULTIPLE all threads of the process share one, for they take turns.
 
+#include <pthread.h>
+
 #include <atomic>
 #include <cstdint>
+#include <vector>
 
+#include "base/lock.hpp"
 #include "core/request.hpp"
 
 namespace weft::core {
@@ -87,8 +91,18 @@ struct alignas(64) Thread {
   void spill();
 };
 
-// The calling thread's; `main_thread` below MPI_THREAD_MULTIPLE.
-extern Thread main_thread;
+// The threads of a process at MPI_THREAD_MULTIPLE, and the requests that no thread has in its cache. All under `lock`.
+struct ThreadList {
+  base::Lock lock;
+  Thread* first = nullptr;  // of all that ever were
+  int live = 0;             // threads now
+  Request* pool = nullptr;
+  std::vector<Request*> slabs;
+  pthread_key_t at_exit{};
+  bool has_key = false;
+};
+
+// The calling thread's at MPI_THREAD_MULTIPLE; nullptr before its first call.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local Thread* own_thread;
 [[gnu::cold, gnu::noinline]] Thread& enter_thread();
 

@@ -32,7 +32,10 @@
 
 namespace weft::core {
 
-World world;
+namespace {
+constinit World process_world;
+}
+constinit World* world = &process_world;
 constinit Peer PeerTable::stranger;
 
 namespace {
@@ -85,11 +88,11 @@ transport::shm::ShmTransport* shared_memory = nullptr;
 void* header = nullptr;  // the launcher's view of the job: boot/status.hpp
 
 size_t header_bytes() {
-  return boot::job_header_bytes(world.ranks_here());
+  return boot::job_header_bytes(world->ranks_here());
 }
 
 void map_header() {
-  header = mmap(nullptr, header_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, world.job.segment_fd, 0);
+  header = mmap(nullptr, header_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, world->job.segment_fd, 0);
   if (header == MAP_FAILED) {
     base::die({.cause = "cannot map the head of the job's shared memory",
                .error = errno,
@@ -104,27 +107,27 @@ int32_t own_cpus() {
 }
 
 transport::LaneMap make_lane_map() {
-  if (!world.multiple || world.design == Design::global) return {};
-  const auto wanted = static_cast<uint32_t>(lane_count.value() != 0 ? lane_count.value() : world.cpus);
+  if (!world->multiple || world->design == Design::global) return {};
+  const auto wanted = static_cast<uint32_t>(lane_count.value() != 0 ? lane_count.value() : world->cpus);
   const uint32_t count = std::bit_ceil(std::min(wanted, transport::max_lanes));
   // MPI_ANY_TAG looks at all lanes for what was sent before what it found (docs/matching.md). Between hosts that may
   // still be on its way: so there a communicator is one lane.
-  const uint32_t spread = world.design == Design::hot && world.job.one_host() ? ~0u : 0;
+  const uint32_t spread = world->design == Design::hot && world->job.one_host() ? ~0u : 0;
   return {count - 1, spread};
 }
 
 void open_lanes() {
-  for (uint32_t i = 0; i < world.lane_map.lanes(); ++i) {
-    lanes[i].index = i;
-    lane_table[i] = &lanes[i];
-    if (world.host == shared_memory) lanes[i].ring = &shared_memory->ring(i);
-    if (world.multiple) lanes[i].matcher.share(world.lane_map.lanes() > 1);
+  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
+    world->lanes[i].index = i;
+    world->lane_table[i] = &world->lanes[i];
+    if (world->host == shared_memory) world->lanes[i].ring = &shared_memory->ring(i);
+    if (world->multiple) world->lanes[i].matcher.share(world->lane_map.lanes() > 1);
   }
 }
 
 void close_lanes() {
-  for (uint32_t i = 0; i < world.lane_map.lanes(); ++i) {
-    Lane& lane = lanes[i];
+  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
+    Lane& lane = world->lanes[i];
     lane.ring = nullptr;
     while (Unexpected* u = lane.matcher.first_unexpected()) {  // sent, and never received
       lane.matcher.remove(u);
@@ -146,7 +149,7 @@ void close_lanes() {
 std::string shown_host() {
   char name[256] = "";
   (void)gethostname(name, sizeof name - 1);
-  const std::vector<int>& here = world.job.here;
+  const std::vector<int>& here = world->job.here;
   const auto count = static_cast<int>(here.size());
   std::string text = name;
   if (count == 1) return text + " (rank " + std::to_string(here.front()) + ")";
@@ -164,58 +167,58 @@ std::string shown_host() {
 
 // Of ranks that are the first of their host; the others need none.
 transport::net::Neighbours neighbour_hosts() {
-  if (world.place_here() != 0) return {};
-  const auto hosts = find_hosts(world.rank, world.size, [](int32_t rank) { return boot::host_of(rank); });
+  if (world->place_here() != 0) return {};
+  const auto hosts = find_hosts(world->rank, world->size, [](int32_t rank) { return boot::host_of(rank); });
   std::vector<int> first;
   if (hosts != nullptr) {
     first.assign(hosts->first_ranks(), hosts->first_ranks() + hosts->count());
   } else {  // each has a host to itself
-    first.resize(static_cast<size_t>(world.size));
+    first.resize(static_cast<size_t>(world->size));
     std::iota(first.begin(), first.end(), 0);
   }
-  const auto own = std::lower_bound(first.begin(), first.end(), world.rank) - first.begin();
+  const auto own = std::lower_bound(first.begin(), first.end(), world->rank) - first.begin();
   return transport::net::neighbours_of(static_cast<size_t>(own), first);
 }
 
 void open_fabric() {
-  if (world.job.one_host()) return;
+  if (world->job.one_host()) return;
   const transport::net::Directory directory{boot::publish, boot::published, boot::longest_value(),
                                             [] { boot::barrier([] {}); }};
   if (lost_after.value() != 0) {
-    world.lifelines = new transport::net::Lifelines({.rank = world.rank,
-                                                     .ranks = world.size,
-                                                     .keeper = world.job.host(),
-                                                     .neighbours = neighbour_hosts(),
-                                                     .host = shown_host(),
-                                                     .secret = world.job.secret,
-                                                     .lost_after = static_cast<int>(lost_after.value()),
-                                                     .directory = directory,
-                                                     .page = &boot::host_page()});
+    world->lifelines = new transport::net::Lifelines({.rank = world->rank,
+                                                      .ranks = world->size,
+                                                      .keeper = world->job.host(),
+                                                      .neighbours = neighbour_hosts(),
+                                                      .host = shown_host(),
+                                                      .secret = world->job.secret,
+                                                      .lost_after = static_cast<int>(lost_after.value()),
+                                                      .directory = directory,
+                                                      .page = &boot::host_page()});
   }
-  world.fabric = transport::net::open({.rank = world.rank,
-                                       .ranks = world.size,
-                                       .lanes = world.lane_map,
-                                       .secret = world.job.secret,
-                                       .sleeps = !Backoff::spins(),
-                                       .directory = directory,
-                                       .threads = world.multiple});
-  if (world.lifelines != nullptr) world.lifelines->meet();
-  if (const int descriptor = world.fabric->wait_descriptor(); descriptor >= 0) world.host->wake_on(descriptor);
+  world->fabric = transport::net::open({.rank = world->rank,
+                                        .ranks = world->size,
+                                        .lanes = world->lane_map,
+                                        .secret = world->job.secret,
+                                        .sleeps = !Backoff::spins(),
+                                        .directory = directory,
+                                        .threads = world->multiple});
+  if (world->lifelines != nullptr) world->lifelines->meet();
+  if (const int descriptor = world->fabric->wait_descriptor(); descriptor >= 0) world->host->wake_on(descriptor);
 }
 
 // What we sent may still be on its way, and others may need our help with theirs.
 void leave_fabric() {
-  if (world.fabric == nullptr) return;
-  wait_until([] { return world.fabric->all_sent(); });
-  world.fabric->leave();
+  if (world->fabric == nullptr) return;
+  wait_until([] { return world->fabric->all_sent(); });
+  world->fabric->leave();
   boot::barrier([] {
     (void)progress();
     look_around(base::now_ns());
   });
-  if (world.lifelines == nullptr) return;
-  world.lifelines->say_goodbye();
-  delete world.lifelines;
-  world.lifelines = nullptr;
+  if (world->lifelines == nullptr) return;
+  world->lifelines->say_goodbye();
+  delete world->lifelines;
+  world->lifelines = nullptr;
 }
 
 // Ranks that choose other algorithms than others would wait for messages that nobody sends. The ranks of a host compare
@@ -223,11 +226,11 @@ void leave_fabric() {
 class Agreement {
  public:
   explicit Agreement(uint64_t ours) : ours_(ours) {
-    if (!world.job.one_host() && world.place_here() == 0) boot::publish(key, published());
+    if (!world->job.one_host() && world->place_here() == 0) boot::publish(key, published());
   }
 
   void check_here() const {
-    if (!boot::reserve_segment(world.job.segment_fd, 0, sizeof(boot::RankStatus))) {
+    if (!boot::reserve_segment(world->job.segment_fd, 0, sizeof(boot::RankStatus))) {
       base::die({.cause = "no memory for the head of the job's shared memory",
                  .error = errno,
                  .remedy = "free memory on this host, or raise the job's memory limit"});
@@ -236,12 +239,12 @@ class Agreement {
     uint64_t theirs = 0;
     if (first.alike.compare_exchange_strong(theirs, ours_, std::memory_order_relaxed) || theirs == ours_) return;
     if (first.told.exchange(1, std::memory_order_relaxed) != 0) ::sleep(2);  // another says so, and ends the job
-    die(world.job.one_host() ? "another rank" : "another rank of its host");
+    die(world->job.one_host() ? "another rank" : "another rank of its host");
   }
 
   // After a barrier of the launcher.
   void check_hosts() const {
-    if (world.job.one_host() || world.rank == 0 || world.place_here() != 0) return;
+    if (world->job.one_host() || world->rank == 0 || world->place_here() != 0) return;
     if (boot::published(0, key) != published()) die("rank 0");
   }
 
@@ -251,7 +254,7 @@ class Agreement {
   std::string published() const { return std::to_string(static_cast<uint32_t>(ours_)); }
 
   [[noreturn]] static void die(const char* other) {
-    base::die({.cause = "rank " + std::to_string(world.rank) +
+    base::die({.cause = "rank " + std::to_string(world->rank) +
                         " would choose other algorithms in collective operations than " + other,
                .remedy =
                    "give all ranks the same settings (WEFT_COLL_LEADERS, WEFT_TUNING, those that end in _ALGORITHM "
@@ -263,73 +266,73 @@ class Agreement {
 
 // For programs in which all talk to all. Each begins behind itself, so that not all ask for the same rank.
 void connect_all() {
-  for (int32_t i = 0; i < world.size; ++i) (void)world.peer((world.rank + i) % world.size);
+  for (int32_t i = 0; i < world->size; ++i) (void)world->peer((world->rank + i) % world->size);
 }
 
 }  // namespace
 
 void start(bool multiple, uint64_t (*alike)()) {
-  world.job = boot::join(transport::shm::segment_bytes);
-  world.rank = world.job.rank;
-  world.size = world.job.size;
+  world->job = boot::join(transport::shm::segment_bytes);
+  world->rank = world->job.rank;
+  world->size = world->job.size;
   const Agreement agreement(alike());
   map_header();
   agreement.check_here();
-  world.multiple = multiple;
-  world.design = static_cast<Design>(design.value());
-  world.cpus = own_cpus();
-  world.cpu_share = std::clamp(world.job.local_cpus / std::max(world.job.local_ranks, 1), 1, world.cpus);
-  world.lane_map = make_lane_map();
-  world.peers.open(world.size);
-  world.mailbox_limit = static_cast<uint32_t>(mailbox_bytes(world.size));
+  world->multiple = multiple;
+  world->design = static_cast<Design>(design.value());
+  world->cpus = own_cpus();
+  world->cpu_share = std::clamp(world->job.local_cpus / std::max(world->job.local_ranks, 1), 1, world->cpus);
+  world->lane_map = make_lane_map();
+  world->peers.open(world->size);
+  world->mailbox_limit = static_cast<uint32_t>(mailbox_bytes(world->size));
   open_stamps();
   open_threads();
-  world.self = new transport::self::SelfTransport(on_own_arrival, world.lane_map);
-  shared_memory =
-      new transport::shm::ShmTransport(world.place_here(), world.ranks_here(), world.job.segment_fd, world.lane_map);
-  if (world.size > 1) world.host = transport::mock::wrap_if_asked(shared_memory);
-  Backoff::tune(world.job.local_ranks, world.job.local_cpus);
+  world->self = new transport::self::SelfTransport(on_own_arrival, world->lane_map);
+  shared_memory = new transport::shm::ShmTransport(world->place_here(), world->ranks_here(), world->job.segment_fd,
+                                                   world->lane_map);
+  if (world->size > 1) world->host = transport::mock::wrap_if_asked(shared_memory);
+  Backoff::tune(world->job.local_ranks, world->job.local_cpus);
   open_fabric();
   agreement.check_hosts();
   open_lanes();
-  world.done_send = base::make_object<Request>();
-  if (world.done_send == nullptr) {
+  world->done_send = base::make_object<Request>();
+  if (world->done_send == nullptr) {
     base::die({.cause = "no memory for the runtime's first objects", .remedy = "free memory on this host"});
   }
-  world.done_send->kind = base::Kind::request;
-  world.done_send->done = true;
-  world.done_send->flags = {.active = true, .shared = true};
-  world.done_send->source = proc_null;
-  world.done_send->tag = any_tag;
-  boot::set_phase(header, world.place_here(), boot::Phase::initialised);
-  world.running = true;
+  world->done_send->kind = base::Kind::request;
+  world->done_send->done = true;
+  world->done_send->flags = {.active = true, .shared = true};
+  world->done_send->source = proc_null;
+  world->done_send->tag = any_tag;
+  boot::set_phase(header, world->place_here(), boot::Phase::initialised);
+  world->running = true;
   if (connect_setting.value() == 1) connect_all();
 }
 
 void stop() {
-  wait_until([&] { return world.sends_open() == 0 && world.peers_waiting.load() == nullptr; });
+  wait_until([&] { return world->sends_open() == 0 && world->peers_waiting.load() == nullptr; });
   leave_fabric();
-  world.running = false;
-  boot::leave(world.job);
-  boot::set_phase(header, world.place_here(), boot::Phase::finalized);
+  world->running = false;
+  boot::leave(world->job);
+  boot::set_phase(header, world->place_here(), boot::Phase::finalized);
   munmap(header, header_bytes());
-  while (Peer* peer = world.last_made) {
-    world.last_made = peer->made_before;
-    if (peer->transport == world.host) delete peer->endpoint;
+  while (Peer* peer = world->last_made) {
+    world->last_made = peer->made_before;
+    if (peer->transport == world->host) delete peer->endpoint;
     delete peer->stamps;
     delete peer;
   }
-  world.peers.close();
+  world->peers.close();
   close_lanes();
   close_threads();
-  if (world.host != shared_memory) delete world.host;  // the mock in front of it
-  world.host = nullptr;
+  if (world->host != shared_memory) delete world->host;  // the mock in front of it
+  world->host = nullptr;
   delete shared_memory;
   shared_memory = nullptr;
-  delete world.fabric;
-  world.fabric = nullptr;
-  delete world.self;
-  world.self = nullptr;
+  delete world->fabric;
+  world->fabric = nullptr;
+  delete world->self;
+  world->self = nullptr;
 }
 
 void PeerTable::open(int32_t ranks) {
@@ -369,7 +372,7 @@ Peer* World::connect(int32_t job_rank) {
 }
 
 void Peer::open_way() {
-  const bool plain = !world.multiple && lane_map.mask == 0;
+  const bool plain = !world->multiple && lane_map.mask == 0;
   (plain ? open : wide).store(near, std::memory_order_relaxed);
 }
 
@@ -381,7 +384,7 @@ void World::set_congested(bool on) {
 
 int64_t World::sends_open() const {
   int64_t open = 0;
-  for (uint32_t i = 0; i < lane_map.lanes(); ++i) open += lanes[i].sends_open.load(std::memory_order_relaxed);
+  for (uint32_t i = 0; i < lane_map.lanes(); ++i) open += world->lanes[i].sends_open.load(std::memory_order_relaxed);
   return open;
 }
 
@@ -392,23 +395,23 @@ Counters counters() {
   all.retries = threads.retries;
   all.sleeps = threads.sleeps;
   all.slept_ns = threads.slept_ns;
-  all.lanes = world.lane_map.lanes();
+  all.lanes = world->lane_map.lanes();
   for (uint32_t i = 0; i < transport::max_lanes; ++i) {  // all there may be: start() may be at work
-    all.unexpected += counted(lanes[i].unexpected);
-    all.lock_waits += counted(lanes[i].lock_waits);
-    all.settlements += counted(lanes[i].settlements);
-    all.saturations += counted(lanes[i].saturations);
-    all.reads_failed += counted(lanes[i].reads_failed);
-    all.writes_failed += counted(lanes[i].writes_failed);
-    all.bytes_placed += counted(lanes[i].bytes_placed);
-    all.arrived[i] = lanes[i].arrived.load(std::memory_order_relaxed);
+    all.unexpected += counted(world->lanes[i].unexpected);
+    all.lock_waits += counted(world->lanes[i].lock_waits);
+    all.settlements += counted(world->lanes[i].settlements);
+    all.saturations += counted(world->lanes[i].saturations);
+    all.reads_failed += counted(world->lanes[i].reads_failed);
+    all.writes_failed += counted(world->lanes[i].writes_failed);
+    all.bytes_placed += counted(world->lanes[i].bytes_placed);
+    all.arrived[i] = world->lanes[i].arrived.load(std::memory_order_relaxed);
   }
   return all;
 }
 
 Kept kept_messages() {
   Kept all;
-  for (Lane& lane : lanes) {
+  for (const Lane& lane : world->lanes) {
     all.messages += lane.matcher.kept();
     all.bytes += static_cast<uint64_t>(lane.unexpected_bytes.load(std::memory_order_relaxed));
     all.most_messages = std::max(all.most_messages, counted(lane.most_unexpected));

@@ -38,7 +38,7 @@ struct Peer {
   std::atomic<bool> readable = false;  // a direct read of the peer's memory has worked
   std::atomic<bool> writes = true;     // the peer has not failed to write into our memory
 
-  // Under world.queue_lock, but for `queued`. In order; while there is one, whatever is sent to the peer goes behind.
+  // Under world->queue_lock, but for `queued`. In order; while there is one, whatever is sent to the peer goes behind.
   std::atomic<bool> queued = false;
   Waiting* waiting = nullptr;
   Waiting* waiting_last = nullptr;
@@ -129,6 +129,10 @@ struct World {
   std::atomic<Peer*> peers_waiting = nullptr;
   base::Lock connect_lock;
   boot::Job job;
+  Thread main_thread;  // that of all threads below MPI_THREAD_MULTIPLE
+  ThreadList threads;
+  Lane* lane_table[transport::max_lanes] = {};  // the addresses of `lanes`, which spare a multiplication by their size
+  Lane lanes[transport::max_lanes];
 
   Peer& peer(int32_t job_rank) {
     Peer* p = peers.find(job_rank);
@@ -145,10 +149,11 @@ struct World {
   Peer* connect(int32_t job_rank);
 };
 
-extern World world;
+// The world that the calls of this process act on. There is one but in unit tests, which switch between several.
+extern World* world;
 
 inline Thread& this_thread() {
-  return world.multiple ? hot_thread() : main_thread;
+  return world->multiple ? hot_thread() : world->main_thread;
 }
 
 // What all lanes and threads have counted so far. Both may be asked by any thread, also before start() and after

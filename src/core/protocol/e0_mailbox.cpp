@@ -37,7 +37,7 @@ bool send_mailbox(Request& r) {
   if (r.mode == Mode::synchronous || r.layout != nullptr) {
     unsigned char* end = staged;
     if (r.mode == Mode::synchronous) {
-      const wire::Sync sync{reinterpret_cast<uint64_t>(&r), world.rank, r.lane};
+      const wire::Sync sync{reinterpret_cast<uint64_t>(&r), world->rank, r.lane};
       __builtin_memcpy(end, &sync, sizeof sync);
       end += sizeof sync;
       kind = wire::eager_sync;

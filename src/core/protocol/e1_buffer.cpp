@@ -40,7 +40,7 @@ int64_t buffer_bytes(const transport::Transport& way) {
 
 bool send_buffer(Request& r, bool* no_staging) {
   // What is told of pushed data comes on the lane that they left by.
-  if (r.peer->transport == world.fabric && r.layout == nullptr && r.lane == (r.match.lane & world.lane_map.mask)) {
+  if (r.peer->transport == world->fabric && r.layout == nullptr && r.lane == (r.match.lane & world->lane_map.mask)) {
     bool refused;
     if (push(r, &refused)) return true;
     if (!refused) {
@@ -57,7 +57,7 @@ bool send_buffer(Request& r, bool* no_staging) {
   } else {
     std::memcpy(staging.memory, r.buffer, bytes);
   }
-  const wire::Buffered buffered{staging.handle, bytes, world.rank, 0};
+  const wire::Buffered buffered{staging.handle, bytes, world->rank, 0};
   if (r.peer->endpoint->send_staged(wire::buffered, r.match, &buffered, sizeof buffered, staging, bytes) !=
       transport::Post::done) {
     r.peer->transport->drop_staging(staging, bytes);

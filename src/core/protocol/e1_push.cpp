@@ -59,7 +59,7 @@ Landing end_landing(Lane& lane, Landing& landing) {
 
 void on_landed(transport::Read& read, int) {
   auto& landing = static_cast<Landing&>(read);
-  const Landing over = end_landing(lanes[landing.envelope.lane], landing);
+  const Landing over = end_landing(world->lanes[landing.envelope.lane], landing);
   if (over.message != nullptr) {
     over.message->kind = wire::eager;  // from here on like any message that came whole
     over.message->inflow = nullptr;
@@ -93,25 +93,25 @@ bool push(Request& r, bool* refused) {
 }
 
 void on_pushed(const transport::Arrival& a) {
-  Lane& lane = lanes[a.envelope.lane];
+  Lane& lane = world->lanes[a.envelope.lane];
   const int64_t bytes = a.bytes;
   Landing& landing = new_landing(lane, on_landed, a.envelope, bytes);
-  Request* r = lane.matcher.take_receive(a.envelope, world.wildcards);
+  Request* r = lane.matcher.take_receive(a.envelope, world->wildcards);
   if (r == nullptr) {
     Unexpected* u = new_unexpected(a.envelope, wire::pushed, bytes, bytes);
     landing.message = u;
     u->inflow = &landing;
-    world.fabric->place(a, u->data(), a.bytes, landing);
+    world->fabric->place(a, u->data(), a.bytes, landing);
     list_unexpected(lane, u);
     return;
   }
   landing.receive = r;
   if (r->layout == nullptr) {
-    return world.fabric->place(a, r->buffer, static_cast<size_t>(std::min(bytes, r->bytes)), landing);
+    return world->fabric->place(a, r->buffer, static_cast<size_t>(std::min(bytes, r->bytes)), landing);
   }
   landing.aside = std::malloc(a.bytes);
   if (landing.aside == nullptr) die_of_memory(bytes);
-  world.fabric->place(a, landing.aside, a.bytes, landing);
+  world->fabric->place(a, landing.aside, a.bytes, landing);
 }
 
 void receive_landing(Unexpected& message, Request& r) {

@@ -74,7 +74,7 @@ bool announce(Request& r) {
   const wire::Announce announced{reinterpret_cast<uint64_t>(&r),
                                  static_cast<uint64_t>(r.bytes),
                                  readable ? r.registered : MemoryRef{0, MemoryRef::no_key},
-                                 world.rank,
+                                 world->rank,
                                  static_cast<uint16_t>(readable ? 1 : 0),
                                  r.lane};
   const uint8_t kind = ask ? wire::announce : wire::announce_stream;
@@ -89,7 +89,7 @@ bool announce(Request& r) {
   tell_of(Event::rendezvous, about);
   if (!ask) {
     deregister(r);
-    Lane& lane = lanes[r.lane];
+    Lane& lane = world->lanes[r.lane];
     r.next = lane.streams;
     lane.streams = &r;
     lane.at_work.store(true, std::memory_order_relaxed);
@@ -99,10 +99,10 @@ bool announce(Request& r) {
 }
 
 void fetch(Request& r, const Envelope& envelope, const wire::Announce& announced) {
-  Peer& peer = world.peer(announced.origin);
+  Peer& peer = world->peer(announced.origin);
   const auto message_bytes = static_cast<int64_t>(announced.bytes);
   const int64_t wanted = message_bytes < r.bytes ? message_bytes : r.bytes;
-  const bool own = peer.transport == world.self;
+  const bool own = peer.transport == world->self;
   const bool gaps = r.layout != nullptr || announced.readable == 0;
   if (own && gaps) {
     copy_own(*reinterpret_cast<const Request*>(announced.send), r, wanted);
@@ -112,7 +112,7 @@ void fetch(Request& r, const Envelope& envelope, const wire::Announce& announced
     if (direct && share(r, envelope, announced, wanted)) return;
     if (direct && !gaps) return read(r, envelope, peer, announced, wanted);
     if (!direct || announced.readable == 0 ||
-        get_data(lanes[envelope.lane], peer, announced.memory, r, 0, wanted) != 0) {
+        get_data(world->lanes[envelope.lane], peer, announced.memory, r, 0, wanted) != 0) {
       return ask_stream(r, envelope, peer, announced.lane, announced.send, message_bytes, wanted);
     }
     // The first read of a peer's memory is the probe: if the kernel refuses it, the message comes by R1.

@@ -93,7 +93,7 @@ void end(Lane& lane, Reading* reading) {
 void on_over(transport::Read& read, int error) {
   auto& piece = static_cast<Piece&>(read);
   Reading& reading = *piece.of;
-  Lane& lane = lanes[reading.envelope.lane];
+  Lane& lane = world->lanes[reading.envelope.lane];
   piece.under_way = false;
   if (error != 0) reading.failed = true;
   (void)begin_pieces(reading);
@@ -115,7 +115,7 @@ Reading* take_reading(Lane& lane) {
 }  // namespace
 
 void read(Request& r, const Envelope& envelope, Peer& peer, const wire::Announce& announced, int64_t wanted) {
-  Lane& lane = lanes[envelope.lane];
+  Lane& lane = world->lanes[envelope.lane];
   const auto message_bytes = static_cast<int64_t>(announced.bytes);
   Reading* reading = take_reading(lane);
   if (reading == nullptr) {

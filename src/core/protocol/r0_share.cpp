@@ -94,7 +94,7 @@ namespace {
 
 // Ends the receiver's side: nobody can take a chunk any more.
 void end(Pull* pull) {
-  Pull** at = &lanes[pull->envelope.lane].pulls;
+  Pull** at = &world->lanes[pull->envelope.lane].pulls;
   while (*at != pull) at = &(*at)->next;
   *at = pull->next;
   pull->work.claim->next.store(uint64_t{pull->work.generation + 1} << 32 | UINT32_MAX, std::memory_order_release);
@@ -104,7 +104,7 @@ void end(Pull* pull) {
 void finish(Pull* pull) {
   const Pull done = *pull;
   end(pull);
-  world.claims_in_use.fetch_and(~(1u << done.slot), std::memory_order_release);
+  world->claims_in_use.fetch_and(~(1u << done.slot), std::memory_order_release);
   finish_receive(*done.receive, done.envelope, done.message_bytes);
 }
 
@@ -159,21 +159,21 @@ bool push_chunk(Lane& lane) {
 
 // A claim slot of ours that nobody uses; claim_slots when there is none.
 int take_slot() {
-  uint32_t used = world.claims_in_use.load(std::memory_order_relaxed);
+  uint32_t used = world->claims_in_use.load(std::memory_order_relaxed);
   int slot;
   do {
     slot = std::countr_one(used);
     if (slot >= transport::claim_slots) return transport::claim_slots;
-  } while (!world.claims_in_use.compare_exchange_weak(used, used | 1u << slot, std::memory_order_acquire,
-                                                      std::memory_order_relaxed));
+  } while (!world->claims_in_use.compare_exchange_weak(used, used | 1u << slot, std::memory_order_acquire,
+                                                       std::memory_order_relaxed));
   return slot;
 }
 
 }  // namespace
 
 bool share(Request& r, const Envelope& envelope, const wire::Announce& announced, int64_t wanted) {
-  Lane& lane = lanes[envelope.lane];
-  Peer& peer = world.peer(announced.origin);
+  Lane& lane = world->lanes[envelope.lane];
+  Peer& peer = world->peer(announced.origin);
   const bool pushed = announced.readable == 0;
   const bool gaps = r.layout != nullptr;
   const std::atomic<bool>& works = pushed ? peer.writes : peer.readable;
@@ -198,7 +198,7 @@ bool share(Request& r, const Envelope& envelope, const wire::Announce& announced
                                        pushed,
                                        nullptr};
   if (pull == nullptr) {
-    world.claims_in_use.fetch_and(~(1u << slot), std::memory_order_release);
+    world->claims_in_use.fetch_and(~(1u << slot), std::memory_order_release);
     return false;
   }
   claim->done.store(0, std::memory_order_relaxed);
@@ -216,7 +216,7 @@ bool share(Request& r, const Envelope& envelope, const wire::Announce& announced
                           static_cast<uint16_t>(envelope.lane),
                           generation,
                           pull->work.chunk,
-                          world.rank};
+                          world->rank};
   if (pushed) {
     send_control(peer, announced.lane, wire::offer, &offer, sizeof offer);
     return true;
@@ -231,10 +231,10 @@ bool share(Request& r, const Envelope& envelope, const wire::Announce& announced
 
 void on_offer(const transport::Arrival& arrival) {
   const auto offer = payload_of<wire::Offer>(arrival);
-  Peer& peer = world.peer(offer.origin);
+  Peer& peer = world->peer(offer.origin);
   auto* send = reinterpret_cast<Request*>(offer.send);
   transport::Claim* claim = peer.endpoint->claim(offer.slot);
-  Lane& lane = lanes[arrival.envelope.lane];
+  Lane& lane = world->lanes[arrival.envelope.lane];
   Push* push = nullptr;
   if (claim != nullptr && offer.chunk != 0) {
     push = new (std::nothrow) Push{{claim, offer.generation, offer.chunk, static_cast<int64_t>(offer.bytes)},
@@ -256,7 +256,7 @@ void on_offer(const transport::Arrival& arrival) {
 
 void on_delivered(const transport::Arrival& arrival) {
   const auto delivered = payload_of<wire::Delivered>(arrival);
-  Pull* pull = lanes[arrival.envelope.lane].pulls;
+  Pull* pull = world->lanes[arrival.envelope.lane].pulls;
   while (pull != nullptr && reinterpret_cast<uint64_t>(pull) != delivered.pull) pull = pull->next;
   if (pull == nullptr) return;  // we gave up before
   if (delivered.done != 0) {

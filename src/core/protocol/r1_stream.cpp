@@ -25,7 +25,7 @@ namespace {
 // then its request names the stream, and who waits for it makes the progress that telling needs.
 void on_placed(void* whose, bool placed) {
   Request& r = *static_cast<Request*>(whose);
-  if (!placed) count(lanes[r.lane].writes_failed);
+  if (!placed) count(world->lanes[r.lane].writes_failed);
   if (--r.placing == 0 && r.moved == r.limit) complete_send(r, Path::stream);
 }
 
@@ -55,7 +55,7 @@ bool send_chunk(Request& r) {
     std::memcpy(staging.memory, static_cast<char*>(r.buffer) + r.moved, static_cast<size_t>(bytes));
   }
   const wire::Chunk chunk{reinterpret_cast<uint64_t>(&r), static_cast<uint64_t>(r.moved), staging.handle,
-                          static_cast<uint32_t>(bytes), world.rank};
+                          static_cast<uint32_t>(bytes), world->rank};
   switch (send_staged(r, chunk, staging)) {
     case transport::Post::posted:
       ++r.placing;
@@ -71,7 +71,7 @@ bool send_chunk(Request& r) {
 }
 
 void close_inflow(Inflow* inflow) {
-  Inflow** at = &lanes[inflow->envelope.lane].inflows;
+  Inflow** at = &world->lanes[inflow->envelope.lane].inflows;
   while (*at != inflow) at = &(*at)->next;
   *at = inflow->next;
   delete inflow;
@@ -79,7 +79,8 @@ void close_inflow(Inflow* inflow) {
 
 // What happens when the last byte of a stream is here. Nobody writes into a receive that is over.
 void end_inflow(Inflow* inflow) {
-  if (inflow->registered.key != MemoryRef::no_key) world.peer(inflow->origin).transport->deregister(inflow->registered);
+  if (inflow->registered.key != MemoryRef::no_key)
+    world->peer(inflow->origin).transport->deregister(inflow->registered);
   if (inflow->receive != nullptr) {
     finish_receive(*inflow->receive, inflow->envelope, inflow->message_bytes);
   } else {
@@ -126,7 +127,7 @@ void ask_stream(Request& r, const Envelope& envelope, Peer& peer, uint32_t their
 void on_ask_stream(const transport::Arrival& arrival) {
   const auto ask = payload_of<wire::AskStream>(arrival);
   auto* r = reinterpret_cast<Request*>(ask.send);
-  Lane& lane = lanes[arrival.envelope.lane];
+  Lane& lane = world->lanes[arrival.envelope.lane];
   drop_push(lane, *r);
   deregister(*r);
   r->moved = 0;
@@ -140,7 +141,7 @@ void on_ask_stream(const transport::Arrival& arrival) {
 }
 
 Inflow* open_inflow(uint64_t send, int32_t origin, const Envelope& envelope, int64_t message_bytes, int64_t limit) {
-  Lane& lane = lanes[envelope.lane];
+  Lane& lane = world->lanes[envelope.lane];
   auto* inflow = new (std::nothrow)
       Inflow{send, origin, nullptr, nullptr, envelope, message_bytes, limit, 0, {0, MemoryRef::no_key}, lane.inflows};
   if (inflow == nullptr) {
@@ -152,17 +153,17 @@ Inflow* open_inflow(uint64_t send, int32_t origin, const Envelope& envelope, int
 
 void on_chunk(const transport::Arrival& arrival) {
   const auto chunk = payload_of<wire::Chunk>(arrival);
-  Inflow* inflow = lanes[arrival.envelope.lane].inflows;
+  Inflow* inflow = world->lanes[arrival.envelope.lane].inflows;
   while (inflow != nullptr && (inflow->send != chunk.send || inflow->origin != chunk.origin)) inflow = inflow->next;
   if (inflow == nullptr) {
     base::die({.cause = "a chunk of a message that nobody announced came from rank " + std::to_string(chunk.origin),
                .remedy = "this is a defect of Weft: please report it with the program"});
   }
-  Peer& peer = world.peer(chunk.origin);
+  Peer& peer = world->peer(chunk.origin);
   const void* data = peer.endpoint->staging(arrival, chunk.handle);
   const auto position = static_cast<int64_t>(chunk.position);
   if (data == nullptr) {
-    count(lanes[arrival.envelope.lane].bytes_placed, chunk.bytes);
+    count(world->lanes[arrival.envelope.lane].bytes_placed, chunk.bytes);
   } else {
     if (inflow->receive != nullptr) {
       store(*inflow->receive, position, data, chunk.bytes);

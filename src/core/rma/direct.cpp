@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t piece_most = 64 << 10;  // of data that have to be packed first
 
 transport::Endpoint& way_to(const Target& target) {
-  return *world.peer(target.job_rank).endpoint;
+  return *world->peer(target.job_rank).endpoint;
 }
 
 // Packed bytes of the caller's data: where they lie, or packed into `room`.

@@ -56,7 +56,7 @@ bool try_acquire(Control& control, Lock kind) {
 void acquire(Window& window, int32_t rank, Lock kind) {
   Control& control = *window.targets[rank].control;
   if (try_acquire(control, kind)) return;
-  std::atomic<int32_t>& slot = control.waiting[world.place_here()];
+  std::atomic<int32_t>& slot = control.waiting[world->place_here()];
   begin_waiting(control, slot, window.rank);
   bool got = false;  // a condition is asked again when it has held
   wait_until([&] { return got = got || try_acquire(control, kind); });
@@ -79,16 +79,16 @@ void nudge_next(Window& window, int32_t target) {
   if (target != window.rank && control.owner_waits.load(std::memory_order_relaxed) != 0) {
     tell(window, target, Action::nudge);
   }
-  const int32_t here = world.ranks_here();
+  const int32_t here = world->ranks_here();
   for (int32_t i = 1; i <= here; ++i) {
-    const int32_t rank = control.waiting[(world.place_here() + i) % here].load(std::memory_order_relaxed) - 1;
+    const int32_t rank = control.waiting[(world->place_here() + i) % here].load(std::memory_order_relaxed) - 1;
     if (rank >= 0) return tell(window, rank, Action::nudge);
   }
 }
 
 void try_own_wishes(Window& window, int32_t target) {
   if (target != window.rank || window.control->owner_waits.load(std::memory_order_seq_cst) == 0) return;
-  LaneGuard guard(lanes[0]);
+  LaneGuard guard(world->lanes[0]);
   try_wishes(window);
 }
 

@@ -79,9 +79,9 @@ int32_t Ticket::wait() {
 
 Outbox::Outbox(Window& in, int32_t rank)
     : window(in),
-      peer(world.peer(in.targets[rank].job_rank)),
+      peer(world->peer(in.targets[rank].job_rank)),
       their_window(in.targets[rank].window),
-      capacity((std::min(world.mailbox_limit, gathered_most) - static_cast<uint32_t>(sizeof(Frame))) & ~7U),
+      capacity((std::min(world->mailbox_limit, gathered_most) - static_cast<uint32_t>(sizeof(Frame))) & ~7U),
       bytes(new char[sizeof(Frame) + capacity]) {}
 
 size_t Outbox::room() const {
@@ -200,7 +200,7 @@ void tell(Window& window, int32_t rank, Action action) {
     Record record;
   } message{{window.targets[rank].window, window.rank, sizeof(Record)}, {}};
   message.record.action = action;
-  send_control(world.peer(window.targets[rank].job_rank), 0, wire::rma, &message, sizeof message);
+  send_control(world->peer(window.targets[rank].job_rank), 0, wire::rma, &message, sizeof message);
 }
 
 }  // namespace weft::core::rma

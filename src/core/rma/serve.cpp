@@ -26,7 +26,7 @@ class Answers {
   // Room for the data of an answer, to be filled before the next one.
   char* add(uint64_t cookie, uint64_t position, uint32_t bytes) {
     const size_t size = sizeof(Answer) + padded(bytes);
-    if (used_ + size > world.mailbox_limit) send();
+    if (used_ + size > world->mailbox_limit) send();
     Target& origin = window_.targets[origin_];
     const Answer answer{cookie, position, bytes, origin.failed_here.exchange(no_error, std::memory_order_relaxed)};
     std::memcpy(bytes_ + used_, &answer, sizeof answer);
@@ -39,7 +39,7 @@ class Answers {
  private:
   void send() {
     if (used_ == 0) return;
-    send_control(world.peer(window_.targets[origin_].job_rank), 0, wire::rma_answer, bytes_, used_);
+    send_control(world->peer(window_.targets[origin_].job_rank), 0, wire::rma_answer, bytes_, used_);
     used_ = 0;
   }
 
@@ -244,7 +244,7 @@ void on_frame(const transport::Arrival& arrival) {
 void on_staged_frame(const transport::Arrival& arrival) {
   const auto staged = payload_of<StagedFrame>(arrival);
   const auto& window = *reinterpret_cast<const Window*>(staged.frame.window);
-  transport::Endpoint& from = *world.peer(window.targets[staged.frame.origin].job_rank).endpoint;
+  transport::Endpoint& from = *world->peer(window.targets[staged.frame.origin].job_rank).endpoint;
   serve_all(staged.frame, static_cast<const char*>(from.staging(arrival, staged.handle)));
   from.release_staging(staged.handle, staged.frame.bytes);
 }

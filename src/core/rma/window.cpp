@@ -16,18 +16,18 @@ namespace weft::core::rma {
 namespace {
 
 MemoryRef describe(const void* memory, uint64_t bytes) {
-  if (world.host != nullptr)
-    return world.host->register_memory(const_cast<void*>(memory), bytes, transport::Access::named);
+  if (world->host != nullptr)
+    return world->host->register_memory(const_cast<void*>(memory), bytes, transport::Access::named);
   return {reinterpret_cast<uint64_t>(memory), MemoryRef::no_key};
 }
 
 bool is_here(int32_t job_rank) {
-  return job_rank == world.rank || world.job.place_here(job_rank) >= 0;
+  return job_rank == world->rank || world->job.place_here(job_rank) >= 0;
 }
 
 void meet(const Window& window, Target& target, const Part& part) {
   if (!is_here(target.job_rank)) return;
-  const bool own = target.job_rank == world.rank;
+  const bool own = target.job_rank == world->rank;
   target.control = own ? window.control : reinterpret_cast<Control*>(map_of(target.job_rank, part.control));
   target.atomics = part.memory.key != MemoryRef::no_key && window.flavor != Flavor::dynamic;
   target.mapped = own ? window.base : target.atomics ? map_of(part.holder, part.memory) : nullptr;
@@ -43,9 +43,9 @@ void prepare(Window& window, Flavor flavor, Part& part) {
   part = {.bytes = window.bytes,
           .unit = static_cast<uint64_t>(window.unit),
           .window = reinterpret_cast<uint64_t>(&window),
-          .holder = world.rank,
+          .holder = world->rank,
           .error = no_memory};
-  const size_t waiting = sizeof(Control) + static_cast<size_t>(world.ranks_here()) * sizeof(std::atomic<int32_t>);
+  const size_t waiting = sizeof(Control) + static_cast<size_t>(world->ranks_here()) * sizeof(std::atomic<int32_t>);
   const size_t attached_at = (waiting + alignof(Attached) - 1) & ~(alignof(Attached) - 1);
   const size_t control_size = attached_at + (flavor == Flavor::dynamic ? sizeof(Attached) : 0);
   void* control = allocate_shared(control_size, 1);
@@ -81,15 +81,15 @@ int32_t open(Window& window, const Part* parts) {
 }
 
 char* map_of(int32_t job_rank, const MemoryRef& memory) {
-  if (job_rank == world.rank) return reinterpret_cast<char*>(memory.address);
-  return static_cast<char*>(world.peer(job_rank).endpoint->map(memory));
+  if (job_rank == world->rank) return reinterpret_cast<char*>(memory.address);
+  return static_cast<char*>(world->peer(job_rank).endpoint->map(memory));
 }
 
 void close(Window& window) {
-  if (world.host != nullptr && window.targets != nullptr) {
+  if (world->host != nullptr && window.targets != nullptr) {
     // Nobody uses the window any more, but a nudge may still lie in our ring.
-    LaneGuard guard(lanes[0]);
-    world.host->drain(0, on_arrival);
+    LaneGuard guard(world->lanes[0]);
+    world->host->drain(0, on_arrival);
   }
   for (int32_t r = 0; window.targets != nullptr && r < window.size; ++r) drop_outbox(window.targets[r]);
   delete[] window.targets;

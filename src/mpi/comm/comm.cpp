@@ -68,7 +68,7 @@ void address(Comm& comm, const core::Group& group) {
 
 void set_context(Comm& comm, uint32_t context) {
   comm.context = context;
-  comm.lane_seed = core::world.lane_map.seed_of(context, comm.rank);
+  comm.lane_seed = core::world->lane_map.seed_of(context, comm.rank);
   if (comm.local != nullptr) set_context(static_cast<Comm&>(*comm.local), context | core::local_contexts);
 }
 

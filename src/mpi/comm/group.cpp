@@ -21,7 +21,7 @@ void drop(Group* group) {
 }
 
 const core::Hosts* hosts_of(Group& group) {
-  if (core::world.job.one_host() || group.size < 3 || !core::hosts_wanted()) return nullptr;
+  if (core::world->job.one_host() || group.size < 3 || !core::hosts_wanted()) return nullptr;
   static constinit base::Lock lock;
   std::lock_guard guard(lock);
   if (group.hosts == nullptr) {
@@ -37,7 +37,7 @@ Group* make_group(std::vector<int32_t>&& job_ranks) {
   if (group == nullptr) return nullptr;
   group->kind = base::Kind::group;
   group->size = static_cast<int32_t>(job_ranks.size());
-  auto ours = std::find(job_ranks.begin(), job_ranks.end(), core::world.rank);
+  auto ours = std::find(job_ranks.begin(), job_ranks.end(), core::world->rank);
   if (ours != job_ranks.end()) group->rank = static_cast<int32_t>(ours - job_ranks.begin());
   group->first = job_ranks[0];
   group->stride = group->size > 1 ? job_ranks[1] - job_ranks[0] : 1;

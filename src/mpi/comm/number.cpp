@@ -19,7 +19,7 @@ void release_number(uint32_t number);
 ContextNumbers& numbers() {
   static auto* const ours = [] {
     core::on_notice = release_number;  // others may tell us from the moment on that they have our vote
-    return new ContextNumbers(core::world.rank, core::world.size);
+    return new ContextNumbers(core::world->rank, core::world->size);
   }();
   return *ours;
 }

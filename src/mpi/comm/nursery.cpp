@@ -22,9 +22,9 @@ Comm& nursery() {
   static Comm* const made = [] {
     auto* comm = new Comm;  // never a handle, hence not in the arena; kept until the process ends
     comm->context = own_contexts;
-    comm->rank = core::world.rank;
-    comm->lane_seed = core::world.lane_map.seed_of(comm->context, comm->rank);
-    comm->size = core::world.size;
+    comm->rank = core::world->rank;
+    comm->lane_seed = core::world->lane_map.seed_of(comm->context, comm->rank);
+    comm->size = core::world->size;
     comm->errhandler = errhandler_of(MPI_ERRORS_ARE_FATAL);
     comm->kind = base::Kind::communicator;
     return comm;

@@ -32,7 +32,7 @@ int64_t color_of_instance(int64_t instance) {
 int64_t color_of_resource(int split_type, const Info* info) {
   if (info == nullptr) return MPI_UNDEFINED;
   if (const std::optional<std::string> resource = info->find(type_key)) {
-    if (*resource == "mpi_shared_memory") return core::world.job.host();
+    if (*resource == "mpi_shared_memory") return core::world->job.host();
     const int type = hw_resource_type(*resource);
     return type < 0 ? MPI_UNDEFINED : color_of_instance(hw_instances()[static_cast<size_t>(type)]);
   }
@@ -40,7 +40,7 @@ int64_t color_of_resource(int split_type, const Info* info) {
   const std::optional<std::string> pset = info->find(pset_key);
   if (!pset) return MPI_UNDEFINED;
   if (strcasecmp(pset->c_str(), "mpi://WORLD") == 0) return 0;
-  return strcasecmp(pset->c_str(), "mpi://SELF") == 0 ? core::world.rank : MPI_UNDEFINED;
+  return strcasecmp(pset->c_str(), "mpi://SELF") == 0 ? core::world->rank : MPI_UNDEFINED;
 }
 
 // The largest type of resource that tells ranks apart: one that some are bound to a single instance of, but not all to
@@ -79,7 +79,7 @@ int comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_C
   if (newcomm == nullptr) return null_argument(c, function, "newcomm");
   switch (split_type) {
     case MPI_COMM_TYPE_SHARED:
-      return split(function, *c, core::world.job.host(), key, newcomm);
+      return split(function, *c, core::world->job.host(), key, newcomm);
     case MPI_COMM_TYPE_RESOURCE_GUIDED:
       if (given != nullptr && given->find(type_key) && given->find(pset_key))
         return fail(c, function, MPI_ERR_INFO, "the info object names both %s and %s: give one", type_key, pset_key);

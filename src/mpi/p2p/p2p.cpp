@@ -261,7 +261,7 @@ namespace {
 
 // Gives the lane back that irecv_busy() took in vain.
 [[gnu::noinline]] int irecv_kept(void* buf, int64_t bytes, int source, int tag, Comm& comm, MPI_Request* request) {
-  core::lanes[core::world.lane_map.lane_of(comm.context, source, tag)].lock.unlock();
+  core::world->lanes[core::world->lane_map.lane_of(comm.context, source, tag)].lock.unlock();
   return irecv_slow(buf, bytes, source, tag, comm, request);
 }
 
@@ -270,8 +270,8 @@ namespace {
   core::Thread* me = core::own_thread;
   if (me == nullptr || me->free_requests == nullptr) [[unlikely]]
     return irecv_slow(buf, bytes, source, tag, comm, request);
-  const uint32_t index = core::world.lane_map.lane_of(comm.context, source, tag);
-  core::Lane& lane = *core::lane_table[index];
+  const uint32_t index = core::world->lane_map.lane_of(comm.context, source, tag);
+  core::Lane& lane = *core::world->lane_table[index];
   if (!lane.lock.try_lock()) [[unlikely]]
     return irecv_slow(buf, bytes, source, tag, comm, request);
   if (lane.matcher.keeps_any()) [[unlikely]]
@@ -283,7 +283,7 @@ namespace {
   r->lane = static_cast<uint16_t>(index);
   *request = handle_of<MPI_Request>(r);
   core::wish(*r, comm.context, source, tag);
-  lane.matcher.post(*r, core::world.wildcards);
+  lane.matcher.post(*r, core::world->wildcards);
   return lane.lock.unlock_or_wake();
 }
 
@@ -296,9 +296,9 @@ template <bool blocking>
       !op.type->predefined) [[unlikely]] {
     return irecv_general<blocking>(buf, count, datatype, source, tag, comm, request);
   }
-  if (core::lanes[0].matcher.busy() || core::main_thread.free_requests == nullptr) [[unlikely]]
+  if (core::world->lanes[0].matcher.busy() || core::world->main_thread.free_requests == nullptr) [[unlikely]]
     return irecv_busy(buf, op.bytes, source, tag, *op.comm, request);
-  Request* r = core::prepare(core::main_thread.take_first(), *op.comm, core::Role::receive);
+  Request* r = core::prepare(core::world->main_thread.take_first(), *op.comm, core::Role::receive);
   r->buffer = buf;
   r->bytes = op.bytes;
   r->layout = nullptr;

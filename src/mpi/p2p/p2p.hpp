@@ -86,7 +86,7 @@ inline Operation operation_of(MPI_Comm comm, MPI_Datatype datatype) {
 [[nodiscard, gnu::cold]] int no_memory(ErrorsOn on, const char* function);
 
 inline MPI_Request done_request() {
-  return handle_of<MPI_Request>(core::world.done_send);
+  return handle_of<MPI_Request>(core::world->done_send);
 }
 
 // completion.cpp: waits for a request of any kind, and ends one: fills the status (unless ignored), frees it or makes a

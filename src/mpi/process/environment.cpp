@@ -44,12 +44,12 @@ constinit base::Lock life;
 bool start_runtime(int& level) {
   if (environment.ended) return false;
   level = std::min(level, highest_thread_level);
-  if (!core::world.running) {
+  if (!core::world->running) {
     base::load_settings();
     build_predefined_objects();
     core::start(level == MPI_THREAD_MULTIPLE, coll::open_choices);
   }
-  if (!core::world.multiple) level = std::min(level, MPI_THREAD_SERIALIZED);
+  if (!core::world->multiple) level = std::min(level, MPI_THREAD_SERIALIZED);
   return true;
 }
 
@@ -65,7 +65,7 @@ void end_runtime() {
 // Sessions alone never tell which one is the last: the job is left at exit.
 void leave_at_exit() {
   std::lock_guard lock(life);
-  if (core::world.running && environment.phase.load(std::memory_order_relaxed) == Phase::before &&
+  if (core::world->running && environment.phase.load(std::memory_order_relaxed) == Phase::before &&
       environment.sessions.load(std::memory_order_relaxed) == 0) {
     end_runtime();
   }
@@ -97,7 +97,7 @@ void meet_all() {
   flush_all_buffers();
   if (environment.sessions.load(std::memory_order_relaxed) == 0) end_releases();
   core::wait_until([] {
-    return core::world.sends_open() == 0 && core::world.peers_waiting.load(std::memory_order_relaxed) == nullptr;
+    return core::world->sends_open() == 0 && core::world->peers_waiting.load(std::memory_order_relaxed) == nullptr;
   });
   (void)coll::barrier(*comm_of(MPI_COMM_WORLD));
 }
@@ -115,7 +115,7 @@ bool was_finalized() {
 
 bool open_session(int& level) {
   std::lock_guard lock(life);
-  const bool first = !core::world.running;
+  const bool first = !core::world->running;
   if (!start_runtime(level)) return false;
   if (first) {
     environment.thread_level = level;
@@ -139,7 +139,7 @@ Standstill::~Standstill() {
 }
 
 bool Standstill::has_joined() const {
-  return core::world.running || environment.ended;
+  return core::world->running || environment.ended;
 }
 
 bool Standstill::has_left() const {

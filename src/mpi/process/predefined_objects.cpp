@@ -156,17 +156,16 @@ void build_predefined_objects() {
 }
 
 void build_world_communicators() {
-  const core::World& world = core::world;
   core::Group* all = base::make_object<core::Group>();
   core::Group* self = base::make_object<core::Group>();
   if (all == nullptr || self == nullptr)
     base::die({.cause = "no memory for MPI_COMM_WORLD", .remedy = "free memory on this host"});
   all->kind = self->kind = base::Kind::group;
-  all->size = world.size;
-  all->rank = world.rank;
+  all->size = core::world->size;
+  all->rank = core::world->rank;
   self->size = 1;
   self->rank = 0;
-  self->first = world.rank;
+  self->first = core::world->rank;
   build_comm(world_comm, MPI_COMM_WORLD, 0, "MPI_COMM_WORLD", all);
   build_comm(self_comm, MPI_COMM_SELF, 2, "MPI_COMM_SELF", self);
 }

@@ -74,8 +74,8 @@ int session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session)
                  "this process has left the job: open sessions before MPI_Finalize");
   }
   const std::optional<std::string> kinds = given != nullptr ? given->find("mpi_memory_alloc_kinds") : std::nullopt;
-  made->memory_kinds = supported_kinds(kinds ? *kinds : requested_kinds());      // settings are read now
-  if (!asked && core::world.multiple) made->thread_level = MPI_THREAD_MULTIPLE;  // it is there and costs nothing more
+  made->memory_kinds = supported_kinds(kinds ? *kinds : requested_kinds());       // settings are read now
+  if (!asked && core::world->multiple) made->thread_level = MPI_THREAD_MULTIPLE;  // it is there and costs nothing more
   made->kind = base::Kind::session;
   made->errhandler = hold(handler);
   *session = handle_of<MPI_Session>(made);
@@ -136,7 +136,7 @@ int session_get_pset_info(MPI_Session session, const char* pset_name, MPI_Info* 
   if (pset < 0) return bad_pset(*s, function, pset_name);
   Info* made = make_info();
   if (made == nullptr) return fail(s, function, MPI_ERR_NO_MEM, "no memory for an info object");
-  made->set("mpi_size", std::to_string(pset == 0 ? core::world.size : 1));
+  made->set("mpi_size", std::to_string(pset == 0 ? core::world->size : 1));
   *info = handle_of<MPI_Info>(made);
   return MPI_SUCCESS;
 }
@@ -165,9 +165,9 @@ int group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Grou
   core::Group* group = base::make_object<core::Group>();
   if (group == nullptr) return fail(s, function, MPI_ERR_NO_MEM, "no memory for a group");
   group->kind = base::Kind::group;
-  group->size = pset == 0 ? core::world.size : 1;
-  group->rank = pset == 0 ? core::world.rank : 0;
-  group->first = pset == 0 ? 0 : core::world.rank;
+  group->size = pset == 0 ? core::world->size : 1;
+  group->rank = pset == 0 ? core::world->rank : 0;
+  group->first = pset == 0 ? 0 : core::world->rank;
   group->session = s;
   *newgroup = group_handle(group);
   return MPI_SUCCESS;

@@ -47,7 +47,7 @@ void arrived(const Comm*, uint64_t* values) {
 }
 
 void flow(const Comm*, uint64_t* values) {
-  *values = core::world.saturated_lanes.load(std::memory_order_relaxed) > 0 ? 1 : 0;
+  *values = core::world->saturated_lanes.load(std::memory_order_relaxed) > 0 ? 1 : 0;
 }
 
 constexpr const char* flow_words[] = {"open", "saturated"};

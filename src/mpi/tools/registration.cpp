@@ -68,7 +68,7 @@ size_t place_of(MPI_T_cb_safety level) {
 
 // What this process allows callbacks to do at most.
 size_t needed_level() {
-  return place_of(core::world.multiple ? MPI_T_CB_REQUIRE_THREAD_SAFE : MPI_T_CB_REQUIRE_MPI_RESTRICTED);
+  return place_of(core::world->multiple ? MPI_T_CB_REQUIRE_THREAD_SAFE : MPI_T_CB_REQUIRE_MPI_RESTRICTED);
 }
 
 // Core asks nobody about events that nobody hears. With the lock.

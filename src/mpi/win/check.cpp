@@ -297,7 +297,7 @@ int give_access(WinCheck& check, const Remote& target, Request* r, int32_t error
   const bool over = error != core::no_error || (core::is_done(*r) && r->error == core::no_error);
   if (over) {
     release(*r);
-    r = core::world.done_send;
+    r = core::world->done_send;
   }
   if (error == core::no_error) *request = handle_of<MPI_Request>(r);
   return check.done(error, &target);

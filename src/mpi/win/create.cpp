@@ -130,8 +130,8 @@ int32_t gather(core::Comm& comm, const T& mine, std::vector<T>& all) {
 // ---- Memory of MPI_Win_allocate_shared
 
 bool on_one_host(const Comm& comm) {
-  if (core::world.job.one_host()) return true;
-  const int ours = boot::host_of(core::world.rank);
+  if (core::world->job.one_host()) return true;
+  const int ours = boot::host_of(core::world->rank);
   for (int32_t r = 0; r < comm.size; ++r) {
     if (boot::host_of(comm.job_rank(r)) != ours) return false;
   }
@@ -164,8 +164,8 @@ int32_t lay_out_together(Win& win, Share& share) {
   }
   if (comm.rank == 0) {
     share.error = allocate_own(win, total);
-    if (share.error == core::no_error && core::world.host != nullptr)
-      share.memory = core::world.host->register_memory(win.base, total, transport::Access::named);
+    if (share.error == core::no_error && core::world->host != nullptr)
+      share.memory = core::world->host->register_memory(win.base, total, transport::Access::named);
   }
   if (const int32_t error = coll::bcast(comm, &share, sizeof share, byte_type(), 0)) return error;
   if (share.error != core::no_error || comm.rank == 0) return share.error;
