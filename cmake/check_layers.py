@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fails when a file includes what stands to the right of its layer, or its folder in src/mpi (docs/architecture.md)."""
+"""Fails when a file includes what stands to the right of its layer, or its folder in src/mpi, or ends the process where
+the policy should (docs/architecture.md)."""
 import pathlib
 import re
 import sys
@@ -13,6 +14,10 @@ LEVEL = {"base": 0, "topo": 1, "boot": 1, "datatype": 1, "transport": 2, "core":
 CHAPTERS = ["object", "env", "datatype", "p2p", "coll", "comm", "topo", "win", "process", "tools"]
 # The runtime knows nothing of MPI's own header below the mpi layer.
 MPI_HEADER_FROM = LEVEL["mpi"]
+# Failures are reported to the policy, which alone ends the process, in the layers named.
+POLICY = pathlib.PurePath("src/core/failure.cpp")
+REPORTS_TO_POLICY = ["core", "coll"]
+DIES = re.compile(r"\bbase::die\(")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.M)
 
 
@@ -22,7 +27,10 @@ def violations(root):
         if layer not in LEVEL:
             yield f"{path}: folder {layer} is no layer"
             continue
-        for name in INCLUDE.findall(path.read_text()):
+        text = path.read_text()
+        if layer in REPORTS_TO_POLICY and path.relative_to(root) != POLICY and DIES.search(text):
+            yield f"{path}: base::die() is for {POLICY} alone; report the failure there"
+        for name in INCLUDE.findall(text):
             other = name.split("/")[0]
             if name == "mpi.h" and LEVEL[layer] < MPI_HEADER_FROM:
                 yield f"{path}: includes mpi.h, which only the mpi layer may"

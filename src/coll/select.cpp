@@ -14,6 +14,7 @@
 #include "boot/job.hpp"
 #include "coll/channel.hpp"
 #include "coll/table.hpp"
+#include "core/failure.hpp"
 #include "core/hosts.hpp"
 
 namespace weft::coll {
@@ -300,7 +301,7 @@ uint64_t open_choices() {
     std::vector<Row> rows;
     if (!read_table(tuning.value(), rows, problem)) {
       if (core::world->rank != 0) ::sleep(2);  // rank 0 says so, unless its file is another one, and ends the job
-      base::die(problem);
+      core::start_failed(problem);
     }
     file_rows = new std::vector<Row>(std::move(rows));
   }

@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/message.hpp"
 #include "base/setting.hpp"
 #include "core/event.hpp"
+#include "core/failure.hpp"
 #include "core/notice.hpp"
 #include "core/protocol/protocol.hpp"
 #include "core/rma/serve.hpp"
@@ -179,9 +179,9 @@ bool receive_ring(Lane& lane) {
 void check_size(const transport::Arrival& arrival, size_t bytes) {
   if (arrival.bytes >= bytes) [[likely]]
     return;
-  base::die({.cause = "a protocol message of kind " + std::to_string(arrival.kind) + " is too short (" +
-                      std::to_string(arrival.bytes) + " bytes)",
-             .remedy = "run all ranks with the same version of Weft"});
+  protocol_error(unknown_rank, {.cause = "a protocol message of kind " + std::to_string(arrival.kind) +
+                                         " is too short (" + std::to_string(arrival.bytes) + " bytes)",
+                                .remedy = "run all ranks with the same version of Weft"});
 }
 
 void on_arrival(const transport::Arrival& arrival) {
@@ -221,8 +221,8 @@ void on_arrival(const transport::Arrival& arrival) {
     case wire::rma_answer:
       return rma::on_answer(arrival);
     default:
-      base::die({.cause = "a message of unknown kind " + std::to_string(arrival.kind) + " arrived",
-                 .remedy = "run all ranks with the same version of Weft"});
+      protocol_error(unknown_rank, {.cause = "a message of unknown kind " + std::to_string(arrival.kind) + " arrived",
+                                    .remedy = "run all ranks with the same version of Weft"});
   }
 }
 
@@ -267,9 +267,9 @@ Unexpected* new_unexpected(const Envelope& envelope, uint8_t kind, int64_t bytes
     const size_t room = bytes <= pooled_bytes ? pooled_bytes : static_cast<size_t>(bytes);
     u = static_cast<Unexpected*>(std::malloc(sizeof(Unexpected) + room));
     if (u == nullptr) {
-      base::die({.cause = "no memory for a message of " + std::to_string(message_bytes) +
-                          " bytes that came before its receive",
-                 .remedy = "post receives earlier, free memory, or lower WEFT_UNEXPECTED_LIMIT"});
+      out_of_memory({.cause = "no memory for a message of " + std::to_string(message_bytes) +
+                              " bytes that came before its receive",
+                     .remedy = "post receives earlier, free memory, or lower WEFT_UNEXPECTED_LIMIT"});
     }
   }
   *u = Unexpected{

@@ -6,7 +6,7 @@
 #include <new>
 #include <unordered_map>
 
-#include "base/message.hpp"
+#include "core/failure.hpp"
 
 namespace weft::core {
 
@@ -91,7 +91,7 @@ Unexpected* Matcher::find(const Envelope& wanted) const {
 void Matcher::raise_stamp(Envelope& envelope) {
   if (latest_ == nullptr) latest_ = new (std::nothrow) Latest;
   if (latest_ == nullptr)
-    base::die(
+    out_of_memory(
         {.cause = "no memory to keep a message that came before its receive", .remedy = "free memory on this host"});
   const uint64_t key = uint64_t{envelope.context} << 32 | static_cast<uint32_t>(envelope.source);
   auto [entry, fresh] = latest_->stamps.try_emplace(key, envelope.stamp);

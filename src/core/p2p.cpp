@@ -6,9 +6,9 @@
 #include <mutex>
 #include <new>
 
-#include "base/message.hpp"
 #include "base/setting.hpp"
 #include "core/event.hpp"
+#include "core/failure.hpp"
 #include "core/protocol/protocol.hpp"
 #include "core/send_now.hpp"
 #include "core/settings.hpp"
@@ -30,7 +30,7 @@ namespace {
 Waiting* new_waiting(uint32_t payload) {
   void* memory = std::malloc(sizeof(Waiting) + payload);
   if (memory == nullptr) {
-    base::die({.cause = "no memory to queue a message whose way is full", .remedy = "free memory on this host"});
+    out_of_memory({.cause = "no memory to queue a message whose way is full", .remedy = "free memory on this host"});
   }
   return ::new (memory) Waiting{};
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/lock.hpp"
-#include "base/message.hpp"
+#include "core/failure.hpp"
 #include "core/progress.hpp"
 
 namespace weft::core {
@@ -54,7 +54,7 @@ Thread& enter_thread() {
   if (t == nullptr) {
     t = new (std::nothrow) Thread;
     if (t == nullptr)
-      base::die({.cause = "no memory for a thread's part of the runtime", .remedy = "free memory on this host"});
+      out_of_memory({.cause = "no memory for a thread's part of the runtime", .remedy = "free memory on this host"});
     t->next = world->threads.first;
     world->threads.first = t;
   }

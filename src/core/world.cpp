@@ -15,10 +15,10 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/message.hpp"
 #include "base/setting.hpp"
 #include "boot/segment.hpp"
 #include "boot/status.hpp"
+#include "core/failure.hpp"
 #include "core/hosts.hpp"
 #include "core/p2p.hpp"
 #include "core/protocol/protocol.hpp"
@@ -94,9 +94,9 @@ size_t header_bytes() {
 void map_header() {
   header = mmap(nullptr, header_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, world->job.segment_fd, 0);
   if (header == MAP_FAILED) {
-    base::die({.cause = "cannot map the head of the job's shared memory",
-               .error = errno,
-               .remedy = "raise the limit on address space (ulimit -v)"});
+    start_failed({.cause = "cannot map the head of the job's shared memory",
+                  .error = errno,
+                  .remedy = "raise the limit on address space (ulimit -v)"});
   }
 }
 
@@ -231,21 +231,21 @@ class Agreement {
 
   void check_here() const {
     if (!boot::reserve_segment(world->job.segment_fd, 0, sizeof(boot::RankStatus))) {
-      base::die({.cause = "no memory for the head of the job's shared memory",
-                 .error = errno,
-                 .remedy = "free memory on this host, or raise the job's memory limit"});
+      start_failed({.cause = "no memory for the head of the job's shared memory",
+                    .error = errno,
+                    .remedy = "free memory on this host, or raise the job's memory limit"});
     }
     boot::RankStatus& first = boot::status_of(header, 0);
     uint64_t theirs = 0;
     if (first.alike.compare_exchange_strong(theirs, ours_, std::memory_order_relaxed) || theirs == ours_) return;
     if (first.told.exchange(1, std::memory_order_relaxed) != 0) ::sleep(2);  // another says so, and ends the job
-    die(world->job.one_host() ? "another rank" : "another rank of its host");
+    disagree(world->job.one_host() ? "another rank" : "another rank of its host");
   }
 
   // After a barrier of the launcher.
   void check_hosts() const {
     if (world->job.one_host() || world->rank == 0 || world->place_here() != 0) return;
-    if (boot::published(0, key) != published()) die("rank 0");
+    if (boot::published(0, key) != published()) disagree("rank 0");
   }
 
  private:
@@ -253,12 +253,12 @@ class Agreement {
   // Short: records of hosts go through the launcher in pieces.
   std::string published() const { return std::to_string(static_cast<uint32_t>(ours_)); }
 
-  [[noreturn]] static void die(const char* other) {
-    base::die({.cause = "rank " + std::to_string(world->rank) +
-                        " would choose other algorithms in collective operations than " + other,
-               .remedy =
-                   "give all ranks the same settings (WEFT_COLL_LEADERS, WEFT_TUNING, those that end in _ALGORITHM "
-                   "or _SHORT_MSG), and all hosts the same file of WEFT_TUNING"});
+  [[noreturn]] static void disagree(const char* other) {
+    start_failed({.cause = "rank " + std::to_string(world->rank) +
+                           " would choose other algorithms in collective operations than " + other,
+                  .remedy =
+                      "give all ranks the same settings (WEFT_COLL_LEADERS, WEFT_TUNING, those that end in _ALGORITHM "
+                      "or _SHORT_MSG), and all hosts the same file of WEFT_TUNING"});
   }
 
   uint64_t ours_;
@@ -297,7 +297,7 @@ void start(bool multiple, uint64_t (*alike)()) {
   open_lanes();
   world->done_send = base::make_object<Request>();
   if (world->done_send == nullptr) {
-    base::die({.cause = "no memory for the runtime's first objects", .remedy = "free memory on this host"});
+    start_failed({.cause = "no memory for the runtime's first objects", .remedy = "free memory on this host"});
   }
   world->done_send->kind = base::Kind::request;
   world->done_send->done = true;
@@ -339,9 +339,9 @@ void PeerTable::open(int32_t ranks) {
   bytes_ = static_cast<size_t>(ranks) * sizeof *entries_;
   void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
-    base::die({.cause = "no address space for a table of " + std::to_string(ranks) + " ranks",
-               .error = errno,
-               .remedy = "raise the limit on address space (ulimit -v)"});
+    start_failed({.cause = "no address space for a table of " + std::to_string(ranks) + " ranks",
+                  .error = errno,
+                  .remedy = "raise the limit on address space (ulimit -v)"});
   }
   (void)madvise(memory, bytes_, MADV_NOHUGEPAGE);  // a peer costs a page here, not 2 MiB
   entries_ = static_cast<std::atomic<uintptr_t>*>(memory);

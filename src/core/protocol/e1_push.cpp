@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <new>
 
-#include "base/message.hpp"
 #include "core/event.hpp"
+#include "core/failure.hpp"
 #include "core/protocol/protocol.hpp"
 
 namespace weft::core {
@@ -24,9 +24,9 @@ struct Landing : transport::Read {
 
 namespace {
 
-[[noreturn]] void die_of_memory(int64_t bytes) {
-  base::die({.cause = "no memory for a message of " + std::to_string(bytes) + " bytes that is coming in",
-             .remedy = "free memory on this host"});
+[[noreturn]] void no_memory_for(int64_t bytes) {
+  out_of_memory({.cause = "no memory for a message of " + std::to_string(bytes) + " bytes that is coming in",
+                 .remedy = "free memory on this host"});
 }
 
 void on_left(void* whose) {
@@ -39,7 +39,7 @@ Landing& new_landing(Lane& lane, void (*over)(transport::Read&, int), const Enve
     lane.free_landings = landing->next;
   } else {
     landing = new (std::nothrow) Landing;
-    if (landing == nullptr) die_of_memory(bytes);
+    if (landing == nullptr) no_memory_for(bytes);
   }
   *landing = {{over}, lane.landings, nullptr, nullptr, nullptr, envelope, bytes};
   lane.landings = landing;
@@ -110,7 +110,7 @@ void on_pushed(const transport::Arrival& a) {
     return world->fabric->place(a, r->buffer, static_cast<size_t>(std::min(bytes, r->bytes)), landing);
   }
   landing.aside = std::malloc(a.bytes);
-  if (landing.aside == nullptr) die_of_memory(bytes);
+  if (landing.aside == nullptr) no_memory_for(bytes);
   world->fabric->place(a, landing.aside, a.bytes, landing);
 }
 

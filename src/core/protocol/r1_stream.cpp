@@ -10,7 +10,7 @@
 #include <cstring>
 #include <new>
 
-#include "base/message.hpp"
+#include "core/failure.hpp"
 #include "core/protocol/protocol.hpp"
 #include "datatype/pack.hpp"
 
@@ -145,7 +145,7 @@ Inflow* open_inflow(uint64_t send, int32_t origin, const Envelope& envelope, int
   auto* inflow = new (std::nothrow)
       Inflow{send, origin, nullptr, nullptr, envelope, message_bytes, limit, 0, {0, MemoryRef::no_key}, lane.inflows};
   if (inflow == nullptr) {
-    base::die({.cause = "no memory for a message that is coming in", .remedy = "free memory on this host"});
+    out_of_memory({.cause = "no memory for a message that is coming in", .remedy = "free memory on this host"});
   }
   lane.inflows = inflow;
   return inflow;
@@ -156,8 +156,9 @@ void on_chunk(const transport::Arrival& arrival) {
   Inflow* inflow = world->lanes[arrival.envelope.lane].inflows;
   while (inflow != nullptr && (inflow->send != chunk.send || inflow->origin != chunk.origin)) inflow = inflow->next;
   if (inflow == nullptr) {
-    base::die({.cause = "a chunk of a message that nobody announced came from rank " + std::to_string(chunk.origin),
-               .remedy = "this is a defect of Weft: please report it with the program"});
+    protocol_error(chunk.origin, {.cause = "a chunk of a message that nobody announced came from rank " +
+                                           std::to_string(chunk.origin),
+                                  .remedy = "this is a defect of Weft: please report it with the program"});
   }
   Peer& peer = world->peer(chunk.origin);
   const void* data = peer.endpoint->staging(arrival, chunk.handle);

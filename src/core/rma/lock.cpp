@@ -4,7 +4,7 @@
 
 #include <new>
 
-#include "base/message.hpp"
+#include "core/failure.hpp"
 #include "core/progress.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/rma/serve.hpp"
@@ -95,7 +95,7 @@ void try_own_wishes(Window& window, int32_t target) {
 void lock_for(Window& window, int32_t origin, Lock kind, uint64_t cookie) {
   auto* wish = new (std::nothrow) LockWish{nullptr, origin, kind, false, cookie};
   if (wish == nullptr) {
-    base::die({.cause = "no memory to note who holds a window's lock", .remedy = "free memory on this host"});
+    out_of_memory({.cause = "no memory to note who holds a window's lock", .remedy = "free memory on this host"});
   }
   LockWish** last = &window.wishes;
   while (*last != nullptr) last = &(*last)->next;

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <mutex>
 
-#include "base/message.hpp"
+#include "core/failure.hpp"
 #include "core/protocol/protocol.hpp"
 #include "core/rma/lock.hpp"
 #include "core/rma/outbox.hpp"
@@ -49,9 +49,9 @@ class Answers {
   char bytes_[8192];
 };
 
-[[noreturn]] void die_of_frame() {
-  base::die({.cause = "a message for a window is shorter than it says",
-             .remedy = "run all ranks with the same version of Weft"});
+[[noreturn]] void refuse_frame() {
+  protocol_error(unknown_rank, {.cause = "a message for a window is shorter than it says",
+                                .remedy = "run all ranks with the same version of Weft"});
 }
 
 // A record with what follows it.
@@ -146,7 +146,7 @@ void compare(Window& window, int32_t origin, const Asked& asked, Answers& answer
 void transfer(Window& window, int32_t origin, const Asked& asked) {
   const Record& record = asked.record;
   char* const memory = place_of(window, origin, record.offset, record.bytes);
-  if (memory == nullptr) die_of_frame();  // the origin knows how large this window is
+  if (memory == nullptr) refuse_frame();  // the origin knows how large this window is
   const auto tag = static_cast<int32_t>(record.position);
   if (record.action == Action::take) {
     take_transfer(window, origin, memory, record.bytes, tag, record.cookie);
@@ -206,9 +206,9 @@ void serve(Window& window, int32_t origin, const Asked& asked, Answers& answers)
       try_wishes(window);
       return tell_sleepers(nullptr);
     default:
-      base::die({.cause = "a record of unknown kind " + std::to_string(static_cast<int>(record.action)) +
-                          " arrived for a window",
-                 .remedy = "run all ranks with the same version of Weft"});
+      protocol_error(unknown_rank, {.cause = "a record of unknown kind " +
+                                             std::to_string(static_cast<int>(record.action)) + " arrived for a window",
+                                    .remedy = "run all ranks with the same version of Weft"});
   }
 }
 
@@ -218,12 +218,12 @@ void serve_all(const Frame& frame, const char* at) {
   const char* const end = at + frame.bytes;
   while (at < end) {
     Asked asked;
-    if (static_cast<size_t>(end - at) < sizeof asked.record) die_of_frame();
+    if (static_cast<size_t>(end - at) < sizeof asked.record) refuse_frame();
     std::memcpy(&asked.record, at, sizeof asked.record);
     asked.runs = at + sizeof asked.record;
     asked.data = asked.runs + asked.record.runs * sizeof(Run);
     at = asked.data + padded(data_bytes(asked.record));
-    if (at > end) die_of_frame();
+    if (at > end) refuse_frame();
     serve(window, frame.origin, asked, answers);
   }
 }
@@ -254,11 +254,11 @@ void on_answer(const transport::Arrival& arrival) {
   const char* const end = at + arrival.bytes;
   while (at < end) {
     Answer answer;
-    if (static_cast<size_t>(end - at) < sizeof answer) die_of_frame();
+    if (static_cast<size_t>(end - at) < sizeof answer) refuse_frame();
     std::memcpy(&answer, at, sizeof answer);
     const char* const data = at + sizeof answer;
     at = data + padded(answer.bytes);
-    if (at > end) die_of_frame();
+    if (at > end) refuse_frame();
     auto& awaited = *reinterpret_cast<Awaited*>(answer.cookie);
     awaited.take(awaited, answer, data);
   }

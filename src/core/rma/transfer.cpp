@@ -4,7 +4,7 @@
 
 #include <new>
 
-#include "base/message.hpp"
+#include "core/failure.hpp"
 #include "core/p2p.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/rma/serve.hpp"
@@ -127,7 +127,7 @@ void begin_later(bool (*begin)(Request&), const Service& service) {
   Request* const message = new_request(*service.window->comm, Role::composite);
   auto* const kept = new (std::nothrow) Service(service);
   if (message == nullptr || kept == nullptr) {
-    base::die({.cause = "no memory to serve a window", .remedy = "free memory on this host"});
+    out_of_memory({.cause = "no memory to serve a window", .remedy = "free memory on this host"});
   }
   message->owner = kept;
   message->on_done = begin;
