@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The count of those who hold an object, which threads may take and give back at the same time.
+// The number of holders of an object, which threads may take and give back at the same time.
 
 #include <atomic>
 
@@ -16,12 +16,13 @@ class HolderCount {
   constexpr HolderCount& operator=(const HolderCount&) { return *this; }
   ~HolderCount() = default;
 
-  // Who takes another reference has one, or holds the lock of the place it was found in: nothing is ordered by it.
+  // The caller already has a reference, or holds the lock of the place where it found the object: nothing is ordered by
+  // this.
   HolderCount& operator++() {
     count_.fetch_add(1, std::memory_order_relaxed);
     return *this;
   }
-  // How many are left. With 0 the object is the caller's to destroy: what other holders did to it came before, as their
+  // How many are left. With 0 the object is the caller's to destroy: all changes by other holders came before, as their
   // release here pairs with its acquire.
   [[nodiscard]] int operator--() { return count_.fetch_sub(1, std::memory_order_acq_rel) - 1; }
   [[nodiscard]] int now() const { return count_.load(std::memory_order_relaxed); }

@@ -15,7 +15,7 @@
 namespace weft::base {
 namespace {
 
-// A small file's text, cut at what the buffer holds; -1 when it cannot be read.
+// A small file's text, cut to the size of the buffer; -1 when it cannot be read.
 ssize_t read_small(const char* path, char* buffer, size_t bytes) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return -1;

@@ -22,7 +22,7 @@ class FunctionFinder {
     if (function == nullptr && problem_.empty()) problem_ = std::string("it has no ") + name;
   }
 
-  // What is wrong with the library; empty when all were found.
+  // The reason why the library cannot be used; empty when all were found.
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
  private:

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// A lock of one word: a compare-and-swap to take it, an exchange to give it back. Who does not get it spins for a
-// moment, then sleeps in a futex. Works with std::lock_guard.
+// A lock of one word: a compare-and-swap to take it, an exchange to give it back. A thread that does not get it spins
+// for a moment, then sleeps in a futex. Works with std::lock_guard.
 
 #include <atomic>
 #include <cstdint>

@@ -9,7 +9,7 @@
 namespace weft::base {
 
 struct Problem {
-  std::string cause;        // what could not be done and on what: "cannot map 64 MiB of shared memory"
+  std::string cause;        // the action that failed, and its object: "cannot map 64 MiB of shared memory"
   int error = 0;            // errno, 0 when there is none
   std::string remedy = {};  // what the reader can do about it
 };
@@ -17,7 +17,7 @@ struct Problem {
 // "cannot map ...: Cannot allocate memory (errno 12). Remedy: ..."
 std::string describe(const Problem& problem);
 
-// Who speaks, shown in front of every line: "weft: rank 3 (pid 1234): ". Set once the rank is known.
+// The speaker, shown in front of every line: "weft: rank 3 (pid 1234): ". Set once the rank is known.
 void set_speaker(int rank);
 
 void tell(const Problem& problem);
@@ -27,7 +27,8 @@ void warn_once(const char* key, const Problem& problem);  // once per process an
 // Writes the message and ends the process with status 1 through the job's abort (see set_end_of_job).
 [[noreturn]] void die(const Problem& problem);
 
-// What die() calls after writing; the boot layer sets it so that the whole job ends. The default is _exit(status).
+// The function that die() calls after writing; the boot layer sets it so that the whole job ends. The default is
+// _exit(status).
 void set_end_of_job(void (*end)(int status));
 [[noreturn]] void end_job(int status);
 

@@ -22,7 +22,7 @@ constexpr size_t small_limit = 4096;
 constexpr size_t small_classes = small_limit / Arena::slot_align;
 constexpr size_t classes = small_classes + 64;
 constexpr size_t reserve_most = size_t{64} << 30;
-constexpr size_t reserve_least = size_t{16} << 20;  // what an address space limit (ulimit -v) may leave us
+constexpr size_t reserve_least = size_t{16} << 20;  // an address space limit (ulimit -v) may leave no more
 constexpr size_t chunk = size_t{256} << 10;
 
 // A free slot: the first word stays Kind::free, so that a handle to it is still told apart.
@@ -94,7 +94,7 @@ void* reserve(size_t& bytes) {
 
 }  // namespace
 
-// Takes fresh slots from the end of what was handed out. The caller holds the lock.
+// Takes fresh slots behind those that were handed out. The caller holds the lock.
 struct ArenaGrowth {
   static void* take(size_t bytes) {
     if (state.reserved == 0) {

@@ -48,7 +48,7 @@ class Arena {
   [[nodiscard]] static void* allocate(size_t bytes);
   static void release(void* object, size_t bytes);
 
-  // Whether `address` may be read as an Object: aligned, inside what was handed out.
+  // Whether `address` may be read as an Object: aligned, and among the slots that were handed out.
   static bool holds(uintptr_t address) {
     size_t used = used_.load(std::memory_order_acquire);  // pairs with the release in allocate(): base_ is then set
     return address - base_.load(std::memory_order_relaxed) < used && (address & (slot_align - 1)) == 0;

@@ -25,16 +25,16 @@
 namespace weft::base {
 
 enum class Unit : uint8_t { none, bytes, microseconds, seconds, count };
-enum class Level : uint8_t { basic, expert, internal };  // internal: what the launcher tells ranks, listed nowhere
+enum class Level : uint8_t { basic, expert, internal };          // internal: from the launcher to ranks, not listed
 enum class Source : uint8_t { fallback, environment, program };  // where the value came from
 
 enum class Change : uint8_t { never, before_start, always };  // until when a tool may set it, so that it acts
 
-// What it is about: variables and events of tools are grouped the same way.
+// Its subject: variables and events of tools are grouped the same way.
 enum class Subject : uint8_t { general, start, messages, lanes, memory, waiting };
 inline constexpr int subject_count = 6;
 
-// What the value looks like.
+// The form of the value.
 enum class Form : uint8_t { number, on_off, choice, text };
 
 struct SettingText {
@@ -56,7 +56,7 @@ class SettingRow {
   virtual std::string shown() const = 0;  // the value as a user would write it
   virtual std::string shown_default() const = 0;
   virtual std::string shown_range() const = 0;  // "0 to 131072", "on or off", "global, object or hot"
-  // Takes the value from text; an empty result means taken, otherwise what is wrong with it.
+  // Takes the value from text; an empty result means taken, otherwise it is the reason why not.
   [[nodiscard]] virtual std::string parse(std::string_view text) = 0;
   void mark(Source source) { source_ = source; }
 

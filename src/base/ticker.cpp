@@ -54,7 +54,7 @@ void Ticker::run() {
       if (over_) return;
     }
     lock.unlock();
-    const bool needed = tick_();  // once more after saying that this sleeps: whoever comes later wakes it
+    const bool needed = tick_();  // once more after announcing the sleep: a later start wakes it
     lock.lock();
     if (needed) {
       calm = 0;

@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The thread sanitizer sees one process. Where two threads of one write the same shared memory one after the other, and
-// what orders them is another process that has read it in between, it has to be told. Nothing in other builds.
+// The thread sanitizer sees one process. If two threads of one process write the same shared memory one after the
+// other, and another process that has read it in between orders them, the sanitizer has to be told. Nothing in other
+// builds.
 
 namespace weft::base {
 
 #ifdef WEFT_TSAN
 extern "C" void __tsan_acquire(void* address);
 extern "C" void __tsan_release(void* address);
-// What this thread wrote is another process's now; and came back from it.
+// Another process may now use this thread's stores; and has given them back.
 inline void give_to_process(void* memory) {
   __tsan_release(memory);
 }

@@ -32,7 +32,7 @@ static constinit base::ChoiceSetting launcher_choice{
     std::size(launcher_choices)};
 WEFT_SETTING(launcher_choice);
 
-// Rows for what mpiexec tells ranks, so that the names are known; the values are read below, together.
+// Rows for the variables from mpiexec to ranks, so that the names are known; the values are read below, together.
 #define WEFT_LAUNCH_VARIABLE(row, variable_name, text)                                                   \
   static constinit TextSetting row{{.name = (variable_name), .help = (text), .level = Level::internal}}; \
   WEFT_SETTING(row)
@@ -177,7 +177,7 @@ bool several(const Foreign& launcher) {
   const char* text = getenv(launcher.size);
   int64_t size = 0;
   if (!text) return false;
-  // What is not understood counts as several: better a message than as many jobs of one rank.
+  // An unreadable value counts as several: better a message than as many jobs of one rank.
   return !base::parse_number(text, base::Unit::none, size).empty() || size != 1;
 }
 

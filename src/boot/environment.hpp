@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What the environment says about the job: which launcher started us, and as whom. Nothing is asked of it here.
+// The job as the environment describes it: which launcher started us, and as which rank. Nothing is asked of it here.
 
 #include <string>
 

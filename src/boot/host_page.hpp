@@ -24,7 +24,7 @@ static_assert(sizeof(HeldLine) == 256);
 struct alignas(4096) HostPage {
   static constexpr int most_lines = 3;
 
-  // 0 while the job lives; then whoever has set it first (from 0) has said why, or was told that another has.
+  // 0 while the job lives; then the rank that set it first (from 0) has said why, or was told that another has.
   std::atomic<uint32_t> ending;
   // The keeper's process, from when its lines are there (release) until it has said goodbye; 0 otherwise.
   std::atomic<int32_t> keeper;

@@ -33,7 +33,7 @@
 namespace weft::boot {
 namespace {
 
-// One job per process; what abort() needs is kept apart, since it may be called from anywhere.
+// One job per process; the data of abort() are kept apart, since it may be called from anywhere.
 constinit Space* space = nullptr;
 constinit base::Lock space_lock;
 constinit std::atomic<int> marked_fd{-1};  // the segment under mpiexec, where an abort is noted
@@ -41,7 +41,7 @@ constinit std::atomic<int> marked_rank{0};
 constinit std::atomic<void (*)()> act_before_end{nullptr};
 
 [[noreturn]] void leave_process(int status) {
-  // What the program printed belongs to the reader, but a stream that another thread holds must not keep us.
+  // The reader should see the program's output, but a stream that another thread holds must not keep us.
   if (ftrylockfile(stdout) == 0) {
     fflush_unlocked(stdout);
     funlockfile(stdout);
@@ -49,7 +49,7 @@ constinit std::atomic<void (*)()> act_before_end{nullptr};
   _exit(status);
 }
 
-// Exit statuses have eight bits; what is not zero must not become so.
+// Exit statuses have eight bits; a status other than zero must not become zero.
 int exit_status(int status) {
   return status == 0 || (status & 0xff) != 0 ? status & 0xff : 1;
 }
@@ -65,7 +65,7 @@ void end_whole_job(int status) {
     (void)!pwrite(fd, &phase, sizeof phase, line + static_cast<off_t>(offsetof(RankStatus, phase)));
   }
   if (space) {
-    usleep(50000);  // for the launcher to pass on what was said: Hydra drops it once it ends the job
+    usleep(50000);  // for the launcher to pass the message on: Hydra drops it once it ends the job
     space->abort(status);
     usleep(200000);  // the launcher ends us; leaving at once would race with its reading of our line
   }
@@ -141,8 +141,8 @@ void must(bool done) {
   if (!done) base::die(space->problem());
 }
 
-// The keys of the start: where a host's segment is ("host/address"), and, where the launcher does not say who shares a
-// host, each rank's host.
+// The keys of the start: where a host's segment is ("host/address"), and, if the launcher does not say which ranks
+// share a host, each rank's host.
 constexpr const char* host_key = "weft-host";
 constexpr const char* segment_key = "weft-segment";
 constexpr const char* secret_key = "weft-secret";
@@ -173,7 +173,7 @@ std::vector<int> find_here(const Job& job) {
   return here;
 }
 
-// Opens what the first rank of this host published.
+// Opens the segment that the first rank of this host published.
 void open_published(Job& job, int first) {
   std::string record;
   must(space->get(first, segment_key, record));
@@ -210,8 +210,8 @@ std::string fresh_secret() {
   return base::to_hex({bytes, sizeof bytes});
 }
 
-// What the ranks of this host tell each other, kept until they leave: the first of them publishes for all, where the
-// launcher has said which rank is where.
+// The notes of the ranks of this host, kept until they leave: the first of them publishes for all, where the launcher
+// has said which rank is where.
 struct Here {
   Notes notes;
   int ranks = 0;
@@ -299,8 +299,8 @@ std::string notes_key(const std::string& turn, size_t piece) {
   return "weft-notes" + turn + "-" + std::to_string(piece);
 }
 
-// What all ranks of this host have noted, as a record in pieces that the launcher takes: its length, and the record.
-// "*3" says that it is still that of turn 3.
+// The notes of all ranks of this host, as a record in pieces that the launcher takes: its length, and the record. "*3"
+// says that it is still that of turn 3.
 void publish_notes(void (*meanwhile)()) {
   ++ours->turn;
   ours->notes.end_turn(ours->turn);
@@ -342,7 +342,7 @@ std::string fetch_record(int first) {
   return record;
 }
 
-// What the rank with this slot has noted under a key. Who asks for one rank of a host often asks for the next.
+// The value that the rank with this slot has noted under a key. Callers often ask for the ranks of a host in turn.
 std::string noted(int slot, const std::string& key) {
   const ProcessMapping& mapping = space->mapping();
   const std::vector<int> there = mapping.ranks_on(mapping.node_of(slot));
@@ -418,7 +418,7 @@ Space* new_space(Launcher launcher) {
 }
 
 // The first rank of each host publishes where the others find the segment; it keeps the segment open until they have
-// it. Where the launcher does not say who shares a host, every rank publishes its own before.
+// it. If the launcher does not say which ranks share a host, every rank publishes its own before.
 void join_space(Job& job, Offer& offer, size_t (*segment_bytes)(int)) {
   space = new_space(offer.launcher);  // until leave(): abort() may need it at any time
   if (offer.port.empty()) base::set_speaker(offer.rank);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// How ranks find each other. A job is what the launcher gave us: who we are, how many we are, and the segment of memory
+// How ranks find each other. A job comes from the launcher: our rank, the number of ranks, and the segment of memory
 // that all ranks of this host share. Ranks start under our own mpiexec (one host; the segment is inherited), under any
 // launcher that speaks PMI-1, PMI-2 or PMIx (the ranks of a host pass the segment among themselves), or alone (a
 // singleton: a job of one).
@@ -26,7 +26,7 @@ struct Job {
   int app_number = -1;     // MPI_APPNUM: which program of `prog1 : prog2`, -1 when unknown
   int universe_size = -1;  // MPI_UNIVERSE_SIZE, -1 when unknown
   int local_ranks = 1;     // ranks on this host, and how many processors' worth of time they have together: with fewer
-  int local_cpus = 1;      // processors than ranks, who waits must yield early
+  int local_cpus = 1;      // processors than ranks, waiting ranks must yield early
   std::vector<int> here;   // the ranks on this host in order, of a job on several hosts; otherwise empty
   std::string secret;      // of such a job, fresh and known to its ranks alone: 32 hexadecimal digits
   std::string id;          // names the job in messages
@@ -40,8 +40,8 @@ struct Job {
 
 // Joins the job the environment describes; `segment_bytes(ranks)` says how large the shared segment of a host with so
 // many ranks must be (sparse: nothing is reserved by this). Ends the process with a message that names the launcher
-// when one is visible but cannot be spoken to. The segment begins with head_bytes(local_ranks) bytes: lines
-// of RankStatus (boot/status.hpp) and notes (boot/notes.hpp), one for each place, and a page (boot/host_page.hpp);
+// when one is visible but speaks no known protocol. The segment begins with head_bytes(local_ranks) bytes: lines of
+// RankStatus (boot/status.hpp) and notes (boot/notes.hpp), one for each place, and a page (boot/host_page.hpp);
 // `segment_bytes` counts them.
 [[nodiscard]] Job join(size_t (*segment_bytes)(int ranks));
 
@@ -61,7 +61,7 @@ void leave(Job& job);
 // The page that the ranks of this host share (boot/host_page.hpp), of a job on several hosts, until leave().
 HostPage& host_page();
 
-// What else is done when this process ends the job, before the launcher is told; nullptr: nothing. It may be called in
+// A function to call when this process ends the job, before the launcher is told; nullptr: nothing. It may be called in
 // any thread at any time.
 void before_end(void (*act)());
 

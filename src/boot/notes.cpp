@@ -66,7 +66,7 @@ bool Notes::open(int segment_fd, int ranks, int place) {
   fd_ = segment_fd;
   ranks_ = ranks;
   place_ = place;
-  // Who waits for a note looks at its beginning.
+  // A rank that waits for a note looks at its beginning.
   constexpr size_t beginning = 64;
   for (int i = 0; i < (place == 0 ? ranks : 1); ++i) {
     if (!reserve(i, beginning)) return false;

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What the ranks of a host tell each other in their shared segment at the start, so that one of them, the first, speaks
+// Notes that the ranks of a host exchange in their shared segment at the start, so that one of them, the first, speaks
 // to the launcher for all: each writes a note, keys and values, and the first publishes those of all as one record.
 //
 // A note grows at its end. Its rank says with `whole` (release) how far it goes in that turn; the first reads it then
-// (acquire). What the first has to say to the others goes the same way. Memory is reserved before it is touched.
+// (acquire). Messages of the first to the others go the same way. Memory is reserved before it is touched.
 
 #include <atomic>
 #include <cstddef>
@@ -23,7 +23,7 @@ struct alignas(64) Note {
   static constexpr size_t room = 16384 - 16;
 
   std::atomic<uint64_t> whole;  // turn << 32 | bytes of `text` at its end
-  uint32_t outward;             // where in `text` begins what other hosts shall see; set before it is whole for them
+  uint32_t outward;             // where in `text` the part for other hosts begins; set before it is whole for them
   uint32_t reserved;
   char text[room];
 };
@@ -62,13 +62,13 @@ class Notes {
 
   // False, with errno: there is no room for it.
   [[nodiscard]] bool write(std::string_view key, std::string_view value);
-  // What was written so far is for this host alone.
+  // The text so far is for this host alone.
   void turn_outward();
   // Our note is whole for this turn.
   void end_turn(uint32_t turn);
 
   bool has_ended(int place, uint32_t turn) const;
-  // Of a place whose turn has ended: all of it, and what other hosts shall see.
+  // Of a place whose turn has ended: all of it, and the part for other hosts.
   std::string_view text(int place) const;
   std::string_view outward_text(int place) const;
 

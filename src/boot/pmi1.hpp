@@ -41,7 +41,7 @@ class Pmi1 final : public Space {
     return read_line(true, there);
   }
   bool ask(const std::string& line, std::string_view answer);
-  bool answered(std::string_view question, std::string_view answer);  // looks at what was read
+  bool answered(std::string_view question, std::string_view answer);  // checks the answer that was read
   std::string put_line(const std::string& key, const std::string& value) const;
   bool look_up(const std::string& key, std::string& value);
   bool fail(const std::string& cause, int error = 0);

@@ -121,8 +121,8 @@ bool Pmi2::start_barrier() {
   return put("weft-come-" + std::to_string(turn_), "1") && send("cmd=kvs-fence;");
 }
 
-// A fence alone is no barrier: Hydra answers it at once, and keeps only those who ask for a key that is not there yet.
-// So rank 0 asks for everybody's sign, then gives its own, for which the others wait. Everybody makes two fences.
+// A fence alone is no barrier: Hydra answers it at once, and keeps only callers that ask for a key that is not there
+// yet. So rank 0 asks for everybody's sign, then gives its own, for which the others wait. Everybody makes two fences.
 bool Pmi2::end_barrier(bool wait, bool& over) {
   over = false;
   for (bool there = false;;) {

@@ -33,7 +33,8 @@ class Pmi2 final : public Space {
   static constexpr size_t most_key = 64;      // PMI2_MAX_KEYLEN
   static constexpr size_t most_value = 1023;  // PMI2_MAX_VALLEN counts the zero behind it
 
-  // What a barrier waits for: the first fence, a sign of each rank (at rank 0), the second fence, the sign of rank 0.
+  // The parts of a barrier, in order: the first fence, a sign of each rank (at rank 0), the second fence, the sign of
+  // rank 0.
   enum class Step : unsigned char { coming, gathering, going, last };
 
   bool greet();
@@ -42,7 +43,7 @@ class Pmi2 final : public Space {
   bool read_message(bool wait, bool& there);  // into text_ and reply_
   // Sends "cmd=command;" with the fields and reads the answer.
   bool ask(const std::string& command, const std::string& fields = "");
-  bool answered(const std::string& command);           // looks at what was read
+  bool answered(const std::string& command);           // checks the answer that was read
   std::string question(const std::string& key) const;  // for the value of a key
   bool attribute(const std::string& key, std::string& value);
   bool fail(const std::string& cause, int error = 0);

@@ -22,7 +22,7 @@ class PmiFields {
 
  protected:
   void clear() { count_ = 0; }
-  // Takes one word; what is no "key=value" is passed over. False: there are too many.
+  // Takes one word; a word that is no "key=value" is passed over. False: there are too many.
   [[nodiscard]] bool add(std::string_view word);
 
  private:

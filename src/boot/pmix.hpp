@@ -3,7 +3,8 @@
 #pragma once
 
 // PMIx, which prterun (Open MPI's mpirun) and Slurm serve: its own library talks to the server. Asking for a key that
-// was not put yet is slow or an error, depending on the server; so what ranks put goes to all of them with the barrier.
+// was not put yet is slow or an error, depending on the server; so all values that ranks put go to all of them with the
+// barrier.
 
 #include <atomic>
 #include <string>
@@ -35,7 +36,7 @@ class Pmix final : public Space {
   static void note_end(int status, void* self);  // called by the library's thread
   bool check(int status, const char* function);
   bool fail(const std::string& cause);
-  // What the launcher says of the job, or of this rank: from what came with the start, nobody is asked.
+  // A fact about the job, or about this rank: it came with the start, so no question is sent.
   bool look_up(uint32_t rank, const char* key, std::string& text);
   int look_up_number(uint32_t rank, const char* key, int low, int fallback);
 

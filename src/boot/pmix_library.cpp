@@ -62,8 +62,8 @@ void* open_file(const std::string& path) {
   return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-// The launcher's own comes before what the system has: a server of version 5 complains, though it works, about each
-// client of version 4.2.
+// The launcher's own comes before the system's: a server of version 5 complains, though it works, about each client of
+// version 4.2.
 void* open_library(std::string& problem) {
   if (void* handle = dlopen(file_name, RTLD_NOW | RTLD_NOLOAD)) return handle;  // the program has it
   const std::string file = file_of_launcher();

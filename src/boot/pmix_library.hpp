@@ -16,7 +16,7 @@ namespace weft::boot::pmix {
 inline constexpr int success = 0;
 inline constexpr int operation_succeeded = -157;  // done at once: there will be no call back
 
-inline constexpr uint32_t rank_wildcard = UINT32_MAX - 1;  // what concerns the whole job
+inline constexpr uint32_t rank_wildcard = UINT32_MAX - 1;  // for facts about the whole job
 inline constexpr uint8_t scope_global = 3;
 
 enum Type : uint16_t {
@@ -38,7 +38,7 @@ inline constexpr const char* app_number = "pmix.appnum";
 inline constexpr const char* universe_size = "pmix.univ.size";
 inline constexpr const char* local_peers = "pmix.lpeers";
 inline constexpr const char* collect_data = "pmix.collect";
-inline constexpr const char* optional = "pmix.optional";  // answer from what is known here, ask nobody
+inline constexpr const char* optional = "pmix.optional";  // answer from local knowledge, send no question
 }  // namespace key
 
 struct Process {

@@ -46,7 +46,7 @@ bool ProcessMapping::parse(std::string_view text, int size) {
       return false;
     }
     blocks.push_back({node, nodes, ranks, turn_});
-    turn_ += std::min<int64_t>(int64_t{nodes} * ranks, size);  // what is beyond the job's ranks does not matter
+    turn_ += std::min<int64_t>(int64_t{nodes} * ranks, size);  // places beyond the job's ranks do not matter
   }
   if (!scanner.take(")") || !scanner.at_end() || blocks.empty()) return false;
   blocks_ = std::move(blocks);

@@ -11,7 +11,7 @@
 
 namespace weft::boot {
 
-// The mapping of a job. It holds what the text says, whatever the number of ranks.
+// The mapping of a job. Its size is that of the text, for any number of ranks.
 class ProcessMapping {
  public:
   // For a job of `size` ranks. False: the text is no such mapping, and nothing is known.

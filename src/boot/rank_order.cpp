@@ -64,7 +64,7 @@ class Lister {
  public:
   explicit Lister(int size) : size_(size), line_of_(static_cast<size_t>(size)) {}
 
-  // A rank or a range; returns what is wrong with it, or an empty text.
+  // A rank or a range; returns the mistake, or an empty text.
   std::string take(std::string_view item, int line) {
     unsigned first = 0;
     unsigned last = 0;
@@ -126,9 +126,9 @@ bool separates(char c) {
   return c == ',' || c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-// The file's text; 0 or what was wrong, as errno.
+// The file's text; returns 0 or an errno.
 int read_file(const std::string& path, std::string& text) {
-  constexpr size_t most = 64 << 20;  // several times what 2^20 ranks need
+  constexpr size_t most = 64 << 20;  // several times the needs of 2^20 ranks
   FILE* file = fopen(path.c_str(), "re");
   if (!file) return errno;
   std::vector<char> buffer(1 << 16);

@@ -25,7 +25,7 @@ namespace weft::boot {
 enum class RankOrder : uint8_t { round_robin, smp, folded, file };
 inline constexpr int rank_order_count = 4;
 
-// What the settings say: the method, and the file it may need.
+// The settings: the method, and the file it may need.
 [[nodiscard]] RankOrder wanted_rank_order();
 [[nodiscard]] std::string rank_order_file();
 

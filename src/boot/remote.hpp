@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What mpiexec starts ranks on other hosts with. mpiexec alone reads these settings; the rows stand here so that ranks,
-// which inherit the variables, know the names.
+// The launcher by which mpiexec starts ranks on other hosts. mpiexec alone reads these settings; the rows stand here so
+// that ranks, which inherit the variables, know the names.
 
 #include <string>
 

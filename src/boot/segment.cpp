@@ -79,9 +79,8 @@ bool is_segment(int fd) {
   return std::string_view(link, static_cast<size_t>(n)).starts_with(segment_link);
 }
 
-// Ranks do this at the same time. Whatever their order, the size is final once one of them has sealed it, and whoever
-// then finds another size than its own knows that they disagree. Sealed, the segment cannot be cut under anybody's
-// mapping.
+// Ranks do this at the same time. In any order, the size is final once one of them has sealed it, and a rank that then
+// finds another size than its own knows that they disagree. A sealed segment cannot shrink under a rank's mapping.
 bool size_segment(int fd, size_t bytes) {
   struct stat s;
   if (fstat(fd, &s) != 0) return false;

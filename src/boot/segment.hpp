@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The memory all ranks of a host share: a memfd, so that nothing stays behind whatever ends the job.
+// The memory all ranks of a host share: a memfd, so that nothing stays behind in whichever way the job ends.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace weft::boot {
 // Takes memory for a part of it, so that touching it cannot fail later. False and errno when there is none.
 [[nodiscard]] bool reserve_segment(int fd, size_t offset, size_t bytes);
 
-// What another process of this host needs to open our segment: "pid:fd:device:inode".
+// The text by which another process of this host opens our segment: "pid:fd:device:inode".
 std::string segment_address(int fd);
 // Opens it; -1 and errno on failure, EINVAL for an address that is none.
 [[nodiscard]] int open_segment(const std::string& address);

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What launchers give the ranks of a job: a space of keys where each publishes values and reads those of others. One
-// class for each protocol. Every call asks and waits for the answer; on failure it returns false and `problem()` says
-// why.
+// The launcher's key space: each rank of a job publishes values there and reads those of others. One class for each
+// protocol. Every call asks and waits for the answer; on failure it returns false and `problem()` says why.
 
 #include <string>
 #include <vector>
@@ -25,7 +24,7 @@ class Space {
   // Publishes a value of this rank, of at most longest_value() characters: letters, digits and ":/,.@_-*". Others see
   // it after a barrier.
   [[nodiscard]] virtual bool put(const std::string& key, const std::string& value) = 0;
-  // What `rank` published before the last barrier.
+  // The value that `rank` published before the last barrier.
   [[nodiscard]] virtual bool get(int rank, const std::string& key, std::string& value) = 0;
 
   // A barrier of all ranks in two steps: between them this rank may do other things. `over` without waiting when `wait`

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The head of a job's shared segment: one line per rank that tells the launcher how far the rank has come. It is what
-// lets mpiexec tell "ended without MPI_Finalize" from "ended". The segment begins with job_header_bytes(size) bytes of
-// these lines; the transport's data begin behind them.
+// The head of a job's shared segment: one line per rank that tells the launcher how far the rank has come. It lets
+// mpiexec tell "ended without MPI_Finalize" from "ended". The segment begins with job_header_bytes(size) bytes of these
+// lines; the transport's data begin behind them.
 
 #include <atomic>
 #include <cstddef>
@@ -15,18 +15,19 @@ namespace weft::boot {
 enum class Phase : uint32_t {
   started = 0,      // MPI_Init was not called, or has not come far
   initialised = 1,  // MPI_Init is done, MPI_Finalize is not
-  finalized = 2,    // nothing is owed any more: the process may end as it likes
+  finalized = 2,    // the process may end in any way
   aborted = 3,      // the rank itself ended the job and has said why
 };
 
 // Written by the rank alone, read by the launcher after the rank has ended (or by a tool that looks on).
 struct alignas(64) RankStatus {
   std::atomic<uint32_t> phase;  // a Phase
-  std::atomic<uint32_t> pid;    // who took this rank; 0 while nobody has
-  // In the first line of a segment: what ranks must have alike, as a number that is not 0; whoever comes first sets it.
+  std::atomic<uint32_t> pid;    // the process that took this rank; 0: none has
+  // In the first line of a segment: the sum of the settings that ranks must have alike, not 0; the first rank to come
+  // sets it.
   std::atomic<uint64_t> alike;
   std::atomic<uint32_t> told;  // likewise: 1 once a rank says that it is not alike
-  uint8_t reserved[44];        // for what a rank waits for
+  uint8_t reserved[44];        // for the state of a wait
 };
 static_assert(sizeof(RankStatus) == 64 && alignof(RankStatus) == 64);
 static_assert(offsetof(RankStatus, phase) == 0 && offsetof(RankStatus, pid) == 4);

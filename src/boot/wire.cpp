@@ -18,7 +18,7 @@ void Wire::close() {
 
 bool Wire::send(std::string_view text) {
   while (!text.empty()) {
-    // A launcher that is gone must be an error and not SIGPIPE; what is not a socket takes a plain write.
+    // A launcher that is gone must be an error and not SIGPIPE; a descriptor that is not a socket takes a plain write.
     ssize_t n = ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL);
     if (n < 0 && errno == ENOTSOCK) n = write(fd_, text.data(), text.size());
     if (n < 0 && errno == EINTR) continue;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The connection to a launcher that speaks PMI: text is written whole; what comes is read into a buffer, from which its
+// The connection to a launcher that speaks PMI: text is written whole; input is read into a buffer, from which its
 // reader takes whole messages.
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace weft::boot {
 
 class Wire {
  public:
-  static constexpr size_t longest = 8192 + 6;  // the longest message with what is in front of or behind it
+  static constexpr size_t longest = 8192 + 6;  // the longest message with its framing
   enum class Came : unsigned char { more, nothing, failed };
 
   void open(int fd) { fd_ = fd; }
@@ -22,10 +22,10 @@ class Wire {
 
   // False, and Came::failed: cause() and error() say why.
   [[nodiscard]] bool send(std::string_view text);
-  // Reads what is there; without `wait` perhaps nothing. The buffer must not be full.
+  // Reads the available input; without `wait` perhaps nothing. The buffer must not be full.
   [[nodiscard]] Came read(bool wait);
 
-  std::string_view text() const { return {buffer_, filled_}; }  // what came and was not taken
+  std::string_view text() const { return {buffer_, filled_}; }  // input that was not taken yet
   bool full() const { return filled_ == longest; }
   void take(size_t count);
 

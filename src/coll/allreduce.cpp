@@ -16,7 +16,7 @@ namespace plan {
 
 namespace {
 
-// Two buffers that change roles: what we have, and what comes in.
+// Two buffers that change roles: our data, and the incoming data.
 template <class Way>
 struct Partial {
   Way& way;

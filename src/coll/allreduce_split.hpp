@@ -28,7 +28,7 @@ void allreduce_split(Way& way, const Ranks& ranks, void* result, void* spare, in
   auto block = [&](void* data, const Part& part) { return elements_at(at(data, part.first), part.count, reducer); };
   const Part whole{0, count};
   void* mine = result;
-  // Takes in what came into `spare`, of ranks directly below or above those that `mine` is of.
+  // Takes in the data that came into `spare`, of ranks directly below or above those that `mine` is of.
   auto combine = [&](const Part& part, bool from_below) {
     if (from_below) return way.reduce(reducer, at(spare, part.first), at(mine, part.first), part.count);
     way.reduce(reducer, at(mine, part.first), at(spare, part.first), part.count);

@@ -28,7 +28,8 @@ void pairwise(Way& way, const Blocks& from, const Blocks& to) {
   way.copy(from[comm.rank], to[comm.rank]);
 }
 
-// In place: what we send is packed aside first. Counts and types of both directions are the same for a pair of ranks.
+// In place: the data to send are packed aside first. Counts and types of both directions are the same for a pair of
+// ranks.
 template <class Way>
 void in_place(Way& way, const Blocks& blocks) {
   const int32_t size = way.comm().size;

@@ -29,7 +29,7 @@ void bcast_split(Way& way, const Block& data, int32_t root) {
   if (packs && comm.rank == root) way.copy(data, whole);
 
   // Places are turned so that the root's is 0. A place without its lowest bit is above it in the tree; below a place,
-  // and with it what it holds of the scattered parts, are as many as that bit says.
+  // and with it its number of scattered parts, are as many as that bit says.
   const int64_t top =
       comm.hosts == nullptr ? root : comm.hosts->start(comm.hosts->host_of(root)) + comm.hosts->place_of(root);
   const int64_t turned = (ranks.place - top + size) % size;
@@ -50,7 +50,7 @@ void bcast_split(Way& way, const Block& data, int32_t root) {
     if (turned + bit < size) way.send(parts(turned + bit, held(turned + bit)), rank_at(turned + bit));
   }
 
-  // In each step a place hands on the part it got in the step before; nobody gets what it holds already.
+  // In each step a place hands on the part it got in the step before; no place gets a part that it holds already.
   auto lacks = [&](int64_t place, int64_t part) { return part < place || part >= place + held(place); };
   const int64_t next = (turned + 1) % size;
   for (int64_t step = 1; step < size; ++step) {

@@ -16,8 +16,9 @@ using core::Comm;
 [[nodiscard]] int32_t barrier(Comm& comm);
 [[nodiscard]] int32_t bcast(Comm& comm, void* buffer, int64_t count, Type& type, int32_t root);
 
-// Data that goes round in blocks, one per rank. The in-place forms take a block, or blocks, that are in_place(). What
-// only the root uses is ignored elsewhere, but for the size of blocks that are regular(): all ranks give that.
+// Data that goes round in blocks, one per rank. The in-place forms take a block, or blocks, that are in_place().
+// Arguments of the root alone are ignored elsewhere, but for the size of blocks that are regular(): all ranks give
+// that.
 [[nodiscard]] int32_t gather(Comm& comm, const Block& mine, const Blocks& all, int32_t root);
 [[nodiscard]] int32_t scatter(Comm& comm, const Blocks& all, const Block& mine, int32_t root);
 [[nodiscard]] int32_t allgather(Comm& comm, const Block& mine, const Blocks& all);

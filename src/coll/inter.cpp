@@ -32,7 +32,7 @@ void* reduce_locally(Schedule& s, const void* send, int64_t count, const Reducer
   return result;
 }
 
-// The two groups' rank 0 give each other what they have.
+// The two groups' rank 0 exchange their data.
 void trade(Schedule& s, const Block& out, const Block& in) {
   if (s.comm().rank != 0) return;
   s.receive(in, 0);

@@ -3,7 +3,7 @@
 #pragma once
 
 // Plans of collective operations on intercommunicators (MPI-5.0, 6.2.2 and 6.2.3). Ranks are those of the other group;
-// what is local to a group goes over Comm::local, and rank 0 of each group speaks for it. A schedule must be of an
+// steps within a group go over Comm::local, and rank 0 of each group speaks for it. A schedule must be of an
 // intercommunicator.
 
 #include "coll/schedule.hpp"

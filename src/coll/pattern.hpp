@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Patterns that several plans are made of. They run among the ranks of a team (coll/team.hpp).
+// Patterns that several plans use. They run among the ranks of a team (coll/team.hpp).
 
 #include <utility>
 
@@ -11,8 +11,8 @@
 
 namespace weft::coll::plan {
 
-// From place `top` to all, along a binomial tree with `top` turned to 0: who receives, does so from the place without
-// its own lowest bit, and sends to those with one bit below that, the largest subtree first.
+// From place `top` to all, along a binomial tree with `top` turned to 0: a place receives from the one without its own
+// lowest bit, and sends to those with one bit below that, the largest subtree first.
 template <class Way, class Ranks>
 void spread(Way& way, const Ranks& ranks, const Block& data, int32_t top) {
   const int64_t size = ranks.size;
@@ -30,7 +30,7 @@ void spread(Way& way, const Ranks& ranks, const Block& data, int32_t top) {
 }
 
 // To place `top`, along the same tree. A rank's partial result always covers consecutive turned places and is the left
-// operand of what comes from above it, so with top == 0 the order of places is kept. `mine` and `spare` change roles as
+// operand of the data from above it, so with top == 0 the order of places is kept. `mine` and `spare` change roles as
 // they go; `mine` has the result at `top`.
 template <class Way, class Ranks>
 void collect(Way& way, const Ranks& ranks, void*& mine, void*& spare, int64_t count, const Reducer& reducer,

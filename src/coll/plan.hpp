@@ -4,14 +4,14 @@
 
 // The algorithms of collective operations, written once for both ways to run them. A plan names the steps of one rank
 // to a Way: a Channel (coll/channel.hpp) performs each step as it is named, which is how blocking operations run; a
-// Schedule (coll/schedule.hpp) notes the steps and performs them later, as often as it is started.
+// Schedule (coll/schedule.hpp) records the steps and performs them later, as often as it is started.
 //
-// What a Way offers:
+// A Way has:
 //   Comm& comm()                           the communicator of the steps that follow
 //   send(block, rank), receive(block, rank)
-//   fence()                                what follows happens after all sends and receives before it are complete
+//   fence()                                the steps behind it wait for all sends and receives before it
 //   copy(from, to), reduce(reducer, in, inout, count)      at once, in the order of the steps
-//   void* bytes(n), elements(type, count)  memory that lives as long as the Way; nullptr, and an error noted: none left
+//   void* bytes(n), elements(type, count)  memory that lives as long as the Way; nullptr, and an error: none left
 //   note_error(error)
 // So a plan reads no data and decides by ranks, counts, types and the table of algorithms (coll/select.hpp) alone. Of
 // two ranks, one names its sends to the other in the order in which that one names its receives.

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// How two elements become one: a predefined kernel or a user's function, behind one pointer. Who makes a Reducer
-// derives from it to say more to its function.
+// How two elements become one: a predefined kernel or a user's function, behind one pointer. A class derived from
+// Reducer passes more to its function.
 
 #include "datatype/type.hpp"
 

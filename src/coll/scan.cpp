@@ -13,8 +13,7 @@ namespace plan {
 
 namespace {
 
-// Recursive doubling: `partial` covers the ranks of our subcube so far, and what comes from below it goes to the
-// result.
+// Recursive doubling: `partial` covers the ranks of our subcube so far, and data from below it goes to the result.
 template <class Way>
 void prefix(Way& way, const void* send, void* receive, int64_t count, const Reducer& reducer, bool inclusive) {
   const Comm& comm = way.comm();

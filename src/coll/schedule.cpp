@@ -84,7 +84,7 @@ void Schedule::run() {
       if (step.kind == Step::Kind::fence) break;
       perform(step);
     }
-    // Release and acquire: who goes on sees what all others wrote.
+    // Release and acquire: the thread that continues sees the stores of all others.
     if (open_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   }
   core::Request& request = *request_;

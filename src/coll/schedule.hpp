@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// A schedule: the steps of one rank in one collective operation, noted by a plan (coll/plan.hpp) and performed when the
-// schedule is started, as often as one likes.
+// A schedule: the steps of one rank in one collective operation, recorded by a plan (coll/plan.hpp) and performed when
+// the schedule is started, any number of times.
 //
-// Nobody polls a schedule. start() performs steps up to the first fence. Each send or receive that is still under way
-// then goes on by itself, and the thread that completes the last one before the fence performs the steps behind it,
-// whatever that thread was waiting for; so a schedule moves whenever the process makes progress. The `open_` count says
-// whose turn it is: it counts the steps under way, and one more while somebody performs steps. Who takes it to zero
-// goes on. A thread that does so holds no lane (docs/threads.md), so steps may send, receive and call a user's
-// reduction function.
+// No thread polls a schedule. start() performs steps up to the first fence. Each send or receive that is still in
+// flight then goes on by itself, and the thread that completes the last one before the fence performs the steps behind
+// it, whatever that thread was waiting for; so a schedule moves whenever the process makes progress. The `open_` count
+// decides which thread continues: it counts the steps in flight, and one more while a thread performs steps. The thread
+// that takes it to zero continues. A thread that does so holds no lane (docs/threads.md), so steps may send, receive
+// and call a user's reduction function.
 //
 // Several schedules go on at once on one communicator: each has a tag of its own, the number of the operation among
 // those that the ranks start on the communicator, in the same order on all of them.
@@ -28,7 +28,7 @@ struct Step {
   Kind kind = Kind::fence;
   int32_t rank = 0;      // the other side of a send or receive
   Comm* comm = nullptr;  // where
-  Block from;            // what is sent or copied, or the left operand of a reduction
+  Block from;            // the source of a send or copy, or the left operand of a reduction
   Block to;              // where to; the right operand, and the result
 };
 
@@ -39,7 +39,7 @@ class Schedule {
   Schedule& operator=(const Schedule&) = delete;
   ~Schedule();
 
-  // ---- What a plan calls
+  // ---- For plans
   Comm& comm() const { return *comm_; }
   void use(Comm& comm) { comm_ = &comm; }  // for the steps that follow
   void send(const Block& block, int32_t to);
@@ -81,7 +81,7 @@ class Schedule {
 [[nodiscard]] inline core::Request* new_composite(Comm& comm) {
   core::Request* request = core::new_request(comm, core::Role::composite);
   if (request == nullptr) return nullptr;
-  request->lane = core::any_lane;  // who waits for it looks after all lanes
+  request->lane = core::any_lane;  // its waiter progresses all lanes
   request->source = core::any_source;
   request->tag = core::any_tag;
   request->received = 0;

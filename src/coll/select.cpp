@@ -54,7 +54,7 @@ constexpr Row defaults[] = {
     {Collective::reduce_scatter, root},
 };
 
-// What WEFT_<COLL>_SHORT_MSG chooses: these up to so many bytes, the one for large data beyond.
+// The choice of WEFT_<COLL>_SHORT_MSG: these up to so many bytes, the one for large data beyond.
 constexpr Row for_short[] = {
     {Collective::bcast, leaders},
     {Collective::bcast, tree},
@@ -94,7 +94,7 @@ constexpr std::array<const char*, N> words_of(const Algorithm (&algorithms)[N]) 
   return words;
 }
 
-// What is written while the program runs acts in communicators that have done no collective operation yet.
+// A value written while the program runs acts in communicators that have done no collective operation yet.
 #define WEFT_COLL_ALGORITHM(coll, variable, function)                                                              \
   constexpr auto coll##_words = words_of(coll##_algorithms);                                                       \
   constinit base::ChoiceSetting coll##_setting{                                                                    \

@@ -10,11 +10,11 @@
 //   3. default_rows() of select.cpp
 //
 // A row whose algorithm cannot do an operation is passed over: `leaders` where hosts make no difference, `bruck` where
-// blocks have different sizes. What decides is the same on all ranks: rows (compared when the job starts),
-// communicator, bytes, and what an operation is able to do.
+// blocks have different sizes. The facts that decide are the same on all ranks: rows (compared when the job starts),
+// communicator, bytes, and the algorithms that can do the operation.
 //
-// A communicator's first collective operation looks through the table once and keeps what may fit it (Choices), so that
-// an operation takes a few comparisons. Communicators of one shape share that.
+// A communicator's first collective operation looks through the table once and keeps the rows that may fit it
+// (Choices), so that an operation takes a few comparisons. Communicators of one shape share that.
 
 #include <cstdint>
 #include <limits>
@@ -28,7 +28,7 @@
 
 namespace weft::coll {
 
-// What its bytes are in a row: bcast, reduce, allreduce: the data of a rank; gather, scatter, alltoall: a block;
+// The meaning of a row's bytes: bcast, reduce, allreduce: the data of a rank; gather, scatter, alltoall: a block;
 // allgather, reduce_scatter: the blocks of all ranks. A barrier has none.
 enum class Collective : uint8_t {
   barrier,
@@ -44,7 +44,7 @@ enum class Collective : uint8_t {
 inline constexpr size_t collective_count = 9;
 
 enum class Algorithm : uint8_t {
-  automatic,      // no algorithm: what the table says
+  automatic,      // no algorithm: the table decides
   direct,         // gather, scatter: each rank with the root
   flat,           // barrier, allreduce: all with rank 0
   tree,           // bcast, reduce: binomial
@@ -55,7 +55,7 @@ enum class Algorithm : uint8_t {
   pairwise,       // alltoall: all pairs at once; reduce_scatter: each rank gets its block from all
   root,           // reduce_scatter: reduced at rank 0, handed out
   split,          // bcast, allreduce: each rank sees to a part of the data first, then all get all parts
-  leaders,        // one rank of each host speaks with the other hosts
+  leaders,        // one rank of each host communicates with other hosts
 };
 inline constexpr size_t algorithm_count = 12;
 
@@ -91,7 +91,7 @@ struct Row {
   bool operator==(const Row&) const = default;
 };
 
-// What a row is compared with.
+// The facts that a row is compared with.
 struct Shape {
   int32_t ranks = 1;
   int32_t hosts = 1;
@@ -121,8 +121,8 @@ struct Choice {
   Algorithm algorithm;
 };
 
-// What the rows leave to choose from in communicators of one shape, by collective. Each list ends with an algorithm
-// that can always be taken, for any number of bytes.
+// The remaining choices in communicators of one shape, by collective. Each list ends with an algorithm that can always
+// be taken, for any number of bytes.
 struct Choices {
   std::vector<Choice> lists[collective_count];
 
@@ -133,10 +133,10 @@ struct Choices {
   }
 };
 
-// What `rows`, those in front of the others first, and the default rows leave for a shape.
+// The choices that `rows`, those in front of the others first, and the default rows leave for a shape.
 [[nodiscard]] Choices compile(const Shape& shape, std::span<const Row> rows);
 
-// What is in the table where nobody changes it.
+// The rows of an unchanged table.
 [[nodiscard]] std::span<const Row> default_rows();
 
 // Reads the file of WEFT_TUNING; a file that cannot be used ends the process with a message. Returns a number that

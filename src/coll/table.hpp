@@ -10,8 +10,8 @@
 //      {"collective": "allreduce", "ranks": [3, 4], "hosts": 2, "algorithm": "split"}]}
 //
 // A row may have "ranks", "hosts" and "ranks_per_host", each a number or the two ends of a range, "bytes" (up to so
-// many) and "crowded" (true: only where the ranks of a job on one host outnumber its processors). What a row leaves out
-// may be anything. "measured", in a row or in the file, is for people: it is not looked at.
+// many) and "crowded" (true: only where the ranks of a job on one host outnumber its processors). A missing key matches
+// anything. "measured", in a row or in the file, is for people: it is not looked at.
 
 #include <string>
 #include <string_view>

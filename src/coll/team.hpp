@@ -22,7 +22,7 @@ struct Team {
   int32_t place;
   const int32_t* ranks;  // by place; nullptr: they are consecutive, from `first` on
   int32_t first = 0;
-  int32_t chosen_place = -1;  // where `chosen` stands for what `ranks` says
+  int32_t chosen_place = -1;  // where `chosen` replaces the rank in `ranks`
   int32_t chosen = 0;
 
   int32_t operator[](int32_t p) const {
@@ -38,8 +38,8 @@ inline Team host_by_host(const core::Comm& comm) {
   return {comm.size, hosts.start(hosts.host) + hosts.place, hosts.consecutive() ? nullptr : hosts.order.data()};
 }
 
-// A communicator in two layers: the ranks of our host, and the leaders, one of each host, who alone speak with other
-// hosts. A host's first rank is its leader; on the host of a root that is the root.
+// A communicator in two layers: the ranks of our host, and the leaders, one of each host, which alone communicate with
+// other hosts. A host's first rank is its leader; on the host of a root that is the root.
 struct ByHost {
   explicit ByHost(const core::Hosts& hosts)
       : ours{.size = hosts.ranks_on(hosts.host),

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Lists of blocks: what loops do not express. Never changed once made, and shared by all layouts that contain them.
+// Lists of blocks: layouts that loops do not express. Never changed once made, and shared by all layouts that contain
+// them.
 
 #include "base/count.hpp"
 #include "datatype/type.hpp"
@@ -64,7 +65,7 @@ class BlockList {
     int64_t bytes;
     int32_t inside;
   };
-  // The nests already made, by what they were made of, so that equal ones are one.
+  // The nests already made, by their sources, so that equal ones are one.
   struct Made {
     const Nest* from;
     int64_t count;

@@ -11,7 +11,7 @@ namespace weft::datatype {
 
 enum class Conversion : uint8_t {
   swap,             // the same bytes in the other order
-  boolean,          // one byte; whatever is not false becomes 1 on the way back
+  boolean,          // one byte; any other value than false becomes 1 on the way back
   signed_narrow,    // fewer bytes outside
   unsigned_narrow,  // fewer bytes outside
   extended,         // the x87 format of 80 bits here, IEEE binary128 outside
@@ -38,7 +38,7 @@ struct External32 {
 [[nodiscard]] External32 external32_of(Basic basic, bool c_long);
 
 // Converts `count` basic elements. False: a value has no external form (a long beyond 4 bytes, a wide character beyond
-// 2); what comes before it may be written.
+// 2); bytes before it may be written.
 [[nodiscard]] bool to_external32(const External32& form, const char* native, char* external, int64_t count);
 void from_external32(const External32& form, const char* external, char* native, int64_t count);
 

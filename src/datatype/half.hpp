@@ -29,8 +29,7 @@ struct Half {
     const float shifted = std::bit_cast<float>(magnitude) + to_subnormal;
     const uint32_t subnormal = std::bit_cast<uint32_t>(shifted) - std::bit_cast<uint32_t>(to_subnormal);
     uint32_t half = choose(magnitude < 0x38800000U, subnormal, normal);
-    half =
-        choose(magnitude >= 0x47800000U, 0x7c00U, half);  // 2^16 and beyond; what rounds up to it carries to the same
+    half = choose(magnitude >= 0x47800000U, 0x7c00U, half);  // 2^16 and beyond; rounding up to it carries to the same
     // Of a NaN the upper bits stay, as the processor's own conversion keeps them.
     half = choose(magnitude > 0x7f800000U, 0x7e00U | (magnitude >> 13 & 0x3ffU), half);
     bits = static_cast<uint16_t>((word >> 16 & 0x8000U) | half);

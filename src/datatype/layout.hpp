@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What the constructors of layouts share.
+// The common part of the constructors of layouts.
 
 #include "datatype/blocks.hpp"
 #include "datatype/signature.hpp"
@@ -30,7 +30,7 @@ namespace weft::datatype {
   return add(lower, span, lower) && !__builtin_sub_overflow(extent, span, &extent);
 }
 
-// A layout under construction: a Type by value that holds what it refers to.
+// A layout under construction: a Type by value that holds the objects it refers to.
 struct Layout {
   Type type;
 

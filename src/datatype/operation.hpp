@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What a predefined operation does to two elements, a of `in` and b of `inout`. All are associative (but for rounding)
-// and commutative, also where numbers are none (docs/operations.md), so a result does not depend on the order in which
+// Predefined operations on two elements, a of `in` and b of `inout`. All are associative (but for rounding) and
+// commutative, also where numbers are none (docs/operations.md), so a result does not depend on the order in which
 // ranks were combined.
 
 #include <bit>

@@ -77,7 +77,7 @@ class Mover {
 
  private:
   char* packed_;
-  // What was found for the last of each kind: most layouts have one.
+  // The result for the last of each kind: most layouts have one.
   int64_t row_block_ = 0;
   int64_t row_stride_ = 0;
   Windows row_windows_;

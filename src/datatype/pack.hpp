@@ -42,7 +42,7 @@ struct Part {
 [[nodiscard]] Type* subarray(int dims, const int64_t* sizes, const int64_t* subsizes, const int64_t* starts,
                              bool fortran_order, const Type& old);
 
-// Frees a derived type, whatever its references say: the caller counted them.
+// Frees a derived type without a look at its references: the caller counted them.
 void destroy(Type* type);
 
 }  // namespace weft::datatype

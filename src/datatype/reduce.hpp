@@ -18,10 +18,10 @@ enum class Reduction : uint8_t {
 
 using Kernel = void (*)(const void* in, void* inout, int64_t count);
 
-// Vector instructions that a kernel may use. All give the same bits, but for what a NaN carries besides being one.
+// Vector instructions that a kernel may use. All give the same bits, but for the payload of a NaN.
 enum class Vectors : uint8_t { baseline, avx2, avx512 };
 
-// What the processor has.
+// The instructions that the processor has.
 [[nodiscard]] Vectors vectors();
 
 // The kernel for this operation on this type; nullptr when there is none. That is what the standard allows, and two

@@ -62,7 +62,7 @@ struct VectorComplexProduct {
   }
 };
 
-// What remains behind the last whole vector is computed in a copy.
+// The remainder behind the last whole vector is computed in a copy.
 template <class T, class Memory, class Operation>
 [[gnu::target("avx2,f16c")]] void vector_loop(const void* __restrict in, void* __restrict inout, int64_t count) {
   constexpr int64_t step = Memory::bytes;

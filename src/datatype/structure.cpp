@@ -9,7 +9,7 @@
 namespace weft::datatype {
 namespace {
 
-// Bounds that grow around what is added.
+// Bounds that grow around each added part.
 struct Span {
   int64_t lower = INT64_MAX;
   int64_t upper = INT64_MIN;

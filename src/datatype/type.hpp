@@ -4,8 +4,8 @@
 
 // Layout of a datatype: which bytes of a buffer belong to an element, as nested loops around a block, normalised when
 // made (a vector of contiguous is a vector; a vector whose stride is its block is contiguous; indexed blocks at equal
-// distances are a loop). What no loops express is a list of blocks, each of them contiguous or loops again.
-// Knows nothing of MPI handles; src/mpi maps those to these objects.
+// distances are a loop). A layout that loops do not express is a list of blocks, each of them contiguous or loops
+// again. Knows nothing of MPI handles; src/mpi maps those to these objects.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace weft::datatype {
 
 // clang-format off
-// What an element is made of, for reductions and type signatures.
+// The parts of an element, for reductions and type signatures.
 enum class Basic : uint8_t {
   none,  // derived of several basics, or none
   int8, int16, int32, int64, int128, uint8, uint16, uint32, uint64,
@@ -46,7 +46,7 @@ struct Nest {
   int64_t block = 0;               // bytes of data in the block
   int loops = 0;                   // how many of `loop` are used, outermost first
   Loop loop[max_loops + 1] = {};   // one more than a type has, for the loop over the elements of a buffer
-  const Blocks* blocks = nullptr;  // what the block is made of, counted by who owns the nest; nullptr: contiguous bytes
+  const Blocks* blocks = nullptr;  // the block's parts, counted by the nest's owner; nullptr: contiguous bytes
 };
 
 struct Type : base::Object {
@@ -71,13 +71,13 @@ struct Type : base::Object {
   Nest nest;          // copies of a Type share its blocks and signature uncounted, so derive, never assign
   base::HolderCount references;
   bool marked = false;   // the bounds were set by resized(): they outweigh those of unmarked parts (MPI-5.0, 5.1.6)
-  int8_t alignment = 1;  // what its basics need in a C struct
+  int8_t alignment = 1;  // of its basics in a C struct
   const Signature* signature = nullptr;  // its basics in order, repeated up to the size, when they are several
   Basic pair_value = Basic::none;        // of an unnamed pair of value and index (MPI_Type_get_value_index): its two
   Basic pair_index = Basic::none;        // parts, laid out as pair_size() says
   int64_t basic_count = 0;               // basic elements in one element, for MPI_Get_elements; a pair is two
   const char* name = "";
-  void* owner = nullptr;  // what src/mpi keeps of it: how it was made, its name, attributes. Not derived
+  void* owner = nullptr;  // src/mpi's part: construction, name, attributes. Not derived
 };
 
 }  // namespace weft::datatype

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Visits the data of elements in the order of their packed bytes, from any byte on. What is done with them is the
-// sink's: packing, unpacking, listing addresses. Finding the first byte takes a division for each loop and a search in
+// Visits the data of elements in the order of their packed bytes, from any byte on. The sink decides what is done with
+// them: packing, unpacking, listing addresses. Finding the first byte takes a division for each loop and a search in
 // each list; nothing grows with the position. Addresses are integers, because MPI_BOTTOM is a null pointer to which
 // absolute offsets are added.
 //
@@ -71,7 +71,7 @@ class Walk {
     return nest.loops == 0 ? blocks(nest, place, 0, 1) : loop(nest, 0, nest.loop[0].count, place);
   }
 
-  // `count` times what is in loop `level`.
+  // `count` times the data of loop `level`.
   bool loop(const Nest& nest, int level, int64_t count, uintptr_t place) {
     const int64_t stride = nest.loop[level].stride;
     if (level == nest.loops - 1) return blocks(nest, place, stride, count);

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The host as hwloc sees it, reduced to what placing ranks needs: cores in the order of their NUMA domains, and which
-// of their processors we may use.
+// The host as hwloc sees it, reduced to the facts for placing ranks: cores in the order of their NUMA domains, and
+// which of their processors we may use.
 
 #include <string>
 #include <vector>
@@ -24,8 +24,8 @@ struct Machine {
   int quota = 0;            // processors' worth of time the control groups grant; 0: no limit
 };
 
-// Looks at this host: the calling process's affinity mask and control groups bound what is allowed. An empty machine
-// (no cores) when hwloc cannot tell.
+// Looks at this host: the calling process's affinity mask and control groups bound the allowed processors. An empty
+// machine (no cores) when hwloc cannot tell.
 Machine this_machine();
 
 // A machine from hwloc's synthetic description ("numa:2 core:4 pu:2"), of which `allowed` may be used; an empty set

@@ -10,7 +10,7 @@ namespace weft::topo {
 namespace {
 
 using base::CpuSet;
-using Unit = std::vector<int>;  // what is dealt out whole: the processors of a core, or one hardware thread
+using Unit = std::vector<int>;  // dealt out whole: the processors of a core, or one hardware thread
 
 std::vector<std::vector<Unit>> units_by_domain(const Machine& machine, bool threads) {
   std::vector<std::vector<Unit>> domains(static_cast<size_t>(machine.domains));
@@ -33,7 +33,7 @@ CpuSet set_of(const std::vector<Unit>& units, size_t from, size_t count) {
   return set;
 }
 
-// Ranks per domain in proportion to what the domains have (largest remainder), never more than a domain has.
+// Ranks per domain in proportion to the domains' capacities (largest remainder), never more than a domain has.
 std::vector<size_t> ranks_per_domain(const std::vector<size_t>& sizes, size_t ranks) {
   size_t total = 0;
   for (size_t size : sizes) total += size;
@@ -43,7 +43,7 @@ std::vector<size_t> ranks_per_domain(const std::vector<size_t>& sizes, size_t ra
   for (; given < ranks; ++given) {
     size_t best = sizes.size();
     for (size_t d = 0; d < sizes.size(); ++d) {
-      // What this domain still lacks of its exact share, in units of 1/total.
+      // This domain's distance from its exact share, in units of 1/total.
       auto lacks = [&](size_t i) {
         return static_cast<long long>(ranks * sizes[i]) - static_cast<long long>(share[i] * total);
       };

@@ -30,7 +30,7 @@ struct BindingRequest {
 
 struct Placement {
   std::vector<base::CpuSet> sets;  // one per rank; an empty set means unbound
-  bool crowded = false;            // more ranks than processors: who waits must yield
+  bool crowded = false;            // more ranks than processors: waiting ranks must yield
   int cpus = 1;                    // processors' worth of time that the ranks have together
   int cores = 1;                   // cores they are on
   std::string wrong = {};          // why the request cannot be served
