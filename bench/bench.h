@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What the measuring programs share: clock, blocks, medians, one printed line per result (`name size value unit`).
+// Common parts of the measuring programs: clock, blocks, medians, one printed line per result (`name size value unit`).
 // They use the standard ABI alone, so one binary measures every library that has a libmpi_abi.so.1.
 #ifndef WEFT_BENCH_H
 #define WEFT_BENCH_H

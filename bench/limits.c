@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What this machine can do at best, with two pinned threads and no MPI. A library on shared memory cannot beat these:
+// The limits of this machine, with two pinned threads and no MPI. A library on shared memory cannot beat these:
 //   limit_line      us    time for one cache line to go from core to core, half a round trip
 //   limit_stream    M/s   cache lines per second through a ring, one written word and one read word per line
 //   limit_handoff   us    waking another thread on the same core through a futex: the least a blocking hand-over costs

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What put_latency, get_latency, put_rate and accumulate share: rank 0 works on the memory of rank 1 under one lock of
-// all, while rank 1 waits in a barrier, where libraries that need its help get it.
+// Common parts of put_latency, get_latency, put_rate and accumulate: rank 0 works on the memory of rank 1 under one
+// lock of all, while rank 1 waits in a barrier, where libraries that need its help get it.
 #ifndef WEFT_BENCH_ONESIDED_H
 #define WEFT_BENCH_ONESIDED_H
 
@@ -28,7 +28,7 @@ static inline void onesided_start(struct onesided* o, int* argc, char*** argv, s
   MPI_Win_lock_all(MPI_MODE_NOCHECK, o->window);
 }
 
-// What one rank did is seen by the other from here on.
+// From here on each rank sees the other's stores.
 static inline void onesided_meet(const struct onesided* o) {
   MPI_Win_sync(o->window);
   MPI_Barrier(MPI_COMM_WORLD);

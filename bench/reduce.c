@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_Reduce_local by one rank: what the arithmetic of a reduction costs without its messages. Size: bytes of a buffer;
-// the rate counts these bytes, of which two are read and one is written. Buffers are at hand in the cache that fits.
+// MPI_Reduce_local by one rank: the cost of the arithmetic of a reduction without its messages. Size: bytes of a
+// buffer; the rate counts these bytes, of which two are read and one is written. Buffers are at hand in the cache that
+// fits.
 #include <mpi.h>
 
 #include "bench.h"

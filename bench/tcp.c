@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What the system's TCP does between two hosts with no library, as a bound for the others: half a round trip with both
-// sides polling, and the rate of one-way blocks.
+// The system's TCP between two hosts with no library, as a bound for the others: half a round trip with both sides
+// polling, and the rate of one-way blocks.
 //
 // usage: tcp serve PORT | tcp ADDRESS PORT [bytes...]
 #include <arpa/inet.h>
@@ -26,7 +26,7 @@ static void move(int fd, unsigned char* data, size_t bytes, int out) {
   }
 }
 
-// What to do, as the caller says it.
+// The action, by the caller's choice.
 struct order {
   uint64_t bytes, count,
       answers;  // of so many blocks, all are answered with one of their size, or the last with a byte

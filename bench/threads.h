@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What the measuring programs with threads share: their options, a team of threads per process, who talks to whom,
+// Common parts of the measuring programs with threads: their options, a team of threads per process, who talks to whom,
 // blocks that begin and end for all threads together, and the check of what arrives.
 //
 // The first half of the ranks is paired with the second half (rank r with r + ranks/2), and thread i of a rank with
@@ -74,7 +74,7 @@ struct member {
   double started, ended;
 };
 
-// What a thread does in a block: `iterations` times the pattern. A checked run looks at every byte that arrives.
+// The actions of a thread in a block: `iterations` times the pattern. A checked run looks at every byte that arrives.
 typedef void (*threads_body)(struct member* me, int iterations, bool checked);
 
 struct team {
@@ -278,9 +278,8 @@ static inline void threads_end(struct team* team) {
   }
 }
 
-// Who talks to whom from now on. Answers have tags of their own, and always go from thread i to thread i: when any
-// thread could take any answer, one could run ahead on another's and leave it, at its end, with receivers that wait for
-// more.
+// The partners from now on. Answers have tags of their own, and always go from thread i to thread i: when any thread
+// could take any answer, one could run ahead on another's and leave it, at its end, with receivers that wait for more.
 static inline void threads_route(struct team* team, enum threads_mode mode) {
   enum { ANSWERS = 1000 };
   const int half = team->ranks / 2;

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages to oneself: each thread sends to its own rank, with its own tag (or on its own communicator), in windows of
-// 32. What two threads reach beyond one is what the library lets threads do at the same time: no other process is
-// waited for.
+// 32. The gain of two threads over one is the library's concurrency: no other process is waited for.
 //   threads_self [--quick] [--threads=1,2,4,8] [--mode=tag,comm] [BYTES...]    with 1 rank
 #include "threads.h"
 

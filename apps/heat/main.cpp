@@ -118,7 +118,7 @@ void save_picture(const std::string& path, const std::vector<double>& first, con
   }
 }
 
-// One row per rank: what it computed, what it spent in MPI, what it sent.
+// One row per rank: its result, its time in MPI, its messages.
 void show_summary(const Options& options, int ranks, double seconds, const Traffic& mine) {
   std::array<double, 4> row = {seconds, mine.seconds, mine.messages, mine.bytes};
   std::vector<double> all(row.size() * static_cast<std::size_t>(ranks));

@@ -6,7 +6,7 @@
 
 namespace heat {
 
-// What a rank spent on communication, as the program sees it: seconds inside MPI, and what it handed to sends.
+// A rank's communication, as the program sees it: seconds inside MPI, and what it handed to sends.
 struct Traffic {
   double seconds = 0;
   double messages = 0;

@@ -54,7 +54,7 @@ std::string good_datagram() {
 void one(fuzz::Random& /*random*/, const std::string& text) {
   static const net::Proofs proofs(secret);
   static net::Checker checker{&proofs, 2, 5, 1};
-  std::vector<unsigned char> frame(text.begin(), text.end());  // of its own size: what is beyond would be seen
+  std::vector<unsigned char> frame(text.begin(), text.end());  // of its own size: an access beyond would be seen
   if (const net::Header* h = net::check_frame(frame.data(), frame.size(), checker)) {
     FUZZ_CHECK(h->origin < 5 && h->lane < 1 && h->kind <= net::congestion);
     FUZZ_CHECK(h->proof == proofs.of(h->origin, 2));

@@ -30,7 +30,7 @@ int class_of(int code) {
   return result;
 }
 
-// What is set can be read, whole and cut.
+// A value that is set can be read, whole and cut.
 void check_entry(MPI_Info info, const std::string& key, const std::string& value, size_t room) {
   char text[MPI_MAX_INFO_VAL + 1];
   int flag = 0;

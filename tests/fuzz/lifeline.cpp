@@ -23,7 +23,7 @@ std::string good_word(net::News news, const char* text) {
 }
 
 void one(fuzz::Random& /*random*/, const std::string& text) {
-  std::vector<unsigned char> bytes(text.begin(), text.end());  // of its own size: what is beyond would be seen
+  std::vector<unsigned char> bytes(text.begin(), text.end());  // of its own size: an access beyond would be seen
   if (const net::Word* w = net::check_word(bytes.data(), bytes.size(), proofs(), 2, 5)) {
     FUZZ_CHECK(w->origin < 5 && w->origin != 2 && w->bytes <= sizeof w->text);
     FUZZ_CHECK(w->news >= net::News::hello && w->news <= net::News::ending);

@@ -17,7 +17,7 @@ bool inside(std::string_view part, const std::string& whole) {
   return part.empty() || (part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size());
 }
 
-// What a launcher says of the ranks of a host: this rank among them, in order, none twice.
+// A launcher's answer about the ranks of a host: this rank among them, in order, none twice.
 void check_ranks(bool taken, const std::vector<int>& ranks, int rank, int size) {
   if (!taken) return;
   FUZZ_CHECK(std::adjacent_find(ranks.begin(), ranks.end(), std::greater_equal<>()) == ranks.end());

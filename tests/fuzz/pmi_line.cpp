@@ -27,7 +27,7 @@ void one(fuzz::Random& random, const std::string& text) {
     int number = line.number(key, 0, 100, -1);
     FUZZ_CHECK(number >= -1 && number <= 100);
   }
-  // What another rank published is no more to be trusted. Opened are only segments, and there is none here.
+  // A value that another rank published is not to be trusted either. Opened are only segments, and there is none here.
   if (random.below(50) == 0) FUZZ_CHECK(boot::open_segment(text) < 0);
 }
 

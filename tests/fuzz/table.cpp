@@ -23,7 +23,7 @@ void one(fuzz::Random& random, const std::string& text) {
     return;
   }
   FUZZ_CHECK(is_json);
-  // Whatever the rows are, there is an algorithm for everything.
+  // With any rows, there is an algorithm for everything.
   const coll::Shape shape{.ranks = 1 + static_cast<int32_t>(random.below(100)),
                           .hosts = 1 + static_cast<int32_t>(random.below(5)),
                           .ranks_per_host = 1 + static_cast<int32_t>(random.below(9)),

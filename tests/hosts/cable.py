@@ -17,7 +17,7 @@ import time
 
 SOL_PACKET, PACKET_VNET_HDR, ETH_P_ALL, OUTGOING = 263, 15, 3, 4
 MOST = 128 << 10  # of one packet: a segment of TCP before it is cut, and the header of 10 bytes that says so
-QUEUE = 20000  # packets; what comes beyond is lost
+QUEUE = 20000  # packets; packets beyond that are lost
 
 
 def port(name):

@@ -79,7 +79,7 @@ cut() {
   port=$(port_of "$1") && at_the_switch ip link set "$port" down
 }
 
-# A program between the port and the switch, from the first time on; what it does to packets is in a file.
+# A program between the port and the switch, from the first time on; a file says what it does to packets.
 spoil() {
   local port k=${1#h} host=$1
   port=$(port_of "$1") || exit

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What ranks do while hosts are lost and cables fail.
+// The work of ranks while hosts are lost and cables fail.
 //
 //   lost wait              each waits for a message that never comes: from rank 0, which waits for the last
 //   lost compute SECONDS   without a call, then a barrier

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What a rank holds, in KiB: "ranks 16 empty 200 start 500 talked 2600": memory of its own and its part of what the
+// The memory of a rank, in KiB: "ranks 16 empty 200 start 500 talked 2600": memory of its own and its part of what the
 // ranks of the host share, mean of all ranks, before MPI_Init, after it, and when it has sent to and received from all
 // others by all paths. With the argument "one" it sends to its neighbour alone.
 #include <dirent.h>
@@ -22,7 +22,7 @@ static long own(void) {
   return all;
 }
 
-// The segment of all ranks of this host: what of it takes memory, mapped or not.
+// The segment of all ranks of this host: the part of it that takes memory, mapped or not.
 static long shared(void) {
   long all = 0;
   DIR* folder = opendir("/proc/self/fd");

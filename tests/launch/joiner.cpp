@@ -38,7 +38,7 @@ bool everybody_came(std::atomic<uint32_t>* marks, int ranks) {
   return true;
 }
 
-// What rank `rank` publishes in turn `turn`: as long as the launcher takes it.
+// The value that rank `rank` publishes in turn `turn`: as long as the launcher takes it.
 std::string text_of(int rank, int turn) {
   const size_t length = boot::longest_value() < 2000 ? boot::longest_value() : 2000;
   std::string text = std::to_string(rank) + ":" + std::to_string(turn) + "/";
@@ -47,8 +47,9 @@ std::string text_of(int rank, int turn) {
 
 std::atomic<uint32_t>* count_here = nullptr;
 
-// Everybody publishes, and sees after the barrier what all others have. Who comes early to a barrier is not kept in it:
-// rank 0 comes to the last one when the others of its host have been called back there, which they count in `calls`.
+// Everybody publishes, and sees after the barrier what all others have. A rank that comes early to a barrier is not
+// kept in it: rank 0 comes to the last one when the others of its host have been called back there, which they count in
+// `calls`.
 bool exchange(const boot::Job& job, std::atomic<uint32_t>* calls) {
   constexpr uint32_t enough = 20;
   const int place = job.place_here(job.rank);

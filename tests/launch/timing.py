@@ -6,7 +6,7 @@ import os
 import time
 
 JUDGED = bool(os.environ.get("TEST_TIMING"))
-WITHOUT_MPIEXEC = 15  # seconds; what the ranks of the tests sleep is 20 and more
+WITHOUT_MPIEXEC = 15  # seconds; the ranks of the tests sleep 20 and more
 
 
 class Took:

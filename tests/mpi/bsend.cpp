@@ -77,8 +77,8 @@ void order_with_standard_sends() {
   EXPECT(address == MPI_BUFFER_AUTOMATIC, "detach gives %p", address);
 }
 
-// What does not fit is an error, what exactly fits is not. Nobody receives until the end, and the messages are too
-// long to leave without a receiver.
+// A message that does not fit is an error, one that exactly fits is not. Nobody receives until the end, and the
+// messages are too long to leave without a receiver.
 void exact_room() {
   constexpr int ints = 50000, bytes = ints * 4;
   std::vector<char> memory(2 * (bytes + overhead));

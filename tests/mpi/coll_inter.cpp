@@ -20,7 +20,7 @@ int side;          // 0 or 1
 int mine, theirs;  // sizes of the groups
 int me;            // in our own group
 
-// What rank `r` of a side has for `to`.
+// The data that rank `r` of a side has for `to`.
 int64_t value(int of_side, int r, int to, int i) {
   return 1000000 * (of_side + 1) + 10000 * r + 100 * to + i;
 }

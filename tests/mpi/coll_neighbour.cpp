@@ -28,7 +28,7 @@ struct Topology {
   Ranks sent_as;       // which block of sources[i] comes to us as block i
 };
 
-// What rank `r` sends in its block `k`.
+// The data that rank `r` sends in its block `k`.
 int64_t value(int r, int k, int i) {
   return 100000 * (r + 1) + 1000 * k + i;
 }

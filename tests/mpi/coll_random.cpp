@@ -57,7 +57,7 @@ void compose(void* in, void* inout, int* length, MPI_Datatype*) {
   for (int i = 0; i < *length; ++i) b[i] = composed(a[i], b[i]);
 }
 
-// What rank `from` has for rank `to` in an operation.
+// The data that rank `from` has for rank `to` in an operation.
 int64_t value(uint64_t seed, int from, int to, int i) {
   uint64_t x = seed * 0x9e3779b97f4a7c15 + static_cast<uint64_t>(from) * 1000003 + static_cast<uint64_t>(to) * 10007 +
                static_cast<uint64_t>(i);
@@ -100,7 +100,7 @@ class Job {
 
   Form form() const { return form_; }
 
-  // Starts the operation, or does all of it. What the call was given and may be freed, is.
+  // Starts the operation, or does all of it. Arguments of the call that may be freed are freed.
   void issue() {
     dispatch();
     if (!is_sum_) MPI_Op_free(&op_);
@@ -407,7 +407,7 @@ void one_round(const std::vector<Place>& places, std::mt19937_64& all, std::mt19
     const Place& place = places[all() % places.size()];
     const auto kind = static_cast<Kind>(all() % kinds);
     const auto form = static_cast<Form>(all() % 3);
-    std::mt19937_64 details(all());  // communicators differ in size: what they draw must not shift the rest
+    std::mt19937_64 details(all());  // communicators differ in size: their random numbers must not shift the rest
     jobs.emplace_back(kind, form, place, all(), details);
     jobs.back().issue();
     if (form == Form::blocking) jobs.back().check();

@@ -46,7 +46,7 @@ void compose_wide(void* in, void* inout, MPI_Count* length, MPI_Datatype*) {
   for (MPI_Count i = 0; i < *length; ++i) b[i] = then(a[i], b[i]);
 }
 
-// What ranks low..high give together.
+// A value that ranks low..high give together.
 Affine folded(int low, int high, int i) {
   Affine result = affine(low, i);
   for (int r = low + 1; r <= high; ++r) result = then(result, affine(r, i));
@@ -195,7 +195,7 @@ void add_gapped(void* in, void* inout, int* length, MPI_Datatype*) {
   }
 }
 
-// Two ints with a gap, and one behind: what is between the data stays as it is.
+// Two ints with a gap, and one behind: the bytes between the data stay as they are.
 void gaps_stay() {
   MPI_Datatype vector, type;
   MPI_Op op;

@@ -138,7 +138,7 @@ void too_long_is_an_error_at_the_end() {
   MPI_Request request;
   MPI_Ibcast(data, rank == 0 ? 4 : 2, MPI_INT, 0, comm, &request);
   const int error = MPI_Wait(&request, MPI_STATUS_IGNORE);
-  // Who receives from the root itself depends on the algorithm; the others get as much as they have room for.
+  // The ranks that receive from the root itself depend on the algorithm; the others get as much as they have room for.
   const int is_error = expect::class_of(error) == MPI_ERR_TRUNCATE ? 1 : 0;
   EXPECT(is_error == 1 || error == MPI_SUCCESS, "class %d", expect::class_of(error));
   int errors = 0;

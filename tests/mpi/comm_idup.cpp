@@ -141,7 +141,7 @@ void attributes_and_hints() {
   MPI_Comm_free(&parent);
 }
 
-// What programs do before the request is complete, though they must not, harms nobody.
+// Forbidden actions of programs before the request is complete do no harm.
 void too_early() {
   MPI_Comm copy;
   MPI_Request request;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Communicators made and freed by the thousand: those that live meanwhile are not disturbed; memory does not grow and the
-// last ones take no longer than the first (judged in the rows of the nightly run).
+// Communicators made and freed by the thousand: those that live meanwhile are not disturbed; memory does not grow and
+// the last ones take no longer than the first (judged in the rows of the nightly run).
 #include <unistd.h>
 
 #include <cstdlib>

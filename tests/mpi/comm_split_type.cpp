@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_Comm_split_type by resources of the machine: who is bound to one instance is together with those bound to the
-// same, who is not has no communicator. Ranks bind themselves, as they like it for each case.
+// MPI_Comm_split_type by resources of the machine: a rank bound to one instance is together with those bound to the
+// same, any other rank has no communicator. Ranks bind themselves, as they like it for each case.
 #include <sched.h>
 
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Every way to make a communicator: who is in it, in which order, that its messages stay in it, and that nothing is
-// left when it is freed.
+// Every way to make a communicator: its members and their order, that its messages stay in it, and that nothing is left
+// when it is freed.
 #include <cstring>
 #include <vector>
 

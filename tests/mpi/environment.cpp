@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What a process can ask between MPI_Init_thread and MPI_Finalize, and after; attributes of MPI_COMM_SELF are deleted
+// Questions of a process between MPI_Init_thread and MPI_Finalize, and after; attributes of MPI_COMM_SELF are deleted
 // first thing in MPI_Finalize.
 #include <cstring>
 #include <ctime>

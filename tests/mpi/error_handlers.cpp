@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Who handles an error: the communicator's handler, that of MPI_COMM_SELF for calls without one; inheritance; life.
+// The handler of an error: the communicator's handler, that of MPI_COMM_SELF for calls without one; inheritance; life.
 #include "expect.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Errors that end the program: what they say is matched by the test's row.
+// Errors that end the program: the test's row matches their messages.
 #include <cstring>
 
 #include "expect.hpp"

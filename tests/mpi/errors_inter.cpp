@@ -23,7 +23,7 @@ void creation() {
   EXPECT_CLASS(MPI_Intercomm_create(half, 1000, MPI_COMM_WORLD, other, 0, &made), MPI_ERR_RANK);
   EXPECT_CLASS(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, other, -1, &made), MPI_ERR_TAG);
   EXPECT_CLASS(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, other, 0, nullptr), MPI_ERR_ARG);
-  if (expect::rank < 2) {  // the leaders: who else asks would wait for them
+  if (expect::rank < 2) {  // the leaders: any other rank that asks would wait for them
     EXPECT_CLASS(MPI_Intercomm_create(half, 0, MPI_COMM_NULL, other, 0, &made), MPI_ERR_COMM);
     EXPECT_CLASS(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, -1, 0, &made), MPI_ERR_RANK);
     EXPECT_CLASS(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, expect::size, 0, &made), MPI_ERR_RANK);

@@ -166,7 +166,7 @@ void random_graph(unsigned seed, int edges, bool weighted) {
   EXPECT(got.weighted == (weighted ? 1 : 0), "weighted %d", got.weighted);
   EXPECT(same(in, got.sources, got.source_weights), "the sources of %d edges from seed %u", edges, seed);
   EXPECT(same(out, got.destinations, got.destination_weights), "the destinations of %d edges, seed %u", edges, seed);
-  // The k-th edge from one rank to another is the k-th in the lists of both: what is sent along it arrives with it.
+  // The k-th edge from one rank to another is the k-th in the lists of both: data sent along it arrive with it.
   std::vector<MPI_Request> requests;
   std::vector<int> sent = got.destination_weights, received(got.sources.size(), -1);
   requests.reserve(sent.size());

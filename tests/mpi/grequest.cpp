@@ -12,7 +12,7 @@
 
 namespace {
 
-// An operation of the program: what was called, in order, and what to answer.
+// An operation of the program: the calls, in order, and the answers to give.
 struct Work {
   std::string calls;
   int query_error = MPI_SUCCESS, free_error = MPI_SUCCESS, cancel_error = MPI_SUCCESS;

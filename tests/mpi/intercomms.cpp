@@ -365,7 +365,7 @@ void every_message() {
   MPI_Comm_free(&inter);
 }
 
-// What is under way on both sides and in both groups at once stays apart.
+// Operations in flight on both sides and in both groups at once stay apart.
 void nothing_mixes() {
   MPI_Comm inter = make_inter(), half = make_half(), both;
   MPI_Intercomm_merge(inter, !is_left(), &both);

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 
-# What counts in rows with the label `timing`: in others 10 s, after which they are said to be left.
+# The measure in rows with the label `timing`: in others 10 s, after which they are said to be left.
 LIMIT = 1.0  # seconds from the signal to the end of mpiexec and of every rank
 STOP_LIMIT = 3.0  # the same with --stop, where many threads are at work
 SKIPPED = 77

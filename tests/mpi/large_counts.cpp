@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Every communication function with a large count, with more elements than an int counts. What is sent is one pattern
+// Every communication function with a large count, with more elements than an int counts. The data are one pattern
 // again and again, and all of a buffer are the same few pages: so a receiver sees the pattern there when all has come,
 // and something else where a part went to a wrong place or was never copied. Reductions take MPI_BOR, which leaves the
 // pattern as it is.

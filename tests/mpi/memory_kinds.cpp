@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory allocation kinds as the launcher, sessions and communicators are asked for them and tell them, and the
-// alignment of MPI_Alloc_mem. What the launcher was asked for comes as the first argument, if anything.
+// alignment of MPI_Alloc_mem. The request to the launcher comes as the first argument, if there was one.
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -70,7 +70,7 @@ T naive(Operation op, T a, T b) {
   return T();
 }
 
-// Calls with every operation; what it computes is asked of `wanted(op, a, b)`.
+// Calls with every operation; `wanted(op, a, b)` gives the expected result.
 template <class T, class Wanted>
 void check(MPI_Datatype type, const char* name, Group group, const std::vector<T>& values, Wanted wanted) {
   for (int i = 0; i < operations; ++i) {

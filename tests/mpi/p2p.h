@@ -3,7 +3,8 @@
 #ifndef WEFT_TESTS_MPI_P2P_H
 #define WEFT_TESTS_MPI_P2P_H
 
-// What the point-to-point programs share: expectations, which decide the exit status, and data that can be checked.
+// Common parts of the point-to-point programs: expectations, which decide the exit status, and data that can be
+// checked.
 
 #include <mpi.h>
 #include <stdarg.h>
@@ -87,7 +88,7 @@ __attribute__((unused)) static int64_t wrong_at(const void* data, int64_t bytes,
   return -1;
 }
 
-// What an empty status says (MPI-5.0, 3.7.3) and what MPI_PROC_NULL gives (3.10).
+// The fields of an empty status (MPI-5.0, 3.7.3) and what MPI_PROC_NULL gives (3.10).
 __attribute__((unused)) static int is_empty(const MPI_Status* s) {
   int count = -1, cancelled = 1;
   MPI_Get_count(s, MPI_BYTE, &count);

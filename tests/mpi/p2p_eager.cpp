@@ -29,7 +29,8 @@ void expect_data(const char* data, size_t salt, size_t bytes) {
   EXPECT(i == bytes, "message %zu differs from byte %zu of %zu on", salt, i, bytes);
 }
 
-// Of each size one to a posted receive, and one that a probe finds: what the probe says is true before all has come.
+// Of each size one to a posted receive, and one that a probe finds: the probe's answer is true before all data have
+// come.
 void found_by_probe() {
   size_t salt = 0;
   for (const size_t bytes : sizes) {
@@ -70,7 +71,7 @@ void found_by_probe() {
   }
 }
 
-// Of both kinds; what follows comes as it was sent.
+// Of both kinds; the next message comes as it was sent.
 void truncated() {
   for (const bool probed : {false, true}) {
     for (const size_t bytes : sizes) {

@@ -108,7 +108,8 @@ static void any_source(void) {
   free(next);
 }
 
-// A message longer than the buffer: what fits is there, nothing behind it is touched, the error is MPI_ERR_TRUNCATE.
+// A message longer than the buffer: the part that fits is there, nothing behind it is touched, the error is
+// MPI_ERR_TRUNCATE.
 static void truncation(void) {
   for (int s = 1; s < size_count; ++s) {
     const int bytes = sizes[s], room = bytes / 2;
@@ -266,7 +267,7 @@ static void cancel_receives(void) {
     }
     MPI_Barrier(world);
   }
-  // What was matched is not cancelled.
+  // A matched message is not cancelled.
   if (me == 0) OK(MPI_Send(&me, 1, MPI_INT, 1, 10, world));
   if (me == 1) {
     int data = -1, flag = 1;

@@ -129,7 +129,7 @@ static void check(const char* what, int mode, int bytes, int room, int strided, 
     failed(__FILE__, __LINE__, "%s, %s, %d bytes: the status says source %d, tag %d, %lld bytes", mode_names[mode],
            what, bytes, status->MPI_SOURCE, status->MPI_TAG, (long long)count);
   }
-  // What lies between the pieces, before and behind is as it was.
+  // The bytes between the pieces, before and behind are as they were.
   const int piece = strided ? piece_of(room) : 0;
   int64_t next = 0;  // of the message's bytes
   int in_piece = 0;

@@ -45,7 +45,7 @@ static Message random_message(void) {
   return m;
 }
 
-// What rank `from` sends: the same on every rank that asks.
+// The data that rank `from` sends: the same on every rank that asks.
 static Message* plan_of(uint64_t seed, int from, int messages) {
   Message* plan = malloc(sizeof *plan * (size_t)messages);
   state = seed * 1000 + (uint64_t)from;
@@ -115,8 +115,8 @@ int main(int argc, char** argv) {
   plans = malloc(sizeof *plans * (size_t)ranks);
   for (int r = 0; r < ranks; ++r) plans[r] = plan_of(seed, r, messages);
   seen = calloc((size_t)(ranks * tags), sizeof *seen);
-  // Receives are posted in the order of the senders' plans: whoever sends first is never behind who sends later, so no
-  // choice of windows and synchronous sends can end in a deadlock.
+  // Receives are posted in the order of the senders' plans: an earlier sender is never behind a later one, so no choice
+  // of windows and synchronous sends can end in a deadlock.
   int total = 0;
   int* sources = malloc(sizeof(int) * (size_t)(ranks * messages));
   int* wanted_tags = malloc(sizeof(int) * (size_t)(ranks * messages));

@@ -104,7 +104,7 @@ void with_gaps() {
   MPI_Type_free(&gaps);
 }
 
-// What was lent to a receiver that never wanted it is not what the next message brings.
+// Memory registered for a receiver that never read it does not reach the next message.
 void cancelled() {
   constexpr size_t bytes = 300000;
   if (expect::rank == 0) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What the programs with many threads share: start at MPI_THREAD_MULTIPLE, chance from a seed, data that can be
+// Common parts of the programs with many threads: start at MPI_THREAD_MULTIPLE, chance from a seed, data that can be
 // checked, and a watch over threads that hang.
 //
 // TEST_SCALE in the environment, a number such as 0.2, scales how much these programs do: sanitizers are slow.

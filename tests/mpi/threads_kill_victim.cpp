@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // For kill.py: several threads of every rank flood all ranks with small messages and now and then a large one, without
-// end; another one receives. Who is stopped or killed here may have taken its place in a receiver's ring and not yet
-// filled it.
+// end; another one receives. A rank that is stopped or killed here may have reserved cells in a receiver's ring and not
+// yet filled them.
 #include <vector>
 
 #include "threads.hpp"

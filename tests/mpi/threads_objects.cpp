@@ -78,7 +78,7 @@ void shared_type() {
   MPI_Type_free(&column);
 }
 
-// Structs of one shared struct hold its lists of blocks and of basic elements; who frees first must not matter.
+// Structs of one shared struct hold its lists of blocks and of basic elements; the order of frees must not matter.
 void shared_struct() {
   const int lengths[] = {1, 3};
   const MPI_Aint places[] = {0, 8};
@@ -106,7 +106,7 @@ void shared_struct() {
   MPI_Type_free(&inner);
 }
 
-// Whoever asks first for an unnamed predefined datatype, all get the same.
+// All threads get the same unnamed predefined datatype, whichever asks first.
 void unnamed_types() {
   MPI_Datatype found[threads][rounds][2];
   in_threads([&](int t) {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// A team: threads that take the steps of a list one after another, each step by the thread the list names. What thread
-// A did happens before what thread B does next, by a flag, a condition variable, a third thread or an MPI message
-// between them: the order that MPI's rules speak of (MPI-5.0, 3.5).
+// A team: threads that take the steps of a list one after another, each step by the thread the list names. The actions
+// of thread A so far happen before the next ones of thread B, by a flag, a condition variable, a third thread or an MPI
+// message between them: the order that MPI's rules speak of (MPI-5.0, 3.5).
 
 #include <array>
 #include <barrier>

@@ -4,8 +4,8 @@
 // tag, one of several, a probe, a collective operation, the receiver of a synchronous send. The waiters are threads of
 // rank 0; the last rank, which may be rank 0 too, is their partner.
 //
-// How much processor time waiting may take is Weft's promise, not the standard's: other libraries are only measured. It is
-// judged in rows with the label `timing`.
+// How much processor time waiting may take is Weft's promise, not the standard's: other libraries are only measured. It
+// is judged in rows with the label `timing`.
 //
 // usage: threads_wait [waiters] [seed]
 #include <pthread.h>
@@ -84,7 +84,7 @@ void answer_pingpong() {
   }
 }
 
-// What waiting costs the thread that works.
+// The cost of waiting for the thread that works.
 void measure(std::vector<std::thread>& all, double trip_alone) {
   if (!expect::judges_times()) {
     pingpong(0.1);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What the tests of the tool interface share: variables by their names, and counters in one line.
+// Common parts of the tests of the tool interface: variables by their names, and counters in one line.
 
 #include <cstring>
 #include <string>

@@ -68,7 +68,7 @@ void paths_of_messages() {
   EXPECT_CODE(tools::set_control("WEFT_THREAD_DESIGN", 0), MPI_T_ERR_CVAR_SET_NOT_NOW);
 }
 
-// What callbacks were told.
+// The data that callbacks got.
 struct Told {
   int count = 0;
   int peer[64] = {}, tag[64] = {}, internal[64] = {};
@@ -196,8 +196,8 @@ void count_dropped(MPI_Count count, MPI_T_event_registration, int source, MPI_T_
   static_cast<Dropped*>(user)->events += static_cast<int>(count);
 }
 
-// A callback that may do anything is not called in the middle of the runtime. What it misses is told of before the next
-// callback that is.
+// A callback that may do anything is not called in the middle of the runtime. Missed events are reported before the
+// next callback.
 void dropped() {
   if (expect::rank == 0) {
     send_unexpected(3);

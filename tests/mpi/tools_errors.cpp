@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What every function of the tool interface says of wrong arguments: the interface closed, null pointers, indices out
-// of range, handles that are garbage, freed, or of another kind. None of these reaches an error handler, which would
-// end the program.
+// The answer of every function of the tool interface to wrong arguments: the interface closed, null pointers, indices
+// out of range, handles that are garbage, freed, or of another kind. None of these reaches an error handler, which
+// would end the program.
 #include <functional>
 
 #include "tools.hpp"
@@ -339,7 +339,7 @@ int main(int argc, char** argv) {
   registrations();
   MPI_Finalize();
   registrations();
-  // What is left open goes with the interface.
+  // Objects left open go with the interface.
   EXPECT_OK(MPI_T_finalize());
   closed();
   tools::open();

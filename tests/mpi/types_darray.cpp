@@ -94,7 +94,7 @@ void check(const std::vector<Dimension>& dims) {
   }
 }
 
-// What may be done with one dimension of this size.
+// The distributions of one dimension of this size.
 std::vector<Dimension> choices(int size) {
   const int by_default = MPI_DISTRIBUTE_DFLT_DARG;
   std::vector<Dimension> found = {{size, MPI_DISTRIBUTE_NONE, by_default, 1}};

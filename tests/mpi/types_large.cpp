@@ -57,7 +57,7 @@ void sizes() {
   expect_bounds(type, {3 * giga, 0, 6 * giga - 1}, "vector_c");
 }
 
-// What the narrow questions say of a message too large for them.
+// The narrow functions' answers about a message too large for them.
 void counts() {
   MPI_Status status;
   MPI_Datatype row;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What a message counts as, in elements and in basic elements of a datatype; the fields of a status.
+// The counts of a message, in elements and in basic elements of a datatype; the fields of a status.
 #include <cstddef>
 
 #include "expect.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr MPI_Count huge = MPI_Count{1} << 40;
 
-// What a message of `bytes` counts as.
+// The counts of a message of `bytes`.
 void expect_counts(MPI_Datatype type, int basics_set, int count, int elements, const char* what) {
   MPI_Status status;
   int found = -1, basics = -1;
@@ -80,7 +80,7 @@ void counts_of_mixed() {
   MPI_Type_free(&mixed);
 }
 
-// What a receive of less than an element says.
+// The counts of a receive of less than an element.
 void received() {
   struct Row {
     int key;

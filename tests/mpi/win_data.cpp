@@ -370,7 +370,7 @@ void large(bool in_order) {
   OK(MPI_Get_accumulate(out.data(), count, MPI_INT64_T, in.data(), 1, every_other, right(), 0, count, MPI_INT64_T,
                         MPI_MIN, window));
   OK(MPI_Win_fence(0, window));
-  // What was there before the minimum: every second element had been increased.
+  // The value before the minimum: every second element had been increased.
   wrong = 0;
   for (int64_t i = 0; i < count; ++i) {
     const int64_t k = in_order ? i : i % 2 * count + i / 2;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What windows carry beside their memory (MPI-5.0, 12.2): attributes, names, info, groups, error handlers and handles.
+// The objects of windows beside their memory (MPI-5.0, 12.2): attributes, names, info, groups, error handlers and
+// handles.
 #include <string>
 
 #include "windows.hpp"

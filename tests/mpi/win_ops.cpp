@@ -57,7 +57,7 @@ constexpr bool is_complex = false;
 template <class T>
 constexpr bool is_complex<std::complex<T>> = true;
 
-// What lies at the target after `b` was combined with `a` from the origin.
+// The target's value after `b` was combined with `a` from the origin.
 template <class T>
 T naive(int op, T a, T b) {
   if (op == sum) return static_cast<T>(a + b);

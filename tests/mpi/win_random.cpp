@@ -57,8 +57,8 @@ T apply(int op, T a, T b) {
   }
 }
 
-// What a rank does in a round: the same wherever it is computed. Puts and gets have places of their own, each in its
-// own slice of the part; accumulating operations share one slice, where their order decides.
+// The actions of a rank in a round: the same wherever it is computed. Puts and gets have places of their own, each in
+// its own slice of the part; accumulating operations share one slice, where their order decides.
 std::vector<Step> plan(int round, int origin, Epoch epoch) {
   std::mt19937_64 random(seed * 1000003 + static_cast<uint64_t>(round) * 1009 + static_cast<uint64_t>(origin));
   auto below = [&](int n) { return static_cast<int>(random() % static_cast<uint64_t>(n)); };

@@ -342,8 +342,8 @@ void locks_of_two_windows() {
 
 // ---- flushes
 
-// After a flush the data is there: who hears of it by a message finds it, and by all four kinds of flush the origin may
-// use its memory again.
+// After a flush the data is there: a rank that learns of it by a message finds it, and by all four kinds of flush the
+// origin may use its memory again.
 void flushes() {
   static constexpr int count = 5000;
   Window<int> window(count, -1);

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What the tests of one-sided communication share: windows of elements, neighbours, and the wish that a call succeeds.
+// Common parts of the tests of one-sided communication: windows of elements, neighbours, and the wish that a call
+// succeeds.
 
 #include <cstdint>
 #include <cstring>
@@ -66,7 +67,7 @@ class Window {
   MPI_Win window_ = MPI_WIN_NULL;
 };
 
-// What this rank wrote into its memory, others see from now on, and the other way round: between two uses of a window
+// From now on others see this rank's stores into its memory, and the other way round: between two uses of a window
 // under MPI_Win_lock_all.
 inline void meet(MPI_Win window, MPI_Comm comm = MPI_COMM_WORLD) {
   OK(MPI_Win_sync(window));

@@ -169,7 +169,7 @@ def main():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("modules", nargs="*")
     options = parser.parse_args()
-    # Who ends this script ends what it started: see the finally above.
+    # A signal that ends this script ends its children too: see the finally above.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     plan = Plan(HERE / "modules.txt")
 

@@ -33,7 +33,7 @@ Ints parsed(const std::string& text, int size) {
   return ranks;
 }
 
-// What is said of a text that is no order of so many ranks.
+// The message about a text that is no order of so many ranks.
 std::string refused(const std::string& text, int size) {
   Ints ranks{-7};
   base::Problem problem;

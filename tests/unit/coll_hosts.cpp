@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What collective operations know of hosts, and how often they cross from one to another.
+// The hosts as collective operations see them, and the number of messages between hosts.
 #include "coll_simulation.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of algorithms: what the default rows choose, what stands before them, and files of rows.
+// The table of algorithms: the choices of the default rows, the rows before them, and files of rows.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -135,7 +135,7 @@ inline std::unique_ptr<const core::Hosts> hosts_seen_by(int32_t rank, const std:
 
 enum class Sends { complete_at_once, wait_for_receives };
 
-// Which algorithms are taken, where they can be: those of the default rows; what those leave out; the rest.
+// Which algorithms are taken, where they can be: those of the default rows; the parts that those leave out; the rest.
 enum class Rows { of_default, others, rest };
 
 inline std::vector<coll::Row> rows_of(Rows rows) {

@@ -49,7 +49,7 @@ struct Tables : Matcher {
   bool withdraw(Request& r) { return has_wildcard(r.match) ? wildcards.remove(r) : Matcher::withdraw(r); }
 };
 
-// What tags, sources and wildcards a run draws from; few of them collide often, many fill the bins.
+// The tags, sources and wildcards that a run draws from; few of them collide often, many fill the bins.
 struct Mix {
   uint32_t contexts;
   int sources;

@@ -83,7 +83,7 @@ void check(Kernel minloc, Kernel maxloc, Kernel replace, BasicSize size) {
       expect(number(inout[i].value) == number(in[i].value), "replaced value", i);
       expect(inout[i].index == in[i].index, "replaced index", i);
     }
-    // What belongs to neither member stays as it was.
+    // Bytes of neither member stay as they were.
     for (int i = 0; i < count * size.extent; ++i) {
       const int at = i % size.extent;
       const bool gap = (at >= size.first && at < size.second_offset) || at >= size.second_offset + size.second;

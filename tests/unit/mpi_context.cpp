@@ -149,7 +149,7 @@ TEST(ContextNumbers, ComeBackWhenFreed) {
       for (size_t r = job.size(); r-- > 0;) creation.members.push_back(r);
       while (!job.advance(creation)) {
       }
-      // What all have in common is as small as it was at first.
+      // The common part of all is as small as it was at first.
       EXPECT_LT(job.largest(0), size == 1 ? ContextNumbers::first_alone + 1
                                           : ContextNumbers::first_shared + 2 * static_cast<uint32_t>(size));
       while (job.holds_any()) job.release_one(random);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups of more ranks than any job here has: what they hold, and that no operation looks at every pair of ranks.
+// Groups of more ranks than any job here has: their members, and that no operation looks at every pair of ranks.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -93,7 +93,7 @@ class Schedule {
     if (s->random_.below(s->change_one_in_) == 0) s->leave();
   }
 
-  // What a loop does that waits for another thread.
+  // The body of a loop that waits for another thread.
   static void yield() {
     ++current_->steps_;
     current_->drain_some();

@@ -96,7 +96,7 @@ TEST(PlaceCore, UnevenDomainsGetRanksInProportion) {
   EXPECT_EQ(placed("numa:2 core:4 pu:1", 6, "core", "0-3,4,5"), "{0} {1} {2} {3} {4} {5}");
 }
 
-// What must hold for every machine, number of ranks and allowed set.
+// Invariants for every machine, number of ranks and allowed set.
 TEST(PlaceCore, SharesAreDisjointEqualAndAllowed) {
   for (const char* description : {"numa:1 core:1 pu:1", "numa:1 core:7 pu:1", two_by_four_by_two, "numa:3 core:5 pu:2",
                                   "package:2 numa:2 core:6 pu:2", "numa:8 core:1 pu:4"}) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What every carrier of frames between hosts promises (transport/net/carrier.hpp), asked of each of them: two of a kind
-// in this process, over this host's own network.
+// The promises of every carrier of frames between hosts (transport/net/carrier.hpp), asked of each of them: two of a
+// kind in this process, over this host's own network.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -107,7 +107,7 @@ struct Side final : Events {
   void have_landed(Read& read) override { read.over(read, 0); }
   void lost_rest(uint32_t rank, int failed) override { lost = {rank, failed}; }
 
-  // What is pushed; `tag` says how much of it is wanted, if any.
+  // The pushed data; `tag` says how much of it is wanted, if any.
   struct Landing : Read {
     Landing(uint32_t bytes, int32_t room)
         : Read{[](Read& read, int) { ++static_cast<Landing&>(read).over_times; }},

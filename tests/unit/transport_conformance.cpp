@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What every transport promises (transport/api), asked of each of them.
+// The promises of every transport (transport/api), checked for each of them.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -29,7 +29,7 @@ struct Seen {
   std::vector<unsigned char> data;
 };
 
-// A sink is a plain function: what it sees goes here.
+// A sink is a plain function: its arrivals go here.
 std::vector<Seen> seen;
 
 void record(const Arrival& a) {

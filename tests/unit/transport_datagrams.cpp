@@ -25,7 +25,7 @@
 
 namespace {
 
-// What happens to one datagram in so many; 0: to none.
+// The fault of one datagram in so many; 0: to none.
 struct Weather {
   uint32_t lost = 0, doubled = 0, delayed = 0;
 };
@@ -267,7 +267,7 @@ TEST_F(OverANetwork, WhereDatagramsCeaseToComeThroughTheConnectionIsUsed) {
   EXPECT_LE(network.sent(), 40u);
 }
 
-// What is lost goes over the connection also while the sender computes.
+// A lost datagram goes over the connection also while the sender computes.
 TEST_F(OverANetwork, ALostOneComesWhileItsSenderComputes) {
   ASSERT_NO_FATAL_FAILURE(begin());
   network.set({.lost = 1});
@@ -278,7 +278,8 @@ TEST_F(OverANetwork, ALostOneComesWhileItsSenderComputes) {
   EXPECT_TRUE(a.carrier.all_sent());
 }
 
-// What a peer that computes does not acknowledge goes over the connection, and when it looks again it takes it once.
+// Datagrams that a computing peer does not acknowledge go over the connection, and when it looks again it takes each
+// once.
 TEST_F(OverANetwork, APeerThatComputesTakesThemOnceLater) {
   ASSERT_NO_FATAL_FAILURE(begin());
   ASSERT_EQ(a.send(to_b, 7), 0);
@@ -337,7 +338,7 @@ TEST_F(TwoSides, KeepAFewUntilTheyAreAcknowledged) {
   }
 }
 
-// Frames of any length, acknowledged now and then: what is taken back is what was sent since, with its numbers.
+// Frames of any length, acknowledged now and then: the frames taken back are those sent since, with their numbers.
 TEST_F(TwoSides, GiveBackWhatIsNotAcknowledged) {
   std::minstd_rand dice;
   uint32_t number = 0;
@@ -367,7 +368,7 @@ TEST_F(TwoSides, GiveBackWhatIsNotAcknowledged) {
   EXPECT_GT(number, 5000u);
 }
 
-// What came behind a lost one is not taken: both go over the connection.
+// A datagram behind a lost one is not taken: both go over the connection.
 TEST_F(TwoSides, GoBackToTheFirstThatWasLost) {
   (void)keep();
   EXPECT_FALSE(other.take(keep(), true, false));
@@ -428,7 +429,7 @@ TEST(Datagrams, WaitUntilOneHasComeIn) {
   EXPECT_TRUE(one.ready());
 }
 
-// What is owed for a datagram is owed until it is said, whatever comes over the connection meanwhile.
+// An acknowledgement stays due until it is sent, even if frames come over the connection meanwhile.
 TEST(Datagrams, OweUntilTheyHaveSaidSo) {
   Datagrams one(ours, theirs, 100 * ms);
   EXPECT_TRUE(one.take({datagram_magic, 0, 0, 0, theirs}, true, false));
@@ -438,7 +439,7 @@ TEST(Datagrams, OweUntilTheyHaveSaidSo) {
   EXPECT_FALSE(one.waits());
 }
 
-// Whoever cannot prove that it knows the secret changes nothing, nor does who acknowledges what was not sent.
+// A datagram without proof of the secret changes nothing, nor does an acknowledgement of frames that were not sent.
 TEST_F(TwoSides, BelieveNoStranger) {
   (void)keep();
   EXPECT_FALSE(one.take({datagram_magic, 0, 1, 0, theirs + 1}, true, false));

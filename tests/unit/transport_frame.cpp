@@ -45,7 +45,7 @@ TEST(Frame, FromStrangersIsNot) {
   EXPECT_FALSE(taken_by(2, {}));
 }
 
-// Who is heard again need not prove itself with the same numbers as another.
+// The proof of a sender that was heard before is kept; another sender cannot use it.
 TEST(Frame, EachSenderHasAProofOfItsOwn) {
   const Proofs proofs(secret);
   Checker checker{&proofs, 2, ranks, lanes};
@@ -63,7 +63,7 @@ TEST(Frame, EachSenderHasAProofOfItsOwn) {
   }
 }
 
-// Whatever byte of the header changes: of what is checked, the frame is turned away; the rest is data of the sender.
+// If any byte of the header changes: of what is checked, the frame is turned away; the rest is data of the sender.
 TEST(Frame, DamagedIsNot) {
   const std::vector<unsigned char> good = frame_of(1, 2, 8, 16);
   for (size_t at = 0; at < sizeof(Header); ++at) {

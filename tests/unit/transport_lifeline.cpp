@@ -179,7 +179,8 @@ TEST(Lifelines, StrangersAreTurnedAway) {
   for (auto& one : tree.all) one->say_goodbye();
 }
 
-// Who waits too long for an answer calls again: the connection that it gave up is not taken for the one it holds.
+// A caller that waits too long for an answer calls again: the connection that it gave up is not taken for the one it
+// holds.
 TEST(Lifelines, AConnectionThatWasGivenUpIsNotHeld) {
   Tree tree;
   for (int i = 0; i < 3; ++i) {
@@ -196,7 +197,7 @@ TEST(Lifelines, AConnectionThatWasGivenUpIsNotHeld) {
 }
 
 // Its confirmation comes late: it holds the connection, and must not find it closed. Words that are lost and sent again
-// take as long: who says nothing for so long, or gives up, is not said to be a stranger.
+// take as long: a caller that is silent for so long, or gives up, is not reported as a stranger.
 TEST(Lifelines, WhoWasAnsweredMayTakeItsTime) {
   Tree tree;
   testing::internal::CaptureStderr();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What the transport between hosts makes of a carrier (transport/net).
+// The transport between hosts on top of a carrier (transport/net).
 #include "transport_net.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ TEST(Net, BringsMessages) {
   for (int i = 0; i < 200; ++i) EXPECT_EQ(seen[static_cast<size_t>(i)].source, i);
 }
 
-// What comes of pushed messages.
+// The results of pushed messages.
 struct Pushed {
   NetTransport* transport;
   std::vector<Envelope> seen;
@@ -218,8 +218,8 @@ TEST(Net, WordsOnCongestionMayComeInAnyOrder) {
   EXPECT_FALSE(two.way->congested());
 }
 
-// During the last barrier the launcher answers to that alone. Who sends to us for the first time then needs no answer;
-// nor does who has sent before and is not so many messages behind any more.
+// During the last barrier the launcher answers to that alone. A first sender to us then needs no answer; nor does who
+// has sent before and is not so many messages behind any more.
 TEST(Net, AsksNobodyWhoItsPeersAreOnceItLeaves) {
   Two two(false, false);
   seen.clear();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What the transport between hosts makes of a carrier that writes into a peer's memory.
+// The transport between hosts on top of a carrier that writes into a peer's memory.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -151,7 +151,7 @@ TEST(Net, WhatWasWrittenIsToldOfWhenThereIsRoom) {
   EXPECT_TRUE(one.two.transports[0]->all_sent());
 }
 
-// A receiver that does not look: what is being written counts as sent, so that all of it can be told of.
+// A receiver that does not look: writes in progress count as sent, so that all of them can be reported.
 TEST(Net, WritesWithinTheWindow) {
   Offering one;
   for (int i = 0; i < 40; ++i) {

@@ -24,7 +24,7 @@ uint64_t hash(uint64_t a, uint64_t b) {
   return Random(a * 1000003 + b).next();
 }
 
-// What message `sequence` of `writer` is: all of it follows from the two numbers.
+// The contents of message `sequence` of `writer`: all of it follows from the two numbers.
 struct Content {
   Envelope envelope;
   uint32_t bytes;
@@ -82,7 +82,7 @@ constexpr uint32_t most_bytes(uint32_t cells_log2) {
 }
 static_assert(cells_for(most_bytes(3)) == 4 && most_bytes(5) == 200);
 
-// What the reader has seen: each writer's messages in their order, whole, once.
+// The reader's record: each writer's messages in their order, whole, once.
 struct Ledger {
   std::vector<int> next;
   uint32_t most;
@@ -112,7 +112,7 @@ Outcome play(uint64_t seed, Memory memory, int writers, int messages, uint32_t c
   Ring<test::Atomic> ring(cells_log2);
   Ledger ledger{std::vector<int>(static_cast<size_t>(writers)), most_bytes(cells_log2), cells_log2};
   Schedule schedule(seed, memory);
-  // What threads store to must outlive their stacks: the stores may become visible later.
+  // Memory that threads store to must outlive their stacks: the stores may become visible later.
   RingWriter<test::Atomic> common = ring.writer();
   std::list<RingWriter<test::Atomic>> own;
   RingReader<test::Atomic> reader = ring.reader();
@@ -207,7 +207,7 @@ TEST(Ring, TakesMessagesOfEverySize) {
   }
 }
 
-// Real threads: what the scheduler cannot show, on the machine's own memory, and the thread sanitizer's.
+// Real threads: races that the scheduler cannot show, on the machine's own memory, and the thread sanitizer's.
 void race(bool shared) {
 #ifdef WEFT_TSAN
   constexpr int messages = 20000;

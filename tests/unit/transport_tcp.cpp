@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What the carrier over TCP does with addresses, crossing connections and strangers; what all carriers promise is in
+// The carrier over TCP: addresses, crossing connections and strangers; the promises of all carriers are in
 // transport_carriers.cpp.
 #include "transport_tcp.hpp"
 
@@ -24,7 +24,7 @@
 namespace weft::transport::tcp {
 namespace {
 
-// A connection by somebody else; what it says.
+// A connection by a stranger, and its bytes.
 int call(uint16_t port, const void* bytes, size_t size) {
   const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in place = {};
@@ -85,7 +85,7 @@ TEST(Tcp, CrossingConnectionsBecomeOne) {
   }
 }
 
-// Whoever has one thread stops watching a connection that alone has been heard for a while: until it sleeps, hears from
+// A rank with one thread stops watching a connection that alone has been heard for a while: until it sleeps, hears from
 // another, or cannot send there.
 TEST(Tcp, HearsAllOfWhomItNoLongerWatches) {
   Rank a(0), b(1, 1, secret, false), c(2);
@@ -211,8 +211,7 @@ net::Header frame(uint32_t number) {
   return header;
 }
 
-// Whoever has not heard the welcome gives up and comes again, and its end of the first connection may never be heard
-// of.
+// A caller without the welcome gives up and comes again, and its end of the first connection may never arrive.
 TEST(Tcp, TakesAPeerThatComesAgain) {
   Rank a(0), b(1);
   ASSERT_EQ(b.send(b.knows(a), 3), 0);  // waits, for the first has not confirmed
@@ -265,7 +264,7 @@ TEST(Tcp, DoesNotTakeWhatAPeerHasGivenUp) {
   EXPECT_EQ(b.numbers, std::vector<uint32_t>{4});
 }
 
-// What was asked of a peer that goes is told of once, at whatever point of a piece it goes; nothing is written after.
+// A request to a peer that goes is reported once, at whatever point of a piece it goes; nothing is written after.
 TEST(Tcp, TellsOnceOfReadsThatEndWithThePeer) {
   struct NotedRead : Read {
     int told = 0;
@@ -296,8 +295,8 @@ TEST(Tcp, TellsOnceOfReadsThatEndWithThePeer) {
 }
 
 // Three ranks send to each other and look at what has come as it happens to be, among strangers who come, say something
-// or nothing, and go. Whatever the order, each frame arrives once, after those that were sent before it: there are too
-// few between two of them for datagrams, which may overtake.
+// or nothing, and go. In any order, each frame arrives once, after those that were sent before it: there are too few
+// between two of them for datagrams, which may overtake.
 TEST(Tcp, BringsFramesWhateverTheOrder) {
   for (unsigned seed = 1; seed <= 40; ++seed) {
     std::minstd_rand dice(seed);
@@ -356,7 +355,7 @@ TEST(Tcp, EndsAConnectionWhosePushedDataCannotBeTaken) {
   EXPECT_TRUE(wait({&b}, [&] { return b.send(back, 1) == EPROTO; }));  // begins() of Events says no
 }
 
-// Whoever knows the secret and sends what no frame can be: the connection ends, and nothing of it is told.
+// A peer that knows the secret and sends bytes that cannot be a frame: the connection ends, and nothing of it is told.
 TEST(Tcp, EndsAConnectionThatCannotBeUnderstood) {
   Rank b(1);
   const Caller caller(b, 1);

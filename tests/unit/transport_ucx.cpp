@@ -91,7 +91,7 @@ TEST_F(Devices, AnInterfaceIsFoundByItsFirstAddress) {
   EXPECT_EQ(interface_of({htonl(0x01020304)}), "");
 }
 
-// What belongs to the program, and libraries like to take: handlers of signals, and the system's functions for memory,
+// Resources of the program that libraries like to take: handlers of signals, and the system's functions for memory,
 // whose first instructions hooks replace.
 struct Belongings {
   Belongings() {

@@ -11,7 +11,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// What is still to be read of one program's part.
+// The unread rest of one program's part.
 class Reader {
  public:
   Reader(const Words& words, size_t& at) : words_(words), at_(at) {}
@@ -100,7 +100,7 @@ std::string take_timeout(Context& c, const std::string& text, const std::string&
   return {};
 }
 
-// Hosts are the job's. Who repeats them for each program is understood, if they are the same.
+// Hosts are the job's. Repeating them for each program is accepted, if they are the same.
 std::string keep_hosts(Context& c, std::vector<Host> hosts, const std::string& wrong) {
   if (!wrong.empty()) return c.option + ": " + wrong;
   if (!c.command.hosts.empty() && c.command.hosts != hosts) {

@@ -72,7 +72,7 @@ const char* binding_of(const Command& command) {
   }
 }
 
-// What launchers have no option for, or one that holds for all programs, is told to env.
+// Settings for which a launcher has no option, or only one for all programs, go through env.
 void add_env(Words& words, const Program& program, bool with_folder, bool with_variables) {
   const bool folder = with_folder && !program.folder.empty();
   const bool variables = with_variables && !program.variables.empty();
@@ -113,8 +113,8 @@ Words hydra_words(const Command& command, const RemoteLauncher& launcher) {
   return words;
 }
 
-// What is true of this host or this shell alone, is the launcher's own business, or has a name that options cannot
-// hold, as functions that shells export have.
+// Variables of this host or this shell alone, variables of the launcher itself, and names that options cannot hold,
+// such as those of functions that shells export.
 bool stays_here(const std::string& name) {
   constexpr const char* names[] = {"_", "HOSTNAME", "OLDPWD", "PWD", "SHLVL"};
   constexpr const char* beginnings[] = {"PMIX_", "PRTE_", "SSH_"};
@@ -159,7 +159,7 @@ Words prterun_words(const Command& command, const RemoteLauncher& launcher, cons
     first = false;
     add(words, {"-n", std::to_string(program.ranks)});
     if (!program.folder.empty()) add(words, {"--wdir", program.folder});
-    // What one program exports may reach the others too, so -x is for what all have alike.
+    // A variable that one program exports may reach the others too, so -x is for variables that all have alike.
     words.insert(words.end(), exported.begin(), exported.end());
     add_env(words, program, false, true);
     words.insert(words.end(), program.words.begin(), program.words.end());

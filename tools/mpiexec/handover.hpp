@@ -17,7 +17,7 @@ struct RemoteLauncher {
   Remote kind = Remote::hydra;
   std::string path;
   std::string hosts_file;  // for Hydra: a file of "host:ranks"
-  std::string shell;       // what reaches the hosts in place of ssh; empty: what the launcher takes
+  std::string shell;       // what reaches the hosts in place of ssh; empty: the launcher's choice
 };
 
 // The launcher by the name or the path `wanted`, or when that is empty the first in PATH. Empty: found, otherwise why

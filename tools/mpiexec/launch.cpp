@@ -482,7 +482,7 @@ void Launch::report(int number, Failure failure) {
   const Rank& rank = ranks_[static_cast<size_t>(number)];
   int status = WIFSIGNALED(rank.wait_status) ? 128 + WTERMSIG(rank.wait_status) : WEXITSTATUS(rank.wait_status);
   if (failure == Failure::unfinished) status = 1;
-  // What it said last comes before what we say of it.
+  // Its last output comes before our message about it.
   for (Stream& stream : ranks_[static_cast<size_t>(number)].streams) {
     for (int reads = 0; stream.fd >= 0 && reads < 16; ++reads) {
       pollfd p{stream.fd, POLLIN, 0};
@@ -529,7 +529,8 @@ void Launch::check_clocks(uint64_t now) {
   }
 }
 
-// What ranks started and left behind; killing one may make its children ours, so this repeats until none is left.
+// Processes that ranks started and left behind; killing one may make its children ours, so this repeats until none is
+// left.
 void Launch::end_orphans(uint64_t now) {
   bool patient = now < orphans_since_ + grace_ns && !abandoned_;
   for (pid_t pid : own_children()) {

@@ -38,7 +38,7 @@ class Launch {
     int wait_status = 0;
     Stream streams[2];  // stdout, stderr
   };
-  // How a job fails, worst first: what is reported when several ranks fail at the same moment.
+  // How a job fails, worst first: decides which of several simultaneous failures is reported.
   enum class Failure { start, killed, aborted, status, unfinished, none };
 
   bool find_programs();

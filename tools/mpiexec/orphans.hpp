@@ -16,7 +16,7 @@ namespace weft::mpiexec {
 std::vector<pid_t> own_children();
 
 // A small process in a session of its own that waits for us to be gone, however that comes about, and then kills the
-// process groups noted here. (A rank itself dies with us by PR_SET_PDEATHSIG; what it started does not.)
+// process groups noted here. (A rank itself dies with us by PR_SET_PDEATHSIG; its children do not.)
 class Keeper {
  public:
   bool start(int groups);

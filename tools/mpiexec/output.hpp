@@ -3,7 +3,7 @@
 #pragma once
 
 // The ranks' output, passed on in whole lines. A Sink is mpiexec's own stdout or stderr; a LineStream is one rank's
-// stream towards it. Neither blocks: what a Sink cannot write yet it keeps, and says when it has enough.
+// stream towards it. Neither blocks: a Sink keeps data that it cannot write yet, and reports when it has enough.
 
 #include <cstddef>
 #include <cstdint>

@@ -28,7 +28,7 @@ bool executable(const std::string& path) {
   return access(path.c_str(), X_OK) == 0;
 }
 
-// What launchers above us said about us does not hold for our ranks.
+// Variables from launchers above us do not hold for our ranks.
 constexpr const char* dropped[] = {
     boot::variable::rank,
     boot::variable::size,

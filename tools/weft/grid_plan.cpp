@@ -13,7 +13,7 @@ namespace {
 using Sides = std::vector<int32_t>;
 using Lines = std::vector<std::vector<int32_t>>;
 
-// What a cell costs: the off-node neighbours of the host that has most, then the links that are cut in all.
+// The cost of a cell: the off-node neighbours of the host that has most, then the links that are cut in all.
 std::pair<int64_t, int64_t> cost_of(const mpi::Grid& grid, const Sides& cell, int32_t per_host) {
   int64_t most = 0;
   int64_t links = 0;

@@ -106,7 +106,7 @@ void show_machine() {
   }
 }
 
-// What a message of which size does in a job of `ranks` ranks on this host, under the settings in force.
+// The path of each size of message in a job of `ranks` ranks on this host, under the settings in force.
 void show_paths(int ranks) {
   printf("Paths of a message between ranks of one host, in a job of %d:\n", ranks);
   for (const core::PathRow& path : core::describe_paths(ranks)) {

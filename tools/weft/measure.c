@@ -99,7 +99,7 @@ static const struct Operation* operation_of(const char* name) {
   die("no such collective", name);
 }
 
-// What rank `from` has for rank `to`, at byte i.
+// Byte i of the data that rank `from` has for rank `to`.
 static unsigned char pattern(int from, int to, size_t i) {
   return (unsigned char)((size_t)from * 131 + (size_t)to * 31 + i + (i >> 8));
 }

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// weft info net: what this host offers for messages between hosts, what a job would take of it, and why not the rest.
+// weft info net: the networks of this host for messages between hosts, the one that a job would take, and why not the
+// others.
 
 #include <algorithm>
 #include <cstdio>

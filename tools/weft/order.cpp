@@ -39,7 +39,7 @@ struct Request {
   std::string picture;
 };
 
-// What takes a value returns what is wrong with it, or an empty text.
+// A function that takes a value returns the mistake in it, or an empty text.
 std::string read_count(const std::string& text, int32_t& count) {
   int64_t number = 0;
   std::string wrong = base::parse_number(text, base::Unit::none, number);
@@ -133,7 +133,7 @@ int64_t product(const Sides& sides) {
   return ranks;
 }
 
-// What the options say together.
+// The options as a whole.
 bool check(const Request& request, base::Problem& problem) {
   if (request.rows && request.columns) {
     return refuse(problem, "-R and -C are both given", "number ranks by rows (-R) or by columns (-C)");

@@ -160,7 +160,7 @@ Words command_of(const Wish& wish, int32_t ranks) {
   return words;
 }
 
-// What is set about algorithms is not for the measurement.
+// Settings about algorithms are not for the measurement.
 void forget_settings() {
   for (const base::SettingRow* row : base::all_settings()) {
     const std::string name = row->text().name;

@@ -15,7 +15,7 @@ using expect::size;
 
 inline threads::Watch* watch = nullptr;
 
-// What a receive has got.
+// The result of a receive.
 struct Got {
   std::vector<unsigned char> data;
   MPI_Status status;

@@ -18,7 +18,7 @@ void full_ring(Team& senders, Team& receivers, uint64_t seed);
 // All ranks send to rank 0, ordered by source alone. Receives name nothing, a tag, or a source.
 void many_sources(Team& senders, Team& receivers, uint64_t seed);
 
-// Senders synchronise, receivers do not: what each receiver gets comes in order, and nothing twice or never.
+// Senders synchronise, receivers do not: each receiver gets its messages in order, and none twice or never.
 void receivers_at_once(Team& senders, uint64_t seed);
 
 }  // namespace order

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What a message must be: from where it says, whole, and in order.
+// The expected contents of a message: from where it says, whole, and in order.
 #include "threads_stress/worker.hpp"
 
 namespace stress {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What the threads of the stress test send each other, and what they share.
+// The messages between the threads of the stress test, and their common data.
 
 #include <atomic>
 #include <deque>
@@ -80,7 +80,7 @@ struct Slot {
   std::atomic<bool> lent = false, done = false, cancel = false;
 };
 
-// What a thread receives with one pattern. Receives are looked at in the order they were posted.
+// The messages that a thread receives with one pattern. Receives are looked at in the order they were posted.
 struct Channel {
   Kind kind;
   MPI_Comm comm;

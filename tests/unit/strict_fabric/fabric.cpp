@@ -5,7 +5,7 @@
 //
 //   STRICT_FABRIC=endpoint  memory is bound to an endpoint and enabled before it can be read or written; keys are the
 //                           provider's, addresses virtual
-//   STRICT_FABRIC=local     the same without endpoints; whatever is sent from or received into must be registered
+//   STRICT_FABRIC=local     the same without endpoints; memory of sends and receives must be registered
 #include <dlfcn.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
@@ -39,7 +39,7 @@ int modes() {
   return FI_MR_VIRT_ADDR | FI_MR_PROV_KEY | FI_MR_ALLOCATED | (local() ? FI_MR_LOCAL : FI_MR_ENDPOINT);
 }
 
-// What is registered, by key.
+// The registered memory, by key.
 struct Registered {
   const char* begin;
   size_t bytes;
