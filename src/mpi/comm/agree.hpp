@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What the members of a new communicator settle before they have it, by messages over a parent.
+// The members of a new communicator agree by messages over a parent before they have it.
 
 #include <limits>
 
@@ -17,7 +17,7 @@ constexpr int32_t background_creation_tag(uint32_t count) {
   return collective_creation_tag + 1 + static_cast<int32_t>(count % (1U << 30));
 }
 
-// Those who make a communicator, ranked, and how they reach each other: some or all ranks of a parent. Of an
+// The makers of a communicator, ranked, and how they reach each other: some or all ranks of a parent. Of an
 // intercommunicator they are the ranks of both sides, those of the leading one first.
 struct Team {
   core::Comm& parent;
@@ -45,7 +45,7 @@ struct Team {
 // All ranks of a communicator, of both sides.
 [[nodiscard]] Team everybody(core::Comm& comm, int32_t tag = collective_creation_tag);
 
-// What the members find out together.
+// The members' common result.
 struct Vote {
   uint64_t offer;  // the smallest of all: a context number, and whose it is (number.hpp)
   uint64_t bits;   // that everybody has set

@@ -215,7 +215,7 @@ int comm_free(MPI_Comm* comm) {
   if (int error = prepare_free("MPI_Comm_free", comm, c); error != MPI_SUCCESS || c == nullptr) return error;
   end_buffer(c->bsend);
   free_unused_comms();
-  c->kind = base::Kind::free;  // the handle is dead at once, whatever is still under way
+  c->kind = base::Kind::free;  // the handle is dead at once, even with operations in flight
   destroy_when_unused(c);
   *comm = MPI_COMM_NULL;
   return MPI_SUCCESS;

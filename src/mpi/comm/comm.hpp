@@ -23,7 +23,7 @@ void address(Comm& comm, const core::Group& group);
 // Gives back what a communicator holds, but neither its context nor the object.
 void release_comm_parts(Comm& comm);
 
-// Ends a communicator that nobody uses, and with it our use of its context.
+// Ends an unused communicator, and with it our use of its context.
 void destroy_comm(Comm* comm);
 
 // The same when there may be operations on it: it is kept until they are over.
@@ -54,7 +54,7 @@ struct Sides {
 [[nodiscard]] int take_hints(const char* function, Comm& parent, Comm& comm, const Info* info);
 
 // The same in steps, where all agree on other things as well. read_hints() changes hints (Comm::asserts) by those in
-// `info`. What all ranks must agree on before it holds is a bit of their vote, which is for set_agreed_hints() then.
+// `info`. A hint that holds only if all ranks give it is a bit of their vote, which is for set_agreed_hints() then.
 [[nodiscard]] int read_hints(const char* function, const Comm& errors_on, const Info* info, uint8_t& asserts);
 [[nodiscard]] uint64_t hints_to_agree(uint8_t asserts);
 void set_agreed_hints(Comm& comm, uint64_t agreed);
@@ -66,7 +66,7 @@ void take_memory_assertion(Comm& comm, const Info* info);
 // Gives `to` the topology of another communicator; takes it away.
 void share_topology(const Comm& from, Comm& to);
 void drop_topology(Comm& comm);
-// What reordering the ranks gained, in words; nullptr when nothing.
+// The gain by reordering the ranks, in words; nullptr when nothing.
 [[nodiscard]] const char* reordering_of(const Comm& comm);
 
 }  // namespace weft::mpi

@@ -14,14 +14,14 @@
 // their offers differ. One reduction is enough; there is nothing to try again, and no creation waits for another one.
 // Taking the smallest wears the members' numbers evenly: a team has as many as its members together.
 //
-// A process that makes a communicator alone takes a number from a second range, which every process has to itself:
-// nobody else will ever see that context.
+// A process that makes a communicator alone takes a number from a second range, which every process has to itself: no
+// other process will ever see that context.
 //
-// A number comes back to its owner, who may then offer it again, when all members of the team are through with it:
+// A number returns to its owner, which may then propose it again, when all members of the team are through with it:
 // those that got a communicator have freed it and have no operation under way on it, the others are at once. They tell
-// each other along a tree whose root is the owner: who is through, and has heard so from all below it, tells the one
-// above. Nobody waits. Two lives of a number do not overlap in any process: the second begins after the root has heard
-// of all.
+// each other along a tree whose root is the owner: a process that is through, and has heard so from all below it, tells
+// the one above. No process waits. Two lives of a number do not overlap in any process: the second begins after the
+// root has heard of all.
 
 #include <cstdint>
 #include <unordered_map>
@@ -62,7 +62,7 @@ class ContextNumbers {
  private:
   // A number of a team that this process is in.
   struct Use {
-    int32_t open = 0;  // who is not through with it: this process and those below it
+    int32_t open = 0;  // processes not through with it: this one and those below it
     int32_t up = nobody;
   };
 

@@ -10,7 +10,7 @@ namespace weft::mpi {
 
 // A number of this process on offer to a team, as a part of its vote: of all, the smallest counts. Ends with settle().
 struct Offer {
-  uint64_t vote;  // the number, and behind it the rank in the team of who offers it
+  uint64_t vote;  // the number, and behind it the proposer's rank in the team
 
   // By the member of this rank in a team of so many.
   [[nodiscard]] static Offer of(int32_t team_size, int32_t rank);
@@ -19,10 +19,10 @@ struct Offer {
   return static_cast<int32_t>(vote & UINT32_MAX);
 }
 
-// What a team agrees on that makes no communicator after all.
+// The vote of a team that makes no communicator after all.
 inline constexpr uint64_t no_offer = UINT64_MAX;
 
-// Ends an offer by what the team agreed on. False when that is no number: nobody had one left.
+// Ends a proposal by the team's result. False when that is no number: no member had one left.
 [[nodiscard]] bool try_settle(const Offer& offer, uint64_t agreed);
 // The same; raises an error then.
 [[nodiscard]] int settle(const char* function, const Comm* errors_on, const Offer& offer, uint64_t agreed);
@@ -32,7 +32,7 @@ inline constexpr uint64_t no_offer = UINT64_MAX;
 [[nodiscard]] uint32_t hold_context(uint64_t agreed, int32_t above, int32_t below);
 [[nodiscard]] uint32_t hold_context(const Team& team, uint64_t agreed);
 
-// Of a communicator that has none yet: nobody ever receives there.
+// Of a communicator that has none yet: no rank ever receives there.
 inline constexpr uint32_t no_context = core::partitioned_contexts | core::creation_contexts | core::local_contexts;
 
 // This process has no more use for a context that it held; or it is none.

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Items that any rank has for any other, when nobody knows who will get how many: a crystal router (Fox et al., Solving
-// Problems on Concurrent Processors, 1988, chapter 22). The ranks are halved again and again; each sends what is for
-// the other half to one partner there. An item moves at most ceil(log2(size)) times, a rank sends as many messages, or
-// twice as many, and no rank keeps a table of all others.
+// Items that any rank has for any other, when no rank knows how many each will get: a crystal router (Fox et al.,
+// Solving Problems on Concurrent Processors, 1988, chapter 22). The ranks are halved again and again; each sends what
+// is for the other half to one partner there. An item moves at most ceil(log2(size)) times, a rank sends as many
+// messages, or twice as many, and no rank keeps a table of all others.
 
 #include <cstdint>
 #include <cstring>
@@ -21,7 +21,7 @@ namespace weft::mpi {
 template <class Item>
 [[nodiscard]] int32_t route(const Team& team, std::vector<Item>& items);
 
-// One message to each of the ranks `to` (-1: none) and one from each of `from`; what comes is appended.
+// One message to each of the ranks `to` (-1: none) and one from each of `from`; incoming items are appended.
 [[nodiscard]] int32_t route_step(const Team& team, const std::vector<char>& out, int32_t to, const int32_t (&from)[2],
                                  std::vector<char>& in);
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What packing by hand and its external32 form check: first a few comparisons on the road of a good call, then, cold,
-// what is wrong with a bad one.
+// The checks of packing by hand and of its external32 form: first a few comparisons on the road of a good call, then,
+// cold, what is wrong with a bad one.
 
 #include "datatype/pack.hpp"
 #include "mpi/object/object.hpp"

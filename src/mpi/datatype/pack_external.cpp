@@ -112,7 +112,7 @@ class Source {
   char stage_[stage_bytes];
 };
 
-// The reverse; what was given is in place after flush().
+// The reverse; the bytes are in place after flush().
 class Sink {
  public:
   Sink(const Type& type, int64_t count, void* buffer) : type_(type), count_(count), buffer_(buffer) {}

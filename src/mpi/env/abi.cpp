@@ -12,8 +12,8 @@
 namespace weft::mpi {
 namespace {
 
-// Predefined handles are their own values; objects are numbered behind them by their place in the arena. What is
-// neither is the null handle.
+// Predefined handles are their own values; objects are numbered behind them by their place in the arena. Any other
+// value is the null handle.
 template <class Handle>
 int to_int(Handle handle, Handle null) {
   auto value = reinterpret_cast<uintptr_t>(handle);
@@ -31,9 +31,9 @@ Handle from_int(int number, Handle null) {
   return base::Arena::holds(address) ? reinterpret_cast<Handle>(address) : null;
 }
 
-// What a Fortran layer said of its LOGICAL, for others to ask.
+// A Fortran layer's description of its LOGICAL, for others to ask.
 struct FortranBooleans {
-  int size = 0;  // 0: nobody said
+  int size = 0;  // 0: not set
   unsigned char yes[16] = {};
   unsigned char no[16] = {};
 };

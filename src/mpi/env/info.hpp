@@ -13,7 +13,7 @@
 
 namespace weft::mpi {
 
-// Thread-safe: what is asked comes back as a copy.
+// Thread-safe: answers are copies.
 struct Info : base::Object {
   using Entries = std::vector<std::pair<std::string, std::string>>;
 

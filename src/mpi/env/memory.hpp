@@ -26,7 +26,7 @@ namespace weft::mpi {
 // Whether each of the asserted kinds is, perhaps with less restrictors, among the supported ones.
 [[nodiscard]] bool kinds_are_among(std::string_view asserted, std::string_view supported);
 
-// What the launcher was asked for, "" when nothing; what a communicator supports.
+// The request to the launcher, "" when none; the kinds that a communicator supports.
 [[nodiscard]] const char* requested_kinds();
 [[nodiscard]] std::string kinds_of(const Comm& comm);
 

@@ -37,11 +37,11 @@ struct Keyval {
 struct Value {
   Keyval* key;
   void* value;
-  bool leaving = false;  // its delete callback runs: it is still read, and nobody else deletes it
+  bool leaving = false;  // its delete callback runs: it is still read, and no other thread deletes it
 };
 
-// Guards all keys and all values. The program's callbacks run without it, and may use any of the functions here: what
-// must last beyond a callback is a key with a use, or a value that is leaving.
+// Guards all keys and all values. The program's callbacks run without it, and may use any of the functions here: a key
+// that must outlast a callback has a use, and a value is marked as leaving.
 constinit base::Lock guard;
 using Locked = std::unique_lock<base::Lock>;
 
@@ -230,7 +230,7 @@ int copy_all(const Carrier& from, const Carrier& to) {
   return error;
 }
 
-// The values of predefined attributes are pointers to these. What does not change is written once, as programs read it
+// The values of predefined attributes are pointers to these. Constant values are written once, as programs read them
 // without a lock.
 struct Predefined {
   int tag_ub = INT_MAX;

@@ -13,7 +13,7 @@ namespace weft::mpi {
 [[nodiscard]] int delete_attributes(Type& type);
 [[nodiscard]] int delete_attributes(Win& win);
 
-// Runs the copy callbacks of a duplication. The first error ends it; what was copied by then is in `to`.
+// Runs the copy callbacks of a duplication. The first error ends it; attributes copied by then are in `to`.
 [[nodiscard]] int copy_attributes(Comm& from, Comm& to);
 [[nodiscard]] int copy_attributes(Type& from, Type& to);
 

@@ -96,7 +96,7 @@ int get(const char* function, ErrorsOn on, Errhandler* const& place, MPI_Errhand
   return MPI_SUCCESS;
 }
 
-// What the handler returns is not an error of the call (MPI-5.0, 9.5.4).
+// The handler's result is not an error of the call (MPI-5.0, 9.5.4).
 int call(const char* function, ErrorsOn on, int errorcode) {
   if (class_of_error(errorcode) < 0) return fail(on, function, MPI_ERR_ARG, "%d is no error code", errorcode);
   (void)raise(on, function, errorcode, error_text(errorcode));

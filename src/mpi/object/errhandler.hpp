@@ -8,7 +8,7 @@
 
 namespace weft::mpi {
 
-// What fail() does with the finished text: lets the error handler decide.
+// The end of fail(), with the finished text: lets the error handler decide.
 [[nodiscard]] int raise(ErrorsOn on, const char* function, int error, const char* text);
 // The same with this handler, which the caller holds: that of an object that is being made.
 [[nodiscard]] int raise(const Errhandler& handler, ErrorsOn on, const char* function, int error, const char* text);
@@ -21,7 +21,7 @@ void drop(Errhandler* handler);
 
 // The handler that an object has now, with a reference: another thread may replace it at any time.
 [[nodiscard]] Errhandler* held_handler(Errhandler* const& place);
-// What errors raise that have no communicator and no MPI_COMM_SELF either: before MPI_Init, after MPI_Finalize, in
+// The handler of errors that have no communicator and no MPI_COMM_SELF either: before MPI_Init, after MPI_Finalize, in
 // sessions. MPI_COMM_WORLD and MPI_COMM_SELF begin with it. Chosen at start-up (MPI-5.0, 11.8.4).
 [[nodiscard]] Errhandler* initial_handler();
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What the error classes of the standard mean (MPI-5.0, 9.4).
+// The meaning of the standard's error classes (MPI-5.0, 9.4).
 
 #include <mpi.h>
 

@@ -21,11 +21,12 @@ void flush_all_buffers();
 
 // ---- The memory that buffered sends leave their data in, managed as the standard's model implementation does
 // (MPI-5.0, 3.6.1): a circular queue of entries in which each message takes its data and MPI_BSEND_OVERHEAD. Keeping to
-// the model's sizes and places means that whatever fits there fits here. MPI_BUFFER_AUTOMATIC: each entry is allocated.
+// the model's sizes and places means that a message that fits there fits here. MPI_BUFFER_AUTOMATIC: each entry is
+// allocated.
 //
 // Threads: bsend_lock guards all buffers and the pointers of their owners to them, but not the data of the messages. It
 // is not held while anything is sent, waited for or completed. A buffer lives while there are entries in it, so that
-// who has one may use the buffer, and who waits does so on a request of its own.
+// its holder may use the buffer, and a waiting thread waits on a request of its own.
 
 // The head of an entry, in the overhead that the message pays for; the data follows.
 struct BsendEntry {

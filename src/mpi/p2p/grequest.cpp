@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Generalized requests (MPI-5.0, 13.2): operations of the program that are waited for as MPI's own. No thread needs to
-// make progress for them; who sleeps in a wait is woken by MPI_Grequest_complete.
+// make progress for them; MPI_Grequest_complete wakes a thread that sleeps in a wait.
 
 #include <mutex>
 #include <new>
@@ -117,7 +117,7 @@ int grequest_start(MPI_Grequest_query_function* query_fn, MPI_Grequest_free_func
   r->comm = nullptr;  // its errors are MPI_COMM_SELF's
   r->flags.persistent = r->flags.generalized = true;
   r->owner = state;
-  r->lane = core::any_lane;  // who waits for it sees to all lanes
+  r->lane = core::any_lane;  // its waiter progresses all lanes
   *request = handle_of<MPI_Request>(r);
   return MPI_SUCCESS;
 }

@@ -9,7 +9,7 @@ namespace weft::mpi {
 
 namespace {
 
-// Checks what a probe is given. `*nobody`: the source is MPI_PROC_NULL, whose message is always there and empty.
+// Checks the arguments of a probe. `*nobody`: the source is MPI_PROC_NULL, whose message is always there and empty.
 int check(const char* function, int source, int tag, MPI_Comm comm, bool* nobody) {
   *nobody = source == MPI_PROC_NULL;
   return explain_receive(function, nullptr, 0, MPI_BYTE, source, tag, comm);

@@ -92,7 +92,7 @@ int start(const char* function, int required, int* provided) {
 }
 
 // MPI_Finalize is collective: until all ranks are there, any of them may need our progress, to take a send back or to
-// fetch what was announced. First what we owe ourselves: nobody makes progress for us once all have met.
+// fetch what was announced. First our own messages leave: no rank makes progress for us once all have met.
 void meet_all() {
   flush_all_buffers();
   if (environment.sessions.load(std::memory_order_relaxed) == 0) end_releases();

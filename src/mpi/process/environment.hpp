@@ -12,25 +12,25 @@
 
 namespace weft::mpi {
 
-// Of the world model: what MPI_Initialized and MPI_Finalized tell.
+// Of the world model: the results of MPI_Initialized and MPI_Finalized.
 enum class Phase : uint8_t { before, running, finalized };
 
 // Threads may open and close sessions, and one of them call MPI_Init and MPI_Finalize, at the same time: changes are
-// made under a lock (environment.cpp). What has no atomic type is written before the phase or the first session that
-// tells others to read it.
+// made under a lock (environment.cpp). Members without an atomic type are written before the phase or the first session
+// that tells others to read them.
 struct Environment {
   std::atomic<Phase> phase{Phase::before};
   std::atomic<int> sessions{0};  // open ones
   bool ended = false;            // the runtime has left the job: it cannot start again
   int thread_level = 0;          // MPI_THREAD_..., as provided
-  pid_t main_thread = 0;         // who called MPI_Init
+  pid_t main_thread = 0;         // the caller of MPI_Init
 };
 extern Environment environment;
 
 // The highest level of thread support there is.
 inline constexpr int highest_thread_level = MPI_THREAD_MULTIPLE;
 
-// What a session gets that asks for no level: enough for any use from one thread at a time, and no locks.
+// The level of a session that asks for none: enough for any use from one thread at a time, and no locks.
 inline constexpr int default_session_level = MPI_THREAD_SERIALIZED;
 
 // "MPI_THREAD_SERIALIZED".

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Performance variables (MPI-5.0, 15.3.7): sessions and handles. The runtime counts on, whoever reads; each handle of a
-// counter keeps what was counted before it was started, so that handles do not disturb each other.
+// Performance variables (MPI-5.0, 15.3.7): sessions and handles. The runtime counts on, with or without readers; each
+// handle of a counter keeps what was counted before it was started, so that handles do not disturb each other.
 #include <algorithm>
 #include <cstring>
 
@@ -17,10 +17,10 @@ using Values = std::vector<uint64_t>;
 
 struct PerformanceHandle : base::Object {
   const PerformanceRow* row = nullptr;
-  MPI_Comm comm = MPI_COMM_NULL;  // what it is bound to
+  MPI_Comm comm = MPI_COMM_NULL;  // the object it is bound to
   bool running = false;           // of a sum: counts just now
   Values sum;                     // counted while it ran before
-  Values from;                    // what the runtime's counters were when it was started or reset
+  Values from;                    // the runtime's counters when it was started or reset
 };
 
 struct VariableSession : base::Object {
@@ -53,14 +53,14 @@ MPI_T_enum words_of(const PerformanceRow& row) {
   return (*all)[static_cast<size_t>(&row - performance_variables().data())];
 }
 
-// What the runtime says now.
+// The runtime's value now.
 Values now(const PerformanceHandle& handle) {
   Values values(static_cast<size_t>(handle.row->elements));
   handle.row->read(comm_of(handle.comm), values.data());
   return values;
 }
 
-// What the handle says.
+// The handle's value.
 Values value_of(const PerformanceHandle& handle, const Values& counted) {
   if (!handle.row->is_sum()) return counted;
   Values values = handle.sum;
@@ -134,7 +134,7 @@ int find(MPI_T_pvar_session session, MPI_T_pvar_handle handle, VariableSession*&
   return is_in ? MPI_SUCCESS : MPI_T_ERR_INVALID_HANDLE;
 }
 
-// The same for calls that take one handle. What it is bound to must still be there.
+// The same for calls that take one handle. The object it is bound to must still exist.
 int find_one(MPI_T_pvar_session session, MPI_T_pvar_handle handle, PerformanceHandle*& h) {
   VariableSession* s = nullptr;
   if (const int error = find(session, handle, s, h)) return error;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The performance variables there are: what core's lanes and threads count anyway. docs/tools.md lists them.
+// The performance variables there are: counters that core's lanes and threads keep anyway. docs/tools.md lists them.
 #include "core/progress.hpp"
 #include "mpi/tools/tool.hpp"
 

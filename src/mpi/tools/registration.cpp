@@ -6,8 +6,8 @@
 // level MPI_T_CB_REQUIRE_MPI_RESTRICTED allows, and at MPI_THREAD_MULTIPLE it must be thread-safe too. Callbacks of
 // lower levels get nothing: their events count as dropped. So do events that happen in a callback.
 //
-// The list of registrations is changed under a lock, and callbacks run without it. Who calls one counts in `calls`,
-// which keeps the registration in the list; one that is freed meanwhile ends with the last of its calls.
+// The list of registrations is changed under a lock, and callbacks run without it. A thread that calls one counts in
+// `calls`, which keeps the registration in the list; one that is freed meanwhile ends with the last of its calls.
 #include <algorithm>
 #include <mutex>
 
@@ -66,12 +66,12 @@ size_t place_of(MPI_T_cb_safety level) {
   return static_cast<size_t>(std::find(std::begin(levels), std::end(levels), level) - std::begin(levels));
 }
 
-// What this process allows callbacks to do at most.
+// The most that this process allows callbacks to do.
 size_t needed_level() {
   return place_of(core::world->multiple ? MPI_T_CB_REQUIRE_THREAD_SAFE : MPI_T_CB_REQUIRE_MPI_RESTRICTED);
 }
 
-// Core asks nobody about events that nobody hears. With the lock.
+// Core makes no calls for events without listeners. With the lock.
 void note_heard() {
   uint32_t heard = 0;
   for (const Registration* r = first_registration; r != nullptr; r = r->next) {
@@ -93,7 +93,7 @@ void finish(Registration& r, size_t level) {
   base::destroy_object(&r);
 }
 
-// What is to be called for one event, taken with the lock.
+// The callbacks for one event, taken with the lock.
 struct Due {
   Callback callback;
   MPI_T_event_dropped_cb_function* on_dropped = nullptr;

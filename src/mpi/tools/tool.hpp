@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The tool information interface (MPI-5.0, chapter 15): what its parts share. Its functions may be called from any
-// thread, before MPI_Init and after MPI_Finalize. They raise no errors on error handlers: they return MPI_T_ERR_ codes.
+// The tool information interface (MPI-5.0, chapter 15): the common parts. Its functions may be called from any thread,
+// before MPI_Init and after MPI_Finalize. They raise no errors on error handlers: they return MPI_T_ERR_ codes.
 //
 // Locks: a call holds the lock below, which guards handles and sessions; registrations for events have one of their own
 // (registration.cpp), so that both kinds of calls may be made by callbacks. Nothing that takes a lock of core's
@@ -46,8 +46,8 @@ void give(T* to, T value) {
   if (to != nullptr) *to = value;
 }
 
-// What the values of a variable, or the elements of an event, are called: entry i is the name of i. Made when the
-// interface is first used, and kept until the process ends.
+// The names of a variable's values, or of an event's elements: entry i is the name of i. Made when the interface is
+// first used, and kept until the process ends.
 struct Enumeration : base::Object {
   const char* name = "";
   std::span<const char* const> items;
@@ -77,7 +77,7 @@ struct PerformanceRow {
   int bind = MPI_T_BIND_NO_OBJECT;
   std::span<const char* const> words = {};
 
-  // What only grows is counted by each handle on its own, while it is started; everything else is always there to be
+  // A growing value is counted by each handle on its own, while it is started; everything else is always there to be
   // read, and cannot be written.
   [[nodiscard]] bool is_sum() const {
     return variable_class == MPI_T_PVAR_CLASS_COUNTER || variable_class == MPI_T_PVAR_CLASS_AGGREGATE ||

@@ -28,7 +28,7 @@ constinit base::IntSetting reorder_setting{
     {as_bound, 1 << 20}};
 WEFT_SETTING(reorder_setting);
 
-// Where a rank is bound to; -1: it may run in several, or nobody tells.
+// Where a rank is bound to; -1: it may run in several, or this is unknown.
 struct Place {
   int32_t host;
   int32_t node;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What all virtual topologies share (MPI-5.0, chapter 8). cartesian.cpp, graph.cpp and dist_graph.cpp have the rest.
+// Common parts of all virtual topologies (MPI-5.0, chapter 8). cartesian.cpp, graph.cpp and dist_graph.cpp have the
+// rest.
 #include "mpi/topo/topology.hpp"
 
 #include "mpi/comm/comm.hpp"

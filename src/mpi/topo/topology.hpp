@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Virtual topologies (MPI-5.0, chapter 8): what a communicator with one remembers. It never changes; duplicates of a
+// Virtual topologies (MPI-5.0, chapter 8): the record of a communicator with one. It never changes; duplicates of a
 // communicator share it.
 
 #include <memory>
@@ -46,7 +46,7 @@ struct Topology {
   bool weighted = false;            // of Kind::distributed, as are:
   std::vector<int> source_weights;  // in the order of the sources; empty without weights
   std::vector<int> destination_weights;
-  std::string reordering;  // what `reorder` did, in words; empty when nothing
+  std::string reordering;  // the effect of `reorder`, in words; empty when none
   base::HolderCount references;
 };
 
@@ -54,7 +54,7 @@ struct Topology {
 void set_topology(Comm& comm, Topology* topology);
 
 // Makes the communicator of the topology out of `parent`, collectively: its rank r is rank members[r] of the parent, or
-// rank r when `members` is nullptr. Who is not among them gets MPI_COMM_NULL and gives no topology.
+// rank r when `members` is nullptr. A rank that is not among them gets MPI_COMM_NULL and gives no topology.
 [[nodiscard]] int make_topology_comm(const char* function, Comm& parent, int32_t size,
                                      const std::vector<int32_t>* members, std::unique_ptr<Topology> topology,
                                      MPI_Comm* newcomm);
@@ -63,7 +63,7 @@ void set_topology(Comm& comm, Topology* topology);
 [[nodiscard]] const Topology* topology_of(const char* function, MPI_Comm comm, Topology::Kind kind, const Comm*& object,
                                           int& error);
 
-// ---- Balanced factors of a number: what MPI_Dims_create fills in (MPI-5.0, 8.5.2)
+// ---- Balanced factors of a number: for MPI_Dims_create (MPI-5.0, 8.5.2)
 
 // `count` factors of `number` (both at least 1), the largest first, as close to each other as possible: the difference
 // between the largest and the smallest is the least there is. Among equal differences the larger ones win, whose ratio
@@ -76,7 +76,7 @@ void set_topology(Comm& comm, Topology* topology);
 struct Reordering {
   std::vector<int32_t> members;  // by rank of the grid, the rank of the old communicator; empty: as it was
   int32_t rank = -1;             // of the calling process in the grid, with `members`
-  std::string text;              // what was gained, for people
+  std::string text;              // the gain, for people
 };
 
 // Collective on `comm`, whose first ranks make the grid. Asks all for the part of the machine they are bound to. The

@@ -38,7 +38,7 @@ bool is_number(std::string_view value) {
   return base::parse_number(std::string(value), base::Unit::none, number).empty() && number >= 0;
 }
 
-// What is known, with the value it has before the program says anything.
+// The known hints, with their initial values.
 struct Hint {
   const char* key;
   const char* value;
