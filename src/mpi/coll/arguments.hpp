@@ -2,13 +2,45 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The data arguments of collective calls, as given and as checked.
+// The arguments of collective calls, as given and as checked.
 
 #include <vector>
 
-#include "mpi/coll/check.hpp"
+#include "coll/block.hpp"
+#include "coll/reducer.hpp"
+#include "mpi/object/check.hpp"
 
 namespace weft::mpi {
+
+// How a collective operation is called.
+struct Form {
+  enum class Kind : uint8_t { blocking, nonblocking, persistent };
+
+  Kind kind;
+  const char* function;
+  MPI_Info info = MPI_INFO_NULL;  // of the persistent form; its hints are not needed
+  MPI_Request* request = nullptr;
+
+  bool is_blocking() const { return kind == Kind::blocking; }
+};
+inline Form blocking(const char* function) {
+  return {Form::Kind::blocking, function};
+}
+inline Form nonblocking(const char* function, MPI_Request* request) {
+  return {Form::Kind::nonblocking, function, MPI_INFO_NULL, request};
+}
+inline Form persistent(const char* function, MPI_Info info, MPI_Request* request) {
+  return {Form::Kind::persistent, function, info, request};
+}
+
+// An operation on a datatype. It keeps what it needs of the operation, which may be freed before it is used: only the
+// type must live.
+struct OpReducer : coll::Reducer {
+  datatype::Kernel kernel = nullptr;  // of a predefined operation
+  MPI_User_function* narrow = nullptr;
+  MPI_User_function_c* wide = nullptr;
+  MPI_Datatype datatype = MPI_DATATYPE_NULL;  // what the user's function is told
+};
 
 // The blocks of all ranks, or neighbours: one count for all, or arrays.
 struct BlocksArgument {
@@ -47,13 +79,6 @@ BlocksArgument arrays(const void* buffer, const Count* counts, const Displacemen
           .complete = counts != nullptr && displacements != nullptr && datatypes != nullptr};
 }
 
-// A block of a rank's own.
-struct BlockArgument {
-  const void* buffer;
-  MPI_Count count;
-  MPI_Datatype datatype;
-};
-
 // The buffers of a reduction.
 struct ReductionArgument {
   const void* send;
@@ -75,14 +100,37 @@ CountsArgument by_rank(const Count* counts) {
   return {coll::Array(counts), counts != nullptr};
 }
 
-// ---- Checked. What failed is empty, and the check says so.
+// ---- Checked
 
-[[nodiscard]] coll::Block take(Check& check, const BlockArgument& mine);
+// The checks of collective calls beside those of all.
+class CollCheck : public Check {
+ public:
+  using Check::Check;
+  CollCheck(const Form& form, MPI_Comm comm);
+
+  // Count, type, and a buffer that is there and not MPI_IN_PLACE.
+  Type* data(const DataArgument& data);
+  // The same for `number` blocks of one type.
+  Type* blocks(const void* buffer, const coll::Array& counts, int32_t number, MPI_Datatype datatype);
+  // Fills `reducer`: the operation must be defined for the type.
+  void reducer(OpReducer& reducer, MPI_Op op, Type* type, MPI_Datatype datatype);
+  // Two buffers of one operation must not be the same memory.
+  void apart(const void* send, const void* receive, MPI_Count count, const Type* type);
+  void one_group();  // an intercommunicator will not do
+  void topology();   // the communicator must have one
+
+  // The result of the operation, as the MPI call returns it.
+  [[nodiscard]] int done(int32_t error);
+};
+
+// What failed is empty, and the check says so.
+
+[[nodiscard]] coll::Block take(CollCheck& check, const DataArgument& mine);
 
 // `number` blocks. `types` keeps the types of blocks that have one each.
-[[nodiscard]] coll::Blocks take(Check& check, const BlocksArgument& all, int32_t number, std::vector<Type*>& types);
+[[nodiscard]] coll::Blocks take(CollCheck& check, const BlocksArgument& all, int32_t number, std::vector<Type*>& types);
 
 // A block of our own that is also one of all, at `place`: the two must be apart.
-void check_apart(Check& check, const coll::Block& mine, const coll::Block& place);
+void check_apart(CollCheck& check, const coll::Block& mine, const coll::Block& place);
 
 }  // namespace weft::mpi

@@ -25,15 +25,15 @@ Blocks sized_as(const Block& mine) {
 }  // namespace
 
 int run_barrier(const Form& form, MPI_Comm comm) {
-  Check check(form, comm);
+  CollCheck check(form, comm);
   if (check.failed()) return check.error();
   if (check.comm().is_inter()) return barrier_between(check, form);
   if (form.is_blocking()) return check.done(coll::barrier(check.comm()));
   return launch(check, form, [](Schedule& s) { coll::plan::barrier(s); });
 }
 
-int run_bcast(const Form& form, const BlockArgument& data, int root, MPI_Comm comm) {
-  Check check(form, comm);
+int run_bcast(const Form& form, const DataArgument& data, int root, MPI_Comm comm) {
+  CollCheck check(form, comm);
   if (check.failed()) return check.error();
   if (check.comm().is_inter()) return bcast_between(check, form, data, root);
   check.root(root);
@@ -43,8 +43,8 @@ int run_bcast(const Form& form, const BlockArgument& data, int root, MPI_Comm co
   return launch(check, form, [&](Schedule& s) { coll::plan::bcast(s, block, root); });
 }
 
-int run_gather(const Form& form, const BlockArgument& data, const BlocksArgument& all, int root, MPI_Comm comm) {
-  Check check(form, comm);
+int run_gather(const Form& form, const DataArgument& data, const BlocksArgument& all, int root, MPI_Comm comm) {
+  CollCheck check(form, comm);
   if (check.failed()) return check.error();
   if (check.comm().is_inter()) return gather_between(check, form, data, all, root);
   check.root(root);
@@ -65,8 +65,8 @@ int run_gather(const Form& form, const BlockArgument& data, const BlocksArgument
   return launch(check, form, [&](Schedule& s) { coll::plan::gather(s, mine, blocks, root); });
 }
 
-int run_scatter(const Form& form, const BlocksArgument& all, const BlockArgument& data, int root, MPI_Comm comm) {
-  Check check(form, comm);
+int run_scatter(const Form& form, const BlocksArgument& all, const DataArgument& data, int root, MPI_Comm comm) {
+  CollCheck check(form, comm);
   if (check.failed()) return check.error();
   if (check.comm().is_inter()) return scatter_between(check, form, all, data, root);
   check.root(root);
@@ -87,8 +87,8 @@ int run_scatter(const Form& form, const BlocksArgument& all, const BlockArgument
   return launch(check, form, [&](Schedule& s) { coll::plan::scatter(s, blocks, mine, root); });
 }
 
-int run_allgather(const Form& form, const BlockArgument& data, const BlocksArgument& all, MPI_Comm comm) {
-  Check check(form, comm);
+int run_allgather(const Form& form, const DataArgument& data, const BlocksArgument& all, MPI_Comm comm) {
+  CollCheck check(form, comm);
   if (check.failed()) return check.error();
   if (check.comm().is_inter()) return allgather_between(check, form, data, all);
   Block mine;
@@ -102,7 +102,7 @@ int run_allgather(const Form& form, const BlockArgument& data, const BlocksArgum
 }
 
 int run_alltoall(const Form& form, const BlocksArgument& send, const BlocksArgument& receive, MPI_Comm comm) {
-  Check check(form, comm);
+  CollCheck check(form, comm);
   if (check.failed()) return check.error();
   if (check.comm().is_inter()) return alltoall_between(check, form, send, receive);
   const Comm& c = check.comm();

@@ -26,12 +26,12 @@ struct Collective {
 };
 
 // Makes the request of a planned operation, and starts it unless it is persistent. Takes the collective.
-[[nodiscard]] int launch_planned(Check& check, const Form& form, Collective* collective);
+[[nodiscard]] int launch_planned(CollCheck& check, const Form& form, Collective* collective);
 
 // Plans an operation for a request: `plan` names the steps to the schedule. A reduction's steps use the reducer they
 // are given, which is a copy.
 template <class Plan>
-[[nodiscard]] int launch(Check& check, const Form& form, const OpReducer& reducer, Plan&& plan) {
+[[nodiscard]] int launch(CollCheck& check, const Form& form, const OpReducer& reducer, Plan&& plan) {
   auto* collective = new (std::nothrow) Collective(check.comm());
   if (collective != nullptr) {
     collective->reducer = reducer;
@@ -40,28 +40,28 @@ template <class Plan>
   return launch_planned(check, form, collective);
 }
 template <class Plan>
-[[nodiscard]] int launch(Check& check, const Form& form, Plan&& plan) {
+[[nodiscard]] int launch(CollCheck& check, const Form& form, Plan&& plan) {
   return launch(check, form, OpReducer(), [&](coll::Schedule& s, const coll::Reducer&) { plan(s); });
 }
 
 // Runs what is always a schedule, in whatever form.
 template <class Plan>
-[[nodiscard]] int perform(Check& check, const Form& form, const OpReducer& reducer, Plan&& plan) {
+[[nodiscard]] int perform(CollCheck& check, const Form& form, const OpReducer& reducer, Plan&& plan) {
   if (!form.is_blocking()) return launch(check, form, reducer, plan);
   return check.done(coll::execute(check.comm(), [&](coll::Schedule& s) { plan(s, reducer); }));
 }
 template <class Plan>
-[[nodiscard]] int perform(Check& check, const Form& form, Plan&& plan) {
+[[nodiscard]] int perform(CollCheck& check, const Form& form, Plan&& plan) {
   return form.is_blocking() ? check.done(coll::execute(check.comm(), plan)) : launch(check, form, plan);
 }
 
 // ---- The operations
 
 int run_barrier(const Form& form, MPI_Comm comm);
-int run_bcast(const Form& form, const BlockArgument& data, int root, MPI_Comm comm);
-int run_gather(const Form& form, const BlockArgument& mine, const BlocksArgument& all, int root, MPI_Comm comm);
-int run_scatter(const Form& form, const BlocksArgument& all, const BlockArgument& mine, int root, MPI_Comm comm);
-int run_allgather(const Form& form, const BlockArgument& mine, const BlocksArgument& all, MPI_Comm comm);
+int run_bcast(const Form& form, const DataArgument& data, int root, MPI_Comm comm);
+int run_gather(const Form& form, const DataArgument& mine, const BlocksArgument& all, int root, MPI_Comm comm);
+int run_scatter(const Form& form, const BlocksArgument& all, const DataArgument& mine, int root, MPI_Comm comm);
+int run_allgather(const Form& form, const DataArgument& mine, const BlocksArgument& all, MPI_Comm comm);
 int run_alltoall(const Form& form, const BlocksArgument& send, const BlocksArgument& receive, MPI_Comm comm);
 
 int run_reduce(const Form& form, const ReductionArgument& data, MPI_Count count, int root, MPI_Comm comm);
@@ -72,15 +72,16 @@ int run_reduce_scatter(const Form& form, const ReductionArgument& data, const Co
 
 // ---- Between the groups of an intercommunicator: what the functions above do with one. The check has passed it.
 
-int barrier_between(Check& check, const Form& form);
-int bcast_between(Check& check, const Form& form, const BlockArgument& data, int root);
-int gather_between(Check& check, const Form& form, const BlockArgument& data, const BlocksArgument& all, int root);
-int scatter_between(Check& check, const Form& form, const BlocksArgument& all, const BlockArgument& data, int root);
-int allgather_between(Check& check, const Form& form, const BlockArgument& data, const BlocksArgument& all);
-int alltoall_between(Check& check, const Form& form, const BlocksArgument& send, const BlocksArgument& receive);
-int reduce_between(Check& check, const Form& form, const ReductionArgument& data, MPI_Count count, int root);
-int allreduce_between(Check& check, const Form& form, const ReductionArgument& data, MPI_Count count);
+int barrier_between(CollCheck& check, const Form& form);
+int bcast_between(CollCheck& check, const Form& form, const DataArgument& data, int root);
+int gather_between(CollCheck& check, const Form& form, const DataArgument& data, const BlocksArgument& all, int root);
+int scatter_between(CollCheck& check, const Form& form, const BlocksArgument& all, const DataArgument& data, int root);
+int allgather_between(CollCheck& check, const Form& form, const DataArgument& data, const BlocksArgument& all);
+int alltoall_between(CollCheck& check, const Form& form, const BlocksArgument& send, const BlocksArgument& receive);
+int reduce_between(CollCheck& check, const Form& form, const ReductionArgument& data, MPI_Count count, int root);
+int allreduce_between(CollCheck& check, const Form& form, const ReductionArgument& data, MPI_Count count);
 // The counts are those of our own group.
-int reduce_scatter_between(Check& check, const Form& form, const ReductionArgument& data, const coll::Array& counts);
+int reduce_scatter_between(CollCheck& check, const Form& form, const ReductionArgument& data,
+                           const coll::Array& counts);
 
 }  // namespace weft::mpi

@@ -16,7 +16,7 @@ using coll::Reducer;
 using coll::Schedule;
 using coll::inter::Part;
 
-Part part_of(Check& check, int root) {
+Part part_of(CollCheck& check, int root) {
   check.root(root);
   if (root == MPI_ROOT) return {Part::Kind::root, 0};
   if (root == MPI_PROC_NULL) return {Part::Kind::beside_root, 0};
@@ -24,34 +24,34 @@ Part part_of(Check& check, int root) {
 }
 
 // The arguments that a part gives a meaning: the others are not looked at.
-Block own_block(Check& check, const Part& part, const BlockArgument& mine) {
+Block own_block(CollCheck& check, const Part& part, const DataArgument& mine) {
   return part.kind == Part::Kind::opposite ? take(check, mine) : Block();
 }
-Blocks all_blocks(Check& check, const Part& part, const BlocksArgument& all, std::vector<Type*>& types) {
+Blocks all_blocks(CollCheck& check, const Part& part, const BlocksArgument& all, std::vector<Type*>& types) {
   return part.kind == Part::Kind::root ? take(check, all, check.comm().size, types) : Blocks();
 }
 
-Type* take_buffers(Check& check, const ReductionArgument& data, MPI_Count count) {
-  Type* type = check.data(data.receive, count, data.datatype);
-  check.data(data.send, count, data.datatype);
+Type* take_buffers(CollCheck& check, const ReductionArgument& data, MPI_Count count) {
+  Type* type = check.data({data.receive, count, data.datatype});
+  check.data({data.send, count, data.datatype});
   check.apart(data.send, data.receive, count, type);
   return type;
 }
 
 }  // namespace
 
-int barrier_between(Check& check, const Form& form) {
+int barrier_between(CollCheck& check, const Form& form) {
   return perform(check, form, [](Schedule& s) { coll::inter::barrier(s); });
 }
 
-int bcast_between(Check& check, const Form& form, const BlockArgument& data, int root) {
+int bcast_between(CollCheck& check, const Form& form, const DataArgument& data, int root) {
   const Part part = part_of(check, root);
   const Block block = part.kind == Part::Kind::beside_root ? Block{nullptr, 0, &byte_type()} : take(check, data);
   if (check.failed()) return check.error();
   return perform(check, form, [&](Schedule& s) { coll::inter::bcast(s, block, part); });
 }
 
-int gather_between(Check& check, const Form& form, const BlockArgument& data, const BlocksArgument& all, int root) {
+int gather_between(CollCheck& check, const Form& form, const DataArgument& data, const BlocksArgument& all, int root) {
   const Part part = part_of(check, root);
   const Block mine = own_block(check, part, data);
   std::vector<Type*> types;
@@ -60,7 +60,7 @@ int gather_between(Check& check, const Form& form, const BlockArgument& data, co
   return perform(check, form, [&](Schedule& s) { coll::inter::gather(s, mine, blocks, part); });
 }
 
-int scatter_between(Check& check, const Form& form, const BlocksArgument& all, const BlockArgument& data, int root) {
+int scatter_between(CollCheck& check, const Form& form, const BlocksArgument& all, const DataArgument& data, int root) {
   const Part part = part_of(check, root);
   const Block mine = own_block(check, part, data);
   std::vector<Type*> types;
@@ -69,7 +69,7 @@ int scatter_between(Check& check, const Form& form, const BlocksArgument& all, c
   return perform(check, form, [&](Schedule& s) { coll::inter::scatter(s, blocks, mine, part); });
 }
 
-int allgather_between(Check& check, const Form& form, const BlockArgument& data, const BlocksArgument& all) {
+int allgather_between(CollCheck& check, const Form& form, const DataArgument& data, const BlocksArgument& all) {
   const Block mine = take(check, data);
   std::vector<Type*> types;
   const Blocks blocks = take(check, all, check.comm().size, types);
@@ -77,7 +77,7 @@ int allgather_between(Check& check, const Form& form, const BlockArgument& data,
   return perform(check, form, [&](Schedule& s) { coll::inter::allgather(s, mine, blocks); });
 }
 
-int alltoall_between(Check& check, const Form& form, const BlocksArgument& send, const BlocksArgument& receive) {
+int alltoall_between(CollCheck& check, const Form& form, const BlocksArgument& send, const BlocksArgument& receive) {
   std::vector<Type*> send_types, receive_types;
   const Blocks from = take(check, send, check.comm().size, send_types);
   const Blocks to = take(check, receive, check.comm().size, receive_types);
@@ -85,12 +85,12 @@ int alltoall_between(Check& check, const Form& form, const BlocksArgument& send,
   return perform(check, form, [&](Schedule& s) { coll::inter::alltoall(s, from, to); });
 }
 
-int reduce_between(Check& check, const Form& form, const ReductionArgument& data, MPI_Count count, int root) {
+int reduce_between(CollCheck& check, const Form& form, const ReductionArgument& data, MPI_Count count, int root) {
   const Part part = part_of(check, root);
   if (check.failed()) return check.error();
   if (part.kind == Part::Kind::beside_root) return perform(check, form, [](Schedule&) {});
   OpReducer reducer;
-  Type* type = check.data(part.kind == Part::Kind::root ? data.receive : data.send, count, data.datatype);
+  Type* type = check.data({part.kind == Part::Kind::root ? data.receive : data.send, count, data.datatype});
   check.reducer(reducer, data.op, type, data.datatype);
   if (check.failed()) return check.error();
   return perform(check, form, reducer, [&](Schedule& s, const Reducer& r) {
@@ -98,7 +98,7 @@ int reduce_between(Check& check, const Form& form, const ReductionArgument& data
   });
 }
 
-int allreduce_between(Check& check, const Form& form, const ReductionArgument& data, MPI_Count count) {
+int allreduce_between(CollCheck& check, const Form& form, const ReductionArgument& data, MPI_Count count) {
   OpReducer reducer;
   Type* type = take_buffers(check, data, count);
   check.reducer(reducer, data.op, type, data.datatype);
@@ -107,10 +107,11 @@ int allreduce_between(Check& check, const Form& form, const ReductionArgument& d
                  [&](Schedule& s, const Reducer& r) { coll::inter::allreduce(s, data.send, data.receive, count, r); });
 }
 
-int reduce_scatter_between(Check& check, const Form& form, const ReductionArgument& data, const coll::Array& counts) {
+int reduce_scatter_between(CollCheck& check, const Form& form, const ReductionArgument& data,
+                           const coll::Array& counts) {
   const int32_t ours = check.comm().local_size();
   Type* type = check.blocks(data.send, counts, ours, data.datatype);
-  if (!check.failed()) check.data(data.receive, counts[check.comm().rank], data.datatype);
+  if (!check.failed()) check.data({data.receive, counts[check.comm().rank], data.datatype});
   OpReducer reducer;
   check.reducer(reducer, data.op, type, data.datatype);
   if (check.failed()) return check.error();

@@ -17,7 +17,7 @@ using coll::Schedule;
 using core::Neighbours;
 
 // Whom the communicator of a call has as neighbours; nullptr, with the error raised, when the call is wrong.
-const Neighbours* neighbours_of(Check& check) {
+const Neighbours* neighbours_of(CollCheck& check) {
   check.topology();
   return check.failed() ? nullptr : check.comm().neighbours;
 }
@@ -26,8 +26,8 @@ int32_t number_of(const std::vector<int32_t>& ranks) {
   return static_cast<int32_t>(ranks.size());
 }
 
-int run_neighbour_allgather(const Form& form, const BlockArgument& data, const BlocksArgument& receive, MPI_Comm comm) {
-  Check check(form, comm);
+int run_neighbour_allgather(const Form& form, const DataArgument& data, const BlocksArgument& receive, MPI_Comm comm) {
+  CollCheck check(form, comm);
   const Neighbours* neighbours = neighbours_of(check);
   if (neighbours == nullptr) return check.error();
   std::vector<Type*> types;
@@ -38,7 +38,7 @@ int run_neighbour_allgather(const Form& form, const BlockArgument& data, const B
 }
 
 int run_neighbour_alltoall(const Form& form, const BlocksArgument& send, const BlocksArgument& receive, MPI_Comm comm) {
-  Check check(form, comm);
+  CollCheck check(form, comm);
   const Neighbours* neighbours = neighbours_of(check);
   if (neighbours == nullptr) return check.error();
   std::vector<Type*> send_types, receive_types;

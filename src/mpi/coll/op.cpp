@@ -1,11 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI-5.0, 6.9: reduction operations.
-#include "mpi/coll/op.hpp"
-
 #include <climits>
 
-#include "mpi/coll/check.hpp"
+#include "mpi/coll/arguments.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/handles.hpp"
 
@@ -72,33 +70,31 @@ int bad_op(const Comm* comm, const char* function, MPI_Op op) {
 
 }  // namespace
 
-int make_reducer(OpReducer& reducer, const Comm* comm, const char* function, MPI_Op handle, Type& type,
-                 MPI_Datatype datatype) {
+void CollCheck::reducer(OpReducer& reducer, MPI_Op handle, Type* type, MPI_Datatype datatype) {
+  if (failed()) return;
   const Op* op = op_of(handle);
-  if (op == nullptr) return bad_op(comm, function, handle);
-  reducer.type = &type;
+  if (op == nullptr) {
+    error_ = bad_op(comm_, function_, handle);
+    return;
+  }
+  reducer.type = type;
   reducer.datatype = datatype;
   reducer.commutative = op->commutative;
   if (!op->predefined) {
     reducer.narrow = op->function;
     reducer.wide = op->function_c;
     reducer.function = op->function_c != nullptr ? apply_wide : apply_narrow;
-    return MPI_SUCCESS;
+    return;
   }
   using datatype::Reduction;
-  if (op->reduction == Reduction::replace || op->reduction == Reduction::no_op) {
-    return fail(comm, function, MPI_ERR_OP, "%s is for one-sided accumulates only", op->name);
-  }
-  if (!type.predefined) {
-    return fail(comm, function, MPI_ERR_OP,
-                "%s is not defined on derived datatypes: make an operation with MPI_Op_create", op->name);
-  }
-  reducer.kernel = datatype::kernel(op->reduction, type);
-  if (reducer.kernel == nullptr) {
-    return fail(comm, function, MPI_ERR_OP, "%s is not defined on %s (MPI-5.0, 6.9.2)", op->name, type.name);
-  }
   reducer.function = apply_kernel;
-  return MPI_SUCCESS;
+  if (op->reduction == Reduction::replace || op->reduction == Reduction::no_op) {
+    fail(MPI_ERR_OP, "%s is for one-sided accumulates only", op->name);
+  } else if (!type->predefined) {
+    fail(MPI_ERR_OP, "%s is not defined on derived datatypes: make an operation with MPI_Op_create", op->name);
+  } else if ((reducer.kernel = datatype::kernel(op->reduction, *type)) == nullptr) {
+    fail(MPI_ERR_OP, "%s is not defined on %s (MPI-5.0, 6.9.2)", op->name, type->name);
+  }
 }
 
 int op_create(MPI_User_function* user_fn, int commute, MPI_Op* op) {
@@ -129,9 +125,9 @@ int op_commutative(MPI_Op handle, int* commute) {
 
 int reduce_local_c(const void* inbuf, void* inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op) {
   if (reduce_at_once(inbuf, inoutbuf, count, type_of(datatype), op_of(op))) return MPI_SUCCESS;
-  Check check("MPI_Reduce_local");
-  Type* type = check.data(inbuf, count, datatype);
-  check.data(inoutbuf, count, datatype);
+  CollCheck check("MPI_Reduce_local");
+  Type* type = check.data({inbuf, count, datatype});
+  check.data({inoutbuf, count, datatype});
   OpReducer reducer;
   check.reducer(reducer, op, type, datatype);
   check.apart(inbuf, inoutbuf, count, type);

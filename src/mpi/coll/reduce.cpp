@@ -16,12 +16,12 @@ using coll::Reducer;
 using coll::Schedule;
 
 // The buffers of a reduction whose result every rank gets; `send` becomes `receive` when the call is in place.
-Type* check_buffers(Check& check, ReductionArgument& data, MPI_Count count) {
-  Type* type = check.data(data.receive, count, data.datatype);
+Type* check_buffers(CollCheck& check, ReductionArgument& data, MPI_Count count) {
+  Type* type = check.data({data.receive, count, data.datatype});
   if (data.send == MPI_IN_PLACE) {
     data.send = data.receive;
   } else {
-    check.data(data.send, count, data.datatype);
+    check.data({data.send, count, data.datatype});
     check.apart(data.send, data.receive, count, type);
   }
   return type;
@@ -30,7 +30,7 @@ Type* check_buffers(Check& check, ReductionArgument& data, MPI_Count count) {
 using Operation = int32_t (*)(coll::Comm&, const void*, void*, int64_t, const Reducer&);
 using Plan = void (*)(Schedule&, const void*, void*, int64_t, const Reducer&);
 
-int to_every_rank(Check& check, const Form& form, Operation operation, Plan plan, ReductionArgument data,
+int to_every_rank(CollCheck& check, const Form& form, Operation operation, Plan plan, ReductionArgument data,
                   MPI_Count count) {
   Type* type = check_buffers(check, data, count);
   OpReducer reducer;
@@ -45,33 +45,33 @@ int to_every_rank(Check& check, const Form& form, Operation operation, Plan plan
 }  // namespace
 
 int run_allreduce(const Form& form, const ReductionArgument& data, MPI_Count count, MPI_Comm comm) {
-  Check check(form, comm);
+  CollCheck check(form, comm);
   if (check.failed()) return check.error();
   if (check.comm().is_inter()) return allreduce_between(check, form, data, count);
   return to_every_rank(check, form, coll::allreduce, coll::plan::allreduce<Schedule>, data, count);
 }
 
 int run_scan(const Form& form, const ReductionArgument& data, MPI_Count count, MPI_Comm comm) {
-  Check check(form, comm);
+  CollCheck check(form, comm);
   check.one_group();
   return to_every_rank(check, form, coll::scan, coll::plan::scan<Schedule>, data, count);
 }
 
 int run_exscan(const Form& form, const ReductionArgument& data, MPI_Count count, MPI_Comm comm) {
-  Check check(form, comm);
+  CollCheck check(form, comm);
   check.one_group();
   return to_every_rank(check, form, coll::exscan, coll::plan::exscan<Schedule>, data, count);
 }
 
 int run_reduce(const Form& form, const ReductionArgument& given, MPI_Count count, int root, MPI_Comm comm) {
-  Check check(form, comm);
+  CollCheck check(form, comm);
   if (check.failed()) return check.error();
   if (check.comm().is_inter()) return reduce_between(check, form, given, count, root);
   check.root(root);
   if (check.failed()) return check.error();
   ReductionArgument data = given;
   Type* type =
-      check.comm().rank == root ? check_buffers(check, data, count) : check.data(data.send, count, data.datatype);
+      check.comm().rank == root ? check_buffers(check, data, count) : check.data({data.send, count, data.datatype});
   OpReducer reducer;
   check.reducer(reducer, data.op, type, data.datatype);
   if (check.failed()) return check.error();
@@ -81,15 +81,15 @@ int run_reduce(const Form& form, const ReductionArgument& given, MPI_Count count
 }
 
 int run_reduce_scatter(const Form& form, const ReductionArgument& given, const CountsArgument& parts, MPI_Comm comm) {
-  Check check(form, comm);
-  if (!parts.complete) check.array(nullptr, "recvcounts");
+  CollCheck check(form, comm);
+  if (!parts.complete) check.pointer(nullptr, "recvcounts");
   if (check.failed()) return check.error();
   const coll::Array& counts = parts.counts;
   if (check.comm().is_inter()) return reduce_scatter_between(check, form, given, counts);
   ReductionArgument data = given;
   Type* type =
       check.blocks(data.send == MPI_IN_PLACE ? data.receive : data.send, counts, check.comm().size, data.datatype);
-  if (!check.failed()) check.data(data.receive, counts[check.comm().rank], data.datatype);
+  if (!check.failed()) check.data({data.receive, counts[check.comm().rank], data.datatype});
   if (!check.failed()) check.apart(data.send, data.receive, counts[check.comm().rank], type);
   OpReducer reducer;
   check.reducer(reducer, data.op, type, data.datatype);

@@ -37,7 +37,7 @@ void hold_types(Collective& collective) {
 
 }  // namespace
 
-int launch_planned(Check& check, const Form& form, Collective* collective) {
+int launch_planned(CollCheck& check, const Form& form, Collective* collective) {
   Request* request = collective == nullptr || collective->schedule.error() != core::no_error
                          ? nullptr
                          : coll::new_composite(check.comm());

@@ -14,8 +14,8 @@
 #include "mpi/env/info.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/attribute.hpp"
+#include "mpi/object/check.hpp"
 #include "mpi/object/errhandler.hpp"
-#include "mpi/object/handles.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -173,7 +173,7 @@ int comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm
   }
   core::Group* g = group_of(group);
   if (g == nullptr) return bad_group(function, group);
-  if (tag < 0) return fail(c, function, MPI_ERR_TAG, "tag is %d: it must not be negative", tag);
+  if (tag < 0) return negative(c, function, MPI_ERR_TAG, "tag", tag);
   if (newcomm == nullptr) return null_argument(c, function, "newcomm");
   *newcomm = MPI_COMM_NULL;
   if (g->rank < 0) return MPI_SUCCESS;

@@ -9,7 +9,7 @@
 #include "boot/job.hpp"
 #include "core/world.hpp"
 #include "mpi/functions.hpp"
-#include "mpi/object/handles.hpp"
+#include "mpi/object/check.hpp"
 
 namespace weft::mpi {
 
@@ -178,7 +178,7 @@ int give_choice(const char* function, const Group& group, const Choice& choice, 
 int select(const char* function, MPI_Group handle, int n, const int ranks[], bool chosen, MPI_Group* newgroup) {
   const Group* group = group_of(handle);
   if (group == nullptr) return bad_group(function, handle);
-  if (n < 0) return fail(nullptr, function, MPI_ERR_ARG, "n is %d: it must not be negative", n);
+  if (n < 0) return negative(nullptr, function, MPI_ERR_ARG, "n", n);
   if (n > 0 && ranks == nullptr) return null_argument(nullptr, function, "ranks");
   if (newgroup == nullptr) return null_argument(nullptr, function, "newgroup");
   Choice choice{{}, std::vector<bool>(static_cast<size_t>(group->size))};
@@ -191,7 +191,7 @@ int select(const char* function, MPI_Group handle, int n, const int ranks[], boo
 int select_ranges(const char* function, MPI_Group handle, int n, int ranges[][3], bool chosen, MPI_Group* newgroup) {
   const Group* group = group_of(handle);
   if (group == nullptr) return bad_group(function, handle);
-  if (n < 0) return fail(nullptr, function, MPI_ERR_ARG, "n is %d: it must not be negative", n);
+  if (n < 0) return negative(nullptr, function, MPI_ERR_ARG, "n", n);
   if (n > 0 && ranges == nullptr) return null_argument(nullptr, function, "ranges");
   if (newgroup == nullptr) return null_argument(nullptr, function, "newgroup");
   Choice choice{{}, std::vector<bool>(static_cast<size_t>(group->size))};
@@ -229,7 +229,7 @@ int group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group
   if (from == nullptr) return bad_group(function, group1);
   const Group* to = group_of(group2);
   if (to == nullptr) return bad_group(function, group2);
-  if (n < 0) return fail(nullptr, function, MPI_ERR_ARG, "n is %d: it must not be negative", n);
+  if (n < 0) return negative(nullptr, function, MPI_ERR_ARG, "n", n);
   if (n > 0 && ranks1 == nullptr) return null_argument(nullptr, function, "ranks1");
   if (n > 0 && ranks2 == nullptr) return null_argument(nullptr, function, "ranks2");
   const RankFinder finder(*to, n);

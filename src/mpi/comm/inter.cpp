@@ -13,8 +13,8 @@
 #include "mpi/comm/nursery.hpp"
 #include "mpi/env/info.hpp"
 #include "mpi/functions.hpp"
+#include "mpi/object/check.hpp"
 #include "mpi/object/errhandler.hpp"
-#include "mpi/object/handles.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -115,8 +115,8 @@ int check_peer(const char* function, const Comm& local, MPI_Comm peer_comm, int 
   peer = comm_of(peer_comm);
   if (peer == nullptr) return bad_handle(&local, function, MPI_ERR_COMM, "peer communicator", peer_comm);
   if (remote_leader < 0 || remote_leader >= peer->size) {
-    return fail(&local, function, MPI_ERR_RANK, "remote_leader %d is not a rank of %s: 0 to %d", remote_leader,
-                comm_text(*peer).c_str(), peer->size - 1);
+    return no_rank(&local, function, MPI_ERR_RANK, "remote_leader", remote_leader, comm_text(*peer).c_str(),
+                   peer->size);
   }
   if (!peer->is_inter() && remote_leader == peer->rank) {
     return fail(&local, function, MPI_ERR_RANK, "remote_leader %d is this process, the leader of the local group",
@@ -127,8 +127,7 @@ int check_peer(const char* function, const Comm& local, MPI_Comm peer_comm, int 
 
 int check_leader(const char* function, const Comm* errors, int leader, int32_t size) {
   if (leader >= 0 && leader < size) return MPI_SUCCESS;
-  return fail(errors, function, MPI_ERR_RANK, "local_leader %d is not a rank of the local group: 0 to %d", leader,
-              size - 1);
+  return no_rank(errors, function, MPI_ERR_RANK, "local_leader", leader, "the local group", size);
 }
 
 }  // namespace
@@ -143,7 +142,7 @@ int intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, 
                 comm_text(*local).c_str());
   }
   if (int error = check_leader(function, local, local_leader, local->size)) return error;
-  if (tag < 0) return fail(local, function, MPI_ERR_TAG, "tag is %d: it must not be negative", tag);
+  if (tag < 0) return negative(local, function, MPI_ERR_TAG, "tag", tag);
   if (newintercomm == nullptr) return null_argument(local, function, "newintercomm");
   const Bank bank{function, *local, local, everybody(*local), local->group, local_leader};
   Comm* made = nullptr;
@@ -182,8 +181,7 @@ int intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Gr
   if (is_leader) {
     if (remote == nullptr) return bad_group(function, remote_group);
     if (remote_leader < 0 || remote_leader >= remote->size) {
-      return fail(nullptr, function, MPI_ERR_RANK, "remote_leader %d is not a rank of the remote group: 0 to %d",
-                  remote_leader, remote->size - 1);
+      return no_rank(nullptr, function, MPI_ERR_RANK, "remote_leader", remote_leader, "the remote group", remote->size);
     }
     other_leader = remote->job_rank(remote_leader);
   }

@@ -12,7 +12,7 @@
 #include "datatype/pack.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/functions.hpp"
-#include "mpi/object/handles.hpp"
+#include "mpi/object/check.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -158,8 +158,7 @@ int check(const Grid<Size>& grid) {
   const char* function = grid.function;
   if (grid.size < 1) return fail(nullptr, function, MPI_ERR_ARG, "size is %d: it must be positive", grid.size);
   if (grid.rank < 0 || grid.rank >= grid.size) {
-    return fail(nullptr, function, MPI_ERR_RANK, "rank %d is not a rank of the process grid: 0 to %d", grid.rank,
-                grid.size - 1);
+    return no_rank(nullptr, function, MPI_ERR_RANK, "rank", grid.rank, "the process grid", grid.size);
   }
   if (grid.gsizes == nullptr) return null_argument(nullptr, function, "array_of_gsizes");
   if (grid.distribs == nullptr) return null_argument(nullptr, function, "array_of_distribs");

@@ -5,21 +5,15 @@
 #include "datatype/pack.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/functions.hpp"
-#include "mpi/object/handles.hpp"
+#include "mpi/object/check.hpp"
 
 namespace weft::mpi {
 namespace {
 
 int check(const char* function, MPI_Count count, MPI_Count blocklength, MPI_Datatype oldtype,
           const MPI_Datatype* newtype) {
-  if (count < 0) {
-    return fail(nullptr, function, MPI_ERR_COUNT, "count is %lld: it must not be negative",
-                static_cast<long long>(count));
-  }
-  if (blocklength < 0) {
-    return fail(nullptr, function, MPI_ERR_ARG, "blocklength is %lld: it must not be negative",
-                static_cast<long long>(blocklength));
-  }
+  if (count < 0) return negative(nullptr, function, MPI_ERR_COUNT, "count", count);
+  if (blocklength < 0) return negative(nullptr, function, MPI_ERR_ARG, "blocklength", blocklength);
   if (type_of(oldtype) == nullptr) return bad_type(nullptr, function, oldtype);
   if (newtype == nullptr) return null_argument(nullptr, function, "newtype");
   return MPI_SUCCESS;

@@ -9,7 +9,7 @@
 #include "datatype/pack.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/functions.hpp"
-#include "mpi/object/handles.hpp"
+#include "mpi/object/check.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -32,10 +32,7 @@ struct Blocks {
 template <class Length, class Place>
 int check(const Blocks<Length, Place>& blocks, const MPI_Datatype* newtype) {
   const char* function = blocks.function;
-  if (blocks.count < 0) {
-    return fail(nullptr, function, MPI_ERR_COUNT, "count is %lld: it must not be negative",
-                static_cast<long long>(blocks.count));
-  }
+  if (blocks.count < 0) return negative(nullptr, function, MPI_ERR_COUNT, "count", blocks.count);
   if (newtype == nullptr) return null_argument(nullptr, function, "newtype");
   if (blocks.count > 0 && blocks.lengths == nullptr) return null_argument(nullptr, function, "array_of_blocklengths");
   if (blocks.count > 0 && blocks.places == nullptr) return null_argument(nullptr, function, "array_of_displacements");

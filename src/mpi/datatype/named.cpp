@@ -12,7 +12,7 @@
 #include "datatype/reduce.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/functions.hpp"
-#include "mpi/object/handles.hpp"
+#include "mpi/object/check.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -223,7 +223,7 @@ int type_create_f90_integer(int r, MPI_Datatype* newtype) {
   static const char* function = "MPI_Type_create_f90_integer";
   if (!is_running()) return not_running(function);
   if (newtype == nullptr) return null_argument(nullptr, function, "newtype");
-  if (r < 0) return fail(nullptr, function, MPI_ERR_ARG, "r is %d: it must not be negative", r);
+  if (r < 0) return negative(nullptr, function, MPI_ERR_ARG, "r", r);
   for (const IntegerKind& kind : integer_kinds) {
     if (r > kind.range) continue;
     return give_kind(function, kind.type, {.combiner = MPI_COMBINER_F90_INTEGER, .integers = {r}}, newtype);

@@ -6,7 +6,7 @@
 #include <climits>
 
 #include "mpi/functions.hpp"
-#include "mpi/object/handles.hpp"
+#include "mpi/object/check.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -47,20 +47,15 @@ int find_size(const char* function, MPI_Count count, MPI_Datatype datatype, MPI_
 }  // namespace
 
 int explain_elements(const Comm* comm, const char* function, MPI_Count count, MPI_Datatype datatype) {
-  const Type* type = type_of(datatype);
-  if (type == nullptr) return bad_type(comm, function, datatype);
-  if (count < 0) {
-    return fail(comm, function, MPI_ERR_COUNT, "count is %lld: it must not be negative", static_cast<long long>(count));
-  }
-  return fail(comm, function, MPI_ERR_COUNT, "%lld elements of %lld bytes leave 64 bits", static_cast<long long>(count),
-              static_cast<long long>(type->size));
+  Check check(function, comm);
+  int64_t bytes = 0;
+  check.elements({nullptr, count, datatype}, bytes);
+  return check.error();
 }
 
 int explain_packing(const Comm* comm, const Packing& p, const Type& type, int64_t bytes) {
-  if (!type.committed) {
-    return fail(comm, p.function, MPI_ERR_TYPE, "the datatype is not committed: call MPI_Type_commit first");
-  }
-  if (p.room < 0) return fail(comm, p.function, MPI_ERR_ARG, "the size of the packed buffer is negative");
+  if (!type.committed) return explain_elements(comm, p.function, p.count, p.datatype);
+  if (p.room < 0) return negative(comm, p.function, MPI_ERR_ARG, "the size of the packed buffer", p.room);
   if (p.position < 0 || p.position > p.room) {
     return fail(comm, p.function, MPI_ERR_ARG, "position %lld is outside the packed buffer of %lld bytes",
                 static_cast<long long>(p.position), static_cast<long long>(p.room));

@@ -13,7 +13,7 @@
 #include <mutex>
 
 #include "mpi/functions.hpp"
-#include "mpi/object/handles.hpp"
+#include "mpi/object/check.hpp"
 
 namespace weft::mpi {
 
@@ -210,7 +210,7 @@ int info_get(MPI_Info info, const char* key, int valuelen, char* value, int* fla
   const Info* object = find_info(info);
   if (object == nullptr) return bad_info(nullptr, function, info);
   if (int error = check_key(function, key)) return error;
-  if (valuelen < 0) return fail(nullptr, function, MPI_ERR_ARG, "valuelen is %d: it must not be negative", valuelen);
+  if (valuelen < 0) return negative(nullptr, function, MPI_ERR_ARG, "valuelen", valuelen);
   if (flag == nullptr) return null_argument(nullptr, function, "flag");
   const std::optional<std::string> found = object->find(key);
   *flag = found.has_value();
@@ -228,7 +228,7 @@ int info_get_string(MPI_Info info, const char* key, int* buflen, char* value, in
   if (object == nullptr) return bad_info(nullptr, function, info);
   if (int error = check_key(function, key)) return error;
   if (buflen == nullptr) return null_argument(nullptr, function, "buflen");
-  if (*buflen < 0) return fail(nullptr, function, MPI_ERR_ARG, "buflen is %d: it must not be negative", *buflen);
+  if (*buflen < 0) return negative(nullptr, function, MPI_ERR_ARG, "buflen", *buflen);
   if (flag == nullptr) return null_argument(nullptr, function, "flag");
   const std::optional<std::string> found = object->find(key);
   *flag = found.has_value();

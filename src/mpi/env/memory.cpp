@@ -12,7 +12,7 @@
 #include "base/setting.hpp"
 #include "core/world.hpp"
 #include "mpi/functions.hpp"
-#include "mpi/object/handles.hpp"
+#include "mpi/object/check.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -91,9 +91,7 @@ int read_alignment(const char* function, ErrorsOn on, const Info* info, size_t& 
 int alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
   static const char* function = "MPI_Alloc_mem";
   if (!is_running()) return not_running(function);
-  if (size < 0) {
-    return fail(nullptr, function, MPI_ERR_SIZE, "size is %lld: it must not be negative", static_cast<long long>(size));
-  }
+  if (size < 0) return negative(nullptr, function, MPI_ERR_SIZE, "size", size);
   if (info != MPI_INFO_NULL && info_of(info) == nullptr) return bad_info(nullptr, function, info);
   if (baseptr == nullptr) return null_argument(nullptr, function, "baseptr");
   size_t alignment = 1;

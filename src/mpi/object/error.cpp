@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/object/error.hpp"
 
-#include <cstdarg>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -139,13 +138,18 @@ int raise(ErrorsOn on, const char* function, int error, const char* text) {
   return error;
 }
 
-int fail(ErrorsOn on, const char* function, int error, const char* text, ...) {
+int fail_with(ErrorsOn on, const char* function, int error, const char* text, va_list arguments) {
   char line[1024];
+  vsnprintf(line, sizeof line, text, arguments);
+  return raise(on, function, error, line);
+}
+
+int fail(ErrorsOn on, const char* function, int error, const char* text, ...) {
   va_list arguments;
   va_start(arguments, text);
-  vsnprintf(line, sizeof line, text, arguments);
+  error = fail_with(on, function, error, text, arguments);
   va_end(arguments);
-  return raise(on, function, error, line);
+  return error;
 }
 
 std::string handle_text(uintptr_t value) {
@@ -179,7 +183,7 @@ int bad_type(ErrorsOn on, const char* function, MPI_Datatype handle) {
 }
 
 int null_argument(ErrorsOn on, const char* function, const char* name) {
-  return fail(on, function, MPI_ERR_ARG, "the argument %s is a null pointer", name);
+  return fail(on, function, MPI_ERR_ARG, "%s is a null pointer", name);
 }
 
 int no_memory(ErrorsOn on, const char* function, const char* what) {

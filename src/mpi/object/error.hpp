@@ -5,6 +5,7 @@
 // Errors of MPI calls: the message is written once, where the wrong argument is found; the error handler decides what
 // happens. All of these are cold.
 
+#include <cstdarg>
 #include <cstddef>
 
 #include "mpi/object/object.hpp"
@@ -37,6 +38,9 @@ struct ErrorsOn {
 // call must return.
 [[nodiscard, gnu::cold, gnu::noinline, gnu::format(printf, 4, 5)]] int fail(ErrorsOn on, const char* function,
                                                                             int error, const char* text, ...);
+
+[[nodiscard, gnu::cold, gnu::noinline]] int fail_with(ErrorsOn on, const char* function, int error, const char* text,
+                                                      va_list arguments);
 
 // The error of a call that names an invalid communicator: says whether MPI is not started, or what is wrong.
 [[nodiscard, gnu::cold, gnu::noinline]] int bad_comm(const char* function, MPI_Comm handle);

@@ -9,7 +9,7 @@
 
 #include "core/send_now.hpp"
 #include "datatype/pack.hpp"
-#include "mpi/object/handles.hpp"
+#include "mpi/object/check.hpp"
 #include "mpi/p2p/p2p.hpp"
 
 namespace weft::mpi {
@@ -112,9 +112,7 @@ Room find_room(const Comm& comm, int64_t bytes) {
 
 int attach(const Comm* comm, const char* function, BsendBuffer*& place, void* memory, MPI_Count size) {
   const bool automatic = memory == MPI_BUFFER_AUTOMATIC;
-  if (!automatic && size < 0) {
-    return fail(comm, function, MPI_ERR_ARG, "the size of the buffer is %lld, below 0", static_cast<long long>(size));
-  }
+  if (!automatic && size < 0) return negative(comm, function, MPI_ERR_ARG, "size", size);
   if (memory == nullptr && size > 0) {
     return fail(comm, function, MPI_ERR_BUFFER, "the buffer is a null pointer, for %lld bytes",
                 static_cast<long long>(size));

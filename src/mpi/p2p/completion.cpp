@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Completion: Wait and Test in all their forms, and Request_get_status (MPI-5.0, 3.7.3 to 3.7.6).
 #include "mpi/datatype/type.hpp"
+#include "mpi/object/check.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/status.hpp"
 
@@ -44,16 +45,12 @@ int look(MPI_Status* status, const Request& r) {
               index, static_cast<void*>(handle));
 }
 
-[[gnu::cold, gnu::noinline]] int bad_argument(const char* function, const char* what) {
-  return fail(nullptr, function, MPI_ERR_ARG, "%s", what);
-}
-
 // Whether an array argument is one; MPI_SUCCESS, or the error raised.
 int check_array(const char* function, int count, const MPI_Request* requests) {
   if (count < 0) [[unlikely]]
-    return fail(nullptr, function, MPI_ERR_COUNT, "the number of requests is %d", count);
+    return negative(nullptr, function, MPI_ERR_COUNT, "count", count);
   if (count > 0 && requests == nullptr) [[unlikely]]
-    return bad_argument(function, "the array of requests is a null pointer");
+    return null_argument(nullptr, function, "array_of_requests");
   return MPI_SUCCESS;
 }
 
@@ -130,7 +127,7 @@ int fail_completed(ErrorsOn on, const char* function, int error) {
 
 int wait(MPI_Request* request, MPI_Status* status) {
   if (request == nullptr) [[unlikely]]
-    return bad_argument("MPI_Wait", "the address of the request is a null pointer");
+    return null_argument(nullptr, "MPI_Wait", "request");
   Request* r = nullptr;
   const State state = state_of(*request, &r);
   if (state == State::invalid) [[unlikely]]
@@ -157,7 +154,7 @@ uint32_t test_round() {
 
 int test(MPI_Request* request, int* flag, MPI_Status* status) {
   if (request == nullptr || flag == nullptr) [[unlikely]]
-    return bad_argument("MPI_Test", "request or flag is a null pointer");
+    return null_argument(nullptr, "MPI_Test", request == nullptr ? "request" : "flag");
   Request* r = nullptr;
   State state = state_of(*request, &r);
   if (state == State::invalid) [[unlikely]]
@@ -299,7 +296,7 @@ int retire_some(const char* function, int count, MPI_Request requests[], int* ou
 int testall(int count, MPI_Request array_of_requests[], int* flag, MPI_Status array_of_statuses[]) {
   if (int error = check_array("MPI_Testall", count, array_of_requests)) return error;
   if (flag == nullptr) [[unlikely]]
-    return bad_argument("MPI_Testall", "flag is a null pointer");
+    return null_argument(nullptr, "MPI_Testall", "flag");
   Survey s = survey(count, array_of_requests);
   if (s.invalid < 0 && s.pending > 0) {
     (void)core::progress();
@@ -314,7 +311,7 @@ int testall(int count, MPI_Request array_of_requests[], int* flag, MPI_Status ar
 int waitany(int count, MPI_Request array_of_requests[], int* indx, MPI_Status* status) {
   if (int error = check_array("MPI_Waitany", count, array_of_requests)) return error;
   if (indx == nullptr) [[unlikely]]
-    return bad_argument("MPI_Waitany", "index is a null pointer");
+    return null_argument(nullptr, "MPI_Waitany", "index");
   bool active = false;
   int invalid = -1;
   int found = -1;
@@ -333,7 +330,7 @@ int waitany(int count, MPI_Request array_of_requests[], int* indx, MPI_Status* s
 int testany(int count, MPI_Request array_of_requests[], int* indx, int* flag, MPI_Status* status) {
   if (int error = check_array("MPI_Testany", count, array_of_requests)) return error;
   if (indx == nullptr || flag == nullptr) [[unlikely]]
-    return bad_argument("MPI_Testany", "index or flag is a null pointer");
+    return null_argument(nullptr, "MPI_Testany", flag == nullptr ? "flag" : "index");
   bool active = false;
   int invalid = -1;
   int found = first_done(count, array_of_requests, &active, &invalid);
@@ -354,7 +351,7 @@ int waitsome(int incount, MPI_Request array_of_requests[], int* outcount, int ar
              MPI_Status array_of_statuses[]) {
   if (int error = check_array("MPI_Waitsome", incount, array_of_requests)) return error;
   if (outcount == nullptr || (incount > 0 && array_of_indices == nullptr)) [[unlikely]] {
-    return bad_argument("MPI_Waitsome", "outcount or the array of indices is a null pointer");
+    return null_argument(nullptr, "MPI_Waitsome", outcount == nullptr ? "outcount" : "array_of_indices");
   }
   bool active = false;
   int invalid = -1;
@@ -376,7 +373,7 @@ int testsome(int incount, MPI_Request array_of_requests[], int* outcount, int ar
              MPI_Status array_of_statuses[]) {
   if (int error = check_array("MPI_Testsome", incount, array_of_requests)) return error;
   if (outcount == nullptr || (incount > 0 && array_of_indices == nullptr)) [[unlikely]] {
-    return bad_argument("MPI_Testsome", "outcount or the array of indices is a null pointer");
+    return null_argument(nullptr, "MPI_Testsome", outcount == nullptr ? "outcount" : "array_of_indices");
   }
   Survey s = survey(incount, array_of_requests);
   if (s.invalid < 0 && s.done == 0 && s.pending > 0) {
@@ -394,7 +391,7 @@ int testsome(int incount, MPI_Request array_of_requests[], int* outcount, int ar
 
 int request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
   if (flag == nullptr) [[unlikely]]
-    return bad_argument("MPI_Request_get_status", "flag is a null pointer");
+    return null_argument(nullptr, "MPI_Request_get_status", "flag");
   Request* r = nullptr;
   State state = state_of(request, &r);
   if (state == State::invalid) [[unlikely]]
@@ -431,7 +428,7 @@ int request_get_status_all(int count, const MPI_Request array_of_requests[], int
   const char* function = "MPI_Request_get_status_all";
   if (int error = check_array(function, count, array_of_requests)) return error;
   if (flag == nullptr) [[unlikely]]
-    return bad_argument(function, "flag is a null pointer");
+    return null_argument(nullptr, function, "flag");
   Survey s = survey(count, array_of_requests);
   if (s.invalid < 0 && s.pending > 0) {
     (void)core::progress();
@@ -451,7 +448,7 @@ int request_get_status_any(int count, const MPI_Request array_of_requests[], int
   const char* function = "MPI_Request_get_status_any";
   if (int error = check_array(function, count, array_of_requests)) return error;
   if (indx == nullptr || flag == nullptr) [[unlikely]]
-    return bad_argument(function, "index or flag is a null pointer");
+    return null_argument(nullptr, function, flag == nullptr ? "flag" : "index");
   bool active = false;
   int invalid = -1;
   int found = first_done(count, array_of_requests, &active, &invalid);
@@ -477,7 +474,7 @@ int request_get_status_some(int incount, const MPI_Request array_of_requests[], 
   const char* function = "MPI_Request_get_status_some";
   if (int error = check_array(function, incount, array_of_requests)) return error;
   if (outcount == nullptr || (incount > 0 && array_of_indices == nullptr)) [[unlikely]] {
-    return bad_argument(function, "outcount or the array of indices is a null pointer");
+    return null_argument(nullptr, function, outcount == nullptr ? "outcount" : "array_of_indices");
   }
   Survey s = survey(incount, array_of_requests);
   if (s.invalid < 0 && s.done == 0 && s.pending > 0) {

@@ -4,6 +4,7 @@
 #include "mpi/p2p/p2p.hpp"
 
 #include "core/send_now.hpp"
+#include "mpi/object/check.hpp"
 
 namespace weft::mpi {
 
@@ -16,52 +17,29 @@ int no_memory(ErrorsOn on, const char* function) {
   return fail(on, function, MPI_ERR_NO_MEM, "no memory for a request; complete or free requests, or free memory");
 }
 
-int explain_data(ErrorsOn on, const char* function, const void* buffer, MPI_Count count, MPI_Datatype datatype) {
-  if (count < 0) return fail(on, function, MPI_ERR_COUNT, "the count is %lld, below 0", static_cast<long long>(count));
-  const Type* type = type_of(datatype);
-  if (type == nullptr) return bad_type(on, function, datatype);
-  if (!type->committed) {
-    return fail(on, function, MPI_ERR_TYPE, "the datatype is not committed; call MPI_Type_commit first");
-  }
+int explain_data(const Comm* comm, const char* function, const void* buffer, MPI_Count count, MPI_Datatype datatype) {
+  Check check(function, comm);
   int64_t bytes = 0;
-  if (__builtin_mul_overflow(count, type->size, &bytes)) {
-    return fail(on, function, MPI_ERR_COUNT, "%lld elements of %lld bytes are more than an address can hold",
-                static_cast<long long>(count), static_cast<long long>(type->size));
-  }
-  if (buffer == nullptr && bytes != 0 && type->contiguous) {
-    return fail(on, function, MPI_ERR_BUFFER, "the buffer is a null pointer, for %lld bytes of data",
-                static_cast<long long>(bytes));
-  }
-  return MPI_SUCCESS;
+  check.data({buffer, count, datatype}, bytes);
+  return check.error();
 }
 
 int explain_send(const char* function, const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                  MPI_Comm comm) {
-  const Comm* c = comm_of(comm);
-  if (c == nullptr) return bad_comm(function, comm);
-  if (dest != MPI_PROC_NULL && (dest < 0 || dest >= c->size)) {
-    return fail(c, function, MPI_ERR_RANK,
-                "destination %d is not a rank of this communicator (0 to %d) or MPI_PROC_NULL", dest, c->size - 1);
-  }
-  if (tag < 0) return fail(c, function, MPI_ERR_TAG, "tag %d is outside 0 to %d (MPI_TAG_UB)", tag, INT32_MAX);
-  if (dest == MPI_PROC_NULL && count == 0) return MPI_SUCCESS;  // as everywhere: the type is not looked at
-  return explain_data(c, function, buffer, count, datatype);
+  Check check(function, comm);
+  check.rank(dest, "destination");
+  check.tag(tag);
+  if (check.failed() || (dest == MPI_PROC_NULL && count == 0)) return check.error();  // the type is not looked at
+  return explain_data(&check.comm(), function, buffer, count, datatype);
 }
 
 int explain_receive(const char* function, const void* buffer, MPI_Count count, MPI_Datatype datatype, int source,
                     int tag, MPI_Comm comm) {
-  const Comm* c = comm_of(comm);
-  if (c == nullptr) return bad_comm(function, comm);
-  if (source != MPI_PROC_NULL && source != MPI_ANY_SOURCE && (source < 0 || source >= c->size)) {
-    return fail(c, function, MPI_ERR_RANK,
-                "source %d is not a rank of this communicator (0 to %d), MPI_ANY_SOURCE or MPI_PROC_NULL", source,
-                c->size - 1);
-  }
-  if (tag < 0 && tag != MPI_ANY_TAG) {
-    return fail(c, function, MPI_ERR_TAG, "tag %d is outside 0 to %d (MPI_TAG_UB) and not MPI_ANY_TAG", tag, INT32_MAX);
-  }
-  if (source == MPI_PROC_NULL && count == 0) return MPI_SUCCESS;
-  return explain_data(c, function, buffer, count, datatype);
+  Check check(function, comm);
+  check.rank(source, "source", true);
+  check.tag(tag, true);
+  if (check.failed() || (source == MPI_PROC_NULL && count == 0)) return check.error();
+  return explain_data(&check.comm(), function, buffer, count, datatype);
 }
 
 namespace {
@@ -106,9 +84,7 @@ template <Mode mode, bool blocking = false>
   if (!good) {
     if (int error = explain_send(function, buffer, count, datatype, dest, tag, comm)) return error;
   }
-  if (request == nullptr) {
-    return fail(op.comm, function, MPI_ERR_ARG, "the address for the request is a null pointer");
-  }
+  if (request == nullptr) return null_argument(op.comm, function, "request");
   if (good) return isend_checked<mode, blocking>(buffer, count, op.type, dest, tag, op.comm, request);
   *request = done_request();  // to MPI_PROC_NULL
   return MPI_SUCCESS;
@@ -135,9 +111,7 @@ template <bool blocking>
   if (!good) {
     if (int error = explain_receive(function, buffer, count, datatype, source, tag, comm)) return error;
   }
-  if (request == nullptr) {
-    return fail(op.comm, function, MPI_ERR_ARG, "the address for the request is a null pointer");
-  }
+  if (request == nullptr) return null_argument(op.comm, function, "request");
   *request = done_request();
   if (!good) return MPI_SUCCESS;  // from MPI_PROC_NULL
   Request* r = new_request(op, core::Role::receive, buffer, count);

@@ -8,7 +8,7 @@
 
 #include "core/p2p.hpp"
 #include "mpi/functions.hpp"
-#include "mpi/object/error.hpp"
+#include "mpi/object/handles.hpp"
 #include "mpi/object/object.hpp"
 
 namespace weft::mpi {
@@ -58,7 +58,7 @@ inline bool good_receive(Operation& op, const void* buffer, MPI_Count count, MPI
                                           MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 [[nodiscard, gnu::cold]] int explain_receive(const char* function, const void* buffer, MPI_Count count,
                                              MPI_Datatype datatype, int source, int tag, MPI_Comm comm);
-[[nodiscard, gnu::cold]] int explain_data(ErrorsOn on, const char* function, const void* buffer, MPI_Count count,
+[[nodiscard, gnu::cold]] int explain_data(const Comm* comm, const char* function, const void* buffer, MPI_Count count,
                                           MPI_Datatype datatype);
 
 // The objects of checked arguments. MPI_DATATYPE_NULL, which is let through with MPI_PROC_NULL and no data, stands for

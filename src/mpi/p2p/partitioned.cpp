@@ -15,7 +15,7 @@
 #include "core/send_now.hpp"
 #include "datatype/pack.hpp"
 #include "mpi/datatype/type.hpp"
-#include "mpi/object/handles.hpp"
+#include "mpi/object/check.hpp"
 #include "mpi/p2p/p2p.hpp"
 
 namespace weft::mpi {
@@ -364,7 +364,7 @@ int check_init(const char* function, const void* buf, int partitions, MPI_Count 
                MPI_Comm comm, const MPI_Request* request) {
   const Comm* c = comm_of(comm);
   if (request == nullptr) return null_argument(c, function, "request");
-  if (partitions < 0) return fail(c, function, MPI_ERR_COUNT, "the number of partitions is %d, below 0", partitions);
+  if (partitions < 0) return negative(c, function, MPI_ERR_COUNT, "partitions", partitions);
   int64_t all = 0;
   if (__builtin_mul_overflow(count, int64_t{partitions}, &all)) {
     return fail(c, function, MPI_ERR_COUNT, "%d partitions of %lld elements are more than 64 bits count", partitions,
@@ -485,7 +485,7 @@ int pready_list(int length, const int array_of_partitions[], MPI_Request request
   Side* side = side_of(function, request, true, &error);
   if (side == nullptr) return error;
   const auto* comm = static_cast<Comm*>(side->request->comm);
-  if (length < 0) return fail(comm, function, MPI_ERR_COUNT, "the number of partitions is %d, below 0", length);
+  if (length < 0) return negative(comm, function, MPI_ERR_COUNT, "length", length);
   if (length > 0 && array_of_partitions == nullptr) return null_argument(comm, function, "array_of_partitions");
   for (int i = 0; i < length && error == MPI_SUCCESS; ++i) error = ready(*side, function, array_of_partitions[i]);
   return error;

@@ -135,9 +135,7 @@ int isendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
   const Side out{sendbuf, sendcount, sendtype, dest, sendtag};
   const Side in{recvbuf, recvcount, recvtype, source, recvtag};
   if (int error = check("MPI_Isendrecv", out, in, comm)) return error;
-  if (request == nullptr) {
-    return fail(comm_of(comm), "MPI_Isendrecv", MPI_ERR_ARG, "the address for the request is a null pointer");
-  }
+  if (request == nullptr) return null_argument(comm_of(comm), "MPI_Isendrecv", "request");
   return both_later("MPI_Isendrecv", out, in, comm, nullptr, request);
 }
 
@@ -147,9 +145,7 @@ int isendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int d
   const Side in{buf, count, datatype, source, recvtag};
   std::unique_ptr<char[]> copy;
   if (int error = check("MPI_Isendrecv_replace", out, in, comm)) return error;
-  if (request == nullptr) {
-    return fail(comm_of(comm), "MPI_Isendrecv_replace", MPI_ERR_ARG, "the address for the request is a null pointer");
-  }
+  if (request == nullptr) return null_argument(comm_of(comm), "MPI_Isendrecv_replace", "request");
   if (int error = copy_out("MPI_Isendrecv_replace", out, comm, copy)) return error;
   return both_later("MPI_Isendrecv_replace", out, in, comm, std::move(copy), request);
 }

@@ -7,7 +7,7 @@
 
 #include "datatype/pack.hpp"
 #include "mpi/functions.hpp"
-#include "mpi/object/handles.hpp"
+#include "mpi/object/check.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -51,10 +51,7 @@ int set_elements(const char* function, MPI_Status* status, MPI_Datatype datatype
   if (status == MPI_STATUS_IGNORE) return null_argument(nullptr, function, "status");
   const Type* type = type_of(datatype);
   if (type == nullptr) return bad_type(nullptr, function, datatype);
-  if (count < 0) {
-    return fail(nullptr, function, MPI_ERR_COUNT, "count is %lld: it must not be negative",
-                static_cast<long long>(count));
-  }
+  if (count < 0) return negative(nullptr, function, MPI_ERR_COUNT, "count", count);
   int64_t bytes = datatype::bytes_of_basics(*type, count);
   if (bytes < 0) {
     return fail(nullptr, function, MPI_ERR_ARG,

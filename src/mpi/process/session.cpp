@@ -18,9 +18,9 @@
 #include "mpi/env/info.hpp"
 #include "mpi/env/memory.hpp"
 #include "mpi/functions.hpp"
+#include "mpi/object/check.hpp"
 #include "mpi/object/errhandler.hpp"
 #include "mpi/object/error.hpp"
-#include "mpi/object/handles.hpp"
 #include "mpi/p2p/bsend.hpp"
 #include "mpi/process/environment.hpp"
 
@@ -114,7 +114,7 @@ int session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int* pset_le
     return fail(s, function, MPI_ERR_ARG, "there is no process set %d: there are %d", n, pset_count);
   }
   if (pset_len == nullptr) return null_argument(s, function, "pset_len");
-  if (*pset_len < 0) return fail(s, function, MPI_ERR_ARG, "pset_len is %d: it must not be negative", *pset_len);
+  if (*pset_len < 0) return negative(s, function, MPI_ERR_ARG, "pset_len", *pset_len);
   int needed = static_cast<int>(strlen(pset_names[n])) + 1;
   if (*pset_len > 0) {
     if (pset_name == nullptr) return null_argument(s, function, "pset_name");

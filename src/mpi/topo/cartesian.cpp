@@ -6,7 +6,7 @@
 #include <new>
 
 #include "mpi/functions.hpp"
-#include "mpi/object/handles.hpp"
+#include "mpi/object/check.hpp"
 #include "mpi/topo/topology.hpp"
 
 namespace weft::mpi {
@@ -48,7 +48,7 @@ namespace {
 
 // Reads the arguments that describe a grid.
 int read_grid(const char* function, const Comm& comm, int ndims, const int* dims, const int* periods, Grid& grid) {
-  if (ndims < 0) return fail(&comm, function, MPI_ERR_DIMS, "ndims is %d: it must not be negative", ndims);
+  if (ndims < 0) return negative(&comm, function, MPI_ERR_DIMS, "ndims", ndims);
   if (ndims > 0 && dims == nullptr) return null_argument(&comm, function, "dims");
   if (ndims > 0 && periods == nullptr) return null_argument(&comm, function, "periods");
   int64_t size = 1;
@@ -191,7 +191,7 @@ int cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]) {
   if (topology == nullptr) return error;
   const Grid& grid = topology->grid;
   if (rank < 0 || rank >= c->size) {
-    return fail(c, function, MPI_ERR_RANK, "%d is not a rank of the grid: 0 to %d", rank, c->size - 1);
+    return no_rank(c, function, MPI_ERR_RANK, "rank", rank, "the grid", c->size);
   }
   if (int short_of = check_room(function, c, grid, maxdims)) return short_of;
   if (grid.ndims() > 0 && coords == nullptr) return null_argument(c, function, "coords");

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "mpi/functions.hpp"
-#include "mpi/object/handles.hpp"
+#include "mpi/object/check.hpp"
 #include "mpi/topo/topology.hpp"
 
 namespace weft::mpi {
@@ -122,7 +122,7 @@ std::vector<int32_t> balanced_factors(int32_t number, int32_t count) {
 int dims_create(int nnodes, int ndims, int dims[]) {
   static const char* function = "MPI_Dims_create";
   if (nnodes < 1) return fail(nullptr, function, MPI_ERR_ARG, "nnodes is %d: it must be positive", nnodes);
-  if (ndims < 0) return fail(nullptr, function, MPI_ERR_DIMS, "ndims is %d: it must not be negative", ndims);
+  if (ndims < 0) return negative(nullptr, function, MPI_ERR_DIMS, "ndims", ndims);
   if (ndims == 0) return MPI_SUCCESS;
   if (dims == nullptr) return null_argument(nullptr, function, "dims");
   int64_t given = 1;

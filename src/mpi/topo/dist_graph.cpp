@@ -10,7 +10,7 @@
 #include "mpi/comm/route.hpp"
 #include "mpi/env/info.hpp"
 #include "mpi/functions.hpp"
-#include "mpi/object/handles.hpp"
+#include "mpi/object/check.hpp"
 #include "mpi/topo/topology.hpp"
 
 namespace weft::mpi {
@@ -73,7 +73,7 @@ int check_list(const char* function, const Comm* comm, const char* name, int cou
 // The edges that this rank gives: how many, if nothing is wrong with them.
 int check_edges(const char* function, const Comm* comm, int n, const int* sources, const int* degrees,
                 const int* destinations, const int* weights, size_t& count) {
-  if (n < 0) return fail(comm, function, MPI_ERR_ARG, "n is %d: it must not be negative", n);
+  if (n < 0) return negative(comm, function, MPI_ERR_ARG, "n", n);
   if (n > 0 && sources == nullptr) return null_argument(comm, function, "sources");
   if (n > 0 && degrees == nullptr) return null_argument(comm, function, "degrees");
   if (int error = check_ranks(function, comm, "sources", {sources, static_cast<size_t>(n)})) return error;
@@ -110,7 +110,7 @@ const Topology* dist_graph_of(const char* function, MPI_Comm comm, const Comm*& 
 // The first of a list, as many as there is room for (MPI-5.0, 8.5.5).
 int give_list(const char* function, const Comm* comm, const char* max_name, int room, const char* name,
               const std::vector<int32_t>& ranks, int* out, const std::vector<int>& weights, int* out_weights) {
-  if (room < 0) return fail(comm, function, MPI_ERR_ARG, "%s is %d: it must not be negative", max_name, room);
+  if (room < 0) return negative(comm, function, MPI_ERR_ARG, max_name, room);
   const size_t count = std::min(ranks.size(), static_cast<size_t>(room));
   if (count == 0) return MPI_SUCCESS;
   if (out == nullptr) return null_argument(comm, function, name);

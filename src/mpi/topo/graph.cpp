@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "mpi/functions.hpp"
-#include "mpi/object/handles.hpp"
+#include "mpi/object/check.hpp"
 #include "mpi/topo/topology.hpp"
 
 namespace weft::mpi {
@@ -13,7 +13,7 @@ namespace {
 
 // Checks the arguments that describe a graph.
 int check_graph(const char* function, const Comm& comm, int nnodes, const int* ends, const int* edges) {
-  if (nnodes < 0) return fail(&comm, function, MPI_ERR_ARG, "nnodes is %d: it must not be negative", nnodes);
+  if (nnodes < 0) return negative(&comm, function, MPI_ERR_ARG, "nnodes", nnodes);
   if (nnodes > comm.size) {
     return fail(&comm, function, MPI_ERR_ARG, "the graph has %d nodes and %s has %d ranks", nnodes,
                 comm_text(comm).c_str(), comm.size);
@@ -44,7 +44,7 @@ const Topology* graph_of(const char* function, MPI_Comm comm, const Comm*& objec
 
 int check_rank(const char* function, const Comm* comm, int rank) {
   if (rank >= 0 && rank < comm->size) return MPI_SUCCESS;
-  return fail(comm, function, MPI_ERR_RANK, "%d is not a rank of the graph: 0 to %d", rank, comm->size - 1);
+  return no_rank(comm, function, MPI_ERR_RANK, "rank", rank, "the graph", comm->size);
 }
 
 }  // namespace

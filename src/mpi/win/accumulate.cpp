@@ -44,7 +44,7 @@ bool may_swap(Basic basic) {
 }
 
 const Type* element_of(WinCheck& check, const Remote& data) {
-  return check.failed() ? nullptr : check.element(*data.type, data.count * data.type->size, "target");
+  return check.failed() ? nullptr : check.element(*data.type, data.count * data.type->size, "target_");
 }
 const Type* element_of(WinCheck& check, const Local& data, const char* name) {
   return check.failed() ? nullptr : check.element(*data.type, data.bytes, name);
@@ -55,16 +55,16 @@ const Type& any_if_none(const Type* element) {
   return element != nullptr ? *element : byte_type();
 }
 
-int accumulate(const char* function, const Origin& origin, const Place& place, MPI_Op op, MPI_Win win,
+int accumulate(const char* function, const DataArgument& origin, const Place& place, MPI_Op op, MPI_Win win,
                MPI_Request* request) {
   WinCheck check(function, win);
-  check.rank(place.rank);
+  check.rank(place.rank, "rank");
   if (check.failed() || place.rank == MPI_PROC_NULL) return check.error();
   const Local from = check.data(origin);
   Remote to = check.place(place);
   check.fit(from, to);
   const Type* element = element_of(check, to);
-  check.same(element_of(check, from, "origin"), element, "origin");
+  check.same(element_of(check, from, "origin_"), element, "origin_");
   const Reduction reduction = check.operation(op, element, false);
   return perform(check, to, request, {from.type, to.type}, [&](Request* r) {
     return core::rma::accumulate(check.win(), from, to, reduction, any_if_none(element), r);
@@ -72,10 +72,10 @@ int accumulate(const char* function, const Origin& origin, const Place& place, M
 }
 
 // MPI_NO_OP reads only: what describes the origin is not looked at. What goes along as its data is anything.
-int get_accumulate(const char* function, const Origin& origin, const Origin& result, const Place& place, MPI_Op op,
-                   MPI_Win win, MPI_Request* request) {
+int get_accumulate(const char* function, const DataArgument& origin, const DataArgument& result, const Place& place,
+                   MPI_Op op, MPI_Win win, MPI_Request* request) {
   WinCheck check(function, win);
-  check.rank(place.rank);
+  check.rank(place.rank, "rank");
   if (check.failed() || place.rank == MPI_PROC_NULL) return check.error();
   Remote at = check.place(place);
   Local from{};
@@ -87,8 +87,8 @@ int get_accumulate(const char* function, const Origin& origin, const Origin& res
   check.fit(at, to);
   if (is_no_op(op)) from = to;
   const Type* element = element_of(check, at);
-  check.same(element_of(check, to, "result"), element, "result");
-  check.same(element_of(check, from, "origin"), element, "origin");
+  check.same(element_of(check, to, "result_"), element, "result_");
+  check.same(element_of(check, from, "origin_"), element, "origin_");
   const Reduction reduction = check.operation(op, element, true);
   return perform(check, at, request, {from.type, to.type, at.type}, [&](Request* r) {
     return core::rma::get_accumulate(check.win(), from, to, at, reduction, any_if_none(element), r);
@@ -107,7 +107,7 @@ const Type* single(WinCheck& check, const Remote& at) {
 
 int accumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                  MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-  return accumulate("MPI_Accumulate", {origin_addr, origin_count, origin_datatype, "origin"},
+  return accumulate("MPI_Accumulate", {origin_addr, origin_count, origin_datatype, "origin_"},
                     {target_rank, target_disp, target_count, target_datatype}, op, win, nullptr);
 }
 
@@ -116,15 +116,15 @@ int raccumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype 
                   MPI_Request* request) {
   static const char* function = "MPI_Raccumulate";
   if (int error = begin_request(function, win, target_rank, request)) return error;
-  return accumulate(function, {origin_addr, origin_count, origin_datatype, "origin"},
+  return accumulate(function, {origin_addr, origin_count, origin_datatype, "origin_"},
                     {target_rank, target_disp, target_count, target_datatype}, op, win, request);
 }
 
 int get_accumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void* result_addr,
                      MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
                      MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-  return get_accumulate("MPI_Get_accumulate", {origin_addr, origin_count, origin_datatype, "origin"},
-                        {result_addr, result_count, result_datatype, "result"},
+  return get_accumulate("MPI_Get_accumulate", {origin_addr, origin_count, origin_datatype, "origin_"},
+                        {result_addr, result_count, result_datatype, "result_"},
                         {target_rank, target_disp, target_count, target_datatype}, op, win, nullptr);
 }
 
@@ -134,20 +134,20 @@ int rget_accumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datat
                       MPI_Request* request) {
   static const char* function = "MPI_Rget_accumulate";
   if (int error = begin_request(function, win, target_rank, request)) return error;
-  return get_accumulate(function, {origin_addr, origin_count, origin_datatype, "origin"},
-                        {result_addr, result_count, result_datatype, "result"},
+  return get_accumulate(function, {origin_addr, origin_count, origin_datatype, "origin_"},
+                        {result_addr, result_count, result_datatype, "result_"},
                         {target_rank, target_disp, target_count, target_datatype}, op, win, request);
 }
 
 int fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype datatype, int target_rank,
                  MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
   WinCheck check("MPI_Fetch_and_op", win);
-  check.rank(target_rank);
+  check.rank(target_rank, "rank");
   if (check.failed() || target_rank == MPI_PROC_NULL) return check.error();
   const Remote at = check.place({target_rank, target_disp, 1, datatype});
   const Type* element = single(check, at);
-  const Local to = check.data({result_addr, 1, datatype, "result"});
-  const Local from = is_no_op(op) ? to : check.data({origin_addr, 1, datatype, "origin"});
+  const Local to = check.data({result_addr, 1, datatype, "result_"});
+  const Local from = is_no_op(op) ? to : check.data({origin_addr, 1, datatype, "origin_"});
   const Reduction reduction = check.operation(op, element, true);
   return perform(check, at, nullptr, {}, [&](Request* r) {
     return core::rma::get_accumulate(check.win(), from, to, at, reduction, any_if_none(element), r);
@@ -157,7 +157,7 @@ int fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype dataty
 int compare_and_swap(const void* origin_addr, const void* compare_addr, void* result_addr, MPI_Datatype datatype,
                      int target_rank, MPI_Aint target_disp, MPI_Win win) {
   WinCheck check("MPI_Compare_and_swap", win);
-  check.rank(target_rank);
+  check.rank(target_rank, "rank");
   if (check.failed() || target_rank == MPI_PROC_NULL) return check.error();
   const Remote at = check.place({target_rank, target_disp, 1, datatype});
   const Type* element = single(check, at);
@@ -165,9 +165,9 @@ int compare_and_swap(const void* origin_addr, const void* compare_addr, void* re
     check.fail(MPI_ERR_TYPE, "%s is no integer, logical or byte datatype, which can be compared and swapped",
                element->name);
   }
-  check.argument(origin_addr, "origin_addr");
-  check.argument(compare_addr, "compare_addr");
-  check.argument(result_addr, "result_addr");
+  check.pointer(origin_addr, "origin_addr");
+  check.pointer(compare_addr, "compare_addr");
+  check.pointer(result_addr, "result_addr");
   if (check.failed()) return check.error();
   return check.done(core::rma::compare_and_swap(check.win(), origin_addr, compare_addr, result_addr, *element, at),
                     &at);

@@ -2,14 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks of the arguments of calls on windows, and the requests of communication calls (MPI-5.0, 12.3.5).
 
-#include <cstdarg>
-#include <cstdio>
 #include <new>
 
 #include "core/p2p.hpp"
 #include "core/progress.hpp"
 #include "mpi/datatype/type.hpp"
-#include "mpi/object/errhandler.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/win/window.hpp"
 
@@ -66,59 +63,15 @@ long long wide(int64_t value) {
 
 }  // namespace
 
-WinCheck::WinCheck(const char* function, MPI_Win win) : function_(function), win_(win_of(win)) {
-  if (win_ == nullptr) [[unlikely]]
-    error_ = bad_win(function, win);
-}
-
-void WinCheck::fail(int error, const char* format, ...) {
-  char text[512];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  error_ = raise(win_, function_, error, text);
-}
-
-void WinCheck::rank(int rank) {
-  if (failed() || rank == MPI_PROC_NULL || (rank >= 0 && rank < win_->size)) [[likely]]
-    return;
-  fail(MPI_ERR_RANK, "rank %d is not a rank of this window (0 to %d) or MPI_PROC_NULL", rank, win_->size - 1);
-}
-
 void WinCheck::assertions(int given, int allowed) {
   if (failed() || (given & ~allowed) == 0) [[likely]]
     return;
   fail(MPI_ERR_ASSERT, "assert is %d, which has bits that are no assertions of this call", given);
 }
 
-void WinCheck::argument(const void* pointer, const char* name) {
-  if (failed() || pointer != nullptr) [[likely]]
-    return;
-  error_ = null_argument(win_, function_, name);
-}
-
-Type* WinCheck::type(MPI_Count count, MPI_Datatype datatype, const char* name, int64_t& bytes) {
-  if (failed()) return nullptr;
-  Type* type = type_of(datatype);
-  if (count < 0) [[unlikely]] {
-    fail(MPI_ERR_COUNT, "%s_count is %lld: it must not be negative", name, wide(count));
-  } else if (type == nullptr) [[unlikely]] {
-    error_ = bad_type(win_, function_, datatype);
-  } else if (!type->committed) [[unlikely]] {
-    fail(MPI_ERR_TYPE, "%s_datatype is not committed: call MPI_Type_commit first", name);
-  } else if (__builtin_mul_overflow(count, type->size, &bytes)) [[unlikely]] {
-    fail(MPI_ERR_COUNT, "%s_count: %lld elements of %lld bytes are more than an address can hold", name, wide(count),
-         wide(type->size));
-  }
-  return type;
-}
-
-Local WinCheck::data(const Origin& origin) {
+Local WinCheck::data(const DataArgument& origin) {
   int64_t bytes = 0;
-  Type* type = this->type(origin.count, origin.datatype, origin.name, bytes);
-  if (!failed() && origin.buffer == nullptr && bytes != 0 && type->contiguous) [[unlikely]]
-    fail(MPI_ERR_BUFFER, "%s_addr is a null pointer, for %lld bytes of data", origin.name, wide(bytes));
+  Type* type = Check::data(origin, bytes);
   return {const_cast<void*>(origin.buffer), origin.count, type, bytes};
 }
 
@@ -126,12 +79,12 @@ Local WinCheck::data(const Origin& origin) {
 Remote WinCheck::place(const Place& place) {
   int64_t bytes = 0;
   int64_t offset = 0;
-  Type* type = this->type(place.count, place.datatype, "target", bytes);
+  Type* type = elements({nullptr, place.count, place.datatype, "target_"}, bytes);
   if (failed()) [[unlikely]]
     return {};
   const auto unit = static_cast<int64_t>(win_->targets[place.rank].unit);
   if (place.disp < 0 && win_->flavor != core::rma::Flavor::dynamic) {
-    fail(MPI_ERR_DISP, "target_disp is %lld: it must not be negative", wide(place.disp));
+    error_ = negative(win_, function_, MPI_ERR_DISP, "target_disp", place.disp);
   } else if (__builtin_mul_overflow(place.disp, unit, &offset)) {
     fail(MPI_ERR_DISP, "target_disp is %lld: in units of %lld bytes that is more than an address can hold",
          wide(place.disp), wide(unit));
@@ -178,13 +131,13 @@ const Type* WinCheck::element(const Type& type, int64_t bytes, const char* name)
   if (failed() || bytes == 0) return nullptr;
   const Type* found = common_part(type);
   if (found == nullptr)
-    fail(MPI_ERR_TYPE, "%s_datatype is not made of one predefined datatype, as updates need it", name);
+    fail(MPI_ERR_TYPE, "%sdatatype is not made of one predefined datatype, as updates need it", name);
   return found;
 }
 
 void WinCheck::same(const Type* element, const Type* target, const char* name) {
   if (failed() || element == nullptr || target == nullptr || same_element(*element, *target)) return;
-  fail(MPI_ERR_TYPE, "%s_datatype and target_datatype are made of different predefined datatypes", name);
+  fail(MPI_ERR_TYPE, "%sdatatype and target_datatype are made of different predefined datatypes", name);
 }
 
 Reduction WinCheck::operation(MPI_Op handle, const Type* element, bool fetching) {
@@ -254,8 +207,8 @@ bool is_one_sided(const Request& request) {
 
 int begin_request(const char* function, MPI_Win win, int rank, MPI_Request* request) {
   WinCheck check(function, win);
-  check.argument(request, "request");
-  check.rank(rank);
+  check.pointer(request, "request");
+  check.rank(rank, "rank");
   if (check.failed()) return check.error();
   const Epoch epoch = check.win().epoch;
   if (rank != MPI_PROC_NULL && epoch != Epoch::lock && epoch != Epoch::lock_all) {

@@ -45,10 +45,7 @@ int check(const Wanted& wanted, Comm*& parent, const void* result, const char* r
                 comm_text(*parent).c_str());
   }
   if (wanted.info != MPI_INFO_NULL && info_of(wanted.info) == nullptr) return bad_info(parent, function, wanted.info);
-  if (wanted.bytes < 0) {
-    return fail(parent, function, MPI_ERR_SIZE, "size is %lld: it must not be negative",
-                static_cast<long long>(wanted.bytes));
-  }
+  if (wanted.bytes < 0) return negative(parent, function, MPI_ERR_SIZE, "size", wanted.bytes);
   if (wanted.unit <= 0) {
     return fail(parent, function, MPI_ERR_DISP, "disp_unit is %lld: it must be positive",
                 static_cast<long long>(wanted.unit));
@@ -344,10 +341,10 @@ int32_t first_part(const Win& win) {
 
 // The part of a rank as we may load from it and store to it; no bytes, and no address, where that cannot be.
 int query(WinCheck& check, int rank, MPI_Aint* size, MPI_Aint* unit, void* baseptr) {
-  check.rank(rank);
-  check.argument(size, "size");
-  check.argument(unit, "disp_unit");
-  check.argument(baseptr, "baseptr");
+  check.rank(rank, "rank");
+  check.pointer(size, "size");
+  check.pointer(unit, "disp_unit");
+  check.pointer(baseptr, "baseptr");
   if (check.failed()) return check.error();
   const Win& win = check.win();
   if (win.flavor == Flavor::dynamic) {
@@ -372,7 +369,7 @@ int win_shared_query_c(MPI_Win win, int rank, MPI_Aint* size, MPI_Aint* disp_uni
 
 int win_shared_query(MPI_Win win, int rank, MPI_Aint* size, int* disp_unit, void* baseptr) {
   WinCheck check("MPI_Win_shared_query", win);
-  check.argument(disp_unit, "disp_unit");
+  check.pointer(disp_unit, "disp_unit");
   MPI_Aint unit = 0;
   if (int error = query(check, rank, size, &unit, baseptr)) return error;
   if (unit > INT_MAX) {

@@ -57,7 +57,7 @@ constinit std::atomic<const void*> recent_win = &no_win;
 }
 
 // What most other calls are: as much of one plain datatype here as there, in any window.
-[[gnu::always_inline]] inline char* plain_access(int64_t& bytes, const Origin& origin, const Place& place,
+[[gnu::always_inline]] inline char* plain_access(int64_t& bytes, const DataArgument& origin, const Place& place,
                                                  MPI_Win handle) {
   const Win* win = win_of(handle);
   if (win == nullptr || static_cast<uint32_t>(place.rank) >= static_cast<uint32_t>(win->size) ||
@@ -85,9 +85,10 @@ int copy(void* to, const void* from, int64_t bytes) {
 
 // The general ways, with arguments that may be wrong; `request` is nullptr for calls that have none.
 
-int put_checked(const char* function, const Origin& origin, const Place& place, MPI_Win win, MPI_Request* request) {
+int put_checked(const char* function, const DataArgument& origin, const Place& place, MPI_Win win,
+                MPI_Request* request) {
   WinCheck check(function, win);
-  check.rank(place.rank);
+  check.rank(place.rank, "rank");
   if (check.failed() || place.rank == MPI_PROC_NULL) return check.error();
   const Local from = check.data(origin);
   Remote to = check.place(place);
@@ -96,9 +97,10 @@ int put_checked(const char* function, const Origin& origin, const Place& place, 
                  [&](Request* r) { return core::rma::put(check.win(), from, to, r); });
 }
 
-int get_checked(const char* function, const Origin& origin, const Place& place, MPI_Win win, MPI_Request* request) {
+int get_checked(const char* function, const DataArgument& origin, const Place& place, MPI_Win win,
+                MPI_Request* request) {
   WinCheck check(function, win);
-  check.rank(place.rank);
+  check.rank(place.rank, "rank");
   if (check.failed() || place.rank == MPI_PROC_NULL) return check.error();
   Local to = check.data(origin);
   const Remote from = check.place(place);
@@ -112,7 +114,7 @@ int get_checked(const char* function, const Origin& origin, const Place& place, 
 [[gnu::noinline]] int put_general(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
                                   int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                                   MPI_Datatype target_datatype, MPI_Win win) {
-  const Origin origin{origin_addr, origin_count, origin_datatype, "origin"};
+  const DataArgument origin{origin_addr, origin_count, origin_datatype, "origin_"};
   const Place place{target_rank, target_disp, target_count, target_datatype};
   int64_t bytes = 0;
   if (char* there = plain_access(bytes, origin, place, win)) return copy(there, origin_addr, bytes);
@@ -122,7 +124,7 @@ int get_checked(const char* function, const Origin& origin, const Place& place, 
 [[gnu::noinline]] int get_general(void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
                                   int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                                   MPI_Datatype target_datatype, MPI_Win win) {
-  const Origin origin{origin_addr, origin_count, origin_datatype, "origin"};
+  const DataArgument origin{origin_addr, origin_count, origin_datatype, "origin_"};
   const Place place{target_rank, target_disp, target_count, target_datatype};
   int64_t bytes = 0;
   if (const char* there = plain_access(bytes, origin, place, win)) return copy(origin_addr, there, bytes);
@@ -180,7 +182,7 @@ int rput_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_
            MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
            MPI_Request* request) {
   static const char* function = "MPI_Rput";
-  const Origin origin{origin_addr, origin_count, origin_datatype, "origin"};
+  const DataArgument origin{origin_addr, origin_count, origin_datatype, "origin_"};
   const Place place{target_rank, target_disp, target_count, target_datatype};
   if (int error = begin_request(function, win, target_rank, request)) return error;
   int64_t bytes = 0;
@@ -192,7 +194,7 @@ int rget_c(void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_dataty
            MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
            MPI_Request* request) {
   static const char* function = "MPI_Rget";
-  const Origin origin{origin_addr, origin_count, origin_datatype, "origin"};
+  const DataArgument origin{origin_addr, origin_count, origin_datatype, "origin_"};
   const Place place{target_rank, target_disp, target_count, target_datatype};
   if (int error = begin_request(function, win, target_rank, request)) return error;
   int64_t bytes = 0;

@@ -39,7 +39,7 @@ bool is_checked(int assert) {
 
 int flush(const char* function, MPI_Win win, int rank, bool local) {
   WinCheck check(function, win);
-  check.rank(rank);
+  check.rank(rank, "rank");
   if (check.failed() || rank == MPI_PROC_NULL) return check.error();
   return check.done(core::rma::flush(check.win(), rank, local));
 }
@@ -99,7 +99,7 @@ int win_wait(MPI_Win win) {
 
 int win_test(MPI_Win win, int* flag) {
   WinCheck check("MPI_Win_test", win);
-  check.argument(flag, "flag");
+  check.pointer(flag, "flag");
   if (check.failed()) return check.error();
   bool over = false;
   const int32_t error = core::rma::test(check.win(), over);
@@ -114,7 +114,7 @@ int win_lock(int lock_type, int rank, int assert, MPI_Win win) {
   if (!check.failed() && lock_type != MPI_LOCK_SHARED && lock_type != MPI_LOCK_EXCLUSIVE) {
     check.fail(MPI_ERR_LOCKTYPE, "lock_type is %d: it must be MPI_LOCK_SHARED or MPI_LOCK_EXCLUSIVE", lock_type);
   }
-  check.rank(rank);
+  check.rank(rank, "rank");
   check.assertions(assert, MPI_MODE_NOCHECK);
   if (check.failed() || rank == MPI_PROC_NULL) return check.error();
   remember(check.win());
@@ -124,7 +124,7 @@ int win_lock(int lock_type, int rank, int assert, MPI_Win win) {
 
 int win_unlock(int rank, MPI_Win win) {
   WinCheck check("MPI_Win_unlock", win);
-  check.rank(rank);
+  check.rank(rank, "rank");
   if (check.failed() || rank == MPI_PROC_NULL) return check.error();
   return check.done(core::rma::unlock(check.win(), rank));
 }

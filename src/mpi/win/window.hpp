@@ -5,8 +5,7 @@
 // What the calls on windows share: checks of their arguments, and what to say of what core::rma found.
 
 #include "mpi/functions.hpp"
-#include "mpi/object/error.hpp"
-#include "mpi/object/handles.hpp"
+#include "mpi/object/check.hpp"
 #include "mpi/object/object.hpp"
 
 namespace weft::mpi {
@@ -31,13 +30,7 @@ void set_default_hints(Win& win);
 
 // ---- Calls
 
-// Data of the caller, and where they go or come from, as a call gives them.
-struct Origin {
-  const void* buffer;
-  MPI_Count count;
-  MPI_Datatype datatype;
-  const char* name;  // what the standard calls these arguments: "origin", "result"
-};
+// Where data go or come from at the target.
 struct Place {
   int rank;
   MPI_Aint disp;
@@ -45,48 +38,30 @@ struct Place {
   MPI_Datatype datatype;
 };
 
-// Checks of a call's arguments: the first that is wrong raises its error, and what is asked afterwards is not looked
-// at, so that a function lists its checks and asks once at the end.
-class WinCheck {
+// The checks of calls on windows beside those of all.
+class WinCheck : public Check {
  public:
-  WinCheck(const char* function, MPI_Win win);
+  using Check::Check;
 
-  bool failed() const { return error_ != MPI_SUCCESS; }
-  int error() const { return error_; }
-  Win& win() const { return *win_; }
-  const char* function() const { return function_; }
-
-  // A rank of the window, or MPI_PROC_NULL.
-  void rank(int rank);
   // Only these MPI_MODE_ bits.
   void assertions(int given, int allowed);
-  void argument(const void* pointer, const char* name);
 
-  core::rma::Local data(const Origin& origin);
+  core::rma::Local data(const DataArgument& origin);
   core::rma::Remote place(const Place& place);
   // Makes as much of the room as there are data, in whole elements; what does not fit raises an error.
   void fit(const core::rma::Local& from, core::rma::Remote& room);
   void fit(const core::rma::Remote& from, core::rma::Local& room);
 
   // The predefined type that so many bytes of a type consist of, for updates; nullptr: there are none. `name` as in
-  // Origin.
+  // DataArgument.
   const Type* element(const Type& type, int64_t bytes, const char* name);
   // Both are the same, or there are none.
   void same(const Type* element, const Type* target, const char* name);
   // An operation for updates of this element; `fetching`: MPI_NO_OP is allowed.
   datatype::Reduction operation(MPI_Op op, const Type* element, bool fetching);
 
-  void fail(int error, const char* format, ...) __attribute__((format(printf, 3, 4)));
-
   // The result of a call of core::rma, as the MPI call returns it; of a communication call with its target.
   [[nodiscard]] int done(int32_t error, const core::rma::Remote* target = nullptr);
-
- private:
-  Type* type(MPI_Count count, MPI_Datatype datatype, const char* name, int64_t& bytes);
-
-  const char* function_;
-  Win* win_;
-  int error_ = MPI_SUCCESS;
 };
 
 // Runs a communication call whose arguments are good. `operate` gets the request, nullptr where the call has none, and
