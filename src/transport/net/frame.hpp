@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What travels between hosts: a header, the data of the message, and behind them what the sender had staged for it.
-// Fixed-width little-endian fields. Whatever comes in is checked before the runtime sees a byte of it.
+// The messages between hosts: a header, the data of the message, and behind them the sender's staged data. Fixed-width
+// little-endian fields. Every frame is checked before the runtime sees a byte of it.
 
 #include <bit>
 #include <cstddef>
@@ -45,7 +45,7 @@ inline constexpr size_t pushed_most = 128 << 10;  // bytes of data that follow a
 inline constexpr size_t frame_most = sizeof(Header) + staged_data_most + staging_most;
 static_assert(frame_most >= sizeof(Header) + mailbox_limit(1));
 
-// What a frame says of its own size; not yet checked.
+// The size of a frame by its own header; not yet checked.
 inline size_t frame_bytes(const void* frame) {
   const auto* h = static_cast<const Header*>(frame);
   return sizeof(Header) + size_t{h->bytes} + h->staged;
@@ -72,7 +72,7 @@ class Proofs {
   uint64_t key_[2] = {};
 };
 
-// Who checks what comes in on a lane.
+// The data for checking the frames of a lane.
 struct Checker {
   const Proofs* proofs = nullptr;
   uint32_t rank = 0, ranks = 0, lanes = 0;

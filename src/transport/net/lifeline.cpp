@@ -224,8 +224,8 @@ void Lifelines::meet() {
   listener_.close();
   share();
   if (complete()) return callers_.clear();
-  // Who was answered may have confirmed that by now, and hold the connection: it is to see no end of it before the
-  // job's.
+  // A caller that was answered may have confirmed that by now, and hold the connection: it is to see no end of it
+  // before the job's.
   std::erase_if(callers_, [](const Caller& caller) { return caller.rank < 0; });
   warn_of_missing();
 }
@@ -243,7 +243,8 @@ void Lifelines::warn_of_missing() const {
                         "network, name it with WEFT_NETWORKS; WEFT_LOST_AFTER=0 does without such connections"});
 }
 
-// Lets those in who can prove that they are of this job. Strangers cannot fill the place: who has waited longest goes.
+// Admits callers that prove that they are of this job. Strangers cannot fill the place: the one that has waited longest
+// goes.
 void Lifelines::welcome() {
   while (Socket socket = accept_one(listener_)) {
     if (callers_.size() == most_callers) callers_.erase(callers_.begin());
@@ -263,7 +264,7 @@ bool Lifelines::welcome(Caller& caller) {
   const bool known = got == Got::word && checked(word) != nullptr && word.news == News::hello &&
                      std::find(below.begin(), below.end(), static_cast<int>(word.origin)) != below.end();
   if (!known) {
-    // Who goes without a word may be a rank that has called anew.
+    // A caller that goes without a word may be a rank that has called anew.
     if (!answered && got != Got::end && strangers_++ == 0) {
       base::warn({.cause = "a connection was made that is not from a rank of this job; it is turned away, as others "
                            "will be",
@@ -383,7 +384,7 @@ bool Lifelines::begin_end() {
   return start_.page->ending.compare_exchange_strong(living, 1, std::memory_order_relaxed);
 }
 
-// What goes wrong from here on is a consequence. The launcher ends us, as a rule.
+// Errors from here on are consequences. The launcher ends us, as a rule.
 void Lifelines::end_with_others() {
   (void)begin_end();
   tell_of_end();

@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// How the hosts of a job notice that one of them is lost. The first rank of each host holds TCP connections, lifelines,
-// to the first ranks of up to three others: the hosts, in the order of their first ranks, are a binary tree. They say
-// nothing while all is well: the kernel asks by itself whether the other side is still there (WEFT_LOST_AFTER), and
-// answers while ranks compute. Ranks look at them where they wait; the other ranks of a host look at those of the
-// first, if the system lets them have its descriptors, so that it may compute meanwhile. A lifeline that ends without a
-// goodbye ends the job, with a message that names who was lost; the others are told through the launcher, the host's
-// page and the other lifelines.
+// The failure detector: how the hosts of a job notice that one of them is lost. The first rank of each host holds TCP
+// connections, lifelines, to the first ranks of up to three others: the hosts, in the order of their first ranks, are a
+// binary tree. They say nothing while all is well: the kernel asks by itself whether the other side is still there
+// (WEFT_LOST_AFTER), and answers while ranks compute. Ranks look at them where they wait; the other ranks of a host
+// look at those of the first, if the system lets them have its descriptors, so that it may compute meanwhile. A
+// lifeline that ends without a goodbye ends the job, with a message that names the lost ranks; the others learn of it
+// through the launcher, the host's page and the other lifelines.
 //
-// What carries messages between hosts has no part in this. docs/hosts.md, "When a host or a rank is lost".
+// It is independent of the carrier of the messages. docs/hosts.md, "When a host or a rank is lost".
 
 #include <atomic>
 #include <cstddef>
@@ -26,8 +26,8 @@
 
 namespace weft::transport::net {
 
-// What travels on a lifeline, little-endian. At the start the lower host says hello, the upper one too, and the lower
-// one again: then both know that the other holds this connection and no earlier one. Later one more word at most.
+// A message on a lifeline, little-endian. At the start the lower host says hello, the upper one too, and the lower one
+// again: then both know that the other holds this connection and no earlier one. Later one more word at most.
 enum class News : uint8_t {
   hello = 1,    // `text` says which host that is, for people
   goodbye = 2,  // the job has ended as it should

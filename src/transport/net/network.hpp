@@ -27,7 +27,7 @@ class Networks {
   std::vector<Range> ranges_;
 };
 
-// What an address of this host is good for, in the order to try. Those of the last two kinds are not tried.
+// The uses of an address of this host, in the order to try. Those of the last two kinds are not tried.
 enum class Use : uint8_t { between_hosts, point_to_point, loopback, down, not_allowed };
 
 struct LocalAddress {

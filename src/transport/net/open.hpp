@@ -10,7 +10,8 @@
 
 namespace weft::transport::net {
 
-// How the transport reaches the job: what this rank publishes for the others, and what another has published.
+// How the transport reaches the job: the values that this rank publishes for the others, and those that another has
+// published.
 struct Directory {
   void (*publish)(const std::string& key, const std::string& value);
   std::string (*published)(int rank, const std::string& key);
@@ -30,8 +31,8 @@ struct Opening {
   bool threads = true;  // several may call at the same time
 };
 
-// Which library is to carry messages of a job on several hosts, and why: what open() follows and `weft info net` tells.
-// UCX is loaded to find out where it comes into question.
+// The library that is to carry messages of a job on several hosts, and the reason: open() follows it, and `weft info
+// net` prints it. UCX is loaded to find out where it comes into question.
 enum class Library : uint8_t { tcp, ofi, ucx };
 struct LibraryChoice {
   Library by;

@@ -43,7 +43,7 @@ struct Place {
 
 // Listens at a port that the system chooses. Ends the job with a message when it cannot.
 Socket listen_at(uint16_t& port);
-// Who has called a listener; none: nobody has. Ends the job with a message when there are too many open files.
+// The next caller of a listener; none: there is none. Ends the job with a message when there are too many open files.
 Socket accept_one(const Socket& listener);
 
 // Begins to connect. error_of() tells how it ended once the socket is writable.
@@ -61,10 +61,10 @@ Socket datagrams_beside(const Socket& connection, uint16_t& port);
 // Takes another congestion control than BBR for a connection within one network.
 void suit_to_distance(const Socket& connection);
 
-// Whoever does not acknowledge anything for so long is lost: reads and writes fail with ETIMEDOUT then.
+// A peer that does not acknowledge anything for so long is lost: reads and writes fail with ETIMEDOUT then.
 void lose_after(const Socket& socket, int seconds);
 
-// How the system's errors read.
+// The text of a system's error.
 std::string text_of_error(int error);
 
 }  // namespace weft::transport::net

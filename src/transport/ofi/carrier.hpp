@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Frames carried by libfabric: one reliable datagram endpoint for each lane, in one domain. What a provider does of
-// matching, atomics or tags is not used. Large messages are read from their sender's memory, or written into their
-// receiver's, where that is worth it (net/reading.hpp).
+// Frames carried by libfabric: one reliable datagram endpoint for each lane, in one domain. A provider's matching,
+// atomics and tags are not used. Large messages are read from their sender's memory, or written into their receiver's,
+// where that is worth it (net/reading.hpp).
 
 #include <memory>
 #include <unordered_map>
@@ -49,7 +49,7 @@ class OfiCarrier final : public net::Carrier {
     Incoming* next;
     alignas(64) unsigned char bytes[net::frame_most];
   };
-  // What a buffer is out for. Likewise.
+  // The use of a buffer in flight. Likewise.
   struct Outgoing {
     fi_context context;
     bool writes;  // into a peer's memory

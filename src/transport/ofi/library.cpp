@@ -25,7 +25,7 @@ constinit base::TextSetting path{
      .subject = base::Subject::start}};
 WEFT_SETTING(path);
 
-// The provider ofi_rxm is told by the environment alone how large its messages are. What is set there already stays.
+// The provider ofi_rxm is told by the environment alone how large its messages are. Variables set there already stay.
 //
 // Above its eager limit of 16 KiB a receiver fetches a message from its sender, which for our frames costs more than to
 // copy them; over tcp the limit may be above the size of its buffers, with adapters it may not. The buffers, one for

@@ -38,7 +38,7 @@ bool is_hardware(std::string_view provider) {
   return std::find(std::begin(hardware_providers), std::end(hardware_providers), name) != std::end(hardware_providers);
 }
 
-// What an endpoint shall be able to, and what we do about memory that it uses.
+// The demands on an endpoint, and the modes of registration that we support.
 struct Wish {
   uint64_t abilities;
   int memory_modes;
@@ -47,8 +47,8 @@ struct Wish {
 constexpr uint64_t reading = FI_MSG | FI_SEND | FI_RECV | FI_RMA | FI_READ | FI_REMOTE_READ;
 constexpr uint64_t writing = reading | FI_WRITE | FI_REMOTE_WRITE;
 constexpr int reading_modes = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
-// In this order: who can leaves it to the provider to register what we send from and receive into. A provider that does
-// not say when a write is complete at its target is of no use for writes.
+// In this order: if possible, the provider registers the memory of sends and receives. A provider that does not say
+// when a write is complete at its target is of no use for writes.
 constexpr Wish wishes[] = {{writing, reading_modes | FI_MR_ENDPOINT, FI_DELIVERY_COMPLETE},
                            {writing, reading_modes | FI_MR_LOCAL, FI_DELIVERY_COMPLETE},
                            {reading, reading_modes | FI_MR_ENDPOINT},

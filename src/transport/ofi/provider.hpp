@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Which provider of libfabric carries messages between hosts. What chooses for a job is also what `weft info net`
-// tells.
+// Which provider of libfabric carries messages between hosts. The choice for a job is also the one that `weft info net`
+// prints.
 
 #include <netinet/in.h>
 
@@ -14,7 +14,7 @@
 
 namespace weft::transport::ofi {
 
-// What a provider answered that was asked for endpoints of the kind we need, at one address after the other.
+// A provider's answer to the question for endpoints of the kind we need, at one address after the other.
 struct Answer {
   std::string provider;
   bool works = false;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What wakes a rank that also waits for a network: it cannot sleep on a word, so it sleeps in poll() on the network's
-// descriptor and on a datagram socket that its host's ranks send to.
+// A doorbell that wakes a rank which also waits for a network: it cannot sleep on a word, so it sleeps in poll() on the
+// network's descriptor and on a datagram socket that its host's ranks send to.
 
 #include <cstdint>
 

@@ -45,7 +45,7 @@ bool Heap::release(void* memory) {
   std::lock_guard guard(mutex_);
   auto found = used_.find(static_cast<size_t>(static_cast<char*>(memory) - base_));
   if (found == used_.end()) return false;
-  // The range stays ours; what it held is gone, as with free().
+  // The range stays ours; its contents are gone, as with free().
   (void)fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset_ + found->first),
                   static_cast<off_t>(found->second));
   used_.erase(found);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What lies where in the segment that all ranks of a host share. The segment is a sparse memfd: pages are reserved by
+// The layout of the segment that all ranks of a host share. The segment is a sparse memfd: pages are reserved by
 // whoever touches them first, so a rank that is never contacted costs its control page.
 //
 //   head (boot/notes.hpp) | rank 0 | rank 1 | ... | heap of rank 0 | heap of rank 1 | ...

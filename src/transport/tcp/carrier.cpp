@@ -13,9 +13,9 @@ namespace weft::transport::tcp {
 namespace {
 
 constexpr uint32_t look_every = 8;         // polls, when the link heard from last has nothing
-constexpr size_t piece_bytes = 512 << 10;  // of a read: what comes behind it to the same peer waits for so much
+constexpr size_t piece_bytes = 512 << 10;  // of a read: frames behind it to the same peer wait for so much
 
-// What a rank publishes of a lane, before the place where it listens.
+// A rank's published record of a lane, before the address where it listens.
 struct Published {
   uint32_t rank, lane;
 };

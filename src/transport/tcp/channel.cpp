@@ -41,7 +41,7 @@ bool DatagramChannel::send(Link& link, const void* frame, size_t bytes) {
   return true;
 }
 
-// What the system does not take is as good as lost on the way.
+// A datagram that the system does not take is as good as lost on the way.
 void DatagramChannel::send_datagram(Link& link, std::span<const unsigned char> bytes) {
   (void)::send(link.beside->socket.descriptor(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
 }

@@ -36,23 +36,24 @@ struct Invitation {
 };
 inline constexpr uint32_t invitation_magic = 0x01495457;  // "WTI"
 
-// What one side of a connection knows of its datagrams. A ticker looks at it again and again.
+// The datagrams of one side of a connection. A ticker looks at it again and again.
 class Datagrams {
  public:
   static constexpr size_t most = 1152;  // bytes of a frame: a packet of any network holds it
-  // That are not acknowledged: what flow control allows, and some of its words. Sockets have room for as many.
+  // Frames without acknowledgement: those that flow control allows, and some control frames. Sockets have room for as
+  // many.
   static constexpr uint32_t window = 80;
 
-  // With what proves each side to the other, and how long the first pause is.
+  // With the proofs of both sides, and the length of the first pause.
   Datagrams(uint64_t ours, uint64_t theirs, uint64_t pause_ns) : ours_(ours), theirs_(theirs), pause_ns_(pause_ns) {}
 
   // Whether a frame may go so: datagrams come in, not too many are on their way, and the last that was too late is long
   // ago.
   bool ready();
   bool keeps() const { return acknowledged_ != next_; }
-  // Numbers a frame, whose header tells how long it is, and keeps it; what to send.
+  // Numbers a frame, whose header tells how long it is, and keeps it; returns the bytes to send.
   std::span<const unsigned char> keep(const void* frame);
-  // What to send over the connection instead of all that was kept, which it is no more.
+  // The bytes to send over the connection instead of all kept frames, which are forgotten.
   std::vector<unsigned char> take_back();
 
   // Notes what has come in. Whether it brings a frame that was not here before.

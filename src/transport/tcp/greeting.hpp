@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What two ranks say to each other first on a connection: who they are, and that they know the job's secret. Who
-// connects says hello, is answered, and confirms that it has not given up in between: then both hold this connection
-// and no other. What it said on connections that it has given up may be heard later than that: its attempts are
-// numbered. Fixed-width little-endian fields.
+// The first messages of two ranks on a connection: their ranks, and the proof that they know the job's secret. The
+// connecting side says hello, is answered, and confirms that it has not given up in between: then both hold this
+// connection and no other. Its messages on connections that it has given up may arrive later than that, so its attempts
+// are numbered. Fixed-width little-endian fields.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,10 +15,10 @@
 namespace weft::transport::tcp {
 
 enum class Word : uint16_t {
-  hello = 1,  // of who connects
+  hello = 1,  // of the connecting side
   welcome,    // the answer: please confirm
   crossed,    // the other answer: we are connecting to you ourselves, and that connection is the one to use
-  confirmed,  // of who connects: frames may come both ways
+  confirmed,  // of the connecting side: frames may come both ways
 };
 
 struct Greeting {
@@ -28,7 +28,7 @@ struct Greeting {
   uint16_t lane;    // of both: a connection joins two lanes, modulo what each has
   uint16_t word;
   uint64_t proof;    // net::Proofs, from origin to the other
-  uint32_t attempt;  // of who connects, from 1 on, in hello; otherwise 0
+  uint32_t attempt;  // of the connecting side, from 1 on, in hello; otherwise 0
   uint32_t reserved;
 };
 static_assert(sizeof(Greeting) == 32);

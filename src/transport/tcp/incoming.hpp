@@ -27,11 +27,11 @@ class Incoming {
   // Asks the peer for memory of its own. With the link's lock. 0, or the error that the link was lost by.
   [[nodiscard]] int ask(Link& link, const MemoryRef& memory, size_t at, void* to, size_t bytes, Read& read);
 
-  // Of a link that is lost: reports what will not come.
+  // Of a link that is lost: reports data that will not come.
   void give_up(Link& link, net::Events& events);
 
  private:
-  // What came in at once on a lane. Items of [at, end) have not been reported.
+  // The bytes that came in at once on a lane. Items of [at, end) have not been reported.
   struct Batch {
     std::unique_ptr<unsigned char[]> memory;
     Link* source = nullptr;

@@ -53,7 +53,7 @@ constexpr bool is_pending(State state) {
   return state != State::idle && state != State::open && state != State::lost;
 }
 
-// What the system has not taken yet: of a buffer, of memory that a peer reads, or the `head` in front of that.
+// Bytes that the system has not taken yet: of a buffer, of memory that a peer reads, or the `head` in front of that.
 struct Waiting {
   const unsigned char* at = nullptr;
   size_t left = 0;
@@ -62,7 +62,7 @@ struct Waiting {
   alignas(16) unsigned char head[item_least];
 };
 
-// What a peer was asked for.
+// A request to a peer.
 struct Asked {
   uint64_t number;
   Read* read;
@@ -70,10 +70,10 @@ struct Asked {
   size_t bytes;
 };
 
-// What is coming in of that, or of what is pushed: how much of it has a place, and how much after it is dropped.
+// The incoming part of a request, or of pushed data: the bytes that have a place, and the bytes behind them to drop.
 struct Filling {
   enum class What : uint8_t { nothing, read, pushed } what = What::nothing;
-  Read* read = nullptr;  // nullptr: nobody wants what is pushed
+  Read* read = nullptr;  // nullptr: no receive for the pushed data
   unsigned char* to = nullptr;
   size_t left = 0;
   size_t drop = 0;

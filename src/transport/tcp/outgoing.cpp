@@ -38,14 +38,14 @@ int Outgoing::send(Link& link, net::Buffer* buffer, unsigned char* frame, size_t
   return 0;
 }
 
-// What the system does not take of a small message is copied, so that it is as good as gone; of a larger one it stays
-// where it is.
+// The rest of a small message that the system does not take is copied, so that it is as good as gone; that of a larger
+// one stays where it is.
 int Outgoing::push(Link& link, net::Buffer* buffer, const void* data, size_t bytes) {
   const size_t fill = on_the_wire(bytes) - bytes;
   const size_t size = item_least + bytes + fill;
   if (link.state.load(std::memory_order_relaxed) == State::lost) return link.error;
   if (link.queued == queued_most) return EAGAIN;
-  // Pushed data are taken in their turn alone: what was sent before goes in front of them once more.
+  // Pushed data are taken in their turn alone: earlier frames go in front of them once more.
   std::vector<unsigned char> copies;
   if (link.beside != nullptr && link.beside->known.keeps()) copies = link.beside->known.take_back();
   const size_t in_front = copies.size();

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The sending side of connections. What the system does not take at once waits in the link's queue, and leaves with
-// what came after it in one call when the socket has room. What is sent before the link is open waits likewise.
+// The sending side of connections. Bytes that the system does not take at once wait in the link's queue, and leave with
+// later ones in one call when the socket has room. Messages sent before the link is open wait likewise.
 //
 // Owner: the TcpCarrier; it outlives the Connector, the DatagramChannel and the Incoming, which send through it.
 // Threads: any. Every call is made with the link's lock, and leaves buffers that are no longer in use in `ended`.
@@ -20,14 +20,14 @@ class Outgoing {
  public:
   explicit Outgoing(Links& links) : links_(links) {}
 
-  // A frame that lies in its buffer, and data pushed from where they lie; what to return from net::Carrier::send() and
+  // A frame that lies in its buffer, and data pushed from where they lie; gives the result of net::Carrier::send() and
   // push(). Afterwards the Connector starts a link that is idle.
   [[nodiscard]] int send(Link& link, net::Buffer* buffer, unsigned char* frame, size_t bytes);
   [[nodiscard]] int push(Link& link, net::Buffer* buffer, const void* data, size_t bytes);
 
   // An item of item_least bytes, before what is queued later. 0, or the error that the link was lost by.
   [[nodiscard]] int send_item(Link& link, const void* item);
-  // What a peer asked for, behind the head of an answer.
+  // The data that a peer asked for, behind the head of an answer.
   void answer(Link& link, const Answer& head, uint64_t address, Ended& ended);
   // Copies of datagrams that have not been acknowledged.
   void repeat(Link& link, std::vector<unsigned char>&& copies);

@@ -37,7 +37,7 @@ struct Answer {
 };
 inline constexpr uint32_t answer_magic = 0x01525457;  // "WTR"
 
-// Whatever travels begins with so many bytes, which tell the rest.
+// Every item begins with so many bytes, which tell the rest.
 inline constexpr size_t item_least = sizeof(net::Header);
 static_assert(sizeof(Ask) == item_least && sizeof(Answer) == item_least && item_least % 16 == 0);
 

@@ -135,7 +135,7 @@ std::string UcxCarrier::address(uint32_t lane) {
   return bytes;
 }
 
-// The endpoint is made when something is sent: who inserts may hold locks that who polls waits for.
+// The endpoint is made when something is sent: the caller of insert() may hold locks that a polling thread waits for.
 bool UcxCarrier::insert(std::string_view bytes, net::Address& address) {
   if (bytes.empty() || bytes.size() > address_most) return false;
   std::lock_guard guard(lock_);
@@ -208,7 +208,7 @@ void UcxCarrier::on_sent(void* request, ucs_status_t status, void* buffer) {
   library().request_free(request);
 }
 
-// What comes in large may have to be fetched from its sender.
+// A large frame may have to be fetched from its sender.
 ucs_status_t UcxCarrier::on_frame(void* port, const void* /*header*/, size_t /*header_bytes*/, void* data, size_t bytes,
                                   const ucp_am_recv_param_t* about) {
   Port& at = *static_cast<Port*>(port);

@@ -5,8 +5,8 @@
 // Frames carried by UCX: one worker for each lane, and an endpoint for each peer's lane that is sent to. A frame is one
 // active message; UCX's matching and atomics are not used.
 //
-// A worker takes one thread at a time, and calls us back while it makes progress. What it brings is kept until its lock
-// is given back, for who takes a frame may hold locks that another thread holds which waits to send.
+// A worker takes one thread at a time, and calls us back while it makes progress. Its frames are kept until its lock is
+// released, because their handler may need a lock of a thread that waits to send.
 
 #include <deque>
 #include <memory>
@@ -60,7 +60,7 @@ class UcxCarrier final : public net::Carrier {
     std::vector<Left> left;
     std::vector<Fetch*> free_fetches;
     std::vector<std::unique_ptr<Fetch>> fetches;
-    std::vector<Arrived> arrived_before;  // by who polls alone: what it reports
+    std::vector<Arrived> arrived_before;  // of the polling thread alone: its reports
     std::vector<Left> left_before;
   };
   // From a lane of ours to one of a peer.

@@ -38,7 +38,7 @@ std::string version_trouble(const Library& l) {
 // While it is loaded, UCX sets handlers for SIGSEGV and others and patches mmap and munmap, to know when memory that it
 // has registered goes; later it writes what it has to say on standard output. None of this is ours to do to a program,
 // and we lend UCX buffers that stay. Only variables of the environment act so early. They are in an array of our own
-// that takes the place of the program's for the moment: who reads the environment meanwhile finds a whole one.
+// that takes the place of the program's for the moment: a reader of the environment meanwhile finds a whole one.
 constexpr std::string_view manners[] = {"UCX_HANDLE_ERRORS=none", "UCX_MEM_EVENTS=n",           "UCX_MEMTYPE_CACHE=n",
                                         "UCX_VFS_ENABLE=n",       "UCX_WARN_UNUSED_ENV_VARS=n", "UCX_LOG_LEVEL=fatal"};
 
@@ -59,7 +59,7 @@ void* load_with_manners(const char* name) {
 
 Library loaded;
 
-// What is wrong; nothing when it is there.
+// The error; nothing when it is there.
 std::string load() {
   const char* name = *path.value() != '\0' ? path.value() : file_name;
   void* handle = load_with_manners(name);
