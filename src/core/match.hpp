@@ -57,6 +57,7 @@ struct Unexpected {
 
   unsigned char* data() { return reinterpret_cast<unsigned char*>(this + 1); }
 };
+static_assert(sizeof(Unexpected) == 88);  // docs/matching.md
 
 struct RequestQueue {
   Request* first = nullptr;
