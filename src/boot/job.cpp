@@ -227,7 +227,7 @@ constinit Here* ours = nullptr;
 
 void note(const std::string& key, const std::string& value) {
   if (ours->notes.write(key, value)) return;
-  base::die({.cause = "no room in the job's shared memory for what a rank publishes",
+  base::die({.cause = "no room in the job's shared memory for the values that a rank publishes",
              .error = errno,
              .remedy = "free memory on this host; with very many lanes, set WEFT_LANES to fewer"});
 }
@@ -283,7 +283,7 @@ void meet_here(Job& job, const std::vector<int>& here) {
   const std::string_view told = ours->notes.text(0);
   if (!find_entry(told, cpus_key, cpus) || !base::parse_number(cpus, base::Unit::none, count).empty() || count < 1 ||
       count > base::CpuSet::capacity || !find_entry(told, secret_key, secret)) {
-    base::die({.cause = "the first rank of this host says nothing of its processors",
+    base::die({.cause = "the first rank of this host did not publish its processors",
                .remedy = "give all ranks the same Weft library"});
   }
   job.local_cpus = static_cast<int>(count);

@@ -9,14 +9,14 @@ namespace {
 
 constinit base::TextSetting launcher_setting{
     {.name = "WEFT_REMOTE_LAUNCHER",
-     .help = "what mpiexec starts ranks on other hosts with: mpiexec.hydra or prterun, a name or a path; empty: the "
-             "first of them in PATH",
+     .help = "the launcher by which mpiexec starts ranks on other hosts: mpiexec.hydra or prterun, a name or a path; "
+             "empty: the first of them in PATH",
      .subject = base::Subject::start}};
 WEFT_SETTING(launcher_setting);
 
 constinit base::TextSetting shell_setting{
     {.name = "WEFT_RSH",
-     .help = "the program by which mpiexec reaches other hosts, called as ssh is; empty: what the launcher takes",
+     .help = "the program by which mpiexec reaches other hosts, called as ssh is; empty: the launcher's default",
      .subject = base::Subject::start}};
 WEFT_SETTING(shell_setting);
 

@@ -145,7 +145,7 @@ class Arguments(Case):
     def test_more_ranks_than_cores_is_said_once(self):
         many = len(CPUS) + 1
         done = subprocess.run([MPIEXEC, "-n", str(many), "true"], capture_output=True, text=True, timeout=30)
-        self.assertRegex(done.stderr, rf"^weft: mpiexec: {many} ranks on \d+ cores: ranks will share cores; waits yield.*\n$")
+        self.assertRegex(done.stderr, rf"^weft: mpiexec: {many} ranks on \d+ cores: ranks will share cores; waiting ranks yield.*\n$")
         done = subprocess.run([MPIEXEC, "--oversubscribe", "-n", str(many), "true"], capture_output=True, text=True, timeout=30)
         self.assertEqual(done.stderr, "")
 

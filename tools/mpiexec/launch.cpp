@@ -147,7 +147,7 @@ bool Launch::place() {
   }
   if (placement_.crowded && !command_.quiet && !command_.oversubscribe) {
     tell(std::to_string(count) + " ranks on " + std::to_string(placement_.cores) +
-         " cores: ranks will share cores; waits yield (--oversubscribe: do not mention it)");
+         " cores: ranks will share cores; waiting ranks yield (--oversubscribe hides this note)");
   }
   return true;
 }

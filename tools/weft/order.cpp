@@ -22,7 +22,7 @@ constexpr const char* usage =
     "  -c NX,NY,...    the sides of the cell of ranks that a host gets\n"
     "  -n, -N RANKS    ranks of each host; without -c the best cell is looked for\n"
     "  -H HOSTS        the same, said in hosts\n"
-    "  -o FILE         writes the order there, MPICH_RANK_ORDER for instance, and only says here what it is\n"
+    "  -o FILE         writes the order there, MPICH_RANK_ORDER for instance, and prints a summary here\n"
     "  --picture FILE  draws the grid coloured by host, as SVG\n";
 
 using Sides = std::vector<int32_t>;

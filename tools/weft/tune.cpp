@@ -25,7 +25,7 @@ constexpr const char* usage =
     "Measures collective operations by each of their algorithms, in turn, in jobs that mpiexec starts, and writes a\n"
     "file for WEFT_TUNING with the rows in which another algorithm than the default one is the faster.\n\n"
     "  -n RANKS,...    jobs of so many ranks (default: one for each processor that may be used here, for each host);\n"
-    "                  what is measured with 8 of 4,8 is for communicators of 5 to 8\n"
+    "                  rows measured with 8 of 4,8 are for communicators of 5 to 8\n"
     "  --hosts HOSTS   ranks on these hosts, as mpiexec -hosts takes them: a,b or a:4,b:4\n"
     "  --only NAME,... these collectives: barrier, bcast, gather, scatter, allgather, alltoall, reduce, allreduce,\n"
     "                  reduce_scatter\n"

@@ -59,7 +59,7 @@ int split_unguided(const char* function, Comm& comm, int key, Info* info, MPI_Co
   const HwInstances mine = hw_instances();
   std::vector<HwInstances> ranks(static_cast<size_t>(team.size));
   const int32_t failed = gather_all(team, &mine, sizeof mine, ranks.data());
-  if (failed != core::no_error) return fail(&comm, function, failed, "the ranks could not tell what they are bound to");
+  if (failed != core::no_error) return fail(&comm, function, failed, "the ranks could not exchange their bindings");
   const int type = dividing_type(ranks);
   const int64_t color = type < 0 ? MPI_UNDEFINED : color_of_instance(mine[static_cast<size_t>(type)]);
   if (int error = split(function, comm, color, key, newcomm)) return error;

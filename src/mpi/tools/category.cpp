@@ -40,12 +40,12 @@ const std::vector<Category>& categories() {
   static const auto* const all = [] {
     // In the order of base::Subject.
     auto* made = new std::vector<Category>{{"weft", "everything"},
-                                           {"weft_general", "what no other category takes"},
+                                           {"weft_general", "settings of no other category"},
                                            {"weft_start", "how ranks find each other"},
                                            {"weft_messages", "point-to-point messages and the paths they take"},
                                            {"weft_lanes", "lanes, and the threads that use them"},
                                            {"weft_memory", "memory shared with other ranks, and for messages"},
-                                           {"weft_waiting", "what threads do that wait"}};
+                                           {"weft_waiting", "waiting threads"}};
     for (int i = 0; i < base::subject_count; ++i) (*made)[root].categories.push_back(1 + i);
     sort_in(*made, &Category::controls, control_variables(), [](const auto* row) { return row->text().subject; });
     sort_in(*made, &Category::performance, performance_variables(), [](const auto& row) { return row.subject; });

@@ -20,8 +20,7 @@ struct Source {
   const char* name;
   const char* help;
 };
-constexpr Source sources[] = {{"weft_messages", "what happens to messages"},
-                              {"weft_waiting", "what threads do that wait"}};
+constexpr Source sources[] = {{"weft_messages", "events of messages"}, {"weft_waiting", "events of waiting threads"}};
 enum SourceIndex : int { of_messages, of_waiting };
 
 constexpr EventElement message[] = {

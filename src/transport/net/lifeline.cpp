@@ -125,7 +125,7 @@ class Lifelines::Parent {
   Parent(Lifelines& owner, int rank) : owner_(owner), rank_(rank) {
     std::string bytes;
     if (!base::from_hex(owner.start_.directory.published(rank, place_key), bytes) || !place_.parse(bytes)) {
-      base::die({.cause = "what rank " + std::to_string(rank) + " published is no place to connect to",
+      base::die({.cause = "the value that rank " + std::to_string(rank) + " published is no address to connect to",
                  .remedy = "give all ranks the same Weft library and the same WEFT_LOST_AFTER"});
     }
   }
@@ -266,8 +266,8 @@ bool Lifelines::welcome(Caller& caller) {
   if (!known) {
     // A caller that goes without a word may be a rank that has called anew.
     if (!answered && got != Got::end && strangers_++ == 0) {
-      base::warn({.cause = "a connection was made that is not from a rank of this job; it is turned away, as others "
-                           "will be",
+      base::warn({.cause = "a connection was made that is not from a rank of this job; it is rejected, as later "
+                           "ones will be",
                   .remedy = ""});
     }
     return true;

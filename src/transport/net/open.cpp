@@ -21,7 +21,7 @@ constexpr const char* libraries[] = {"auto", "tcp", "ofi", "ucx"};
 enum Choice : int { choose, use_tcp, use_ofi, use_ucx };
 constinit base::ChoiceSetting library_setting{
     {.name = "WEFT_NETWORK_LIBRARY",
-     .help = "what carries messages between hosts: TCP (tcp), libfabric (ofi), UCX (ucx), or what the adapters need",
+     .help = "the carrier of messages between hosts: TCP (tcp), libfabric (ofi), UCX (ucx), or by the adapters",
      .level = base::Level::basic,
      .subject = base::Subject::start,
      .alike = true},

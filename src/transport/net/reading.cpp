@@ -21,7 +21,7 @@ WEFT_SETTING(rdma);
 constinit base::IntSetting rdma_from{
     {.name = "WEFT_RDMA_FROM",
      .help = "smallest message that is read (R0) or written (R1) in the memory of another host, "
-             "below: through buffers; 0: over TCP what is not sent at once, from 32 KiB; 128 KiB by adapters",
+             "below: through buffers; 0: over TCP messages not sent at once, from 32 KiB; 128 KiB by adapters",
      .unit = base::Unit::bytes,
      .subject = base::Subject::messages,
      .change = base::Change::always},

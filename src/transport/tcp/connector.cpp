@@ -154,8 +154,9 @@ void Connector::accept_guests() {
 
 void Connector::turn_away(Guest& guest, bool stranger) {
   if (stranger && strangers_++ == 0) {
-    base::warn({.cause = "somebody connected who is not a rank of this job; it is turned away, as others will be",
-                .remedy = ""});
+    base::warn(
+        {.cause = "a connection was made that is not from a rank of this job; it is rejected, as later ones will be",
+         .remedy = ""});
   }
   links_.port(0).pending.fetch_sub(1, std::memory_order_relaxed);
   guests_.remove_if([&](const Guest& g) { return &g == &guest; });
