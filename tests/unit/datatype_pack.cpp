@@ -4,11 +4,19 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "datatype/runs.hpp"
 #include "datatype_naive.hpp"
 
 namespace weft::datatype {
 namespace {
+
+// So many, or the part that TEST_SCALE asks for.
+int rounds(int whole) {
+  const char* scale = std::getenv("TEST_SCALE");
+  return scale == nullptr ? whole : static_cast<int>(whole * std::strtod(scale, nullptr));
+}
 
 // Cuts [0, bytes) at random places.
 std::vector<int64_t> random_cuts(Random& random, int64_t bytes) {
@@ -22,7 +30,7 @@ TEST(DatatypePack, AnyPartOfAnyTreePacksAndUnpacks) {
   constexpr int seed = 2;
   Random random(seed);
   int unpacked = 0;
-  for (int round = 0; round < 2000; ++round) {
+  for (int round = 0; round < rounds(2000); ++round) {
     SCOPED_TRACE(testing::Message() << "seed " << seed << ", round " << round);
     Pair pair = random_type(random, static_cast<int>(pick(random, 0, 24)));
     ASSERT_TRUE(pair.type);
@@ -69,7 +77,7 @@ TEST(DatatypePack, NestsDeeperThanTheirLoopsPack) {
   }
   Buffer buffer(naive, random);
   const auto bytes = static_cast<int64_t>(naive.bytes.size());
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < rounds(200); ++round) {
     SCOPED_TRACE(testing::Message() << "seed " << seed << ", round " << round);
     const int64_t from = pick(random, 0, bytes);
     const int64_t to = pick(random, from, bytes);
@@ -85,7 +93,7 @@ TEST(DatatypePack, CopyGoesBetweenUnlikeLayouts) {
   constexpr int seed = 3;
   Random random(seed);
   int copied = 0;
-  for (int round = 0; round < 2000; ++round) {
+  for (int round = 0; round < rounds(2000); ++round) {
     SCOPED_TRACE(testing::Message() << "seed " << seed << ", round " << round);
     Pair from = random_type(random, static_cast<int>(pick(random, 0, 10)));
     Pair to = random_type(random, static_cast<int>(pick(random, 0, 10)));
@@ -110,7 +118,7 @@ TEST(DatatypePack, CopyGoesBetweenUnlikeLayouts) {
 TEST(DatatypeRuns, TheRunsOfAnyTreeAreItsBytesInOrder) {
   constexpr int seed = 5;
   Random random(seed);
-  for (int round = 0; round < 1000; ++round) {
+  for (int round = 0; round < rounds(1000); ++round) {
     SCOPED_TRACE(testing::Message() << "seed " << seed << ", round " << round);
     const Pair pair = random_type(random, static_cast<int>(pick(random, 0, 12)));
     const int64_t count = pick(random, 1, 4);

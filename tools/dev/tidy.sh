@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-# tidy.sh [-p build] [path...]: clang-tidy over the sources of src and tools that the build compiles, all or those
-# under the paths. The build (default: build/release) must have been configured and built once: headers are generated.
+# tidy.sh [-p build] [--since commit] [path...]: clang-tidy over the sources of src and tools that the build compiles, all or
+# those under the paths. The build (default: build/release) must have been configured and built once: headers are generated.
+# --since leaves out sources that clang-tidy would see as it did at that commit: neither they nor a file that they include
+# has changed. All are looked at where the commit is not in the history, or where .clang-tidy or the flags have changed.
 set -eu
 cd "$(dirname "$0")/../.."
 root=$PWD
@@ -17,23 +19,87 @@ find_tool() {
 
 tool=$(find_tool)
 build=build/release
-if [ "${1:-}" = -p ]; then
-  build=$2
+since=
+while :; do
+  case ${1:-} in
+    -p) build=$2 ;;
+    --since) since=$2 ;;
+    *) break ;;
+  esac
   shift 2
-fi
+done
 if [ ! -f "$build/compile_commands.json" ]; then
   echo "tidy.sh: no $build/compile_commands.json; configure first or name a build with -p" >&2
   exit 2
 fi
 [ $# -gt 0 ] || set -- src tools
-python3 - "$root" "$build/compile_commands.json" "$@" <<'END' | xargs -r -P "$(nproc)" -n 1 "$tool" -p "$build" --quiet
-import json, os, sys
-root, commands, *paths = sys.argv[1:]
+list=$(mktemp)
+trap 'rm -f "$list"' EXIT
+python3 - "$root" "$build" "$since" "$@" <<'END' >"$list"
+import json, os, re, subprocess, sys
+root, build, since, *paths = sys.argv[1:]
+build = os.path.join(root, build)
 wanted = [os.path.join(root, path.rstrip("/")) for path in paths]
-files = {os.path.normpath(os.path.join(c["directory"], c["file"])) for c in json.load(open(commands))}
+commands = json.load(open(os.path.join(build, "compile_commands.json")))
+
+
+def output(*command):
+    """What a command prints, None where it fails."""
+    done = subprocess.run(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return done.stdout if done.returncode == 0 else None
+
+
+def dependencies():
+    """The files that each object was compiled from, as the build knows them."""
+    found, files = {}, None
+    for line in (output("ninja", "-C", build, "-t", "deps") or "").splitlines():
+        if line.startswith(" "):
+            files.add(os.path.realpath(os.path.join(build, line.strip())))
+        elif ": #deps" in line:
+            files = set()
+            if line.endswith("(VALID)"):  # others were compiled from something else
+                found[line.split(": #deps")[0]] = files
+    return found
+
+
+def why_all(changed):
+    if changed is None:
+        return f"{since} is not in the history"
+    for name in changed:
+        if name in (".clang-tidy", "tools/dev/tidy.sh", "CMakePresets.json", "CMakeLists.txt", "cmake/flags.cmake"):
+            return f"{name} has changed"
+        if name.startswith("abi/"):  # makes headers of the build
+            return f"{name} has changed"
+    return None
+
+
+def chosen(files):
+    if not since:
+        return files
+    tracked, new = output("git", "diff", "--name-only", "--no-renames", since), output("git", "ls-files", "-o", "--exclude-standard")
+    changed = None if tracked is None or new is None else (tracked + new).splitlines()
+    if reason := why_all(changed):
+        print(f"tidy.sh: all sources, as {reason}", file=sys.stderr)
+        return files
+    changed = {os.path.realpath(os.path.join(root, name)) for name in changed}
+    # Flags of a folder's own are in its CMakeLists.txt.
+    folders = tuple(os.path.dirname(name) + os.sep for name in changed if os.path.basename(name) == "CMakeLists.txt")
+    known = dependencies()
+    kept = set()
+    for command in commands:
+        name = os.path.normpath(os.path.join(command["directory"], command["file"]))
+        made = re.search(r" -o (\S+)", command["command"])
+        of = known.get(made[1]) if made else None
+        if name in files and (of is None or of & changed or name.startswith(folders)):
+            kept.add(name)
+    print(f"tidy.sh: {len(kept)} of {len(files)} sources have changed since {since}", file=sys.stderr)
+    return kept
+
+
+files = {os.path.normpath(os.path.join(c["directory"], c["file"])) for c in commands}
+files = {name for name in files if os.path.exists(name) and any(name == w or name.startswith(w + os.sep) for w in wanted)}
 # The longest first, so that none of them is left for one processor at the end.
-there = [name for name in files if os.path.exists(name)]
-for name in sorted(there, key=lambda name: (-os.path.getsize(name), name)):
-    if any(name == w or name.startswith(w + os.sep) for w in wanted):
-        print(name)
+for name in sorted(chosen(files), key=lambda name: (-os.path.getsize(name), name)):
+    print(name)
 END
+xargs -r -P "$(nproc)" -n 1 "$tool" -p "$build" --quiet <"$list"
