@@ -9,14 +9,14 @@
 namespace weft::core {
 
 LaneGuard::LaneGuard(Lane& lane) : lane_(lane) {
-  if (!world->multiple) return;
+  if (!world->concurrent) return;
   thread_ = &hot_thread();
   lane_.enter();
   ++thread_->lanes_held;
 }
 
 LaneGuard::LaneGuard(Lane& lane, TryTag) : lane_(lane) {
-  if (!world->multiple) return;
+  if (!world->concurrent) return;
   thread_ = &hot_thread();
   held_ = lane_.lock.try_lock();
   if (held_) ++thread_->lanes_held;
@@ -36,13 +36,13 @@ void LaneGuard::release() {
 }
 
 AllLanesGuard::AllLanesGuard() {
-  if (!world->multiple) return;
+  if (!world->concurrent) return;
   for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) world->lanes[i].enter();
   hot_thread().lanes_held += static_cast<int32_t>(world->lane_map.lanes());
 }
 
 AllLanesGuard::~AllLanesGuard() {
-  if (!world->multiple) return;
+  if (!world->concurrent) return;
   for (uint32_t i = world->lane_map.lanes(); i-- > 0;) world->lanes[i].lock.unlock();
   Thread& me = hot_thread();
   me.lanes_held -= static_cast<int32_t>(world->lane_map.lanes());

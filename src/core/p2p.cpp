@@ -123,7 +123,7 @@ class FollowUpLater {
 
 bool flush_waiting() {
   // Nothing below comes back here: the way to ourselves is never full, and no other peer's messages are handled now.
-  if (world->multiple && world->queue_lock.is_taken()) return false;
+  if (world->concurrent && world->queue_lock.is_taken()) return false;
   FollowUpLater later;
   std::lock_guard guard(world->queue_lock);
   bool sent = false;

@@ -5,7 +5,7 @@
 // Point-to-point operations on core's objects: what src/mpi and src/coll call. Arguments are checked by the caller.
 
 #include "core/comm.hpp"
-#include "core/progress.hpp"
+#include "core/waiting.hpp"
 #include "core/world.hpp"
 
 namespace weft::core {

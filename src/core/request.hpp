@@ -98,35 +98,10 @@ static_assert(sizeof(Request) <= 256);
 
 inline constexpr uint16_t any_lane = 0xffff;  // of a receive with wildcards
 
-// Threads of this process that sleep in a wait: see progress.hpp. Zero for a process with one thread.
-extern std::atomic<uint32_t> sleepers;
-// Wakes who waits for this request, and who waits for anything (nullptr: only those).
-[[gnu::noinline]] void wake_sleepers(const Request* request);
-
-// Something happened that a thread may wait for. The store before it needs no fence: see docs/threads.md, "Sleep".
-inline void tell_sleepers(const Request* request) {
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  if (sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
-    wake_sleepers(request);
-}
-
-inline void mark_done(Request& request) {
-  // Stored last: from here on the request is its owner's. Pairs with the acquire load of is_done().
-  std::atomic_ref(request.done).store(true, std::memory_order_release);
-  tell_sleepers(&request);
-}
-
 // A completion with an on_done: at once, or when the calling thread holds no lane any more.
 void complete_later(Request& request);
 // The on_done of a complete request, then its mark.
 void end(Request& request);
-
-// Marks the request complete. The last thing that happens to it on the side of the protocols.
-inline void complete(Request& request) {
-  if (request.on_done != nullptr) [[unlikely]]
-    return complete_later(request);
-  mark_done(request);
-}
 
 inline bool is_done(const Request& request) {
   return std::atomic_ref(const_cast<bool&>(request.done)).load(std::memory_order_acquire);

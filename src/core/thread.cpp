@@ -10,7 +10,7 @@
 
 #include "base/lock.hpp"
 #include "core/failure.hpp"
-#include "core/progress.hpp"
+#include "core/waiting.hpp"
 
 namespace weft::core {
 
@@ -152,7 +152,7 @@ UnderWay requests_under_way(const Comm* comm) {
 }
 
 void open_threads() {
-  world->threads.has_key = world->multiple && pthread_key_create(&world->threads.at_exit, leave_thread) == 0;
+  world->threads.has_key = world->concurrent && pthread_key_create(&world->threads.at_exit, leave_thread) == 0;
 }
 
 void close_threads() {

@@ -107,7 +107,7 @@ int32_t own_cpus() {
 }
 
 transport::LaneMap make_lane_map() {
-  if (!world->multiple || world->design == Design::global) return {};
+  if (!world->concurrent || world->design == Design::global) return {};
   const auto wanted = static_cast<uint32_t>(lane_count.value() != 0 ? lane_count.value() : world->cpus);
   const uint32_t count = std::bit_ceil(std::min(wanted, transport::max_lanes));
   // MPI_ANY_TAG looks at all lanes for what was sent before what it found (docs/matching.md). Between hosts that may
@@ -121,7 +121,7 @@ void open_lanes() {
     world->lanes[i].index = i;
     world->lane_table[i] = &world->lanes[i];
     if (world->host == shared_memory) world->lanes[i].ring = &shared_memory->ring(i);
-    if (world->multiple) world->lanes[i].matcher.share(world->lane_map.lanes() > 1);
+    if (world->concurrent) world->lanes[i].matcher.share(world->lane_map.lanes() > 1);
   }
 }
 
@@ -201,7 +201,7 @@ void open_fabric() {
                                         .secret = world->job.secret,
                                         .sleeps = !Backoff::spins(),
                                         .directory = directory,
-                                        .threads = world->multiple});
+                                        .threads = world->concurrent});
   if (world->lifelines != nullptr) world->lifelines->meet();
   if (const int descriptor = world->fabric->wait_descriptor(); descriptor >= 0) world->host->wake_on(descriptor);
 }
@@ -278,7 +278,7 @@ void start(bool multiple, uint64_t (*alike)()) {
   const Agreement agreement(alike());
   map_header();
   agreement.check_here();
-  world->multiple = multiple;
+  world->multiple = world->concurrent = multiple;
   world->design = static_cast<Design>(design.value());
   world->cpus = own_cpus();
   world->cpu_share = std::clamp(world->job.local_cpus / std::max(world->job.local_ranks, 1), 1, world->cpus);
@@ -372,7 +372,7 @@ Peer* World::connect(int32_t job_rank) {
 }
 
 void Peer::open_way() {
-  const bool plain = !world->multiple && lane_map.mask == 0;
+  const bool plain = !world->concurrent && lane_map.mask == 0;
   (plain ? open : wide).store(near, std::memory_order_relaxed);
 }
 

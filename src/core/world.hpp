@@ -11,6 +11,7 @@
 #include "boot/job.hpp"
 #include "core/lane.hpp"
 #include "core/stamp.hpp"
+#include "core/waits.hpp"
 #include "transport/api/transport.hpp"
 #include "transport/shm/transport.hpp"
 
@@ -107,7 +108,8 @@ enum class Design : uint8_t { global, object, hot };
 
 struct World {
   bool running = false;
-  bool multiple = false;  // MPI_THREAD_MULTIPLE
+  bool multiple = false;    // the program asked for MPI_THREAD_MULTIPLE
+  bool concurrent = false;  // threads may be in core at the same time: locks are taken, each thread has its own Thread
   Design design = Design::hot;
   int32_t rank = 0;
   int32_t size = 1;
@@ -129,8 +131,9 @@ struct World {
   std::atomic<Peer*> peers_waiting = nullptr;
   base::Lock connect_lock;
   boot::Job job;
-  Thread main_thread;  // that of all threads below MPI_THREAD_MULTIPLE
+  Thread main_thread;  // that of all threads while they take turns
   ThreadList threads;
+  Waits waits;
   Lane* lane_table[transport::max_lanes] = {};  // the addresses of `lanes`, which spare a multiplication by their size
   Lane lanes[transport::max_lanes];
 
@@ -153,7 +156,27 @@ struct World {
 extern World* world;
 
 inline Thread& this_thread() {
-  return world->multiple ? hot_thread() : world->main_thread;
+  return world->concurrent ? hot_thread() : world->main_thread;
+}
+
+// Something happened that a thread may wait for. The store before it needs no fence: see docs/threads.md, "Sleep".
+inline void tell_sleepers(const Request* request) {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (world->waits.sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    wake_sleepers(request);
+}
+
+inline void mark_done(Request& request) {
+  // Stored last: from here on the request is its owner's. Pairs with the acquire load of is_done().
+  std::atomic_ref(request.done).store(true, std::memory_order_release);
+  tell_sleepers(&request);
+}
+
+// Marks the request complete. The last thing that happens to it on the side of the protocols.
+inline void complete(Request& request) {
+  if (request.on_done != nullptr) [[unlikely]]
+    return complete_later(request);
+  mark_done(request);
 }
 
 // What all lanes and threads have counted so far. Both may be asked by any thread, also before start() and after

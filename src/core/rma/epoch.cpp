@@ -6,9 +6,9 @@
 #include <mutex>
 #include <utility>
 
-#include "core/progress.hpp"
 #include "core/rma/lock.hpp"
 #include "core/rma/outbox.hpp"
+#include "core/waiting.hpp"
 
 namespace weft::core::rma {
 namespace {

@@ -5,9 +5,9 @@
 #include <new>
 
 #include "core/failure.hpp"
-#include "core/progress.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/rma/serve.hpp"
+#include "core/waiting.hpp"
 
 namespace weft::core::rma {
 

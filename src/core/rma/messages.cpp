@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <new>
 
-#include "core/progress.hpp"
 #include "core/rma/outbox.hpp"
+#include "core/waiting.hpp"
 #include "datatype/pack.hpp"
 
 namespace weft::core::rma {

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <utility>
 
-#include "core/progress.hpp"
 #include "core/protocol/protocol.hpp"
+#include "core/waiting.hpp"
 #include "datatype/pack.hpp"
 
 namespace weft::core::rma {

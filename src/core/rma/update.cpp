@@ -12,7 +12,7 @@ namespace {
 
 // No other process and no other thread can be at these elements.
 bool is_alone(const Target& target) {
-  return !world->multiple && target.lock == Lock::exclusive && target.locked;
+  return !world->concurrent && target.lock == Lock::exclusive && target.locked;
 }
 
 bool by_processor(const Target& target, const Element& element, const char* at) {

@@ -17,7 +17,7 @@
 #include "boot/job.hpp"
 #include "coll/coll.hpp"
 #include "coll/select.hpp"
-#include "core/progress.hpp"
+#include "core/waiting.hpp"
 #include "core/world.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/number.hpp"

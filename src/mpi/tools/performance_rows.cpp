@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // The performance variables there are: counters that core's lanes and threads keep anyway. docs/tools.md lists them.
-#include "core/progress.hpp"
+#include "core/waiting.hpp"
 #include "mpi/tools/tool.hpp"
 
 namespace weft::mpi::tool {

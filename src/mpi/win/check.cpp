@@ -5,7 +5,7 @@
 #include <new>
 
 #include "core/p2p.hpp"
-#include "core/progress.hpp"
+#include "core/waiting.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/win/window.hpp"

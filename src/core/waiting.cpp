@@ -1,0 +1,297 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/waiting.hpp"
+
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <mutex>
+
+#include "base/clock.hpp"
+#include "base/setting.hpp"
+#include "core/event.hpp"
+#include "core/protocol/protocol.hpp"
+#include "transport/net/lifeline.hpp"
+
+namespace weft::core {
+
+namespace {
+
+constinit base::IntSetting spin{{.name = "WEFT_SPIN",
+                                 .help = "polls of a waiting rank before it yields; -1: by ranks per core",
+                                 .unit = base::Unit::count,
+                                 .level = base::Level::basic,
+                                 .subject = base::Subject::waiting,
+                                 .change = base::Change::before_start},
+                                -1,
+                                {-1, 1000000000}};
+WEFT_SETTING(spin);
+
+constinit base::IntSetting yields{
+    {.name = "WEFT_YIELDS",
+     .help = "times a waiting rank yields the processor before it sleeps; -1: by ranks per core",
+     .unit = base::Unit::count,
+     .subject = base::Subject::waiting,
+     .change = base::Change::before_start},
+    -1,
+    {-1, 1000000000}};
+WEFT_SETTING(yields);
+
+uint32_t rounds_of(const base::IntSetting& setting, uint32_t otherwise) {
+  return setting.value() >= 0 ? static_cast<uint32_t>(setting.value()) : otherwise;
+}
+
+void private_futex(int operation, std::atomic<uint32_t>& word, uint32_t value, const timespec* time) {
+  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), operation, value, time, nullptr, 0);
+}
+
+}  // namespace
+
+void look_around(uint64_t now_ns) {
+  constexpr uint64_t every_ns = 100000000;
+  std::atomic<uint64_t>& looked_ns = world->waits.hosts_looked_at_ns;
+  if (world->lifelines == nullptr || now_ns - looked_ns.load(std::memory_order_relaxed) < every_ns) return;
+  looked_ns.store(now_ns, std::memory_order_relaxed);
+  world->lifelines->look();
+}
+
+void wait_until_done(Request& request) {
+  Backoff backoff(&request);
+  auto ready = [&] { return is_done(request); };
+  while (!ready()) {
+    if (progress_for(request, backoff.rounds())) {
+      backoff.something_happened();
+    } else {
+      backoff.pause(ready);
+    }
+  }
+}
+
+void Backoff::tune(int ranks_here, int cpus_here) {
+  const bool crowded = ranks_here > cpus_here;
+  world->waits.spin_rounds = rounds_of(spin, crowded ? 0 : 20000);
+  world->waits.yield_rounds = rounds_of(yields, crowded ? 200 : 1000);
+  world->waits.fences_own_threads =
+      world->concurrent && syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+void Backoff::tune_for_threads(int threads) {
+  if (threads <= world->cpu_share) return;
+  // Not none, as with more ranks than processors: one of the threads may only have started the others.
+  constexpr uint32_t few = 50;
+  const uint32_t now = world->waits.spin_rounds.load(std::memory_order_relaxed);
+  world->waits.spin_rounds.store(rounds_of(spin, std::min(now, few)), std::memory_order_relaxed);
+  world->waits.yield_rounds.store(rounds_of(yields, 200), std::memory_order_relaxed);
+}
+
+void Backoff::relax() {
+  base::cpu_relax();
+}
+
+// Ranks that wait as we do hand the processor on within microseconds. When it is mostly gone for longer, a thread that
+// computes has it. A thread that goes on yielding then gets a few percent of the processor, but a sleeping one is let
+// in as soon as there is news. Each thread counts for itself: the one that computes may be ours, and must not sleep for
+// it.
+void Backoff::yield() {
+  constexpr uint64_t long_ns = 500000;
+  constexpr uint64_t window_ns = 20000000;
+  constexpr uint64_t while_ns = 250000000;
+  Thread& thread = this_thread();
+  const uint64_t from_ns = base::now_ns();
+  if (from_ns < thread.sleep_until_ns) {
+    rounds_ = std::max(rounds_, world->waits.all_rounds());
+    return;
+  }
+  sched_yield();
+  const uint64_t now_ns = base::now_ns();
+  look_around(now_ns);
+  if (now_ns - from_ns < long_ns) [[likely]]
+    return;
+  thread.gone_ns += now_ns - from_ns;
+  const uint64_t window = now_ns - thread.gone_since_ns;
+  if (window < window_ns) return;
+  if (thread.gone_ns > window / 4 * 3) thread.sleep_until_ns = now_ns + while_ns;
+  thread.gone_since_ns = now_ns;
+  thread.gone_ns = 0;
+}
+
+// When more threads wait than there are processors, those beyond sleep at once.
+void Backoff::note_crowd() {
+  if (!world->concurrent || counted_) return;
+  counted_ = true;
+  if (world->waits.awake.fetch_add(1, std::memory_order_relaxed) >= world->cpu_share)
+    rounds_ = world->waits.all_rounds() + 1;
+}
+
+void Backoff::lie_down(Sleeper& me) {
+  slept_ = true;
+  if (counted_) world->waits.awake.fetch_sub(1, std::memory_order_relaxed);
+  counted_ = false;
+  if (!world->concurrent) {
+    me.sentinel = true;
+    if (world->host != nullptr) world->host->arm();
+    return;
+  }
+  {
+    std::lock_guard guard(world->waits.lock);
+    me.next = world->waits.first;
+    world->waits.first = &me;
+    if (request_ != nullptr) {
+      std::atomic_ref(const_cast<bool&>(request_->slept_on)).store(true, std::memory_order_relaxed);
+    } else {
+      world->waits.any_sleepers.fetch_add(1, std::memory_order_relaxed);
+    }
+    world->waits.sleepers.fetch_add(1, std::memory_order_seq_cst);
+    // A thread that lies down while the sentinel naps takes its place: a message must wake somebody.
+    const bool vacant =
+        world->waits.sentinel == nullptr || (world->waits.sentinel != this && world->waits.sentinel->nap_ns_ != 0);
+    if (vacant && world->host != nullptr) world->waits.sentinel = this;
+    if (world->waits.sentinel != this) nap_ns_ = 0;
+    me.sentinel = world->waits.sentinel == this && nap_ns_ == 0;
+    watched_ = world->waits.sentinel == this;
+    just_before_ = before_sleep_ = now();
+  }
+  if (me.sentinel) {
+    world->host->arm();
+  }
+  if (world->waits.fences_own_threads) syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+}
+
+// The last look before sleeping, by the thread that watches for messages.
+bool Backoff::stirs(const Sleeper& me) {
+  if (!me.sentinel) return false;
+  if (progress()) return true;
+  if (world->fabric != nullptr && !world->fabric->may_sleep()) return true;
+  if (!world->concurrent) return false;
+  // A lane that another thread was at may have got a message after its last look.
+  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
+    const Lane& lane = world->lanes[i];
+    const bool quiet = lane.ring != nullptr ? lane.ring->empty() : world->host->looks_empty(i);
+    if (!quiet || lane.lock.is_taken()) return true;
+  }
+  return false;
+}
+
+Backoff::Deeds Backoff::now() {
+  return {world->waits.wakes.load(std::memory_order_relaxed), world->waits.others_done.load(std::memory_order_relaxed)};
+}
+
+// Whether what happened was of use to sleeping threads, and not only to threads that are awake and poll for their own
+// messages.
+bool Backoff::helped(const Deeds& since) {
+  const Deeds done = now();
+  return done.wakes != since.wakes || done.others_done == since.others_done;
+}
+
+// While messages come for threads that are awake, waking the sentinel for each of them costs those threads and the
+// senders time. So the sentinel naps instead: it is not armed, and polls at the end of each nap, until a nap ends with
+// something that helped a sleeper.
+void Backoff::look_back() {
+  constexpr uint64_t shortest = 50000;
+  constexpr uint64_t longest = 250000;
+  watched_ = false;
+  std::lock_guard guard(world->waits.lock);
+  if (world->waits.sentinel != this || helped(before_sleep_)) {
+    nap_ns_ = 0;
+  } else {
+    nap_ns_ = nap_ns_ == 0 ? shortest : std::min(2 * nap_ns_, longest);
+    rounds_ = world->waits.all_rounds();
+  }
+}
+
+void Backoff::sleep(Sleeper& me) {
+  Thread& thread = this_thread();
+  count(thread.sleeps);
+  tell_of(Event::sleep, {});
+  const uint64_t from_ns = base::now_ns();
+  rest(me);
+  const uint64_t slept_ns = base::now_ns() - from_ns;
+  look_around(from_ns + slept_ns);
+  count(thread.slept_ns, slept_ns);
+  tell_of(Event::wake, {.amount = static_cast<int64_t>(slept_ns)});
+}
+
+void Backoff::rest(Sleeper& me) {
+  constexpr uint64_t second = 1000000000;
+  // Staging memory and room in a peer's ring become free without a message: look again soon while something waits for
+  // it. And without membarrier a wake-up may be missed.
+  constexpr uint64_t soon = 1000000;
+  bool look_soon = world->peers_waiting.load(std::memory_order_relaxed) != nullptr ||
+                   (world->concurrent && !world->waits.fences_own_threads);
+  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
+    look_soon |= world->lanes[i].at_work.load(std::memory_order_relaxed);
+  }
+  look_soon |= world->fabric != nullptr && !world->fabric->all_sent();
+  // A message from another host may have no way to wake the sentinel. (The other threads are woken by the thread that
+  // completes their requests.) Then it looks again after a while. A look costs some microseconds for each lane: the
+  // longer nothing has come and nothing waits to leave, the rarer the looks, so that a message is late by a sixteenth
+  // of the time it was waited for.
+  const uint64_t in_vain = look_soon ? 0 : rounds_ - std::min(rounds_, world->waits.all_rounds());
+  const uint64_t unwoken_ns = 100000 * uint64_t{world->lane_map.lanes()} * std::min<uint64_t>(1 + in_vain / 16, 10);
+  const bool unwoken = me.sentinel && world->fabric != nullptr && world->fabric->wait_descriptor() < 0;
+  const uint64_t time_ns = nap_ns_ != 0 ? nap_ns_ : unwoken ? unwoken_ns : look_soon ? soon : second;
+  if (me.sentinel && world->host != nullptr) return world->host->sleep(time_ns);
+  // Alone in a job, with one thread at a time, nobody can wake us.
+  const uint64_t shown_ns = world->concurrent ? time_ns : soon;
+  const timespec time{static_cast<time_t>(shown_ns / second), static_cast<long>(shown_ns % second)};
+  private_futex(FUTEX_WAIT_PRIVATE, me.woken, 0, &time);
+}
+
+void Backoff::get_up(Sleeper& me) {
+  if (me.sentinel && world->host != nullptr) world->host->disarm();
+  if (!world->concurrent) return;
+  std::lock_guard guard(world->waits.lock);
+  Sleeper** at = &world->waits.first;
+  while (*at != &me) at = &(*at)->next;
+  *at = me.next;
+  world->waits.sleepers.fetch_sub(1, std::memory_order_relaxed);
+  if (me.request != nullptr) {
+    std::atomic_ref(const_cast<bool&>(me.request->slept_on)).store(false, std::memory_order_relaxed);
+  } else {
+    world->waits.any_sleepers.fetch_sub(1, std::memory_order_relaxed);
+  }
+}
+
+// Under world->waits.lock, which keeps the sleeper where it is.
+void Backoff::wake(Sleeper& sleeper) {
+  world->waits.wakes.fetch_add(1, std::memory_order_relaxed);
+  if (sleeper.sentinel) {
+    world->host->wake();
+  } else {
+    sleeper.woken.store(1, std::memory_order_relaxed);
+    private_futex(FUTEX_WAKE_PRIVATE, sleeper.woken, 1, nullptr);
+  }
+}
+
+void wake_sleepers(const Request* request) {
+  // The request may be its owner's again, but not while the owner sleeps on it.
+  const bool slept_on =
+      request != nullptr && std::atomic_ref(const_cast<bool&>(request->slept_on)).load(std::memory_order_relaxed);
+  if (!slept_on) {
+    if (request != nullptr) world->waits.others_done.fetch_add(1, std::memory_order_relaxed);
+    if (world->waits.any_sleepers.load(std::memory_order_relaxed) == 0) return;
+  }
+  std::lock_guard guard(world->waits.lock);
+  for (Sleeper* s = world->waits.first; s != nullptr; s = s->next) {
+    if (s->request == nullptr || s->request == request) Backoff::wake(*s);
+  }
+}
+
+// A thread that leaves while it is its turn to watch for messages hands that on.
+void Backoff::leave() {
+  if (counted_) world->waits.awake.fetch_sub(1, std::memory_order_relaxed);
+  if (!slept_ || !world->concurrent) return;
+  std::lock_guard guard(world->waits.lock);
+  if (world->waits.sentinel != this) return;
+  world->waits.sentinel = nullptr;
+  if (world->waits.first == nullptr) return;
+  world->waits.sentinel = world->waits.first->owner;
+  wake(*world->waits.first);
+}
+
+}  // namespace weft::core

@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Waiting: rounds of progress until something holds. Between rounds in which nothing happened a thread backs off: it
+// spins, yields the processor, and at last sleeps until a message comes or another thread has completed what it waits
+// for. How long it spins follows from ranks and threads per core. docs/threads.md, "Waiting".
+
+#include <algorithm>
+
+#include "core/progress.hpp"
+#include "core/waits.hpp"
+
+namespace weft::core {
+
+// Looks now and then, beside progress, whether another host is lost or the job ends there.
+void look_around(uint64_t now_ns);
+
+// A wait's pauses between rounds in which nothing happened. It waits for one request, or for any condition.
+class Backoff {
+ public:
+  explicit Backoff(const Request* request = nullptr) : request_(request) {}
+  ~Backoff() {
+    if (counted_ || slept_) [[unlikely]]
+      leave();
+  }
+  Backoff(const Backoff&) = delete;
+  Backoff& operator=(const Backoff&) = delete;
+
+  // Progress was made, though not what is waited for.
+  void something_happened() {
+    if (!slept_ || helped(just_before_)) rounds_ = 0;
+    if (slept_) just_before_ = now();
+  }
+
+  // Spins, yields, or sleeps. Before sleeping `ready` is asked once more.
+  template <class Ready>
+  void pause(Ready&& ready) {
+    if (watched_) [[unlikely]]
+      look_back();
+    if (++rounds_ == crowd_round) note_crowd();
+    if (rounds_ <= world->waits.spin_rounds.load(std::memory_order_relaxed)) return relax();
+    if (rounds_ <= world->waits.all_rounds()) return yield();
+    Sleeper me{nullptr, request_, this};
+    lie_down(me);
+    if (ready() || stirs(me)) {
+      get_up(me);
+      // The news may be for another thread that has lost the processor: let it run once, then try again to sleep.
+      rounds_ = world->concurrent ? std::max(world->waits.all_rounds(), 1U) - 1 : 0;
+    } else {
+      sleep(me);
+      get_up(me);
+    }
+  }
+
+  uint32_t rounds() const { return rounds_; }
+
+  // Settings turned into rounds, by start(); and again when this process has more threads than processors.
+  static void tune(int ranks_here, int cpus_here);
+  static void tune_for_threads(int threads);
+  static bool spins() { return world->waits.spin_rounds.load(std::memory_order_relaxed) != 0; }
+
+ private:
+  friend void wake_sleepers(const Request* request);
+
+  static constexpr uint32_t crowd_round = 64;
+  static void relax();
+  void yield();
+  void note_crowd();
+  void lie_down(Sleeper& me);
+  static bool stirs(const Sleeper& me);
+  void sleep(Sleeper& me);
+  void rest(Sleeper& me);  // in the kernel
+  // What was done for other threads, as counted so far.
+  struct Deeds {
+    uint64_t wakes = 0;
+    uint64_t others_done = 0;
+  };
+  static Deeds now();
+  static bool helped(const Deeds& since);
+  void look_back();
+  static void get_up(Sleeper& me);
+  static void wake(Sleeper& sleeper);
+  void leave();
+
+  const Request* request_;
+  uint32_t rounds_ = 0;
+  bool counted_ = false;  // among the threads that wait and are awake
+  bool slept_ = false;
+  Deeds just_before_;
+  // Of the sentinel: it has slept since it last looked back, and how things were before; how long it naps, not 0 while
+  // threads that are awake take the messages.
+  bool watched_ = false;
+  Deeds before_sleep_;
+  uint64_t nap_ns_ = 0;
+};
+
+// Makes progress until `ready` holds.
+template <class Ready>
+void wait_until(Ready&& ready) {
+  Backoff backoff;
+  while (!ready()) {
+    if (progress()) {
+      backoff.something_happened();
+    } else {
+      backoff.pause(ready);
+    }
+  }
+}
+
+[[gnu::noinline]] void wait_until_done(Request& request);
+
+inline void wait(Request& request) {
+  if (!is_done(request)) wait_until_done(request);
+}
+
+}  // namespace weft::core

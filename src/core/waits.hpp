@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// What the waiting threads of a process share: which of them sleep, who of them watches for messages, how long they
+// spin before. core/waiting.hpp uses it, docs/threads.md explains it ("Waiting").
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/lock.hpp"
+
+namespace weft::core {
+
+class Backoff;
+struct Request;
+
+// A thread that sleeps, or is about to. Lies on its stack.
+struct Sleeper {
+  Sleeper* next;
+  const Request* request;  // nullptr: any completion wakes it
+  Backoff* owner;
+  std::atomic<uint32_t> woken = 0;
+  bool sentinel = false;  // sleeps on the process's attention word
+};
+
+struct Waits {
+  std::atomic<uint32_t> sleepers = 0;        // threads that sleep; always zero while one thread communicates at a time
+  std::atomic<uint32_t> any_sleepers = 0;    // those of them that wait for no certain request
+  std::atomic<uint32_t> spin_rounds = 2000;  // rounds without progress before a thread yields
+  std::atomic<uint32_t> yield_rounds = 100;  // and then before it sleeps
+  std::atomic<int32_t> awake = 0;            // threads that wait and are awake, of those that found nothing for a while
+  bool fences_own_threads = false;           // membarrier works
+  std::atomic<uint64_t> wakes = 0;           // sleepers woken so far
+  std::atomic<uint64_t> others_done = 0;     // requests completed, while some slept, that nobody slept on
+  std::atomic<uint64_t> hosts_looked_at_ns = 0;  // when look_around() looked last
+
+  base::Lock lock;  // of what follows
+  Sleeper* first = nullptr;
+  Backoff* sentinel = nullptr;  // whose turn it is to watch for messages: awake, or asleep on the attention word
+
+  uint32_t all_rounds() const {
+    return spin_rounds.load(std::memory_order_relaxed) + yield_rounds.load(std::memory_order_relaxed);
+  }
+};
+
+// Wakes the threads that wait for this request, and those that wait for anything (nullptr: only these).
+[[gnu::noinline]] void wake_sleepers(const Request* request);
+
+}  // namespace weft::core
