@@ -69,7 +69,7 @@ struct Comm : base::Object {
   bool is_inter() const { return remote != nullptr; }
   int32_t local_size() const { return group->size; }
   std::atomic<uint32_t> schedules{0};  // of collective operations, made on this communicator so far: coll/schedule.hpp
-  const Hosts* hosts = nullptr;        // of an intracommunicator: what its group knows of hosts, nullptr: no difference
+  const Hosts* hosts = nullptr;        // of an intracommunicator: the hosts of its group; nullptr: no difference
   // Which algorithms its collective operations take; nullptr until the first of them has found out.
   mutable std::atomic<const coll::Choices*> choices{nullptr};
   const Neighbours* neighbours = nullptr;  // in its virtual topology, nullptr when it has none

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What the runtime can say about itself: the paths a message may take, with the ranges that the settings in force give.
+// The runtime's description of itself: the paths a message may take, with the ranges that the settings in force give.
 
 #include <string>
 #include <vector>
@@ -19,7 +19,7 @@ struct PathRow {
 // The four paths for a job of `ranks` ranks on one host.
 std::vector<PathRow> describe_paths(int ranks);
 
-// What is different between ranks of different hosts, in one sentence.
+// The difference between ranks of different hosts, in one sentence.
 std::string describe_hosts();
 
 }  // namespace weft::core

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Moments in the runtime that a tool may want to hear of, all of them on slow paths. While nobody listens each costs
-// one load. Who listens is called at once, by the thread to which it happens, which may hold lanes and the queues of
-// waiting messages: it must not communicate, and take no lock that is held around anything that does.
+// Moments in the runtime that a tool may want to hear of, all of them on slow paths. Without a listener each costs one
+// load. A listener is called at once, by the thread to which it happens, which may hold lanes and the queues of waiting
+// messages: it must not communicate, and take no lock that is held around anything that does.
 
 #include <atomic>
 #include <cstdint>

@@ -28,7 +28,7 @@ inline constexpr int32_t unknown_rank = -1;
 // `peer` (its rank in the job, or unknown_rank) sent what no correct peer of the same version sends.
 [[noreturn]] void protocol_error(int32_t peer, const base::Problem& problem);
 
-// A transport cannot go on at all, with no peer in particular: what it stands on refused or ended.
+// A transport cannot go on at all, with no peer in particular: the layer below it refused or ended.
 [[noreturn]] void transport_failed(const base::Problem& problem);
 
 // `rank` of the job cannot be reached any more, or a message from or to it was lost on its way.

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Which ranks of a group share a host: what collective operations need to know so that one rank of each host, its
-// leader, speaks with the other hosts. core::Comm::hosts leads here; nullptr where it makes no difference: all ranks
-// are on one host, or each has one to itself. It does not change, so any thread may read it.
+// The ranks of a group that share a host: with them, collective operations let one rank of each host, its leader,
+// communicate with the other hosts. core::Comm::hosts leads here; nullptr where it makes no difference: all ranks are
+// on one host, or each has one to itself. It does not change, so any thread may read it.
 //
 // All ranks have the same, but for `host` and `place`. It takes 4 bytes for each host, and where ranks of different
 // hosts alternate 4 more and 8 for each rank; communicators of one group share it.

@@ -17,7 +17,7 @@ struct Matcher::Latest {
 
 Request* Matcher::take_beside(Wildcards& wildcards, RequestQueue& queue, Request* before, Request* specific,
                               const Envelope& envelope) {
-  // What comes behind a pending message of its source must not overtake it.
+  // A message behind a pending one of its source must not overtake it.
   if (pending_ != 0 && first_pending(envelope.context, envelope.source) != nullptr) {
     hold_next_ = true;
     return nullptr;
@@ -86,8 +86,8 @@ Unexpected* Matcher::find(const Envelope& wanted) const {
 
 // Two threads of a sender may reserve cells of this lane in another order than they took their stamps. Then both orders
 // are right, for nothing orders the two, but choosing among lanes is simpler when a lane's first message of a source
-// also has its smallest stamp: so a stamp counts as no less than those before it in the lane. What happens after a
-// message was sent has a larger stamp still, since stamps are taken before cells are reserved.
+// also has its smallest stamp: so a stamp counts as no less than those before it in the lane. A later send has a larger
+// stamp still, since stamps are taken before cells are reserved.
 void Matcher::raise_stamp(Envelope& envelope) {
   if (latest_ == nullptr) latest_ = new (std::nothrow) Latest;
   if (latest_ == nullptr)

@@ -90,10 +90,10 @@ class Wildcards {
  public:
   base::Lock lock;
 
-  // Whether one may be posted on this context. Any thread may ask; whoever holds a lane has the answer of that time.
+  // Whether one may be posted on this context. Any thread may ask; the answer holds while the caller holds a lane.
   bool may_match(uint32_t context) const { return posted_[slot_of(context)].load(std::memory_order_relaxed) != 0; }
 
-  // What specific receives carry as their order. Advanced by post() alone, under all locks.
+  // The order that specific receives carry. Advanced by post() alone, under all locks.
   uint64_t epoch() const { return epoch_.load(std::memory_order_relaxed); }
 
   void post(Request& r) {

@@ -25,9 +25,9 @@ struct Neighbours {
 
   // Which of the sources the receive posted as number k is for, when sends are started in the order of `destinations`
   // and messages between two ranks keep their order. Two neighbours may be the same rank, at periodic dimensions of one
-  // or two ranks: what a rank sends in negative direction its neighbour receives from the positive one (MPI-5.0, 8.6,
-  // advice to implementors), so the two receives of a dimension change places. In graphs the k-th edge from one rank to
-  // another is the k-th in the lists of both.
+  // or two ranks: a message sent in negative direction is received from the positive one (MPI-5.0, 8.6, advice to
+  // implementors), so the two receives of a dimension change places. In graphs the k-th edge from one rank to another
+  // is the k-th in the lists of both.
   [[nodiscard]] size_t receive_at(size_t k) const { return cartesian ? k ^ 1 : k; }
 };
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Stamps: what lets a receiver merge the messages of one sender that took different lanes. If one send happens before
-// another to the same rank on the same communicator, in one thread or across threads that synchronised, its stamp is
-// smaller. docs/matching.md has the argument.
+// Stamps let a receiver merge the messages of one sender that took different lanes. If one send happens before another
+// to the same rank on the same communicator, in one thread or across threads that synchronised, its stamp is smaller.
+// docs/matching.md has the argument.
 
 #include <atomic>
 #include <cstdint>

@@ -11,7 +11,7 @@ namespace weft::core::rma {
 // Through our address space.
 void copy_in(const Target& target, const Local& from, const Remote& to);
 void copy_out(const Target& target, const Local& to, const Remote& from);
-// `result` nullptr: what was there is not asked for. An error class: no memory.
+// `result` nullptr: the old values are not wanted. An error class: no memory.
 [[nodiscard]] int32_t update_mapped(const Target& target, const Update& update, const Local& from, const Local* result,
                                     const Remote& to);
 

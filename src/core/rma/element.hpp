@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What accumulates update: elements of one predefined type. Pairs may have gaps in memory, which packed data have not.
+// The elements that accumulates update, of one predefined type. Pairs may have gaps in memory, which packed data have
+// not.
 
 #include <cstring>
 

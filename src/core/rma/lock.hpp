@@ -5,12 +5,12 @@
 // Locks of windows (MPI-5.0, 12.5.3): a word for each target, in memory that the ranks of its host share. Ranks of
 // other hosts ask the target itself.
 //
-// Who does not get the lock notes its rank in Control::waiting and counts itself in the word, then tries again, and
-// sleeps as in any other wait. Who gives the lock back and finds somebody counted sends one of those a nudge, after
-// which that one tries again; who gets a shared lock while others wait passes the nudge on. A nudge that finds the lock
-// taken by a third is not lost: that one will find the waiter counted.
-// Ordering: the count is added, and the lock given back, by sequentially consistent operations on the same word, so
-// either the waiter's last try finds the lock free or its holder finds the waiter.
+// A rank that does not get the lock notes its number in Control::waiting and counts itself in the word, then tries
+// again, and sleeps as in any other wait. A rank that releases the lock and finds a waiter counted wakes one, which
+// tries again; a rank that gets a shared lock while others wait wakes the next. A wake-up that finds the lock taken by
+// a third is not lost: that one will find the waiter counted. Ordering: the count is added, and the lock given back, by
+// sequentially consistent operations on the same word, so either the waiter's last try finds the lock free or its
+// holder finds the waiter.
 
 #include "core/rma/window.hpp"
 
@@ -22,8 +22,8 @@ void acquire(Window& window, int32_t rank, Lock kind);
 void release(Window& window, int32_t rank, Lock kind);
 [[nodiscard]] bool try_acquire(Control& control, Lock kind);
 
-// Of those who wait for a lock of `target` that has come free: tells one, and the target. What we hold for ranks of
-// other hosts ourselves is looked after by try_own_wishes(), with no lane held.
+// Of those who wait for a lock of `target` that has come free: tells one, and the target. try_own_wishes() serves the
+// locks that we hold for ranks of other hosts, with no lane held.
 void nudge_next(Window& window, int32_t target);
 void try_own_wishes(Window& window, int32_t target);
 

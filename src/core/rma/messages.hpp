@@ -11,7 +11,7 @@ namespace weft::core::rma {
 void send_put(Window& window, const Local& from, const Remote& to);
 void send_update(Window& window, const Update& update, const Local& from, const Remote& to);
 
-// What comes back is there after a flush, or when `request` is complete. An error class: no memory.
+// The answer is there after a flush, or when `request` is complete. An error class: no memory.
 [[nodiscard]] int32_t ask_for(Window& window, const Local& to, const Remote& from, Request* request);
 [[nodiscard]] int32_t ask_for_update(Window& window, const Update& update, const Local& from, const Local& result,
                                      const Remote& to, Request* request);

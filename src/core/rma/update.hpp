@@ -31,11 +31,11 @@ struct Update {
   datatype::Kernel kernel;
 };
 
-// `count` elements at `at`, in our address space: without gaps, or one. `in` and `old` are packed; what was there
-// before goes to `old` unless it is nullptr.
+// `count` elements at `at`, in our address space: without gaps, or one. `in` and `old` are packed; the old values go to
+// `old` unless it is nullptr.
 void update(const Target& target, const Update& update, const void* in, char* at, void* old, int64_t count);
 
-// One element: swaps in `value` where it is `compare`; what was there goes to `old`. All packed.
+// One element: swaps in `value` where it is `compare`; the old value goes to `old`. All packed.
 void compare_swap(const Target& target, const Element& element, const void* value, const void* compare, char* at,
                   void* old);
 
