@@ -17,7 +17,7 @@ using coll::Schedule;
 
 namespace {
 
-// What the root has, as the other ranks know it: how large all ranks' blocks are.
+// The root's arguments, as the other ranks know them: how large all ranks' blocks are.
 Blocks sized_as(const Block& mine) {
   return {nullptr, mine.count, *mine.type};
 }

@@ -15,7 +15,7 @@ namespace weft::mpi {
 
 // ---- Running
 
-// What an operation with a request keeps, as long as that lives. The arrays of the call are not needed any more when it
+// The data that an operation keeps as long as its request lives. The arrays of the call are not needed any more when it
 // returns; types may be freed, so they are held.
 struct Collective {
   explicit Collective(Comm& comm) : schedule(comm) {}
@@ -44,7 +44,7 @@ template <class Plan>
   return launch(check, form, OpReducer(), [&](coll::Schedule& s, const coll::Reducer&) { plan(s); });
 }
 
-// Runs what is always a schedule, in whatever form.
+// Runs an operation that is always a schedule, in any form.
 template <class Plan>
 [[nodiscard]] int perform(CollCheck& check, const Form& form, const OpReducer& reducer, Plan&& plan) {
   if (!form.is_blocking()) return launch(check, form, reducer, plan);
@@ -70,7 +70,7 @@ int run_scan(const Form& form, const ReductionArgument& data, MPI_Count count, M
 int run_exscan(const Form& form, const ReductionArgument& data, MPI_Count count, MPI_Comm comm);
 int run_reduce_scatter(const Form& form, const ReductionArgument& data, const CountsArgument& counts, MPI_Comm comm);
 
-// ---- Between the groups of an intercommunicator: what the functions above do with one. The check has passed it.
+// ---- Between the groups of an intercommunicator: the functions above for one. The check has passed it.
 
 int barrier_between(CollCheck& check, const Form& form);
 int bcast_between(CollCheck& check, const Form& form, const DataArgument& data, int root);

@@ -52,7 +52,7 @@ int create(const char* function, MPI_User_function* narrow, MPI_User_function_c*
   return MPI_SUCCESS;
 }
 
-// What most calls are, told by a few comparisons: an operation of the standard on one of its types. False: look closer.
+// Most calls, recognised by a few comparisons: an operation of the standard on one of its types. False: look closer.
 bool reduce_at_once(const void* in, void* inout, MPI_Count count, const Type* type, const Op* op) {
   if (type == nullptr || op == nullptr || !op->predefined || op->reduction >= datatype::Reduction::replace ||
       count <= 0 || in == nullptr || inout == nullptr || in == inout || in == MPI_IN_PLACE || inout == MPI_IN_PLACE) {

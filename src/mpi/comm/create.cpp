@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Making communicators from a parent (MPI-5.0, 7.4.2). What all ranks of an intercommunicator take part in makes an
-// intercommunicator of what both sides ask for (7.6.2).
+// Making communicators from a parent (MPI-5.0, 7.4.2). A call by all ranks of an intercommunicator makes an
+// intercommunicator of both sides' wishes (7.6.2).
 
 #include <algorithm>
 #include <vector>
@@ -46,7 +46,7 @@ int duplicate(const char* function, Comm& from, const Info* info, MPI_Comm* newc
   return MPI_SUCCESS;
 }
 
-// The ranks in `comm` of a group's members; fails when there is one who is not in it.
+// The ranks in `comm` of a group's members; fails when a member is not in it.
 int ranks_in(const char* function, const Comm& comm, const core::Group& group, std::vector<int32_t>& ranks) {
   const RankFinder finder(*comm.group, group.size);
   ranks.reserve(static_cast<size_t>(group.size));
@@ -66,7 +66,7 @@ int give(const char* function, const Comm& parent, Comm* made, MPI_Comm* newcomm
   return MPI_SUCCESS;
 }
 
-// What a communicator has from its parent.
+// The properties that a communicator inherits from its parent.
 void inherit(Comm& comm, const Comm& parent) {
   comm.errhandler = held_handler(parent.errhandler);
   comm.session = parent.session;
@@ -153,7 +153,7 @@ int comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
   if (newcomm == nullptr) return null_argument(c, function, "newcomm");
   std::vector<int32_t> ranks;
   if (int error = ranks_in(function, *c, *g, ranks)) return error;
-  // The other side's group is known to nobody here: its members tell their places.
+  // No rank here knows the other side's group: its members tell their places.
   if (c->is_inter()) return split(function, *c, g->rank < 0 ? MPI_UNDEFINED : 0, g->rank, newcomm);
   uint32_t context = 0;
   if (int error = agree_on_context(function, everybody(*c), context)) return error;

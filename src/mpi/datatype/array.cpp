@@ -188,7 +188,7 @@ int64_t block_of(const Grid<Size>& grid, int i) {
   }
 }
 
-// The grid numbers processes in row-major order, whatever the order of the array.
+// The grid numbers processes in row-major order, for either order of the array.
 template <class Size>
 std::vector<Dealt> deal(const Grid<Size>& grid) {
   std::vector<Dealt> dealt(static_cast<size_t>(grid.ndims));

@@ -95,7 +95,7 @@ constinit base::Lock kept_lock;
 using Arguments = std::tuple<int, int, int>;  // combiner, and what it was asked for
 struct Kept {
   Type* type = nullptr;
-  // What it owns, where leak checkers find it: they do not look into the memory of objects.
+  // Its objects, where leak checkers find them: they do not look into the memory of objects.
   const void* record = nullptr;
   const void* signature = nullptr;
   const void* blocks = nullptr;

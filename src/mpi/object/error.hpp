@@ -13,8 +13,8 @@
 namespace weft::mpi {
 
 // Whose error handler an error is for: a communicator's, a window's, a session's. nullptr: MPI_COMM_SELF's, as the
-// standard asks for calls that name no valid object (before MPI_Init: fatal). What goes wrong on a window's own
-// communicator is the window's.
+// standard asks for calls that name no valid object (before MPI_Init: fatal). An error on a window's own communicator
+// is the window's.
 struct ErrorsOn {
   ErrorsOn(std::nullptr_t) {}
   ErrorsOn(const Comm* given) {
@@ -63,7 +63,7 @@ bool was_finalized();
 // The class of a class or code; -1 when there is no such code.
 [[nodiscard]] int class_of_error(int error);
 
-// The highest code in use: what MPI_LASTUSEDCODE says.
+// The highest code in use: the value of MPI_LASTUSEDCODE.
 [[nodiscard]] int last_used_error_code();
 
 }  // namespace weft::mpi

@@ -35,8 +35,9 @@ void unhook(BsendBuffer* buffer) {
   *buffer->place = nullptr;
 }
 
-// What blocking functions wait for, while nobody does; with the lock. None lies on a stack, and none is freed: who has
-// marked a request as done looks at it once more (core::wake_sleepers), when the thread that waited may have ended.
+// The requests for waits of blocking functions, while unused; with the lock. None lies on a stack, and none is freed:
+// the thread that has marked a request as done looks at it once more (core::wake_sleepers), when the thread that waited
+// may have ended.
 Request* idle_waits = nullptr;
 
 // Waits until what is now in the buffer that `place` leads to, if to any, has left.
@@ -82,7 +83,7 @@ bool leave_buffer(Request& r) {
   return false;
 }
 
-// Room in the buffer that serves the communicator; what is known of the buffer otherwise.
+// Room in the buffer that serves the communicator; otherwise the known state of the buffer.
 struct Room {
   BsendEntry* entry = nullptr;
   bool attached = false;
@@ -207,7 +208,7 @@ int bad_session(const char* function, MPI_Session session) {
 int buffered_send(Comm& comm, const void* data, MPI_Count count, Type& type, int dest, int tag, const char* function) {
   const int64_t bytes = count * type.size;
   Room room = find_room(comm, bytes);
-  if (room.entry == nullptr && room.attached && !room.automatic) {  // what left may not have been seen yet
+  if (room.entry == nullptr && room.attached && !room.automatic) {  // messages may have left unnoticed
     (void)core::progress();
     room = find_room(comm, bytes);
   }

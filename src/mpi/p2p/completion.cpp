@@ -10,7 +10,7 @@ namespace weft::mpi {
 
 namespace {
 
-// What a request in an array is to the calls of this chapter.
+// The state of a request in an array, for the calls of this chapter.
 enum class State : uint8_t { invalid, idle, pending, done };  // idle: null, or persistent and inactive
 
 State state_of(MPI_Request handle, Request** request) {
@@ -176,7 +176,7 @@ int test(MPI_Request* request, int* flag, MPI_Status* status) {
 
 namespace {
 
-// The end of most requests: plain, complete, without error, and nobody asks for its status. False: it is not that.
+// The end of most requests: plain, complete, without error, and without a status to write. False: it is another case.
 [[gnu::always_inline]] inline bool retire_plain(MPI_Request* handle) {
   Request* r = request_of(*handle);
   if (r == nullptr || !core::is_done(*r) || !r->flags.active || r->flags.persistent || r->error != MPI_SUCCESS ||

@@ -29,7 +29,7 @@ uint32_t data_context(const core::Comm& comm) {
   return comm.collective_context() | core::partitioned_contexts;
 }
 
-// What the sender tells the receiver.
+// The sender's message to the receiver.
 struct Geometry {
   int64_t partitions = 0;
   int64_t bytes = 0;  // of each

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What programs read from a status, and write into those of their own requests (MPI-5.0, 3.2.5, 5.1.11 and 13.3).
+// The fields that programs read from a status, and write into those of their own requests (MPI-5.0, 3.2.5, 5.1.11 and
+// 13.3).
 #include "mpi/p2p/status.hpp"
 
 #include <climits>

@@ -107,7 +107,7 @@ std::vector<Ends> candidates(const std::vector<int32_t>& divisors, int32_t numbe
 
 std::vector<int32_t> balanced_factors(int32_t number, int32_t count) {
   if (count == 1) return {number};
-  constexpr int32_t most_primes = 30;  // of a number below 2^31: what is asked for beyond that is 1
+  constexpr int32_t most_primes = 30;  // of a number below 2^31: dimensions beyond that are 1
   const int32_t several = std::min(count, most_primes + 1);
   const std::vector<int32_t> divisors = divisors_of(number);
   std::vector<int32_t> factors;

@@ -53,7 +53,7 @@ int flush_all(const char* function, MPI_Win win, bool local) {
 
 // ---- Fence
 
-// All assertions need the barrier: who leaves the fence may access, and be accessed, at once.
+// All assertions need the barrier: a rank that leaves the fence may access, and be accessed, at once.
 int win_fence(int assert, MPI_Win win) {
   WinCheck check("MPI_Win_fence", win);
   check.assertions(assert, MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED);

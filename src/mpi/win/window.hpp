@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What the calls on windows share: checks of their arguments, and what to say of what core::rma found.
+// Common parts of the calls on windows: checks of their arguments, and what to say of what core::rma found.
 
 #include "mpi/functions.hpp"
 #include "mpi/object/check.hpp"
@@ -48,7 +48,7 @@ class WinCheck : public Check {
 
   core::rma::Local data(const DataArgument& origin);
   core::rma::Remote place(const Place& place);
-  // Makes as much of the room as there are data, in whole elements; what does not fit raises an error.
+  // Makes as much of the room as there are data, in whole elements; data that do not fit raise an error.
   void fit(const core::rma::Local& from, core::rma::Remote& room);
   void fit(const core::rma::Remote& from, core::rma::Local& room);
 
