@@ -15,7 +15,7 @@ tell() {
 passed='^ *[0-9]+/[0-9]+ Test +#[0-9]+: .* (Passed|\*\*\*Skipped)'
 ended='^ *([0-9]+)/([0-9]+) Test +#[0-9]+: '
 built='^\[([0-9]+)/([0-9]+)\] '
-# What else ctest says when nothing is wrong.
+# Other lines of ctest when nothing is wrong.
 quiet='^ *(Start +[0-9]+: .*|Internal ctest changing.*|Test project .*|)$'
 failing=false over=false
 while true; do
