@@ -78,7 +78,7 @@ struct Side final : Events {
     free.push_back(buffer);
   }
 
-  void written(uint32_t lane, Buffer* buffer, int failed) override {
+  void have_written(uint32_t lane, Buffer* buffer, int failed) override {
     if (lane != 0) ++wrong;
     ++writes_ended;
     if (failed != 0) write_error = failed;
@@ -98,14 +98,14 @@ struct Side final : Events {
   }
 
   void have_read(Read& read, int failed) override { read.over(read, failed); }
-  bool begins(uint32_t lane, const Header& header, Room& room) override {
+  bool pushing(uint32_t lane, const Header& header, Room& room) override {
     if (lane != 0 || header.origin != landings.size()) ++wrong;
     auto& landing = landings.emplace_back(std::make_unique<Landing>(header.bytes, header.tag));
     if (header.tag >= 0) room = {landing->data.data(), static_cast<size_t>(header.tag), landing.get()};
     return true;
   }
-  void have_landed(Read& read) override { read.over(read, 0); }
-  void lost_rest(uint32_t rank, int failed) override { lost = {rank, failed}; }
+  void have_pushed(Read& read) override { read.over(read, 0); }
+  void lost_pushed(uint32_t rank, int failed) override { lost = {rank, failed}; }
 
   // The pushed data; `tag` says how much of it is wanted, if any.
   struct Landing : Read {

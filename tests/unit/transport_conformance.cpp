@@ -311,7 +311,7 @@ TEST_P(Conformance, ReadsPrivateMemoryWhileItIsPolled) {
     ASSERT_LT(tried, 1000) << "it goes on failing";
     NotedRead read;
     size_t some = bytes - at;
-    const Post begun = pair->back().begin_get(ref, from + at, here.data() + 1 + at, some, 0, read);
+    const Post begun = pair->back().read(ref, from + at, here.data() + 1 + at, some, 0, read);
     if (!GetParam().direct) {
       ASSERT_EQ(begun, Post::unsupported);
       return;
@@ -476,7 +476,7 @@ TEST(Mock, LateReadsComeLateAndLostOnesFail) {
   NotedRead reads[2];
   for (int i : {0, 1}) {
     size_t bytes = sizeof from;
-    ASSERT_EQ(pair.back().begin_get(ref, 0, to[i], bytes, 0, reads[i]), Post::posted);
+    ASSERT_EQ(pair.back().read(ref, 0, to[i], bytes, 0, reads[i]), Post::posted);
     EXPECT_EQ(bytes, sizeof from);
   }
   EXPECT_FALSE(pair.receiver().looks_empty(0));

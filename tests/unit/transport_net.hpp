@@ -76,11 +76,11 @@ class InProcess final : public Carrier {
       return;
     }
     Room room;
-    if (!events.begins(0, header, room)) {
+    if (!events.pushing(0, header, room)) {
       ++refused;
     } else if (room.read != nullptr) {
       std::memcpy(room.to, item.data() + sizeof header, std::min<size_t>(room.bytes, header.bytes));
-      events.have_landed(*room.read);
+      events.have_pushed(*room.read);
     }
   }
   int poll(uint32_t, Events& events) override {
@@ -97,7 +97,7 @@ class InProcess final : public Carrier {
       const Writing one = writing.front();
       writing.pop_front();
       if (error == 0) std::memcpy(one.to, one.from, one.bytes);
-      events.written(0, one.buffer, error);
+      events.have_written(0, one.buffer, error);
     }
     return count;
   }

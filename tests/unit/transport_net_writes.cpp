@@ -18,20 +18,20 @@ struct Offering {
   std::vector<unsigned char> memory = std::vector<unsigned char>(static_cast<size_t>(read_from(adapters_read_from)));
   MemoryRef registered = two.transports[1]->register_memory(memory.data(), memory.size(), Access::write);
   int told = 0;
-  int placed = 0;
+  int written = 0;
 
   // `bytes` that are all `value`, to `at`.
   Post send(unsigned char value, size_t bytes, size_t at) {
     const Staging staging = two.transports[0]->reserve_staging(bytes);
     if (staging.memory == nullptr) return Post::retry;
     std::memset(staging.memory, value, bytes);
-    const Post begun = two.way->send_placed(1, {7, value, 0, 0}, &value, 1, staging, bytes, registered, at, 0,
-                                            {[](void* whose, bool lies_there) {
-                                               auto& me = *static_cast<Offering*>(whose);
-                                               ++me.told;
-                                               if (lies_there) ++me.placed;
-                                             },
-                                             this});
+    const Post begun = two.way->write(1, {7, value, 0, 0}, &value, 1, staging, bytes, registered, at, 0,
+                                      {[](void* whose, bool lies_there) {
+                                         auto& me = *static_cast<Offering*>(whose);
+                                         ++me.told;
+                                         if (lies_there) ++me.written;
+                                       },
+                                       this});
     if (begun != Post::posted) two.transports[0]->drop_staging(staging, bytes);
     return begun;
   }
@@ -88,7 +88,7 @@ TEST(Net, TellsOfContentsWhenTheyLieInThePeersMemory) {
   (void)one.two.transports[1]->poll(0, record);
   EXPECT_EQ(seen.size(), 1u) << "what is sent later does not wait for it";
   one.end_writes(1);
-  EXPECT_EQ(one.placed, 1);
+  EXPECT_EQ(one.written, 1);
   receive_staged(one.two);
   ASSERT_EQ(staged_seen.size(), 1u);
   EXPECT_TRUE(staged_seen[0].value == 11 && !staged_seen[0].along);
@@ -96,7 +96,7 @@ TEST(Net, TellsOfContentsWhenTheyLieInThePeersMemory) {
   receive_staged(one.two);
   ASSERT_EQ(staged_seen.size(), 1u);
   EXPECT_TRUE(staged_seen[0].value == 12 && !staged_seen[0].along);
-  EXPECT_EQ(one.placed, 2);
+  EXPECT_EQ(one.written, 2);
   EXPECT_EQ(one.told, 2);
   EXPECT_EQ(std::count(one.memory.begin(), one.memory.begin() + 1000, 11), 1000);
   EXPECT_EQ(std::count(one.memory.begin() + 5000, one.memory.begin() + 7000, 12), 2000);
@@ -125,7 +125,7 @@ TEST(Net, ContentsThatCannotBeWrittenGoAlongAndNoMoreAreWritten) {
   one.two.carriers[0]->error = 0;
   one.end_writes(1);
   EXPECT_EQ(one.told, 2);
-  EXPECT_EQ(one.placed, 1) << "what had begun before may end well";
+  EXPECT_EQ(one.written, 1) << "what had begun before may end well";
   receive_staged(one.two);
   ASSERT_EQ(staged_seen.size(), 2u);
   EXPECT_TRUE(staged_seen[0].value == 21 && staged_seen[0].along && staged_seen[0].first == 21);
@@ -144,7 +144,7 @@ TEST(Net, WhatWasWrittenIsToldOfWhenThereIsRoom) {
   EXPECT_FALSE(one.two.transports[0]->all_sent());
   one.two.carriers[0]->full = false;
   (void)one.two.transports[0]->poll(0, record);
-  EXPECT_EQ(one.placed, 2);
+  EXPECT_EQ(one.written, 2);
   receive_staged(one.two);
   EXPECT_EQ(staged_seen.size(), 2u);
   (void)one.two.transports[0]->poll(0, record);
@@ -163,7 +163,7 @@ TEST(Net, WritesWithinTheWindow) {
   EXPECT_EQ(writes, 24);
   EXPECT_EQ(one.two.way->send(1, {7, 0, 0, 0}, nullptr, 0), Post::retry);
   one.end_writes(writes);
-  EXPECT_EQ(one.placed, writes);
+  EXPECT_EQ(one.written, writes);
   EXPECT_EQ(one.two.carriers[1]->came().size(), 64u);
   EXPECT_EQ(one.send(9, 100, 0), Post::retry);
   seen.clear();

@@ -352,7 +352,7 @@ TEST(Tcp, EndsAConnectionWhosePushedDataCannotBeTaken) {
   ASSERT_LE(a.carrier.push(buffer, "sixteen bytes...", 16, to), 0);
   ASSERT_TRUE(wait({&a, &b}, [&] { return a.free.size() == 4; }));
   const net::Address back = b.knows(a);
-  EXPECT_TRUE(wait({&b}, [&] { return b.send(back, 1) == EPROTO; }));  // begins() of Events says no
+  EXPECT_TRUE(wait({&b}, [&] { return b.send(back, 1) == EPROTO; }));  // pushing() of Events says no
 }
 
 // A peer that knows the secret and sends bytes that cannot be a frame: the connection ends, and nothing of it is told.

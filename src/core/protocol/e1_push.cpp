@@ -101,17 +101,18 @@ void on_pushed(const transport::Arrival& a) {
     Unexpected* u = new_unexpected(a.envelope, wire::pushed, bytes, bytes);
     landing.message = u;
     u->inflow = &landing;
-    world->fabric->place(a, u->data(), a.bytes, landing);
+    transport::room_of(a) = {u->data(), a.bytes, &landing};
     list_unexpected(lane, u);
     return;
   }
   landing.receive = r;
   if (r->layout == nullptr) {
-    return world->fabric->place(a, r->buffer, static_cast<size_t>(std::min(bytes, r->bytes)), landing);
+    transport::room_of(a) = {r->buffer, static_cast<size_t>(std::min(bytes, r->bytes)), &landing};
+    return;
   }
   landing.aside = std::malloc(a.bytes);
   if (landing.aside == nullptr) no_memory_for(bytes);
-  world->fabric->place(a, landing.aside, a.bytes, landing);
+  transport::room_of(a) = {landing.aside, a.bytes, &landing};
 }
 
 void receive_landing(Unexpected& message, Request& r) {

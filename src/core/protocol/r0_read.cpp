@@ -48,8 +48,8 @@ bool begin_pieces(Reading& reading) {
   for (Piece& piece : reading.pieces) {
     while (!piece.under_way && reading.may_begin()) {
       auto bytes = static_cast<size_t>(reading.wanted - reading.begun);
-      switch (reading.peer->endpoint->begin_get(reading.from, static_cast<size_t>(reading.begun), to + reading.begun,
-                                                bytes, reading.envelope.lane, piece)) {
+      switch (reading.peer->endpoint->read(reading.from, static_cast<size_t>(reading.begun), to + reading.begun, bytes,
+                                           reading.envelope.lane, piece)) {
         case transport::Post::retry:
           return moved;
         case transport::Post::unsupported:

@@ -23,9 +23,9 @@ namespace {
 
 // A chunk is written, or goes as a message after all, and the receiver is told. The send is over with the last: until
 // then its request names the stream, and who waits for it makes the progress that telling needs.
-void on_placed(void* whose, bool placed) {
+void on_written(void* whose, bool written) {
   Request& r = *static_cast<Request*>(whose);
-  if (!placed) count(world->lanes[r.lane].writes_failed);
+  if (!written) count(world->lanes[r.lane].writes_failed);
   if (--r.placing == 0 && r.moved == r.limit) complete_send(r, Path::stream);
 }
 
@@ -33,8 +33,8 @@ transport::Post send_staged(Request& r, const wire::Chunk& chunk, const transpor
   const Envelope envelope{0, 0, 0, r.their_lane};
   if (r.target.key != MemoryRef::no_key) {
     const transport::Post posted =
-        r.peer->endpoint->send_placed(wire::chunk, envelope, &chunk, sizeof chunk, staging, chunk.bytes, r.target,
-                                      static_cast<size_t>(r.moved), r.lane, {on_placed, &r});
+        r.peer->endpoint->write(wire::chunk, envelope, &chunk, sizeof chunk, staging, chunk.bytes, r.target,
+                                static_cast<size_t>(r.moved), r.lane, {on_written, &r});
     if (posted != transport::Post::unsupported) return posted;
     r.target.key = MemoryRef::no_key;
   }
@@ -104,7 +104,7 @@ bool advance_streams(Lane& lane) {
       r->next = lane.streams;
       lane.streams = r;
     } else {
-      if (r->placing == 0) complete_send(*r, Path::stream);  // otherwise on_placed() does
+      if (r->placing == 0) complete_send(*r, Path::stream);  // otherwise on_written() does
       moved = true;
     }
     r = next;

@@ -67,7 +67,7 @@ inline constexpr int unsupported = ENOTSUP;
 struct Arrival {
   uint8_t kind;  // given by the sender; core's protocols name the values, below 31
   Envelope envelope;
-  const void* data;  // nullptr: the message was pushed, and its data come where Transport::place() says
+  const void* data;  // of a pushed message its Room, which the sink fills in: room_of()
   uint32_t bytes;
 };
 
@@ -106,6 +106,18 @@ struct Read {
   void (*over)(Read& read, int error);
 };
 
+// Where the data of a pushed message go, which follow it: the sink says so during the call that brings the message. The
+// memory and `read` are the transport's until it calls read->over, with error 0: a job that loses data of a message on
+// its way ends.
+struct Room {
+  void* to = nullptr;
+  size_t bytes = 0;      // of them that there is room for; the rest is dropped
+  Read* read = nullptr;  // who is told; nullptr: nobody wants them
+};
+inline Room& room_of(const Arrival& arrival) {
+  return *static_cast<Room*>(const_cast<void*>(arrival.data));
+}
+
 // A piece of the sender's staging memory: the sender fills it, the receiver reads and releases it.
 struct Staging {
   void* memory = nullptr;  // nullptr: none free now
@@ -118,10 +130,10 @@ struct Left {
   void* whose = nullptr;
 };
 
-// Who is told of a message that is there once its staged contents lie in the peer's memory: `call` once, by the poll()
-// of its lane, when it is on its way. `placed`: they lie there; otherwise they could not be written, and go along.
-struct Placed {
-  void (*call)(void* whose, bool placed) = nullptr;
+// Who is told of a message whose staged contents are written into the peer's memory: `call` once, by the poll() of its
+// lane, when the message is on its way. `written`: they lie there; otherwise they could not be written, and go along.
+struct Written {
+  void (*call)(void* whose, bool written) = nullptr;
   void* whose = nullptr;
 };
 
@@ -150,12 +162,11 @@ class Endpoint {
   virtual Post send_staged(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
                            size_t staged) = 0;
 
-  // The same, but the contents go to the peer's memory, `at` bytes behind its beginning, and the message comes when
-  // they are there, maybe after what is sent later. posted: `told` will tell that it is on its way. On a lane of ours,
-  // one thread at a time for each lane, as poll().
-  virtual Post send_placed(uint8_t /*kind*/, Envelope, const void* /*data*/, uint32_t /*bytes*/, const Staging&,
-                           size_t /*staged*/, const MemoryRef& /*to*/, size_t /*at*/, uint32_t /*lane*/,
-                           Placed /*told*/) {
+  // The same, but the contents are written into the peer's memory, `at` bytes behind its beginning, and the message
+  // comes when they are there, maybe after what is sent later. posted: `told` will tell that it is on its way. On a
+  // lane of ours, one thread at a time for each lane, as poll().
+  virtual Post write(uint8_t /*kind*/, Envelope, const void* /*data*/, uint32_t /*bytes*/, const Staging&,
+                     size_t /*staged*/, const MemoryRef& /*to*/, size_t /*at*/, uint32_t /*lane*/, Written /*told*/) {
     return Post::unsupported;
   }
 
@@ -191,12 +202,12 @@ class Endpoint {
   // Copies from the peer's memory, now or while other things go on, from `at` bytes behind its beginning: as much of
   // `bytes` as the transport moves in one piece, which it leaves there. On a lane of ours, one thread at a time for
   // each lane, as poll().
-  virtual Post begin_get(const MemoryRef& from, size_t at, void* to, size_t& bytes, uint32_t /*lane*/, Read&) {
+  virtual Post read(const MemoryRef& from, size_t at, void* to, size_t& bytes, uint32_t /*lane*/, Read&) {
     return get(advanced(from, at), to, bytes) == 0 ? Post::done : Post::unsupported;
   }
 
   // The peer's staging buffer behind a handle that this message names, and its return to the peer. nullptr: what it
-  // held lies where send_placed() was told to bring it, and nothing is to be returned.
+  // held was written into our memory by write(), and nothing is to be returned.
   virtual const void* staging(const Arrival& arrival, uint64_t handle) = 0;
   virtual void release_staging(uint64_t handle, size_t bytes) = 0;
 
@@ -249,10 +260,6 @@ class Transport {
 
   // The largest message that may be pushed; 0: none.
   virtual size_t push_most() const { return 0; }
-  // Where the data of the pushed message go that this arrival tells of: once, during the call that brings it. What is
-  // beyond `room` is dropped. `read` and the memory are the transport's until it calls read.over, with error 0: a job
-  // that loses data of a message on its way ends.
-  virtual void place(const Arrival& /*arrival*/, void* /*to*/, size_t /*room*/, Read& /*read*/) {}
 
   // How a peer names `bytes` of our memory at `address`. With Access::read or write the memory is registered, where the
   // transport does that and it pays; what has got a key is deregistered when no peer uses it any more. Thread-safe.

@@ -60,8 +60,8 @@ bool is_registered(const MemoryRef& memory) {
   return memory.key != MemoryRef::no_key && memory.key >= registered_key;
 }
 
-// Says that what a message names is placed: the tag of no message that carries its contents.
-constexpr int32_t placed_tag = INT32_MIN;
+// Says that what a message names is written: the tag of no message that carries its contents.
+constexpr int32_t written_tag = INT32_MIN;
 
 struct Lates {
   std::deque<Late> list;            // by who may poll the lane
@@ -85,24 +85,23 @@ class MockEndpoint final : public Endpoint {
     if (faults_.full.hit()) return Post::retry;
     return inner_->send_staged(kind, envelope, data, bytes, staging, staged);
   }
-  Post send_placed(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
-                   size_t staged, const MemoryRef& to, size_t at, uint32_t lane, Placed told) override {
+  Post write(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging, size_t staged,
+             const MemoryRef& to, size_t at, uint32_t lane, Written told) override {
     if (faults_.full.hit()) return Post::retry;
-    if (!is_registered(to))
-      return inner_->send_placed(kind, envelope, data, bytes, staging, staged, to, at, lane, told);
+    if (!is_registered(to)) return inner_->write(kind, envelope, data, bytes, staging, staged, to, at, lane, told);
     const std::string message(static_cast<const char*>(data), bytes);
-    later(lane, [=, this, tried = false, placed = false]() mutable {
+    later(lane, [=, this, tried = false, written = false]() mutable {
       const MemoryRef memory{to.address + at, MemoryRef::no_key};
       if (!std::exchange(tried, true)) {
-        placed = !faults_.lost.hit() && inner_->put(memory, staging.memory, staged) == 0;
+        written = !faults_.lost.hit() && inner_->put(memory, staging.memory, staged) == 0;
       }
       Envelope tagged = envelope;
-      if (placed) tagged.tag = placed_tag;
-      const Post posted = placed ? inner_->send(kind, tagged, message.data(), bytes)
-                                 : inner_->send_staged(kind, envelope, message.data(), bytes, staging, staged);
+      if (written) tagged.tag = written_tag;
+      const Post posted = written ? inner_->send(kind, tagged, message.data(), bytes)
+                                  : inner_->send_staged(kind, envelope, message.data(), bytes, staging, staged);
       if (posted != Post::done) return false;
-      if (placed) owner_.drop_staging(staging, staged);
-      told.call(told.whose, placed);
+      if (written) owner_.drop_staging(staging, staged);
+      told.call(told.whose, written);
       return true;
     });
     return Post::posted;
@@ -114,8 +113,8 @@ class MockEndpoint final : public Endpoint {
   int put(const MemoryRef& to, const void* from, size_t bytes) override {
     return faults_.denied() ? EPERM : inner_->put(to, from, bytes);
   }
-  Post begin_get(const MemoryRef& from, size_t at, void* to, size_t& bytes, uint32_t lane, Read& read) override {
-    if (faults_.plan.late == 0) return Endpoint::begin_get(from, at, to, bytes, lane, read);
+  Post read(const MemoryRef& from, size_t at, void* to, size_t& bytes, uint32_t lane, Read& read) override {
+    if (faults_.plan.late == 0) return Endpoint::read(from, at, to, bytes, lane, read);
     if (faults_.full.hit()) return Post::retry;
     if (faults_.denied()) return Post::unsupported;
     constexpr size_t piece = 64 << 10;
@@ -131,7 +130,7 @@ class MockEndpoint final : public Endpoint {
   }
   void* map(const MemoryRef& memory) override { return inner_->map(memory); }
   const void* staging(const Arrival& arrival, uint64_t handle) override {
-    return arrival.envelope.tag == placed_tag ? nullptr : inner_->staging(arrival, handle);
+    return arrival.envelope.tag == written_tag ? nullptr : inner_->staging(arrival, handle);
   }
   void release_staging(uint64_t handle, size_t bytes) override { inner_->release_staging(handle, bytes); }
   Claim* claim(uint32_t slot) override { return faults_.plan.late != 0 ? nullptr : inner_->claim(slot); }

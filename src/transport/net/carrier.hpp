@@ -22,7 +22,7 @@ struct Buffer {
   Left left;                                         // of pushed data that have not left yet
   int32_t rank;                                      // where the frame goes to
   unsigned char* frame;                              // of contents that are written into the peer's memory first
-  Placed told;                                       // likewise
+  Written told;                                      // likewise
   alignas(64) unsigned char bytes[frame_most + 16];  // carriers may fill a frame up to a multiple of 16
 
   unsigned char* staging() { return bytes + sizeof(Header) + staged_data_most; }
@@ -30,13 +30,6 @@ struct Buffer {
 
 // A lane of a peer, as the carrier knows it.
 using Address = uint64_t;
-
-// Where pushed data go.
-struct Room {
-  void* to = nullptr;
-  size_t bytes = 0;      // of them that there is room for; the rest is dropped
-  Read* read = nullptr;  // who is told; nullptr: nobody wants them
-};
 
 // What poll() reports, before it returns.
 class Events {
@@ -49,13 +42,13 @@ class Events {
   virtual void have_read(Read& /*read*/, int /*error*/) {}
   // What write() began is over: the contents are there (error 0), or why they could not be written. The buffer is no
   // longer in use.
-  virtual void written(uint32_t /*lane*/, Buffer* /*buffer*/, int /*error*/) {}
-  // Data are being pushed: where they go, until have_landed() or lost_rest(). false: that cannot be, nothing of this
+  virtual void have_written(uint32_t /*lane*/, Buffer* /*buffer*/, int /*error*/) {}
+  // Data are being pushed: where they go, until have_pushed() or lost_pushed(). false: that cannot be, nothing of this
   // connection can be believed.
-  virtual bool begins(uint32_t /*lane*/, const Header& /*header*/, Room& /*room*/) { return false; }
-  virtual void have_landed(Read& /*read*/) {}
+  virtual bool pushing(uint32_t /*lane*/, const Header& /*header*/, Room& /*room*/) { return false; }
+  virtual void have_pushed(Read& /*read*/) {}
   // The rest of them will not come.
-  virtual void lost_rest(uint32_t /*rank*/, int /*error*/) {}
+  virtual void lost_pushed(uint32_t /*rank*/, int /*error*/) {}
 
  protected:
   ~Events() = default;
@@ -113,7 +106,7 @@ class Carrier {
   }
 
   // Writing into a peer's memory, for carriers that can, in the same way: write() begins to write what lies in the
-  // buffer at `start`. 0: written() will report the buffer, when the contents are there.
+  // buffer at `start`. 0: have_written() will report the buffer, when the contents are there.
   virtual bool writes() const { return false; }
   [[nodiscard]] virtual int write(uint32_t /*lane*/, Buffer* /*buffer*/, const void* /*start*/, size_t /*bytes*/,
                                   Address /*to*/, const MemoryRef& /*memory*/, size_t /*at*/) {

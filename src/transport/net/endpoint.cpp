@@ -114,7 +114,7 @@ Post NetEndpoint::push(uint8_t kind, Envelope envelope, const void* data, size_t
   return Post::retry;
 }
 
-Post NetEndpoint::begin_get(const MemoryRef& from, size_t at, void* to, size_t& bytes, uint32_t lane, Read& read) {
+Post NetEndpoint::read(const MemoryRef& from, size_t at, void* to, size_t& bytes, uint32_t lane, Read& read) {
   if (from.key == MemoryRef::no_key || !owner_.reads_.load(std::memory_order_relaxed)) return Post::unsupported;
   bytes = std::min({bytes, piece_most, owner_.carrier_->read_most()});
   const int error = owner_.carrier_->read(lane, ways_[0].address, from, at, to, bytes, read);
@@ -164,8 +164,8 @@ Post NetEndpoint::send_staged(uint8_t kind, Envelope envelope, const void* data,
   return post(owner_.port_for(envelope.lane), buffer, start, sizeof(Header) + bytes + staged, envelope.lane);
 }
 
-Post NetEndpoint::send_placed(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
-                              size_t staged, const MemoryRef& to, size_t at, uint32_t lane, Placed told) {
+Post NetEndpoint::write(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
+                        size_t staged, const MemoryRef& to, size_t at, uint32_t lane, Written told) {
   if (to.key == MemoryRef::no_key || !owner_.writes_.load(std::memory_order_relaxed)) return Post::unsupported;
   auto* buffer = reinterpret_cast<Buffer*>(staging.handle);
   buffer->rank = rank_;

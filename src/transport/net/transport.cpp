@@ -187,7 +187,7 @@ void NetTransport::sent(uint32_t lane, Buffer* buffer, int error) {
   if (left.call != nullptr) left.call(left.whose);
 }
 
-void NetTransport::lost_rest(uint32_t rank, int error) {
+void NetTransport::lost_pushed(uint32_t rank, int error) {
   if (!leaving_.load(std::memory_order_relaxed)) die_of_peer(static_cast<int>(rank), error, "from");
 }
 
@@ -224,7 +224,7 @@ void NetTransport::have_read(Read& read, int error) {
 
 // The header says whether the contents come along. What lies in the receiver's memory already does not matter: they are
 // put there again.
-void NetTransport::written(uint32_t lane, Buffer* buffer, int error) {
+void NetTransport::have_written(uint32_t lane, Buffer* buffer, int error) {
   if (error != 0) {
     writes_.store(false, std::memory_order_relaxed);
   } else {
@@ -234,7 +234,7 @@ void NetTransport::written(uint32_t lane, Buffer* buffer, int error) {
 }
 
 void NetTransport::tell_written(Port& port, Buffer* buffer) {
-  const Placed told = buffer->told;
+  const Written told = buffer->told;
   Header h;
   std::memcpy(&h, buffer->frame, sizeof h);
   if (endpoint(buffer->rank).post_written(h, buffer) != Post::done) {
@@ -307,7 +307,7 @@ void NetTransport::deliver_early(Sender& sender) {
 }
 
 // Its data go where core says, which is known from here on: it is taken.
-bool NetTransport::begins(uint32_t lane, const Header& header, Room& room) {
+bool NetTransport::pushing(uint32_t lane, const Header& header, Room& room) {
   room = {};
   if (!check_pushed(header, ports_[lane].checker) || header.lane != lane) {
     turn_away(sizeof header + header.bytes);
@@ -316,9 +316,7 @@ bool NetTransport::begins(uint32_t lane, const Header& header, Room& room) {
   const uint32_t origin = header.origin;
   Sender& sender = ports_[lane].senders[origin];
   if (header.sequence != sender.expected) return false;
-  ports_[lane].room = {};
-  deliver(header, nullptr);
-  room = ports_[lane].room;
+  deliver(header, &room);
   ++sender.expected;
   if (!sender.early.empty()) [[unlikely]]
     deliver_early(sender);

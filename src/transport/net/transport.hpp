@@ -38,7 +38,6 @@ struct Port {
   Buffer* written = nullptr;           // whose messages could not be sent yet; by who polls alone
   std::unique_ptr<Buffer[]> buffers;
   Sink sink = nullptr;  // of the poll under way
-  Room room;            // for the pushed data that it tells of
   Checker checker;      // by who polls
 };
 
@@ -50,12 +49,12 @@ class NetEndpoint final : public Endpoint {
   Post send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) override;
   Post send_staged(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
                    size_t staged) override;
-  Post send_placed(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
-                   size_t staged, const MemoryRef& to, size_t at, uint32_t lane, Placed told) override;
+  Post write(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging, size_t staged,
+             const MemoryRef& to, size_t at, uint32_t lane, Written told) override;
   Post push(uint8_t kind, Envelope envelope, const void* data, size_t bytes, Left left) override;
   int get(const MemoryRef&, void*, size_t) override { return unsupported; }
   int put(const MemoryRef&, const void*, size_t) override { return unsupported; }
-  Post begin_get(const MemoryRef& from, size_t at, void* to, size_t& bytes, uint32_t lane, Read& read) override;
+  Post read(const MemoryRef& from, size_t at, void* to, size_t& bytes, uint32_t lane, Read& read) override;
   // The data lie behind their header; nothing staged behind them: it was written to where it belongs.
   const void* staging(const Arrival& arrival, uint64_t) override {
     const bool came_along = (static_cast<const Header*>(arrival.data) - 1)->staged != 0;
@@ -117,9 +116,6 @@ class NetTransport final : public Transport, private Events {
   size_t staging_limit() const override { return staging_most; }
   int64_t eager_bytes() const override;
   size_t push_most() const override { return carrier_->pushes() ? pushed_most : 0; }
-  void place(const Arrival& arrival, void* to, size_t room, Read& read) override {
-    ports_[arrival.envelope.lane].room = {to, room, &read};
-  }
   MemoryRef register_memory(void* address, size_t bytes, Access access) override;
   void deregister(const MemoryRef& memory) override { carrier_->deregister(memory.key); }
   Claim* claim(uint32_t) override { return nullptr; }
@@ -140,10 +136,10 @@ class NetTransport final : public Transport, private Events {
   bool came(uint32_t lane, const unsigned char* frame, size_t bytes) override;
   void sent(uint32_t lane, Buffer* buffer, int error) override;
   void have_read(Read& read, int error) override;
-  void written(uint32_t lane, Buffer* buffer, int error) override;
-  bool begins(uint32_t lane, const Header& header, Room& room) override;
-  void have_landed(Read& read) override { read.over(read, 0); }
-  void lost_rest(uint32_t rank, int error) override;
+  void have_written(uint32_t lane, Buffer* buffer, int error) override;
+  bool pushing(uint32_t lane, const Header& header, Room& room) override;
+  void have_pushed(Read& read) override { read.over(read, 0); }
+  void lost_pushed(uint32_t rank, int error) override;
   void publish_address();
   void read_address(int rank, NetEndpoint& endpoint, size_t characters);
   [[noreturn]] void die_of_carrier(int rank, const std::string& theirs) const;

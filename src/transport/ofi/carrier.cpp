@@ -239,7 +239,7 @@ int OfiCarrier::write(uint32_t lane, net::Buffer* buffer, const void* start, siz
 }
 
 void OfiCarrier::end_sent(uint32_t lane, net::Buffer* buffer, int error, net::Events& events) {
-  if (outgoing(buffer).writes) return events.written(lane, buffer, error);
+  if (outgoing(buffer).writes) return events.have_written(lane, buffer, error);
   events.sent(lane, buffer, error);
 }
 

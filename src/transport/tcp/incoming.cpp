@@ -198,7 +198,7 @@ bool Incoming::begin_answer(Link& link, const Answer& answer, net::Events& event
 bool Incoming::begin_pushed(uint32_t lane, Link& link, const net::Header& header, net::Events& events) {
   const size_t bytes = header.bytes;
   net::Room room;
-  if (!events.begins(lane, header, room)) return false;
+  if (!events.pushing(lane, header, room)) return false;
   const size_t wanted = std::min(room.bytes, bytes);
   link.filling = {Filling::What::pushed, room.read, static_cast<unsigned char*>(room.to), wanted,
                   on_the_wire(bytes) - wanted};
@@ -221,7 +221,7 @@ size_t Incoming::fill(Link& link, const unsigned char* data, size_t bytes, net::
     if (over.what == Filling::What::read) {
       events.have_read(*over.read, 0);
     } else if (over.read != nullptr) {
-      events.have_landed(*over.read);
+      events.have_pushed(*over.read);
     }
   }
   return part + rest;
@@ -231,7 +231,7 @@ void Incoming::give_up(Link& link, net::Events& events) {
   links_.port_of(link).pending.fetch_sub(1, std::memory_order_relaxed);
   const Filling begun = std::exchange(link.filling, {});
   if (begun.what == Filling::What::pushed) {
-    if (begun.read != nullptr) events.lost_rest(link.rank, link.error);
+    if (begun.read != nullptr) events.lost_pushed(link.rank, link.error);
   } else if (begun.read != nullptr) {
     events.have_read(*begun.read, link.error);
   }
