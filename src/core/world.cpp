@@ -287,7 +287,7 @@ void start(bool multiple, uint64_t (*alike)()) {
   world->mailbox_limit = static_cast<uint32_t>(mailbox_bytes(world->size));
   open_stamps();
   open_threads();
-  world->self = new transport::self::SelfTransport(on_own_arrival, world->lane_map);
+  world->self = new transport::self::SelfTransport(on_own_arrival, world->rank, world->lane_map);
   shared_memory = new transport::shm::ShmTransport(world->place_here(), world->ranks_here(), world->job.segment_fd,
                                                    world->lane_map);
   if (world->size > 1) world->host = transport::mock::wrap_if_asked(shared_memory);
@@ -318,7 +318,6 @@ void stop() {
   munmap(header, header_bytes());
   while (Peer* peer = world->last_made) {
     world->last_made = peer->made_before;
-    if (peer->transport == world->host) delete peer->endpoint;
     delete peer->stamps;
     delete peer;
   }

@@ -69,12 +69,11 @@ struct ShmPair final : Pair {
       shared_memory[rank] = std::make_unique<shm::ShmTransport>(rank, 2, fd);
       mocked[rank].reset(plan != nullptr ? mock::wrap(shared_memory[rank].get(), *plan) : nullptr);
     }
-    ways[0].reset(of(0).connect(1));
-    ways[1].reset(of(1).connect(0));
+    ways[0] = of(0).connect(1);
+    ways[1] = of(1).connect(0);
   }
   ~ShmPair() override {
     for (int rank : {0, 1}) {
-      ways[rank].reset();
       mocked[rank].reset();
       shared_memory[rank].reset();
     }
@@ -90,7 +89,7 @@ struct ShmPair final : Pair {
   int fd = -1;
   std::unique_ptr<shm::ShmTransport> shared_memory[2];
   std::unique_ptr<Transport> mocked[2];
-  std::unique_ptr<Endpoint> ways[2];
+  Endpoint* ways[2];
 };
 
 struct Kind {
@@ -199,7 +198,7 @@ TEST_P(Conformance, SaysFullAndGoesOnWhenDrained) {
 
 TEST_P(Conformance, LendsStagingMemoryThatThePeerReads) {
   Transport& owner = pair->sender();
-  ASSERT_GE(owner.staging_limit(), 128u << 10) << "the largest eager message must fit";
+  ASSERT_GE(owner.capabilities().staging_most, 128u << 10) << "the largest eager message must fit";
   for (size_t bytes : {size_t{1}, size_t{8192}, size_t{32768}, size_t{32769}, size_t{128} << 10}) {
     Staging staging = owner.reserve_staging(bytes);
     if (staging.memory == nullptr) staging = owner.reserve_staging(bytes);  // a mock says no at times
@@ -353,6 +352,57 @@ TEST_P(Conformance, TellsSendersThatItIsCongested) {
   EXPECT_TRUE(pair->way().congested());
   pair->receiver().set_congested(false);
   EXPECT_FALSE(pair->way().congested());
+}
+
+// A transport leads to the ranks that it says, each by one way, which is its own.
+TEST_P(Conformance, ReachesItsPeerByOneWay) {
+  const int peer = pair->sender().capabilities().same_process ? 0 : 1;
+  EXPECT_TRUE(pair->sender().reaches(peer));
+  EXPECT_FALSE(pair->sender().reaches(1 - peer));
+  EXPECT_EQ(pair->sender().connect(peer), &pair->way());
+}
+
+// What a transport declares it does, and of the rest it says that it does not.
+TEST_P(Conformance, DeclaresWhatItCanDo) {
+  const Capabilities& can = pair->sender().capabilities();
+  EXPECT_EQ(can.same_process, std::string(GetParam().name) == "self");
+  EXPECT_EQ(can.memory, host_memory);
+  EXPECT_GT(can.staging_most, 0u);
+
+  unsigned char here[16] = {}, there[16] = {7};
+  const MemoryRef named = pair->sender().register_memory(there, sizeof there, Access::named);
+  const int got = pair->back().get(named, here, sizeof here);
+  EXPECT_EQ(got == unsupported, !can.get_put);
+  EXPECT_EQ(here[0], can.get_put && GetParam().direct ? 7 : 0);
+
+  void* const shared = pair->sender().allocate(100, 1);
+  EXPECT_TRUE(shared != nullptr || !can.map);
+  if (can.map) {
+    const MemoryRef ref = pair->sender().register_memory(shared, 100, Access::named);
+    auto* const mapped = static_cast<std::atomic<int>*>(pair->back().map(ref));
+    ASSERT_NE(mapped, nullptr);
+    *static_cast<int*>(shared) = 40;
+    ASSERT_TRUE(can.atomics);
+    EXPECT_EQ(mapped->fetch_add(2), 40);
+    EXPECT_EQ(*static_cast<int*>(shared), 42);
+  } else {
+    EXPECT_EQ(pair->back().map(named), nullptr);
+  }
+  EXPECT_EQ(pair->sender().release(shared), shared != nullptr);
+  EXPECT_FALSE(pair->sender().release(here));
+
+  EXPECT_EQ(pair->sender().claim(0) != nullptr, can.claims);
+  EXPECT_EQ(pair->back().claim(0) != nullptr, can.claims);
+
+  const MemoryRef target = pair->sender().register_memory(there, sizeof there, Access::write);
+  EXPECT_EQ(target.key != MemoryRef::no_key, can.write);
+  if (can.write) pair->sender().deregister(target);
+  if (!can.write) {
+    EXPECT_EQ(pair->back().write(1, {}, nullptr, 0, {}, 0, target, 0, 0, {}), Post::unsupported);
+  }
+  if (can.push_most == 0) {
+    EXPECT_EQ(pair->way().push(1, {}, here, sizeof here, {}), Post::unsupported);
+  }
 }
 
 double sleep_seconds(Transport& transport, uint64_t ns) {

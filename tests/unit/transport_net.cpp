@@ -54,7 +54,7 @@ TEST(Net, PushesWhatTheCarrierCan) {
   EXPECT_EQ(std::string(reinterpret_cast<char*>(pushed.data), 11), std::string("pushed da\0\0", 11));
   Two none(false);
   EXPECT_EQ(none.way->push(1, {7, 1, 3, 0}, "pushed data", 11, left), Post::unsupported);
-  EXPECT_EQ(none.transports[0]->push_most(), 0u);
+  EXPECT_EQ(none.transports[0]->capabilities().push_most, 0u);
   EXPECT_LT(none.transports[0]->eager_bytes(), two.transports[0]->eager_bytes());
 }
 
@@ -85,12 +85,12 @@ TEST(Net, WhatOvertookPushedDataComesBehindThem) {
   Two two(true);
   pushed = {.seen = {}, .data = {}, .room = pushed_most, .read = {}};
   ASSERT_EQ(two.way->push(1, {7, 1, 3, 0}, "pushed data", 11, {}), Post::posted);
-  ASSERT_EQ(two.way->send(1, {7, 1, 4, 0}, nullptr, 0), Post::done);
-  ASSERT_EQ(two.way->send(1, {7, 1, 5, 0}, nullptr, 0), Post::done);
+  ASSERT_EQ(two.way->send(2, {7, 1, 4, 0}, nullptr, 0), Post::done);
+  ASSERT_EQ(two.way->send(2, {7, 1, 5, 0}, nullptr, 0), Post::done);
   auto& came = two.carriers[1]->came();
   std::swap(came[0], came[2]);
   (void)two.transports[1]->poll(
-      0, [](const Arrival& a) { a.data == nullptr ? take_pushed(a) : pushed.seen.push_back(a.envelope); });
+      0, [](const Arrival& a) { a.kind == 1 ? take_pushed(a) : pushed.seen.push_back(a.envelope); });
   ASSERT_EQ(pushed.seen.size(), 3u);
   EXPECT_EQ(pushed.seen[0].tag, 3);
   EXPECT_EQ(pushed.seen[1].tag, 4);

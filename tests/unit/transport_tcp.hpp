@@ -54,7 +54,7 @@ struct Rank final : net::Events {
     if (result == 0) free.pop_back();
     return result == net::Carrier::gone ? 0 : result;
   }
-  bool pushing(uint32_t, const net::Header&, net::Room&) override {
+  bool pushing(uint32_t, const net::Header&, Room&) override {
     ++pushed;
     return takes_pushed;
   }

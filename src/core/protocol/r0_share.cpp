@@ -178,7 +178,7 @@ bool share(Request& r, const Envelope& envelope, const wire::Announce& announced
   const bool gaps = r.layout != nullptr;
   const std::atomic<bool>& works = pushed ? peer.writes : peer.readable;
   if ((pushed && gaps) || !works.load(std::memory_order_relaxed) || wanted < share_from.value() ||
-      announced.memory.key != MemoryRef::no_key || peer.transport->claim(0) == nullptr) {
+      announced.memory.key != MemoryRef::no_key || !peer.transport->capabilities().claims) {
     return false;
   }
   const int slot = take_slot();

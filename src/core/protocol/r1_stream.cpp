@@ -45,7 +45,7 @@ transport::Post send_staged(Request& r, const wire::Chunk& chunk, const transpor
 bool send_chunk(Request& r) {
   constexpr size_t chunk_most = 32 << 10;
   if (r.peer->queued.load(std::memory_order_acquire)) return false;
-  const auto chunk_bytes = static_cast<int64_t>(std::min(chunk_most, r.peer->transport->staging_limit()));
+  const auto chunk_bytes = static_cast<int64_t>(std::min(chunk_most, r.peer->transport->capabilities().staging_most));
   const int64_t bytes = std::min(r.limit - r.moved, chunk_bytes);
   transport::Staging staging = r.peer->transport->reserve_staging(static_cast<size_t>(bytes));
   if (staging.memory == nullptr) return false;

@@ -85,7 +85,7 @@ Outbox::Outbox(Window& in, int32_t rank)
       bytes(new char[sizeof(Frame) + capacity]) {}
 
 size_t Outbox::room() const {
-  const size_t staged = std::min(peer.transport->staging_limit(), staged_most);
+  const size_t staged = std::min(peer.transport->capabilities().staging_most, staged_most);
   return std::max<size_t>(staged & ~size_t{7}, capacity) - sizeof(Record);
 }
 

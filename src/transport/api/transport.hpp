@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "transport/api/capabilities.hpp"
+
 namespace weft::transport {
 
 inline constexpr uint32_t max_lanes = 64;  // of a process
@@ -170,15 +172,15 @@ class Endpoint {
     return Post::unsupported;
   }
 
-  // Sends a message of at most Transport::push_most() bytes from where it lies, which pays for larger ones. done: the
+  // Sends a message of at most Capabilities::push_most bytes from where it lies, which pays for larger ones. done: the
   // data may be reused. posted: `left` will tell that they may. Thread-safe.
   virtual Post push(uint8_t /*kind*/, Envelope, const void* /*data*/, size_t /*bytes*/, Left /*left*/) {
     return Post::unsupported;
   }
 
   // Copies between our memory and the peer's. 0, or the errno that says why not: nothing may be assumed copied then.
-  [[nodiscard]] virtual int get(const MemoryRef& from, void* to, size_t bytes) = 0;
-  [[nodiscard]] virtual int put(const MemoryRef& to, const void* from, size_t bytes) = 0;
+  [[nodiscard]] virtual int get(const MemoryRef& /*from*/, void* /*to*/, size_t /*bytes*/) { return unsupported; }
+  [[nodiscard]] virtual int put(const MemoryRef& /*to*/, const void* /*from*/, size_t /*bytes*/) { return unsupported; }
 
   // The same between pieces of the peer's memory and bytes of ours that lie together, in the order of the pieces.
   [[nodiscard]] virtual int get_pieces(const MemoryRef& from, const MemoryPiece* pieces, size_t count, void* to) {
@@ -211,8 +213,8 @@ class Endpoint {
   virtual const void* staging(const Arrival& arrival, uint64_t handle) = 0;
   virtual void release_staging(uint64_t handle, size_t bytes) = 0;
 
-  // The peer's claim slot; nullptr when the transport has none.
-  virtual Claim* claim(uint32_t slot) = 0;
+  // The peer's claim slot; only where the transport has claim slots.
+  virtual Claim* claim(uint32_t /*slot*/) { return nullptr; }
 
   // Whether the peer asks for no more than envelopes: its memory for unexpected messages is used up. Not virtual: it is
   // read before every eager message.
@@ -236,7 +238,11 @@ class Transport {
   virtual ~Transport() = default;
   virtual const char* name() const = 0;
 
-  // The way to `rank`; made on first use. Never nullptr: what cannot be reached ends the job with a message.
+  const Capabilities& capabilities() const { return capabilities_; }
+
+  // Whether this transport leads to a rank of the job.
+  virtual bool reaches(int rank) const = 0;
+  // The way to a rank that it reaches; made on first use, it belongs to the transport and goes with it. Thread-safe.
   virtual Endpoint* connect(int rank) = 0;
 
   // Delivers what has arrived on a lane, at most a few dozen messages; how many. One thread at a time for each lane.
@@ -249,17 +255,13 @@ class Transport {
   // Whether a lane looks empty. Any thread may ask.
   virtual bool looks_empty(uint32_t lane) const = 0;
 
-  // Staging memory of our own for `bytes` (at most staging_limit()). Thread-safe.
+  // Staging memory of our own for `bytes`, at most capabilities().staging_most. Thread-safe.
   virtual Staging reserve_staging(size_t bytes) = 0;
   virtual void drop_staging(const Staging& staging, size_t bytes) = 0;  // not sent after all
-  virtual size_t staging_limit() const = 0;
 
   // Up to where it is sooner done to send the data than to ask first, for a transport to which the usual limit does not
   // apply; 0: it does.
   virtual int64_t eager_bytes() const { return 0; }
-
-  // The largest message that may be pushed; 0: none.
-  virtual size_t push_most() const { return 0; }
 
   // How a peer names `bytes` of our memory at `address`. With Access::read or write the memory is registered, where the
   // transport does that and it pays; what has got a key is deregistered when no peer uses it any more. Thread-safe.
@@ -268,8 +270,16 @@ class Transport {
   }
   virtual void deregister(const MemoryRef& /*memory*/) {}
 
-  // Our claim slot, for messages we receive; nullptr when the transport has none.
-  virtual Claim* claim(uint32_t slot) = 0;
+  // Our claim slot, for messages we receive; only where the transport has claim slots.
+  virtual Claim* claim(uint32_t /*slot*/) { return nullptr; }
+
+  // Memory that peers map, untouched, at a multiple of a page and of `alignment`, a power of two; nullptr with errno
+  // set when there is none. release() is false for memory that did not come from here. Thread-safe.
+  [[nodiscard]] virtual void* allocate(size_t /*bytes*/, size_t /*alignment*/) {
+    errno = unsupported;
+    return nullptr;
+  }
+  [[nodiscard]] virtual bool release(void* /*memory*/) { return false; }
 
   // Whether everything that was sent has left this process.
   virtual bool all_sent() const { return true; }
@@ -277,15 +287,15 @@ class Transport {
   virtual void leave() {}
 
   // Tells senders to send envelopes alone, or data again.
-  virtual void set_congested(bool on) = 0;
+  virtual void set_congested(bool /*on*/) {}
 
-  // Sleeping: arm(), look once more at everything that could end the wait, then sleep() or disarm(). Whoever sends to
-  // an armed rank wakes it; sending to one that is not costs a load.
-  // wake() ends a sleep, or the one that is about to begin, from another thread of this process.
-  virtual void arm() = 0;
-  virtual void sleep(uint64_t timeout_ns) = 0;
-  virtual void disarm() = 0;
-  virtual void wake() = 0;
+  // Sleeping, where the transport wakes: arm(), look once more at everything that could end the wait, then sleep() or
+  // disarm(). Whoever sends to an armed rank wakes it; sending to one that is not costs a load. wake() ends a sleep, or
+  // the one that is about to begin, from another thread of this process.
+  virtual void arm() {}
+  virtual void sleep(uint64_t /*timeout_ns*/) {}
+  virtual void disarm() {}
+  virtual void wake() {}
   // From now on a sleep also ends when this descriptor becomes readable, if the transport can have it so.
   virtual void wake_on(int /*descriptor*/) {}
 
@@ -293,6 +303,9 @@ class Transport {
   // may_sleep() that was true; -1: nothing does.
   virtual int wait_descriptor() const { return -1; }
   virtual bool may_sleep() { return true; }
+
+ protected:
+  Capabilities capabilities_;  // declared by the constructor
 };
 
 // Largest message that goes into the receiver's mailbox whole, by job size (ranks): what all mailboxes together may

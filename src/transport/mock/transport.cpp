@@ -8,7 +8,9 @@
 #include <charconv>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string_view>
 #include <utility>
 
@@ -141,7 +143,7 @@ class MockEndpoint final : public Endpoint {
     late_[lane].count.fetch_add(1, std::memory_order_relaxed);
   }
 
-  std::unique_ptr<Endpoint> inner_;
+  Endpoint* inner_;
   Transport& owner_;  // of its staging memory
   Faults& faults_;
   Lates* late_;  // by lane
@@ -149,7 +151,13 @@ class MockEndpoint final : public Endpoint {
 
 class MockTransport final : public Transport {
  public:
-  MockTransport(Transport* inner, const Plan& plan) : inner_(inner), faults_(plan) {}
+  MockTransport(Transport* inner, const Plan& plan) : inner_(inner), faults_(plan) {
+    capabilities_ = inner->capabilities();
+    if (plan.denied != 0) capabilities_.map = capabilities_.atomics = false;
+    if (plan.late == 0) return;
+    capabilities_.read = capabilities_.write = true;
+    capabilities_.claims = false;
+  }
   ~MockTransport() override {
     const int64_t left = registered_.load(std::memory_order_relaxed);
     if (left == 0) return;
@@ -158,7 +166,13 @@ class MockTransport final : public Transport {
   }
 
   const char* name() const override { return "mock"; }
-  Endpoint* connect(int rank) override { return new MockEndpoint(inner_->connect(rank), *inner_, faults_, late_); }
+  bool reaches(int rank) const override { return inner_->reaches(rank); }
+  Endpoint* connect(int rank) override {
+    const std::lock_guard guard(connect_mutex_);
+    std::unique_ptr<MockEndpoint>& known = endpoints_[rank];
+    if (known == nullptr) known = std::make_unique<MockEndpoint>(inner_->connect(rank), *inner_, faults_, late_);
+    return known.get();
+  }
   int poll(uint32_t lane, Sink sink) override {
     const int ended = end_late(lane);
     if (faults_.plan.delay != 0 && !faults_.delay.hit()) return ended;
@@ -172,7 +186,6 @@ class MockTransport final : public Transport {
     return faults_.nostaging.hit() ? Staging{} : inner_->reserve_staging(bytes);
   }
   void drop_staging(const Staging& staging, size_t bytes) override { inner_->drop_staging(staging, bytes); }
-  size_t staging_limit() const override { return inner_->staging_limit(); }
   MemoryRef register_memory(void* address, size_t bytes, Access access) override {
     MemoryRef memory = inner_->register_memory(address, bytes, access);
     if (faults_.plan.denied != 0) memory.key = MemoryRef::no_key;  // no shared heap: the kernel must be asked
@@ -186,7 +199,9 @@ class MockTransport final : public Transport {
     if (!is_registered(memory)) return inner_->deregister(memory);
     registered_.fetch_sub(1, std::memory_order_relaxed);
   }
-  Claim* claim(uint32_t slot) override { return faults_.plan.late != 0 ? nullptr : inner_->claim(slot); }
+  Claim* claim(uint32_t slot) override { return capabilities_.claims ? inner_->claim(slot) : nullptr; }
+  void* allocate(size_t bytes, size_t alignment) override { return inner_->allocate(bytes, alignment); }
+  bool release(void* memory) override { return inner_->release(memory); }
   void set_congested(bool on) override { inner_->set_congested(on); }
   void arm() override { inner_->arm(); }
   void sleep(uint64_t timeout_ns) override {
@@ -220,6 +235,8 @@ class MockTransport final : public Transport {
   Transport* inner_;
   Faults faults_;
   Lates late_[max_lanes];
+  std::mutex connect_mutex_;  // of the next
+  std::map<int, std::unique_ptr<MockEndpoint>> endpoints_;
   std::atomic<int64_t> registered_ = 0;
 };
 

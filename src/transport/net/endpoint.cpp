@@ -88,7 +88,7 @@ Post NetEndpoint::send(uint8_t kind, Envelope envelope, const void* data, uint32
 }
 
 Post NetEndpoint::push(uint8_t kind, Envelope envelope, const void* data, size_t bytes, Left left) {
-  if (bytes > owner_.push_most()) return Post::unsupported;
+  if (bytes > owner_.capabilities().push_most) return Post::unsupported;
   Port& port = owner_.port_for(envelope.lane);
   Buffer* buffer = owner_.take(envelope.lane);
   if (buffer == nullptr) return Post::unsupported;

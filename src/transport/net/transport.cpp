@@ -69,8 +69,12 @@ NetTransport::NetTransport(std::unique_ptr<Carrier> carrier, const Opening& open
       directory_(opening.directory),
       ports_(std::make_unique<Port[]>(lanes_.lanes())),
       carrier_(std::move(carrier)) {
-  reads_ = carrier_->reads();
-  writes_ = carrier_->writes();
+  capabilities_ = {.read = carrier_->reads(),
+                   .write = carrier_->writes(),
+                   .staging_most = staging_most,
+                   .push_most = carrier_->pushes() ? pushed_most : 0};
+  reads_ = capabilities_.read;
+  writes_ = capabilities_.write;
   for (uint32_t lane = 0; lane < lanes_.lanes(); ++lane) {
     Port& port = ports_[lane];
     port.checker = {&proofs_, static_cast<uint32_t>(rank_), static_cast<uint32_t>(ranks_), lanes_.lanes()};
@@ -202,14 +206,14 @@ void NetTransport::die_of_peer(int rank, int error, const char* which) const {
 // Asking takes a round trip of 15 to 25 us: 16 KiB in 12 instead of 25 us, 32 KiB in 17 instead of 43, and pushed 64
 // KiB in 24 instead of 45, 128 KiB in 35 instead of 56 (bench/latency between two hosts, TCP).
 int64_t NetTransport::eager_bytes() const {
-  if (!carrier_->pushes()) return staging_most;
+  if (capabilities_.push_most == 0) return staging_most;
   return std::clamp<int64_t>(read_from(pushed_usual + 1) - 1, staging_most, pushed_usual);
 }
 
 MemoryRef NetTransport::register_memory(void* address, size_t bytes, Access access) {
   MemoryRef memory{reinterpret_cast<uint64_t>(address), MemoryRef::no_key};
   const bool used = (access == Access::read && reads_.load(std::memory_order_relaxed)) ||
-                    (access == Access::write && carrier_->writes());
+                    (access == Access::write && capabilities_.write);
   if (used && static_cast<int64_t>(bytes) >= read_from(carrier_->reads_from())) {
     (void)carrier_->register_memory(address, bytes, access, memory);
   }

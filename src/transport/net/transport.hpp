@@ -52,8 +52,6 @@ class NetEndpoint final : public Endpoint {
   Post write(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging, size_t staged,
              const MemoryRef& to, size_t at, uint32_t lane, Written told) override;
   Post push(uint8_t kind, Envelope envelope, const void* data, size_t bytes, Left left) override;
-  int get(const MemoryRef&, void*, size_t) override { return unsupported; }
-  int put(const MemoryRef&, const void*, size_t) override { return unsupported; }
   Post read(const MemoryRef& from, size_t at, void* to, size_t& bytes, uint32_t lane, Read& read) override;
   // The data lie behind their header; nothing staged behind them: it was written to where it belongs.
   const void* staging(const Arrival& arrival, uint64_t) override {
@@ -61,7 +59,6 @@ class NetEndpoint final : public Endpoint {
     return came_along ? static_cast<const char*>(arrival.data) + arrival.bytes : nullptr;
   }
   void release_staging(uint64_t, size_t) override {}
-  Claim* claim(uint32_t) override { return nullptr; }
 
  private:
   friend class NetTransport;
@@ -107,24 +104,17 @@ class NetTransport final : public Transport, private Events {
   void meet();
 
   const char* name() const override { return carrier_->name(); }
+  bool reaches(int rank) const override { return rank != rank_ && rank >= 0 && rank < ranks_; }
   Endpoint* connect(int rank) override;
   int poll(uint32_t lane, Sink sink) override;
   void drain(uint32_t lane, Sink sink) override;
   bool looks_empty(uint32_t) const override { return false; }  // nobody knows without looking
   Staging reserve_staging(size_t bytes) override;
   void drop_staging(const Staging& staging, size_t bytes) override;
-  size_t staging_limit() const override { return staging_most; }
   int64_t eager_bytes() const override;
-  size_t push_most() const override { return carrier_->pushes() ? pushed_most : 0; }
   MemoryRef register_memory(void* address, size_t bytes, Access access) override;
   void deregister(const MemoryRef& memory) override { carrier_->deregister(memory.key); }
-  Claim* claim(uint32_t) override { return nullptr; }
   void set_congested(bool on) override;
-  void arm() override {}
-  void sleep(uint64_t) override {}
-  void disarm() override {}
-  void wake() override {}
-
   int wait_descriptor() const override { return carrier_->wait_descriptor(); }
   bool may_sleep() override { return carrier_->may_sleep(); }
 

@@ -35,7 +35,6 @@ class SelfEndpoint final : public Endpoint {
   // Staging memory is named by its address here.
   const void* staging(const Arrival&, uint64_t handle) override { return reinterpret_cast<const void*>(handle); }
   void release_staging(uint64_t handle, size_t) override { delete[] reinterpret_cast<char*>(handle); }
-  Claim* claim(uint32_t) override { return nullptr; }
 
  private:
   Sink sink_;
@@ -44,9 +43,12 @@ class SelfEndpoint final : public Endpoint {
 
 class SelfTransport final : public Transport {
  public:
-  explicit SelfTransport(Sink sink, LaneMap lanes = {}) : endpoint_(sink, lanes) {}
+  explicit SelfTransport(Sink sink, int rank = 0, LaneMap lanes = {}) : rank_(rank), endpoint_(sink, lanes) {
+    capabilities_ = {.same_process = true, .get_put = true, .read = true, .staging_most = SIZE_MAX};
+  }
 
   const char* name() const override { return "self"; }
+  bool reaches(int rank) const override { return rank == rank_; }
   Endpoint* connect(int) override { return &endpoint_; }
   int poll(uint32_t, Sink) override { return 0; }
   void drain(uint32_t, Sink) override {}
@@ -56,15 +58,9 @@ class SelfTransport final : public Transport {
     return {memory, reinterpret_cast<uint64_t>(memory)};
   }
   void drop_staging(const Staging& staging, size_t) override { delete[] static_cast<char*>(staging.memory); }
-  size_t staging_limit() const override { return SIZE_MAX; }
-  Claim* claim(uint32_t) override { return nullptr; }
-  void set_congested(bool) override {}
-  void arm() override {}
-  void sleep(uint64_t) override {}
-  void disarm() override {}
-  void wake() override {}
 
  private:
+  int rank_;
   SelfEndpoint endpoint_;
 };
 

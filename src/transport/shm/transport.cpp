@@ -41,14 +41,23 @@ void futex_wake(std::atomic<uint32_t>* word) {
 
 }  // namespace
 
-ShmTransport::ShmTransport(int rank, int ranks, int segment_fd, LaneMap lanes)
-    : rank_(rank),
+ShmTransport::ShmTransport(int place, int places, int segment_fd, LaneMap lanes, PlaceOf places_of)
+    : rank_(place),
+      places_(places),
       fd_(segment_fd),
-      layout_(layout_for(ranks)),
+      layout_(layout_for(places)),
+      place_of_(places_of),
       rings_(std::make_unique<Reader[]>(lanes.lanes())),
       lanes_(lanes) {
-  reserve(layout_.rank_at(rank), layout_.rings_offset + layout_.rings(lanes.lanes()), "the receive rings");
-  region_ = map(layout_.rank_at(rank), layout_.region, "the receive rings");
+  capabilities_ = {.get_put = true,
+                   .map = true,
+                   .atomics = true,
+                   .read = true,
+                   .claims = true,
+                   .wakes = true,
+                   .staging_most = layout_.staging_buffer * static_cast<size_t>(layout_.staging_buffers) / 2};
+  reserve(layout_.rank_at(place), layout_.rings_offset + layout_.rings(lanes.lanes()), "the receive rings");
+  region_ = map(layout_.rank_at(place), layout_.region, "the receive rings");
   control_ = reinterpret_cast<Control*>(region_);
   for (uint32_t lane = 0; lane < lanes.lanes(); ++lane) {
     char* at = region_ + layout_.rings_offset + lane * layout_.ring_stride(lanes.lanes());
@@ -84,7 +93,11 @@ void ShmTransport::reserve(size_t offset, size_t bytes, const char* what) const 
 }
 
 Endpoint* ShmTransport::connect(int rank) {
-  size_t at = layout_.rank_at(rank);
+  const int place = place_of(rank);
+  const std::lock_guard connecting(connect_mutex_);
+  std::unique_ptr<ShmEndpoint>& known = endpoints_[place];
+  if (known != nullptr) return known.get();
+  const size_t at = layout_.rank_at(place);
   // The peer may not have started yet.
   reserve(at, layout_.rings_offset, "a peer's control page");
   char* region = map(at, layout_.region, "a peer's receive rings");
@@ -101,7 +114,8 @@ Endpoint* ShmTransport::connect(int rank) {
       nanosleep(&shortly, nullptr);
     }
   }
-  return new ShmEndpoint(*this, rank, region);
+  known = std::make_unique<ShmEndpoint>(*this, place, region);
+  return known.get();
 }
 
 int ShmTransport::poll(uint32_t lane, Sink sink) {
@@ -155,10 +169,6 @@ void ShmTransport::drop_staging(const Staging& staging, size_t bytes) {
   for (uint64_t i = staging.handle; i < staging.handle + buffers_for(bytes); ++i) {
     control_->staging_busy[i].store(0, std::memory_order_release);
   }
-}
-
-size_t ShmTransport::staging_limit() const {
-  return layout_.staging_buffer * static_cast<size_t>(layout_.staging_buffers) / 2;
 }
 
 MemoryRef ShmTransport::register_memory(void* address, size_t bytes, Access access) {

@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -65,18 +66,25 @@ class ShmEndpoint final : public Endpoint {
 
 class ShmTransport final : public Transport {
  public:
-  // With so many lanes as `lanes` says: a power of two, at most max_lanes.
-  ShmTransport(int rank, int ranks, int segment_fd, LaneMap lanes = {});
+  // The place of a rank of the job among those of this host; negative: it is on another.
+  using PlaceOf = int (*)(int rank);
+
+  // `place` of `places` on this host. With so many lanes as `lanes` says: a power of two, at most max_lanes. Without
+  // `places_of` ranks are places.
+  ShmTransport(int place, int places, int segment_fd, LaneMap lanes = {}, PlaceOf places_of = nullptr);
   ~ShmTransport() override;
 
   const char* name() const override { return "shm"; }
+  bool reaches(int rank) const override {
+    const int place = place_of(rank);
+    return place >= 0 && place < places_ && place != rank_;
+  }
   Endpoint* connect(int rank) override;
   int poll(uint32_t lane, Sink sink) override;
   void drain(uint32_t lane, Sink sink) override;
   bool looks_empty(uint32_t lane) const override { return rings_[lane].empty(); }
   Staging reserve_staging(size_t bytes) override;
   void drop_staging(const Staging& staging, size_t bytes) override;
-  size_t staging_limit() const override;
   MemoryRef register_memory(void* address, size_t bytes, Access access) override;
   Claim* claim(uint32_t slot) override { return &control_->claims[slot]; }
   void set_congested(bool on) override;
@@ -86,9 +94,8 @@ class ShmTransport final : public Transport {
   void wake() override;
   void wake_on(int descriptor) override;
 
-  // Memory that peers reach with no system call; nullptr with errno set when there is none.
-  [[nodiscard]] void* allocate(size_t bytes, size_t alignment);
-  [[nodiscard]] bool release(void* memory);
+  [[nodiscard]] void* allocate(size_t bytes, size_t alignment) override;
+  [[nodiscard]] bool release(void* memory) override;
 
   // Moves bytes between processes through the kernel, by the settings and by what a probe found; 0 or errno.
   [[nodiscard]] int copy_across(pid_t pid, uint64_t remote, void* local, size_t bytes, bool read);
@@ -109,9 +116,13 @@ class ShmTransport final : public Transport {
 
   [[nodiscard]] int note_refusal(int error);
 
-  int rank_;
+  int place_of(int rank) const { return place_of_ != nullptr ? place_of_(rank) : rank; }
+
+  int rank_;  // the place of this process on its host
+  int places_;
   int fd_;
   Layout layout_;
+  PlaceOf place_of_;
   size_t buffers_for(size_t bytes) const { return (bytes + layout_.staging_buffer - 1) / layout_.staging_buffer; }
 
   char* region_ = nullptr;  // our own control, ring and staging
@@ -130,6 +141,8 @@ class ShmTransport final : public Transport {
   char* mapped_heap_ = nullptr;
   Heap heap_;
   std::vector<std::pair<char*, size_t>> mappings_;
+  std::mutex connect_mutex_;  // of the next
+  std::map<int, std::unique_ptr<ShmEndpoint>> endpoints_;
 };
 
 }  // namespace weft::transport::shm
