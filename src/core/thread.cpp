@@ -129,8 +129,8 @@ bool any_request(bool (*asked)(const Request&, const void*), const void* about) 
 
 namespace {
 
-// Reads a request that its owner may be starting or ending just now: what it finds was so a moment ago. The plain read
-// of `done` instead of is_done() is for the thread sanitizer, which would look into that function.
+// Reads a request that its owner may be starting or ending just now: the result may be a moment old. The plain read of
+// `done` instead of is_done() is for the thread sanitizer, which would look into that function.
 [[gnu::noinline, gnu::no_sanitize_thread]] void add_request(UnderWay& counts, const Request& r) {
   if (r.done || (r.flags.persistent && !r.flags.active)) return;
   ++(r.role == Role::send ? counts.sends : r.role == Role::receive ? counts.receives : counts.others);

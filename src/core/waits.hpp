@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What the waiting threads of a process share: which of them sleep, who of them watches for messages, how long they
-// spin before. core/waiting.hpp uses it, docs/threads.md explains it ("Waiting").
+// The state that the waiting threads of a process share: the sleepers, the one among them that watches for messages,
+// and the time to spin before. core/waiting.hpp uses it, docs/threads.md explains it ("Waiting").
 
 #include <atomic>
 #include <cstdint>

@@ -22,7 +22,7 @@ struct LockWish {
 
 namespace {
 
-// The word: who holds it shared, whether somebody holds it alone, how many wait.
+// The word: the number of shared holders, a bit for an exclusive one, the number of waiters.
 constexpr uint64_t one_shared = 1;
 constexpr uint64_t exclusive_bit = uint64_t{1} << 31;
 constexpr uint64_t one_waiter = uint64_t{1} << 32;

@@ -123,7 +123,7 @@ class CollCheck : public Check {
   [[nodiscard]] int done(int32_t error);
 };
 
-// What failed is empty, and the check says so.
+// A failed part is empty, and the check says so.
 
 [[nodiscard]] coll::Block take(CollCheck& check, const DataArgument& mine);
 
