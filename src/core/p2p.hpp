@@ -73,12 +73,6 @@ void start_receive(Request& r, uint32_t context, int32_t source, int32_t tag);
 // The same for one that names source and tag.
 void start_specific_receive(Request& r, uint32_t context, int32_t source, int32_t tag);
 
-// The same again while the first lane is not busy: there is no other lane, and nothing to match.
-[[gnu::always_inline]] inline void post_specific_receive(Request& r, uint32_t context, int32_t source, int32_t tag) {
-  wish(r, context, source, tag);
-  world->lanes[0].matcher.post(r, world->wildcards);
-}
-
 // send_now() in core/send_now.hpp is the short way of a small contiguous message; false when it must go this general
 // way.
 

@@ -17,15 +17,9 @@ namespace {
   return true;
 }
 
-// One lock for everything, to compare with.
-[[gnu::cold, gnu::noinline]] bool write_locked(Peer& peer, transport::shm::ShmEndpoint& way, const Envelope& envelope,
-                                               const void* buffer, int64_t bytes) {
-  LaneGuard guard(world->lanes[0]);
-  return write_now(hot_thread(), peer, way, envelope, buffer, bytes);
-}
-
-// To a rank of another host, whose transport takes or refuses it at once. What has to wait goes the general way.
-bool send_far(Peer& peer, const Envelope& envelope, const void* buffer, int64_t bytes) {
+// To a rank of another host, whose transport takes or refuses it at once. A message that has to wait takes the general
+// road.
+bool send_far(Thread& me, Peer& peer, const Envelope& envelope, const void* buffer, int64_t bytes) {
   const bool open = peer.endpoint != nullptr && peer.transport == world->fabric && peer.lane_map.mask == 0 &&
                     !peer.queued.load(std::memory_order_acquire) && !peer.endpoint->congested() &&
                     world->design != Design::global;
@@ -33,7 +27,7 @@ bool send_far(Peer& peer, const Envelope& envelope, const void* buffer, int64_t 
       peer.endpoint->send(wire::eager, envelope, buffer, static_cast<uint32_t>(bytes)) != transport::Post::done) {
     return false;
   }
-  PathCount& sent = this_thread().sent[static_cast<int>(Path::mailbox)];
+  PathCount& sent = me.sent[static_cast<int>(Path::mailbox)];
   count(sent.messages);
   count(sent.bytes, static_cast<uint64_t>(bytes));
   return true;
@@ -42,22 +36,25 @@ bool send_far(Peer& peer, const Envelope& envelope, const void* buffer, int64_t 
 }  // namespace
 
 bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t bytes, int32_t dest, int32_t tag) {
-  if (bytes > world->mailbox_limit) return false;
-  Peer& peer = *world->peers.find(comm.job_rank(dest));
-  if (transport::shm::ShmEndpoint* way = peer.wide.load(std::memory_order_relaxed)) {
-    Envelope envelope{context, comm.rank, tag, 0};
-    Thread& me = this_thread();
+  const World& w = *world;
+  if (bytes > w.mailbox_limit) return false;
+  Peer& peer = known_peer(comm, dest);
+  Envelope envelope{context, comm.rank, tag, 0};
+  if (transport::shm::ShmEndpoint* open = peer.open.load(std::memory_order_relaxed)) {
+    return write_now(world->main_thread, peer, *open, envelope, buffer, bytes);
+  }
+  Thread& me = this_thread();
+  if (transport::shm::ShmEndpoint* wide = peer.wide.load(std::memory_order_relaxed)) {
     if (peer.lane_map.mask != 0) {
       envelope.lane = peer.lane_map.lane_of(context, comm.rank, tag);
       if (!comm.unordered) envelope.stamp = peer.stamps->slot(context).next(me);
     }
-    if (world->design == Design::global) [[unlikely]]
-      return write_locked(peer, *way, envelope, buffer, bytes);
-    return write_now(me, peer, *way, envelope, buffer, bytes);
+    if (w.design != Design::global) [[likely]]
+      return write_now(me, peer, *wide, envelope, buffer, bytes);
+    LaneGuard guard(world->lanes[0]);  // the one lock of this design
+    return write_now(me, peer, *wide, envelope, buffer, bytes);
   }
-  transport::shm::ShmEndpoint* const open = peer.open.load(std::memory_order_relaxed);
-  if (open == nullptr) return send_far(peer, {context, comm.rank, tag, 0}, buffer, bytes);
-  return write_now(world->main_thread, peer, *open, {context, comm.rank, tag, 0}, buffer, bytes);
+  return send_far(me, peer, envelope, buffer, bytes);
 }
 
 }  // namespace weft::core

@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The road of a small message to a rank of this host, whole, inlined into its callers: this is the one place where core
-// knows the transport behind an endpoint. One branch tells that the way is open: the peer was met, nothing waits for
-// room, it takes more than envelopes. Everything else goes the general way, start_send().
+// The road of a small message, inlined into its callers: the one place of core that knows the transport behind an
+// endpoint. The peer's pointer to its ring tells that the road is open: the peer was met, nothing waits for room, it
+// takes more than envelopes. A message that does not leave at once takes the general road, start_send().
+//
+// One thread at a time to a peer with one lane takes try_now(); every other case try_now_wide(). send_now() is the same
+// out of line for whatever fits into the mailbox. A receive is posted at once by try_post(), and by try_post_wide() at
+// MPI_THREAD_MULTIPLE. The world is an argument so that it stays in a register across stores.
 
 #include "core/p2p.hpp"
 #include "core/protocol/wire.hpp"
@@ -39,10 +43,9 @@ enum class Tried : uint8_t { not_sent, sent, sent_and_attend };
   return *world->peers.find(comm.job_rank(dest));
 }
 
-// Sends at most tiny_bytes, from a process that communicates with one thread at a time, to a peer with
-// one lane. Point-to-point context.
-[[gnu::always_inline]] inline Tried send_tiny(const Comm& comm, Peer& peer, const void* buffer, int64_t bytes,
-                                              int32_t tag) {
+// Sends at most tiny_bytes in the point-to-point context.
+[[gnu::always_inline]] inline Tried try_now(const Comm& comm, Peer& peer, const void* buffer, int64_t bytes,
+                                            int32_t tag) {
   transport::shm::ShmEndpoint* const open = peer.open.load(std::memory_order_relaxed);
   if (open == nullptr) [[unlikely]]
     return Tried::not_sent;
@@ -55,9 +58,9 @@ enum class Tried : uint8_t { not_sent, sent, sent_and_attend };
   return tried(sent_now(world->main_thread, *open, bytes));
 }
 
-// The same at MPI_THREAD_MULTIPLE, to a peer with any number of lanes. No lock is taken.
-[[gnu::always_inline]] inline Tried send_tiny_wide(const Comm& comm, Peer& peer, const void* buffer, int64_t bytes,
-                                                   int32_t tag) {
+// The same at MPI_THREAD_MULTIPLE, to a peer with any number of lanes. It takes no lock.
+[[gnu::always_inline]] inline Tried try_now_wide(const Comm& comm, Peer& peer, const void* buffer, int64_t bytes,
+                                                 int32_t tag) {
   transport::shm::ShmEndpoint* const way = peer.wide.load(std::memory_order_relaxed);
   Thread* const me = own_thread;
   if (way == nullptr) [[unlikely]]
@@ -67,7 +70,7 @@ enum class Tried : uint8_t { not_sent, sent, sent_and_attend };
   if (peer.lane_map.mask != 0) {
     lane = peer.lane_map.lane_of(comm.lane_seed, tag);
     StampSlot& slot = peer.stamps->slot(comm.context);
-    if (!slot.belongs_to(me)) [[unlikely]]  // nobody's belongs to a thread not known yet
+    if (!slot.belongs_to(me)) [[unlikely]]  // a slot without an owner does not belong to a thread not known yet
       return Tried::not_sent;
     stamp = slot.next_own();
   } else if (me == nullptr || world->design == Design::global) [[unlikely]] {
@@ -83,7 +86,50 @@ enum class Tried : uint8_t { not_sent, sent, sent_and_attend };
   return tried(sent_now(*me, *way, bytes));
 }
 
-// Sends what fits into the mailbox, whatever the threads and lanes. No lock is taken (but by design `global`).
+// Sends contiguous data that fit into the mailbox. It takes no lock but by design `global`.
 bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t bytes, int32_t dest, int32_t tag);
+
+// A receive of contiguous data that names source and tag.
+[[gnu::always_inline]] inline Request* prepare_receive(Request* r, Comm& comm, void* buffer, int64_t bytes,
+                                                       int32_t source, int32_t tag) {
+  prepare(r, comm, Role::receive);
+  r->buffer = buffer;
+  r->bytes = bytes;
+  r->layout = nullptr;
+  wish(*r, comm.context, source, tag);
+  return r;
+}
+
+// Posts it while one thread at a time communicates and no unexpected message is kept; nullptr otherwise.
+[[gnu::always_inline]] inline Request* try_post(World& w, Comm& comm, void* buffer, int64_t bytes, int32_t source,
+                                                int32_t tag) {
+  Matcher& matcher = w.lanes[0].matcher;
+  if (matcher.busy() || w.main_thread.free_requests == nullptr) [[unlikely]]
+    return nullptr;
+  Request* r = prepare_receive(w.main_thread.take_first(), comm, buffer, bytes, source, tag);
+  matcher.post(*r, w.wildcards);
+  return r;
+}
+
+// The same at MPI_THREAD_MULTIPLE, while its lane is free and keeps no unexpected message.
+[[gnu::always_inline]] inline Request* try_post_wide(World& w, Comm& comm, void* buffer, int64_t bytes, int32_t source,
+                                                     int32_t tag) {
+  Thread* const me = own_thread;
+  if (me == nullptr || me->free_requests == nullptr) [[unlikely]]
+    return nullptr;
+  const uint32_t index = w.lane_map.lane_of(comm.context, source, tag);
+  Lane& lane = *w.lane_table[index];
+  if (!lane.lock.try_lock()) [[unlikely]]
+    return nullptr;
+  if (lane.matcher.keeps_any()) [[unlikely]] {
+    lane.lock.unlock();
+    return nullptr;
+  }
+  Request* r = prepare_receive(me->take_first(), comm, buffer, bytes, source, tag);
+  r->lane = static_cast<uint16_t>(index);
+  lane.matcher.post(*r, w.wildcards);
+  lane.lock.unlock();
+  return r;
+}
 
 }  // namespace weft::core

@@ -103,7 +103,7 @@ struct ThreadList {
 };
 
 // The calling thread's at MPI_THREAD_MULTIPLE; nullptr before its first call.
-[[gnu::tls_model("initial-exec")]] extern constinit thread_local Thread* own_thread;
+[[gnu::tls_model("initial-exec"), gnu::visibility("hidden")]] extern constinit thread_local Thread* own_thread;
 [[gnu::cold, gnu::noinline]] Thread& enter_thread();
 
 inline Thread& hot_thread() {

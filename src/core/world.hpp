@@ -153,7 +153,7 @@ struct World {
 };
 
 // The world that the calls of this process act on. There is one but in unit tests, which switch between several.
-extern World* world;
+[[gnu::visibility("hidden")]] extern World* world;  // hidden here too: one load less than through the offset table
 
 inline Thread& this_thread() {
   return world->concurrent ? hot_thread() : world->main_thread;

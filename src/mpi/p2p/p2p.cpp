@@ -55,26 +55,18 @@ constexpr const char* name_of_send(Mode mode, bool blocking) {
   }
 }
 
-// A nonblocking send whose arguments are good: any size, layout and mode, whatever the threads. The arguments lie where
-// those of MPI_Isend did, so that it is reached by a jump.
-template <Mode mode, bool blocking = false>
-[[gnu::noinline]] int isend_checked(const void* buffer, MPI_Count count, Type* type, int dest, int tag, Comm* comm,
-                                    MPI_Request* request) {
-  const int64_t bytes = count * type->size;
-  if (mode != Mode::synchronous && type->contiguous && core::send_now(*comm, comm->context, buffer, bytes, dest, tag))
-      [[likely]] {
-    *request = done_request();
-    return MPI_SUCCESS;
-  }
-  Request* r = new_request({comm, type, bytes}, core::Role::send, buffer, count);
-  if (r == nullptr) return no_memory(comm, name_of_send(mode, blocking));
+// A started request for a send whose arguments are good: any size, layout and mode.
+template <Mode mode, bool blocking>
+int start_isend(const void* buffer, MPI_Count count, Type& type, int dest, int tag, Comm& comm, MPI_Request* request) {
+  Request* r = new_request({&comm, &type, count * type.size}, core::Role::send, buffer, count);
+  if (r == nullptr) return no_memory(&comm, name_of_send(mode, blocking));
   r->mode = mode;
-  core::start_send(*r, comm->context, dest, tag);
+  core::start_send(*r, comm.context, dest, tag);
   *request = handle_of<MPI_Request>(r);
   return MPI_SUCCESS;
 }
 
-// The general way of a nonblocking send, with arguments that may be wrong.
+// The general road of a nonblocking send, with arguments that may be wrong.
 template <Mode mode, bool blocking = false>
 [[gnu::noinline]] int isend_general(const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                                     MPI_Comm comm, MPI_Request* request) {
@@ -85,9 +77,13 @@ template <Mode mode, bool blocking = false>
     if (int error = explain_send(function, buffer, count, datatype, dest, tag, comm)) return error;
   }
   if (request == nullptr) return null_argument(op.comm, function, "request");
-  if (good) return isend_checked<mode, blocking>(buffer, count, op.type, dest, tag, op.comm, request);
-  *request = done_request();  // to MPI_PROC_NULL
-  return MPI_SUCCESS;
+  *request = done_request();
+  if (!good) return MPI_SUCCESS;  // to MPI_PROC_NULL
+  if (mode != Mode::synchronous && op.type->contiguous &&
+      core::send_now(*op.comm, op.comm->context, buffer, op.bytes, dest, tag)) {
+    return MPI_SUCCESS;
+  }
+  return start_isend<mode, blocking>(buffer, count, *op.type, dest, tag, *op.comm, request);
 }
 
 template <Mode mode>
@@ -102,40 +98,31 @@ template <Mode mode>
   return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(comm_of(comm), function, error);
 }
 
-template <bool blocking>
-[[gnu::noinline]] int irecv_general(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag,
-                                    MPI_Comm comm, MPI_Request* request) {
-  static constexpr const char* function = blocking ? "MPI_Recv" : "MPI_Irecv";
-  Operation op;
-  const bool good = good_receive(op, buffer, count, datatype, source, tag, comm);
-  if (!good) {
-    if (int error = explain_receive(function, buffer, count, datatype, source, tag, comm)) return error;
-  }
-  if (request == nullptr) return null_argument(op.comm, function, "request");
-  *request = done_request();
-  if (!good) return MPI_SUCCESS;  // from MPI_PROC_NULL
-  Request* r = new_request(op, core::Role::receive, buffer, count);
-  if (r == nullptr) return no_memory(op.comm, function);
-  *request = handle_of<MPI_Request>(r);
-  core::start_receive(*r, op.comm->context, source, tag);
-  return MPI_SUCCESS;
-}
-
-// A few bytes to a rank of this host, all arguments plainly good: what is worth a road of its own. Its slow exits are
-// calls in tail position with the arguments as they came, so that nothing is saved for them.
+// Plain data, and all arguments plainly good: such a call has a road of its own. Its slow exits are calls in tail
+// position with the arguments as they came, so that nothing is saved for them.
 [[gnu::always_inline]] inline bool plain_send(Operation& op, const void* buffer, MPI_Count count, MPI_Datatype datatype,
                                               int dest, int tag, MPI_Comm comm) {
   return good_plain_data(op, buffer, count, datatype) && (op.comm = comm_of(comm)) != nullptr &&
          static_cast<uint32_t>(dest) < static_cast<uint32_t>(op.comm->size) && tag >= 0;
 }
 
-// What follows the checks of a plain send when it is not one thread's to a peer with one lane.
+// A send of plain data of any size, whatever the threads and lanes. The arguments lie where those of MPI_Isend did, so
+// that it is reached by a jump.
+template <Mode mode>
+[[gnu::noinline]] int isend_plain(const void* buffer, MPI_Count count, Type* type, int dest, int tag, Comm* comm,
+                                  MPI_Request* request) {
+  *request = done_request();
+  if (core::send_now(*comm, comm->context, buffer, count * type->size, dest, tag)) return MPI_SUCCESS;
+  return start_isend<mode, false>(buffer, count, *type, dest, tag, *comm, request);
+}
+
+// One that core::try_now() did not take.
 template <Mode mode>
 [[gnu::noinline]] int isend_wide(const void* buffer, int64_t bytes, core::Peer* peer, int dest, int tag, Comm* comm,
                                  MPI_Request* request) {
-  const core::Tried tried = core::send_tiny_wide(*comm, *peer, buffer, bytes, tag);
+  const core::Tried tried = core::try_now_wide(*comm, *peer, buffer, bytes, tag);
   if (tried == core::Tried::not_sent) [[unlikely]]
-    return isend_checked<mode>(buffer, bytes, &byte_type(), dest, tag, comm, request);
+    return isend_plain<mode>(buffer, bytes, &byte_type(), dest, tag, comm, request);
   *request = done_request();
   return tried == core::Tried::sent ? MPI_SUCCESS : core::attend(*peer);
 }
@@ -148,32 +135,30 @@ template <Mode mode>
       [[unlikely]] {
     return isend_general<mode>(buffer, count, datatype, dest, tag, comm, request);
   }
-  if (op.bytes > core::tiny_bytes) return isend_checked<mode>(buffer, count, op.type, dest, tag, op.comm, request);
+  if (op.bytes > core::tiny_bytes) return isend_plain<mode>(buffer, count, op.type, dest, tag, op.comm, request);
   core::Peer& peer = core::known_peer(*op.comm, dest);
-  const core::Tried tried = core::send_tiny(*op.comm, peer, buffer, op.bytes, tag);
+  const core::Tried tried = core::try_now(*op.comm, peer, buffer, op.bytes, tag);
   if (tried == core::Tried::not_sent) [[unlikely]]
     return isend_wide<mode>(buffer, op.bytes, &peer, dest, tag, op.comm, request);
   *request = done_request();
   return tried == core::Tried::sent ? MPI_SUCCESS : core::attend(peer);
 }
 
-// A blocking send of contiguous data whose arguments are good.
+// The same of blocking sends.
 template <Mode mode>
-[[gnu::noinline]] int send_checked(const void* buffer, int64_t bytes, int dest, int tag, const Comm* comm,
-                                   MPI_Comm handle) {
-  if (core::send_now(*comm, comm->context, buffer, bytes, dest, tag)) return MPI_SUCCESS;
+[[gnu::noinline]] int send_plain(const void* buffer, int64_t bytes, int dest, int tag, MPI_Comm handle) {
+  const Comm& comm = *comm_of(handle);
+  if (core::send_now(comm, comm.context, buffer, bytes, dest, tag)) return MPI_SUCCESS;
   return send_general<mode>(buffer, bytes, MPI_BYTE, dest, tag, handle);
 }
 
-// What follows its checks when it is not one thread's to a peer with one lane.
 template <Mode mode>
-[[gnu::noinline]] int send_wide(const void* buffer, int64_t bytes, core::Peer* peer, int dest, int tag, MPI_Comm comm) {
-  const Comm& c = *comm_of(comm);
-  const core::Tried tried = core::send_tiny_wide(c, *peer, buffer, bytes, tag);
-  if (tried == core::Tried::sent) [[likely]]
-    return MPI_SUCCESS;
-  if (tried == core::Tried::sent_and_attend) return core::attend(*peer);
-  return send_checked<mode>(buffer, bytes, dest, tag, comm_of(comm), comm);
+[[gnu::noinline]] int send_wide(const void* buffer, int64_t bytes, core::Peer* peer, int dest, int tag,
+                                MPI_Comm handle) {
+  const core::Tried tried = core::try_now_wide(*comm_of(handle), *peer, buffer, bytes, tag);
+  if (tried == core::Tried::not_sent) [[unlikely]]
+    return send_plain<mode>(buffer, bytes, dest, tag, handle);
+  return tried == core::Tried::sent ? MPI_SUCCESS : core::attend(*peer);
 }
 
 template <Mode mode>
@@ -182,9 +167,9 @@ template <Mode mode>
   Operation op;
   if (mode == Mode::synchronous || !plain_send(op, buffer, count, datatype, dest, tag, comm)) [[unlikely]]
     return send_general<mode>(buffer, count, datatype, dest, tag, comm);
-  if (op.bytes > core::tiny_bytes) return send_checked<mode>(buffer, op.bytes, dest, tag, op.comm, comm);
+  if (op.bytes > core::tiny_bytes) return send_plain<mode>(buffer, op.bytes, dest, tag, comm);
   core::Peer& peer = core::known_peer(*op.comm, dest);
-  const core::Tried tried = core::send_tiny(*op.comm, peer, buffer, op.bytes, tag);
+  const core::Tried tried = core::try_now(*op.comm, peer, buffer, op.bytes, tag);
   if (tried == core::Tried::not_sent) [[unlikely]]
     return send_wide<mode>(buffer, op.bytes, &peer, dest, tag, comm);
   return tried == core::Tried::sent ? MPI_SUCCESS : core::attend(peer);
@@ -219,46 +204,43 @@ int irsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, 
 
 namespace {
 
-// What follows the checks of a plain receive when there are unexpected messages or other threads, or no request at
-// hand.
-[[gnu::noinline]] int irecv_slow(void* buf, int64_t bytes, int source, int tag, Comm& comm, MPI_Request* request) {
-  Request* r = core::new_request(comm, core::Role::receive);
-  if (r == nullptr) [[unlikely]]
-    return no_memory(&comm, "MPI_Irecv");
-  r->buffer = buf;
-  r->bytes = bytes;
-  r->layout = nullptr;
+// A plain receive, whatever the threads and the unexpected messages.
+[[gnu::noinline]] int irecv_plain(void* buf, int64_t bytes, int source, int tag, Comm* comm, MPI_Request* request) {
+  Request* r = core::new_request(*comm, core::Role::receive);
+  if (r == nullptr) return no_memory(comm, "MPI_Irecv");
+  core::set_buffer(*r, buf, bytes, byte_type());
   *request = handle_of<MPI_Request>(r);
-  core::start_specific_receive(*r, comm.context, source, tag);
+  core::start_specific_receive(*r, comm->context, source, tag);
   return MPI_SUCCESS;
 }
 
-// Gives the lane back that irecv_busy() took in vain.
-[[gnu::noinline]] int irecv_kept(void* buf, int64_t bytes, int source, int tag, Comm& comm, MPI_Request* request) {
-  core::world->lanes[core::world->lane_map.lane_of(comm.context, source, tag)].lock.unlock();
-  return irecv_slow(buf, bytes, source, tag, comm, request);
+// One that core::try_post() did not take.
+[[gnu::noinline]] int irecv_wide(void* buf, int64_t bytes, int source, int tag, Comm* comm, MPI_Request* request) {
+  Request* r = core::try_post_wide(*core::world, *comm, buf, bytes, source, tag);
+  if (r == nullptr) [[unlikely]]
+    return irecv_plain(buf, bytes, source, tag, comm, request);
+  *request = handle_of<MPI_Request>(r);
+  return MPI_SUCCESS;
 }
 
-// The same at MPI_THREAD_MULTIPLE, while nothing unexpected is on its lane.
-[[gnu::noinline]] int irecv_busy(void* buf, int64_t bytes, int source, int tag, Comm& comm, MPI_Request* request) {
-  core::Thread* me = core::own_thread;
-  if (me == nullptr || me->free_requests == nullptr) [[unlikely]]
-    return irecv_slow(buf, bytes, source, tag, comm, request);
-  const uint32_t index = core::world->lane_map.lane_of(comm.context, source, tag);
-  core::Lane& lane = *core::world->lane_table[index];
-  if (!lane.lock.try_lock()) [[unlikely]]
-    return irecv_slow(buf, bytes, source, tag, comm, request);
-  if (lane.matcher.keeps_any()) [[unlikely]]
-    return irecv_kept(buf, bytes, source, tag, comm, request);
-  Request* r = core::prepare(me->take_first(), comm, core::Role::receive);
-  r->buffer = buf;
-  r->bytes = bytes;
-  r->layout = nullptr;
-  r->lane = static_cast<uint16_t>(index);
+// The general road of a receive, with arguments that may be wrong.
+template <bool blocking>
+[[gnu::noinline]] int irecv_general(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                                    MPI_Comm comm, MPI_Request* request) {
+  static constexpr const char* function = blocking ? "MPI_Recv" : "MPI_Irecv";
+  Operation op;
+  const bool good = good_receive(op, buffer, count, datatype, source, tag, comm);
+  if (!good) {
+    if (int error = explain_receive(function, buffer, count, datatype, source, tag, comm)) return error;
+  }
+  if (request == nullptr) return null_argument(op.comm, function, "request");
+  *request = done_request();
+  if (!good) return MPI_SUCCESS;  // from MPI_PROC_NULL
+  Request* r = new_request(op, core::Role::receive, buffer, count);
+  if (r == nullptr) return no_memory(op.comm, function);
   *request = handle_of<MPI_Request>(r);
-  core::wish(*r, comm.context, source, tag);
-  lane.matcher.post(*r, core::world->wildcards);
-  return lane.lock.unlock_or_wake();
+  core::start_receive(*r, op.comm->context, source, tag);
+  return MPI_SUCCESS;
 }
 
 template <bool blocking>
@@ -270,14 +252,10 @@ template <bool blocking>
       !op.type->predefined) [[unlikely]] {
     return irecv_general<blocking>(buf, count, datatype, source, tag, comm, request);
   }
-  if (core::world->lanes[0].matcher.busy() || core::world->main_thread.free_requests == nullptr) [[unlikely]]
-    return irecv_busy(buf, op.bytes, source, tag, *op.comm, request);
-  Request* r = core::prepare(core::world->main_thread.take_first(), *op.comm, core::Role::receive);
-  r->buffer = buf;
-  r->bytes = op.bytes;
-  r->layout = nullptr;
+  Request* r = core::try_post(*core::world, *op.comm, buf, op.bytes, source, tag);
+  if (r == nullptr) [[unlikely]]
+    return irecv_wide(buf, op.bytes, source, tag, op.comm, request);
   *request = handle_of<MPI_Request>(r);
-  core::post_specific_receive(*r, op.comm->context, source, tag);
   return MPI_SUCCESS;
 }
 
