@@ -362,7 +362,7 @@ TEST_P(Conformance, ReachesItsPeerByOneWay) {
   EXPECT_EQ(pair->sender().connect(peer), &pair->way());
 }
 
-// What a transport declares it does, and of the rest it says that it does not.
+// A transport does all that it declares, and says so of the rest that it does not.
 TEST_P(Conformance, DeclaresWhatItCanDo) {
   const Capabilities& can = pair->sender().capabilities();
   EXPECT_EQ(can.same_process, std::string(GetParam().name) == "self");

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What carries frames between hosts: the system's TCP, or a library that is loaded when a job needs it. It delivers
-// whole frames, each once and undamaged, in any order; order, flow control and trust are ours, above it
+// The interface of carriers of frames between hosts: the system's TCP, or a library that is loaded when a job needs it.
+// It delivers whole frames, each once and undamaged, in any order; order, flow control and trust are ours, above it
 // (transport.hpp).
 
 #include <cerrno>
@@ -31,7 +31,7 @@ struct Buffer {
 // A lane of a peer, as the carrier knows it.
 using Address = uint64_t;
 
-// What poll() reports, before it returns.
+// The reports of poll(), before it returns.
 class Events {
  public:
   // A frame has come in; its bytes are there during the call. It may send. false: others before it have not come in.
@@ -40,8 +40,8 @@ class Events {
   virtual void sent(uint32_t lane, Buffer* buffer, int error) = 0;
   // A read is over: error 0, or why it failed.
   virtual void have_read(Read& /*read*/, int /*error*/) {}
-  // What write() began is over: the contents are there (error 0), or why they could not be written. The buffer is no
-  // longer in use.
+  // A write is over: the contents are there (error 0), or why they could not be written. The buffer is no longer in
+  // use.
   virtual void have_written(uint32_t /*lane*/, Buffer* /*buffer*/, int /*error*/) {}
   // Data are being pushed: where they go, until have_pushed() or lost_pushed(). false: that cannot be, nothing of this
   // connection can be believed.
@@ -87,8 +87,8 @@ class Carrier {
   // Reading a peer's memory, for carriers that can: nothing of what follows is asked of others. The first lane of a
   // peer stands for its memory.
   virtual bool reads() const { return false; }
-  // Lets peers read or write `bytes` at `memory`, until deregister(): what they call it, with a key of 64 bits that is
-  // not no_key. false: that cannot be. Thread-safe.
+  // Lets peers read or write `bytes` at `memory`, until deregister(): `ref` is the peers' name for it, with a key of 64
+  // bits that is not no_key. false: that cannot be. Thread-safe.
   [[nodiscard]] virtual bool register_memory(void* /*memory*/, size_t /*bytes*/, Access, MemoryRef& /*ref*/) {
     return false;
   }
@@ -116,12 +116,12 @@ class Carrier {
   // Reports what has happened on a lane; how much. One thread at a time for each lane.
   virtual int poll(uint32_t lane, Events& events) = 0;
 
-  // What becomes readable when poll() has something to report, once may_sleep() has said that it has nothing now; -1:
-  // nothing does.
+  // A descriptor that becomes readable when poll() has something to report, once may_sleep() has said that it has
+  // nothing now; -1: nothing does.
   virtual int wait_descriptor() const { return -1; }
   [[nodiscard]] virtual bool may_sleep() { return true; }
 
-  // What an error of send() or sent() means.
+  // The text of an error of send() or sent().
   virtual std::string error_text(int error) const = 0;
 };
 

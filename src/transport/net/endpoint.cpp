@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What of the transport is about sending to one rank.
+// The part of the transport that sends to one rank.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -10,13 +10,15 @@
 namespace weft::transport::net {
 namespace {
 
-// What a sender may have under way to a lane. Providers take in all that has come and keep what we have no buffers for
-// in memory of their own, without bound. Who may not send looks at what has come, such as that the peer is congested.
+// Credits: the frames that a sender may have in flight to a lane. Providers take in every message and keep those
+// without a buffer of ours in memory of their own, without bound. A sender without credit looks at incoming frames,
+// such as that the peer is congested.
 constexpr uint16_t window = 64;
-// While so many are under way nothing large is pushed: what comes before its receive is kept by the receiver, up to
-// 5 MiB from each sender beyond WEFT_UNEXPECTED_LIMIT, which senders learn too late.
+// While so many are in flight nothing large is pushed: the receiver keeps messages that come before their receive, up
+// to 5 MiB from each sender beyond WEFT_UNEXPECTED_LIMIT, which senders learn too late.
 constexpr uint16_t pushed_window = 32;
-// Larger messages are read in pieces, so that who must register what it fills does that beside the last one's read.
+// Larger messages are read in pieces, so that a receiver that must register its memory does that beside the last one's
+// read.
 constexpr size_t piece_most = 4 << 20;
 
 }  // namespace

@@ -24,9 +24,9 @@ constexpr uint16_t tell_every = 24;      // frames
 // Up to here messages are pushed where they can be, and no setting says otherwise.
 constexpr int64_t pushed_usual = 128 << 10;
 
-// What a rank publishes. Under lanes_key "1s/ucx/344": the number of its lanes as a power of two (with `s` when source
-// and tag choose among them), the carrier, and the characters of the addresses of its lanes in hexadecimal, with commas
-// between. These are in as many values as they need.
+// A rank's published record. Under lanes_key "1s/ucx/344": the number of its lanes as a power of two (with `s` when
+// source and tag choose among them), the carrier, and the characters of the addresses of its lanes in hexadecimal, with
+// commas between. These are in as many values as they need.
 constexpr const char* lanes_key = "weft-lanes";
 std::string address_key(uint32_t part) {
   return "weft-address" + std::to_string(part);
@@ -184,7 +184,7 @@ int NetTransport::poll(uint32_t lane, Sink sink) {
 void NetTransport::sent(uint32_t lane, Buffer* buffer, int error) {
   Port& port = ports_[lane];
   port.outgoing.fetch_sub(1, std::memory_order_relaxed);
-  // What was to be sent is lost, and with it the job.
+  // The frame is lost, and with it the job.
   if (error != 0 && !leaving_.load(std::memory_order_relaxed)) die_of_peer(buffer->rank, error);
   const Left left = std::exchange(buffer->left, {});
   give(port, buffer);
@@ -220,14 +220,14 @@ MemoryRef NetTransport::register_memory(void* address, size_t bytes, Access acce
   return memory;
 }
 
-// What fails once is not tried again.
+// After a failure no read is tried again.
 void NetTransport::have_read(Read& read, int error) {
   if (error != 0) reads_.store(false, std::memory_order_relaxed);
   read.over(read, error);
 }
 
-// The header says whether the contents come along. What lies in the receiver's memory already does not matter: they are
-// put there again.
+// The header says whether the contents come along. Bytes that lie in the receiver's memory already do not matter: they
+// are put there again.
 void NetTransport::have_written(uint32_t lane, Buffer* buffer, int error) {
   if (error != 0) {
     writes_.store(false, std::memory_order_relaxed);
@@ -299,7 +299,7 @@ void NetTransport::hear_word(const Header& h) {
   }
 }
 
-// What came before its turn, which is now.
+// Frames that came before their turn, which is now.
 void NetTransport::deliver_early(Sender& sender) {
   for (auto next = sender.early.find(sender.expected); next != sender.early.end();
        next = sender.early.find(sender.expected)) {
@@ -340,8 +340,7 @@ void NetTransport::have_taken(uint32_t lane, uint32_t origin, Sender& sender) {
   if (!tell_taken(lane, origin, sender)) ports_[lane].behind = true;
 }
 
-// The launcher has no time for addresses during the last barrier; who sends us something for the first time then has
-// nobody who receives it.
+// The launcher has no time for addresses during the last barrier; a message of a first sender then has no receiver.
 bool NetTransport::too_late_for(uint32_t origin) {
   return leaving_.load(std::memory_order_relaxed) && !knows(static_cast<int>(origin));
 }

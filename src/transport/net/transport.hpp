@@ -21,7 +21,7 @@ namespace weft::transport::net {
 
 class NetTransport;
 
-// What a lane knows of one sender.
+// A lane's record of one sender.
 struct Sender {
   uint16_t expected = 0;                                 // the sequence number that is next
   uint16_t told = 0;                                     // up to where the sender knows that we have taken what it sent
@@ -84,8 +84,8 @@ class NetEndpoint final : public Endpoint {
     uint16_t placing = 0;             // messages to be sent when their contents are written; likewise
     std::atomic<uint16_t> taken = 0;  // of what was sent, as far as the peer has told
 
-    // Not taken yet. What is to be sent counts from the start: were it to wait for room in the window, both sides could
-    // wait for each other with no buffer left to tell in what they have taken.
+    // Not taken yet. A frame counts from the start of its send: were it to wait for room in the window, both sides
+    // could wait for each other with no buffer left to tell in what they have taken.
     uint16_t under_way() const { return static_cast<uint16_t>(sent + placing - taken.load(std::memory_order_relaxed)); }
   };
   std::unique_ptr<Way[]> ways_;

@@ -147,7 +147,7 @@ fid_mr* OfiCarrier::enroll(const void* memory, size_t bytes, uint64_t access) {
   return nullptr;
 }
 
-// Registers what frames are sent from and received into, where libfabric wants that; what it calls it.
+// Registers the memory of frames where libfabric wants that; returns its handle.
 void* OfiCarrier::enroll_ours(void* memory, size_t bytes) {
   if (!has_mode(FI_MR_LOCAL)) return nullptr;
   fid_mr* handle = enroll(memory, bytes, FI_SEND | FI_RECV | (writes_ ? FI_WRITE : 0));

@@ -31,7 +31,7 @@ class ShmEndpoint final : public Endpoint {
     return send(kind, envelope, data, bytes);
   }
 
-  // What send() does, for a caller that inlines it: write to the ring, then look at the attention word and call
+  // The steps of send(), for a caller that inlines it: write to the ring, then look at the attention word and call
   // attend() when it is not zero.
   RingWriter<>& ring() { return rings_[0]; }
   RingWriter<>& ring(uint32_t lane) { return rings_[lane]; }
