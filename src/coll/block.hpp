@@ -8,6 +8,7 @@
 
 namespace weft::coll {
 
+using datatype::byte_type;
 using datatype::Type;
 
 // Counts or displacements as the user gave them: int, 64 bits, or the same for all ranks.

@@ -9,23 +9,6 @@
 
 namespace weft::coll {
 
-namespace {
-
-constexpr Type make_byte_type() {
-  Type type;
-  type.kind = base::Kind::datatype;
-  type.committed = type.contiguous = type.predefined = true;
-  type.basic = datatype::Basic::byte;
-  type.size = type.extent = type.true_extent = type.nest.block = 1;
-  type.basic_count = 1;
-  type.name = "MPI_BYTE";
-  return type;
-}
-
-}  // namespace
-
-constinit Type byte_type = make_byte_type();
-
 core::Request* Channel::place(core::Role role, const Block& block) {
   if (newest_ - oldest_ == window) retire(requests_[oldest_++ % window]);
   core::Request* request = core::new_request(comm_, role);

@@ -18,9 +18,6 @@ using core::Comm;
 enum class Tag : int32_t { barrier, bcast, reduce, allreduce, gather, allgather, scatter, alltoall, scan, exscan };
 inline constexpr int32_t first_schedule_tag = 16;
 
-// A contiguous type of one byte, for data that was packed.
-extern Type byte_type;
-
 // Keeps the first error of several steps.
 inline void note(int32_t& error, int32_t step) {
   if (error == core::no_error) error = step;

@@ -192,6 +192,23 @@ std::span<const Predefined> predefined_types() {
   return rows;
 }
 
+namespace {
+
+constexpr Type make_byte_type() {
+  Type type;
+  type.kind = base::Kind::datatype;
+  type.committed = type.contiguous = type.predefined = true;
+  type.basic = Basic::byte;
+  type.size = type.extent = type.true_extent = type.nest.block = 1;
+  type.basic_count = 1;
+  type.name = "MPI_BYTE";
+  return type;
+}
+
+}  // namespace
+
+constinit Type byte_type = make_byte_type();
+
 void build_predefined(const Predefined& row, Type& out) {
   const BasicSize size = sizes_of(row.basic);
   out = Type{};

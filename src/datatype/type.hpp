@@ -80,4 +80,7 @@ struct Type : base::Object {
   void* owner = nullptr;  // src/mpi's part: construction, name, attributes. Not derived
 };
 
+// MPI_BYTE's type, also of all data that are bytes to the layers above.
+extern Type byte_type;
+
 }  // namespace weft::datatype

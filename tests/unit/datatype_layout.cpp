@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "base/object.hpp"
 #include "datatype/blocks.hpp"
 #include "datatype_naive.hpp"
@@ -17,6 +19,17 @@ void expect_bounds(const Type& type, const Naive& naive) {
   EXPECT_EQ(type.extent, naive.upper - naive.lower);
   EXPECT_EQ(type.true_lower_bound, naive.true_lower());
   EXPECT_EQ(type.true_extent, naive.true_extent());
+}
+
+TEST(DatatypeLayout, TheTypeOfBytesIsMpiByte) {
+  const Type row = predefined("MPI_BYTE");
+  EXPECT_STREQ(byte_type.name, row.name);
+  EXPECT_EQ(byte_type.kind, row.kind);
+  EXPECT_EQ(byte_type.basic, row.basic);
+  EXPECT_TRUE(byte_type.plain() && byte_type.predefined);
+  EXPECT_EQ(std::tuple(byte_type.size, byte_type.extent, byte_type.true_extent, byte_type.nest.block),
+            std::tuple(row.size, row.extent, row.true_extent, row.nest.block));
+  EXPECT_EQ(std::tuple(byte_type.alignment, byte_type.basic_count), std::tuple(row.alignment, row.basic_count));
 }
 
 TEST(DatatypeLayout, RandomTreesHaveTheBoundsOfTheStandard) {

@@ -46,7 +46,7 @@ int barrier_between(CollCheck& check, const Form& form) {
 
 int bcast_between(CollCheck& check, const Form& form, const DataArgument& data, int root) {
   const Part part = part_of(check, root);
-  const Block block = part.kind == Part::Kind::beside_root ? Block{nullptr, 0, &byte_type()} : take(check, data);
+  const Block block = part.kind == Part::Kind::beside_root ? Block{nullptr, 0, &byte_type} : take(check, data);
   if (check.failed()) return check.error();
   return perform(check, form, [&](Schedule& s) { coll::inter::bcast(s, block, part); });
 }

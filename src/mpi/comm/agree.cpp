@@ -13,12 +13,12 @@ namespace {
 
 int32_t send(const Team& team, int32_t to, const void* data, int64_t bytes) {
   const Team::Place place = team.place(to);
-  return core::send(place.comm, place.context, data, bytes, byte_type(), place.rank, team.tag);
+  return core::send(place.comm, place.context, data, bytes, byte_type, place.rank, team.tag);
 }
 
 int32_t receive(const Team& team, int32_t from, void* data, int64_t bytes) {
   const Team::Place place = team.place(from);
-  return core::receive(place.comm, place.context, data, bytes, byte_type(), place.rank, team.tag);
+  return core::receive(place.comm, place.context, data, bytes, byte_type, place.rank, team.tag);
 }
 
 // The two go on together; the members may be reached over different communicators.
@@ -26,7 +26,7 @@ int32_t swap(const Team& team, int64_t distance, const void* out, int64_t out_by
   const Team::Place from = team.place(heard_from(team, distance));
   core::Request* request = core::new_request(from.comm, core::Role::receive);
   if (request == nullptr) return core::no_memory;
-  core::set_buffer(*request, in, in_bytes, byte_type());
+  core::set_buffer(*request, in, in_bytes, byte_type);
   core::start_receive(*request, from.context, from.rank, team.tag);
   const int32_t error = send(team, told_to(team, distance), out, out_bytes);
   core::wait(*request);

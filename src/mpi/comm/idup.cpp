@@ -80,8 +80,8 @@ void advance(Unfinished* u) {
   u->sent = u->vote;
   u->open.store(2, std::memory_order_relaxed);
   const int32_t tag = u->team.tag;
-  core::set_buffer(*receive, &u->received, sizeof u->received, byte_type());
-  core::set_buffer(*send, &u->sent, sizeof u->sent, byte_type());
+  core::set_buffer(*receive, &u->received, sizeof u->received, byte_type);
+  core::set_buffer(*send, &u->sent, sizeof u->sent, byte_type);
   receive->owner = send->owner = u;
   receive->on_done = send->on_done = message_done;
   core::start_receive(*receive, from.context, from.rank, tag);

@@ -38,8 +38,8 @@ struct Greeting {
 
 int32_t exchange(const Team::Place& other, int32_t tag, const void* out, int64_t out_bytes, void* in,
                  int64_t in_bytes) {
-  return core::send_receive(other.comm, other.context, out, out_bytes, byte_type(), other.rank, in, in_bytes,
-                            byte_type(), other.rank, tag);
+  return core::send_receive(other.comm, other.context, out, out_bytes, byte_type, other.rank, in, in_bytes,
+                            byte_type, other.rank, tag);
 }
 
 // Both leaders: greetings, then who is there. What comes of it is theirs to spread.

@@ -10,7 +10,7 @@ core::Request* post(const Team& team, core::Role role, void* data, size_t bytes,
   const Team::Place place = team.place(partner);
   core::Request* r = core::new_request(place.comm, role);
   if (r == nullptr) return nullptr;
-  core::set_buffer(*r, data, static_cast<int64_t>(bytes), byte_type());
+  core::set_buffer(*r, data, static_cast<int64_t>(bytes), byte_type);
   if (role == core::Role::send) {
     core::start_send(*r, place.context, place.rank, team.tag);
   } else {

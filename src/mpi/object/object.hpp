@@ -26,6 +26,7 @@
 namespace weft::mpi {
 
 using core::Request;
+using datatype::byte_type;
 using datatype::Type;
 
 struct Errhandler : base::Object {
@@ -167,11 +168,6 @@ inline Session* session_of(MPI_Session h) {
 }
 inline Win* win_of(MPI_Win h) {
   return object_of<Win, base::Kind::window>(h);
-}
-
-// MPI_BYTE's object.
-inline Type& byte_type() {
-  return *static_cast<Type*>(predefined[reinterpret_cast<uintptr_t>(MPI_BYTE)]);
 }
 
 // The handle of an object that is not predefined.

@@ -122,7 +122,7 @@ template <Mode mode>
                                  MPI_Request* request) {
   const core::Tried tried = core::try_now_wide(*comm, *peer, buffer, bytes, tag);
   if (tried == core::Tried::not_sent) [[unlikely]]
-    return isend_plain<mode>(buffer, bytes, &byte_type(), dest, tag, comm, request);
+    return isend_plain<mode>(buffer, bytes, &byte_type, dest, tag, comm, request);
   *request = done_request();
   return tried == core::Tried::sent ? MPI_SUCCESS : core::attend(*peer);
 }
@@ -208,7 +208,7 @@ namespace {
 [[gnu::noinline]] int irecv_plain(void* buf, int64_t bytes, int source, int tag, Comm* comm, MPI_Request* request) {
   Request* r = core::new_request(*comm, core::Role::receive);
   if (r == nullptr) return no_memory(comm, "MPI_Irecv");
-  core::set_buffer(*r, buf, bytes, byte_type());
+  core::set_buffer(*r, buf, bytes, byte_type);
   *request = handle_of<MPI_Request>(r);
   core::start_specific_receive(*r, comm->context, source, tag);
   return MPI_SUCCESS;

@@ -65,7 +65,7 @@ inline bool good_receive(Operation& op, const void* buffer, MPI_Count count, MPI
 // bytes.
 inline Operation operation_of(MPI_Comm comm, MPI_Datatype datatype) {
   Operation op{comm_of(comm), type_of(datatype), 0};
-  if (op.type == nullptr) op.type = &byte_type();
+  if (op.type == nullptr) op.type = &byte_type;
   if (op.comm == nullptr) __builtin_unreachable();
   return op;
 }

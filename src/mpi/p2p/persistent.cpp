@@ -29,7 +29,7 @@ int start_buffered(Request& r) {
   Comm& comm = *static_cast<Comm*>(r.comm);
   if (r.partner != MPI_PROC_NULL) {
     // The layout of a contiguous type is not kept: its bytes are.
-    Type& type = r.layout != nullptr ? *r.layout : byte_type();
+    Type& type = r.layout != nullptr ? *r.layout : byte_type;
     const int64_t count = r.layout != nullptr ? r.count : r.bytes;
     if (int error = buffered_send(comm, r.buffer, count, type, r.partner, r.match.tag, "MPI_Start")) return error;
   }

@@ -51,7 +51,7 @@ void build_types() {
   size_t next = 0;
   for (const names::Handle& handle : names::datatypes) {
     if (next == rows.size() || strcmp(handle.name, rows[next].name) != 0) continue;
-    Type* type = types[next].make();
+    Type* type = handle.value == reinterpret_cast<uintptr_t>(MPI_BYTE) ? &byte_type : types[next].make();
     datatype::build_predefined(rows[next], *type);
     type->owner = type_records[next].make();
     predefined[handle.value] = type;

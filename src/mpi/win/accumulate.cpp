@@ -52,7 +52,7 @@ const Type* element_of(WinCheck& check, const Local& data, const char* name) {
 
 // For core; no data are as good of one type as of another.
 const Type& any_if_none(const Type* element) {
-  return element != nullptr ? *element : byte_type();
+  return element != nullptr ? *element : byte_type;
 }
 
 int accumulate(const char* function, const DataArgument& origin, const Place& place, MPI_Op op, MPI_Win win,

@@ -119,7 +119,7 @@ void destroy(Win* win) {
 // What all ranks give, by rank.
 template <class T>
 int32_t gather(core::Comm& comm, const T& mine, std::vector<T>& all) {
-  Type& bytes = byte_type();
+  Type& bytes = byte_type;
   all.resize(static_cast<size_t>(comm.size));
   return coll::allgather(comm, {const_cast<T*>(&mine), sizeof(T), &bytes}, coll::Blocks(all.data(), sizeof(T), bytes));
 }
@@ -164,7 +164,7 @@ int32_t lay_out_together(Win& win, Share& share) {
     if (share.error == core::no_error && core::world->host != nullptr)
       share.memory = core::world->host->register_memory(win.base, total, transport::Access::named);
   }
-  if (const int32_t error = coll::bcast(comm, &share, sizeof share, byte_type(), 0)) return error;
+  if (const int32_t error = coll::bcast(comm, &share, sizeof share, byte_type, 0)) return error;
   if (share.error != core::no_error || comm.rank == 0) return share.error;
   char* first = core::rma::map_of(comm.job_rank(0), share.memory);
   if (first == nullptr) return MPI_ERR_RMA_SHARED;
