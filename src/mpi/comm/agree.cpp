@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/p2p.hpp"
+#include "core/tree.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -87,19 +88,8 @@ int32_t gather_all(const Team& team, const void* mine, int64_t bytes, void* all)
   return core::no_error;
 }
 
-// Counted from the root, a member stands below the one without its lowest bit, and above those with one more bit below
-// that.
-TreePlace tree_place(int32_t rank, int32_t size, int32_t root) {
-  const auto all = static_cast<uint32_t>(size);
-  const uint32_t v = (static_cast<uint32_t>(rank) + all - static_cast<uint32_t>(root)) % all;
-  TreePlace place{-1, 0};
-  if (v != 0) place.above = static_cast<int32_t>(((v & (v - 1)) + static_cast<uint32_t>(root)) % all);
-  for (uint32_t bit = 1; (v & bit) == 0 && v + bit < all; bit *= 2) ++place.below;
-  return place;
-}
-
 int32_t spread(const Team& team, int32_t root, void* data, int64_t bytes) {
-  const TreePlace place = tree_place(team.rank, team.size, root);
+  const core::TreePlace place = core::tree_place(team.rank, team.size, root);
   int32_t error = core::no_error;
   if (place.above >= 0) error = receive(team, place.above, data, bytes);
   for (int32_t i = place.below; i-- > 0;) {  // the one with most below it first

@@ -74,12 +74,4 @@ struct Vote {
 // `bytes` of member `root` for all others, along a binomial tree. Returns an error class.
 [[nodiscard]] int32_t spread(const Team& team, int32_t root, void* data, int64_t bytes);
 
-// The place of a rank in a binomial tree of so many with this root: the rank above, -1 at the root, and how many stand
-// right below.
-struct TreePlace {
-  int32_t above;
-  int32_t below;
-};
-[[nodiscard]] TreePlace tree_place(int32_t rank, int32_t size, int32_t root);
-
 }  // namespace weft::mpi

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/p2p.hpp"
+#include "core/tree.hpp"
 #include "mpi/comm/comm.hpp"
-#include "mpi/comm/context.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/comm/number.hpp"
 #include "mpi/comm/nursery.hpp"
@@ -38,8 +38,8 @@ struct Greeting {
 
 int32_t exchange(const Team::Place& other, int32_t tag, const void* out, int64_t out_bytes, void* in,
                  int64_t in_bytes) {
-  return core::send_receive(other.comm, other.context, out, out_bytes, byte_type, other.rank, in, in_bytes,
-                            byte_type, other.rank, tag);
+  return core::send_receive(other.comm, other.context, out, out_bytes, byte_type, other.rank, in, in_bytes, byte_type,
+                            other.rank, tag);
 }
 
 // Both leaders: greetings, then who is there. What comes of it is theirs to spread.
@@ -96,8 +96,9 @@ int build(const Bank& bank, const Team::Place* other, int32_t tag, Comm*& made) 
   const int32_t their_first = we_lead ? bank.group->size : 0;
   const uint64_t agreed = std::min(shifted(vote.offer, our_first), shifted(theirs.offer, their_first));
   if (int none = settle(bank.function, bank.errors, offer, agreed)) return none;
-  const TreePlace place = tree_place(our_first + bank.group->rank, bank.group->size + theirs.size, owner_in(agreed));
-  int32_t above = ContextNumbers::nobody;
+  const core::TreePlace place =
+      core::tree_place(our_first + bank.group->rank, bank.group->size + theirs.size, owner_in(agreed));
+  int32_t above = core::ContextNumbers::nobody;
   if (place.above >= 0) {
     const int32_t here = place.above - our_first;
     above = here >= 0 && here < bank.group->size ? bank.group->job_rank(here)
@@ -187,7 +188,7 @@ int intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Gr
   }
   Comm& parent = nursery();
   const std::vector<int32_t> ranks = job_ranks_of(*local);
-  const auto [context, tag] = meeting_of(stringtag);
+  const auto [context, tag] = core::meeting_point(stringtag);
   const Team team{parent, local->size, local->rank, ranks.data(), context, tag};
   const Bank bank{function, parent, nullptr, team, local, local_leader};
   const Team::Place other{parent, context, other_leader};

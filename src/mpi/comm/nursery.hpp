@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Where communicators are made that have no parent: from groups, which tell their messages apart by a string.
+// Where communicators are made that have no parent: from groups, whose members meet at a string
+// (core::meeting_point()).
 
 #include "mpi/comm/agree.hpp"
 
@@ -10,13 +11,6 @@ namespace weft::mpi {
 
 // All ranks of the job, before there is any communicator: messages about new ones go here.
 [[nodiscard]] Comm& nursery();
-
-// Where messages about what is made by this string go: 59 bits of its hash, so that two strings do not meet.
-struct Meeting {
-  uint32_t context;
-  int32_t tag;
-};
-[[nodiscard]] Meeting meeting_of(const char* stringtag);
 
 // Checks the string and the error handler of a function that makes communicators from groups; raises their errors.
 [[nodiscard]] int check_naming(const char* function, const char* stringtag, MPI_Errhandler errhandler);

@@ -188,7 +188,7 @@ int comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info
   const std::vector<int32_t> ranks = job_ranks_of(*g);
   uint32_t context = 0;
   Comm& parent = nursery();
-  const Meeting meeting = meeting_of(stringtag);
+  const core::MeetingPoint meeting = core::meeting_point(stringtag);
   const Team team = {parent, g->size, g->rank, ranks.data(), meeting.context, meeting.tag};
   if (int error = agree_on_context(function, team, context)) return error;
   Comm* comm = new_comm(parent, context, hold(g));

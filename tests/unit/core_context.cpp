@@ -7,11 +7,11 @@
 #include <deque>
 #include <set>
 
-#include "mpi/comm/agree.hpp"
-#include "mpi/comm/context.hpp"
+#include "core/context.hpp"
+#include "core/tree.hpp"
 #include "schedule.hpp"
 
-namespace weft::mpi {
+namespace weft::core {
 namespace {
 
 // A creation under way: its members come one after the other, at times that the test chooses, and leave likewise.
@@ -188,4 +188,4 @@ TEST(ContextNumbers, EndWithNone) {
 }
 
 }  // namespace
-}  // namespace weft::mpi
+}  // namespace weft::core

@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/context.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <utility>
+
+#include "core/notice.hpp"
+#include "core/world.hpp"
+
+namespace weft::core {
+
+uint32_t ContextNumbers::offer(int32_t members) {
+  std::lock_guard lock(lock_);
+  std::vector<uint32_t>& returned = members == 1 ? returned_alone_ : returned_;
+  if (!returned.empty()) {
+    const uint32_t number = returned.back();
+    returned.pop_back();
+    return number;
+  }
+  if (members == 1) return alone_ < end ? alone_++ : none;
+  return fresh_ < first_alone ? std::exchange(fresh_, fresh_ + step_) : none;
+}
+
+void ContextNumbers::settle(uint32_t offered, uint32_t agreed) {
+  if (offered == agreed || offered == none) return;
+  std::lock_guard lock(lock_);
+  returned_.push_back(offered);
+}
+
+void ContextNumbers::hold(uint32_t number, int32_t up, int32_t below) {
+  std::lock_guard lock(lock_);
+  Use& use = uses_[number];
+  use.up = up;
+  use.open += below + 1;
+}
+
+int32_t ContextNumbers::release(uint32_t number) {
+  std::lock_guard lock(lock_);
+  const auto place = uses_.try_emplace(number).first;  // a member below may be faster than we are
+  if (--place->second.open != 0) return nobody;
+  const int32_t up = place->second.up;
+  uses_.erase(place);
+  if (up == nobody) (number < first_alone ? returned_ : returned_alone_).push_back(number);
+  return up;
+}
+
+namespace {
+
+void release_number(uint32_t number);
+
+// Made with the first communicator, kept until the process ends.
+ContextNumbers& numbers() {
+  static auto* const ours = [] {
+    on_notice = release_number;  // others may send notices as soon as they have our offer
+    return new ContextNumbers(world->rank, world->size);
+  }();
+  return *ours;
+}
+
+constinit std::atomic<bool> ended = false;
+
+// For this process, or for one below it.
+void release_number(uint32_t number) {
+  if (ended.load(std::memory_order_relaxed)) return;
+  const int32_t up = numbers().release(number);
+  if (up != ContextNumbers::nobody) send_notice(up, number);
+}
+
+uint32_t number_in(uint64_t offer) {
+  return static_cast<uint32_t>(offer >> 32);
+}
+
+}  // namespace
+
+uint64_t offer_context(int32_t members, int32_t place) {
+  return uint64_t{numbers().offer(members)} << 32 | static_cast<uint32_t>(place);
+}
+
+bool settle_offer(uint64_t offer, uint64_t agreed) {
+  numbers().settle(number_in(offer), number_in(agreed));
+  return number_in(agreed) != ContextNumbers::none;
+}
+
+uint32_t hold_context(uint64_t agreed, int32_t above, int32_t below) {
+  numbers().hold(number_in(agreed), above, below);
+  return 2 * number_in(agreed);
+}
+
+void release_context(uint32_t context) {
+  if (context != no_context) release_number(context / 2);
+}
+
+void end_releases() {
+  ended.store(true, std::memory_order_relaxed);
+}
+
+MeetingPoint meeting_point(const char* name) {
+  uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
+  for (; *name != '\0'; ++name) hash = (hash ^ static_cast<unsigned char>(*name)) * 0x100000001b3u;
+  constexpr uint32_t collective = 1;
+  return {no_context | (static_cast<uint32_t>(hash >> 31) & ~no_context) | collective,
+          static_cast<int32_t>(hash & INT32_MAX)};
+}
+
+}  // namespace weft::core
