@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
-#include "coll/packed.hpp"
 #include "coll/pattern.hpp"
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
@@ -25,28 +24,6 @@ void ring(Way& way, const Ranks& ranks, const Blocks& all) {
     way.send(all[ranks[(ranks.place + size - step + 1) % size]], to);
     way.fence();
   }
-}
-
-// Bruck's algorithm on packed data: the parts of places place, place + 1, ... gather one behind the other, twice as
-// many in each of the log2(size) steps. part(first, n) is the block for n parts, the first-th after ours being the
-// first of them.
-template <class Way, class Ranks, class Part>
-void bruck(Way& way, const Ranks& ranks, Part&& part) {
-  for (int32_t have = 1; have < ranks.size;) {
-    const int32_t more = have <= ranks.size - have ? have : ranks.size - have;
-    way.receive(part(have, more), ranks[(ranks.place + have) % ranks.size]);
-    way.send(part(0, more), ranks[(ranks.place + ranks.size - have) % ranks.size]);
-    way.fence();
-    have += more;
-  }
-}
-
-template <class Way>
-void among_all(Way& way, const Packed& packed, const Blocks& all) {
-  const Comm& comm = way.comm();
-  way.copy(all[comm.rank], packed.blocks(0, 1));
-  bruck(way, Everybody(comm), [&](int32_t first, int32_t n) { return packed.blocks(first, n); });
-  for (int32_t i = 1; i < comm.size; ++i) way.copy(packed.blocks(i, 1), all[(comm.rank + i) % comm.size]);
 }
 
 // The leaders gather the blocks of their hosts, do the same among themselves with those, and give their hosts all. A
@@ -101,7 +78,7 @@ void allgather(Way& way, const Block& mine, const Blocks& all) {
   if (algorithm == Algorithm::leaders) {
     among_hosts(way, *comm.hosts, packed, all);
   } else {
-    among_all(way, packed, all);
+    gather_packed(way, Everybody(comm), packed, all);
   }
 }
 

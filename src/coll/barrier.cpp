@@ -32,22 +32,10 @@ void let_go(Way& way, const Ranks& ranks, const Block& nothing) {
 // The same along a binomial tree; spread() lets go.
 template <class Way>
 void sign_in_by_tree(Way& way, const Team& ranks, const Block& nothing) {
-  int32_t bit = 1;
-  for (; bit < ranks.size && (ranks.place & bit) == 0; bit *= 2) {
-    if (ranks.place + bit < ranks.size) way.receive(nothing, ranks[ranks.place + bit]);
-  }
+  const core::TreePlace tree = core::tree_place(ranks.place, ranks.size, 0);
+  for (int32_t i = 0; i < tree.below; ++i) way.receive(nothing, ranks[ranks.place + (1 << i)]);
   way.fence();
-  if (ranks.place != 0) way.send(nothing, ranks[ranks.place - bit]);
-}
-
-// Round k: a sign to the rank 2^k above, and one from the rank 2^k below.
-template <class Way, class Ranks>
-void dissemination(Way& way, const Ranks& ranks, const Block& nothing) {
-  for (int64_t distance = 1; distance < ranks.size; distance *= 2) {
-    way.receive(nothing, ranks[static_cast<int32_t>((ranks.place + ranks.size - distance) % ranks.size)]);
-    way.send(nothing, ranks[static_cast<int32_t>((ranks.place + distance) % ranks.size)]);
-    way.fence();
-  }
+  if (tree.above >= 0) way.send(nothing, ranks[tree.above]);
 }
 
 template <class Way>
@@ -58,7 +46,7 @@ void among_hosts(Way& way, const ByHost& by_host, const Block& nothing) {
   } else {
     sign_in_by_tree(way, by_host.ours, nothing);
   }
-  if (by_host.leads()) dissemination(way, by_host.leaders, nothing);
+  if (by_host.leads()) disseminate(way, by_host.leaders, nothing, nothing, [] {});
   if (few) {
     let_go(way, by_host.ours, nothing);
   } else {
@@ -81,7 +69,7 @@ void barrier(Way& way) {
       sign_in(way, all, nothing);
       return let_go(way, all, nothing);
     default:
-      return dissemination(way, all, nothing);
+      return disseminate(way, all, nothing, nothing, [] {});
   }
 }
 

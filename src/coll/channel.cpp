@@ -9,9 +9,9 @@
 
 namespace weft::coll {
 
-core::Request* Channel::place(core::Role role, const Block& block) {
+core::Request* Channel::place(core::Role role, Comm& comm, const Block& block) {
   if (newest_ - oldest_ == window) retire(requests_[oldest_++ % window]);
-  core::Request* request = core::new_request(comm_, role);
+  core::Request* request = core::new_request(comm, role);
   if (request == nullptr) {
     note(error_, core::no_memory);
     return nullptr;
@@ -26,16 +26,16 @@ void Channel::retire(core::Request* request) {
   core::free_request(request);
 }
 
-void Channel::send(const Block& block, int32_t to) {
-  const uint32_t context = comm_.collective_context();
-  if (block.type->contiguous && core::send_now(comm_, context, block.data, block.bytes(), to, tag_)) return;
-  core::Request* request = place(core::Role::send, block);
-  if (request != nullptr) core::start_send(*request, context, to, tag_);
+void Channel::send(const Block& block, const Member& to) {
+  const uint32_t context = context_of(to);
+  if (block.type->contiguous && core::send_now(*to.comm, context, block.data, block.bytes(), to.rank, tag_)) return;
+  core::Request* request = place(core::Role::send, *to.comm, block);
+  if (request != nullptr) core::start_send(*request, context, to.rank, tag_);
 }
 
-void Channel::receive(const Block& block, int32_t from) {
-  core::Request* request = place(core::Role::receive, block);
-  if (request != nullptr) core::start_receive(*request, comm_.collective_context(), from, tag_);
+void Channel::receive(const Block& block, const Member& from) {
+  core::Request* request = place(core::Role::receive, *from.comm, block);
+  if (request != nullptr) core::start_receive(*request, context_of(from), from.rank, tag_);
 }
 
 void Channel::fence() {

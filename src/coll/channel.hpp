@@ -9,13 +9,26 @@
 #include "coll/block.hpp"
 #include "coll/reducer.hpp"
 #include "coll/scratch.hpp"
+#include "coll/team.hpp"
 #include "core/p2p.hpp"
 
 namespace weft::coll {
 
 using core::Comm;
 
-enum class Tag : int32_t { barrier, bcast, reduce, allreduce, gather, allgather, scatter, alltoall, scan, exscan };
+enum class Tag : int32_t {
+  barrier,
+  bcast,
+  reduce,
+  allreduce,
+  gather,
+  allgather,
+  scatter,
+  alltoall,
+  scan,
+  exscan,
+  creation
+};
 inline constexpr int32_t first_schedule_tag = 16;
 
 // Keeps the first error of several steps.
@@ -32,13 +45,18 @@ inline bool crowded() {
 
 class Channel {
  public:
-  Channel(Comm& comm, Tag tag) : comm_(comm), tag_(static_cast<int32_t>(tag)) {}
+  Channel(Comm& comm, Tag tag) : Channel(comm, comm.collective_context(), static_cast<int32_t>(tag)) {}
+  // In another context of the communicator.
+  Channel(Comm& comm, uint32_t context, int32_t tag) : comm_(comm), context_(context), tag_(tag) {}
 
   Comm& comm() const { return comm_; }
   // Sends and receives go on together until fence(). At most `window` of them at a time: then the oldest is waited for.
   // All ranks pair their steps in the same order, or pair them with a rank that only waits for such steps.
-  void send(const Block& block, int32_t to);
-  void receive(const Block& block, int32_t from);
+  void send(const Block& block, int32_t to) { send(block, Member{&comm_, to}); }
+  void receive(const Block& block, int32_t from) { receive(block, Member{&comm_, from}); }
+  // Members of another communicator are reached in its collective context.
+  void send(const Block& block, const Member& to);
+  void receive(const Block& block, const Member& from);
   void fence();
   void copy(const Block& from, const Block& to);
   void reduce(const Reducer& reducer, const void* in, void* inout, int64_t count) { reducer.apply(in, inout, count); }
@@ -50,11 +68,15 @@ class Channel {
   [[nodiscard]] int32_t finish();
 
  private:
-  core::Request* place(core::Role role, const Block& block);
+  core::Request* place(core::Role role, Comm& comm, const Block& block);
+  uint32_t context_of(const Member& member) const {
+    return member.comm == &comm_ ? context_ : member.comm->collective_context();
+  }
   void retire(core::Request* request);
 
   static constexpr uint32_t window = 64;
   Comm& comm_;
+  uint32_t context_;
   int32_t tag_;
   int32_t error_ = core::no_error;
   uint32_t oldest_ = 0;  // both count up; modulo window is the slot

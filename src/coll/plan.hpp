@@ -8,7 +8,7 @@
 //
 // A Way has:
 //   Comm& comm()                           the communicator of the steps that follow
-//   send(block, rank), receive(block, rank)
+//   send(block, rank), receive(block, rank), or to and from a Member (coll/team.hpp)
 //   fence()                                the steps behind it wait for all sends and receives before it
 //   copy(from, to), reduce(reducer, in, inout, count)      at once, in the order of the steps
 //   void* bytes(n), elements(type, count)  memory that lives as long as the Way; nullptr, and an error: none left

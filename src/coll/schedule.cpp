@@ -25,12 +25,12 @@ Schedule::~Schedule() {
   for (void* piece : memory_) std::free(piece);
 }
 
-void Schedule::send(const Block& block, int32_t to) {
-  steps_.push_back({Step::Kind::send, to, comm_, block, {}});
+void Schedule::send(const Block& block, const Member& to) {
+  steps_.push_back({Step::Kind::send, to.rank, to.comm, block, {}});
 }
 
-void Schedule::receive(const Block& block, int32_t from) {
-  steps_.push_back({Step::Kind::receive, from, comm_, {}, block});
+void Schedule::receive(const Block& block, const Member& from) {
+  steps_.push_back({Step::Kind::receive, from.rank, from.comm, {}, block});
 }
 
 void Schedule::copy(const Block& from, const Block& to) {

@@ -42,8 +42,10 @@ class Schedule {
   // ---- For plans
   Comm& comm() const { return *comm_; }
   void use(Comm& comm) { comm_ = &comm; }  // for the steps that follow
-  void send(const Block& block, int32_t to);
-  void receive(const Block& block, int32_t from);
+  void send(const Block& block, int32_t to) { send(block, Member{comm_, to}); }
+  void receive(const Block& block, int32_t from) { receive(block, Member{comm_, from}); }
+  void send(const Block& block, const Member& to);
+  void receive(const Block& block, const Member& from);
   void copy(const Block& from, const Block& to);
   void reduce(const Reducer& reducer, const void* in, void* inout, int64_t count);
   void fence();

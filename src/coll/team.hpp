@@ -3,7 +3,8 @@
 #pragma once
 
 // The ranks that a pattern (coll/pattern.hpp) runs among: all of a communicator, or a team of some, in places 0, 1, ...
-// of an order of their own. A pattern asks for three things: the `size`, our own `place`, and the rank at a place, [p].
+// of an order of their own. A pattern asks for three things: the `size`, our own `place`, and the rank at a place, [p],
+// or the Member there.
 
 #include "core/comm.hpp"
 
@@ -22,13 +23,25 @@ struct Team {
   int32_t place;
   const int32_t* ranks;  // by place; nullptr: they are consecutive, from `first` on
   int32_t first = 0;
+  int32_t stride = 1;
   int32_t chosen_place = -1;  // where `chosen` replaces the rank in `ranks`
   int32_t chosen = 0;
 
   int32_t operator[](int32_t p) const {
     if (p == chosen_place) return chosen;
-    return ranks != nullptr ? ranks[p] : first + p;
+    return ranks != nullptr ? ranks[p] : first + p * stride;
   }
+};
+
+// The members of a group, by their ranks in the job.
+inline Team team_of(const core::Group& group) {
+  return {group.size, group.rank, group.table.empty() ? nullptr : group.table.data(), group.first, group.stride};
+}
+
+// Where one of a team is reached whose members belong to several communicators.
+struct Member {
+  core::Comm* comm;
+  int32_t rank;
 };
 
 // All ranks, those of a host one after the other.

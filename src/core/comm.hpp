@@ -81,6 +81,17 @@ struct Comm : base::Object {
   }
 };
 
+// Makes `comm` the communicator of `group` (whose reference it takes) with these contexts. It shares the group's table
+// and hosts, which are found for its first communicator: making another takes time and memory that do not depend on the
+// number of ranks. Thread-safe.
+void describe_comm(Comm& comm, uint32_t context, Group* group);
+
+// The same later, for one that was made without a context.
+void set_context(Comm& comm, uint32_t context);
+
+// Makes the members of a group the ranks that `comm` addresses.
+void address(Comm& comm, const Group& group);
+
 // Whether a message is no point-to-point message of the program: of a collective operation, or Weft's own.
 inline int32_t is_internal(const transport::Envelope& message) {
   return static_cast<int32_t>(message.context & 1);

@@ -9,7 +9,6 @@
 
 #include "core/p2p.hpp"
 #include "mpi/comm/group.hpp"
-#include "mpi/comm/number.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/attribute.hpp"
 #include "mpi/object/errhandler.hpp"
@@ -58,28 +57,6 @@ int no_intercomm(const char* function, const Comm& comm) {
 }
 
 }  // namespace
-
-void address(Comm& comm, const core::Group& group) {
-  comm.size = group.size;
-  comm.first = group.first;
-  comm.stride = group.stride;
-  comm.table = group.table.empty() ? nullptr : group.table.data();
-}
-
-void set_context(Comm& comm, uint32_t context) {
-  comm.context = context;
-  comm.lane_seed = core::world->lane_map.seed_of(context, comm.rank);
-  if (comm.local != nullptr) set_context(static_cast<Comm&>(*comm.local), context | core::local_contexts);
-}
-
-void describe_comm(Comm& comm, uint32_t context, core::Group* group) {
-  comm.group = group;
-  comm.hosts = hosts_of(*group);
-  comm.rank = group->rank;
-  set_context(comm, context);
-  address(comm, *group);
-  comm.kind = base::Kind::communicator;
-}
 
 void release_comm_parts(Comm& comm) {
   drop_topology(comm);

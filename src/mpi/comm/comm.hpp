@@ -4,21 +4,31 @@
 
 // Making and ending communicators.
 
-#include "mpi/comm/agree.hpp"
+#include "coll/agree.hpp"
 #include "mpi/object/object.hpp"
 
 namespace weft::mpi {
 
 struct Info;
 
-// Makes `comm` the communicator of `group` (whose reference it takes) with these contexts.
-void describe_comm(Comm& comm, uint32_t context, core::Group* group);
+using coll::founders_of;
+using core::no_context;
+using core::release_context;
 
-// The same later, for one that was made without a context.
-void set_context(Comm& comm, uint32_t context);
+// Agrees on the context of a new communicator (coll/agree.hpp), and raises errors. agreement_failed() raises one.
+[[nodiscard]] int agree_on_context(const char* function, const coll::Founders& founders, uint32_t& context,
+                                   uint64_t* bits = nullptr);
+[[nodiscard]] int agreement_failed(const char* function, const Comm* errors_on, int32_t error);
 
-// Makes the members of a group those whom `comm` addresses.
-void address(Comm& comm, const core::Group& group);
+// What MPI_Comm_split does, for checked arguments: colours are not negative, or MPI_UNDEFINED.
+[[nodiscard]] int split(const char* function, Comm& parent, int64_t color, int32_t key, MPI_Comm* newcomm);
+
+// The parent of communicators that are made from groups, whose members meet at a string (core::meeting_point()): all
+// ranks of the job.
+[[nodiscard]] Comm& nursery();
+
+// Checks the string and the error handler of a function that makes communicators from groups; raises their errors.
+[[nodiscard]] int check_naming(const char* function, const char* stringtag, MPI_Errhandler errhandler);
 
 // Gives back what a communicator holds, but neither its context nor the object.
 void release_comm_parts(Comm& comm);

@@ -3,14 +3,12 @@
 // Making communicators from a parent (MPI-5.0, 7.4.2). A call by all ranks of an intercommunicator makes an
 // intercommunicator of both sides' wishes (7.6.2).
 
-#include <algorithm>
+#include <cstring>
 #include <vector>
 
-#include "core/p2p.hpp"
+#include "core/world.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
-#include "mpi/comm/number.hpp"
-#include "mpi/comm/split.hpp"
 #include "mpi/env/info.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/attribute.hpp"
@@ -26,7 +24,7 @@ int duplicate(const char* function, Comm& from, const Info* info, MPI_Comm* newc
   const int wrong = read_hints(function, from, info, asserts);  // all take part all the same
   uint64_t bits = wrong == MPI_SUCCESS ? hints_to_agree(asserts) : 0;
   uint32_t context = 0;
-  if (int error = agree_on_context(function, everybody(from), context, &bits)) return error;
+  if (int error = agree_on_context(function, founders_of(from), context, &bits)) return error;
   if (wrong != MPI_SUCCESS) {
     release_context(context);
     return wrong;
@@ -83,6 +81,48 @@ bool add_local(Comm& comm) {
 }
 
 }  // namespace
+
+int agreement_failed(const char* function, const Comm* errors_on, int32_t error) {
+  if (error == core::other_error) {
+    return fail(errors_on, function, MPI_ERR_OTHER,
+                "there are no numbers left for a communicator of these ranks: free communicators");
+  }
+  return fail(errors_on, function, error, "the ranks could not agree on a communicator");
+}
+
+int agree_on_context(const char* function, const coll::Founders& founders, uint32_t& context, uint64_t* bits) {
+  const int32_t error = coll::agree_on_context(founders, context, bits);
+  return error == core::no_error ? MPI_SUCCESS
+                                 : agreement_failed(function, static_cast<const Comm*>(&founders.parent), error);
+}
+
+Comm& nursery() {
+  static Comm* const made = [] {
+    auto* comm = new Comm;  // never a handle, hence not in the arena; kept until the process ends
+    comm->context = core::no_context;
+    comm->rank = core::world->rank;
+    comm->lane_seed = core::world->lane_map.seed_of(comm->context, comm->rank);
+    comm->size = core::world->size;
+    comm->errhandler = errhandler_of(MPI_ERRORS_ARE_FATAL);
+    comm->kind = base::Kind::communicator;
+    return comm;
+  }();
+  return *made;
+}
+
+int check_naming(const char* function, const char* stringtag, MPI_Errhandler errhandler) {
+  if (stringtag == nullptr) return null_argument(nullptr, function, "stringtag");
+  if (strnlen(stringtag, MPI_MAX_STRINGTAG_LEN) == MPI_MAX_STRINGTAG_LEN) {
+    return fail(nullptr, function, MPI_ERR_ARG, "stringtag is longer than MPI_MAX_STRINGTAG_LEN - 1 (%d)",
+                MPI_MAX_STRINGTAG_LEN - 1);
+  }
+  const Errhandler* handler = errhandler_of(errhandler);
+  if (handler == nullptr) return bad_handle(nullptr, function, MPI_ERR_ERRHANDLER, "error handler", errhandler);
+  if (handler->scope != Errhandler::Scope::any && handler->scope != Errhandler::Scope::comm) {
+    return fail(nullptr, function, MPI_ERR_ERRHANDLER, "the error handler was not made by MPI_Comm_create_errhandler");
+  }
+  return MPI_SUCCESS;
+}
 
 Comm* new_comm(const Comm& parent, uint32_t context, core::Group* group) {
   Comm* comm = group == nullptr ? nullptr : base::make_object<Comm>();
@@ -156,7 +196,7 @@ int comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
   // No rank here knows the other side's group: its members tell their places.
   if (c->is_inter()) return split(function, *c, g->rank < 0 ? MPI_UNDEFINED : 0, g->rank, newcomm);
   uint32_t context = 0;
-  if (int error = agree_on_context(function, everybody(*c), context)) return error;
+  if (int error = agree_on_context(function, founders_of(*c), context)) return error;
   *newcomm = MPI_COMM_NULL;
   if (g->rank >= 0) return give(function, *c, new_comm(*c, context, hold(g)), newcomm);
   release_context(context);
@@ -180,8 +220,8 @@ int comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm
   std::vector<int32_t> ranks;
   if (int error = ranks_in(function, *c, *g, ranks)) return error;
   uint32_t context = 0;
-  const Team team = {*c, g->size, g->rank, ranks.data(), c->context | core::creation_contexts, tag};
-  if (int error = agree_on_context(function, team, context)) return error;
+  const coll::Founders founders{{g->size, g->rank, ranks.data()}, *c, c->context | core::creation_contexts, tag};
+  if (int error = agree_on_context(function, founders, context)) return error;
   return give(function, *c, new_comm(*c, context, hold(g)), newcomm);
 }
 

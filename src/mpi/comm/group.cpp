@@ -4,9 +4,7 @@
 #include "mpi/comm/group.hpp"
 
 #include <algorithm>
-#include <mutex>
 
-#include "boot/job.hpp"
 #include "core/world.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/check.hpp"
@@ -18,17 +16,6 @@ using core::Group;
 void drop(Group* group) {
   if (group == nullptr || group->predefined) return;
   if (std::atomic_ref(group->references).fetch_sub(1, std::memory_order_acq_rel) == 1) base::destroy_object(group);
-}
-
-const core::Hosts* hosts_of(Group& group) {
-  if (core::world->job.one_host() || group.size < 3 || !core::hosts_wanted()) return nullptr;
-  static constinit base::Lock lock;
-  std::lock_guard guard(lock);
-  if (group.hosts == nullptr) {
-    auto host_of = [&group](int32_t rank) { return boot::host_of(group.job_rank(rank)); };
-    group.hosts = core::find_hosts(group.rank, group.size, host_of);
-  }
-  return group.hosts.get();
 }
 
 Group* make_group(std::vector<int32_t>&& job_ranks) {

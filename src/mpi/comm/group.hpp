@@ -21,10 +21,6 @@ inline core::Group* hold(core::Group* group) {
 }
 void drop(core::Group* group);
 
-// The ranks of a group that share a host, found when first asked for; nullptr where collective operations need not
-// know. Thread-safe.
-[[nodiscard]] const core::Hosts* hosts_of(core::Group& group);
-
 // A group with one reference of these job ranks; a formula instead of the table where there is one, MPI_GROUP_EMPTY for
 // none. nullptr: no memory.
 [[nodiscard]] core::Group* make_group(std::vector<int32_t>&& job_ranks);

@@ -5,7 +5,6 @@
 #include <mutex>
 #include <utility>
 
-#include "mpi/comm/agree.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/env/info.hpp"
 #include "mpi/env/memory.hpp"
@@ -63,8 +62,8 @@ int take_hints(const char* function, Comm& parent, Comm& comm, const Info* info)
   const int error = read_hints(function, comm, info, asserts);
   comm.asserts.store(asserts, std::memory_order_relaxed);
   take_memory_assertion(comm, info);
-  Vote vote{0, error == MPI_SUCCESS ? hints_to_agree(asserts) : 0};
-  const int32_t failed = agree(everybody(parent), vote);
+  coll::Vote vote{0, error == MPI_SUCCESS ? hints_to_agree(asserts) : 0};
+  const int32_t failed = coll::agree(founders_of(parent), vote);
   set_agreed_hints(comm, failed == core::no_error ? vote.bits : 0);
   if (error != MPI_SUCCESS || failed == core::no_error) return error;
   return fail(&comm, function, failed, "the ranks could not compare their hints");

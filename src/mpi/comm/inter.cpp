@@ -9,8 +9,6 @@
 #include "core/tree.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
-#include "mpi/comm/number.hpp"
-#include "mpi/comm/nursery.hpp"
 #include "mpi/env/info.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/check.hpp"
@@ -24,9 +22,16 @@ struct Bank {
   const char* function;
   Comm& origin;        // whose error handler and session the new communicator gets
   const Comm* errors;  // whose error handler is asked; nullptr: MPI_COMM_SELF's
-  Team team;
+  coll::Founders founders;
   core::Group* group;
-  int32_t leader;  // rank in the team
+  int32_t leader;  // its place
+};
+
+// Where our leader reaches theirs.
+struct OtherLeader {
+  core::Comm& comm;
+  uint32_t context;
+  int32_t rank;
 };
 
 // What leaders tell each other first.
@@ -36,14 +41,14 @@ struct Greeting {
   int32_t error;  // the leaders could not reach each other
 };
 
-int32_t exchange(const Team::Place& other, int32_t tag, const void* out, int64_t out_bytes, void* in,
+int32_t exchange(const OtherLeader& other, int32_t tag, const void* out, int64_t out_bytes, void* in,
                  int64_t in_bytes) {
   return core::send_receive(other.comm, other.context, out, out_bytes, byte_type, other.rank, in, in_bytes, byte_type,
                             other.rank, tag);
 }
 
 // Both leaders: greetings, then who is there. What comes of it is theirs to spread.
-void meet(const Bank& bank, const Team::Place& other, int32_t tag, uint64_t offer, Greeting& theirs,
+void meet(const Bank& bank, const OtherLeader& other, int32_t tag, uint64_t offer, Greeting& theirs,
           std::vector<int32_t>& their_ranks) {
   const Greeting ours{offer, bank.group->size, core::no_error};
   theirs.error = exchange(other, tag, &ours, sizeof ours, &theirs, sizeof theirs);
@@ -55,16 +60,16 @@ void meet(const Bank& bank, const Team::Place& other, int32_t tag, uint64_t offe
 }
 
 // The other side, as our leader learns it from theirs, at `other` (at the leader alone).
-int32_t learn(const Bank& bank, const Team::Place* other, int32_t tag, Vote& vote, Greeting& theirs,
+int32_t learn(const Bank& bank, const OtherLeader* other, int32_t tag, coll::Vote& vote, Greeting& theirs,
               std::vector<int32_t>& their_ranks) {
-  int32_t error = agree(bank.team, vote);
+  int32_t error = coll::agree(bank.founders, vote);
   if (error != core::no_error) return error;
   if (other != nullptr) meet(bank, *other, tag, vote.offer, theirs, their_ranks);
-  error = spread(bank.team, bank.leader, &theirs, sizeof theirs);
+  error = coll::spread(bank.founders, bank.leader, &theirs, sizeof theirs);
   if (error != core::no_error || theirs.error != core::no_error) return error != core::no_error ? error : theirs.error;
   their_ranks.resize(static_cast<size_t>(theirs.size));
   constexpr int64_t width = sizeof(int32_t);
-  return spread(bank.team, bank.leader, their_ranks.data(), width * theirs.size);
+  return coll::spread(bank.founders, bank.leader, their_ranks.data(), width * theirs.size);
 }
 
 bool overlap(const core::Group& group, const std::vector<int32_t>& others) {
@@ -77,17 +82,17 @@ uint64_t shifted(uint64_t vote, int32_t first) {
   return vote + static_cast<uint32_t>(first);
 }
 
-int build(const Bank& bank, const Team::Place* other, int32_t tag, Comm*& made) {
+int build(const Bank& bank, const OtherLeader* other, int32_t tag, Comm*& made) {
   constexpr int32_t several = 2;  // at least: how many is not known yet
-  const Offer offer = Offer::of(several, bank.team.rank);
-  Vote vote{offer.vote, 0};
+  const uint64_t offer = core::offer_context(several, bank.founders.place);
+  coll::Vote vote{offer, 0};
   Greeting theirs{};
   std::vector<int32_t> their_ranks;
   const int32_t failed = learn(bank, other, tag, vote, theirs, their_ranks);
   if (failed != core::no_error)
     return fail(bank.errors, bank.function, failed, "the two groups could not tell each other who they are");
   if (overlap(*bank.group, their_ranks)) {
-    (void)try_settle(offer, no_offer);
+    (void)core::settle_offer(offer, core::no_offer);
     return fail(bank.errors, bank.function, MPI_ERR_COMM,
                 "the two groups have members in common: an inter-communicator needs two without any");
   }
@@ -95,16 +100,16 @@ int build(const Bank& bank, const Team::Place* other, int32_t tag, Comm*& made) 
   const int32_t our_first = we_lead ? 0 : theirs.size;  // in the team of both
   const int32_t their_first = we_lead ? bank.group->size : 0;
   const uint64_t agreed = std::min(shifted(vote.offer, our_first), shifted(theirs.offer, their_first));
-  if (int none = settle(bank.function, bank.errors, offer, agreed)) return none;
+  if (!core::settle_offer(offer, agreed)) return agreement_failed(bank.function, bank.errors, core::other_error);
   const core::TreePlace place =
-      core::tree_place(our_first + bank.group->rank, bank.group->size + theirs.size, owner_in(agreed));
+      core::tree_place(our_first + bank.group->rank, bank.group->size + theirs.size, core::owner_in(agreed));
   int32_t above = core::ContextNumbers::nobody;
   if (place.above >= 0) {
     const int32_t here = place.above - our_first;
     above = here >= 0 && here < bank.group->size ? bank.group->job_rank(here)
                                                  : their_ranks[static_cast<size_t>(place.above - their_first)];
   }
-  const uint32_t context = hold_context(agreed, above, place.below);
+  const uint32_t context = core::hold_context(agreed, above, place.below);
   core::Group* remote = make_group(std::move(their_ranks));
   if (remote != nullptr) remote->session = bank.group->session;
   made = new_intercomm(bank.origin, context, {hold(bank.group), remote, we_lead});
@@ -145,7 +150,7 @@ int intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, 
   if (int error = check_leader(function, local, local_leader, local->size)) return error;
   if (tag < 0) return negative(local, function, MPI_ERR_TAG, "tag", tag);
   if (newintercomm == nullptr) return null_argument(local, function, "newintercomm");
-  const Bank bank{function, *local, local, everybody(*local), local->group, local_leader};
+  const Bank bank{function, *local, local, founders_of(*local), local->group, local_leader};
   Comm* made = nullptr;
   int error = MPI_SUCCESS;
   if (local->rank == local_leader) {
@@ -153,7 +158,7 @@ int intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, 
     error = check_peer(function, *local, peer_comm, remote_leader, peer);
     if (error != MPI_SUCCESS) return error;
     Comm& way = *comm_of(peer_comm);
-    const Team::Place other{way, way.collective_context() | core::creation_contexts, remote_leader};
+    const OtherLeader other{way, way.collective_context() | core::creation_contexts, remote_leader};
     error = build(bank, &other, tag, made);
   } else {
     error = build(bank, nullptr, tag, made);
@@ -187,11 +192,9 @@ int intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Gr
     other_leader = remote->job_rank(remote_leader);
   }
   Comm& parent = nursery();
-  const std::vector<int32_t> ranks = job_ranks_of(*local);
   const auto [context, tag] = core::meeting_point(stringtag);
-  const Team team{parent, local->size, local->rank, ranks.data(), context, tag};
-  const Bank bank{function, parent, nullptr, team, local, local_leader};
-  const Team::Place other{parent, context, other_leader};
+  const Bank bank{function, parent, nullptr, {coll::team_of(*local), parent, context, tag}, local, local_leader};
+  const OtherLeader other{parent, context, other_leader};
   Comm* made = nullptr;
   const int error = build(bank, is_leader ? &other : nullptr, tag, made);
   if (made == nullptr) return error;
@@ -231,7 +234,7 @@ int intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
   *newintracomm = MPI_COMM_NULL;
   uint64_t bits = ~nobody_said(c->leads, high != 0);
   uint32_t context = 0;
-  if (int error = agree_on_context(function, everybody(*c), context, &bits)) return error;
+  if (int error = agree_on_context(function, founders_of(*c), context, &bits)) return error;
   bool leaders_high = false;
   bool others_high = false;
   if (!read_high(bits, true, leaders_high) || !read_high(bits, false, others_high)) {

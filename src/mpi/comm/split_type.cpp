@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "core/world.hpp"
-#include "mpi/comm/agree.hpp"
-#include "mpi/comm/split.hpp"
+#include "mpi/comm/comm.hpp"
 #include "mpi/env/hw_resource.hpp"
 #include "mpi/env/info.hpp"
 #include "mpi/functions.hpp"
@@ -55,10 +54,9 @@ int dividing_type(const std::vector<HwInstances>& ranks) {
 }
 
 int split_unguided(const char* function, Comm& comm, int key, Info* info, MPI_Comm* newcomm) {
-  const Team team = everybody(comm);
   const HwInstances mine = hw_instances();
-  std::vector<HwInstances> ranks(static_cast<size_t>(team.size));
-  const int32_t failed = gather_all(team, &mine, sizeof mine, ranks.data());
+  std::vector<HwInstances> ranks(static_cast<size_t>(founders_of(comm).size));
+  const int32_t failed = coll::gather_all(comm, &mine, sizeof mine, ranks.data());
   if (failed != core::no_error) return fail(&comm, function, failed, "the ranks could not exchange their bindings");
   const int type = dividing_type(ranks);
   const int64_t color = type < 0 ? MPI_UNDEFINED : color_of_instance(mine[static_cast<size_t>(type)]);

@@ -61,7 +61,6 @@ struct Comm : core::Comm {
   Win* window = nullptr;                       // the window whose own it is: that has its errors
   std::atomic<uint8_t> asserts{0};             // the mpi_assert_ hints given: comm/hints.cpp
   std::optional<std::string> memory_asserted;  // mpi_assert_memory_alloc_kinds as given; under `details`
-  std::atomic<uint32_t> idups{0};              // begun on it, which tells them apart: comm/idup.cpp
 };
 
 struct Session : base::Object {

@@ -17,10 +17,10 @@
 #include "boot/job.hpp"
 #include "coll/coll.hpp"
 #include "coll/select.hpp"
+#include "core/context.hpp"
 #include "core/waiting.hpp"
 #include "core/world.hpp"
 #include "mpi/comm/comm.hpp"
-#include "mpi/comm/number.hpp"
 #include "mpi/env/hw_resource.hpp"
 #include "mpi/env/info.hpp"
 #include "mpi/env/statistics.hpp"
@@ -56,7 +56,7 @@ bool start_runtime(int& level) {
 // Leaves the job. With the lock.
 void end_runtime() {
   flush_all_buffers();
-  end_releases();
+  core::end_releases();
   core::stop();
   free_unused_comms();
   environment.ended = true;
@@ -95,7 +95,7 @@ int start(const char* function, int required, int* provided) {
 // fetch what was announced. First our own messages leave: no rank makes progress for us once all have met.
 void meet_all() {
   flush_all_buffers();
-  if (environment.sessions.load(std::memory_order_relaxed) == 0) end_releases();
+  if (environment.sessions.load(std::memory_order_relaxed) == 0) core::end_releases();
   core::wait_until([] {
     return core::world->sends_open() == 0 && core::world->peers_waiting.load(std::memory_order_relaxed) == nullptr;
   });

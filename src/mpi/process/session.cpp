@@ -13,8 +13,6 @@
 #include "core/world.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
-#include "mpi/comm/number.hpp"
-#include "mpi/comm/nursery.hpp"
 #include "mpi/env/info.hpp"
 #include "mpi/env/memory.hpp"
 #include "mpi/functions.hpp"
@@ -185,12 +183,11 @@ int comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info
   *newcomm = MPI_COMM_NULL;
   if (g->size == 0) return MPI_SUCCESS;
   if (g->rank < 0) return fail(nullptr, function, MPI_ERR_GROUP, "this process is not in the group");
-  const std::vector<int32_t> ranks = job_ranks_of(*g);
   uint32_t context = 0;
   Comm& parent = nursery();
   const core::MeetingPoint meeting = core::meeting_point(stringtag);
-  const Team team = {parent, g->size, g->rank, ranks.data(), meeting.context, meeting.tag};
-  if (int error = agree_on_context(function, team, context)) return error;
+  const coll::Founders founders{coll::team_of(*g), parent, meeting.context, meeting.tag};
+  if (int error = agree_on_context(function, founders, context)) return error;
   Comm* comm = new_comm(parent, context, hold(g));
   if (comm == nullptr) return no_memory(nullptr, function, "a communicator");
   comm->errhandler = hold(errhandler_of(errhandler));

@@ -7,7 +7,7 @@
 #include <span>
 #include <tuple>
 
-#include "mpi/comm/route.hpp"
+#include "coll/route.hpp"
 #include "mpi/env/info.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/check.hpp"
@@ -171,7 +171,7 @@ int dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int d
       ends.push_back({destinations[edge], sources[i], weight, 0, number, c->rank, 0});
     }
   }
-  int32_t error = route(everybody(*c), ends);
+  int32_t error = coll::route(coll::founders_of(*c), ends);
   if (error != core::no_error) return fail(c, function, error, "the ranks could not exchange the graph's edges");
   std::sort(ends.begin(), ends.end(), before);
   std::unique_ptr<Topology> topology = new_graph(weighted);

@@ -6,8 +6,8 @@
 
 #include "base/cpus.hpp"
 #include "base/setting.hpp"
+#include "coll/agree.hpp"
 #include "core/world.hpp"
-#include "mpi/comm/agree.hpp"
 #include "mpi/env/statistics.hpp"
 #include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
@@ -67,7 +67,7 @@ std::string shown(const Grid& grid) {
 int choose_order(const char* function, Comm& comm, const Grid& grid, Reordering& order) {
   const Place mine = own_place();
   std::vector<Place> places(static_cast<size_t>(comm.size));
-  int32_t error = gather_all(everybody(comm), &mine, sizeof mine, places.data());
+  int32_t error = coll::gather_all(comm, &mine, sizeof mine, places.data());
   if (error != core::no_error)
     return fail(&comm, function, error, "the ranks could not tell each other where they are");
   const auto size = static_cast<size_t>(grid.size());

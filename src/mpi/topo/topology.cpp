@@ -6,7 +6,6 @@
 
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
-#include "mpi/comm/number.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/handles.hpp"
 
@@ -59,7 +58,7 @@ const char* reordering_of(const Comm& comm) {
 int make_topology_comm(const char* function, Comm& parent, int32_t size, const std::vector<int32_t>* members,
                        std::unique_ptr<Topology> topology, MPI_Comm* newcomm) {
   uint32_t context = 0;
-  if (int error = agree_on_context(function, everybody(parent), context)) return error;
+  if (int error = agree_on_context(function, founders_of(parent), context)) return error;
   *newcomm = MPI_COMM_NULL;
   if (topology == nullptr) {
     release_context(context);

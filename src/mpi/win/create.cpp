@@ -10,7 +10,6 @@
 #include "coll/coll.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
-#include "mpi/comm/number.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/env/memory.hpp"
 #include "mpi/object/attribute.hpp"
@@ -95,7 +94,7 @@ int describe(const Wanted& wanted, Comm& parent, Win& win) {
 
 int add_comm(const char* function, Comm& parent, Win& win) {
   uint32_t context = 0;
-  if (int error = agree_on_context(function, everybody(parent), context)) return error;
+  if (int error = agree_on_context(function, founders_of(parent), context)) return error;
   Comm* comm = new_comm(parent, context, hold(parent.group));
   if (comm == nullptr) return no_memory(&parent, function, "a communicator");
   comm->window = &win;
@@ -177,10 +176,10 @@ int32_t lay_out_together(Win& win, Share& share) {
 
 // What all ranks know of an error that some of them met: the class that is smallest.
 int32_t agree_on_error(Win& win, int32_t error) {
-  Vote vote{error == core::no_error ? no_offer : static_cast<uint64_t>(error), 0};
-  const int32_t failed = agree(everybody(*win.comm), vote);
+  coll::Vote vote{error == core::no_error ? core::no_offer : static_cast<uint64_t>(error), 0};
+  const int32_t failed = coll::agree(founders_of(*win.comm), vote);
   if (failed != core::no_error) return failed;
-  return vote.offer == no_offer ? core::no_error : static_cast<int32_t>(vote.offer);
+  return vote.offer == core::no_offer ? core::no_error : static_cast<int32_t>(vote.offer);
 }
 
 // Prepares our part, and opens the window when all ranks could do so. An error class, the same on all ranks.

@@ -11,36 +11,36 @@
 #include <cstring>
 #include <vector>
 
-#include "core/p2p.hpp"
-#include "mpi/comm/agree.hpp"
+#include "coll/agree.hpp"
 
-namespace weft::mpi {
+namespace weft::coll {
 
-// Moves items of `Item`, a plain struct with a member `target` (a rank of the team), to their targets, collectively.
+// Moves items of `Item`, a plain struct with a member `target` (a place), to their targets, collectively.
 // The order of those that come is not defined. Returns an error class.
 template <class Item>
-[[nodiscard]] int32_t route(const Team& team, std::vector<Item>& items);
+[[nodiscard]] int32_t route(const Founders& ranks, std::vector<Item>& items);
 
-// One message to each of the ranks `to` (-1: none) and one from each of `from`; incoming items are appended.
-[[nodiscard]] int32_t route_step(const Team& team, const std::vector<char>& out, int32_t to, const int32_t (&from)[2],
-                                 std::vector<char>& in);
+// Sends `out` to place `to` and appends the data from each of the places `from` (-1: none) to `in`.
+void route_step(Channel& channel, const Founders& ranks, const std::vector<char>& out, int32_t to,
+                const int32_t (&from)[2], std::vector<char>& in);
 
 template <class Item>
-int32_t route(const Team& team, std::vector<Item>& items) {
+int32_t route(const Founders& ranks, std::vector<Item>& items) {
+  Channel channel(ranks.parent, ranks.context, ranks.tag);
   int32_t first = 0;
-  int32_t end = team.size;
+  int32_t end = ranks.size;
   while (end - first > 1) {
     const int32_t lower = (end - first + 1) / 2;  // ranks of the lower half; the upper one may have one less
     const int32_t middle = first + lower;
-    const bool below = team.rank < middle;
+    const bool below = ranks.place < middle;
     // The last rank of a longer lower half has no partner of its own: it sends to the last of the upper half, whose
     // answer is for its own partner.
-    int32_t to = below ? team.rank + lower : team.rank - lower;
+    int32_t to = below ? ranks.place + lower : ranks.place - lower;
     int32_t from[2] = {to, -1};
     if (to == end) {
       to = end - 1;
       from[0] = -1;
-    } else if (!below && team.rank == end - 1 && 2 * lower > end - first) {
+    } else if (!below && ranks.place == end - 1 && 2 * lower > end - first) {
       from[1] = middle - 1;
     }
     std::vector<char> out;
@@ -54,8 +54,8 @@ int32_t route(const Team& team, std::vector<Item>& items) {
         out.insert(out.end(), bytes, bytes + sizeof item);
       }
     }
-    int32_t error = route_step(team, out, to, from, in);
-    if (error != core::no_error) return error;
+    route_step(channel, ranks, out, to, from, in);
+    if (const int32_t error = channel.finish()) return error;
     const size_t came = in.size() / sizeof(Item);
     const size_t stayed = kept.size();
     kept.resize(stayed + came);
@@ -66,4 +66,4 @@ int32_t route(const Team& team, std::vector<Item>& items) {
   return core::no_error;
 }
 
-}  // namespace weft::mpi
+}  // namespace weft::coll
