@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fails when a file includes what stands to the right of its layer, or its folder in src/mpi, or ends the process where
-the policy should (docs/architecture.md)."""
+"""Fails when a file includes what stands to the right of its layer, or its folder in src/mpi, when folders of src/core
+include each other in a circle, or when a file ends the process where the policy should (docs/architecture.md)."""
 import pathlib
 import re
 import sys
@@ -52,8 +52,29 @@ def chapter_violations(path, chapter, name):
         yield f"{path}: src/mpi/{chapter} may not include {name}"
 
 
+def core_cycles(root):
+    """Folders of src/core: each may include others, but none that includes it again, itself or through more."""
+    core = root / "src" / "core"
+    first = {}  # (folder, other folder): a file that includes from one into the other
+    for path in sorted(core.rglob("*.[ch]pp")):
+        folder = path.parent.relative_to(core).as_posix()
+        for name in INCLUDE.findall(path.read_text()):
+            if name.startswith("core/"):
+                other = pathlib.PurePosixPath(name).relative_to("core").parent.as_posix()
+                if other != folder:
+                    first.setdefault((folder, other), f"{path}: includes {name}")
+
+    def reaches(start, goal, seen):
+        return any(b == goal or (b not in seen and reaches(b, goal, seen | {b})) for a, b in first if a == start)
+
+    for (folder, other), where in sorted(first.items()):
+        if reaches(other, folder, {other}):
+            yield f"{where}, and core/{other} includes core/{folder} in turn"
+
+
 def main():
-    found = list(violations(pathlib.Path(sys.argv[1])))
+    root = pathlib.Path(sys.argv[1])
+    found = [*violations(root), *core_cycles(root)]
     for line in found:
         print(line, file=sys.stderr)
     return 1 if found else 0

@@ -6,7 +6,8 @@
 #include <mutex>
 #include <utility>
 
-#include "core/notice.hpp"
+#include "core/handler.hpp"
+#include "core/send_queue.hpp"
 #include "core/world.hpp"
 
 namespace weft::core {
@@ -48,25 +49,37 @@ int32_t ContextNumbers::release(uint32_t number) {
 
 namespace {
 
-void release_number(uint32_t number);
-
 // Made with the first communicator, kept until the process ends.
 ContextNumbers& numbers() {
-  static auto* const ours = [] {
-    on_notice = release_number;  // others may send notices as soon as they have our offer
-    return new ContextNumbers(world->rank, world->size);
-  }();
+  static auto* const ours = new ContextNumbers(world->rank, world->size);
   return *ours;
 }
 
 constinit std::atomic<bool> ended = false;
 
+// The notice to the process above that no process below the sender uses the number any more.
+constexpr uint8_t release_kind = 20;
+struct Release {
+  uint32_t number;
+  uint32_t unused;
+};
+static_assert(sizeof(Release) == 8);
+
 // For this process, or for one below it.
 void release_number(uint32_t number) {
   if (ended.load(std::memory_order_relaxed)) return;
   const int32_t up = numbers().release(number);
-  if (up != ContextNumbers::nobody) send_notice(up, number);
+  if (up == ContextNumbers::nobody) return;
+  const Release release{number, 0};
+  send_control(world->peer(up), 0, release_kind, &release, sizeof release);
 }
+
+constinit const Handler release_handler{
+    .kind = release_kind,
+    .least_bytes = sizeof(Release),
+    .name = "release of a context number",
+    .take = [](const transport::Arrival& a) { release_number(payload_of<Release>(a).number); }};
+WEFT_HANDLER(release_handler);
 
 uint32_t number_in(uint64_t offer) {
   return static_cast<uint32_t>(offer >> 32);

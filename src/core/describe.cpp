@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/protocol/protocol.hpp"
+#include "core/path.hpp"
 #include "core/settings.hpp"
 #include "transport/net/reading.hpp"
 

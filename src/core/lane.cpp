@@ -3,7 +3,8 @@
 // Lanes and what goes across them: receives with wildcards (docs/matching.md, "Several lanes").
 #include "core/lane.hpp"
 
-#include "core/protocol/protocol.hpp"
+#include "core/handler.hpp"
+#include "core/unexpected.hpp"
 #include "core/world.hpp"
 
 namespace weft::core {

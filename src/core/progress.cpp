@@ -2,22 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/progress.hpp"
 
-#include "core/protocol/protocol.hpp"
-#include "core/rma/window.hpp"
+#include "core/handler.hpp"
+#include "core/path.hpp"
+#include "core/send_queue.hpp"
+#include "core/work.hpp"
 
 namespace weft::core {
 
 namespace {
-
-// What a lane has under way that needs our hands.
-[[gnu::noinline]] bool work(Lane& lane) {
-  bool moved = false;
-  if (lane.streams != nullptr) moved |= advance_streams(lane);
-  if (lane.pulls != nullptr || lane.pushes != nullptr) moved |= share_work(lane);
-  if (lane.readings != nullptr) moved |= advance_readings(lane);
-  lane.at_work.store(lane.streams != nullptr || share_open(lane) || reading_open(lane), std::memory_order_relaxed);
-  return moved;
-}
 
 bool progress_lane(Lane& lane) {
   bool moved = lane.ring != nullptr     ? receive_ring(lane)
@@ -26,7 +18,7 @@ bool progress_lane(Lane& lane) {
   if (world->fabric != nullptr) [[unlikely]]
     moved |= world->fabric->poll(lane.index, on_arrival) != 0;
   if (lane.at_work.load(std::memory_order_relaxed)) [[unlikely]]
-    moved |= work(lane);
+    moved |= advance_work(lane);
   return moved;
 }
 
@@ -48,8 +40,8 @@ bool try_progress(Lane& lane) {
 
 bool flush() {
   bool sent = false;
-  if (rma::gathered.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
-    sent = rma::send_gathered();
+  if (gathering.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    sent = flush_gathered();
   if (world->peers_waiting.load(std::memory_order_relaxed) != nullptr) sent |= flush_waiting();
   return sent;
 }

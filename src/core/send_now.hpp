@@ -11,7 +11,7 @@
 // MPI_THREAD_MULTIPLE. The world is an argument so that it stays in a register across stores.
 
 #include "core/p2p.hpp"
-#include "core/protocol/wire.hpp"
+#include "core/path.hpp"
 #include "core/stamp.hpp"
 
 namespace weft::core {

@@ -15,7 +15,7 @@
 #include "base/clock.hpp"
 #include "base/setting.hpp"
 #include "core/event.hpp"
-#include "core/protocol/protocol.hpp"
+#include "core/progress.hpp"
 #include "transport/net/lifeline.hpp"
 
 namespace weft::core {

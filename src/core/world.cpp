@@ -19,11 +19,13 @@
 #include "boot/segment.hpp"
 #include "boot/status.hpp"
 #include "core/failure.hpp"
+#include "core/handler.hpp"
 #include "core/hosts.hpp"
 #include "core/p2p.hpp"
-#include "core/protocol/protocol.hpp"
 #include "core/settings.hpp"
 #include "core/stamp.hpp"
+#include "core/unexpected.hpp"
+#include "core/work.hpp"
 #include "transport/mock/transport.hpp"
 #include "transport/net/lifeline.hpp"
 #include "transport/net/open.hpp"
@@ -138,8 +140,7 @@ void close_lanes() {
       std::free(u);
     }
     lane.free_unexpected_count = 0;
-    free_readings(lane);
-    free_landings(lane);
+    close_work(lane);
     std::free(lane.chunk);
     lane.chunk = nullptr;
   }
@@ -285,6 +286,7 @@ void start(bool multiple, uint64_t (*alike)()) {
   world->lane_map = make_lane_map();
   world->peers.open(world->size);
   world->mailbox_limit = static_cast<uint32_t>(mailbox_bytes(world->size));
+  open_handlers();
   open_stamps();
   open_threads();
   world->self = new transport::self::SelfTransport(on_own_arrival, world->rank, world->lane_map);

@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // E1: the data in a staging buffer of the sender; the mailbox carries its name. The receiver copies it out when the
-// message arrives, matched or not, and gives the buffer back.
+// message arrives, matched or not, and gives the buffer back. TCP takes the data from where they lie: e1_push.cpp.
+//
+//   buffered  sender to receiver: the name of the staging buffer
 #include <cstring>
 
 #include "base/setting.hpp"
@@ -66,5 +68,28 @@ bool send_buffer(Request& r, bool* no_staging) {
   complete_send(r, Path::buffer);
   return true;
 }
+
+// ---- receiving
+
+namespace {
+
+void on_buffered(const transport::Arrival& a) {
+  const auto buffered = payload_of<wire::Buffered>(a);
+  transport::Endpoint& from = *world->peer(buffered.origin).endpoint;
+  const void* data = from.staging(a, buffered.handle);
+  const auto bytes = static_cast<int64_t>(buffered.bytes);
+  if (Request* r = match(a)) {
+    deliver(*r, a.envelope, data, bytes);
+  } else {
+    keep(a.envelope, wire::eager, data, bytes, bytes);
+  }
+  from.release_staging(buffered.handle, buffered.bytes);
+}
+
+constinit const Handler buffered_handler{
+    .kind = wire::buffered, .least_bytes = sizeof(wire::Buffered), .name = "E1", .take = on_buffered};
+WEFT_HANDLER(buffered_handler);
+
+}  // namespace
 
 }  // namespace weft::core

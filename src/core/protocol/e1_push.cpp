@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // E1 where the transport takes messages from where they lie: the data follow their envelope straight into the receive,
-// or into memory of their own when there is none yet. One that is matched meanwhile gets them when they are all here.
+// or into memory of their own when there is none yet. A receive matched meanwhile gets them when they are all here.
+//
+//   pushed  sender to receiver: the data, which follow
 #include <algorithm>
 #include <cstdlib>
 #include <new>
@@ -92,11 +94,13 @@ bool push(Request& r, bool* refused) {
   return false;
 }
 
+namespace {
+
 void on_pushed(const transport::Arrival& a) {
-  Lane& lane = world->lanes[a.envelope.lane];
+  Lane& lane = lane_of(a);
   const int64_t bytes = a.bytes;
   Landing& landing = new_landing(lane, on_landed, a.envelope, bytes);
-  Request* r = lane.matcher.take_receive(a.envelope, world->wildcards);
+  Request* r = match(a);
   if (r == nullptr) {
     Unexpected* u = new_unexpected(a.envelope, wire::pushed, bytes, bytes);
     landing.message = u;
@@ -115,10 +119,16 @@ void on_pushed(const transport::Arrival& a) {
   transport::room_of(a) = {landing.aside, a.bytes, &landing};
 }
 
-void receive_landing(Unexpected& message, Request& r) {
+bool consume_landing(Request& r, Unexpected& message) {
   static_cast<Landing*>(message.inflow)->receive = &r;
+  return true;
 }
 
+constinit const Handler pushed_handler{
+    .kind = wire::pushed, .least_bytes = 0, .name = "E1 pushed", .take = on_pushed, .consume = consume_landing};
+WEFT_HANDLER(pushed_handler);
+
+// The network moves the data: there is nothing to advance.
 void free_landings(Lane& lane) {
   for (Landing** list : {&lane.landings, &lane.free_landings}) {
     while (Landing* landing = *list) {
@@ -127,5 +137,11 @@ void free_landings(Lane& lane) {
     }
   }
 }
+
+constinit const LaneWork landing_work{"E1 pushed", [](Lane&) { return false; }, [](const Lane&) { return false; },
+                                      free_landings};
+WEFT_LANE_WORK(landing_work);
+
+}  // namespace
 
 }  // namespace weft::core

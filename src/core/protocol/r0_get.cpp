@@ -1,9 +1,17 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// R0: the sender announces where the data lies, the receiver reads it from there: from the shared heap, from private
-// memory through the kernel, or from registered memory of another host. One copy. What cannot be read that way comes by
-// R1.
+// R0: the sender's RTS says where the data lie, the receiver reads them from there: from the shared heap, from private
+// memory through the kernel, or from registered memory of another host. One copy. Unreadable data come by R1.
+//
+//   rts   sender to receiver: where the data lie. The answer is a FIN, help (r0_share.cpp) or a CTS (r1_stream.cpp)
+//   fin   receiver to sender: the data are there
+//
+// The receiver reads in one of three ways: alone with get_data(), here and for layouts with gaps (r0_layout.cpp); by
+// reads that take their time (r0_read.cpp); together with the sender (r0_share.cpp).
+#include <cstring>
+
 #include "base/setting.hpp"
+#include "core/comm.hpp"
 #include "core/event.hpp"
 #include "core/protocol/protocol.hpp"
 #include "core/settings.hpp"
@@ -63,64 +71,98 @@ void deregister(Request& r) {
   r.registered.key = MemoryRef::no_key;
 }
 
-bool announce(Request& r) {
+bool send_rts(Request& r) {
   const bool readable = r.layout == nullptr;
   const bool ask = rendezvous.value() || r.mode == Mode::synchronous || r.peer->endpoint->congested();
-  // What is registered already found the way full.
+  // A send that found the way full has registered its memory already.
   if (readable && r.registered.key == MemoryRef::no_key) {
     const auto access = ask && r.bytes <= get_limit.value() ? transport::Access::read : transport::Access::named;
     r.registered = r.peer->transport->register_memory(r.buffer, static_cast<size_t>(r.bytes), access);
   }
-  const wire::Announce announced{reinterpret_cast<uint64_t>(&r),
-                                 static_cast<uint64_t>(r.bytes),
-                                 readable ? r.registered : MemoryRef{0, MemoryRef::no_key},
-                                 world->rank,
-                                 static_cast<uint16_t>(readable ? 1 : 0),
-                                 r.lane};
-  const uint8_t kind = ask ? wire::announce : wire::announce_stream;
+  const wire::Rts rts{reinterpret_cast<uint64_t>(&r),
+                      static_cast<uint64_t>(r.bytes),
+                      readable ? r.registered : MemoryRef{0, MemoryRef::no_key},
+                      world->rank,
+                      static_cast<uint16_t>(readable ? 1 : 0),
+                      r.lane};
   const EventData about{r.peer->rank, r.match.tag, r.bytes, is_internal(r.match)};  // a send to ourselves may be gone
-  if (!ask) {  // the receiver must know of the stream before its chunks come
-    r.moved = 0;
+  if (!ask) {
     r.limit = r.bytes;
     r.target.key = MemoryRef::no_key;
     r.their_lane = static_cast<uint16_t>(r.match.lane);
   }
-  if (r.peer->endpoint->send(kind, r.match, &announced, sizeof announced) != transport::Post::done) return false;
+  const uint8_t kind = ask ? wire::rts : wire::rts_stream;
+  if (r.peer->endpoint->send(kind, r.match, &rts, sizeof rts) != transport::Post::done) return false;
   tell_of(Event::rendezvous, about);
-  if (!ask) {
+  if (!ask) {  // the receiver knows of the stream before its chunks come
     deregister(r);
-    Lane& lane = world->lanes[r.lane];
-    r.next = lane.streams;
-    lane.streams = &r;
-    lane.at_work.store(true, std::memory_order_relaxed);
-    (void)advance_streams(lane);
+    start_stream(r);
+    (void)advance_streams(world->lanes[r.lane]);
   }
   return true;
 }
 
-void fetch(Request& r, const Envelope& envelope, const wire::Announce& announced) {
-  Peer& peer = world->peer(announced.origin);
-  const auto message_bytes = static_cast<int64_t>(announced.bytes);
+void send_fin(Peer& peer, uint32_t lane, uint64_t send) {
+  const wire::Fin fin{send};
+  send_control(peer, lane, wire::fin, &fin, sizeof fin);
+}
+
+// ---- receiving
+
+namespace {
+
+// Brings the data of a matched RTS into its receive: R0 or R1.
+void answer_rts(Request& r, const Envelope& envelope, const wire::Rts& rts) {
+  Peer& peer = world->peer(rts.origin);
+  const auto message_bytes = static_cast<int64_t>(rts.bytes);
   const int64_t wanted = message_bytes < r.bytes ? message_bytes : r.bytes;
   const bool own = peer.transport == world->self;
-  const bool gaps = r.layout != nullptr || announced.readable == 0;
+  const bool gaps = r.layout != nullptr || rts.readable == 0;
   if (own && gaps) {
-    copy_own(*reinterpret_cast<const Request*>(announced.send), r, wanted);
+    copy_own(*reinterpret_cast<const Request*>(rts.send), r, wanted);
   } else if (wanted != 0) {
-    const bool direct = (announced.memory.key != MemoryRef::no_key || wanted <= get_limit.value() || own) &&
+    const bool direct = (rts.memory.key != MemoryRef::no_key || wanted <= get_limit.value() || own) &&
                         (!gaps || wanted >= gaps_from.value());
-    if (direct && share(r, envelope, announced, wanted)) return;
-    if (direct && !gaps) return read(r, envelope, peer, announced, wanted);
-    if (!direct || announced.readable == 0 ||
-        get_data(world->lanes[envelope.lane], peer, announced.memory, r, 0, wanted) != 0) {
-      return ask_stream(r, envelope, peer, announced.lane, announced.send, message_bytes, wanted);
+    if (direct && share(r, envelope, rts, wanted)) return;
+    if (direct && !gaps) return read(r, envelope, peer, rts, wanted);
+    if (!direct || rts.readable == 0 || get_data(world->lanes[envelope.lane], peer, rts.memory, r, 0, wanted) != 0) {
+      return send_cts(r, envelope, peer, rts.lane, rts.send, message_bytes, wanted);
     }
     // The first read of a peer's memory is the probe: if the kernel refuses it, the message comes by R1.
     peer.readable.store(true, std::memory_order_relaxed);
   }
-  const wire::Finished finished{announced.send};
-  send_control(peer, announced.lane, wire::finished, &finished, sizeof finished);
+  send_fin(peer, rts.lane, rts.send);
   finish_receive(r, envelope, message_bytes);
 }
+
+void on_rts(const transport::Arrival& a) {
+  const auto rts = payload_of<wire::Rts>(a);
+  if (Request* r = match(a)) return answer_rts(*r, a.envelope, rts);
+  keep(a.envelope, wire::rts, a.data, a.bytes, static_cast<int64_t>(rts.bytes));
+}
+
+bool consume_rts(Request& r, Unexpected& message) {
+  wire::Rts rts;
+  std::memcpy(&rts, message.data(), sizeof rts);
+  answer_rts(r, message.envelope, rts);
+  return false;
+}
+
+constinit const Handler rts_handler{
+    .kind = wire::rts, .least_bytes = sizeof(wire::Rts), .name = "RTS", .take = on_rts, .consume = consume_rts};
+WEFT_HANDLER(rts_handler);
+
+// Also of a synchronous send by E0.
+void on_fin(const transport::Arrival& a) {
+  auto* r = reinterpret_cast<Request*>(payload_of<wire::Fin>(a).send);
+  drop_push(lane_of(a), *r);
+  deregister(*r);
+  complete_send(*r, r->bytes <= world->mailbox_limit ? Path::mailbox : Path::get);
+}
+
+constinit const Handler fin_handler{.kind = wire::fin, .least_bytes = sizeof(wire::Fin), .name = "FIN", .take = on_fin};
+WEFT_HANDLER(fin_handler);
+
+}  // namespace
 
 }  // namespace weft::core

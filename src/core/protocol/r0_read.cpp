@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // R0 of a receive without gaps: the receiver reads the sender's memory by whatever way its transport has. On one host
 // that is done at once. Between hosts a read takes its time, and large messages are read in pieces whose size the
-// transport gives: two are under way, so that the network has the next one while we learn of the last.
+// transport gives: two are in flight, so that the network has the next one while we learn of the last. It sends no
+// message of its own: the FIN is r0_get.cpp's.
 //
 // A read that fails ends the attempt. When nothing is under way any more that writes into the receive, the whole
 // message comes by R1.
@@ -81,12 +82,11 @@ void end(Lane& lane, Reading* reading) {
   lane.free_readings = reading;
   if (over.failed) {
     if (over.posted) count(lane.reads_failed);
-    return ask_stream(*over.receive, over.envelope, *over.peer, over.their_lane, over.send, over.message_bytes,
-                      over.wanted);
+    return send_cts(*over.receive, over.envelope, *over.peer, over.their_lane, over.send, over.message_bytes,
+                    over.wanted);
   }
   over.peer->readable.store(true, std::memory_order_relaxed);
-  const wire::Finished finished{over.send};
-  send_control(*over.peer, over.their_lane, wire::finished, &finished, sizeof finished);
+  send_fin(*over.peer, over.their_lane, over.send);
   finish_receive(*over.receive, over.envelope, over.message_bytes);
 }
 
@@ -114,18 +114,18 @@ Reading* take_reading(Lane& lane) {
 
 }  // namespace
 
-void read(Request& r, const Envelope& envelope, Peer& peer, const wire::Announce& announced, int64_t wanted) {
+void read(Request& r, const Envelope& envelope, Peer& peer, const wire::Rts& rts, int64_t wanted) {
   Lane& lane = world->lanes[envelope.lane];
-  const auto message_bytes = static_cast<int64_t>(announced.bytes);
+  const auto message_bytes = static_cast<int64_t>(rts.bytes);
   Reading* reading = take_reading(lane);
   if (reading == nullptr) {
-    return ask_stream(r, envelope, peer, announced.lane, announced.send, message_bytes, wanted);
+    return send_cts(r, envelope, peer, rts.lane, rts.send, message_bytes, wanted);
   }
   *reading = {.receive = &r,
               .peer = &peer,
-              .from = announced.memory,
-              .send = announced.send,
-              .their_lane = announced.lane,
+              .from = rts.memory,
+              .send = rts.send,
+              .their_lane = rts.lane,
               .envelope = envelope,
               .message_bytes = message_bytes,
               .wanted = wanted,
@@ -138,6 +138,9 @@ void read(Request& r, const Envelope& envelope, Peer& peer, const wire::Announce
   lane.at_work.store(true, std::memory_order_relaxed);
 }
 
+namespace {
+
+// Begins reads that found no room; whether anything moved.
 bool advance_readings(Lane& lane) {
   for (Reading* reading = lane.readings; reading != nullptr; reading = reading->next) {
     if (!begin_pieces(*reading) && !reading->is_over()) continue;
@@ -150,6 +153,7 @@ bool advance_readings(Lane& lane) {
   return false;
 }
 
+// Whether there is one that may begin.
 bool reading_open(const Lane& lane) {
   const Reading* reading = lane.readings;
   while (reading != nullptr &&
@@ -165,5 +169,10 @@ void free_readings(Lane& lane) {
     delete reading;
   }
 }
+
+constinit const LaneWork reading_work{"R0 reads", advance_readings, reading_open, free_readings};
+WEFT_LANE_WORK(reading_work);
+
+}  // namespace
 
 }  // namespace weft::core

@@ -1,15 +1,20 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // R0 of large messages, by both sides: the receiver reads chunks from the sender's memory, and a sender that waits
-// writes chunks into the receiver's. Who is free takes the next chunk, so the copy takes half the time when both wait
-// and no longer than before when one computes. Chunks are taken with a compare-and-swap on a claim slot of the
+// writes chunks into the receiver's. Whichever is free takes the next chunk, so the copy takes half the time when both
+// wait and no longer than before when one computes. Chunks are taken with a compare-and-swap on a claim slot of the
 // receiver.
 //
 // A receive with gaps is the receiver's to copy alone: the sender does not know where its bytes go. A send with gaps is
-// the sender's, who writes into the receiver's memory.
+// the sender's, which writes into the receiver's memory.
 //
-// The generation in the claim word makes an old offer harmless: a transfer that is over has left the slot, and a claim
-// for it fails. A transfer is over when all its chunks are copied; a chunk that was taken keeps it alive.
+// The generation in the claim word makes late help harmless: a transfer that is over has left the slot, and a claim for
+// it fails. A transfer is over when all its chunks are copied; a chunk that was taken keeps it alive.
+//
+//   help    receiver to sender, after its RTS: which slot, and where the receiver's buffer is
+//   helped  sender to receiver: the sender copied the last chunk, or could not copy one
+//
+// A receiver that copied the last chunk sends a FIN (r0_get.cpp); one that cannot go on sends a CTS (r1_stream.cpp).
 #include <algorithm>
 #include <bit>
 #include <new>
@@ -114,7 +119,7 @@ void give_up(Pull* pull) {
   const Pull lost = *pull;
   end(pull);
   (lost.pushed ? lost.peer->writes : lost.peer->readable).store(false, std::memory_order_relaxed);
-  ask_stream(*lost.receive, lost.envelope, *lost.peer, lost.their_lane, lost.send, lost.message_bytes, lost.work.bytes);
+  send_cts(*lost.receive, lost.envelope, *lost.peer, lost.their_lane, lost.send, lost.message_bytes, lost.work.bytes);
 }
 
 bool pull_chunk(Lane& lane) {
@@ -130,8 +135,7 @@ bool pull_chunk(Lane& lane) {
   if (get_data(lane, *pull->peer, pull->from, *pull->receive, work.position(i), work.length(i)) != 0) {
     give_up(pull);
   } else if (work.put_down()) {
-    const wire::Finished finished{pull->send};
-    send_control(*pull->peer, pull->their_lane, wire::finished, &finished, sizeof finished);
+    send_fin(*pull->peer, pull->their_lane, pull->send);
     finish(pull);
   }
   return true;
@@ -150,8 +154,8 @@ bool push_chunk(Lane& lane) {
   const MemoryRef to{push->to, MemoryRef::no_key};
   const bool copied = put_data(lane, *push->peer, to, send, work.position(i), work.length(i)) == 0;
   if (copied && !work.put_down()) return true;
-  const wire::Delivered delivered{push->pull, copied ? 1u : 0u, 0};
-  send_control(*push->peer, push->their_lane, wire::delivered, &delivered, sizeof delivered);
+  const wire::Helped helped{push->pull, copied ? 1u : 0u, 0};
+  send_control(*push->peer, push->their_lane, wire::helped, &helped, sizeof helped);
   drop_push(lane, send);
   if (copied) complete_send(send, Path::get);
   return true;
@@ -171,14 +175,14 @@ int take_slot() {
 
 }  // namespace
 
-bool share(Request& r, const Envelope& envelope, const wire::Announce& announced, int64_t wanted) {
+bool share(Request& r, const Envelope& envelope, const wire::Rts& rts, int64_t wanted) {
   Lane& lane = world->lanes[envelope.lane];
-  Peer& peer = world->peer(announced.origin);
-  const bool pushed = announced.readable == 0;
+  Peer& peer = world->peer(rts.origin);
+  const bool pushed = rts.readable == 0;
   const bool gaps = r.layout != nullptr;
   const std::atomic<bool>& works = pushed ? peer.writes : peer.readable;
   if ((pushed && gaps) || !works.load(std::memory_order_relaxed) || wanted < share_from.value() ||
-      announced.memory.key != MemoryRef::no_key || !peer.transport->capabilities().claims) {
+      rts.memory.key != MemoryRef::no_key || !peer.transport->capabilities().claims) {
     return false;
   }
   const int slot = take_slot();
@@ -188,11 +192,11 @@ bool share(Request& r, const Envelope& envelope, const wire::Announce& announced
   auto* pull = new (std::nothrow) Pull{{claim, generation, chunk_for(wanted), wanted},
                                        &r,
                                        &peer,
-                                       announced.memory,
-                                       announced.send,
-                                       announced.lane,
+                                       rts.memory,
+                                       rts.send,
+                                       rts.lane,
                                        envelope,
-                                       static_cast<int64_t>(announced.bytes),
+                                       static_cast<int64_t>(rts.bytes),
                                        static_cast<uint32_t>(slot),
                                        pushed,
                                        pushed,
@@ -208,73 +212,90 @@ bool share(Request& r, const Envelope& envelope, const wire::Announce& announced
   *last = pull;
   if (!pushed) lane.at_work.store(true, std::memory_order_relaxed);
   if (gaps) return true;
-  const wire::Offer offer{announced.send,
-                          reinterpret_cast<uint64_t>(pull),
-                          reinterpret_cast<uint64_t>(r.buffer),
-                          static_cast<uint64_t>(wanted),
-                          static_cast<uint16_t>(pull->slot),
-                          static_cast<uint16_t>(envelope.lane),
-                          generation,
-                          pull->work.chunk,
-                          world->rank};
+  const wire::Help help{rts.send,
+                        reinterpret_cast<uint64_t>(pull),
+                        reinterpret_cast<uint64_t>(r.buffer),
+                        static_cast<uint64_t>(wanted),
+                        static_cast<uint16_t>(pull->slot),
+                        static_cast<uint16_t>(envelope.lane),
+                        generation,
+                        pull->work.chunk,
+                        world->rank};
   if (pushed) {
-    send_control(peer, announced.lane, wire::offer, &offer, sizeof offer);
+    send_control(peer, rts.lane, wire::help, &help, sizeof help);
     return true;
   }
-  // An offer is no more than that: when the way is full, we copy alone.
+  // Help is not needed: when the way is full, we copy alone.
   if (!peer.queued.load(std::memory_order_acquire)) {
-    const Envelope to{0, 0, 0, announced.lane};
-    (void)(peer.endpoint->send(wire::offer, to, &offer, sizeof offer) == transport::Post::done);
+    const Envelope to{0, 0, 0, rts.lane};
+    (void)(peer.endpoint->send(wire::help, to, &help, sizeof help) == transport::Post::done);
   }
   return true;
 }
 
-void on_offer(const transport::Arrival& arrival) {
-  const auto offer = payload_of<wire::Offer>(arrival);
-  Peer& peer = world->peer(offer.origin);
-  auto* send = reinterpret_cast<Request*>(offer.send);
-  transport::Claim* claim = peer.endpoint->claim(offer.slot);
-  Lane& lane = world->lanes[arrival.envelope.lane];
+namespace {
+
+void on_help(const transport::Arrival& arrival) {
+  const auto help = payload_of<wire::Help>(arrival);
+  Peer& peer = world->peer(help.origin);
+  auto* send = reinterpret_cast<Request*>(help.send);
+  transport::Claim* claim = peer.endpoint->claim(help.slot);
+  Lane& lane = lane_of(arrival);
   Push* push = nullptr;
-  if (claim != nullptr && offer.chunk != 0) {
-    push = new (std::nothrow) Push{{claim, offer.generation, offer.chunk, static_cast<int64_t>(offer.bytes)},
+  if (claim != nullptr && help.chunk != 0) {
+    push = new (std::nothrow) Push{{claim, help.generation, help.chunk, static_cast<int64_t>(help.bytes)},
                                    send,
                                    &peer,
-                                   offer.pull,
-                                   offer.lane,
-                                   offer.address,
+                                   help.pull,
+                                   help.lane,
+                                   help.address,
                                    lane.pushes};
   }
   if (push == nullptr) {
     if (send->layout == nullptr) return;  // the receiver copies alone
-    const wire::Delivered refused{offer.pull, 0, 0};
-    return send_control(peer, offer.lane, wire::delivered, &refused, sizeof refused);
+    const wire::Helped refused{help.pull, 0, 0};
+    return send_control(peer, help.lane, wire::helped, &refused, sizeof refused);
   }
   lane.pushes = push;
   lane.at_work.store(true, std::memory_order_relaxed);
 }
 
-void on_delivered(const transport::Arrival& arrival) {
-  const auto delivered = payload_of<wire::Delivered>(arrival);
-  Pull* pull = world->lanes[arrival.envelope.lane].pulls;
-  while (pull != nullptr && reinterpret_cast<uint64_t>(pull) != delivered.pull) pull = pull->next;
+constinit const Handler help_handler{
+    .kind = wire::help, .least_bytes = sizeof(wire::Help), .name = "R0 help", .take = on_help};
+WEFT_HANDLER(help_handler);
+
+void on_helped(const transport::Arrival& arrival) {
+  const auto helped = payload_of<wire::Helped>(arrival);
+  Pull* pull = lane_of(arrival).pulls;
+  while (pull != nullptr && reinterpret_cast<uint64_t>(pull) != helped.pull) pull = pull->next;
   if (pull == nullptr) return;  // we gave up before
-  if (delivered.done != 0) {
+  if (helped.done != 0) {
     finish(pull);
   } else {
     give_up(pull);
   }
 }
 
+constinit const Handler helped_handler{
+    .kind = wire::helped, .least_bytes = sizeof(wire::Helped), .name = "R0 helped", .take = on_helped};
+WEFT_HANDLER(helped_handler);
+
+// Whether there is a chunk that we may copy.
 bool share_open(const Lane& lane) {
   const Pull* pull = lane.pulls;
   while (pull != nullptr && pull->exhausted) pull = pull->next;
   return pull != nullptr || lane.pushes != nullptr;
 }
 
+// Copies one chunk of a message we receive, or else of one we send; whether there was any.
 bool share_work(Lane& lane) {
   return pull_chunk(lane) || push_chunk(lane);
 }
+
+constinit const LaneWork sharing{"R0 help", share_work, share_open, [](Lane&) {}};
+WEFT_LANE_WORK(sharing);
+
+}  // namespace
 
 void drop_push(Lane& lane, const Request& send) {
   for (Push** at = &lane.pushes; *at != nullptr; at = &(*at)->next) {

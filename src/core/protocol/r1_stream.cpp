@@ -1,11 +1,16 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // R1: the sender moves the data through its staging buffers in chunks, the receiver copies each out as it comes, so
-// both sides copy at the same time. For what cannot be read directly, for very large messages, and for layouts with
-// gaps, which are packed and unpacked on the way.
+// both sides copy at the same time. For unreadable data, for very large messages, and for layouts with gaps, which are
+// packed and unpacked chunk by chunk.
+//
+//   rts         sender to receiver (r0_get.cpp)
+//   rts_stream  the same when rendezvous is switched off: the chunks follow it at once
+//   cts         receiver to sender: how much it wants, and where it may be written
+//   chunk       sender to receiver: the next piece. The send is complete with the last; there is no FIN
 //
 // Between hosts the receiver registers the memory of a receive without gaps, and chunks are written there where the
-// network does that. Each comes as a message that tells of it, with its contents where they could not be written.
+// network does that. Each comes as a message that reports it, with its contents where they could not be written.
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -70,26 +75,6 @@ bool send_chunk(Request& r) {
   return true;
 }
 
-void close_inflow(Inflow* inflow) {
-  Inflow** at = &world->lanes[inflow->envelope.lane].inflows;
-  while (*at != inflow) at = &(*at)->next;
-  *at = inflow->next;
-  delete inflow;
-}
-
-// What happens when the last byte of a stream is here. Nobody writes into a receive that is over.
-void end_inflow(Inflow* inflow) {
-  if (inflow->registered.key != MemoryRef::no_key)
-    world->peer(inflow->origin).transport->deregister(inflow->registered);
-  if (inflow->receive != nullptr) {
-    finish_receive(*inflow->receive, inflow->envelope, inflow->message_bytes);
-  } else {
-    inflow->unexpected->kind = wire::eager;  // from here on like any message that came whole
-    inflow->unexpected->inflow = nullptr;
-  }
-  close_inflow(inflow);
-}
-
 }  // namespace
 
 bool advance_streams(Lane& lane) {
@@ -112,33 +97,58 @@ bool advance_streams(Lane& lane) {
   return moved;
 }
 
-void ask_stream(Request& r, const Envelope& envelope, Peer& peer, uint32_t their_lane, uint64_t send,
-                int64_t message_bytes, int64_t wanted) {
-  Inflow* inflow = open_inflow(send, peer.rank, envelope, message_bytes, wanted);
-  inflow->receive = &r;
-  if (r.layout == nullptr) {
-    inflow->registered =
-        peer.transport->register_memory(r.buffer, static_cast<size_t>(wanted), transport::Access::write);
-  }
-  const wire::AskStream ask{send, static_cast<uint64_t>(wanted), inflow->registered, envelope.lane, 0};
-  send_control(peer, their_lane, wire::ask_stream, &ask, sizeof ask);
-}
+namespace {
 
-void on_ask_stream(const transport::Arrival& arrival) {
-  const auto ask = payload_of<wire::AskStream>(arrival);
-  auto* r = reinterpret_cast<Request*>(ask.send);
-  Lane& lane = world->lanes[arrival.envelope.lane];
-  drop_push(lane, *r);
-  deregister(*r);
-  r->moved = 0;
-  r->limit = static_cast<int64_t>(ask.limit);
-  r->target = ask.memory;
-  r->placing = 0;
-  r->their_lane = static_cast<uint16_t>(ask.lane);
-  r->next = lane.streams;
-  lane.streams = r;
+constinit const LaneWork stream_work{"R1", advance_streams, [](const Lane& lane) { return lane.streams != nullptr; },
+                                     [](Lane&) {}};
+WEFT_LANE_WORK(stream_work);
+
+}  // namespace
+
+void start_stream(Request& r) {
+  Lane& lane = world->lanes[r.lane];
+  r.moved = 0;
+  r.placing = 0;
+  r.next = lane.streams;
+  lane.streams = &r;
   lane.at_work.store(true, std::memory_order_relaxed);
 }
+
+namespace {
+
+void on_cts(const transport::Arrival& arrival) {
+  const auto cts = payload_of<wire::Cts>(arrival);
+  auto* r = reinterpret_cast<Request*>(cts.send);
+  drop_push(lane_of(arrival), *r);
+  deregister(*r);
+  r->limit = static_cast<int64_t>(cts.limit);
+  r->target = cts.memory;
+  r->their_lane = static_cast<uint16_t>(cts.lane);
+  start_stream(*r);
+}
+
+constinit const Handler cts_handler{.kind = wire::cts, .least_bytes = sizeof(wire::Cts), .name = "CTS", .take = on_cts};
+WEFT_HANDLER(cts_handler);
+
+}  // namespace
+
+// ---- receiving
+
+// A message coming in: to a matched receive, or to memory of its own until it is matched.
+struct Inflow {
+  uint64_t send;
+  int32_t origin;
+  Request* receive;
+  Unexpected* unexpected;
+  Envelope envelope;
+  int64_t message_bytes;
+  int64_t limit;  // bytes that will come
+  int64_t received;
+  MemoryRef registered;  // memory of the receive, to be written into: deregistered at the end
+  Inflow* next;
+};
+
+namespace {
 
 Inflow* open_inflow(uint64_t send, int32_t origin, const Envelope& envelope, int64_t message_bytes, int64_t limit) {
   Lane& lane = world->lanes[envelope.lane];
@@ -151,9 +161,76 @@ Inflow* open_inflow(uint64_t send, int32_t origin, const Envelope& envelope, int
   return inflow;
 }
 
+void close_inflow(Inflow* inflow) {
+  Inflow** at = &world->lanes[inflow->envelope.lane].inflows;
+  while (*at != inflow) at = &(*at)->next;
+  *at = inflow->next;
+  delete inflow;
+}
+
+// What happens when the last byte of a stream is here. Nobody writes into a receive that is over.
+void end_inflow(Inflow* inflow) {
+  if (inflow->registered.key != MemoryRef::no_key)
+    world->peer(inflow->origin).transport->deregister(inflow->registered);
+  if (inflow->receive != nullptr) {
+    finish_receive(*inflow->receive, inflow->envelope, inflow->message_bytes);
+  } else {
+    inflow->unexpected->kind = wire::eager;  // from here on like any message that came whole
+    inflow->unexpected->inflow = nullptr;
+  }
+  close_inflow(inflow);
+}
+
+}  // namespace
+
+void send_cts(Request& r, const Envelope& envelope, Peer& peer, uint32_t their_lane, uint64_t send,
+              int64_t message_bytes, int64_t wanted) {
+  Inflow* inflow = open_inflow(send, peer.rank, envelope, message_bytes, wanted);
+  inflow->receive = &r;
+  if (r.layout == nullptr) {
+    inflow->registered =
+        peer.transport->register_memory(r.buffer, static_cast<size_t>(wanted), transport::Access::write);
+  }
+  const wire::Cts cts{send, static_cast<uint64_t>(wanted), inflow->registered, envelope.lane, 0};
+  send_control(peer, their_lane, wire::cts, &cts, sizeof cts);
+}
+
+namespace {
+
+void on_rts_stream(const transport::Arrival& a) {
+  const auto rts = payload_of<wire::Rts>(a);
+  const auto bytes = static_cast<int64_t>(rts.bytes);
+  Request* r = match(a);
+  Inflow* inflow = open_inflow(rts.send, rts.origin, a.envelope, bytes, bytes);
+  if (r != nullptr) {
+    inflow->receive = r;
+    return;
+  }
+  Unexpected* u = new_unexpected(a.envelope, wire::rts_stream, bytes, bytes);
+  u->inflow = inflow;
+  inflow->unexpected = u;
+  list_unexpected(lane_of(a), u);
+}
+
+// Turns the rest of a stream towards a receive matched while it was coming.
+bool consume_stream(Request& r, Unexpected& message) {
+  Inflow& inflow = *static_cast<Inflow*>(message.inflow);
+  store(r, 0, message.data(), inflow.received);  // chunks come in order
+  inflow.unexpected = nullptr;
+  inflow.receive = &r;
+  return false;
+}
+
+constinit const Handler rts_stream_handler{.kind = wire::rts_stream,
+                                           .least_bytes = sizeof(wire::Rts),
+                                           .name = "RTS, stream follows",
+                                           .take = on_rts_stream,
+                                           .consume = consume_stream};
+WEFT_HANDLER(rts_stream_handler);
+
 void on_chunk(const transport::Arrival& arrival) {
   const auto chunk = payload_of<wire::Chunk>(arrival);
-  Inflow* inflow = world->lanes[arrival.envelope.lane].inflows;
+  Inflow* inflow = lane_of(arrival).inflows;
   while (inflow != nullptr && (inflow->send != chunk.send || inflow->origin != chunk.origin)) inflow = inflow->next;
   if (inflow == nullptr) {
     protocol_error(chunk.origin, {.cause = "a chunk of a message that nobody announced came from rank " +
@@ -164,7 +241,7 @@ void on_chunk(const transport::Arrival& arrival) {
   const void* data = peer.endpoint->staging(arrival, chunk.handle);
   const auto position = static_cast<int64_t>(chunk.position);
   if (data == nullptr) {
-    count(world->lanes[arrival.envelope.lane].bytes_placed, chunk.bytes);
+    count(lane_of(arrival).bytes_placed, chunk.bytes);
   } else {
     if (inflow->receive != nullptr) {
       store(*inflow->receive, position, data, chunk.bytes);
@@ -177,10 +254,10 @@ void on_chunk(const transport::Arrival& arrival) {
   if (inflow->received == inflow->limit) end_inflow(inflow);
 }
 
-void redirect(Inflow& inflow, Request& r) {
-  store(r, 0, inflow.unexpected->data(), inflow.received);  // chunks come in order
-  inflow.unexpected = nullptr;
-  inflow.receive = &r;
-}
+constinit const Handler chunk_handler{
+    .kind = wire::chunk, .least_bytes = sizeof(wire::Chunk), .name = "R1 chunk", .take = on_chunk};
+WEFT_HANDLER(chunk_handler);
+
+}  // namespace
 
 }  // namespace weft::core

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What protocol messages carry behind the envelope: fixed-width fields, no padding. Between hosts all processors are
-// little-endian (transport/net/frame.hpp).
+// What the messages of the four paths carry behind the envelope: fixed-width fields, no padding. Between hosts all
+// processors are little-endian (transport/net/frame.hpp). Each kind has its handler in the file of its path.
 
 #include <cstdint>
 
@@ -12,23 +12,19 @@
 namespace weft::core::wire {
 
 enum Kind : uint8_t {
-  eager = 1,        // E0: the data
-  eager_sync,       // E0 of a synchronous send: Sync, then the data; answered by `finished` when matched
-  buffered,         // E1: Buffered
-  announce,         // R0, R1: Announce
-  announce_stream,  // R1 without asking: Announce, the chunks follow (rendezvous is switched off)
-  ask_stream,       // receiver to sender: AskStream, please send by R1
-  chunk,            // R1: Chunk
-  finished,         // receiver to sender: Finished, the send is complete
-  recall,           // sender to receiver: Recall, please forget my announcement
-  recalled,         // receiver to sender: Recalled
-  offer,            // R0, receiver to sender: Offer, help me copy if you are idle
-  delivered,        // R0, sender to receiver: Delivered, I copied the last chunk, or could not copy mine
-  notice,           // Notice, for a handler above core
-  rma,              // windows: rma::Frame and records (core/rma/wire.hpp)
-  rma_staged,       // the same in staging memory
-  rma_answer,       // answers to records
-  pushed,           // E1: the data, which follow
+  // 1: eager, E0 (core/path.hpp): the data
+  eager_sync = 2,  // E0 of a synchronous send: Sync, then the data; answered by a FIN when matched
+  buffered,        // E1: Buffered
+  pushed,          // E1: the data, which follow
+  rts,             // R0, R1: Rts, request to send
+  rts_stream,      // R1 without asking: Rts, the chunks follow (rendezvous is switched off)
+  cts,             // R1, receiver to sender: Cts, clear to send
+  chunk,           // R1: Chunk
+  fin,             // receiver to sender: Fin, the send is complete
+  help,            // R0, receiver to sender: Help, copy a part of it if you are idle
+  helped,          // R0, sender to receiver: Helped, the last chunk is copied, or the kernel refused
+  recall,          // sender to receiver: Recall, forget my RTS
+  recalled,        // receiver to sender: Recalled
 };
 
 struct Sync {
@@ -46,25 +42,24 @@ struct Buffered {
 };
 static_assert(sizeof(Buffered) == 24);
 
-struct Announce {
+struct Rts {
   uint64_t send;
   uint64_t bytes;
   transport::MemoryRef memory;  // of the data
   int32_t origin;
-  uint16_t
-      readable;  // 1: the data lies at `memory` in one piece; 0: it has gaps, the sender writes it (R0) or R1 brings it
-  uint16_t lane;  // of the sender, for answers
+  uint16_t readable;  // 1: the data lie at `memory` in one piece; 0: with gaps, the sender writes them (R0), or R1
+  uint16_t lane;      // of the sender, for answers
 };
-static_assert(sizeof(Announce) == 40);
+static_assert(sizeof(Rts) == 40);
 
-struct AskStream {
+struct Cts {
   uint64_t send;
   uint64_t limit;               // bytes the receiver has room for
   transport::MemoryRef memory;  // that the chunks may be written into; no_key: they come as messages
   uint32_t lane;                // of the receiver, for the chunks
   uint32_t unused;
 };
-static_assert(sizeof(AskStream) == 40);
+static_assert(sizeof(Cts) == 40);
 
 struct Chunk {
   uint64_t send;      // with origin, names the stream
@@ -75,23 +70,12 @@ struct Chunk {
 };
 static_assert(sizeof(Chunk) == 32);
 
-struct Finished {
+struct Fin {
   uint64_t send;
 };
+static_assert(sizeof(Fin) == 8);
 
-struct Recall {
-  uint64_t send;
-  int32_t origin;
-  uint32_t lane;  // of the sender, for the answer
-};
-
-struct Recalled {
-  uint64_t send;
-  uint32_t done;  // 1: forgotten; 0: it was matched already
-  uint32_t unused;
-};
-
-struct Offer {
+struct Help {
   uint64_t send;
   uint64_t pull;     // the receiver's Pull
   uint64_t address;  // of the receiver's buffer
@@ -102,21 +86,30 @@ struct Offer {
   uint32_t chunk;  // bytes
   int32_t origin;
 };
-static_assert(sizeof(Offer) == 48);
+static_assert(sizeof(Help) == 48);
 
-struct Delivered {
+struct Helped {
   uint64_t pull;
   uint32_t done;  // 1: all is copied; 0: the kernel refused, send it by R1
   uint32_t unused;
 };
+static_assert(sizeof(Helped) == 16);
 
-struct Notice {
-  uint32_t word;
+struct Recall {
+  uint64_t send;
+  int32_t origin;
+  uint32_t lane;  // of the sender, for the answer
+};
+static_assert(sizeof(Recall) == 16);
+
+struct Recalled {
+  uint64_t send;
+  uint32_t done;  // 1: forgotten; 0: it was matched already
   uint32_t unused;
 };
-static_assert(sizeof(Notice) == 8);
+static_assert(sizeof(Recalled) == 16);
 
 inline constexpr uint32_t largest = 64;  // bytes of the largest protocol message without data
-static_assert(sizeof(Announce) <= largest && sizeof(AskStream) <= largest);
+static_assert(sizeof(Rts) <= largest && sizeof(Cts) <= largest && sizeof(Help) <= largest);
 
 }  // namespace weft::core::wire

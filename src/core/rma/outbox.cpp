@@ -7,20 +7,29 @@
 #include <mutex>
 #include <utility>
 
-#include "core/protocol/protocol.hpp"
+#include "core/rma/wire.hpp"
+#include "core/send_queue.hpp"
 #include "core/waiting.hpp"
+#include "core/work.hpp"
 #include "datatype/pack.hpp"
 
 namespace weft::core::rma {
-
-constinit std::atomic<Outbox*> gathered = nullptr;
 
 namespace {
 
 constexpr uint32_t gathered_most = 8152;
 constexpr size_t staged_most = 32 << 10;
 
-base::Lock list_lock;  // of what is listed from `gathered` on
+base::Lock list_lock;
+Outbox* gathered = nullptr;  // the first outbox with something to send, under list_lock; its `next` leads on
+
+// Under list_lock. Progress is told when the first outbox comes and when the last one goes.
+void set_gathered(Outbox* first) {
+  if ((first != nullptr) != (gathered != nullptr)) {
+    gathering.fetch_add(first != nullptr ? 1 : -1, std::memory_order_relaxed);
+  }
+  gathered = first;
+}
 
 // Puts a record where it goes; the bytes it takes.
 size_t write(char* to, const Record& record, const Run* runs, const Payload& payload, size_t bytes) {
@@ -50,15 +59,15 @@ size_t size_of(const Record& record, size_t bytes) {
 void enlist(Outbox& box) {
   if (box.listed) return;
   box.listed = true;
-  box.next = gathered.load(std::memory_order_relaxed);
-  gathered.store(&box, std::memory_order_relaxed);
+  box.next = gathered;
+  set_gathered(&box);
 }
 
 Outbox* take_first() {
   std::lock_guard guard(list_lock);
-  Outbox* first = gathered.load(std::memory_order_relaxed);
+  Outbox* first = gathered;
   if (first == nullptr) return nullptr;
-  gathered.store(first->next, std::memory_order_relaxed);
+  set_gathered(first->next);
   first->listed = false;
   return first;
 }
@@ -99,7 +108,7 @@ void Outbox::send() {
   if (used == 0) return;
   const Frame frame{their_window, window.rank, used};
   std::memcpy(bytes.get(), &frame, sizeof frame);
-  send_control(peer, 0, wire::rma, bytes.get(), static_cast<uint32_t>(sizeof frame) + used);
+  send_control(peer, 0, wire::records, bytes.get(), static_cast<uint32_t>(sizeof frame) + used);
   used = 0;
 }
 
@@ -141,12 +150,15 @@ void Outbox::send_staged(const Record& record, const Run* runs, const Payload& p
   bool sent = false;
   wait_until([&] {
     sent = sent || (!peer.queued.load(std::memory_order_acquire) &&
-                    peer.endpoint->send_staged(wire::rma_staged, {0, 0, 0, 0}, &frame, sizeof frame, staging, size) ==
-                        transport::Post::done);
+                    peer.endpoint->send_staged(wire::records_staged, {0, 0, 0, 0}, &frame, sizeof frame, staging,
+                                               size) == transport::Post::done);
     return sent;
   });
 }
 
+namespace {
+
+// Whether there was anything.
 bool send_gathered() {
   bool sent = false;
   while (Outbox* const box = take_first()) {
@@ -161,6 +173,11 @@ bool send_gathered() {
   }
   return sent;
 }
+
+constinit const Flush gathered_records{"windows", send_gathered};
+WEFT_FLUSH(gathered_records);
+
+}  // namespace
 
 Outbox& outbox_of(Window& window, int32_t rank) {
   Target& target = window.targets[rank];
@@ -179,10 +196,10 @@ void drop_outbox(Target& target) {
   {
     std::lock_guard guard(list_lock);
     Outbox* before = nullptr;
-    for (Outbox* o = gathered.load(std::memory_order_relaxed); o != nullptr; before = o, o = o->next) {
+    for (Outbox* o = gathered; o != nullptr; before = o, o = o->next) {
       if (o != box) continue;
       if (before != nullptr) before->next = box->next;
-      if (before == nullptr) gathered.store(box->next, std::memory_order_relaxed);
+      if (before == nullptr) set_gathered(box->next);
       break;
     }
   }
@@ -200,7 +217,7 @@ void tell(Window& window, int32_t rank, Action action) {
     Record record;
   } message{{window.targets[rank].window, window.rank, sizeof(Record)}, {}};
   message.record.action = action;
-  send_control(world->peer(window.targets[rank].job_rank), 0, wire::rma, &message, sizeof message);
+  send_control(world->peer(window.targets[rank].job_rank), 0, wire::records, &message, sizeof message);
 }
 
 }  // namespace weft::core::rma

@@ -6,11 +6,12 @@
 #include <mutex>
 
 #include "core/failure.hpp"
-#include "core/protocol/protocol.hpp"
+#include "core/handler.hpp"
 #include "core/rma/lock.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/rma/transfer.hpp"
 #include "core/rma/update.hpp"
+#include "core/send_queue.hpp"
 
 namespace weft::core::rma {
 namespace {
@@ -39,7 +40,7 @@ class Answers {
  private:
   void send() {
     if (used_ == 0) return;
-    send_control(world->peer(window_.targets[origin_].job_rank), 0, wire::rma_answer, bytes_, used_);
+    send_control(world->peer(window_.targets[origin_].job_rank), 0, wire::answers, bytes_, used_);
     used_ = 0;
   }
 
@@ -235,6 +236,8 @@ void answer(Window& window, int32_t origin, uint64_t cookie) {
   (void)answers.add(cookie, 0, 0);
 }
 
+namespace {
+
 void on_frame(const transport::Arrival& arrival) {
   const auto frame = payload_of<Frame>(arrival);
   check_size(arrival, sizeof frame + frame.bytes);
@@ -263,5 +266,21 @@ void on_answer(const transport::Arrival& arrival) {
     awaited.take(awaited, answer, data);
   }
 }
+
+constinit const Handler records_handler{
+    .kind = wire::records, .least_bytes = sizeof(Frame), .name = "records for a window", .take = on_frame};
+WEFT_HANDLER(records_handler);
+
+constinit const Handler records_staged_handler{.kind = wire::records_staged,
+                                               .least_bytes = sizeof(StagedFrame),
+                                               .name = "staged records for a window",
+                                               .take = on_staged_frame};
+WEFT_HANDLER(records_staged_handler);
+
+constinit const Handler answers_handler{
+    .kind = wire::answers, .least_bytes = sizeof(Answer), .name = "answers to records", .take = on_answer};
+WEFT_HANDLER(answers_handler);
+
+}  // namespace
 
 }  // namespace weft::core::rma

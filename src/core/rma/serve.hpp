@@ -2,17 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What a target does with records that arrive, and an origin with answers. All run with lane 0 held, where the messages
-// of windows arrive in the order in which they were sent.
+// What a target does with records that arrive, and an origin with answers: handlers, which run with lane 0 held, where
+// the messages of windows arrive in the order in which they were sent.
 
 #include "core/rma/window.hpp"
 #include "transport/api/transport.hpp"
 
 namespace weft::core::rma {
-
-void on_frame(const transport::Arrival& arrival);
-void on_staged_frame(const transport::Arrival& arrival);
-void on_answer(const transport::Arrival& arrival);
 
 // Answers what carries no data, with the error that the origin has not been told yet.
 void answer(Window& window, int32_t origin, uint64_t cookie);

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <new>
 
-#include "core/protocol/protocol.hpp"
+#include "core/handler.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/world.hpp"
 

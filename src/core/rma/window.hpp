@@ -228,10 +228,4 @@ inline char* place_behind(char* base, uint64_t offset) {
 // Whether MPI_Win_free may be called: no epoch is open but one of a fence.
 [[nodiscard]] bool at_rest(const Window& window);
 
-// ---- for progress and arrivals
-
-// Sends what the windows of this process have gathered; whether there was any.
-bool send_gathered();
-extern std::atomic<Outbox*> gathered;  // nullptr: there is none
-
 }  // namespace weft::core::rma

@@ -8,9 +8,17 @@
 
 #include <cstdint>
 
-#include "core/protocol/wire.hpp"
+#include "transport/api/transport.hpp"
 
 namespace weft::core::rma {
+
+namespace wire {
+enum Kind : uint8_t {
+  records = 16,    // Frame, then records
+  records_staged,  // StagedFrame; the records are in staging memory
+  answers,         // answers to records
+};
+}  // namespace wire
 
 enum class Action : uint8_t {
   put = 1,         // the data go to the pieces
@@ -33,7 +41,7 @@ constexpr bool moves_data(Action action) {
   return action <= Action::compare;
 }
 
-// At the beginning of a frame of kind wire::rma.
+// At the beginning of a frame of kind wire::records.
 struct Frame {
   uint64_t window;  // of the receiver
   int32_t origin;   // the sender's rank in the window
@@ -41,7 +49,7 @@ struct Frame {
 };
 static_assert(sizeof(Frame) == 16);
 
-// Of kind wire::rma_staged: the records lie in staging memory.
+// Of kind wire::records_staged: the records lie in staging memory.
 struct StagedFrame {
   Frame frame;
   uint64_t handle;
@@ -67,7 +75,7 @@ static_assert(sizeof(Record) == 40);
 using Run = transport::MemoryPiece;
 static_assert(sizeof(Run) == 16);
 
-// Of kind wire::rma_answer, several behind each other, each followed by its data.
+// Of kind wire::answers, several behind each other, each followed by its data.
 struct Answer {
   uint64_t cookie;
   uint64_t position;

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/completion.hpp"
+
+#include <cstring>
+
+#include "datatype/pack.hpp"
+
+namespace weft::core {
+
+void store(Request& r, int64_t position, const void* data, int64_t bytes) {
+  const int64_t room = r.bytes - position;
+  if (bytes > room) [[unlikely]]
+    bytes = room > 0 ? room : 0;
+  if (r.layout != nullptr) [[unlikely]] {
+    datatype::unpack(*r.layout, r.count, r.buffer, position, data, bytes);
+  } else if (bytes != 0) {
+    std::memcpy(static_cast<char*>(r.buffer) + position, data, static_cast<size_t>(bytes));
+  }
+}
+
+void complete_send(Request& r, Path path) {
+  PathCount& sent = this_thread().sent[static_cast<int>(path)];
+  count(sent.messages);
+  count(sent.bytes, static_cast<uint64_t>(r.bytes));
+  world->lanes[r.lane].count_sends(-1);
+  complete(r);
+}
+
+void complete_cancelled(Request& r) {
+  r.flags.cancelled = true;
+  complete(r);
+}
+
+void complete_later(Request& r) {
+  Thread& me = this_thread();
+  r.next = me.ended;
+  me.ended = &r;
+  if (me.lanes_held == 0) me.run_ended();
+}
+
+void end(Request& r) {
+  if (r.on_done(r)) {
+    mark_done(r);
+  } else {
+    tell_sleepers(nullptr);
+  }
+}
+
+FollowUpLater::FollowUpLater() : me_(this_thread()) {
+  ++me_.lanes_held;
+}
+
+FollowUpLater::~FollowUpLater() {
+  if (--me_.lanes_held == 0) me_.run_ended();
+}
+
+}  // namespace weft::core

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// How the paths end an operation: the data of a receive are stored, its status is set, the request is complete.
+
+#include "core/request.hpp"
+#include "core/world.hpp"
+
+namespace weft::core {
+
+// Copies `data` to [position, position + bytes) of the receive's data; what is beyond its room is dropped.
+void store(Request& r, int64_t position, const void* data, int64_t bytes);
+
+// Sets the status of a receive and completes it. The data is in place.
+inline void finish_receive(Request& r, const Envelope& envelope, int64_t message_bytes) {
+  r.source = envelope.source;
+  r.tag = envelope.tag;
+  r.received = message_bytes;
+  if (message_bytes > r.bytes) [[unlikely]] {
+    r.received = r.bytes;
+    r.error = truncated;
+  }
+  complete(r);
+}
+
+// Both, for a message that is here as a whole.
+inline void deliver(Request& r, const Envelope& envelope, const void* data, int64_t bytes) {
+  store(r, 0, data, bytes);
+  finish_receive(r, envelope, bytes);
+}
+
+// Counts a send by its path and completes it. Its home lane is held.
+void complete_send(Request& r, Path path);
+
+// Completes a request that was taken back.
+void complete_cancelled(Request& r);
+
+// Completions wait while this stands, as they do while a lane is held: for code that holds the queues.
+class FollowUpLater {
+ public:
+  FollowUpLater();
+  ~FollowUpLater();
+  FollowUpLater(const FollowUpLater&) = delete;
+  FollowUpLater& operator=(const FollowUpLater&) = delete;
+
+ private:
+  Thread& me_;
+};
+
+}  // namespace weft::core

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/handler.hpp"
+
+#include "core/failure.hpp"
+#include "core/world.hpp"
+#include "transport/net/frame.hpp"
+#include "transport/shm/ring.hpp"
+
+// The linker's names for the two ends of the section; weak, since a test may have no row at all.
+extern "C" {
+[[gnu::weak, gnu::visibility("hidden")]] extern const weft::core::Handler* const __start_weft_handlers[];
+[[gnu::weak, gnu::visibility("hidden")]] extern const weft::core::Handler* const __stop_weft_handlers[];
+}
+
+namespace weft::core {
+
+static_assert(kind_limit <= transport::net::taken && kind_limit <= transport::net::congestion);
+static_assert(kind_limit <= transport::shm::pad_kind);
+
+namespace {
+
+constinit const Handler* by_kind[kind_limit] = {};
+
+[[gnu::cold, noreturn]] void reject_unknown(const transport::Arrival& arrival) {
+  protocol_error(unknown_rank, {.cause = "a message of unknown kind " + std::to_string(arrival.kind) + " arrived",
+                                .remedy = "run all ranks with the same version of Weft"});
+}
+
+[[gnu::cold, noreturn]] void reject_short(const transport::Arrival& arrival, size_t bytes) {
+  const Handler* handler = handler_of(arrival.kind);
+  protocol_error(unknown_rank, {.cause = "a message of kind " + std::to_string(arrival.kind) + " (" +
+                                         (handler != nullptr ? handler->name : "unknown") +
+                                         ") is too short: " + std::to_string(arrival.bytes) +
+                                         " bytes instead of at least " + std::to_string(bytes),
+                                .remedy = "run all ranks with the same version of Weft"});
+}
+
+}  // namespace
+
+std::span<const Handler* const> all_handlers() {
+  return {__start_weft_handlers, static_cast<size_t>(__stop_weft_handlers - __start_weft_handlers)};
+}
+
+std::string check_handlers(std::span<const Handler* const> rows) {
+  const Handler* seen[kind_limit] = {};
+  for (const Handler* row : rows) {
+    const std::string which = std::string("the message kind ") + std::to_string(row->kind) + " (" + row->name + ")";
+    if (row->kind == 0 || row->kind >= kind_limit) {
+      return which + " is not between 1 and " + std::to_string(kind_limit - 1);
+    }
+    if (seen[row->kind] != nullptr) return which + " is also that of " + seen[row->kind]->name;
+    seen[row->kind] = row;
+  }
+  return {};
+}
+
+void open_handlers() {
+  if (const std::string wrong = check_handlers(all_handlers()); !wrong.empty()) {
+    start_failed({.cause = wrong, .remedy = "this is a defect of Weft: please report it"});
+  }
+  for (const Handler* row : all_handlers()) by_kind[row->kind] = row;
+}
+
+const Handler* handler_of(uint8_t kind) {
+  return kind < kind_limit ? by_kind[kind] : nullptr;
+}
+
+void on_arrival(const transport::Arrival& arrival) {
+  const Handler* handler = handler_of(arrival.kind);
+  if (handler == nullptr) [[unlikely]]
+    reject_unknown(arrival);
+  check_size(arrival, handler->least_bytes);
+  handler->take(arrival);
+}
+
+void on_own_arrival(const transport::Arrival& arrival) {
+  std::atomic<uint64_t>& arrived = world->lanes[arrival.envelope.lane].arrived;
+  arrived.store(arrived.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  on_arrival(arrival);
+}
+
+void check_size(const transport::Arrival& arrival, size_t bytes) {
+  if (arrival.bytes < bytes) [[unlikely]]
+    reject_short(arrival, bytes);
+}
+
+}  // namespace weft::core

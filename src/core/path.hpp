@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// What the rest of core asks of the four paths of messages, which core/protocol implements. Each path is one file
+// there, with its row of PathInfo and both of its halves.
+
+#include "core/lane.hpp"
+
+namespace weft::core {
+
+namespace wire {
+// E0's kind of message: the data. Small sends write it into the ring themselves (core/send_now.hpp).
+inline constexpr uint8_t eager = 1;
+}  // namespace wire
+
+// What `weft info` prints of a path.
+struct PathInfo {
+  const char* name;
+  const char* what;
+  const char* cost;
+};
+extern const PathInfo mailbox_info, buffer_info, get_info, stream_info;
+
+// Sends by the path that fits; false when the way is full. The home lane of the send is held.
+bool try_send(Request& r);
+// The same for a send that found the way full before.
+bool try_again(Request& r);
+
+// Handles what lies in a lane's ring, at most a few dozen messages; whether there was any. The same as the transport's
+// poll(on_arrival), without its indirect calls.
+bool receive_ring(Lane& lane);
+
+}  // namespace weft::core

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Taking operations back (MPI_Cancel). A posted receive leaves matching, a queued send its queue. A send that has left
+// and is not matched lies at its receiver as an unexpected RTS or synchronous message: it is recalled.
+//
+//   recall    sender to receiver: forget this send
+//   recalled  receiver to sender: whether it was forgotten; if not, it was matched, and completes as usual
+#include <cstring>
+
+#include "core/p2p.hpp"
+#include "core/protocol/protocol.hpp"
+
+namespace weft::core {
+
+namespace {
+
+void cancel_receive(Request& r) {
+  if (r.lane == any_lane) {
+    AllLanesGuard all;
+    settle_all();
+    if (world->wildcards.remove(r)) complete_cancelled(r);
+    return;
+  }
+  Lane& lane = world->lanes[r.lane];
+  LaneGuard guard(lane);
+  if (!is_done(r) && lane.matcher.withdraw(r)) complete_cancelled(r);
+}
+
+// The end of a send that its receiver will not see.
+void end_send(Request& r) {
+  deregister(r);
+  world->lanes[r.lane].count_sends(-1);
+  complete_cancelled(r);
+}
+
+}  // namespace
+
+void cancel(Request& r) {
+  if (is_done(r)) return;
+  if (r.role == Role::receive) return cancel_receive(r);
+  if (r.role != Role::send || r.peer == nullptr) return;
+  LaneGuard guard(world->lanes[r.lane]);
+  if (is_done(r) || r.flags.cancelled) return;
+  if (unqueue(r)) return end_send(r);
+  const wire::Recall recall{reinterpret_cast<uint64_t>(&r), world->rank, r.lane};
+  send_control(*r.peer, r.match.lane, wire::recall, &recall, sizeof recall);
+}
+
+namespace {
+
+// Whether an unexpected message is the one that this send left.
+bool comes_from(Unexpected& u, const wire::Recall& recall) {
+  if (u.kind == wire::rts) {
+    wire::Rts rts;
+    std::memcpy(&rts, u.data(), sizeof rts);
+    return rts.send == recall.send && rts.origin == recall.origin;
+  }
+  if (u.kind == wire::eager_sync) {
+    wire::Sync sync;
+    std::memcpy(&sync, u.data(), sizeof sync);
+    return sync.send == recall.send && sync.origin == recall.origin;
+  }
+  return false;
+}
+
+void on_recall(const transport::Arrival& a) {
+  const auto recall = payload_of<wire::Recall>(a);
+  Matcher& matcher = lane_of(a).matcher;
+  Unexpected* u = matcher.first_unexpected();
+  while (u != nullptr && !comes_from(*u, recall)) u = u->next;
+  if (u != nullptr) {
+    matcher.remove(u);
+    free_unexpected(u);
+  }
+  const wire::Recalled recalled{recall.send, u != nullptr ? 1u : 0u, 0};
+  send_control(world->peer(recall.origin), recall.lane, wire::recalled, &recalled, sizeof recalled);
+}
+
+constinit const Handler recall_handler{
+    .kind = wire::recall, .least_bytes = sizeof(wire::Recall), .name = "recall", .take = on_recall};
+WEFT_HANDLER(recall_handler);
+
+void on_recalled(const transport::Arrival& a) {
+  const auto recalled = payload_of<wire::Recalled>(a);
+  if (recalled.done != 0) end_send(*reinterpret_cast<Request*>(recalled.send));
+}
+
+constinit const Handler recalled_handler{
+    .kind = wire::recalled, .least_bytes = sizeof(wire::Recalled), .name = "recalled", .take = on_recalled};
+WEFT_HANDLER(recalled_handler);
+
+}  // namespace
+
+}  // namespace weft::core

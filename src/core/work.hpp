@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// What progress does beside reading messages. Paths and subsystems that have something to move leave a row here, which
+// the linker collects; progress() knows none of them by name.
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+namespace weft::core {
+
+struct Lane;
+
+// Operations of a lane that need a hand of ours, such as a stream with data still to move. Runs with the lane held.
+struct LaneWork {
+  const char* name;
+  bool (*advance)(Lane& lane);     // moves some of it; whether anything moved
+  bool (*open)(const Lane& lane);  // whether there is something that may be moved: Lane::at_work stays set
+  void (*close)(Lane& lane);       // the world stops: gives back what is kept for reuse
+};
+
+// Messages that a subsystem gathers before it sends them. It says so in `gathering`, so that progress looks at one
+// word.
+struct Flush {
+  const char* name;
+  bool (*flush)();  // sends what was gathered; whether there was any
+};
+
+#define WEFT_LANE_WORK(row) \
+  [[gnu::used, gnu::section("weft_lane_work")]] static constinit const ::weft::core::LaneWork* const row##_entry = &row
+#define WEFT_FLUSH(row) \
+  [[gnu::used, gnu::section("weft_flushes")]] static constinit const ::weft::core::Flush* const row##_entry = &row
+
+extern std::atomic<int32_t> gathering;  // subsystems that hold messages back: each adds one, and takes it off again
+
+// Advances all work of a lane, and sets Lane::at_work by what is left. Whether anything moved.
+bool advance_work(Lane& lane);
+void close_work(Lane& lane);
+
+// Sends what the subsystems gathered; whether there was any.
+bool flush_gathered();
+
+}  // namespace weft::core

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// The rows of message handlers: each kind has one, and a message reaches it only when it is long enough.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "core/handler.hpp"
+#include "core/path.hpp"
+#include "core/protocol/wire.hpp"
+
+namespace weft::core {
+namespace {
+
+int taken = 0;
+
+constinit const Handler test_handler{
+    .kind = kind_limit - 1, .least_bytes = 16, .name = "a test's", .take = [](const transport::Arrival&) { ++taken; }};
+WEFT_HANDLER(test_handler);
+
+transport::Arrival message(uint8_t kind, uint32_t bytes) {
+  static char data[64] = {};
+  return {kind, {}, data, bytes};
+}
+
+TEST(Handler, NoTwoRowsShareAKind) {
+  EXPECT_EQ(check_handlers(all_handlers()), "");
+  std::set<int> kinds;
+  for (const Handler* row : all_handlers()) {
+    EXPECT_TRUE(kinds.insert(row->kind).second) << row->name;
+    EXPECT_LT(row->kind, kind_limit) << row->name;
+    EXPECT_NE(row->take, nullptr) << row->name;
+  }
+}
+
+TEST(Handler, EveryKindOfThePathsHasARow) {
+  open_handlers();
+  for (uint8_t kind = wire::eager; kind <= wire::recalled; ++kind) {
+    EXPECT_NE(handler_of(kind), nullptr) << static_cast<int>(kind);
+  }
+}
+
+TEST(Handler, ACollisionIsFound) {
+  constexpr Handler other{.kind = kind_limit - 1, .least_bytes = 0, .name = "another", .take = test_handler.take};
+  constexpr Handler beyond{.kind = kind_limit, .least_bytes = 0, .name = "beyond", .take = test_handler.take};
+  constexpr Handler zero{.kind = 0, .least_bytes = 0, .name = "zero", .take = test_handler.take};
+  const Handler* const twice[] = {&test_handler, &other};
+  EXPECT_NE(check_handlers(twice).find("(another) is also that of a test's"), std::string::npos);
+  const Handler* const large[] = {&beyond};
+  EXPECT_NE(check_handlers(large), "");
+  const Handler* const small[] = {&zero};
+  EXPECT_NE(check_handlers(small), "");
+}
+
+TEST(Handler, AMessageReachesItsRow) {
+  open_handlers();
+  taken = 0;
+  on_arrival(message(kind_limit - 1, 16));
+  EXPECT_EQ(taken, 1);
+}
+
+TEST(HandlerDeathTest, AShortMessageIsRejected) {
+  open_handlers();
+  EXPECT_DEATH(on_arrival(message(kind_limit - 1, 15)), "too short: 15 bytes instead of at least 16");
+  EXPECT_DEATH(on_arrival(message(wire::cts, 8)), "CTS.* is too short");
+}
+
+TEST(HandlerDeathTest, AnUnknownKindIsRejected) {
+  open_handlers();
+  EXPECT_DEATH(on_arrival(message(kind_limit - 2, 64)), "unknown kind");
+  EXPECT_DEATH(on_arrival(message(255, 64)), "unknown kind");
+}
+
+}  // namespace
+}  // namespace weft::core
