@@ -28,6 +28,7 @@ struct alignas(128) Lane {
   Request* streams = nullptr;                    // sends of path R1 with data still to move
   Inflow* inflows = nullptr;                     // receives of path R1 under way
   Pull* pulls = nullptr;                         // receives of path R0 that both sides copy, oldest first
+  uint64_t pulls_begun = 0;                      // the number of the last one
   Push* pushes = nullptr;                        // sends of path R0 whose receivers let us help, newest first
   Reading* readings = nullptr;                   // receives of path R0 that a transport reads, oldest first
   std::atomic<bool> at_work = false;             // one of these may be there, with something for us to do
@@ -49,6 +50,7 @@ struct alignas(128) Lane {
   uint64_t reads_failed = 0;          // messages that came by R1 because a read of them, once begun, failed
   uint64_t writes_failed = 0;         // chunks of R1 that went as messages because writing them, once begun, failed
   uint64_t bytes_placed = 0;          // of R1, that senders wrote into our receives
+  uint64_t stale = 0;                 // answers to operations that no longer wait for one, which are dropped
   uint64_t most_unexpected = 0;       // messages kept at the same time
   uint64_t most_unexpected_bytes = 0;
   Matcher matcher;

@@ -93,6 +93,7 @@ struct alignas(64) Request : base::Object {
   bool slept_on = false;                       // a thread sleeps until it is done
   uint32_t placing = 0;  // chunks that are written to `target`, and of which the receiver is not told (R1)
   MemoryRef target{0, MemoryRef::no_key};  // where the receiver lets us write (R1)
+  uint32_t serial = 0;                     // generation and Stage of a send: request_number.hpp
 };
 static_assert(sizeof(Request) <= 256);
 

@@ -11,7 +11,8 @@
 
 namespace weft::core {
 
-// Sends a protocol message to a lane of the peer, now or when there is room.
+// Sends a protocol message to a lane of the peer, now or when there is room. The source of its envelope is our rank in
+// the job.
 void send_control(Peer& peer, uint32_t lane, uint8_t kind, const void* payload, uint32_t bytes);
 
 // Queues a started send that did not leave, unless it leaves now. Its home lane is held.

@@ -405,6 +405,7 @@ Counters counters() {
     all.reads_failed += counted(world->lanes[i].reads_failed);
     all.writes_failed += counted(world->lanes[i].writes_failed);
     all.bytes_placed += counted(world->lanes[i].bytes_placed);
+    all.stale += counted(world->lanes[i].stale);
     all.arrived[i] = world->lanes[i].arrived.load(std::memory_order_relaxed);
   }
   return all;

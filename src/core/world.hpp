@@ -91,6 +91,7 @@ struct Counters {
   uint64_t reads_failed = 0;   // messages that came by R1 because a read of them failed
   uint64_t writes_failed = 0;  // chunks of R1 that went as messages because a write of them failed
   uint64_t bytes_placed = 0;   // of R1, that senders wrote into our receives
+  uint64_t stale = 0;          // answers that came too late, or were to nothing: dropped
   uint32_t lanes = 1;
   uint64_t arrived[transport::max_lanes] = {};  // messages by lane
 };

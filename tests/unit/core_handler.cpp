@@ -8,6 +8,8 @@
 #include "core/handler.hpp"
 #include "core/path.hpp"
 #include "core/protocol/wire.hpp"
+#include "core/request_number.hpp"
+#include "core/world.hpp"
 
 namespace weft::core {
 namespace {
@@ -57,6 +59,60 @@ TEST(Handler, AMessageReachesItsRow) {
   taken = 0;
   on_arrival(message(kind_limit - 1, 16));
   EXPECT_EQ(taken, 1);
+}
+
+uint64_t stale() {
+  return counters().stale;
+}
+
+// From a peer, on lane 0.
+template <class Payload>
+void arrive(uint8_t kind, const Payload& payload, int32_t source) {
+  on_arrival({kind, {0, source, 0, 0}, &payload, sizeof payload});
+}
+
+TEST(Handler, LateAndInventedAnswersAreDroppedAndCounted) {
+  open_handlers();
+  Peer peer;
+  peer.rank = 3;
+  Request* send = base::make_object<Request>();
+  send->kind = base::Kind::request;
+  send->peer = &peer;
+  send->bytes = 100;
+  const uint64_t late = give_number(*send);
+  take_number(*send);
+  const uint64_t number = give_number(*send);
+  const uint64_t before = stale();
+  arrive(wire::fin, wire::Fin{late}, 3);
+  arrive(wire::fin, wire::Fin{reinterpret_cast<uint64_t>(send)}, 3);
+  arrive(wire::fin, wire::Fin{number}, 4);  // not its peer
+  arrive(wire::cts, wire::Cts{late, 10, {}, 0, 0}, 3);
+  arrive(wire::cts, wire::Cts{number, 10, {}, 0, 0}, 4);
+  arrive(wire::recalled, wire::Recalled{late, 1, 0}, 3);
+  arrive(wire::recalled, wire::Recalled{number, 0, 0}, 3);  // an answer without effect
+  arrive(wire::helped, wire::Helped{1, 1, 0}, 3);
+  EXPECT_EQ(stale() - before, 7U);
+  EXPECT_FALSE(is_done(*send));
+  EXPECT_FALSE(send->flags.cancelled);
+  arrive(wire::fin, wire::Fin{number}, 3);
+  EXPECT_TRUE(is_done(*send));
+  EXPECT_EQ(stale() - before, 7U);
+  arrive(wire::fin, wire::Fin{number}, 3);  // once more
+  EXPECT_EQ(stale() - before, 8U);
+  base::destroy_object(send);
+}
+
+TEST(HandlerDeathTest, AMessageOfNoRankIsRejected) {
+  open_handlers();
+  const wire::Recall recall{1, 1 << 30, 0};
+  EXPECT_DEATH(arrive(wire::recall, recall, 0), "which does not exist");
+  const wire::Recall below{1, -1, 0};
+  EXPECT_DEATH(arrive(wire::recall, below, 0), "which does not exist");
+}
+
+TEST(HandlerDeathTest, AChunkOfNoStreamIsRejected) {
+  open_handlers();
+  EXPECT_DEATH(arrive(wire::chunk, wire::Chunk{1, 0, 0, 8, 0}, 0), "nobody announced");
 }
 
 TEST(HandlerDeathTest, AShortMessageIsRejected) {

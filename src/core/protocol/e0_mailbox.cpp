@@ -45,7 +45,7 @@ bool send_mailbox(Request& r) {
   if (r.mode == Mode::synchronous || r.layout != nullptr) {
     unsigned char* end = staged;
     if (r.mode == Mode::synchronous) {
-      const wire::Sync sync{reinterpret_cast<uint64_t>(&r), world->rank, r.lane};
+      const wire::Sync sync{give_number(r), world->rank, r.lane};
       __builtin_memcpy(end, &sync, sizeof sync);
       end += sizeof sync;
       kind = wire::eager_sync;
@@ -95,7 +95,7 @@ constinit const Handler eager_handler{
 WEFT_HANDLER(eager_handler);
 
 void answer_sync(const wire::Sync& sync) {
-  send_fin(world->peer(sync.origin), sync.lane, sync.send);
+  send_fin(sender_of(sync.origin, sync.lane), sync.lane, sync.send);
 }
 
 void on_eager_sync(const transport::Arrival& a) {

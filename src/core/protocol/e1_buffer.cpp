@@ -75,7 +75,7 @@ namespace {
 
 void on_buffered(const transport::Arrival& a) {
   const auto buffered = payload_of<wire::Buffered>(a);
-  transport::Endpoint& from = *world->peer(buffered.origin).endpoint;
+  transport::Endpoint& from = *sender_of(buffered.origin).endpoint;
   const void* data = from.staging(a, buffered.handle);
   const auto bytes = static_cast<int64_t>(buffered.bytes);
   if (Request* r = match(a)) {

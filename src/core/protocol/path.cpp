@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Which path a send takes.
+// Which path a send takes, and to which send an answer belongs.
 #include "core/path.hpp"
 
+#include "core/failure.hpp"
 #include "core/protocol/protocol.hpp"
 #include "core/settings.hpp"
 
@@ -24,7 +25,25 @@ bool try_send(Request& r) {
 // A send whose memory is registered for its RTS sends that RTS: a path that registers nothing would leave the
 // registration behind, and the next send of this request would take it for its own.
 bool try_again(Request& r) {
-  return r.registered.key != MemoryRef::no_key ? send_rts(r) : try_send(r);
+  if (r.registered.key != MemoryRef::no_key) return send_rts(r);
+  take_number(r);  // it may leave by a path without one now
+  return try_send(r);
+}
+
+Peer& sender_of(int32_t rank, uint32_t lane) {
+  if (rank >= 0 && rank < world->size) {
+    Peer& peer = world->peer(rank);
+    if (lane < peer.lane_map.lanes()) return peer;
+  }
+  protocol_error(unknown_rank, {.cause = "a message names lane " + std::to_string(lane) + " of rank " +
+                                         std::to_string(rank) + " as its sender, which does not exist",
+                                .remedy = "run all ranks with the same version of Weft"});
+}
+
+Request* answered(const transport::Arrival& a, uint64_t send) {
+  Request* r = find_send(send, Stage::asked, a.envelope.source, a.envelope.lane);
+  if (r == nullptr) count(lane_of(a).stale);
+  return r;
 }
 
 }  // namespace weft::core

@@ -11,6 +11,7 @@
 #include "core/handler.hpp"
 #include "core/path.hpp"
 #include "core/protocol/wire.hpp"
+#include "core/request_number.hpp"
 #include "core/send_queue.hpp"
 #include "core/unexpected.hpp"
 #include "core/work.hpp"
@@ -26,6 +27,13 @@ inline Lane& lane_of(const transport::Arrival& a) {
 inline Request* match(const transport::Arrival& a) {
   return lane_of(a).matcher.take_receive(a.envelope, world->wildcards);
 }
+
+// The peer that a message names as its sender, with the lane of it that the answer goes to. A rank or lane that does
+// not exist is a protocol error.
+Peer& sender_of(int32_t rank, uint32_t lane = 0);
+
+// Our send that a message answers; nullptr: none waits for it. The message is dropped, and counted.
+Request* answered(const transport::Arrival& a, uint64_t send);
 
 // ---- sending. `false`: the way is full, nothing was sent.
 bool send_mailbox(Request& r);

@@ -13,6 +13,7 @@
 #include "base/setting.hpp"
 #include "core/comm.hpp"
 #include "core/event.hpp"
+#include "core/failure.hpp"
 #include "core/protocol/protocol.hpp"
 #include "core/settings.hpp"
 
@@ -79,7 +80,7 @@ bool send_rts(Request& r) {
     const auto access = ask && r.bytes <= get_limit.value() ? transport::Access::read : transport::Access::named;
     r.registered = r.peer->transport->register_memory(r.buffer, static_cast<size_t>(r.bytes), access);
   }
-  const wire::Rts rts{reinterpret_cast<uint64_t>(&r),
+  const wire::Rts rts{give_number(r),
                       static_cast<uint64_t>(r.bytes),
                       readable ? r.registered : MemoryRef{0, MemoryRef::no_key},
                       world->rank,
@@ -87,6 +88,7 @@ bool send_rts(Request& r) {
                       r.lane};
   const EventData about{r.peer->rank, r.match.tag, r.bytes, is_internal(r.match)};  // a send to ourselves may be gone
   if (!ask) {
+    enter_stage(r, Stage::streaming);
     r.limit = r.bytes;
     r.target.key = MemoryRef::no_key;
     r.their_lane = static_cast<uint16_t>(r.match.lane);
@@ -111,15 +113,22 @@ void send_fin(Peer& peer, uint32_t lane, uint64_t send) {
 
 namespace {
 
+[[gnu::cold, noreturn]] void reject_own(const wire::Rts& rts) {
+  protocol_error(rts.origin, {.cause = "an RTS of this rank to itself names no send of its own",
+                              .remedy = "this is a defect of Weft: please report it with the program"});
+}
+
 // Brings the data of a matched RTS into its receive: R0 or R1.
 void answer_rts(Request& r, const Envelope& envelope, const wire::Rts& rts) {
-  Peer& peer = world->peer(rts.origin);
+  Peer& peer = sender_of(rts.origin, rts.lane);
   const auto message_bytes = static_cast<int64_t>(rts.bytes);
   const int64_t wanted = message_bytes < r.bytes ? message_bytes : r.bytes;
   const bool own = peer.transport == world->self;
   const bool gaps = r.layout != nullptr || rts.readable == 0;
   if (own && gaps) {
-    copy_own(*reinterpret_cast<const Request*>(rts.send), r, wanted);
+    const Request* send = find_request(rts.send, Stage::asked);
+    if (send == nullptr) reject_own(rts);
+    copy_own(*send, r, wanted);
   } else if (wanted != 0) {
     const bool direct = (rts.memory.key != MemoryRef::no_key || wanted <= get_limit.value() || own) &&
                         (!gaps || wanted >= gaps_from.value());
@@ -154,7 +163,9 @@ WEFT_HANDLER(rts_handler);
 
 // Also of a synchronous send by E0.
 void on_fin(const transport::Arrival& a) {
-  auto* r = reinterpret_cast<Request*>(payload_of<wire::Fin>(a).send);
+  Request* r = answered(a, payload_of<wire::Fin>(a).send);
+  if (r == nullptr) return;
+  take_number(*r);
   drop_push(lane_of(a), *r);
   deregister(*r);
   complete_send(*r, r->bytes <= world->mailbox_limit ? Path::mailbox : Path::get);

@@ -78,6 +78,7 @@ struct Pull {
   uint32_t their_lane;  // the sender's, for answers
   Envelope envelope;
   int64_t message_bytes;
+  uint64_t number;  // by which the sender names it
   uint32_t slot;
   bool pushed;     // the sender copies all
   bool exhausted;  // no chunk left for us to take; the sender copies the last ones, or all
@@ -89,7 +90,7 @@ struct Push {
   Work work;
   Request* send;
   Peer* peer;
-  uint64_t pull;
+  uint64_t pull;        // the receiver's number of it
   uint32_t their_lane;  // the receiver's
   uint64_t to;
   Push* next;
@@ -157,7 +158,9 @@ bool push_chunk(Lane& lane) {
   const wire::Helped helped{push->pull, copied ? 1u : 0u, 0};
   send_control(*push->peer, push->their_lane, wire::helped, &helped, sizeof helped);
   drop_push(lane, send);
-  if (copied) complete_send(send, Path::get);
+  if (!copied) return true;
+  take_number(send);
+  complete_send(send, Path::get);
   return true;
 }
 
@@ -197,6 +200,7 @@ bool share(Request& r, const Envelope& envelope, const wire::Rts& rts, int64_t w
                                        rts.lane,
                                        envelope,
                                        static_cast<int64_t>(rts.bytes),
+                                       lane.pulls_begun + 1,
                                        static_cast<uint32_t>(slot),
                                        pushed,
                                        pushed,
@@ -205,6 +209,7 @@ bool share(Request& r, const Envelope& envelope, const wire::Rts& rts, int64_t w
     world->claims_in_use.fetch_and(~(1u << slot), std::memory_order_release);
     return false;
   }
+  ++lane.pulls_begun;
   claim->done.store(0, std::memory_order_relaxed);
   claim->next.store(uint64_t{generation} << 32, std::memory_order_release);
   Pull** last = &lane.pulls;
@@ -213,7 +218,7 @@ bool share(Request& r, const Envelope& envelope, const wire::Rts& rts, int64_t w
   if (!pushed) lane.at_work.store(true, std::memory_order_relaxed);
   if (gaps) return true;
   const wire::Help help{rts.send,
-                        reinterpret_cast<uint64_t>(pull),
+                        pull->number,
                         reinterpret_cast<uint64_t>(r.buffer),
                         static_cast<uint64_t>(wanted),
                         static_cast<uint16_t>(pull->slot),
@@ -227,7 +232,7 @@ bool share(Request& r, const Envelope& envelope, const wire::Rts& rts, int64_t w
   }
   // Help is not needed: when the way is full, we copy alone.
   if (!peer.queued.load(std::memory_order_acquire)) {
-    const Envelope to{0, 0, 0, rts.lane};
+    const Envelope to{0, world->rank, 0, rts.lane};
     (void)(peer.endpoint->send(wire::help, to, &help, sizeof help) == transport::Post::done);
   }
   return true;
@@ -237,12 +242,14 @@ namespace {
 
 void on_help(const transport::Arrival& arrival) {
   const auto help = payload_of<wire::Help>(arrival);
-  Peer& peer = world->peer(help.origin);
-  auto* send = reinterpret_cast<Request*>(help.send);
+  Peer& peer = sender_of(help.origin, help.lane);
+  Request* send = answered(arrival, help.send);
+  if (send == nullptr) return;
   transport::Claim* claim = peer.endpoint->claim(help.slot);
   Lane& lane = lane_of(arrival);
+  drop_push(lane, *send);  // it has none but of a peer that asks twice
   Push* push = nullptr;
-  if (claim != nullptr && help.chunk != 0) {
+  if (claim != nullptr && help.chunk != 0 && help.bytes <= static_cast<uint64_t>(send->bytes)) {
     push = new (std::nothrow) Push{{claim, help.generation, help.chunk, static_cast<int64_t>(help.bytes)},
                                    send,
                                    &peer,
@@ -267,8 +274,10 @@ WEFT_HANDLER(help_handler);
 void on_helped(const transport::Arrival& arrival) {
   const auto helped = payload_of<wire::Helped>(arrival);
   Pull* pull = lane_of(arrival).pulls;
-  while (pull != nullptr && reinterpret_cast<uint64_t>(pull) != helped.pull) pull = pull->next;
-  if (pull == nullptr) return;  // we gave up before
+  while (pull != nullptr && (pull->number != helped.pull || pull->peer->rank != arrival.envelope.source)) {
+    pull = pull->next;
+  }
+  if (pull == nullptr) return count(lane_of(arrival).stale);  // we gave up before
   if (helped.done != 0) {
     finish(pull);
   } else {

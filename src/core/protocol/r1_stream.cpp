@@ -26,12 +26,17 @@ const PathInfo stream_info = {"R1 stream", "the sender puts chunks into staging 
 
 namespace {
 
+void end_stream(Request& r) {
+  take_number(r);
+  complete_send(r, Path::stream);
+}
+
 // A chunk is written, or goes as a message after all, and the receiver is told. The send is over with the last: until
 // then its request names the stream, and who waits for it makes the progress that telling needs.
 void on_written(void* whose, bool written) {
   Request& r = *static_cast<Request*>(whose);
   if (!written) count(world->lanes[r.lane].writes_failed);
-  if (--r.placing == 0 && r.moved == r.limit) complete_send(r, Path::stream);
+  if (--r.placing == 0 && r.moved == r.limit) end_stream(r);
 }
 
 transport::Post send_staged(Request& r, const wire::Chunk& chunk, const transport::Staging& staging) {
@@ -59,8 +64,8 @@ bool send_chunk(Request& r) {
   } else {
     std::memcpy(staging.memory, static_cast<char*>(r.buffer) + r.moved, static_cast<size_t>(bytes));
   }
-  const wire::Chunk chunk{reinterpret_cast<uint64_t>(&r), static_cast<uint64_t>(r.moved), staging.handle,
-                          static_cast<uint32_t>(bytes), world->rank};
+  const wire::Chunk chunk{number_of(r), static_cast<uint64_t>(r.moved), staging.handle, static_cast<uint32_t>(bytes),
+                          world->rank};
   switch (send_staged(r, chunk, staging)) {
     case transport::Post::posted:
       ++r.placing;
@@ -89,7 +94,7 @@ bool advance_streams(Lane& lane) {
       r->next = lane.streams;
       lane.streams = r;
     } else {
-      if (r->placing == 0) complete_send(*r, Path::stream);  // otherwise on_written() does
+      if (r->placing == 0) end_stream(*r);  // otherwise on_written() does
       moved = true;
     }
     r = next;
@@ -118,7 +123,15 @@ namespace {
 
 void on_cts(const transport::Arrival& arrival) {
   const auto cts = payload_of<wire::Cts>(arrival);
-  auto* r = reinterpret_cast<Request*>(cts.send);
+  Request* r = answered(arrival, cts.send);
+  if (r == nullptr) return;
+  if (cts.limit == 0 || cts.limit > static_cast<uint64_t>(r->bytes) || cts.lane >= r->peer->lane_map.lanes()) {
+    protocol_error(r->peer->rank, {.cause = "a CTS of rank " + std::to_string(r->peer->rank) + " asks for " +
+                                            std::to_string(cts.limit) + " bytes on lane " + std::to_string(cts.lane) +
+                                            ", of a message of " + std::to_string(r->bytes),
+                                   .remedy = "run all ranks with the same version of Weft"});
+  }
+  enter_stage(*r, Stage::streaming);
   drop_push(lane_of(arrival), *r);
   deregister(*r);
   r->limit = static_cast<int64_t>(cts.limit);
@@ -201,7 +214,7 @@ void on_rts_stream(const transport::Arrival& a) {
   const auto rts = payload_of<wire::Rts>(a);
   const auto bytes = static_cast<int64_t>(rts.bytes);
   Request* r = match(a);
-  Inflow* inflow = open_inflow(rts.send, rts.origin, a.envelope, bytes, bytes);
+  Inflow* inflow = open_inflow(rts.send, sender_of(rts.origin, rts.lane).rank, a.envelope, bytes, bytes);
   if (r != nullptr) {
     inflow->receive = r;
     return;
@@ -237,7 +250,14 @@ void on_chunk(const transport::Arrival& arrival) {
                                            std::to_string(chunk.origin),
                                   .remedy = "this is a defect of Weft: please report it with the program"});
   }
-  Peer& peer = world->peer(chunk.origin);
+  const uint64_t limit = static_cast<uint64_t>(inflow->limit);
+  if (chunk.position > limit || chunk.bytes > limit - chunk.position ||
+      chunk.bytes > limit - static_cast<uint64_t>(inflow->received)) {
+    protocol_error(chunk.origin, {.cause = "a chunk of rank " + std::to_string(chunk.origin) +
+                                           " lies outside its message of " + std::to_string(limit) + " bytes",
+                                  .remedy = "run all ranks with the same version of Weft"});
+  }
+  Peer& peer = world->peer(chunk.origin);  // known: the stream is its
   const void* data = peer.endpoint->staging(arrival, chunk.handle);
   const auto position = static_cast<int64_t>(chunk.position);
   if (data == nullptr) {

@@ -28,6 +28,8 @@ void cancel_receive(Request& r) {
 
 // The end of a send that its receiver will not see.
 void end_send(Request& r) {
+  take_number(r);
+  drop_push(world->lanes[r.lane], r);
   deregister(r);
   world->lanes[r.lane].count_sends(-1);
   complete_cancelled(r);
@@ -42,7 +44,8 @@ void cancel(Request& r) {
   LaneGuard guard(world->lanes[r.lane]);
   if (is_done(r) || r.flags.cancelled) return;
   if (unqueue(r)) return end_send(r);
-  const wire::Recall recall{reinterpret_cast<uint64_t>(&r), world->rank, r.lane};
+  if (stage_of(r) != Stage::asked) return;  // it was matched, or leaves nothing that could be recalled
+  const wire::Recall recall{number_of(r), world->rank, r.lane};
   send_control(*r.peer, r.match.lane, wire::recall, &recall, sizeof recall);
 }
 
@@ -73,7 +76,7 @@ void on_recall(const transport::Arrival& a) {
     free_unexpected(u);
   }
   const wire::Recalled recalled{recall.send, u != nullptr ? 1u : 0u, 0};
-  send_control(world->peer(recall.origin), recall.lane, wire::recalled, &recalled, sizeof recalled);
+  send_control(sender_of(recall.origin, recall.lane), recall.lane, wire::recalled, &recalled, sizeof recalled);
 }
 
 constinit const Handler recall_handler{
@@ -82,7 +85,8 @@ WEFT_HANDLER(recall_handler);
 
 void on_recalled(const transport::Arrival& a) {
   const auto recalled = payload_of<wire::Recalled>(a);
-  if (recalled.done != 0) end_send(*reinterpret_cast<Request*>(recalled.send));
+  if (recalled.done == 0) return;
+  if (Request* r = answered(a, recalled.send)) end_send(*r);
 }
 
 constinit const Handler recalled_handler{

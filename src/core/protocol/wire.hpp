@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What the messages of the four paths carry behind the envelope: fixed-width fields, no padding. Between hosts all
-// processors are little-endian (transport/net/frame.hpp). Each kind has its handler in the file of its path.
+// What the messages of the four paths carry behind the envelope: fixed-width fields, no padding. `send` is the number
+// of the sender's request (core/request_number.hpp); answers name their sender in the envelope's source. Between hosts
+// all processors are little-endian (transport/net/frame.hpp). Each kind has its handler in the file of its path.
 
 #include <cstdint>
 
@@ -28,7 +29,7 @@ enum Kind : uint8_t {
 };
 
 struct Sync {
-  uint64_t send;   // the sender's request
+  uint64_t send;
   int32_t origin;  // the sender's rank in the job
   uint32_t lane;   // of the sender, for the answer
 };
@@ -77,7 +78,7 @@ static_assert(sizeof(Fin) == 8);
 
 struct Help {
   uint64_t send;
-  uint64_t pull;     // the receiver's Pull
+  uint64_t pull;     // number of the receiver's Pull
   uint64_t address;  // of the receiver's buffer
   uint64_t bytes;
   uint16_t slot;  // the receiver's claim slot

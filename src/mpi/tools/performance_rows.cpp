@@ -76,6 +76,8 @@ constexpr PerformanceRow rows[] = {
      Subject::messages, MPI_T_PVAR_CLASS_COUNTER, counted<&core::Counters::writes_failed>},
     {"weft_failed_reads", "messages received by path R1 because reading them from their sender's memory failed halfway",
      Subject::messages, MPI_T_PVAR_CLASS_COUNTER, counted<&core::Counters::reads_failed>},
+    {"weft_stale_messages", "answers that came too late or named no operation of this process, and were dropped",
+     Subject::messages, MPI_T_PVAR_CLASS_COUNTER, counted<&core::Counters::stale>},
     {"weft_unexpected_messages", "messages that came before their receive", Subject::messages, MPI_T_PVAR_CLASS_COUNTER,
      counted<&core::Counters::unexpected>, MPI_T_VERBOSITY_USER_BASIC},
     {"weft_unexpected_now", "messages that wait for their receive now", Subject::messages, MPI_T_PVAR_CLASS_LEVEL,
