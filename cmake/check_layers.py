@@ -16,7 +16,7 @@ CHAPTERS = ["object", "env", "datatype", "p2p", "coll", "comm", "topo", "win", "
 MPI_HEADER_FROM = LEVEL["mpi"]
 # Failures are reported to the policy, which alone ends the process, in the layers named.
 POLICY = pathlib.PurePath("src/core/failure.cpp")
-REPORTS_TO_POLICY = ["core", "coll"]
+REPORTS_TO_POLICY = ["transport", "core", "coll"]
 DIES = re.compile(r"\bbase::die\(")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.M)
 

@@ -26,6 +26,7 @@
 #include "core/stamp.hpp"
 #include "core/unexpected.hpp"
 #include "core/work.hpp"
+#include "transport/api/failure.hpp"
 #include "transport/mock/transport.hpp"
 #include "transport/net/lifeline.hpp"
 #include "transport/net/open.hpp"
@@ -273,6 +274,9 @@ void connect_all() {
 }  // namespace
 
 void start(bool multiple, uint64_t (*alike)()) {
+  transport::set_failure_sink([](int rank, const base::Problem& problem) {
+    rank == transport::no_peer ? transport_failed(problem) : peer_lost(rank, problem);
+  });
   world->job = boot::join(transport::shm::segment_bytes);
   world->rank = world->job.rank;
   world->size = world->job.size;
@@ -361,6 +365,7 @@ Peer* World::connect(int32_t job_rank) {
   const int place = job.place_here(job_rank);
   made->transport = job_rank == rank ? self : place < 0 ? fabric : host;
   made->endpoint = made->transport->connect(place < 0 ? job_rank : place);
+  if (made->endpoint == nullptr) peer_lost(job_rank, {.cause = "there is no way to rank " + std::to_string(job_rank)});
   made->lane_map = made->endpoint->lanes();
   if (made->lane_map.mask != 0) made->stamps = new Stamps;
   if (made->transport == shared_memory) {  // not behind the mock

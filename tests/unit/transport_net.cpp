@@ -10,6 +10,9 @@
 #include <cstring>
 #include <vector>
 
+#include "base/message.hpp"
+#include "transport/api/failure.hpp"
+
 namespace weft::transport::net {
 namespace {
 
@@ -36,6 +39,41 @@ struct Pushed {
 void take_pushed(const Arrival& a) {
   pushed.seen.push_back(a.envelope);
   room_of(a) = {pushed.data, pushed.room, &pushed.read};
+}
+
+struct Failure {
+  int rank;
+  std::string text;
+};
+std::vector<Failure> failures;
+
+TEST(Net, APostToALostPeerSaysLostAndIsReportedOnce) {
+  Two two(true);
+  failures.clear();
+  set_failure_sink([](int rank, const base::Problem& problem) { failures.push_back({rank, base::describe(problem)}); });
+  two.carriers[0]->broken = ECONNRESET;
+  EXPECT_EQ(two.way->send(1, {7, 1, 3, 0}, nullptr, 0), Post::lost);
+  EXPECT_EQ(two.way->send(1, {7, 1, 4, 0}, nullptr, 0), Post::lost);
+  const Staging staging = two.transports[0]->reserve_staging(100);
+  EXPECT_EQ(two.way->send_staged(1, {7, 1, 5, 0}, "x", 1, staging, 100), Post::lost);
+  ASSERT_EQ(failures.size(), 1u);
+  EXPECT_EQ(failures[0].rank, 1);
+  EXPECT_NE(failures[0].text.find("a message to rank 1, on another host, cannot be delivered"), std::string::npos);
+  two.carriers[0]->broken = 0;
+  EXPECT_EQ(two.back->send(1, {7, 0, 6, 0}, nullptr, 0), Post::done) << "the other way goes on";
+  set_failure_sink(nullptr);
+}
+
+TEST(Net, SaysThatThereIsNoWayToARankThatPublishedNoAddress) {
+  Two two(true, false);
+  failures.clear();
+  set_failure_sink([](int rank, const base::Problem& problem) { failures.push_back({rank, base::describe(problem)}); });
+  published[0]["weft-lanes"] = "0/inside/nothing";
+  EXPECT_EQ(two.transports[1]->connect(0), nullptr);
+  ASSERT_EQ(failures.size(), 1u);
+  EXPECT_EQ(failures[0].rank, 0);
+  EXPECT_NE(failures[0].text.find("what rank 0 published is no address of a carrier"), std::string::npos);
+  set_failure_sink(nullptr);
 }
 
 TEST(Net, PushesWhatTheCarrierCan) {

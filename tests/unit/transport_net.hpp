@@ -55,6 +55,7 @@ class InProcess final : public Carrier {
   }
   int send(uint32_t, Buffer* buffer, const void* start, size_t bytes, Address to) override {
     if (full) return EAGAIN;
+    if (broken != 0) return broken;
     const auto* from = static_cast<const unsigned char*>(start);
     reinterpret_cast<InProcess*>(to)->came_.emplace_back(from, from + bytes);
     left_.push_back(buffer);
@@ -140,6 +141,7 @@ class InProcess final : public Carrier {
   int writes_to_end = 0;
   bool in_turn = true;  // the last frame that came
   bool full = false;    // takes no frame
+  int broken = 0;       // the error of every send, when not 0
   int refused = 0;      // pushed, and nothing to be believed
   int error = 0;
   bool refuse_to_register = false;

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/message.hpp"
 #include "base/setting.hpp"
+#include "transport/api/failure.hpp"
 #include "transport/net/network.hpp"
 #include "transport/net/open.hpp"
 #include "transport/net/reading.hpp"
@@ -142,6 +144,7 @@ int show_ucx() {
 }  // namespace
 
 int info_net() {
+  transport::set_failure_sink([](int, const base::Problem& problem) { base::die(problem); });
   base::load_settings();
   const std::vector<net::LocalAddress> addresses = net::local_addresses(net::networks_of_setting());
   show_addresses(addresses);

@@ -86,6 +86,7 @@ bool push(Request& r, bool* refused) {
     case transport::Post::posted:
       return true;
     case transport::Post::retry:
+    case transport::Post::lost:
       return false;
     case transport::Post::unsupported:
       *refused = true;

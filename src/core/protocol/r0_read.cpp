@@ -54,6 +54,7 @@ bool begin_pieces(Reading& reading) {
         case transport::Post::retry:
           return moved;
         case transport::Post::unsupported:
+        case transport::Post::lost:
           reading.failed = true;
           return moved;
         case transport::Post::posted:

@@ -60,7 +60,8 @@ struct LaneMap {
 //   posted       it goes on; the transport will tell when it is over
 //   retry        the way is full now, nothing was taken: ask again after progress
 //   unsupported  not in this way, by this transport or for this memory; take another. Of a read, some may be copied.
-enum class [[nodiscard]] Post : uint8_t{done, posted, retry, unsupported};
+//   lost         never: the peer is lost, which was reported (failure.hpp)
+enum class [[nodiscard]] Post : uint8_t{done, posted, retry, unsupported, lost};
 
 // The same of operations that give an errno.
 inline constexpr int unsupported = ENOTSUP;
@@ -242,7 +243,8 @@ class Transport {
 
   // Whether this transport leads to a rank of the job.
   virtual bool reaches(int rank) const = 0;
-  // The way to a rank that it reaches; made on first use, it belongs to the transport and goes with it. Thread-safe.
+  // The way to a rank that it reaches; made on first use, it belongs to the transport and goes with it. nullptr: there
+  // is none, which was reported. Thread-safe.
   virtual Endpoint* connect(int rank) = 0;
 
   // Delivers what has arrived on a lane, at most a few dozen messages; how many. One thread at a time for each lane.

@@ -16,6 +16,7 @@
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "transport/api/failure.hpp"
 
 namespace weft::transport::mock {
 
@@ -161,8 +162,8 @@ class MockTransport final : public Transport {
   ~MockTransport() override {
     const int64_t left = registered_.load(std::memory_order_relaxed);
     if (left == 0) return;
-    base::die({.cause = "memory was registered " + std::to_string(left) + " times more than it was deregistered",
-               .remedy = "this is a defect of Weft: please report it with the program"});
+    fail_for_good({.cause = "memory was registered " + std::to_string(left) + " times more than it was deregistered",
+                   .remedy = "this is a defect of Weft: please report it with the program"});
   }
 
   const char* name() const override { return "mock"; }
@@ -278,7 +279,7 @@ Transport* wrap_if_asked(Transport* inner) {
   if (*mock_setting.value() == '\0') return inner;
   Plan plan;
   if (std::string wrong = parse(mock_setting.value(), plan); !wrong.empty()) {
-    base::die({.cause = "WEFT_MOCK: " + wrong, .remedy = "see weft info --all"});
+    fail_for_good({.cause = "WEFT_MOCK: " + wrong, .remedy = "see weft info --all"});
   }
   return wrap(inner, plan);
 }

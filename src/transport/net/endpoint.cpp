@@ -73,8 +73,14 @@ Post NetEndpoint::hand_over(Port& port, Buffer* buffer, const void* start, size_
     owner_.give(port, buffer);
     return Post::done;
   }
-  if (error != EAGAIN && !owner_.leaving_.load(std::memory_order_relaxed)) owner_.die_of_peer(rank_, error);
-  return Post::retry;
+  return failed(error);
+}
+
+// What an error of the carrier says of a post. A rank that leaves the job tries no more.
+Post NetEndpoint::failed(int error) {
+  if (error == EAGAIN || owner_.leaving_.load(std::memory_order_relaxed)) return Post::retry;
+  if (!lost_.exchange(true, std::memory_order_relaxed)) owner_.report_lost(rank_, error, "to");
+  return Post::lost;
 }
 
 Post NetEndpoint::send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) {
@@ -112,8 +118,7 @@ Post NetEndpoint::push(uint8_t kind, Envelope envelope, const void* data, size_t
   buffer->left = {};
   owner_.give(port, buffer);
   if (error == Carrier::gone) return Post::done;
-  if (error != EAGAIN && !owner_.leaving_.load(std::memory_order_relaxed)) owner_.die_of_peer(rank_, error);
-  return Post::retry;
+  return failed(error);
 }
 
 Post NetEndpoint::read(const MemoryRef& from, size_t at, void* to, size_t& bytes, uint32_t lane, Read& read) {
@@ -125,7 +130,7 @@ Post NetEndpoint::read(const MemoryRef& from, size_t at, void* to, size_t& bytes
 
 bool NetEndpoint::tell_congestion(bool on) {
   if ((told_ % 2 != 0) == on) return true;
-  if (send_own(congestion, {0, 0, static_cast<int32_t>(told_ + 1), 0}) != Post::done) return false;
+  if (send_own(congestion, {0, 0, static_cast<int32_t>(told_ + 1), 0}) == Post::retry) return false;
   ++told_;
   return true;
 }

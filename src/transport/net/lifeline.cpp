@@ -17,6 +17,7 @@
 #include "base/setting.hpp"
 #include "boot/job.hpp"
 #include "boot/segment.hpp"
+#include "transport/api/failure.hpp"
 #include "transport/net/network.hpp"
 
 namespace weft::transport::net {
@@ -125,7 +126,7 @@ class Lifelines::Parent {
   Parent(Lifelines& owner, int rank) : owner_(owner), rank_(rank) {
     std::string bytes;
     if (!base::from_hex(owner.start_.directory.published(rank, place_key), bytes) || !place_.parse(bytes)) {
-      base::die({.cause = "the value that rank " + std::to_string(rank) + " published is no address to connect to",
+      fail_for_good({.cause = "the value that rank " + std::to_string(rank) + " published is no address to connect to",
                  .remedy = "give all ranks the same Weft library and the same WEFT_LOST_AFTER"});
     }
   }
@@ -340,9 +341,11 @@ void Lifelines::look_at_keeper() {
   if (keeper_left()) return keeper_.close();
   wait_for_cause(launcher_first_ms);
   if (!begin_end()) end_with_others();
-  base::die({.cause = "the first rank on host " + start_.host + " ended without MPI_Finalize; noticed by rank " +
-                      std::to_string(start_.rank) + ", on the same host",
-             .remedy = process_remedy});
+  keeper_.close();
+  fail(start_.keeper,
+       {.cause = "the first rank on host " + start_.host + " ended without MPI_Finalize; noticed by rank " +
+                 std::to_string(start_.rank) + ", on the same host",
+        .remedy = process_remedy});
 }
 
 void Lifelines::look() {
@@ -362,13 +365,12 @@ void Lifelines::read(Line& line) {
     case Got::nothing:
       return;
     case Got::end:
-      if (!keeper_left()) lose(line, error);
-      return line.socket.close();
+      return keeper_left() ? line.socket.close() : lose(line, error);
     case Got::word:
       break;
   }
   const Word* news = checked(word);
-  if (news == nullptr || static_cast<int>(news->origin) != line.rank) lose(line, EBADMSG);
+  if (news == nullptr || static_cast<int>(news->origin) != line.rank) return lose(line, EBADMSG);
   if (news->news == News::ending) end_with_others();
   // The keeper's stays open, for the other ranks know it by its number; the goodbye is found again.
   if (news->news == News::goodbye && !keeps()) line.socket.close();
@@ -426,16 +428,18 @@ void Lifelines::lose(Line& line, int error) {
   if (process) {  // which closes its connection; the kernel of a host that has waited too long for ours resets it
     const std::string reset =
         ", or has heard nothing from here for " + std::to_string(start_.lost_after) + " s: its connection was reset";
-    base::die({.cause = "rank " + std::to_string(line.rank) + " on host " + host + " ended without MPI_Finalize" +
-                        (error == 0 ? ": its connection was closed" : reset) + noticed,
-               .remedy = process_remedy});
+    return fail(line.rank,
+                {.cause = "rank " + std::to_string(line.rank) + " on host " + host + " ended without MPI_Finalize" +
+                          (error == 0 ? ": its connection was closed" : reset) + noticed,
+                 .remedy = process_remedy});
   }
   const bool silent = error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH;
   const std::string why = silent ? "nothing was heard from it for " + std::to_string(start_.lost_after) + " s"
                                  : "its connection failed: " + text_of_error(error);
-  base::die({.cause = "host " + host + " is lost: " + why + noticed,
-             .remedy = "see whether that host is up and the network between the two works; WEFT_LOST_AFTER says how "
-                       "many seconds a host may be silent"});
+  fail(line.rank,
+       {.cause = "host " + host + " is lost: " + why + noticed,
+        .remedy = "see whether that host is up and the network between the two works; WEFT_LOST_AFTER says how "
+                  "many seconds a host may be silent"});
 }
 
 void Lifelines::say_goodbye() {

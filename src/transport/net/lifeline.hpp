@@ -119,7 +119,7 @@ class Lifelines {
   void borrow();
   void look_at_keeper();
   bool keeper_left() const { return start_.page->keeper.load(std::memory_order_acquire) == 0; }
-  [[noreturn]] void lose(Line& line, int error);
+  void lose(Line& line, int error);
   void wait_for_cause(int milliseconds);
   bool told_of_end();
   bool begin_end();

@@ -14,6 +14,7 @@
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "transport/api/failure.hpp"
 
 namespace weft::transport::net {
 namespace {
@@ -95,7 +96,7 @@ std::string text_of(in_addr address) {
 Networks networks_of_setting() {
   Networks networks;
   if (const std::string wrong = networks.parse(networks_setting.value()); !wrong.empty()) {
-    base::die({.cause = "WEFT_NETWORKS: " + wrong, .remedy = "see ip addr for the addresses of this host"});
+    fail_for_good({.cause = "WEFT_NETWORKS: " + wrong, .remedy = "see ip addr for the addresses of this host"});
   }
   return networks;
 }
@@ -107,9 +108,9 @@ std::vector<in_addr> allowed_addresses() {
     if (local.usable()) addresses.push_back(local.address);
   }
   if (addresses.empty()) {
-    base::die({.cause = std::string("this host has no IPv4 address") +
-                        (networks.named() ? " in WEFT_NETWORKS=" + std::string(networks_setting.value()) : ""),
-               .remedy = "see weft info net, and name the networks between the hosts with WEFT_NETWORKS"});
+    fail_for_good({.cause = std::string("this host has no IPv4 address") +
+                            (networks.named() ? " in WEFT_NETWORKS=" + std::string(networks_setting.value()) : ""),
+                   .remedy = "see weft info net, and name the networks between the hosts with WEFT_NETWORKS"});
   }
   return addresses;
 }

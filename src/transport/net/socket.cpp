@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "base/message.hpp"
+#include "transport/api/failure.hpp"
 
 namespace weft::transport::net {
 namespace {
@@ -57,8 +58,9 @@ Socket listen_at(uint16_t& port) {
   if (!socket || ::bind(socket.descriptor(), reinterpret_cast<sockaddr*>(&place), sizeof place) != 0 ||
       ::listen(socket.descriptor(), SOMAXCONN) != 0 ||
       ::getsockname(socket.descriptor(), reinterpret_cast<sockaddr*>(&place), &length) != 0) {
-    base::die({.cause = "no TCP port can be had to listen for other hosts: " + text_of_error(errno),
-               .remedy = "see ulimit -n for the number of open files, and whether this process may use the network"});
+    fail_for_good(
+        {.cause = "no TCP port can be had to listen for other hosts: " + text_of_error(errno),
+         .remedy = "see ulimit -n for the number of open files, and whether this process may use the network"});
   }
   port = ntohs(place.sin_port);
   return socket;
@@ -68,8 +70,9 @@ Socket accept_one(const Socket& listener) {
   Socket socket(::accept4(listener.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (socket) set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
   if (!socket && (errno == EMFILE || errno == ENFILE)) {
-    base::die({.cause = "a rank of another host connects, and there is no room for its socket: " + text_of_error(errno),
-               .remedy = "raise ulimit -n: a rank needs an open file for each rank of another host that it talks to"});
+    fail(no_peer,
+         {.cause = "a rank of another host connects, and there is no room for its socket: " + text_of_error(errno),
+          .remedy = "raise ulimit -n: a rank needs an open file for each rank of another host that it talks to"});
   }
   return socket;
 }

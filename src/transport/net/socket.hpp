@@ -43,7 +43,7 @@ struct Place {
 
 // Listens at a port that the system chooses. Ends the job with a message when it cannot.
 Socket listen_at(uint16_t& port);
-// The next caller of a listener; none: there is none. Ends the job with a message when there are too many open files.
+// The next caller of a listener; none: there is none. Too many open files are reported as a failure.
 Socket accept_one(const Socket& listener);
 
 // Begins to connect. error_of() tells how it ended once the socket is writable.

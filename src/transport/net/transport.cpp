@@ -13,6 +13,7 @@
 #include "base/hex.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "transport/api/failure.hpp"
 #include "transport/net/lifeline.hpp"
 #include "transport/net/reading.hpp"
 
@@ -38,24 +39,23 @@ struct Record {
   size_t characters = 0;
 };
 
-[[noreturn]] void die_of_record(int rank) {
-  base::die({.cause = "what rank " + std::to_string(rank) + " published is no address of a carrier",
-             .remedy = "give all ranks the same Weft library and the same WEFT_ settings"});
+void fail_of_record(int rank) {
+  fail(rank, {.cause = "what rank " + std::to_string(rank) + " published is no address of a carrier",
+              .remedy = "give all ranks the same Weft library and the same WEFT_ settings"});
 }
 
-Record parse_record(int rank, const std::string& text) {
+bool parse_record(const std::string& text, Record& record) {
   const char* const end = text.data() + text.size();
   uint32_t log2 = 0;
   auto [at, error] = std::from_chars(text.data(), end, log2);
-  if (error != std::errc() || (1u << std::min(log2, 31u)) > max_lanes) die_of_record(rank);
+  if (error != std::errc() || (1u << std::min(log2, 31u)) > max_lanes) return false;
   const bool spread = at != end && *at == 's';
   if (spread) ++at;
-  if (at == end || *at != '/') die_of_record(rank);
+  if (at == end || *at != '/') return false;
   const char* const name = ++at;
   at = std::find(name, end, '/');
-  Record record{{(1u << log2) - 1, spread ? ~0u : 0u}, {name, at}};
-  if (at == end || std::from_chars(at + 1, end, record.characters).ptr != end) die_of_record(rank);
-  return record;
+  record = {{(1u << log2) - 1, spread ? ~0u : 0u}, {name, at}};
+  return at != end && std::from_chars(at + 1, end, record.characters).ptr == end;
 }
 
 }  // namespace
@@ -98,23 +98,24 @@ void NetTransport::publish_address() {
 }
 
 // Ranks with different carriers cannot talk: each would wait for the other.
-void NetTransport::die_of_carrier(int rank, const std::string& theirs) const {
-  base::die({.cause = "rank " + std::to_string(rank) + " reaches other hosts with " + base::quoted(theirs) +
-                      ", and rank " + std::to_string(rank_) + " with \"" + carrier_->name() + "\"",
-             .remedy = "give all ranks the same WEFT_NETWORK_LIBRARY: tcp, ofi or ucx"});
+void NetTransport::fail_of_carrier(int rank, const std::string& theirs) const {
+  fail(rank, {.cause = "rank " + std::to_string(rank) + " reaches other hosts with " + base::quoted(theirs) +
+                       ", and rank " + std::to_string(rank_) + " with \"" + carrier_->name() + "\"",
+              .remedy = "give all ranks the same WEFT_NETWORK_LIBRARY: tcp, ofi or ucx"});
 }
 
 void NetTransport::meet() {
   if (rank_ == 0) return;
-  const std::string theirs = parse_record(0, directory_.published(0, lanes_key)).carrier;
-  if (theirs != carrier_->name()) die_of_carrier(0, theirs);
+  Record record;
+  if (!parse_record(directory_.published(0, lanes_key), record)) return fail_of_record(0);
+  if (record.carrier != carrier_->name()) fail_of_carrier(0, record.carrier);
 }
 
-void NetTransport::read_address(int rank, NetEndpoint& endpoint, size_t characters) {
+bool NetTransport::read_address(int rank, NetEndpoint& endpoint, size_t characters) {
   std::string value;
   for (uint32_t part = 0; value.size() < characters; ++part) {
     const std::string more = directory_.published(rank, address_key(part));
-    if (more.empty()) die_of_record(rank);
+    if (more.empty()) return false;
     value += more;
   }
   std::string_view text = value;
@@ -122,23 +123,31 @@ void NetTransport::read_address(int rank, NetEndpoint& endpoint, size_t characte
     const std::string_view one = text.substr(0, text.find(','));
     text.remove_prefix(std::min(text.size(), one.size() + 1));
     std::string address;
-    if (!base::from_hex(one, address) || !carrier_->insert(address, endpoint.ways_[lane].address)) die_of_record(rank);
+    if (!base::from_hex(one, address) || !carrier_->insert(address, endpoint.ways_[lane].address)) return false;
   }
+  return true;
 }
 
-NetEndpoint& NetTransport::endpoint(int rank) {
+// nullptr: there is none, which was reported.
+NetEndpoint* NetTransport::endpoint(int rank) {
   std::lock_guard guard(lock_);
-  std::unique_ptr<NetEndpoint>& known = endpoints_[rank];
-  if (known == nullptr) {
-    const Record record = parse_record(rank, directory_.published(rank, lanes_key));
-    if (record.carrier != carrier_->name()) {
-      ::sleep(2);  // it has seen the same in meet(), and says so, once
-      die_of_carrier(rank, record.carrier);
-    }
-    known = std::make_unique<NetEndpoint>(*this, rank, record.lanes);
-    read_address(rank, *known, record.characters);
+  if (const auto known = endpoints_.find(rank); known != endpoints_.end()) return known->second.get();
+  Record record;
+  if (!parse_record(directory_.published(rank, lanes_key), record)) {
+    fail_of_record(rank);
+    return nullptr;
   }
-  return *known;
+  if (record.carrier != carrier_->name()) {
+    ::sleep(2);  // it has seen the same in meet(), and says so, once
+    fail_of_carrier(rank, record.carrier);
+    return nullptr;
+  }
+  auto made = std::make_unique<NetEndpoint>(*this, rank, record.lanes);
+  if (!read_address(rank, *made, record.characters)) {
+    fail_of_record(rank);
+    return nullptr;
+  }
+  return (endpoints_[rank] = std::move(made)).get();
 }
 
 bool NetTransport::knows(int rank) {
@@ -147,7 +156,7 @@ bool NetTransport::knows(int rank) {
 }
 
 Endpoint* NetTransport::connect(int rank) {
-  return &endpoint(rank);
+  return endpoint(rank);
 }
 
 // Buffers stay with the lane they were last sent on: one that has none left takes another's.
@@ -184,23 +193,28 @@ int NetTransport::poll(uint32_t lane, Sink sink) {
 void NetTransport::sent(uint32_t lane, Buffer* buffer, int error) {
   Port& port = ports_[lane];
   port.outgoing.fetch_sub(1, std::memory_order_relaxed);
-  // The frame is lost, and with it the job.
-  if (error != 0 && !leaving_.load(std::memory_order_relaxed)) die_of_peer(buffer->rank, error);
+  if (error != 0 && !leaving_.load(std::memory_order_relaxed)) lose(buffer->rank, error, "to");
   const Left left = std::exchange(buffer->left, {});
   give(port, buffer);
   if (left.call != nullptr) left.call(left.whose);
 }
 
 void NetTransport::lost_pushed(uint32_t rank, int error) {
-  if (!leaving_.load(std::memory_order_relaxed)) die_of_peer(static_cast<int>(rank), error, "from");
+  if (!leaving_.load(std::memory_order_relaxed)) lose(static_cast<int>(rank), error, "from");
 }
 
-void NetTransport::die_of_peer(int rank, int error, const char* which) const {
+// Once for each peer.
+void NetTransport::lose(int rank, int error, const char* which) {
+  NetEndpoint* const peer = endpoint(rank);
+  if (peer == nullptr || !peer->lost_.exchange(true, std::memory_order_relaxed)) report_lost(rank, error, which);
+}
+
+void NetTransport::report_lost(int rank, int error, const char* which) const {
   wait_for_news();
-  base::die({.cause = std::string("a message ") + which + " rank " + std::to_string(rank) +
-                      ", on another host, cannot be delivered: " + carrier_->error_text(error),
-             .remedy = "see whether that rank or its host failed; if the hosts cannot reach each other at the "
-                       "addresses used, name their common network with WEFT_NETWORKS"});
+  fail(rank, {.cause = std::string("a message ") + which + " rank " + std::to_string(rank) +
+                       ", on another host, cannot be delivered: " + carrier_->error_text(error),
+              .remedy = "see whether that rank or its host failed; if the hosts cannot reach each other at the "
+                        "addresses used, name their common network with WEFT_NETWORKS"});
 }
 
 // Asking takes a round trip of 15 to 25 us: 16 KiB in 12 instead of 25 us, 32 KiB in 17 instead of 43, and pushed 64
@@ -241,7 +255,8 @@ void NetTransport::tell_written(Port& port, Buffer* buffer) {
   const Written told = buffer->told;
   Header h;
   std::memcpy(&h, buffer->frame, sizeof h);
-  if (endpoint(buffer->rank).post_written(h, buffer) != Post::done) {
+  const Post posted = endpoint(buffer->rank)->post_written(h, buffer);  // known, as it began to write
+  if (posted == Post::retry) {
     buffer->next = std::exchange(port.written, buffer);
     return;
   }
@@ -286,13 +301,14 @@ bool NetTransport::came(uint32_t lane, const unsigned char* frame, size_t bytes)
 // A word of flow control.
 void NetTransport::hear_word(const Header& h) {
   if (h.kind == congestion) {
-    if (!too_late_for(h.origin)) endpoint(static_cast<int>(h.origin)).hear_congestion(static_cast<uint32_t>(h.tag));
+    if (too_late_for(h.origin)) return;
+    if (NetEndpoint* peer = endpoint(static_cast<int>(h.origin))) peer->hear_congestion(static_cast<uint32_t>(h.tag));
     return;
   }
-  NetEndpoint& peer = endpoint(static_cast<int>(h.origin));
+  NetEndpoint* peer = endpoint(static_cast<int>(h.origin));
   const auto their_lane = static_cast<size_t>(h.source);
-  if (their_lane >= peer.lanes_.lanes()) return;
-  std::atomic<uint16_t>& known = peer.ways_[their_lane].taken;
+  if (peer == nullptr || their_lane >= peer->lanes_.lanes()) return;
+  std::atomic<uint16_t>& known = peer->ways_[their_lane].taken;
   const auto told = static_cast<uint16_t>(h.tag);
   if (static_cast<int16_t>(told - known.load(std::memory_order_relaxed)) > 0) {
     known.store(told, std::memory_order_relaxed);
@@ -347,9 +363,10 @@ bool NetTransport::too_late_for(uint32_t origin) {
 
 bool NetTransport::tell_taken(uint32_t lane, uint32_t origin, Sender& sender) {
   if (too_late_for(origin)) return true;
-  NetEndpoint& peer = endpoint(static_cast<int>(origin));
-  const Envelope envelope{0, static_cast<int32_t>(lane), sender.expected, lane & peer.lanes_.mask};
-  if (peer.send_own(taken, envelope) != Post::done) return false;
+  NetEndpoint* peer = endpoint(static_cast<int>(origin));
+  if (peer == nullptr) return true;
+  const Envelope envelope{0, static_cast<int32_t>(lane), sender.expected, lane & peer->lanes_.mask};
+  if (peer->send_own(taken, envelope) == Post::retry) return false;
   sender.told = sender.expected;
   return true;
 }

@@ -66,6 +66,7 @@ class NetEndpoint final : public Endpoint {
   Post post_next(Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane);
   Post post_written(const Header& header, Buffer* buffer);
   Post hand_over(Port& port, Buffer* buffer, const void* start, size_t bytes, uint32_t lane);
+  Post failed(int error);
   Header header(uint8_t kind, const Envelope& envelope, uint32_t bytes, size_t staged) const;
   // A frame of the transport itself: not counted.
   Post send_own(uint8_t kind, Envelope envelope);
@@ -91,6 +92,7 @@ class NetEndpoint final : public Endpoint {
   std::unique_ptr<Way[]> ways_;
   base::Lock lock_;                 // numbers are given in the order of sending
   std::atomic<uint32_t> word_ = 0;  // what it has asked for
+  std::atomic<bool> lost_ = false;  // and reported
   // Of the last word on congestion that was told and heard. They may come in any order; odd ones ask for envelopes
   // alone.
   uint32_t told_ = 0, heard_ = 0;
@@ -131,9 +133,9 @@ class NetTransport final : public Transport, private Events {
   void have_pushed(Read& read) override { read.over(read, 0); }
   void lost_pushed(uint32_t rank, int error) override;
   void publish_address();
-  void read_address(int rank, NetEndpoint& endpoint, size_t characters);
-  [[noreturn]] void die_of_carrier(int rank, const std::string& theirs) const;
-  NetEndpoint& endpoint(int rank);
+  [[nodiscard]] bool read_address(int rank, NetEndpoint& endpoint, size_t characters);
+  void fail_of_carrier(int rank, const std::string& theirs) const;
+  NetEndpoint* endpoint(int rank);
   Buffer* take(uint32_t lane);
   void give(Port& port, Buffer* buffer);
   Port& port_for(uint32_t lane) { return ports_[lane & lanes_.mask]; }
@@ -146,7 +148,8 @@ class NetTransport final : public Transport, private Events {
   void turn_away(size_t bytes);
   bool tell_taken(uint32_t lane, uint32_t origin, Sender& sender);
   void tell_taken_again(Port& port, uint32_t lane);
-  [[noreturn]] void die_of_peer(int rank, int error, const char* which = "to") const;
+  void lose(int rank, int error, const char* which);
+  void report_lost(int rank, int error, const char* which) const;
   bool knows(int rank);
   bool too_late_for(uint32_t origin);
   void tell_congestion();

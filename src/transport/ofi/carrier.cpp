@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/message.hpp"
+#include "transport/api/failure.hpp"
 #include "transport/ofi/provider.hpp"
 
 namespace weft::transport::ofi {
@@ -20,12 +21,12 @@ constexpr size_t incoming_buffers = 64;   // of a lane
 constexpr size_t readings_most = 32;      // under way from a lane
 constexpr size_t completions_most = 160;  // that a lane's queue has room for
 
-[[noreturn]] void die_of(const char* call, int64_t error) {
-  base::die({.cause = std::string("libfabric refused ") + call + ": " + ofi::error_text(error),
-             .remedy = "choose another provider with WEFT_OFI_PROVIDER (fi_info lists them)"});
+[[noreturn]] void fail_of(const char* call, int64_t error) {
+  fail_for_good({.cause = std::string("libfabric refused ") + call + ": " + ofi::error_text(error),
+                 .remedy = "choose another provider with WEFT_OFI_PROVIDER (fi_info lists them)"});
 }
 void must(const char* call, int64_t result) {
-  if (result != 0) die_of(call, result);
+  if (result != 0) fail_of(call, result);
 }
 
 bool lies_in(const void* memory, const void* begin, const void* end) {
@@ -125,7 +126,7 @@ void OfiCarrier::listen(Port& port, Incoming* buffer) {
   const auto result =
       fi_recv(port.endpoint, buffer->bytes, sizeof buffer->bytes, port.incoming_name, FI_ADDR_UNSPEC, &buffer->context);
   if (result == 0) return;
-  if (result != -FI_EAGAIN) die_of("fi_recv", result);
+  if (result != -FI_EAGAIN) fail_of("fi_recv", result);
   buffer->next = port.unposted;
   port.unposted = buffer;
 }
@@ -151,7 +152,7 @@ fid_mr* OfiCarrier::enroll(const void* memory, size_t bytes, uint64_t access) {
 void* OfiCarrier::enroll_ours(void* memory, size_t bytes) {
   if (!has_mode(FI_MR_LOCAL)) return nullptr;
   fid_mr* handle = enroll(memory, bytes, FI_SEND | FI_RECV | (writes_ ? FI_WRITE : 0));
-  if (handle == nullptr) die_of("fi_mr_reg", FI_ENOMEM);
+  if (handle == nullptr) fail_of("fi_mr_reg", FI_ENOMEM);
   ours_.push_back({static_cast<const unsigned char*>(memory), bytes, handle});
   return fi_mr_desc(handle);
 }

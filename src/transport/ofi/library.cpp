@@ -11,6 +11,7 @@
 #include "base/library.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "transport/api/failure.hpp"
 #include "transport/api/memory.hpp"
 #include "transport/net/frame.hpp"
 
@@ -76,7 +77,7 @@ const Library& library() {
   std::string why_not;
   const Library* loaded = try_library(why_not);
   if (loaded != nullptr) return *loaded;
-  base::die(
+  fail_for_good(
       {.cause = "this job has ranks on several hosts, and libfabric, which reaches them, cannot be loaded: " + why_not,
        .remedy = "install libfabric 1.17 or newer (Debian: apt-get install libfabric1), or name it with "
                  "WEFT_LIBFABRIC=/path/to/libfabric.so.1"});

@@ -10,6 +10,7 @@
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "transport/api/failure.hpp"
 #include "transport/net/network.hpp"
 #include "transport/net/reading.hpp"
 
@@ -155,8 +156,8 @@ fi_info* choose_provider() {
   for (const Answer& answer : choice.answers) tried += (tried.empty() ? "" : ", ") + answer.provider;
   std::string at;
   for (in_addr address : addresses) at += (at.empty() ? "" : ", ") + net::text_of(address);
-  base::die({.cause = "no provider of libfabric works between the hosts of this job; tried " + tried + " at " + at,
-             .remedy = "look at the output of weft info net, and name a provider with WEFT_OFI_PROVIDER"});
+  fail_for_good({.cause = "no provider of libfabric works between the hosts of this job; tried " + tried + " at " + at,
+                 .remedy = "look at the output of weft info net, and name a provider with WEFT_OFI_PROVIDER"});
 }
 
 }  // namespace weft::transport::ofi

@@ -19,6 +19,7 @@
 #include "base/setting.hpp"
 #include "base/tsan.hpp"
 #include "boot/segment.hpp"
+#include "transport/api/failure.hpp"
 
 namespace weft::transport::shm {
 
@@ -79,17 +80,17 @@ char* ShmTransport::map(size_t offset, size_t bytes, const char* what) const {
   void* memory =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_, static_cast<off_t>(offset));
   if (memory != MAP_FAILED) return static_cast<char*>(memory);
-  base::die({.cause = "cannot map " + std::to_string(bytes >> 10) + " KiB of shared memory for " + what,
-             .error = errno,
-             .remedy = "raise the limit on address space (ulimit -v), or lower WEFT_HEAP_BYTES"});
+  fail_for_good({.cause = "cannot map " + std::to_string(bytes >> 10) + " KiB of shared memory for " + what,
+                 .error = errno,
+                 .remedy = "raise the limit on address space (ulimit -v), or lower WEFT_HEAP_BYTES"});
 }
 
 void ShmTransport::reserve(size_t offset, size_t bytes, const char* what) const {
   if (boot::reserve_segment(fd_, offset, bytes)) return;
-  base::die({.cause = "cannot reserve " + std::to_string(bytes >> 10) + " KiB of shared memory for " + what,
-             .error = errno,
-             .remedy = "free memory on this host, raise the job's memory limit, or lower WEFT_RING_BYTES and "
-                       "WEFT_STAGING_BUFFERS"});
+  fail_for_good({.cause = "cannot reserve " + std::to_string(bytes >> 10) + " KiB of shared memory for " + what,
+                 .error = errno,
+                 .remedy = "free memory on this host, raise the job's memory limit, or lower WEFT_RING_BYTES and "
+                           "WEFT_STAGING_BUFFERS"});
 }
 
 Endpoint* ShmTransport::connect(int rank) {

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "base/message.hpp"
+#include "transport/api/failure.hpp"
 
 namespace weft::transport::tcp {
 namespace {
@@ -17,8 +18,8 @@ constexpr uint32_t unwatch_after = 64;  // receipts from one link alone
 net::Socket new_epoll() {
   net::Socket watch(epoll_create1(EPOLL_CLOEXEC));
   if (!watch) {
-    base::die({.cause = "no epoll descriptor can be had: " + net::text_of_error(errno),
-               .remedy = "see ulimit -n for the number of open files"});
+    fail_for_good({.cause = "no epoll descriptor can be had: " + net::text_of_error(errno),
+                   .remedy = "see ulimit -n for the number of open files"});
   }
   return watch;
 }

@@ -8,6 +8,7 @@
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "transport/api/failure.hpp"
 #include "transport/ucx/device.hpp"
 
 namespace weft::transport::ucx {
@@ -38,9 +39,9 @@ ucs_status_t status_of(ucs_status_ptr_t result) {
 
 void must(const char* call, ucs_status_t status) {
   if (status == UCS_OK) return;
-  base::die({.cause = std::string("UCX refused ") + call + ": " + library().status_string(status),
-             .remedy = "see what ucx_info -d lists and what UCX_LOG_LEVEL=info says; or use libfabric with "
-                       "WEFT_NETWORK_LIBRARY=ofi"});
+  fail_for_good({.cause = std::string("UCX refused ") + call + ": " + library().status_string(status),
+                 .remedy = "see what ucx_info -d lists and what UCX_LOG_LEVEL=info says; or use libfabric with "
+                           "WEFT_NETWORK_LIBRARY=ofi"});
 }
 
 }  // namespace
@@ -102,10 +103,10 @@ void UcxCarrier::open_context(int ranks, bool sleeps) {
   const ucs_status_t status = l.init_version(UCP_API_MAJOR, UCP_API_MINOR, &parameters, config, &context_);
   l.config_release(config);
   if (status == UCS_OK) return;
-  base::die({.cause = std::string("UCX ") + l.get_version_string() + " finds nothing to use: transports " + transports +
-                      " on " + names + ": " + l.status_string(status),
-             .remedy = "see what ucx_info -d lists, and choose with WEFT_UCX_TRANSPORTS and WEFT_NETWORKS; or use "
-                       "libfabric with WEFT_NETWORK_LIBRARY=ofi"});
+  fail_for_good({.cause = std::string("UCX ") + l.get_version_string() + " finds nothing to use: transports " +
+                          transports + " on " + names + ": " + l.status_string(status),
+                 .remedy = "see what ucx_info -d lists, and choose with WEFT_UCX_TRANSPORTS and WEFT_NETWORKS; or use "
+                           "libfabric with WEFT_NETWORK_LIBRARY=ofi"});
 }
 
 void UcxCarrier::open_port(Port& port) {

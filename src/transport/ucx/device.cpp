@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "base/message.hpp"
+#include "transport/api/failure.hpp"
 #include "transport/net/network.hpp"
 
 namespace weft::transport::ucx {
@@ -116,9 +117,10 @@ Devices allowed_devices() {
     if (!name.empty()) interfaces.push_back(name);
   }
   if (interfaces.empty()) {
-    base::die({.cause = "UCX cannot use " + addresses + ": of an interface with several addresses it uses the first",
-               .remedy = "name the network of that one with WEFT_NETWORKS, or use libfabric with "
-                         "WEFT_NETWORK_LIBRARY=ofi"});
+    fail_for_good(
+        {.cause = "UCX cannot use " + addresses + ": of an interface with several addresses it uses the first",
+         .remedy = "name the network of that one with WEFT_NETWORKS, or use libfabric with "
+                   "WEFT_NETWORK_LIBRARY=ofi"});
   }
   devices.interface = interfaces.front();
   for (const RdmaPort& port : rdma_ports()) {

@@ -12,6 +12,7 @@
 #include "base/library.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "transport/api/failure.hpp"
 
 namespace weft::transport::ucx {
 namespace {
@@ -107,10 +108,10 @@ bool try_library(std::string& why_not) {
 
 const Library& library() {
   if (!outcome().empty()) {
-    base::die({.cause = "this job has ranks on several hosts, and UCX, which is to reach them, cannot be loaded: " +
-                        outcome(),
-               .remedy = "install UCX (Debian: apt-get install libucx0), name it with "
-                         "WEFT_LIBUCP=/path/to/libucp.so.0, or use libfabric with WEFT_NETWORK_LIBRARY=ofi"});
+    fail_for_good({.cause = "this job has ranks on several hosts, and UCX, which is to reach them, cannot be loaded: " +
+                            outcome(),
+                   .remedy = "install UCX (Debian: apt-get install libucx0), name it with "
+                             "WEFT_LIBUCP=/path/to/libucp.so.0, or use libfabric with WEFT_NETWORK_LIBRARY=ofi"});
   }
   return loaded;
 }
