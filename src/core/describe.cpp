@@ -6,11 +6,9 @@
 
 #include "core/path.hpp"
 #include "core/settings.hpp"
-#include "transport/net/reading.hpp"
+#include "transport/open.hpp"
 
 namespace weft::core {
-
-namespace net = transport::net;
 
 std::vector<PathRow> describe_paths(int ranks) {
   const int64_t mailbox = mailbox_bytes(ranks);
@@ -33,15 +31,7 @@ std::vector<PathRow> describe_paths(int ranks) {
 }
 
 std::string describe_hosts() {
-  const std::string none = "none by R0 ";
-  if (!rendezvous_on()) return none + "(WEFT_RENDEZVOUS=off)";
-  if (net::reading_is_off()) return none + "(WEFT_RDMA=off)";
-  const int64_t tcp = net::read_from(net::tcp_reads_from), adapters = net::read_from(net::adapters_read_from);
-  if (get_bytes() < tcp) return none + "(WEFT_R0_LIMIT is below WEFT_RDMA_FROM)";
-  return "by R0 from " + std::to_string(tcp) + " bytes on over TCP, from " + std::to_string(adapters) +
-         (net::read_by(false) ? " through libfabric (WEFT_RDMA=on)"
-                              : " where libfabric's adapters read by themselves") +
-         "; others by R1";
+  return transport::describe_hosts(rendezvous_on(), get_bytes());
 }
 
 }  // namespace weft::core

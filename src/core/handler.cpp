@@ -4,8 +4,6 @@
 
 #include "core/failure.hpp"
 #include "core/world.hpp"
-#include "transport/net/frame.hpp"
-#include "transport/shm/ring.hpp"
 
 // The linker's names for the two ends of the section; weak, since a test may have no row at all.
 extern "C" {
@@ -14,9 +12,6 @@ extern "C" {
 }
 
 namespace weft::core {
-
-static_assert(kind_limit <= transport::net::taken && kind_limit <= transport::net::congestion);
-static_assert(kind_limit <= transport::shm::pad_kind);
 
 namespace {
 

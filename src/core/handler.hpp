@@ -22,7 +22,7 @@
 
 namespace weft::core {
 
-inline constexpr uint8_t kind_limit = 29;  // kinds from here on are the transports' own
+using transport::kind_limit;
 
 struct Handler {
   uint8_t kind;

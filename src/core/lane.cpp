@@ -53,8 +53,8 @@ AllLanesGuard::~AllLanesGuard() {
 namespace {
 
 void drain_all() {
-  for (transport::Transport* t : {world->host, world->fabric}) {
-    for (uint32_t i = 0; t != nullptr && i < world->lane_map.lanes(); ++i) t->drain(i, on_arrival);
+  for (transport::Transport* t : world->transports.all()) {
+    for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) t->drain(i, on_arrival);
   }
 }
 

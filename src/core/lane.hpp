@@ -10,7 +10,7 @@
 #include "base/lock.hpp"
 #include "core/match.hpp"
 #include "core/thread.hpp"
-#include "transport/shm/ring.hpp"
+#include "transport/inlined.hpp"
 
 namespace weft::core {
 
@@ -24,14 +24,14 @@ struct Reading;
 struct alignas(128) Lane {
   base::Lock lock;
   uint32_t index = 0;
-  transport::shm::RingReader<>* ring = nullptr;  // ours of this host, unless the mock stands before it
-  Request* streams = nullptr;                    // sends of path R1 with data still to move
-  Inflow* inflows = nullptr;                     // receives of path R1 under way
-  Pull* pulls = nullptr;                         // receives of path R0 that both sides copy, oldest first
-  uint64_t pulls_begun = 0;                      // the number of the last one
-  Push* pushes = nullptr;                        // sends of path R0 whose receivers let us help, newest first
-  Reading* readings = nullptr;                   // receives of path R0 that a transport reads, oldest first
-  std::atomic<bool> at_work = false;             // one of these may be there, with something for us to do
+  transport::inlined::RingReader* ring = nullptr;  // ours of this host, unless the mock stands before it
+  Request* streams = nullptr;                      // sends of path R1 with data still to move
+  Inflow* inflows = nullptr;                       // receives of path R1 under way
+  Pull* pulls = nullptr;                           // receives of path R0 that both sides copy, oldest first
+  uint64_t pulls_begun = 0;                        // the number of the last one
+  Push* pushes = nullptr;                          // sends of path R0 whose receivers let us help, newest first
+  Reading* readings = nullptr;                     // receives of path R0 that a transport reads, oldest first
+  std::atomic<bool> at_work = false;               // one of these may be there, with something for us to do
   bool saturated = false;
   char* chunk = nullptr;                      // through which R0 moves layouts with gaps, made on first use
   std::atomic<int64_t> sends_open = 0;        // started here and not complete; see count_sends()

@@ -15,7 +15,7 @@ namespace {
 void address(Request& r, uint32_t context, int32_t dest, int32_t tag) {
   r.peer = &world->peer(r.comm->job_rank(dest));
   r.match = {context, r.comm->rank, tag, r.peer->lane_map.lane_of(context, r.comm->rank, tag)};
-  if (r.peer->lane_map.mask != 0 && !r.comm->unordered && r.peer->transport != world->self) {
+  if (r.peer->lane_map.mask != 0 && !r.comm->unordered && !r.peer->transport->capabilities().same_process) {
     r.match.stamp = r.peer->stamps->slot(context).next(this_thread());
   }
   r.lane = static_cast<uint16_t>(world->lane_map.lane_of(context, r.comm->rank, tag));

@@ -12,11 +12,10 @@ namespace weft::core {
 namespace {
 
 bool progress_lane(Lane& lane) {
-  bool moved = lane.ring != nullptr     ? receive_ring(lane)
-               : world->host != nullptr ? world->host->poll(lane.index, on_arrival) != 0
-                                        : false;
-  if (world->fabric != nullptr) [[unlikely]]
-    moved |= world->fabric->poll(lane.index, on_arrival) != 0;
+  bool moved = lane.ring != nullptr && receive_ring(lane);
+  for (auto* t = world->transports.polled(); *t != nullptr; ++t) {
+    moved |= (*t)->poll(lane.index, on_arrival) != 0;
+  }
   if (lane.at_work.load(std::memory_order_relaxed)) [[unlikely]]
     moved |= advance_work(lane);
   return moved;
@@ -24,10 +23,11 @@ bool progress_lane(Lane& lane) {
 
 // Nothing to do there, as far as one can see without its lock.
 bool looks_idle(const Lane& lane) {
-  const bool quiet =
-      lane.ring != nullptr ? lane.ring->empty() : world->host == nullptr || world->host->looks_empty(lane.index);
-  return quiet && !lane.at_work.load(std::memory_order_relaxed) &&
-         (world->fabric == nullptr || world->fabric->looks_empty(lane.index));
+  if ((lane.ring != nullptr && !lane.ring->empty()) || lane.at_work.load(std::memory_order_relaxed)) return false;
+  for (auto* t = world->transports.polled(); *t != nullptr; ++t) {
+    if (!(*t)->looks_empty(lane.index)) return false;
+  }
+  return true;
 }
 
 // At MPI_THREAD_MULTIPLE, unless another thread is at it.

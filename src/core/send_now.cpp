@@ -6,7 +6,7 @@ namespace weft::core {
 
 namespace {
 
-[[gnu::always_inline]] inline bool write_now(Thread& me, Peer& peer, transport::shm::ShmEndpoint& way,
+[[gnu::always_inline]] inline bool write_now(Thread& me, Peer& peer, transport::inlined::Endpoint& way,
                                              const Envelope& envelope, const void* buffer, int64_t bytes) {
   if (way.ring(envelope.lane).write(wire::eager, envelope, buffer, static_cast<uint32_t>(bytes)) !=
       transport::Post::done) [[unlikely]] {
@@ -17,12 +17,12 @@ namespace {
   return true;
 }
 
-// To a rank of another host, whose transport takes or refuses it at once. A message that has to wait takes the general
-// road.
+// To a peer with no inlined road, whose transport takes or refuses it at once. A message that has to wait takes the
+// general road.
 bool send_far(Thread& me, Peer& peer, const Envelope& envelope, const void* buffer, int64_t bytes) {
-  const bool open = peer.endpoint != nullptr && peer.transport == world->fabric && peer.lane_map.mask == 0 &&
-                    !peer.queued.load(std::memory_order_acquire) && !peer.endpoint->congested() &&
-                    world->design != Design::global;
+  const bool open = peer.endpoint != nullptr && peer.near == nullptr && !peer.transport->capabilities().same_process &&
+                    peer.lane_map.mask == 0 && !peer.queued.load(std::memory_order_acquire) &&
+                    !peer.endpoint->congested() && world->design != Design::global;
   if (!open ||
       peer.endpoint->send(wire::eager, envelope, buffer, static_cast<uint32_t>(bytes)) != transport::Post::done) {
     return false;
@@ -40,11 +40,11 @@ bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t by
   if (bytes > w.mailbox_limit) return false;
   Peer& peer = known_peer(comm, dest);
   Envelope envelope{context, comm.rank, tag, 0};
-  if (transport::shm::ShmEndpoint* open = peer.open.load(std::memory_order_relaxed)) {
+  if (transport::inlined::Endpoint* open = peer.open.load(std::memory_order_relaxed)) {
     return write_now(world->main_thread, peer, *open, envelope, buffer, bytes);
   }
   Thread& me = this_thread();
-  if (transport::shm::ShmEndpoint* wide = peer.wide.load(std::memory_order_relaxed)) {
+  if (transport::inlined::Endpoint* wide = peer.wide.load(std::memory_order_relaxed)) {
     if (peer.lane_map.mask != 0) {
       envelope.lane = peer.lane_map.lane_of(context, comm.rank, tag);
       if (!comm.unordered) envelope.stamp = peer.stamps->slot(context).next(me);

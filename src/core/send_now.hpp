@@ -17,18 +17,18 @@
 namespace weft::core {
 
 // What one cell of the ring takes.
-inline constexpr int64_t tiny_bytes = transport::shm::inline_bytes;
+inline constexpr int64_t tiny_bytes = transport::inlined::cell_bytes;
 
 // What the peer's attention word asks for: waking it, or closing its way to data. Returns 0, for callers in a hurry:
 // they are done, and only jump here.
 [[gnu::noinline]] int attend(Peer& peer);
 
 // What follows a message in the ring: it is counted, and the peer's attention word looked at. True: attend() to it.
-[[gnu::always_inline]] inline bool sent_now(Thread& me, const transport::shm::ShmEndpoint& way, int64_t bytes) {
+[[gnu::always_inline]] inline bool sent_now(Thread& me, const transport::inlined::Endpoint& way, int64_t bytes) {
   PathCount& sent = me.sent[static_cast<int>(Path::mailbox)];
   count(sent.messages);
   count(sent.bytes, static_cast<uint64_t>(bytes));
-  std::atomic_signal_fence(std::memory_order_seq_cst);  // see ShmTransport::arm()
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // see arm() of the transport
   return way.attention().load(std::memory_order_relaxed) != 0;
 }
 
@@ -46,11 +46,11 @@ enum class Tried : uint8_t { not_sent, sent, sent_and_attend };
 // Sends at most tiny_bytes in the point-to-point context.
 [[gnu::always_inline]] inline Tried try_now(const Comm& comm, Peer& peer, const void* buffer, int64_t bytes,
                                             int32_t tag) {
-  transport::shm::ShmEndpoint* const open = peer.open.load(std::memory_order_relaxed);
+  transport::inlined::Endpoint* const open = peer.open.load(std::memory_order_relaxed);
   if (open == nullptr) [[unlikely]]
     return Tried::not_sent;
   uint64_t position;
-  transport::shm::Cell<>* cell;
+  transport::inlined::Cell* cell;
   if (!open->ring().try_reserve(&cell, &position)) [[unlikely]]
     return Tried::not_sent;
   open->ring().fill(cell, position, wire::eager, {comm.context, comm.rank, tag, 0}, buffer,
@@ -61,7 +61,7 @@ enum class Tried : uint8_t { not_sent, sent, sent_and_attend };
 // The same at MPI_THREAD_MULTIPLE, to a peer with any number of lanes. It takes no lock.
 [[gnu::always_inline]] inline Tried try_now_wide(const Comm& comm, Peer& peer, const void* buffer, int64_t bytes,
                                                  int32_t tag) {
-  transport::shm::ShmEndpoint* const way = peer.wide.load(std::memory_order_relaxed);
+  transport::inlined::Endpoint* const way = peer.wide.load(std::memory_order_relaxed);
   Thread* const me = own_thread;
   if (way == nullptr) [[unlikely]]
     return Tried::not_sent;
@@ -78,7 +78,7 @@ enum class Tried : uint8_t { not_sent, sent, sent_and_attend };
   }
   auto& ring = way->ring(lane);
   uint64_t position;
-  transport::shm::Cell<>* cell;
+  transport::inlined::Cell* cell;
   if (!ring.try_reserve(&cell, &position)) [[unlikely]]
     return Tried::not_sent;
   ring.fill(cell, position, wire::eager, {comm.context, comm.rank, tag, 0, stamp}, buffer,

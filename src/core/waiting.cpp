@@ -16,7 +16,6 @@
 #include "base/setting.hpp"
 #include "core/event.hpp"
 #include "core/progress.hpp"
-#include "transport/net/lifeline.hpp"
 
 namespace weft::core {
 
@@ -55,9 +54,9 @@ void private_futex(int operation, std::atomic<uint32_t>& word, uint32_t value, c
 void look_around(uint64_t now_ns) {
   constexpr uint64_t every_ns = 100000000;
   std::atomic<uint64_t>& looked_ns = world->waits.hosts_looked_at_ns;
-  if (world->lifelines == nullptr || now_ns - looked_ns.load(std::memory_order_relaxed) < every_ns) return;
+  if (!world->transports.watches() || now_ns - looked_ns.load(std::memory_order_relaxed) < every_ns) return;
   looked_ns.store(now_ns, std::memory_order_relaxed);
-  world->lifelines->look();
+  world->transports.look();
 }
 
 void wait_until_done(Request& request) {
@@ -134,7 +133,7 @@ void Backoff::lie_down(Sleeper& me) {
   counted_ = false;
   if (!world->concurrent) {
     me.sentinel = true;
-    if (world->host != nullptr) world->host->arm();
+    if (world->transports.sleeper() != nullptr) world->transports.sleeper()->arm();
     return;
   }
   {
@@ -150,14 +149,14 @@ void Backoff::lie_down(Sleeper& me) {
     // A thread that lies down while the sentinel naps takes its place: a message must wake somebody.
     const bool vacant =
         world->waits.sentinel == nullptr || (world->waits.sentinel != this && world->waits.sentinel->nap_ns_ != 0);
-    if (vacant && world->host != nullptr) world->waits.sentinel = this;
+    if (vacant && world->transports.sleeper() != nullptr) world->waits.sentinel = this;
     if (world->waits.sentinel != this) nap_ns_ = 0;
     me.sentinel = world->waits.sentinel == this && nap_ns_ == 0;
     watched_ = world->waits.sentinel == this;
     just_before_ = before_sleep_ = now();
   }
   if (me.sentinel) {
-    world->host->arm();
+    world->transports.sleeper()->arm();
   }
   if (world->waits.fences_own_threads) syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
@@ -166,12 +165,12 @@ void Backoff::lie_down(Sleeper& me) {
 bool Backoff::stirs(const Sleeper& me) {
   if (!me.sentinel) return false;
   if (progress()) return true;
-  if (world->fabric != nullptr && !world->fabric->may_sleep()) return true;
+  if (!world->transports.may_sleep()) return true;
   if (!world->concurrent) return false;
   // A lane that another thread was at may have got a message after its last look.
   for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
     const Lane& lane = world->lanes[i];
-    const bool quiet = lane.ring != nullptr ? lane.ring->empty() : world->host->looks_empty(i);
+    const bool quiet = lane.ring != nullptr ? lane.ring->empty() : world->transports.sleeper()->looks_empty(i);
     if (!quiet || lane.lock.is_taken()) return true;
   }
   return false;
@@ -226,16 +225,16 @@ void Backoff::rest(Sleeper& me) {
   for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
     look_soon |= world->lanes[i].at_work.load(std::memory_order_relaxed);
   }
-  look_soon |= world->fabric != nullptr && !world->fabric->all_sent();
+  look_soon |= !world->transports.all_sent();
   // A message from another host may have no way to wake the sentinel. (The other threads are woken by the thread that
   // completes their requests.) Then it looks again after a while. A look costs some microseconds for each lane: the
   // longer nothing has come and nothing waits to leave, the rarer the looks, so that a message is late by a sixteenth
   // of the time it was waited for.
   const uint64_t in_vain = look_soon ? 0 : rounds_ - std::min(rounds_, world->waits.all_rounds());
   const uint64_t unwoken_ns = 100000 * uint64_t{world->lane_map.lanes()} * std::min<uint64_t>(1 + in_vain / 16, 10);
-  const bool unwoken = me.sentinel && world->fabric != nullptr && world->fabric->wait_descriptor() < 0;
+  const bool unwoken = me.sentinel && !world->transports.wakes_all();
   const uint64_t time_ns = nap_ns_ != 0 ? nap_ns_ : unwoken ? unwoken_ns : look_soon ? soon : second;
-  if (me.sentinel && world->host != nullptr) return world->host->sleep(time_ns);
+  if (me.sentinel && world->transports.sleeper() != nullptr) return world->transports.sleeper()->sleep(time_ns);
   // Alone in a job, with one thread at a time, nobody can wake us.
   const uint64_t shown_ns = world->concurrent ? time_ns : soon;
   const timespec time{static_cast<time_t>(shown_ns / second), static_cast<long>(shown_ns % second)};
@@ -243,7 +242,7 @@ void Backoff::rest(Sleeper& me) {
 }
 
 void Backoff::get_up(Sleeper& me) {
-  if (me.sentinel && world->host != nullptr) world->host->disarm();
+  if (me.sentinel && world->transports.sleeper() != nullptr) world->transports.sleeper()->disarm();
   if (!world->concurrent) return;
   std::lock_guard guard(world->waits.lock);
   Sleeper** at = &world->waits.first;
@@ -261,7 +260,7 @@ void Backoff::get_up(Sleeper& me) {
 void Backoff::wake(Sleeper& sleeper) {
   world->waits.wakes.fetch_add(1, std::memory_order_relaxed);
   if (sleeper.sentinel) {
-    world->host->wake();
+    world->transports.sleeper()->wake();
   } else {
     sleeper.woken.store(1, std::memory_order_relaxed);
     private_futex(FUTEX_WAKE_PRIVATE, sleeper.woken, 1, nullptr);

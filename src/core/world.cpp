@@ -27,11 +27,6 @@
 #include "core/unexpected.hpp"
 #include "core/work.hpp"
 #include "transport/api/failure.hpp"
-#include "transport/mock/transport.hpp"
-#include "transport/net/lifeline.hpp"
-#include "transport/net/open.hpp"
-#include "transport/self/transport.hpp"
-#include "transport/shm/transport.hpp"
 
 namespace weft::core {
 
@@ -76,18 +71,6 @@ constinit base::ChoiceSetting connect_setting{
     2};
 WEFT_SETTING(connect_setting);
 
-constinit base::IntSetting lost_after{
-    {.name = "WEFT_LOST_AFTER",
-     .help = "a host that nothing is heard from for so long is lost, and the job with it; 0: hosts are not watched",
-     .unit = base::Unit::seconds,
-     .level = base::Level::basic,
-     .subject = base::Subject::general,
-     .alike = true},
-    30,
-    {0, 86400}};
-WEFT_SETTING(lost_after);
-
-transport::shm::ShmTransport* shared_memory = nullptr;
 void* header = nullptr;  // the launcher's view of the job: boot/status.hpp
 
 size_t header_bytes() {
@@ -123,7 +106,7 @@ void open_lanes() {
   for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
     world->lanes[i].index = i;
     world->lane_table[i] = &world->lanes[i];
-    if (world->host == shared_memory) world->lanes[i].ring = &shared_memory->ring(i);
+    world->lanes[i].ring = world->transports.inlined_ring(i);
     if (world->concurrent) world->lanes[i].matcher.share(world->lane_map.lanes() > 1);
   }
 }
@@ -167,60 +150,47 @@ std::string shown_host() {
   return text + ")";
 }
 
-// Of ranks that are the first of their host; the others need none.
-transport::net::Neighbours neighbour_hosts() {
-  if (world->place_here() != 0) return {};
+// Of all hosts, in order.
+std::vector<int> first_ranks() {
   const auto hosts = find_hosts(world->rank, world->size, [](int32_t rank) { return boot::host_of(rank); });
-  std::vector<int> first;
-  if (hosts != nullptr) {
-    first.assign(hosts->first_ranks(), hosts->first_ranks() + hosts->count());
-  } else {  // each has a host to itself
-    first.resize(static_cast<size_t>(world->size));
-    std::iota(first.begin(), first.end(), 0);
-  }
-  const auto own = std::lower_bound(first.begin(), first.end(), world->rank) - first.begin();
-  return transport::net::neighbours_of(static_cast<size_t>(own), first);
+  if (hosts != nullptr) return {hosts->first_ranks(), hosts->first_ranks() + hosts->count()};
+  std::vector<int> all(static_cast<size_t>(world->size));  // each has a host to itself
+  std::iota(all.begin(), all.end(), 0);
+  return all;
 }
 
-void open_fabric() {
+void open_transports() {
+  world->transports.open({.rank = world->rank,
+                          .ranks = world->size,
+                          .place = world->place_here(),
+                          .places = world->ranks_here(),
+                          .place_of = [job = &world->job](int rank) { return job->place_here(rank); },
+                          .segment = world->job.segment_fd,
+                          .lanes = world->lane_map,
+                          .own_sink = on_own_arrival});
+  Backoff::tune(world->job.local_ranks, world->job.local_cpus);
   if (world->job.one_host()) return;
-  const transport::net::Directory directory{boot::publish, boot::published, boot::longest_value(),
-                                            [] { boot::barrier([] {}); }};
-  if (lost_after.value() != 0) {
-    world->lifelines = new transport::net::Lifelines({.rank = world->rank,
-                                                      .ranks = world->size,
-                                                      .keeper = world->job.host(),
-                                                      .neighbours = neighbour_hosts(),
-                                                      .host = shown_host(),
-                                                      .secret = world->job.secret,
-                                                      .lost_after = static_cast<int>(lost_after.value()),
-                                                      .directory = directory,
-                                                      .page = &boot::host_page()});
-  }
-  world->fabric = transport::net::open({.rank = world->rank,
-                                        .ranks = world->size,
-                                        .lanes = world->lane_map,
-                                        .secret = world->job.secret,
-                                        .sleeps = !Backoff::spins(),
-                                        .directory = directory,
-                                        .threads = world->concurrent});
-  if (world->lifelines != nullptr) world->lifelines->meet();
-  if (const int descriptor = world->fabric->wait_descriptor(); descriptor >= 0) world->host->wake_on(descriptor);
+  world->transports.open_hosts(
+      {.secret = world->job.secret,
+       .sleeps = !Backoff::spins(),
+       .threads = world->concurrent,
+       .directory = {boot::publish, boot::published, boot::longest_value(), [] { boot::barrier([] {}); }},
+       .first_here = world->job.host(),
+       .host = shown_host(),
+       .first_ranks = first_ranks,
+       .page = &boot::host_page()});
 }
 
 // What we sent may still be on its way, and others may need our help with theirs.
-void leave_fabric() {
-  if (world->fabric == nullptr) return;
-  wait_until([] { return world->fabric->all_sent(); });
-  world->fabric->leave();
+void leave_hosts() {
+  if (world->job.one_host()) return;
+  wait_until([] { return world->transports.all_sent(); });
+  world->transports.leave();
   boot::barrier([] {
     (void)progress();
     look_around(base::now_ns());
   });
-  if (world->lifelines == nullptr) return;
-  world->lifelines->say_goodbye();
-  delete world->lifelines;
-  world->lifelines = nullptr;
+  world->transports.say_goodbye();
 }
 
 // Ranks that choose other algorithms than others would wait for messages that nobody sends. The ranks of a host compare
@@ -277,7 +247,7 @@ void start(bool multiple, uint64_t (*alike)()) {
   transport::set_failure_sink([](int rank, const base::Problem& problem) {
     rank == transport::no_peer ? transport_failed(problem) : peer_lost(rank, problem);
   });
-  world->job = boot::join(transport::shm::segment_bytes);
+  world->job = boot::join(transport::segment_bytes);
   world->rank = world->job.rank;
   world->size = world->job.size;
   const Agreement agreement(alike());
@@ -293,12 +263,7 @@ void start(bool multiple, uint64_t (*alike)()) {
   open_handlers();
   open_stamps();
   open_threads();
-  world->self = new transport::self::SelfTransport(on_own_arrival, world->rank, world->lane_map);
-  shared_memory = new transport::shm::ShmTransport(world->place_here(), world->ranks_here(), world->job.segment_fd,
-                                                   world->lane_map);
-  if (world->size > 1) world->host = transport::mock::wrap_if_asked(shared_memory);
-  Backoff::tune(world->job.local_ranks, world->job.local_cpus);
-  open_fabric();
+  open_transports();
   agreement.check_hosts();
   open_lanes();
   world->done_send = base::make_object<Request>();
@@ -317,7 +282,7 @@ void start(bool multiple, uint64_t (*alike)()) {
 
 void stop() {
   wait_until([&] { return world->sends_open() == 0 && world->peers_waiting.load() == nullptr; });
-  leave_fabric();
+  leave_hosts();
   world->running = false;
   boot::leave(world->job);
   boot::set_phase(header, world->place_here(), boot::Phase::finalized);
@@ -330,14 +295,7 @@ void stop() {
   world->peers.close();
   close_lanes();
   close_threads();
-  if (world->host != shared_memory) delete world->host;  // the mock in front of it
-  world->host = nullptr;
-  delete shared_memory;
-  shared_memory = nullptr;
-  delete world->fabric;
-  world->fabric = nullptr;
-  delete world->self;
-  world->self = nullptr;
+  world->transports.close();
 }
 
 void PeerTable::open(int32_t ranks) {
@@ -362,16 +320,13 @@ Peer* World::connect(int32_t job_rank) {
   if (Peer* known = peers.find(job_rank); known != &PeerTable::stranger) return known;
   auto* made = new Peer;
   made->rank = job_rank;
-  const int place = job.place_here(job_rank);
-  made->transport = job_rank == rank ? self : place < 0 ? fabric : host;
-  made->endpoint = made->transport->connect(place < 0 ? job_rank : place);
+  made->transport = &transports.to(job_rank);
+  made->endpoint = made->transport->connect(job_rank);
   if (made->endpoint == nullptr) peer_lost(job_rank, {.cause = "there is no way to rank " + std::to_string(job_rank)});
   made->lane_map = made->endpoint->lanes();
   if (made->lane_map.mask != 0) made->stamps = new Stamps;
-  if (made->transport == shared_memory) {  // not behind the mock
-    made->near = static_cast<transport::shm::ShmEndpoint*>(made->endpoint);
-    made->open_way();
-  }
+  made->near = transports.inlined_way(*made->transport, made->endpoint);
+  if (made->near != nullptr) made->open_way();
   made->made_before = std::exchange(last_made, made);
   peers.set(job_rank, made);
   return made;
@@ -383,9 +338,7 @@ void Peer::open_way() {
 }
 
 void World::set_congested(bool on) {
-  for (transport::Transport* t : {host, fabric}) {
-    if (t != nullptr) t->set_congested(on);
-  }
+  for (transport::Transport* t : transports.all()) t->set_congested(on);
 }
 
 int64_t World::sends_open() const {
@@ -428,11 +381,11 @@ Kept kept_messages() {
 }
 
 void* allocate_shared(size_t bytes, size_t alignment) {
-  return shared_memory->allocate(bytes, alignment);
+  return world->transports.memory().allocate(bytes, alignment);
 }
 
 bool release_shared(void* memory) {
-  return shared_memory->release(memory);
+  return world->transports.memory().release(memory);
 }
 
 }  // namespace weft::core

@@ -13,11 +13,7 @@
 #include "core/stamp.hpp"
 #include "core/waits.hpp"
 #include "transport/api/transport.hpp"
-#include "transport/shm/transport.hpp"
-
-namespace weft::transport::net {
-class Lifelines;
-}
+#include "transport/open.hpp"
 
 namespace weft::core {
 
@@ -28,9 +24,9 @@ struct Peer {
   // The peer's rings while small messages may go straight into them: it is on this host, nothing waits for room, and it
   // has not asked for envelopes only. Otherwise nullptr, and sends take the general way. `open` when both sides have
   // one lane and one thread at a time, `wide` in all other cases.
-  std::atomic<transport::shm::ShmEndpoint*> open = nullptr;
-  std::atomic<transport::shm::ShmEndpoint*> wide = nullptr;
-  transport::shm::ShmEndpoint* near = nullptr;  // what one of them is when it is open
+  std::atomic<transport::inlined::Endpoint*> open = nullptr;
+  std::atomic<transport::inlined::Endpoint*> wide = nullptr;
+  transport::inlined::Endpoint* near = nullptr;  // what one of them is when it is open
   transport::Endpoint* endpoint = nullptr;
   transport::Transport* transport = nullptr;
   transport::LaneMap lane_map;
@@ -119,12 +115,9 @@ struct World {
   uint32_t mailbox_limit = 0;  // E0 up to here
   transport::LaneMap lane_map;
   PeerTable peers;
-  Peer* last_made = nullptr;               // of those contacted, from which made_before leads to the others
-  Request* done_send = nullptr;            // what a send that left at once gives its caller
-  transport::Transport* host = nullptr;    // the ranks of this host
-  transport::Transport* fabric = nullptr;  // those of other hosts; nullptr: there are none
-  transport::Transport* self = nullptr;
-  transport::net::Lifelines* lifelines = nullptr;  // nullptr: there are no other hosts, or they are not watched
+  Peer* last_made = nullptr;     // of those contacted, from which made_before leads to the others
+  Request* done_send = nullptr;  // what a send that left at once gives its caller
+  transport::Transports transports;
   Wildcards wildcards;
   std::atomic<uint32_t> claims_in_use = 0;  // our claim slots, a bit each
   std::atomic<int32_t> saturated_lanes = 0;

@@ -123,7 +123,7 @@ void answer_rts(Request& r, const Envelope& envelope, const wire::Rts& rts) {
   Peer& peer = sender_of(rts.origin, rts.lane);
   const auto message_bytes = static_cast<int64_t>(rts.bytes);
   const int64_t wanted = message_bytes < r.bytes ? message_bytes : r.bytes;
-  const bool own = peer.transport == world->self;
+  const bool own = peer.transport->capabilities().same_process;
   const bool gaps = r.layout != nullptr || rts.readable == 0;
   if (own && gaps) {
     const Request* send = find_request(rts.send, Stage::asked);

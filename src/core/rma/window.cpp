@@ -16,9 +16,7 @@ namespace weft::core::rma {
 namespace {
 
 MemoryRef describe(const void* memory, uint64_t bytes) {
-  if (world->host != nullptr)
-    return world->host->register_memory(const_cast<void*>(memory), bytes, transport::Access::named);
-  return {reinterpret_cast<uint64_t>(memory), MemoryRef::no_key};
+  return world->transports.name_memory(const_cast<void*>(memory), bytes);
 }
 
 bool is_here(int32_t job_rank) {
@@ -86,10 +84,12 @@ char* map_of(int32_t job_rank, const MemoryRef& memory) {
 }
 
 void close(Window& window) {
-  if (world->host != nullptr && window.targets != nullptr) {
+  if (window.targets != nullptr) {
     // Nobody uses the window any more, but a nudge may still lie in our ring.
     LaneGuard guard(world->lanes[0]);
-    world->host->drain(0, on_arrival);
+    for (transport::Transport* t : world->transports.all()) {
+      if (t->capabilities().get_put) t->drain(0, on_arrival);
+    }
   }
   for (int32_t r = 0; window.targets != nullptr && r < window.size; ++r) drop_outbox(window.targets[r]);
   delete[] window.targets;

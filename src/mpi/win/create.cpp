@@ -160,8 +160,7 @@ int32_t lay_out_together(Win& win, Share& share) {
   }
   if (comm.rank == 0) {
     share.error = allocate_own(win, total);
-    if (share.error == core::no_error && core::world->host != nullptr)
-      share.memory = core::world->host->register_memory(win.base, total, transport::Access::named);
+    if (share.error == core::no_error) share.memory = core::world->transports.name_memory(win.base, total);
   }
   if (const int32_t error = coll::bcast(comm, &share, sizeof share, byte_type, 0)) return error;
   if (share.error != core::no_error || comm.rank == 0) return share.error;

@@ -66,9 +66,11 @@ enum class [[nodiscard]] Post : uint8_t{done, posted, retry, unsupported, lost};
 // The same of operations that give an errno.
 inline constexpr int unsupported = ENOTSUP;
 
+inline constexpr uint8_t kind_limit = 29;  // kinds of messages from here on are the transports' own
+
 // A message as its receiver sees it, valid during the call that brings it.
 struct Arrival {
-  uint8_t kind;  // given by the sender; core's protocols name the values, below 31
+  uint8_t kind;  // given by the sender, below kind_limit
   Envelope envelope;
   const void* data;  // of a pushed message its Room, which the sink fills in: room_of()
   uint32_t bytes;

@@ -36,6 +36,7 @@ inline constexpr uint32_t magic = 0x01464557;         // "WEF" in memory, and th
 inline constexpr uint32_t pushed_magic = 0x01504557;  // "WEP": the data are not part of the frame, they follow it
 inline constexpr uint8_t taken = 29;                  // of ours: `tag` frames of ours of lane `source` were taken
 inline constexpr uint8_t congestion = 30;             // of ours: `tag` says whether to send envelopes alone
+static_assert(taken >= kind_limit && congestion >= kind_limit);
 inline bool is_of_ours(uint8_t kind) {
   return kind == taken || kind == congestion;
 }

@@ -33,6 +33,7 @@ namespace weft::transport::shm {
 inline constexpr uint32_t cell_bytes = 32;
 inline constexpr uint32_t inline_bytes = 8;  // data in a message's first cell
 inline constexpr uint8_t pad_kind = 0x1f;
+static_assert(pad_kind >= kind_limit);
 
 // Cells that a message with `bytes` of data takes.
 constexpr uint32_t cells_for(uint32_t bytes) {

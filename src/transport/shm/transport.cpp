@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/message.hpp"
@@ -47,7 +48,7 @@ ShmTransport::ShmTransport(int place, int places, int segment_fd, LaneMap lanes,
       places_(places),
       fd_(segment_fd),
       layout_(layout_for(places)),
-      place_of_(places_of),
+      place_of_(std::move(places_of)),
       rings_(std::make_unique<Reader[]>(lanes.lanes())),
       lanes_(lanes) {
   capabilities_ = {.get_put = true,

@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -67,11 +68,11 @@ class ShmEndpoint final : public Endpoint {
 class ShmTransport final : public Transport {
  public:
   // The place of a rank of the job among those of this host; negative: it is on another.
-  using PlaceOf = int (*)(int rank);
+  using PlaceOf = std::function<int(int rank)>;
 
   // `place` of `places` on this host. With so many lanes as `lanes` says: a power of two, at most max_lanes. Without
   // `places_of` ranks are places.
-  ShmTransport(int place, int places, int segment_fd, LaneMap lanes = {}, PlaceOf places_of = nullptr);
+  ShmTransport(int place, int places, int segment_fd, LaneMap lanes = {}, PlaceOf places_of = {});
   ~ShmTransport() override;
 
   const char* name() const override { return "shm"; }
@@ -116,7 +117,7 @@ class ShmTransport final : public Transport {
 
   [[nodiscard]] int note_refusal(int error);
 
-  int place_of(int rank) const { return place_of_ != nullptr ? place_of_(rank) : rank; }
+  int place_of(int rank) const { return place_of_ ? place_of_(rank) : rank; }
 
   int rank_;  // the place of this process on its host
   int places_;

@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/open.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/setting.hpp"
+#include "transport/api/failure.hpp"
+#include "transport/mock/transport.hpp"
+#include "transport/net/lifeline.hpp"
+#include "transport/net/reading.hpp"
+#include "transport/self/transport.hpp"
+#include "transport/shm/layout.hpp"
+
+namespace weft::transport {
+namespace {
+
+constinit base::IntSetting lost_after{
+    {.name = "WEFT_LOST_AFTER",
+     .help = "a host that nothing is heard from for so long is lost, and the job with it; 0: hosts are not watched",
+     .unit = base::Unit::seconds,
+     .level = base::Level::basic,
+     .subject = base::Subject::general,
+     .alike = true},
+    30,
+    {0, 86400}};
+WEFT_SETTING(lost_after);
+
+// Of ranks that are the first of their host; the others need none.
+net::Neighbours neighbour_hosts(int rank, int place, const HostsOpening& opening) {
+  if (place != 0) return {};
+  const std::vector<int> first = opening.first_ranks();
+  const auto own = std::lower_bound(first.begin(), first.end(), rank) - first.begin();
+  return net::neighbours_of(static_cast<size_t>(own), first);
+}
+
+}  // namespace
+
+size_t segment_bytes(int places) {
+  return shm::segment_bytes(places);
+}
+
+void Transports::add(Transport* transport) {
+  if (sleeper_ == nullptr && transport->capabilities().wakes) sleeper_ = transport;
+  // The last of the list of those to poll stays nullptr: one of all is this process itself.
+  if (!transport->capabilities().same_process && transport != inlined_)
+    *std::find(polled_, polled_ + most, nullptr) = transport;
+  list_[count_++] = transport;
+}
+
+// A rank that is alone has shared memory, to allocate from, and nobody to send to.
+void Transports::open(const HostOpening& opening) {
+  rank_ = opening.rank;
+  ranks_ = opening.ranks;
+  place_ = opening.place;
+  lanes_ = opening.lanes;
+  add(new self::SelfTransport(opening.own_sink, opening.rank, opening.lanes));
+  memory_ = new shm::ShmTransport(opening.place, opening.places, opening.segment, opening.lanes, opening.place_of);
+  if (opening.ranks == 1) return;
+  Transport* const seen = mock::wrap_if_asked(memory_);
+  if (seen == memory_) inlined_ = memory_;
+  add(seen);
+}
+
+void Transports::open_hosts(const HostsOpening& opening) {
+  if (lost_after.value() != 0) {
+    lifelines_ = new net::Lifelines({.rank = rank_,
+                                     .ranks = ranks_,
+                                     .keeper = opening.first_here,
+                                     .neighbours = neighbour_hosts(rank_, place_, opening),
+                                     .host = opening.host,
+                                     .secret = opening.secret,
+                                     .lost_after = static_cast<int>(lost_after.value()),
+                                     .directory = opening.directory,
+                                     .page = opening.page});
+  }
+  Transport* const others = net::open({.rank = rank_,
+                                       .ranks = ranks_,
+                                       .lanes = lanes_,
+                                       .secret = opening.secret,
+                                       .sleeps = opening.sleeps,
+                                       .directory = opening.directory,
+                                       .threads = opening.threads});
+  if (lifelines_ != nullptr) lifelines_->meet();
+  if (const int descriptor = others->wait_descriptor(); descriptor >= 0) sleeper_->wake_on(descriptor);
+  add(others);
+}
+
+// A mock goes before what it stands in front of.
+void Transports::close() {
+  for (Transport* transport : all()) {
+    if (transport != memory_) delete transport;
+  }
+  delete memory_;
+  std::fill(std::begin(list_), std::end(list_), nullptr);
+  std::fill(std::begin(polled_), std::end(polled_), nullptr);
+  count_ = 0;
+  sleeper_ = nullptr;
+  memory_ = inlined_ = nullptr;
+}
+
+Transport& Transports::to(int rank) const {
+  for (Transport* transport : all()) {
+    if (transport->reaches(rank)) return *transport;
+  }
+  fail_for_good({.cause = "no transport leads to rank " + std::to_string(rank),
+                 .remedy = "this is a defect of Weft: please report it with the program"});
+}
+
+Transport& Transports::memory() const {
+  return *memory_;
+}
+
+MemoryRef Transports::name_memory(void* memory, size_t bytes) const {
+  if (sleeper_ != nullptr) return sleeper_->register_memory(memory, bytes, Access::named);
+  return {reinterpret_cast<uint64_t>(memory), MemoryRef::no_key};
+}
+
+inlined::RingReader* Transports::inlined_ring(uint32_t lane) const {
+  return inlined_ != nullptr ? &inlined_->ring(lane) : nullptr;
+}
+
+bool Transports::wakes_all() const {
+  return std::all_of(list_, list_ + count_, [](Transport* transport) {
+    const Capabilities& can = transport->capabilities();
+    return can.same_process || can.wakes || transport->wait_descriptor() >= 0;
+  });
+}
+
+bool Transports::may_sleep() const {
+  return std::all_of(list_, list_ + count_, [](Transport* transport) { return transport->may_sleep(); });
+}
+
+bool Transports::all_sent() const {
+  return std::all_of(list_, list_ + count_, [](Transport* transport) { return transport->all_sent(); });
+}
+
+void Transports::leave() {
+  for (Transport* transport : all()) transport->leave();
+}
+
+void Transports::look() {
+  lifelines_->look();
+}
+
+void Transports::say_goodbye() {
+  if (lifelines_ != nullptr) lifelines_->say_goodbye();
+  delete std::exchange(lifelines_, nullptr);
+}
+
+std::string describe_hosts(bool rendezvous, int64_t read_most) {
+  const std::string none = "none by R0 ";
+  if (!rendezvous) return none + "(WEFT_RENDEZVOUS=off)";
+  if (net::reading_is_off()) return none + "(WEFT_RDMA=off)";
+  const int64_t tcp = net::read_from(net::tcp_reads_from), adapters = net::read_from(net::adapters_read_from);
+  if (read_most < tcp) return none + "(WEFT_R0_LIMIT is below WEFT_RDMA_FROM)";
+  return "by R0 from " + std::to_string(tcp) + " bytes on over TCP, from " + std::to_string(adapters) +
+         (net::read_by(false) ? " through libfabric (WEFT_RDMA=on)"
+                              : " where libfabric's adapters read by themselves") +
+         "; others by R1";
+}
+
+}  // namespace weft::transport

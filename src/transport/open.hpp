@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Which transports a process has: the one place that knows all of them by name. Core goes over the list, asks for
+// capabilities, and takes for a peer the first transport that reaches it.
+//
+// Owner: core's World. Lifetime: from open() to close(); endpoints go with it. Threads: opened and closed by one; the
+// lists do not change in between. A process that ends without close() leaves them as they are.
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "boot/host_page.hpp"
+#include "transport/api/transport.hpp"
+#include "transport/inlined.hpp"
+#include "transport/net/open.hpp"
+
+namespace weft::transport {
+namespace net {
+class Lifelines;
+}
+
+// What boot::join() asks: how large the shared memory of so many ranks of a host is.
+[[nodiscard]] size_t segment_bytes(int places);
+
+// A process and its host.
+struct HostOpening {
+  int rank;
+  int ranks;
+  int place;                              // among the ranks of this host
+  int places;                             // how many these are
+  std::function<int(int rank)> place_of;  // negative: the rank is on another host
+  int segment;                            // the descriptor of the host's shared memory
+  LaneMap lanes;
+  Sink own_sink;  // for messages to ourselves, which arrive while they are sent
+};
+
+// How ranks of different hosts find each other.
+using net::Directory;
+
+// What it takes to reach other hosts.
+struct HostsOpening {
+  std::string secret;  // 32 hexadecimal digits that the ranks of this job alone know
+  bool sleeps;         // waits sleep rather than spin: messages shall wake them, though they may take longer
+  bool threads;        // several may call at the same time
+  Directory directory;
+  int first_here;                                 // the first rank of this host
+  std::string host;                               // this one, for people
+  std::function<std::vector<int>()> first_ranks;  // of all hosts, in order
+  boot::HostPage* page;
+};
+
+class Transports {
+ public:
+  constexpr Transports() = default;
+  Transports(const Transports&) = delete;
+  Transports& operator=(const Transports&) = delete;
+
+  void open(const HostOpening& opening);
+  // Those to ranks of other hosts; all ranks of the job do so together.
+  void open_hosts(const HostsOpening& opening);
+  void close();
+
+  std::span<Transport* const> all() const { return {list_, count_}; }
+  // The first that reaches a rank.
+  Transport& to(int rank) const;
+
+  // Those that receive messages and are not inlined: a list that ends with nullptr.
+  Transport* const* polled() const { return polled_; }
+  // The one whose sleep() a message ends; nullptr: no message can.
+  Transport* sleeper() const { return sleeper_; }
+  // The one whose allocate() gives memory that ranks of this host map.
+  Transport& memory() const;
+  // How peers name memory of ours that they map or reach at once.
+  MemoryRef name_memory(void* memory, size_t bytes) const;
+
+  // The inlined road: nullptr where there is none, or a mock stands before it.
+  inlined::RingReader* inlined_ring(uint32_t lane) const;
+  inlined::Endpoint* inlined_way(const Transport& transport, Endpoint* endpoint) const {
+    return inlined_ != nullptr && &transport == inlined_ ? static_cast<inlined::Endpoint*>(endpoint) : nullptr;
+  }
+
+  // Whether messages may reach us that poll() has to look for while a thread sleeps: nothing wakes it then.
+  bool wakes_all() const;
+  bool may_sleep() const;
+  bool all_sent() const;
+  // The job ends: peers go.
+  void leave();
+
+  // Failure detection between hosts, where they are watched.
+  bool watches() const { return lifelines_ != nullptr; }
+  void look();
+  void say_goodbye();
+
+ private:
+  void add(Transport* transport);
+
+  static constexpr size_t most = 4;
+  Transport* list_[most] = {};
+  size_t count_ = 0;
+  Transport* polled_[most] = {};
+  Transport* sleeper_ = nullptr;
+  shm::ShmTransport* memory_ = nullptr;   // of this host; in the list itself, behind a mock, or alone
+  shm::ShmTransport* inlined_ = nullptr;  // the same, when it is in the list itself
+  net::Lifelines* lifelines_ = nullptr;   // nullptr: there are no other hosts, or they are not watched
+  int rank_ = 0, ranks_ = 1, place_ = 0;
+  LaneMap lanes_;
+};
+
+// What is different between ranks of different hosts, in one sentence; with the settings of core about reading.
+[[nodiscard]] std::string describe_hosts(bool rendezvous, int64_t read_most);
+
+}  // namespace weft::transport
