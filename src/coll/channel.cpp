@@ -22,8 +22,14 @@ core::Request* Channel::place(core::Role role, Comm& comm, const Block& block) {
 
 void Channel::retire(core::Request* request) {
   core::wait(*request);
-  note(error_, request->error);
+  if (request->error != core::no_error) [[unlikely]]
+    note_failed(*request);
   core::free_request(request);
+}
+
+void Channel::note_failed(const core::Request& request) {
+  note(error_, request.error);
+  if (request.error == core::truncated) comm_.truncation = {request.source, request.limit, request.bytes};
 }
 
 void Channel::send(const Block& block, const Member& to) {
@@ -48,7 +54,10 @@ int32_t Channel::finish() {
 }
 
 void Channel::copy(const Block& from, const Block& to) {
-  note(error_, copy_block(from, to));
+  const int32_t error = copy_block(from, to);
+  note(error_, error);
+  if (error == core::truncated) [[unlikely]]
+    comm_.truncation = {comm_.rank, from.bytes(), to.bytes()};
 }
 
 void* Channel::bytes(int64_t size) {

@@ -73,6 +73,7 @@ class Channel {
     return member.comm == &comm_ ? context_ : member.comm->collective_context();
   }
   void retire(core::Request* request);
+  [[gnu::cold, gnu::noinline]] void note_failed(const core::Request& request);
 
   static constexpr uint32_t window = 64;
   Comm& comm_;

@@ -52,6 +52,8 @@ class Schedule {
   [[nodiscard]] void* bytes(int64_t size);
   [[nodiscard]] void* elements(const Type& type, int64_t count);
   void note_error(int32_t error);
+  // The same of a step that was truncated: the request tells which it was.
+  void note_truncated(const core::Truncation& truncation);
 
   // The error class of planning: a schedule with one is not started.
   int32_t error() const { return error_.load(std::memory_order_relaxed); }
@@ -101,6 +103,8 @@ template <class Plan>
   schedule.start(*request);
   core::wait(*request);
   const int32_t error = request->error;
+  if (error == core::truncated) [[unlikely]]
+    comm.truncation = {request->partner, request->limit, request->bytes};
   core::free_request(request);
   return error;
 }

@@ -35,6 +35,13 @@ struct Group : base::Object {
   int32_t job_rank(int32_t r) const { return table.empty() ? first + r * stride : table[static_cast<size_t>(r)]; }
 };
 
+// A message that was longer than the memory for it.
+struct Truncation {
+  int32_t source = 0;
+  int64_t sent = 0;
+  int64_t room = 0;
+};
+
 // The contexts of communicator number n: 2n and 2n + 1, below 2^29, for messages between two ranks and for collective
 // operations. The same with one of these bits are for what must meet neither of the two:
 inline constexpr uint32_t partitioned_contexts = 1U << 31;  // partitioned communication
@@ -72,6 +79,7 @@ struct Comm : base::Object {
   const Hosts* hosts = nullptr;        // of an intracommunicator: the hosts of its group; nullptr: no difference
   // Which algorithms its collective operations take; nullptr until the first of them has found out.
   mutable std::atomic<const coll::Choices*> choices{nullptr};
+  Truncation truncation;                   // of the last blocking collective operation that had one
   const Neighbours* neighbours = nullptr;  // in its virtual topology, nullptr when it has none
   uint32_t collective_context() const { return context + 1; }
   int32_t job_rank(int32_t r) const {

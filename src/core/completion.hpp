@@ -19,6 +19,7 @@ inline void finish_receive(Request& r, const Envelope& envelope, int64_t message
   r.received = message_bytes;
   if (message_bytes > r.bytes) [[unlikely]] {
     r.received = r.bytes;
+    r.limit = message_bytes;
     r.error = truncated;
   }
   complete(r);

@@ -84,11 +84,11 @@ struct alignas(64) Request : base::Object {
   Type* type = nullptr;                 // the user's derived type, kept while the request lives
   // ---- protocols beyond E0
   Peer* peer = nullptr;
-  int64_t moved = 0;                           // bytes already on their way (R1)
-  int64_t limit = 0;                           // bytes the receiver has asked for (R1)
-  int32_t partner = 0;                         // persistent requests: destination or source
-  uint16_t lane = 0;                           // of this process, where the operation ends
-  uint16_t their_lane = 0;                     // of the peer, where chunks go (R1)
+  int64_t moved = 0;        // bytes already on their way (R1)
+  int64_t limit = 0;        // bytes the receiver has asked for (R1); of a truncated receive, those that were sent
+  int32_t partner = 0;      // persistent requests: destination or source
+  uint16_t lane = 0;        // of this process, where the operation ends
+  uint16_t their_lane = 0;  // of the peer, where chunks go (R1)
   MemoryRef registered{0, MemoryRef::no_key};  // memory of an announced send, for deregister()
   bool slept_on = false;                       // a thread sleeps until it is done
   uint32_t placing = 0;  // chunks that are written to `target`, and of which the receiver is not told (R1)

@@ -3,6 +3,7 @@
 #include "mpi/coll/arguments.hpp"
 
 #include "mpi/env/info.hpp"
+#include "mpi/p2p/p2p.hpp"
 
 namespace weft::mpi {
 
@@ -52,8 +53,7 @@ void CollCheck::topology() {
 int CollCheck::done(int32_t error) {
   if (error == core::no_error) [[likely]]
     return MPI_SUCCESS;
-  fail(error, "%s", error_text(error));
-  return error_;
+  return fail_completed(function_, {comm_, error, true, 0, comm_->truncation});
 }
 
 using coll::Block;

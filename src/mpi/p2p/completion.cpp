@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Completion: Wait and Test in all their forms, and Request_get_status (MPI-5.0, 3.7.3 to 3.7.6).
+#include <cstdio>
+
 #include "mpi/datatype/type.hpp"
 #include "mpi/object/check.hpp"
 #include "mpi/p2p/p2p.hpp"
@@ -62,18 +64,58 @@ const Comm* comm_of_request(const Request& r) {
   return static_cast<const Comm*>(r.comm);
 }
 
+std::string text_of(const Failure& failure) {
+  const core::Truncation& long_one = failure.truncation;
+  char text[256];
+  if (failure.error != MPI_ERR_TRUNCATE || long_one.sent <= long_one.room) {
+    snprintf(text, sizeof text, "the operation failed: %s", error_text(failure.error));
+  } else if (failure.collective) {
+    snprintf(text, sizeof text,
+             "rank %d sent %lld bytes where this rank has room for %lld: counts and datatypes must match on all ranks",
+             long_one.source, static_cast<long long>(long_one.sent), static_cast<long long>(long_one.room));
+  } else {
+    snprintf(text, sizeof text,
+             "the message from rank %d with tag %d has %lld bytes, and the buffer has room for %lld: what fits was "
+             "received",
+             long_one.source, failure.tag, static_cast<long long>(long_one.sent),
+             static_cast<long long>(long_one.room));
+  }
+  return text;
+}
+
+// The failed ones among several.
+struct Failures {
+  int count = 0;
+  int index = 0;  // of the first
+  Failure first;
+
+  [[gnu::cold, gnu::noinline]] void add(int i, const Failure& failure) {
+    if (count++ != 0) return;
+    index = i;
+    first = failure;
+  }
+};
+
 // Ends a completed request among several: its error goes into its status.
-int retire_one_of_many(MPI_Request* handle, Request& r, MPI_Status* status) {
+void retire_one_of_many(MPI_Request* handle, Request& r, MPI_Status* status, int index, Failures& failures) {
+  Failure failure;
+  if (r.error != MPI_SUCCESS) [[unlikely]]
+    failure = failure_of(r);
   const int error = retire(handle, r, status);
   if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
-  return error;
+  if (error == MPI_SUCCESS) [[likely]]
+    return;
+  failure.error = error;
+  failures.add(index, failure);
 }
 
 // After the calls that complete several: MPI_ERR_IN_STATUS when one failed.
-int several(const char* function, const Comm* comm, int errors) {
-  if (errors == 0) [[likely]]
+int several(const char* function, const Failures& failures) {
+  if (failures.count == 0) [[likely]]
     return MPI_SUCCESS;
-  return fail(comm, function, MPI_ERR_IN_STATUS, "%d of the operations failed; the statuses say which and why", errors);
+  return fail(failures.first.comm, function, MPI_ERR_IN_STATUS,
+              "%d of the operations failed; the statuses say which and why. The first is request %d: %s",
+              failures.count, failures.index, text_of(failures.first).c_str());
 }
 
 }  // namespace
@@ -102,11 +144,10 @@ namespace {
   return r.error;
 }
 
-// retire() as MPI_Wait and MPI_Test have it: a call less.
-[[gnu::always_inline]] inline int retire_here(MPI_Request* handle, Request& r, MPI_Status* status) {
+// retire() as MPI_Wait and MPI_Test have it: a call less. `error` is the request's.
+[[gnu::always_inline]] inline int retire_here(MPI_Request* handle, Request& r, MPI_Status* status, int error) {
   if (r.flags.persistent) return retire_special(handle, r, status);
   if (status != MPI_STATUS_IGNORE) fill(status, r);
-  const int error = r.error;
   *handle = MPI_REQUEST_NULL;
   if (!r.flags.shared) release(r);
   return error;
@@ -115,14 +156,40 @@ namespace {
 }  // namespace
 
 int retire(MPI_Request* handle, Request& r, MPI_Status* status) {
-  return retire_here(handle, r, status);
+  return retire_here(handle, r, status, r.error);
 }
 
-int fail_completed(ErrorsOn on, const char* function, int error) {
-  if (error == MPI_ERR_TRUNCATE) {
-    return fail(on, function, error, "the message is longer than the receive's buffer; what fits was received");
-  }
-  return fail(on, function, error, "the operation failed");
+Failure failure_of(const Request& r) {
+  const bool collective = is_collective(r);
+  const Comm* comm = r.flags.generalized ? nullptr : comm_of_request(r);
+  return {comm, r.error, collective, r.tag, {collective ? r.partner : r.source, r.limit, r.bytes}};
+}
+
+int fail_completed(const char* function, const Failure& failure) {
+  return fail(failure.comm, function, failure.error, "%s", text_of(failure).c_str());
+}
+
+namespace {
+
+// The end of a request that failed, or that is persistent or generalized: the functions of those may fail.
+[[gnu::noinline]] int finish_slowly(const char* function, MPI_Request* handle, Request& r, MPI_Status* status) {
+  Failure failure;
+  if (r.error != MPI_SUCCESS) failure = failure_of(r);
+  failure.error = retire(handle, r, status);
+  return failure.error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(function, failure);
+}
+
+[[gnu::always_inline]] inline int finish_here(const char* function, MPI_Request* handle, Request& r,
+                                              MPI_Status* status) {
+  if (r.error != MPI_SUCCESS || r.flags.persistent) [[unlikely]]
+    return finish_slowly(function, handle, r, status);
+  return retire_here(handle, r, status, MPI_SUCCESS);
+}
+
+}  // namespace
+
+int finish(const char* function, MPI_Request* handle, Request& r, MPI_Status* status) {
+  return finish_here(function, handle, r, status);
 }
 
 int wait(MPI_Request* request, MPI_Status* status) {
@@ -137,9 +204,7 @@ int wait(MPI_Request* request, MPI_Status* status) {
     return MPI_SUCCESS;
   }
   if (state == State::pending) wait_for(*r);
-  const Comm* comm = comm_of_request(*r);
-  const int error = retire_here(request, *r, status);
-  return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(comm, "MPI_Wait", error);
+  return finish_here("MPI_Wait", request, *r, status);
 }
 
 namespace {
@@ -169,9 +234,7 @@ int test(MPI_Request* request, int* flag, MPI_Status* status) {
     set_empty_status(status);
     return MPI_SUCCESS;
   }
-  const Comm* comm = comm_of_request(*r);
-  const int error = retire_here(request, *r, status);
-  return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(comm, "MPI_Test", error);
+  return finish_here("MPI_Test", request, *r, status);
 }
 
 namespace {
@@ -192,8 +255,7 @@ namespace {
 
 int waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[]) {
   if (int error = check_array("MPI_Waitall", count, array_of_requests)) return error;
-  int errors = 0;
-  const Comm* comm = nullptr;
+  Failures failures;
   for (int i = 0; i < count; ++i) {
     if (array_of_statuses == MPI_STATUSES_IGNORE && retire_plain(&array_of_requests[i])) [[likely]]
       continue;
@@ -209,13 +271,9 @@ int waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_stat
       wait_for(*r);
       if (array_of_statuses == MPI_STATUSES_IGNORE && retire_plain(&array_of_requests[i])) continue;
     }
-    const Comm* of = comm_of_request(*r);
-    if (retire_one_of_many(&array_of_requests[i], *r, at(array_of_statuses, i)) != MPI_SUCCESS) [[unlikely]] {
-      ++errors;
-      comm = of;
-    }
+    retire_one_of_many(&array_of_requests[i], *r, at(array_of_statuses, i), i, failures);
   }
-  return several("MPI_Waitall", comm, errors);
+  return several("MPI_Waitall", failures);
 }
 
 namespace {
@@ -265,30 +323,22 @@ int first_done(int count, const MPI_Request requests[], bool* active, int* inval
 }
 
 int retire_any(const char* function, MPI_Request requests[], int i, int* index, MPI_Status* status) {
-  Request* r = request_of(requests[i]);
-  const Comm* comm = comm_of_request(*r);
   *index = i;
-  const int error = retire(&requests[i], *r, status);
-  return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(comm, function, error);
+  return finish(function, &requests[i], *request_of(requests[i]), status);
 }
 
 // Ends all completed requests of the array and lists them.
 int retire_some(const char* function, int count, MPI_Request requests[], int* outcount, int indices[],
                 MPI_Status statuses[]) {
-  int errors = 0;
-  const Comm* comm = nullptr;
+  Failures failures;
   *outcount = 0;
   for (int i = 0; i < count; ++i) {
     Request* r = nullptr;
     if (state_of(requests[i], &r) != State::done) continue;
-    const Comm* of = comm_of_request(*r);
-    if (retire_one_of_many(&requests[i], *r, at(statuses, *outcount)) != MPI_SUCCESS) {
-      ++errors;
-      comm = of;
-    }
+    retire_one_of_many(&requests[i], *r, at(statuses, *outcount), i, failures);
     indices[(*outcount)++] = i;
   }
-  return several(function, comm, errors);
+  return several(function, failures);
 }
 
 }  // namespace
@@ -404,7 +454,7 @@ int request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
   if (state == State::idle) set_empty_status(status);
   if (state != State::done) return MPI_SUCCESS;
   const int error = look(status, *r);
-  return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(comm_of_request(*r), "MPI_Request_get_status", error);
+  return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed("MPI_Request_get_status", {.error = error});
 }
 
 namespace {
@@ -437,11 +487,12 @@ int request_get_status_all(int count, const MPI_Request array_of_requests[], int
   if (s.invalid >= 0) [[unlikely]]
     return bad_request(function, array_of_requests[s.invalid], s.invalid);
   *flag = s.pending == 0;
-  int errors = 0;
+  Failures failures;
   for (int i = 0; s.pending == 0 && i < count; ++i) {
-    if (show(at(array_of_statuses, i), array_of_requests[i]) != MPI_SUCCESS) ++errors;
+    const int error = show(at(array_of_statuses, i), array_of_requests[i]);
+    if (error != MPI_SUCCESS) failures.add(i, {.error = error});
   }
-  return several(function, nullptr, errors);
+  return several(function, failures);
 }
 
 int request_get_status_any(int count, const MPI_Request array_of_requests[], int* indx, int* flag, MPI_Status* status) {
@@ -466,7 +517,7 @@ int request_get_status_any(int count, const MPI_Request array_of_requests[], int
   }
   const Request& r = *request_of(array_of_requests[found]);
   const int error = look(status, r);
-  return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(comm_of_request(r), function, error);
+  return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(function, {.error = error});
 }
 
 int request_get_status_some(int incount, const MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
@@ -484,14 +535,15 @@ int request_get_status_some(int incount, const MPI_Request array_of_requests[], 
   if (s.invalid >= 0) [[unlikely]]
     return bad_request(function, array_of_requests[s.invalid], s.invalid);
   *outcount = s.done == 0 && s.pending == 0 ? MPI_UNDEFINED : 0;
-  int errors = 0;
+  Failures failures;
   for (int i = 0; s.done > 0 && i < incount; ++i) {
     Request* r = nullptr;
     if (state_of(array_of_requests[i], &r) != State::done) continue;
-    if (show(at(array_of_statuses, *outcount), array_of_requests[i]) != MPI_SUCCESS) ++errors;
+    const int error = show(at(array_of_statuses, *outcount), array_of_requests[i]);
+    if (error != MPI_SUCCESS) failures.add(i, {.error = error});
     array_of_indices[(*outcount)++] = i;
   }
-  return several(function, nullptr, errors);
+  return several(function, failures);
 }
 
 }  // namespace weft::mpi

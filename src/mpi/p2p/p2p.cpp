@@ -94,8 +94,7 @@ template <Mode mode>
   if (int error = isend_general<mode, true>(buffer, count, datatype, dest, tag, comm, &request)) return error;
   Request& r = *request_of(request);
   wait_for(r);
-  const int error = retire(&request, r, MPI_STATUS_IGNORE);
-  return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(comm_of(comm), function, error);
+  return finish(function, &request, r, MPI_STATUS_IGNORE);
 }
 
 // Plain data, and all arguments plainly good: such a call has a road of its own. Its slow exits are calls in tail
@@ -271,8 +270,7 @@ int recv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int ta
   if (int error = irecv<true>(buf, count, datatype, source, tag, comm, &request)) return error;
   Request& r = *request_of(request);
   wait_for(r);
-  const int error = retire(&request, r, status);
-  return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(comm_of(comm), "MPI_Recv", error);
+  return finish("MPI_Recv", &request, r, status);
 }
 
 }  // namespace weft::mpi

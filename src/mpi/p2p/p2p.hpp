@@ -95,8 +95,19 @@ void wait_for(Request& r);
 int retire(MPI_Request* handle, Request& r, MPI_Status* status);
 // Frees a request that is done, or that never started, with what it keeps.
 void release(Request& r);
-// Raises the error of a completed operation.
-[[nodiscard, gnu::cold]] int fail_completed(ErrorsOn on, const char* function, int error);
+// retire(), and the error is raised.
+[[nodiscard]] int finish(const char* function, MPI_Request* handle, Request& r, MPI_Status* status);
+
+// What is known of a failed operation, kept beyond its request.
+struct Failure {
+  const Comm* comm = nullptr;
+  int error = MPI_SUCCESS;
+  bool collective = false;
+  int tag = 0;
+  core::Truncation truncation;
+};
+[[nodiscard, gnu::cold, gnu::noinline]] Failure failure_of(const Request& r);
+[[nodiscard, gnu::cold, gnu::noinline]] int fail_completed(const char* function, const Failure& failure);
 
 // ---- Generalized requests (grequest.cpp): what completion asks of those with Request::flags.generalized. The
 // functions that return an error return that of the program's functions.

@@ -225,6 +225,8 @@ int receive_pieces(Side& side) {
   const int32_t first_tag = side.sent.tag;
   side.through.assign(static_cast<size_t>(pieces), 0);
   side.open = pieces;
+  side.request->limit = pieces * side.sent.bytes;  // for the error of a message that is too long
+  side.request->bytes = side.bytes();
   side.counted.store(true, std::memory_order_release);
   if (pieces == 0) core::complete(*side.request);
   // The last piece may end the side, also one that was here before.

@@ -136,10 +136,8 @@ int mrecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Message* mess
   MPI_Request request = MPI_REQUEST_NULL;
   if (int error = receive_later("MPI_Mrecv", buf, count, datatype, message, &request)) return error;
   Request& r = *request_of(request);
-  const auto* comm = static_cast<const Comm*>(r.comm);
   wait_for(r);
-  const int error = retire(&request, r, status);
-  return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(comm, "MPI_Mrecv", error);
+  return finish("MPI_Mrecv", &request, r, status);
 }
 
 }  // namespace weft::mpi

@@ -27,6 +27,8 @@ void poll_pair(Request& r) {
   r.source = receive.source;
   r.tag = receive.tag;
   r.received = receive.received;
+  r.bytes = receive.bytes;
+  r.limit = receive.limit;
   r.error = receive.error != MPI_SUCCESS ? receive.error : send.error;
   core::complete(r);
 }
@@ -74,10 +76,12 @@ int both(const char* function, const Side& out, const Side& in, MPI_Comm comm, M
   if (int error = start_both(out, in, comm, &send, &receive)) return error;
   wait_for(*request_of(send));
   wait_for(*request_of(receive));
-  const int send_error = retire(&send, *request_of(send), MPI_STATUS_IGNORE);
-  const int error = retire(&receive, *request_of(receive), status);
-  if (error != MPI_SUCCESS) return fail_completed(comm_of(comm), function, error);
-  return send_error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(comm_of(comm), function, send_error);
+  Failure sending;
+  if (request_of(send)->error != MPI_SUCCESS) [[unlikely]]
+    sending = failure_of(*request_of(send));
+  (void)retire(&send, *request_of(send), MPI_STATUS_IGNORE);
+  if (int error = finish(function, &receive, *request_of(receive), status)) return error;
+  return sending.error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(function, sending);
 }
 
 int both_later(const char* function, const Side& out, const Side& in, MPI_Comm comm, std::unique_ptr<char[]> copy,
