@@ -22,6 +22,7 @@
 #include "core/handler.hpp"
 #include "core/hosts.hpp"
 #include "core/p2p.hpp"
+#include "core/send_now.hpp"
 #include "core/settings.hpp"
 #include "core/stamp.hpp"
 #include "core/unexpected.hpp"
@@ -333,6 +334,7 @@ Peer* World::connect(int32_t job_rank) {
 }
 
 void Peer::open_way() {
+  if (world->mailbox_limit < tiny_bytes) return;  // that road does not look at the limit
   const bool plain = !world->concurrent && lane_map.mask == 0;
   (plain ? open : wide).store(near, std::memory_order_relaxed);
 }

@@ -448,6 +448,7 @@ int main(int argc, char** argv) {
   const int threads = argc > 3 ? atoi(argv[3]) : 1;
   int provided = 0;
   MPI_Init_thread(&argc, &argv, threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+  counters_start();
   MPI_Comm_rank(MPI_COMM_WORLD, &expect::rank);
   MPI_Comm_size(MPI_COMM_WORLD, &expect::size);
 

@@ -12,6 +12,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "counters.h"
+
 namespace expect {
 
 inline std::atomic<int> failures = 0;  // of all threads
@@ -22,6 +24,7 @@ inline void start(int* argc, char*** argv) {
   MPI_Init(argc, argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
+  counters_start();
 }
 
 [[gnu::format(printf, 4, 5)]] inline void fail(const char* file, int line, const char* what, const char* format, ...) {
@@ -36,6 +39,7 @@ inline void start(int* argc, char*** argv) {
 
 // The exit status of the program.
 inline int finish() {
+  failures += counters_failed();
   MPI_Finalize();
   return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "counters.h"
+
 static int failures, me, ranks;
 
 __attribute__((format(printf, 3, 4), unused)) static void failed(const char* file, int line, const char* format, ...) {
@@ -55,9 +57,11 @@ __attribute__((unused)) static void start(int* argc, char*** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  counters_start();
 }
 
 __attribute__((unused)) static int finish(void) {
+  failures += counters_failed();
   MPI_Finalize();
   if (failures > 20) fprintf(stderr, "rank %d: %d failures in all\n", me, failures);
   return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

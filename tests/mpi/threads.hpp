@@ -39,6 +39,7 @@ inline void start(int* argc, char*** argv) {
   }
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  counters_start();
 }
 
 inline double scale() {

@@ -129,7 +129,7 @@ int32_t fetch_parts(Window& window, Cut cut, const Local* from, const Local& to,
   Outbox& outbox = outbox_of(window, place.rank);
   cut.record.cookie = cookie_of(*fetch);
   // An answer fits into a message.
-  cut.most = static_cast<int64_t>((world->mailbox_limit - sizeof(Answer)) & ~size_t{7});
+  cut.most = static_cast<int64_t>((frame_limit() - sizeof(Answer)) & ~size_t{7});
   Pieces pieces;
   for (int64_t position = 0; position < to.bytes; position += pieces.bytes) {
     // What the target answers it keeps until there is room: not all at once. The last part may end the fetch.

@@ -90,7 +90,7 @@ Outbox::Outbox(Window& in, int32_t rank)
     : window(in),
       peer(world->peer(in.targets[rank].job_rank)),
       their_window(in.targets[rank].window),
-      capacity((std::min(world->mailbox_limit, gathered_most) - static_cast<uint32_t>(sizeof(Frame))) & ~7U),
+      capacity((std::min(frame_limit(), gathered_most) - static_cast<uint32_t>(sizeof(Frame))) & ~7U),
       bytes(new char[sizeof(Frame) + capacity]) {}
 
 size_t Outbox::room() const {

@@ -6,12 +6,19 @@
 // that synchronises, so many go as one frame, and the last of them together with the request to say when all is done.
 // They leave when the frame is full, when something has to be waited for, and when this process makes progress.
 
+#include <algorithm>
 #include <memory>
 
 #include "core/rma/runs.hpp"
 #include "core/world.hpp"
 
 namespace weft::core::rma {
+
+// Bytes of a frame of records or of answers. WEFT_MAILBOX_LIMIT may ask for less than one of them takes.
+inline uint32_t frame_limit() {
+  constexpr uint32_t least = transport::mailbox_limit(INT64_MAX);  // which every job's way takes
+  return std::max(world->mailbox_limit, least);
+}
 
 // Something whose answer comes by a message. take() runs with a lane held, once for each answer.
 struct Awaited {

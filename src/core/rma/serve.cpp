@@ -27,7 +27,7 @@ class Answers {
   // Room for the data of an answer, to be filled before the next one.
   char* add(uint64_t cookie, uint64_t position, uint32_t bytes) {
     const size_t size = sizeof(Answer) + padded(bytes);
-    if (used_ + size > world->mailbox_limit) send();
+    if (used_ + size > frame_limit()) send();
     Target& origin = window_.targets[origin_];
     const Answer answer{cookie, position, bytes, origin.failed_here.exchange(no_error, std::memory_order_relaxed)};
     std::memcpy(bytes_ + used_, &answer, sizeof answer);

@@ -5,7 +5,7 @@
 // A transport that plays what goes wrong: it stands in front of another one and, by a plan, says that the way is full,
 // refuses direct access to memory, has no staging memory, or holds messages back. For tests, through WEFT_MOCK:
 //
-//   full=N      every Nth send finds the way full
+//   full=N      every Nth send finds the way full, and so does the next one
 //   denied=N    the Nth direct read or write and all later ones fail with EPERM, as when permission is lost
 //   nostaging=N every Nth request for staging memory finds none
 //   delay=N     messages are looked at only every Nth time
