@@ -31,6 +31,10 @@ void start_send(Request& r, uint32_t context, int32_t dest, int32_t tag) {
   Peer& peer = *r.peer;
   Lane& home = world->lanes[r.lane];
   LaneGuard guard(home);
+  if (const int32_t error = peer.lost.load(std::memory_order_relaxed)) [[unlikely]] {
+    r.error = error;
+    return complete(r);
+  }
   home.count_sends(1);
   if (!peer.queued.load(std::memory_order_acquire) && try_send(r)) return;
   queue_send(r);

@@ -62,6 +62,8 @@ bool try_waiting(Peer& peer, Waiting& w) {
 }  // namespace
 
 void send_control(Peer& peer, uint32_t lane, uint8_t kind, const void* payload, uint32_t bytes) {
+  if (peer.lost.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    return;
   if (!peer.queued.load(std::memory_order_acquire) &&
       post_control(peer, lane, kind, payload, bytes) == transport::Post::done) {
     return;
@@ -102,6 +104,23 @@ bool unqueue(Request& r) {
   return false;
 }
 
+int64_t count_waiting(const Peer& peer) {
+  std::lock_guard guard(world->queue_lock);
+  int64_t count = 0;
+  for (const Waiting* w = peer.waiting; w != nullptr; w = w->next) ++count;
+  return count;
+}
+
+void drop_waiting(Peer& peer) {
+  std::lock_guard guard(world->queue_lock);
+  while (Waiting* w = peer.waiting) {  // the peer stays listed: flush_waiting() drops it
+    peer.waiting = w->next;
+    std::free(w);
+  }
+  peer.queued.store(true, std::memory_order_release);
+  peer.close_way();
+}
+
 bool flush_waiting() {
   // Nothing below comes back here: the way to ourselves is never full, and no other peer's messages are handled now.
   if (world->concurrent && world->queue_lock.is_taken()) return false;
@@ -120,6 +139,10 @@ bool flush_waiting() {
     }
     if (peer->waiting == nullptr) {
       peer->listed = false;
+      if (peer->lost.load(std::memory_order_relaxed) != 0) {  // its way stays closed
+        peer = next;
+        continue;
+      }
       peer->queued.store(false, std::memory_order_release);
       if (peer->near != nullptr) peer->open_way();
     } else {

@@ -24,4 +24,8 @@ bool unqueue(Request& r);
 // Sends what waits for room; whether anything left.
 bool flush_waiting();
 
+// Messages to the peer that wait for room: how many there are, and their end when it is lost.
+int64_t count_waiting(const Peer& peer);
+void drop_waiting(Peer& peer);
+
 }  // namespace weft::core

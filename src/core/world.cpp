@@ -93,23 +93,14 @@ int32_t own_cpus() {
   return CPU_COUNT(&set);
 }
 
-transport::LaneMap make_lane_map() {
-  if (!world->concurrent || world->design == Design::global) return {};
-  const auto wanted = static_cast<uint32_t>(lane_count.value() != 0 ? lane_count.value() : world->cpus);
+transport::LaneMap make_lane_map(bool several_threads, Design how, int32_t cpus) {
+  if (!several_threads || how == Design::global) return {};
+  const auto wanted = static_cast<uint32_t>(lane_count.value() != 0 ? lane_count.value() : cpus);
   const uint32_t count = std::bit_ceil(std::min(wanted, transport::max_lanes));
   // MPI_ANY_TAG looks at all lanes for what was sent before what it found (docs/matching.md). Between hosts that may
   // still be on its way: so there a communicator is one lane.
-  const uint32_t spread = world->design == Design::hot && world->job.one_host() ? ~0u : 0;
+  const uint32_t spread = how == Design::hot && world->job.one_host() ? ~0u : 0;
   return {count - 1, spread};
-}
-
-void open_lanes() {
-  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
-    world->lanes[i].index = i;
-    world->lane_table[i] = &world->lanes[i];
-    world->lanes[i].ring = world->transports.inlined_ring(i);
-    if (world->concurrent) world->lanes[i].matcher.share(world->lane_map.lanes() > 1);
-  }
 }
 
 void close_lanes() {
@@ -254,28 +245,20 @@ void start(bool multiple, uint64_t (*alike)()) {
   const Agreement agreement(alike());
   map_header();
   agreement.check_here();
-  world->multiple = world->concurrent = multiple;
-  world->design = static_cast<Design>(design.value());
-  world->cpus = own_cpus();
-  world->cpu_share = std::clamp(world->job.local_cpus / std::max(world->job.local_ranks, 1), 1, world->cpus);
-  world->lane_map = make_lane_map();
-  world->peers.open(world->size);
-  world->mailbox_limit = static_cast<uint32_t>(mailbox_bytes(world->size));
-  open_handlers();
-  open_stamps();
-  open_threads();
+  const auto how = static_cast<Design>(design.value());
+  const int cpus = own_cpus();
+  world->open({.rank = world->job.rank,
+               .size = world->job.size,
+               .multiple = multiple,
+               .concurrent = multiple,
+               .design = how,
+               .cpus = cpus,
+               .cpu_share = std::clamp(world->job.local_cpus / std::max(world->job.local_ranks, 1), 1, cpus),
+               .mailbox_limit = static_cast<uint32_t>(mailbox_bytes(world->job.size)),
+               .lane_map = make_lane_map(multiple, how, cpus)});
   open_transports();
   agreement.check_hosts();
-  open_lanes();
-  world->done_send = base::make_object<Request>();
-  if (world->done_send == nullptr) {
-    start_failed({.cause = "no memory for the runtime's first objects", .remedy = "free memory on this host"});
-  }
-  world->done_send->kind = base::Kind::request;
-  world->done_send->done = true;
-  world->done_send->flags = {.active = true, .shared = true};
-  world->done_send->source = proc_null;
-  world->done_send->tag = any_tag;
+  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) world->lanes[i].ring = world->transports.inlined_ring(i);
   boot::set_phase(header, world->place_here(), boot::Phase::initialised);
   world->running = true;
   if (connect_setting.value() == 1) connect_all();
@@ -288,15 +271,51 @@ void stop() {
   boot::leave(world->job);
   boot::set_phase(header, world->place_here(), boot::Phase::finalized);
   munmap(header, header_bytes());
-  while (Peer* peer = world->last_made) {
-    world->last_made = peer->made_before;
+  world->close();
+  world->transports.close();
+}
+
+void World::open(const Config& config) {
+  rank = config.rank;
+  size = config.size;
+  multiple = config.multiple;
+  concurrent = config.concurrent;
+  design = config.design;
+  cpus = config.cpus;
+  cpu_share = config.cpu_share;
+  mailbox_limit = config.mailbox_limit;
+  lane_map = config.lane_map;
+  waits.spin_rounds = config.spin_rounds;
+  waits.yield_rounds = config.yield_rounds;
+  peers.open(size);
+  open_handlers();
+  open_stamps();
+  open_threads();
+  for (uint32_t i = 0; i < lane_map.lanes(); ++i) {
+    lanes[i].index = i;
+    lane_table[i] = &lanes[i];
+    if (concurrent) lanes[i].matcher.share(lane_map.lanes() > 1);
+  }
+  done_send = base::make_object<Request>();
+  if (done_send == nullptr) {
+    start_failed({.cause = "no memory for the runtime's first objects", .remedy = "free memory on this host"});
+  }
+  done_send->kind = base::Kind::request;
+  done_send->done = true;
+  done_send->flags = {.active = true, .shared = true};
+  done_send->source = proc_null;
+  done_send->tag = any_tag;
+}
+
+void World::close() {
+  while (Peer* peer = last_made) {
+    last_made = peer->made_before;
     delete peer->stamps;
     delete peer;
   }
-  world->peers.close();
+  peers.close();
   close_lanes();
   close_threads();
-  world->transports.close();
 }
 
 void PeerTable::open(int32_t ranks) {

@@ -34,6 +34,7 @@ struct Peer {
   int32_t rank = -1;
   std::atomic<bool> readable = false;  // a direct read of the peer's memory has worked
   std::atomic<bool> writes = true;     // the peer has not failed to write into our memory
+  std::atomic<int32_t> lost = 0;       // the error of operations with it since it is lost: end_pending()
 
   // Under world->queue_lock, but for `queued`. In order; while there is one, whatever is sent to the peer goes behind.
   std::atomic<bool> queued = false;
@@ -103,6 +104,21 @@ struct Kept {
 // How threads share the runtime at MPI_THREAD_MULTIPLE: docs/threads.md, "Three designs".
 enum class Design : uint8_t { global, object, hot };
 
+// What a world is made of. start() finds it out with the launcher and the settings, a unit test says it.
+struct Config {
+  int32_t rank = 0;
+  int32_t size = 1;
+  bool multiple = false;  // as in World
+  bool concurrent = false;
+  Design design = Design::hot;
+  int32_t cpus = 1;
+  int32_t cpu_share = 1;
+  uint32_t mailbox_limit = 0;
+  transport::LaneMap lane_map = {};
+  uint32_t spin_rounds = 2000;
+  uint32_t yield_rounds = 100;
+};
+
 struct World {
   bool running = false;
   bool multiple = false;    // the program asked for MPI_THREAD_MULTIPLE
@@ -140,6 +156,10 @@ struct World {
   int32_t ranks_here() const { return job.one_host() ? size : job.local_ranks; }
   int32_t place_here() const { return job.place_here(rank); }
   int64_t sends_open() const;
+  // Makes and ends everything but the transports to other ranks, which are the caller's: they are set after open(), and
+  // live until close() has returned. The world must be the current one (core::world).
+  void open(const Config& config);
+  void close();
   void set_congested(bool on);
 
  private:

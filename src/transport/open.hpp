@@ -60,6 +60,8 @@ class Transports {
   Transports& operator=(const Transports&) = delete;
 
   void open(const HostOpening& opening);
+  // A transport of the caller's making behind those that are open, for worlds without a launcher.
+  void add(Transport* transport);
   // Those to ranks of other hosts; all ranks of the job do so together.
   void open_hosts(const HostsOpening& opening);
   void close();
@@ -96,8 +98,6 @@ class Transports {
   void say_goodbye();
 
  private:
-  void add(Transport* transport);
-
   static constexpr size_t most = 4;
   Transport* list_[most] = {};
   size_t count_ = 0;

@@ -7,6 +7,8 @@
 //
 // All of this runs under the lock of the lane concerned: the home lane of a send, the lane that a message came on.
 
+#include <vector>
+
 #include "core/completion.hpp"
 #include "core/handler.hpp"
 #include "core/path.hpp"
@@ -40,6 +42,11 @@ bool send_mailbox(Request& r);
 bool send_buffer(Request& r, bool* no_staging);
 bool push(Request& r, bool* refused);
 bool send_rts(Request& r);
+
+// Streams (R1) of a peer that come in on a lane: how many there are; and their end when the peer is lost: the receives
+// of those that are matched are appended to `ended`, the other messages forgotten.
+int64_t count_streams_in(const Lane& lane, const Peer& peer);
+void end_streams_in(Lane& lane, const Peer& peer, std::vector<Request*>& ended);
 
 // Ends the registration of the memory that an RTS named, if there is one.
 void deregister(Request& r);

@@ -280,4 +280,31 @@ WEFT_HANDLER(chunk_handler);
 
 }  // namespace
 
+int64_t count_streams_in(const Lane& lane, const Peer& peer) {
+  int64_t count = 0;
+  for (const Inflow* inflow = lane.inflows; inflow != nullptr; inflow = inflow->next) {
+    if (inflow->origin == peer.rank) ++count;
+  }
+  return count;
+}
+
+void end_streams_in(Lane& lane, const Peer& peer, std::vector<Request*>& ended) {
+  for (Inflow** at = &lane.inflows; *at != nullptr;) {
+    Inflow* inflow = *at;
+    if (inflow->origin != peer.rank) {
+      at = &inflow->next;
+      continue;
+    }
+    *at = inflow->next;
+    if (inflow->registered.key != MemoryRef::no_key) peer.transport->deregister(inflow->registered);
+    if (inflow->receive != nullptr) {
+      ended.push_back(inflow->receive);
+    } else {
+      lane.matcher.remove(inflow->unexpected);
+      free_unexpected(inflow->unexpected);
+    }
+    delete inflow;
+  }
+}
+
 }  // namespace weft::core

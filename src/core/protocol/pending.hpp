@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// What is pending with a peer, and its end when the peer is lost. The policy (core/failure.hpp) decides whether that is
+// called; today it ends the job instead.
+
+#include "core/world.hpp"
+
+namespace weft::core {
+
+// Operations that wait for one peer: sends to it that are not complete, and receives that name it as their source.
+// Messages that found the way full, and messages of its that are coming in.
+struct PendingWith {
+  int64_t sends = 0;
+  int64_t receives = 0;
+  int64_t queued = 0;  // sends, and protocol messages of ours
+  int64_t streams_in = 0;
+};
+[[nodiscard]] PendingWith pending_with(const Peer& peer);
+
+// Ends what is pending with the peer: its requests complete with `error`, an error class; what it announced and will
+// never send is forgotten. Messages of its that are here whole can still be received. From now on a send to it
+// completes with the same error, and protocol messages to it are dropped. Returns how many requests were ended.
+//
+// The caller holds no lane, and nothing more comes from the peer. Three things are the caller's: receives with
+// MPI_ANY_SOURCE, which others can match; messages that are being copied between the two memories (R0), which end when
+// the transport fails the copy; window operations.
+int64_t end_pending(Peer& peer, int32_t error);
+
+}  // namespace weft::core

@@ -1,0 +1,531 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Every protocol, matching, flow control and waiting between several worlds of one process. Each test runs under many
+// seeds, and asserts the data and the path that the counters tell.
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+#include "core/protocol/pending.hpp"
+#include "core_world.hpp"
+#include "datatype/pack.hpp"
+#include "datatype/predefined.hpp"
+
+namespace weft::core {
+namespace {
+
+using test::Plan;
+using test::Ranks;
+using test::Setting;
+
+constexpr uint64_t seeds = 40;
+
+using Bytes = std::vector<unsigned char>;
+
+Bytes pattern(size_t bytes, int number = 0) {
+  Bytes data(bytes);
+  for (size_t i = 0; i < bytes; ++i)
+    data[i] = static_cast<unsigned char>(i * 7 + i / 251 + static_cast<size_t>(number));
+  return data;
+}
+
+Type& byte_type() {
+  static Type type = [] {
+    Type built;
+    for (const datatype::Predefined& row : datatype::predefined_types()) {
+      if (row.name == std::string_view("MPI_BYTE")) datatype::build_predefined(row, built);
+    }
+    return built;
+  }();
+  return type;
+}
+
+Request& begin_send(Comm& comm, const void* data, int64_t count, Type& type, int32_t dest, int32_t tag,
+                    Mode mode = Mode::standard) {
+  Request& r = *new_request(comm, Role::send);
+  r.mode = mode;
+  set_buffer(r, const_cast<void*>(data), count, type);
+  start_send(r, comm.context, dest, tag);
+  return r;
+}
+Request& begin_send(Comm& comm, const Bytes& data, int32_t dest, int32_t tag, Mode mode = Mode::standard) {
+  return begin_send(comm, data.data(), static_cast<int64_t>(data.size()), byte_type(), dest, tag, mode);
+}
+Request& begin_receive(Comm& comm, Bytes& room, int32_t source, int32_t tag) {
+  Request& r = *new_request(comm, Role::receive);
+  set_buffer(r, room.data(), static_cast<int64_t>(room.size()), byte_type());
+  start_receive(r, comm.context, source, tag);
+  return r;
+}
+void finish(Request& r) {
+  wait(r);
+  free_request(&r);
+}
+
+void pause(int rounds) {
+  for (int i = 0; i < rounds; ++i) {
+    (void)progress();
+    test::Switchboard::away(test::Schedule::yield);
+  }
+}
+
+// Three messages of this size from rank 0 to rank 1, all of which take this path.
+void expect_path(Plan plan, size_t bytes, Path path, Mode mode = Mode::standard) {
+  constexpr int messages = 3;
+  for (plan.seed = 1; plan.seed <= seeds; ++plan.seed) {
+    Ranks ranks(plan);
+    ranks.run([&](int32_t rank) {
+      Comm& comm = ranks.comm(rank);
+      Bytes data[messages];
+      Request* requests[messages];
+      for (int i = 0; i < messages; ++i) {
+        data[i] = rank == 0 ? pattern(bytes, i) : Bytes(bytes);
+        requests[i] = rank == 0 ? &begin_send(comm, data[i], 1, i, mode) : &begin_receive(comm, data[i], 0, i);
+      }
+      for (int i = 0; i < messages; ++i) {
+        wait(*requests[i]);
+        EXPECT_EQ(requests[i]->error, no_error);
+        EXPECT_EQ(requests[i]->received, rank == 0 ? 0 : static_cast<int64_t>(bytes));
+        free_request(requests[i]);
+        EXPECT_EQ(data[i], pattern(bytes, i)) << "seed " << plan.seed;
+      }
+    });
+    if (testing::Test::HasFatalFailure()) return;
+    const Counters counted = ranks.counters(0);
+    for (int p = 0; p < path_count; ++p) {
+      EXPECT_EQ(counted.sent[p].messages, p == static_cast<int>(path) ? messages : 0U)
+          << path_names[p] << ", seed " << plan.seed;
+    }
+    EXPECT_EQ(counted.sent[static_cast<int>(path)].bytes, messages * bytes);
+    EXPECT_EQ(ranks.world(0).sends_open(), 0);
+  }
+}
+
+TEST(Protocols, SmallMessagesGoIntoTheMailbox) {
+  for (const size_t bytes : {0, 1, 8, 256}) expect_path({}, bytes, Path::mailbox);
+}
+
+TEST(Protocols, MessagesUpToTheEagerLimitGoThroughStagingMemory) {
+  for (const size_t bytes : {257, 4096, 8192}) expect_path({}, bytes, Path::buffer);
+}
+
+TEST(Protocols, LargeMessagesAreReadByTheReceiver) {
+  expect_path({}, 8193, Path::get);
+  expect_path({}, 200000, Path::get);  // by both sides
+}
+
+TEST(Protocols, UnreadableMemoryIsStreamed) {
+  for (const size_t bytes : {8193, 200000}) expect_path({.wire = {.memory = false}}, bytes, Path::stream);
+}
+
+TEST(Protocols, WithoutRendezvousLargeMessagesAreStreamedUnasked) {
+  const Setting off("WEFT_RENDEZVOUS", 0);
+  expect_path({}, 100000, Path::stream);
+}
+
+TEST(Protocols, AFullWayDelaysAndLosesNothing) {
+  const test::Wire narrow{.room = 2, .full_one_in = 3, .staging = 1};
+  expect_path({.wire = narrow}, 100, Path::mailbox);
+  expect_path({.wire = narrow}, 20000, Path::get);
+  expect_path({.wire = {.room = 2, .full_one_in = 3, .staging = 1, .memory = false}}, 20000, Path::stream);
+}
+
+TEST(Protocols, SeveralLanesTakeTheSamePaths) {
+  expect_path({.lanes = 4}, 8, Path::mailbox);
+  expect_path({.lanes = 4}, 4096, Path::buffer);
+  expect_path({.lanes = 4}, 200000, Path::get);
+  expect_path({.lanes = 4, .wire = {.memory = false}}, 200000, Path::stream);
+}
+
+TEST(Protocols, ASynchronousSendWaitsForItsMatch) {
+  for (const size_t bytes : {8, 4096, 100000}) {
+    for (uint64_t seed = 1; seed <= seeds; ++seed) {
+      Ranks ranks({.seed = seed});
+      bool posted = false;
+      ranks.run([&](int32_t rank) {
+        Comm& comm = ranks.comm(rank);
+        if (rank == 0) {
+          const Bytes data = pattern(bytes);
+          Request& r = begin_send(comm, data, 1, 5, Mode::synchronous);
+          wait(r);
+          EXPECT_TRUE(posted) << "complete before it was matched, seed " << seed;
+          return free_request(&r);
+        }
+        pause(60);
+        posted = true;
+        Bytes room(bytes);
+        finish(begin_receive(comm, room, 0, 5));
+        EXPECT_EQ(room, pattern(bytes));
+      });
+      EXPECT_EQ(ranks.sent(0, bytes == 8 ? Path::mailbox : Path::get), 1U);
+    }
+  }
+}
+
+// A column of a matrix: `count` blocks of 512 bytes, each 1024 behind the other.
+struct Column {
+  explicit Column(int64_t count) : type(datatype::vector(count, 512, 1024, byte_type())), bytes(count * 512) {}
+  ~Column() { datatype::destroy(type); }
+  Column(const Column&) = delete;
+  Column& operator=(const Column&) = delete;
+
+  Bytes packed(const Bytes& matrix) const {
+    Bytes out(static_cast<size_t>(bytes));
+    datatype::pack(*type, 1, matrix.data(), 0, out.data(), bytes);
+    return out;
+  }
+  Type* const type;
+  const int64_t bytes;
+};
+
+// A column, sent from a layout with gaps or received into one.
+void expect_column(int64_t count, Path path, bool gaps_at_sender) {
+  const Column column(count);
+  const Bytes matrix = pattern(static_cast<size_t>(count) * 1024);
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    Ranks ranks({.seed = seed});
+    ranks.run([&](int32_t rank) {
+      Comm& comm = ranks.comm(rank);
+      Bytes plain = column.packed(matrix);
+      if (rank == 0) {
+        return finish(gaps_at_sender ? begin_send(comm, matrix.data(), 1, *column.type, 1, 0)
+                                     : begin_send(comm, plain, 1, 0));
+      }
+      Bytes room(gaps_at_sender ? plain.size() : matrix.size());
+      Request& r = *new_request(comm, Role::receive);
+      set_buffer(r, room.data(), gaps_at_sender ? column.bytes : 1, gaps_at_sender ? byte_type() : *column.type);
+      start_receive(r, comm.context, 0, 0);
+      finish(r);
+      EXPECT_EQ(gaps_at_sender ? room : column.packed(room), plain) << "seed " << seed;
+    });
+    EXPECT_EQ(ranks.sent(0, path), 1U) << "seed " << seed;
+  }
+}
+
+TEST(Protocols, LayoutsWithGapsAreStreamedOrWhenLargeCopiedByTheSideThatHasTheGaps) {
+  for (const bool gaps_at_sender : {true, false}) {
+    expect_column(4, Path::buffer, gaps_at_sender);
+    expect_column(100, Path::stream, gaps_at_sender);
+    expect_column(4096, Path::get, gaps_at_sender);
+  }
+}
+
+TEST(Protocols, AMessageThatIsTooLongIsCutAndSaysSo) {
+  for (const size_t bytes : {100, 4096, 20000, 200000}) {
+    for (uint64_t seed = 1; seed <= seeds; ++seed) {
+      Ranks ranks({.seed = seed});
+      ranks.run([&](int32_t rank) {
+        Comm& comm = ranks.comm(rank);
+        const Bytes data = pattern(bytes);
+        if (rank == 0) return finish(begin_send(comm, data, 1, 0));
+        Bytes room(bytes / 2 + 16, 0xee);
+        Request& r = *new_request(comm, Role::receive);
+        set_buffer(r, room.data(), static_cast<int64_t>(bytes / 2), byte_type());
+        start_receive(r, comm.context, 0, 0);
+        wait(r);
+        EXPECT_EQ(r.error, truncated);
+        EXPECT_EQ(r.received, static_cast<int64_t>(bytes / 2));
+        free_request(&r);
+        EXPECT_TRUE(std::equal(data.begin(), data.begin() + static_cast<ptrdiff_t>(bytes / 2), room.begin()));
+        EXPECT_EQ(Bytes(room.end() - 16, room.end()), Bytes(16, 0xee)) << "written beyond its room";
+      });
+    }
+  }
+}
+
+TEST(Protocols, ASendThatNobodyReceivedIsRecalled) {
+  for (const Mode mode : {Mode::standard, Mode::synchronous}) {
+    for (uint64_t seed = 1; seed <= seeds; ++seed) {
+      Ranks ranks({.seed = seed});
+      bool over = false;
+      ranks.run([&](int32_t rank) {
+        Comm& comm = ranks.comm(rank);
+        if (rank == 1) {
+          while (!over) pause(1);
+          Outcome outcome;
+          EXPECT_FALSE(probe(comm.context, 0, 3, &outcome)) << "seed " << seed;
+          return;
+        }
+        const Bytes data = pattern(mode == Mode::standard ? 20000 : 8);
+        Request& r = begin_send(comm, data, 1, 3, mode);
+        pause(static_cast<int>(seed % 8));  // announced, kept, or neither
+        cancel(r);
+        wait(r);
+        EXPECT_TRUE(r.flags.cancelled);
+        free_request(&r);
+        over = true;
+      });
+      EXPECT_EQ(ranks.world(0).sends_open(), 0);
+    }
+  }
+}
+
+TEST(Protocols, ACancelledSendIsReceivedOrRecalledAndNeverBoth) {
+  int recalled = 0;
+  for (uint64_t seed = 1; seed <= 4 * seeds; ++seed) {
+    Ranks ranks({.seed = seed});
+    bool cancelled = false;
+    ranks.run([&](int32_t rank) {
+      Comm& comm = ranks.comm(rank);
+      Bytes data = pattern(20000);
+      if (rank == 0) {
+        Request& r = begin_send(comm, data, 1, 3);
+        pause(static_cast<int>(seed % 5));
+        cancel(r);
+        wait(r);
+        cancelled = r.flags.cancelled;
+        free_request(&r);
+        finish(begin_send(comm, Bytes{1}, 1, 3));
+        return;
+      }
+      pause(static_cast<int>(seed % 7));
+      Bytes room(20000);
+      Request& r = begin_receive(comm, room, 0, 3);
+      wait(r);
+      const bool first = r.received == 20000;
+      free_request(&r);
+      if (first) {
+        EXPECT_EQ(room, data);
+        finish(begin_receive(comm, room, 0, 3));
+      }
+      EXPECT_EQ(room[0], 1);
+      EXPECT_EQ(first, !cancelled) << "seed " << seed;
+    });
+    recalled += cancelled ? 1 : 0;
+  }
+  EXPECT_GT(recalled, 0);
+  EXPECT_LT(recalled, static_cast<int>(4 * seeds));
+}
+
+// Ranks 1 and 2 send numbered messages of several sizes; rank 0 takes them by wildcards.
+void expect_order(uint32_t lanes, bool any_tags) {
+  constexpr int messages = 12;
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+    Ranks ranks({.ranks = 3, .seed = seed, .lanes = lanes});
+    ranks.run([&](int32_t rank) {
+      Comm& comm = ranks.comm(rank);
+      const auto tag_of = [&](int i) { return any_tags ? i % 5 : 7; };
+      const auto bytes_of = [](int i) { return static_cast<size_t>(i % 3 == 0 ? 8 : i % 3 == 1 ? 3000 : 20000); };
+      if (rank != 0) {
+        std::vector<Bytes> data;
+        std::vector<Request*> requests;
+        for (int i = 0; i < messages; ++i) {
+          data.push_back(pattern(bytes_of(i), 10 * rank + i));
+          requests.push_back(&begin_send(comm, data.back(), 0, tag_of(i)));
+          if (seed % 3 == 0) pause(2);
+        }
+        for (Request* r : requests) finish(*r);
+        return;
+      }
+      int next[3] = {};
+      if (seed % 2 == 0) pause(30);
+      for (int i = 0; i < 2 * messages; ++i) {
+        Bytes room(20000);
+        Request& r = begin_receive(comm, room, any_source, any_tags ? any_tag : 7);
+        wait(r);
+        ASSERT_TRUE(r.source == 1 || r.source == 2);
+        const int number = next[r.source]++;
+        EXPECT_EQ(r.tag, tag_of(number)) << "overtaken, seed " << seed;
+        EXPECT_EQ(r.received, static_cast<int64_t>(bytes_of(number)));
+        room.resize(bytes_of(number));
+        EXPECT_EQ(room, pattern(bytes_of(number), 10 * r.source + number)) << "seed " << seed;
+        free_request(&r);
+      }
+    });
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST(Matching, WildcardsGetTheMessagesOfASourceInOrder) {
+  expect_order(1, false);
+  expect_order(1, true);
+}
+
+TEST(Matching, WildcardsGetThemInOrderAcrossLanes) {
+  expect_order(4, false);
+  expect_order(4, true);
+}
+
+TEST(Matching, AnUnpostedReceiveGetsNothing) {
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+    Ranks ranks({.seed = seed, .lanes = seed % 2 == 0 ? 4U : 1U});
+    ranks.run([&](int32_t rank) {
+      Comm& comm = ranks.comm(rank);
+      if (rank == 0) return finish(begin_send(comm, pattern(8), 1, 1));
+      Bytes named(8);
+      Bytes wild(8);
+      Bytes room(8);
+      Request& first = begin_receive(comm, named, 0, 2);
+      Request& second = begin_receive(comm, wild, 0, any_tag);
+      cancel(first);
+      cancel(second);
+      EXPECT_TRUE(is_done(first) && first.flags.cancelled);
+      wait(second);  // the message may have come for it before
+      const bool got = !second.flags.cancelled;
+      if (!got) finish(begin_receive(comm, room, 0, any_tag));
+      EXPECT_EQ(got ? wild : room, pattern(8));
+      free_request(&first);
+      free_request(&second);
+    });
+  }
+}
+
+TEST(FlowControl, MessagesThatFoundTheWayFullKeepTheirOrder) {
+  constexpr int messages = 60;
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+    Ranks ranks({.seed = seed, .wire = {.room = 2, .full_one_in = 4}});
+    ranks.run([&](int32_t rank) {
+      Comm& comm = ranks.comm(rank);
+      std::vector<Bytes> data;
+      std::vector<Request*> requests;
+      for (int i = 0; i < messages; ++i) data.push_back(rank == 0 ? pattern(8, i) : Bytes(8));
+      for (int i = 0; i < messages; ++i) {
+        requests.push_back(rank == 0 ? &begin_send(comm, data[static_cast<size_t>(i)], 1, 1)
+                                     : &begin_receive(comm, data[static_cast<size_t>(i)], 0, 1));
+      }
+      for (Request* r : requests) finish(*r);
+      for (int i = 0; i < messages; ++i) EXPECT_EQ(data[static_cast<size_t>(i)], pattern(8, i)) << "seed " << seed;
+    });
+    EXPECT_GT(ranks.counters(0).retries, 0U);
+    EXPECT_EQ(ranks.sent(0, Path::mailbox), static_cast<uint64_t>(messages));
+  }
+}
+
+// Ranks in a ring pass a number on; each waits for the one before it.
+void expect_ring(const Plan& plan, size_t bytes) {
+  constexpr int rounds = 5;
+  Ranks ranks(plan);
+  ranks.run([&](int32_t rank) {
+    Comm& comm = ranks.comm(rank);
+    const int32_t next = (rank + 1) % plan.ranks;
+    const int32_t before = (rank + plan.ranks - 1) % plan.ranks;
+    for (int i = 0; i < rounds; ++i) {
+      Bytes room(bytes);
+      if (rank == 0) finish(begin_send(comm, pattern(bytes, i), next, i));
+      finish(begin_receive(comm, room, before, i));
+      EXPECT_EQ(room, pattern(bytes, i));
+      if (rank != 0) finish(begin_send(comm, room, next, i));
+    }
+  });
+  if (testing::Test::HasFatalFailure()) return;
+  uint64_t sleeps = 0;
+  for (int32_t rank = 0; rank < plan.ranks; ++rank) sleeps += ranks.counters(rank).sleeps;
+  EXPECT_GT(sleeps, 0U);
+}
+
+TEST(Waiting, NoWakeUpIsLost) {
+  for (uint64_t seed = 1; seed <= 4 * seeds; ++seed) {
+    expect_ring({.ranks = 4, .seed = seed, .spin_rounds = 0}, 8);
+    expect_ring({.ranks = 3, .seed = seed, .spin_rounds = 2}, 20000);
+    expect_ring({.ranks = 3, .seed = seed, .lanes = 4, .spin_rounds = 0}, 8);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST(Waiting, AWaitThatMakesProgressDoesNotSleep) {
+  Ranks ranks({.spin_rounds = 1000000});
+  ranks.run([&](int32_t rank) {
+    Bytes data = rank == 0 ? pattern(8) : Bytes(8);
+    finish(rank == 0 ? begin_send(ranks.comm(rank), data, 1, 0) : begin_receive(ranks.comm(rank), data, 0, 0));
+  });
+  EXPECT_EQ(ranks.counters(0).sleeps + ranks.counters(1).sleeps, 0U);
+}
+
+TEST(World, SeveralLiveInOneProcessOneAfterTheOther) {
+  for (int again = 0; again < 3; ++again) {
+    Ranks ranks({.ranks = 5});
+    ranks.run([&](int32_t rank) {
+      Comm& comm = ranks.comm(rank);
+      EXPECT_EQ(world->rank, rank);
+      Bytes room(4);
+      Request& r = begin_receive(comm, room, (rank + 4) % 5, 0);
+      finish(begin_send(comm, pattern(4, rank), (rank + 1) % 5, 0));
+      finish(r);
+      EXPECT_EQ(room, pattern(4, (rank + 4) % 5));
+    });
+    for (int32_t rank = 0; rank < 5; ++rank) {
+      EXPECT_EQ(ranks.sent(rank, Path::mailbox), 1U) << "each counts its own";
+    }
+  }
+}
+
+// Rank 2 is dead from the start. What rank 0 has begun with it ends with an error, what it has with rank 1 goes on.
+TEST(Failure, OperationsWithALostPeerAreListedAndEndWithAnError) {
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+    Ranks ranks({.ranks = 3, .seed = seed, .lanes = seed % 2 == 0 ? 4U : 1U, .wire = {.room = 3}});
+    ranks.run([&](int32_t rank) {
+      Comm& comm = ranks.comm(rank);
+      if (rank == 2) return ranks.die(rank);
+      if (rank == 1) {
+        pause(40);
+        return finish(begin_send(comm, pattern(8, 1), 0, 1));
+      }
+      const Bytes large = pattern(20000);
+      const Bytes small = pattern(8);
+      Bytes room[4] = {Bytes(8), Bytes(8), Bytes(8), Bytes(8)};
+      std::vector<Request*> lost = {&begin_send(comm, large, 2, 1), &begin_send(comm, small, 2, 1, Mode::synchronous),
+                                    &begin_receive(comm, room[0], 2, 1), &begin_receive(comm, room[1], 2, any_tag)};
+      for (int i = 0; i < 20; ++i) lost.push_back(&begin_send(comm, large, 2, i));
+      Request& other = begin_receive(comm, room[2], 1, 1);
+      Peer& peer = world->peer(2);
+      const PendingWith pending = pending_with(peer);
+      EXPECT_EQ(pending.sends, 22);
+      EXPECT_EQ(pending.receives, 2);
+      EXPECT_GT(pending.queued, 0);
+      EXPECT_EQ(end_pending(peer, other_error), 24) << "seed " << seed;
+      for (Request* r : lost) {
+        EXPECT_TRUE(is_done(*r));
+        EXPECT_EQ(r->error, other_error);
+        free_request(r);
+      }
+      const PendingWith left = pending_with(peer);
+      EXPECT_EQ(left.sends + left.receives + left.queued + left.streams_in, 0);
+      Request& late = begin_send(comm, small, 2, 1);
+      EXPECT_TRUE(is_done(late)) << "nobody waits for a peer that is known to be lost";
+      EXPECT_EQ(late.error, other_error);
+      free_request(&late);
+      wait(other);
+      EXPECT_EQ(other.error, no_error);
+      free_request(&other);
+      EXPECT_EQ(room[2], pattern(8, 1));
+    });
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+// The sender dies in the middle of a stream, received or kept.
+TEST(Failure, AStreamThatBreaksOffEndsItsReceiveAndIsForgottenWhenItHasNone) {
+  const Setting off("WEFT_RENDEZVOUS", 0);
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+    const bool received = seed % 2 == 0;
+    Ranks ranks({.seed = seed, .wire = {.room = 2}});
+    bool dead = false;
+    const Bytes data = pattern(100000);
+    ranks.run([&](int32_t rank) {
+      Comm& comm = ranks.comm(rank);
+      if (rank == 0) {
+        (void)begin_send(comm, data, 1, 1);
+        dead = true;
+        return ranks.die(rank);
+      }
+      Bytes room(data.size());
+      Request* r = received ? &begin_receive(comm, room, 0, 1) : nullptr;
+      while (!dead) pause(1);
+      pause(10);  // what it sent before is here
+      Peer& peer = world->peer(0);
+      EXPECT_EQ(pending_with(peer).streams_in, 1);
+      EXPECT_EQ(end_pending(peer, other_error), received ? 1 : 0);
+      EXPECT_EQ(pending_with(peer).streams_in, 0);
+      EXPECT_FALSE(probe(comm.context, 0, 1, nullptr));
+      if (r == nullptr) return;
+      EXPECT_TRUE(is_done(*r));
+      EXPECT_EQ(r->error, other_error);
+      free_request(r);
+    });
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace weft::core
