@@ -124,16 +124,18 @@ int32_t spread(const Founders& founders, int32_t root, void* data, int64_t bytes
   return channel.finish();
 }
 
-int32_t gather_all(Comm& comm, const void* mine, int64_t bytes, void* all) {
-  const Block block = bytes_at(const_cast<void*>(mine), bytes);
+int32_t gather_all(const Founders& founders, const void* mine, int64_t bytes, void* all) {
+  Channel channel(founders.parent, founders.context, founders.tag);
   const Blocks blocks(all, bytes, byte_type);
-  if (!comm.is_inter()) return allgather(comm, block, blocks);
-  const Founders founders = founders_of(comm);
-  Channel channel(comm, Tag::creation);
-  channel.copy(block, blocks[founders.place]);
+  channel.copy(bytes_at(const_cast<void*>(mine), bytes), blocks[founders.place]);
   const Packed packed = Packed::make(channel, founders.size, bytes);
   if (packed.data != nullptr) plan::gather_packed(channel, founders, packed, blocks);
   return channel.finish();
+}
+
+int32_t gather_all(Comm& comm, const void* mine, int64_t bytes, void* all) {
+  if (comm.is_inter()) return gather_all(founders_of(comm), mine, bytes, all);
+  return allgather(comm, bytes_at(const_cast<void*>(mine), bytes), Blocks(all, bytes, byte_type));
 }
 
 }  // namespace weft::coll

@@ -66,6 +66,8 @@ using TakeContext = void (*)(core::Request& request, uint32_t context, uint64_t 
 // `bytes` of the member at place `root` for all others.
 [[nodiscard]] int32_t spread(const Founders& founders, int32_t root, void* data, int64_t bytes);
 
+// `bytes` of each member at `all`, by place.
+[[nodiscard]] int32_t gather_all(const Founders& founders, const void* mine, int64_t bytes, void* all);
 // `bytes` of each rank of a communicator at `all`, by rank; of an intercommunicator by the founders' places.
 [[nodiscard]] int32_t gather_all(Comm& comm, const void* mine, int64_t bytes, void* all);
 

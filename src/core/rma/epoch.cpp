@@ -94,12 +94,13 @@ class Flush : private Awaited {
   }
 
  private:
-  static void on_answer(Awaited& awaited, const Answer& answer, const char* /*data*/) {
+  static bool on_answer(Awaited& awaited, const Answer& answer, const char* /*data*/) {
     auto& flush = static_cast<Flush&>(awaited);
     flush.outbox_->settle(flush.upto_);
     if (answer.error != no_error) flush.target_->failed.store(answer.error, std::memory_order_relaxed);
     flush.told_.store(true, std::memory_order_release);  // it may be gone now
     tell_sleepers(nullptr);
+    return true;
   }
 
   bool is_over() const {

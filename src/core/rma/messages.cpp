@@ -6,6 +6,7 @@
 #include <new>
 
 #include "core/rma/outbox.hpp"
+#include "core/rma/serve.hpp"
 #include "core/waiting.hpp"
 #include "datatype/pack.hpp"
 
@@ -91,10 +92,12 @@ void finish(Fetch& fetch) {
   tell_sleepers(nullptr);
 }
 
-void take_part(Awaited& awaited, const Answer& answer, const char* data) {
+bool take_part(Awaited& awaited, const Answer& answer, const char* data) {
   auto& fetch = static_cast<Fetch&>(awaited);
   if (answer.error != no_error) fetch.error = answer.error;
   const auto position = static_cast<int64_t>(answer.position);
+  const int64_t left = fetch.all - fetch.came.load(std::memory_order_relaxed);
+  if (position < 0 || position > fetch.all - answer.bytes || answer.bytes > left) refuse_frame();
   if (fetch.to.type->contiguous) {
     std::memcpy(static_cast<char*>(fetch.to.buffer) + position, data, answer.bytes);
   } else {
@@ -102,7 +105,9 @@ void take_part(Awaited& awaited, const Answer& answer, const char* data) {
   }
   if (fetch.came.fetch_add(answer.bytes, std::memory_order_relaxed) + answer.bytes == fetch.all) {
     finish(fetch);
+    return true;
   }
+  return false;
 }
 
 // What a single element comes back as.

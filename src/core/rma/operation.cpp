@@ -44,7 +44,7 @@ bool is_inside(const Target& target, const Remote& place, bool dynamic) {
 
 int32_t begin(Window& window, const Remote& place) {
   if (const int32_t error = allow(window, place.rank)) return error;
-  const bool inside = is_inside(window.targets[place.rank], place, window.flavor == Flavor::dynamic);
+  const bool inside = is_inside(meet(window, place.rank), place, window.flavor == Flavor::dynamic);
   return inside ? no_error : rma_range;
 }
 

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <utility>
 
+#include "core/failure.hpp"
+#include "core/numbered.hpp"
 #include "core/rma/wire.hpp"
 #include "core/send_queue.hpp"
 #include "core/waiting.hpp"
@@ -29,6 +31,12 @@ void set_gathered(Outbox* first) {
     gathering.fetch_add(first != nullptr ? 1 : -1, std::memory_order_relaxed);
   }
   gathered = first;
+}
+
+constinit Numbered<Awaited> all_awaited;
+
+Frame frame_of(const Window& window, uint32_t bytes) {
+  return {window.comm->context, window.generation, window.rank, bytes};
 }
 
 // Puts a record where it goes; the bytes it takes.
@@ -74,11 +82,28 @@ Outbox* take_first() {
 
 }  // namespace
 
-void Ticket::on_answer(Awaited& awaited, const Answer& answer, const char* /*data*/) {
+uint64_t cookie_of(Awaited& awaited) {
+  const uint64_t cookie = all_awaited.add(awaited);
+  if (cookie == all_awaited.none) {
+    out_of_memory({.cause = "no memory to note what a rank of a window answers", .remedy = "free memory on this host"});
+  }
+  return cookie;
+}
+
+Awaited* find_awaited(uint64_t cookie) {
+  return all_awaited.find(cookie);
+}
+
+void forget_awaited(uint64_t cookie) {
+  (void)all_awaited.remove(cookie);
+}
+
+bool Ticket::on_answer(Awaited& awaited, const Answer& answer, const char* /*data*/) {
   auto& ticket = static_cast<Ticket&>(awaited);
   if (answer.error != no_error) ticket.error_.store(answer.error, std::memory_order_relaxed);
   ticket.left_.fetch_sub(1, std::memory_order_release);  // pairs with wait(); the ticket may be gone now
   tell_sleepers(nullptr);
+  return true;
 }
 
 int32_t Ticket::wait() {
@@ -88,8 +113,7 @@ int32_t Ticket::wait() {
 
 Outbox::Outbox(Window& in, int32_t rank)
     : window(in),
-      peer(world->peer(in.targets[rank].job_rank)),
-      their_window(in.targets[rank].window),
+      peer(world->peer(in.comm->job_rank(rank))),
       capacity((std::min(frame_limit(), gathered_most) - static_cast<uint32_t>(sizeof(Frame))) & ~7U),
       bytes(new char[sizeof(Frame) + capacity]) {}
 
@@ -106,7 +130,7 @@ void Outbox::settle(uint64_t number) {
 
 void Outbox::send() {
   if (used == 0) return;
-  const Frame frame{their_window, window.rank, used};
+  const Frame frame = frame_of(window, used);
   std::memcpy(bytes.get(), &frame, sizeof frame);
   send_control(peer, 0, wire::records, bytes.get(), static_cast<uint32_t>(sizeof frame) + used);
   used = 0;
@@ -122,7 +146,7 @@ void Outbox::add(const Record& record, const Run* runs, const Payload& payload, 
     ++added;
     if (record.cookie != 0) {
       answered = added;
-      reinterpret_cast<Awaited*>(record.cookie)->number = added;
+      find_awaited(record.cookie)->number = added;
     }
   }
   const size_t size = size_of(record, data);
@@ -146,7 +170,7 @@ void Outbox::send_staged(const Record& record, const Run* runs, const Payload& p
     return staging.memory != nullptr;
   });
   (void)write(static_cast<char*>(staging.memory), record, runs, payload, data);
-  const StagedFrame frame{{their_window, window.rank, static_cast<uint32_t>(size)}, staging.handle};
+  const StagedFrame frame{frame_of(window, static_cast<uint32_t>(size)), staging.handle, world->rank, 0};
   bool sent = false;
   wait_until([&] {
     sent = sent || (!peer.queued.load(std::memory_order_acquire) &&
@@ -186,27 +210,38 @@ Outbox& outbox_of(Window& window, int32_t rank) {
   if (made != nullptr) return *made;
   std::lock_guard guard(window.guard);
   made = outbox.load(std::memory_order_relaxed);
-  if (made == nullptr) outbox.store(made = new Outbox(window, rank), std::memory_order_release);
+  if (made == nullptr) {
+    made = new Outbox(window, rank);
+    made->made_before = std::exchange(window.outboxes, made);
+    outbox.store(made, std::memory_order_release);
+  }
   return *made;
 }
 
-void drop_outbox(Target& target) {
-  Outbox* const box = std::exchange(target.outbox, nullptr);
-  if (box == nullptr) return;
-  {
-    std::lock_guard guard(list_lock);
-    Outbox* before = nullptr;
-    for (Outbox* o = gathered; o != nullptr; before = o, o = o->next) {
-      if (o != box) continue;
-      if (before != nullptr) before->next = box->next;
-      if (before == nullptr) set_gathered(box->next);
-      break;
-    }
+namespace {
+
+void unlist(const Outbox* box) {
+  std::lock_guard guard(list_lock);
+  Outbox* before = nullptr;
+  for (Outbox* o = gathered; o != nullptr; before = o, o = o->next) {
+    if (o != box) continue;
+    if (before != nullptr) before->next = box->next;
+    if (before == nullptr) set_gathered(box->next);
+    break;
   }
-  delete box;
 }
 
-void tell(Window& window, int32_t rank, Action action) {
+}  // namespace
+
+void drop_outboxes(Window& window) {
+  while (Outbox* const box = window.outboxes) {
+    window.outboxes = box->made_before;
+    unlist(box);
+    delete box;
+  }
+}
+
+void tell(const Window& window, int32_t rank, Action action, uint64_t cookie) {
   if (rank == window.rank) {
     if (action == Action::post) window.targets[rank].posts.fetch_add(1, std::memory_order_release);
     if (action == Action::complete) window.targets[rank].completes.fetch_add(1, std::memory_order_release);
@@ -215,9 +250,10 @@ void tell(Window& window, int32_t rank, Action action) {
   struct {
     Frame frame;
     Record record;
-  } message{{window.targets[rank].window, window.rank, sizeof(Record)}, {}};
+  } message{frame_of(window, sizeof(Record)), {}};
   message.record.action = action;
-  send_control(world->peer(window.targets[rank].job_rank), 0, wire::records, &message, sizeof message);
+  message.record.cookie = cookie;
+  send_control(world->peer(window.comm->job_rank(rank)), 0, wire::records, &message, sizeof message);
 }
 
 }  // namespace weft::core::rma

@@ -20,18 +20,21 @@ inline uint32_t frame_limit() {
   return std::max(world->mailbox_limit, least);
 }
 
-// Something whose answer comes by a message. take() runs with a lane held, once for each answer.
+// Something whose answer comes by a message. take() runs with a lane held, once for each answer; it returns whether
+// that was the last one to its number.
 struct Awaited {
-  using Take = void (*)(Awaited& awaited, const Answer& answer, const char* data);
+  using Take = bool (*)(Awaited& awaited, const Answer& answer, const char* data);
   explicit Awaited(Take by) : take(by) {}
 
   Take take;
   uint64_t number = 0;  // of the last record that names it, of those that move data: Outbox::added
 };
 
-inline uint64_t cookie_of(Awaited& awaited) {
-  return reinterpret_cast<uint64_t>(&awaited);
-}
+// The number that answers name it by, until the last of them. Ends the job when there is no memory.
+[[nodiscard]] uint64_t cookie_of(Awaited& awaited);
+// Whom an answer is for; nullptr: nobody waits for it (any more). With a lane held, as forget_awaited().
+[[nodiscard]] Awaited* find_awaited(uint64_t cookie);
+void forget_awaited(uint64_t cookie);
 
 // Waits for a number of answers without data.
 class Ticket : public Awaited {
@@ -42,7 +45,7 @@ class Ticket : public Awaited {
   [[nodiscard]] int32_t wait();
 
  private:
-  static void on_answer(Awaited& awaited, const Answer& answer, const char* data);
+  static bool on_answer(Awaited& awaited, const Answer& answer, const char* data);
 
   std::atomic<int32_t> error_ = 0;
   std::atomic<int32_t> left_ = 0;
@@ -76,7 +79,6 @@ struct Outbox {
   base::Lock lock;
   Window& window;
   Peer& peer;
-  uint64_t their_window;
   uint32_t used = 0;
   uint32_t capacity;
   std::unique_ptr<char[]> bytes;
@@ -86,6 +88,7 @@ struct Outbox {
   std::atomic<uint64_t> settled = 0;
   bool listed = false;  // under the lock of the list
   Outbox* next = nullptr;
+  Outbox* made_before = nullptr;  // of the window
 
  private:
   void send_staged(const Record& record, const Run* runs, const Payload& payload, size_t bytes);
@@ -93,10 +96,10 @@ struct Outbox {
 
 // The way by messages to a target, made on first use.
 [[nodiscard]] Outbox& outbox_of(Window& window, int32_t rank);
-// Takes it back; it has nothing to send.
-void drop_outbox(Target& target);
+// Takes all of a window back; they have nothing to send.
+void drop_outboxes(Window& window);
 
-// A record of its own to a rank of the window, from wherever we are: also with a lane held.
-void tell(Window& window, int32_t rank, Action action);
+// A record of its own to a rank of the window, from wherever we are: also with a lane held. `cookie` as in Record.
+void tell(const Window& window, int32_t rank, Action action, uint64_t cookie = 0);
 
 }  // namespace weft::core::rma

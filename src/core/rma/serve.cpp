@@ -8,6 +8,7 @@
 #include "core/failure.hpp"
 #include "core/handler.hpp"
 #include "core/rma/lock.hpp"
+#include "core/rma/names.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/rma/transfer.hpp"
 #include "core/rma/update.hpp"
@@ -23,6 +24,8 @@ class Answers {
   ~Answers() { send(); }
   Answers(const Answers&) = delete;
   Answers& operator=(const Answers&) = delete;
+
+  static constexpr size_t room = 8192;  // of one message
 
   // Room for the data of an answer, to be filled before the next one.
   char* add(uint64_t cookie, uint64_t position, uint32_t bytes) {
@@ -40,20 +43,15 @@ class Answers {
  private:
   void send() {
     if (used_ == 0) return;
-    send_control(world->peer(window_.targets[origin_].job_rank), 0, wire::answers, bytes_, used_);
+    send_control(world->peer(window_.comm->job_rank(origin_)), 0, wire::answers, bytes_, used_);
     used_ = 0;
   }
 
   Window& window_;
   int32_t origin_;
   uint32_t used_ = 0;
-  char bytes_[8192];
+  char bytes_[room];
 };
-
-[[noreturn]] void refuse_frame() {
-  protocol_error(unknown_rank, {.cause = "a message for a window is shorter than it says",
-                                .remedy = "run all ranks with the same version of Weft"});
-}
 
 // A record with what follows it.
 struct Asked {
@@ -68,7 +66,22 @@ struct Asked {
     std::memcpy(&run, runs + i * sizeof run, sizeof run);
     return run;
   }
+  // Whether the pieces are as long together as the data that the record tells of.
+  bool adds_up() const {
+    uint64_t left = record.bytes;
+    for (uint32_t i = 0; i < pieces(); ++i) {
+      const uint64_t bytes = piece(i).bytes;
+      if (bytes > left) return false;
+      left -= bytes;
+    }
+    return left == 0;
+  }
 };
+
+datatype::Basic basic_of(uint8_t number) {
+  if (number > static_cast<uint8_t>(datatype::Basic::two_fortran_int)) refuse_frame();
+  return static_cast<datatype::Basic>(number);
+}
 
 // Where `bytes` at an offset of our part lie; nullptr: not inside it, which the origin will be told.
 char* place_of(Window& window, int32_t origin, uint64_t offset, uint64_t bytes) {
@@ -111,14 +124,16 @@ void get(Window& window, int32_t origin, const Asked& asked, Answers& answers) {
 // `old` nullptr: what was there is not asked for.
 void update_pieces(Window& window, int32_t origin, const Asked& asked, char* old) {
   const Record& record = asked.record;
-  const Element element =
-      element_of(static_cast<datatype::Basic>(record.element), static_cast<datatype::Basic>(record.value),
-                 static_cast<datatype::Basic>(record.index));
+  const Element element = element_of(basic_of(record.element), basic_of(record.value), basic_of(record.index));
   const auto reduction = static_cast<datatype::Reduction>(record.reduction);
+  if (reduction > datatype::Reduction::no_op) refuse_frame();
   const Update change{element, reduction, element.kernel(reduction)};
+  if (change.kernel == nullptr) refuse_frame();
   const char* from = asked.data;
   for (uint32_t i = 0; i < asked.pieces(); ++i) {
     const Run piece = asked.piece(i);
+    const auto size = static_cast<uint64_t>(element.size());
+    if (element.has_gaps() ? piece.bytes != size : piece.bytes % size != 0) refuse_frame();
     const uint64_t in_memory = element.has_gaps() ? static_cast<uint64_t>(element.extent()) : piece.bytes;
     if (char* at = place_of(window, origin, piece.offset, in_memory)) {
       update(window.targets[window.rank], change, from, at, old,
@@ -133,8 +148,8 @@ void update_pieces(Window& window, int32_t origin, const Asked& asked, char* old
 
 void compare(Window& window, int32_t origin, const Asked& asked, Answers& answers) {
   const Record& record = asked.record;
-  const Element element =
-      element_of(static_cast<datatype::Basic>(record.element), datatype::Basic::none, datatype::Basic::none);
+  const Element element = element_of(basic_of(record.element), datatype::Basic::none, datatype::Basic::none);
+  if (element.size() == 0 || element.size() != static_cast<int64_t>(record.bytes)) refuse_frame();
   char* at = place_of(window, origin, record.offset, record.bytes);
   char* old = answers.add(record.cookie, 0, record.bytes);
   if (at == nullptr) {
@@ -189,6 +204,10 @@ void serve(Window& window, int32_t origin, const Asked& asked, Answers& answers)
     case Action::give:
       return transfer(window, origin, asked);
     case Action::lock:
+      if (record.reduction < static_cast<uint8_t>(Lock::shared) ||
+          record.reduction > static_cast<uint8_t>(Lock::exclusive)) {
+        refuse_frame();
+      }
       return lock_for(window, origin, static_cast<Lock>(record.reduction), record.cookie);
     case Action::unlock:
       unlock_for(window, origin);
@@ -197,6 +216,11 @@ void serve(Window& window, int32_t origin, const Asked& asked, Answers& answers)
     case Action::flush:
       (void)answers.add(record.cookie, 0, 0);
       return;
+    case Action::meet: {
+      const Shape shape = shape_of(window);
+      std::memcpy(answers.add(record.cookie, 0, sizeof shape), &shape, sizeof shape);
+      return;
+    }
     case Action::post:
       from.posts.fetch_add(1, std::memory_order_release);
       return tell_sleepers(nullptr);
@@ -213,23 +237,43 @@ void serve(Window& window, int32_t origin, const Asked& asked, Answers& answers)
   }
 }
 
+// Whether a record that moves data says of itself what is so: it is not looked at again when that is done.
+bool is_sound(const Asked& asked) {
+  const Record& record = asked.record;
+  if (!moves_data(record.action)) return record.runs == 0;
+  const bool answered = record.action != Action::put && record.action != Action::accumulate;
+  if (answered && sizeof(Answer) + padded(record.bytes) > Answers::room) return false;
+  return asked.adds_up();
+}
+
 void serve_all(const Frame& frame, const char* at) {
-  auto& window = *reinterpret_cast<Window*>(frame.window);
+  Window* const found = find_window(frame.context, frame.generation);
+  if (found == nullptr) return count(world->lanes[0].stale);
+  Window& window = *found;
+  if (frame.origin < 0 || frame.origin >= window.size) refuse_frame();
   Answers answers(window, frame.origin);
   const char* const end = at + frame.bytes;
   while (at < end) {
     Asked asked;
     if (static_cast<size_t>(end - at) < sizeof asked.record) refuse_frame();
     std::memcpy(&asked.record, at, sizeof asked.record);
+    const size_t runs = asked.record.runs * sizeof(Run);
+    const size_t data = padded(data_bytes(asked.record));
+    if (static_cast<size_t>(end - at) - sizeof asked.record < runs + data) refuse_frame();
     asked.runs = at + sizeof asked.record;
-    asked.data = asked.runs + asked.record.runs * sizeof(Run);
-    at = asked.data + padded(data_bytes(asked.record));
-    if (at > end) refuse_frame();
+    asked.data = asked.runs + runs;
+    at = asked.data + data;
+    if (!is_sound(asked)) refuse_frame();
     serve(window, frame.origin, asked, answers);
   }
 }
 
 }  // namespace
+
+void refuse_frame() {
+  protocol_error(unknown_rank, {.cause = "a message for a window is not as long as it says, or names what there is not",
+                                .remedy = "run all ranks with the same version of Weft"});
+}
 
 void answer(Window& window, int32_t origin, uint64_t cookie) {
   Answers answers(window, origin);
@@ -246,8 +290,8 @@ void on_frame(const transport::Arrival& arrival) {
 
 void on_staged_frame(const transport::Arrival& arrival) {
   const auto staged = payload_of<StagedFrame>(arrival);
-  const auto& window = *reinterpret_cast<const Window*>(staged.frame.window);
-  transport::Endpoint& from = *world->peer(window.targets[staged.frame.origin].job_rank).endpoint;
+  if (staged.job_rank < 0 || staged.job_rank >= world->size) refuse_frame();
+  transport::Endpoint& from = *world->peer(staged.job_rank).endpoint;
   serve_all(staged.frame, static_cast<const char*>(from.staging(arrival, staged.handle)));
   from.release_staging(staged.handle, staged.frame.bytes);
 }
@@ -260,10 +304,14 @@ void on_answer(const transport::Arrival& arrival) {
     if (static_cast<size_t>(end - at) < sizeof answer) refuse_frame();
     std::memcpy(&answer, at, sizeof answer);
     const char* const data = at + sizeof answer;
+    if (static_cast<size_t>(end - data) < padded(answer.bytes)) refuse_frame();
     at = data + padded(answer.bytes);
-    if (at > end) refuse_frame();
-    auto& awaited = *reinterpret_cast<Awaited*>(answer.cookie);
-    awaited.take(awaited, answer, data);
+    Awaited* const awaited = find_awaited(answer.cookie);
+    if (awaited == nullptr) {
+      count(world->lanes[0].stale);
+    } else if (awaited->take(*awaited, answer, data)) {
+      forget_awaited(answer.cookie);
+    }
   }
 }
 

@@ -6,9 +6,16 @@
 // the messages of windows arrive in the order in which they were sent.
 
 #include "core/rma/window.hpp"
+#include "core/rma/wire.hpp"
 #include "transport/api/transport.hpp"
 
 namespace weft::core::rma {
+
+// Ends the job because of a message for a window that no correct rank sends.
+[[noreturn]] void refuse_frame();
+
+// What origins are told of our part.
+[[nodiscard]] Shape shape_of(const Window& window);
 
 // Answers what carries no data, with the error that the origin has not been told yet.
 void answer(Window& window, int32_t origin, uint64_t cookie);

@@ -31,8 +31,9 @@ void end_part(Transfer& transfer) {
   tell_sleepers(nullptr);
 }
 
-void on_arrived(Awaited& awaited, const Answer& /*answer*/, const char* /*data*/) {
+bool on_arrived(Awaited& awaited, const Answer& /*answer*/, const char* /*data*/) {
   end_part(static_cast<Transfer&>(awaited));
+  return true;
 }
 
 // The message has left, or come.

@@ -2,15 +2,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/rma/window.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
 #include <mutex>
-#include <new>
 
-#include "core/handler.hpp"
+#include "core/rma/names.hpp"
 #include "core/rma/outbox.hpp"
-#include "core/world.hpp"
+#include "core/rma/serve.hpp"
+#include "core/waiting.hpp"
 
 namespace weft::core::rma {
 namespace {
@@ -19,18 +21,64 @@ MemoryRef describe(const void* memory, uint64_t bytes) {
   return world->transports.name_memory(const_cast<void*>(memory), bytes);
 }
 
-bool is_here(int32_t job_rank) {
-  return job_rank == world->rank || world->job.place_here(job_rank) >= 0;
+size_t targets_bytes(const Window& window) {
+  return static_cast<size_t>(window.size) * sizeof(Target);
 }
 
-void meet(const Window& window, Target& target, const Part& part) {
-  if (!is_here(target.job_rank)) return;
-  const bool own = target.job_rank == world->rank;
-  target.control = own ? window.control : reinterpret_cast<Control*>(map_of(target.job_rank, part.control));
+// Pages come with the first target in them that is contacted. nullptr: no address space.
+Target* reserve_targets(const Window& window) {
+  void* memory =
+      mmap(nullptr, targets_bytes(window), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  (void)madvise(memory, targets_bytes(window), MADV_NOHUGEPAGE);  // a target costs a page, not 2 MiB
+  return static_cast<Target*>(memory);
+}
+
+// The target has told its shape: once, though several threads may have asked.
+void note(Window& window, Target& target, uint64_t bytes, uint64_t unit) {
+  std::lock_guard guard(window.guard);
+  if (target.met.load(std::memory_order_relaxed)) return;
+  target.bytes = bytes;
+  target.unit = unit;
+  target.met.store(true, std::memory_order_release);
+}
+
+// Of this host: how its memory is reached.
+void open_target(Window& window, int32_t rank, const Part& part) {
+  Target& target = window.targets[rank];
+  const int32_t job_rank = window.comm->job_rank(rank);
+  const bool own = job_rank == world->rank;
+  target.job_rank = job_rank;
+  target.word_unit = part.unit;
+  target.words = part.bytes < 8 ? 0 : part.bytes - 7;
+  target.memory = part.memory;
+  target.control = own ? window.control : reinterpret_cast<Control*>(map_of(job_rank, part.control));
   target.atomics = part.memory.key != MemoryRef::no_key && window.flavor != Flavor::dynamic;
   target.mapped = own ? window.base : target.atomics ? map_of(part.holder, part.memory) : nullptr;
   target.reach = own || target.mapped != nullptr ? Reach::mapped : Reach::kernel;
+  note(window, target, part.bytes, part.unit);
 }
+
+// Waits for the shape of a target.
+class Introduction : private Awaited {
+ public:
+  explicit Introduction(const Window& window, int32_t rank) : Awaited(on_answer) {
+    tell(window, rank, Action::meet, cookie_of(*this));
+    wait_until([this] { return told_.load(std::memory_order_acquire); });
+  }
+  const Shape& shape() const { return shape_; }
+
+ private:
+  static bool on_answer(Awaited& awaited, const Answer& answer, const char* data) {
+    auto& introduction = static_cast<Introduction&>(awaited);
+    if (answer.bytes == sizeof(Shape)) std::memcpy(&introduction.shape_, data, sizeof(Shape));
+    introduction.told_.store(true, std::memory_order_release);  // it may be gone now
+    return true;
+  }
+
+  Shape shape_{0, 1};
+  std::atomic<bool> told_ = false;
+};
 
 }  // namespace
 
@@ -38,11 +86,14 @@ void prepare(Window& window, Flavor flavor, Part& part) {
   window.flavor = flavor;
   window.size = window.comm->size;
   window.rank = window.comm->rank;
-  part = {.bytes = window.bytes,
-          .unit = static_cast<uint64_t>(window.unit),
-          .window = reinterpret_cast<uint64_t>(&window),
+  const Shape shape = shape_of(window);
+  part = {.bytes = shape.bytes,
+          .unit = shape.unit,
           .holder = world->rank,
-          .error = no_memory};
+          .error = no_memory,
+          .generation = propose_generation()};
+  window.targets = reserve_targets(window);
+  if (window.targets == nullptr) return;
   const size_t waiting = sizeof(Control) + static_cast<size_t>(world->ranks_here()) * sizeof(std::atomic<int32_t>);
   const size_t attached_at = (waiting + alignof(Attached) - 1) & ~(alignof(Attached) - 1);
   const size_t control_size = attached_at + (flavor == Flavor::dynamic ? sizeof(Attached) : 0);
@@ -56,26 +107,24 @@ void prepare(Window& window, Flavor flavor, Part& part) {
     if (window.base == nullptr) return;
     window.owns_memory = true;
   }
-  if (flavor == Flavor::dynamic) part.bytes = std::numeric_limits<uint64_t>::max();
   part.memory = describe(window.base, window.bytes);
   part.control = describe(window.control, control_size);
   part.error = no_error;
 }
 
-int32_t open(Window& window, const Part* parts) {
-  window.targets = new (std::nothrow) Target[static_cast<size_t>(window.size)];
-  if (window.targets == nullptr) return no_memory;
-  for (int32_t r = 0; r < window.size; ++r) {
-    Target& target = window.targets[r];
-    target.bytes = parts[r].bytes;
-    target.unit = parts[r].unit;
-    target.words = target.bytes < 8 ? 0 : target.bytes - 7;
-    target.memory = parts[r].memory;
-    target.window = parts[r].window;
-    target.job_rank = window.comm->job_rank(r);
-    meet(window, target, parts[r]);
-  }
-  return no_error;
+void open(Window& window, const std::vector<int32_t>& ranks, const std::vector<Part>& parts, uint32_t generation) {
+  for (size_t i = 0; i < ranks.size(); ++i) open_target(window, ranks[i], parts[i]);
+  give_name(window, generation);
+}
+
+void ask_to_meet(Window& window, int32_t rank) {
+  const Introduction introduction(window, rank);
+  note(window, window.targets[rank], introduction.shape().bytes, introduction.shape().unit);
+}
+
+Shape shape_of(const Window& window) {
+  const bool dynamic = window.flavor == Flavor::dynamic;
+  return {dynamic ? std::numeric_limits<uint64_t>::max() : window.bytes, static_cast<uint64_t>(window.unit)};
 }
 
 char* map_of(int32_t job_rank, const MemoryRef& memory) {
@@ -84,15 +133,9 @@ char* map_of(int32_t job_rank, const MemoryRef& memory) {
 }
 
 void close(Window& window) {
-  if (window.targets != nullptr) {
-    // Nobody uses the window any more, but a nudge may still lie in our ring.
-    LaneGuard guard(world->lanes[0]);
-    for (transport::Transport* t : world->transports.all()) {
-      if (t->capabilities().get_put) t->drain(0, on_arrival);
-    }
-  }
-  for (int32_t r = 0; window.targets != nullptr && r < window.size; ++r) drop_outbox(window.targets[r]);
-  delete[] window.targets;
+  forget_name(window);  // nobody uses the window any more, but a nudge may still lie in our ring
+  drop_outboxes(window);
+  if (window.targets != nullptr) munmap(window.targets, targets_bytes(window));
   window.targets = nullptr;
   if (window.owns_memory) (void)release_shared(window.base);
   if (window.control != nullptr) (void)release_shared(window.control);

@@ -4,7 +4,8 @@
 
 // Windows: memory of ranks that others read, write and update (MPI-5.0, chapter 12). docs/windows.md tells how.
 //
-// A target is reached in one of three ways, which is settled when the window is made:
+// A target is reached in one of three ways. For a rank of this host the way is chosen when the window is made, for
+// others at first contact, so that a window costs what it uses however large the job:
 //  - mapped: its memory lies in our address space too. An operation is a copy, or a processor's atomic instruction.
 //  - kernel: another process of this host; the kernel copies (process_vm_writev). Updates are made under a lock.
 //  - messages: another host, or a kernel that refuses. The target does it when it makes progress.
@@ -27,7 +28,7 @@ namespace weft::core::rma {
 struct Outbox;
 
 enum class Flavor : uint8_t { create, allocate, dynamic, shared };
-enum class Reach : uint8_t { mapped, kernel, messages };
+enum class Reach : uint8_t { messages, mapped, kernel };  // memory never written says messages
 
 struct Region {  // attached to a dynamic window
   uint64_t begin;
@@ -75,29 +76,33 @@ struct Control {
   Attached& attached() { return *reinterpret_cast<Attached*>(reinterpret_cast<char*>(this) + attached_at); }
 };
 
-// What ranks tell each other when a window is made.
+// What the ranks of a host tell each other when a window is made. Ranks of other hosts ask for what they need (meet()).
 struct Part {
   MemoryRef memory;   // of the window
   MemoryRef control;  // of the Control
   uint64_t bytes;
-  uint64_t unit;    // of displacements, in bytes
-  uint64_t window;  // the Window's address
-  int32_t holder;   // the rank in whose memory `memory` is
-  int32_t error;    // an error class: this rank cannot take part
+  uint64_t unit;        // of displacements, in bytes
+  int32_t holder;       // the rank in whose memory `memory` is
+  int32_t error;        // an error class: this rank cannot take part
+  uint32_t generation;  // proposed for the window; the largest of all ranks counts
+  uint32_t unused;
 };
 
 enum class Lock : uint8_t { none, shared, exclusive };
 
-// One rank of a window, as this process knows it. Its size is a power of two: targets are found by a shift.
+// One rank of a window, as this process knows it. Its size is a power of two: targets are found by a shift. Targets lie
+// in memory that is zero until it is written, and takes none until then: all fields of a rank never contacted are zero.
 struct alignas(128) Target {
   // ---- read by every operation. nullptr: not open, or not mapped; the general way finds out
   std::atomic<char*> direct = nullptr;
-  uint64_t bytes = 0;
-  uint64_t unit = 1;
-  uint64_t words = 0;  // at how many offsets, from 0 on, 8 bytes are inside
+  uint64_t word_unit = 0;  // `unit`, and at how many offsets, from 0 on, 8 bytes are inside: set before the window is
+  uint64_t words = 0;      // used, of targets of this host alone, so the shortest road reads them before `direct`
   // ----
+  uint64_t bytes = 0;
+  uint64_t unit = 0;  // of displacements, in bytes
   std::atomic<Reach> reach = Reach::messages;
   std::atomic<bool> open = false;  // operations are allowed: the epoch is right, and locks are held
+  std::atomic<bool> met = false;   // its bytes and unit are known; see meet()
   bool atomics = false;            // small elements are updated by atomic instructions, otherwise all under `updating`
   Lock lock = Lock::none;          // by MPI_Win_lock
   bool locked = false;             // there is a lock to give back; not so with MPI_MODE_NOCHECK
@@ -106,7 +111,6 @@ struct alignas(128) Target {
   char* mapped = nullptr;                // where its window begins in our address space
   Control* control = nullptr;            // nullptr: on another host
   MemoryRef memory{};                    // of the window
-  uint64_t window = 0;                   // its Window
   Outbox* outbox = nullptr;              // records that have not left; made on first use
   std::atomic<uint32_t> posts = 0;       // MPI_Win_post that told us and were not answered by MPI_Win_start
   std::atomic<uint32_t> completes = 0;   // the same of MPI_Win_complete and MPI_Win_wait
@@ -115,6 +119,8 @@ struct alignas(128) Target {
   std::atomic<int32_t> failed_here = 0;  // error class of what it asked of us, to be told with the next answer
 };
 
+static_assert(sizeof(Target) == 128);
+
 // How an access epoch was opened; several targets may be locked apart.
 enum class Epoch : uint8_t { none, fence, start, lock, lock_all };
 
@@ -122,7 +128,7 @@ struct LockWish;  // of a rank that asked by message
 
 struct Window : base::Object {
   // ---- read by every operation
-  Target* targets = nullptr;
+  Target* targets = nullptr;  // of all ranks, in pages reserved and not touched
   int32_t size = 0;
   int32_t rank = 0;
   // ----
@@ -137,7 +143,9 @@ struct Window : base::Object {
   int64_t unit = 1;                    // of our own part
   size_t alignment = 1;                // of memory that prepare() allocates, a power of two
   Control* control = nullptr;          // of our own part
-  base::Lock guard;                    // of making outboxes
+  uint32_t generation = 0;             // with the context of `comm` the window's name: names.hpp
+  Outbox* outboxes = nullptr;          // the one made last; under `guard`
+  base::Lock guard;                    // of making outboxes, and of meeting targets
   base::Lock opening;                  // of `opened`, and of opening targets
   std::vector<int32_t> opened;         // targets that the epoch has opened, to be closed with it
   std::vector<int32_t> group;          // of MPI_Win_start
@@ -150,13 +158,14 @@ struct Window : base::Object {
   void (*drop_type)(Type*) = nullptr;  // gives back a datatype that was held
 };
 
-// ---- making. All ranks: prepare(), swap parts, then open(), or close() when one of them has an error.
+// ---- making. All ranks: prepare(), swap parts with those of their host, agree on the largest generation, then open().
+// When all have done so, operations may begin; if one of them has an error, all close().
 
 // Fills in `part`. Allocates the memory for Flavor::allocate; `window.comm`, base, bytes and unit are set. Memory of
 // Flavor::shared has been laid out by the caller, who says in `part` whose it is where it is not our own.
 void prepare(Window& window, Flavor flavor, Part& part);
-// Takes the parts of all ranks, in their order. An error class.
-[[nodiscard]] int32_t open(Window& window, const Part* parts);
+// Takes the parts of the ranks of this host, ourselves among them, and the generation that all agreed on.
+void open(Window& window, const std::vector<int32_t>& ranks, const std::vector<Part>& parts, uint32_t generation);
 // Where memory that another rank of this host described lies for us; nullptr when that cannot be.
 [[nodiscard]] char* map_of(int32_t job_rank, const MemoryRef& memory);
 // Gives everything back. All operations are over, on all ranks.
@@ -165,6 +174,16 @@ void close(Window& window);
 [[nodiscard]] int32_t attach(Window& window, void* base, uint64_t bytes);
 // false: nothing was attached there.
 [[nodiscard]] bool detach(Window& window, const void* base);
+
+// The size and the displacement unit of a target's window are known from here on. A rank of another host is asked for
+// them when it is first contacted, and answers when it makes progress.
+void ask_to_meet(Window& window, int32_t rank);
+inline Target& meet(Window& window, int32_t rank) {
+  Target& target = window.targets[rank];
+  if (!target.met.load(std::memory_order_acquire)) [[unlikely]]
+    ask_to_meet(window, rank);
+  return target;
+}
 
 // ---- operations
 

@@ -33,6 +33,7 @@ enum class Action : uint8_t {
   flush,           // the same without a lock
   post,            // MPI_Win_post
   complete,        // MPI_Win_complete
+  meet,            // answered with the Shape of the target's window
   nudge,           // the lock that you wait for is free, or a lock of yours that somebody waits for
 };
 
@@ -43,9 +44,10 @@ constexpr bool moves_data(Action action) {
 
 // At the beginning of a frame of kind wire::records.
 struct Frame {
-  uint64_t window;  // of the receiver
-  int32_t origin;   // the sender's rank in the window
-  uint32_t bytes;   // of the records
+  uint32_t context;  // of the window's communicator; with the generation the window's name (names.hpp)
+  uint32_t generation;
+  int32_t origin;  // the sender's rank in the window
+  uint32_t bytes;  // of the records
 };
 static_assert(sizeof(Frame) == 16);
 
@@ -53,13 +55,15 @@ static_assert(sizeof(Frame) == 16);
 struct StagedFrame {
   Frame frame;
   uint64_t handle;
+  int32_t job_rank;  // the sender's: its staging memory is given back also when the window is not known
+  uint32_t unused;
 };
-static_assert(sizeof(StagedFrame) == 24);
+static_assert(sizeof(StagedFrame) == 32);
 
 // Followed by `runs` pieces, when there are any, and the data, filled up to a multiple of 8.
 struct Record {
   uint64_t offset;    // in the window, in bytes; an address in a dynamic one
-  uint64_t cookie;    // the origin's Awaited; 0: no answer is wanted
+  uint64_t cookie;    // the number of the origin's Awaited; 0: no answer is wanted
   uint64_t position;  // of this part's first byte in the packed data of the whole operation; see also Action
   uint32_t bytes;     // of data at the target
   uint32_t runs;      // 0: one piece at `offset`
@@ -83,6 +87,13 @@ struct Answer {
   int32_t error;  // an error class: of anything that the origin asked for since it was last told
 };
 static_assert(sizeof(Answer) == 24);
+
+// What an origin has to know of a target.
+struct Shape {
+  uint64_t bytes;
+  uint64_t unit;  // of displacements, in bytes
+};
+static_assert(sizeof(Shape) == 16);
 
 constexpr size_t padded(size_t bytes) {
   return (bytes + 7) & ~size_t{7};

@@ -81,6 +81,7 @@ struct Win : core::rma::Window {
   int unit_value = 0;  // 0: an int cannot hold it
   int flavor_value = 0;
   int model_value = MPI_WIN_UNIFIED;
+  int32_t first_part = 0;  // the first rank whose part has any memory; `size`: there is none
 };
 
 // What MPI remembers of a datatype beside its layout: how it was made, its name, its attributes. How it was made never

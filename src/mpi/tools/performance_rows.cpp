@@ -92,6 +92,8 @@ constexpr PerformanceRow rows[] = {
      MPI_T_PVAR_CLASS_LEVEL, under_way_on, MPI_T_VERBOSITY_USER_DETAIL, Measure::number, 1, MPI_T_BIND_MPI_COMM},
     {"weft_queued_sends", "sends and protocol messages that found the way to their receiver full", Subject::messages,
      MPI_T_PVAR_CLASS_COUNTER, counted<&core::Counters::retries>},
+    {"weft_dropped_messages", "messages and answers that named what was gone, and were dropped", Subject::messages,
+     MPI_T_PVAR_CLASS_COUNTER, counted<&core::Counters::stale>, MPI_T_VERBOSITY_USER_DETAIL},
     {"weft_lanes", "lanes of this process", Subject::lanes, MPI_T_PVAR_CLASS_SIZE,
      [](const Comm*, uint64_t* values) { *values = counters().lanes; }},
     {"weft_lane_messages", "messages taken from the ring of each lane, those of protocols included", Subject::lanes,

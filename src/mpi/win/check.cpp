@@ -82,7 +82,7 @@ Remote WinCheck::place(const Place& place) {
   Type* type = elements({nullptr, place.count, place.datatype, "target_"}, bytes);
   if (failed()) [[unlikely]]
     return {};
-  const auto unit = static_cast<int64_t>(win_->targets[place.rank].unit);
+  const auto unit = static_cast<int64_t>(core::rma::meet(*win_, place.rank).unit);
   if (place.disp < 0 && win_->flavor != core::rma::Flavor::dynamic) {
     error_ = negative(win_, function_, MPI_ERR_DISP, "target_disp", place.disp);
   } else if (__builtin_mul_overflow(place.disp, unit, &offset)) {

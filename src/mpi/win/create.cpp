@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <numeric>
 #include <vector>
 
 #include "boot/job.hpp"
@@ -173,12 +174,56 @@ int32_t lay_out_together(Win& win, Share& share) {
 
 // ---- Making
 
-// What all ranks know of an error that some of them met: the class that is smallest.
-int32_t agree_on_error(Win& win, int32_t error) {
-  coll::Vote vote{error == core::no_error ? core::no_offer : static_cast<uint64_t>(error), 0};
+// The ranks of a communicator that are on our host, rising.
+std::vector<int32_t> ranks_here(const core::Comm& comm) {
+  std::vector<int32_t> ranks;
+  if (core::world->job.one_host()) {
+    ranks.resize(static_cast<size_t>(comm.size));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    return ranks;
+  }
+  const std::vector<int>& here = core::world->job.here;
+  const RankFinder finder(*comm.group, static_cast<int64_t>(here.size()));
+  for (const int job_rank : here) {
+    const int32_t rank = finder.rank_of(job_rank);
+    if (rank >= 0) ranks.push_back(rank);
+  }
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
+// Swaps parts with the ranks of our host, which reach each other without any help of the target.
+int32_t swap_parts(core::Comm& comm, const Part& part, const std::vector<int32_t>& ranks, std::vector<Part>& parts) {
+  coll::Founders team = founders_of(comm);
+  team.size = static_cast<int32_t>(ranks.size());
+  team.place = static_cast<int32_t>(std::lower_bound(ranks.begin(), ranks.end(), comm.rank) - ranks.begin());
+  team.ranks = ranks.data();
+  parts.resize(ranks.size());
+  return coll::gather_all(team, &part, sizeof part, parts.data());
+}
+
+// The largest generation that any rank proposes.
+int32_t agree_on_generation(core::Comm& comm, const std::vector<Part>& parts, uint32_t& generation) {
+  generation = 0;
+  for (const Part& part : parts) generation = std::max(generation, part.generation);
+  if (static_cast<int32_t>(parts.size()) == comm.size) return core::no_error;
+  coll::Vote vote{~uint64_t{generation}, 0};
+  const int32_t error = coll::agree(founders_of(comm), vote);
+  generation = static_cast<uint32_t>(~vote.offer);
+  return error;
+}
+
+// The smallest class of an error that some rank met; when there is none, the first rank that has any memory, or
+// `size`. When this returns, the window is open on all ranks.
+int32_t agree_on_outcome(Win& win, int32_t error) {
+  constexpr uint64_t no_errors = uint64_t{1} << 32;
+  const int32_t first = win.bytes > 0 ? win.rank : win.size;
+  coll::Vote vote{error == core::no_error ? no_errors + static_cast<uint64_t>(first) : static_cast<uint64_t>(error), 0};
   const int32_t failed = coll::agree(founders_of(*win.comm), vote);
   if (failed != core::no_error) return failed;
-  return vote.offer == core::no_offer ? core::no_error : static_cast<int32_t>(vote.offer);
+  if (vote.offer < no_errors) return static_cast<int32_t>(vote.offer);
+  win.first_part = static_cast<int32_t>(vote.offer - no_errors);
+  return core::no_error;
 }
 
 // Prepares our part, and opens the window when all ranks could do so. An error class, the same on all ranks.
@@ -198,13 +243,16 @@ int32_t open_together(Win& win) {
     part.memory = share.memory;
     part.holder = win.comm->job_rank(0);
   }
+  const std::vector<int32_t> here = ranks_here(*win.comm);
   std::vector<Part> parts;
-  error = gather(*win.comm, part, parts);
-  for (const Part& other : parts) {
-    if (error == core::no_error) error = other.error;
+  uint32_t generation = 0;
+  error = swap_parts(*win.comm, part, here, parts);
+  if (error == core::no_error) error = agree_on_generation(*win.comm, parts, generation);
+  for (const Part& each : parts) {
+    if (error == core::no_error) error = each.error;
   }
-  if (error == core::no_error) error = core::rma::open(win, parts.data());
-  return agree_on_error(win, error);
+  if (error == core::no_error) core::rma::open(win, here, parts, generation);
+  return agree_on_outcome(win, error);
 }
 
 // Collective on the communicator. Nobody has the handle before the window is open everywhere.
@@ -328,15 +376,6 @@ int win_detach(MPI_Win win, const void* base) {
 
 namespace {
 
-// The rank whose part is asked for with MPI_PROC_NULL: the first that has any memory, whether we can reach it or not
-// (MPI-5.0, 12.2.3), so that all who can reach it mean the same; otherwise our own.
-int32_t first_part(const Win& win) {
-  for (int32_t r = 0; r < win.size; ++r) {
-    if (win.targets[r].bytes > 0) return r;
-  }
-  return win.rank;
-}
-
 // The part of a rank as we may load from it and store to it; no bytes, and no address, where that cannot be.
 int query(WinCheck& check, int rank, MPI_Aint* size, MPI_Aint* unit, void* baseptr) {
   check.rank(rank, "rank");
@@ -344,13 +383,16 @@ int query(WinCheck& check, int rank, MPI_Aint* size, MPI_Aint* unit, void* basep
   check.pointer(unit, "disp_unit");
   check.pointer(baseptr, "baseptr");
   if (check.failed()) return check.error();
-  const Win& win = check.win();
+  Win& win = check.win();
   if (win.flavor == Flavor::dynamic) {
     check.fail(MPI_ERR_RMA_FLAVOR, "%s was made by MPI_Win_create_dynamic: it has no memory of its own",
                win_text(win).c_str());
     return check.error();
   }
-  const Target& target = win.targets[rank != MPI_PROC_NULL ? rank : first_part(win)];
+  // MPI_PROC_NULL asks for the first part that has any memory, whether we can reach it or not (MPI-5.0, 12.2.3), so
+  // that all who can reach it mean the same.
+  if (rank == MPI_PROC_NULL) rank = win.first_part < win.size ? win.first_part : win.rank;
+  const Target& target = core::rma::meet(win, rank);
   const bool reached = target.mapped != nullptr && target.bytes > 0;
   *size = reached ? static_cast<MPI_Aint>(target.bytes) : 0;
   *unit = static_cast<MPI_Aint>(target.unit);

@@ -44,7 +44,7 @@ constinit std::atomic<const void*> recent_win = &no_win;
   if (bytes != 8) [[unlikely]]
     return nullptr;
   int64_t offset = 0;
-  if (__builtin_mul_overflow(place.disp, static_cast<int64_t>(target.unit), &offset)) [[unlikely]]
+  if (__builtin_mul_overflow(place.disp, static_cast<int64_t>(target.word_unit), &offset)) [[unlikely]]
     return nullptr;
   if (static_cast<uint64_t>(offset) >= target.words) [[unlikely]]  // also below 0
     return nullptr;
@@ -70,12 +70,13 @@ constinit std::atomic<const void*> recent_win = &no_win;
     return nullptr;
   }
   const Target& target = win->targets[place.rank];
+  char* direct = target.direct.load(std::memory_order_acquire);  // pairs with the release that opens the target
+  if (direct == nullptr) return nullptr;
   int64_t offset = 0;
   if (__builtin_mul_overflow(place.disp, static_cast<int64_t>(target.unit), &offset)) return nullptr;
   const auto room = static_cast<uint64_t>(bytes);
   if (room > target.bytes || static_cast<uint64_t>(offset) > target.bytes - room) return nullptr;  // also below 0
-  char* direct = target.direct.load(std::memory_order_acquire);  // pairs with the release that opens the target
-  return direct != nullptr ? direct + offset : nullptr;
+  return direct + offset;
 }
 
 int copy(void* to, const void* from, int64_t bytes) {

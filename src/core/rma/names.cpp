@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/rma/names.hpp"
+
+#include <unordered_map>
+
+#include "core/world.hpp"
+
+namespace weft::core::rma {
+namespace {
+
+std::atomic<uint32_t> last_generation = 0;
+
+// By context; all under lane 0's lock. Never destroyed: other threads may be at it when the process ends.
+std::unordered_map<uint32_t, Window*>& windows() {
+  static auto& all = *new std::unordered_map<uint32_t, Window*>;
+  return all;
+}
+
+}  // namespace
+
+uint32_t propose_generation() {
+  return last_generation.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+void give_name(Window& window, uint32_t generation) {
+  uint32_t last = last_generation.load(std::memory_order_relaxed);
+  while (last < generation && !last_generation.compare_exchange_weak(last, generation, std::memory_order_relaxed)) {
+  }
+  LaneGuard guard(world->lanes[0]);
+  window.generation = generation;
+  windows()[window.comm->context] = &window;
+}
+
+void forget_name(Window& window) {
+  if (window.generation == 0) return;
+  LaneGuard guard(world->lanes[0]);
+  windows().erase(window.comm->context);
+  window.generation = 0;
+}
+
+Window* find_window(uint32_t context, uint32_t generation) {
+  const auto at = windows().find(context);
+  return at != windows().end() && at->second->generation == generation ? at->second : nullptr;
+}
+
+}  // namespace weft::core::rma

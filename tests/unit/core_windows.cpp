@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Windows of core, in a job of one rank: what a window of very many ranks takes, the names of windows, and the lock
+// that operations take or do not take.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <vector>
+
+#include "core/handler.hpp"
+#include "core/rma/names.hpp"
+#include "core/rma/window.hpp"
+#include "core/rma/wire.hpp"
+#include "core/world.hpp"
+
+namespace weft::core::rma {
+namespace {
+
+class Windows : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    core::start(true, [] { return uint64_t{1}; });
+  }
+  static void TearDownTestSuite() { core::stop(); }
+};
+
+// A window of `size` ranks, of which we are the first and the only one on this host. Each has 64 bytes.
+class Made {
+ public:
+  explicit Made(int32_t size, uint32_t context = 64) {
+    comm_.context = context;
+    comm_.size = size;
+    window_.comm = &comm_;
+    window_.bytes = 64;
+    Part part{};
+    prepare(window_, Flavor::allocate, part);
+    EXPECT_EQ(part.error, no_error);
+    open(window_, {0}, {part}, part.generation);
+  }
+  ~Made() { close(window_); }
+  Made(const Made&) = delete;
+  Made& operator=(const Made&) = delete;
+
+  Window& operator*() { return window_; }
+  Window* operator->() { return &window_; }
+
+ private:
+  Comm comm_;
+  Window window_;
+};
+
+Type bytes() {
+  Type type;
+  type.contiguous = type.predefined = type.committed = true;
+  type.size = type.extent = type.true_extent = 1;
+  return type;
+}
+
+int32_t put_word(Window& window, uint64_t value) {
+  static Type type = bytes();
+  return put(window, {&value, 8, &type, 8}, {0, 8, 8, &type}, nullptr);
+}
+
+// Pages of the targets that take memory.
+size_t pages_held(const Window& window) {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t bytes = static_cast<size_t>(window.size) * sizeof(Target);
+  std::vector<unsigned char> held((bytes + page - 1) / page);
+  EXPECT_EQ(mincore(window.targets, bytes, held.data()), 0);
+  size_t count = 0;
+  for (const unsigned char one : held) count += one & 1U;
+  return count;
+}
+
+TEST_F(Windows, TakeNothingForRanksThatAreNotContacted) {
+  Made window(700000);
+  EXPECT_LE(pages_held(*window), 1U);
+  for (int epoch = 0; epoch < 2; ++epoch) {  // nor do epochs
+    ASSERT_EQ(end_fence(*window), no_error);
+    begin_fence(*window, true);
+    ASSERT_EQ(put_word(*window, 7), no_error);
+  }
+  ASSERT_EQ(end_fence(*window), no_error);
+  begin_fence(*window, false);
+  ASSERT_EQ(lock_all(*window, true), no_error);
+  ASSERT_EQ(put_word(*window, 8), no_error);
+  ASSERT_EQ(flush_all(*window, false), no_error);
+  ASSERT_EQ(unlock_all(*window), no_error);
+  EXPECT_LE(pages_held(*window), 1U);
+  EXPECT_EQ(reinterpret_cast<uint64_t*>(window->base)[1], 8U);
+}
+
+TEST_F(Windows, HaveNamesThatNoOtherHad) {
+  uint32_t generation = 0;
+  {
+    Made window(1);
+    generation = window->generation;
+    EXPECT_EQ(find_window(64, generation), &*window);
+    EXPECT_EQ(find_window(64, generation + 1), nullptr);
+    EXPECT_EQ(find_window(66, generation), nullptr);
+  }
+  EXPECT_EQ(find_window(64, generation), nullptr);
+  Made again(1);
+  EXPECT_GT(again->generation, generation);
+  EXPECT_EQ(find_window(64, generation), nullptr);
+}
+
+// A frame of one record, or an answer, as a peer would send it.
+template <class... Parts>
+void arrive(uint8_t kind, const Parts&... parts) {
+  std::vector<char> message;
+  (message.insert(message.end(), reinterpret_cast<const char*>(&parts), reinterpret_cast<const char*>(&parts + 1)),
+   ...);
+  LaneGuard guard(world->lanes[0]);
+  on_arrival({kind, {}, message.data(), static_cast<uint32_t>(message.size())});
+}
+
+Record put_record(uint64_t offset, uint32_t bytes) {
+  Record record{};
+  record.action = Action::put;
+  record.offset = offset;
+  record.bytes = bytes;
+  return record;
+}
+
+TEST_F(Windows, DropFramesAndAnswersForWhatIsGone) {
+  Made window(1);
+  const uint64_t before = counters().stale;
+  const uint64_t value = 5;
+  const Record record = put_record(0, 8);
+  constexpr uint32_t bytes = sizeof record + sizeof value;
+  arrive(wire::records, Frame{64, window->generation + 1, 0, bytes}, record, value);
+  arrive(wire::answers, Answer{0x1234567800000000, 0, 0, 0});
+  EXPECT_EQ(counters().stale, before + 2);
+  EXPECT_EQ(*reinterpret_cast<uint64_t*>(window->base), 0U);
+  arrive(wire::records, Frame{64, window->generation, 0, bytes}, record, value);
+  EXPECT_EQ(*reinterpret_cast<uint64_t*>(window->base), value);
+  EXPECT_EQ(counters().stale, before + 2);
+}
+
+TEST_F(Windows, RefuseFramesThatReachBeyondThemselves) {
+  Made window(1);
+  const Frame frame{64, window->generation, 0, sizeof(Record) + 8};
+  EXPECT_DEATH(arrive(wire::records, frame, put_record(0, 4096), uint64_t{0}), "a message for a window");
+  Record pieces = put_record(0, 8);
+  pieces.runs = UINT32_MAX;
+  EXPECT_DEATH(arrive(wire::records, frame, pieces, uint64_t{0}), "a message for a window");
+  // The pieces are longer together than the data.
+  pieces.runs = 1;
+  const Frame longer{64, window->generation, 0, sizeof(Record) + sizeof(rma::Run) + 8};
+  EXPECT_DEATH(arrive(wire::records, longer, pieces, rma::Run{0, 16}, uint64_t{0}), "a message for a window");
+  const Frame stranger{64, window->generation, 1, sizeof(Record) + 8};
+  EXPECT_DEATH(arrive(wire::records, stranger, put_record(0, 8), uint64_t{0}), "a message for a window");
+}
+
+}  // namespace
+}  // namespace weft::core::rma
