@@ -1,11 +1,14 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Windows of core, in a job of one rank: what a window of very many ranks takes, the names of windows, and the lock
+// Windows of core, in a job of one rank: the memory of a window of very many ranks, the names of windows, and the lock
 // that operations take or do not take.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
 #include <vector>
 
 #include "core/handler.hpp"
@@ -17,12 +20,15 @@
 namespace weft::core::rma {
 namespace {
 
+using std::chrono::milliseconds;
+
 class Windows : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     core::start(true, [] { return uint64_t{1}; });
   }
   static void TearDownTestSuite() { core::stop(); }
+  void TearDown() override { world->design = Design::hot; }
 };
 
 // A window of `size` ranks, of which we are the first and the only one on this host. Each has 64 bytes.
@@ -152,6 +158,47 @@ TEST_F(Windows, RefuseFramesThatReachBeyondThemselves) {
   EXPECT_DEATH(arrive(wire::records, longer, pieces, rma::Run{0, 16}, uint64_t{0}), "a message for a window");
   const Frame stranger{64, window->generation, 1, sizeof(Record) + 8};
   EXPECT_DEATH(arrive(wire::records, stranger, put_record(0, 8), uint64_t{0}), "a message for a window");
+}
+
+// Whether a put of another thread ends while lane 0 is held.
+bool ends_while_held(Window& window) {
+  std::atomic<bool> done = false;
+  bool ended = false;
+  std::thread other;
+  {
+    LaneGuard guard(world->lanes[0]);
+    other = std::thread([&] {
+      (void)put_word(window, 9);
+      done = true;
+    });
+    const auto until = std::chrono::steady_clock::now() + milliseconds(200);
+    while (!done && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(milliseconds(1));
+    ended = done;
+  }
+  other.join();
+  return ended;
+}
+
+TEST_F(Windows, TakeTheOneLockOfTheGlobalDesign) {
+  world->design = Design::global;
+  Made window(1);
+  ASSERT_EQ(lock_all(*window, true), no_error);
+  ASSERT_EQ(put_word(*window, 1), no_error);
+  EXPECT_EQ(window->targets[0].direct.load(), nullptr);  // the inlined road is closed
+  EXPECT_FALSE(ends_while_held(*window));
+  EXPECT_EQ(reinterpret_cast<uint64_t*>(window->base)[1], 9U);
+  ASSERT_EQ(unlock_all(*window), no_error);
+}
+
+TEST_F(Windows, TakeNoLockOtherwise) {
+  Made window(1);
+  ASSERT_EQ(lock_all(*window, true), no_error);
+  ASSERT_EQ(put_word(*window, 1), no_error);
+  EXPECT_NE(window->targets[0].direct.load(), nullptr);
+  bool ended = false;  // sooner or later: the machine may be busy
+  for (int i = 0; i < 20 && !ended; ++i) ended = ends_while_held(*window);
+  EXPECT_TRUE(ended);
+  ASSERT_EQ(unlock_all(*window), no_error);
 }
 
 }  // namespace

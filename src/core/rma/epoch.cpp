@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "core/rma/global.hpp"
 #include "core/rma/lock.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/waiting.hpp"
@@ -28,7 +29,8 @@ Record record_of(Action action, Awaited& awaited) {
 void open_target(Window& window, int32_t rank) {
   Target& target = window.targets[rank];
   window.opened.push_back(rank);
-  if (window.flavor != Flavor::dynamic) target.direct.store(target.mapped, std::memory_order_release);
+  if (window.flavor != Flavor::dynamic && !takes_global_lock())
+    target.direct.store(target.mapped, std::memory_order_release);
   target.open.store(true, std::memory_order_release);
 }
 

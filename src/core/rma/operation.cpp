@@ -5,6 +5,7 @@
 #include "core/p2p.hpp"
 #include "core/rma/direct.hpp"
 #include "core/rma/epoch.hpp"
+#include "core/rma/global.hpp"
 #include "core/rma/messages.hpp"
 #include "core/rma/runs.hpp"
 #include "core/rma/transfer.hpp"
@@ -54,6 +55,12 @@ int32_t over(int32_t error, Request* request) {
   return error;
 }
 
+// The same of an operation that was done here.
+int32_t over(GlobalGuard& global, int32_t error, Request* request) {
+  global.release();
+  return over(error, request);
+}
+
 // An operation by the kernel that the kernel refused is done by messages, and so are all that follow.
 bool is_refused(Target& target, int error) {
   if (error == 0) return false;
@@ -66,14 +73,16 @@ bool is_refused(Target& target, int error) {
 int32_t put(Window& window, const Local& from, const Remote& to, Request* request) {
   if (const int32_t error = begin(window, to)) return error;
   Target& target = window.targets[to.rank];
+  GlobalGuard global;
   const Reach reach = target.reach.load(std::memory_order_relaxed);
   if (reach == Reach::mapped) {
     copy_in(target, from, to);
-    return over(no_error, request);
+    return over(global, no_error, request);
   }
   if (reach == Reach::kernel && !is_refused(target, kernel_put(target, from, to))) {
-    return over(no_error, request);
+    return over(global, no_error, request);
   }
+  global.release();
   if (is_transfer(window, to, from.bytes)) return transfer_put(window, from, to, request);
   send_put(window, from, to);
   return over(no_error, request);
@@ -82,14 +91,16 @@ int32_t put(Window& window, const Local& from, const Remote& to, Request* reques
 int32_t get(Window& window, const Local& to, const Remote& from, Request* request) {
   if (const int32_t error = begin(window, from)) return error;
   Target& target = window.targets[from.rank];
+  GlobalGuard global;
   const Reach reach = target.reach.load(std::memory_order_relaxed);
   if (reach == Reach::mapped) {
     copy_out(target, to, from);
-    return over(no_error, request);
+    return over(global, no_error, request);
   }
   if (reach == Reach::kernel && !is_refused(target, kernel_get(target, to, from))) {
-    return over(no_error, request);
+    return over(global, no_error, request);
   }
+  global.release();
   if (is_transfer(window, from, to.bytes)) return transfer_get(window, to, from, request);
   return ask_for(window, to, from, request);
 }
@@ -98,14 +109,17 @@ int32_t accumulate(Window& window, const Local& from, const Remote& to, datatype
                    const Type& element, Request* request) {
   if (const int32_t error = begin(window, to)) return error;
   Target& target = window.targets[to.rank];
+  GlobalGuard global;
   const Reach reach = target.reach.load(std::memory_order_relaxed);
   const Element unit = element_of(element);
   const Update update{unit, reduction, unit.kernel(reduction)};
-  if (reach == Reach::mapped) return over(update_mapped(target, update, from, nullptr, to), request);
+  if (reach == Reach::mapped) return over(global, update_mapped(target, update, from, nullptr, to), request);
   if (reach == Reach::kernel) {
     int32_t error = no_error;
-    if (!is_refused(target, update_by_kernel(target, update, from, nullptr, to, error))) return over(error, request);
+    if (!is_refused(target, update_by_kernel(target, update, from, nullptr, to, error)))
+      return over(global, error, request);
   }
+  global.release();
   send_update(window, update, from, to);
   return over(no_error, request);
 }
@@ -114,14 +128,17 @@ int32_t get_accumulate(Window& window, const Local& from, const Local& result, c
                        datatype::Reduction reduction, const Type& element, Request* request) {
   if (const int32_t error = begin(window, to)) return error;
   Target& target = window.targets[to.rank];
+  GlobalGuard global;
   const Reach reach = target.reach.load(std::memory_order_relaxed);
   const Element unit = element_of(element);
   const Update update{unit, reduction, unit.kernel(reduction)};
-  if (reach == Reach::mapped) return over(update_mapped(target, update, from, &result, to), request);
+  if (reach == Reach::mapped) return over(global, update_mapped(target, update, from, &result, to), request);
   if (reach == Reach::kernel) {
     int32_t error = no_error;
-    if (!is_refused(target, update_by_kernel(target, update, from, &result, to, error))) return over(error, request);
+    if (!is_refused(target, update_by_kernel(target, update, from, &result, to, error)))
+      return over(global, error, request);
   }
+  global.release();
   return ask_for_update(window, update, from, result, to, request);
 }
 
@@ -129,6 +146,7 @@ int32_t compare_and_swap(Window& window, const void* value, const void* compare,
                          const Remote& to) {
   if (const int32_t error = begin(window, to)) return error;
   Target& target = window.targets[to.rank];
+  GlobalGuard global;
   const Reach reach = target.reach.load(std::memory_order_relaxed);
   const Element unit = element_of(element);
   if (reach == Reach::mapped) {
@@ -138,6 +156,7 @@ int32_t compare_and_swap(Window& window, const void* value, const void* compare,
   if (reach == Reach::kernel && !is_refused(target, swap_by_kernel(target, unit, value, compare, result, to))) {
     return no_error;
   }
+  global.release();
   return ask_to_swap(window, unit, value, compare, result, to);
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/failure.hpp"
 #include "core/numbered.hpp"
+#include "core/rma/global.hpp"
 #include "core/rma/wire.hpp"
 #include "core/send_queue.hpp"
 #include "core/waiting.hpp"
@@ -142,6 +143,7 @@ void Outbox::add(const Record& record, const Run* runs, const Payload& payload, 
     wait_until([this] { return !peer.queued.load(std::memory_order_relaxed); });
   }
   std::lock_guard guard(lock);
+  GlobalGuard global;
   if (moves_data(record.action)) {
     ++added;
     if (record.cookie != 0) {
@@ -152,6 +154,7 @@ void Outbox::add(const Record& record, const Run* runs, const Payload& payload, 
   const size_t size = size_of(record, data);
   if (size > capacity) {
     send();
+    global.release();  // it may have to wait
     return send_staged(record, runs, payload, data);
   }
   if (used + size > capacity) send();
