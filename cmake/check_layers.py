@@ -57,10 +57,10 @@ def core_cycles(root):
     core = root / "src" / "core"
     first = {}  # (folder, other folder): a file that includes from one into the other
     for path in sorted(core.rglob("*.[ch]pp")):
-        folder = path.parent.relative_to(core).as_posix()
+        folder = path.parent.relative_to(core.parent).as_posix()
         for name in INCLUDE.findall(path.read_text()):
             if name.startswith("core/"):
-                other = pathlib.PurePosixPath(name).relative_to("core").parent.as_posix()
+                other = pathlib.PurePosixPath(name).parent.as_posix()
                 if other != folder:
                     first.setdefault((folder, other), f"{path}: includes {name}")
 
@@ -69,7 +69,7 @@ def core_cycles(root):
 
     for (folder, other), where in sorted(first.items()):
         if reaches(other, folder, {other}):
-            yield f"{where}, and core/{other} includes core/{folder} in turn"
+            yield f"{where}, and {other} includes {folder} in turn"
 
 
 def main():

@@ -16,8 +16,11 @@ namespace {
 
 int taken = 0;
 
-constinit const Handler test_handler{
-    .kind = kind_limit - 1, .least_bytes = 16, .name = "a test's", .take = [](const transport::Arrival&) { ++taken; }};
+void take_one(const transport::Arrival& /*arrival*/) {
+  ++taken;
+}
+
+constinit const Handler test_handler{.kind = kind_limit - 1, .least_bytes = 16, .name = "a test's", .take = take_one};
 WEFT_HANDLER(test_handler);
 
 transport::Arrival message(uint8_t kind, uint32_t bytes) {
@@ -43,9 +46,9 @@ TEST(Handler, EveryKindOfThePathsHasARow) {
 }
 
 TEST(Handler, ACollisionIsFound) {
-  constexpr Handler other{.kind = kind_limit - 1, .least_bytes = 0, .name = "another", .take = test_handler.take};
-  constexpr Handler beyond{.kind = kind_limit, .least_bytes = 0, .name = "beyond", .take = test_handler.take};
-  constexpr Handler zero{.kind = 0, .least_bytes = 0, .name = "zero", .take = test_handler.take};
+  constexpr Handler other{.kind = kind_limit - 1, .least_bytes = 0, .name = "another", .take = take_one};
+  constexpr Handler beyond{.kind = kind_limit, .least_bytes = 0, .name = "beyond", .take = take_one};
+  constexpr Handler zero{.kind = 0, .least_bytes = 0, .name = "zero", .take = take_one};
   const Handler* const twice[] = {&test_handler, &other};
   EXPECT_NE(check_handlers(twice).find("(another) is also that of a test's"), std::string::npos);
   const Handler* const large[] = {&beyond};
