@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What the members of a new communicator settle before they have it, by messages over a parent. The functions return an
+// The members of a new communicator agree by messages over a parent before they have it. The functions return an
 // error class; core::other_error says that the members have no context numbers left.
 
 #include "coll/schedule.hpp"
@@ -37,7 +37,7 @@ struct Founders : Team {
 // All ranks of a communicator, of both sides. Creations are collective operations for them.
 [[nodiscard]] Founders founders_of(Comm& comm);
 
-// What the members find out together.
+// The members' common result.
 struct Vote {
   uint64_t offer;  // the smallest of all: core::offer_context(), or another number
   uint64_t bits;   // that all members have set

@@ -32,7 +32,7 @@
 namespace weft::core {
 
 namespace {
-constinit World process_world;
+World process_world;
 }
 constinit World* world = &process_world;
 constinit Peer PeerTable::stranger;

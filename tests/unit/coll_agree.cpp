@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The members of a new communicator agree on its context, however many they are. What a duplicate of a communicator of
-// 700 000 ranks allocates is counted.
+// The members of a new communicator agree on its context, however many they are. The memory that a duplicate of a
+// communicator of 700 000 ranks allocates is counted.
 #include <cstdlib>
 #include <new>
 #include <set>

@@ -450,7 +450,7 @@ TEST(World, SeveralLiveInOneProcessOneAfterTheOther) {
   }
 }
 
-// Rank 2 is dead from the start. What rank 0 has begun with it ends with an error, what it has with rank 1 goes on.
+// Rank 2 is dead from the start. Operations of rank 0 with it end with an error; those with rank 1 go on.
 TEST(Failure, OperationsWithALostPeerAreListedAndEndWithAnError) {
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
     Ranks ranks({.ranks = 3, .seed = seed, .lanes = seed % 2 == 0 ? 4U : 1U, .wire = {.room = 3}});

@@ -46,7 +46,7 @@ class Switchboard {
     transport::Envelope envelope;
     std::vector<unsigned char> data;
   };
-  // What belongs to one rank.
+  // The queues of one rank.
   struct Station {
     std::deque<Message> lanes[transport::max_lanes];
     std::atomic<uint32_t> attention = 0;
@@ -214,7 +214,7 @@ class Setting {
   int64_t before_ = 0;
 };
 
-// What a test's job is.
+// The job of a test.
 struct Plan {
   int32_t ranks = 2;
   uint64_t seed = 1;

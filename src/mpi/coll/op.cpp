@@ -87,13 +87,14 @@ void CollCheck::reducer(OpReducer& reducer, MPI_Op handle, Type* type, MPI_Datat
     return;
   }
   using datatype::Reduction;
-  reducer.function = apply_kernel;
   if (op->reduction == Reduction::replace || op->reduction == Reduction::no_op) {
     fail(MPI_ERR_OP, "%s is for one-sided accumulates only", op->name);
   } else if (!type->predefined) {
     fail(MPI_ERR_OP, "%s is not defined on derived datatypes: make an operation with MPI_Op_create", op->name);
   } else if ((reducer.kernel = datatype::kernel(op->reduction, *type)) == nullptr) {
     fail(MPI_ERR_OP, "%s is not defined on %s (MPI-5.0, 6.9.2)", op->name, type->name);
+  } else {
+    reducer.function = apply_kernel;
   }
 }
 
@@ -131,7 +132,7 @@ int reduce_local_c(const void* inbuf, void* inoutbuf, MPI_Count count, MPI_Datat
   OpReducer reducer;
   check.reducer(reducer, op, type, datatype);
   check.apart(inbuf, inoutbuf, count, type);
-  if (check.failed()) return check.error();
+  if (check.failed() || reducer.function == nullptr) return check.error();
   reducer.apply(inbuf, inoutbuf, count);
   return MPI_SUCCESS;
 }

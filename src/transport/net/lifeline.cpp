@@ -127,7 +127,7 @@ class Lifelines::Parent {
     std::string bytes;
     if (!base::from_hex(owner.start_.directory.published(rank, place_key), bytes) || !place_.parse(bytes)) {
       fail_for_good({.cause = "the value that rank " + std::to_string(rank) + " published is no address to connect to",
-                 .remedy = "give all ranks the same Weft library and the same WEFT_LOST_AFTER"});
+                     .remedy = "give all ranks the same Weft library and the same WEFT_LOST_AFTER"});
     }
   }
 
