@@ -9,7 +9,7 @@
 
 namespace weft::core {
 
-// Copies `data` to [position, position + bytes) of the receive's data; what is beyond its room is dropped.
+// Copies `data` to [position, position + bytes) of the receive's data; bytes beyond its room are dropped.
 void store(Request& r, int64_t position, const void* data, int64_t bytes);
 
 // Sets the status of a receive and completes it. The data is in place.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Handlers of active messages. What a kind of message does on arrival is one row beside the code that does it; the
+// Handlers of active messages. The action of each kind on arrival is one row beside the code that performs it; the
 // linker collects the rows, as it does settings, so no file lists the kinds.
 //
 //   constinit const Handler rts_handler{
@@ -41,7 +41,7 @@ struct Handler {
 
 // All rows of this binary.
 std::span<const Handler* const> all_handlers();
-// What is wrong with the rows: two of a kind, or a kind out of range. Empty when nothing is.
+// The mistake in the rows: two of a kind, or a kind out of range. Empty when there is none.
 [[nodiscard]] std::string check_handlers(std::span<const Handler* const> rows);
 // Makes the rows known to the functions below; wrong ones end the job.
 void open_handlers();

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What the rest of core asks of the four paths of messages, which core/protocol implements. Each path is one file
+// The interface of the four paths of messages to the rest of core; core/protocol implements it. Each path is one file
 // there, with its row of PathInfo and both of its halves.
 
 #include "core/lane.hpp"
