@@ -68,6 +68,10 @@ void end_whole_job(int status) {
     usleep(50000);  // for the launcher to pass the message on: Hydra drops it once it ends the job
     space->abort(status);
     usleep(200000);  // the launcher ends us; leaving at once would race with its reading of our line
+    // It has not: this host may be cut off from it. Hydra's proxy ends the ranks here when it sees the end of a
+    // connection, but not when it has seen the end of the process before, so the process ends later.
+    space->hang_up();
+    usleep(200000);
   }
   leave_process(status);
 }

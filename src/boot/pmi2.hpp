@@ -23,6 +23,7 @@ class Pmi2 final : public Space {
   bool local_ranks(std::vector<int>& ranks) override;
   void finish() override;
   void abort(int status) override;
+  void hang_up() override { wire_.hang_up(); }
 
   const std::string& id() const override { return job_; }
   size_t longest_value() const override { return most_value; }

@@ -16,6 +16,10 @@ void Wire::close() {
   fd_ = -1;
 }
 
+void Wire::hang_up() {
+  if (fd_ >= 0) (void)::shutdown(fd_, SHUT_RDWR);
+}
+
 bool Wire::send(std::string_view text) {
   while (!text.empty()) {
     // A launcher that is gone must be an error and not SIGPIPE; a descriptor that is not a socket takes a plain write.

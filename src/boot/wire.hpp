@@ -19,6 +19,8 @@ class Wire {
   bool is_open() const { return fd_ >= 0; }
   int descriptor() const { return fd_; }
   void close();
+  // The launcher sees the end of the connection; the descriptor stays until close(). May be called in any thread.
+  void hang_up();
 
   // False, and Came::failed: cause() and error() say why.
   [[nodiscard]] bool send(std::string_view text);

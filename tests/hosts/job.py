@@ -90,7 +90,7 @@ class Job:
         self.reader.join(1)
         return status
 
-    def left(self, seconds=20):
+    def left(self, seconds=8):
         """The processes of the program that are there after that time, on any host."""
         end = time.monotonic() + seconds
         while True:
