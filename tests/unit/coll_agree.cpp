@@ -15,6 +15,8 @@ constinit size_t allocated = 0;
 
 }  // namespace
 
+// The thread sanitizer has these itself; under it no memory is counted, and other builds count it.
+#ifndef WEFT_TSAN
 void* operator new(size_t bytes) {
   allocated += bytes;
   void* memory = std::malloc(bytes);
@@ -27,6 +29,7 @@ void operator delete(void* memory) noexcept {
 void operator delete(void* memory, size_t /*bytes*/) noexcept {
   std::free(memory);
 }
+#endif
 
 namespace {
 
