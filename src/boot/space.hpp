@@ -43,8 +43,8 @@ class Space {
 
   virtual void finish() = 0;
   virtual void abort(int status) = 0;
-  // Ends the connection without a goodbye, behind abort(): a launcher's part on this host that cannot reach the rest of the
-  // launcher takes that for a crash, and ends the ranks of this host.
+  // Ends the connection without a goodbye, behind abort(): a launcher's part on this host that cannot reach the rest of
+  // the launcher takes that for a crash, and ends the ranks of this host.
   virtual void hang_up() {}
 
   virtual const std::string& id() const = 0;  // names the job
