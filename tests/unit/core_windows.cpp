@@ -65,7 +65,7 @@ Type bytes() {
 
 int32_t put_word(Window& window, uint64_t value) {
   static Type type = bytes();
-  return put(window, {&value, 8, &type, 8}, {0, 8, 8, &type}, nullptr);
+  return put(window, {&value, 8, &type, 8}, {{8, 8, &type}, 0}, nullptr);
 }
 
 // Pages of the targets that take memory.

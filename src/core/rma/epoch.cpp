@@ -30,7 +30,7 @@ void open_target(Window& window, int32_t rank) {
   Target& target = window.targets[rank];
   window.opened.push_back(rank);
   if (window.flavor != Flavor::dynamic && !takes_global_lock())
-    target.direct.store(target.mapped, std::memory_order_release);
+    target.direct.store(target.region.mapped, std::memory_order_release);
   target.open.store(true, std::memory_order_release);
 }
 

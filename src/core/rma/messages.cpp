@@ -13,6 +13,8 @@
 namespace weft::core::rma {
 namespace {
 
+using memory::Pieces;
+
 // How an operation is cut into records.
 struct Cut {
   Record record;
@@ -183,7 +185,7 @@ int32_t ask_to_swap(Window& window, const Element& element, const void* value, c
   record.offset = static_cast<uint64_t>(to.offset);
   record.bytes = static_cast<uint32_t>(bytes);
   record.cookie = cookie_of(*fetch);
-  char both[2 * element_most];
+  char both[2 * memory::element_most];
   std::memcpy(both, value, bytes);
   std::memcpy(both + bytes, compare, bytes);
   outbox_of(window, to.rank).add(record, nullptr, {nullptr, 0, both}, 2 * bytes, Leave::now);

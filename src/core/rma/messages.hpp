@@ -4,9 +4,13 @@
 
 // Operations that the target performs when it makes progress.
 
-#include "core/rma/update.hpp"
+#include "core/memory/update.hpp"
+#include "core/rma/window.hpp"
 
 namespace weft::core::rma {
+
+using memory::Element;
+using memory::Update;
 
 void send_put(Window& window, const Local& from, const Remote& to);
 void send_update(Window& window, const Update& update, const Local& from, const Remote& to);

@@ -2,16 +2,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Operations: whether they are allowed, and by which way their target is reached.
 
+#include "core/memory/direct.hpp"
+#include "core/memory/runs.hpp"
 #include "core/p2p.hpp"
-#include "core/rma/direct.hpp"
 #include "core/rma/epoch.hpp"
 #include "core/rma/global.hpp"
+#include "core/rma/lock.hpp"
 #include "core/rma/messages.hpp"
-#include "core/rma/runs.hpp"
 #include "core/rma/transfer.hpp"
 
 namespace weft::core::rma {
 namespace {
+
+using memory::Pieces;
 
 // Whether each piece of the data is in memory that the target attached, as its gaps need not be.
 bool are_attached(const Attached& attached, const Remote& place) {
@@ -20,7 +23,7 @@ bool are_attached(const Attached& attached, const Remote& place) {
     Pieces pieces;
     collect(place, position, bytes - position, Pieces::most, pieces);
     for (int i = 0; i < pieces.count; ++i) {
-      const Run& run = pieces.runs[i];
+      const memory::Run& run = pieces.runs[i];
       if (!attached.holds(run.offset, run.offset + run.bytes)) return false;
     }
     position += pieces.bytes;
@@ -30,13 +33,13 @@ bool are_attached(const Attached& attached, const Remote& place) {
 
 // Whether the data are inside the target's window.
 bool is_inside(const Target& target, const Remote& place, bool dynamic) {
-  const Span span = span_of(*place.type, place.count);
+  const memory::Span span = memory::span_of(*place.type, place.count);
   int64_t from = 0;
   int64_t to = 0;
   if (__builtin_add_overflow(place.offset, span.from, &from) || __builtin_add_overflow(place.offset, span.to, &to)) {
     return false;
   }
-  if (from < 0 || static_cast<uint64_t>(to) > target.bytes) return false;
+  if (from < 0 || static_cast<uint64_t>(to) > target.region.bytes) return false;
   // Other hosts are asked by the operation itself.
   return !dynamic || target.control == nullptr || span.from == span.to ||
          target.control->attached().holds(static_cast<uint64_t>(from), static_cast<uint64_t>(to)) ||
@@ -61,27 +64,12 @@ int32_t over(GlobalGuard& global, int32_t error, Request* request) {
   return over(error, request);
 }
 
-// An operation by the kernel that the kernel refused is done by messages, and so are all that follow.
-bool is_refused(Target& target, int error) {
-  if (error == 0) return false;
-  target.reach.store(Reach::messages, std::memory_order_relaxed);
-  return true;
-}
-
 }  // namespace
 
 int32_t put(Window& window, const Local& from, const Remote& to, Request* request) {
   if (const int32_t error = begin(window, to)) return error;
-  Target& target = window.targets[to.rank];
   GlobalGuard global;
-  const Reach reach = target.reach.load(std::memory_order_relaxed);
-  if (reach == Reach::mapped) {
-    copy_in(target, from, to);
-    return over(global, no_error, request);
-  }
-  if (reach == Reach::kernel && !is_refused(target, kernel_put(target, from, to))) {
-    return over(global, no_error, request);
-  }
+  if (memory::put(window.targets[to.rank].region, from, to)) return over(global, no_error, request);
   global.release();
   if (is_transfer(window, to, from.bytes)) return transfer_put(window, from, to, request);
   send_put(window, from, to);
@@ -90,16 +78,8 @@ int32_t put(Window& window, const Local& from, const Remote& to, Request* reques
 
 int32_t get(Window& window, const Local& to, const Remote& from, Request* request) {
   if (const int32_t error = begin(window, from)) return error;
-  Target& target = window.targets[from.rank];
   GlobalGuard global;
-  const Reach reach = target.reach.load(std::memory_order_relaxed);
-  if (reach == Reach::mapped) {
-    copy_out(target, to, from);
-    return over(global, no_error, request);
-  }
-  if (reach == Reach::kernel && !is_refused(target, kernel_get(target, to, from))) {
-    return over(global, no_error, request);
-  }
+  if (memory::get(window.targets[from.rank].region, to, from)) return over(global, no_error, request);
   global.release();
   if (is_transfer(window, from, to.bytes)) return transfer_get(window, to, from, request);
   return ask_for(window, to, from, request);
@@ -107,18 +87,13 @@ int32_t get(Window& window, const Local& to, const Remote& from, Request* reques
 
 int32_t accumulate(Window& window, const Local& from, const Remote& to, datatype::Reduction reduction,
                    const Type& element, Request* request) {
-  if (const int32_t error = begin(window, to)) return error;
+  if (const int32_t refused = begin(window, to)) return refused;
   Target& target = window.targets[to.rank];
   GlobalGuard global;
-  const Reach reach = target.reach.load(std::memory_order_relaxed);
-  const Element unit = element_of(element);
-  const Update update{unit, reduction, unit.kernel(reduction)};
-  if (reach == Reach::mapped) return over(global, update_mapped(target, update, from, nullptr, to), request);
-  if (reach == Reach::kernel) {
-    int32_t error = no_error;
-    if (!is_refused(target, update_by_kernel(target, update, from, nullptr, to, error)))
-      return over(global, error, request);
-  }
+  const Element unit = memory::element_of(element);
+  const Update update{unit, reduction, unit.kernel(reduction), is_alone(target)};
+  int32_t error = no_error;
+  if (memory::update(target.region, update, from, nullptr, to, error)) return over(global, error, request);
   global.release();
   send_update(window, update, from, to);
   return over(no_error, request);
@@ -126,18 +101,13 @@ int32_t accumulate(Window& window, const Local& from, const Remote& to, datatype
 
 int32_t get_accumulate(Window& window, const Local& from, const Local& result, const Remote& to,
                        datatype::Reduction reduction, const Type& element, Request* request) {
-  if (const int32_t error = begin(window, to)) return error;
+  if (const int32_t refused = begin(window, to)) return refused;
   Target& target = window.targets[to.rank];
   GlobalGuard global;
-  const Reach reach = target.reach.load(std::memory_order_relaxed);
-  const Element unit = element_of(element);
-  const Update update{unit, reduction, unit.kernel(reduction)};
-  if (reach == Reach::mapped) return over(global, update_mapped(target, update, from, &result, to), request);
-  if (reach == Reach::kernel) {
-    int32_t error = no_error;
-    if (!is_refused(target, update_by_kernel(target, update, from, &result, to, error)))
-      return over(global, error, request);
-  }
+  const Element unit = memory::element_of(element);
+  const Update update{unit, reduction, unit.kernel(reduction), is_alone(target)};
+  int32_t error = no_error;
+  if (memory::update(target.region, update, from, &result, to, error)) return over(global, error, request);
   global.release();
   return ask_for_update(window, update, from, result, to, request);
 }
@@ -145,17 +115,9 @@ int32_t get_accumulate(Window& window, const Local& from, const Local& result, c
 int32_t compare_and_swap(Window& window, const void* value, const void* compare, void* result, const Type& element,
                          const Remote& to) {
   if (const int32_t error = begin(window, to)) return error;
-  Target& target = window.targets[to.rank];
   GlobalGuard global;
-  const Reach reach = target.reach.load(std::memory_order_relaxed);
-  const Element unit = element_of(element);
-  if (reach == Reach::mapped) {
-    compare_swap(target, unit, value, compare, place_behind(target.mapped, static_cast<uint64_t>(to.offset)), result);
-    return no_error;
-  }
-  if (reach == Reach::kernel && !is_refused(target, swap_by_kernel(target, unit, value, compare, result, to))) {
-    return no_error;
-  }
+  const Element unit = memory::element_of(element);
+  if (memory::compare_swap(window.targets[to.rank].region, unit, value, compare, result, to)) return no_error;
   global.release();
   return ask_to_swap(window, unit, value, compare, result, to);
 }

@@ -9,7 +9,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "core/rma/runs.hpp"
+#include "core/rma/window.hpp"
+#include "core/rma/wire.hpp"
 #include "core/world.hpp"
 
 namespace weft::core::rma {

@@ -7,15 +7,19 @@
 
 #include "core/failure.hpp"
 #include "core/handler.hpp"
+#include "core/memory/update.hpp"
 #include "core/rma/lock.hpp"
 #include "core/rma/names.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/rma/transfer.hpp"
-#include "core/rma/update.hpp"
 #include "core/send_queue.hpp"
 
 namespace weft::core::rma {
 namespace {
+
+using memory::Element;
+using memory::element_of;
+using memory::Update;
 
 // The answers to one frame, several to a message.
 class Answers {
@@ -90,10 +94,10 @@ char* place_of(Window& window, int32_t origin, uint64_t offset, uint64_t bytes) 
     uint64_t end = 0;
     std::lock_guard guard(window.attaching);
     inside = !__builtin_add_overflow(offset, bytes, &end) &&
-             are_in_regions(offset, end, static_cast<uint32_t>(window.regions.size()),
-                            [&](uint32_t i) { return window.regions[i]; });
+             are_in_pieces(offset, end, static_cast<uint32_t>(window.pieces.size()),
+                           [&](uint32_t i) { return window.pieces[i]; });
   }
-  if (inside) return place_behind(window.base, offset);
+  if (inside) return memory::place_behind(window.base, offset);
   window.targets[origin].failed_here.store(rma_range, std::memory_order_relaxed);
   return nullptr;
 }
@@ -127,7 +131,8 @@ void update_pieces(Window& window, int32_t origin, const Asked& asked, char* old
   const Element element = element_of(basic_of(record.element), basic_of(record.value), basic_of(record.index));
   const auto reduction = static_cast<datatype::Reduction>(record.reduction);
   if (reduction > datatype::Reduction::no_op) refuse_frame();
-  const Update change{element, reduction, element.kernel(reduction)};
+  const Target& own = window.targets[window.rank];
+  const Update change{element, reduction, element.kernel(reduction), is_alone(own)};
   if (change.kernel == nullptr) refuse_frame();
   const char* from = asked.data;
   for (uint32_t i = 0; i < asked.pieces(); ++i) {
@@ -136,8 +141,8 @@ void update_pieces(Window& window, int32_t origin, const Asked& asked, char* old
     if (element.has_gaps() ? piece.bytes != size : piece.bytes % size != 0) refuse_frame();
     const uint64_t in_memory = element.has_gaps() ? static_cast<uint64_t>(element.extent()) : piece.bytes;
     if (char* at = place_of(window, origin, piece.offset, in_memory)) {
-      update(window.targets[window.rank], change, from, at, old,
-             element.has_gaps() ? 1 : static_cast<int64_t>(piece.bytes) / element.size());
+      update_here(own.region, change, from, at, old,
+                  element.has_gaps() ? 1 : static_cast<int64_t>(piece.bytes) / element.size());
     } else if (old != nullptr) {
       std::memset(old, 0, piece.bytes);
     }
@@ -156,7 +161,7 @@ void compare(Window& window, int32_t origin, const Asked& asked, Answers& answer
     std::memset(old, 0, record.bytes);
     return;
   }
-  compare_swap(window.targets[window.rank], element, asked.data, asked.data + record.bytes, at, old);
+  memory::swap_here(window.targets[window.rank].region, element, asked.data, asked.data + record.bytes, at, old);
 }
 
 void transfer(Window& window, int32_t origin, const Asked& asked) {

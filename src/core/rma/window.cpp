@@ -17,10 +17,6 @@
 namespace weft::core::rma {
 namespace {
 
-MemoryRef describe(const void* memory, uint64_t bytes) {
-  return world->transports.name_memory(const_cast<void*>(memory), bytes);
-}
-
 size_t targets_bytes(const Window& window) {
   return static_cast<size_t>(window.size) * sizeof(Target);
 }
@@ -38,7 +34,7 @@ Target* reserve_targets(const Window& window) {
 void note(Window& window, Target& target, uint64_t bytes, uint64_t unit) {
   std::lock_guard guard(window.guard);
   if (target.met.load(std::memory_order_relaxed)) return;
-  target.bytes = bytes;
+  target.region.bytes = bytes;
   target.unit = unit;
   target.met.store(true, std::memory_order_release);
 }
@@ -48,14 +44,16 @@ void open_target(Window& window, int32_t rank, const Part& part) {
   Target& target = window.targets[rank];
   const int32_t job_rank = window.comm->job_rank(rank);
   const bool own = job_rank == world->rank;
-  target.job_rank = job_rank;
   target.word_unit = part.unit;
   target.words = part.bytes < 8 ? 0 : part.bytes - 7;
-  target.memory = part.memory;
-  target.control = own ? window.control : reinterpret_cast<Control*>(map_of(job_rank, part.control));
-  target.atomics = part.memory.key != MemoryRef::no_key && window.flavor != Flavor::dynamic;
-  target.mapped = own ? window.base : target.atomics ? map_of(part.holder, part.memory) : nullptr;
-  target.reach = own || target.mapped != nullptr ? Reach::mapped : Reach::kernel;
+  target.control = own ? window.control : reinterpret_cast<Control*>(memory::map(job_rank, part.control));
+  memory::Region& region = target.region;
+  region.job_rank = job_rank;
+  region.memory = part.memory;
+  region.atomics = part.memory.key != MemoryRef::no_key && window.flavor != Flavor::dynamic;
+  region.mapped = own ? window.base : region.atomics ? memory::map(part.holder, part.memory) : nullptr;
+  region.reach = own || region.mapped != nullptr ? Reach::mapped : Reach::kernel;
+  region.updating = &target.control->updating;
   note(window, target, part.bytes, part.unit);
 }
 
@@ -107,8 +105,8 @@ void prepare(Window& window, Flavor flavor, Part& part) {
     if (window.base == nullptr) return;
     window.owns_memory = true;
   }
-  part.memory = describe(window.base, window.bytes);
-  part.control = describe(window.control, control_size);
+  part.memory = memory::register_memory(window.base, window.bytes);
+  part.control = memory::register_memory(window.control, control_size);
   part.error = no_error;
 }
 
@@ -127,11 +125,6 @@ Shape shape_of(const Window& window) {
   return {dynamic ? std::numeric_limits<uint64_t>::max() : window.bytes, static_cast<uint64_t>(window.unit)};
 }
 
-char* map_of(int32_t job_rank, const MemoryRef& memory) {
-  if (job_rank == world->rank) return reinterpret_cast<char*>(memory.address);
-  return static_cast<char*>(world->peer(job_rank).endpoint->map(memory));
-}
-
 void close(Window& window) {
   forget_name(window);  // nobody uses the window any more, but a nudge may still lie in our ring
   drop_outboxes(window);
@@ -145,33 +138,33 @@ void close(Window& window) {
 int32_t attach(Window& window, void* base, uint64_t bytes) {
   const auto begin = reinterpret_cast<uint64_t>(base);
   std::lock_guard guard(window.attaching);
-  const auto overlaps = [&](const Region& r) { return begin < r.end && r.begin < begin + bytes; };
-  if (std::any_of(window.regions.begin(), window.regions.end(), overlaps)) return rma_attach;
-  window.regions.push_back({begin, begin + bytes});
-  window.control->attached().publish(window.regions);
+  const auto overlaps = [&](const Piece& r) { return begin < r.end && r.begin < begin + bytes; };
+  if (std::any_of(window.pieces.begin(), window.pieces.end(), overlaps)) return rma_attach;
+  window.pieces.push_back({begin, begin + bytes});
+  window.control->attached().publish(window.pieces);
   return no_error;
 }
 
 bool detach(Window& window, const void* base) {
   const auto begin = reinterpret_cast<uint64_t>(base);
   std::lock_guard guard(window.attaching);
-  const auto at = std::find_if(window.regions.begin(), window.regions.end(),
-                               [&](const Region& region) { return region.begin == begin; });
-  if (at == window.regions.end()) return false;
-  window.regions.erase(at);
-  window.control->attached().publish(window.regions);
+  const auto at = std::find_if(window.pieces.begin(), window.pieces.end(),
+                               [&](const Piece& piece) { return piece.begin == begin; });
+  if (at == window.pieces.end()) return false;
+  window.pieces.erase(at);
+  window.control->attached().publish(window.pieces);
   return true;
 }
 
 // The release pairs with the acquire of who finds the new version.
-void Attached::publish(const std::vector<Region>& all) {
+void Attached::publish(const std::vector<Piece>& all) {
   const uint32_t before = version.load(std::memory_order_relaxed);
   version.store(before + 1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);  // what follows is seen after this
   count.store(static_cast<uint32_t>(all.size()), std::memory_order_relaxed);
   for (size_t i = 0; i < std::min<size_t>(all.size(), most); ++i) {
-    regions[i].begin.store(all[i].begin, std::memory_order_relaxed);
-    regions[i].end.store(all[i].end, std::memory_order_relaxed);
+    pieces[i].begin.store(all[i].begin, std::memory_order_relaxed);
+    pieces[i].end.store(all[i].end, std::memory_order_relaxed);
   }
   version.store(before + 2, std::memory_order_release);
 }
@@ -180,10 +173,10 @@ bool Attached::holds(uint64_t begin, uint64_t end) const {
   for (;;) {
     const uint32_t before = version.load(std::memory_order_acquire);
     const uint32_t all = count.load(std::memory_order_relaxed);
-    const bool found = all > most || are_in_regions(begin, end, all, [&](uint32_t i) {
-                         return Region{regions[i].begin.load(std::memory_order_relaxed),
-                                       regions[i].end.load(std::memory_order_relaxed)};
-                       });
+    const bool found =
+        all > most || are_in_pieces(begin, end, all, [&](uint32_t i) {
+          return Piece{pieces[i].begin.load(std::memory_order_relaxed), pieces[i].end.load(std::memory_order_relaxed)};
+        });
     std::atomic_thread_fence(std::memory_order_acquire);
     if (before % 2 == 0 && version.load(std::memory_order_relaxed) == before) return found;
   }

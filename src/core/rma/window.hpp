@@ -4,11 +4,9 @@
 
 // Windows: memory of ranks that others read, write and update (MPI-5.0, chapter 12). docs/windows.md tells how.
 //
-// A target is reached in one of three ways. For a rank of this host the way is chosen when the window is made, for
-// others at first contact, so that a window costs what it uses however large the job:
-//  - mapped: its memory lies in our address space too. An operation is a copy, or a processor's atomic instruction.
-//  - kernel: another process of this host; the kernel copies (process_vm_writev). Updates are made under a lock.
-//  - messages: another host, or a kernel that refuses. The target does it when it makes progress.
+// A target's memory is a region (core/memory/region.hpp). For a rank of this host the way to it is chosen when the
+// window is made, for others at first contact, so that a window costs what it uses however large the job. Operations
+// that the region's way does not allow go by messages, which the target serves when it makes progress.
 //
 // Functions return an error class; their arguments are checked by the caller but for what the comments say. Any thread
 // may call them at MPI_THREAD_MULTIPLE, also for one window; epochs are opened and closed by one thread at a time, but
@@ -20,28 +18,31 @@
 
 #include "base/lock.hpp"
 #include "core/comm.hpp"
+#include "core/memory/region.hpp"
 #include "core/request.hpp"
 #include "datatype/reduce.hpp"
 
 namespace weft::core::rma {
 
+using memory::Local;
+using memory::Reach;
+
 struct Outbox;
 
 enum class Flavor : uint8_t { create, allocate, dynamic, shared };
-enum class Reach : uint8_t { messages, mapped, kernel };  // memory never written says messages
 
-struct Region {  // attached to a dynamic window
+struct Piece {  // attached to a dynamic window
   uint64_t begin;
   uint64_t end;
 };
 
-// Whether all of these bytes are in regions: in one, or in several that touch each other.
-template <class RegionAt>
-bool are_in_regions(uint64_t begin, uint64_t end, uint32_t count, RegionAt&& region_at) {
+// Whether all of these bytes are in pieces: in one, or in several that touch each other.
+template <class PieceAt>
+bool are_in_pieces(uint64_t begin, uint64_t end, uint32_t count, PieceAt&& piece_at) {
   for (uint32_t i = 0; begin < end && i < count;) {
-    const Region region = region_at(i);
-    if (region.begin <= begin && begin < region.end) {
-      begin = region.end;
+    const Piece piece = piece_at(i);
+    if (piece.begin <= begin && begin < piece.end) {
+      begin = piece.end;
       i = 0;
     } else {
       ++i;
@@ -59,16 +60,16 @@ struct Attached {
   struct {
     std::atomic<uint64_t> begin;
     std::atomic<uint64_t> end;
-  } regions[most];
+  } pieces[most];
 
-  void publish(const std::vector<Region>& all);
+  void publish(const std::vector<Piece>& all);
   bool holds(uint64_t begin, uint64_t end) const;
 };
 
 // What ranks of one host share about one target, in memory of its rank that all of them map. lock.hpp has the protocol.
 struct Control {
-  alignas(64) std::atomic<uint64_t> lock;       // MPI_Win_lock
-  alignas(64) std::atomic<uint32_t> updating;   // 1: somebody is at an update that is not one instruction
+  alignas(64) std::atomic<uint64_t> lock;  // MPI_Win_lock
+  alignas(64) memory::UpdateLock updating;
   std::atomic<int32_t> owner_waits;             // for the lock, on behalf of ranks of other hosts: not 0
   uint64_t attached_at;                         // where Attached lies behind this, of a dynamic window
   alignas(64) std::atomic<int32_t> waiting[1];  // for the lock, by place on the host: the rank in the window + 1, or 0
@@ -98,19 +99,14 @@ struct alignas(128) Target {
   uint64_t word_unit = 0;  // `unit`, and at how many offsets, from 0 on, 8 bytes are inside: set before the window is
   uint64_t words = 0;      // used, of targets of this host alone, so the shortest road reads them before `direct`
   // ----
-  uint64_t bytes = 0;
-  uint64_t unit = 0;  // of displacements, in bytes
-  std::atomic<Reach> reach = Reach::messages;
-  std::atomic<bool> open = false;  // operations are allowed: the epoch is right, and locks are held
-  std::atomic<bool> met = false;   // its bytes and unit are known; see meet()
-  bool atomics = false;            // small elements are updated by atomic instructions, otherwise all under `updating`
-  Lock lock = Lock::none;          // by MPI_Win_lock
-  bool locked = false;             // there is a lock to give back; not so with MPI_MODE_NOCHECK
-  bool in_group = false;           // of the epoch that MPI_Win_start began
-  int32_t job_rank = 0;
-  char* mapped = nullptr;                // where its window begins in our address space
+  memory::Region region;
+  uint64_t unit = 0;                     // of displacements, in bytes
+  std::atomic<bool> open = false;        // operations are allowed: the epoch is right, and locks are held
+  std::atomic<bool> met = false;         // its bytes and unit are known; see meet()
+  Lock lock = Lock::none;                // by MPI_Win_lock
+  bool locked = false;                   // there is a lock to give back; not so with MPI_MODE_NOCHECK
+  bool in_group = false;                 // of the epoch that MPI_Win_start began
   Control* control = nullptr;            // nullptr: on another host
-  MemoryRef memory{};                    // of the window
   Outbox* outbox = nullptr;              // records that have not left; made on first use
   std::atomic<uint32_t> posts = 0;       // MPI_Win_post that told us and were not answered by MPI_Win_start
   std::atomic<uint32_t> completes = 0;   // the same of MPI_Win_complete and MPI_Win_wait
@@ -151,8 +147,8 @@ struct Window : base::Object {
   std::vector<int32_t> group;          // of MPI_Win_start
   std::vector<int32_t> exposed_to;     // of MPI_Win_post
   int32_t locks = 0;                   // targets locked apart
-  base::Lock attaching;                // of `regions`
-  std::vector<Region> regions;         // attached; empty but for dynamic windows
+  base::Lock attaching;                // of `pieces`
+  std::vector<Piece> pieces;           // attached; empty but for dynamic windows
   LockWish* wishes = nullptr;          // of other hosts, that have to wait; by who holds lane 0
   std::atomic<uint32_t> next_tag = 0;  // of data that travel as messages
   void (*drop_type)(Type*) = nullptr;  // gives back a datatype that was held
@@ -166,8 +162,6 @@ struct Window : base::Object {
 void prepare(Window& window, Flavor flavor, Part& part);
 // Takes the parts of the ranks of this host, ourselves among them, and the generation that all agreed on.
 void open(Window& window, const std::vector<int32_t>& ranks, const std::vector<Part>& parts, uint32_t generation);
-// Where memory that another rank of this host described lies for us; nullptr when that cannot be.
-[[nodiscard]] char* map_of(int32_t job_rank, const MemoryRef& memory);
 // Gives everything back. All operations are over, on all ranks.
 void close(Window& window);
 
@@ -187,19 +181,9 @@ inline Target& meet(Window& window, int32_t rank) {
 
 // ---- operations
 
-// Data of the caller.
-struct Local {
-  void* buffer;
-  int64_t count;
-  Type* type;
-  int64_t bytes;
-};
 // Data at the target: `offset` bytes from the beginning of its window, an address in a dynamic one.
-struct Remote {
+struct Remote : memory::Place {
   int32_t rank;
-  int64_t offset;
-  int64_t count;
-  Type* type;
 };
 
 // All check that the epoch allows the operation (rma_sync) and that the data are inside the window (rma_range).
@@ -238,11 +222,6 @@ void begin_fence(Window& window, bool succeed);
 [[nodiscard]] int32_t flush(Window& window, int32_t rank, bool local);
 [[nodiscard]] int32_t flush_all(Window& window, bool local);
 [[nodiscard]] int32_t sync(Window& window);
-
-// So many bytes behind `base`, which may be a null pointer: of a dynamic window.
-inline char* place_behind(char* base, uint64_t offset) {
-  return reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(base) + offset);
-}
 
 // Whether MPI_Win_free may be called: no epoch is open but one of a fence.
 [[nodiscard]] bool at_rest(const Window& window);

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "transport/api/transport.hpp"
+#include "core/memory/runs.hpp"
 
 namespace weft::core::rma {
 
@@ -76,8 +76,7 @@ struct Record {
 };
 static_assert(sizeof(Record) == 40);
 
-using Run = transport::MemoryPiece;
-static_assert(sizeof(Run) == 16);
+using memory::Run;
 
 // Of kind wire::answers, several behind each other, each followed by its data.
 struct Answer {

@@ -89,7 +89,7 @@ Remote WinCheck::place(const Place& place) {
     fail(MPI_ERR_DISP, "target_disp is %lld: in units of %lld bytes that is more than an address can hold",
          wide(place.disp), wide(unit));
   }
-  return {place.rank, offset, place.count, type};
+  return {{offset, place.count, type}, place.rank};
 }
 
 namespace {
@@ -173,7 +173,7 @@ int WinCheck::done(int32_t error, const Remote* target) {
   } else if (error == MPI_ERR_RMA_RANGE && target != nullptr) {
     fail(error, "%lld elements of %lld bytes at byte %lld are not inside the window of rank %d, which has %llu bytes",
          wide(target->count), wide(target->type->true_extent), wide(target->offset), target->rank,
-         static_cast<unsigned long long>(win_->targets[target->rank].bytes));
+         static_cast<unsigned long long>(win_->targets[target->rank].region.bytes));
   } else if (error == MPI_ERR_RMA_RANGE) {
     fail(error, "an operation before found no memory of the window at its target: it was outside, or not attached");
   } else {

@@ -161,11 +161,11 @@ int32_t lay_out_together(Win& win, Share& share) {
   }
   if (comm.rank == 0) {
     share.error = allocate_own(win, total);
-    if (share.error == core::no_error) share.memory = core::world->transports.name_memory(win.base, total);
+    if (share.error == core::no_error) share.memory = core::memory::register_memory(win.base, total);
   }
   if (const int32_t error = coll::bcast(comm, &share, sizeof share, byte_type, 0)) return error;
   if (share.error != core::no_error || comm.rank == 0) return share.error;
-  char* first = core::rma::map_of(comm.job_rank(0), share.memory);
+  char* first = core::memory::map(comm.job_rank(0), share.memory);
   if (first == nullptr) return MPI_ERR_RMA_SHARED;
   win.base = first + before;
   share.memory = transport::advanced(share.memory, before);
@@ -393,10 +393,10 @@ int query(WinCheck& check, int rank, MPI_Aint* size, MPI_Aint* unit, void* basep
   // that all who can reach it mean the same.
   if (rank == MPI_PROC_NULL) rank = win.first_part < win.size ? win.first_part : win.rank;
   const Target& target = core::rma::meet(win, rank);
-  const bool reached = target.mapped != nullptr && target.bytes > 0;
-  *size = reached ? static_cast<MPI_Aint>(target.bytes) : 0;
+  const bool reached = target.region.mapped != nullptr && target.region.bytes > 0;
+  *size = reached ? static_cast<MPI_Aint>(target.region.bytes) : 0;
   *unit = static_cast<MPI_Aint>(target.unit);
-  *static_cast<void**>(baseptr) = reached ? target.mapped : nullptr;
+  *static_cast<void**>(baseptr) = reached ? target.region.mapped : nullptr;
   return MPI_SUCCESS;
 }
 

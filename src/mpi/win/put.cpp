@@ -75,7 +75,8 @@ constinit std::atomic<const void*> recent_win = &no_win;
   int64_t offset = 0;
   if (__builtin_mul_overflow(place.disp, static_cast<int64_t>(target.unit), &offset)) return nullptr;
   const auto room = static_cast<uint64_t>(bytes);
-  if (room > target.bytes || static_cast<uint64_t>(offset) > target.bytes - room) return nullptr;  // also below 0
+  if (room > target.region.bytes || static_cast<uint64_t>(offset) > target.region.bytes - room)
+    return nullptr;  // also below 0
   return direct + offset;
 }
 

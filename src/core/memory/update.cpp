@@ -1,23 +1,18 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/rma/update.hpp"
+#include "core/memory/update.hpp"
 
 #include <sched.h>
 
 #include "base/clock.hpp"
 #include "core/world.hpp"
 
-namespace weft::core::rma {
+namespace weft::core::memory {
 namespace {
 
-// No other process and no other thread can be at these elements.
-bool is_alone(const Target& target) {
-  return !world->concurrent && target.lock == Lock::exclusive && target.locked;
-}
-
-bool by_processor(const Target& target, const Element& element, const char* at) {
+bool by_processor(const Region& region, const Element& element, const char* at) {
   const auto size = static_cast<uintptr_t>(element.extent());
-  return target.atomics && !element.has_gaps() && size <= 8 && (size & (size - 1)) == 0 &&
+  return region.atomics && !element.has_gaps() && size <= 8 && (size & (size - 1)) == 0 &&
          (reinterpret_cast<uintptr_t>(at) & (size - 1)) == 0;
 }
 
@@ -73,11 +68,10 @@ void swap_plain(const Element& element, const void* value, const void* compare, 
 
 }  // namespace
 
-Updating::Updating(Control& control) : control_(control) {
+Updating::Updating(UpdateLock& lock) : lock_(lock) {
   constexpr int patience = 200;
   for (int looked = 0;; ++looked) {
-    if (control.updating.load(std::memory_order_relaxed) == 0 &&
-        control.updating.exchange(1, std::memory_order_acquire) == 0) {
+    if (lock.load(std::memory_order_relaxed) == 0 && lock.exchange(1, std::memory_order_acquire) == 0) {
       return;
     }
     if (looked < patience) {
@@ -88,9 +82,9 @@ Updating::Updating(Control& control) : control_(control) {
   }
 }
 
-void update(const Target& target, const Update& update, const void* in, char* at, void* old, int64_t count) {
-  if (is_alone(target)) return update_plain(update, in, at, old, count);
-  if (by_processor(target, update.element, at)) {
+void update_here(const Region& region, const Update& update, const void* in, char* at, void* old, int64_t count) {
+  if (update.alone) return update_plain(update, in, at, old, count);
+  if (by_processor(region, update.element, at)) {
     switch (update.element.extent()) {
       case 1:
         return update_words<uint8_t>(update, in, at, old, count);
@@ -102,13 +96,13 @@ void update(const Target& target, const Update& update, const void* in, char* at
         return update_words<uint64_t>(update, in, at, old, count);
     }
   }
-  const Updating held(*target.control);
+  const Updating held(*region.updating);
   update_plain(update, in, at, old, count);
 }
 
-void compare_swap(const Target& target, const Element& element, const void* value, const void* compare, char* at,
-                  void* old) {
-  if (by_processor(target, element, at)) {
+void swap_here(const Region& region, const Element& element, const void* value, const void* compare, char* at,
+               void* old) {
+  if (by_processor(region, element, at)) {
     switch (element.extent()) {
       case 1:
         return swap_word<uint8_t>(value, compare, at, old);
@@ -120,8 +114,8 @@ void compare_swap(const Target& target, const Element& element, const void* valu
         return swap_word<uint64_t>(value, compare, at, old);
     }
   }
-  const Updating held(*target.control);
+  const Updating held(*region.updating);
   swap_plain(element, value, compare, at, old);
 }
 
-}  // namespace weft::core::rma
+}  // namespace weft::core::memory

@@ -7,11 +7,10 @@
 
 #include <cstring>
 
-#include "core/rma/wire.hpp"
 #include "datatype/predefined.hpp"
 #include "datatype/reduce.hpp"
 
-namespace weft::core::rma {
+namespace weft::core::memory {
 
 struct Element {
   datatype::Basic basic;
@@ -50,4 +49,4 @@ inline Element element_of(const datatype::Type& type) {
 // The largest extent of an element: a pair of two numbers of 16 bytes.
 inline constexpr size_t element_most = 64;
 
-}  // namespace weft::core::rma
+}  // namespace weft::core::memory

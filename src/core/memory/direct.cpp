@@ -1,22 +1,22 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "core/rma/direct.hpp"
+#include "core/memory/direct.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 
-#include "core/rma/runs.hpp"
+#include "core/memory/runs.hpp"
 #include "core/world.hpp"
 #include "datatype/pack.hpp"
 
-namespace weft::core::rma {
+namespace weft::core::memory {
 namespace {
 
 constexpr int64_t piece_most = 64 << 10;  // of data that have to be packed first
 
-transport::Endpoint& way_to(const Target& target) {
-  return *world->peer(target.job_rank).endpoint;
+transport::Endpoint& way_to(const Region& region) {
+  return *world->peer(region.job_rank).endpoint;
 }
 
 // Packed bytes of the caller's data: where they lie, or packed into `room`.
@@ -47,35 +47,33 @@ class Room {
   char* memory_;
 };
 
-void* at(const Target& target, const Remote& place) {
-  return place_behind(target.mapped, static_cast<uint64_t>(place.offset));
+void* at(const Region& region, const Place& place) {
+  return place_behind(region.mapped, static_cast<uint64_t>(place.offset));
 }
 
-}  // namespace
+// ---- through our address space
 
-void copy_in(const Target& target, const Local& from, const Remote& to) {
+void copy_in(const Region& region, const Local& from, const Place& to) {
   if (from.bytes == 0) return;
   if (from.type->contiguous && to.type->contiguous) {
-    std::memmove(at(target, to), from.buffer, static_cast<size_t>(from.bytes));
+    std::memmove(at(region, to), from.buffer, static_cast<size_t>(from.bytes));
   } else {
-    datatype::copy(*from.type, from.count, from.buffer, *to.type, to.count, at(target, to), from.bytes);
+    datatype::copy(*from.type, from.count, from.buffer, *to.type, to.count, at(region, to), from.bytes);
   }
 }
 
-void copy_out(const Target& target, const Local& to, const Remote& from) {
+void copy_out(const Region& region, const Local& to, const Place& from) {
   if (to.bytes == 0) return;
   if (from.type->contiguous && to.type->contiguous) {
-    std::memmove(to.buffer, at(target, from), static_cast<size_t>(to.bytes));
+    std::memmove(to.buffer, at(region, from), static_cast<size_t>(to.bytes));
   } else {
-    datatype::copy(*from.type, from.count, at(target, from), *to.type, to.count, to.buffer, to.bytes);
+    datatype::copy(*from.type, from.count, at(region, from), *to.type, to.count, to.buffer, to.bytes);
   }
 }
-
-namespace {
 
 // Goes through the data of an update piece by piece: at most `most` bytes together, whole elements.
 template <class Do>
-void for_pieces(const Update& update, const Remote& to, int64_t most, Do&& each) {
+void for_pieces(const Update& update, const Place& to, int64_t most, Do&& each) {
   const int64_t bytes = to.count * to.type->size;
   const int64_t size = update.element.size();
   most -= most % size;
@@ -94,10 +92,8 @@ void for_pieces(const Update& update, const Remote& to, int64_t most, Do&& each)
   }
 }
 
-}  // namespace
-
-int32_t update_mapped(const Target& target, const Update& update, const Local& from, const Local* result,
-                      const Remote& to) {
+int32_t update_mapped(const Region& region, const Update& update, const Local& from, const Local* result,
+                      const Place& to) {
   const bool plain_result = result == nullptr || result->type->contiguous;
   const bool needs_room = !from.type->contiguous || !plain_result;
   const int64_t bytes = to.count * to.type->size;
@@ -110,18 +106,20 @@ int32_t update_mapped(const Target& target, const Update& update, const Local& f
     char* old = nullptr;
     if (result != nullptr) old = plain_result ? static_cast<char*>(result->buffer) + position : room.get() + most;
     const void* in = packed(from, position, room.get(), some);
-    rma::update(target, update, in, place_behind(target.mapped, run.offset), old, some / update.element.size());
+    update_here(region, update, in, place_behind(region.mapped, run.offset), old, some / update.element.size());
     if (!plain_result) unpack(*result, position, old, some);
     return true;
   });
   return no_error;
 }
 
-int kernel_put(const Target& target, const Local& from, const Remote& to) {
+// ---- by the kernel: 0, or the errno of its refusal
+
+int kernel_put(const Region& region, const Local& from, const Place& to) {
   if (from.bytes == 0) return 0;
-  transport::Endpoint& way = way_to(target);
+  transport::Endpoint& way = way_to(region);
   if (from.type->contiguous && to.type->contiguous) {
-    return way.put(advanced(target.memory, static_cast<uint64_t>(to.offset)), from.buffer,
+    return way.put(advanced(region.memory, static_cast<uint64_t>(to.offset)), from.buffer,
                    static_cast<size_t>(from.bytes));
   }
   const Room room(std::min(from.bytes, piece_most));
@@ -130,7 +128,7 @@ int kernel_put(const Target& target, const Local& from, const Remote& to) {
     Pieces pieces;
     collect(to, position, std::min(piece_most, from.bytes - position), Pieces::most, pieces);
     const void* data = packed(from, position, room.get(), pieces.bytes);
-    if (const int error = way.put_pieces(target.memory, pieces.runs, static_cast<size_t>(pieces.count), data)) {
+    if (const int error = way.put_pieces(region.memory, pieces.runs, static_cast<size_t>(pieces.count), data)) {
       return error;
     }
     position += pieces.bytes;
@@ -138,11 +136,11 @@ int kernel_put(const Target& target, const Local& from, const Remote& to) {
   return 0;
 }
 
-int kernel_get(const Target& target, const Local& to, const Remote& from) {
+int kernel_get(const Region& region, const Local& to, const Place& from) {
   if (to.bytes == 0) return 0;
-  transport::Endpoint& way = way_to(target);
+  transport::Endpoint& way = way_to(region);
   if (from.type->contiguous && to.type->contiguous) {
-    return way.get(advanced(target.memory, static_cast<uint64_t>(from.offset)), to.buffer,
+    return way.get(advanced(region.memory, static_cast<uint64_t>(from.offset)), to.buffer,
                    static_cast<size_t>(to.bytes));
   }
   const Room room(std::min(to.bytes, piece_most));
@@ -150,7 +148,7 @@ int kernel_get(const Target& target, const Local& to, const Remote& from) {
   for (int64_t position = 0; position < to.bytes;) {
     Pieces pieces;
     collect(from, position, std::min(piece_most, to.bytes - position), Pieces::most, pieces);
-    if (const int error = way.get_pieces(target.memory, pieces.runs, static_cast<size_t>(pieces.count), room.get())) {
+    if (const int error = way.get_pieces(region.memory, pieces.runs, static_cast<size_t>(pieces.count), room.get())) {
       return error;
     }
     unpack(to, position, room.get(), pieces.bytes);
@@ -159,9 +157,9 @@ int kernel_get(const Target& target, const Local& to, const Remote& from) {
   return 0;
 }
 
-int update_by_kernel(const Target& target, const Update& update, const Local& from, const Local* result,
-                     const Remote& to, int32_t& error) {
-  transport::Endpoint& way = way_to(target);
+int update_by_kernel(const Region& region, const Update& update, const Local& from, const Local* result,
+                     const Place& to, int32_t& error) {
+  transport::Endpoint& way = way_to(region);
   const Element& element = update.element;
   const int64_t most = std::min(std::max<int64_t>(to.count * to.type->size, element_most), piece_most);
   const Room room(3 * most);
@@ -174,9 +172,9 @@ int update_by_kernel(const Target& target, const Update& update, const Local& fr
   for_pieces(update, to, most, [&](const Run& run, int64_t position) {
     const auto some = static_cast<int64_t>(run.bytes);
     const auto in_memory = element.has_gaps() ? static_cast<size_t>(element.extent()) : run.bytes;
-    const MemoryRef place = advanced(target.memory, run.offset);
+    const MemoryRef place = advanced(region.memory, run.offset);
     const void* in = packed(from, position, room.get() + most, some);
-    const Updating held(*target.control);
+    const Updating held(*region.updating);
     refused = way.get(place, there, in_memory);
     if (refused != 0) return false;
     if (result != nullptr) {
@@ -202,14 +200,74 @@ int update_by_kernel(const Target& target, const Update& update, const Local& fr
   return refused;
 }
 
-int swap_by_kernel(const Target& target, const Element& element, const void* value, const void* compare, void* result,
-                   const Remote& to) {
-  transport::Endpoint& way = way_to(target);
-  const MemoryRef place = advanced(target.memory, static_cast<uint64_t>(to.offset));
+int swap_by_kernel(const Region& region, const Element& element, const void* value, const void* compare, void* result,
+                   const Place& to) {
+  transport::Endpoint& way = way_to(region);
+  const MemoryRef place = advanced(region.memory, static_cast<uint64_t>(to.offset));
   const auto bytes = static_cast<size_t>(element.size());
-  const Updating held(*target.control);
+  const Updating held(*region.updating);
   if (const int refused = way.get(place, result, bytes)) return refused;
   return std::memcmp(result, compare, bytes) == 0 ? way.put(place, value, bytes) : 0;
 }
 
-}  // namespace weft::core::rma
+// An operation that the kernel refused is done by messages, and so are all that follow.
+bool is_done(Region& region, int refused) {
+  if (refused == 0) return true;
+  region.reach.store(Reach::messages, std::memory_order_relaxed);
+  return false;
+}
+
+}  // namespace
+
+bool put(Region& region, const Local& from, const Place& to) {
+  switch (region.reach.load(std::memory_order_relaxed)) {
+    case Reach::mapped:
+      copy_in(region, from, to);
+      return true;
+    case Reach::kernel:
+      return is_done(region, kernel_put(region, from, to));
+    default:
+      return false;
+  }
+}
+
+bool get(Region& region, const Local& to, const Place& from) {
+  switch (region.reach.load(std::memory_order_relaxed)) {
+    case Reach::mapped:
+      copy_out(region, to, from);
+      return true;
+    case Reach::kernel:
+      return is_done(region, kernel_get(region, to, from));
+    default:
+      return false;
+  }
+}
+
+bool update(Region& region, const Update& update, const Local& from, const Local* result, const Place& to,
+            int32_t& error) {
+  error = no_error;
+  switch (region.reach.load(std::memory_order_relaxed)) {
+    case Reach::mapped:
+      error = update_mapped(region, update, from, result, to);
+      return true;
+    case Reach::kernel:
+      return is_done(region, update_by_kernel(region, update, from, result, to, error));
+    default:
+      return false;
+  }
+}
+
+bool compare_swap(Region& region, const Element& element, const void* value, const void* compare, void* result,
+                  const Place& to) {
+  switch (region.reach.load(std::memory_order_relaxed)) {
+    case Reach::mapped:
+      swap_here(region, element, value, compare, static_cast<char*>(at(region, to)), result);
+      return true;
+    case Reach::kernel:
+      return is_done(region, swap_by_kernel(region, element, value, compare, result, to));
+    default:
+      return false;
+  }
+}
+
+}  // namespace weft::core::memory
