@@ -48,7 +48,7 @@ inline constexpr uint32_t partitioned_contexts = 1U << 31;  // partitioned commu
 inline constexpr uint32_t creation_contexts = 1U << 30;  // communicators made by tag: some ranks, a tag of the user's
 inline constexpr uint32_t local_contexts = 1U << 29;     // Comm::local of an intercommunicator
 
-// An intercommunicator has two groups without a common member. Whom we send to and receive from, by rank, are the ranks
+// An intercommunicator has two groups without a common member. The ranks that we send to and receive from are those
 // of the other group: `size` and job_rank() speak of them, so messages between two ranks take the same road as
 // anywhere. `rank` and `group` are ours in our own group. A collective operation on one has
 //  - is_inter(): whether this is one at all;

@@ -109,7 +109,7 @@ Unexpected* next_pending() {
   }
 }
 
-// What was under way arrives, and what is pending goes to the receives posted first.
+// Messages under way arrive, and pending ones go to the receives posted first.
 void settle_pending() {
   while (Unexpected* message = next_pending()) {
     Matcher& matcher = world->lanes[message->envelope.lane].matcher;
@@ -125,7 +125,7 @@ void settle_pending() {
 Unexpected* choose(const Envelope& wanted) {
   Unexpected* best = best_kept(wanted);
   if (best == nullptr || wanted.tag != any_tag || world->lane_map.mask == 0) return best;
-  // What was sent before it may lie unread in another lane. A look at all rings, begun now that we have read it, finds
+  // Messages sent before it may lie unread in another lane. A look at all rings, begun now that we have read it, finds
   // that; and what it finds may have been preceded by more. Meanwhile more may have come for receives posted before.
   for (Envelope narrowed = wanted;;) {
     narrowed.source = best->envelope.source;

@@ -55,9 +55,9 @@ struct alignas(128) Lane {
   uint64_t most_unexpected_bytes = 0;
   Matcher matcher;
 
-  // Sends by request that start (1) or end (-1). Each has its home in one lane, and that lane is held: who starts or
-  // cancels a send takes it, and every answer of a receiver comes by the lane that the announcement named. So a load
-  // and a store will do; who waits for the last send reads without the lock.
+  // Sends by request that start (1) or end (-1). Each has its home in one lane, and that lane is held: starting or
+  // cancelling a send takes it, and every answer of a receiver comes by the lane that the announcement named. So a load
+  // and a store will do; a thread that waits for the last send reads without the lock.
   void count_sends(int64_t change) {
     sends_open.store(sends_open.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
   }
@@ -100,7 +100,7 @@ class AllLanesGuard {
 
 // All lanes held: takes in what is under way, and gives pending messages to the receives that the rules say.
 void settle_all();
-// The same, for who holds none.
+// The same, for a caller that holds none.
 void settle();
 
 // All lanes held and settled: the message that a receive or probe with wildcards gets, left where it is; nullptr when

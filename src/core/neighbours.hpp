@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Whom the calling rank has as neighbours in the virtual topology of a communicator: all that neighbourhood collectives
+// The neighbours of the calling rank in the virtual topology of a communicator: all that neighbourhood collectives
 // (MPI-5.0, 8.6) need to know of it. core::Comm::neighbours leads here, nullptr where there is no topology. It does not
 // change while the communicator lives, so any thread may read it.
 

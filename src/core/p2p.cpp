@@ -11,7 +11,7 @@ namespace weft::core {
 
 namespace {
 
-// Whatever needs it: stamp and lane are given once, when the send starts.
+// For sends and receives: stamp and lane are given once, when the send starts.
 void address(Request& r, uint32_t context, int32_t dest, int32_t tag) {
   r.peer = &world->peer(r.comm->job_rank(dest));
   r.match = {context, r.comm->rank, tag, r.peer->lane_map.lane_of(context, r.comm->rank, tag)};
@@ -122,7 +122,7 @@ int32_t send_receive(Comm& comm, uint32_t context, const void* send_buffer, int6
 }
 
 bool follow_up(Request& r, bool (*on_done)(Request&)) {
-  // Who holds the lanes that it may end on, sees it pending or done.
+  // A holder of the lanes that it may end on sees it pending or done.
   auto set = [&] {
     if (is_done(r)) return false;
     r.on_done = on_done;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Point-to-point operations on core's objects: what src/mpi and src/coll call. Arguments are checked by the caller.
+// Point-to-point operations on core's objects, for src/mpi and src/coll. Arguments are checked by the caller.
 
 #include "core/comm.hpp"
 #include "core/waiting.hpp"
@@ -10,7 +10,7 @@
 
 namespace weft::core {
 
-// What a completed receive or a probe tells.
+// The result of a completed receive or a probe.
 struct Outcome {
   int32_t source = proc_null;
   int32_t tag = any_tag;
@@ -36,8 +36,8 @@ struct Outcome {
   return r == nullptr ? nullptr : prepare(r, comm, role);
 }
 
-// Returns a request to the calling thread's cache. It must be done, or never started. What only some requests use is
-// put to rest here, so that starting one costs no stores for it.
+// Returns a request to the calling thread's cache. It must be done, or never started. A part that only some requests
+// use is put to rest here, so that starting one costs no stores for it.
 inline void free_request(Request* r) {
   r->on_done = nullptr;
   r->on_poll = nullptr;
@@ -60,7 +60,7 @@ inline void set_buffer(Request& r, void* buffer, int64_t count, Type& type) {
 // peer's state ask for. The request is done at once when the data left or was copied.
 void start_send(Request& r, uint32_t context, int32_t dest, int32_t tag);
 
-// What a receive is matched by. A stamp and a lane are for sends.
+// The criteria that a receive is matched by. A stamp and a lane are for sends.
 inline void wish(Request& r, uint32_t context, int32_t source, int32_t tag) {
   r.match.context = context;
   r.match.source = source;

@@ -14,7 +14,7 @@ namespace wire {
 inline constexpr uint8_t eager = 1;
 }  // namespace wire
 
-// What `weft info` prints of a path.
+// The description of a path that `weft info` prints.
 struct PathInfo {
   const char* name;
   const char* what;

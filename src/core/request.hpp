@@ -80,7 +80,7 @@ struct alignas(64) Request : base::Object {
   void (*on_poll)(Request&) = nullptr;  // composite requests: looks whether it is complete
   void (*on_free)(Request&) = nullptr;  // the owner's state goes with the handle
   int (*on_start)(Request&) = nullptr;  // persistent requests: what MPI_Start does; returns an error class
-  void* owner = nullptr;                // for the functions above: what the request belongs to
+  void* owner = nullptr;                // for the functions above: the owner of the request
   Type* type = nullptr;                 // the user's derived type, kept while the request lives
   // ---- protocols beyond E0
   Peer* peer = nullptr;

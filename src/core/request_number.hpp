@@ -16,7 +16,7 @@
 
 namespace weft::core {
 
-// What may happen to a request by its number. In the low bits of Request::serial, the generation above.
+// The actions on a request by its number. In the low bits of Request::serial, the generation above.
 enum class Stage : uint32_t {
   none,       // nothing: no number is out, or its answer has come
   asked,      // an answer may come: FIN, CTS, help, recalled

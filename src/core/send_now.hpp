@@ -16,14 +16,14 @@
 
 namespace weft::core {
 
-// What one cell of the ring takes.
+// The capacity of one cell of the ring.
 inline constexpr int64_t tiny_bytes = transport::inlined::cell_bytes;
 
-// What the peer's attention word asks for: waking it, or closing its way to data. Returns 0, for callers in a hurry:
+// Does as the peer's attention word asks: waking it, or closing its way to data. Returns 0, for callers in a hurry:
 // they are done, and only jump here.
 [[gnu::noinline]] int attend(Peer& peer);
 
-// What follows a message in the ring: it is counted, and the peer's attention word looked at. True: attend() to it.
+// The steps behind a message in the ring: it is counted, and the peer's attention word looked at. True: attend() to it.
 [[gnu::always_inline]] inline bool sent_now(Thread& me, const transport::inlined::Endpoint& way, int64_t bytes) {
   PathCount& sent = me.sent[static_cast<int>(Path::mailbox)];
   count(sent.messages);
@@ -32,7 +32,7 @@ inline constexpr int64_t tiny_bytes = transport::inlined::cell_bytes;
   return way.attention().load(std::memory_order_relaxed) != 0;
 }
 
-// What became of an attempt to send at once.
+// The outcome of an attempt to send at once.
 enum class Tried : uint8_t { not_sent, sent, sent_and_attend };
 [[gnu::always_inline]] inline Tried tried(bool calls_for_attention) {
   return calls_for_attention ? Tried::sent_and_attend : Tried::sent;

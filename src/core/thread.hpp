@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What each thread has for itself: a cache of requests, counters of what it sent, completions to be followed up once it
+// The state of one thread: a cache of requests, counters of what it sent, completions to be followed up once it
 // holds no lane. Below MPI_THREAD_MULTIPLE all threads of the process share one, for they take turns.
 
 #include <pthread.h>
@@ -81,8 +81,8 @@ struct alignas(64) Thread {
       spill();
   }
 
-  // Follows up what ended while lanes were held. What ends meanwhile is followed up too, here and not deeper in the
-  // stack.
+  // Follows up what ended while lanes were held. An operation that ends meanwhile is followed up too, here and not
+  // deeper in the stack.
   void run_ended();
 
  private:
@@ -111,7 +111,7 @@ inline Thread& hot_thread() {
   return t != nullptr ? *t : enter_thread();
 }
 
-// What all threads counted.
+// The counts of all threads.
 struct ThreadTotals {
   PathCount sent[path_count];
   uint64_t retries = 0;

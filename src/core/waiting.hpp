@@ -71,7 +71,7 @@ class Backoff {
   static bool stirs(const Sleeper& me);
   void sleep(Sleeper& me);
   void rest(Sleeper& me);  // in the kernel
-  // What was done for other threads, as counted so far.
+  // The work done for other threads, as counted so far.
   struct Deeds {
     uint64_t wakes = 0;
     uint64_t others_done = 0;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What progress does beside reading messages. Paths and subsystems that have something to move leave a row here, which
-// the linker collects; progress() knows none of them by name.
+// The work of progress beside reading messages. Paths and subsystems that have something to move leave a row here,
+// which the linker collects; progress() knows none of them by name.
 
 #include <atomic>
 #include <cstdint>

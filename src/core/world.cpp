@@ -173,7 +173,7 @@ void open_transports() {
        .page = &boot::host_page()});
 }
 
-// What we sent may still be on its way, and others may need our help with theirs.
+// Messages of ours may still be on their way, and others may need our help with theirs.
 void leave_hosts() {
   if (world->job.one_host()) return;
   wait_until([] { return world->transports.all_sent(); });

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The runtime of one process: who it is, its lanes, its peers, its transports. One object, made by start() and ended by
+// The runtime of one process: its rank, its lanes, its peers, its transports. One object, made by start() and ended by
 // stop(); everything below MPI's objects hangs from it.
 
 #include <cstddef>
@@ -75,7 +75,7 @@ class PeerTable {
   size_t bytes_ = 0;
 };
 
-// What the process counted.
+// The counts of the process.
 struct Counters {
   PathCount sent[path_count];
   uint64_t unexpected = 0;  // messages that came before their receive
@@ -104,7 +104,7 @@ struct Kept {
 // How threads share the runtime at MPI_THREAD_MULTIPLE: docs/threads.md, "Three designs".
 enum class Design : uint8_t { global, object, hot };
 
-// What a world is made of. start() finds it out with the launcher and the settings, a unit test says it.
+// The parts of a world. start() finds it out with the launcher and the settings, a unit test says it.
 struct Config {
   int32_t rank = 0;
   int32_t size = 1;
@@ -193,13 +193,13 @@ inline void complete(Request& request) {
   mark_done(request);
 }
 
-// What all lanes and threads have counted so far. Both may be asked by any thread, also before start() and after
+// The counts of all lanes and threads so far. Both may be asked by any thread, also before start() and after
 // stop().
 Counters counters();
 Kept kept_messages();
 
 // Joins the job, for threads that call at the same time (MPI_THREAD_MULTIPLE) or not. Ends the process with a message
-// when it cannot. `alike` is called once the rank is known; what it returns, any number but 0, stands for how
+// when it cannot. `alike` is called once the rank is known; its result, any number but 0, stands for how
 // collective operations are done (coll/select.hpp): ranks for which it differs end the job.
 void start(bool multiple, uint64_t (*alike)());
 

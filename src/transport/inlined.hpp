@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The one transport whose sends and receipts core inlines, that of ranks of one host: what core knows of it, by names
+// The one transport whose sends and receipts core inlines, that of ranks of one host: core's view of it, by names
 // that say what each is for. Everything else goes through Transport and Endpoint.
 
 #include "transport/shm/transport.hpp"

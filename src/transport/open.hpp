@@ -23,7 +23,7 @@ namespace net {
 class Lifelines;
 }
 
-// What boot::join() asks: how large the shared memory of so many ranks of a host is.
+// The size, which boot::join() asks for, of the shared memory of so many ranks of a host.
 [[nodiscard]] size_t segment_bytes(int places);
 
 // A process and its host.
@@ -41,7 +41,7 @@ struct HostOpening {
 // How ranks of different hosts find each other.
 using net::Directory;
 
-// What it takes to reach other hosts.
+// The means to reach other hosts.
 struct HostsOpening {
   std::string secret;  // 32 hexadecimal digits that the ranks of this job alone know
   bool sleeps;         // waits sleep rather than spin: messages shall wake them, though they may take longer
@@ -110,7 +110,7 @@ class Transports {
   LaneMap lanes_;
 };
 
-// What is different between ranks of different hosts, in one sentence; with the settings of core about reading.
+// The differences between ranks of different hosts, in one sentence; with the settings of core about reading.
 [[nodiscard]] std::string describe_hosts(bool rendezvous, int64_t read_most);
 
 }  // namespace weft::transport

@@ -41,7 +41,7 @@ int64_t buffer_bytes(const transport::Transport& way) {
 }
 
 bool send_buffer(Request& r, bool* no_staging) {
-  // What is told of pushed data comes on the lane that they left by.
+  // News of pushed data come on the lane that they left by.
   if (r.peer->transport->capabilities().push_most != 0 && r.layout == nullptr &&
       r.lane == (r.match.lane & world->lane_map.mask)) {
     bool refused;

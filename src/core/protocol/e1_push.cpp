@@ -48,7 +48,7 @@ Landing& new_landing(Lane& lane, void (*over)(transport::Read&, int), const Enve
   return *landing;
 }
 
-// What it was; it may be used again.
+// Its former contents; it may be used again.
 Landing end_landing(Lane& lane, Landing& landing) {
   Landing** at = &lane.landings;  // one from each peer at most
   while (*at != &landing) at = &(*at)->next;

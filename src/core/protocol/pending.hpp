@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What is pending with a peer, and its end when the peer is lost. The policy (core/failure.hpp) decides whether that is
-// called; today it ends the job instead.
+// The operations pending with a peer, and their end when the peer is lost. The policy (core/failure.hpp) decides
+// whether that is called; today it ends the job instead.
 
 #include "core/world.hpp"
 
@@ -19,9 +19,10 @@ struct PendingWith {
 };
 [[nodiscard]] PendingWith pending_with(const Peer& peer);
 
-// Ends what is pending with the peer: its requests complete with `error`, an error class; what it announced and will
-// never send is forgotten. Messages of its that are here whole can still be received. From now on a send to it
-// completes with the same error, and protocol messages to it are dropped. Returns how many requests were ended.
+// Ends what is pending with the peer: its requests complete with `error`, an error class; its announcements of
+// data that it will never send are forgotten. Messages of its that are here whole can still be received. From now on a
+// send to it completes with the same error, and protocol messages to it are dropped. Returns how many requests were
+// ended.
 //
 // The caller holds no lane, and nothing more comes from the peer. Three things are the caller's: receives with
 // MPI_ANY_SOURCE, which others can match; messages that are being copied between the two memories (R0), which end when

@@ -42,7 +42,7 @@ uint32_t chunk_for(int64_t bytes) {
   return static_cast<uint32_t>(std::clamp((bytes / 4 + 4095) & ~int64_t{4095}, smallest, largest));
 }
 
-// What both sides know of a transfer.
+// The knowledge of both sides of a transfer.
 struct Work {
   transport::Claim* claim;
   uint32_t generation;
@@ -114,7 +114,7 @@ void finish(Pull* pull) {
   finish_receive(*done.receive, done.envelope, done.message_bytes);
 }
 
-// The kernel refuses: the whole message comes by R1. What the sender copies meanwhile is the same data, and it answers
+// The kernel refuses: the whole message comes by R1. The sender meanwhile copies the same data, and it answers
 // only when its copy is over. The slot is not used again: the sender may still count a chunk there.
 void give_up(Pull* pull) {
   const Pull lost = *pull;

@@ -32,7 +32,7 @@ void end_stream(Request& r) {
 }
 
 // A chunk is written, or goes as a message after all, and the receiver is told. The send is over with the last: until
-// then its request names the stream, and who waits for it makes the progress that telling needs.
+// then its request names the stream, and a thread that waits for it makes the progress that telling needs.
 void on_written(void* whose, bool written) {
   Request& r = *static_cast<Request*>(whose);
   if (!written) count(world->lanes[r.lane].writes_failed);
@@ -181,7 +181,7 @@ void close_inflow(Inflow* inflow) {
   delete inflow;
 }
 
-// What happens when the last byte of a stream is here. Nobody writes into a receive that is over.
+// The end of a stream, when its last byte is here. Nobody writes into a receive that is over.
 void end_inflow(Inflow* inflow) {
   if (inflow->registered.key != MemoryRef::no_key)
     world->peer(inflow->origin).transport->deregister(inflow->registered);

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What the messages of the four paths carry behind the envelope: fixed-width fields, no padding. `send` is the number
-// of the sender's request (core/request_number.hpp); answers name their sender in the envelope's source. Between hosts
-// all processors are little-endian (transport/net/frame.hpp). Each kind has its handler in the file of its path.
+// The contents of the messages of the four paths, behind the envelope: fixed-width fields, no padding. `send` is the
+// number of the sender's request (core/request_number.hpp); answers name their sender in the envelope's source. Between
+// hosts all processors are little-endian (transport/net/frame.hpp). Each kind has its handler in the file of its path.
 
 #include <cstdint>
 

@@ -112,7 +112,7 @@ bool take_part(Awaited& awaited, const Answer& answer, const char* data) {
   return false;
 }
 
-// What a single element comes back as.
+// The form in which a single element comes back.
 Type plain_bytes() {
   Type type;
   type.contiguous = type.predefined = true;
@@ -139,7 +139,7 @@ int32_t fetch_parts(Window& window, Cut cut, const Local* from, const Local& to,
   cut.most = static_cast<int64_t>((frame_limit() - sizeof(Answer)) & ~size_t{7});
   Pieces pieces;
   for (int64_t position = 0; position < to.bytes; position += pieces.bytes) {
-    // What the target answers it keeps until there is room: not all at once. The last part may end the fetch.
+    // The target keeps its answers until there is room: not all at once. The last part may end the fetch.
     constexpr int64_t ahead = 512 << 10;
     if (position >= ahead) {
       wait_until([&] { return position - fetch->came.load(std::memory_order_relaxed) < ahead; });

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What frames call a window: the context of its communicator and a generation, on which its ranks agree when it is
+// A window's name in frames: the context of its communicator and a generation, on which its ranks agree when it is
 // made. No two windows that a process is ever part of have the same name, though contexts are used again. So a frame
 // that is late, or was never right, names no window here: it is dropped and counted.
 

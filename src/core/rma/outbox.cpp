@@ -138,7 +138,7 @@ void Outbox::send() {
 }
 
 void Outbox::add(const Record& record, const Run* runs, const Payload& payload, size_t data, Leave leave) {
-  // What cannot leave is kept in memory: not without end.
+  // Records that cannot leave are kept in memory: not without end.
   if (peer.queued.load(std::memory_order_relaxed)) {
     wait_until([this] { return !peer.queued.load(std::memory_order_relaxed); });
   }

@@ -33,7 +33,7 @@ struct Awaited {
 
 // The number that answers name it by, until the last of them. Ends the job when there is no memory.
 [[nodiscard]] uint64_t cookie_of(Awaited& awaited);
-// Whom an answer is for; nullptr: nobody waits for it (any more). With a lane held, as forget_awaited().
+// The addressee of an answer; nullptr: nobody waits for it (any more). With a lane held, as forget_awaited().
 [[nodiscard]] Awaited* find_awaited(uint64_t cookie);
 void forget_awaited(uint64_t cookie);
 

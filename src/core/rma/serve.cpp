@@ -125,7 +125,7 @@ void get(Window& window, int32_t origin, const Asked& asked, Answers& answers) {
   }
 }
 
-// `old` nullptr: what was there is not asked for.
+// `old` nullptr: the old values are not asked for.
 void update_pieces(Window& window, int32_t origin, const Asked& asked, char* old) {
   const Record& record = asked.record;
   const Element element = element_of(basic_of(record.element), basic_of(record.value), basic_of(record.index));

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What a target does with records that arrive, and an origin with answers: handlers, which run with lane 0 held, where
+// The service of arriving records at a target, and of answers at an origin: handlers, which run with lane 0 held, where
 // the messages of windows arrive in the order in which they were sent.
 
 #include "core/rma/window.hpp"
@@ -14,7 +14,7 @@ namespace weft::core::rma {
 // Ends the job because of a message for a window that no correct rank sends.
 [[noreturn]] void refuse_frame();
 
-// What origins are told of our part.
+// The shape of our part, as origins are told.
 [[nodiscard]] Shape shape_of(const Window& window);
 
 // Answers what carries no data, with the error that the origin has not been told yet.

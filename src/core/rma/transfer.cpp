@@ -148,7 +148,7 @@ int32_t transfer_put(Window& window, const Local& from, const Remote& to, Reques
   const int32_t tag = new_tag(window);
   Record record = record_of(Action::take, to, from.bytes, tag);
   record.cookie = cookie_of(*static_cast<Transfer*>(message->owner));
-  // Not as who asks: what goes quickly may be lost, and would be repeated before the data behind it.
+  // Not as a question: a frame that goes quickly may be lost, and would be repeated before the data behind it.
   outbox_of(window, to.rank).add(record, Leave::now);
   start_send(*message, window.comm->context, to.rank, tag);
   return no_error;

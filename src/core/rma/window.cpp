@@ -156,7 +156,7 @@ bool detach(Window& window, const void* base) {
   return true;
 }
 
-// The release pairs with the acquire of who finds the new version.
+// The release pairs with the acquire of the reader that finds the new version.
 void Attached::publish(const std::vector<Piece>& all) {
   const uint32_t before = version.load(std::memory_order_relaxed);
   version.store(before + 1, std::memory_order_relaxed);

@@ -51,7 +51,7 @@ bool are_in_pieces(uint64_t begin, uint64_t end, uint32_t count, PieceAt&& piece
   return begin >= end;
 }
 
-// What is attached, for the ranks of the host to look at; the target alone writes it. What does not fit is not looked
+// The attached memory, for the ranks of the host to look at; the target alone writes it. A surplus is not looked
 // for: then any address will do.
 struct Attached {
   static constexpr uint32_t most = 1000;
@@ -66,7 +66,8 @@ struct Attached {
   bool holds(uint64_t begin, uint64_t end) const;
 };
 
-// What ranks of one host share about one target, in memory of its rank that all of them map. lock.hpp has the protocol.
+// The state that ranks of one host share about one target, in memory of its rank that all of them map. lock.hpp has the
+// protocol.
 struct Control {
   alignas(64) std::atomic<uint64_t> lock;  // MPI_Win_lock
   alignas(64) memory::UpdateLock updating;
@@ -77,7 +78,8 @@ struct Control {
   Attached& attached() { return *reinterpret_cast<Attached*>(reinterpret_cast<char*>(this) + attached_at); }
 };
 
-// What the ranks of a host tell each other when a window is made. Ranks of other hosts ask for what they need (meet()).
+// The part of a window that each rank of a host describes to the others when it is made. Ranks of other hosts ask for
+// what they need (meet()).
 struct Part {
   MemoryRef memory;   // of the window
   MemoryRef control;  // of the Control
@@ -149,7 +151,7 @@ struct Window : base::Object {
   int32_t locks = 0;                   // targets locked apart
   base::Lock attaching;                // of `pieces`
   std::vector<Piece> pieces;           // attached; empty but for dynamic windows
-  LockWish* wishes = nullptr;          // of other hosts, that have to wait; by who holds lane 0
+  LockWish* wishes = nullptr;          // of other hosts, that have to wait; by the holder of lane 0
   std::atomic<uint32_t> next_tag = 0;  // of data that travel as messages
   void (*drop_type)(Type*) = nullptr;  // gives back a datatype that was held
 };
@@ -202,7 +204,7 @@ struct Remote : memory::Place {
 
 // ---- synchronisation. `Error` rma_sync: the window is in another epoch.
 
-// What MPI_Win_fence does before and after its barrier.
+// The two halves of MPI_Win_fence, before and after its barrier.
 [[nodiscard]] int32_t end_fence(Window& window);
 void begin_fence(Window& window, bool succeed);
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What ranks of a window send each other: frames of records from who has an epoch to its target, answers back.
+// The messages between ranks of a window: frames of records from an origin to its target, answers back.
 // Fixed-width fields, no padding; all processors are little-endian (transport/net/frame.hpp). Everything begins at a
 // multiple of 8 bytes.
 
@@ -87,7 +87,7 @@ struct Answer {
 };
 static_assert(sizeof(Answer) == 24);
 
-// What an origin has to know of a target.
+// An origin's knowledge of a target.
 struct Shape {
   uint64_t bytes;
   uint64_t unit;  // of displacements, in bytes

@@ -34,7 +34,7 @@ struct OtherLeader {
   int32_t rank;
 };
 
-// What leaders tell each other first.
+// The first words between leaders.
 struct Greeting {
   uint64_t offer;  // the smallest of that side
   int32_t size;
@@ -47,7 +47,7 @@ int32_t exchange(const OtherLeader& other, int32_t tag, const void* out, int64_t
                             other.rank, tag);
 }
 
-// Both leaders: greetings, then who is there. What comes of it is theirs to spread.
+// Both leaders: greetings, then who is there. They spread the result.
 void meet(const Bank& bank, const OtherLeader& other, int32_t tag, uint64_t offer, Greeting& theirs,
           std::vector<int32_t>& their_ranks) {
   const Greeting ours{offer, bank.group->size, core::no_error};

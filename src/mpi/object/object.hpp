@@ -3,7 +3,7 @@
 #pragma once
 
 // MPI's objects over core's, and the way from handles to them. A handle is a pointer to an object; values below 0x1000
-// are the standard's predefined ones and index a table. Any value may be asked for: what is not a live object of the
+// are the standard's predefined ones and index a table. Any value may be asked for: anything but a live object of the
 // right kind comes back as nullptr.
 
 #include <mpi.h>
@@ -46,7 +46,7 @@ struct Attributes;   // attribute.cpp
 struct Topology;     // topo/topology.hpp
 struct Win;
 
-// What threads may change and ask of one object at the same time, names and error handlers, is guarded by this lock.
+// This lock guards the parts of an object that threads may change and ask for at the same time: names, error handlers.
 // Held for a few loads and stores: nothing that could raise an error or take another lock is called under it.
 extern base::Lock details;
 
@@ -76,7 +76,7 @@ struct Win : core::rma::Window {
   std::string name;                                        // under `details`
   Attributes* attributes = nullptr;                        // under the lock of attribute.cpp
   std::vector<std::pair<std::string, std::string>> hints;  // as they are set now, under `details`: win/hints.cpp
-  // What the predefined attributes point to.
+  // The values that predefined attributes point to.
   MPI_Aint size_value = 0;
   int unit_value = 0;  // 0: an int cannot hold it
   int flavor_value = 0;
@@ -84,7 +84,7 @@ struct Win : core::rma::Window {
   int32_t first_part = 0;  // the first rank whose part has any memory; `size`: there is none
 };
 
-// What MPI remembers of a datatype beside its layout: how it was made, its name, its attributes. How it was made never
+// The properties of a datatype beside its layout: how it was made, its name, its attributes. How it was made never
 // changes; the rest is shared by threads.
 struct TypeRecord {
   int combiner = MPI_COMBINER_NAMED;

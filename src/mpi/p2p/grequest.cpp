@@ -15,7 +15,7 @@
 namespace weft::mpi {
 namespace {
 
-// What MPI_Grequest_start was given; Request::owner.
+// The arguments of MPI_Grequest_start; Request::owner.
 struct Generalized {
   MPI_Grequest_query_function* query;
   MPI_Grequest_free_function* free;

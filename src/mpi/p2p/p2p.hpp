@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What the point-to-point calls share: the checks of their arguments, and starting a request. The checks are written
-// twice on purpose: once as a few comparisons on the road of a good call, once, cold, to say what is wrong with a bad
-// one.
+// The common parts of point-to-point calls: the checks of their arguments, and starting a request. The checks are
+// written twice on purpose: once as a few comparisons on the road of a good call, once, cold, to say what is wrong with
+// a bad one.
 
 #include "core/p2p.hpp"
 #include "mpi/functions.hpp"
@@ -53,7 +53,7 @@ inline bool good_receive(Operation& op, const void* buffer, MPI_Count count, MPI
          (tag >= 0 || tag == MPI_ANY_TAG) && good_data(op, buffer, count, datatype);
 }
 
-// What is wrong with a call: raises the error. MPI_SUCCESS when nothing is: the partner is MPI_PROC_NULL.
+// Finds the fault of a call, and raises the error. MPI_SUCCESS when nothing is: the partner is MPI_PROC_NULL.
 [[nodiscard, gnu::cold]] int explain_send(const char* function, const void* buffer, MPI_Count count,
                                           MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 [[nodiscard, gnu::cold]] int explain_receive(const char* function, const void* buffer, MPI_Count count,
@@ -98,7 +98,7 @@ void release(Request& r);
 // retire(), and the error is raised.
 [[nodiscard]] int finish(const char* function, MPI_Request* handle, Request& r, MPI_Status* status);
 
-// What is known of a failed operation, kept beyond its request.
+// The facts of a failed operation, kept beyond its request.
 struct Failure {
   const Comm* comm = nullptr;
   int error = MPI_SUCCESS;
@@ -109,7 +109,7 @@ struct Failure {
 [[nodiscard, gnu::cold, gnu::noinline]] Failure failure_of(const Request& r);
 [[nodiscard, gnu::cold, gnu::noinline]] int fail_completed(const char* function, const Failure& failure);
 
-// ---- Generalized requests (grequest.cpp): what completion asks of those with Request::flags.generalized. The
+// ---- Generalized requests (grequest.cpp): completion calls these for Request::flags.generalized. The
 // functions that return an error return that of the program's functions.
 
 // Has the status told by the query function. The request is complete.

@@ -48,7 +48,8 @@ struct Side {
   int32_t user_tag = 0;
   Geometry sent;                  // by the sender; the receiver learns it
   std::atomic<int64_t> open = 0;  // partitions of the sender that are not through in this round
-  // What Pready and Parrived ask, by the sender's partitions. Of a receiver only when `counted`. See is_through().
+  // The state that Pready and Parrived ask for, by the sender's partitions. Of a receiver only when `counted`. See
+  // is_through().
   std::vector<uint8_t> through;
   std::atomic<bool> counted = false;
   // Under `meeting`:

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What MPI_Status keeps in MPI_internal: the bytes received in words 0 and 1 (the structure is aligned to 4 bytes,
+// The contents of MPI_internal in MPI_Status: the bytes received in words 0 and 1 (the structure is aligned to 4 bytes,
 // hence the copies), whether the operation was cancelled in word 2. MPI_ERROR is not ours to write, except in calls
 // that complete several operations (MPI-5.0, 3.2.5).
 

@@ -16,8 +16,8 @@ bool is_no_op(MPI_Op op) {
   return op == MPI_NO_OP;
 }
 
-// What can be compared and swapped: integers of C and Fortran, logical values, bytes and addresses (MPI-5.0, 12.3.4);
-// characters too, as everywhere that takes integers.
+// Types that can be compared and swapped: integers of C and Fortran, logical values, bytes and addresses
+// (MPI-5.0, 12.3.4); characters too, as everywhere that takes integers.
 bool may_swap(Basic basic) {
   switch (basic) {
     case Basic::int8:
@@ -71,7 +71,7 @@ int accumulate(const char* function, const DataArgument& origin, const Place& pl
   });
 }
 
-// MPI_NO_OP reads only: what describes the origin is not looked at. What goes along as its data is anything.
+// MPI_NO_OP reads only: the description of the origin is not looked at, and any data go along.
 int get_accumulate(const char* function, const DataArgument& origin, const DataArgument& result, const Place& place,
                    MPI_Op op, MPI_Win win, MPI_Request* request) {
   WinCheck check(function, win);

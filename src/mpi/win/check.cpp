@@ -238,7 +238,7 @@ Request* begin_access(WinCheck& check, std::initializer_list<Type*> types) {
   }
   r->owner = held;
   r->on_free = end_access;
-  r->lane = core::any_lane;  // who waits for it sees to all lanes
+  r->lane = core::any_lane;  // a thread that waits for it sees to all lanes
   r->source = MPI_ANY_SOURCE;
   r->tag = MPI_ANY_TAG;
   r->received = 0;

@@ -116,7 +116,7 @@ void destroy(Win* win) {
   base::destroy_object(win);
 }
 
-// What all ranks give, by rank.
+// The contributions of all ranks, by rank.
 template <class T>
 int32_t gather(core::Comm& comm, const T& mine, std::vector<T>& all) {
   Type& bytes = byte_type;

@@ -56,7 +56,7 @@ constinit std::atomic<const void*> recent_win = &no_win;
   return buffer != nullptr ? direct + offset : nullptr;
 }
 
-// What most other calls are: as much of one plain datatype here as there, in any window.
+// Most other calls: as much of one plain datatype here as there, in any window.
 [[gnu::always_inline]] inline char* plain_access(int64_t& bytes, const DataArgument& origin, const Place& place,
                                                  MPI_Win handle) {
   const Win* win = win_of(handle);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What a transport can do. It declares this once, and it stays true. Core asks for capabilities and never for a
+// The abilities of a transport. It declares them once, and they stay true. Core asks for capabilities and never for a
 // transport's name. Operations that are not declared say Post::unsupported, or transport::unsupported where they give
 // an errno; a declared one may still say so of certain memory, or once it has failed.
 //

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What every transport offers to core: active messages of mailbox size to a rank, staging buffers the peer can read,
-// direct reads and writes of the peer's memory where the machine or the network allows them, and a way to sleep until
-// something arrives. Types are erased here, once: core makes one indirect call per message.
+// The interface of every transport to core: active messages of mailbox size to a rank, staging buffers the peer can
+// read, direct reads and writes of the peer's memory where the machine or the network allows them, and a way to sleep
+// until something arrives. Types are erased here, once: core makes one indirect call per message.
 
 #include <atomic>
 #include <bit>
@@ -18,8 +18,8 @@ namespace weft::transport {
 
 inline constexpr uint32_t max_lanes = 64;  // of a process
 
-// What a message is matched by, the lane it takes into its receiver, and its stamp, which orders messages of one sender
-// across lanes (docs/matching.md); 0 with one lane.
+// The criteria that a message is matched by, the lane it takes into its receiver, and its stamp, which orders messages
+// of one sender across lanes (docs/matching.md); 0 with one lane.
 struct Envelope {
   uint32_t context;
   int32_t source;  // rank in the communicator
@@ -41,7 +41,7 @@ struct LaneMap {
   uint32_t lane_of(uint32_t context, int32_t source, int32_t tag) const {
     return fold((context >> 1) + ((static_cast<uint32_t>(source) + static_cast<uint32_t>(tag)) & spread));
   }
-  // The same in two steps: what does not change, and the tag.
+  // The same in two steps: the part that does not change, and the tag.
   uint32_t seed_of(uint32_t context, int32_t source) const {
     return (context >> 1) + (static_cast<uint32_t>(source) & spread);
   }
@@ -55,7 +55,7 @@ struct LaneMap {
   }
 };
 
-// What became of what a transport was asked to do.
+// The outcome of a transport's operation.
 //   done         it is over; the memory may be used again
 //   posted       it goes on; the transport will tell when it is over
 //   retry        the way is full now, nothing was taken: ask again after progress
@@ -88,10 +88,10 @@ struct MemoryRef {
   uint64_t key;
 };
 
-// What peers may do with memory of ours: nothing beyond what they may with all memory, Endpoint::read(), or write().
+// The rights of peers on memory of ours: nothing beyond what they may with all memory, Endpoint::read(), or write().
 enum class Access : uint8_t { named, read, write };
 
-// What lies `bytes` behind.
+// The memory `bytes` behind.
 constexpr MemoryRef advanced(MemoryRef memory, uint64_t bytes) {
   memory.address += bytes;
   if (memory.key != MemoryRef::no_key) memory.key += bytes;
@@ -129,13 +129,13 @@ struct Staging {
   uint64_t handle = 0;     // what the receiver calls it
 };
 
-// Who is told that pushed data have left: `call` once, by the poll() of the lane that they were sent on.
+// A callback for pushed data that have left: `call` once, by the poll() of the lane that they were sent on.
 struct Left {
   void (*call)(void* whose) = nullptr;
   void* whose = nullptr;
 };
 
-// Who is told of a message whose staged contents are written into the peer's memory: `call` once, by the poll() of its
+// A callback for a message whose staged contents are written into the peer's memory: `call` once, by the poll() of its
 // lane, when the message is on its way. `written`: they lie there; otherwise they could not be written, and go along.
 struct Written {
   void (*call)(void* whose, bool written) = nullptr;
@@ -211,8 +211,8 @@ class Endpoint {
     return get(advanced(from, at), to, bytes) == 0 ? Post::done : Post::unsupported;
   }
 
-  // The peer's staging buffer behind a handle that this message names, and its return to the peer. nullptr: what it
-  // held was written into our memory by write(), and nothing is to be returned.
+  // The peer's staging buffer behind a handle that this message names, and its return to the peer. nullptr: its
+  // contents were written into our memory by write(), and nothing is to be returned.
   virtual const void* staging(const Arrival& arrival, uint64_t handle) = 0;
   virtual void release_staging(uint64_t handle, size_t bytes) = 0;
 
@@ -268,7 +268,7 @@ class Transport {
   virtual int64_t eager_bytes() const { return 0; }
 
   // How a peer names `bytes` of our memory at `address`. With Access::read or write the memory is registered, where the
-  // transport does that and it pays; what has got a key is deregistered when no peer uses it any more. Thread-safe.
+  // transport does that and it pays; memory with a key is deregistered when no peer uses it any more. Thread-safe.
   virtual MemoryRef register_memory(void* address, size_t /*bytes*/, Access /*access*/) {
     return {reinterpret_cast<uint64_t>(address), MemoryRef::no_key};
   }
@@ -294,7 +294,7 @@ class Transport {
   virtual void set_congested(bool /*on*/) {}
 
   // Sleeping, where the transport wakes: arm(), look once more at everything that could end the wait, then sleep() or
-  // disarm(). Whoever sends to an armed rank wakes it; sending to one that is not costs a load. wake() ends a sleep, or
+  // disarm(). A sender to an armed rank wakes it; sending to one that is not costs a load. wake() ends a sleep, or
   // the one that is about to begin, from another thread of this process.
   virtual void arm() {}
   virtual void sleep(uint64_t /*timeout_ns*/) {}
@@ -303,8 +303,8 @@ class Transport {
   // From now on a sleep also ends when this descriptor becomes readable, if the transport can have it so.
   virtual void wake_on(int /*descriptor*/) {}
 
-  // Of a transport on which nobody wakes us: what becomes readable when there is something to poll for, as of the last
-  // may_sleep() that was true; -1: nothing does.
+  // Of a transport on which nobody wakes us: the descriptor that becomes readable when there is something to poll for,
+  // as of the last may_sleep() that was true; -1: nothing does.
   virtual int wait_descriptor() const { return -1; }
   virtual bool may_sleep() { return true; }
 
@@ -312,8 +312,8 @@ class Transport {
   Capabilities capabilities_;  // declared by the constructor
 };
 
-// Largest message that goes into the receiver's mailbox whole, by job size (ranks): what all mailboxes together may
-// take of a rank's memory is bounded.
+// Largest message that goes into the receiver's mailbox whole, by job size (ranks): the memory that all mailboxes
+// of a rank take together is bounded.
 constexpr uint32_t mailbox_limit(int64_t ranks) {
   if (ranks <= 512) return 8152;
   if (ranks <= 1024) return 2008;

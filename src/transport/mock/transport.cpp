@@ -61,7 +61,7 @@ struct Faults {
   std::atomic<uint64_t> accesses = 0;
 };
 
-// What is to be done later, after so many looks; false: not yet, the way is full.
+// A step to be done later, after so many looks; false: not yet, the way is full.
 struct Late {
   uint64_t looks;
   std::function<bool()> end;
@@ -215,7 +215,7 @@ class MockTransport final : public Transport {
   void set_congested(bool on) override { inner_->set_congested(on); }
   void arm() override { inner_->arm(); }
   void sleep(uint64_t timeout_ns) override {
-    // What a delayed look left in the ring, or a late read, wakes nobody.
+    // A message that a delayed look left in the ring, or a late read, wakes nobody.
     constexpr uint64_t shortly = 100000;
     const bool held_back = faults_.plan.delay != 0 || faults_.plan.full != 0 || faults_.plan.late != 0;
     inner_->sleep(held_back ? shortly : timeout_ns);

@@ -76,7 +76,7 @@ Post NetEndpoint::hand_over(Port& port, Buffer* buffer, const void* start, size_
   return failed(error);
 }
 
-// What an error of the carrier says of a post. A rank that leaves the job tries no more.
+// The outcome of a post by the carrier's error. A rank that leaves the job tries no more.
 Post NetEndpoint::failed(int error) {
   if (error == EAGAIN || owner_.leaving_.load(std::memory_order_relaxed)) return Post::retry;
   if (!lost_.exchange(true, std::memory_order_relaxed)) owner_.report_lost(rank_, error, "to");
