@@ -2,70 +2,144 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/ticker.hpp"
 
+#include <pthread.h>
+
+#include <algorithm>
+#include <condition_variable>
 #include <csignal>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 namespace weft::base {
+
+// The thread and its tickers.
+class Service {
+ public:
+  // Never destroyed: a ticker may outlive static objects.
+  static Service& get() {
+    static Service& only = *new Service;
+    return only;
+  }
+
+  bool add(Ticker& ticker) {
+    const std::lock_guard one(coming_and_going_);
+    const std::lock_guard guard(lock_);
+    if (tickers_.empty() && !make_thread()) return false;
+    ticker.next_ = Ticker::Clock::now() + ticker.period_;
+    tickers_.push_back(&ticker);
+    changed_.notify_one();
+    return true;
+  }
+
+  void remove(Ticker& ticker) {
+    const std::lock_guard one(coming_and_going_);
+    std::unique_lock lock(lock_);
+    tickers_.erase(std::find(tickers_.begin(), tickers_.end(), &ticker));
+    ticked_.wait(lock, [&] { return ticking_ != &ticker; });
+    if (!tickers_.empty()) return;
+    lock.unlock();
+    changed_.notify_one();
+    pthread_join(thread_, nullptr);
+  }
+
+  void wake(Ticker& ticker) {
+    {
+      const std::lock_guard guard(lock_);
+      ticker.awake_.store(true, std::memory_order_relaxed);
+      ticker.sleeps_ = false;
+      ticker.calm_ = 0;
+      ticker.next_ = Ticker::Clock::now() + ticker.period_;
+    }
+    changed_.notify_one();
+  }
+
+ private:
+  // The program's signals are not for this thread.
+  bool make_thread() {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const auto body = [](void* service) -> void* {
+      static_cast<Service*>(service)->run();
+      return nullptr;
+    };
+    const bool made = pthread_create(&thread_, nullptr, body, this) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (made) pthread_setname_np(thread_, "weft-service");
+    return made;
+  }
+
+  // nullptr: all sleep.
+  Ticker* next() const {
+    Ticker* first = nullptr;
+    for (Ticker* ticker : tickers_) {
+      if (!ticker->sleeps_ && (first == nullptr || ticker->next_ < first->next_)) first = ticker;
+    }
+    return first;
+  }
+
+  void run() {
+    std::unique_lock lock(lock_);
+    while (!tickers_.empty()) {
+      Ticker* const ticker = next();
+      if (ticker == nullptr) {
+        changed_.wait(lock);
+      } else if (Ticker::Clock::now() < ticker->next_) {
+        const Ticker::Clock::time_point until = ticker->next_;  // the ticker may go meanwhile
+        changed_.wait_until(lock, until);
+      } else {
+        ticking_ = ticker;
+        lock.unlock();
+        const bool needed = ticker->tick_();
+        lock.lock();
+        ticking_ = nullptr;
+        note(*ticker, needed);
+        ticked_.notify_all();
+      }
+    }
+  }
+
+  // Before a ticker sleeps it announces that and ticks once more: a need that arises later wakes it.
+  static void note(Ticker& ticker, bool needed) {
+    ticker.next_ = Ticker::Clock::now();
+    if (needed) {
+      ticker.calm_ = 0;
+      ticker.awake_.store(true, std::memory_order_relaxed);
+    } else if (ticker.calm_ == ticker.idle_) {
+      ticker.calm_ = 0;
+      ticker.sleeps_ = true;
+      return;
+    } else if (++ticker.calm_ == ticker.idle_) {
+      ticker.awake_.store(false, std::memory_order_relaxed);
+      return;
+    }
+    ticker.next_ += ticker.period_;
+  }
+
+  std::mutex coming_and_going_;  // of tickers, and so of the thread
+  std::mutex lock_;              // of the members below, and to wake the thread
+  std::condition_variable changed_;
+  std::condition_variable ticked_;
+  std::vector<Ticker*> tickers_;
+  Ticker* ticking_ = nullptr;  // at its tick now, without the lock
+  pthread_t thread_{};
+};
 
 Ticker::Ticker(std::chrono::microseconds period, uint32_t idle, std::function<bool()> tick)
     : period_(period), idle_(idle), tick_(std::move(tick)) {}
 
 Ticker::~Ticker() {
-  if (!made_) return;
-  {
-    const std::lock_guard guard(mutex_);
-    over_ = true;
-  }
-  changed_.notify_one();
-  pthread_join(thread_, nullptr);
+  if (started_) Service::get().remove(*this);
 }
 
-// The program's signals are not for this thread.
 bool Ticker::start() {
-  if (made_) return true;
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const auto body = [](void* ticker) -> void* {
-    static_cast<Ticker*>(ticker)->run();
-    return nullptr;
-  };
-  made_ = pthread_create(&thread_, nullptr, body, this) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (made_) pthread_setname_np(thread_, "weft-ticker");
-  return made_;
+  if (!started_) started_ = Service::get().add(*this);
+  return started_;
 }
 
 void Ticker::wake() {
-  {
-    const std::lock_guard guard(mutex_);
-    awake_.store(true, std::memory_order_relaxed);
-  }
-  changed_.notify_one();
-}
-
-void Ticker::run() {
-  std::unique_lock lock(mutex_);
-  for (uint32_t calm = 0; !over_;) {
-    if (calm == idle_) {
-      awake_.store(false, std::memory_order_relaxed);
-    } else {
-      changed_.wait_for(lock, period_, [this] { return over_; });
-      if (over_) return;
-    }
-    lock.unlock();
-    const bool needed = tick_();  // once more after announcing the sleep: a later start wakes it
-    lock.lock();
-    if (needed) {
-      calm = 0;
-      awake_.store(true, std::memory_order_relaxed);
-    } else if (calm < idle_) {
-      ++calm;
-    } else {
-      changed_.wait(lock, [this] { return over_ || awake_.load(std::memory_order_relaxed); });
-      calm = 0;
-    }
-  }
+  Service::get().wake(*this);
 }
 
 }  // namespace weft::base

@@ -2,48 +2,53 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// A thread that does something small again and again, as long as there is need, and sleeps otherwise: for work that
-// must go on while the program computes.
-
-#include <pthread.h>
+// Something small that is done again and again, as long as there is need: work that must go on while the program
+// computes. One thread of the process, its service thread, does it for all tickers; it is there while one has started,
+// and sleeps while none has need.
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
+#include <cstdint>
 #include <functional>
-#include <mutex>
 
 namespace weft::base {
 
+class Service;
+
 class Ticker {
  public:
-  // Calls `tick` each `period`, until it has returned false, "no need", `idle` times in a row. It runs beside all other
-  // threads: the state that calls for need() is read under a lock that both sides take, or is atomic and in order.
+  // Calls `tick` each `period`, until it has returned false, "no need", `idle` times in a row; at least 1. It runs
+  // beside all other threads: the state that calls for need() is read under a lock that both sides take, or is atomic
+  // and in order. A tick is short, since other tickers wait for it, and does not end or start a ticker.
   Ticker(std::chrono::microseconds period, uint32_t idle, std::function<bool()> tick);
-  // Waits for a call in progress.
+  // Waits for a call in progress. The last one to go ends the service thread.
   ~Ticker();
+  Ticker(const Ticker&) = delete;
+  Ticker& operator=(const Ticker&) = delete;
 
-  // Makes the thread, which sleeps. false: the system gives none. One thread at a time; again is no harm.
+  // Makes the service thread, unless it is there. false: the system gives none. One thread at a time; again is no harm.
   bool start();
-  // There is need from now on; after start(). Thread-safe; costs nothing while the thread is awake.
+  // There is need from now on; after start(). Thread-safe; costs nothing while the ticker is awake.
   void need() {
     if (!awake_.load(std::memory_order_relaxed)) [[unlikely]]
       wake();
   }
 
  private:
+  friend class Service;
+  using Clock = std::chrono::steady_clock;
+
   void wake();
-  void run();
 
   const std::chrono::microseconds period_;
   const uint32_t idle_;
   const std::function<bool()> tick_;
   std::atomic<bool> awake_ = false;
-  std::mutex mutex_;  // of the members below, and to wake the thread
-  std::condition_variable changed_;
-  bool over_ = false;
-  bool made_ = false;
-  pthread_t thread_{};
+  bool started_ = false;
+  // ---- under the service's lock
+  bool sleeps_ = false;
+  uint32_t calm_ = 0;  // ticks without need, in a row
+  Clock::time_point next_;
 };
 
 }  // namespace weft::base

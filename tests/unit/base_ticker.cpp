@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "base/ticker.hpp"
 
@@ -77,6 +81,54 @@ TEST(Ticker, EndsAtOnceWhetherItSleepsOrNot) {
     EXPECT_TRUE(asleep.sleeps());
   }
   EXPECT_LT(Clock::now() - before, std::chrono::seconds(20));
+}
+
+int service_threads() {
+  int count = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::getline(std::ifstream(task.path() / "comm"), name);
+    count += name == "weft-service" ? 1 : 0;
+  }
+  return count;
+}
+
+TEST(Ticker, SharesOneThreadWithAllOthers) {
+  EXPECT_EQ(service_threads(), 0);
+  {
+    Ticking one;
+    Ticker often(std::chrono::microseconds(100), 3, [] { return true; });
+    Ticking other;
+    EXPECT_EQ(service_threads(), 0) << "nobody has asked for it";
+    one.needed = other.needed = true;
+    ASSERT_TRUE(one.ticker.start());
+    ASSERT_TRUE(often.start());
+    ASSERT_TRUE(other.ticker.start());
+    EXPECT_EQ(service_threads(), 1);
+    EXPECT_TRUE(one.ticks_on(20));
+    EXPECT_TRUE(other.ticks_on(20));
+    other.needed = false;
+    EXPECT_TRUE(other.sleeps());
+    EXPECT_TRUE(one.ticks_on(20)) << "one that sleeps holds no other up";
+  }
+  EXPECT_EQ(service_threads(), 0);
+}
+
+// Tickers come and go while others tick: the thread ends with the last and is made anew.
+TEST(Ticker, MayComeAndGoInSeveralThreads) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([] {
+      for (int round = 0; round < 200; ++round) {
+        Ticking one;
+        one.needed = true;
+        ASSERT_TRUE(one.ticker.start());
+        ASSERT_TRUE(one.ticks_on(1));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(service_threads(), 0);
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ bool DatagramChannel::take(uint32_t lane, Link& link, const unsigned char* bytes
   return true;
 }
 
-// From the ticker's thread. Whether it is to be called again.
+// From the service thread. Whether it is to be called again.
 bool DatagramChannel::tick() {
   const std::lock_guard guard(lock_);
   bool needed = false;

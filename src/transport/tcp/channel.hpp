@@ -7,7 +7,7 @@
 // (datagram.hpp has the rules).
 //
 // Owner: the TcpCarrier. Lifetime: the links and the Outgoing outlive it, since its ticker uses them. Threads: calls
-// that say so are made with the link's lock, which comes before the channel's own; the poller receives; the ticker's
+// that say so are made with the link's lock, which comes before the channel's own; the poller receives; the service
 // thread never waits for a link's lock.
 
 #include <span>
