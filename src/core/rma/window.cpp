@@ -48,13 +48,14 @@ void open_target(Window& window, int32_t rank, const Part& part) {
   target.words = part.bytes < 8 ? 0 : part.bytes - 7;
   target.control = own ? window.control : reinterpret_cast<Control*>(memory::map(job_rank, part.control));
   memory::Region& region = target.region;
+  note(window, target, part.bytes, part.unit);
   region.job_rank = job_rank;
+  if (target.control == nullptr) return;  // it cannot be mapped: by messages, as on other hosts
   region.memory = part.memory;
   region.atomics = part.memory.key != MemoryRef::no_key && window.flavor != Flavor::dynamic;
   region.mapped = own ? window.base : region.atomics ? memory::map(part.holder, part.memory) : nullptr;
   region.reach = own || region.mapped != nullptr ? Reach::mapped : Reach::kernel;
   region.updating = &target.control->updating;
-  note(window, target, part.bytes, part.unit);
 }
 
 // Waits for the shape of a target.
