@@ -392,6 +392,57 @@ TEST(FlowControl, MessagesThatFoundTheWayFullKeepTheirOrder) {
   }
 }
 
+// A receiver that posts nothing keeps what its limit allows. Then its senders announce their messages and keep the
+// data. Once the receiver has caught up, they send data again.
+TEST(FlowControl, ASaturatedReceiverIsSentEnvelopesAloneUntilItHasCaughtUp) {
+  constexpr int64_t limit = 64 << 10;
+  constexpr size_t bytes = 1000;
+  constexpr int messages = 200;
+  const Setting least("WEFT_UNEXPECTED_LIMIT", limit);
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+    Ranks ranks({.ranks = 3, .seed = seed});
+    bool caught_up = false;
+    ranks.run([&](int32_t rank) {
+      Comm& comm = ranks.comm(rank);
+      if (rank != 0) {
+        std::vector<Bytes> data;
+        std::vector<Request*> requests;
+        for (int i = 0; i < messages; ++i) {
+          data.push_back(pattern(bytes, rank + i));
+          requests.push_back(&begin_send(comm, data.back(), 0, rank));
+          pause(1);
+        }
+        for (Request* r : requests) finish(*r);
+        while (!caught_up) pause(1);
+        const uint64_t before = ranks.sent(rank, Path::buffer);
+        finish(begin_send(comm, pattern(bytes), 0, 9));
+        EXPECT_EQ(ranks.sent(rank, Path::buffer), before + 1) << "seed " << seed;
+        return;
+      }
+      while (core::world->lanes[0].matcher.kept() < 2 * messages) pause(1);
+      EXPECT_EQ(core::world->saturated_lanes.load(), 1);
+      Bytes room(bytes);
+      for (int i = 0; i < messages; ++i) {
+        for (const int32_t source : {2, 1}) {
+          finish(begin_receive(comm, room, source, source));
+          EXPECT_EQ(room, pattern(bytes, source + i)) << "seed " << seed;
+        }
+      }
+      EXPECT_EQ(core::world->saturated_lanes.load(), 0);
+      caught_up = true;
+      for (int i = 0; i < 2; ++i) finish(begin_receive(comm, room, any_source, 9));
+    });
+    if (testing::Test::HasFatalFailure()) return;
+    EXPECT_EQ(ranks.counters(0).saturations, 1U) << "seed " << seed;
+    EXPECT_GT(ranks.sent(1, Path::get), 0U);
+    EXPECT_GT(ranks.sent(2, Path::get), 0U);
+    // Above the limit: the messages under way, in the staging memory of both senders, and the RTS of the others.
+    const auto most = static_cast<int64_t>(ranks.world(0).lanes[0].most_unexpected_bytes);
+    const auto staged = static_cast<int64_t>(2 * test::Wire().staging * bytes);
+    EXPECT_LE(most, limit + staged + 2 * messages * static_cast<int64_t>(sizeof(wire::Rts))) << "seed " << seed;
+  }
+}
+
 // Ranks in a ring pass a number on; each waits for the one before it.
 void expect_ring(const Plan& plan, size_t bytes) {
   constexpr int rounds = 5;
