@@ -25,7 +25,8 @@ enum class Memory : uint8_t { sequential, store_buffers };
 
 class Random {
  public:
-  explicit Random(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
+  // Not a multiple of next()'s step: the numbers of one seed would be those of the one before, but for the first.
+  explicit Random(uint64_t seed) : state_(seed * 0xda942042e4dd58b5u + 1) {}
   uint64_t next() {  // splitmix64
     uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
