@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The receive ring: under a scheduler that permutes interleavings, and with real threads.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <list>
 #include <memory>
@@ -187,6 +188,42 @@ TEST(Ring, SaysFullAndGoesOnAfterDraining) {
     EXPECT_TRUE(reader.empty());
     EXPECT_EQ(seen, sent);
   }
+}
+
+// A writer fills cells with anything: the reader looks at the ring and at the memory promised behind it, no further,
+// and writes into the ring alone. Behind that is memory that nobody may touch.
+TEST(Ring, GarbageStaysInsideIt) {
+  constexpr uint32_t cells_log2 = 9;
+  constexpr size_t ring_bytes = cell_bytes << cells_log2;
+  constexpr size_t page = 4096;
+  static_assert(garbage_bytes <= 4 * page && ring_bytes % page == 0);
+  auto* const memory = static_cast<unsigned char*>(
+      mmap(nullptr, ring_bytes + 5 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(memory, MAP_FAILED);
+  ASSERT_EQ(mprotect(memory + ring_bytes, 4 * page, PROT_READ), 0);
+  ASSERT_EQ(mprotect(memory + ring_bytes + 4 * page, page, PROT_NONE), 0);
+  auto* const cells = reinterpret_cast<Cell<>*>(memory);
+  RingControl<> control{};
+  Random random(1);
+  RingReader<> reader(&control, cells, cells_log2);
+  uint64_t came = 0;
+  uint64_t looked_at = 0;
+  for (int round = 0; round < 300000; ++round) {
+    const uint64_t head = reader.head();
+    Cell<>* const cell = cells + (head & ((1U << cells_log2) - 1));
+    const uint64_t word = random.next();
+    const uint64_t named = random.below(16) == 0 ? word : (word & ~uint64_t{0xffffff}) | name_of(head);
+    cell->word.store(random.below(8) == 0 ? (named & ~uint64_t{0x1f000000}) | uint64_t{pad_kind} << 24 : named);
+    (void)reader.read([&](const Arrival& a) {
+      ++came;
+      const auto* data = static_cast<const unsigned char*>(a.data);
+      looked_at += a.bytes == 0 ? 0 : uint64_t{data[0]} + data[a.bytes - 1] + 1;
+    });
+    EXPECT_LE(control.head.load(), reader.head());
+  }
+  EXPECT_GT(came, 200000U);
+  EXPECT_GT(looked_at, 0U);
+  munmap(memory, ring_bytes + 5 * page);
 }
 
 TEST(Ring, TakesMessagesOfEverySize) {

@@ -23,6 +23,7 @@ constinit base::IntSetting ring_bytes{{.name = "WEFT_RING_BYTES",
                                       {64 << 10, 64 << 20}};
 WEFT_SETTING(ring_bytes);
 
+constexpr int least_staging = 4;
 constinit base::IntSetting staging_buffers{{.name = "WEFT_STAGING_BUFFERS",
                                             .help = "staging buffers per rank, for the E1 and R1 paths",
                                             .unit = base::Unit::count,
@@ -30,7 +31,7 @@ constinit base::IntSetting staging_buffers{{.name = "WEFT_STAGING_BUFFERS",
                                             .change = base::Change::before_start,
                                             .alike = true},
                                            64,
-                                           {4, max_staging_buffers}};
+                                           {least_staging, max_staging_buffers}};
 WEFT_SETTING(staging_buffers);
 
 constinit base::IntSetting staging_bytes{
@@ -76,6 +77,7 @@ Layout layout_for(int ranks) {
   layout.staging_offset = layout.rings_offset + std::max(layout.rings(1), layout.rings(max_lanes));
   layout.staging_buffer = to_pages(value_of(staging_bytes, 8 << 10));
   layout.staging_buffers = static_cast<int>(value_of(staging_buffers, 16));
+  static_assert(least_staging * 4096 >= garbage_bytes, "behind the last ring");
   layout.region = layout.staging_offset + layout.staging_buffer * static_cast<size_t>(layout.staging_buffers);
   layout.first_region = to_pages(boot::head_bytes(ranks));
   layout.first_heap = layout.first_region + layout.region * static_cast<size_t>(ranks);

@@ -20,6 +20,9 @@
 // waits. Order: messages of one writer thread are read in the order of their reservations.
 //
 // A ring of zero bytes is a valid empty ring, so peers may write before the owner has started.
+//
+// Garbage: a writer that fills cells with anything makes the reader deliver anything, of at most `garbage_bytes` behind
+// the ring's end, which must be readable. The reader writes nothing outside the ring.
 // `Atomic` is a parameter so that tests run the ring under a scheduler that permutes interleavings.
 
 #include <atomic>
@@ -81,6 +84,7 @@ constexpr uint8_t kind_of(uint64_t word) {
 constexpr uint32_t bytes_of(uint64_t word) {
   return (word >> 29) & 0x3fff;
 }
+inline constexpr size_t garbage_bytes = 0x3fff + 1 - inline_bytes;
 static_assert(stamp_bits == 32 + 21 && mailbox_limit(1) + 64 < 0x3fff);
 
 // Copies 0 to 8 bytes without a call.
@@ -252,13 +256,13 @@ class RingReader {
     if (!is_named(word, head)) return false;
     const uint8_t kind = kind_of(word);
     const uint32_t bytes = bytes_of(word);
-    if (kind == pad_kind) [[unlikely]] {
-      advance(head, cell, bytes);
+    if (kind == pad_kind) [[unlikely]] {  // up to the end, whatever it says of its size
+      advance(head, static_cast<uint32_t>(size() - (head & mask_)));
       return read(take);
     }
     take(Arrival{
         kind, {cell->context, cell->source, cell->tag, lane_, (word >> 43 << 32) | cell->stamp}, cell->data, bytes});
-    advance(head, cell, cells_for(bytes));
+    advance(head, cells_for(bytes));
     return true;
   }
 
@@ -266,8 +270,9 @@ class RingReader {
   uint64_t size() const { return mask_ + 1; }
   Cell<Atomic>* at(uint64_t position) const { return cells_ + (position & mask_); }
 
-  void advance(uint64_t head, Cell<Atomic>* cell, uint32_t cells) {
-    for (uint32_t i = 1; i < cells; ++i) cell[i].word.store(0, std::memory_order_relaxed);
+  // Stays in the ring: a message that claims to go beyond its end is of a writer that writes garbage.
+  void advance(uint64_t head, uint32_t cells) {
+    for (uint32_t i = 1; i < cells; ++i) at(head + i)->word.store(0, std::memory_order_relaxed);
     head += cells;
     head_.store(head, std::memory_order_relaxed);
     if (head - given_back_ >= size() / 4) {
