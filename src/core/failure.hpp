@@ -31,6 +31,9 @@ inline constexpr int32_t unknown_rank = -1;
 // A transport cannot go on at all, with no peer in particular: the layer below it refused or ended.
 [[noreturn]] void transport_failed(const base::Problem& problem);
 
+// For tests, which jump out of it: the function that a failure calls before it ends the process; nullptr: none.
+void set_end(void (*to)(const base::Problem& problem));
+
 // `rank` of the job cannot be reached any more, or a message from or to it was lost on its way.
 [[noreturn]] void peer_lost(int32_t rank, const base::Problem& problem);
 

@@ -18,17 +18,24 @@ namespace {
 constinit const Handler* by_kind[kind_limit] = {};
 
 [[gnu::cold, noreturn]] void reject_unknown(const transport::Arrival& arrival) {
-  protocol_error(unknown_rank, {.cause = "a message of unknown kind " + std::to_string(arrival.kind) + " arrived",
+  protocol_error(arrival.from, {.cause = "a message of unknown kind " + std::to_string(arrival.kind) + " arrived",
                                 .remedy = "run all ranks with the same version of Weft"});
 }
 
 [[gnu::cold, noreturn]] void reject_short(const transport::Arrival& arrival, size_t bytes) {
   const Handler* handler = handler_of(arrival.kind);
-  protocol_error(unknown_rank, {.cause = "a message of kind " + std::to_string(arrival.kind) + " (" +
+  protocol_error(arrival.from, {.cause = "a message of kind " + std::to_string(arrival.kind) + " (" +
                                          (handler != nullptr ? handler->name : "unknown") +
                                          ") is too short: " + std::to_string(arrival.bytes) +
                                          " bytes instead of at least " + std::to_string(bytes),
                                 .remedy = "run all ranks with the same version of Weft"});
+}
+
+[[gnu::cold, noreturn]] void reject_pushed(const transport::Arrival& arrival) {
+  protocol_error(arrival.from,
+                 {.cause = "the data of a message of kind " + std::to_string(arrival.kind) + " (" +
+                           handler_of(arrival.kind)->name + ") " + (arrival.pushed ? "follow it" : "do not follow it"),
+                  .remedy = "run all ranks with the same version of Weft"});
 }
 
 }  // namespace
@@ -66,6 +73,8 @@ void on_arrival(const transport::Arrival& arrival) {
   if (handler == nullptr) [[unlikely]]
     reject_unknown(arrival);
   check_size(arrival, handler->least_bytes);
+  if (arrival.pushed != handler->pushed) [[unlikely]]
+    reject_pushed(arrival);
   handler->take(arrival);
 }
 
@@ -73,6 +82,12 @@ void on_own_arrival(const transport::Arrival& arrival) {
   std::atomic<uint64_t>& arrived = world->lanes[arrival.envelope.lane].arrived;
   arrived.store(arrived.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   on_arrival(arrival);
+}
+
+bool is_from(const transport::Arrival& arrival, int32_t rank) {
+  if (rank < 0 || rank >= world->size) return false;
+  if (arrival.from != transport::no_peer) return arrival.from == rank;
+  return !world->peer(rank).transport->capabilities().names_senders;
 }
 
 void check_size(const transport::Arrival& arrival, size_t bytes) {

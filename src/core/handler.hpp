@@ -33,6 +33,7 @@ struct Handler {
   // Kinds whose messages may be kept as unexpected: receives the message, which is out of matching and freed
   // afterwards. true: it is still filled, and its path frees it.
   bool (*consume)(Request& receive, Unexpected& message) = nullptr;
+  bool pushed = false;  // its data follow the message: Arrival::pushed
 };
 
 // Collects a row at link time.
@@ -49,13 +50,17 @@ void open_handlers();
 // The row of a kind; nullptr: there is none.
 const Handler* handler_of(uint8_t kind);
 
-// Hands a message to its handler. An unknown kind and a message that is too short are protocol errors.
+// Hands a message to its handler. An unknown kind, a message that is too short, and one whose data come in another way
+// than its kind's are protocol errors.
 void on_arrival(const transport::Arrival& arrival);
 // The same from ourselves, which no ring has counted.
 void on_own_arrival(const transport::Arrival& arrival);
 
 // For handlers whose message says how long it is: a shorter one is a protocol error.
 void check_size(const transport::Arrival& arrival, size_t bytes);
+
+// Whether a message may be from this rank, which it names as its sender.
+[[nodiscard]] bool is_from(const transport::Arrival& arrival, int32_t rank);
 
 // The first bytes of a message, at most `least_bytes` of them.
 template <class Payload>

@@ -127,7 +127,10 @@ class Way final : public transport::Endpoint {
   Post send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) override;
   Post send_staged(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const transport::Staging& staging,
                    size_t staged) override;
-  const void* staging(const transport::Arrival& /*arrival*/, uint64_t /*handle*/) override { return nullptr; }
+  std::optional<const void*> staging(const transport::Arrival& /*arrival*/, uint64_t /*handle*/,
+                                     size_t /*bytes*/) override {
+    return nullptr;
+  }
   void release_staging(uint64_t /*handle*/, size_t /*bytes*/) override {}
 
  private:

@@ -71,7 +71,8 @@ uint64_t stale() {
 // From a peer, on lane 0.
 template <class Payload>
 void arrive(uint8_t kind, const Payload& payload, int32_t source) {
-  on_arrival({kind, {0, source, 0, 0}, &payload, sizeof payload});
+  world->size = 8;
+  on_arrival({kind, {0, source, 0, 0}, &payload, sizeof payload, source});
 }
 
 TEST(Handler, LateAndInventedAnswersAreDroppedAndCounted) {
@@ -113,9 +114,18 @@ TEST(HandlerDeathTest, AMessageOfNoRankIsRejected) {
   EXPECT_DEATH(arrive(wire::recall, below, 0), "which does not exist");
 }
 
-TEST(HandlerDeathTest, AChunkOfNoStreamIsRejected) {
+TEST(HandlerDeathTest, AMessageThatNamesAnotherSenderIsRejected) {
   open_handlers();
-  EXPECT_DEATH(arrive(wire::chunk, wire::Chunk{1, 0, 0, 8, 0}, 0), "nobody announced");
+  EXPECT_DEATH(arrive(wire::recall, wire::Recall{1, 3, 0}, 2), "lane 0 of rank 3 as its sender, which .* is not");
+  EXPECT_DEATH(arrive(wire::rts, wire::Rts{1, 8, {}, 3, 1, 0}, 2), "rank 3 as its sender");
+}
+
+TEST(HandlerDeathTest, DataThatComeInAnotherWayThanTheirKindsAreRejected) {
+  open_handlers();
+  transport::Arrival pushed = message(wire::buffered, 24);
+  pushed.pushed = true;
+  EXPECT_DEATH(on_arrival(pushed), "kind 3 .E1. follow it");
+  EXPECT_DEATH(on_arrival(message(wire::pushed, 24)), "kind 4 .E1 pushed. do not follow it");
 }
 
 TEST(HandlerDeathTest, AShortMessageIsRejected) {

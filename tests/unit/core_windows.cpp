@@ -119,7 +119,7 @@ void arrive(uint8_t kind, const Parts&... parts) {
   (message.insert(message.end(), reinterpret_cast<const char*>(&parts), reinterpret_cast<const char*>(&parts + 1)),
    ...);
   LaneGuard guard(world->lanes[0]);
-  on_arrival({kind, {}, message.data(), static_cast<uint32_t>(message.size())});
+  on_arrival({kind, {}, message.data(), static_cast<uint32_t>(message.size()), 0});
 }
 
 Record put_record(uint64_t offset, uint32_t bytes) {

@@ -14,7 +14,9 @@
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -43,6 +45,7 @@ class Switchboard {
 
   struct Message {
     uint8_t kind;
+    int32_t from;
     transport::Envelope envelope;
     std::vector<unsigned char> data;
   };
@@ -50,7 +53,7 @@ class Switchboard {
   struct Station {
     std::deque<Message> lanes[transport::max_lanes];
     std::atomic<uint32_t> attention = 0;
-    size_t staging_used = 0;
+    std::map<uint64_t, size_t> staging;  // bytes of those in use, by handle
     transport::Claim claims[transport::claim_slots] = {};
     bool woken = false;
   };
@@ -74,7 +77,8 @@ class Switchboard {
 
 class QueueEndpoint final : public transport::Endpoint {
  public:
-  QueueEndpoint(Switchboard& board, int32_t to) : board_(board), to_(board.stations[static_cast<size_t>(to)]) {
+  QueueEndpoint(Switchboard& board, int32_t from, int32_t to)
+      : board_(board), from_(from), to_(board.stations[static_cast<size_t>(to)]) {
     attention_ = &to_.attention;
   }
 
@@ -85,7 +89,8 @@ class QueueEndpoint final : public transport::Endpoint {
     const bool full = board_.wire.full_one_in != 0 && board_.random.below(board_.wire.full_one_in) == 0;
     if (full || queue.size() >= board_.wire.room) return transport::Post::retry;
     const auto* first = static_cast<const unsigned char*>(data);
-    queue.push_back({kind, envelope, bytes == 0 ? std::vector<unsigned char>() : std::vector(first, first + bytes)});
+    queue.push_back(
+        {kind, from_, envelope, bytes == 0 ? std::vector<unsigned char>() : std::vector(first, first + bytes)});
     if ((to_.attention.fetch_and(~transport::Transport::asleep) & transport::Transport::asleep) != 0) {
       Switchboard::away([&] { Schedule::wake(&to_); });
     }
@@ -105,30 +110,36 @@ class QueueEndpoint final : public transport::Endpoint {
     std::memcpy(reinterpret_cast<void*>(to.address), from, bytes);
     return 0;
   }
-  const void* staging(const transport::Arrival&, uint64_t handle) override {
+  std::optional<const void*> staging(const transport::Arrival&, uint64_t handle, size_t bytes) override {
+    const auto at = to_.staging.find(handle);
+    if (at == to_.staging.end() || bytes > at->second) return std::nullopt;
     return reinterpret_cast<const void*>(handle);
   }
   void release_staging(uint64_t handle, size_t) override {
-    delete[] reinterpret_cast<char*>(handle);
-    --to_.staging_used;
+    if (to_.staging.erase(handle) != 0) delete[] reinterpret_cast<char*>(handle);
   }
-  transport::Claim* claim(uint32_t slot) override { return &to_.claims[slot]; }
+  transport::Claim* claim(uint32_t slot) override {
+    return slot < transport::claim_slots ? &to_.claims[slot] : nullptr;
+  }
 
  private:
   Switchboard& board_;
+  int32_t from_;
   Switchboard::Station& to_;
 };
 
 class QueueTransport final : public transport::Transport {
  public:
-  QueueTransport(Switchboard& board, int32_t rank) : board_(board), own_(board.stations[static_cast<size_t>(rank)]) {
-    capabilities_ = {.get_put = true, .read = true, .claims = true, .wakes = true, .staging_most = 4096};
+  QueueTransport(Switchboard& board, int32_t rank)
+      : board_(board), rank_(rank), own_(board.stations[static_cast<size_t>(rank)]) {
+    capabilities_ = {
+        .names_senders = true, .get_put = true, .read = true, .claims = true, .wakes = true, .staging_most = 4096};
   }
 
   const char* name() const override { return "queues"; }
   bool reaches(int rank) const override { return rank >= 0 && rank < static_cast<int>(board_.stations.size()); }
   transport::Endpoint* connect(int rank) override {
-    return ways_.emplace_back(std::make_unique<QueueEndpoint>(board_, rank)).get();
+    return ways_.emplace_back(std::make_unique<QueueEndpoint>(board_, rank_, rank)).get();
   }
   int poll(uint32_t lane, transport::Sink sink) override {
     Switchboard::step();
@@ -140,14 +151,15 @@ class QueueTransport final : public transport::Transport {
     return own_.lanes[lane].empty();
   }
   transport::Staging reserve_staging(size_t bytes) override {
-    if (own_.staging_used >= board_.wire.staging) return {};
-    ++own_.staging_used;
+    if (own_.staging.size() >= board_.wire.staging) return {};
     char* memory = new char[bytes];
-    return {memory, reinterpret_cast<uint64_t>(memory)};
+    const auto handle = reinterpret_cast<uint64_t>(memory);
+    own_.staging[handle] = bytes;
+    return {memory, handle};
   }
   void drop_staging(const transport::Staging& staging, size_t) override {
     delete[] static_cast<char*>(staging.memory);
-    --own_.staging_used;
+    own_.staging.erase(staging.handle);
   }
   transport::Claim* claim(uint32_t slot) override { return &own_.claims[slot]; }
   void set_congested(bool on) override {
@@ -184,12 +196,13 @@ class QueueTransport final : public transport::Transport {
       queue.pop_front();
       static const unsigned char nothing = 0;
       const void* data = message.data.empty() ? &nothing : message.data.data();
-      sink({message.kind, message.envelope, data, static_cast<uint32_t>(message.data.size())});
+      sink({message.kind, message.envelope, data, static_cast<uint32_t>(message.data.size()), message.from});
     }
     return delivered;
   }
 
   Switchboard& board_;
+  int32_t rank_;
   Switchboard::Station& own_;
   std::vector<std::unique_ptr<QueueEndpoint>> ways_;
 };
@@ -272,7 +285,7 @@ class Ranks {
       if (one->dead) return;
     }
     for (const auto& station : board_.stations)
-      EXPECT_EQ(station.staging_used, 0U) << "staging memory was not returned";
+      EXPECT_EQ(station.staging.size(), 0U) << "staging memory was not returned";
   }
 
   // For a program that returns next: its rank makes no progress any more.

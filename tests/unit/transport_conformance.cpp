@@ -205,7 +205,7 @@ TEST_P(Conformance, LendsStagingMemoryThatThePeerReads) {
     ASSERT_NE(staging.memory, nullptr);
     const auto data = pattern(bytes, bytes);
     std::memcpy(staging.memory, data.data(), bytes);
-    EXPECT_EQ(std::memcmp(pair->back().staging({}, staging.handle), data.data(), bytes), 0);
+    EXPECT_EQ(std::memcmp(pair->back().staging({}, staging.handle, bytes).value(), data.data(), bytes), 0);
     pair->back().release_staging(staging.handle, bytes);
   }
 }
@@ -226,7 +226,7 @@ TEST_P(Conformance, HasNoStagingMemoryTwice) {
       }
       EXPECT_GE(held.size(), bytes > 32768 ? 16u : 64u);
       for (size_t i = 0; i < held.size(); ++i) {
-        const auto* at = static_cast<const unsigned char*>(pair->back().staging({}, held[i].handle));
+        const auto* at = static_cast<const unsigned char*>(pair->back().staging({}, held[i].handle, bytes).value());
         for (size_t b = 0; b < bytes; b += 997) ASSERT_EQ(at[b], static_cast<unsigned char>(i + 1)) << "overlaps";
         ASSERT_EQ(at[bytes - 1], static_cast<unsigned char>(i + 1));
       }

@@ -51,7 +51,7 @@ struct Staged {
 Endpoint* staged_from;
 std::vector<Staged> staged_seen;
 void record_staged(const Arrival& a) {
-  const auto* contents = static_cast<const unsigned char*>(staged_from->staging(a, 0));
+  const auto* contents = static_cast<const unsigned char*>(staged_from->staging(a, 0, 1).value());
   staged_seen.push_back({*static_cast<const unsigned char*>(a.data), contents != nullptr,
                          contents != nullptr ? *contents : static_cast<unsigned char>(0)});
 }

@@ -94,12 +94,14 @@ constinit const Handler eager_handler{
     .kind = wire::eager, .least_bytes = 0, .name = "E0", .take = on_eager, .consume = consume_eager};
 WEFT_HANDLER(eager_handler);
 
+// Its sender was looked at when it came.
 void answer_sync(const wire::Sync& sync) {
-  send_fin(sender_of(sync.origin, sync.lane), sync.lane, sync.send);
+  send_fin(world->peer(sync.origin), sync.lane, sync.send);
 }
 
 void on_eager_sync(const transport::Arrival& a) {
   const auto sync = payload_of<wire::Sync>(a);
+  (void)sender_of(a, sync.origin, sync.lane);
   const int64_t bytes = a.bytes - static_cast<uint32_t>(sizeof sync);
   if (Request* r = match(a)) {
     deliver(*r, a.envelope, static_cast<const char*>(a.data) + sizeof sync, bytes);

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/setting.hpp"
+#include "core/failure.hpp"
 #include "core/protocol/protocol.hpp"
 #include "core/settings.hpp"
 #include "datatype/pack.hpp"
@@ -74,17 +75,24 @@ bool send_buffer(Request& r, bool* no_staging) {
 
 namespace {
 
+[[gnu::cold, noreturn]] void reject_missing(const wire::Buffered& buffered) {
+  protocol_error(buffered.origin, {.cause = "a message of rank " + std::to_string(buffered.origin) + " of " +
+                                            std::to_string(buffered.bytes) + " bytes came without its data",
+                                   .remedy = "run all ranks with the same version of Weft"});
+}
+
 void on_buffered(const transport::Arrival& a) {
   const auto buffered = payload_of<wire::Buffered>(a);
-  transport::Endpoint& from = *sender_of(buffered.origin).endpoint;
-  const void* data = from.staging(a, buffered.handle);
+  const Peer& peer = sender_of(a, buffered.origin);
+  const void* data = staged(a, peer, buffered.handle, buffered.bytes);
+  if (data == nullptr) reject_missing(buffered);
   const auto bytes = static_cast<int64_t>(buffered.bytes);
   if (Request* r = match(a)) {
     deliver(*r, a.envelope, data, bytes);
   } else {
     keep(a.envelope, wire::eager, data, bytes, bytes);
   }
-  from.release_staging(buffered.handle, buffered.bytes);
+  peer.endpoint->release_staging(buffered.handle, buffered.bytes);
 }
 
 constinit const Handler buffered_handler{

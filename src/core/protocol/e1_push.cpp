@@ -125,8 +125,12 @@ bool consume_landing(Request& r, Unexpected& message) {
   return true;
 }
 
-constinit const Handler pushed_handler{
-    .kind = wire::pushed, .least_bytes = 0, .name = "E1 pushed", .take = on_pushed, .consume = consume_landing};
+constinit const Handler pushed_handler{.kind = wire::pushed,
+                                       .least_bytes = 0,
+                                       .name = "E1 pushed",
+                                       .take = on_pushed,
+                                       .consume = consume_landing,
+                                       .pushed = true};
 WEFT_HANDLER(pushed_handler);
 
 // The network moves the data: there is nothing to advance.

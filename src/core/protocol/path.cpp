@@ -30,18 +30,38 @@ bool try_again(Request& r) {
   return try_send(r);
 }
 
-Peer& sender_of(int32_t rank, uint32_t lane) {
-  if (rank >= 0 && rank < world->size) {
+Peer& sender_of(const transport::Arrival& a, int32_t rank, uint32_t lane) {
+  if (is_from(a, rank)) {
     Peer& peer = world->peer(rank);
     if (lane < peer.lane_map.lanes()) return peer;
   }
-  protocol_error(unknown_rank, {.cause = "a message names lane " + std::to_string(lane) + " of rank " +
-                                         std::to_string(rank) + " as its sender, which does not exist",
+  protocol_error(a.from, {.cause = "a message names lane " + std::to_string(lane) + " of rank " + std::to_string(rank) +
+                                   " as its sender, which does not exist or is not",
+                          .remedy = "run all ranks with the same version of Weft"});
+}
+
+wire::Rts rts_of(const transport::Arrival& a) {
+  const auto rts = payload_of<wire::Rts>(a);
+  (void)sender_of(a, rts.origin, rts.lane);
+  if (rts.bytes > INT64_MAX || rts.readable > 1) {
+    protocol_error(rts.origin, {.cause = "rank " + std::to_string(rts.origin) + " announces a message of " +
+                                         std::to_string(rts.bytes) + " bytes",
                                 .remedy = "run all ranks with the same version of Weft"});
+  }
+  return rts;
+}
+
+const void* staged(const transport::Arrival& a, const Peer& peer, uint64_t handle, uint64_t bytes) {
+  const std::optional<const void*> data = peer.endpoint->staging(a, handle, bytes);
+  if (data) return *data;
+  protocol_error(peer.rank, {.cause = "a message of rank " + std::to_string(peer.rank) + " names " +
+                                      std::to_string(bytes) + " bytes of its staging memory that are not there",
+                             .remedy = "run all ranks with the same version of Weft"});
 }
 
 Request* answered(const transport::Arrival& a, uint64_t send) {
-  Request* r = find_send(send, Stage::asked, a.envelope.source, a.envelope.lane);
+  const bool possible = is_from(a, a.envelope.source);
+  Request* r = possible ? find_send(send, Stage::asked, a.envelope.source, a.envelope.lane) : nullptr;
   if (r == nullptr) count(lane_of(a).stale);
   return r;
 }

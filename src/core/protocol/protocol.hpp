@@ -31,8 +31,14 @@ inline Request* match(const transport::Arrival& a) {
 }
 
 // The peer that a message names as its sender, with the lane of it that the answer goes to. A rank or lane that does
-// not exist is a protocol error.
-Peer& sender_of(int32_t rank, uint32_t lane = 0);
+// not exist, and a rank that this message is not from, are protocol errors.
+Peer& sender_of(const transport::Arrival& a, int32_t rank, uint32_t lane = 0);
+// The RTS that a message brings: of its sender, and of a size that there can be. Another is a protocol error.
+wire::Rts rts_of(const transport::Arrival& a);
+
+// The staged data that a message of this peer names; nullptr: they are written already. Data that are not there are a
+// protocol error.
+const void* staged(const transport::Arrival& a, const Peer& peer, uint64_t handle, uint64_t bytes);
 
 // Our send that a message answers; nullptr: none waits for it. The message is dropped, and counted.
 Request* answered(const transport::Arrival& a, uint64_t send);

@@ -120,7 +120,7 @@ namespace {
 
 // Brings the data of a matched RTS into its receive: R0 or R1.
 void answer_rts(Request& r, const Envelope& envelope, const wire::Rts& rts) {
-  Peer& peer = sender_of(rts.origin, rts.lane);
+  Peer& peer = world->peer(rts.origin);  // looked at when the RTS came
   const auto message_bytes = static_cast<int64_t>(rts.bytes);
   const int64_t wanted = message_bytes < r.bytes ? message_bytes : r.bytes;
   const bool own = peer.transport->capabilities().same_process;
@@ -145,7 +145,7 @@ void answer_rts(Request& r, const Envelope& envelope, const wire::Rts& rts) {
 }
 
 void on_rts(const transport::Arrival& a) {
-  const auto rts = payload_of<wire::Rts>(a);
+  const wire::Rts rts = rts_of(a);
   if (Request* r = match(a)) return answer_rts(*r, a.envelope, rts);
   keep(a.envelope, wire::rts, a.data, a.bytes, static_cast<int64_t>(rts.bytes));
 }

@@ -242,7 +242,7 @@ namespace {
 
 void on_help(const transport::Arrival& arrival) {
   const auto help = payload_of<wire::Help>(arrival);
-  Peer& peer = sender_of(help.origin, help.lane);
+  Peer& peer = sender_of(arrival, help.origin, help.lane);
   Request* send = answered(arrival, help.send);
   if (send == nullptr) return;
   transport::Claim* claim = peer.endpoint->claim(help.slot);
@@ -273,7 +273,7 @@ WEFT_HANDLER(help_handler);
 
 void on_helped(const transport::Arrival& arrival) {
   const auto helped = payload_of<wire::Helped>(arrival);
-  Pull* pull = lane_of(arrival).pulls;
+  Pull* pull = is_from(arrival, arrival.envelope.source) ? lane_of(arrival).pulls : nullptr;
   while (pull != nullptr && (pull->number != helped.pull || pull->peer->rank != arrival.envelope.source)) {
     pull = pull->next;
   }

@@ -211,15 +211,14 @@ void send_cts(Request& r, const Envelope& envelope, Peer& peer, uint32_t their_l
 namespace {
 
 void on_rts_stream(const transport::Arrival& a) {
-  const auto rts = payload_of<wire::Rts>(a);
+  const wire::Rts rts = rts_of(a);
   const auto bytes = static_cast<int64_t>(rts.bytes);
-  Request* r = match(a);
-  Inflow* inflow = open_inflow(rts.send, sender_of(rts.origin, rts.lane).rank, a.envelope, bytes, bytes);
-  if (r != nullptr) {
-    inflow->receive = r;
+  if (Request* r = match(a)) {
+    open_inflow(rts.send, rts.origin, a.envelope, bytes, bytes)->receive = r;
     return;
   }
   Unexpected* u = new_unexpected(a.envelope, wire::rts_stream, bytes, bytes);
+  Inflow* inflow = open_inflow(rts.send, rts.origin, a.envelope, bytes, bytes);
   u->inflow = inflow;
   inflow->unexpected = u;
   list_unexpected(lane_of(a), u);
@@ -243,22 +242,23 @@ WEFT_HANDLER(rts_stream_handler);
 
 void on_chunk(const transport::Arrival& arrival) {
   const auto chunk = payload_of<wire::Chunk>(arrival);
+  const Peer& peer = sender_of(arrival, chunk.origin);
+  const void* data = staged(arrival, peer, chunk.handle, chunk.bytes);
   Inflow* inflow = lane_of(arrival).inflows;
   while (inflow != nullptr && (inflow->send != chunk.send || inflow->origin != chunk.origin)) inflow = inflow->next;
-  if (inflow == nullptr) {
-    protocol_error(chunk.origin, {.cause = "a chunk of a message that nobody announced came from rank " +
-                                           std::to_string(chunk.origin),
-                                  .remedy = "this is a defect of Weft: please report it with the program"});
+  if (inflow == nullptr) {  // its receive ended, with an error
+    if (data != nullptr) peer.endpoint->release_staging(chunk.handle, chunk.bytes);
+    return count(lane_of(arrival).stale);
   }
   const uint64_t limit = static_cast<uint64_t>(inflow->limit);
   if (chunk.position > limit || chunk.bytes > limit - chunk.position ||
-      chunk.bytes > limit - static_cast<uint64_t>(inflow->received)) {
-    protocol_error(chunk.origin, {.cause = "a chunk of rank " + std::to_string(chunk.origin) +
-                                           " lies outside its message of " + std::to_string(limit) + " bytes",
-                                  .remedy = "run all ranks with the same version of Weft"});
+      chunk.bytes > limit - static_cast<uint64_t>(inflow->received) ||
+      (data == nullptr && inflow->registered.key == MemoryRef::no_key)) {
+    protocol_error(chunk.origin,
+                   {.cause = "a chunk of rank " + std::to_string(chunk.origin) + " lies outside its message of " +
+                             std::to_string(limit) + " bytes, or came without its data",
+                    .remedy = "run all ranks with the same version of Weft"});
   }
-  Peer& peer = world->peer(chunk.origin);  // known: the stream is its
-  const void* data = peer.endpoint->staging(arrival, chunk.handle);
   const auto position = static_cast<int64_t>(chunk.position);
   if (data == nullptr) {
     count(lane_of(arrival).bytes_placed, chunk.bytes);

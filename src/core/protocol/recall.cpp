@@ -68,6 +68,7 @@ bool comes_from(Unexpected& u, const wire::Recall& recall) {
 
 void on_recall(const transport::Arrival& a) {
   const auto recall = payload_of<wire::Recall>(a);
+  Peer& peer = sender_of(a, recall.origin, recall.lane);
   Matcher& matcher = lane_of(a).matcher;
   Unexpected* u = matcher.first_unexpected();
   while (u != nullptr && !comes_from(*u, recall)) u = u->next;
@@ -76,7 +77,7 @@ void on_recall(const transport::Arrival& a) {
     free_unexpected(u);
   }
   const wire::Recalled recalled{recall.send, u != nullptr ? 1u : 0u, 0};
-  send_control(sender_of(recall.origin, recall.lane), recall.lane, wire::recalled, &recalled, sizeof recalled);
+  send_control(peer, recall.lane, wire::recalled, &recalled, sizeof recalled);
 }
 
 constinit const Handler recall_handler{

@@ -102,30 +102,37 @@ char* place_of(Window& window, int32_t origin, uint64_t offset, uint64_t bytes) 
   return nullptr;
 }
 
-void put(Window& window, int32_t origin, const Asked& asked) {
-  const char* from = asked.data;
+// Calls `each` for the pieces with the position of their data. Staged runs lie in memory of the origin, which may write
+// something else there after adds_up() has looked: no piece goes beyond the data.
+template <class Each>
+void for_pieces(const Asked& asked, Each&& each) {
+  uint64_t at = 0;
   for (uint32_t i = 0; i < asked.pieces(); ++i) {
     const Run piece = asked.piece(i);
-    if (char* to = place_of(window, origin, piece.offset, piece.bytes)) std::memcpy(to, from, piece.bytes);
-    from += piece.bytes;
+    if (piece.bytes > asked.record.bytes - at) refuse_frame();
+    each(piece, at);
+    at += piece.bytes;
   }
+}
+
+void put(Window& window, int32_t origin, const Asked& asked) {
+  for_pieces(asked, [&](const Run& piece, uint64_t at) {
+    if (char* to = place_of(window, origin, piece.offset, piece.bytes)) std::memcpy(to, asked.data + at, piece.bytes);
+  });
 }
 
 void get(Window& window, int32_t origin, const Asked& asked, Answers& answers) {
   // An error of this record goes with its answer: look before.
-  for (uint32_t i = 0; i < asked.pieces(); ++i) {
-    (void)place_of(window, origin, asked.piece(i).offset, asked.piece(i).bytes);
-  }
-  char* to = answers.add(asked.record.cookie, asked.record.position, asked.record.bytes);
-  for (uint32_t i = 0; i < asked.pieces(); ++i) {
-    const Run piece = asked.piece(i);
+  for_pieces(asked, [&](const Run& piece, uint64_t) { (void)place_of(window, origin, piece.offset, piece.bytes); });
+  char* const to = answers.add(asked.record.cookie, asked.record.position, asked.record.bytes);
+  std::memset(to, 0, asked.record.bytes);
+  for_pieces(asked, [&](const Run& piece, uint64_t at) {
     const char* from = place_of(window, origin, piece.offset, piece.bytes);
-    from != nullptr ? std::memcpy(to, from, piece.bytes) : std::memset(to, 0, piece.bytes);
-    to += piece.bytes;
-  }
+    if (from != nullptr) std::memcpy(to + at, from, piece.bytes);
+  });
 }
 
-// `old` nullptr: the old values are not asked for.
+// `old`, cleared, takes the old values; nullptr: they are not asked for.
 void update_pieces(Window& window, int32_t origin, const Asked& asked, char* old) {
   const Record& record = asked.record;
   const Element element = element_of(basic_of(record.element), basic_of(record.value), basic_of(record.index));
@@ -134,21 +141,15 @@ void update_pieces(Window& window, int32_t origin, const Asked& asked, char* old
   const Target& own = window.targets[window.rank];
   const Update change{element, reduction, element.kernel(reduction), is_alone(own)};
   if (change.kernel == nullptr) refuse_frame();
-  const char* from = asked.data;
-  for (uint32_t i = 0; i < asked.pieces(); ++i) {
-    const Run piece = asked.piece(i);
+  for_pieces(asked, [&](const Run& piece, uint64_t position) {
     const auto size = static_cast<uint64_t>(element.size());
     if (element.has_gaps() ? piece.bytes != size : piece.bytes % size != 0) refuse_frame();
     const uint64_t in_memory = element.has_gaps() ? static_cast<uint64_t>(element.extent()) : piece.bytes;
     if (char* at = place_of(window, origin, piece.offset, in_memory)) {
-      update_here(own.region, change, from, at, old,
+      update_here(own.region, change, asked.data + position, at, old == nullptr ? nullptr : old + position,
                   element.has_gaps() ? 1 : static_cast<int64_t>(piece.bytes) / element.size());
-    } else if (old != nullptr) {
-      std::memset(old, 0, piece.bytes);
     }
-    from += piece.bytes;
-    if (old != nullptr) old += piece.bytes;
-  }
+  });
 }
 
 void compare(Window& window, int32_t origin, const Asked& asked, Answers& answers) {
@@ -201,8 +202,11 @@ void serve(Window& window, int32_t origin, const Asked& asked, Answers& answers)
       return get(window, origin, asked, answers);
     case Action::accumulate:
       return update_pieces(window, origin, asked, nullptr);
-    case Action::get_accumulate:
-      return update_pieces(window, origin, asked, answers.add(record.cookie, record.position, record.bytes));
+    case Action::get_accumulate: {
+      char* const old = answers.add(record.cookie, record.position, record.bytes);
+      std::memset(old, 0, record.bytes);
+      return update_pieces(window, origin, asked, old);
+    }
     case Action::compare:
       return compare(window, origin, asked, answers);
     case Action::take:
@@ -251,11 +255,12 @@ bool is_sound(const Asked& asked) {
   return asked.adds_up();
 }
 
-void serve_all(const Frame& frame, const char* at) {
+void serve_all(const transport::Arrival& arrival, const Frame& frame, const char* at) {
   Window* const found = find_window(frame.context, frame.generation);
   if (found == nullptr) return count(world->lanes[0].stale);
   Window& window = *found;
   if (frame.origin < 0 || frame.origin >= window.size) refuse_frame();
+  if (!is_from(arrival, window.comm->job_rank(frame.origin))) refuse_frame();
   Answers answers(window, frame.origin);
   const char* const end = at + frame.bytes;
   while (at < end) {
@@ -290,14 +295,16 @@ namespace {
 void on_frame(const transport::Arrival& arrival) {
   const auto frame = payload_of<Frame>(arrival);
   check_size(arrival, sizeof frame + frame.bytes);
-  serve_all(frame, static_cast<const char*>(arrival.data) + sizeof frame);
+  serve_all(arrival, frame, static_cast<const char*>(arrival.data) + sizeof frame);
 }
 
 void on_staged_frame(const transport::Arrival& arrival) {
   const auto staged = payload_of<StagedFrame>(arrival);
-  if (staged.job_rank < 0 || staged.job_rank >= world->size) refuse_frame();
+  if (!is_from(arrival, staged.job_rank)) refuse_frame();
   transport::Endpoint& from = *world->peer(staged.job_rank).endpoint;
-  serve_all(staged.frame, static_cast<const char*>(from.staging(arrival, staged.handle)));
+  const std::optional<const void*> records = from.staging(arrival, staged.handle, staged.frame.bytes);
+  if (records.value_or(nullptr) == nullptr) refuse_frame();
+  serve_all(arrival, staged.frame, static_cast<const char*>(*records));
   from.release_staging(staged.handle, staged.frame.bytes);
 }
 
@@ -310,6 +317,7 @@ void on_answer(const transport::Arrival& arrival) {
     std::memcpy(&answer, at, sizeof answer);
     const char* const data = at + sizeof answer;
     if (static_cast<size_t>(end - data) < padded(answer.bytes)) refuse_frame();
+    if (answer.error != no_error && answer.error != rma_range) refuse_frame();
     at = data + padded(answer.bytes);
     Awaited* const awaited = find_awaited(answer.cookie);
     if (awaited == nullptr) {

@@ -20,6 +20,9 @@ struct Capabilities {
   // The peer is this process: its addresses are ours, and send() hands a message over before it returns.
   bool same_process = false;
 
+  // Every arrival tells its sender: Arrival::from. Otherwise the sender is a rank that this transport reaches.
+  bool names_senders = false;
+
   bool get_put = false;  // Endpoint::get(), put(): at once, what the system lets us reach of a peer's memory
   bool map = false;      // Transport::allocate() gives memory that peers map(): Endpoint::map()
   bool atomics = false;  // the processor's atomic operations on such memory hold for all that map it

@@ -6,10 +6,9 @@
 // (core/failure.hpp). A transport ends no process by its own decision.
 
 #include "base/message.hpp"
+#include "transport/api/transport.hpp"
 
 namespace weft::transport {
-
-inline constexpr int no_peer = -1;
 
 // `rank`: the peer that is lost, or no_peer: the transport itself. May be called by any thread, with locks held. Where
 // it returns the transport goes on without that peer: posts to it say Post::lost, and connect() gives nullptr.

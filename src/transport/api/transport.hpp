@@ -11,12 +11,14 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "transport/api/capabilities.hpp"
 
 namespace weft::transport {
 
 inline constexpr uint32_t max_lanes = 64;  // of a process
+inline constexpr int32_t no_peer = -1;     // where a rank of the job stands: none
 
 // The criteria that a message is matched by, the lane it takes into its receiver, and its stamp, which orders messages
 // of one sender across lanes (docs/matching.md); 0 with one lane.
@@ -72,8 +74,10 @@ inline constexpr uint8_t kind_limit = 29;  // kinds of messages from here on are
 struct Arrival {
   uint8_t kind;  // given by the sender, below kind_limit
   Envelope envelope;
-  const void* data;  // of a pushed message its Room, which the sink fills in: room_of()
+  const void* data;
   uint32_t bytes;
+  int32_t from = no_peer;  // the sender's rank in the job, if Capabilities::names_senders
+  bool pushed = false;     // the data follow; `data` is their Room, which the sink fills in: room_of()
 };
 
 using Sink = void (*)(const Arrival&);
@@ -211,9 +215,10 @@ class Endpoint {
     return get(advanced(from, at), to, bytes) == 0 ? Post::done : Post::unsupported;
   }
 
-  // The peer's staging buffer behind a handle that this message names, and its return to the peer. nullptr: its
-  // contents were written into our memory by write(), and nothing is to be returned.
-  virtual const void* staging(const Arrival& arrival, uint64_t handle) = 0;
+  // The `bytes` in the peer's staging buffer behind a handle that this message names, and the return of the buffer to
+  // the peer. nullptr: the contents were written into our memory by write(), and nothing is to be returned. No value:
+  // the peer has no such buffer, or not so many bytes in it; a correct peer names none like that.
+  virtual std::optional<const void*> staging(const Arrival& arrival, uint64_t handle, size_t bytes) = 0;
   virtual void release_staging(uint64_t handle, size_t bytes) = 0;
 
   // The peer's claim slot; only where the transport has claim slots.

@@ -141,8 +141,9 @@ class MockEndpoint final : public Endpoint {
     return Post::posted;
   }
   void* map(const MemoryRef& memory) override { return inner_->map(memory); }
-  const void* staging(const Arrival& arrival, uint64_t handle) override {
-    return arrival.envelope.tag == written_tag ? nullptr : inner_->staging(arrival, handle);
+  std::optional<const void*> staging(const Arrival& arrival, uint64_t handle, size_t bytes) override {
+    if (arrival.envelope.tag == written_tag) return nullptr;
+    return inner_->staging(arrival, handle, bytes);
   }
   void release_staging(uint64_t handle, size_t bytes) override { inner_->release_staging(handle, bytes); }
   Claim* claim(uint32_t slot) override { return faults_.plan.late != 0 ? nullptr : inner_->claim(slot); }

@@ -69,7 +69,8 @@ NetTransport::NetTransport(std::unique_ptr<Carrier> carrier, const Opening& open
       directory_(opening.directory),
       ports_(std::make_unique<Port[]>(lanes_.lanes())),
       carrier_(std::move(carrier)) {
-  capabilities_ = {.read = carrier_->reads(),
+  capabilities_ = {.names_senders = true,
+                   .read = carrier_->reads(),
                    .write = carrier_->writes(),
                    .staging_most = staging_most,
                    .push_most = carrier_->pushes() ? pushed_most : 0};
@@ -384,7 +385,12 @@ void NetTransport::deliver(const Header& h, const void* data) {
     (void)endpoint(static_cast<int>(h.origin));  // so that it is told
     to_tell_.store(true, std::memory_order_relaxed);
   }
-  ports_[h.lane].sink(Arrival{h.kind, {h.context, h.source, h.tag, h.lane, h.stamp}, data, h.bytes});
+  ports_[h.lane].sink(Arrival{h.kind,
+                              {h.context, h.source, h.tag, h.lane, h.stamp},
+                              data,
+                              h.bytes,
+                              static_cast<int32_t>(h.origin),
+                              h.magic == pushed_magic});
 }
 
 Staging NetTransport::reserve_staging(size_t bytes) {

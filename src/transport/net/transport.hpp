@@ -54,9 +54,11 @@ class NetEndpoint final : public Endpoint {
   Post push(uint8_t kind, Envelope envelope, const void* data, size_t bytes, Left left) override;
   Post read(const MemoryRef& from, size_t at, void* to, size_t& bytes, uint32_t lane, Read& read) override;
   // The data lie behind their header; nothing staged behind them: it was written to where it belongs.
-  const void* staging(const Arrival& arrival, uint64_t) override {
-    const bool came_along = (static_cast<const Header*>(arrival.data) - 1)->staged != 0;
-    return came_along ? static_cast<const char*>(arrival.data) + arrival.bytes : nullptr;
+  std::optional<const void*> staging(const Arrival& arrival, uint64_t, size_t bytes) override {
+    const uint32_t staged = (static_cast<const Header*>(arrival.data) - 1)->staged;
+    if (staged == 0) return nullptr;
+    if (staged < bytes) return std::nullopt;
+    return static_cast<const char*>(arrival.data) + arrival.bytes;
   }
   void release_staging(uint64_t, size_t) override {}
 

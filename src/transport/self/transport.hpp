@@ -13,12 +13,12 @@ namespace weft::transport::self {
 
 class SelfEndpoint final : public Endpoint {
  public:
-  SelfEndpoint(Sink sink, LaneMap lanes) : sink_(sink), lanes_(lanes) {}
+  SelfEndpoint(Sink sink, int rank, LaneMap lanes) : sink_(sink), rank_(rank), lanes_(lanes) {}
 
   LaneMap lanes() const override { return lanes_; }
 
   Post send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) override {
-    sink_(Arrival{kind, envelope, data, bytes});
+    sink_(Arrival{kind, envelope, data, bytes, rank_});
     return Post::done;
   }
   Post send_staged(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging&, size_t) override {
@@ -33,18 +33,22 @@ class SelfEndpoint final : public Endpoint {
     return 0;
   }
   // Staging memory is named by its address here.
-  const void* staging(const Arrival&, uint64_t handle) override { return reinterpret_cast<const void*>(handle); }
+  std::optional<const void*> staging(const Arrival&, uint64_t handle, size_t) override {
+    return reinterpret_cast<const void*>(handle);
+  }
   void release_staging(uint64_t handle, size_t) override { delete[] reinterpret_cast<char*>(handle); }
 
  private:
   Sink sink_;
+  int rank_;
   LaneMap lanes_;
 };
 
 class SelfTransport final : public Transport {
  public:
-  explicit SelfTransport(Sink sink, int rank = 0, LaneMap lanes = {}) : rank_(rank), endpoint_(sink, lanes) {
-    capabilities_ = {.same_process = true, .get_put = true, .read = true, .staging_most = SIZE_MAX};
+  explicit SelfTransport(Sink sink, int rank = 0, LaneMap lanes = {}) : rank_(rank), endpoint_(sink, rank, lanes) {
+    capabilities_ = {
+        .same_process = true, .names_senders = true, .get_put = true, .read = true, .staging_most = SIZE_MAX};
   }
 
   const char* name() const override { return "self"; }

@@ -350,9 +350,18 @@ char* ShmEndpoint::heap() {
   return heap;
 }
 
+char* ShmEndpoint::in_heap(uint64_t key, size_t bytes) {
+  const uint64_t first = owner_.layout_.heap_at(rank_);
+  const uint64_t size = owner_.layout_.heap;
+  if (key < first || key - first > size || bytes > size - (key - first)) return nullptr;
+  return heap() + (key - first);
+}
+
 int ShmEndpoint::get(const MemoryRef& from, void* to, size_t bytes) {
   if (from.key != MemoryRef::no_key) {
-    std::memcpy(to, heap() + (from.key - owner_.layout_.heap_at(rank_)), bytes);
+    const char* const there = in_heap(from.key, bytes);
+    if (there == nullptr) return EFAULT;
+    std::memcpy(to, there, bytes);
     return 0;
   }
   return owner_.copy_across(control_->pid.load(std::memory_order_acquire), from.address, to, bytes, true);
@@ -360,7 +369,9 @@ int ShmEndpoint::get(const MemoryRef& from, void* to, size_t bytes) {
 
 int ShmEndpoint::put(const MemoryRef& to, const void* from, size_t bytes) {
   if (to.key != MemoryRef::no_key) {
-    std::memcpy(heap() + (to.key - owner_.layout_.heap_at(rank_)), from, bytes);
+    char* const there = in_heap(to.key, bytes);
+    if (there == nullptr) return EFAULT;
+    std::memcpy(there, from, bytes);
     return 0;
   }
   return owner_.copy_across(control_->pid.load(std::memory_order_acquire), to.address, const_cast<void*>(from), bytes,
@@ -379,12 +390,14 @@ int ShmEndpoint::put_pieces(const MemoryRef& to, const MemoryPiece* pieces, size
 }
 
 void* ShmEndpoint::map(const MemoryRef& memory) {
-  if (memory.key == MemoryRef::no_key) return nullptr;
-  return heap() + (memory.key - owner_.layout_.heap_at(rank_));
+  return memory.key == MemoryRef::no_key ? nullptr : in_heap(memory.key, 0);
 }
 
-const void* ShmEndpoint::staging(const Arrival& /*arrival*/, uint64_t handle) {
-  return region_ + owner_.layout_.staging_offset + handle * owner_.layout_.staging_buffer;
+std::optional<const void*> ShmEndpoint::staging(const Arrival& /*arrival*/, uint64_t handle, size_t bytes) {
+  const Layout& layout = owner_.layout_;
+  const auto buffers = static_cast<uint64_t>(layout.staging_buffers);
+  if (handle >= buffers || bytes > (buffers - handle) * layout.staging_buffer) return std::nullopt;
+  return region_ + layout.staging_offset + handle * layout.staging_buffer;
 }
 
 void ShmEndpoint::release_staging(uint64_t handle, size_t bytes) {

@@ -47,12 +47,14 @@ class ShmEndpoint final : public Endpoint {
   int get_pieces(const MemoryRef& from, const MemoryPiece* pieces, size_t count, void* to) override;
   int put_pieces(const MemoryRef& to, const MemoryPiece* pieces, size_t count, const void* from) override;
   void* map(const MemoryRef& memory) override;
-  const void* staging(const Arrival& arrival, uint64_t handle) override;
+  std::optional<const void*> staging(const Arrival& arrival, uint64_t handle, size_t bytes) override;
   void release_staging(uint64_t handle, size_t bytes) override;
   Claim* claim(uint32_t slot) override { return slot < claim_slots ? &control_->claims[slot] : nullptr; }
 
  private:
   char* heap();  // the peer's heap, mapped on first use
+  // Where `bytes` in the peer's heap lie for us; nullptr: they are not inside it.
+  char* in_heap(uint64_t key, size_t bytes);
   [[gnu::cold, gnu::noinline]] void wake_if_asleep();
 
   struct alignas(64) Writer : RingWriter<> {};
