@@ -545,6 +545,41 @@ TEST(Failure, OperationsWithALostPeerAreListedAndEndWithAnError) {
   }
 }
 
+// The sender dies while both sides copy, before or after it has helped.
+TEST(Failure, AReceiveThatBothSidesCopyEndsWithItsSender) {
+  int ended = 0;
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+    Ranks ranks({.seed = seed});
+    const Bytes data = pattern(400000);
+    bool over = false;
+    ranks.run([&](int32_t rank) {
+      Comm& comm = ranks.comm(rank);
+      if (rank == 0) {
+        // The first message shows that its memory can be read: the next is copied by both.
+        finish(begin_send(comm, data, 1, 1));
+        (void)begin_send(comm, data, 1, 2);
+        while (!over && seed % 2 == 0) pause(1);
+        return ranks.die(rank);
+      }
+      Bytes room(data.size());
+      finish(begin_receive(comm, room, 0, 1));
+      Request& r = begin_receive(comm, room, 0, 2);
+      Peer& peer = world->peer(0);
+      while (!is_done(r) && pending_with(peer).copies_in == 0) pause(1);
+      const bool open = !is_done(r);
+      EXPECT_EQ(end_pending(peer, other_error), open ? 1 : 0);
+      over = true;
+      EXPECT_EQ(pending_with(peer).copies_in, 0);
+      EXPECT_TRUE(is_done(r));
+      EXPECT_EQ(r.error, open ? other_error : no_error);
+      free_request(&r);
+      ended += open ? 1 : 0;
+    });
+    if (testing::Test::HasFatalFailure()) return;
+  }
+  EXPECT_GT(ended, 0);
+}
+
 // The sender dies in the middle of a stream, received or kept.
 TEST(Failure, AStreamThatBreaksOffEndsItsReceiveAndIsForgottenWhenItHasNone) {
   const Setting off("WEFT_RENDEZVOUS", 0);

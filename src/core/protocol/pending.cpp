@@ -86,8 +86,19 @@ PendingWith pending_with(const Peer& peer) {
                       .queued = count_waiting(peer)};
   for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
     pending.streams_in += count_streams_in(world->lanes[i], peer);
+    pending.copies_in += count_shares(world->lanes[i], peer) + count_readings(world->lanes[i], peer);
   }
   return pending;
+}
+
+void end_lost(Request& r, int32_t error) {
+  r.error = error;
+  if (r.role == Role::receive) {
+    r.source = r.match.source;
+    r.tag = r.match.tag;
+    r.received = 0;
+  }
+  complete(r);
 }
 
 int64_t end_pending(Peer& peer, int32_t error) {
@@ -98,6 +109,8 @@ int64_t end_pending(Peer& peer, int32_t error) {
     drop_waiting(peer);
     for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
       end_streams_in(world->lanes[i], peer, ended);
+      end_shares(world->lanes[i], peer, ended);
+      end_readings(world->lanes[i], peer, ended);
       forget_announced(world->lanes[i], peer);
     }
     const Found found = find_requests(peer);
@@ -114,15 +127,7 @@ int64_t end_pending(Peer& peer, int32_t error) {
       if (withdraw(*r)) ended.push_back(r);  // otherwise its message is coming in
     }
   }
-  for (Request* r : ended) {
-    r->error = error;
-    if (r->role == Role::receive) {
-      r->source = r->match.source;
-      r->tag = r->match.tag;
-      r->received = 0;
-    }
-    complete(*r);
-  }
+  for (Request* r : ended) end_lost(*r, error);
   return static_cast<int64_t>(ended.size());
 }
 

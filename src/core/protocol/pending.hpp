@@ -16,6 +16,7 @@ struct PendingWith {
   int64_t receives = 0;
   int64_t queued = 0;  // sends, and protocol messages of ours
   int64_t streams_in = 0;
+  int64_t copies_in = 0;  // receives that are copied between the two memories (R0)
 };
 [[nodiscard]] PendingWith pending_with(const Peer& peer);
 
@@ -24,9 +25,9 @@ struct PendingWith {
 // send to it completes with the same error, and protocol messages to it are dropped. Returns how many requests were
 // ended.
 //
-// The caller holds no lane, and nothing more comes from the peer. Three things are the caller's: receives with
-// MPI_ANY_SOURCE, which others can match; messages that are being copied between the two memories (R0), which end when
-// the transport fails the copy; window operations.
+// The caller holds no lane, and nothing more comes from the peer. A receive whose memory a transport still fills ends
+// with the error when that is over. Three things are the caller's: receives with MPI_ANY_SOURCE, which others can
+// match; pushed data that break off, which the transport tells of; window operations.
 int64_t end_pending(Peer& peer, int32_t error);
 
 }  // namespace weft::core

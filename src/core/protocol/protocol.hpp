@@ -54,6 +54,15 @@ bool send_rts(Request& r);
 int64_t count_streams_in(const Lane& lane, const Peer& peer);
 void end_streams_in(Lane& lane, const Peer& peer, std::vector<Request*>& ended);
 
+// The same for receives that are copied between the two memories (R0), by both sides or by a transport; one whose
+// memory a transport still fills ends when that is over.
+int64_t count_readings(const Lane& lane, const Peer& peer);
+int64_t count_shares(const Lane& lane, const Peer& peer);
+void end_shares(Lane& lane, const Peer& peer, std::vector<Request*>& ended);
+void end_readings(Lane& lane, const Peer& peer, std::vector<Request*>& ended);
+// Completes a request with the error that its peer was lost with.
+void end_lost(Request& r, int32_t error);
+
 // Ends the registration of the memory that an RTS named, if there is one.
 void deregister(Request& r);
 

@@ -82,6 +82,7 @@ void end(Lane& lane, Reading* reading) {
   reading->next = lane.free_readings;
   lane.free_readings = reading;
   if (over.failed) {
+    if (const int32_t error = over.peer->lost.load(std::memory_order_relaxed)) return end_lost(*over.receive, error);
     if (over.posted) count(lane.reads_failed);
     return send_cts(*over.receive, over.envelope, *over.peer, over.their_lane, over.send, over.message_bytes,
                     over.wanted);
@@ -170,6 +171,34 @@ void free_readings(Lane& lane) {
     delete reading;
   }
 }
+
+}  // namespace
+
+void end_readings(Lane& lane, const Peer& peer, std::vector<Request*>& ended) {
+  for (Reading* reading = lane.readings; reading != nullptr;) {
+    Reading* const next = reading->next;
+    if (reading->peer == &peer) {
+      reading->failed = true;
+      if (reading->is_over()) {
+        unlist(lane, reading);
+        ended.push_back(reading->receive);
+        reading->next = lane.free_readings;
+        lane.free_readings = reading;
+      }
+    }
+    reading = next;
+  }
+}
+
+int64_t count_readings(const Lane& lane, const Peer& peer) {
+  int64_t count = 0;
+  for (const Reading* reading = lane.readings; reading != nullptr; reading = reading->next) {
+    if (reading->peer == &peer) ++count;
+  }
+  return count;
+}
+
+namespace {
 
 constinit const LaneWork reading_work{"R0 reads", advance_readings, reading_open, free_readings};
 WEFT_LANE_WORK(reading_work);

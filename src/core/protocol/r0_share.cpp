@@ -306,6 +306,26 @@ WEFT_LANE_WORK(sharing);
 
 }  // namespace
 
+int64_t count_shares(const Lane& lane, const Peer& peer) {
+  int64_t count = 0;
+  for (const Pull* pull = lane.pulls; pull != nullptr; pull = pull->next) {
+    if (pull->peer == &peer) ++count;
+  }
+  return count;
+}
+
+// The lost peer may have been in the middle of a chunk: the slot is not used again.
+void end_shares(Lane& lane, const Peer& peer, std::vector<Request*>& ended) {
+  for (Pull* pull = lane.pulls; pull != nullptr;) {
+    Pull* const next = pull->next;
+    if (pull->peer == &peer) {
+      ended.push_back(pull->receive);
+      end(pull);
+    }
+    pull = next;
+  }
+}
+
 void drop_push(Lane& lane, const Request& send) {
   for (Push** at = &lane.pushes; *at != nullptr; at = &(*at)->next) {
     if ((*at)->send != &send) continue;
