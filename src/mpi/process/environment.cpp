@@ -62,8 +62,10 @@ void end_runtime() {
   environment.ended = true;
 }
 
-// Sessions alone never tell which one is the last: the job is left at exit.
+// Sessions alone never tell which one is the last: the job is left at exit. A child of fork() is no rank, and leaves
+// nothing.
 void leave_at_exit() {
+  if (getpid() != environment.process) return;
   std::lock_guard lock(life);
   if (core::world->running && environment.phase.load(std::memory_order_relaxed) == Phase::before &&
       environment.sessions.load(std::memory_order_relaxed) == 0) {
@@ -119,6 +121,7 @@ bool open_session(int& level) {
   if (!start_runtime(level)) return false;
   if (first) {
     environment.thread_level = level;
+    environment.process = getpid();
     atexit(leave_at_exit);
   }
   environment.sessions.fetch_add(1, std::memory_order_release);

@@ -24,6 +24,7 @@ struct Environment {
   bool ended = false;            // the runtime has left the job: it cannot start again
   int thread_level = 0;          // MPI_THREAD_..., as provided
   pid_t main_thread = 0;         // the caller of MPI_Init
+  pid_t process = 0;             // whose exit leaves the job, where sessions alone were opened
 };
 extern Environment environment;
 
