@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/address_space.hpp"
 #include "base/clock.hpp"
 
 #ifdef WEFT_ASAN
@@ -84,10 +85,11 @@ void allow([[maybe_unused]] void* slot, [[maybe_unused]] size_t bytes) {
 }
 
 void* reserve(size_t& bytes) {
-  for (bytes = reserve_most; bytes >= reserve_least; bytes /= 2) {
-    void* range = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (range != MAP_FAILED) return range;
-  }
+  bytes = reserve_most;
+  void* const range = reserve_address_space(bytes, reserve_least, [](size_t some) {
+    return mmap(nullptr, some, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  });
+  if (range != MAP_FAILED) return range;
   bytes = 0;
   return nullptr;
 }

@@ -11,6 +11,7 @@ import unittest
 
 MPIEXEC = os.environ.get("LIMITS_MPIEXEC", "")
 PROGRAM = os.environ.get("LIMITS_PROGRAM", "")
+MEMORY = os.environ.get("LIMITS_MEMORY", "")
 
 
 def run(command, limits=(), **environment):
@@ -37,6 +38,12 @@ class Limits(unittest.TestCase):
         # Enough for the program and its libraries, not for rings of 64 MiB.
         done = run([MPIEXEC, "-n", "2", PROGRAM], [(resource.RLIMIT_AS, 60 << 20)], WEFT_RING_BYTES="64M")
         self.assert_explained(done, "memory")
+
+    def test_limited_address_space_is_the_programs(self):
+        for gib, malloc_mib in ((4, 1 << 10), (8, 2 << 10), (34, 11 << 10)):
+            with self.subTest(limit=f"{gib} GiB"):
+                done = run([MPIEXEC, "-n", "2", MEMORY, str(malloc_mib)], [(resource.RLIMIT_AS, gib << 30)])
+                self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_full_dev_shm_is_no_hindrance(self):
         if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode != 0:

@@ -3,9 +3,12 @@
 #include "transport/shm/heap.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cerrno>
+
+#include "boot/segment.hpp"
 
 namespace weft::transport::shm {
 
@@ -36,8 +39,9 @@ void* Heap::allocate(size_t bytes, size_t alignment) {
     errno = ENOMEM;
     return nullptr;
   }
-  if (fallocate(fd_, 0, static_cast<off_t>(offset_ + start), static_cast<off_t>(bytes)) != 0) return nullptr;
+  if (!boot::reserve_segment(fd_, offset_ + start, bytes)) return nullptr;
   used_.emplace(start, bytes);
+  (void)madvise(base_ + start, bytes, MADV_DODUMP);
   return base_ + start;
 }
 
@@ -48,6 +52,7 @@ bool Heap::release(void* memory) {
   // The range stays ours; its contents are gone, as with free().
   (void)fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset_ + found->first),
                   static_cast<off_t>(found->second));
+  (void)madvise(base_ + found->first, found->second, MADV_DONTDUMP);
   used_.erase(found);
   return true;
 }

@@ -3,7 +3,8 @@
 #pragma once
 
 // Memory that peers reach directly: page-aligned pieces of our heap range in the shared segment. Pages are reserved
-// when allocated (no memory is an error here, not a signal later) and given back to the system when freed.
+// when allocated (no memory is an error here, not a signal later) and given back to the system when freed. Core dumps
+// hold what is in use alone.
 
 #include <atomic>
 #include <cstddef>

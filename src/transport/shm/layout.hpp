@@ -22,9 +22,12 @@ inline constexpr int max_staging_buffers = 64;
 
 struct Control {
   alignas(128) std::atomic<uint32_t> attention;  // Endpoint::asleep, saturated
-  std::atomic<int32_t> pid;                      // of the owner, 0 until it has started
+  std::atomic<int32_t> pid;                      // of the owner as it knows itself, 0 until it has started
   // 0 until the owner's rings are there; then its lanes, a power of two, and `spread_all` when source and tag choose.
   std::atomic<uint32_t> lanes;
+  // The proof that a process is the owner: in its memory at this address lies what is said here (Token).
+  std::atomic<uint64_t> token_at;
+  std::atomic<uint64_t> token[2];
   std::atomic<uint32_t> bell;  // 0: the owner sleeps on `attention`; otherwise in poll(), and this bell wakes it
   // 1: filled by the owner, not yet read by the receiver. The receiver stores 0 (release, pairs with the owner's
   // acquire).

@@ -6,6 +6,7 @@
 #include <linux/membarrier.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include <climits>
 #include <utility>
 
+#include "base/address_space.hpp"
 #include "base/clock.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
@@ -66,6 +68,7 @@ ShmTransport::ShmTransport(int place, int places, int segment_fd, LaneMap lanes,
     rings_[lane].open(reinterpret_cast<RingControl<>*>(at), reinterpret_cast<Cell<>*>(at + Layout::ring_control),
                       layout_.cells_log2(lanes.lanes()), lane);
   }
+  publish_token();
   control_->pid.store(getpid(), std::memory_order_release);
   control_->lanes.store(lanes.lanes() | (lanes.spread != 0 ? Control::spread_all : 0), std::memory_order_release);
   fences_others_ = membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
@@ -92,6 +95,26 @@ void ShmTransport::reserve(size_t offset, size_t bytes, const char* what) const 
                  .error = errno,
                  .remedy = "free memory on this host, raise the job's memory limit, or lower WEFT_RING_BYTES and "
                            "WEFT_STAGING_BUFFERS"});
+}
+
+// Without random numbers there is no token, and nobody copies from our memory.
+void ShmTransport::publish_token() {
+  if (getrandom(token_, sizeof token_, 0) != sizeof token_) return;
+  for (int i = 0; i < 2; ++i) control_->token[i].store(token_[i], std::memory_order_relaxed);
+  control_->token_at.store(reinterpret_cast<uint64_t>(token_), std::memory_order_relaxed);
+}
+
+char* ShmTransport::map_heap(int place, size_t& bytes) {
+  constexpr size_t least = size_t{1} << 20;
+  bytes = layout_.heap;
+  void* const heap = base::reserve_address_space(bytes, least, [&](size_t some) {
+    return mmap(nullptr, some, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_,
+                static_cast<off_t>(layout_.heap_at(place)));
+  });
+  if (heap == MAP_FAILED) return nullptr;
+  (void)madvise(heap, bytes, MADV_DONTDUMP);  // a core dump would read it page by page, and fill its holes
+  mappings_.emplace_back(static_cast<char*>(heap), bytes);
+  return static_cast<char*>(heap);
 }
 
 Endpoint* ShmTransport::connect(int rank) {
@@ -238,9 +261,10 @@ void* ShmTransport::allocate(size_t bytes, size_t alignment) {
   {
     std::lock_guard guard(heap_mutex_);
     if (layout_.heap != 0 && mapped_heap_ == nullptr) {
-      mapped_heap_ = map(layout_.heap_at(rank_), layout_.heap, "the heap of MPI_Alloc_mem");
-      mappings_.emplace_back(mapped_heap_, layout_.heap);
-      heap_.open(fd_, mapped_heap_, layout_.heap_at(rank_), layout_.heap);
+      size_t size = 0;
+      mapped_heap_ = map_heap(rank_, size);
+      if (mapped_heap_ == nullptr) return nullptr;
+      heap_.open(fd_, mapped_heap_, layout_.heap_at(rank_), size);
     }
   }
   return heap_.allocate(bytes, alignment);
@@ -343,18 +367,32 @@ char* ShmEndpoint::heap() {
   std::lock_guard guard(owner_.heap_mutex_);
   heap = heap_.load(std::memory_order_relaxed);
   if (heap == nullptr) {
-    heap = owner_.map(owner_.layout_.heap_at(rank_), owner_.layout_.heap, "a peer's heap");
-    owner_.mappings_.emplace_back(heap, owner_.layout_.heap);
+    heap = owner_.map_heap(rank_, heap_bytes_);
     heap_.store(heap, std::memory_order_release);
   }
   return heap;
 }
 
 char* ShmEndpoint::in_heap(uint64_t key, size_t bytes) {
+  char* const heap = this->heap();
   const uint64_t first = owner_.layout_.heap_at(rank_);
-  const uint64_t size = owner_.layout_.heap;
-  if (key < first || key - first > size || bytes > size - (key - first)) return nullptr;
-  return heap() + (key - first);
+  if (heap == nullptr || key < first || key - first > heap_bytes_ || bytes > heap_bytes_ - (key - first)) {
+    return nullptr;
+  }
+  return heap + (key - first);
+}
+
+int ShmEndpoint::look_for_process() {
+  const pid_t pid = control_->pid.load(std::memory_order_acquire);
+  const uint64_t at = control_->token_at.load(std::memory_order_relaxed);
+  uint64_t token[2] = {};
+  if (at == 0) return ESRCH;
+  if (const int error = owner_.copy_across(pid, at, token, sizeof token, true)) return error;
+  for (int i = 0; i < 2; ++i) {
+    if (token[i] != control_->token[i].load(std::memory_order_relaxed)) return ESRCH;
+  }
+  found_.store(true, std::memory_order_release);
+  return 0;
 }
 
 int ShmEndpoint::get(const MemoryRef& from, void* to, size_t bytes) {
@@ -364,7 +402,9 @@ int ShmEndpoint::get(const MemoryRef& from, void* to, size_t bytes) {
     std::memcpy(to, there, bytes);
     return 0;
   }
-  return owner_.copy_across(control_->pid.load(std::memory_order_acquire), from.address, to, bytes, true);
+  pid_t pid;
+  if (const int error = find_process(pid)) return error;
+  return owner_.copy_across(pid, from.address, to, bytes, true);
 }
 
 int ShmEndpoint::put(const MemoryRef& to, const void* from, size_t bytes) {
@@ -374,19 +414,23 @@ int ShmEndpoint::put(const MemoryRef& to, const void* from, size_t bytes) {
     std::memcpy(there, from, bytes);
     return 0;
   }
-  return owner_.copy_across(control_->pid.load(std::memory_order_acquire), to.address, const_cast<void*>(from), bytes,
-                            false);
+  pid_t pid;
+  if (const int error = find_process(pid)) return error;
+  return owner_.copy_across(pid, to.address, const_cast<void*>(from), bytes, false);
 }
 
 int ShmEndpoint::get_pieces(const MemoryRef& from, const MemoryPiece* pieces, size_t count, void* to) {
   if (from.key != MemoryRef::no_key) return Endpoint::get_pieces(from, pieces, count, to);
-  return owner_.copy_pieces(control_->pid.load(std::memory_order_acquire), from.address, pieces, count, to, true);
+  pid_t pid;
+  if (const int error = find_process(pid)) return error;
+  return owner_.copy_pieces(pid, from.address, pieces, count, to, true);
 }
 
 int ShmEndpoint::put_pieces(const MemoryRef& to, const MemoryPiece* pieces, size_t count, const void* from) {
   if (to.key != MemoryRef::no_key) return Endpoint::put_pieces(to, pieces, count, from);
-  return owner_.copy_pieces(control_->pid.load(std::memory_order_acquire), to.address, pieces, count,
-                            const_cast<void*>(from), false);
+  pid_t pid;
+  if (const int error = find_process(pid)) return error;
+  return owner_.copy_pieces(pid, to.address, pieces, count, const_cast<void*>(from), false);
 }
 
 void* ShmEndpoint::map(const MemoryRef& memory) {

@@ -52,10 +52,18 @@ class ShmEndpoint final : public Endpoint {
   Claim* claim(uint32_t slot) override { return slot < claim_slots ? &control_->claims[slot] : nullptr; }
 
  private:
-  char* heap();  // the peer's heap, mapped on first use
+  char* heap();  // the peer's heap, mapped on first use; nullptr: there is no address space
   // Where `bytes` in the peer's heap lie for us; nullptr: they are not inside it.
   char* in_heap(uint64_t key, size_t bytes);
   [[gnu::cold, gnu::noinline]] void wake_if_asleep();
+
+  // The process to copy from and to, once it has shown that it is the peer: a number means another process, or none, in
+  // another namespace of processes. 0, or the errno that says why not.
+  int find_process(pid_t& pid) {
+    pid = control_->pid.load(std::memory_order_relaxed);
+    return found_.load(std::memory_order_acquire) ? 0 : look_for_process();
+  }
+  [[gnu::cold, gnu::noinline]] int look_for_process();
 
   struct alignas(64) Writer : RingWriter<> {};
   std::unique_ptr<Writer[]> rings_;  // one for each of the peer's lanes
@@ -64,6 +72,8 @@ class ShmEndpoint final : public Endpoint {
   ShmTransport& owner_;
   char* region_;
   std::atomic<char*> heap_ = nullptr;
+  size_t heap_bytes_ = 0;            // of it that are mapped
+  std::atomic<bool> found_ = false;  // the process
   int rank_;
 };
 
@@ -114,8 +124,11 @@ class ShmTransport final : public Transport {
  private:
   friend class ShmEndpoint;
   char* map(size_t offset, size_t bytes, const char* what) const;
+  // A rank's heap, as much of it as there is address space for. nullptr with errno: none. Under heap_mutex_.
+  char* map_heap(int place, size_t& bytes);
   void reserve(size_t offset, size_t bytes, const char* what) const;
   void wake(Control& sleeper) const;
+  void publish_token();
 
   [[nodiscard]] int note_refusal(int error);
 
@@ -140,6 +153,7 @@ class ShmTransport final : public Transport {
   Bell bell_;
   int descriptor_ = -1;                      // that wakes us too, when there is a bell
   std::atomic<int> cross_memory_error_ = 0;  // errno of the refusal that ended cross-memory attach, 0 while it works
+  uint64_t token_[2] = {};                   // Control::token_at
   std::mutex heap_mutex_;                    // of the three below
   char* mapped_heap_ = nullptr;
   Heap heap_;

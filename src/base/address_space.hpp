@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Address space that is reserved ahead of its use. It costs nothing but where it is limited (ulimit -v).
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace weft::base {
+
+// The most to reserve for one purpose: an eighth of the limit, a power of two; SIZE_MAX without a limit. The rest is
+// the program's.
+inline size_t address_space_share() {
+  rlimit limit;
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
+  return std::bit_floor(std::max<size_t>(limit.rlim_cur / 8, 1));
+}
+
+// Reserves `bytes`, or as much of that as its share and the system allow: halved until `map(bytes)` does not give
+// MAP_FAILED, or there would be less than `least`: MAP_FAILED then, with errno.
+template <class Map>
+void* reserve_address_space(size_t& bytes, size_t least, Map&& map) {
+  for (const size_t share = address_space_share(); bytes > share && bytes / 2 >= least;) bytes /= 2;
+  for (;;) {
+    void* const range = map(bytes);
+    if (range != MAP_FAILED || bytes / 2 < least) return range;
+    bytes /= 2;
+  }
+}
+
+}  // namespace weft::base
