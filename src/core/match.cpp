@@ -15,6 +15,70 @@ struct Matcher::Latest {
   std::unordered_map<uint64_t, uint64_t> stamps;
 };
 
+void Matcher::open() {
+  bins_ = first_bins_;
+  mask_ = (first_count - 1) * sizeof(Bin);
+  passed_most_ = 16 * first_count;
+}
+
+void Matcher::close() {
+  if (bins_ != first_bins_) std::free(bins_);
+  bins_ = nullptr;
+}
+
+void Matcher::Bin::append(Unexpected* message) {
+  message->next_in_bin = nullptr;
+  message->previous_in_bin = unexpected_last;
+  (unexpected_last == nullptr ? unexpected : unexpected_last->next_in_bin) = message;
+  unexpected_last = message;
+}
+
+// A bin for each receive and message that they hold. Those of one envelope come from one bin and stay in order.
+void Matcher::grow() {
+  const uint32_t count = bins();
+  uint64_t held = kept();
+  for (uint32_t i = 0; i < count; ++i) {
+    for (const Request* r = bins_[i].posted.first; r != nullptr; r = r->next) ++held;
+  }
+  passed_ = 0;
+  passed_most_ = 16 * (uint64_t{count} + held);
+  if (held <= count || count == most_count) return;
+  uint32_t more = count;
+  while (more < held && more < most_count) more *= 2;
+  auto* const fresh = static_cast<Bin*>(std::calloc(more, sizeof(Bin)));
+  if (fresh == nullptr) return;  // longer searches will do
+  Bin* const old = bins_;
+  bins_ = fresh;
+  mask_ = (more - 1) * static_cast<uint32_t>(sizeof(Bin));
+  for (uint32_t i = 0; i < count; ++i) {
+    for (Request* r = old[i].posted.first; r != nullptr;) {
+      Request* const next = r->next;
+      bin_of(r->match).posted.append(r);
+      r = next;
+    }
+    for (Unexpected* u = old[i].unexpected; u != nullptr;) {
+      Unexpected* const next = u->next_in_bin;
+      bin_of(u->envelope).append(u);
+      u = next;
+    }
+    old[i] = {};
+  }
+  if (old != first_bins_) std::free(old);
+}
+
+Request* Matcher::search(RequestQueue*& queue, const Envelope& envelope, Request*& before) {
+  if (passed_ > passed_most_) {
+    grow();
+    queue = &bin_of(envelope).posted;
+  }
+  Request* found = queue->first;
+  for (; found != nullptr && !same(found->match, envelope); ++passed_) {
+    before = found;
+    found = found->next;
+  }
+  return found;
+}
+
 Request* Matcher::take_beside(Wildcards& wildcards, RequestQueue& queue, Request* before, Request* specific,
                               const Envelope& envelope) {
   // A message behind a pending one of its source must not overtake it.
@@ -57,30 +121,27 @@ Request* Matcher::settle(Unexpected* message, Wildcards& wildcards) {
   const Envelope& envelope = message->envelope;
   message->pending = false;
   --pending_;
-  RequestQueue& queue = bins_[bin_of(envelope)].posted;
+  RequestQueue* queue = &bin_of(envelope).posted;
   Request* before = nullptr;
-  Request* specific = queue.first;
-  while (specific != nullptr && !same(specific->match, envelope)) {
-    before = specific;
-    specific = specific->next;
-  }
+  Request* specific = search(queue, envelope, before);
   Request* wild = wildcards.first_match(envelope, specific != nullptr ? specific->post_order : wildcards.epoch());
   if (wild != nullptr) {
     (void)wildcards.remove(*wild);
     return wild;
   }
-  if (specific != nullptr) queue.unlink(before, specific);
+  if (specific != nullptr) queue->unlink(before, specific);
   return specific;
 }
 
-Unexpected* Matcher::find(const Envelope& wanted) const {
+Unexpected* Matcher::find(const Envelope& wanted) {
   if (has_wildcard(wanted)) {
     Unexpected* u = first_;
     while (u != nullptr && !matches(wanted, u->envelope)) u = u->next;
     return u;
   }
-  Unexpected* u = bins_[bin_of(wanted)].unexpected;
-  while (u != nullptr && !same(wanted, u->envelope)) u = u->next_in_bin;
+  if (passed_ > passed_most_) grow();
+  Unexpected* u = bin_of(wanted).unexpected;
+  for (; u != nullptr && !same(wanted, u->envelope); ++passed_) u = u->next_in_bin;
   return u;
 }
 
@@ -108,11 +169,7 @@ void Matcher::add(Unexpected* message) {
   message->pending = hold_next_;
   pending_ += hold_next_ ? 1 : 0;
   hold_next_ = false;
-  Bin& bin = bins_[bin_of(message->envelope)];
-  message->next_in_bin = nullptr;
-  message->previous_in_bin = bin.unexpected_last;
-  (bin.unexpected_last == nullptr ? bin.unexpected : bin.unexpected_last->next_in_bin) = message;
-  bin.unexpected_last = message;
+  bin_of(message->envelope).append(message);
   message->next = nullptr;
   message->previous = last_;
   (last_ == nullptr ? first_ : last_->next) = message;
@@ -121,7 +178,7 @@ void Matcher::add(Unexpected* message) {
 }
 
 void Matcher::remove(Unexpected* message) {
-  Bin& bin = bins_[bin_of(message->envelope)];
+  Bin& bin = bin_of(message->envelope);
   Unexpected* before = message->previous_in_bin;
   Unexpected* behind = message->next_in_bin;
   (before == nullptr ? bin.unexpected : before->next_in_bin) = behind;

@@ -6,7 +6,8 @@
 //
 // Receives that name source and tag lie in bins of their lane by (context, source, tag); those with a wildcard in one
 // list of the process. Unexpected messages lie in the bins and, for receives with wildcards, in one list of the lane in
-// order of arrival. docs/matching.md has the rules, and why they hold with several lanes.
+// order of arrival. Bins become more when searches in them have been long. docs/matching.md has the rules, and why they
+// hold with several lanes.
 
 #include <atomic>
 #include <cstddef>
@@ -133,30 +134,32 @@ class Wildcards {
 // The tables of one lane. All under the lane's lock, but for busy().
 class Matcher {
  public:
+  // Before anything else, and behind all else.
+  void open();
+  void close();
+
   // The receive that this message belongs to, taken out of its list; nullptr when there is none, and when that is not
   // to be said from one lane alone: add() then notes the message as pending.
   Request* take_receive(const Envelope& envelope, Wildcards& wildcards) {
-    RequestQueue& queue = bins_[bin_of(envelope)].posted;
+    RequestQueue* queue = &bin_of(envelope).posted;
     Request* before = nullptr;
-    Request* found = queue.first;
-    while (found != nullptr && !same(found->match, envelope)) {
-      before = found;
-      found = found->next;
-    }
+    Request* found = queue->first;
+    if (found != nullptr && !same(found->match, envelope)) [[unlikely]]
+      found = search(queue, envelope, before);
     if (wildcards.may_match(envelope.context) || pending_ != 0) [[unlikely]]
-      return take_beside(wildcards, queue, before, found, envelope);
-    if (found != nullptr) queue.unlink(before, found);
+      return take_beside(wildcards, *queue, before, found, envelope);
+    if (found != nullptr) queue->unlink(before, found);
     return found;
   }
 
   // Posts a receive that names source and tag.
   void post(Request& receive, const Wildcards& wildcards) {
     receive.post_order = wildcards.epoch();
-    bins_[bin_of(receive.match)].posted.append(&receive);
+    bin_of(receive.match).posted.append(&receive);
   }
 
   // Takes a posted receive without wildcards back; false when it was matched already.
-  bool withdraw(Request& receive) { return bins_[bin_of(receive.match)].posted.remove(&receive); }
+  bool withdraw(Request& receive) { return bin_of(receive.match).posted.remove(&receive); }
 
   // Whether a receive must look twice: there are unexpected messages, or other threads.
   bool busy() const { return busy_.load(std::memory_order_relaxed) != 0; }
@@ -179,7 +182,7 @@ class Matcher {
   Request* settle(Unexpected* message, Wildcards& wildcards);
 
   // The first message that matches, left where it is; nullptr when there is none.
-  Unexpected* find(const Envelope& wanted) const;
+  Unexpected* find(const Envelope& wanted);
 
   void add(Unexpected* message);
   void remove(Unexpected* message);
@@ -190,6 +193,8 @@ class Matcher {
   // Whether messages are kept, of a lane that is share()d.
   bool keeps_any() const { return busy_.load(std::memory_order_relaxed) != 1; }
 
+  uint32_t bins() const { return mask_ / static_cast<uint32_t>(sizeof(Bin)) + 1; }
+
   // Messages kept now. Any thread may ask.
   uint32_t kept() const {
     const uint32_t busy = busy_.load(std::memory_order_relaxed);
@@ -197,20 +202,28 @@ class Matcher {
   }
 
  private:
-  static constexpr uint32_t bin_count = 256;
+  static constexpr uint32_t first_count = 256;
+  static constexpr uint32_t most_count = 1 << 19;  // bin_of() takes so many bits
 
   struct Bin {
     RequestQueue posted;
     Unexpected* unexpected = nullptr;
     Unexpected* unexpected_last = nullptr;
-  };
 
-  static uint32_t bin_of(const Envelope& e) {
-    uint32_t mixed = e.context * 0x9e3779b1u + static_cast<uint32_t>(e.source) * 0x85ebca6bu +
-                     static_cast<uint32_t>(e.tag) * 0xc2b2ae35u;
-    return mixed >> 24;
+    void append(Unexpected* message);
+  };
+  static_assert(sizeof(Bin) == 32);
+
+  Bin& bin_of(const Envelope& e) const {
+    const uint32_t mixed = e.context * 0x9e3779b1u + static_cast<uint32_t>(e.source) * 0x85ebca6bu +
+                           static_cast<uint32_t>(e.tag) * 0xc2b2ae35u;
+    return *reinterpret_cast<Bin*>(reinterpret_cast<char*>(bins_) + (mixed >> 8 & mask_));
   }
-  static_assert(bin_count == 256, "bin_of takes the top eight bits");
+
+  // The receive of this envelope in its queue, and the one before it there. The bins become more first once searches
+  // have cost as much as moving their contents; then the queue is another.
+  Request* search(RequestQueue*& queue, const Envelope& envelope, Request*& before);
+  [[gnu::cold, gnu::noinline]] void grow();
 
   Request* take_beside(Wildcards& wildcards, RequestQueue& queue, Request* before, Request* specific,
                        const Envelope& envelope);
@@ -219,6 +232,8 @@ class Matcher {
   // Every receive of the process looks at the first lane's `busy_`: on this line lies nothing that a posted receive or
   // its message changes.
   alignas(128) std::atomic<uint32_t> busy_{0};  // messages kept, and one more with several threads
+  uint32_t mask_ = 0;                           // of the offset of a bin, in bytes
+  Bin* bins_ = nullptr;                         // first_bins_, or more of them from the heap
   uint32_t extra_ = 0;
   bool several_ = false;
   bool hold_next_ = false;  // the message that add() gets next is pending
@@ -227,7 +242,9 @@ class Matcher {
   Unexpected* last_ = nullptr;
   struct Latest;
   Latest* latest_ = nullptr;
-  alignas(128) Bin bins_[bin_count];
+  uint64_t passed_ = 0;       // by searches, since the bins were looked at
+  uint64_t passed_most_ = 0;  // then they are looked at again
+  alignas(128) Bin first_bins_[first_count];
 };
 
 }  // namespace weft::core

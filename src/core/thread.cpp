@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <mutex>
 #include <new>
 #include <vector>
@@ -18,7 +19,29 @@ constinit thread_local Thread* own_thread = nullptr;
 
 namespace {
 
-constexpr size_t slab_requests = 64;
+constexpr uint32_t slab_requests = 64;
+
+// Under the list's lock.
+Slab& slab_of(const Request* r) {
+  auto& slabs = world->threads.slabs;
+  const auto behind = std::upper_bound(slabs.begin(), slabs.end(), r,
+                                       [](const Request* one, const Slab& slab) { return one < slab.first; });
+  return *(behind - 1);
+}
+
+// Calls `look` for all requests that may be live, until it says true; whether it did. Under the list's lock.
+template <class Look>
+bool look_at_requests(Look&& look) {
+  for (const Slab& slab : world->threads.slabs) {
+    if (slab.pooled == slab_requests) continue;
+    for (size_t i = 0; i < slab_requests; ++i) {
+      Request& r = slab.first[i];
+      const bool live = std::atomic_ref(r.kind).load(std::memory_order_relaxed) == base::Kind::request;
+      if (live && look(r)) return true;
+    }
+  }
+  return false;
+}
 
 // Requests of a thread's cache go to the pool, `keep` stay.
 void give_back(Thread& t, int32_t keep) {
@@ -28,6 +51,7 @@ void give_back(Thread& t, int32_t keep) {
     --t.free_count;
     r->next = world->threads.pool;
     world->threads.pool = r;
+    ++slab_of(r).pooled;
   }
 }
 
@@ -70,7 +94,10 @@ Request* Thread::refill() {
   if (world->threads.pool == nullptr) {
     auto* fresh = static_cast<Request*>(base::Arena::allocate(slab_requests * sizeof(Request)));
     if (fresh == nullptr) return nullptr;
-    world->threads.slabs.push_back(fresh);
+    auto& slabs = world->threads.slabs;
+    slabs.insert(std::upper_bound(slabs.begin(), slabs.end(), fresh,
+                                  [](const Request* one, const Slab& slab) { return one < slab.first; }),
+                 Slab{fresh, slab_requests});
     for (size_t i = slab_requests; i-- > 0;) {
       ::new (fresh + i) Request();
       fresh[i].next = world->threads.pool;
@@ -80,6 +107,7 @@ Request* Thread::refill() {
   for (size_t i = 0; i < slab_requests && world->threads.pool != nullptr; ++i) {
     Request* r = world->threads.pool;
     world->threads.pool = r->next;
+    --slab_of(r).pooled;
     r->next = free_requests;
     free_requests = r;
     ++free_count;
@@ -118,13 +146,7 @@ ThreadTotals thread_totals() {
 
 bool any_request(bool (*asked)(const Request&, const void*), const void* about) {
   std::lock_guard guard(world->threads.lock);
-  for (Request* requests : world->threads.slabs) {
-    for (size_t i = 0; i < slab_requests; ++i) {
-      const bool in_use = std::atomic_ref(requests[i].kind).load(std::memory_order_relaxed) == base::Kind::request;
-      if (in_use && asked(requests[i], about)) return true;
-    }
-  }
-  return false;
+  return look_at_requests([&](const Request& r) { return asked(r, about); });
 }
 
 namespace {
@@ -141,13 +163,10 @@ namespace {
 UnderWay requests_under_way(const Comm* comm) {
   std::lock_guard guard(world->threads.lock);
   UnderWay counts;
-  for (Request* requests : world->threads.slabs) {
-    for (size_t i = 0; i < slab_requests; ++i) {
-      Request& r = requests[i];
-      if (std::atomic_ref(r.kind).load(std::memory_order_relaxed) != base::Kind::request) continue;
-      if (comm == nullptr || std::atomic_ref(r.comm).load(std::memory_order_relaxed) == comm) add_request(counts, r);
-    }
-  }
+  (void)look_at_requests([&](Request& r) {
+    if (comm == nullptr || std::atomic_ref(r.comm).load(std::memory_order_relaxed) == comm) add_request(counts, r);
+    return false;
+  });
   return counts;
 }
 

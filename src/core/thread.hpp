@@ -91,13 +91,19 @@ struct alignas(64) Thread {
   void spill();
 };
 
+// Requests that were made together.
+struct Slab {
+  Request* first;
+  uint32_t pooled;  // of them in the pool: when all are, nobody needs to look at them
+};
+
 // The threads of a process at MPI_THREAD_MULTIPLE, and the requests that no thread has in its cache. All under `lock`.
 struct ThreadList {
   base::Lock lock;
   Thread* first = nullptr;  // of all that ever were
   int live = 0;             // threads now
   Request* pool = nullptr;
-  std::vector<Request*> slabs;
+  std::vector<Slab> slabs;  // by address
   pthread_key_t at_exit{};
   bool has_key = false;
 };
@@ -120,7 +126,8 @@ struct ThreadTotals {
 };
 ThreadTotals thread_totals();
 
-// Whether any live request is as asked.
+// Whether any live request is as asked. Looks at the slabs of live requests and of those in threads' caches, however
+// many others there have been.
 bool any_request(bool (*asked)(const Request&, const void*), const void* about);
 
 // How many operations of this communicator, or of all (nullptr), are under way: started and not complete.

@@ -116,6 +116,7 @@ void close_lanes() {
       std::free(u);
     }
     lane.free_unexpected_count = 0;
+    lane.matcher.close();
     close_work(lane);
     std::free(lane.chunk);
     lane.chunk = nullptr;
@@ -294,6 +295,7 @@ void World::open(const Config& config) {
   for (uint32_t i = 0; i < lane_map.lanes(); ++i) {
     lanes[i].index = i;
     lane_table[i] = &lanes[i];
+    lanes[i].matcher.open();
     if (concurrent) lanes[i].matcher.share(lane_map.lanes() > 1);
   }
   done_send = base::make_object<Request>();

@@ -36,6 +36,11 @@ struct Model {
 
 // The tables of a process with one lane.
 struct Tables : Matcher {
+  Tables() { open(); }
+  ~Tables() { close(); }
+  Tables(const Tables&) = delete;
+  Tables& operator=(const Tables&) = delete;
+
   Wildcards wildcards;
 
   Request* take_receive(const Envelope& message) { return Matcher::take_receive(message, wildcards); }
@@ -185,6 +190,63 @@ TEST_P(Matching, DoesAsTheStandardSays) {
 INSTANTIATE_TEST_SUITE_P(Mixes, Matching,
                          ::testing::Values(Mix{1, 1, 1, 1, 0}, Mix{1, 2, 2, 1, 0}, Mix{1, 2, 3, 1, 30},
                                            Mix{2, 4, 4, 1, 10}, Mix{2, 3, 3, 1, 100}, Mix{1, 1, 8, 1 << 24, 5}));
+
+// Receives in the reverse order of their messages, and messages in the reverse order of their receives: each search
+// would pass all others of its bin.
+TEST(Matcher, HasMoreBinsTheMoreTheyHold) {
+  constexpr int count = 40000;
+  std::vector<Request> requests(count);
+  std::vector<Unexpected> messages(count);
+  Tables m;
+  const uint32_t before = m.bins();
+  for (int i = 0; i < count; ++i) {
+    requests[static_cast<size_t>(i)].match = {2, i % 3, i / 3, 0};
+    m.post(requests[static_cast<size_t>(i)]);
+  }
+  EXPECT_EQ(m.bins(), before) << "without a search";
+  for (int i = count; i-- > 0;) {
+    ASSERT_EQ(m.take_receive(requests[static_cast<size_t>(i)].match), &requests[static_cast<size_t>(i)]);
+  }
+  EXPECT_GE(m.bins(), count / 2U);
+  Tables n;
+  for (int i = 0; i < count; ++i) {
+    messages[static_cast<size_t>(i)].envelope = {2, i % 3, i / 3, 0};
+    n.add(&messages[static_cast<size_t>(i)]);
+  }
+  for (int i = count; i-- > 0;) {
+    Unexpected* const found = n.find(messages[static_cast<size_t>(i)].envelope);
+    ASSERT_EQ(found, &messages[static_cast<size_t>(i)]);
+    n.remove(found);
+  }
+  EXPECT_GE(n.bins(), count / 2U);
+}
+
+// Two sources' messages of one tag may share a bin: those of the one that came first are not passed for each of the
+// other's.
+TEST(Matcher, FewKeysOfManyMessagesDoNotShareABin) {
+  constexpr int each = 20000;
+  constexpr int keys = 24;
+  std::vector<Unexpected> messages(each * keys);
+  Tables m;
+  size_t next = 0;
+  for (int key = 0; key < keys; ++key) {
+    for (int i = 0; i < each; ++i) {
+      Unexpected& u = messages[next++];
+      u.envelope = {2, key % 4, key / 4, 0};
+      m.add(&u);
+    }
+  }
+  uint64_t passed = 0;
+  for (int i = 0; i < each; ++i) {
+    for (int key = keys; key-- > 0;) {
+      Unexpected* const found = m.find({2, key % 4, key / 4, 0});
+      ASSERT_EQ(found, &messages[static_cast<size_t>(key * each + i)]) << "in order";
+      for (const Unexpected* u = found->previous_in_bin; u != nullptr; u = u->previous_in_bin) ++passed;
+      m.remove(found);
+    }
+  }
+  EXPECT_LE(passed, 8U * messages.size());
+}
 
 TEST(Matcher, OrdersByPostingAcrossWildcards) {
   Tables m;
