@@ -141,6 +141,17 @@ void two_keys() {
   MPI_Info_free(&info);
 }
 
+// Ranks that give MPI_UNDEFINED come with others that want any division.
+void undefined_beside_unguided() {
+  bind_to({my_cpu()});
+  MPI_Comm comm = MPI_COMM_WORLD;
+  const bool takes_part = expect::rank % 2 == 0;
+  MPI_Comm_split_type(MPI_COMM_WORLD, takes_part ? MPI_COMM_TYPE_HW_UNGUIDED : MPI_UNDEFINED, 0, MPI_INFO_NULL, &comm);
+  EXPECT(takes_part || comm == MPI_COMM_NULL, "a rank that wants none has a communicator");
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -164,6 +175,7 @@ int main(int argc, char** argv) {
   by_type();
   told();
   unguided();
+  undefined_beside_unguided();
   two_keys();
   return expect::finish();
 }

@@ -30,6 +30,29 @@ void making_grids() {
   EXPECT(comm == MPI_COMM_NULL, "a communicator was made");
 }
 
+// A topology has one group.
+void on_intercomms() {
+  if (expect::size < 2) return;
+  MPI_Comm half = MPI_COMM_NULL, inter = MPI_COMM_NULL, comm = MPI_COMM_NULL;
+  const int side = expect::rank % 2;
+  int one[] = {1}, none[] = {0}, place = 0;
+  MPI_Comm_split(MPI_COMM_WORLD, side, 0, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - side, 5, &inter);
+  MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
+  EXPECT_CLASS(MPI_Cart_create(inter, 1, one, none, 0, &comm), MPI_ERR_COMM);
+  EXPECT_CLASS(MPI_Cart_map(inter, 1, one, none, &place), MPI_ERR_COMM);
+  EXPECT_CLASS(MPI_Graph_create(inter, 1, none, none, 0, &comm), MPI_ERR_COMM);
+  EXPECT_CLASS(MPI_Graph_map(inter, 1, none, none, &place), MPI_ERR_COMM);
+  EXPECT_CLASS(MPI_Dist_graph_create(inter, 0, none, none, none, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm),
+               MPI_ERR_COMM);
+  EXPECT_CLASS(
+      MPI_Dist_graph_create_adjacent(inter, 0, none, MPI_UNWEIGHTED, 0, none, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm),
+      MPI_ERR_COMM);
+  EXPECT(comm == MPI_COMM_NULL, "a communicator was made");
+  MPI_Comm_free(&inter);
+  MPI_Comm_free(&half);
+}
+
 void asking_grids() {
   MPI_Comm grid, part = MPI_COMM_NULL;
   int dims[] = {1, expect::size}, periods[] = {0, 1}, out[2], coords[2] = {0, 0}, rank = -7, other;
@@ -206,6 +229,7 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   making_grids();
+  on_intercomms();
   asking_grids();
   dimensions();
   graphs();

@@ -226,6 +226,26 @@ void errors() {
   MPI_Request_free(&receive);
 }
 
+// A started one can be neither cancelled nor freed; it goes on as if nobody had tried.
+void tied_while_active() {
+  int value = expect::rank, got = -1;
+  MPI_Request requests[2];
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  MPI_Psend_init(&value, 1, 1, MPI_INT, 0, 3, MPI_COMM_SELF, MPI_INFO_NULL, &requests[0]);
+  MPI_Precv_init(&got, 1, 1, MPI_INT, 0, 3, MPI_COMM_SELF, MPI_INFO_NULL, &requests[1]);
+  MPI_Startall(2, requests);
+  for (MPI_Request& request : requests) {
+    EXPECT_CLASS(MPI_Cancel(&request), MPI_ERR_REQUEST);
+    MPI_Request same = request;
+    EXPECT_CLASS(MPI_Request_free(&request), MPI_ERR_REQUEST);
+    EXPECT(request == same, "the handle is gone");
+  }
+  MPI_Pready(0, requests[0]);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  EXPECT(got == expect::rank, "%d came", got);
+  for (MPI_Request& request : requests) MPI_Request_free(&request);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -242,5 +262,6 @@ int main(int argc, char** argv) {
   layouts_that_do_not_fit();
   progress_elsewhere();
   errors();
+  tied_while_active();
   return expect::finish();
 }

@@ -50,6 +50,8 @@ void use(MPI_Session session) {
     MPI_Comm_free(&pair);
   }
   EXPECT_CLASS(MPI_Comm_set_name(comm, nullptr), MPI_ERR_ARG);
+  // Before there is a communicator its handler gets the errors already.
+  EXPECT_CLASS(MPI_Comm_create_from_group(group, "none", MPI_INFO_NULL, MPI_ERRORS_RETURN, nullptr), MPI_ERR_ARG);
   MPI_Group_free(&group);
   MPI_Comm_free(&comm);
 }

@@ -39,6 +39,13 @@ TEST(ParseCommand, WhatAProgramBeginsWithGoesIntoItsEnvironment) {
 
 TEST(ParseCommand, TimesAreTakenWithFractionsAndSuffixes) {
   EXPECT_EQ(parsed({"--timeout", "10", "p"}).timeout_us, 10000000);
+  setenv("MPIEXEC_TIMEOUT", "7", 1);
+  EXPECT_EQ(parsed({"p"}).timeout_us, 7000000);
+  EXPECT_EQ(parsed({"--timeout", "10", "p"}).timeout_us, 10000000);
+  Command wrong;
+  setenv("MPIEXEC_TIMEOUT", "soon", 1);
+  EXPECT_NE(parse_command({"p"}, wrong).find("MPIEXEC_TIMEOUT: "), std::string::npos);
+  unsetenv("MPIEXEC_TIMEOUT");
   EXPECT_EQ(parsed({"--timeout", "0.25", "p"}).timeout_us, 250000);
   EXPECT_EQ(parsed({"--timeout", ".5", "p"}).timeout_us, 500000);
   EXPECT_EQ(parsed({"--timeout=250ms", "p"}).timeout_us, 250000);

@@ -229,6 +229,15 @@ std::string read_program(Reader& reader, Command& command) {
   return {};
 }
 
+// As other launchers read it: the time that no option gave.
+std::string take_environment(Command& command) {
+  const char* const time = getenv("MPIEXEC_TIMEOUT");
+  if (time == nullptr || *time == '\0' || command.timeout_us != 0) return {};
+  Program unused;
+  Context context{command, unused, "MPIEXEC_TIMEOUT"};
+  return take_timeout(context, time, {});
+}
+
 }  // namespace
 
 int Command::ranks() const {
@@ -244,7 +253,8 @@ std::string parse_command(const Words& words, Command& command) {
     Reader reader(words, at);
     std::string wrong = read_program(reader, command);
     if (!wrong.empty()) return wrong;
-    if (command.help || command.version || at == words.size()) return {};
+    if (command.help || command.version) return {};
+    if (at == words.size()) return take_environment(command);
     ++at;  // the colon
   }
 }
@@ -265,7 +275,7 @@ Starts ranks of MPI programs, on this host unless others are named. Options (one
                           numa: a NUMA domain for each rank; none: no binding
   --bind LIST             processors for each rank in turn, as 0-3,8:4-7
   --tag-output, -l        write "[rank] " in front of each line of output
-  --timeout TIME          end the job after so many seconds, with status 124
+  --timeout TIME          end the job after so many seconds, with status 124; MPIEXEC_TIMEOUT is the same
   --quiet, -q             write nothing but errors
   --oversubscribe         more ranks than cores are meant: do not mention it
   -hosts a,b:4            hosts; b takes 4 ranks at most. Ranks of other hosts start through mpiexec.hydra or

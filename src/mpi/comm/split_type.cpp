@@ -53,14 +53,22 @@ int dividing_type(const std::vector<HwInstances>& ranks) {
   return -1;
 }
 
-int split_unguided(const char* function, Comm& comm, int key, Info* info, MPI_Comm* newcomm) {
+// Ranks that give MPI_UNDEFINED take part in the first split alone.
+int split_unguided(const char* function, Comm& parent, int key, Info* info, MPI_Comm* newcomm) {
+  MPI_Comm some = MPI_COMM_NULL;
+  *newcomm = MPI_COMM_NULL;
+  if (int error = split(function, parent, 0, key, &some)) return error;
+  Comm& comm = *comm_of(some);
   const HwInstances mine = hw_instances();
   std::vector<HwInstances> ranks(static_cast<size_t>(founders_of(comm).size));
   const int32_t failed = coll::gather_all(comm, &mine, sizeof mine, ranks.data());
-  if (failed != core::no_error) return fail(&comm, function, failed, "the ranks could not exchange their bindings");
   const int type = dividing_type(ranks);
   const int64_t color = type < 0 ? MPI_UNDEFINED : color_of_instance(mine[static_cast<size_t>(type)]);
-  if (int error = split(function, comm, color, key, newcomm)) return error;
+  const int error = failed != core::no_error
+                        ? fail(&parent, function, failed, "the ranks could not exchange their bindings")
+                        : split(function, comm, color, key, newcomm);
+  (void)comm_free(&some);
+  if (error != MPI_SUCCESS) return error;
   if (*newcomm != MPI_COMM_NULL && info != nullptr && !info->predefined)
     info->set(type_key, hw_resource_types[static_cast<size_t>(type)]);
   return MPI_SUCCESS;

@@ -3,6 +3,7 @@
 // Error handlers of communicators, windows and sessions (MPI-5.0, 9.3).
 #include "mpi/object/errhandler.hpp"
 
+#include <atomic>
 #include <mutex>
 #include <utility>
 
@@ -22,7 +23,26 @@ constinit base::ChoiceSetting initial{{.name = "WEFT_INITIAL_ERRHANDLER",
                                       3};
 WEFT_SETTING(initial);
 
+constinit base::BoolSetting errors_of_world{
+    {.name = "WEFT_ERRORS_OF_WORLD",
+     .help = "errors of calls without a communicator go to MPI_COMM_WORLD's handler where that was set and "
+             "MPI_COMM_SELF's was not"},
+    false};
+WEFT_SETTING(errors_of_world);
+
+// Whether the program has set these handlers.
+constinit std::atomic<bool> set_on_world = false;
+constinit std::atomic<bool> set_on_self = false;
+
 }  // namespace
+
+bool world_takes_errors_of_none() {
+  return set_on_world.load(std::memory_order_relaxed) && !set_on_self.load(std::memory_order_relaxed);
+}
+
+Comm* comm_for_errors_of_none() {
+  return comm_of(world_takes_errors_of_none() && errors_of_world.value() ? MPI_COMM_WORLD : MPI_COMM_SELF);
+}
 
 Errhandler* initial_handler() {
   static const MPI_Errhandler handles[] = {MPI_ERRORS_ARE_FATAL, MPI_ERRORS_ABORT, MPI_ERRORS_RETURN};
@@ -116,7 +136,11 @@ int comm_create_errhandler(MPI_Comm_errhandler_function* comm_errhandler_fn, MPI
 int comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
   static const char* function = "MPI_Comm_set_errhandler";
   Comm* c = comm_of(comm);
-  return c == nullptr ? bad_comm(function, comm) : set(function, c, c->errhandler, Scope::comm, errhandler);
+  if (c == nullptr) return bad_comm(function, comm);
+  const int error = set(function, c, c->errhandler, Scope::comm, errhandler);
+  if (error == MPI_SUCCESS && comm == MPI_COMM_WORLD) set_on_world.store(true, std::memory_order_relaxed);
+  if (error == MPI_SUCCESS && comm == MPI_COMM_SELF) set_on_self.store(true, std::memory_order_relaxed);
+  return error;
 }
 
 int comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler) {

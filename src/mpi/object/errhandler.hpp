@@ -25,6 +25,12 @@ void drop(Errhandler* handler);
 // sessions. MPI_COMM_WORLD and MPI_COMM_SELF begin with it. Chosen at start-up (MPI-5.0, 11.8.4).
 [[nodiscard]] Errhandler* initial_handler();
 
+// The communicator whose handler gets errors of calls that have none: MPI_COMM_SELF (MPI-5.0, 9.3), or MPI_COMM_WORLD
+// where the program has set that one's handler alone and WEFT_ERRORS_OF_WORLD allows it; nullptr: there is neither now.
+[[nodiscard]] Comm* comm_for_errors_of_none();
+// Whether that setting decides.
+[[nodiscard]] bool world_takes_errors_of_none();
+
 // Makes `handler` the one of an object.
 void replace_handler(Errhandler*& place, Errhandler* handler);
 

@@ -74,13 +74,13 @@ const char* kind_name(base::Kind kind) {
   return nullptr;
 }
 
-// The handler of the object, or of MPI_COMM_SELF when there is none, or the initial one, with a reference.
+// The handler of the object, or of the communicator for errors that have none, or the initial one, with a reference.
 Errhandler* handler_for(ErrorsOn on) {
   {
     std::lock_guard lock(details);
     if (on.win != nullptr) return hold(on.win->errhandler);
     if (on.session != nullptr) return hold(on.session->errhandler);
-    const Comm* comm = on.comm != nullptr ? on.comm : comm_of(MPI_COMM_SELF);
+    const Comm* comm = on.comm != nullptr ? on.comm : comm_for_errors_of_none();
     if (comm != nullptr) return hold(comm->errhandler);
   }
   return hold(initial_handler());
@@ -96,7 +96,7 @@ void call(const Errhandler& handler, ErrorsOn on, int error, const char* text) {
     MPI_Win handle = win_handle(on.win);
     handler.window_function(&handle, &code, text);
   } else {
-    MPI_Comm handle = on.comm != nullptr ? comm_handle(on.comm) : MPI_COMM_SELF;
+    MPI_Comm handle = comm_handle(on.comm != nullptr ? on.comm : comm_for_errors_of_none());
     handler.comm_function(&handle, &code, text);
   }
 }
@@ -105,7 +105,10 @@ void call(const Errhandler& handler, ErrorsOn on, int error, const char* text) {
 std::string where_of(ErrorsOn on) {
   if (on.comm != nullptr) return " (on " + comm_text(*on.comm) + ")";
   if (on.win != nullptr) return " (on " + win_text(*on.win) + ")";
-  return on.session != nullptr ? " (on a session)" : "";
+  if (on.session != nullptr) return " (on a session)";
+  if (!world_takes_errors_of_none()) return "";
+  return " (the call has no communicator: WEFT_ERRORS_OF_WORLD=on gives its errors to MPI_COMM_WORLD's handler, which "
+         "the program has set, and not to MPI_COMM_SELF's)";
 }
 
 [[noreturn]] void end_of_program(const char* function, int error, const char* text, const std::string& where) {

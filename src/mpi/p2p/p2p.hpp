@@ -129,5 +129,6 @@ struct Failure {
 [[nodiscard]] bool is_collective(const Request& request);
 // Of a one-sided operation (win/check.cpp): it must not be cancelled or freed (MPI-5.0, 12.3.5).
 [[nodiscard]] bool is_one_sided(const Request& request);
+[[nodiscard]] bool is_partitioned(const Request& request);
 
 }  // namespace weft::mpi

@@ -376,6 +376,14 @@ int check_init(const char* function, const void* buf, int partitions, MPI_Count 
   return explain_data(c, function, buf, all, datatype);
 }
 
+}  // namespace
+
+bool is_partitioned(const Request& request) {
+  return request.on_free == end_side;
+}
+
+namespace {
+
 // The side behind a request; nullptr, with the error raised, when it is not of this kind.
 Side* side_of(const char* function, MPI_Request handle, bool sender, int* error) {
   Request* r = request_of(handle);
@@ -383,7 +391,7 @@ Side* side_of(const char* function, MPI_Request handle, bool sender, int* error)
     *error = bad_handle(nullptr, function, MPI_ERR_REQUEST, "request", handle);
     return nullptr;
   }
-  Side* side = r->on_free == end_side ? static_cast<Side*>(r->owner) : nullptr;
+  Side* side = is_partitioned(*r) ? static_cast<Side*>(r->owner) : nullptr;
   if (side != nullptr && side->sender == sender) return side;
   *error = fail(static_cast<Comm*>(r->comm), function, MPI_ERR_REQUEST, "the request is not a partitioned %s",
                 sender ? "send" : "receive");

@@ -11,6 +11,7 @@ namespace {
 // Why the handle of a request under way must not be freed, nor the operation cancelled; nullptr: it may be.
 const char* tied(const Request& r) {
   if (is_collective(r)) return "a collective operation (MPI-5.0, 6.12)";
+  if (is_partitioned(r)) return "a partitioned operation (MPI-5.0, 4.2.2)";
   return is_one_sided(r) ? "a one-sided operation (MPI-5.0, 12.3.5)" : nullptr;
 }
 

@@ -179,10 +179,12 @@ int comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info
   const Info* given = info_of(info);
   if (given == nullptr && info != MPI_INFO_NULL) return bad_info(nullptr, function, info);
   if (int error = check_naming(function, stringtag, errhandler)) return error;
-  if (newcomm == nullptr) return null_argument(nullptr, function, "newcomm");
+  // There is no communicator yet: errors go to the handler that it would have.
+  const Errhandler& handler = *errhandler_of(errhandler);
+  if (newcomm == nullptr) return raise(handler, nullptr, function, MPI_ERR_ARG, "newcomm is a null pointer");
   *newcomm = MPI_COMM_NULL;
   if (g->size == 0) return MPI_SUCCESS;
-  if (g->rank < 0) return fail(nullptr, function, MPI_ERR_GROUP, "this process is not in the group");
+  if (g->rank < 0) return raise(handler, nullptr, function, MPI_ERR_GROUP, "this process is not in the group");
   uint32_t context = 0;
   Comm& parent = nursery();
   const core::MeetingPoint meeting = core::meeting_point(stringtag);

@@ -97,6 +97,7 @@ int cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int period
   static const char* function = "MPI_Cart_create";
   Comm* c = comm_of(comm_old);
   if (c == nullptr) return bad_comm(function, comm_old);
+  if (c->is_inter()) return refuse_inter(function, *c);
   Grid grid;
   if (int error = read_grid(function, *c, ndims, dims, periods, grid)) return error;
   if (comm_cart == nullptr) return null_argument(c, function, "comm_cart");
@@ -120,6 +121,7 @@ int cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], in
   static const char* function = "MPI_Cart_map";
   const Comm* c = comm_of(comm);
   if (c == nullptr) return bad_comm(function, comm);
+  if (c->is_inter()) return refuse_inter(function, *c);
   Grid grid;
   if (int error = read_grid(function, *c, ndims, dims, periods, grid)) return error;
   if (newrank == nullptr) return null_argument(c, function, "newrank");

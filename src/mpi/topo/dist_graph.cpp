@@ -133,6 +133,7 @@ int dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int source
   static const char* function = "MPI_Dist_graph_create_adjacent";
   Comm* c = comm_of(comm_old);
   if (c == nullptr) return bad_comm(function, comm_old);
+  if (c->is_inter()) return refuse_inter(function, *c);
   if (int error = check_list(function, c, "sources", indegree, sources, "sourceweights", sourceweights)) return error;
   if (int error = check_list(function, c, "destinations", outdegree, destinations, "destweights", destweights)) {
     return error;
@@ -155,6 +156,7 @@ int dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int d
   static const char* function = "MPI_Dist_graph_create";
   Comm* c = comm_of(comm_old);
   if (c == nullptr) return bad_comm(function, comm_old);
+  if (c->is_inter()) return refuse_inter(function, *c);
   size_t count = 0;
   if (int error = check_edges(function, c, n, sources, degrees, destinations, weights, count)) return error;
   if (int error = check_info(function, c, info)) return error;

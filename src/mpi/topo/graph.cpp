@@ -53,6 +53,7 @@ int graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edge
   static const char* function = "MPI_Graph_create";
   Comm* c = comm_of(comm_old);
   if (c == nullptr) return bad_comm(function, comm_old);
+  if (c->is_inter()) return refuse_inter(function, *c);
   if (int error = check_graph(function, *c, nnodes, indx, edges)) return error;
   if (comm_graph == nullptr) return null_argument(c, function, "comm_graph");
   std::unique_ptr<Topology> topology;
@@ -73,6 +74,7 @@ int graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[], in
   static const char* function = "MPI_Graph_map";
   const Comm* c = comm_of(comm);
   if (c == nullptr) return bad_comm(function, comm);
+  if (c->is_inter()) return refuse_inter(function, *c);
   if (int error = check_graph(function, *c, nnodes, indx, edges)) return error;
   if (newrank == nullptr) return null_argument(c, function, "newrank");
   *newrank = c->rank < nnodes ? c->rank : MPI_UNDEFINED;

@@ -55,6 +55,11 @@ const char* reordering_of(const Comm& comm) {
   return comm.topology == nullptr || comm.topology->reordering.empty() ? nullptr : comm.topology->reordering.c_str();
 }
 
+int refuse_inter(const char* function, const Comm& comm) {
+  return fail(&comm, function, MPI_ERR_COMM, "%s has two groups: a topology is of an intra-communicator",
+              comm_text(comm).c_str());
+}
+
 int make_topology_comm(const char* function, Comm& parent, int32_t size, const std::vector<int32_t>* members,
                        std::unique_ptr<Topology> topology, MPI_Comm* newcomm) {
   uint32_t context = 0;

@@ -53,6 +53,9 @@ struct Topology {
 // Gives the communicator a topology, whose reference it takes.
 void set_topology(Comm& comm, Topology* topology);
 
+// The error of an inter-communicator.
+[[nodiscard]] int refuse_inter(const char* function, const Comm& comm);
+
 // Makes the communicator of the topology out of `parent`, collectively: its rank r is rank members[r] of the parent, or
 // rank r when `members` is nullptr. A rank that is not among them gets MPI_COMM_NULL and gives no topology.
 [[nodiscard]] int make_topology_comm(const char* function, Comm& parent, int32_t size,
