@@ -288,6 +288,12 @@ bool NetTransport::came(uint32_t lane, const unsigned char* frame, size_t bytes)
   const uint32_t origin = h->origin;
   Sender& sender = ports_[lane].senders[origin];
   if (h->sequence != sender.expected) {
+    // Credits allow far fewer in flight: this one was here before, or its sender keeps to no credits.
+    constexpr uint16_t early_most = 256;
+    if (static_cast<uint16_t>(h->sequence - sender.expected) >= early_most) {
+      turn_away(bytes);
+      return true;
+    }
     sender.early[h->sequence].assign(frame, frame + bytes);
     return false;
   }
