@@ -81,6 +81,7 @@ bool is_segment(int fd) {
 
 // Ranks do this at the same time. In any order, the size is final once one of them has sealed it, and a rank that then
 // finds another size than its own knows that they disagree. A sealed segment cannot shrink under a rank's mapping.
+// Before the first rank, mpiexec may have written of one that ended (RankStatus::gone): a few bytes.
 bool size_segment(int fd, size_t bytes) {
   struct stat s;
   if (fstat(fd, &s) != 0) return false;
@@ -89,7 +90,8 @@ bool size_segment(int fd, size_t bytes) {
     errno = EFBIG;
     return false;
   }
-  if (s.st_size == 0 && ftruncate(fd, static_cast<off_t>(bytes)) != 0 && errno != EPERM) return false;
+  if (static_cast<size_t>(s.st_size) < bytes && ftruncate(fd, static_cast<off_t>(bytes)) != 0 && errno != EPERM)
+    return false;
   if (fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) != 0) return false;
   if (fstat(fd, &s) != 0) return false;
   if (static_cast<size_t>(s.st_size) == bytes) return true;

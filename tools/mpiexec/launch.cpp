@@ -406,6 +406,14 @@ uint32_t Launch::phase_of(int rank) const {
   return pread(segment_, &phase, sizeof phase, line) == sizeof phase ? phase : 0;
 }
 
+// For ranks that wait for it to come.
+void Launch::note_gone(int rank) const {
+  const auto status = static_cast<uint32_t>(1 + WEXITSTATUS(ranks_[static_cast<size_t>(rank)].wait_status));
+  const off_t line =
+      static_cast<off_t>(sizeof(boot::RankStatus)) * rank + static_cast<off_t>(offsetof(boot::RankStatus, gone));
+  (void)!pwrite(segment_, &status, sizeof status, line);
+}
+
 Launch::Failure Launch::failure_of(const Rank& rank) const {
   if (WIFSIGNALED(rank.wait_status)) return Failure::killed;
   auto phase = static_cast<boot::Phase>(phase_of(static_cast<int>(&rank - ranks_.data())));
@@ -432,6 +440,7 @@ void Launch::reap() {
     keeper_.note(number, 0);
     if (number == 0) end_input();
     Failure its = failure_of(*found);
+    if (its == Failure::none && static_cast<boot::Phase>(phase_of(number)) == boot::Phase::started) note_gone(number);
     if (its < failure) {
       failure = its;
       worst = number;

@@ -66,6 +66,7 @@ class Launch {
   void report(int rank, Failure failure);
   std::string how_it_ended(int rank, Failure failure) const;
   uint32_t phase_of(int rank) const;
+  void note_gone(int rank) const;
   void take_start_failures();
 
   void end_job(int status);

@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/rma/lock.hpp"
 
+#include <sched.h>
+
 #include <new>
 
+#include "base/clock.hpp"
 #include "core/failure.hpp"
+#include "core/progress.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/rma/serve.hpp"
 #include "core/waiting.hpp"
@@ -22,24 +26,44 @@ struct LockWish {
 
 namespace {
 
-// The word: the number of shared holders, a bit for an exclusive one, the number of waiters.
+// The word: the number of shared holders, a bit for an exclusive one, the number of waiters, and of those that want the
+// lock alone.
 constexpr uint64_t one_shared = 1;
 constexpr uint64_t exclusive_bit = uint64_t{1} << 31;
 constexpr uint64_t one_waiter = uint64_t{1} << 32;
+constexpr uint64_t one_writer = uint64_t{1} << 48;
 constexpr uint64_t holders = one_waiter - 1;
 
 uint64_t share_of(Lock kind) {
   return kind == Lock::exclusive ? exclusive_bit : one_shared;
 }
 
-void begin_waiting(Control& control, std::atomic<int32_t>& slot, int32_t rank) {
-  slot.store(rank + 1, std::memory_order_seq_cst);
-  control.lock.fetch_add(one_waiter, std::memory_order_seq_cst);
+uint64_t waiter_of(Lock kind) {
+  return kind == Lock::exclusive ? one_waiter + one_writer : one_waiter;
 }
 
-void end_waiting(Control& control, std::atomic<int32_t>& slot) {
+void begin_waiting(Control& control, std::atomic<int32_t>& slot, int32_t rank, Lock kind) {
+  slot.store(rank + 1, std::memory_order_seq_cst);
+  control.lock.fetch_add(waiter_of(kind), std::memory_order_seq_cst);
+}
+
+void end_waiting(Control& control, std::atomic<int32_t>& slot, Lock kind) {
   slot.store(0, std::memory_order_relaxed);
-  control.lock.fetch_sub(one_waiter, std::memory_order_seq_cst);
+  control.lock.fetch_sub(waiter_of(kind), std::memory_order_seq_cst);
+}
+
+// Readers that come again and again would keep a writer out: the lock is never free. So a reader lets a writer that
+// waits go first, for so long as holders take to give the lock back, but not for ever: a holder may wait for this very
+// reader.
+void give_way(const Control& control) {
+  constexpr uint64_t patience_ns = 1000000;
+  const auto writer_waits = [&] { return control.lock.load(std::memory_order_relaxed) >= one_writer; };
+  if (!writer_waits()) [[likely]]
+    return;
+  const uint64_t until = base::now_ns() + patience_ns;
+  while (writer_waits() && base::now_ns() < until) {
+    if (!progress()) sched_yield();
+  }
 }
 
 }  // namespace
@@ -55,12 +79,13 @@ bool try_acquire(Control& control, Lock kind) {
 
 void acquire(Window& window, int32_t rank, Lock kind) {
   Control& control = *window.targets[rank].control;
+  if (kind == Lock::shared) give_way(control);
   if (try_acquire(control, kind)) return;
   std::atomic<int32_t>& slot = control.waiting[world->place_here()];
-  begin_waiting(control, slot, window.rank);
+  begin_waiting(control, slot, window.rank, kind);
   bool got = false;  // a condition is asked again when it has held
   wait_until([&] { return got = got || try_acquire(control, kind); });
-  end_waiting(control, slot);
+  end_waiting(control, slot, kind);
   if (kind != Lock::shared) return;
   nudge_next(window, rank);
   try_own_wishes(window, rank);
@@ -110,11 +135,12 @@ void try_wishes(Window& window) {
     Control& control = *window.control;
     const bool waits = control.owner_waits.load(std::memory_order_relaxed) != 0;
     if (!try_acquire(control, wish->kind)) {
-      if (!waits) begin_waiting(control, control.owner_waits, window.rank);
+      // As a reader: which kind the first wish in turn is changes, and a writer among them has its turn there.
+      if (!waits) begin_waiting(control, control.owner_waits, window.rank, Lock::shared);
       if (!try_acquire(control, wish->kind)) return;
-      end_waiting(control, control.owner_waits);
+      end_waiting(control, control.owner_waits, Lock::shared);
     } else if (waits) {
-      end_waiting(control, control.owner_waits);
+      end_waiting(control, control.owner_waits, Lock::shared);
     }
     wish->held = true;
     answer(window, wish->origin, wish->cookie);

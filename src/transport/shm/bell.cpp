@@ -55,8 +55,9 @@ void Bell::wait(int descriptor, uint64_t timeout_ns) const {
   pollfd news[] = {{socket_, POLLIN, 0}, {descriptor, POLLIN, 0}};
   const timespec time{static_cast<time_t>(timeout_ns / 1000000000), static_cast<long>(timeout_ns % 1000000000)};
   if (ppoll(news, 2, &time, nullptr) <= 0 || news[0].revents == 0) return;
+  // Any process of this host may ring: a wake-up for nothing, and one that goes on ringing does not keep us here.
   char tones[64];
-  while (recv(socket_, tones, sizeof tones, 0) > 0) continue;
+  for (int heard = 0; heard < 64 && recv(socket_, tones, sizeof tones, 0) >= 0; ++heard) continue;
 }
 
 }  // namespace weft::transport::shm

@@ -22,6 +22,7 @@
 #include "base/setting.hpp"
 #include "base/tsan.hpp"
 #include "boot/segment.hpp"
+#include "boot/status.hpp"
 #include "transport/api/failure.hpp"
 
 namespace weft::transport::shm {
@@ -117,6 +118,14 @@ char* ShmTransport::map_heap(int place, size_t& bytes) {
   return static_cast<char*>(heap);
 }
 
+// The status of a process that will not come; -1: it may come. mpiexec knows.
+int ShmTransport::ended_before_start(int place) const {
+  uint32_t gone = 0;
+  const off_t at =
+      static_cast<off_t>(sizeof(boot::RankStatus)) * place + static_cast<off_t>(offsetof(boot::RankStatus, gone));
+  return pread(fd_, &gone, sizeof gone, at) == sizeof gone ? static_cast<int>(gone) - 1 : -1;
+}
+
 Endpoint* ShmTransport::connect(int rank) {
   const int place = place_of(rank);
   const std::lock_guard connecting(connect_mutex_);
@@ -135,6 +144,11 @@ Endpoint* ShmTransport::connect(int rank) {
     constexpr timespec shortly{0, 50000};
     if (looked < 100) {
       sched_yield();
+    } else if (const int status = ended_before_start(place); status >= 0) {
+      fail(rank, {.cause = "rank " + std::to_string(rank) + " ended with status " + std::to_string(status) +
+                           " before it called MPI_Init, and this rank communicates with it",
+                  .remedy = "all ranks of a job call MPI_Init, or none: see why that one did not"});
+      return nullptr;
     } else {
       nanosleep(&shortly, nullptr);
     }

@@ -129,6 +129,7 @@ class ShmTransport final : public Transport {
   void reserve(size_t offset, size_t bytes, const char* what) const;
   void wake(Control& sleeper) const;
   void publish_token();
+  int ended_before_start(int place) const;
 
   [[nodiscard]] int note_refusal(int error);
 
