@@ -124,7 +124,7 @@ void settle_pending() {
 
 Unexpected* choose(const Envelope& wanted) {
   Unexpected* best = best_kept(wanted);
-  if (best == nullptr || wanted.tag != any_tag || world->lane_map.mask == 0) return best;
+  if (best == nullptr || wanted.tag != any_tag || !world->lane_map.parts()) return best;
   // Messages sent before it may lie unread in another lane. A look at all rings, begun now that we have read it, finds
   // that; and what it finds may have been preceded by more. Meanwhile more may have come for receives posted before.
   for (Envelope narrowed = wanted;;) {
@@ -138,7 +138,7 @@ Unexpected* choose(const Envelope& wanted) {
 }
 
 void settle_all() {
-  if (world->lane_map.mask == 0) return;
+  if (!world->lane_map.parts()) return;
   count(world->lanes[0].settlements);
   drain_all();
   settle_pending();

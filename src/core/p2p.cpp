@@ -48,7 +48,7 @@ void start_specific_receive(Request& r, uint32_t context, int32_t source, int32_
     LaneGuard guard(lane);
     Unexpected* message = lane.matcher.find(r.match);
     if (message == nullptr) return lane.matcher.post(r, world->wildcards);
-    if (world->lane_map.mask == 0 || !world->wildcards.may_match(r.match.context)) {
+    if (!world->lane_map.parts() || !world->wildcards.may_match(r.match.context)) {
       lane.matcher.remove(message);
       return consume(r, message);
     }
@@ -153,7 +153,7 @@ Unexpected* look(const Envelope& wanted, bool take, Outcome* outcome) {
     LaneGuard guard(lane);
     Unexpected* message = lane.matcher.find(wanted);
     // It may be for a receive with a wildcard that was posted before: those first.
-    if (message == nullptr || world->lane_map.mask == 0 || !world->wildcards.may_match(wanted.context)) {
+    if (message == nullptr || !world->lane_map.parts() || !world->wildcards.may_match(wanted.context)) {
       return found(message);
     }
   } else {

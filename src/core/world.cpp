@@ -296,7 +296,7 @@ void World::open(const Config& config) {
     lanes[i].index = i;
     lane_table[i] = &lanes[i];
     lanes[i].matcher.open();
-    if (concurrent) lanes[i].matcher.share(lane_map.lanes() > 1);
+    if (concurrent) lanes[i].matcher.share(lane_map.parts());
   }
   done_send = base::make_object<Request>();
   if (done_send == nullptr) {

@@ -37,6 +37,8 @@ struct LaneMap {
   uint32_t spread = 0;  // all ones: by source and tag too; 0: by communicator alone
 
   uint32_t lanes() const { return mask + 1; }
+  // Whether messages of one communicator take several lanes.
+  bool parts() const { return (mask & spread) != 0; }
   uint32_t lanes_log2() const { return static_cast<uint32_t>(std::popcount(mask)); }
 
   // Consecutive contexts, sources or tags come on different lanes. Folding higher bits in does the same for strides.
