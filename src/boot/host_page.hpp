@@ -17,7 +17,9 @@ struct HeldLine {
   int32_t descriptor;  // of the keeper; -1: there is none
   int32_t rank;        // at the other end
   uint32_t above;      // the other host is nearer to the root of the tree
-  char host[244];      // for people, ends with a zero
+  uint32_t reserved;
+  uint64_t key[2];  // of its words
+  char host[224];   // for people, ends with a zero
 };
 static_assert(sizeof(HeldLine) == 256);
 

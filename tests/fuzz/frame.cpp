@@ -18,19 +18,18 @@ namespace {
 
 constexpr const char* secret = "00112233445566778899aabbccddeeff";
 
+net::Key key() {
+  return net::Key::of_secret(secret);
+}
+const tcp::Keys of_connection{{{1, 2}}, {{3, 4}}};
+
 std::string good_greeting() {
-  const tcp::Greeting g = tcp::greeting(tcp::Word::hello, 1, 2, 0, net::Proofs(secret));
+  const tcp::Greeting g = tcp::greeting(tcp::Word::hello, 1, {.caller = 1, .listener = 2, .attempt = 1}, key());
   return {reinterpret_cast<const char*>(&g), sizeof g};
 }
 
 std::string good_frame(uint32_t bytes, uint32_t staged) {
-  net::Header h{.magic = net::magic,
-                .origin = 1,
-                .proof = net::Proofs(secret).of(1, 2),
-                .bytes = bytes,
-                .staged = staged,
-                .kind = 1,
-                .lane = 0};
+  net::Header h{.magic = net::magic, .origin = 1, .proof = 0, .bytes = bytes, .staged = staged, .kind = 1, .lane = 0};
   std::string text(sizeof h + bytes + staged, 'x');
   std::memcpy(text.data(), &h, sizeof h);
   return text;
@@ -47,40 +46,38 @@ std::string good_pushed(uint32_t bytes) {
 }
 
 std::string good_datagram() {
-  const tcp::Datagram head{tcp::datagram_magic, 0, 0, 0, net::Proofs(secret).of(1, 2)};
-  return std::string(reinterpret_cast<const char*>(&head), sizeof head) + good_frame(8, 0);
+  tcp::Datagrams theirs({of_connection.theirs, of_connection.ours}, 0);
+  const auto bytes = theirs.keep(good_frame(8, 0).data());
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 void one(fuzz::Random& /*random*/, const std::string& text) {
-  static const net::Proofs proofs(secret);
-  static net::Checker checker{&proofs, 2, 5, 1};
+  static const net::Receiver receiver{2, 5, 1};
   std::vector<unsigned char> frame(text.begin(), text.end());  // of its own size: an access beyond would be seen
-  if (const net::Header* h = net::check_frame(frame.data(), frame.size(), checker)) {
+  if (const net::Header* h = net::check_frame(frame.data(), frame.size(), receiver)) {
     FUZZ_CHECK(h->origin < 5 && h->lane < 1 && h->kind <= net::congestion);
-    FUZZ_CHECK(h->proof == proofs.of(h->origin, 2));
     FUZZ_CHECK(sizeof *h + uint64_t{h->bytes} + h->staged == frame.size());
   }
   if (net::Header h; frame.size() >= sizeof h) {
     std::memcpy(&h, frame.data(), sizeof h);
-    if (net::check_pushed(h, checker)) {
+    if (net::check_pushed(h, receiver)) {
       FUZZ_CHECK(h.origin < 5 && h.lane < 1 && h.kind < net::taken);
-      FUZZ_CHECK(h.proof == proofs.of(h.origin, 2));
       FUZZ_CHECK(h.bytes <= net::pushed_most && h.staged == 0);
     }
   }
   if (tcp::Datagram head; frame.size() >= sizeof head) {
     std::memcpy(&head, frame.data(), sizeof head);
-    tcp::Datagrams known(proofs.of(2, 1), proofs.of(1, 2), 0);
-    if (known.take(head, frame.size() > sizeof head, false)) {
-      FUZZ_CHECK(head.proof == proofs.of(1, 2) && head.number == 0 && frame.size() > sizeof head);
+    tcp::Datagrams known(of_connection, 0);
+    if (known.take(head, frame.size(), false) != tcp::Datagrams::Taken::nothing) {
+      FUZZ_CHECK(head.number == 0 && frame.size() == sizeof head + head.bytes);
+      FUZZ_CHECK(text.compare(0, sizeof head, good_datagram(), 0, sizeof head) == 0);
     }
     FUZZ_CHECK(!known.keeps());
   }
   if (tcp::Greeting said; frame.size() == sizeof said) {
     std::memcpy(&said, frame.data(), sizeof said);
-    if (const tcp::Greeting* g = tcp::check_greeting(said, proofs, 2, 5)) {
-      FUZZ_CHECK(g->origin < 5 && g->origin != 2 && g->to == 2 && g->lane < max_lanes);
-      FUZZ_CHECK(g->proof == proofs.of(g->origin, 2));
+    if (tcp::is_for(said, 2, 5)) {
+      FUZZ_CHECK(said.origin < 5 && said.origin != 2 && said.to == 2 && said.lane < max_lanes);
     }
   }
   if (net::Place place; place.parse(text)) {

@@ -12,22 +12,24 @@ using namespace weft::transport;
 
 namespace {
 
-const net::Proofs& proofs() {
-  static const net::Proofs of_job("00112233445566778899aabbccddeeff");
-  return of_job;
-}
+const net::Key key{{5, 6}};
 
 std::string good_word(net::News news, const char* text) {
-  const net::Word word = net::word_of(news, proofs(), 1, 2, text);
+  const net::Word word = net::word_of(news, 1, key, text);
   return {reinterpret_cast<const char*>(&word), sizeof word};
 }
 
 void one(fuzz::Random& /*random*/, const std::string& text) {
   std::vector<unsigned char> bytes(text.begin(), text.end());  // of its own size: an access beyond would be seen
-  if (const net::Word* w = net::check_word(bytes.data(), bytes.size(), proofs(), 2, 5)) {
-    FUZZ_CHECK(w->origin < 5 && w->origin != 2 && w->bytes <= sizeof w->text);
-    FUZZ_CHECK(w->news >= net::News::hello && w->news <= net::News::ending);
-    FUZZ_CHECK(bytes.size() == sizeof *w);
+  if (net::Word w; bytes.size() == sizeof w) {
+    std::memcpy(&w, bytes.data(), sizeof w);
+    if (net::is_word(w, 5)) {
+      FUZZ_CHECK(w.origin < 5 && w.bytes <= sizeof w.text);
+      FUZZ_CHECK(w.news >= net::News::challenge && w.news <= net::News::ending);
+    }
+    if (net::is_proved(w, key)) {
+      FUZZ_CHECK(text == good_word(w.news, std::string(w.text, w.bytes).c_str()));
+    }
   }
   net::Place place;
   if (place.parse(text)) FUZZ_CHECK(place.port != 0 && !place.addresses.empty() && place.bytes() == text);

@@ -289,12 +289,17 @@ TEST_F(OverANetwork, APeerThatComputesTakesThemOnceLater) {
   EXPECT_EQ(b.numbers, std::vector<uint32_t>{7});
 }
 
-constexpr uint64_t ours = 11, theirs = 22;
+const Keys ours{{{11, 12}}, {{21, 22}}}, theirs{ours.theirs, ours.ours};
+using Taken = Datagrams::Taken;
 
 Datagram head_of(std::span<const unsigned char> bytes) {
   Datagram head;
   std::memcpy(&head, bytes.data(), sizeof head);
   return head;
+}
+
+Taken take(Datagrams& by, const Datagram& head, bool on_connection = false) {
+  return by.take(head, sizeof head + head.bytes, on_connection);
 }
 
 std::string frame_of(size_t bytes, char fill) {
@@ -307,13 +312,13 @@ std::string frame_of(size_t bytes, char fill) {
 class TwoSides : public ::testing::Test {
  protected:
   void SetUp() override {
-    (void)one.take(other.acknowledgement(), false, false);
-    (void)other.take(one.acknowledgement(), false, false);
+    (void)take(one, other.acknowledgement());
+    (void)take(other, one.acknowledgement());
   }
   Datagram keep() { return head_of(one.keep(&frame)); }
 
   const net::Header frame = {};
-  Datagrams one{ours, theirs, 100 * ms}, other{theirs, ours, 100 * ms};
+  Datagrams one{ours, 100 * ms}, other{theirs, 100 * ms};
 };
 
 TEST_F(TwoSides, KeepAFewUntilTheyAreAcknowledged) {
@@ -328,11 +333,11 @@ TEST_F(TwoSides, KeepAFewUntilTheyAreAcknowledged) {
     }
     ASSERT_FALSE(one.ready());
     for (const Datagram& head : heads) {
-      ASSERT_TRUE(other.take(head, true, false));
-      ASSERT_FALSE(other.take(head, true, false)) << "it was here";
+      ASSERT_EQ(take(other, head), Taken::frame);
+      ASSERT_EQ(take(other, head), Taken::known) << "it was here";
     }
     ASSERT_TRUE(other.waits());
-    ASSERT_FALSE(one.take(other.acknowledgement(), false, false));
+    ASSERT_EQ(take(one, other.acknowledgement()), Taken::known);
     ASSERT_FALSE(one.waits());
     ASSERT_FALSE(other.waits());
   }
@@ -343,6 +348,8 @@ TEST_F(TwoSides, GiveBackWhatIsNotAcknowledged) {
   std::minstd_rand dice;
   uint32_t number = 0;
   std::deque<std::string> kept;
+  std::vector<Datagram> heads;  // of all
+  size_t acknowledged = 0;      // of them
   for (int step = 0; step < 20000; ++step) {
     if (dice() % 500 == 0) {
       std::string wanted;
@@ -350,18 +357,24 @@ TEST_F(TwoSides, GiveBackWhatIsNotAcknowledged) {
       const auto copies = one.take_back();
       ASSERT_EQ(std::string(copies.begin(), copies.end()), wanted);
       ASSERT_FALSE(one.keeps());
+      for (; acknowledged != heads.size(); ++acknowledged) {
+        ASSERT_EQ(take(other, heads[acknowledged], true), Taken::frame);
+      }
       kept.clear();
     } else if (one.ready() && dice() % 3 != 0) {
       const std::string sent =
           frame_of(sizeof(net::Header) + dice() % (Datagrams::most - sizeof(net::Header) + 1), static_cast<char>(step));
       const auto bytes = one.keep(sent.data());
       ASSERT_EQ(head_of(bytes).number, number++);
+      heads.push_back(head_of(bytes));
       kept.emplace_back(bytes.begin(), bytes.end());
       ASSERT_EQ(kept.back().substr(sizeof(Datagram)), sent);
     } else if (!kept.empty()) {
       const size_t count = 1 + dice() % kept.size();
       kept.erase(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(count));
-      (void)one.take({datagram_magic, 0, number - static_cast<uint32_t>(kept.size()), 0, theirs}, false, false);
+      for (size_t i = 0; i < count; ++i) ASSERT_EQ(take(other, heads[acknowledged + i]), Taken::frame);
+      acknowledged += count;
+      (void)take(one, other.acknowledgement());
       ASSERT_EQ(one.keeps(), !kept.empty());
     }
   }
@@ -371,13 +384,13 @@ TEST_F(TwoSides, GiveBackWhatIsNotAcknowledged) {
 // A datagram behind a lost one is not taken: both go over the connection.
 TEST_F(TwoSides, GoBackToTheFirstThatWasLost) {
   (void)keep();
-  EXPECT_FALSE(other.take(keep(), true, false));
+  EXPECT_EQ(take(other, keep()), Taken::known);
   const auto copies = one.take_back();
   constexpr size_t each = on_the_wire(sizeof(Datagram) + sizeof frame);
   ASSERT_EQ(copies.size(), 2 * each);
   EXPECT_FALSE(one.keeps());
-  EXPECT_TRUE(other.take(head_of({copies.data(), each}), true, true));
-  EXPECT_TRUE(other.take(head_of({copies.data() + each, each}), true, true));
+  EXPECT_EQ(take(other, head_of({copies.data(), each}), true), Taken::frame);
+  EXPECT_EQ(take(other, head_of({copies.data() + each, each}), true), Taken::frame);
   EXPECT_FALSE(other.waits()) << "they came over the connection";
 }
 
@@ -386,12 +399,12 @@ TEST_F(TwoSides, AreLateAndOweFromTheSecondLookOn) {
   EXPECT_FALSE(one.look().late);
   EXPECT_TRUE(one.look().late);
   EXPECT_TRUE(one.look().late);
-  EXPECT_TRUE(other.take(first, true, false));
+  EXPECT_EQ(take(other, first), Taken::frame);
   EXPECT_FALSE(other.look().owed);
   EXPECT_TRUE(other.look().owed);
   (void)keep();  // while the first is on its way
   EXPECT_TRUE(one.look().late);
-  (void)one.take(other.acknowledgement(), false, false);
+  (void)take(one, other.acknowledgement());
   EXPECT_FALSE(other.look().owed);
   EXPECT_FALSE(one.look().late) << "the second is younger";
   EXPECT_TRUE(one.look().late);
@@ -400,9 +413,9 @@ TEST_F(TwoSides, AreLateAndOweFromTheSecondLookOn) {
 // Twice as long, up to a thousand times; after an acknowledgement it begins again.
 TEST(Datagrams, WaitLongerAfterEachFailure) {
   constexpr uint64_t first = 10'000 * ms;
-  Datagrams long_ago(ours, theirs, first), just_now(ours, theirs, first), other(theirs, ours, first);
-  (void)long_ago.take(other.acknowledgement(), false, false);
-  (void)just_now.take(other.acknowledgement(), false, false);
+  Datagrams long_ago(ours, first), just_now(ours, first), other(theirs, first);
+  (void)take(long_ago, other.acknowledgement());
+  (void)take(just_now, other.acknowledgement());
   const auto pause = [&](uint64_t length) {
     const uint64_t now = base::now_ns();
     long_ago.pause(now - length);
@@ -412,42 +425,61 @@ TEST(Datagrams, WaitLongerAfterEachFailure) {
   };
   for (uint32_t failures = 0; failures < 20; ++failures) pause(first << std::min(failures, 10u));
   const net::Header frame = {};
-  EXPECT_TRUE(other.take(head_of(long_ago.keep(&frame)), true, false));
+  EXPECT_EQ(take(other, head_of(long_ago.keep(&frame))), Taken::frame);
   (void)just_now.keep(&frame);
   const Datagram said = other.acknowledgement();
-  (void)long_ago.take(said, false, false);
-  (void)just_now.take(said, false, false);
+  (void)take(long_ago, said);
+  (void)take(just_now, said);
   pause(first);
 }
 
 TEST(Datagrams, WaitUntilOneHasComeIn) {
-  Datagrams one(ours, theirs, 0), other(theirs, ours, 0);
+  Datagrams one(ours, 0), other(theirs, 0);
   EXPECT_FALSE(one.ready());
-  (void)one.take(other.acknowledgement(), false, true);
+  (void)take(one, other.acknowledgement(), true);
   EXPECT_FALSE(one.ready());
-  (void)one.take(other.acknowledgement(), false, false);
+  (void)take(one, other.acknowledgement());
   EXPECT_TRUE(one.ready());
 }
 
 // An acknowledgement stays due until it is sent, even if frames come over the connection meanwhile.
-TEST(Datagrams, OweUntilTheyHaveSaidSo) {
-  Datagrams one(ours, theirs, 100 * ms);
-  EXPECT_TRUE(one.take({datagram_magic, 0, 0, 0, theirs}, true, false));
-  EXPECT_TRUE(one.take({datagram_magic, 1, 0, 0, theirs}, true, true));
-  EXPECT_TRUE(one.waits());
-  EXPECT_EQ(one.acknowledgement().taken, 2u);
-  EXPECT_FALSE(one.waits());
+TEST_F(TwoSides, OweUntilTheyHaveSaidSo) {
+  EXPECT_EQ(take(other, keep()), Taken::frame);
+  EXPECT_EQ(take(other, keep(), true), Taken::frame);
+  EXPECT_TRUE(other.waits());
+  EXPECT_EQ(other.acknowledgement().taken, 2u);
+  EXPECT_FALSE(other.waits());
 }
 
-// A datagram without proof of the secret changes nothing, nor does an acknowledgement of frames that were not sent.
-TEST_F(TwoSides, BelieveNoStranger) {
-  (void)keep();
-  EXPECT_FALSE(one.take({datagram_magic, 0, 1, 0, theirs + 1}, true, false));
-  EXPECT_FALSE(one.take({datagram_magic + 1, 0, 1, 0, theirs}, true, false));
-  EXPECT_FALSE(one.take({datagram_magic, 7, 2, 0, theirs}, false, false));
+// A datagram of a stranger, a changed one, one of the own ones that comes back, and an old one that is sent again: none
+// of them moves anything.
+TEST_F(TwoSides, BelieveNothingWithoutAProof) {
+  const Datagram good = keep();
+  for (size_t at = 0; at < sizeof good; ++at) {
+    Datagram bad = good;
+    reinterpret_cast<unsigned char*>(&bad)[at] ^= 1;
+    EXPECT_EQ(other.take(bad, sizeof bad + sizeof frame, false), Taken::nothing) << at;
+  }
+  EXPECT_EQ(other.take(good, sizeof good, false), Taken::nothing) << "without its frame";
+  EXPECT_EQ(take(one, good), Taken::nothing) << "of the other direction";
+  EXPECT_FALSE(other.waits());
   EXPECT_TRUE(one.keeps());
-  EXPECT_TRUE(one.take({datagram_magic, 0, 1, 0, theirs}, true, false));
-  EXPECT_FALSE(one.keeps());
+  EXPECT_EQ(take(other, good), Taken::frame);
+  const Datagram early = other.acknowledgement();
+  EXPECT_EQ(take(one, early), Taken::known);
+  const Datagram second = keep();
+  EXPECT_EQ(take(one, early), Taken::known) << "said again";
+  EXPECT_TRUE(one.keeps()) << "of the second nothing was said";
+  EXPECT_EQ(take(other, good), Taken::known);
+  EXPECT_EQ(take(other, second), Taken::frame);
+}
+
+TEST_F(TwoSides, BelieveNoAcknowledgementOfWhatWasNotSent) {
+  Datagrams twin{ours, 100 * ms};
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(take(other, head_of(twin.keep(&frame))), Taken::frame);
+  (void)keep();
+  EXPECT_EQ(take(one, other.acknowledgement()), Taken::known) << "of two";
+  EXPECT_TRUE(one.keeps());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -77,38 +78,76 @@ Place place_of(int rank) {
 
 Socket call(const Place& place) {
   int error = 0;
-  Socket socket = begin_connect({htonl(INADDR_LOOPBACK)}, place.port, error);
+  Socket socket = begin_connect(place.addresses[0], place.port, error);
   EXPECT_EQ(error, 0);
   return socket;
 }
 
+const Key key{{3, 4}};
+
 TEST(Word, OfARankOfTheJobIsTaken) {
-  const Proofs proofs(secret);
-  const Word word = word_of(News::hello, proofs, 4, 2, "a host");
-  ASSERT_NE(check_word(&word, sizeof word, proofs, 2, 5), nullptr);
+  const Word word = word_of(News::hello, 4, key, "a host");
+  EXPECT_TRUE(is_word(word, 5) && is_proved(word, key));
   EXPECT_EQ(std::string(word.text, word.bytes), "a host");
 }
 
 TEST(Word, OfStrangersIsNot) {
-  const Proofs proofs(secret);
-  auto refused = [&](auto spoil, uint32_t rank = 2) {
-    Word word = word_of(News::ending, proofs, 4, 2, "");
+  auto refused = [&](auto spoil) {
+    Word word = word_of(News::ending, 4, key, "");
     spoil(word);
-    return check_word(&word, sizeof word, proofs, rank, 5) == nullptr;
+    return !is_word(word, 5) || !is_proved(word, key);
   };
   EXPECT_FALSE(refused([](Word&) {}));
-  EXPECT_TRUE(refused([](Word&) {}, 3)) << "it is for another";
   EXPECT_TRUE(refused([](Word& w) { w.magic += 1 << 24; })) << "another version";
   EXPECT_TRUE(refused([](Word& w) { w.proof ^= 1; }));
   EXPECT_TRUE(refused([](Word& w) { w.origin = 5; }));
   EXPECT_TRUE(refused([](Word& w) { w.origin = 3; })) << "another's proof";
+  EXPECT_TRUE(refused([](Word& w) { w.nonce = 1; }));
+  EXPECT_TRUE(refused([](Word& w) { w.text[227] = 1; }));
   EXPECT_TRUE(refused([](Word& w) { w.bytes = sizeof w.text + 1; }));
   EXPECT_TRUE(refused([](Word& w) { w.news = News(0); }));
-  EXPECT_TRUE(refused([](Word& w) { w.news = News(4); }));
-  EXPECT_TRUE(refused([&](Word& w) { w.proof = proofs.of(4, 2); })) << "the proof of a frame";
-  const Word word = word_of(News::hello, proofs, 4, 2, "");
-  EXPECT_EQ(check_word(&word, sizeof word - 1, proofs, 2, 5), nullptr);
+  EXPECT_TRUE(refused([](Word& w) { w.news = News(6); }));
+  EXPECT_TRUE(refused([](Word& w) { w.news = News::goodbye; }));
+  EXPECT_FALSE(is_proved(word_of(News::challenge, 4, key, ""), key)) << "it says nothing of who says it";
 }
+
+TEST(Word, IsGoodForOneConnection) {
+  const Key of_job = Key::of_secret(secret);
+  const auto key_of = [&](uint32_t lower, uint32_t upper, uint64_t one, uint64_t other, uint64_t place) {
+    return line_key(of_job, lower, upper, one, other, place);
+  };
+  const Word word = word_of(News::hello, 4, key_of(4, 2, 10, 20, 30), "h");
+  EXPECT_TRUE(is_proved(word, key_of(4, 2, 10, 20, 30)));
+  EXPECT_FALSE(is_proved(word, key_of(4, 1, 10, 20, 30)));
+  EXPECT_FALSE(is_proved(word, key_of(4, 2, 10, 21, 30))) << "to another challenge";
+  EXPECT_FALSE(is_proved(word, key_of(4, 2, 11, 20, 30)));
+  EXPECT_FALSE(is_proved(word, key_of(4, 2, 10, 20, 31))) << "at another place";
+}
+
+// A caller of rank 0, as bytes on a connection. It waits for the challenge, which comes while somebody else is in
+// meet().
+struct Caller {
+  const uint32_t rank;
+  const char* const known;
+  Socket socket = call(place_of(0));
+  Key of_line{};
+
+  bool say(News news, size_t bytes = sizeof(Word), uint64_t nonce = 0) const {
+    const Word word = word_of(news, rank, of_line, "h", nonce);
+    return send(socket.descriptor(), &word, bytes, MSG_NOSIGNAL) == static_cast<ssize_t>(bytes);
+  }
+  bool hear(Word& word) const {
+    pollfd there{socket.descriptor(), POLLIN, 0};
+    return poll(&there, 1, 5000) == 1 && recv(socket.descriptor(), &word, sizeof word, MSG_WAITALL) == sizeof word;
+  }
+  // Hello, also half of it, or without having heard the challenge.
+  bool hello(bool heard = true, size_t bytes = sizeof(Word)) {
+    Word challenge{};
+    if (heard && !hear(challenge)) return false;
+    of_line = line_key(Key::of_secret(known), rank, 0, 77, challenge.nonce, far_end(socket));
+    return say(News::hello, bytes, 77);
+  }
+};
 
 TEST(Lifelines, HostsHoldATree) {
   Tree tree;
@@ -166,11 +205,11 @@ TEST(Lifelines, StrangersAreTurnedAway) {
   Tree tree;
   std::vector<Socket> strangers;
   for (int i = 0; i < 150; ++i) {
-    strangers.push_back(call(place_of(0)));
-    Word word = word_of(News::hello, Proofs("ff0102030405060708090a0b0c0d0e0f"), 2, 0, "a stranger");
+    Caller stranger{2, "ff0102030405060708090a0b0c0d0e0f"};
     if (i % 3 != 0) {
-      (void)!send(strangers.back().descriptor(), &word, i % 3 == 1 ? sizeof word : 100, MSG_NOSIGNAL);
+      EXPECT_TRUE(stranger.hello(false, i % 3 == 1 ? sizeof(Word) : 100));
     }
+    strangers.push_back(std::move(stranger.socket));
   }
   const uint64_t from_ns = base::now_ns();
   tree.meet();
@@ -183,12 +222,14 @@ TEST(Lifelines, StrangersAreTurnedAway) {
 // holds.
 TEST(Lifelines, AConnectionThatWasGivenUpIsNotHeld) {
   Tree tree;
-  for (int i = 0; i < 3; ++i) {
-    Socket early = call(place_of(0));
-    const Word word = word_of(News::hello, Proofs(secret), 2, 0, "h1");
-    EXPECT_EQ(send(early.descriptor(), &word, sizeof word, MSG_NOSIGNAL), static_cast<ssize_t>(sizeof word));
+  std::vector<std::unique_ptr<Caller>> early;
+  for (int i = 0; i < 3; ++i) early.push_back(std::make_unique<Caller>(Caller{2, secret}));
+  std::thread all([&] { tree.meet(); });
+  for (auto& one : early) {
+    (void)one->hello();  // the true one may have been taken already
+    one->socket.close();
   }
-  tree.meet();
+  all.join();
   tree.look();
   tree.look();
   EXPECT_EQ(tree.all[0]->held(), 2u);
@@ -203,13 +244,13 @@ TEST(Lifelines, WhoWasAnsweredMayTakeItsTime) {
   testing::internal::CaptureStderr();
   const Socket silent = call(place_of(0));
   (void)call(place_of(0));
-  Socket slow = call(place_of(0));
-  const Word word = word_of(News::hello, Proofs(secret), 4, 0, "h2");
-  const auto say = [&] { return send(slow.descriptor(), &word, sizeof word, MSG_NOSIGNAL) == sizeof word; };
-  EXPECT_TRUE(say());
+  Caller slow{4, secret};
+  Word answer;
   std::thread late([&] {
+    EXPECT_TRUE(slow.hello());
+    EXPECT_TRUE(slow.hear(answer) && answer.news == News::hello && is_proved(answer, slow.of_line));
     std::this_thread::sleep_for(std::chrono::milliseconds(2300));
-    EXPECT_TRUE(say());
+    EXPECT_TRUE(slow.say(News::confirmed));
   });
   std::vector<std::thread> others;
   for (const size_t h : {0, 1, 3, 4}) others.emplace_back([&tree, h] { tree.all[h]->meet(); });
@@ -217,9 +258,7 @@ TEST(Lifelines, WhoWasAnsweredMayTakeItsTime) {
   late.join();
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   EXPECT_EQ(tree.all[0]->held(), 2u);
-  Word answer;
-  EXPECT_EQ(recv(slow.descriptor(), &answer, sizeof answer, MSG_DONTWAIT), static_cast<ssize_t>(sizeof answer));
-  EXPECT_EQ(recv(slow.descriptor(), &answer, sizeof answer, MSG_DONTWAIT), -1) << "it is closed";
+  EXPECT_EQ(recv(slow.socket.descriptor(), &answer, sizeof answer, MSG_DONTWAIT), -1) << "it is closed";
   for (auto& one : tree.all) one->say_goodbye();
 }
 

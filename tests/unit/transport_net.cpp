@@ -142,6 +142,43 @@ TEST(Net, WhatOvertookPushedDataComesBehindThem) {
   EXPECT_FALSE(two.carriers[1]->in_turn) << "the carrier is told, as it may have the other elsewhere";
 }
 
+// Frames as a stranger on the way could make them of those that it has seen: sent again, changed in any byte of their
+// header, or for another rank. None of them is taken, nor keeps the next true one from being taken.
+TEST(Net, BelievesNoFrameThatIsSentAgainOrChanged) {
+  Two two(false);
+  seen.clear();
+  auto& came = two.carriers[1]->came();
+  std::vector<std::vector<unsigned char>> all;
+  for (uint32_t i = 0; i < 70000; ++i) {  // beyond the numbers that a header has room for
+    while (two.way->send(1, {7, 1, static_cast<int32_t>(i), 0}, nullptr, 0) == Post::retry) {
+      (void)two.transports[1]->poll(0, record);
+      (void)two.transports[0]->poll(0, record);
+    }
+    if (i < 3 && !came.empty()) all.push_back(came.back());
+    if (i == 65535 || i == 65536) {
+      for (const auto& old : all) came.push_back(old);
+    }
+    (void)two.transports[1]->poll(0, record);
+    ASSERT_EQ(seen.size(), i + 1);
+  }
+  EXPECT_EQ(all.size(), 3u);
+  while (two.way->send(1, {7, 1, -1, 0}, nullptr, 0) == Post::retry) {
+    (void)two.transports[1]->poll(0, record);
+    (void)two.transports[0]->poll(0, record);
+  }
+  const std::vector<unsigned char> good = came.back();
+  came.clear();
+  for (size_t at = 0; at < sizeof(Header); ++at) {
+    came.push_back(good);
+    came.back()[at] ^= 1;
+    (void)two.transports[1]->poll(0, record);
+  }
+  EXPECT_EQ(seen.size(), 70000u);
+  came.push_back(good);
+  (void)two.transports[1]->poll(0, record);
+  EXPECT_EQ(seen.back().tag, -1);
+}
+
 TEST(Net, BelievesNoPushedDataOutOfTurn) {
   Two two(true);
   pushed = {.seen = {}, .data = {}, .room = pushed_most, .read = {}};
@@ -151,11 +188,11 @@ TEST(Net, BelievesNoPushedDataOutOfTurn) {
     (void)two.transports[1]->poll(0, take_pushed);
   };
   push(offsetof(Header, proof), 99);
-  EXPECT_EQ(two.carriers[1]->refused, 0) << "it is dropped, and what follows can be read";
+  EXPECT_EQ(two.carriers[1]->refused, 1) << "how many bytes follow is not to be believed";
   push(offsetof(Header, bytes) + 3, 1);
-  EXPECT_EQ(two.carriers[1]->refused, 1) << "so many bytes do not follow";
+  EXPECT_EQ(two.carriers[1]->refused, 2) << "so many bytes do not follow";
   push(offsetof(Header, sequence), 5);
-  EXPECT_EQ(two.carriers[1]->refused, 2);
+  EXPECT_EQ(two.carriers[1]->refused, 3);
   EXPECT_TRUE(pushed.seen.empty());
 }
 

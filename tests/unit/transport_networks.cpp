@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -84,10 +85,12 @@ TEST(Sockets, AreNotPacedNearby) {
   const auto choose = [](const Socket& socket, std::string_view name) {
     return setsockopt(socket.descriptor(), IPPROTO_TCP, TCP_CONGESTION, name.data(), name.size()) == 0;
   };
-  uint16_t port = 0;
-  const Socket listener = listen_at(port);
+  Place here{.addresses = {{htonl(INADDR_LOOPBACK)}}};
+  const std::vector<Socket> listeners = listen_at(here);
+  ASSERT_EQ(listeners.size(), 1u);
+  const Socket& listener = listeners[0];
   int error = 0;
-  const Socket caller = begin_connect({htonl(INADDR_LOOPBACK)}, port, error);
+  const Socket caller = begin_connect(here.addresses[0], here.port, error);
   ASSERT_EQ(error, 0);
   pollfd waiting = {.fd = listener.descriptor(), .events = POLLIN, .revents = 0};
   ASSERT_EQ(::poll(&waiting, 1, 10'000), 1);
@@ -100,6 +103,31 @@ TEST(Sockets, AreNotPacedNearby) {
     suit_to_distance(*end);
     EXPECT_NE(control(*end), "bbr");
   }
+}
+
+// One port of several addresses, and of no other.
+TEST(Sockets, ListenAtTheAddressesOfAPlaceAlone) {
+  const auto local = [](uint32_t last) { return in_addr{htonl(INADDR_LOOPBACK + last)}; };
+  Place here{.addresses = {local(0), local(1), local(2)}};
+  const std::vector<Socket> listeners = listen_at(here);
+  ASSERT_EQ(listeners.size(), 3u);
+  ASSERT_NE(here.port, 0);
+  const auto answered = [&](in_addr address) {
+    int error = 0;
+    const Socket caller = begin_connect(address, here.port, error);
+    pollfd there = {.fd = caller.descriptor(), .events = POLLOUT, .revents = 0};
+    return error == 0 && ::poll(&there, 1, 5'000) == 1 && error_of(caller) == 0;
+  };
+  for (const in_addr& address : here.addresses) EXPECT_TRUE(answered(address));
+  EXPECT_FALSE(answered(local(3)));
+}
+
+// Other hosts would find themselves there, and on them whoever listens.
+TEST(Networks, TheLoopbackIsForHostsThatHaveNothingElse) {
+  const std::vector<in_addr> addresses = allowed_addresses();
+  const auto is_loopback = [](const in_addr& a) { return ntohl(a.s_addr) >> 24 == IN_LOOPBACKNET; };
+  const auto found = std::count_if(addresses.begin(), addresses.end(), is_loopback);
+  EXPECT_TRUE(found == 0 || addresses.size() == 1);
 }
 
 }  // namespace

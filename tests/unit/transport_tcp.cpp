@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -25,22 +26,25 @@ namespace weft::transport::tcp {
 namespace {
 
 // A connection by a stranger, and its bytes.
-int call(uint16_t port, const void* bytes, size_t size) {
+int call(const net::Place& to, const void* bytes, size_t size) {
   const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in place = {};
   place.sin_family = AF_INET;
-  place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  place.sin_port = htons(port);
+  place.sin_addr = to.addresses[0];
+  place.sin_port = htons(to.port);
   EXPECT_EQ(connect(descriptor, reinterpret_cast<sockaddr*>(&place), sizeof place), 0) << strerror(errno);
   if (size != 0) {
     EXPECT_EQ(send(descriptor, bytes, size, MSG_NOSIGNAL), static_cast<ssize_t>(size));
   }
   return descriptor;
 }
+// Whatever was said before.
 bool is_closed(int descriptor) {
-  char byte;
-  const ssize_t bytes = recv(descriptor, &byte, 1, MSG_DONTWAIT);
-  return bytes == 0 || (bytes < 0 && errno != EAGAIN);
+  char said[sizeof(Greeting)];
+  ssize_t bytes = 0;
+  do bytes = recv(descriptor, said, sizeof said, MSG_DONTWAIT);
+  while (bytes > 0);
+  return bytes == 0 || errno != EAGAIN;
 }
 
 TEST(Tcp, TriesAddressesInTurn) {
@@ -154,18 +158,24 @@ TEST(Tcp, JoinsDifferentNumbersOfLanes) {
 
 TEST(Tcp, TurnsStrangersAway) {
   Rank a(0), b(1), old(2, 1, "fedcba9876543210fedcba9876543210");
-  const uint16_t port = b.port();
-  const net::Proofs proofs(secret);
+  const net::Place place = b.place();
+  const net::Key known = net::Key::of_secret(secret);
   const std::string noise(200, 'x');
-  Greeting for_another = greeting(Word::hello, 0, 2, 0, proofs, 1);
-  Greeting of_another_version = greeting(Word::hello, 0, 1, 0, proofs, 1);
+  const auto said = [&](Word word, uint32_t to, uint32_t lane) {
+    return greeting(word, 0, {.caller = 0, .listener = to, .lane = lane, .attempt = 1}, known);
+  };
+  const Greeting for_another = said(Word::hello, 2, 0);
+  Greeting of_another_version = said(Word::hello, 1, 0);
   of_another_version.magic += 0x01000000;
-  Greeting too_many_lanes = greeting(Word::hello, 0, 1, max_lanes, proofs, 1);
-  Greeting answer = greeting(Word::welcome, 0, 1, 0, proofs, 1);
-  const std::vector<int> callers = {
-      call(port, noise.data(), noise.size()), call(port, &for_another, sizeof for_another),
-      call(port, &of_another_version, sizeof of_another_version), call(port, &too_many_lanes, sizeof too_many_lanes),
-      call(port, &answer, sizeof answer)};
+  const Greeting too_many_lanes = said(Word::hello, 1, max_lanes);
+  const Greeting answer = said(Word::welcome, 1, 0);
+  const Greeting to_no_challenge = said(Word::hello, 1, 0);
+  const std::vector<int> callers = {call(place, noise.data(), noise.size()),
+                                    call(place, &for_another, sizeof for_another),
+                                    call(place, &of_another_version, sizeof of_another_version),
+                                    call(place, &too_many_lanes, sizeof too_many_lanes),
+                                    call(place, &answer, sizeof answer),
+                                    call(place, &to_no_challenge, sizeof to_no_challenge)};
   for (const int caller : callers) {
     EXPECT_TRUE(wait({&b}, [&] { return is_closed(caller); }));
     close(caller);
@@ -177,7 +187,7 @@ TEST(Tcp, TurnsStrangersAway) {
       {&old, &b}, [&] { return !b.numbers.empty(); }, 1));
   // And the job's own come through, also past many who say nothing.
   std::vector<int> silent;
-  for (int i = 0; i < 40; ++i) silent.push_back(call(port, "", 0));
+  for (int i = 0; i < 300; ++i) silent.push_back(call(place, "", 0));
   ASSERT_EQ(a.send(a.knows(b), 5), 0);
   EXPECT_TRUE(wait({&a, &b}, [&] { return b.numbers == std::vector<uint32_t>{5}; }));
   for (const int caller : silent) close(caller);
@@ -186,22 +196,39 @@ TEST(Tcp, TurnsStrangersAway) {
 // Rank 0 of the job as bytes on a connection.
 struct Caller {
   const int descriptor;
-  Caller(Rank& to, uint32_t attempt) : descriptor(call(to.port(), nullptr, 0)) {
-    say(greeting(Word::hello, 0, 1, 0, net::Proofs(secret), attempt));
+  Talk talk;
+  Greeting hello{};
+  Caller(Rank& to, uint32_t attempt) : descriptor(call(to.place(), nullptr, 0)) {
+    Greeting challenge = {};
+    EXPECT_TRUE(hear(to, challenge) && challenge.word == static_cast<uint16_t>(Word::challenge));
+    const net::Place place = to.place();
+    talk = {.caller = 0,
+            .listener = 1,
+            .lane = 0,
+            .attempt = attempt,
+            .caller_nonce = net::fresh_nonce(),
+            .listener_nonce = challenge.nonce,
+            .place = uint64_t{ntohl(place.addresses[0].s_addr)} << 16 | place.port};
+    hello = greeting(Word::hello, 0, talk, known());
+    say(hello);
   }
   Caller(const Caller&) = delete;
   Caller& operator=(const Caller&) = delete;
   ~Caller() { close(descriptor); }
 
+  static net::Key known() { return net::Key::of_secret(secret); }
+  [[nodiscard]] bool hear(Rank& at, Greeting& said) const {
+    return wait({&at}, [&] { return recv(descriptor, &said, sizeof said, MSG_DONTWAIT) == sizeof said; });
+  }
   template <class Bytes>
   void say(const Bytes& bytes) const {
     EXPECT_EQ(send(descriptor, &bytes, sizeof bytes, MSG_NOSIGNAL), static_cast<ssize_t>(sizeof bytes));
   }
-  void confirm() const { say(greeting(Word::confirmed, 0, 1, 0, net::Proofs(secret))); }
+  void confirm() const { say(greeting(Word::confirmed, 0, talk, known())); }
   [[nodiscard]] bool is_welcome(Rank& at) const {
     Greeting answer = {};
-    return wait({&at}, [&] { return recv(descriptor, &answer, sizeof answer, MSG_DONTWAIT) == sizeof answer; }) &&
-           answer.word == static_cast<uint16_t>(Word::welcome);
+    return hear(at, answer) && answer.word == static_cast<uint16_t>(Word::welcome) &&
+           answer.proof == proof_of(Word::welcome, talk, known());
   }
 };
 net::Header frame(uint32_t number) {
@@ -249,6 +276,100 @@ TEST(Tcp, GivesUpAPeerThatIsNowhere) {
   b.reset();
   ASSERT_EQ(a.send(to, 7), 0);
   EXPECT_TRUE(wait({&a}, [&] { return a.error != 0; }));
+}
+
+// A hello that a stranger has heard is good for the connection that it was said on.
+TEST(Tcp, TakesAHelloOnce) {
+  Rank b(1);
+  const Caller honest(b, 1);
+  ASSERT_TRUE(honest.is_welcome(b));
+  const int again = call(b.place(), &honest.hello, sizeof honest.hello);
+  EXPECT_TRUE(wait({&b}, [&] { return is_closed(again); }));
+  close(again);
+  honest.confirm();
+  honest.say(frame(4));
+  EXPECT_TRUE(wait({&b}, [&] { return b.numbers == std::vector<uint32_t>{4}; }));
+}
+
+// A stranger that listens at one of a rank's addresses, and passes on what is said there: the words prove where they
+// were said.
+TEST(Tcp, TakesNoHelloThatWasSaidElsewhere) {
+  Rank b(1);
+  const Caller elsewhere(b, 1);
+  ASSERT_TRUE(elsewhere.is_welcome(b));
+  Talk other = elsewhere.talk;
+  other.place ^= 1;
+  EXPECT_NE(proof_of(Word::hello, other, Caller::known()), elsewhere.hello.proof);
+  EXPECT_NE(proof_of(Word::welcome, other, Caller::known()), proof_of(Word::hello, other, Caller::known()));
+  const net::Place place = b.place();
+  const int caller = call(place, nullptr, 0);
+  Greeting challenge = {};
+  ASSERT_TRUE(wait({&b}, [&] { return recv(caller, &challenge, sizeof challenge, MSG_DONTWAIT) == sizeof challenge; }));
+  other.attempt = 2;
+  other.listener_nonce = challenge.nonce;
+  const Greeting hello = greeting(Word::hello, 0, other, Caller::known());
+  ASSERT_EQ(send(caller, &hello, sizeof hello, MSG_NOSIGNAL), static_cast<ssize_t>(sizeof hello));
+  EXPECT_TRUE(wait({&b}, [&] { return is_closed(caller); }));
+  close(caller);
+}
+
+// The carrier's own items are believed with a proof of this connection: here as somebody who has taken over the bytes
+// of a connection would send them.
+TEST(Tcp, BelievesNoItemWithoutAProof) {
+  const auto is_lost = [](Rank& b, Rank& a) {
+    net::Address back = 0;
+    EXPECT_TRUE(b.carrier.insert(a.carrier.address(0), back));
+    return wait({&b}, [&] { return b.send(back, 1) == EPROTO; });
+  };
+  const auto after = [&](const auto& say_it) {
+    Rank a(0), b(1);
+    const Caller caller(b, 1);
+    EXPECT_TRUE(caller.is_welcome(b));
+    caller.confirm();
+    say_it(caller, keys_of(caller.talk, 0, Caller::known()).ours);
+    return is_lost(b, a);
+  };
+  const auto ask = [](uint64_t number) {
+    return Ask{.magic = ask_magic, .bytes = 8, .key = 1, .address = 4096, .number = number, .unused = 0, .proof = 0};
+  };
+  const Invitation invitation{.magic = invitation_magic, .port = 0, .unused = {}, .proof = 0};
+  const auto proved = [](auto item, const net::Key& key) {
+    item.proof = proof_of(item, key);
+    return item;
+  };
+  EXPECT_TRUE(after([&](const Caller& c, const net::Key&) { c.say(ask(1)); }));
+  EXPECT_TRUE(after([&](const Caller& c, const net::Key& key) { c.say(proved(ask(2), key)); })) << "out of turn";
+  EXPECT_TRUE(after([&](const Caller& c, const net::Key& key) {
+    c.say(proved(ask(1), key));
+    c.say(proved(ask(1), key));
+  })) << "said again";
+  EXPECT_TRUE(after([&](const Caller& c, const net::Key&) { c.say(invitation); }));
+  EXPECT_TRUE(after([&](const Caller& c, const net::Key& key) {
+    c.say(proved(invitation, key));
+    c.say(proved(invitation, key));
+  }));
+}
+
+// The process has no descriptor left when a peer connects: the peer waits until there is one.
+TEST(Tcp, WaitsForADescriptor) {
+  Rank a(0), b(1);
+  const net::Address to = a.knows(b);
+  a.poll();
+  b.poll();
+  rlimit limit = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  ASSERT_EQ(a.send(to, 6), 0);  // has its own
+  const int next = dup(0);
+  close(next);
+  const rlimit none = {static_cast<rlim_t>(next), limit.rlim_max};
+  testing::internal::CaptureStderr();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const bool came = wait(
+      {&a, &b}, [&] { return !b.numbers.empty(); }, 1);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_FALSE(came);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("no file descriptor"), std::string::npos);
+  EXPECT_TRUE(wait({&a, &b}, [&] { return b.numbers == std::vector<uint32_t>{6}; }));
 }
 
 // The network brings the words of a connection that was given up after those of the one that came instead.
@@ -314,8 +435,9 @@ TEST(Tcp, BringsFramesWhateverTheOrder) {
           if (all[from]->send(ways[from][to], from * 10000 + sent[from][to]) == 0) ++sent[from][to];
           break;
         case 1: {
-          const Greeting hello = greeting(Word::hello, from, to, 0, net::Proofs(std::string(32, 'f')), 1);
-          strangers.push_back(call(all[to]->port(), &hello, below(2) * sizeof hello / (1 + below(2))));
+          const Greeting hello =
+              greeting(Word::hello, from, {.caller = from, .listener = to, .attempt = 1}, net::Key{{1, 2}});
+          strangers.push_back(call(all[to]->place(), &hello, below(2) * sizeof hello / (1 + below(2))));
           break;
         }
         case 2:

@@ -68,10 +68,10 @@ struct Rank final : net::Events {
   void poll(uint32_t lanes = 1) {
     for (uint32_t lane = 0; lane < lanes; ++lane) (void)carrier.poll(lane, *this);
   }
-  uint16_t port() {
+  net::Place place() {
     net::Place place;
     EXPECT_TRUE(place.parse(std::string_view(carrier.address(0)).substr(who_bytes)));
-    return place.port;
+    return place;
   }
 };
 

@@ -15,12 +15,14 @@
 
 namespace weft::transport::net {
 
+class NetEndpoint;
+
 // A frame on its way out: the carrier's while it is being sent.
 struct Buffer {
   alignas(16) unsigned char context[48];  // the carrier's own
   Buffer* next;
   Left left;                                         // of pushed data that have not left yet
-  int32_t rank;                                      // where the frame goes to
+  NetEndpoint* peer;                                 // where the frame goes to
   unsigned char* frame;                              // of contents that are written into the peer's memory first
   Written told;                                      // likewise
   alignas(64) unsigned char bytes[frame_most + 16];  // carriers may fill a frame up to a multiple of 16
@@ -65,6 +67,7 @@ class Carrier {
   [[nodiscard]] virtual bool insert(std::string_view bytes, Address& address) = 0;
 
   // Buffers that will be sent lie here, as long as the carrier lives: it may register the memory with its adapters.
+  // Thread-safe.
   virtual void register_buffers(void* /*memory*/, size_t /*bytes*/) {}
 
   // Begins to send `bytes` at `start`, in the buffer, from a lane of ours. 0: sent() will report the buffer. `gone`:

@@ -10,13 +10,9 @@
 namespace weft::transport::net {
 namespace {
 
-// Credits: the frames that a sender may have in flight to a lane. Providers take in every message and keep those
-// without a buffer of ours in memory of their own, without bound. A sender without credit looks at incoming frames,
-// such as that the peer is congested.
-constexpr uint16_t window = 64;
 // While so many are in flight nothing large is pushed: the receiver keeps messages that come before their receive, up
 // to 5 MiB from each sender beyond WEFT_UNEXPECTED_LIMIT, which senders learn too late.
-constexpr uint16_t pushed_window = 32;
+constexpr uint64_t pushed_window = 32;
 // Larger messages are read in pieces, so that a receiver that must register its memory does that beside the last one's
 // read.
 constexpr size_t piece_most = 4 << 20;
@@ -27,7 +23,7 @@ NetEndpoint::NetEndpoint(NetTransport& owner, int rank, LaneMap lanes)
     : owner_(owner),
       rank_(rank),
       lanes_(lanes),
-      proof_(owner.proofs_.of(static_cast<uint32_t>(owner.rank_), static_cast<uint32_t>(rank))) {
+      key_(frame_key(owner.secret_, static_cast<uint32_t>(owner.rank_), static_cast<uint32_t>(rank))) {
   attention_ = &word_;
   ways_ = std::make_unique<Way[]>(lanes.lanes());
 }
@@ -35,7 +31,7 @@ NetEndpoint::NetEndpoint(NetTransport& owner, int rank, LaneMap lanes)
 Header NetEndpoint::header(uint8_t kind, const Envelope& envelope, uint32_t bytes, size_t staged) const {
   return {.magic = magic,
           .origin = static_cast<uint32_t>(owner_.rank_),
-          .proof = proof_,
+          .proof = 0,
           .stamp = envelope.stamp,
           .context = envelope.context,
           .source = envelope.source,
@@ -56,16 +52,26 @@ Post NetEndpoint::post(Port& port, Buffer* buffer, unsigned char* start, size_t 
 // Under lock_, with room in the window.
 Post NetEndpoint::post_next(Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane) {
   Way& way = ways_[lane];
-  std::memcpy(start + offsetof(Header, sequence), &way.sent, sizeof way.sent);
+  seal(start, way.sent);
   const Post posted = hand_over(port, buffer, start, bytes, lane);
   if (posted == Post::done) ++way.sent;
   return posted;
 }
 
+// Writes a frame's number and its proof into its header.
+void NetEndpoint::seal(unsigned char* start, uint64_t number) const {
+  Header h;
+  std::memcpy(&h, start, sizeof h);
+  h.sequence = static_cast<uint16_t>(number);
+  h.proof = proof_of(h, number, key_);
+  std::memcpy(start, &h, sizeof h);
+}
+
 Post NetEndpoint::hand_over(Port& port, Buffer* buffer, const void* start, size_t bytes, uint32_t lane) {
-  buffer->rank = rank_;
+  buffer->peer = this;
   const int error = owner_.carrier_->send(lane & owner_.lanes_.mask, buffer, start, bytes, ways_[lane].address);
-  if (error == 0) {  // its end may have been told already: then `outgoing` is back where it was
+  if (error == 0) {  // its end may have been told already: then these are back where they were
+    held_.fetch_add(1, std::memory_order_relaxed);
     port.outgoing.fetch_add(1, std::memory_order_relaxed);
     return Post::done;
   }
@@ -85,7 +91,7 @@ Post NetEndpoint::failed(int error) {
 
 Post NetEndpoint::send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) {
   Port& port = owner_.port_for(envelope.lane);
-  Buffer* buffer = owner_.take(envelope.lane);
+  Buffer* buffer = owner_.take(envelope.lane, held_.load(std::memory_order_relaxed));
   if (buffer == nullptr) return Post::retry;
   const Header h = header(kind, envelope, bytes, 0);
   std::memcpy(buffer->bytes, &h, sizeof h);
@@ -98,20 +104,21 @@ Post NetEndpoint::send(uint8_t kind, Envelope envelope, const void* data, uint32
 Post NetEndpoint::push(uint8_t kind, Envelope envelope, const void* data, size_t bytes, Left left) {
   if (bytes > owner_.capabilities().push_most) return Post::unsupported;
   Port& port = owner_.port_for(envelope.lane);
-  Buffer* buffer = owner_.take(envelope.lane);
+  Buffer* buffer = owner_.take(envelope.lane, held_.load(std::memory_order_relaxed));
   if (buffer == nullptr) return Post::unsupported;
   Header h = header(kind, envelope, static_cast<uint32_t>(bytes), 0);
   h.magic = pushed_magic;
   buffer->left = left;
-  buffer->rank = rank_;
+  buffer->peer = this;
   const base::LockIf guard(lock_, owner_.threads_);
   Way& way = ways_[envelope.lane];
   const bool room = way.under_way() < (bytes <= staging_most ? window : pushed_window);
-  h.sequence = way.sent;
   std::memcpy(buffer->bytes, &h, sizeof h);
+  seal(buffer->bytes, way.sent);
   const int error = room ? owner_.carrier_->push(buffer, data, bytes, way.address) : EAGAIN;
   if (error <= 0) ++way.sent;
   if (error == 0 || error == Carrier::copied) {
+    held_.fetch_add(1, std::memory_order_relaxed);
     port.outgoing.fetch_add(1, std::memory_order_relaxed);
     return error == 0 ? Post::posted : Post::done;
   }
@@ -143,10 +150,11 @@ void NetEndpoint::hear_congestion(uint32_t number) {
 
 Post NetEndpoint::send_own(uint8_t kind, Envelope envelope) {
   Port& port = owner_.port_for(envelope.lane);
-  Buffer* buffer = owner_.take(envelope.lane);
+  Buffer* buffer = owner_.take(envelope.lane, held_.load(std::memory_order_relaxed));
   if (buffer == nullptr) return Post::retry;
   const Header h = header(kind, envelope, 0, 0);
   std::memcpy(buffer->bytes, &h, sizeof h);
+  seal(buffer->bytes, 0);
   const Post posted = hand_over(port, buffer, buffer->bytes, sizeof h, envelope.lane);
   if (posted != Post::done) owner_.give(port, buffer);
   return posted;
@@ -167,6 +175,7 @@ unsigned char* put_in_front(Buffer* buffer, const Header& h, const void* data) {
 Post NetEndpoint::send_staged(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes, const Staging& staging,
                               size_t staged) {
   auto* buffer = reinterpret_cast<Buffer*>(staging.handle);
+  if (!owner_.has_room(envelope.lane, held_.load(std::memory_order_relaxed))) return Post::retry;
   unsigned char* start = put_in_front(buffer, header(kind, envelope, bytes, staged), data);
   return post(owner_.port_for(envelope.lane), buffer, start, sizeof(Header) + bytes + staged, envelope.lane);
 }
@@ -175,7 +184,7 @@ Post NetEndpoint::write(uint8_t kind, Envelope envelope, const void* data, uint3
                         size_t staged, const MemoryRef& to, size_t at, uint32_t lane, Written told) {
   if (to.key == MemoryRef::no_key || !owner_.writes_.load(std::memory_order_relaxed)) return Post::unsupported;
   auto* buffer = reinterpret_cast<Buffer*>(staging.handle);
-  buffer->rank = rank_;
+  buffer->peer = this;
   buffer->told = told;
   buffer->frame = put_in_front(buffer, header(kind, envelope, bytes, staged), data);
   Way& way = ways_[envelope.lane];

@@ -4,13 +4,16 @@
 
 // The messages between hosts: a header, the data of the message, and behind them the sender's staged data. Fixed-width
 // little-endian fields. Every frame is checked before the runtime sees a byte of it.
+//
+// A header carries a proof over all of it and over the frame's number, by a key of its sender and its receiver: nobody
+// else can make one, change one, or send one again.
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 #include "transport/api/transport.hpp"
+#include "transport/net/proof.hpp"
 
 namespace weft::transport::net {
 
@@ -19,7 +22,7 @@ static_assert(std::endian::native == std::endian::little, "the headers are sent 
 struct Header {
   uint32_t magic;   // what and which version: two that differ do not talk
   uint32_t origin;  // the sender's rank in the job
-  uint64_t proof;   // that the sender knows the job's secret: Proofs
+  uint64_t proof;   // proof_of()
   uint64_t stamp;
   uint32_t context;
   int32_t source;
@@ -28,13 +31,13 @@ struct Header {
   uint32_t staged;  // bytes behind the data
   uint8_t kind;
   uint8_t lane;
-  uint16_t sequence;  // of what this sender sends to this lane: providers deliver large and small out of order
+  uint16_t sequence;  // the lower part of the frame's number, of those that its sender sends to this lane
 };
 static_assert(sizeof(Header) == 48);
 
-inline constexpr uint32_t magic = 0x01464557;         // "WEF" in memory, and the version
-inline constexpr uint32_t pushed_magic = 0x01504557;  // "WEP": the data are not part of the frame, they follow it
-inline constexpr uint8_t taken = 29;                  // of ours: `tag` frames of ours of lane `source` were taken
+inline constexpr uint32_t magic = 0x02464557;         // "WEF" in memory, and the version
+inline constexpr uint32_t pushed_magic = 0x02504557;  // "WEP": the data are not part of the frame, they follow it
+inline constexpr uint8_t taken = 29;                  // of ours: `stamp` frames of ours of lane `source` were taken
 inline constexpr uint8_t congestion = 30;             // of ours: `tag` says whether to send envelopes alone
 static_assert(taken >= kind_limit && congestion >= kind_limit);
 inline bool is_of_ours(uint8_t kind) {
@@ -52,37 +55,22 @@ inline size_t frame_bytes(const void* frame) {
   return sizeof(Header) + size_t{h->bytes} + h->staged;
 }
 
-// A number for each ordered pair of ranks that only who knows the job's secret can make (SipHash-2-4).
-class Proofs {
- public:
-  // 32 hexadecimal digits.
-  explicit Proofs(std::string_view secret);
-  uint64_t of(uint32_t from, uint32_t to) const;
+// The key by which one rank proves its frames to another.
+inline Key frame_key(const Key& secret, uint32_t from, uint32_t to) {
+  return secret.derived(Purpose::frames, {pair_of(from, to)});
+}
+// The proof of a header. Providers deliver large frames and small ones out of order, so the number is that of the
+// sender; 0 for frames of ours, which bring a count that only grows.
+uint64_t proof_of(const Header& header, uint64_t number, const Key& key);
 
-  // The proof of who was heard last, by who hears: most frames come from the same rank as the one before.
-  struct Last {
-    uint32_t from = ~0u;
-    uint64_t proof = 0;
-  };
-  uint64_t of(uint32_t from, uint32_t to, Last& last) const {
-    if (from != last.from) last = {from, of(from, to)};
-    return last.proof;
-  }
-
- private:
-  uint64_t key_[2] = {};
-};
-
-// The data for checking the frames of a lane.
-struct Checker {
-  const Proofs* proofs = nullptr;
+// The receiver.
+struct Receiver {
   uint32_t rank = 0, ranks = 0, lanes = 0;
-  Proofs::Last last{};
 };
 
-// Checks what came in against us: `frame` of `bytes`. nullptr: it is not from a rank of this job, or is damaged.
-const Header* check_frame(const void* frame, size_t bytes, Checker& checker);
+// Checks what came in: `frame` of `bytes`. nullptr: it is damaged, or not for us. Its proof is still to be checked.
+const Header* check_frame(const void* frame, size_t bytes, const Receiver& by);
 // The same for the header of pushed data.
-bool check_pushed(const Header& header, Checker& checker);
+bool check_pushed(const Header& header, const Receiver& by);
 
 }  // namespace weft::transport::net

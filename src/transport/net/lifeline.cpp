@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -24,7 +25,6 @@ namespace weft::transport::net {
 namespace {
 
 constexpr const char* place_key = "weft-lifeline";
-constexpr uint32_t not_a_frame = 1u << 31;  // proofs of lifelines are not those of frames
 constexpr uint64_t ms = 1000000;            // nanoseconds
 constexpr uint64_t start_ns = 20000 * ms;   // for all connections to be made
 constexpr uint64_t attempt_ns = 2000 * ms;  // for one address to answer
@@ -90,24 +90,43 @@ std::string text_of(const Word& word) {
 
 }  // namespace
 
-Word word_of(News news, const Proofs& proofs, uint32_t from, uint32_t to, std::string_view text) {
+Key line_key(const Key& secret, uint32_t lower, uint32_t upper, uint64_t lower_nonce, uint64_t upper_nonce,
+             uint64_t place) {
+  return secret.derived(Purpose::lifeline, {pair_of(lower, upper), lower_nonce, upper_nonce, place});
+}
+
+namespace {
+
+uint64_t proof_of(Word word, const Key& key) {
+  word.proof = 0;
+  uint64_t words[sizeof word / sizeof(uint64_t)];
+  std::memcpy(words, &word, sizeof word);
+  return key.proof(words, std::size(words));
+}
+
+}  // namespace
+
+Word word_of(News news, uint32_t from, const Key& key, std::string_view text, uint64_t nonce) {
   Word word{.magic = word_magic,
             .origin = from,
-            .proof = proofs.of(from | not_a_frame, to),
+            .proof = 0,
+            .nonce = nonce,
             .news = news,
             .reserved = 0,
             .bytes = static_cast<uint16_t>(std::min(text.size(), sizeof word.text)),
             .text = {}};
   text.copy(word.text, word.bytes);
+  word.proof = proof_of(word, key);
   return word;
 }
 
-const Word* check_word(const void* word, size_t bytes, const Proofs& proofs, uint32_t rank, uint32_t ranks) {
-  if (bytes != sizeof(Word)) return nullptr;
-  const auto* w = static_cast<const Word*>(word);
-  if (w->magic != word_magic || w->origin >= ranks || w->origin == rank || w->bytes > sizeof w->text) return nullptr;
-  if (w->news < News::hello || w->news > News::ending) return nullptr;
-  return w->proof == proofs.of(w->origin | not_a_frame, rank) ? w : nullptr;
+bool is_word(const Word& word, uint32_t ranks) {
+  return word.magic == word_magic && word.origin < ranks && word.bytes <= sizeof word.text &&
+         word.news >= News::challenge && word.news <= News::ending;
+}
+
+bool is_proved(const Word& word, const Key& key) {
+  return word.news != News::challenge && word.proof == proof_of(word, key);
 }
 
 // The hosts below host h are 2h + 1 and 2h + 2.
@@ -131,36 +150,51 @@ class Lifelines::Parent {
     }
   }
 
-  pollfd waits_for() const { return {socket_.descriptor(), static_cast<short>(asked_ ? POLLIN : POLLOUT), 0}; }
+  pollfd waits_for() const {
+    return {socket_.descriptor(), static_cast<short>(stage_ == Stage::connecting ? POLLOUT : POLLIN), 0};
+  }
 
   void go_on(bool ready) {
-    if (answered_) return;
-    if (ready && !(asked_ ? hear() : ask())) until_ns_ = 0;
-    if (!answered_ && base::now_ns() > until_ns_) next();
+    if (stage_ == Stage::held) return;
+    if (ready && !advance()) until_ns_ = 0;
+    if (stage_ != Stage::held && base::now_ns() > until_ns_) next();
   }
 
  private:
+  enum class Stage : uint8_t { connecting, connected, greeted, held };
+
   void next() {
     int error = 0;
     socket_ = connect_in_turn(place_, turn_, error);
     until_ns_ = base::now_ns() + (socket_ ? attempt_ns : pause_ns);
-    asked_ = false;
+    stage_ = Stage::connecting;
   }
-  bool ask() {
-    if (error_of(socket_) != 0) return false;
-    asked_ = send_word(socket_, owner_.say(News::hello, rank_, owner_.start_.host));
-    return asked_;
-  }
-  bool hear() {
+  // false: this is not what we look for.
+  bool advance() {
+    if (stage_ == Stage::connecting) {
+      stage_ = Stage::connected;
+      return error_of(socket_) == 0;
+    }
     Word word;
     int error = 0;
     const Got got = take_word(socket_, word, error);
-    if (got == Got::nothing) return true;
-    if (got == Got::end || owner_.checked(word) == nullptr) return false;
-    if (word.news != News::hello || static_cast<int>(word.origin) != rank_) return false;
-    if (!send_word(socket_, owner_.say(News::hello, rank_, owner_.start_.host))) return false;
-    owner_.adopt(std::move(socket_), word, true);
-    answered_ = true;
+    if (got != Got::word) return got == Got::nothing;
+    return stage_ == Stage::connected ? answer_challenge(word) : hear(word);
+  }
+  bool answer_challenge(const Word& word) {
+    if (!is_word(word, static_cast<uint32_t>(owner_.start_.ranks)) || word.news != News::challenge) return false;
+    if (static_cast<int>(word.origin) != rank_) return false;
+    const uint64_t nonce = fresh_nonce();
+    key_ = line_key(owner_.secret_, static_cast<uint32_t>(owner_.start_.keeper), word.origin, nonce, word.nonce,
+                    far_end(socket_));
+    stage_ = Stage::greeted;
+    return send_word(socket_, owner_.say(News::hello, key_, nonce));
+  }
+  bool hear(const Word& word) {
+    if (!owner_.understood(word, rank_, key_) || word.news != News::hello) return false;
+    if (!send_word(socket_, owner_.say(News::confirmed, key_))) return false;
+    owner_.adopt(std::move(socket_), key_, word, true);
+    stage_ = Stage::held;
     return true;
   }
 
@@ -168,13 +202,13 @@ class Lifelines::Parent {
   int rank_;
   Place place_;
   Socket socket_;
+  Key key_;
   size_t turn_ = 0;  // of the address that is next
-  bool asked_ = false;
-  bool answered_ = false;
+  Stage stage_ = Stage::connecting;
   uint64_t until_ns_ = 0;
 };
 
-Lifelines::Lifelines(Start start) : start_(std::move(start)), proofs_(start_.secret) {
+Lifelines::Lifelines(Start start) : start_(std::move(start)), secret_(Key::of_secret(start_.secret)) {
   lines_.reserve(boot::HostPage::most_lines);  // they stay where they are: tell_of_end() may come in any thread
   if (keeps()) publish();
   current.store(this, std::memory_order_release);
@@ -188,11 +222,9 @@ Lifelines::~Lifelines() {
 
 void Lifelines::publish() {
   Place place;
-  listener_ = listen_at(place.port);
-  lose_after(listener_, start_.lost_after);  // those it accepts have it from there
   place.addresses = allowed_addresses();
-  constexpr size_t most_addresses = 32;  // as a value of any launcher
-  if (place.addresses.size() > most_addresses) place.addresses.resize(most_addresses);
+  listeners_ = listen_at(place);
+  for (const Socket& listener : listeners_) lose_after(listener, start_.lost_after);  // and all that it accepts
   start_.directory.publish(place_key, base::to_hex(place.bytes()));
 }
 
@@ -212,17 +244,18 @@ void Lifelines::meet() {
   std::vector<Parent> parent;  // none for the root
   if (start_.neighbours.above >= 0) parent.emplace_back(*this, start_.neighbours.above);
   while (!complete() && base::now_ns() < until_ns && !told_of_end()) {
-    std::vector<pollfd> news{{listener_.descriptor(), POLLIN, 0}};
+    std::vector<pollfd> news;
     for (Parent& one : parent) {
       one.go_on(false);
       news.push_back(one.waits_for());
     }
+    for (const Socket& listener : listeners_) news.push_back({listener.descriptor(), POLLIN, 0});
     for (const Caller& caller : callers_) news.push_back({caller.socket.descriptor(), POLLIN, 0});
     (void)::poll(news.data(), news.size(), 50);
-    for (Parent& one : parent) one.go_on(news[1].revents != 0);
+    for (Parent& one : parent) one.go_on(news[0].revents != 0);
     welcome();
   }
-  listener_.close();
+  listeners_.clear();
   share();
   if (complete()) return callers_.clear();
   // A caller that was answered may have confirmed that by now, and hold the connection: it is to see no end of it
@@ -247,9 +280,16 @@ void Lifelines::warn_of_missing() const {
 // Admits callers that prove that they are of this job. Strangers cannot fill the place: the one that has waited longest
 // goes.
 void Lifelines::welcome() {
-  while (Socket socket = accept_one(listener_)) {
-    if (callers_.size() == most_callers) callers_.erase(callers_.begin());
-    callers_.push_back({std::move(socket), base::now_ns() + caller_ns});
+  for (const Socket& listener : listeners_) {
+    for (size_t i = 0; i < most_callers; ++i) {  // then those that are in are heard
+      Socket socket = accept_one(listener);
+      if (!socket && no_descriptor(errno) && !callers_.empty()) callers_.erase(callers_.begin());
+      if (!socket) break;
+      if (callers_.size() == most_callers) callers_.erase(callers_.begin());
+      const uint64_t nonce = fresh_nonce();
+      (void)send_word(socket, say(News::challenge, {}, nonce));
+      callers_.push_back({std::move(socket), nonce, base::now_ns() + caller_ns});
+    }
   }
   std::erase_if(callers_, [&](Caller& caller) { return welcome(caller); });
 }
@@ -261,44 +301,51 @@ bool Lifelines::welcome(Caller& caller) {
   const Got got = take_word(caller.socket, word, error);
   const bool answered = caller.rank >= 0;
   if (got == Got::nothing && (answered || base::now_ns() < caller.until_ns)) return false;
-  const std::vector<int>& below = start_.neighbours.below;
-  const bool known = got == Got::word && checked(word) != nullptr && word.news == News::hello &&
-                     std::find(below.begin(), below.end(), static_cast<int>(word.origin)) != below.end();
-  if (!known) {
-    // A caller that goes without a word may be a rank that has called anew.
-    if (!answered && got != Got::end && strangers_++ == 0) {
-      base::warn({.cause = "a connection was made that is not from a rank of this job; it is rejected, as later "
-                           "ones will be",
-                  .remedy = ""});
-    }
+  if (got == Got::word && answered && understood(word, caller.rank, caller.key) && word.news == News::confirmed) {
+    adopt(std::move(caller.socket), caller.key, caller.hello, false);
     return true;
   }
-  if (answered) {
-    adopt(std::move(caller.socket), word, false);
-    return true;
+  if (got == Got::word && !answered) greet(caller, word);
+  // A caller that goes without a word may be a rank that has called anew.
+  if (!answered && caller.rank < 0 && got != Got::end && strangers_++ == 0) {
+    base::warn({.cause = "a connection was made that is not from a rank of this job; it is rejected, as later ones "
+                         "will be",
+                .remedy = ""});
   }
-  caller.rank = static_cast<int>(word.origin);
-  return !send_word(caller.socket, say(News::hello, caller.rank, start_.host));
+  return answered || caller.rank < 0;
 }
 
-void Lifelines::adopt(Socket socket, const Word& hello, bool above) {
+// Answers a hello of a host below us.
+void Lifelines::greet(Caller& caller, const Word& hello) {
+  const std::vector<int>& below = start_.neighbours.below;
+  const auto rank = static_cast<int>(hello.origin);
+  const Key key = line_key(secret_, hello.origin, static_cast<uint32_t>(start_.keeper), hello.nonce, caller.nonce,
+                           near_end(caller.socket));
+  if (!understood(hello, rank, key) || hello.news != News::hello) return;
+  if (std::find(below.begin(), below.end(), rank) == below.end()) return;
+  caller.hello = hello;
+  caller.key = key;
+  if (send_word(caller.socket, say(News::hello, key))) caller.rank = rank;
+}
+
+void Lifelines::adopt(Socket socket, const Key& key, const Word& hello, bool above) {
   const int rank = static_cast<int>(hello.origin);
   std::erase_if(lines_, [&](const Line& line) { return line.rank == rank; });
   lose_after(socket, start_.lost_after);
-  lines_.push_back({std::move(socket), rank, text_of(hello), above});
+  lines_.push_back({std::move(socket), key, rank, text_of(hello), above});
 }
 
-Word Lifelines::say(News news, int to, std::string_view text) const {
-  return word_of(news, proofs_, static_cast<uint32_t>(start_.keeper), static_cast<uint32_t>(to), text);
+Word Lifelines::say(News news, const Key& key, uint64_t nonce) const {
+  return word_of(news, static_cast<uint32_t>(start_.keeper), key, news == News::hello ? start_.host : "", nonce);
 }
 
-const Word* Lifelines::checked(const Word& word) const {
-  return check_word(&word, sizeof word, proofs_, static_cast<uint32_t>(start_.keeper),
-                    static_cast<uint32_t>(start_.ranks));
+bool Lifelines::understood(const Word& word, int rank, const Key& key) const {
+  return is_word(word, static_cast<uint32_t>(start_.ranks)) && static_cast<int>(word.origin) == rank &&
+         is_proved(word, key);
 }
 
 bool Lifelines::post(const Line& line, News news) const {
-  return send_word(line.socket, say(news, line.rank, {}));
+  return send_word(line.socket, say(news, line.key));
 }
 
 // Lets the other ranks of this host look at our lines.
@@ -311,6 +358,7 @@ void Lifelines::share() {
     held.descriptor = line.socket.descriptor();
     held.rank = line.rank;
     held.above = line.above ? 1 : 0;
+    std::copy(std::begin(line.key.words), std::end(line.key.words), held.key);
     held.host[line.host.copy(held.host, sizeof held.host - 1)] = 0;
   }
   start_.page->keeper.store(getpid(), std::memory_order_release);
@@ -328,7 +376,7 @@ void Lifelines::borrow() {
     if (held.descriptor < 0) continue;
     Socket socket(boot::descriptor_of(keeper_.descriptor(), held.descriptor));
     if (!socket) break;
-    lines_.push_back({std::move(socket), held.rank, held.host, held.above != 0});
+    lines_.push_back({std::move(socket), {{held.key[0], held.key[1]}}, held.rank, held.host, held.above != 0});
   }
   // It says that it leaves before it closes them: as it has not, these are its lines, and not what came after under
   // their numbers.
@@ -369,11 +417,10 @@ void Lifelines::read(Line& line) {
     case Got::word:
       break;
   }
-  const Word* news = checked(word);
-  if (news == nullptr || static_cast<int>(news->origin) != line.rank) return lose(line, EBADMSG);
-  if (news->news == News::ending) end_with_others();
+  if (!understood(word, line.rank, line.key)) return lose(line, EBADMSG);
+  if (word.news == News::ending) end_with_others();
   // The keeper's stays open, for the other ranks know it by its number; the goodbye is found again.
-  if (news->news == News::goodbye && !keeps()) line.socket.close();
+  if (word.news == News::goodbye && !keeps()) line.socket.close();
 }
 
 bool Lifelines::told_of_end() {
@@ -412,7 +459,7 @@ void Lifelines::wait_for_cause(int milliseconds) {
       Word word;
       int error = 0;
       if (!line.socket || look_for_word(line.socket, word, error) != Got::word) continue;
-      if (checked(word) != nullptr && word.news == News::ending) end_with_others();
+      if (understood(word, line.rank, line.key) && word.news == News::ending) end_with_others();
     }
     sleep_ms(20);
   }
@@ -451,7 +498,7 @@ void Lifelines::say_goodbye() {
     if (line.socket) (void)post(line, News::goodbye);
     line.socket.close();
   }
-  for (const Caller& caller : callers_) (void)send_word(caller.socket, say(News::goodbye, caller.rank, {}));
+  for (const Caller& caller : callers_) (void)send_word(caller.socket, say(News::goodbye, caller.key));
   callers_.clear();
 }
 

@@ -26,29 +26,38 @@
 
 namespace weft::transport::net {
 
-// A message on a lifeline, little-endian. At the start the lower host says hello, the upper one too, and the lower one
-// again: then both know that the other holds this connection and no earlier one. Later one more word at most.
+// A message on a lifeline, little-endian. At the start the upper host says a challenge, the lower one hello, the upper
+// one hello too, and the lower one confirms: then both know that the other knows the job's secret, and holds this
+// connection and no earlier one. Later one more word at most comes each way.
 enum class News : uint8_t {
-  hello = 1,    // `text` says which host that is, for people
-  goodbye = 2,  // the job has ended as it should
-  ending = 3,   // the job ends, and it was said why
+  challenge = 1,  // proves nothing yet
+  hello,          // `text` says which host that is, for people
+  confirmed,
+  goodbye,  // the job has ended as it should
+  ending,   // the job ends, and it was said why
 };
 struct Word {
   uint32_t magic;   // what and which version
   uint32_t origin;  // the sender's rank in the job
-  uint64_t proof;   // that the sender knows the job's secret
+  uint64_t proof;   // of all the rest, by the key of the connection
+  uint64_t nonce;   // in the challenge, and in the lower host's hello
   News news;
   uint8_t reserved;
   uint16_t bytes;  // of text
-  char text[236];
+  char text[228];
 };
-static_assert(sizeof(Word) == 256 && offsetof(Word, text) == 20);
+static_assert(sizeof(Word) == 256 && offsetof(Word, text) == 28);
 
-inline constexpr uint32_t word_magic = 0x014c4557;  // "WEL" in memory, and the version
+inline constexpr uint32_t word_magic = 0x024c4557;  // "WEL" in memory, and the version
 
-[[nodiscard]] Word word_of(News news, const Proofs& proofs, uint32_t from, uint32_t to, std::string_view text);
-// Checks what came in against us. nullptr: it is not from a rank of this job, or is damaged.
-const Word* check_word(const void* word, size_t bytes, const Proofs& proofs, uint32_t rank, uint32_t ranks);
+// The key of a connection: of the ranks that hold it, of a number from each that was never said before, and of where it
+// is answered, as each side sees it.
+[[nodiscard]] Key line_key(const Key& secret, uint32_t lower, uint32_t upper, uint64_t lower_nonce,
+                           uint64_t upper_nonce, uint64_t place);
+[[nodiscard]] Word word_of(News news, uint32_t from, const Key& key, std::string_view text, uint64_t nonce = 0);
+// Whether a word can be understood, and whether its proof is good.
+bool is_word(const Word& word, uint32_t ranks);
+bool is_proved(const Word& word, const Key& key);
 
 // Where a host is in the tree: the first ranks of the host above it, -1 when it is the root, and of those below it.
 struct Neighbours {
@@ -91,14 +100,18 @@ class Lifelines {
  private:
   struct Line {
     Socket socket;
+    Key key;
     int rank = -1;     // at the other end
     std::string host;  // for people
     bool above = false;
   };
   struct Caller {  // who has connected
     Socket socket;
+    uint64_t nonce;     // of our challenge
     uint64_t until_ns;  // to say who it is
-    int rank = -1;      // once it has, and was answered: it confirms, ends, or comes again
+    Word hello{};
+    Key key{};
+    int rank = -1;  // once it has said hello, and was answered: it confirms, ends, or comes again
   };
   class Parent;
 
@@ -110,9 +123,10 @@ class Lifelines {
   void publish();
   void welcome();
   bool welcome(Caller& caller);
-  void adopt(Socket socket, const Word& hello, bool above);
-  Word say(News news, int to, std::string_view text) const;
-  const Word* checked(const Word& word) const;
+  void greet(Caller& caller, const Word& hello);
+  void adopt(Socket socket, const Key& key, const Word& hello, bool above);
+  Word say(News news, const Key& key, uint64_t nonce = 0) const;
+  bool understood(const Word& word, int rank, const Key& key) const;
   bool post(const Line& line, News news) const;
   void read(Line& line);
   void share();
@@ -126,8 +140,8 @@ class Lifelines {
   [[noreturn]] void end_with_others();
 
   Start start_;
-  Proofs proofs_;
-  Socket listener_;
+  const Key secret_;
+  std::vector<Socket> listeners_;
   std::vector<Caller> callers_;
   std::vector<Line> lines_;
   std::atomic<bool> looking_ = false;

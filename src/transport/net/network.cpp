@@ -105,7 +105,9 @@ std::vector<in_addr> allowed_addresses() {
   const Networks networks = networks_of_setting();
   std::vector<in_addr> addresses;
   for (const LocalAddress& local : local_addresses(networks)) {
-    if (local.usable()) addresses.push_back(local.address);
+    // The loopback leads other hosts to themselves: it is for a host that has nothing else.
+    const bool useful = local.use != Use::loopback || addresses.empty();
+    if (local.usable() && useful && addresses.size() < addresses_most) addresses.push_back(local.address);
   }
   if (addresses.empty()) {
     fail_for_good({.cause = std::string("this host has no IPv4 address") +

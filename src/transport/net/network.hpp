@@ -45,7 +45,8 @@ std::vector<LocalAddress> local_addresses(const Networks& networks);
 // The networks of the setting WEFT_NETWORKS. Ends the job with a message when it names none.
 Networks networks_of_setting();
 
-// The addresses to try. Ends the job with a message when there are none.
+// The addresses to listen at, and for others to try. Ends the job with a message when there are none.
+inline constexpr size_t addresses_most = 32;
 std::vector<in_addr> allowed_addresses();
 
 std::string text_of(in_addr address);

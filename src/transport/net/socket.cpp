@@ -51,30 +51,70 @@ bool Place::parse(std::string_view bytes) {
   return port != 0;
 }
 
-Socket listen_at(uint16_t& port) {
+namespace {
+
+Socket listen_at_one(in_addr address, uint16_t& port) {
   Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  sockaddr_in place = at({INADDR_ANY}, 0);
+  sockaddr_in place = at(address, port);
   socklen_t length = sizeof place;
   if (!socket || ::bind(socket.descriptor(), reinterpret_cast<sockaddr*>(&place), sizeof place) != 0 ||
       ::listen(socket.descriptor(), SOMAXCONN) != 0 ||
       ::getsockname(socket.descriptor(), reinterpret_cast<sockaddr*>(&place), &length) != 0) {
-    fail_for_good(
-        {.cause = "no TCP port can be had to listen for other hosts: " + text_of_error(errno),
-         .remedy = "see ulimit -n for the number of open files, and whether this process may use the network"});
+    return {};
   }
   port = ntohs(place.sin_port);
   return socket;
 }
 
+}  // namespace
+
+std::vector<Socket> listen_at(Place& place) {
+  constexpr int tries = 100;  // a port that is free at one address may be taken at another
+  for (int i = 0; i < tries; ++i) {
+    std::vector<Socket> sockets;
+    place.port = 0;
+    for (const in_addr& address : place.addresses) {
+      Socket socket = listen_at_one(address, place.port);
+      if (!socket) break;
+      sockets.push_back(std::move(socket));
+    }
+    if (sockets.size() == place.addresses.size()) return sockets;
+    if (errno != EADDRINUSE) break;
+  }
+  fail_for_good({.cause = "no TCP port can be had to listen for other hosts: " + text_of_error(errno),
+                 .remedy = "see ulimit -n for the number of open files, and whether this process may use the network"});
+}
+
 Socket accept_one(const Socket& listener) {
   Socket socket(::accept4(listener.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (socket) set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
-  if (!socket && (errno == EMFILE || errno == ENFILE)) {
-    fail(no_peer,
-         {.cause = "a rank of another host connects, and there is no room for its socket: " + text_of_error(errno),
-          .remedy = "raise ulimit -n: a rank needs an open file for each rank of another host that it talks to"});
-  }
   return socket;
+}
+
+bool no_descriptor(int error) {
+  return error == EMFILE || error == ENFILE;
+}
+
+namespace {
+
+uint64_t number_of(const sockaddr_in& place) {
+  return uint64_t{ntohl(place.sin_addr.s_addr)} << 16 | ntohs(place.sin_port);
+}
+
+}  // namespace
+
+uint64_t near_end(const Socket& socket) {
+  sockaddr_in place = {};
+  socklen_t length = sizeof place;
+  (void)::getsockname(socket.descriptor(), reinterpret_cast<sockaddr*>(&place), &length);
+  return number_of(place);
+}
+
+uint64_t far_end(const Socket& socket) {
+  sockaddr_in place = {};
+  socklen_t length = sizeof place;
+  (void)::getpeername(socket.descriptor(), reinterpret_cast<sockaddr*>(&place), &length);
+  return number_of(place);
 }
 
 Socket begin_connect(in_addr address, uint16_t port, int& error) {
@@ -150,6 +190,13 @@ void suit_to_distance(const Socket& connection) {
   for (const std::string_view better : {"cubic", "reno"}) {
     if (::setsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, better.data(), better.size()) == 0) return;
   }
+}
+
+void keep_alive(const Socket& socket) {
+  constexpr int quiet_seconds = 60;
+  set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(socket, IPPROTO_TCP, TCP_KEEPIDLE, quiet_seconds);
+  set(socket, IPPROTO_TCP, TCP_KEEPINTVL, quiet_seconds / 2);
 }
 
 // Asked after a third of the time and then each second, since any of these may fall into a short cut or be lost alone.

@@ -41,10 +41,17 @@ struct Place {
   [[nodiscard]] bool parse(std::string_view bytes);  // false: these are not the bytes of a place
 };
 
-// Listens at a port that the system chooses. Ends the job with a message when it cannot.
-Socket listen_at(uint16_t& port);
-// The next caller of a listener; none: there is none. Too many open files are reported as a failure.
+// Listens at the addresses of a place, at one port of all of them that the system chooses. Ends the job with a message
+// when it cannot.
+std::vector<Socket> listen_at(Place& place);
+// The next caller of a listener; none: errno says why.
 Socket accept_one(const Socket& listener);
+// Whether an error says that the process, or the system, has no descriptor left.
+bool no_descriptor(int error);
+
+// Address and port of a connection's ends, as one number; 0: it has ended.
+uint64_t near_end(const Socket& socket);
+uint64_t far_end(const Socket& socket);
 
 // Begins to connect. error_of() tells how it ended once the socket is writable.
 Socket begin_connect(in_addr address, uint16_t port, int& error);
@@ -61,6 +68,10 @@ Socket datagrams_beside(const Socket& connection, uint16_t& port);
 // Takes another congestion control than BBR for a connection within one network.
 void suit_to_distance(const Socket& connection);
 
+// The kernel asks now and then whether the other host is there when nothing is sent: firewalls forget no connection
+// that is quiet for long, and one to a host that is gone ends. A peer may compute and take nothing for as long as it
+// likes, so nothing limits how long sent data wait.
+void keep_alive(const Socket& socket);
 // A peer that does not acknowledge anything for so long is lost: reads and writes fail with ETIMEDOUT then.
 void lose_after(const Socket& socket, int seconds);
 

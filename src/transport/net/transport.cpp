@@ -20,8 +20,9 @@
 namespace weft::transport::net {
 namespace {
 
-constexpr size_t outgoing_buffers = 64;  // of a lane
-constexpr uint16_t tell_every = 24;      // frames
+constexpr size_t buffers_first = 64;  // for what a lane sends,
+constexpr size_t buffers_more = 8;    // and again so many, when peers that take nothing hold all of these
+constexpr uint64_t tell_every = 24;   // frames
 // Up to here messages are pushed where they can be, and no setting says otherwise.
 constexpr int64_t pushed_usual = 128 << 10;
 
@@ -65,7 +66,8 @@ NetTransport::NetTransport(std::unique_ptr<Carrier> carrier, const Opening& open
       ranks_(opening.ranks),
       threads_(opening.threads),
       lanes_(opening.lanes),
-      proofs_(opening.secret),
+      secret_(Key::of_secret(opening.secret)),
+      receiver_{static_cast<uint32_t>(opening.rank), static_cast<uint32_t>(opening.ranks), opening.lanes.lanes()},
       directory_(opening.directory),
       ports_(std::make_unique<Port[]>(lanes_.lanes())),
       carrier_(std::move(carrier)) {
@@ -77,11 +79,7 @@ NetTransport::NetTransport(std::unique_ptr<Carrier> carrier, const Opening& open
   reads_ = capabilities_.read;
   writes_ = capabilities_.write;
   for (uint32_t lane = 0; lane < lanes_.lanes(); ++lane) {
-    Port& port = ports_[lane];
-    port.checker = {&proofs_, static_cast<uint32_t>(rank_), static_cast<uint32_t>(ranks_), lanes_.lanes()};
-    port.buffers = std::make_unique_for_overwrite<Buffer[]>(outgoing_buffers);
-    carrier_->register_buffers(port.buffers.get(), outgoing_buffers * sizeof(Buffer));
-    for (size_t i = 0; i < outgoing_buffers; ++i) give(port, &port.buffers[i]);
+    add_buffers(ports_[lane], buffers_first);
   }
   publish_address();
 }
@@ -160,23 +158,53 @@ Endpoint* NetTransport::connect(int rank) {
   return endpoint(rank);
 }
 
-// Buffers stay with the lane they were last sent on: one that has none left takes another's.
-Buffer* NetTransport::take(uint32_t lane) {
+// Buffers stay with the lane they were last sent on: one that has none left takes another's. A peer that takes nothing
+// must not keep others from being sent to: it gets a buffer while it holds fewer than are free, so that each of n such
+// peers ends with one of n + 1 parts; and a peer that holds none gets one in any case.
+Buffer* NetTransport::take(uint32_t lane, uint32_t held) {
   for (uint32_t i = 0; i < lanes_.lanes(); ++i) {
     Port& port = port_for(lane + i);
     const base::LockIf guard(port.lock, threads_);
-    if (Buffer* buffer = port.free) {
-      port.free = buffer->next;
-      return buffer;
-    }
+    if (port.free_count <= held) continue;
+    Buffer* const buffer = port.free;
+    port.free = buffer->next;
+    --port.free_count;
+    return buffer;
   }
-  return nullptr;
+  return held == 0 ? take_another(lane) : nullptr;
+}
+
+Buffer* NetTransport::take_another(uint32_t lane) {
+  Port& port = port_for(lane);
+  add_buffers(port, buffers_more);
+  const base::LockIf guard(port.lock, threads_);
+  Buffer* const buffer = port.free;
+  if (buffer == nullptr) return nullptr;
+  port.free = buffer->next;
+  --port.free_count;
+  return buffer;
+}
+
+// The same rule for a peer that is to be sent what lies in a buffer already.
+bool NetTransport::has_room(uint32_t lane, uint32_t held) {
+  Port& port = port_for(lane);
+  const base::LockIf guard(port.lock, threads_);
+  return held <= port.free_count;
+}
+
+void NetTransport::add_buffers(Port& port, size_t count) {
+  auto made = std::make_unique_for_overwrite<Buffer[]>(count);
+  carrier_->register_buffers(made.get(), count * sizeof(Buffer));
+  for (size_t i = 0; i < count; ++i) give(port, &made[i]);
+  const base::LockIf guard(port.lock, threads_);
+  port.buffers.push_back(std::move(made));
 }
 
 void NetTransport::give(Port& port, Buffer* buffer) {
   const base::LockIf guard(port.lock, threads_);
   buffer->next = port.free;
   port.free = buffer;
+  ++port.free_count;
 }
 
 int NetTransport::poll(uint32_t lane, Sink sink) {
@@ -194,20 +222,20 @@ int NetTransport::poll(uint32_t lane, Sink sink) {
 void NetTransport::sent(uint32_t lane, Buffer* buffer, int error) {
   Port& port = ports_[lane];
   port.outgoing.fetch_sub(1, std::memory_order_relaxed);
-  if (error != 0 && !leaving_.load(std::memory_order_relaxed)) lose(buffer->rank, error, "to");
+  buffer->peer->held_.fetch_sub(1, std::memory_order_relaxed);
+  if (error != 0 && !leaving_.load(std::memory_order_relaxed)) lose(buffer->peer, error, "to");
   const Left left = std::exchange(buffer->left, {});
   give(port, buffer);
   if (left.call != nullptr) left.call(left.whose);
 }
 
 void NetTransport::lost_pushed(uint32_t rank, int error) {
-  if (!leaving_.load(std::memory_order_relaxed)) lose(static_cast<int>(rank), error, "from");
+  if (!leaving_.load(std::memory_order_relaxed)) lose(endpoint(static_cast<int>(rank)), error, "from");
 }
 
 // Once for each peer.
-void NetTransport::lose(int rank, int error, const char* which) {
-  NetEndpoint* const peer = endpoint(rank);
-  if (peer == nullptr || !peer->lost_.exchange(true, std::memory_order_relaxed)) report_lost(rank, error, which);
+void NetTransport::lose(NetEndpoint* peer, int error, const char* which) {
+  if (peer != nullptr && !peer->lost_.exchange(true, std::memory_order_relaxed)) report_lost(peer->rank_, error, which);
 }
 
 void NetTransport::report_lost(int rank, int error, const char* which) const {
@@ -256,7 +284,7 @@ void NetTransport::tell_written(Port& port, Buffer* buffer) {
   const Written told = buffer->told;
   Header h;
   std::memcpy(&h, buffer->frame, sizeof h);
-  const Post posted = endpoint(buffer->rank)->post_written(h, buffer);  // known, as it began to write
+  const Post posted = buffer->peer->post_written(h, buffer);
   if (posted == Post::retry) {
     buffer->next = std::exchange(port.written, buffer);
     return;
@@ -271,13 +299,43 @@ void NetTransport::tell_written_again(Port& port) {
   }
 }
 
+// No sender has more under way than its credits allow: so it ends, however much is sent meanwhile.
 void NetTransport::drain(uint32_t lane, Sink sink) {
-  while (poll(lane, sink) > 0) continue;
+  const uint64_t most = window * (ports_[lane].senders.size() + 1);
+  uint64_t count = 0;
+  while (count < most) {
+    const int told = poll(lane, sink);
+    if (told <= 0) return;
+    count += static_cast<uint64_t>(told);
+  }
+}
+
+// The sender of a frame that proves to be the next one (`in_turn`), or one of those soon after; nullptr: it does not. A
+// sender is remembered once it has proved something.
+Sender* NetTransport::proved(const Header& h, bool in_turn, uint64_t& number) {
+  std::map<uint32_t, Sender>& senders = ports_[h.lane].senders;
+  auto known = senders.find(h.origin);
+  Sender first;
+  if (known == senders.end()) first.key = frame_key(secret_, h.origin, receiver_.rank);
+  const Sender& sender = known != senders.end() ? known->second : first;
+  number = 0;
+  if (!is_of_ours(h.kind)) {
+    // Credits allow far fewer in flight: this one was here before, or its sender keeps to no credits.
+    constexpr uint16_t early_most = 256;
+    const auto ahead = static_cast<uint16_t>(h.sequence - static_cast<uint16_t>(sender.expected));
+    if (ahead >= (in_turn ? 1 : early_most)) return nullptr;
+    number = sender.expected + ahead;
+  }
+  if (h.proof != proof_of(h, number, sender.key)) return nullptr;
+  if (known == senders.end()) known = senders.emplace(h.origin, std::move(first)).first;
+  return &known->second;
 }
 
 bool NetTransport::came(uint32_t lane, const unsigned char* frame, size_t bytes) {
-  const Header* h = check_frame(frame, bytes, ports_[lane].checker);
-  if (h == nullptr || h->lane != lane) [[unlikely]] {
+  const Header* h = check_frame(frame, bytes, receiver_);
+  uint64_t number = 0;
+  Sender* const sender = h != nullptr && h->lane == lane ? proved(*h, false, number) : nullptr;
+  if (sender == nullptr) [[unlikely]] {
     turn_away(bytes);
     return true;
   }
@@ -285,23 +343,16 @@ bool NetTransport::came(uint32_t lane, const unsigned char* frame, size_t bytes)
     hear_word(*h);
     return true;
   }
-  const uint32_t origin = h->origin;
-  Sender& sender = ports_[lane].senders[origin];
-  if (h->sequence != sender.expected) {
-    // Credits allow far fewer in flight: this one was here before, or its sender keeps to no credits.
-    constexpr uint16_t early_most = 256;
-    if (static_cast<uint16_t>(h->sequence - sender.expected) >= early_most) {
-      turn_away(bytes);
-      return true;
-    }
-    sender.early[h->sequence].assign(frame, frame + bytes);
+  if (number != sender->expected) {
+    sender->early[number].assign(frame, frame + bytes);
     return false;
   }
+  const uint32_t origin = h->origin;
   deliver(*h, h + 1);
-  ++sender.expected;
-  if (!sender.early.empty()) [[unlikely]]
-    deliver_early(sender);
-  have_taken(lane, origin, sender);
+  ++sender->expected;
+  if (!sender->early.empty()) [[unlikely]]
+    deliver_early(*sender);
+  have_taken(lane, origin, *sender);
   return true;
 }
 
@@ -315,11 +366,9 @@ void NetTransport::hear_word(const Header& h) {
   NetEndpoint* peer = endpoint(static_cast<int>(h.origin));
   const auto their_lane = static_cast<size_t>(h.source);
   if (peer == nullptr || their_lane >= peer->lanes_.lanes()) return;
-  std::atomic<uint16_t>& known = peer->ways_[their_lane].taken;
-  const auto told = static_cast<uint16_t>(h.tag);
-  if (static_cast<int16_t>(told - known.load(std::memory_order_relaxed)) > 0) {
-    known.store(told, std::memory_order_relaxed);
-  }
+  std::atomic<uint64_t>& known = peer->ways_[their_lane].taken;
+  const uint64_t more = h.stamp - known.load(std::memory_order_relaxed);
+  if (more <= window) known.store(h.stamp, std::memory_order_relaxed);  // no more can have been sent
 }
 
 // Frames that came before their turn, which is now.
@@ -336,18 +385,19 @@ void NetTransport::deliver_early(Sender& sender) {
 // Its data go where core says, which is known from here on: it is taken.
 bool NetTransport::pushing(uint32_t lane, const Header& header, Room& room) {
   room = {};
-  if (!check_pushed(header, ports_[lane].checker) || header.lane != lane) {
+  uint64_t number = 0;
+  Sender* const sender =
+      check_pushed(header, receiver_) && header.lane == lane ? proved(header, true, number) : nullptr;
+  if (sender == nullptr) {
     turn_away(sizeof header + header.bytes);
-    return header.bytes <= pushed_most;
+    return false;
   }
   const uint32_t origin = header.origin;
-  Sender& sender = ports_[lane].senders[origin];
-  if (header.sequence != sender.expected) return false;
   deliver(header, &room);
-  ++sender.expected;
-  if (!sender.early.empty()) [[unlikely]]
-    deliver_early(sender);
-  have_taken(lane, origin, sender);
+  ++sender->expected;
+  if (!sender->early.empty()) [[unlikely]]
+    deliver_early(*sender);
+  have_taken(lane, origin, *sender);
   return true;
 }
 
@@ -359,7 +409,7 @@ void NetTransport::turn_away(size_t bytes) {
 }
 
 void NetTransport::have_taken(uint32_t lane, uint32_t origin, Sender& sender) {
-  if (static_cast<uint16_t>(sender.expected - sender.told) < tell_every) return;
+  if (sender.expected - sender.told < tell_every) return;
   if (!tell_taken(lane, origin, sender)) ports_[lane].behind = true;
 }
 
@@ -372,7 +422,7 @@ bool NetTransport::tell_taken(uint32_t lane, uint32_t origin, Sender& sender) {
   if (too_late_for(origin)) return true;
   NetEndpoint* peer = endpoint(static_cast<int>(origin));
   if (peer == nullptr) return true;
-  const Envelope envelope{0, static_cast<int32_t>(lane), sender.expected, lane & peer->lanes_.mask};
+  const Envelope envelope{0, static_cast<int32_t>(lane), 0, lane & peer->lanes_.mask, sender.expected};
   if (peer->send_own(taken, envelope) == Post::retry) return false;
   sender.told = sender.expected;
   return true;
@@ -381,7 +431,7 @@ bool NetTransport::tell_taken(uint32_t lane, uint32_t origin, Sender& sender) {
 void NetTransport::tell_taken_again(Port& port, uint32_t lane) {
   port.behind = false;
   for (auto& [origin, sender] : port.senders) {
-    if (static_cast<uint16_t>(sender.expected - sender.told) < tell_every) continue;
+    if (sender.expected - sender.told < tell_every) continue;
     if (!tell_taken(lane, origin, sender)) port.behind = true;
   }
 }
@@ -401,7 +451,7 @@ void NetTransport::deliver(const Header& h, const void* data) {
 
 Staging NetTransport::reserve_staging(size_t bytes) {
   if (bytes > staging_most) return {};
-  Buffer* buffer = take(0);
+  Buffer* buffer = take(0, 0);
   if (buffer == nullptr) return {};
   return {buffer->staging(), reinterpret_cast<uint64_t>(buffer)};
 }

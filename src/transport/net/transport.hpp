@@ -21,24 +21,30 @@ namespace weft::transport::net {
 
 class NetTransport;
 
+// Credits: the frames that a sender may have in flight to a lane. Providers take in every message and keep those
+// without a buffer of ours in memory of their own, without bound. A sender without credit looks at incoming frames,
+// such as that the peer is congested.
+inline constexpr uint64_t window = 64;
+
 // A lane's record of one sender.
 struct Sender {
-  uint16_t expected = 0;                                 // the sequence number that is next
-  uint16_t told = 0;                                     // up to where the sender knows that we have taken what it sent
-  std::map<uint16_t, std::vector<unsigned char>> early;  // frames that came before their turn
+  Key key;                                               // of its proofs
+  uint64_t expected = 0;                                 // the number of the frame that is next
+  uint64_t told = 0;                                     // up to where the sender knows that we have taken what it sent
+  std::map<uint64_t, std::vector<unsigned char>> early;  // frames that came before their turn, by number
 };
 
 // A lane of ours.
 struct Port {
-  base::Lock lock;  // of the free buffers
+  base::Lock lock;  // of the buffers
   Buffer* free = nullptr;
+  uint32_t free_count = 0;
+  std::vector<std::unique_ptr<Buffer[]>> buffers;
   std::map<uint32_t, Sender> senders;  // by rank; by who polls alone
   bool behind = false;                 // some sender should be told what was taken, and could not; likewise
   std::atomic<uint32_t> outgoing = 0;  // buffers being sent, or whose contents are written
   Buffer* written = nullptr;           // whose messages could not be sent yet; by who polls alone
-  std::unique_ptr<Buffer[]> buffers;
-  Sink sink = nullptr;  // of the poll under way
-  Checker checker;      // by who polls
+  Sink sink = nullptr;                 // of the poll under way
 };
 
 class NetEndpoint final : public Endpoint {
@@ -70,6 +76,7 @@ class NetEndpoint final : public Endpoint {
   Post hand_over(Port& port, Buffer* buffer, const void* start, size_t bytes, uint32_t lane);
   Post failed(int error);
   Header header(uint8_t kind, const Envelope& envelope, uint32_t bytes, size_t staged) const;
+  void seal(unsigned char* start, uint64_t number) const;
   // A frame of the transport itself: not counted.
   Post send_own(uint8_t kind, Envelope envelope);
   // Asks the peer to send envelopes alone, or no longer, unless it knows.
@@ -79,21 +86,22 @@ class NetEndpoint final : public Endpoint {
   NetTransport& owner_;
   int rank_;
   LaneMap lanes_;
-  uint64_t proof_;
+  Key key_;  // of our proofs
   // To one of the peer's lanes.
   struct Way {
     Address address = 0;
-    uint16_t sent = 0;                // frames, under lock_
-    uint16_t placing = 0;             // messages to be sent when their contents are written; likewise
-    std::atomic<uint16_t> taken = 0;  // of what was sent, as far as the peer has told
+    uint64_t sent = 0;                // frames, under lock_
+    uint64_t placing = 0;             // messages to be sent when their contents are written; likewise
+    std::atomic<uint64_t> taken = 0;  // of what was sent, as far as the peer has told
 
     // Not taken yet. A frame counts from the start of its send: were it to wait for room in the window, both sides
     // could wait for each other with no buffer left to tell in what they have taken.
-    uint16_t under_way() const { return static_cast<uint16_t>(sent + placing - taken.load(std::memory_order_relaxed)); }
+    uint64_t under_way() const { return sent + placing - taken.load(std::memory_order_relaxed); }
   };
   std::unique_ptr<Way[]> ways_;
   base::Lock lock_;                 // numbers are given in the order of sending
   std::atomic<uint32_t> word_ = 0;  // what it has asked for
+  std::atomic<uint32_t> held_ = 0;  // buffers that are under way to it
   std::atomic<bool> lost_ = false;  // and reported
   // Of the last word on congestion that was told and heard. They may come in any order; odd ones ask for envelopes
   // alone.
@@ -138,10 +146,14 @@ class NetTransport final : public Transport, private Events {
   [[nodiscard]] bool read_address(int rank, NetEndpoint& endpoint, size_t characters);
   void fail_of_carrier(int rank, const std::string& theirs) const;
   NetEndpoint* endpoint(int rank);
-  Buffer* take(uint32_t lane);
+  Buffer* take(uint32_t lane, uint32_t held);
+  Buffer* take_another(uint32_t lane);
+  bool has_room(uint32_t lane, uint32_t held);
+  void add_buffers(Port& port, size_t count);
   void give(Port& port, Buffer* buffer);
   Port& port_for(uint32_t lane) { return ports_[lane & lanes_.mask]; }
   void deliver(const Header& header, const void* data);
+  Sender* proved(const Header& header, bool in_turn, uint64_t& number);
   void deliver_early(Sender& sender);
   void have_taken(uint32_t lane, uint32_t origin, Sender& sender);
   void tell_written(Port& port, Buffer* buffer);
@@ -150,7 +162,7 @@ class NetTransport final : public Transport, private Events {
   void turn_away(size_t bytes);
   bool tell_taken(uint32_t lane, uint32_t origin, Sender& sender);
   void tell_taken_again(Port& port, uint32_t lane);
-  void lose(int rank, int error, const char* which);
+  void lose(NetEndpoint* peer, int error, const char* which);
   void report_lost(int rank, int error, const char* which) const;
   bool knows(int rank);
   bool too_late_for(uint32_t origin);
@@ -160,7 +172,8 @@ class NetTransport final : public Transport, private Events {
   int ranks_;
   bool threads_;
   LaneMap lanes_;
-  Proofs proofs_;
+  const Key secret_;
+  const Receiver receiver_;
   Directory directory_;
   std::unique_ptr<Port[]> ports_;
   std::unique_ptr<Carrier> carrier_;  // goes before the buffers that it sends

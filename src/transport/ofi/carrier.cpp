@@ -67,7 +67,7 @@ OfiCarrier::~OfiCarrier() {
     fi_close(&port.endpoint->fid);
     fi_close(&port.completions->fid);
   }
-  for (const Ours& one : ours_) fi_close(&one.handle->fid);
+  ours_.close([](fid_mr* handle) { fi_close(&handle->fid); });
   fi_close(&addresses_->fid);
   fi_close(&domain_->fid);
   fi_close(&fabric_->fid);
@@ -153,7 +153,7 @@ void* OfiCarrier::enroll_ours(void* memory, size_t bytes) {
   if (!has_mode(FI_MR_LOCAL)) return nullptr;
   fid_mr* handle = enroll(memory, bytes, FI_SEND | FI_RECV | (writes_ ? FI_WRITE : 0));
   if (handle == nullptr) fail_of("fi_mr_reg", FI_ENOMEM);
-  ours_.push_back({static_cast<const unsigned char*>(memory), bytes, handle});
+  ours_.add(memory, bytes, handle);
   return fi_mr_desc(handle);
 }
 
@@ -162,10 +162,8 @@ void OfiCarrier::register_buffers(void* memory, size_t bytes) {
 }
 
 void* OfiCarrier::name_of(const void* memory) const {
-  for (const Ours& one : ours_) {
-    if (lies_in(memory, one.begin, one.begin + one.bytes)) return fi_mr_desc(one.handle);
-  }
-  return nullptr;
+  fid_mr* const handle = ours_.handle_of(memory, nullptr);
+  return handle != nullptr ? fi_mr_desc(handle) : nullptr;
 }
 
 bool OfiCarrier::register_memory(void* memory, size_t bytes, Access access, MemoryRef& ref) {

@@ -12,6 +12,7 @@
 
 #include "base/lock.hpp"
 #include "transport/net/carrier.hpp"
+#include "transport/net/lent.hpp"
 #include "transport/ofi/library.hpp"
 
 namespace weft::transport::ofi {
@@ -93,13 +94,7 @@ class OfiCarrier final : public net::Carrier {
   std::vector<Port> ports_;
   int wait_descriptor_ = -1;  // of the one lane, where the provider has one
   bool reads_, writes_;
-  // Buffers of frames, where libfabric wants them registered.
-  struct Ours {
-    const unsigned char* begin;
-    size_t bytes;
-    fid_mr* handle;
-  };
-  std::vector<Ours> ours_;
+  net::Lent<fid_mr*> ours_;                                // buffers of frames, where libfabric wants them registered
   base::Lock lock_;                                        // of what follows
   std::unordered_multimap<uint64_t, fid_mr*> registered_;  // by key; a provider may give one memory the same key twice
 };

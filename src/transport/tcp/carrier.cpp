@@ -23,7 +23,7 @@ struct Published {
 }  // namespace
 
 TcpCarrier::TcpCarrier(uint32_t lanes, int rank, int ranks, std::string_view secret, bool threads, Patience patience)
-    : self_{static_cast<uint32_t>(rank), static_cast<uint32_t>(ranks), net::Proofs(secret), patience},
+    : self_{static_cast<uint32_t>(rank), static_cast<uint32_t>(ranks), net::Key::of_secret(secret), patience},
       links_(lanes, threads),
       outgoing_(links_),
       connector_(self_, links_, outgoing_),

@@ -22,7 +22,7 @@ namespace weft::transport::tcp {
 
 class TcpCarrier final : public net::Carrier {
  public:
-  // `secret` of the job, as of net::Proofs. Without `threads` one at a time calls. Ends the job with a message when
+  // `secret` of the job, as of net::Opening. Without `threads` one at a time calls. Ends the job with a message when
   // this host has no address.
   TcpCarrier(uint32_t lanes, int rank, int ranks, std::string_view secret, bool threads = true, Patience patience = {});
 

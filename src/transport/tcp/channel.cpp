@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <mutex>
+#include <utility>
 
 #include "base/clock.hpp"
 
@@ -48,8 +50,7 @@ void DatagramChannel::send_datagram(Link& link, std::span<const unsigned char> b
 
 // Opens a socket of ours at the connection's own address, and tells the peer.
 void DatagramChannel::invite(Link& link) {
-  link.beside = std::make_unique<Beside>(link, self_.proofs.of(self_.rank, link.rank),
-                                         self_.proofs.of(link.rank, self_.rank), self_.patience.pause);
+  link.beside = std::make_unique<Beside>(link, self_.patience.pause);
   uint16_t port = 0;
   {
     const std::lock_guard guard(lock_);
@@ -59,19 +60,22 @@ void DatagramChannel::invite(Link& link) {
     }
   }
   if (link.beside->socket) links_.watch(links_.port_of(link), *link.beside, EPOLLIN, EPOLL_CTL_ADD);
-  const Invitation invitation = {.magic = invitation_magic, .port = port, .unused = {}};
-  static_assert(sizeof invitation == item_least);
+  Invitation invitation = {.magic = invitation_magic, .port = port, .unused = {}, .proof = 0};
+  invitation.proof = proof_of(invitation, link.keys.ours);
   (void)outgoing_.send_item(link, &invitation);
 }
 
-void DatagramChannel::accept(Link& link, const Invitation& invitation) {
+bool DatagramChannel::accept(Link& link, const Invitation& invitation) {
   const std::lock_guard guard(link.lock);
-  if (link.state.load(std::memory_order_relaxed) != State::open) return;
+  if (link.state.load(std::memory_order_relaxed) != State::open) return true;
+  if (invitation.proof != proof_of(invitation, link.keys.theirs)) return false;
   if (link.beside == nullptr) invite(link);
   Beside& beside = *link.beside;
+  if (std::exchange(beside.answered, true)) return false;  // it comes once
   beside.invited = beside.socket && invitation.port != 0 &&
                    net::connect_beside(beside.socket, link.socket, static_cast<uint16_t>(invitation.port));
   if (beside.invited) acknowledge(link);  // so that the peer sees that datagrams come in
+  return true;
 }
 
 void DatagramChannel::acknowledge(Link& link) {
@@ -83,8 +87,12 @@ int DatagramChannel::read(uint32_t lane, Beside& beside, net::Events& events) {
   alignas(8) unsigned char bytes[sizeof(Datagram) + Datagrams::most];
   const ssize_t size = ::recv(beside.socket.descriptor(), bytes, sizeof bytes, MSG_DONTWAIT);
   if (size < static_cast<ssize_t>(sizeof(Datagram))) return 0;
+  const Datagrams::Taken taken = take(beside.link, bytes, static_cast<size_t>(size), false);
+  if (taken == Datagrams::Taken::nothing) return 0;  // of a stranger
   links_.note_heard(links_.port(lane), beside);
-  return take(lane, beside.link, bytes, static_cast<size_t>(size), false, events) ? 1 : 0;
+  if (taken == Datagrams::Taken::known) return 0;
+  (void)events.came(lane, bytes + sizeof(Datagram), static_cast<size_t>(size) - sizeof(Datagram));
+  return 1;
 }
 
 int DatagramChannel::read_beside(uint32_t lane, Link& link, net::Events& events) {
@@ -96,18 +104,21 @@ int DatagramChannel::read_beside(uint32_t lane, Link& link, net::Events& events)
   return beside != nullptr && beside->socket ? read(lane, *beside, events) : 0;
 }
 
-bool DatagramChannel::take(uint32_t lane, Link& link, const unsigned char* bytes, size_t size, bool on_connection,
-                           net::Events& events) {
-  const auto& head = *reinterpret_cast<const Datagram*>(bytes);
-  const unsigned char* const frame = bytes + sizeof head;
-  const size_t frame_size = size - sizeof head;
-  {
-    const std::lock_guard guard(link.lock);
-    if (link.beside == nullptr || !link.beside->known.take(head, frame_size != 0, on_connection)) return false;
-  }
-  if (!on_connection) ticker_.need();
-  (void)events.came(lane, frame, frame_size);
-  return true;
+bool DatagramChannel::repeated(uint32_t lane, Link& link, const unsigned char* bytes, size_t size,
+                               net::Events& events) {
+  const Datagrams::Taken taken = take(link, bytes, size, true);
+  if (taken == Datagrams::Taken::frame) (void)events.came(lane, bytes + sizeof(Datagram), size - sizeof(Datagram));
+  return taken != Datagrams::Taken::nothing;
+}
+
+Datagrams::Taken DatagramChannel::take(Link& link, const unsigned char* bytes, size_t size, bool on_connection) {
+  Datagram head;
+  std::memcpy(&head, bytes, sizeof head);
+  const std::lock_guard guard(link.lock);
+  if (link.beside == nullptr) return Datagrams::Taken::nothing;
+  const Datagrams::Taken taken = link.beside->known.take(head, size, on_connection);
+  if (taken == Datagrams::Taken::frame && !on_connection) ticker_.need();
+  return taken;
 }
 
 // From the service thread. Whether it is to be called again.

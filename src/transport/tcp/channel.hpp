@@ -27,10 +27,10 @@ class DatagramChannel {
   // The poller's. How many frames came.
   int read(uint32_t lane, Beside& beside, net::Events& events);
   int read_beside(uint32_t lane, Link& link, net::Events& events);
-  // A datagram and its frame, in one piece, from the socket or over the connection. false: it brings nothing new.
-  bool take(uint32_t lane, Link& link, const unsigned char* bytes, size_t size, bool on_connection,
-            net::Events& events);
-  void accept(Link& link, const Invitation& invitation);
+  // A datagram and its frame that come over the connection, in one piece. false: it is not the peer's.
+  [[nodiscard]] bool repeated(uint32_t lane, Link& link, const unsigned char* bytes, size_t size, net::Events& events);
+  // false: it is not the peer's.
+  [[nodiscard]] bool accept(Link& link, const Invitation& invitation);
 
   // Whether all frames that left as datagrams have been acknowledged, and all that are repeated have left.
   bool all_sent() const;
@@ -39,6 +39,7 @@ class DatagramChannel {
   void invite(Link& link);
   static void send_datagram(Link& link, std::span<const unsigned char> bytes);
   static void acknowledge(Link& link);
+  Datagrams::Taken take(Link& link, const unsigned char* bytes, size_t size, bool on_connection);
   bool tick();
 
   const Self& self_;

@@ -6,6 +6,9 @@
 // peer itself answers at one of them. A process that connects to us is a guest until it has proved that it is a rank of
 // the job. Of two ranks that connect to each other at once the lower one's connection is taken.
 //
+// Guests are few, and the listener takes few at a time: strangers, however many, cost a rank of the job no more than
+// another attempt. When all places are taken the address with the most guests gives up its oldest one.
+//
 // Owner: the TcpCarrier. Threads: links by any thread, with their lock; guests by the thread that polls lane 0.
 
 #include <list>
@@ -24,7 +27,7 @@ struct Patience {
 // A rank of the job.
 struct Self {
   uint32_t rank, ranks;
-  net::Proofs proofs;
+  net::Key secret;
   Patience patience;
 };
 
@@ -50,17 +53,23 @@ class Connector {
  private:
   struct Guest : Watched {
     explicit Guest(net::Socket s) : Watched{What::guest, std::move(s)} {}
+    uint32_t address = 0;
+    uint64_t nonce = 0;  // of our challenge
     Greeting said;
     size_t bytes = 0;  // of it
-    uint64_t until_ns = 0;
+    uint64_t from_ns = 0;
   };
 
   void connect_next(Link& link, Ended& ended);
-  void say_hello(Link& link, Ended& ended);
+  void be_patient(Link& link) const;
   void hear_word(Link& link, Ended& ended);
+  void hear_challenge(Link& link, Ended& ended);
   void no_word(Link& link, int error, Ended& ended);
   void opened(Link& link, Ended& ended);
-  void accept_guests();
+  void accept_guests(Watched& listener);
+  [[nodiscard]] bool make_room(uint64_t now);
+  void no_descriptors(uint64_t now);
+  void listen(bool on);
   void hear_guest(Guest& guest);
   void answer(Guest& guest);
   void turn_away(Guest& guest, bool stranger);
@@ -69,8 +78,9 @@ class Connector {
   Links& links_;
   Outgoing& outgoing_;
   net::Place here_;
-  Watched listener_{Watched::What::listener, {}};
-  std::list<Guest> guests_;
+  std::list<Watched> listeners_;  // one for each address
+  uint64_t listen_again_ns_ = 0;  // when not 0, nobody is taken in until then
+  std::list<Guest> guests_;       // the oldest first
   uint64_t strangers_ = 0;
 };
 

@@ -33,11 +33,11 @@ std::span<const unsigned char> Datagrams::keep(const void* frame) {
   }
   const size_t at = copies_.size();
   copies_.resize(at + size);
-  const Datagram head{datagram_magic, next_++, expected_, 0, ours_};
-  std::memcpy(&copies_[at], &head, sizeof head);
-  std::memcpy(&copies_[at + sizeof head], frame, frame_size);
+  const Datagram in_front = head(next_++, frame_size);
+  std::memcpy(&copies_[at], &in_front, sizeof in_front);
+  std::memcpy(&copies_[at + sizeof in_front], frame, frame_size);
   owes_ = false;
-  return {&copies_[at], sizeof head + frame_size};
+  return {&copies_[at], sizeof in_front + frame_size};
 }
 
 std::vector<unsigned char> Datagrams::take_back() {
@@ -46,8 +46,24 @@ std::vector<unsigned char> Datagrams::take_back() {
   return std::exchange(copies_, {});
 }
 
-bool Datagrams::take(const Datagram& head, bool brings_frame, bool on_connection) {
-  if (head.magic != datagram_magic || head.proof != theirs_) return false;
+namespace {
+
+uint64_t proof_of(const Datagram& head, const net::Key& key) {
+  return key.proof({net::pair_of(head.magic, head.bytes), head.number, head.taken});
+}
+
+}  // namespace
+
+Datagram Datagrams::head(uint64_t number, size_t bytes) const {
+  Datagram said{datagram_magic, static_cast<uint32_t>(bytes), number, expected_, 0};
+  said.proof = proof_of(said, keys_.ours);
+  return said;
+}
+
+Datagrams::Taken Datagrams::take(const Datagram& head, size_t size, bool on_connection) {
+  if (head.magic != datagram_magic || size != sizeof head + head.bytes || head.proof != proof_of(head, keys_.theirs)) {
+    return Taken::nothing;
+  }
   hears_ |= !on_connection;
   if (head.taken != acknowledged_ && head.taken - acknowledged_ <= next_ - acknowledged_) {
     for (; acknowledged_ != head.taken; ++acknowledged_) {
@@ -55,15 +71,15 @@ bool Datagrams::take(const Datagram& head, bool brings_frame, bool on_connection
     }
     failures_ = 0;
   }
-  if (!brings_frame || head.number != expected_) return false;
+  if (head.bytes == 0 || head.number != expected_) return Taken::known;
   ++expected_;
   if (!on_connection) owes_ = true;
-  return true;
+  return Taken::frame;
 }
 
 Datagram Datagrams::acknowledgement() {
   owes_ = false;
-  return {datagram_magic, next_, expected_, 0, ours_};
+  return head(next_, 0);
 }
 
 Datagrams::Look Datagrams::look() {

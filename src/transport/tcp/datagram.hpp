@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "transport/net/frame.hpp"
+#include "transport/tcp/greeting.hpp"
 
 namespace weft::transport::tcp {
 
@@ -20,21 +21,22 @@ namespace weft::transport::tcp {
 // acknowledges.
 struct Datagram {
   uint32_t magic;
-  uint32_t number;  // of this frame, among those that its sender sends so
-  uint32_t taken;   // of the other side's frames that have come in
-  uint32_t unused;
-  uint64_t proof;  // as in net::Header
+  uint32_t bytes;   // of the frame; 0: there is none
+  uint64_t number;  // of this frame, among those that its sender sends so
+  uint64_t taken;   // of the other side's frames that have come in
+  uint64_t proof;   // of all before, by the key of the connection
 };
-static_assert(sizeof(Datagram) == 24);
-inline constexpr uint32_t datagram_magic = 0x01445457;  // "WTD" in memory, and the version
+static_assert(sizeof(Datagram) == 32);
+inline constexpr uint32_t datagram_magic = 0x02445457;  // "WTD" in memory, and the version
 
 // Over the connection: datagrams are received at this port.
 struct Invitation {
   uint32_t magic;
   uint32_t port;  // 0: nowhere
-  uint64_t unused[5];
+  uint64_t unused[4];
+  uint64_t proof;  // of all before, by the key of the connection
 };
-inline constexpr uint32_t invitation_magic = 0x01495457;  // "WTI"
+inline constexpr uint32_t invitation_magic = 0x02495457;  // "WTI"
 
 // The datagrams of one side of a connection. A ticker looks at it again and again.
 class Datagrams {
@@ -42,10 +44,10 @@ class Datagrams {
   static constexpr size_t most = 1152;  // bytes of a frame: a packet of any network holds it
   // Frames without acknowledgement: those that flow control allows, and some control frames. Sockets have room for as
   // many.
-  static constexpr uint32_t window = 80;
+  static constexpr uint64_t window = 80;
 
-  // With the proofs of both sides, and the length of the first pause.
-  Datagrams(uint64_t ours, uint64_t theirs, uint64_t pause_ns) : ours_(ours), theirs_(theirs), pause_ns_(pause_ns) {}
+  // With the keys of the connection, and the length of the first pause.
+  Datagrams(const Keys& keys, uint64_t pause_ns) : keys_(keys), pause_ns_(pause_ns) {}
 
   // Whether a frame may go so: datagrams come in, not too many are on their way, and the last that was too late is long
   // ago.
@@ -56,8 +58,9 @@ class Datagrams {
   // The bytes to send over the connection instead of all kept frames, which are forgotten.
   std::vector<unsigned char> take_back();
 
-  // Notes what has come in. Whether it brings a frame that was not here before.
-  bool take(const Datagram& head, bool brings_frame, bool on_connection);
+  // Notes what has come in, of `size` bytes, unless it is damaged or not the peer's.
+  enum class Taken : uint8_t { nothing, known, frame };  // `frame`: it brings one that was not here before
+  [[nodiscard]] Taken take(const Datagram& head, size_t size, bool on_connection);
   Datagram acknowledgement();
 
   // The next look. `late`: nothing has come back for a frame since the last one. `owed`: the other side has waited
@@ -72,11 +75,14 @@ class Datagrams {
   void pause(uint64_t now);
 
  private:
-  const uint64_t ours_, theirs_, pause_ns_;
-  uint32_t next_ = 0;          // number of the frame that is sent next
-  uint32_t acknowledged_ = 0;  // of the first that is kept
-  uint32_t expected_ = 0;      // of the frame that comes next
-  uint32_t first_seen_ = 0;    // what acknowledged_ was at the last look
+  Datagram head(uint64_t number, size_t bytes) const;
+
+  const Keys keys_;
+  const uint64_t pause_ns_;
+  uint64_t next_ = 0;          // number of the frame that is sent next
+  uint64_t acknowledged_ = 0;  // of the first that is kept
+  uint64_t expected_ = 0;      // of the frame that comes next
+  uint64_t first_seen_ = 0;    // what acknowledged_ was at the last look
   bool kept_seen_ = false;     // whether anything was kept then
   bool owes_ = false, owes_seen_ = false;
   bool hears_ = false;      // any datagram has come in

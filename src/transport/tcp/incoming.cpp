@@ -120,16 +120,13 @@ bool Incoming::take_item(uint32_t lane, Link& source, const unsigned char* item,
     case net::pushed_magic:
       return begin_pushed(lane, source, *reinterpret_cast<const net::Header*>(item), events);
     case ask_magic:
-      answer(lane, source, *reinterpret_cast<const Ask*>(item), events);
-      return true;
+      return answer(lane, source, *reinterpret_cast<const Ask*>(item), events);
     case answer_magic:
       return begin_answer(source, *reinterpret_cast<const Answer*>(item), events);
     case invitation_magic:
-      datagrams_.accept(source, *reinterpret_cast<const Invitation*>(item));
-      return true;
+      return datagrams_.accept(source, *reinterpret_cast<const Invitation*>(item));
     case datagram_magic:
-      (void)datagrams_.take(lane, source, item, bytes, true, events);
-      return true;
+      return datagrams_.repeated(lane, source, item, bytes, events);
     default:  // a frame; those that it must wait for may be among the datagrams
       if (!events.came(lane, item, bytes)) told += datagrams_.read_beside(lane, source, events);
       return true;
@@ -148,35 +145,44 @@ void Incoming::lose(uint32_t lane, Link& link, int error, net::Events& events) {
 // ---- memory that is read
 
 int Incoming::ask(Link& link, const MemoryRef& memory, size_t at, void* to, size_t bytes, Read& read) {
-  const Ask ask = {.magic = ask_magic,
-                   .bytes = static_cast<uint32_t>(bytes),
-                   .key = memory.key,
-                   .address = memory.address + at,
-                   .number = ++link.last_number};
+  Ask ask = {.magic = ask_magic,
+             .bytes = static_cast<uint32_t>(bytes),
+             .key = memory.key,
+             .address = memory.address + at,
+             .number = ++link.last_number,
+             .unused = 0,
+             .proof = 0};
+  if (link.state.load(std::memory_order_relaxed) == State::open) ask.proof = proof_of(ask, link.keys.ours);
   if (const int error = outgoing_.send_item(link, &ask); error != 0) return error;
   link.asked.push_back({ask.number, &read, static_cast<unsigned char*>(to), bytes});
   link.fills.store(true, std::memory_order_relaxed);
   return 0;
 }
 
-// Sends what a peer asks for.
-void Incoming::answer(uint32_t lane, Link& link, const Ask& ask, net::Events& events) {
+// Sends what a peer asks for. false: it is not the peer's.
+bool Incoming::answer(uint32_t lane, Link& link, const Ask& ask, net::Events& events) {
+  if (ask.number != ++link.their_number || ask.proof != proof_of(ask, link.keys.theirs)) return false;
   const bool allowed = registered_.allows(ask);
-  const Answer head = {.magic = answer_magic,
-                       .error = allowed ? 0u : static_cast<uint32_t>(EFAULT),
-                       .number = ask.number,
-                       .bytes = allowed ? ask.bytes : 0};
+  Answer head = {.magic = answer_magic,
+                 .error = allowed ? 0u : static_cast<uint32_t>(EFAULT),
+                 .number = ask.number,
+                 .bytes = allowed ? ask.bytes : 0,
+                 .unused = {},
+                 .proof = 0};
+  head.proof = proof_of(head, link.keys.ours);
   Ended ended;
   {
     const std::lock_guard guard(link.lock);
-    if (link.state.load(std::memory_order_relaxed) != State::open) return;
+    if (link.state.load(std::memory_order_relaxed) != State::open) return true;
     outgoing_.answer(link, head, ask.address, ended);
   }
   ended.report(lane, events);
+  return true;
 }
 
-// An answer has come in. false: to nothing that was asked.
+// An answer has come in. false: it is not the peer's, or to nothing that was asked.
 bool Incoming::begin_answer(Link& link, const Answer& answer, net::Events& events) {
+  if (answer.proof != proof_of(answer, link.keys.theirs)) return false;
   const auto asked =
       std::find_if(link.asked.begin(), link.asked.end(), [&](const Asked& a) { return a.number == answer.number; });
   if (asked == link.asked.end()) return false;

@@ -42,7 +42,7 @@ class Incoming {
   void lose(uint32_t lane, Link& link, int error, net::Events& events);
   // Items. false: it cannot be understood, nor what is behind it.
   bool take_item(uint32_t lane, Link& source, const unsigned char* item, size_t bytes, int& told, net::Events& events);
-  void answer(uint32_t lane, Link& link, const Ask& ask, net::Events& events);
+  bool answer(uint32_t lane, Link& link, const Ask& ask, net::Events& events);
   static bool begin_pushed(uint32_t lane, Link& link, const net::Header& header, net::Events& events);
   static bool begin_answer(Link& link, const Answer& answer, net::Events& events);
   static size_t fill(Link& link, const unsigned char* data, size_t bytes, net::Events& events);

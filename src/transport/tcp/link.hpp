@@ -42,7 +42,8 @@ struct Watched {
 enum class State : uint8_t {
   idle,        // nobody has connected
   connecting,  // to the address `tried`
-  greeting,    // connected; the answer to our greeting has not come
+  connected,   // the peer's challenge has not come
+  greeting,    // we have said hello; the answer has not come
   pausing,     // no address answered; to be tried again
   expected,    // the peer connects to us
   welcomed,    // it has, and has not confirmed it: it may have given up and come again
@@ -83,10 +84,10 @@ struct Link;
 
 // The datagrams beside a connection.
 struct Beside : Watched {
-  Beside(Link& l, uint64_t ours, uint64_t theirs, uint64_t pause_ns)
-      : Watched{What::datagrams, {}}, link(l), known(ours, theirs, pause_ns) {}
+  Beside(Link& l, uint64_t pause_ns);
   Link& link;
-  bool invited = false;  // the socket leads to the peer's
+  bool answered = false;  // the peer's invitation has come,
+  bool invited = false;   // and the socket leads to where it says
   Datagrams known;
 };
 
@@ -107,8 +108,12 @@ struct Link : Watched {
   uint64_t give_up_ns = 0;  // when to give up altogether
   bool silent = false;      // one of the addresses has taken our hello and not answered,
   uint32_t silences = 0;    // in so many rounds of all addresses
+  Talk talk;                // on the connection
   Greeting answer;
   size_t answered = 0;  // bytes of it
+
+  // Since it is open.
+  Keys keys;
 
   // The Outgoing's.
   std::deque<Waiting> waiting;
@@ -122,9 +127,12 @@ struct Link : Watched {
   std::vector<unsigned char> partial;  // an item whose rest has not come
   std::vector<Asked> asked;
   std::atomic<bool> fills = false;  // whether there are any, or something is filling
-  uint64_t last_number = 0;
+  uint64_t last_number = 0;         // of what we asked for
+  uint64_t their_number = 0;        // of what the peer asked for
   Filling filling;
 };
+
+inline Beside::Beside(Link& l, uint64_t pause_ns) : Watched{What::datagrams, {}}, link(l), known(l.keys, pause_ns) {}
 
 // A lane of ours.
 struct Port {

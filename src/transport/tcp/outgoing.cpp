@@ -132,6 +132,17 @@ void Outgoing::enqueue(Link& link, const void* head, size_t sent) {
   waiting.left = item_least - sent;
 }
 
+// Of the carrier's own items requests alone are made before.
+void Outgoing::prove_waiting(Link& link) {
+  for (Waiting& waiting : link.waiting) {
+    if (waiting.at != waiting.head) continue;
+    Ask ask;
+    std::memcpy(&ask, waiting.head, sizeof ask);
+    ask.proof = proof_of(ask, link.keys.ours);
+    std::memcpy(waiting.head, &ask, sizeof ask);
+  }
+}
+
 void Outgoing::flush(Link& link, Ended& ended) {
   Port& port = links_.port_of(link);
   while (!link.waiting.empty()) {

@@ -32,6 +32,8 @@ class Outgoing {
   // Copies of datagrams that have not been acknowledged.
   void repeat(Link& link, std::vector<unsigned char>&& copies);
 
+  // The connection is there: proves what was asked for before.
+  static void prove_waiting(Link& link);
   // Sends what waits, as far as the system takes it.
   void flush(Link& link, Ended& ended);
   // Nothing more can be sent or received there.

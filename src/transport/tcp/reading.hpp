@@ -6,7 +6,10 @@
 // shall go, with no buffer of ours in between but for its beginning. Fixed-width little-endian fields; frames of
 // messages travel between them, told apart by their first word.
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <iterator>
 #include <map>
 #include <mutex>
 
@@ -23,9 +26,10 @@ struct Ask {
   uint64_t key;  // as MemoryRef has it
   uint64_t address;
   uint64_t number;  // of who asks
-  uint64_t unused[2];
+  uint64_t unused;
+  uint64_t proof;  // of all before, by the key of the connection
 };
-inline constexpr uint32_t ask_magic = 0x01415457;  // "WTA" in memory, and the version
+inline constexpr uint32_t ask_magic = 0x02415457;  // "WTA" in memory, and the version
 
 // Here they are, behind this, filled up to a multiple of 16.
 struct Answer {
@@ -33,13 +37,23 @@ struct Answer {
   uint32_t error;  // errno: there is nothing behind this
   uint64_t number;
   uint64_t bytes;
-  uint64_t unused[3];
+  uint64_t unused[2];
+  uint64_t proof;  // likewise
 };
-inline constexpr uint32_t answer_magic = 0x01525457;  // "WTR"
+inline constexpr uint32_t answer_magic = 0x02525457;  // "WTR"
 
 // Every item begins with so many bytes, which tell the rest.
 inline constexpr size_t item_least = sizeof(net::Header);
 static_assert(sizeof(Ask) == item_least && sizeof(Answer) == item_least && item_least % 16 == 0);
+
+// The carrier's own items end with a proof. They are numbered, or can be used once: none can be sent again.
+template <class Item>
+uint64_t proof_of(const Item& item, const net::Key& key) {
+  uint64_t words[item_least / sizeof(uint64_t)];
+  static_assert(sizeof item == sizeof words && offsetof(Item, proof) == sizeof words - sizeof(uint64_t));
+  std::memcpy(words, &item, sizeof item);
+  return key.proof(words, std::size(words) - 1);
+}
 
 // Items follow each other at multiples of 16, so that a header can be read where it came in.
 inline constexpr unsigned char zeros[16] = {};

@@ -77,7 +77,7 @@ UcxCarrier::~UcxCarrier() {
     release(port, port.arrived);
     l.worker_destroy(port.worker);
   }
-  for (const Lent& lent : lent_) (void)l.mem_unmap(context_, lent.handle);
+  lent_.close([&](ucp_mem_h handle) { (void)l.mem_unmap(context_, handle); });
   l.cleanup(context_);
 }
 
@@ -169,15 +169,7 @@ void UcxCarrier::register_buffers(void* memory, size_t bytes) {
   parameters.length = bytes;
   ucp_mem_h handle = nullptr;
   must("ucp_mem_map", library().mem_map(context_, &parameters, &handle));
-  lent_.push_back({static_cast<const unsigned char*>(memory), bytes, handle});
-}
-
-ucp_mem_h UcxCarrier::handle_of(const void* memory) const {
-  const std::less<const void*> before;
-  for (const Lent& lent : lent_) {
-    if (!before(memory, lent.begin) && before(memory, lent.begin + lent.bytes)) return lent.handle;
-  }
-  return nullptr;
+  lent_.add(memory, bytes, handle);
 }
 
 int UcxCarrier::send(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) {
@@ -193,7 +185,7 @@ int UcxCarrier::send(uint32_t lane, net::Buffer* buffer, const void* start, size
   parameters.cb.send = on_sent;
   parameters.user_data = buffer;
 #if UCP_API_VERSION >= UCP_VERSION(1, 13)
-  parameters.memh = handle_of(buffer);
+  parameters.memh = lent_.handle_of(buffer, nullptr);
   if (parameters.memh != nullptr) parameters.op_attr_mask |= UCP_OP_ATTR_FIELD_MEMH;
 #endif
   const ucs_status_ptr_t sending = library().am_send_nbx(way.endpoint, frame_id, nullptr, 0, start, bytes, &parameters);

@@ -14,6 +14,7 @@
 
 #include "base/lock.hpp"
 #include "transport/net/carrier.hpp"
+#include "transport/net/lent.hpp"
 #include "transport/ucx/library.hpp"
 
 namespace weft::transport::ucx {
@@ -72,16 +73,9 @@ class UcxCarrier final : public net::Carrier {
     std::string address;
     std::unique_ptr<Way[]> ways;
   };
-  struct Lent {
-    const unsigned char* begin;
-    size_t bytes;
-    ucp_mem_h handle;
-  };
-
   void open_context(int ranks, bool sleeps);
   void open_port(Port& port);
   ucs_status_t open_way(Port& port, const Peer& peer, Way& way);
-  ucp_mem_h handle_of(const void* memory) const;
   static void release(Port& port, std::vector<Arrived>& frames);
   static ucs_status_t on_frame(void* port, const void* header, size_t header_bytes, void* data, size_t bytes,
                                const ucp_am_recv_param_t* about);
@@ -90,7 +84,7 @@ class UcxCarrier final : public net::Carrier {
   static void on_failure(void* way, ucp_ep_h endpoint, ucs_status_t status);
 
   ucp_context_h context_ = nullptr;
-  std::vector<Lent> lent_;
+  net::Lent<ucp_mem_h> lent_;  // buffers of frames
   std::unique_ptr<Port[]> ports_;
   uint32_t lanes_;
   int wait_descriptor_ = -1;  // of the one lane; UCX's own
