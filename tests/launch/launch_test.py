@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mpiexec's behaviour, with shell scripts as ranks. LAUNCH_BIN is the folder of mpiexec."""
 import os
+import pathlib
 import pty
 import re
 import signal
@@ -459,6 +460,48 @@ class Ending(Case):
         self.assertTrue(gone_within(self.mark, 20), processes_with(self.mark))
         took.at_most(self.assertLess, "seconds until nothing is left of a killed mpiexec", 1)
         job.communicate()
+
+    def test_when_either_process_of_mpiexec_is_killed_sessions_of_ranks_end_too(self):
+        for which in ("front", "job"):
+            job = start("-n", "2", *sh("setsid sleep 60 & setsid sh -c 'sleep 60 & sleep 60' & echo $$ $!; wait"))
+            for _ in range(2):
+                job.stdout.readline()
+            mine = [int(pid) for pid in pathlib.Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split()]
+            self.assertEqual(len(mine), 1)
+            until = time.monotonic() + 10
+            while len(left := self.below(mine[0])) < 10 and time.monotonic() < until:  # each rank, and its four
+                time.sleep(0.01)
+            self.assertEqual(len(left), 10)
+            os.kill(job.pid if which == "front" else mine[0], signal.SIGKILL)
+            job.communicate(timeout=20)
+            self.assertEqual(job.returncode, -9 if which == "front" else 128 + 9)
+            until = time.monotonic() + 10
+            while any(self.alive(pid) for pid in left) and time.monotonic() < until:
+                time.sleep(0.01)
+            self.assertEqual([pid for pid in left if self.alive(pid)], [], which)
+
+    @staticmethod
+    def alive(pid):
+        try:
+            return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+        except OSError:
+            return False
+
+    def below(self, pid):
+        try:
+            text = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text()
+        except OSError:
+            return []
+        return [found for child in map(int, text.split()) for found in [child, *self.below(child)]]
+
+    def test_a_signal_to_mpiexec_alone_reaches_the_ranks(self):
+        job = start("-n", "2", *sh("trap 'echo got it; exit 0' USR1; echo ready; while :; do sleep 0.02; done"))
+        for _ in range(2):
+            job.stdout.readline()
+        os.kill(job.pid, signal.SIGUSR1)
+        out, _ = job.communicate(timeout=20)
+        self.assertEqual(out, "got it\n" * 2)
+        self.assertEqual(job.returncode, 0)
 
     def test_a_timeout_ends_the_job_with_124(self):
         for form in ("0.3", "300ms"):

@@ -20,18 +20,21 @@
 #include "boot/rank_order.hpp"
 #include "boot/segment.hpp"
 #include "boot/status.hpp"
+#include "mpiexec/front.hpp"
+#include "mpiexec/orphans.hpp"
 
 namespace weft::mpiexec {
 namespace {
 
 constexpr uint64_t millisecond = 1'000'000;
 constexpr uint64_t grace_ns = 250 * millisecond;  // between SIGTERM and SIGKILL
+constexpr uint64_t again_ns = 100 * millisecond;  // between two interrupts that are meant as two
 constexpr int status_not_found = 127;
 constexpr int status_not_started = 126;
 constexpr int status_timeout = 124;
 
-constexpr int watched[] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
-                           SIGUSR2, SIGTSTP, SIGCONT, SIGTTIN, SIGTTOU, SIGPIPE};
+constexpr int watched[] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,      SIGUSR2,
+                           SIGTSTP, SIGCONT, SIGTTIN, SIGTTOU, SIGPIPE, front_is_gone};
 
 std::string error_text(const std::string& cause, int error, const std::string& remedy) {
   return base::describe({.cause = cause, .error = error, .remedy = remedy});
@@ -113,13 +116,11 @@ bool Launch::prepare() {
   for (int signal : watched) sigaddset(&set, signal);
   sigprocmask(SIG_BLOCK, &set, &old_mask_);
   signals_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-  bool started = keeper_.start(command_.ranks());
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   segment_ = above_shell_descriptors(boot::create_segment(true));
-  if (null_ >= 0 && signals_ >= 0 && started && segment_ >= 0 && pipe2(failures_, O_CLOEXEC | O_NONBLOCK) == 0)
-    return true;
+  if (null_ >= 0 && signals_ >= 0 && segment_ >= 0 && pipe2(failures_, O_CLOEXEC | O_NONBLOCK) == 0) return true;
   tell(error_text(
-      "cannot prepare the job (shared segment, pipes, a helper process)", errno,
+      "cannot prepare the job (shared segment, pipes)", errno,
       "check the limits of processes and open files (ulimit -u, ulimit -n) and that memfd_create is allowed"));
   status_ = status_not_started;
   return false;
@@ -228,7 +229,6 @@ bool Launch::start_one(int number) {
   if (rank.pid < 0) return false;
   rank.alive = true;
   ++alive_;
-  keeper_.note(number, rank.pid);
   return true;
 }
 
@@ -256,13 +256,9 @@ bool Launch::start_all() {
 }
 
 int Launch::run() {
-  if (!find_programs() || !prepare() || !place()) {
-    keeper_.dismiss();
-    return stop_early(status_);
-  }
+  if (!find_programs() || !prepare() || !place()) return stop_early(status_);
   start_all();
   while (!finished()) wait_for_events();
-  keeper_.dismiss();
   return status_;
 }
 
@@ -385,18 +381,29 @@ void Launch::take_signals() {
 }
 
 void Launch::pass_on(int signal) {
-  if (signal == SIGINT && ++interrupts_ > 1) {
-    if (!command_.quiet) tell("interrupted twice: killing all ranks");
-    status_ = status_ ? status_ : 128 + signal;
-    ending_ = true;
-    abandoned_ = true;
-    signal_ranks(SIGKILL);
-    return;
+  if (signal == front_is_gone) return abandon(128 + SIGKILL);
+  if (signal == SIGINT) {
+    // A person presses again after a while; timeout(1) sends the same signal to the front and to the process group.
+    const uint64_t now = base::now_ns();
+    const bool again = interrupted_at_ != 0 && now - interrupted_at_ > again_ns;
+    if (interrupted_at_ != 0 && !again) return;
+    interrupted_at_ = now;
+    if (again) {
+      if (!command_.quiet) tell("interrupted twice: killing all ranks");
+      return abandon(128 + signal);
+    }
   }
   if (ends_programs(signal)) passed_on_ = signal;
   signal_ranks(signal);
   if (signal == SIGTSTP) kill(getpid(), SIGSTOP);
   if (signal == SIGCONT) input_paused_ = false;
+}
+
+void Launch::abandon(int status) {
+  status_ = status_ ? status_ : status;
+  ending_ = true;
+  abandoned_ = true;
+  signal_ranks(SIGKILL);
 }
 
 uint32_t Launch::phase_of(int rank) const {
@@ -437,7 +444,6 @@ void Launch::reap() {
     found->alive = false;
     found->wait_status = status;
     --alive_;
-    keeper_.note(number, 0);
     if (number == 0) end_input();
     Failure its = failure_of(*found);
     if (its == Failure::none && static_cast<boot::Phase>(phase_of(number)) == boot::Phase::started) note_gone(number);
@@ -542,17 +548,13 @@ void Launch::check_clocks(uint64_t now) {
 // left.
 void Launch::end_orphans(uint64_t now) {
   bool patient = now < orphans_since_ + grace_ns && !abandoned_;
-  for (pid_t pid : own_children()) {
-    if (pid != keeper_.pid()) kill(pid, patient ? SIGTERM : SIGKILL);
-  }
+  for (pid_t pid : own_children()) kill(pid, patient ? SIGTERM : SIGKILL);
   reap();
 }
 
 bool Launch::finished() const {
   if (alive_ > 0) return false;
-  for (pid_t pid : own_children()) {
-    if (pid != keeper_.pid()) return false;
-  }
+  if (!own_children().empty()) return false;
   if (abandoned_) return true;
   for (const Rank& rank : ranks_) {
     for (const Stream& stream : rank.streams) {

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "mpiexec/command.hpp"
-#include "mpiexec/orphans.hpp"
 #include "mpiexec/output.hpp"
 #include "mpiexec/process.hpp"
 
@@ -61,6 +60,7 @@ class Launch {
 
   void take_signals();
   void pass_on(int signal);
+  void abandon(int status);
   void reap();
   Failure failure_of(const Rank& rank) const;
   void report(int rank, Failure failure);
@@ -80,7 +80,6 @@ class Launch {
   std::vector<std::string> paths_;  // of each program
   std::vector<Rank> ranks_;
   topo::Placement placement_;
-  Keeper keeper_;
   Sink out_{1};
   Sink err_{2};
 
@@ -97,7 +96,7 @@ class Launch {
 
   bool ending_ = false;
   int status_ = 0;
-  int interrupts_ = 0;
+  uint64_t interrupted_at_ = 0;
   int passed_on_ = 0;       // the signal passed on last that is meant to end programs
   bool abandoned_ = false;  // told twice: do not wait for readers of our output
   uint64_t kill_at_ = 0;    // when what is left is killed; 0: not set

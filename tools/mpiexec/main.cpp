@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "mpiexec/front.hpp"
 #include "mpiexec/handover.hpp"
 #include "mpiexec/launch.hpp"
 
@@ -31,5 +32,5 @@ int main(int argc, char** argv) {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   if (!all_are_here(command.hosts, host)) return hand_over(command);
-  return Launch(command).run();
+  return run_behind_front([&] { return Launch(command).run(); });
 }

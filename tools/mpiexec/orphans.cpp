@@ -4,16 +4,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 
 namespace weft::mpiexec {
@@ -52,28 +46,6 @@ std::vector<pid_t> scan_for_children() {
   return found;
 }
 
-[[noreturn]] void keep(int pipe, const std::atomic<pid_t>* groups, int count) {
-  setsid();
-  prctl(PR_SET_NAME, "mpiexec-keeper");
-  sigset_t all;
-  sigfillset(&all);
-  sigprocmask(SIG_SETMASK, &all, nullptr);
-  if (dup2(pipe, 3) < 0) _exit(1);
-  close(0);
-  close(1);
-  close(2);
-  close_range(4, ~0u, 0);
-  (void)!chdir("/");
-  char byte;
-  while (read(3, &byte, 1) < 0 && errno == EINTR) {
-  }
-  for (int i = 0; i < count; ++i) {
-    pid_t group = groups[i].load(std::memory_order_acquire);
-    if (group > 1) kill(-group, SIGKILL);
-  }
-  _exit(0);
-}
-
 }  // namespace
 
 std::vector<pid_t> own_children() {
@@ -90,33 +62,6 @@ std::vector<pid_t> own_children() {
     at = end;
   }
   return found;
-}
-
-bool Keeper::start(int groups) {
-  size_t bytes = static_cast<size_t>(groups) * sizeof(std::atomic<pid_t>);
-  void* shared = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  int ends[2];
-  if (shared == MAP_FAILED) return false;
-  if (pipe2(ends, O_CLOEXEC) != 0) return false;
-  groups_ = static_cast<std::atomic<pid_t>*>(shared);
-  count_ = groups;
-  pid_ = fork();
-  if (pid_ == 0) {
-    close(ends[1]);
-    keep(ends[0], groups_, count_);
-  }
-  close(ends[0]);
-  pipe_ = ends[1];
-  return pid_ > 0;
-}
-
-void Keeper::dismiss() {
-  if (pid_ <= 0) return;
-  for (int i = 0; i < count_; ++i) note(i, 0);
-  close(pipe_);
-  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  pid_ = -1;
 }
 
 }  // namespace weft::mpiexec

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpiexec/front.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "mpiexec/orphans.hpp"
+
+namespace weft::mpiexec {
+namespace {
+
+constexpr int watched[] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
+                           SIGUSR2, SIGTSTP, SIGCONT, SIGTTIN, SIGTTOU, SIGPIPE};
+
+// A terminal sends its signals to both processes.
+bool only_we_have(const siginfo_t& signal) {
+  return signal.si_code <= 0;
+}
+
+// Processes of a job whose own process was killed: each one killed may leave others to us.
+void end_all_children() {
+  for (;;) {
+    for (const pid_t pid : own_children()) kill(pid, SIGKILL);
+    if (waitpid(-1, nullptr, 0) < 0 && errno == ECHILD) return;
+  }
+}
+
+// Whether the job's process has ended, and how. When it stops so do we.
+bool has_ended(pid_t job, int& status) {
+  while (waitpid(job, &status, WNOHANG | WUNTRACED) == job) {
+    if (!WIFSTOPPED(status)) return true;
+    kill(getpid(), SIGSTOP);
+    kill(job, SIGCONT);
+  }
+  return false;
+}
+
+}  // namespace
+
+int run_behind_front(const std::function<int()>& job) {
+  sigset_t set, before;
+  sigemptyset(&set);
+  for (const int signal : watched) sigaddset(&set, signal);
+  sigaddset(&set, front_is_gone);
+  sigprocmask(SIG_BLOCK, &set, &before);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const pid_t front = getpid(), inner = fork();
+  if (inner <= 0) {
+    prctl(PR_SET_PDEATHSIG, front_is_gone);
+    if (inner == 0 && getppid() != front) _exit(128 + SIGKILL);
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    return job();  // without a front, where there can be no further process
+  }
+  // Pipes end when the job's process closes them.
+  for (int fd = 0; fd <= 2; ++fd) {
+    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null >= 0 && null != fd) dup2(null, fd);
+    if (null > 2) close(null);
+  }
+  close_range(3, ~0u, 0);
+  for (int status = 0;;) {
+    siginfo_t signal;
+    if (sigwaitinfo(&set, &signal) < 0) continue;
+    if (signal.si_signo == SIGCHLD) {
+      if (!has_ended(inner, status)) continue;
+      if (WIFEXITED(status)) return WEXITSTATUS(status);
+      end_all_children();
+      return 128 + WTERMSIG(status);
+    }
+    if (only_we_have(signal) && signal.si_signo != SIGPIPE) kill(inner, signal.si_signo);
+  }
+}
+
+}  // namespace weft::mpiexec

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The process that the user starts, in front of the one that runs the job: nothing outlives the job even if one of the
+// two is killed. Both are subreapers: whatever a rank starts, in sessions of its own too, becomes a child of the job's
+// process when its parent ends, and of the front when the job's process has gone.
+
+#include <csignal>
+#include <functional>
+
+namespace weft::mpiexec {
+
+// Tells the job's process that the front was killed.
+inline constexpr int front_is_gone = SIGPWR;
+
+// Runs the job in a process of its own, which gets the signals that come here, stops and goes on with this one; returns
+// its status, 128 + signal when it was killed: then nothing that the job has started is left.
+int run_behind_front(const std::function<int()>& job);
+
+}  // namespace weft::mpiexec
