@@ -179,6 +179,82 @@ TEST(Net, BelievesNoFrameThatIsSentAgainOrChanged) {
   EXPECT_EQ(seen.back().tag, -1);
 }
 
+namespace {
+
+std::vector<std::string> texts;
+void keep_text(const Arrival& a) {
+  texts.emplace_back(static_cast<const char*>(a.data), a.bytes);
+}
+
+}  // namespace
+
+// Messages are not to be read on their way, whatever their length; staged data neither.
+TEST(Net, EncryptsWhatMessagesBring) {
+  std::string why_not;
+  if (!cipher_is_there(why_not)) GTEST_SKIP() << why_not;
+  Two two(true, true, true);
+  EXPECT_FALSE(two.transports[0]->capabilities().read || two.transports[0]->capabilities().write);
+  EXPECT_EQ(two.way->push(1, {7, 1, 3, 0}, "pushed data", 11, {}), Post::unsupported);
+  texts.clear();
+  std::vector<std::string> sent;
+  auto& came = two.carriers[1]->came();
+  for (size_t bytes = 0; bytes <= 64; ++bytes) {
+    sent.emplace_back(bytes, 'x');
+    while (two.way->send(1, {7, 1, 3, 0}, sent.back().data(), static_cast<uint32_t>(bytes)) == Post::retry) {
+      (void)two.transports[1]->poll(0, keep_text);
+      (void)two.transports[0]->poll(0, keep_text);
+    }
+    const std::string on_the_way(came.back().begin(), came.back().end());
+    EXPECT_EQ(on_the_way.find("xxxx"), std::string::npos);
+    EXPECT_EQ(on_the_way.size(), sizeof(Header) + bytes + tag_bytes);
+    (void)two.transports[1]->poll(0, keep_text);
+  }
+  EXPECT_EQ(texts, sent);
+  const Staging staging = two.transports[0]->reserve_staging(staging_most);
+  ASSERT_NE(staging.memory, nullptr);
+  std::memset(staging.memory, 'y', staging_most);
+  two.carriers[0]->full = true;  // not now: the staged data are still there
+  EXPECT_EQ(two.way->send_staged(1, {7, 1, 4, 0}, "abc", 3, staging, staging_most), Post::retry);
+  two.carriers[0]->full = false;
+  EXPECT_EQ(two.way->send_staged(1, {7, 1, 4, 0}, "abc", 3, staging, staging_most), Post::done);
+  const std::string on_the_way(came.back().begin(), came.back().end());
+  EXPECT_EQ(on_the_way.find("yyyy"), std::string::npos);
+  static std::string staged;
+  (void)two.transports[1]->poll(0, [](const Arrival& a) {
+    staged.assign(static_cast<const char*>(a.data) + a.bytes, staging_most);
+    keep_text(a);
+  });
+  EXPECT_EQ(texts.back(), "abc");
+  EXPECT_EQ(staged, std::string(staging_most, 'y'));
+}
+
+TEST(NetDeathTest, EndsAJobWhoseMessagesAreChanged) {
+  std::string why_not;
+  if (!cipher_is_there(why_not)) GTEST_SKIP() << why_not;
+  Two two(false, true, true);
+  ASSERT_EQ(two.way->send(1, {7, 1, 3, 0}, "abc", 3), Post::done);
+  two.carriers[1]->came().back()[sizeof(Header)] ^= 1;
+  EXPECT_EXIT((void)two.transports[1]->poll(0, keep_text), testing::ExitedWithCode(1),
+              "a message from rank 0, on another host, was changed on its way");
+}
+
+// A rank that encrypts believes no frame that is not.
+TEST(Net, TakesNothingPlainWhereMessagesAreEncrypted) {
+  std::string why_not;
+  if (!cipher_is_there(why_not)) GTEST_SKIP() << why_not;
+  std::vector<unsigned char> plain;
+  {
+    Two two(false);
+    ASSERT_EQ(two.way->send(1, {7, 1, 3, 0}, "abc", 3), Post::done);
+    plain = two.carriers[1]->came().back();
+  }
+  Two two(false, true, true);
+  texts.clear();
+  two.carriers[1]->came().push_back(plain);
+  (void)two.transports[1]->poll(0, keep_text);
+  EXPECT_TRUE(texts.empty());
+}
+
 TEST(Net, BelievesNoPushedDataOutOfTurn) {
   Two two(true);
   pushed = {.seen = {}, .data = {}, .room = pushed_most, .read = {}};

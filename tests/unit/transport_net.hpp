@@ -170,12 +170,13 @@ inline Directory directory() {
 }
 
 struct Two {
-  explicit Two(bool reads, bool both_know = true) {
+  explicit Two(bool reads, bool both_know = true, bool encrypt = false) {
     for (int rank : {0, 1}) {
       published[rank].clear();
       publisher = rank;
-      transports[rank] = std::make_unique<NetTransport>(std::make_unique<InProcess>(carriers[rank], reads),
-                                                        Opening{rank, 2, {}, std::string(32, '7'), false, directory()});
+      transports[rank] =
+          std::make_unique<NetTransport>(std::make_unique<InProcess>(carriers[rank], reads),
+                                         Opening{rank, 2, {}, std::string(32, '7'), false, directory(), true, encrypt});
     }
     way = transports[0]->connect(1);
     if (both_know) back = transports[1]->connect(0);

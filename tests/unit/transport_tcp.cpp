@@ -38,7 +38,7 @@ int call(const net::Place& to, const void* bytes, size_t size) {
   }
   return descriptor;
 }
-// Whatever was said before.
+// Words that came before do not matter.
 bool is_closed(int descriptor) {
   char said[sizeof(Greeting)];
   ssize_t bytes = 0;

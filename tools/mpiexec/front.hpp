@@ -3,8 +3,8 @@
 #pragma once
 
 // The process that the user starts, in front of the one that runs the job: nothing outlives the job even if one of the
-// two is killed. Both are subreapers: whatever a rank starts, in sessions of its own too, becomes a child of the job's
-// process when its parent ends, and of the front when the job's process has gone.
+// two is killed. Both are subreapers: each process that a rank starts, in sessions of its own too, becomes a child of
+// the job's process when its parent ends, and of the front when the job's process has gone.
 
 #include <csignal>
 #include <functional>

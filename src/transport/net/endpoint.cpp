@@ -25,11 +25,14 @@ NetEndpoint::NetEndpoint(NetTransport& owner, int rank, LaneMap lanes)
       lanes_(lanes),
       key_(frame_key(owner.secret_, static_cast<uint32_t>(owner.rank_), static_cast<uint32_t>(rank))) {
   attention_ = &word_;
+  if (owner.encrypts()) {
+    cipher_ = std::make_unique<Cipher>(owner.secret_, static_cast<uint32_t>(owner.rank_), static_cast<uint32_t>(rank));
+  }
   ways_ = std::make_unique<Way[]>(lanes.lanes());
 }
 
 Header NetEndpoint::header(uint8_t kind, const Envelope& envelope, uint32_t bytes, size_t staged) const {
-  return {.magic = magic,
+  return {.magic = owner_.encrypts() ? sealed_magic : magic,
           .origin = static_cast<uint32_t>(owner_.rank_),
           .proof = 0,
           .stamp = envelope.stamp,
@@ -53,8 +56,22 @@ Post NetEndpoint::post(Port& port, Buffer* buffer, unsigned char* start, size_t 
 Post NetEndpoint::post_next(Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane) {
   Way& way = ways_[lane];
   seal(start, way.sent);
-  const Post posted = hand_over(port, buffer, start, bytes, lane);
+  const Post posted = cipher_ != nullptr ? post_encrypted(port, buffer, start, bytes, lane)
+                                         : hand_over(port, buffer, start, bytes, lane);
   if (posted == Post::done) ++way.sent;
+  return posted;
+}
+
+// From another buffer: the data in this one may be sent again, and then with another number.
+Post NetEndpoint::post_encrypted(Port& port, Buffer* buffer, const unsigned char* start, size_t bytes, uint32_t lane) {
+  Buffer* const sealed = owner_.take(lane, held_.load(std::memory_order_relaxed));
+  if (sealed == nullptr) return Post::retry;
+  Header h;
+  std::memcpy(&h, start, sizeof h);
+  std::memcpy(sealed->bytes, &h, sizeof h);
+  cipher_->seal(h, ways_[lane].sent, start + sizeof h, bytes - sizeof h, sealed->bytes + sizeof h);
+  const Post posted = hand_over(port, sealed, sealed->bytes, bytes + tag_bytes, lane);
+  owner_.give(port, posted == Post::done ? buffer : sealed);
   return posted;
 }
 
@@ -152,7 +169,8 @@ Post NetEndpoint::send_own(uint8_t kind, Envelope envelope) {
   Port& port = owner_.port_for(envelope.lane);
   Buffer* buffer = owner_.take(envelope.lane, held_.load(std::memory_order_relaxed));
   if (buffer == nullptr) return Post::retry;
-  const Header h = header(kind, envelope, 0, 0);
+  Header h = header(kind, envelope, 0, 0);
+  h.magic = magic;
   std::memcpy(buffer->bytes, &h, sizeof h);
   seal(buffer->bytes, 0);
   const Post posted = hand_over(port, buffer, buffer->bytes, sizeof h, envelope.lane);

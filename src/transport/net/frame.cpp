@@ -24,12 +24,14 @@ uint64_t proof_of(const Header& header, uint64_t number, const Key& key) {
 const Header* check_frame(const void* frame, size_t bytes, const Receiver& by) {
   if (bytes < sizeof(Header)) return nullptr;
   const auto* h = static_cast<const Header*>(frame);
-  const bool whole = h->magic == magic && frame_bytes(frame) == bytes && h->kind <= congestion;
+  const uint32_t wanted = by.encrypted && !is_of_ours(h->kind) ? sealed_magic : magic;
+  const bool whole = h->magic == wanted && frame_bytes(frame) == bytes && h->kind <= congestion;
   return whole && is_for(by, *h) ? h : nullptr;
 }
 
 bool check_pushed(const Header& h, const Receiver& by) {
-  const bool understood = h.magic == pushed_magic && h.bytes <= pushed_most && h.staged == 0 && h.kind < taken;
+  const bool understood =
+      !by.encrypted && h.magic == pushed_magic && h.bytes <= pushed_most && h.staged == 0 && h.kind < taken;
   return understood && is_for(by, h);
 }
 

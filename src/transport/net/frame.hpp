@@ -37,6 +37,7 @@ static_assert(sizeof(Header) == 48);
 
 inline constexpr uint32_t magic = 0x02464557;         // "WEF" in memory, and the version
 inline constexpr uint32_t pushed_magic = 0x02504557;  // "WEP": the data are not part of the frame, they follow it
+inline constexpr uint32_t sealed_magic = 0x02534557;  // "WES": encrypted behind the header (cipher.hpp)
 inline constexpr uint8_t taken = 29;                  // of ours: `stamp` frames of ours of lane `source` were taken
 inline constexpr uint8_t congestion = 30;             // of ours: `tag` says whether to send envelopes alone
 static_assert(taken >= kind_limit && congestion >= kind_limit);
@@ -46,13 +47,14 @@ inline bool is_of_ours(uint8_t kind) {
 inline constexpr size_t staging_most = 32 << 10;  // bytes staged for one message
 inline constexpr size_t staged_data_most = 64;    // bytes of data of a message with staging
 inline constexpr size_t pushed_most = 128 << 10;  // bytes of data that follow a frame
-inline constexpr size_t frame_most = sizeof(Header) + staged_data_most + staging_most;
+inline constexpr size_t tag_bytes = 16;           // behind encrypted data
+inline constexpr size_t frame_most = sizeof(Header) + staged_data_most + staging_most + tag_bytes;
 static_assert(frame_most >= sizeof(Header) + mailbox_limit(1));
 
 // The size of a frame by its own header; not yet checked.
 inline size_t frame_bytes(const void* frame) {
   const auto* h = static_cast<const Header*>(frame);
-  return sizeof(Header) + size_t{h->bytes} + h->staged;
+  return sizeof(Header) + size_t{h->bytes} + h->staged + (h->magic == sealed_magic ? tag_bytes : 0);
 }
 
 // The key by which one rank proves its frames to another.
@@ -66,6 +68,7 @@ uint64_t proof_of(const Header& header, uint64_t number, const Key& key);
 // The receiver.
 struct Receiver {
   uint32_t rank = 0, ranks = 0, lanes = 0;
+  bool encrypted = false;  // believes nothing else
 };
 
 // Checks what came in: `frame` of `bytes`. nullptr: it is damaged, or not for us. Its proof is still to be checked.

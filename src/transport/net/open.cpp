@@ -6,6 +6,8 @@
 #include <memory>
 
 #include "base/setting.hpp"
+#include "transport/api/failure.hpp"
+#include "transport/net/cipher.hpp"
 #include "transport/net/transport.hpp"
 #include "transport/ofi/carrier.hpp"
 #include "transport/ofi/library.hpp"
@@ -29,6 +31,15 @@ constinit base::ChoiceSetting library_setting{
     libraries,
     4};
 WEFT_SETTING(library_setting);
+
+constinit base::BoolSetting encrypt_setting{
+    {.name = "WEFT_ENCRYPT",
+     .help = "messages between hosts are encrypted (AES-256-GCM by libcrypto), for networks that others can read",
+     .level = base::Level::basic,
+     .subject = base::Subject::start,
+     .alike = true},
+    false};
+WEFT_SETTING(encrypt_setting);
 
 bool has_entries(const char* folder) {
   std::error_code none;
@@ -74,7 +85,13 @@ LibraryChoice choose_library() {
 }
 
 Transport* open(const Opening& opening) {
-  auto* transport = new NetTransport(carrier_of(opening), opening);
+  Opening asked = opening;
+  asked.encrypt = encrypt_setting.value();
+  if (std::string why_not; asked.encrypt && !cipher_is_there(why_not)) {
+    fail_for_good({.cause = "WEFT_ENCRYPT is on, and OpenSSL's libcrypto cannot be used: " + why_not,
+                   .remedy = "install it (libssl3), or set WEFT_ENCRYPT=off"});
+  }
+  auto* transport = new NetTransport(carrier_of(asked), asked);
   opening.directory.barrier();
   transport->meet();
   return transport;

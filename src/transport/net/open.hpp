@@ -28,7 +28,8 @@ struct Opening {
   // it.
   bool sleeps;
   Directory directory;
-  bool threads = true;  // several may call at the same time
+  bool threads = true;   // several may call at the same time
+  bool encrypt = false;  // what messages bring; the setting WEFT_ENCRYPT says so to open()
 };
 
 // The library that is to carry messages of a job on several hosts, and the reason: open() follows it, and `weft info

@@ -67,21 +67,28 @@ NetTransport::NetTransport(std::unique_ptr<Carrier> carrier, const Opening& open
       threads_(opening.threads),
       lanes_(opening.lanes),
       secret_(Key::of_secret(opening.secret)),
-      receiver_{static_cast<uint32_t>(opening.rank), static_cast<uint32_t>(opening.ranks), opening.lanes.lanes()},
+      receiver_{static_cast<uint32_t>(opening.rank), static_cast<uint32_t>(opening.ranks), opening.lanes.lanes(),
+                opening.encrypt},
       directory_(opening.directory),
       ports_(std::make_unique<Port[]>(lanes_.lanes())),
       carrier_(std::move(carrier)) {
   capabilities_ = {.names_senders = true,
-                   .read = carrier_->reads(),
-                   .write = carrier_->writes(),
+                   .read = carrier_->reads() && !encrypts(),
+                   .write = carrier_->writes() && !encrypts(),
                    .staging_most = staging_most,
-                   .push_most = carrier_->pushes() ? pushed_most : 0};
+                   .push_most = carrier_->pushes() && !encrypts() ? pushed_most : 0};
   reads_ = capabilities_.read;
   writes_ = capabilities_.write;
   for (uint32_t lane = 0; lane < lanes_.lanes(); ++lane) {
     add_buffers(ports_[lane], buffers_first);
+    if (encrypts()) ports_[lane].opened = std::make_unique_for_overwrite<unsigned char[]>(frame_most);
   }
   publish_address();
+}
+
+// The protocol, which ranks must have alike.
+std::string NetTransport::protocol() const {
+  return std::string(carrier_->name()) + (encrypts() ? "+encrypted" : "");
 }
 
 void NetTransport::publish_address() {
@@ -89,8 +96,8 @@ void NetTransport::publish_address() {
   for (uint32_t lane = 0; lane < lanes_.lanes(); ++lane) {
     text += (text.empty() ? "" : ",") + base::to_hex(carrier_->address(lane));
   }
-  directory_.publish(lanes_key, std::to_string(lanes_.lanes_log2()) + (lanes_.spread != 0 ? "s/" : "/") +
-                                    carrier_->name() + "/" + std::to_string(text.size()));
+  directory_.publish(lanes_key, std::to_string(lanes_.lanes_log2()) + (lanes_.spread != 0 ? "s/" : "/") + protocol() +
+                                    "/" + std::to_string(text.size()));
   for (uint32_t part = 0; part * directory_.longest < text.size(); ++part) {
     directory_.publish(address_key(part), text.substr(part * directory_.longest, directory_.longest));
   }
@@ -99,15 +106,15 @@ void NetTransport::publish_address() {
 // Ranks with different carriers cannot talk: each would wait for the other.
 void NetTransport::fail_of_carrier(int rank, const std::string& theirs) const {
   fail(rank, {.cause = "rank " + std::to_string(rank) + " reaches other hosts with " + base::quoted(theirs) +
-                       ", and rank " + std::to_string(rank_) + " with \"" + carrier_->name() + "\"",
-              .remedy = "give all ranks the same WEFT_NETWORK_LIBRARY: tcp, ofi or ucx"});
+                       ", and rank " + std::to_string(rank_) + " with \"" + protocol() + "\"",
+              .remedy = "give all ranks the same WEFT_NETWORK_LIBRARY (tcp, ofi or ucx) and the same WEFT_ENCRYPT"});
 }
 
 void NetTransport::meet() {
   if (rank_ == 0) return;
   Record record;
   if (!parse_record(directory_.published(0, lanes_key), record)) return fail_of_record(0);
-  if (record.carrier != carrier_->name()) fail_of_carrier(0, record.carrier);
+  if (record.carrier != protocol()) fail_of_carrier(0, record.carrier);
 }
 
 bool NetTransport::read_address(int rank, NetEndpoint& endpoint, size_t characters) {
@@ -136,7 +143,7 @@ NetEndpoint* NetTransport::endpoint(int rank) {
     fail_of_record(rank);
     return nullptr;
   }
-  if (record.carrier != carrier_->name()) {
+  if (record.carrier != protocol()) {
     ::sleep(2);  // it has seen the same in meet(), and says so, once
     fail_of_carrier(rank, record.carrier);
     return nullptr;
@@ -327,7 +334,10 @@ Sender* NetTransport::proved(const Header& h, bool in_turn, uint64_t& number) {
     number = sender.expected + ahead;
   }
   if (h.proof != proof_of(h, number, sender.key)) return nullptr;
-  if (known == senders.end()) known = senders.emplace(h.origin, std::move(first)).first;
+  if (known == senders.end()) {
+    if (encrypts()) first.cipher = std::make_unique<Cipher>(secret_, h.origin, receiver_.rank);
+    known = senders.emplace(h.origin, std::move(first)).first;
+  }
   return &known->second;
 }
 
@@ -348,7 +358,7 @@ bool NetTransport::came(uint32_t lane, const unsigned char* frame, size_t bytes)
     return false;
   }
   const uint32_t origin = h->origin;
-  deliver(*h, h + 1);
+  take_in(*h, number, *sender);
   ++sender->expected;
   if (!sender->early.empty()) [[unlikely]]
     deliver_early(*sender);
@@ -375,8 +385,7 @@ void NetTransport::hear_word(const Header& h) {
 void NetTransport::deliver_early(Sender& sender) {
   for (auto next = sender.early.find(sender.expected); next != sender.early.end();
        next = sender.early.find(sender.expected)) {
-    const auto* early = reinterpret_cast<const Header*>(next->second.data());
-    deliver(*early, early + 1);
+    take_in(*reinterpret_cast<const Header*>(next->second.data()), next->first, sender);
     sender.early.erase(next);
     ++sender.expected;
   }
@@ -434,6 +443,20 @@ void NetTransport::tell_taken_again(Port& port, uint32_t lane) {
     if (sender.expected - sender.told < tell_every) continue;
     if (!tell_taken(lane, origin, sender)) port.behind = true;
   }
+}
+
+// The header that proves itself, with what it brings behind it.
+void NetTransport::take_in(const Header& h, uint64_t number, Sender& sender) {
+  if (!encrypts()) return deliver(h, &h + 1);
+  auto* const opened = reinterpret_cast<Header*>(ports_[h.lane].opened.get());
+  *opened = h;
+  if (!sender.cipher->open(h, number, &h + 1, size_t{h.bytes} + h.staged, opened + 1)) {
+    fail(static_cast<int32_t>(h.origin),
+         {.cause = "a message from rank " + std::to_string(h.origin) + ", on another host, was changed on its way",
+          .remedy = "somebody between the hosts changes what is sent, or a network adapter is broken"});
+    return;
+  }
+  deliver(*opened, opened + 1);
 }
 
 void NetTransport::deliver(const Header& h, const void* data) {

@@ -15,6 +15,7 @@
 #include "base/lock.hpp"
 #include "transport/api/transport.hpp"
 #include "transport/net/carrier.hpp"
+#include "transport/net/cipher.hpp"
 #include "transport/net/open.hpp"
 
 namespace weft::transport::net {
@@ -29,6 +30,7 @@ inline constexpr uint64_t window = 64;
 // A lane's record of one sender.
 struct Sender {
   Key key;                                               // of its proofs
+  std::unique_ptr<Cipher> cipher;                        // where messages are encrypted
   uint64_t expected = 0;                                 // the number of the frame that is next
   uint64_t told = 0;                                     // up to where the sender knows that we have taken what it sent
   std::map<uint64_t, std::vector<unsigned char>> early;  // frames that came before their turn, by number
@@ -45,6 +47,8 @@ struct Port {
   std::atomic<uint32_t> outgoing = 0;  // buffers being sent, or whose contents are written
   Buffer* written = nullptr;           // whose messages could not be sent yet; by who polls alone
   Sink sink = nullptr;                 // of the poll under way
+  // The frame that is delivered, where messages are encrypted; by who polls alone.
+  std::unique_ptr<unsigned char[]> opened;
 };
 
 class NetEndpoint final : public Endpoint {
@@ -72,6 +76,7 @@ class NetEndpoint final : public Endpoint {
   friend class NetTransport;
   Post post(Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane);
   Post post_next(Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane);
+  Post post_encrypted(Port& port, Buffer* buffer, const unsigned char* start, size_t bytes, uint32_t lane);
   Post post_written(const Header& header, Buffer* buffer);
   Post hand_over(Port& port, Buffer* buffer, const void* start, size_t bytes, uint32_t lane);
   Post failed(int error);
@@ -86,7 +91,8 @@ class NetEndpoint final : public Endpoint {
   NetTransport& owner_;
   int rank_;
   LaneMap lanes_;
-  Key key_;  // of our proofs
+  Key key_;                         // of our proofs
+  std::unique_ptr<Cipher> cipher_;  // where messages are encrypted, under lock_
   // To one of the peer's lanes.
   struct Way {
     Address address = 0;
@@ -116,6 +122,7 @@ class NetTransport final : public Transport, private Events {
   void meet();
 
   const char* name() const override { return carrier_->name(); }
+  bool encrypts() const { return receiver_.encrypted; }
   bool reaches(int rank) const override { return rank != rank_ && rank >= 0 && rank < ranks_; }
   Endpoint* connect(int rank) override;
   int poll(uint32_t lane, Sink sink) override;
@@ -142,6 +149,7 @@ class NetTransport final : public Transport, private Events {
   bool pushing(uint32_t lane, const Header& header, Room& room) override;
   void have_pushed(Read& read) override { read.over(read, 0); }
   void lost_pushed(uint32_t rank, int error) override;
+  std::string protocol() const;
   void publish_address();
   [[nodiscard]] bool read_address(int rank, NetEndpoint& endpoint, size_t characters);
   void fail_of_carrier(int rank, const std::string& theirs) const;
@@ -152,6 +160,7 @@ class NetTransport final : public Transport, private Events {
   void add_buffers(Port& port, size_t count);
   void give(Port& port, Buffer* buffer);
   Port& port_for(uint32_t lane) { return ports_[lane & lanes_.mask]; }
+  void take_in(const Header& header, uint64_t number, Sender& sender);
   void deliver(const Header& header, const void* data);
   Sender* proved(const Header& header, bool in_turn, uint64_t& number);
   void deliver_early(Sender& sender);

@@ -55,7 +55,7 @@ struct Keys {
 };
 Keys keys_of(const Talk& talk, uint32_t rank, const net::Key& secret);
 
-// What one rank says to another; with a talk, proved.
+// A greeting of one rank to another; with a talk, proved.
 Greeting greeting(Word word, uint32_t origin, uint32_t to, uint32_t lane, uint64_t nonce = 0, uint32_t attempt = 0);
 Greeting greeting(Word word, uint32_t origin, const Talk& talk, const net::Key& secret);
 
