@@ -52,6 +52,7 @@ struct Unexpected {
   Envelope envelope;
   uint8_t kind;
   bool pending = false;    // it matches a posted receive, but which one only all lanes together can tell
+  bool pooled = false;     // it has room for pooled_bytes
   uint64_t stored;         // bytes behind this header
   int64_t message_bytes;   // size of the message, which a probe reports
   void* inflow = nullptr;  // the stream that still fills it

@@ -47,11 +47,14 @@ int64_t lane_limit() {
 Unexpected* new_unexpected(const Envelope& envelope, uint8_t kind, int64_t bytes, int64_t message_bytes) {
   Lane& lane = world->lanes[envelope.lane];
   Unexpected* u = lane.free_unexpected;
+  bool pooled = true;
   if (bytes <= pooled_bytes && u != nullptr) {
     lane.free_unexpected = u->next;
     --lane.free_unexpected_count;
   } else {
-    const size_t room = bytes <= pooled_bytes ? pooled_bytes : static_cast<size_t>(bytes);
+    // Where many are kept each takes what it needs: 96 bytes of memory for an empty one.
+    pooled = bytes <= pooled_bytes && lane.matcher.kept() < pooled_most;
+    const size_t room = pooled ? pooled_bytes : static_cast<size_t>(bytes);
     u = static_cast<Unexpected*>(std::malloc(sizeof(Unexpected) + room));
     if (u == nullptr) {
       out_of_memory({.cause = "no memory for a message of " + std::to_string(message_bytes) +
@@ -59,8 +62,11 @@ Unexpected* new_unexpected(const Envelope& envelope, uint8_t kind, int64_t bytes
                      .remedy = "post receives earlier, free memory, or lower WEFT_UNEXPECTED_LIMIT"});
     }
   }
-  *u = Unexpected{
-      .envelope = envelope, .kind = kind, .stored = static_cast<uint64_t>(bytes), .message_bytes = message_bytes};
+  *u = Unexpected{.envelope = envelope,
+                  .kind = kind,
+                  .pooled = pooled,
+                  .stored = static_cast<uint64_t>(bytes),
+                  .message_bytes = message_bytes};
   if (envelope.stamp == 0 && world->lane_map.mask != 0) u->envelope.stamp = own_stamp();  // our own message
   count(lane.unexpected);
   const int64_t kept_bytes = lane.unexpected_bytes.load(std::memory_order_relaxed) + bytes;
@@ -91,7 +97,7 @@ void free_unexpected(Unexpected* u) {
     lane.saturated = false;
     if (world->saturated_lanes.fetch_sub(1) == 1) world->set_congested(false);
   }
-  if (u->stored <= pooled_bytes && lane.free_unexpected_count < pooled_most) {
+  if (u->pooled && lane.free_unexpected_count < pooled_most) {
     u->next = lane.free_unexpected;
     lane.free_unexpected = u;
     ++lane.free_unexpected_count;
