@@ -160,7 +160,8 @@ void open_transports() {
                           .place_of = [job = &world->job](int rank) { return job->place_here(rank); },
                           .segment = world->job.segment_fd,
                           .lanes = world->lane_map,
-                          .own_sink = on_own_arrival});
+                          .own_sink = on_own_arrival,
+                          .watch = world->job.launcher != boot::Launcher::mpiexec});
   Backoff::tune(world->job.local_ranks, world->job.local_cpus);
   if (world->job.one_host()) return;
   world->transports.open_hosts(

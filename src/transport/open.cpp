@@ -13,6 +13,7 @@
 #include "transport/net/reading.hpp"
 #include "transport/self/transport.hpp"
 #include "transport/shm/layout.hpp"
+#include "transport/shm/watch.hpp"
 
 namespace weft::transport {
 namespace {
@@ -59,6 +60,14 @@ void Transports::open(const HostOpening& opening) {
   add(new self::SelfTransport(opening.own_sink, opening.rank, opening.lanes));
   memory_ = new shm::ShmTransport(opening.place, opening.places, opening.segment, opening.lanes, opening.place_of);
   if (opening.ranks == 1) return;
+  if (opening.watch && opening.places > 1) {
+    const auto rank_at = [place_of = opening.place_of, ranks = opening.ranks](int place) {
+      int rank = 0;
+      while (rank < ranks && place_of(rank) != place) ++rank;
+      return rank;
+    };
+    watch_ = new shm::Watch(opening.place, opening.places, opening.segment, rank_at);
+  }
   Transport* const seen = mock::wrap_if_asked(memory_);
   if (seen == memory_) inlined_ = memory_;
   add(seen);
@@ -93,6 +102,7 @@ void Transports::close() {
   for (Transport* transport : all()) {
     if (transport != memory_) delete transport;
   }
+  delete std::exchange(watch_, nullptr);
   delete memory_;
   std::fill(std::begin(list_), std::end(list_), nullptr);
   std::fill(std::begin(polled_), std::end(polled_), nullptr);
@@ -142,7 +152,8 @@ void Transports::leave() {
 }
 
 void Transports::look() {
-  lifelines_->look();
+  if (lifelines_ != nullptr) lifelines_->look();
+  if (watch_ != nullptr) watch_->look();
 }
 
 void Transports::say_goodbye() {

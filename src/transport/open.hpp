@@ -22,6 +22,9 @@ namespace weft::transport {
 namespace net {
 class Lifelines;
 }
+namespace shm {
+class Watch;
+}
 
 // The size, which boot::join() asks for, of the shared memory of so many ranks of a host.
 [[nodiscard]] size_t segment_bytes(int places);
@@ -36,6 +39,7 @@ struct HostOpening {
   int segment;                            // the descriptor of the host's shared memory
   LaneMap lanes;
   Sink own_sink;  // for messages to ourselves, which arrive while they are sent
+  bool watch;     // processes of this host that end: the launcher may not
 };
 
 // How ranks of different hosts find each other.
@@ -92,8 +96,8 @@ class Transports {
   // The job ends: peers go.
   void leave();
 
-  // Failure detection between hosts, where they are watched.
-  bool watches() const { return lifelines_ != nullptr; }
+  // Failure detection: other hosts, and processes of this one, where they are watched.
+  bool watches() const { return lifelines_ != nullptr || watch_ != nullptr; }
   void look();
   void say_goodbye();
 
@@ -106,6 +110,7 @@ class Transports {
   shm::ShmTransport* memory_ = nullptr;   // of this host; in the list itself, behind a mock, or alone
   shm::ShmTransport* inlined_ = nullptr;  // the same, when it is in the list itself
   net::Lifelines* lifelines_ = nullptr;   // nullptr: there are no other hosts, or they are not watched
+  shm::Watch* watch_ = nullptr;           // nullptr: the launcher watches
   int rank_ = 0, ranks_ = 1, place_ = 0;
   LaneMap lanes_;
 };

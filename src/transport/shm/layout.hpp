@@ -22,12 +22,13 @@ inline constexpr int max_staging_buffers = 64;
 
 struct Control {
   alignas(128) std::atomic<uint32_t> attention;  // Endpoint::asleep, saturated
-  std::atomic<int32_t> pid;                      // of the owner as it knows itself, 0 until it has started
+  std::atomic<int32_t> pid;                      // of the owner as it knows itself, 0 before its start and when it left
   // 0 until the owner's rings are there; then its lanes, a power of two, and `spread_all` when source and tag choose.
   std::atomic<uint32_t> lanes;
   // The proof that a process is the owner: in its memory at this address lies what is said here (Token).
   std::atomic<uint64_t> token_at;
   std::atomic<uint64_t> token[2];
+  std::atomic<uint64_t> namespace_of_pid;  // in which `pid` means the owner; 0: not known
   std::atomic<uint32_t> bell;  // 0: the owner sleeps on `attention`; otherwise in poll(), and this bell wakes it
   // 1: filled by the owner, not yet read by the receiver. The receiver stores 0 (release, pairs with the owner's
   // acquire).
@@ -67,6 +68,9 @@ struct Layout {
 
 // The layout of a job of `ranks` ranks under the settings in force, which are the same for all ranks of a job.
 Layout layout_for(int ranks);
+
+// A number for the namespace that process numbers of this process are of; 0: it cannot be had.
+uint64_t namespace_of_processes();
 
 // layout_for(ranks).total, for boot::join.
 size_t segment_bytes(int ranks);

@@ -70,6 +70,7 @@ ShmTransport::ShmTransport(int place, int places, int segment_fd, LaneMap lanes,
                       layout_.cells_log2(lanes.lanes()), lane);
   }
   publish_token();
+  control_->namespace_of_pid.store(namespace_of_processes(), std::memory_order_relaxed);
   control_->pid.store(getpid(), std::memory_order_release);
   control_->lanes.store(lanes.lanes() | (lanes.spread != 0 ? Control::spread_all : 0), std::memory_order_release);
   fences_others_ = membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
@@ -77,6 +78,7 @@ ShmTransport::ShmTransport(int place, int places, int segment_fd, LaneMap lanes,
 }
 
 ShmTransport::~ShmTransport() {
+  control_->pid.store(0, std::memory_order_release);  // it has left the job, and may end
   for (auto [memory, bytes] : mappings_) munmap(memory, bytes);
   munmap(region_, layout_.region);
 }
