@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "base/message.hpp"
 #include "base/setting.hpp"
 #include "core/thread.hpp"
 
@@ -27,6 +28,13 @@ WEFT_SETTING(clock_setting);
 
 bool clock_trusted = false;
 std::atomic<uint64_t> own_count = 0;  // of messages to ourselves, without a trusted clock
+
+// Other processors' clocks tick 24 million times a second and up: two sends that follow each other can read the same.
+#if defined(__x86_64__)
+constexpr bool has_clock = true;
+#else
+constexpr bool has_clock = false;
+#endif
 
 uint64_t read_clock() {
 #if defined(__x86_64__)
@@ -72,7 +80,13 @@ uint64_t own_stamp() {
 }
 
 void open_stamps() {
-  clock_trusted = clock_setting.value() == 1 || (clock_setting.value() == 0 && kernel_trusts_clock());
+  const bool asked = clock_setting.value() == 1;
+  if (asked && !has_clock) {
+    base::warn({.cause = "WEFT_STAMPS=clock: the clock of this kind of processor is too coarse to order messages; a "
+                         "counter does it",
+                .remedy = "leave WEFT_STAMPS alone"});
+  }
+  clock_trusted = has_clock && (asked || (clock_setting.value() == 0 && kernel_trusts_clock()));
 }
 
 }  // namespace weft::core

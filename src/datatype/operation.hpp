@@ -17,7 +17,12 @@ namespace weft::datatype {
 
 __extension__ using Int128 = __int128;
 __extension__ using UInt128 = unsigned __int128;
+#if defined(__SIZEOF_FLOAT128__)
 __extension__ using Float128 = __float128;
+#else
+using Float128 = long double;  // of as many bits where there is no other
+static_assert(sizeof(Float128) == 16);
+#endif
 
 template <class T>
 inline constexpr bool is_half = std::is_same_v<T, Half> || std::is_same_v<T, BrainHalf>;

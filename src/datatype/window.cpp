@@ -186,7 +186,8 @@ WEFT_VBMI2 void move_masked_list(uintptr_t place, const Blocks& blocks, int64_t 
 #endif
 
 template <Direction direction>
-void move_windows(const Windows& windows, uintptr_t place, int64_t count, char* packed) {
+void move_windows([[maybe_unused]] const Windows& windows, [[maybe_unused]] uintptr_t place,
+                  [[maybe_unused]] int64_t count, [[maybe_unused]] char* packed) {
 #if defined(__x86_64__)
   move_wide_windows<direction>(windows, place, count, packed);
 #endif
