@@ -25,7 +25,7 @@ struct Buffer {
   NetEndpoint* peer;                                 // where the frame goes to
   unsigned char* frame;                              // of contents that are written into the peer's memory first
   Written told;                                      // likewise
-  alignas(64) unsigned char bytes[frame_most + 16];  // carriers may fill a frame up to a multiple of 16
+  alignas(64) unsigned char bytes[frame_most + 64];  // carriers may fill a frame up to a multiple of 16
 
   unsigned char* staging() { return bytes + sizeof(Header) + staged_data_most; }
 };

@@ -25,7 +25,6 @@ class Lent {
     auto* const piece = new Piece{static_cast<const unsigned char*>(memory), bytes, handle, nullptr};
     piece->next = last_.load(std::memory_order_relaxed);
     while (!last_.compare_exchange_weak(piece->next, piece, std::memory_order_release, std::memory_order_relaxed)) {
-      continue;
     }
   }
   // The handle of the piece that an address lies in; `none` without one. Thread-safe.
