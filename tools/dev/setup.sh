@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-# setup.sh [build] [mpi4py] [test] [ci]: installs what those steps need and this machine lacks, by apt. It looks for the
+# setup.sh [build] [mpi4py] [test] [ci] [aarch64]: installs what those steps need and this machine lacks, by apt. It looks for the
 # thing itself and not for its package, so that a compiler or a Python from elsewhere counts. Quiet when nothing is
 # missing.
 set -euo pipefail
@@ -61,8 +61,14 @@ for part in "${@:-build}"; do
       need munge has munged
       need libpmix-dev pmix_of_slurm
       ;;
+    aarch64)  # from another processor: cmake/aarch64.cmake
+      need g++-aarch64-linux-gnu has aarch64-linux-gnu-g++
+      need qemu-user has qemu-aarch64
+      need libgtest-dev:arm64 test -f /usr/lib/aarch64-linux-gnu/libgtest.a
+      need libhwloc-dev:arm64 test -f /usr/lib/aarch64-linux-gnu/libhwloc.so
+      ;;
     *)
-      echo "setup.sh: unknown part $part (build, mpi4py, test, ci)" >&2
+      echo "setup.sh: unknown part $part (build, mpi4py, test, ci, aarch64)" >&2
       exit 2
       ;;
   esac
@@ -83,6 +89,7 @@ if [ "$(id -u)" -ne 0 ]; then
   root=(sudo)
 fi
 apt() { "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@"; }
+case ${missing[*]} in *:arm64*) "${root[@]}" dpkg --add-architecture arm64 ;; esac
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 if ! { apt update && apt install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
