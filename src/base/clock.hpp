@@ -14,6 +14,13 @@ inline uint64_t now_ns() {
   return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
 }
 
+// Whole seconds of the same clock, for a few nanoseconds.
+inline int64_t now_seconds() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+  return t.tv_sec;
+}
+
 // Tells the processor that this is a spin loop.
 inline void cpu_relax() {
 #if defined(__x86_64__)

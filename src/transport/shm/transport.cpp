@@ -407,7 +407,7 @@ int ShmEndpoint::look_for_process() {
   for (int i = 0; i < 2; ++i) {
     if (token[i] != control_->token[i].load(std::memory_order_relaxed)) return ESRCH;
   }
-  found_.store(true, std::memory_order_release);
+  found_s_.store(base::now_seconds(), std::memory_order_release);
   return 0;
 }
 

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/lock.hpp"
 #include "transport/api/transport.hpp"
 #include "transport/shm/bell.hpp"
@@ -57,11 +58,12 @@ class ShmEndpoint final : public Endpoint {
   char* in_heap(uint64_t key, size_t bytes);
   [[gnu::cold, gnu::noinline]] void wake_if_asleep();
 
-  // The process to copy from and to, once it has shown that it is the peer: a number means another process, or none, in
-  // another namespace of processes. 0, or the errno that says why not.
+  // The process to copy from and to, once it has shown that it is the peer, and again each second: a number means
+  // another process, or none, in another namespace of processes, and a process may become another program. 0, or the
+  // errno that says why not.
   int find_process(pid_t& pid) {
     pid = control_->pid.load(std::memory_order_relaxed);
-    return found_.load(std::memory_order_acquire) ? 0 : look_for_process();
+    return found_s_.load(std::memory_order_acquire) == base::now_seconds() ? 0 : look_for_process();
   }
   [[gnu::cold, gnu::noinline]] int look_for_process();
 
@@ -72,8 +74,8 @@ class ShmEndpoint final : public Endpoint {
   ShmTransport& owner_;
   char* region_;
   std::atomic<char*> heap_ = nullptr;
-  size_t heap_bytes_ = 0;            // of it that are mapped
-  std::atomic<bool> found_ = false;  // the process
+  size_t heap_bytes_ = 0;              // of it that are mapped
+  std::atomic<int64_t> found_s_ = -1;  // when the process showed who it is
   int rank_;
 };
 
