@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
 """A job on the hosts of hosts.sh, started from within, while its hosts are cut off and its ranks are killed."""
+import contextlib
 import os
 import pathlib
 import re
@@ -105,7 +106,8 @@ class Job:
             self.process.kill()
         for name in (os.path.realpath(self.program[0]), "hydra_pmi_proxy"):
             for pid in processes(name):
-                os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
         self.process.wait()
         self.reader.join(1)
         self.process.stdout.close()
