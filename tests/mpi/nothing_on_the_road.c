@@ -23,6 +23,12 @@
 
 #include "p2p.h"
 
+static void relax(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
 static volatile int watching;
 static volatile long allocations, locks, all_allocations;
 
@@ -129,7 +135,7 @@ static void* stretch(void* unused) {
   exchange(peer, rounds);
   watching = 0;
   finished = 1;
-  for (;;) __builtin_ia32_pause();
+  for (;;) relax();
   return unused;
 }
 

@@ -20,7 +20,11 @@ using windows::Window;
 namespace {
 
 __extension__ using Int128 = __int128;
+#if defined(__SIZEOF_FLOAT128__)
 __extension__ using Float128 = __float128;
+#else
+using Float128 = long double;
+#endif
 
 enum Operation { sum, prod, min, max, band, bor, bxor, land, lor, lxor, minloc, maxloc, replace, no_op, operations };
 

@@ -16,7 +16,11 @@
 namespace weft::datatype {
 namespace {
 
+#if defined(__SIZEOF_FLOAT128__)
 __extension__ typedef __float128 Quad;
+#else
+typedef long double Quad;
+#endif
 
 struct Bytes16 {
   unsigned char byte[16] = {};

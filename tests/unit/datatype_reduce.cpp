@@ -23,7 +23,11 @@ namespace {
 
 __extension__ using Int128 = __int128;
 __extension__ using UInt128 = unsigned __int128;
+#if defined(__SIZEOF_FLOAT128__)
 __extension__ using Float128 = __float128;
+#else
+using Float128 = long double;
+#endif
 
 using Random = std::mt19937_64;
 

@@ -18,7 +18,11 @@ namespace weft::datatype {
 namespace {
 
 __extension__ using Int128 = __int128;
+#if defined(__SIZEOF_FLOAT128__)
 __extension__ using Float128 = __float128;
+#else
+using Float128 = long double;
+#endif
 
 template <class Value, class Index>
 struct Pair {
