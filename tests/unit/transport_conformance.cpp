@@ -8,7 +8,6 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -17,7 +16,6 @@
 
 #include "transport/mock/transport.hpp"
 #include "transport/self/transport.hpp"
-#include "transport/shm/layout.hpp"
 #include "transport/shm/transport.hpp"
 
 namespace weft::transport {
@@ -581,25 +579,6 @@ TEST(MailboxLimit, FollowsTheTable) {
       {1, 8152},    {2, 8152},    {512, 8152},       {513, 2008},           {1024, 2008},           {1025, 472},
       {16383, 472}, {16384, 216}, {256 * 1024, 216}, {256 * 1024 + 1, 100}, {int64_t{1} << 31, 100}};
   for (auto [ranks, bytes] : table) EXPECT_EQ(mailbox_limit(ranks), bytes) << ranks;
-}
-
-// The peer's process becomes another program: its memory is another one's.
-TEST(Shm, ReadsNoProcessThatIsNoLongerThePeer) {
-  ShmPair pair(nullptr);
-  std::vector<char> theirs(4096, 'x');
-  std::vector<char> ours(4096);
-  const MemoryRef ref{reinterpret_cast<uint64_t>(theirs.data()), MemoryRef::no_key};
-  if (pair.way().get(ref, ours.data(), ours.size()) != 0) GTEST_SKIP() << "no process may read another here";
-  EXPECT_EQ(ours, theirs);
-  // Where rank 1 says that it shows itself, in the memory of this process.
-  const shm::Layout layout = shm::layout_for(2);
-  uint64_t at = 0;
-  ASSERT_EQ(pread(pair.fd, &at, sizeof at, static_cast<off_t>(layout.rank_at(1) + offsetof(shm::Control, token_at))),
-            static_cast<ssize_t>(sizeof at));
-  std::memset(reinterpret_cast<void*>(at), 0, 16);
-  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
-  EXPECT_EQ(pair.way().get(ref, ours.data(), ours.size()), ESRCH);
-  EXPECT_EQ(pair.way().put(ref, ours.data(), ours.size()), ESRCH);
 }
 
 }  // namespace

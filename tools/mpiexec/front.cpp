@@ -14,9 +14,6 @@
 namespace weft::mpiexec {
 namespace {
 
-constexpr int watched[] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
-                           SIGUSR2, SIGTSTP, SIGCONT, SIGTTIN, SIGTTOU, SIGPIPE};
-
 // A terminal sends its signals to both processes.
 bool only_we_have(const siginfo_t& signal) {
   return signal.si_code <= 0;
@@ -45,8 +42,7 @@ bool has_ended(pid_t job, int& status) {
 int run_behind_front(const std::function<int()>& job) {
   sigset_t set, before;
   sigemptyset(&set);
-  for (const int signal : watched) sigaddset(&set, signal);
-  sigaddset(&set, front_is_gone);
+  for (const int signal : watched_signals) sigaddset(&set, signal);
   sigprocmask(SIG_BLOCK, &set, &before);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   const pid_t front = getpid(), inner = fork();

@@ -14,6 +14,10 @@ namespace weft::mpiexec {
 // Tells the job's process that the front was killed.
 inline constexpr int front_is_gone = SIGPWR;
 
+// The signals that both processes take by themselves.
+inline constexpr int watched_signals[] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,      SIGUSR2,
+                                          SIGTSTP, SIGCONT, SIGTTIN, SIGTTOU, SIGPIPE, front_is_gone};
+
 // Runs the job in a process of its own, which gets the signals that come here, stops and goes on with this one; returns
 // its status, 128 + signal when it was killed: then nothing that the job has started is left.
 int run_behind_front(const std::function<int()>& job);

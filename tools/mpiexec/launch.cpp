@@ -33,9 +33,6 @@ constexpr int status_not_found = 127;
 constexpr int status_not_started = 126;
 constexpr int status_timeout = 124;
 
-constexpr int watched[] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,      SIGUSR2,
-                           SIGTSTP, SIGCONT, SIGTTIN, SIGTTOU, SIGPIPE, front_is_gone};
-
 std::string error_text(const std::string& cause, int error, const std::string& remedy) {
   return base::describe({.cause = cause, .error = error, .remedy = remedy});
 }
@@ -113,7 +110,7 @@ bool Launch::prepare() {
   null_ = open("/dev/null", O_RDWR | O_CLOEXEC);
   sigset_t set;
   sigemptyset(&set);
-  for (int signal : watched) sigaddset(&set, signal);
+  for (int signal : watched_signals) sigaddset(&set, signal);
   sigprocmask(SIG_BLOCK, &set, &old_mask_);
   signals_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -26,7 +26,7 @@ struct Library {
 };
 
 struct Loaded {
-  Library library{};
+  Library functions{};
   std::string why_not;
 };
 
@@ -42,13 +42,13 @@ const Loaded& loaded() {
       return l;
     }
     base::FunctionFinder finder(handle);
-    finder.find("EVP_CIPHER_CTX_new", l.library.context_new);
-    finder.find("EVP_CIPHER_CTX_free", l.library.context_free);
-    finder.find("EVP_aes_256_gcm", l.library.aes_256_gcm);
-    finder.find("EVP_CipherInit_ex", l.library.init);
-    finder.find("EVP_CipherUpdate", l.library.update);
-    finder.find("EVP_CipherFinal_ex", l.library.final);
-    finder.find("EVP_CIPHER_CTX_ctrl", l.library.control);
+    finder.find("EVP_CIPHER_CTX_new", l.functions.context_new);
+    finder.find("EVP_CIPHER_CTX_free", l.functions.context_free);
+    finder.find("EVP_aes_256_gcm", l.functions.aes_256_gcm);
+    finder.find("EVP_CipherInit_ex", l.functions.init);
+    finder.find("EVP_CipherUpdate", l.functions.update);
+    finder.find("EVP_CipherFinal_ex", l.functions.final);
+    finder.find("EVP_CIPHER_CTX_ctrl", l.functions.control);
     l.why_not = finder.problem();
     return l;
   }();
@@ -56,7 +56,7 @@ const Loaded& loaded() {
 }
 
 const Library& library() {
-  return loaded().library;
+  return loaded().functions;
 }
 
 void* new_context(const unsigned char* key, bool encrypts) {

@@ -131,7 +131,7 @@ Post NetEndpoint::push(uint8_t kind, Envelope envelope, const void* data, size_t
   Way& way = ways_[envelope.lane];
   const bool room = way.under_way() < (bytes <= staging_most ? window : pushed_window);
   std::memcpy(buffer->bytes, &h, sizeof h);
-  seal(buffer->bytes, way.sent);
+  if (room) seal(buffer->bytes, way.sent);
   const int error = room ? owner_.carrier_->push(buffer, data, bytes, way.address) : EAGAIN;
   if (error <= 0) ++way.sent;
   if (error == 0 || error == Carrier::copied) {

@@ -29,7 +29,7 @@ struct Opening {
   bool sleeps;
   Directory directory;
   bool threads = true;   // several may call at the same time
-  bool encrypt = false;  // what messages bring; the setting WEFT_ENCRYPT says so to open()
+  bool encrypt = false;  // the contents of messages; open() sets it by WEFT_ENCRYPT
 };
 
 // The library that is to carry messages of a job on several hosts, and the reason: open() follows it, and `weft info

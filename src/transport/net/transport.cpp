@@ -178,18 +178,9 @@ Buffer* NetTransport::take(uint32_t lane, uint32_t held) {
     --port.free_count;
     return buffer;
   }
-  return held == 0 ? take_another(lane) : nullptr;
-}
-
-Buffer* NetTransport::take_another(uint32_t lane) {
-  Port& port = port_for(lane);
-  add_buffers(port, buffers_more);
-  const base::LockIf guard(port.lock, threads_);
-  Buffer* const buffer = port.free;
-  if (buffer == nullptr) return nullptr;
-  port.free = buffer->next;
-  --port.free_count;
-  return buffer;
+  if (held != 0) return nullptr;
+  add_buffers(port_for(lane), buffers_more);
+  return take(lane, held);
 }
 
 // The same rule for a peer that is to be sent what lies in a buffer already.
@@ -322,21 +313,22 @@ void NetTransport::drain(uint32_t lane, Sink sink) {
 Sender* NetTransport::proved(const Header& h, bool in_turn, uint64_t& number) {
   std::map<uint32_t, Sender>& senders = ports_[h.lane].senders;
   auto known = senders.find(h.origin);
-  Sender first;
-  if (known == senders.end()) first.key = frame_key(secret_, h.origin, receiver_.rank);
-  const Sender& sender = known != senders.end() ? known->second : first;
+  const bool is_new = known == senders.end();
+  const Key key = is_new ? frame_key(secret_, h.origin, receiver_.rank) : known->second.key;
+  const uint64_t expected = is_new ? 0 : known->second.expected;
   number = 0;
   if (!is_of_ours(h.kind)) {
     // Credits allow far fewer in flight: this one was here before, or its sender keeps to no credits.
     constexpr uint16_t early_most = 256;
-    const auto ahead = static_cast<uint16_t>(h.sequence - static_cast<uint16_t>(sender.expected));
+    const auto ahead = static_cast<uint16_t>(h.sequence - static_cast<uint16_t>(expected));
     if (ahead >= (in_turn ? 1 : early_most)) return nullptr;
-    number = sender.expected + ahead;
+    number = expected + ahead;
   }
-  if (h.proof != proof_of(h, number, sender.key)) return nullptr;
-  if (known == senders.end()) {
-    if (encrypts()) first.cipher = std::make_unique<Cipher>(secret_, h.origin, receiver_.rank);
-    known = senders.emplace(h.origin, std::move(first)).first;
+  if (h.proof != proof_of(h, number, key)) return nullptr;
+  if (is_new) [[unlikely]] {
+    known = senders.try_emplace(h.origin).first;
+    known->second.key = key;
+    if (encrypts()) known->second.cipher = std::make_unique<Cipher>(secret_, h.origin, receiver_.rank);
   }
   return &known->second;
 }

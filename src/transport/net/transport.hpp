@@ -155,7 +155,6 @@ class NetTransport final : public Transport, private Events {
   void fail_of_carrier(int rank, const std::string& theirs) const;
   NetEndpoint* endpoint(int rank);
   Buffer* take(uint32_t lane, uint32_t held);
-  Buffer* take_another(uint32_t lane);
   bool has_room(uint32_t lane, uint32_t held);
   void add_buffers(Port& port, size_t count);
   void give(Port& port, Buffer* buffer);
