@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "datatype/external32.hpp"
 
+#include <cfloat>
 #include <cstring>
 
 #include "datatype/predefined.hpp"
@@ -166,7 +167,9 @@ void values_from_external(const ValueForm& form, const char* external, char* nat
 constexpr ValueForm same(int bytes) {
   return {static_cast<int8_t>(bytes), static_cast<int8_t>(bytes), Conversion::swap};
 }
-constexpr ValueForm extended = {16, 16, Conversion::extended};
+// A long double: elsewhere than on x86 it is binary128 already.
+constexpr ValueForm long_double = {16, 16, LDBL_MANT_DIG == 64 ? Conversion::extended : Conversion::swap};
+static_assert(LDBL_MANT_DIG == 64 || LDBL_MANT_DIG == 113);
 constexpr ValueForm signed_long = {8, 4, Conversion::signed_narrow};
 constexpr ValueForm unsigned_long = {8, 4, Conversion::unsigned_narrow};
 constexpr ValueForm wide_char = {4, 2, Conversion::unsigned_narrow};
@@ -184,9 +187,9 @@ External32 external32_of(Basic basic, bool c_long) {
     case Basic::wide_char:
       return {wide_char, {}};
     case Basic::float80:
-      return {extended, {}};
+      return {long_double, {}};
     case Basic::complex160:
-      return {extended, extended};
+      return {long_double, long_double};
     case Basic::complex32:
     case Basic::complex64:
     case Basic::complex128:
@@ -197,7 +200,7 @@ External32 external32_of(Basic basic, bool c_long) {
     case Basic::long_int:
       return {signed_long, same(4)};
     case Basic::long_double_int:
-      return {extended, same(4)};
+      return {long_double, same(4)};
     default: {
       const BasicSize size = basic_size(basic);
       return {same(size.first), same(size.second)};

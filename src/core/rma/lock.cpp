@@ -135,12 +135,11 @@ void try_wishes(Window& window) {
     Control& control = *window.control;
     const bool waits = control.owner_waits.load(std::memory_order_relaxed) != 0;
     if (!try_acquire(control, wish->kind)) {
-      // As a reader: which kind the first wish in turn is changes, and a writer among them has its turn there.
-      if (!waits) begin_waiting(control, control.owner_waits, window.rank, Lock::shared);
+      if (!waits) begin_waiting(control, control.owner_waits, window.rank, wish->kind);
       if (!try_acquire(control, wish->kind)) return;
-      end_waiting(control, control.owner_waits, Lock::shared);
+      end_waiting(control, control.owner_waits, wish->kind);
     } else if (waits) {
-      end_waiting(control, control.owner_waits, Lock::shared);
+      end_waiting(control, control.owner_waits, wish->kind);  // this wish has waited: they are held in turn
     }
     wish->held = true;
     answer(window, wish->origin, wish->cookie);

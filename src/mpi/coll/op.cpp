@@ -40,7 +40,7 @@ void apply_narrow(const coll::Reducer& self, const void* in, void* inout, int64_
 
 int create(const char* function, MPI_User_function* narrow, MPI_User_function_c* wide, int commute, MPI_Op* result) {
   if (narrow == nullptr && wide == nullptr) return null_argument(nullptr, function, "user_fn");
-  if (result == nullptr) return null_argument(nullptr, function, "op");
+  if (no_address(result)) return null_argument(nullptr, function, "op");
   Op* op = base::make_object<Op>();
   if (op == nullptr) return no_memory(nullptr, function, "the operation");
   op->kind = base::Kind::op;
@@ -107,7 +107,7 @@ int op_create_c(MPI_User_function_c* user_fn, int commute, MPI_Op* op) {
 }
 
 int op_free(MPI_Op* handle) {
-  if (handle == nullptr) return null_argument(nullptr, "MPI_Op_free", "op");
+  if (no_address(handle)) return null_argument(nullptr, "MPI_Op_free", "op");
   Op* op = op_of(*handle);
   if (op == nullptr) return bad_op(nullptr, "MPI_Op_free", *handle);
   if (op->predefined) return fail(nullptr, "MPI_Op_free", MPI_ERR_OP, "%s is predefined and stays", op->name);
@@ -119,7 +119,7 @@ int op_free(MPI_Op* handle) {
 int op_commutative(MPI_Op handle, int* commute) {
   const Op* op = op_of(handle);
   if (op == nullptr) return bad_op(nullptr, "MPI_Op_commutative", handle);
-  if (commute == nullptr) return null_argument(nullptr, "MPI_Op_commutative", "commute");
+  if (no_address(commute)) return null_argument(nullptr, "MPI_Op_commutative", "commute");
   *commute = op->commutative ? 1 : 0;
   return MPI_SUCCESS;
 }

@@ -41,7 +41,7 @@ int launch_planned(CollCheck& check, const Form& form, Collective* collective) {
   Request* request = collective == nullptr || collective->schedule.error() != core::no_error
                          ? nullptr
                          : coll::new_composite(check.comm());
-  if (request == nullptr) {
+  if (no_address(request)) {
     delete collective;
     return no_memory(&check.comm(), form.function, "a collective operation");
   }

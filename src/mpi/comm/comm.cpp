@@ -32,7 +32,7 @@ bool has_pending(const Comm& comm) {
 
 // What Comm_free and Comm_disconnect share: checks, and the attributes' callbacks.
 int prepare_free(const char* function, MPI_Comm* handle, Comm*& comm) {
-  if (handle == nullptr) return null_argument(nullptr, function, "comm");
+  if (no_address(handle)) return null_argument(nullptr, function, "comm");
   comm = comm_of(*handle);
   if (comm == nullptr) return bad_comm(function, *handle);
   if (comm->predefined) {
@@ -98,7 +98,7 @@ void free_unused_comms() {
 int comm_size(MPI_Comm comm, int* size) {
   const Comm* c = comm_of(comm);
   if (c == nullptr) return bad_comm("MPI_Comm_size", comm);
-  if (size == nullptr) return null_argument(c, "MPI_Comm_size", "size");
+  if (no_address(size)) return null_argument(c, "MPI_Comm_size", "size");
   *size = c->local_size();
   return MPI_SUCCESS;
 }
@@ -106,7 +106,7 @@ int comm_size(MPI_Comm comm, int* size) {
 int comm_rank(MPI_Comm comm, int* rank) {
   const Comm* c = comm_of(comm);
   if (c == nullptr) return bad_comm("MPI_Comm_rank", comm);
-  if (rank == nullptr) return null_argument(c, "MPI_Comm_rank", "rank");
+  if (no_address(rank)) return null_argument(c, "MPI_Comm_rank", "rank");
   *rank = c->rank;
   return MPI_SUCCESS;
 }
@@ -114,7 +114,7 @@ int comm_rank(MPI_Comm comm, int* rank) {
 int comm_group(MPI_Comm comm, MPI_Group* group) {
   const Comm* c = comm_of(comm);
   if (c == nullptr) return bad_comm("MPI_Comm_group", comm);
-  if (group == nullptr) return null_argument(c, "MPI_Comm_group", "group");
+  if (no_address(group)) return null_argument(c, "MPI_Comm_group", "group");
   *group = group_handle(hold(c->group));
   return MPI_SUCCESS;
 }
@@ -124,7 +124,7 @@ int comm_compare(MPI_Comm comm1, MPI_Comm comm2, int* result) {
   if (a == nullptr) return bad_comm("MPI_Comm_compare", comm1);
   const Comm* b = comm_of(comm2);
   if (b == nullptr) return bad_comm("MPI_Comm_compare", comm2);
-  if (result == nullptr) return null_argument(a, "MPI_Comm_compare", "result");
+  if (no_address(result)) return null_argument(a, "MPI_Comm_compare", "result");
   *result = a == b ? MPI_IDENT : compare_comms(*a, *b);
   return MPI_SUCCESS;
 }
@@ -132,7 +132,7 @@ int comm_compare(MPI_Comm comm1, MPI_Comm comm2, int* result) {
 int comm_test_inter(MPI_Comm comm, int* flag) {
   const Comm* c = comm_of(comm);
   if (c == nullptr) return bad_comm("MPI_Comm_test_inter", comm);
-  if (flag == nullptr) return null_argument(c, "MPI_Comm_test_inter", "flag");
+  if (no_address(flag)) return null_argument(c, "MPI_Comm_test_inter", "flag");
   *flag = c->is_inter();
   return MPI_SUCCESS;
 }
@@ -140,7 +140,7 @@ int comm_test_inter(MPI_Comm comm, int* flag) {
 int comm_remote_size(MPI_Comm comm, int* size) {
   const Comm* c = comm_of(comm);
   if (c == nullptr) return bad_comm("MPI_Comm_remote_size", comm);
-  if (size == nullptr) return null_argument(c, "MPI_Comm_remote_size", "size");
+  if (no_address(size)) return null_argument(c, "MPI_Comm_remote_size", "size");
   if (!c->is_inter()) return no_intercomm("MPI_Comm_remote_size", *c);
   *size = c->size;
   return MPI_SUCCESS;
@@ -149,7 +149,7 @@ int comm_remote_size(MPI_Comm comm, int* size) {
 int comm_remote_group(MPI_Comm comm, MPI_Group* group) {
   const Comm* c = comm_of(comm);
   if (c == nullptr) return bad_comm("MPI_Comm_remote_group", comm);
-  if (group == nullptr) return null_argument(c, "MPI_Comm_remote_group", "group");
+  if (no_address(group)) return null_argument(c, "MPI_Comm_remote_group", "group");
   if (!c->is_inter()) return no_intercomm("MPI_Comm_remote_group", *c);
   *group = group_handle(hold(c->remote));
   return MPI_SUCCESS;
@@ -159,7 +159,7 @@ int comm_remote_group(MPI_Comm comm, MPI_Group* group) {
 int comm_get_parent(MPI_Comm* parent) {
   static const char* function = "MPI_Comm_get_parent";
   if (!is_running()) return not_running(function);
-  if (parent == nullptr) return null_argument(nullptr, function, "parent");
+  if (no_address(parent)) return null_argument(nullptr, function, "parent");
   *parent = MPI_COMM_NULL;
   return MPI_SUCCESS;
 }
@@ -167,7 +167,7 @@ int comm_get_parent(MPI_Comm* parent) {
 int comm_set_name(MPI_Comm comm, const char* comm_name) {
   Comm* c = comm_of(comm);
   if (c == nullptr) return bad_comm("MPI_Comm_set_name", comm);
-  if (comm_name == nullptr) return null_argument(c, "MPI_Comm_set_name", "comm_name");
+  if (no_address(comm_name)) return null_argument(c, "MPI_Comm_set_name", "comm_name");
   std::lock_guard lock(details);
   c->name.assign(comm_name, strnlen(comm_name, MPI_MAX_OBJECT_NAME - 1));
   return MPI_SUCCESS;
@@ -178,8 +178,8 @@ int comm_get_name(MPI_Comm comm, char* comm_name, int* resultlen) {
   static const char* function = "MPI_Comm_get_name";
   const Comm* c = comm_of(comm);
   if (c == nullptr && (comm != MPI_COMM_NULL || !is_running())) return bad_comm(function, comm);
-  if (comm_name == nullptr) return null_argument(c, function, "comm_name");
-  if (resultlen == nullptr) return null_argument(c, function, "resultlen");
+  if (no_address(comm_name)) return null_argument(c, function, "comm_name");
+  if (no_address(resultlen)) return null_argument(c, function, "resultlen");
   std::lock_guard lock(details);
   const char* name = c != nullptr ? c->name.c_str() : "MPI_COMM_NULL";
   strcpy(comm_name, name);

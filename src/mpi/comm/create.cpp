@@ -111,7 +111,7 @@ Comm& nursery() {
 }
 
 int check_naming(const char* function, const char* stringtag, MPI_Errhandler errhandler) {
-  if (stringtag == nullptr) return null_argument(nullptr, function, "stringtag");
+  if (no_address(stringtag)) return null_argument(nullptr, function, "stringtag");
   if (strnlen(stringtag, MPI_MAX_STRINGTAG_LEN) == MPI_MAX_STRINGTAG_LEN) {
     return fail(nullptr, function, MPI_ERR_ARG, "stringtag is longer than MPI_MAX_STRINGTAG_LEN - 1 (%d)",
                 MPI_MAX_STRINGTAG_LEN - 1);
@@ -170,7 +170,7 @@ int comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
   static const char* function = "MPI_Comm_dup";
   Comm* c = comm_of(comm);
   if (c == nullptr) return bad_comm(function, comm);
-  if (newcomm == nullptr) return null_argument(c, function, "newcomm");
+  if (no_address(newcomm)) return null_argument(c, function, "newcomm");
   return duplicate(function, *c, nullptr, newcomm);
 }
 
@@ -180,7 +180,7 @@ int comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
   if (c == nullptr) return bad_comm(function, comm);
   const Info* given = info_of(info);
   if (given == nullptr && info != MPI_INFO_NULL) return bad_info(c, function, info);
-  if (newcomm == nullptr) return null_argument(c, function, "newcomm");
+  if (no_address(newcomm)) return null_argument(c, function, "newcomm");
   return duplicate(function, *c, given, newcomm);
 }
 
@@ -190,7 +190,7 @@ int comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
   if (c == nullptr) return bad_comm(function, comm);
   core::Group* g = group_of(group);
   if (g == nullptr) return bad_group(function, group);
-  if (newcomm == nullptr) return null_argument(c, function, "newcomm");
+  if (no_address(newcomm)) return null_argument(c, function, "newcomm");
   std::vector<int32_t> ranks;
   if (int error = ranks_in(function, *c, *g, ranks)) return error;
   // No rank here knows the other side's group: its members tell their places.
@@ -214,7 +214,7 @@ int comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm
   core::Group* g = group_of(group);
   if (g == nullptr) return bad_group(function, group);
   if (tag < 0) return negative(c, function, MPI_ERR_TAG, "tag", tag);
-  if (newcomm == nullptr) return null_argument(c, function, "newcomm");
+  if (no_address(newcomm)) return null_argument(c, function, "newcomm");
   *newcomm = MPI_COMM_NULL;
   if (g->rank < 0) return MPI_SUCCESS;
   std::vector<int32_t> ranks;

@@ -127,7 +127,7 @@ int combine(const char* function, std::vector<int32_t> (*operation)(const Group&
   if (a == nullptr) return bad_group(function, group1);
   const Group* b = group_of(group2);
   if (b == nullptr) return bad_group(function, group2);
-  if (newgroup == nullptr) return null_argument(nullptr, function, "newgroup");
+  if (no_address(newgroup)) return null_argument(nullptr, function, "newgroup");
   return give(function, *a, operation(*a, *b), newgroup);
 }
 
@@ -166,8 +166,8 @@ int select(const char* function, MPI_Group handle, int n, const int ranks[], boo
   const Group* group = group_of(handle);
   if (group == nullptr) return bad_group(function, handle);
   if (n < 0) return negative(nullptr, function, MPI_ERR_ARG, "n", n);
-  if (n > 0 && ranks == nullptr) return null_argument(nullptr, function, "ranks");
-  if (newgroup == nullptr) return null_argument(nullptr, function, "newgroup");
+  if (n > 0 && no_address(ranks)) return null_argument(nullptr, function, "ranks");
+  if (no_address(newgroup)) return null_argument(nullptr, function, "newgroup");
   Choice choice{{}, std::vector<bool>(static_cast<size_t>(group->size))};
   for (int i = 0; i < n; ++i) {
     if (int error = choose(function, *group, ranks[i], choice)) return error;
@@ -179,8 +179,8 @@ int select_ranges(const char* function, MPI_Group handle, int n, int ranges[][3]
   const Group* group = group_of(handle);
   if (group == nullptr) return bad_group(function, handle);
   if (n < 0) return negative(nullptr, function, MPI_ERR_ARG, "n", n);
-  if (n > 0 && ranges == nullptr) return null_argument(nullptr, function, "ranges");
-  if (newgroup == nullptr) return null_argument(nullptr, function, "newgroup");
+  if (n > 0 && no_address(ranges)) return null_argument(nullptr, function, "ranges");
+  if (no_address(newgroup)) return null_argument(nullptr, function, "newgroup");
   Choice choice{{}, std::vector<bool>(static_cast<size_t>(group->size))};
   for (int i = 0; i < n; ++i) {
     int64_t first = ranges[i][0], last = ranges[i][1], stride = ranges[i][2];
@@ -197,7 +197,7 @@ int select_ranges(const char* function, MPI_Group handle, int n, int ranges[][3]
 int group_size(MPI_Group group, int* size) {
   const Group* g = group_of(group);
   if (g == nullptr) return bad_group("MPI_Group_size", group);
-  if (size == nullptr) return null_argument(nullptr, "MPI_Group_size", "size");
+  if (no_address(size)) return null_argument(nullptr, "MPI_Group_size", "size");
   *size = g->size;
   return MPI_SUCCESS;
 }
@@ -205,7 +205,7 @@ int group_size(MPI_Group group, int* size) {
 int group_rank(MPI_Group group, int* rank) {
   const Group* g = group_of(group);
   if (g == nullptr) return bad_group("MPI_Group_rank", group);
-  if (rank == nullptr) return null_argument(nullptr, "MPI_Group_rank", "rank");
+  if (no_address(rank)) return null_argument(nullptr, "MPI_Group_rank", "rank");
   *rank = g->rank >= 0 ? g->rank : MPI_UNDEFINED;
   return MPI_SUCCESS;
 }
@@ -217,8 +217,8 @@ int group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group
   const Group* to = group_of(group2);
   if (to == nullptr) return bad_group(function, group2);
   if (n < 0) return negative(nullptr, function, MPI_ERR_ARG, "n", n);
-  if (n > 0 && ranks1 == nullptr) return null_argument(nullptr, function, "ranks1");
-  if (n > 0 && ranks2 == nullptr) return null_argument(nullptr, function, "ranks2");
+  if (n > 0 && no_address(ranks1)) return null_argument(nullptr, function, "ranks1");
+  if (n > 0 && no_address(ranks2)) return null_argument(nullptr, function, "ranks2");
   const RankFinder finder(*to, n);
   for (int i = 0; i < n; ++i) {
     if (ranks1[i] == MPI_PROC_NULL) {
@@ -239,7 +239,7 @@ int group_compare(MPI_Group group1, MPI_Group group2, int* result) {
   if (a == nullptr) return bad_group("MPI_Group_compare", group1);
   const Group* b = group_of(group2);
   if (b == nullptr) return bad_group("MPI_Group_compare", group2);
-  if (result == nullptr) return null_argument(nullptr, "MPI_Group_compare", "result");
+  if (no_address(result)) return null_argument(nullptr, "MPI_Group_compare", "result");
   *result = compare_groups(*a, *b);
   return MPI_SUCCESS;
 }
@@ -273,7 +273,7 @@ int group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group* newgrou
 }
 
 int group_free(MPI_Group* group) {
-  if (group == nullptr) return null_argument(nullptr, "MPI_Group_free", "group");
+  if (no_address(group)) return null_argument(nullptr, "MPI_Group_free", "group");
   Group* g = group_of(*group);
   if (g == nullptr) return bad_group("MPI_Group_free", *group);
   drop(g);

@@ -82,7 +82,7 @@ int comm_get_info(MPI_Comm comm, MPI_Info* info_used) {
   static const char* function = "MPI_Comm_get_info";
   const Comm* c = comm_of(comm);
   if (c == nullptr) return bad_comm(function, comm);
-  if (info_used == nullptr) return null_argument(c, function, "info_used");
+  if (no_address(info_used)) return null_argument(c, function, "info_used");
   Info* info = make_info();
   if (info == nullptr) return no_memory(c, function, "an info object");
   const uint8_t asserts = c->asserts.load(std::memory_order_relaxed);

@@ -47,8 +47,8 @@ int duplicate(const char* function, Comm& from, const Info* info, MPI_Comm* newc
 int check(const char* function, MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
   const Comm* c = comm_of(comm);
   if (c == nullptr) return bad_comm(function, comm);
-  if (newcomm == nullptr) return null_argument(c, function, "newcomm");
-  return request == nullptr ? null_argument(c, function, "request") : MPI_SUCCESS;
+  if (no_address(newcomm)) return null_argument(c, function, "newcomm");
+  return no_address(request) ? null_argument(c, function, "request") : MPI_SUCCESS;
 }
 
 }  // namespace

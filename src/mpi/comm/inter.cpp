@@ -149,7 +149,7 @@ int intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, 
   }
   if (int error = check_leader(function, local, local_leader, local->size)) return error;
   if (tag < 0) return negative(local, function, MPI_ERR_TAG, "tag", tag);
-  if (newintercomm == nullptr) return null_argument(local, function, "newintercomm");
+  if (no_address(newintercomm)) return null_argument(local, function, "newintercomm");
   const Bank bank{function, *local, local, founders_of(*local), local->group, local_leader};
   Comm* made = nullptr;
   int error = MPI_SUCCESS;
@@ -176,7 +176,7 @@ int intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Gr
   if (int error = check_naming(function, stringtag, errhandler)) return error;
   const Info* given = info_of(info);
   if (given == nullptr && info != MPI_INFO_NULL) return bad_info(nullptr, function, info);
-  if (newintercomm == nullptr) return null_argument(nullptr, function, "newintercomm");
+  if (no_address(newintercomm)) return null_argument(nullptr, function, "newintercomm");
   *newintercomm = MPI_COMM_NULL;
   const core::Group* remote = group_of(remote_group);
   if (local->size == 0 || (remote != nullptr && remote->size == 0)) return MPI_SUCCESS;
@@ -230,7 +230,7 @@ int intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
   if (!c->is_inter()) {
     return fail(c, function, MPI_ERR_COMM, "%s is not an inter-communicator", comm_text(*c).c_str());
   }
-  if (newintracomm == nullptr) return null_argument(c, function, "newintracomm");
+  if (no_address(newintracomm)) return null_argument(c, function, "newintracomm");
   *newintracomm = MPI_COMM_NULL;
   uint64_t bits = ~nobody_said(c->leads, high != 0);
   uint32_t context = 0;

@@ -47,7 +47,7 @@ int comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
   if (color < 0 && color != MPI_UNDEFINED) {
     return fail(c, function, MPI_ERR_ARG, "color is %d: it must be MPI_UNDEFINED or not negative", color);
   }
-  if (newcomm == nullptr) return null_argument(c, function, "newcomm");
+  if (no_address(newcomm)) return null_argument(c, function, "newcomm");
   return split(function, *c, color, key, newcomm);
 }
 

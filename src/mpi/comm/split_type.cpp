@@ -82,7 +82,7 @@ int comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_C
   if (c == nullptr) return bad_comm(function, comm);
   Info* given = info_of(info);
   if (given == nullptr && info != MPI_INFO_NULL) return bad_info(c, function, info);
-  if (newcomm == nullptr) return null_argument(c, function, "newcomm");
+  if (no_address(newcomm)) return null_argument(c, function, "newcomm");
   switch (split_type) {
     case MPI_COMM_TYPE_SHARED:
       return split(function, *c, core::world->job.host(), key, newcomm);

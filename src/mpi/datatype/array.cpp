@@ -28,7 +28,7 @@ int check_common(const char* function, int ndims, int order, MPI_Datatype oldtyp
     return fail(nullptr, function, MPI_ERR_ARG, "order is %d: it must be MPI_ORDER_C or MPI_ORDER_FORTRAN", order);
   }
   if (type_of(oldtype) == nullptr) return bad_type(nullptr, function, oldtype);
-  if (newtype == nullptr) return null_argument(nullptr, function, "newtype");
+  if (no_address(newtype)) return null_argument(nullptr, function, "newtype");
   return MPI_SUCCESS;
 }
 
@@ -62,9 +62,9 @@ struct Box {
 template <class Size>
 int check(const Box<Size>& box) {
   const char* function = box.function;
-  if (box.sizes == nullptr) return null_argument(nullptr, function, "array_of_sizes");
-  if (box.subsizes == nullptr) return null_argument(nullptr, function, "array_of_subsizes");
-  if (box.starts == nullptr) return null_argument(nullptr, function, "array_of_starts");
+  if (no_address(box.sizes)) return null_argument(nullptr, function, "array_of_sizes");
+  if (no_address(box.subsizes)) return null_argument(nullptr, function, "array_of_subsizes");
+  if (no_address(box.starts)) return null_argument(nullptr, function, "array_of_starts");
   for (int i = 0; i < box.ndims; ++i) {
     const MPI_Count size = box.sizes[i], part = box.subsizes[i], start = box.starts[i];
     if (size < 1) return bad_dimension(function, i, "the size", size, "positive");
@@ -160,10 +160,10 @@ int check(const Grid<Size>& grid) {
   if (grid.rank < 0 || grid.rank >= grid.size) {
     return no_rank(nullptr, function, MPI_ERR_RANK, "rank", grid.rank, "the process grid", grid.size);
   }
-  if (grid.gsizes == nullptr) return null_argument(nullptr, function, "array_of_gsizes");
-  if (grid.distribs == nullptr) return null_argument(nullptr, function, "array_of_distribs");
-  if (grid.dargs == nullptr) return null_argument(nullptr, function, "array_of_dargs");
-  if (grid.psizes == nullptr) return null_argument(nullptr, function, "array_of_psizes");
+  if (no_address(grid.gsizes)) return null_argument(nullptr, function, "array_of_gsizes");
+  if (no_address(grid.distribs)) return null_argument(nullptr, function, "array_of_distribs");
+  if (no_address(grid.dargs)) return null_argument(nullptr, function, "array_of_dargs");
+  if (no_address(grid.psizes)) return null_argument(nullptr, function, "array_of_psizes");
   int64_t processes = 1;
   for (int i = 0; i < grid.ndims; ++i) {
     if (int error = check_dimension(grid, i)) return error;

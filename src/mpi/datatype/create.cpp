@@ -15,7 +15,7 @@ int check(const char* function, MPI_Count count, MPI_Count blocklength, MPI_Data
   if (count < 0) return negative(nullptr, function, MPI_ERR_COUNT, "count", count);
   if (blocklength < 0) return negative(nullptr, function, MPI_ERR_ARG, "blocklength", blocklength);
   if (type_of(oldtype) == nullptr) return bad_type(nullptr, function, oldtype);
-  if (newtype == nullptr) return null_argument(nullptr, function, "newtype");
+  if (no_address(newtype)) return null_argument(nullptr, function, "newtype");
   return MPI_SUCCESS;
 }
 

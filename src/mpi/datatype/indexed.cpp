@@ -3,6 +3,8 @@
 // Datatypes of blocks at any places: the indexed constructors and MPI_Type_create_struct (MPI-5.0, 5.1.2). All are one
 // layout, parts at byte offsets; they differ in the numbers the program gives and in what is remembered of them.
 
+#include <memory>
+#include <new>
 #include <type_traits>
 #include <vector>
 
@@ -29,13 +31,22 @@ struct Blocks {
   MPI_Count length(MPI_Count i) const { return lengths[one_length ? 0 : i]; }
 };
 
+// Whether there is memory for the parts and for the record: vectors have no way to say that there is none.
+bool has_room(MPI_Count blocks) {
+  constexpr size_t of_each = sizeof(Part) + 2 * sizeof(MPI_Count) + sizeof(Type*);
+  size_t bytes;
+  if (__builtin_mul_overflow(static_cast<size_t>(blocks), of_each, &bytes)) return false;
+  return std::unique_ptr<char[]>(new (std::nothrow) char[bytes]) != nullptr;
+}
+
 template <class Length, class Place>
 int check(const Blocks<Length, Place>& blocks, const MPI_Datatype* newtype) {
   const char* function = blocks.function;
   if (blocks.count < 0) return negative(nullptr, function, MPI_ERR_COUNT, "count", blocks.count);
-  if (newtype == nullptr) return null_argument(nullptr, function, "newtype");
-  if (blocks.count > 0 && blocks.lengths == nullptr) return null_argument(nullptr, function, "array_of_blocklengths");
-  if (blocks.count > 0 && blocks.places == nullptr) return null_argument(nullptr, function, "array_of_displacements");
+  if (no_address(newtype)) return null_argument(nullptr, function, "newtype");
+  if (blocks.count > 0 && no_address(blocks.lengths)) return null_argument(nullptr, function, "array_of_blocklengths");
+  if (blocks.count > 0 && no_address(blocks.places)) return null_argument(nullptr, function, "array_of_displacements");
+  if (!has_room(blocks.count)) return no_memory(nullptr, function, "so many blocks");
   for (MPI_Count i = 0; i < (blocks.one_length ? 1 : blocks.count); ++i) {
     if (blocks.length(i) >= 0) continue;
     return fail(nullptr, function, MPI_ERR_ARG, "the blocklength of block %lld is %lld: it must not be negative",
@@ -96,7 +107,7 @@ int make_indexed(const Blocks<Length, Place>& blocks, Unit unit, MPI_Datatype ol
 template <class Length, class Place>
 int make_struct(const Blocks<Length, Place>& blocks, const MPI_Datatype types[], MPI_Datatype* newtype) {
   if (int error = check(blocks, newtype)) return error;
-  if (blocks.count > 0 && types == nullptr) return null_argument(nullptr, blocks.function, "array_of_types");
+  if (blocks.count > 0 && no_address(types)) return null_argument(nullptr, blocks.function, "array_of_types");
   TypeRecord record = remember(blocks);
   std::vector<Part> parts;
   parts.reserve(static_cast<size_t>(blocks.count));

@@ -153,7 +153,7 @@ Type* make_pair(Type& value, Type& index) {
 
 int create_real(const char* function, int combiner, int p, int r, MPI_Datatype* newtype) {
   if (!is_running()) return not_running(function);
-  if (newtype == nullptr) return null_argument(nullptr, function, "newtype");
+  if (no_address(newtype)) return null_argument(nullptr, function, "newtype");
   if (p == MPI_UNDEFINED && r == MPI_UNDEFINED) {
     return fail(nullptr, function, MPI_ERR_ARG, "p and r are MPI_UNDEFINED: one of them must be given");
   }
@@ -176,7 +176,7 @@ int create_real(const char* function, int combiner, int p, int r, MPI_Datatype* 
 int type_match_size(int typeclass, int size, MPI_Datatype* datatype) {
   static const char* function = "MPI_Type_match_size";
   if (!is_running()) return not_running(function);
-  if (datatype == nullptr) return null_argument(nullptr, function, "datatype");
+  if (no_address(datatype)) return null_argument(nullptr, function, "datatype");
   const char* name = class_name(typeclass);
   if (name == nullptr) {
     return fail(nullptr, function, MPI_ERR_ARG, "typeclass is %d: it must be one of MPI_TYPECLASS_...", typeclass);
@@ -197,7 +197,7 @@ int type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_D
   Type* index = type_of(index_type);
   if (value == nullptr) return bad_type(nullptr, function, value_type);
   if (index == nullptr) return bad_type(nullptr, function, index_type);
-  if (pair_type == nullptr) return null_argument(nullptr, function, "pair_type");
+  if (no_address(pair_type)) return null_argument(nullptr, function, "pair_type");
   for (const Pair& row : pairs) {
     if (row.value != value_type || row.index != index_type) continue;
     *pair_type = row.pair;
@@ -222,7 +222,7 @@ int type_create_f90_complex(int p, int r, MPI_Datatype* newtype) {
 int type_create_f90_integer(int r, MPI_Datatype* newtype) {
   static const char* function = "MPI_Type_create_f90_integer";
   if (!is_running()) return not_running(function);
-  if (newtype == nullptr) return null_argument(nullptr, function, "newtype");
+  if (no_address(newtype)) return null_argument(nullptr, function, "newtype");
   if (r < 0) return negative(nullptr, function, MPI_ERR_ARG, "r", r);
   for (const IntegerKind& kind : integer_kinds) {
     if (r > kind.range) continue;

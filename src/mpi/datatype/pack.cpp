@@ -69,30 +69,30 @@ int explain_packing(const Comm* comm, const Packing& p, const Type& type, int64_
 
 int pack(const void* inbuf, int incount, MPI_Datatype datatype, void* outbuf, int outsize, int* position,
          MPI_Comm comm) {
-  if (position == nullptr) return null_argument(comm_of(comm), "MPI_Pack", "position");
+  if (no_address(position)) return null_argument(comm_of(comm), "MPI_Pack", "position");
   return pack_at({"MPI_Pack", inbuf, incount, datatype, outbuf, outsize, *position}, outbuf, position, comm);
 }
 
 int pack_c(const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf, MPI_Count outsize,
            MPI_Count* position, MPI_Comm comm) {
-  if (position == nullptr) return null_argument(comm_of(comm), "MPI_Pack_c", "position");
+  if (no_address(position)) return null_argument(comm_of(comm), "MPI_Pack_c", "position");
   return pack_at({"MPI_Pack_c", inbuf, incount, datatype, outbuf, outsize, *position}, outbuf, position, comm);
 }
 
 int unpack(const void* inbuf, int insize, int* position, void* outbuf, int outcount, MPI_Datatype datatype,
            MPI_Comm comm) {
-  if (position == nullptr) return null_argument(comm_of(comm), "MPI_Unpack", "position");
+  if (no_address(position)) return null_argument(comm_of(comm), "MPI_Unpack", "position");
   return unpack_at({"MPI_Unpack", outbuf, outcount, datatype, inbuf, insize, *position}, outbuf, position, comm);
 }
 
 int unpack_c(const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf, MPI_Count outcount,
              MPI_Datatype datatype, MPI_Comm comm) {
-  if (position == nullptr) return null_argument(comm_of(comm), "MPI_Unpack_c", "position");
+  if (no_address(position)) return null_argument(comm_of(comm), "MPI_Unpack_c", "position");
   return unpack_at({"MPI_Unpack_c", outbuf, outcount, datatype, inbuf, insize, *position}, outbuf, position, comm);
 }
 
 int pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int* size) {
-  if (size == nullptr) return null_argument(comm_of(comm), "MPI_Pack_size", "size");
+  if (no_address(size)) return null_argument(comm_of(comm), "MPI_Pack_size", "size");
   int64_t bytes = 0;
   if (int error = find_size("MPI_Pack_size", incount, datatype, comm, bytes)) return error;
   *size = bytes <= INT_MAX ? static_cast<int>(bytes) : MPI_UNDEFINED;
@@ -100,7 +100,7 @@ int pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int* size) {
 }
 
 int pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count* size) {
-  if (size == nullptr) return null_argument(comm_of(comm), "MPI_Pack_size_c", "size");
+  if (no_address(size)) return null_argument(comm_of(comm), "MPI_Pack_size_c", "size");
   return find_size("MPI_Pack_size_c", incount, datatype, comm, *size);
 }
 

@@ -142,7 +142,7 @@ class Sink {
 // Their type, and the bytes that the elements take outside.
 int check_elements(const char* function, const char* datarep, MPI_Count count, MPI_Datatype datatype, const Type*& type,
                    int64_t& bytes) {
-  if (datarep == nullptr) return null_argument(nullptr, function, "datarep");
+  if (no_address(datarep)) return null_argument(nullptr, function, "datarep");
   if (strcmp(datarep, "external32") != 0) {
     return fail(nullptr, function, MPI_ERR_UNSUPPORTED_DATAREP, "datarep is \"%.40s\": it must be \"external32\"",
                 datarep);
@@ -207,7 +207,7 @@ int unpack_at(const Packing& p, const char* datarep, void* elements, Position* p
 
 template <class Size>
 int find_size(const char* function, const char* datarep, MPI_Count count, MPI_Datatype datatype, Size* size) {
-  if (size == nullptr) return null_argument(nullptr, function, "size");
+  if (no_address(size)) return null_argument(nullptr, function, "size");
   const Type* type = nullptr;
   int64_t bytes = 0;
   if (int error = check_elements(function, datarep, count, datatype, type, bytes)) return error;
@@ -219,28 +219,28 @@ int find_size(const char* function, const char* datarep, MPI_Count count, MPI_Da
 
 int pack_external(const char* datarep, const void* inbuf, int incount, MPI_Datatype datatype, void* outbuf,
                   MPI_Aint outsize, MPI_Aint* position) {
-  if (position == nullptr) return null_argument(nullptr, "MPI_Pack_external", "position");
+  if (no_address(position)) return null_argument(nullptr, "MPI_Pack_external", "position");
   return pack_at({"MPI_Pack_external", inbuf, incount, datatype, outbuf, outsize, *position}, datarep, outbuf,
                  position);
 }
 
 int pack_external_c(const char* datarep, const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf,
                     MPI_Count outsize, MPI_Count* position) {
-  if (position == nullptr) return null_argument(nullptr, "MPI_Pack_external_c", "position");
+  if (no_address(position)) return null_argument(nullptr, "MPI_Pack_external_c", "position");
   return pack_at({"MPI_Pack_external_c", inbuf, incount, datatype, outbuf, outsize, *position}, datarep, outbuf,
                  position);
 }
 
 int unpack_external(const char datarep[], const void* inbuf, MPI_Aint insize, MPI_Aint* position, void* outbuf,
                     int outcount, MPI_Datatype datatype) {
-  if (position == nullptr) return null_argument(nullptr, "MPI_Unpack_external", "position");
+  if (no_address(position)) return null_argument(nullptr, "MPI_Unpack_external", "position");
   return unpack_at({"MPI_Unpack_external", outbuf, outcount, datatype, inbuf, insize, *position}, datarep, outbuf,
                    position);
 }
 
 int unpack_external_c(const char datarep[], const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf,
                       MPI_Count outcount, MPI_Datatype datatype) {
-  if (position == nullptr) return null_argument(nullptr, "MPI_Unpack_external_c", "position");
+  if (no_address(position)) return null_argument(nullptr, "MPI_Unpack_external_c", "position");
   return unpack_at({"MPI_Unpack_external_c", outbuf, outcount, datatype, inbuf, insize, *position}, datarep, outbuf,
                    position);
 }

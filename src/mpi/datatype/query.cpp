@@ -18,7 +18,7 @@ template <class Size>
 int find_size(const char* function, MPI_Datatype datatype, Size* size) {
   const Type* type = type_of(datatype);
   if (type == nullptr) return bad_type(nullptr, function, datatype);
-  if (size == nullptr) return null_argument(nullptr, function, "size");
+  if (no_address(size)) return null_argument(nullptr, function, "size");
   if constexpr (sizeof(Size) == sizeof(int)) {
     *size = narrow(type->size);
   } else {
@@ -31,8 +31,8 @@ template <class Size>
 int find_extent(const char* function, MPI_Datatype datatype, Size* lb, Size* extent) {
   const Type* type = type_of(datatype);
   if (type == nullptr) return bad_type(nullptr, function, datatype);
-  if (lb == nullptr) return null_argument(nullptr, function, "lb");
-  if (extent == nullptr) return null_argument(nullptr, function, "extent");
+  if (no_address(lb)) return null_argument(nullptr, function, "lb");
+  if (no_address(extent)) return null_argument(nullptr, function, "extent");
   *lb = type->lower_bound;
   *extent = type->extent;
   return MPI_SUCCESS;
@@ -42,8 +42,8 @@ template <class Size>
 int find_true_extent(const char* function, MPI_Datatype datatype, Size* lb, Size* extent) {
   const Type* type = type_of(datatype);
   if (type == nullptr) return bad_type(nullptr, function, datatype);
-  if (lb == nullptr) return null_argument(nullptr, function, "true_lb");
-  if (extent == nullptr) return null_argument(nullptr, function, "true_extent");
+  if (no_address(lb)) return null_argument(nullptr, function, "true_lb");
+  if (no_address(extent)) return null_argument(nullptr, function, "true_extent");
   *lb = type->true_lower_bound;
   *extent = type->true_extent;
   return MPI_SUCCESS;
@@ -82,7 +82,7 @@ int type_get_true_extent_x(MPI_Datatype datatype, MPI_Count* true_lb, MPI_Count*
 }
 
 int get_address(const void* location, MPI_Aint* address) {
-  if (address == nullptr) return null_argument(nullptr, "MPI_Get_address", "address");
+  if (no_address(address)) return null_argument(nullptr, "MPI_Get_address", "address");
   *address = reinterpret_cast<MPI_Aint>(location);
   return MPI_SUCCESS;
 }

@@ -111,7 +111,7 @@ bool has_large_counts(const Type* type) {
 
 int type_commit(MPI_Datatype* datatype) {
   static const char* function = "MPI_Type_commit";
-  if (datatype == nullptr) return null_argument(nullptr, function, "datatype");
+  if (no_address(datatype)) return null_argument(nullptr, function, "datatype");
   Type* type = type_of(*datatype);
   if (type == nullptr) return bad_type(nullptr, function, *datatype);
   if (!type->committed) type->committed = true;  // threads may all commit the same predefined type
@@ -122,7 +122,7 @@ int type_commit(MPI_Datatype* datatype) {
 // kept for all who ask for it; programs free it nevertheless, as the standard leaves open whether they own it.
 int type_free(MPI_Datatype* datatype) {
   static const char* function = "MPI_Type_free";
-  if (datatype == nullptr) return null_argument(nullptr, function, "datatype");
+  if (no_address(datatype)) return null_argument(nullptr, function, "datatype");
   Type* type = type_of(*datatype);
   if (type == nullptr) return bad_type(nullptr, function, *datatype);
   if (type->predefined) {
@@ -143,7 +143,7 @@ int type_dup(MPI_Datatype oldtype, MPI_Datatype* newtype) {
   static const char* function = "MPI_Type_dup";
   Type* old = type_of(oldtype);
   if (old == nullptr) return bad_type(nullptr, function, oldtype);
-  if (newtype == nullptr) return null_argument(nullptr, function, "newtype");
+  if (no_address(newtype)) return null_argument(nullptr, function, "newtype");
   MPI_Datatype made = MPI_DATATYPE_NULL;
   TypeRecord record;
   record.combiner = MPI_COMBINER_DUP;
@@ -164,7 +164,7 @@ int type_dup(MPI_Datatype oldtype, MPI_Datatype* newtype) {
 int type_set_name(MPI_Datatype datatype, const char* type_name) {
   Type* type = type_of(datatype);
   if (type == nullptr) return bad_type(nullptr, "MPI_Type_set_name", datatype);
-  if (type_name == nullptr) return null_argument(nullptr, "MPI_Type_set_name", "type_name");
+  if (no_address(type_name)) return null_argument(nullptr, "MPI_Type_set_name", "type_name");
   TypeRecord& record = record_of(*type);
   std::lock_guard lock(details);
   record.name.assign(type_name, strnlen(type_name, MPI_MAX_OBJECT_NAME - 1));
@@ -177,8 +177,8 @@ int type_get_name(MPI_Datatype datatype, char* type_name, int* resultlen) {
   static const char* function = "MPI_Type_get_name";
   const Type* type = type_of(datatype);
   if (type == nullptr && (datatype != MPI_DATATYPE_NULL || !is_running())) return bad_type(nullptr, function, datatype);
-  if (type_name == nullptr) return null_argument(nullptr, function, "type_name");
-  if (resultlen == nullptr) return null_argument(nullptr, function, "resultlen");
+  if (no_address(type_name)) return null_argument(nullptr, function, "type_name");
+  if (no_address(resultlen)) return null_argument(nullptr, function, "resultlen");
   std::lock_guard lock(details);
   const char* name = type == nullptr ? "MPI_DATATYPE_NULL" : type->name;
   if (type != nullptr && record_of(*type).has_name) name = record_of(*type).name.c_str();
@@ -192,11 +192,11 @@ int type_get_envelope_c(MPI_Datatype datatype, MPI_Count* num_integers, MPI_Coun
   static const char* function = "MPI_Type_get_envelope_c";
   Type* type = type_of(datatype);
   if (type == nullptr) return bad_type(nullptr, function, datatype);
-  if (num_integers == nullptr) return null_argument(nullptr, function, "num_integers");
-  if (num_addresses == nullptr) return null_argument(nullptr, function, "num_addresses");
-  if (num_large_counts == nullptr) return null_argument(nullptr, function, "num_large_counts");
-  if (num_datatypes == nullptr) return null_argument(nullptr, function, "num_datatypes");
-  if (combiner == nullptr) return null_argument(nullptr, function, "combiner");
+  if (no_address(num_integers)) return null_argument(nullptr, function, "num_integers");
+  if (no_address(num_addresses)) return null_argument(nullptr, function, "num_addresses");
+  if (no_address(num_large_counts)) return null_argument(nullptr, function, "num_large_counts");
+  if (no_address(num_datatypes)) return null_argument(nullptr, function, "num_datatypes");
+  if (no_address(combiner)) return null_argument(nullptr, function, "combiner");
   const TypeRecord& record = record_of(*type);
   *num_integers = static_cast<MPI_Count>(record.integers.size());
   *num_addresses = static_cast<MPI_Count>(record.addresses.size());
@@ -210,10 +210,10 @@ int type_get_envelope(MPI_Datatype datatype, int* num_integers, int* num_address
   static const char* function = "MPI_Type_get_envelope";
   Type* type = type_of(datatype);
   if (type == nullptr) return bad_type(nullptr, function, datatype);
-  if (num_integers == nullptr) return null_argument(nullptr, function, "num_integers");
-  if (num_addresses == nullptr) return null_argument(nullptr, function, "num_addresses");
-  if (num_datatypes == nullptr) return null_argument(nullptr, function, "num_datatypes");
-  if (combiner == nullptr) return null_argument(nullptr, function, "combiner");
+  if (no_address(num_integers)) return null_argument(nullptr, function, "num_integers");
+  if (no_address(num_addresses)) return null_argument(nullptr, function, "num_addresses");
+  if (no_address(num_datatypes)) return null_argument(nullptr, function, "num_datatypes");
+  if (no_address(combiner)) return null_argument(nullptr, function, "combiner");
   if (has_large_counts(type)) return narrow_only(function);
   const TypeRecord& record = record_of(*type);
   *num_integers = static_cast<int>(record.integers.size());

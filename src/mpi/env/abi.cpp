@@ -52,15 +52,15 @@ bool is_logical_size(int size) {
 }  // namespace
 
 int abi_get_version(int* abi_major, int* abi_minor) {
-  if (abi_major == nullptr) return null_argument(nullptr, "MPI_Abi_get_version", "abi_major");
-  if (abi_minor == nullptr) return null_argument(nullptr, "MPI_Abi_get_version", "abi_minor");
+  if (no_address(abi_major)) return null_argument(nullptr, "MPI_Abi_get_version", "abi_major");
+  if (no_address(abi_minor)) return null_argument(nullptr, "MPI_Abi_get_version", "abi_minor");
   *abi_major = MPI_ABI_VERSION;
   *abi_minor = MPI_ABI_SUBVERSION;
   return MPI_SUCCESS;
 }
 
 int abi_get_info(MPI_Info* info) {
-  if (info == nullptr) return null_argument(nullptr, "MPI_Abi_get_info", "info");
+  if (no_address(info)) return null_argument(nullptr, "MPI_Abi_get_info", "info");
   Info* made = make_info();
   if (made == nullptr) return no_memory(nullptr, "MPI_Abi_get_info", "an info object");
   made->set("mpi_aint_size", std::to_string(sizeof(MPI_Aint)));
@@ -86,7 +86,7 @@ int abi_set_fortran_info(MPI_Info info) {
 
 int abi_get_fortran_info(MPI_Info* info) {
   static const char* function = "MPI_Abi_get_fortran_info";
-  if (info == nullptr) return null_argument(nullptr, function, "info");
+  if (no_address(info)) return null_argument(nullptr, function, "info");
   *info = MPI_INFO_NULL;
   const Info::Entries* known = nullptr;  // once given it stays
   {
@@ -104,8 +104,8 @@ int abi_get_fortran_info(MPI_Info* info) {
 int abi_set_fortran_booleans(int logical_size, void* logical_true, void* logical_false) {
   static const char* function = "MPI_Abi_set_fortran_booleans";
   if (!is_logical_size(logical_size)) return bad_size(function, logical_size);
-  if (logical_true == nullptr) return null_argument(nullptr, function, "logical_true");
-  if (logical_false == nullptr) return null_argument(nullptr, function, "logical_false");
+  if (no_address(logical_true)) return null_argument(nullptr, function, "logical_true");
+  if (no_address(logical_false)) return null_argument(nullptr, function, "logical_false");
   {
     std::lock_guard lock(guard);
     if (booleans.size == 0) {
@@ -121,9 +121,9 @@ int abi_set_fortran_booleans(int logical_size, void* logical_true, void* logical
 int abi_get_fortran_booleans(int logical_size, void* logical_true, void* logical_false, int* is_set) {
   static const char* function = "MPI_Abi_get_fortran_booleans";
   if (!is_logical_size(logical_size)) return bad_size(function, logical_size);
-  if (logical_true == nullptr) return null_argument(nullptr, function, "logical_true");
-  if (logical_false == nullptr) return null_argument(nullptr, function, "logical_false");
-  if (is_set == nullptr) return null_argument(nullptr, function, "is_set");
+  if (no_address(logical_true)) return null_argument(nullptr, function, "logical_true");
+  if (no_address(logical_false)) return null_argument(nullptr, function, "logical_false");
+  if (no_address(is_set)) return null_argument(nullptr, function, "is_set");
   std::lock_guard lock(guard);
   *is_set = booleans.size == logical_size;
   if (*is_set == 0) return MPI_SUCCESS;

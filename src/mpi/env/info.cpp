@@ -106,7 +106,7 @@ std::vector<char*> own_arguments(std::string& text) {
 }
 
 int check_key(const char* function, const char* key) {
-  if (key == nullptr) return null_argument(nullptr, function, "key");
+  if (no_address(key)) return null_argument(nullptr, function, "key");
   size_t length = strnlen(key, MPI_MAX_INFO_KEY);
   if (length == 0) return fail(nullptr, function, MPI_ERR_INFO_KEY, "the key is empty");
   if (length == MPI_MAX_INFO_KEY) {
@@ -145,7 +145,7 @@ base::Object* build_info_env() {
 }
 
 int info_create(MPI_Info* info) {
-  if (info == nullptr) return null_argument(nullptr, "MPI_Info_create", "info");
+  if (no_address(info)) return null_argument(nullptr, "MPI_Info_create", "info");
   Info* made = make_info();
   if (made == nullptr) return no_memory(nullptr, "MPI_Info_create", "an info object");
   *info = handle_of<MPI_Info>(made);
@@ -153,7 +153,7 @@ int info_create(MPI_Info* info) {
 }
 
 int info_create_env(int argc, char* argv[], MPI_Info* info) {
-  if (info == nullptr) return null_argument(nullptr, "MPI_Info_create_env", "info");
+  if (no_address(info)) return null_argument(nullptr, "MPI_Info_create_env", "info");
   Info* made = make_info();
   if (made == nullptr) return no_memory(nullptr, "MPI_Info_create_env", "an info object");
   describe_start(*made, argc, argv);
@@ -164,7 +164,7 @@ int info_create_env(int argc, char* argv[], MPI_Info* info) {
 int info_dup(MPI_Info info, MPI_Info* newinfo) {
   const Info* from = find_info(info);
   if (from == nullptr) return bad_info(nullptr, "MPI_Info_dup", info);
-  if (newinfo == nullptr) return null_argument(nullptr, "MPI_Info_dup", "newinfo");
+  if (no_address(newinfo)) return null_argument(nullptr, "MPI_Info_dup", "newinfo");
   Info* made = make_info();
   if (made == nullptr) return no_memory(nullptr, "MPI_Info_dup", "an info object");
   made->set_all(from->entries());
@@ -174,7 +174,7 @@ int info_dup(MPI_Info info, MPI_Info* newinfo) {
 
 int info_free(MPI_Info* info) {
   static const char* function = "MPI_Info_free";
-  if (info == nullptr) return null_argument(nullptr, function, "info");
+  if (no_address(info)) return null_argument(nullptr, function, "info");
   Info* object = nullptr;
   if (int error = find_writable(function, *info, object)) return error;
   base::destroy_object(object);
@@ -187,7 +187,7 @@ int info_set(MPI_Info info, const char* key, const char* value) {
   Info* object = nullptr;
   if (int error = find_writable(function, info, object)) return error;
   if (int error = check_key(function, key)) return error;
-  if (value == nullptr) return null_argument(nullptr, function, "value");
+  if (no_address(value)) return null_argument(nullptr, function, "value");
   if (strnlen(value, MPI_MAX_INFO_VAL) == MPI_MAX_INFO_VAL) {
     return fail(nullptr, function, MPI_ERR_INFO_VALUE, "the value of %s is longer than MPI_MAX_INFO_VAL - 1 (%d)", key,
                 MPI_MAX_INFO_VAL - 1);
@@ -211,11 +211,11 @@ int info_get(MPI_Info info, const char* key, int valuelen, char* value, int* fla
   if (object == nullptr) return bad_info(nullptr, function, info);
   if (int error = check_key(function, key)) return error;
   if (valuelen < 0) return negative(nullptr, function, MPI_ERR_ARG, "valuelen", valuelen);
-  if (flag == nullptr) return null_argument(nullptr, function, "flag");
+  if (no_address(flag)) return null_argument(nullptr, function, "flag");
   const std::optional<std::string> found = object->find(key);
   *flag = found.has_value();
   if (!found) return MPI_SUCCESS;
-  if (value == nullptr) return null_argument(nullptr, function, "value");
+  if (no_address(value)) return null_argument(nullptr, function, "value");
   size_t length = std::min(found->size(), static_cast<size_t>(valuelen));  // the null comes on top of valuelen
   memcpy(value, found->data(), length);
   value[length] = '\0';
@@ -227,14 +227,14 @@ int info_get_string(MPI_Info info, const char* key, int* buflen, char* value, in
   const Info* object = find_info(info);
   if (object == nullptr) return bad_info(nullptr, function, info);
   if (int error = check_key(function, key)) return error;
-  if (buflen == nullptr) return null_argument(nullptr, function, "buflen");
+  if (no_address(buflen)) return null_argument(nullptr, function, "buflen");
   if (*buflen < 0) return negative(nullptr, function, MPI_ERR_ARG, "buflen", *buflen);
-  if (flag == nullptr) return null_argument(nullptr, function, "flag");
+  if (no_address(flag)) return null_argument(nullptr, function, "flag");
   const std::optional<std::string> found = object->find(key);
   *flag = found.has_value();
   if (!found) return MPI_SUCCESS;
   if (*buflen > 0) {
-    if (value == nullptr) return null_argument(nullptr, function, "value");
+    if (no_address(value)) return null_argument(nullptr, function, "value");
     size_t length = std::min(found->size(), static_cast<size_t>(*buflen) - 1);
     memcpy(value, found->data(), length);
     value[length] = '\0';
@@ -248,8 +248,8 @@ int info_get_valuelen(MPI_Info info, const char* key, int* valuelen, int* flag) 
   const Info* object = find_info(info);
   if (object == nullptr) return bad_info(nullptr, function, info);
   if (int error = check_key(function, key)) return error;
-  if (valuelen == nullptr) return null_argument(nullptr, function, "valuelen");
-  if (flag == nullptr) return null_argument(nullptr, function, "flag");
+  if (no_address(valuelen)) return null_argument(nullptr, function, "valuelen");
+  if (no_address(flag)) return null_argument(nullptr, function, "flag");
   const std::optional<std::string> found = object->find(key);
   *flag = found.has_value();
   if (found) *valuelen = static_cast<int>(found->size());
@@ -259,7 +259,7 @@ int info_get_valuelen(MPI_Info info, const char* key, int* valuelen, int* flag) 
 int info_get_nkeys(MPI_Info info, int* nkeys) {
   const Info* object = find_info(info);
   if (object == nullptr) return bad_info(nullptr, "MPI_Info_get_nkeys", info);
-  if (nkeys == nullptr) return null_argument(nullptr, "MPI_Info_get_nkeys", "nkeys");
+  if (no_address(nkeys)) return null_argument(nullptr, "MPI_Info_get_nkeys", "nkeys");
   *nkeys = static_cast<int>(object->entries().size());
   return MPI_SUCCESS;
 }
@@ -272,7 +272,7 @@ int info_get_nthkey(MPI_Info info, int n, char* key) {
   if (n < 0 || static_cast<size_t>(n) >= entries.size()) {
     return fail(nullptr, function, MPI_ERR_ARG, "there is no key %d: the object has %zu", n, entries.size());
   }
-  if (key == nullptr) return null_argument(nullptr, function, "key");
+  if (no_address(key)) return null_argument(nullptr, function, "key");
   strcpy(key, entries[static_cast<size_t>(n)].first.c_str());
   return MPI_SUCCESS;
 }

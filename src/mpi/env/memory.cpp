@@ -93,7 +93,7 @@ int alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
   if (!is_running()) return not_running(function);
   if (size < 0) return negative(nullptr, function, MPI_ERR_SIZE, "size", size);
   if (info != MPI_INFO_NULL && info_of(info) == nullptr) return bad_info(nullptr, function, info);
-  if (baseptr == nullptr) return null_argument(nullptr, function, "baseptr");
+  if (no_address(baseptr)) return null_argument(nullptr, function, "baseptr");
   size_t alignment = 1;
   if (int error = read_alignment(function, nullptr, info_of(info), alignment)) return error;
   void* memory = core::allocate_shared(static_cast<size_t>(std::max<MPI_Aint>(size, 1)), alignment);

@@ -330,7 +330,7 @@ int bad_key(const Carrier& carrier, const char* function, int keyval) {
 }
 
 int create(const char* function, Scope scope, Callback copy, Callback remove, int* keyval, void* extra_state) {
-  if (keyval == nullptr) return null_argument(nullptr, function, "keyval");
+  if (no_address(keyval)) return null_argument(nullptr, function, "keyval");
   Locked locked(guard);
   if (keyvals == nullptr) keyvals = new std::map<int, Keyval>;
   *keyval = next_keyval++;
@@ -341,7 +341,7 @@ int create(const char* function, Scope scope, Callback copy, Callback remove, in
 // Errors are raised without the lock: the program's error handler may call anything.
 
 int free_key(const char* function, Scope scope, int* keyval) {
-  if (keyval == nullptr) return null_argument(nullptr, function, "keyval");
+  if (no_address(keyval)) return null_argument(nullptr, function, "keyval");
   Locked locked(guard);
   Keyval* key = find_key(scope, *keyval);
   if (key == nullptr) {
@@ -377,8 +377,8 @@ int set(const char* function, const Carrier& carrier, int keyval, void* value) {
 }
 
 int get(const char* function, const Carrier& carrier, int keyval, void* value, int* flag) {
-  if (value == nullptr) return null_argument(carrier.errors, function, "attribute_val");
-  if (flag == nullptr) return null_argument(carrier.errors, function, "flag");
+  if (no_address(value)) return null_argument(carrier.errors, function, "attribute_val");
+  if (no_address(flag)) return null_argument(carrier.errors, function, "flag");
   auto* out = static_cast<void**>(value);
   if (is_predefined(carrier.scope, keyval)) {
     void* found = nullptr;

@@ -64,7 +64,7 @@ void Check::tag(int tag, bool receives) {
 }
 
 void Check::pointer(const void* pointer, const char* name) {
-  if (failed() || pointer != nullptr) [[likely]]
+  if (failed() || !no_address(pointer)) [[likely]]
     return;
   error_ = null_argument(on(), function_, name);
 }

@@ -89,7 +89,7 @@ template <class Function>
 int create(Scope scope, Function* Errhandler::*member, Function* given, const char* name, MPI_Errhandler* errhandler) {
   const char* function = maker_of(scope);
   if (given == nullptr) return null_argument(nullptr, function, name);
-  if (errhandler == nullptr) return null_argument(nullptr, function, "errhandler");
+  if (no_address(errhandler)) return null_argument(nullptr, function, "errhandler");
   auto* handler = base::make_object<Errhandler>();
   if (handler == nullptr) return no_memory(nullptr, function, "an error handler");
   handler->kind = base::Kind::errhandler;
@@ -111,7 +111,7 @@ int set(const char* function, ErrorsOn on, Errhandler*& place, Scope scope, MPI_
 }
 
 int get(const char* function, ErrorsOn on, Errhandler* const& place, MPI_Errhandler* errhandler) {
-  if (errhandler == nullptr) return null_argument(on, function, "errhandler");
+  if (no_address(errhandler)) return null_argument(on, function, "errhandler");
   *errhandler = any_handle_of(held_handler(place), MPI_ERRHANDLER_NULL);
   return MPI_SUCCESS;
 }
@@ -202,7 +202,7 @@ int session_call_errhandler(MPI_Session session, int errorcode) {
 
 int errhandler_free(MPI_Errhandler* errhandler) {
   static const char* function = "MPI_Errhandler_free";
-  if (errhandler == nullptr) return null_argument(nullptr, function, "errhandler");
+  if (no_address(errhandler)) return null_argument(nullptr, function, "errhandler");
   if (reinterpret_cast<uintptr_t>(*errhandler) < predefined_limit) build_predefined_objects();
   Errhandler* handler = errhandler_of(*errhandler);
   if (handler == nullptr) return bad_handle(nullptr, function, MPI_ERR_ERRHANDLER, "error handler", *errhandler);

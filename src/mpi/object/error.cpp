@@ -186,7 +186,7 @@ int bad_type(ErrorsOn on, const char* function, MPI_Datatype handle) {
 }
 
 int null_argument(ErrorsOn on, const char* function, const char* name) {
-  return fail(on, function, MPI_ERR_ARG, "%s is a null pointer", name);
+  return fail(on, function, MPI_ERR_ARG, "%s is a null pointer, or a number that is no address", name);
 }
 
 int no_memory(ErrorsOn on, const char* function, const char* what) {

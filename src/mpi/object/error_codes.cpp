@@ -66,7 +66,7 @@ int last_used_error_code() {
 
 int error_class(int errorcode, int* errorclass) {
   static const char* function = "MPI_Error_class";
-  if (errorclass == nullptr) return null_argument(nullptr, function, "errorclass");
+  if (no_address(errorclass)) return null_argument(nullptr, function, "errorclass");
   int found = class_of_error(errorcode);
   if (found < 0) return fail(nullptr, function, MPI_ERR_ARG, "%d is no error code", errorcode);
   *errorclass = found;
@@ -75,8 +75,8 @@ int error_class(int errorcode, int* errorclass) {
 
 int error_string(int errorcode, char* string, int* resultlen) {
   static const char* function = "MPI_Error_string";
-  if (string == nullptr) return null_argument(nullptr, function, "string");
-  if (resultlen == nullptr) return null_argument(nullptr, function, "resultlen");
+  if (no_address(string)) return null_argument(nullptr, function, "string");
+  if (no_address(resultlen)) return null_argument(nullptr, function, "resultlen");
   if (class_of_error(errorcode) < 0) return fail(nullptr, function, MPI_ERR_ARG, "%d is no error code", errorcode);
   const char* text = error_text(errorcode);
   size_t length = strnlen(text, MPI_MAX_ERROR_STRING - 1);
@@ -87,7 +87,7 @@ int error_string(int errorcode, char* string, int* resultlen) {
 }
 
 int add_error_class(int* errorclass) {
-  if (errorclass == nullptr) return null_argument(nullptr, "MPI_Add_error_class", "errorclass");
+  if (no_address(errorclass)) return null_argument(nullptr, "MPI_Add_error_class", "errorclass");
   std::lock_guard lock(guard);
   *errorclass = add(-1);
   return MPI_SUCCESS;
@@ -95,7 +95,7 @@ int add_error_class(int* errorclass) {
 
 int add_error_code(int errorclass, int* errorcode) {
   static const char* function = "MPI_Add_error_code";
-  if (errorcode == nullptr) return null_argument(nullptr, function, "errorcode");
+  if (no_address(errorcode)) return null_argument(nullptr, function, "errorcode");
   {
     std::lock_guard lock(guard);
     Added* entry = find(errorclass);
@@ -111,7 +111,7 @@ int add_error_code(int errorclass, int* errorcode) {
 
 int add_error_string(int errorcode, const char* string) {
   static const char* function = "MPI_Add_error_string";
-  if (string == nullptr) return null_argument(nullptr, function, "string");
+  if (no_address(string)) return null_argument(nullptr, function, "string");
   size_t length = strnlen(string, MPI_MAX_ERROR_STRING);
   if (length == MPI_MAX_ERROR_STRING) {
     return fail(nullptr, function, MPI_ERR_ARG, "the string is longer than MPI_MAX_ERROR_STRING - 1 (%d)",

@@ -57,7 +57,12 @@ template <class Handle>
 // The error of a call that is made before MPI is initialised, or after it was finalized.
 [[nodiscard, gnu::cold, gnu::noinline]] int not_running(const char* function);
 
-// The error of an output argument that is a null pointer.
+// Of an argument that must point somewhere: it is null, or a small number that was taken for a pointer.
+inline bool no_address(const void* pointer) {
+  return reinterpret_cast<uintptr_t>(pointer) < 4096;
+}
+
+// The error of such an argument.
 [[nodiscard, gnu::cold, gnu::noinline]] int null_argument(ErrorsOn on, const char* function, const char* name);
 
 // The error of an allocation that failed.

@@ -135,8 +135,8 @@ int attach(const Comm* comm, const char* function, BsendBuffer*& place, void* me
 // Size is an int or MPI_Count. Without a buffer the call gives what a later attach takes back: nothing.
 template <class Size>
 int detach(const Comm* comm, const char* function, BsendBuffer*& place, void* address, Size* size) {
-  if (address == nullptr) return null_argument(comm, function, "buffer_addr");
-  if (size == nullptr) return null_argument(comm, function, "size");
+  if (no_address(address)) return null_argument(comm, function, "buffer_addr");
+  if (no_address(size)) return null_argument(comm, function, "size");
   void* memory = nullptr;
   int64_t bytes = 0;
   BsendBuffer* buffer = nullptr;
@@ -172,7 +172,7 @@ int flush(BsendBuffer* const& place) {
 }
 
 int iflush(Comm& comm, const char* function, BsendBuffer* const& place, MPI_Request* request) {
-  if (request == nullptr) return null_argument(&comm, function, "request");
+  if (no_address(request)) return null_argument(&comm, function, "request");
   Request* r = core::new_request(comm, core::Role::composite);
   if (r == nullptr) return no_memory(&comm, function);
   r->source = MPI_ANY_SOURCE;
@@ -246,7 +246,7 @@ int bsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, i
 
 int ibsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
              MPI_Request* request) {
-  if (request == nullptr) return null_argument(comm_of(comm), "MPI_Ibsend", "request");
+  if (no_address(request)) return null_argument(comm_of(comm), "MPI_Ibsend", "request");
   int error = ibsend("MPI_Ibsend", buf, count, datatype, dest, tag, comm);
   if (error == MPI_SUCCESS) *request = done_request();
   return error;

@@ -51,7 +51,7 @@ int look(MPI_Status* status, const Request& r) {
 int check_array(const char* function, int count, const MPI_Request* requests) {
   if (count < 0) [[unlikely]]
     return negative(nullptr, function, MPI_ERR_COUNT, "count", count);
-  if (count > 0 && requests == nullptr) [[unlikely]]
+  if (count > 0 && no_address(requests)) [[unlikely]]
     return null_argument(nullptr, function, "array_of_requests");
   return MPI_SUCCESS;
 }
@@ -193,7 +193,7 @@ int finish(const char* function, MPI_Request* handle, Request& r, MPI_Status* st
 }
 
 int wait(MPI_Request* request, MPI_Status* status) {
-  if (request == nullptr) [[unlikely]]
+  if (no_address(request)) [[unlikely]]
     return null_argument(nullptr, "MPI_Wait", "request");
   Request* r = nullptr;
   const State state = state_of(*request, &r);
@@ -218,8 +218,8 @@ uint32_t test_round() {
 }  // namespace
 
 int test(MPI_Request* request, int* flag, MPI_Status* status) {
-  if (request == nullptr || flag == nullptr) [[unlikely]]
-    return null_argument(nullptr, "MPI_Test", request == nullptr ? "request" : "flag");
+  if (no_address(request) || no_address(flag)) [[unlikely]]
+    return null_argument(nullptr, "MPI_Test", no_address(request) ? "request" : "flag");
   Request* r = nullptr;
   State state = state_of(*request, &r);
   if (state == State::invalid) [[unlikely]]
@@ -345,7 +345,7 @@ int retire_some(const char* function, int count, MPI_Request requests[], int* ou
 
 int testall(int count, MPI_Request array_of_requests[], int* flag, MPI_Status array_of_statuses[]) {
   if (int error = check_array("MPI_Testall", count, array_of_requests)) return error;
-  if (flag == nullptr) [[unlikely]]
+  if (no_address(flag)) [[unlikely]]
     return null_argument(nullptr, "MPI_Testall", "flag");
   Survey s = survey(count, array_of_requests);
   if (s.invalid < 0 && s.pending > 0) {
@@ -360,7 +360,7 @@ int testall(int count, MPI_Request array_of_requests[], int* flag, MPI_Status ar
 
 int waitany(int count, MPI_Request array_of_requests[], int* indx, MPI_Status* status) {
   if (int error = check_array("MPI_Waitany", count, array_of_requests)) return error;
-  if (indx == nullptr) [[unlikely]]
+  if (no_address(indx)) [[unlikely]]
     return null_argument(nullptr, "MPI_Waitany", "index");
   bool active = false;
   int invalid = -1;
@@ -379,8 +379,8 @@ int waitany(int count, MPI_Request array_of_requests[], int* indx, MPI_Status* s
 
 int testany(int count, MPI_Request array_of_requests[], int* indx, int* flag, MPI_Status* status) {
   if (int error = check_array("MPI_Testany", count, array_of_requests)) return error;
-  if (indx == nullptr || flag == nullptr) [[unlikely]]
-    return null_argument(nullptr, "MPI_Testany", flag == nullptr ? "flag" : "index");
+  if (no_address(indx) || no_address(flag)) [[unlikely]]
+    return null_argument(nullptr, "MPI_Testany", no_address(flag) ? "flag" : "index");
   bool active = false;
   int invalid = -1;
   int found = first_done(count, array_of_requests, &active, &invalid);
@@ -400,8 +400,8 @@ int testany(int count, MPI_Request array_of_requests[], int* indx, int* flag, MP
 int waitsome(int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
              MPI_Status array_of_statuses[]) {
   if (int error = check_array("MPI_Waitsome", incount, array_of_requests)) return error;
-  if (outcount == nullptr || (incount > 0 && array_of_indices == nullptr)) [[unlikely]] {
-    return null_argument(nullptr, "MPI_Waitsome", outcount == nullptr ? "outcount" : "array_of_indices");
+  if (no_address(outcount) || (incount > 0 && no_address(array_of_indices))) [[unlikely]] {
+    return null_argument(nullptr, "MPI_Waitsome", no_address(outcount) ? "outcount" : "array_of_indices");
   }
   bool active = false;
   int invalid = -1;
@@ -422,8 +422,8 @@ int waitsome(int incount, MPI_Request array_of_requests[], int* outcount, int ar
 int testsome(int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
              MPI_Status array_of_statuses[]) {
   if (int error = check_array("MPI_Testsome", incount, array_of_requests)) return error;
-  if (outcount == nullptr || (incount > 0 && array_of_indices == nullptr)) [[unlikely]] {
-    return null_argument(nullptr, "MPI_Testsome", outcount == nullptr ? "outcount" : "array_of_indices");
+  if (no_address(outcount) || (incount > 0 && no_address(array_of_indices))) [[unlikely]] {
+    return null_argument(nullptr, "MPI_Testsome", no_address(outcount) ? "outcount" : "array_of_indices");
   }
   Survey s = survey(incount, array_of_requests);
   if (s.invalid < 0 && s.done == 0 && s.pending > 0) {
@@ -440,7 +440,7 @@ int testsome(int incount, MPI_Request array_of_requests[], int* outcount, int ar
 }
 
 int request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
-  if (flag == nullptr) [[unlikely]]
+  if (no_address(flag)) [[unlikely]]
     return null_argument(nullptr, "MPI_Request_get_status", "flag");
   Request* r = nullptr;
   State state = state_of(request, &r);
@@ -477,7 +477,7 @@ int request_get_status_all(int count, const MPI_Request array_of_requests[], int
                            MPI_Status array_of_statuses[]) {
   const char* function = "MPI_Request_get_status_all";
   if (int error = check_array(function, count, array_of_requests)) return error;
-  if (flag == nullptr) [[unlikely]]
+  if (no_address(flag)) [[unlikely]]
     return null_argument(nullptr, function, "flag");
   Survey s = survey(count, array_of_requests);
   if (s.invalid < 0 && s.pending > 0) {
@@ -498,8 +498,8 @@ int request_get_status_all(int count, const MPI_Request array_of_requests[], int
 int request_get_status_any(int count, const MPI_Request array_of_requests[], int* indx, int* flag, MPI_Status* status) {
   const char* function = "MPI_Request_get_status_any";
   if (int error = check_array(function, count, array_of_requests)) return error;
-  if (indx == nullptr || flag == nullptr) [[unlikely]]
-    return null_argument(nullptr, function, flag == nullptr ? "flag" : "index");
+  if (no_address(indx) || no_address(flag)) [[unlikely]]
+    return null_argument(nullptr, function, no_address(flag) ? "flag" : "index");
   bool active = false;
   int invalid = -1;
   int found = first_done(count, array_of_requests, &active, &invalid);
@@ -524,8 +524,8 @@ int request_get_status_some(int incount, const MPI_Request array_of_requests[], 
                             MPI_Status array_of_statuses[]) {
   const char* function = "MPI_Request_get_status_some";
   if (int error = check_array(function, incount, array_of_requests)) return error;
-  if (outcount == nullptr || (incount > 0 && array_of_indices == nullptr)) [[unlikely]] {
-    return null_argument(nullptr, function, outcount == nullptr ? "outcount" : "array_of_indices");
+  if (no_address(outcount) || (incount > 0 && no_address(array_of_indices))) [[unlikely]] {
+    return null_argument(nullptr, function, no_address(outcount) ? "outcount" : "array_of_indices");
   }
   Survey s = survey(incount, array_of_requests);
   if (s.invalid < 0 && s.done == 0 && s.pending > 0) {

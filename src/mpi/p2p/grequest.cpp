@@ -107,7 +107,7 @@ int grequest_start(MPI_Grequest_query_function* query_fn, MPI_Grequest_free_func
   if (query_fn == nullptr) return null_argument(nullptr, function, "query_fn");
   if (free_fn == nullptr) return null_argument(nullptr, function, "free_fn");
   if (cancel_fn == nullptr) return null_argument(nullptr, function, "cancel_fn");
-  if (request == nullptr) return null_argument(nullptr, function, "request");
+  if (no_address(request)) return null_argument(nullptr, function, "request");
   auto* state = new (std::nothrow) Generalized{query_fn, free_fn, cancel_fn, extra_state};
   Request* r = state == nullptr ? nullptr : core::new_request(nowhere, core::Role::composite);
   if (r == nullptr) {

@@ -76,7 +76,7 @@ template <Mode mode, bool blocking = false>
   if (!good) {
     if (int error = explain_send(function, buffer, count, datatype, dest, tag, comm)) return error;
   }
-  if (request == nullptr) return null_argument(op.comm, function, "request");
+  if (no_address(request)) return null_argument(op.comm, function, "request");
   *request = done_request();
   if (!good) return MPI_SUCCESS;  // to MPI_PROC_NULL
   if (mode != Mode::synchronous && op.type->contiguous &&
@@ -130,7 +130,7 @@ template <Mode mode>
 [[gnu::always_inline]] inline int isend(const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                                         MPI_Comm comm, MPI_Request* request) {
   Operation op;
-  if (mode == Mode::synchronous || request == nullptr || !plain_send(op, buffer, count, datatype, dest, tag, comm))
+  if (mode == Mode::synchronous || no_address(request) || !plain_send(op, buffer, count, datatype, dest, tag, comm))
       [[unlikely]] {
     return isend_general<mode>(buffer, count, datatype, dest, tag, comm, request);
   }
@@ -232,7 +232,7 @@ template <bool blocking>
   if (!good) {
     if (int error = explain_receive(function, buffer, count, datatype, source, tag, comm)) return error;
   }
-  if (request == nullptr) return null_argument(op.comm, function, "request");
+  if (no_address(request)) return null_argument(op.comm, function, "request");
   *request = done_request();
   if (!good) return MPI_SUCCESS;  // from MPI_PROC_NULL
   Request* r = new_request(op, core::Role::receive, buffer, count);
@@ -247,7 +247,7 @@ template <bool blocking>
                                         MPI_Comm comm, MPI_Request* request) {
   Operation op;
   if (!good_plain_data(op, buf, count, datatype) || (op.comm = comm_of(comm)) == nullptr ||
-      static_cast<uint32_t>(source) >= static_cast<uint32_t>(op.comm->size) || tag < 0 || request == nullptr ||
+      static_cast<uint32_t>(source) >= static_cast<uint32_t>(op.comm->size) || tag < 0 || no_address(request) ||
       !op.type->predefined) [[unlikely]] {
     return irecv_general<blocking>(buf, count, datatype, source, tag, comm, request);
   }

@@ -366,7 +366,7 @@ Request* new_side(const Operation& op, const void* buf, int partitions, MPI_Coun
 int check_init(const char* function, const void* buf, int partitions, MPI_Count count, MPI_Datatype datatype,
                MPI_Comm comm, const MPI_Request* request) {
   const Comm* c = comm_of(comm);
-  if (request == nullptr) return null_argument(c, function, "request");
+  if (no_address(request)) return null_argument(c, function, "request");
   if (partitions < 0) return negative(c, function, MPI_ERR_COUNT, "partitions", partitions);
   int64_t all = 0;
   if (__builtin_mul_overflow(count, int64_t{partitions}, &all)) {
@@ -497,14 +497,14 @@ int pready_list(int length, const int array_of_partitions[], MPI_Request request
   if (side == nullptr) return error;
   const auto* comm = static_cast<Comm*>(side->request->comm);
   if (length < 0) return negative(comm, function, MPI_ERR_COUNT, "length", length);
-  if (length > 0 && array_of_partitions == nullptr) return null_argument(comm, function, "array_of_partitions");
+  if (length > 0 && no_address(array_of_partitions)) return null_argument(comm, function, "array_of_partitions");
   for (int i = 0; i < length && error == MPI_SUCCESS; ++i) error = ready(*side, function, array_of_partitions[i]);
   return error;
 }
 
 int parrived(MPI_Request request, int partition, int* flag) {
   const char* function = "MPI_Parrived";
-  if (flag == nullptr) return null_argument(nullptr, function, "flag");
+  if (no_address(flag)) return null_argument(nullptr, function, "flag");
   if (request == MPI_REQUEST_NULL) {
     *flag = 1;
     return MPI_SUCCESS;

@@ -43,7 +43,7 @@ int start_buffered(Request& r) {
 int describe(const char* function, core::Role role, const void* buf, MPI_Count count, MPI_Datatype datatype,
              int partner, int tag, MPI_Comm comm, Mode mode, MPI_Request* request) {
   const Operation op = operation_of(comm, datatype);
-  if (request == nullptr) return null_argument(op.comm, function, "request");
+  if (no_address(request)) return null_argument(op.comm, function, "request");
   Request* r = new_request(op, role, buf, count);
   if (r == nullptr) return no_memory(op.comm, function);
   r->flags = {.active = false, .persistent = true};
@@ -112,14 +112,14 @@ int recv_init_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, i
 }
 
 int start(MPI_Request* request) {
-  if (request == nullptr) return null_argument(nullptr, "MPI_Start", "request");
+  if (no_address(request)) return null_argument(nullptr, "MPI_Start", "request");
   if (int error = check_start("MPI_Start", *request, 0)) return error;
   return start_one(*request_of(*request));
 }
 
 int startall(int count, MPI_Request array_of_requests[]) {
   if (count < 0) return fail(nullptr, "MPI_Startall", MPI_ERR_COUNT, "the number of requests is %d", count);
-  if (count > 0 && array_of_requests == nullptr) return null_argument(nullptr, "MPI_Startall", "array_of_requests");
+  if (count > 0 && no_address(array_of_requests)) return null_argument(nullptr, "MPI_Startall", "array_of_requests");
   for (int i = 0; i < count; ++i) {
     if (int error = check_start("MPI_Startall", array_of_requests[i], i)) return error;
   }

@@ -51,7 +51,7 @@ int bad_message(const char* function, MPI_Message handle) {
 int iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
   bool nobody = false;
   if (int error = check("MPI_Iprobe", source, tag, comm, &nobody)) return error;
-  if (flag == nullptr) return null_output("MPI_Iprobe", comm, "flag");
+  if (no_address(flag)) return null_output("MPI_Iprobe", comm, "flag");
   core::Outcome outcome;
   *flag = nobody || core::probe(comm_of(comm)->context, source, tag, &outcome);
   if (*flag) show(status, outcome);
@@ -71,7 +71,7 @@ int probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
 int improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
   bool nobody = false;
   if (int error = check("MPI_Improbe", source, tag, comm, &nobody)) return error;
-  if (flag == nullptr || message == nullptr) return null_output("MPI_Improbe", comm, "flag or message");
+  if (no_address(flag) || no_address(message)) return null_output("MPI_Improbe", comm, "flag or message");
   *flag = 1;
   if (nobody) {
     *message = MPI_MESSAGE_NO_PROC;
@@ -86,7 +86,7 @@ int improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
 int mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
   bool nobody = false;
   if (int error = check("MPI_Mprobe", source, tag, comm, &nobody)) return error;
-  if (message == nullptr) return null_output("MPI_Mprobe", comm, "message");
+  if (no_address(message)) return null_output("MPI_Mprobe", comm, "message");
   if (nobody) {
     *message = MPI_MESSAGE_NO_PROC;
     show(status, {});
@@ -105,8 +105,8 @@ namespace {
 
 int receive_later(const char* function, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Message* message,
                   MPI_Request* request) {
-  if (message == nullptr) return null_argument(nullptr, function, "message");
-  if (request == nullptr) return null_argument(nullptr, function, "request");
+  if (no_address(message)) return null_argument(nullptr, function, "message");
+  if (no_address(request)) return null_argument(nullptr, function, "request");
   if (*message == MPI_MESSAGE_NO_PROC) {
     *message = MPI_MESSAGE_NULL;
     *request = done_request();

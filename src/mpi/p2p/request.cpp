@@ -24,7 +24,7 @@ bool end_orphan(Request& r) {
 }  // namespace
 
 int request_free(MPI_Request* request) {
-  if (request == nullptr) return null_argument(nullptr, "MPI_Request_free", "request");
+  if (no_address(request)) return null_argument(nullptr, "MPI_Request_free", "request");
   Request* r = request_of(*request);
   if (r == nullptr) return bad_handle(nullptr, "MPI_Request_free", MPI_ERR_REQUEST, "request", *request);
   if (const char* what = tied(*r); what != nullptr && r->flags.active && !core::is_done(*r)) {
@@ -40,7 +40,7 @@ int request_free(MPI_Request* request) {
 }
 
 int cancel(MPI_Request* request) {
-  if (request == nullptr) return null_argument(nullptr, "MPI_Cancel", "request");
+  if (no_address(request)) return null_argument(nullptr, "MPI_Cancel", "request");
   Request* r = request_of(*request);
   if (r == nullptr) return bad_handle(nullptr, "MPI_Cancel", MPI_ERR_REQUEST, "request", *request);
   if (r->flags.generalized) return cancel_generalized(*r);

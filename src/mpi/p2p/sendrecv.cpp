@@ -104,6 +104,7 @@ int both_later(const char* function, const Side& out, const Side& in, MPI_Comm c
 
 // The data of a replacing form, packed; MPI_PACKED bytes from there on.
 int copy_out(const char* function, Side& out, MPI_Comm comm, std::unique_ptr<char[]>& copy) {
+  if (out.partner == MPI_PROC_NULL) return MPI_SUCCESS;  // and the datatype may be none
   const Type& type = *type_of(out.datatype);
   const int64_t bytes = out.count * type.size;
   copy.reset(new (std::nothrow) char[static_cast<size_t>(bytes) + 1]);
@@ -139,7 +140,7 @@ int isendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
   const Side out{sendbuf, sendcount, sendtype, dest, sendtag};
   const Side in{recvbuf, recvcount, recvtype, source, recvtag};
   if (int error = check("MPI_Isendrecv", out, in, comm)) return error;
-  if (request == nullptr) return null_argument(comm_of(comm), "MPI_Isendrecv", "request");
+  if (no_address(request)) return null_argument(comm_of(comm), "MPI_Isendrecv", "request");
   return both_later("MPI_Isendrecv", out, in, comm, nullptr, request);
 }
 
@@ -149,7 +150,7 @@ int isendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int d
   const Side in{buf, count, datatype, source, recvtag};
   std::unique_ptr<char[]> copy;
   if (int error = check("MPI_Isendrecv_replace", out, in, comm)) return error;
-  if (request == nullptr) return null_argument(comm_of(comm), "MPI_Isendrecv_replace", "request");
+  if (no_address(request)) return null_argument(comm_of(comm), "MPI_Isendrecv_replace", "request");
   if (int error = copy_out("MPI_Isendrecv_replace", out, comm, copy)) return error;
   return both_later("MPI_Isendrecv_replace", out, in, comm, std::move(copy), request);
 }

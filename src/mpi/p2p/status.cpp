@@ -19,7 +19,7 @@ int narrow(int64_t value) {
 
 // Whole elements of a datatype in the message; MPI_UNDEFINED when it ends inside one.
 int count_elements(const char* function, const MPI_Status* status, MPI_Datatype datatype, int64_t& count) {
-  if (status == MPI_STATUS_IGNORE) return null_argument(nullptr, function, "status");
+  if (no_address(status)) return null_argument(nullptr, function, "status");
   const Type* type = type_of(datatype);
   if (type == nullptr) return bad_type(nullptr, function, datatype);
   int64_t bytes = status_bytes(*status);
@@ -33,7 +33,7 @@ int count_elements(const char* function, const MPI_Status* status, MPI_Datatype 
 
 // Basic elements in the message; MPI_UNDEFINED when it ends inside one.
 int count_basics(const char* function, const MPI_Status* status, MPI_Datatype datatype, int64_t& count) {
-  if (status == MPI_STATUS_IGNORE) return null_argument(nullptr, function, "status");
+  if (no_address(status)) return null_argument(nullptr, function, "status");
   const Type* type = type_of(datatype);
   if (type == nullptr) return bad_type(nullptr, function, datatype);
   int64_t bytes = status_bytes(*status);
@@ -49,7 +49,7 @@ int count_basics(const char* function, const MPI_Status* status, MPI_Datatype da
 }
 
 int set_elements(const char* function, MPI_Status* status, MPI_Datatype datatype, MPI_Count count) {
-  if (status == MPI_STATUS_IGNORE) return null_argument(nullptr, function, "status");
+  if (no_address(status)) return null_argument(nullptr, function, "status");
   const Type* type = type_of(datatype);
   if (type == nullptr) return bad_type(nullptr, function, datatype);
   if (count < 0) return negative(nullptr, function, MPI_ERR_COUNT, "count", count);
@@ -66,7 +66,7 @@ int set_elements(const char* function, MPI_Status* status, MPI_Datatype datatype
 }  // namespace
 
 int get_count(const MPI_Status* status, MPI_Datatype datatype, int* count) {
-  if (count == nullptr) return null_argument(nullptr, "MPI_Get_count", "count");
+  if (no_address(count)) return null_argument(nullptr, "MPI_Get_count", "count");
   int64_t found = 0;
   if (int error = count_elements("MPI_Get_count", status, datatype, found)) return error;
   *count = narrow(found);
@@ -74,12 +74,12 @@ int get_count(const MPI_Status* status, MPI_Datatype datatype, int* count) {
 }
 
 int get_count_c(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count) {
-  if (count == nullptr) return null_argument(nullptr, "MPI_Get_count_c", "count");
+  if (no_address(count)) return null_argument(nullptr, "MPI_Get_count_c", "count");
   return count_elements("MPI_Get_count_c", status, datatype, *count);
 }
 
 int get_elements(const MPI_Status* status, MPI_Datatype datatype, int* count) {
-  if (count == nullptr) return null_argument(nullptr, "MPI_Get_elements", "count");
+  if (no_address(count)) return null_argument(nullptr, "MPI_Get_elements", "count");
   int64_t found = 0;
   if (int error = count_basics("MPI_Get_elements", status, datatype, found)) return error;
   *count = narrow(found);
@@ -87,12 +87,12 @@ int get_elements(const MPI_Status* status, MPI_Datatype datatype, int* count) {
 }
 
 int get_elements_c(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count) {
-  if (count == nullptr) return null_argument(nullptr, "MPI_Get_elements_c", "count");
+  if (no_address(count)) return null_argument(nullptr, "MPI_Get_elements_c", "count");
   return count_basics("MPI_Get_elements_c", status, datatype, *count);
 }
 
 int get_elements_x(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count) {
-  if (count == nullptr) return null_argument(nullptr, "MPI_Get_elements_x", "count");
+  if (no_address(count)) return null_argument(nullptr, "MPI_Get_elements_x", "count");
   return count_basics("MPI_Get_elements_x", status, datatype, *count);
 }
 
@@ -105,53 +105,53 @@ int status_set_elements_x(MPI_Status* status, MPI_Datatype datatype, MPI_Count c
 }
 
 int status_set_cancelled(MPI_Status* status, int flag) {
-  if (status == MPI_STATUS_IGNORE) return null_argument(nullptr, "MPI_Status_set_cancelled", "status");
+  if (no_address(status)) return null_argument(nullptr, "MPI_Status_set_cancelled", "status");
   set_status_cancelled(*status, flag != 0);
   return MPI_SUCCESS;
 }
 
 int test_cancelled(const MPI_Status* status, int* flag) {
-  if (status == MPI_STATUS_IGNORE) return null_argument(nullptr, "MPI_Test_cancelled", "status");
-  if (flag == nullptr) return null_argument(nullptr, "MPI_Test_cancelled", "flag");
+  if (no_address(status)) return null_argument(nullptr, "MPI_Test_cancelled", "status");
+  if (no_address(flag)) return null_argument(nullptr, "MPI_Test_cancelled", "flag");
   *flag = status_cancelled(*status);
   return MPI_SUCCESS;
 }
 
 int status_get_source(const MPI_Status* status, int* source) {
-  if (status == MPI_STATUS_IGNORE) return null_argument(nullptr, "MPI_Status_get_source", "status");
-  if (source == nullptr) return null_argument(nullptr, "MPI_Status_get_source", "source");
+  if (no_address(status)) return null_argument(nullptr, "MPI_Status_get_source", "status");
+  if (no_address(source)) return null_argument(nullptr, "MPI_Status_get_source", "source");
   *source = status->MPI_SOURCE;
   return MPI_SUCCESS;
 }
 
 int status_get_tag(const MPI_Status* status, int* tag) {
-  if (status == MPI_STATUS_IGNORE) return null_argument(nullptr, "MPI_Status_get_tag", "status");
-  if (tag == nullptr) return null_argument(nullptr, "MPI_Status_get_tag", "tag");
+  if (no_address(status)) return null_argument(nullptr, "MPI_Status_get_tag", "status");
+  if (no_address(tag)) return null_argument(nullptr, "MPI_Status_get_tag", "tag");
   *tag = status->MPI_TAG;
   return MPI_SUCCESS;
 }
 
 int status_get_error(const MPI_Status* status, int* error) {
-  if (status == MPI_STATUS_IGNORE) return null_argument(nullptr, "MPI_Status_get_error", "status");
-  if (error == nullptr) return null_argument(nullptr, "MPI_Status_get_error", "error");
+  if (no_address(status)) return null_argument(nullptr, "MPI_Status_get_error", "status");
+  if (no_address(error)) return null_argument(nullptr, "MPI_Status_get_error", "error");
   *error = status->MPI_ERROR;
   return MPI_SUCCESS;
 }
 
 int status_set_source(MPI_Status* status, int source) {
-  if (status == MPI_STATUS_IGNORE) return null_argument(nullptr, "MPI_Status_set_source", "status");
+  if (no_address(status)) return null_argument(nullptr, "MPI_Status_set_source", "status");
   status->MPI_SOURCE = source;
   return MPI_SUCCESS;
 }
 
 int status_set_tag(MPI_Status* status, int tag) {
-  if (status == MPI_STATUS_IGNORE) return null_argument(nullptr, "MPI_Status_set_tag", "status");
+  if (no_address(status)) return null_argument(nullptr, "MPI_Status_set_tag", "status");
   status->MPI_TAG = tag;
   return MPI_SUCCESS;
 }
 
 int status_set_error(MPI_Status* status, int error) {
-  if (status == MPI_STATUS_IGNORE) return null_argument(nullptr, "MPI_Status_set_error", "status");
+  if (no_address(status)) return null_argument(nullptr, "MPI_Status_set_error", "status");
   status->MPI_ERROR = error;
   return MPI_SUCCESS;
 }

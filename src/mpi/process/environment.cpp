@@ -176,7 +176,7 @@ int init_thread(int*, char***, int required, int* provided) {
                 "SERIALIZED or MULTIPLE",
                 required);
   }
-  if (provided == nullptr) return null_argument(nullptr, function, "provided");
+  if (no_address(provided)) return null_argument(nullptr, function, "provided");
   return start(function, required, provided);
 }
 
@@ -200,13 +200,13 @@ int finalize() {
 }
 
 int initialized(int* flag) {
-  if (flag == nullptr) return null_argument(nullptr, "MPI_Initialized", "flag");
+  if (no_address(flag)) return null_argument(nullptr, "MPI_Initialized", "flag");
   *flag = environment.phase.load(std::memory_order_acquire) != Phase::before;
   return MPI_SUCCESS;
 }
 
 int finalized(int* flag) {
-  if (flag == nullptr) return null_argument(nullptr, "MPI_Finalized", "flag");
+  if (no_address(flag)) return null_argument(nullptr, "MPI_Finalized", "flag");
   *flag = was_finalized();
   return MPI_SUCCESS;
 }
@@ -214,7 +214,7 @@ int finalized(int* flag) {
 int query_thread(int* provided) {
   static const char* function = "MPI_Query_thread";
   if (!is_running()) return not_running(function);
-  if (provided == nullptr) return null_argument(nullptr, function, "provided");
+  if (no_address(provided)) return null_argument(nullptr, function, "provided");
   *provided = environment.thread_level;
   return MPI_SUCCESS;
 }
@@ -222,7 +222,7 @@ int query_thread(int* provided) {
 int is_thread_main(int* flag) {
   static const char* function = "MPI_Is_thread_main";
   if (!is_running()) return not_running(function);
-  if (flag == nullptr) return null_argument(nullptr, function, "flag");
+  if (no_address(flag)) return null_argument(nullptr, function, "flag");
   *flag = gettid() == environment.main_thread;
   return MPI_SUCCESS;
 }
@@ -246,16 +246,16 @@ double wtick() {
 }
 
 int get_version(int* version, int* subversion) {
-  if (version == nullptr) return null_argument(nullptr, "MPI_Get_version", "version");
-  if (subversion == nullptr) return null_argument(nullptr, "MPI_Get_version", "subversion");
+  if (no_address(version)) return null_argument(nullptr, "MPI_Get_version", "version");
+  if (no_address(subversion)) return null_argument(nullptr, "MPI_Get_version", "subversion");
   *version = MPI_VERSION;
   *subversion = MPI_SUBVERSION;
   return MPI_SUCCESS;
 }
 
 int get_library_version(char* version, int* resultlen) {
-  if (version == nullptr) return null_argument(nullptr, "MPI_Get_library_version", "version");
-  if (resultlen == nullptr) return null_argument(nullptr, "MPI_Get_library_version", "resultlen");
+  if (no_address(version)) return null_argument(nullptr, "MPI_Get_library_version", "version");
+  if (no_address(resultlen)) return null_argument(nullptr, "MPI_Get_library_version", "resultlen");
   *resultlen = snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING, "Weft %s (MPI %d.%d, standard ABI %d.%d)",
                         WEFT_VERSION, MPI_VERSION, MPI_SUBVERSION, MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
   return MPI_SUCCESS;
@@ -264,8 +264,8 @@ int get_library_version(char* version, int* resultlen) {
 int get_processor_name(char* name, int* resultlen) {
   static const char* function = "MPI_Get_processor_name";
   if (!is_running()) return not_running(function);
-  if (name == nullptr) return null_argument(nullptr, function, "name");
-  if (resultlen == nullptr) return null_argument(nullptr, function, "resultlen");
+  if (no_address(name)) return null_argument(nullptr, function, "name");
+  if (no_address(resultlen)) return null_argument(nullptr, function, "resultlen");
   if (gethostname(name, MPI_MAX_PROCESSOR_NAME) != 0) strcpy(name, "localhost");
   name[MPI_MAX_PROCESSOR_NAME - 1] = '\0';
   *resultlen = static_cast<int>(strlen(name));
@@ -276,7 +276,7 @@ int get_processor_name(char* name, int* resultlen) {
 int get_hw_resource_info(MPI_Info* hw_info) {
   static const char* function = "MPI_Get_hw_resource_info";
   if (!is_running()) return not_running(function);
-  if (hw_info == nullptr) return null_argument(nullptr, function, "hw_info");
+  if (no_address(hw_info)) return null_argument(nullptr, function, "hw_info");
   Info* info = make_info();
   if (info == nullptr) return no_memory(nullptr, function, "an info object");
   info->set("mpi_shared_memory", "true");

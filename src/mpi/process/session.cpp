@@ -60,8 +60,9 @@ int session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session)
   if (given == nullptr && info != MPI_INFO_NULL) {
     return raise(*handler, nullptr, function, MPI_ERR_INFO, "the argument info is no info object");
   }
-  if (session == nullptr)
-    return raise(*handler, nullptr, function, MPI_ERR_ARG, "the argument session is a null pointer");
+  if (no_address(session)) {
+    return raise(*handler, nullptr, function, MPI_ERR_ARG, "session is a null pointer, or a number that is no address");
+  }
   auto* made = base::make_object<Session>();
   if (made == nullptr) return raise(*handler, nullptr, function, MPI_ERR_NO_MEM, "no memory for a session");
   const std::optional<std::string> asked = given != nullptr ? given->find("thread_level") : std::nullopt;
@@ -82,7 +83,7 @@ int session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session)
 
 int session_finalize(MPI_Session* session) {
   static const char* function = "MPI_Session_finalize";
-  if (session == nullptr) return null_argument(nullptr, function, "session");
+  if (no_address(session)) return null_argument(nullptr, function, "session");
   Session* s = session_of(*session);
   if (s == nullptr) return bad_session(function, *session);
   end_buffer(s->bsend);
@@ -98,7 +99,7 @@ int session_get_num_psets(MPI_Session session, MPI_Info info, int* npset_names) 
   const Session* s = session_of(session);
   if (s == nullptr) return bad_session(function, session);
   if (info != MPI_INFO_NULL && info_of(info) == nullptr) return bad_info(s, function, info);
-  if (npset_names == nullptr) return null_argument(s, function, "npset_names");
+  if (no_address(npset_names)) return null_argument(s, function, "npset_names");
   *npset_names = pset_count;
   return MPI_SUCCESS;
 }
@@ -111,11 +112,11 @@ int session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int* pset_le
   if (n < 0 || n >= pset_count) {
     return fail(s, function, MPI_ERR_ARG, "there is no process set %d: there are %d", n, pset_count);
   }
-  if (pset_len == nullptr) return null_argument(s, function, "pset_len");
+  if (no_address(pset_len)) return null_argument(s, function, "pset_len");
   if (*pset_len < 0) return negative(s, function, MPI_ERR_ARG, "pset_len", *pset_len);
   int needed = static_cast<int>(strlen(pset_names[n])) + 1;
   if (*pset_len > 0) {
-    if (pset_name == nullptr) return null_argument(s, function, "pset_name");
+    if (no_address(pset_name)) return null_argument(s, function, "pset_name");
     int length = std::min(*pset_len, needed) - 1;
     memcpy(pset_name, pset_names[n], static_cast<size_t>(length));
     pset_name[length] = '\0';
@@ -128,8 +129,8 @@ int session_get_pset_info(MPI_Session session, const char* pset_name, MPI_Info* 
   static const char* function = "MPI_Session_get_pset_info";
   const Session* s = session_of(session);
   if (s == nullptr) return bad_session(function, session);
-  if (pset_name == nullptr) return null_argument(s, function, "pset_name");
-  if (info == nullptr) return null_argument(s, function, "info");
+  if (no_address(pset_name)) return null_argument(s, function, "pset_name");
+  if (no_address(info)) return null_argument(s, function, "info");
   int pset = find_pset(pset_name);
   if (pset < 0) return bad_pset(*s, function, pset_name);
   Info* made = make_info();
@@ -143,7 +144,7 @@ int session_get_info(MPI_Session session, MPI_Info* info_used) {
   static const char* function = "MPI_Session_get_info";
   const Session* s = session_of(session);
   if (s == nullptr) return bad_session(function, session);
-  if (info_used == nullptr) return null_argument(s, function, "info_used");
+  if (no_address(info_used)) return null_argument(s, function, "info_used");
   Info* made = make_info();
   if (made == nullptr) return fail(s, function, MPI_ERR_NO_MEM, "no memory for an info object");
   made->set("thread_level", thread_level_name(s->thread_level));
@@ -156,8 +157,8 @@ int group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Grou
   static const char* function = "MPI_Group_from_session_pset";
   Session* s = session_of(session);
   if (s == nullptr) return bad_session(function, session);
-  if (pset_name == nullptr) return null_argument(s, function, "pset_name");
-  if (newgroup == nullptr) return null_argument(s, function, "newgroup");
+  if (no_address(pset_name)) return null_argument(s, function, "pset_name");
+  if (no_address(newgroup)) return null_argument(s, function, "newgroup");
   int pset = find_pset(pset_name);
   if (pset < 0) return bad_pset(*s, function, pset_name);
   core::Group* group = base::make_object<core::Group>();
@@ -181,7 +182,7 @@ int comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info
   if (int error = check_naming(function, stringtag, errhandler)) return error;
   // There is no communicator yet: errors go to the handler that it would have.
   const Errhandler& handler = *errhandler_of(errhandler);
-  if (newcomm == nullptr) return raise(handler, nullptr, function, MPI_ERR_ARG, "newcomm is a null pointer");
+  if (no_address(newcomm)) return raise(handler, nullptr, function, MPI_ERR_ARG, "newcomm is a null pointer");
   *newcomm = MPI_COMM_NULL;
   if (g->size == 0) return MPI_SUCCESS;
   if (g->rank < 0) return raise(handler, nullptr, function, MPI_ERR_GROUP, "this process is not in the group");

@@ -68,8 +68,8 @@ int size_of(const std::vector<int>& list) {
 int list(int index, const std::vector<int> Category::*members, int length, int* indices) {
   if (!is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   const Category* category = category_at(index);
-  if (category == nullptr) return MPI_T_ERR_INVALID_INDEX;
-  if (length < 0 || (length > 0 && indices == nullptr)) return MPI_T_ERR_INVALID;
+  if (no_address(category)) return MPI_T_ERR_INVALID_INDEX;
+  if (length < 0 || (length > 0 && no_address(indices))) return MPI_T_ERR_INVALID;
   const std::vector<int>& all = category->*members;
   std::copy_n(all.begin(), std::min(all.size(), static_cast<size_t>(length)), indices);
   return MPI_SUCCESS;
@@ -80,7 +80,7 @@ int list(int index, const std::vector<int> Category::*members, int length, int* 
 
 int t_category_get_num(int* num_cat) {
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
-  if (num_cat == nullptr) return MPI_T_ERR_INVALID;
+  if (no_address(num_cat)) return MPI_T_ERR_INVALID;
   *num_cat = static_cast<int>(tool::categories().size());
   return MPI_SUCCESS;
 }
@@ -89,7 +89,7 @@ int t_category_get_info(int cat_index, char* name, int* name_len, char* desc, in
                         int* num_pvars, int* num_categories) {
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   const tool::Category* category = tool::category_at(cat_index);
-  if (category == nullptr) return MPI_T_ERR_INVALID_INDEX;
+  if (no_address(category)) return MPI_T_ERR_INVALID_INDEX;
   if (!tool::can_give(name, name_len) || !tool::can_give(desc, desc_len)) return MPI_T_ERR_INVALID;
   tool::give(category->name, name, name_len);
   tool::give(category->help, desc, desc_len);
@@ -102,15 +102,15 @@ int t_category_get_info(int cat_index, char* name, int* name_len, char* desc, in
 int t_category_get_num_events(int cat_index, int* num_events) {
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   const tool::Category* category = tool::category_at(cat_index);
-  if (category == nullptr) return MPI_T_ERR_INVALID_INDEX;
-  if (num_events == nullptr) return MPI_T_ERR_INVALID;
+  if (no_address(category)) return MPI_T_ERR_INVALID_INDEX;
+  if (no_address(num_events)) return MPI_T_ERR_INVALID;
   *num_events = tool::size_of(category->event_types);
   return MPI_SUCCESS;
 }
 
 int t_category_get_index(const char* name, int* cat_index) {
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
-  if (name == nullptr || cat_index == nullptr) return MPI_T_ERR_INVALID;
+  if (no_address(name) || no_address(cat_index)) return MPI_T_ERR_INVALID;
   const std::vector<tool::Category>& all = tool::categories();
   for (size_t i = 0; i < all.size(); ++i) {
     if (strcmp(all[i].name, name) != 0) continue;
@@ -138,7 +138,7 @@ int t_category_get_categories(int cat_index, int len, int indices[]) {
 
 int t_category_changed(int* update_number) {
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
-  if (update_number == nullptr) return MPI_T_ERR_INVALID;
+  if (no_address(update_number)) return MPI_T_ERR_INVALID;
   *update_number = 1;
   return MPI_SUCCESS;
 }

@@ -150,7 +150,7 @@ void free_all_controls() {
 
 int t_cvar_get_num(int* num_cvar) {
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
-  if (num_cvar == nullptr) return MPI_T_ERR_INVALID;
+  if (no_address(num_cvar)) return MPI_T_ERR_INVALID;
   *num_cvar = static_cast<int>(tool::controls().size());
   return MPI_SUCCESS;
 }
@@ -159,7 +159,7 @@ int t_cvar_get_info(int cvar_index, char* name, int* name_len, int* verbosity, M
                     MPI_T_enum* enumtype, char* desc, int* desc_len, int* bind, int* scope) {
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   const tool::Control* control = tool::control_at(cvar_index);
-  if (control == nullptr) return MPI_T_ERR_INVALID_INDEX;
+  if (no_address(control)) return MPI_T_ERR_INVALID_INDEX;
   if (!tool::can_give(name, name_len) || !tool::can_give(desc, desc_len)) return MPI_T_ERR_INVALID;
   const base::SettingText& text = control->row->text();
   tool::give(text.name, name, name_len);
@@ -174,7 +174,7 @@ int t_cvar_get_info(int cvar_index, char* name, int* name_len, int* verbosity, M
 
 int t_cvar_get_index(const char* name, int* cvar_index) {
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
-  if (name == nullptr || cvar_index == nullptr) return MPI_T_ERR_INVALID;
+  if (no_address(name) || no_address(cvar_index)) return MPI_T_ERR_INVALID;
   const std::vector<tool::Control>& all = tool::controls();
   for (size_t i = 0; i < all.size(); ++i) {
     if (strcmp(all[i].row->text().name, name) != 0) continue;
@@ -188,8 +188,8 @@ int t_cvar_handle_alloc(int cvar_index, void* /*obj_handle*/, MPI_T_cvar_handle*
   const tool::Call call;
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   const tool::Control* control = tool::control_at(cvar_index);
-  if (control == nullptr) return MPI_T_ERR_INVALID_INDEX;
-  if (handle == nullptr || count == nullptr) return MPI_T_ERR_INVALID;
+  if (no_address(control)) return MPI_T_ERR_INVALID_INDEX;
+  if (no_address(handle) || no_address(count)) return MPI_T_ERR_INVALID;
   auto* made = base::make_object<tool::ControlHandle>();
   if (made == nullptr) return MPI_T_ERR_OUT_OF_HANDLES;
   made->row = control->row;
@@ -205,9 +205,9 @@ int t_cvar_handle_alloc(int cvar_index, void* /*obj_handle*/, MPI_T_cvar_handle*
 int t_cvar_handle_free(MPI_T_cvar_handle* handle) {
   const tool::Call call;
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
-  if (handle == nullptr) return MPI_T_ERR_INVALID;
+  if (no_address(handle)) return MPI_T_ERR_INVALID;
   tool::ControlHandle* control = tool::control_of(*handle);
-  if (control == nullptr) return MPI_T_ERR_INVALID_HANDLE;
+  if (no_address(control)) return MPI_T_ERR_INVALID_HANDLE;
   std::erase(*tool::handles, control);
   base::destroy_object(control);
   *handle = MPI_T_CVAR_HANDLE_NULL;
@@ -218,8 +218,8 @@ int t_cvar_read(MPI_T_cvar_handle handle, void* buf) {
   const tool::Call call;
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   const tool::ControlHandle* control = tool::control_of(handle);
-  if (control == nullptr) return MPI_T_ERR_INVALID_HANDLE;
-  if (buf == nullptr) return MPI_T_ERR_INVALID;
+  if (no_address(control)) return MPI_T_ERR_INVALID_HANDLE;
+  if (no_address(buf)) return MPI_T_ERR_INVALID;
   tool::read(*control, buf);
   return MPI_SUCCESS;
 }
@@ -230,10 +230,10 @@ int t_cvar_write(MPI_T_cvar_handle handle, const void* buf) {
     const tool::Call call;
     if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
     const tool::ControlHandle* control = tool::control_of(handle);
-    if (control == nullptr) return MPI_T_ERR_INVALID_HANDLE;
+    if (no_address(control)) return MPI_T_ERR_INVALID_HANDLE;
     row = control->row;
   }
-  if (buf == nullptr) return MPI_T_ERR_INVALID;
+  if (no_address(buf)) return MPI_T_ERR_INVALID;
   return tool::write(*row, buf);  // without the lock: MPI_Finalize may call back while it holds the process still
 }
 

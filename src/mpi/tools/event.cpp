@@ -115,7 +115,7 @@ int give_info(MPI_Info* info) {
 
 int t_source_get_num(int* num_sources) {
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
-  if (num_sources == nullptr) return MPI_T_ERR_INVALID;
+  if (no_address(num_sources)) return MPI_T_ERR_INVALID;
   *num_sources = tool::source_count();
   return MPI_SUCCESS;
 }
@@ -131,20 +131,20 @@ int t_source_get_info(int source_index, char* name, int* name_len, char* desc, i
   tool::give(ordering, MPI_T_SOURCE_UNORDERED);  // several threads may tell of events at the same time
   tool::give(ticks_per_second, MPI_Count{1000000000});
   tool::give(max_ticks, MPI_Count{INT64_MAX});
-  return info != nullptr ? tool::give_info(info) : MPI_SUCCESS;
+  return !no_address(info) ? tool::give_info(info) : MPI_SUCCESS;
 }
 
 int t_source_get_timestamp(int source_index, MPI_Count* timestamp) {
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   if (!tool::is_source(source_index)) return MPI_T_ERR_INVALID_INDEX;
-  if (timestamp == nullptr) return MPI_T_ERR_INVALID;
+  if (no_address(timestamp)) return MPI_T_ERR_INVALID;
   *timestamp = static_cast<MPI_Count>(base::now_ns());
   return MPI_SUCCESS;
 }
 
 int t_event_get_num(int* num_events) {
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
-  if (num_events == nullptr) return MPI_T_ERR_INVALID;
+  if (no_address(num_events)) return MPI_T_ERR_INVALID;
   *num_events = core::event_count;
   return MPI_SUCCESS;
 }
@@ -154,7 +154,7 @@ int t_event_get_info(int event_index, char* name, int* name_len, int* verbosity,
                      char* desc, int* desc_len, int* bind) {
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   const tool::EventRow* row = tool::row_at(event_index);
-  if (row == nullptr) return MPI_T_ERR_INVALID_INDEX;
+  if (no_address(row)) return MPI_T_ERR_INVALID_INDEX;
   if (!tool::can_give(name, name_len) || !tool::can_give(desc, desc_len)) return MPI_T_ERR_INVALID;
   const bool has_arrays = array_of_datatypes != nullptr || array_of_displacements != nullptr;
   if (num_elements != nullptr) {
@@ -172,12 +172,12 @@ int t_event_get_info(int event_index, char* name, int* name_len, int* verbosity,
   tool::give(enumtype, tool::names_of(*row));
   tool::give(row->help, desc, desc_len);
   tool::give(bind, MPI_T_BIND_NO_OBJECT);
-  return info != nullptr ? tool::give_info(info) : MPI_SUCCESS;
+  return !no_address(info) ? tool::give_info(info) : MPI_SUCCESS;
 }
 
 int t_event_get_index(const char* name, int* event_index) {
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
-  if (name == nullptr || event_index == nullptr) return MPI_T_ERR_INVALID;
+  if (no_address(name) || no_address(event_index)) return MPI_T_ERR_INVALID;
   for (int i = 0; i < core::event_count; ++i) {
     if (strcmp(tool::rows[i].name, name) != 0) continue;
     *event_index = i;
@@ -189,11 +189,11 @@ int t_event_get_index(const char* name, int* event_index) {
 int t_event_read(MPI_T_event_instance event_instance, int element_index, void* buffer) {
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   const tool::EventInstance* instance = tool::instance_of(event_instance);
-  if (instance == nullptr) return MPI_T_ERR_INVALID_HANDLE;
+  if (no_address(instance)) return MPI_T_ERR_INVALID_HANDLE;
   if (element_index < 0 || static_cast<size_t>(element_index) >= instance->row->elements.size()) {
     return MPI_T_ERR_INVALID_INDEX;
   }
-  if (buffer == nullptr) return MPI_T_ERR_INVALID;
+  if (no_address(buffer)) return MPI_T_ERR_INVALID;
   tool::copy(instance->data, instance->row->elements[static_cast<size_t>(element_index)], buffer);
   return MPI_SUCCESS;
 }
@@ -201,8 +201,8 @@ int t_event_read(MPI_T_event_instance event_instance, int element_index, void* b
 int t_event_copy(MPI_T_event_instance event_instance, void* buffer) {
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   const tool::EventInstance* instance = tool::instance_of(event_instance);
-  if (instance == nullptr) return MPI_T_ERR_INVALID_HANDLE;
-  if (buffer == nullptr) return MPI_T_ERR_INVALID;
+  if (no_address(instance)) return MPI_T_ERR_INVALID_HANDLE;
+  if (no_address(buffer)) return MPI_T_ERR_INVALID;
   for (const tool::EventElement& element : instance->row->elements) {
     tool::copy(instance->data, element, static_cast<char*>(buffer) + element.displacement);
   }
@@ -212,8 +212,8 @@ int t_event_copy(MPI_T_event_instance event_instance, void* buffer) {
 int t_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count* event_timestamp) {
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   const tool::EventInstance* instance = tool::instance_of(event_instance);
-  if (instance == nullptr) return MPI_T_ERR_INVALID_HANDLE;
-  if (event_timestamp == nullptr) return MPI_T_ERR_INVALID;
+  if (no_address(instance)) return MPI_T_ERR_INVALID_HANDLE;
+  if (no_address(event_timestamp)) return MPI_T_ERR_INVALID;
   *event_timestamp = static_cast<MPI_Count>(instance->at_ns);
   return MPI_SUCCESS;
 }
@@ -221,8 +221,8 @@ int t_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count* event_
 int t_event_get_source(MPI_T_event_instance event_instance, int* source_index) {
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   const tool::EventInstance* instance = tool::instance_of(event_instance);
-  if (instance == nullptr) return MPI_T_ERR_INVALID_HANDLE;
-  if (source_index == nullptr) return MPI_T_ERR_INVALID;
+  if (no_address(instance)) return MPI_T_ERR_INVALID_HANDLE;
+  if (no_address(source_index)) return MPI_T_ERR_INVALID;
   *source_index = instance->row->source;
   return MPI_SUCCESS;
 }

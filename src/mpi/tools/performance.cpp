@@ -127,7 +127,7 @@ void free_session(VariableSession* session) {
 int find(MPI_T_pvar_session session, MPI_T_pvar_handle handle, VariableSession*& s, PerformanceHandle*& h) {
   if (!is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   s = session_of(session);
-  if (s == nullptr) return MPI_T_ERR_INVALID_SESSION;
+  if (no_address(s)) return MPI_T_ERR_INVALID_SESSION;
   h = object_of<PerformanceHandle, base::Kind::performance_variable>(handle);
   if (handle == MPI_T_PVAR_ALL_HANDLES) return MPI_SUCCESS;
   const bool is_in = h != nullptr && std::find(s->handles.begin(), s->handles.end(), h) != s->handles.end();
@@ -138,7 +138,7 @@ int find(MPI_T_pvar_session session, MPI_T_pvar_handle handle, VariableSession*&
 int find_one(MPI_T_pvar_session session, MPI_T_pvar_handle handle, PerformanceHandle*& h) {
   VariableSession* s = nullptr;
   if (const int error = find(session, handle, s, h)) return error;
-  if (h == nullptr) return MPI_T_ERR_INVALID_HANDLE;
+  if (no_address(h)) return MPI_T_ERR_INVALID_HANDLE;
   if (h->row->bind == MPI_T_BIND_MPI_COMM && comm_of(h->comm) == nullptr) return MPI_T_ERR_INVALID_HANDLE;
   return MPI_SUCCESS;
 }
@@ -169,7 +169,7 @@ void free_all_sessions() {
 
 int t_pvar_get_num(int* num_pvar) {
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
-  if (num_pvar == nullptr) return MPI_T_ERR_INVALID;
+  if (no_address(num_pvar)) return MPI_T_ERR_INVALID;
   *num_pvar = static_cast<int>(tool::performance_variables().size());
   return MPI_SUCCESS;
 }
@@ -179,7 +179,7 @@ int t_pvar_get_info(int pvar_index, char* name, int* name_len, int* verbosity, i
                     int* atomic) {
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   const tool::PerformanceRow* row = tool::row_at(pvar_index);
-  if (row == nullptr) return MPI_T_ERR_INVALID_INDEX;
+  if (no_address(row)) return MPI_T_ERR_INVALID_INDEX;
   if (!tool::can_give(name, name_len) || !tool::can_give(desc, desc_len)) return MPI_T_ERR_INVALID;
   tool::give(row->name, name, name_len);
   tool::give(verbosity, row->verbosity);
@@ -196,7 +196,7 @@ int t_pvar_get_info(int pvar_index, char* name, int* name_len, int* verbosity, i
 
 int t_pvar_get_index(const char* name, int var_class, int* pvar_index) {
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
-  if (name == nullptr || pvar_index == nullptr) return MPI_T_ERR_INVALID;
+  if (no_address(name) || no_address(pvar_index)) return MPI_T_ERR_INVALID;
   const auto rows = tool::performance_variables();
   for (size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].variable_class != var_class || strcmp(rows[i].name, name) != 0) continue;
@@ -209,7 +209,7 @@ int t_pvar_get_index(const char* name, int var_class, int* pvar_index) {
 int t_pvar_session_create(MPI_T_pvar_session* session) {
   const tool::Call call;
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
-  if (session == nullptr) return MPI_T_ERR_INVALID;
+  if (no_address(session)) return MPI_T_ERR_INVALID;
   auto* made = base::make_object<tool::VariableSession>();
   if (made == nullptr) return MPI_T_ERR_OUT_OF_SESSIONS;
   made->kind = base::Kind::variable_session;
@@ -222,9 +222,9 @@ int t_pvar_session_create(MPI_T_pvar_session* session) {
 int t_pvar_session_free(MPI_T_pvar_session* session) {
   const tool::Call call;
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
-  if (session == nullptr) return MPI_T_ERR_INVALID;
+  if (no_address(session)) return MPI_T_ERR_INVALID;
   tool::VariableSession* s = tool::session_of(*session);
-  if (s == nullptr) return MPI_T_ERR_INVALID_SESSION;
+  if (no_address(s)) return MPI_T_ERR_INVALID_SESSION;
   std::erase(*tool::sessions, s);
   tool::free_session(s);
   *session = MPI_T_PVAR_SESSION_NULL;
@@ -236,13 +236,13 @@ int t_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void* obj_ha
   const tool::Call call;
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   tool::VariableSession* s = tool::session_of(session);
-  if (s == nullptr) return MPI_T_ERR_INVALID_SESSION;
+  if (no_address(s)) return MPI_T_ERR_INVALID_SESSION;
   const tool::PerformanceRow* row = tool::row_at(pvar_index);
-  if (row == nullptr) return MPI_T_ERR_INVALID_INDEX;
-  if (handle == nullptr || count == nullptr) return MPI_T_ERR_INVALID;
+  if (no_address(row)) return MPI_T_ERR_INVALID_INDEX;
+  if (no_address(handle) || no_address(count)) return MPI_T_ERR_INVALID;
   MPI_Comm comm = MPI_COMM_NULL;
   if (row->bind == MPI_T_BIND_MPI_COMM) {
-    if (obj_handle == nullptr) return MPI_T_ERR_INVALID;
+    if (no_address(obj_handle)) return MPI_T_ERR_INVALID;
     comm = *static_cast<MPI_Comm*>(obj_handle);
     if (comm_of(comm) == nullptr) return MPI_T_ERR_INVALID_HANDLE;
   }
@@ -262,11 +262,11 @@ int t_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void* obj_ha
 int t_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle* handle) {
   const tool::Call call;
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
-  if (handle == nullptr) return MPI_T_ERR_INVALID;
+  if (no_address(handle)) return MPI_T_ERR_INVALID;
   tool::VariableSession* s = nullptr;
   tool::PerformanceHandle* h = nullptr;
   if (const int error = tool::find(session, *handle, s, h)) return error;
-  if (h == nullptr) return MPI_T_ERR_INVALID_HANDLE;
+  if (no_address(h)) return MPI_T_ERR_INVALID_HANDLE;
   std::erase(s->handles, h);
   base::destroy_object(h);
   *handle = MPI_T_PVAR_HANDLE_NULL;
@@ -285,7 +285,7 @@ int t_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void* buf)
   const tool::Call call;
   tool::PerformanceHandle* h = nullptr;
   if (const int error = tool::find_one(session, handle, h)) return error;
-  if (buf == nullptr) return MPI_T_ERR_INVALID;
+  if (no_address(buf)) return MPI_T_ERR_INVALID;
   tool::store(*h->row, tool::value_of(*h, tool::now(*h)), buf);
   return MPI_SUCCESS;
 }
@@ -295,7 +295,7 @@ int t_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void*
   tool::PerformanceHandle* h = nullptr;
   if (const int error = tool::find_one(session, handle, h)) return error;
   if (!h->row->is_sum()) return MPI_T_ERR_PVAR_NO_ATOMIC;
-  if (buf == nullptr) return MPI_T_ERR_INVALID;
+  if (no_address(buf)) return MPI_T_ERR_INVALID;
   const tool::Values counted = tool::now(*h);  // one look for both: nothing is lost between them
   tool::store(*h->row, tool::value_of(*h, counted), buf);
   tool::reset(*h, counted);
@@ -307,7 +307,7 @@ int t_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const voi
   tool::PerformanceHandle* h = nullptr;
   if (const int error = tool::find_one(session, handle, h)) return error;
   if (!h->row->is_sum()) return MPI_T_ERR_PVAR_NO_WRITE;
-  if (buf == nullptr) return MPI_T_ERR_INVALID;
+  if (no_address(buf)) return MPI_T_ERR_INVALID;
   tool::Values values = h->sum;
   if (!tool::load(*h->row, buf, values)) return MPI_T_ERR_INVALID;
   h->sum = values;

@@ -200,7 +200,7 @@ int t_event_handle_alloc(int event_index, void* /*obj_handle*/, MPI_Info info,
                          MPI_T_event_registration* event_registration) {
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   if (event_index < 0 || event_index >= core::event_count) return MPI_T_ERR_INVALID_INDEX;
-  if (event_registration == nullptr || !tool::is_info(info)) return MPI_T_ERR_INVALID;
+  if (no_address(event_registration) || !tool::is_info(info)) return MPI_T_ERR_INVALID;
   auto* made = base::make_object<tool::Registration>();
   if (made == nullptr) return MPI_T_ERR_OUT_OF_HANDLES;
   made->event = static_cast<size_t>(event_index);
@@ -220,7 +220,7 @@ int t_event_handle_free(MPI_T_event_registration event_registration, void* user_
   {
     std::lock_guard guard(tool::registrations_lock);
     r = tool::registration_of(event_registration);
-    if (r == nullptr) return MPI_T_ERR_INVALID_HANDLE;
+    if (no_address(r)) return MPI_T_ERR_INVALID_HANDLE;
     r->freed = true;
     r->on_freed = free_cb_function;
     r->freed_data = user_data;
@@ -237,7 +237,7 @@ int t_event_register_callback(MPI_T_event_registration event_registration, MPI_T
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   std::lock_guard guard(tool::registrations_lock);
   tool::Registration* r = tool::registration_of(event_registration);
-  if (r == nullptr) return MPI_T_ERR_INVALID_HANDLE;
+  if (no_address(r)) return MPI_T_ERR_INVALID_HANDLE;
   const size_t level = tool::place_of(cb_safety);
   if (level == tool::level_count || !tool::is_info(info)) return MPI_T_ERR_INVALID;
   r->callbacks[level] = {event_cb_function, user_data};
@@ -250,7 +250,7 @@ int t_event_set_dropped_handler(MPI_T_event_registration event_registration,
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   std::lock_guard guard(tool::registrations_lock);
   tool::Registration* r = tool::registration_of(event_registration);
-  if (r == nullptr) return MPI_T_ERR_INVALID_HANDLE;
+  if (no_address(r)) return MPI_T_ERR_INVALID_HANDLE;
   r->on_dropped = dropped_cb_function;
   return MPI_SUCCESS;
 }
@@ -263,7 +263,7 @@ int find_hints(MPI_T_event_registration event_registration, const MPI_T_cb_safet
   if (!is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   std::lock_guard guard(registrations_lock);
   const Registration* r = registration_of(event_registration);
-  if (r == nullptr) return MPI_T_ERR_INVALID_HANDLE;
+  if (no_address(r)) return MPI_T_ERR_INVALID_HANDLE;
   if (cb_safety == nullptr) return MPI_SUCCESS;
   const size_t level = place_of(*cb_safety);
   return level != level_count && r->callbacks[level].function != nullptr ? MPI_SUCCESS : MPI_T_ERR_INVALID;

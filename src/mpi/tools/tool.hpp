@@ -17,6 +17,7 @@
 
 #include "base/setting.hpp"
 #include "core/event.hpp"
+#include "mpi/object/handles.hpp"
 #include "mpi/object/object.hpp"
 
 namespace weft::mpi::tool {
@@ -43,7 +44,7 @@ void give(std::string_view text, char* to, int* length);
 // An output argument that the caller may leave out.
 template <class T>
 void give(T* to, T value) {
-  if (to != nullptr) *to = value;
+  if (!no_address(to)) *to = value;
 }
 
 // The names of a variable's values, or of an event's elements: entry i is the name of i. Made when the interface is

@@ -49,8 +49,8 @@ namespace {
 // Reads the arguments that describe a grid.
 int read_grid(const char* function, const Comm& comm, int ndims, const int* dims, const int* periods, Grid& grid) {
   if (ndims < 0) return negative(&comm, function, MPI_ERR_DIMS, "ndims", ndims);
-  if (ndims > 0 && dims == nullptr) return null_argument(&comm, function, "dims");
-  if (ndims > 0 && periods == nullptr) return null_argument(&comm, function, "periods");
+  if (ndims > 0 && no_address(dims)) return null_argument(&comm, function, "dims");
+  if (ndims > 0 && no_address(periods)) return null_argument(&comm, function, "periods");
   int64_t size = 1;
   for (int d = 0; d < ndims; ++d) {
     if (dims[d] < 1) {
@@ -100,7 +100,7 @@ int cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int period
   if (c->is_inter()) return refuse_inter(function, *c);
   Grid grid;
   if (int error = read_grid(function, *c, ndims, dims, periods, grid)) return error;
-  if (comm_cart == nullptr) return null_argument(c, function, "comm_cart");
+  if (no_address(comm_cart)) return null_argument(c, function, "comm_cart");
   const int32_t size = grid.size();
   Reordering order;
   if (reorder != 0) {
@@ -124,7 +124,7 @@ int cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], in
   if (c->is_inter()) return refuse_inter(function, *c);
   Grid grid;
   if (int error = read_grid(function, *c, ndims, dims, periods, grid)) return error;
-  if (newrank == nullptr) return null_argument(c, function, "newrank");
+  if (no_address(newrank)) return null_argument(c, function, "newrank");
   *newrank = c->rank < grid.size() ? c->rank : MPI_UNDEFINED;
   return MPI_SUCCESS;
 }
@@ -135,7 +135,7 @@ int cartdim_get(MPI_Comm comm, int* ndims) {
   int error = MPI_SUCCESS;
   const Topology* topology = cartesian_of(function, comm, c, error);
   if (topology == nullptr) return error;
-  if (ndims == nullptr) return null_argument(c, function, "ndims");
+  if (no_address(ndims)) return null_argument(c, function, "ndims");
   *ndims = topology->grid.ndims();
   return MPI_SUCCESS;
 }
@@ -149,9 +149,9 @@ int cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]
   const Grid& grid = topology->grid;
   if (int short_of = check_room(function, c, grid, maxdims)) return short_of;
   if (grid.ndims() == 0) return MPI_SUCCESS;  // nothing is changed, the arrays may be null
-  if (dims == nullptr) return null_argument(c, function, "dims");
-  if (periods == nullptr) return null_argument(c, function, "periods");
-  if (coords == nullptr) return null_argument(c, function, "coords");
+  if (no_address(dims)) return null_argument(c, function, "dims");
+  if (no_address(periods)) return null_argument(c, function, "periods");
+  if (no_address(coords)) return null_argument(c, function, "coords");
   std::copy(grid.dims.begin(), grid.dims.end(), dims);
   std::copy(grid.periods.begin(), grid.periods.end(), periods);
   grid.coords_of(c->rank, coords);
@@ -165,8 +165,8 @@ int cart_rank(MPI_Comm comm, const int coords[], int* rank) {
   const Topology* topology = cartesian_of(function, comm, c, error);
   if (topology == nullptr) return error;
   const Grid& grid = topology->grid;
-  if (rank == nullptr) return null_argument(c, function, "rank");
-  if (grid.ndims() > 0 && coords == nullptr) return null_argument(c, function, "coords");
+  if (no_address(rank)) return null_argument(c, function, "rank");
+  if (grid.ndims() > 0 && no_address(coords)) return null_argument(c, function, "coords");
   int32_t found = 0;
   for (size_t d = 0; d < grid.dims.size(); ++d) {
     const int dim = grid.dims[d];
@@ -196,7 +196,7 @@ int cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]) {
     return no_rank(c, function, MPI_ERR_RANK, "rank", rank, "the grid", c->size);
   }
   if (int short_of = check_room(function, c, grid, maxdims)) return short_of;
-  if (grid.ndims() > 0 && coords == nullptr) return null_argument(c, function, "coords");
+  if (grid.ndims() > 0 && no_address(coords)) return null_argument(c, function, "coords");
   grid.coords_of(rank, coords);
   return MPI_SUCCESS;
 }
@@ -212,8 +212,8 @@ int cart_shift(MPI_Comm comm, int direction, int disp, int* rank_source, int* ra
     return fail(c, function, MPI_ERR_ARG, "direction is %d: the grid has %d dimensions, numbered from 0", direction,
                 grid.ndims());
   }
-  if (rank_source == nullptr) return null_argument(c, function, "rank_source");
-  if (rank_dest == nullptr) return null_argument(c, function, "rank_dest");
+  if (no_address(rank_source)) return null_argument(c, function, "rank_source");
+  if (no_address(rank_dest)) return null_argument(c, function, "rank_dest");
   *rank_source = grid.shifted(c->rank, direction, -int64_t{disp});
   *rank_dest = grid.shifted(c->rank, direction, disp);
   return MPI_SUCCESS;
@@ -227,8 +227,8 @@ int cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm) {
   const Topology* topology = cartesian_of(function, comm, found, error);
   if (topology == nullptr) return error;
   const Grid& grid = topology->grid;
-  if (grid.ndims() > 0 && remain_dims == nullptr) return null_argument(found, function, "remain_dims");
-  if (newcomm == nullptr) return null_argument(found, function, "newcomm");
+  if (grid.ndims() > 0 && no_address(remain_dims)) return null_argument(found, function, "remain_dims");
+  if (no_address(newcomm)) return null_argument(found, function, "newcomm");
   std::vector<int> coords(grid.dims.size());
   grid.coords_of(found->rank, coords.data());
   Grid part;

@@ -124,7 +124,7 @@ int dims_create(int nnodes, int ndims, int dims[]) {
   if (nnodes < 1) return fail(nullptr, function, MPI_ERR_ARG, "nnodes is %d: it must be positive", nnodes);
   if (ndims < 0) return negative(nullptr, function, MPI_ERR_DIMS, "ndims", ndims);
   if (ndims == 0) return MPI_SUCCESS;
-  if (dims == nullptr) return null_argument(nullptr, function, "dims");
+  if (no_address(dims)) return null_argument(nullptr, function, "dims");
   int64_t given = 1;
   int32_t open = 0;
   for (int d = 0; d < ndims; ++d) {

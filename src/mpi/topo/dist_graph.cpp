@@ -49,7 +49,7 @@ int check_ranks(const char* function, const Comm* comm, const char* name, std::s
 // `weights` are there, or MPI_UNWEIGHTED.
 int check_weights(const char* function, const Comm* comm, const char* name, const int* weights, size_t count) {
   if (weights == MPI_UNWEIGHTED || count == 0) return MPI_SUCCESS;
-  if (weights == nullptr) return null_argument(comm, function, name);
+  if (no_address(weights)) return null_argument(comm, function, name);
   if (weights == MPI_WEIGHTS_EMPTY) {
     return fail(comm, function, MPI_ERR_ARG, "%s is MPI_WEIGHTS_EMPTY, and there are %zu edges", name, count);
   }
@@ -64,7 +64,7 @@ int check_weights(const char* function, const Comm* comm, const char* name, cons
 int check_list(const char* function, const Comm* comm, const char* name, int count, const int* ranks,
                const char* weights_name, const int* weights) {
   if (count < 0) return fail(comm, function, MPI_ERR_ARG, "the number of %s is %d, below 0", name, count);
-  if (count > 0 && ranks == nullptr) return null_argument(comm, function, name);
+  if (count > 0 && no_address(ranks)) return null_argument(comm, function, name);
   const auto size = static_cast<size_t>(count);
   if (int error = check_ranks(function, comm, name, {ranks, size})) return error;
   return check_weights(function, comm, weights_name, weights, size);
@@ -74,8 +74,8 @@ int check_list(const char* function, const Comm* comm, const char* name, int cou
 int check_edges(const char* function, const Comm* comm, int n, const int* sources, const int* degrees,
                 const int* destinations, const int* weights, size_t& count) {
   if (n < 0) return negative(comm, function, MPI_ERR_ARG, "n", n);
-  if (n > 0 && sources == nullptr) return null_argument(comm, function, "sources");
-  if (n > 0 && degrees == nullptr) return null_argument(comm, function, "degrees");
+  if (n > 0 && no_address(sources)) return null_argument(comm, function, "sources");
+  if (n > 0 && no_address(degrees)) return null_argument(comm, function, "degrees");
   if (int error = check_ranks(function, comm, "sources", {sources, static_cast<size_t>(n)})) return error;
   count = 0;
   for (int i = 0; i < n; ++i) {
@@ -84,7 +84,7 @@ int check_edges(const char* function, const Comm* comm, int n, const int* source
     }
     count += static_cast<size_t>(degrees[i]);
   }
-  if (count > 0 && destinations == nullptr) return null_argument(comm, function, "destinations");
+  if (count > 0 && no_address(destinations)) return null_argument(comm, function, "destinations");
   if (int error = check_ranks(function, comm, "destinations", {destinations, count})) return error;
   return check_weights(function, comm, "weights", weights, count);
 }
@@ -113,10 +113,10 @@ int give_list(const char* function, const Comm* comm, const char* max_name, int 
   if (room < 0) return negative(comm, function, MPI_ERR_ARG, max_name, room);
   const size_t count = std::min(ranks.size(), static_cast<size_t>(room));
   if (count == 0) return MPI_SUCCESS;
-  if (out == nullptr) return null_argument(comm, function, name);
+  if (no_address(out)) return null_argument(comm, function, name);
   std::copy_n(ranks.begin(), count, out);
   if (weights.empty() || out_weights == MPI_UNWEIGHTED) return MPI_SUCCESS;
-  if (out_weights == nullptr) return null_argument(comm, function, "the array of weights");
+  if (no_address(out_weights)) return null_argument(comm, function, "the array of weights");
   if (out_weights == MPI_WEIGHTS_EMPTY) {
     return fail(comm, function, MPI_ERR_ARG, "the array of weights is MPI_WEIGHTS_EMPTY, and there are %zu %s", count,
                 name);
@@ -142,7 +142,7 @@ int dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int source
     return fail(c, function, MPI_ERR_ARG, "one of sourceweights and destweights is MPI_UNWEIGHTED: give it for both");
   }
   if (int error = check_info(function, c, info)) return error;
-  if (comm_dist_graph == nullptr) return null_argument(c, function, "comm_dist_graph");
+  if (no_address(comm_dist_graph)) return null_argument(c, function, "comm_dist_graph");
   std::unique_ptr<Topology> topology = new_graph(sourceweights != MPI_UNWEIGHTED);
   core::Neighbours& neighbours = topology->neighbours;
   take_list(neighbours.sources, topology->source_weights, indegree, sources, sourceweights);
@@ -160,7 +160,7 @@ int dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int d
   size_t count = 0;
   if (int error = check_edges(function, c, n, sources, degrees, destinations, weights, count)) return error;
   if (int error = check_info(function, c, info)) return error;
-  if (comm_dist_graph == nullptr) return null_argument(c, function, "comm_dist_graph");
+  if (no_address(comm_dist_graph)) return null_argument(c, function, "comm_dist_graph");
   const bool weighted = weights != MPI_UNWEIGHTED;
   std::vector<EdgeEnd> ends;
   ends.reserve(2 * count);
@@ -191,9 +191,9 @@ int dist_graph_neighbors_count(MPI_Comm comm, int* indegree, int* outdegree, int
   int error = MPI_SUCCESS;
   const Topology* topology = dist_graph_of(function, comm, c, error);
   if (topology == nullptr) return error;
-  if (indegree == nullptr) return null_argument(c, function, "indegree");
-  if (outdegree == nullptr) return null_argument(c, function, "outdegree");
-  if (weighted == nullptr) return null_argument(c, function, "weighted");
+  if (no_address(indegree)) return null_argument(c, function, "indegree");
+  if (no_address(outdegree)) return null_argument(c, function, "outdegree");
+  if (no_address(weighted)) return null_argument(c, function, "weighted");
   *indegree = static_cast<int>(topology->neighbours.sources.size());
   *outdegree = static_cast<int>(topology->neighbours.destinations.size());
   *weighted = topology->weighted ? 1 : 0;

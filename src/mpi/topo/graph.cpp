@@ -19,7 +19,7 @@ int check_graph(const char* function, const Comm& comm, int nnodes, const int* e
                 comm_text(comm).c_str(), comm.size);
   }
   if (nnodes == 0) return MPI_SUCCESS;
-  if (ends == nullptr) return null_argument(&comm, function, "index");
+  if (no_address(ends)) return null_argument(&comm, function, "index");
   for (int node = 0; node < nnodes; ++node) {
     const int before = node == 0 ? 0 : ends[node - 1];
     if (ends[node] < before) {
@@ -28,7 +28,7 @@ int check_graph(const char* function, const Comm& comm, int nnodes, const int* e
     }
   }
   const int count = ends[nnodes - 1];
-  if (count > 0 && edges == nullptr) return null_argument(&comm, function, "edges");
+  if (count > 0 && no_address(edges)) return null_argument(&comm, function, "edges");
   for (int i = 0; i < count; ++i) {
     if (edges[i] < 0 || edges[i] >= nnodes) {
       return fail(&comm, function, MPI_ERR_ARG, "edges[%d] is %d: it is not a node, which are 0 to %d", i, edges[i],
@@ -55,7 +55,7 @@ int graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edge
   if (c == nullptr) return bad_comm(function, comm_old);
   if (c->is_inter()) return refuse_inter(function, *c);
   if (int error = check_graph(function, *c, nnodes, indx, edges)) return error;
-  if (comm_graph == nullptr) return null_argument(c, function, "comm_graph");
+  if (no_address(comm_graph)) return null_argument(c, function, "comm_graph");
   std::unique_ptr<Topology> topology;
   if (c->rank < nnodes) {
     topology = std::make_unique<Topology>();
@@ -76,7 +76,7 @@ int graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[], in
   if (c == nullptr) return bad_comm(function, comm);
   if (c->is_inter()) return refuse_inter(function, *c);
   if (int error = check_graph(function, *c, nnodes, indx, edges)) return error;
-  if (newrank == nullptr) return null_argument(c, function, "newrank");
+  if (no_address(newrank)) return null_argument(c, function, "newrank");
   *newrank = c->rank < nnodes ? c->rank : MPI_UNDEFINED;
   return MPI_SUCCESS;
 }
@@ -87,8 +87,8 @@ int graphdims_get(MPI_Comm comm, int* nnodes, int* nedges) {
   int error = MPI_SUCCESS;
   const Topology* topology = graph_of(function, comm, c, error);
   if (topology == nullptr) return error;
-  if (nnodes == nullptr) return null_argument(c, function, "nnodes");
-  if (nedges == nullptr) return null_argument(c, function, "nedges");
+  if (no_address(nnodes)) return null_argument(c, function, "nnodes");
+  if (no_address(nedges)) return null_argument(c, function, "nedges");
   *nnodes = static_cast<int>(topology->graph.ends.size());
   *nedges = static_cast<int>(topology->graph.edges.size());
   return MPI_SUCCESS;
@@ -107,8 +107,8 @@ int graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[]
   if (maxedges < 0 || static_cast<size_t>(maxedges) < graph.edges.size()) {
     return fail(c, function, MPI_ERR_ARG, "maxedges is %d: the graph has %zu edges", maxedges, graph.edges.size());
   }
-  if (indx == nullptr) return null_argument(c, function, "index");
-  if (edges == nullptr && !graph.edges.empty()) return null_argument(c, function, "edges");
+  if (no_address(indx)) return null_argument(c, function, "index");
+  if (no_address(edges) && !graph.edges.empty()) return null_argument(c, function, "edges");
   std::copy(graph.ends.begin(), graph.ends.end(), indx);
   std::copy(graph.edges.begin(), graph.edges.end(), edges);
   return MPI_SUCCESS;
@@ -121,7 +121,7 @@ int graph_neighbors_count(MPI_Comm comm, int rank, int* nneighbors) {
   const Topology* topology = graph_of(function, comm, c, error);
   if (topology == nullptr) return error;
   if (int bad = check_rank(function, c, rank)) return bad;
-  if (nneighbors == nullptr) return null_argument(c, function, "nneighbors");
+  if (no_address(nneighbors)) return null_argument(c, function, "nneighbors");
   *nneighbors = topology->graph.degree(rank);
   return MPI_SUCCESS;
 }
@@ -138,7 +138,7 @@ int graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[]) 
   if (maxneighbors < degree) {
     return fail(c, function, MPI_ERR_ARG, "maxneighbors is %d: rank %d has %d neighbors", maxneighbors, rank, degree);
   }
-  if (degree > 0 && neighbors == nullptr) return null_argument(c, function, "neighbors");
+  if (degree > 0 && no_address(neighbors)) return null_argument(c, function, "neighbors");
   std::copy_n(graph.edges.begin() + graph.first(rank), degree, neighbors);
   return MPI_SUCCESS;
 }

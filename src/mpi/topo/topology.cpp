@@ -93,7 +93,7 @@ const Topology* topology_of(const char* function, MPI_Comm comm, Topology::Kind 
 int topo_test(MPI_Comm comm, int* status) {
   const Comm* c = comm_of(comm);
   if (c == nullptr) return bad_comm("MPI_Topo_test", comm);
-  if (status == nullptr) return null_argument(c, "MPI_Topo_test", "status");
+  if (no_address(status)) return null_argument(c, "MPI_Topo_test", "status");
   if (c->topology == nullptr) {
     *status = MPI_UNDEFINED;
     return MPI_SUCCESS;

@@ -54,8 +54,8 @@ int check(const Wanted& wanted, Comm*& parent, const void* result, const char* r
     return fail(parent, function, MPI_ERR_BASE, "base is a null pointer, for a window of %lld bytes",
                 static_cast<long long>(wanted.bytes));
   }
-  if (result == nullptr) return null_argument(parent, function, result_name);
-  if (win == nullptr) return null_argument(parent, function, "win");
+  if (no_address(result)) return null_argument(parent, function, result_name);
+  if (no_address(win)) return null_argument(parent, function, "win");
   return MPI_SUCCESS;
 }
 
@@ -319,7 +319,7 @@ int win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win) {
 // Everybody is through with all epochs before the memory goes.
 int win_free(MPI_Win* win) {
   static const char* function = "MPI_Win_free";
-  if (win == nullptr) return null_argument(nullptr, function, "win");
+  if (no_address(win)) return null_argument(nullptr, function, "win");
   Win* w = win_of(*win);
   if (w == nullptr) return bad_win(function, *win);
   if (!core::rma::at_rest(*w)) {

@@ -123,8 +123,8 @@ int win_set_info(MPI_Win win, MPI_Info info) {
 int win_get_info(MPI_Win win, MPI_Info* info_used) {
   static const char* function = "MPI_Win_get_info";
   const Win* w = win_of(win);
-  if (w == nullptr) return bad_win(function, win);
-  if (info_used == nullptr) return null_argument(w, function, "info_used");
+  if (no_address(w)) return bad_win(function, win);
+  if (no_address(info_used)) return null_argument(w, function, "info_used");
   Info* info = make_info();
   if (info == nullptr) return no_memory(w, function, "an info object");
   {
