@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// external32: long doubles, which on x86 are not binary128 already, against the compiler's own binary128, both ways, and
-// integers that do not fit.
+// external32: long doubles, which on x86 are not binary128 already, against the compiler's own binary128, both ways,
+// and integers that do not fit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
