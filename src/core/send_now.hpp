@@ -69,7 +69,7 @@ enum class Tried : uint8_t { not_sent, sent, sent_and_attend };
   uint64_t stamp = 0;
   if (peer.lane_map.mask != 0) {
     lane = peer.lane_map.lane_of(comm.lane_seed, tag);
-    StampSlot& slot = peer.stamps->slot(comm.context);
+    StampSlot<>& slot = peer.stamps->slot(comm.context);
     if (!slot.belongs_to(me)) [[unlikely]]  // a slot without an owner does not belong to a thread not known yet
       return Tried::not_sent;
     stamp = slot.next_own();

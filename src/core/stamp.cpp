@@ -26,7 +26,6 @@ constinit base::ChoiceSetting clock_setting{
     3};
 WEFT_SETTING(clock_setting);
 
-bool clock_trusted = false;
 std::atomic<uint64_t> own_count = 0;  // of messages to ourselves, without a trusted clock
 
 // Other processors' clocks tick 24 million times a second and up: two sends that follow each other can read the same.
@@ -67,16 +66,10 @@ bool kernel_trusts_clock() {
 constinit Thread no_thread;
 constinit Thread several_threads;
 
-uint64_t StampSlot::next_shared(Thread& me) {
-  if (!clock_trusted) return common_.fetch_add(1, std::memory_order_acq_rel) + 1;
-  Thread* owner = &no_thread;
-  if (owner_.compare_exchange_strong(owner, &me, std::memory_order_acq_rel)) return count_ = read_clock();
-  if (owner != &several_threads) owner_.store(&several_threads, std::memory_order_release);
-  return read_clock();
-}
+uint64_t (*stamp_clock)() = nullptr;
 
 uint64_t own_stamp() {
-  return clock_trusted ? read_clock() : own_count.fetch_add(1, std::memory_order_acq_rel) + 1;
+  return stamp_clock != nullptr ? stamp_clock() : own_count.fetch_add(1, std::memory_order_acq_rel) + 1;
 }
 
 void open_stamps() {
@@ -86,7 +79,8 @@ void open_stamps() {
                          "counter does it",
                 .remedy = "leave WEFT_STAMPS alone"});
   }
-  clock_trusted = has_clock && (asked || (clock_setting.value() == 0 && kernel_trusts_clock()));
+  const bool trusted = has_clock && (asked || (clock_setting.value() == 0 && kernel_trusts_clock()));
+  stamp_clock = trusted ? read_clock : nullptr;
 }
 
 }  // namespace weft::core

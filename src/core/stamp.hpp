@@ -15,30 +15,43 @@ struct Thread;
 extern Thread no_thread;
 extern Thread several_threads;
 
+// The clock of all processors: a later read, in one thread or after a synchronisation, gives more. nullptr: none is
+// trusted.
+extern uint64_t (*stamp_clock)();
+
+// Of the messages of one communicator to one peer. `Atomic` is std::atomic but in tests.
+template <template <class> class Atomic = std::atomic>
 class StampSlot {
  public:
-  uint64_t next(Thread& me) { return belongs_to(&me) ? next_own() : next_shared(me); }
+  uint64_t next(Thread& me) { return belongs_to(&me) ? next_own() : next_shared(me, stamp_clock); }
 
   // The two steps of a thread that owns the slot.
   bool belongs_to(const Thread* me) const { return owner_.load(std::memory_order_acquire) == me; }
   uint64_t next_own() { return ++count_; }
 
- private:
-  uint64_t next_shared(Thread& me);
+  // Of a thread that does not own it.
+  [[gnu::noinline]] uint64_t next_shared(Thread& me, uint64_t (*clock)()) {
+    if (clock == nullptr) return common_.fetch_add(1, std::memory_order_acq_rel) + 1;
+    Thread* owner = &no_thread;
+    if (owner_.compare_exchange_strong(owner, &me, std::memory_order_acq_rel)) return count_ = clock();
+    if (owner != &several_threads) owner_.store(&several_threads, std::memory_order_release);
+    return clock();
+  }
 
-  alignas(64) std::atomic<Thread*> owner_ = &no_thread;  // so far; several_threads once two have sent
-  uint64_t count_ = 0;                                   // the owner's
-  std::atomic<uint64_t> common_ = 0;                     // where the processor's clock is not trusted
+ private:
+  alignas(64) Atomic<Thread*> owner_{&no_thread};  // so far; several_threads once two have sent
+  uint64_t count_ = 0;                             // the owner's
+  Atomic<uint64_t> common_{0};                     // without a clock
 };
 
 // Of the messages to one peer, by communicator; those that share a slot are only slower.
 class Stamps {
  public:
-  StampSlot& slot(uint32_t context) { return slots_[(context >> 1) % count]; }
+  StampSlot<>& slot(uint32_t context) { return slots_[(context >> 1) % count]; }
 
  private:
   static constexpr uint32_t count = 16;
-  StampSlot slots_[count];
+  StampSlot<> slots_[count];
 };
 
 // The stamp of a message to ourselves, taken when it is kept.

@@ -21,6 +21,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <functional>
 #include <map>
@@ -288,11 +289,11 @@ class Atomic {
     Schedule::step();
     T value = value_;
     if (Schedule::is_weak()) {
-      value = static_cast<T>(Schedule::current_->weak_load(this, static_cast<uint64_t>(value_), order, false));
+      value = from_word(Schedule::current_->weak_load(this, to_word(value_), order, false));
     }
     if (auto* stores = Schedule::buffer()) {
       for (const auto& store : *stores) {
-        if (store.where == this) value = static_cast<T>(store.value);
+        if (store.where == this) value = from_word(store.value);
       }
     }
     Schedule::step();
@@ -303,8 +304,8 @@ class Atomic {
     Schedule::step();
     auto* stores = Schedule::buffer();
     if (stores != nullptr && order != std::memory_order_seq_cst) {
-      stores->push_back({this, static_cast<uint64_t>(value), [](const void* where, uint64_t v) {
-                           const_cast<Atomic*>(static_cast<const Atomic*>(where))->value_ = static_cast<T>(v);
+      stores->push_back({this, to_word(value), [](const void* where, uint64_t v) {
+                           const_cast<Atomic*>(static_cast<const Atomic*>(where))->value_ = from_word(v);
                          }});
     } else {
       drain();
@@ -327,6 +328,9 @@ class Atomic {
     return exchange(expected, desired, false, order, otherwise);
   }
 
+  T fetch_add(T more, std::memory_order order = std::memory_order_seq_cst) {
+    return change([more](T v) { return static_cast<T>(v + more); }, order);
+  }
   T fetch_or(T bits, std::memory_order order = std::memory_order_seq_cst) {
     return change([bits](T v) { return static_cast<T>(v | bits); }, order);
   }
@@ -338,6 +342,16 @@ class Atomic {
   T visible() const { return value_; }
 
  private:
+  static uint64_t to_word(T value) {
+    uint64_t word = 0;
+    std::memcpy(&word, &value, sizeof value);
+    return word;
+  }
+  static T from_word(uint64_t word) {
+    T value;
+    std::memcpy(&value, &word, sizeof value);
+    return value;
+  }
   bool exchange(T& expected, T desired, bool fails, std::memory_order order, std::memory_order otherwise) {
     Schedule::step();
     drain();
@@ -367,11 +381,9 @@ class Atomic {
     return before;
   }
   // Of a step that reads the newest store, and of one that stores.
-  void read(std::memory_order order) const {
-    (void)Schedule::current_->weak_load(this, static_cast<uint64_t>(value_), order, true);
-  }
+  void read(std::memory_order order) const { (void)Schedule::current_->weak_load(this, to_word(value_), order, true); }
   void note(T value, std::memory_order order, bool goes_on) {
-    Schedule::current_->weak_store(this, static_cast<uint64_t>(value_), static_cast<uint64_t>(value), order, goes_on);
+    Schedule::current_->weak_store(this, to_word(value_), to_word(value), order, goes_on);
   }
   static void drain() {
     if (Schedule::buffer() != nullptr) Schedule::drain(*Schedule::current_->running_);

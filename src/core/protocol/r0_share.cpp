@@ -54,16 +54,9 @@ struct Work {
   int64_t length(uint32_t i) const { return std::min<int64_t>(chunk, bytes - position(i)); }
 
   // The next chunk nobody has taken; false when there is none.
-  bool take(uint32_t* i) const {
-    uint64_t next = claim->next.load(std::memory_order_acquire);
-    do {
-      *i = static_cast<uint32_t>(next);
-      if (next >> 32 != generation || *i >= chunks()) return false;
-    } while (!claim->next.compare_exchange_weak(next, next + 1, std::memory_order_acq_rel));
-    return true;
-  }
-  // Says that a chunk is copied; whether it was the last. Release and acquire: the last one speaks for all.
-  bool put_down() const { return claim->done.fetch_add(1, std::memory_order_acq_rel) + 1 == chunks(); }
+  bool take(uint32_t* i) const { return claim->take(generation, chunks(), i); }
+  // Says that a chunk is copied; whether it was the last.
+  bool put_down() const { return claim->put_down(chunks()); }
 };
 
 }  // namespace
@@ -103,7 +96,7 @@ void end(Pull* pull) {
   Pull** at = &world->lanes[pull->envelope.lane].pulls;
   while (*at != pull) at = &(*at)->next;
   *at = pull->next;
-  pull->work.claim->next.store(uint64_t{pull->work.generation + 1} << 32 | UINT32_MAX, std::memory_order_release);
+  pull->work.claim->end(pull->work.generation);
   delete pull;
 }
 
@@ -191,8 +184,7 @@ bool share(Request& r, const Envelope& envelope, const wire::Rts& rts, int64_t w
   const int slot = take_slot();
   if (slot >= transport::claim_slots) return false;
   transport::Claim* claim = peer.transport->claim(static_cast<uint32_t>(slot));
-  const uint32_t generation = static_cast<uint32_t>(claim->next.load(std::memory_order_relaxed) >> 32) + 1;
-  auto* pull = new (std::nothrow) Pull{{claim, generation, chunk_for(wanted), wanted},
+  auto* pull = new (std::nothrow) Pull{{claim, 0, chunk_for(wanted), wanted},
                                        &r,
                                        &peer,
                                        rts.memory,
@@ -210,8 +202,7 @@ bool share(Request& r, const Envelope& envelope, const wire::Rts& rts, int64_t w
     return false;
   }
   ++lane.pulls_begun;
-  claim->done.store(0, std::memory_order_relaxed);
-  claim->next.store(uint64_t{generation} << 32, std::memory_order_release);
+  pull->work.generation = claim->begin();
   Pull** last = &lane.pulls;
   while (*last != nullptr) last = &(*last)->next;
   *last = pull;
@@ -223,7 +214,7 @@ bool share(Request& r, const Envelope& envelope, const wire::Rts& rts, int64_t w
                         static_cast<uint64_t>(wanted),
                         static_cast<uint16_t>(pull->slot),
                         static_cast<uint16_t>(envelope.lane),
-                        generation,
+                        pull->work.generation,
                         pull->work.chunk,
                         world->rank};
   if (pushed) {

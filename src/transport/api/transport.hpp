@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "transport/api/capabilities.hpp"
+#include "transport/api/claim.hpp"
 
 namespace weft::transport {
 
@@ -147,14 +148,6 @@ struct Written {
   void (*call)(void* whose, bool written) = nullptr;
   void* whose = nullptr;
 };
-
-// Work that sender and receiver of one message share: both take chunks of it until none is left. Lies where both reach
-// it.
-struct alignas(64) Claim {
-  std::atomic<uint64_t> next;  // generation << 32 | the next chunk nobody has taken
-  std::atomic<uint32_t> done;  // chunks copied
-};
-inline constexpr int claim_slots = 32;  // per rank
 
 // The way to one rank.
 class Endpoint {
