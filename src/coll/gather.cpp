@@ -3,6 +3,7 @@
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
 #include "coll/packed.hpp"
+#include "coll/pattern.hpp"
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
 #include "coll/select.hpp"
@@ -44,18 +45,50 @@ void among_hosts(Way& way, const Block& mine, const Blocks& all, int64_t block_b
   }
 }
 
+// Along a tree, in slots of one size. A larger block goes to the root directly: so no rank need know the size of any
+// block but its own, and the root those of all.
+template <class Way>
+void by_tree(Way& way, const Block& mine, const Blocks& all, int64_t slot_bytes, int32_t root) {
+  const Comm& comm = way.comm();
+  const Team ranks = host_by_host(comm);
+  const int32_t top = place_of(comm, root);
+  const Packed slots = Packed::make(way, subtree(ranks, top), slot_bytes);
+  if (slots.data == nullptr) return;
+  if (comm.rank != root) {
+    const bool fits = mine.bytes() <= slot_bytes;
+    if (fits) way.copy(mine, slots.part(0, mine.bytes()));
+    collect_blocks(way, ranks, slots, top);
+    if (!fits) way.send(mine, root);
+    return;
+  }
+  collect_blocks(way, ranks, slots, top);
+  for (int32_t i = 1; i < ranks.size; ++i) {
+    const int32_t rank = after(ranks, i);
+    const Block block = all[rank];
+    if (block.bytes() > slot_bytes) {
+      way.receive(block, rank);
+    } else {
+      way.copy(slots.part(i, block.bytes()), block);
+    }
+  }
+  if (!mine.in_place()) way.copy(mine, all[root]);
+}
+
 }  // namespace
 
-// Every rank sends to the root, which takes the blocks as they come; small ones of other hosts together.
+// Every rank sends to the root, which takes the blocks as they come; small ones of other hosts, or of whole subtrees,
+// together.
 template <class Way>
 void gather(Way& way, const Block& mine, const Blocks& all, int32_t root) {
   const Comm& comm = way.comm();
   const bool regular = all.regular();
-  const int64_t block_bytes = regular ? all[0].bytes() : 0;
+  const int64_t block_bytes = regular ? all[0].bytes() : irregular_slot;
   const Algorithms able = Algorithms::all().without(Algorithm::leaders, !regular);
-  if (choose(comm, Collective::gather, block_bytes, able) == Algorithm::leaders) {
-    if (block_bytes > 0) among_hosts(way, mine, all, block_bytes, root);
-    return;
+  const Algorithm algorithm = choose(comm, Collective::gather, block_bytes, able);
+  if (algorithm != Algorithm::direct) {
+    if (block_bytes == 0) return;
+    return algorithm == Algorithm::tree ? by_tree(way, mine, all, block_bytes, root)
+                                        : among_hosts(way, mine, all, block_bytes, root);
   }
   if (comm.rank != root) {
     if (mine.bytes() > 0) way.send(mine, root);

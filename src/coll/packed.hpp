@@ -19,6 +19,8 @@ struct Packed {
   Block blocks(int32_t first, int32_t count) const {
     return {data + first * block_bytes, count * block_bytes, &byte_type};
   }
+  // The first bytes of a block.
+  Block part(int32_t i, int64_t bytes) const { return {data + i * block_bytes, bytes, &byte_type}; }
 };
 
 }  // namespace weft::coll

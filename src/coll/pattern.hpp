@@ -4,6 +4,7 @@
 
 // Patterns that several plans use. They run among the ranks of a team (coll/team.hpp).
 
+#include <algorithm>
 #include <utility>
 
 #include "coll/packed.hpp"
@@ -44,6 +45,42 @@ void collect(Way& way, const Ranks& ranks, void*& mine, void*& spare, int64_t co
     std::swap(mine, spare);
   }
   if (tree.above >= 0) way.send(elements_at(mine, count, reducer), ranks[tree.above]);
+}
+
+// The places below ours in the tree whose top is `top`, ours with them: turned, they are consecutive.
+template <class Ranks>
+int32_t subtree(const Ranks& ranks, int32_t top) {
+  const int32_t turned = (ranks.place - top + ranks.size) % ranks.size;
+  const int32_t lowest_bit = turned & -turned;
+  return turned == 0 ? ranks.size : std::min(lowest_bit, ranks.size - turned);
+}
+
+// The blocks of a subtree, packed from ours on, to the place above; at place `top` come those of all.
+template <class Way, class Ranks>
+void collect_blocks(Way& way, const Ranks& ranks, const Packed& packed, int32_t top) {
+  const core::TreePlace tree = core::tree_place(ranks.place, ranks.size, top);
+  const int32_t have = subtree(ranks, top);
+  for (int32_t i = 0; i < tree.below; ++i) {
+    const int32_t first = 1 << i;
+    way.receive(packed.blocks(first, std::min(first, have - first)), after(ranks, first));
+  }
+  way.fence();
+  if (tree.above >= 0) way.send(packed.blocks(0, have), ranks[tree.above]);
+}
+
+// The other way: from place `top` to the places that they belong to.
+template <class Way, class Ranks>
+void spread_blocks(Way& way, const Ranks& ranks, const Packed& packed, int32_t top) {
+  const core::TreePlace tree = core::tree_place(ranks.place, ranks.size, top);
+  const int32_t have = subtree(ranks, top);
+  if (tree.above >= 0) {
+    way.receive(packed.blocks(0, have), ranks[tree.above]);
+    way.fence();
+  }
+  for (int32_t i = tree.below; i-- > 0;) {
+    const int32_t first = 1 << i;
+    way.send(packed.blocks(first, std::min(first, have - first)), after(ranks, first));
+  }
 }
 
 // Dissemination: in round k, `mine` goes to the place 2^k after ours, and `theirs` comes from the place 2^k before;

@@ -3,6 +3,7 @@
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
 #include "coll/packed.hpp"
+#include "coll/pattern.hpp"
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
 #include "coll/select.hpp"
@@ -41,18 +42,48 @@ void among_hosts(Way& way, const Blocks& all, const Block& mine, int64_t block_b
   if (!mine.in_place()) way.copy(all[root], mine);
 }
 
+// Along a tree, in slots of one size. A larger block comes from the root directly: so no rank need know the size of any
+// block but its own, and the root those of all.
+template <class Way>
+void by_tree(Way& way, const Blocks& all, const Block& mine, int64_t slot_bytes, int32_t root) {
+  const Comm& comm = way.comm();
+  const Team ranks = host_by_host(comm);
+  const int32_t top = place_of(comm, root);
+  const Packed slots = Packed::make(way, subtree(ranks, top), slot_bytes);
+  if (slots.data == nullptr) return;
+  if (comm.rank != root) {
+    const bool fits = mine.bytes() <= slot_bytes;
+    spread_blocks(way, ranks, slots, top);
+    if (fits) return way.copy(slots.part(0, mine.bytes()), mine);
+    return way.receive(mine, root);
+  }
+  const auto each = [&](auto&& do_with) {
+    for (int32_t i = 1; i < ranks.size; ++i) do_with(i, after(ranks, i), all[after(ranks, i)]);
+  };
+  each([&](int32_t i, int32_t, const Block& block) {
+    if (block.bytes() <= slot_bytes) way.copy(block, slots.part(i, block.bytes()));
+  });
+  spread_blocks(way, ranks, slots, top);
+  each([&](int32_t, int32_t rank, const Block& block) {
+    if (block.bytes() > slot_bytes) way.send(block, rank);
+  });
+  if (!mine.in_place()) way.copy(all[root], mine);
+}
+
 }  // namespace
 
-// The root sends every rank its block; small ones to other hosts together.
+// The root sends every rank its block; small ones to other hosts, or to whole subtrees, together.
 template <class Way>
 void scatter(Way& way, const Blocks& all, const Block& mine, int32_t root) {
   const Comm& comm = way.comm();
   const bool regular = all.regular();
-  const int64_t block_bytes = regular ? all[0].bytes() : 0;
+  const int64_t block_bytes = regular ? all[0].bytes() : irregular_slot;
   const Algorithms able = Algorithms::all().without(Algorithm::leaders, !regular);
-  if (choose(comm, Collective::scatter, block_bytes, able) == Algorithm::leaders) {
-    if (block_bytes > 0) among_hosts(way, all, mine, block_bytes, root);
-    return;
+  const Algorithm algorithm = choose(comm, Collective::scatter, block_bytes, able);
+  if (algorithm != Algorithm::direct) {
+    if (block_bytes == 0) return;
+    return algorithm == Algorithm::tree ? by_tree(way, all, mine, block_bytes, root)
+                                        : among_hosts(way, all, mine, block_bytes, root);
   }
   if (comm.rank != root) {
     if (mine.bytes() > 0) way.receive(mine, root);

@@ -37,8 +37,10 @@ constexpr Row defaults[] = {
     {Collective::bcast, leaders},
     {Collective::bcast, tree},
     // A rank's block goes together with others up to so many bytes: a message costs more than to copy so much twice.
+    {.collective = Collective::gather, .algorithm = tree, .ranks = {256}, .bytes = 64},
     {.collective = Collective::gather, .algorithm = leaders, .bytes = 1024},
     {Collective::gather, direct},
+    {.collective = Collective::scatter, .algorithm = tree, .ranks = {256}, .bytes = 64},
     {.collective = Collective::scatter, .algorithm = leaders, .bytes = 1024},
     {Collective::scatter, direct},
     // Up to so many bytes in all, steps cost more than copies.
@@ -79,8 +81,8 @@ constexpr const char* algorithm_names[algorithm_count] = {"auto",          "dire
 
 constexpr Algorithm barrier_algorithms[] = {automatic, leaders, flat, dissemination};
 constexpr Algorithm bcast_algorithms[] = {automatic, leaders, tree, split};
-constexpr Algorithm gather_algorithms[] = {automatic, leaders, direct};
-constexpr Algorithm scatter_algorithms[] = {automatic, leaders, direct};
+constexpr Algorithm gather_algorithms[] = {automatic, leaders, direct, tree};
+constexpr Algorithm scatter_algorithms[] = {automatic, leaders, direct, tree};
 constexpr Algorithm allgather_algorithms[] = {automatic, leaders, bruck, ring};
 constexpr Algorithm alltoall_algorithms[] = {automatic, pairwise, bruck};
 constexpr Algorithm reduce_algorithms[] = {automatic, leaders, tree};

@@ -28,8 +28,8 @@
 
 namespace weft::coll {
 
-// The meaning of a row's bytes: bcast, reduce, allreduce: the data of a rank; gather, scatter, alltoall: a block;
-// allgather, reduce_scatter: the blocks of all ranks. A barrier has none.
+// The meaning of a row's bytes: bcast, reduce, allreduce: the data of a rank; gather, scatter, alltoall: a block, or
+// irregular_slot where blocks differ; allgather, reduce_scatter: the blocks of all ranks. A barrier has none.
 enum class Collective : uint8_t {
   barrier,
   bcast,
@@ -42,12 +42,14 @@ enum class Collective : uint8_t {
   reduce_scatter
 };
 inline constexpr size_t collective_count = 9;
+// Blocks of different sizes go along a tree in slots of so many bytes; larger ones do not go along it.
+inline constexpr int64_t irregular_slot = 64;
 
 enum class Algorithm : uint8_t {
   automatic,      // no algorithm: the table decides
   direct,         // gather, scatter: each rank with the root
   flat,           // barrier, allreduce: all with rank 0
-  tree,           // bcast, reduce: binomial
+  tree,           // bcast, reduce, gather, scatter: binomial
   dissemination,  // barrier
   doubling,       // allreduce: recursive doubling
   ring,           // allgather

@@ -51,6 +51,13 @@ inline Team host_by_host(const core::Comm& comm) {
   return {comm.size, hosts.start(hosts.host) + hosts.place, hosts.consecutive() ? nullptr : hosts.order.data()};
 }
 
+// The place of a rank in that order.
+inline int32_t place_of(const core::Comm& comm, int32_t rank) {
+  if (comm.hosts == nullptr) return rank;
+  const core::Hosts& hosts = *comm.hosts;
+  return hosts.start(hosts.host_of(rank)) + hosts.place_of(rank);
+}
+
 // A communicator in two layers: the ranks of our host, and the leaders, one of each host, which alone communicate with
 // other hosts. A host's first rank is its leader; on the host of a root that is the root.
 struct ByHost {

@@ -119,6 +119,45 @@ TEST_P(Plans, BlocksGoWhereTheyBelong) {
   }
 }
 
+// Only the root knows the sizes of all blocks: some are empty, some too large for a tree's slots.
+TEST_P(Plans, BlocksOfDifferentSizesGoWhereTheyBelong) {
+  const auto n = static_cast<size_t>(ranks());
+  const auto words_of = [](size_t r) { return static_cast<int64_t>(r % 3 == 0 ? 0 : r % 4 == 1 ? 20 : r % 7); };
+  std::vector<int64_t> counts, places;
+  int64_t total = 0;
+  for (size_t r = 0; r < n; ++r) {
+    counts.push_back(words_of(r));
+    places.push_back(total);
+    total += words_of(r) + 1;  // and a gap
+  }
+  std::vector<Values> mine(n);
+  for (int root : some_roots()) {
+    Values all(static_cast<size_t>(total), -1);
+    for (size_t r = 0; r < n; ++r) {
+      mine[r].resize(static_cast<size_t>(words_of(r)));
+      for (size_t i = 0; i < mine[r].size(); ++i) mine[r][i] = static_cast<int64_t>(r * 1000 + i);
+    }
+    const auto blocks_at = [&](int rank) {
+      return rank == root ? Blocks(all.data(), Array(counts.data()), Array(places.data()), word)
+                          : Blocks(nullptr, Array(), Array(), word);
+    };
+    run("gatherv",
+        [&](Schedule& s, int r) { coll::plan::gather(s, words(mine[static_cast<size_t>(r)]), blocks_at(r), root); });
+    for (size_t r = 0; r < n; ++r) {
+      for (size_t i = 0; i < static_cast<size_t>(counts[r]); ++i) {
+        ASSERT_EQ(all[static_cast<size_t>(places[r]) + i], static_cast<int64_t>(r * 1000 + i));
+      }
+      ASSERT_EQ(all[static_cast<size_t>(places[r] + counts[r])], -1);
+    }
+    for (Values& v : mine) std::fill(v.begin(), v.end(), 0);
+    run("scatterv",
+        [&](Schedule& s, int r) { coll::plan::scatter(s, blocks_at(r), words(mine[static_cast<size_t>(r)]), root); });
+    for (size_t r = 0; r < n; ++r) {
+      for (size_t i = 0; i < mine[r].size(); ++i) ASSERT_EQ(mine[r][i], static_cast<int64_t>(r * 1000 + i));
+    }
+  }
+}
+
 TEST_P(Plans, ReductionsKeepTheOrderOfRanks) {
   const auto n = static_cast<size_t>(ranks());
   const int64_t count = elements();

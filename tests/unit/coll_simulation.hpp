@@ -145,6 +145,8 @@ inline std::vector<coll::Row> rows_of(Rows rows) {
   if (rows == Rows::others) {
     return {{Collective::barrier, Algorithm::dissemination},
             {Collective::bcast, Algorithm::split},
+            {Collective::gather, Algorithm::leaders},
+            {Collective::scatter, Algorithm::leaders},
             {Collective::gather, Algorithm::direct},
             {Collective::scatter, Algorithm::direct},
             {Collective::allgather, Algorithm::ring},
@@ -154,7 +156,7 @@ inline std::vector<coll::Row> rows_of(Rows rows) {
             {Collective::reduce_scatter, Algorithm::pairwise}};
   }
   return {{Collective::barrier, Algorithm::flat},      {Collective::bcast, Algorithm::tree},
-          {Collective::gather, Algorithm::leaders},    {Collective::scatter, Algorithm::leaders},
+          {Collective::gather, Algorithm::tree},       {Collective::scatter, Algorithm::tree},
           {Collective::allgather, Algorithm::leaders}, {Collective::allgather, Algorithm::bruck},
           {Collective::allreduce, Algorithm::flat}};
 }
