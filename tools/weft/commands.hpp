@@ -14,6 +14,7 @@ using Words = std::vector<std::string>;
 int info(const Words& words);
 int info_net();  // a part of info
 int order(const Words& words);
+int simulate(const Words& words);
 int tune(const Words& words);
 
 }  // namespace weft::tool

@@ -30,6 +30,9 @@ constexpr Subcommand subcommands[] = {
     {"order", order,
      "an order of ranks in which few neighbours of a grid are on other hosts: -R or -C, -g grid, -c cell,\n"
      "             -n ranks of a host or -H hosts, -o file, --picture file; --help says more"},
+    {"simulate", simulate,
+     "the time of a collective operation by each algorithm, for up to a million ranks, under a model: --coll name,\n"
+     "             --ranks n, --ppn n, --size bytes, --json; --help says more"},
     {"tune", tune,
      "measures collective operations by each algorithm and writes a table for WEFT_TUNING: -n ranks, --hosts a,b,\n"
      "             --only collectives, --quick, --out file; --help says more"},

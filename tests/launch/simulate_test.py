@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""weft simulate: times that follow from the model by hand, what algorithms send, many ranks, wrong words."""
+import json
+import os
+import subprocess
+import unittest
+
+WEFT = os.path.join(os.environ["LAUNCH_BIN"], "weft")
+# Numbers that make a sum of them easy to tell apart.
+MODEL = "local_latency=1e-3,local_overhead=1e-4,local_per_byte=1e-6,latency=1e-2,overhead=1e-5,per_byte=1e-7,gap=1e-8,copy=0"
+
+
+def weft(*words):
+    return subprocess.run([WEFT, "simulate", *words], capture_output=True, text=True, timeout=60, check=False)
+
+
+class Simulate(unittest.TestCase):
+    def of(self, coll, ranks, *words):
+        done = weft("--coll", coll, "--ranks", str(ranks), "--json", *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return {o["algorithm"]: o for o in json.loads(done.stdout)}
+
+    def test_one_message_takes_what_the_model_says(self):
+        tree = self.of("bcast", 2, "--size", "10", "--model", MODEL)["tree"]
+        self.assertAlmostEqual(tree["time"], 2 * 1e-4 + 1e-3 + 10 * 1e-6, 12)
+        self.assertEqual((tree["messages"], tree["bytes_between_hosts"]), (1, 0))
+        tree = self.of("bcast", 2, "--size", "10", "--ppn", "1", "--model", MODEL)["tree"]
+        self.assertAlmostEqual(tree["time"], 2 * 1e-5 + 1e-2 + 10 * 1e-7 + 1e-8, 12)
+        self.assertEqual(tree["bytes_between_hosts"], 10)
+
+    def test_the_root_takes_one_message_after_the_other(self):
+        direct = self.of("gather", 101, "--model", "local_overhead=1,local_latency=0,local_per_byte=0,copy=0")["direct"]
+        self.assertAlmostEqual(direct["time"], 1 + 100)
+
+    def test_messages_are_those_of_the_algorithms(self):
+        barrier = self.of("barrier", 8)
+        self.assertEqual({a: o["messages"] for a, o in barrier.items()}, {"flat": 14, "dissemination": 24})
+        for coll in ("gather", "gatherv", "scatter", "scatterv"):
+            for algorithm, outcome in self.of(coll, 37, "--ppn", "5").items():
+                self.assertEqual(outcome["messages"], 36, f"{coll} {algorithm}")
+        self.assertEqual(self.of("alltoall", 9)["pairwise"]["messages"], 72)
+        self.assertEqual(self.of("allgather", 16)["bruck"]["messages"], 64)
+        self.assertEqual(self.of("reduce_scatter", 6)["pairwise"]["messages"], 30)
+        self.assertEqual(self.of("reduce", 100, "--ppn", "10")["leaders"]["bytes_between_hosts"], 9 * 8)
+
+    def test_every_collective_ends_by_every_algorithm(self):
+        for coll in ("barrier", "bcast", "gather", "gatherv", "scatter", "scatterv", "allgather", "alltoall", "reduce",
+                     "allreduce", "reduce_scatter"):
+            for ranks, ppn, size in ((2, 1, 8), (7, 3, 200), (64, 8, 1024), (100, 100, 0)):
+                done = weft("--coll", coll, "--ranks", str(ranks), "--ppn", str(ppn), "--size", str(size))
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertNotIn("fault", done.stdout)
+
+    def test_a_tree_gathers_where_the_root_would_be_swamped(self):
+        found = self.of("gatherv", 12000, "--ppn", "32")
+        self.assertGreater(found["direct"]["time"] / found["tree"]["time"], 40)
+        self.assertTrue(found["tree"]["default"])
+        self.assertLess(found["tree"]["messages_of_busiest"], 20)
+
+    def test_times_grow_with_the_logarithm(self):
+        times = {ranks: self.of("barrier", ranks, "--ppn", "32")["dissemination"]["time"] for ranks in (256, 65536)}
+        self.assertLess(times[65536] / times[256], 3)
+
+    def test_plans_that_do_not_fit_are_left_out(self):
+        done = weft("--coll", "alltoall", "--ranks", "200000")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("simulate fewer ranks", done.stdout)
+        done = weft("--coll", "alltoall", "--ranks", "200000", "--json")
+        self.assertEqual((done.returncode, json.loads(done.stdout)), (1, []))
+        self.assertIn("pairwise is left out: the plans of all ranks take", done.stderr)
+
+    def test_wrong_words_are_refused_with_a_remedy(self):
+        for words, cause in (((), "--coll is missing"), (("--coll", "barrier"), "--ranks is missing"),
+                             (("--coll", "alltoallx", "--ranks", "4"), '"alltoallx" is no collective'),
+                             (("--coll", "scan", "--ranks", "4"), '"scan" is no collective'),
+                             (("--coll", "barrier", "--ranks", "1"), "out of range: 2 to 1048576"),
+                             (("--coll", "barrier", "--ranks", "2000000"), "out of range"),
+                             (("--coll", "barrier", "--ranks", "4", "--ppn", "0"), "out of range"),
+                             (("--coll", "bcast", "--ranks", "4", "--size", "-1"), "--size cannot be used"),
+                             (("--coll", "bcast", "--ranks", "4", "--size"), "--size needs a value"),
+                             (("--coll", "bcast", "--ranks", "4", "--model", "gap"), '"gap" is not a part'),
+                             (("--coll", "bcast", "--ranks", "4", "--model", "gap=fast"), "a time of 0 to 1 second"),
+                             (("--coll", "bcast", "--ranks", "4", "--model", "gap=nan"), "a time of 0 to 1 second"),
+                             (("--turbo",), '"--turbo" is not known')):
+            done = weft(*words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(cause, done.stderr)
+            self.assertIn("Remedy: see weft simulate --help", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
