@@ -52,11 +52,13 @@ class Simulate(unittest.TestCase):
                 done = weft("--coll", coll, "--ranks", str(ranks), "--ppn", str(ppn), "--size", str(size))
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
                 self.assertNotIn("fault", done.stdout)
+                if coll != "barrier" and size != 0:
+                    self.assertNotIn("not checked", done.stdout, coll)
 
     def test_a_tree_gathers_where_the_root_would_be_swamped(self):
         found = self.of("gatherv", 12000, "--ppn", "32")
         self.assertGreater(found["direct"]["time"] / found["tree"]["time"], 40)
-        self.assertTrue(found["tree"]["default"])
+        self.assertTrue(found["tree"]["default"] and found["tree"]["checked"])
         self.assertLess(found["tree"]["messages_of_busiest"], 20)
 
     def test_times_grow_with_the_logarithm(self):

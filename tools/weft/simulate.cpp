@@ -138,10 +138,12 @@ void print_json(const std::vector<Outcome>& outcomes) {
     if (!o.left_out.empty()) continue;
     printf(
         "%s\n {\"algorithm\": \"%s\", \"time\": %.9g, \"messages\": %lld, \"bytes_between_hosts\": %lld, "
-        "\"busiest_rank\": %d, \"messages_of_busiest\": %lld, \"plan_bytes\": %lld, \"default\": %s}",
+        "\"busiest_rank\": %d, \"messages_of_busiest\": %lld, \"plan_bytes\": %lld, \"checked\": %s, "
+        "\"default\": %s}",
         before, coll::name(o.algorithm), o.time, static_cast<long long>(o.messages),
         static_cast<long long>(o.bytes_between_hosts), o.busiest, static_cast<long long>(o.messages_of_busiest),
-        static_cast<long long>(o.plan_bytes), o.is_default ? "true" : "false");
+        static_cast<long long>(o.plan_bytes), o.data == Data::right ? "true" : "false",
+        o.is_default ? "true" : "false");
     before = ",";
   }
   puts(*before == '[' ? "[]" : "\n]");
@@ -151,16 +153,16 @@ void print_table(const Operation& operation, const std::vector<Outcome>& outcome
   printf("%s%s of %lld bytes, %d ranks, %d on a host\n\n", coll::name(operation.collective),
          operation.differing ? "v" : "", static_cast<long long>(operation.bytes), operation.ranks,
          operation.ranks_per_host);
-  printf("  %-14s %14s %12s %20s %16s %14s\n", "algorithm", "microseconds", "messages", "bytes between hosts",
-         "busiest: rank", "its messages");
+  printf("  %-14s %14s %12s %20s %16s %14s  %s\n", "algorithm", "microseconds", "messages", "bytes between hosts",
+         "busiest: rank", "its messages", "data");
   for (const Outcome& o : outcomes) {
     if (!o.left_out.empty()) {
       printf("%s %-14s left out: %s\n", o.is_default ? "*" : " ", coll::name(o.algorithm), o.left_out.c_str());
       continue;
     }
-    printf("%s %-14s %14.2f %12lld %20lld %16d %14lld\n", o.is_default ? "*" : " ", coll::name(o.algorithm),
+    printf("%s %-14s %14.2f %12lld %20lld %16d %14lld  %s\n", o.is_default ? "*" : " ", coll::name(o.algorithm),
            o.time * 1e6, static_cast<long long>(o.messages), static_cast<long long>(o.bytes_between_hosts), o.busiest,
-           static_cast<long long>(o.messages_of_busiest));
+           static_cast<long long>(o.messages_of_busiest), o.data == Data::right ? "right" : "not checked");
   }
 }
 

@@ -7,17 +7,14 @@
 #include <queue>
 #include <unordered_map>
 
-#include "coll/plan.hpp"
-#include "coll/schedule.hpp"
+#include "weft/contents.hpp"
+#include "weft/planner.hpp"
 
 namespace weft::tool {
 namespace {
 
 using coll::Algorithm;
-using coll::Block;
-using coll::Blocks;
 using coll::Collective;
-using coll::Schedule;
 using coll::Step;
 
 // A step of a plan in one word: a million plans are kept at once.
@@ -38,102 +35,24 @@ class Act {
   uint64_t word_;
 };
 
-// A communicator that is every rank in turn, with one algorithm for the collective.
-class Planner {
- public:
-  Planner(const Operation& operation, Algorithm algorithm) : operation_(operation) {
-    const int32_t ranks = operation.ranks;
-    const int32_t per_host = operation.ranks_per_host;
-    comm_.size = ranks;
-    if (per_host > 1 && per_host < ranks) {
-      for (int32_t r = 0; r < ranks; r += per_host) hosts_.starts.push_back(r);
-      hosts_.starts.push_back(ranks);
-      comm_.hosts = &hosts_;
+// False: there was no memory for the data of a plan.
+bool record(Planner& planner, int32_t rank, std::vector<Act>& acts) {
+  std::vector<Step> steps;
+  if (!planner.plan(rank, steps)) return false;
+  bool fenced = false;
+  for (const Step& step : steps) {
+    if (step.kind == Step::Kind::fence) {
+      fenced = true;
+      continue;
     }
-    const coll::Shape shape{.ranks = ranks,
-                            .hosts = (ranks + per_host - 1) / per_host,
-                            .ranks_per_host = per_host,
-                            .leaders = comm_.hosts != nullptr};
-    std::vector<coll::Row> rows;
-    if (algorithm != Algorithm::automatic) rows.push_back({operation.collective, algorithm});
-    choices_ = coll::compile(shape, rows);
-    comm_.choices = &choices_;
-    places_.resize(operation.differing ? static_cast<size_t>(ranks) : 0);
-    for (size_t r = 0; r < places_.size(); ++r) places_[r] = static_cast<int64_t>(r) * operation.bytes;
-    reducer_.type = &coll::byte_type;
+    const Act::Kind kind = step.kind == Step::Kind::send      ? Act::Kind::send
+                           : step.kind == Step::Kind::receive ? Act::Kind::receive
+                                                              : Act::Kind::work;
+    acts.emplace_back(kind, fenced, step.rank, kind == Act::Kind::receive ? step.to.bytes() : step.from.bytes());
+    fenced = false;
   }
-
-  bool has_leaders() const { return comm_.hosts != nullptr; }
-  // The algorithm that the default rows give.
-  Algorithm chosen(int64_t bytes, coll::Algorithms able) const {
-    return choices_.choose(operation_.collective, bytes, able);
-  }
-
-  // False: a plan found no memory.
-  bool plan(int32_t rank, std::vector<Act>& acts) {
-    comm_.rank = rank;
-    if (comm_.hosts != nullptr) {
-      hosts_.host = rank / operation_.ranks_per_host;
-      hosts_.place = rank % operation_.ranks_per_host;
-    }
-    Schedule schedule(comm_);
-    name_steps(schedule);
-    bool fenced = false;
-    for (const Step& step : schedule.steps()) {
-      if (step.kind == Step::Kind::fence) {
-        fenced = true;
-        continue;
-      }
-      const Act::Kind kind = step.kind == Step::Kind::send      ? Act::Kind::send
-                             : step.kind == Step::Kind::receive ? Act::Kind::receive
-                                                                : Act::Kind::work;
-      acts.emplace_back(kind, fenced, step.rank, kind == Act::Kind::receive ? step.to.bytes() : step.from.bytes());
-      fenced = false;
-    }
-    return schedule.error() == core::no_error;
-  }
-
- private:
-  // Nobody follows these addresses; they differ, as in a program.
-  static void* data(uintptr_t at) { return reinterpret_cast<void*>(at << 44); }
-  Blocks blocks(uintptr_t at) {
-    if (!operation_.differing) return {data(at), operation_.bytes, coll::byte_type};
-    return {data(at), coll::Array(operation_.bytes), coll::Array(places_.data()), coll::byte_type};
-  }
-
-  void name_steps(Schedule& s) {
-    void* const in = data(1);
-    void* const out = data(2);
-    const Block block{in, operation_.bytes, &coll::byte_type};
-    switch (operation_.collective) {
-      case Collective::barrier:
-        return coll::plan::barrier(s);
-      case Collective::bcast:
-        return coll::plan::bcast(s, block, 0);
-      case Collective::gather:
-        return coll::plan::gather(s, block, blocks(2), 0);
-      case Collective::scatter:
-        return coll::plan::scatter(s, blocks(2), block, 0);
-      case Collective::allgather:
-        return coll::plan::allgather(s, block, blocks(2));
-      case Collective::alltoall:
-        return coll::plan::alltoall(s, blocks(1), blocks(2));
-      case Collective::reduce:
-        return coll::plan::reduce(s, in, out, operation_.bytes, reducer_, 0);
-      case Collective::allreduce:
-        return coll::plan::allreduce(s, in, out, operation_.bytes, reducer_);
-      case Collective::reduce_scatter:
-        return coll::plan::reduce_scatter(s, in, out, coll::Array(operation_.bytes), reducer_);
-    }
-  }
-
-  Operation operation_;
-  core::Comm comm_;
-  core::Hosts hosts_;
-  coll::Choices choices_;
-  coll::Reducer reducer_;
-  std::vector<int64_t> places_;
-};
+  return true;
+}
 
 // All plans, and their play.
 class Play {
@@ -149,13 +68,15 @@ class Play {
     for (int32_t r = 0; r < operation_.ranks; ++r) {
       Rank& rank = ranks_[static_cast<size_t>(r)];
       rank.next = acts_.size();
-      if (!planner.plan(r, acts_)) return false;
+      if (!record(planner, r, acts_)) return false;
       rank.end = acts_.size();
       longest = std::max(longest, rank.end - rank.next);
     }
     outcome.plan_bytes = static_cast<int64_t>(longest * sizeof(Step));
     return true;
   }
+
+  size_t steps() const { return acts_.size(); }
 
   // False: the ranks wait for each other.
   bool run(Outcome& outcome) {
@@ -321,13 +242,13 @@ double room_for_plans(Planner& planner, int32_t ranks) {
   constexpr int32_t looked_at = 64;
   constexpr size_t enough = 4000000;
   std::vector<Act> acts;
-  (void)planner.plan(0, acts);
+  (void)record(planner, 0, acts);
   const auto first = static_cast<double>(acts.size());
   acts.clear();
   const int32_t step = std::max(1, ranks / looked_at);
   int32_t others = 0;
   for (int32_t r = 1; r < ranks && (others < 3 || acts.size() < enough); r += step, ++others) {
-    (void)planner.plan(r, acts);
+    (void)record(planner, r, acts);
   }
   return (first + static_cast<double>(acts.size()) / others * ranks) * sizeof(Act);
 }
@@ -358,6 +279,8 @@ std::vector<Outcome> simulate(const Operation& operation, const Model& model, in
       outcome.left_out = "no memory for the data of a plan: simulate fewer ranks or bytes";
     } else if (!play.run(outcome)) {
       outcome.left_out = "its ranks wait for each other: a fault of the algorithm, please report it";
+    } else if ((outcome.data = check_contents(operation, planner, play.steps())) == Data::wrong) {
+      outcome.left_out = "its data do not arrive where they belong: a fault of the algorithm, please report it";
     }
   }
   return outcomes;

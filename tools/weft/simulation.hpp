@@ -44,11 +44,14 @@ struct Operation {
   int64_t bytes;  // as the table of algorithms counts them, but for one block of allgather and reduce_scatter
 };
 
+enum class Data : uint8_t { unchecked, right, wrong };
+
 struct Outcome {
   coll::Algorithm algorithm = coll::Algorithm::automatic;
   bool is_default = false;
   std::string left_out;  // why; the rest is empty then
-  double time = 0;       // until the last rank is done
+  Data data = Data::unchecked;
+  double time = 0;  // until the last rank is done
   int64_t messages = 0;
   int64_t bytes_between_hosts = 0;
   int32_t busiest = 0;  // the rank with the most messages, sent and received
