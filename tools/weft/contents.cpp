@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "weft/contents.hpp"
 
+#include <algorithm>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <unordered_map>
 

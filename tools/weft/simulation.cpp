@@ -35,10 +35,10 @@ class Act {
   uint64_t word_;
 };
 
-// False: there was no memory for the data of a plan.
-bool record(Planner& planner, int32_t rank, std::vector<Act>& acts) {
+// How many steps the plan has; -1: there was no memory for its data.
+int64_t record(Planner& planner, int32_t rank, std::vector<Act>& acts) {
   std::vector<Step> steps;
-  if (!planner.plan(rank, steps)) return false;
+  if (!planner.plan(rank, steps)) return -1;
   bool fenced = false;
   for (const Step& step : steps) {
     if (step.kind == Step::Kind::fence) {
@@ -51,7 +51,7 @@ bool record(Planner& planner, int32_t rank, std::vector<Act>& acts) {
     acts.emplace_back(kind, fenced, step.rank, kind == Act::Kind::receive ? step.to.bytes() : step.from.bytes());
     fenced = false;
   }
-  return true;
+  return static_cast<int64_t>(steps.size());
 }
 
 // All plans, and their play.
@@ -64,15 +64,16 @@ class Play {
         interfaces_(static_cast<size_t>((operation.ranks + operation.ranks_per_host - 1) / operation.ranks_per_host)) {}
 
   bool plan(Planner& planner, Outcome& outcome) {
-    size_t longest = 0;
+    int64_t longest = 0;
     for (int32_t r = 0; r < operation_.ranks; ++r) {
       Rank& rank = ranks_[static_cast<size_t>(r)];
       rank.next = acts_.size();
-      if (!record(planner, r, acts_)) return false;
+      const int64_t steps = record(planner, r, acts_);
+      if (steps < 0) return false;
       rank.end = acts_.size();
-      longest = std::max(longest, rank.end - rank.next);
+      longest = std::max(longest, steps);
     }
-    outcome.plan_bytes = static_cast<int64_t>(longest * sizeof(Step));
+    outcome.plan_bytes = longest * static_cast<int64_t>(sizeof(Step));
     return true;
   }
 
@@ -224,10 +225,10 @@ int64_t table_bytes(const Operation& operation) {
 }
 
 coll::Algorithms able(const Operation& operation, bool leaders) {
-  const bool split = operation.collective != Collective::bcast && operation.collective != Collective::allreduce;
+  const bool needs_parts = operation.collective == Collective::bcast || operation.collective == Collective::allreduce;
   return coll::Algorithms::all()
       .without(Algorithm::leaders, operation.differing || !leaders)
-      .without(Algorithm::split, !split && operation.bytes < operation.ranks);
+      .without(Algorithm::split, needs_parts && operation.bytes < operation.ranks);
 }
 
 std::string in_words(double bytes) {
@@ -257,14 +258,14 @@ double room_for_plans(Planner& planner, int32_t ranks) {
 
 std::vector<Outcome> simulate(const Operation& operation, const Model& model, int64_t room) {
   std::vector<Outcome> outcomes;
-  const bool leaders = Planner(operation, Algorithm::automatic).has_leaders();
-  const Algorithm by_default =
-      Planner(operation, Algorithm::automatic).chosen(table_bytes(operation), able(operation, leaders));
+  const Planner by_table(operation, Algorithm::automatic);
+  const coll::Algorithms can = able(operation, by_table.has_leaders());
+  const Algorithm by_default = by_table.chosen(table_bytes(operation), can);
   for (const Algorithm algorithm : coll::algorithms_of(operation.collective).subspan(1)) {
     Outcome& outcome = outcomes.emplace_back();
     outcome.algorithm = algorithm;
     outcome.is_default = algorithm == by_default;
-    if (!able(operation, leaders).has(algorithm)) {
+    if (!can.has(algorithm)) {
       outcome.left_out = algorithm == Algorithm::split ? "there are more ranks than bytes"
                          : operation.differing         ? "blocks differ"
                                                        : "hosts make no difference";

@@ -182,7 +182,8 @@ int comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info
   if (int error = check_naming(function, stringtag, errhandler)) return error;
   // There is no communicator yet: errors go to the handler that it would have.
   const Errhandler& handler = *errhandler_of(errhandler);
-  if (no_address(newcomm)) return raise(handler, nullptr, function, MPI_ERR_ARG, "newcomm is a null pointer");
+  if (no_address(newcomm))
+    return raise(handler, nullptr, function, MPI_ERR_ARG, "newcomm is a null pointer, or a number that is no address");
   *newcomm = MPI_COMM_NULL;
   if (g->size == 0) return MPI_SUCCESS;
   if (g->rank < 0) return raise(handler, nullptr, function, MPI_ERR_GROUP, "this process is not in the group");
