@@ -6,6 +6,7 @@
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
 #include "coll/select.hpp"
+#include "coll/shared.hpp"
 
 namespace weft::coll {
 
@@ -87,6 +88,13 @@ template void allgather(Schedule& way, const Block& mine, const Blocks& all);
 }  // namespace plan
 
 int32_t allgather(Comm& comm, const Block& mine, const Blocks& all) {
+  const int64_t bytes = all.regular() ? all[0].bytes() : 0;
+  const shared::Entry entry = shared::enter(comm, {Collective::allgather, bytes * comm.size, bytes, bytes > 0});
+  if (entry.error != core::no_error) return entry.error;
+  if (entry.room != nullptr) {
+    const int32_t error = shared::allgather(*entry.room, mine, all, bytes);
+    if (shared::is_over(error)) return error;
+  }
   Channel channel(comm, Tag::allgather);
   plan::allgather(channel, mine, all);
   return channel.finish();

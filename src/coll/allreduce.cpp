@@ -9,6 +9,7 @@
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
 #include "coll/select.hpp"
+#include "coll/shared.hpp"
 
 namespace weft::coll {
 
@@ -132,6 +133,14 @@ template void allreduce(Schedule& way, const void* send, void* receive, int64_t 
 }  // namespace plan
 
 int32_t allreduce(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer) {
+  const int64_t bytes = count * reducer.type->size;
+  const shared::Entry entry =
+      shared::enter(comm, {Collective::allreduce, bytes, bytes, bytes > 0 && shared::suits(reducer)});
+  if (entry.error != core::no_error) return entry.error;
+  if (entry.room != nullptr) {
+    const int32_t error = shared::allreduce(*entry.room, send, receive, count, reducer);
+    if (shared::is_over(error)) return error;
+  }
   Channel channel(comm, Tag::allreduce);
   plan::allreduce(channel, send, receive, count, reducer);
   return channel.finish();

@@ -6,6 +6,7 @@
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
 #include "coll/select.hpp"
+#include "coll/shared.hpp"
 
 namespace weft::coll {
 
@@ -78,6 +79,12 @@ template void barrier(Schedule& way);
 }  // namespace plan
 
 int32_t barrier(Comm& comm) {
+  const shared::Entry entry = shared::enter(comm, {Collective::barrier, 0, 0, true});
+  if (entry.error != core::no_error) return entry.error;
+  if (entry.room != nullptr) {
+    const int32_t error = shared::barrier(*entry.room);
+    if (shared::is_over(error)) return error;
+  }
   if (comm.size == 1) return core::no_error;
   Channel channel(comm, Tag::barrier);
   plan::barrier(channel);

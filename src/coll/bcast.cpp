@@ -7,6 +7,7 @@
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
 #include "coll/select.hpp"
+#include "coll/shared.hpp"
 
 namespace weft::coll {
 
@@ -43,6 +44,14 @@ template void bcast(Schedule& way, const Block& data, int32_t root);
 }  // namespace plan
 
 int32_t bcast(Comm& comm, void* buffer, int64_t count, Type& type, int32_t root) {
+  const Block data{buffer, count, &type};
+  const shared::Entry entry =
+      shared::enter(comm, {Collective::bcast, data.bytes(), data.bytes(), data.bytes() > 0, root, Room::everybody});
+  if (entry.error != core::no_error) return entry.error;
+  if (entry.room != nullptr) {
+    const int32_t error = shared::bcast(*entry.room, data, root);
+    if (shared::is_over(error)) return error;
+  }
   Channel channel(comm, Tag::bcast);
   plan::bcast(channel, Block{buffer, count, &type}, root);
   return channel.finish();

@@ -7,6 +7,7 @@
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
 #include "coll/select.hpp"
+#include "coll/shared.hpp"
 #include "coll/team.hpp"
 
 namespace weft::coll {
@@ -106,6 +107,15 @@ template void gather(Schedule& way, const Block& mine, const Blocks& all, int32_
 }  // namespace plan
 
 int32_t gather(Comm& comm, const Block& mine, const Blocks& all, int32_t root) {
+  const int64_t bytes = all.regular() ? all[0].bytes() : 0;
+  const int64_t posted = bytes;
+  const shared::Entry entry =
+      shared::enter(comm, {Collective::gather, bytes, posted, bytes > 0, Room::everybody, root});
+  if (entry.error != core::no_error) return entry.error;
+  if (entry.room != nullptr) {
+    const int32_t error = shared::gather(*entry.room, mine, all, bytes, root);
+    if (shared::is_over(error)) return error;
+  }
   Channel channel(comm, Tag::gather);
   plan::gather(channel, mine, all, root);
   return channel.finish();

@@ -7,6 +7,7 @@
 #include "coll/reduce_scatter_pairwise.hpp"
 #include "coll/schedule.hpp"
 #include "coll/select.hpp"
+#include "coll/shared.hpp"
 
 namespace weft::coll {
 
@@ -99,12 +100,30 @@ template void reduce_scatter(Schedule& way, const void* send, void* receive, con
 }  // namespace plan
 
 int32_t reduce(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer, int32_t root) {
+  const int64_t bytes = count * reducer.type->size;
+  const shared::Entry entry = shared::enter(
+      comm, {Collective::reduce, bytes, bytes, bytes > 0 && shared::suits(reducer), Room::everybody, root});
+  if (entry.error != core::no_error) return entry.error;
+  if (entry.room != nullptr) {
+    const int32_t error = shared::reduce(*entry.room, send, receive, count, reducer, root);
+    if (shared::is_over(error)) return error;
+  }
   Channel channel(comm, Tag::reduce);
   plan::reduce(channel, send, receive, count, reducer, root);
   return channel.finish();
 }
 
 int32_t reduce_scatter(Comm& comm, const void* send, void* receive, const Array& counts, const Reducer& reducer) {
+  int64_t total = 0;
+  for (int32_t r = 0; r < comm.size; ++r) total += counts[r];
+  const int64_t bytes = total * reducer.type->size;
+  const bool able = bytes > 0 && send != receive && shared::suits(reducer);
+  const shared::Entry entry = shared::enter(comm, {Collective::reduce_scatter, bytes, bytes, able});
+  if (entry.error != core::no_error) return entry.error;
+  if (entry.room != nullptr) {
+    const int32_t error = shared::reduce_scatter(*entry.room, send, receive, counts, total, reducer);
+    if (shared::is_over(error)) return error;
+  }
   Channel channel(comm, Tag::reduce);
   plan::reduce_scatter(channel, send, receive, counts, reducer);
   return channel.finish();

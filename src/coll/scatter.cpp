@@ -7,6 +7,7 @@
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
 #include "coll/select.hpp"
+#include "coll/shared.hpp"
 #include "coll/team.hpp"
 
 namespace weft::coll {
@@ -102,6 +103,15 @@ template void scatter(Schedule& way, const Blocks& all, const Block& mine, int32
 }  // namespace plan
 
 int32_t scatter(Comm& comm, const Blocks& all, const Block& mine, int32_t root) {
+  const int64_t bytes = all.regular() ? all[0].bytes() : 0;
+  const int64_t posted = bytes * comm.size;
+  const shared::Entry entry =
+      shared::enter(comm, {Collective::scatter, bytes, posted, bytes > 0, root, Room::everybody});
+  if (entry.error != core::no_error) return entry.error;
+  if (entry.room != nullptr) {
+    const int32_t error = shared::scatter(*entry.room, all, mine, bytes, root);
+    if (shared::is_over(error)) return error;
+  }
   Channel channel(comm, Tag::scatter);
   plan::scatter(channel, all, mine, root);
   return channel.finish();

@@ -29,6 +29,21 @@ constexpr Between up_to(int32_t high) {
 
 // Where hosts make a difference their leaders speak for them.
 constexpr Row defaults[] = {
+    // In shared memory, up to the sizes where messages were faster: those are copied once (docs/performance-choices.md,
+    // "Collective operations in shared memory"). A scatter's messages let the root run ahead of ranks that wait for its
+    // processor.
+    {.collective = Collective::barrier, .algorithm = shared, .ranks = up_to(32)},
+    {.collective = Collective::bcast, .algorithm = shared, .crowded = true, .ranks = up_to(32), .bytes = 128 * 1024},
+    {.collective = Collective::bcast, .algorithm = shared, .ranks = up_to(32), .bytes = 32 * 1024},
+    {.collective = Collective::gather, .algorithm = shared, .ranks = up_to(32), .bytes = 32 * 1024},
+    {.collective = Collective::scatter, .algorithm = direct, .crowded = true, .ranks = up_to(32)},
+    {.collective = Collective::scatter, .algorithm = shared, .ranks = up_to(32), .bytes = 32 * 1024},
+    {.collective = Collective::allgather, .algorithm = shared, .ranks = up_to(32), .bytes = 1024 * 1024},
+    {.collective = Collective::alltoall, .algorithm = shared, .ranks = up_to(32), .bytes = 4096},
+    {.collective = Collective::reduce, .algorithm = shared, .ranks = up_to(32)},
+    {.collective = Collective::allreduce, .algorithm = shared, .ranks = {3, 32}},
+    {.collective = Collective::allreduce, .algorithm = shared, .ranks = up_to(2), .bytes = 64 * 1024},
+    {.collective = Collective::reduce_scatter, .algorithm = shared, .ranks = up_to(32)},
     {Collective::barrier, leaders},
     // Every other rank is switched to twice at most, which is what counts when ranks outnumber cores. Beyond, the first
     // would be the bottleneck.
@@ -75,19 +90,19 @@ constexpr Algorithm for_large[collective_count] = {automatic, split,     direct,
 
 constexpr const char* collective_names[collective_count] = {
     "barrier", "bcast", "gather", "scatter", "allgather", "alltoall", "reduce", "allreduce", "reduce_scatter"};
-constexpr const char* algorithm_names[algorithm_count] = {"auto",          "direct",   "flat",  "tree",
-                                                          "dissemination", "doubling", "ring",  "bruck",
-                                                          "pairwise",      "root",     "split", "leaders"};
+constexpr const char* algorithm_names[algorithm_count] = {"auto",     "direct",  "flat",  "tree",     "dissemination",
+                                                          "doubling", "ring",    "bruck", "pairwise", "root",
+                                                          "split",    "leaders", "shared"};
 
-constexpr Algorithm barrier_algorithms[] = {automatic, leaders, flat, dissemination};
-constexpr Algorithm bcast_algorithms[] = {automatic, leaders, tree, split};
-constexpr Algorithm gather_algorithms[] = {automatic, leaders, direct, tree};
-constexpr Algorithm scatter_algorithms[] = {automatic, leaders, direct, tree};
-constexpr Algorithm allgather_algorithms[] = {automatic, leaders, bruck, ring};
-constexpr Algorithm alltoall_algorithms[] = {automatic, pairwise, bruck};
-constexpr Algorithm reduce_algorithms[] = {automatic, leaders, tree};
-constexpr Algorithm allreduce_algorithms[] = {automatic, leaders, flat, doubling, split};
-constexpr Algorithm reduce_scatter_algorithms[] = {automatic, root, pairwise};
+constexpr Algorithm barrier_algorithms[] = {automatic, shared, leaders, flat, dissemination};
+constexpr Algorithm bcast_algorithms[] = {automatic, shared, leaders, tree, split};
+constexpr Algorithm gather_algorithms[] = {automatic, shared, leaders, direct, tree};
+constexpr Algorithm scatter_algorithms[] = {automatic, shared, leaders, direct, tree};
+constexpr Algorithm allgather_algorithms[] = {automatic, shared, leaders, bruck, ring};
+constexpr Algorithm alltoall_algorithms[] = {automatic, shared, pairwise, bruck};
+constexpr Algorithm reduce_algorithms[] = {automatic, shared, leaders, tree};
+constexpr Algorithm allreduce_algorithms[] = {automatic, shared, leaders, flat, doubling, split};
+constexpr Algorithm reduce_scatter_algorithms[] = {automatic, shared, root, pairwise};
 
 template <size_t N>
 constexpr std::array<const char*, N> words_of(const Algorithm (&algorithms)[N]) {
@@ -198,7 +213,8 @@ std::vector<Row> rows_in_force() {
 
 bool fits(const Row& row, const Shape& shape) {
   return row.ranks.has(shape.ranks) && row.hosts.has(shape.hosts) && row.ranks_per_host.has(shape.ranks_per_host) &&
-         (shape.crowded || !row.crowded) && (shape.leaders || row.algorithm != leaders);
+         (shape.crowded || !row.crowded) && (shape.leaders || row.algorithm != leaders) &&
+         (shape.shared || row.algorithm != shared);
 }
 
 // A row that comes later decides nothing where the same algorithm was left for as many bytes.
@@ -219,6 +235,7 @@ Shape shape_of(const core::Comm& comm) {
   Shape shape{.ranks = comm.size, .leaders = comm.hosts != nullptr, .crowded = crowded()};
   shape.hosts = shape.leaders ? comm.hosts->count() : hosts_without_leaders(comm);
   shape.ranks_per_host = (shape.ranks + shape.hosts - 1) / shape.hosts;
+  shape.shared = core::world->job.one_host() && comm.size > 1 && !comm.is_inter();
   return shape;
 }
 
@@ -291,7 +308,12 @@ Choices compile(const Shape& shape, std::span<const Row> rows) {
   Choices choices;
   for (const std::span<const Row> part : {rows, default_rows()}) {
     for (const Row& row : part) {
-      if (fits(row, shape)) add(choices.lists[static_cast<size_t>(row.collective)], row);
+      if (!fits(row, shape)) continue;
+      std::vector<Choice>& list = choices.lists[static_cast<size_t>(row.collective)];
+      const size_t before = list.size();
+      add(list, row);
+      choices.in_rooms |= row.algorithm == shared && list.size() > before &&
+                          (before == 0 || list.back().bytes > list[before - 1].bytes);
     }
   }
   return choices;

@@ -58,8 +58,9 @@ enum class Algorithm : uint8_t {
   root,           // reduce_scatter: reduced at rank 0, handed out
   split,          // bcast, allreduce: each rank sees to a part of the data first, then all get all parts
   leaders,        // one rank of each host communicates with other hosts
+  shared,         // blocking operations on one host: in memory that all ranks map, without messages
 };
-inline constexpr size_t algorithm_count = 12;
+inline constexpr size_t algorithm_count = 13;
 
 // "allreduce", "doubling"; as they stand in files and settings.
 [[nodiscard]] const char* name(Collective collective);
@@ -100,6 +101,7 @@ struct Shape {
   int32_t ranks_per_host = 1;  // rounded up where hosts have different numbers
   bool leaders = false;        // whether it knows its hosts, and they make a difference
   bool crowded = false;
+  bool shared = false;  // whether all ranks may map memory of one of them
 
   bool operator==(const Shape&) const = default;
 };
@@ -107,7 +109,9 @@ struct Shape {
 // Algorithms, as a set.
 class Algorithms {
  public:
-  static constexpr Algorithms all() { return Algorithms(~0U); }
+  // Those that a plan can name.
+  static constexpr Algorithms all() { return blocking().without(Algorithm::shared); }
+  static constexpr Algorithms blocking() { return Algorithms(~0U); }
   [[nodiscard]] constexpr Algorithms without(Algorithm one, bool left_out = true) const {
     return Algorithms(bits_ & ~(static_cast<uint32_t>(left_out) << static_cast<uint32_t>(one)));
   }
@@ -127,6 +131,7 @@ struct Choice {
 // be taken, for any number of bytes.
 struct Choices {
   std::vector<Choice> lists[collective_count];
+  bool in_rooms = false;  // some operations are done in shared memory
 
   [[nodiscard]] Algorithm choose(Collective collective, int64_t bytes, Algorithms able = Algorithms::all()) const {
     const Choice* choice = lists[static_cast<size_t>(collective)].data();
@@ -148,13 +153,15 @@ struct Choices {
 // Of this communicator, found out now.
 [[nodiscard]] const Choices& find_choices(const core::Comm& comm);
 
+[[nodiscard]] inline const Choices& choices_of(const core::Comm& comm) {
+  const Choices* choices = comm.choices.load(std::memory_order_acquire);
+  return choices != nullptr ? *choices : find_choices(comm);
+}
+
 // The algorithm for an operation on `bytes`; `able`: those that can do it.
 [[nodiscard]] inline Algorithm choose(const core::Comm& comm, Collective collective, int64_t bytes,
                                       Algorithms able = Algorithms::all()) {
-  const Choices* choices = comm.choices.load(std::memory_order_acquire);
-  if (choices == nullptr) [[unlikely]]
-    choices = &find_choices(comm);
-  return choices->choose(collective, bytes, able);
+  return choices_of(comm).choose(collective, bytes, able);
 }
 
 }  // namespace weft::coll

@@ -226,6 +226,8 @@ void Backoff::rest(Sleeper& me) {
     look_soon |= world->lanes[i].at_work.load(std::memory_order_relaxed);
   }
   look_soon |= !world->transports.all_sent();
+  // The thread that is woken may be another one.
+  look_soon |= memory_ && world->concurrent;
   // A message from another host may have no way to wake the sentinel. (The other threads are woken by the thread that
   // completes their requests.) Then it looks again after a while. A look costs some microseconds for each lane: the
   // longer nothing has come and nothing waits to leave, the rarer the looks, so that a message is late by a sixteenth

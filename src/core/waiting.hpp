@@ -19,7 +19,7 @@ void look_around(uint64_t now_ns);
 // A wait's pauses between rounds in which nothing happened. It waits for one request, or for any condition.
 class Backoff {
  public:
-  explicit Backoff(const Request* request = nullptr) : request_(request) {}
+  explicit Backoff(const Request* request = nullptr, bool memory = false) : request_(request), memory_(memory) {}
   ~Backoff() {
     if (counted_ || slept_) [[unlikely]]
       leave();
@@ -84,6 +84,7 @@ class Backoff {
   void leave();
 
   const Request* request_;
+  const bool memory_;  // waits for what other processes write: no completion wakes it
   uint32_t rounds_ = 0;
   bool counted_ = false;  // among the threads that wait and are awake
   bool slept_ = false;
@@ -99,6 +100,19 @@ class Backoff {
 template <class Ready>
 void wait_until(Ready&& ready) {
   Backoff backoff;
+  while (!ready()) {
+    if (progress()) {
+      backoff.something_happened();
+    } else {
+      backoff.pause(ready);
+    }
+  }
+}
+
+// The same for memory that other processes write, who wake this one afterwards (Endpoint::rouse).
+template <class Ready>
+void wait_for_memory(Ready&& ready) {
+  Backoff backoff(nullptr, true);
   while (!ready()) {
     if (progress()) {
       backoff.something_happened();

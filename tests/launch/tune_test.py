@@ -76,7 +76,7 @@ class Here(Tuning, unittest.TestCase):
         done = self.run_program("mpiexec", "--oversubscribe", "-n", "3", PROGRAM, WEFT_TUNING=str(path))
         self.assertNotEqual(done.returncode, 0)
         self.assertEqual(done.stderr.count("cannot be used"), 1, done.stderr)
-        self.assertIn('line 3, cannot be used: "treee" is no algorithm of bcast: it has leaders, tree, split', done.stderr)
+        self.assertIn('line 3, cannot be used: "treee" is no algorithm of bcast: it has shared, leaders, tree, split', done.stderr)
         done = self.run_program("mpiexec", "-n", "1", PROGRAM, WEFT_TUNING="/no/such/file")
         self.assertIn('"/no/such/file" cannot be read: No such file or directory', done.stderr)
 

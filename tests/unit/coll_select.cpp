@@ -15,6 +15,7 @@ namespace {
 using namespace weft;
 using coll::Algorithm;
 using coll::Algorithms;
+using coll::Choices;
 using coll::Collective;
 using coll::Row;
 using coll::Shape;
@@ -40,6 +41,19 @@ TEST(DefaultRows, ChooseOnOneHost) {
   EXPECT_EQ(chosen(one_host, Collective::reduce, much), Algorithm::tree);
   EXPECT_EQ(chosen(one_host, Collective::allreduce, 8), Algorithm::doubling);
   EXPECT_EQ(chosen(one_host, Collective::reduce_scatter, 8), Algorithm::root);
+}
+
+TEST(DefaultRows, ChooseSharedMemoryForBlockingOperations) {
+  const Shape two{.ranks = 2, .shared = true};
+  const Choices choices = coll::compile(two, {});
+  EXPECT_TRUE(choices.in_rooms);
+  EXPECT_FALSE(coll::compile({.ranks = 33, .shared = true}, {}).in_rooms);
+  EXPECT_FALSE(coll::compile({.ranks = 2}, {}).in_rooms);
+  EXPECT_EQ(choices.choose(Collective::allreduce, 64 * 1024, Algorithms::blocking()), Algorithm::shared);
+  EXPECT_EQ(choices.choose(Collective::allreduce, 64 * 1024 + 1, Algorithms::blocking()), Algorithm::doubling);
+  EXPECT_EQ(choices.choose(Collective::allreduce, 8), Algorithm::doubling);  // a plan's steps
+  const Row row{Collective::barrier, Algorithm::flat};
+  EXPECT_EQ(coll::compile(two, {&row, 1}).choose(Collective::barrier, 0, Algorithms::blocking()), Algorithm::flat);
 }
 
 TEST(DefaultRows, ChooseWhereRanksShareProcessors) {
@@ -170,7 +184,7 @@ TEST(File, IsRefusedWithItsLine) {
       {"{\"weft_tuning\": 1, \"rows\": [\n{\"collective\": \"barrier\"}]}", "line 2,", "no \"algorithm\""},
       {"{\"weft_tuning\": 1, \"rows\": [{\"collective\":\n\"bcst\"}]}", "line 2,", "\"bcst\" is no collective"},
       {"{\"weft_tuning\": 1, \"rows\": [{\"collective\": \"bcast\",\n\"algorithm\": \"flat\"}]}", "line 2,",
-       "it has leaders, tree, split"},
+       "it has shared, leaders, tree, split"},
       {"{\"weft_tuning\": 1, \"rows\": [{\"collective\": \"bcast\", \"algorithm\": \"auto\"}]}", "line 1,",
        "no algorithm of bcast"},
       {"{\"weft_tuning\": 1, \"rows\": [{\"collective\": \"bcast\", \"algorithm\": \"tree\",\n\"ranks\": [4, 3]}]}",

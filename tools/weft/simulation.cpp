@@ -266,9 +266,10 @@ std::vector<Outcome> simulate(const Operation& operation, const Model& model, in
     outcome.algorithm = algorithm;
     outcome.is_default = algorithm == by_default;
     if (!can.has(algorithm)) {
-      outcome.left_out = algorithm == Algorithm::split ? "there are more ranks than bytes"
-                         : operation.differing         ? "blocks differ"
-                                                       : "hosts make no difference";
+      outcome.left_out = algorithm == Algorithm::shared  ? "it sends no messages"
+                         : algorithm == Algorithm::split ? "there are more ranks than bytes"
+                         : operation.differing           ? "blocks differ"
+                                                         : "hosts make no difference";
       continue;
     }
     Planner planner(operation, algorithm);

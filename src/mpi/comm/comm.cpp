@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "coll/room.hpp"
 #include "core/p2p.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/functions.hpp"
@@ -59,6 +60,7 @@ int no_intercomm(const char* function, const Comm& comm) {
 }  // namespace
 
 void release_comm_parts(Comm& comm) {
+  coll::Room::leave(comm);
   drop_topology(comm);
   drop(comm.group);
   drop(comm.remote);

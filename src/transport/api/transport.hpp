@@ -219,6 +219,11 @@ class Endpoint {
   // The peer's claim slot; only where the transport has claim slots.
   virtual Claim* claim(uint32_t /*slot*/) { return nullptr; }
 
+  // Whether the peer sleeps until a message comes; then rouse() wakes it, for news in memory that it looks at. The news
+  // are stored before sleeps() is asked.
+  bool sleeps() const { return (attention_->load(std::memory_order_relaxed) & asleep) != 0; }
+  virtual void rouse() {}
+
   // Whether the peer asks for no more than envelopes: its memory for unexpected messages is used up. Not virtual: it is
   // read before every eager message.
   bool congested() const { return (attention_->load(std::memory_order_relaxed) & saturated) != 0; }

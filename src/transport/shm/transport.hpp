@@ -56,6 +56,7 @@ class ShmEndpoint final : public Endpoint {
   char* heap();  // the peer's heap, mapped on first use; nullptr: there is no address space
   // Where `bytes` in the peer's heap lie for us; nullptr: they are not inside it.
   char* in_heap(uint64_t key, size_t bytes);
+  void rouse() override { wake_if_asleep(); }
   [[gnu::cold, gnu::noinline]] void wake_if_asleep();
 
   // The process to copy from and to, once it has shown that it is the peer, and again each second: a number means

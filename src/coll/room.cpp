@@ -1,0 +1,237 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/room.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/lock.hpp"
+#include "coll/agree.hpp"
+#include "coll/channel.hpp"
+#include "core/failure.hpp"
+#include "core/memory/region.hpp"
+#include "core/waiting.hpp"
+
+namespace weft::coll {
+
+namespace {
+
+// Memory of rooms that other ranks may still be in. It is released when the last has left.
+struct Emptying {
+  std::atomic<int32_t>* left;
+  int32_t size;
+  void* memory[2];
+};
+constinit base::Lock emptying_lock;
+constinit std::vector<Emptying>* emptying = nullptr;
+
+void release_empty() {
+  std::lock_guard guard(emptying_lock);
+  if (emptying == nullptr) return;
+  std::erase_if(*emptying, [](const Emptying& room) {
+    if (room.left->load(std::memory_order_acquire) != room.size) return false;
+    for (void* memory : room.memory) {
+      if (memory != nullptr) (void)core::release_shared(memory);
+    }
+    return true;
+  });
+}
+
+}  // namespace
+
+Room::Room(core::Comm& comm) : comm_(comm), size_(comm.size), rank_(comm.rank), depth_(lines) {}
+
+// The memory of rank 0 for all of them; nullptr on all ranks when one of them cannot have it.
+char* Room::make_memory(size_t bytes, void*& ours) {
+  core::MemoryRef memory{0, core::MemoryRef::no_key};
+  if (rank_ == 0) {
+    release_empty();
+    ours = core::allocate_shared(bytes, 4096);
+    if (ours != nullptr) memory = core::memory::register_memory(ours, bytes);
+  }
+  const Founders all = founders_of(comm_);
+  int32_t error = spread(all, 0, &memory, sizeof memory);
+  char* mapped = nullptr;
+  if (error == core::no_error && memory.key != core::MemoryRef::no_key) {
+    mapped = core::memory::map(comm_.job_rank(0), memory);
+  }
+  Vote vote{0, mapped != nullptr ? uint64_t{1} : 0};
+  error = agree(all, vote);
+  if (error == core::no_error && vote.bits != 0) return mapped;
+  if (ours != nullptr) (void)core::release_shared(ours);
+  ours = nullptr;
+  return nullptr;
+}
+
+bool Room::make_boards() {
+  char* memory = make_memory(boards_bytes(size_), our_memory_[0]);  // zeros: no rank has posted or passed anything
+  if (memory == nullptr) return false;
+  head_ = reinterpret_cast<Head*>(memory);
+  boards_ = reinterpret_cast<Board*>(memory + sizeof(Head));
+  return true;
+}
+
+bool Room::has_chunks() {
+  if (chunks_ == nullptr && may_have_chunks_) {
+    const auto all = static_cast<size_t>(size_ * chunks * chunk_bytes);
+    chunks_ = reinterpret_cast<unsigned char*>(make_memory(all, our_memory_[1]));
+    may_have_chunks_ = chunks_ != nullptr;
+  }
+  return may_have_chunks_;
+}
+
+Room* Room::of(core::Comm& comm) {
+  Room* room = comm.room;
+  if (room == nullptr) [[unlikely]] {
+    room = comm.room = new (std::nothrow) Room(comm);
+    if (room == nullptr) {  // the others would wait for this rank
+      core::out_of_memory({.cause = "no memory for a communicator", .remedy = "free memory on this host"});
+    }
+    (void)room->make_boards();
+  }
+  if (room->head_ == nullptr || room->head_->broken.load(std::memory_order_acquire) != 0) return nullptr;
+  return room;
+}
+
+void Room::leave(core::Comm& comm) {
+  delete comm.room;
+  comm.room = nullptr;
+}
+
+// Communicators may outlive the runtime, and with it the memory.
+Room::~Room() {
+  if (head_ == nullptr || !core::world->running) return;
+  if (rank_ == 0) {
+    std::lock_guard guard(emptying_lock);
+    if (emptying == nullptr) emptying = new std::vector<Emptying>;
+    emptying->push_back({&head_->left, size_, {our_memory_[0], our_memory_[1]}});
+  }
+  head_->left.fetch_add(1, std::memory_order_release);
+}
+
+void Room::begin(Collective collective, int64_t bytes) {
+  about_ = (uint64_t{static_cast<uint8_t>(collective)} + 1) << 56 | static_cast<uint64_t>(bytes);
+  error_ = core::no_error;
+  first_ = phase_ + 1;
+  use_lines();
+}
+
+void Room::use_lines() {
+  in_lines_ = true;
+  depth_ = lines;
+}
+
+// The chunks of the operation before are still read by ranks that are behind.
+bool Room::use_chunks() {
+  if (!has_chunks()) return false;
+  in_lines_ = false;
+  depth_ = crowded() ? chunks : 2;
+  return true;
+}
+
+int32_t Room::meet(int32_t from, int32_t to) {
+  const int64_t phase = next();
+  if (open(phase) == nullptr) return error_;
+  post(phase);
+  for (int32_t r = 0; r < size_; ++r) {
+    const bool wanted = r != rank_ && (from == everybody || r == from) && (to == everybody || rank_ == to);
+    if (wanted && await(r, phase) == nullptr) return error_;
+  }
+  pass(phase);
+  return core::no_error;
+}
+
+unsigned char* Room::place(int32_t rank, int64_t phase) const {
+  if (in_lines_) return boards_[rank].line[phase % lines].data;
+  return chunks_ + (rank * chunks + phase % depth_) * chunk_bytes;
+}
+
+void Room::fail(int32_t error) {
+  int64_t broken = 0;
+  if (!head_->broken.compare_exchange_strong(broken, first_) && broken < first_) error = go_by_messages;
+  if (error_ == core::no_error) error_ = error;
+  rouse();
+}
+
+// The bytes stand for the lengths of a message and of the memory for it.
+void Room::mismatch(int32_t rank, uint64_t about) {
+  constexpr uint64_t bytes = (uint64_t{1} << 56) - 1;
+  comm_.truncation = {rank, static_cast<int64_t>(about & bytes), static_cast<int64_t>(about_ & bytes)};
+  fail(core::truncated);
+}
+
+// Until `ready`, something that the rank does. False: the room is broken.
+template <class Ready>
+bool Room::wait(int32_t rank, Ready ready) {
+  constexpr int looks = 100;
+  if (core::Backoff::spins()) {
+    for (int i = 0; i < looks; ++i) {
+      if (ready()) return true;
+      base::cpu_relax();
+    }
+  }
+  core::Peer& peer = core::world->peer(comm_.job_rank(rank));
+  int32_t lost = core::no_error;
+  auto over = [&] {
+    if (ready()) return true;
+    lost = peer.lost.load(std::memory_order_relaxed);
+    return lost != core::no_error || head_->broken.load(std::memory_order_acquire) != 0;
+  };
+  core::wait_for_memory(over);
+  if (ready()) return true;
+  fail(lost != core::no_error ? lost : core::truncated);
+  return false;
+}
+
+void Room::rouse() const {
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // the store before stays before the look at the others
+  for (int32_t r = 0; r < size_; ++r) {
+    if (r == rank_) continue;
+    core::Peer& peer = core::world->peer(comm_.job_rank(r));
+    if (peer.endpoint->sleeps()) [[unlikely]]
+      peer.endpoint->rouse();
+  }
+}
+
+unsigned char* Room::open(int64_t phase) {
+  if (error_ != core::no_error) return nullptr;
+  while (floor_ < phase - depth_) {
+    int64_t lowest = phase;
+    for (int32_t r = 0; r < size_; ++r) {
+      if (r == rank_) continue;
+      std::atomic<int64_t>& passed = boards_[r].passed;
+      if (!wait(r, [&] { return passed.load(std::memory_order_acquire) >= phase - depth_; })) return nullptr;
+      lowest = std::min(lowest, passed.load(std::memory_order_relaxed));
+    }
+    floor_ = lowest;
+  }
+  return place(rank_, phase);
+}
+
+void Room::post(int64_t phase) {
+  Line& line = boards_[rank_].line[phase % lines];
+  line.about = about_;
+  line.phase.store(phase, std::memory_order_release);
+  rouse();
+}
+
+const unsigned char* Room::await(int32_t rank, int64_t phase) {
+  if (error_ != core::no_error) return nullptr;
+  const Line& line = boards_[rank].line[phase % lines];
+  if (!wait(rank, [&] { return line.phase.load(std::memory_order_acquire) >= phase; })) return nullptr;
+  if (line.about != about_) [[unlikely]] {
+    mismatch(rank, line.about);
+    return nullptr;
+  }
+  return place(rank, phase);
+}
+
+void Room::pass(int64_t phase) {
+  boards_[rank_].passed.store(phase, std::memory_order_release);
+  rouse();
+}
+
+}  // namespace weft::coll

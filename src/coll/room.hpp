@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// A room: memory that all ranks of a communicator on one host map, where they meet in blocking collective operations
+// without messages (coll/shared.hpp). All ranks make it together in the first operation that wants it.
+//
+// Operations go on in phases, which all ranks count alike. In a phase a rank may write its place and post it; others
+// await it, read it, and pass the phase. Small data lie in the line that says so, one cache line for each rank and
+// phase; larger ones in chunks, which are made when the first operation needs them. Each rank takes its places in turn:
+// before it writes one again, all ranks have passed the phase that it was written for. Few chunks stay in the cache
+// that two cores share; where ranks share processors, more of them save switches.
+//
+// Where the table has an operation go by messages, the ranks that would wait for them meet in a phase without data
+// first: ranks that disagree about the bytes disagree about the way too.
+//
+// A posted line tells the operation and its bytes. A reader that expects another one, or that waits for a rank that is
+// lost, breaks the room: the operation ends with an error on all ranks that wait, and later ones go by messages.
+//
+// A user's thread at a time is in a room: blocking collective operations of a communicator do not overlap.
+
+#include <atomic>
+#include <cstdint>
+
+#include "coll/select.hpp"
+#include "core/comm.hpp"
+
+namespace weft::coll {
+
+class Room {
+ public:
+  static constexpr int64_t lines = 64;
+  static constexpr int64_t line_bytes = 48;
+  static constexpr int64_t chunks = 8;
+  static constexpr int64_t chunk_bytes = 8 * 1024;
+  // An error class of ours: an earlier operation broke the room, so this one goes by messages, as on the other ranks.
+  static constexpr int32_t go_by_messages = -1;
+
+  // The communicator's. nullptr: it has none, on all ranks alike.
+  [[nodiscard]] static Room* of(core::Comm& comm);
+  // The communicator ends.
+  static void leave(core::Comm& comm);
+
+  int32_t size() const { return size_; }
+  int32_t rank() const { return rank_; }
+
+  // An operation; all ranks know of so many `bytes`, and a posted line tells them. It uses lines at first.
+  void begin(Collective collective, int64_t bytes);
+  bool had_chunks() const { return chunks_ != nullptr || !may_have_chunks_; }
+  // False: there is no memory for chunks, on all ranks alike.
+  [[nodiscard]] bool use_chunks();
+  // A phase without data: the ranks of `to` wait until those of `from` are in the same operation. An error class.
+  static constexpr int32_t everybody = -1;
+  [[nodiscard]] int32_t meet(int32_t from, int32_t to);
+  // A rank posts at most so many bytes in a phase.
+  int64_t place_bytes() const { return in_lines_ ? line_bytes : chunk_bytes; }
+  // The error class of the operation.
+  [[nodiscard]] int32_t end() const { return error_; }
+
+  int64_t next() { return ++phase_; }
+  // So many phases may be posted before the first of them is read.
+  int64_t depth() const { return depth_; }
+  // Our place in a phase, once it is free; nullptr: the room is broken.
+  [[nodiscard]] unsigned char* open(int64_t phase);
+  void post(int64_t phase);
+  // What a rank posted in a phase; nullptr: the room is broken.
+  [[nodiscard]] const unsigned char* await(int32_t rank, int64_t phase);
+  // We read nothing more of this phase and of those before.
+  void pass(int64_t phase);
+
+ private:
+  struct Line {
+    unsigned char data[line_bytes];
+    uint64_t about;
+    std::atomic<int64_t> phase;
+  };
+  static_assert(sizeof(Line) == 64);
+  struct alignas(128) Board {
+    Line line[lines];
+    alignas(128) std::atomic<int64_t> passed;
+  };
+  struct alignas(128) Head {
+    std::atomic<int64_t> broken;  // the first phase of the operation that broke it; 0: none did
+    std::atomic<int32_t> left;    // ranks that use it no more
+  };
+  struct Peer;
+
+  explicit Room(core::Comm& comm);
+  ~Room();
+  [[nodiscard]] char* make_memory(size_t bytes, void*& ours);
+  [[nodiscard]] bool make_boards();
+  [[nodiscard]] bool has_chunks();
+  void use_lines();
+  static size_t boards_bytes(int32_t size) { return sizeof(Head) + static_cast<size_t>(size) * sizeof(Board); }
+
+  unsigned char* place(int32_t rank, int64_t phase) const;
+  template <class Ready>
+  [[nodiscard]] bool wait(int32_t rank, Ready ready);
+  void rouse() const;
+  [[gnu::cold]] void fail(int32_t error);
+  [[gnu::cold]] void mismatch(int32_t rank, uint64_t about);
+
+  core::Comm& comm_;
+  const int32_t size_;
+  const int32_t rank_;
+  Head* head_ = nullptr;
+  Board* boards_ = nullptr;
+  unsigned char* chunks_ = nullptr;
+  void* our_memory_[2] = {};     // of the rank that allocated it
+  bool may_have_chunks_ = true;  // or may have
+  bool in_lines_ = true;         // the data of this operation
+  int32_t error_ = 0;
+  uint64_t about_ = 0;
+  int64_t depth_;      // places in use
+  int64_t first_ = 0;  // phase of this operation
+  int64_t phase_ = 0;
+  int64_t floor_ = 0;  // all ranks have passed this phase
+};
+
+}  // namespace weft::coll

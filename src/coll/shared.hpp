@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Blocking collective operations in a room (coll/room.hpp): no messages, data go through chunks that stay in the
+// caches. Reductions combine the data of ranks in their order, or in an order that depends on the root alone: their
+// result does not depend on who comes first.
+
+#include "coll/block.hpp"
+#include "coll/reducer.hpp"
+#include "coll/room.hpp"
+#include "core/p2p.hpp"
+
+namespace weft::coll::shared {
+
+// An operation that begins.
+struct Wanted {
+  Collective collective;
+  int64_t bytes;                   // as the table counts them
+  int64_t posted;                  // by a rank in all
+  bool able;                       // whether the data suit
+  int32_t from = Room::everybody;  // whose data are waited for, and by whom: a root, or everybody
+  int32_t to = Room::everybody;
+};
+
+// Where it goes on: in a room, with an error, or by messages.
+struct Entry {
+  Room* room = nullptr;
+  int32_t error = core::no_error;
+};
+[[nodiscard]] Entry enter(core::Comm& comm, const Wanted& wanted);
+
+// The end of an operation in a room: `result` is what it returned. True: it is over.
+[[nodiscard]] inline bool is_over(int32_t result) {
+  return result != Room::go_by_messages;
+}
+
+// Whether elements can be reduced where they lie in a room.
+[[nodiscard]] inline bool suits(const Reducer& reducer) {
+  const Type& type = *reducer.type;
+  return type.contiguous && type.size == type.extent && type.size > 0 && type.size <= Room::line_bytes;
+}
+
+[[nodiscard]] int32_t barrier(Room& room);
+[[nodiscard]] int32_t bcast(Room& room, const Block& data, int32_t root);
+// Blocks of one size; the operations on blocks in place take the user's own.
+[[nodiscard]] int32_t gather(Room& room, const Block& mine, const Blocks& all, int64_t block_bytes, int32_t root);
+[[nodiscard]] int32_t scatter(Room& room, const Blocks& all, const Block& mine, int64_t block_bytes, int32_t root);
+[[nodiscard]] int32_t allgather(Room& room, const Block& mine, const Blocks& all, int64_t block_bytes);
+[[nodiscard]] int32_t alltoall(Room& room, const Blocks& from, const Blocks& to, int64_t block_bytes);
+[[nodiscard]] int32_t reduce(Room& room, const void* send, void* receive, int64_t count, const Reducer& reducer,
+                             int32_t root);
+[[nodiscard]] int32_t allreduce(Room& room, const void* send, void* receive, int64_t count, const Reducer& reducer);
+// `send` is not `receive`.
+[[nodiscard]] int32_t reduce_scatter(Room& room, const void* send, void* receive, const Array& counts, int64_t total,
+                                     const Reducer& reducer);
+
+}  // namespace weft::coll::shared
