@@ -63,7 +63,7 @@ class Room {
   // Our place in a phase, once it is free; nullptr: the room is broken.
   [[nodiscard]] unsigned char* open(int64_t phase);
   void post(int64_t phase);
-  // What a rank posted in a phase; nullptr: the room is broken.
+  // The data that a rank posted in a phase; nullptr: the room is broken.
   [[nodiscard]] const unsigned char* await(int32_t rank, int64_t phase);
   // We read nothing more of this phase and of those before.
   void pass(int64_t phase);

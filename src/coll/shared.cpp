@@ -280,7 +280,8 @@ int32_t reduce(Room& room, const void* send, void* receive, int64_t count, const
     reduce_in_shares(room, send, receive, pieces, reducer, root);
     return room.end();
   }
-  // What the root has not yet got lies in the user's memory; where it comes last, the rest is added there.
+  // The root's own data come first where the order is free, or where it is the last rank: then the result grows in the
+  // user's memory.
   const bool at_once = reducer.commutative || root == room.size() - 1;
   for (int64_t i = 0; i < pieces.count(); ++i) {
     const int64_t phase = room.next();
