@@ -71,7 +71,7 @@ void allgather(Way& way, const Block& mine, const Blocks& all) {
   const Algorithms able = Algorithms::all().without(Algorithm::leaders, !regular).without(Algorithm::bruck, !regular);
   const Algorithm algorithm = choose(comm, Collective::allgather, block_bytes * comm.size, able);
   if (algorithm == Algorithm::ring) {
-    if (comm.hosts == nullptr || comm.hosts->consecutive()) return ring(way, Everybody(comm), all);
+    if (by_host_in_order(comm)) return ring(way, Everybody(comm), all);
     return ring(way, host_by_host(comm), all);  // a block comes to each host once
   }
   const Packed packed = Packed::make(way, comm.size, block_bytes);
@@ -89,12 +89,9 @@ template void allgather(Schedule& way, const Block& mine, const Blocks& all);
 
 int32_t allgather(Comm& comm, const Block& mine, const Blocks& all) {
   const int64_t bytes = all.regular() ? all[0].bytes() : 0;
-  const shared::Entry entry = shared::enter(comm, {Collective::allgather, bytes * comm.size, bytes, bytes > 0});
-  if (entry.error != core::no_error) return entry.error;
-  if (entry.room != nullptr) {
-    const int32_t error = shared::allgather(*entry.room, mine, all, bytes);
-    if (shared::is_over(error)) return error;
-  }
+  const auto result = shared::in_room(comm, {Collective::allgather, bytes * comm.size, bytes, bytes > 0},
+                                      [&](Room& room) { return shared::allgather(room, mine, all, bytes); });
+  if (result) return *result;
   Channel channel(comm, Tag::allgather);
   plan::allgather(channel, mine, all);
   return channel.finish();

@@ -109,9 +109,9 @@ void allreduce(Way& way, const void* send, void* receive, int64_t count, const R
   void* spare = way.elements(type, count);
   if (spare == nullptr) return;
   Partial<Way> partial{way, reducer, count, receive, spare};
-  const bool by_host_in_order = reducer.commutative || comm.hosts == nullptr || comm.hosts->consecutive();
+  const bool by_host = reducer.commutative || by_host_in_order(comm);
   const Algorithms able =
-      Algorithms::all().without(Algorithm::leaders, !by_host_in_order).without(Algorithm::split, count < comm.size);
+      Algorithms::all().without(Algorithm::leaders, !by_host).without(Algorithm::split, count < comm.size);
   switch (choose(comm, Collective::allreduce, count * type.size, able)) {
     case Algorithm::leaders:
       among_hosts(ByHost(*comm.hosts), partial, receive);
@@ -120,7 +120,7 @@ void allreduce(Way& way, const void* send, void* receive, int64_t count, const R
       flat(comm, partial);
       break;
     case Algorithm::split:
-      if (by_host_in_order) return allreduce_split(way, host_by_host(comm), receive, spare, count, reducer);
+      if (by_host) return allreduce_split(way, host_by_host(comm), receive, spare, count, reducer);
       return allreduce_split(way, Everybody(comm), receive, spare, count, reducer);
     default:
       recursive_doubling(Everybody(comm), partial);
@@ -134,13 +134,10 @@ template void allreduce(Schedule& way, const void* send, void* receive, int64_t 
 
 int32_t allreduce(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer) {
   const int64_t bytes = count * reducer.type->size;
-  const shared::Entry entry =
-      shared::enter(comm, {Collective::allreduce, bytes, bytes, bytes > 0 && shared::suits(reducer)});
-  if (entry.error != core::no_error) return entry.error;
-  if (entry.room != nullptr) {
-    const int32_t error = shared::allreduce(*entry.room, send, receive, count, reducer);
-    if (shared::is_over(error)) return error;
-  }
+  const auto result =
+      shared::in_room(comm, {Collective::allreduce, bytes, bytes, bytes > 0 && shared::suits(reducer)},
+                      [&](Room& room) { return shared::allreduce(room, send, receive, count, reducer); });
+  if (result) return *result;
   Channel channel(comm, Tag::allreduce);
   plan::allreduce(channel, send, receive, count, reducer);
   return channel.finish();

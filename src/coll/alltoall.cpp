@@ -75,12 +75,9 @@ template void alltoall(Schedule& way, const Blocks& from, const Blocks& to);
 int32_t alltoall(Comm& comm, const Blocks& from, const Blocks& to) {
   const bool regular = to.regular() && !from.in_place() && from.regular();
   const int64_t bytes = regular ? to[0].bytes() : 0;
-  const shared::Entry entry = shared::enter(comm, {Collective::alltoall, bytes, bytes * comm.size, bytes > 0});
-  if (entry.error != core::no_error) return entry.error;
-  if (entry.room != nullptr) {
-    const int32_t error = shared::alltoall(*entry.room, from, to, bytes);
-    if (shared::is_over(error)) return error;
-  }
+  const auto result = shared::in_room(comm, {Collective::alltoall, bytes, bytes * comm.size, bytes > 0},
+                                      [&](Room& room) { return shared::alltoall(room, from, to, bytes); });
+  if (result) return *result;
   Channel channel(comm, Tag::alltoall);
   plan::alltoall(channel, from, to);
   return channel.finish();

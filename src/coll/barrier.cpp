@@ -79,13 +79,9 @@ template void barrier(Schedule& way);
 }  // namespace plan
 
 int32_t barrier(Comm& comm) {
-  const shared::Entry entry = shared::enter(comm, {Collective::barrier, 0, 0, true});
-  if (entry.error != core::no_error) return entry.error;
-  if (entry.room != nullptr) {
-    const int32_t error = shared::barrier(*entry.room);
-    if (shared::is_over(error)) return error;
-  }
   if (comm.size == 1) return core::no_error;
+  const auto result = shared::in_room(comm, {Collective::barrier, 0, 0, true}, shared::barrier);
+  if (result) return *result;
   Channel channel(comm, Tag::barrier);
   plan::barrier(channel);
   return channel.finish();

@@ -45,15 +45,12 @@ template void bcast(Schedule& way, const Block& data, int32_t root);
 
 int32_t bcast(Comm& comm, void* buffer, int64_t count, Type& type, int32_t root) {
   const Block data{buffer, count, &type};
-  const shared::Entry entry =
-      shared::enter(comm, {Collective::bcast, data.bytes(), data.bytes(), data.bytes() > 0, root, Room::everybody});
-  if (entry.error != core::no_error) return entry.error;
-  if (entry.room != nullptr) {
-    const int32_t error = shared::bcast(*entry.room, data, root);
-    if (shared::is_over(error)) return error;
-  }
+  const int64_t bytes = data.bytes();
+  const auto result = shared::in_room(comm, {Collective::bcast, bytes, bytes, bytes > 0, root, Room::everybody},
+                                      [&](Room& room) { return shared::bcast(room, data, root); });
+  if (result) return *result;
   Channel channel(comm, Tag::bcast);
-  plan::bcast(channel, Block{buffer, count, &type}, root);
+  plan::bcast(channel, data, root);
   return channel.finish();
 }
 

@@ -108,14 +108,9 @@ template void gather(Schedule& way, const Block& mine, const Blocks& all, int32_
 
 int32_t gather(Comm& comm, const Block& mine, const Blocks& all, int32_t root) {
   const int64_t bytes = all.regular() ? all[0].bytes() : 0;
-  const int64_t posted = bytes;
-  const shared::Entry entry =
-      shared::enter(comm, {Collective::gather, bytes, posted, bytes > 0, Room::everybody, root});
-  if (entry.error != core::no_error) return entry.error;
-  if (entry.room != nullptr) {
-    const int32_t error = shared::gather(*entry.room, mine, all, bytes, root);
-    if (shared::is_over(error)) return error;
-  }
+  const auto result = shared::in_room(comm, {Collective::gather, bytes, bytes, bytes > 0, Room::everybody, root},
+                                      [&](Room& room) { return shared::gather(room, mine, all, bytes, root); });
+  if (result) return *result;
   Channel channel(comm, Tag::gather);
   plan::gather(channel, mine, all, root);
   return channel.finish();

@@ -17,8 +17,7 @@ namespace {
 
 // Leaders keep the order of ranks where those of each host are consecutive.
 Algorithms able_to_reduce(const Comm& comm, const Reducer& reducer) {
-  const bool in_order = reducer.commutative || comm.hosts == nullptr || comm.hosts->consecutive();
-  return Algorithms::all().without(Algorithm::leaders, !in_order);
+  return Algorithms::all().without(Algorithm::leaders, !reducer.commutative && !by_host_in_order(comm));
 }
 
 // Reduced at rank 0 in the order of ranks, then handed out.
@@ -101,13 +100,11 @@ template void reduce_scatter(Schedule& way, const void* send, void* receive, con
 
 int32_t reduce(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer, int32_t root) {
   const int64_t bytes = count * reducer.type->size;
-  const shared::Entry entry = shared::enter(
-      comm, {Collective::reduce, bytes, bytes, bytes > 0 && shared::suits(reducer), Room::everybody, root});
-  if (entry.error != core::no_error) return entry.error;
-  if (entry.room != nullptr) {
-    const int32_t error = shared::reduce(*entry.room, send, receive, count, reducer, root);
-    if (shared::is_over(error)) return error;
-  }
+  const bool able = bytes > 0 && shared::suits(reducer);
+  const auto result =
+      shared::in_room(comm, {Collective::reduce, bytes, bytes, able, Room::everybody, root},
+                      [&](Room& room) { return shared::reduce(room, send, receive, count, reducer, root); });
+  if (result) return *result;
   Channel channel(comm, Tag::reduce);
   plan::reduce(channel, send, receive, count, reducer, root);
   return channel.finish();
@@ -118,12 +115,10 @@ int32_t reduce_scatter(Comm& comm, const void* send, void* receive, const Array&
   for (int32_t r = 0; r < comm.size; ++r) total += counts[r];
   const int64_t bytes = total * reducer.type->size;
   const bool able = bytes > 0 && send != receive && shared::suits(reducer);
-  const shared::Entry entry = shared::enter(comm, {Collective::reduce_scatter, bytes, bytes, able});
-  if (entry.error != core::no_error) return entry.error;
-  if (entry.room != nullptr) {
-    const int32_t error = shared::reduce_scatter(*entry.room, send, receive, counts, total, reducer);
-    if (shared::is_over(error)) return error;
-  }
+  const auto result = shared::in_room(comm, {Collective::reduce_scatter, bytes, bytes, able}, [&](Room& room) {
+    return shared::reduce_scatter(room, send, receive, counts, total, reducer);
+  });
+  if (result) return *result;
   Channel channel(comm, Tag::reduce);
   plan::reduce_scatter(channel, send, receive, counts, reducer);
   return channel.finish();

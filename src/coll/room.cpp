@@ -74,13 +74,10 @@ bool Room::make_boards() {
   return true;
 }
 
-bool Room::has_chunks() {
-  if (chunks_ == nullptr && may_have_chunks_) {
-    const auto all = static_cast<size_t>(size_ * chunks * chunk_bytes);
-    chunks_ = reinterpret_cast<unsigned char*>(make_memory(all, our_memory_[1]));
-    may_have_chunks_ = chunks_ != nullptr;
-  }
-  return may_have_chunks_;
+void Room::make_chunks() {
+  const auto all = static_cast<size_t>(size_ * chunks_each * chunk_bytes);
+  chunks_ = reinterpret_cast<unsigned char*>(make_memory(all, our_memory_[1]));
+  chunk_state_ = chunks_ != nullptr ? Chunks::here : Chunks::none;
 }
 
 Room* Room::of(core::Comm& comm) {
@@ -116,20 +113,14 @@ void Room::begin(Collective collective, int64_t bytes) {
   about_ = (uint64_t{static_cast<uint8_t>(collective)} + 1) << 56 | static_cast<uint64_t>(bytes);
   error_ = core::no_error;
   first_ = phase_ + 1;
-  use_lines();
-}
-
-void Room::use_lines() {
   in_lines_ = true;
   depth_ = lines;
 }
 
 // The chunks of the operation before are still read by ranks that are behind.
-bool Room::use_chunks() {
-  if (!has_chunks()) return false;
+void Room::use_chunks() {
   in_lines_ = false;
-  depth_ = crowded() ? chunks : 2;
-  return true;
+  depth_ = crowded() ? chunks_each : 2;
 }
 
 int32_t Room::meet(int32_t from, int32_t to) {
@@ -146,7 +137,7 @@ int32_t Room::meet(int32_t from, int32_t to) {
 
 unsigned char* Room::place(int32_t rank, int64_t phase) const {
   if (in_lines_) return boards_[rank].line[phase % lines].data;
-  return chunks_ + (rank * chunks + phase % depth_) * chunk_bytes;
+  return chunks_ + (rank * chunks_each + phase % depth_) * chunk_bytes;
 }
 
 void Room::fail(int32_t error) {

@@ -31,8 +31,10 @@ class Room {
  public:
   static constexpr int64_t lines = 64;
   static constexpr int64_t line_bytes = 48;
-  static constexpr int64_t chunks = 8;
+  static constexpr int64_t chunks_each = 8;
   static constexpr int64_t chunk_bytes = 8 * 1024;
+  static constexpr int32_t most_ranks = 128;  // a chunk has room for an element for each
+  static_assert(chunk_bytes / most_ranks >= line_bytes);
   // An error class of ours: an earlier operation broke the room, so this one goes by messages, as on the other ranks.
   static constexpr int32_t go_by_messages = -1;
 
@@ -44,11 +46,13 @@ class Room {
   int32_t size() const { return size_; }
   int32_t rank() const { return rank_; }
 
-  // An operation; all ranks know of so many `bytes`, and a posted line tells them. It uses lines at first.
+  // An operation; all ranks know of so many `bytes`, and a posted line tells them. It uses lines unless it says else.
   void begin(Collective collective, int64_t bytes);
-  bool had_chunks() const { return chunks_ != nullptr || !may_have_chunks_; }
-  // False: there is no memory for chunks, on all ranks alike.
-  [[nodiscard]] bool use_chunks();
+  // Whether there is memory for chunks, on all ranks alike; they try to have it together.
+  enum class Chunks : uint8_t { untried, none, here };
+  Chunks chunks() const { return chunk_state_; }
+  void make_chunks();
+  void use_chunks();
   // A phase without data: the ranks of `to` wait until those of `from` are in the same operation. An error class.
   static constexpr int32_t everybody = -1;
   [[nodiscard]] int32_t meet(int32_t from, int32_t to);
@@ -89,8 +93,6 @@ class Room {
   ~Room();
   [[nodiscard]] char* make_memory(size_t bytes, void*& ours);
   [[nodiscard]] bool make_boards();
-  [[nodiscard]] bool has_chunks();
-  void use_lines();
   static size_t boards_bytes(int32_t size) { return sizeof(Head) + static_cast<size_t>(size) * sizeof(Board); }
 
   unsigned char* place(int32_t rank, int64_t phase) const;
@@ -106,9 +108,9 @@ class Room {
   Head* head_ = nullptr;
   Board* boards_ = nullptr;
   unsigned char* chunks_ = nullptr;
-  void* our_memory_[2] = {};     // of the rank that allocated it
-  bool may_have_chunks_ = true;  // or may have
-  bool in_lines_ = true;         // the data of this operation
+  void* our_memory_[2] = {};  // of the rank that allocated it
+  Chunks chunk_state_ = Chunks::untried;
+  bool in_lines_ = true;  // the data of this operation
   int32_t error_ = 0;
   uint64_t about_ = 0;
   int64_t depth_;      // places in use

@@ -104,14 +104,10 @@ template void scatter(Schedule& way, const Blocks& all, const Block& mine, int32
 
 int32_t scatter(Comm& comm, const Blocks& all, const Block& mine, int32_t root) {
   const int64_t bytes = all.regular() ? all[0].bytes() : 0;
-  const int64_t posted = bytes * comm.size;
-  const shared::Entry entry =
-      shared::enter(comm, {Collective::scatter, bytes, posted, bytes > 0, root, Room::everybody});
-  if (entry.error != core::no_error) return entry.error;
-  if (entry.room != nullptr) {
-    const int32_t error = shared::scatter(*entry.room, all, mine, bytes, root);
-    if (shared::is_over(error)) return error;
-  }
+  const auto result =
+      shared::in_room(comm, {Collective::scatter, bytes, bytes * comm.size, bytes > 0, root, Room::everybody},
+                      [&](Room& room) { return shared::scatter(room, all, mine, bytes, root); });
+  if (result) return *result;
   Channel channel(comm, Tag::scatter);
   plan::scatter(channel, all, mine, root);
   return channel.finish();

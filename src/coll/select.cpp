@@ -13,6 +13,7 @@
 #include "base/setting.hpp"
 #include "boot/job.hpp"
 #include "coll/channel.hpp"
+#include "coll/room.hpp"
 #include "coll/table.hpp"
 #include "core/failure.hpp"
 #include "core/hosts.hpp"
@@ -235,7 +236,7 @@ Shape shape_of(const core::Comm& comm) {
   Shape shape{.ranks = comm.size, .leaders = comm.hosts != nullptr, .crowded = crowded()};
   shape.hosts = shape.leaders ? comm.hosts->count() : hosts_without_leaders(comm);
   shape.ranks_per_host = (shape.ranks + shape.hosts - 1) / shape.hosts;
-  shape.shared = core::world->job.one_host() && comm.size > 1 && !comm.is_inter();
+  shape.shared = core::world->job.one_host() && comm.size > 1 && comm.size <= Room::most_ranks && !comm.is_inter();
   return shape;
 }
 
@@ -309,11 +310,14 @@ Choices compile(const Shape& shape, std::span<const Row> rows) {
   for (const std::span<const Row> part : {rows, default_rows()}) {
     for (const Row& row : part) {
       if (!fits(row, shape)) continue;
-      std::vector<Choice>& list = choices.lists[static_cast<size_t>(row.collective)];
-      const size_t before = list.size();
-      add(list, row);
-      choices.in_rooms |= row.algorithm == shared && list.size() > before &&
-                          (before == 0 || list.back().bytes > list[before - 1].bytes);
+      add(choices.lists[static_cast<size_t>(row.collective)], row);
+    }
+  }
+  for (const std::vector<Choice>& list : choices.lists) {
+    int64_t decided = -1;  // up to so many bytes, for data that suit any algorithm
+    for (const Choice& choice : list) {
+      choices.in_rooms |= choice.algorithm == shared && choice.bytes > decided;
+      decided = std::max(decided, choice.bytes);
     }
   }
   return choices;

@@ -156,18 +156,22 @@ Entry enter(core::Comm& comm, const Wanted& wanted) {
   Room* room = Room::of(comm);
   if (room == nullptr) return {};
   room->begin(wanted.collective, wanted.bytes);
-  const bool shared = wanted.able && choices_of(comm).choose(wanted.collective, wanted.bytes, Algorithms::blocking()) ==
-                                         Algorithm::shared;
-  const bool in_lines = shared && wanted.posted <= Room::line_bytes;
-  if (in_lines) return {room};
-  if (shared && room->had_chunks()) {
-    (void)room->use_chunks();
-    return {room};
-  }
+  const bool in_lines = wanted.posted <= Room::line_bytes;
+  const bool shared =
+      wanted.able && (in_lines || room->chunks() != Room::Chunks::none) &&
+      choices_of(comm).choose(wanted.collective, wanted.bytes, Algorithms::blocking()) == Algorithm::shared;
+  if (shared && in_lines) return {room};
   // Chunks are made together: the ranks must not wait for one that does something else.
-  const int32_t error = shared ? room->meet(Room::everybody, Room::everybody) : room->meet(wanted.from, wanted.to);
-  if (error != core::no_error) return {nullptr, is_over(error) ? error : core::no_error};
-  return {shared && room->use_chunks() ? room : nullptr};
+  const bool makes_chunks = shared && room->chunks() == Room::Chunks::untried;
+  if (!shared || makes_chunks) {
+    const int32_t error =
+        makes_chunks ? room->meet(Room::everybody, Room::everybody) : room->meet(wanted.from, wanted.to);
+    if (error != core::no_error) return {nullptr, error};
+  }
+  if (makes_chunks) room->make_chunks();
+  if (!shared || room->chunks() == Room::Chunks::none) return {};
+  room->use_chunks();
+  return {room};
 }
 
 int32_t barrier(Room& room) {
@@ -333,12 +337,10 @@ int32_t allreduce(Room& room, const void* send, void* receive, int64_t count, co
 int32_t reduce_scatter(Room& room, const void* send, void* receive, const Array& counts, int64_t total,
                        const Reducer& reducer) {
   const int64_t size = reducer.type->size;
-  int64_t most = 0;
+  int64_t most = size;
   for (int32_t r = 0; r < room.size(); ++r) most = std::max(most, counts[r] * size);
-  const int64_t place_bytes = room.place_bytes();
-  const int64_t each =
-      total * size <= place_bytes && place_bytes == Room::line_bytes ? most : whole(place_bytes / room.size(), reducer);
-  const Pieces pieces{most, std::max(each, size)};
+  const int64_t each = total * size <= room.place_bytes() ? most : whole(room.place_bytes() / room.size(), reducer);
+  const Pieces pieces{most, each};
   // The part of a rank's block that goes in a phase, and its place: one behind the other.
   auto bytes = [&](int32_t r, int64_t i) {
     return std::clamp<int64_t>(counts[r] * size - pieces.at(i), 0, pieces.each);
@@ -349,16 +351,17 @@ int32_t reduce_scatter(Room& room, const void* send, void* receive, const Array&
         const auto* block = static_cast<const char*>(send);
         for (int32_t r = 0; r < room.size(); ++r) {
           const int64_t n = bytes(r, i);
-          std::memcpy(place, block + pieces.at(i), static_cast<size_t>(n));
+          if (n > 0) std::memcpy(place, block + pieces.at(i), static_cast<size_t>(n));
           place += n;
           block += counts[r] * size;
         }
       },
       [&](int64_t i, int64_t phase) {
+        const int64_t ours = bytes(room.rank(), i);
+        if (ours == 0) return true;
         int64_t offset = 0;
         for (int32_t r = 0; r < room.rank(); ++r) offset += bytes(r, i);
-        return combine(room, phase, offset, bytes(room.rank(), i) / size, reducer,
-                       static_cast<char*>(receive) + pieces.at(i));
+        return combine(room, phase, offset, ours / size, reducer, static_cast<char*>(receive) + pieces.at(i));
       });
   return room.end();
 }

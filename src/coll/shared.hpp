@@ -6,6 +6,8 @@
 // caches. Reductions combine the data of ranks in their order, or in an order that depends on the root alone: their
 // result does not depend on who comes first.
 
+#include <optional>
+
 #include "coll/block.hpp"
 #include "coll/reducer.hpp"
 #include "coll/room.hpp"
@@ -23,16 +25,21 @@ struct Wanted {
   int32_t to = Room::everybody;
 };
 
-// Where it goes on: in a room, with an error, or by messages.
+// The room for it, ready. nullptr: it ends with an error, or goes by messages.
 struct Entry {
   Room* room = nullptr;
-  int32_t error = core::no_error;
+  int32_t error = Room::go_by_messages;
 };
 [[nodiscard]] Entry enter(core::Comm& comm, const Wanted& wanted);
 
-// The end of an operation in a room: `result` is what it returned. True: it is over.
-[[nodiscard]] inline bool is_over(int32_t result) {
-  return result != Room::go_by_messages;
+// `operate` in a room, if that is the way for what is wanted: the error class of the operation. Nothing: it goes by
+// messages.
+template <class Operate>
+[[nodiscard]] std::optional<int32_t> in_room(core::Comm& comm, const Wanted& wanted, Operate operate) {
+  const Entry entry = enter(comm, wanted);
+  const int32_t error = entry.room != nullptr ? operate(*entry.room) : entry.error;
+  if (error == Room::go_by_messages) return std::nullopt;
+  return error;
 }
 
 // Whether elements can be reduced where they lie in a room.

@@ -51,6 +51,11 @@ inline Team host_by_host(const core::Comm& comm) {
   return {comm.size, hosts.start(hosts.host) + hosts.place, hosts.consecutive() ? nullptr : hosts.order.data()};
 }
 
+// Whether that is the order of ranks.
+inline bool by_host_in_order(const core::Comm& comm) {
+  return comm.hosts == nullptr || comm.hosts->consecutive();
+}
+
 // The place of a rank in that order.
 inline int32_t place_of(const core::Comm& comm, int32_t rank) {
   if (comm.hosts == nullptr) return rank;

@@ -70,6 +70,9 @@ struct alignas(128) Lane {
   }
 };
 
+// Whether a stream comes in for a receive; with the lane held. By protocol/r1_stream.cpp.
+[[nodiscard]] bool streams_into_receives(const Lane& lane);
+
 // Holds a lane; nothing below MPI_THREAD_MULTIPLE. Completions that happen meanwhile are followed up at the end.
 class LaneGuard {
  public:

@@ -96,10 +96,8 @@ class Backoff {
   uint64_t nap_ns_ = 0;
 };
 
-// Makes progress until `ready` holds.
 template <class Ready>
-void wait_until(Ready&& ready) {
-  Backoff backoff;
+void wait_with(Backoff& backoff, Ready&& ready) {
   while (!ready()) {
     if (progress()) {
       backoff.something_happened();
@@ -109,17 +107,18 @@ void wait_until(Ready&& ready) {
   }
 }
 
+// Makes progress until `ready` holds.
+template <class Ready>
+void wait_until(Ready&& ready) {
+  Backoff backoff;
+  wait_with(backoff, ready);
+}
+
 // The same for memory that other processes write, who wake this one afterwards (Endpoint::rouse).
 template <class Ready>
 void wait_for_memory(Ready&& ready) {
   Backoff backoff(nullptr, true);
-  while (!ready()) {
-    if (progress()) {
-      backoff.something_happened();
-    } else {
-      backoff.pause(ready);
-    }
-  }
+  wait_with(backoff, ready);
 }
 
 [[gnu::noinline]] void wait_until_done(Request& request);

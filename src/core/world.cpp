@@ -371,6 +371,14 @@ int64_t World::sends_open() const {
   return open;
 }
 
+bool World::receives_streams() {
+  for (uint32_t i = 0; i < lane_map.lanes(); ++i) {
+    const LaneGuard guard(lanes[i]);
+    if (streams_into_receives(lanes[i])) return true;
+  }
+  return false;
+}
+
 Counters counters() {
   Counters all;
   const ThreadTotals threads = thread_totals();

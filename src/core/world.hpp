@@ -156,6 +156,7 @@ struct World {
   int32_t ranks_here() const { return job.one_host() ? size : job.local_ranks; }
   int32_t place_here() const { return job.place_here(rank); }
   int64_t sends_open() const;
+  bool receives_streams();  // data of streams (R1) are on their way to matched receives
   // Makes and ends everything but the transports to other ranks, which are the caller's: they are set after open(), and
   // live until close() has returned. The world must be the current one (core::world).
   void open(const Config& config);

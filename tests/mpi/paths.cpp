@@ -3,9 +3,9 @@
 // Messages of given sizes, for rows that force a path and say with TEST_EXPECT (counters.h) which one was taken.
 //
 // usage: paths size... where a size is a number of bytes; behind g: the sender's layout has gaps; s: a synchronous
-// send;
-//        t: by four threads at once, each with tags of its own
+// send; l: rank 0 comes late, so that others wait; t: by four threads at once, each with tags of its own
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <string>
 #include <thread>
@@ -25,6 +25,7 @@ unsigned char byte_of(int salt, size_t i) {
 void exchange(const std::string& kind, size_t bytes, int tag) {
   const int next = (expect::rank + 1) % expect::size, before = (expect::rank + expect::size - 1) % expect::size;
   const bool gaps = kind.find('g') != std::string::npos, synchronous = kind.find('s') != std::string::npos;
+  const bool late = kind.find('l') != std::string::npos && expect::rank == 0;
   const size_t stride = gaps ? 2 : 1;
   std::vector<unsigned char> out(bytes * stride), in(bytes + 1, 0xee);
   MPI_Datatype type = MPI_BYTE;
@@ -35,6 +36,7 @@ void exchange(const std::string& kind, size_t bytes, int tag) {
   for (int round = 0; round < rounds; ++round) {
     for (size_t i = 0; i < bytes; ++i) out[i * stride] = byte_of(expect::rank + round, i);
     std::fill(in.begin(), in.end(), 0xee);
+    if (late) std::this_thread::sleep_for(std::chrono::milliseconds(2));
     MPI_Request requests[2];
     const auto receive = [&] {
       MPI_Irecv(in.data(), static_cast<int>(bytes) + 1, MPI_BYTE, before, tag, MPI_COMM_WORLD, &requests[0]);

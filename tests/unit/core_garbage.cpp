@@ -16,8 +16,7 @@
 #include "core/rma/outbox.hpp"
 #include "core/rma/window.hpp"
 #include "core/rma/wire.hpp"
-#include "core_world.hpp"
-#include "datatype/predefined.hpp"
+#include "core_messages.hpp"
 
 // A handler that is jumped out of leaves its memory behind.
 extern "C" const char* __asan_default_options();
@@ -42,17 +41,6 @@ void jump_out(const base::Problem& /*problem*/) {
 uint64_t rounds() {
   const char* said = getenv("TEST_ROUNDS");
   return said != nullptr ? strtoull(said, nullptr, 10) : 1000000;
-}
-
-Type& byte_type() {
-  static Type type = [] {
-    Type built;
-    for (const datatype::Predefined& row : datatype::predefined_types()) {
-      if (row.name == std::string_view("MPI_BYTE")) datatype::build_predefined(row, built);
-    }
-    return built;
-  }();
-  return type;
 }
 
 // A rank with receives posted and sends announced, and messages made for it.

@@ -280,6 +280,13 @@ WEFT_HANDLER(chunk_handler);
 
 }  // namespace
 
+bool streams_into_receives(const Lane& lane) {
+  for (const Inflow* inflow = lane.inflows; inflow != nullptr; inflow = inflow->next) {
+    if (inflow->receive != nullptr) return true;
+  }
+  return false;
+}
+
 int64_t count_streams_in(const Lane& lane, const Peer& peer) {
   int64_t count = 0;
   for (const Inflow* inflow = lane.inflows; inflow != nullptr; inflow = inflow->next) {

@@ -94,7 +94,8 @@ int start(const char* function, int required, int* provided) {
 }
 
 // MPI_Finalize is collective: until all ranks are there, any of them may need our progress, to take a send back or to
-// fetch what was announced. First our own messages leave: no rank makes progress for us once all have met.
+// fetch what was announced. First our own messages leave: no rank makes progress for us once all have met. Then those
+// that still come in for receives whose requests were freed: the ranks may have met without messages.
 void meet_all() {
   flush_all_buffers();
   if (environment.sessions.load(std::memory_order_relaxed) == 0) core::end_releases();
@@ -102,6 +103,7 @@ void meet_all() {
     return core::world->sends_open() == 0 && core::world->peers_waiting.load(std::memory_order_relaxed) == nullptr;
   });
   (void)coll::barrier(*comm_of(MPI_COMM_WORLD));
+  core::wait_until([] { return !core::world->receives_streams(); });
 }
 
 }  // namespace
