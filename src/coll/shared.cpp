@@ -291,8 +291,8 @@ int32_t reduce(Room& room, const void* send, void* receive, int64_t count, const
     const int64_t phase = room.next();
     const int64_t elements = pieces.bytes(i) / reducer.type->size;
     const char* from = static_cast<const char*>(send) + pieces.at(i);
-    char* result = static_cast<char*>(receive) + pieces.at(i);
-    if (room.rank() == root && at_once) {
+    char* result = room.rank() == root ? static_cast<char*>(receive) + pieces.at(i) : nullptr;
+    if (result != nullptr && at_once) {
       if (send != receive) std::memcpy(result, from, static_cast<size_t>(pieces.bytes(i)));
       bool whole_room = true;
       for (int32_t r = room.size() - 1; r >= 0 && whole_room; --r) {
@@ -307,7 +307,7 @@ int32_t reduce(Room& room, const void* send, void* receive, int64_t count, const
       if (place == nullptr) break;
       std::memcpy(place, from, static_cast<size_t>(pieces.bytes(i)));
       room.post(phase);
-      if (room.rank() == root && !combine(room, phase, 0, elements, reducer, result)) break;
+      if (result != nullptr && !combine(room, phase, 0, elements, reducer, result)) break;
     }
     room.pass(phase);
   }
