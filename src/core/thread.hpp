@@ -53,10 +53,13 @@ struct alignas(64) Thread {
   uint64_t retries = 0;   // sends that found the way full
   uint64_t sleeps = 0;    // waits that ended in the kernel
   uint64_t slept_ns = 0;  // and for how long
-  // Of waits: how long the processor was gone in long yields, since when that is counted, until when to sleep instead.
+  // Of waits: how long the processor was gone in long yields, since when that is counted, until when to sleep instead,
+  // when that was last cut short, and the short sleeps one after the other.
   uint64_t gone_ns = 0;
   uint64_t gone_since_ns = 0;
   uint64_t sleep_until_ns = 0;
+  uint64_t tried_ns = 0;
+  uint32_t short_sleeps = 0;
   Thread* next = nullptr;  // of all that ever were
 
   // A request from the cache; nullptr when there is no memory.

@@ -45,6 +45,8 @@ uint32_t rounds_of(const base::IntSetting& setting, uint32_t otherwise) {
   return setting.value() >= 0 ? static_cast<uint32_t>(setting.value()) : otherwise;
 }
 
+constexpr uint64_t while_ns = 250000000;  // a thread sleeps at once, after another one had the processor
+
 void private_futex(int operation, std::atomic<uint32_t>& word, uint32_t value, const timespec* time) {
   syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), operation, value, time, nullptr, 0);
 }
@@ -95,11 +97,10 @@ void Backoff::relax() {
 // Ranks that wait as we do hand the processor on within microseconds. When it is mostly gone for longer, a thread that
 // computes has it. A thread that goes on yielding then gets a few percent of the processor, but a sleeping one is let
 // in as soon as there is news. Each thread counts for itself: the one that computes may be ours, and must not sleep for
-// it.
+// it. It tries again after a while, or when its sleeps have become short: other ranks that copied much data take as long.
 void Backoff::yield() {
   constexpr uint64_t long_ns = 500000;
   constexpr uint64_t window_ns = 20000000;
-  constexpr uint64_t while_ns = 250000000;
   Thread& thread = this_thread();
   const uint64_t from_ns = base::now_ns();
   if (from_ns < thread.sleep_until_ns) {
@@ -212,6 +213,13 @@ void Backoff::sleep(Sleeper& me) {
   const uint64_t slept_ns = base::now_ns() - from_ns;
   look_around(from_ns + slept_ns);
   count(thread.slept_ns, slept_ns);
+  constexpr uint64_t short_ns = 200000;
+  constexpr uint32_t enough = 16;
+  thread.short_sleeps = slept_ns < short_ns ? thread.short_sleeps + 1 : 0;
+  if (thread.short_sleeps >= enough && from_ns < thread.sleep_until_ns && from_ns - thread.tried_ns > while_ns) {
+    thread.tried_ns = thread.gone_since_ns = from_ns;
+    thread.sleep_until_ns = thread.gone_ns = 0;
+  }
   tell_of(Event::wake, {.amount = static_cast<int64_t>(slept_ns)});
 }
 
