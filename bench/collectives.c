@@ -135,7 +135,8 @@ static const struct row {
 enum { ROWS = sizeof rows / sizeof *rows };
 
 static void check(const struct row* row, int n) {
-  if (row->where == NOTHING || (row->where == AT_ROOT && rank != 0) || (row->where == BEHIND_FIRST && rank == 0)) return;
+  if (row->where == NOTHING || (row->where == AT_ROOT && rank != 0) || (row->where == BEHIND_FIRST && rank == 0))
+    return;
   const int blocks = row->blocks > 0 ? row->blocks : ranks;
   for (int b = 0; b < blocks; ++b) {
     for (int i = 0; i < n; ++i) {

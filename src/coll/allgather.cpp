@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
 #include "coll/pattern.hpp"
@@ -88,9 +90,14 @@ template void allgather(Schedule& way, const Block& mine, const Blocks& all);
 }  // namespace plan
 
 int32_t allgather(Comm& comm, const Block& mine, const Blocks& all) {
-  const int64_t bytes = all.regular() ? all[0].bytes() : 0;
-  const auto result = shared::in_room(comm, {Collective::allgather, bytes * comm.size, bytes, bytes > 0},
-                                      [&](Room& room) { return shared::allgather(room, mine, all, bytes); });
+  int64_t largest = 0;
+  int64_t total = 0;
+  for (int32_t r = 0; r < comm.size; ++r) {
+    largest = std::max(largest, all[r].bytes());
+    total += all[r].bytes();
+  }
+  const auto result = shared::in_room(comm, {Collective::allgather, total, largest, shared::if_suits(total > 0)},
+                                      [&](Room& room) { return shared::allgather(room, mine, all, largest); });
   if (result) return *result;
   Channel channel(comm, Tag::allgather);
   plan::allgather(channel, mine, all);

@@ -134,9 +134,10 @@ template void allreduce(Schedule& way, const void* send, void* receive, int64_t 
 
 int32_t allreduce(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer) {
   const int64_t bytes = count * reducer.type->size;
-  const auto result =
-      shared::in_room(comm, {Collective::allreduce, bytes, bytes, bytes > 0 && shared::suits(reducer)},
-                      [&](Room& room) { return shared::allreduce(room, send, receive, count, reducer); });
+  const Algorithms able = shared::if_suits(bytes > 0 && shared::suits(reducer));
+  const auto result = shared::in_room(comm, {Collective::allreduce, bytes, bytes, able}, [&](Room& room) {
+    return shared::allreduce(room, send, receive, count, reducer);
+  });
   if (result) return *result;
   Channel channel(comm, Tag::allreduce);
   plan::allreduce(channel, send, receive, count, reducer);

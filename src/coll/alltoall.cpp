@@ -73,9 +73,10 @@ template void alltoall(Schedule& way, const Blocks& from, const Blocks& to);
 }  // namespace plan
 
 int32_t alltoall(Comm& comm, const Blocks& from, const Blocks& to) {
-  const bool regular = to.regular() && !from.in_place() && from.regular();
-  const int64_t bytes = regular ? to[0].bytes() : 0;
-  const auto result = shared::in_room(comm, {Collective::alltoall, bytes, bytes * comm.size, bytes > 0},
+  const bool regular = to.regular() && (from.in_place() || from.regular());
+  const int64_t bytes = regular ? to[0].bytes() : irregular_slot;
+  const Algorithms able = shared::if_suits(bytes > 0).without(Algorithm::shared, !regular || from.in_place());
+  const auto result = shared::in_room(comm, {Collective::alltoall, bytes, bytes * comm.size, able},
                                       [&](Room& room) { return shared::alltoall(room, from, to, bytes); });
   if (result) return *result;
   Channel channel(comm, Tag::alltoall);

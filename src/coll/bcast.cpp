@@ -46,7 +46,7 @@ template void bcast(Schedule& way, const Block& data, int32_t root);
 int32_t bcast(Comm& comm, void* buffer, int64_t count, Type& type, int32_t root) {
   const Block data{buffer, count, &type};
   const int64_t bytes = data.bytes();
-  const auto result = shared::in_room(comm, {Collective::bcast, bytes, bytes, bytes > 0, root, Room::everybody},
+  const auto result = shared::in_room(comm, {Collective::bcast, bytes, bytes, shared::if_suits(bytes > 0), root},
                                       [&](Room& room) { return shared::bcast(room, data, root); });
   if (result) return *result;
   Channel channel(comm, Tag::bcast);

@@ -107,9 +107,14 @@ template void gather(Schedule& way, const Block& mine, const Blocks& all, int32_
 }  // namespace plan
 
 int32_t gather(Comm& comm, const Block& mine, const Blocks& all, int32_t root) {
-  const int64_t bytes = all.regular() ? all[0].bytes() : 0;
-  const auto result = shared::in_room(comm, {Collective::gather, bytes, bytes, bytes > 0, Room::everybody, root},
-                                      [&](Room& room) { return shared::gather(room, mine, all, bytes, root); });
+  const bool regular = all.regular();
+  const int64_t bytes = regular ? all[0].bytes() : irregular_slot;
+  const int64_t posted = regular ? bytes : Room::chunk_bytes;
+  const auto result =
+      shared::in_room(comm, {Collective::gather, bytes, posted, shared::if_suits(bytes > 0), root}, [&](Room& room) {
+        if (!regular) return shared::gatherv(comm, room, mine, all, root);
+        return shared::gather(room, mine, all, bytes, root);
+      });
   if (result) return *result;
   Channel channel(comm, Tag::gather);
   plan::gather(channel, mine, all, root);

@@ -100,10 +100,10 @@ template void reduce_scatter(Schedule& way, const void* send, void* receive, con
 
 int32_t reduce(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer, int32_t root) {
   const int64_t bytes = count * reducer.type->size;
-  const bool able = bytes > 0 && shared::suits(reducer);
-  const auto result =
-      shared::in_room(comm, {Collective::reduce, bytes, bytes, able, Room::everybody, root},
-                      [&](Room& room) { return shared::reduce(room, send, receive, count, reducer, root); });
+  const Algorithms able = shared::if_suits(bytes > 0 && shared::suits(reducer));
+  const auto result = shared::in_room(comm, {Collective::reduce, bytes, bytes, able, root}, [&](Room& room) {
+    return shared::reduce(room, send, receive, count, reducer, root);
+  });
   if (result) return *result;
   Channel channel(comm, Tag::reduce);
   plan::reduce(channel, send, receive, count, reducer, root);
@@ -114,7 +114,8 @@ int32_t reduce_scatter(Comm& comm, const void* send, void* receive, const Array&
   int64_t total = 0;
   for (int32_t r = 0; r < comm.size; ++r) total += counts[r];
   const int64_t bytes = total * reducer.type->size;
-  const bool able = bytes > 0 && send != receive && shared::suits(reducer);
+  const Algorithms able =
+      shared::if_suits(bytes > 0 && shared::suits(reducer)).without(Algorithm::shared, send == receive);
   const auto result = shared::in_room(comm, {Collective::reduce_scatter, bytes, bytes, able}, [&](Room& room) {
     return shared::reduce_scatter(room, send, receive, counts, total, reducer);
   });

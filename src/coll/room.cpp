@@ -12,7 +12,6 @@
 #include "coll/agree.hpp"
 #include "coll/channel.hpp"
 #include "core/failure.hpp"
-#include "core/memory/region.hpp"
 #include "core/waiting.hpp"
 
 namespace weft::coll {
@@ -42,10 +41,20 @@ void release_empty() {
 
 }  // namespace
 
-Room::Room(core::Comm& comm) : comm_(comm), size_(comm.size), rank_(comm.rank), depth_(lines) {}
+namespace {
 
-// The memory of rank 0 for all of them; nullptr on all ranks when one of them cannot have it.
-char* Room::make_memory(size_t bytes, void*& ours) {
+uint64_t sample_of(int32_t rank) {
+  return 0x5745465400000000 + static_cast<uint64_t>(rank);
+}
+
+}  // namespace
+
+Room::Room(core::Comm& comm)
+    : comm_(comm), size_(comm.size), rank_(comm.rank), sample_(sample_of(comm.rank)), depth_(lines) {}
+
+// The memory of rank 0 for all of them; nullptr on all ranks when one of them cannot have it. `alike` is true where it
+// was on all ranks.
+char* Room::make_memory(size_t bytes, void*& ours, bool* alike) {
   core::MemoryRef memory{0, core::MemoryRef::no_key};
   if (rank_ == 0) {
     release_empty();
@@ -58,9 +67,12 @@ char* Room::make_memory(size_t bytes, void*& ours) {
   if (error == core::no_error && memory.key != core::MemoryRef::no_key) {
     mapped = core::memory::map(comm_.job_rank(0), memory);
   }
-  Vote vote{0, mapped != nullptr ? uint64_t{1} : 0};
+  constexpr uint64_t has_memory = 1;
+  constexpr uint64_t is_alike = 2;
+  Vote vote{0, (mapped != nullptr ? has_memory : 0) | (alike != nullptr && *alike ? is_alike : 0)};
   error = agree(all, vote);
-  if (error == core::no_error && vote.bits != 0) return mapped;
+  if (alike != nullptr) *alike = (vote.bits & is_alike) != 0;
+  if (error == core::no_error && (vote.bits & has_memory) != 0) return mapped;
   if (ours != nullptr) (void)core::release_shared(ours);
   ours = nullptr;
   return nullptr;
@@ -71,13 +83,30 @@ bool Room::make_boards() {
   if (memory == nullptr) return false;
   head_ = reinterpret_cast<Head*>(memory);
   boards_ = reinterpret_cast<Board*>(memory + sizeof(Head));
+  boards_[rank_].sample_at = reinterpret_cast<uint64_t>(&sample_);
+  return true;
+}
+
+// The others have told where; see shared::enter().
+bool Room::reads_all() const {
+  for (int32_t r = 0; r < size_; ++r) {
+    if (r == rank_) continue;
+    uint64_t sample = 0;
+    const core::MemoryRef there{boards_[r].sample_at, core::MemoryRef::no_key};
+    if (core::world->peer(comm_.job_rank(r)).endpoint->get(there, &sample, sizeof sample) != 0) return false;
+    if (sample != sample_of(r)) return false;
+  }
   return true;
 }
 
 void Room::make_chunks() {
   const auto all = static_cast<size_t>(size_ * chunks_each * chunk_bytes);
-  chunks_ = reinterpret_cast<unsigned char*>(make_memory(all, our_memory_[1]));
+  scratch_.reset(new (std::nothrow) unsigned char[static_cast<size_t>(2 * scratch_bytes)]);
+  bool can_read = scratch_ != nullptr && reads_all();
+  chunks_ = reinterpret_cast<unsigned char*>(make_memory(all, our_memory_[1], &can_read));
   chunk_state_ = chunks_ != nullptr ? Chunks::here : Chunks::none;
+  can_read_ = can_read && chunks_ != nullptr;
+  if (!can_read_) scratch_.reset();
 }
 
 Room* Room::of(core::Comm& comm) {
@@ -110,10 +139,11 @@ Room::~Room() {
 }
 
 void Room::begin(Collective collective, int64_t bytes) {
-  about_ = (uint64_t{static_cast<uint8_t>(collective)} + 1) << 56 | static_cast<uint64_t>(bytes);
+  about_ = uint64_t{static_cast<uint8_t>(collective)} << collective_shift | static_cast<uint64_t>(bytes);
   error_ = core::no_error;
   first_ = phase_ + 1;
   in_lines_ = true;
+  single_copy_ = false;
   depth_ = lines;
 }
 
@@ -123,12 +153,12 @@ void Room::use_chunks() {
   depth_ = crowded() ? chunks_each : 2;
 }
 
-int32_t Room::meet(int32_t from, int32_t to) {
+int32_t Room::meet(int32_t root) {
   const int64_t phase = next();
   if (open(phase) == nullptr) return error_;
   post(phase);
   for (int32_t r = 0; r < size_; ++r) {
-    const bool wanted = r != rank_ && (from == everybody || r == from) && (to == everybody || rank_ == to);
+    const bool wanted = r != rank_ && (root == everybody || r == root || rank_ == root);
     if (wanted && await(r, phase) == nullptr) return error_;
   }
   pass(phase);
@@ -147,10 +177,8 @@ void Room::fail(int32_t error) {
   rouse();
 }
 
-// The bytes stand for the lengths of a message and of the memory for it.
-void Room::mismatch(int32_t rank, uint64_t about) {
-  constexpr uint64_t bytes = (uint64_t{1} << 56) - 1;
-  comm_.truncation = {rank, static_cast<int64_t>(about & bytes), static_cast<int64_t>(about_ & bytes)};
+void Room::truncate(int32_t rank, int64_t bytes, int64_t room) {
+  comm_.truncation = {rank, bytes, room};
   fail(core::truncated);
 }
 
@@ -193,9 +221,8 @@ unsigned char* Room::open(int64_t phase) {
     int64_t lowest = phase;
     for (int32_t r = 0; r < size_; ++r) {
       if (r == rank_) continue;
-      std::atomic<int64_t>& passed = boards_[r].passed;
-      if (!wait(r, [&] { return passed.load(std::memory_order_acquire) >= phase - depth_; })) return nullptr;
-      lowest = std::min(lowest, passed.load(std::memory_order_relaxed));
+      if (!await_passed(r, phase - depth_)) return nullptr;
+      lowest = std::min(lowest, boards_[r].passed.load(std::memory_order_relaxed));
     }
     floor_ = lowest;
   }
@@ -213,8 +240,8 @@ const unsigned char* Room::await(int32_t rank, int64_t phase) {
   if (error_ != core::no_error) return nullptr;
   const Line& line = boards_[rank].line[phase % lines];
   if (!wait(rank, [&] { return line.phase.load(std::memory_order_acquire) >= phase; })) return nullptr;
-  if (line.about != about_) [[unlikely]] {
-    mismatch(rank, line.about);
+  if (line.about != about_) [[unlikely]] {  // the bytes stand for the lengths of a message and of the memory for it
+    truncate(rank, static_cast<int64_t>(line.about & about_bytes), static_cast<int64_t>(about_ & about_bytes));
     return nullptr;
   }
   return place(rank, phase);
@@ -223,6 +250,37 @@ const unsigned char* Room::await(int32_t rank, int64_t phase) {
 void Room::pass(int64_t phase) {
   boards_[rank_].passed.store(phase, std::memory_order_release);
   rouse();
+}
+
+bool Room::await_passed(int32_t rank, int64_t phase) {
+  if (error_ != core::no_error) return false;
+  const std::atomic<int64_t>& passed = boards_[rank].passed;
+  return rank == rank_ || wait(rank, [&] { return passed.load(std::memory_order_acquire) >= phase; });
+}
+
+bool Room::await_passed(int64_t phase) {
+  for (int32_t r = 0; r < size_; ++r) {
+    if (!await_passed(r, phase)) return false;
+  }
+  return true;
+}
+
+bool Room::await_all(int64_t phase) {
+  for (int32_t r = 0; r < size_; ++r) {
+    if (r != rank_ && await(r, phase) == nullptr) return false;
+  }
+  return true;
+}
+
+bool Room::read(int32_t rank, const transport::MemoryRef& from, void* to, int64_t bytes) {
+  if (error_ != core::no_error) return false;
+  const int error = core::world->peer(comm_.job_rank(rank)).endpoint->get(from, to, static_cast<size_t>(bytes));
+  // A rank that found the room broken may have left, and its memory may be gone.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  const bool broken = head_->broken.load(std::memory_order_acquire) != 0;
+  if (error == 0 && !broken) return true;
+  fail(broken ? core::truncated : core::other_error);
+  return false;
 }
 
 }  // namespace weft::coll

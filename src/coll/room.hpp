@@ -11,19 +11,28 @@
 // before it writes one again, all ranks have passed the phase that it was written for. Few chunks stay in the cache
 // that two cores share; where ranks share processors, more of them save switches.
 //
-// Where the table has an operation go by messages, the ranks that would wait for them meet in a phase without data
-// first: ranks that disagree about the bytes disagree about the way too.
+// Where the table has an operation go by messages, the ranks that would wait for each other meet in a phase without
+// data first: ranks that disagree about the bytes may disagree about the way too. If they agree about that, messages
+// find what is too long.
+//
+// Large data stay where they are: a rank posts where, and the others read from there (coll/single_copy.hpp), if all
+// ranks can read each other's memory.
 //
 // A posted line tells the operation and its bytes. A reader that expects another one, or that waits for a rank that is
-// lost, breaks the room: the operation ends with an error on all ranks that wait, and later ones go by messages.
+// lost, breaks the room: the operation ends with an error on all ranks that wait, and later ones go by messages. A rank
+// may be in a later one by then, waiting for those that are not: it begins again, by messages. So an operation in place
+// writes nothing until all ranks have posted.
 //
 // A user's thread at a time is in a room: blocking collective operations of a communicator do not overlap.
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <span>
 
 #include "coll/select.hpp"
 #include "core/comm.hpp"
+#include "core/memory/region.hpp"
 
 namespace weft::coll {
 
@@ -48,14 +57,22 @@ class Room {
 
   // An operation; all ranks know of so many `bytes`, and a posted line tells them. It uses lines unless it says else.
   void begin(Collective collective, int64_t bytes);
-  // Whether there is memory for chunks, on all ranks alike; they try to have it together.
+  // Whether there is memory for chunks, on all ranks alike; they try to have it together. Then they know, too, whether
+  // each can read the memory of all others.
   enum class Chunks : uint8_t { untried, none, here };
   Chunks chunks() const { return chunk_state_; }
+  bool can_read() const { return can_read_; }
   void make_chunks();
   void use_chunks();
-  // A phase without data: the ranks of `to` wait until those of `from` are in the same operation. An error class.
+  // The way of this operation: the others' buffers are read.
+  void use_single_copy() { single_copy_ = true; }
+  bool is_single_copy() const { return single_copy_; }
+  // The data of this operation go by messages; the bytes may differ.
+  void leave_data_to_messages() { about_ = (about_ & ~about_bytes) | about_messages; }
+  // A phase without data: the root waits until all others are in the same operation, and they until it is; without a
+  // root all wait for all. An error class.
   static constexpr int32_t everybody = -1;
-  [[nodiscard]] int32_t meet(int32_t from, int32_t to);
+  [[nodiscard]] int32_t meet(int32_t root);
   // A rank posts at most so many bytes in a phase.
   int64_t place_bytes() const { return in_lines_ ? line_bytes : chunk_bytes; }
   // The error class of the operation.
@@ -71,8 +88,28 @@ class Room {
   [[nodiscard]] const unsigned char* await(int32_t rank, int64_t phase);
   // We read nothing more of this phase and of those before.
   void pass(int64_t phase);
+  // All others, or this one, have passed it; false: the room is broken.
+  [[nodiscard]] bool await_passed(int64_t phase);
+  [[nodiscard]] bool await_passed(int32_t rank, int64_t phase);
+  // All others have posted in it; false: the room is broken.
+  [[nodiscard]] bool await_all(int64_t phase);
+
+  // Memory of a rank that it said to be there; false: it cannot be read, or the room is broken.
+  [[nodiscard]] bool read(int32_t rank, const transport::MemoryRef& from, void* to, int64_t bytes);
+  // Memory of ours, of two parts, where there is single copy.
+  std::span<unsigned char> scratch(int part) const {
+    return {scratch_.get() + part * scratch_bytes, static_cast<size_t>(scratch_bytes)};
+  }
+  // We cannot go on; the others end with an error too.
+  void give_up(int32_t error) { fail(error); }
+  // A rank sent more bytes than there is room for.
+  void truncate(int32_t rank, int64_t bytes, int64_t room);
 
  private:
+  // A line says: the operation, whether its data go by messages, and if not, its bytes.
+  static constexpr int collective_shift = 56;
+  static constexpr uint64_t about_messages = uint64_t{1} << 55;
+  static constexpr uint64_t about_bytes = about_messages - 1;
   struct Line {
     unsigned char data[line_bytes];
     uint64_t about;
@@ -82,7 +119,9 @@ class Room {
   struct alignas(128) Board {
     Line line[lines];
     alignas(128) std::atomic<int64_t> passed;
+    uint64_t sample_at;  // an address of the rank's own, which the others try to read
   };
+  static constexpr int64_t scratch_bytes = 32 * 1024;
   struct alignas(128) Head {
     std::atomic<int64_t> broken;  // the first phase of the operation that broke it; 0: none did
     std::atomic<int32_t> left;    // ranks that use it no more
@@ -91,7 +130,8 @@ class Room {
 
   explicit Room(core::Comm& comm);
   ~Room();
-  [[nodiscard]] char* make_memory(size_t bytes, void*& ours);
+  [[nodiscard]] char* make_memory(size_t bytes, void*& ours, bool* alike = nullptr);
+  [[nodiscard]] bool reads_all() const;
   [[nodiscard]] bool make_boards();
   static size_t boards_bytes(int32_t size) { return sizeof(Head) + static_cast<size_t>(size) * sizeof(Board); }
 
@@ -100,7 +140,6 @@ class Room {
   [[nodiscard]] bool wait(int32_t rank, Ready ready);
   void rouse() const;
   [[gnu::cold]] void fail(int32_t error);
-  [[gnu::cold]] void mismatch(int32_t rank, uint64_t about);
 
   core::Comm& comm_;
   const int32_t size_;
@@ -110,7 +149,11 @@ class Room {
   unsigned char* chunks_ = nullptr;
   void* our_memory_[2] = {};  // of the rank that allocated it
   Chunks chunk_state_ = Chunks::untried;
+  bool can_read_ = false;
   bool in_lines_ = true;  // the data of this operation
+  bool single_copy_ = false;
+  uint64_t sample_;
+  std::unique_ptr<unsigned char[]> scratch_;
   int32_t error_ = 0;
   uint64_t about_ = 0;
   int64_t depth_;      // places in use

@@ -1,11 +1,14 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <optional>
 #include <utility>
 
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
+#include "coll/select.hpp"
+#include "coll/shared.hpp"
 
 namespace weft::coll {
 
@@ -65,13 +68,27 @@ template void exscan(Schedule& way, const void* send, void* receive, int64_t cou
 
 }  // namespace plan
 
+namespace {
+
+std::optional<int32_t> in_room(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer,
+                               bool inclusive) {
+  const int64_t bytes = count * reducer.type->size;
+  const Algorithms able = shared::if_suits(bytes > 0 && shared::suits(reducer));
+  return shared::in_room(comm, {Collective::scan, bytes, bytes, able},
+                         [&](Room& room) { return shared::scan(room, send, receive, count, reducer, inclusive); });
+}
+
+}  // namespace
+
 int32_t scan(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer) {
+  if (const auto result = in_room(comm, send, receive, count, reducer, true)) return *result;
   Channel channel(comm, Tag::scan);
   plan::scan(channel, send, receive, count, reducer);
   return channel.finish();
 }
 
 int32_t exscan(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer) {
+  if (const auto result = in_room(comm, send, receive, count, reducer, false)) return *result;
   Channel channel(comm, Tag::exscan);
   plan::exscan(channel, send, receive, count, reducer);
   return channel.finish();

@@ -103,10 +103,14 @@ template void scatter(Schedule& way, const Blocks& all, const Block& mine, int32
 }  // namespace plan
 
 int32_t scatter(Comm& comm, const Blocks& all, const Block& mine, int32_t root) {
-  const int64_t bytes = all.regular() ? all[0].bytes() : 0;
+  const bool regular = all.regular();
+  const int64_t bytes = regular ? all[0].bytes() : irregular_slot;
+  const int64_t posted = regular ? bytes * comm.size : Room::chunk_bytes;
   const auto result =
-      shared::in_room(comm, {Collective::scatter, bytes, bytes * comm.size, bytes > 0, root, Room::everybody},
-                      [&](Room& room) { return shared::scatter(room, all, mine, bytes, root); });
+      shared::in_room(comm, {Collective::scatter, bytes, posted, shared::if_suits(bytes > 0), root}, [&](Room& room) {
+        if (!regular) return shared::scatterv(comm, room, all, mine, root);
+        return shared::scatter(room, all, mine, bytes, root);
+      });
   if (result) return *result;
   Channel channel(comm, Tag::scatter);
   plan::scatter(channel, all, mine, root);

@@ -30,21 +30,35 @@ constexpr Between up_to(int32_t high) {
 
 // Where hosts make a difference their leaders speak for them.
 constexpr Row defaults[] = {
-    // In shared memory, up to the sizes where messages were faster: those are copied once (docs/performance-choices.md,
-    // "Collective operations in shared memory"). A scatter's messages let the root run ahead of ranks that wait for its
-    // processor.
+    // In shared memory: through chunks, and large data by single copies; those of a bcast, gather or
+    // scatter by messages, whose sender helps. Where ranks share processors, chunks save switches
+    // (docs/performance-choices.md, "Collective operations in
+    // shared memory").
     {.collective = Collective::barrier, .algorithm = shared, .ranks = up_to(32)},
     {.collective = Collective::bcast, .algorithm = shared, .crowded = true, .ranks = up_to(32), .bytes = 128 * 1024},
     {.collective = Collective::bcast, .algorithm = shared, .ranks = up_to(32), .bytes = 32 * 1024},
+    {.collective = Collective::gather, .algorithm = shared, .crowded = true, .ranks = up_to(32), .bytes = 128 * 1024},
     {.collective = Collective::gather, .algorithm = shared, .ranks = up_to(32), .bytes = 32 * 1024},
-    {.collective = Collective::scatter, .algorithm = direct, .crowded = true, .ranks = up_to(32)},
-    {.collective = Collective::scatter, .algorithm = shared, .ranks = up_to(32), .bytes = 32 * 1024},
-    {.collective = Collective::allgather, .algorithm = shared, .ranks = up_to(32), .bytes = 1024 * 1024},
-    {.collective = Collective::alltoall, .algorithm = shared, .ranks = up_to(32), .bytes = 4096},
-    {.collective = Collective::reduce, .algorithm = shared, .ranks = up_to(32)},
-    {.collective = Collective::allreduce, .algorithm = shared, .ranks = {3, 32}},
-    {.collective = Collective::allreduce, .algorithm = shared, .ranks = up_to(2), .bytes = 64 * 1024},
-    {.collective = Collective::reduce_scatter, .algorithm = shared, .ranks = up_to(32)},
+    {.collective = Collective::scatter, .algorithm = shared, .ranks = up_to(32), .bytes = 16 * 1024},
+    {.collective = Collective::allgather, .algorithm = shared, .crowded = true, .ranks = up_to(32), .bytes = 1 << 20},
+    {.collective = Collective::allgather, .algorithm = shared, .ranks = up_to(32), .bytes = 64 * 1024},
+    {.collective = Collective::allgather, .algorithm = single_copy, .ranks = up_to(32)},
+    {.collective = Collective::alltoall, .algorithm = shared, .ranks = up_to(32), .bytes = 16 * 1024},
+    {.collective = Collective::alltoall, .algorithm = single_copy, .ranks = up_to(32)},
+    {.collective = Collective::reduce, .algorithm = shared, .crowded = true, .ranks = up_to(32), .bytes = 128 * 1024},
+    {.collective = Collective::reduce, .algorithm = shared, .ranks = up_to(32), .bytes = 16 * 1024},
+    {.collective = Collective::reduce, .algorithm = single_copy, .ranks = up_to(32)},
+    {.collective = Collective::allreduce,
+     .algorithm = shared,
+     .crowded = true,
+     .ranks = up_to(32),
+     .bytes = 128 * 1024},
+    {.collective = Collective::allreduce, .algorithm = shared, .ranks = up_to(32), .bytes = 16 * 1024},
+    {.collective = Collective::allreduce, .algorithm = single_copy, .ranks = up_to(32)},
+    {.collective = Collective::reduce_scatter, .algorithm = shared, .ranks = up_to(32), .bytes = 64 * 1024},
+    {.collective = Collective::reduce_scatter, .algorithm = single_copy, .ranks = up_to(32)},
+    {.collective = Collective::scan, .algorithm = shared, .ranks = up_to(32), .bytes = 32 * 1024},
+    {.collective = Collective::scan, .algorithm = single_copy, .ranks = up_to(32)},
     {Collective::barrier, leaders},
     // Every other rank is switched to twice at most, which is what counts when ranks outnumber cores. Beyond, the first
     // would be the bottleneck.
@@ -70,6 +84,7 @@ constexpr Row defaults[] = {
     {.collective = Collective::allreduce, .algorithm = flat, .crowded = true, .ranks = up_to(32), .bytes = 4096},
     {Collective::allreduce, doubling},
     {Collective::reduce_scatter, root},
+    {Collective::scan, doubling},
 };
 
 // The choice of WEFT_<COLL>_SHORT_MSG: these up to so many bytes, the one for large data beyond.
@@ -86,24 +101,25 @@ constexpr Row for_short[] = {
     {Collective::allreduce, doubling},
     {Collective::reduce_scatter, root},
 };
-constexpr Algorithm for_large[collective_count] = {automatic, split,     direct, direct,  ring,
-                                                   pairwise,  automatic, split,  pairwise};
+constexpr Algorithm for_large[collective_count] = {automatic, split,     direct, direct,   ring,
+                                                   pairwise,  automatic, split,  pairwise, automatic};
 
 constexpr const char* collective_names[collective_count] = {
-    "barrier", "bcast", "gather", "scatter", "allgather", "alltoall", "reduce", "allreduce", "reduce_scatter"};
-constexpr const char* algorithm_names[algorithm_count] = {"auto",     "direct",  "flat",  "tree",     "dissemination",
-                                                          "doubling", "ring",    "bruck", "pairwise", "root",
-                                                          "split",    "leaders", "shared"};
+    "barrier", "bcast", "gather", "scatter", "allgather", "alltoall", "reduce", "allreduce", "reduce_scatter", "scan"};
+constexpr const char* algorithm_names[algorithm_count] = {
+    "auto",  "direct",   "flat", "tree",  "dissemination", "doubling", "ring",
+    "bruck", "pairwise", "root", "split", "leaders",       "shared",   "single_copy"};
 
 constexpr Algorithm barrier_algorithms[] = {automatic, shared, leaders, flat, dissemination};
 constexpr Algorithm bcast_algorithms[] = {automatic, shared, leaders, tree, split};
 constexpr Algorithm gather_algorithms[] = {automatic, shared, leaders, direct, tree};
 constexpr Algorithm scatter_algorithms[] = {automatic, shared, leaders, direct, tree};
-constexpr Algorithm allgather_algorithms[] = {automatic, shared, leaders, bruck, ring};
-constexpr Algorithm alltoall_algorithms[] = {automatic, shared, pairwise, bruck};
-constexpr Algorithm reduce_algorithms[] = {automatic, shared, leaders, tree};
-constexpr Algorithm allreduce_algorithms[] = {automatic, shared, leaders, flat, doubling, split};
-constexpr Algorithm reduce_scatter_algorithms[] = {automatic, shared, root, pairwise};
+constexpr Algorithm allgather_algorithms[] = {automatic, shared, single_copy, leaders, bruck, ring};
+constexpr Algorithm alltoall_algorithms[] = {automatic, shared, single_copy, pairwise, bruck};
+constexpr Algorithm reduce_algorithms[] = {automatic, shared, single_copy, leaders, tree};
+constexpr Algorithm allreduce_algorithms[] = {automatic, shared, single_copy, leaders, flat, doubling, split};
+constexpr Algorithm reduce_scatter_algorithms[] = {automatic, shared, single_copy, root, pairwise};
+constexpr Algorithm scan_algorithms[] = {automatic, shared, single_copy, doubling};
 
 template <size_t N>
 constexpr std::array<const char*, N> words_of(const Algorithm (&algorithms)[N]) {
@@ -134,6 +150,7 @@ WEFT_COLL_ALGORITHM(alltoall, "WEFT_ALLTOALL_ALGORITHM", "MPI_Alltoall");
 WEFT_COLL_ALGORITHM(reduce, "WEFT_REDUCE_ALGORITHM", "MPI_Reduce");
 WEFT_COLL_ALGORITHM(allreduce, "WEFT_ALLREDUCE_ALGORITHM", "MPI_Allreduce");
 WEFT_COLL_ALGORITHM(reduce_scatter, "WEFT_REDUCE_SCATTER_ALGORITHM", "MPI_Reduce_scatter and its block form");
+WEFT_COLL_ALGORITHM(scan, "WEFT_SCAN_ALGORITHM", "MPI_Scan and MPI_Exscan");
 
 #define WEFT_COLL_SHORT(coll, variable, other_name, what)                                            \
   constinit base::IntSetting coll##_short{                                                           \
@@ -183,6 +200,7 @@ constexpr Known known[collective_count] = {
     {collective_names[6], reduce_algorithms, &reduce_setting, nullptr},
     {collective_names[7], allreduce_algorithms, &allreduce_setting, &allreduce_short},
     {collective_names[8], reduce_scatter_algorithms, &reduce_scatter_setting, &reduce_scatter_short},
+    {collective_names[9], scan_algorithms, &scan_setting, nullptr},
 };
 
 const Known& known_of(Collective collective) {
@@ -215,7 +233,7 @@ std::vector<Row> rows_in_force() {
 bool fits(const Row& row, const Shape& shape) {
   return row.ranks.has(shape.ranks) && row.hosts.has(shape.hosts) && row.ranks_per_host.has(shape.ranks_per_host) &&
          (shape.crowded || !row.crowded) && (shape.leaders || row.algorithm != leaders) &&
-         (shape.shared || row.algorithm != shared);
+         (shape.shared || (row.algorithm != shared && row.algorithm != single_copy));
 }
 
 // A row that comes later decides nothing where the same algorithm was left for as many bytes.
@@ -316,7 +334,7 @@ Choices compile(const Shape& shape, std::span<const Row> rows) {
   for (const std::vector<Choice>& list : choices.lists) {
     int64_t decided = -1;  // up to so many bytes, for data that suit any algorithm
     for (const Choice& choice : list) {
-      choices.in_rooms |= choice.algorithm == shared && choice.bytes > decided;
+      choices.in_rooms |= (choice.algorithm == shared || choice.algorithm == single_copy) && choice.bytes > decided;
       decided = std::max(decided, choice.bytes);
     }
   }

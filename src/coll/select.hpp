@@ -28,8 +28,9 @@
 
 namespace weft::coll {
 
-// The meaning of a row's bytes: bcast, reduce, allreduce: the data of a rank; gather, scatter, alltoall: a block, or
-// irregular_slot where blocks differ; allgather, reduce_scatter: the blocks of all ranks. A barrier has none.
+// The meaning of a row's bytes: bcast, reduce, allreduce, scan (and exscan): the data of a rank; gather, scatter,
+// alltoall: a block, or irregular_slot where blocks differ; allgather, reduce_scatter: the blocks of all ranks. A
+// barrier has none.
 enum class Collective : uint8_t {
   barrier,
   bcast,
@@ -39,9 +40,10 @@ enum class Collective : uint8_t {
   alltoall,
   reduce,
   allreduce,
-  reduce_scatter
+  reduce_scatter,
+  scan
 };
-inline constexpr size_t collective_count = 9;
+inline constexpr size_t collective_count = 10;
 // Blocks of different sizes go along a tree in slots of so many bytes; larger ones do not go along it.
 inline constexpr int64_t irregular_slot = 64;
 
@@ -51,7 +53,7 @@ enum class Algorithm : uint8_t {
   flat,           // barrier, allreduce: all with rank 0
   tree,           // bcast, reduce, gather, scatter: binomial
   dissemination,  // barrier
-  doubling,       // allreduce: recursive doubling
+  doubling,       // allreduce, scan: recursive doubling
   ring,           // allgather
   bruck,          // allgather, alltoall: logarithmic, data packed
   pairwise,       // alltoall: all pairs at once; reduce_scatter: each rank gets its block from all
@@ -59,8 +61,9 @@ enum class Algorithm : uint8_t {
   split,          // bcast, allreduce: each rank sees to a part of the data first, then all get all parts
   leaders,        // one rank of each host communicates with other hosts
   shared,         // blocking operations on one host: in memory that all ranks map, without messages
+  single_copy,    // the same, and each rank reads from the buffers of the others
 };
-inline constexpr size_t algorithm_count = 13;
+inline constexpr size_t algorithm_count = 14;
 
 // "allreduce", "doubling"; as they stand in files and settings.
 [[nodiscard]] const char* name(Collective collective);
@@ -110,7 +113,7 @@ struct Shape {
 class Algorithms {
  public:
   // Those that a plan can name.
-  static constexpr Algorithms all() { return blocking().without(Algorithm::shared); }
+  static constexpr Algorithms all() { return blocking().without(Algorithm::shared).without(Algorithm::single_copy); }
   static constexpr Algorithms blocking() { return Algorithms(~0U); }
   [[nodiscard]] constexpr Algorithms without(Algorithm one, bool left_out = true) const {
     return Algorithms(bits_ & ~(static_cast<uint32_t>(left_out) << static_cast<uint32_t>(one)));

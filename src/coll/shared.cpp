@@ -6,6 +6,9 @@
 #include <cstring>
 
 #include "coll/channel.hpp"
+#include "coll/share.hpp"
+#include "coll/single_copy.hpp"
+#include "coll/slots.hpp"
 #include "datatype/pack.hpp"
 
 namespace weft::coll::shared {
@@ -80,28 +83,21 @@ bool each_other(Room& room, int64_t phase, Take take) {
   return true;
 }
 
-// Elements of all ranks, `offset` bytes into their places, in the order of ranks: into `result`, memory of its own.
-bool combine(Room& room, int64_t phase, int64_t offset, int64_t count, const Reducer& reducer, void* result) {
-  for (int32_t r = room.size() - 1; r >= 0; --r) {
+// Elements of ranks below `end`, `offset` bytes into their places, in the order of ranks: into `result`, when all ranks
+// have posted theirs.
+bool combine(Room& room, int64_t phase, int32_t end, int64_t offset, int64_t count, const Reducer& reducer,
+             void* result) {
+  if (!room.await_all(phase)) return false;
+  for (int32_t r = end - 1; r >= 0; --r) {
     const unsigned char* place = room.await(r, phase);
     if (place == nullptr) return false;
-    if (r == room.size() - 1) {
+    if (r == end - 1) {
       std::memcpy(result, place + offset, static_cast<size_t>(count * reducer.type->size));
     } else {
       reducer.apply(place + offset, result, count);
     }
   }
   return true;
-}
-
-// The elements of a piece that a rank reduces.
-struct Share {
-  int64_t first;
-  int64_t count;
-};
-Share share_of(int64_t count, int32_t rank, int32_t size) {
-  const int64_t first = count * rank / size;
-  return {first, count * (rank + 1) / size - first};
 }
 
 // Each rank reduces its share of all data, and posts it for `taker`, or for all (-1).
@@ -125,7 +121,8 @@ void reduce_in_shares(Room& room, const void* send, void* receive, const Pieces&
       phase = room.next();
       const Share mine = share_of(pieces.bytes(i) / size, room.rank(), room.size());
       unsigned char* place = room.open(phase);
-      if (place == nullptr || !combine(room, phase - n, mine.first * size, mine.count, reducer, place)) return;
+      if (place == nullptr || !combine(room, phase - n, room.size(), mine.first * size, mine.count, reducer, place))
+        return;
       room.post(phase);
     }
     phase -= n;
@@ -152,30 +149,43 @@ int64_t whole(int64_t place, const Reducer& reducer) {
 }  // namespace
 
 Entry enter(core::Comm& comm, const Wanted& wanted) {
-  if (comm.size == 1 || !choices_of(comm).in_rooms) return {};
+  const Choices& choices = choices_of(comm);
+  if (comm.size == 1 || !choices.in_rooms) return {};
   Room* room = Room::of(comm);
   if (room == nullptr) return {};
   room->begin(wanted.collective, wanted.bytes);
   const bool in_lines = wanted.posted <= Room::line_bytes;
-  const bool shared =
-      wanted.able && (in_lines || room->chunks() != Room::Chunks::none) &&
-      choices_of(comm).choose(wanted.collective, wanted.bytes, Algorithms::blocking()) == Algorithm::shared;
-  if (shared && in_lines) return {room};
+  const auto choose = [&] {
+    const bool known = room->chunks() != Room::Chunks::untried;
+    const Algorithms able = wanted.able.without(Algorithm::shared, room->chunks() == Room::Chunks::none && !in_lines)
+                                .without(Algorithm::single_copy, known && !room->can_read());
+    return choices.choose(wanted.collective, wanted.bytes, able);
+  };
+  const auto in_room = [](Algorithm one) { return one == Algorithm::shared || one == Algorithm::single_copy; };
+  Algorithm algorithm = choose();
+  if (algorithm == Algorithm::shared && in_lines) return {room};
   // Chunks are made together: the ranks must not wait for one that does something else.
-  const bool makes_chunks = shared && room->chunks() == Room::Chunks::untried;
-  if (!shared || makes_chunks) {
-    const int32_t error =
-        makes_chunks ? room->meet(Room::everybody, Room::everybody) : room->meet(wanted.from, wanted.to);
+  const bool makes_chunks = in_room(algorithm) && room->chunks() == Room::Chunks::untried;
+  if (!in_room(algorithm) || makes_chunks) {
+    if (!makes_chunks) room->leave_data_to_messages();
+    const int32_t error = room->meet(makes_chunks ? Room::everybody : wanted.root);
     if (error != core::no_error) return {nullptr, error};
   }
-  if (makes_chunks) room->make_chunks();
-  if (!shared || room->chunks() == Room::Chunks::none) return {};
-  room->use_chunks();
+  if (makes_chunks) {
+    room->make_chunks();
+    algorithm = choose();
+  }
+  if (!in_room(algorithm)) return {};
+  if (algorithm == Algorithm::single_copy) {
+    room->use_single_copy();
+  } else if (!in_lines) {
+    room->use_chunks();
+  }
   return {room};
 }
 
 int32_t barrier(Room& room) {
-  (void)room.meet(Room::everybody, Room::everybody);
+  (void)room.meet(Room::everybody);
   return room.end();
 }
 
@@ -243,14 +253,88 @@ int32_t scatter(Room& room, const Blocks& all, const Block& mine, int64_t block_
   return copy_block(all[root], mine);
 }
 
-int32_t allgather(Room& room, const Block& mine, const Blocks& all, int64_t block_bytes) {
+int32_t gatherv(Comm& comm, Room& room, const Block& mine, const Blocks& all, int32_t root) {
+  const Slots slots(Room::chunk_bytes, 1);
+  Channel channel(comm, Tag::gather);
+  const int64_t phase = room.next();
+  if (room.rank() != root) {
+    unsigned char* const place = room.open(phase);
+    if (place == nullptr) return room.end();
+    slots.put(mine, place);
+    room.post(phase);
+    room.pass(phase);
+    if (!slots.has_room(mine.bytes())) channel.send(mine, root);
+    return channel.finish();
+  }
+  const bool complete = each_other(room, phase, [&](int32_t r, const unsigned char* place) {
+    const Block block = all[r];
+    const int64_t bytes = Slots::size(place);
+    if (!slots.has_room(bytes)) {
+      channel.receive(block, r);
+    } else if (bytes <= block.bytes()) {
+      Slots::take(place, block);
+    } else {
+      room.truncate(r, bytes, block.bytes());
+    }
+  });
+  if (!complete || room.end() != core::no_error) {
+    (void)channel.finish();
+    return room.end();
+  }
+  room.pass(phase);
+  if (!mine.in_place()) channel.copy(mine, all[root]);
+  return channel.finish();
+}
+
+int32_t scatterv(Comm& comm, Room& room, const Blocks& all, const Block& mine, int32_t root) {
+  const Slots slots(Room::chunk_bytes, room.size());
+  Channel channel(comm, Tag::scatter);
+  const int64_t phase = room.next();
+  if (room.rank() != root) {
+    const unsigned char* place = room.await(root, phase);
+    if (place == nullptr) return room.end();
+    const unsigned char* const slot = place + room.rank() * slots.bytes();
+    const int64_t bytes = Slots::size(slot);
+    if (!slots.has_room(bytes)) {
+      channel.receive(mine, root);
+    } else if (bytes <= mine.bytes()) {
+      Slots::take(slot, mine);
+    } else {
+      room.truncate(root, bytes, mine.bytes());
+      return room.end();
+    }
+    room.pass(phase);
+    return channel.finish();
+  }
+  unsigned char* const place = room.open(phase);
+  if (place == nullptr) return room.end();
+  for (int32_t r = 0; r < room.size(); ++r) {
+    if (r != root) slots.put(all[r], place + r * slots.bytes());
+  }
+  room.post(phase);
+  room.pass(phase);
+  for (int32_t r = 0; r < room.size(); ++r) {
+    const Block block = all[r];
+    if (r != root && !slots.has_room(block.bytes())) channel.send(block, r);
+  }
+  if (!mine.in_place()) channel.copy(all[root], mine);
+  return channel.finish();
+}
+
+int32_t allgather(Room& room, const Block& mine, const Blocks& all, int64_t largest_bytes) {
+  if (room.is_single_copy()) return single_copy::allgather(room, mine, all);
   const Block own = mine.in_place() ? all[room.rank()] : mine;
-  const Pieces pieces{block_bytes, room.place_bytes()};
+  const Pieces pieces{largest_bytes, room.place_bytes()};
+  auto bytes = [&](const Block& block, int64_t i) { return std::min(pieces.bytes(i), block.bytes() - pieces.at(i)); };
   exchange(
-      room, pieces, [&](int64_t i, unsigned char* place) { fill(own, pieces.at(i), place, pieces.bytes(i)); },
+      room, pieces,
+      [&](int64_t i, unsigned char* place) {
+        if (bytes(own, i) > 0) fill(own, pieces.at(i), place, bytes(own, i));
+      },
       [&](int64_t i, int64_t phase) {
         return each_other(room, phase, [&](int32_t r, const unsigned char* place) {
-          empty(place, all[r], pieces.at(i), pieces.bytes(i));
+          const Block block = all[r];
+          if (bytes(block, i) > 0) empty(place, block, pieces.at(i), bytes(block, i));
         });
       });
   const int32_t error = room.end();
@@ -258,6 +342,7 @@ int32_t allgather(Room& room, const Block& mine, const Blocks& all, int64_t bloc
 }
 
 int32_t alltoall(Room& room, const Blocks& from, const Blocks& to, int64_t block_bytes) {
+  if (room.is_single_copy()) return single_copy::alltoall(room, from, to);
   const int64_t place_bytes = room.place_bytes();
   const Pieces pieces{block_bytes, place_bytes / room.size()};
   exchange(
@@ -277,6 +362,7 @@ int32_t alltoall(Room& room, const Blocks& from, const Blocks& to, int64_t block
 }
 
 int32_t reduce(Room& room, const void* send, void* receive, int64_t count, const Reducer& reducer, int32_t root) {
+  if (room.is_single_copy()) return single_copy::reduce(room, send, receive, count, reducer, root);
   constexpr int64_t shares_from = 4096;
   const int64_t total = count * reducer.type->size;
   const Pieces pieces{total, whole(room.place_bytes(), reducer)};
@@ -293,21 +379,18 @@ int32_t reduce(Room& room, const void* send, void* receive, int64_t count, const
     const char* from = static_cast<const char*>(send) + pieces.at(i);
     char* result = room.rank() == root ? static_cast<char*>(receive) + pieces.at(i) : nullptr;
     if (result != nullptr && at_once) {
+      if (!room.await_all(phase)) break;
       if (send != receive) std::memcpy(result, from, static_cast<size_t>(pieces.bytes(i)));
-      bool whole_room = true;
-      for (int32_t r = room.size() - 1; r >= 0 && whole_room; --r) {
-        if (r == root) continue;
-        const unsigned char* place = room.await(r, phase);
-        whole_room = place != nullptr;
-        if (whole_room) reducer.apply(place, result, elements);
+      for (int32_t r = room.size() - 1; r >= 0; --r) {
+        const unsigned char* place = r != root ? room.await(r, phase) : nullptr;
+        if (place != nullptr) reducer.apply(place, result, elements);
       }
-      if (!whole_room) break;
     } else {
       unsigned char* place = room.open(phase);
       if (place == nullptr) break;
       std::memcpy(place, from, static_cast<size_t>(pieces.bytes(i)));
       room.post(phase);
-      if (result != nullptr && !combine(room, phase, 0, elements, reducer, result)) break;
+      if (result != nullptr && !combine(room, phase, room.size(), 0, elements, reducer, result)) break;
     }
     room.pass(phase);
   }
@@ -315,6 +398,7 @@ int32_t reduce(Room& room, const void* send, void* receive, int64_t count, const
 }
 
 int32_t allreduce(Room& room, const void* send, void* receive, int64_t count, const Reducer& reducer) {
+  if (room.is_single_copy()) return single_copy::allreduce(room, send, receive, count, reducer);
   constexpr int64_t shares_from = 2048;
   const int64_t total = count * reducer.type->size;
   const Pieces pieces{total, whole(room.place_bytes(), reducer)};
@@ -328,14 +412,31 @@ int32_t allreduce(Room& room, const void* send, void* receive, int64_t count, co
         std::memcpy(place, static_cast<const char*>(send) + pieces.at(i), static_cast<size_t>(pieces.bytes(i)));
       },
       [&](int64_t i, int64_t phase) {
-        return combine(room, phase, 0, pieces.bytes(i) / reducer.type->size, reducer,
+        return combine(room, phase, room.size(), 0, pieces.bytes(i) / reducer.type->size, reducer,
                        static_cast<char*>(receive) + pieces.at(i));
+      });
+  return room.end();
+}
+
+int32_t scan(Room& room, const void* send, void* receive, int64_t count, const Reducer& reducer, bool inclusive) {
+  if (room.is_single_copy()) return single_copy::scan(room, send, receive, count, reducer, inclusive);
+  const Pieces pieces{count * reducer.type->size, whole(room.place_bytes(), reducer)};
+  const int32_t end = room.rank() + (inclusive ? 1 : 0);
+  exchange(
+      room, pieces,
+      [&](int64_t i, unsigned char* place) {
+        std::memcpy(place, static_cast<const char*>(send) + pieces.at(i), static_cast<size_t>(pieces.bytes(i)));
+      },
+      [&](int64_t i, int64_t phase) {
+        return end == 0 || combine(room, phase, end, 0, pieces.bytes(i) / reducer.type->size, reducer,
+                                   static_cast<char*>(receive) + pieces.at(i));
       });
   return room.end();
 }
 
 int32_t reduce_scatter(Room& room, const void* send, void* receive, const Array& counts, int64_t total,
                        const Reducer& reducer) {
+  if (room.is_single_copy()) return single_copy::reduce_scatter(room, send, receive, counts, reducer);
   const int64_t size = reducer.type->size;
   int64_t most = size;
   for (int32_t r = 0; r < room.size(); ++r) most = std::max(most, counts[r] * size);
@@ -361,7 +462,8 @@ int32_t reduce_scatter(Room& room, const void* send, void* receive, const Array&
         if (ours == 0) return true;
         int64_t offset = 0;
         for (int32_t r = 0; r < room.rank(); ++r) offset += bytes(r, i);
-        return combine(room, phase, offset, ours / size, reducer, static_cast<char*>(receive) + pieces.at(i));
+        return combine(room, phase, room.size(), offset, ours / size, reducer,
+                       static_cast<char*>(receive) + pieces.at(i));
       });
   return room.end();
 }

@@ -19,10 +19,9 @@ namespace weft::coll::shared {
 struct Wanted {
   Collective collective;
   int64_t bytes;                   // as the table counts them
-  int64_t posted;                  // by a rank in all
-  bool able;                       // whether the data suit
-  int32_t from = Room::everybody;  // whose data are waited for, and by whom: a root, or everybody
-  int32_t to = Room::everybody;
+  int64_t posted;                  // by a rank in all, through chunks
+  Algorithms able;                 // that suit the data
+  int32_t root = Room::everybody;  // whose data all wait for, or who waits for those of all
 };
 
 // The room for it, ready. nullptr: it ends with an error, or goes by messages.
@@ -42,6 +41,10 @@ template <class Operate>
   return error;
 }
 
+// Algorithms for data that suit a room, or do not.
+[[nodiscard]] inline Algorithms if_suits(bool suits) {
+  return suits ? Algorithms::blocking() : Algorithms::all();
+}
 // Whether elements can be reduced where they lie in a room.
 [[nodiscard]] inline bool suits(const Reducer& reducer) {
   const Type& type = *reducer.type;
@@ -50,15 +53,21 @@ template <class Operate>
 
 [[nodiscard]] int32_t barrier(Room& room);
 [[nodiscard]] int32_t bcast(Room& room, const Block& data, int32_t root);
-// Blocks of one size; the operations on blocks in place take the user's own.
+// Blocks of one size but for allgather; the operations on blocks in place take the user's own. Those that have a form
+// with a single copy (coll/single_copy.hpp) take it when the room says so.
 [[nodiscard]] int32_t gather(Room& room, const Block& mine, const Blocks& all, int64_t block_bytes, int32_t root);
 [[nodiscard]] int32_t scatter(Room& room, const Blocks& all, const Block& mine, int64_t block_bytes, int32_t root);
-[[nodiscard]] int32_t allgather(Room& room, const Block& mine, const Blocks& all, int64_t block_bytes);
+// Blocks of any size, which only the root and the rank it is of know; large ones go by messages.
+[[nodiscard]] int32_t gatherv(core::Comm& comm, Room& room, const Block& mine, const Blocks& all, int32_t root);
+[[nodiscard]] int32_t scatterv(core::Comm& comm, Room& room, const Blocks& all, const Block& mine, int32_t root);
+[[nodiscard]] int32_t allgather(Room& room, const Block& mine, const Blocks& all, int64_t largest_bytes);
 [[nodiscard]] int32_t alltoall(Room& room, const Blocks& from, const Blocks& to, int64_t block_bytes);
 [[nodiscard]] int32_t reduce(Room& room, const void* send, void* receive, int64_t count, const Reducer& reducer,
                              int32_t root);
 [[nodiscard]] int32_t allreduce(Room& room, const void* send, void* receive, int64_t count, const Reducer& reducer);
-// `send` is not `receive`.
+[[nodiscard]] int32_t scan(Room& room, const void* send, void* receive, int64_t count, const Reducer& reducer,
+                           bool inclusive);
+// Through chunks `send` is not `receive`.
 [[nodiscard]] int32_t reduce_scatter(Room& room, const void* send, void* receive, const Array& counts, int64_t total,
                                      const Reducer& reducer);
 

@@ -97,10 +97,12 @@ void Backoff::relax() {
 // Ranks that wait as we do hand the processor on within microseconds. When it is mostly gone for longer, a thread that
 // computes has it. A thread that goes on yielding then gets a few percent of the processor, but a sleeping one is let
 // in as soon as there is news. Each thread counts for itself: the one that computes may be ours, and must not sleep for
-// it. It tries again after a while, or when its sleeps have become short: other ranks that copied much data take as long.
+// it. It tries again after a while, or when its sleeps have become short: other ranks that copied much data take as
+// long.
 void Backoff::yield() {
   constexpr uint64_t long_ns = 500000;
   constexpr uint64_t window_ns = 20000000;
+  constexpr uint64_t short_window_ns = 5000000;  // of a trial
   Thread& thread = this_thread();
   const uint64_t from_ns = base::now_ns();
   if (from_ns < thread.sleep_until_ns) {
@@ -114,7 +116,8 @@ void Backoff::yield() {
     return;
   thread.gone_ns += now_ns - from_ns;
   const uint64_t window = now_ns - thread.gone_since_ns;
-  if (window < window_ns) return;
+  const bool trial = thread.gone_since_ns == thread.tried_ns;
+  if (window < (trial ? short_window_ns : window_ns)) return;
   if (thread.gone_ns > window / 4 * 3) thread.sleep_until_ns = now_ns + while_ns;
   thread.gone_since_ns = now_ns;
   thread.gone_ns = 0;
@@ -213,10 +216,11 @@ void Backoff::sleep(Sleeper& me) {
   const uint64_t slept_ns = base::now_ns() - from_ns;
   look_around(from_ns + slept_ns);
   count(thread.slept_ns, slept_ns);
-  constexpr uint64_t short_ns = 200000;
+  constexpr uint64_t short_ns = 1000000;
+  constexpr uint64_t trials_ns = 50000000;
   constexpr uint32_t enough = 16;
   thread.short_sleeps = slept_ns < short_ns ? thread.short_sleeps + 1 : 0;
-  if (thread.short_sleeps >= enough && from_ns < thread.sleep_until_ns && from_ns - thread.tried_ns > while_ns) {
+  if (thread.short_sleeps >= enough && from_ns < thread.sleep_until_ns && from_ns - thread.tried_ns > trials_ns) {
     thread.tried_ns = thread.gone_since_ns = from_ns;
     thread.sleep_until_ns = thread.gone_ns = 0;
   }

@@ -76,7 +76,7 @@ class Simulate(unittest.TestCase):
     def test_wrong_words_are_refused_with_a_remedy(self):
         for words, cause in (((), "--coll is missing"), (("--coll", "barrier"), "--ranks is missing"),
                              (("--coll", "alltoallx", "--ranks", "4"), '"alltoallx" is no collective'),
-                             (("--coll", "scan", "--ranks", "4"), '"scan" is no collective'),
+                             (("--coll", "sum", "--ranks", "4"), '"sum" is no collective'),
                              (("--coll", "barrier", "--ranks", "1"), "out of range: 2 to 1048576"),
                              (("--coll", "barrier", "--ranks", "2000000"), "out of range"),
                              (("--coll", "barrier", "--ranks", "4", "--ppn", "0"), "out of range"),

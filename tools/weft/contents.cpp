@@ -137,7 +137,7 @@ class Ranks {
   int64_t of_all() const { return operation_.bytes * operation_.ranks; }
   bool reduces() const {
     return operation_.collective == Collective::reduce || operation_.collective == Collective::allreduce ||
-           operation_.collective == Collective::reduce_scatter;
+           operation_.collective == Collective::reduce_scatter || operation_.collective == Collective::scan;
   }
 
   void give_data(int32_t r) {
@@ -166,9 +166,10 @@ class Ranks {
     if (what == Collective::scatter) return has(r, at(Planner::in, 0), number_of(0), r * bytes);
     if (r != 0 && (what == Collective::gather || what == Collective::reduce)) return true;
     if (reduces()) {
-      uint64_t everybody = 0;
-      for (int32_t other = 0; other < operation_.ranks; ++other) everybody += number_of(other);
-      return has(r, at(Planner::out, 0), everybody, what == Collective::reduce_scatter ? r * bytes : 0);
+      uint64_t sum = 0;
+      const int32_t end = what == Collective::scan ? r + 1 : operation_.ranks;
+      for (int32_t other = 0; other < end; ++other) sum += number_of(other);
+      return has(r, at(Planner::out, 0), sum, what == Collective::reduce_scatter ? r * bytes : 0);
     }
     for (int32_t other = 0; other < operation_.ranks; ++other) {
       const int64_t place = what == Collective::alltoall ? r * bytes : 0;

@@ -73,6 +73,11 @@ static void call_reduce_scatter(MPI_Comm comm, int root) {
   MPI_Reduce_scatter_block(out, in, count, MPI_DOUBLE, MPI_SUM, comm);
 }
 
+static void call_scan(MPI_Comm comm, int root) {
+  (void)root;
+  MPI_Scan(out, in, count, MPI_DOUBLE, MPI_SUM, comm);
+}
+
 enum Layout { NOTHING, DATA, BLOCK_OUT, BLOCK_IN, BLOCK_EACH, DOUBLES };
 
 struct Operation {
@@ -90,7 +95,8 @@ static const struct Operation operations[] = {{"barrier", call_barrier, NOTHING,
                                               {"alltoall", call_alltoall, BLOCK_EACH, 0, 0},
                                               {"reduce", call_reduce, DOUBLES, 1, 0},
                                               {"allreduce", call_allreduce, DOUBLES, 0, 0},
-                                              {"reduce_scatter", call_reduce_scatter, DOUBLES, 0, 1}};
+                                              {"reduce_scatter", call_reduce_scatter, DOUBLES, 0, 1},
+                                              {"scan", call_scan, DOUBLES, 0, 0}};
 
 static const struct Operation* operation_of(const char* name) {
   for (size_t i = 0; i < sizeof operations / sizeof *operations; ++i) {
@@ -120,8 +126,9 @@ static void check(const struct Operation* op, int root, const char* algorithm) {
   if (op->layout == NOTHING || (op->rooted && rank != root)) return;
   if (op->layout == DOUBLES) {
     const size_t first = op->shared ? (size_t)rank * (size_t)count : 0;
+    const int n = op->call == call_scan ? rank + 1 : ranks;
     for (size_t i = 0; i < (size_t)count; ++i) {
-      const double sum = ranks * (ranks - 1) / 2.0 + (double)ranks * (double)((first + i) % 100);
+      const double sum = n * (n - 1) / 2.0 + (double)n * (double)((first + i) % 100);
       if (((double*)in)[i] != sum) die("a reduction is wrong by algorithm", algorithm);
     }
     return;

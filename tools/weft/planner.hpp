@@ -90,6 +90,8 @@ class Planner {
         return coll::plan::allreduce(s, from, to, operation_.bytes, reducer_);
       case coll::Collective::reduce_scatter:
         return coll::plan::reduce_scatter(s, from, to, coll::Array(operation_.bytes), reducer_);
+      case coll::Collective::scan:
+        return coll::plan::scan(s, from, to, operation_.bytes, reducer_);
     }
   }
 

@@ -266,7 +266,8 @@ std::vector<Outcome> simulate(const Operation& operation, const Model& model, in
     outcome.algorithm = algorithm;
     outcome.is_default = algorithm == by_default;
     if (!can.has(algorithm)) {
-      outcome.left_out = algorithm == Algorithm::shared  ? "it sends no messages"
+      const bool in_room = algorithm == Algorithm::shared || algorithm == Algorithm::single_copy;
+      outcome.left_out = in_room                         ? "it sends no messages"
                          : algorithm == Algorithm::split ? "there are more ranks than bytes"
                          : operation.differing           ? "blocks differ"
                                                          : "hosts make no difference";

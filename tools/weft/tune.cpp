@@ -28,7 +28,7 @@ constexpr const char* usage =
     "                  rows measured with 8 of 4,8 are for communicators of 5 to 8\n"
     "  --hosts HOSTS   ranks on these hosts, as mpiexec -hosts takes them: a,b or a:4,b:4\n"
     "  --only NAME,... these collectives: barrier, bcast, gather, scatter, allgather, alltoall, reduce, allreduce,\n"
-    "                  reduce_scatter\n"
+    "                  reduce_scatter, scan\n"
     "  --quick         fewer sizes and rounds: to try it, not to decide by\n"
     "  --out FILE      where the file goes (default: weft-tuning.json)\n";
 
