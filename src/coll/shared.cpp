@@ -83,11 +83,11 @@ bool each_other(Room& room, int64_t phase, Take take) {
   return true;
 }
 
-// Elements of ranks below `end`, `offset` bytes into their places, in the order of ranks: into `result`, when all ranks
-// have posted theirs.
+// Elements of ranks below `end`, `offset` bytes into their places, in the order of ranks: into `result`, `in_place`
+// when all ranks have posted theirs.
 bool combine(Room& room, int64_t phase, int32_t end, int64_t offset, int64_t count, const Reducer& reducer,
-             void* result) {
-  if (!room.await_all(phase)) return false;
+             void* result, bool in_place) {
+  if (in_place && !room.await_all(phase)) return false;
   for (int32_t r = end - 1; r >= 0; --r) {
     const unsigned char* place = room.await(r, phase);
     if (place == nullptr) return false;
@@ -121,7 +121,8 @@ void reduce_in_shares(Room& room, const void* send, void* receive, const Pieces&
       phase = room.next();
       const Share mine = share_of(pieces.bytes(i) / size, room.rank(), room.size());
       unsigned char* place = room.open(phase);
-      if (place == nullptr || !combine(room, phase - n, room.size(), mine.first * size, mine.count, reducer, place))
+      if (place == nullptr ||
+          !combine(room, phase - n, room.size(), mine.first * size, mine.count, reducer, place, false))
         return;
       room.post(phase);
     }
@@ -390,7 +391,7 @@ int32_t reduce(Room& room, const void* send, void* receive, int64_t count, const
       if (place == nullptr) break;
       std::memcpy(place, from, static_cast<size_t>(pieces.bytes(i)));
       room.post(phase);
-      if (result != nullptr && !combine(room, phase, room.size(), 0, elements, reducer, result)) break;
+      if (result != nullptr && !combine(room, phase, room.size(), 0, elements, reducer, result, send == receive)) break;
     }
     room.pass(phase);
   }
@@ -413,7 +414,7 @@ int32_t allreduce(Room& room, const void* send, void* receive, int64_t count, co
       },
       [&](int64_t i, int64_t phase) {
         return combine(room, phase, room.size(), 0, pieces.bytes(i) / reducer.type->size, reducer,
-                       static_cast<char*>(receive) + pieces.at(i));
+                       static_cast<char*>(receive) + pieces.at(i), send == receive);
       });
   return room.end();
 }
@@ -429,7 +430,7 @@ int32_t scan(Room& room, const void* send, void* receive, int64_t count, const R
       },
       [&](int64_t i, int64_t phase) {
         return end == 0 || combine(room, phase, end, 0, pieces.bytes(i) / reducer.type->size, reducer,
-                                   static_cast<char*>(receive) + pieces.at(i));
+                                   static_cast<char*>(receive) + pieces.at(i), send == receive);
       });
   return room.end();
 }
@@ -463,7 +464,7 @@ int32_t reduce_scatter(Room& room, const void* send, void* receive, const Array&
         int64_t offset = 0;
         for (int32_t r = 0; r < room.rank(); ++r) offset += bytes(r, i);
         return combine(room, phase, room.size(), offset, ours / size, reducer,
-                       static_cast<char*>(receive) + pieces.at(i));
+                       static_cast<char*>(receive) + pieces.at(i), false);
       });
   return room.end();
 }

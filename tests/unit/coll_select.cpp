@@ -50,11 +50,11 @@ TEST(DefaultRows, ChooseSharedMemoryForBlockingOperations) {
   EXPECT_FALSE(coll::compile({.ranks = 33, .shared = true}, {}).in_rooms);
   EXPECT_FALSE(coll::compile({.ranks = 2}, {}).in_rooms);
   const Algorithms blocking = Algorithms::blocking();
-  EXPECT_EQ(choices.choose(Collective::allreduce, 16 * 1024, blocking), Algorithm::shared);
-  EXPECT_EQ(choices.choose(Collective::allreduce, 16 * 1024 + 1, blocking), Algorithm::single_copy);
+  EXPECT_EQ(choices.choose(Collective::allreduce, 8 * 1024, blocking), Algorithm::shared);
+  EXPECT_EQ(choices.choose(Collective::allreduce, 8 * 1024 + 1, blocking), Algorithm::single_copy);
   EXPECT_EQ(choices.choose(Collective::allreduce, much, blocking.without(Algorithm::single_copy)), Algorithm::doubling);
   const Choices crowd = coll::compile({.ranks = 8, .crowded = true, .shared = true}, {});
-  EXPECT_EQ(crowd.choose(Collective::allreduce, 16 * 1024 + 1, blocking), Algorithm::shared);
+  EXPECT_EQ(crowd.choose(Collective::allreduce, 8 * 1024 + 1, blocking), Algorithm::shared);
   EXPECT_EQ(choices.choose(Collective::allreduce, 8), Algorithm::doubling);  // a plan's steps
   const Row row{Collective::barrier, Algorithm::flat};
   EXPECT_EQ(coll::compile(two, {&row, 1}).choose(Collective::barrier, 0, Algorithms::blocking()), Algorithm::flat);
