@@ -28,48 +28,46 @@ constexpr Between up_to(int32_t high) {
   return {1, high};
 }
 
+constexpr int64_t kib = 1024;
+
+// Rows for blocking operations on one host: always, and where ranks share processors.
+constexpr Row in_room(Collective collective, Algorithm algorithm, int64_t bytes = any_bytes) {
+  return {.collective = collective, .algorithm = algorithm, .ranks = up_to(32), .bytes = bytes};
+}
+constexpr Row in_crowd(Collective collective, Algorithm algorithm, int64_t bytes) {
+  Row row = in_room(collective, algorithm, bytes);
+  row.crowded = true;
+  return row;
+}
+
 // Where hosts make a difference their leaders speak for them.
 constexpr Row defaults[] = {
-    // In shared memory: through chunks, and large data by single copies; those of a bcast, gather or
-    // scatter by messages, whose sender helps. Where ranks share processors, chunks save switches
-    // (docs/performance-choices.md, "Collective operations in
-    // shared memory").
-    {.collective = Collective::barrier, .algorithm = shared, .ranks = up_to(32)},
-    {.collective = Collective::bcast, .algorithm = shared, .crowded = true, .ranks = up_to(32), .bytes = 128 * 1024},
-    {.collective = Collective::bcast, .algorithm = shared, .ranks = up_to(32), .bytes = 16 * 1024},
-    {.collective = Collective::gather, .algorithm = shared, .crowded = true, .ranks = up_to(32), .bytes = 16 * 1024},
-    {.collective = Collective::gather, .algorithm = shared, .ranks = up_to(32), .bytes = 8 * 1024},
-    {.collective = Collective::scatter, .algorithm = shared, .ranks = up_to(32), .bytes = 8 * 1024},
-    {.collective = Collective::allgather,
-     .algorithm = shared,
-     .crowded = true,
-     .ranks = up_to(32),
-     .bytes = 128 * 1024},
-    {.collective = Collective::allgather, .algorithm = shared, .ranks = up_to(32), .bytes = 16 * 1024},
-    {.collective = Collective::allgather, .algorithm = single_copy, .ranks = up_to(32)},
-    {.collective = Collective::alltoall, .algorithm = shared, .ranks = up_to(32), .bytes = 8 * 1024},
-    {.collective = Collective::alltoall, .algorithm = single_copy, .ranks = up_to(32)},
-    {.collective = Collective::reduce, .algorithm = shared, .crowded = true, .ranks = up_to(32), .bytes = 32 * 1024},
-    {.collective = Collective::reduce, .algorithm = shared, .ranks = up_to(32), .bytes = 8 * 1024},
-    {.collective = Collective::reduce, .algorithm = single_copy, .ranks = up_to(32)},
-    {.collective = Collective::allreduce,
-     .algorithm = shared,
-     .crowded = true,
-     .ranks = up_to(32),
-     .bytes = 128 * 1024},
-    {.collective = Collective::allreduce, .algorithm = shared, .crowded = true, .ranks = up_to(32), .bytes = 32 * 1024},
-    {.collective = Collective::allreduce, .algorithm = shared, .ranks = up_to(32), .bytes = 8 * 1024},
-    {.collective = Collective::allreduce, .algorithm = single_copy, .ranks = up_to(32)},
-    {.collective = Collective::reduce_scatter,
-     .algorithm = shared,
-     .crowded = true,
-     .ranks = up_to(32),
-     .bytes = 64 * 1024},
-    {.collective = Collective::reduce_scatter, .algorithm = shared, .ranks = up_to(32), .bytes = 16 * 1024},
-    {.collective = Collective::reduce_scatter, .algorithm = single_copy, .ranks = up_to(32)},
-    {.collective = Collective::scan, .algorithm = shared, .crowded = true, .ranks = up_to(32), .bytes = 32 * 1024},
-    {.collective = Collective::scan, .algorithm = shared, .ranks = up_to(32), .bytes = 8 * 1024},
-    {.collective = Collective::scan, .algorithm = single_copy, .ranks = up_to(32)},
+    // Small data through chunks, and large ones by single copies; those of a bcast, gather or scatter by messages,
+    // whose
+    // sender helps (docs/performance-choices.md, "Collective operations in shared memory").
+    in_room(Collective::barrier, shared),
+    in_crowd(Collective::bcast, shared, 128 * kib),
+    in_room(Collective::bcast, shared, 16 * kib),
+    in_crowd(Collective::gather, shared, 16 * kib),
+    in_room(Collective::gather, shared, 8 * kib),
+    in_room(Collective::scatter, shared, 8 * kib),
+    in_crowd(Collective::allgather, shared, 128 * kib),
+    in_room(Collective::allgather, shared, 16 * kib),
+    in_room(Collective::allgather, single_copy),
+    in_room(Collective::alltoall, shared, 8 * kib),
+    in_room(Collective::alltoall, single_copy),
+    in_crowd(Collective::reduce, shared, 32 * kib),
+    in_room(Collective::reduce, shared, 8 * kib),
+    in_room(Collective::reduce, single_copy),
+    in_crowd(Collective::allreduce, shared, 32 * kib),
+    in_room(Collective::allreduce, shared, 8 * kib),
+    in_room(Collective::allreduce, single_copy),
+    in_crowd(Collective::reduce_scatter, shared, 64 * kib),
+    in_room(Collective::reduce_scatter, shared, 16 * kib),
+    in_room(Collective::reduce_scatter, single_copy),
+    in_crowd(Collective::scan, shared, 32 * kib),
+    in_room(Collective::scan, shared, 8 * kib),
+    in_room(Collective::scan, single_copy),
     {Collective::barrier, leaders},
     // Every other rank is switched to twice at most, which is what counts when ranks outnumber cores. Beyond, the first
     // would be the bottleneck.
