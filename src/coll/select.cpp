@@ -59,7 +59,7 @@ constexpr Row defaults[] = {
     in_crowd(Collective::reduce, shared, 32 * kib),
     in_room(Collective::reduce, shared, 8 * kib),
     in_room(Collective::reduce, single_copy),
-    in_crowd(Collective::allreduce, shared, 32 * kib),
+    in_crowd(Collective::allreduce, shared, 64 * kib),
     in_room(Collective::allreduce, shared, 8 * kib),
     in_room(Collective::allreduce, single_copy),
     in_crowd(Collective::reduce_scatter, shared, 64 * kib),

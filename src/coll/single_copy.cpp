@@ -202,9 +202,9 @@ int32_t alltoall(Room& room, const Blocks& from, const Blocks& to) {
     slots.put(block, slot);
     if (slots.has_room(block.bytes())) return true;
     const void* data = block.data;
-    if (goes_aside(block)) {
-      pack_block(block, aside);
-      data = aside;
+    if (unsigned char* const copy = goes_aside(block) ? aside : nullptr) {
+      pack_block(block, copy);
+      data = copy;
       aside += block.bytes();
     }
     const MemoryRef there = name(data, block.bytes());
