@@ -118,8 +118,7 @@ Room* Room::of(core::Comm& comm) {
     }
     (void)room->make_boards();
   }
-  if (room->head_ == nullptr || room->head_->broken.load(std::memory_order_acquire) != 0) return nullptr;
-  return room;
+  return room->head_ != nullptr ? room : nullptr;
 }
 
 void Room::leave(core::Comm& comm) {
@@ -138,13 +137,23 @@ Room::~Room() {
   head_->left.fetch_add(1, std::memory_order_release);
 }
 
-void Room::begin(Collective collective, int64_t bytes) {
+bool Room::begin(Collective collective, int64_t bytes, bool together) {
   about_ = uint64_t{static_cast<uint8_t>(collective)} << collective_shift | static_cast<uint64_t>(bytes);
   error_ = core::no_error;
-  first_ = phase_ + 1;
   in_lines_ = true;
   single_copy_ = false;
+  together_ = together;
   depth_ = lines;
+  uint64_t before = operation_++;
+  return boards_[rank_].entered.compare_exchange_strong(before, operation_, std::memory_order_acq_rel);
+}
+
+bool Room::is_begun() const {
+  while (!head_->broken.load(std::memory_order_acquire)) base::cpu_relax();  // a rank is closing the counters
+  for (int32_t r = 0; r < size_; ++r) {
+    if ((boards_[r].entered.load(std::memory_order_acquire) & ~closed) >= operation_) return true;
+  }
+  return false;
 }
 
 // The chunks of the operation before are still read by ranks that are behind.
@@ -155,14 +164,20 @@ void Room::use_chunks() {
 
 int32_t Room::meet(int32_t root) {
   const int64_t phase = next();
-  if (open(phase) == nullptr) return error_;
-  post(phase);
+  if (rank_ != root && !say(phase)) return error_;
   for (int32_t r = 0; r < size_; ++r) {
     const bool wanted = r != rank_ && (root == everybody || r == root || rank_ == root);
     if (wanted && await(r, phase) == nullptr) return error_;
   }
+  if (rank_ == root && !say(phase)) return error_;
   pass(phase);
   return core::no_error;
+}
+
+bool Room::say(int64_t phase) {
+  if (open(phase) == nullptr) return false;
+  post(phase);
+  return true;
 }
 
 unsigned char* Room::place(int32_t rank, int64_t phase) const {
@@ -171,10 +186,16 @@ unsigned char* Room::place(int32_t rank, int64_t phase) const {
 }
 
 void Room::fail(int32_t error) {
-  int64_t broken = 0;
-  if (!head_->broken.compare_exchange_strong(broken, first_) && broken < first_) error = go_by_messages;
-  if (error_ == core::no_error) error_ = error;
-  rouse();
+  if (error_ != core::no_error) return;
+  error_ = error;
+  uint64_t breaks = 0;
+  if (head_->breaks.compare_exchange_strong(breaks, operation_)) {
+    head_->error.store(error, std::memory_order_relaxed);
+    for (int32_t r = 0; r < size_; ++r) boards_[r].entered.fetch_or(closed, std::memory_order_acq_rel);
+    head_->broken.store(true, std::memory_order_release);
+    return rouse();
+  }
+  if (breaks < operation_) error_ = together_ ? go_by_messages : core::other_error;
 }
 
 void Room::truncate(int32_t rank, int64_t bytes, int64_t room) {
@@ -197,11 +218,11 @@ bool Room::wait(int32_t rank, Ready ready) {
   auto over = [&] {
     if (ready()) return true;
     lost = peer.lost.load(std::memory_order_relaxed);
-    return lost != core::no_error || head_->broken.load(std::memory_order_acquire) != 0;
+    return lost != core::no_error || head_->broken.load(std::memory_order_acquire);
   };
   core::wait_for_memory(over);
   if (ready()) return true;
-  fail(lost != core::no_error ? lost : core::truncated);
+  fail(lost != core::no_error ? lost : head_->error.load(std::memory_order_relaxed));
   return false;
 }
 
@@ -277,9 +298,8 @@ bool Room::read(int32_t rank, const transport::MemoryRef& from, void* to, int64_
   const int error = core::world->peer(comm_.job_rank(rank)).endpoint->get(from, to, static_cast<size_t>(bytes));
   // A rank that found the room broken may have left, and its memory may be gone.
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  const bool broken = head_->broken.load(std::memory_order_acquire) != 0;
-  if (error == 0 && !broken) return true;
-  fail(broken ? core::truncated : core::other_error);
+  if (error == 0 && !is_breaking()) return true;
+  fail(core::other_error);
   return false;
 }
 

@@ -19,9 +19,11 @@
 // ranks can read each other's memory.
 //
 // A posted line tells the operation and its bytes. A reader that expects another one, or that waits for a rank that is
-// lost, breaks the room: the operation ends with an error on all ranks that wait, and later ones go by messages. A rank
-// may be in a later one by then, waiting for those that are not: it begins again, by messages. So an operation in place
-// writes nothing until all ranks have posted.
+// lost, breaks the room: the operation ends with an error on all ranks that wait. Others may be in a later operation by
+// then. So each rank counts the operations that it enters, and the one that breaks the room closes these counters: from
+// then on all know the same of every operation. Where all ranks wait for all, none can have ended: it begins again, by
+// messages, which is why an operation in place writes nothing until all ranks have posted. Where they do not, it ends
+// with an error if somebody has entered it, and goes by messages otherwise.
 //
 // A user's thread at a time is in a room: blocking collective operations of a communicator do not overlap.
 
@@ -56,7 +58,10 @@ class Room {
   int32_t rank() const { return rank_; }
 
   // An operation; all ranks know of so many `bytes`, and a posted line tells them. It uses lines unless it says else.
-  void begin(Collective collective, int64_t bytes);
+  // `together`: no rank ends it before all have posted. False: the room is broken.
+  [[nodiscard]] bool begin(Collective collective, int64_t bytes, bool together);
+  // Of a broken room: whether other ranks have entered this operation.
+  [[nodiscard]] bool is_begun() const;
   // Whether there is memory for chunks, on all ranks alike; they try to have it together. Then they know, too, whether
   // each can read the memory of all others.
   enum class Chunks : uint8_t { untried, none, here };
@@ -69,8 +74,8 @@ class Room {
   bool is_single_copy() const { return single_copy_; }
   // The data of this operation go by messages; the bytes may differ.
   void leave_data_to_messages() { about_ = (about_ & ~about_bytes) | about_messages; }
-  // A phase without data: the root waits until all others are in the same operation, and they until it is; without a
-  // root all wait for all. An error class.
+  // A phase without data: the root waits for all others, then they for it; without a root all wait for all. An error
+  // class.
   static constexpr int32_t everybody = -1;
   [[nodiscard]] int32_t meet(int32_t root);
   // A rank posts at most so many bytes in a phase.
@@ -119,12 +124,16 @@ class Room {
   struct alignas(128) Board {
     Line line[lines];
     alignas(128) std::atomic<int64_t> passed;
-    uint64_t sample_at;  // an address of the rank's own, which the others try to read
+    std::atomic<uint64_t> entered;  // operations, and `closed`
+    uint64_t sample_at;             // an address of the rank's own, which the others try to read
   };
   static constexpr int64_t scratch_bytes = 32 * 1024;
+  static constexpr uint64_t closed = uint64_t{1} << 63;
   struct alignas(128) Head {
-    std::atomic<int64_t> broken;  // the first phase of the operation that broke it; 0: none did
-    std::atomic<int32_t> left;    // ranks that use it no more
+    std::atomic<uint64_t> breaks;  // the operation that breaks the room; 0: none does
+    std::atomic<bool> broken;      // the counters are closed
+    std::atomic<int32_t> error;    // the class of that operation
+    std::atomic<int32_t> left;     // ranks that use it no more
   };
   struct Peer;
 
@@ -139,6 +148,8 @@ class Room {
   template <class Ready>
   [[nodiscard]] bool wait(int32_t rank, Ready ready);
   void rouse() const;
+  bool is_breaking() const { return head_->breaks.load(std::memory_order_acquire) != 0; }
+  [[nodiscard]] bool say(int64_t phase);
   [[gnu::cold]] void fail(int32_t error);
 
   core::Comm& comm_;
@@ -156,8 +167,9 @@ class Room {
   std::unique_ptr<unsigned char[]> scratch_;
   int32_t error_ = 0;
   uint64_t about_ = 0;
-  int64_t depth_;      // places in use
-  int64_t first_ = 0;  // phase of this operation
+  bool together_ = false;
+  uint64_t operation_ = 0;  // the number of this one
+  int64_t depth_;           // places in use
   int64_t phase_ = 0;
   int64_t floor_ = 0;  // all ranks have passed this phase
 };

@@ -154,7 +154,10 @@ Entry enter(core::Comm& comm, const Wanted& wanted) {
   if (comm.size == 1 || !choices.in_rooms) return {};
   Room* room = Room::of(comm);
   if (room == nullptr) return {};
-  room->begin(wanted.collective, wanted.bytes);
+  const bool together = wanted.root == Room::everybody && wanted.collective != Collective::scan;
+  if (!room->begin(wanted.collective, wanted.bytes, together)) [[unlikely]] {
+    return {nullptr, !together && room->is_begun() ? int32_t{core::other_error} : Room::go_by_messages};
+  }
   const bool in_lines = wanted.posted <= Room::line_bytes;
   const auto choose = [&] {
     const bool known = room->chunks() != Room::Chunks::untried;
@@ -460,7 +463,7 @@ int32_t reduce_scatter(Room& room, const void* send, void* receive, const Array&
       },
       [&](int64_t i, int64_t phase) {
         const int64_t ours = bytes(room.rank(), i);
-        if (ours == 0) return true;
+        if (ours == 0) return room.await_all(phase);
         int64_t offset = 0;
         for (int32_t r = 0; r < room.rank(); ++r) offset += bytes(r, i);
         return combine(room, phase, room.size(), offset, ours / size, reducer,

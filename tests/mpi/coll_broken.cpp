@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank that is late disagrees with the others about a broadcast, while they are in the next operation already, in
-// place. The broadcast ends with an error there; the next operation is right on all ranks.
+// A rank that is late disagrees with the others about a broadcast, while they are in the next operation already. The
+// broadcast ends with an error there. The next operation is right on all ranks where all wait for all, also in place;
+// where not, on those that do not return an error. Those behind it are right.
 #include <chrono>
 #include <thread>
 #include <vector>
@@ -61,6 +62,55 @@ void traded(int count) {
   MPI_Comm_free(&comm);
 }
 
+void afterwards(MPI_Comm comm) {
+  EXPECT_CLASS(MPI_Barrier(comm), MPI_SUCCESS);
+  for (const int count : {1, 100000}) {
+    std::vector<int> data(static_cast<size_t>(count), rank == 0 ? 7 : 0);
+    EXPECT_CLASS(MPI_Bcast(data.data(), count, MPI_INT, 0, comm), MPI_SUCCESS);
+    all_right(data, 7, "bcast");
+  }
+  MPI_Comm_free(&comm);
+}
+
+// Right, or an error of which some rank has one.
+void right_or_not(int error, const std::vector<int>& data, int wanted, const char* what) {
+  error = expect::class_of(error);
+  EXPECT(error == MPI_SUCCESS || error == MPI_ERR_OTHER, "%s: class %d", what, error);
+  if (error == MPI_SUCCESS) all_right(data, wanted, what);
+}
+
+void rooted(int count, int root) {
+  const auto n = static_cast<size_t>(count);
+  MPI_Comm comm = broken();
+  std::vector<int> one(n, rank == root ? 5 : 0);
+  right_or_not(MPI_Bcast(one.data(), count, MPI_INT, root, comm), one, 5, "bcast");
+  afterwards(comm);
+
+  comm = broken();
+  one.assign(n, 3);
+  std::vector<int> all(n * static_cast<size_t>(size), rank == root ? 0 : 3);
+  right_or_not(MPI_Gather(one.data(), count, MPI_INT, all.data(), count, MPI_INT, root, comm), all, 3, "gather");
+  afterwards(comm);
+
+  comm = broken();
+  all.assign(all.size(), 4);
+  one.assign(n, 0);
+  right_or_not(MPI_Scatter(all.data(), count, MPI_INT, one.data(), count, MPI_INT, root, comm), one, 4, "scatter");
+  afterwards(comm);
+
+  comm = broken();
+  one.assign(n, 1);
+  const int error = rank == root ? MPI_Reduce(MPI_IN_PLACE, one.data(), count, MPI_INT, MPI_SUM, root, comm)
+                                 : MPI_Reduce(one.data(), nullptr, count, MPI_INT, MPI_SUM, root, comm);
+  right_or_not(error, one, rank == root ? size : 1, "reduce");
+  afterwards(comm);
+
+  comm = broken();
+  one.assign(n, 1);
+  right_or_not(MPI_Scan(MPI_IN_PLACE, one.data(), count, MPI_INT, MPI_SUM, comm), one, rank + 1, "scan");
+  afterwards(comm);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -69,6 +119,7 @@ int main(int argc, char** argv) {
     reduced(count);
     scattered(count);
     traded(count);
+    for (const int root : {0, 1, size - 1}) rooted(count, root);
   }
   return expect::finish();
 }
