@@ -90,9 +90,10 @@ template void allgather(Schedule& way, const Block& mine, const Blocks& all);
 }  // namespace plan
 
 int32_t allgather(Comm& comm, const Block& mine, const Blocks& all) {
-  int64_t largest = 0;
-  int64_t total = 0;
-  for (int32_t r = 0; r < comm.size; ++r) {
+  const bool regular = all.regular();
+  int64_t largest = regular ? all[0].bytes() : 0;
+  int64_t total = largest * comm.size;
+  for (int32_t r = 0; !regular && r < comm.size; ++r) {
     largest = std::max(largest, all[r].bytes());
     total += all[r].bytes();
   }

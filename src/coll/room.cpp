@@ -39,10 +39,6 @@ void release_empty() {
   });
 }
 
-}  // namespace
-
-namespace {
-
 uint64_t sample_of(int32_t rank) {
   return 0x5745465400000000 + static_cast<uint64_t>(rank);
 }

@@ -6,10 +6,10 @@
 #include <cstring>
 
 #include "coll/channel.hpp"
+#include "coll/pieces.hpp"
 #include "coll/share.hpp"
 #include "coll/single_copy.hpp"
 #include "coll/slots.hpp"
-#include "datatype/pack.hpp"
 
 namespace weft::coll::shared {
 
@@ -19,22 +19,6 @@ namespace {
 // to every other rank.
 int64_t batch(const Room& room) {
   return room.depth() / 2;
-}
-
-void fill(const Block& block, int64_t at, void* place, int64_t bytes) {
-  if (block.type->contiguous) {
-    std::memcpy(place, static_cast<const char*>(block.data) + at, static_cast<size_t>(bytes));
-  } else {
-    datatype::pack(*block.type, block.count, block.data, at, place, bytes);
-  }
-}
-
-void empty(const void* place, const Block& block, int64_t at, int64_t bytes) {
-  if (block.type->contiguous) {
-    std::memcpy(static_cast<char*>(block.data) + at, place, static_cast<size_t>(bytes));
-  } else {
-    datatype::unpack(*block.type, block.count, block.data, at, place, bytes);
-  }
 }
 
 // The pieces of data that go in phases: `at` and bytes of each.
@@ -200,12 +184,12 @@ int32_t bcast(Room& room, const Block& data, int32_t root) {
     if (room.rank() == root) {
       unsigned char* place = room.open(phase);
       if (place == nullptr) break;
-      fill(data, pieces.at(i), place, pieces.bytes(i));
+      pack_piece(data, pieces.at(i), place, pieces.bytes(i));
       room.post(phase);
     } else {
       const unsigned char* place = room.await(root, phase);
       if (place == nullptr) break;
-      empty(place, data, pieces.at(i), pieces.bytes(i));
+      unpack_piece(place, data, pieces.at(i), pieces.bytes(i));
     }
     room.pass(phase);
   }
@@ -219,10 +203,10 @@ int32_t gather(Room& room, const Block& mine, const Blocks& all, int64_t block_b
     if (room.rank() != root) {
       unsigned char* place = room.open(phase);
       if (place == nullptr) break;
-      fill(mine, pieces.at(i), place, pieces.bytes(i));
+      pack_piece(mine, pieces.at(i), place, pieces.bytes(i));
       room.post(phase);
     } else if (!each_other(room, phase, [&](int32_t r, const unsigned char* place) {
-                 empty(place, all[r], pieces.at(i), pieces.bytes(i));
+                 unpack_piece(place, all[r], pieces.at(i), pieces.bytes(i));
                })) {
       break;
     }
@@ -242,13 +226,13 @@ int32_t scatter(Room& room, const Blocks& all, const Block& mine, int64_t block_
       unsigned char* place = room.open(phase);
       if (place == nullptr) break;
       for (int32_t r = 0; r < room.size(); ++r) {
-        if (r != root) fill(all[r], pieces.at(i), place + r * pieces.each, pieces.bytes(i));
+        if (r != root) pack_piece(all[r], pieces.at(i), place + r * pieces.each, pieces.bytes(i));
       }
       room.post(phase);
     } else {
       const unsigned char* place = room.await(root, phase);
       if (place == nullptr) break;
-      empty(place + room.rank() * pieces.each, mine, pieces.at(i), pieces.bytes(i));
+      unpack_piece(place + room.rank() * pieces.each, mine, pieces.at(i), pieces.bytes(i));
     }
     room.pass(phase);
   }
@@ -333,12 +317,12 @@ int32_t allgather(Room& room, const Block& mine, const Blocks& all, int64_t larg
   exchange(
       room, pieces,
       [&](int64_t i, unsigned char* place) {
-        if (bytes(own, i) > 0) fill(own, pieces.at(i), place, bytes(own, i));
+        if (bytes(own, i) > 0) pack_piece(own, pieces.at(i), place, bytes(own, i));
       },
       [&](int64_t i, int64_t phase) {
         return each_other(room, phase, [&](int32_t r, const unsigned char* place) {
           const Block block = all[r];
-          if (bytes(block, i) > 0) empty(place, block, pieces.at(i), bytes(block, i));
+          if (bytes(block, i) > 0) unpack_piece(place, block, pieces.at(i), bytes(block, i));
         });
       });
   const int32_t error = room.end();
@@ -353,12 +337,12 @@ int32_t alltoall(Room& room, const Blocks& from, const Blocks& to, int64_t block
       room, pieces,
       [&](int64_t i, unsigned char* place) {
         for (int32_t r = 0; r < room.size(); ++r) {
-          if (r != room.rank()) fill(from[r], pieces.at(i), place + r * pieces.each, pieces.bytes(i));
+          if (r != room.rank()) pack_piece(from[r], pieces.at(i), place + r * pieces.each, pieces.bytes(i));
         }
       },
       [&](int64_t i, int64_t phase) {
         return each_other(room, phase, [&](int32_t r, const unsigned char* place) {
-          empty(place + room.rank() * pieces.each, to[r], pieces.at(i), pieces.bytes(i));
+          unpack_piece(place + room.rank() * pieces.each, to[r], pieces.at(i), pieces.bytes(i));
         });
       });
   const int32_t error = room.end();

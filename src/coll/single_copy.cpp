@@ -9,10 +9,10 @@
 #include <span>
 
 #include "coll/channel.hpp"
+#include "coll/pieces.hpp"
 #include "coll/share.hpp"
 #include "coll/slots.hpp"
 #include "core/memory/region.hpp"
-#include "datatype/pack.hpp"
 
 namespace weft::coll::single_copy {
 
@@ -62,7 +62,7 @@ bool read_block(Room& room, int32_t rank, const MemoryRef& from, const Block& to
   for (int64_t at = 0; at < bytes; at += most) {
     const int64_t n = std::min(most, bytes - at);
     if (!room.read(rank, advanced(from, static_cast<uint64_t>(at)), scratch.data(), n)) return false;
-    datatype::unpack(*to.type, to.count, to.data, at, scratch.data(), n);
+    unpack_piece(scratch.data(), to, at, n);
   }
   return true;
 }
@@ -154,7 +154,7 @@ int32_t allgather(Room& room, const Block& mine, const Blocks& all) {
   if (!own.type->contiguous && own.bytes() > 0) {
     unsigned char* const aside = packed.take(room, own.bytes());
     if (aside == nullptr) return room.end();
-    pack_block(own, aside);
+    pack_piece(own, 0, aside, own.bytes());
     data = aside;
   }
   const bool read = show(room, phase, data, own.bytes()) && each_other(room, [&](int32_t r) {
@@ -203,7 +203,7 @@ int32_t alltoall(Room& room, const Blocks& from, const Blocks& to) {
     if (slots.has_room(block.bytes())) return true;
     const void* data = block.data;
     if (unsigned char* const copy = goes_aside(block) ? aside : nullptr) {
-      pack_block(block, copy);
+      pack_piece(block, 0, copy, block.bytes());
       data = copy;
       aside += block.bytes();
     }

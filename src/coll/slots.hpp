@@ -7,18 +7,9 @@
 
 #include <cstring>
 
-#include "coll/block.hpp"
-#include "datatype/pack.hpp"
+#include "coll/pieces.hpp"
 
 namespace weft::coll {
-
-inline void pack_block(const Block& block, void* to) {
-  if (block.type->contiguous) {
-    std::memcpy(to, block.data, static_cast<size_t>(block.bytes()));
-  } else {
-    datatype::pack(*block.type, block.count, block.data, 0, to, block.bytes());
-  }
-}
 
 class Slots {
  public:
@@ -32,7 +23,7 @@ class Slots {
   void put(const Block& block, unsigned char* slot) const {
     const int64_t size = block.bytes();
     std::memcpy(slot, &size, word);
-    if (size > 0 && has_room(size)) pack_block(block, data(slot));
+    if (size > 0 && has_room(size)) pack_piece(block, 0, data(slot), size);
   }
   static int64_t size(const unsigned char* slot) {
     int64_t size = 0;
@@ -43,13 +34,7 @@ class Slots {
   static const unsigned char* data(const unsigned char* slot) { return slot + word; }
   // Its data are here, and not more than the block has room for.
   static void take(const unsigned char* slot, const Block& to) {
-    const int64_t bytes = size(slot);
-    if (bytes == 0) return;
-    if (to.type->contiguous) {
-      std::memcpy(to.data, data(slot), static_cast<size_t>(bytes));
-    } else {
-      datatype::unpack(*to.type, to.count, to.data, 0, data(slot), bytes);
-    }
+    if (const int64_t bytes = size(slot)) unpack_piece(data(slot), to, 0, bytes);
   }
 
  private:

@@ -111,7 +111,7 @@ TEST(Failure, AStreamThatBreaksOffEndsItsReceiveAndIsForgottenWhenItHasNone) {
       Bytes room(data.size());
       Request* r = received ? &begin_receive(comm, room, 0, 1) : nullptr;
       while (!dead) pause(1);
-      pause(10);  // what it sent before is here
+      pause(10);  // the chunks that it sent before are here
       Peer& peer = world->peer(0);
       EXPECT_EQ(pending_with(peer).streams_in, 1);
       EXPECT_EQ(end_pending(peer, other_error), received ? 1 : 0);

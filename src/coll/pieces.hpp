@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Bytes [at, at + bytes) of a block's data, packed.
+
+#include <cstring>
+
+#include "coll/block.hpp"
+#include "datatype/pack.hpp"
+
+namespace weft::coll {
+
+inline void pack_piece(const Block& block, int64_t at, void* to, int64_t bytes) {
+  if (block.type->contiguous) {
+    std::memcpy(to, static_cast<const char*>(block.data) + at, static_cast<size_t>(bytes));
+  } else {
+    datatype::pack(*block.type, block.count, block.data, at, to, bytes);
+  }
+}
+
+inline void unpack_piece(const void* from, const Block& block, int64_t at, int64_t bytes) {
+  if (block.type->contiguous) {
+    std::memcpy(static_cast<char*>(block.data) + at, from, static_cast<size_t>(bytes));
+  } else {
+    datatype::unpack(*block.type, block.count, block.data, at, from, bytes);
+  }
+}
+
+}  // namespace weft::coll
