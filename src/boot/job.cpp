@@ -21,7 +21,9 @@
 #include "base/lock.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "boot/door.hpp"
 #include "boot/environment.hpp"
+#include "boot/inherited.hpp"
 #include "boot/notes.hpp"
 #include "boot/pmi1.hpp"
 #include "boot/pmi2.hpp"
@@ -194,15 +196,26 @@ void open_published(Job& job, int first) {
                .remedy = "run the ranks of a host in one container, or give each container a host of its own in the "
                          "launcher's list"});
   }
-  const std::string address = record.substr(slash + 1);
+  const std::string place = record.substr(slash + 1);
+  const size_t colon = std::min(place.rfind(':'), place.size());
+  const std::string address = place.substr(0, colon);
   job.segment_fd = open_segment(address);
+  if (job.segment_fd < 0) {  // we do not see its process
+    const int error = errno;
+    job.segment_fd = call_at_door(place.substr(std::min(colon + 1, place.size())));
+    if (job.segment_fd >= 0 && !is_segment_at(job.segment_fd, address)) {
+      close(job.segment_fd);
+      job.segment_fd = -1;
+    }
+    errno = error;
+  }
   if (job.segment_fd < 0) {
     base::die({.cause = "rank " + std::to_string(job.rank) + " cannot open the segment of rank " +
                         std::to_string(first) + " (" + base::quoted(address) + ")",
                .error = errno,
                .remedy =
-                   "ranks must be of one user and see each other's processes: run them in one container, or start "
-                   "them with Weft's mpiexec"});
+                   "ranks must be of one user, and see each other's processes or share the host's network: run them in "
+                   "one container, or start them with Weft's mpiexec"});
   }
 }
 
@@ -236,7 +249,8 @@ void note(const std::string& key, const std::string& value) {
              .remedy = "free memory on this host; with very many lanes, set WEFT_LANES to fewer"});
 }
 
-void wait_for(int place, void (*meanwhile)()) {
+template <typename Act>
+void wait_for(int place, const Act& meanwhile) {
   for (int looked = 0; !ours->notes.has_ended(place, ours->turn); ++looked) {
     meanwhile();
     constexpr timespec shortly{0, 50000};
@@ -248,12 +262,13 @@ void wait_for(int place, void (*meanwhile)()) {
   }
 }
 
-// How many processors the ranks of this host have together, as their notes say.
-int usable_by_all() {
+// How many processors the ranks of this host have together, as their notes say: that they have any shows that they have
+// the segment.
+int usable_by_all(const Job& job, const Door& door) {
   base::CpuSet all = base::affinity();
   bool known = true;
   for (int place = 1; place < ours->ranks; ++place) {
-    wait_for(place, [] {});
+    wait_for(place, [&] { door.serve(job.segment_fd); });
     std::string_view list;
     base::CpuSet cpus;
     known = known && find_entry(ours->notes.text(place), cpus_key, list) && base::parse_cpu_list(list, cpus).empty();
@@ -264,14 +279,14 @@ int usable_by_all() {
 
 // All ranks of this host have the segment once this is over. Each says which processors it may use, the first how many
 // that is together, and the secret of a job on several hosts.
-void meet_here(Job& job, const std::vector<int>& here) {
+void meet_here(Job& job, const std::vector<int>& here, const Door& door) {
   ours = new Here;
   ours->ranks = job.local_ranks;
   ours->place = static_cast<int>(std::lower_bound(here.begin(), here.end(), job.rank) - here.begin());
   ours->turn = 1;
   if (!ours->notes.open(job.segment_fd, ours->ranks, ours->place)) die_of_segment("its head cannot be had", errno);
   if (ours->place == 0) {
-    job.local_cpus = usable_by_all();
+    job.local_cpus = usable_by_all(job, door);
     if (job.local_ranks != job.size) must(space->get(0, secret_key, job.secret));
     note(cpus_key, std::to_string(job.local_cpus));
     note(secret_key, job.secret);
@@ -424,6 +439,7 @@ Space* new_space(Launcher launcher) {
 // The first rank of each host publishes where the others find the segment; it keeps the segment open until they have
 // it. If the launcher does not say which ranks share a host, every rank publishes its own before.
 void join_space(Job& job, Offer& offer, size_t (*segment_bytes)(int)) {
+  if (offer.launcher != Launcher::pmix) close_hydras_listener();
   space = new_space(offer.launcher);  // until leave(): abort() may need it at any time
   if (offer.port.empty()) base::set_speaker(offer.rank);
   bool begun = space->begin(offer);
@@ -456,16 +472,18 @@ void join_space(Job& job, Offer& offer, size_t (*segment_bytes)(int)) {
   }
   job.local_ranks = static_cast<int>(here.size());
   const int first = here.front();
+  Door door;
   if (job.rank == first) {
     job.segment_fd = create_segment(false);
     if (job.segment_fd < 0) die_of_segment("it cannot be created", errno);
-    must(space->put(segment_key, host_identity() + "/" + segment_address(job.segment_fd)));
+    if (job.local_ranks > 1) door.open();
+    must(space->put(segment_key, host_identity() + "/" + segment_address(job.segment_fd) + ":" + door.name()));
   }
   if (job.rank == 0) must(space->put(secret_key, fresh_secret()));
   must(space->barrier());
   if (job.rank != first) open_published(job, first);
   give_size(job.segment_fd, job.local_ranks, segment_bytes);
-  meet_here(job, here);
+  meet_here(job, here, door);
   look_at_hosts(job);
   take_order(job, here);
   if (job.local_ranks != job.size) job.here = std::move(here);

@@ -19,9 +19,22 @@ namespace {
 constexpr const char* segment_name = "weft";
 constexpr const char* segment_link = "/memfd:weft";
 
-bool same_file(int fd, uint64_t device, uint64_t inode) {
+// An address in numbers.
+struct Place {
+  int pid = 0;
+  int descriptor = 0;
+  unsigned long long device = 0;
+  unsigned long long inode = 0;
+};
+
+bool find_place(const std::string& address, Place& at) {
+  return sscanf(address.c_str(), "%9d:%9d:%20llu:%20llu", &at.pid, &at.descriptor, &at.device, &at.inode) == 4 &&
+         at.pid > 0 && at.descriptor >= 0;
+}
+
+bool same_file(int fd, const Place& at) {
   struct stat s;
-  return fstat(fd, &s) == 0 && s.st_dev == device && s.st_ino == inode;
+  return fstat(fd, &s) == 0 && s.st_dev == at.device && s.st_ino == at.inode;
 }
 
 // Where /proc is not mounted or hides the other's descriptors.
@@ -117,27 +130,28 @@ std::string segment_address(int fd) {
 }
 
 int open_segment(const std::string& address) {
-  int pid = 0;
-  int remote_fd = 0;
-  unsigned long long device = 0;
-  unsigned long long inode = 0;
-  if (sscanf(address.c_str(), "%9d:%9d:%20llu:%20llu", &pid, &remote_fd, &device, &inode) != 4 || pid <= 0 ||
-      remote_fd < 0) {
+  Place at;
+  if (!find_place(address, at)) {
     errno = EINVAL;
     return -1;
   }
   char path[64];
-  snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, remote_fd);
+  snprintf(path, sizeof path, "/proc/%d/fd/%d", at.pid, at.descriptor);
   int fd = open(path, O_RDWR | O_CLOEXEC);
-  if (fd >= 0 && same_file(fd, device, inode)) return fd;
+  if (fd >= 0 && same_file(fd, at)) return fd;
   if (fd >= 0) close(fd);
-  fd = open_by_pidfd(pid, remote_fd);
-  if (fd >= 0 && same_file(fd, device, inode)) return fd;
+  fd = open_by_pidfd(at.pid, at.descriptor);
+  if (fd >= 0 && same_file(fd, at)) return fd;
   if (fd >= 0) {  // another process has this number in our view: a namespace of its own
     close(fd);
     errno = ESRCH;
   }
   return -1;
+}
+
+bool is_segment_at(int fd, const std::string& address) {
+  Place at;
+  return find_place(address, at) && same_file(fd, at);
 }
 
 std::string host_identity() {

@@ -26,6 +26,8 @@ namespace weft::boot {
 std::string segment_address(int fd);
 // Opens it; -1 and errno on failure, EINVAL for an address that is none.
 [[nodiscard]] int open_segment(const std::string& address);
+// Whether a descriptor, from wherever, is the segment with this address.
+[[nodiscard]] bool is_segment_at(int fd, const std::string& address);
 
 // A descriptor of another process of this host as one of ours, if we may look into it; `process` stands for that
 // process and becomes readable when it ends. -1 and errno: not possible.

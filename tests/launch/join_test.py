@@ -463,6 +463,13 @@ class UnderHydra(Launcher):
     def test_over_tcp(self):
         self.shares_its_segment((HYDRA, "-pmi-port", "-n"), "PMI-1")
 
+    def test_ranks_do_not_keep_hydras_listening_socket(self):
+        with socket.create_server(("127.0.0.1", 0)) as own:  # what else they inherit is left to them
+            os.set_inheritable(own.fileno(), True)
+            done = subprocess.run([HYDRA, "-n", "2", JOINER, "listeners"], capture_output=True, text=True, timeout=30, env=clean(),
+                                  stdin=subprocess.DEVNULL, close_fds=False)
+        self.assertEqual(done.stdout.count("listeners=1"), 2, done.stdout + done.stderr)
+
 
 @unittest.skipUnless(INTEL_HYDRA, "no Hydra of Intel MPI here (CMake variable WEFT_INTEL_HYDRA)")
 class UnderIntelHydra(Launcher):

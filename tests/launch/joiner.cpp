@@ -6,6 +6,7 @@
 // argument says.
 
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -43,6 +44,16 @@ std::string text_of(int rank, int turn) {
   const size_t length = boot::longest_value() < 2000 ? boot::longest_value() : 2000;
   std::string text = std::to_string(rank) + ":" + std::to_string(turn) + "/";
   return text.append(length - text.size(), static_cast<char>('a' + rank % 26));
+}
+
+int count_listeners() {
+  int count = 0;
+  for (int fd = 0; fd < 256; ++fd) {
+    int listens = 0;
+    socklen_t bytes = sizeof listens;
+    count += getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &bytes) == 0 && listens != 0;
+  }
+  return count;
 }
 
 std::atomic<uint32_t>* count_here = nullptr;
@@ -114,6 +125,7 @@ int main(int argc, char** argv) {
     fflush(stdout);
     return system(argv[0]) == 0 ? 93 : 5;
   }
+  if (strcmp(then, "listeners") == 0) printf("listeners=%d\n", count_listeners());
   if (strcmp(then, "exchange") == 0 && !exchange(job, marks + ranks)) return 94;
   boot::set_phase(segment, place, boot::Phase::finalized);
   boot::leave(job);

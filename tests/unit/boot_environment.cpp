@@ -1,12 +1,16 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <initializer_list>
+#include <thread>
 #include <utility>
 
 #include "base/setting.hpp"
+#include "boot/door.hpp"
 #include "boot/environment.hpp"
 #include "boot/segment.hpp"
 
@@ -146,6 +150,31 @@ TEST(Segment, AddressesOfSegmentsAreChecked) {
   for (const char* address : {"", "x", "1:2", "0:0:0:0", "-5:3:1:1", "1:1:1:1", "99999999999:1:1:1"}) {
     EXPECT_LT(open_segment(address), 0) << address;
   }
+}
+
+TEST(Segment, ProcessesThatSeeNoOtherGetItAtADoor) {
+  int fd = create_segment(false);
+  ASSERT_GE(fd, 0);
+  Door door;
+  door.open();
+  ASSERT_FALSE(door.name().empty());
+  std::atomic<bool> over = false;
+  std::thread server([&] {
+    while (!over) door.serve(fd);
+  });
+  for (int turn = 0; turn < 200; ++turn) {
+    const int given = call_at_door(door.name());
+    EXPECT_TRUE(is_segment_at(given, segment_address(fd)));
+    close(given);
+  }
+  for (const char* name : {"", "0", "zz", "00", "3030303030303030"}) EXPECT_LT(call_at_door(name), 0) << name;
+  over = true;
+  server.join();
+  const int other = create_segment(false);
+  EXPECT_FALSE(is_segment_at(other, segment_address(fd)));
+  EXPECT_FALSE(is_segment_at(fd, "1:2"));
+  close(other);
+  close(fd);
 }
 
 TEST(Segment, AHostsIdentityFitsIntoLaunchersProtocols) {

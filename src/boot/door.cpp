@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "boot/door.hpp"
+
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+
+#include "base/hex.hpp"
+
+namespace weft::boot {
+namespace {
+
+constexpr timeval patience{10, 0};
+constexpr int most_at_once = 64;
+
+// A message of one byte with room for a descriptor.
+struct Parcel {
+  char byte = 0;
+  iovec bytes{&byte, 1};
+  alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{nullptr, 0, &bytes, 1, room, sizeof room, 0};
+};
+
+bool of_our_user(int caller) {
+  ucred who = {};
+  socklen_t bytes = sizeof who;
+  return getsockopt(caller, SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 && who.uid == geteuid();
+}
+
+bool give(int caller, int descriptor) {
+  Parcel parcel;
+  cmsghdr* head = CMSG_FIRSTHDR(&parcel.message);
+  head->cmsg_level = SOL_SOCKET;
+  head->cmsg_type = SCM_RIGHTS;
+  head->cmsg_len = CMSG_LEN(sizeof descriptor);
+  std::memcpy(CMSG_DATA(head), &descriptor, sizeof descriptor);
+  return sendmsg(caller, &parcel.message, MSG_DONTWAIT | MSG_NOSIGNAL) == 1;
+}
+
+int take(int door) {
+  Parcel parcel;
+  if (recvmsg(door, &parcel.message, MSG_CMSG_CLOEXEC) != 1) return -1;
+  const cmsghdr* head = CMSG_FIRSTHDR(&parcel.message);
+  int descriptor = -1;
+  errno = EPROTO;
+  if (head == nullptr || head->cmsg_type != SCM_RIGHTS || head->cmsg_len != CMSG_LEN(sizeof descriptor)) return -1;
+  std::memcpy(&descriptor, CMSG_DATA(head), sizeof descriptor);
+  return descriptor;
+}
+
+}  // namespace
+
+Door::~Door() {
+  if (socket_ >= 0) close(socket_);
+}
+
+void Door::open() {
+  socket_ = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (socket_ < 0) return;
+  sockaddr_un place = {};
+  place.sun_family = AF_UNIX;
+  socklen_t bytes = sizeof place;
+  // Asked for no name, the kernel chooses one.
+  if (bind(socket_, reinterpret_cast<sockaddr*>(&place), sizeof place.sun_family) == 0 &&
+      listen(socket_, SOMAXCONN) == 0 && getsockname(socket_, reinterpret_cast<sockaddr*>(&place), &bytes) == 0 &&
+      bytes > offsetof(sockaddr_un, sun_path) + 1) {
+    name_ = base::to_hex({place.sun_path + 1, bytes - offsetof(sockaddr_un, sun_path) - 1});
+  }
+}
+
+void Door::serve(int descriptor) const {
+  if (name_.empty()) return;
+  for (int served = 0; served < most_at_once; ++served) {
+    const int caller = accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
+    if (caller < 0) return;
+    if (of_our_user(caller)) (void)give(caller, descriptor);
+    close(caller);
+  }
+}
+
+int call_at_door(const std::string& name) {
+  std::string bytes;
+  sockaddr_un place = {};
+  place.sun_family = AF_UNIX;
+  if (name.empty() || !base::from_hex(name, bytes) || bytes.size() >= sizeof place.sun_path) {
+    errno = EINVAL;
+    return -1;
+  }
+  std::memcpy(place.sun_path + 1, bytes.data(), bytes.size());
+  const int door = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (door < 0) return -1;
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + bytes.size());
+  int descriptor = -1;
+  if (setsockopt(door, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) == 0 &&
+      setsockopt(door, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) == 0 &&
+      connect(door, reinterpret_cast<sockaddr*>(&place), length) == 0) {
+    descriptor = take(door);
+  }
+  const int error = errno;
+  close(door);
+  errno = error;
+  return descriptor;
+}
+
+}  // namespace weft::boot

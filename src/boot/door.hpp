@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Passes a descriptor to processes of this host that do not see ours, as in containers with processes of their own:
+// over a socket with an abstract name, which they share as long as they share the network.
+
+#include <string>
+
+namespace weft::boot {
+
+class Door {
+ public:
+  ~Door();
+  Door() = default;
+  Door(const Door&) = delete;
+  Door& operator=(const Door&) = delete;
+
+  // Without a door (no such sockets, no descriptor left) the name is empty, and nobody comes.
+  void open();
+  const std::string& name() const { return name_; }
+  // Gives the descriptor to processes of our user that have come since. Never waits.
+  void serve(int descriptor) const;
+
+ private:
+  int socket_ = -1;
+  std::string name_;
+};
+
+// The descriptor behind the door with this name; -1 and errno: there is none. Waits up to ten seconds for it.
+[[nodiscard]] int call_at_door(const std::string& name);
+
+}  // namespace weft::boot
