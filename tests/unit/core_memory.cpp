@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 
 #include "core/memory/direct.hpp"
 #include "core/world.hpp"
@@ -28,19 +31,20 @@ class Regions : public testing::Test {
     region_.bytes = sizeof words_;
     region_.memory = register_memory(words_.data(), sizeof words_);
     region_.mapped = reinterpret_cast<char*>(words_.data());
-    region_.updating = &updating_;
+    region_.updates = &updates_;
   }
 
   Region region_;
-  UpdateLock updating_ = 0;
+  Updates updates_{};
+  Busy busy_ = 0;
   std::array<int64_t, 8> words_{};
   datatype::Type type_ = datatype::predefined("MPI_INT64_T");
   datatype::Type* const long_ = &type_;
 };
 
-Update sum_of(const datatype::Type& type) {
+Update sum_of(const datatype::Type& type, Busy& busy) {
   const Element element = element_of(type);
-  return {element, datatype::Reduction::sum, element.kernel(datatype::Reduction::sum)};
+  return {element, datatype::Reduction::sum, element.kernel(datatype::Reduction::sum), busy};
 }
 
 TEST_F(Regions, MappedAreWrittenAndReadInPlace) {
@@ -73,11 +77,11 @@ TEST_F(Regions, UpdatesReturnWhatWasThere) {
     int64_t old = 0;
     int32_t error = -1;
     const Local result{&old, 1, long_, 8};
-    ASSERT_TRUE(update(region_, sum_of(*long_), {&add, 1, long_, 8}, &result, {24, 1, long_}, error));
+    ASSERT_TRUE(update(region_, sum_of(*long_, busy_), {&add, 1, long_, 8}, &result, {24, 1, long_}, error));
     EXPECT_EQ(error, no_error);
     EXPECT_EQ(old, 40);
     EXPECT_EQ(words_[3], 42);
-    EXPECT_EQ(updating_, 0U);
+    for (auto& held : updates_.held) EXPECT_EQ(held, 0U);
   }
 }
 
@@ -90,12 +94,33 @@ TEST_F(Regions, AreSwappedWhereTheyCompare) {
     int64_t right = 42;
     int64_t now = 1;
     int64_t old = 0;
-    ASSERT_TRUE(compare_swap(region_, element, &now, &wrong, &old, {24, 1, long_}));
+    ASSERT_TRUE(compare_swap(region_, element, busy_, &now, &wrong, &old, {24, 1, long_}));
     EXPECT_EQ(old, 42);
     EXPECT_EQ(words_[3], 42);
-    ASSERT_TRUE(compare_swap(region_, element, &now, &right, &old, {24, 1, long_}));
+    ASSERT_TRUE(compare_swap(region_, element, busy_, &now, &right, &old, {24, 1, long_}));
     EXPECT_EQ(words_[3], 1);
   }
+}
+
+TEST_F(Regions, ArraysWaitForUpdatesByTheProcessor) {
+  busy_ = 1;
+  std::atomic<bool> changed = false;
+  std::thread other([&] {
+    change_way(updates_, {&busy_});
+    changed = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(changed);
+  busy_ = 0;
+  other.join();
+  EXPECT_TRUE(changed);
+  change_way(updates_, {&busy_});  // it stays so
+  region_.atomics = true;
+  int64_t add = 2;
+  int32_t error = -1;
+  ASSERT_TRUE(update(region_, sum_of(*long_, busy_), {&add, 1, long_, 8}, nullptr, {24, 1, long_}, error));
+  EXPECT_EQ(words_[3], 2);
+  EXPECT_EQ(busy_, 0U);
 }
 
 TEST_F(Regions, OfOtherHostsAreLeftToMessages) {
@@ -104,8 +129,8 @@ TEST_F(Regions, OfOtherHostsAreLeftToMessages) {
   int32_t error = -1;
   EXPECT_FALSE(put(far, {&word, 1, long_, 8}, {0, 1, long_}));
   EXPECT_FALSE(get(far, {&word, 1, long_, 8}, {0, 1, long_}));
-  EXPECT_FALSE(update(far, sum_of(*long_), {&word, 1, long_, 8}, nullptr, {0, 1, long_}, error));
-  EXPECT_FALSE(compare_swap(far, element_of(*long_), &word, &word, &word, {0, 1, long_}));
+  EXPECT_FALSE(update(far, sum_of(*long_, busy_), {&word, 1, long_, 8}, nullptr, {0, 1, long_}, error));
+  EXPECT_FALSE(compare_swap(far, element_of(*long_), busy_, &word, &word, &word, {0, 1, long_}));
   EXPECT_EQ(word, 5);
 }
 

@@ -157,47 +157,72 @@ int kernel_get(const Region& region, const Local& to, const Place& from) {
   return 0;
 }
 
+// Elements as they lie in memory become the result of `in` and them.
+void apply(const Update& update, const void* in, char* there, int64_t count) {
+  const Element& element = update.element;
+  if (!element.has_gaps()) return update.kernel(in, there, count);
+  for (int64_t i = 0; i < count; ++i) {
+    alignas(element_most) unsigned char operand[element_most];
+    element.unpack(static_cast<const char*>(in) + i * element.size(), operand);
+    update.kernel(operand, there + i * element.extent(), 1);
+  }
+}
+
+void pack_elements(const Element& element, const char* there, char* packed, int64_t count) {
+  if (!element.has_gaps()) {
+    std::memcpy(packed, there, static_cast<size_t>(count * element.size()));
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) element.pack(there + i * element.extent(), packed + i * element.size());
+}
+
+// Whole elements, from packed byte `position` on, as they lie in memory: at most `bytes` of data.
+void collect_whole(const Place& to, const Element& element, int64_t position, int64_t bytes, Pieces& pieces) {
+  if (!element.has_gaps()) return collect(to, position, bytes, Pieces::most, pieces);
+  collect_elements(to, element, position, bytes, Pieces::most, pieces);
+  for (int i = 0; i < pieces.count; ++i) pieces.runs[i].bytes = static_cast<uint64_t>(element.extent());
+}
+
+Stripes all_stripes_of(const Pieces& pieces) {
+  Stripes stripes = 0;
+  for (int i = 0; i < pieces.count; ++i) stripes |= stripes_of(pieces.runs[i].offset, pieces.runs[i].bytes);
+  return stripes;
+}
+
+// Read, changed and written back, many elements at once.
 int update_by_kernel(const Region& region, const Update& update, const Local& from, const Local* result,
                      const Place& to, int32_t& error) {
   transport::Endpoint& way = way_to(region);
   const Element& element = update.element;
-  const int64_t most = std::min(std::max<int64_t>(to.count * to.type->size, element_most), piece_most);
-  const Room room(3 * most);
+  const int64_t bytes = to.count * to.type->size;
+  const int64_t count = std::min(bytes, piece_most) / std::max(element.extent(), 1);
+  const int64_t most = std::max<int64_t>(count, 1) * element.size();
+  const Room room(2 * most + std::max<int64_t>(count, 1) * element.extent());
   if (room.get() == nullptr) {
     error = no_memory;
     return 0;
   }
-  char* const there = room.get();
-  int refused = 0;
-  for_pieces(update, to, most, [&](const Run& run, int64_t position) {
-    const auto some = static_cast<int64_t>(run.bytes);
-    const auto in_memory = element.has_gaps() ? static_cast<size_t>(element.extent()) : run.bytes;
-    const MemoryRef place = advanced(region.memory, run.offset);
-    const void* in = packed(from, position, room.get() + most, some);
-    const Updating held(*region.updating);
-    refused = way.get(place, there, in_memory);
-    if (refused != 0) return false;
-    if (result != nullptr) {
-      if (element.has_gaps()) {
-        element.pack(there, room.get() + 2 * most);
-      } else {
-        std::memcpy(room.get() + 2 * most, there, run.bytes);
+  char* const there = room.get() + 2 * most;
+  char* const old = room.get() + most;
+  for (int64_t position = 0; position < bytes;) {
+    Pieces pieces;
+    collect_whole(to, element, position, std::min(most, bytes - position), pieces);
+    const int64_t elements = pieces.bytes / element.size();
+    const auto runs = static_cast<size_t>(pieces.count);
+    const void* in = packed(from, position, room.get(), pieces.bytes);
+    {
+      const Updating held(*region.updates, all_stripes_of(pieces));
+      if (const int refused = way.get_pieces(region.memory, pieces.runs, runs, there)) return refused;
+      if (result != nullptr) pack_elements(element, there, old, elements);
+      if (update.reduction != datatype::Reduction::no_op) {
+        apply(update, in, there, elements);
+        if (const int refused = way.put_pieces(region.memory, pieces.runs, runs, there)) return refused;
       }
     }
-    if (update.reduction != datatype::Reduction::no_op) {
-      if (element.has_gaps()) {
-        alignas(element_most) unsigned char operand[element_most];
-        element.unpack(in, operand);
-        update.kernel(operand, there, 1);
-      } else {
-        update.kernel(in, there, some / element.size());
-      }
-      refused = way.put(place, there, in_memory);
-    }
-    if (refused == 0 && result != nullptr) unpack(*result, position, room.get() + 2 * most, some);
-    return refused == 0;
-  });
-  return refused;
+    if (result != nullptr) unpack(*result, position, old, pieces.bytes);
+    position += pieces.bytes;
+  }
+  return 0;
 }
 
 int swap_by_kernel(const Region& region, const Element& element, const void* value, const void* compare, void* result,
@@ -205,7 +230,7 @@ int swap_by_kernel(const Region& region, const Element& element, const void* val
   transport::Endpoint& way = way_to(region);
   const MemoryRef place = advanced(region.memory, static_cast<uint64_t>(to.offset));
   const auto bytes = static_cast<size_t>(element.size());
-  const Updating held(*region.updating);
+  const Updating held(*region.updates, stripes_of(static_cast<uint64_t>(to.offset), bytes));
   if (const int refused = way.get(place, result, bytes)) return refused;
   return std::memcmp(result, compare, bytes) == 0 ? way.put(place, value, bytes) : 0;
 }
@@ -257,11 +282,11 @@ bool update(Region& region, const Update& update, const Local& from, const Local
   }
 }
 
-bool compare_swap(Region& region, const Element& element, const void* value, const void* compare, void* result,
-                  const Place& to) {
+bool compare_swap(Region& region, const Element& element, Busy& busy, const void* value, const void* compare,
+                  void* result, const Place& to) {
   switch (region.reach.load(std::memory_order_relaxed)) {
     case Reach::mapped:
-      swap_here(region, element, value, compare, static_cast<char*>(at(region, to)), result);
+      swap_here(region, element, busy, value, compare, static_cast<char*>(at(region, to)), result);
       return true;
     case Reach::kernel:
       return is_done(region, swap_by_kernel(region, element, value, compare, result, to));

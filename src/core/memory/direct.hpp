@@ -19,7 +19,7 @@ namespace weft::core::memory {
                           int32_t& error);
 
 // One element: swaps in `value` where it is `compare`; the old value goes to `result`. All packed.
-[[nodiscard]] bool compare_swap(Region& region, const Element& element, const void* value, const void* compare,
-                                void* result, const Place& to);
+[[nodiscard]] bool compare_swap(Region& region, const Element& element, Busy& busy, const void* value,
+                                const void* compare, void* result, const Place& to);
 
 }  // namespace weft::core::memory

@@ -9,7 +9,7 @@
 //
 // A region is reached in one of three ways:
 //  - mapped: its memory lies in our address space too. An operation is a copy, or a processor's atomic instruction.
-//  - kernel: another process of this host; the kernel copies (process_vm_writev). Updates are made under a lock.
+//  - kernel: another process of this host; the kernel copies (process_vm_writev). Updates are made under locks.
 //  - messages: another host, or a kernel that refuses. The owner performs the operation when it makes progress.
 // By the first two ways an operation is done when its function returns: there is nothing to flush.
 
@@ -25,18 +25,26 @@ using transport::MemoryRef;
 
 enum class Reach : uint8_t { messages, mapped, kernel };  // memory never written says messages
 
-// Held by a process that updates elements by more than one instruction: 1. In memory that all ranks of the host map.
-using UpdateLock = std::atomic<uint32_t>;
+// The way in which elements of a region are updated, and the locks of those that need one, in memory that all
+// ranks of the host map. update.hpp has the protocol.
+struct alignas(64) Updates {
+  static constexpr int locks = 15;
+  std::atomic<uint32_t> held[locks];  // 1: a process updates elements in blocks of memory that share this lock
+  std::atomic<uint32_t> way;
+};
+
+// So many updates by a processor's instructions this process is in the middle of.
+using Busy = std::atomic<uint32_t>;
 
 // As this process knows it. All fields of a region never used are zero: it is reached by messages.
 struct Region {
   int32_t job_rank = 0;  // the owner
   std::atomic<Reach> reach = Reach::messages;
-  bool atomics = false;  // small elements are updated by atomic instructions, otherwise all under `updating`
+  bool atomics = false;  // small elements may be updated by atomic instructions, otherwise all under locks
   uint64_t bytes = 0;
   char* mapped = nullptr;  // where it begins in our address space
   MemoryRef memory{};
-  UpdateLock* updating = nullptr;  // set where the region is reached without messages
+  Updates* updates = nullptr;  // set where the region is reached without messages
 };
 
 // The name by which other ranks reach memory of ours. `bytes` may be 0, and `memory` nullptr: all of our memory, by its

@@ -4,11 +4,54 @@
 
 #include <sched.h>
 
+#include <algorithm>
+#include <bit>
+
 #include "base/clock.hpp"
+#include "base/fence.hpp"
 #include "core/world.hpp"
 
 namespace weft::core::memory {
 namespace {
+
+enum Way : uint32_t { words, changing, locks };  // Updates::way
+
+constexpr int block_log2 = 16;
+constexpr uint64_t block = uint64_t{1} << block_log2;
+
+void pause(int& looked) {
+  constexpr int patience = 200;
+  if (++looked < patience) {
+    base::cpu_relax();
+  } else {
+    sched_yield();  // the one that is waited for may want the processor
+  }
+}
+
+// Notes that this process updates elements by the processor's instructions.
+class Noted {
+ public:
+  explicit Noted(Busy& busy) : busy_(busy) {
+    if (world->concurrent) {
+      busy_.fetch_add(1, std::memory_order_seq_cst);
+    } else {
+      busy_.store(1, std::memory_order_relaxed);
+      std::atomic_signal_fence(std::memory_order_seq_cst);  // nothing below is loaded before: see fence_others()
+    }
+  }
+  ~Noted() {
+    if (world->concurrent) {
+      busy_.fetch_sub(1, std::memory_order_release);
+    } else {
+      busy_.store(0, std::memory_order_release);
+    }
+  }
+  Noted(const Noted&) = delete;
+  Noted& operator=(const Noted&) = delete;
+
+ private:
+  Busy& busy_;
+};
 
 bool by_processor(const Region& region, const Element& element, const char* at) {
   const auto size = static_cast<uintptr_t>(element.extent());
@@ -61,6 +104,39 @@ void update_plain(const Update& update, const void* in, char* at, void* old, int
   update.kernel(operand, at, 1);
 }
 
+// Does it with the unsigned type of an element's size, if elements are still updated so. False: under locks, from now
+// on.
+template <class Do>
+bool with_words(const Region& region, const Element& element, const char* at, Busy& busy, const Do& act) {
+  if (!by_processor(region, element, at)) return false;
+  Updates& updates = *region.updates;
+  {
+    const Noted noted(busy);
+    if (updates.way.load(std::memory_order_acquire) == words) [[likely]] {
+      switch (element.extent()) {
+        case 1:
+          act(uint8_t{});
+          break;
+        case 2:
+          act(uint16_t{});
+          break;
+        case 4:
+          act(uint32_t{});
+          break;
+        default:
+          act(uint64_t{});
+      }
+      return true;
+    }
+  }
+  for (int looked = 0; updates.way.load(std::memory_order_acquire) != locks;) pause(looked);
+  return false;
+}
+
+uint64_t offset_of(const Region& region, const char* at) {
+  return reinterpret_cast<uintptr_t>(at) - reinterpret_cast<uintptr_t>(region.mapped);
+}
+
 void swap_plain(const Element& element, const void* value, const void* compare, char* at, void* old) {
   element.pack(at, old);
   if (std::memcmp(old, compare, static_cast<size_t>(element.size())) == 0) element.unpack(value, at);
@@ -68,53 +144,82 @@ void swap_plain(const Element& element, const void* value, const void* compare, 
 
 }  // namespace
 
-Updating::Updating(UpdateLock& lock) : lock_(lock) {
-  constexpr int patience = 200;
-  for (int looked = 0;; ++looked) {
-    if (lock.load(std::memory_order_relaxed) == 0 && lock.exchange(1, std::memory_order_acquire) == 0) {
-      return;
-    }
-    if (looked < patience) {
-      base::cpu_relax();
-    } else {
-      sched_yield();  // its holder may want the processor
+Stripes stripes_of(uint64_t offset, uint64_t bytes) {
+  Stripes stripes = 0;
+  const uint64_t first = offset >> block_log2;
+  const uint64_t last = (offset + std::max<uint64_t>(bytes, 1) - 1) >> block_log2;
+  for (uint64_t at = first; at <= last && at < first + Updates::locks; ++at) stripes |= 1U << (at % Updates::locks);
+  return stripes;
+}
+
+// In the order of their numbers, as all do.
+Updating::Updating(Updates& updates, Stripes stripes) : updates_(updates), stripes_(stripes) {
+  for (Stripes left = stripes; left != 0; left &= left - 1) {
+    std::atomic<uint32_t>& held = updates.held[std::countr_zero(left)];
+    for (int looked = 0;
+         held.load(std::memory_order_relaxed) != 0 || held.exchange(1, std::memory_order_acquire) != 0;) {
+      pause(looked);
     }
   }
+}
+
+Updating::~Updating() {
+  for (Stripes left = stripes_; left != 0; left &= left - 1) {
+    updates_.held[std::countr_zero(left)].store(0, std::memory_order_release);
+  }
+}
+
+namespace {
+
+// Whether it falls to the caller to change the way; otherwise another has, and it is changed.
+bool begin_change(Updates& updates) {
+  uint32_t found = updates.way.load(std::memory_order_acquire);
+  if (found == words && updates.way.compare_exchange_strong(found, changing, std::memory_order_seq_cst)) {
+    base::fence_others();
+    return true;
+  }
+  for (int looked = 0; updates.way.load(std::memory_order_acquire) != locks;) pause(looked);
+  return false;
+}
+
+void await_idle(const Busy& busy) {
+  for (int looked = 0; busy.load(std::memory_order_acquire) != 0;) pause(looked);
+}
+
+}  // namespace
+
+void change_way(Updates& updates, const std::vector<const Busy*>& processes) {
+  if (!begin_change(updates)) return;
+  for (const Busy* busy : processes) await_idle(*busy);
+  updates.way.store(locks, std::memory_order_release);
 }
 
 void update_here(const Region& region, const Update& update, const void* in, char* at, void* old, int64_t count) {
   if (update.alone) return update_plain(update, in, at, old, count);
-  if (by_processor(region, update.element, at)) {
-    switch (update.element.extent()) {
-      case 1:
-        return update_words<uint8_t>(update, in, at, old, count);
-      case 2:
-        return update_words<uint16_t>(update, in, at, old, count);
-      case 4:
-        return update_words<uint32_t>(update, in, at, old, count);
-      default:
-        return update_words<uint64_t>(update, in, at, old, count);
+  const auto by_word = [&](auto word) { update_words<decltype(word)>(update, in, at, old, count); };
+  if (with_words(region, update.element, at, update.busy, by_word)) return;
+  const int64_t extent = update.element.extent();
+  while (count > 0) {
+    const uint64_t offset = offset_of(region, at);
+    const auto left = static_cast<int64_t>(block - offset % block);
+    const int64_t some = std::min(count, (left + extent - 1) / extent);  // those that begin in this block
+    {
+      const Updating held(*region.updates, stripes_of(offset, 1));
+      update_plain(update, in, at, old, some);
     }
+    const int64_t bytes = some * update.element.size();
+    in = static_cast<const char*>(in) + bytes;
+    if (old != nullptr) old = static_cast<char*>(old) + bytes;
+    at += some * extent;
+    count -= some;
   }
-  const Updating held(*region.updating);
-  update_plain(update, in, at, old, count);
 }
 
-void swap_here(const Region& region, const Element& element, const void* value, const void* compare, char* at,
-               void* old) {
-  if (by_processor(region, element, at)) {
-    switch (element.extent()) {
-      case 1:
-        return swap_word<uint8_t>(value, compare, at, old);
-      case 2:
-        return swap_word<uint16_t>(value, compare, at, old);
-      case 4:
-        return swap_word<uint32_t>(value, compare, at, old);
-      default:
-        return swap_word<uint64_t>(value, compare, at, old);
-    }
-  }
-  const Updating held(*region.updating);
+void swap_here(const Region& region, const Element& element, Busy& busy, const void* value, const void* compare,
+               char* at, void* old) {
+  const auto by_word = [&](auto word) { swap_word<decltype(word)>(value, compare, at, old); };
+  if (with_words(region, element, at, busy, by_word)) return;
+  const Updating held(*region.updates, stripes_of(offset_of(region, at), 1));
   swap_plain(element, value, compare, at, old);
 }
 

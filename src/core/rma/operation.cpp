@@ -52,6 +52,14 @@ int32_t begin(Window& window, const Remote& place) {
   return inside ? no_error : rma_range;
 }
 
+Update update_of(Window& window, const Target& target, const Remote& to, datatype::Reduction reduction,
+                 const Type& element) {
+  const Element unit = memory::element_of(element);
+  const Update update{unit, reduction, unit.kernel(reduction), window.control->busy, is_alone(target)};
+  prepare_update(window, target, update, to.count * to.type->size);
+  return update;
+}
+
 // The caller's part is over.
 int32_t over(int32_t error, Request* request) {
   if (error == no_error && request != nullptr) core::complete(*request);
@@ -90,8 +98,7 @@ int32_t accumulate(Window& window, const Local& from, const Remote& to, datatype
   if (const int32_t refused = begin(window, to)) return refused;
   Target& target = window.targets[to.rank];
   GlobalGuard global;
-  const Element unit = memory::element_of(element);
-  const Update update{unit, reduction, unit.kernel(reduction), is_alone(target)};
+  const Update update = update_of(window, target, to, reduction, element);
   int32_t error = no_error;
   if (memory::update(target.region, update, from, nullptr, to, error)) return over(global, error, request);
   global.release();
@@ -104,8 +111,7 @@ int32_t get_accumulate(Window& window, const Local& from, const Local& result, c
   if (const int32_t refused = begin(window, to)) return refused;
   Target& target = window.targets[to.rank];
   GlobalGuard global;
-  const Element unit = memory::element_of(element);
-  const Update update{unit, reduction, unit.kernel(reduction), is_alone(target)};
+  const Update update = update_of(window, target, to, reduction, element);
   int32_t error = no_error;
   if (memory::update(target.region, update, from, &result, to, error)) return over(global, error, request);
   global.release();
@@ -117,7 +123,8 @@ int32_t compare_and_swap(Window& window, const void* value, const void* compare,
   if (const int32_t error = begin(window, to)) return error;
   GlobalGuard global;
   const Element unit = memory::element_of(element);
-  if (memory::compare_swap(window.targets[to.rank].region, unit, value, compare, result, to)) return no_error;
+  if (memory::compare_swap(window.targets[to.rank].region, unit, window.control->busy, value, compare, result, to))
+    return no_error;
   global.release();
   return ask_to_swap(window, unit, value, compare, result, to);
 }

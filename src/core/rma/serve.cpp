@@ -139,8 +139,9 @@ void update_pieces(Window& window, int32_t origin, const Asked& asked, char* old
   const auto reduction = static_cast<datatype::Reduction>(record.reduction);
   if (reduction > datatype::Reduction::no_op) refuse_frame();
   const Target& own = window.targets[window.rank];
-  const Update change{element, reduction, element.kernel(reduction), is_alone(own)};
+  const Update change{element, reduction, element.kernel(reduction), window.control->busy, is_alone(own)};
   if (change.kernel == nullptr) refuse_frame();
+  prepare_update(window, own, change, record.bytes);
   for_pieces(asked, [&](const Run& piece, uint64_t position) {
     const auto size = static_cast<uint64_t>(element.size());
     if (element.has_gaps() ? piece.bytes != size : piece.bytes % size != 0) refuse_frame();
@@ -162,7 +163,8 @@ void compare(Window& window, int32_t origin, const Asked& asked, Answers& answer
     std::memset(old, 0, record.bytes);
     return;
   }
-  memory::swap_here(window.targets[window.rank].region, element, asked.data, asked.data + record.bytes, at, old);
+  memory::swap_here(window.targets[window.rank].region, element, window.control->busy, asked.data,
+                    asked.data + record.bytes, at, old);
 }
 
 void transfer(Window& window, int32_t origin, const Asked& asked) {

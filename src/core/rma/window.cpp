@@ -9,6 +9,7 @@
 #include <limits>
 #include <mutex>
 
+#include "base/fence.hpp"
 #include "core/rma/names.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/rma/serve.hpp"
@@ -55,7 +56,7 @@ void open_target(Window& window, int32_t rank, const Part& part) {
   region.atomics = part.memory.key != MemoryRef::no_key && window.flavor != Flavor::dynamic;
   region.mapped = own ? window.base : region.atomics ? memory::map(part.holder, part.memory) : nullptr;
   region.reach = own || region.mapped != nullptr ? Reach::mapped : Reach::kernel;
-  region.updating = &target.control->updating;
+  region.updates = &target.control->updates;
 }
 
 // Waits for the shape of a target.
@@ -90,7 +91,8 @@ void prepare(Window& window, Flavor flavor, Part& part) {
           .unit = shape.unit,
           .holder = world->rank,
           .error = no_memory,
-          .generation = propose_generation()};
+          .generation = propose_generation(),
+          .fences = base::allow_fences() ? 1U : 0U};
   window.targets = reserve_targets(window);
   if (window.targets == nullptr) return;
   const size_t waiting = sizeof(Control) + static_cast<size_t>(world->ranks_here()) * sizeof(std::atomic<int32_t>);
@@ -112,7 +114,14 @@ void prepare(Window& window, Flavor flavor, Part& part) {
 }
 
 void open(Window& window, const std::vector<int32_t>& ranks, const std::vector<Part>& parts, uint32_t generation) {
-  for (size_t i = 0; i < ranks.size(); ++i) open_target(window, ranks[i], parts[i]);
+  bool can_fence = true;
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    open_target(window, ranks[i], parts[i]);
+    const Control* control = window.targets[ranks[i]].control;
+    can_fence = can_fence && parts[i].fences != 0 && control != nullptr;
+    if (can_fence) window.busy_here.push_back(&control->busy);
+  }
+  if (!can_fence) window.busy_here.clear();
   give_name(window, generation);
 }
 

@@ -18,7 +18,7 @@
 
 #include "base/lock.hpp"
 #include "core/comm.hpp"
-#include "core/memory/region.hpp"
+#include "core/memory/update.hpp"
 #include "core/request.hpp"
 #include "datatype/reduce.hpp"
 
@@ -69,8 +69,9 @@ struct Attached {
 // The state that ranks of one host share about one target, in memory of its rank that all of them map. lock.hpp has the
 // protocol.
 struct Control {
-  alignas(64) std::atomic<uint64_t> lock;  // MPI_Win_lock
-  alignas(64) memory::UpdateLock updating;
+  alignas(64) std::atomic<uint64_t> lock;       // MPI_Win_lock
+  memory::Updates updates;                      // of the target's memory
+  alignas(64) memory::Busy busy;                // the target's, as origin
   std::atomic<int32_t> owner_waits;             // for the lock, on behalf of ranks of other hosts: not 0
   uint64_t attached_at;                         // where Attached lies behind this, of a dynamic window
   alignas(64) std::atomic<int32_t> waiting[1];  // for the lock, by place on the host: the rank in the window + 1, or 0
@@ -88,7 +89,7 @@ struct Part {
   int32_t holder;       // the rank in whose memory `memory` is
   int32_t error;        // an error class: this rank cannot take part
   uint32_t generation;  // proposed for the window; the largest of all ranks counts
-  uint32_t unused;
+  uint32_t fences;      // 1: other processes can make this one run a fence
 };
 
 enum class Lock : uint8_t { none, shared, exclusive };
@@ -132,28 +133,29 @@ struct Window : base::Object {
   // ----
   Flavor flavor = Flavor::create;
   Epoch epoch = Epoch::none;
-  bool exposed = false;                // MPI_Win_post without its MPI_Win_wait
-  bool checked = true;                 // lock_all: locks are needed
-  bool owns_memory = false;            // allocated by the window
-  Comm* comm = nullptr;                // the window's own
-  char* base = nullptr;                // of our own part
-  uint64_t bytes = 0;                  // of our own part
-  int64_t unit = 1;                    // of our own part
-  size_t alignment = 1;                // of memory that prepare() allocates, a power of two
-  Control* control = nullptr;          // of our own part
-  uint32_t generation = 0;             // with the context of `comm` the window's name: names.hpp
-  Outbox* outboxes = nullptr;          // the one made last; under `guard`
-  base::Lock guard;                    // of making outboxes, and of meeting targets
-  base::Lock opening;                  // of `opened`, and of opening targets
-  std::vector<int32_t> opened;         // targets that the epoch has opened, to be closed with it
-  std::vector<int32_t> group;          // of MPI_Win_start
-  std::vector<int32_t> exposed_to;     // of MPI_Win_post
-  int32_t locks = 0;                   // targets locked apart
-  base::Lock attaching;                // of `pieces`
-  std::vector<Piece> pieces;           // attached; empty but for dynamic windows
-  LockWish* wishes = nullptr;          // of other hosts, that have to wait; by the holder of lane 0
-  std::atomic<uint32_t> next_tag = 0;  // of data that travel as messages
-  void (*drop_type)(Type*) = nullptr;  // gives back a datatype that was held
+  bool exposed = false;                        // MPI_Win_post without its MPI_Win_wait
+  bool checked = true;                         // lock_all: locks are needed
+  bool owns_memory = false;                    // allocated by the window
+  Comm* comm = nullptr;                        // the window's own
+  char* base = nullptr;                        // of our own part
+  uint64_t bytes = 0;                          // of our own part
+  int64_t unit = 1;                            // of our own part
+  size_t alignment = 1;                        // of memory that prepare() allocates, a power of two
+  Control* control = nullptr;                  // of our own part
+  uint32_t generation = 0;                     // with the context of `comm` the window's name: names.hpp
+  std::vector<const memory::Busy*> busy_here;  // of the ranks of this host; empty: not all can fence each other
+  Outbox* outboxes = nullptr;                  // the one made last; under `guard`
+  base::Lock guard;                            // of making outboxes, and of meeting targets
+  base::Lock opening;                          // of `opened`, and of opening targets
+  std::vector<int32_t> opened;                 // targets that the epoch has opened, to be closed with it
+  std::vector<int32_t> group;                  // of MPI_Win_start
+  std::vector<int32_t> exposed_to;             // of MPI_Win_post
+  int32_t locks = 0;                           // targets locked apart
+  base::Lock attaching;                        // of `pieces`
+  std::vector<Piece> pieces;                   // attached; empty but for dynamic windows
+  LockWish* wishes = nullptr;                  // of other hosts, that have to wait; by the holder of lane 0
+  std::atomic<uint32_t> next_tag = 0;          // of data that travel as messages
+  void (*drop_type)(Type*) = nullptr;          // gives back a datatype that was held
 };
 
 // ---- making. All ranks: prepare(), swap parts with those of their host, agree on the largest generation, then open().
@@ -179,6 +181,12 @@ inline Target& meet(Window& window, int32_t rank) {
   if (!target.met.load(std::memory_order_acquire)) [[unlikely]]
     ask_to_meet(window, rank);
   return target;
+}
+
+// Before `update` of so many bytes at a rank of this host is made in place: an array goes under locks.
+inline void prepare_update(const Window& window, const Target& target, const memory::Update& update, int64_t bytes) {
+  if (bytes < memory::array_from || update.alone || !target.region.atomics || window.busy_here.empty()) return;
+  memory::change_way(*target.region.updates, window.busy_here);
 }
 
 // ---- operations

@@ -3,7 +3,6 @@
 #include "transport/shm/transport.hpp"
 
 #include <linux/futex.h>
-#include <linux/membarrier.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -18,6 +17,7 @@
 
 #include "base/address_space.hpp"
 #include "base/clock.hpp"
+#include "base/fence.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "base/tsan.hpp"
@@ -35,10 +35,6 @@ constinit base::BoolSetting cross_memory{{.name = "WEFT_CMA",
                                           .change = base::Change::before_start},
                                          true};
 WEFT_SETTING(cross_memory);
-
-int membarrier(int command) {
-  return static_cast<int>(syscall(SYS_membarrier, command, 0, 0));
-}
 
 void futex_wake(std::atomic<uint32_t>* word) {
   syscall(SYS_futex, reinterpret_cast<uint32_t*>(word), FUTEX_WAKE, 1, nullptr, nullptr, 0);
@@ -73,7 +69,7 @@ ShmTransport::ShmTransport(int place, int places, int segment_fd, LaneMap lanes,
   control_->namespace_of_pid.store(namespace_of_processes(), std::memory_order_relaxed);
   control_->pid.store(getpid(), std::memory_order_release);
   control_->lanes.store(lanes.lanes() | (lanes.spread != 0 ? Control::spread_all : 0), std::memory_order_release);
-  fences_others_ = membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
+  fences_others_ = base::allow_fences();
   if (!cross_memory.value()) cross_memory_error_ = ECANCELED;
 }
 
@@ -232,7 +228,7 @@ void ShmTransport::set_congested(bool on) {
 // visible after it, and one whose load comes later sees `asleep`.
 void ShmTransport::arm() {
   control_->attention.fetch_or(asleep, std::memory_order_seq_cst);
-  if (fences_others_) membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+  if (fences_others_) base::fence_others();
 }
 
 void ShmTransport::sleep(uint64_t timeout_ns) {
