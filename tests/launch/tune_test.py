@@ -59,6 +59,28 @@ class Tuning:
         done = self.run_program("mpiexec", "-n", self.RANKS, *self.mpiexec_hosts(), PROGRAM, WEFT_TUNING=str(path))
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_what_is_measured_is_not_measured_again(self):
+        path = self.folder / "table.json"
+        words = ["tune", "--quick", "-n", self.RANKS, *self.WHERE, "--only", "barrier,scan", "--out", str(path)]
+        done = self.run_program("weft", *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"measuring with {self.RANKS} ranks: scan, 2 of 2", done.stderr)
+        partial = path.with_name("table.json.partial")
+        self.assertFalse(partial.exists())
+        entry = json.loads(path.read_text())["measured"]
+        head = f"weft tune {entry['by'].split()[-1]} quick {self.WHERE[1] if self.WHERE else ''}\n"
+        part = f"# {self.RANKS} barrier\njob {self.RANKS} {self.HOST_COUNT}\nbarrier 0 flat 1 1 1\nbarrier 0 dissemination 5 5 5\n.\n"
+        partial.write_text(head + part + f"# {self.RANKS} scan\njob")  # stopped in the midst of a scan
+        done = self.run_program("weft", *words, "--resume")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("barrier, 1 of 2", done.stderr)
+        self.assertIn("scan, 2 of 2", done.stderr)
+        self.assertIn('"dissemination": 5', path.read_text())
+        partial.write_text("weft tune 0.0.0 full \n")
+        done = self.run_program("weft", *words, "--resume")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("is of another command or version. Remedy: leave out --resume to begin again", done.stderr)
+
     def test_ranks_that_differ_end_the_job_with_one_message(self):
         other = ["-env", "WEFT_ALLREDUCE_ALGORITHM", "split"]
         done = self.run_program("mpiexec", *self.mpiexec_hosts(), "-n", "2", PROGRAM, ":", "-n", "2", *other, PROGRAM)

@@ -8,11 +8,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 
 #include "base/cpus.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "boot/environment.hpp"
+#include "coll/room.hpp"
 #include "coll/table.hpp"
 #include "weft/commands.hpp"
 #include "weft/tuning.hpp"
@@ -21,7 +23,7 @@ namespace weft::tool {
 namespace {
 
 constexpr const char* usage =
-    "usage: weft tune [-n RANKS,...] [--hosts HOSTS] [--only COLLECTIVE,...] [--quick] [--out FILE]\n\n"
+    "usage: weft tune [-n RANKS,...] [--hosts HOSTS] [--only COLLECTIVE,...] [--quick] [--out FILE] [--resume]\n\n"
     "Measures collective operations by each of their algorithms, in turn, in jobs that mpiexec starts, and writes a\n"
     "file for WEFT_TUNING with the rows in which another algorithm than the default one is the faster.\n\n"
     "  -n RANKS,...    jobs of so many ranks (default: one for each processor that may be used here, for each host);\n"
@@ -30,11 +32,13 @@ constexpr const char* usage =
     "  --only NAME,... these collectives: barrier, bcast, gather, scatter, allgather, alltoall, reduce, allreduce,\n"
     "                  reduce_scatter, scan\n"
     "  --quick         fewer sizes and rounds: to try it, not to decide by\n"
-    "  --out FILE      where the file goes (default: weft-tuning.json)\n";
+    "  --out FILE      where the file goes (default: weft-tuning.json)\n"
+    "  --resume        goes on where the same command was stopped: FILE.partial has what is measured\n";
 
 struct Wish {
   bool help = false;
   bool quick = false;
+  bool resume = false;
   std::vector<int32_t> ranks;
   std::string hosts;
   std::vector<coll::Collective> only;
@@ -88,8 +92,8 @@ bool read_words(const Words& words, Wish& wish, base::Problem& problem) {
       wish.help = true;
       continue;
     }
-    if (word == "--quick") {
-      wish.quick = true;
+    if (word == "--quick" || word == "--resume") {
+      (word == "--quick" ? wish.quick : wish.resume) = true;
       continue;
     }
     const bool known = word == "-n" || word == "--hosts" || word == "--only" || word == "--out";
@@ -145,19 +149,24 @@ std::string asked(coll::Collective collective, const Effort& effort, int32_t ran
   return text;
 }
 
-Words command_of(const Wish& wish, int32_t ranks) {
+Words command_of(const Wish& wish, int32_t ranks, coll::Collective collective) {
   const std::string folder = own_folder();
   const Effort& effort = wish.quick ? quick : full;
   Words words{folder + "/mpiexec", "--oversubscribe", "-n", std::to_string(ranks)};
   if (!wish.hosts.empty()) words.insert(words.end(), {"-hosts", wish.hosts});
   words.insert(words.end(), {folder + "/../libexec/weft/weft-measure", effort.rounds, effort.block_us});
-  for (size_t c = 0; c < coll::collective_count; ++c) {
-    const auto collective = static_cast<coll::Collective>(c);
-    const bool wanted =
-        wish.only.empty() || std::find(wish.only.begin(), wish.only.end(), collective) != wish.only.end();
-    if (wanted) words.push_back(asked(collective, effort, ranks));
-  }
+  words.push_back(asked(collective, effort, ranks));
   return words;
+}
+
+std::vector<coll::Collective> wanted_collectives(const Wish& wish) {
+  std::vector<coll::Collective> wanted;
+  for (size_t c = 0; c < coll::collective_count; ++c) {
+    const auto one = static_cast<coll::Collective>(c);
+    if (wish.only.empty() || std::find(wish.only.begin(), wish.only.end(), one) != wish.only.end())
+      wanted.push_back(one);
+  }
+  return wanted;
 }
 
 // Settings about algorithms are not for the measurement.
@@ -234,19 +243,100 @@ bool write_file(const std::string& path, const std::string& text, base::Problem&
   return done || refuse_file(path, problem);
 }
 
-bool measure(const Wish& wish, std::vector<JobMeasured>& jobs, base::Problem& problem) {
+// The file of measurements so far, which need not be made again: a line that says by which command, then for each
+// number of ranks and collective a line "# RANKS NAME", the job's output, and a line ".".
+class Partial {
+ public:
+  explicit Partial(const Wish& wish) : path_(wish.file + ".partial") {
+    head_ = std::string("weft tune ") + WEFT_VERSION + (wish.quick ? " quick " : " full ") + wish.hosts;
+  }
+
+  // False: the file is of another command, or cannot be written.
+  bool open(bool resume, base::Problem& problem) {
+    if (FILE* file = resume ? fopen(path_.c_str(), "re") : nullptr) {
+      const std::string text = content(file);
+      fclose(file);
+      if (!text.starts_with(head_ + "\n")) {
+        return refuse(problem, base::quoted(path_) + " is of another command or version",
+                      "leave out --resume to begin again");
+      }
+      read(text);
+      return true;
+    }
+    return write_file(path_, head_ + "\n", problem);
+  }
+
+  const std::string* find(const std::string& key) const {
+    const auto at = measured_.find(key);
+    return at == measured_.end() ? nullptr : &at->second;
+  }
+
+  bool add(const std::string& key, const std::string& output, base::Problem& problem) {
+    FILE* file = fopen(path_.c_str(), "ae");
+    bool done = file != nullptr && fprintf(file, "# %s\n%s.\n", key.c_str(), output.c_str()) > 0;
+    if (file != nullptr) done = fclose(file) == 0 && done;
+    return done || refuse_file(path_, problem);
+  }
+
+  void remove() const { unlink(path_.c_str()); }
+
+ private:
+  static std::string content(FILE* file) {
+    std::string text;
+    char buffer[4096];
+    for (size_t bytes; (bytes = fread(buffer, 1, sizeof buffer, file)) > 0;) text.append(buffer, bytes);
+    return text;
+  }
+
+  // A part without its end was being written when the command was stopped.
+  void read(const std::string& text) {
+    for (size_t at = text.find("\n# "); at != std::string::npos;) {
+      const size_t key = at + 3;
+      const size_t begin = text.find('\n', key);
+      const size_t next = text.find("\n# ", key);
+      const std::string part = begin == std::string::npos ? "" : text.substr(begin + 1, next - begin);
+      if (part.ends_with("\n.\n")) measured_[text.substr(key, begin - key)] = part.substr(0, part.size() - 2);
+      at = next;
+    }
+  }
+
+  std::string path_;
+  std::string head_;
+  std::map<std::string, std::string> measured_;
+};
+
+// The output of the jobs of so many ranks.
+bool run_all(const Wish& wish, int32_t ranks, Partial& partial, std::string& output, base::Problem& problem) {
+  const std::vector<coll::Collective> wanted = wanted_collectives(wish);
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const std::string key = std::to_string(ranks) + " " + coll::name(wanted[i]);
+    if (const std::string* known = partial.find(key)) {
+      output += *known;
+      continue;
+    }
+    fprintf(stderr, "weft: tune: measuring with %d ranks: %s, %zu of %zu\n", ranks, coll::name(wanted[i]), i + 1,
+            wanted.size());
+    std::string measured;
+    if (!run(command_of(wish, ranks, wanted[i]), measured, problem) || !partial.add(key, measured, problem))
+      return false;
+    output += measured;
+  }
+  return true;
+}
+
+bool measure(const Wish& wish, Partial& partial, std::vector<JobMeasured>& jobs, base::Problem& problem) {
   int32_t above = 1;
   for (const int32_t ranks : wish.ranks) {
-    fprintf(stderr, "weft: tune: measuring with %d ranks\n", ranks);
     std::string output;
     std::string wrong;
     JobMeasured job;
-    if (!run(command_of(wish, ranks), output, problem)) return false;
+    if (!run_all(wish, ranks, partial, output, problem)) return false;
     if (!read_measured(output, job, wrong)) {
       return refuse(problem, "the measuring job printed " + base::quoted(wrong) + ", which is no result",
                     "use the weft, mpiexec and library of one installation");
     }
     job.shape.crowded = job.shape.hosts == 1 && job.shape.ranks > base::usable_cpus();
+    job.shape.shared = job.shape.hosts == 1 && job.shape.ranks <= coll::Room::most_ranks;
     job.above = above;
     above = ranks + 1;
     decide(job);
@@ -270,13 +360,17 @@ int tune(const Words& words) {
   }
   forget_settings();
   std::vector<JobMeasured> jobs;
-  if (!can_write(wish.file, problem) || !measure(wish, jobs, problem)) return say(problem), 1;
+  Partial partial(wish);
+  if (!can_write(wish.file, problem) || !partial.open(wish.resume, problem) || !measure(wish, partial, jobs, problem)) {
+    return say(problem), 1;
+  }
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   const std::string text = tuning_file(jobs, wish.hosts.empty() ? host : wish.hosts);
   std::vector<coll::Row> rows;
   if (!coll::parse_table(text, wish.file, rows, problem) || !write_file(wish.file, text, problem))
     return say(problem), 1;
+  partial.remove();
   printf("%s has %zu rows; WEFT_TUNING=%s takes them\n", wish.file.c_str(), rows.size(), wish.file.c_str());
   return 0;
 }

@@ -159,7 +159,7 @@ void decide(JobMeasured& job) {
   constexpr double worth = 0.95;
   const coll::Choices defaults = coll::compile(job.shape, {});
   for (Measured& size : job.sizes) {
-    coll::Algorithms able = coll::Algorithms::all();
+    coll::Algorithms able = coll::Algorithms::blocking();
     for (const Algorithm one : coll::algorithms_of(size.collective))
       able = able.without(one, timed_of(size, one) == nullptr);
     size.best = size.fallback = defaults.choose(size.collective, size.bytes, able);
