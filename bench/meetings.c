@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// As calls.c, for what two ranks do together: MPI_Allreduce of 8 bytes, MPI_Barrier, and MPI_Recv of 8 bytes that are
+// there already. Rank 0 is counted, and comes when rank 1 has: nothing is waited for.
+//   meetings N
+#include <mpi.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+enum { BATCH = 16, LATER_US = 10000 };
+
+static __attribute__((noinline)) void count_allreduce(const double* mine, double* sum) {
+  MPI_Allreduce(mine, sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static __attribute__((noinline)) void count_barrier(void) {
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static __attribute__((noinline)) void count_recv(long* data) {
+  for (int i = 0; i < BATCH; ++i) MPI_Recv(&data[i], 8, MPI_BYTE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+// Rank 1 has come so far, and a little later it is inside its call.
+static void await(_Atomic long* steps, long step) {
+  while (atomic_load(steps) < step) usleep(100);
+  usleep(LATER_US);
+}
+
+int main(int argc, char** argv) {
+  const int rounds = argc > 1 ? atoi(argv[1]) : 0;
+  if (rounds < 1) bench_die("usage: meetings ROUNDS");
+  MPI_Init(&argc, &argv);
+  const int rank = bench_rank_of(2);
+  _Atomic long* steps;
+  MPI_Win window;
+  MPI_Win_allocate_shared(rank == 1 ? sizeof *steps : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &steps, &window);
+  if (rank == 0) {
+    MPI_Aint size;
+    int unit;
+    MPI_Win_shared_query(window, 1, &size, &unit, &steps);
+  } else {
+    atomic_store(steps, 0);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int n = 0; n < rounds; ++n) {
+    const double mine = rank + n;
+    double sum = 0;
+    long data[BATCH];
+    if (rank == 0) {
+      await(steps, 3L * n + 1);
+      count_allreduce(&mine, &sum);
+      await(steps, 3L * n + 2);
+      count_barrier();
+      await(steps, 3L * n + 3);
+      count_recv(data);
+    } else {
+      atomic_fetch_add(steps, 1);
+      MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+      atomic_fetch_add(steps, 1);
+      MPI_Barrier(MPI_COMM_WORLD);
+      for (int i = 0; i < BATCH; ++i) data[i] = (long)n * BATCH + i;
+      for (int i = 0; i < BATCH; ++i) MPI_Send(&data[i], 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+      atomic_fetch_add(steps, 1);
+    }
+    if (sum != 2 * n + 1 || data[BATCH - 1] != (long)n * BATCH + BATCH - 1) bench_die("wrong data came");
+  }
+  MPI_Win_free(&window);
+  MPI_Finalize();
+  return 0;
+}
