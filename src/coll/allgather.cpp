@@ -29,6 +29,18 @@ void ring(Way& way, const Ranks& ranks, const Blocks& all) {
   }
 }
 
+// Each rank gives its block to every other one, all at once: bytes as round the ring, one step instead of size - 1.
+template <class Way>
+void pairwise(Way& way, const Block& mine, const Blocks& all) {
+  const Comm& comm = way.comm();
+  const Block ours = mine.in_place() ? all[comm.rank] : mine;
+  for (int32_t step = 1; step < comm.size; ++step) {
+    way.receive(all[(comm.rank + comm.size - step) % comm.size], (comm.rank + comm.size - step) % comm.size);
+  }
+  for (int32_t step = 1; step < comm.size; ++step) way.send(ours, (comm.rank + step) % comm.size);
+  if (!mine.in_place()) way.copy(mine, all[comm.rank]);
+}
+
 // The leaders gather the blocks of their hosts, do the same among themselves with those, and give their hosts all. A
 // host packs its own blocks first, then those of the hosts after it.
 template <class Way>
@@ -65,13 +77,17 @@ void among_hosts(Way& way, const core::Hosts& hosts, const Packed& packed, const
 template <class Way>
 void allgather(Way& way, const Block& mine, const Blocks& all) {
   const Comm& comm = way.comm();
-  if (!mine.in_place()) way.copy(mine, all[comm.rank]);
-  if (comm.size == 1) return;
   const bool regular = all.regular();
   const int64_t block_bytes = regular ? all[0].bytes() : 0;
   if (regular && block_bytes == 0) return;
+  auto place_ours = [&] {
+    if (!mine.in_place()) way.copy(mine, all[comm.rank]);
+  };
+  if (comm.size == 1) return place_ours();
   const Algorithms able = Algorithms::all().without(Algorithm::leaders, !regular).without(Algorithm::bruck, !regular);
   const Algorithm algorithm = choose(comm, Collective::allgather, block_bytes * comm.size, able);
+  if (algorithm == Algorithm::pairwise) return pairwise(way, mine, all);
+  place_ours();
   if (algorithm == Algorithm::ring) {
     if (by_host_in_order(comm)) return ring(way, Everybody(comm), all);
     return ring(way, host_by_host(comm), all);  // a block comes to each host once

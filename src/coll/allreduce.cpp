@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <utility>
 
-#include "coll/allreduce_split.hpp"
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
 #include "coll/pattern.hpp"
 #include "coll/plan.hpp"
+#include "coll/reduce_ring.hpp"
+#include "coll/reduce_split.hpp"
 #include "coll/schedule.hpp"
 #include "coll/select.hpp"
 #include "coll/shared.hpp"
@@ -104,14 +105,21 @@ void allreduce(Way& way, const void* send, void* receive, int64_t count, const R
   Type& type = *reducer.type;
   if (count * type.size == 0) return;
   auto part = [&](const void* data) { return elements_at(data, count, reducer); };
+  if (reducer.fixed && comm.size > 1) {
+    reduce(way, send, receive, count, reducer, 0);
+    way.fence();
+    return bcast(way, part(receive), 0);
+  }
   if (send != receive) way.copy(part(send), part(receive));
   if (comm.size == 1) return;
   void* spare = way.elements(type, count);
   if (spare == nullptr) return;
   Partial<Way> partial{way, reducer, count, receive, spare};
   const bool by_host = reducer.commutative || by_host_in_order(comm);
-  const Algorithms able =
-      Algorithms::all().without(Algorithm::leaders, !by_host).without(Algorithm::split, count < comm.size);
+  const Algorithms able = Algorithms::all()
+                              .without(Algorithm::leaders, !by_host)
+                              .without(Algorithm::split, count < comm.size)
+                              .without(Algorithm::ring, count < comm.size || !reducer.commutative);
   switch (choose(comm, Collective::allreduce, count * type.size, able)) {
     case Algorithm::leaders:
       among_hosts(ByHost(*comm.hosts), partial, receive);
@@ -119,9 +127,10 @@ void allreduce(Way& way, const void* send, void* receive, int64_t count, const R
     case Algorithm::flat:
       flat(comm, partial);
       break;
+    case Algorithm::ring:
+      return reduce_ring(way, host_by_host(comm), receive, spare, count, reducer, all_ranks);
     case Algorithm::split:
-      if (by_host) return allreduce_split(way, host_by_host(comm), receive, spare, count, reducer);
-      return allreduce_split(way, Everybody(comm), receive, spare, count, reducer);
+      return reduce_split(way, receive, spare, count, reducer, all_ranks);
     default:
       recursive_doubling(Everybody(comm), partial);
   }

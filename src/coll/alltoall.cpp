@@ -14,9 +14,11 @@ namespace plan {
 
 namespace {
 
-// In step i we receive from the rank i below and send to the rank i above, so no rank is everybody's first target.
+// In step i we receive from the rank i below and send to the rank i above, so no rank is everybody's first target. With
+// very many ranks, some at a time: a rank has at most so many requests under way each way.
 template <class Way>
 void pairwise(Way& way, const Blocks& from, const Blocks& to) {
+  constexpr int32_t most_at_once = 256;
   const Comm& comm = way.comm();
   for (int32_t step = 1; step < comm.size; ++step) {
     const int32_t source = (comm.rank + comm.size - step) % comm.size;
@@ -25,6 +27,7 @@ void pairwise(Way& way, const Blocks& from, const Blocks& to) {
     const Block out = from[target];
     if (in.bytes() > 0) way.receive(in, source);
     if (out.bytes() > 0) way.send(out, target);
+    if (step % most_at_once == 0) way.fence();
   }
   way.copy(from[comm.rank], to[comm.rank]);
 }

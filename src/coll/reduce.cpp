@@ -4,7 +4,10 @@
 #include "coll/coll.hpp"
 #include "coll/pattern.hpp"
 #include "coll/plan.hpp"
+#include "coll/reduce_ring.hpp"
+#include "coll/reduce_scatter_halving.hpp"
 #include "coll/reduce_scatter_pairwise.hpp"
+#include "coll/reduce_split.hpp"
 #include "coll/schedule.hpp"
 #include "coll/select.hpp"
 #include "coll/shared.hpp"
@@ -15,11 +18,6 @@ namespace plan {
 
 namespace {
 
-// Leaders keep the order of ranks where those of each host are consecutive.
-Algorithms able_to_reduce(const Comm& comm, const Reducer& reducer) {
-  return Algorithms::all().without(Algorithm::leaders, !reducer.commutative && !by_host_in_order(comm));
-}
-
 // Reduced at rank 0 in the order of ranks, then handed out.
 template <class Way>
 void by_root(Way& way, const void* send, const Block& mine, const Array& counts, const Array& starts, int64_t total,
@@ -29,13 +27,15 @@ void by_root(Way& way, const void* send, const Block& mine, const Array& counts,
   if (is_root && result == nullptr) return;
   reduce(way, send, result, total, reducer, 0);
   way.fence();
-  scatter(way, Blocks(result, counts, starts, *reducer.type), mine, 0);
+  const Blocks parts =
+      counts.is_uniform() ? Blocks(result, counts[0], *reducer.type) : Blocks(result, counts, starts, *reducer.type);
+  scatter(way, parts, mine, 0);
 }
 
 }  // namespace
 
 // A binomial tree; on several hosts one for each, and one of their leaders. Where the order of ranks counts the trees
-// begin with the first ranks.
+// begin with the first ranks. Or each rank reduces a part.
 template <class Way>
 void reduce(Way& way, const void* send, void* receive, int64_t count, const Reducer& reducer, int32_t root) {
   const Comm& comm = way.comm();
@@ -51,13 +51,23 @@ void reduce(Way& way, const void* send, void* receive, int64_t count, const Redu
   void* spare = way.elements(type, count);
   if (spare == nullptr || (!is_root && mine == nullptr)) return;
   if (send != mine) way.copy(part(send), part(mine));
+  // Leaders keep the order of ranks where those of each host are consecutive.
+  const bool by_host = !reducer.fixed && (reducer.commutative || by_host_in_order(comm));
+  const Algorithms able = Algorithms::all()
+                              .without(Algorithm::leaders, !by_host)
+                              .without(Algorithm::split, count < comm.size || reducer.fixed)
+                              .without(Algorithm::ring, count < comm.size || !reducer.commutative);
+  const Algorithm algorithm = choose(comm, Collective::reduce, count * type.size, able);
+  if (algorithm == Algorithm::ring) {
+    return reduce_ring(way, host_by_host(comm), mine, spare, count, reducer, place_of(comm, root));
+  }
+  if (algorithm == Algorithm::split) return reduce_split(way, mine, spare, count, reducer, root);
   // Where the result comes to be.
   const int32_t top = reducer.commutative ? root : 0;
-  const Algorithms able = able_to_reduce(comm, reducer);
-  if (choose(comm, Collective::reduce, count * type.size, able) == Algorithm::leaders) {
-    const ByHost by_host(*comm.hosts, top);
-    collect(way, by_host.ours, mine, spare, count, reducer, by_host.leader);
-    if (by_host.leads()) collect(way, by_host.leaders, mine, spare, count, reducer, by_host.root_host);
+  if (algorithm == Algorithm::leaders) {
+    const ByHost hosts(*comm.hosts, top);
+    collect(way, hosts.ours, mine, spare, count, reducer, hosts.leader);
+    if (hosts.leads()) collect(way, hosts.leaders, mine, spare, count, reducer, hosts.root_host);
   } else {
     collect(way, Everybody(comm), mine, spare, count, reducer, top);
   }
@@ -83,11 +93,17 @@ void reduce_scatter(Way& way, const void* send, void* receive, const Array& coun
     starts[r] = total;
     total += counts[r];
   }
-  const Algorithms able = Algorithms::all().without(Algorithm::pairwise, !reducer.commutative);
-  if (choose(comm, Collective::reduce_scatter, total * type.size, able) == Algorithm::pairwise) {
-    reduce_scatter_pairwise(way, Blocks(const_cast<void*>(send), counts, Array(starts), type), receive, reducer);
-  } else {
-    by_root(way, send, elements_at(receive, counts[comm.rank], reducer), counts, Array(starts), total, reducer);
+  const Algorithms able = Algorithms::all()
+                              .without(Algorithm::pairwise, !reducer.commutative)
+                              .without(Algorithm::halving, !reducer.commutative);
+  const Blocks parts(const_cast<void*>(send), counts, Array(starts), type);
+  switch (choose(comm, Collective::reduce_scatter, total * type.size, able)) {
+    case Algorithm::pairwise:
+      return reduce_scatter_pairwise(way, parts, receive, reducer);
+    case Algorithm::halving:
+      return reduce_scatter_halving(way, parts, total, receive, reducer);
+    default:
+      by_root(way, send, elements_at(receive, counts[comm.rank], reducer), counts, Array(starts), total, reducer);
   }
 }
 

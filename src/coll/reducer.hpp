@@ -16,6 +16,9 @@ struct Reducer {
   void (*function)(const Reducer& self, const void* in, void* inout, int64_t count) = nullptr;
   Type* type = nullptr;  // of the elements
   bool commutative = true;
+  // Elements are combined along one tree over the ranks, whatever the algorithm and the hosts, so that floating-point
+  // numbers come out the same; not commutative then.
+  bool fixed = false;
 
   void apply(const void* in, void* inout, int64_t count) const {
     if (count > 0) function(*this, in, inout, count);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <mutex>
 
 #include "base/lock.hpp"
@@ -71,27 +72,73 @@ constexpr Row defaults[] = {
     {Collective::barrier, leaders},
     // Every other rank is switched to twice at most, which is what counts when ranks outnumber cores. Beyond, the first
     // would be the bottleneck.
-    {.collective = Collective::barrier, .algorithm = flat, .ranks = up_to(32)},
+    {.collective = Collective::barrier, .algorithm = flat, .ranks = up_to(32), .hosts = up_to(1)},
     {Collective::barrier, dissemination},
-    {Collective::bcast, leaders},
+    // For more ranks than rooms are for, and for several hosts, the rows below are those that `weft simulate` found
+    // best
+    // (docs/performance-choices.md, "Collective operations between hosts").
+    {.collective = Collective::bcast, .algorithm = leaders, .bytes = 64 * kib},
+    {.collective = Collective::bcast, .algorithm = tree, .bytes = 128 * kib},
+    {.collective = Collective::bcast, .algorithm = split, .hosts = {2}},
+    {.collective = Collective::bcast, .algorithm = split, .ranks = {33}},
     {Collective::bcast, tree},
     // A rank's block goes together with others up to so many bytes: a message costs more than to copy so much twice.
-    {.collective = Collective::gather, .algorithm = tree, .ranks = {256}, .bytes = 64},
-    {.collective = Collective::gather, .algorithm = leaders, .bytes = 1024},
+    {.collective = Collective::gather, .algorithm = leaders, .ranks = up_to(2000), .bytes = 1 * kib},
+    {.collective = Collective::gather, .algorithm = tree, .ranks = {64}, .bytes = 64},
+    {.collective = Collective::gather, .algorithm = leaders, .bytes = 1 * kib},
     {Collective::gather, direct},
-    {.collective = Collective::scatter, .algorithm = tree, .ranks = {256}, .bytes = 64},
-    {.collective = Collective::scatter, .algorithm = leaders, .bytes = 1024},
+    {.collective = Collective::scatter, .algorithm = leaders, .ranks = up_to(2000), .bytes = 1 * kib},
+    {.collective = Collective::scatter, .algorithm = tree, .ranks = {64}, .bytes = 64},
+    {.collective = Collective::scatter, .algorithm = leaders, .bytes = 1 * kib},
     {Collective::scatter, direct},
     // Up to so many bytes in all, steps cost more than copies.
-    {.collective = Collective::allgather, .algorithm = leaders, .bytes = 16 * 1024},
-    {.collective = Collective::allgather, .algorithm = bruck, .bytes = 16 * 1024},
+    {.collective = Collective::allgather,
+     .algorithm = pairwise,
+     .ranks = up_to(32),
+     .hosts = {2},
+     .ranks_per_host = up_to(1)},
+    {.collective = Collective::allgather, .algorithm = leaders, .ranks = {512}, .bytes = 256 * kib},
+    {.collective = Collective::allgather, .algorithm = leaders, .bytes = 64 * kib},
+    {.collective = Collective::allgather,
+     .algorithm = bruck,
+     .hosts = {32},
+     .ranks_per_host = up_to(1),
+     .bytes = 512 * kib},
+    {.collective = Collective::allgather,
+     .algorithm = bruck,
+     .hosts = {2},
+     .ranks_per_host = up_to(1),
+     .bytes = 128 * kib},
+    {.collective = Collective::allgather, .algorithm = bruck, .ranks = {33}, .bytes = 64 * kib},
+    {.collective = Collective::allgather, .algorithm = bruck, .bytes = 16 * kib},
     {Collective::allgather, ring},
+    {.collective = Collective::alltoall, .algorithm = bruck, .hosts = {2}, .ranks_per_host = {2}, .bytes = 256},
+    {.collective = Collective::alltoall, .algorithm = bruck, .ranks = {64}, .bytes = 16},
     {Collective::alltoall, pairwise},
-    {Collective::reduce, leaders},
+    {.collective = Collective::reduce, .algorithm = leaders, .bytes = 16 * kib},
+    {.collective = Collective::reduce, .algorithm = tree, .bytes = 16 * kib},
+    // On one host a parent reads its children's data, which costs less than the steps of parts.
+    {.collective = Collective::reduce, .algorithm = tree, .ranks = up_to(32), .hosts = up_to(1)},
+    // Halving has ranks beyond a power of two send and take all data once more.
+    {.collective = Collective::reduce, .algorithm = ring, .ranks = up_to(2)},
+    {.collective = Collective::reduce, .algorithm = split, .bytes = 512 * kib},
+    {.collective = Collective::reduce, .algorithm = ring, .uneven = true, .ranks = up_to(127)},
+    {.collective = Collective::reduce, .algorithm = split},
     {Collective::reduce, tree},
-    {Collective::allreduce, leaders},
-    {.collective = Collective::allreduce, .algorithm = flat, .crowded = true, .ranks = up_to(32), .bytes = 4096},
+    {.collective = Collective::allreduce, .algorithm = leaders, .bytes = 16 * kib},
+    {.collective = Collective::allreduce, .algorithm = flat, .crowded = true, .ranks = up_to(32), .bytes = 4 * kib},
+    {.collective = Collective::allreduce, .algorithm = doubling, .ranks = up_to(32), .bytes = 16 * kib},
+    {.collective = Collective::allreduce, .algorithm = doubling, .bytes = 4 * kib},
+    {.collective = Collective::allreduce, .algorithm = ring, .ranks = up_to(2)},
+    {.collective = Collective::allreduce, .algorithm = split, .bytes = 512 * kib},
+    {.collective = Collective::allreduce, .algorithm = ring, .uneven = true, .ranks = up_to(127)},
+    {.collective = Collective::allreduce, .algorithm = split},
     {Collective::allreduce, doubling},
+    // Between hosts halving begins with the largest parts, and a host's ranks share its interface.
+    {.collective = Collective::reduce_scatter, .algorithm = halving, .bytes = 64 * kib},
+    {.collective = Collective::reduce_scatter, .algorithm = root, .ranks = {33}, .hosts = {2}, .ranks_per_host = {2}},
+    {.collective = Collective::reduce_scatter, .algorithm = pairwise, .ranks = {9, 32}},
+    {.collective = Collective::reduce_scatter, .algorithm = halving},
     {Collective::reduce_scatter, root},
     {Collective::scan, doubling},
 };
@@ -115,19 +162,19 @@ constexpr Algorithm for_large[collective_count] = {automatic, split,     direct,
 
 constexpr const char* collective_names[collective_count] = {
     "barrier", "bcast", "gather", "scatter", "allgather", "alltoall", "reduce", "allreduce", "reduce_scatter", "scan"};
-constexpr const char* algorithm_names[algorithm_count] = {
-    "auto",  "direct",   "flat", "tree",  "dissemination", "doubling", "ring",
-    "bruck", "pairwise", "root", "split", "leaders",       "shared",   "single_copy"};
+constexpr const char* algorithm_names[algorithm_count] = {"auto",     "direct", "flat",    "tree",     "dissemination",
+                                                          "doubling", "ring",   "bruck",   "pairwise", "halving",
+                                                          "root",     "split",  "leaders", "shared",   "single_copy"};
 
 constexpr Algorithm barrier_algorithms[] = {automatic, shared, leaders, flat, dissemination};
 constexpr Algorithm bcast_algorithms[] = {automatic, shared, leaders, tree, split};
 constexpr Algorithm gather_algorithms[] = {automatic, shared, leaders, direct, tree};
 constexpr Algorithm scatter_algorithms[] = {automatic, shared, leaders, direct, tree};
-constexpr Algorithm allgather_algorithms[] = {automatic, shared, single_copy, leaders, bruck, ring};
+constexpr Algorithm allgather_algorithms[] = {automatic, shared, single_copy, leaders, bruck, ring, pairwise};
 constexpr Algorithm alltoall_algorithms[] = {automatic, shared, single_copy, pairwise, bruck};
-constexpr Algorithm reduce_algorithms[] = {automatic, shared, single_copy, leaders, tree};
-constexpr Algorithm allreduce_algorithms[] = {automatic, shared, single_copy, leaders, flat, doubling, split};
-constexpr Algorithm reduce_scatter_algorithms[] = {automatic, shared, single_copy, root, pairwise};
+constexpr Algorithm reduce_algorithms[] = {automatic, shared, single_copy, leaders, tree, split, ring};
+constexpr Algorithm allreduce_algorithms[] = {automatic, shared, single_copy, leaders, flat, doubling, split, ring};
+constexpr Algorithm reduce_scatter_algorithms[] = {automatic, shared, single_copy, root, pairwise, halving};
 constexpr Algorithm scan_algorithms[] = {automatic, shared, single_copy, doubling};
 
 template <size_t N>
@@ -178,7 +225,7 @@ WEFT_COLL_SHORT(gather, "WEFT_GATHER_SHORT_MSG", nullptr,
                 "blocks up to so many bytes are gathered by the leaders of hosts");
 WEFT_COLL_SHORT(scatter, "WEFT_SCATTER_SHORT_MSG", nullptr,
                 "blocks up to so many bytes are scattered by the leaders of hosts");
-WEFT_COLL_SHORT(allgather, "WEFT_ALLGATHER_SHORT_MSG", nullptr,
+WEFT_COLL_SHORT(allgather, "WEFT_ALLGATHER_SHORT_MSG", "MPICH_ALLGATHER_VSHORT_MSG",
                 "up to so many bytes of all ranks MPI_Allgather goes by leaders or Bruck's algorithm");
 WEFT_COLL_SHORT(alltoall, "WEFT_ALLTOALL_SHORT_MSG", "MPICH_ALLTOALL_SHORT_MSG",
                 "up to so many bytes for each rank MPI_Alltoall goes by Bruck's algorithm");
@@ -192,6 +239,15 @@ constinit base::TextSetting tuning{{.name = "WEFT_TUNING",
                                     .subject = base::Subject::start,
                                     .alike = true}};
 WEFT_SETTING(tuning);
+
+constinit base::BoolSetting same_bits{
+    {.name = "WEFT_REPRODUCIBLE",
+     .help = "reductions give the same bits for the same data, whatever the algorithm, the hosts and the root: slower",
+     .subject = base::Subject::start,
+     .change = base::Change::before_start,
+     .alike = true},
+    false};
+WEFT_SETTING(same_bits);
 
 struct Known {
   const char* name;
@@ -233,16 +289,9 @@ void add_rows_of_settings(Collective collective, std::vector<Row>& rows) {
 
 // Those before the default ones.
 std::vector<Row> rows_in_force() {
-  std::vector<Row> rows;
-  for (size_t c = 0; c < collective_count; ++c) add_rows_of_settings(static_cast<Collective>(c), rows);
+  std::vector<Row> rows = rows_of_settings();
   if (file_rows != nullptr) rows.insert(rows.end(), file_rows->begin(), file_rows->end());
   return rows;
-}
-
-bool fits(const Row& row, const Shape& shape) {
-  return row.ranks.has(shape.ranks) && row.hosts.has(shape.hosts) && row.ranks_per_host.has(shape.ranks_per_host) &&
-         (shape.crowded || !row.crowded) && (shape.leaders || row.algorithm != leaders) &&
-         (shape.shared || (row.algorithm != shared && row.algorithm != single_copy));
 }
 
 // A row that comes later decides nothing where the same algorithm was left for as many bytes.
@@ -286,6 +335,7 @@ class Sum {
 uint64_t sum_of(const std::vector<Row>& rows) {
   Sum sum;
   sum.take(core::hosts_wanted() ? 1 : 0);
+  sum.take(reproducible() ? 1 : 0);
   for (const Row& row : rows) {
     sum.take(static_cast<int64_t>(row.collective));
     sum.take(static_cast<int64_t>(row.algorithm));
@@ -326,6 +376,27 @@ bool find_algorithm(Collective collective, std::string_view name, Algorithm& alg
     return true;
   }
   return false;
+}
+
+bool fits(const Row& row, const Shape& shape) {
+  return row.ranks.has(shape.ranks) && row.hosts.has(shape.hosts) && row.ranks_per_host.has(shape.ranks_per_host) &&
+         (shape.crowded || !row.crowded) && !(row.uneven && std::has_single_bit(static_cast<uint32_t>(shape.ranks))) &&
+         (shape.leaders || row.algorithm != leaders) &&
+         (shape.shared || (row.algorithm != shared && row.algorithm != single_copy));
+}
+
+std::vector<Row> rows_of_settings() {
+  std::vector<Row> rows;
+  for (size_t c = 0; c < collective_count; ++c) add_rows_of_settings(static_cast<Collective>(c), rows);
+  return rows;
+}
+
+bool reproducible() {
+  return same_bits.value();
+}
+
+std::string tuning_file() {
+  return tuning.value();
 }
 
 std::span<const Row> default_rows() {

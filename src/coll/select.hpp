@@ -54,16 +54,17 @@ enum class Algorithm : uint8_t {
   tree,           // bcast, reduce, gather, scatter: binomial
   dissemination,  // barrier
   doubling,       // allreduce, scan: recursive doubling
-  ring,           // allgather
+  ring,           // allgather, reduce, allreduce
   bruck,          // allgather, alltoall: logarithmic, data packed
-  pairwise,       // alltoall: all pairs at once; reduce_scatter: each rank gets its block from all
+  pairwise,       // allgather, alltoall: all pairs at once; reduce_scatter: each rank gets its block from all
+  halving,        // reduce_scatter: recursive halving
   root,           // reduce_scatter: reduced at rank 0, handed out
-  split,          // bcast, allreduce: each rank sees to a part of the data first, then all get all parts
+  split,          // bcast, reduce, allreduce: each rank sees to a part of the data first
   leaders,        // one rank of each host communicates with other hosts
   shared,         // blocking operations on one host: in memory that all ranks map, without messages
   single_copy,    // the same, and each rank reads from the buffers of the others
 };
-inline constexpr size_t algorithm_count = 14;
+inline constexpr size_t algorithm_count = 15;
 
 // "allreduce", "doubling"; as they stand in files and settings.
 [[nodiscard]] const char* name(Collective collective);
@@ -89,6 +90,7 @@ struct Row {
   Collective collective = Collective::barrier;
   Algorithm algorithm = Algorithm::automatic;
   bool crowded = false;  // only where the ranks of a job on one host outnumber its processors
+  bool uneven = false;   // only where ranks are no power of two
   Between ranks = {};
   Between hosts = {};
   Between ranks_per_host = {};
@@ -125,6 +127,13 @@ class Algorithms {
   uint32_t bits_;
 };
 
+// A bcast, reduce or allreduce of fewer bytes or elements than ranks cannot be parted among them.
+[[nodiscard]] constexpr Algorithms without_parts(Algorithms able, Collective collective, bool few) {
+  few = few &&
+        (collective == Collective::bcast || collective == Collective::reduce || collective == Collective::allreduce);
+  return able.without(Algorithm::split, few).without(Algorithm::ring, few);
+}
+
 struct Choice {
   int64_t bytes;  // up to so many
   Algorithm algorithm;
@@ -145,6 +154,16 @@ struct Choices {
 
 // The choices that `rows`, those in front of the others first, and the default rows leave for a shape.
 [[nodiscard]] Choices compile(const Shape& shape, std::span<const Row> rows);
+
+// Whether a row is for communicators of this shape.
+[[nodiscard]] bool fits(const Row& row, const Shape& shape);
+
+// The rows that the settings add, and the file that WEFT_TUNING names; empty: none. After base::load_settings().
+[[nodiscard]] std::vector<Row> rows_of_settings();
+[[nodiscard]] std::string tuning_file();
+
+// WEFT_REPRODUCIBLE: reductions are fixed (reducer.hpp).
+[[nodiscard]] bool reproducible();
 
 // The rows of an unchanged table.
 [[nodiscard]] std::span<const Row> default_rows();

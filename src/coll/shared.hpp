@@ -48,7 +48,8 @@ template <class Operate>
 // Whether elements can be reduced where they lie in a room.
 [[nodiscard]] inline bool suits(const Reducer& reducer) {
   const Type& type = *reducer.type;
-  return type.contiguous && type.size == type.extent && type.size > 0 && type.size <= Room::line_bytes;
+  return !reducer.fixed && type.contiguous && type.size == type.extent && type.size > 0 &&
+         type.size <= Room::line_bytes;
 }
 
 [[nodiscard]] int32_t barrier(Room& room);

@@ -23,6 +23,21 @@ class Tool(unittest.TestCase):
         done = self.weft("info")
         self.assertNotIn("WEFT_LAUNCHER ", done.stdout)
 
+    def test_info_tells_which_algorithms_are_taken_and_why(self):
+        done = self.weft("info", "coll", "--ranks", "64", "--ppn", "8", "--bytes", "1M", WEFT_BCAST_ALGORITHM="tree")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"bcast +tree +a setting")
+        self.assertRegex(done.stdout, r"allreduce +split +default\n")
+        done = self.weft("info", "coll", "--ranks", "2", "--bytes", "4096")
+        self.assertRegex(done.stdout, r"allreduce +shared +default, up to 8192 bytes, ranks up to 32\n +nonblocking +doubling")
+        for words in (["--ranks"], ["--ranks", "x"], ["--ranks", "0"], ["--bytes", "-1"], ["--turbo"]):
+            done = self.weft("info", "coll", *words)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("Remedy: see weft info coll --help", done.stderr)
+        done = self.weft("info", "coll", WEFT_TUNING="/nowhere")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("/nowhere", done.stderr)
+
     def test_info_refuses_a_value_out_of_range(self):
         done = self.weft("info", WEFT_LAUNCHER="magic")
         self.assertEqual(done.returncode, 1)

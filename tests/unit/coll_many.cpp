@@ -103,7 +103,7 @@ Part part_of(int32_t rank) {
           .holder = rank,
           .error = core::no_error,
           .generation = 1,
-          .unused = 0};
+          .fences = 0};
 }
 
 // ---- The transport: a socket to the other real rank, and a stage for the played ones

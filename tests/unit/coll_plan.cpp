@@ -9,6 +9,27 @@ namespace {
 using namespace weft;
 using namespace weft::test;
 
+TEST(Alltoall, HasSomeRequestsUnderWayAtATime) {
+  const coll::Row row{coll::Collective::alltoall, coll::Algorithm::pairwise};
+  const coll::Choices choices = coll::compile({.ranks = 1000}, {&row, 1});
+  core::Comm comm;
+  comm.size = 1000;
+  comm.rank = 3;
+  comm.choices = &choices;
+  Values in(1000), out(1000);
+  Schedule schedule(comm);
+  coll::plan::alltoall(schedule, Blocks(in.data(), 1, word), Blocks(out.data(), 1, word));
+  int sends = 0, most = 0, all = 0;
+  for (const coll::Step& step : schedule.steps()) {
+    if (step.kind == coll::Step::Kind::fence) sends = 0;
+    if (step.kind != coll::Step::Kind::send) continue;
+    most = std::max(most, ++sends);
+    ++all;
+  }
+  EXPECT_EQ(all, 999);
+  EXPECT_LE(most, 256);
+}
+
 class Plans : public testing::TestWithParam<std::tuple<int, Sends, Layout, Rows>> {
  protected:
   int ranks() const { return std::get<0>(GetParam()); }

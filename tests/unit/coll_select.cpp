@@ -38,9 +38,15 @@ TEST(DefaultRows, ChooseOnOneHost) {
   EXPECT_EQ(chosen(one_host, Collective::allgather, 16 * 1024), Algorithm::bruck);
   EXPECT_EQ(chosen(one_host, Collective::allgather, 16 * 1024 + 1), Algorithm::ring);
   EXPECT_EQ(chosen(one_host, Collective::alltoall, 1), Algorithm::pairwise);
+  EXPECT_EQ(chosen(one_host, Collective::reduce, 16 * 1024), Algorithm::tree);
   EXPECT_EQ(chosen(one_host, Collective::reduce, much), Algorithm::tree);
+  EXPECT_EQ(chosen({.ranks = 64}, Collective::reduce, much), Algorithm::split);
+  EXPECT_EQ(chosen({.ranks = 64}, Collective::bcast, much), Algorithm::split);
   EXPECT_EQ(chosen(one_host, Collective::allreduce, 8), Algorithm::doubling);
-  EXPECT_EQ(chosen(one_host, Collective::reduce_scatter, 8), Algorithm::root);
+  EXPECT_EQ(chosen(one_host, Collective::reduce_scatter, 8), Algorithm::halving);
+  EXPECT_EQ(chosen(one_host, Collective::reduce_scatter, 8, {},
+                   Algorithms::all().without(Algorithm::halving).without(Algorithm::pairwise)),
+            Algorithm::root);
 }
 
 TEST(DefaultRows, ChooseSharedMemoryForBlockingOperations) {
@@ -52,7 +58,7 @@ TEST(DefaultRows, ChooseSharedMemoryForBlockingOperations) {
   const Algorithms blocking = Algorithms::blocking();
   EXPECT_EQ(choices.choose(Collective::allreduce, 8 * 1024, blocking), Algorithm::shared);
   EXPECT_EQ(choices.choose(Collective::allreduce, 8 * 1024 + 1, blocking), Algorithm::single_copy);
-  EXPECT_EQ(choices.choose(Collective::allreduce, much, blocking.without(Algorithm::single_copy)), Algorithm::doubling);
+  EXPECT_EQ(choices.choose(Collective::allreduce, much, blocking.without(Algorithm::single_copy)), Algorithm::ring);
   const Choices crowd = coll::compile({.ranks = 8, .crowded = true, .shared = true}, {});
   EXPECT_EQ(crowd.choose(Collective::allreduce, 8 * 1024 + 1, blocking), Algorithm::shared);
   EXPECT_EQ(choices.choose(Collective::allreduce, 8), Algorithm::doubling);  // a plan's steps
@@ -68,14 +74,18 @@ TEST(DefaultRows, ChooseWhereRanksShareProcessors) {
 
 TEST(DefaultRows, ChooseLeadersBetweenHosts) {
   for (const Collective one : {Collective::barrier, Collective::bcast, Collective::reduce, Collective::allreduce}) {
-    EXPECT_EQ(chosen(two_hosts, one, much), Algorithm::leaders) << coll::name(one);
+    EXPECT_EQ(chosen(two_hosts, one, 16 * 1024), Algorithm::leaders) << coll::name(one);
+    EXPECT_EQ(chosen(two_hosts, one, much), one == Collective::barrier ? Algorithm::leaders : Algorithm::split)
+        << coll::name(one);
   }
   for (const Collective one : {Collective::gather, Collective::scatter}) {
     EXPECT_EQ(chosen(two_hosts, one, 1024), Algorithm::leaders) << coll::name(one);
     EXPECT_EQ(chosen(two_hosts, one, 1025), Algorithm::direct) << coll::name(one);
   }
-  EXPECT_EQ(chosen(two_hosts, Collective::allgather, 16 * 1024), Algorithm::leaders);
-  EXPECT_EQ(chosen(two_hosts, Collective::allgather, 16 * 1024 + 1), Algorithm::ring);
+  EXPECT_EQ(chosen(two_hosts, Collective::allgather, 64 * 1024), Algorithm::leaders);
+  EXPECT_EQ(chosen(two_hosts, Collective::allgather, 64 * 1024 + 1), Algorithm::ring);
+  EXPECT_EQ(chosen(two_hosts, Collective::alltoall, 256), Algorithm::bruck);
+  EXPECT_EQ(chosen({.ranks = 8, .hosts = 8}, Collective::allgather, much), Algorithm::pairwise);
   const Algorithms out_of_order = Algorithms::all().without(Algorithm::leaders);
   EXPECT_EQ(chosen(two_hosts, Collective::allreduce, 8, {}, out_of_order), Algorithm::doubling);
 }
@@ -166,7 +176,7 @@ TEST(File, HasRows) {
      "algorithm": "leaders", "measured": [1]},
     {"algorithm": "flat", "collective": "barrier", "crowded": true}]})");
   ASSERT_EQ(rows.size(), 2U);
-  EXPECT_EQ(rows[0], (Row{Collective::allreduce, Algorithm::leaders, false, {3, 4}, {2, 2}, {1, 2}, 16384}));
+  EXPECT_EQ(rows[0], (Row{Collective::allreduce, Algorithm::leaders, false, false, {3, 4}, {2, 2}, {1, 2}, 16384}));
   EXPECT_EQ(rows[1], (Row{.collective = Collective::barrier, .algorithm = Algorithm::flat, .crowded = true}));
   EXPECT_TRUE(parsed(R"({"weft_tuning": 1, "rows": []})").empty());
 }

@@ -12,7 +12,8 @@ namespace weft::tool {
 using Words = std::vector<std::string>;
 
 int info(const Words& words);
-int info_net();  // a part of info
+int info_net();  // parts of info
+int info_coll(const Words& words);
 int order(const Words& words);
 int simulate(const Words& words);
 int tune(const Words& words);

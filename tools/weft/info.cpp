@@ -122,6 +122,7 @@ int info(const Words& words) {
   bool all = false;
   bool paths = false;
   if (words.size() == 1 && words[0] == "net") return info_net();
+  if (!words.empty() && words[0] == "coll") return info_coll(Words(words.begin() + 1, words.end()));
   for (const std::string& word : words) {
     if (word == "--all")
       all = true;
@@ -132,7 +133,7 @@ int info(const Words& words) {
     else if (word == "--man")
       return write_manual(), 0;
     else {
-      fprintf(stderr, "weft: info does not know %s: it takes --all, --paths, --topo, --man or net\n",
+      fprintf(stderr, "weft: info does not know %s: it takes --all, --paths, --topo, --man, net or coll\n",
               base::quoted(word).c_str());
       return 2;
     }

@@ -14,7 +14,8 @@ namespace weft::tool {
 namespace {
 
 constexpr const char* usage =
-    "usage: weft simulate --coll NAME --ranks N [--ppn N] [--size BYTES] [--model NAME=VALUE,...] [--json]\n\n"
+    "usage: weft simulate --coll NAME --ranks N [--ppn N] [--size BYTES] [--algorithm NAME]\n"
+    "                     [--model NAME=VALUE,...] [--json]\n\n"
     "Plays a collective operation by each of its algorithms, rank by rank, under a model of a machine (LogGP with\n"
     "hosts), and prints how long each takes.\n\n"
     "  --coll NAME     barrier, bcast, gather(v), scatter(v), allgather, alltoall, reduce, allreduce, reduce_scatter, "
@@ -22,10 +23,12 @@ constexpr const char* usage =
     "  --ranks N       up to 1048576\n"
     "  --ppn N         ranks on a host (default: all)\n"
     "  --size BYTES    the data of a rank, or a block (default: 8)\n"
+    "  --algorithm NAME  this one alone (default: each)\n"
     "  --model ...     parts of the model, times in seconds: latency, overhead, per_byte (between hosts), "
     "local_latency,\n"
     "                  local_overhead, local_per_byte, gap (of a host's network interface), copy (for each byte),\n"
-    "                  unexpected (for a message that comes before its receive): latency=2e-6,gap=1e-7\n"
+    "                  unexpected (for a message that comes before its receive), incast (for one that finds others\n"
+    "                  waiting to enter its host): latency=2e-6,gap=1e-7\n"
     "  --json          a list with an object for each algorithm; times in seconds\n\n"
     "* is the algorithm of the default table.\n";
 
@@ -35,6 +38,7 @@ struct Wish {
   bool help = false;
   bool json = false;
   bool has_collective = false;
+  std::string algorithm;
   Operation operation{coll::Collective::barrier, false, 0, 0, 8};
   Model model;
 };
@@ -73,7 +77,8 @@ bool read_model(const std::string& text, Model& model, base::Problem& problem) {
                {"local_per_byte", &model.within.per_byte},
                {"gap", &model.gap},
                {"copy", &model.copy},
-               {"unexpected", &model.unexpected}};
+               {"unexpected", &model.unexpected},
+               {"incast", &model.incast}};
   for (size_t at = 0; at <= text.size();) {
     const size_t comma = std::min(text.find(',', at), text.size());
     const std::string part = text.substr(at, comma - at);
@@ -109,13 +114,16 @@ bool read_words(const Words& words, Wish& wish, base::Problem& problem) {
       wish.json = true;
       continue;
     }
-    if (word != "--coll" && word != "--ranks" && word != "--ppn" && word != "--size" && word != "--model") {
+    if (word != "--coll" && word != "--ranks" && word != "--ppn" && word != "--size" && word != "--model" &&
+        word != "--algorithm") {
       return refuse(problem, base::quoted(word) + " is not known");
     }
     if (++i == words.size()) return refuse(problem, word + " needs a value");
     int64_t number = 0;
     if (word == "--coll") {
       if (!read_collective(words[i], wish, problem)) return false;
+    } else if (word == "--algorithm") {
+      wish.algorithm = words[i];
     } else if (word == "--model") {
       if (!read_model(words[i], wish.model, problem)) return false;
     } else if (word == "--size") {
@@ -127,6 +135,10 @@ bool read_words(const Words& words, Wish& wish, base::Problem& problem) {
     }
   }
   if (!wish.has_collective) return refuse(problem, "--coll is missing: which operation?");
+  if (!wish.algorithm.empty() && !coll::find_algorithm(operation.collective, wish.algorithm, operation.only)) {
+    return refuse(problem, "--algorithm: " + base::quoted(wish.algorithm) + " is no algorithm of " +
+                               coll::name(operation.collective));
+  }
   if (operation.ranks == 0) return refuse(problem, "--ranks is missing: how many?");
   if (operation.ranks_per_host == 0 || operation.ranks_per_host > operation.ranks) {
     operation.ranks_per_host = operation.ranks;

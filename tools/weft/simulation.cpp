@@ -178,7 +178,9 @@ class Play {
       Interface& from = interfaces_[static_cast<size_t>(host_of(r))];
       Interface& to = interfaces_[static_cast<size_t>(host_of(act.rank()))];
       from.out_free = std::max(from.out_free, rank.now) + model_.gap + on_line;
-      to.in_free = std::max(from.out_free + line.latency, to.in_free + model_.gap + on_line);
+      const double arrives = from.out_free + line.latency;
+      const double congested = to.in_free > arrives ? model_.incast : 0;
+      to.in_free = std::max(arrives, to.in_free + model_.gap + on_line) + congested;
       comes = to.in_free;
     }
     const auto way = ways_.try_emplace(key(r, act.rank())).first;
@@ -225,10 +227,8 @@ int64_t table_bytes(const Operation& operation) {
 }
 
 coll::Algorithms able(const Operation& operation, bool leaders) {
-  const bool needs_parts = operation.collective == Collective::bcast || operation.collective == Collective::allreduce;
-  return coll::Algorithms::all()
-      .without(Algorithm::leaders, operation.differing || !leaders)
-      .without(Algorithm::split, needs_parts && operation.bytes < operation.ranks);
+  const coll::Algorithms can = coll::Algorithms::all().without(Algorithm::leaders, operation.differing || !leaders);
+  return coll::without_parts(can, operation.collective, operation.bytes < operation.ranks);
 }
 
 std::string in_words(double bytes) {
@@ -262,15 +262,17 @@ std::vector<Outcome> simulate(const Operation& operation, const Model& model, in
   const coll::Algorithms can = able(operation, by_table.has_leaders());
   const Algorithm by_default = by_table.chosen(table_bytes(operation), can);
   for (const Algorithm algorithm : coll::algorithms_of(operation.collective).subspan(1)) {
+    if (operation.only != Algorithm::automatic && operation.only != algorithm) continue;
     Outcome& outcome = outcomes.emplace_back();
     outcome.algorithm = algorithm;
     outcome.is_default = algorithm == by_default;
     if (!can.has(algorithm)) {
       const bool in_room = algorithm == Algorithm::shared || algorithm == Algorithm::single_copy;
-      outcome.left_out = in_room                         ? "it sends no messages"
-                         : algorithm == Algorithm::split ? "there are more ranks than bytes"
-                         : operation.differing           ? "blocks differ"
-                                                         : "hosts make no difference";
+      outcome.left_out = in_room ? "it sends no messages"
+                         : operation.collective == Collective::allreduce || algorithm == Algorithm::split
+                             ? "there are more ranks than bytes"
+                         : operation.differing ? "blocks differ"
+                                               : "hosts make no difference";
       continue;
     }
     Planner planner(operation, algorithm);

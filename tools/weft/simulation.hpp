@@ -31,6 +31,7 @@ struct Model {
   Wire between{2.5e-6, 400e-9, 0.08e-9};
   double gap = 100e-9;    // of a network interface, between two messages
   double unexpected = 0;  // for a message that comes before its receive
+  double incast = 0;      // for a message from another host that finds others waiting to enter
   double copy = 0.1e-9;   // for each byte, as for a reduction
 };
 
@@ -42,6 +43,7 @@ struct Operation {
   int32_t ranks;
   int32_t ranks_per_host;
   int64_t bytes;  // as the table of algorithms counts them, but for one block of allgather and reduce_scatter
+  coll::Algorithm only = coll::Algorithm::automatic;  // automatic: each
 };
 
 enum class Data : uint8_t { unchecked, right, wrong };

@@ -3,6 +3,7 @@
 // MPI-5.0, 6.9: reduction operations.
 #include <climits>
 
+#include "coll/select.hpp"
 #include "mpi/coll/arguments.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/handles.hpp"
@@ -79,7 +80,8 @@ void CollCheck::reducer(OpReducer& reducer, MPI_Op handle, Type* type, MPI_Datat
   }
   reducer.type = type;
   reducer.datatype = datatype;
-  reducer.commutative = op->commutative;
+  reducer.fixed = coll::reproducible();
+  reducer.commutative = op->commutative && !reducer.fixed;
   if (!op->predefined) {
     reducer.narrow = op->function;
     reducer.wide = op->function_c;

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// A reduction of much data for all ranks: recursive halving, so that each rank reduces a part of the data, then
-// recursive doubling, so that all get all parts (Rabenseifner). A rank sends about the data twice, where recursive
-// doubling sends them log2(size) times. Neighbours come first, with the largest parts; so the order of ranks is kept.
+// A reduction of much data, for one rank or for all: recursive halving, so that each rank reduces a part of the data,
+// then the parts are gathered by the root, or by recursive doubling by all (Rabenseifner). A rank sends about the data
+// twice, where along a tree, and by recursive doubling, some rank sends or takes them log2(size) times. Neighbours come
+// first, with the largest parts; so the order of ranks is kept.
 
 #include <utility>
 
@@ -14,9 +15,13 @@
 
 namespace weft::coll::plan {
 
-// At least as many elements as ranks. Our data are in `result`, and `spare` has room for as many.
+inline constexpr int32_t all_ranks = -1;
+
+// At least as many elements as ranks. Our data are in `result`, and `spare` has room for as many. The result is for all
+// ranks, or for the one in place `root`.
 template <class Way, class Ranks>
-void allreduce_split(Way& way, const Ranks& ranks, void* result, void* spare, int64_t count, const Reducer& reducer) {
+void reduce_split(Way& way, const Ranks& ranks, void* result, void* spare, int64_t count, const Reducer& reducer,
+                  int32_t root) {
   struct Part {
     int64_t first;
     int64_t count;
@@ -43,6 +48,7 @@ void allreduce_split(Way& way, const Ranks& ranks, void* result, void* spare, in
   if (place < 2 * folded) {
     if (place % 2 == 0) {
       way.send(block(mine, whole), ranks[place + 1]);
+      if (root != all_ranks && root != place) return;
       way.fence();
       return way.receive(block(result, whole), ranks[place + 1]);
     }
@@ -50,7 +56,8 @@ void allreduce_split(Way& way, const Ranks& ranks, void* result, void* spare, in
     way.fence();
     combine(whole, true);
   }
-  const int32_t vertex = place < 2 * folded ? place / 2 : place - folded;
+  auto vertex_of = [folded](int32_t p) { return p < 2 * folded ? p / 2 : p - folded; };
+  const int32_t vertex = vertex_of(place);
   auto partner = [&](int32_t bit) {
     const int32_t other = vertex ^ bit;
     return ranks[other < folded ? 2 * other + 1 : other + folded];
@@ -74,13 +81,27 @@ void allreduce_split(Way& way, const Ranks& ranks, void* result, void* spare, in
     combine(part, is_upper);
   }
   if (mine != result) way.copy(block(mine, part), block(result, part));
+  const int32_t away = root == all_ranks ? 0 : vertex ^ vertex_of(root);  // the steps that bring us no part
   for (int32_t bit = power / 2; bit > 0; bit /= 2) {
     --steps;
-    way.receive(block(result, given[steps]), partner(bit));
-    way.send(block(result, kept[steps]), partner(bit));
+    const bool gives = root == all_ranks || (away & bit) != 0;
+    if ((away & bit) == 0) way.receive(block(result, given[steps]), partner(bit));
+    if (gives) way.send(block(result, kept[steps]), partner(bit));
+    if (away & bit) return;
     way.fence();
   }
-  if (place < 2 * folded) way.send(block(result, whole), ranks[place - 1]);
+  if (place < 2 * folded && (root == all_ranks || root == place - 1)) way.send(block(result, whole), ranks[place - 1]);
+}
+
+// The same in the communicator: by hosts, where the order of ranks allows it. `root`: a rank, or all_ranks.
+template <class Way>
+void reduce_split(Way& way, void* result, void* spare, int64_t count, const Reducer& reducer, int32_t root) {
+  const Comm& comm = way.comm();
+  if (!reducer.commutative && !by_host_in_order(comm)) {
+    return reduce_split(way, Everybody(comm), result, spare, count, reducer, root);
+  }
+  const int32_t place = root == all_ranks ? all_ranks : place_of(comm, root);
+  reduce_split(way, host_by_host(comm), result, spare, count, reducer, place);
 }
 
 }  // namespace weft::coll::plan

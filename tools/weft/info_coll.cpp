@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// "weft info coll": the algorithms that collective operations take, and the rows that decide so.
+#include <algorithm>
+#include <cstdio>
+
+#include "base/cpus.hpp"
+#include "base/message.hpp"
+#include "base/setting.hpp"
+#include "boot/environment.hpp"
+#include "coll/room.hpp"
+#include "coll/table.hpp"
+#include "weft/commands.hpp"
+
+namespace weft::tool {
+namespace {
+
+using coll::Collective;
+using coll::Row;
+
+constexpr const char* usage =
+    "usage: weft info coll [--ranks N] [--ppn N] [--bytes BYTES]\n\n"
+    "Prints the algorithm of each collective operation under the settings in force, and the row that decides.\n\n"
+    "  --ranks N      of the communicator (default: 2)\n"
+    "  --ppn N        so many on each host (default: all)\n"
+    "  --bytes BYTES  the data of a rank; of a gather, scatter or alltoall a block; of an allgather or\n"
+    "                 reduce_scatter the blocks of all ranks (default: 8)\n";
+
+struct Case {
+  int64_t ranks = 2;
+  int64_t ranks_per_host = 0;
+  int64_t bytes = 8;
+};
+
+// Rows in the order in which they are looked at; the source of those up to each place.
+struct Table {
+  std::vector<Row> rows;
+  size_t settings = 0;
+  size_t file = 0;
+};
+
+bool read_rows(Table& table, base::Problem& problem) {
+  table.rows = coll::rows_of_settings();
+  table.settings = table.file = table.rows.size();
+  if (const std::string path = coll::tuning_file(); !path.empty()) {
+    std::vector<Row> of_file;
+    if (!coll::read_table(path, of_file, problem)) return false;
+    table.rows.insert(table.rows.end(), of_file.begin(), of_file.end());
+    table.file = table.rows.size();
+  }
+  const std::span<const Row> defaults = coll::default_rows();
+  table.rows.insert(table.rows.end(), defaults.begin(), defaults.end());
+  return true;
+}
+
+std::string in_words(const char* what, const coll::Between& range) {
+  const coll::Between any;
+  if (range == any) return {};
+  const std::string begin = std::string(", ") + what + " ";
+  if (range.low == range.high) return begin + std::to_string(range.low);
+  if (range.high == any.high) return begin + std::to_string(range.low) + " and more";
+  if (range.low == any.low) return begin + "up to " + std::to_string(range.high);
+  return begin + std::to_string(range.low) + " to " + std::to_string(range.high);
+}
+
+std::string why(const Table& table, size_t place) {
+  const Row& row = table.rows[place];
+  std::string text = place < table.settings ? "a setting" : place < table.file ? "the file of WEFT_TUNING" : "default";
+  if (row.bytes != coll::any_bytes) text += ", up to " + std::to_string(row.bytes) + " bytes";
+  text += in_words("ranks", row.ranks) + in_words("hosts", row.hosts) + in_words("ranks on a host", row.ranks_per_host);
+  if (row.uneven) text += ", no power of two";
+  if (row.crowded) text += ", more ranks than processors";
+  return text;
+}
+
+// The place of the first row that fits.
+size_t decide(const Table& table, const coll::Shape& shape, Collective collective, int64_t bytes,
+              coll::Algorithms able) {
+  size_t at = 0;
+  for (; at + 1 < table.rows.size(); ++at) {
+    const Row& row = table.rows[at];
+    if (row.collective == collective && bytes <= row.bytes && able.has(row.algorithm) && coll::fits(row, shape)) break;
+  }
+  return at;
+}
+
+bool read_words(const Words& words, Case& asked, bool& help, base::Problem& problem) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    help = help || word == "--help" || word == "-h";
+    if (help) return true;
+    int64_t* const number = word == "--ranks"   ? &asked.ranks
+                            : word == "--ppn"   ? &asked.ranks_per_host
+                            : word == "--bytes" ? &asked.bytes
+                                                : nullptr;
+    std::string wrong;
+    if (number == nullptr) {
+      wrong = base::quoted(word) + " is not known";
+    } else if (++i == words.size()) {
+      wrong = word + " needs a value";
+    } else {
+      const bool counts_bytes = word == "--bytes";
+      wrong = base::parse_number(words[i], counts_bytes ? base::Unit::bytes : base::Unit::none, *number);
+      if (wrong.empty() && (*number < (counts_bytes ? 0 : 1) || (!counts_bytes && *number > boot::most_ranks))) {
+        wrong = base::quoted(words[i]) + " is out of range";
+      }
+      if (!wrong.empty()) wrong.insert(0, word + ": ");
+    }
+    if (wrong.empty()) continue;
+    problem = {.cause = wrong, .remedy = "see weft info coll --help"};
+    return false;
+  }
+  return true;
+}
+
+void show(const Table& table, const Case& asked) {
+  const int64_t per_host = asked.ranks_per_host == 0 ? asked.ranks : std::min(asked.ranks_per_host, asked.ranks);
+  const int64_t hosts = (asked.ranks + per_host - 1) / per_host;
+  coll::Shape shape{.ranks = static_cast<int32_t>(asked.ranks),
+                    .hosts = static_cast<int32_t>(hosts),
+                    .ranks_per_host = static_cast<int32_t>(per_host),
+                    .leaders = hosts > 1 && per_host > 1};
+  shape.crowded = hosts == 1 && asked.ranks > base::usable_cpus();
+  shape.shared = hosts == 1 && asked.ranks > 1 && asked.ranks <= coll::Room::most_ranks;
+  printf("%lld bytes, %lld ranks, %lld on a host%s\n\n", static_cast<long long>(asked.bytes),
+         static_cast<long long>(asked.ranks), static_cast<long long>(per_host),
+         shape.crowded ? ", more than processors" : "");
+  printf("%-15s %-14s %s\n", "operation", "algorithm", "decided by");
+  for (size_t c = 0; c < coll::collective_count; ++c) {
+    const auto collective = static_cast<Collective>(c);
+    const bool few = asked.bytes < asked.ranks;
+    const size_t blocking = decide(table, shape, collective, asked.bytes,
+                                   coll::without_parts(coll::Algorithms::blocking(), collective, few));
+    const size_t others =
+        decide(table, shape, collective, asked.bytes, coll::without_parts(coll::Algorithms::all(), collective, few));
+    printf("%-15s %-14s %s\n", coll::name(collective), coll::name(table.rows[blocking].algorithm),
+           why(table, blocking).c_str());
+    if (blocking == others) continue;
+    printf("%-15s %-14s %s\n", "  nonblocking", coll::name(table.rows[others].algorithm), why(table, others).c_str());
+  }
+}
+
+}  // namespace
+
+int info_coll(const Words& words) {
+  Case asked;
+  Table table;
+  base::Problem problem;
+  bool help = false;
+  base::load_settings();
+  if (!read_words(words, asked, help, problem) || (!help && !read_rows(table, problem))) {
+    fprintf(stderr, "weft: info coll: %s\n", base::describe(problem).c_str());
+    return 2;
+  }
+  if (help) return fputs(usage, stdout), 0;
+  show(table, asked);
+  return 0;
+}
+
+}  // namespace weft::tool
