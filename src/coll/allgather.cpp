@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <bit>
 
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
@@ -11,6 +12,16 @@
 #include "coll/shared.hpp"
 
 namespace weft::coll {
+
+namespace {
+
+int64_t total_of(const Blocks& all, int32_t ranks) {
+  int64_t total = all.regular() ? ranks * all[0].bytes() : 0;
+  for (int32_t r = 0; !all.regular() && r < ranks; ++r) total += all[r].bytes();
+  return total;
+}
+
+}  // namespace
 
 namespace plan {
 
@@ -39,6 +50,50 @@ void pairwise(Way& way, const Block& mine, const Blocks& all) {
   }
   for (int32_t step = 1; step < comm.size; ++step) way.send(ours, (comm.rank + step) % comm.size);
   if (!mine.in_place()) way.copy(mine, all[comm.rank]);
+}
+
+// Blocks of consecutive ranks, all of one size: one behind the other.
+Block together(const Blocks& all, int32_t first, int32_t count) {
+  const Block block = all[first];
+  return {block.data, count * block.count, block.type};
+}
+
+// Recursive doubling: a rank has the blocks of a cube of ranks, which in each step is twice as large. They are where
+// they belong, so nothing is packed. For a power of two of ranks, and blocks of one size.
+template <class Way>
+void doubling(Way& way, const Blocks& all) {
+  const Comm& comm = way.comm();
+  for (int32_t have = 1; have < comm.size; have *= 2) {
+    const int32_t partner = comm.rank ^ have;
+    way.receive(together(all, partner & -have, have), partner);
+    way.send(together(all, comm.rank & -have, have), partner);
+    way.fence();
+  }
+}
+
+// Neighbour exchange (Chen and others): pairs of ranks first, then a rank and its neighbours by turns hand each other
+// the pair of blocks that came last: half the steps of the ring. For an even number of ranks, and blocks of one size.
+template <class Way>
+void neighbours(Way& way, const Blocks& all) {
+  const Comm& comm = way.comm();
+  const int32_t size = comm.size;
+  const bool even = comm.rank % 2 == 0;
+  const int32_t beside[2] = {(comm.rank + (even ? 1 : size - 1)) % size, (comm.rank + (even ? size - 1 : 1)) % size};
+  way.receive(all[beside[0]], beside[0]);
+  way.send(all[comm.rank], beside[0]);
+  way.fence();
+  // Pairs by their first ranks. Ours goes out first; after that what came in the step before.
+  int32_t out = comm.rank & ~1;
+  for (int32_t step = 1; step < size / 2; ++step) {
+    // The pair that comes moves away from ours by one pair each second step, to both sides by turns.
+    const int32_t away = 2 * ((step + 1) / 2);
+    const bool above = even == (step % 2 == 0);
+    const int32_t in = ((comm.rank & ~1) + (above ? away : size - away)) % size;
+    way.receive(together(all, in, 2), beside[step % 2]);
+    way.send(together(all, out, 2), beside[step % 2]);
+    way.fence();
+    out = in;
+  }
 }
 
 // The leaders gather the blocks of their hosts, do the same among themselves with those, and give their hosts all. A
@@ -79,23 +134,35 @@ void allgather(Way& way, const Block& mine, const Blocks& all) {
   const Comm& comm = way.comm();
   const bool regular = all.regular();
   const int64_t block_bytes = regular ? all[0].bytes() : 0;
-  if (regular && block_bytes == 0) return;
+  const int64_t total = total_of(all, comm.size);
+  if (total == 0) return;
   auto place_ours = [&] {
     if (!mine.in_place()) way.copy(mine, all[comm.rank]);
   };
   if (comm.size == 1) return place_ours();
-  const Algorithms able = Algorithms::all().without(Algorithm::leaders, !regular).without(Algorithm::bruck, !regular);
-  const Algorithm algorithm = choose(comm, Collective::allgather, block_bytes * comm.size, able);
+  const bool cube = std::has_single_bit(static_cast<uint32_t>(comm.size));
+  const Algorithms able =
+      Algorithms::all()
+          .without(Algorithm::doubling, !regular || !cube)
+          .without(Algorithm::neighbours, !regular || comm.size % 2 != 0 || !by_host_in_order(comm));
+  const Algorithm algorithm = choose(comm, regular ? Collective::allgather : Collective::allgatherv, total, able);
   if (algorithm == Algorithm::pairwise) return pairwise(way, mine, all);
   place_ours();
+  if (algorithm == Algorithm::doubling) return doubling(way, all);
+  if (algorithm == Algorithm::neighbours) return neighbours(way, all);
   if (algorithm == Algorithm::ring) {
     if (by_host_in_order(comm)) return ring(way, Everybody(comm), all);
     return ring(way, host_by_host(comm), all);  // a block comes to each host once
   }
-  const Packed packed = Packed::make(way, comm.size, block_bytes);
+  const core::Hosts* hosts = algorithm == Algorithm::leaders ? comm.hosts : nullptr;
+  const Packed packed =
+      regular ? Packed::make(way, comm.size, block_bytes) : Packed::make_for(way, comm.size, [&](int32_t i) {
+        if (hosts == nullptr) return all[(comm.rank + i) % comm.size].bytes();
+        return all[hosts->rank_at((hosts->start(hosts->host) + i) % comm.size)].bytes();
+      });
   if (packed.data == nullptr) return;
-  if (algorithm == Algorithm::leaders) {
-    among_hosts(way, *comm.hosts, packed, all);
+  if (hosts != nullptr) {
+    among_hosts(way, *hosts, packed, all);
   } else {
     gather_packed(way, Everybody(comm), packed, all);
   }
@@ -107,13 +174,11 @@ template void allgather(Schedule& way, const Block& mine, const Blocks& all);
 
 int32_t allgather(Comm& comm, const Block& mine, const Blocks& all) {
   const bool regular = all.regular();
-  int64_t largest = regular ? all[0].bytes() : 0;
-  int64_t total = largest * comm.size;
-  for (int32_t r = 0; !regular && r < comm.size; ++r) {
-    largest = std::max(largest, all[r].bytes());
-    total += all[r].bytes();
-  }
-  const auto result = shared::in_room(comm, {Collective::allgather, total, largest, shared::if_suits(total > 0)},
+  int64_t largest = all[0].bytes();
+  for (int32_t r = 1; !regular && r < comm.size; ++r) largest = std::max(largest, all[r].bytes());
+  const int64_t total = total_of(all, comm.size);
+  const Collective collective = regular ? Collective::allgather : Collective::allgatherv;
+  const auto result = shared::in_room(comm, {collective, total, largest, shared::if_suits(total > 0)},
                                       [&](Room& room) { return shared::allgather(room, mine, all, largest); });
   if (result) return *result;
   Channel channel(comm, Tag::allgather);

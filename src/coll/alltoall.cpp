@@ -62,7 +62,8 @@ void alltoall(Way& way, const Blocks& from, const Blocks& to) {
   const bool regular = to.regular() && (from.in_place() || from.regular());
   const int64_t block_bytes = regular ? to[0].bytes() : 0;
   const Algorithms able = Algorithms::all().without(Algorithm::bruck, block_bytes == 0);
-  if (choose(way.comm(), Collective::alltoall, block_bytes, able) == Algorithm::bruck) {
+  const Collective collective = regular ? Collective::alltoall : Collective::alltoallv;
+  if (choose(way.comm(), collective, block_bytes, able) == Algorithm::bruck) {
     alltoall_bruck(way, from.in_place() ? to : from, to, block_bytes);
   } else if (from.in_place()) {
     in_place(way, to);
@@ -77,9 +78,10 @@ template void alltoall(Schedule& way, const Blocks& from, const Blocks& to);
 
 int32_t alltoall(Comm& comm, const Blocks& from, const Blocks& to) {
   const bool regular = to.regular() && (from.in_place() || from.regular());
-  const int64_t bytes = regular ? to[0].bytes() : irregular_slot;
-  const Algorithms able = shared::if_suits(bytes > 0).without(Algorithm::shared, !regular || from.in_place());
-  const auto result = shared::in_room(comm, {Collective::alltoall, bytes, bytes * comm.size, able},
+  const int64_t bytes = regular ? to[0].bytes() : 0;
+  const Algorithms able = shared::if_suits(!regular || bytes > 0).without(Algorithm::shared, from.in_place());
+  const Collective collective = regular ? Collective::alltoall : Collective::alltoallv;
+  const auto result = shared::in_room(comm, {collective, bytes, bytes * comm.size, able},
                                       [&](Room& room) { return shared::alltoall(room, from, to, bytes); });
   if (result) return *result;
   Channel channel(comm, Tag::alltoall);

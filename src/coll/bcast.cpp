@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/bcast_split.hpp"
+#include "coll/chain.hpp"
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
 #include "coll/pattern.hpp"
@@ -34,6 +35,8 @@ void bcast(Way& way, const Block& data, int32_t root) {
       return among_hosts(way, ByHost(*comm.hosts, root), data);
     case Algorithm::split:
       return bcast_split(way, data, root);
+    case Algorithm::chain:
+      return bcast_chain(way, data, root);
     default:
       return spread(way, Everybody(comm), data, root);
   }

@@ -83,14 +83,12 @@ template <class Way>
 void gather(Way& way, const Block& mine, const Blocks& all, int32_t root) {
   const Comm& comm = way.comm();
   const bool regular = all.regular();
-  const int64_t block_bytes = regular ? all[0].bytes() : irregular_slot;
-  const Algorithms able = Algorithms::all().without(Algorithm::leaders, !regular);
-  const Algorithm algorithm = choose(comm, Collective::gather, block_bytes, able);
-  if (algorithm != Algorithm::direct) {
-    if (block_bytes == 0) return;
-    return algorithm == Algorithm::tree ? by_tree(way, mine, all, block_bytes, root)
-                                        : among_hosts(way, mine, all, block_bytes, root);
-  }
+  const int64_t block_bytes = regular ? all[0].bytes() : 0;
+  const Choice& choice = find_choice(comm, regular ? Collective::gather : Collective::gatherv, block_bytes);
+  if (regular && block_bytes == 0) return;
+  if (choice.algorithm == Algorithm::tree)
+    return by_tree(way, mine, all, regular ? block_bytes : slot_of(choice), root);
+  if (choice.algorithm == Algorithm::leaders) return among_hosts(way, mine, all, block_bytes, root);
   if (comm.rank != root) {
     if (mine.bytes() > 0) way.send(mine, root);
     return;
@@ -108,13 +106,14 @@ template void gather(Schedule& way, const Block& mine, const Blocks& all, int32_
 
 int32_t gather(Comm& comm, const Block& mine, const Blocks& all, int32_t root) {
   const bool regular = all.regular();
-  const int64_t bytes = regular ? all[0].bytes() : irregular_slot;
-  const int64_t posted = regular ? bytes : Room::chunk_bytes;
-  const auto result =
-      shared::in_room(comm, {Collective::gather, bytes, posted, shared::if_suits(bytes > 0), root}, [&](Room& room) {
-        if (!regular) return shared::gatherv(comm, room, mine, all, root);
-        return shared::gather(room, mine, all, bytes, root);
-      });
+  const int64_t bytes = regular ? all[0].bytes() : 0;
+  const shared::Wanted wanted =
+      regular ? shared::Wanted{Collective::gather, bytes, bytes, shared::if_suits(bytes > 0), root}
+              : shared::Wanted{Collective::gatherv, 0, Room::chunk_bytes, Algorithms::blocking(), root};
+  const auto result = shared::in_room(comm, wanted, [&](Room& room) {
+    if (!regular) return shared::gatherv(comm, room, mine, all, root);
+    return shared::gather(room, mine, all, bytes, root);
+  });
   if (result) return *result;
   Channel channel(comm, Tag::gather);
   plan::gather(channel, mine, all, root);

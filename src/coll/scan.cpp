@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "coll/chain.hpp"
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
 #include "coll/plan.hpp"
@@ -18,10 +19,9 @@ namespace {
 
 // Recursive doubling: `partial` covers the ranks of our subcube so far, and data from below it goes to the result.
 template <class Way>
-void prefix(Way& way, const void* send, void* receive, int64_t count, const Reducer& reducer, bool inclusive) {
+void doubling(Way& way, const void* send, void* receive, int64_t count, const Reducer& reducer, bool inclusive) {
   const Comm& comm = way.comm();
   const Type& type = *reducer.type;
-  if (count * type.size == 0) return;
   auto part = [&](const void* data) { return elements_at(data, count, reducer); };
   void* partial = way.elements(type, count);
   void* spare = way.elements(type, count);
@@ -49,6 +49,17 @@ void prefix(Way& way, const void* send, void* receive, int64_t count, const Redu
       has_result = true;
     }
   }
+}
+
+template <class Way>
+void prefix(Way& way, const void* send, void* receive, int64_t count, const Reducer& reducer, bool inclusive) {
+  const int64_t bytes = count * reducer.type->size;
+  if (bytes == 0) return;
+  const Algorithms able = Algorithms::all().without(Algorithm::chain, reducer.fixed);
+  if (choose(way.comm(), Collective::scan, bytes, able) == Algorithm::chain) {
+    return scan_chain(way, send, receive, count, reducer, inclusive);
+  }
+  doubling(way, send, receive, count, reducer, inclusive);
 }
 
 }  // namespace

@@ -78,14 +78,12 @@ template <class Way>
 void scatter(Way& way, const Blocks& all, const Block& mine, int32_t root) {
   const Comm& comm = way.comm();
   const bool regular = all.regular();
-  const int64_t block_bytes = regular ? all[0].bytes() : irregular_slot;
-  const Algorithms able = Algorithms::all().without(Algorithm::leaders, !regular);
-  const Algorithm algorithm = choose(comm, Collective::scatter, block_bytes, able);
-  if (algorithm != Algorithm::direct) {
-    if (block_bytes == 0) return;
-    return algorithm == Algorithm::tree ? by_tree(way, all, mine, block_bytes, root)
-                                        : among_hosts(way, all, mine, block_bytes, root);
-  }
+  const int64_t block_bytes = regular ? all[0].bytes() : 0;
+  const Choice& choice = find_choice(comm, regular ? Collective::scatter : Collective::scatterv, block_bytes);
+  if (regular && block_bytes == 0) return;
+  if (choice.algorithm == Algorithm::tree)
+    return by_tree(way, all, mine, regular ? block_bytes : slot_of(choice), root);
+  if (choice.algorithm == Algorithm::leaders) return among_hosts(way, all, mine, block_bytes, root);
   if (comm.rank != root) {
     if (mine.bytes() > 0) way.receive(mine, root);
     return;
@@ -104,13 +102,14 @@ template void scatter(Schedule& way, const Blocks& all, const Block& mine, int32
 
 int32_t scatter(Comm& comm, const Blocks& all, const Block& mine, int32_t root) {
   const bool regular = all.regular();
-  const int64_t bytes = regular ? all[0].bytes() : irregular_slot;
-  const int64_t posted = regular ? bytes * comm.size : Room::chunk_bytes;
-  const auto result =
-      shared::in_room(comm, {Collective::scatter, bytes, posted, shared::if_suits(bytes > 0), root}, [&](Room& room) {
-        if (!regular) return shared::scatterv(comm, room, all, mine, root);
-        return shared::scatter(room, all, mine, bytes, root);
-      });
+  const int64_t bytes = regular ? all[0].bytes() : 0;
+  const shared::Wanted wanted =
+      regular ? shared::Wanted{Collective::scatter, bytes, bytes * comm.size, shared::if_suits(bytes > 0), root}
+              : shared::Wanted{Collective::scatterv, 0, Room::chunk_bytes, Algorithms::blocking(), root};
+  const auto result = shared::in_room(comm, wanted, [&](Room& room) {
+    if (!regular) return shared::scatterv(comm, room, all, mine, root);
+    return shared::scatter(room, all, mine, bytes, root);
+  });
   if (result) return *result;
   Channel channel(comm, Tag::scatter);
   plan::scatter(channel, all, mine, root);

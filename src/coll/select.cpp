@@ -41,22 +41,24 @@ constexpr Row in_crowd(Collective collective, Algorithm algorithm, int64_t bytes
   return row;
 }
 
-// Where hosts make a difference their leaders speak for them.
-constexpr Row defaults[] = {
+// Where hosts make a difference their leaders speak for them. Rows of allgather are for allgatherv too.
+constexpr Row written_defaults[] = {
     // Small data through chunks, and large ones by single copies; those of a bcast, gather or scatter by messages,
-    // whose
-    // sender helps (docs/performance-choices.md, "Collective operations in shared memory").
+    // whose sender helps (docs/performance-choices.md, "Collective operations in shared memory").
     in_room(Collective::barrier, shared),
     in_crowd(Collective::bcast, shared, 128 * kib),
     in_room(Collective::bcast, shared, 16 * kib),
     in_crowd(Collective::gather, shared, 16 * kib),
     in_room(Collective::gather, shared, 8 * kib),
     in_room(Collective::scatter, shared, 8 * kib),
+    in_room(Collective::gatherv, shared),
+    in_room(Collective::scatterv, shared),
     in_crowd(Collective::allgather, shared, 128 * kib),
     in_room(Collective::allgather, shared, 16 * kib),
     in_room(Collective::allgather, single_copy),
     in_room(Collective::alltoall, shared, 8 * kib),
     in_room(Collective::alltoall, single_copy),
+    in_room(Collective::alltoallv, single_copy),
     in_crowd(Collective::reduce, shared, 32 * kib),
     in_room(Collective::reduce, shared, 8 * kib),
     in_room(Collective::reduce, single_copy),
@@ -75,8 +77,7 @@ constexpr Row defaults[] = {
     {.collective = Collective::barrier, .algorithm = flat, .ranks = up_to(32), .hosts = up_to(1)},
     {Collective::barrier, dissemination},
     // For more ranks than rooms are for, and for several hosts, the rows below are those that `weft simulate` found
-    // best
-    // (docs/performance-choices.md, "Collective operations between hosts").
+    // best (docs/performance-choices.md, "Collective operations between hosts").
     {.collective = Collective::bcast, .algorithm = leaders, .bytes = 64 * kib},
     {.collective = Collective::bcast, .algorithm = tree, .bytes = 128 * kib},
     {.collective = Collective::bcast, .algorithm = split, .hosts = {2}},
@@ -87,16 +88,25 @@ constexpr Row defaults[] = {
     {.collective = Collective::gather, .algorithm = tree, .ranks = {64}, .bytes = 64},
     {.collective = Collective::gather, .algorithm = leaders, .bytes = 1 * kib},
     {Collective::gather, direct},
+    {.collective = Collective::gatherv, .algorithm = tree, .ranks = {64}, .bytes = 64},
+    {Collective::gatherv, direct},
     {.collective = Collective::scatter, .algorithm = leaders, .ranks = up_to(2000), .bytes = 1 * kib},
     {.collective = Collective::scatter, .algorithm = tree, .ranks = {64}, .bytes = 64},
     {.collective = Collective::scatter, .algorithm = leaders, .bytes = 1 * kib},
     {Collective::scatter, direct},
+    {.collective = Collective::scatterv, .algorithm = tree, .ranks = {64}, .bytes = 64},
+    {Collective::scatterv, direct},
     // Up to so many bytes in all, steps cost more than copies.
     {.collective = Collective::allgather,
      .algorithm = pairwise,
      .ranks = up_to(32),
      .hosts = {2},
      .ranks_per_host = up_to(1)},
+    {.collective = Collective::allgather,
+     .algorithm = doubling,
+     .hosts = {33},
+     .ranks_per_host = up_to(1),
+     .bytes = 128 * kib},
     {.collective = Collective::allgather, .algorithm = leaders, .ranks = {512}, .bytes = 256 * kib},
     {.collective = Collective::allgather, .algorithm = leaders, .bytes = 64 * kib},
     {.collective = Collective::allgather,
@@ -111,10 +121,16 @@ constexpr Row defaults[] = {
      .bytes = 128 * kib},
     {.collective = Collective::allgather, .algorithm = bruck, .ranks = {33}, .bytes = 64 * kib},
     {.collective = Collective::allgather, .algorithm = bruck, .bytes = 16 * kib},
+    {.collective = Collective::allgather,
+     .algorithm = neighbours,
+     .hosts = {2},
+     .ranks_per_host = {2},
+     .bytes = 512 * kib},
     {Collective::allgather, ring},
     {.collective = Collective::alltoall, .algorithm = bruck, .hosts = {2}, .ranks_per_host = {2}, .bytes = 256},
     {.collective = Collective::alltoall, .algorithm = bruck, .ranks = {64}, .bytes = 16},
     {Collective::alltoall, pairwise},
+    {Collective::alltoallv, pairwise},
     {.collective = Collective::reduce, .algorithm = leaders, .bytes = 16 * kib},
     {.collective = Collective::reduce, .algorithm = tree, .bytes = 16 * kib},
     // On one host a parent reads its children's data, which costs less than the steps of parts.
@@ -140,8 +156,28 @@ constexpr Row defaults[] = {
     {.collective = Collective::reduce_scatter, .algorithm = pairwise, .ranks = {9, 32}},
     {.collective = Collective::reduce_scatter, .algorithm = halving},
     {Collective::reduce_scatter, root},
+    // The longer the chain, the more data it takes to fill it.
+    {.collective = Collective::scan, .algorithm = doubling, .bytes = 64 * kib},
+    {.collective = Collective::scan, .algorithm = chain, .ranks = up_to(8), .hosts = {2}},
+    {.collective = Collective::scan, .algorithm = doubling, .bytes = 256 * kib},
+    {.collective = Collective::scan, .algorithm = chain, .ranks = up_to(128), .hosts = {2}},
     {Collective::scan, doubling},
 };
+
+constexpr bool is_for_both_forms(const Row& row) {
+  return row.collective == Collective::allgather && row.algorithm != doubling && row.algorithm != neighbours;
+}
+constexpr auto defaults = [] {
+  constexpr auto both = std::count_if(std::begin(written_defaults), std::end(written_defaults), is_for_both_forms);
+  std::array<Row, std::size(written_defaults) + static_cast<size_t>(both)> rows{};
+  auto* end = std::copy(std::begin(written_defaults), std::end(written_defaults), rows.begin());
+  for (const Row& row : written_defaults) {
+    if (!is_for_both_forms(row)) continue;
+    *end = row;
+    end++->collective = Collective::allgatherv;
+  }
+  return rows;
+}();
 
 // The choice of WEFT_<COLL>_SHORT_MSG: these up to so many bytes, the one for large data beyond.
 constexpr Row for_short[] = {
@@ -151,31 +187,42 @@ constexpr Row for_short[] = {
     {Collective::scatter, leaders},
     {Collective::allgather, leaders},
     {Collective::allgather, bruck},
+    {Collective::gatherv, tree},
+    {Collective::scatterv, tree},
+    {Collective::allgatherv, leaders},
+    {Collective::allgatherv, bruck},
     {Collective::alltoall, bruck},
     {Collective::allreduce, leaders},
     {.collective = Collective::allreduce, .algorithm = flat, .crowded = true, .ranks = up_to(32), .bytes = 4096},
     {Collective::allreduce, doubling},
     {Collective::reduce_scatter, root},
+    {Collective::scan, doubling},
 };
-constexpr Algorithm for_large[collective_count] = {automatic, split,     direct, direct,   ring,
-                                                   pairwise,  automatic, split,  pairwise, automatic};
+constexpr Algorithm for_large[collective_count] = {automatic, split,    direct, direct, ring,   pairwise, automatic,
+                                                   split,     pairwise, chain,  direct, direct, ring,     automatic};
 
 constexpr const char* collective_names[collective_count] = {
-    "barrier", "bcast", "gather", "scatter", "allgather", "alltoall", "reduce", "allreduce", "reduce_scatter", "scan"};
-constexpr const char* algorithm_names[algorithm_count] = {"auto",     "direct", "flat",    "tree",     "dissemination",
-                                                          "doubling", "ring",   "bruck",   "pairwise", "halving",
-                                                          "root",     "split",  "leaders", "shared",   "single_copy"};
+    "barrier",   "bcast",          "gather", "scatter", "allgather", "alltoall",   "reduce",
+    "allreduce", "reduce_scatter", "scan",   "gatherv", "scatterv",  "allgatherv", "alltoallv"};
+constexpr const char* algorithm_names[algorithm_count] = {
+    "auto",  "direct",   "flat",    "tree", "dissemination", "doubling", "ring",   "neighbours", "chain",
+    "bruck", "pairwise", "halving", "root", "split",         "leaders",  "shared", "single_copy"};
 
 constexpr Algorithm barrier_algorithms[] = {automatic, shared, leaders, flat, dissemination};
-constexpr Algorithm bcast_algorithms[] = {automatic, shared, leaders, tree, split};
+constexpr Algorithm bcast_algorithms[] = {automatic, shared, leaders, tree, split, chain};
 constexpr Algorithm gather_algorithms[] = {automatic, shared, leaders, direct, tree};
 constexpr Algorithm scatter_algorithms[] = {automatic, shared, leaders, direct, tree};
-constexpr Algorithm allgather_algorithms[] = {automatic, shared, single_copy, leaders, bruck, ring, pairwise};
+constexpr Algorithm allgather_algorithms[] = {automatic, shared,   single_copy, leaders,   bruck,
+                                              ring,      pairwise, doubling,    neighbours};
 constexpr Algorithm alltoall_algorithms[] = {automatic, shared, single_copy, pairwise, bruck};
 constexpr Algorithm reduce_algorithms[] = {automatic, shared, single_copy, leaders, tree, split, ring};
 constexpr Algorithm allreduce_algorithms[] = {automatic, shared, single_copy, leaders, flat, doubling, split, ring};
 constexpr Algorithm reduce_scatter_algorithms[] = {automatic, shared, single_copy, root, pairwise, halving};
-constexpr Algorithm scan_algorithms[] = {automatic, shared, single_copy, doubling};
+constexpr Algorithm scan_algorithms[] = {automatic, shared, single_copy, doubling, chain};
+constexpr Algorithm gatherv_algorithms[] = {automatic, shared, direct, tree};
+constexpr Algorithm scatterv_algorithms[] = {automatic, shared, direct, tree};
+constexpr Algorithm allgatherv_algorithms[] = {automatic, shared, single_copy, leaders, bruck, ring, pairwise};
+constexpr Algorithm alltoallv_algorithms[] = {automatic, single_copy, pairwise};
 
 template <size_t N>
 constexpr std::array<const char*, N> words_of(const Algorithm (&algorithms)[N]) {
@@ -207,6 +254,10 @@ WEFT_COLL_ALGORITHM(reduce, "WEFT_REDUCE_ALGORITHM", "MPI_Reduce");
 WEFT_COLL_ALGORITHM(allreduce, "WEFT_ALLREDUCE_ALGORITHM", "MPI_Allreduce");
 WEFT_COLL_ALGORITHM(reduce_scatter, "WEFT_REDUCE_SCATTER_ALGORITHM", "MPI_Reduce_scatter and its block form");
 WEFT_COLL_ALGORITHM(scan, "WEFT_SCAN_ALGORITHM", "MPI_Scan and MPI_Exscan");
+WEFT_COLL_ALGORITHM(gatherv, "WEFT_GATHERV_ALGORITHM", "MPI_Gatherv");
+WEFT_COLL_ALGORITHM(scatterv, "WEFT_SCATTERV_ALGORITHM", "MPI_Scatterv");
+WEFT_COLL_ALGORITHM(allgatherv, "WEFT_ALLGATHERV_ALGORITHM", "MPI_Allgatherv");
+WEFT_COLL_ALGORITHM(alltoallv, "WEFT_ALLTOALLV_ALGORITHM", "MPI_Alltoallv and MPI_Alltoallw");
 
 #define WEFT_COLL_SHORT(coll, variable, other_name, what)                                            \
   constinit base::IntSetting coll##_short{                                                           \
@@ -233,6 +284,13 @@ WEFT_COLL_SHORT(allreduce, "WEFT_ALLREDUCE_SHORT_MSG", nullptr,
                 "up to so many bytes MPI_Allreduce reduces all data together");
 WEFT_COLL_SHORT(reduce_scatter, "WEFT_REDUCE_SCATTER_SHORT_MSG", nullptr,
                 "up to so many bytes of all ranks MPI_Reduce_scatter goes by rank 0");
+WEFT_COLL_SHORT(scan, "WEFT_SCAN_SHORT_MSG", nullptr, "up to so many bytes MPI_Scan and MPI_Exscan go by doubling");
+WEFT_COLL_SHORT(gatherv, "WEFT_GATHERV_SHORT_MSG", "MPICH_GATHERV_SHORT_MSG",
+                "blocks up to so many bytes, at most 1 MiB, go along a tree in MPI_Gatherv, in slots of that size");
+WEFT_COLL_SHORT(scatterv, "WEFT_SCATTERV_SHORT_MSG", "MPICH_SCATTERV_SHORT_MSG",
+                "blocks up to so many bytes, at most 1 MiB, go along a tree in MPI_Scatterv, in slots of that size");
+WEFT_COLL_SHORT(allgatherv, "WEFT_ALLGATHERV_SHORT_MSG", "MPICH_ALLGATHERV_VSHORT_MSG",
+                "up to so many bytes of all ranks MPI_Allgatherv goes by leaders or Bruck's algorithm");
 
 constinit base::TextSetting tuning{{.name = "WEFT_TUNING",
                                     .help = "a file of rows for the table of algorithms, as \"weft tune\" writes it",
@@ -265,7 +323,11 @@ constexpr Known known[collective_count] = {
     {collective_names[6], reduce_algorithms, &reduce_setting, nullptr},
     {collective_names[7], allreduce_algorithms, &allreduce_setting, &allreduce_short},
     {collective_names[8], reduce_scatter_algorithms, &reduce_scatter_setting, &reduce_scatter_short},
-    {collective_names[9], scan_algorithms, &scan_setting, nullptr},
+    {collective_names[9], scan_algorithms, &scan_setting, &scan_short},
+    {collective_names[10], gatherv_algorithms, &gatherv_setting, &gatherv_short},
+    {collective_names[11], scatterv_algorithms, &scatterv_setting, &scatterv_short},
+    {collective_names[12], allgatherv_algorithms, &allgatherv_setting, &allgatherv_short},
+    {collective_names[13], alltoallv_algorithms, &alltoallv_setting, nullptr},
 };
 
 const Known& known_of(Collective collective) {
@@ -277,11 +339,15 @@ constinit std::vector<Row>* file_rows = nullptr;  // from open_choices() on
 void add_rows_of_settings(Collective collective, std::vector<Row>& rows) {
   const Known& k = known_of(collective);
   const Algorithm wanted = k.algorithms[static_cast<size_t>(k.wanted->value())];
-  if (wanted != automatic) rows.push_back({collective, wanted});
-  if (k.most_short == nullptr || k.most_short->value() < 0) return;
+  const int64_t most_short = k.most_short != nullptr ? k.most_short->value() : -1;
+  const bool sizes_slots = wanted == tree && !knows_bytes(collective) && most_short > 0;
+  if (wanted != automatic) {
+    rows.push_back({.collective = collective, .algorithm = wanted, .bytes = sizes_slots ? most_short : any_bytes});
+  }
+  if (most_short < 0) return;
   for (Row row : for_short) {
-    if (row.collective != collective) continue;
-    row.bytes = std::min(row.bytes, k.most_short->value());
+    if (row.collective != collective || most_short == 0) continue;
+    row.bytes = std::min(row.bytes, most_short);
     rows.push_back(row);
   }
   rows.push_back({collective, for_large[static_cast<size_t>(collective)]});

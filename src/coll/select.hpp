@@ -29,8 +29,9 @@
 namespace weft::coll {
 
 // The meaning of a row's bytes: bcast, reduce, allreduce, scan (and exscan): the data of a rank; gather, scatter,
-// alltoall: a block, or irregular_slot where blocks differ; allgather, reduce_scatter: the blocks of all ranks. A
-// barrier has none.
+// alltoall: a block; allgather(v), reduce_scatter: the blocks of all ranks. A barrier has none. Of gatherv, scatterv
+// and alltoallv no rank knows all blocks: the first row that fits decides, whatever its bytes, and for a tree of
+// gatherv and scatterv they say how large a block may be that goes along it.
 enum class Collective : uint8_t {
   barrier,
   bcast,
@@ -41,11 +42,26 @@ enum class Collective : uint8_t {
   reduce,
   allreduce,
   reduce_scatter,
-  scan
+  scan,
+  gatherv,
+  scatterv,
+  allgatherv,
+  alltoallv,
 };
-inline constexpr size_t collective_count = 10;
-// Blocks of different sizes go along a tree in slots of so many bytes; larger ones do not go along it.
-inline constexpr int64_t irregular_slot = 64;
+inline constexpr size_t collective_count = 14;
+
+// Whether ranks know the bytes that a row is compared with; otherwise those are 0.
+[[nodiscard]] constexpr bool knows_bytes(Collective one) {
+  return one != Collective::gatherv && one != Collective::scatterv && one != Collective::alltoallv;
+}
+// The collective that moves the same data in blocks of one size.
+[[nodiscard]] constexpr Collective regular_form(Collective one) {
+  return one == Collective::gatherv      ? Collective::gather
+         : one == Collective::scatterv   ? Collective::scatter
+         : one == Collective::allgatherv ? Collective::allgather
+         : one == Collective::alltoallv  ? Collective::alltoall
+                                         : one;
+}
 
 enum class Algorithm : uint8_t {
   automatic,      // no algorithm: the table decides
@@ -53,8 +69,10 @@ enum class Algorithm : uint8_t {
   flat,           // barrier, allreduce: all with rank 0
   tree,           // bcast, reduce, gather, scatter: binomial
   dissemination,  // barrier
-  doubling,       // allreduce, scan: recursive doubling
+  doubling,       // allreduce, scan, allgather: recursive doubling
   ring,           // allgather, reduce, allreduce
+  neighbours,     // allgather: with the rank above and the rank below by turns
+  chain,          // bcast, scan: from rank to rank, in pieces
   bruck,          // allgather, alltoall: logarithmic, data packed
   pairwise,       // allgather, alltoall: all pairs at once; reduce_scatter: each rank gets its block from all
   halving,        // reduce_scatter: recursive halving
@@ -64,7 +82,7 @@ enum class Algorithm : uint8_t {
   shared,         // blocking operations on one host: in memory that all ranks map, without messages
   single_copy,    // the same, and each rank reads from the buffers of the others
 };
-inline constexpr size_t algorithm_count = 15;
+inline constexpr size_t algorithm_count = 17;
 
 // "allreduce", "doubling"; as they stand in files and settings.
 [[nodiscard]] const char* name(Collective collective);
@@ -145,12 +163,23 @@ struct Choices {
   std::vector<Choice> lists[collective_count];
   bool in_rooms = false;  // some operations are done in shared memory
 
-  [[nodiscard]] Algorithm choose(Collective collective, int64_t bytes, Algorithms able = Algorithms::all()) const {
+  [[nodiscard]] const Choice& find(Collective collective, int64_t bytes, Algorithms able) const {
     const Choice* choice = lists[static_cast<size_t>(collective)].data();
     while (bytes > choice->bytes || !able.has(choice->algorithm)) ++choice;
-    return choice->algorithm;
+    return *choice;
+  }
+  [[nodiscard]] Algorithm choose(Collective collective, int64_t bytes, Algorithms able = Algorithms::all()) const {
+    return find(collective, bytes, able).algorithm;
   }
 };
+
+// Blocks of gatherv and scatterv up to so many bytes go along a tree, in slots of that size; larger ones do not. Where
+// no row says how many, few, as each slot is sent whole.
+[[nodiscard]] constexpr int64_t slot_of(const Choice& choice) {
+  constexpr int64_t unsaid = 64;
+  constexpr int64_t most = 1 << 20;
+  return choice.bytes == any_bytes ? unsaid : choice.bytes < most ? choice.bytes : most;
+}
 
 // The choices that `rows`, those in front of the others first, and the default rows leave for a shape.
 [[nodiscard]] Choices compile(const Shape& shape, std::span<const Row> rows);
@@ -181,9 +210,13 @@ struct Choices {
 }
 
 // The algorithm for an operation on `bytes`; `able`: those that can do it.
+[[nodiscard]] inline const Choice& find_choice(const core::Comm& comm, Collective collective, int64_t bytes,
+                                               Algorithms able = Algorithms::all()) {
+  return choices_of(comm).find(collective, bytes, able);
+}
 [[nodiscard]] inline Algorithm choose(const core::Comm& comm, Collective collective, int64_t bytes,
                                       Algorithms able = Algorithms::all()) {
-  return choices_of(comm).choose(collective, bytes, able);
+  return find_choice(comm, collective, bytes, able).algorithm;
 }
 
 }  // namespace weft::coll

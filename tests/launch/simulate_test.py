@@ -42,12 +42,16 @@ class Simulate(unittest.TestCase):
                 self.assertEqual(outcome["messages"], 36, f"{coll} {algorithm}")
         self.assertEqual(self.of("alltoall", 9)["pairwise"]["messages"], 72)
         self.assertEqual(self.of("allgather", 16)["bruck"]["messages"], 64)
+        self.assertEqual(self.of("allgather", 16)["doubling"]["messages"], 64)
+        self.assertEqual(self.of("allgather", 16)["neighbours"]["messages"], 128)
+        self.assertEqual(self.of("allgatherv", 16)["bruck"]["messages"], 64)
+        self.assertEqual(self.of("scan", 5, "--size", "200K")["chain"]["messages"], 4 * 4)
         self.assertEqual(self.of("reduce_scatter", 6)["pairwise"]["messages"], 30)
         self.assertEqual(self.of("reduce", 100, "--ppn", "10")["leaders"]["bytes_between_hosts"], 9 * 8)
 
     def test_every_collective_ends_by_every_algorithm(self):
-        for coll in ("barrier", "bcast", "gather", "gatherv", "scatter", "scatterv", "allgather", "alltoall", "reduce",
-                     "allreduce", "reduce_scatter"):
+        for coll in ("barrier", "bcast", "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv",
+                     "alltoall", "alltoallv", "reduce", "allreduce", "reduce_scatter", "scan"):
             for ranks, ppn, size in ((2, 1, 8), (7, 3, 200), (64, 8, 1024), (100, 100, 0)):
                 done = weft("--coll", coll, "--ranks", str(ranks), "--ppn", str(ppn), "--size", str(size))
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

@@ -17,7 +17,7 @@ class Crossings : public testing::Test {
   };
 
   static Counts count(const std::vector<int32_t>& hosts, bool leaders, int root) {
-    std::vector<Values> in(8, Values(8, 1)), out = in, large(8, Values(8 * 3000));
+    std::vector<Values> in(8, Values(8, 1)), out = in, large(8, Values(8 * 10000));
     auto a = [&](int r) { return in[static_cast<size_t>(r)].data(); };
     auto b = [&](int r) { return out[static_cast<size_t>(r)].data(); };
     auto of = [&](const std::function<void(Schedule&, int)>& plan) {
@@ -42,7 +42,7 @@ class Crossings : public testing::Test {
               allgather(s, Block{a(r), 1, &word}, Blocks(b(r), 1, word));
             }),
             .ring = of([&](Schedule& s, int r) {
-              allgather(s, Block(), Blocks(large[static_cast<size_t>(r)].data(), 3000, word));
+              allgather(s, Block(), Blocks(large[static_cast<size_t>(r)].data(), 10000, word));
             })};
   }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The plans of collective operations, for many numbers of ranks, on one host and several, by every algorithm: they end,
 // and everything arrives where it belongs.
+#include "coll/chain.hpp"
 #include "coll_simulation.hpp"
 
 namespace {
@@ -28,6 +29,34 @@ TEST(Alltoall, HasSomeRequestsUnderWayAtATime) {
   }
   EXPECT_EQ(all, 999);
   EXPECT_LE(most, 256);
+}
+
+// More data than goes in one piece, in the order of ranks.
+TEST(Chain, HandsOnPieces) {
+  constexpr size_t ranks = 5;
+  constexpr size_t length = 20000;
+  std::vector<Values> out, in;
+  for (size_t r = 0; r < ranks; ++r) out.emplace_back(length, sequence_of(static_cast<uint32_t>(r)));
+  for (bool in_place : {false, true}) {
+    for (bool inclusive : {false, true}) {
+      in = in_place ? out : std::vector<Values>(ranks, Values(length, 0));
+      Simulation simulation(std::vector<int32_t>(ranks, 0), joining, false, Rows::others);
+      const auto plan = [&](Schedule& s, int rank) {
+        const auto r = static_cast<size_t>(rank);
+        void* receive = !inclusive && rank == 0 ? nullptr : in[r].data();
+        const void* send = in_place && receive != nullptr ? receive : out[r].data();
+        inclusive ? coll::plan::scan(s, send, receive, length, joining)
+                  : coll::plan::exscan(s, send, receive, length, joining);
+        if (rank == 2) {
+          EXPECT_GT(s.steps().size(), length * sizeof(int64_t) / coll::plan::chain_piece * 3);
+        }
+      };
+      ASSERT_TRUE(simulation.run(Sends::wait_for_receives, plan));
+      for (size_t r = inclusive ? 0 : 1; r < ranks; ++r) {
+        EXPECT_EQ(in[r], Values(length, joined_ranks(0, static_cast<int>(r) - (inclusive ? 0 : 1))));
+      }
+    }
+  }
 }
 
 class Plans : public testing::TestWithParam<std::tuple<int, Sends, Layout, Rows>> {
@@ -138,6 +167,31 @@ TEST_P(Plans, BlocksGoWhereTheyBelong) {
       }
     }
   }
+}
+
+// All ranks know the sizes of all blocks; some are empty.
+TEST_P(Plans, BlocksOfDifferentSizesGoToAll) {
+  const auto n = static_cast<size_t>(ranks());
+  std::vector<int64_t> counts, places;
+  int64_t total = 0;
+  for (size_t r = 0; r < n; ++r) {
+    counts.push_back(r % 3 == 1 ? 0 : static_cast<int64_t>(r % 5 + 1));
+    places.push_back(total);
+    total += counts[r] + 1;  // and a gap
+  }
+  std::vector<Values> mine(n), all(n, Values(static_cast<size_t>(total), -1));
+  Values wanted(static_cast<size_t>(total), -1);
+  for (size_t r = 0; r < n; ++r) {
+    for (int64_t i = 0; i < counts[r]; ++i) {
+      mine[r].push_back(static_cast<int64_t>(r * 1000) + i);
+      wanted[static_cast<size_t>(places[r] + i)] = mine[r].back();
+    }
+  }
+  run("allgatherv", [&](Schedule& s, int rank) {
+    const auto r = static_cast<size_t>(rank);
+    coll::plan::allgather(s, words(mine[r]), Blocks(all[r].data(), Array(counts.data()), Array(places.data()), word));
+  });
+  for (const Values& v : all) EXPECT_EQ(v, wanted);
 }
 
 // Only the root knows the sizes of all blocks: some are empty, some too large for a tree's slots.

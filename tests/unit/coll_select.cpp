@@ -29,6 +29,24 @@ Algorithm chosen(const Shape& shape, Collective collective, int64_t bytes, const
   return coll::compile(shape, rows).choose(collective, bytes, able);
 }
 
+// A setting for the time of a test.
+class Set {
+ public:
+  Set(const char* name, const char* value) {
+    for (base::SettingRow* row : base::all_settings()) {
+      if (std::string(name) == row->text().name) row_ = row;
+    }
+    EXPECT_NE(row_, nullptr) << name;
+    before_ = row_->shown();
+    EXPECT_EQ(row_->parse(value), "");
+  }
+  ~Set() { EXPECT_EQ(row_->parse(before_), ""); }
+
+ private:
+  base::SettingRow* row_ = nullptr;
+  std::string before_;
+};
+
 TEST(DefaultRows, ChooseOnOneHost) {
   EXPECT_EQ(chosen({.ranks = 32}, Collective::barrier, 0), Algorithm::flat);
   EXPECT_EQ(chosen({.ranks = 33}, Collective::barrier, 0), Algorithm::dissemination);
@@ -83,11 +101,39 @@ TEST(DefaultRows, ChooseLeadersBetweenHosts) {
     EXPECT_EQ(chosen(two_hosts, one, 1025), Algorithm::direct) << coll::name(one);
   }
   EXPECT_EQ(chosen(two_hosts, Collective::allgather, 64 * 1024), Algorithm::leaders);
-  EXPECT_EQ(chosen(two_hosts, Collective::allgather, 64 * 1024 + 1), Algorithm::ring);
+  EXPECT_EQ(chosen({.ranks = 64, .hosts = 64}, Collective::allgather, 64 * 1024), Algorithm::doubling);
+  EXPECT_EQ(chosen(two_hosts, Collective::allgather, 64 * 1024 + 1), Algorithm::neighbours);
+  EXPECT_EQ(chosen(two_hosts, Collective::allgather, 512 * 1024 + 1), Algorithm::ring);
+  EXPECT_EQ(chosen(two_hosts, Collective::allgatherv, 64 * 1024), Algorithm::leaders);
+  EXPECT_EQ(chosen(two_hosts, Collective::allgatherv, 64 * 1024 + 1), Algorithm::ring);
+  EXPECT_EQ(chosen(two_hosts, Collective::scan, 64 * 1024 + 1), Algorithm::chain);
   EXPECT_EQ(chosen(two_hosts, Collective::alltoall, 256), Algorithm::bruck);
   EXPECT_EQ(chosen({.ranks = 8, .hosts = 8}, Collective::allgather, much), Algorithm::pairwise);
   const Algorithms out_of_order = Algorithms::all().without(Algorithm::leaders);
   EXPECT_EQ(chosen(two_hosts, Collective::allreduce, 8, {}, out_of_order), Algorithm::doubling);
+}
+
+TEST(Rows, OfBlocksThatDifferSizeTheSlotsOfATree) {
+  constexpr Shape many{.ranks = 100};
+  const auto slot = [&](const std::vector<Row>& rows) {
+    const coll::Choices choices = coll::compile(many, rows);
+    const coll::Choice& choice = choices.find(Collective::gatherv, 0, Algorithms::all());
+    EXPECT_EQ(choice.algorithm, Algorithm::tree);
+    return coll::slot_of(choice);
+  };
+  EXPECT_EQ(slot({}), 64);
+  EXPECT_EQ(slot({{Collective::gatherv, Algorithm::tree}}), 64);
+  EXPECT_EQ(slot({{.collective = Collective::gatherv, .algorithm = Algorithm::tree, .bytes = 500}}), 500);
+  EXPECT_EQ(slot({{.collective = Collective::gatherv, .algorithm = Algorithm::tree, .bytes = much}}), 1 << 20);
+  {
+    const Set set("WEFT_GATHERV_SHORT_MSG", "200");
+    EXPECT_EQ(slot(coll::rows_of_settings()), 200);
+    const Set also("WEFT_GATHERV_ALGORITHM", "tree");
+    EXPECT_EQ(slot(coll::rows_of_settings()), 200);
+  }
+  const Set none("WEFT_GATHERV_SHORT_MSG", "0");
+  EXPECT_EQ(chosen(many, Collective::gatherv, 0, coll::rows_of_settings()), Algorithm::direct);
+  EXPECT_EQ(chosen(many, Collective::allgatherv, 0), Algorithm::bruck);
 }
 
 TEST(Rows, TheFirstThatFitsDecides) {
@@ -106,24 +152,6 @@ TEST(Rows, TheFirstThatFitsDecides) {
   EXPECT_EQ(chosen(three_hosts, Collective::bcast, 11, rows), Algorithm::leaders);
   EXPECT_EQ(chosen(one_host, Collective::bcast, 5, rows), Algorithm::tree);
 }
-
-// A setting for the time of a test.
-class Set {
- public:
-  Set(const char* name, const char* value) {
-    for (base::SettingRow* row : base::all_settings()) {
-      if (std::string(name) == row->text().name) row_ = row;
-    }
-    EXPECT_NE(row_, nullptr) << name;
-    before_ = row_->shown();
-    EXPECT_EQ(row_->parse(value), "");
-  }
-  ~Set() { EXPECT_EQ(row_->parse(before_), ""); }
-
- private:
-  base::SettingRow* row_ = nullptr;
-  std::string before_;
-};
 
 Algorithm chosen_by_settings(Collective collective, int64_t bytes, Algorithms able = Algorithms::all()) {
   core::Comm comm;

@@ -144,21 +144,26 @@ inline std::vector<coll::Row> rows_of(Rows rows) {
   if (rows == Rows::of_default) return {};
   if (rows == Rows::others) {
     return {{Collective::barrier, Algorithm::dissemination},
-            {Collective::bcast, Algorithm::split},
+            {Collective::bcast, Algorithm::chain},
             {Collective::gather, Algorithm::leaders},
             {Collective::scatter, Algorithm::leaders},
             {Collective::gather, Algorithm::direct},
             {Collective::scatter, Algorithm::direct},
+            {Collective::allgather, Algorithm::neighbours},
             {Collective::allgather, Algorithm::ring},
+            {Collective::allgatherv, Algorithm::bruck},
             {Collective::alltoall, Algorithm::bruck},
+            {Collective::scan, Algorithm::chain},
             {Collective::reduce, Algorithm::tree},
             {Collective::allreduce, Algorithm::split},
             {Collective::reduce_scatter, Algorithm::pairwise}};
   }
-  return {{Collective::barrier, Algorithm::flat},      {Collective::bcast, Algorithm::tree},
-          {Collective::gather, Algorithm::tree},       {Collective::scatter, Algorithm::tree},
-          {Collective::allgather, Algorithm::leaders}, {Collective::allgather, Algorithm::bruck},
-          {Collective::allreduce, Algorithm::flat}};
+  return {{Collective::barrier, Algorithm::flat},       {Collective::bcast, Algorithm::tree},
+          {Collective::gather, Algorithm::tree},        {Collective::scatter, Algorithm::tree},
+          {Collective::gatherv, Algorithm::tree},       {Collective::scatterv, Algorithm::tree},
+          {Collective::allgather, Algorithm::doubling}, {Collective::allgather, Algorithm::leaders},
+          {Collective::allgather, Algorithm::bruck},    {Collective::allgatherv, Algorithm::leaders},
+          {Collective::allgatherv, Algorithm::ring},    {Collective::allreduce, Algorithm::flat}};
 }
 
 class Simulation {

@@ -142,7 +142,7 @@ class Ranks {
 
   void give_data(int32_t r) {
     Memory& memory = ranks_[static_cast<size_t>(r)].memory;
-    const Collective what = operation_.collective;
+    const Collective what = coll::regular_form(operation_.collective);
     if (what == Collective::scatter) {
       if (r == 0) memory.write(at(Planner::out, 0), {{of_all(), number_of(0), 0}});
     } else if (what != Collective::bcast || r == 0) {
@@ -161,7 +161,7 @@ class Ranks {
 
   bool right(int32_t r) {
     const int64_t bytes = operation_.bytes;
-    const Collective what = operation_.collective;
+    const Collective what = coll::regular_form(operation_.collective);
     if (what == Collective::bcast) return has(r, at(Planner::in, 0), number_of(0), 0);
     if (what == Collective::scatter) return has(r, at(Planner::in, 0), number_of(0), r * bytes);
     if (r != 0 && (what == Collective::gather || what == Collective::reduce)) return true;
@@ -244,7 +244,8 @@ Data check_contents(const Operation& operation, Planner& planner, size_t steps) 
   constexpr size_t most_steps = 1000000;
   constexpr int64_t most_blocks = 1000000;
   const int64_t blocks = int64_t{operation.ranks} * operation.ranks;  // where each has one of each
-  const bool all_to_all = operation.collective == Collective::allgather || operation.collective == Collective::alltoall;
+  const Collective what = coll::regular_form(operation.collective);
+  const bool all_to_all = what == Collective::allgather || what == Collective::alltoall;
   if (operation.collective == Collective::barrier || operation.bytes == 0 || steps > most_steps ||
       (all_to_all && blocks > most_blocks)) {
     return Data::unchecked;

@@ -129,10 +129,11 @@ void show(const Table& table, const Case& asked) {
   for (size_t c = 0; c < coll::collective_count; ++c) {
     const auto collective = static_cast<Collective>(c);
     const bool few = asked.bytes < asked.ranks;
-    const size_t blocking = decide(table, shape, collective, asked.bytes,
-                                   coll::without_parts(coll::Algorithms::blocking(), collective, few));
+    const int64_t bytes = coll::knows_bytes(collective) ? asked.bytes : 0;
+    const size_t blocking =
+        decide(table, shape, collective, bytes, coll::without_parts(coll::Algorithms::blocking(), collective, few));
     const size_t others =
-        decide(table, shape, collective, asked.bytes, coll::without_parts(coll::Algorithms::all(), collective, few));
+        decide(table, shape, collective, bytes, coll::without_parts(coll::Algorithms::all(), collective, few));
     printf("%-15s %-14s %s\n", coll::name(collective), coll::name(table.rows[blocking].algorithm),
            why(table, blocking).c_str());
     if (blocking == others) continue;

@@ -11,7 +11,7 @@
 //   COLLECTIVE BYTES ALGORITHM MICROSECONDS...     of one call by the slowest rank, a number for each round
 //
 // Bytes are what they are in the table of algorithms. Algorithms that a job cannot have are left out: leaders where
-// hosts make no difference, split where there are fewer elements than ranks.
+// hosts make no difference, split where there are fewer elements than ranks, and others that need a number of ranks.
 #include <ctype.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -25,6 +25,7 @@ static int rank, ranks, hosts;
 static size_t block;  // bytes of one call's unit: the data, or a block
 static int count;     // doubles of a reduction: of all data, or of a block
 static unsigned char *out, *in;
+static int *counts, *places;  // of the blocks of all ranks
 
 static _Noreturn void die(const char* what, const char* name) {
   fprintf(stderr, "weft-measure: %s: %s\n", what, name);
@@ -73,6 +74,22 @@ static void call_reduce_scatter(MPI_Comm comm, int root) {
   MPI_Reduce_scatter_block(out, in, count, MPI_DOUBLE, MPI_SUM, comm);
 }
 
+// The forms for blocks that may differ; here they are all the same.
+static void call_gatherv(MPI_Comm comm, int root) {
+  MPI_Gatherv(out, (int)block, MPI_BYTE, in, counts, places, MPI_BYTE, root, comm);
+}
+static void call_scatterv(MPI_Comm comm, int root) {
+  MPI_Scatterv(out, counts, places, MPI_BYTE, in, (int)block, MPI_BYTE, root, comm);
+}
+static void call_allgatherv(MPI_Comm comm, int root) {
+  (void)root;
+  MPI_Allgatherv(out, (int)block, MPI_BYTE, in, counts, places, MPI_BYTE, comm);
+}
+static void call_alltoallv(MPI_Comm comm, int root) {
+  (void)root;
+  MPI_Alltoallv(out, counts, places, MPI_BYTE, in, counts, places, MPI_BYTE, comm);
+}
+
 static void call_scan(MPI_Comm comm, int root) {
   (void)root;
   MPI_Scan(out, in, count, MPI_DOUBLE, MPI_SUM, comm);
@@ -96,7 +113,11 @@ static const struct Operation operations[] = {{"barrier", call_barrier, NOTHING,
                                               {"reduce", call_reduce, DOUBLES, 1, 0},
                                               {"allreduce", call_allreduce, DOUBLES, 0, 0},
                                               {"reduce_scatter", call_reduce_scatter, DOUBLES, 0, 1},
-                                              {"scan", call_scan, DOUBLES, 0, 0}};
+                                              {"scan", call_scan, DOUBLES, 0, 0},
+                                              {"gatherv", call_gatherv, BLOCK_OUT, 1, 0},
+                                              {"scatterv", call_scatterv, BLOCK_IN, 0, 0},
+                                              {"allgatherv", call_allgatherv, BLOCK_OUT, 0, 1},
+                                              {"alltoallv", call_alltoallv, BLOCK_EACH, 0, 0}};
 
 static const struct Operation* operation_of(const char* name) {
   for (size_t i = 0; i < sizeof operations / sizeof *operations; ++i) {
@@ -184,7 +205,10 @@ static MPI_Comm comm_of(const char* collective, const char* algorithm) {
 
 static int is_possible(const struct Operation* op, const char* algorithm) {
   if (strcmp(algorithm, "leaders") == 0) return hosts > 1 && hosts < ranks;
-  if (strcmp(algorithm, "split") == 0) return (op->layout == DOUBLES ? (size_t)count : block) >= (size_t)ranks;
+  if (strcmp(algorithm, "doubling") == 0 && op->call == call_allgather) return (ranks & (ranks - 1)) == 0;
+  if (strcmp(algorithm, "neighbours") == 0) return ranks % 2 == 0;
+  if (strcmp(algorithm, "split") == 0 || (strcmp(algorithm, "ring") == 0 && op->layout == DOUBLES))
+    return (op->layout == DOUBLES ? (size_t)count : block) >= (size_t)ranks;
   return 1;
 }
 
@@ -211,9 +235,15 @@ static void size_buffers(const struct Operation* op, size_t bytes) {
   const size_t room = (block + 1) * all;
   out = malloc(room);
   in = malloc(room);
-  if (out == NULL || in == NULL) die("no memory for", op->name);
+  counts = malloc(all * sizeof *counts);
+  places = malloc(all * sizeof *places);
+  if (out == NULL || in == NULL || counts == NULL || places == NULL) die("no memory for", op->name);
   memset(in, 0, room);
   memset(out, 0, room);
+  for (int r = 0; r < ranks; ++r) {
+    counts[r] = (int)block;
+    places[r] = r * (int)block;
+  }
   fill(op, doubles);
 }
 
@@ -245,6 +275,8 @@ static void measure(const struct Operation* op, size_t bytes, char names[][NAME]
   }
   free(out);
   free(in);
+  free(counts);
+  free(places);
 }
 
 static void measure_all(char* wanted, int rounds, double block_us) {

@@ -32,7 +32,7 @@ class Planner {
     if (algorithm != coll::Algorithm::automatic) rows.push_back({operation.collective, algorithm});
     choices_ = coll::compile(shape, rows);
     comm_.choices = &choices_;
-    places_.resize(operation.differing ? static_cast<size_t>(ranks) : 0);
+    places_.resize(differ() ? static_cast<size_t>(ranks) : 0);
     for (size_t r = 0; r < places_.size(); ++r) places_[r] = static_cast<int64_t>(r) * operation.bytes;
     reducer_.type = &coll::byte_type;
   }
@@ -62,8 +62,9 @@ class Planner {
   static constexpr uintptr_t out = 2;
 
  private:
+  bool differ() const { return coll::regular_form(operation_.collective) != operation_.collective; }
   coll::Blocks blocks(uintptr_t at) {
-    if (!operation_.differing) return {data(at), operation_.bytes, coll::byte_type};
+    if (!differ()) return {data(at), operation_.bytes, coll::byte_type};
     return {data(at), coll::Array(operation_.bytes), coll::Array(places_.data()), coll::byte_type};
   }
 
@@ -71,7 +72,7 @@ class Planner {
     void* const from = data(in);
     void* const to = data(out);
     const coll::Block block{from, operation_.bytes, &coll::byte_type};
-    switch (operation_.collective) {
+    switch (coll::regular_form(operation_.collective)) {
       case coll::Collective::barrier:
         return coll::plan::barrier(s);
       case coll::Collective::bcast:
@@ -92,6 +93,8 @@ class Planner {
         return coll::plan::reduce_scatter(s, from, to, coll::Array(operation_.bytes), reducer_);
       case coll::Collective::scan:
         return coll::plan::scan(s, from, to, operation_.bytes, reducer_);
+      default:
+        return;
     }
   }
 

@@ -18,8 +18,8 @@ constexpr const char* usage =
     "                     [--model NAME=VALUE,...] [--json]\n\n"
     "Plays a collective operation by each of its algorithms, rank by rank, under a model of a machine (LogGP with\n"
     "hosts), and prints how long each takes.\n\n"
-    "  --coll NAME     barrier, bcast, gather(v), scatter(v), allgather, alltoall, reduce, allreduce, reduce_scatter, "
-    "scan\n"
+    "  --coll NAME     barrier, bcast, gather(v), scatter(v), allgather(v), alltoall(v), reduce, allreduce,\n"
+    "                  reduce_scatter, scan\n"
     "  --ranks N       up to 1048576\n"
     "  --ppn N         ranks on a host (default: all)\n"
     "  --size BYTES    the data of a rank, or a block (default: 8)\n"
@@ -39,7 +39,7 @@ struct Wish {
   bool json = false;
   bool has_collective = false;
   std::string algorithm;
-  Operation operation{coll::Collective::barrier, false, 0, 0, 8};
+  Operation operation{coll::Collective::barrier, 0, 0, 8};
   Model model;
 };
 
@@ -49,9 +49,7 @@ bool refuse(base::Problem& problem, const std::string& cause) {
 }
 
 bool read_collective(const std::string& text, Wish& wish, base::Problem& problem) {
-  wish.operation.differing = text == "gatherv" || text == "scatterv";
-  const std::string name = wish.operation.differing ? text.substr(0, text.size() - 1) : text;
-  wish.has_collective = coll::find_collective(name, wish.operation.collective);
+  wish.has_collective = coll::find_collective(text, wish.operation.collective);
   return wish.has_collective || refuse(problem, "--coll: " + base::quoted(text) + " is no collective of the table");
 }
 
@@ -164,9 +162,8 @@ void print_json(const std::vector<Outcome>& outcomes) {
 }
 
 void print_table(const Operation& operation, const std::vector<Outcome>& outcomes) {
-  printf("%s%s of %lld bytes, %d ranks, %d on a host\n\n", coll::name(operation.collective),
-         operation.differing ? "v" : "", static_cast<long long>(operation.bytes), operation.ranks,
-         operation.ranks_per_host);
+  printf("%s of %lld bytes, %d ranks, %d on a host\n\n", coll::name(operation.collective),
+         static_cast<long long>(operation.bytes), operation.ranks, operation.ranks_per_host);
   printf("  %-14s %14s %12s %20s %16s %14s  %s\n", "algorithm", "microseconds", "messages", "bytes between hosts",
          "busiest: rank", "its messages", "data");
   for (const Outcome& o : outcomes) {

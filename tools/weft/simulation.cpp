@@ -3,6 +3,7 @@
 #include "weft/simulation.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <queue>
 #include <unordered_map>
@@ -220,14 +221,19 @@ class Play {
 
 // The bytes that the table of algorithms asks for.
 int64_t table_bytes(const Operation& operation) {
-  const bool of_all =
-      operation.collective == Collective::allgather || operation.collective == Collective::reduce_scatter;
-  if (operation.differing) return coll::irregular_slot;
+  const Collective data = coll::regular_form(operation.collective);
+  const bool of_all = data == Collective::allgather || data == Collective::reduce_scatter;
+  if (!coll::knows_bytes(operation.collective)) return 0;
   return of_all ? operation.bytes * operation.ranks : operation.bytes;
 }
 
 coll::Algorithms able(const Operation& operation, bool leaders) {
-  const coll::Algorithms can = coll::Algorithms::all().without(Algorithm::leaders, operation.differing || !leaders);
+  const bool cube = std::has_single_bit(static_cast<uint32_t>(operation.ranks));
+  const bool gathers = operation.collective == Collective::allgather;
+  const coll::Algorithms can = coll::Algorithms::all()
+                                   .without(Algorithm::leaders, !leaders)
+                                   .without(Algorithm::doubling, gathers && !cube)
+                                   .without(Algorithm::neighbours, operation.ranks % 2 != 0);
   return coll::without_parts(can, operation.collective, operation.bytes < operation.ranks);
 }
 
@@ -268,11 +274,11 @@ std::vector<Outcome> simulate(const Operation& operation, const Model& model, in
     outcome.is_default = algorithm == by_default;
     if (!can.has(algorithm)) {
       const bool in_room = algorithm == Algorithm::shared || algorithm == Algorithm::single_copy;
-      outcome.left_out = in_room ? "it sends no messages"
-                         : operation.collective == Collective::allreduce || algorithm == Algorithm::split
-                             ? "there are more ranks than bytes"
-                         : operation.differing ? "blocks differ"
-                                               : "hosts make no difference";
+      outcome.left_out = in_room                              ? "it sends no messages"
+                         : algorithm == Algorithm::doubling   ? "the ranks are no power of two"
+                         : algorithm == Algorithm::neighbours ? "the number of ranks is odd"
+                         : algorithm == Algorithm::leaders    ? "hosts make no difference"
+                                                              : "there are more ranks than bytes";
       continue;
     }
     Planner planner(operation, algorithm);

@@ -38,11 +38,10 @@ struct Model {
 inline constexpr int64_t most_bytes = (int64_t{1} << 40) - 1;  // of a message
 
 struct Operation {
-  coll::Collective collective;
-  bool differing;  // blocks of different sizes, as gatherv has them; here they are all the same
+  coll::Collective collective;  // blocks that may differ, as those of gatherv, are of one size here too
   int32_t ranks;
   int32_t ranks_per_host;
-  int64_t bytes;  // as the table of algorithms counts them, but for one block of allgather and reduce_scatter
+  int64_t bytes;                                      // of a block, or of the data
   coll::Algorithm only = coll::Algorithm::automatic;  // automatic: each
 };
 

@@ -29,8 +29,8 @@ constexpr const char* usage =
     "  -n RANKS,...    jobs of so many ranks (default: one for each processor that may be used here, for each host);\n"
     "                  rows measured with 8 of 4,8 are for communicators of 5 to 8\n"
     "  --hosts HOSTS   ranks on these hosts, as mpiexec -hosts takes them: a,b or a:4,b:4\n"
-    "  --only NAME,... these collectives: barrier, bcast, gather, scatter, allgather, alltoall, reduce, allreduce,\n"
-    "                  reduce_scatter, scan\n"
+    "  --only NAME,... these collectives: barrier, bcast, gather(v), scatter(v), allgather(v), alltoall(v), reduce,\n"
+    "                  allreduce, reduce_scatter, scan\n"
     "  --quick         fewer sizes and rounds: to try it, not to decide by\n"
     "  --out FILE      where the file goes (default: weft-tuning.json)\n"
     "  --resume        goes on where the same command was stopped: FILE.partial has what is measured\n";
@@ -136,9 +136,11 @@ std::string asked(coll::Collective collective, const Effort& effort, int32_t ran
     text += (one == coll::algorithms_of(collective)[1] ? ":" : ",") + std::string(coll::name(one));
   }
   if (collective == coll::Collective::barrier) return text + ":0";
-  const bool shared = collective == coll::Collective::allgather || collective == coll::Collective::reduce_scatter;
-  const bool blocks = collective == coll::Collective::alltoall || collective == coll::Collective::gather ||
-                      collective == coll::Collective::scatter;
+  if (collective == coll::Collective::alltoallv) return text + ":4096";  // one algorithm for all sizes
+  const coll::Collective data = coll::regular_form(collective);
+  const bool shared = data == coll::Collective::allgather || data == coll::Collective::reduce_scatter;
+  const bool blocks =
+      data == coll::Collective::alltoall || data == coll::Collective::gather || data == coll::Collective::scatter;
   constexpr int64_t most_block = 64 * 1024;
   char before = ':';
   for (const int64_t size : effort.sizes) {
