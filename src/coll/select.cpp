@@ -123,6 +123,7 @@ constexpr Row written_defaults[] = {
     {.collective = Collective::allgather, .algorithm = bruck, .bytes = 16 * kib},
     {.collective = Collective::allgather,
      .algorithm = neighbours,
+     .ranks = up_to(128),
      .hosts = {2},
      .ranks_per_host = {2},
      .bytes = 512 * kib},

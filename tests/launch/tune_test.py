@@ -56,6 +56,10 @@ class Tuning:
         for row in table["rows"]:
             self.assertEqual(row["ranks"], [1, int(self.RANKS)])
             self.assertEqual(row["hosts"], self.HOST_COUNT)
+        self.assertGreater(table["measured"]["model"]["local_overhead"], 0)
+        self.assertEqual("overhead" in table["measured"]["model"], self.HOST_COUNT > 1)
+        done = self.run_program("weft", "simulate", "--coll", "barrier", "--ranks", "64", "--measured", str(path))
+        self.assertEqual(done.returncode, 0, done.stderr)
         done = self.run_program("mpiexec", "-n", self.RANKS, *self.mpiexec_hosts(), PROGRAM, WEFT_TUNING=str(path))
         self.assertEqual(done.returncode, 0, done.stderr)
 

@@ -3,6 +3,7 @@
 // What `weft tune` starts on the ranks of a job: times collective operations, each algorithm in turn.
 //
 //   weft-measure ROUNDS MICROSECONDS COLLECTIVE:ALGORITHM,...:BYTES,... ...
+//   weft-measure ROUNDS MICROSECONDS model
 //
 // A round times each algorithm once, for about so many microseconds, in one order and then in the other. An algorithm
 // is chosen by its setting, as a control variable, before a communicator's first operation. Rank 0 prints
@@ -301,6 +302,103 @@ static void measure_all(char* wanted, int rounds, double block_us) {
   for (int a = 0; a < algorithms; ++a) MPI_Comm_free(&comms[a]);
 }
 
+// ---- The model
+
+enum { STREAM = 64 };  // messages at a time
+
+static int before(const void* a, const void* b) {
+  const double x = *(const double*)a, y = *(const double*)b;
+  return x < y ? -1 : x > y;
+}
+
+// Seconds of a message from rank 0 to rank 1: half of there and back.
+static double trip(size_t bytes, int calls) {
+  for (int i = 0; i < 2; ++i) MPI_Barrier(MPI_COMM_WORLD);
+  const double start = now_us();
+  for (int i = 0; i < calls; ++i) {
+    if (rank == 0) MPI_Send(out, (int)bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+    MPI_Recv(in, (int)bytes, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == 1) MPI_Send(out, (int)bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+  }
+  return (now_us() - start) * 1e-6 / calls / 2;
+}
+
+// Of a small message of many: to send it when its receive is there (`sent`), and until all have come (`each`).
+static void stream(int calls, double* sent, double* each) {
+  MPI_Request requests[STREAM];
+  double in_calls = 0, all = 0;
+  for (int c = 0; c < calls; ++c) {
+    for (int i = 0; i < STREAM && rank == 1; ++i)
+      MPI_Irecv(in + 8 * i, 8, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &requests[i]);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = now_us();
+    for (int i = 0; i < STREAM && rank == 0; ++i) MPI_Isend(out, 8, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &requests[i]);
+    in_calls += now_us() - start;
+    MPI_Waitall(STREAM, requests, MPI_STATUSES_IGNORE);
+    if (rank == 0) MPI_Recv(in, 0, MPI_BYTE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == 1) MPI_Send(out, 0, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+    all += now_us() - start;
+  }
+  *sent = in_calls * 1e-6 / calls / STREAM;
+  *each = all * 1e-6 / calls / STREAM;
+}
+
+// To receive a small message that has come before its receive.
+static double take_unexpected(int calls) {
+  double took = 0;
+  for (int c = 0; c < calls; ++c) {
+    for (int i = 0; i < STREAM && rank == 1; ++i) MPI_Send(out, 8, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = now_us();
+    for (int i = 0; i < STREAM && rank == 0; ++i) MPI_Recv(in, 8, MPI_BYTE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    took += now_us() - start;
+  }
+  return took * 1e-6 / calls / STREAM;
+}
+
+static double copy_byte(size_t bytes) {
+  const double start = now_us();
+  MPI_Reduce_local(out, in, (int)(bytes / sizeof(double)), MPI_DOUBLE, MPI_SUM);
+  return (now_us() - start) * 1e-6 / (double)bytes;
+}
+
+static double at_least_0(double value) {
+  return value > 0 ? value : 0;
+}
+
+// Prints the parameters of a model (weft/model.hpp), medians of the rounds: for two ranks, of one host or of two.
+static void measure_model(int rounds) {
+  enum { LATENCY, OVERHEAD, PER_BYTE, GAP, COPY, UNEXPECTED, PARTS };
+  static const char* const names[PARTS] = {"latency", "overhead", "per_byte", "gap", "copy", "unexpected"};
+  static double values[PARTS][MOST_ROUNDS];
+  const size_t much = 1 << 20;
+  if (ranks != 2) die("a model is measured with two ranks, not with", "others");
+  out = calloc(much, 1);
+  in = calloc(much, 1);
+  if (out == NULL || in == NULL) die("no memory for", "the model");
+  for (int r = -1; r < rounds; ++r) {  // the first to get warm
+    double sent, each;
+    const double small = trip(8, 1000), large = trip(much, 10), copied = copy_byte(much);
+    stream(20, &sent, &each);
+    const double unexpected = take_unexpected(20);
+    if (r < 0) continue;
+    values[LATENCY][r] = at_least_0(small - 2 * sent);
+    values[OVERHEAD][r] = sent;
+    values[PER_BYTE][r] = at_least_0(large - small) / (double)much;
+    values[GAP][r] = at_least_0(each - sent);
+    values[COPY][r] = copied;
+    values[UNEXPECTED][r] = at_least_0(unexpected - sent);
+  }
+  for (int p = 0; p < PARTS && rank == 0; ++p) {
+    const int of_wire = p <= PER_BYTE;
+    if (hosts == 1 ? p == GAP : p >= COPY) continue;
+    qsort(values[p], (size_t)rounds, sizeof **values, before);
+    printf("model %s%s %.4g\n", of_wire && hosts == 1 ? "local_" : "", names[p], values[p][rounds / 2]);
+  }
+  free(out);
+  free(in);
+}
+
 static int count_hosts(void) {
   MPI_Comm here;
   int place;
@@ -325,7 +423,13 @@ int main(int argc, char** argv) {
   hosts = count_hosts();
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) printf("job %d %d\n", ranks, hosts);
-  for (int i = 3; i < argc; ++i) measure_all(argv[i], rounds, block_us);
+  for (int i = 3; i < argc; ++i) {
+    if (strcmp(argv[i], "model") == 0) {
+      measure_model(rounds);
+    } else {
+      measure_all(argv[i], rounds, block_us);
+    }
+  }
   MPI_T_finalize();
   MPI_Finalize();
   return 0;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
@@ -14,22 +14,26 @@ namespace weft::tool {
 namespace {
 
 constexpr const char* usage =
-    "usage: weft simulate --coll NAME --ranks N [--ppn N] [--size BYTES] [--algorithm NAME]\n"
-    "                     [--model NAME=VALUE,...] [--json]\n\n"
+    "usage: weft simulate --coll NAME --ranks N,... [--ppn N] [--domain N] [--size BYTES] [--algorithm NAME]\n"
+    "                     [--measured FILE] [--model NAME=VALUE,...] [--json] [--picture FILE]\n\n"
     "Plays a collective operation by each of its algorithms, rank by rank, under a model of a machine (LogGP with\n"
     "hosts), and prints how long each takes.\n\n"
     "  --coll NAME     barrier, bcast, gather(v), scatter(v), allgather(v), alltoall(v), reduce, allreduce,\n"
     "                  reduce_scatter, scan\n"
-    "  --ranks N       up to 1048576\n"
+    "  --ranks N,...   up to 1048576; of several numbers each is simulated\n"
     "  --ppn N         ranks on a host (default: all)\n"
+    "  --domain N      ranks in a NUMA domain of a host (default: all of the host)\n"
     "  --size BYTES    the data of a rank, or a block (default: 8)\n"
     "  --algorithm NAME  this one alone (default: each)\n"
+    "  --measured FILE the model that weft tune measured\n"
     "  --model ...     parts of the model, times in seconds: latency, overhead, per_byte (between hosts), "
     "local_latency,\n"
-    "                  local_overhead, local_per_byte, gap (of a host's network interface), copy (for each byte),\n"
+    "                  local_overhead, local_per_byte, far_latency, far_overhead, far_per_byte (between domains), gap "
+    "(of a host's network interface), copy (for each byte),\n"
     "                  unexpected (for a message that comes before its receive), incast (for one that finds others\n"
     "                  waiting to enter its host): latency=2e-6,gap=1e-7\n"
-    "  --json          a list with an object for each algorithm; times in seconds\n\n"
+    "  --json          a list with an object for each algorithm; times in seconds\n"
+    "  --picture FILE  draws times over ranks, as an SVG\n\n"
     "* is the algorithm of the default table.\n";
 
 constexpr int64_t room = int64_t{1} << 30;  // for all plans; messages under way come on top
@@ -39,7 +43,9 @@ struct Wish {
   bool json = false;
   bool has_collective = false;
   std::string algorithm;
-  Operation operation{coll::Collective::barrier, 0, 0, 8};
+  std::string picture;
+  std::vector<int32_t> ranks;
+  Operation operation{coll::Collective::barrier, 0, 0, 0, 8};  // its ranks are those of each in turn
   Model model;
 };
 
@@ -63,40 +69,16 @@ bool read_count(const std::string& word, const std::string& text, int64_t least,
   return wrong.empty() || refuse(problem, word + " cannot be used: " + wrong);
 }
 
-bool read_model(const std::string& text, Model& model, base::Problem& problem) {
-  const struct {
-    const char* name;
-    double* value;
-  } parts[] = {{"latency", &model.between.latency},
-               {"overhead", &model.between.overhead},
-               {"per_byte", &model.between.per_byte},
-               {"local_latency", &model.within.latency},
-               {"local_overhead", &model.within.overhead},
-               {"local_per_byte", &model.within.per_byte},
-               {"gap", &model.gap},
-               {"copy", &model.copy},
-               {"unexpected", &model.unexpected},
-               {"incast", &model.incast}};
+bool read_ranks(const std::string& text, Wish& wish, base::Problem& problem) {
   for (size_t at = 0; at <= text.size();) {
     const size_t comma = std::min(text.find(',', at), text.size());
-    const std::string part = text.substr(at, comma - at);
+    int64_t number = 0;
+    if (!read_count("--ranks", text.substr(at, comma - at), 2, boot::most_ranks, number, problem)) return false;
+    wish.ranks.push_back(static_cast<int32_t>(number));
     at = comma + 1;
-    const size_t equals = part.find('=');
-    double* value = nullptr;
-    for (const auto& known : parts) {
-      if (part.substr(0, equals) == known.name) value = known.value;
-    }
-    if (value == nullptr || equals == std::string::npos) {
-      return refuse(problem, "--model: " + base::quoted(part) + " is not a part of the model and its value");
-    }
-    const std::string number = part.substr(equals + 1);
-    char* end = nullptr;
-    const double seconds = strtod(number.c_str(), &end);
-    if (number.empty() || *end != '\0' || !(seconds >= 0 && seconds <= 1)) {
-      return refuse(problem, "--model: " + base::quoted(part) + ": a time of 0 to 1 second is wanted");
-    }
-    *value = seconds;
   }
+  std::sort(wish.ranks.begin(), wish.ranks.end());
+  wish.ranks.erase(std::unique(wish.ranks.begin(), wish.ranks.end()), wish.ranks.end());
   return true;
 }
 
@@ -112,8 +94,9 @@ bool read_words(const Words& words, Wish& wish, base::Problem& problem) {
       wish.json = true;
       continue;
     }
-    if (word != "--coll" && word != "--ranks" && word != "--ppn" && word != "--size" && word != "--model" &&
-        word != "--algorithm") {
+    constexpr const char* with_value[] = {"--coll",  "--ranks",     "--ppn",      "--domain", "--size",
+                                          "--model", "--algorithm", "--measured", "--picture"};
+    if (std::find(std::begin(with_value), std::end(with_value), word) == std::end(with_value)) {
       return refuse(problem, base::quoted(word) + " is not known");
     }
     if (++i == words.size()) return refuse(problem, word + " needs a value");
@@ -122,14 +105,20 @@ bool read_words(const Words& words, Wish& wish, base::Problem& problem) {
       if (!read_collective(words[i], wish, problem)) return false;
     } else if (word == "--algorithm") {
       wish.algorithm = words[i];
+    } else if (word == "--picture") {
+      wish.picture = words[i];
+    } else if (word == "--ranks") {
+      if (!read_ranks(words[i], wish, problem)) return false;
+    } else if (word == "--measured") {
+      if (!read_model_file(words[i], wish.model, problem)) return false;
     } else if (word == "--model") {
       if (!read_model(words[i], wish.model, problem)) return false;
     } else if (word == "--size") {
       if (!read_count(word, words[i], 0, most_bytes / boot::most_ranks, operation.bytes, problem)) return false;
-    } else if (!read_count(word, words[i], word == "--ppn" ? 1 : 2, boot::most_ranks, number, problem)) {
+    } else if (!read_count(word, words[i], 1, boot::most_ranks, number, problem)) {
       return false;
     } else {
-      (word == "--ppn" ? operation.ranks_per_host : operation.ranks) = static_cast<int32_t>(number);
+      (word == "--ppn" ? operation.ranks_per_host : operation.ranks_per_domain) = static_cast<int32_t>(number);
     }
   }
   if (!wish.has_collective) return refuse(problem, "--coll is missing: which operation?");
@@ -137,28 +126,24 @@ bool read_words(const Words& words, Wish& wish, base::Problem& problem) {
     return refuse(problem, "--algorithm: " + base::quoted(wish.algorithm) + " is no algorithm of " +
                                coll::name(operation.collective));
   }
-  if (operation.ranks == 0) return refuse(problem, "--ranks is missing: how many?");
-  if (operation.ranks_per_host == 0 || operation.ranks_per_host > operation.ranks) {
-    operation.ranks_per_host = operation.ranks;
-  }
+  if (wish.ranks.empty()) return refuse(problem, "--ranks is missing: how many?");
   return true;
 }
 
-void print_json(const std::vector<Outcome>& outcomes) {
-  const char* before = "[";
-  for (const Outcome& o : outcomes) {
+void print_json(const Simulated& simulated, bool& any) {
+  for (const Outcome& o : simulated.outcomes) {
     if (!o.left_out.empty()) continue;
     printf(
-        "%s\n {\"algorithm\": \"%s\", \"time\": %.9g, \"messages\": %lld, \"bytes_between_hosts\": %lld, "
+        "%s\n {\"ranks\": %d, \"algorithm\": \"%s\", \"time\": %.9g, \"messages\": %lld, \"bytes_between_hosts\": "
+        "%lld, "
         "\"busiest_rank\": %d, \"messages_of_busiest\": %lld, \"plan_bytes\": %lld, \"checked\": %s, "
         "\"default\": %s}",
-        before, coll::name(o.algorithm), o.time, static_cast<long long>(o.messages),
+        any ? "," : "[", simulated.ranks, coll::name(o.algorithm), o.time, static_cast<long long>(o.messages),
         static_cast<long long>(o.bytes_between_hosts), o.busiest, static_cast<long long>(o.messages_of_busiest),
         static_cast<long long>(o.plan_bytes), o.data == Data::right ? "true" : "false",
         o.is_default ? "true" : "false");
-    before = ",";
+    any = true;
   }
-  puts(*before == '[' ? "[]" : "\n]");
 }
 
 void print_table(const Operation& operation, const std::vector<Outcome>& outcomes) {
@@ -177,6 +162,28 @@ void print_table(const Operation& operation, const std::vector<Outcome>& outcome
   }
 }
 
+// All ranks on one host, and those of a host in one domain, unless something else is said.
+Operation of_ranks(Operation operation, int32_t ranks) {
+  const auto at_most = [](int32_t number, int32_t most) { return number == 0 || number > most ? most : number; };
+  operation.ranks = ranks;
+  operation.ranks_per_host = at_most(operation.ranks_per_host, ranks);
+  operation.ranks_per_domain = at_most(operation.ranks_per_domain, operation.ranks_per_host);
+  return operation;
+}
+
+bool write_picture(const Wish& wish, const std::vector<Simulated>& all, base::Problem& problem) {
+  const std::string svg = picture_of(of_ranks(wish.operation, wish.ranks.back()), all);
+  FILE* file = fopen(wish.picture.c_str(), "we");
+  bool done = file != nullptr && fwrite(svg.data(), 1, svg.size(), file) == svg.size();
+  if (file != nullptr) done = fclose(file) == 0 && done;
+  if (!done) {
+    problem = {.cause = "--picture " + base::quoted(wish.picture) + " cannot be written",
+               .error = errno,
+               .remedy = "name a file in a folder that exists, with room, that you may write"};
+  }
+  return done;
+}
+
 }  // namespace
 
 int simulate(const Words& words) {
@@ -190,18 +197,28 @@ int simulate(const Words& words) {
     fputs(usage, stdout);
     return 0;
   }
-  const std::vector<Outcome> outcomes = simulate(wish.operation, wish.model, room);
+  std::vector<Simulated> all;
   bool any = false;
-  for (const Outcome& o : outcomes) any = any || o.left_out.empty();
-  if (wish.json) {
-    print_json(outcomes);
-  } else {
-    print_table(wish.operation, outcomes);
-  }
-  for (const Outcome& o : outcomes) {
-    if (wish.json && !o.left_out.empty()) {
-      fprintf(stderr, "weft: simulate: %s is left out: %s\n", coll::name(o.algorithm), o.left_out.c_str());
+  for (const int32_t ranks : wish.ranks) {
+    const Operation operation = of_ranks(wish.operation, ranks);
+    const Simulated& one = all.emplace_back(ranks, simulate(operation, wish.model, room));
+    if (wish.json) {
+      print_json(one, any);
+    } else {
+      if (ranks != wish.ranks.front()) puts("");
+      print_table(operation, one.outcomes);
     }
+    for (const Outcome& o : one.outcomes) {
+      any = any || o.left_out.empty();
+      if (wish.json && !o.left_out.empty()) {
+        fprintf(stderr, "weft: simulate: %s is left out: %s\n", coll::name(o.algorithm), o.left_out.c_str());
+      }
+    }
+  }
+  if (wish.json) puts(any ? "\n]" : "[]");
+  if (!wish.picture.empty() && !write_picture(wish, all, problem)) {
+    fprintf(stderr, "weft: simulate: %s\n", base::describe(problem).c_str());
+    return 1;
   }
   return any ? 0 : 1;
 }

@@ -129,7 +129,12 @@ class Play {
   };
 
   int32_t host_of(int32_t rank) const { return rank / operation_.ranks_per_host; }
-  const Wire& wire(int32_t a, int32_t b) const { return host_of(a) == host_of(b) ? model_.within : model_.between; }
+  const Wire& wire(int32_t a, int32_t b) const {
+    if (host_of(a) != host_of(b)) return model_.between;
+    const int32_t first = host_of(a) * operation_.ranks_per_host;
+    const bool near = (a - first) / operation_.ranks_per_domain == (b - first) / operation_.ranks_per_domain;
+    return near ? model_.within : model_.far;
+  }
 
   // Performs steps until the rank has to wait, or another one's turn comes first.
   void advance(int32_t r) {

@@ -5,10 +5,6 @@
 // Collective operations of many ranks without the ranks: the plans that a job performs (coll/plan.hpp) are recorded for
 // every rank and played under a model of a machine, by the order of its events. Plans read no data, so there are none.
 //
-// The model is LogGP with hosts. A rank is busy for `overhead` with each send and each receive; a message needs
-// `latency` and `per_byte` for each of its bytes. The ranks of a host share one network interface, which one message at
-// a time leaves and one enters, for `gap` and its bytes' time each. Sends do not wait for receives.
-//
 // docs/simulate.md
 
 #include <cstdint>
@@ -16,24 +12,9 @@
 #include <vector>
 
 #include "coll/select.hpp"
+#include "weft/model.hpp"
 
 namespace weft::tool {
-
-// In seconds, and seconds for each byte.
-struct Wire {
-  double latency;
-  double overhead;
-  double per_byte;
-};
-
-struct Model {
-  Wire within{300e-9, 80e-9, 0.1e-9};  // a host
-  Wire between{2.5e-6, 400e-9, 0.08e-9};
-  double gap = 100e-9;    // of a network interface, between two messages
-  double unexpected = 0;  // for a message that comes before its receive
-  double incast = 0;      // for a message from another host that finds others waiting to enter
-  double copy = 0.1e-9;   // for each byte, as for a reduction
-};
 
 inline constexpr int64_t most_bytes = (int64_t{1} << 40) - 1;  // of a message
 
@@ -41,6 +22,7 @@ struct Operation {
   coll::Collective collective;  // blocks that may differ, as those of gatherv, are of one size here too
   int32_t ranks;
   int32_t ranks_per_host;
+  int32_t ranks_per_domain;                           // of a host's NUMA domains
   int64_t bytes;                                      // of a block, or of the data
   coll::Algorithm only = coll::Algorithm::automatic;  // automatic: each
 };
@@ -63,5 +45,13 @@ struct Outcome {
 // One for each algorithm that can do the operation. `room`: for all plans together, in bytes; an algorithm whose plans
 // need more is left out.
 [[nodiscard]] std::vector<Outcome> simulate(const Operation& operation, const Model& model, int64_t room);
+
+struct Simulated {
+  int32_t ranks;
+  std::vector<Outcome> outcomes;
+};
+
+// An SVG: time over ranks, which rise, a line for each algorithm.
+[[nodiscard]] std::string picture_of(const Operation& operation, const std::vector<Simulated>& simulated);
 
 }  // namespace weft::tool

@@ -17,6 +17,7 @@
 #include "coll/room.hpp"
 #include "coll/table.hpp"
 #include "weft/commands.hpp"
+#include "weft/model.hpp"
 #include "weft/tuning.hpp"
 
 namespace weft::tool {
@@ -30,7 +31,7 @@ constexpr const char* usage =
     "                  rows measured with 8 of 4,8 are for communicators of 5 to 8\n"
     "  --hosts HOSTS   ranks on these hosts, as mpiexec -hosts takes them: a,b or a:4,b:4\n"
     "  --only NAME,... these collectives: barrier, bcast, gather(v), scatter(v), allgather(v), alltoall(v), reduce,\n"
-    "                  allreduce, reduce_scatter, scan\n"
+    "                  allreduce, reduce_scatter, scan; model: the parameters of weft simulate\n"
     "  --quick         fewer sizes and rounds: to try it, not to decide by\n"
     "  --out FILE      where the file goes (default: weft-tuning.json)\n"
     "  --resume        goes on where the same command was stopped: FILE.partial has what is measured\n";
@@ -42,6 +43,8 @@ struct Wish {
   std::vector<int32_t> ranks;
   std::string hosts;
   std::vector<coll::Collective> only;
+  bool all = true;    // collectives
+  bool model = true;  // is measured
   std::string file = "weft-tuning.json";
 };
 
@@ -76,7 +79,10 @@ bool read_ranks(const std::string& text, Wish& wish, base::Problem& problem) {
 }
 
 bool read_only(const std::string& text, Wish& wish, base::Problem& problem) {
+  wish.all = wish.model = false;
   for (const std::string& part : parts_of(text)) {
+    wish.model = wish.model || part == "model";
+    if (part == "model") continue;
     if (!coll::find_collective(part, wish.only.emplace_back())) {
       return refuse(problem, "--only cannot be used: " + base::quoted(part) + " is no collective of the table",
                     "write it as in --only bcast,allreduce; see weft tune --help");
@@ -151,13 +157,12 @@ std::string asked(coll::Collective collective, const Effort& effort, int32_t ran
   return text;
 }
 
-Words command_of(const Wish& wish, int32_t ranks, coll::Collective collective) {
+Words command_of(const Wish& wish, int32_t ranks, const std::string& hosts, const std::string& what) {
   const std::string folder = own_folder();
   const Effort& effort = wish.quick ? quick : full;
   Words words{folder + "/mpiexec", "--oversubscribe", "-n", std::to_string(ranks)};
-  if (!wish.hosts.empty()) words.insert(words.end(), {"-hosts", wish.hosts});
-  words.insert(words.end(), {folder + "/../libexec/weft/weft-measure", effort.rounds, effort.block_us});
-  words.push_back(asked(collective, effort, ranks));
+  if (!hosts.empty()) words.insert(words.end(), {"-hosts", hosts});
+  words.insert(words.end(), {folder + "/../libexec/weft/weft-measure", effort.rounds, effort.block_us, what});
   return words;
 }
 
@@ -165,8 +170,7 @@ std::vector<coll::Collective> wanted_collectives(const Wish& wish) {
   std::vector<coll::Collective> wanted;
   for (size_t c = 0; c < coll::collective_count; ++c) {
     const auto one = static_cast<coll::Collective>(c);
-    if (wish.only.empty() || std::find(wish.only.begin(), wish.only.end(), one) != wish.only.end())
-      wanted.push_back(one);
+    if (wish.all || std::find(wish.only.begin(), wish.only.end(), one) != wish.only.end()) wanted.push_back(one);
   }
   return wanted;
 }
@@ -307,27 +311,56 @@ class Partial {
   std::map<std::string, std::string> measured_;
 };
 
+// The output of one job, `title` says which; measured now unless it is known.
+bool run_one(const Words& command, const std::string& key, const std::string& title, Partial& partial,
+             std::string& output, base::Problem& problem) {
+  if (const std::string* known = partial.find(key)) {
+    output += *known;
+    return true;
+  }
+  fprintf(stderr, "weft: tune: measuring with %s\n", title.c_str());
+  std::string measured;
+  if (!run(command, measured, problem) || !partial.add(key, measured, problem)) return false;
+  output += measured;
+  return true;
+}
+
 // The output of the jobs of so many ranks.
 bool run_all(const Wish& wish, int32_t ranks, Partial& partial, std::string& output, base::Problem& problem) {
   const std::vector<coll::Collective> wanted = wanted_collectives(wish);
   for (size_t i = 0; i < wanted.size(); ++i) {
     const std::string key = std::to_string(ranks) + " " + coll::name(wanted[i]);
-    if (const std::string* known = partial.find(key)) {
-      output += *known;
-      continue;
-    }
-    fprintf(stderr, "weft: tune: measuring with %d ranks: %s, %zu of %zu\n", ranks, coll::name(wanted[i]), i + 1,
-            wanted.size());
-    std::string measured;
-    if (!run(command_of(wish, ranks, wanted[i]), measured, problem) || !partial.add(key, measured, problem))
-      return false;
-    output += measured;
+    const std::string title = std::to_string(ranks) + " ranks: " + coll::name(wanted[i]) + ", " +
+                              std::to_string(i + 1) + " of " + std::to_string(wanted.size());
+    const Words command = command_of(wish, ranks, wish.hosts, asked(wanted[i], wish.quick ? quick : full, ranks));
+    if (!run_one(command, key, title, partial, output, problem)) return false;
+  }
+  return true;
+}
+
+// The parameters of a model of this machine, as a JSON object: two ranks of a host, and one of each of two hosts.
+bool measure_model(const Wish& wish, Partial& partial, std::string& model, base::Problem& problem) {
+  std::vector<std::string> hosts = parts_of(wish.hosts);
+  for (std::string& host : hosts) host = host.substr(0, host.find(':'));
+  std::string output;
+  std::string wrong;
+  const std::string near = wish.hosts.empty() ? "" : hosts[0] + ":2";
+  if (!run_one(command_of(wish, 2, near, "model"), "2 model", "2 ranks of a host: model", partial, output, problem))
+    return false;
+  if (hosts.size() > 1 && !run_one(command_of(wish, 2, hosts[0] + ":1," + hosts[1] + ":1", "model"),
+                                   "2 model between hosts", "2 ranks of two hosts: model", partial, output, problem)) {
+    return false;
+  }
+  if (!add_measured_model(output, model, wrong)) {
+    return refuse(problem, "the measuring job printed " + base::quoted(wrong) + ", which is no result",
+                  "use the weft, mpiexec and library of one installation");
   }
   return true;
 }
 
 bool measure(const Wish& wish, Partial& partial, std::vector<JobMeasured>& jobs, base::Problem& problem) {
   int32_t above = 1;
+  if (wanted_collectives(wish).empty()) return true;
   for (const int32_t ranks : wish.ranks) {
     std::string output;
     std::string wrong;
@@ -363,16 +396,19 @@ int tune(const Words& words) {
   forget_settings();
   std::vector<JobMeasured> jobs;
   Partial partial(wish);
-  if (!can_write(wish.file, problem) || !partial.open(wish.resume, problem) || !measure(wish, partial, jobs, problem)) {
+  std::string model;
+  if (!can_write(wish.file, problem) || !partial.open(wish.resume, problem) ||
+      (wish.model && !measure_model(wish, partial, model, problem)) || !measure(wish, partial, jobs, problem)) {
     return say(problem), 1;
   }
   char host[256] = "";
   gethostname(host, sizeof host - 1);
-  const std::string text = tuning_file(jobs, wish.hosts.empty() ? host : wish.hosts);
+  const std::string text = tuning_file(jobs, model, wish.hosts.empty() ? host : wish.hosts);
   std::vector<coll::Row> rows;
   if (!coll::parse_table(text, wish.file, rows, problem) || !write_file(wish.file, text, problem))
     return say(problem), 1;
   partial.remove();
+  if (!model.empty()) printf("model: %s\n", model.c_str());
   printf("%s has %zu rows; WEFT_TUNING=%s takes them\n", wish.file.c_str(), rows.size(), wish.file.c_str());
   return 0;
 }

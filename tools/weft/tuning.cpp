@@ -173,7 +173,7 @@ void decide(JobMeasured& job) {
   }
 }
 
-std::string tuning_file(const std::vector<JobMeasured>& jobs, const std::string& where) {
+std::string tuning_file(const std::vector<JobMeasured>& jobs, const std::string& model, const std::string& where) {
   Writer writer;
   std::string ranks;
   for (const JobMeasured& job : jobs) {
@@ -187,7 +187,9 @@ std::string tuning_file(const std::vector<JobMeasured>& jobs, const std::string&
   return "{\n  \"weft_tuning\": 1,\n  \"rows\": [" + writer.rows +
          "\n  ],\n  \"measured\": {\n    \"by\": \"weft tune, Weft " + std::string(WEFT_VERSION) + "\", \"when\": \"" +
          when + "\", \"where\": " + base::json_text(where) + ",\n    \"ranks\": [" + ranks +
-         "], \"unit\": \"microseconds of a call, medians\",\n    \"unchanged\": [" + writer.unchanged + "\n  ]}\n}\n";
+         "], \"unit\": \"microseconds of a call, medians\",\n" +
+         (model.empty() ? "" : "    \"model\": {" + model + "},\n") + "    \"unchanged\": [" + writer.unchanged +
+         "\n  ]}\n}\n";
 }
 
 std::string changes_text(const JobMeasured& job) {

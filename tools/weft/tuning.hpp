@@ -42,8 +42,9 @@ struct JobMeasured {
 // the rounds, and is the faster one in three of four rounds.
 void decide(JobMeasured& job);
 
-// The file, for WEFT_TUNING. `where` says on which hosts.
-[[nodiscard]] std::string tuning_file(const std::vector<JobMeasured>& jobs, const std::string& where);
+// The file, for WEFT_TUNING. `model`: the members of an object (weft/model.hpp), or empty. `where` says on which hosts.
+[[nodiscard]] std::string tuning_file(const std::vector<JobMeasured>& jobs, const std::string& model,
+                                      const std::string& where);
 
 // Where the default changes, and by how much.
 [[nodiscard]] std::string changes_text(const JobMeasured& job);
