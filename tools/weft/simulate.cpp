@@ -201,7 +201,7 @@ int simulate(const Words& words) {
   bool any = false;
   for (const int32_t ranks : wish.ranks) {
     const Operation operation = of_ranks(wish.operation, ranks);
-    const Simulated& one = all.emplace_back(ranks, simulate(operation, wish.model, room));
+    const Simulated& one = all.emplace_back(Simulated{ranks, simulate(operation, wish.model, room)});
     if (wish.json) {
       print_json(one, any);
     } else {
