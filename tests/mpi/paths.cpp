@@ -3,7 +3,8 @@
 // Messages of given sizes, for rows that force a path and say with TEST_EXPECT (counters.h) which one was taken.
 //
 // usage: paths size... where a size is a number of bytes; behind g: the sender's layout has gaps; s: a synchronous
-// send; l: rank 0 comes late, so that others wait; t: by four threads at once, each with tags of its own
+// send; b: a blocking send from every rank but the last, and a blocking receive; l: rank 0 comes late, so that others
+// wait; t: by four threads at once, each with tags of its own
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -21,10 +22,20 @@ unsigned char byte_of(int salt, size_t i) {
   return static_cast<unsigned char>(static_cast<size_t>(salt) * 31 + i * 7 + i / 251);
 }
 
+void expect_bytes(const MPI_Status& status, const std::vector<unsigned char>& in, int salt, size_t bytes) {
+  int count = -1;
+  MPI_Get_count(&status, MPI_BYTE, &count);
+  size_t i = 0;
+  while (i < bytes && in[i] == byte_of(salt, i)) ++i;
+  EXPECT(count == static_cast<int>(bytes) && i == bytes && in[bytes] == 0xee, "%d of %zu bytes, wrong from %zu on",
+         count, bytes, i);
+}
+
 // To the next rank and from the one before, in both orders of send and receive.
 void exchange(const std::string& kind, size_t bytes, int tag) {
   const int next = (expect::rank + 1) % expect::size, before = (expect::rank + expect::size - 1) % expect::size;
   const bool gaps = kind.find('g') != std::string::npos, synchronous = kind.find('s') != std::string::npos;
+  const bool blocking = kind.find('b') != std::string::npos;
   const bool late = kind.find('l') != std::string::npos && expect::rank == 0;
   const size_t stride = gaps ? 2 : 1;
   std::vector<unsigned char> out(bytes * stride), in(bytes + 1, 0xee);
@@ -37,22 +48,26 @@ void exchange(const std::string& kind, size_t bytes, int tag) {
     for (size_t i = 0; i < bytes; ++i) out[i * stride] = byte_of(expect::rank + round, i);
     std::fill(in.begin(), in.end(), 0xee);
     if (late) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    MPI_Status statuses[2];
     MPI_Request requests[2];
     const auto receive = [&] {
       MPI_Irecv(in.data(), static_cast<int>(bytes) + 1, MPI_BYTE, before, tag, MPI_COMM_WORLD, &requests[0]);
     };
+    if (blocking) {
+      if (expect::rank != expect::size - 1) {
+        MPI_Send(out.data(), static_cast<int>(bytes), MPI_BYTE, next, tag, MPI_COMM_WORLD);
+      }
+      if (expect::rank == 0) continue;
+      MPI_Recv(in.data(), static_cast<int>(bytes) + 1, MPI_BYTE, before, tag, MPI_COMM_WORLD, &statuses[0]);
+      expect_bytes(statuses[0], in, before + round, bytes);
+      continue;
+    }
     if (round % 2 == 0) receive();
     (synchronous ? MPI_Issend : MPI_Isend)(out.data(), gaps ? 1 : static_cast<int>(bytes), type, next, tag,
                                            MPI_COMM_WORLD, &requests[1]);
     if (round % 2 == 1) receive();
-    MPI_Status statuses[2];
     MPI_Waitall(2, requests, statuses);
-    int count = -1;
-    MPI_Get_count(&statuses[0], MPI_BYTE, &count);
-    size_t i = 0;
-    while (i < bytes && in[i] == byte_of(before + round, i)) ++i;
-    EXPECT(count == static_cast<int>(bytes) && i == bytes && in[bytes] == 0xee, "%d of %zu bytes, wrong from %zu on",
-           count, bytes, i);
+    expect_bytes(statuses[0], in, before + round, bytes);
   }
   if (gaps) MPI_Type_free(&type);
 }

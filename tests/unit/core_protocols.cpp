@@ -54,16 +54,16 @@ TEST(Protocols, SmallMessagesGoIntoTheMailbox) {
 }
 
 TEST(Protocols, MessagesUpToTheEagerLimitGoThroughStagingMemory) {
-  for (const size_t bytes : {257, 4096, 8192}) expect_path({}, bytes, Path::buffer);
+  for (const size_t bytes : {257, 4096, 16384}) expect_path({}, bytes, Path::buffer);
 }
 
 TEST(Protocols, LargeMessagesAreReadByTheReceiver) {
-  expect_path({}, 8193, Path::get);
+  expect_path({}, 16385, Path::get);
   expect_path({}, 200000, Path::get);  // by both sides
 }
 
 TEST(Protocols, UnreadableMemoryIsStreamed) {
-  for (const size_t bytes : {8193, 200000}) expect_path({.wire = {.memory = false}}, bytes, Path::stream);
+  for (const size_t bytes : {16385, 200000}) expect_path({.wire = {.memory = false}}, bytes, Path::stream);
 }
 
 TEST(Protocols, WithoutRendezvousLargeMessagesAreStreamedUnasked) {

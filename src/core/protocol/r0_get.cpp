@@ -72,6 +72,26 @@ void deregister(Request& r) {
   r.registered.key = MemoryRef::no_key;
 }
 
+namespace {
+
+// Of private memory, whose single copy is a system call, or two for the parts of both sides. While the peer is far,
+// some messages tell whether it has come near.
+bool is_better_streamed(const Request& r) {
+  using Way = transport::Endpoint::Way;
+  constexpr int64_t most_tried = 1 << 20;
+  constexpr uint32_t one_of = 32;
+  if (!r.flags.awaited || r.registered.key != MemoryRef::no_key || r.bytes > get_limit.value() ||
+      world->job.local_ranks > world->job.local_cpus) {
+    return false;
+  }
+  const Way way = r.peer->endpoint->way();
+  static std::atomic<uint32_t> turn = 0;
+  return way == Way::near ||
+         (way == Way::far && r.bytes <= most_tried && turn.fetch_add(1, std::memory_order_relaxed) % one_of == 0);
+}
+
+}  // namespace
+
 bool send_rts(Request& r) {
   const bool readable = r.layout == nullptr;
   const bool ask = rendezvous.value() || r.mode == Mode::synchronous || r.peer->endpoint->congested();
@@ -84,7 +104,9 @@ bool send_rts(Request& r) {
                       static_cast<uint64_t>(r.bytes),
                       readable ? r.registered : MemoryRef{0, MemoryRef::no_key},
                       world->rank,
-                      static_cast<uint16_t>(readable ? 1 : 0),
+                      !readable                      ? wire::Rts::with_gaps
+                      : ask && is_better_streamed(r) ? wire::Rts::better_streamed
+                                                     : wire::Rts::in_one_piece,
                       r.lane};
   const EventData about{r.peer->rank, r.match.tag, r.bytes, is_internal(r.match)};  // a send to ourselves may be gone
   if (!ask) {
@@ -124,17 +146,19 @@ void answer_rts(Request& r, const Envelope& envelope, const wire::Rts& rts) {
   const auto message_bytes = static_cast<int64_t>(rts.bytes);
   const int64_t wanted = message_bytes < r.bytes ? message_bytes : r.bytes;
   const bool own = peer.transport->capabilities().same_process;
-  const bool gaps = r.layout != nullptr || rts.readable == 0;
+  const bool gaps = r.layout != nullptr || rts.readable == wire::Rts::with_gaps;
   if (own && gaps) {
     const Request* send = find_request(rts.send, Stage::asked);
     if (send == nullptr) reject_own(rts);
     copy_own(*send, r, wanted);
   } else if (wanted != 0) {
     const bool direct = (rts.memory.key != MemoryRef::no_key || wanted <= get_limit.value() || own) &&
-                        (!gaps || wanted >= gaps_from.value());
+                        (!gaps || wanted >= gaps_from.value()) &&
+                        (gaps || own || rts.readable != wire::Rts::better_streamed);
     if (direct && share(r, envelope, rts, wanted)) return;
     if (direct && !gaps) return read(r, envelope, peer, rts, wanted);
-    if (!direct || rts.readable == 0 || get_data(world->lanes[envelope.lane], peer, rts.memory, r, 0, wanted) != 0) {
+    if (!direct || rts.readable == wire::Rts::with_gaps ||
+        get_data(world->lanes[envelope.lane], peer, rts.memory, r, 0, wanted) != 0) {
       return send_cts(r, envelope, peer, rts.lane, rts.send, message_bytes, wanted);
     }
     // The first read of a peer's memory is the probe: if the kernel refuses it, the message comes by R1.

@@ -174,7 +174,7 @@ int take_slot() {
 bool share(Request& r, const Envelope& envelope, const wire::Rts& rts, int64_t wanted) {
   Lane& lane = world->lanes[envelope.lane];
   Peer& peer = world->peer(rts.origin);
-  const bool pushed = rts.readable == 0;
+  const bool pushed = rts.readable == wire::Rts::with_gaps;
   const bool gaps = r.layout != nullptr;
   const std::atomic<bool>& works = pushed ? peer.writes : peer.readable;
   if ((pushed && gaps) || !works.load(std::memory_order_relaxed) || wanted < share_from.value() ||

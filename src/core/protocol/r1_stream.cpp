@@ -62,7 +62,7 @@ bool send_chunk(Request& r) {
   if (r.layout != nullptr) {
     datatype::pack(*r.layout, r.count, r.buffer, r.moved, staging.memory, bytes);
   } else {
-    std::memcpy(staging.memory, static_cast<char*>(r.buffer) + r.moved, static_cast<size_t>(bytes));
+    r.peer->endpoint->fill(staging, static_cast<char*>(r.buffer) + r.moved, static_cast<size_t>(bytes));
   }
   const wire::Chunk chunk{number_of(r), static_cast<uint64_t>(r.moved), staging.handle, static_cast<uint32_t>(bytes),
                           world->rank};

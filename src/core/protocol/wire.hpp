@@ -48,8 +48,11 @@ struct Rts {
   uint64_t bytes;
   transport::MemoryRef memory;  // of the data
   int32_t origin;
-  uint16_t readable;  // 1: the data lie at `memory` in one piece; 0: with gaps, the sender writes them (R0), or R1
-  uint16_t lane;      // of the sender, for answers
+  // The data lie at `memory` in one piece, or with gaps: then the sender writes them (R0), or R1. Better streamed: they
+  // can be read, but the sender waits and is near, so that both copy through a cache that they share (R1).
+  static constexpr uint16_t with_gaps = 0, in_one_piece = 1, better_streamed = 2;
+  uint16_t readable;
+  uint16_t lane;  // of the sender, for answers
 };
 static_assert(sizeof(Rts) == 40);
 

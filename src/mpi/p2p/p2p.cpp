@@ -61,6 +61,7 @@ int start_isend(const void* buffer, MPI_Count count, Type& type, int dest, int t
   Request* r = new_request({&comm, &type, count * type.size}, core::Role::send, buffer, count);
   if (r == nullptr) return no_memory(&comm, name_of_send(mode, blocking));
   r->mode = mode;
+  r->flags.awaited = blocking;
   core::start_send(*r, comm.context, dest, tag);
   *request = handle_of<MPI_Request>(r);
   return MPI_SUCCESS;

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 
 #include "transport/api/capabilities.hpp"
@@ -173,6 +174,16 @@ class Endpoint {
                      size_t /*staged*/, const MemoryRef& /*to*/, size_t /*at*/, uint32_t /*lane*/, Written /*told*/) {
     return Post::unsupported;
   }
+
+  // Fills staging memory of ours that this peer will read. Thread-safe.
+  virtual void fill(const Staging& staging, const void* from, size_t bytes) {
+    std::memcpy(staging.memory, from, bytes);
+  }
+
+  // How data get to the peer: `near`, through memory that stays in a cache that both share; `far`, through memory that
+  // does not, as far as the last copies through it have shown. It may change at any time. Others never tell.
+  enum class Way : uint8_t { other, near, far };
+  virtual Way way() const { return Way::other; }
 
   // Sends a message of at most Capabilities::push_most bytes from where it lies, which pays for larger ones. done: the
   // data may be reused. posted: `left` will tell that they may. Thread-safe.

@@ -355,7 +355,7 @@ ShmEndpoint::ShmEndpoint(ShmTransport& owner, int rank, char* region)
   for (uint32_t lane = 0; lane < lanes; ++lane) {
     char* at = region + owner.layout_.rings_offset + lane * stride;
     rings_[lane].open(reinterpret_cast<RingControl<>*>(at), reinterpret_cast<Cell<>*>(at + Layout::ring_control),
-                      owner.layout_.cells_log2(lanes));
+                      owner.layout_.cells_log2(lanes), &crossing_);
   }
 }
 

@@ -16,6 +16,7 @@
 #include "base/lock.hpp"
 #include "transport/api/transport.hpp"
 #include "transport/shm/bell.hpp"
+#include "transport/shm/crossing.hpp"
 #include "transport/shm/heap.hpp"
 #include "transport/shm/layout.hpp"
 
@@ -50,6 +51,10 @@ class ShmEndpoint final : public Endpoint {
   void* map(const MemoryRef& memory) override;
   std::optional<const void*> staging(const Arrival& arrival, uint64_t handle, size_t bytes) override;
   void release_staging(uint64_t handle, size_t bytes) override;
+  void fill(const Staging& staging, const void* from, size_t bytes) override {
+    crossing_.copy(staging.memory, from, bytes);
+  }
+  Way way() const override { return crossing_.near() ? Way::near : crossing_.is_measured() ? Way::far : Way::other; }
   Claim* claim(uint32_t slot) override { return slot < claim_slots ? &control_->claims[slot] : nullptr; }
 
  private:
@@ -71,6 +76,7 @@ class ShmEndpoint final : public Endpoint {
   struct alignas(64) Writer : RingWriter<> {};
   std::unique_ptr<Writer[]> rings_;  // one for each of the peer's lanes
   LaneMap lanes_;
+  Crossing crossing_;
   Control* control_;
   ShmTransport& owner_;
   char* region_;
