@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/copy_threads.hpp"
 #include "base/setting.hpp"
 #include "boot/segment.hpp"
 #include "boot/status.hpp"
@@ -275,6 +276,7 @@ void stop() {
   munmap(header, header_bytes());
   world->close();
   world->transports.close();
+  base::end_copy_threads();
 }
 
 void World::open(const Config& config) {

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "base/copy_threads.hpp"
 #include "core/memory/runs.hpp"
 #include "core/world.hpp"
 #include "datatype/pack.hpp"
@@ -56,7 +57,7 @@ void* at(const Region& region, const Place& place) {
 void copy_in(const Region& region, const Local& from, const Place& to) {
   if (from.bytes == 0) return;
   if (from.type->contiguous && to.type->contiguous) {
-    std::memmove(at(region, to), from.buffer, static_cast<size_t>(from.bytes));
+    base::copy_by_threads(at(region, to), from.buffer, static_cast<size_t>(from.bytes));
   } else {
     datatype::copy(*from.type, from.count, from.buffer, *to.type, to.count, at(region, to), from.bytes);
   }
@@ -65,7 +66,7 @@ void copy_in(const Region& region, const Local& from, const Place& to) {
 void copy_out(const Region& region, const Local& to, const Place& from) {
   if (to.bytes == 0) return;
   if (from.type->contiguous && to.type->contiguous) {
-    std::memmove(to.buffer, at(region, from), static_cast<size_t>(to.bytes));
+    base::copy_by_threads(to.buffer, at(region, from), static_cast<size_t>(to.bytes));
   } else {
     datatype::copy(*from.type, from.count, at(region, from), *to.type, to.count, to.buffer, to.bytes);
   }

@@ -36,10 +36,14 @@ int64_t buffer_bytes() {
   return eager_limit.value();
 }
 
+int64_t near_buffer_bytes() {
+  constexpr int64_t usual = 32 << 10;
+  return eager_limit.source() == base::Source::fallback ? usual : eager_limit.value();
+}
+
 int64_t buffer_bytes(const Peer& peer) {
-  constexpr int64_t near_bytes = 32 << 10;
   if (eager_limit.source() != base::Source::fallback) return eager_limit.value();
-  if (peer.endpoint->way() == transport::Endpoint::Way::near) return near_bytes;
+  if (peer.endpoint->way() == transport::Endpoint::Way::near) return near_buffer_bytes();
   const int64_t usual = peer.transport->eager_bytes();
   return usual != 0 ? usual : eager_limit.value();
 }

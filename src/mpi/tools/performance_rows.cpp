@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // The performance variables there are: counters that core's lanes and threads keep anyway. docs/tools.md lists them.
+#include "base/copy_threads.hpp"
 #include "core/waiting.hpp"
 #include "mpi/tools/tool.hpp"
 
@@ -50,6 +51,10 @@ void flow(const Comm*, uint64_t* values) {
   *values = core::world->saturated_lanes.load(std::memory_order_relaxed) > 0 ? 1 : 0;
 }
 
+void helped(const Comm*, uint64_t* values) {
+  *values = base::helped_copies();
+}
+
 constexpr const char* flow_words[] = {"open", "saturated"};
 
 constexpr PerformanceRow rows[] = {
@@ -78,6 +83,8 @@ constexpr PerformanceRow rows[] = {
      Subject::messages, MPI_T_PVAR_CLASS_COUNTER, counted<&core::Counters::reads_failed>},
     {"weft_stale_messages", "answers that came too late or named no operation of this process, and were dropped",
      Subject::messages, MPI_T_PVAR_CLASS_COUNTER, counted<&core::Counters::stale>},
+    {"weft_helped_copies", "large copies that other threads of the process took part in (WEFT_COPY_THREADS)",
+     Subject::messages, MPI_T_PVAR_CLASS_COUNTER, helped},
     {"weft_unexpected_messages", "messages that came before their receive", Subject::messages, MPI_T_PVAR_CLASS_COUNTER,
      counted<&core::Counters::unexpected>, MPI_T_VERBOSITY_USER_BASIC},
     {"weft_unexpected_now", "messages that wait for their receive now", Subject::messages, MPI_T_PVAR_CLASS_LEVEL,

@@ -17,6 +17,7 @@
 
 #include "base/address_space.hpp"
 #include "base/clock.hpp"
+#include "base/copy_threads.hpp"
 #include "base/fence.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
@@ -411,7 +412,7 @@ int ShmEndpoint::get(const MemoryRef& from, void* to, size_t bytes) {
   if (from.key != MemoryRef::no_key) {
     const char* const there = in_heap(from.key, bytes);
     if (there == nullptr) return EFAULT;
-    std::memcpy(to, there, bytes);
+    base::copy_by_threads(to, there, bytes);
     return 0;
   }
   pid_t pid;
@@ -423,7 +424,7 @@ int ShmEndpoint::put(const MemoryRef& to, const void* from, size_t bytes) {
   if (to.key != MemoryRef::no_key) {
     char* const there = in_heap(to.key, bytes);
     if (there == nullptr) return EFAULT;
-    std::memcpy(there, from, bytes);
+    base::copy_by_threads(there, from, bytes);
     return 0;
   }
   pid_t pid;
