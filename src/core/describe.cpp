@@ -23,9 +23,8 @@ std::vector<PathRow> describe_paths(int ranks) {
   } else {
     get_range = "above " + text(eager) + ", " + get_range;
   }
-  std::string buffer_range =
+  const std::string buffer_range =
       buffer_bytes() > mailbox ? "up to " + text(buffer_bytes()) : "none: the mailbox takes all up to its limit";
-  if (near_buffer_bytes() > eager) buffer_range += ", to a rank that is near " + text(near_buffer_bytes());
   return {{mailbox_info.name, "up to " + text(mailbox), mailbox_info.what, mailbox_info.cost},
           {buffer_info.name, buffer_range, buffer_info.what, buffer_info.cost},
           {get_info.name, get_range, get_info.what, get_info.cost},

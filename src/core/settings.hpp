@@ -14,8 +14,7 @@ namespace weft::core {
 
 int64_t mailbox_bytes(int64_t ranks);  // E0 up to here
 int64_t buffer_bytes();                // E1 up to here, on one host
-int64_t near_buffer_bytes();           // E1 up to here, to a rank that is near (transport::Endpoint::Way)
-int64_t buffer_bytes(const Peer& peer);
+int64_t buffer_bytes(const transport::Transport& way);
 int64_t get_bytes();  // R0 from private memory up to here
 bool rendezvous_on();
 

@@ -7,6 +7,7 @@ MPI program that does collectives; HYDRA: Hydra's mpiexec, for two hosts of name
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -129,6 +130,48 @@ class Here(Tuning, unittest.TestCase):
 
 
 @unittest.skipUnless(os.access(os.environ.get("HYDRA", ""), os.X_OK), "HYDRA names no launcher that is here")
+class Paths(unittest.TestCase):
+    """Times of messages by each path: that they are measured and told, not which is the best."""
+
+    def weft(self, *words, **settings):
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("WEFT_")}
+        return subprocess.run([str(BIN / "weft"), *words], capture_output=True, text=True, timeout=100, check=False,
+                              env={**environment, **settings})
+
+    def expect_table(self, done):
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = re.findall(r"(?m)^ *(\d+) +(-|[\d.]+) +([\d.]+) +([\d.]+)   (E1|R0|R1)$", done.stdout)
+        self.assertEqual([int(row[0]) for row in rows], [9216, *(16384 << i for i in range(9))])
+        for size, e1, r0, r1, best in rows:
+            self.assertEqual(e1 == "-", int(size) > 128 << 10)
+            times = {"E1": float("inf" if e1 == "-" else e1), "R0": float(r0), "R1": float(r1)}
+            self.assertEqual(times[best], min(times.values()))
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one processor: two ranks have no core each")
+    def test_messages_by_each_path_and_the_settings_that_suit(self):
+        done = self.weft("tune", "--paths", "--quick", WEFT_EAGER_LIMIT="0", WEFT_CROSSING="far")
+        self.expect_table(done)
+        self.assertRegex(done.stdout, r"(?m)^WEFT_CROSSING=(near|far) ")
+        self.assertRegex(done.stdout, r"(?m)^WEFT_EAGER_LIMIT=(0|9216|16384|32768|65536|131072) ")
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one processor: two ranks have no core each")
+    def test_the_paths_between_two_processors(self):
+        a, b = sorted(os.sched_getaffinity(0))[:2]
+        done = self.weft("info", "--paths", "--between", f"{a},{b}")
+        self.expect_table(done)
+        self.assertIn(f"Processors {a} and {b} share, as the kernel says:", done.stdout)
+        self.assertRegex(done.stdout, "They are (near|far from) each other")
+
+    def test_wrong_processors_are_told(self):
+        for words in ("tune", "--paths", "--between", "0"), ("info", "--between", "0,x"):
+            done = self.weft(*words)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertIn("is no pair of processors. Remedy: write it as in --between 0,1", done.stderr)
+        done = self.weft("info", "--between", "0,4095")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("4095", done.stderr)
+
+
 class Hosts(Tuning, unittest.TestCase):
     RANKS = "4"
     WHERE = ["--hosts", "h1,h2"]

@@ -50,7 +50,7 @@ void paths_of_messages() {
   send_by("e0", 0);
   send_by("e0", 8);
   send_by("e0", 8000);
-  send_by("r0", 20000);
+  send_by("r0", 40000);
   EXPECT_CODE(tools::set_control("WEFT_EAGER_LIMIT", MPI_Count{131072}), MPI_SUCCESS);
   send_by("e1", 9000);
   send_by("e1", 100000);
@@ -63,7 +63,7 @@ void paths_of_messages() {
   send_by("r1", 200000);
   EXPECT_CODE(tools::set_control("WEFT_RENDEZVOUS", 2), MPI_T_ERR_INVALID);
   EXPECT_CODE(tools::set_control("WEFT_RENDEZVOUS", 1), MPI_SUCCESS);
-  EXPECT_CODE(tools::set_control("WEFT_EAGER_LIMIT", MPI_Count{16384}), MPI_SUCCESS);
+  EXPECT_CODE(tools::set_control("WEFT_EAGER_LIMIT", MPI_Count{32768}), MPI_SUCCESS);
   EXPECT_CODE(tools::set_control("WEFT_MAILBOX_LIMIT", MPI_Count{100}), MPI_T_ERR_CVAR_SET_NOT_NOW);
   EXPECT_CODE(tools::set_control("WEFT_THREAD_DESIGN", 0), MPI_T_ERR_CVAR_SET_NOT_NOW);
 }

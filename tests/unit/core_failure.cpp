@@ -25,7 +25,7 @@ TEST(Failure, OperationsWithALostPeerAreListedAndEndWithAnError) {
         pause(40);
         return finish(begin_send(comm, pattern(8, 1), 0, 1));
       }
-      const Bytes large = pattern(20000);
+      const Bytes large = pattern(40000);
       const Bytes small = pattern(8);
       Bytes room[4] = {Bytes(8), Bytes(8), Bytes(8), Bytes(8)};
       std::vector<Request*> lost = {&begin_send(comm, large, 2, 1), &begin_send(comm, small, 2, 1, Mode::synchronous),

@@ -54,16 +54,16 @@ TEST(Protocols, SmallMessagesGoIntoTheMailbox) {
 }
 
 TEST(Protocols, MessagesUpToTheEagerLimitGoThroughStagingMemory) {
-  for (const size_t bytes : {257, 4096, 16384}) expect_path({}, bytes, Path::buffer);
+  for (const size_t bytes : {257, 4096, 32768}) expect_path({}, bytes, Path::buffer);
 }
 
 TEST(Protocols, LargeMessagesAreReadByTheReceiver) {
-  expect_path({}, 16385, Path::get);
+  expect_path({}, 32769, Path::get);
   expect_path({}, 200000, Path::get);  // by both sides
 }
 
 TEST(Protocols, UnreadableMemoryIsStreamed) {
-  for (const size_t bytes : {16385, 200000}) expect_path({.wire = {.memory = false}}, bytes, Path::stream);
+  for (const size_t bytes : {32769, 200000}) expect_path({.wire = {.memory = false}}, bytes, Path::stream);
 }
 
 TEST(Protocols, WithoutRendezvousLargeMessagesAreStreamedUnasked) {
@@ -74,8 +74,8 @@ TEST(Protocols, WithoutRendezvousLargeMessagesAreStreamedUnasked) {
 TEST(Protocols, AFullWayDelaysAndLosesNothing) {
   const test::Wire narrow{.room = 2, .full_one_in = 3, .staging = 1};
   expect_path({.wire = narrow}, 100, Path::mailbox);
-  expect_path({.wire = narrow}, 20000, Path::get);
-  expect_path({.wire = {.room = 2, .full_one_in = 3, .staging = 1, .memory = false}}, 20000, Path::stream);
+  expect_path({.wire = narrow}, 40000, Path::get);
+  expect_path({.wire = {.room = 2, .full_one_in = 3, .staging = 1, .memory = false}}, 40000, Path::stream);
 }
 
 TEST(Protocols, SeveralLanesTakeTheSamePaths) {
@@ -159,7 +159,7 @@ TEST(Protocols, LayoutsWithGapsAreStreamedOrWhenLargeCopiedByTheSideThatHasTheGa
 }
 
 TEST(Protocols, AMessageThatIsTooLongIsCutAndSaysSo) {
-  for (const size_t bytes : {100, 4096, 20000, 200000}) {
+  for (const size_t bytes : {100, 4096, 40000, 200000}) {
     for (uint64_t seed = 1; seed <= seeds; ++seed) {
       Ranks ranks({.seed = seed});
       ranks.run([&](int32_t rank) {
@@ -194,7 +194,7 @@ TEST(Protocols, ASendThatNobodyReceivedIsRecalled) {
           EXPECT_FALSE(probe(comm.context, 0, 3, &outcome)) << "seed " << seed;
           return;
         }
-        const Bytes data = pattern(mode == Mode::standard ? 20000 : 8);
+        const Bytes data = pattern(mode == Mode::standard ? 40000 : 8);
         Request& r = begin_send(comm, data, 1, 3, mode);
         pause(static_cast<int>(seed % 8));  // announced, kept, or neither
         cancel(r);
@@ -215,7 +215,7 @@ TEST(Protocols, ACancelledSendIsReceivedOrRecalledAndNeverBoth) {
     bool cancelled = false;
     ranks.run([&](int32_t rank) {
       Comm& comm = ranks.comm(rank);
-      Bytes data = pattern(20000);
+      Bytes data = pattern(40000);
       if (rank == 0) {
         Request& r = begin_send(comm, data, 1, 3);
         pause(static_cast<int>(seed % 5));
@@ -227,10 +227,10 @@ TEST(Protocols, ACancelledSendIsReceivedOrRecalledAndNeverBoth) {
         return;
       }
       pause(static_cast<int>(seed % 7));
-      Bytes room(20000);
+      Bytes room(40000);
       Request& r = begin_receive(comm, room, 0, 3);
       wait(r);
-      const bool first = r.received == 20000;
+      const bool first = r.received == 40000;
       free_request(&r);
       if (first) {
         EXPECT_EQ(room, data);
@@ -253,7 +253,7 @@ void expect_order(uint32_t lanes, bool any_tags) {
     ranks.run([&](int32_t rank) {
       Comm& comm = ranks.comm(rank);
       const auto tag_of = [&](int i) { return any_tags ? i % 5 : 7; };
-      const auto bytes_of = [](int i) { return static_cast<size_t>(i % 3 == 0 ? 8 : i % 3 == 1 ? 3000 : 20000); };
+      const auto bytes_of = [](int i) { return static_cast<size_t>(i % 3 == 0 ? 8 : i % 3 == 1 ? 3000 : 40000); };
       if (rank != 0) {
         std::vector<Bytes> data;
         std::vector<Request*> requests;
@@ -268,7 +268,7 @@ void expect_order(uint32_t lanes, bool any_tags) {
       int next[3] = {};
       if (seed % 2 == 0) pause(30);
       for (int i = 0; i < 2 * messages; ++i) {
-        Bytes room(20000);
+        Bytes room(40000);
         Request& r = begin_receive(comm, room, any_source, any_tags ? any_tag : 7);
         wait(r);
         ASSERT_TRUE(r.source == 1 || r.source == 2);
@@ -415,7 +415,7 @@ void expect_ring(const Plan& plan, size_t bytes) {
 TEST(Waiting, NoWakeUpIsLost) {
   for (uint64_t seed = 1; seed <= 4 * seeds; ++seed) {
     expect_ring({.ranks = 4, .seed = seed, .spin_rounds = 0}, 8);
-    expect_ring({.ranks = 3, .seed = seed, .spin_rounds = 2}, 20000);
+    expect_ring({.ranks = 3, .seed = seed, .spin_rounds = 2}, 40000);
     expect_ring({.ranks = 3, .seed = seed, .lanes = 4, .spin_rounds = 0}, 8);
     if (testing::Test::HasFatalFailure()) return;
   }

@@ -7,6 +7,7 @@
 #include "core/describe.hpp"
 #include "topo/machine.hpp"
 #include "weft/commands.hpp"
+#include "weft/paths.hpp"
 
 namespace weft::tool {
 namespace {
@@ -121,11 +122,15 @@ void show_paths(int ranks) {
 int info(const Words& words) {
   bool all = false;
   bool paths = false;
+  std::string between;
   if (words.size() == 1 && words[0] == "net") return info_net();
   if (!words.empty() && words[0] == "coll") return info_coll(Words(words.begin() + 1, words.end()));
-  for (const std::string& word : words) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
     if (word == "--all")
       all = true;
+    else if (word == "--between" && i + 1 < words.size())
+      between = words[++i];
     else if (word == "--paths")
       paths = true;
     else if (word == "--topo")
@@ -133,12 +138,19 @@ int info(const Words& words) {
     else if (word == "--man")
       return write_manual(), 0;
     else {
-      fprintf(stderr, "weft: info does not know %s: it takes --all, --paths, --topo, --man, net or coll\n",
+      fprintf(stderr,
+              "weft: info does not know %s: it takes --all, --paths [--between A,B], --topo, --man, net or coll\n",
               base::quoted(word).c_str());
       return 2;
     }
   }
   base::load_settings();
+  if (!between.empty()) {
+    base::Problem problem;
+    if (show_between(between, problem)) return 0;
+    fprintf(stderr, "weft: info: %s\n", base::describe(problem).c_str());
+    return 1;
+  }
   if (paths) return show_paths(2), 0;
   list_settings(all);
   return 0;

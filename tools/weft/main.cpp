@@ -26,7 +26,8 @@ struct Subcommand {
 constexpr Subcommand subcommands[] = {
     {"info", info,
      "settings and their values; --all: those for experts too; --paths: what a message of which\n"
-     "             size does; --topo: the machine; --man: the settings as a manual page; net: networks to other hosts"},
+     "             size does, with --between A,B measured between two processors; --topo: the machine; --man: the "
+     "settings as a manual page; net: networks to other hosts"},
     {"order", order,
      "an order of ranks in which few neighbours of a grid are on other hosts: -R or -C, -g grid, -c cell,\n"
      "             -n ranks of a host or -H hosts, -o file, --picture file; --help says more"},

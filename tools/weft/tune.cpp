@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,14 +16,17 @@
 #include "coll/room.hpp"
 #include "coll/table.hpp"
 #include "weft/commands.hpp"
+#include "weft/job.hpp"
 #include "weft/model.hpp"
+#include "weft/paths.hpp"
 #include "weft/tuning.hpp"
 
 namespace weft::tool {
 namespace {
 
 constexpr const char* usage =
-    "usage: weft tune [-n RANKS,...] [--hosts HOSTS] [--only COLLECTIVE,...] [--quick] [--out FILE] [--resume]\n\n"
+    "usage: weft tune [-n RANKS,...] [--hosts HOSTS] [--only COLLECTIVE,...] [--quick] [--out FILE] [--resume]\n"
+    "       weft tune --paths [--between A,B] [--quick]\n\n"
     "Measures collective operations by each of their algorithms, in turn, in jobs that mpiexec starts, and writes a\n"
     "file for WEFT_TUNING with the rows in which another algorithm than the default one is the faster.\n\n"
     "  -n RANKS,...    jobs of so many ranks (default: one for each processor that may be used here, for each host);\n"
@@ -34,12 +36,16 @@ constexpr const char* usage =
     "                  allreduce, reduce_scatter, scan; model: the parameters of weft simulate\n"
     "  --quick         fewer sizes and rounds: to try it, not to decide by\n"
     "  --out FILE      where the file goes (default: weft-tuning.json)\n"
-    "  --resume        goes on where the same command was stopped: FILE.partial has what is measured\n";
+    "  --resume        goes on where the same command was stopped: FILE.partial has what is measured\n"
+    "  --paths         messages between two ranks of this host instead, by each path; says which settings suit them\n"
+    "  --between A,B   of ranks on these two processors (default: a core for each)\n";
 
 struct Wish {
   bool help = false;
   bool quick = false;
   bool resume = false;
+  bool paths = false;
+  std::string between;
   std::vector<int32_t> ranks;
   std::string hosts;
   std::vector<coll::Collective> only;
@@ -51,16 +57,6 @@ struct Wish {
 bool refuse(base::Problem& problem, const std::string& cause, const std::string& remedy) {
   problem = {.cause = cause, .remedy = remedy};
   return false;
-}
-
-std::vector<std::string> parts_of(const std::string& text) {
-  std::vector<std::string> parts;
-  for (size_t at = 0; at <= text.size();) {
-    const size_t comma = std::min(text.find(',', at), text.size());
-    parts.push_back(text.substr(at, comma - at));
-    at = comma + 1;
-  }
-  return parts;
 }
 
 bool read_ranks(const std::string& text, Wish& wish, base::Problem& problem) {
@@ -98,16 +94,17 @@ bool read_words(const Words& words, Wish& wish, base::Problem& problem) {
       wish.help = true;
       continue;
     }
-    if (word == "--quick" || word == "--resume") {
-      (word == "--quick" ? wish.quick : wish.resume) = true;
+    if (word == "--quick" || word == "--resume" || word == "--paths") {
+      (word == "--quick" ? wish.quick : word == "--resume" ? wish.resume : wish.paths) = true;
       continue;
     }
-    const bool known = word == "-n" || word == "--hosts" || word == "--only" || word == "--out";
+    const bool known = word == "--between" || word == "-n" || word == "--hosts" || word == "--only" || word == "--out";
     if (!known) return refuse(problem, base::quoted(word) + " is not known", "see weft tune --help");
     if (++i == words.size() || words[i].empty())
       return refuse(problem, word + " needs a value", "see weft tune --help");
     if (word == "-n" && !read_ranks(words[i], wish, problem)) return false;
     if (word == "--only" && !read_only(words[i], wish, problem)) return false;
+    if (word == "--between") wish.between = words[i];
     if (word == "--hosts") wish.hosts = words[i];
     if (word == "--out") wish.file = words[i];
   }
@@ -116,14 +113,6 @@ bool read_words(const Words& words, Wish& wish, base::Problem& problem) {
 
 void say(const base::Problem& problem) {
   fprintf(stderr, "weft: tune: %s\n", base::describe(problem).c_str());
-}
-
-// Our own folder: mpiexec is beside us, and what it starts in libexec beside that.
-std::string own_folder() {
-  char path[4096];
-  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
-  const std::string text(path, length > 0 ? static_cast<size_t>(length) : 0);
-  return text.substr(0, text.rfind('/'));
 }
 
 struct Effort {
@@ -183,47 +172,6 @@ void forget_settings() {
     unsetenv(name.c_str());
     if (row->text().alias != nullptr) unsetenv(row->text().alias);
   }
-}
-
-// Runs a command and takes its output. False: it cannot be started, or fails.
-bool run(const Words& words, std::string& output, base::Problem& problem) {
-  int ends[2];
-  const char* remedy = "see what mpiexec says above; --hosts needs Hydra or prterun (mpiexec --help)";
-  if (pipe(ends) != 0) {
-    problem = {.cause = "there is no pipe", .error = errno, .remedy = "raise the limit of open files (ulimit -n)"};
-    return false;
-  }
-  const pid_t pid = fork();
-  if (pid < 0) {
-    problem = {.cause = "mpiexec cannot be started", .error = errno, .remedy = "check ulimit -u"};
-    return false;
-  }
-  if (pid == 0) {
-    dup2(ends[1], STDOUT_FILENO);
-    close(ends[0]);
-    close(ends[1]);
-    std::vector<char*> arguments;
-    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-    arguments.push_back(nullptr);
-    execv(arguments[0], arguments.data());
-    fprintf(stderr, "weft: tune: %s: %s\n", arguments[0], strerror(errno));
-    _exit(127);
-  }
-  close(ends[1]);
-  char buffer[4096];
-  for (ssize_t bytes = 0; (bytes = read(ends[0], buffer, sizeof buffer)) != 0;) {
-    if (bytes > 0) output.append(buffer, static_cast<size_t>(bytes));
-    if (bytes < 0 && errno != EINTR) break;
-  }
-  close(ends[0]);
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
-  problem = {.cause = "the measuring job failed (" + words[0] + ", status " +
-                      std::to_string(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status)) + ")",
-             .remedy = remedy};
-  return false;
 }
 
 bool refuse_file(const std::string& path, base::Problem& problem) {
@@ -389,6 +337,7 @@ int tune(const Words& words) {
   base::Problem problem;
   if (!read_words(words, wish, problem)) return say(problem), 2;
   if (wish.help) return fputs(usage, stdout) < 0 ? 1 : 0;
+  if (wish.paths) return tune_paths(wish.between, wish.quick, problem) ? 0 : (say(problem), 1);
   if (wish.ranks.empty()) {
     const auto hosts = static_cast<int32_t>(wish.hosts.empty() ? 1 : parts_of(wish.hosts).size());
     wish.ranks.push_back(std::max(2, hosts * base::usable_cpus()));

@@ -21,12 +21,12 @@ namespace {
 
 constinit base::IntSetting eager_limit{{.name = "WEFT_EAGER_LIMIT",
                                         .help = "largest message sent without asking the receiver first (E1); where "
-                                                "this is not set, near and between hosts 32 KiB, over TCP 128 KiB",
+                                                "this is not set, over TCP 128 KiB",
                                         .unit = base::Unit::bytes,
                                         .level = base::Level::basic,
                                         .subject = base::Subject::messages,
                                         .change = base::Change::always},
-                                       16384,
+                                       32768,
                                        {0, 128 << 10}};
 WEFT_SETTING(eager_limit);
 
@@ -36,16 +36,9 @@ int64_t buffer_bytes() {
   return eager_limit.value();
 }
 
-int64_t near_buffer_bytes() {
-  constexpr int64_t usual = 32 << 10;
-  return eager_limit.source() == base::Source::fallback ? usual : eager_limit.value();
-}
-
-int64_t buffer_bytes(const Peer& peer) {
-  if (eager_limit.source() != base::Source::fallback) return eager_limit.value();
-  if (peer.endpoint->way() == transport::Endpoint::Way::near) return near_buffer_bytes();
-  const int64_t usual = peer.transport->eager_bytes();
-  return usual != 0 ? usual : eager_limit.value();
+int64_t buffer_bytes(const transport::Transport& way) {
+  const int64_t usual = way.eager_bytes();
+  return usual != 0 && eager_limit.source() == base::Source::fallback ? usual : eager_limit.value();
 }
 
 bool send_buffer(Request& r, bool* no_staging) {

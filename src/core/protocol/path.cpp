@@ -14,7 +14,7 @@ bool try_send(Request& r) {
   const bool sync = r.mode == Mode::synchronous;
   const int64_t mailbox_room = world->mailbox_limit;
   if (room && r.bytes <= mailbox_room - (sync ? static_cast<int64_t>(sizeof(wire::Sync)) : 0)) return send_mailbox(r);
-  if (room && !sync && !r.peer->transport->capabilities().same_process && r.bytes <= buffer_bytes(*r.peer)) {
+  if (room && !sync && !r.peer->transport->capabilities().same_process && r.bytes <= buffer_bytes(*r.peer->transport)) {
     bool no_staging = false;
     if (send_buffer(r, &no_staging)) return true;
     if (!no_staging) return false;  // all buffers in use: an RTS keeps the order and needs none
