@@ -62,6 +62,7 @@ TESTS = [
     Test("put_rate", "put_rate", 2, "Puts, 256 to a flush"),
     Test("accumulate", "accumulate", 2, "Atomic operations, each with a flush"),
     Test("overlap", "overlap", 2, "Nonblocking collective operations, and the percentage hidden behind computing"),
+    Test("behind", "behind", 2, "Large operations whose partner computes for 10 ms", placement="crowded"),
     Test("collectives", "collectives", 2, "Collective operations"),
     Test("collectives4", "collectives", 4, "Collective operations of four ranks", placement="crowded"),
     Test("collectives8", "collectives", 8, "Collective operations of eight ranks", placement="crowded"),

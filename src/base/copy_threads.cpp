@@ -141,8 +141,8 @@ class Crew {
     return made;
   }
 
-  Lock one_;  // of the thread that wants a copy
   Copy copy_;
+  Lock one_;                        // of the thread that wants a copy
   std::atomic<uint32_t> calls_{0};  // copies begun, and the end; threads sleep on it
   std::atomic<bool> ends_{false};
   std::atomic<uint64_t> helped_{0};
@@ -163,7 +163,7 @@ void copy_by_threads(void* to, const void* from, size_t bytes) {
   const uintptr_t apart = reinterpret_cast<uintptr_t>(to) - reinterpret_cast<uintptr_t>(from);
   if (large && apart >= bytes && -apart >= bytes) {
     crew().copy(to, from, bytes, static_cast<int>(threads_row.value()));
-  } else {
+  } else if (bytes != 0) {  // the pointers may be null otherwise
     std::memmove(to, from, bytes);
   }
 }

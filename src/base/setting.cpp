@@ -303,9 +303,10 @@ void read_environment(Unknown unknown) {
   std::vector<SettingRow*> rows = all_settings();
   // An alias first, so that our own name wins when both are there.
   for (SettingRow* row : rows) {
-    const char* alias = row->text().alias;
-    const char* text = alias ? getenv(alias) : nullptr;
-    if (text) take(row, alias, text);
+    for (const char* alias : {row->text().other_alias, row->text().alias}) {
+      const char* text = alias ? getenv(alias) : nullptr;
+      if (text) take(row, alias, text);
+    }
   }
   constexpr std::string_view prefix = "WEFT_";
   for (char** entry = environ; entry && *entry; ++entry) {

@@ -43,6 +43,7 @@ struct SettingText {
   Unit unit = Unit::none;
   Level level = Level::expert;
   const char* alias = nullptr;  // a name other libraries use for it, accepted too
+  const char* other_alias = nullptr;
   Subject subject = Subject::general;
   Change change = Change::never;
   bool alike = false;  // all ranks of a job must have the same value

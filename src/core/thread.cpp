@@ -60,7 +60,7 @@ void leave_thread(void* thread) {
   auto& t = *static_cast<Thread*>(thread);
   give_back(t, 0);
   t.in_use = false;  // what it counted stays
-  --world->threads.live;
+  if (!t.service) --world->threads.live;
   own_thread = nullptr;
 }
 
@@ -69,9 +69,7 @@ void add(PathCount& to, const PathCount& from) {
   to.bytes += counted(from.bytes);
 }
 
-}  // namespace
-
-Thread& enter_thread() {
+Thread& enter(bool service) {
   std::lock_guard guard(world->threads.lock);
   Thread* t = world->threads.first;
   while (t != nullptr && t->in_use) t = t->next;
@@ -83,10 +81,21 @@ Thread& enter_thread() {
     world->threads.first = t;
   }
   t->in_use = true;
+  t->service = service;
   own_thread = t;
-  Backoff::tune_for_threads(++world->threads.live);
+  if (!service) Backoff::tune_for_threads(++world->threads.live);
   if (world->threads.has_key) pthread_setspecific(world->threads.at_exit, t);
   return *t;
+}
+
+}  // namespace
+
+Thread& enter_thread() {
+  return enter(false);
+}
+
+void enter_service_thread() {
+  (void)enter(true);
 }
 
 Request* Thread::refill() {

@@ -48,6 +48,7 @@ struct alignas(64) Thread {
   Request* ended = nullptr;   // completed under a lane's lock, with an on_done to run after it
   bool following_up = false;  // run_ended() is at it
   bool in_use = false;
+  bool service = false;  // of the library, not of the program
   uint32_t calls_without_progress = 0;
   PathCount sent[path_count];
   uint64_t retries = 0;   // sends that found the way full
@@ -114,6 +115,8 @@ struct ThreadList {
 // The calling thread's at MPI_THREAD_MULTIPLE; nullptr before its first call.
 [[gnu::tls_model("initial-exec"), gnu::visibility("hidden")]] extern constinit thread_local Thread* own_thread;
 [[gnu::cold, gnu::noinline]] Thread& enter_thread();
+// Of a thread of our own, which counts as none of the program's.
+void enter_service_thread();
 
 inline Thread& hot_thread() {
   Thread* t = own_thread;

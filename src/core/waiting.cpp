@@ -51,6 +51,12 @@ void private_futex(int operation, std::atomic<uint32_t>& word, uint32_t value, c
   syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), operation, value, time, nullptr, 0);
 }
 
+uint64_t messages_taken() {
+  uint64_t all = 0;
+  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) all += world->lanes[i].arrived.load(std::memory_order_relaxed);
+  return all;
+}
+
 }  // namespace
 
 void look_around(uint64_t now_ns) {
@@ -146,10 +152,10 @@ void Backoff::lie_down(Sleeper& me) {
     world->waits.first = &me;
     if (request_ != nullptr) {
       std::atomic_ref(const_cast<bool&>(request_->slept_on)).store(true, std::memory_order_relaxed);
-    } else {
+    } else if (!service_) {
       world->waits.any_sleepers.fetch_add(1, std::memory_order_relaxed);
     }
-    world->waits.sleepers.fetch_add(1, std::memory_order_seq_cst);
+    if (!service_) world->waits.sleepers.fetch_add(1, std::memory_order_seq_cst);
     // A thread that lies down while the sentinel naps takes its place: a message must wake somebody.
     const bool vacant =
         world->waits.sentinel == nullptr || (world->waits.sentinel != this && world->waits.sentinel->nap_ns_ != 0);
@@ -168,7 +174,7 @@ void Backoff::lie_down(Sleeper& me) {
 // The last look before sleeping, by the thread that watches for messages.
 bool Backoff::stirs(const Sleeper& me) {
   if (!me.sentinel) return false;
-  if (progress()) return true;
+  if (service_ ? progress_of_service() : progress()) return true;
   if (!world->transports.may_sleep()) return true;
   if (!world->concurrent) return false;
   // A lane that another thread was at may have got a message after its last look.
@@ -180,13 +186,14 @@ bool Backoff::stirs(const Sleeper& me) {
   return false;
 }
 
-Backoff::Deeds Backoff::now() {
+Backoff::Deeds Backoff::now() const {
+  if (service_) return {0, messages_taken() - taken_};
   return {world->waits.wakes.load(std::memory_order_relaxed), world->waits.others_done.load(std::memory_order_relaxed)};
 }
 
 // Whether what happened was of use to sleeping threads, and not only to threads that are awake and poll for their own
 // messages.
-bool Backoff::helped(const Deeds& since) {
+bool Backoff::helped(const Deeds& since) const {
   const Deeds done = now();
   return done.wakes != since.wakes || done.others_done == since.others_done;
 }
@@ -255,13 +262,14 @@ void Backoff::rest(Sleeper& me) {
   private_futex(FUTEX_WAIT_PRIVATE, me.woken, 0, &time);
 }
 
-void Backoff::get_up(Sleeper& me) {
+void Backoff::get_up(Sleeper& me) const {
   if (me.sentinel && world->transports.sleeper() != nullptr) world->transports.sleeper()->disarm();
   if (!world->concurrent) return;
   std::lock_guard guard(world->waits.lock);
   Sleeper** at = &world->waits.first;
   while (*at != &me) at = &(*at)->next;
   *at = me.next;
+  if (service_) return;
   world->waits.sleepers.fetch_sub(1, std::memory_order_relaxed);
   if (me.request != nullptr) {
     std::atomic_ref(const_cast<bool&>(me.request->slept_on)).store(false, std::memory_order_relaxed);
@@ -291,8 +299,29 @@ void wake_sleepers(const Request* request) {
   }
   std::lock_guard guard(world->waits.lock);
   for (Sleeper* s = world->waits.first; s != nullptr; s = s->next) {
-    if (s->request == nullptr || s->request == request) Backoff::wake(*s);
+    if (!s->owner->service_ && (s->request == nullptr || s->request == request)) Backoff::wake(*s);
   }
+}
+
+void wake_service() {
+  std::lock_guard guard(world->waits.lock);
+  for (Sleeper* s = world->waits.first; s != nullptr; s = s->next) {
+    if (s->owner->service_) Backoff::wake(*s);
+  }
+}
+
+// A little more than none: the data of a rendezvous follow each other.
+uint32_t Backoff::soon_asleep() {
+  constexpr uint32_t rounds = 100;
+  const uint32_t all = world->waits.all_rounds();
+  return all - std::min(all, rounds);
+}
+
+bool Backoff::progress_of_service() {
+  const uint64_t before = messages_taken();
+  const bool moved = progress();
+  if (moved) taken_ += messages_taken() - before;
+  return moved;
 }
 
 // A thread that leaves while it is its turn to watch for messages hands that on.

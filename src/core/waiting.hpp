@@ -20,6 +20,10 @@ void look_around(uint64_t now_ns);
 class Backoff {
  public:
   explicit Backoff(const Request* request = nullptr, bool memory = false) : request_(request), memory_(memory) {}
+  // Of the progress thread, which waits for whatever comes: it sleeps soon, and completions do not wake it.
+  struct ServiceTag {};
+  explicit Backoff(ServiceTag /*unused*/)
+      : request_(nullptr), memory_(false), service_(true), rounds_(world->waits.all_rounds()) {}
   ~Backoff() {
     if (counted_ || slept_) [[unlikely]]
       leave();
@@ -29,16 +33,19 @@ class Backoff {
 
   // Progress was made, though not what is waited for.
   void something_happened() {
-    if (!slept_ || helped(just_before_)) rounds_ = 0;
+    if (!slept_ || helped(just_before_)) rounds_ = service_ ? soon_asleep() : 0;
     if (slept_) just_before_ = now();
   }
+
+  // A round of progress, of which the progress thread counts what it did itself.
+  bool progress_of_service();
 
   // Spins, yields, or sleeps. Before sleeping `ready` is asked once more.
   template <class Ready>
   void pause(Ready&& ready) {
     if (watched_) [[unlikely]]
       look_back();
-    if (++rounds_ == crowd_round) note_crowd();
+    if (++rounds_ == crowd_round && !service_) note_crowd();
     if (rounds_ <= world->waits.spin_rounds.load(std::memory_order_relaxed)) return relax();
     if (rounds_ <= world->waits.all_rounds()) return yield();
     Sleeper me{nullptr, request_, this};
@@ -62,29 +69,33 @@ class Backoff {
 
  private:
   friend void wake_sleepers(const Request* request);
+  friend void wake_service();
 
   static constexpr uint32_t crowd_round = 64;
   static void relax();
   void yield();
   void note_crowd();
   void lie_down(Sleeper& me);
-  static bool stirs(const Sleeper& me);
+  bool stirs(const Sleeper& me);
   void sleep(Sleeper& me);
   void rest(Sleeper& me);  // in the kernel
   // The work done for other threads, as counted so far.
   struct Deeds {
     uint64_t wakes = 0;
-    uint64_t others_done = 0;
+    uint64_t others_done = 0;  // of the progress thread: messages that other threads took
   };
-  static Deeds now();
-  static bool helped(const Deeds& since);
+  Deeds now() const;
+  bool helped(const Deeds& since) const;
   void look_back();
-  static void get_up(Sleeper& me);
+  void get_up(Sleeper& me) const;
   static void wake(Sleeper& sleeper);
   void leave();
+  static uint32_t soon_asleep();
 
   const Request* request_;
   const bool memory_;  // waits for what other processes write: no completion wakes it
+  const bool service_ = false;
+  uint64_t taken_ = 0;  // messages that the progress thread took
   uint32_t rounds_ = 0;
   bool counted_ = false;  // among the threads that wait and are awake
   bool slept_ = false;
@@ -106,6 +117,20 @@ void wait_with(Backoff& backoff, Ready&& ready) {
     }
   }
 }
+
+// The progress thread's: until `ready` holds and wake_service() was called.
+template <class Ready>
+void serve(Ready&& ready) {
+  Backoff backoff{Backoff::ServiceTag{}};
+  while (!ready()) {
+    if (backoff.progress_of_service()) {
+      backoff.something_happened();
+    } else {
+      backoff.pause(ready);
+    }
+  }
+}
+void wake_service();
 
 // Makes progress until `ready` holds.
 template <class Ready>

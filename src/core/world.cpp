@@ -23,6 +23,7 @@
 #include "core/handler.hpp"
 #include "core/hosts.hpp"
 #include "core/p2p.hpp"
+#include "core/progress_thread.hpp"
 #include "core/send_now.hpp"
 #include "core/settings.hpp"
 #include "core/stamp.hpp"
@@ -95,13 +96,14 @@ int32_t own_cpus() {
 }
 
 transport::LaneMap make_lane_map(bool several_threads, Design how, int32_t cpus) {
-  if (!several_threads || how == Design::global) return {};
+  if (how == Design::global) return {};
   const auto wanted = static_cast<uint32_t>(lane_count.value() != 0 ? lane_count.value() : cpus);
   const uint32_t count = std::bit_ceil(std::min(wanted, transport::max_lanes));
   // MPI_ANY_TAG looks at all lanes for what was sent before what it found (docs/matching.md). Between hosts that may
   // still be on its way: so there a communicator is one lane.
   const uint32_t spread = how == Design::hot && world->job.one_host() ? ~0u : 0;
-  return {count - 1, spread};
+  // A process with one lane spreads what it sends over the lanes of others as they do (Comm::lane_seed).
+  return {several_threads ? count - 1 : 0, spread};
 }
 
 void close_lanes() {
@@ -250,10 +252,11 @@ void start(bool multiple, uint64_t (*alike)()) {
   agreement.check_here();
   const auto how = static_cast<Design>(design.value());
   const int cpus = own_cpus();
+  const bool by_thread = wants_progress_thread(world->job.local_ranks, world->job.local_cpus);
   world->open({.rank = world->job.rank,
                .size = world->job.size,
                .multiple = multiple,
-               .concurrent = multiple,
+               .concurrent = multiple || by_thread,
                .design = how,
                .cpus = cpus,
                .cpu_share = std::clamp(world->job.local_cpus / std::max(world->job.local_ranks, 1), 1, cpus),
@@ -264,11 +267,13 @@ void start(bool multiple, uint64_t (*alike)()) {
   for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) world->lanes[i].ring = world->transports.inlined_ring(i);
   boot::set_phase(header, world->place_here(), boot::Phase::initialised);
   world->running = true;
+  if (by_thread) start_progress_thread();
   if (connect_setting.value() == 1) connect_all();
 }
 
 void stop() {
   wait_until([&] { return world->sends_open() == 0 && world->peers_waiting.load() == nullptr; });
+  end_progress_thread();
   leave_hosts();
   world->running = false;
   boot::leave(world->job);

@@ -39,6 +39,7 @@ void list_settings(bool all) {
            or_none(row->shown_default()).c_str(), name_of(row->source()), row->shown_range().c_str());
     printf("    %s", row->text().help);
     if (row->text().alias) printf(" (also %s)", row->text().alias);
+    if (row->text().other_alias) printf(" (also %s)", row->text().other_alias);
     putchar('\n');
   }
   if (!all) puts("\nSettings for experts: weft info --all");
@@ -70,6 +71,7 @@ void write_section(const char* title, Level level) {
     printf("%s.\n", roff(row->text().help).c_str());
     printf("Range: %s. Default: %s.\n", roff(row->shown_range()).c_str(), roff(or_none(row->shown_default())).c_str());
     if (row->text().alias) printf("Also accepted as %s.\n", roff(row->text().alias).c_str());
+    if (row->text().other_alias) printf("Also accepted as %s.\n", roff(row->text().other_alias).c_str());
   }
 }
 

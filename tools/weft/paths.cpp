@@ -44,7 +44,7 @@ void forget_settings() {
 }
 
 bool measure(const std::string& between, bool quick, std::vector<PathTimes>& times, base::Problem& problem) {
-  int pair[2];
+  int pair[2] = {};
   if (!between.empty() && !read_pair(between, pair, problem)) return false;
   const std::string folder = own_folder();
   const std::string places = between.empty() ? "core" : std::to_string(pair[0]) + ":" + std::to_string(pair[1]);
@@ -159,7 +159,7 @@ bool tune_paths(const std::string& between, bool quick, base::Problem& problem) 
 }
 
 bool show_between(const std::string& between, base::Problem& problem) {
-  int pair[2];
+  int pair[2] = {};
   std::vector<PathTimes> times;
   if (!read_pair(between, pair, problem) || !measure(between, true, times, problem)) return false;
   print_caches(pair);

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/progress_thread.hpp"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+
+#include "base/setting.hpp"
+#include "core/failure.hpp"
+#include "core/thread.hpp"
+#include "core/waiting.hpp"
+
+namespace weft::core {
+namespace {
+
+constexpr const char* words[] = {"off", "thread", "auto", "0", "1"};  // 0, 1: as other libraries have it
+constinit base::ChoiceSetting progress_setting{
+    {.name = "WEFT_PROGRESS",
+     .help = "progress while the program computes; thread: by a thread of each rank, auto: where ranks have processors "
+             "to spare",
+     .level = base::Level::basic,
+     .alias = "MPICH_ASYNC_PROGRESS",
+     .other_alias = "MPICH_NEMESIS_ASYNC_PROGRESS",
+     .subject = base::Subject::waiting},
+    0,
+    words,
+    5};
+WEFT_SETTING(progress_setting);
+
+std::atomic<bool> ends = false;
+bool runs = false;
+pthread_t thread;
+
+void* run(void* /*unused*/) {
+  enter_service_thread();
+  serve([] { return ends.load(std::memory_order_relaxed); });
+  return nullptr;
+}
+
+}  // namespace
+
+bool wants_progress_thread(int ranks_here, int cpus_here) {
+  enum { off, thread, automatic, zero, one };
+  const int value = progress_setting.value();
+  return value == thread || value == one || (value == automatic && cpus_here > ranks_here);
+}
+
+void start_progress_thread() {
+  ends = false;
+  // The program's signals are not for this thread.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int error = pthread_create(&thread, nullptr, run, nullptr);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (error != 0) {
+    start_failed({.cause = "the system gives no thread for progress (WEFT_PROGRESS)",
+                  .error = error,
+                  .remedy = "raise the limit of processes (ulimit -u), or set WEFT_PROGRESS=off"});
+  }
+  pthread_setname_np(thread, "weft-progress");
+  runs = true;
+}
+
+void end_progress_thread() {
+  if (!runs) return;
+  ends = true;
+  wake_sleepers(nullptr);
+  pthread_join(thread, nullptr);
+  runs = false;
+}
+
+}  // namespace weft::core
