@@ -60,13 +60,12 @@ void Crossing::note(double ns_of_kib, size_t bytes) {
 }
 
 void Crossing::copy(void* to, const void* from, size_t bytes) {
-  if (bytes < least_bytes) {
-    std::memcpy(to, from, bytes);
-  } else if (is_timed()) {
+  if (bytes >= least_bytes && is_timed()) {
     const uint64_t start = base::now_ns();
     std::memcpy(to, from, bytes);
-    note(static_cast<double>(base::now_ns() - start) * 1024 / static_cast<double>(bytes), bytes);
-  } else if (near()) {
+    return note(static_cast<double>(base::now_ns() - start) * 1024 / static_cast<double>(bytes), bytes);
+  }
+  if (bytes < least_bytes || near()) {
     std::memcpy(to, from, bytes);
   } else {
     base::copy_past_caches(to, from, bytes);
