@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Generates what follows from the table of MPI functions and constants (docs/abi.md).
+"""Generates what follows from the tables of MPI's and OpenSHMEM's functions and constants (docs/abi.md).
 
-  generate.py            writes include/mpi.h, which is checked in
-  generate.py --check    fails when include/mpi.h is not what the table gives
+  generate.py            writes include/mpi.h and include/shmem.h, which are checked in
+  generate.py --check    fails when one of them is not what its table gives
   generate.py --out DIR  writes what the build needs into DIR
-  generate.py --list     prints the implemented functions, one per line
+  generate.py --list     prints the implemented functions of MPI, one per line
+  generate.py --list-shmem   those of OpenSHMEM
 """
 import argparse
 import pathlib
@@ -16,6 +17,9 @@ sys.dont_write_bytecode = True  # a source tree may be read-only
 
 import build_files  # noqa: E402
 import header  # noqa: E402
+import shmem_build  # noqa: E402
+import shmem_header  # noqa: E402
+import shmem_table  # noqa: E402
 import table  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -35,8 +39,13 @@ def write_build_files(out, functions, constants):
     write(out / "mpi" / "names.hpp", build_files.names_hpp(constants["constants"]))
     for name, text in build_files.entry_files(functions, ready):
         write(out / name, text)
-    write(out / "weft.map", build_files.map_file(ready))
-    write(out / "link_stub.c", build_files.link_stub(ready))
+    shmem = shmem_table.functions()
+    for name, text in shmem_build.entry_files(shmem):
+        write(out / name, text)
+    mpi_names, shmem_names = build_files.exported(ready), shmem_build.exported(shmem)
+    write(out / "weft.map", build_files.map_file(mpi_names + shmem_names))
+    write(out / "link_stub.c", build_files.link_stub(mpi_names, "libmpi_abi.so"))
+    write(out / "shmem_link_stub.c", build_files.link_stub(shmem_names, "libshmem.so"))
     write(out / "constants_test.c", build_files.constants_test(constants))
 
 
@@ -45,19 +54,25 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--list-shmem", action="store_true")
     args = parser.parse_args()
     functions, constants = table.functions(), table.constants()
-    header_path, text = ROOT / "include" / "mpi.h", header.render(functions, constants)
+    headers = {"mpi.h": header.render(functions, constants), "shmem.h": shmem_header.render(shmem_table.functions())}
     if args.list:
         print("\n".join(f.name for f in table.implemented(functions)))
+    elif args.list_shmem:
+        print("\n".join(f.name for f in shmem_table.functions()))
     elif args.out:
         write_build_files(args.out, functions, constants)
     elif args.check:
-        if not header_path.exists() or header_path.read_text() != text:
-            print("include/mpi.h is out of date: run abi/generate.py", file=sys.stderr)
-            return 1
+        for name, text in headers.items():
+            path = ROOT / "include" / name
+            if not path.exists() or path.read_text() != text:
+                print(f"include/{name} is out of date: run abi/generate.py", file=sys.stderr)
+                return 1
     else:
-        write(header_path, text)
+        for name, text in headers.items():
+            write(ROOT / "include" / name, text)
     return 0
 
 

@@ -31,6 +31,7 @@ enum class Kind : uint32_t {
   event_registration = 0xe7e9100e,
   event_instance = 0xe715100f,
   window = 0x319d1010,
+  shmem_team = 0x7ea31011,
 };
 
 struct Object {

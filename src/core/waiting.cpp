@@ -246,7 +246,7 @@ void Backoff::rest(Sleeper& me) {
   }
   look_soon |= !world->transports.all_sent();
   // The thread that is woken may be another one.
-  look_soon |= memory_ && world->concurrent;
+  look_soon |= news_ == News::memory || (news_ == News::told_memory && world->concurrent);
   // A message from another host may have no way to wake the sentinel. (The other threads are woken by the thread that
   // completes their requests.) Then it looks again after a while. A look costs some microseconds for each lane: the
   // longer nothing has come and nothing waits to leave, the rarer the looks, so that a message is late by a sixteenth

@@ -16,14 +16,18 @@ namespace weft::core {
 // Looks now and then, beside progress, whether another host is lost or the job ends there.
 void look_around(uint64_t now_ns);
 
+// The ends of a wait, besides messages: a completion here; other processes, which write memory and wake this one
+// afterwards (Endpoint::rouse); or some that write and wake nobody.
+enum class News : uint8_t { completion, told_memory, memory };
+
 // A wait's pauses between rounds in which nothing happened. It waits for one request, or for any condition.
 class Backoff {
  public:
-  explicit Backoff(const Request* request = nullptr, bool memory = false) : request_(request), memory_(memory) {}
+  explicit Backoff(const Request* request = nullptr, News news = News::completion) : request_(request), news_(news) {}
   // Of the progress thread, which waits for whatever comes: it sleeps soon, and completions do not wake it.
   struct ServiceTag {};
   explicit Backoff(ServiceTag /*unused*/)
-      : request_(nullptr), memory_(false), service_(true), rounds_(world->waits.all_rounds()) {}
+      : request_(nullptr), news_(News::completion), service_(true), rounds_(world->waits.all_rounds()) {}
   ~Backoff() {
     if (counted_ || slept_) [[unlikely]]
       leave();
@@ -93,7 +97,7 @@ class Backoff {
   static uint32_t soon_asleep();
 
   const Request* request_;
-  const bool memory_;  // waits for what other processes write: no completion wakes it
+  const News news_;
   const bool service_ = false;
   uint64_t taken_ = 0;  // messages that the progress thread took
   uint32_t rounds_ = 0;
@@ -142,7 +146,14 @@ void wait_until(Ready&& ready) {
 // The same for memory that other processes write, who wake this one afterwards (Endpoint::rouse).
 template <class Ready>
 void wait_for_memory(Ready&& ready) {
-  Backoff backoff(nullptr, true);
+  Backoff backoff(nullptr, News::told_memory);
+  wait_with(backoff, ready);
+}
+
+// The same where not all of them wake this one: it looks again at short intervals.
+template <class Ready>
+void wait_for_any_memory(Ready&& ready) {
+  Backoff backoff(nullptr, News::memory);
   wait_with(backoff, ready);
 }
 

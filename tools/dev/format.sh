@@ -20,7 +20,7 @@ if [ "${1:-}" = --check ]; then
   action='--dry-run -Werror'
   shift
 fi
-# include/mpi.h is generated, in the layout of its generator.
-git ls-files --cached --others --exclude-standard -- "$@" | grep -E '\.(c|h|cpp|hpp)$' | grep -v '^include/mpi.h$' |
+# The headers in include are generated, in the layout of their generator.
+git ls-files --cached --others --exclude-standard -- "$@" | grep -E '\.(c|h|cpp|hpp)$' | grep -Ev '^include/(mpi|shmem).h$' |
   while read -r file; do [ -f "$file" ] && printf '%s\n' "$file"; done |
   xargs -r -P "$(nproc)" -n 8 "$tool" --style=file $action

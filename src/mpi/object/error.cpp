@@ -61,6 +61,8 @@ const char* kind_name(base::Kind kind) {
       return "an info object";
     case base::Kind::session:
       return "a session";
+    case base::Kind::shmem_team:
+      return "a team of OpenSHMEM";
     case base::Kind::window:
       return "a window";
     case base::Kind::tool_enum:

@@ -18,6 +18,7 @@
 #include "coll/coll.hpp"
 #include "coll/select.hpp"
 #include "core/context.hpp"
+#include "core/life.hpp"
 #include "core/waiting.hpp"
 #include "core/world.hpp"
 #include "mpi/comm/comm.hpp"
@@ -44,20 +45,20 @@ constinit base::Lock life;
 bool start_runtime(int& level) {
   if (environment.ended) return false;
   level = std::min(level, highest_thread_level);
-  if (!core::world->running) {
+  if (!environment.joined) {
     base::load_settings();
     build_predefined_objects();
-    core::start(level == MPI_THREAD_MULTIPLE, coll::open_choices);
+    if (!core::join(level == MPI_THREAD_MULTIPLE, coll::open_choices)) return false;
+    environment.joined = true;
   }
   if (!core::world->multiple) level = std::min(level, MPI_THREAD_SERIALIZED);
   return true;
 }
 
-// Leaves the job. With the lock.
+// Leaves the job, unless OpenSHMEM is in use. With the lock.
 void end_runtime() {
   flush_all_buffers();
-  core::end_releases();
-  core::stop();
+  core::leave();
   free_unused_comms();
   environment.ended = true;
 }
@@ -67,7 +68,7 @@ void end_runtime() {
 void leave_at_exit() {
   if (getpid() != environment.process) return;
   std::lock_guard lock(life);
-  if (core::world->running && environment.phase.load(std::memory_order_relaxed) == Phase::before &&
+  if (environment.joined && !environment.ended && environment.phase.load(std::memory_order_relaxed) == Phase::before &&
       environment.sessions.load(std::memory_order_relaxed) == 0) {
     end_runtime();
   }
@@ -119,7 +120,7 @@ bool was_finalized() {
 
 bool open_session(int& level) {
   std::lock_guard lock(life);
-  const bool first = !core::world->running;
+  const bool first = !environment.joined;
   if (!start_runtime(level)) return false;
   if (first) {
     environment.thread_level = level;

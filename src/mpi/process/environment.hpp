@@ -21,7 +21,8 @@ enum class Phase : uint8_t { before, running, finalized };
 struct Environment {
   std::atomic<Phase> phase{Phase::before};
   std::atomic<int> sessions{0};  // open ones
-  bool ended = false;            // the runtime has left the job: it cannot start again
+  bool joined = false;           // the process has joined the job for MPI
+  bool ended = false;            // and MPI has left it: it cannot start again
   int thread_level = 0;          // MPI_THREAD_..., as provided
   pid_t main_thread = 0;         // the caller of MPI_Init
   pid_t process = 0;             // whose exit leaves the job, where sessions alone were opened

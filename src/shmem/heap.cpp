@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "shmem/heap.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+#include <optional>
+
+#include "base/lock.hpp"
+#include "base/message.hpp"
+#include "core/world.hpp"
+#include "shmem/error.hpp"
+#include "shmem/order.hpp"
+
+namespace weft::shmem {
+
+size_t Pieces::take(size_t bytes, size_t alignment) {
+  alignment = std::max(alignment, grain);
+  if (bytes > bytes_ || alignment > bytes_) return none;
+  const auto aligned = [=](size_t at) { return (at + alignment - 1) & ~(alignment - 1); };
+  size_t at = 0;
+  for (const auto& [offset, piece] : taken_) {
+    if (at <= offset && offset - at >= bytes) break;
+    at = std::max(at, aligned(piece.end));
+  }
+  if (at > bytes_ || bytes_ - at < bytes) return none;
+  taken_.emplace(at, Piece{bytes, (at + bytes + grain - 1) & ~(grain - 1)});
+  return at;
+}
+
+bool Pieces::give_back(size_t offset) {
+  return taken_.erase(offset) == 1;
+}
+
+size_t Pieces::size_of(size_t offset) const {
+  const auto found = taken_.find(offset);
+  return found == taken_.end() ? none : found->second.bytes;
+}
+
+bool Pieces::resize(size_t offset, size_t bytes) {
+  const auto found = taken_.find(offset);
+  const auto next = std::next(found);
+  const size_t end = next == taken_.end() ? bytes_ : next->first;
+  if (end - offset < bytes) return false;
+  found->second = {bytes, (offset + bytes + grain - 1) & ~(grain - 1)};
+  return true;
+}
+
+namespace {
+
+constexpr size_t heap_alignment = 2 << 20;
+
+std::optional<Pieces> pieces;
+constinit base::Lock guard;
+
+char* heap_base() {
+  return reinterpret_cast<char*>(state.heap);
+}
+
+void* take(size_t size, size_t alignment) {
+  if (alignment > heap_alignment) return nullptr;  // the heaps of two PEs may lie differently
+  std::lock_guard lock(guard);
+  const size_t at = pieces->take(size, alignment);
+  return at == Pieces::none ? nullptr : heap_base() + at;
+}
+
+// The offset and the size of a piece that a call names.
+struct Found {
+  size_t offset;
+  size_t bytes;
+};
+Found find_piece(const char* function, const void* memory) {
+  std::lock_guard lock(guard);
+  const auto offset = static_cast<size_t>(reinterpret_cast<uintptr_t>(memory) - state.heap);
+  const size_t bytes = pieces->size_of(offset);
+  if (bytes == Pieces::none) {
+    fail(function, "no memory of the symmetric heap begins at " + address_text(memory),
+         "give what shmem_malloc, shmem_calloc, shmem_align or shmem_realloc returned, once");
+  }
+  return {offset, bytes};
+}
+
+void drop(size_t offset) {
+  std::lock_guard lock(guard);
+  (void)pieces->give_back(offset);
+}
+
+}  // namespace
+
+char* obtain_heap(size_t bytes) {
+  void* heap = core::allocate_shared(bytes, heap_alignment);
+  if (heap == nullptr) {
+    base::die(
+        {.cause = "shmem_init: there is no memory for a symmetric heap of " + std::to_string(bytes) + " bytes per PE",
+         .error = errno,
+         .remedy = "set SHMEM_SYMMETRIC_SIZE lower, or WEFT_HEAP_BYTES, the address space for it, higher"});
+  }
+  return static_cast<char*>(heap);
+}
+
+void return_heap(char* heap) {
+  (void)core::release_shared(heap);
+}
+
+void open_heap(size_t bytes) {
+  pieces.emplace(bytes);
+}
+
+void close_heap() {
+  pieces.reset();
+}
+
+void* allocate(const char* function, size_t size) {
+  return allocate_aligned(function, Pieces::grain, size);
+}
+
+// Atomics and signals are as fast anywhere in the heap.
+void* allocate_for(const char* function, size_t size, long /*hints*/) {
+  return allocate_aligned(function, Pieces::grain, size);
+}
+
+void* allocate_zeroed(const char* function, size_t count, size_t size) {
+  need_start(function);
+  if (count == 0 || size == 0) return nullptr;
+  void* memory = take(bytes_of(count, size), Pieces::grain);
+  if (memory != nullptr) std::memset(memory, 0, count * size);
+  barrier_all(function);
+  return memory;
+}
+
+void* allocate_aligned(const char* function, size_t alignment, size_t size) {
+  need_start(function);
+  if (size == 0) return nullptr;
+  if (alignment == 0 || (alignment & (alignment - 1)) != 0) {
+    fail(function, "the alignment is " + std::to_string(alignment), "give a power of two");
+  }
+  void* memory = take(size, alignment);
+  barrier_all(function);
+  return memory;
+}
+
+void* reallocate(const char* function, void* memory, size_t size) {
+  need_start(function);
+  if (memory == nullptr) return allocate(function, size);
+  if (size == 0) {
+    release(function, memory);
+    return nullptr;
+  }
+  const Found old = find_piece(function, memory);
+  barrier_all(function);  // nobody puts into it any more
+  {
+    std::lock_guard lock(guard);
+    if (pieces->resize(old.offset, size)) size = 0;
+  }
+  if (size != 0) {
+    void* moved = take(size, Pieces::grain);
+    if (moved == nullptr) return nullptr;  // on all PEs
+    std::memcpy(moved, memory, std::min(size, old.bytes));
+    drop(old.offset);
+    memory = moved;
+  }
+  barrier_all(function);
+  return memory;
+}
+
+void release(const char* function, void* memory) {
+  need_start(function);
+  if (memory == nullptr) return;
+  const Found found = find_piece(function, memory);
+  barrier_all(function);
+  drop(found.offset);
+}
+
+}  // namespace weft::shmem

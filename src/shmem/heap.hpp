@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The symmetric heap (OpenSHMEM 1.6, 9.3). All PEs allocate the same sizes in the same order, so the same decisions
+// give the same offsets everywhere: nothing is agreed on but that all are there. Book is kept in private memory, which
+// puts that go astray do not reach.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+
+namespace weft::shmem {
+
+// Pieces of a range of `bytes`, by their offset.
+class Pieces {
+ public:
+  static constexpr size_t none = SIZE_MAX;
+  static constexpr size_t grain = 64;  // pieces begin and end at multiples: no cache line has two
+
+  explicit Pieces(size_t bytes) : bytes_(bytes) {}
+
+  // The lowest place with room, at a multiple of `alignment`, a power of two; none: there is no room.
+  [[nodiscard]] size_t take(size_t bytes, size_t alignment);
+  [[nodiscard]] bool give_back(size_t offset);
+  // The bytes of the piece that begins there; none: there is no such piece.
+  [[nodiscard]] size_t size_of(size_t offset) const;
+  // Changes its size in place, if there is room.
+  [[nodiscard]] bool resize(size_t offset, size_t bytes);
+
+ private:
+  struct Piece {
+    size_t bytes;  // as asked for
+    size_t end;    // offset behind it
+  };
+  size_t bytes_;
+  std::map<size_t, Piece> taken_;
+};
+
+// The heap's own memory, at a multiple of 2 MiB: the one place that says where it comes from. Ends the job with a
+// message when there is none.
+[[nodiscard]] char* obtain_heap(size_t bytes);
+void return_heap(char* heap);
+
+void open_heap(size_t bytes);
+void close_heap();
+
+void* allocate(const char* function, size_t size);
+void* allocate_for(const char* function, size_t size, long hints);
+void* allocate_zeroed(const char* function, size_t count, size_t size);
+void* allocate_aligned(const char* function, size_t alignment, size_t size);
+void* reallocate(const char* function, void* memory, size_t size);
+void release(const char* function, void* memory);
+
+}  // namespace weft::shmem

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Ordering and completion (OpenSHMEM 1.6, 9.11), and the barriers of all PEs. Operations on this host are done when
+// they return; for those that went by messages a fence waits as long as a quiet does. All contexts share the way by
+// messages, so that a call for one context completes all.
+
+#include "shmem/state.hpp"
+
+namespace weft::shmem {
+
+void fence(const char* function);
+void fence_on(const char* function, shmem_ctx_t ctx);
+void quiet(const char* function);
+void quiet_on(const char* function, shmem_ctx_t ctx);
+void quiet_pes(const char* function, shmem_ctx_t ctx, const int* pes, size_t count);
+
+void barrier_all(const char* function);
+void sync_all(const char* function);
+
+}  // namespace weft::shmem

@@ -1,0 +1,268 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "shmem/remote.hpp"
+
+#include <link.h>
+
+#include <algorithm>
+#include <mutex>
+#include <numeric>
+#include <vector>
+
+#include "coll/agree.hpp"
+#include "core/progress.hpp"
+#include "core/rma/names.hpp"
+#include "datatype/predefined.hpp"
+#include "shmem/error.hpp"
+
+namespace weft::shmem {
+namespace {
+
+namespace rma = core::rma;
+
+rma::Window* heap_window = nullptr;
+rma::Window* data_window = nullptr;
+
+bool holds(const rma::Window& window, const void* address, size_t bytes) {
+  const uintptr_t offset = reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(window.base);
+  return bytes <= window.bytes && offset <= window.bytes - bytes;
+}
+
+datatype::Type& bytes_type() {
+  return datatype::byte_type;
+}
+
+rma::Local local(const void* data, size_t bytes) {
+  const auto count = static_cast<int64_t>(bytes);
+  return {const_cast<void*>(data), count, &bytes_type(), count};
+}
+
+rma::Remote whole(const Remote& remote, int64_t count, datatype::Type& type) {
+  return {{remote.offset, count, &type}, remote.pe};
+}
+
+// The end of an operation: its target may sleep until its memory changes; or the messages leave.
+void end(const char* function, const Remote& remote, bool direct, shmem_ctx_t ctx, Until until) {
+  if (direct) {
+    const Near& near = state.near[remote.pe];
+    if (near.endpoint != nullptr) tell(near);
+    return;
+  }
+  if (until == Until::done) check(function, rma::flush(*remote.window, remote.pe, true));
+  // A program that computes from here on makes no progress, so it is made now, unless more is about to follow.
+  const auto handle = reinterpret_cast<uintptr_t>(ctx);
+  if (!contexts[handle % contexts_most].batches.load(std::memory_order_relaxed)) (void)core::progress();
+}
+
+bool begin(const Remote& remote) {
+  if (!by_messages(remote)) return true;
+  state.messages.store(true, std::memory_order_relaxed);
+  return false;
+}
+
+}  // namespace
+
+datatype::Type& type_of(Basic basic) {
+  constexpr size_t most = 64;
+  static std::vector<datatype::Type> types;
+  static std::once_flag built;
+  std::call_once(built, [] {
+    types = std::vector<datatype::Type>(most);
+    for (const datatype::Predefined& row : datatype::predefined_types()) {
+      auto& type = types[static_cast<size_t>(row.basic)];
+      if (!type.predefined) datatype::build_predefined(row, type);
+    }
+  });
+  return types[static_cast<size_t>(basic)];
+}
+
+bool by_messages(const Remote& remote) {
+  return remote.window->targets[remote.pe].region.reach.load(std::memory_order_relaxed) == rma::Reach::messages;
+}
+
+rma::Window* window_of(const void* address, size_t bytes) {
+  if (heap_window != nullptr && holds(*heap_window, address, bytes)) return heap_window;
+  if (data_window != nullptr && holds(*data_window, address, bytes)) return data_window;
+  return nullptr;
+}
+
+Remote find(const char* function, shmem_ctx_t ctx, const void* address, size_t bytes, int pe) {
+  need_start(function);
+  uint32_t found = 0;
+  if (!On{function, ctx}.find(pe, found)) {
+    const auto handle = reinterpret_cast<uintptr_t>(ctx);
+    const Context& context = contexts[handle % contexts_most];
+    if (context.handle != handle) bad_context(function, ctx);
+    bad_pe(function, pe, context.pes, ctx == SHMEM_CTX_DEFAULT ? "the job" : "the context's team");
+  }
+  rma::Window* window = window_of(address, bytes);
+  if (window == nullptr) {
+    const bool too_long = window_of(address, 0) != nullptr;
+    fail(function,
+         too_long ? std::to_string(bytes) + " bytes at " + address_text(address) + " reach beyond symmetric memory"
+                  : "the address " + address_text(address) + " is not symmetric",
+         "give memory of shmem_malloc, or a static variable of the program itself (SHMEM_SYMMETRIC_SIZE is the size of "
+         "the heap)");
+  }
+  const char* base = window->base;
+  return {window, static_cast<int32_t>(found), static_cast<const char*>(address) - base};
+}
+
+void put(const char* function, shmem_ctx_t ctx, const Remote& to, const void* source, size_t bytes, Until until) {
+  const bool direct = begin(to);
+  check(function,
+        rma::put(*to.window, local(source, bytes), whole(to, static_cast<int64_t>(bytes), bytes_type()), nullptr));
+  end(function, to, direct, ctx, until);
+}
+
+void get(const char* function, shmem_ctx_t ctx, const Remote& from, void* dest, size_t bytes, Until until) {
+  const bool direct = begin(from);
+  check(function,
+        rma::get(*from.window, local(dest, bytes), whole(from, static_cast<int64_t>(bytes), bytes_type()), nullptr));
+  if (!direct) end(function, from, false, ctx, until);
+}
+
+void update(const char* function, shmem_ctx_t ctx, const Remote& to, const void* value, void* result,
+            Reduction reduction, Basic basic, Until until) {
+  const bool direct = begin(to);
+  datatype::Type& type = type_of(basic);
+  const bool reads = reduction == Reduction::no_op;
+  const rma::Local from{const_cast<void*>(value), reads ? 0 : 1, &type, reads ? 0 : type.size};
+  if (result == nullptr) {
+    check(function, rma::accumulate(*to.window, from, whole(to, 1, type), reduction, type, nullptr));
+  } else {
+    const rma::Local old{result, 1, &type, type.size};
+    check(function, rma::get_accumulate(*to.window, from, old, whole(to, 1, type), reduction, type, nullptr));
+  }
+  end(function, to, direct, ctx, until);
+}
+
+void compare_swap(const char* function, shmem_ctx_t ctx, const Remote& to, const void* value, const void* cond,
+                  void* result, Basic basic, Until until) {
+  const bool direct = begin(to);
+  datatype::Type& type = type_of(basic);
+  check(function, rma::compare_and_swap(*to.window, value, cond, result, type, whole(to, 1, type)));
+  end(function, to, direct, ctx, until);
+}
+
+void settle(const Remote& remote) {
+  check("shmem_fence", rma::flush(*remote.window, remote.pe, false));
+}
+
+void settle_pe(int32_t pe) {
+  for (rma::Window* window : {heap_window, data_window}) check("shmem_pe_quiet", rma::flush(*window, pe, false));
+}
+
+void settle_all() {
+  for (rma::Window* window : {heap_window, data_window}) check("shmem_quiet", rma::flush_all(*window, false));
+}
+
+// ---- Making
+
+// Of the program itself, not of its libraries: the segments that it may write, as they lie in this process.
+StaticData static_data() {
+  StaticData found{nullptr, 0};
+  (void)dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* to) {
+        uintptr_t from = UINTPTR_MAX;
+        uintptr_t end = 0;
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const auto& part = info->dlpi_phdr[i];
+          if (part.p_type != PT_LOAD || (part.p_flags & PF_W) == 0) continue;
+          from = std::min<uintptr_t>(from, info->dlpi_addr + part.p_vaddr);
+          end = std::max<uintptr_t>(end, info->dlpi_addr + part.p_vaddr + part.p_memsz);
+        }
+        if (from < end) *static_cast<StaticData*>(to) = {reinterpret_cast<char*>(from), end - from};
+        return 1;  // the program comes first
+      },
+      &found);
+  return found;
+}
+
+namespace {
+
+struct Parts {
+  rma::Part heap;
+  rma::Part data;
+};
+
+rma::Window* describe(core::Comm& comm, char* base, uint64_t bytes, rma::Part& part) {
+  auto* window = new rma::Window;
+  window->comm = &comm;
+  window->base = base;
+  window->bytes = bytes;
+  rma::prepare(*window, rma::Flavor::create, part);
+  check("shmem_init", part.error);
+  return window;
+}
+
+// The PEs of this host, rising.
+std::vector<int32_t> pes_here() {
+  const core::World& world = *core::world;
+  std::vector<int32_t> pes;
+  if (world.job.one_host()) {
+    pes.resize(static_cast<size_t>(world.size));
+    std::iota(pes.begin(), pes.end(), 0);
+  } else {
+    pes.assign(world.job.here.begin(), world.job.here.end());
+    std::sort(pes.begin(), pes.end());
+  }
+  return pes;
+}
+
+uint32_t agree_on_generation(core::Comm& comm, const std::vector<rma::Part>& parts) {
+  uint32_t largest = 0;
+  for (const rma::Part& part : parts) largest = std::max(largest, part.generation);
+  coll::Vote vote{~uint64_t{largest}, 0};
+  check("shmem_init", coll::agree(coll::founders_of(comm), vote));
+  return static_cast<uint32_t>(~vote.offer);
+}
+
+void open(core::Comm& comm, rma::Window& window, const std::vector<int32_t>& pes, const std::vector<rma::Part>& parts) {
+  rma::open(window, pes, parts, agree_on_generation(comm, parts));
+  check("shmem_init", rma::lock_all(window, false));
+}
+
+void close(rma::Window*& window) {
+  check("shmem_finalize", rma::unlock_all(*window));
+  rma::close(*window);
+  delete window;
+  window = nullptr;
+}
+
+}  // namespace
+
+void open_windows(core::Comm& comm, char* heap, uint64_t heap_bytes) {
+  Parts mine;
+  const StaticData data = static_data();
+  rma::Window* on_heap = describe(comm, heap, heap_bytes, mine.heap);
+  rma::Window* on_data = describe(comm, data.base, data.bytes, mine.data);
+  const std::vector<int32_t> pes = pes_here();
+  coll::Founders here = coll::founders_of(comm);
+  here.size = static_cast<int32_t>(pes.size());
+  here.place = static_cast<int32_t>(std::lower_bound(pes.begin(), pes.end(), comm.rank) - pes.begin());
+  here.ranks = pes.data();
+  std::vector<Parts> all(pes.size());
+  check("shmem_init", coll::gather_all(here, &mine, sizeof mine, all.data()));
+  std::vector<rma::Part> heaps;
+  std::vector<rma::Part> datas;
+  for (const Parts& parts : all) {
+    heaps.push_back(parts.heap);
+    datas.push_back(parts.data);
+  }
+  open(comm, *on_heap, pes, heaps);
+  open(comm, *on_data, pes, datas);
+  heap_window = on_heap;
+  data_window = on_data;
+}
+
+void close_windows() {
+  close(data_window);
+  close(heap_window);
+}
+
+char* mapped_heap(int32_t pe) {
+  return heap_window->targets[pe].region.mapped;
+}
+
+}  // namespace weft::shmem

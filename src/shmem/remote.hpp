@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The general road to symmetric memory: two windows of core over all PEs, one on the heaps and one on the programs'
+// static data, always open. A window reaches a PE by our address space, by the kernel (static data of this host) or by
+// messages (docs/windows.md). Wrong arguments end the job with a message; OpenSHMEM has no errors to return.
+
+#include "core/rma/window.hpp"
+#include "datatype/reduce.hpp"
+#include "shmem/state.hpp"
+
+namespace weft::shmem {
+
+using datatype::Basic;
+using datatype::Reduction;
+
+// Symmetric data of a PE.
+struct Remote {
+  core::rma::Window* window;
+  int32_t pe;
+  int64_t offset;  // from where the window's memory begins
+};
+
+// Finds what an operation speaks of, or ends the job.
+[[nodiscard]] Remote find(const char* function, shmem_ctx_t ctx, const void* address, size_t bytes, int pe);
+
+// The window that an address of ours lies in, with `bytes` behind it; nullptr: it is not symmetric.
+[[nodiscard]] core::rma::Window* window_of(const void* address, size_t bytes);
+
+// Whether operations on it take messages.
+[[nodiscard]] bool by_messages(const Remote& remote);
+
+// Whether the caller's data are its own again when an operation returns.
+enum class Until : uint8_t { begun, done };
+
+void put(const char* function, shmem_ctx_t ctx, const Remote& to, const void* source, size_t bytes, Until until);
+void get(const char* function, shmem_ctx_t ctx, const Remote& from, void* dest, size_t bytes, Until until);
+
+// One element as a whole. `result` nullptr: the old value is not wanted.
+void update(const char* function, shmem_ctx_t ctx, const Remote& to, const void* value, void* result,
+            Reduction reduction, Basic basic, Until until);
+void compare_swap(const char* function, shmem_ctx_t ctx, const Remote& to, const void* value, const void* cond,
+                  void* result, Basic basic, Until until);
+
+// Operations begun for a PE before are done there when this returns.
+void settle(const Remote& remote);
+
+// Waits for all operations of all threads that went by messages; or for those to one PE.
+void settle_all();
+void settle_pe(int32_t pe);
+
+// The program's static data of this process: where they lie.
+struct StaticData {
+  char* base;
+  uint64_t bytes;
+};
+[[nodiscard]] StaticData static_data();
+
+// The predefined type of one element.
+[[nodiscard]] datatype::Type& type_of(Basic basic);
+
+// Both windows, for all PEs together. The heap is one piece of shared memory.
+void open_windows(core::Comm& comm, char* heap, uint64_t heap_bytes);
+void close_windows();
+// Where a PE's heap lies for us; nullptr: nowhere.
+[[nodiscard]] char* mapped_heap(int32_t pe);
+
+}  // namespace weft::shmem

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Teams (OpenSHMEM 1.6, 9.4): a communicator of core each, on which their collective operations run. An active set of
+// the older calls is a team that its members make when they first meet in it, and keep.
+
+#include "coll/agree.hpp"
+#include "core/comm.hpp"
+#include "shmem/state.hpp"
+
+namespace weft::shmem {
+
+struct Team : base::Object {
+  core::Comm comm;
+  shmem_team_t handle = SHMEM_TEAM_INVALID;
+  int contexts = 0;  // as asked for
+  Team* next = nullptr;
+};
+
+// ---- Predefined ones, between shmem_init and shmem_finalize
+[[nodiscard]] Team& world_team();
+void open_teams();
+// All but the world's, and later that one, which the last barrier needs.
+void close_teams();
+void close_world_team();
+
+// The team of a handle; ends the job where there is none.
+[[nodiscard]] Team& team_of(const char* function, shmem_team_t handle);
+
+// PEs start, start + 2^log_stride, ... of the job.
+struct ActiveSet {
+  int start;
+  int log_stride;
+  int size;
+};
+[[nodiscard]] Team& team_of(const char* function, const ActiveSet& set);
+
+// ---- Functions of the interface
+
+struct Configuration {
+  const shmem_team_config_t* values;
+  long mask;
+};
+// Members start, start + stride, ... of the parent.
+struct Members {
+  int start;
+  int stride;
+  int size;
+};
+int split_strided(const char* function, shmem_team_t parent, const Members& members, const Configuration& configuration,
+                  shmem_team_t* made);
+int split_2d(const char* function, shmem_team_t parent, int xrange, const Configuration& x_configuration,
+             shmem_team_t* x_team, const Configuration& y_configuration, shmem_team_t* y_team);
+void destroy_team(const char* function, shmem_team_t team);
+int team_my_pe(const char* function, shmem_team_t team);
+int team_n_pes(const char* function, shmem_team_t team);
+int team_get_config(const char* function, shmem_team_t team, long mask, shmem_team_config_t* config);
+int translate_pe(const char* function, shmem_team_t from, int pe, shmem_team_t to);
+
+// ---- Contexts (9.6)
+
+void open_contexts();
+void close_contexts();
+int create_context(const char* function, long options, shmem_ctx_t* ctx);
+int create_team_context(const char* function, shmem_team_t team, long options, shmem_ctx_t* ctx);
+void destroy_context(const char* function, shmem_ctx_t ctx);
+// Those of a team that goes.
+void destroy_contexts_of(shmem_team_t team);
+int team_of_context(const char* function, shmem_ctx_t ctx, shmem_team_t* team);
+void start_session(const char* function, shmem_ctx_t ctx, long options, const shmem_ctx_session_config_t* config,
+                   long mask);
+void stop_session(const char* function, shmem_ctx_t ctx);
+
+}  // namespace weft::shmem
