@@ -140,7 +140,7 @@ def synchronisation():
             for vector, value in (("", "T cmp_value"), ("_vector", "const T *cmp_values")):
                 values = f"Same{{{value.split()[-1]}}}" if not vector else "Each{cmp_values}"
                 yield Family(f"TYPE_{way}_{which}{vector}", result,
-                             f"T *ivars, size_t nelems{out}, const int *status, int cmp, {value}", AMO,
+                             f"T *ivars, size_t nelems{out}, const int *status, int cmp, {value}", SYNC,
                              f"{way}_{which}(NAME, Set{{ivars, nelems, status}}{into}, cmp, {values})",
                              generic=f"{way}_{which}{vector}")
     yield Family("TYPE_wait", "void", "T *ivar, T cmp_value", ["short", "int", "long", "longlong"],

@@ -1705,6 +1705,9 @@ void shmem_uint32_wait_until(uint32_t* ivar, int cmp, uint32_t cmp_value);
 void shmem_uint64_wait_until(uint64_t* ivar, int cmp, uint64_t cmp_value);
 void shmem_size_wait_until(size_t* ivar, int cmp, size_t cmp_value);
 void shmem_ptrdiff_wait_until(ptrdiff_t* ivar, int cmp, ptrdiff_t cmp_value);
+void shmem_short_wait_until_all(short* ivars, size_t nelems, const int* status, int cmp, short cmp_value);
+void shmem_ushort_wait_until_all(unsigned short* ivars, size_t nelems, const int* status, int cmp,
+    unsigned short cmp_value);
 void shmem_int_wait_until_all(int* ivars, size_t nelems, const int* status, int cmp, int cmp_value);
 void shmem_long_wait_until_all(long* ivars, size_t nelems, const int* status, int cmp, long cmp_value);
 void shmem_longlong_wait_until_all(long long* ivars, size_t nelems, const int* status, int cmp, long long cmp_value);
@@ -1719,6 +1722,10 @@ void shmem_uint32_wait_until_all(uint32_t* ivars, size_t nelems, const int* stat
 void shmem_uint64_wait_until_all(uint64_t* ivars, size_t nelems, const int* status, int cmp, uint64_t cmp_value);
 void shmem_size_wait_until_all(size_t* ivars, size_t nelems, const int* status, int cmp, size_t cmp_value);
 void shmem_ptrdiff_wait_until_all(ptrdiff_t* ivars, size_t nelems, const int* status, int cmp, ptrdiff_t cmp_value);
+void shmem_short_wait_until_all_vector(short* ivars, size_t nelems, const int* status, int cmp,
+    const short* cmp_values);
+void shmem_ushort_wait_until_all_vector(unsigned short* ivars, size_t nelems, const int* status, int cmp,
+    const unsigned short* cmp_values);
 void shmem_int_wait_until_all_vector(int* ivars, size_t nelems, const int* status, int cmp, const int* cmp_values);
 void shmem_long_wait_until_all_vector(long* ivars, size_t nelems, const int* status, int cmp, const long* cmp_values);
 void shmem_longlong_wait_until_all_vector(long long* ivars, size_t nelems, const int* status, int cmp,
@@ -1741,6 +1748,9 @@ void shmem_size_wait_until_all_vector(size_t* ivars, size_t nelems, const int* s
     const size_t* cmp_values);
 void shmem_ptrdiff_wait_until_all_vector(ptrdiff_t* ivars, size_t nelems, const int* status, int cmp,
     const ptrdiff_t* cmp_values);
+size_t shmem_short_wait_until_any(short* ivars, size_t nelems, const int* status, int cmp, short cmp_value);
+size_t shmem_ushort_wait_until_any(unsigned short* ivars, size_t nelems, const int* status, int cmp,
+    unsigned short cmp_value);
 size_t shmem_int_wait_until_any(int* ivars, size_t nelems, const int* status, int cmp, int cmp_value);
 size_t shmem_long_wait_until_any(long* ivars, size_t nelems, const int* status, int cmp, long cmp_value);
 size_t shmem_longlong_wait_until_any(long long* ivars, size_t nelems, const int* status, int cmp, long long cmp_value);
@@ -1756,6 +1766,10 @@ size_t shmem_uint32_wait_until_any(uint32_t* ivars, size_t nelems, const int* st
 size_t shmem_uint64_wait_until_any(uint64_t* ivars, size_t nelems, const int* status, int cmp, uint64_t cmp_value);
 size_t shmem_size_wait_until_any(size_t* ivars, size_t nelems, const int* status, int cmp, size_t cmp_value);
 size_t shmem_ptrdiff_wait_until_any(ptrdiff_t* ivars, size_t nelems, const int* status, int cmp, ptrdiff_t cmp_value);
+size_t shmem_short_wait_until_any_vector(short* ivars, size_t nelems, const int* status, int cmp,
+    const short* cmp_values);
+size_t shmem_ushort_wait_until_any_vector(unsigned short* ivars, size_t nelems, const int* status, int cmp,
+    const unsigned short* cmp_values);
 size_t shmem_int_wait_until_any_vector(int* ivars, size_t nelems, const int* status, int cmp, const int* cmp_values);
 size_t shmem_long_wait_until_any_vector(long* ivars, size_t nelems, const int* status, int cmp, const long* cmp_values);
 size_t shmem_longlong_wait_until_any_vector(long long* ivars, size_t nelems, const int* status, int cmp,
@@ -1778,6 +1792,10 @@ size_t shmem_size_wait_until_any_vector(size_t* ivars, size_t nelems, const int*
     const size_t* cmp_values);
 size_t shmem_ptrdiff_wait_until_any_vector(ptrdiff_t* ivars, size_t nelems, const int* status, int cmp,
     const ptrdiff_t* cmp_values);
+size_t shmem_short_wait_until_some(short* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
+    short cmp_value);
+size_t shmem_ushort_wait_until_some(unsigned short* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
+    unsigned short cmp_value);
 size_t shmem_int_wait_until_some(int* ivars, size_t nelems, size_t* indices, const int* status, int cmp, int cmp_value);
 size_t shmem_long_wait_until_some(long* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
     long cmp_value);
@@ -1801,6 +1819,10 @@ size_t shmem_size_wait_until_some(size_t* ivars, size_t nelems, size_t* indices,
     size_t cmp_value);
 size_t shmem_ptrdiff_wait_until_some(ptrdiff_t* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
     ptrdiff_t cmp_value);
+size_t shmem_short_wait_until_some_vector(short* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
+    const short* cmp_values);
+size_t shmem_ushort_wait_until_some_vector(unsigned short* ivars, size_t nelems, size_t* indices, const int* status,
+    int cmp, const unsigned short* cmp_values);
 size_t shmem_int_wait_until_some_vector(int* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
     const int* cmp_values);
 size_t shmem_long_wait_until_some_vector(long* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
@@ -1839,6 +1861,8 @@ int shmem_uint32_test(uint32_t* ivar, int cmp, uint32_t cmp_value);
 int shmem_uint64_test(uint64_t* ivar, int cmp, uint64_t cmp_value);
 int shmem_size_test(size_t* ivar, int cmp, size_t cmp_value);
 int shmem_ptrdiff_test(ptrdiff_t* ivar, int cmp, ptrdiff_t cmp_value);
+int shmem_short_test_all(short* ivars, size_t nelems, const int* status, int cmp, short cmp_value);
+int shmem_ushort_test_all(unsigned short* ivars, size_t nelems, const int* status, int cmp, unsigned short cmp_value);
 int shmem_int_test_all(int* ivars, size_t nelems, const int* status, int cmp, int cmp_value);
 int shmem_long_test_all(long* ivars, size_t nelems, const int* status, int cmp, long cmp_value);
 int shmem_longlong_test_all(long long* ivars, size_t nelems, const int* status, int cmp, long long cmp_value);
@@ -1852,6 +1876,9 @@ int shmem_uint32_test_all(uint32_t* ivars, size_t nelems, const int* status, int
 int shmem_uint64_test_all(uint64_t* ivars, size_t nelems, const int* status, int cmp, uint64_t cmp_value);
 int shmem_size_test_all(size_t* ivars, size_t nelems, const int* status, int cmp, size_t cmp_value);
 int shmem_ptrdiff_test_all(ptrdiff_t* ivars, size_t nelems, const int* status, int cmp, ptrdiff_t cmp_value);
+int shmem_short_test_all_vector(short* ivars, size_t nelems, const int* status, int cmp, const short* cmp_values);
+int shmem_ushort_test_all_vector(unsigned short* ivars, size_t nelems, const int* status, int cmp,
+    const unsigned short* cmp_values);
 int shmem_int_test_all_vector(int* ivars, size_t nelems, const int* status, int cmp, const int* cmp_values);
 int shmem_long_test_all_vector(long* ivars, size_t nelems, const int* status, int cmp, const long* cmp_values);
 int shmem_longlong_test_all_vector(long long* ivars, size_t nelems, const int* status, int cmp,
@@ -1871,6 +1898,9 @@ int shmem_uint64_test_all_vector(uint64_t* ivars, size_t nelems, const int* stat
 int shmem_size_test_all_vector(size_t* ivars, size_t nelems, const int* status, int cmp, const size_t* cmp_values);
 int shmem_ptrdiff_test_all_vector(ptrdiff_t* ivars, size_t nelems, const int* status, int cmp,
     const ptrdiff_t* cmp_values);
+size_t shmem_short_test_any(short* ivars, size_t nelems, const int* status, int cmp, short cmp_value);
+size_t shmem_ushort_test_any(unsigned short* ivars, size_t nelems, const int* status, int cmp,
+    unsigned short cmp_value);
 size_t shmem_int_test_any(int* ivars, size_t nelems, const int* status, int cmp, int cmp_value);
 size_t shmem_long_test_any(long* ivars, size_t nelems, const int* status, int cmp, long cmp_value);
 size_t shmem_longlong_test_any(long long* ivars, size_t nelems, const int* status, int cmp, long long cmp_value);
@@ -1884,6 +1914,9 @@ size_t shmem_uint32_test_any(uint32_t* ivars, size_t nelems, const int* status, 
 size_t shmem_uint64_test_any(uint64_t* ivars, size_t nelems, const int* status, int cmp, uint64_t cmp_value);
 size_t shmem_size_test_any(size_t* ivars, size_t nelems, const int* status, int cmp, size_t cmp_value);
 size_t shmem_ptrdiff_test_any(ptrdiff_t* ivars, size_t nelems, const int* status, int cmp, ptrdiff_t cmp_value);
+size_t shmem_short_test_any_vector(short* ivars, size_t nelems, const int* status, int cmp, const short* cmp_values);
+size_t shmem_ushort_test_any_vector(unsigned short* ivars, size_t nelems, const int* status, int cmp,
+    const unsigned short* cmp_values);
 size_t shmem_int_test_any_vector(int* ivars, size_t nelems, const int* status, int cmp, const int* cmp_values);
 size_t shmem_long_test_any_vector(long* ivars, size_t nelems, const int* status, int cmp, const long* cmp_values);
 size_t shmem_longlong_test_any_vector(long long* ivars, size_t nelems, const int* status, int cmp,
@@ -1905,6 +1938,9 @@ size_t shmem_uint64_test_any_vector(uint64_t* ivars, size_t nelems, const int* s
 size_t shmem_size_test_any_vector(size_t* ivars, size_t nelems, const int* status, int cmp, const size_t* cmp_values);
 size_t shmem_ptrdiff_test_any_vector(ptrdiff_t* ivars, size_t nelems, const int* status, int cmp,
     const ptrdiff_t* cmp_values);
+size_t shmem_short_test_some(short* ivars, size_t nelems, size_t* indices, const int* status, int cmp, short cmp_value);
+size_t shmem_ushort_test_some(unsigned short* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
+    unsigned short cmp_value);
 size_t shmem_int_test_some(int* ivars, size_t nelems, size_t* indices, const int* status, int cmp, int cmp_value);
 size_t shmem_long_test_some(long* ivars, size_t nelems, size_t* indices, const int* status, int cmp, long cmp_value);
 size_t shmem_longlong_test_some(long long* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
@@ -1927,6 +1963,10 @@ size_t shmem_size_test_some(size_t* ivars, size_t nelems, size_t* indices, const
     size_t cmp_value);
 size_t shmem_ptrdiff_test_some(ptrdiff_t* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
     ptrdiff_t cmp_value);
+size_t shmem_short_test_some_vector(short* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
+    const short* cmp_values);
+size_t shmem_ushort_test_some_vector(unsigned short* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
+    const unsigned short* cmp_values);
 size_t shmem_int_test_some_vector(int* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
     const int* cmp_values);
 size_t shmem_long_test_some_vector(long* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
@@ -4037,6 +4077,9 @@ void pshmem_uint32_wait_until(uint32_t* ivar, int cmp, uint32_t cmp_value);
 void pshmem_uint64_wait_until(uint64_t* ivar, int cmp, uint64_t cmp_value);
 void pshmem_size_wait_until(size_t* ivar, int cmp, size_t cmp_value);
 void pshmem_ptrdiff_wait_until(ptrdiff_t* ivar, int cmp, ptrdiff_t cmp_value);
+void pshmem_short_wait_until_all(short* ivars, size_t nelems, const int* status, int cmp, short cmp_value);
+void pshmem_ushort_wait_until_all(unsigned short* ivars, size_t nelems, const int* status, int cmp,
+    unsigned short cmp_value);
 void pshmem_int_wait_until_all(int* ivars, size_t nelems, const int* status, int cmp, int cmp_value);
 void pshmem_long_wait_until_all(long* ivars, size_t nelems, const int* status, int cmp, long cmp_value);
 void pshmem_longlong_wait_until_all(long long* ivars, size_t nelems, const int* status, int cmp, long long cmp_value);
@@ -4051,6 +4094,10 @@ void pshmem_uint32_wait_until_all(uint32_t* ivars, size_t nelems, const int* sta
 void pshmem_uint64_wait_until_all(uint64_t* ivars, size_t nelems, const int* status, int cmp, uint64_t cmp_value);
 void pshmem_size_wait_until_all(size_t* ivars, size_t nelems, const int* status, int cmp, size_t cmp_value);
 void pshmem_ptrdiff_wait_until_all(ptrdiff_t* ivars, size_t nelems, const int* status, int cmp, ptrdiff_t cmp_value);
+void pshmem_short_wait_until_all_vector(short* ivars, size_t nelems, const int* status, int cmp,
+    const short* cmp_values);
+void pshmem_ushort_wait_until_all_vector(unsigned short* ivars, size_t nelems, const int* status, int cmp,
+    const unsigned short* cmp_values);
 void pshmem_int_wait_until_all_vector(int* ivars, size_t nelems, const int* status, int cmp, const int* cmp_values);
 void pshmem_long_wait_until_all_vector(long* ivars, size_t nelems, const int* status, int cmp, const long* cmp_values);
 void pshmem_longlong_wait_until_all_vector(long long* ivars, size_t nelems, const int* status, int cmp,
@@ -4073,6 +4120,9 @@ void pshmem_size_wait_until_all_vector(size_t* ivars, size_t nelems, const int* 
     const size_t* cmp_values);
 void pshmem_ptrdiff_wait_until_all_vector(ptrdiff_t* ivars, size_t nelems, const int* status, int cmp,
     const ptrdiff_t* cmp_values);
+size_t pshmem_short_wait_until_any(short* ivars, size_t nelems, const int* status, int cmp, short cmp_value);
+size_t pshmem_ushort_wait_until_any(unsigned short* ivars, size_t nelems, const int* status, int cmp,
+    unsigned short cmp_value);
 size_t pshmem_int_wait_until_any(int* ivars, size_t nelems, const int* status, int cmp, int cmp_value);
 size_t pshmem_long_wait_until_any(long* ivars, size_t nelems, const int* status, int cmp, long cmp_value);
 size_t pshmem_longlong_wait_until_any(long long* ivars, size_t nelems, const int* status, int cmp, long long cmp_value);
@@ -4088,6 +4138,10 @@ size_t pshmem_uint32_wait_until_any(uint32_t* ivars, size_t nelems, const int* s
 size_t pshmem_uint64_wait_until_any(uint64_t* ivars, size_t nelems, const int* status, int cmp, uint64_t cmp_value);
 size_t pshmem_size_wait_until_any(size_t* ivars, size_t nelems, const int* status, int cmp, size_t cmp_value);
 size_t pshmem_ptrdiff_wait_until_any(ptrdiff_t* ivars, size_t nelems, const int* status, int cmp, ptrdiff_t cmp_value);
+size_t pshmem_short_wait_until_any_vector(short* ivars, size_t nelems, const int* status, int cmp,
+    const short* cmp_values);
+size_t pshmem_ushort_wait_until_any_vector(unsigned short* ivars, size_t nelems, const int* status, int cmp,
+    const unsigned short* cmp_values);
 size_t pshmem_int_wait_until_any_vector(int* ivars, size_t nelems, const int* status, int cmp, const int* cmp_values);
 size_t pshmem_long_wait_until_any_vector(long* ivars, size_t nelems, const int* status, int cmp,
     const long* cmp_values);
@@ -4111,6 +4165,10 @@ size_t pshmem_size_wait_until_any_vector(size_t* ivars, size_t nelems, const int
     const size_t* cmp_values);
 size_t pshmem_ptrdiff_wait_until_any_vector(ptrdiff_t* ivars, size_t nelems, const int* status, int cmp,
     const ptrdiff_t* cmp_values);
+size_t pshmem_short_wait_until_some(short* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
+    short cmp_value);
+size_t pshmem_ushort_wait_until_some(unsigned short* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
+    unsigned short cmp_value);
 size_t pshmem_int_wait_until_some(int* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
     int cmp_value);
 size_t pshmem_long_wait_until_some(long* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
@@ -4135,6 +4193,10 @@ size_t pshmem_size_wait_until_some(size_t* ivars, size_t nelems, size_t* indices
     size_t cmp_value);
 size_t pshmem_ptrdiff_wait_until_some(ptrdiff_t* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
     ptrdiff_t cmp_value);
+size_t pshmem_short_wait_until_some_vector(short* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
+    const short* cmp_values);
+size_t pshmem_ushort_wait_until_some_vector(unsigned short* ivars, size_t nelems, size_t* indices, const int* status,
+    int cmp, const unsigned short* cmp_values);
 size_t pshmem_int_wait_until_some_vector(int* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
     const int* cmp_values);
 size_t pshmem_long_wait_until_some_vector(long* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
@@ -4173,6 +4235,8 @@ int pshmem_uint32_test(uint32_t* ivar, int cmp, uint32_t cmp_value);
 int pshmem_uint64_test(uint64_t* ivar, int cmp, uint64_t cmp_value);
 int pshmem_size_test(size_t* ivar, int cmp, size_t cmp_value);
 int pshmem_ptrdiff_test(ptrdiff_t* ivar, int cmp, ptrdiff_t cmp_value);
+int pshmem_short_test_all(short* ivars, size_t nelems, const int* status, int cmp, short cmp_value);
+int pshmem_ushort_test_all(unsigned short* ivars, size_t nelems, const int* status, int cmp, unsigned short cmp_value);
 int pshmem_int_test_all(int* ivars, size_t nelems, const int* status, int cmp, int cmp_value);
 int pshmem_long_test_all(long* ivars, size_t nelems, const int* status, int cmp, long cmp_value);
 int pshmem_longlong_test_all(long long* ivars, size_t nelems, const int* status, int cmp, long long cmp_value);
@@ -4186,6 +4250,9 @@ int pshmem_uint32_test_all(uint32_t* ivars, size_t nelems, const int* status, in
 int pshmem_uint64_test_all(uint64_t* ivars, size_t nelems, const int* status, int cmp, uint64_t cmp_value);
 int pshmem_size_test_all(size_t* ivars, size_t nelems, const int* status, int cmp, size_t cmp_value);
 int pshmem_ptrdiff_test_all(ptrdiff_t* ivars, size_t nelems, const int* status, int cmp, ptrdiff_t cmp_value);
+int pshmem_short_test_all_vector(short* ivars, size_t nelems, const int* status, int cmp, const short* cmp_values);
+int pshmem_ushort_test_all_vector(unsigned short* ivars, size_t nelems, const int* status, int cmp,
+    const unsigned short* cmp_values);
 int pshmem_int_test_all_vector(int* ivars, size_t nelems, const int* status, int cmp, const int* cmp_values);
 int pshmem_long_test_all_vector(long* ivars, size_t nelems, const int* status, int cmp, const long* cmp_values);
 int pshmem_longlong_test_all_vector(long long* ivars, size_t nelems, const int* status, int cmp,
@@ -4205,6 +4272,9 @@ int pshmem_uint64_test_all_vector(uint64_t* ivars, size_t nelems, const int* sta
 int pshmem_size_test_all_vector(size_t* ivars, size_t nelems, const int* status, int cmp, const size_t* cmp_values);
 int pshmem_ptrdiff_test_all_vector(ptrdiff_t* ivars, size_t nelems, const int* status, int cmp,
     const ptrdiff_t* cmp_values);
+size_t pshmem_short_test_any(short* ivars, size_t nelems, const int* status, int cmp, short cmp_value);
+size_t pshmem_ushort_test_any(unsigned short* ivars, size_t nelems, const int* status, int cmp,
+    unsigned short cmp_value);
 size_t pshmem_int_test_any(int* ivars, size_t nelems, const int* status, int cmp, int cmp_value);
 size_t pshmem_long_test_any(long* ivars, size_t nelems, const int* status, int cmp, long cmp_value);
 size_t pshmem_longlong_test_any(long long* ivars, size_t nelems, const int* status, int cmp, long long cmp_value);
@@ -4218,6 +4288,9 @@ size_t pshmem_uint32_test_any(uint32_t* ivars, size_t nelems, const int* status,
 size_t pshmem_uint64_test_any(uint64_t* ivars, size_t nelems, const int* status, int cmp, uint64_t cmp_value);
 size_t pshmem_size_test_any(size_t* ivars, size_t nelems, const int* status, int cmp, size_t cmp_value);
 size_t pshmem_ptrdiff_test_any(ptrdiff_t* ivars, size_t nelems, const int* status, int cmp, ptrdiff_t cmp_value);
+size_t pshmem_short_test_any_vector(short* ivars, size_t nelems, const int* status, int cmp, const short* cmp_values);
+size_t pshmem_ushort_test_any_vector(unsigned short* ivars, size_t nelems, const int* status, int cmp,
+    const unsigned short* cmp_values);
 size_t pshmem_int_test_any_vector(int* ivars, size_t nelems, const int* status, int cmp, const int* cmp_values);
 size_t pshmem_long_test_any_vector(long* ivars, size_t nelems, const int* status, int cmp, const long* cmp_values);
 size_t pshmem_longlong_test_any_vector(long long* ivars, size_t nelems, const int* status, int cmp,
@@ -4239,6 +4312,10 @@ size_t pshmem_uint64_test_any_vector(uint64_t* ivars, size_t nelems, const int* 
 size_t pshmem_size_test_any_vector(size_t* ivars, size_t nelems, const int* status, int cmp, const size_t* cmp_values);
 size_t pshmem_ptrdiff_test_any_vector(ptrdiff_t* ivars, size_t nelems, const int* status, int cmp,
     const ptrdiff_t* cmp_values);
+size_t pshmem_short_test_some(short* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
+    short cmp_value);
+size_t pshmem_ushort_test_some(unsigned short* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
+    unsigned short cmp_value);
 size_t pshmem_int_test_some(int* ivars, size_t nelems, size_t* indices, const int* status, int cmp, int cmp_value);
 size_t pshmem_long_test_some(long* ivars, size_t nelems, size_t* indices, const int* status, int cmp, long cmp_value);
 size_t pshmem_longlong_test_some(long long* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
@@ -4261,6 +4338,10 @@ size_t pshmem_size_test_some(size_t* ivars, size_t nelems, size_t* indices, cons
     size_t cmp_value);
 size_t pshmem_ptrdiff_test_some(ptrdiff_t* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
     ptrdiff_t cmp_value);
+size_t pshmem_short_test_some_vector(short* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
+    const short* cmp_values);
+size_t pshmem_ushort_test_some_vector(unsigned short* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
+    const unsigned short* cmp_values);
 size_t pshmem_int_test_some_vector(int* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
     const int* cmp_values);
 size_t pshmem_long_test_some_vector(long* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
@@ -5983,6 +6064,10 @@ inline void shmem_wait_until(unsigned long* ivar, int cmp,
     unsigned long cmp_value) { shmem_ulong_wait_until(ivar, cmp, cmp_value); }
 inline void shmem_wait_until(unsigned long long* ivar, int cmp,
     unsigned long long cmp_value) { shmem_ulonglong_wait_until(ivar, cmp, cmp_value); }
+inline void shmem_wait_until_all(short* ivars, size_t nelems, const int* status, int cmp,
+    short cmp_value) { shmem_short_wait_until_all(ivars, nelems, status, cmp, cmp_value); }
+inline void shmem_wait_until_all(unsigned short* ivars, size_t nelems, const int* status, int cmp,
+    unsigned short cmp_value) { shmem_ushort_wait_until_all(ivars, nelems, status, cmp, cmp_value); }
 inline void shmem_wait_until_all(int* ivars, size_t nelems, const int* status, int cmp,
     int cmp_value) { shmem_int_wait_until_all(ivars, nelems, status, cmp, cmp_value); }
 inline void shmem_wait_until_all(long* ivars, size_t nelems, const int* status, int cmp,
@@ -5995,6 +6080,10 @@ inline void shmem_wait_until_all(unsigned long* ivars, size_t nelems, const int*
     unsigned long cmp_value) { shmem_ulong_wait_until_all(ivars, nelems, status, cmp, cmp_value); }
 inline void shmem_wait_until_all(unsigned long long* ivars, size_t nelems, const int* status, int cmp,
     unsigned long long cmp_value) { shmem_ulonglong_wait_until_all(ivars, nelems, status, cmp, cmp_value); }
+inline void shmem_wait_until_all_vector(short* ivars, size_t nelems, const int* status, int cmp,
+    const short* cmp_values) { shmem_short_wait_until_all_vector(ivars, nelems, status, cmp, cmp_values); }
+inline void shmem_wait_until_all_vector(unsigned short* ivars, size_t nelems, const int* status, int cmp,
+    const unsigned short* cmp_values) { shmem_ushort_wait_until_all_vector(ivars, nelems, status, cmp, cmp_values); }
 inline void shmem_wait_until_all_vector(int* ivars, size_t nelems, const int* status, int cmp,
     const int* cmp_values) { shmem_int_wait_until_all_vector(ivars, nelems, status, cmp, cmp_values); }
 inline void shmem_wait_until_all_vector(long* ivars, size_t nelems, const int* status, int cmp,
@@ -6007,6 +6096,10 @@ inline void shmem_wait_until_all_vector(unsigned long* ivars, size_t nelems, con
     const unsigned long* cmp_values) { shmem_ulong_wait_until_all_vector(ivars, nelems, status, cmp, cmp_values); }
 inline void shmem_wait_until_all_vector(unsigned long long* ivars, size_t nelems, const int* status, int cmp,
     const unsigned long long* cmp_values) { shmem_ulonglong_wait_until_all_vector(ivars, nelems, status, cmp, cmp_values); }
+inline size_t shmem_wait_until_any(short* ivars, size_t nelems, const int* status, int cmp,
+    short cmp_value) { return shmem_short_wait_until_any(ivars, nelems, status, cmp, cmp_value); }
+inline size_t shmem_wait_until_any(unsigned short* ivars, size_t nelems, const int* status, int cmp,
+    unsigned short cmp_value) { return shmem_ushort_wait_until_any(ivars, nelems, status, cmp, cmp_value); }
 inline size_t shmem_wait_until_any(int* ivars, size_t nelems, const int* status, int cmp,
     int cmp_value) { return shmem_int_wait_until_any(ivars, nelems, status, cmp, cmp_value); }
 inline size_t shmem_wait_until_any(long* ivars, size_t nelems, const int* status, int cmp,
@@ -6019,6 +6112,10 @@ inline size_t shmem_wait_until_any(unsigned long* ivars, size_t nelems, const in
     unsigned long cmp_value) { return shmem_ulong_wait_until_any(ivars, nelems, status, cmp, cmp_value); }
 inline size_t shmem_wait_until_any(unsigned long long* ivars, size_t nelems, const int* status, int cmp,
     unsigned long long cmp_value) { return shmem_ulonglong_wait_until_any(ivars, nelems, status, cmp, cmp_value); }
+inline size_t shmem_wait_until_any_vector(short* ivars, size_t nelems, const int* status, int cmp,
+    const short* cmp_values) { return shmem_short_wait_until_any_vector(ivars, nelems, status, cmp, cmp_values); }
+inline size_t shmem_wait_until_any_vector(unsigned short* ivars, size_t nelems, const int* status, int cmp,
+    const unsigned short* cmp_values) { return shmem_ushort_wait_until_any_vector(ivars, nelems, status, cmp, cmp_values); }
 inline size_t shmem_wait_until_any_vector(int* ivars, size_t nelems, const int* status, int cmp,
     const int* cmp_values) { return shmem_int_wait_until_any_vector(ivars, nelems, status, cmp, cmp_values); }
 inline size_t shmem_wait_until_any_vector(long* ivars, size_t nelems, const int* status, int cmp,
@@ -6031,6 +6128,10 @@ inline size_t shmem_wait_until_any_vector(unsigned long* ivars, size_t nelems, c
     const unsigned long* cmp_values) { return shmem_ulong_wait_until_any_vector(ivars, nelems, status, cmp, cmp_values); }
 inline size_t shmem_wait_until_any_vector(unsigned long long* ivars, size_t nelems, const int* status, int cmp,
     const unsigned long long* cmp_values) { return shmem_ulonglong_wait_until_any_vector(ivars, nelems, status, cmp, cmp_values); }
+inline size_t shmem_wait_until_some(short* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
+    short cmp_value) { return shmem_short_wait_until_some(ivars, nelems, indices, status, cmp, cmp_value); }
+inline size_t shmem_wait_until_some(unsigned short* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
+    unsigned short cmp_value) { return shmem_ushort_wait_until_some(ivars, nelems, indices, status, cmp, cmp_value); }
 inline size_t shmem_wait_until_some(int* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
     int cmp_value) { return shmem_int_wait_until_some(ivars, nelems, indices, status, cmp, cmp_value); }
 inline size_t shmem_wait_until_some(long* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
@@ -6044,6 +6145,11 @@ inline size_t shmem_wait_until_some(unsigned long* ivars, size_t nelems, size_t*
 inline size_t shmem_wait_until_some(unsigned long long* ivars, size_t nelems, size_t* indices, const int* status,
     int cmp,
     unsigned long long cmp_value) { return shmem_ulonglong_wait_until_some(ivars, nelems, indices, status, cmp, cmp_value); }
+inline size_t shmem_wait_until_some_vector(short* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
+    const short* cmp_values) { return shmem_short_wait_until_some_vector(ivars, nelems, indices, status, cmp, cmp_values); }
+inline size_t shmem_wait_until_some_vector(unsigned short* ivars, size_t nelems, size_t* indices, const int* status,
+    int cmp,
+    const unsigned short* cmp_values) { return shmem_ushort_wait_until_some_vector(ivars, nelems, indices, status, cmp, cmp_values); }
 inline size_t shmem_wait_until_some_vector(int* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
     const int* cmp_values) { return shmem_int_wait_until_some_vector(ivars, nelems, indices, status, cmp, cmp_values); }
 inline size_t shmem_wait_until_some_vector(long* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
@@ -6072,6 +6178,10 @@ inline int shmem_test(unsigned long* ivar, int cmp,
     unsigned long cmp_value) { return shmem_ulong_test(ivar, cmp, cmp_value); }
 inline int shmem_test(unsigned long long* ivar, int cmp,
     unsigned long long cmp_value) { return shmem_ulonglong_test(ivar, cmp, cmp_value); }
+inline int shmem_test_all(short* ivars, size_t nelems, const int* status, int cmp,
+    short cmp_value) { return shmem_short_test_all(ivars, nelems, status, cmp, cmp_value); }
+inline int shmem_test_all(unsigned short* ivars, size_t nelems, const int* status, int cmp,
+    unsigned short cmp_value) { return shmem_ushort_test_all(ivars, nelems, status, cmp, cmp_value); }
 inline int shmem_test_all(int* ivars, size_t nelems, const int* status, int cmp,
     int cmp_value) { return shmem_int_test_all(ivars, nelems, status, cmp, cmp_value); }
 inline int shmem_test_all(long* ivars, size_t nelems, const int* status, int cmp,
@@ -6084,6 +6194,10 @@ inline int shmem_test_all(unsigned long* ivars, size_t nelems, const int* status
     unsigned long cmp_value) { return shmem_ulong_test_all(ivars, nelems, status, cmp, cmp_value); }
 inline int shmem_test_all(unsigned long long* ivars, size_t nelems, const int* status, int cmp,
     unsigned long long cmp_value) { return shmem_ulonglong_test_all(ivars, nelems, status, cmp, cmp_value); }
+inline int shmem_test_all_vector(short* ivars, size_t nelems, const int* status, int cmp,
+    const short* cmp_values) { return shmem_short_test_all_vector(ivars, nelems, status, cmp, cmp_values); }
+inline int shmem_test_all_vector(unsigned short* ivars, size_t nelems, const int* status, int cmp,
+    const unsigned short* cmp_values) { return shmem_ushort_test_all_vector(ivars, nelems, status, cmp, cmp_values); }
 inline int shmem_test_all_vector(int* ivars, size_t nelems, const int* status, int cmp,
     const int* cmp_values) { return shmem_int_test_all_vector(ivars, nelems, status, cmp, cmp_values); }
 inline int shmem_test_all_vector(long* ivars, size_t nelems, const int* status, int cmp,
@@ -6096,6 +6210,10 @@ inline int shmem_test_all_vector(unsigned long* ivars, size_t nelems, const int*
     const unsigned long* cmp_values) { return shmem_ulong_test_all_vector(ivars, nelems, status, cmp, cmp_values); }
 inline int shmem_test_all_vector(unsigned long long* ivars, size_t nelems, const int* status, int cmp,
     const unsigned long long* cmp_values) { return shmem_ulonglong_test_all_vector(ivars, nelems, status, cmp, cmp_values); }
+inline size_t shmem_test_any(short* ivars, size_t nelems, const int* status, int cmp,
+    short cmp_value) { return shmem_short_test_any(ivars, nelems, status, cmp, cmp_value); }
+inline size_t shmem_test_any(unsigned short* ivars, size_t nelems, const int* status, int cmp,
+    unsigned short cmp_value) { return shmem_ushort_test_any(ivars, nelems, status, cmp, cmp_value); }
 inline size_t shmem_test_any(int* ivars, size_t nelems, const int* status, int cmp,
     int cmp_value) { return shmem_int_test_any(ivars, nelems, status, cmp, cmp_value); }
 inline size_t shmem_test_any(long* ivars, size_t nelems, const int* status, int cmp,
@@ -6108,6 +6226,10 @@ inline size_t shmem_test_any(unsigned long* ivars, size_t nelems, const int* sta
     unsigned long cmp_value) { return shmem_ulong_test_any(ivars, nelems, status, cmp, cmp_value); }
 inline size_t shmem_test_any(unsigned long long* ivars, size_t nelems, const int* status, int cmp,
     unsigned long long cmp_value) { return shmem_ulonglong_test_any(ivars, nelems, status, cmp, cmp_value); }
+inline size_t shmem_test_any_vector(short* ivars, size_t nelems, const int* status, int cmp,
+    const short* cmp_values) { return shmem_short_test_any_vector(ivars, nelems, status, cmp, cmp_values); }
+inline size_t shmem_test_any_vector(unsigned short* ivars, size_t nelems, const int* status, int cmp,
+    const unsigned short* cmp_values) { return shmem_ushort_test_any_vector(ivars, nelems, status, cmp, cmp_values); }
 inline size_t shmem_test_any_vector(int* ivars, size_t nelems, const int* status, int cmp,
     const int* cmp_values) { return shmem_int_test_any_vector(ivars, nelems, status, cmp, cmp_values); }
 inline size_t shmem_test_any_vector(long* ivars, size_t nelems, const int* status, int cmp,
@@ -6120,6 +6242,10 @@ inline size_t shmem_test_any_vector(unsigned long* ivars, size_t nelems, const i
     const unsigned long* cmp_values) { return shmem_ulong_test_any_vector(ivars, nelems, status, cmp, cmp_values); }
 inline size_t shmem_test_any_vector(unsigned long long* ivars, size_t nelems, const int* status, int cmp,
     const unsigned long long* cmp_values) { return shmem_ulonglong_test_any_vector(ivars, nelems, status, cmp, cmp_values); }
+inline size_t shmem_test_some(short* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
+    short cmp_value) { return shmem_short_test_some(ivars, nelems, indices, status, cmp, cmp_value); }
+inline size_t shmem_test_some(unsigned short* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
+    unsigned short cmp_value) { return shmem_ushort_test_some(ivars, nelems, indices, status, cmp, cmp_value); }
 inline size_t shmem_test_some(int* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
     int cmp_value) { return shmem_int_test_some(ivars, nelems, indices, status, cmp, cmp_value); }
 inline size_t shmem_test_some(long* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
@@ -6132,6 +6258,10 @@ inline size_t shmem_test_some(unsigned long* ivars, size_t nelems, size_t* indic
     unsigned long cmp_value) { return shmem_ulong_test_some(ivars, nelems, indices, status, cmp, cmp_value); }
 inline size_t shmem_test_some(unsigned long long* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
     unsigned long long cmp_value) { return shmem_ulonglong_test_some(ivars, nelems, indices, status, cmp, cmp_value); }
+inline size_t shmem_test_some_vector(short* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
+    const short* cmp_values) { return shmem_short_test_some_vector(ivars, nelems, indices, status, cmp, cmp_values); }
+inline size_t shmem_test_some_vector(unsigned short* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
+    const unsigned short* cmp_values) { return shmem_ushort_test_some_vector(ivars, nelems, indices, status, cmp, cmp_values); }
 inline size_t shmem_test_some_vector(int* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
     const int* cmp_values) { return shmem_int_test_some_vector(ivars, nelems, indices, status, cmp, cmp_values); }
 inline size_t shmem_test_some_vector(long* ivars, size_t nelems, size_t* indices, const int* status, int cmp,
@@ -6966,31 +7096,37 @@ void weft_shmem_no_such_type(void); /* a call with a pointer to another type doe
     unsigned long*: shmem_ulong_wait_until, unsigned long long*: shmem_ulonglong_wait_until)(__VA_ARGS__)
 #define shmem_wait_until_all(...) \
   _Generic(WEFT_SHMEM_ARG0(__VA_ARGS__, 0, 0), \
-    int*: shmem_int_wait_until_all, long*: shmem_long_wait_until_all, long long*: shmem_longlong_wait_until_all, \
+    short*: shmem_short_wait_until_all, unsigned short*: shmem_ushort_wait_until_all, int*: shmem_int_wait_until_all, \
+    long*: shmem_long_wait_until_all, long long*: shmem_longlong_wait_until_all, \
     unsigned int*: shmem_uint_wait_until_all, unsigned long*: shmem_ulong_wait_until_all, \
     unsigned long long*: shmem_ulonglong_wait_until_all)(__VA_ARGS__)
 #define shmem_wait_until_all_vector(...) \
   _Generic(WEFT_SHMEM_ARG0(__VA_ARGS__, 0, 0), \
+    short*: shmem_short_wait_until_all_vector, unsigned short*: shmem_ushort_wait_until_all_vector, \
     int*: shmem_int_wait_until_all_vector, long*: shmem_long_wait_until_all_vector, \
     long long*: shmem_longlong_wait_until_all_vector, unsigned int*: shmem_uint_wait_until_all_vector, \
     unsigned long*: shmem_ulong_wait_until_all_vector, unsigned long long*: shmem_ulonglong_wait_until_all_vector)(__VA_ARGS__)
 #define shmem_wait_until_any(...) \
   _Generic(WEFT_SHMEM_ARG0(__VA_ARGS__, 0, 0), \
-    int*: shmem_int_wait_until_any, long*: shmem_long_wait_until_any, long long*: shmem_longlong_wait_until_any, \
+    short*: shmem_short_wait_until_any, unsigned short*: shmem_ushort_wait_until_any, int*: shmem_int_wait_until_any, \
+    long*: shmem_long_wait_until_any, long long*: shmem_longlong_wait_until_any, \
     unsigned int*: shmem_uint_wait_until_any, unsigned long*: shmem_ulong_wait_until_any, \
     unsigned long long*: shmem_ulonglong_wait_until_any)(__VA_ARGS__)
 #define shmem_wait_until_any_vector(...) \
   _Generic(WEFT_SHMEM_ARG0(__VA_ARGS__, 0, 0), \
+    short*: shmem_short_wait_until_any_vector, unsigned short*: shmem_ushort_wait_until_any_vector, \
     int*: shmem_int_wait_until_any_vector, long*: shmem_long_wait_until_any_vector, \
     long long*: shmem_longlong_wait_until_any_vector, unsigned int*: shmem_uint_wait_until_any_vector, \
     unsigned long*: shmem_ulong_wait_until_any_vector, unsigned long long*: shmem_ulonglong_wait_until_any_vector)(__VA_ARGS__)
 #define shmem_wait_until_some(...) \
   _Generic(WEFT_SHMEM_ARG0(__VA_ARGS__, 0, 0), \
+    short*: shmem_short_wait_until_some, unsigned short*: shmem_ushort_wait_until_some, \
     int*: shmem_int_wait_until_some, long*: shmem_long_wait_until_some, long long*: shmem_longlong_wait_until_some, \
     unsigned int*: shmem_uint_wait_until_some, unsigned long*: shmem_ulong_wait_until_some, \
     unsigned long long*: shmem_ulonglong_wait_until_some)(__VA_ARGS__)
 #define shmem_wait_until_some_vector(...) \
   _Generic(WEFT_SHMEM_ARG0(__VA_ARGS__, 0, 0), \
+    short*: shmem_short_wait_until_some_vector, unsigned short*: shmem_ushort_wait_until_some_vector, \
     int*: shmem_int_wait_until_some_vector, long*: shmem_long_wait_until_some_vector, \
     long long*: shmem_longlong_wait_until_some_vector, unsigned int*: shmem_uint_wait_until_some_vector, \
     unsigned long*: shmem_ulong_wait_until_some_vector, unsigned long long*: shmem_ulonglong_wait_until_some_vector)(__VA_ARGS__)
@@ -7001,31 +7137,34 @@ void weft_shmem_no_such_type(void); /* a call with a pointer to another type doe
     unsigned long long*: shmem_ulonglong_test)(__VA_ARGS__)
 #define shmem_test_all(...) \
   _Generic(WEFT_SHMEM_ARG0(__VA_ARGS__, 0, 0), \
-    int*: shmem_int_test_all, long*: shmem_long_test_all, long long*: shmem_longlong_test_all, \
-    unsigned int*: shmem_uint_test_all, unsigned long*: shmem_ulong_test_all, \
-    unsigned long long*: shmem_ulonglong_test_all)(__VA_ARGS__)
+    short*: shmem_short_test_all, unsigned short*: shmem_ushort_test_all, int*: shmem_int_test_all, \
+    long*: shmem_long_test_all, long long*: shmem_longlong_test_all, unsigned int*: shmem_uint_test_all, \
+    unsigned long*: shmem_ulong_test_all, unsigned long long*: shmem_ulonglong_test_all)(__VA_ARGS__)
 #define shmem_test_all_vector(...) \
   _Generic(WEFT_SHMEM_ARG0(__VA_ARGS__, 0, 0), \
+    short*: shmem_short_test_all_vector, unsigned short*: shmem_ushort_test_all_vector, \
     int*: shmem_int_test_all_vector, long*: shmem_long_test_all_vector, long long*: shmem_longlong_test_all_vector, \
     unsigned int*: shmem_uint_test_all_vector, unsigned long*: shmem_ulong_test_all_vector, \
     unsigned long long*: shmem_ulonglong_test_all_vector)(__VA_ARGS__)
 #define shmem_test_any(...) \
   _Generic(WEFT_SHMEM_ARG0(__VA_ARGS__, 0, 0), \
-    int*: shmem_int_test_any, long*: shmem_long_test_any, long long*: shmem_longlong_test_any, \
-    unsigned int*: shmem_uint_test_any, unsigned long*: shmem_ulong_test_any, \
-    unsigned long long*: shmem_ulonglong_test_any)(__VA_ARGS__)
+    short*: shmem_short_test_any, unsigned short*: shmem_ushort_test_any, int*: shmem_int_test_any, \
+    long*: shmem_long_test_any, long long*: shmem_longlong_test_any, unsigned int*: shmem_uint_test_any, \
+    unsigned long*: shmem_ulong_test_any, unsigned long long*: shmem_ulonglong_test_any)(__VA_ARGS__)
 #define shmem_test_any_vector(...) \
   _Generic(WEFT_SHMEM_ARG0(__VA_ARGS__, 0, 0), \
+    short*: shmem_short_test_any_vector, unsigned short*: shmem_ushort_test_any_vector, \
     int*: shmem_int_test_any_vector, long*: shmem_long_test_any_vector, long long*: shmem_longlong_test_any_vector, \
     unsigned int*: shmem_uint_test_any_vector, unsigned long*: shmem_ulong_test_any_vector, \
     unsigned long long*: shmem_ulonglong_test_any_vector)(__VA_ARGS__)
 #define shmem_test_some(...) \
   _Generic(WEFT_SHMEM_ARG0(__VA_ARGS__, 0, 0), \
-    int*: shmem_int_test_some, long*: shmem_long_test_some, long long*: shmem_longlong_test_some, \
-    unsigned int*: shmem_uint_test_some, unsigned long*: shmem_ulong_test_some, \
-    unsigned long long*: shmem_ulonglong_test_some)(__VA_ARGS__)
+    short*: shmem_short_test_some, unsigned short*: shmem_ushort_test_some, int*: shmem_int_test_some, \
+    long*: shmem_long_test_some, long long*: shmem_longlong_test_some, unsigned int*: shmem_uint_test_some, \
+    unsigned long*: shmem_ulong_test_some, unsigned long long*: shmem_ulonglong_test_some)(__VA_ARGS__)
 #define shmem_test_some_vector(...) \
   _Generic(WEFT_SHMEM_ARG0(__VA_ARGS__, 0, 0), \
+    short*: shmem_short_test_some_vector, unsigned short*: shmem_ushort_test_some_vector, \
     int*: shmem_int_test_some_vector, long*: shmem_long_test_some_vector, long long*: shmem_longlong_test_some_vector, \
     unsigned int*: shmem_uint_test_some_vector, unsigned long*: shmem_ulong_test_some_vector, \
     unsigned long long*: shmem_ulonglong_test_some_vector)(__VA_ARGS__)

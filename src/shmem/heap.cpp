@@ -3,6 +3,7 @@
 #include "shmem/heap.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <mutex>
@@ -50,8 +51,6 @@ bool Pieces::resize(size_t offset, size_t bytes) {
 
 namespace {
 
-constexpr size_t heap_alignment = 2 << 20;
-
 std::optional<Pieces> pieces;
 constinit base::Lock guard;
 
@@ -60,7 +59,7 @@ char* heap_base() {
 }
 
 void* take(size_t size, size_t alignment) {
-  if (alignment > heap_alignment) return nullptr;  // the heaps of two PEs may lie differently
+  if (alignment > alignment_of_heap(state.heap_bytes)) return nullptr;
   std::lock_guard lock(guard);
   const size_t at = pieces->take(size, alignment);
   return at == Pieces::none ? nullptr : heap_base() + at;
@@ -89,8 +88,14 @@ void drop(size_t offset) {
 
 }  // namespace
 
-char* obtain_heap(size_t bytes) {
-  void* heap = core::allocate_shared(bytes, heap_alignment);
+size_t alignment_of_heap(size_t bytes) {
+  constexpr size_t least = 2 << 20;
+  constexpr size_t most = 1 << 30;
+  return std::clamp(std::bit_ceil(std::min(bytes, most)), least, most);
+}
+
+char* obtain_heap(size_t bytes, size_t slack) {
+  void* heap = core::allocate_shared(bytes + slack, alignment_of_heap(bytes));
   if (heap == nullptr) {
     base::die(
         {.cause = "shmem_init: there is no memory for a symmetric heap of " + std::to_string(bytes) + " bytes per PE",

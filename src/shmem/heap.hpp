@@ -37,9 +37,12 @@ class Pieces {
   std::map<size_t, Piece> taken_;
 };
 
-// The heap's own memory, at a multiple of 2 MiB: the one place that says where it comes from. Ends the job with a
+// The largest alignment in a heap of so many bytes: all PEs' heaps begin at a multiple of it.
+[[nodiscard]] size_t alignment_of_heap(size_t bytes);
+
+// The heap's own memory, with `slack` bytes behind it: the one place that says where it comes from. Ends the job with a
 // message when there is none.
-[[nodiscard]] char* obtain_heap(size_t bytes);
+[[nodiscard]] char* obtain_heap(size_t bytes, size_t slack);
 void return_heap(char* heap);
 
 void open_heap(size_t bytes);

@@ -41,7 +41,7 @@ void set_lock(const char* function, long* lock) {
   Halves& ours = halves(lock);
   atomic_set(at, &ours.next, waiting, state.pe);
   const uint32_t before = fetch_replace(at, &ours.last, own_number(), home);
-  if (before == 0) return atomic_set(at, &ours.next, 0U, state.pe);
+  if (before == 0) return bit_and(at, &ours.next, ~waiting, state.pe);  // the next PE may be in it already
   bit_or(at, &ours.next, own_number(), static_cast<int>(before) - 1);
   wait_for([&] { return (std::atomic_ref(ours.next).load(std::memory_order_acquire) & waiting) == 0; });
 }

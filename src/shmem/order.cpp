@@ -34,6 +34,7 @@ void fence(const char* function) {
 }
 
 void fence_on(const char* function, shmem_ctx_t ctx) {
+  if (ctx == SHMEM_CTX_INVALID) return;
   (void)live(function, ctx);
   fence(function);
 }
@@ -44,11 +45,13 @@ void quiet(const char* function) {
 }
 
 void quiet_on(const char* function, shmem_ctx_t ctx) {
+  if (ctx == SHMEM_CTX_INVALID) return;
   (void)live(function, ctx);
   complete_all();
 }
 
 void quiet_pes(const char* function, shmem_ctx_t ctx, const int* pes, size_t count) {
+  if (ctx == SHMEM_CTX_INVALID) return;
   const Context& context = live(function, ctx);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   for (size_t i = 0; i < count; ++i) {

@@ -41,23 +41,19 @@ rma::Remote whole(const Remote& remote, int64_t count, datatype::Type& type) {
   return {{remote.offset, count, &type}, remote.pe};
 }
 
-// The end of an operation: its target may sleep until its memory changes; or the messages leave.
-void end(const char* function, const Remote& remote, bool direct, shmem_ctx_t ctx, Until until) {
-  if (direct) {
+// The end of an operation that changed its target, which may sleep until then; of one that went by messages, these
+// leave. The way is looked at now: an operation that the kernel refused has taken the other one.
+void end(const char* function, const Remote& remote, shmem_ctx_t ctx, Until until) {
+  if (!by_messages(remote)) {
     const Near& near = state.near[remote.pe];
     if (near.endpoint != nullptr) tell(near);
     return;
   }
+  state.messages.store(true, std::memory_order_relaxed);
   if (until == Until::done) check(function, rma::flush(*remote.window, remote.pe, true));
   // A program that computes from here on makes no progress, so it is made now, unless more is about to follow.
   const auto handle = reinterpret_cast<uintptr_t>(ctx);
   if (!contexts[handle % contexts_most].batches.load(std::memory_order_relaxed)) (void)core::progress();
-}
-
-bool begin(const Remote& remote) {
-  if (!by_messages(remote)) return true;
-  state.messages.store(true, std::memory_order_relaxed);
-  return false;
 }
 
 }  // namespace
@@ -109,22 +105,19 @@ Remote find(const char* function, shmem_ctx_t ctx, const void* address, size_t b
 }
 
 void put(const char* function, shmem_ctx_t ctx, const Remote& to, const void* source, size_t bytes, Until until) {
-  const bool direct = begin(to);
   check(function,
         rma::put(*to.window, local(source, bytes), whole(to, static_cast<int64_t>(bytes), bytes_type()), nullptr));
-  end(function, to, direct, ctx, until);
+  end(function, to, ctx, until);
 }
 
 void get(const char* function, shmem_ctx_t ctx, const Remote& from, void* dest, size_t bytes, Until until) {
-  const bool direct = begin(from);
   check(function,
         rma::get(*from.window, local(dest, bytes), whole(from, static_cast<int64_t>(bytes), bytes_type()), nullptr));
-  if (!direct) end(function, from, false, ctx, until);
+  if (by_messages(from)) end(function, from, ctx, until);
 }
 
 void update(const char* function, shmem_ctx_t ctx, const Remote& to, const void* value, void* result,
             Reduction reduction, Basic basic, Until until) {
-  const bool direct = begin(to);
   datatype::Type& type = type_of(basic);
   const bool reads = reduction == Reduction::no_op;
   const rma::Local from{const_cast<void*>(value), reads ? 0 : 1, &type, reads ? 0 : type.size};
@@ -134,15 +127,14 @@ void update(const char* function, shmem_ctx_t ctx, const Remote& to, const void*
     const rma::Local old{result, 1, &type, type.size};
     check(function, rma::get_accumulate(*to.window, from, old, whole(to, 1, type), reduction, type, nullptr));
   }
-  end(function, to, direct, ctx, until);
+  end(function, to, ctx, until);
 }
 
 void compare_swap(const char* function, shmem_ctx_t ctx, const Remote& to, const void* value, const void* cond,
                   void* result, Basic basic, Until until) {
-  const bool direct = begin(to);
   datatype::Type& type = type_of(basic);
   check(function, rma::compare_and_swap(*to.window, value, cond, result, type, whole(to, 1, type)));
-  end(function, to, direct, ctx, until);
+  end(function, to, ctx, until);
 }
 
 void settle(const Remote& remote) {

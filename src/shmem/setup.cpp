@@ -44,7 +44,7 @@ void open(uint64_t heap_bytes) {
   core::World& world = *core::world;
   open_teams();
   open_contexts();
-  char* heap = obtain_heap(heap_bytes + heap_slack);
+  char* heap = obtain_heap(heap_bytes, heap_slack);
   open_heap(heap_bytes);
   open_windows(world_team().comm, heap, heap_bytes);
   near_table = new std::vector<Near>(static_cast<size_t>(world.size));

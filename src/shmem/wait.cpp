@@ -30,6 +30,11 @@ void failed_test() {
   if (++failed % patience == 0) sched_yield();
 }
 
+size_t& last_found() {
+  static thread_local size_t last = SIZE_MAX - 1;
+  return last;
+}
+
 void wake(const Near& near) {
   near.endpoint->rouse();
 }

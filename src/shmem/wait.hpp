@@ -98,11 +98,16 @@ bool all_hold(const Set<T>& set, int cmp, const Values& values) {
   return true;
 }
 
-// SIZE_MAX: none. The search begins at `from`.
+// Where the last search for one element ended: the next begins behind it, so that each gets its turn.
+size_t& last_found();
+
+// SIZE_MAX: none.
 template <class T, class Values>
 size_t find_one(const Set<T>& set, int cmp, const Values& values) {
-  for (size_t i = 0; i < set.count; ++i) {
-    if (set.has(i) && compares(set.ivars + i, cmp, values[i])) return i;
+  size_t i = last_found();
+  for (size_t looked = 0; looked < set.count; ++looked) {
+    i = i + 1 < set.count ? i + 1 : 0;
+    if (set.has(i) && compares(set.ivars + i, cmp, values[i])) return last_found() = i;
   }
   return SIZE_MAX;
 }
