@@ -24,35 +24,54 @@ def dynamic(library, tag):
     return re.findall(rf"\({tag}\).*\[(.*)\]", output("readelf", "-dW", library))
 
 
-def check_exports(library, generator):
-    must = set(output(sys.executable, generator, "--list").split())
-    must |= {"P" + name for name in must}
-    symbols = exported(library)
-    mpi = {name for name in symbols if name.startswith(("MPI_", "PMPI_"))}
-    yield from (f"{name} is listed in implemented.txt but not exported" for name in sorted(must - mpi))
-    yield from (f"{name} is exported but not listed in implemented.txt" for name in sorted(mpi - must))
-    for name in sorted(set(symbols) - mpi):
-        if not name.startswith("weft_abi_"):
-            yield f"{name} is exported: only MPI_*, PMPI_* and weft_abi_* may be"
-    for name in sorted(mpi & must):
-        if name.startswith("PMPI_") and name[1:] in symbols:
+# The names of OpenSHMEM that do not begin with shmem_ (abi/shmem_table.py, OLDEST).
+OLDEST = ("start_pes", "_my_pe", "_num_pes", "shmalloc", "shfree", "shrealloc", "shmemalign")
+
+
+def is_mpi(name):
+    return name.startswith(("MPI_", "PMPI_"))
+
+
+def is_shmem(name):
+    return name.startswith(("shmem_", "pshmem_")) or name in OLDEST or name[1:] in OLDEST
+
+
+def check_names(symbols, found, must, prefix, table):
+    """The functions of one interface, each under its own name and the profiling one."""
+    must = must | {prefix + name for name in must}
+    yield from (f"{name} is in {table} but not exported" for name in sorted(must - found))
+    yield from (f"{name} is exported but not in {table}" for name in sorted(found - must))
+    for name in sorted(found & must):
+        if name.startswith(prefix) and name[1:] in found & must:
             if symbols[name][1] != "T" or symbols[name[1:]] != (symbols[name][0], "W"):
                 yield f"{name[1:]} is not a weak name of {name}"
 
 
-def check_stub(stub, library):
+def check_exports(library, generator):
+    symbols = exported(library)
+    mpi = set(output(sys.executable, generator, "--list").split())
+    shmem = set(output(sys.executable, generator, "--list-shmem").split())
+    yield from check_names(symbols, {name for name in symbols if is_mpi(name)}, mpi, "P", "implemented.txt")
+    yield from check_names(symbols, {name for name in symbols if is_shmem(name)}, shmem, "p", "shmem_table.py")
+    for name in sorted(symbols):
+        if not is_mpi(name) and not is_shmem(name) and not name.startswith("weft_abi_"):
+            yield f"{name} is exported: only MPI_*, PMPI_*, names of OpenSHMEM and weft_abi_* may be"
+
+
+def check_stub(stub, library, interface):
     """What a program can link with is what it finds when it runs."""
+    of_interface = {"mpi_abi": is_mpi, "shmem": is_shmem}[interface]
     names = {name for name in exported(stub) if not name.startswith("weft_abi_")}
-    real = {name for name in exported(library) if not name.startswith("weft_abi_")}
+    real = {name for name in exported(library) if of_interface(name)}
     yield from (f"{name} is in one of {stub} and {library} only" for name in sorted(names ^ real))
-    if dynamic(stub, "SONAME") != ["libmpi_abi.so.1"]:
+    if dynamic(stub, "SONAME") != [f"lib{interface}.so.1"]:
         yield f"SONAME of {stub} is {dynamic(stub, 'SONAME')}"
     if "libweft.so" in dynamic(stub, "NEEDED"):
         yield f"{stub} would make programs depend on libweft.so"
 
 
-def check_soname(library):
-    if dynamic(library, "SONAME") != ["libmpi_abi.so.1"]:
+def check_soname(library, interface):
+    if dynamic(library, "SONAME") != [f"lib{interface}.so.1"]:
         yield f"SONAME is {dynamic(library, 'SONAME')}"
     if "libweft.so" not in dynamic(library, "NEEDED"):
         yield f"does not load libweft.so but {dynamic(library, 'NEEDED')}"

@@ -52,6 +52,21 @@ class WrapperTest(unittest.TestCase):
         self.assertIn("Weft", self.ask("-showme:version"))
         self.assertEqual(len(self.ask("-showme:command").split()), 1)
 
+    def test_wrappers_of_openshmem(self):
+        for tool in ("oshcc", "oshcxx", "oshc++"):
+            words = self.ask("-show", "a.c", tool=tool).split()
+            self.assertIn(f"-I{PREFIX}/include", words)
+            self.assertEqual(words[-1], "-lshmem")
+        self.assertEqual(self.ask("-showme:libs", tool="oshcc"), "shmem")
+
+    @unittest.skipUnless(LINK, "the library lacks functions that the program needs")
+    def test_openshmem_programs_run_where_the_prefix_is(self):
+        source = HELLO.parents[2] / "shmem" / "first.c"
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "first"
+            self.ask(source, "-o", program, tool="oshcc")
+            self.ask("-n", "2", "--oversubscribe", program, tool="oshrun", SHMEM_SYMMETRIC_SIZE="1M")
+
     def test_pieces_as_mpich_names_them(self):
         for option in ("-compile-info", "-compile_info", "-show-compile-info"):
             self.assertEqual(self.ask(option).split()[1:], [f"-I{PREFIX}/include"])
