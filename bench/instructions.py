@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counts the instructions inside MPI calls, callees included, with callgrind: a number that no noise changes.
+"""Counts the instructions inside calls of MPI and OpenSHMEM, callees included, with callgrind: a number that no noise changes.
 
 bench/calls.c (puts.c) is run for two numbers of rounds; the difference of instructions divided by the difference of
 calls is one call in the steady state, without first contacts and lazy binding. Every rank runs under a valgrind of its
@@ -33,7 +33,7 @@ def read_counts(path):
     """{call: (calls, instructions)} of the calls from functions named count_*.
 
     Read from the calls= records themselves: they hold what was executed between call and return. The MPI_ and PMPI_
-    names share an address, so either can appear.
+    names share an address, as shmem_ and pshmem_ do, so either can appear.
     """
     names = {}
 
@@ -53,7 +53,7 @@ def read_counts(path):
         for line in file:
             if calls is not None:
                 cost = line.split()
-                match = re.match(r"P?(MPI_\w+)", callee)
+                match = re.match(r"P?(MPI_\w+)", callee) or re.match(r"p?(shmem_\w+)", callee)
                 if match and caller.startswith("count_"):
                     counts[match[1]][0] += calls
                     counts[match[1]][1] += int(cost[1]) if len(cost) > 1 else 0
