@@ -8,7 +8,7 @@ shmem_team_t team = SHMEM_TEAM_WORLD;
 long sync_array[SHMEM_SYNC_SIZE];
 int compared[SHMEM_CMP_EQ + SHMEM_CMP_NE + SHMEM_SIGNAL_ADD];
 
-long use(long *word) {
+long use(long* word) {
   shmem_team_config_t config;
   config.num_contexts = 1;
   shmem_long_p(word, config.num_contexts, 0);

@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // The book of the symmetric heap, and sizes as users write them.
-#include "shmem/heap.hpp"
-
 #include <gtest/gtest.h>
 
 #include <random>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "shmem/environment.hpp"
+#include "shmem/heap.hpp"
 
 namespace weft::shmem {
 namespace {
@@ -80,7 +79,8 @@ TEST(SymmetricSize, IsReadAsTheSpecificationSays) {
   EXPECT_EQ(is("2T"), uint64_t{2} << 40);
   EXPECT_EQ(is("4096"), 4096U);
   EXPECT_EQ(is("0"), 0U);
-  for (const char* wrong : {"", "many", "-1", "m", "1x", "1e30g", "nan", "inf"}) EXPECT_EQ(is(wrong), UINT64_MAX) << wrong;
+  for (const char* wrong : {"", "many", "-1", "m", "1x", "1e30g", "nan", "inf"})
+    EXPECT_EQ(is(wrong), UINT64_MAX) << wrong;
 }
 
 }  // namespace
