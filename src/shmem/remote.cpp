@@ -210,8 +210,8 @@ uint32_t agree_on_generation(core::Comm& comm, const std::vector<rma::Part>& par
   return static_cast<uint32_t>(~vote.offer);
 }
 
-void open(core::Comm& comm, rma::Window& window, const std::vector<int32_t>& pes, const std::vector<rma::Part>& parts) {
-  rma::open(window, pes, parts, agree_on_generation(comm, parts));
+void show(rma::Window& window, const std::vector<int32_t>& pes, const std::vector<rma::Part>& parts) {
+  rma::open(window, pes, parts, agree_on_generation(*window.comm, parts));
   check("shmem_init", rma::lock_all(window, false));
 }
 
@@ -224,11 +224,11 @@ void close(rma::Window*& window) {
 
 }  // namespace
 
-void open_windows(core::Comm& comm, char* heap, uint64_t heap_bytes) {
+void open_windows(core::Comm& comm, core::Comm& second, char* heap, uint64_t heap_bytes) {
   Parts mine;
   const StaticData data = static_data();
   rma::Window* on_heap = describe(comm, heap, heap_bytes, mine.heap);
-  rma::Window* on_data = describe(comm, data.base, data.bytes, mine.data);
+  rma::Window* on_data = describe(second, data.base, data.bytes, mine.data);
   const std::vector<int32_t> pes = pes_here();
   coll::Founders here = coll::founders_of(comm);
   here.size = static_cast<int32_t>(pes.size());
@@ -242,8 +242,8 @@ void open_windows(core::Comm& comm, char* heap, uint64_t heap_bytes) {
     heaps.push_back(parts.heap);
     datas.push_back(parts.data);
   }
-  open(comm, *on_heap, pes, heaps);
-  open(comm, *on_data, pes, datas);
+  show(*on_heap, pes, heaps);
+  show(*on_data, pes, datas);
   heap_window = on_heap;
   data_window = on_data;
 }

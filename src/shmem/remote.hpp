@@ -60,8 +60,9 @@ struct StaticData {
 // The predefined type of one element.
 [[nodiscard]] datatype::Type& type_of(Basic basic);
 
-// Both windows, for all PEs together. The heap is one piece of shared memory.
-void open_windows(core::Comm& comm, char* heap, uint64_t heap_bytes);
+// Both windows, for all PEs together, each on a communicator of its own, by whose context messages find it. The heap is
+// one piece of shared memory.
+void open_windows(core::Comm& comm, core::Comm& second, char* heap, uint64_t heap_bytes);
 void close_windows();
 // Where a PE's heap lies for us; nullptr: nowhere.
 [[nodiscard]] char* mapped_heap(int32_t pe);

@@ -46,7 +46,7 @@ void open(uint64_t heap_bytes) {
   open_contexts();
   char* heap = obtain_heap(heap_bytes, heap_slack);
   open_heap(heap_bytes);
-  open_windows(world_team().comm, heap, heap_bytes);
+  open_windows(world_team().comm, second_world().comm, heap, heap_bytes);
   near_table = new std::vector<Near>(static_cast<size_t>(world.size));
   for (int32_t pe = 0; pe < world.size; ++pe) {
     Near& near = (*near_table)[static_cast<size_t>(pe)];

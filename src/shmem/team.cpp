@@ -20,6 +20,7 @@ namespace {
 
 constinit base::Lock guard;  // of the lists
 Team* world = nullptr;
+Team* second = nullptr;
 Team* shared = nullptr;
 Team* made_by_splits = nullptr;
 struct KnownSet {
@@ -154,6 +155,7 @@ shmem_team_t split(const char* function, Team& parent, const Members& members, c
 constexpr int32_t split_tag = 1;
 constexpr int32_t x_tag = 2;
 constexpr int32_t y_tag = 3;
+constexpr int32_t second_tag = 4;
 constexpr int32_t set_tags = 16;
 
 }  // namespace
@@ -162,10 +164,16 @@ Team& world_team() {
   return *world;
 }
 
+Team& second_world() {
+  return *second;
+}
+
 void open_teams() {
   known_sets = new std::vector<KnownSet>;
   world = make_world();
   shared = make_shared();
+  const Members all{0, 1, world->comm.size};
+  second = make_part("shmem_init", *world, all, world->comm.rank, second_tag, SHMEM_TEAM_INVALID);
 }
 
 void close_teams() {
@@ -183,8 +191,9 @@ void close_teams() {
 }
 
 void close_world_team() {
+  destroy(second);
   destroy(world);
-  world = nullptr;
+  second = world = nullptr;
 }
 
 Team& team_of(const char* function, shmem_team_t handle) {

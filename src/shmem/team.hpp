@@ -20,6 +20,8 @@ struct Team : base::Object {
 
 // ---- Predefined ones, between shmem_init and shmem_finalize
 [[nodiscard]] Team& world_team();
+// The same PEs once more, for what needs a communicator of its own.
+[[nodiscard]] Team& second_world();
 void open_teams();
 // All but the world's, and later that one, which the last barrier needs.
 void close_teams();
