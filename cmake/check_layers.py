@@ -8,8 +8,8 @@ import re
 import sys
 
 # Each layer may include itself and every layer of a smaller level.
-LEVEL = {"base": 0, "topo": 1, "boot": 1, "datatype": 1, "transport": 2, "core": 3, "coll": 4, "io": 4,
-         "mpi": 5, "shmem": 5, "fortran": 5}
+LEVEL = {"base": 0, "pages": 1, "topo": 2, "boot": 2, "datatype": 2, "transport": 3, "core": 4, "coll": 5, "io": 5,
+         "mpi": 6, "shmem": 6, "fortran": 6}
 # Folders of src/mpi, the lowest first: each may include only itself and those before it.
 CHAPTERS = ["object", "env", "datatype", "p2p", "coll", "comm", "topo", "win", "process", "tools"]
 # The runtime knows nothing of MPI's own header below the mpi layer.

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 
@@ -32,6 +33,33 @@ void* reserve_address_space(size_t& bytes, size_t least, Map&& map) {
     if (range != MAP_FAILED || bytes / 2 < least) return range;
     bytes /= 2;
   }
+}
+
+// Maps `bytes` of a file, for reading and writing, at a multiple of `alignment`: a power of two of at least a page.
+// MAP_FAILED, with errno.
+inline void* map_aligned(size_t bytes, size_t alignment, int flags, int fd, uint64_t offset) {
+  constexpr int both = PROT_READ | PROT_WRITE;
+  constexpr size_t page = 4096;
+  if (alignment <= page) return mmap(nullptr, bytes, both, flags, fd, static_cast<off_t>(offset));
+  size_t room = 0;
+  if (__builtin_add_overflow(bytes, alignment, &room)) {
+    errno = ENOMEM;
+    return MAP_FAILED;
+  }
+  void* const range = mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (range == MAP_FAILED) return MAP_FAILED;
+  const auto begin = reinterpret_cast<uintptr_t>(range);
+  const uintptr_t at = (begin + alignment - 1) & -alignment;
+  if (at > begin) munmap(range, at - begin);
+  munmap(reinterpret_cast<void*>(at + bytes), begin + room - (at + bytes));
+  void* const memory =
+      mmap(reinterpret_cast<void*>(at), bytes, both, flags | MAP_FIXED, fd, static_cast<off_t>(offset));
+  if (memory == MAP_FAILED) {
+    const int error = errno;
+    munmap(reinterpret_cast<void*>(at), bytes);
+    errno = error;
+  }
+  return memory;
 }
 
 }  // namespace weft::base

@@ -28,12 +28,14 @@ struct alignas(64) RankStatus {
   std::atomic<uint64_t> alike;
   std::atomic<uint32_t> told;  // likewise: 1 once a rank says that it is not alike
   std::atomic<uint32_t> gone;  // by mpiexec: 1 + the status of a process that ended before its MPI_Init
-  uint8_t reserved[40];        // for the state of a wait
+  // In the first line: bytes that the host's ranks have given to their programs (transport/shm/promises.hpp).
+  std::atomic<uint64_t> promised;
+  uint8_t reserved[32];  // for the state of a wait
 };
 static_assert(sizeof(RankStatus) == 64 && alignof(RankStatus) == 64);
 static_assert(offsetof(RankStatus, phase) == 0 && offsetof(RankStatus, pid) == 4);
 static_assert(offsetof(RankStatus, alike) == 8 && offsetof(RankStatus, told) == 16);
-static_assert(offsetof(RankStatus, gone) == 20);
+static_assert(offsetof(RankStatus, gone) == 20 && offsetof(RankStatus, promised) == 24);
 
 constexpr size_t job_header_bytes(int size) {
   return (static_cast<size_t>(size) * sizeof(RankStatus) + 4095) & ~size_t{4095};

@@ -423,6 +423,10 @@ void* allocate_shared(size_t bytes, size_t alignment) {
   return world->transports.memory().allocate(bytes, alignment);
 }
 
+pages::Grant grant_shared(size_t bytes, const pages::Wish& wish) {
+  return world->transports.memory().grant(bytes, wish);
+}
+
 bool release_shared(void* memory) {
   return world->transports.memory().release(memory);
 }

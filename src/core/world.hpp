@@ -207,10 +207,13 @@ void start(bool multiple, uint64_t (*alike)());
 // Completes what is still on its way and leaves the job.
 void stop();
 
-// Memory that ranks of this host reach directly (MPI_Alloc_mem), untouched, at a multiple of a page and of `alignment`,
-// a power of two; nullptr with errno set when there is none. release_shared() is false for memory that did not come
-// from here. Thread-safe.
+// Memory of our own that ranks of this host reach directly, zero, at a multiple of a page and of `alignment`, a power
+// of two: its pages are taken. nullptr with errno set when there is none. Thread-safe.
 [[nodiscard]] void* allocate_shared(size_t bytes, size_t alignment);
+// The same for the program (MPI_Alloc_mem, windows, a symmetric heap), of the kind that it wishes: pages are taken when
+// they are touched. Thread-safe.
+[[nodiscard]] pages::Grant grant_shared(size_t bytes, const pages::Wish& wish);
+// Gives back memory of either; false for memory that did not come from here. Thread-safe.
 [[nodiscard]] bool release_shared(void* memory);
 
 }  // namespace weft::core

@@ -82,6 +82,14 @@ class Introduction : private Awaited {
 
 }  // namespace
 
+bool allocate(Window& window, uint64_t bytes) {
+  const pages::Grant grant = grant_shared(bytes, window.wish);
+  window.base = static_cast<char*>(grant.memory);
+  window.problem = grant.problem;
+  window.owns_memory = grant.memory != nullptr;
+  return window.owns_memory;
+}
+
 void prepare(Window& window, Flavor flavor, Part& part) {
   window.flavor = flavor;
   window.size = window.comm->size;
@@ -104,9 +112,7 @@ void prepare(Window& window, Flavor flavor, Part& part) {
   window.control = static_cast<Control*>(control);
   window.control->attached_at = attached_at;
   if (flavor == Flavor::allocate) {
-    window.base = static_cast<char*>(allocate_shared(std::max<uint64_t>(window.bytes, 1), window.alignment));
-    if (window.base == nullptr) return;
-    window.owns_memory = true;
+    if (!allocate(window, window.bytes)) return;
   }
   part.memory = memory::register_memory(window.base, window.bytes);
   part.control = memory::register_memory(window.control, control_size);

@@ -94,15 +94,14 @@ int alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
   if (size < 0) return negative(nullptr, function, MPI_ERR_SIZE, "size", size);
   if (info != MPI_INFO_NULL && info_of(info) == nullptr) return bad_info(nullptr, function, info);
   if (no_address(baseptr)) return null_argument(nullptr, function, "baseptr");
-  size_t alignment = 1;
-  if (int error = read_alignment(function, nullptr, info_of(info), alignment)) return error;
-  void* memory = core::allocate_shared(static_cast<size_t>(std::max<MPI_Aint>(size, 1)), alignment);
-  if (memory == nullptr) {
-    char reason[128];
-    return fail(nullptr, function, MPI_ERR_NO_MEM, "no %lld bytes of shared memory: %s", static_cast<long long>(size),
-                strerror_r(errno, reason, sizeof reason));
+  pages::Wish wish;
+  if (int error = read_alignment(function, nullptr, info_of(info), wish.alignment)) return error;
+  const pages::Grant grant = core::grant_shared(static_cast<size_t>(size), wish);
+  if (grant.memory == nullptr) {
+    return fail(nullptr, function, MPI_ERR_NO_MEM, "no %lld bytes of memory: %s", static_cast<long long>(size),
+                grant.problem.c_str());
   }
-  *static_cast<void**>(baseptr) = memory;
+  *static_cast<void**>(baseptr) = grant.memory;
   return MPI_SUCCESS;
 }
 

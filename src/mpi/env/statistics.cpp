@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "base/bytes.hpp"
 #include "base/setting.hpp"
 #include "core/p2p.hpp"
 #include "mpi/object/object.hpp"
@@ -25,19 +26,6 @@ WEFT_SETTING(statistics);
 
 constexpr int tag = 0x7e57;
 
-// "1.2 GiB": three significant digits are enough to read.
-const char* shown(uint64_t bytes, char (&text)[24]) {
-  static const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  double value = static_cast<double>(bytes);
-  size_t unit = 0;
-  while (value >= 1024 && unit + 1 < std::size(units)) {
-    value /= 1024;
-    ++unit;
-  }
-  snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
-  return text;
-}
-
 // Messages received by lane, eight to a line.
 void print_lanes(const std::vector<core::Counters>& ranks, size_t most_rows) {
   constexpr uint32_t in_a_line = 8;
@@ -56,7 +44,6 @@ void print_lanes(const std::vector<core::Counters>& ranks, size_t most_rows) {
 }
 
 void print(const std::vector<core::Counters>& ranks) {
-  char text[24];
   core::Counters all;
   for (const core::Counters& one : ranks) {
     for (int p = 0; p < core::path_count; ++p) {
@@ -77,7 +64,7 @@ void print(const std::vector<core::Counters>& ranks) {
   for (int p = 0; p < core::path_count; ++p) {
     const core::PathCount& path = all.sent[p];
     fprintf(stderr, "  %-12s %12llu %12s %7.1f%%\n", core::path_names[p],
-            static_cast<unsigned long long>(path.messages), shown(path.bytes, text),
+            static_cast<unsigned long long>(path.messages), base::shown_bytes(path.bytes).c_str(),
             bytes == 0 ? 0.0 : 100.0 * static_cast<double>(path.bytes) / static_cast<double>(bytes));
   }
   fprintf(stderr, "  before their receive %llu, sends that found the way full %llu, waits that slept %llu\n",
@@ -91,7 +78,7 @@ void print(const std::vector<core::Counters>& ranks) {
   fprintf(stderr, "  %-12s %12s %12s %12s %12s\n", "rank", "E0", "E1", "R0", "R1");
   for (size_t r = 0; r < std::min(ranks.size(), most_rows); ++r) {
     fprintf(stderr, "  %-12zu", r);
-    for (const core::PathCount& path : ranks[r].sent) fprintf(stderr, " %12s", shown(path.bytes, text));
+    for (const core::PathCount& path : ranks[r].sent) fprintf(stderr, " %12s", base::shown_bytes(path.bytes).c_str());
     fputc('\n', stderr);
   }
   if (all.lanes > 1) print_lanes(ranks, most_rows);

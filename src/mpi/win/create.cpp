@@ -90,7 +90,7 @@ int describe(const Wanted& wanted, Comm& parent, Win& win) {
   set_default_hints(win);
   if (int error = take_hints(wanted.function, &parent, win, info)) return error;
   if (wanted.flavor != Flavor::allocate && wanted.flavor != Flavor::shared) return MPI_SUCCESS;
-  return read_alignment(wanted.function, &parent, info, win.alignment);
+  return read_alignment(wanted.function, &parent, info, win.wish.alignment);
 }
 
 int add_comm(const char* function, Comm& parent, Win& win) {
@@ -142,10 +142,7 @@ struct Share {
 };
 
 int32_t allocate_own(Win& win, uint64_t bytes) {
-  win.base = static_cast<char*>(core::allocate_shared(std::max<size_t>(bytes, 1), win.alignment));
-  if (win.base == nullptr) return core::no_memory;
-  win.owns_memory = true;
-  return core::no_error;
+  return core::rma::allocate(win, bytes) ? core::no_error : core::no_memory;
 }
 
 // All parts in one piece, which the first rank allocates, one behind the other in the order of ranks.
@@ -276,10 +273,11 @@ int make(const Wanted& wanted, const void* result, const char* result_name, MPI_
   }
   const int32_t failed = open_together(*win);
   if (failed != core::no_error) {
+    const std::string problem = win->problem.empty() ? "" : "; here " + win->problem;
     core::rma::close(*win);
     destroy(win);
-    return fail(parent, function, failed, "the ranks could not make a window, here of %lld bytes: %s",
-                static_cast<long long>(wanted.bytes), error_text(failed));
+    return fail(parent, function, failed, "the ranks could not make a window, here of %lld bytes: %s%s",
+                static_cast<long long>(wanted.bytes), error_text(failed), problem.c_str());
   }
   made = win;
   *handle = handle_of<MPI_Win>(win);

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <optional>
 
+#include "pages/grant.hpp"
 #include "transport/api/capabilities.hpp"
 #include "transport/api/claim.hpp"
 
@@ -293,12 +294,17 @@ class Transport {
   // Our claim slot, for messages we receive; only where the transport has claim slots.
   virtual Claim* claim(uint32_t /*slot*/) { return nullptr; }
 
-  // Memory that peers map, untouched, at a multiple of a page and of `alignment`, a power of two; nullptr with errno
-  // set when there is none. release() is false for memory that did not come from here. Thread-safe.
+  // Memory that peers map, at a multiple of a page and of `alignment`, a power of two. Its pages are taken already, and
+  // zero: touching them cannot fail. nullptr with errno set when there is none. Thread-safe.
   [[nodiscard]] virtual void* allocate(size_t /*bytes*/, size_t /*alignment*/) {
     errno = unsupported;
     return nullptr;
   }
+  // The same for the program, as it wishes: its pages are taken when they are touched. Thread-safe.
+  [[nodiscard]] virtual pages::Grant grant(size_t /*bytes*/, const pages::Wish& /*wish*/) {
+    return {.problem = "this transport gives no memory"};
+  }
+  // Gives back memory of either; false for memory that did not come from here. Thread-safe.
   [[nodiscard]] virtual bool release(void* /*memory*/) { return false; }
 
   // Whether everything that was sent has left this process.

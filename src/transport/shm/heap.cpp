@@ -19,7 +19,7 @@ void Heap::open(int fd, char* base, size_t offset, size_t bytes) {
   size_ = bytes;
 }
 
-void* Heap::allocate(size_t bytes, size_t alignment) {
+void* Heap::allocate(size_t bytes, size_t alignment, Pages pages) {
   constexpr size_t page = 4096;
   if (bytes > size_ || alignment > size_) {
     errno = ENOMEM;
@@ -31,30 +31,31 @@ void* Heap::allocate(size_t bytes, size_t alignment) {
   auto aligned = [&](size_t at) { return alignment <= page ? at : ((base + at + alignment - 1) & -alignment) - base; };
   std::lock_guard guard(mutex_);
   size_t start = aligned(0);  // first fit
-  for (auto [at, length] : used_) {
+  for (const auto& [at, piece] : used_) {
     if (at >= start && at - start >= bytes) break;
-    start = std::max(start, aligned(at + length));
+    start = std::max(start, aligned(at + piece.bytes));
   }
   if (start + bytes > size_) {
     errno = ENOMEM;
     return nullptr;
   }
-  if (!boot::reserve_segment(fd_, offset_ + start, bytes)) return nullptr;
-  used_.emplace(start, bytes);
+  if (pages == Pages::reserved && !boot::reserve_segment(fd_, offset_ + start, bytes)) return nullptr;
+  used_.emplace(start, Piece{bytes, pages});
   (void)madvise(base_ + start, bytes, MADV_DODUMP);
   return base_ + start;
 }
 
-bool Heap::release(void* memory) {
+Heap::Piece Heap::release(void* memory) {
   std::lock_guard guard(mutex_);
   auto found = used_.find(static_cast<size_t>(static_cast<char*>(memory) - base_));
-  if (found == used_.end()) return false;
+  if (found == used_.end()) return {};
+  const Piece piece = found->second;
   // The range stays ours; its contents are gone, as with free().
   (void)fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset_ + found->first),
-                  static_cast<off_t>(found->second));
-  (void)madvise(base_ + found->first, found->second, MADV_DONTDUMP);
+                  static_cast<off_t>(piece.bytes));
+  (void)madvise(base_ + found->first, piece.bytes, MADV_DONTDUMP);
   used_.erase(found);
-  return true;
+  return piece;
 }
 
 }  // namespace weft::transport::shm

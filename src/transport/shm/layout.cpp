@@ -49,7 +49,7 @@ WEFT_SETTING(staging_bytes);
 
 constinit base::IntSetting heap_bytes{
     {.name = "WEFT_HEAP_BYTES",
-     .help = "address space per rank for MPI_Alloc_mem memory that peers reach directly",
+     .help = "address space per rank for memory that peers reach directly; when it is set, no piece is larger",
      .unit = base::Unit::bytes,
      .subject = base::Subject::memory,
      .change = base::Change::before_start,
@@ -59,9 +59,16 @@ constinit base::IntSetting heap_bytes{
 WEFT_SETTING(heap_bytes);
 
 constexpr size_t page = 4096;
-constexpr size_t to_pages(size_t bytes) {
-  return (bytes + page - 1) / page * page;
+constexpr size_t to_multiple(size_t bytes, size_t of) {
+  return (bytes + of - 1) / of * of;
 }
+constexpr size_t to_pages(size_t bytes) {
+  return to_multiple(bytes, page);
+}
+
+// With more ranks on a host, offsets in the file would be used up.
+constexpr int most_ranks_with_slots = 2048;
+static_assert(Slots{}.total() <= (uint64_t{1} << 62) / most_ranks_with_slots);
 
 // With WEFT_MINIMUM_MEMORY, what nobody has chosen is `least`: the smallest that all paths run with.
 size_t value_of(const base::IntSetting& row, int64_t least) {
@@ -82,9 +89,15 @@ Layout layout_for(int ranks) {
   static_assert(least_staging * 4096 >= garbage_bytes, "behind the last ring");
   layout.region = layout.staging_offset + layout.staging_buffer * static_cast<size_t>(layout.staging_buffers);
   layout.first_region = to_pages(boot::head_bytes(ranks));
-  layout.first_heap = layout.first_region + layout.region * static_cast<size_t>(ranks);
+  // A huge page needs an address and an offset that agree.
+  layout.first_heap = to_multiple(layout.first_region + layout.region * static_cast<size_t>(ranks), size_t{2} << 20);
   layout.heap = to_pages(static_cast<size_t>(heap_bytes.value()));
-  layout.total = layout.first_heap + layout.heap * static_cast<size_t>(ranks);
+  layout.first_slots = layout.first_heap + layout.heap * static_cast<size_t>(ranks);
+  if (heap_bytes.source() == base::Source::fallback && ranks <= most_ranks_with_slots) {
+    layout.first_slots = to_multiple(layout.first_slots, size_t{1} << 30);
+    layout.slots = Slots{}.total();
+  }
+  layout.total = layout.first_slots + layout.slots * static_cast<size_t>(ranks);
   return layout;
 }
 

@@ -5,9 +5,10 @@
 // The layout of the segment that all ranks of a host share. The segment is a sparse memfd: pages are reserved by
 // whoever touches them first, so a rank that is never contacted costs its control page.
 //
-//   head (boot/notes.hpp) | rank 0 | rank 1 | ... | heap of rank 0 | heap of rank 1 | ...
+//   head (boot/notes.hpp) | rank 0 | rank 1 | ... | heap of rank 0 | heap of rank 1 | ... | slots of rank 0 | ...
 //   rank: control page | ring of lane 0 | ring of lane 1 | ... | staging pool
 //   ring: RingControl | cells
+//   slots: large pieces of memory (slots.hpp)
 
 #include <atomic>
 #include <bit>
@@ -15,6 +16,7 @@
 #include <cstdint>
 
 #include "transport/shm/ring.hpp"
+#include "transport/shm/slots.hpp"
 
 namespace weft::transport::shm {
 
@@ -48,6 +50,8 @@ struct Layout {
   size_t first_region;  // in the segment
   size_t first_heap;    // in the segment
   size_t heap;          // bytes of a rank's heap, address space only until allocated
+  size_t first_slots;   // in the segment
+  size_t slots;         // bytes of a rank's slots, numbers only until allocated; 0: it has none
   size_t total;
   uint32_t ring_cells_log2;  // of a process with one lane
 
@@ -64,6 +68,7 @@ struct Layout {
 
   size_t rank_at(int rank) const { return first_region + static_cast<size_t>(rank) * region; }
   size_t heap_at(int rank) const { return first_heap + static_cast<size_t>(rank) * heap; }
+  size_t slots_at(int rank) const { return first_slots + static_cast<size_t>(rank) * slots; }
 };
 
 // The layout of a job of `ranks` ranks under the settings in force, which are the same for all ranks of a job.

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/address_space.hpp"
+#include "base/bytes.hpp"
 #include "base/clock.hpp"
 #include "base/copy_threads.hpp"
 #include "base/fence.hpp"
@@ -76,6 +77,7 @@ ShmTransport::ShmTransport(int place, int places, int segment_fd, LaneMap lanes,
 
 ShmTransport::~ShmTransport() {
   control_->pid.store(0, std::memory_order_release);  // it has left the job, and may end
+  if (promised_ != nullptr) munmap(promised_, sizeof(boot::RankStatus));
   for (auto [memory, bytes] : mappings_) munmap(memory, bytes);
   munmap(region_, layout_.region);
 }
@@ -210,8 +212,11 @@ void ShmTransport::drop_staging(const Staging& staging, size_t bytes) {
 }
 
 MemoryRef ShmTransport::register_memory(void* address, size_t bytes, Access access) {
-  const bool shared = access != Access::write && heap_.holds(address, bytes);
-  const uint64_t key = shared ? heap_.segment_offset(address) : MemoryRef::no_key;
+  uint64_t key = MemoryRef::no_key;
+  if (access != Access::write) {
+    key = heap_.holds(address, bytes) ? heap_.segment_offset(address)
+                                      : large_.file_offset(address, bytes).value_or(MemoryRef::no_key);
+  }
   return {reinterpret_cast<uint64_t>(address), key};
 }
 
@@ -270,21 +275,79 @@ void ShmTransport::wake(Control& sleeper) const {
   }
 }
 
-void* ShmTransport::allocate(size_t bytes, size_t alignment) {
-  {
-    std::lock_guard guard(heap_mutex_);
-    if (layout_.heap != 0 && mapped_heap_ == nullptr) {
-      size_t size = 0;
-      mapped_heap_ = map_heap(rank_, size);
-      if (mapped_heap_ == nullptr) return nullptr;
-      heap_.open(fd_, mapped_heap_, layout_.heap_at(rank_), size);
-    }
+bool ShmTransport::open_heap() {
+  std::lock_guard guard(heap_mutex_);
+  if (layout_.heap == 0 || mapped_heap_ != nullptr) return true;
+  if (promised_ == nullptr) {
+    void* const head = mmap(nullptr, sizeof(boot::RankStatus), PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+    if (head == MAP_FAILED) return false;
+    promised_ = &boot::status_of(head, 0).promised;
+    promises_.open(fd_, promised_);
   }
-  return heap_.allocate(bytes, alignment);
+  size_t size = 0;
+  char* const heap = map_heap(rank_, size);
+  if (heap == nullptr) return false;
+  if (layout_.slots != 0) large_.open(fd_, layout_.slots_at(rank_));
+  heap_.open(fd_, heap, layout_.heap_at(rank_), size);
+  mapped_heap_ = heap;
+  return true;
+}
+
+void* ShmTransport::allocate(size_t bytes, size_t alignment) {
+  return open_heap() ? heap_.allocate(bytes, alignment, Heap::Pages::reserved) : nullptr;
+}
+
+// Large pieces are mapped by themselves: the heap is for many small ones, which peers map all at once.
+void* ShmTransport::find_room(size_t bytes, size_t alignment) {
+  if (bytes > heap_.size() / 4 && layout_.slots != 0) {
+    if (void* memory = large_.allocate(bytes, alignment)) return memory;
+  }
+  if (void* memory = heap_.allocate(bytes, alignment, Heap::Pages::untouched)) return memory;
+  if (layout_.slots == 0) return nullptr;
+  return large_.allocate(bytes, alignment);
+}
+
+pages::Grant ShmTransport::grant(size_t bytes, const pages::Wish& wish) {
+  constexpr size_t page = 4096;
+  char reason[128];
+  pages::Grant grant;
+  bytes = std::max<size_t>(bytes, 1);
+  if (bytes > SIZE_MAX - page) {
+    grant.problem = "no machine has so much";
+  } else if (!open_heap()) {
+    grant.problem = "no address space is left (" + std::string(strerror_r(errno, reason, sizeof reason)) +
+                    "): raise the limit on it (ulimit -v)";
+  } else {
+    bytes = (bytes + page - 1) / page * page;
+    if (!promises_.make(bytes, grant.problem)) return grant;
+    grant.memory = find_room(bytes, std::max(wish.alignment, page));
+    if (grant.memory != nullptr) return grant;
+    grant.problem = layout_.slots == 0
+                        ? "WEFT_HEAP_BYTES is " + base::shown_bytes(layout_.heap) + ": raise it"
+                        : "no address space is left (" + std::string(strerror_r(errno, reason, sizeof reason)) +
+                              "): raise the limit on it (ulimit -v)";
+    promises_.end(bytes);
+  }
+  return grant;
 }
 
 bool ShmTransport::release(void* memory) {
-  return heap_.release(memory);
+  if (const Heap::Piece piece = heap_.release(memory); piece.bytes != 0) {
+    if (piece.pages == Heap::Pages::untouched) promises_.end(piece.bytes);
+    return true;
+  }
+  const size_t bytes = large_.release(memory);
+  if (bytes != 0) promises_.end(bytes);
+  return bytes != 0;
+}
+
+char* ShmTransport::map_slot(int place, const Slot& slot) {
+  void* const memory = base::map_aligned(slot.bytes, std::min<uint64_t>(slot.bytes, size_t{1} << 30),
+                                         MAP_SHARED | MAP_NORESERVE, fd_, layout_.slots_at(place) + slot.begin);
+  if (memory == MAP_FAILED) return nullptr;
+  (void)madvise(memory, slot.bytes, MADV_DONTDUMP);
+  mappings_.emplace_back(static_cast<char*>(memory), slot.bytes);
+  return static_cast<char*>(memory);
 }
 
 int ShmTransport::copy_across(pid_t pid, uint64_t remote, void* local, size_t bytes, bool read) {
@@ -386,7 +449,19 @@ char* ShmEndpoint::heap() {
   return heap;
 }
 
+// Pages of a slot belong to the peer in any case: a slot once mapped stays right whatever the peer allocates there.
+char* ShmEndpoint::in_slot(uint64_t at, size_t bytes) {
+  const Slot slot = Slots{}.slot_of(at);
+  if (bytes > slot.begin + slot.bytes - at) return nullptr;
+  std::lock_guard guard(owner_.heap_mutex_);
+  char*& mapped = slots_[slot.begin];
+  if (mapped == nullptr) mapped = owner_.map_slot(rank_, slot);
+  return mapped == nullptr ? nullptr : mapped + (at - slot.begin);
+}
+
 char* ShmEndpoint::in_heap(uint64_t key, size_t bytes) {
+  if (const uint64_t first = owner_.layout_.slots_at(rank_); key - first < owner_.layout_.slots) [[unlikely]]
+    return in_slot(key - first, bytes);
   char* const heap = this->heap();
   const uint64_t first = owner_.layout_.heap_at(rank_);
   if (heap == nullptr || key < first || key - first > heap_bytes_ || bytes > heap_bytes_ - (key - first)) {

@@ -18,7 +18,9 @@
 #include "transport/shm/bell.hpp"
 #include "transport/shm/crossing.hpp"
 #include "transport/shm/heap.hpp"
+#include "transport/shm/large.hpp"
 #include "transport/shm/layout.hpp"
+#include "transport/shm/promises.hpp"
 
 namespace weft::transport::shm {
 
@@ -59,8 +61,9 @@ class ShmEndpoint final : public Endpoint {
 
  private:
   char* heap();  // the peer's heap, mapped on first use; nullptr: there is no address space
-  // Where `bytes` in the peer's heap lie for us; nullptr: they are not inside it.
+  // Where `bytes` in memory that the peer allocated lie for us; nullptr: they are not inside it.
   char* in_heap(uint64_t key, size_t bytes);
+  char* in_slot(uint64_t at, size_t bytes);  // `at` behind the first of its slots
   void rouse() override { wake_if_asleep(); }
   [[gnu::cold, gnu::noinline]] void wake_if_asleep();
 
@@ -82,6 +85,7 @@ class ShmEndpoint final : public Endpoint {
   char* region_;
   std::atomic<char*> heap_ = nullptr;
   size_t heap_bytes_ = 0;              // of it that are mapped
+  std::map<uint64_t, char*> slots_;    // mapped, by where they begin; under the owner's heap_mutex_
   std::atomic<int64_t> found_s_ = -1;  // when the process showed who it is
   int rank_;
 };
@@ -117,6 +121,7 @@ class ShmTransport final : public Transport {
   void wake_on(int descriptor) override;
 
   [[nodiscard]] void* allocate(size_t bytes, size_t alignment) override;
+  [[nodiscard]] pages::Grant grant(size_t bytes, const pages::Wish& wish) override;
   [[nodiscard]] bool release(void* memory) override;
 
   // Moves bytes between processes through the kernel, by the settings and by what a probe found; 0 or errno.
@@ -135,6 +140,12 @@ class ShmTransport final : public Transport {
   char* map(size_t offset, size_t bytes, const char* what) const;
   // A rank's heap, as much of it as there is address space for. nullptr with errno: none. Under heap_mutex_.
   char* map_heap(int place, size_t& bytes);
+  // Prepares to allocate, once. False, with errno: there is no address space.
+  [[nodiscard]] bool open_heap();
+  // Address space for the program, which takes no pages yet. nullptr with errno: there is none.
+  void* find_room(size_t bytes, size_t alignment);
+  // A slot of a rank, as much of the file as belongs together; nullptr with errno. Under heap_mutex_.
+  char* map_slot(int place, const Slot& slot);
   void reserve(size_t offset, size_t bytes, const char* what) const;
   void wake(Control& sleeper) const;
   void publish_token();
@@ -164,9 +175,12 @@ class ShmTransport final : public Transport {
   int descriptor_ = -1;                      // that wakes us too, when there is a bell
   std::atomic<int> cross_memory_error_ = 0;  // errno of the refusal that ended cross-memory attach, 0 while it works
   uint64_t token_[2] = {};                   // Control::token_at
-  std::mutex heap_mutex_;                    // of the three below
+  std::mutex heap_mutex_;                    // of the next, and of mappings_
   char* mapped_heap_ = nullptr;
   Heap heap_;
+  Large large_;
+  std::atomic<uint64_t>* promised_ = nullptr;  // in the first page of the segment
+  Promises promises_;
   std::vector<std::pair<char*, size_t>> mappings_;
   std::mutex connect_mutex_;  // of the next
   std::map<int, std::unique_ptr<ShmEndpoint>> endpoints_;
