@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -79,6 +80,19 @@ int create_segment(bool inherited) {
     return -1;
   }
   return fd;
+}
+
+int create_huge_file(size_t page, size_t bytes) {
+  constexpr unsigned huge = 4;         // MFD_HUGETLB
+  constexpr unsigned size_shift = 26;  // MFD_HUGE_SHIFT
+  const auto log2 = static_cast<unsigned>(std::countr_zero(page));
+  const int fd = memfd_create("weft-huge", MFD_CLOEXEC | huge | log2 << size_shift);
+  if (fd < 0) return -1;
+  if (fchmod(fd, 0600) == 0 && ftruncate(fd, static_cast<off_t>(bytes)) == 0) return fd;
+  const int error = errno;
+  close(fd);
+  errno = error;
+  return -1;
 }
 
 bool is_segment(int fd) {

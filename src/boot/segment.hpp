@@ -13,6 +13,9 @@ namespace weft::boot {
 // A new, empty segment, mode 0600; -1 and errno when there is none.
 [[nodiscard]] int create_segment(bool inherited);
 
+// A file like that of huge pages of `page` bytes, a power of two; -1 and errno: the system has none of them.
+[[nodiscard]] int create_huge_file(size_t page, size_t bytes);
+
 // Whether this descriptor is such a segment.
 [[nodiscard]] bool is_segment(int fd);
 

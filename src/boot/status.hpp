@@ -30,7 +30,8 @@ struct alignas(64) RankStatus {
   std::atomic<uint32_t> gone;  // by mpiexec: 1 + the status of a process that ended before its MPI_Init
   // In the first line: bytes that the host's ranks have given to their programs (transport/shm/promises.hpp).
   std::atomic<uint64_t> promised;
-  uint8_t reserved[32];  // for the state of a wait
+  std::atomic<uint32_t> fell_back;  // likewise: 1 once a rank has said that memory is not of the kind that was wished
+  uint8_t reserved[28];             // for the state of a wait
 };
 static_assert(sizeof(RankStatus) == 64 && alignof(RankStatus) == 64);
 static_assert(offsetof(RankStatus, phase) == 0 && offsetof(RankStatus, pid) == 4);

@@ -29,6 +29,7 @@
 #include "core/stamp.hpp"
 #include "core/unexpected.hpp"
 #include "core/work.hpp"
+#include "pages/wish.hpp"
 #include "transport/api/failure.hpp"
 
 namespace weft::core {
@@ -247,6 +248,9 @@ void start(bool multiple, uint64_t (*alike)()) {
   world->job = boot::join(transport::segment_bytes);
   world->rank = world->job.rank;
   world->size = world->job.size;
+  if (const std::string wrong = pages::check_settings(); !wrong.empty()) {
+    start_failed({.cause = wrong, .remedy = "see docs/memory.md and weft info memory"});
+  }
   const Agreement agreement(alike());
   map_header();
   agreement.check_here();
@@ -425,6 +429,10 @@ void* allocate_shared(size_t bytes, size_t alignment) {
 
 pages::Grant grant_shared(size_t bytes, const pages::Wish& wish) {
   return world->transports.memory().grant(bytes, wish);
+}
+
+bool granted(const void* memory, pages::Grant& grant) {
+  return world->transports.memory().granted(memory, grant);
 }
 
 bool release_shared(void* memory) {

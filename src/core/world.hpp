@@ -213,6 +213,8 @@ void stop();
 // The same for the program (MPI_Alloc_mem, windows, a symmetric heap), of the kind that it wishes: pages are taken when
 // they are touched. Thread-safe.
 [[nodiscard]] pages::Grant grant_shared(size_t bytes, const pages::Wish& wish);
+// The kind of such memory, where `memory` lies in it; false: it does not. Thread-safe.
+[[nodiscard]] bool granted(const void* memory, pages::Grant& grant);
 // Gives back memory of either; false for memory that did not come from here. Thread-safe.
 [[nodiscard]] bool release_shared(void* memory);
 

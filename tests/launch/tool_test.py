@@ -8,6 +8,7 @@ import re
 import subprocess
 import unittest
 
+TOPOLOGIES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "unit", "topology")
 WEFT = os.path.join(os.environ["LAUNCH_BIN"], "weft")
 
 
@@ -37,6 +38,35 @@ class Tool(unittest.TestCase):
         done = self.weft("info", "coll", WEFT_TUNING="/nowhere")
         self.assertEqual(done.returncode, 2)
         self.assertIn("/nowhere", done.stderr)
+
+    def test_info_tells_kinds_of_memory(self):
+        done = self.weft("info", "memory")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("Page sizes: 4K", done.stdout)
+        self.assertRegex(done.stdout, r"affinity SYS_DEFAULT, policy Preferred, page size 4K\n +64 MiB would lie on the node that touches")
+        done = self.weft("info", "memory", WEFT_ALLOC_MEM_AFFINITY="4000", WEFT_ALLOC_MEM_POLICY="m")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"cannot be had: .*and the policy is Mandatory")
+        done = self.weft("info", "memory", WEFT_ALLOC_MEM_AFFINITY="4000")
+        self.assertRegex(done.stdout, r"not as wished: ")
+
+    def test_info_tells_kinds_of_other_machines(self):
+        done = self.weft("info", "memory", "--xml", os.path.join(TOPOLOGIES, "two_packages_hbm.xml"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for row in (r"0 +DDR .* 256000 +0-1|0 +DDR .* 256000 +0,1", r"1 +HBM .* 819200 +none", r"3 +HBM"):
+            self.assertRegex(done.stdout, row)
+        done = self.weft("info", "memory", "--xml", "/nowhere")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("Remedy", done.stderr)
+        self.assertEqual(self.weft("info", "memory", "--magic").returncode, 2)
+
+    def test_wrong_settings_of_memory_are_named(self):
+        for name, value in (("WEFT_ALLOC_MEM_AFFINITY", "fast"), ("WEFT_ALLOC_MEM_POLICY", "maybe"), ("WEFT_ALLOC_MEM_PG_SZ", "1M"),
+                            ("WEFT_MEMORY_NODES", "0=tape"), ("WEFT_MEMORY_NODES", "4095=DDR")):
+            done = self.weft("info", "memory", **{name: value})
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertIn(f"{name}: ", done.stderr)
+            self.assertIn("Remedy", done.stderr)
 
     def test_info_refuses_a_value_out_of_range(self):
         done = self.weft("info", WEFT_LAUNCHER="magic")

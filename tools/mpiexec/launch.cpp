@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/clock.hpp"
@@ -22,6 +23,7 @@
 #include "boot/status.hpp"
 #include "mpiexec/front.hpp"
 #include "mpiexec/orphans.hpp"
+#include "topo/memory.hpp"
 
 namespace weft::mpiexec {
 namespace {
@@ -134,6 +136,7 @@ bool Launch::place() {
     placement_.cpus = placement_.cores = base::usable_cpus();
     placement_.crowded = count > placement_.cpus;
   }
+  if (getenv("WEFT_MEMORY_NODES") == nullptr) kinds_ = topo::kinds_for_ranks();
   if (!placement_.wrong.empty()) {
     tell(error_text("cannot bind ranks: " + placement_.wrong, 0, "name other processors with --bind, or none"));
     status_ = status_not_started;
@@ -188,6 +191,7 @@ bool Launch::start_one(int number) {
   }
 
   Environment environment;
+  if (!kinds_.empty()) environment.set("WEFT_MEMORY_NODES", kinds_);
   for (const Variable& v : command_.variables) environment.set(v.first, v.second);
   for (const Variable& v : rank.program->variables) environment.set(v.first, v.second);
   environment.set(boot::variable::rank, std::to_string(number));

@@ -80,6 +80,7 @@ class Launch {
   std::vector<std::string> paths_;  // of each program
   std::vector<Rank> ranks_;
   topo::Placement placement_;
+  std::string kinds_;  // of NUMA nodes, where ranks would not find them; docs/memory.md
   Sink out_{1};
   Sink err_{2};
 

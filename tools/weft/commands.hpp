@@ -14,6 +14,7 @@ using Words = std::vector<std::string>;
 int info(const Words& words);
 int info_net();  // parts of info
 int info_coll(const Words& words);
+int info_memory(const Words& words);
 int order(const Words& words);
 int simulate(const Words& words);
 int tune(const Words& words);

@@ -127,6 +127,7 @@ int info(const Words& words) {
   std::string between;
   if (words.size() == 1 && words[0] == "net") return info_net();
   if (!words.empty() && words[0] == "coll") return info_coll(Words(words.begin() + 1, words.end()));
+  if (!words.empty() && words[0] == "memory") return info_memory(Words(words.begin() + 1, words.end()));
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (word == "--all")
@@ -140,9 +141,10 @@ int info(const Words& words) {
     else if (word == "--man")
       return write_manual(), 0;
     else {
-      fprintf(stderr,
-              "weft: info does not know %s: it takes --all, --paths [--between A,B], --topo, --man, net or coll\n",
-              base::quoted(word).c_str());
+      fprintf(
+          stderr,
+          "weft: info does not know %s: it takes --all, --paths [--between A,B], --topo, --man, net, coll or memory\n",
+          base::quoted(word).c_str());
       return 2;
     }
   }

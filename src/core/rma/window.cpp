@@ -83,10 +83,9 @@ class Introduction : private Awaited {
 }  // namespace
 
 bool allocate(Window& window, uint64_t bytes) {
-  const pages::Grant grant = grant_shared(bytes, window.wish);
-  window.base = static_cast<char*>(grant.memory);
-  window.problem = grant.problem;
-  window.owns_memory = grant.memory != nullptr;
+  window.grant = grant_shared(bytes, window.wish);
+  window.base = static_cast<char*>(window.grant.memory);
+  window.owns_memory = window.base != nullptr;
   return window.owns_memory;
 }
 

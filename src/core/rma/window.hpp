@@ -141,7 +141,7 @@ struct Window : base::Object {
   uint64_t bytes = 0;                          // of our own part
   int64_t unit = 1;                            // of our own part
   pages::Wish wish;                            // of memory that prepare() allocates
-  std::string problem;                         // says why that memory could not be had
+  pages::Grant grant;                          // of that memory, as it was obtained
   Control* control = nullptr;                  // of our own part
   uint32_t generation = 0;                     // with the context of `comm` the window's name: names.hpp
   std::vector<const memory::Busy*> busy_here;  // of the ranks of this host; empty: not all can fence each other
@@ -162,7 +162,7 @@ struct Window : base::Object {
 // ---- making. All ranks: prepare(), swap parts with those of their host, agree on the largest generation, then open().
 // When all have done so, operations may begin; if one of them has an error, all close().
 
-// Gives the window memory of its own, as window.wish says; false: there is none, see window.problem.
+// Gives the window memory of its own, as window.wish says; false: there is none, see window.grant.
 [[nodiscard]] bool allocate(Window& window, uint64_t bytes);
 // Fills in `part`. Allocates the memory for Flavor::allocate; `window.comm`, base, bytes and unit are set. Memory of
 // Flavor::shared has been laid out by the caller, who says in `part` whose it is where it is not our own.

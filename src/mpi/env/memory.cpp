@@ -13,6 +13,7 @@
 #include "core/world.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/check.hpp"
+#include "pages/wish.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -41,6 +42,24 @@ bool is_known(std::string_view kind) {
            return restrictor == "alloc_mem" || restrictor == "win_allocate" || restrictor == "win_allocate_shared";
          });
 }
+
+std::string parse_alignment(std::string_view text, pages::Wish& wish) {
+  int64_t value = 0;
+  const bool number = base::parse_number(text, base::Unit::none, value).empty();
+  if (!number || value < 1 || !std::has_single_bit(static_cast<uint64_t>(value)))
+    return base::quoted(text) + " is no power of two";
+  wish.alignment = static_cast<size_t>(value);
+  return {};
+}
+
+struct WishKey {
+  const char* key;
+  std::string (*parse)(std::string_view text, pages::Wish& wish);
+};
+constexpr WishKey wish_keys[] = {{"mpi_minimum_memory_alignment", parse_alignment},
+                                 {"weft_mem_affinity", pages::parse_affinity},
+                                 {"weft_mem_policy", pages::parse_policy},
+                                 {"weft_mem_page_size", pages::parse_page}};
 
 }  // namespace
 
@@ -73,19 +92,28 @@ std::string kinds_of(const Comm& comm) {
   return supported_kinds(requested_kinds());
 }
 
-int read_alignment(const char* function, ErrorsOn on, const Info* info, size_t& alignment) {
-  alignment = 1;
-  const std::optional<std::string> text = info != nullptr ? info->find("mpi_minimum_memory_alignment") : std::nullopt;
-  if (!text) return MPI_SUCCESS;
-  int64_t value = 0;
-  const bool number = base::parse_number(*text, base::Unit::none, value).empty();
-  if (!number || value < 1 || !std::has_single_bit(static_cast<uint64_t>(value))) {
-    return fail(on, function, MPI_ERR_INFO_VALUE,
-                "the value of mpi_minimum_memory_alignment is %s: it must be a power of two",
-                base::quoted(*text).c_str());
+int read_wish(const char* function, ErrorsOn on, const Info* info, pages::Wish& wish) {
+  std::string problem;
+  wish = pages::wish_of_settings(problem);  // which MPI_Init has checked
+  if (info == nullptr) return MPI_SUCCESS;
+  for (const WishKey& row : wish_keys) {
+    const std::optional<std::string> text = info->find(row.key);
+    if (!text) continue;
+    problem = row.parse(*text, wish);
+    if (problem.empty()) continue;
+    return fail(on, function, MPI_ERR_INFO_VALUE, "the value of %s: %s", row.key, problem.c_str());
   }
-  alignment = static_cast<size_t>(value);
   return MPI_SUCCESS;
+}
+
+void tell_grant(const pages::Grant& grant, Info& info) {
+  info.set("weft_mem_affinity", pages::shown_affinity(grant.affinity, grant.nodes.first()));
+  info.set("weft_mem_policy", pages::shown_policy(grant.policy));
+  info.set("weft_mem_page_size", pages::shown_page(grant.page));
+  info.set("weft_mem_pages", grant.transparent ? "transparent" : grant.page != pages::base_page ? "explicit" : "base");
+  info.set("weft_mem_nodes", grant.nodes.empty() ? "first touch" : base::shown_cpu_list(grant.nodes));
+  info.set("weft_mem_alignment", std::to_string(grant.aligned));
+  if (!grant.fallback.empty()) info.set("weft_mem_fallback", grant.fallback.substr(0, MPI_MAX_INFO_VAL - 1));
 }
 
 int alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
@@ -95,7 +123,7 @@ int alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
   if (info != MPI_INFO_NULL && info_of(info) == nullptr) return bad_info(nullptr, function, info);
   if (no_address(baseptr)) return null_argument(nullptr, function, "baseptr");
   pages::Wish wish;
-  if (int error = read_alignment(function, nullptr, info_of(info), wish.alignment)) return error;
+  if (int error = read_wish(function, nullptr, info_of(info), wish)) return error;
   const pages::Grant grant = core::grant_shared(static_cast<size_t>(size), wish);
   if (grant.memory == nullptr) {
     return fail(nullptr, function, MPI_ERR_NO_MEM, "no %lld bytes of memory: %s", static_cast<long long>(size),

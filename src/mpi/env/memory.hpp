@@ -9,12 +9,17 @@
 
 #include "mpi/env/info.hpp"
 #include "mpi/object/error.hpp"
+#include "pages/grant.hpp"
 
 namespace weft::mpi {
 
-// The hint mpi_minimum_memory_alignment (MPI-5.0, 9.2): bytes, a power of two; 1 when it is not given. Memory
-// comes in pages in any case. Raises the error of a value that is none.
-[[nodiscard]] int read_alignment(const char* function, ErrorsOn on, const Info* info, size_t& alignment);
+// Memory as a call asks for it: the settings, then the hints mpi_minimum_memory_alignment (MPI-5.0, 9.2), and of our
+// own weft_mem_affinity, weft_mem_policy and weft_mem_page_size (docs/memory.md). Raises the error of a value that is
+// none.
+[[nodiscard]] int read_wish(const char* function, ErrorsOn on, const Info* info, pages::Wish& wish);
+
+// Tells in an info object what memory was obtained.
+void tell_grant(const pages::Grant& grant, Info& info);
 
 // ---- Kinds (MPI-5.0, 11.4.3): the info keys mpi_memory_alloc_kinds, which says what may be passed as buffers, and
 // mpi_assert_memory_alloc_kinds, by which a program says what it will pass. A list of kinds is separated by commas;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstring>
 #include <numeric>
 #include <vector>
 
@@ -90,7 +91,7 @@ int describe(const Wanted& wanted, Comm& parent, Win& win) {
   set_default_hints(win);
   if (int error = take_hints(wanted.function, &parent, win, info)) return error;
   if (wanted.flavor != Flavor::allocate && wanted.flavor != Flavor::shared) return MPI_SUCCESS;
-  return read_alignment(wanted.function, &parent, info, win.wish.alignment);
+  return read_wish(wanted.function, &parent, info, win.wish);
 }
 
 int add_comm(const char* function, Comm& parent, Win& win) {
@@ -135,9 +136,41 @@ bool on_one_host(const Comm& comm) {
   return true;
 }
 
+// The kind of memory, as a rank tells others.
+struct Obtained {
+  Obtained() = default;
+  explicit Obtained(const pages::Grant& grant)
+      : nodes(grant.nodes),
+        page(grant.page),
+        aligned(grant.aligned),
+        affinity(grant.affinity),
+        policy(grant.policy),
+        transparent(grant.transparent) {
+    strncpy(fallback, grant.fallback.c_str(), sizeof fallback - 1);
+  }
+  void tell(pages::Grant& grant) const {
+    grant = {.affinity = affinity,
+             .policy = policy,
+             .nodes = nodes,
+             .page = page,
+             .transparent = transparent,
+             .aligned = aligned,
+             .fallback = fallback};
+  }
+
+  base::CpuSet nodes;
+  size_t page = pages::base_page;
+  size_t aligned = pages::base_page;
+  pages::Affinity affinity = pages::Affinity::system;
+  pages::Policy policy = pages::Policy::preferred;
+  bool transparent = false;
+  char fallback[256] = "";
+};
+
 // Where a rank's part lies: from `offset` in memory of another rank.
 struct Share {
   core::MemoryRef memory{0, core::MemoryRef::no_key};
+  Obtained obtained;
   int32_t error = core::no_error;
 };
 
@@ -159,12 +192,14 @@ int32_t lay_out_together(Win& win, Share& share) {
   if (comm.rank == 0) {
     share.error = allocate_own(win, total);
     if (share.error == core::no_error) share.memory = core::memory::register_memory(win.base, total);
+    share.obtained = Obtained(win.grant);
   }
   if (const int32_t error = coll::bcast(comm, &share, sizeof share, byte_type, 0)) return error;
   if (share.error != core::no_error || comm.rank == 0) return share.error;
   char* first = core::memory::map(comm.job_rank(0), share.memory);
   if (first == nullptr) return MPI_ERR_RMA_SHARED;
   win.base = first + before;
+  share.obtained.tell(win.grant);
   share.memory = transport::advanced(share.memory, before);
   return core::no_error;
 }
@@ -273,7 +308,7 @@ int make(const Wanted& wanted, const void* result, const char* result_name, MPI_
   }
   const int32_t failed = open_together(*win);
   if (failed != core::no_error) {
-    const std::string problem = win->problem.empty() ? "" : "; here " + win->problem;
+    const std::string problem = win->grant.problem.empty() ? "" : "; here " + win->grant.problem;
     core::rma::close(*win);
     destroy(win);
     return fail(parent, function, failed, "the ranks could not make a window, here of %lld bytes: %s%s",

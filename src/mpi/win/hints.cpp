@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/setting.hpp"
+#include "core/world.hpp"
 #include "mpi/env/info.hpp"
 #include "mpi/env/memory.hpp"
 #include "mpi/win/window.hpp"
@@ -130,6 +131,11 @@ int win_get_info(MPI_Win win, MPI_Info* info_used) {
   {
     std::lock_guard lock(details);
     for (const auto& [key, value] : w->hints) info->set(key.c_str(), value);
+  }
+  if (w->flavor == core::rma::Flavor::allocate || w->flavor == core::rma::Flavor::shared) {
+    tell_grant(w->grant, *info);
+  } else if (pages::Grant grant; w->base != nullptr && core::granted(w->base, grant)) {
+    tell_grant(grant, *info);
   }
   info->set("mpi_memory_alloc_kinds", kinds_of(static_cast<const Comm&>(*w->comm)));
   *info_used = handle_of<MPI_Info>(info);

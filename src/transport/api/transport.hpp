@@ -304,6 +304,8 @@ class Transport {
   [[nodiscard]] virtual pages::Grant grant(size_t /*bytes*/, const pages::Wish& /*wish*/) {
     return {.problem = "this transport gives no memory"};
   }
+  // The kind of such memory, if `memory` lies in it; false: it does not. Thread-safe.
+  [[nodiscard]] virtual bool granted(const void* /*memory*/, pages::Grant& /*grant*/) { return false; }
   // Gives back memory of either; false for memory that did not come from here. Thread-safe.
   [[nodiscard]] virtual bool release(void* /*memory*/) { return false; }
 

@@ -213,6 +213,7 @@ class MockTransport final : public Transport {
   Claim* claim(uint32_t slot) override { return capabilities_.claims ? inner_->claim(slot) : nullptr; }
   void* allocate(size_t bytes, size_t alignment) override { return inner_->allocate(bytes, alignment); }
   pages::Grant grant(size_t bytes, const pages::Wish& wish) override { return inner_->grant(bytes, wish); }
+  bool granted(const void* memory, pages::Grant& grant) override { return inner_->granted(memory, grant); }
   bool release(void* memory) override { return inner_->release(memory); }
   void set_congested(bool on) override { inner_->set_congested(on); }
   void arm() override { inner_->arm(); }

@@ -19,12 +19,15 @@ namespace weft::transport::shm {
 
 class Large {
  public:
+  // Explicit huge pages are reserved when they are mapped, so that touching them cannot fail.
+  enum class Pages : uint8_t { untouched, reserved_huge };
+
   // The slots begin `offset` bytes into the file behind `fd`; nothing can be allocated before this.
-  void open(int fd, uint64_t offset, Slots slots = {});
+  void open(int fd, uint64_t offset, Slots slots = {}, Pages pages = Pages::untouched);
   ~Large();
 
-  // Of whole pages, at a multiple of `alignment`, a power of two of at least a page. nullptr with errno set: no slot or
-  // no address space is left. Thread-safe.
+  // Of whole pages of the file, at a multiple of `alignment`, a power of two of at least such a page. nullptr with
+  // errno set: no slot, no address space or no huge pages are left. Thread-safe.
   [[nodiscard]] void* allocate(size_t bytes, size_t alignment);
   // Its bytes; 0 when `memory` was not allocated here. Thread-safe.
   [[nodiscard]] size_t release(void* memory);
@@ -49,6 +52,7 @@ class Large {
   int fd_ = -1;
   uint64_t offset_ = 0;
   Slots slots_;
+  Pages pages_ = Pages::untouched;
   std::atomic<uintptr_t> low_ = UINTPTR_MAX;  // no piece ever began below, or ended above
   std::atomic<uintptr_t> high_ = 0;
   mutable std::mutex mutex_;  // of the rest

@@ -25,7 +25,7 @@ constinit base::IntSetting ring_bytes{{.name = "WEFT_RING_BYTES",
                                       {64 << 10, 64 << 20}};
 WEFT_SETTING(ring_bytes);
 
-constexpr int least_staging = 4;
+constexpr int least_staging = 1;
 constinit base::IntSetting staging_buffers{{.name = "WEFT_STAGING_BUFFERS",
                                             .help = "staging buffers per rank, for the E1 and R1 paths",
                                             .unit = base::Unit::count,
@@ -82,12 +82,13 @@ Layout layout_for(int ranks) {
   Layout layout{};
   const size_t ring = std::bit_ceil(value_of(ring_bytes, 64 << 10));
   layout.ring_cells_log2 = static_cast<uint32_t>(std::countr_zero(ring / cell_bytes));
-  layout.rings_offset = to_pages(sizeof(Control));
+  layout.staging_buffers = static_cast<int>(value_of(staging_buffers, 16));
+  layout.busy_offset = to_multiple(sizeof(Control), 128);
+  layout.rings_offset = to_pages(layout.busy_offset + sizeof(uint32_t) * static_cast<size_t>(layout.staging_buffers));
   layout.staging_offset = layout.rings_offset + std::max(layout.rings(1), layout.rings(max_lanes));
   layout.staging_buffer = to_pages(value_of(staging_bytes, 8 << 10));
-  layout.staging_buffers = static_cast<int>(value_of(staging_buffers, 16));
-  static_assert(least_staging * 4096 >= garbage_bytes, "behind the last ring");
-  layout.region = layout.staging_offset + layout.staging_buffer * static_cast<size_t>(layout.staging_buffers);
+  const size_t staging = layout.staging_buffer * static_cast<size_t>(layout.staging_buffers);
+  layout.region = layout.staging_offset + std::max(staging, to_pages(garbage_bytes));  // behind the last ring
   layout.first_region = to_pages(boot::head_bytes(ranks));
   // A huge page needs an address and an offset that agree.
   layout.first_heap = to_multiple(layout.first_region + layout.region * static_cast<size_t>(ranks), size_t{2} << 20);

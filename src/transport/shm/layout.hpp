@@ -6,7 +6,7 @@
 // whoever touches them first, so a rank that is never contacted costs its control page.
 //
 //   head (boot/notes.hpp) | rank 0 | rank 1 | ... | heap of rank 0 | heap of rank 1 | ... | slots of rank 0 | ...
-//   rank: control page | ring of lane 0 | ring of lane 1 | ... | staging pool
+//   rank: control page | staging words | ring of lane 0 | ring of lane 1 | ... | staging pool
 //   ring: RingControl | cells
 //   slots: large pieces of memory (slots.hpp)
 
@@ -20,7 +20,21 @@
 
 namespace weft::transport::shm {
 
-inline constexpr int max_staging_buffers = 64;
+inline constexpr int max_staging_buffers = 4096;
+
+// A file of a rank's, with memory of explicit huge pages in slots (slots.hpp) of a page and more.
+struct HugeFile {
+  std::atomic<uint32_t> descriptor;  // of the owner's, plus one; 0: there is none. Stored last (release)
+  uint32_t page_log2;
+  uint64_t device;  // by which a peer that opens the descriptor finds that it is this file
+  uint64_t inode;
+};
+static_assert(sizeof(HugeFile) == 24);
+inline constexpr int most_huge_files = 4;  // a processor has two or three sizes
+
+// Keys of memory in such files: this bit, the number of the file, the offset in it. Offsets in the segment are smaller.
+inline constexpr uint64_t huge_key = uint64_t{1} << 63;
+inline constexpr int huge_file_shift = 60;
 
 struct Control {
   alignas(128) std::atomic<uint32_t> attention;  // Endpoint::asleep, saturated
@@ -32,16 +46,17 @@ struct Control {
   std::atomic<uint64_t> token[2];
   std::atomic<uint64_t> namespace_of_pid;  // in which `pid` means the owner; 0: not known
   std::atomic<uint32_t> bell;  // 0: the owner sleeps on `attention`; otherwise in poll(), and this bell wakes it
-  // 1: filled by the owner, not yet read by the receiver. The receiver stores 0 (release, pairs with the owner's
-  // acquire).
-  alignas(128) std::atomic<uint32_t> staging_busy[max_staging_buffers];
-  Claim claims[claim_slots];
+  alignas(128) Claim claims[claim_slots];
+  HugeFile huge[most_huge_files];
 
   static constexpr uint32_t spread_all = 1u << 31;
 };
 static_assert(sizeof(Control) <= 4096);
 
 struct Layout {
+  // In a rank's region: a word for each staging buffer, as a rule in the control page. 1: filled by the owner, not yet
+  // read by the receiver, which stores 0 (release, pairs with the owner's acquire).
+  size_t busy_offset;
   size_t rings_offset;    // in a rank's region
   size_t staging_offset;  // in a rank's region
   size_t staging_buffer;  // bytes of one buffer
@@ -66,6 +81,9 @@ struct Layout {
   size_t ring_stride(uint32_t lanes) const { return ring_control + (size_t{cell_bytes} << cells_log2(lanes)); }
   size_t rings(uint32_t lanes) const { return ring_stride(lanes) * lanes; }
 
+  std::atomic<uint32_t>* staging_busy(char* of_rank) const {
+    return reinterpret_cast<std::atomic<uint32_t>*>(of_rank + busy_offset);
+  }
   size_t rank_at(int rank) const { return first_region + static_cast<size_t>(rank) * region; }
   size_t heap_at(int rank) const { return first_heap + static_cast<size_t>(rank) * heap; }
   size_t slots_at(int rank) const { return first_slots + static_cast<size_t>(rank) * slots; }

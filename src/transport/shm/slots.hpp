@@ -38,7 +38,7 @@ struct Slots {
     const uint64_t least = uint64_t{1} << least_log2;
     const uint64_t bytes = std::bit_floor(at / of_each_size + least);
     const uint64_t first = of_each_size * (bytes - least);  // of this size
-    return {first + (at - first) / bytes * bytes, bytes};
+    return {first + ((at - first) & ~(bytes - 1)), bytes};
   }
   // The smallest size of slots for so many bytes; above most_log2: there is none.
   constexpr uint32_t size_for(uint64_t bytes) const {

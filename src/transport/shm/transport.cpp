@@ -15,8 +15,6 @@
 #include <climits>
 #include <utility>
 
-#include "base/address_space.hpp"
-#include "base/bytes.hpp"
 #include "base/clock.hpp"
 #include "base/copy_threads.hpp"
 #include "base/fence.hpp"
@@ -51,17 +49,20 @@ ShmTransport::ShmTransport(int place, int places, int segment_fd, LaneMap lanes,
       layout_(layout_for(places)),
       place_of_(std::move(places_of)),
       rings_(std::make_unique<Reader[]>(lanes.lanes())),
-      lanes_(lanes) {
+      lanes_(lanes),
+      memory_(layout_, place, segment_fd) {
   capabilities_ = {.get_put = true,
                    .map = true,
                    .atomics = true,
                    .read = true,
                    .claims = true,
                    .wakes = true,
-                   .staging_most = layout_.staging_buffer * static_cast<size_t>(layout_.staging_buffers) / 2};
+                   .staging_most = layout_.staging_buffer * static_cast<size_t>((layout_.staging_buffers + 1) / 2)};
   reserve(layout_.rank_at(place), layout_.rings_offset + layout_.rings(lanes.lanes()), "the receive rings");
   region_ = map(layout_.rank_at(place), layout_.region, "the receive rings");
   control_ = reinterpret_cast<Control*>(region_);
+  staging_busy_ = layout_.staging_busy(region_);
+  memory_.publish_in(control_);
   for (uint32_t lane = 0; lane < lanes.lanes(); ++lane) {
     char* at = region_ + layout_.rings_offset + lane * layout_.ring_stride(lanes.lanes());
     rings_[lane].open(reinterpret_cast<RingControl<>*>(at), reinterpret_cast<Cell<>*>(at + Layout::ring_control),
@@ -77,7 +78,6 @@ ShmTransport::ShmTransport(int place, int places, int segment_fd, LaneMap lanes,
 
 ShmTransport::~ShmTransport() {
   control_->pid.store(0, std::memory_order_release);  // it has left the job, and may end
-  if (promised_ != nullptr) munmap(promised_, sizeof(boot::RankStatus));
   for (auto [memory, bytes] : mappings_) munmap(memory, bytes);
   munmap(region_, layout_.region);
 }
@@ -106,19 +106,6 @@ void ShmTransport::publish_token() {
   control_->token_at.store(reinterpret_cast<uint64_t>(token_), std::memory_order_relaxed);
 }
 
-char* ShmTransport::map_heap(int place, size_t& bytes) {
-  constexpr size_t least = size_t{1} << 20;
-  bytes = layout_.heap;
-  void* const heap = base::reserve_address_space(bytes, least, [&](size_t some) {
-    return mmap(nullptr, some, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_,
-                static_cast<off_t>(layout_.heap_at(place)));
-  });
-  if (heap == MAP_FAILED) return nullptr;
-  (void)madvise(heap, bytes, MADV_DONTDUMP);  // a core dump would read it page by page, and fill its holes
-  mappings_.emplace_back(static_cast<char*>(heap), bytes);
-  return static_cast<char*>(heap);
-}
-
 // The status of a process that will not come; -1: it may come. mpiexec knows.
 int ShmTransport::ended_before_start(int place) const {
   uint32_t gone = 0;
@@ -136,10 +123,7 @@ Endpoint* ShmTransport::connect(int rank) {
   // The peer may not have started yet.
   reserve(at, layout_.rings_offset, "a peer's control page");
   char* region = map(at, layout_.region, "a peer's receive rings");
-  {
-    std::lock_guard guard(heap_mutex_);
-    mappings_.emplace_back(region, layout_.region);
-  }
+  mappings_.emplace_back(region, layout_.region);
   const auto& lanes = reinterpret_cast<Control*>(region)->lanes;
   for (int looked = 0; lanes.load(std::memory_order_acquire) == 0; ++looked) {
     constexpr timespec shortly{0, 50000};
@@ -190,13 +174,13 @@ Staging ShmTransport::reserve_staging(size_t bytes) {
   const int count = layout_.staging_buffers;
   if (bytes > layout_.staging_buffer * static_cast<size_t>(count)) return {};
   const int need = static_cast<int>(buffers_for(bytes));
-  auto busy = [&](int i) { return control_->staging_busy[i].load(std::memory_order_acquire) != 0; };
+  auto busy = [&](int i) { return staging_busy_[i].load(std::memory_order_acquire) != 0; };
   for (int tried = 0, at = staging_next_; tried < count; ++tried, ++at) {
     if (at + need > count) at = 0;
     int run = 0;
     while (run < need && !busy(at + run)) ++run;
     if (run < need) continue;
-    for (int i = at; i < at + need; ++i) control_->staging_busy[i].store(1, std::memory_order_relaxed);
+    for (int i = at; i < at + need; ++i) staging_busy_[i].store(1, std::memory_order_relaxed);
     base::take_from_process(control_);
     staging_next_ = at + need < count ? at + need : 0;
     return {region_ + layout_.staging_offset + static_cast<size_t>(at) * layout_.staging_buffer,
@@ -207,16 +191,12 @@ Staging ShmTransport::reserve_staging(size_t bytes) {
 
 void ShmTransport::drop_staging(const Staging& staging, size_t bytes) {
   for (uint64_t i = staging.handle; i < staging.handle + buffers_for(bytes); ++i) {
-    control_->staging_busy[i].store(0, std::memory_order_release);
+    staging_busy_[i].store(0, std::memory_order_release);
   }
 }
 
 MemoryRef ShmTransport::register_memory(void* address, size_t bytes, Access access) {
-  uint64_t key = MemoryRef::no_key;
-  if (access != Access::write) {
-    key = heap_.holds(address, bytes) ? heap_.segment_offset(address)
-                                      : large_.file_offset(address, bytes).value_or(MemoryRef::no_key);
-  }
+  const uint64_t key = access != Access::write ? memory_.key_of(address, bytes) : MemoryRef::no_key;
   return {reinterpret_cast<uint64_t>(address), key};
 }
 
@@ -275,79 +255,20 @@ void ShmTransport::wake(Control& sleeper) const {
   }
 }
 
-bool ShmTransport::open_heap() {
-  std::lock_guard guard(heap_mutex_);
-  if (layout_.heap == 0 || mapped_heap_ != nullptr) return true;
-  if (promised_ == nullptr) {
-    void* const head = mmap(nullptr, sizeof(boot::RankStatus), PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
-    if (head == MAP_FAILED) return false;
-    promised_ = &boot::status_of(head, 0).promised;
-    promises_.open(fd_, promised_);
-  }
-  size_t size = 0;
-  char* const heap = map_heap(rank_, size);
-  if (heap == nullptr) return false;
-  if (layout_.slots != 0) large_.open(fd_, layout_.slots_at(rank_));
-  heap_.open(fd_, heap, layout_.heap_at(rank_), size);
-  mapped_heap_ = heap;
-  return true;
-}
-
 void* ShmTransport::allocate(size_t bytes, size_t alignment) {
-  return open_heap() ? heap_.allocate(bytes, alignment, Heap::Pages::reserved) : nullptr;
-}
-
-// Large pieces are mapped by themselves: the heap is for many small ones, which peers map all at once.
-void* ShmTransport::find_room(size_t bytes, size_t alignment) {
-  if (bytes > heap_.size() / 4 && layout_.slots != 0) {
-    if (void* memory = large_.allocate(bytes, alignment)) return memory;
-  }
-  if (void* memory = heap_.allocate(bytes, alignment, Heap::Pages::untouched)) return memory;
-  if (layout_.slots == 0) return nullptr;
-  return large_.allocate(bytes, alignment);
+  return memory_.allocate(bytes, alignment);
 }
 
 pages::Grant ShmTransport::grant(size_t bytes, const pages::Wish& wish) {
-  constexpr size_t page = 4096;
-  char reason[128];
-  pages::Grant grant;
-  bytes = std::max<size_t>(bytes, 1);
-  if (bytes > SIZE_MAX - page) {
-    grant.problem = "no machine has so much";
-  } else if (!open_heap()) {
-    grant.problem = "no address space is left (" + std::string(strerror_r(errno, reason, sizeof reason)) +
-                    "): raise the limit on it (ulimit -v)";
-  } else {
-    bytes = (bytes + page - 1) / page * page;
-    if (!promises_.make(bytes, grant.problem)) return grant;
-    grant.memory = find_room(bytes, std::max(wish.alignment, page));
-    if (grant.memory != nullptr) return grant;
-    grant.problem = layout_.slots == 0
-                        ? "WEFT_HEAP_BYTES is " + base::shown_bytes(layout_.heap) + ": raise it"
-                        : "no address space is left (" + std::string(strerror_r(errno, reason, sizeof reason)) +
-                              "): raise the limit on it (ulimit -v)";
-    promises_.end(bytes);
-  }
-  return grant;
+  return memory_.grant(bytes, wish);
+}
+
+bool ShmTransport::granted(const void* memory, pages::Grant& grant) {
+  return memory_.granted(memory, grant);
 }
 
 bool ShmTransport::release(void* memory) {
-  if (const Heap::Piece piece = heap_.release(memory); piece.bytes != 0) {
-    if (piece.pages == Heap::Pages::untouched) promises_.end(piece.bytes);
-    return true;
-  }
-  const size_t bytes = large_.release(memory);
-  if (bytes != 0) promises_.end(bytes);
-  return bytes != 0;
-}
-
-char* ShmTransport::map_slot(int place, const Slot& slot) {
-  void* const memory = base::map_aligned(slot.bytes, std::min<uint64_t>(slot.bytes, size_t{1} << 30),
-                                         MAP_SHARED | MAP_NORESERVE, fd_, layout_.slots_at(place) + slot.begin);
-  if (memory == MAP_FAILED) return nullptr;
-  (void)madvise(memory, slot.bytes, MADV_DONTDUMP);
-  mappings_.emplace_back(static_cast<char*>(memory), slot.bytes);
-  return static_cast<char*>(memory);
+  return memory_.release(memory);
 }
 
 int ShmTransport::copy_across(pid_t pid, uint64_t remote, void* local, size_t bytes, bool read) {
@@ -409,7 +330,12 @@ const char* ShmTransport::cross_memory_state() const {
 }
 
 ShmEndpoint::ShmEndpoint(ShmTransport& owner, int rank, char* region)
-    : control_(reinterpret_cast<Control*>(region)), owner_(owner), region_(region), rank_(rank) {
+    : control_(reinterpret_cast<Control*>(region)),
+      owner_(owner),
+      region_(region),
+      staging_busy_(owner.layout_.staging_busy(region)),
+      rank_(rank),
+      memory_(owner.layout_, rank, owner.fd_, control_) {
   attention_ = &control_->attention;
   const uint32_t published = control_->lanes.load(std::memory_order_acquire);
   const uint32_t lanes = published & ~Control::spread_all;
@@ -436,40 +362,6 @@ void ShmEndpoint::wake_if_asleep() {
   owner_.wake(*control_);
 }
 
-char* ShmEndpoint::heap() {
-  char* heap = heap_.load(std::memory_order_acquire);  // pairs with the release below
-  if (heap != nullptr) [[likely]]
-    return heap;
-  std::lock_guard guard(owner_.heap_mutex_);
-  heap = heap_.load(std::memory_order_relaxed);
-  if (heap == nullptr) {
-    heap = owner_.map_heap(rank_, heap_bytes_);
-    heap_.store(heap, std::memory_order_release);
-  }
-  return heap;
-}
-
-// Pages of a slot belong to the peer in any case: a slot once mapped stays right whatever the peer allocates there.
-char* ShmEndpoint::in_slot(uint64_t at, size_t bytes) {
-  const Slot slot = Slots{}.slot_of(at);
-  if (bytes > slot.begin + slot.bytes - at) return nullptr;
-  std::lock_guard guard(owner_.heap_mutex_);
-  char*& mapped = slots_[slot.begin];
-  if (mapped == nullptr) mapped = owner_.map_slot(rank_, slot);
-  return mapped == nullptr ? nullptr : mapped + (at - slot.begin);
-}
-
-char* ShmEndpoint::in_heap(uint64_t key, size_t bytes) {
-  if (const uint64_t first = owner_.layout_.slots_at(rank_); key - first < owner_.layout_.slots) [[unlikely]]
-    return in_slot(key - first, bytes);
-  char* const heap = this->heap();
-  const uint64_t first = owner_.layout_.heap_at(rank_);
-  if (heap == nullptr || key < first || key - first > heap_bytes_ || bytes > heap_bytes_ - (key - first)) {
-    return nullptr;
-  }
-  return heap + (key - first);
-}
-
 int ShmEndpoint::look_for_process() {
   const pid_t pid = control_->pid.load(std::memory_order_acquire);
   const uint64_t at = control_->token_at.load(std::memory_order_relaxed);
@@ -485,7 +377,7 @@ int ShmEndpoint::look_for_process() {
 
 int ShmEndpoint::get(const MemoryRef& from, void* to, size_t bytes) {
   if (from.key != MemoryRef::no_key) {
-    const char* const there = in_heap(from.key, bytes);
+    const char* const there = memory_.find(from.key, bytes);
     if (there == nullptr) return EFAULT;
     base::copy_by_threads(to, there, bytes);
     return 0;
@@ -497,7 +389,7 @@ int ShmEndpoint::get(const MemoryRef& from, void* to, size_t bytes) {
 
 int ShmEndpoint::put(const MemoryRef& to, const void* from, size_t bytes) {
   if (to.key != MemoryRef::no_key) {
-    char* const there = in_heap(to.key, bytes);
+    char* const there = memory_.find(to.key, bytes);
     if (there == nullptr) return EFAULT;
     base::copy_by_threads(there, from, bytes);
     return 0;
@@ -522,7 +414,7 @@ int ShmEndpoint::put_pieces(const MemoryRef& to, const MemoryPiece* pieces, size
 }
 
 void* ShmEndpoint::map(const MemoryRef& memory) {
-  return memory.key == MemoryRef::no_key ? nullptr : in_heap(memory.key, 0);
+  return memory.key == MemoryRef::no_key ? nullptr : memory_.find(memory.key, 0);
 }
 
 std::optional<const void*> ShmEndpoint::staging(const Arrival& /*arrival*/, uint64_t handle, size_t bytes) {
@@ -534,7 +426,7 @@ std::optional<const void*> ShmEndpoint::staging(const Arrival& /*arrival*/, uint
 
 void ShmEndpoint::release_staging(uint64_t handle, size_t bytes) {
   for (uint64_t i = handle; i < handle + owner_.buffers_for(bytes); ++i) {
-    control_->staging_busy[i].store(0, std::memory_order_release);
+    staging_busy_[i].store(0, std::memory_order_release);
   }
   if (control_->attention.load(std::memory_order_relaxed) & asleep) wake_if_asleep();
 }

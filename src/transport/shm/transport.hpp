@@ -17,10 +17,8 @@
 #include "transport/api/transport.hpp"
 #include "transport/shm/bell.hpp"
 #include "transport/shm/crossing.hpp"
-#include "transport/shm/heap.hpp"
-#include "transport/shm/large.hpp"
 #include "transport/shm/layout.hpp"
-#include "transport/shm/promises.hpp"
+#include "transport/shm/memory.hpp"
 
 namespace weft::transport::shm {
 
@@ -60,10 +58,6 @@ class ShmEndpoint final : public Endpoint {
   Claim* claim(uint32_t slot) override { return slot < claim_slots ? &control_->claims[slot] : nullptr; }
 
  private:
-  char* heap();  // the peer's heap, mapped on first use; nullptr: there is no address space
-  // Where `bytes` in memory that the peer allocated lie for us; nullptr: they are not inside it.
-  char* in_heap(uint64_t key, size_t bytes);
-  char* in_slot(uint64_t at, size_t bytes);  // `at` behind the first of its slots
   void rouse() override { wake_if_asleep(); }
   [[gnu::cold, gnu::noinline]] void wake_if_asleep();
 
@@ -83,11 +77,10 @@ class ShmEndpoint final : public Endpoint {
   Control* control_;
   ShmTransport& owner_;
   char* region_;
-  std::atomic<char*> heap_ = nullptr;
-  size_t heap_bytes_ = 0;              // of it that are mapped
-  std::map<uint64_t, char*> slots_;    // mapped, by where they begin; under the owner's heap_mutex_
-  std::atomic<int64_t> found_s_ = -1;  // when the process showed who it is
+  std::atomic<int64_t> found_s_ = -1;    // when the process showed who it is
+  std::atomic<uint32_t>* staging_busy_;  // the peer's, Layout::busy_offset
   int rank_;
+  PeerMemory memory_;
 };
 
 class ShmTransport final : public Transport {
@@ -122,6 +115,7 @@ class ShmTransport final : public Transport {
 
   [[nodiscard]] void* allocate(size_t bytes, size_t alignment) override;
   [[nodiscard]] pages::Grant grant(size_t bytes, const pages::Wish& wish) override;
+  [[nodiscard]] bool granted(const void* memory, pages::Grant& grant) override;
   [[nodiscard]] bool release(void* memory) override;
 
   // Moves bytes between processes through the kernel, by the settings and by what a probe found; 0 or errno.
@@ -138,14 +132,6 @@ class ShmTransport final : public Transport {
  private:
   friend class ShmEndpoint;
   char* map(size_t offset, size_t bytes, const char* what) const;
-  // A rank's heap, as much of it as there is address space for. nullptr with errno: none. Under heap_mutex_.
-  char* map_heap(int place, size_t& bytes);
-  // Prepares to allocate, once. False, with errno: there is no address space.
-  [[nodiscard]] bool open_heap();
-  // Address space for the program, which takes no pages yet. nullptr with errno: there is none.
-  void* find_room(size_t bytes, size_t alignment);
-  // A slot of a rank, as much of the file as belongs together; nullptr with errno. Under heap_mutex_.
-  char* map_slot(int place, const Slot& slot);
   void reserve(size_t offset, size_t bytes, const char* what) const;
   void wake(Control& sleeper) const;
   void publish_token();
@@ -164,6 +150,7 @@ class ShmTransport final : public Transport {
 
   char* region_ = nullptr;  // our own control, ring and staging
   Control* control_ = nullptr;
+  std::atomic<uint32_t>* staging_busy_ = nullptr;  // ours, Layout::busy_offset
   struct alignas(64) Reader : RingReader<> {};
   std::unique_ptr<Reader[]> rings_;  // ours, by lane
   LaneMap lanes_;
@@ -175,14 +162,9 @@ class ShmTransport final : public Transport {
   int descriptor_ = -1;                      // that wakes us too, when there is a bell
   std::atomic<int> cross_memory_error_ = 0;  // errno of the refusal that ended cross-memory attach, 0 while it works
   uint64_t token_[2] = {};                   // Control::token_at
-  std::mutex heap_mutex_;                    // of the next, and of mappings_
-  char* mapped_heap_ = nullptr;
-  Heap heap_;
-  Large large_;
-  std::atomic<uint64_t>* promised_ = nullptr;  // in the first page of the segment
-  Promises promises_;
+  Memory memory_;
+  std::mutex connect_mutex_;  // of the rest
   std::vector<std::pair<char*, size_t>> mappings_;
-  std::mutex connect_mutex_;  // of the next
   std::map<int, std::unique_ptr<ShmEndpoint>> endpoints_;
 };
 

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Kinds of NUMA nodes as hwloc finds them by its memory attributes. It knows more processors and firmware than what the
+// kernel tells alone; mpiexec hands it down to ranks, which do not load hwloc.
+
+#include <string>
+#include <vector>
+
+#include "pages/node.hpp"
+
+namespace weft::topo {
+
+// Of this host. Empty when hwloc cannot tell.
+std::vector<pages::Node> memory_nodes();
+
+// Of a machine that hwloc has written down (hwloc-ls --of xml), for tests and for asking what would happen there.
+std::vector<pages::Node> memory_nodes_of_file(const std::string& xml);
+
+// The value of WEFT_MEMORY_NODES for ranks of this host; empty: they find the same without it.
+std::string kinds_for_ranks();
+
+}  // namespace weft::topo
