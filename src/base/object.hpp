@@ -32,6 +32,7 @@ enum class Kind : uint32_t {
   event_instance = 0xe715100f,
   window = 0x319d1010,
   shmem_team = 0x7ea31011,
+  file = 0xf11e1012,
 };
 
 struct Object {

@@ -33,6 +33,11 @@ Check::Check(const char* function, MPI_Win win) : function_(function), win_(win_
     error_ = bad_win(function, win);
 }
 
+Check::Check(const char* function, MPI_File file) : function_(function), file_(file_of(file)) {
+  if (file_ == nullptr) [[unlikely]]
+    error_ = bad_file(function, file);
+}
+
 void Check::fail(int error, const char* text, ...) {
   va_list arguments;
   va_start(arguments, text);

@@ -33,13 +33,18 @@ class Check {
   Check(const char* function, const Comm* comm) : function_(function), comm_(const_cast<Comm*>(comm)) {}
   Check(const char* function, MPI_Comm comm);
   Check(const char* function, MPI_Win win);
+  Check(const char* function, MPI_File file);
 
   bool failed() const { return error_ != MPI_SUCCESS; }
   int error() const { return error_; }
   const char* function() const { return function_; }
   Comm& comm() const { return *comm_; }
   Win& win() const { return *win_; }
-  ErrorsOn on() const { return win_ != nullptr ? ErrorsOn(win_) : ErrorsOn(comm_); }
+  File& file() const { return *file_; }
+  ErrorsOn on() const {
+    if (file_ != nullptr) return file_;
+    return win_ != nullptr ? ErrorsOn(win_) : ErrorsOn(comm_);
+  }
 
   [[gnu::cold, gnu::noinline, gnu::format(printf, 3, 4)]] void fail(int error, const char* text, ...);
 
@@ -63,6 +68,7 @@ class Check {
   const char* function_;
   Comm* comm_ = nullptr;
   Win* win_ = nullptr;
+  File* file_ = nullptr;
   int error_ = MPI_SUCCESS;
 };
 

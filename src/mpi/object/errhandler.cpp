@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Error handlers of communicators, windows and sessions (MPI-5.0, 9.3).
+// Error handlers of communicators, windows, files and sessions (MPI-5.0, 9.3).
 #include "mpi/object/errhandler.hpp"
 
 #include <atomic>
@@ -79,6 +79,8 @@ const char* maker_of(Scope scope) {
       return "MPI_Session_create_errhandler";
     case Scope::window:
       return "MPI_Win_create_errhandler";
+    case Scope::file:
+      return "MPI_File_create_errhandler";
     default:
       return "MPI_Comm_create_errhandler";
   }
@@ -121,6 +123,11 @@ int call(const char* function, ErrorsOn on, int errorcode) {
   if (class_of_error(errorcode) < 0) return fail(on, function, MPI_ERR_ARG, "%d is no error code", errorcode);
   (void)raise(on, function, errorcode, error_text(errorcode));
   return MPI_SUCCESS;
+}
+
+// MPI_FILE_NULL has an error handler too (MPI-5.0, 14.7), while MPI runs.
+File* file_or_null(MPI_File file) {
+  return file == MPI_FILE_NULL && is_running() ? &no_file() : file_of(file);
 }
 
 int bad_session(const char* function, MPI_Session session) {
@@ -175,6 +182,28 @@ int win_call_errhandler(MPI_Win win, int errorcode) {
   static const char* function = "MPI_Win_call_errhandler";
   const Win* w = win_of(win);
   return w == nullptr ? bad_win(function, win) : call(function, w, errorcode);
+}
+
+int file_create_errhandler(MPI_File_errhandler_function* file_errhandler_fn, MPI_Errhandler* errhandler) {
+  return create(Scope::file, &Errhandler::file_function, file_errhandler_fn, "file_errhandler_fn", errhandler);
+}
+
+int file_set_errhandler(MPI_File file, MPI_Errhandler errhandler) {
+  static const char* function = "MPI_File_set_errhandler";
+  File* f = file_or_null(file);
+  return f == nullptr ? bad_file(function, file) : set(function, f, f->errhandler, Scope::file, errhandler);
+}
+
+int file_get_errhandler(MPI_File file, MPI_Errhandler* errhandler) {
+  static const char* function = "MPI_File_get_errhandler";
+  const File* f = file_or_null(file);
+  return f == nullptr ? bad_file(function, file) : get(function, f, f->errhandler, errhandler);
+}
+
+int file_call_errhandler(MPI_File fh, int errorcode) {
+  static const char* function = "MPI_File_call_errhandler";
+  const File* f = file_or_null(fh);
+  return f == nullptr ? bad_file(function, fh) : call(function, f, errorcode);
 }
 
 int session_create_errhandler(MPI_Session_errhandler_function* session_errhandler_fn, MPI_Errhandler* errhandler) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/setting.hpp"
 #include "boot/job.hpp"
 #include "core/request.hpp"
 #include "mpi/names.hpp"
@@ -65,6 +66,8 @@ const char* kind_name(base::Kind kind) {
       return "a team of OpenSHMEM";
     case base::Kind::window:
       return "a window";
+    case base::Kind::file:
+      return "a file";
     case base::Kind::tool_enum:
     case base::Kind::control_variable:
     case base::Kind::variable_session:
@@ -81,6 +84,7 @@ Errhandler* handler_for(ErrorsOn on) {
   {
     std::lock_guard lock(details);
     if (on.win != nullptr) return hold(on.win->errhandler);
+    if (on.file != nullptr) return hold(on.file->errhandler);
     if (on.session != nullptr) return hold(on.session->errhandler);
     const Comm* comm = on.comm != nullptr ? on.comm : comm_for_errors_of_none();
     if (comm != nullptr) return hold(comm->errhandler);
@@ -97,6 +101,9 @@ void call(const Errhandler& handler, ErrorsOn on, int error, const char* text) {
   } else if (handler.scope == Errhandler::Scope::window) {
     MPI_Win handle = win_handle(on.win);
     handler.window_function(&handle, &code, text);
+  } else if (handler.scope == Errhandler::Scope::file) {
+    MPI_File handle = file_handle(on.file);
+    handler.file_function(&handle, &code, text);
   } else {
     MPI_Comm handle = comm_handle(on.comm != nullptr ? on.comm : comm_for_errors_of_none());
     handler.comm_function(&handle, &code, text);
@@ -107,6 +114,7 @@ void call(const Errhandler& handler, ErrorsOn on, int error, const char* text) {
 std::string where_of(ErrorsOn on) {
   if (on.comm != nullptr) return " (on " + comm_text(*on.comm) + ")";
   if (on.win != nullptr) return " (on " + win_text(*on.win) + ")";
+  if (on.file != nullptr) return on.file == &no_file() ? "" : " (on " + file_text(*on.file) + ")";
   if (on.session != nullptr) return " (on a session)";
   if (!world_takes_errors_of_none()) return "";
   return " (the call has no communicator: WEFT_ERRORS_OF_WORLD=on gives its errors to MPI_COMM_WORLD's handler, which "
@@ -169,6 +177,12 @@ std::string handle_text(uintptr_t value) {
   return std::string(text) + ", which is no handle";
 }
 
+// A file that is being opened has no handle yet.
+MPI_File file_handle(const File* file) {
+  return file == nullptr || file->kind != base::Kind::file ? MPI_FILE_NULL
+                                                           : handle_of<MPI_File>(const_cast<File*>(file));
+}
+
 int not_running(const char* function) {
   return fail(nullptr, function, MPI_ERR_OTHER, "called %s",
               was_finalized() ? "after MPI_Finalize" : "before MPI_Init: MPI is not initialised");
@@ -203,6 +217,10 @@ std::string comm_text(const Comm& comm) {
            " ranks";
   }
   return "a communicator of " + std::to_string(comm.size) + " ranks";
+}
+
+std::string file_text(const File& file) {
+  return "the file " + base::quoted(file.path);
 }
 
 std::string win_text(const Win& win) {

@@ -12,24 +12,28 @@
 
 namespace weft::mpi {
 
-// Whose error handler an error is for: a communicator's, a window's, a session's. nullptr: MPI_COMM_SELF's, as the
-// standard asks for calls that name no valid object (before MPI_Init: fatal). An error on a window's own communicator
-// is the window's.
+// Whose error handler an error is for: a communicator's, a window's, a file's, a session's. nullptr: MPI_COMM_SELF's,
+// as the standard asks for calls that name no valid object (before MPI_Init: fatal). An error on a window's or file's
+// own communicator is the window's or the file's.
 struct ErrorsOn {
   ErrorsOn(std::nullptr_t) {}
   ErrorsOn(const Comm* given) {
     if (given != nullptr && given->window != nullptr) {
       win = given->window;
+    } else if (given != nullptr && given->file != nullptr) {
+      file = given->file;
     } else {
       comm = given;
     }
   }
   ErrorsOn(const Win* given) : win(given) {}
+  ErrorsOn(const File* given) : file(given) {}
   ErrorsOn(const Session* given) : session(given) {}
 
   // One of them, or none.
   const Comm* comm = nullptr;
   const Win* win = nullptr;
+  const File* file = nullptr;
   const Session* session = nullptr;
 };
 

@@ -32,6 +32,8 @@ inline MPI_Comm comm_handle(const Comm* comm) {
   return any_handle_of(comm, MPI_COMM_NULL);
 }
 
+[[nodiscard]] MPI_File file_handle(const File* file);
+
 // "MPI_GROUP_NULL", "a freed object's handle", "the handle of a datatype", "no handle (0x7f..)".
 [[nodiscard]] std::string handle_text(uintptr_t value);
 
@@ -54,6 +56,11 @@ template <class Handle>
   return bad_handle(nullptr, function, MPI_ERR_WIN, "window", win);
 }
 
+// Its errors are those of MPI_FILE_NULL.
+[[nodiscard]] inline int bad_file(const char* function, MPI_File file) {
+  return bad_handle(&no_file(), function, MPI_ERR_FILE, "file", file);
+}
+
 // The error of a call that is made before MPI is initialised, or after it was finalized.
 [[nodiscard, gnu::cold, gnu::noinline]] int not_running(const char* function);
 
@@ -71,5 +78,6 @@ inline bool no_address(const void* pointer) {
 // "MPI_COMM_WORLD", the name the user gave, or "a communicator of 4 ranks".
 [[nodiscard]] std::string comm_text(const Comm& comm);
 [[nodiscard]] std::string win_text(const Win& win);
+[[nodiscard]] std::string file_text(const File& file);
 
 }  // namespace weft::mpi

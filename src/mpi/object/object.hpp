@@ -22,6 +22,7 @@
 #include "core/rma/window.hpp"
 #include "datatype/reduce.hpp"
 #include "datatype/type.hpp"
+#include "io/file.hpp"
 
 namespace weft::mpi {
 
@@ -36,6 +37,7 @@ struct Errhandler : base::Object {
     MPI_Comm_errhandler_function* comm_function = nullptr;
     MPI_Session_errhandler_function* session_function;
     MPI_Win_errhandler_function* window_function;
+    MPI_File_errhandler_function* file_function;
   };
   base::HolderCount references;
   bool predefined = false;
@@ -45,6 +47,8 @@ struct BsendBuffer;  // p2p/bsend_buffer.hpp
 struct Attributes;   // attribute.cpp
 struct Topology;     // topo/topology.hpp
 struct Win;
+struct File;
+struct Datarep;  // file/datarep.hpp
 
 // This lock guards the parts of an object that threads may change and ask for at the same time: names, error handlers.
 // Held for a few loads and stores: nothing that could raise an error or take another lock is called under it.
@@ -59,6 +63,7 @@ struct Comm : core::Comm {
   Topology* topology = nullptr;                // counted; set while the communicator is made
   base::Object* session = nullptr;             // the session it came from, nullptr in the World model
   Win* window = nullptr;                       // the window whose own it is: that has its errors
+  File* file = nullptr;                        // the same of a file
   std::atomic<uint8_t> asserts{0};             // the mpi_assert_ hints given: comm/hints.cpp
   std::optional<std::string> memory_asserted;  // mpi_assert_memory_alloc_kinds as given; under `details`
 };
@@ -83,6 +88,18 @@ struct Win : core::rma::Window {
   int model_value = MPI_WIN_UNIFIED;
   int32_t first_part = 0;  // the first rank whose part has any memory; `size`: there is none
 };
+
+// A file; `comm` is its own communicator.
+struct File : io::File {
+  Errhandler* errhandler = nullptr;
+  int amode = 0;                     // as MPI_File_open got it
+  const Datarep* datarep = nullptr;  // of the view
+  Type* etype = nullptr;             // of the view as the program gave them, one reference each
+  Type* filetype = nullptr;
+};
+
+// MPI_FILE_NULL, whose error handler is that of files opened later and of calls on no file (MPI-5.0, 14.7).
+[[nodiscard]] File& no_file();
 
 // The properties of a datatype beside its layout: how it was made, its name, its attributes. How it was made never
 // changes; the rest is shared by threads.
@@ -168,6 +185,9 @@ inline Session* session_of(MPI_Session h) {
 }
 inline Win* win_of(MPI_Win h) {
   return object_of<Win, base::Kind::window>(h);
+}
+inline File* file_of(MPI_File h) {
+  return object_of<File, base::Kind::file>(h);
 }
 
 // The handle of an object that is not predefined.

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/calls.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <string_view>
+
+#include "base/message.hpp"
+#include "base/setting.hpp"
+
+namespace weft::io {
+namespace {
+
+constinit base::TextSetting faults{
+    {.name = "WEFT_IO_FAULTS",
+     .help = "for tests: calls on files in 1000 that fail, as \"short=100,eintr=50,enospc=5,eio=5,seed=1\"",
+     .level = base::Level::expert}};
+WEFT_SETTING(faults);
+
+int open_file(const char* path, int flags, mode_t mode) {
+  return ::open(path, flags, mode);
+}
+
+constexpr Calls system_calls{open_file, ::close, ::unlink, ::pread, ::pwrite, ::fsync, ::ftruncate, ::posix_fallocate};
+
+// The plan of faults. Calls of all threads draw from one sequence of numbers.
+struct Plan {
+  uint32_t shorts = 0;
+  uint32_t interrupted = 0;
+  uint32_t full = 0;
+  uint32_t broken = 0;
+  std::atomic<uint64_t> state = 1;
+};
+constinit Plan plan;
+
+uint32_t draw() {
+  uint64_t x = plan.state.fetch_add(0x9e3779b97f4a7c15, std::memory_order_relaxed);
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return static_cast<uint32_t>((x ^ (x >> 31)) >> 33);
+}
+
+bool happens(uint32_t in_1000) {
+  return in_1000 != 0 && draw() % 1000 < in_1000;
+}
+
+// The errno of a fault that strikes this call, 0: none. The size of a transfer may shrink.
+int strike(size_t& bytes, bool writes) {
+  if (happens(plan.interrupted)) return EINTR;
+  if (writes && happens(plan.full)) return ENOSPC;
+  if (happens(plan.broken)) return EIO;
+  if (bytes > 1 && happens(plan.shorts)) bytes = 1 + draw() % (bytes - 1);
+  return 0;
+}
+
+ssize_t faulty_pread(int fd, void* buffer, size_t bytes, off_t offset) {
+  if (const int error = strike(bytes, false); error != 0) {
+    errno = error;
+    return -1;
+  }
+  return ::pread(fd, buffer, bytes, offset);
+}
+
+ssize_t faulty_pwrite(int fd, const void* buffer, size_t bytes, off_t offset) {
+  if (const int error = strike(bytes, true); error != 0) {
+    errno = error;
+    return -1;
+  }
+  return ::pwrite(fd, buffer, bytes, offset);
+}
+
+int faulty_fsync(int fd) {
+  size_t none = 0;
+  if (const int error = strike(none, true); error != 0) {
+    errno = error;
+    return -1;
+  }
+  return ::fsync(fd);
+}
+
+constexpr Calls faulty_calls{open_file,     ::close,      ::unlink,    faulty_pread,
+                             faulty_pwrite, faulty_fsync, ::ftruncate, ::posix_fallocate};
+
+bool read_plan(std::string_view text) {
+  while (!text.empty()) {
+    const size_t comma = text.find(',');
+    const std::string_view word = text.substr(0, comma);
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+    const size_t equals = word.find('=');
+    if (equals == std::string_view::npos) return false;
+    const std::string_view key = word.substr(0, equals);
+    uint32_t value = 0;
+    if (std::from_chars(word.data() + equals + 1, word.data() + word.size(), value).ec != std::errc()) return false;
+    if (key == "short") {
+      plan.shorts = value;
+    } else if (key == "eintr") {
+      plan.interrupted = value;
+    } else if (key == "enospc") {
+      plan.full = value;
+    } else if (key == "eio") {
+      plan.broken = value;
+    } else if (key == "seed") {
+      plan.state.store(value * 0x2545f4914f6cdd1d, std::memory_order_relaxed);
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+const Calls& chosen() {
+  static const Calls& chosen_once = []() -> const Calls& {
+    if (*faults.value() == '\0') return system_calls;
+    if (read_plan(faults.value())) return faulty_calls;
+    base::warn({.cause = "WEFT_IO_FAULTS is " + base::quoted(faults.value()) + ", which is not understood",
+                .remedy = "write it as \"short=100,eintr=50,enospc=5,eio=5,seed=1\""});
+    return system_calls;
+  }();
+  return chosen_once;
+}
+
+constinit std::atomic<const Calls*> replaced = nullptr;
+
+}  // namespace
+
+const Calls& calls() {
+  const Calls* given = replaced.load(std::memory_order_acquire);
+  return given != nullptr ? *given : chosen();
+}
+
+void set_calls(const Calls* calls) {
+  replaced.store(calls, std::memory_order_release);
+}
+
+}  // namespace weft::io

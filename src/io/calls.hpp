@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The system calls on which files stand, behind pointers: tests put calls there that write less than asked, are
+// interrupted or fail. They return and set errno as the system's do.
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+namespace weft::io {
+
+struct Calls {
+  int (*open)(const char* path, int flags, mode_t mode);
+  int (*close)(int fd);
+  int (*unlink)(const char* path);
+  ssize_t (*pread)(int fd, void* buffer, size_t bytes, off_t offset);
+  ssize_t (*pwrite)(int fd, const void* buffer, size_t bytes, off_t offset);
+  int (*fsync)(int fd);
+  int (*ftruncate)(int fd, off_t size);
+  int (*fallocate)(int fd, off_t offset, off_t bytes);  // 0 or an errno, as posix_fallocate
+};
+
+// Those that the setting WEFT_IO_FAULTS asks for, or the system's.
+[[nodiscard]] const Calls& calls();
+// For unit tests; nullptr: those above again.
+void set_calls(const Calls* calls);
+
+}  // namespace weft::io

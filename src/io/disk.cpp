@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/disk.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "io/calls.hpp"
+
+namespace weft::io {
+namespace {
+
+constexpr int64_t most_at_once = int64_t{1} << 30;  // Linux moves 2 GiB less a page at most
+
+struct flock lock_of(short type, int64_t offset, int64_t bytes) {
+  struct flock lock {};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = offset;
+  lock.l_len = bytes;
+  return lock;
+}
+
+}  // namespace
+
+Result write_all(int fd, const void* buffer, int64_t bytes, int64_t offset, int64_t& done) {
+  done = 0;
+  const auto* from = static_cast<const char*>(buffer);
+  while (done < bytes) {
+    const auto part = static_cast<size_t>(std::min(bytes - done, most_at_once));
+    const ssize_t written = calls().pwrite(fd, from + done, part, offset + done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return system_failure(Act::write, errno, offset + done, bytes - done);
+    if (written == 0) return system_failure(Act::write, ENOSPC, offset + done, bytes - done);
+    done += written;
+  }
+  return {};
+}
+
+Result read_all(int fd, void* buffer, int64_t bytes, int64_t offset, int64_t& done) {
+  done = 0;
+  auto* to = static_cast<char*>(buffer);
+  while (done < bytes) {
+    const auto part = static_cast<size_t>(std::min(bytes - done, most_at_once));
+    const ssize_t got = calls().pread(fd, to + done, part, offset + done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_failure(Act::read, errno, offset + done, bytes - done);
+    if (got == 0) break;
+    done += got;
+  }
+  return {};
+}
+
+Result size_of(int fd, int64_t& size) {
+  struct stat facts {};
+  if (::fstat(fd, &facts) != 0) return system_failure(Act::stat, errno);
+  size = facts.st_size;
+  return {};
+}
+
+Result RangeLock::take(int fd, bool exclusive, int64_t offset, int64_t bytes) {
+  struct flock lock = lock_of(exclusive ? F_WRLCK : F_RDLCK, offset, bytes);
+  while (::fcntl(fd, F_OFD_SETLKW, &lock) != 0) {
+    if (errno != EINTR) return system_failure(Act::lock, errno, offset, bytes);
+  }
+  fd_ = fd;
+  offset_ = offset;
+  bytes_ = bytes;
+  return {};
+}
+
+void RangeLock::release() {
+  if (fd_ < 0) return;
+  struct flock lock = lock_of(F_UNLCK, offset_, bytes_);
+  (void)::fcntl(fd_, F_OFD_SETLK, &lock);
+  fd_ = -1;
+}
+
+}  // namespace weft::io

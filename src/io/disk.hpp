@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Whole reads and writes of an open file, and locks on its bytes. A call that the system interrupts or cuts short goes
+// on; the end of the file ends a read. Any thread may call these.
+
+#include "io/result.hpp"
+
+namespace weft::io {
+
+// All of the bytes, or an error. `done` tells how many were written before it.
+[[nodiscard]] Result write_all(int fd, const void* buffer, int64_t bytes, int64_t offset, int64_t& done);
+
+// Up to the end of the file: `done` is less than `bytes` only there, or with an error.
+[[nodiscard]] Result read_all(int fd, void* buffer, int64_t bytes, int64_t offset, int64_t& done);
+
+// The size of the file.
+[[nodiscard]] Result size_of(int fd, int64_t& size);
+
+// A lock on bytes of the file against all other open files: of other processes, hosts (where the file system passes
+// locks on) and other handles of this process. Waits. Locks belong to the open file (F_OFD_SETLKW), so that closing
+// another handle of the same file does not lose them.
+class RangeLock {
+ public:
+  RangeLock() = default;
+  RangeLock(const RangeLock&) = delete;
+  RangeLock& operator=(const RangeLock&) = delete;
+  ~RangeLock() { release(); }
+
+  // `bytes` 0: to the end, wherever that will be. A shared lock needs a file open for reading, an exclusive one a file
+  // open for writing.
+  [[nodiscard]] Result take(int fd, bool exclusive, int64_t offset, int64_t bytes);
+  void release();
+
+ private:
+  int fd_ = -1;
+  int64_t offset_ = 0;
+  int64_t bytes_ = 0;
+};
+
+}  // namespace weft::io

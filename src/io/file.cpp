@@ -1,0 +1,240 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <mutex>
+#include <type_traits>
+
+#include "coll/agree.hpp"
+#include "core/world.hpp"
+#include "io/calls.hpp"
+#include "io/disk.hpp"
+
+namespace weft::io {
+namespace {
+
+using coll::Reducer;
+
+void take_smaller(const Reducer& /*self*/, const void* in, void* inout, int64_t count) {
+  const auto* a = static_cast<const int64_t*>(in);
+  auto* b = static_cast<int64_t*>(inout);
+  for (int64_t i = 0; i < count; ++i) {
+    if (a[i] < b[i]) b[i] = a[i];
+  }
+}
+
+// A number of 8 bytes, as one element.
+Type& word() {
+  static Type* const type = [] {
+    Type* made = datatype::contiguous(sizeof(int64_t), datatype::byte_type);
+    if (made != nullptr) made->committed = true;
+    return made;
+  }();
+  return type != nullptr ? *type : datatype::byte_type;
+}
+
+Result exchange_failure(int32_t error) {
+  return failure(error == core::no_error ? internal_error : error, Act::exchange);
+}
+
+int flags_of(const Mode& mode) {
+  const int access = mode.reads && mode.writes ? O_RDWR : mode.writes ? O_WRONLY : O_RDONLY;
+  return access | O_CLOEXEC;
+}
+
+Result open_here(File& file, int more_flags) {
+  const mode_t permissions = file.hints.permissions >= 0 ? static_cast<mode_t>(file.hints.permissions) : 0666;
+  do {
+    file.fd = calls().open(file.path.c_str(), flags_of(file.mode) | more_flags, permissions);
+  } while (file.fd < 0 && errno == EINTR);
+  if (file.fd < 0) return system_failure(Act::open, errno);
+  struct stat facts {};
+  if (::fstat(file.fd, &facts) == 0 && S_ISDIR(facts.st_mode)) return system_failure(Act::open, EISDIR);
+  return {};
+}
+
+// By rank 0, before the others.
+Result create_or_open(File& file) {
+  int more = 0;
+  if (file.mode.create) more |= O_CREAT;
+  if (file.mode.exclusive) more |= O_EXCL;
+  return open_here(file, more);
+}
+
+void close_here(File& file) {
+  if (file.fd >= 0) (void)calls().close(file.fd);
+  file.fd = -1;
+}
+
+// A result of rank 0 on all ranks.
+Result from_rank_0(core::Comm& comm, Result result) {
+  result.rank = 0;
+  if (const int32_t error = coll::bcast(comm, &result, sizeof result, datatype::byte_type, 0)) {
+    return exchange_failure(error);
+  }
+  if (comm.rank == 0) result.rank = -1;
+  return result;
+}
+
+// Whether this rank calls for all of its host: what one open file of a file does, such as fsync, holds for all.
+bool leads_host(const core::Comm& comm) {
+  if (comm.hosts != nullptr) return comm.hosts->place == 0;
+  return !core::world->job.one_host() || comm.rank == 0;
+}
+
+Result sync_here(File& file) {
+  while (calls().fsync(file.fd) != 0) {
+    if (errno == EINTR) continue;
+    // Devices, pipes and some file systems keep nothing back.
+    return errno == EINVAL || errno == EROFS ? Result{} : system_failure(Act::sync, errno);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result agree(core::Comm& comm, const Result& mine) {
+  if (comm.size == 1) return mine;
+  const int64_t ours = mine.failed() ? comm.rank : INT64_MAX;
+  int64_t first = ours;
+  const Reducer smaller{.function = take_smaller, .type = &word()};
+  if (const int32_t error = coll::allreduce(comm, &ours, &first, 1, smaller)) return exchange_failure(error);
+  if (first == INT64_MAX) return {};
+  Result result = mine;
+  result.rank = comm.rank;
+  const auto root = static_cast<int32_t>(first);
+  if (const int32_t error = coll::bcast(comm, &result, sizeof result, datatype::byte_type, root)) {
+    return exchange_failure(error);
+  }
+  if (result.rank == comm.rank) result.rank = -1;
+  return result;
+}
+
+bool same_on_all(core::Comm& comm, int64_t value) {
+  // The smallest of the values and the smallest of their negatives, which ends at the largest.
+  const int64_t ours[2] = {value, ~value};
+  int64_t all[2] = {value, ~value};
+  const Reducer smaller{.function = take_smaller, .type = &word()};
+  return coll::allreduce(comm, ours, all, 2, smaller) == core::no_error && all[0] == ~all[1];
+}
+
+Result share_hints(File& file) {
+  static_assert(std::is_trivially_copyable_v<Hints>);
+  const int32_t error = coll::bcast(*file.comm, &file.hints, sizeof file.hints, datatype::byte_type, 0);
+  return error == core::no_error ? Result{} : exchange_failure(error);
+}
+
+Result open_together(File& file, const Result& given, int64_t alike) {
+  core::Comm& comm = *file.comm;
+  Result result = agree(comm, given);
+  if (result.failed()) return result;
+  if (!same_on_all(comm, alike)) return failure(not_same, Act::mode);
+  result = share_hints(file);
+  if (result.failed()) return result;
+  if (comm.rank == 0) result = create_or_open(file);
+  result = from_rank_0(comm, result);
+  if (!result.failed()) {
+    if (comm.rank != 0) result = open_here(file, 0);
+    result = agree(comm, result);
+  }
+  if (result.failed()) close_here(file);
+  return result;
+}
+
+Result close_together(File& file) {
+  core::Comm& comm = *file.comm;
+  Result result = file.mode.delete_on_close ? Result{} : sync_together(file);
+  while (calls().close(file.fd) != 0) {
+    // The descriptor is gone, also after EINTR.
+    if (errno != EINTR && !result.failed()) result = system_failure(Act::close, errno);
+    break;
+  }
+  file.fd = -1;
+  result = agree(comm, result);
+  if (!file.mode.delete_on_close) return result;
+  const Result removed = from_rank_0(comm, comm.rank == 0 ? remove(file.path) : Result{});
+  return result.failed() ? result : removed;
+}
+
+Result remove(const std::string& path) {
+  if (calls().unlink(path.c_str()) != 0) return system_failure(Act::remove, errno);
+  return {};
+}
+
+Result resize_together(File& file, int64_t size, const Result& given) {
+  Result result = agree(*file.comm, given);
+  if (result.failed()) return result;
+  if (file.comm->rank == 0) {
+    while (calls().ftruncate(file.fd, size) != 0) {
+      if (errno == EINTR) continue;
+      result = system_failure(Act::resize, errno, 0, size);
+      break;
+    }
+  }
+  return from_rank_0(*file.comm, result);
+}
+
+Result reserve_together(File& file, int64_t size, const Result& given) {
+  Result result = agree(*file.comm, given);
+  if (result.failed()) return result;
+  if (file.comm->rank == 0 && size > 0) {
+    int error = 0;
+    do {
+      error = calls().fallocate(file.fd, 0, size);
+    } while (error == EINTR);
+    if (error != 0) result = system_failure(Act::reserve, error, 0, size);
+  }
+  return from_rank_0(*file.comm, result);
+}
+
+Result sync_together(File& file) {
+  core::Comm& comm = *file.comm;
+  // One descriptor of each host writes back what all of its ranks have written, and they have when they are here.
+  const int64_t ours = file.dirty.exchange(false) ? 0 : 1;
+  int64_t all = ours;
+  const Reducer smaller{.function = take_smaller, .type = &word()};
+  if (const int32_t error = coll::allreduce(comm, &ours, &all, 1, smaller)) return exchange_failure(error);
+  Result result;
+  if (all == 0 && leads_host(comm)) result = sync_here(file);
+  result = agree(comm, result);
+  if (result.failed() && ours == 0) file.dirty = true;
+  return result;
+}
+
+namespace {
+
+Transfer transfer_of(File& file, int64_t position, const Memory& memory) {
+  const Hints& hints = file.hints;
+  return {.fd = file.fd,
+          .view = file.view,
+          .position = position,
+          .memory = memory,
+          .sieving = {.reads = hints.sieve_reads != Choice::disable,
+                      .writes = hints.sieve_writes == Choice::enable && file.mode.reads,
+                      .buffer = hints.read_buffer,
+                      .write_buffer = hints.write_buffer},
+          .atomic = file.atomic};
+}
+
+}  // namespace
+
+Result write_at(File& file, int64_t position, const Memory& memory, int64_t& done) {
+  std::unique_lock lock(file.guard, std::defer_lock);
+  if (file.atomic) lock.lock();
+  const Result result = write(transfer_of(file, position, memory), done);
+  if (done > 0) file.dirty.store(true, std::memory_order_relaxed);
+  return result;
+}
+
+Result read_at(File& file, int64_t position, const Memory& memory, int64_t& done) {
+  std::unique_lock lock(file.guard, std::defer_lock);
+  if (file.atomic) lock.lock();
+  return read(transfer_of(file, position, memory), done);
+}
+
+}  // namespace weft::io

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// An open file (MPI-5.0, chapter 14): a descriptor on each rank, the rank's view and pointer, and a communicator of its
+// own, on which the ranks agree. Functions named `..._together` are collective; their result is the same on all ranks.
+
+#include <atomic>
+#include <string>
+
+#include "base/lock.hpp"
+#include "coll/coll.hpp"
+#include "core/comm.hpp"
+#include "io/access.hpp"
+#include "io/hints.hpp"
+#include "io/result.hpp"
+#include "io/view.hpp"
+
+namespace weft::io {
+
+// How a file is opened; the values travel between ranks.
+struct Mode {
+  bool reads = false;
+  bool writes = false;
+  bool create = false;
+  bool exclusive = false;
+  bool delete_on_close = false;
+  bool append = false;
+};
+
+struct File : base::Object {
+  core::Comm* comm = nullptr;  // the file's own
+  std::string path;
+  Mode mode;
+  int fd = -1;
+  View view;
+  std::atomic<int64_t> position = 0;  // the individual pointer, in etypes
+  bool atomic = false;
+  Hints hints;
+  std::atomic<bool> dirty = false;  // written to since the last sync
+  base::Lock guard;                 // one atomic access of this process at a time: locks are the open file's
+};
+
+// Opens the file on all ranks: rank 0 first, which creates it where that is asked for. `given`: an error that this rank
+// already has, so that no rank waits for one that cannot take part. `alike` must be the same on all. The hints become
+// rank 0's.
+[[nodiscard]] Result open_together(File& file, const Result& given, int64_t alike);
+
+// What was written is on the storage device, the file is closed, and removed where it was opened so.
+[[nodiscard]] Result close_together(File& file);
+
+// Removes a file by its path.
+[[nodiscard]] Result remove(const std::string& path);
+
+[[nodiscard]] Result resize_together(File& file, int64_t size, const Result& given);
+// The file has `size` bytes at least, and storage for them.
+[[nodiscard]] Result reserve_together(File& file, int64_t size, const Result& given);
+[[nodiscard]] Result sync_together(File& file);
+
+// The first failure of all ranks, by rank, with the rank that it is of; `mine` is ours.
+[[nodiscard]] Result agree(core::Comm& comm, const Result& mine);
+
+// Whether all ranks give the same.
+[[nodiscard]] bool same_on_all(core::Comm& comm, int64_t value);
+
+// The hints become rank 0's: what the ranks do together depends on them.
+[[nodiscard]] Result share_hints(File& file);
+
+// Independent access at `position` bytes into the view's stream.
+[[nodiscard]] Result write_at(File& file, int64_t position, const Memory& memory, int64_t& done);
+[[nodiscard]] Result read_at(File& file, int64_t position, const Memory& memory, int64_t& done);
+
+}  // namespace weft::io

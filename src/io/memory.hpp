@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The user's memory of an access, as a stream of bytes without gaps.
+
+#include <cstdint>
+#include <memory>
+
+#include "datatype/pack.hpp"
+#include "datatype/type.hpp"
+
+namespace weft::io {
+
+using datatype::Type;
+
+struct Memory {
+  void* buffer = nullptr;
+  int64_t count = 0;
+  Type* type = &datatype::byte_type;
+
+  [[nodiscard]] int64_t bytes() const { return count * type->size; }
+  [[nodiscard]] bool is_contiguous() const { return type->contiguous; }
+  // Of contiguous memory.
+  [[nodiscard]] char* at(int64_t position) const { return static_cast<char*>(buffer) + position; }
+
+  void take_out(int64_t position, void* to, int64_t bytes) const {
+    datatype::pack(*type, count, buffer, position, to, bytes);
+  }
+  void put_in(int64_t position, const void* from, int64_t bytes) const {
+    datatype::unpack(*type, count, buffer, position, from, bytes);
+  }
+};
+
+// Memory for a while; nullptr when there is none.
+struct FreeBytes {
+  void operator()(char* bytes) const { ::free(bytes); }
+};
+using Bytes = std::unique_ptr<char[], FreeBytes>;
+[[nodiscard]] inline Bytes allocate(int64_t bytes) {
+  return Bytes(static_cast<char*>(::malloc(bytes > 0 ? static_cast<size_t>(bytes) : 1)));
+}
+
+}  // namespace weft::io

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/file/hints.hpp"
+
+#include "mpi/file/file.hpp"
+#include "mpi/object/handles.hpp"
+
+namespace weft::mpi {
+
+void take_hints(File& file, const Info* info) {
+  if (info == nullptr) return;
+  // Hints may be ignored (MPI-5.0, 14.2.8); MPI_File_get_info shows which values are in force.
+  (void)io::take_hints(file.hints, [&](const char* key) { return info->find(key); });
+}
+
+int file_set_info(MPI_File fh, MPI_Info info) {
+  FileCheck check("MPI_File_set_info", fh);
+  if (check.failed()) return check.error();
+  const Info* given = info_of(info);
+  if (given == nullptr) check.fail(MPI_ERR_INFO, "info is no info object");
+  const io::Result result = io::agree(*check.file().comm, check.told());
+  check.take(result);
+  if (check.failed()) return check.error();
+  take_hints(check.file(), given);
+  check.take(io::share_hints(check.file()));
+  return check.error();
+}
+
+int file_get_info(MPI_File fh, MPI_Info* info_used) {
+  FileCheck check("MPI_File_get_info", fh);
+  check.pointer(info_used, "info_used");
+  if (check.failed()) return check.error();
+  Info* info = make_info();
+  if (info == nullptr) return no_memory(&check.file(), check.function(), "an info object");
+  io::show_hints(check.file().hints, [&](const char* key, const std::string& value) { info->set(key, value); });
+  *info_used = handle_of<MPI_Info>(info);
+  return MPI_SUCCESS;
+}
+
+}  // namespace weft::mpi
