@@ -14,29 +14,10 @@
 #include "core/world.hpp"
 #include "io/calls.hpp"
 #include "io/disk.hpp"
+#include "io/numbers.hpp"
 
 namespace weft::io {
 namespace {
-
-using coll::Reducer;
-
-void take_smaller(const Reducer& /*self*/, const void* in, void* inout, int64_t count) {
-  const auto* a = static_cast<const int64_t*>(in);
-  auto* b = static_cast<int64_t*>(inout);
-  for (int64_t i = 0; i < count; ++i) {
-    if (a[i] < b[i]) b[i] = a[i];
-  }
-}
-
-// A number of 8 bytes, as one element.
-Type& word() {
-  static Type* const type = [] {
-    Type* made = datatype::contiguous(sizeof(int64_t), datatype::byte_type);
-    if (made != nullptr) made->committed = true;
-    return made;
-  }();
-  return type != nullptr ? *type : datatype::byte_type;
-}
 
 Result exchange_failure(int32_t error) {
   return failure(error == core::no_error ? internal_error : error, Act::exchange);
@@ -102,8 +83,7 @@ Result agree(core::Comm& comm, const Result& mine) {
   if (comm.size == 1) return mine;
   const int64_t ours = mine.failed() ? comm.rank : INT64_MAX;
   int64_t first = ours;
-  const Reducer smaller{.function = take_smaller, .type = &word()};
-  if (const int32_t error = coll::allreduce(comm, &ours, &first, 1, smaller)) return exchange_failure(error);
+  if (const int32_t error = coll::allreduce(comm, &ours, &first, 1, smaller_number())) return exchange_failure(error);
   if (first == INT64_MAX) return {};
   Result result = mine;
   result.rank = comm.rank;
@@ -119,8 +99,7 @@ bool same_on_all(core::Comm& comm, int64_t value) {
   // The smallest of the values and the smallest of their negatives, which ends at the largest.
   const int64_t ours[2] = {value, ~value};
   int64_t all[2] = {value, ~value};
-  const Reducer smaller{.function = take_smaller, .type = &word()};
-  return coll::allreduce(comm, ours, all, 2, smaller) == core::no_error && all[0] == ~all[1];
+  return coll::allreduce(comm, ours, all, 2, smaller_number()) == core::no_error && all[0] == ~all[1];
 }
 
 Result share_hints(File& file) {
@@ -197,8 +176,7 @@ Result sync_together(File& file) {
   // One descriptor of each host writes back what all of its ranks have written, and they have when they are here.
   const int64_t ours = file.dirty.exchange(false) ? 0 : 1;
   int64_t all = ours;
-  const Reducer smaller{.function = take_smaller, .type = &word()};
-  if (const int32_t error = coll::allreduce(comm, &ours, &all, 1, smaller)) return exchange_failure(error);
+  if (const int32_t error = coll::allreduce(comm, &ours, &all, 1, smaller_number())) return exchange_failure(error);
   Result result;
   if (all == 0 && leads_host(comm)) result = sync_here(file);
   result = agree(comm, result);
@@ -208,10 +186,10 @@ Result sync_together(File& file) {
 
 namespace {
 
-Transfer transfer_of(File& file, int64_t position, const Memory& memory) {
+Transfer transfer_of(File& file, const View& view, int64_t position, const Memory& memory) {
   const Hints& hints = file.hints;
   return {.fd = file.fd,
-          .view = file.view,
+          .view = view,
           .position = position,
           .memory = memory,
           .sieving = {.reads = hints.sieve_reads != Choice::disable,
@@ -223,18 +201,18 @@ Transfer transfer_of(File& file, int64_t position, const Memory& memory) {
 
 }  // namespace
 
-Result write_at(File& file, int64_t position, const Memory& memory, int64_t& done) {
+Result write_at(File& file, const View& view, int64_t position, const Memory& memory, int64_t& done) {
   std::unique_lock lock(file.guard, std::defer_lock);
   if (file.atomic) lock.lock();
-  const Result result = write(transfer_of(file, position, memory), done);
+  const Result result = write(transfer_of(file, view, position, memory), done);
   if (done > 0) file.dirty.store(true, std::memory_order_relaxed);
   return result;
 }
 
-Result read_at(File& file, int64_t position, const Memory& memory, int64_t& done) {
+Result read_at(File& file, const View& view, int64_t position, const Memory& memory, int64_t& done) {
   std::unique_lock lock(file.guard, std::defer_lock);
   if (file.atomic) lock.lock();
-  return read(transfer_of(file, position, memory), done);
+  return read(transfer_of(file, view, position, memory), done);
 }
 
 }  // namespace weft::io

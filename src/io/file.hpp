@@ -28,6 +28,8 @@ struct Mode {
   bool append = false;
 };
 
+class Together;  // together.hpp
+
 struct File : base::Object {
   core::Comm* comm = nullptr;  // the file's own
   std::string path;
@@ -37,8 +39,16 @@ struct File : base::Object {
   std::atomic<int64_t> position = 0;  // the individual pointer, in etypes
   bool atomic = false;
   Hints hints;
-  std::atomic<bool> dirty = false;  // written to since the last sync
-  base::Lock guard;                 // one atomic access of this process at a time: locks are the open file's
+  std::atomic<bool> dirty = false;   // written to since the last sync
+  std::atomic<int64_t> pending = 0;  // accesses in the background
+  Together* first = nullptr;         // collective accesses in their order: the first is under way
+  Together* last = nullptr;
+  // Memory of collective accesses in two phases, kept for the next one.
+  Bytes window;
+  Bytes stage;
+  int64_t window_room = 0;
+  int64_t stage_room = 0;
+  base::Lock guard;  // one atomic access of this process at a time: locks are the open file's
 };
 
 // Opens the file on all ranks: rank 0 first, which creates it where that is asked for. `given`: an error that this rank
@@ -66,8 +76,8 @@ struct File : base::Object {
 // The hints become rank 0's: what the ranks do together depends on them.
 [[nodiscard]] Result share_hints(File& file);
 
-// Independent access at `position` bytes into the view's stream.
-[[nodiscard]] Result write_at(File& file, int64_t position, const Memory& memory, int64_t& done);
-[[nodiscard]] Result read_at(File& file, int64_t position, const Memory& memory, int64_t& done);
+// Independent access at `position` bytes into the stream of a view of the file. Any thread.
+[[nodiscard]] Result write_at(File& file, const View& view, int64_t position, const Memory& memory, int64_t& done);
+[[nodiscard]] Result read_at(File& file, const View& view, int64_t position, const Memory& memory, int64_t& done);
 
 }  // namespace weft::io

@@ -2,7 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/file/data.hpp"
 
+#include <new>
+
+#include "io/operation.hpp"
+#include "io/together.hpp"
+#include "mpi/datatype/type.hpp"
+#include "mpi/file/pointer.hpp"
 #include "mpi/file/view.hpp"
+#include "mpi/object/handles.hpp"
+#include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/status.hpp"
 
 namespace weft::mpi {
@@ -12,6 +20,7 @@ namespace {
 struct Data {
   io::Memory memory;
   int64_t bytes = 0;
+  int64_t etypes = 0;
   int64_t position = 0;  // in the stream of the view
 };
 
@@ -28,6 +37,7 @@ Data check_call(FileCheck& check, const DataCall& call) {
   if (check.failed()) return {};
   data.memory = {call.buffer, call.count, type};
   const int64_t unit = etype_bytes(check.file());
+  data.etypes = data.bytes / unit;
   if (data.bytes % unit != 0) {
     check.fail(MPI_ERR_ARG, "the data have %lld bytes, which are no whole etypes of %lld bytes",
                static_cast<long long>(data.bytes), static_cast<long long>(unit));
@@ -46,21 +56,216 @@ void place(FileCheck& check, Data& data, int64_t offset) {
   }
 }
 
+// The offset of an independent access; pointers move past the data.
+int64_t take_offset(FileCheck& check, const DataCall& call, const Data& data) {
+  if (check.failed()) return 0;
+  switch (call.pointer) {
+    case Pointer::none:
+      break;
+    case Pointer::individual:
+      return check.file().position.fetch_add(data.etypes, std::memory_order_relaxed);
+    case Pointer::shared:
+      return move_shared_pointer(check.file(), data.etypes);
+  }
+  return call.offset;
+}
+
 }  // namespace
 
 int run(const DataCall& call, MPI_Status* status) {
   FileCheck check(call.function, call.fh);
   if (check.failed()) return check.error();
   Data data = check_call(check, call);
+  place(check, data, take_offset(check, call, data));
   if (check.failed()) return check.error();
   File& file = check.file();
-  place(check, data, call.offset);
-  if (check.failed()) return check.error();
   int64_t done = 0;
-  check.take(call.writes ? io::write_at(file, data.position, data.memory, done)
-                         : io::read_at(file, data.position, data.memory, done));
+  check.take(call.writes ? io::write_at(file, file.view, data.position, data.memory, done)
+                         : io::read_at(file, file.view, data.position, data.memory, done));
   set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, done, false);
   return check.error();
+}
+
+namespace {
+
+// The types that an access in the background uses are kept.
+template <class Access>
+void release_types(const Access& access) {
+  release_type(access.filetype());
+  release_type(access.memory_type());
+}
+
+void hold_types(const File& file, const Data& data) {
+  hold_type(file.view.filetype);
+  hold_type(data.memory.type);
+}
+
+void end_operation(Request& request) {
+  auto* operation = static_cast<io::Operation*>(request.owner);
+  release_types(*operation);
+  delete operation;
+}
+
+void end_together(Request& request) {
+  auto* together = static_cast<io::Together*>(request.owner);
+  release_types(*together);
+  delete together;
+}
+
+}  // namespace
+
+bool is_file_access(const Request& request) {
+  return request.on_free == end_operation || request.on_free == end_together;
+}
+
+const char* text_of_file_access(const Request& request) {
+  static thread_local std::string text;
+  if (request.on_free == end_operation) {
+    const auto& operation = *static_cast<io::Operation*>(request.owner);
+    text = text_of(operation.result(), static_cast<const File&>(operation.file()));
+  } else {
+    const auto& together = *static_cast<io::Together*>(request.owner);
+    text = text_of(together.result(), static_cast<const File&>(together.file()));
+  }
+  return text.c_str();
+}
+
+int start(const DataCall& call, MPI_Request* request) {
+  FileCheck check(call.function, call.fh);
+  if (check.failed()) return check.error();
+  check.pointer(request, "request");
+  Data data = check_call(check, call);
+  if (check.failed()) return check.error();
+  File& file = check.file();
+  Request* r = coll::new_composite(*file.comm);
+  if (r == nullptr) return no_memory(&file, call.function, "a request");
+  place(check, data, take_offset(check, call, data));
+  auto* operation =
+      check.failed() ? nullptr : new (std::nothrow) io::Operation(file, *r, call.writes, data.position, data.memory);
+  if (operation == nullptr) {
+    core::free_request(r);
+    return check.failed() ? check.error() : no_memory(&file, call.function, "an access");
+  }
+  hold_types(file, data);
+  r->owner = operation;
+  r->on_free = end_operation;
+  *request = handle_of<MPI_Request>(r);
+  io::post(*operation);
+  return MPI_SUCCESS;
+}
+
+namespace {
+
+// The offset of a collective access. A rank whose arguments are wrong takes part: the shared pointer moves past the
+// data of all, unless one of them failed.
+int64_t take_offset_together(FileCheck& check, const DataCall& call, const Data& data) {
+  if (call.pointer != Pointer::shared) return take_offset(check, call, data);
+  int64_t offset = 0;
+  const io::Result result = order_by_rank(check.file(), check.failed() ? 0 : data.etypes, check.told(), offset);
+  check.take(result);
+  return offset;
+}
+
+// The checks of all collective forms.
+Data check_together(FileCheck& check, const DataCall& call) {
+  Data data = check_call(check, call);
+  const int64_t offset = take_offset_together(check, call, data);
+  place(check, data, offset);
+  return data;
+}
+
+}  // namespace
+
+int run_all(const DataCall& call, MPI_Status* status) {
+  FileCheck check(call.function, call.fh);
+  if (check.failed()) return check.error();
+  File& file = check.file();
+  const Data data = check_together(check, call);
+  if (call.pointer == Pointer::shared && check.failed()) return check.error();  // all ranks know
+  io::Together together(file, call.writes, data.position, data.memory, check.told(), nullptr);
+  together.perform();
+  check.take(together.result());
+  if (!check.failed()) set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, together.done(), false);
+  return check.error();
+}
+
+namespace {
+
+// The request of a collective access that has begun; nullptr with the error raised.
+Request* launch(FileCheck& check, const DataCall& call) {
+  File& file = check.file();
+  const Data data = check_together(check, call);
+  if (call.pointer == Pointer::shared && check.failed()) return nullptr;
+  Request* r = coll::new_composite(*file.comm);
+  auto* together = r == nullptr ? nullptr
+                                : new (std::nothrow)
+                                      io::Together(file, call.writes, data.position, data.memory, check.told(), r);
+  if (together == nullptr) {
+    if (r != nullptr) core::free_request(r);
+    check.fail(MPI_ERR_NO_MEM, "no memory for an access");
+    return nullptr;
+  }
+  hold_type(file.view.filetype);
+  hold_type(together->memory_type());
+  r->owner = together;
+  r->on_free = end_together;
+  together->start();
+  return r;
+}
+
+}  // namespace
+
+// A rank whose arguments are wrong has a request too, which its error ends: the others wait for it.
+int start_all(const DataCall& call, MPI_Request* request) {
+  FileCheck check(call.function, call.fh);
+  if (!check.failed() && no_address(request)) return null_argument(&check.file(), call.function, "request");
+  if (check.failed()) return check.error();
+  Request* r = launch(check, call);
+  if (r == nullptr) return check.error();
+  *request = handle_of<MPI_Request>(r);
+  if (!check.failed()) return MPI_SUCCESS;
+  wait_for(*r);
+  (void)retire(request, *r, MPI_STATUS_IGNORE);
+  return check.error();
+}
+
+int begin_split(const DataCall& call) {
+  FileCheck check(call.function, call.fh);
+  if (check.failed()) return check.error();
+  File& file = check.file();
+  if (file.split != nullptr) {
+    check.fail(MPI_ERR_OTHER, "a split collective access to %s has begun and not ended: a file has one at a time",
+               file_text(file).c_str());
+    return check.error();
+  }
+  Request* r = launch(check, call);
+  if (r == nullptr) return check.error();
+  if (check.failed()) {
+    wait_for(*r);
+    release(*r);
+    return check.error();
+  }
+  file.split = r;
+  file.split_writes = call.writes;
+  file.split_pointer = static_cast<uint8_t>(call.pointer);
+  return MPI_SUCCESS;
+}
+
+int end_split(const char* function, MPI_File fh, bool writes, Pointer pointer, MPI_Status* status) {
+  FileCheck check(function, fh);
+  if (check.failed()) return check.error();
+  File& file = check.file();
+  if (file.split == nullptr || file.split_writes != writes || file.split_pointer != static_cast<uint8_t>(pointer)) {
+    check.fail(MPI_ERR_OTHER, "%s",
+               file.split == nullptr ? "no split collective access has begun"
+                                     : "the split collective access that has begun is of another kind");
+    return check.error();
+  }
+  Request* r = file.split;
+  file.split = nullptr;
+  MPI_Request handle = handle_of<MPI_Request>(r);
+  wait_for(*r);
+  return finish(function, &handle, *r, status);
 }
 
 }  // namespace weft::mpi

@@ -14,15 +14,18 @@ static_assert(io::wrong_argument == MPI_ERR_ARG && io::internal_error == MPI_ERR
               io::no_such_file == MPI_ERR_NO_SUCH_FILE && io::quota_exceeded == MPI_ERR_QUOTA &&
               io::read_only == MPI_ERR_READ_ONLY && io::unsupported_operation == MPI_ERR_UNSUPPORTED_OPERATION);
 
+std::string text_of(const io::Result& result, const File& file) {
+  if (result.act == io::Act::arguments) {
+    return "the arguments of rank " + std::to_string(result.rank) + " are wrong (" + error_text(result.error) +
+           "), so no rank did anything";
+  }
+  if (result.act == io::Act::mode) return "the ranks do not give the same amode";
+  return io::describe(result, file.path);
+}
+
 int raise(const char* function, const File& file, const io::Result& result) {
   if (!result.failed()) return MPI_SUCCESS;
-  const ErrorsOn on(&file);
-  if (result.act == io::Act::arguments) {
-    return fail(on, function, result.error, "the arguments of rank %d are wrong (%s), so no rank did anything",
-                result.rank, error_text(result.error));
-  }
-  if (result.act == io::Act::mode) return fail(on, function, result.error, "the ranks do not give the same amode");
-  return fail(on, function, result.error, "%s", io::describe(result, file.path).c_str());
+  return fail(ErrorsOn(&file), function, result.error, "%s", text_of(result, file).c_str());
 }
 
 void FileCheck::offset(MPI_Offset offset, const char* name) {

@@ -6,10 +6,12 @@
 
 #include "mpi/functions.hpp"
 #include "mpi/object/check.hpp"
-#include "mpi/object/object.hpp"
+#include "mpi/object/file.hpp"
 
 namespace weft::mpi {
 
+// A failed result in words.
+[[nodiscard]] std::string text_of(const io::Result& result, const File& file);
 // Raises the error of a result that is one; MPI_SUCCESS otherwise.
 [[nodiscard]] int raise(const char* function, const File& file, const io::Result& result);
 

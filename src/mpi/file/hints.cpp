@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/file/hints.hpp"
 
+#include "io/together.hpp"
 #include "mpi/file/file.hpp"
 #include "mpi/object/handles.hpp"
 
@@ -16,6 +17,7 @@ void take_hints(File& file, const Info* info) {
 int file_set_info(MPI_File fh, MPI_Info info) {
   FileCheck check("MPI_File_set_info", fh);
   if (check.failed()) return check.error();
+  io::drain(check.file());
   const Info* given = info_of(info);
   if (given == nullptr) check.fail(MPI_ERR_INFO, "info is no info object");
   const io::Result result = io::agree(*check.file().comm, check.told());

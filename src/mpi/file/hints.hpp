@@ -5,7 +5,7 @@
 // Hints of files (MPI-5.0, 14.2.8).
 
 #include "mpi/env/info.hpp"
-#include "mpi/object/object.hpp"
+#include "mpi/object/file.hpp"
 
 namespace weft::mpi {
 

@@ -4,12 +4,15 @@
 
 #include <cstring>
 
+#include "core/waiting.hpp"
+#include "io/together.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/env/info.hpp"
 #include "mpi/file/file.hpp"
 #include "mpi/file/hints.hpp"
+#include "mpi/file/pointer.hpp"
 #include "mpi/file/view.hpp"
 #include "mpi/object/errhandler.hpp"
 
@@ -131,6 +134,12 @@ int file_close(MPI_File* fh) {
   FileCheck check(function, *fh);
   if (check.failed()) return check.error();
   File& file = check.file();
+  if (file.split != nullptr) {
+    check.fail(MPI_ERR_OTHER, "a split collective access has begun and not ended");
+    return check.error();
+  }
+  io::drain(file);
+  core::wait_until([&] { return file.pending.load(std::memory_order_acquire) == 0; });
   end_pointers(file);
   check.take(io::close_together(file));
   destroy(&file);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sizes of files and questions about them (MPI-5.0, 14.2.4 to 14.2.7).
 #include "io/disk.hpp"
+#include "io/together.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/file/file.hpp"
 #include "mpi/object/handles.hpp"
@@ -23,6 +24,7 @@ namespace {
 // Both are collective; a rank with a wrong argument takes part.
 int change_size(FileCheck& check, MPI_Offset size, io::Result (*change)(io::File&, int64_t, const io::Result&)) {
   if (check.failed()) return check.error();
+  io::drain(check.file());
   check.offset(size, "size");
   check.writes();
   const bool same = io::same_on_all(*check.file().comm, size);
@@ -59,11 +61,22 @@ int file_get_amode(MPI_File fh, int* amode) {
   return MPI_SUCCESS;
 }
 
-int file_sync(MPI_File fh) {
-  FileCheck check("MPI_File_sync", fh);
+int file_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count* extent) {
+  FileCheck check("MPI_File_get_type_extent", fh);
+  check.pointer(extent, "extent");
+  const Type* type = check.failed() ? nullptr : type_of(datatype);
   if (check.failed()) return check.error();
-  check.take(io::sync_together(check.file()));
-  return check.error();
+  if (type == nullptr) return bad_type(&check.file(), check.function(), datatype);
+  *extent = type->extent;
+  return MPI_SUCCESS;
+}
+
+int file_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint* extent) {
+  MPI_Count wide = 0;
+  if (no_address(extent)) return null_argument(&no_file(), "MPI_File_get_type_extent", "extent");
+  const int error = file_get_type_extent_c(fh, datatype, &wide);
+  if (error == MPI_SUCCESS) *extent = wide;
+  return error;
 }
 
 }  // namespace weft::mpi

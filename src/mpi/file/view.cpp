@@ -6,10 +6,12 @@
 #include <cstring>
 
 #include "io/disk.hpp"
+#include "io/together.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/env/info.hpp"
 #include "mpi/file/datarep.hpp"
 #include "mpi/file/hints.hpp"
+#include "mpi/file/pointer.hpp"
 #include "mpi/object/handles.hpp"
 
 namespace weft::mpi {
@@ -82,6 +84,7 @@ int file_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype
   if (check.failed()) return check.error();
   File& file = check.file();
   NewView wanted{.displacement = disp};
+  io::drain(file);
   check_displacement(check, disp);
   check_types(check, wanted, etype, filetype);
   check.pointer(datarep, "datarep");
@@ -104,6 +107,7 @@ int file_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype
   check.take(io::agree(*file.comm, check.told()));
   if (check.failed()) return check.error();
   take_hints(file, info_of(info));
+  if (file.comm->rank == 0) set_shared_pointer(file, 0);  // all ranks have come, and none goes on before the next line
   check.take(io::share_hints(file));
   if (check.failed()) return check.error();
   hold_type(wanted.etype);

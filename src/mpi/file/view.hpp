@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Views and pointers of files (MPI-5.0, 14.3 and 14.4).
+// Views of files (MPI-5.0, 14.3).
 
 #include "mpi/file/file.hpp"
 
@@ -12,11 +12,6 @@ namespace weft::mpi {
 void set_default_view(File& file);
 // Gives the view's types back.
 void drop_view(File& file);
-
-// Sets the pointers of a file that was opened: to its beginning, or its end with MPI_MODE_APPEND. Collective; raises
-// errors.
-[[nodiscard]] int start_pointers(const char* function, File& file);
-void end_pointers(File& file);
 
 // Bytes of an etype in the stream of the view.
 [[nodiscard]] inline int64_t etype_bytes(const File& file) {

@@ -5,6 +5,8 @@
 #include <climits>
 #include <cstdarg>
 
+#include "mpi/object/file.hpp"
+
 namespace weft::mpi {
 namespace {
 

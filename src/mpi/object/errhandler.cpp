@@ -10,6 +10,7 @@
 #include "base/setting.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/error.hpp"
+#include "mpi/object/file.hpp"
 #include "mpi/object/handles.hpp"
 
 namespace weft::mpi {

@@ -11,6 +11,7 @@
 #include "core/request.hpp"
 #include "mpi/names.hpp"
 #include "mpi/object/errhandler.hpp"
+#include "mpi/object/file.hpp"
 #include "mpi/object/handles.hpp"
 
 namespace weft::mpi {
@@ -178,6 +179,10 @@ std::string handle_text(uintptr_t value) {
 }
 
 // A file that is being opened has no handle yet.
+ErrorsOn errors_of_no_file() {
+  return &no_file();
+}
+
 MPI_File file_handle(const File* file) {
   return file == nullptr || file->kind != base::Kind::file ? MPI_FILE_NULL
                                                            : handle_of<MPI_File>(const_cast<File*>(file));

@@ -57,8 +57,9 @@ template <class Handle>
 }
 
 // Its errors are those of MPI_FILE_NULL.
+[[nodiscard]] ErrorsOn errors_of_no_file();
 [[nodiscard]] inline int bad_file(const char* function, MPI_File file) {
-  return bad_handle(&no_file(), function, MPI_ERR_FILE, "file", file);
+  return bad_handle(errors_of_no_file(), function, MPI_ERR_FILE, "file", file);
 }
 
 // The error of a call that is made before MPI is initialised, or after it was finalized.

@@ -22,7 +22,6 @@
 #include "core/rma/window.hpp"
 #include "datatype/reduce.hpp"
 #include "datatype/type.hpp"
-#include "io/file.hpp"
 
 namespace weft::mpi {
 
@@ -47,8 +46,7 @@ struct BsendBuffer;  // p2p/bsend_buffer.hpp
 struct Attributes;   // attribute.cpp
 struct Topology;     // topo/topology.hpp
 struct Win;
-struct File;
-struct Datarep;  // file/datarep.hpp
+struct File;  // file.hpp
 
 // This lock guards the parts of an object that threads may change and ask for at the same time: names, error handlers.
 // Held for a few loads and stores: nothing that could raise an error or take another lock is called under it.
@@ -88,18 +86,6 @@ struct Win : core::rma::Window {
   int model_value = MPI_WIN_UNIFIED;
   int32_t first_part = 0;  // the first rank whose part has any memory; `size`: there is none
 };
-
-// A file; `comm` is its own communicator.
-struct File : io::File {
-  Errhandler* errhandler = nullptr;
-  int amode = 0;                     // as MPI_File_open got it
-  const Datarep* datarep = nullptr;  // of the view
-  Type* etype = nullptr;             // of the view as the program gave them, one reference each
-  Type* filetype = nullptr;
-};
-
-// MPI_FILE_NULL, whose error handler is that of files opened later and of calls on no file (MPI-5.0, 14.7).
-[[nodiscard]] File& no_file();
 
 // The properties of a datatype beside its layout: how it was made, its name, its attributes. How it was made never
 // changes; the rest is shared by threads.
@@ -185,9 +171,6 @@ inline Session* session_of(MPI_Session h) {
 }
 inline Win* win_of(MPI_Win h) {
   return object_of<Win, base::Kind::window>(h);
-}
-inline File* file_of(MPI_File h) {
-  return object_of<File, base::Kind::file>(h);
 }
 
 // The handle of an object that is not predefined.

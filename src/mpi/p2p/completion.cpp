@@ -66,6 +66,7 @@ const Comm* comm_of_request(const Request& r) {
 
 std::string text_of(const Failure& failure) {
   const core::Truncation& long_one = failure.truncation;
+  if (failure.text != nullptr) return failure.text;
   char text[256];
   if (failure.error != MPI_ERR_TRUNCATE || long_one.sent <= long_one.room) {
     snprintf(text, sizeof text, "the operation failed: %s", error_text(failure.error));
@@ -162,7 +163,12 @@ int retire(MPI_Request* handle, Request& r, MPI_Status* status) {
 Failure failure_of(const Request& r) {
   const bool collective = is_collective(r);
   const Comm* comm = r.flags.generalized ? nullptr : comm_of_request(r);
-  return {comm, r.error, collective, r.tag, {collective ? r.partner : r.source, r.limit, r.bytes}};
+  return {comm,
+          r.error,
+          collective,
+          r.tag,
+          {collective ? r.partner : r.source, r.limit, r.bytes},
+          is_file_access(r) ? text_of_file_access(r) : nullptr};
 }
 
 int fail_completed(const char* function, const Failure& failure) {

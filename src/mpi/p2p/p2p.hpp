@@ -105,6 +105,7 @@ struct Failure {
   bool collective = false;
   int tag = 0;
   core::Truncation truncation;
+  const char* text = nullptr;  // where the operation has words of its own: until the thread's next failure
 };
 [[nodiscard, gnu::cold, gnu::noinline]] Failure failure_of(const Request& r);
 [[nodiscard, gnu::cold, gnu::noinline]] int fail_completed(const char* function, const Failure& failure);
@@ -130,5 +131,9 @@ struct Failure {
 // Of a one-sided operation (win/check.cpp): it must not be cancelled or freed (MPI-5.0, 12.3.5).
 [[nodiscard]] bool is_one_sided(const Request& request);
 [[nodiscard]] bool is_partitioned(const Request& request);
+// Of an access to a file (file/data.cpp): it cannot be cancelled, and MPI_Request_free waits for it. The text says how
+// one that is complete failed.
+[[nodiscard]] bool is_file_access(const Request& request);
+[[nodiscard]] const char* text_of_file_access(const Request& request);
 
 }  // namespace weft::mpi

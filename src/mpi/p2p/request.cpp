@@ -34,7 +34,8 @@ int request_free(MPI_Request* request) {
   *request = MPI_REQUEST_NULL;
   if (r->flags.shared) return MPI_SUCCESS;
   if (r->flags.generalized) return free_generalized(*r);
-  if (r->flags.active && r->on_poll != nullptr) wait_for(*r);  // its parts need us to look at them
+  // Its parts need us to look at them, or another thread is at it.
+  if (r->flags.active && (r->on_poll != nullptr || is_file_access(*r))) wait_for(*r);
   if (!r->flags.active || !core::follow_up(*r, end_orphan)) release(*r);
   return MPI_SUCCESS;
 }
@@ -50,7 +51,8 @@ int cancel(MPI_Request* request) {
   if (const char* what = tied(*r)) {
     return fail(static_cast<Comm*>(r->comm), "MPI_Cancel", MPI_ERR_REQUEST, "%s cannot be cancelled", what);
   }
-  (void)core::progress();  // a message that is here already is received, not cancelled
+  if (is_file_access(*r)) return MPI_SUCCESS;  // it ends by itself, and tells that it was not cancelled
+  (void)core::progress();                      // a message that is here already is received, not cancelled
   core::cancel(*r);
   return MPI_SUCCESS;
 }

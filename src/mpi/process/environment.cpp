@@ -21,6 +21,7 @@
 #include "core/life.hpp"
 #include "core/waiting.hpp"
 #include "core/world.hpp"
+#include "io/worker.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/env/hw_resource.hpp"
 #include "mpi/env/info.hpp"
@@ -58,6 +59,7 @@ bool start_runtime(int& level) {
 // Leaves the job, unless OpenSHMEM is in use. With the lock.
 void end_runtime() {
   flush_all_buffers();
+  io::stop_workers();
   core::leave();
   free_unused_comms();
   environment.ended = true;

@@ -14,6 +14,7 @@
 #include "mpi/env/info.hpp"
 #include "mpi/names.hpp"
 #include "mpi/object/errhandler.hpp"
+#include "mpi/object/file.hpp"
 #include "mpi/object/handles.hpp"
 
 namespace weft::mpi {

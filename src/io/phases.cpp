@@ -1,0 +1,366 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/phases.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "core/world.hpp"
+#include "io/disk.hpp"
+
+namespace weft::io {
+namespace {
+
+constexpr int64_t block_bytes = 4096;       // domains begin at multiples, unless a hint gives another size
+constexpr int64_t domain_least = 64 << 10;  // a smaller domain is not worth a rank's messages
+constexpr int64_t gap_to_read = 8192;       // of a read: such gaps are read along
+
+coll::Block bytes_at(void* data, int64_t bytes) {
+  return {data, bytes, &datatype::byte_type};
+}
+
+bool overlap(const Range& a, const Range& b) {
+  return a.low < b.high && b.low < a.high && a.bytes() > 0 && b.bytes() > 0;
+}
+
+// Aggregators of a host unless hints say otherwise: writes to one file take turns in the kernel.
+int64_t usual_per_host(int64_t ranks) {
+  return std::min<int64_t>(ranks, std::max(1, core::world->cpus / 2));
+}
+
+}  // namespace
+
+std::vector<int32_t> choose_aggregators(const core::Comm& comm, const Hints& hints, int64_t bytes) {
+  const core::Hosts* hosts = comm.hosts;
+  // Without a table all ranks are on one host, or each has one to itself.
+  const bool apart = hosts == nullptr && comm.size > 1 && !core::world->job.one_host();
+  const int32_t host_count = hosts != nullptr ? hosts->count() : apart ? comm.size : 1;
+  const int64_t on_host = hosts != nullptr ? hosts->ranks_on(0) : apart ? 1 : comm.size;
+  const int64_t given = hints.per_host != 0 ? hints.per_host : hints.aggregators != 0 ? INT32_MAX : 0;
+  const int64_t per_host = given != 0 ? given : usual_per_host(on_host);
+  int64_t most = hints.aggregators != 0 ? hints.aggregators : INT32_MAX;
+  most = std::clamp<int64_t>(most, 1, std::max<int64_t>(1, bytes / domain_least));
+  std::vector<int32_t> chosen;
+  // Host by host in turn, so that few aggregators are on as many hosts.
+  for (int32_t place = 0; place < per_host && static_cast<int64_t>(chosen.size()) < most; ++place) {
+    const size_t before = chosen.size();
+    for (int32_t h = 0; h < host_count && static_cast<int64_t>(chosen.size()) < most; ++h) {
+      if (hosts != nullptr) {
+        if (place < hosts->ranks_on(h)) chosen.push_back(hosts->rank_at(hosts->start(h) + place));
+      } else if (apart ? place == 0 : place < comm.size) {
+        chosen.push_back(apart ? h : place);
+      }
+    }
+    if (chosen.size() == before) break;
+  }
+  return chosen;
+}
+
+Phases::Phases(File& file, bool writes, const View& view, int64_t position, const Memory& memory, int64_t bytes,
+               const Range& whole, std::vector<Range> spans)
+    : file_(file), writes_(writes), view_(view), memory_(memory), rank_spans_(std::move(spans)) {
+  const core::Comm& comm = *file.comm;
+  aggregators_ = choose_aggregators(comm, file.hints, whole.bytes());
+  const int64_t block = file.hints.block != 0 ? file.hints.block : block_bytes;
+  base_ = whole.low - whole.low % block;
+  const auto count = static_cast<int64_t>(aggregators_.size());
+  const int64_t share = (whole.high - base_ + count - 1) / count;
+  domain_bytes_ = (share + block - 1) / block * block;
+  end_ = whole.high;
+  const int64_t window_bytes = file.hints.collective_buffer;
+  rounds_ = (std::min(domain_bytes_, whole.high - base_) + window_bytes - 1) / window_bytes;
+  for (size_t i = 0; i < aggregators_.size(); ++i) {
+    if (aggregators_[i] == comm.rank) domain_ = static_cast<int32_t>(i);
+  }
+  list_ours(position, bytes);
+  if (domain_ < 0) return;
+  for (int32_t r = 0; r < comm.size; ++r) {
+    if (!overlap(rank_spans_[static_cast<size_t>(r)], domain(domain_))) continue;
+    sources_.push_back({.rank = r});
+    if (r != comm.rank) continue;
+    for (const Target& target : targets_) {
+      if (target.rank == r) sources_.back().trains = target.trains;
+    }
+  }
+}
+
+Range Phases::domain(int32_t index) const {
+  const int64_t low = base_ + index * domain_bytes_;
+  return {std::min(low, end_), std::min(low + domain_bytes_, end_)};
+}
+
+Range Phases::window(int32_t index) const {
+  const Range all = domain(index);
+  const int64_t bytes = file_.hints.collective_buffer;
+  const int64_t low = std::min(all.low + round_ * bytes, all.high);
+  return {low, std::min(low + bytes, all.high)};
+}
+
+// Our runs, by the domain that they lie in.
+void Phases::list_ours(int64_t position, int64_t bytes) {
+  const Range& ours = rank_spans_[static_cast<size_t>(file_.comm->rank)];
+  for (size_t i = 0; i < aggregators_.size(); ++i) {
+    const auto index = static_cast<int32_t>(i);
+    if (overlap(ours, domain(index))) targets_.push_back({.rank = aggregators_[i], .domain = index});
+  }
+  constexpr int batch = 256;
+  Run runs[batch];
+  size_t at = 0;
+  for (int64_t listed = 0; listed < bytes;) {
+    int64_t covered = 0;
+    const int count = view_.list(position + listed, bytes - listed, runs, batch, covered);
+    if (count == 0) break;
+    for (int i = 0; i < count; ++i) {
+      Run run = runs[i];
+      while (run.bytes > 0) {
+        while (run.offset >= domain(targets_[at].domain).high) targets_[++at].position = listed;
+        const int64_t part = std::min(run.bytes, domain(targets_[at].domain).high - run.offset);
+        add_run(targets_[at].trains, {run.offset, part});
+        run.offset += part;
+        run.bytes -= part;
+        listed += part;
+      }
+    }
+  }
+  for (Target& target : targets_) {
+    target.head.count = static_cast<int64_t>(target.trains.size());
+    const size_t inlined = std::min<size_t>(target.trains.size(), inline_trains);
+    std::copy_n(target.trains.begin(), inlined, target.head.first);
+    target.cursor = Cursor(target.trains);
+  }
+}
+
+void Phases::exchange_heads(coll::Schedule& way) {
+  for (Source& source : sources_) {
+    if (source.rank != file_.comm->rank) way.receive(bytes_at(&source.head, sizeof source.head), source.rank);
+  }
+  for (Target& target : targets_) {
+    if (target.rank != file_.comm->rank) way.send(bytes_at(&target.head, sizeof target.head), target.rank);
+  }
+}
+
+void Phases::exchange_lists(coll::Schedule& way) {
+  for (Source& source : sources_) {
+    if (source.rank == file_.comm->rank) continue;
+    const int64_t count = source.head.count;
+    if (count < 0 || count > domain_bytes_) {
+      note(failure(internal_error, Act::exchange));
+      continue;
+    }
+    source.trains.resize(static_cast<size_t>(count));
+    std::copy_n(source.head.first, std::min<int64_t>(count, inline_trains), source.trains.begin());
+    const int64_t more = count - inline_trains;
+    if (more <= 0) continue;
+    way.receive(bytes_at(&source.trains[inline_trains], more * static_cast<int64_t>(sizeof(Train))), source.rank);
+  }
+  for (Target& target : targets_) {
+    const int64_t more = target.head.count - inline_trains;
+    if (target.rank == file_.comm->rank || more <= 0) continue;
+    way.send(bytes_at(&target.trains[inline_trains], more * static_cast<int64_t>(sizeof(Train))), target.rank);
+  }
+}
+
+void Phases::take_lists() {
+  for (Source& source : sources_) {
+    const Range range = domain(domain_);
+    if (!are_sound(source.trains, range.low, range.high)) {
+      note(failure(internal_error, Act::exchange));
+      source.trains.clear();
+    }
+    source.cursor = Cursor(source.trains);
+  }
+  if (rounds_ > 0) prepare_round();
+}
+
+bool Phases::next_round() {
+  for (Source& source : sources_) (void)source.cursor.skip(window(domain_).high);
+  if (++round_ == rounds_) return false;
+  prepare_round();
+  return true;
+}
+
+namespace {
+
+// Makes room, which stays for the next time.
+bool grow(Bytes& memory, int64_t& room, int64_t bytes) {
+  if (bytes <= room) return true;
+  memory = allocate(bytes);
+  room = memory != nullptr ? bytes : 0;
+  return memory != nullptr;
+}
+
+}  // namespace
+
+// The places of this round's data.
+void Phases::prepare_round() {
+  int64_t staged = 0;
+  for (Target& target : targets_) {
+    target.position += target.bytes;  // of the round before
+    target.bytes = target.cursor.skip(window(target.domain).high);
+    if (!memory_.is_contiguous()) staged += target.bytes;
+  }
+  const Range range = aggregates() ? window(domain_) : Range{};
+  for (Source& source : sources_) {
+    Cursor all = source.cursor;
+    Cursor first = source.cursor;
+    source.bytes = all.skip(range.high);
+    Run run{};
+    source.direct = source.bytes > 0 && first.next(range.high, run) && run.bytes == source.bytes;
+    source.at = run.offset - range.low;
+    if (source.rank != file_.comm->rank && !source.direct) staged += source.bytes;
+  }
+  broken_ = !grow(file_.window, file_.window_room, range.bytes()) || !grow(file_.stage, file_.stage_room, staged);
+  if (broken_) note({.error = no_memory, .system = ENOMEM, .act = Act::buffer, .bytes = range.bytes() + staged});
+  char* free = file_.stage.get();
+  char* own = nullptr;
+  for (Target& target : targets_) {
+    if (memory_.is_contiguous()) {
+      target.data = memory_.at(target.position);
+    } else {
+      target.data = free;
+      free += broken_ ? 0 : target.bytes;
+    }
+    if (target.rank == file_.comm->rank) own = target.data;
+  }
+  for (Source& source : sources_) {
+    if (source.rank == file_.comm->rank) {
+      source.data = own;
+      source.direct = false;  // its data are copied, not received
+    } else if (source.direct) {
+      source.data = broken_ ? nullptr : file_.window.get() + source.at;
+    } else {
+      source.data = free;
+      free += broken_ ? 0 : source.bytes;
+    }
+  }
+}
+
+void Phases::exchange(coll::Schedule& way) {
+  if (writes_ && !memory_.is_contiguous() && !broken_) {
+    for (Target& target : targets_) memory_.take_out(target.position, target.data, target.bytes);
+  }
+  // Without memory the messages have no data, and a receiver of more says that they were cut off.
+  for (Source& source : sources_) {
+    if (source.rank == file_.comm->rank || source.bytes == 0) continue;
+    const coll::Block block = bytes_at(source.data, broken_ ? 0 : source.bytes);
+    if (writes_) {
+      way.receive(block, source.rank);
+    } else {
+      way.send(block, source.rank);
+    }
+  }
+  for (Target& target : targets_) {
+    if (target.rank == file_.comm->rank || target.bytes == 0) continue;
+    const coll::Block block = bytes_at(target.data, broken_ && !memory_.is_contiguous() ? 0 : target.bytes);
+    if (writes_) {
+      way.send(block, target.rank);
+    } else {
+      way.receive(block, target.rank);
+    }
+  }
+}
+
+void Phases::exchanged() {
+  if (writes_ || memory_.is_contiguous() || broken_) return;
+  for (Target& target : targets_) memory_.put_in(target.position, target.data, target.bytes);
+}
+
+void Phases::access() {
+  if (broken_) return;
+  if (writes_) {
+    fill_window();
+    if (!result_.failed()) write_window();
+  } else {
+    read_window();
+    empty_window();
+  }
+}
+
+// The runs of all sources in the window, rising; those with at most `gap` bytes between them are one.
+void Phases::find_spans(int64_t gap) {
+  spans_.clear();
+  const int64_t limit = window(domain_).high;
+  for (const Source& source : sources_) {
+    if (source.bytes == 0) continue;
+    const auto middle = static_cast<std::ptrdiff_t>(spans_.size());
+    Cursor cursor = source.cursor;
+    for (Run run{}; cursor.next(limit, run);) {
+      const bool touches = static_cast<std::ptrdiff_t>(spans_.size()) > middle &&
+                           run.offset - (spans_.back().offset + spans_.back().bytes) <= gap;
+      if (touches) {
+        spans_.back().bytes = run.offset + run.bytes - spans_.back().offset;
+      } else {
+        spans_.push_back(run);
+      }
+    }
+    std::inplace_merge(spans_.begin(), spans_.begin() + middle, spans_.end(),
+                       [](const Run& a, const Run& b) { return a.offset < b.offset; });
+  }
+  size_t kept = 0;
+  for (const Run& run : spans_) {
+    Run* last = kept > 0 ? &spans_[kept - 1] : nullptr;
+    if (last != nullptr && run.offset - (last->offset + last->bytes) <= gap) {
+      last->bytes = std::max(last->bytes, run.offset + run.bytes - last->offset);
+    } else {
+      spans_[kept++] = run;
+    }
+  }
+  spans_.resize(kept);
+}
+
+// Data that two ranks write to the same bytes are those of the higher one.
+void Phases::fill_window() {
+  const Range range = window(domain_);
+  for (const Source& source : sources_) {
+    if (source.bytes == 0 || source.direct) continue;
+    const char* from = source.data;
+    Cursor cursor = source.cursor;
+    for (Run run{}; cursor.next(range.high, run); from += run.bytes) {
+      std::memcpy(file_.window.get() + (run.offset - range.low), from, static_cast<size_t>(run.bytes));
+    }
+  }
+}
+
+void Phases::write_window() {
+  const Range range = window(domain_);
+  find_spans(0);
+  for (const Run& span : spans_) {
+    int64_t done = 0;
+    const Result result =
+        write_all(file_.fd, file_.window.get() + (span.offset - range.low), span.bytes, span.offset, done);
+    note(result);
+    if (result.failed()) return;
+  }
+}
+
+void Phases::read_window() {
+  const Range range = window(domain_);
+  find_spans(gap_to_read);
+  for (const Run& span : spans_) {
+    int64_t done = 0;
+    char* at = file_.window.get() + (span.offset - range.low);
+    note(read_all(file_.fd, at, span.bytes, span.offset, done));
+    if (done == span.bytes) continue;
+    std::memset(at + done, 0, static_cast<size_t>(span.bytes - done));
+    end_found_ = std::min(end_found_, span.offset + done);
+  }
+}
+
+void Phases::empty_window() {
+  const Range range = window(domain_);
+  for (const Source& source : sources_) {
+    if (source.bytes == 0 || source.direct) continue;
+    char* to = source.data;
+    Cursor cursor = source.cursor;
+    for (Run run{}; cursor.next(range.high, run); to += run.bytes) {
+      std::memcpy(to, file_.window.get() + (run.offset - range.low), static_cast<size_t>(run.bytes));
+    }
+  }
+}
+
+void Phases::note(const Result& result) {
+  if (!result_.failed()) result_ = result;
+}
+
+}  // namespace weft::io

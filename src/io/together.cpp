@@ -1,0 +1,307 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/together.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "coll/coll.hpp"
+#include "coll/plan.hpp"
+#include "io/disk.hpp"
+#include "io/numbers.hpp"
+
+namespace weft::io {
+
+Together::Together(File& file, bool writes, int64_t position, const Memory& memory, const Result& given,
+                   core::Request* request)
+    : file_(file),
+      writes_(writes),
+      view_(file.view),
+      position_(position),
+      memory_(given.failed() ? Memory{} : memory),
+      request_(request),
+      result_(given) {}
+
+void Together::perform() {
+  drain(file_);
+  advance();
+}
+
+void Together::start() {
+  {
+    std::lock_guard guard(file_.guard);
+    (file_.last != nullptr ? file_.last->next_ : file_.first) = this;
+    file_.last = this;
+    if (file_.first != this) return;
+  }
+  advance();
+}
+
+void drain(File& file) {
+  core::wait_until([&] {
+    std::lock_guard guard(file.guard);
+    return file.first == nullptr;
+  });
+}
+
+// A step that returns false may be over already, and this object gone.
+void Together::advance() {
+  while (step()) {
+  }
+}
+
+bool Together::step() {
+  switch (stage_) {
+    case Stage::meet:
+      stage_ = Stage::decide;
+      return meet();
+    case Stage::decide:
+      decide();
+      return true;
+    case Stage::alone:
+      stage_ = Stage::agree;
+      return use_disk();
+    case Stage::heads:
+      stage_ = Stage::lists;
+      return perform_schedule([&](coll::Schedule& way) { phases_->exchange_heads(way); });
+    case Stage::lists:
+      stage_ = Stage::take_lists;
+      return perform_schedule([&](coll::Schedule& way) { phases_->exchange_lists(way); });
+    case Stage::take_lists:
+      phases_->take_lists();
+      stage_ = phases_->rounds() == 0 ? Stage::agree : writes_ ? Stage::exchange : Stage::disk;
+      return true;
+    case Stage::disk:
+      stage_ = writes_ ? Stage::next : Stage::exchange;
+      return phases_->aggregates() ? use_disk() : true;
+    case Stage::exchange:
+      stage_ = Stage::exchanged;
+      return perform_schedule([&](coll::Schedule& way) { phases_->exchange(way); });
+    case Stage::exchanged:
+      phases_->exchanged();
+      stage_ = writes_ ? Stage::disk : Stage::next;
+      return true;
+    case Stage::next:
+      stage_ = !phases_->next_round() ? Stage::agree : writes_ ? Stage::exchange : Stage::disk;
+      return true;
+    case Stage::agree:
+      stage_ = Stage::tell;
+      return agree();
+    case Stage::tell:
+      stage_ = Stage::end;
+      return tell();
+    case Stage::end:
+      finish();
+      return false;
+  }
+  return false;
+}
+
+namespace {
+
+// The typical size of a run, from the first ones.
+int64_t typical_run(const View& view, int64_t position, int64_t bytes) {
+  constexpr int some = 16;
+  Run runs[some];
+  int64_t covered = 0;
+  const int count = view.list(position, bytes, runs, some, covered);
+  return count == 0 ? 0 : covered / count;
+}
+
+}  // namespace
+
+// What this rank wants, told to all.
+bool Together::meet() {
+  const int64_t bytes = memory_.bytes();
+  mine_ = {.bytes = bytes, .error = result_.error, .rising = view_.rising ? 1 : 0};
+  if (bytes > 0) {
+    mine_.first = view_.offset_of(position_);
+    mine_.end = view_.offset_of(position_ + bytes - 1) + 1;
+    mine_.run = typical_run(view_, position_, bytes);
+  }
+  if (!writes_) {
+    struct stat facts {};
+    // Devices have no size: they are read by each rank alone.
+    if (::fstat(file_.fd, &facts) == 0 && S_ISREG(facts.st_mode)) {
+      mine_.size = facts.st_size;
+    } else {
+      mine_.rising = 0;
+    }
+  }
+  parts_.resize(static_cast<size_t>(file_.comm->size));
+  const coll::Block ours{&mine_, sizeof mine_, &datatype::byte_type};
+  const coll::Blocks all(parts_.data(), sizeof mine_, datatype::byte_type);
+  if (request_ == nullptr) {
+    note_exchange(coll::allgather(*file_.comm, ours, all));
+    return true;
+  }
+  return perform_schedule([&](coll::Schedule& way) { coll::plan::allgather(way, ours, all); });
+}
+
+// The same on all ranks: it follows from the parts of all, and from hints that all share.
+void Together::decide() {
+  int64_t first = INT64_MAX;
+  int64_t end = 0;
+  int64_t bytes = 0;
+  int64_t run = INT64_MAX;
+  int64_t size = 0;
+  int64_t before = 0;  // the end of the ranks before
+  bool interleaved = false;
+  bool rising = true;
+  for (size_t r = 0; r < parts_.size(); ++r) {
+    const Part& part = parts_[r];
+    if (part.error != no_error) {
+      result_ = {.error = part.error, .act = Act::arguments, .rank = static_cast<int32_t>(r)};
+      stage_ = Stage::end;
+      return;
+    }
+    size = std::max(size, part.size);
+    if (part.bytes == 0) continue;
+    first = std::min(first, part.first);
+    end = std::max(end, part.end);
+    bytes += part.bytes;
+    run = std::min(run, part.run);
+    rising &= part.rising != 0;
+    interleaved |= part.first < before;
+    before = std::max(before, part.end);
+  }
+  stage_ = Stage::alone;
+  if (bytes == 0 || !rising || file_.atomic || !exchanges_pay(first, end, bytes, run, interleaved)) return;
+  if (!writes_) end = std::min(end, size);
+  if (first >= end) return;
+  // Of a read nothing behind the end of the file is asked for.
+  int64_t ours = mine_.bytes;
+  if (!writes_ && mine_.end > end) ours = std::max<int64_t>(0, view_.position_at(end) - position_);
+  done_ = std::min(ours, mine_.bytes);
+  std::vector<Range> spans;
+  spans.reserve(parts_.size());
+  for (const Part& part : parts_) {
+    spans.push_back(part.bytes == 0 ? Range{} : Range{part.first, std::min(part.end, end)});
+  }
+  phases_ =
+      std::make_unique<Phases>(file_, writes_, view_, position_, memory_, done_, Range{first, end}, std::move(spans));
+  stage_ = Stage::heads;
+}
+
+bool Together::exchanges_pay(int64_t first, int64_t end, int64_t bytes, int64_t run, bool interleaved) const {
+  constexpr int64_t sparse = 16;        // a window holds so little of what is wanted that runs are as good
+  constexpr int64_t sparsest = 4096;    // even if it is asked for: rounds go through all windows
+  constexpr int64_t large = 256 << 10;  // runs that one system call each moves at the speed of memory
+  const Choice choice = writes_ ? file_.hints.collective_writes : file_.hints.collective_reads;
+  if (choice == Choice::disable || (end - first) / sparsest > bytes) return false;
+  if (choice == Choice::enable) return true;
+  return file_.comm->size > 1 && interleaved && run < large && (end - first) / sparse <= bytes;
+}
+
+void Together::run() {
+  access();
+  come_back(*this);
+}
+
+bool Together::use_disk() {
+  if (request_ == nullptr) {
+    access();
+    return true;
+  }
+  post(*this);
+  return false;
+}
+
+void Together::access() {
+  if (phases_ != nullptr) return phases_->access();
+  note(writes_ ? write_at(file_, view_, position_, memory_, done_) : read_at(file_, view_, position_, memory_, done_));
+}
+
+void Together::note(const Result& result) {
+  if (!result_.failed()) result_ = result;
+}
+
+void Together::note_exchange(int32_t error) {
+  if (error != core::no_error) note(failure(error == core::truncated ? internal_error : error, Act::exchange));
+}
+
+template <class Plan>
+bool Together::perform_schedule(Plan&& plan) {
+  schedule_.emplace(*file_.comm);
+  plan(*schedule_);
+  return launch();
+}
+
+// A schedule that could not be planned is not started; the others notice by messages that are missing, which only the
+// lack of memory for a few bytes can cause.
+bool Together::launch() {
+  core::Request* request = schedule_->error() == core::no_error ? coll::new_composite(*file_.comm) : nullptr;
+  if (request == nullptr) {
+    note(failure(no_memory, Act::exchange));
+    return true;
+  }
+  if (request_ == nullptr) {
+    schedule_->start(*request);
+    core::wait(*request);
+    note_exchange(request->error);
+    core::free_request(request);
+    return true;
+  }
+  request->owner = this;
+  request->on_done = step_ended;
+  met_.store(false, std::memory_order_relaxed);
+  schedule_->start(*request);
+  return met_.exchange(true, std::memory_order_acq_rel);
+}
+
+bool Together::step_ended(core::Request& request) {
+  auto& access = *static_cast<Together*>(request.owner);
+  access.note_exchange(request.error);
+  core::free_request(&request);
+  if (access.met_.exchange(true, std::memory_order_acq_rel)) access.advance();
+  return false;
+}
+
+// The first rank that failed, and the end of the file.
+bool Together::agree() {
+  if (phases_ != nullptr) note(phases_->result());
+  votes_[0] = result_.failed() ? file_.comm->rank : INT64_MAX;
+  votes_[1] = phases_ != nullptr ? phases_->end_found() : INT64_MAX;
+  if (request_ == nullptr) {
+    note_exchange(coll::allreduce(*file_.comm, votes_, agreed_, 2, smaller_number()));
+    return true;
+  }
+  return perform_schedule(
+      [&](coll::Schedule& way) { coll::plan::allreduce(way, votes_, agreed_, 2, smaller_number()); });
+}
+
+bool Together::tell() {
+  if (!writes_ && phases_ != nullptr && agreed_[1] < INT64_MAX && mine_.end > agreed_[1]) {
+    done_ = std::clamp<int64_t>(view_.position_at(agreed_[1]) - position_, 0, done_);
+  }
+  if (agreed_[0] == INT64_MAX) return true;
+  const auto root = static_cast<int32_t>(agreed_[0]);
+  if (root == file_.comm->rank) result_.rank = root;
+  const coll::Block block{&result_, sizeof result_, &datatype::byte_type};
+  if (request_ == nullptr) {
+    note_exchange(coll::bcast(*file_.comm, block.data, block.count, *block.type, root));
+    return true;
+  }
+  return perform_schedule([&](coll::Schedule& way) { coll::plan::bcast(way, block, root); });
+}
+
+// The request is its owner's from its completion on, and this object with it.
+void Together::finish() {
+  if (writes_ && done_ > 0) file_.dirty.store(true, std::memory_order_relaxed);
+  if (result_.rank == file_.comm->rank) result_.rank = -1;
+  if (request_ == nullptr) return;
+  request_->received = done_;
+  request_->error = result_.error;
+  Together* next = nullptr;
+  {
+    std::lock_guard guard(file_.guard);
+    next = file_.first = next_;
+    if (next == nullptr) file_.last = nullptr;
+  }
+  core::complete(*request_);
+  if (next != nullptr) next->advance();
+}
+
+}  // namespace weft::io

@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Collective access: the ranks meet, decide from what all of them want whether they exchange data first (two phases,
+// phases.hpp) or access the file each alone, do so, and agree on the result.
+//
+// One state machine runs all forms. Of a blocking call each step ends before the next begins. Of a nonblocking one a
+// step that has to wait leaves: messages go on by themselves, a worker moves the data of the file, and whichever ends
+// the step continues. Accesses to one file go one after another, so that their messages cannot be mixed up.
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "coll/schedule.hpp"
+#include "io/file.hpp"
+#include "io/phases.hpp"
+#include "io/worker.hpp"
+
+namespace weft::io {
+
+// The part of one rank, as all are told.
+struct Part {
+  int64_t first = 0;   // offsets, from the first byte
+  int64_t end = 0;     // to behind the last; the same: no data
+  int64_t bytes = 0;   // of data
+  int64_t size = 0;    // of the file, to the rank's knowledge
+  int64_t run = 0;     // typical bytes of a run
+  int32_t error = 0;   // of its arguments
+  int32_t rising = 1;  // 0: offsets fall somewhere in the view
+};
+static_assert(sizeof(Part) == 48);
+
+class Together final : public Job {
+ public:
+  // `given`: the error of this rank's arguments; then it takes part without data. `request`: the composite one that
+  // completes; nullptr: a blocking access.
+  Together(File& file, bool writes, int64_t position, const Memory& memory, const Result& given,
+           core::Request* request);
+  ~Together() override = default;
+
+  // A blocking access, from the first step to the last.
+  void perform();
+  // Puts a nonblocking one behind those of the file that are under way.
+  void start();
+
+  [[nodiscard]] const Result& result() const { return result_; }
+  [[nodiscard]] int64_t done() const { return done_; }
+  File& file() const { return file_; }
+  Type* filetype() const { return view_.filetype; }
+  Type* memory_type() const { return memory_.type; }
+
+  void run() override;
+  void follow() override { advance(); }
+
+ private:
+  enum class Stage : uint8_t {
+    meet,
+    decide,
+    alone,
+    heads,
+    lists,
+    take_lists,
+    disk,
+    exchange,
+    exchanged,
+    next,
+    agree,
+    tell,
+    end
+  };
+
+  void advance();
+  bool step();
+  bool meet();
+  void decide();
+  bool exchanges_pay(int64_t first, int64_t end, int64_t bytes, int64_t run, bool interleaved) const;
+  bool agree();
+  bool tell();
+  void finish();
+
+  // Runs a schedule; whether it is complete. `plan` names its steps.
+  template <class Plan>
+  bool perform_schedule(Plan&& plan);
+  bool launch();
+  static bool step_ended(core::Request& request);
+  // Runs access() here or on a worker; whether it is complete.
+  bool use_disk();
+  void access();
+  void note(const Result& result);
+  void note_exchange(int32_t error);
+
+  File& file_;
+  const bool writes_;
+  const View view_;
+  const int64_t position_;
+  const Memory memory_;
+  core::Request* const request_;
+  Stage stage_ = Stage::meet;
+  Result result_;
+  int64_t done_ = 0;
+  Part mine_;
+  std::vector<Part> parts_;
+  int64_t votes_[2] = {};  // the first rank with a failure, and where a read found the end of the file
+  int64_t agreed_[2] = {};
+  std::unique_ptr<Phases> phases_;
+  std::optional<coll::Schedule> schedule_;
+  std::atomic<bool> met_ = false;  // one of the two ends of a step was here: its beginner or its completion
+  Together* next_ = nullptr;       // of the file
+  friend void drain(File& file);
+};
+
+// Waits for the collective accesses of a file that are under way.
+void drain(File& file);
+
+}  // namespace weft::io

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Threads that access files while the program computes or waits. They are started when there is work for them and end
+// with the runtime. Below MPI_THREAD_MULTIPLE they never touch messages: what has to follow their work is done by the
+// program's thread, in its next round of progress.
+
+#include <cstdint>
+
+namespace weft::core {
+struct Request;
+}
+
+namespace weft::io {
+
+class Job {
+ public:
+  Job() = default;
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  // On a worker. The job may be gone afterwards.
+  virtual void run() = 0;
+  // What follows, where messages are allowed; after come_back().
+  virtual void follow() {}
+
+ protected:
+  virtual ~Job() = default;
+
+ private:
+  friend class Workers;
+  Job* next_ = nullptr;
+};
+
+// Has a worker run the job; where no thread can be had, the calling one does.
+void post(Job& job);
+
+// By run(), as its last act: has the job's follow() called.
+void come_back(Job& job);
+
+// By run(), as its last act: completes a request that has no follow-up.
+void complete_from_worker(core::Request& request);
+
+// Ends the threads; no job is under way. Before the runtime ends.
+void stop_workers();
+
+}  // namespace weft::io
