@@ -43,7 +43,6 @@ void strided_view(const files::Folder& folder) {
   MPI_Offset at = -1;
   OK(MPI_File_get_byte_offset(file, 3, &at));
   EXPECT(at == 16 + rank * 8 + 3 * size * 8, "%lld", static_cast<long long>(at));
-  OK(MPI_File_sync(file));
   MPI_Barrier(MPI_COMM_WORLD);
   EXPECT(files::size_of(file) == 16 + 53 * size * 8, "%lld", static_cast<long long>(files::size_of(file)));
   MPI_Status status;
@@ -101,7 +100,6 @@ void far_away(const files::Folder& folder) {
   const MPI_Offset far = (MPI_Offset{5} << 32) + rank * 8;
   int64_t value = 77 + rank, read = 0;
   OK(MPI_File_write_at(file, far, &value, 1, MPI_INT64_T, MPI_STATUS_IGNORE));
-  OK(MPI_File_sync(file));
   MPI_Barrier(MPI_COMM_WORLD);
   EXPECT(files::size_of(file) == (MPI_Offset{5} << 32) + size * 8, "%lld",
          static_cast<long long>(files::size_of(file)));

@@ -33,6 +33,16 @@ inline bool good_packing(const Packing& p, const Type& type, int64_t bytes) {
          (bytes == 0 || (p.packed != nullptr && (p.elements != nullptr || !type.contiguous)));
 }
 
+// ---- external32, for checked elements
+
+// Bytes of one element outside; of a predefined type alone.
+[[nodiscard]] int64_t external_bytes(const Type& type);
+[[nodiscard]] int64_t external_bytes_of_basic(const Type& type);
+
+// Converts elements; false: a value has no external form.
+[[nodiscard]] bool put_external(const Type& type, int64_t count, const void* elements, void* packed);
+void get_external(const Type& type, int64_t count, void* elements, const void* packed);
+
 // Raise the error on `comm`, or without one when it is a null pointer, for which the functions above were false.
 [[nodiscard, gnu::cold, gnu::noinline]] int explain_elements(const Comm* comm, const char* function, MPI_Count count,
                                                              MPI_Datatype datatype);

@@ -158,23 +158,54 @@ int check(const Packing& p, const char* datarep, const Type*& type, int64_t& byt
   return good_packing(p, *type, bytes) ? MPI_SUCCESS : explain_packing(nullptr, p, *type, bytes);
 }
 
+}  // namespace
+
+int64_t external_bytes(const Type& type) {
+  return external_size(&type);
+}
+
+int64_t external_bytes_of_basic(const Type& type) {
+  return form_of(type).external_size();
+}
+
+bool put_external(const Type& type, int64_t count, const void* elements, void* packed) {
+  Source source(type, count, elements);
+  char* to = static_cast<char*>(packed);
+  auto convert = [&](const External32& form, int64_t values) {
+    for (int64_t part; values > 0; values -= part) {
+      part = std::min(values, stage_bytes / form.native_size());
+      if (!datatype::to_external32(form, source.take(part * form.native_size()), to, part)) return false;
+      to += part * form.external_size();
+    }
+    return true;
+  };
+  return for_each_run(&type, count, convert);
+}
+
+void get_external(const Type& type, int64_t count, void* elements, const void* packed) {
+  Sink sink(type, count, elements);
+  const char* from = static_cast<const char*>(packed);
+  auto convert = [&](const External32& form, int64_t values) {
+    for (int64_t part; values > 0; values -= part) {
+      part = std::min(values, stage_bytes / form.native_size());
+      datatype::from_external32(form, from, sink.give(part * form.native_size()), part);
+      from += part * form.external_size();
+    }
+    return true;
+  };
+  (void)for_each_run(&type, count, convert);
+  sink.flush();
+}
+
+namespace {
+
 template <class Position>
 int pack_at(const Packing& p, const char* datarep, void* packed, Position* position) {
   const Type* type = nullptr;
   int64_t bytes = 0;
   const int error = check(p, datarep, type, bytes);
   if (error != MPI_SUCCESS || type == nullptr) return error;
-  Source source(*type, p.count, p.elements);
-  char* to = static_cast<char*>(packed) + p.position;
-  auto convert = [&](const External32& form, int64_t count) {
-    for (int64_t part; count > 0; count -= part) {
-      part = std::min(count, stage_bytes / form.native_size());
-      if (!datatype::to_external32(form, source.take(part * form.native_size()), to, part)) return false;
-      to += part * form.external_size();
-    }
-    return true;
-  };
-  if (!for_each_run(type, p.count, convert)) {
+  if (!put_external(*type, p.count, p.elements, static_cast<char*>(packed) + p.position)) {
     return fail(nullptr, p.function, MPI_ERR_CONVERSION,
                 "a value does not fit external32, where MPI_LONG and MPI_UNSIGNED_LONG have 4 bytes and MPI_WCHAR has "
                 "2: pack it as MPI_INT64_T, MPI_UINT64_T or MPI_INT32_T");
@@ -189,18 +220,7 @@ int unpack_at(const Packing& p, const char* datarep, void* elements, Position* p
   int64_t bytes = 0;
   const int error = check(p, datarep, type, bytes);
   if (error != MPI_SUCCESS || type == nullptr) return error;
-  Sink sink(*type, p.count, elements);
-  const char* from = static_cast<const char*>(p.packed) + p.position;
-  auto convert = [&](const External32& form, int64_t count) {
-    for (int64_t part; count > 0; count -= part) {
-      part = std::min(count, stage_bytes / form.native_size());
-      datatype::from_external32(form, from, sink.give(part * form.native_size()), part);
-      from += part * form.external_size();
-    }
-    return true;
-  };
-  (void)for_each_run(type, p.count, convert);
-  sink.flush();
+  get_external(*type, p.count, elements, static_cast<const char*>(p.packed) + p.position);
   *position = static_cast<Position>(p.position + bytes);
   return MPI_SUCCESS;
 }

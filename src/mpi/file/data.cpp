@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpi/file/data.hpp"
 
+#include <memory>
 #include <new>
+#include <string>
 
 #include "io/operation.hpp"
 #include "io/together.hpp"
 #include "mpi/datatype/type.hpp"
+#include "mpi/file/datarep.hpp"
 #include "mpi/file/pointer.hpp"
 #include "mpi/file/view.hpp"
 #include "mpi/object/handles.hpp"
@@ -18,15 +21,47 @@ namespace {
 
 // A checked call.
 struct Data {
-  io::Memory memory;
-  int64_t bytes = 0;
+  io::Memory memory;  // as the file has it
+  Type* type = nullptr;
+  std::unique_ptr<Conversion> conversion;  // where the file's form is another one than the program's
+  int64_t bytes = 0;                       // in the file
   int64_t etypes = 0;
   int64_t position = 0;  // in the stream of the view
 };
 
+// The file's form of the data.
+void convert(FileCheck& check, const DataCall& call, Data& data) {
+  const Datarep& datarep = *check.file().datarep;
+  if (check.failed() || datarep.form == Datarep::Form::native) return;
+  int error = MPI_SUCCESS;
+  Type* in_file = type_in_file(*data.type, datarep, error);
+  if (in_file == nullptr) {
+    check.fail(error, "the datatype has no form in the representation %s: %s", datarep.name.c_str(), error_text(error));
+    return;
+  }
+  const int64_t unit = in_file->size;
+  release_type(in_file);
+  if (__builtin_mul_overflow(call.count, unit, &data.bytes)) {
+    check.fail(MPI_ERR_COUNT, "count is %lld, which is more than a file can hold", static_cast<long long>(call.count));
+  } else if (datarep.converts(call.writes)) {
+    data.conversion = std::make_unique<Conversion>(datarep, data.memory, unit);
+    if (!data.conversion->allocate()) {
+      check.fail(MPI_ERR_NO_MEM, "no memory for %lld bytes of converted data", static_cast<long long>(data.bytes));
+      return;
+    }
+    data.memory = data.conversion->converted();
+    error = call.writes ? data.conversion->to_file() : MPI_SUCCESS;
+    if (error != MPI_SUCCESS)
+      check.fail(error, "the data could not be converted to %s: %s", datarep.name.c_str(), error_text(error));
+  } else if (unit != data.type->size) {
+    check.fail(MPI_ERR_CONVERSION, "the representation %s has no conversion function, and other sizes than memory",
+               datarep.name.c_str());
+  }
+}
+
 Data check_call(FileCheck& check, const DataCall& call) {
   Data data;
-  Type* type = check.data({call.buffer, call.count, call.datatype}, data.bytes);
+  Type* type = data.type = check.data({call.buffer, call.count, call.datatype}, data.bytes);
   if (call.writes) {
     check.writes();
   } else {
@@ -34,8 +69,10 @@ Data check_call(FileCheck& check, const DataCall& call) {
   }
   if (call.pointer != Pointer::shared) check.not_sequential();
   if (call.pointer == Pointer::none) check.offset(call.offset, "offset");
-  if (check.failed()) return {};
+  if (check.failed()) return data;
   data.memory = {call.buffer, call.count, type};
+  convert(check, call, data);
+  if (check.failed()) return data;
   const int64_t unit = etype_bytes(check.file());
   data.etypes = data.bytes / unit;
   if (data.bytes % unit != 0) {
@@ -72,6 +109,21 @@ int64_t take_offset(FileCheck& check, const DataCall& call, const Data& data) {
 
 }  // namespace
 
+namespace {
+
+// Data that were read get the program's form.
+void finish_conversion(FileCheck& check, const DataCall& call, Data& data, int64_t& done) {
+  if (data.conversion == nullptr) return;
+  if (call.writes) {
+    done = call.count * data.type->size;
+  } else if (const int error = data.conversion->from_file(done); error != MPI_SUCCESS && !check.failed()) {
+    check.fail(error, "the data could not be converted from %s: %s", check.file().datarep->name.c_str(),
+               error_text(error));
+  }
+}
+
+}  // namespace
+
 int run(const DataCall& call, MPI_Status* status) {
   FileCheck check(call.function, call.fh);
   if (check.failed()) return check.error();
@@ -82,6 +134,7 @@ int run(const DataCall& call, MPI_Status* status) {
   int64_t done = 0;
   check.take(call.writes ? io::write_at(file, file.view, data.position, data.memory, done)
                          : io::read_at(file, file.view, data.position, data.memory, done));
+  finish_conversion(check, call, data, done);
   set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, done, false);
   return check.error();
 }
@@ -112,14 +165,63 @@ void end_together(Request& request) {
   delete together;
 }
 
+// An access whose data are converted: the program's thread does that when it looks for the end of the access.
+struct Converted {
+  Request* access;
+  std::unique_ptr<Conversion> conversion;
+  Type* type;     // of the program's memory, held
+  int64_t bytes;  // there
+  bool writes;
+  std::string failure;
+};
+
+void end_converted(Request& request) {
+  auto* converted = static_cast<Converted*>(request.owner);
+  release(*converted->access);
+  release_type(converted->type);
+  delete converted;
+}
+
+void poll_converted(Request& request) {
+  auto& converted = *static_cast<Converted*>(request.owner);
+  const Request& access = *converted.access;
+  if (!core::is_done(access)) return;
+  request.error = access.error;
+  request.received = converted.writes ? converted.bytes : access.received;
+  if (request.error != MPI_SUCCESS) {
+    converted.failure = text_of_file_access(access);
+  } else if (!converted.writes) {
+    request.error = converted.conversion->from_file(request.received);
+    converted.failure = "the data could not be converted from the form that the file has";
+  }
+  core::mark_done(request);
+}
+
+// Makes the request that the program gets of an access that has begun.
+Request* with_conversion(File& file, const DataCall& call, Data& data, Request* access) {
+  if (data.conversion == nullptr || access == nullptr) return access;
+  Request* r = coll::new_composite(*file.comm);
+  if (r == nullptr) {  // the access must end before its memory goes
+    wait_for(*access);
+    access->error = MPI_ERR_NO_MEM;
+    return access;
+  }
+  r->owner = new Converted{
+      access, std::move(data.conversion), hold_type(data.type), call.count * data.type->size, call.writes, {}};
+  r->on_free = end_converted;
+  r->on_poll = poll_converted;
+  return r;
+}
+
 }  // namespace
 
 bool is_file_access(const Request& request) {
-  return request.on_free == end_operation || request.on_free == end_together;
+  return request.on_free == end_operation || request.on_free == end_together || request.on_free == end_converted;
 }
 
 const char* text_of_file_access(const Request& request) {
   static thread_local std::string text;
+  if (request.on_free == end_converted) return static_cast<Converted*>(request.owner)->failure.c_str();
   if (request.on_free == end_operation) {
     const auto& operation = *static_cast<io::Operation*>(request.owner);
     text = text_of(operation.result(), static_cast<const File&>(operation.file()));
@@ -149,7 +251,8 @@ int start(const DataCall& call, MPI_Request* request) {
   hold_types(file, data);
   r->owner = operation;
   r->on_free = end_operation;
-  *request = handle_of<MPI_Request>(r);
+  Request* given = with_conversion(file, call, data, r);
+  *request = handle_of<MPI_Request>(given);
   io::post(*operation);
   return MPI_SUCCESS;
 }
@@ -180,12 +283,14 @@ int run_all(const DataCall& call, MPI_Status* status) {
   FileCheck check(call.function, call.fh);
   if (check.failed()) return check.error();
   File& file = check.file();
-  const Data data = check_together(check, call);
+  Data data = check_together(check, call);
   if (call.pointer == Pointer::shared && check.failed()) return check.error();  // all ranks know
   io::Together together(file, call.writes, data.position, data.memory, check.told(), nullptr);
   together.perform();
   check.take(together.result());
-  if (!check.failed()) set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, together.done(), false);
+  int64_t done = together.done();
+  if (!check.failed()) finish_conversion(check, call, data, done);
+  if (!check.failed()) set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, done, false);
   return check.error();
 }
 
@@ -194,7 +299,7 @@ namespace {
 // The request of a collective access that has begun; nullptr with the error raised.
 Request* launch(FileCheck& check, const DataCall& call) {
   File& file = check.file();
-  const Data data = check_together(check, call);
+  Data data = check_together(check, call);
   if (call.pointer == Pointer::shared && check.failed()) return nullptr;
   Request* r = coll::new_composite(*file.comm);
   auto* together = r == nullptr ? nullptr
@@ -210,7 +315,7 @@ Request* launch(FileCheck& check, const DataCall& call) {
   r->owner = together;
   r->on_free = end_together;
   together->start();
-  return r;
+  return with_conversion(file, call, data, r);
 }
 
 }  // namespace

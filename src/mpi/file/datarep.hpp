@@ -2,23 +2,65 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Data representations of files (MPI-5.0, 14.5).
-
-#include <mpi.h>
+// Data representations of files (MPI-5.0, 14.5): the form of data in the file, and the way there from memory.
 
 #include <string>
 
+#include "io/memory.hpp"
+#include "io/result.hpp"
+#include "mpi/object/object.hpp"
+
 namespace weft::mpi {
 
+// Never changes once there is one of its name, and is kept until the process ends.
 struct Datarep {
   enum class Form : uint8_t { native, external32, registered };
 
   std::string name;
   Form form = Form::native;
+  // Of a registered one. A conversion function that is null: the data are as in memory.
+  MPI_Datarep_conversion_function* read = nullptr;
+  MPI_Datarep_conversion_function* write = nullptr;
+  MPI_Datarep_conversion_function_c* read_c = nullptr;
+  MPI_Datarep_conversion_function_c* write_c = nullptr;
+  MPI_Datarep_extent_function* extent = nullptr;
+  void* extra_state = nullptr;
+
+  [[nodiscard]] bool converts(bool writes) const {
+    if (form != Form::registered) return form == Form::external32;
+    return writes ? write != nullptr || write_c != nullptr : read != nullptr || read_c != nullptr;
+  }
 };
 
 [[nodiscard]] const Datarep* native_datarep();
 // The representation of this name; nullptr: there is none.
 [[nodiscard]] const Datarep* find_datarep(const char* name);
+
+// The layout of a type's elements in a file of this representation, with a reference for the caller: the type itself
+// where it is the same. nullptr, with an error class, where it has none.
+[[nodiscard]] Type* type_in_file(Type& type, const Datarep& datarep, int& error);
+
+// The data of an access in the file's representation.
+class Conversion {
+ public:
+  // `unit`: bytes of an element in the file.
+  Conversion(const Datarep& datarep, const io::Memory& memory, int64_t unit)
+      : datarep_(datarep), memory_(memory), unit_(unit) {}
+
+  // Memory for the converted data; false: there is none.
+  [[nodiscard]] bool allocate();
+  [[nodiscard]] io::Memory converted() const { return {stage_.get(), memory_.count * unit_}; }
+
+  // Both return an error class.
+  [[nodiscard]] int to_file();
+  // The first `bytes` of the converted data have been read; then what MPI_Get_count counts.
+  [[nodiscard]] int from_file(int64_t& bytes);
+
+ private:
+  const Datarep& datarep_;
+  const io::Memory memory_;
+  const int64_t unit_;
+  io::Bytes stage_;
+};
 
 }  // namespace weft::mpi

@@ -4,6 +4,8 @@
 #include "io/disk.hpp"
 #include "io/together.hpp"
 #include "mpi/comm/group.hpp"
+#include "mpi/datatype/type.hpp"
+#include "mpi/file/datarep.hpp"
 #include "mpi/file/file.hpp"
 #include "mpi/object/handles.hpp"
 
@@ -67,7 +69,15 @@ int file_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count* extent
   const Type* type = check.failed() ? nullptr : type_of(datatype);
   if (check.failed()) return check.error();
   if (type == nullptr) return bad_type(&check.file(), check.function(), datatype);
-  *extent = type->extent;
+  int error = MPI_SUCCESS;
+  Type* in_file = type_in_file(const_cast<Type&>(*type), *check.file().datarep, error);
+  if (in_file == nullptr) {
+    check.fail(error, "the datatype has no form in the representation %s: %s", check.file().datarep->name.c_str(),
+               error_text(error));
+    return check.error();
+  }
+  *extent = in_file->extent;
+  release_type(in_file);
   return MPI_SUCCESS;
 }
 

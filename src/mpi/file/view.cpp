@@ -25,6 +25,9 @@ void set_default_view(File& file) {
 void drop_view(File& file) {
   release_type(file.etype);
   release_type(file.filetype);
+  release_type(file.view.etype);
+  release_type(file.view.filetype);
+  file.view.etype = file.view.filetype = &byte_type;
   file.etype = file.filetype = &byte_type;
 }
 
@@ -76,6 +79,28 @@ void check_displacement(FileCheck& check, MPI_Offset disp) {
   }
 }
 
+// The types as the file has them.
+void lay_out(FileCheck& check, NewView& wanted, MPI_Offset disp) {
+  if (check.failed()) return;
+  int error = MPI_SUCCESS;
+  Type* etype = type_in_file(*wanted.etype, *wanted.datarep, error);
+  Type* filetype = etype == nullptr ? nullptr : type_in_file(*wanted.filetype, *wanted.datarep, error);
+  if (filetype == nullptr) {
+    if (etype != nullptr) release_type(etype);
+    check.fail(error, "a type of the view has no form in the representation %s: %s", wanted.datarep->name.c_str(),
+               error_text(error));
+    return;
+  }
+  wanted.view.displacement = disp;
+  wanted.view.etype = etype;
+  wanted.view.filetype = filetype;
+}
+
+void give_back(const NewView& wanted) {
+  release_type(wanted.view.etype);
+  release_type(wanted.view.filetype);
+}
+
 }  // namespace
 
 int file_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char* datarep,
@@ -99,17 +124,19 @@ int file_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype
   }
   if (!check.failed() && info != MPI_INFO_NULL && info_of(info) == nullptr)
     check.fail(MPI_ERR_INFO, "info is no info object");
-  if (!check.failed()) {
-    wanted.view.displacement = disp;
-    wanted.view.etype = wanted.etype;
-    wanted.view.filetype = wanted.filetype;
-  }
+  lay_out(check, wanted, disp);
   check.take(io::agree(*file.comm, check.told()));
-  if (check.failed()) return check.error();
+  if (check.failed()) {
+    give_back(wanted);
+    return check.error();
+  }
   take_hints(file, info_of(info));
   if (file.comm->rank == 0) set_shared_pointer(file, 0);  // all ranks have come, and none goes on before the next line
   check.take(io::share_hints(file));
-  if (check.failed()) return check.error();
+  if (check.failed()) {
+    give_back(wanted);
+    return check.error();
+  }
   hold_type(wanted.etype);
   hold_type(wanted.filetype);
   drop_view(file);
