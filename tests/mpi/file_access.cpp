@@ -298,15 +298,15 @@ void atomic_mode(const files::Folder& folder) {
   MPI_Type_create_resized(MPI_INT, 0, 8, &every);
   MPI_Type_commit(&every);
   OK(MPI_File_set_view(file, 0, MPI_INT, every, "native", MPI_INFO_NULL));
-  const std::vector<int> mine(2000, rank);
-  std::vector<int> read(2000, -1);
-  for (int k = 0; k < 10; ++k) {
+  const std::vector<int> mine(200, rank);
+  std::vector<int> read(200, -1);
+  for (int k = 0; k < 5; ++k) {
     MPI_Request request;
-    OK(MPI_File_iwrite_at(file, 0, mine.data(), 2000, MPI_INT, &request));
+    OK(MPI_File_iwrite_at(file, 0, mine.data(), 200, MPI_INT, &request));
     OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    OK(MPI_File_write_at_all(file, 0, mine.data(), 2000, MPI_INT, MPI_STATUS_IGNORE));
-    OK(MPI_File_read_at(file, 0, read.data(), 2000, MPI_INT, MPI_STATUS_IGNORE));
-    for (int i = 1; i < 2000; ++i) EXPECT(read[i] == read[0], "%d of rank %d and %d", i, read[i], read[0]);
+    OK(MPI_File_write_at_all(file, 0, mine.data(), 200, MPI_INT, MPI_STATUS_IGNORE));
+    OK(MPI_File_read_at(file, 0, read.data(), 200, MPI_INT, MPI_STATUS_IGNORE));
+    for (int i = 1; i < 200; ++i) EXPECT(read[i] == read[0], "%d of rank %d and %d", i, read[i], read[0]);
   }
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Type_free(&every);
