@@ -119,15 +119,18 @@ Touched look_at(const Blocks& blocks, Order& order) {
   return all;
 }
 
-// Parts that interleave without sharing a byte count as falling: their data are not in the order of offsets.
+// Parts that interleave without sharing a byte count as overlapping: their data are not in the order of offsets either.
 Touched look_at(const Nest& nest, Order& order) {
+  bool plain = nest.blocks == nullptr;  // what is repeated is bytes without a gap
   Touched touched = nest.blocks != nullptr ? look_at(*nest.blocks, order) : Touched{0, nest.block};
   for (int k = nest.loops - 1; k >= 0; --k) {
     const datatype::Loop& loop = nest.loop[k];
     if (loop.count <= 1) continue;
     const int64_t span = (loop.count - 1) * loop.stride;
-    order.falling |= loop.stride < 0 || (loop.stride != 0 && loop.stride < touched.high - touched.low);
-    order.overlaps |= loop.stride == 0;
+    const bool inside = loop.stride < touched.high - touched.low;  // each begins before the end of the one before
+    order.falling |= loop.stride < 0 || (inside && loop.stride != 0 && !plain);
+    order.overlaps |= inside;
+    plain = false;
     touched.low += std::min<int64_t>(span, 0);
     touched.high += std::max<int64_t>(span, 0);
   }

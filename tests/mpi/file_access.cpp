@@ -329,6 +329,24 @@ void appending(const files::Folder& folder) {
   EXPECT(files::size_of(file) == 100 + 4 * size, "%lld", static_cast<long long>(files::size_of(file)));
 }
 
+// Each set_view goes on where the shared pointer is.
+void sequential(const files::Folder& folder) {
+  files::File file(folder.path("sequential"),
+                   MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL | MPI_MODE_DELETE_ON_CLOSE);
+  const char bytes[3] = {1, 2, 3};
+  for (int k = 0; k < 3; ++k) {
+    OK(MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+    MPI_Offset disp = -1;
+    MPI_Datatype etype, filetype;
+    char datarep[MPI_MAX_DATAREP_STRING];
+    OK(MPI_File_get_view(file, &disp, &etype, &filetype, datarep));
+    EXPECT(disp == MPI_Offset{3} * k * size, "%lld", static_cast<long long>(disp));
+    OK(MPI_File_write_ordered(file, bytes, 3, MPI_BYTE, MPI_STATUS_IGNORE));
+  }
+  EXPECT(files::size_of(file) == 9 * size, "%lld", static_cast<long long>(files::size_of(file)));
+  EXPECT_CLASS(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL), MPI_ERR_ARG);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -346,6 +364,7 @@ int main(int argc, char** argv) {
     split(folder);
     atomic_mode(folder);
     appending(folder);
+    sequential(folder);
   }
   return expect::finish();
 }

@@ -164,8 +164,8 @@ void views(const files::Folder& folder) {
   EXPECT_CLASS(set(MPI_INT, types[2]), MPI_ERR_TYPE);  // not committed
   MPI_Type_commit(&types[0]);
   MPI_Type_commit(&types[1]);
-  EXPECT_CLASS(set(MPI_INT, types[0]), MPI_ERR_TYPE);  // negative
-  EXPECT_CLASS(set(MPI_INT, types[1]), MPI_ERR_TYPE);  // overlapping, and written to
+  EXPECT_CLASS(set(MPI_INT, types[0]), MPI_ERR_IO);  // negative
+  EXPECT_CLASS(set(MPI_INT, types[1]), MPI_ERR_IO);  // overlapping, and written to
   int value = 0;
   OK(set(MPI_INT, MPI_INT));
   EXPECT_CLASS(MPI_File_write_at(file, 0, &value, 3, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ARG);

@@ -58,11 +58,13 @@ void check_types(FileCheck& check, NewView& wanted, MPI_Datatype etype, MPI_Data
     const char* name = type == wanted.etype ? "etype" : "filetype";
     const io::Order order = io::order_of(*type);
     if (order.negative) {
-      check.fail(MPI_ERR_TYPE, "%s has data at negative displacements, which no file has", name);
+      check.fail(MPI_ERR_IO, "%s has data at negative displacements, which no file has", name);
+    } else if (order.falling) {
+      check.fail(MPI_ERR_IO, "the displacements of %s fall: they must be in rising order", name);
     } else if (order.overlaps && check.file().mode.writes) {
-      check.fail(MPI_ERR_TYPE, "%s has overlapping data, and the file was opened for writing", name);
+      check.fail(MPI_ERR_IO, "%s has overlapping data, and the file was opened for writing", name);
     }
-    if (type == wanted.filetype) wanted.view.rising = !order.falling && type->true_extent <= type->extent;
+    if (type == wanted.filetype) wanted.view.rising = !order.overlaps && type->true_extent <= type->extent;
   }
 }
 
@@ -94,6 +96,15 @@ void lay_out(FileCheck& check, NewView& wanted, MPI_Offset disp) {
   wanted.view.displacement = disp;
   wanted.view.etype = etype;
   wanted.view.filetype = filetype;
+}
+
+// MPI_DISPLACEMENT_CURRENT: the byte at which the shared pointer is.
+io::Result find_current(File& file, int64_t& displacement) {
+  int64_t offset = 0;
+  if (file.comm->rank == 0) offset = file.view.offset_of(move_shared_pointer(file, 0) * etype_bytes(file));
+  const int32_t error = coll::bcast(*file.comm, &offset, sizeof offset, byte_type, 0);
+  displacement = offset;
+  return error == core::no_error ? io::Result{} : io::failure(error, io::Act::exchange);
 }
 
 void give_back(const NewView& wanted) {
@@ -131,6 +142,7 @@ int file_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype
     return check.error();
   }
   take_hints(file, info_of(info));
+  if (disp == MPI_DISPLACEMENT_CURRENT) check.take(find_current(file, wanted.view.displacement));
   if (file.comm->rank == 0) set_shared_pointer(file, 0);  // all ranks have come, and none goes on before the next line
   check.take(io::share_hints(file));
   if (check.failed()) {
