@@ -62,7 +62,7 @@ Result from_rank_0(core::Comm& comm, Result result) {
   return result;
 }
 
-// Whether this rank calls for all of its host: what one open file of a file does, such as fsync, holds for all.
+// Whether this rank calls for all of its host: fsync by one process holds for the writes of all.
 bool leads_host(const core::Comm& comm) {
   if (comm.hosts != nullptr) return comm.hosts->place == 0;
   return !core::world->job.one_host() || comm.rank == 0;

@@ -56,7 +56,7 @@ struct File : base::Object {
 // rank 0's.
 [[nodiscard]] Result open_together(File& file, const Result& given, int64_t alike);
 
-// What was written is on the storage device, the file is closed, and removed where it was opened so.
+// The data written are on the storage device, the file is closed, and removed where it was opened so.
 [[nodiscard]] Result close_together(File& file);
 
 // Removes a file by its path.
@@ -73,7 +73,7 @@ struct File : base::Object {
 // Whether all ranks give the same.
 [[nodiscard]] bool same_on_all(core::Comm& comm, int64_t value);
 
-// The hints become rank 0's: what the ranks do together depends on them.
+// The hints become rank 0's: decisions of all ranks depend on them.
 [[nodiscard]] Result share_hints(File& file);
 
 // Independent access at `position` bytes into the stream of a view of the file. Any thread.

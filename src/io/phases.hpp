@@ -26,8 +26,8 @@ struct Range {
 
 class Phases {
  public:
-  // What all ranks access lies in `whole`; of reads nothing lies behind the end of the file. `bytes` of the stream from
-  // `position` on are ours; `spans`: what each rank accesses, from its first byte to its last.
+  // All accesses lie in `whole`; of reads nothing lies behind the end of the file. `bytes` of the stream from
+  // `position` on are ours; `spans`: each rank's access, from its first byte to its last.
   Phases(File& file, bool writes, const View& view, int64_t position, const Memory& memory, int64_t bytes,
          const Range& whole, std::vector<Range> spans);
 

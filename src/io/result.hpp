@@ -31,7 +31,7 @@ enum Error : int32_t {
   unsupported_operation = 55,
 };
 
-// What was tried.
+// The action that failed.
 enum class Act : int32_t {
   none,
   open,

@@ -112,7 +112,7 @@ int64_t typical_run(const View& view, int64_t position, int64_t bytes) {
 
 }  // namespace
 
-// What this rank wants, told to all.
+// Tells all ranks the part of this one.
 bool Together::meet() {
   const int64_t bytes = memory_.bytes();
   mine_ = {.bytes = bytes, .error = result_.error, .rising = view_.rising ? 1 : 0};

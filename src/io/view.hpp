@@ -26,7 +26,7 @@ struct View {
   int64_t displacement = 0;
   Type* etype = &datatype::byte_type;
   Type* filetype = &datatype::byte_type;
-  bool rising = true;  // offsets never fall along the stream: what set_view() found out
+  bool rising = true;  // offsets never fall along the stream: MPI_File_set_view finds out
 
   // The stream is the file from the displacement on.
   [[nodiscard]] bool is_contiguous() const { return filetype->contiguous; }

@@ -3,8 +3,8 @@
 #pragma once
 
 // Threads that access files while the program computes or waits. They are started when there is work for them and end
-// with the runtime. Below MPI_THREAD_MULTIPLE they never touch messages: what has to follow their work is done by the
-// program's thread, in its next round of progress.
+// with the runtime. Below MPI_THREAD_MULTIPLE they never touch messages: the program's thread does the rest of an
+// access in its next round of progress.
 
 #include <cstdint>
 
@@ -22,7 +22,7 @@ class Job {
 
   // On a worker. The job may be gone afterwards.
   virtual void run() = 0;
-  // What follows, where messages are allowed; after come_back().
+  // The rest, where messages are allowed; after come_back().
   virtual void follow() {}
 
  protected:

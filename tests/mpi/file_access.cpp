@@ -285,7 +285,7 @@ void split(const files::Folder& folder) {
   expect_values(read, 5, rank, "split");
 }
 
-// All ranks write the same bytes: what is there in the end is of one rank as a whole.
+// All ranks write the same bytes, which are those of one rank as a whole in the end.
 void atomic_mode(const files::Folder& folder) {
   files::File file(folder.path("atomic"));
   int flag = -1;

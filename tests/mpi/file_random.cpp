@@ -80,7 +80,7 @@ void note_write(const View& view, int r, int64_t position, int64_t bytes, int ro
   }
 }
 
-// What a rank accesses in a round: drawn by all for all.
+// The access of a rank in a round: drawn by all for all.
 struct Part {
   int64_t position;
   int64_t bytes;

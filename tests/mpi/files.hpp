@@ -39,7 +39,7 @@ class Folder {
   }
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
-  // Files are removed by then: what is left is an error.
+  // Files are removed by then: a file that is left is an error.
   ~Folder() {
     MPI_Barrier(MPI_COMM_WORLD);
     if (expect::rank == 0 && rmdir(name_.c_str()) != 0) expect::fail(__FILE__, __LINE__, "rmdir", "files are left");

@@ -26,7 +26,7 @@ class FileCheck : public Check {
   void take(const io::Result& result) {
     if (!failed() && result.failed()) error_ = raise(function_, *file_, result);
   }
-  // What the other ranks of a collective call are told of this one's arguments.
+  // The state of this rank's arguments, for the other ranks of a collective call.
   [[nodiscard]] io::Result told() const { return failed() ? io::failure(error_, io::Act::arguments) : io::Result{}; }
   void offset(MPI_Offset offset, const char* name);
   void reads();   // the file was opened so

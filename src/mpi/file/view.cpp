@@ -46,7 +46,7 @@ struct NewView {
 void check_types(FileCheck& check, NewView& wanted, MPI_Datatype etype, MPI_Datatype filetype) {
   wanted.etype = check.type(etype, "etype: ");
   wanted.filetype = check.type(filetype, "filetype: ");
-  if (check.failed()) return;
+  if (check.failed() || no_address(wanted.etype) || no_address(wanted.filetype)) return;
   if (wanted.etype->size == 0) {
     check.fail(MPI_ERR_TYPE, "etype has no data: positions in the file are counted in etypes");
   } else if (wanted.filetype->size % wanted.etype->size != 0) {
