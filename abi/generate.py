@@ -17,6 +17,7 @@ sys.dont_write_bytecode = True  # a source tree may be read-only
 
 import build_files  # noqa: E402
 import header  # noqa: E402
+import mpich  # noqa: E402
 import shmem_build  # noqa: E402
 import shmem_header  # noqa: E402
 import shmem_table  # noqa: E402
@@ -47,6 +48,8 @@ def write_build_files(out, functions, constants):
     write(out / "link_stub.c", build_files.link_stub(mpi_names, "libmpi_abi.so"))
     write(out / "shmem_link_stub.c", build_files.link_stub(shmem_names, "libshmem.so"))
     write(out / "constants_test.c", build_files.constants_test(constants))
+    for name, text in mpich.build_files(functions, ready, constants):
+        write(out / name, text)
 
 
 def main():

@@ -63,6 +63,8 @@ class Arena {
   static uintptr_t address_of(uint32_t number) {
     return base_.load(std::memory_order_relaxed) + uintptr_t{number} * slot_align;
   }
+  // For code outside of this library that computes the same.
+  static constexpr const std::atomic<uintptr_t>* base_place() { return &base_; }
 
  private:
   static inline constinit std::atomic<uintptr_t> base_ = 1;  // until the first allocation nothing is inside

@@ -39,6 +39,7 @@ struct OpReducer : coll::Reducer {
   datatype::Kernel kernel = nullptr;  // of a predefined operation
   MPI_User_function* narrow = nullptr;
   MPI_User_function_c* wide = nullptr;
+  const ForeignCalls* foreign = nullptr;      // of both
   MPI_Datatype datatype = MPI_DATATYPE_NULL;  // what the user's function is told
 };
 

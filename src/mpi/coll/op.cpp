@@ -20,6 +20,9 @@ void apply_wide(const coll::Reducer& self, const void* in, void* inout, int64_t 
   const auto& reducer = static_cast<const OpReducer&>(self);
   MPI_Count length = count;
   MPI_Datatype datatype = reducer.datatype;
+  if (reducer.foreign != nullptr) {
+    return reducer.foreign->reduce_c(reducer.wide, const_cast<void*>(in), inout, count, datatype);
+  }
   reducer.wide(const_cast<void*>(in), inout, &length, &datatype);
 }
 
@@ -33,7 +36,13 @@ void apply_narrow(const coll::Reducer& self, const void* in, void* inout, int64_
     const int64_t step = length * self.type->extent;
     MPI_Datatype datatype = reducer.datatype;
     count -= length;
-    reducer.narrow(reinterpret_cast<void*>(from), reinterpret_cast<void*>(to), &length, &datatype);
+    auto* left = reinterpret_cast<void*>(from);
+    auto* right = reinterpret_cast<void*>(to);
+    if (reducer.foreign != nullptr) {
+      reducer.foreign->reduce(reducer.narrow, left, right, length, datatype);
+    } else {
+      reducer.narrow(left, right, &length, &datatype);
+    }
     from += static_cast<uintptr_t>(step);
     to += static_cast<uintptr_t>(step);
   }
@@ -85,6 +94,7 @@ void CollCheck::reducer(OpReducer& reducer, MPI_Op handle, Type* type, MPI_Datat
   if (!op->predefined) {
     reducer.narrow = op->function;
     reducer.wide = op->function_c;
+    reducer.foreign = op->foreign;
     reducer.function = op->function_c != nullptr ? apply_wide : apply_narrow;
     return;
   }

@@ -98,15 +98,18 @@ void call(const Errhandler& handler, ErrorsOn on, int error, const char* text) {
   int code = error;
   if (handler.scope == Errhandler::Scope::session) {
     MPI_Session handle = any_handle_of(on.session, MPI_SESSION_NULL);
+    if (handler.foreign != nullptr) return handler.foreign->session_error(handler.session_function, handle, code, text);
     handler.session_function(&handle, &code, text);
   } else if (handler.scope == Errhandler::Scope::window) {
     MPI_Win handle = win_handle(on.win);
+    if (handler.foreign != nullptr) return handler.foreign->win_error(handler.window_function, handle, code, text);
     handler.window_function(&handle, &code, text);
   } else if (handler.scope == Errhandler::Scope::file) {
     MPI_File handle = file_handle(on.file);
     handler.file_function(&handle, &code, text);
   } else {
     MPI_Comm handle = comm_handle(on.comm != nullptr ? on.comm : comm_for_errors_of_none());
+    if (handler.foreign != nullptr) return handler.foreign->comm_error(handler.comm_function, handle, code, text);
     handler.comm_function(&handle, &code, text);
   }
 }

@@ -29,6 +29,16 @@ using core::Request;
 using datatype::byte_type;
 using datatype::Type;
 
+// Callbacks of a program that was built for another ABI (src/mpich): these call them with the handles of its side.
+// Functions are kept as the types of the standard, whatever they are.
+struct ForeignCalls {
+  void (*comm_error)(MPI_Comm_errhandler_function* function, MPI_Comm comm, int code, const char* text);
+  void (*session_error)(MPI_Session_errhandler_function* function, MPI_Session session, int code, const char* text);
+  void (*win_error)(MPI_Win_errhandler_function* function, MPI_Win win, int code, const char* text);
+  void (*reduce)(MPI_User_function* function, void* in, void* inout, int count, MPI_Datatype datatype);
+  void (*reduce_c)(MPI_User_function_c* function, void* in, void* inout, MPI_Count count, MPI_Datatype datatype);
+};
+
 struct Errhandler : base::Object {
   enum class Scope : uint8_t { comm, session, window, file, any } scope = Scope::any;
   enum class Action : uint8_t { fatal, abort, give_back, call } action = Action::fatal;
@@ -38,6 +48,7 @@ struct Errhandler : base::Object {
     MPI_Win_errhandler_function* window_function;
     MPI_File_errhandler_function* file_function;
   };
+  const ForeignCalls* foreign = nullptr;  // how the function is called; nullptr: as it is
   base::HolderCount references;
   bool predefined = false;
 };
@@ -119,6 +130,7 @@ struct Op : base::Object {
   datatype::Reduction reduction = datatype::Reduction::no_op;  // of a predefined one
   MPI_User_function* function = nullptr;
   MPI_User_function_c* function_c = nullptr;
+  const ForeignCalls* foreign = nullptr;  // how they are called; nullptr: as they are
   const char* name = "";
 };
 

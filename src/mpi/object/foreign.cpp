@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/object/foreign.hpp"
+
+#include "core/neighbours.hpp"
+
+namespace weft::mpi {
+namespace {
+
+void mark_op(MPI_Op handle, const ForeignCalls* calls) {
+  if (Op* op = op_of(handle)) op->foreign = calls;
+}
+
+void mark_errhandler(MPI_Errhandler handle, const ForeignCalls* calls) {
+  if (Errhandler* errhandler = errhandler_of(handle)) errhandler->foreign = calls;
+}
+
+Exchanges exchanges(MPI_Comm handle, bool neighbours) {
+  const Comm* comm = comm_of(handle);
+  if (comm == nullptr) return {0, 0};
+  if (!neighbours) return {comm->size, comm->size};
+  if (comm->neighbours == nullptr) return {0, 0};
+  return {static_cast<int32_t>(comm->neighbours->sources.size()),
+          static_cast<int32_t>(comm->neighbours->destinations.size())};
+}
+
+}  // namespace
+
+constinit const FaceHooks face_hooks = {base::Arena::base_place(), mark_op, mark_errhandler, exchanges, base::die};
+
+}  // namespace weft::mpi

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Hooks for another face (src/mpich), beside the standard's functions: the place of the arena, from which it computes
+// handles of its own, and callbacks that want the handles of its side.
+
+#include <atomic>
+
+#include "base/message.hpp"
+#include "mpi/object/object.hpp"
+
+namespace weft::mpi {
+
+// The ranks with which a collective operation on a communicator exchanges data: blocks received, and sent.
+struct Exchanges {
+  int32_t sources;
+  int32_t destinations;
+};
+
+struct FaceHooks {
+  const std::atomic<uintptr_t>* arena_base;  // does not change once a handle of an object exists
+  // Mark what the face has just made, before its program gets the handle.
+  void (*mark_op)(MPI_Op op, const ForeignCalls* calls);
+  void (*mark_errhandler)(MPI_Errhandler errhandler, const ForeignCalls* calls);
+  // All ranks of the communicator (the remote group of an intercommunicator), or its neighbours; zeros where the
+  // handle is wrong or there is no topology: the function called next reports that.
+  Exchanges (*exchanges)(MPI_Comm comm, bool neighbours);
+  void (*die)(const base::Problem& problem);  // ends the job
+};
+
+extern const FaceHooks face_hooks;
+
+}  // namespace weft::mpi

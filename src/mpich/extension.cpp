@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Functions that MPICH and Intel MPI add, and the removed ones that only have another name.
+
+#include "mpich/by_hand.hpp"
+#include "mpich/convert.hpp"
+
+namespace weft::mpich {
+
+int errhandler_get(int comm, int* errhandler) {
+  return error_out(face.comm_get_errhandler(in<MPI_Comm>(comm), Out<MPI_Errhandler>(errhandler)));
+}
+
+int errhandler_set(int comm, int errhandler) {
+  return error_out(face.comm_set_errhandler(in<MPI_Comm>(comm), in<MPI_Errhandler>(errhandler)));
+}
+
+// Buffers in the memory of accelerators are not supported.
+int mpix_query_cuda_support() {
+  return 0;
+}
+int mpix_query_hip_support() {
+  return 0;
+}
+int mpix_query_ze_support() {
+  return 0;
+}
+
+int mpix_gpu_query_support(int gpu_type, int* is_supported) {
+  constexpr int last_type = 2;  // CUDA, Level Zero, HIP
+  if (gpu_type < 0 || gpu_type > last_type || no_place(is_supported)) return error_out(MPI_ERR_ARG);
+  *is_supported = 0;
+  return MPI_SUCCESS;
+}
+
+}  // namespace weft::mpich

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpich/value.hpp"
+
+namespace weft::mpich {
+
+int cold_error_out(int error) {
+  return error >= last_code ? their_last_code + (error - last_code) : to_theirs(error_rows, error);
+}
+
+int error_in(int error) {
+  return error >= their_last_code ? last_code + (error - their_last_code) : to_standard(error_rows, error);
+}
+
+}  // namespace weft::mpich
