@@ -16,7 +16,7 @@ BY_HAND = re.compile(r"""MPI_(
     (Comm|Win|Session|File)_create_errhandler | Op_create(_c)? | Grequest_start
   | (Comm|Type|Win)_create_keyval | Keyval_create | (Comm|Win)_get_attr | Attr_get
   | Type_get_contents(_c)? | Type_create_struct | \w+_(toint|fromint) | T_(source|event)_get_info | T_pvar_handle_alloc
-  | T_event_(register_callback|handle_free|set_dropped_handler)
+  | (Comm|Session)_attach_buffer(_c)? | Buffer_attach(_c)? | T_event_(register_callback|handle_free|set_dropped_handler)
 )""", re.X)
 
 # In libweft.so but not in MPICH's ABI: MPICH's own libraries do not have them either.
@@ -223,6 +223,10 @@ def values_hpp(constants, data):
                     raise SystemExit(f"two handles of {type_} have the place {place}")
                 table[place] = (theirs[c["name"]], c["value"], c["name"])
                 to_theirs[c["value"]] = (theirs[c["name"]], c["name"])
+        by_name = {c["name"]: c["value"] for c in standard}
+        for c in data["only_mpich"]:
+            if c["type"] == type_ and "same_as" in c:
+                table[place_of(value_of(c))] = (value_of(c), by_name[c["same_as"]], c["name"])
         rows = [table.get(i, (0, 0, "")) for i in range(max(table) + 1)]
         lines.append(f"inline constexpr HandleRow {type_}_rows[] = {{")
         lines += [f"    {{0x{a:08x}, 0x{b:03x}}},  // {n}" if n else "    {}," for a, b, n in rows]

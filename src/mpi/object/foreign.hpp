@@ -26,6 +26,10 @@ struct FaceHooks {
   // All ranks of the communicator (the remote group of an intercommunicator), or its neighbours; zeros where the
   // handle is wrong or there is no topology: the function called next reports that.
   Exchanges (*exchanges)(MPI_Comm comm, bool neighbours);
+  // MPI_Buffer_attach and its kin with the overhead of a message in the buffer that the program reckons with.
+  int (*attach_buffer)(void* buffer, MPI_Count size, int64_t overhead);
+  int (*comm_attach_buffer)(MPI_Comm comm, void* buffer, MPI_Count size, int64_t overhead);
+  int (*session_attach_buffer)(MPI_Session session, void* buffer, MPI_Count size, int64_t overhead);
   void (*die)(const base::Problem& problem);  // ends the job
 };
 

@@ -89,13 +89,14 @@ struct Room {
   bool attached = false;
   bool automatic = false;
   int64_t size = 0;
+  int64_t overhead = 0;
 };
 
 Room find_room(const Comm& comm, int64_t bytes) {
   std::lock_guard lock(bsend_lock);
   BsendBuffer* buffer = buffer_for(comm);
   if (buffer == nullptr) return {};
-  return {buffer->append(bytes), true, buffer->automatic(), buffer->size};
+  return {buffer->append(bytes), true, buffer->automatic(), buffer->size, buffer->overhead};
 }
 
 [[gnu::cold, gnu::noinline]] int no_room(const Comm& comm, const char* function, const Room& room, int64_t bytes) {
@@ -106,19 +107,20 @@ Room find_room(const Comm& comm, int64_t bytes) {
   }
   if (room.automatic) return fail(&comm, function, MPI_ERR_BUFFER, "no memory for a message of %lld bytes", size);
   return fail(&comm, function, MPI_ERR_BUFFER,
-              "no room for a message of %lld bytes and MPI_BSEND_OVERHEAD (%d) in the attached buffer of %lld bytes: "
+              "no room for a message of %lld bytes and MPI_BSEND_OVERHEAD (%lld) in the attached buffer of %lld bytes: "
               "attach a larger one, or MPI_BUFFER_AUTOMATIC",
-              size, MPI_BSEND_OVERHEAD, static_cast<long long>(room.size));
+              size, static_cast<long long>(room.overhead), static_cast<long long>(room.size));
 }
 
-int attach(const Comm* comm, const char* function, BsendBuffer*& place, void* memory, MPI_Count size) {
+int attach(const Comm* comm, const char* function, BsendBuffer*& place, void* memory, MPI_Count size,
+           int64_t overhead) {
   const bool automatic = memory == MPI_BUFFER_AUTOMATIC;
   if (!automatic && size < 0) return negative(comm, function, MPI_ERR_ARG, "size", size);
   if (memory == nullptr && size > 0) {
     return fail(comm, function, MPI_ERR_BUFFER, "the buffer is a null pointer, for %lld bytes",
                 static_cast<long long>(size));
   }
-  auto* buffer = new (std::nothrow) BsendBuffer(&place, memory, automatic ? 0 : size);
+  auto* buffer = new (std::nothrow) BsendBuffer(&place, memory, automatic ? 0 : size, overhead);
   if (buffer == nullptr) return no_memory(comm, function, "the buffer's description");
   {
     std::lock_guard lock(bsend_lock);
@@ -252,8 +254,24 @@ int ibsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, 
   return error;
 }
 
+int attach_buffer(void* buffer, MPI_Count size, int64_t overhead) {
+  return attach(nullptr, "MPI_Buffer_attach", process_buffer, buffer, size, overhead);
+}
+
+int attach_buffer(MPI_Comm comm, void* buffer, MPI_Count size, int64_t overhead) {
+  Comm* c = comm_of(comm);
+  if (c == nullptr) return bad_comm("MPI_Comm_attach_buffer", comm);
+  return attach(c, "MPI_Comm_attach_buffer", c->bsend, buffer, size, overhead);
+}
+
+int attach_buffer(MPI_Session session, void* buffer, MPI_Count size, int64_t overhead) {
+  Session* s = session_of(session);
+  if (s == nullptr) return bad_session("MPI_Session_attach_buffer", session);
+  return attach(nullptr, "MPI_Session_attach_buffer", s->bsend, buffer, size, overhead);
+}
+
 int buffer_attach_c(void* buffer, MPI_Count size) {
-  return attach(nullptr, "MPI_Buffer_attach", process_buffer, buffer, size);
+  return attach_buffer(buffer, size, MPI_BSEND_OVERHEAD);
 }
 
 int buffer_detach(void* buffer_addr, int* size) {
@@ -275,9 +293,7 @@ int buffer_iflush(MPI_Request* request) {
 }
 
 int comm_attach_buffer_c(MPI_Comm comm, void* buffer, MPI_Count size) {
-  Comm* c = comm_of(comm);
-  if (c == nullptr) return bad_comm("MPI_Comm_attach_buffer", comm);
-  return attach(c, "MPI_Comm_attach_buffer", c->bsend, buffer, size);
+  return attach_buffer(comm, buffer, size, MPI_BSEND_OVERHEAD);
 }
 
 int comm_detach_buffer(MPI_Comm comm, void* buffer_addr, int* size) {
@@ -304,9 +320,7 @@ int comm_iflush_buffer(MPI_Comm comm, MPI_Request* request) {
 }
 
 int session_attach_buffer_c(MPI_Session session, void* buffer, MPI_Count size) {
-  Session* s = session_of(session);
-  if (s == nullptr) return bad_session("MPI_Session_attach_buffer", session);
-  return attach(nullptr, "MPI_Session_attach_buffer", s->bsend, buffer, size);
+  return attach_buffer(session, buffer, size, MPI_BSEND_OVERHEAD);
 }
 
 int session_detach_buffer(MPI_Session session, void* buffer_addr, int* size) {

@@ -19,6 +19,13 @@ void end_buffer(BsendBuffer*& place);
 // Waits until all buffers are empty and detaches them, for MPI_Finalize.
 void flush_all_buffers();
 
+// MPI_Buffer_attach, MPI_Comm_attach_buffer and MPI_Session_attach_buffer for a program whose MPI_BSEND_OVERHEAD is
+// another one, at least least_bsend_overhead.
+inline constexpr int64_t least_bsend_overhead = 96;  // MPICH's
+[[nodiscard]] int attach_buffer(void* buffer, MPI_Count size, int64_t overhead);
+[[nodiscard]] int attach_buffer(MPI_Comm comm, void* buffer, MPI_Count size, int64_t overhead);
+[[nodiscard]] int attach_buffer(MPI_Session session, void* buffer, MPI_Count size, int64_t overhead);
+
 // ---- The memory that buffered sends leave their data in, managed as the standard's model implementation does
 // (MPI-5.0, 3.6.1): a circular queue of entries in which each message takes its data and MPI_BSEND_OVERHEAD. Keeping to
 // the model's sizes and places means that a message that fits there fits here. MPI_BUFFER_AUTOMATIC: each entry is
@@ -44,7 +51,8 @@ extern base::Lock bsend_lock;
 
 struct BsendBuffer {
   // `place`: the owner's pointer to this, set to null when the buffer goes.
-  BsendBuffer(BsendBuffer** place_of_owner, void* user_memory, int64_t user_size);
+  // `user_overhead`: what each message takes beside its data.
+  BsendBuffer(BsendBuffer** place_of_owner, void* user_memory, int64_t user_size, int64_t user_overhead);
 
   bool automatic() const { return memory == MPI_BUFFER_AUTOMATIC; }
 
@@ -60,6 +68,7 @@ struct BsendBuffer {
   BsendBuffer** place;
   void* memory;
   int64_t size;
+  int64_t overhead;
   BsendBuffer* next = nullptr;  // of all that are attached
   BsendEntry* oldest = nullptr;
   BsendEntry* newest = nullptr;

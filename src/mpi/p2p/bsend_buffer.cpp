@@ -10,12 +10,12 @@
 namespace weft::mpi {
 
 // An entry begins at the next aligned address, wherever the model lets it begin.
-static_assert(sizeof(BsendEntry) + alignof(BsendEntry) <= MPI_BSEND_OVERHEAD);
+static_assert(sizeof(BsendEntry) + alignof(BsendEntry) <= least_bsend_overhead);
 
 constinit base::Lock bsend_lock;
 
-BsendBuffer::BsendBuffer(BsendBuffer** place_of_owner, void* user_memory, int64_t user_size)
-    : place(place_of_owner), memory(user_memory), size(user_size) {}
+BsendBuffer::BsendBuffer(BsendBuffer** place_of_owner, void* user_memory, int64_t user_size, int64_t user_overhead)
+    : place(place_of_owner), memory(user_memory), size(user_size), overhead(user_overhead) {}
 
 BsendEntry* BsendBuffer::find_room(int64_t bytes) {
   reclaim();
@@ -47,7 +47,7 @@ BsendEntry* BsendBuffer::append(int64_t data_bytes) {
     void* fresh = std::malloc(sizeof(BsendEntry) + static_cast<size_t>(data_bytes));
     entry = fresh == nullptr ? nullptr : ::new (fresh) BsendEntry;
   } else {
-    entry = data_bytes > size ? nullptr : find_room(data_bytes + MPI_BSEND_OVERHEAD);
+    entry = data_bytes > size ? nullptr : find_room(data_bytes + overhead);
   }
   if (entry == nullptr) return nullptr;
   entry->buffer = this;

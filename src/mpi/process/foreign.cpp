@@ -3,6 +3,7 @@
 #include "mpi/object/foreign.hpp"
 
 #include "core/neighbours.hpp"
+#include "mpi/p2p/bsend.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -26,6 +27,13 @@ Exchanges exchanges(MPI_Comm handle, bool neighbours) {
 
 }  // namespace
 
-constinit const FaceHooks face_hooks = {base::Arena::base_place(), mark_op, mark_errhandler, exchanges, base::die};
+constinit const FaceHooks face_hooks = {.arena_base = base::Arena::base_place(),
+                                        .mark_op = mark_op,
+                                        .mark_errhandler = mark_errhandler,
+                                        .exchanges = exchanges,
+                                        .attach_buffer = attach_buffer,
+                                        .comm_attach_buffer = attach_buffer,
+                                        .session_attach_buffer = attach_buffer,
+                                        .die = base::die};
 
 }  // namespace weft::mpi
