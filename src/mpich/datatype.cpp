@@ -4,6 +4,7 @@
 // libraries still have, and with them the markers MPI_LB and MPI_UB.
 
 #include <algorithm>
+#include <cstring>
 
 #include "mpich/array.hpp"
 #include "mpich/by_hand.hpp"
@@ -154,6 +155,16 @@ int type_hindexed(int count, int array_of_blocklengths[], MPI_Aint array_of_disp
 int type_hvector(int count, int blocklength, MPI_Aint stride, int oldtype, int* newtype) {
   return error_out(
       face.type_create_hvector(count, blocklength, stride, in<MPI_Datatype>(oldtype), Out<MPI_Datatype>(newtype)));
+}
+
+// The markers have a name, if nothing else.
+int type_get_name(int datatype, char* type_name, int* resultlen) {
+  if (!is_marker(datatype) || no_place(type_name) || no_place(resultlen)) {
+    return error_out(face.type_get_name(in<MPI_Datatype>(datatype), type_name, resultlen));
+  }
+  memcpy(type_name, datatype == lower_marker ? "MPI_LB" : "MPI_UB", sizeof "MPI_LB");
+  *resultlen = sizeof "MPI_LB" - 1;
+  return MPI_SUCCESS;
 }
 
 int type_extent(int datatype, MPI_Aint* extent) {

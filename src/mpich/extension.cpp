@@ -1,11 +1,22 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Functions that MPICH and Intel MPI add, and the removed ones that only have another name.
+// Functions that MPICH and Intel MPI add, and the removed ones that only have another name. And the start, as MPICH's
+// programs expect the errors of calls without a communicator where MPICH has them.
 
 #include "mpich/by_hand.hpp"
 #include "mpich/convert.hpp"
 
 namespace weft::mpich {
+
+int init(int* argc, char*** argv) {
+  face.hooks.prefer_world_for_errors();
+  return error_out(face.init(argc, argv));
+}
+
+int init_thread(int* argc, char*** argv, int required, int* provided) {
+  face.hooks.prefer_world_for_errors();
+  return error_out(face.init_thread(argc, argv, thread_in(required), ValueOut<thread_out>(provided)));
+}
 
 int errhandler_get(int comm, int* errhandler) {
   return error_out(face.comm_get_errhandler(in<MPI_Comm>(comm), Out<MPI_Errhandler>(errhandler)));

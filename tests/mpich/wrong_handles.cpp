@@ -12,7 +12,7 @@
 
 namespace {
 
-// What a call that gets the handle answers; the classes that are right.
+// Calls that get the handle, and the class of error that each must give.
 void try_handle(int handle) {
   int number = 0;
   int flag = 0;

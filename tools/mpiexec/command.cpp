@@ -123,6 +123,19 @@ std::string take_host_file(Context& c, const std::string& path, const std::strin
   return keep_hosts(c, std::move(hosts), wrong);
 }
 
+std::string take_abi(Context& c, const std::string& text, const std::string&) {
+  if (text == "auto") {
+    c.command.abi = Abi::find;
+  } else if (text == "standard") {
+    c.command.abi = Abi::standard;
+  } else if (text == "mpich") {
+    c.command.abi = Abi::mpich;
+  } else {
+    return c.option + ": " + base::quoted(text) + " is no ABI: auto, standard or mpich";
+  }
+  return {};
+}
+
 std::string take_folder(Context& c, const std::string& folder, const std::string&) {
   if (folder.empty()) return c.option + " needs a folder";
   c.program.folder = folder;
@@ -152,6 +165,7 @@ constexpr Option options[] = {
     {"bind-to", 1, take_binding},
     {"wdir", 1, take_folder},
     {"wd", 1, take_folder},
+    {"abi", 1, take_abi},
     {"initial-errhandler", 1,
      [](Context& c, const std::string& handler, const std::string&) {
        return take_variable(c.program.variables, c.option, "WEFT_INITIAL_ERRHANDLER", handler);
@@ -268,6 +282,8 @@ Starts ranks of MPI programs, on this host unless others are named. Options (one
   -env VAR VALUE          the same
   -genv VAR VALUE         environment variable for all ranks
   -wdir DIR               folder in which this program's ranks start
+  --abi A                 the ABI the programs were built for: auto (the default) looks at the libraries they
+                          need; mpich leads all to Weft's libmpi.so.12, standard none
   -initial-errhandler H   error handler this program begins with: mpi_errors_are_fatal (the default),
                           mpi_errors_abort, mpi_errors_return
   -memory-alloc-kinds K   memory allocation kinds this program asks for, such as mpi:alloc_mem

@@ -4,6 +4,7 @@
 
 // mpiexec's command line: options prog args : options prog args ...
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,9 @@ struct Program {
   std::string folder;               // -wdir; empty: ours
 };
 
+// The ABI of the programs: found in their files, or given.
+enum class Abi : uint8_t { find, standard, mpich };
+
 struct Command {
   std::vector<Program> programs;
   std::vector<Variable> variables;  // -genv: for all ranks
@@ -29,6 +33,7 @@ struct Command {
   topo::BindingRequest binding;
   bool binding_asked = false;
   bool tag_output = false;
+  Abi abi = Abi::find;
   bool quiet = false;          // nothing but errors
   bool oversubscribe = false;  // more ranks than cores are meant
   int64_t timeout_us = 0;      // 0: none

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "mpiexec/abi.hpp"
 #include "mpiexec/front.hpp"
 #include "mpiexec/handover.hpp"
 #include "mpiexec/launch.hpp"
@@ -29,6 +30,7 @@ int main(int argc, char** argv) {
     puts("mpiexec (Weft) " WEFT_VERSION);
     return 0;
   }
+  choose_abi(command);
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   if (!all_are_here(command.hosts, host)) return hand_over(command);

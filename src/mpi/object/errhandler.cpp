@@ -34,15 +34,25 @@ WEFT_SETTING(errors_of_world);
 // Whether the program has set these handlers.
 constinit std::atomic<bool> set_on_world = false;
 constinit std::atomic<bool> set_on_self = false;
+constinit std::atomic<bool> world_preferred = false;
+
+bool world_allowed() {
+  return errors_of_world.source() == base::Source::fallback ? world_preferred.load(std::memory_order_relaxed)
+                                                            : errors_of_world.value();
+}
 
 }  // namespace
+
+void prefer_world_for_errors() {
+  world_preferred.store(true, std::memory_order_relaxed);
+}
 
 bool world_takes_errors_of_none() {
   return set_on_world.load(std::memory_order_relaxed) && !set_on_self.load(std::memory_order_relaxed);
 }
 
 Comm* comm_for_errors_of_none() {
-  return comm_of(world_takes_errors_of_none() && errors_of_world.value() ? MPI_COMM_WORLD : MPI_COMM_SELF);
+  return comm_of(world_takes_errors_of_none() && world_allowed() ? MPI_COMM_WORLD : MPI_COMM_SELF);
 }
 
 Errhandler* initial_handler() {

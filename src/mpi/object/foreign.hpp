@@ -30,6 +30,8 @@ struct FaceHooks {
   int (*attach_buffer)(void* buffer, MPI_Count size, int64_t overhead);
   int (*comm_attach_buffer)(MPI_Comm comm, void* buffer, MPI_Count size, int64_t overhead);
   int (*session_attach_buffer)(MPI_Session session, void* buffer, MPI_Count size, int64_t overhead);
+  // Errors of calls without a communicator are MPI_COMM_WORLD's rather than MPI_COMM_SELF's (WEFT_ERRORS_OF_WORLD).
+  void (*prefer_world_for_errors)();
   void (*die)(const base::Problem& problem);  // ends the job
 };
 

@@ -3,6 +3,7 @@
 #include "mpi/object/foreign.hpp"
 
 #include "core/neighbours.hpp"
+#include "mpi/object/errhandler.hpp"
 #include "mpi/p2p/bsend.hpp"
 
 namespace weft::mpi {
@@ -34,6 +35,7 @@ constinit const FaceHooks face_hooks = {.arena_base = base::Arena::base_place(),
                                         .attach_buffer = attach_buffer,
                                         .comm_attach_buffer = attach_buffer,
                                         .session_attach_buffer = attach_buffer,
+                                        .prefer_world_for_errors = prefer_world_for_errors,
                                         .die = base::die};
 
 }  // namespace weft::mpi
