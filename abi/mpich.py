@@ -14,7 +14,7 @@ ENTRY_FILES = 4
 
 # Written by hand in src/mpich: callbacks, attributes, and what depends on other arguments.
 BY_HAND = re.compile(r"""MPI_(
-    Init(_thread)? | (Comm|Win|Session|File)_create_errhandler | Op_create(_c)? | Grequest_start
+    Init(_thread)? | Isend | Put | Get | (Comm|Win|Session|File)_create_errhandler | Op_create(_c)? | Grequest_start
   | (Comm|Type|Win)_create_keyval | Keyval_create | (Comm|Win)_get_attr | Attr_get
   | Type_get_contents(_c)? | Type_create_struct | Type_get_name | \w+_(toint|fromint) | T_(source|event)_get_info | T_pvar_handle_alloc
   | (Comm|Session)_attach_buffer(_c)? | Buffer_attach(_c)? | T_event_(register_callback|handle_free|set_dropped_handler)
@@ -138,6 +138,38 @@ def entry_body(function):
     return f"return error_out({call});" if function.returns == "int" else f"return {call};"
 
 
+# Functions with a road of their own for the common arguments; it calls nothing but the function behind, so that no
+# register is saved for what is rare.
+QUICK = {"MPI_Irecv", "MPI_Send"}
+
+
+def quick_body(function, short):
+    checks, args, made = [], [], ""
+    for p in function.params:
+        role = roles.role(function.name, p)
+        if role.kind == "handle":
+            checks.append(f"is_quick<{role.of}>({p.name})")
+            args.append(f"quick_in<{role.of}>({p.name})")
+        elif role.kind == "value":
+            checks.append(f"{p.name} >= 0")
+            args.append(p.name)
+        elif role.kind == "handle_out":
+            checks.append(f"!no_place({p.name})")
+            args.append("&made")
+            made = p.name
+        else:
+            args.append(p.name)
+    call = f"face.{(function.wide or function).inner}({', '.join(args)})"
+    names = ", ".join(p.name for p in function.params)
+    lines = [f"  if (!({' && '.join(checks)})) [[unlikely]]\n    return rare_{short}({names});"]
+    if made:
+        lines += ["  MPI_Request made;", f"  const int error = {call};",
+                  f"  if (error == MPI_SUCCESS) *{made} = out_object(made);", "  return error_out(error);"]
+    else:
+        lines.append(f"  return error_out({call});")
+    return "\n".join(lines)
+
+
 def entry_cpp(functions):
     """The names on the C side stand in assembler labels, because mpi.h declares them with the standard's types."""
     lines = [BANNER + '#include "mpich/array.hpp"\n#include "mpich/by_hand.hpp"\n#include "mpich/convert.hpp"\n\n'
@@ -152,6 +184,10 @@ def entry_cpp(functions):
         lines.append(definition(f"extern \"C\" {raw(f.returns)} m_{short}", params,
                                 f"\n    __asm__(\"{f.name}\") WEFT_ALIAS(P{f.name});"))
         body = wrap_body(entry_body(f))
+        if f.name in QUICK:
+            lines.append(definition(f"[[gnu::cold, gnu::noinline]] static {raw(f.returns)} rare_{short}", params,
+                                    f" {{\n{body}\n}}"))
+            body = quick_body(f, short)
         lines.append(definition(f"{raw(f.returns)} p_{short}", params, f" {{\n{body}\n}}") + "\n")
     lines.append("}  // namespace weft::mpich\n")
     text = "\n".join(lines)
@@ -203,9 +239,21 @@ def limit_name(name):
     return name.removeprefix("MPI_").lower()
 
 
-def place_of(value):
-    """Where a handle stands in its table: its top bits, then its low ones (src/mpich/handle.hpp)."""
-    return (value >> 30) << 7 | (value & 0x7f)
+def place_of(value, mask):
+    """Where a handle stands in its table: its low bits (src/mpich/handle.hpp)."""
+    return value & mask
+
+
+# Handles whose low bits others share, and null handles beside predefined ones, stand in a second list.
+def handle_rows(handles, mask):
+    first, second = {}, []
+    for theirs, standard, name in sorted(handles, key=lambda h: h[0] >> 30 != 1):
+        place = place_of(theirs, mask)
+        if place in first:
+            second.append((theirs, standard, name))
+        else:
+            first[place] = (theirs, standard, name)
+    return [first.get(i) for i in range(mask + 1)], second
 
 
 def values_hpp(constants, data):
@@ -215,22 +263,24 @@ def values_hpp(constants, data):
              "struct HandleRow {\n  uint32_t theirs;\n  uint32_t standard;\n};\n\n"
              "struct ValueRow {\n  int theirs;\n  int standard;\n};\n"]
     to_theirs = {}
+    by_name = {c["name"]: c["value"] for c in standard}
     for type_ in INT_HANDLES:
-        table = {}
+        handles = []
         for c in standard:
             if c["type"] == type_ and c["name"] in theirs:
-                place = place_of(theirs[c["name"]])
-                if place in table:
-                    raise SystemExit(f"two handles of {type_} have the place {place}")
-                table[place] = (theirs[c["name"]], c["value"], c["name"])
+                handles.append((theirs[c["name"]], c["value"], c["name"]))
                 to_theirs[c["value"]] = (theirs[c["name"]], c["name"])
-        by_name = {c["name"]: c["value"] for c in standard}
-        for c in data["only_mpich"]:
-            if c["type"] == type_ and "same_as" in c:
-                table[place_of(value_of(c))] = (value_of(c), by_name[c["same_as"]], c["name"])
-        rows = [table.get(i, (0, 0, "")) for i in range(max(table) + 1)]
+        handles += [(value_of(c), by_name[c["same_as"]], c["name"]) for c in data["only_mpich"]
+                    if c["type"] == type_ and "same_as" in c]
+        mask = 0xff if type_ == "MPI_Datatype" else 0xf
+        first, second = handle_rows(handles, mask)
         lines.append(f"inline constexpr HandleRow {type_}_rows[] = {{")
-        lines += [f"    {{0x{a:08x}, 0x{b:03x}}},  // {n}" if n else "    {}," for a, b, n in rows]
+        # An empty place holds a value that stands elsewhere, so that nothing matches it.
+        lines += [f"    {{0x{row[0]:08x}, 0x{row[1]:03x}}},  // {row[2]}" if row
+                  else f"    {{{'0xffffffff' if place != mask else '0x00000000'}, 0}},"
+                  for place, row in enumerate(first)]
+        lines.append(f"}};\ninline constexpr HandleRow {type_}_others[] = {{")
+        lines += [f"    {{0x{a:08x}, 0x{b:03x}}},  // {n}" for a, b, n in second] or ["    {},"]
         lines.append("};\n")
     lines.append("// MPICH's handles of the standard's predefined ones.\ninline constexpr uint32_t predefined_theirs[] = {")
     for i in range(max(to_theirs) + 1):

@@ -33,16 +33,15 @@ class Out {
  public:
   explicit Out(int* place) : place_(place) {}
   ~Out() {
-    if (value_ != unset()) *place_ = out(value_);
+    if (value_ != Handle{}) *place_ = out(value_);
   }
   Out(const Out&) = delete;
   Out& operator=(const Out&) = delete;
   operator Handle*() { return no_place(place_) ? as_given<Handle>(place_) : &value_; }
 
  private:
-  static Handle unset() { return reinterpret_cast<Handle>(~uintptr_t{0}); }  // no function stores this
   int* place_;
-  Handle value_ = unset();
+  Handle value_{};  // no function stores a null pointer
 };
 
 template <class Handle>

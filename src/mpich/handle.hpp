@@ -17,46 +17,65 @@ namespace weft::mpich {
 inline const mpi::Face& face = WEFT_FACE;
 
 inline constexpr uint32_t first_object = 0xc0000000;
-inline constexpr int slot_shift = 6;  // base::Arena::slot_align
+inline constexpr int slot_shift = 6;
 static_assert(base::Arena::slot_align == size_t{1} << slot_shift);
 
-inline uintptr_t arena_base() {
-  return face.hooks.arena_base->load(std::memory_order_relaxed);
+// Where the object of handle 0 would be, so that a handle shifted and this added are an address. 0 until the program
+// has the first handle of an object; it does not change afterwards, so every thread that learns it stores the same.
+inline std::atomic<uintptr_t> origin = 0;
+[[gnu::cold, gnu::noinline]] uintptr_t learn_origin();
+
+inline uintptr_t known_origin() {
+  const uintptr_t known = origin.load(std::memory_order_relaxed);
+  return known != 0 ? known : learn_origin();
 }
 
-// The rows of a kind of handle.
+// The predefined handles of a kind: by their low bits, and the others. `objects_first`: most are objects.
 template <class Handle>
 struct Rows;
-#define WEFT_ROWS(type)                                     \
-  template <>                                               \
-  struct Rows<type> {                                       \
-    static constexpr const auto& rows = type##_rows;        \
-    static constexpr size_t count = std::size(type##_rows); \
+#define WEFT_ROWS(type, often_objects)                           \
+  template <>                                                    \
+  struct Rows<type> {                                            \
+    static constexpr const auto& rows = type##_rows;             \
+    static constexpr const auto& others = type##_others;         \
+    static constexpr uint32_t mask = std::size(type##_rows) - 1; \
+    static constexpr bool objects_first = often_objects;         \
   };
-WEFT_ROWS(MPI_Comm)
-WEFT_ROWS(MPI_Datatype)
-WEFT_ROWS(MPI_Errhandler)
-WEFT_ROWS(MPI_Group)
-WEFT_ROWS(MPI_Info)
-WEFT_ROWS(MPI_Message)
-WEFT_ROWS(MPI_Op)
-WEFT_ROWS(MPI_Request)
-WEFT_ROWS(MPI_Session)
-WEFT_ROWS(MPI_Win)
+WEFT_ROWS(MPI_Comm, false)
+WEFT_ROWS(MPI_Datatype, false)
+WEFT_ROWS(MPI_Errhandler, true)
+WEFT_ROWS(MPI_Group, true)
+WEFT_ROWS(MPI_Info, true)
+WEFT_ROWS(MPI_Message, true)
+WEFT_ROWS(MPI_Op, false)
+WEFT_ROWS(MPI_Request, true)
+WEFT_ROWS(MPI_Session, true)
+WEFT_ROWS(MPI_Win, true)
 #undef WEFT_ROWS
 
-// The standard's handle of a program's. No address of an object has the bits of a wrong one.
+// No address of an object has the bits of a wrong handle.
 template <class Handle>
-inline Handle in(int handle) {
-  const auto value = static_cast<uint32_t>(handle);
-  if (value >= first_object) {
-    return reinterpret_cast<Handle>(arena_base() + (uintptr_t{value - first_object} << slot_shift));
-  }
-  const uint32_t place = value >> 30 << 7 | (value & 0x7f);
-  if (place < Rows<Handle>::count && Rows<Handle>::rows[place].theirs == value && value != 0) [[likely]] {
-    return reinterpret_cast<Handle>(uintptr_t{Rows<Handle>::rows[place].standard});
+[[gnu::cold, gnu::noinline]] Handle rare_in(uint32_t value) {
+  for (const HandleRow& row : Rows<Handle>::others) {
+    if (row.theirs == value && value != 0) return reinterpret_cast<Handle>(uintptr_t{row.standard});
   }
   return reinterpret_cast<Handle>(~uintptr_t{0} << 32 | value);
+}
+
+// The standard's handle of a program's.
+template <class Handle>
+[[gnu::always_inline]] inline Handle in(int handle) {
+  using Table = Rows<Handle>;
+  const auto value = static_cast<uint32_t>(handle);
+  if (Table::objects_first && value >= first_object) [[likely]]
+    return reinterpret_cast<Handle>(origin.load(std::memory_order_relaxed) + (uintptr_t{value} << slot_shift));
+  const HandleRow& row = Table::rows[value & Table::mask];
+  if (row.theirs == value) [[likely]]
+    return reinterpret_cast<Handle>(uintptr_t{row.standard});
+  if (!Table::objects_first && value >= first_object) {
+    return reinterpret_cast<Handle>(origin.load(std::memory_order_relaxed) + (uintptr_t{value} << slot_shift));
+  }
+  return rare_in<Handle>(value);
 }
 
 // The program's handle of the standard's.
@@ -64,7 +83,32 @@ template <class Handle>
 inline int out(Handle handle) {
   const auto value = reinterpret_cast<uintptr_t>(handle);
   if (value < std::size(predefined_theirs)) return static_cast<int>(predefined_theirs[value]);
-  return static_cast<int>(first_object + static_cast<uint32_t>((value - arena_base()) >> slot_shift));
+  return static_cast<int>(static_cast<uint32_t>((value - known_origin()) >> slot_shift));
+}
+
+// A result that is an object for certain.
+inline int out_object(const void* object) {
+  return static_cast<int>(static_cast<uint32_t>((reinterpret_cast<uintptr_t>(object) - known_origin()) >> slot_shift));
+}
+
+// Handles that are converted without a call: predefined ones, and objects where the kind has many.
+template <class Handle>
+[[gnu::always_inline]] inline bool is_quick(int handle) {
+  using Table = Rows<Handle>;
+  const auto value = static_cast<uint32_t>(handle);
+  if (Table::objects_first) return value >= first_object;
+  return Table::rows[value & Table::mask].theirs == value || (Table::mask == 0xf && value >= first_object);
+}
+
+template <class Handle>
+[[gnu::always_inline]] inline Handle quick_in(int handle) {
+  using Table = Rows<Handle>;
+  const auto value = static_cast<uint32_t>(handle);
+  const HandleRow& row = Table::rows[value & Table::mask];
+  if (!Table::objects_first && (Table::mask != 0xf || row.theirs == value)) {
+    return reinterpret_cast<Handle>(uintptr_t{row.standard});
+  }
+  return reinterpret_cast<Handle>(origin.load(std::memory_order_relaxed) + (uintptr_t{value} << slot_shift));
 }
 
 // A file's handle is a pointer in both ABIs, and the null handle 0.

@@ -4,6 +4,14 @@
 
 namespace weft::mpich {
 
+int named_rank_in(int rank) {
+  return to_standard(rank_rows, rank);
+}
+
+int named_tag_in(int tag) {
+  return to_standard(tag_rows, tag);
+}
+
 int cold_error_out(int error) {
   return error >= last_code ? their_last_code + (error - last_code) : to_theirs(error_rows, error);
 }

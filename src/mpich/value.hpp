@@ -65,14 +65,20 @@ WEFT_FAMILY(verbosity)
 #undef WEFT_FAMILY
 
 // A real rank or tag is not looked up.
+[[gnu::cold, gnu::noinline]] int named_rank_in(int rank);
+[[gnu::cold, gnu::noinline]] int named_tag_in(int tag);
 inline int rank_in(int rank) {
-  return rank >= 0 ? rank : to_standard(rank_rows, rank);
+  if (rank >= 0) [[likely]]
+    return rank;
+  return named_rank_in(rank);
 }
 inline int rank_out(int rank) {
   return rank >= 0 ? rank : to_theirs(rank_rows, rank);
 }
 inline int tag_in(int tag) {
-  return tag >= 0 ? tag : to_standard(tag_rows, tag);
+  if (tag >= 0) [[likely]]
+    return tag;
+  return named_tag_in(tag);
 }
 inline int tag_out(int tag) {
   return tag >= 0 ? tag : to_theirs(tag_rows, tag);
@@ -112,7 +118,9 @@ inline constexpr int their_last_code = 0x3fffffff;
 [[gnu::cold, gnu::noinline]] int error_in(int error);
 
 inline int error_out(int error) {
-  return error == MPI_SUCCESS ? MPI_SUCCESS : cold_error_out(error);
+  if (error == MPI_SUCCESS) [[likely]]
+    return error;
+  return cold_error_out(error);
 }
 
 }  // namespace weft::mpich

@@ -39,7 +39,7 @@ def finds_by_itself(mpiexec, program):
 def does_as_asked(mpiexec, program):
     status, text = run(mpiexec, "--abi", "standard", "-n", 1, program)
     expect(status != 0 and "libmpi.so.12" in text, f"--abi standard finds the library: {status}\n{text}")
-    # The shell needs no MPI; what it starts does.
+    # The shell needs no MPI, but the program that it starts does.
     status, text = run(mpiexec, "--abi", "mpich", "-n", 1, "sh", "-c", f"'{program}'; exit $?")
     expect(status == 0 and "MPICH's ABI was asked for" in text, f"--abi mpich does not reach a script: {status}\n{text}")
     status, text = run(mpiexec, "--abi", "other", "-n", 1, program)

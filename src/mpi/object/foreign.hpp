@@ -32,9 +32,21 @@ struct FaceHooks {
   int (*session_attach_buffer)(MPI_Session session, void* buffer, MPI_Count size, int64_t overhead);
   // Errors of calls without a communicator are MPI_COMM_WORLD's rather than MPI_COMM_SELF's (WEFT_ERRORS_OF_WORLD).
   void (*prefer_world_for_errors)();
+  // MPI_Isend; the request, which is an even address, or twice the error code and 1.
+  uintptr_t (*isend)(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
+  // MPI_Put and MPI_Get of as many elements of the same type there as here.
+  int (*put)(const void* origin, MPI_Count count, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Win win);
+  int (*get)(void* origin, MPI_Count count, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Win win);
   void (*die)(const base::Problem& problem);  // ends the job
 };
 
 extern const FaceHooks face_hooks;
+
+// p2p/p2p.cpp and win/put.cpp
+[[nodiscard]] uintptr_t isend_made(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                                   MPI_Comm comm);
+[[nodiscard]] int put_same(const void* origin, MPI_Count count, MPI_Datatype datatype, int rank, MPI_Aint disp,
+                           MPI_Win win);
+[[nodiscard]] int get_same(void* origin, MPI_Count count, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Win win);
 
 }  // namespace weft::mpi

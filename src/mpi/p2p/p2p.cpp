@@ -5,6 +5,7 @@
 
 #include "core/send_now.hpp"
 #include "mpi/object/check.hpp"
+#include "mpi/object/foreign.hpp"
 
 namespace weft::mpi {
 
@@ -144,6 +145,18 @@ template <Mode mode>
   return tried == core::Tried::sent ? MPI_SUCCESS : core::attend(peer);
 }
 
+// See FaceHooks::isend.
+constexpr uintptr_t made_error(int error) {
+  return static_cast<uintptr_t>(error) << 1 | 1;
+}
+
+[[gnu::noinline]] uintptr_t isend_made_general(const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest,
+                                               int tag, MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int error = isend_general<Mode::standard>(buffer, count, datatype, dest, tag, comm, &request);
+  return error != MPI_SUCCESS ? made_error(error) : reinterpret_cast<uintptr_t>(request);
+}
+
 // The same of blocking sends.
 template <Mode mode>
 [[gnu::noinline]] int send_plain(const void* buffer, int64_t bytes, int dest, int tag, MPI_Comm handle) {
@@ -272,6 +285,20 @@ int recv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int ta
   Request& r = *request_of(request);
   wait_for(r);
   return finish("MPI_Recv", &request, r, status);
+}
+
+uintptr_t isend_made(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  Operation op;
+  if (!plain_send(op, buf, count, datatype, dest, tag, comm) || op.bytes > core::tiny_bytes) [[unlikely]]
+    return isend_made_general(buf, count, datatype, dest, tag, comm);
+  core::Peer& peer = core::known_peer(*op.comm, dest);
+  const core::Tried tried = core::try_now(*op.comm, peer, buf, op.bytes, tag);
+  if (tried == core::Tried::not_sent) [[unlikely]]
+    return isend_made_general(buf, count, datatype, dest, tag, comm);
+  if (tried != core::Tried::sent) [[unlikely]] {
+    if (int error = core::attend(peer)) return made_error(error);
+  }
+  return reinterpret_cast<uintptr_t>(done_request());
 }
 
 }  // namespace weft::mpi

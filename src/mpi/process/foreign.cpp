@@ -36,6 +36,9 @@ constinit const FaceHooks face_hooks = {.arena_base = base::Arena::base_place(),
                                         .comm_attach_buffer = attach_buffer,
                                         .session_attach_buffer = attach_buffer,
                                         .prefer_world_for_errors = prefer_world_for_errors,
+                                        .isend = isend_made,
+                                        .put = put_same,
+                                        .get = get_same,
                                         .die = base::die};
 
 }  // namespace weft::mpi

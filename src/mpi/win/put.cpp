@@ -180,6 +180,30 @@ int get_c(void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatyp
   return MPI_SUCCESS;
 }
 
+// The same for faces (object/foreign.hpp), with fewer arguments.
+
+int put_same(const void* origin, MPI_Count count, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Win win) {
+  const Win* w = recent();
+  if (is_other(win, w) || is_beyond(rank, *w)) [[unlikely]]
+    return put_general(origin, count, datatype, rank, disp, count, datatype, win);
+  char* there = word_access(*w, origin, count, datatype, {rank, disp, count, datatype});
+  if (there == nullptr) [[unlikely]]
+    return put_general(origin, count, datatype, rank, disp, count, datatype, win);
+  memcpy(there, origin, 8);
+  return MPI_SUCCESS;
+}
+
+int get_same(void* origin, MPI_Count count, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Win win) {
+  const Win* w = recent();
+  if (is_other(win, w) || is_beyond(rank, *w)) [[unlikely]]
+    return get_general(origin, count, datatype, rank, disp, count, datatype, win);
+  const char* there = word_access(*w, origin, count, datatype, {rank, disp, count, datatype});
+  if (there == nullptr) [[unlikely]]
+    return get_general(origin, count, datatype, rank, disp, count, datatype, win);
+  memcpy(origin, there, 8);
+  return MPI_SUCCESS;
+}
+
 int rput_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
            MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
            MPI_Request* request) {
