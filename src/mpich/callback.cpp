@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Error handlers, operations and generalized requests: their functions are called with the handles, codes and statuses
-// of MPICH's ABI.
+// Error handlers, operations, generalized requests and data representations: their functions are called with the
+// handles, codes and statuses of MPICH's ABI.
 
 #include <new>
 
@@ -36,6 +36,12 @@ void win_error(MPI_Win_errhandler_function* function, MPI_Win win, int code, con
   function_as<Win_errhandler_function>(function)(&handle, &error, text);
 }
 
+void file_error(MPI_File_errhandler_function* function, MPI_File file, int code, const char* text) {
+  MPI_File handle = out_file(file);
+  int error = error_out(code);
+  function_as<File_errhandler_function>(function)(&handle, &error, text);
+}
+
 void reduce(MPI_User_function* function, void* in, void* inout, int count, MPI_Datatype datatype) {
   int handle = out(datatype);
   function_as<User_function>(function)(in, inout, &count, &handle);
@@ -46,7 +52,7 @@ void reduce_c(MPI_User_function_c* function, void* in, void* inout, MPI_Count co
   function_as<User_function_c>(function)(in, inout, &count, &handle);
 }
 
-constexpr mpi::ForeignCalls calls = {comm_error, session_error, win_error, reduce, reduce_c};
+constexpr mpi::ForeignCalls calls = {comm_error, session_error, win_error, file_error, reduce, reduce_c};
 
 // ---- Creation: the object is marked before the program has its handle
 
@@ -101,7 +107,60 @@ int cancel_generalized(void* state, int complete) {
   return error_in(request.cancel(request.extra_state, complete));
 }
 
+// ---- Data representations: the same. Registered for the life of the process, so never freed.
+
+template <class Conversion>
+struct Representation {
+  Conversion* read;
+  Conversion* write;
+  Datarep_extent_function* extent;
+  void* extra_state;
+};
+
+template <class Conversion>
+int extent_of(MPI_Datatype datatype, MPI_Aint* extent, void* state) {
+  const auto& of = *static_cast<Representation<Conversion>*>(state);
+  return error_in(of.extent(out(datatype), extent, of.extra_state));
+}
+
+template <class Conversion, class Count, bool reads>
+int convert(void* userbuf, MPI_Datatype datatype, Count count, void* filebuf, MPI_Offset position, void* state) {
+  const auto& of = *static_cast<Representation<Conversion>*>(state);
+  return error_in((reads ? of.read : of.write)(userbuf, out(datatype), count, filebuf, position, of.extra_state));
+}
+
+// A missing function stays missing: it is no conversion.
+template <class Standard, class Conversion, class Count>
+int make_datarep(int (*create)(const char*, Standard*, Standard*, MPI_Datarep_extent_function*, void*),
+                 const char* datarep, const Representation<Conversion>& functions) {
+  auto* state = new (std::nothrow) Representation<Conversion>(functions);
+  if (state == nullptr) return error_out(MPI_ERR_NO_MEM);
+  const int error = create(datarep, state->read == nullptr ? nullptr : convert<Conversion, Count, true>,
+                           state->write == nullptr ? nullptr : convert<Conversion, Count, false>,
+                           state->extent == nullptr ? nullptr : extent_of<Conversion>, state);
+  if (error != MPI_SUCCESS) delete state;
+  return error_out(error);
+}
+
 }  // namespace
+
+int file_create_errhandler(File_errhandler_function* file_errhandler_fn, int* errhandler) {
+  return make_errhandler(face.file_create_errhandler, file_errhandler_fn, errhandler);
+}
+
+int register_datarep(const char* datarep, Datarep_conversion_function* read_conversion_fn,
+                     Datarep_conversion_function* write_conversion_fn, Datarep_extent_function* dtype_file_extent_fn,
+                     void* extra_state) {
+  return make_datarep<MPI_Datarep_conversion_function, Datarep_conversion_function, int>(
+      face.register_datarep, datarep, {read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state});
+}
+
+int register_datarep_c(const char* datarep, Datarep_conversion_function_c* read_conversion_fn,
+                       Datarep_conversion_function_c* write_conversion_fn,
+                       Datarep_extent_function* dtype_file_extent_fn, void* extra_state) {
+  return make_datarep<MPI_Datarep_conversion_function_c, Datarep_conversion_function_c, MPI_Count>(
+      face.register_datarep_c, datarep, {read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state});
+}
 
 int comm_create_errhandler(Comm_errhandler_function* comm_errhandler_fn, int* errhandler) {
   return make_errhandler(face.comm_create_errhandler, comm_errhandler_fn, errhandler);

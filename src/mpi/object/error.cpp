@@ -106,6 +106,7 @@ void call(const Errhandler& handler, ErrorsOn on, int error, const char* text) {
     handler.window_function(&handle, &code, text);
   } else if (handler.scope == Errhandler::Scope::file) {
     MPI_File handle = file_handle(on.file);
+    if (handler.foreign != nullptr) return handler.foreign->file_error(handler.file_function, handle, code, text);
     handler.file_function(&handle, &code, text);
   } else {
     MPI_Comm handle = comm_handle(on.comm != nullptr ? on.comm : comm_for_errors_of_none());

@@ -35,6 +35,7 @@ struct ForeignCalls {
   void (*comm_error)(MPI_Comm_errhandler_function* function, MPI_Comm comm, int code, const char* text);
   void (*session_error)(MPI_Session_errhandler_function* function, MPI_Session session, int code, const char* text);
   void (*win_error)(MPI_Win_errhandler_function* function, MPI_Win win, int code, const char* text);
+  void (*file_error)(MPI_File_errhandler_function* function, MPI_File file, int code, const char* text);
   void (*reduce)(MPI_User_function* function, void* in, void* inout, int count, MPI_Datatype datatype);
   void (*reduce_c)(MPI_User_function_c* function, void* in, void* inout, MPI_Count count, MPI_Datatype datatype);
 };
