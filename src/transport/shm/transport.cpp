@@ -334,7 +334,6 @@ ShmEndpoint::ShmEndpoint(ShmTransport& owner, int rank, char* region)
       owner_(owner),
       region_(region),
       staging_busy_(owner.layout_.staging_busy(region)),
-      rank_(rank),
       memory_(owner.layout_, rank, owner.fd_, control_) {
   attention_ = &control_->attention;
   const uint32_t published = control_->lanes.load(std::memory_order_acquire);

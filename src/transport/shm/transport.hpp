@@ -79,7 +79,6 @@ class ShmEndpoint final : public Endpoint {
   char* region_;
   std::atomic<int64_t> found_s_ = -1;    // when the process showed who it is
   std::atomic<uint32_t>* staging_busy_;  // the peer's, Layout::busy_offset
-  int rank_;
   PeerMemory memory_;
 };
 
