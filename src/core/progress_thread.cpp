@@ -32,7 +32,7 @@ WEFT_SETTING(progress_setting);
 
 std::atomic<bool> ends = false;
 bool runs = false;
-pthread_t thread;
+pthread_t service;
 
 void* run(void* /*unused*/) {
   enter_service_thread();
@@ -54,14 +54,14 @@ void start_progress_thread() {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int error = pthread_create(&thread, nullptr, run, nullptr);
+  const int error = pthread_create(&service, nullptr, run, nullptr);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (error != 0) {
     start_failed({.cause = "the system gives no thread for progress (WEFT_PROGRESS)",
                   .error = error,
                   .remedy = "raise the limit of processes (ulimit -u), or set WEFT_PROGRESS=off"});
   }
-  pthread_setname_np(thread, "weft-progress");
+  pthread_setname_np(service, "weft-progress");
   runs = true;
 }
 
@@ -69,7 +69,7 @@ void end_progress_thread() {
   if (!runs) return;
   ends = true;
   wake_sleepers(nullptr);
-  pthread_join(thread, nullptr);
+  pthread_join(service, nullptr);
   runs = false;
 }
 
