@@ -33,11 +33,11 @@ struct Context {
   uint32_t pes = 0;   // of its team
   int32_t first = 0;  // PE number of member m = first + m * stride, unless there is a table
   int32_t stride = 1;
+  std::atomic<bool> batches = false;  // a session says that operations may wait for others
   const int32_t* table = nullptr;
   // ---- not read by operations
   shmem_team_t team = SHMEM_TEAM_INVALID;
   long options = 0;
-  std::atomic<bool> batches = false;  // a session says that operations may wait for others
   Context* next_free = nullptr;
 };
 inline constexpr uint32_t contexts_most = 1024;
