@@ -25,8 +25,9 @@ class Scratch {
  public:
   explicit Scratch(int64_t count) : count_(count > 0 ? static_cast<size_t>(count) : 0) {
     if (count_ <= few) return;
-    data_ = static_cast<T*>(malloc(count_ * sizeof(T)));
-    if (data_ == nullptr) no_memory_for_array(count_ * sizeof(T));
+    constexpr size_t each = sizeof(T);  // NOLINT(bugprone-sizeof-expression): handles are pointers
+    data_ = static_cast<T*>(malloc(count_ * each));
+    if (data_ == nullptr) no_memory_for_array(count_ * each);
   }
   ~Scratch() {
     if (data_ != few_) free(data_);

@@ -11,7 +11,7 @@ namespace {
 
 // Rank r's element i of a round, told from all others.
 int value_of(int r, int i, int round) {
-  return (round * 64 + r) * 100000 + i;
+  return static_cast<int>(static_cast<unsigned>(round * 64 + r) * 100000U + static_cast<unsigned>(i));
 }
 
 // A view in which each rank has blocks of `block` ints in turn.

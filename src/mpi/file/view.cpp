@@ -83,7 +83,7 @@ void check_displacement(FileCheck& check, MPI_Offset disp) {
 
 // The types as the file has them.
 void lay_out(FileCheck& check, NewView& wanted, MPI_Offset disp) {
-  if (check.failed()) return;
+  if (check.failed() || wanted.etype == nullptr || wanted.filetype == nullptr || wanted.datarep == nullptr) return;
   int error = MPI_SUCCESS;
   Type* etype = type_in_file(*wanted.etype, *wanted.datarep, error);
   Type* filetype = etype == nullptr ? nullptr : type_in_file(*wanted.filetype, *wanted.datarep, error);
