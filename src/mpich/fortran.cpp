@@ -64,29 +64,29 @@ int status_f082f(const Status* f08_status, int* f_status) {
   return copy(f08_status, f_status);
 }
 
-#define WEFT_SAME(kind, name)    \
-  int kind##_c2f(int name) {     \
-    return name;                 \
-  }                              \
-  int kind##_f2c(int name) {     \
-    return name;                 \
-  }                              \
-  int kind##_toint(int name) {   \
-    return name;                 \
-  }                              \
-  int kind##_fromint(int name) { \
-    return name;                 \
+#define WEFT_SAME(kind)            \
+  int kind##_c2f(int handle) {     \
+    return handle;                 \
+  }                                \
+  int kind##_f2c(int handle) {     \
+    return handle;                 \
+  }                                \
+  int kind##_toint(int handle) {   \
+    return handle;                 \
+  }                                \
+  int kind##_fromint(int handle) { \
+    return handle;                 \
   }
-WEFT_SAME(comm, comm)
-WEFT_SAME(errhandler, errhandler)
-WEFT_SAME(group, group)
-WEFT_SAME(info, info)
-WEFT_SAME(message, message)
-WEFT_SAME(op, op)
-WEFT_SAME(request, request)
-WEFT_SAME(session, session)
-WEFT_SAME(type, datatype)
-WEFT_SAME(win, win)
+WEFT_SAME(comm)
+WEFT_SAME(errhandler)
+WEFT_SAME(group)
+WEFT_SAME(info)
+WEFT_SAME(message)
+WEFT_SAME(op)
+WEFT_SAME(request)
+WEFT_SAME(session)
+WEFT_SAME(type)
+WEFT_SAME(win)
 #undef WEFT_SAME
 
 int file_toint(MPI_File file) {
