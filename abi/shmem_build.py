@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is generated into the build for OpenSHMEM: entry points, names for the linker's map, the link stub."""
+"""Files generated into the build for OpenSHMEM: entry points, names for the linker's map, the link stub."""
 from build_files import BANNER, definition
 from shmem_header import prototype
 

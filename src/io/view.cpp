@@ -121,7 +121,7 @@ Touched look_at(const Blocks& blocks, Order& order) {
 
 // Parts that interleave without sharing a byte count as overlapping: their data are not in the order of offsets either.
 Touched look_at(const Nest& nest, Order& order) {
-  bool plain = nest.blocks == nullptr;  // what is repeated is bytes without a gap
+  bool plain = nest.blocks == nullptr;  // the repeated part is bytes without a gap
   Touched touched = nest.blocks != nullptr ? look_at(*nest.blocks, order) : Touched{0, nest.block};
   for (int k = nest.loops - 1; k >= 0; --k) {
     const datatype::Loop& loop = nest.loop[k];

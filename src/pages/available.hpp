@@ -17,7 +17,7 @@ struct Places {
 
 struct Available {
   uint64_t bytes = UINT64_MAX;
-  std::string bound;   // what bounds it, for people; empty: nothing is known, and nothing bounds it
+  std::string bound;   // the tightest bound, for people; empty: none is known
   std::string remedy;  // how that is widened
 };
 

@@ -77,7 +77,7 @@ class Memory {
   Promises promises_;
   std::atomic<int> any_huge_ = 0;  // files of huge pages
   HugePages huge_[most_huge_files];
-  std::map<uintptr_t, Known> known_;  // what was wished, by where it begins
+  std::map<uintptr_t, Known> known_;  // the wishes, by where their memory begins
 };
 
 // A peer's memory, mapped piece by piece when it is first used.
