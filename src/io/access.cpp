@@ -6,8 +6,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "io/disk.hpp"
-
 namespace weft::io {
 namespace {
 
@@ -47,7 +45,7 @@ class Mover {
   Result write(int64_t position, const char* data, int64_t bytes, int64_t& done) {
     return move(position, bytes, done, transfer_.sieving.writes ? transfer_.sieving.write_buffer : 0,
                 [&](const Run* runs, int count, int64_t at, int64_t& part) {
-                  return count == 1 ? write_all(transfer_.fd, data + at, runs[0].bytes, runs[0].offset, part)
+                  return count == 1 ? write_all(transfer_.disk, data + at, runs[0].bytes, runs[0].offset, part)
                                     : change(runs, count, data + at, part);
                 });
   }
@@ -56,7 +54,7 @@ class Mover {
   Result read(int64_t position, char* data, int64_t bytes, int64_t& done) {
     return move(position, bytes, done, transfer_.sieving.reads ? transfer_.sieving.buffer : 0,
                 [&](const Run* runs, int count, int64_t at, int64_t& part) {
-                  return count == 1 ? read_all(transfer_.fd, data + at, runs[0].bytes, runs[0].offset, part)
+                  return count == 1 ? read_all(transfer_.disk, data + at, runs[0].bytes, runs[0].offset, part)
                                     : sieve(runs, count, data + at, part);
                 });
   }
@@ -98,7 +96,7 @@ class Mover {
     const int64_t whole = runs[count - 1].offset + runs[count - 1].bytes - base;
     if (!has_sieve(whole)) return no_buffer(whole);
     int64_t got = 0;
-    const Result result = read_all(transfer_.fd, sieve_.get(), whole, base, got);
+    const Result result = read_all(transfer_.disk, sieve_.get(), whole, base, got);
     for (int i = 0; i < count; ++i) {
       const int64_t from = runs[i].offset - base;
       const int64_t there = std::clamp<int64_t>(got - from, 0, runs[i].bytes);
@@ -117,17 +115,17 @@ class Mover {
     if (!has_sieve(whole)) return no_buffer(whole);
     RangeLock lock;
     if (!transfer_.atomic) {
-      if (const Result result = lock.take(transfer_.fd, true, base, whole); result.failed()) return result;
+      if (const Result result = lock.take(transfer_.disk.fd, true, base, whole); result.failed()) return result;
     }
     int64_t got = 0;
-    if (const Result result = read_all(transfer_.fd, sieve_.get(), whole, base, got); result.failed()) return result;
+    if (const Result result = read_all(transfer_.disk, sieve_.get(), whole, base, got); result.failed()) return result;
     std::memset(sieve_.get() + got, 0, static_cast<size_t>(whole - got));
     int64_t wanted = 0;
     for (int i = 0; i < count; wanted += runs[i++].bytes) {
       std::memcpy(sieve_.get() + (runs[i].offset - base), data + wanted, static_cast<size_t>(runs[i].bytes));
     }
     int64_t written = 0;
-    const Result result = write_all(transfer_.fd, sieve_.get(), whole, base, written);
+    const Result result = write_all(transfer_.disk, sieve_.get(), whole, base, written);
     if (!result.failed()) part = wanted;
     return result;
   }
@@ -161,7 +159,7 @@ Result for_each_piece(const Transfer& transfer, int64_t& done, bool writes, Piec
 Result lock(const Transfer& transfer, bool exclusive, RangeLock& lock) {
   if (!transfer.atomic) return {};
   const Run span = span_of(transfer);
-  return lock.take(transfer.fd, exclusive, span.offset, span.bytes);
+  return lock.take(transfer.disk.fd, exclusive, span.offset, span.bytes);
 }
 
 }  // namespace

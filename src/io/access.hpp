@@ -5,6 +5,7 @@
 // Independent access: one rank's data between its memory and the file, through a view. Blocks the calling thread, and
 // touches neither messages nor requests, so that any thread may do it.
 
+#include "io/disk.hpp"
 #include "io/memory.hpp"
 #include "io/result.hpp"
 #include "io/view.hpp"
@@ -21,7 +22,7 @@ struct Sieving {
 };
 
 struct Transfer {
-  int fd;
+  Disk disk;
   View view;
   int64_t position;  // in the view's stream
   Memory memory;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/clock.hpp"
 #include "io/calls.hpp"
 
 namespace weft::io {
@@ -25,31 +26,51 @@ struct flock lock_of(short type, int64_t offset, int64_t bytes) {
   return lock;
 }
 
+// Counts a call, where that is asked for.
+class Timed {
+ public:
+  Timed(const Disk& disk, bool writes, int64_t offset)
+      : tally_(disk.tally), writes_(writes), offset_(offset), start_(disk.tally != nullptr ? base::now_ns() : 0) {}
+  void end(int64_t bytes) const {
+    if (tally_ != nullptr) tally_->call(writes_, offset_, bytes, base::now_ns() - start_);
+  }
+
+ private:
+  Tally* const tally_;
+  const bool writes_;
+  const int64_t offset_;
+  const uint64_t start_;
+};
+
 }  // namespace
 
-Result write_all(int fd, const void* buffer, int64_t bytes, int64_t offset, int64_t& done) {
+Result write_all(const Disk& disk, const void* buffer, int64_t bytes, int64_t offset, int64_t& done) {
   done = 0;
   const auto* from = static_cast<const char*>(buffer);
   while (done < bytes) {
     const auto part = static_cast<size_t>(std::min(bytes - done, most_at_once));
-    const ssize_t written = calls().pwrite(fd, from + done, part, offset + done);
+    const Timed timed(disk, true, offset + done);
+    const ssize_t written = calls().pwrite(disk.fd, from + done, part, offset + done);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return system_failure(Act::write, errno, offset + done, bytes - done);
     if (written == 0) return system_failure(Act::write, ENOSPC, offset + done, bytes - done);
+    timed.end(written);
     done += written;
   }
   return {};
 }
 
-Result read_all(int fd, void* buffer, int64_t bytes, int64_t offset, int64_t& done) {
+Result read_all(const Disk& disk, void* buffer, int64_t bytes, int64_t offset, int64_t& done) {
   done = 0;
   auto* to = static_cast<char*>(buffer);
   while (done < bytes) {
     const auto part = static_cast<size_t>(std::min(bytes - done, most_at_once));
-    const ssize_t got = calls().pread(fd, to + done, part, offset + done);
+    const Timed timed(disk, false, offset + done);
+    const ssize_t got = calls().pread(disk.fd, to + done, part, offset + done);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_failure(Act::read, errno, offset + done, bytes - done);
     if (got == 0) break;
+    timed.end(got);
     done += got;
   }
   return {};

@@ -6,14 +6,21 @@
 // on; the end of the file ends a read. Any thread may call these.
 
 #include "io/result.hpp"
+#include "io/tally.hpp"
 
 namespace weft::io {
 
+// An open file as the system knows it, and what counts the calls on it.
+struct Disk {
+  int fd;
+  Tally* tally = nullptr;  // nullptr: nothing counts
+};
+
 // All of the bytes, or an error. `done` tells how many were written before it.
-[[nodiscard]] Result write_all(int fd, const void* buffer, int64_t bytes, int64_t offset, int64_t& done);
+[[nodiscard]] Result write_all(const Disk& disk, const void* buffer, int64_t bytes, int64_t offset, int64_t& done);
 
 // Up to the end of the file: `done` is less than `bytes` only there, or with an error.
-[[nodiscard]] Result read_all(int fd, void* buffer, int64_t bytes, int64_t offset, int64_t& done);
+[[nodiscard]] Result read_all(const Disk& disk, void* buffer, int64_t bytes, int64_t offset, int64_t& done);
 
 // The size of the file.
 [[nodiscard]] Result size_of(int fd, int64_t& size);

@@ -15,6 +15,7 @@
 #include "io/calls.hpp"
 #include "io/disk.hpp"
 #include "io/numbers.hpp"
+#include "io/statistics.hpp"
 
 namespace weft::io {
 namespace {
@@ -121,7 +122,11 @@ Result open_together(File& file, const Result& given, int64_t alike) {
     if (comm.rank != 0) result = open_here(file, 0);
     result = agree(comm, result);
   }
-  if (result.failed()) close_here(file);
+  if (result.failed()) {
+    close_here(file);
+  } else {
+    begin_statistics(file);
+  }
   return result;
 }
 
@@ -135,6 +140,7 @@ Result close_together(File& file) {
   }
   file.fd = -1;
   result = agree(comm, result);
+  report_together(file);
   if (!file.mode.delete_on_close) return result;
   const Result removed = from_rank_0(comm, comm.rank == 0 ? remove(file.path) : Result{});
   return result.failed() ? result : removed;
@@ -188,7 +194,7 @@ namespace {
 
 Transfer transfer_of(File& file, const View& view, int64_t position, const Memory& memory) {
   const Hints& hints = file.hints;
-  return {.fd = file.fd,
+  return {.disk = file.disk(),
           .view = view,
           .position = position,
           .memory = memory,
@@ -201,18 +207,29 @@ Transfer transfer_of(File& file, const View& view, int64_t position, const Memor
 
 }  // namespace
 
-Result write_at(File& file, const View& view, int64_t position, const Memory& memory, int64_t& done) {
+Result access_alone(File& file, bool writes, const View& view, int64_t position, const Memory& memory, int64_t& done) {
   std::unique_lock lock(file.guard, std::defer_lock);
   if (file.atomic) lock.lock();
-  const Result result = write(transfer_of(file, view, position, memory), done);
+  const Transfer transfer = transfer_of(file, view, position, memory);
+  if (!writes) return read(transfer, done);
+  const Result result = write(transfer, done);
   if (done > 0) file.dirty.store(true, std::memory_order_relaxed);
   return result;
 }
 
-Result read_at(File& file, const View& view, int64_t position, const Memory& memory, int64_t& done) {
-  std::unique_lock lock(file.guard, std::defer_lock);
-  if (file.atomic) lock.lock();
-  return read(transfer_of(file, view, position, memory), done);
+void count_access(File& file, bool writes, const View& view, int64_t position, int64_t bytes, bool collective,
+                  bool two_phase) {
+  if (file.tally == nullptr || bytes == 0) return;
+  file.tally->access(writes, {.first = view.offset_of(position),
+                              .end = view.offset_of(position + bytes - 1) + 1,
+                              .bytes = bytes,
+                              .collective = collective,
+                              .two_phase = two_phase});
+}
+
+Result access_at(File& file, bool writes, const View& view, int64_t position, const Memory& memory, int64_t& done) {
+  count_access(file, writes, view, position, memory.bytes(), false, false);
+  return access_alone(file, writes, view, position, memory, done);
 }
 
 }  // namespace weft::io

@@ -6,6 +6,7 @@
 // own, on which the ranks agree. Functions named `..._together` are collective; their result is the same on all ranks.
 
 #include <atomic>
+#include <memory>
 #include <string>
 
 #include "base/lock.hpp"
@@ -48,7 +49,10 @@ struct File : base::Object {
   Bytes stage;
   int64_t window_room = 0;
   int64_t stage_room = 0;
-  base::Lock guard;  // one atomic access of this process at a time: locks are the open file's
+  std::unique_ptr<Tally> tally;  // counts where WEFT_IO_STATS is on, or nullptr
+  base::Lock guard;              // one atomic access of this process at a time: locks are the open file's
+
+  [[nodiscard]] Disk disk() const { return {fd, tally.get()}; }
 };
 
 // Opens the file on all ranks: rank 0 first, which creates it where that is asked for. `given`: an error that this rank
@@ -76,8 +80,14 @@ struct File : base::Object {
 // The hints become rank 0's: decisions of all ranks depend on them.
 [[nodiscard]] Result share_hints(File& file);
 
-// Independent access at `position` bytes into the stream of a view of the file. Any thread.
-[[nodiscard]] Result write_at(File& file, const View& view, int64_t position, const Memory& memory, int64_t& done);
-[[nodiscard]] Result read_at(File& file, const View& view, int64_t position, const Memory& memory, int64_t& done);
+// Access of this rank alone, at `position` bytes into the stream of a view of the file. Any thread.
+[[nodiscard]] Result access_alone(File& file, bool writes, const View& view, int64_t position, const Memory& memory,
+                                  int64_t& done);
+// Counts an access of the program.
+void count_access(File& file, bool writes, const View& view, int64_t position, int64_t bytes, bool collective,
+                  bool two_phase);
+// Both: an independent access.
+[[nodiscard]] Result access_at(File& file, bool writes, const View& view, int64_t position, const Memory& memory,
+                               int64_t& done);
 
 }  // namespace weft::io

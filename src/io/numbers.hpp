@@ -10,5 +10,6 @@ namespace weft::io {
 
 // The smallest of all.
 [[nodiscard]] const coll::Reducer& smaller_number();
+[[nodiscard]] const coll::Reducer& sum_of_numbers();
 
 }  // namespace weft::io

@@ -11,8 +11,7 @@ Operation::Operation(File& file, core::Request& request, bool writes, int64_t po
 
 void Operation::run() {
   int64_t done = 0;
-  result_ =
-      writes_ ? write_at(file_, view_, position_, memory_, done) : read_at(file_, view_, position_, memory_, done);
+  result_ = access_at(file_, writes_, view_, position_, memory_, done);
   request_.received = done;
   request_.error = result_.error;
   file_.pending.fetch_sub(1, std::memory_order_release);

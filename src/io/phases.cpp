@@ -328,7 +328,7 @@ void Phases::write_window() {
   for (const Run& span : spans_) {
     int64_t done = 0;
     const Result result =
-        write_all(file_.fd, file_.window.get() + (span.offset - range.low), span.bytes, span.offset, done);
+        write_all(file_.disk(), file_.window.get() + (span.offset - range.low), span.bytes, span.offset, done);
     note(result);
     if (result.failed()) return;
   }
@@ -340,7 +340,7 @@ void Phases::read_window() {
   for (const Run& span : spans_) {
     int64_t done = 0;
     char* at = file_.window.get() + (span.offset - range.low);
-    note(read_all(file_.fd, at, span.bytes, span.offset, done));
+    note(read_all(file_.disk(), at, span.bytes, span.offset, done));
     if (done == span.bytes) continue;
     std::memset(at + done, 0, static_cast<size_t>(span.bytes - done));
     end_found_ = std::min(end_found_, span.offset + done);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "base/clock.hpp"
 #include "coll/coll.hpp"
 #include "coll/plan.hpp"
 #include "io/disk.hpp"
@@ -59,6 +60,7 @@ bool Together::step() {
       return meet();
     case Stage::decide:
       decide();
+      count_access(file_, writes_, view_, position_, mine_.bytes, true, phases_ != nullptr);
       return true;
     case Stage::alone:
       stage_ = Stage::agree;
@@ -211,7 +213,7 @@ bool Together::use_disk() {
 
 void Together::access() {
   if (phases_ != nullptr) return phases_->access();
-  note(writes_ ? write_at(file_, view_, position_, memory_, done_) : read_at(file_, view_, position_, memory_, done_));
+  note(access_alone(file_, writes_, view_, position_, memory_, done_));
 }
 
 void Together::note(const Result& result) {
@@ -220,6 +222,10 @@ void Together::note(const Result& result) {
 
 void Together::note_exchange(int32_t error) {
   if (error != core::no_error) note(failure(error == core::truncated ? internal_error : error, Act::exchange));
+}
+
+void Together::count_exchange() {
+  if (file_.tally != nullptr) file_.tally->exchange(base::now_ns() - exchange_began_);
 }
 
 template <class Plan>
@@ -237,9 +243,11 @@ bool Together::launch() {
     note(failure(no_memory, Act::exchange));
     return true;
   }
+  exchange_began_ = file_.tally != nullptr ? base::now_ns() : 0;
   if (request_ == nullptr) {
     schedule_->start(*request);
     core::wait(*request);
+    count_exchange();
     note_exchange(request->error);
     core::free_request(request);
     return true;
@@ -253,6 +261,7 @@ bool Together::launch() {
 
 bool Together::step_ended(core::Request& request) {
   auto& access = *static_cast<Together*>(request.owner);
+  access.count_exchange();
   access.note_exchange(request.error);
   core::free_request(&request);
   if (access.met_.exchange(true, std::memory_order_acq_rel)) access.advance();

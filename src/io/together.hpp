@@ -91,6 +91,7 @@ class Together final : public Job {
   void access();
   void note(const Result& result);
   void note_exchange(int32_t error);
+  void count_exchange();
 
   File& file_;
   const bool writes_;
@@ -107,6 +108,7 @@ class Together final : public Job {
   int64_t agreed_[2] = {};
   std::unique_ptr<Phases> phases_;
   std::optional<coll::Schedule> schedule_;
+  uint64_t exchange_began_ = 0;
   std::atomic<bool> met_ = false;  // one of the two ends of a step was here: its beginner or its completion
   Together* next_ = nullptr;       // of the file
   friend void drain(File& file);

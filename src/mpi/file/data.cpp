@@ -132,8 +132,7 @@ int run(const DataCall& call, MPI_Status* status) {
   if (check.failed()) return check.error();
   File& file = check.file();
   int64_t done = 0;
-  check.take(call.writes ? io::write_at(file, file.view, data.position, data.memory, done)
-                         : io::read_at(file, file.view, data.position, data.memory, done));
+  check.take(io::access_at(file, call.writes, file.view, data.position, data.memory, done));
   finish_conversion(check, call, data, done);
   set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, done, false);
   return check.error();

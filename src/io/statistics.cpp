@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/statistics.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "base/clock.hpp"
+#include "base/message.hpp"
+#include "base/setting.hpp"
+#include "coll/coll.hpp"
+#include "io/numbers.hpp"
+#include "io/phases.hpp"
+
+namespace weft::io {
+namespace {
+
+constinit base::BoolSetting wanted{{.name = "WEFT_IO_STATS",
+                                    .help = "report the accesses of each file when it is closed, and what to change",
+                                    .level = base::Level::basic,
+                                    .alias = "MPICH_MPIIO_STATS",
+                                    .alike = true},
+                                   false};
+WEFT_SETTING(wanted);
+
+constinit base::TextSetting json_path{
+    {.name = "WEFT_IO_STATS_FILE", .help = "with WEFT_IO_STATS: a file that gets each report as a line of JSON"}};
+WEFT_SETTING(json_path);
+
+void append_json(const Report& report) {
+  const char* path = json_path.value();
+  if (*path == '\0') return;
+  FILE* file = fopen(path, "ae");
+  const std::string line = as_json(report) + "\n";
+  const bool written = file != nullptr && fwrite(line.data(), 1, line.size(), file) == line.size();
+  if (const bool closed = file != nullptr && fclose(file) == 0; written && closed) return;
+  base::warn({.cause = "cannot write the statistics of " + base::quoted(report.path) + " to " + base::quoted(path),
+              .error = errno,
+              .remedy = "give WEFT_IO_STATS_FILE a file that rank 0 may write"});
+}
+
+// The least or the most of all ranks.
+struct Extremes {
+  int64_t disk_ns;      // negative: the most
+  int64_t exchange_ns;  // negative
+  struct Reach {
+    int64_t low;
+    int64_t high;    // negative
+    int64_t stride;  // negative
+  } reach[2];
+};
+constexpr int extreme_numbers = sizeof(Extremes) / sizeof(int64_t);
+
+struct Sums {
+  Tally::Numbers numbers;
+  int64_t spans[2];
+};
+constexpr int sum_numbers = sizeof(Sums) / sizeof(int64_t);
+
+}  // namespace
+
+void begin_statistics(File& file) {
+  if (!wanted.value()) return;
+  file.tally = std::make_unique<Tally>();
+  file.tally->opened(base::now_ns());
+}
+
+void report_together(File& file) {
+  if (file.tally == nullptr) return;
+  const Tally& tally = *file.tally;
+  const uint64_t open_ns = base::now_ns() - tally.opened_ns();
+  const Sums mine{tally.numbers(), {}};
+  Sums ours = mine;
+  Extremes least{};
+  least.disk_ns = -(mine.numbers.reads.disk_ns + mine.numbers.writes.disk_ns);
+  least.exchange_ns = -mine.numbers.exchange_ns;
+  for (const int side : {0, 1}) {
+    const Tally::Reach& reach = tally.reach(side == 1);
+    least.reach[side] = {reach.low, -reach.high, -reach.stride};
+    ours.spans[side] = reach.low < reach.high ? reach.high - reach.low : 0;
+  }
+  Sums sums{};
+  Extremes extremes{};
+  core::Comm& comm = *file.comm;
+  // Statistics that cannot be gathered are no failure of the file.
+  if (coll::allreduce(comm, &ours, &sums, sum_numbers, sum_of_numbers()) != core::no_error) return;
+  if (coll::allreduce(comm, &least, &extremes, extreme_numbers, smaller_number()) != core::no_error) return;
+  if (comm.rank != 0) return;
+  Report report{.path = file.path,
+                .ranks = comm.size,
+                .seconds = static_cast<double>(open_ns) * 1e-9,
+                .hints = file.hints,
+                .all = sums.numbers,
+                .slowest_disk_ns = -extremes.disk_ns,
+                .slowest_exchange_ns = -extremes.exchange_ns};
+  int64_t range = 0;
+  for (const int side : {0, 1}) {
+    const Extremes::Reach& reach = extremes.reach[side];
+    report.reached[side] = {reach.low, -reach.high, sums.spans[side], -reach.stride};
+    range = std::max(range, -reach.high - reach.low);
+  }
+  report.aggregators = static_cast<int64_t>(choose_aggregators(comm, file.hints, range).size());
+  const std::string text = as_text(report);
+  (void)fwrite(text.data(), 1, text.size(), stderr);
+  append_json(report);
+}
+
+}  // namespace weft::io
