@@ -137,12 +137,20 @@ void Backoff::note_crowd() {
     rounds_ = world->waits.all_rounds() + 1;
 }
 
+// Of a thread that waits for memory; under the lock, where there are several threads.
+void Backoff::watch(bool on) const {
+  if (news_ != News::memory || world->transports.sleeper() == nullptr) return;
+  Waits& waits = world->waits;
+  if (on ? waits.watchers++ == 0 : --waits.watchers == 0) world->transports.sleeper()->watch_memory(on);
+}
+
 void Backoff::lie_down(Sleeper& me) {
   slept_ = true;
   if (counted_) world->waits.awake.fetch_sub(1, std::memory_order_relaxed);
   counted_ = false;
   if (!world->concurrent) {
     me.sentinel = true;
+    watch(true);
     if (world->transports.sleeper() != nullptr) world->transports.sleeper()->arm();
     return;
   }
@@ -156,6 +164,7 @@ void Backoff::lie_down(Sleeper& me) {
       world->waits.any_sleepers.fetch_add(1, std::memory_order_relaxed);
     }
     if (!service_) world->waits.sleepers.fetch_add(1, std::memory_order_seq_cst);
+    watch(true);
     // A thread that lies down while the sentinel naps takes its place: a message must wake somebody.
     const bool vacant =
         world->waits.sentinel == nullptr || (world->waits.sentinel != this && world->waits.sentinel->nap_ns_ != 0);
@@ -264,8 +273,9 @@ void Backoff::rest(Sleeper& me) {
 
 void Backoff::get_up(Sleeper& me) const {
   if (me.sentinel && world->transports.sleeper() != nullptr) world->transports.sleeper()->disarm();
-  if (!world->concurrent) return;
+  if (!world->concurrent) return watch(false);
   std::lock_guard guard(world->waits.lock);
+  watch(false);
   Sleeper** at = &world->waits.first;
   while (*at != &me) at = &(*at)->next;
   *at = me.next;

@@ -80,6 +80,7 @@ class Backoff {
   void yield();
   void note_crowd();
   void lie_down(Sleeper& me);
+  void watch(bool on) const;
   bool stirs(const Sleeper& me);
   void sleep(Sleeper& me);
   void rest(Sleeper& me);  // in the kernel

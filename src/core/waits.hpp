@@ -37,6 +37,7 @@ struct Waits {
 
   base::Lock lock;  // of what follows
   Sleeper* first = nullptr;
+  uint32_t watchers = 0;        // threads that sleep until memory changes
   Backoff* sentinel = nullptr;  // whose turn it is to watch for messages: awake, or asleep on the attention word
 
   uint32_t all_rounds() const {

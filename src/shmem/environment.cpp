@@ -9,6 +9,8 @@
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "core/world.hpp"
+#include "pages/wish.hpp"
 #include "shmem/state.hpp"
 
 namespace weft::shmem {
@@ -100,10 +102,15 @@ void tell_of_start() {
   if (is_set("DEBUG")) {
     uint32_t near = 0;
     for (uint32_t pe = 0; pe < state.pes; ++pe) near += state.near[pe].heap != nullptr ? 1 : 0;
+    pages::Grant heap;
+    (void)core::granted(reinterpret_cast<void*>(state.heap), heap);
     (void)fprintf(
         stderr,
-        "weft: %u PEs; PE 0 reaches the heaps of %u by loads and stores, the others by messages; heaps of %llu bytes\n",
-        state.pes, near, static_cast<unsigned long long>(state.heap_bytes));
+        "weft: %u PEs; PE 0 reaches the heaps of %u by loads and stores, the others by messages; heaps of %llu "
+        "bytes, memory %s, %spages of %s\n",
+        state.pes, near, static_cast<unsigned long long>(state.heap_bytes),
+        pages::shown_affinity(heap.affinity, heap.nodes.first()).c_str(), heap.transparent ? "transparent " : "",
+        pages::shown_page(heap.page).c_str());
   }
 }
 

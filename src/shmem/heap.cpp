@@ -12,6 +12,7 @@
 #include "base/lock.hpp"
 #include "base/message.hpp"
 #include "core/world.hpp"
+#include "pages/wish.hpp"
 #include "shmem/error.hpp"
 #include "shmem/order.hpp"
 
@@ -95,14 +96,20 @@ size_t alignment_of_heap(size_t bytes) {
 }
 
 char* obtain_heap(size_t bytes, size_t slack) {
-  void* heap = core::allocate_shared(bytes + slack, alignment_of_heap(bytes));
-  if (heap == nullptr) {
-    base::die(
-        {.cause = "shmem_init: there is no memory for a symmetric heap of " + std::to_string(bytes) + " bytes per PE",
-         .error = errno,
-         .remedy = "set SHMEM_SYMMETRIC_SIZE lower, or WEFT_HEAP_BYTES, the address space for it, higher"});
+  std::string problem;
+  pages::Wish wish = pages::wish_of_settings(problem);
+  pages::Grant grant;
+  if (problem.empty()) {
+    wish.alignment = alignment_of_heap(bytes);
+    grant = core::grant_shared(bytes + slack, wish);
+    problem = grant.problem;
   }
-  return static_cast<char*>(heap);
+  if (grant.memory == nullptr) {
+    base::die({.cause = "shmem_init: no memory for a symmetric heap of " + std::to_string(bytes) +
+                        " bytes per PE: " + problem,
+               .remedy = "set SHMEM_SYMMETRIC_SIZE lower, or WEFT_HEAP_BYTES, the address space for it, higher"});
+  }
+  return static_cast<char*>(grant.memory);
 }
 
 void return_heap(char* heap) {

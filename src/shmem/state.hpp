@@ -127,7 +127,7 @@ template <class T, class At>
 // without a fence: the sleeper makes us run one (docs/threads.md, "Sleep").
 [[gnu::always_inline]] inline void tell(const Near& near) {
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  if (near.endpoint->sleeps()) [[unlikely]]
+  if (near.endpoint->watches_memory()) [[unlikely]]
     wake(near);
 }
 

@@ -235,6 +235,8 @@ class Endpoint {
   // are stored before sleeps() is asked.
   bool sleeps() const { return (attention_->load(std::memory_order_relaxed) & asleep) != 0; }
   virtual void rouse() {}
+  // Whether a thread of the peer sleeps until its memory changes. As above; rouse() then wakes it.
+  bool watches_memory() const { return (attention_->load(std::memory_order_relaxed) & watching) != 0; }
 
   // Whether the peer asks for no more than envelopes: its memory for unexpected messages is used up. Not virtual: it is
   // read before every eager message.
@@ -244,6 +246,7 @@ class Endpoint {
   // Bits of the word that a peer uses to catch a sender's eye; zero costs the sender one load.
   static constexpr uint32_t asleep = 1;     // the peer sleeps in a futex on the word: wake it
   static constexpr uint32_t saturated = 2;  // the peer's memory for unexpected messages is used up
+  static constexpr uint32_t watching = 4;   // besides asleep: it waits for its memory to change
   static inline std::atomic<uint32_t> nothing_{0};
   const std::atomic<uint32_t>* attention_ = &nothing_;
   static const std::atomic<uint32_t>* attention_of(const Endpoint& other) { return other.attention_; }
@@ -254,6 +257,7 @@ class Transport {
  public:
   static constexpr uint32_t asleep = Endpoint::asleep;
   static constexpr uint32_t saturated = Endpoint::saturated;
+  static constexpr uint32_t watching = Endpoint::watching;
 
   virtual ~Transport() = default;
   virtual const char* name() const = 0;
@@ -321,6 +325,8 @@ class Transport {
   // disarm(). A sender to an armed rank wakes it; sending to one that is not costs a load. wake() ends a sleep, or
   // the one that is about to begin, from another thread of this process.
   virtual void arm() {}
+  // Before arm(): whether a thread waits for memory that peers change without a message (Endpoint::watches_memory).
+  virtual void watch_memory(bool /*on*/) {}
   virtual void sleep(uint64_t /*timeout_ns*/) {}
   virtual void disarm() {}
   virtual void wake() {}

@@ -217,6 +217,7 @@ class MockTransport final : public Transport {
   bool release(void* memory) override { return inner_->release(memory); }
   void set_congested(bool on) override { inner_->set_congested(on); }
   void arm() override { inner_->arm(); }
+  void watch_memory(bool on) override { inner_->watch_memory(on); }
   void sleep(uint64_t timeout_ns) override {
     // A message that a delayed look left in the ring, or a late read, wakes nobody.
     constexpr uint64_t shortly = 100000;

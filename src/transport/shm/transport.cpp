@@ -217,6 +217,14 @@ void ShmTransport::arm() {
   if (fences_others_) base::fence_others();
 }
 
+void ShmTransport::watch_memory(bool on) {
+  if (on) {
+    control_->attention.fetch_or(watching, std::memory_order_relaxed);  // arm() orders it
+  } else {
+    control_->attention.fetch_and(~watching, std::memory_order_relaxed);
+  }
+}
+
 void ShmTransport::sleep(uint64_t timeout_ns) {
   uint32_t word = control_->attention.load(std::memory_order_relaxed);
   if ((word & asleep) == 0) return;  // woken meanwhile

@@ -107,6 +107,7 @@ class ShmTransport final : public Transport {
   Claim* claim(uint32_t slot) override { return &control_->claims[slot]; }
   void set_congested(bool on) override;
   void arm() override;
+  void watch_memory(bool on) override;
   void sleep(uint64_t timeout_ns) override;
   void disarm() override;
   void wake() override;

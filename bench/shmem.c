@@ -1,0 +1,256 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// OpenSHMEM between two PEs: put and get until the data are there, atomics, a put's signal there and back, barrier,
+// reductions and broadcast of all PEs, and the rate of 8-byte puts by threads with a context each. Compiles against any
+// OpenSHMEM 1.4.
+//   shmem [--quick] [--threads N] [bytes...]
+#include <pthread.h>
+#include <shmem.h>
+
+#include "bench.h"
+
+enum { THREADS_MOST = 16, WINDOW = 64 };
+
+struct state {
+  int pe;
+  int other;
+  long* words;           // symmetric, a cache line for each thread and more
+  unsigned char* there;  // symmetric, of the largest size
+  unsigned char* mine;
+  const struct bench_options* options;
+};
+
+typedef void (*body)(struct state* s, size_t size, int iterations);
+
+static void put(struct state* s, size_t size, int iterations) {
+  for (int i = 0; i < iterations; ++i) {
+    shmem_putmem(s->there, s->mine, size, s->other);
+    shmem_quiet();
+  }
+}
+static void get(struct state* s, size_t size, int iterations) {
+  for (int i = 0; i < iterations; ++i) shmem_getmem(s->mine, s->there, size, s->other);
+}
+static void fetch_add(struct state* s, size_t size, int iterations) {
+  (void)size;
+  for (int i = 0; i < iterations; ++i) (void)shmem_long_atomic_fetch_add(s->words, 1, s->other);
+}
+static void compare_swap(struct state* s, size_t size, int iterations) {
+  (void)size;
+  for (int i = 0; i < iterations; ++i) (void)shmem_long_atomic_compare_swap(s->words, i, i + 1, s->other);
+}
+static void add(struct state* s, size_t size, int iterations) {
+  (void)size;
+  for (int i = 0; i < iterations; ++i) {
+    shmem_long_atomic_add(s->words, 1, s->other);
+    shmem_quiet();
+  }
+}
+
+// By one PE, while the other waits in the barrier.
+static double alone(struct state* s, body run, size_t size) {
+  double blocks[BENCH_BLOCKS];
+  double median = 0;
+  shmem_barrier_all();
+  if (s->pe == 0) {
+    const int tried = 16;
+    run(s, size, tried);
+    const double start = bench_now_us();
+    run(s, size, tried);
+    const int iterations = bench_iterations(s->options, bench_now_us() - start, tried);
+    for (int b = 0; b < BENCH_BLOCKS; ++b) {
+      const double begin = bench_now_us();
+      run(s, size, iterations);
+      blocks[b] = (bench_now_us() - begin) / iterations;
+    }
+    median = bench_median(blocks, BENCH_BLOCKS);
+  }
+  shmem_barrier_all();
+  return median;
+}
+
+// Half of the time from a put to the other's answer.
+static void ping_pong(struct state* s, size_t size, int iterations) {
+  (void)size;
+  static long turn = 0;  // the same on both: all calls of this function are made by both
+  long* flag = s->words + 8;
+  for (int i = 0; i < iterations; ++i) {
+    ++turn;
+    if (s->pe == 0) {
+      shmem_long_p(flag, turn, s->other);
+      shmem_long_wait_until(flag, SHMEM_CMP_EQ, turn);
+    } else {
+      shmem_long_wait_until(flag, SHMEM_CMP_EQ, turn);
+      shmem_long_p(flag, turn, s->other);
+    }
+  }
+}
+static void barrier(struct state* s, size_t size, int iterations) {
+  (void)s, (void)size;
+  for (int i = 0; i < iterations; ++i) shmem_barrier_all();
+}
+
+// Collective operations of 1.4, with the arrays that they want.
+static long sync_work[2]
+                     [SHMEM_REDUCE_SYNC_SIZE > SHMEM_BCAST_SYNC_SIZE ? SHMEM_REDUCE_SYNC_SIZE : SHMEM_BCAST_SYNC_SIZE];
+static double* reduce_work;
+static double* sums;
+static double* terms;
+static void reduce(struct state* s, size_t size, int iterations) {
+  (void)s;
+  for (int i = 0; i < iterations; ++i) {
+    shmem_double_sum_to_all(sums, terms, (int)(size / 8), 0, 0, shmem_n_pes(), reduce_work, sync_work[i % 2]);
+  }
+}
+static void broadcast(struct state* s, size_t size, int iterations) {
+  (void)s;
+  for (int i = 0; i < iterations; ++i)
+    shmem_broadcast64(sums, terms, size / 8, 0, 0, 0, shmem_n_pes(), sync_work[i % 2]);
+}
+
+// By all PEs, as often as the first one says.
+static double together(struct state* s, body run, size_t size) {
+  static long count;
+  double blocks[BENCH_BLOCKS];
+  const int tried = 16;
+  shmem_barrier_all();
+  run(s, size, tried);
+  const double start = bench_now_us();
+  run(s, size, tried);
+  if (s->pe == 0) {
+    const long iterations = bench_iterations(s->options, bench_now_us() - start, tried) / 2 * 2 + 2;
+    for (int pe = shmem_n_pes() - 1; pe >= 0; --pe) shmem_long_p(&count, iterations, pe);
+  }
+  shmem_barrier_all();
+  for (int b = 0; b < BENCH_BLOCKS; ++b) {
+    shmem_barrier_all();
+    const double begin = bench_now_us();
+    run(s, size, (int)count);
+    blocks[b] = (bench_now_us() - begin) / (double)count;
+  }
+  return bench_median(blocks, BENCH_BLOCKS);
+}
+
+struct worker {
+  struct state* s;
+  shmem_ctx_t ctx;
+  int index;
+  int windows;
+};
+static void* puts_of_a_thread(void* argument) {
+  struct worker* w = argument;
+  long* place = w->s->words + 64 * (w->index + 1);
+  for (int n = 0; n < w->windows; ++n) {
+    for (int i = 0; i < WINDOW; ++i) shmem_ctx_long_p(w->ctx, &place[i % 8], i, w->s->other);
+    shmem_ctx_quiet(w->ctx);
+  }
+  return NULL;
+}
+
+// Millions of puts a second, of so many threads.
+static double put_rate(struct state* s, int threads) {
+  struct worker workers[THREADS_MOST];
+  pthread_t ids[THREADS_MOST];
+  double best[BENCH_BLOCKS];
+  double median = 0;
+  shmem_barrier_all();
+  if (s->pe == 0) {
+    for (int t = 0; t < threads; ++t) {
+      workers[t] = (struct worker){.s = s, .index = t, .windows = (int)(s->options->block_us * 2)};
+      if (shmem_ctx_create(SHMEM_CTX_PRIVATE, &workers[t].ctx) != 0) workers[t].ctx = SHMEM_CTX_DEFAULT;
+    }
+    for (int b = 0; b < BENCH_BLOCKS; ++b) {
+      const double begin = bench_now_us();
+      for (int t = 1; t < threads; ++t) pthread_create(&ids[t], NULL, puts_of_a_thread, &workers[t]);
+      (void)puts_of_a_thread(&workers[0]);
+      for (int t = 1; t < threads; ++t) pthread_join(ids[t], NULL);
+      best[b] = (double)threads * workers[0].windows * WINDOW / (bench_now_us() - begin);
+    }
+    for (int t = 0; t < threads; ++t) {
+      if (workers[t].ctx != SHMEM_CTX_DEFAULT) shmem_ctx_destroy(workers[t].ctx);
+    }
+    median = bench_median(best, BENCH_BLOCKS);
+  }
+  shmem_barrier_all();
+  return median;
+}
+
+static void sizes_of(struct state* s, const char* name, body run, double (*measure)(struct state*, body, size_t)) {
+  for (int i = 0; i < s->options->size_count; ++i) {
+    const size_t size = s->options->sizes[i];
+    const double us = measure(s, run, size);
+    if (s->pe == 0) bench_emit(name, size, us, "us");
+  }
+}
+
+static void one(struct state* s, const char* name, body run, double (*measure)(struct state*, body, size_t),
+                double scale) {
+  const double us = measure(s, run, 8);
+  if (s->pe == 0) bench_emit(name, 8, us * scale, "us");
+}
+
+// Data arrive as they are: once for each size.
+static void check_sizes(struct state* s) {
+  for (int i = 0; i < s->options->size_count; ++i) {
+    const size_t size = s->options->sizes[i];
+    bench_fill(s->mine, size, 3 + (unsigned)i);
+    shmem_barrier_all();
+    if (s->pe == 0) shmem_putmem(s->there, s->mine, size, s->other);
+    shmem_barrier_all();
+    if (s->pe == 1) bench_check(s->there, size, 3 + (unsigned)i);
+    shmem_barrier_all();
+  }
+}
+
+int main(int argc, char** argv) {
+  static const size_t sizes[] = {8, 1024, 65536, 1048576};
+  int threads = 2;
+  if (argc > 2 && strcmp(argv[1], "--threads") == 0) {
+    threads = atoi(argv[2]);
+    if (threads < 1 || threads > THREADS_MOST) bench_die("--threads takes 1 to 16");
+    argc -= 2;
+    argv += 2;
+  }
+  const struct bench_options options = bench_parse(argc, argv, sizes, sizeof sizes / sizeof *sizes);
+  int provided;
+  shmem_init_thread(threads > 1 ? SHMEM_THREAD_MULTIPLE : SHMEM_THREAD_SINGLE, &provided);
+  if (threads > 1 && provided != SHMEM_THREAD_MULTIPLE) threads = 1;
+  if (shmem_n_pes() < 2) bench_die("too few PEs: was this started by the library's own launcher?");
+  size_t largest = 8;
+  for (int i = 0; i < options.size_count; ++i) {
+    if (options.sizes[i] > largest) largest = options.sizes[i];
+  }
+  const int pe = shmem_my_pe();
+  struct state s = {.pe = pe, .other = pe == 0 ? 1 : 0, .options = &options, .mine = bench_buffer(largest)};
+  s.words = shmem_align(4096, 8192 * sizeof(long));
+  s.there = shmem_align(4096, largest);
+  sums = shmem_malloc(largest);
+  terms = shmem_malloc(largest);
+  const size_t work =
+      largest / 16 + 1 > SHMEM_REDUCE_MIN_WRKDATA_SIZE ? largest / 16 + 1 : SHMEM_REDUCE_MIN_WRKDATA_SIZE;
+  reduce_work = shmem_malloc(work * sizeof(double));
+  if (!s.words || !s.there || !sums || !terms || !reduce_work)
+    bench_die("no room in the heap: set SHMEM_SYMMETRIC_SIZE higher");
+  memset(s.words, 0, 8192 * sizeof(long));
+  memset(s.there, 1, largest);
+  memset(terms, 0, largest);
+  for (size_t k = 0; k < sizeof sync_work / sizeof(long); ++k) (&sync_work[0][0])[k] = SHMEM_SYNC_VALUE;
+  check_sizes(&s);
+  sizes_of(&s, "shmem_put", put, alone);
+  sizes_of(&s, "shmem_get", get, alone);
+  one(&s, "shmem_fetch_add", fetch_add, alone, 1);
+  one(&s, "shmem_compare_swap", compare_swap, alone, 1);
+  one(&s, "shmem_add", add, alone, 1);
+  if (shmem_n_pes() == 2) one(&s, "shmem_ping_pong", ping_pong, together, 0.5);
+  one(&s, "shmem_barrier", barrier, together, 1);
+  sizes_of(&s, "shmem_sum", reduce, together);
+  sizes_of(&s, "shmem_broadcast", broadcast, together);
+  for (int t = 1; t <= threads; t *= 2) {
+    const double rate = put_rate(&s, t);
+    char name[32];
+    snprintf(name, sizeof name, "shmem_put_rate.%d", t);
+    if (pe == 0) bench_emit(name, 8, rate, "M/s");
+  }
+  shmem_finalize();
+  return 0;
+}
