@@ -16,7 +16,7 @@ namespace weft::io {
 struct Sieving {
   bool reads = true;         // runs close to each other are read together with their gaps
   bool writes = false;       // such runs are read, changed and written as a whole, under a lock
-  int64_t gap = 8192;        // bytes; a system call takes as long as reading some KiB more
+  int64_t gap = 8192;        // bytes between runs, at most
   int64_t buffer = 4 << 20;  // bytes moved at once
   int64_t write_buffer = 512 << 10;
 };

@@ -3,10 +3,14 @@
 #include "io/file.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <mutex>
 #include <type_traits>
 
@@ -29,6 +33,19 @@ int flags_of(const Mode& mode) {
   return access | O_CLOEXEC;
 }
 
+bool on_one_host(const core::Comm& comm) {
+  return core::world->job.one_host() || (comm.hosts != nullptr && comm.hosts->count() == 1);
+}
+
+// Whether a page cache of this host is all there is between the file and its storage.
+bool is_local(int fd) {
+  constexpr uint64_t kinds[] = {TMPFS_MAGIC, EXT4_SUPER_MAGIC,      XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
+                                RAMFS_MAGIC, OVERLAYFS_SUPER_MAGIC, F2FS_SUPER_MAGIC};
+  struct statfs facts {};
+  return ::fstatfs(fd, &facts) == 0 &&
+         std::find(std::begin(kinds), std::end(kinds), static_cast<uint64_t>(facts.f_type)) != std::end(kinds);
+}
+
 Result open_here(File& file, int more_flags) {
   const mode_t permissions = file.hints.permissions >= 0 ? static_cast<mode_t>(file.hints.permissions) : 0666;
   do {
@@ -37,6 +54,7 @@ Result open_here(File& file, int more_flags) {
   if (file.fd < 0) return system_failure(Act::open, errno);
   struct stat facts {};
   if (::fstat(file.fd, &facts) == 0 && S_ISDIR(facts.st_mode)) return system_failure(Act::open, EISDIR);
+  file.local = on_one_host(*file.comm) && is_local(file.fd);
   return {};
 }
 
@@ -194,12 +212,16 @@ namespace {
 
 Transfer transfer_of(File& file, const View& view, int64_t position, const Memory& memory) {
   const Hints& hints = file.hints;
+  // A call of the system takes as long as reading so many bytes more: from the page cache, and from elsewhere.
+  constexpr int64_t gap_of_host = 2 << 10;
+  constexpr int64_t gap = 8 << 10;
   return {.disk = file.disk(),
           .view = view,
           .position = position,
           .memory = memory,
           .sieving = {.reads = hints.sieve_reads != Choice::disable,
                       .writes = hints.sieve_writes == Choice::enable && file.mode.reads,
+                      .gap = file.local ? gap_of_host : gap,
                       .buffer = hints.read_buffer,
                       .write_buffer = hints.write_buffer},
           .atomic = file.atomic};

@@ -31,11 +31,17 @@ struct Mode {
 
 class Together;  // together.hpp
 
+// Runs of this many bytes are accessed by each rank alone, as one call of the system moves them as fast as an exchange
+// of data would: in the page cache of the host, and on storage that hosts share.
+inline constexpr int64_t large_run_of_host = 2 << 10;
+inline constexpr int64_t large_run = 256 << 10;
+
 struct File : base::Object {
   core::Comm* comm = nullptr;  // the file's own
   std::string path;
   Mode mode;
   int fd = -1;
+  bool local = false;  // on a disk or in memory of the one host that all ranks are on
   View view;
   std::atomic<int64_t> position = 0;  // the individual pointer, in etypes
   bool atomic = false;
@@ -52,6 +58,7 @@ struct File : base::Object {
   std::unique_ptr<Tally> tally;  // counts where WEFT_IO_STATS is on, or nullptr
   base::Lock guard;              // one atomic access of this process at a time: locks are the open file's
 
+  [[nodiscard]] int64_t exchanged_below() const { return local ? large_run_of_host : large_run; }
   [[nodiscard]] Disk disk() const { return {fd, tally.get()}; }
 };
 

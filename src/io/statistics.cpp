@@ -91,6 +91,7 @@ void report_together(File& file) {
                 .ranks = comm.size,
                 .seconds = static_cast<double>(open_ns) * 1e-9,
                 .hints = file.hints,
+                .exchanged_below = file.exchanged_below(),
                 .all = sums.numbers,
                 .slowest_disk_ns = -extremes.disk_ns,
                 .slowest_exchange_ns = -extremes.exchange_ns};

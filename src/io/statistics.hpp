@@ -25,6 +25,7 @@ struct Report {
   double seconds = 0;  // from open to close
   int64_t aggregators = 1;
   Hints hints;
+  int64_t exchanged_below = large_run;  // bytes of runs for which collective calls exchange data
   Tally::Numbers all;
   int64_t slowest_disk_ns = 0;  // of the rank with the most
   int64_t slowest_exchange_ns = 0;

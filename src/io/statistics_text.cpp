@@ -88,7 +88,7 @@ void advise(const Report& report, bool writes, std::vector<std::string>& list) {
   const int64_t size = mean(side.bytes, side.accesses);
   const char* verb = writes ? "write" : "read";
   if (side.accesses < many || mean(side.call_bytes, side.calls) >= small) return;
-  if (report.ranks > 1 && interleaves(reached) && independent * 2 > side.accesses) {
+  if (report.ranks > 1 && interleaves(reached) && independent * 2 > side.accesses && size < report.exchanged_below) {
     const int64_t window = report.hints.collective_buffer;
     const int64_t calls = std::max((reached.high - reached.low + window - 1) / window, report.aggregators);
     list.push_back(

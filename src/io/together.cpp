@@ -117,7 +117,9 @@ int64_t typical_run(const View& view, int64_t position, int64_t bytes) {
 // Tells all ranks the part of this one.
 bool Together::meet() {
   const int64_t bytes = memory_.bytes();
-  mine_ = {.bytes = bytes, .error = result_.error, .rising = view_.rising ? 1 : 0};
+  mine_ = {.bytes = bytes,
+           .error = result_.error,
+           .flags = (view_.rising ? Part::rising : 0) | (file_.local ? Part::local : 0)};
   if (bytes > 0) {
     mine_.first = view_.offset_of(position_);
     mine_.end = view_.offset_of(position_ + bytes - 1) + 1;
@@ -129,7 +131,7 @@ bool Together::meet() {
     if (::fstat(file_.fd, &facts) == 0 && S_ISREG(facts.st_mode)) {
       mine_.size = facts.st_size;
     } else {
-      mine_.rising = 0;
+      mine_.flags &= ~Part::rising;
     }
   }
   parts_.resize(static_cast<size_t>(file_.comm->size));
@@ -151,7 +153,7 @@ void Together::decide() {
   int64_t size = 0;
   int64_t before = 0;  // the end of the ranks before
   bool interleaved = false;
-  bool rising = true;
+  int32_t flags = Part::rising | Part::local;  // that all ranks have
   for (size_t r = 0; r < parts_.size(); ++r) {
     const Part& part = parts_[r];
     if (part.error != no_error) {
@@ -160,17 +162,19 @@ void Together::decide() {
       return;
     }
     size = std::max(size, part.size);
+    flags &= part.flags | (part.bytes == 0 ? Part::rising : 0);
     if (part.bytes == 0) continue;
     first = std::min(first, part.first);
     end = std::max(end, part.end);
     bytes += part.bytes;
     run = std::min(run, part.run);
-    rising &= part.rising != 0;
     interleaved |= part.first < before;
     before = std::max(before, part.end);
   }
   stage_ = Stage::alone;
-  if (bytes == 0 || !rising || file_.atomic || !exchanges_pay(first, end, bytes, run, interleaved)) return;
+  if (bytes == 0 || (flags & Part::rising) == 0 || file_.atomic) return;
+  if (run >= ((flags & Part::local) != 0 ? large_run_of_host : large_run)) interleaved = false;
+  if (!exchanges_pay(first, end, bytes, interleaved)) return;
   if (!writes_) end = std::min(end, size);
   if (first >= end) return;
   // Of a read nothing behind the end of the file is asked for.
@@ -187,14 +191,13 @@ void Together::decide() {
   stage_ = Stage::heads;
 }
 
-bool Together::exchanges_pay(int64_t first, int64_t end, int64_t bytes, int64_t run, bool interleaved) const {
-  constexpr int64_t sparse = 16;        // a window holds so little of what is wanted that runs are as good
-  constexpr int64_t sparsest = 4096;    // even if it is asked for: rounds go through all windows
-  constexpr int64_t large = 256 << 10;  // runs that one system call each moves at the speed of memory
+bool Together::exchanges_pay(int64_t first, int64_t end, int64_t bytes, bool interleaved) const {
+  constexpr int64_t sparse = 16;      // a window holds so little of what is wanted that runs are as good
+  constexpr int64_t sparsest = 4096;  // even if it is asked for: rounds go through all windows
   const Choice choice = writes_ ? file_.hints.collective_writes : file_.hints.collective_reads;
   if (choice == Choice::disable || (end - first) / sparsest > bytes) return false;
   if (choice == Choice::enable) return true;
-  return file_.comm->size > 1 && interleaved && run < large && (end - first) / sparse <= bytes;
+  return file_.comm->size > 1 && interleaved && (end - first) / sparse <= bytes;
 }
 
 void Together::run() {

@@ -23,13 +23,15 @@ namespace weft::io {
 
 // The part of one rank, as all are told.
 struct Part {
-  int64_t first = 0;   // offsets, from the first byte
-  int64_t end = 0;     // to behind the last; the same: no data
-  int64_t bytes = 0;   // of data
-  int64_t size = 0;    // of the file, to the rank's knowledge
-  int64_t run = 0;     // typical bytes of a run
-  int32_t error = 0;   // of its arguments
-  int32_t rising = 1;  // 0: offsets fall somewhere in the view
+  int64_t first = 0;  // offsets, from the first byte
+  int64_t end = 0;    // to behind the last; the same: no data
+  int64_t bytes = 0;  // of data
+  int64_t size = 0;   // of the file, to the rank's knowledge
+  int64_t run = 0;    // typical bytes of a run
+  int32_t error = 0;  // of its arguments
+  int32_t flags = 0;
+  static constexpr int32_t rising = 1;  // offsets never fall in the view
+  static constexpr int32_t local = 2;   // the file is the host's own
 };
 static_assert(sizeof(Part) == 48);
 
@@ -76,7 +78,7 @@ class Together final : public Job {
   bool step();
   bool meet();
   void decide();
-  bool exchanges_pay(int64_t first, int64_t end, int64_t bytes, int64_t run, bool interleaved) const;
+  bool exchanges_pay(int64_t first, int64_t end, int64_t bytes, bool interleaved) const;
   bool agree();
   bool tell();
   void finish();

@@ -14,7 +14,7 @@ using expect::size;
 namespace {
 
 constexpr int pieces = 64;  // of each rank
-constexpr int piece = 4096;
+constexpr int piece = 512;
 
 // Small pieces of all ranks in turn.
 void interleaved(MPI_File file, const std::vector<char>& data) {
