@@ -55,6 +55,12 @@ class Manual(unittest.TestCase):
         for option in sorted(options):
             self.assertEqual(run("weft", "info", option).returncode, 0, option)
 
+    def test_the_page_has_every_option_of_doctor(self):
+        told = set(OPTION.findall(run("weft", "doctor", "--help").stdout))
+        self.assertIn("--root", told)
+        section = text_of("weft.1").split("\ndoctor\n", 1)[1].split("\ninfo\n", 1)[0]
+        self.assertEqual(told, set(OPTION.findall(section)))
+
     def test_the_page_has_every_option_of_order(self):
         told = set(OPTION.findall(run("weft", "order", "--help").stdout))
         self.assertIn("--picture", told)

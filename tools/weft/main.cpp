@@ -24,6 +24,9 @@ struct Subcommand {
 };
 
 constexpr Subcommand subcommands[] = {
+    {"doctor", doctor,
+     "settings of this host, or of --hosts a,b, that programs suffer from, and what to do about them; --help says "
+     "more"},
     {"info", info,
      "settings and their values; --all: those for experts too; --paths: what a message of which\n"
      "             size does, with --between A,B measured between two processors; --topo: the machine; --man: the "
