@@ -3,8 +3,10 @@
 #include "topo/machine.hpp"
 
 #include <hwloc.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <tuple>
 
 namespace weft::topo {
 namespace {
@@ -18,8 +20,13 @@ int domain_of(hwloc_topology_t topology, hwloc_obj_t object) {
   return 0;
 }
 
+int cache_of(hwloc_topology_t topology, hwloc_obj_t object) {
+  hwloc_obj_t above = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_L3CACHE, object);
+  return above != nullptr ? static_cast<int>(above->logical_index) : 0;
+}
+
 Core core_of(hwloc_topology_t topology, hwloc_obj_t object, const base::CpuSet& allowed) {
-  Core core{.domain = domain_of(topology, object), .processors = {}};
+  Core core{.domain = domain_of(topology, object), .cache = cache_of(topology, object), .processors = {}};
   for (int cpu = hwloc_bitmap_first(object->cpuset); cpu >= 0; cpu = hwloc_bitmap_next(object->cpuset, cpu)) {
     if (allowed.empty() || allowed.has(cpu)) core.processors.push_back(cpu);
   }
@@ -37,35 +44,38 @@ Machine reduced(hwloc_topology_t topology, const base::CpuSet& allowed) {
     Core core = core_of(topology, object, allowed);
     if (!core.processors.empty()) machine.cores.push_back(std::move(core));
   }
+  const auto place = [](const Core& core) { return std::tuple(core.domain, core.cache); };
   std::stable_sort(machine.cores.begin(), machine.cores.end(),
-                   [](const Core& a, const Core& b) { return a.domain < b.domain; });
-  // Domains without a core of ours do not count: the others are numbered anew.
-  int last = -1;
+                   [&](const Core& a, const Core& b) { return place(a) < place(b); });
+  // Domains and caches without a core of ours do not count: the others are numbered anew.
+  std::tuple<int, int> last{-1, -1};
   for (Core& core : machine.cores) {
-    if (core.domain != last) {
-      last = core.domain;
-      ++machine.domains;
-    }
+    if (core.domain != std::get<0>(last)) ++machine.domains;
+    if (place(core) != last) ++machine.caches;
+    last = place(core);
     core.domain = machine.domains - 1;
+    core.cache = machine.caches - 1;
     for (int cpu : core.processors) machine.allowed.add(cpu);
   }
   return machine;
 }
 
-// Only cores, NUMA domains and processors: looking for the rest costs several times as much.
-bool look_narrowly(hwloc_topology_t topology) {
+// Only cores, NUMA domains, processors and perhaps caches: looking for the rest costs several times as much.
+bool look_narrowly(hwloc_topology_t topology, Caches caches) {
   return hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE) == 0 &&
-         hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL) == 0;
+         hwloc_topology_set_type_filter(topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL) == 0 &&
+         (caches == Caches::unknown ||
+          hwloc_topology_set_type_filter(topology, HWLOC_OBJ_L3CACHE, HWLOC_TYPE_FILTER_KEEP_ALL) == 0);
 }
 
 }  // namespace
 
-Machine this_machine() {
+Machine this_machine(Caches caches) {
   Machine machine;
   hwloc_topology_t topology;
   if (hwloc_topology_init(&topology) != 0) return machine;
   base::CpuSet allowed = base::affinity();
-  if (look_narrowly(topology) && hwloc_topology_load(topology) == 0) machine = reduced(topology, allowed);
+  if (look_narrowly(topology, caches) && hwloc_topology_load(topology) == 0) machine = reduced(topology, allowed);
   hwloc_topology_destroy(topology);
   int usable = base::usable_of(machine.allowed);
   if (usable < machine.allowed.count()) machine.quota = usable;
@@ -78,6 +88,18 @@ Machine synthetic_machine(const char* description, const base::CpuSet& allowed) 
   if (hwloc_topology_init(&topology) != 0) return machine;
   if (hwloc_topology_set_synthetic(topology, description) == 0 && hwloc_topology_load(topology) == 0) {
     machine = reduced(topology, allowed);
+  }
+  hwloc_topology_destroy(topology);
+  return machine;
+}
+
+Machine machine_of(const std::string& file_or_description) {
+  if (access(file_or_description.c_str(), R_OK) != 0) return synthetic_machine(file_or_description.c_str(), {});
+  Machine machine;
+  hwloc_topology_t topology;
+  if (hwloc_topology_init(&topology) != 0) return machine;
+  if (hwloc_topology_set_xml(topology, file_or_description.c_str()) == 0 && hwloc_topology_load(topology) == 0) {
+    machine = reduced(topology, {});
   }
   hwloc_topology_destroy(topology);
   return machine;

@@ -10,16 +10,22 @@ namespace weft::topo {
 namespace {
 
 using base::CpuSet;
-using Unit = std::vector<int>;  // dealt out whole: the processors of a core, or one hardware thread
 
-std::vector<std::vector<Unit>> units_by_domain(const Machine& machine, bool threads) {
-  std::vector<std::vector<Unit>> domains(static_cast<size_t>(machine.domains));
+// Dealt out whole: a core, one hardware thread, or several of either.
+struct Unit {
+  std::vector<int> processors;
+  int cache;
+};
+using Domains = std::vector<std::vector<Unit>>;
+
+Domains units_by_domain(const Machine& machine, bool threads) {
+  Domains domains(static_cast<size_t>(machine.domains));
   for (const Core& core : machine.cores) {
     std::vector<Unit>& units = domains[static_cast<size_t>(core.domain)];
     if (!threads)
-      units.push_back(core.processors);
+      units.push_back({core.processors, core.cache});
     else {
-      for (int cpu : core.processors) units.push_back({cpu});
+      for (int cpu : core.processors) units.push_back({{cpu}, core.cache});
     }
   }
   return domains;
@@ -28,7 +34,7 @@ std::vector<std::vector<Unit>> units_by_domain(const Machine& machine, bool thre
 CpuSet set_of(const std::vector<Unit>& units, size_t from, size_t count) {
   CpuSet set;
   for (size_t i = from; i < from + count && i < units.size(); ++i) {
-    for (int cpu : units[i]) set.add(cpu);
+    for (int cpu : units[i].processors) set.add(cpu);
   }
   return set;
 }
@@ -55,7 +61,7 @@ std::vector<size_t> ranks_per_domain(const std::vector<size_t>& sizes, size_t ra
 }
 
 // Whole domains for each rank, when there are more domains than ranks.
-void deal_domains(const std::vector<std::vector<Unit>>& domains, size_t ranks, Placement& out) {
+void deal_domains(const Domains& domains, size_t ranks, Placement& out) {
   for (size_t rank = 0; rank < ranks; ++rank) {
     CpuSet set;
     for (size_t d = rank * domains.size() / ranks; d < (rank + 1) * domains.size() / ranks; ++d) {
@@ -65,20 +71,96 @@ void deal_domains(const std::vector<std::vector<Unit>>& domains, size_t ranks, P
   }
 }
 
-// Equal numbers of units for each rank, so that ranks with threads are as fast as each other; neighbouring ranks are in
-// the same domain.
-void deal_units(const std::vector<std::vector<Unit>>& domains, size_t ranks, Placement& out) {
+std::vector<size_t> sizes_of(const Domains& domains) {
   std::vector<size_t> sizes;
   sizes.reserve(domains.size());
   for (const auto& units : domains) sizes.push_back(units.size());
+  return sizes;
+}
+
+// Equal numbers of units for each rank, so that ranks with threads are as fast as each other, `each` at most;
+// neighbouring ranks are in the same domain.
+void deal_units(const Domains& domains, size_t ranks, size_t each, Placement& out) {
+  const std::vector<size_t> sizes = sizes_of(domains);
   std::vector<size_t> share = ranks_per_domain(sizes, ranks);
-  size_t each = SIZE_MAX;
   for (size_t d = 0; d < domains.size(); ++d) {
     if (share[d]) each = std::min(each, sizes[d] / share[d]);
   }
   for (size_t d = 0; d < domains.size(); ++d) {
     for (size_t i = 0; i < share[d]; ++i) out.sets.push_back(set_of(domains[d], i * sizes[d] / share[d], each));
   }
+}
+
+// One unit for each rank, and each unit for several ranks; neighbouring ranks are in the same domain.
+void deal_in_turn(const Domains& domains, size_t ranks, Placement& out) {
+  const std::vector<size_t> sizes = sizes_of(domains);
+  size_t total = 0;
+  for (size_t size : sizes) total += size;
+  std::vector<size_t> room = sizes;
+  for (size_t& places : room) places *= (ranks + total - 1) / total;
+  const std::vector<size_t> share = ranks_per_domain(room, ranks);
+  for (size_t d = 0; d < domains.size(); ++d) {
+    for (size_t i = 0; i < share[d]; ++i) out.sets.push_back(set_of(domains[d], i % sizes[d], 1));
+  }
+}
+
+// Units in blocks of `each`; with `by_cache` none of them lies at two caches.
+Domains blocks_of(const Domains& domains, size_t each, bool by_cache) {
+  Domains out(domains.size());
+  for (size_t d = 0; d < domains.size(); ++d) {
+    Unit block{{}, -1};
+    size_t held = 0;
+    for (const Unit& unit : domains[d]) {
+      if (by_cache && unit.cache != block.cache) held = 0;
+      if (held == 0) block = {{}, unit.cache};
+      block.processors.insert(block.processors.end(), unit.processors.begin(), unit.processors.end());
+      if (++held < each) continue;
+      out[d].push_back(block);
+      held = 0;
+    }
+  }
+  return out;
+}
+
+// `each` units that are near each other for every rank; false when there are not as many.
+bool deal_blocks(const Domains& domains, size_t ranks, size_t each, Placement& out) {
+  const auto deal = [&](const Domains& blocks) {
+    size_t count = 0;
+    for (const auto& of_domain : blocks) count += of_domain.size();
+    if (count < ranks) return false;
+    deal_units(blocks, ranks, 1, out);
+    return true;
+  };
+  Domains all(1);
+  for (const auto& units : domains) all[0].insert(all[0].end(), units.begin(), units.end());
+  return deal(blocks_of(domains, each, true)) || deal(blocks_of(domains, each, false)) ||
+         deal(blocks_of(all, each, false));
+}
+
+// A core for each thread of each rank, or a hardware thread.
+bool deal_threads(const Machine& machine, size_t ranks, size_t threads, Placement& out) {
+  for (const bool hardware_threads : {false, true}) {
+    if (!deal_blocks(units_by_domain(machine, hardware_threads), ranks, threads, out)) continue;
+    out.places = hardware_threads ? Places::threads : Places::cores;
+    return true;
+  }
+  return false;
+}
+
+void deal_cores(const Machine& machine, size_t ranks, Placement& out) {
+  if (ranks > machine.cores.size()) {
+    const Domains domains = units_by_domain(machine, true);
+    if (ranks > static_cast<size_t>(machine.allowed.count()))
+      deal_in_turn(domains, ranks, out);
+    else
+      deal_units(domains, ranks, SIZE_MAX, out);
+    return;
+  }
+  const Domains domains = units_by_domain(machine, false);
+  if (ranks < domains.size())
+    deal_domains(domains, ranks, out);
+  else
+    deal_units(domains, ranks, SIZE_MAX, out);
 }
 
 void deal_numa(const Machine& machine, size_t ranks, Placement& out) {
@@ -166,14 +248,8 @@ Placement place(const Machine& machine, int ranks, const BindingRequest& request
       break;
     }
     case Binding::core:
-      if (count <= machine.cores.size()) {
-        auto domains = units_by_domain(machine, false);
-        if (count < domains.size())
-          deal_domains(domains, count, out);
-        else
-          deal_units(domains, count, out);
-      } else if (count <= processors) {
-        deal_units(units_by_domain(machine, true), count, out);
+      if (request.threads == 0 || !deal_threads(machine, count, static_cast<size_t>(request.threads), out)) {
+        deal_cores(machine, count, out);
       }
       break;
   }

@@ -23,21 +23,28 @@ enum class Binding : uint8_t {
 struct BindingRequest {
   Binding binding = Binding::core;
   std::vector<base::CpuSet> sets = {};  // of Binding::list
+  int threads = 0;                      // of each rank, which get a core each (Binding::core); 0: not said
 };
 
 // "core", "numa", "none", or a list such as "0-3,8:4-7": one set per rank, separated by colons. Empty: taken.
 [[nodiscard]] std::string parse_binding(std::string_view text, BindingRequest& request);
+
+// The places of OpenMP for the threads of a rank.
+enum class Places : uint8_t { unsaid, cores, threads };
 
 struct Placement {
   std::vector<base::CpuSet> sets;  // one per rank; an empty set means unbound
   bool crowded = false;            // more ranks than processors: waiting ranks must yield
   int cpus = 1;                    // processors' worth of time that the ranks have together
   int cores = 1;                   // cores they are on
+  Places places = Places::unsaid;  // each rank has as many of these as it has threads
   std::string wrong = {};          // why the request cannot be served
 };
 
-// A pure function of the machine. When there are more ranks than cores, cores' hardware threads are dealt out; when
-// there are more ranks than those, ranks stay unbound: a rank bound to a crowded processor cannot move to an idle one.
+// A pure function of the machine. When there are more ranks than cores, cores' hardware threads are dealt out, in turn
+// when there are more ranks than those: OpenMP sees a rank's share then, and does not spin on the cores of others.
+// Ranks that have said their threads get as many cores that share a last-level cache, else a NUMA domain; hardware
+// threads where cores do not suffice; and shares as without threads where these do not either.
 Placement place(const Machine& machine, int ranks, const BindingRequest& request);
 
 }  // namespace weft::topo

@@ -122,7 +122,7 @@ class Arguments(Case):
                             (["-n", "99999999999", "true"], "out of range"), (["-z", "true"], "-z"), (["-n", "2"], "no program"),
                             (["true", ":"], "no program"), (["-env", "A", "true"], "no program"),
                             (["--tag-output=1", "true"], "takes no value"), (["-x", "=1", "true"], "names no"),
-                            (["--bind", "sock", "true"], "core, numa, none"), (["--timeout", "0", "true"], "out of range"),
+                            (["--threads", "0", "true"], "out of range"), (["--bind", "sock", "true"], "core, numa, none"), (["--timeout", "0", "true"], "out of range"),
                             (["--timeout", "1.2.3", "true"], "no time"), (["-hosts", "a,-b", "true"], "no name of a host"),
                             (["-hosts", "a", "true", ":", "-hosts", "b", "true"], "other hosts (b) than before (a)"),
                             (["-f", "/nowhere", "true"], "No such file"), (["-hosts", "a:1", "-n", "2", "true"], "more than the 1"),
@@ -146,7 +146,7 @@ class Arguments(Case):
     def test_more_ranks_than_cores_is_said_once(self):
         many = len(CPUS) + 1
         done = subprocess.run([MPIEXEC, "-n", str(many), "true"], capture_output=True, text=True, timeout=30)
-        self.assertRegex(done.stderr, rf"^weft: mpiexec: {many} ranks on \d+ cores: ranks will share cores; waiting ranks yield.*\n$")
+        self.assertRegex(done.stderr, rf"^weft: mpiexec: {many} ranks on \d+ cores: ranks will share cores; waiting ranks yield; .*one processor in turn.*--bind none.*\n$")
         done = subprocess.run([MPIEXEC, "--oversubscribe", "-n", str(many), "true"], capture_output=True, text=True, timeout=30)
         self.assertEqual(done.stderr, "")
 
@@ -383,9 +383,55 @@ class Binding(Case):
                 seen |= share
             self.assertLessEqual(seen, set(CPUS))
 
-    def test_more_ranks_than_processors_are_not_bound(self):
-        for share in self.sets("-n", str(len(CPUS) + 1)).values():
-            self.assertEqual(share, set(CPUS))
+    def test_more_ranks_than_processors_get_one_in_turn(self):
+        shares = list(self.sets("-n", str(2 * len(CPUS))).values())
+        self.assertEqual(sorted(cpu for share in shares for cpu in share), sorted(2 * CPUS))
+
+    def test_threads_get_cores_and_openmp_its_places(self):
+        show = sh("echo $OMP_NUM_THREADS $OMP_PLACES $OMP_PROC_BIND")
+        bare = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
+
+        def told(*words, **more):
+            done = subprocess.run([MPIEXEC, "-q", *words, *show], capture_output=True, text=True, timeout=30, env=dict(bare, **more))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout.split()
+
+        many = str(len(CPUS) + 1)
+        self.assertEqual(told(), [])
+        self.assertEqual(told("--threads", "1"), ["1", "cores", "close"])
+        self.assertEqual(told("--threads", many), [many], "there are not as many cores: OpenMP places them itself")
+        self.assertEqual(told("--threads", "1", OMP_PLACES="sockets"), ["1", "sockets"])
+        self.assertEqual(told("--threads", "1", "-x", "OMP_PROC_BIND=false"), ["1", "false"])
+        self.assertEqual(told("--threads", "1", OMP_NUM_THREADS="3"), ["3", "cores", "close"])
+        self.assertEqual(told(OMP_NUM_THREADS="1"), ["1"])
+        if len(CPUS) >= 2:
+            self.assertEqual(told(OMP_NUM_THREADS="2"), ["2", told("--threads", "2")[1], "close"])
+
+    def layout(self, *words):
+        done = mpiexec("--show-layout", *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_the_layout_is_a_table_and_a_picture(self):
+        shown = self.layout("-n", "3", "--threads", "2", "--machine", "numa:2 l3:2 core:4 pu:1")
+        self.assertIn("   0      2       0      0  0,1\n", shown)
+        self.assertIn("domain 0 cache 1 [1][1][.][.]\n", shown)
+        self.assertIn("domain 1 cache 2 [2][2][.][.]\n", shown)
+        self.assertIn("[0+  1]", self.layout("-n", "3", "--machine", "numa:1 core:1 pu:2"))
+
+    def test_the_layout_of_a_job_that_starts_goes_to_stderr(self):
+        done = mpiexec("--show-layout", "-n", "2", "echo", "x")
+        self.assertEqual(done.stdout, "x\nx\n")
+        self.assertRegex(done.stderr, r"(?m)^ +0 .*\n +1 ")
+        self.assertIn("domain 0", done.stderr)
+
+    def test_another_machine_is_only_shown(self):
+        done = mpiexec("--machine", "core:4", "true")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("without a program", done.stderr)
+        done = mpiexec("--show-layout", "--machine", "nowhere")
+        self.assertEqual(done.returncode, 126)
+        self.assertIn("nowhere", done.stderr)
 
     def test_none_leaves_all(self):
         for share in self.sets("-n", "2", "--bind", "none").values():

@@ -37,6 +37,29 @@ TEST(ParseCommand, WhatAProgramBeginsWithGoesIntoItsEnvironment) {
   EXPECT_EQ(command.programs[1].variables, (std::vector<Variable>{{"WEFT_MEMORY_ALLOC_KINDS", "system"}}));
 }
 
+TEST(ParseCommand, ThreadsComeFromTheOptionThenFromOpenMp) {
+  unsetenv("OMP_NUM_THREADS");
+  EXPECT_EQ(parsed({"p"}).binding.threads, 0);
+  EXPECT_EQ(parsed({"-genv", "OMP_NUM_THREADS", "3", "p"}).binding.threads, 3);
+  EXPECT_EQ(parsed({"-x", "OMP_NUM_THREADS=2,4", "p", ":", "-x", "OMP_NUM_THREADS=5", "q"}).binding.threads, 5);
+  setenv("OMP_NUM_THREADS", "4,2", 1);
+  EXPECT_EQ(parsed({"p"}).binding.threads, 4);
+  EXPECT_EQ(parsed({"-x", "OMP_NUM_THREADS=2", "p"}).binding.threads, 2);
+  EXPECT_EQ(parsed({"--threads", "6", "p"}).binding.threads, 6);
+  for (const char* nothing : {"1", "0", "-2", "many", "", "99999999999"}) {
+    setenv("OMP_NUM_THREADS", nothing, 1);
+    EXPECT_EQ(parsed({"p"}).binding.threads, 0) << nothing;
+  }
+  unsetenv("OMP_NUM_THREADS");
+}
+
+TEST(ParseCommand, ALayoutNeedsNoProgram) {
+  EXPECT_TRUE(parsed({"--show-layout", "-n", "3"}).programs[0].words.empty());
+  Command wrong;
+  EXPECT_NE(parse_command({"-n", "3"}, wrong), "");
+  EXPECT_NE(parse_command({"--show-layout", "--machine", "core:2", "p"}, wrong), "");
+}
+
 TEST(ParseCommand, TimesAreTakenWithFractionsAndSuffixes) {
   EXPECT_EQ(parsed({"--timeout", "10", "p"}).timeout_us, 10000000);
   setenv("MPIEXEC_TIMEOUT", "7", 1);

@@ -54,6 +54,11 @@ TEST(Hydra, OutputAndBindingWhenAskedFor) {
             "/p/bin/mpiexec.hydra -machinefile /h -prepend-rank -bind-to numa -n 1 p");
 }
 
+TEST(Hydra, CoresForThreads) {
+  EXPECT_EQ(hydra({"-hosts", "a", "--threads", "4", "p"}),
+            "/p/bin/mpiexec.hydra -machinefile /h -bind-to core:4 -n 1 p");
+}
+
 class Prterun : public testing::Test {
  protected:
   void SetUp() override { setenv("LD_LIBRARY_PATH", "/l", 1); }
@@ -64,6 +69,11 @@ TEST_F(Prterun, RanksHostsAndShell) {
   EXPECT_EQ(prterun({"-hosts", "a,b", "-n", "4", "p"}, {}, "/x/rsh"),
             "/p/bin/prterun --prefix /p --prtemca plm_ssh_agent /x/rsh --host a:2,b:2 --bind-to none -n 4 "
             "-x LD_LIBRARY_PATH=/l p");
+}
+
+TEST_F(Prterun, CoresForThreads) {
+  EXPECT_EQ(prterun({"-hosts", "a", "--threads", "4", "p"}),
+            "/p/bin/prterun --prefix /p --host a:1 --map-by slot:PE=4 --bind-to core -n 1 -x LD_LIBRARY_PATH=/l p");
 }
 
 TEST_F(Prterun, TheEnvironmentTravelsWithoutWhatIsThisHosts) {

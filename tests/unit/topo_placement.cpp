@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
+#include "topo/layout.hpp"
 #include "topo/placement.hpp"
 
 namespace weft::topo {
@@ -73,9 +74,12 @@ TEST(PlaceCore, MoreRanksThanCoresGetHardwareThreads) {
   EXPECT_EQ(placed("numa:1 core:2 pu:2", 3, "core"), "{0} {1} {2}");
 }
 
-TEST(PlaceCore, MoreRanksThanProcessorsStayUnbound) {
+TEST(PlaceCore, MoreRanksThanProcessorsGetOneInTurnInTheirDomain) {
+  EXPECT_EQ(placed("numa:2 core:2 pu:1", 8, "core"), "{0} {1} {0} {1} {2} {3} {2} {3}");
+  EXPECT_EQ(placed("numa:2 core:2 pu:1", 5, "core"), "{0} {1} {0} {2} {3}");
+  EXPECT_EQ(placed("numa:2 core:4 pu:1", 7, "core", "0-3,4,5"), "{0} {1} {2} {3} {0} {4} {5}");
   Placement placement = place(synthetic_machine("numa:1 core:2 pu:2", {}), 5, {});
-  EXPECT_EQ(shown(placement), "{} {} {} {} {}");
+  EXPECT_EQ(shown(placement), "{0} {1} {2} {3} {0}");
   EXPECT_TRUE(placement.crowded);
   EXPECT_EQ(placement.cpus, 4);
   EXPECT_EQ(placement.cores, 2);
@@ -114,7 +118,7 @@ TEST(PlaceCore, SharesAreDisjointEqualAndAllowed) {
         ASSERT_EQ(placement.sets.size(), static_cast<size_t>(ranks));
         if (ranks > allowed.count()) {
           EXPECT_TRUE(placement.crowded);
-          for (const CpuSet& set : placement.sets) EXPECT_TRUE(set.empty());
+          for (const CpuSet& set : placement.sets) EXPECT_EQ(set.count(), 1);
           continue;
         }
         EXPECT_FALSE(placement.crowded);
@@ -128,6 +132,87 @@ TEST(PlaceCore, SharesAreDisjointEqualAndAllowed) {
       }
     }
   }
+}
+
+std::string threaded(const char* machine, int ranks, int threads, Places expected) {
+  Placement placement = place(synthetic_machine(machine, {}), ranks, {.threads = threads});
+  EXPECT_EQ(placement.places, expected) << machine << " ranks " << ranks << " threads " << threads;
+  return shown(placement);
+}
+
+TEST(PlaceThreads, ThreadsOfARankShareACacheWhereOneHasTheCores) {
+  constexpr const char* two_caches = "numa:1 l3:2 core:3 pu:1";
+  EXPECT_EQ(threaded(two_caches, 2, 2, Places::cores), "{0,1} {3,4}");
+  EXPECT_EQ(threaded(two_caches, 3, 2, Places::cores), "{0,1} {2,3} {4,5}")
+      << "the domain, where caches do not suffice";
+  EXPECT_EQ(threaded(two_caches, 1, 5, Places::cores), "{0-4}");
+}
+
+TEST(PlaceThreads, RanksSpreadOverDomainsAndStayInOne) {
+  EXPECT_EQ(threaded(two_by_four_by_two, 2, 2, Places::cores), "{0-3} {8-11}");
+  EXPECT_EQ(threaded(two_by_four_by_two, 2, 3, Places::cores), "{0-5} {8-13}");
+  EXPECT_EQ(threaded("numa:2 core:3 pu:1", 3, 2, Places::cores), "{0,1} {2,3} {4,5}") << "none can: over all";
+}
+
+TEST(PlaceThreads, WithoutEnoughCoresTheyGetHardwareThreadsThenShares) {
+  EXPECT_EQ(threaded("numa:1 core:2 pu:2", 2, 2, Places::threads), "{0,1} {2,3}");
+  EXPECT_EQ(threaded("numa:1 core:2 pu:2", 2, 3, Places::unsaid), "{0,1} {2,3}");
+  EXPECT_EQ(threaded("numa:1 core:2 pu:1", 3, 2, Places::unsaid), "{0} {1} {0}");
+}
+
+TEST(PlaceThreads, OtherBindingsTakeNoNoticeOfThem) {
+  Placement placement = place(synthetic_machine(two_by_four_by_two, {}), 2, {.binding = Binding::numa, .threads = 2});
+  EXPECT_EQ(shown(placement), "{0-7} {8-15}");
+  EXPECT_EQ(placement.places, Places::unsaid);
+}
+
+// Invariants for every machine, number of ranks and of threads.
+TEST(PlaceThreads, SharesAreDisjointAndOfTheWishedSize) {
+  for (const char* description :
+       {"numa:1 core:7 pu:1", two_by_four_by_two, "numa:3 l3:2 core:5 pu:2", "package:2 numa:2 l3:3 core:2 pu:2"}) {
+    const Machine machine = synthetic_machine(description, {});
+    const int processors = machine.allowed.count();
+    const int siblings = static_cast<int>(machine.cores[0].processors.size());
+    for (int threads = 1; threads <= processors; ++threads) {
+      for (int ranks = 1; ranks * threads <= processors; ++ranks) {
+        const Placement placement = place(machine, ranks, {.threads = threads});
+        ASSERT_NE(placement.places, Places::unsaid);
+        CpuSet seen;
+        for (const CpuSet& set : placement.sets) {
+          EXPECT_EQ(set.count(), placement.places == Places::cores ? threads * siblings : threads);
+          EXPECT_TRUE(set.both(seen).empty()) << description << " ranks " << ranks << " threads " << threads;
+          seen.add(set);
+        }
+      }
+    }
+  }
+}
+
+TEST(Layout, IsATableAndAPicture) {
+  const Machine machine = synthetic_machine("numa:2 l3:1 core:2 pu:2", {});
+  EXPECT_EQ(shown_layout(machine, place(machine, 2, {.threads = 1})),
+            "rank  cores  domain  cache  processors\n"
+            "   0      1       0      0  0,1\n"
+            "   1      1       1      1  4,5\n"
+            "\n"
+            "domain 0 cache 0 [0 0][. .]\n"
+            "domain 1 cache 1 [1 1][. .]\n"
+            "\n"
+            "[ ] is a core with the rank of each of its processors; + further ranks, . none\n");
+  EXPECT_NE(shown_layout(machine, place(machine, 2, {.binding = Binding::none}))
+                .find("   1      -       -      -  not bound\n"),
+            std::string::npos);
+}
+
+TEST(Layout, StaysWithinAHundredColumns) {
+  const Machine machine = synthetic_machine("numa:1 core:200 pu:2", {});
+  const std::string shown_text = shown_layout(machine, place(machine, 200, {}));
+  for (size_t at = 0; at < shown_text.size();) {
+    const size_t end = shown_text.find('\n', at);
+    EXPECT_LE(end - at, 100u);
+    at = end + 1;
+  }
+  EXPECT_NE(shown_text.find("[199 199]"), std::string::npos);
 }
 
 TEST(PlaceNuma, RanksOfADomainShareIt) {

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpiexec/command.hpp"
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 #include "base/setting.hpp"
 
@@ -74,6 +76,28 @@ std::string take_binding(Context& c, const std::string& text, const std::string&
   c.command.binding_asked = true;
   std::string wrong = topo::parse_binding(text, c.command.binding);
   return wrong.empty() ? wrong : c.option + ": " + wrong;
+}
+
+std::string take_count(Context& c, const std::string& text, int most, int& count) {
+  int64_t value = 0;
+  std::string wrong = base::parse_number(text, base::Unit::none, value);
+  if (wrong.empty() && (value < 1 || value > most)) {
+    wrong = base::quoted(text) + " is out of range: 1 to " + std::to_string(most);
+  }
+  if (!wrong.empty()) return c.option + ": " + wrong;
+  count = static_cast<int>(value);
+  return {};
+}
+
+std::string take_threads(Context& c, const std::string& text, const std::string&) {
+  c.command.threads_asked = true;
+  return take_count(c, text, most_threads, c.command.binding.threads);
+}
+
+std::string take_machine(Context& c, const std::string& text, const std::string&) {
+  if (text.empty()) return c.option + " needs a file of hwloc's or a description such as \"numa:2 core:4 pu:2\"";
+  c.command.machine = text;
+  return {};
 }
 
 // Seconds, with a fraction or with a suffix: 10, 2.5, 500ms.
@@ -163,6 +187,9 @@ constexpr Option options[] = {
      }},
     {"bind", 1, take_binding},
     {"bind-to", 1, take_binding},
+    {"threads", 1, take_threads},
+    {"show-layout", 0, WEFT_FLAG(c.command.show_layout = true)},
+    {"machine", 1, take_machine},
     {"wdir", 1, take_folder},
     {"wd", 1, take_folder},
     {"abi", 1, take_abi},
@@ -236,7 +263,9 @@ std::string read_program(Reader& reader, Command& command) {
     if (!wrong.empty()) return wrong;
     if (command.help || command.version) return {};
   }
-  if (reader.done() || reader.peek().empty()) return "there is no program to start";
+  const bool only_shown = command.show_layout && reader.done() && command.programs.empty();
+  if (!only_shown && (reader.done() || reader.peek().empty())) return "there is no program to start";
+  if (!only_shown && !command.machine.empty()) return "--machine is for --show-layout without a program";
   while (!reader.done()) program.words.push_back(reader.take());
   command.programs.push_back(std::move(program));
   if (command.ranks() > most_ranks) return "there are more than " + std::to_string(most_ranks) + " ranks in all";
@@ -252,7 +281,34 @@ std::string take_environment(Command& command) {
   return take_timeout(context, time, {});
 }
 
+// The outermost number of OMP_NUM_THREADS ("4", "4,2"); 0 when it is none.
+int openmp_threads(const char* text) {
+  const std::string all = text != nullptr ? text : "";
+  int64_t threads = 0;
+  const std::string wrong = base::parse_number(all.substr(0, all.find(',')), base::Unit::none, threads);
+  return wrong.empty() && threads >= 1 && threads <= most_threads ? static_cast<int>(threads) : 0;
+}
+
+// Threads that no option told: of several programs the most. One alone tells nothing: a program may well have others.
+void take_openmp_threads(Command& command) {
+  if (command.threads_asked) return;
+  int threads = 0;
+  for (const Program& program : command.programs) {
+    threads = std::max(threads, openmp_threads(command.variable(program, "OMP_NUM_THREADS")));
+  }
+  command.binding.threads = threads > 1 ? threads : 0;
+}
+
 }  // namespace
+
+const char* Command::variable(const Program& program, const std::string& name) const {
+  for (const auto* list : {&program.variables, &variables}) {
+    for (auto v = list->rbegin(); v != list->rend(); ++v) {
+      if (v->first == name) return v->second.c_str();
+    }
+  }
+  return getenv(name.c_str());
+}
 
 int Command::ranks() const {
   int sum = 0;
@@ -268,9 +324,24 @@ std::string parse_command(const Words& words, Command& command) {
     std::string wrong = read_program(reader, command);
     if (!wrong.empty()) return wrong;
     if (command.help || command.version) return {};
-    if (at == words.size()) return take_environment(command);
+    if (at == words.size()) {
+      take_openmp_threads(command);
+      return take_environment(command);
+    }
     ++at;  // the colon
   }
+}
+
+std::vector<Variable> openmp_variables(const Command& command, const Program& program, topo::Places places) {
+  std::vector<Variable> added;
+  const auto given = [&](const char* name) { return command.variable(program, name) != nullptr; };
+  constexpr const char* number = "OMP_NUM_THREADS";
+  if (command.threads_asked && !given(number)) added.emplace_back(number, std::to_string(command.binding.threads));
+  constexpr const char* bindings[] = {"OMP_PLACES", "OMP_PROC_BIND", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"};
+  if (places == topo::Places::unsaid || std::any_of(std::begin(bindings), std::end(bindings), given)) return added;
+  added.emplace_back("OMP_PLACES", places == topo::Places::cores ? "cores" : "threads");
+  added.emplace_back("OMP_PROC_BIND", "close");
+  return added;
 }
 
 const char* usage() {
@@ -290,6 +361,11 @@ Starts ranks of MPI programs, on this host unless others are named. Options (one
   --bind core|numa|none   core: equal shares of whole cores for each rank (the default)
                           numa: a NUMA domain for each rank; none: no binding
   --bind LIST             processors for each rank in turn, as 0-3,8:4-7
+  --threads N             threads of each rank: N cores that share a cache, and OpenMP's places on them; without
+                          it OMP_NUM_THREADS
+  --show-layout           show which rank has which cores, then start; without a program, show it alone
+  --machine M             with it and without a program: of this machine, as a file of hwloc's (XML) or "numa:2
+                          core:4 pu:2"
   --tag-output, -l        write "[rank] " in front of each line of output
   --timeout TIME          end the job after so many seconds, with status 124; MPIEXEC_TIMEOUT is the same
   --quiet, -q             write nothing but errors

@@ -32,6 +32,9 @@ struct Command {
   std::vector<Host> hosts;          // of all programs; empty: this one
   topo::BindingRequest binding;
   bool binding_asked = false;
+  bool threads_asked = false;  // --threads; otherwise `binding.threads` is what OMP_NUM_THREADS tells, 0 when nothing
+  bool show_layout = false;    // without programs that is all
+  std::string machine;         // of --show-layout without programs: hwloc's XML or a description; empty: this one
   bool tag_output = false;
   Abi abi = Abi::find;
   bool quiet = false;          // nothing but errors
@@ -41,12 +44,19 @@ struct Command {
   bool version = false;
 
   int ranks() const;
+  // The value that all ranks of a program get for a variable, or nullptr.
+  const char* variable(const Program& program, const std::string& name) const;
 };
 
 inline constexpr int most_ranks = 16384;
+inline constexpr int most_threads = 4096;
 
 // Takes the words after the program's own name; an empty result means taken, otherwise what is wrong.
 [[nodiscard]] std::string parse_command(const std::vector<std::string>& words, Command& command);
+
+// Further variables of a program's ranks, for OpenMP: the number of threads, and its binding within the ranks' cores, where
+// the user has given neither.
+std::vector<Variable> openmp_variables(const Command& command, const Program& program, topo::Places places);
 
 const char* usage();
 

@@ -61,6 +61,11 @@ void add(Words& words, std::initializer_list<std::string> more) {
   words.insert(words.end(), more.begin(), more.end());
 }
 
+// Threads that were asked for, with a core each.
+bool binds_threads(const Command& command) {
+  return command.threads_asked && command.binding.binding == topo::Binding::core;
+}
+
 const char* binding_of(const Command& command) {
   switch (command.binding.binding) {
     case topo::Binding::core:
@@ -99,7 +104,11 @@ Words hydra_words(const Command& command, const RemoteLauncher& launcher) {
   if (!launcher.shell.empty()) add(words, {"-launcher", "ssh", "-launcher-exec", launcher.shell});
   add(words, {"-machinefile", launcher.hosts_file});
   if (command.tag_output) words.emplace_back("-prepend-rank");
-  if (command.binding_asked) add(words, {"-bind-to", binding_of(command)});
+  if (binds_threads(command)) {
+    add(words, {"-bind-to", "core:" + std::to_string(command.binding.threads)});
+  } else if (command.binding_asked) {
+    add(words, {"-bind-to", binding_of(command)});
+  }
   for (const Variable& v : command.variables) add(words, {"-genv", v.first, v.second});
   bool first = true;
   for (const Program& program : command.programs) {
@@ -151,7 +160,8 @@ Words prterun_words(const Command& command, const RemoteLauncher& launcher, cons
   if (!launcher.shell.empty()) add(words, {"--prtemca", "plm_ssh_agent", launcher.shell});
   add(words, {"--host", listed(command.hosts)});
   if (command.tag_output) add(words, {"--output", "tag"});
-  add(words, {"--bind-to", command.binding_asked ? binding_of(command) : "none"});
+  if (binds_threads(command)) add(words, {"--map-by", "slot:PE=" + std::to_string(command.binding.threads)});
+  add(words, {"--bind-to", command.binding_asked || binds_threads(command) ? binding_of(command) : "none"});
   const Words exported = exports(command, inherited);
   bool first = true;
   for (const Program& program : command.programs) {
@@ -165,6 +175,17 @@ Words prterun_words(const Command& command, const RemoteLauncher& launcher, cons
     words.insert(words.end(), program.words.begin(), program.words.end());
   }
   return words;
+}
+
+// Variables for OpenMP that no one has given yet, for all programs.
+void add_openmp(Command& job) {
+  const topo::Places places = binds_threads(job) ? topo::Places::cores : topo::Places::unsaid;
+  std::vector<Variable> added = openmp_variables(job, job.programs[0], places);
+  std::erase_if(added, [&job](const Variable& v) {
+    return std::any_of(job.programs.begin(), job.programs.end(),
+                       [&](const Program& program) { return job.variable(program, v.first) != nullptr; });
+  });
+  job.variables.insert(job.variables.end(), added.begin(), added.end());
 }
 
 [[noreturn]] void become_launcher(const Words& words, Environment& environment) {
@@ -271,6 +292,12 @@ int hand_over(const Command& command) {
           .remedy = "use --bind core, numa or none"});
     return status_mistake;
   }
+  if (job.show_layout) {
+    tell({.cause = "--show-layout knows this host alone, and ranks start on others (" + listed(job.hosts) + ")",
+          .remedy = "leave it out, or use it without -hosts, and with --machine for another machine"});
+    return status_mistake;
+  }
+  if (job.threads_asked) add_openmp(job);
   RemoteLauncher launcher;
   if (const std::string wrong = find_remote_launcher(boot::remote_launcher(), launcher); !wrong.empty()) {
     tell({.cause = "cannot start ranks on other hosts (" + listed(job.hosts) + "): " + wrong,

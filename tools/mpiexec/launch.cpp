@@ -23,6 +23,7 @@
 #include "boot/status.hpp"
 #include "mpiexec/front.hpp"
 #include "mpiexec/orphans.hpp"
+#include "topo/layout.hpp"
 #include "topo/memory.hpp"
 
 namespace weft::mpiexec {
@@ -128,13 +129,22 @@ bool Launch::prepare() {
 // The machine is looked at only when there is something to divide: hwloc takes longer than starting a rank.
 bool Launch::place() {
   int count = command_.ranks();
-  bool asks = command_.binding.binding != topo::Binding::none;
-  if (asks && (count > 1 || command_.binding.binding != topo::Binding::core)) {
-    placement_ = topo::place(topo::this_machine(), count, command_.binding);
+  const topo::Binding binding = command_.binding.binding;
+  const bool needs_caches = command_.show_layout || command_.binding.threads > 0;
+  const bool divides = binding != topo::Binding::none && (count > 1 || binding != topo::Binding::core);
+  if (divides || needs_caches) {
+    machine_ = !command_.machine.empty()
+                   ? topo::machine_of(command_.machine)
+                   : topo::this_machine(needs_caches ? topo::Caches::known : topo::Caches::unknown);
+    placement_ = topo::place(machine_, count, command_.binding);
   } else {
     placement_.sets.resize(static_cast<size_t>(count));
     placement_.cpus = placement_.cores = base::usable_cpus();
     placement_.crowded = count > placement_.cpus;
+  }
+  if (!command_.machine.empty() && machine_.cores.empty()) {
+    placement_.wrong =
+        "--machine " + base::quoted(command_.machine) + " is neither a file of hwloc's nor a description";
   }
   if (getenv("WEFT_MEMORY_NODES") == nullptr) kinds_ = topo::kinds_for_ranks();
   if (!placement_.wrong.empty()) {
@@ -146,11 +156,31 @@ bool Launch::place() {
     status_ = status_not_started;
     return false;
   }
-  if (placement_.crowded && !command_.quiet && !command_.oversubscribe) {
-    tell(std::to_string(count) + " ranks on " + std::to_string(placement_.cores) +
-         " cores: ranks will share cores; waiting ranks yield (--oversubscribe hides this note)");
-  }
+  note_sharing();
   return true;
+}
+
+void Launch::note_sharing() {
+  if (command_.quiet || command_.oversubscribe) return;
+  const int threads = command_.binding.threads;
+  const std::string what = std::to_string(command_.ranks()) + " ranks " +
+                           (threads > 0 ? "of " + std::to_string(threads) + " threads " : "") + "on " +
+                           std::to_string(placement_.cores) + " cores: ";
+  const bool bound = !placement_.sets.empty() && !placement_.sets[0].empty();
+  if (placement_.crowded) {
+    tell(what + "ranks will share cores; waiting ranks yield" +
+         (bound && command_.binding.binding == topo::Binding::core ? "; each is bound to one processor in turn" : "") +
+         " (--oversubscribe hides this note" + (bound ? ", --bind none leaves ranks unbound" : "") + ")");
+  } else if (command_.threads_asked && command_.binding.binding == topo::Binding::core &&
+             placement_.places == topo::Places::unsaid) {
+    tell(what + "threads of a rank will share its cores (--oversubscribe hides this note)");
+  }
+}
+
+int Launch::show() {
+  if (!place()) return stop_early(status_);
+  (void)fputs(topo::shown_layout(machine_, placement_).c_str(), stdout);
+  return stop_early(0);
 }
 
 // On one host an order of ranks says who is bound where.
@@ -194,6 +224,8 @@ bool Launch::start_one(int number) {
   if (!kinds_.empty()) environment.set("WEFT_MEMORY_NODES", kinds_);
   for (const Variable& v : command_.variables) environment.set(v.first, v.second);
   for (const Variable& v : rank.program->variables) environment.set(v.first, v.second);
+  for (const Variable& v : openmp_variables(command_, *rank.program, placement_.places))
+    environment.set(v.first, v.second);
   environment.set(boot::variable::rank, std::to_string(number));
   environment.set(boot::variable::size, std::to_string(ranks_.size()));
   environment.set(boot::variable::segment_fd, std::to_string(segment_));
@@ -258,6 +290,7 @@ bool Launch::start_all() {
 
 int Launch::run() {
   if (!find_programs() || !prepare() || !place()) return stop_early(status_);
+  if (command_.show_layout) err_.append(-1, topo::shown_layout(machine_, placement_));
   start_all();
   while (!finished()) wait_for_events();
   return status_;

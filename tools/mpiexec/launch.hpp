@@ -22,6 +22,8 @@ class Launch {
   explicit Launch(const Command& command);
   // Runs the job; the result is mpiexec's exit status.
   int run();
+  // Shows where ranks would run; the result is mpiexec's exit status.
+  int show();
 
  private:
   struct Stream {
@@ -44,6 +46,7 @@ class Launch {
   bool prepare();
   bool place();
   bool order();
+  void note_sharing();
   bool start_all();
   bool start_one(int rank);
   void tell(const std::string& text);
@@ -79,6 +82,7 @@ class Launch {
   std::string host_;
   std::vector<std::string> paths_;  // of each program
   std::vector<Rank> ranks_;
+  topo::Machine machine_;  // looked at only for what is asked: see place()
   topo::Placement placement_;
   std::string kinds_;  // of NUMA nodes, where ranks would not find them; docs/memory.md
   Sink out_{1};

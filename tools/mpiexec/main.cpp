@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
     puts("mpiexec (Weft) " WEFT_VERSION);
     return 0;
   }
+  if (command.programs[0].words.empty()) return Launch(command).show();
   choose_abi(command);
   char host[256] = "";
   gethostname(host, sizeof host - 1);
