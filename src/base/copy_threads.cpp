@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "base/lock.hpp"
+#include "base/own_cpus.hpp"
 #include "base/setting.hpp"
 
 namespace weft::base {
@@ -132,6 +133,7 @@ class Crew {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const auto body = [](void* crew) -> void* {
+      enter_service_cpus();
       static_cast<Crew*>(crew)->run();
       return nullptr;
     };

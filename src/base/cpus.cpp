@@ -163,6 +163,19 @@ CpuSet affinity() {
   return set;
 }
 
+bool set_affinity(const CpuSet& set) {
+  return syscall(SYS_sched_setaffinity, 0, CpuSet::bytes, set.data()) == 0;
+}
+
+CpuSet core_of(int cpu, const char* root) {
+  const std::string topology = std::string(root) + "/cpu/cpu" + std::to_string(cpu) + "/topology/";
+  CpuSet core;
+  // The second name is that of older kernels.
+  if (!read_list(topology + "core_cpus_list", core) && !read_list(topology + "thread_siblings_list", core)) core = {};
+  core.add(cpu);
+  return core;
+}
+
 int quota_cpus(std::string_view proc_cgroup, const char* root) {
   int found = 0;
   while (!proc_cgroup.empty()) {

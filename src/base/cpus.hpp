@@ -52,10 +52,16 @@ std::string shown_cpu_list(const CpuSet& set);
 
 // The affinity mask of the calling thread; empty when the system does not tell.
 CpuSet affinity();
+// Binds the calling thread; false and errno when the system refuses.
+[[nodiscard]] bool set_affinity(const CpuSet& set);
 
 // Processors' worth of time the control groups grant, rounded up; 0 when there is no limit. `proc_cgroup` is the text
 // of /proc/self/cgroup, `root` where control groups are mounted.
 int quota_cpus(std::string_view proc_cgroup, const char* root);
+
+// The processors of the core that this one belongs to, as the system tells under `root`; this one alone when it does
+// not.
+CpuSet core_of(int cpu, const char* root = "/sys/devices/system");
 
 // The part of the machine that all processors of a set lie in, as the system tells under `root` (where the kernel has
 // its /sys/devices/system): their NUMA node, and their last-level cache, named by the lowest processor that shares it.

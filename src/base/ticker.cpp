@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/own_cpus.hpp"
+
 namespace weft::base {
 
 // The thread and its tickers.
@@ -61,6 +63,7 @@ class Service {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const auto body = [](void* service) -> void* {
+      enter_service_cpus();
       static_cast<Service*>(service)->run();
       return nullptr;
     };

@@ -45,6 +45,8 @@ WEFT_LAUNCH_VARIABLE(app_row, variable::app_number, "which program of prog1 : pr
 WEFT_LAUNCH_VARIABLE(universe_row, variable::universe_size, "MPI_UNIVERSE_SIZE");
 WEFT_LAUNCH_VARIABLE(local_ranks_row, variable::local_ranks, "ranks on this host");
 WEFT_LAUNCH_VARIABLE(local_cpus_row, variable::local_cpus, "processors the ranks of this host share");
+WEFT_LAUNCH_VARIABLE(rank_cpus_row, variable::rank_cpus, "processors that this rank is bound to");
+WEFT_LAUNCH_VARIABLE(service_cpus_row, variable::service_cpus, "processors of this rank's service threads");
 
 // Reads whole numbers from the environment; remembers the first thing wrong.
 class Reader {
@@ -62,6 +64,13 @@ class Reader {
   int optional(const char* name, int low, int high, int fallback) {
     const char* text = getenv(name);
     return text ? number(name, text, low, high) : fallback;
+  }
+  base::CpuSet cpus(const char* name) {
+    base::CpuSet set;
+    const char* text = getenv(name);
+    const std::string wrong = text ? base::parse_cpu_list(text, set) : "";
+    if (!wrong.empty()) fail(std::string(name) + "=" + wrong);
+    return set;
   }
   void fail(const std::string& what) {
     if (wrong_.empty()) wrong_ = what;
@@ -102,6 +111,8 @@ Offer read_mpiexec() {
   offer.universe_size = reader.optional(variable::universe_size, 1, most_ranks, -1);
   offer.local_ranks = reader.optional(variable::local_ranks, 1, most_ranks, offer.size);
   offer.local_cpus = reader.optional(variable::local_cpus, 1, most_ranks, 0);
+  offer.rank_cpus = reader.cpus(variable::rank_cpus);
+  offer.service_cpus = reader.cpus(variable::service_cpus);
   const char* address = getenv(variable::segment_address);
   if (address) offer.address = std::string(address).substr(0, 128);
   const char* id = getenv(variable::job_id);

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "base/cpus.hpp"
 #include "base/message.hpp"
 #include "boot/job.hpp"
 
@@ -22,6 +23,8 @@ inline constexpr const char* app_number = "WEFT_APP_NUMBER";
 inline constexpr const char* universe_size = "WEFT_UNIVERSE_SIZE";
 inline constexpr const char* local_ranks = "WEFT_LOCAL_RANKS";
 inline constexpr const char* local_cpus = "WEFT_LOCAL_CPUS";
+inline constexpr const char* rank_cpus = "WEFT_RANK_CPUS";
+inline constexpr const char* service_cpus = "WEFT_SERVICE_CPUS";
 }  // namespace variable
 
 inline constexpr int most_ranks = 1 << 20;
@@ -38,7 +41,9 @@ struct Offer {
   int app_number = -1;
   int universe_size = -1;
   int local_ranks = 1;
-  int local_cpus = 0;  // 0: not said
+  int local_cpus = 0;              // 0: not said
+  base::CpuSet rank_cpus = {};     // empty: not bound
+  base::CpuSet service_cpus = {};  // of the library's threads; empty: none of their own
   std::string id = {};
   bool bad = false;  // `problem` says why this cannot be used
   base::Problem problem = {};

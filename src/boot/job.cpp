@@ -20,6 +20,7 @@
 #include "base/hex.hpp"
 #include "base/lock.hpp"
 #include "base/message.hpp"
+#include "base/own_cpus.hpp"
 #include "base/setting.hpp"
 #include "boot/door.hpp"
 #include "boot/environment.hpp"
@@ -29,6 +30,7 @@
 #include "boot/pmi2.hpp"
 #include "boot/pmix.hpp"
 #include "boot/rank_order.hpp"
+#include "boot/reserve.hpp"
 #include "boot/segment.hpp"
 #include "boot/status.hpp"
 
@@ -128,6 +130,7 @@ void join_mpiexec(Job& job, const Offer& offer, size_t (*segment_bytes)(int)) {
                .remedy = "a program that outlives its job, or that a rank starts itself, runs alone with "
                          "WEFT_LAUNCHER=singleton, or under an mpiexec of its own"});
   }
+  base::set_own_cpus(offer.rank_cpus, offer.service_cpus);
   fcntl(job.segment_fd, F_SETFD, FD_CLOEXEC);  // it is ours, not of programs this one starts
   give_size(job.segment_fd, job.size, segment_bytes);
   take_rank(job);
@@ -137,6 +140,8 @@ void join_mpiexec(Job& job, const Offer& offer, size_t (*segment_bytes)(int)) {
 
 void join_alone(Job& job, size_t (*segment_bytes)(int)) {
   job.id = std::to_string(getpid());
+  const base::CpuSet mask = base::affinity();
+  leave_reserve(reserve_of({&mask, 1}), true);
   job.local_cpus = base::usable_cpus();
   job.segment_fd = create_segment(false);
   if (job.segment_fd < 0) die_of_segment("it cannot be created", errno);
@@ -154,6 +159,7 @@ constexpr const char* segment_key = "weft-segment";
 constexpr const char* secret_key = "weft-secret";
 // In notes. A rank says which processors it may use; the first of the host, how many all of them have.
 constexpr const char* cpus_key = "cpus";
+constexpr const char* reserve_key = "reserve";  // those that the first keeps free of ranks
 
 std::string host_of_rank(int rank) {
   std::string host;
@@ -262,19 +268,20 @@ void wait_for(int place, const Act& meanwhile) {
   }
 }
 
-// How many processors the ranks of this host have together, as their notes say: that they have any shows that they have
-// the segment.
-int usable_by_all(const Job& job, const Door& door) {
-  base::CpuSet all = base::affinity();
-  bool known = true;
+// The processors of each rank of this host, as their notes say: that they have any shows that they have the segment. Of
+// this rank alone when one does not say.
+std::vector<base::CpuSet> masks_here(const Job& job, const Door& door) {
+  std::vector<base::CpuSet> masks{base::affinity()};
   for (int place = 1; place < ours->ranks; ++place) {
     wait_for(place, [&] { door.serve(job.segment_fd); });
     std::string_view list;
     base::CpuSet cpus;
-    known = known && find_entry(ours->notes.text(place), cpus_key, list) && base::parse_cpu_list(list, cpus).empty();
-    all.add(cpus);
+    if (find_entry(ours->notes.text(place), cpus_key, list) && base::parse_cpu_list(list, cpus).empty()) {
+      masks.push_back(cpus);
+    }
   }
-  return base::usable_of(known ? all : base::affinity());
+  if (masks.size() != static_cast<size_t>(ours->ranks)) masks.resize(1);
+  return masks;
 }
 
 // All ranks of this host have the segment once this is over. Each says which processors it may use, the first how many
@@ -285,10 +292,14 @@ void meet_here(Job& job, const std::vector<int>& here, const Door& door) {
   ours->place = static_cast<int>(std::lower_bound(here.begin(), here.end(), job.rank) - here.begin());
   ours->turn = 1;
   if (!ours->notes.open(job.segment_fd, ours->ranks, ours->place)) die_of_segment("its head cannot be had", errno);
+  base::CpuSet reserved;
   if (ours->place == 0) {
-    job.local_cpus = usable_by_all(job, door);
+    const std::vector<base::CpuSet> masks = masks_here(job, door);
+    if (masks.size() == static_cast<size_t>(ours->ranks)) reserved = reserve_of(masks);
+    job.local_cpus = usable_without(masks, reserved);
     if (job.local_ranks != job.size) must(space->get(0, secret_key, job.secret));
     note(cpus_key, std::to_string(job.local_cpus));
+    if (!reserved.empty()) note(reserve_key, base::shown_cpu_list(reserved));
     note(secret_key, job.secret);
   } else {
     note(cpus_key, base::shown_cpu_list(base::affinity()));
@@ -307,6 +318,10 @@ void meet_here(Job& job, const std::vector<int>& here, const Door& door) {
   }
   job.local_cpus = static_cast<int>(count);
   job.secret = secret;
+  std::string_view kept;
+  if (ours->place != 0 && find_entry(told, reserve_key, kept) && !base::parse_cpu_list(kept, reserved).empty())
+    reserved = {};
+  leave_reserve(reserved, ours->place == 0);
 }
 
 // The first rank of a host speaks for all of it where everybody knows which rank that is.

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "base/own_cpus.hpp"
 #include "base/setting.hpp"
 #include "core/failure.hpp"
 #include "core/thread.hpp"
@@ -20,7 +21,7 @@ constexpr const char* words[] = {"off", "thread", "auto", "0", "1"};  // 0, 1: a
 constinit base::ChoiceSetting progress_setting{
     {.name = "WEFT_PROGRESS",
      .help = "progress while the program computes; thread: by a thread of each rank, auto: where ranks have processors "
-             "to spare",
+             "to spare or cores are reserved",
      .level = base::Level::basic,
      .alias = "MPICH_ASYNC_PROGRESS",
      .other_alias = "MPICH_NEMESIS_ASYNC_PROGRESS",
@@ -35,6 +36,7 @@ bool runs = false;
 pthread_t service;
 
 void* run(void* /*unused*/) {
+  base::enter_service_cpus();
   enter_service_thread();
   serve([] { return ends.load(std::memory_order_relaxed); });
   return nullptr;
@@ -45,7 +47,8 @@ void* run(void* /*unused*/) {
 bool wants_progress_thread(int ranks_here, int cpus_here) {
   enum { off, thread, automatic, zero, one };
   const int value = progress_setting.value();
-  return value == thread || value == one || (value == automatic && cpus_here > ranks_here);
+  return value == thread || value == one ||
+         (value == automatic && (cpus_here > ranks_here || !base::service_cpus().empty()));
 }
 
 void start_progress_thread() {

@@ -16,6 +16,7 @@
 
 #include "base/clock.hpp"
 #include "base/copy_threads.hpp"
+#include "base/own_cpus.hpp"
 #include "base/setting.hpp"
 #include "boot/segment.hpp"
 #include "boot/status.hpp"
@@ -91,9 +92,7 @@ void map_header() {
 }
 
 int32_t own_cpus() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return CPU_COUNT(&set);
+  return std::max(base::own_cpus().count(), 1);
 }
 
 transport::LaneMap make_lane_map(bool several_threads, Design how, int32_t cpus) {

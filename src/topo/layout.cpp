@@ -68,7 +68,7 @@ std::map<int, std::string> marks_of(const Machine& machine, const Placement& pla
         ++count;
       }
       std::string& mark = marks[cpu];
-      mark = count == 0 ? "." : std::to_string(first);
+      mark = count != 0 ? std::to_string(first) : placement.reserved.has(cpu) ? "R" : ".";
       if (count > 1) mark += '+';
     }
   }
@@ -118,8 +118,10 @@ std::string shown_layout(const Machine& machine, const Placement& placement) {
   for (size_t rank = 0; rank < placement.sets.size(); ++rank) {
     rows.push_back(row_of(machine, std::to_string(rank), placement.sets[rank]));
   }
+  if (!placement.reserved.empty()) rows.push_back(row_of(machine, "R", placement.reserved));
   std::string text = table_of(rows) + "\n" + picture_of(machine, marks_of(machine, placement));
-  text += "\n[ ] is a core with the rank of each of its processors; + further ranks, . none\n";
+  text += "\n[ ] is a core with the rank of each of its processors; + further ranks, . none";
+  text += placement.reserved.empty() ? "\n" : ", R reserved\n";
   return text;
 }
 

@@ -47,16 +47,10 @@ Machine reduced(hwloc_topology_t topology, const base::CpuSet& allowed) {
   const auto place = [](const Core& core) { return std::tuple(core.domain, core.cache); };
   std::stable_sort(machine.cores.begin(), machine.cores.end(),
                    [&](const Core& a, const Core& b) { return place(a) < place(b); });
-  // Domains and caches without a core of ours do not count: the others are numbered anew.
-  std::tuple<int, int> last{-1, -1};
-  for (Core& core : machine.cores) {
-    if (core.domain != std::get<0>(last)) ++machine.domains;
-    if (place(core) != last) ++machine.caches;
-    last = place(core);
-    core.domain = machine.domains - 1;
-    core.cache = machine.caches - 1;
+  for (const Core& core : machine.cores) {
     for (int cpu : core.processors) machine.allowed.add(cpu);
   }
+  renumber(machine);
   return machine;
 }
 
@@ -69,6 +63,19 @@ bool look_narrowly(hwloc_topology_t topology, Caches caches) {
 }
 
 }  // namespace
+
+void renumber(Machine& machine) {
+  machine.domains = machine.caches = 0;
+  std::tuple<int, int> last{-1, -1};
+  for (Core& core : machine.cores) {
+    const std::tuple<int, int> place{core.domain, core.cache};
+    if (core.domain != std::get<0>(last)) ++machine.domains;
+    if (place != last) ++machine.caches;
+    last = place;
+    core.domain = machine.domains - 1;
+    core.cache = machine.caches - 1;
+  }
+}
 
 Machine this_machine(Caches caches) {
   Machine machine;

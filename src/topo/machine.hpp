@@ -27,6 +27,9 @@ struct Machine {
   int quota = 0;         // processors' worth of time the control groups grant; 0: no limit
 };
 
+// Numbers domains and caches anew, from 0 in the order of the cores, and counts them: after cores were taken out.
+void renumber(Machine& machine);
+
 enum class Caches : bool { unknown, known };  // to look for them takes several times as long
 
 // Looks at this host: the calling process's affinity mask and control groups bound the allowed processors. An empty

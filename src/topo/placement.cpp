@@ -183,40 +183,31 @@ void deal_list(const Machine& machine, size_t ranks, const std::vector<CpuSet>& 
   }
 }
 
-}  // namespace
-
-std::string parse_binding(std::string_view text, BindingRequest& request) {
-  BindingRequest out;
-  if (text == "core")
-    out.binding = Binding::core;
-  else if (text == "numa")
-    out.binding = Binding::numa;
-  else if (text == "none")
-    out.binding = Binding::none;
-  else {
-    constexpr size_t most_sets = 65536;
-    constexpr size_t longest = 1 << 20;
-    if (text.size() > longest) return "the list is too long";
-    if (text.empty() || text[0] < '0' || text[0] > '9') {
-      return base::quoted(text) + " is not core, numa, none or a list of processors such as 0-3,8:4-7";
+// Takes so many cores out of the machine; one is left at least, and no domain or cache without a core.
+CpuSet reserve_cores(Machine& machine, int count) {
+  CpuSet reserved;
+  for (; count > 0 && machine.cores.size() > 1; --count) {
+    std::vector<size_t> last(static_cast<size_t>(machine.domains));
+    std::vector<size_t> sizes(last.size());
+    for (size_t i = 0; i < machine.cores.size(); ++i) {
+      const auto domain = static_cast<size_t>(machine.cores[i].domain);
+      last[domain] = i;
+      ++sizes[domain];
     }
-    out.binding = Binding::list;
-    for (;;) {
-      size_t colon = text.find(':');
-      CpuSet set;
-      std::string wrong = base::parse_cpu_list(text.substr(0, colon), set);
-      if (!wrong.empty()) return wrong;
-      if (out.sets.size() == most_sets) return "the list is too long";
-      out.sets.push_back(set);
-      if (colon == std::string_view::npos) break;
-      text.remove_prefix(colon + 1);
+    const auto most = std::max_element(sizes.rbegin(), sizes.rend());
+    const auto core =
+        machine.cores.begin() + static_cast<ptrdiff_t>(last[static_cast<size_t>(sizes.rend() - most - 1)]);
+    for (int cpu : core->processors) {
+      reserved.add(cpu);
+      machine.allowed.remove(cpu);
     }
+    machine.cores.erase(core);
+    renumber(machine);
   }
-  request = std::move(out);
-  return {};
+  return reserved;
 }
 
-Placement place(const Machine& machine, int ranks, const BindingRequest& request) {
+Placement place_on(const Machine& machine, int ranks, const BindingRequest& request) {
   Placement out;
   if (ranks < 1) return out;
   size_t count = static_cast<size_t>(ranks);
@@ -255,6 +246,72 @@ Placement place(const Machine& machine, int ranks, const BindingRequest& request
   }
   out.sets.resize(count);
   return out;
+}
+
+}  // namespace
+
+std::string parse_binding(std::string_view text, BindingRequest& request) {
+  BindingRequest out;
+  if (text == "core")
+    out.binding = Binding::core;
+  else if (text == "numa")
+    out.binding = Binding::numa;
+  else if (text == "none")
+    out.binding = Binding::none;
+  else {
+    constexpr size_t most_sets = 65536;
+    constexpr size_t longest = 1 << 20;
+    if (text.size() > longest) return "the list is too long";
+    if (text.empty() || text[0] < '0' || text[0] > '9') {
+      return base::quoted(text) + " is not core, numa, none or a list of processors such as 0-3,8:4-7";
+    }
+    out.binding = Binding::list;
+    for (;;) {
+      size_t colon = text.find(':');
+      CpuSet set;
+      std::string wrong = base::parse_cpu_list(text.substr(0, colon), set);
+      if (!wrong.empty()) return wrong;
+      if (out.sets.size() == most_sets) return "the list is too long";
+      out.sets.push_back(set);
+      if (colon == std::string_view::npos) break;
+      text.remove_prefix(colon + 1);
+    }
+  }
+  request = std::move(out);
+  return {};
+}
+
+Placement place(const Machine& machine, int ranks, const BindingRequest& request) {
+  if (request.reserve == 0) return place_on(machine, ranks, request);
+  if (static_cast<size_t>(request.reserve) >= machine.cores.size()) {
+    Placement none;
+    none.sets.resize(static_cast<size_t>(std::max(ranks, 0)));
+    none.wrong = std::to_string(request.reserve) + " of " + std::to_string(machine.cores.size()) +
+                 " cores are to be reserved, and ranks need one";
+    return none;
+  }
+  Machine rest = machine;
+  const CpuSet reserved = reserve_cores(rest, request.reserve);
+  Placement out = place_on(rest, ranks, request);
+  out.reserved = reserved;
+  for (CpuSet& set : out.sets) {
+    if (set.empty()) set = rest.allowed;
+  }
+  return out;
+}
+
+CpuSet service_set(const Machine& machine, const Placement& placement, size_t rank) {
+  CpuSet near;
+  CpuSet domains;  // those of the rank, as numbers in a set
+  for (const bool collects : {true, false}) {
+    for (const Core& core : machine.cores) {
+      for (int cpu : core.processors) {
+        if (collects && placement.sets[rank].has(cpu)) domains.add(core.domain);
+        if (!collects && placement.reserved.has(cpu) && domains.has(core.domain)) near.add(cpu);
+      }
+    }
+  }
+  return near.empty() ? placement.reserved : near;
 }
 
 }  // namespace weft::topo

@@ -24,6 +24,7 @@ struct BindingRequest {
   Binding binding = Binding::core;
   std::vector<base::CpuSet> sets = {};  // of Binding::list
   int threads = 0;                      // of each rank, which get a core each (Binding::core); 0: not said
+  int reserve = 0;                      // cores without ranks, for service threads and the system
 };
 
 // "core", "numa", "none", or a list such as "0-3,8:4-7": one set per rank, separated by colons. Empty: taken.
@@ -38,6 +39,7 @@ struct Placement {
   int cpus = 1;                    // processors' worth of time that the ranks have together
   int cores = 1;                   // cores they are on
   Places places = Places::unsaid;  // each rank has as many of these as it has threads
+  base::CpuSet reserved = {};      // kept free of ranks
   std::string wrong = {};          // why the request cannot be served
 };
 
@@ -45,6 +47,10 @@ struct Placement {
 // when there are more ranks than those: OpenMP sees a rank's share then, and does not spin on the cores of others.
 // Ranks that have said their threads get as many cores that share a last-level cache, else a NUMA domain; hardware
 // threads where cores do not suffice; and shares as without threads where these do not either.
+// Reserved cores are the last ones of the NUMA domains that have most; unbound ranks are bound to all others then.
 Placement place(const Machine& machine, int ranks, const BindingRequest& request);
+
+// Of the reserved processors those for the service threads of a rank: in its NUMA domain where there are any.
+base::CpuSet service_set(const Machine& machine, const Placement& placement, size_t rank);
 
 }  // namespace weft::topo

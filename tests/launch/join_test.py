@@ -460,6 +460,25 @@ class UnderHydra(Launcher):
         self.passes_abort_on((HYDRA, "-n"), 42)
         self.passes_abort_on((HYDRA, "-n"), 42, WEFT_LAUNCHER="pmi2")
 
+    @unittest.skipUnless(len(os.sched_getaffinity(0)) > 1, "one processor cannot be shared out")
+    def test_a_core_is_reserved_where_masks_allow_it(self):
+        cpus = sorted(os.sched_getaffinity(0))
+        done = run(HYDRA, "-n", "2", JOINER, "masks", WEFT_RESERVE_CORES="1")
+        masks = re.findall(r"mask=(\S+) service=(\S+)", done.stdout)
+        self.assertEqual(len(masks), 2, done.stdout + done.stderr)
+        for mask, service in masks:
+            self.assertFalse(self.listed(mask) & self.listed(service))
+            self.assertEqual(self.listed(mask) | self.listed(service), set(cpus))
+        bound = (HYDRA, "-bind-to", f"user:{cpus[0]},{cpus[0]}", "-n", "2", JOINER, "masks")
+        done = run(*bound, WEFT_RESERVE_CORES="1")
+        self.assertIn("only 0 cores are kept free of ranks, as a rank has no other processors than", done.stderr)
+        self.assertEqual(done.stdout.count(f"mask={cpus[0]} service=\n"), 2, done.stdout)
+
+    @staticmethod
+    def listed(text):
+        spans = [part.split("-") for part in text.split(",")]
+        return {cpu for span in spans for cpu in range(int(span[0]), int(span[-1]) + 1)}
+
     def test_over_tcp(self):
         self.shares_its_segment((HYDRA, "-pmi-port", "-n"), "PMI-1")
 

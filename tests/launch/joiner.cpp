@@ -15,6 +15,7 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "base/own_cpus.hpp"
 #include "boot/job.hpp"
 #include "boot/notes.hpp"
 #include "boot/status.hpp"
@@ -126,6 +127,10 @@ int main(int argc, char** argv) {
     return system(argv[0]) == 0 ? 93 : 5;
   }
   if (strcmp(then, "listeners") == 0) printf("listeners=%d\n", count_listeners());
+  if (strcmp(then, "masks") == 0) {
+    printf("mask=%s service=%s\n", base::shown_cpu_list(base::affinity()).c_str(),
+           base::shown_cpu_list(base::service_cpus()).c_str());
+  }
   if (strcmp(then, "exchange") == 0 && !exchange(job, marks + ranks)) return 94;
   boot::set_phase(segment, place, boot::Phase::finalized);
   boot::leave(job);

@@ -407,6 +407,20 @@ class Binding(Case):
         if len(CPUS) >= 2:
             self.assertEqual(told(OMP_NUM_THREADS="2"), ["2", told("--threads", "2")[1], "close"])
 
+    @unittest.skipIf(len(CPUS) < 2, "one processor cannot be shared out")
+    def test_reserved_cores_are_kept_free(self):
+        show = ("-n", "3", "-r", "1", *sh("echo $(taskset -cp $$ | sed 's/.*: //') $WEFT_SERVICE_CPUS"))
+        for words in ((), ("--bind", "none"), ("--bind", "numa")):
+            done = mpiexec(*words, *show)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for line in done.stdout.splitlines():
+                own, service = line.split()
+                self.assertNotIn(service, own.split(","))
+        done = mpiexec("--reserve-cores", str(len(CPUS)), "true")
+        self.assertEqual(done.returncode, 126)
+        self.assertIn("are to be reserved, and ranks need one", done.stderr)
+        self.assertEqual(mpiexec("true", env={"WEFT_RESERVE_CORES": str(len(CPUS))}).returncode, 126)
+
     def layout(self, *words):
         done = mpiexec("--show-layout", *words)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -417,6 +431,9 @@ class Binding(Case):
         self.assertIn("   0      2       0      0  0,1\n", shown)
         self.assertIn("domain 0 cache 1 [1][1][.][.]\n", shown)
         self.assertIn("domain 1 cache 2 [2][2][.][.]\n", shown)
+        shown = self.layout("-n", "2", "-r", "2", "--machine", "numa:2 core:3 pu:1")
+        self.assertIn("   R      2     0,1    0,1  2,5\n", shown)
+        self.assertIn("[0][0][R]", shown)
         self.assertIn("[0+  1]", self.layout("-n", "3", "--machine", "numa:1 core:1 pu:2"))
 
     def test_the_layout_of_a_job_that_starts_goes_to_stderr(self):

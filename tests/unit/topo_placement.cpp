@@ -188,6 +188,40 @@ TEST(PlaceThreads, SharesAreDisjointAndOfTheWishedSize) {
   }
 }
 
+TEST(Reserve, TheLastCoresOfTheLargestDomainsStayFree) {
+  const auto reserved = [](const char* machine, int cores) {
+    return base::shown_cpu_list(place(synthetic_machine(machine, {}), 1, {.reserve = cores}).reserved);
+  };
+  EXPECT_EQ(reserved(two_by_four_by_two, 1), "14,15");
+  EXPECT_EQ(reserved(two_by_four_by_two, 2), "6,7,14,15");
+  EXPECT_EQ(reserved(two_by_four_by_two, 3), "6,7,12-15");
+  EXPECT_EQ(reserved("numa:3 core:1 pu:1", 2), "1,2");
+}
+
+TEST(Reserve, RanksShareTheRestWhateverTheBinding) {
+  const Machine machine = synthetic_machine("numa:2 core:3 pu:1", {});
+  EXPECT_EQ(shown(place(machine, 2, {.reserve = 2})), "{0,1} {3,4}");
+  EXPECT_EQ(shown(place(machine, 2, {.threads = 2, .reserve = 1})), "{0,1} {3,4}");
+  EXPECT_EQ(shown(place(machine, 2, {.binding = Binding::none, .reserve = 2})), "{0,1,3,4} {0,1,3,4}");
+  EXPECT_EQ(shown(place(machine, 2, {.binding = Binding::numa, .reserve = 2})), "{0,1} {3,4}");
+  EXPECT_EQ(shown(place(synthetic_machine("numa:4 core:1 pu:1", {}), 2, {.reserve = 2})), "{0} {1}");
+  EXPECT_FALSE(place(machine, 4, {.reserve = 2}).crowded);
+  EXPECT_TRUE(place(machine, 5, {.reserve = 2}).crowded);
+  BindingRequest listed = request_of("0:5");
+  listed.reserve = 1;
+  EXPECT_NE(place(machine, 2, listed).wrong, "");
+  EXPECT_NE(place(machine, 2, {.reserve = 6}).wrong, "");
+}
+
+TEST(Reserve, ServiceThreadsOfARankAreInItsDomainWhereACoreIs) {
+  const Machine machine = synthetic_machine("numa:2 core:3 pu:1", {});
+  Placement placement = place(machine, 2, {.reserve = 2});
+  EXPECT_EQ(base::shown_cpu_list(service_set(machine, placement, 0)), "2");
+  EXPECT_EQ(base::shown_cpu_list(service_set(machine, placement, 1)), "5");
+  placement = place(machine, 2, {.reserve = 1});
+  EXPECT_EQ(base::shown_cpu_list(service_set(machine, placement, 0)), "5");
+}
+
 TEST(Layout, IsATableAndAPicture) {
   const Machine machine = synthetic_machine("numa:2 l3:1 core:2 pu:2", {});
   EXPECT_EQ(shown_layout(machine, place(machine, 2, {.threads = 1})),

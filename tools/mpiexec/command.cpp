@@ -94,6 +94,10 @@ std::string take_threads(Context& c, const std::string& text, const std::string&
   return take_count(c, text, most_threads, c.command.binding.threads);
 }
 
+std::string take_reserve(Context& c, const std::string& text, const std::string&) {
+  return take_count(c, text, most_threads, c.command.binding.reserve);
+}
+
 std::string take_machine(Context& c, const std::string& text, const std::string&) {
   if (text.empty()) return c.option + " needs a file of hwloc's or a description such as \"numa:2 core:4 pu:2\"";
   c.command.machine = text;
@@ -188,6 +192,8 @@ constexpr Option options[] = {
     {"bind", 1, take_binding},
     {"bind-to", 1, take_binding},
     {"threads", 1, take_threads},
+    {"reserve-cores", 1, take_reserve},
+    {"r", 1, take_reserve},
     {"show-layout", 0, WEFT_FLAG(c.command.show_layout = true)},
     {"machine", 1, take_machine},
     {"wdir", 1, take_folder},
@@ -363,6 +369,7 @@ Starts ranks of MPI programs, on this host unless others are named. Options (one
   --bind LIST             processors for each rank in turn, as 0-3,8:4-7
   --threads N             threads of each rank: N cores that share a cache, and OpenMP's places on them; without
                           it OMP_NUM_THREADS
+  --reserve-cores N, -r N keep N cores free of ranks, for the library's own threads and the system
   --show-layout           show which rank has which cores, then start; without a program, show it alone
   --machine M             with it and without a program: of this machine, as a file of hwloc's (XML) or "numa:2
                           core:4 pu:2"

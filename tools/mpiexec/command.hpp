@@ -54,8 +54,8 @@ inline constexpr int most_threads = 4096;
 // Takes the words after the program's own name; an empty result means taken, otherwise what is wrong.
 [[nodiscard]] std::string parse_command(const std::vector<std::string>& words, Command& command);
 
-// Further variables of a program's ranks, for OpenMP: the number of threads, and its binding within the ranks' cores, where
-// the user has given neither.
+// Further variables of a program's ranks, for OpenMP: the number of threads, and its binding within the ranks' cores,
+// where the user has given neither.
 std::vector<Variable> openmp_variables(const Command& command, const Program& program, topo::Places places);
 
 const char* usage();

@@ -298,6 +298,7 @@ int hand_over(const Command& command) {
     return status_mistake;
   }
   if (job.threads_asked) add_openmp(job);
+  if (job.binding.reserve > 0) job.variables.emplace_back("WEFT_RESERVE_CORES", std::to_string(job.binding.reserve));
   RemoteLauncher launcher;
   if (const std::string wrong = find_remote_launcher(boot::remote_launcher(), launcher); !wrong.empty()) {
     tell({.cause = "cannot start ranks on other hosts (" + listed(job.hosts) + "): " + wrong,

@@ -18,13 +18,11 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "boot/environment.hpp"
-#include "boot/rank_order.hpp"
 #include "boot/segment.hpp"
 #include "boot/status.hpp"
 #include "mpiexec/front.hpp"
 #include "mpiexec/orphans.hpp"
 #include "topo/layout.hpp"
-#include "topo/memory.hpp"
 
 namespace weft::mpiexec {
 namespace {
@@ -32,9 +30,6 @@ namespace {
 constexpr uint64_t millisecond = 1'000'000;
 constexpr uint64_t grace_ns = 250 * millisecond;  // between SIGTERM and SIGKILL
 constexpr uint64_t again_ns = 100 * millisecond;  // between two interrupts that are meant as two
-constexpr int status_not_found = 127;
-constexpr int status_not_started = 126;
-constexpr int status_timeout = 124;
 
 std::string error_text(const std::string& cause, int error, const std::string& remedy) {
   return base::describe({.cause = cause, .error = error, .remedy = remedy});
@@ -126,80 +121,6 @@ bool Launch::prepare() {
   return false;
 }
 
-// The machine is looked at only when there is something to divide: hwloc takes longer than starting a rank.
-bool Launch::place() {
-  int count = command_.ranks();
-  const topo::Binding binding = command_.binding.binding;
-  const bool needs_caches = command_.show_layout || command_.binding.threads > 0;
-  const bool divides = binding != topo::Binding::none && (count > 1 || binding != topo::Binding::core);
-  if (divides || needs_caches) {
-    machine_ = !command_.machine.empty()
-                   ? topo::machine_of(command_.machine)
-                   : topo::this_machine(needs_caches ? topo::Caches::known : topo::Caches::unknown);
-    placement_ = topo::place(machine_, count, command_.binding);
-  } else {
-    placement_.sets.resize(static_cast<size_t>(count));
-    placement_.cpus = placement_.cores = base::usable_cpus();
-    placement_.crowded = count > placement_.cpus;
-  }
-  if (!command_.machine.empty() && machine_.cores.empty()) {
-    placement_.wrong =
-        "--machine " + base::quoted(command_.machine) + " is neither a file of hwloc's nor a description";
-  }
-  if (getenv("WEFT_MEMORY_NODES") == nullptr) kinds_ = topo::kinds_for_ranks();
-  if (!placement_.wrong.empty()) {
-    tell(error_text("cannot bind ranks: " + placement_.wrong, 0, "name other processors with --bind, or none"));
-    status_ = status_not_started;
-    return false;
-  }
-  if (!order()) {
-    status_ = status_not_started;
-    return false;
-  }
-  note_sharing();
-  return true;
-}
-
-void Launch::note_sharing() {
-  if (command_.quiet || command_.oversubscribe) return;
-  const int threads = command_.binding.threads;
-  const std::string what = std::to_string(command_.ranks()) + " ranks " +
-                           (threads > 0 ? "of " + std::to_string(threads) + " threads " : "") + "on " +
-                           std::to_string(placement_.cores) + " cores: ";
-  const bool bound = !placement_.sets.empty() && !placement_.sets[0].empty();
-  if (placement_.crowded) {
-    tell(what + "ranks will share cores; waiting ranks yield" +
-         (bound && command_.binding.binding == topo::Binding::core ? "; each is bound to one processor in turn" : "") +
-         " (--oversubscribe hides this note" + (bound ? ", --bind none leaves ranks unbound" : "") + ")");
-  } else if (command_.threads_asked && command_.binding.binding == topo::Binding::core &&
-             placement_.places == topo::Places::unsaid) {
-    tell(what + "threads of a rank will share its cores (--oversubscribe hides this note)");
-  }
-}
-
-int Launch::show() {
-  if (!place()) return stop_early(status_);
-  (void)fputs(topo::shown_layout(machine_, placement_).c_str(), stdout);
-  return stop_early(0);
-}
-
-// On one host an order of ranks says who is bound where.
-bool Launch::order() {
-  base::load_known_settings();
-  std::vector<int> rank_of_slot;
-  base::Problem problem;
-  const std::vector<int> host_of_slot(placement_.sets.size(), 0);
-  if (!boot::reorder(boot::wanted_rank_order(), host_of_slot, rank_of_slot, problem)) {
-    tell(base::describe(problem));
-    return false;
-  }
-  const auto sets = placement_.sets;
-  for (size_t slot = 0; slot < sets.size(); ++slot) {
-    placement_.sets[static_cast<size_t>(rank_of_slot[slot])] = sets[slot];
-  }
-  return true;
-}
-
 bool Launch::start_one(int number) {
   Rank& rank = ranks_[static_cast<size_t>(number)];
   int ends[2][2] = {{-1, -1}, {-1, -1}};
@@ -236,6 +157,12 @@ bool Launch::start_one(int number) {
                   std::to_string(std::max(static_cast<int>(ranks_.size()), placement_.cpus)));
   environment.set(boot::variable::local_ranks, std::to_string(ranks_.size()));
   environment.set(boot::variable::local_cpus, std::to_string(placement_.cpus));
+  const base::CpuSet& own = placement_.sets[static_cast<size_t>(number)];
+  environment.set(boot::variable::rank_cpus, base::shown_cpu_list(own.empty() ? base::affinity() : own));
+  if (!placement_.reserved.empty()) {
+    const base::CpuSet service = topo::service_set(machine_, placement_, static_cast<size_t>(number));
+    environment.set(boot::variable::service_cpus, base::shown_cpu_list(service));
+  }
   std::vector<char*> variables = environment.pointers();
   std::vector<char*> words;
   for (const std::string& word : rank.program->words) words.push_back(const_cast<char*>(word.c_str()));
@@ -246,7 +173,7 @@ bool Launch::start_one(int number) {
               .arguments = words.data(),
               .environment = variables.data(),
               .folder = rank.program->folder.empty() ? nullptr : rank.program->folder.c_str(),
-              .processors = placement_.sets[static_cast<size_t>(number)],
+              .processors = own,
               .in = in,
               .out = ends[0][1],
               .err = ends[1][1],

@@ -17,6 +17,10 @@
 
 namespace weft::mpiexec {
 
+inline constexpr int status_not_found = 127;
+inline constexpr int status_not_started = 126;
+inline constexpr int status_timeout = 124;
+
 class Launch {
  public:
   explicit Launch(const Command& command);

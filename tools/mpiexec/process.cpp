@@ -39,6 +39,8 @@ constexpr const char* dropped[] = {
     boot::variable::universe_size,
     boot::variable::local_ranks,
     boot::variable::local_cpus,
+    boot::variable::rank_cpus,
+    boot::variable::service_cpus,
     "PMI_FD",
     "PMI_PORT",
     "PMI_ID",
