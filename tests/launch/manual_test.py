@@ -49,7 +49,7 @@ class Manual(unittest.TestCase):
         self.assertEqual(set(OPTION.findall(told)) - set(OPTION.findall(page)), set())
 
     def test_weft_knows_every_option_of_its_page(self):
-        section = text_of("weft.1").split("\ninfo\n", 1)[1].split("\norder\n", 1)[0]
+        section = text_of("weft.1").split("\ninfo\n", 1)[1].split("\nnoise\n", 1)[0]
         options = set(OPTION.findall(section)) - {"--xml"}  # of info memory
         self.assertIn("--topo", options)
         for option in sorted(options):
@@ -60,6 +60,11 @@ class Manual(unittest.TestCase):
         self.assertIn("--root", told)
         section = text_of("weft.1").split("\ndoctor\n", 1)[1].split("\ninfo\n", 1)[0]
         self.assertEqual(told, set(OPTION.findall(section)))
+
+    def test_the_page_has_every_option_of_noise(self):
+        told = set(OPTION.findall(run("weft", "noise", "--help").stdout))
+        self.assertIn("--json", told)
+        self.assertEqual(told - set(OPTION.findall(text_of("weft.1"))), set())
 
     def test_the_page_has_every_option_of_order(self):
         told = set(OPTION.findall(run("weft", "order", "--help").stdout))

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """weft info and weft version: settings, networks, the machine. LAUNCH_BIN is the folder of weft; its other commands have tests
 of their own."""
+import json
 import os
 import re
 import subprocess
@@ -67,6 +68,27 @@ class Tool(unittest.TestCase):
             self.assertEqual(done.returncode, 1, done.stdout)
             self.assertIn(f"{name}: ", done.stderr)
             self.assertIn("Remedy", done.stderr)
+
+    def test_noise_measures_each_core_and_allreduces(self):
+        done = self.weft("noise", "--seconds", "0.1", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = json.loads(done.stdout)
+        processors = [core["processor"] for core in told["cores"]]
+        self.assertTrue(processors and set(processors) <= os.sched_getaffinity(0))
+        for one in told["cores"] + told["allreduce"]:
+            steps = [one[f"{step}_us"] for step in ("fastest", "median", "p99", "p999", "slowest") if f"{step}_us" in one]
+            self.assertEqual(steps, sorted(steps))
+        self.assertTrue(all(core["turns"] > 0 and 0 <= core["lost"] < 1 for core in told["cores"]))
+        self.assertEqual([one["reserved"] for one in told["allreduce"]], [0, 1][: len(processors)])
+        self.assertTrue(all(one["count"] > 0 and one["ranks"] > 1 for one in told["allreduce"]))
+
+    def test_noise_draws_a_picture(self):
+        done = self.weft("noise", "--seconds", "0.05")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^ +\d+ \[[ .:=+*#@-]{64}\]$")
+        self.assertRegex(done.stdout, r"(?m)^ +\d+ +\d+ +[\d.]+ .*%$")
+        for words in (["--seconds"], ["--seconds", "0"], ["--seconds", "1e9"], ["--seconds", "nan"], ["--loud"]):
+            self.assertEqual(self.weft("noise", *words).returncode, 2, words)
 
     def test_info_refuses_a_value_out_of_range(self):
         done = self.weft("info", WEFT_LAUNCHER="magic")

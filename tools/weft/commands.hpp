@@ -16,6 +16,7 @@ int info(const Words& words);
 int info_net();  // parts of info
 int info_coll(const Words& words);
 int info_memory(const Words& words);
+int noise(const Words& words);
 int order(const Words& words);
 int simulate(const Words& words);
 int tune(const Words& words);

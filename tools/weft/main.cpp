@@ -31,6 +31,9 @@ constexpr Subcommand subcommands[] = {
      "settings and their values; --all: those for experts too; --paths: what a message of which\n"
      "             size does, with --between A,B measured between two processors; --topo: the machine; --man: the "
      "settings as a manual page; net: networks to other hosts"},
+    {"noise", noise,
+     "how much the system and other programs hold up each core, and what that does to an allreduce with and without\n"
+     "             a reserved core: --seconds s, --json; --help says more"},
     {"order", order,
      "an order of ranks in which few neighbours of a grid are on other hosts: -R or -C, -g grid, -c cell,\n"
      "             -n ranks of a host or -H hosts, -o file, --picture file; --help says more"},
