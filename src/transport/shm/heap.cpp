@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "boot/segment.hpp"
+#include "pages/huge.hpp"
 
 namespace weft::transport::shm {
 
@@ -40,6 +41,7 @@ void* Heap::allocate(size_t bytes, size_t alignment, Pages pages) {
     return nullptr;
   }
   if (pages == Pages::reserved && !boot::reserve_segment(fd_, offset_ + start, bytes)) return nullptr;
+  if (pages == Pages::reserved) pages::make_huge(base_ + start, bytes);
   used_.emplace(start, Piece{bytes, pages});
   (void)madvise(base_ + start, bytes, MADV_DODUMP);
   return base_ + start;

@@ -9,6 +9,7 @@
 
 #include "base/setting.hpp"
 #include "boot/notes.hpp"
+#include "pages/huge.hpp"
 #include "transport/api/memory.hpp"
 
 namespace weft::transport::shm {
@@ -88,10 +89,12 @@ Layout layout_for(int ranks) {
   layout.staging_offset = layout.rings_offset + std::max(layout.rings(1), layout.rings(max_lanes));
   layout.staging_buffer = to_pages(value_of(staging_bytes, 8 << 10));
   const size_t staging = layout.staging_buffer * static_cast<size_t>(layout.staging_buffers);
-  layout.region = layout.staging_offset + std::max(staging, to_pages(garbage_bytes));  // behind the last ring
-  layout.first_region = to_pages(boot::head_bytes(ranks));
-  // A huge page needs an address and an offset that agree.
-  layout.first_heap = to_multiple(layout.first_region + layout.region * static_cast<size_t>(ranks), size_t{2} << 20);
+  layout.staging = std::max(staging, to_pages(garbage_bytes));  // behind the last ring
+  layout.region = layout.staging_offset + layout.staging;
+  // A huge page needs an address and an offset that agree. The gaps are never touched.
+  layout.region = to_multiple(layout.region, pages::huge_boundary);
+  layout.first_region = to_multiple(boot::head_bytes(ranks), pages::huge_boundary);
+  layout.first_heap = layout.first_region + layout.region * static_cast<size_t>(ranks);
   layout.heap = to_pages(static_cast<size_t>(heap_bytes.value()));
   layout.first_slots = layout.first_heap + layout.heap * static_cast<size_t>(ranks);
   if (heap_bytes.source() == base::Source::fallback && ranks <= most_ranks_with_slots) {

@@ -59,9 +59,10 @@ struct Layout {
   size_t busy_offset;
   size_t rings_offset;    // in a rank's region
   size_t staging_offset;  // in a rank's region
+  size_t staging;         // bytes of the buffers
   size_t staging_buffer;  // bytes of one buffer
   int staging_buffers;
-  size_t region;        // bytes of a rank's region
+  size_t region;        // bytes of a rank's region, whole huge pages
   size_t first_region;  // in the segment
   size_t first_heap;    // in the segment
   size_t heap;          // bytes of a rank's heap, address space only until allocated

@@ -16,12 +16,11 @@
 #include "base/message.hpp"
 #include "boot/segment.hpp"
 #include "boot/status.hpp"
+#include "pages/huge.hpp"
 #include "pages/wish.hpp"
 
 namespace weft::transport::shm {
 namespace {
-
-constexpr size_t huge_boundary = size_t{2} << 20;
 
 size_t to_multiple(size_t bytes, size_t of) {
   return (bytes + of - 1) / of * of;
@@ -37,7 +36,7 @@ char* map_heap_of(const Layout& layout, int place, int fd, size_t& bytes) {
   constexpr size_t least = size_t{1} << 20;
   bytes = layout.heap;
   void* const heap = base::reserve_address_space(bytes, least, [&](size_t some) {
-    return base::map_aligned(some, huge_boundary, MAP_SHARED | MAP_NORESERVE, fd, layout.heap_at(place));
+    return base::map_aligned(some, pages::huge_boundary, MAP_SHARED | MAP_NORESERVE, fd, layout.heap_at(place));
   });
   if (heap == MAP_FAILED) return nullptr;
   (void)madvise(heap, bytes, MADV_DONTDUMP);  // a core dump would read it page by page, and fill its holes

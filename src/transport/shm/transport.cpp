@@ -15,6 +15,7 @@
 #include <climits>
 #include <utility>
 
+#include "base/address_space.hpp"
 #include "base/clock.hpp"
 #include "base/copy_threads.hpp"
 #include "base/fence.hpp"
@@ -23,6 +24,7 @@
 #include "base/tsan.hpp"
 #include "boot/segment.hpp"
 #include "boot/status.hpp"
+#include "pages/huge.hpp"
 #include "transport/api/failure.hpp"
 
 namespace weft::transport::shm {
@@ -35,6 +37,10 @@ constinit base::BoolSetting cross_memory{{.name = "WEFT_CMA",
                                           .change = base::Change::before_start},
                                          true};
 WEFT_SETTING(cross_memory);
+
+size_t to_huge(size_t bytes) {
+  return (bytes + pages::huge_boundary - 1) / pages::huge_boundary * pages::huge_boundary;
+}
 
 void futex_wake(std::atomic<uint32_t>* word) {
   syscall(SYS_futex, reinterpret_cast<uint32_t*>(word), FUTEX_WAKE, 1, nullptr, nullptr, 0);
@@ -60,6 +66,8 @@ ShmTransport::ShmTransport(int place, int places, int segment_fd, LaneMap lanes,
                    .staging_most = layout_.staging_buffer * static_cast<size_t>((layout_.staging_buffers + 1) / 2)};
   reserve(layout_.rank_at(place), layout_.rings_offset + layout_.rings(lanes.lanes()), "the receive rings");
   region_ = map(layout_.rank_at(place), layout_.region, "the receive rings");
+  // The last page of the rings, which may hold staging buffers too.
+  pages::make_huge(region_, to_huge(layout_.rings_offset + layout_.rings(lanes.lanes())));
   control_ = reinterpret_cast<Control*>(region_);
   staging_busy_ = layout_.staging_busy(region_);
   memory_.publish_in(control_);
@@ -83,8 +91,8 @@ ShmTransport::~ShmTransport() {
 }
 
 char* ShmTransport::map(size_t offset, size_t bytes, const char* what) const {
-  void* memory =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_, static_cast<off_t>(offset));
+  const size_t alignment = pages::wants_huge() ? pages::huge_boundary : 1;
+  void* memory = base::map_aligned(bytes, alignment, MAP_SHARED | MAP_NORESERVE, fd_, offset);
   if (memory != MAP_FAILED) return static_cast<char*>(memory);
   fail_for_good({.cause = "cannot map " + std::to_string(bytes >> 10) + " KiB of shared memory for " + what,
                  .error = errno,
@@ -167,8 +175,8 @@ void ShmTransport::drain(uint32_t lane, Sink sink) {
 Staging ShmTransport::reserve_staging(size_t bytes) {
   std::lock_guard guard(staging_lock_);
   if (!staging_ready_) [[unlikely]] {
-    reserve(layout_.rank_at(rank_) + layout_.staging_offset, layout_.region - layout_.staging_offset,
-            "staging buffers");
+    reserve(layout_.rank_at(rank_) + layout_.staging_offset, layout_.staging, "staging buffers");
+    pages::make_huge(region_, layout_.region);
     staging_ready_ = true;
   }
   const int count = layout_.staging_buffers;
