@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/match.hpp"
 
-#include <mutex>
 #include <new>
 #include <unordered_map>
 
@@ -86,7 +85,7 @@ Request* Matcher::take_beside(Wildcards& wildcards, RequestQueue& queue, Request
     hold_next_ = true;
     return nullptr;
   }
-  std::lock_guard guard(wildcards.lock);
+  const base::LockIf guard(wildcards.lock, !alone_);
   Request* wild = wildcards.first_match(envelope, specific != nullptr ? specific->post_order : wildcards.epoch());
   if (wild == nullptr) {
     if (specific != nullptr) queue.unlink(before, specific);

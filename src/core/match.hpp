@@ -166,9 +166,10 @@ class Matcher {
   bool busy() const { return busy_.load(std::memory_order_relaxed) != 0; }
   bool anything_unexpected() const { return first_ != nullptr; }
 
-  // For several threads; `several`: other lanes bring messages of the same communicators.
-  void share(bool several) {
+  // For several threads; `several`: other lanes bring messages of the same communicators; `alone`: there is no other.
+  void share(bool several, bool alone) {
     several_ = several;
+    alone_ = alone;
     extra_ = 1;
     busy_.store(1, std::memory_order_relaxed);
   }
@@ -237,6 +238,7 @@ class Matcher {
   Bin* bins_ = nullptr;                         // first_bins_, or more of them from the heap
   uint32_t extra_ = 0;
   bool several_ = false;
+  bool alone_ = true;       // this lane's lock, or its one thread, guards the wildcards too
   bool hold_next_ = false;  // the message that add() gets next is pending
   uint32_t pending_ = 0;
   Unexpected* first_ = nullptr;

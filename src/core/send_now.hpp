@@ -132,4 +132,21 @@ bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t by
   return r;
 }
 
+// A receive with wildcards, while the process has one lane, which is free and keeps no unexpected message: nothing that
+// was sent before can lie elsewhere. nullptr otherwise.
+inline Request* try_post_any(World& w, Comm& comm, void* buffer, int64_t bytes, int32_t source, int32_t tag) {
+  Thread* const me = w.concurrent ? own_thread : &w.main_thread;
+  if (w.lane_map.mask != 0 || me == nullptr || me->free_requests == nullptr) return nullptr;
+  Lane& lane = w.lanes[0];
+  if (w.concurrent && !lane.lock.try_lock()) return nullptr;
+  Request* r = nullptr;
+  if (lane.matcher.kept() == 0) {
+    r = prepare_receive(me->take_first(), comm, buffer, bytes, source, tag);
+    r->lane = any_lane;
+    w.wildcards.post(*r);
+  }
+  if (w.concurrent) lane.lock.unlock();
+  return r;
+}
+
 }  // namespace weft::core

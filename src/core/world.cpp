@@ -307,7 +307,7 @@ void World::open(const Config& config) {
     lanes[i].index = i;
     lane_table[i] = &lanes[i];
     lanes[i].matcher.open();
-    if (concurrent) lanes[i].matcher.share(lane_map.parts());
+    if (concurrent) lanes[i].matcher.share(lane_map.parts(), lane_map.mask == 0);
   }
   done_send = base::make_object<Request>();
   if (done_send == nullptr) {

@@ -236,11 +236,27 @@ namespace {
   return MPI_SUCCESS;
 }
 
+// A plain receive with wildcards; false when it takes the general road.
+bool irecv_any(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+               MPI_Request* request) {
+  Operation op;
+  if ((source != MPI_ANY_SOURCE && tag != MPI_ANY_TAG) || no_address(request) ||
+      !good_plain_data(op, buf, count, datatype) || !op.type->predefined ||
+      !good_receive(op, buf, count, datatype, source, tag, comm)) {
+    return false;
+  }
+  Request* r = core::try_post_any(*core::world, *op.comm, buf, op.bytes, source, tag);
+  if (r == nullptr) return false;
+  *request = handle_of<MPI_Request>(r);
+  return true;
+}
+
 // The general road of a receive, with arguments that may be wrong.
 template <bool blocking>
 [[gnu::noinline]] int irecv_general(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                                     MPI_Comm comm, MPI_Request* request) {
   static constexpr const char* function = blocking ? "MPI_Recv" : "MPI_Irecv";
+  if (irecv_any(buffer, count, datatype, source, tag, comm, request)) return MPI_SUCCESS;
   Operation op;
   const bool good = good_receive(op, buffer, count, datatype, source, tag, comm);
   if (!good) {
