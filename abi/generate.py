@@ -16,6 +16,7 @@ import sys
 sys.dont_write_bytecode = True  # a source tree may be read-only
 
 import build_files  # noqa: E402
+import fortran  # noqa: E402
 import header  # noqa: E402
 import mpich  # noqa: E402
 import shmem_build  # noqa: E402
@@ -48,7 +49,7 @@ def write_build_files(out, functions, constants):
     write(out / "link_stub.c", build_files.link_stub(mpi_names, "libmpi_abi.so"))
     write(out / "shmem_link_stub.c", build_files.link_stub(shmem_names, "libshmem.so"))
     write(out / "constants_test.c", build_files.constants_test(constants))
-    for name, text in mpich.build_files(functions, ready, constants):
+    for name, text in [*mpich.build_files(functions, ready, constants), *fortran.build_files(functions, constants)]:
         write(out / name, text)
 
 

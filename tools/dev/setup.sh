@@ -29,6 +29,7 @@ for part in "${@:-build}"; do
   case $part in
     build)
       need g++ has g++
+      need gfortran has gfortran
       need gcc has gcc
       need cmake cmake_is_new
       need ninja-build has ninja
