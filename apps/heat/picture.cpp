@@ -6,7 +6,8 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
+
+#include "../common/picture.hpp"
 
 namespace heat {
 namespace {
@@ -46,63 +47,6 @@ double sample(const double* field, int n, double row, double column) {
   return (1 - y) * ((1 - x) * at(i, j) + x * at(i, right)) + y * ((1 - x) * at(down, j) + x * at(down, right));
 }
 
-// PNG, ISO/IEC 15948: chunks of length, type, data and CRC-32; the data is a zlib stream, here of stored blocks, which
-// need no compressor.
-class PngFile {
- public:
-  explicit PngFile(std::FILE* file) : file_(file) {
-    for (uint32_t n = 0; n < 256; ++n) {
-      uint32_t c = n;
-      for (int bit = 0; bit < 8; ++bit) c = (c & 1) != 0 ? 0xEDB88320U ^ (c >> 1) : c >> 1;
-      table_[n] = c;
-    }
-    static constexpr uint8_t signature[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
-    std::fwrite(signature, 1, sizeof signature, file_);
-  }
-
-  void chunk(const char* type, const std::vector<uint8_t>& data) {
-    std::vector<uint8_t> bytes(type, type + 4);
-    bytes.insert(bytes.end(), data.begin(), data.end());
-    uint32_t crc = 0xFFFFFFFFU;
-    for (const uint8_t byte : bytes) crc = table_[(crc ^ byte) & 0xFF] ^ (crc >> 8);
-    std::vector<uint8_t> length, check;
-    put32(length, static_cast<uint32_t>(data.size()));
-    put32(check, crc ^ 0xFFFFFFFFU);
-    std::fwrite(length.data(), 1, length.size(), file_);
-    std::fwrite(bytes.data(), 1, bytes.size(), file_);
-    std::fwrite(check.data(), 1, check.size(), file_);
-  }
-
-  static void put32(std::vector<uint8_t>& out, uint32_t value) {
-    for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<uint8_t>(value >> shift));
-  }
-
-  // RFC 1950 and 1951: header, blocks of at most 65535 stored bytes, Adler-32.
-  static std::vector<uint8_t> stored(const std::vector<uint8_t>& raw) {
-    std::vector<uint8_t> out = {0x78, 0x01};
-    uint32_t a = 1, b = 0;
-    for (size_t at = 0; at < raw.size();) {
-      const size_t part = std::min<size_t>(raw.size() - at, 65535);
-      out.push_back(at + part == raw.size() ? 1 : 0);
-      for (const size_t value : {part, ~part}) {
-        out.push_back(static_cast<uint8_t>(value));
-        out.push_back(static_cast<uint8_t>(value >> 8));
-      }
-      for (size_t i = 0; i < part; ++i, ++at) {
-        out.push_back(raw[at]);
-        a = (a + raw[at]) % 65521;
-        b = (b + a) % 65521;
-      }
-    }
-    put32(out, b << 16 | a);
-    return out;
-  }
-
- private:
-  std::FILE* file_;
-  std::array<uint32_t, 256> table_;
-};
-
 }  // namespace
 
 void Picture::draw(const double* field, int n, double limit, int x, int y, int side) {
@@ -124,25 +68,7 @@ void Picture::draw(const double* field, int n, double limit, int x, int y, int s
 }
 
 bool Picture::save(const char* path) const {
-  std::FILE* file = std::fopen(path, "wb");
-  if (file == nullptr) return false;
-  PngFile png(file);
-  std::vector<uint8_t> header;
-  PngFile::put32(header, static_cast<uint32_t>(width_));
-  PngFile::put32(header, static_cast<uint32_t>(height_));
-  header.insert(header.end(), {8, 2, 0, 0, 0});  // 8 bits, RGB, the only compression and filter set, not interlaced
-  png.chunk("IHDR", header);
-  std::vector<uint8_t> raw;
-  raw.reserve((static_cast<std::size_t>(width_) * 3 + 1) * height_);
-  for (int r = 0; r < height_; ++r) {
-    raw.push_back(0);  // filter: none
-    const auto line = pixels_.begin() + static_cast<std::ptrdiff_t>(r) * width_ * 3;
-    raw.insert(raw.end(), line, line + static_cast<std::ptrdiff_t>(width_) * 3);
-  }
-  png.chunk("IDAT", PngFile::stored(raw));
-  png.chunk("IEND", {});
-  const bool written = std::ferror(file) == 0;
-  return std::fclose(file) == 0 && written;
+  return common::save_png(path, pixels_, width_, height_);
 }
 
 }  // namespace heat

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exchange.hpp"
+#include "output.hpp"
+#include "problem.hpp"
+#include "scheme.hpp"
+
+namespace mhd {
+
+struct Options {
+  const Problem* problem = nullptr;
+  int cells = 128, patch = 32, threads = 1;
+  int64_t steps = 1LL << 40;
+  double end = 0, courant = 0.4;
+  Way way = Way::window;
+  int64_t report = 20, keep = 1LL << 40;
+  std::string checkpoint, restart, vtk, picture;
+  bool quiet = false;
+};
+
+// A run on this rank. The threads share no barrier: each takes the next patch whose ghosts are there, advances it and
+// sends its borders. When the last patch of a step is done, one thread finds the length of the next step together with
+// the other ranks; only this the others wait for.
+class Run {
+ public:
+  Run(const Options& options, const Domain& domain, State* state);
+
+  // Collective; the exit status of the program.
+  [[nodiscard]] int go();
+
+ private:
+  struct alignas(64) Claim {
+    std::atomic<int64_t> step;  // the next step of this patch
+  };
+  void work(int thread);
+  bool first_step();
+  int claim(int64_t step);
+  void advance(int thread, int index, int64_t step);
+  void end_step(int thread, int64_t step);
+  void choose_step();
+  void report();
+  int conclude(double seconds);
+
+  const Options& options_;
+  const Domain& domain_;
+  State* state_;
+  int rank_ = 0, ranks_ = 1;
+  std::vector<Scheme> schemes_;  // of each thread
+  std::vector<Times> times_;
+  std::unique_ptr<Exchange> exchange_;
+  std::vector<int> order_;  // patches, those with neighbours in other ranks first
+  std::vector<Claim> claims_;
+  std::vector<double> longest_;  // by patch
+
+  std::atomic<int> sent_{0};      // patches whose first borders have been sent
+  std::atomic<int> finished_{0};  // patches that have done the step
+  // Written by the thread that ends a step; the store to step_ releases them to those that see it.
+  std::atomic<int64_t> step_{0};
+  double dt_ = 0;
+  bool last_ = false, stop_ = false;
+  int status_ = 0;
+  int64_t begun_ = 0;
+};
+
+}  // namespace mhd

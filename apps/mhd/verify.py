@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks of apps/mhd: verify.py MPIEXEC MHD CHECK. Prints what it measured; ends with 1 when a check fails."""
+
+import argparse
+import filecmp
+import math
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+WAYS = ("ranks", "funnelled", "communicators", "window")
+
+
+class Program:
+    def __init__(self, mpiexec, mhd):
+        self.launch = [os.path.abspath(mpiexec.split()[0]), *mpiexec.split()[1:]]
+        self.mhd = os.path.abspath(mhd)
+
+    def start(self, *options, ranks=1, cwd=None):
+        command = [*self.launch, "-n", str(ranks), self.mhd, *map(str, options)]
+        return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=600)
+
+    def result(self, *options, **more):
+        """What a run that must succeed says at its end."""
+        done = self.start("-q", *options, **more)
+        if done.returncode != 0:
+            sys.exit(f"mhd {' '.join(map(str, options))} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+        number = r"([-+0-9.e]+)"
+        low, high, divergence = re.search(rf"density: {number} to {number}; divergence of B: {number}", done.stdout).groups()
+        return {
+            "state": re.search(r"state: (\w+)", done.stdout).group(1),
+            "low": float(low),
+            "high": float(high),
+            "divergence": float(divergence),
+            "distance": float(re.search(rf"distance to the start: {number}", done.stdout).group(1)),
+            "energy": float(re.search(rf"energy {number}", done.stdout).group(1)),
+        }
+
+
+def expect(condition, text):
+    print(("holds: " if condition else "FAILED: ") + text)
+    if not condition:
+        sys.exit(1)
+
+
+def same(program, problem, cells, steps, teams):
+    """Every way, ranks x threads and size of patches gives the same bits."""
+    base = ("-p", problem, "-n", cells, "-s", steps)
+    reference = program.result(*base, "-b", 8, "-w", "ranks")
+    for way in WAYS:
+        for ranks, threads in teams:
+            if way == "ranks" and threads > 1:
+                continue
+            got = program.result(*base, "-b", 8, "-w", way, "-t", threads, ranks=ranks)
+            expect(got == reference, f"{problem}, {way}, {ranks} x {threads}: state {got['state']}, as 1 x 1")
+    got = program.result(*base, "-b", 4, "-t", 1, ranks=2)
+    expect(got["state"] == reference["state"], f"{problem}, patches of 4 cells: state {got['state']}, as with 8")
+    expect(reference["divergence"] < 1e-12, f"divergence of B {reference['divergence']:.1e} < 1e-12")
+
+
+def check_same(program):
+    same(program, "orszag-tang", 32, 12, ((1, 1), (2, 1), (1, 2), (2, 2)))
+    same(program, "blast3", 16, 4, ((2, 2),))
+
+
+def check_same_long(program):
+    teams = ((1, 1), (2, 1), (1, 2), (2, 2), (3, 3), (4, 1), (1, 4))
+    same(program, "orszag-tang", 64, 10**6, teams)
+    same(program, "blast3", 32, 20, teams)
+
+
+def order(program, problem, cells):
+    lost = [program.result("-p", problem, "-n", n, "-b", cells[0] // 2, ranks=2)["distance"] for n in cells]
+    orders = [math.log2(a / b) for a, b in zip(lost, lost[1:])]
+    text = ", ".join(f"{n} cells: {one:.3e}" for n, one in zip(cells, lost))
+    expect(all(1.8 < one < 2.6 for one in orders), f"{problem}: {text}: order {', '.join(f'{o:.2f}' for o in orders)}, near 2")
+
+
+def check_alfven(program):
+    order(program, "alfven", (32, 64))
+
+
+def check_alfven_long(program):
+    order(program, "alfven", (16, 32, 64, 128))
+    order(program, "alfven3", (16, 32, 64))
+
+
+def check_orszag_tang(program):
+    # Density at t = 0.5, from 512 x 512 cells here: mhd -n 512. Pictures of the literature have scales of about the same
+    # ends; J. Stone and others, Astrophys. J. Suppl. 178 (2008) 137, figure 22.
+    got = program.result("-n", 64, "-b", 16, ranks=2)
+    expect(abs(got["high"] - HIGH) < 0.03 and abs(got["low"] - LOW) < 0.02,
+           f"density {got['low']:.4f} to {got['high']:.4f}, with 512 cells {LOW} to {HIGH}")
+    expect(got["divergence"] < 1e-12, f"divergence of B {got['divergence']:.1e} < 1e-12")
+    expect(abs(got["energy"] - 0.34917687306) < 1e-10, f"energy {got['energy']:.11f} is that of the start")
+
+
+def check_orszag_tang_long(program):
+    got = program.result("-n", 256, ranks=2)
+    expect(abs(got["high"] - HIGH) < 0.01 and abs(got["low"] - LOW) < 0.01,
+           f"density {got['low']:.4f} to {got['high']:.4f}, with 512 cells {LOW} to {HIGH}")
+
+
+LOW, HIGH = 0.084, 0.496
+
+
+def density(path):
+    """The density of the first row of cells of a VTK file that mhd has written."""
+    with open(path, "rb") as file:
+        data = file.read()
+    cells = int(re.search(rb"DIMENSIONS (\d+)", data).group(1)) - 1
+    at = data.index(b"LOOKUP_TABLE default\n") + len(b"LOOKUP_TABLE default\n")
+    return struct.unpack(f">{cells}f", data[at:at + 4 * cells])
+
+
+# Brio and Wu at t = 0.1, mean density of 32 intervals of length 1/32 from x = 0 to 1: mhd -p brio-wu -n 4096 -b 8.
+TUBE = (
+    1.00000, 1.00000, 1.00000, 1.00000, 1.00000, 1.00000, 1.00000, 1.00000,
+    1.00000, 1.00000, 0.96865, 0.86200, 0.75778, 0.68118, 0.67639, 0.72127,
+    0.69719, 0.65397, 0.23488, 0.23527, 0.18597, 0.11699, 0.11699, 0.11699,
+    0.11699, 0.11700, 0.11761, 0.12290, 0.12500, 0.12500, 0.12500, 0.12500,
+)
+
+
+def tube(program, cells, folder):
+    path = os.path.join(folder, "tube.vtk")
+    program.result("-p", "brio-wu", "-n", cells, "-b", 8, "-v", path, ranks=2)
+    profile = density(path)
+    wide = cells // 64
+    return [sum(profile[i * wide:(i + 1) * wide]) / wide for i in range(32)]
+
+
+def check_brio_wu(program):
+    with tempfile.TemporaryDirectory() as folder:
+        off = [sum(abs(a - b) for a, b in zip(tube(program, n, folder), TUBE)) / 32 for n in (128, 256)]
+    expect(off[1] < 6e-3 and off[1] < 0.6 * off[0],
+           f"density to the converged one: {off[0]:.2e} with 64 cells per unit of length, {off[1]:.2e} with 128")
+
+
+def check_brio_wu_long(program):
+    with tempfile.TemporaryDirectory() as folder:
+        off = [sum(abs(a - b) for a, b in zip(tube(program, n, folder), TUBE)) / 32 for n in (256, 512, 1024)]
+    expect(off[2] < 2e-3 and off[0] > off[1] > off[2], "density to the converged one: " + ", ".join(f"{o:.2e}" for o in off))
+
+
+def check_restart(program):
+    """A run that is interrupted and goes on with other ranks, threads and ways ends as one that is not."""
+    with tempfile.TemporaryDirectory() as folder:
+        base = ("-n", 32, "-b", 8)
+        whole = program.result(*base, "-s", 12, "-t", 1)
+        program.result(*base, "-s", 5, "-t", 1, "-k", "half", "-w", "communicators", ranks=2, cwd=folder)
+        for ranks, threads, way in ((1, 2, "window"), (3, 1, "ranks")):
+            got = program.result("-s", 12, "-r", "half", "-t", threads, "-w", way, ranks=ranks, cwd=folder)
+            expect(got["state"] == whole["state"], f"restart on {ranks} x {threads}: state {got['state']}")
+        expect(os.listdir(folder) == ["half"], "nothing but the checkpoint is left")
+
+        # A full disk: the name of the new file leads to a device that is always full.
+        before = os.path.join(folder, "before")
+        with open(os.path.join(folder, "half"), "rb") as file, open(before, "wb") as copy:
+            copy.write(file.read())
+        os.symlink("/dev/full", os.path.join(folder, "half.new"))
+        full = program.start("-q", "-s", 12, "-r", "half", "-k", "half", "-t", 1, ranks=2, cwd=folder)
+        expect(full.returncode != 0 and "cannot write half.new" in full.stderr, f"a full disk: {full.stderr.strip()}")
+        expect(filecmp.cmp(before, os.path.join(folder, "half"), shallow=False), "the last checkpoint is intact")
+        expect(sorted(os.listdir(folder)) == ["before", "half"], "no part of the new one is left")
+        expect(whole["state"] in full.stdout, "the run has gone on to its end")
+
+        # A checkpoint that is cut, or damaged, is refused.
+        with open(before, "rb") as file:
+            data = bytearray(file.read())
+        data[5000] ^= 1
+        for name, content, text in (("cut", data[:-8], "no complete checkpoint"), ("bad", data, "not what was written")):
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(content)
+            refused = program.start("-r", name, "-t", 1, ranks=2, cwd=folder)
+            expect(refused.returncode == 1 and text in refused.stderr, f"{name}: {refused.stderr.splitlines()[0]}")
+
+
+def check_wrong(program):
+    for options, text in ((("-n", "48"), "whole patches"), (("-p", "dynamo"), "not a value"), (("-c", "0.6"), "not a value"),
+                          (("-n",), "needs a value"), (("-z", "1"), "no option"), (("-r", "missing"), "cannot open"),
+                          (("-w", "ranks", "-t", "2"), "one thread")):
+        done = program.start(*options)
+        expect(done.returncode in (1, 2) and text in done.stderr, f"{' '.join(options)}: {done.stderr.splitlines()[0]}")
+    done = program.start("-n", 32, "-b", 32, ranks=2)
+    expect(done.returncode == 2 and "too few" in done.stderr, done.stderr.splitlines()[0])
+
+
+def main():
+    checks = {name[6:]: one for name, one in globals().items() if name.startswith("check_")}
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("mpiexec", help="with its options")
+    parser.add_argument("mhd")
+    parser.add_argument("check", choices=checks)
+    arguments = parser.parse_args()
+    checks[arguments.check](Program(arguments.mpiexec, arguments.mhd))
+
+
+main()
