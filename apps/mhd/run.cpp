@@ -64,7 +64,7 @@ bool Run::first_step() {
   }
   begun_ = state_->step;
   step_ = state_->step;
-  for (Claim& one : claims_) one.step = state_->step;
+  for (Claim& one : claims_) one.step = -1;
   choose_step();
   return !stop_;
 }
@@ -98,7 +98,8 @@ int Run::claim(int64_t step) {
     std::atomic<int64_t>& next = claims_[static_cast<std::size_t>(index - state_->first)].step;
     int64_t expected = step;
     if (next.load(std::memory_order_relaxed) != step || !exchange_->ready(index, step)) continue;
-    if (next.compare_exchange_strong(expected, step + 1, std::memory_order_relaxed)) return index;
+    if (next.compare_exchange_strong(expected, step + 1, std::memory_order_acquire, std::memory_order_relaxed))
+      return index;
   }
   return -1;
 }
@@ -141,6 +142,8 @@ void Run::work(int thread) {
   for (int next = sent_.fetch_add(1); next < state_->count; next = sent_.fetch_add(1)) {
     const int index = order_[static_cast<std::size_t>(next)];
     exchange_->send(thread, index, step, state_->patch(domain_, index), times);
+    // Now it may change. Release: pairs with the acquire of claim().
+    claims_[static_cast<std::size_t>(index - state_->first)].step.store(step, std::memory_order_release);
   }
   const bool funnelled = options_.way == Way::funnelled;
   Idle idle;

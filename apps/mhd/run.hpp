@@ -37,7 +37,7 @@ class Run {
 
  private:
   struct alignas(64) Claim {
-    std::atomic<int64_t> step;  // the next step of this patch
+    std::atomic<int64_t> step;  // the next step of this patch; -1: its first borders have not been sent
   };
   void work(int thread);
   bool first_step();
