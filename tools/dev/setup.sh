@@ -50,6 +50,7 @@ for part in "${@:-build}"; do
       need libgtest-dev library gtest gtest/gtest.h
       need valgrind has valgrind
       need spin has spin
+      need libfftw3-dev library fftw3 fftw3.h
       need iproute2 has ip
       ;;
     ci)
