@@ -72,23 +72,24 @@ bool Run::first_step() {
 // From the state to dt_, last_ and stop_.
 void Run::choose_step() {
   if (!(state_->longest > 0)) {
-    stop_ = true;
-    status_ = 1;
     if (rank_ == 0) {
-      std::fprintf(
-          stderr,
-          "mhd: after step %lld the density or the pressure of a cell is not positive. Take a smaller Courant number "
-          "(-c, here %g)\n",
-          static_cast<long long>(state_->step), options_.courant);
+      std::fprintf(stderr,
+                   "mhd: after step %lld the density or the pressure of a cell is not positive. Take a smaller Courant "
+                   "number (-c, here %g). The last checkpoint, if there is one, is as it was\n",
+                   static_cast<long long>(state_->step), options_.courant);
+      MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    return;
+    MPI_Barrier(MPI_COMM_WORLD);  // until rank 0 has ended the job: borders are still under way
   }
   dt_ = options_.courant * state_->longest;
-  stop_ = state_->time >= options_.end || state_->step >= options_.steps;
-  last_ = state_->step + 1 >= options_.steps;
+  if (state_->time >= options_.end || state_->step >= options_.steps) {
+    stop_ = true;
+    return;  // last_ stays: late threads still compare with it
+  }
+  if (state_->step + 1 >= options_.steps) last_ = state_->step;
   if (state_->time + dt_ >= options_.end) {
     dt_ = options_.end - state_->time;
-    last_ = true;
+    last_ = state_->step;
   }
 }
 
@@ -113,7 +114,7 @@ void Run::advance(int thread, int index, int64_t step) {
     scheme.advance(dt_, cells);
     longest_[static_cast<std::size_t>(index - state_->first)] = scheme.longest_step(cells);
   });
-  if (!last_) exchange_->send(thread, index, step + 1, cells, times);
+  if (!is_last(step)) exchange_->send(thread, index, step + 1, cells, times);
 }
 
 void Run::end_step(int thread, int64_t step) {
@@ -121,11 +122,9 @@ void Run::end_step(int thread, int64_t step) {
   exchange_->step_ends(step, times);
   const double mine = *std::min_element(longest_.begin(), longest_.end());
   Times::add(&times->waiting, [&] { MPI_Allreduce(&mine, &state_->longest, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD); });
-  state_->time = last_ && options_.end - state_->time == dt_ ? options_.end : state_->time + dt_;
+  state_->time = is_last(step) && options_.end - state_->time == dt_ ? options_.end : state_->time + dt_;
   ++state_->step;
-  const bool was_last = last_;
   choose_step();
-  stop_ = stop_ || was_last;
   if (status_ == 0 && !stop_) {
     if (state_->step % options_.report == 0) report();
     if (!options_.checkpoint.empty() && state_->step % options_.keep == 0 &&
@@ -148,7 +147,7 @@ void Run::work(int thread) {
   const bool funnelled = options_.way == Way::funnelled;
   Idle idle;
   while (true) {
-    exchange_->poll(thread, step, last_, times);
+    exchange_->poll(thread, step, is_last(step), times);
     const int index = claim(step);
     bool ends = false;
     if (index >= 0) {
@@ -174,14 +173,13 @@ void Run::work(int thread) {
 }
 
 int Run::go() {
-  if (!first_step()) return status_ != 0 ? status_ : conclude(0);
+  if (!first_step()) return conclude(0);
   if (begun_ == 0) report();
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin = MPI_Wtime();
   parallel(options_.threads, [this](int thread) { work(thread); });
   exchange_->finish();
   const double seconds = MPI_Wtime() - begin;
-  if (!(state_->longest > 0)) return status_;
   return conclude(seconds);
 }
 

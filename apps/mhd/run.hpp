@@ -40,6 +40,7 @@ class Run {
     std::atomic<int64_t> step;  // the next step of this patch; -1: its first borders have not been sent
   };
   void work(int thread);
+  [[nodiscard]] bool is_last(int64_t step) const { return step >= last_.load(std::memory_order_relaxed); }
   bool first_step();
   int claim(int64_t step);
   void advance(int thread, int index, int64_t step);
@@ -64,7 +65,9 @@ class Run {
   // Written by the thread that ends a step; the store to step_ releases them to those that see it.
   std::atomic<int64_t> step_{0};
   double dt_ = 0;
-  bool last_ = false, stop_ = false;
+  // Atomic, as a thread that was late may look when the next step is being ended.
+  std::atomic<bool> stop_{false};
+  std::atomic<int64_t> last_{INT64_MAX};  // the number of the last step, once it is known
   int status_ = 0;
   int64_t begun_ = 0;
 };

@@ -187,6 +187,8 @@ def check_wrong(program):
                           (("-w", "ranks", "-t", "2"), "one thread")):
         done = program.start(*options)
         expect(done.returncode in (1, 2) and text in done.stderr, f"{' '.join(options)}: {done.stderr.splitlines()[0]}")
+    done = program.start("-p", "blast", "-n", 32, "-b", 8, "-c", 0.5, "-t", 2, "-q", ranks=2)
+    expect(done.returncode != 0 and "not positive" in done.stderr, "a step that is too long: " + done.stderr.splitlines()[0])
     done = program.start("-n", 32, "-b", 32, ranks=2)
     expect(done.returncode == 2 and "too few" in done.stderr, done.stderr.splitlines()[0])
 
