@@ -1,214 +1,246 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Fortran interfaces (docs/fortran.md): mpif.h, the modules mpi and mpi_f08, and the C procedures behind them."""
+"""Fortran's mpif.h and module mpi, and the procedures behind both in libweft_mpifort.so (docs/fortran.md)."""
+import re
+
 import roles
+from build_files import BANNER, definition
 
-# Procedures that have a Fortran form: their parameters are counts, ranks, tags, handles, statuses, and buffers that their
-# count and datatype follow.
-READY = """Abort Barrier Bcast Bsend Comm_compare Comm_dup Comm_free Comm_group Comm_rank Comm_remote_size Comm_size Comm_split
-Finalize Get_count Get_elements Group_free Group_rank Group_size Init Irecv Irsend Isend Issend Ibsend Probe Recv Recv_init
-Request_free Rsend Rsend_init Send Send_init Sendrecv Ssend Ssend_init Start Type_commit Type_contiguous Type_free Type_size
-Type_vector Bsend_init Wait""".split()
+ENTRY_FILES = 2
 
-SHORT = {"MPI_Datatype": "Type"}  # handles whose conversions have another name
-KINDS = ("      INTEGER MPI_ADDRESS_KIND, MPI_COUNT_KIND\n"
-         "      INTEGER MPI_OFFSET_KIND, MPI_INTEGER_KIND\n"
-         "      PARAMETER (MPI_ADDRESS_KIND=8, MPI_COUNT_KIND=8)\n"
-         "      PARAMETER (MPI_OFFSET_KIND=8, MPI_INTEGER_KIND=4)\n"
-         "      INTEGER MPI_STATUS_SIZE, MPI_SOURCE, MPI_TAG, MPI_ERROR\n"
-         "      PARAMETER (MPI_STATUS_SIZE=8)\n"
-         "      PARAMETER (MPI_SOURCE=1, MPI_TAG=2, MPI_ERROR=3)\n"
-         "      LOGICAL MPI_SUBARRAYS_SUPPORTED\n"
-         "      LOGICAL MPI_ASYNC_PROTECTS_NONBLOCKING\n"
-         "      PARAMETER (MPI_SUBARRAYS_SUPPORTED=.FALSE.)\n"
-         "      PARAMETER (MPI_ASYNC_PROTECTS_NONBLOCKING=.FALSE.)\n")
-CLOCKS = {"MPI_Wtime": "wtime", "MPI_Wtick": "wtick"}
-# Variables that stand for an address: C compares with theirs.
-ADDRESSES = {"MPI_BOTTOM": "", "MPI_IN_PLACE": "", "MPI_STATUS_IGNORE": "(8)"}
+# Written by hand in src/fortran, with their interfaces: arguments of C and Fortran differ.
+BY_HAND = {
+    "MPI_Init": "ierror",
+    "MPI_Init_thread": "required, provided, ierror",
+    "MPI_Pcontrol": "level",
+    "MPI_Comm_get_attr": "comm, comm_keyval, attribute_val, flag, ierror",
+    "MPI_Win_get_attr": "win, win_keyval, attribute_val, flag, ierror",
+    "MPI_Attr_get": "comm, keyval, attribute_val:integer, flag, ierror",
+    "MPI_Info_get_string": "info, key, buflen, value, flag, ierror",
+    "MPI_Session_get_nth_pset": "session, info, n, pset_len, pset_name, ierror",
+    "MPI_F_sync_reg": "buf",
+    "MPI_Op_create": "user_fn:external, commute:logical, op, ierror",
+    "MPI_Comm_create_errhandler": "comm_errhandler_fn:external, errhandler, ierror",
+    "MPI_Win_create_errhandler": "win_errhandler_fn:external, errhandler, ierror",
+    "MPI_File_create_errhandler": "file_errhandler_fn:external, errhandler, ierror",
+    "MPI_Session_create_errhandler": "session_errhandler_fn:external, errhandler, ierror",
+    "MPI_Grequest_start": "query_fn:external, free_fn:external, cancel_fn:external, extra_state, request, ierror",
+    "MPI_Comm_create_keyval": "comm_copy_attr_fn:external, comm_delete_attr_fn:external, comm_keyval, extra_state, ierror",
+    "MPI_Type_create_keyval": "type_copy_attr_fn:external, type_delete_attr_fn:external, type_keyval, extra_state, ierror",
+    "MPI_Win_create_keyval": "win_copy_attr_fn:external, win_delete_attr_fn:external, win_keyval, extra_state, ierror",
+    "MPI_Keyval_create": "copy_fn:external, delete_fn:external, keyval, extra_state:integer, ierror",
+    "MPI_Comm_set_attr": "comm, comm_keyval, attribute_val, ierror",
+    "MPI_Type_set_attr": "datatype, type_keyval, attribute_val, ierror",
+    "MPI_Win_set_attr": "win, win_keyval, attribute_val, ierror",
+    "MPI_Attr_put": "comm, keyval, attribute_val:integer, ierror",
+    "MPI_Type_get_attr": "datatype, type_keyval, attribute_val, flag, ierror",
+}
+ADDRESSES = ("attribute_val", "attribute_val_in", "attribute_val_out", "extra_state")
+KINDS = {**dict.fromkeys(ADDRESSES, "integer(MPI_ADDRESS_KIND)"), "key": "character(len=*)", "value": "character(len=*)",
+         "pset_name": "character(len=*)", "flag": "logical"}
 
+# The predefined functions of attributes are procedures of the same interface as the program's.
+COPY = "object, keyval, extra_state, attribute_val_in, attribute_val_out, flag, ierror"
+DELETE = "object, keyval, attribute_val, extra_state, ierror"
+ATTRIBUTE_FUNCTIONS = {f"MPI_{kind}_{name}": text for kind in ("COMM", "TYPE", "WIN")
+                       for name, text in (("NULL_COPY_FN", COPY), ("DUP_FN", COPY), ("NULL_DELETE_FN", DELETE))}
+ATTRIBUTE_FUNCTIONS |= {f"MPI_{name}": re.sub(r"(extra_state|attribute_val\w*)", r"\1:integer", text)
+                        for name, text in (("NULL_COPY_FN", COPY), ("DUP_FN", COPY), ("NULL_DELETE_FN", DELETE))}
 
-def convert(type_):
-    return f"MPI_{SHORT.get(type_, type_.removeprefix('MPI_'))}"
+# Not there yet: data representations, arrays of strings; MPI_T and conversions are for C alone.
+LEFT_OUT = re.compile(r"""MPI_(T_\w+ | \w+_(toint|fromint|c2f|f2c|c2f08|f082c|f2f08|f082f) | Register_datarep | Type_get_contents
+  | Info_create_env | Abi_[gs]et_fortran_booleans | Aint_(add|diff) | Wtime | Wtick)""", re.X)
+
+LOGICAL = {"flag", "periods", "reorder", "remain_dims", "high", "weighted", "commute"}
+WEIGHTS = {"weights", "sourceweights", "destweights"}
+INFO_STRINGS = {"key", "value"}
+LONGEST = {"string": "MPI_MAX_ERROR_STRING", "comm_name": "MPI_MAX_OBJECT_NAME", "type_name": "MPI_MAX_OBJECT_NAME",
+           "win_name": "MPI_MAX_OBJECT_NAME", "name": "MPI_MAX_PROCESSOR_NAME", "datarep": "MPI_MAX_DATAREP_STRING",
+           "version": "MPI_MAX_LIBRARY_VERSION_STRING", "key": "MPI_MAX_INFO_KEY",
+           "value": "static_cast<size_t>(std::max(*valuelen, 0))"}
+WIDE = {"MPI_Aint": "MPI_ADDRESS_KIND", "MPI_Offset": "MPI_OFFSET_KIND", "MPI_Count": "MPI_COUNT_KIND"}
 
 
 def chosen(functions):
-    names = {"MPI_" + name for name in READY}
-    return [f for f in functions if f.name in names]
+    return [f for f in functions if not f.name.endswith("_c") and f.name not in BY_HAND and not LEFT_OUT.fullmatch(f.name)]
 
 
-def arguments(function):
-    """(parameter, kind): kind is handle, handle_out, handle_inout, status, status_in, buffer, in or out."""
-    if function.name == "MPI_Init":  # argc and argv are C's
-        return []
-    result = []
-    for p in function.params:
-        if p.name == "void":
-            continue
-        role = roles.role(function.name, p)
-        if role.kind.startswith("handle"):
-            kind = role.kind
-        elif "MPI_Status" in p.type:
-            kind = "status_in" if p.type.startswith("const") else "status"
-        elif "void *" in p.type:
-            kind = "buffer"
-        elif p.type in ("int", "int *"):
-            kind = "in" if p.type == "int" else "out"
-        else:
-            raise ValueError(f"{function.name}: no Fortran form of {p.type} {p.name}")
-        result.append((p, kind))
-    return result
+def split(param):
+    """The base of a parameter's type, and whether the C function takes a pointer or an array of it."""
+    base = param.type.removeprefix("const ").partition(" [")[0].rstrip("* ").strip()
+    return base, "*" in param.type or "[" in param.type, param.type.startswith("const ")
 
 
-def intent(function, param, kind):
-    if kind == "buffer":
-        return "in" if param.type.startswith("const") else ""
-    if kind == "handle" or kind.endswith("in"):
-        return "in"
-    return "inout" if kind == "handle_inout" else "out" if kind == "out" or kind == "handle_out" else ""
+def converted(function, param):
+    """A parameter of the C procedure, the argument that it gives to the function of C, and its declaration in Fortran."""
+    name = param.name
+    base, pointer, const = split(param)
+    if base == "void":
+        if name == "buffer_addr":
+            return "void*", "Ignored()", None
+        kind = "void*" if not const else "const void*"
+        argument = name if name == "baseptr" else f"buffer_in({name})"
+        return f"{kind} {name}", argument, None
+    if base == "char":
+        if const:
+            strip = ", true" if name in INFO_STRINGS and function.name.startswith("MPI_Info_") else ""
+            return f"const char* {name}", f"StringIn({name}, {name}_length{strip})", "character(len=*), intent(in)"
+        return f"char* {name}", f"StringOut({name}, {name}_length, {LONGEST[name]})", "character(len=*)"
+    if base == "MPI_Status":
+        array = "(MPI_STATUS_SIZE, *)" if name.startswith("array") else "(MPI_STATUS_SIZE)"
+        return f"MPI_Fint* {name}", f"status_in({name})", "integer" + array
+    if base in roles.HANDLES:
+        return handle(function, param, base, pointer)
+    kind = f"integer({WIDE[base]})" if base in WIDE else "logical" if name in LOGICAL else "integer"
+    type_ = base if base in WIDE else "MPI_Fint"
+    if not pointer:
+        return f"const {type_}* {name}", f"*{name}", kind + ", intent(in)"
+    array = "(3, *)" if "[3]" in param.type else "(*)" if "[" in param.type else ""
+    argument = name
+    if name == "indx" and array == "":
+        argument = f"IndexOut({name})"
+    elif name == "array_of_indices":
+        argument = f"IndicesOut({name}, outcount)"
+    elif name in WEIGHTS:
+        argument = f"weights_in({name})"
+    c_type = f"{'const ' if const else ''}{type_} {name}[][3]" if "[3]" in param.type else \
+        f"{'const ' if const else ''}{type_}* {name}"
+    return c_type, argument, kind + array
 
 
-def declaration(function, param, kind, f08):
-    if kind == "buffer":
-        head = "type(*), dimension(..)"
-        if function.name[4] == "I" or function.name.endswith("_init"):
-            head += ", asynchronous"
-    elif kind.startswith("status"):
-        head = "type(MPI_Status)" if f08 else "integer"
-    elif kind.startswith("handle"):
-        head = f"type({roles.role(function.name, param).of})" if f08 else "integer"
-    else:
-        head = "integer"
-    with_intent = intent(function, param, kind)
-    tail = "(8)" if kind.startswith("status") and not f08 else ""
-    return f"{head}{', intent(' + with_intent + ')' if with_intent else ''} :: {param.name}{tail}"
+def handle(function, param, base, pointer):
+    name, role = param.name, roles.role(function.name, param)
+    if not pointer:
+        return f"const MPI_Fint* {name}", f"Convert<{base}>::in(*{name})", "integer, intent(in)"
+    length = role.length
+    if length and "(comm)" in length:
+        length = length.replace("(comm)", "(Convert<MPI_Comm>::in(*comm))")
+    elif length:
+        length = "*" + length
+    return {
+        "handle_out": (f"MPI_Fint* {name}", f"Out<{base}>({name})", "integer"),
+        "file_out": (f"MPI_Fint* {name}", f"{'InOut' if function.name == 'MPI_File_close' else 'Out'}<{base}>({name})", "integer"),
+        "handle_inout": (f"MPI_Fint* {name}", f"InOut<{base}>({name})", "integer"),
+        "handles_in": (f"const MPI_Fint* {name}", f"HandlesIn<{base}>({length}, {name})", "integer(*), intent(in)"),
+        "handles_inout": (f"MPI_Fint* {name}", f"HandlesInOut<{base}>({length}, {name})", "integer(*)"),
+    }[role.kind]
 
 
-def interface(function, f08):
-    args = arguments(function)
-    names = [p.name for p, _ in args] + ["ierror"]
-    # One object behind both modules; a line of Fortran has at most 132 columns.
-    lines = [f"    subroutine {function.name}( &"]
-    lines += [f"        {name}{', &' if name != 'ierror' else ') &'}" for name in names]
-    lines += [f'        bind(C, name="weft_fortran_{function.inner}")']
-    lines += [f"      import :: {', '.join(imports(function))}"] if f08 and imports(function) else []
-    lines += [f"      {declaration(function, p, kind, f08)}" for p, kind in args]
-    lines += [f"      integer, {'optional, ' if f08 else ''}intent(out) :: ierror", f"    end subroutine {function.name}"]
-    return "\n".join(lines)
+def entry_cpp(functions):
+    lines = [BANNER + '#include "fortran/convert.hpp"\n\nnamespace weft::fortran {\n']
+    for f in functions:
+        parts = [converted(f, p) for p in f.params]
+        lengths = [f"size_t {p.name}_length" for p in f.params if split(p)[0] == "char"]
+        params = [c for c, _, _ in parts] + ["MPI_Fint* ierror"] + lengths
+        for prefix in ("", "P"):
+            head = f'extern "C" __attribute__((visibility("default"))) void {(prefix + f.name).lower()}_'
+            call = f"{prefix}{f.name}({', '.join(a for _, a, _ in parts)})"
+            lines.append(definition(head, params, f" {{\n  *ierror = {call};\n}}"))
+    return "\n".join(lines) + "\n\n}  // namespace weft::fortran\n"
 
 
-def imports(function):
-    types = {roles.role(function.name, p).of for p, kind in arguments(function) if kind.startswith("handle")}
-    if any(kind.startswith("status") for _, kind in arguments(function)):
-        types.add("MPI_Status")
-    return sorted(types)
-
-
-def values(constants):
-    """(name, value, type) of integers and handles; what belongs to the tools' interface is C's alone."""
-    value = {c["name"]: c for c in constants["constants"]}
+def constants_lines(constants):
+    """Pairs of a declaration and the name and value of a constant."""
+    rows = [("integer", n, v) for n, v in (("MPI_STATUS_SIZE", 8), ("MPI_SOURCE", 1), ("MPI_TAG", 2), ("MPI_ERROR", 3),
+                                          ("MPI_ADDRESS_KIND", 8), ("MPI_OFFSET_KIND", 8), ("MPI_COUNT_KIND", 8),
+                                          ("MPI_INTEGER_KIND", 4))]
+    rows += [("logical", n, ".false.") for n in ("MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING")]
+    values = {c["name"]: c["value"] for c in constants["constants"]}
     for c in constants["constants"]:
-        real = value.get(c["value"]) if c["type"] == "alias" else c
-        if real and "MPI_T_" not in c["name"] and (real["type"] == "int" or real["type"] in roles.HANDLES):
-            yield c["name"], real["value"], real["type"]
+        name, type_ = c["name"], c["type"]
+        if name.startswith(("MPI_T_", "MPI_ABI_Count")):
+            continue
+        value = values.get(c["value"]) if type_ == "alias" else c["value"]
+        if type_ == "MPI_Offset":
+            rows.append(("integer(MPI_OFFSET_KIND)", name, value))
+        elif type_ in roles.HANDLES or type_ in ("int", "alias"):
+            # The longest string of Fortran has no zero at its end.
+            rows.append(("integer", name, value - 1 if name.startswith("MPI_MAX_") else value))
+    return rows
 
 
-def parameters(constants, f08):
-    lines = [KINDS]
-    for name, value, type_ in values(constants):
-        if type_ == "int" or not f08:
-            lines.append(f"      INTEGER {name}\n      PARAMETER ({name}={value})\n")
-        else:
-            lines.append(f"      type({type_}), parameter :: {name} = {type_}({value})\n")
-    return "".join(lines)
+COMMONS = {"MPI_BOTTOM": ("bottom", ""), "MPI_IN_PLACE": ("in_place", ""), "MPI_BUFFER_AUTOMATIC": ("buffer_automatic", ""),
+           "MPI_UNWEIGHTED": ("unweighted", "(1)"), "MPI_WEIGHTS_EMPTY": ("weights_empty", "(1)"),
+           "MPI_STATUS_IGNORE": ("status_ignore", "(MPI_STATUS_SIZE)"),
+           "MPI_STATUSES_IGNORE": ("statuses_ignore", "(MPI_STATUS_SIZE,1)")}
 
 
-def module(functions, constants, f08):
-    name = "mpi_f08" if f08 else "mpi"
-    lines = ["! SPDX-FileCopyrightText: 2026 the Weft authors", "! SPDX-License-Identifier: BSD-3-Clause",
-             "! Generated by abi/generate.py; do not edit.", f"module {name}", "  use, intrinsic :: iso_c_binding, only: c_double",
-             "  implicit none", "  private :: c_double"]
-    if f08:
-        lines += [f"  type, bind(C) :: {t}\n    integer :: MPI_VAL\n  end type {t}" for t in sorted(roles.HANDLES)]
-        lines += ["  type, bind(C) :: MPI_Status\n    integer :: MPI_SOURCE, MPI_TAG, MPI_ERROR\n"
-                  "    integer, private :: weft_internal(5)\n  end type MPI_Status"]
-    lines.append(parameters(constants, f08))
-    for variable, shape in ADDRESSES.items():
-        type_ = "type(MPI_Status)" if f08 and shape else "integer"
-        lines.append(f'  {type_}, bind(C, name="weft_fortran_{variable.lower()}_"), target :: '
-                     f"{variable}{'' if f08 else shape}")
-    lines.append("  interface")
-    lines += [interface(f, f08) for f in chosen(functions)]
-    for clock, short in CLOCKS.items():
-        lines.append(f'    function {clock}() bind(C, name="weft_fortran_{short}")\n      import :: c_double\n'
-                     f"      real(c_double) :: {clock}\n    end function {clock}")
-    return "\n".join(lines) + f"\n  end interface\nend module {name}\n"
+def declarations(constants):
+    """Lines that are right in the fixed and in the free form."""
+    lines = []
+    for kind, name, value in constants_lines(constants):
+        lines += [f"      {kind} {name}", f"      parameter ({name}={value})"]
+    for name, (block, shape) in COMMONS.items():
+        lines += [f"      integer {name}{shape}", f"      common /weft_fortran_{block}/ {name}"]
+    return "\n".join(lines) + "\n"
+
+
+FORTRAN_BANNER = """! SPDX-FileCopyrightText: 2026 the Weft authors
+! SPDX-License-Identifier: BSD-3-Clause
+! Generated by abi/generate.py; do not edit.
+"""
 
 
 def mpif_h(constants):
-    """Lines that stand in fixed and in free form: from column 7 to 72, none continued."""
-    text = "! Generated by abi/generate.py; do not edit.\n" + parameters(constants, False)
-    for variable, shape in ADDRESSES.items():
-        text += (f"      INTEGER {variable}{shape}\n"
-                 f"      COMMON /weft_fortran_{variable.lower()}/ {variable}\n")
-    text += "      EXTERNAL MPI_WTIME, MPI_WTICK\n      DOUBLE PRECISION MPI_WTIME, MPI_WTICK\n"
-    long = [line for line in text.splitlines() if len(line) > 72]
-    if long:
-        raise ValueError(f"mpif.h: beyond column 72: {long}")
-    return text
+    functions = "".join(f"      {kind} {p}{name}\n      external {p}{name}\n" for p in ("", "P")
+                        for kind, name in (("double precision", "MPI_WTIME"), ("double precision", "MPI_WTICK"),
+                                           ("integer(MPI_ADDRESS_KIND)", "MPI_AINT_ADD"),
+                                           ("integer(MPI_ADDRESS_KIND)", "MPI_AINT_DIFF")))
+    functions += "".join(f"      external {name}\n" for name in ATTRIBUTE_FUNCTIONS)
+    return FORTRAN_BANNER + declarations(constants) + functions
 
 
-def c_procedure(function, descriptors):
-    """The procedure of the modules, which takes descriptors, or that of mpif.h, which takes addresses."""
-    args = arguments(function)
-    described = {}  # counts and datatypes that a buffer's description replaces
-    params, before, call, after = [], [], [], []
-    for i, (p, kind) in enumerate(args):
-        name, of = p.name, roles.role(function.name, p).of
-        if kind == "buffer":
-            params.append(f"const Section *{name}" if descriptors else f"void *{name}")
-            if descriptors:
-                count, type_ = args[i + 1][0].name, args[i + 2][0].name
-                before.append(f"  Buffer {name}_at = weft_fortran_buffer({name}, *{count}, MPI_Type_fromint(*{type_}));")
-                after.append(f"  weft_fortran_release(&{name}_at);")
-                described |= {count: f"{name}_at.count", type_: f"{name}_at.type"}
-            call.append(f"{name}_at.address" if descriptors else f"weft_fortran_address({name})")
-        elif name in described:
-            params.append(f"const int *{name}")
-            call.append(described[name])
-        elif kind == "handle":
-            params.append(f"const int *{name}")
-            call.append(f"{convert(of)}_fromint(*{name})")
-        elif kind.startswith("handle_"):
-            params.append(f"int *{name}")
-            start = f"{convert(of)}_fromint(*{name})" if kind == "handle_inout" else f"{of.upper()}_NULL"
-            before.append(f"  {of} {name}_c = {start};")
-            call.append(f"&{name}_c")
-            after.append(f"  if (code == MPI_SUCCESS) *{name} = {convert(of)}_toint({name}_c);")
-        elif kind.startswith("status"):
-            params.append(f"MPI_Status *{name}")
-            call.append(f"weft_fortran_status({name})")
-        else:
-            params.append(f"const int *{name}" if kind == "in" else f"int *{name}")
-            call.append(f"*{name}" if kind == "in" else name)
-    if function.name == "MPI_Init":
-        call = ["NULL", "NULL"]
-    symbol = "weft_fortran_" + function.inner if descriptors else function.name.lower() + "_"
-    body = before + [f"  const int code = {function.name}({', '.join(call)});"] + after
-    body.append("  if (ierror) *ierror = code;" if descriptors else "  *ierror = code;")
-    return "\n".join([f"void {symbol}({', '.join(params + ['int *ierror'])}) {{"] + body + ["}"]) + "\n"
+def continued(text, width=120):
+    lines = []
+    while len(text) > width:
+        cut = text.rindex(", ", 0, width) + 1
+        lines.append(text[:cut] + " &")
+        text = "        " + text[cut:].lstrip()
+    return "\n".join([*lines, text])
 
 
-def procedures_c(functions):
-    lines = ["/* Generated by abi/generate.py; do not edit. */", '#include "fortran/buffer.h"', "",
-             *[f"double {symbol}(void) {{ return {clock}(); }}" for clock, short in CLOCKS.items()
-               for symbol in (f"mpi_{short}_", f"weft_fortran_{short}")], ""]
-    for f in chosen(functions):
-        lines += [c_procedure(f, True), c_procedure(f, False)]
-    return "\n".join(lines)
+def interface(name, arguments):
+    lines = [continued(f"    subroutine {name}({', '.join(n for n, _ in arguments)})"),
+             "      import :: MPI_STATUS_SIZE, MPI_ADDRESS_KIND, MPI_OFFSET_KIND, MPI_COUNT_KIND"]
+    for argument, kind in arguments:
+        if kind is None:
+            lines += [f"      !GCC$ ATTRIBUTES NO_ARG_CHECK :: {argument}", f"      !DIR$ IGNORE_TKR {argument}",
+                      f"      type(*), dimension(*) :: {argument}"]
+            continue
+        if kind == "external":
+            lines.append(f"      external :: {argument}")
+            continue
+        head, array, tail = re.fullmatch(r"(\w+(?:\(MPI_[A-Z]+_KIND\)|\(len=\*\))?)(\([^,)]+(?:, \*)?\)|\(\*\))?(.*)", kind).groups()
+        lines.append(f"      {head}{tail} :: {argument}{array or ''}")
+    return "\n".join([*lines, f"    end subroutine {name}"])
+
+
+def module_mpi(functions, constants):
+    interfaces = []
+    for prefix in ("", "P"):
+        for f in functions:
+            arguments = [(p.name, converted(f, p)[2]) for p in f.params] + [("ierror", "integer")]
+            interfaces.append(interface(prefix + f.name, arguments))
+        by_hand = BY_HAND if prefix else BY_HAND | ATTRIBUTE_FUNCTIONS
+        for name, text in by_hand.items():
+            arguments = [a.partition(":")[::2] for a in text.split(", ")]
+            interfaces.append(interface(prefix + name, [(a, None if a == "buf" else kind or KINDS.get(a, "integer"))
+                                                        for a, kind in arguments]))
+        for name in ("Wtime", "Wtick"):
+            interfaces.append(f"    double precision function {prefix}MPI_{name}()\n    end function {prefix}MPI_{name}")
+        for name in ("add", "diff"):
+            head = f"function {prefix}MPI_Aint_{name}"
+            interfaces.append(f"    {head}(base, disp)\n      import :: MPI_ADDRESS_KIND\n"
+                              f"      integer(MPI_ADDRESS_KIND), intent(in) :: base, disp\n"
+                              f"      integer(MPI_ADDRESS_KIND) :: {prefix}MPI_Aint_{name}\n    end {head}")
+    return FORTRAN_BANNER + "module mpi\n  implicit none\n  public\n" + declarations(constants) + \
+        "  interface\n" + "\n".join(interfaces) + "\n  end interface\nend module mpi\n"
 
 
 def build_files(functions, constants):
-    yield "fortran/mpi.f90", module(functions, constants, False)
-    yield "fortran/mpi_f08.f90", module(functions, constants, True)
+    ready = chosen(functions)
+    share = -(-len(ready) // ENTRY_FILES)
+    for i in range(ENTRY_FILES):
+        yield f"fortran_entry_{i}.cpp", entry_cpp(ready[i * share:(i + 1) * share])
     yield "fortran/mpif.h", mpif_h(constants)
-    yield "fortran/procedures.c", procedures_c(functions)
+    yield "fortran/mpi.f90", module_mpi(ready, constants)

@@ -17,6 +17,7 @@ sys.dont_write_bytecode = True  # a source tree may be read-only
 
 import build_files  # noqa: E402
 import fortran  # noqa: E402
+import fortran_f08  # noqa: E402
 import header  # noqa: E402
 import mpich  # noqa: E402
 import shmem_build  # noqa: E402
@@ -49,7 +50,8 @@ def write_build_files(out, functions, constants):
     write(out / "link_stub.c", build_files.link_stub(mpi_names, "libmpi_abi.so"))
     write(out / "shmem_link_stub.c", build_files.link_stub(shmem_names, "libshmem.so"))
     write(out / "constants_test.c", build_files.constants_test(constants))
-    for name, text in [*mpich.build_files(functions, ready, constants), *fortran.build_files(functions, constants)]:
+    for name, text in [*mpich.build_files(functions, ready, constants), *fortran.build_files(ready, constants),
+                       *fortran_f08.build_files(functions, constants)]:
         write(out / name, text)
 
 

@@ -2,8 +2,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "fortran/buffer.h"
 
-int weft_fortran_mpi_bottom_, weft_fortran_mpi_in_place_, weft_fortran_mpi_status_ignore_[8];
-
 /* The first `count` elements of the dimensions 0 to `dimension`, in the order of the array's elements. */
 static int first_elements(const Section* section, int dimension, MPI_Aint count, MPI_Datatype type,
                           MPI_Datatype* made) {

@@ -30,16 +30,16 @@ typedef struct {
   int made; /* the datatype is freed after the call */
 } Buffer;
 
-/* Variables of mpif.h and the modules that stand for an address. */
-extern int weft_fortran_mpi_bottom_, weft_fortran_mpi_in_place_, weft_fortran_mpi_status_ignore_[8];
+/* Variables of mpif.h and the modules that stand for an address (convert.hpp has all). */
+extern int weft_fortran_bottom_, weft_fortran_in_place_, weft_fortran_status_ignore_[8];
 
 static inline void* weft_fortran_address(void* of) {
-  if (of == &weft_fortran_mpi_bottom_) return MPI_BOTTOM;
-  return of == &weft_fortran_mpi_in_place_ ? MPI_IN_PLACE : of;
+  if (of == &weft_fortran_bottom_) return MPI_BOTTOM;
+  return of == &weft_fortran_in_place_ ? MPI_IN_PLACE : of;
 }
 
 static inline MPI_Status* weft_fortran_status(MPI_Status* of) {
-  return (void*)of == (void*)weft_fortran_mpi_status_ignore_ ? MPI_STATUS_IGNORE : of;
+  return (void*)of == (void*)weft_fortran_status_ignore_ ? MPI_STATUS_IGNORE : of;
 }
 
 static inline int weft_fortran_contiguous(const Section* section) {

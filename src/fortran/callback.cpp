@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Operations, error handlers and generalized requests: their procedures are called with the integers of Fortran.
+
+#include "fortran/convert.hpp"
+#include "mpi/face.hpp"
+
+namespace weft::fortran {
+namespace {
+
+using UserFunction = void(void*, void*, MPI_Fint*, MPI_Fint*);
+using ErrorFunction = void(MPI_Fint*, MPI_Fint*);
+
+// ---- libweft.so calls these, with the procedure as it was given
+
+template <class H, class Function>
+void call_errhandler(Function* function, H object, int code) {
+  MPI_Fint handle = Convert<H>::out(object);
+  reinterpret_cast<ErrorFunction*>(function)(&handle, &code);
+}
+
+void comm_error(MPI_Comm_errhandler_function* function, MPI_Comm comm, int code, const char* /*text*/) {
+  call_errhandler(function, comm, code);
+}
+
+void session_error(MPI_Session_errhandler_function* function, MPI_Session session, int code, const char* /*text*/) {
+  call_errhandler(function, session, code);
+}
+
+void win_error(MPI_Win_errhandler_function* function, MPI_Win win, int code, const char* /*text*/) {
+  call_errhandler(function, win, code);
+}
+
+void file_error(MPI_File_errhandler_function* function, MPI_File file, int code, const char* /*text*/) {
+  call_errhandler(function, file, code);
+}
+
+void reduce(MPI_User_function* function, void* in, void* inout, int count, MPI_Datatype datatype) {
+  MPI_Fint handle = Convert<MPI_Datatype>::out(datatype);
+  reinterpret_cast<UserFunction*>(function)(in, inout, &count, &handle);
+}
+
+// No operation with large counts is made here: mpif.h and the module mpi have none.
+constexpr mpi::ForeignCalls calls = {comm_error, session_error, win_error, file_error, reduce, nullptr};
+
+// ---- Creation: the object is marked before the program has its handle
+
+template <class Function>
+MPI_Fint make_errhandler(int (*create)(Function*, MPI_Errhandler*), ErrorFunction* function, MPI_Fint* errhandler) {
+  MPI_Errhandler made = MPI_ERRHANDLER_NULL;
+  const int error = create(reinterpret_cast<Function*>(function), &made);
+  if (error != MPI_SUCCESS) return error;
+  WEFT_FACE.hooks.mark_errhandler(made, &calls);
+  *errhandler = Convert<MPI_Errhandler>::out(made);
+  return MPI_SUCCESS;
+}
+
+MPI_Fint make_op(int (*create)(MPI_User_function*, int, MPI_Op*), UserFunction* function, MPI_Fint commute,
+                 MPI_Fint* op) {
+  MPI_Op made = MPI_OP_NULL;
+  const int error = create(reinterpret_cast<MPI_User_function*>(function), commute != 0, &made);
+  if (error != MPI_SUCCESS) return error;
+  WEFT_FACE.hooks.mark_op(made, &calls);
+  *op = Convert<MPI_Op>::out(made);
+  return MPI_SUCCESS;
+}
+
+// ---- Generalized requests: the state that their functions get leads to the program's
+
+using QueryFunction = void(MPI_Aint*, MPI_Fint*, MPI_Fint*);
+using FreeFunction = void(MPI_Aint*, MPI_Fint*);
+using CancelFunction = void(MPI_Aint*, MPI_Fint*, MPI_Fint*);
+
+struct Generalized {
+  QueryFunction* query;
+  FreeFunction* free;
+  CancelFunction* cancel;
+  MPI_Aint extra_state;
+};
+
+int query_generalized(void* state, MPI_Status* status) {
+  auto& request = *static_cast<Generalized*>(state);
+  MPI_Fint error = MPI_SUCCESS;
+  request.query(&request.extra_state, reinterpret_cast<MPI_Fint*>(status), &error);
+  return error;
+}
+
+int free_generalized(void* state) {
+  auto* request = static_cast<Generalized*>(state);
+  MPI_Fint error = MPI_SUCCESS;
+  request->free(&request->extra_state, &error);
+  delete request;
+  return error;
+}
+
+int cancel_generalized(void* state, int complete) {
+  auto& request = *static_cast<Generalized*>(state);
+  MPI_Fint error = MPI_SUCCESS;
+  request.cancel(&request.extra_state, &complete, &error);
+  return error;
+}
+
+using GrequestStart = int(MPI_Grequest_query_function*, MPI_Grequest_free_function*, MPI_Grequest_cancel_function*,
+                          void*, MPI_Request*);
+
+MPI_Fint start_generalized(GrequestStart* start, const Generalized& functions, MPI_Fint* request) {
+  auto* state = new (std::nothrow) Generalized(functions);
+  if (state == nullptr) return MPI_ERR_NO_MEM;
+  const int error = start(query_generalized, free_generalized, cancel_generalized, state, Out<MPI_Request>(request));
+  if (error != MPI_SUCCESS) delete state;
+  return error;
+}
+
+}  // namespace
+
+// Each procedure under both of its names.
+#define WEFT_BOTH(procedure) procedure(mpi, MPI) procedure(pmpi, PMPI)
+#define WEFT_PROCEDURE extern "C" __attribute__((visibility("default"))) void
+
+#define WEFT_CALLBACKS(p, P)                                                                                       \
+  WEFT_PROCEDURE p##_op_create_(UserFunction* function, const MPI_Fint* commute, MPI_Fint* op, MPI_Fint* ierror) { \
+    *ierror = make_op(P##_Op_create, function, *commute, op);                                                      \
+  }                                                                                                                \
+  WEFT_PROCEDURE p##_comm_create_errhandler_(ErrorFunction* function, MPI_Fint* errhandler, MPI_Fint* ierror) {    \
+    *ierror = make_errhandler(P##_Comm_create_errhandler, function, errhandler);                                   \
+  }                                                                                                                \
+  WEFT_PROCEDURE p##_win_create_errhandler_(ErrorFunction* function, MPI_Fint* errhandler, MPI_Fint* ierror) {     \
+    *ierror = make_errhandler(P##_Win_create_errhandler, function, errhandler);                                    \
+  }                                                                                                                \
+  WEFT_PROCEDURE p##_file_create_errhandler_(ErrorFunction* function, MPI_Fint* errhandler, MPI_Fint* ierror) {    \
+    *ierror = make_errhandler(P##_File_create_errhandler, function, errhandler);                                   \
+  }                                                                                                                \
+  WEFT_PROCEDURE p##_session_create_errhandler_(ErrorFunction* function, MPI_Fint* errhandler, MPI_Fint* ierror) { \
+    *ierror = make_errhandler(P##_Session_create_errhandler, function, errhandler);                                \
+  }                                                                                                                \
+  WEFT_PROCEDURE p##_grequest_start_(QueryFunction* query, FreeFunction* free, CancelFunction* cancel,             \
+                                     const MPI_Aint* extra_state, MPI_Fint* request, MPI_Fint* ierror) {           \
+    *ierror = start_generalized(P##_Grequest_start, {query, free, cancel, *extra_state}, request);                 \
+  }
+WEFT_BOTH(WEFT_CALLBACKS)
+
+}  // namespace weft::fortran

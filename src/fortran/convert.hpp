@@ -1,0 +1,237 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Arguments of Fortran programs on their way to the C functions and back. Each class lives for one call: results go
+// back to the program when it is destroyed.
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+
+// An INTEGER of Fortran: the standard ABI has no other.
+using MPI_Fint = int;
+
+// The common blocks by whose addresses programs name what C has as constants.
+extern "C" {
+extern MPI_Fint weft_fortran_bottom_, weft_fortran_in_place_, weft_fortran_buffer_automatic_;
+extern MPI_Fint weft_fortran_unweighted_[1], weft_fortran_weights_empty_[1];
+extern MPI_Fint weft_fortran_status_ignore_[sizeof(MPI_Status) / sizeof(MPI_Fint)];
+extern MPI_Fint weft_fortran_statuses_ignore_[sizeof(MPI_Status) / sizeof(MPI_Fint)];
+}
+
+namespace weft::fortran {
+
+template <typename H>
+struct Convert;
+#define WEFT_CONVERT(type, name)                                           \
+  template <>                                                              \
+  struct Convert<type> {                                                   \
+    static type in(MPI_Fint value) { return MPI_##name##_fromint(value); } \
+    static MPI_Fint out(type value) { return MPI_##name##_toint(value); }  \
+  };
+WEFT_CONVERT(MPI_Comm, Comm)
+WEFT_CONVERT(MPI_Group, Group)
+WEFT_CONVERT(MPI_Datatype, Type)
+WEFT_CONVERT(MPI_Op, Op)
+WEFT_CONVERT(MPI_Request, Request)
+WEFT_CONVERT(MPI_Message, Message)
+WEFT_CONVERT(MPI_Errhandler, Errhandler)
+WEFT_CONVERT(MPI_Info, Info)
+WEFT_CONVERT(MPI_Session, Session)
+WEFT_CONVERT(MPI_Win, Win)
+WEFT_CONVERT(MPI_File, File)
+#undef WEFT_CONVERT
+
+// A function that fails stores no handle: the program's variable stays as it was.
+template <typename H>
+class Out {
+ public:
+  explicit Out(MPI_Fint* place) : place_(place) {}
+  Out(const Out&) = delete;
+  Out& operator=(const Out&) = delete;
+  ~Out() {
+    if (made_ != nullptr) *place_ = Convert<H>::out(made_);
+  }
+  operator H*() { return &made_; }
+
+ private:
+  MPI_Fint* place_;
+  H made_ = nullptr;
+};
+
+template <typename H>
+class InOut {
+ public:
+  explicit InOut(MPI_Fint* place) : place_(place), before_(Convert<H>::in(*place)), value_(before_) {}
+  InOut(const InOut&) = delete;
+  InOut& operator=(const InOut&) = delete;
+  ~InOut() {
+    if (value_ != before_) *place_ = Convert<H>::out(value_);
+  }
+  operator H*() { return &value_; }
+
+ private:
+  MPI_Fint* place_;
+  H before_;
+  H value_;
+};
+
+// Without memory for the handles the C function is given no array, and reports that.
+template <typename H>
+class HandlesIn {
+ public:
+  HandlesIn(int length, const MPI_Fint* values) : length_(std::max(length, 0)) {
+    if (length_ > small) more_.reset(new (std::nothrow) H[static_cast<size_t>(length_)]);
+    handles_ = length_ > small ? more_.get() : few_;
+    if (handles_ == nullptr) return;
+    for (int i = 0; i < length_; ++i) handles_[i] = Convert<H>::in(values[i]);
+  }
+  HandlesIn(const HandlesIn&) = delete;
+  HandlesIn& operator=(const HandlesIn&) = delete;
+  operator const H*() const { return handles_; }
+
+ protected:
+  static constexpr int small = 64;
+  int length_;
+  H few_[small];
+  std::unique_ptr<H[]> more_;
+  H* handles_;
+};
+
+template <typename H>
+class HandlesInOut : public HandlesIn<H> {
+ public:
+  HandlesInOut(int length, MPI_Fint* values) : HandlesIn<H>(length, values), values_(values) {}
+  ~HandlesInOut() {
+    if (this->handles_ == nullptr) return;
+    for (int i = 0; i < this->length_; ++i) values_[i] = Convert<H>::out(this->handles_[i]);
+  }
+  operator H*() { return this->handles_; }
+
+ private:
+  MPI_Fint* values_;
+};
+
+// An index of Fortran counts from 1.
+class IndexOut {
+ public:
+  explicit IndexOut(MPI_Fint* place) : place_(place) {}
+  IndexOut(const IndexOut&) = delete;
+  IndexOut& operator=(const IndexOut&) = delete;
+  ~IndexOut() {
+    if (made_ != unset) *place_ = made_ == MPI_UNDEFINED ? made_ : made_ + 1;
+  }
+  operator int*() { return &made_; }
+
+ private:
+  static constexpr int unset = -1;
+  MPI_Fint* place_;
+  int made_ = unset;
+};
+
+// Indices of Testsome and its like; a call that fails has stored none.
+class IndicesOut {
+ public:
+  IndicesOut(MPI_Fint* places, MPI_Fint* length) : places_(places), length_(length) { *length = 0; }
+  IndicesOut(const IndicesOut&) = delete;
+  IndicesOut& operator=(const IndicesOut&) = delete;
+  ~IndicesOut() {
+    if (*length_ == MPI_UNDEFINED) return;
+    for (int i = 0; i < *length_; ++i) ++places_[i];
+  }
+  operator int*() { return places_; }
+
+ private:
+  MPI_Fint* places_;
+  MPI_Fint* length_;
+};
+
+// A string of Fortran is filled with blanks; C's ends with a zero. Blanks in front count, except in keys and values of
+// info objects (MPI-5.0, section 10).
+class StringIn {
+ public:
+  StringIn(const char* text, size_t length, bool skip_front = false) {
+    while (length > 0 && text[length - 1] == ' ') --length;
+    for (; skip_front && length > 0 && *text == ' '; --length) ++text;
+    if (length >= sizeof few_) more_.reset(new (std::nothrow) char[length + 1]);
+    string_ = length >= sizeof few_ ? more_.get() : few_;
+    if (string_ == nullptr) return;
+    if (length > 0) std::memcpy(string_, text, length);
+    string_[length] = 0;
+  }
+  StringIn(const StringIn&) = delete;
+  StringIn& operator=(const StringIn&) = delete;
+  operator const char*() const { return string_; }
+
+ private:
+  char few_[256];
+  std::unique_ptr<char[]> more_;
+  char* string_;
+};
+
+// A string that the C function does not touch (a key that is not there) stays as it was.
+class StringOut {
+ public:
+  StringOut(char* text, size_t length, size_t longest)
+      : text_(text), length_(length), made_(new (std::nothrow) char[std::max(length, longest) + 1]) {
+    if (made_) std::memcpy(made_.get(), untouched, sizeof untouched);
+  }
+  StringOut(const StringOut&) = delete;
+  StringOut& operator=(const StringOut&) = delete;
+  ~StringOut() {
+    if (!made_ || std::memcmp(made_.get(), untouched, sizeof untouched) == 0) return;
+    const size_t used = std::min(std::strlen(made_.get()), length_);
+    std::memcpy(text_, made_.get(), used);
+    std::memset(text_ + used, ' ', length_ - used);
+  }
+  operator char*() { return made_.get(); }
+
+ private:
+  static constexpr char untouched[2] = {1, 0};
+  char* text_;
+  size_t length_;
+  std::unique_ptr<char[]> made_;
+};
+
+// Where C stores an address of which Fortran makes no use.
+class Ignored {
+ public:
+  operator void*() { return &place_; }
+
+ private:
+  void* place_ = nullptr;
+};
+
+inline void* buffer_in(const void* buffer) {
+  if (buffer == &weft_fortran_bottom_) return MPI_BOTTOM;
+  if (buffer == &weft_fortran_in_place_) return MPI_IN_PLACE;
+  if (buffer == &weft_fortran_buffer_automatic_) return MPI_BUFFER_AUTOMATIC;
+  return const_cast<void*>(buffer);
+}
+
+inline int* weights_in(const MPI_Fint* weights) {
+  if (weights == weft_fortran_unweighted_) return MPI_UNWEIGHTED;
+  if (weights == weft_fortran_weights_empty_) return MPI_WEIGHTS_EMPTY;
+  return const_cast<MPI_Fint*>(weights);
+}
+
+// The status of Fortran has the layout of C's.
+inline MPI_Status* status_in(const MPI_Fint* status) {
+  if (status == weft_fortran_status_ignore_ || status == weft_fortran_statuses_ignore_) return MPI_STATUS_IGNORE;
+  return reinterpret_cast<MPI_Status*>(const_cast<MPI_Fint*>(status));
+}
+
+struct Exchanges {
+  int destinations;
+  int sources;
+};
+
+// How many ranks the calling one sends to and receives from in collective operations.
+Exchanges ranks_of(MPI_Comm comm);
+Exchanges neighbours_of(MPI_Comm comm);
+
+}  // namespace weft::fortran
