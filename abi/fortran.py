@@ -13,6 +13,7 @@ BY_HAND = {
     "MPI_Init": "ierror",
     "MPI_Init_thread": "required, provided, ierror",
     "MPI_Pcontrol": "level",
+    "MPI_Info_create_env": "info, ierror",
     "MPI_Comm_get_attr": "comm, comm_keyval, attribute_val, flag, ierror",
     "MPI_Win_get_attr": "win, win_keyval, attribute_val, flag, ierror",
     "MPI_Attr_get": "comm, keyval, attribute_val:integer, flag, ierror",
@@ -49,7 +50,7 @@ ATTRIBUTE_FUNCTIONS |= {f"MPI_{name}": re.sub(r"(extra_state|attribute_val\w*)",
 
 # Not there yet: data representations, arrays of strings; MPI_T and conversions are for C alone.
 LEFT_OUT = re.compile(r"""MPI_(T_\w+ | \w+_(toint|fromint|c2f|f2c|c2f08|f082c|f2f08|f082f) | Register_datarep | Type_get_contents
-  | Info_create_env | Abi_[gs]et_fortran_booleans | Aint_(add|diff) | Wtime | Wtick)""", re.X)
+  | Abi_[gs]et_fortran_booleans | Aint_(add|diff) | Wtime | Wtick)""", re.X)
 
 LOGICAL = {"flag", "periods", "reorder", "remain_dims", "high", "weighted", "commute"}
 WEIGHTS = {"weights", "sourceweights", "destweights"}

@@ -91,6 +91,9 @@ MPI_Aint win_attribute(int keyval, void* value) {
   WEFT_PROCEDURE void p##_init_thread_(const MPI_Fint* required, MPI_Fint* provided, MPI_Fint* ierror) { \
     *ierror = P##_Init_thread(nullptr, nullptr, *required, provided);                                    \
   }                                                                                                      \
+  WEFT_PROCEDURE void p##_info_create_env_(MPI_Fint* info, MPI_Fint* ierror) {                           \
+    *ierror = P##_Info_create_env(0, nullptr, Out<MPI_Info>(info));                                      \
+  }                                                                                                      \
   WEFT_PROCEDURE void p##_pcontrol_(const MPI_Fint* level) {                                             \
     P##_Pcontrol(*level);                                                                                \
   }                                                                                                      \

@@ -34,9 +34,6 @@ int give_type(const char* function, Type* made, TypeRecord&& record, MPI_Datatyp
   return MPI_SUCCESS;
 }
 
-namespace {
-
-// A type like this one, made the same way, with a handle of its own; nullptr when there is no memory.
 Type* twin(const Type& type) {
   Type* copy = datatype::duplicate(type);
   if (copy == nullptr) return nullptr;
@@ -49,6 +46,8 @@ Type* twin(const Type& type) {
   for (Type* part : from.types) hold_type(part);
   return copy;
 }
+
+namespace {
 
 // The arguments of MPI_Type_get_contents and of its large form, which has one array more.
 struct Room {

@@ -162,9 +162,11 @@ int file_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype
 
 namespace {
 
-// The types that MPI_File_get_view gives are the program's to free, unless they are predefined.
+// The types that MPI_File_get_view gives are the program's to free, unless they are predefined: with handles of their
+// own, as the program may still have those that it gave. MPI_DATATYPE_NULL when there is no memory.
 MPI_Datatype handle_for_program(Type* type) {
-  return type_handle(hold_type(type));
+  Type* given = type->predefined ? type : twin(*type);
+  return given != nullptr ? type_handle(given) : MPI_DATATYPE_NULL;
 }
 
 }  // namespace
@@ -180,6 +182,8 @@ int file_get_view(MPI_File fh, MPI_Offset* disp, MPI_Datatype* etype, MPI_Dataty
   *disp = file.view.displacement;
   *etype = handle_for_program(file.etype);
   *filetype = handle_for_program(file.filetype);
+  if (*etype == MPI_DATATYPE_NULL || *filetype == MPI_DATATYPE_NULL)
+    return no_memory(&check.file(), check.function(), "a datatype");
   strcpy(datarep, file.datarep->name.c_str());
   return MPI_SUCCESS;
 }
