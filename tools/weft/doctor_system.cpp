@@ -144,7 +144,9 @@ void look_at_processors(const HostFiles& host, Findings& findings) {
   const std::string cpus = "/sys/devices/system/cpu";
   std::map<std::string, int> governors;
   for (const std::string& name : host.names(cpus)) {
-    const auto governor = host.text(cpus + "/" + name + "/cpufreq/scaling_governor");
+    std::string path = cpus;
+    path.append("/").append(name).append("/cpufreq/scaling_governor");
+    const auto governor = host.text(path);
     if (governor) ++governors[*governor];
   }
   if (!governors.empty()) {
