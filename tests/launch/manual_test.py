@@ -75,8 +75,14 @@ class Manual(unittest.TestCase):
     def test_the_page_has_every_option_of_simulate(self):
         told = set(OPTION.findall(run("weft", "simulate", "--help").stdout))
         self.assertIn("--ppn", told)
-        section = text_of("weft.1").split("\nsimulate\n", 1)[1].split("\ntune\n", 1)[0]
+        section = text_of("weft.1").split("\nsimulate\n", 1)[1].split("\nsweep\n", 1)[0]
         self.assertEqual(told, set(OPTION.findall(section)))
+
+    def test_the_page_has_every_option_of_sweep(self):
+        told = set(OPTION.findall(run("weft", "sweep", "--help").stdout))
+        self.assertIn("--layouts", told)
+        section = text_of("weft.1").split("\nsweep\n", 1)[1].split("\ntune\n", 1)[0]
+        self.assertEqual(told - {"-h"}, set(OPTION.findall(section)))
 
     def test_the_page_has_every_option_of_tune(self):
         told = set(OPTION.findall(run("weft", "tune", "--help").stdout))

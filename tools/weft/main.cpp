@@ -40,6 +40,9 @@ constexpr Subcommand subcommands[] = {
     {"simulate", simulate,
      "the time of a collective operation by each algorithm, for up to a million ranks, under a model: --coll name,\n"
      "             --ranks n, --ppn n, --size bytes, --json; --help says more"},
+    {"sweep", sweep,
+     "a program under layouts of ranks and threads and values of settings, in turn, as a table: -- program; --help "
+     "says more"},
     {"tune", tune,
      "measures collective operations by each algorithm and writes a table for WEFT_TUNING: -n ranks, --hosts a,b,\n"
      "             --only collectives, --quick, --out file; --help says more"},
