@@ -4,6 +4,7 @@
 
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
+#include "coll/offload.hpp"
 #include "coll/pattern.hpp"
 #include "coll/plan.hpp"
 #include "coll/reduce_ring.hpp"
@@ -144,9 +145,18 @@ template void allreduce(Schedule& way, const void* send, void* receive, int64_t 
 int32_t allreduce(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer) {
   const int64_t bytes = count * reducer.type->size;
   const Algorithms able = shared::if_suits(bytes > 0 && shared::suits(reducer));
-  const auto result = shared::in_room(comm, {Collective::allreduce, bytes, bytes, able}, [&](Room& room) {
-    return shared::allreduce(room, send, receive, count, reducer);
-  });
+  const auto result = shared::in_room(
+      comm, {Collective::allreduce, bytes, bytes, able},
+      [&](Room& room) { return shared::allreduce(room, send, receive, count, reducer); },
+      [&] {
+        return offload::attempt({.collective = Collective::allreduce,
+                                 .comm = comm,
+                                 .send = send,
+                                 .receive = receive,
+                                 .count = count,
+                                 .type = reducer.type,
+                                 .reducer = &reducer});
+      });
   if (result) return *result;
   Channel channel(comm, Tag::allreduce);
   plan::allreduce(channel, send, receive, count, reducer);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
+#include "coll/offload.hpp"
 #include "coll/pattern.hpp"
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
@@ -80,7 +81,9 @@ template void barrier(Schedule& way);
 
 int32_t barrier(Comm& comm) {
   if (comm.size == 1) return core::no_error;
-  const auto result = shared::in_room(comm, {Collective::barrier, 0, 0, Algorithms::blocking()}, shared::barrier);
+  const auto result = shared::in_room(comm, {Collective::barrier, 0, 0, Algorithms::blocking()}, shared::barrier, [&] {
+    return offload::attempt({.collective = Collective::barrier, .comm = comm});
+  });
   if (result) return *result;
   Channel channel(comm, Tag::barrier);
   plan::barrier(channel);

@@ -4,6 +4,7 @@
 #include "coll/chain.hpp"
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
+#include "coll/offload.hpp"
 #include "coll/pattern.hpp"
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
@@ -49,8 +50,17 @@ template void bcast(Schedule& way, const Block& data, int32_t root);
 int32_t bcast(Comm& comm, void* buffer, int64_t count, Type& type, int32_t root) {
   const Block data{buffer, count, &type};
   const int64_t bytes = data.bytes();
-  const auto result = shared::in_room(comm, {Collective::bcast, bytes, bytes, shared::if_suits(bytes > 0), root},
-                                      [&](Room& room) { return shared::bcast(room, data, root); });
+  const auto result = shared::in_room(
+      comm, {Collective::bcast, bytes, bytes, shared::if_suits(bytes > 0), root},
+      [&](Room& room) { return shared::bcast(room, data, root); },
+      [&] {
+        return offload::attempt({.collective = Collective::bcast,
+                                 .comm = comm,
+                                 .receive = buffer,
+                                 .count = count,
+                                 .type = &type,
+                                 .root = root});
+      });
   if (result) return *result;
   Channel channel(comm, Tag::bcast);
   plan::bcast(channel, data, root);

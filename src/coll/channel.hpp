@@ -27,7 +27,9 @@ enum class Tag : int32_t {
   alltoall,
   scan,
   exscan,
-  creation
+  creation,
+  offload,       // votes about offloaded operations
+  offload_mock,  // what the mock component sends
 };
 inline constexpr int32_t first_schedule_tag = 16;
 

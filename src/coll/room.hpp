@@ -47,7 +47,7 @@ class Room {
   static constexpr int32_t most_ranks = 128;  // a chunk has room for an element for each
   static_assert(chunk_bytes / most_ranks >= line_bytes);
   // An error class of ours: an earlier operation broke the room, so this one goes by messages, as on the other ranks.
-  static constexpr int32_t go_by_messages = -1;
+  static constexpr int32_t go_by_messages = coll::go_by_messages;
 
   // The communicator's. nullptr: it has none, on all ranks alike.
   [[nodiscard]] static Room* of(core::Comm& comm);

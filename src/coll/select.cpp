@@ -8,12 +8,14 @@
 #include <array>
 #include <bit>
 #include <mutex>
+#include <utility>
 
 #include "base/lock.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "boot/job.hpp"
 #include "coll/channel.hpp"
+#include "coll/offload.hpp"
 #include "coll/room.hpp"
 #include "coll/table.hpp"
 #include "core/failure.hpp"
@@ -206,18 +208,19 @@ constexpr const char* collective_names[collective_count] = {
     "barrier",   "bcast",          "gather", "scatter", "allgather", "alltoall",   "reduce",
     "allreduce", "reduce_scatter", "scan",   "gatherv", "scatterv",  "allgatherv", "alltoallv"};
 constexpr const char* algorithm_names[algorithm_count] = {
-    "auto",  "direct",   "flat",    "tree", "dissemination", "doubling", "ring",   "neighbours", "chain",
-    "bruck", "pairwise", "halving", "root", "split",         "leaders",  "shared", "single_copy"};
+    "auto",  "direct",   "flat",    "tree", "dissemination", "doubling", "ring",   "neighbours",  "chain",
+    "bruck", "pairwise", "halving", "root", "split",         "leaders",  "shared", "single_copy", "offload"};
 
-constexpr Algorithm barrier_algorithms[] = {automatic, shared, leaders, flat, dissemination};
-constexpr Algorithm bcast_algorithms[] = {automatic, shared, leaders, tree, split, chain};
+constexpr Algorithm barrier_algorithms[] = {automatic, shared, leaders, flat, dissemination, offload};
+constexpr Algorithm bcast_algorithms[] = {automatic, shared, leaders, tree, split, chain, offload};
 constexpr Algorithm gather_algorithms[] = {automatic, shared, leaders, direct, tree};
 constexpr Algorithm scatter_algorithms[] = {automatic, shared, leaders, direct, tree};
 constexpr Algorithm allgather_algorithms[] = {automatic, shared,   single_copy, leaders,   bruck,
                                               ring,      pairwise, doubling,    neighbours};
 constexpr Algorithm alltoall_algorithms[] = {automatic, shared, single_copy, pairwise, bruck};
 constexpr Algorithm reduce_algorithms[] = {automatic, shared, single_copy, leaders, tree, split, ring};
-constexpr Algorithm allreduce_algorithms[] = {automatic, shared, single_copy, leaders, flat, doubling, split, ring};
+constexpr Algorithm allreduce_algorithms[] = {automatic, shared, single_copy, leaders, flat,
+                                              doubling,  split,  ring,        offload};
 constexpr Algorithm reduce_scatter_algorithms[] = {automatic, shared, single_copy, root, pairwise, halving};
 constexpr Algorithm scan_algorithms[] = {automatic, shared, single_copy, doubling, chain};
 constexpr Algorithm gatherv_algorithms[] = {automatic, shared, direct, tree};
@@ -380,6 +383,7 @@ Shape shape_of(const core::Comm& comm) {
   shape.hosts = shape.leaders ? comm.hosts->count() : hosts_without_leaders(comm);
   shape.ranks_per_host = (shape.ranks + shape.hosts - 1) / shape.hosts;
   shape.shared = core::world->job.one_host() && comm.size > 1 && comm.size <= Room::most_ranks && !comm.is_inter();
+  shape.offload = offload::active() != nullptr && comm.size > 1 && !comm.is_inter();
   return shape;
 }
 
@@ -403,6 +407,8 @@ uint64_t sum_of(const std::vector<Row>& rows) {
   Sum sum;
   sum.take(core::hosts_wanted() ? 1 : 0);
   sum.take(reproducible() ? 1 : 0);
+  const std::string_view component = offload::active() != nullptr ? offload::active()->name : "";
+  for (const char c : component) sum.take(c);
   for (const Row& row : rows) {
     sum.take(static_cast<int64_t>(row.collective));
     sum.take(static_cast<int64_t>(row.algorithm));
@@ -449,7 +455,8 @@ bool fits(const Row& row, const Shape& shape) {
   return row.ranks.has(shape.ranks) && row.hosts.has(shape.hosts) && row.ranks_per_host.has(shape.ranks_per_host) &&
          (shape.crowded || !row.crowded) && !(row.uneven && std::has_single_bit(static_cast<uint32_t>(shape.ranks))) &&
          (shape.leaders || row.algorithm != leaders) &&
-         (shape.shared || (row.algorithm != shared && row.algorithm != single_copy));
+         (shape.shared || (row.algorithm != shared && row.algorithm != single_copy)) &&
+         (shape.offload || row.algorithm != Algorithm::offload);
 }
 
 std::vector<Row> rows_of_settings() {
@@ -481,10 +488,15 @@ Choices compile(const Shape& shape, std::span<const Row> rows) {
   for (const std::vector<Choice>& list : choices.lists) {
     int64_t decided = -1;  // up to so many bytes, for data that suit any algorithm
     for (const Choice& choice : list) {
+      if (choice.algorithm == Algorithm::offload) {  // decides nothing: the rows behind it are for those that cannot be
+        choices.otherwise = ask_offload;
+        continue;
+      }
       choices.in_rooms |= (choice.algorithm == shared || choice.algorithm == single_copy) && choice.bytes > decided;
       decided = std::max(decided, choice.bytes);
     }
   }
+  if (choices.otherwise == ask_offload) choices.rooms_behind = std::exchange(choices.in_rooms, false);
   return choices;
 }
 
@@ -498,6 +510,8 @@ uint64_t open_choices() {
     }
     file_rows = new std::vector<Row>(std::move(rows));
   }
+  base::Problem problem;
+  if (!offload::open(problem)) core::start_failed(problem);
   return sum_of(rows_in_force());
 }
 

@@ -81,8 +81,9 @@ enum class Algorithm : uint8_t {
   leaders,        // one rank of each host communicates with other hosts
   shared,         // blocking operations on one host: in memory that all ranks map, without messages
   single_copy,    // the same, and each rank reads from the buffers of the others
+  offload,        // blocking barrier, bcast, allreduce: by the fabric (coll/offload.hpp)
 };
-inline constexpr size_t algorithm_count = 17;
+inline constexpr size_t algorithm_count = 18;
 
 // "allreduce", "doubling"; as they stand in files and settings.
 [[nodiscard]] const char* name(Collective collective);
@@ -124,7 +125,8 @@ struct Shape {
   int32_t ranks_per_host = 1;  // rounded up where hosts have different numbers
   bool leaders = false;        // whether it knows its hosts, and they make a difference
   bool crowded = false;
-  bool shared = false;  // whether all ranks may map memory of one of them
+  bool shared = false;   // whether all ranks may map memory of one of them
+  bool offload = false;  // whether a component may do its operations
 
   bool operator==(const Shape&) const = default;
 };
@@ -134,7 +136,9 @@ class Algorithms {
  public:
   // Those that a plan can name.
   static constexpr Algorithms all() { return blocking().without(Algorithm::shared).without(Algorithm::single_copy); }
-  static constexpr Algorithms blocking() { return Algorithms(~0U); }
+  // Those, and shared memory.
+  static constexpr Algorithms blocking() { return any().without(Algorithm::offload); }
+  static constexpr Algorithms any() { return Algorithms(~0U); }
   [[nodiscard]] constexpr Algorithms without(Algorithm one, bool left_out = true) const {
     return Algorithms(bits_ & ~(static_cast<uint32_t>(left_out) << static_cast<uint32_t>(one)));
   }
@@ -152,6 +156,11 @@ class Algorithms {
   return able.without(Algorithm::split, few).without(Algorithm::ring, few);
 }
 
+// Instead of an error class, of blocking operations that do not begin in shared memory: they go by messages; or may be
+// offloaded, which is to be tried first.
+inline constexpr int32_t go_by_messages = -1;
+inline constexpr int32_t ask_offload = -2;
+
 struct Choice {
   int64_t bytes;  // up to so many
   Algorithm algorithm;
@@ -161,7 +170,9 @@ struct Choice {
 // be taken, for any number of bytes.
 struct Choices {
   std::vector<Choice> lists[collective_count];
-  bool in_rooms = false;  // some operations are done in shared memory
+  bool in_rooms = false;               // some operations are done in shared memory, and none is offloaded
+  bool rooms_behind = false;           // some in shared memory, and some are offloaded
+  int32_t otherwise = go_by_messages;  // without `in_rooms`; or ask_offload
 
   [[nodiscard]] const Choice& find(Collective collective, int64_t bytes, Algorithms able) const {
     const Choice* choice = lists[static_cast<size_t>(collective)].data();

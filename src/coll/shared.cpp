@@ -131,11 +131,7 @@ int64_t whole(int64_t place, const Reducer& reducer) {
   return place / reducer.type->size * reducer.type->size;
 }
 
-}  // namespace
-
-Entry enter(core::Comm& comm, const Wanted& wanted) {
-  const Choices& choices = choices_of(comm);
-  if (comm.size == 1 || !choices.in_rooms) return {};
+[[gnu::always_inline]] inline Entry enter_room(core::Comm& comm, const Choices& choices, const Wanted& wanted) {
   Room* room = Room::of(comm);
   if (room == nullptr) return {};
   const bool together = wanted.root == Room::everybody && wanted.collective != Collective::scan;
@@ -170,6 +166,20 @@ Entry enter(core::Comm& comm, const Wanted& wanted) {
     room->use_chunks();
   }
   return {room};
+}
+
+}  // namespace
+
+Entry enter(core::Comm& comm, const Wanted& wanted) {
+  const Choices& choices = choices_of(comm);
+  if (comm.size == 1 || !choices.in_rooms) return {nullptr, choices.otherwise};
+  return enter_room(comm, choices, wanted);
+}
+
+[[gnu::cold]] Entry enter_behind_offload(core::Comm& comm, const Wanted& wanted) {
+  const Choices& choices = choices_of(comm);
+  if (comm.size == 1 || !choices.rooms_behind) return {};
+  return enter_room(comm, choices, wanted);
 }
 
 int32_t barrier(Room& room) {

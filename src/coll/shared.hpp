@@ -24,18 +24,29 @@ struct Wanted {
   int32_t root = Room::everybody;  // whose data all wait for, or who waits for those of all
 };
 
-// The room for it, ready. nullptr: it ends with an error, or goes by messages.
+// The room for it, ready. nullptr: it ends with an error, goes by messages, or may be offloaded (ask_offload).
 struct Entry {
   Room* room = nullptr;
   int32_t error = Room::go_by_messages;
 };
 [[nodiscard]] Entry enter(core::Comm& comm, const Wanted& wanted);
+[[nodiscard]] Entry enter_behind_offload(core::Comm& comm, const Wanted& wanted);
 
-// `operate` in a room, if that is the way for what is wanted: the error class of the operation. Nothing: it goes by
-// messages.
-template <class Operate>
-[[nodiscard]] std::optional<int32_t> in_room(core::Comm& comm, const Wanted& wanted, Operate operate) {
-  const Entry entry = enter(comm, wanted);
+// For operations that cannot be offloaded.
+struct NoOffload {
+  std::optional<int32_t> operator()() const { return std::nullopt; }
+};
+
+// `operate` in a room, if that is the way for what is wanted, after `offload` where the communicator may: the error
+// class of the operation. Nothing: it goes by messages.
+template <class Operate, class Offloaded = NoOffload>
+[[nodiscard]] std::optional<int32_t> in_room(core::Comm& comm, const Wanted& wanted, Operate operate,
+                                             Offloaded offload = {}) {
+  Entry entry = enter(comm, wanted);
+  if (entry.room == nullptr && entry.error == ask_offload) [[unlikely]] {
+    if (const std::optional<int32_t> error = offload()) return error;
+    entry = enter_behind_offload(comm, wanted);
+  }
   const int32_t error = entry.room != nullptr ? operate(*entry.room) : entry.error;
   if (error == Room::go_by_messages) return std::nullopt;
   return error;

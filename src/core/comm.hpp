@@ -15,6 +15,7 @@
 namespace weft::coll {
 struct Choices;  // coll/select.hpp
 class Room;      // coll/room.hpp
+class Offload;   // coll/offload.hpp
 }  // namespace weft::coll
 
 namespace weft::core {
@@ -80,8 +81,9 @@ struct Comm : base::Object {
   const Hosts* hosts = nullptr;        // of an intracommunicator: the hosts of its group; nullptr: no difference
   // Which algorithms its collective operations take; nullptr until the first of them has found out.
   mutable std::atomic<const coll::Choices*> choices{nullptr};
-  coll::Room* room = nullptr;  // where its ranks meet in collective operations; made in the first that wants it
-  Truncation truncation;       // of the last blocking collective operation that had one
+  coll::Room* room = nullptr;        // where its ranks meet in collective operations; made in the first that wants it
+  coll::Offload* offload = nullptr;  // its part in a component that does collective operations
+  Truncation truncation;             // of the last blocking collective operation that had one
   const Neighbours* neighbours = nullptr;  // in its virtual topology, nullptr when it has none
   uint32_t collective_context() const { return context + 1; }
   int32_t job_rank(int32_t r) const {

@@ -10,6 +10,7 @@
 #include "base/message.hpp"
 #include "boot/job.hpp"
 #include "coll/coll.hpp"
+#include "coll/offload.hpp"
 #include "coll/room.hpp"
 #include "core/context.hpp"
 #include "core/world.hpp"
@@ -57,6 +58,7 @@ void destroy(Team* team) {
   const uint32_t context = team->comm.context;
   core::Group* group = team->comm.group;
   coll::Room::leave(team->comm);
+  coll::Offload::leave(team->comm);
   base::destroy_object(team);
   base::destroy_object(group);
   core::release_context(context);

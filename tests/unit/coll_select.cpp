@@ -84,6 +84,24 @@ TEST(DefaultRows, ChooseSharedMemoryForBlockingOperations) {
   EXPECT_EQ(coll::compile(two, {&row, 1}).choose(Collective::barrier, 0, Algorithms::blocking()), Algorithm::flat);
 }
 
+TEST(Rows, OfOffloadAreForBlockingOperationsWithAComponent) {
+  const Row row{.collective = Collective::allreduce, .algorithm = Algorithm::offload, .bytes = 100};
+  const Shape two{.ranks = 2, .shared = true, .offload = true};
+  const Choices choices = coll::compile(two, {&row, 1});
+  EXPECT_EQ(choices.choose(Collective::allreduce, 100, Algorithms::any()), Algorithm::offload);
+  EXPECT_EQ(choices.choose(Collective::allreduce, 101, Algorithms::any()), Algorithm::shared);
+  EXPECT_EQ(choices.choose(Collective::allreduce, 100, Algorithms::blocking()), Algorithm::shared);
+  EXPECT_EQ(choices.choose(Collective::allreduce, 100), Algorithm::doubling);
+  EXPECT_EQ(choices.otherwise, coll::ask_offload);
+  EXPECT_TRUE(choices.rooms_behind && !choices.in_rooms);
+  const Choices without = coll::compile({.ranks = 2, .shared = true}, {&row, 1});
+  EXPECT_EQ(without.choose(Collective::allreduce, 100, Algorithms::any()), Algorithm::shared);
+  EXPECT_EQ(without.otherwise, coll::go_by_messages);
+  EXPECT_TRUE(without.in_rooms && !without.rooms_behind);
+  const Choices defaults = coll::compile(two, {});
+  EXPECT_EQ(defaults.otherwise, coll::go_by_messages);
+}
+
 TEST(DefaultRows, ChooseWhereRanksShareProcessors) {
   EXPECT_EQ(chosen({.ranks = 32, .crowded = true}, Collective::allreduce, 4096), Algorithm::flat);
   EXPECT_EQ(chosen({.ranks = 32, .crowded = true}, Collective::allreduce, 4097), Algorithm::doubling);

@@ -8,6 +8,7 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "boot/environment.hpp"
+#include "coll/offload.hpp"
 #include "coll/room.hpp"
 #include "coll/table.hpp"
 #include "weft/commands.hpp"
@@ -73,6 +74,12 @@ std::string why(const Table& table, size_t place) {
   return text;
 }
 
+// The component, as in a job that starts now.
+bool find_component(const coll::offload::Component*& component, base::Problem& problem) {
+  if (!coll::offload::find_wanted(component, problem)) return false;
+  return component == nullptr || component->open(problem);
+}
+
 // The place of the first row that fits.
 size_t decide(const Table& table, const coll::Shape& shape, Collective collective, int64_t bytes,
               coll::Algorithms able) {
@@ -113,7 +120,7 @@ bool read_words(const Words& words, Case& asked, bool& help, base::Problem& prob
   return true;
 }
 
-void show(const Table& table, const Case& asked) {
+void show(const Table& table, const Case& asked, const coll::offload::Component* component) {
   const int64_t per_host = asked.ranks_per_host == 0 ? asked.ranks : std::min(asked.ranks_per_host, asked.ranks);
   const int64_t hosts = (asked.ranks + per_host - 1) / per_host;
   coll::Shape shape{.ranks = static_cast<int32_t>(asked.ranks),
@@ -121,23 +128,34 @@ void show(const Table& table, const Case& asked) {
                     .ranks_per_host = static_cast<int32_t>(per_host),
                     .leaders = hosts > 1 && per_host > 1};
   shape.crowded = hosts == 1 && asked.ranks > base::usable_cpus();
+  shape.offload = component != nullptr && asked.ranks > 1;
   shape.shared = hosts == 1 && asked.ranks > 1 && asked.ranks <= coll::Room::most_ranks;
   printf("%lld bytes, %lld ranks, %lld on a host%s\n\n", static_cast<long long>(asked.bytes),
          static_cast<long long>(asked.ranks), static_cast<long long>(per_host),
          shape.crowded ? ", more than processors" : "");
+  if (component != nullptr) {
+    printf(
+        "WEFT_OFFLOAD: component %s; what it refuses, and all after it failed on a communicator, goes the other "
+        "way\n\n",
+        component->name);
+  }
   printf("%-15s %-14s %s\n", "operation", "algorithm", "decided by");
   for (size_t c = 0; c < coll::collective_count; ++c) {
     const auto collective = static_cast<Collective>(c);
     const bool few = asked.bytes < asked.ranks;
     const int64_t bytes = coll::knows_bytes(collective) ? asked.bytes : 0;
-    const size_t blocking =
-        decide(table, shape, collective, bytes, coll::without_parts(coll::Algorithms::blocking(), collective, few));
-    const size_t others =
-        decide(table, shape, collective, bytes, coll::without_parts(coll::Algorithms::all(), collective, few));
-    printf("%-15s %-14s %s\n", coll::name(collective), coll::name(table.rows[blocking].algorithm),
-           why(table, blocking).c_str());
-    if (blocking == others) continue;
-    printf("%-15s %-14s %s\n", "  nonblocking", coll::name(table.rows[others].algorithm), why(table, others).c_str());
+    const auto place_of = [&](coll::Algorithms able) {
+      return decide(table, shape, collective, bytes, coll::without_parts(able, collective, few));
+    };
+    const auto line = [&](const char* what, size_t place) {
+      printf("%-15s %-14s %s\n", what, coll::name(table.rows[place].algorithm), why(table, place).c_str());
+    };
+    const size_t offloaded = place_of(coll::Algorithms::any());
+    const size_t blocking = place_of(coll::Algorithms::blocking());
+    const size_t others = place_of(coll::Algorithms::all());
+    line(coll::name(collective), offloaded);
+    if (offloaded != blocking) line("  otherwise", blocking);
+    if (blocking != others) line("  nonblocking", others);
   }
 }
 
@@ -148,13 +166,15 @@ int info_coll(const Words& words) {
   Table table;
   base::Problem problem;
   bool help = false;
+  const coll::offload::Component* component = nullptr;
   base::load_settings();
-  if (!read_words(words, asked, help, problem) || (!help && !read_rows(table, problem))) {
+  if (!read_words(words, asked, help, problem) ||
+      (!help && (!read_rows(table, problem) || !find_component(component, problem)))) {
     fprintf(stderr, "weft: info coll: %s\n", base::describe(problem).c_str());
     return 2;
   }
   if (help) return fputs(usage, stdout), 0;
-  show(table, asked);
+  show(table, asked, component);
   return 0;
 }
 

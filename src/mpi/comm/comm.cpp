@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "coll/offload.hpp"
 #include "coll/room.hpp"
 #include "core/p2p.hpp"
 #include "mpi/comm/group.hpp"
@@ -61,6 +62,7 @@ int no_intercomm(const char* function, const Comm& comm) {
 
 void release_comm_parts(Comm& comm) {
   coll::Room::leave(comm);
+  coll::Offload::leave(comm);
   drop_topology(comm);
   drop(comm.group);
   drop(comm.remote);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The performance variables there are: counters that core's lanes and threads keep anyway. docs/tools.md lists them.
 #include "base/copy_threads.hpp"
+#include "coll/offload.hpp"
 #include "core/waiting.hpp"
 #include "mpi/tools/tool.hpp"
 
@@ -55,6 +56,11 @@ void helped(const Comm*, uint64_t* values) {
   *values = base::helped_copies();
 }
 
+template <auto member>
+void offloaded(const Comm*, uint64_t* values) {
+  *values = coll::offload::counts().*member;
+}
+
 constexpr const char* flow_words[] = {"open", "saturated"};
 
 constexpr PerformanceRow rows[] = {
@@ -85,6 +91,10 @@ constexpr PerformanceRow rows[] = {
      Subject::messages, MPI_T_PVAR_CLASS_COUNTER, counted<&core::Counters::stale>},
     {"weft_helped_copies", "large copies that other threads of the process took part in (WEFT_COPY_THREADS)",
      Subject::messages, MPI_T_PVAR_CLASS_COUNTER, helped},
+    {"weft_offloaded", "collective operations that a component did (WEFT_OFFLOAD)", Subject::messages,
+     MPI_T_PVAR_CLASS_COUNTER, offloaded<&coll::offload::Counts::done>},
+    {"weft_offloads_failed", "collective operations that a component failed to do, done by another algorithm",
+     Subject::messages, MPI_T_PVAR_CLASS_COUNTER, offloaded<&coll::offload::Counts::failed>},
     {"weft_unexpected_messages", "messages that came before their receive", Subject::messages, MPI_T_PVAR_CLASS_COUNTER,
      counted<&core::Counters::unexpected>, MPI_T_VERBOSITY_USER_BASIC},
     {"weft_unexpected_now", "messages that wait for their receive now", Subject::messages, MPI_T_PVAR_CLASS_LEVEL,
