@@ -37,16 +37,20 @@ struct NoOffload {
   std::optional<int32_t> operator()() const { return std::nullopt; }
 };
 
+template <class Offloaded>
+[[gnu::cold, gnu::noinline]] Entry offload_first(core::Comm& comm, const Wanted& wanted, const Offloaded& offload) {
+  if (const std::optional<int32_t> error = offload()) return {nullptr, *error};
+  return enter_behind_offload(comm, wanted);
+}
+
 // `operate` in a room, if that is the way for what is wanted, after `offload` where the communicator may: the error
 // class of the operation. Nothing: it goes by messages.
 template <class Operate, class Offloaded = NoOffload>
 [[nodiscard]] std::optional<int32_t> in_room(core::Comm& comm, const Wanted& wanted, Operate operate,
                                              Offloaded offload = {}) {
   Entry entry = enter(comm, wanted);
-  if (entry.room == nullptr && entry.error == ask_offload) [[unlikely]] {
-    if (const std::optional<int32_t> error = offload()) return error;
-    entry = enter_behind_offload(comm, wanted);
-  }
+  if (entry.room == nullptr && entry.error == ask_offload) [[unlikely]]
+    entry = offload_first(comm, wanted, offload);
   const int32_t error = entry.room != nullptr ? operate(*entry.room) : entry.error;
   if (error == Room::go_by_messages) return std::nullopt;
   return error;
