@@ -98,6 +98,7 @@ void report_together(File& file) {
   int64_t range = 0;
   for (const int side : {0, 1}) {
     const Extremes::Reach& reach = extremes.reach[side];
+    if (reach.low >= -reach.high) continue;  // nobody read, or nobody wrote
     report.reached[side] = {reach.low, -reach.high, sums.spans[side], -reach.stride};
     range = std::max(range, -reach.high - reach.low);
   }
