@@ -110,11 +110,7 @@ bool save_field(const char* path, const std::vector<float>& field, int width, in
   for (int r = height * zoom - 1; r >= 0; --r) {
     for (int c = 0; c < width * zoom; ++c) {
       const double value = (field[static_cast<std::size_t>(r / zoom) * width + c / zoom] - *low) * scale;
-      size_t above = 1;
-      while (above + 1 < colours.size() && colours[above][0] < value) ++above;
-      const auto &from = colours[above - 1], &to = colours[above];
-      const double part = (value - from[0]) / (to[0] - from[0]);
-      for (size_t k = 1; k < 4; ++k) pixels.push_back(static_cast<uint8_t>(from[k] + part * (to[k] - from[k])));
+      for (const double part : colour_of(colours, value)) pixels.push_back(static_cast<uint8_t>(part));
     }
   }
   return save_png(path, pixels, width * zoom, height * zoom);

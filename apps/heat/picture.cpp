@@ -25,16 +25,6 @@ constexpr std::array<std::array<double, 4>, 9> colours = {{
     {1.00, 255, 252, 224},
 }};
 
-std::array<double, 3> colour(double value) {
-  value = std::clamp(value, -1.0, 1.0);
-  size_t above = 1;
-  while (above + 1 < colours.size() && colours[above][0] < value) ++above;
-  const auto& low = colours[above - 1];
-  const auto& high = colours[above];
-  const double part = (value - low[0]) / (high[0] - low[0]);
-  return {low[1] + part * (high[1] - low[1]), low[2] + part * (high[2] - low[2]), low[3] + part * (high[3] - low[3])};
-}
-
 // Between the field's points, bilinear; outside them the edge's value, which is near zero anyway.
 double sample(const double* field, int n, double row, double column) {
   row = std::clamp(row, 0.0, n - 1.0);
@@ -55,7 +45,7 @@ void Picture::draw(const double* field, int n, double limit, int x, int y, int s
     for (int c = 0; c < side; ++c) {
       const double row = (side - 0.5 - r) * n / side - 0.5, column = (c + 0.5) * n / side - 0.5;
       const double value = sample(field, n, row, column) / limit;
-      auto rgb = colour(value);
+      auto rgb = common::colour_of(colours, std::clamp(value, -1.0, 1.0));
       // A line lies where the band changes between neighbours; half a field point looks far enough.
       const double next = static_cast<double>(n) / side;
       const auto band = [&](double v) { return std::floor(v * lines + 0.5); };

@@ -10,6 +10,11 @@
 
 namespace weft::base {
 
+// The next multiple of `of`, or the number itself where it is one.
+constexpr size_t to_multiple(size_t bytes, size_t of) {
+  return (bytes + of - 1) / of * of;
+}
+
 // Bytes for people, "1.2 GiB": three significant digits are enough to read.
 inline std::string shown_bytes(uint64_t bytes) {
   static constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

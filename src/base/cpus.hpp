@@ -31,6 +31,11 @@ class CpuSet {
     for (int i = 0; i < words; ++i) out.words_[i] = words_[i] & other.words_[i];
     return out;
   }
+  CpuSet without(const CpuSet& other) const {
+    CpuSet out;
+    for (int i = 0; i < words; ++i) out.words_[i] = words_[i] & ~other.words_[i];
+    return out;
+  }
   int count() const;
   int first() const;  // -1: none
   bool empty() const { return count() == 0; }

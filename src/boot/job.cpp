@@ -30,6 +30,7 @@
 #include "boot/pmi2.hpp"
 #include "boot/pmix.hpp"
 #include "boot/rank_order.hpp"
+#include "boot/record.hpp"
 #include "boot/reserve.hpp"
 #include "boot/segment.hpp"
 #include "boot/status.hpp"
@@ -239,12 +240,8 @@ struct Here {
   Notes notes;
   int ranks = 0;
   int place = 0;
-  uint32_t turn = 0;         // of the notes: one for each barrier
-  std::string published;     // by the first of us: our record,
-  std::string published_in;  // and the turn in which it was
-  std::string read;          // the record that was looked at last,
-  int read_of = -1;          // of this slot's host,
-  uint32_t read_in = 0;      // as of this turn
+  uint32_t turn = 0;  // of the notes: one for each barrier
+  Records records;
 };
 constinit Here* ours = nullptr;
 
@@ -329,12 +326,7 @@ bool speaks_for_all() {
   return ours != nullptr && space->mapping().known();
 }
 
-std::string notes_key(const std::string& turn, size_t piece) {
-  return "weft-notes" + turn + "-" + std::to_string(piece);
-}
-
-// The notes of all ranks of this host, as a record in pieces that the launcher takes: its length, and the record. "*3"
-// says that it is still that of turn 3.
+// The notes of all ranks of this host, as a record.
 void publish_notes(void (*meanwhile)()) {
   ++ours->turn;
   ours->notes.end_turn(ours->turn);
@@ -345,50 +337,18 @@ void publish_notes(void (*meanwhile)()) {
     const std::string_view text = ours->notes.outward_text(place);
     record.append(std::to_string(text.size())).append(":").append(text);
   }
-  const std::string turn = std::to_string(ours->turn);
-  if (record == ours->published) return must(space->put(notes_key(turn, 0), "*" + ours->published_in));
-  ours->published = record;
-  ours->published_in = turn;
-  record.insert(0, std::to_string(record.size()) + ":");
-  const size_t most = space->longest_value();
-  for (size_t piece = 0; piece * most < record.size(); ++piece) {
-    must(space->put(notes_key(turn, piece), record.substr(piece * most, most)));
-  }
+  must(ours->records.publish(*space, std::move(record), ours->turn));
 }
 
-// Fetches the record of the host whose first rank has this slot.
-std::string fetch_record(int first) {
-  std::string turn = std::to_string(ours->turn);
-  std::string text;
-  must(space->get(first, notes_key(turn, 0), text));
-  if (text.starts_with('*')) {
-    turn = text.substr(1);
-    must(space->get(first, notes_key(turn, 0), text));
-  }
-  std::string_view rest = text;
-  size_t bytes = 0;
-  if (!take_number(rest, bytes)) return {};
-  std::string record(rest);
-  for (size_t piece = 1; record.size() < bytes && !text.empty(); ++piece) {
-    must(space->get(first, notes_key(turn, piece), text));
-    record += text;
-  }
-  return record;
-}
-
-// The value that the rank with this slot has noted under a key. Callers often ask for the ranks of a host in turn.
+// The value that the rank with this slot has noted under a key.
 std::string noted(int slot, const std::string& key) {
   const ProcessMapping& mapping = space->mapping();
   const std::vector<int> there = mapping.ranks_on(mapping.node_of(slot));
-  if (ours->read_of != there.front() || ours->read_in != ours->turn) {
-    ours->read = fetch_record(there.front());
-    ours->read_of = there.front();
-    ours->read_in = ours->turn;
-  }
+  must(ours->records.fetch(*space, there.front(), ours->turn));
   const auto place = std::lower_bound(there.begin(), there.end(), slot) - there.begin();
   std::string_view text;
   std::string_view value;
-  if (!find_note(ours->read, static_cast<int>(place), text) || !find_entry(text, key, value)) {
+  if (!find_note(ours->records.fetched(), static_cast<int>(place), text) || !find_entry(text, key, value)) {
     base::die({.cause = "the record of the ranks that share a host with rank " + std::to_string(there.front()) +
                         " has no " + key + " of rank " + std::to_string(slot),
                .remedy = "give all ranks the same Weft library and the same WEFT_ settings"});

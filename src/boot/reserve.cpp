@@ -23,13 +23,6 @@ constinit base::IntSetting cores_setting{
     {0, 1024}};
 WEFT_SETTING(cores_setting);
 
-base::CpuSet without(base::CpuSet set, const base::CpuSet& other) {
-  for (int cpu = 0; cpu < base::CpuSet::capacity; ++cpu) {
-    if (other.has(cpu)) set.remove(cpu);
-  }
-  return set;
-}
-
 base::CpuSet all_of(std::span<const base::CpuSet> masks) {
   base::CpuSet all;
   for (const base::CpuSet& mask : masks) all.add(mask);
@@ -51,7 +44,7 @@ Reserve choose_reserve(std::span<const base::CpuSet> masks, std::span<const base
     cpus.add(core->both(all));
     if (cpus == reserve.cpus) continue;
     const auto emptied =
-        std::find_if(masks.begin(), masks.end(), [&](const base::CpuSet& mask) { return without(mask, cpus).empty(); });
+        std::find_if(masks.begin(), masks.end(), [&](const base::CpuSet& mask) { return mask.without(cpus).empty(); });
     if (emptied != masks.end()) {
       short_one = &*emptied;
       continue;
@@ -90,13 +83,13 @@ base::CpuSet reserve_of(std::span<const base::CpuSet> masks) {
 }
 
 int usable_without(std::span<const base::CpuSet> masks, const base::CpuSet& reserved) {
-  return base::usable_of(without(all_of(masks), reserved));
+  return base::usable_of(all_of(masks).without(reserved));
 }
 
 void leave_reserve(const base::CpuSet& reserved, bool tells) {
   if (reserved.empty()) return;
-  const base::CpuSet own = without(base::own_cpus(), reserved);
-  const base::CpuSet mask = without(base::affinity(), reserved);
+  const base::CpuSet own = base::own_cpus().without(reserved);
+  const base::CpuSet mask = base::affinity().without(reserved);
   if (base::set_affinity(reserved)) {
     (void)base::set_affinity(mask.empty() ? own : mask);
     base::set_own_cpus(own, reserved);

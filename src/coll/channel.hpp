@@ -29,7 +29,7 @@ enum class Tag : int32_t {
   exscan,
   creation,
   offload,       // votes about offloaded operations
-  offload_mock,  // what the mock component sends
+  offload_mock,  // messages of the mock component
 };
 inline constexpr int32_t first_schedule_tag = 16;
 

@@ -70,11 +70,10 @@ void report_together(File& file) {
   if (file.tally == nullptr) return;
   const Tally& tally = *file.tally;
   const uint64_t open_ns = base::now_ns() - tally.opened_ns();
-  const Sums mine{tally.numbers(), {}};
-  Sums ours = mine;
+  Sums ours{tally.numbers(), {}};
   Extremes least{};
-  least.disk_ns = -(mine.numbers.reads.disk_ns + mine.numbers.writes.disk_ns);
-  least.exchange_ns = -mine.numbers.exchange_ns;
+  least.disk_ns = -(ours.numbers.reads.disk_ns + ours.numbers.writes.disk_ns);
+  least.exchange_ns = -ours.numbers.exchange_ns;
   for (const int side : {0, 1}) {
     const Tally::Reach& reach = tally.reach(side == 1);
     least.reach[side] = {reach.low, -reach.high, -reach.stride};

@@ -84,13 +84,7 @@ program callbacks
 
 contains
 
-  subroutine expect(right, what)
-    logical, intent(in) :: right
-    character(len=*), intent(in) :: what
-    if (right) return
-    print *, "rank", rank, ":", what
-    wrong = wrong + 1
-  end subroutine expect
+  include "expect.inc"
 
   subroutine operations
     integer :: op, pair, mine(2, 3), result(2, 3), right(2), i

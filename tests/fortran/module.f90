@@ -23,13 +23,7 @@ program module
 
 contains
 
-  subroutine expect(right, what)
-    logical, intent(in) :: right
-    character(len=*), intent(in) :: what
-    if (right) return
-    print *, "rank", rank, ":", what
-    wrong = wrong + 1
-  end subroutine expect
+  include "expect.inc"
 
   ! Blocking calls take sections by copies of the compiler.
   subroutine sections

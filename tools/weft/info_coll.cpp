@@ -135,8 +135,8 @@ void show(const Table& table, const Case& asked, const coll::offload::Component*
          shape.crowded ? ", more than processors" : "");
   if (component != nullptr) {
     printf(
-        "WEFT_OFFLOAD: component %s; what it refuses, and all after it failed on a communicator, goes the other "
-        "way\n\n",
+        "WEFT_OFFLOAD: component %s; operations that it refuses, and all of a communicator on which it failed, go "
+        "the other way\n\n",
         component->name);
   }
   printf("%-15s %-14s %s\n", "operation", "algorithm", "decided by");

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/bytes.hpp"
 #include "base/setting.hpp"
 #include "boot/notes.hpp"
 #include "pages/huge.hpp"
@@ -60,11 +61,8 @@ constinit base::IntSetting heap_bytes{
 WEFT_SETTING(heap_bytes);
 
 constexpr size_t page = 4096;
-constexpr size_t to_multiple(size_t bytes, size_t of) {
-  return (bytes + of - 1) / of * of;
-}
 constexpr size_t to_pages(size_t bytes) {
-  return to_multiple(bytes, page);
+  return base::to_multiple(bytes, page);
 }
 
 // With more ranks on a host, offsets in the file would be used up.
@@ -84,7 +82,7 @@ Layout layout_for(int ranks) {
   const size_t ring = std::bit_ceil(value_of(ring_bytes, 64 << 10));
   layout.ring_cells_log2 = static_cast<uint32_t>(std::countr_zero(ring / cell_bytes));
   layout.staging_buffers = static_cast<int>(value_of(staging_buffers, 16));
-  layout.busy_offset = to_multiple(sizeof(Control), 128);
+  layout.busy_offset = base::to_multiple(sizeof(Control), 128);
   layout.rings_offset = to_pages(layout.busy_offset + sizeof(uint32_t) * static_cast<size_t>(layout.staging_buffers));
   layout.staging_offset = layout.rings_offset + std::max(layout.rings(1), layout.rings(max_lanes));
   layout.staging_buffer = to_pages(value_of(staging_bytes, 8 << 10));
@@ -92,13 +90,13 @@ Layout layout_for(int ranks) {
   layout.staging = std::max(staging, to_pages(garbage_bytes));  // behind the last ring
   layout.region = layout.staging_offset + layout.staging;
   // A huge page needs an address and an offset that agree. The gaps are never touched.
-  layout.region = to_multiple(layout.region, pages::huge_boundary);
-  layout.first_region = to_multiple(boot::head_bytes(ranks), pages::huge_boundary);
+  layout.region = base::to_multiple(layout.region, pages::huge_boundary);
+  layout.first_region = base::to_multiple(boot::head_bytes(ranks), pages::huge_boundary);
   layout.first_heap = layout.first_region + layout.region * static_cast<size_t>(ranks);
   layout.heap = to_pages(static_cast<size_t>(heap_bytes.value()));
   layout.first_slots = layout.first_heap + layout.heap * static_cast<size_t>(ranks);
   if (heap_bytes.source() == base::Source::fallback && ranks <= most_ranks_with_slots) {
-    layout.first_slots = to_multiple(layout.first_slots, size_t{1} << 30);
+    layout.first_slots = base::to_multiple(layout.first_slots, size_t{1} << 30);
     layout.slots = Slots{}.total();
   }
   layout.total = layout.first_slots + layout.slots * static_cast<size_t>(ranks);

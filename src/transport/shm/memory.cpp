@@ -22,10 +22,6 @@
 namespace weft::transport::shm {
 namespace {
 
-size_t to_multiple(size_t bytes, size_t of) {
-  return (bytes + of - 1) / of * of;
-}
-
 std::string reason_of(int error) {
   char text[128];
   return strerror_r(error, text, sizeof text);
@@ -113,7 +109,7 @@ Memory::HugePages* Memory::huge_pages(size_t page) {
 void* Memory::find_huge(size_t& bytes, const pages::Plan& plan) {
   HugePages* const huge = huge_pages(plan.huge);
   if (huge == nullptr) return nullptr;
-  const size_t whole = to_multiple(bytes, plan.huge);
+  const size_t whole = base::to_multiple(bytes, plan.huge);
   void* const memory = huge->pieces.allocate(whole, std::max(plan.alignment, plan.huge));
   if (memory != nullptr) bytes = whole;
   return memory;
@@ -121,7 +117,7 @@ void* Memory::find_huge(size_t& bytes, const pages::Plan& plan) {
 
 // Large pieces are mapped by themselves: the heap is for many small ones, which peers map all at once.
 void* Memory::find_room(size_t& bytes, const pages::Plan& plan, pages::Grant& grant) {
-  bytes = to_multiple(bytes, pages::base_page);
+  bytes = base::to_multiple(bytes, pages::base_page);
   if (!promises_.make(bytes, grant.problem)) return nullptr;
   void* memory = nullptr;
   if (layout_.slots != 0 && bytes > heap_.size() / 4) memory = large_.allocate(bytes, plan.alignment);

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/address_space.hpp"
+#include "base/bytes.hpp"
 #include "base/clock.hpp"
 #include "base/copy_threads.hpp"
 #include "base/fence.hpp"
@@ -37,10 +38,6 @@ constinit base::BoolSetting cross_memory{{.name = "WEFT_CMA",
                                           .change = base::Change::before_start},
                                          true};
 WEFT_SETTING(cross_memory);
-
-size_t to_huge(size_t bytes) {
-  return (bytes + pages::huge_boundary - 1) / pages::huge_boundary * pages::huge_boundary;
-}
 
 void futex_wake(std::atomic<uint32_t>* word) {
   syscall(SYS_futex, reinterpret_cast<uint32_t*>(word), FUTEX_WAKE, 1, nullptr, nullptr, 0);
@@ -67,7 +64,8 @@ ShmTransport::ShmTransport(int place, int places, int segment_fd, LaneMap lanes,
   reserve(layout_.rank_at(place), layout_.rings_offset + layout_.rings(lanes.lanes()), "the receive rings");
   region_ = map(layout_.rank_at(place), layout_.region, "the receive rings");
   // The last page of the rings, which may hold staging buffers too.
-  pages::make_huge(region_, to_huge(layout_.rings_offset + layout_.rings(lanes.lanes())));
+  pages::make_huge(region_,
+                   base::to_multiple(layout_.rings_offset + layout_.rings(lanes.lanes()), pages::huge_boundary));
   control_ = reinterpret_cast<Control*>(region_);
   staging_busy_ = layout_.staging_busy(region_);
   memory_.publish_in(control_);
