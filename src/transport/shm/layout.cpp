@@ -82,8 +82,9 @@ Layout layout_for(int ranks) {
   const size_t ring = std::bit_ceil(value_of(ring_bytes, 64 << 10));
   layout.ring_cells_log2 = static_cast<uint32_t>(std::countr_zero(ring / cell_bytes));
   layout.staging_buffers = static_cast<int>(value_of(staging_buffers, 16));
-  layout.busy_offset = base::to_multiple(sizeof(Control), 128);
-  layout.rings_offset = to_pages(layout.busy_offset + sizeof(uint32_t) * static_cast<size_t>(layout.staging_buffers));
+  layout.released_offset = base::to_multiple(sizeof(Control), 128);
+  layout.rings_offset =
+      to_pages(layout.released_offset + sizeof(uint32_t) * static_cast<size_t>(layout.staging_buffers));
   layout.staging_offset = layout.rings_offset + std::max(layout.rings(1), layout.rings(max_lanes));
   layout.staging_buffer = to_pages(value_of(staging_bytes, 8 << 10));
   const size_t staging = layout.staging_buffer * static_cast<size_t>(layout.staging_buffers);

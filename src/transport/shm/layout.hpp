@@ -54,13 +54,12 @@ struct Control {
 static_assert(sizeof(Control) <= 4096);
 
 struct Layout {
-  // In a rank's region: a word for each staging buffer, as a rule in the control page. 1: filled by the owner, not yet
-  // read by the receiver, which stores 0 (release, pairs with the owner's acquire).
-  size_t busy_offset;
-  size_t rings_offset;    // in a rank's region
-  size_t staging_offset;  // in a rank's region
-  size_t staging;         // bytes of the buffers
-  size_t staging_buffer;  // bytes of one buffer
+  size_t released_offset;  // in a rank's region: a word for each staging buffer (StagingPool), as a rule in the control
+                           // page
+  size_t rings_offset;     // in a rank's region
+  size_t staging_offset;   // in a rank's region
+  size_t staging;          // bytes of the buffers
+  size_t staging_buffer;   // bytes of one buffer
   int staging_buffers;
   size_t region;        // bytes of a rank's region, whole huge pages
   size_t first_region;  // in the segment
@@ -82,8 +81,8 @@ struct Layout {
   size_t ring_stride(uint32_t lanes) const { return ring_control + (size_t{cell_bytes} << cells_log2(lanes)); }
   size_t rings(uint32_t lanes) const { return ring_stride(lanes) * lanes; }
 
-  std::atomic<uint32_t>* staging_busy(char* of_rank) const {
-    return reinterpret_cast<std::atomic<uint32_t>*>(of_rank + busy_offset);
+  std::atomic<uint32_t>* staging_released(char* of_rank) const {
+    return reinterpret_cast<std::atomic<uint32_t>*>(of_rank + released_offset);
   }
   size_t rank_at(int rank) const { return first_region + static_cast<size_t>(rank) * region; }
   size_t heap_at(int rank) const { return first_heap + static_cast<size_t>(rank) * heap; }

@@ -67,7 +67,6 @@ ShmTransport::ShmTransport(int place, int places, int segment_fd, LaneMap lanes,
   pages::make_huge(region_,
                    base::to_multiple(layout_.rings_offset + layout_.rings(lanes.lanes()), pages::huge_boundary));
   control_ = reinterpret_cast<Control*>(region_);
-  staging_busy_ = layout_.staging_busy(region_);
   memory_.publish_in(control_);
   for (uint32_t lane = 0; lane < lanes.lanes(); ++lane) {
     char* at = region_ + layout_.rings_offset + lane * layout_.ring_stride(lanes.lanes());
@@ -175,30 +174,19 @@ Staging ShmTransport::reserve_staging(size_t bytes) {
   if (!staging_ready_) [[unlikely]] {
     reserve(layout_.rank_at(rank_) + layout_.staging_offset, layout_.staging, "staging buffers");
     pages::make_huge(region_, layout_.region);
+    staging_.open(layout_.staging_released(region_), layout_.staging_buffers);
     staging_ready_ = true;
   }
-  const int count = layout_.staging_buffers;
-  if (bytes > layout_.staging_buffer * static_cast<size_t>(count)) return {};
-  const int need = static_cast<int>(buffers_for(bytes));
-  auto busy = [&](int i) { return staging_busy_[i].load(std::memory_order_acquire) != 0; };
-  for (int tried = 0, at = staging_next_; tried < count; ++tried, ++at) {
-    if (at + need > count) at = 0;
-    int run = 0;
-    while (run < need && !busy(at + run)) ++run;
-    if (run < need) continue;
-    for (int i = at; i < at + need; ++i) staging_busy_[i].store(1, std::memory_order_relaxed);
-    base::take_from_process(control_);
-    staging_next_ = at + need < count ? at + need : 0;
-    return {region_ + layout_.staging_offset + static_cast<size_t>(at) * layout_.staging_buffer,
-            static_cast<uint64_t>(at)};
-  }
-  return {};
+  const int first = bytes <= layout_.staging ? staging_.lend(static_cast<int>(buffers_for(bytes))) : -1;
+  if (first < 0) return {};
+  base::take_from_process(control_);
+  return {region_ + layout_.staging_offset + static_cast<size_t>(first) * layout_.staging_buffer,
+          static_cast<uint64_t>(first)};
 }
 
 void ShmTransport::drop_staging(const Staging& staging, size_t bytes) {
-  for (uint64_t i = staging.handle; i < staging.handle + buffers_for(bytes); ++i) {
-    staging_busy_[i].store(0, std::memory_order_release);
-  }
+  std::lock_guard guard(staging_lock_);
+  staging_.take_back(static_cast<int>(staging.handle), static_cast<int>(buffers_for(bytes)));
 }
 
 MemoryRef ShmTransport::register_memory(void* address, size_t bytes, Access access) {
@@ -347,7 +335,7 @@ ShmEndpoint::ShmEndpoint(ShmTransport& owner, int rank, char* region)
     : control_(reinterpret_cast<Control*>(region)),
       owner_(owner),
       region_(region),
-      staging_busy_(owner.layout_.staging_busy(region)),
+      staging_released_(owner.layout_.staging_released(region)),
       memory_(owner.layout_, rank, owner.fd_, control_) {
   attention_ = &control_->attention;
   const uint32_t published = control_->lanes.load(std::memory_order_acquire);
@@ -439,7 +427,7 @@ std::optional<const void*> ShmEndpoint::staging(const Arrival& /*arrival*/, uint
 
 void ShmEndpoint::release_staging(uint64_t handle, size_t bytes) {
   for (uint64_t i = handle; i < handle + owner_.buffers_for(bytes); ++i) {
-    staging_busy_[i].store(0, std::memory_order_release);
+    StagingPool::release(staging_released_[i]);
   }
   if (control_->attention.load(std::memory_order_relaxed) & asleep) wake_if_asleep();
 }

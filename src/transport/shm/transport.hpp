@@ -19,6 +19,7 @@
 #include "transport/shm/crossing.hpp"
 #include "transport/shm/layout.hpp"
 #include "transport/shm/memory.hpp"
+#include "transport/shm/staging.hpp"
 
 namespace weft::transport::shm {
 
@@ -77,8 +78,8 @@ class ShmEndpoint final : public Endpoint {
   Control* control_;
   ShmTransport& owner_;
   char* region_;
-  std::atomic<int64_t> found_s_ = -1;    // when the process showed who it is
-  std::atomic<uint32_t>* staging_busy_;  // the peer's, Layout::busy_offset
+  std::atomic<int64_t> found_s_ = -1;        // when the process showed who it is
+  std::atomic<uint32_t>* staging_released_;  // the peer's
   PeerMemory memory_;
 };
 
@@ -150,13 +151,12 @@ class ShmTransport final : public Transport {
 
   char* region_ = nullptr;  // our own control, ring and staging
   Control* control_ = nullptr;
-  std::atomic<uint32_t>* staging_busy_ = nullptr;  // ours, Layout::busy_offset
   struct alignas(64) Reader : RingReader<> {};
   std::unique_ptr<Reader[]> rings_;  // ours, by lane
   LaneMap lanes_;
   base::Lock staging_lock_;  // of the two below
   bool staging_ready_ = false;
-  int staging_next_ = 0;
+  StagingPool staging_;
   bool fences_others_ = false;  // membarrier works: senders need no fence
   Bell bell_;
   int descriptor_ = -1;                      // that wakes us too, when there is a bell
