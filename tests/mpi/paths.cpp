@@ -3,7 +3,8 @@
 // Messages of given sizes, for rows that force a path and say with TEST_EXPECT (counters.h) which one was taken.
 //
 // usage: paths size... where a size is a number of bytes; behind g: the sender's layout has gaps; s: a synchronous
-// send; b: a blocking send from every rank but the last, and a blocking receive; l: rank 0 comes late, so that others
+// send; b: a blocking send from every rank but the last, and a blocking receive; a: from every rank, which is taken
+// before its receive is there; l: rank 0 comes late, so that others
 // wait; t: by four threads at once, each with tags of its own
 #include <algorithm>
 #include <chrono>
@@ -35,7 +36,7 @@ void expect_bytes(const MPI_Status& status, const std::vector<unsigned char>& in
 void exchange(const std::string& kind, size_t bytes, int tag) {
   const int next = (expect::rank + 1) % expect::size, before = (expect::rank + expect::size - 1) % expect::size;
   const bool gaps = kind.find('g') != std::string::npos, synchronous = kind.find('s') != std::string::npos;
-  const bool blocking = kind.find('b') != std::string::npos;
+  const bool all = kind.find('a') != std::string::npos, blocking = all || kind.find('b') != std::string::npos;
   const bool late = kind.find('l') != std::string::npos && expect::rank == 0;
   const size_t stride = gaps ? 2 : 1;
   std::vector<unsigned char> out(bytes * stride), in(bytes + 1, 0xee);
@@ -54,10 +55,10 @@ void exchange(const std::string& kind, size_t bytes, int tag) {
       MPI_Irecv(in.data(), static_cast<int>(bytes) + 1, MPI_BYTE, before, tag, MPI_COMM_WORLD, &requests[0]);
     };
     if (blocking) {
-      if (expect::rank != expect::size - 1) {
+      if (all || expect::rank != expect::size - 1) {
         MPI_Send(out.data(), static_cast<int>(bytes), MPI_BYTE, next, tag, MPI_COMM_WORLD);
       }
-      if (expect::rank == 0) continue;
+      if (!all && expect::rank == 0) continue;
       MPI_Recv(in.data(), static_cast<int>(bytes) + 1, MPI_BYTE, before, tag, MPI_COMM_WORLD, &statuses[0]);
       expect_bytes(statuses[0], in, before + round, bytes);
       continue;

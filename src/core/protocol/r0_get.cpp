@@ -90,23 +90,30 @@ bool is_better_streamed(const Request& r) {
          (way == Way::far && r.bytes <= most_tried && turn.fetch_add(1, std::memory_order_relaxed) % one_of == 0);
 }
 
+// Streamed messages up to so many bytes follow their RTS at once: the handshake took a sixth of the time of 64 KiB
+// (docs/performance-choices.md, "Near and far").
+constexpr int64_t most_unasked = 128 << 10;
+
 }  // namespace
 
 bool send_rts(Request& r) {
   const bool readable = r.layout == nullptr;
-  const bool ask = rendezvous.value() || r.mode == Mode::synchronous || r.peer->endpoint->congested();
+  const bool must_ask = r.mode == Mode::synchronous || r.peer->endpoint->congested();
+  bool ask = must_ask || rendezvous.value();
   // A send that found the way full has registered its memory already.
   if (readable && r.registered.key == MemoryRef::no_key) {
     const auto access = ask && r.bytes <= get_limit.value() ? transport::Access::read : transport::Access::named;
     r.registered = r.peer->transport->register_memory(r.buffer, static_cast<size_t>(r.bytes), access);
   }
+  const bool streamed = ask && readable && is_better_streamed(r);
+  if (streamed && r.bytes <= most_unasked) ask = must_ask;
   const wire::Rts rts{give_number(r),
                       static_cast<uint64_t>(r.bytes),
                       readable ? r.registered : MemoryRef{0, MemoryRef::no_key},
                       world->rank,
-                      !readable                      ? wire::Rts::with_gaps
-                      : ask && is_better_streamed(r) ? wire::Rts::better_streamed
-                                                     : wire::Rts::in_one_piece,
+                      !readable  ? wire::Rts::with_gaps
+                      : streamed ? wire::Rts::better_streamed
+                                 : wire::Rts::in_one_piece,
                       r.lane};
   const EventData about{r.peer->rank, r.match.tag, r.bytes, is_internal(r.match)};  // a send to ourselves may be gone
   if (!ask) {
