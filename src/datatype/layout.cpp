@@ -11,7 +11,7 @@ Layout::Layout(const Type& old) : type(old) {
   hold(type.nest.blocks);
   hold(type.signature);
   type.kind = base::Kind::datatype;
-  type.committed = false;
+  type.committed = type.plain = false;
   type.predefined = false;
   type.name = "";
   type.owner = nullptr;
@@ -69,6 +69,7 @@ Type* resized(const Type& old, int64_t lower_bound, int64_t extent) {
 Type* duplicate(const Type& old) {
   Layout layout(old);
   layout.type.committed = old.committed;
+  layout.type.plain = old.plain;
   return layout.finish();
 }
 

@@ -197,7 +197,7 @@ namespace {
 constexpr Type make_byte_type() {
   Type type;
   type.kind = base::Kind::datatype;
-  type.committed = type.contiguous = type.predefined = true;
+  type.committed = type.contiguous = type.predefined = type.plain = true;
   type.basic = Basic::byte;
   type.size = type.extent = type.true_extent = type.nest.block = 1;
   type.basic_count = 1;
@@ -219,6 +219,7 @@ void build_predefined(const Predefined& row, Type& out) {
   out.size = row.size;
   out.extent = row.extent;
   out.contiguous = row.size == row.extent;
+  out.plain = out.contiguous;
   out.nest.block = row.size;
   out.true_extent = size.second ? size.second_offset + size.second : size.first;
   out.basic_count = size.second ? 2 : 1;

@@ -55,11 +55,11 @@ struct Type : base::Object {
   bool contiguous = false;  // `count` elements are `count * size` bytes from the buffer's address, no gap
   bool predefined = false;
   Basic basic = Basic::none;
-  // Committed and contiguous, in one comparison.
-  bool plain() const {
-    uint16_t both;
-    __builtin_memcpy(&both, &committed, sizeof both);
-    return both == 0x0101;
+  // Committed and contiguous, and buffers lie in the host's memory: set by commit().
+  bool plain = false;
+  void commit(bool on_host) {
+    committed = true;
+    plain = contiguous && on_host;
   }
   int64_t size = 0;    // bytes of data in an element
   int64_t extent = 0;  // bytes from an element to the next

@@ -26,7 +26,7 @@ TEST(DatatypeLayout, TheTypeOfBytesIsMpiByte) {
   EXPECT_STREQ(byte_type.name, row.name);
   EXPECT_EQ(byte_type.kind, row.kind);
   EXPECT_EQ(byte_type.basic, row.basic);
-  EXPECT_TRUE(byte_type.plain() && byte_type.predefined);
+  EXPECT_TRUE(byte_type.plain && byte_type.predefined);
   EXPECT_EQ(std::tuple(byte_type.size, byte_type.extent, byte_type.true_extent, byte_type.nest.block),
             std::tuple(row.size, row.extent, row.true_extent, row.nest.block));
   EXPECT_EQ(std::tuple(byte_type.alignment, byte_type.basic_count), std::tuple(row.alignment, row.basic_count));

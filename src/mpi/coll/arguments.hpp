@@ -4,6 +4,7 @@
 
 // The arguments of collective calls, as given and as checked.
 
+#include <memory>
 #include <vector>
 
 #include "coll/block.hpp"
@@ -11,6 +12,8 @@
 #include "mpi/object/check.hpp"
 
 namespace weft::mpi {
+
+class Stands;  // device.hpp
 
 // How a collective operation is called.
 struct Form {
@@ -20,17 +23,19 @@ struct Form {
   const char* function;
   MPI_Info info = MPI_INFO_NULL;  // of the persistent form; its hints are not needed
   MPI_Request* request = nullptr;
+  std::unique_ptr<Stands>* stands = nullptr;  // for data on a device: kept by the operation's request
 
   bool is_blocking() const { return kind == Kind::blocking; }
+  bool was_seen() const { return stands != nullptr; }  // by OnDevice: the buffers are the host's now
 };
 inline Form blocking(const char* function) {
-  return {Form::Kind::blocking, function};
+  return {.kind = Form::Kind::blocking, .function = function};
 }
 inline Form nonblocking(const char* function, MPI_Request* request) {
-  return {Form::Kind::nonblocking, function, MPI_INFO_NULL, request};
+  return {.kind = Form::Kind::nonblocking, .function = function, .request = request};
 }
 inline Form persistent(const char* function, MPI_Info info, MPI_Request* request) {
-  return {Form::Kind::persistent, function, info, request};
+  return {.kind = Form::Kind::persistent, .function = function, .info = info, .request = request};
 }
 
 // An operation on a datatype. It keeps what it needs of the operation, which may be freed before it is used: only the

@@ -33,6 +33,12 @@ int run_barrier(const Form& form, MPI_Comm comm) {
 }
 
 int run_bcast(const Form& form, const DataArgument& data, int root, MPI_Comm comm) {
+  if (device::on()) [[unlikely]] {
+    OnDevice there(form, comm);
+    DataArgument all = data;
+    if (there.take(all, there.is_root(root) ? Use::sent : Use::received))
+      return there.run([&] { return run_bcast(there.form(), all, root, comm); });
+  }
   CollCheck check(form, comm);
   if (check.failed()) return check.error();
   if (check.comm().is_inter()) return bcast_between(check, form, data, root);
@@ -44,6 +50,14 @@ int run_bcast(const Form& form, const DataArgument& data, int root, MPI_Comm com
 }
 
 int run_gather(const Form& form, const DataArgument& data, const BlocksArgument& all, int root, MPI_Comm comm) {
+  if (device::on()) [[unlikely]] {
+    OnDevice there(form, comm);
+    DataArgument mine = data;
+    BlocksArgument blocks = all;
+    const bool sent = there.take(mine, Use::sent);
+    if ((there.is_root(root) && there.take(blocks, there.size(), Use::received)) || sent)
+      return there.run([&] { return run_gather(there.form(), mine, blocks, root, comm); });
+  }
   CollCheck check(form, comm);
   if (check.failed()) return check.error();
   if (check.comm().is_inter()) return gather_between(check, form, data, all, root);
@@ -66,6 +80,14 @@ int run_gather(const Form& form, const DataArgument& data, const BlocksArgument&
 }
 
 int run_scatter(const Form& form, const BlocksArgument& all, const DataArgument& data, int root, MPI_Comm comm) {
+  if (device::on()) [[unlikely]] {
+    OnDevice there(form, comm);
+    DataArgument mine = data;
+    BlocksArgument blocks = all;
+    const bool received = there.take(mine, Use::received);
+    if ((there.is_root(root) && there.take(blocks, there.size(), Use::sent)) || received)
+      return there.run([&] { return run_scatter(there.form(), blocks, mine, root, comm); });
+  }
   CollCheck check(form, comm);
   if (check.failed()) return check.error();
   if (check.comm().is_inter()) return scatter_between(check, form, all, data, root);
@@ -88,6 +110,14 @@ int run_scatter(const Form& form, const BlocksArgument& all, const DataArgument&
 }
 
 int run_allgather(const Form& form, const DataArgument& data, const BlocksArgument& all, MPI_Comm comm) {
+  if (device::on()) [[unlikely]] {
+    OnDevice there(form, comm);
+    DataArgument mine = data;
+    BlocksArgument blocks = all;
+    const bool sent = there.take(mine, Use::sent);
+    if (there.take(blocks, there.size(), Use::received) || sent)
+      return there.run([&] { return run_allgather(there.form(), mine, blocks, comm); });
+  }
   CollCheck check(form, comm);
   if (check.failed()) return check.error();
   if (check.comm().is_inter()) return allgather_between(check, form, data, all);
@@ -102,6 +132,13 @@ int run_allgather(const Form& form, const DataArgument& data, const BlocksArgume
 }
 
 int run_alltoall(const Form& form, const BlocksArgument& send, const BlocksArgument& receive, MPI_Comm comm) {
+  if (device::on()) [[unlikely]] {
+    OnDevice there(form, comm);
+    BlocksArgument from = send, to = receive;
+    const bool sent = there.take(from, there.size(), Use::sent);
+    if (there.take(to, there.size(), Use::received) || sent)
+      return there.run([&] { return run_alltoall(there.form(), from, to, comm); });
+  }
   CollCheck check(form, comm);
   if (check.failed()) return check.error();
   if (check.comm().is_inter()) return alltoall_between(check, form, send, receive);

@@ -10,6 +10,7 @@
 
 #include "coll/schedule.hpp"
 #include "mpi/coll/arguments.hpp"
+#include "mpi/coll/device.hpp"
 
 namespace weft::mpi {
 
@@ -23,6 +24,7 @@ struct Collective {
   coll::Schedule schedule;
   OpReducer reducer;
   std::vector<Type*> types;
+  std::unique_ptr<Stands> stands;
 };
 
 // Makes the request of a planned operation, and starts it unless it is persistent. Takes the collective.

@@ -27,6 +27,15 @@ int32_t number_of(const std::vector<int32_t>& ranks) {
 }
 
 int run_neighbour_allgather(const Form& form, const DataArgument& data, const BlocksArgument& receive, MPI_Comm comm) {
+  if (device::on()) [[unlikely]] {
+    OnDevice there(form, comm);
+    DataArgument mine = data;
+    BlocksArgument to = receive;
+    const Neighbours* around = there.comm() == nullptr ? nullptr : there.comm()->neighbours;
+    const bool sent = there.take(mine, Use::sent);
+    if ((around != nullptr && there.take(to, number_of(around->sources), Use::received)) || sent)
+      return there.run([&] { return run_neighbour_allgather(there.form(), mine, to, comm); });
+  }
   CollCheck check(form, comm);
   const Neighbours* neighbours = neighbours_of(check);
   if (neighbours == nullptr) return check.error();
@@ -38,6 +47,14 @@ int run_neighbour_allgather(const Form& form, const DataArgument& data, const Bl
 }
 
 int run_neighbour_alltoall(const Form& form, const BlocksArgument& send, const BlocksArgument& receive, MPI_Comm comm) {
+  if (device::on()) [[unlikely]] {
+    OnDevice there(form, comm);
+    BlocksArgument from = send, to = receive;
+    const Neighbours* around = there.comm() == nullptr ? nullptr : there.comm()->neighbours;
+    const bool sent = around != nullptr && there.take(from, number_of(around->destinations), Use::sent);
+    if ((around != nullptr && there.take(to, number_of(around->sources), Use::received)) || sent)
+      return there.run([&] { return run_neighbour_alltoall(there.form(), from, to, comm); });
+  }
   CollCheck check(form, comm);
   const Neighbours* neighbours = neighbours_of(check);
   if (neighbours == nullptr) return check.error();

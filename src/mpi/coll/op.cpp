@@ -5,6 +5,7 @@
 
 #include "coll/select.hpp"
 #include "mpi/coll/arguments.hpp"
+#include "mpi/coll/device.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/handles.hpp"
 
@@ -137,6 +138,12 @@ int op_commutative(MPI_Op handle, int* commute) {
 }
 
 int reduce_local_c(const void* inbuf, void* inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op) {
+  if (device::on()) [[unlikely]] {
+    OnDevice there(blocking("MPI_Reduce_local"), MPI_COMM_SELF);
+    ReductionArgument reached{inbuf, inoutbuf, datatype, op};
+    if (there.take(reached, count, count))
+      return there.run([&] { return reduce_local_c(reached.send, reached.receive, count, datatype, op); });
+  }
   if (reduce_at_once(inbuf, inoutbuf, count, type_of(datatype), op_of(op))) return MPI_SUCCESS;
   CollCheck check("MPI_Reduce_local");
   Type* type = check.data({inbuf, count, datatype});

@@ -42,9 +42,21 @@ int to_every_rank(CollCheck& check, const Form& form, Operation operation, Plan 
                 [&](Schedule& s, const Reducer& r) { plan(s, data.send, data.receive, count, r); });
 }
 
+// An operation whose buffers may be on a device. Apart, so that others save no registers for it.
+using Run = int (*)(const Form&, const ReductionArgument&, MPI_Count, MPI_Comm);
+[[gnu::cold, gnu::noinline]] int run_anywhere(Run run, const Form& form, const ReductionArgument& data, MPI_Count count,
+                                              MPI_Comm comm) {
+  OnDevice there(form, comm);
+  ReductionArgument reached = data;
+  (void)there.take(reached, count, count);
+  return there.run([&] { return run(there.form(), reached, count, comm); });
+}
+
 }  // namespace
 
 int run_allreduce(const Form& form, const ReductionArgument& data, MPI_Count count, MPI_Comm comm) {
+  if (device::on() && !form.was_seen()) [[unlikely]]
+    return run_anywhere(run_allreduce, form, data, count, comm);
   CollCheck check(form, comm);
   if (check.failed()) return check.error();
   if (check.comm().is_inter()) return allreduce_between(check, form, data, count);
@@ -52,18 +64,28 @@ int run_allreduce(const Form& form, const ReductionArgument& data, MPI_Count cou
 }
 
 int run_scan(const Form& form, const ReductionArgument& data, MPI_Count count, MPI_Comm comm) {
+  if (device::on() && !form.was_seen()) [[unlikely]]
+    return run_anywhere(run_scan, form, data, count, comm);
   CollCheck check(form, comm);
   check.one_group();
   return to_every_rank(check, form, coll::scan, coll::plan::scan<Schedule>, data, count);
 }
 
 int run_exscan(const Form& form, const ReductionArgument& data, MPI_Count count, MPI_Comm comm) {
+  if (device::on() && !form.was_seen()) [[unlikely]]
+    return run_anywhere(run_exscan, form, data, count, comm);
   CollCheck check(form, comm);
   check.one_group();
   return to_every_rank(check, form, coll::exscan, coll::plan::exscan<Schedule>, data, count);
 }
 
 int run_reduce(const Form& form, const ReductionArgument& given, MPI_Count count, int root, MPI_Comm comm) {
+  if (device::on()) [[unlikely]] {
+    OnDevice there(form, comm);
+    ReductionArgument reached = given;
+    if (there.take(reached, count, there.is_root(root) ? count : 0))
+      return there.run([&] { return run_reduce(there.form(), reached, count, root, comm); });
+  }
   CollCheck check(form, comm);
   if (check.failed()) return check.error();
   if (check.comm().is_inter()) return reduce_between(check, form, given, count, root);
@@ -81,6 +103,15 @@ int run_reduce(const Form& form, const ReductionArgument& given, MPI_Count count
 }
 
 int run_reduce_scatter(const Form& form, const ReductionArgument& given, const CountsArgument& parts, MPI_Comm comm) {
+  if (device::on()) [[unlikely]] {
+    OnDevice there(form, comm);
+    ReductionArgument reached = given;
+    int64_t all = 0;
+    const int32_t ours = there.is_inter() ? there.comm()->local_size() : there.size();
+    for (int32_t i = 0; parts.complete && i < ours; ++i) all += parts.counts[i];
+    if (parts.complete && there.take(reached, all, parts.counts[there.rank()]))
+      return there.run([&] { return run_reduce_scatter(there.form(), reached, parts, comm); });
+  }
   CollCheck check(form, comm);
   if (!parts.complete) check.pointer(nullptr, "recvcounts");
   if (check.failed()) return check.error();

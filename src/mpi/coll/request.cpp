@@ -16,9 +16,19 @@ void end_collective(Request& request) {
   delete collective;
 }
 
+// Data on devices are fetched again for each start, and the results stored when the operation is complete.
 int start_collective(Request& request) {
-  static_cast<Collective*>(request.owner)->schedule.start(request);
+  auto* collective = static_cast<Collective*>(request.owner);
+  if (collective->stands != nullptr) {
+    if (int error = collective->stands->fetch()) return error;
+  }
+  collective->schedule.start(request);
   return MPI_SUCCESS;
+}
+
+bool store_results(Request& request) {
+  if (int error = static_cast<Collective*>(request.owner)->stands->store()) request.error = error;
+  return true;
 }
 
 // The derived types that the steps name; those that come again and again, not each time.
@@ -46,6 +56,10 @@ int launch_planned(CollCheck& check, const Form& form, Collective* collective) {
     return no_memory(&check.comm(), form.function, "a collective operation");
   }
   hold_types(*collective);
+  if (form.stands != nullptr && !(*form.stands)->empty()) {
+    collective->stands = std::move(*form.stands);
+    request->on_done = store_results;
+  }
   request->owner = collective;
   request->on_free = end_collective;
   *form.request = handle_of<MPI_Request>(request);

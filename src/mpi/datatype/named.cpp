@@ -10,6 +10,7 @@
 #include "datatype/pack.hpp"
 #include "datatype/predefined.hpp"
 #include "datatype/reduce.hpp"
+#include "device/device.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/check.hpp"
@@ -122,7 +123,7 @@ int give_kept(const char* function, const Arguments& arguments, MPI_Datatype* ne
 Type* make_predefined(Type* made, TypeRecord&& record) {
   if (made == nullptr) return nullptr;
   made->predefined = true;
-  made->committed = true;
+  made->commit(!device::on());
   made->owner = new TypeRecord(std::move(record));
   return made;
 }

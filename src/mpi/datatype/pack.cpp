@@ -64,7 +64,9 @@ int explain_packing(const Comm* comm, const Packing& p, const Type& type, int64_
     return fail(comm, p.function, MPI_ERR_TRUNCATE, "%lld bytes at position %lld go beyond the packed buffer of %lld",
                 static_cast<long long>(bytes), static_cast<long long>(p.position), static_cast<long long>(p.room));
   }
-  return fail(comm, p.function, MPI_ERR_BUFFER, "a buffer is a null pointer");
+  if (bytes != 0 && (p.packed == nullptr || (p.elements == nullptr && type.contiguous)))
+    return fail(comm, p.function, MPI_ERR_BUFFER, "a buffer is a null pointer");
+  return on_device(comm, p.function, is_on_device(p.packed, bytes, datatype::byte_type) ? p.packed : p.elements);
 }
 
 int pack(const void* inbuf, int incount, MPI_Datatype datatype, void* outbuf, int outsize, int* position,

@@ -7,6 +7,7 @@
 
 #include "datatype/pack.hpp"
 #include "mpi/object/object.hpp"
+#include "mpi/object/twin.hpp"
 
 namespace weft::mpi {
 
@@ -30,7 +31,8 @@ inline bool good_elements(MPI_Count count, MPI_Datatype datatype, const Type*& t
 // Whether the elements, `bytes` when packed, may be moved and have room at the position.
 inline bool good_packing(const Packing& p, const Type& type, int64_t bytes) {
   return type.committed && p.room >= 0 && p.position >= 0 && p.position <= p.room && bytes <= p.room - p.position &&
-         (bytes == 0 || (p.packed != nullptr && (p.elements != nullptr || !type.contiguous)));
+         (bytes == 0 || (p.packed != nullptr && (p.elements != nullptr || !type.contiguous))) &&
+         !is_on_device(p.elements, p.count, type) && !is_on_device(p.packed, bytes, datatype::byte_type);
 }
 
 // ---- external32, for checked elements

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "datatype/pack.hpp"
+#include "device/device.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/attribute.hpp"
 #include "mpi/object/handles.hpp"
@@ -113,7 +114,7 @@ int type_commit(MPI_Datatype* datatype) {
   if (no_address(datatype)) return null_argument(nullptr, function, "datatype");
   Type* type = type_of(*datatype);
   if (type == nullptr) return bad_type(nullptr, function, *datatype);
-  if (!type->committed) type->committed = true;  // threads may all commit the same predefined type
+  if (!type->committed) type->commit(!device::on());  // threads may all commit the same predefined type
   return MPI_SUCCESS;
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/setting.hpp"
 #include "core/world.hpp"
+#include "device/device.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/check.hpp"
 #include "pages/wish.hpp"
@@ -116,12 +117,34 @@ void tell_grant(const pages::Grant& grant, Info& info) {
   if (!grant.fallback.empty()) info.set("weft_mem_fallback", grant.fallback.substr(0, MPI_MAX_INFO_VAL - 1));
 }
 
+namespace {
+
+// For programs that have no other way to the driver, such as tests.
+int alloc_on_device(MPI_Aint size, const std::string& name, void** memory) {
+  static const char* function = "MPI_Alloc_mem";
+  if (!device::on() || name != device::active->name) {
+    return fail(nullptr, function, MPI_ERR_INFO_VALUE,
+                "the value of weft_mem_device: %s is not the driver in use (%s): set WEFT_DEVICES", name.c_str(),
+                device::on() ? device::active->name : "none");
+  }
+  *memory = device::active->allocate(static_cast<size_t>(size));
+  if (*memory != nullptr) return MPI_SUCCESS;
+  return fail(nullptr, function, MPI_ERR_NO_MEM, "no %lld bytes of memory of the device are left, or none is current",
+              static_cast<long long>(size));
+}
+
+}  // namespace
+
 int alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
   static const char* function = "MPI_Alloc_mem";
   if (!is_running()) return not_running(function);
   if (size < 0) return negative(nullptr, function, MPI_ERR_SIZE, "size", size);
   if (info != MPI_INFO_NULL && info_of(info) == nullptr) return bad_info(nullptr, function, info);
   if (no_address(baseptr)) return null_argument(nullptr, function, "baseptr");
+  if (info != MPI_INFO_NULL) {
+    const std::optional<std::string> device = info_of(info)->find("weft_mem_device");
+    if (device) return alloc_on_device(size, *device, static_cast<void**>(baseptr));
+  }
   pages::Wish wish;
   if (int error = read_wish(function, nullptr, info_of(info), wish)) return error;
   const pages::Grant grant = core::grant_shared(static_cast<size_t>(size), wish);
@@ -137,6 +160,7 @@ int free_mem(void* base) {
   static const char* function = "MPI_Free_mem";
   if (!is_running()) return not_running(function);
   if (base == nullptr || core::release_shared(base)) return MPI_SUCCESS;
+  if (device::on() && device::active->release(base)) return MPI_SUCCESS;
   return fail(nullptr, function, MPI_ERR_BASE, "%p was not given by MPI_Alloc_mem, or was freed already", base);
 }
 

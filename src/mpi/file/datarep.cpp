@@ -118,7 +118,7 @@ class InFile {
       if (part != nullptr) release_type(part);
     }
     if (good && made == nullptr) return refuse(MPI_ERR_NO_MEM);
-    if (made != nullptr) made->committed = true;
+    if (made != nullptr) made->commit(true);
     return made;
   }
 
@@ -209,7 +209,7 @@ Type* type_in_file(Type& type, const Datarep& datarep, int& error) {
   Type* made = in_file.make(type);
   error = in_file.error();
   if (made == nullptr) return nullptr;
-  made->committed = true;
+  made->commit(true);
   return made;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdarg>
 
 #include "mpi/object/file.hpp"
+#include "mpi/object/twin.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -23,6 +24,12 @@ int negative(ErrorsOn on, const char* function, int error, const char* name, int
 int no_rank(ErrorsOn on, const char* function, int error, const char* name, int rank, const char* where, int32_t size,
             const char* others) {
   return fail(on, function, error, "%s %d is not a rank of %s (0 to %d)%s", name, rank, where, size - 1, others);
+}
+
+int on_device(ErrorsOn on, const char* function, const void* buffer) {
+  return fail(on, function, MPI_ERR_UNSUPPORTED_OPERATION,
+              "the buffer %p lies on a device: this call takes memory of the host alone; copy the data there first",
+              buffer);
 }
 
 Check::Check(const char* function, MPI_Comm comm) : function_(function), comm_(comm_of(comm)) {
@@ -112,6 +119,7 @@ Type* Check::elements(const DataArgument& data, int64_t& bytes) {
 Type* Check::data(const DataArgument& data, int64_t& bytes) {
   Type* type = elements(data, bytes);
   if (type != nullptr) buffer(data.buffer, bytes, *type, data.name);
+  if (!failed() && bytes != 0 && is_on_device(data.buffer, 1, *type)) error_ = on_device(on(), function_, data.buffer);
   return type;
 }
 

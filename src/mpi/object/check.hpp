@@ -16,6 +16,9 @@ namespace weft::mpi {
 [[nodiscard, gnu::cold, gnu::noinline]] int no_rank(ErrorsOn on, const char* function, int error, const char* name,
                                                     int rank, const char* where, int32_t size, const char* others = "");
 
+// The error of a buffer on a device where the call has no way to it.
+[[nodiscard, gnu::cold, gnu::noinline]] int on_device(ErrorsOn on, const char* function, const void* buffer);
+
 // Data as a call describes them. The names of the arguments begin with `name`: "origin_" of origin_count.
 struct DataArgument {
   const void* buffer;
@@ -60,7 +63,7 @@ class Check {
   Type* type(MPI_Datatype datatype, const char* name = "");  // committed
   // Count and type, and their bytes.
   Type* elements(const DataArgument& data, int64_t& bytes);
-  // The same with a buffer that is there.
+  // The same with a buffer that is there, in the host's memory.
   Type* data(const DataArgument& data, int64_t& bytes);
   void buffer(const void* buffer, int64_t bytes, const Type& type, const char* name = "");
 

@@ -185,12 +185,22 @@ int iflush(Comm& comm, const char* function, BsendBuffer* const& place, MPI_Requ
   return MPI_SUCCESS;
 }
 
+int buffered_send_from_device(const Operation& op, const void* buf, MPI_Count count, int dest, int tag,
+                              const char* function) {
+  const Twin twin({{buf, count, op.type}});
+  if (!twin.has_memory()) return no_memory(op.comm, function);
+  if (const std::string problem = twin.fetch(); !problem.empty()) return device_failed(op.comm, function, problem);
+  return buffered_send(*op.comm, twin.host(buf), count, *op.type, dest, tag, function);
+}
+
 int ibsend(const char* function, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
            MPI_Comm comm) {
   Operation op;
   if (!good_send(op, buf, count, datatype, dest, tag, comm)) {
     return explain_send(function, buf, count, datatype, dest, tag, comm);
   }
+  if (is_on_device(buf, count, *op.type)) [[unlikely]]
+    return buffered_send_from_device(op, buf, count, dest, tag, function);
   return buffered_send(*op.comm, buf, count, *op.type, dest, tag, function);
 }
 

@@ -168,7 +168,9 @@ Failure failure_of(const Request& r) {
           collective,
           r.tag,
           {collective ? r.partner : r.source, r.limit, r.bytes},
-          is_file_access(r) ? text_of_file_access(r) : nullptr};
+          is_file_access(r)                         ? text_of_file_access(r)
+          : has_twin(r) && r.error == MPI_ERR_OTHER ? text_of_twin(r)
+                                                    : nullptr};
 }
 
 int fail_completed(const char* function, const Failure& failure) {

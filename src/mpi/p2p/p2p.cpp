@@ -21,7 +21,8 @@ int no_memory(ErrorsOn on, const char* function) {
 int explain_data(const Comm* comm, const char* function, const void* buffer, MPI_Count count, MPI_Datatype datatype) {
   Check check(function, comm);
   int64_t bytes = 0;
-  check.data({buffer, count, datatype}, bytes);
+  const Type* type = check.elements({buffer, count, datatype}, bytes);
+  if (type != nullptr) check.buffer(buffer, bytes, *type);
   return check.error();
 }
 
@@ -56,6 +57,13 @@ constexpr const char* name_of_send(Mode mode, bool blocking) {
   }
 }
 
+// The end of a send whose data could not be fetched from a device.
+[[gnu::cold]] int give_up(const char* function, Request& r) {
+  const int error = fail(static_cast<Comm*>(r.comm), function, MPI_ERR_OTHER, "%s", text_of_twin(r));
+  release(r);
+  return error;
+}
+
 // A started request for a send whose arguments are good: any size, layout and mode.
 template <Mode mode, bool blocking>
 int start_isend(const void* buffer, MPI_Count count, Type& type, int dest, int tag, Comm& comm, MPI_Request* request) {
@@ -63,6 +71,7 @@ int start_isend(const void* buffer, MPI_Count count, Type& type, int dest, int t
   if (r == nullptr) return no_memory(&comm, name_of_send(mode, blocking));
   r->mode = mode;
   r->flags.awaited = blocking;
+  if (device::on() && fill_twin(*r) != MPI_SUCCESS) return give_up(name_of_send(mode, blocking), *r);
   core::start_send(*r, comm.context, dest, tag);
   *request = handle_of<MPI_Request>(r);
   return MPI_SUCCESS;
@@ -81,7 +90,7 @@ template <Mode mode, bool blocking = false>
   if (no_address(request)) return null_argument(op.comm, function, "request");
   *request = done_request();
   if (!good) return MPI_SUCCESS;  // to MPI_PROC_NULL
-  if (mode != Mode::synchronous && op.type->contiguous &&
+  if (mode != Mode::synchronous && op.type->contiguous && !is_on_device(buffer, count, *op.type) &&
       core::send_now(*op.comm, op.comm->context, buffer, op.bytes, dest, tag)) {
     return MPI_SUCCESS;
   }

@@ -10,6 +10,7 @@
 #include "mpi/functions.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/object/object.hpp"
+#include "mpi/object/twin.hpp"
 
 namespace weft::mpi {
 
@@ -33,7 +34,7 @@ inline bool good_data(Operation& op, const void* buffer, MPI_Count count, MPI_Da
 // The same for what most calls give: a committed contiguous type and a buffer. False for much that is good.
 inline bool good_plain_data(Operation& op, const void* buffer, MPI_Count count, MPI_Datatype datatype) {
   op.type = type_of(datatype);
-  return op.type != nullptr && op.type->plain() && buffer != nullptr && count >= 0 &&
+  return op.type != nullptr && op.type->plain && buffer != nullptr && count >= 0 &&
          !__builtin_mul_overflow(count, op.type->size, &op.bytes);
 }
 
@@ -70,6 +71,22 @@ inline Operation operation_of(MPI_Comm comm, MPI_Datatype datatype) {
   return op;
 }
 
+// Frees a request that is done, or that never started, with what it keeps (completion.cpp).
+void release(Request& r);
+
+// ---- Data on a device (twin_request.cpp)
+
+// Has the request move host memory in place of such a buffer; false: no memory. A send's data are still to be fetched.
+[[nodiscard, gnu::cold]] bool give_twin(Request& r, const void* buffer, MPI_Count count, Type& type);
+[[nodiscard]] bool has_twin(const Request& r);
+// Brings what a complete receive has got to the device.
+[[gnu::cold]] void end_twin(Request& r);
+// Fetches the data of a send before it starts: nothing to do for other requests. An error class.
+[[nodiscard, gnu::cold]] int fill_twin(Request& r);
+// How a request with a twin failed. The text is the thread's until its next failure.
+[[nodiscard]] const char* text_of_twin(const Request& r);
+[[nodiscard, gnu::cold]] int device_failed(ErrorsOn on, const char* function, const std::string& problem);
+
 // A request for checked arguments; nullptr when there is no memory.
 [[nodiscard]] inline Request* new_request(const Operation& op, core::Role role, const void* buffer, MPI_Count count) {
   Request* r = core::new_request(*op.comm, role);
@@ -79,6 +96,10 @@ inline Operation operation_of(MPI_Comm comm, MPI_Datatype datatype) {
   if (!op.type->predefined) {  // the user may free the type before the operation ends
     r->type = op.type;
     ++op.type->references;
+  }
+  if (is_on_device(buffer, count, *op.type) && !give_twin(*r, buffer, count, *op.type)) [[unlikely]] {
+    release(*r);
+    return nullptr;
   }
   return r;
 }
@@ -93,8 +114,6 @@ inline MPI_Request done_request() {
 // persistent one inactive, and returns its error class without raising it.
 void wait_for(Request& r);
 int retire(MPI_Request* handle, Request& r, MPI_Status* status);
-// Frees a request that is done, or that never started, with what it keeps.
-void release(Request& r);
 // retire(), and the error is raised.
 [[nodiscard]] int finish(const char* function, MPI_Request* handle, Request& r, MPI_Status* status);
 

@@ -373,7 +373,9 @@ int check_init(const char* function, const void* buf, int partitions, MPI_Count 
     return fail(c, function, MPI_ERR_COUNT, "%d partitions of %lld elements are more than 64 bits count", partitions,
                 static_cast<long long>(count));
   }
-  return explain_data(c, function, buf, all, datatype);
+  if (int error = explain_data(c, function, buf, all, datatype)) return error;
+  if (!is_on_device(buf, all, *type_of(datatype))) return MPI_SUCCESS;
+  return on_device(c, function, buf);
 }
 
 }  // namespace

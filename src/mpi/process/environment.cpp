@@ -18,9 +18,11 @@
 #include "coll/coll.hpp"
 #include "coll/select.hpp"
 #include "core/context.hpp"
+#include "core/failure.hpp"
 #include "core/life.hpp"
 #include "core/waiting.hpp"
 #include "core/world.hpp"
+#include "device/device.hpp"
 #include "io/worker.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/env/hw_resource.hpp"
@@ -48,6 +50,10 @@ bool start_runtime(int& level) {
   level = std::min(level, highest_thread_level);
   if (!environment.joined) {
     base::load_settings();
+    if (const std::string problem = device::open(); !problem.empty()) {
+      core::start_failed(
+          {.cause = "WEFT_DEVICES: " + problem, .remedy = "install the driver, or set WEFT_DEVICES=off"});
+    }
     build_predefined_objects();
     if (!core::join(level == MPI_THREAD_MULTIPLE, coll::open_choices)) return false;
     environment.joined = true;

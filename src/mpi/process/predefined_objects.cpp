@@ -9,6 +9,7 @@
 #include "base/message.hpp"
 #include "core/world.hpp"
 #include "datatype/predefined.hpp"
+#include "device/device.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/env/info.hpp"
@@ -56,7 +57,8 @@ void build_types() {
     datatype::build_predefined(rows[next], *type);
     type->owner = type_records[next].make();
     predefined[handle.value] = type;
-    if (type->plain()) plain_sizes[handle.value] = static_cast<uint8_t>(type->size);
+    type->commit(!device::on());
+    if (type->plain) plain_sizes[handle.value] = static_cast<uint8_t>(type->size);
     ++next;
   }
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Updates of a target's memory (MPI-5.0, 12.3.4 and 12.3.5).
 
+#include "mpi/object/twin.hpp"
 #include "mpi/win/window.hpp"
 
 namespace weft::mpi {
@@ -169,6 +170,9 @@ int compare_and_swap(const void* origin_addr, const void* compare_addr, void* re
   check.pointer(compare_addr, "compare_addr");
   check.pointer(result_addr, "result_addr");
   if (check.failed()) return check.error();
+  for (const void* buffer : {origin_addr, compare_addr, static_cast<const void*>(result_addr)}) {
+    if (is_on_device(buffer, 1, byte_type)) return on_device(check.on(), check.function(), buffer);
+  }
   return check.done(core::rma::compare_and_swap(check.win(), origin_addr, compare_addr, result_addr, *element, at),
                     &at);
 }

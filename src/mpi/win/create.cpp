@@ -16,6 +16,7 @@
 #include "mpi/env/memory.hpp"
 #include "mpi/object/attribute.hpp"
 #include "mpi/object/errhandler.hpp"
+#include "mpi/object/twin.hpp"
 #include "mpi/win/window.hpp"
 
 namespace weft::mpi {
@@ -292,6 +293,7 @@ int make(const Wanted& wanted, const void* result, const char* result_name, MPI_
   const char* function = wanted.function;
   Comm* parent = nullptr;
   if (int error = check(wanted, parent, result, result_name, handle)) return error;
+  if (is_on_device(wanted.base, wanted.bytes, byte_type)) return on_device(parent, function, wanted.base);
   if (wanted.flavor == Flavor::shared && !on_one_host(*parent)) {
     return fail(parent, function, MPI_ERR_RMA_SHARED,
                 "%s has ranks of several hosts, which share no memory: make one for each host with "
@@ -386,6 +388,7 @@ int win_attach(MPI_Win win, void* base, MPI_Aint size) {
     check.fail(MPI_ERR_BASE, "base is a null pointer, for %lld bytes", static_cast<long long>(size));
   }
   if (check.failed()) return check.error();
+  if (is_on_device(base, size, byte_type)) return on_device(check.on(), check.function(), base);
   const int32_t error = core::rma::attach(w, base, static_cast<uint64_t>(size));
   if (error == core::rma_attach) {
     check.fail(error, "%lld bytes at %p overlap memory that is attached already: detach that first",

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "device/device.hpp"
+
+#include "base/setting.hpp"
+
+namespace weft::device {
+
+const Driver* active = nullptr;
+
+namespace {
+
+enum : int { off, automatic, by_cuda, by_mock, zero, one };
+constexpr const char* words[] = {"off", "auto", "cuda", "mock", "0", "1"};
+constinit base::ChoiceSetting devices{
+    {.name = "WEFT_DEVICES",
+     .help =
+         "whose memory buffers may lie in; auto: CUDA's, if the process has loaded its driver when MPI starts; cuda or "
+         "1: load it; off or 0: none; mock: memory that faults when the processor touches it, for tests",
+     .level = base::Level::basic,
+     .alias = "MPICH_GPU_SUPPORT_ENABLED",
+     .other_alias = "MPICH_RDMA_ENABLED_CUDA",
+     .subject = base::Subject::memory},
+    automatic,
+    words,
+    6};
+WEFT_SETTING(devices);
+
+}  // namespace
+
+std::string open() {
+  const int choice = devices.value();
+  if (active != nullptr || choice == off || choice == zero) return {};
+  const Driver& driver = choice == by_mock ? mock : cuda;
+  std::string problem = driver.open(choice == automatic);
+  if (problem.empty()) active = &driver;
+  return choice == automatic ? std::string() : problem;
+}
+
+}  // namespace weft::device

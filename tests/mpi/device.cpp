@@ -1,0 +1,430 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Data in the memory of a device, for which the mock stands: the processor faults when it touches them. Each operation
+// with the buffers of either side, or both, on the device; the calls that take none refuse them.
+#include <csetjmp>
+#include <csignal>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "expect.hpp"
+
+namespace {
+
+enum class Where { host, device };
+constexpr Where places[] = {Where::host, Where::device};
+
+const char* driver = "mock";
+
+void* allocate_on_device(size_t bytes) {
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "weft_mem_device", driver);
+  void* memory = nullptr;
+  if (MPI_Alloc_mem(static_cast<MPI_Aint>(bytes), info, &memory) != MPI_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 3);
+  MPI_Info_free(&info);
+  return memory;
+}
+
+// Moves bytes between host and device by a message to ourselves.
+void move(void* to, const void* from, size_t bytes) {
+  MPI_Sendrecv(from, static_cast<int>(bytes), MPI_BYTE, 0, 9, to, static_cast<int>(bytes), MPI_BYTE, 0, 9,
+               MPI_COMM_SELF, MPI_STATUS_IGNORE);
+}
+
+// Integers at one of the two places.
+class Data {
+ public:
+  Data(Where where, std::vector<int> values) : values_(std::move(values)) {
+    if (where == Where::host) return;
+    there_ = allocate_on_device(bytes() + 1);
+    move(there_, values_.data(), bytes());
+  }
+  Data(const Data&) = delete;
+  Data& operator=(const Data&) = delete;
+  ~Data() {
+    if (there_ != nullptr) MPI_Free_mem(there_);
+  }
+  int* get() { return there_ != nullptr ? static_cast<int*>(there_) : values_.data(); }
+  const std::vector<int>& values() {
+    if (there_ != nullptr) move(values_.data(), there_, bytes());
+    return values_;
+  }
+
+ private:
+  size_t bytes() const { return values_.size() * sizeof(int); }
+  std::vector<int> values_;
+  void* there_ = nullptr;
+};
+
+std::vector<int> numbered(size_t count, int from) {
+  std::vector<int> values(count);
+  for (size_t i = 0; i < count; ++i) values[i] = from + static_cast<int>(i) * 3;
+  return values;
+}
+
+void expect_same(const char* what, const std::vector<int>& is, const std::vector<int>& wanted) {
+  size_t i = 0;
+  while (i < wanted.size() && is[i] == wanted[i]) ++i;
+  EXPECT(i == wanted.size(), "%s: element %zu of %zu is %d, not %d", what, i, wanted.size(), is[i], wanted[i]);
+}
+
+sigjmp_buf back;
+
+// That the mock does what it is for.
+void faults_when_touched() {
+  struct sigaction old, now{};
+  now.sa_handler = [](int) { siglongjmp(back, 1); };
+  sigaction(SIGSEGV, &now, &old);
+  volatile int* memory = static_cast<int*>(allocate_on_device(64));
+  volatile bool touched = false;
+  if (sigsetjmp(back, 1) == 0) {
+    (void)*memory;
+    touched = true;
+  }
+  sigaction(SIGSEGV, &old, nullptr);
+  EXPECT(!touched, "%s", "the processor read memory of the device");
+  MPI_Free_mem(const_cast<int*>(memory));
+}
+
+// ---- Messages: around the ring
+
+using Exchange = std::function<void(int* out, int* in, int count, MPI_Datatype type, int next, int before)>;
+
+void later(int (*start)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*), int* out, int* in, int count,
+           MPI_Datatype type, int next, int before) {
+  MPI_Request requests[2];
+  MPI_Irecv(in, count, type, before, 1, MPI_COMM_WORLD, &requests[0]);
+  start(out, count, type, next, 1, MPI_COMM_WORLD, &requests[1]);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
+struct Way {
+  const char* name;
+  Exchange run;
+};
+const Way ways[] = {
+    {"MPI_Send",
+     [](int* out, int* in, int count, MPI_Datatype type, int next, int before) {
+       MPI_Request request;
+       MPI_Irecv(in, count, type, before, 1, MPI_COMM_WORLD, &request);
+       MPI_Send(out, count, type, next, 1, MPI_COMM_WORLD);
+       MPI_Wait(&request, MPI_STATUS_IGNORE);
+     }},
+    {"MPI_Isend", [](int* o, int* i, int c, MPI_Datatype t, int n, int b) { later(MPI_Isend, o, i, c, t, n, b); }},
+    {"MPI_Issend", [](int* o, int* i, int c, MPI_Datatype t, int n, int b) { later(MPI_Issend, o, i, c, t, n, b); }},
+    {"MPI_Irsend", [](int* o, int* i, int c, MPI_Datatype t, int n, int b) { later(MPI_Irsend, o, i, c, t, n, b); }},
+    {"MPI_Ibsend", [](int* o, int* i, int c, MPI_Datatype t, int n, int b) { later(MPI_Ibsend, o, i, c, t, n, b); }},
+    {"MPI_Recv, unexpected",
+     [](int* out, int* in, int count, MPI_Datatype type, int next, int before) {
+       MPI_Request request;
+       MPI_Isend(out, count, type, next, 1, MPI_COMM_WORLD, &request);
+       MPI_Barrier(MPI_COMM_WORLD);
+       MPI_Recv(in, count, type, before == expect::rank ? before : MPI_ANY_SOURCE, 1, MPI_COMM_WORLD,
+                MPI_STATUS_IGNORE);
+       MPI_Wait(&request, MPI_STATUS_IGNORE);
+     }},
+    {"MPI_Mrecv",
+     [](int* out, int* in, int count, MPI_Datatype type, int next, int before) {
+       MPI_Request request;
+       MPI_Message message;
+       MPI_Isend(out, count, type, next, 1, MPI_COMM_WORLD, &request);
+       MPI_Mprobe(before, 1, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+       MPI_Mrecv(in, count, type, &message, MPI_STATUS_IGNORE);
+       MPI_Wait(&request, MPI_STATUS_IGNORE);
+     }},
+    {"MPI_Sendrecv",
+     [](int* out, int* in, int count, MPI_Datatype type, int next, int before) {
+       MPI_Sendrecv(out, count, type, next, 1, in, count, type, before, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+     }},
+    {"MPI_Isendrecv",
+     [](int* out, int* in, int count, MPI_Datatype type, int next, int before) {
+       MPI_Request request;
+       MPI_Isendrecv(out, count, type, next, 1, in, count, type, before, 1, MPI_COMM_WORLD, &request);
+       MPI_Wait(&request, MPI_STATUS_IGNORE);
+     }},
+    {"MPI_Send_init",
+     [](int* out, int* in, int count, MPI_Datatype type, int next, int before) {
+       MPI_Request requests[2];
+       MPI_Recv_init(in, count, type, before, 1, MPI_COMM_WORLD, &requests[0]);
+       MPI_Send_init(out, count, type, next, 1, MPI_COMM_WORLD, &requests[1]);
+       for (int turn = 0; turn < 2; ++turn) {
+         MPI_Startall(2, requests);
+         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+       }
+       for (MPI_Request& request : requests) MPI_Request_free(&request);
+     }},
+    {"MPI_Request_free",
+     [](int* out, int* in, int count, MPI_Datatype type, int next, int before) {
+       MPI_Request request;
+       MPI_Irecv(in, count, type, before, 1, MPI_COMM_WORLD, &request);
+       MPI_Request_free(&request);
+       MPI_Send(out, count, type, next, 1, MPI_COMM_WORLD);
+       MPI_Barrier(MPI_COMM_WORLD);  // by messages of one pair in order, so ours is here
+       int gone = 0;
+       MPI_Sendrecv(&gone, 1, MPI_INT, next, 1, &gone, 1, MPI_INT, before, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+     }},
+};
+
+void messages() {
+  const int next = (expect::rank + 1) % expect::size, before = (expect::rank + expect::size - 1) % expect::size;
+  for (const int count : {1, 2, 100, 5000, 40000, 300000}) {
+    for (const Where from : places) {
+      for (const Where to : places) {
+        for (const Way& way : ways) {
+          Data out(from, numbered(static_cast<size_t>(count), expect::rank * 1000));
+          Data in(to, std::vector<int>(static_cast<size_t>(count), -1));
+          way.run(out.get(), in.get(), count, MPI_INT, next, before);
+          expect_same(way.name, in.values(), numbered(static_cast<size_t>(count), before * 1000));
+        }
+        Data both(to, numbered(static_cast<size_t>(count), expect::rank));
+        MPI_Sendrecv_replace(both.get(), count, MPI_INT, next, 1, before, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        expect_same("MPI_Sendrecv_replace", both.values(), numbered(static_cast<size_t>(count), before));
+      }
+    }
+  }
+}
+
+// Every third integer is data, the others stay as they are.
+void gaps() {
+  const int next = (expect::rank + 1) % expect::size, before = (expect::rank + expect::size - 1) % expect::size;
+  for (const int count : {1, 7, 3000, 60000}) {
+    MPI_Datatype type;
+    MPI_Type_vector(count, 1, 3, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    const size_t all = static_cast<size_t>(count) * 3;
+    for (const Way& way : ways) {
+      Data out(Where::device, numbered(all, expect::rank * 1000));
+      Data in(Where::device, std::vector<int>(all, -1));
+      way.run(out.get(), in.get(), 1, type, next, before);
+      std::vector<int> wanted = numbered(all, before * 1000);
+      for (size_t i = 0; i < all; ++i) wanted[i] = i % 3 == 0 ? wanted[i] : -1;
+      expect_same(way.name, in.values(), wanted);
+    }
+    MPI_Type_free(&type);
+  }
+}
+
+void truncation() {
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  Data out(Where::device, numbered(100, 0)), in(Where::device, std::vector<int>(100, -1));
+  MPI_Request request;
+  MPI_Isend(out.get(), 100, MPI_INT, 0, 1, MPI_COMM_SELF, &request);
+  EXPECT_CLASS(MPI_Recv(in.get(), 40, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  for (int i = 40; i < 100; ++i) EXPECT(in.values()[static_cast<size_t>(i)] == -1, "beyond the buffer, at %d", i);
+}
+
+void cancelled() {
+  Data in(Where::device, std::vector<int>(10, -1));
+  MPI_Request request;
+  MPI_Irecv(in.get(), 10, MPI_INT, 0, 77, MPI_COMM_SELF, &request);
+  MPI_Cancel(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  expect_same("MPI_Cancel", in.values(), std::vector<int>(10, -1));
+}
+
+// ---- Collective operations: each against the same with data of the host
+
+struct Collective {
+  const char* name;
+  // Runs it with `n` integers for each rank; `out` and `in` have n for each rank.
+  std::function<void(int* out, int* in, int n)> run;
+};
+
+template <class Start>
+void complete(Start&& start) {
+  MPI_Request request;
+  start(&request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+template <class Describe>
+void twice(Describe&& describe) {
+  MPI_Request request;
+  describe(&request);
+  for (int turn = 0; turn < 2; ++turn) {
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  MPI_Request_free(&request);
+}
+
+// For all ranks: counts that differ, with a gap behind each block.
+struct Uneven {
+  explicit Uneven(int n) {
+    for (int r = 0; r < expect::size; ++r) {
+      counts.push_back(r % 2 == 0 ? n - n / 2 : n / 2);
+      places.push_back(r * n);
+      places_in_bytes.push_back(r * n * static_cast<int>(sizeof(int)));
+      types.push_back(MPI_INT);
+    }
+  }
+  std::vector<int> counts, places, places_in_bytes;
+  std::vector<MPI_Datatype> types;
+};
+
+#define WORLD MPI_COMM_WORLD
+const Collective collectives[] = {
+    {"MPI_Bcast", [](int*, int* in, int n) { MPI_Bcast(in, n, MPI_INT, expect::size - 1, WORLD); }},
+    {"MPI_Ibcast", [](int*, int* in, int n) { complete([&](auto r) { MPI_Ibcast(in, n, MPI_INT, 0, WORLD, r); }); }},
+    {"MPI_Gather", [](int* out, int* in, int n) { MPI_Gather(out, n, MPI_INT, in, n, MPI_INT, 0, WORLD); }},
+    {"MPI_Gatherv",
+     [](int* out, int* in, int n) {
+       const Uneven u(n);
+       MPI_Gatherv(out, u.counts[static_cast<size_t>(expect::rank)], MPI_INT, in, u.counts.data(), u.places.data(),
+                   MPI_INT, 0, WORLD);
+     }},
+    {"MPI_Scatter", [](int* out, int* in, int n) { MPI_Scatter(out, n, MPI_INT, in, n, MPI_INT, 0, WORLD); }},
+    {"MPI_Scatterv",
+     [](int* out, int* in, int n) {
+       const Uneven u(n);
+       MPI_Scatterv(out, u.counts.data(), u.places.data(), MPI_INT, in, u.counts[static_cast<size_t>(expect::rank)],
+                    MPI_INT, 0, WORLD);
+     }},
+    {"MPI_Allgather", [](int* out, int* in, int n) { MPI_Allgather(out, n, MPI_INT, in, n, MPI_INT, WORLD); }},
+    {"MPI_Allgather, in place",
+     [](int*, int* in, int n) { MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, in, n, MPI_INT, WORLD); }},
+    {"MPI_Allgatherv",
+     [](int* out, int* in, int n) {
+       const Uneven u(n);
+       MPI_Allgatherv(out, u.counts[static_cast<size_t>(expect::rank)], MPI_INT, in, u.counts.data(), u.places.data(),
+                      MPI_INT, WORLD);
+     }},
+    {"MPI_Alltoall", [](int* out, int* in, int n) { MPI_Alltoall(out, n, MPI_INT, in, n, MPI_INT, WORLD); }},
+    {"MPI_Alltoall, in place",
+     [](int*, int* in, int n) { MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, in, n, MPI_INT, WORLD); }},
+    {"MPI_Alltoallv",
+     [](int* out, int* in, int n) {
+       const Uneven u(n);
+       const std::vector<int> same(static_cast<size_t>(expect::size), n / 2);
+       MPI_Alltoallv(out, same.data(), u.places.data(), MPI_INT, in, same.data(), u.places.data(), MPI_INT, WORLD);
+     }},
+    {"MPI_Alltoallw",
+     [](int* out, int* in, int n) {
+       const Uneven u(n);
+       const std::vector<int> same(static_cast<size_t>(expect::size), n / 2);
+       MPI_Alltoallw(out, same.data(), u.places_in_bytes.data(), u.types.data(), in, same.data(),
+                     u.places_in_bytes.data(), u.types.data(), WORLD);
+     }},
+    {"MPI_Ialltoall",
+     [](int* out, int* in, int n) {
+       complete([&](auto r) { MPI_Ialltoall(out, n, MPI_INT, in, n, MPI_INT, WORLD, r); });
+     }},
+    {"MPI_Alltoall_init",
+     [](int* out, int* in, int n) {
+       twice([&](auto r) { MPI_Alltoall_init(out, n, MPI_INT, in, n, MPI_INT, WORLD, MPI_INFO_NULL, r); });
+     }},
+    {"MPI_Reduce", [](int* out, int* in, int n) { MPI_Reduce(out, in, n, MPI_INT, MPI_SUM, 0, WORLD); }},
+    {"MPI_Reduce, in place",
+     [](int* out, int* in, int n) {
+       MPI_Reduce(expect::rank == 0 ? MPI_IN_PLACE : out, in, n, MPI_INT, MPI_SUM, 0, WORLD);
+     }},
+    {"MPI_Allreduce", [](int* out, int* in, int n) { MPI_Allreduce(out, in, n, MPI_INT, MPI_SUM, WORLD); }},
+    {"MPI_Allreduce, in place",
+     [](int*, int* in, int n) { MPI_Allreduce(MPI_IN_PLACE, in, n, MPI_INT, MPI_MAX, WORLD); }},
+    {"MPI_Iallreduce",
+     [](int* out, int* in, int n) {
+       complete([&](auto r) { MPI_Iallreduce(out, in, n, MPI_INT, MPI_SUM, WORLD, r); });
+     }},
+    {"MPI_Allreduce_init",
+     [](int* out, int* in, int n) {
+       twice([&](auto r) { MPI_Allreduce_init(out, in, n, MPI_INT, MPI_SUM, WORLD, MPI_INFO_NULL, r); });
+     }},
+    {"MPI_Scan", [](int* out, int* in, int n) { MPI_Scan(out, in, n, MPI_INT, MPI_SUM, WORLD); }},
+    {"MPI_Exscan", [](int* out, int* in, int n) { MPI_Exscan(out, in, n, MPI_INT, MPI_SUM, WORLD); }},
+    {"MPI_Reduce_scatter_block",
+     [](int* out, int* in, int n) { MPI_Reduce_scatter_block(out, in, n, MPI_INT, MPI_SUM, WORLD); }},
+    {"MPI_Reduce_scatter",
+     [](int* out, int* in, int n) { MPI_Reduce_scatter(out, in, Uneven(n).counts.data(), MPI_INT, MPI_SUM, WORLD); }},
+    {"MPI_Reduce_scatter, in place",
+     [](int*, int* in, int n) {
+       MPI_Reduce_scatter(MPI_IN_PLACE, in, Uneven(n).counts.data(), MPI_INT, MPI_SUM, WORLD);
+     }},
+    {"MPI_Reduce_local", [](int* out, int* in, int n) { MPI_Reduce_local(out, in, n, MPI_INT, MPI_SUM); }},
+};
+
+void collective_operations() {
+  for (const int n : {1, 10, 3000, 50000}) {
+    const size_t all = static_cast<size_t>(n * expect::size);
+    for (const Collective& collective : collectives) {
+      Data out(Where::host, numbered(all, expect::rank * 1000)), in(Where::host, numbered(all, expect::rank * 7 + 1));
+      collective.run(out.get(), in.get(), n);
+      for (const Where from : places) {
+        for (const Where to : places) {
+          if (from == Where::host && to == Where::host) continue;
+          Data device_out(from, numbered(all, expect::rank * 1000)), device_in(to, numbered(all, expect::rank * 7 + 1));
+          collective.run(device_out.get(), device_in.get(), n);
+          expect_same(collective.name, device_in.values(), in.values());
+          expect_same(collective.name, device_out.values(), numbered(all, expect::rank * 1000));
+        }
+      }
+    }
+  }
+}
+
+// ---- Calls that take no memory of a device say so
+
+void refused() {
+  Data data(Where::device, numbered(10, 0));
+  int* there = data.get();
+  int here[10] = {};
+  int position = 0;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  EXPECT_CLASS(MPI_Pack(there, 10, MPI_INT, here, sizeof here, &position, MPI_COMM_WORLD),
+               MPI_ERR_UNSUPPORTED_OPERATION);
+  EXPECT_CLASS(MPI_Pack(here, 10, MPI_INT, there, 40, &position, MPI_COMM_WORLD), MPI_ERR_UNSUPPORTED_OPERATION);
+  MPI_Request request;
+  EXPECT_CLASS(MPI_Psend_init(there, 2, 5, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &request),
+               MPI_ERR_UNSUPPORTED_OPERATION);
+  MPI_Win win;
+  EXPECT_CLASS(MPI_Win_create(there, 40, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &win), MPI_ERR_UNSUPPORTED_OPERATION);
+  int* shared = nullptr;
+  MPI_Win_allocate(40, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &shared, &win);
+  MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+  MPI_Win_lock_all(0, win);
+  EXPECT_CLASS(MPI_Put(there, 10, MPI_INT, 0, 0, 10, MPI_INT, win), MPI_ERR_UNSUPPORTED_OPERATION);
+  EXPECT_CLASS(MPI_Put(there, 2, MPI_INT, 0, 0, 2, MPI_INT, win), MPI_ERR_UNSUPPORTED_OPERATION);
+  EXPECT_CLASS(MPI_Get(there, 10, MPI_INT, 0, 0, 10, MPI_INT, win), MPI_ERR_UNSUPPORTED_OPERATION);
+  EXPECT_CLASS(MPI_Accumulate(there, 10, MPI_INT, 0, 0, 10, MPI_INT, MPI_SUM, win), MPI_ERR_UNSUPPORTED_OPERATION);
+  EXPECT_CLASS(MPI_Fetch_and_op(there, here, MPI_INT, 0, 0, MPI_SUM, win), MPI_ERR_UNSUPPORTED_OPERATION);
+  EXPECT_CLASS(MPI_Fetch_and_op(here, there, MPI_INT, 0, 0, MPI_SUM, win), MPI_ERR_UNSUPPORTED_OPERATION);
+  EXPECT_CLASS(MPI_Compare_and_swap(here, there, here, MPI_INT, 0, 0, win), MPI_ERR_UNSUPPORTED_OPERATION);
+  EXPECT_CLASS(MPI_Compare_and_swap(here, here, there, MPI_INT, 0, 0, win), MPI_ERR_UNSUPPORTED_OPERATION);
+  MPI_Win_unlock_all(win);
+  MPI_Win_free(&win);
+  MPI_File file;
+  MPI_File_open(MPI_COMM_SELF, "device.data", MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                &file);
+  EXPECT_CLASS(MPI_File_write(file, there, 10, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_UNSUPPORTED_OPERATION);
+  EXPECT_CLASS(MPI_File_read_at_all(file, 0, there, 10, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_UNSUPPORTED_OPERATION);
+  MPI_File_close(&file);
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "weft_mem_device", "abacus");
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  EXPECT_CLASS(MPI_Alloc_mem(8, info, &shared), MPI_ERR_INFO_VALUE);
+  MPI_Info_free(&info);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  expect::start(&argc, &argv);
+  if (argc > 1) driver = argv[1];
+  std::vector<char> attached(4 << 20);
+  MPI_Buffer_attach(attached.data(), static_cast<int>(attached.size()));
+  faults_when_touched();
+  messages();
+  gaps();
+  truncation();
+  cancelled();
+  collective_operations();
+  refused();
+  void* old = nullptr;
+  int size = 0;
+  MPI_Buffer_detach(&old, &size);
+  return expect::finish();
+}
