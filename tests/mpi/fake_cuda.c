@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// A library with the names of CUDA's driver and one device, whose memory faults when the processor touches it: what the
-// library under test does with a driver can be tested where there is none. Copies want the device's context current.
+// A library with the names of CUDA's driver and one device, whose memory faults when the processor touches it. So the
+// use of a driver can be tested where there is none. Copies want the device's context current.
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>

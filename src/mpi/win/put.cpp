@@ -65,8 +65,7 @@ constinit std::atomic<const void*> recent_win = &no_win;
     return nullptr;
   }
   const Type* type = type_of(origin.datatype);
-  if (type == nullptr || !type->plain || origin.count < 0 ||
-      __builtin_mul_overflow(origin.count, type->size, &bytes)) {
+  if (type == nullptr || !type->plain || origin.count < 0 || __builtin_mul_overflow(origin.count, type->size, &bytes)) {
     return nullptr;
   }
   const Target& target = win->targets[place.rank];
