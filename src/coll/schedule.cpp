@@ -34,7 +34,7 @@ void Schedule::receive(const Block& block, const Member& from) {
 }
 
 void Schedule::copy(const Block& from, const Block& to) {
-  steps_.push_back({Step::Kind::copy, 0, nullptr, from, to});
+  steps_.push_back({Step::Kind::copy, 0, comm_, from, to});
 }
 
 void Schedule::reduce(const Reducer& reducer, const void* in, void* inout, int64_t count) {

@@ -84,6 +84,10 @@ void too_long() {
   b[1] = -9;
   EXPECT_CLASS(MPI_Gather(a, 2, MPI_INT, b, 1, MPI_INT, 0, MPI_COMM_SELF), MPI_ERR_TRUNCATE);
   EXPECT(b[1] == -9, "%d was written behind the buffer", b[1]);
+  MPI_Request request = MPI_REQUEST_NULL;
+  EXPECT_CLASS(MPI_Igather(a, 2, MPI_INT, b, 1, MPI_INT, 0, MPI_COMM_SELF, &request), MPI_SUCCESS);
+  EXPECT_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+  EXPECT(b[1] == -9, "%d was written behind the buffer", b[1]);
   for (int count : {2, 20000}) {
     static int data[20000];
     data[1] = rank == 0 ? 7 : -9;
