@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
 #include "coll/pattern.hpp"
+#include "coll/peer_copy.hpp"
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
 #include "coll/select.hpp"
@@ -142,10 +144,15 @@ void allgather(Way& way, const Block& mine, const Blocks& all) {
   if (comm.size == 1) return place_ours();
   const bool cube = std::has_single_bit(static_cast<uint32_t>(comm.size));
   const Algorithms able =
-      Algorithms::all()
+      way.able(true)
           .without(Algorithm::doubling, !regular || !cube)
           .without(Algorithm::neighbours, !regular || comm.size % 2 != 0 || !by_host_in_order(comm));
   const Algorithm algorithm = choose(comm, regular ? Collective::allgather : Collective::allgatherv, total, able);
+  if constexpr (std::is_same_v<Way, Schedule>) {
+    if (algorithm == Algorithm::peer_copy) {
+      return peer_copy::allgather(way, mine, all, [&] { allgather(way, mine, all); });
+    }
+  }
   if (algorithm == Algorithm::pairwise) return pairwise(way, mine, all);
   place_ours();
   if (algorithm == Algorithm::doubling) return doubling(way, all);

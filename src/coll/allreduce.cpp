@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <type_traits>
 #include <utility>
 
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
 #include "coll/offload.hpp"
 #include "coll/pattern.hpp"
+#include "coll/peer_copy.hpp"
 #include "coll/plan.hpp"
 #include "coll/reduce_ring.hpp"
 #include "coll/reduce_split.hpp"
@@ -111,17 +113,24 @@ void allreduce(Way& way, const void* send, void* receive, int64_t count, const R
     way.fence();
     return bcast(way, part(receive), 0);
   }
+  const bool by_host = reducer.commutative || by_host_in_order(comm);
+  const Algorithms able = way.able(comm.size > 1 && shared::suits(reducer))
+                              .without(Algorithm::leaders, !by_host)
+                              .without(Algorithm::split, count < comm.size)
+                              .without(Algorithm::ring, count < comm.size || !reducer.commutative);
+  const Algorithm algorithm = choose(comm, Collective::allreduce, count * type.size, able);
+  if constexpr (std::is_same_v<Way, Schedule>) {
+    if (algorithm == Algorithm::peer_copy) {
+      return peer_copy::allreduce(way, send, receive, count, reducer,
+                                  [&] { allreduce(way, send, receive, count, reducer); });
+    }
+  }
   if (send != receive) way.copy(part(send), part(receive));
   if (comm.size == 1) return;
   void* spare = way.elements(type, count);
   if (spare == nullptr) return;
   Partial<Way> partial{way, reducer, count, receive, spare};
-  const bool by_host = reducer.commutative || by_host_in_order(comm);
-  const Algorithms able = Algorithms::all()
-                              .without(Algorithm::leaders, !by_host)
-                              .without(Algorithm::split, count < comm.size)
-                              .without(Algorithm::ring, count < comm.size || !reducer.commutative);
-  switch (choose(comm, Collective::allreduce, count * type.size, able)) {
+  switch (algorithm) {
     case Algorithm::leaders:
       among_hosts(ByHost(*comm.hosts), partial, receive);
       break;

@@ -1,8 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <type_traits>
+
 #include "coll/alltoall_bruck.hpp"
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
+#include "coll/peer_copy.hpp"
 #include "coll/plan.hpp"
 #include "coll/schedule.hpp"
 #include "coll/select.hpp"
@@ -61,9 +64,15 @@ template <class Way>
 void alltoall(Way& way, const Blocks& from, const Blocks& to) {
   const bool regular = to.regular() && (from.in_place() || from.regular());
   const int64_t block_bytes = regular ? to[0].bytes() : 0;
-  const Algorithms able = Algorithms::all().without(Algorithm::bruck, block_bytes == 0);
+  const Algorithms able = way.able(way.comm().size > 1 && block_bytes > 0).without(Algorithm::bruck, block_bytes == 0);
   const Collective collective = regular ? Collective::alltoall : Collective::alltoallv;
-  if (choose(way.comm(), collective, block_bytes, able) == Algorithm::bruck) {
+  const Algorithm algorithm = choose(way.comm(), collective, block_bytes, able);
+  if constexpr (std::is_same_v<Way, Schedule>) {
+    if (algorithm == Algorithm::peer_copy) {
+      return peer_copy::alltoall(way, from, to, [&] { alltoall(way, from, to); });
+    }
+  }
+  if (algorithm == Algorithm::bruck) {
     alltoall_bruck(way, from.in_place() ? to : from, to, block_bytes);
   } else if (from.in_place()) {
     in_place(way, to);

@@ -8,6 +8,7 @@
 //
 // A Way has:
 //   Comm& comm()                           the communicator of the steps that follow
+//   Algorithms able(peers_can)             what it can do; `peers_can`: ranks may copy such data from and to each other
 //   send(block, rank), receive(block, rank), or to and from a Member (coll/team.hpp)
 //   fence()                                the steps behind it wait for all sends and receives before it
 //   copy(from, to), reduce(reducer, in, inout, count)      at once, in the order of the steps

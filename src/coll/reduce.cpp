@@ -1,8 +1,11 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <type_traits>
+
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
 #include "coll/pattern.hpp"
+#include "coll/peer_copy.hpp"
 #include "coll/plan.hpp"
 #include "coll/reduce_ring.hpp"
 #include "coll/reduce_scatter_halving.hpp"
@@ -47,17 +50,23 @@ void reduce(Way& way, const void* send, void* receive, int64_t count, const Redu
     if (send != receive) way.copy(part(send), part(receive));
     return;
   }
-  void* mine = is_root ? receive : way.elements(type, count);
-  void* spare = way.elements(type, count);
-  if (spare == nullptr || (!is_root && mine == nullptr)) return;
-  if (send != mine) way.copy(part(send), part(mine));
   // Leaders keep the order of ranks where those of each host are consecutive.
   const bool by_host = !reducer.fixed && (reducer.commutative || by_host_in_order(comm));
-  const Algorithms able = Algorithms::all()
+  const Algorithms able = way.able(shared::suits(reducer))
                               .without(Algorithm::leaders, !by_host)
                               .without(Algorithm::split, count < comm.size || reducer.fixed)
                               .without(Algorithm::ring, count < comm.size || !reducer.commutative);
   const Algorithm algorithm = choose(comm, Collective::reduce, count * type.size, able);
+  if constexpr (std::is_same_v<Way, Schedule>) {
+    if (algorithm == Algorithm::peer_copy) {
+      return peer_copy::reduce(way, send, receive, count, reducer, root,
+                               [&] { reduce(way, send, receive, count, reducer, root); });
+    }
+  }
+  void* mine = is_root ? receive : way.elements(type, count);
+  void* spare = way.elements(type, count);
+  if (spare == nullptr || (!is_root && mine == nullptr)) return;
+  if (send != mine) way.copy(part(send), part(mine));
   if (algorithm == Algorithm::ring) {
     return reduce_ring(way, host_by_host(comm), mine, spare, count, reducer, place_of(comm, root));
   }
@@ -93,7 +102,7 @@ void reduce_scatter(Way& way, const void* send, void* receive, const Array& coun
     starts[r] = total;
     total += counts[r];
   }
-  const Algorithms able = Algorithms::all()
+  const Algorithms able = way.able(comm.size > 1 && total > 0 && shared::suits(reducer))
                               .without(Algorithm::pairwise, !reducer.commutative)
                               .without(Algorithm::halving, !reducer.commutative);
   const Blocks parts(const_cast<void*>(send), counts, Array(starts), type);
@@ -102,6 +111,12 @@ void reduce_scatter(Way& way, const void* send, void* receive, const Array& coun
       return reduce_scatter_pairwise(way, parts, receive, reducer);
     case Algorithm::halving:
       return reduce_scatter_halving(way, parts, total, receive, reducer);
+    case Algorithm::peer_copy:
+      if constexpr (std::is_same_v<Way, Schedule>) {
+        peer_copy::reduce_scatter(way, send, receive, counts, reducer,
+                                  [&] { reduce_scatter(way, send, receive, counts, reducer); });
+      }
+      return;
     default:
       by_root(way, send, elements_at(receive, counts[comm.rank], reducer), counts, Array(starts), total, reducer);
   }

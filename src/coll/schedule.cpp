@@ -26,25 +26,30 @@ Schedule::~Schedule() {
 }
 
 void Schedule::send(const Block& block, const Member& to) {
-  steps_.push_back({Step::Kind::send, to.rank, to.comm, block, {}});
+  steps_.push_back({.kind = Step::Kind::send, .rank = to.rank, .comm = to.comm, .from = block});
 }
 
 void Schedule::receive(const Block& block, const Member& from) {
-  steps_.push_back({Step::Kind::receive, from.rank, from.comm, {}, block});
+  steps_.push_back({.kind = Step::Kind::receive, .rank = from.rank, .comm = from.comm, .to = block});
 }
 
 void Schedule::copy(const Block& from, const Block& to) {
-  steps_.push_back({Step::Kind::copy, 0, comm_, from, to});
+  steps_.push_back({.kind = Step::Kind::copy, .comm = comm_, .from = from, .to = to});
 }
 
 void Schedule::reduce(const Reducer& reducer, const void* in, void* inout, int64_t count) {
   reducer_ = &reducer;
   const Block from{const_cast<void*>(in), count, reducer.type};
-  steps_.push_back({Step::Kind::reduce, 0, nullptr, from, {inout, count, reducer.type}});
+  steps_.push_back({.kind = Step::Kind::reduce, .from = from, .to = {inout, count, reducer.type}});
 }
 
 void Schedule::fence() {
   steps_.push_back({});
+}
+
+void Schedule::call(Function function, void* of, int32_t rank, const Block& to) {
+  steps_.push_back({.kind = Step::Kind::call, .rank = rank, .to = to, .function = function, .of = of});
+  steps_.back().next = steps_.size();
 }
 
 void* Schedule::bytes(int64_t size) {
@@ -122,6 +127,12 @@ void Schedule::perform(const Step& step) {
       return;
     case Step::Kind::reduce:
       return reducer_->apply(from.data, step.to.data, from.count);
+    case Step::Kind::call:
+      if (!step.function(step.of, step)) next_ = step.next;
+      return;
+    case Step::Kind::go:
+      next_ = step.next;
+      return;
     case Step::Kind::fence:
       return;
   }

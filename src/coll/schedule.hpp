@@ -16,6 +16,7 @@
 // those that the ranks start on the communicator, in the same order on all of them.
 
 #include <atomic>
+#include <utility>
 #include <vector>
 
 #include "coll/channel.hpp"
@@ -23,13 +24,17 @@
 namespace weft::coll {
 
 struct Step {
-  enum class Kind : uint8_t { send, receive, copy, reduce, fence };
+  enum class Kind : uint8_t { send, receive, copy, reduce, fence, call, go };
 
   Kind kind = Kind::fence;
   int32_t rank = 0;      // the other side of a send or receive
   Comm* comm = nullptr;  // where
   Block from;            // the source of a send or copy, or the left operand of a reduction
   Block to;              // where to; the right operand, and the result
+  // A call: false goes on at step `next`. A go always does.
+  bool (*function)(void* of, const Step& step) = nullptr;
+  void* of = nullptr;
+  size_t next = 0;
 };
 
 class Schedule {
@@ -51,6 +56,15 @@ class Schedule {
   void fence();
   [[nodiscard]] void* bytes(int64_t size);
   [[nodiscard]] void* elements(const Type& type, int64_t count);
+  Algorithms able(bool peers_can) const {
+    return peers_can && !messages_alone_ ? Algorithms::nonblocking() : Algorithms::all();
+  }
+  // A function of the plan's own, which looks at what has come, or moves data. `rank` and `to` are for it to read.
+  using Function = bool (*)(void* of, const Step& step);
+  void call(Function function, void* of, int32_t rank = 0, const Block& to = {});
+  // The steps that `one` names where the function says true, otherwise those of `other`, which are messages alone.
+  template <class One, class Other>
+  void either(Function function, void* of, One&& one, Other&& other);
   void note_error(int32_t error);
   // The same of a step that was truncated: the request tells which it was.
   void note_truncated(const core::Truncation& truncation);
@@ -77,9 +91,24 @@ class Schedule {
   size_t next_ = 0;  // the first step that was not performed; whose turn it is, writes it
   core::Request* request_ = nullptr;
   const Reducer* reducer_ = nullptr;
+  bool messages_alone_ = false;
   std::vector<Step> steps_;
   std::vector<void*> memory_;
 };
+
+template <class One, class Other>
+void Schedule::either(Function function, void* of, One&& one, Other&& other) {
+  const size_t question = steps_.size();
+  call(function, of);
+  one();
+  const size_t end_of_one = steps_.size();
+  steps_.push_back({.kind = Step::Kind::go});
+  steps_[question].next = steps_.size();
+  const bool before = std::exchange(messages_alone_, true);
+  other();
+  messages_alone_ = before;
+  steps_[end_of_one].next = steps_.size();
+}
 
 // A request for a schedule, or other operations made of several; nullptr when there is no memory.
 [[nodiscard]] inline core::Request* new_composite(Comm& comm) {

@@ -43,6 +43,17 @@ constexpr Row in_crowd(Collective collective, Algorithm algorithm, int64_t bytes
   return row;
 }
 
+// A row for messages within one host.
+constexpr Row within(int32_t most_ranks, Collective collective, Algorithm algorithm, int64_t bytes) {
+  return {
+      .collective = collective, .algorithm = algorithm, .ranks = up_to(most_ranks), .hosts = up_to(1), .bytes = bytes};
+}
+constexpr Row within_crowd(Collective collective, Algorithm algorithm, int64_t bytes = any_bytes) {
+  Row row = within(32, collective, algorithm, bytes);
+  row.crowded = true;
+  return row;
+}
+
 // Where hosts make a difference their leaders speak for them. Rows of allgather are for allgatherv too.
 constexpr Row written_defaults[] = {
     // Small data through chunks, and large ones by single copies; those of a bcast, gather or scatter by messages,
@@ -123,6 +134,11 @@ constexpr Row written_defaults[] = {
      .bytes = 128 * kib},
     {.collective = Collective::allgather, .algorithm = bruck, .ranks = {33}, .bytes = 64 * kib},
     {.collective = Collective::allgather, .algorithm = bruck, .bytes = 16 * kib},
+    // Copies between buffers, of nonblocking operations, pay from so many bytes on: more where ranks share processors
+    // (docs/performance-choices.md, "Nonblocking operations on one host").
+    within_crowd(Collective::allgather, ring, 512 * kib),
+    within(32, Collective::allgather, ring, 64 * kib),
+    in_room(Collective::allgather, peer_copy),
     {.collective = Collective::allgather,
      .algorithm = neighbours,
      .ranks = up_to(128),
@@ -132,10 +148,15 @@ constexpr Row written_defaults[] = {
     {Collective::allgather, ring},
     {.collective = Collective::alltoall, .algorithm = bruck, .hosts = {2}, .ranks_per_host = {2}, .bytes = 256},
     {.collective = Collective::alltoall, .algorithm = bruck, .ranks = {64}, .bytes = 16},
+    within_crowd(Collective::alltoall, pairwise),
+    within(32, Collective::alltoall, pairwise, 32 * kib),
+    in_room(Collective::alltoall, peer_copy),
     {Collective::alltoall, pairwise},
     {Collective::alltoallv, pairwise},
     {.collective = Collective::reduce, .algorithm = leaders, .bytes = 16 * kib},
     {.collective = Collective::reduce, .algorithm = tree, .bytes = 16 * kib},
+    within(32, Collective::reduce, tree, 512 * kib),
+    in_room(Collective::reduce, peer_copy),
     // On one host a parent reads its children's data, which costs less than the steps of parts.
     {.collective = Collective::reduce, .algorithm = tree, .ranks = up_to(32), .hosts = up_to(1)},
     // Halving has ranks beyond a power of two send and take all data once more.
@@ -147,6 +168,10 @@ constexpr Row written_defaults[] = {
     {.collective = Collective::allreduce, .algorithm = leaders, .bytes = 16 * kib},
     {.collective = Collective::allreduce, .algorithm = flat, .crowded = true, .ranks = up_to(32), .bytes = 4 * kib},
     {.collective = Collective::allreduce, .algorithm = doubling, .ranks = up_to(32), .bytes = 16 * kib},
+    within(2, Collective::allreduce, ring, 64 * kib),
+    within_crowd(Collective::allreduce, split, 128 * kib),
+    within(32, Collective::allreduce, split, 64 * kib),
+    in_room(Collective::allreduce, peer_copy),
     {.collective = Collective::allreduce, .algorithm = doubling, .bytes = 4 * kib},
     {.collective = Collective::allreduce, .algorithm = ring, .ranks = up_to(2)},
     {.collective = Collective::allreduce, .algorithm = split, .bytes = 512 * kib},
@@ -155,6 +180,11 @@ constexpr Row written_defaults[] = {
     {Collective::allreduce, doubling},
     // Between hosts halving begins with the largest parts, and a host's ranks share its interface.
     {.collective = Collective::reduce_scatter, .algorithm = halving, .bytes = 64 * kib},
+    within(8, Collective::reduce_scatter, halving, 512 * kib),
+    within(8, Collective::reduce_scatter, root, 64 * kib),  // where the order of ranks counts
+    {.collective = Collective::reduce_scatter, .algorithm = peer_copy, .crowded = true, .ranks = up_to(8)},
+    within(8, Collective::reduce_scatter, halving, 2048 * kib),
+    {.collective = Collective::reduce_scatter, .algorithm = peer_copy, .ranks = up_to(8)},
     {.collective = Collective::reduce_scatter, .algorithm = root, .ranks = {33}, .hosts = {2}, .ranks_per_host = {2}},
     {.collective = Collective::reduce_scatter, .algorithm = pairwise, .ranks = {9, 32}},
     {.collective = Collective::reduce_scatter, .algorithm = halving},
@@ -208,24 +238,25 @@ constexpr const char* collective_names[collective_count] = {
     "barrier",   "bcast",          "gather", "scatter", "allgather", "alltoall",   "reduce",
     "allreduce", "reduce_scatter", "scan",   "gatherv", "scatterv",  "allgatherv", "alltoallv"};
 constexpr const char* algorithm_names[algorithm_count] = {
-    "auto",  "direct",   "flat",    "tree", "dissemination", "doubling", "ring",   "neighbours",  "chain",
-    "bruck", "pairwise", "halving", "root", "split",         "leaders",  "shared", "single_copy", "offload"};
+    "auto",     "direct",  "flat", "tree",  "dissemination", "doubling", "ring",        "neighbours", "chain",  "bruck",
+    "pairwise", "halving", "root", "split", "leaders",       "shared",   "single_copy", "peer_copy",  "offload"};
 
 constexpr Algorithm barrier_algorithms[] = {automatic, shared, leaders, flat, dissemination, offload};
 constexpr Algorithm bcast_algorithms[] = {automatic, shared, leaders, tree, split, chain, offload};
 constexpr Algorithm gather_algorithms[] = {automatic, shared, leaders, direct, tree};
 constexpr Algorithm scatter_algorithms[] = {automatic, shared, leaders, direct, tree};
-constexpr Algorithm allgather_algorithms[] = {automatic, shared,   single_copy, leaders,   bruck,
-                                              ring,      pairwise, doubling,    neighbours};
-constexpr Algorithm alltoall_algorithms[] = {automatic, shared, single_copy, pairwise, bruck};
-constexpr Algorithm reduce_algorithms[] = {automatic, shared, single_copy, leaders, tree, split, ring};
-constexpr Algorithm allreduce_algorithms[] = {automatic, shared, single_copy, leaders, flat,
-                                              doubling,  split,  ring,        offload};
-constexpr Algorithm reduce_scatter_algorithms[] = {automatic, shared, single_copy, root, pairwise, halving};
+constexpr Algorithm allgather_algorithms[] = {automatic, shared, single_copy, peer_copy, leaders,
+                                              bruck,     ring,   pairwise,    doubling,  neighbours};
+constexpr Algorithm alltoall_algorithms[] = {automatic, shared, single_copy, peer_copy, pairwise, bruck};
+constexpr Algorithm reduce_algorithms[] = {automatic, shared, single_copy, peer_copy, leaders, tree, split, ring};
+constexpr Algorithm allreduce_algorithms[] = {automatic, shared,   single_copy, peer_copy, leaders,
+                                              flat,      doubling, split,       ring,      offload};
+constexpr Algorithm reduce_scatter_algorithms[] = {automatic, shared, single_copy, peer_copy, root, pairwise, halving};
 constexpr Algorithm scan_algorithms[] = {automatic, shared, single_copy, doubling, chain};
 constexpr Algorithm gatherv_algorithms[] = {automatic, shared, direct, tree};
 constexpr Algorithm scatterv_algorithms[] = {automatic, shared, direct, tree};
-constexpr Algorithm allgatherv_algorithms[] = {automatic, shared, single_copy, leaders, bruck, ring, pairwise};
+constexpr Algorithm allgatherv_algorithms[] = {automatic, shared, single_copy, peer_copy,
+                                               leaders,   bruck,  ring,        pairwise};
 constexpr Algorithm alltoallv_algorithms[] = {automatic, single_copy, pairwise};
 
 template <size_t N>
@@ -382,7 +413,8 @@ Shape shape_of(const core::Comm& comm) {
   Shape shape{.ranks = comm.size, .leaders = comm.hosts != nullptr, .crowded = crowded()};
   shape.hosts = shape.leaders ? comm.hosts->count() : hosts_without_leaders(comm);
   shape.ranks_per_host = (shape.ranks + shape.hosts - 1) / shape.hosts;
-  shape.shared = core::world->job.one_host() && comm.size > 1 && comm.size <= Room::most_ranks && !comm.is_inter();
+  shape.shared = core::world->job.one_host() && shape.hosts == 1 && comm.size > 1 && comm.size <= Room::most_ranks &&
+                 !comm.is_inter();
   shape.offload = offload::active() != nullptr && comm.size > 1 && !comm.is_inter();
   return shape;
 }
@@ -455,7 +487,7 @@ bool fits(const Row& row, const Shape& shape) {
   return row.ranks.has(shape.ranks) && row.hosts.has(shape.hosts) && row.ranks_per_host.has(shape.ranks_per_host) &&
          (shape.crowded || !row.crowded) && !(row.uneven && std::has_single_bit(static_cast<uint32_t>(shape.ranks))) &&
          (shape.leaders || row.algorithm != leaders) &&
-         (shape.shared || (row.algorithm != shared && row.algorithm != single_copy)) &&
+         (shape.shared || (row.algorithm != shared && row.algorithm != single_copy && row.algorithm != peer_copy)) &&
          (shape.offload || row.algorithm != Algorithm::offload);
 }
 
@@ -492,6 +524,7 @@ Choices compile(const Shape& shape, std::span<const Row> rows) {
         choices.otherwise = ask_offload;
         continue;
       }
+      if (choice.algorithm == peer_copy) continue;  // decides nothing for blocking operations
       choices.in_rooms |= (choice.algorithm == shared || choice.algorithm == single_copy) && choice.bytes > decided;
       decided = std::max(decided, choice.bytes);
     }

@@ -81,9 +81,10 @@ enum class Algorithm : uint8_t {
   leaders,        // one rank of each host communicates with other hosts
   shared,         // blocking operations on one host: in memory that all ranks map, without messages
   single_copy,    // the same, and each rank reads from the buffers of the others
+  peer_copy,      // nonblocking and persistent operations on one host: each rank copies from and to others' buffers
   offload,        // blocking barrier, bcast, allreduce: by the fabric (coll/offload.hpp)
 };
-inline constexpr size_t algorithm_count = 18;
+inline constexpr size_t algorithm_count = 19;
 
 // "allreduce", "doubling"; as they stand in files and settings.
 [[nodiscard]] const char* name(Collective collective);
@@ -134,10 +135,13 @@ struct Shape {
 // Algorithms, as a set.
 class Algorithms {
  public:
-  // Those that a plan can name.
+  // Those that any plan can name: messages.
   static constexpr Algorithms all() { return blocking().without(Algorithm::shared).without(Algorithm::single_copy); }
-  // Those, and shared memory.
-  static constexpr Algorithms blocking() { return any().without(Algorithm::offload); }
+  // Those, and shared memory; those, and copies between the buffers of ranks.
+  static constexpr Algorithms blocking() { return any().without(Algorithm::offload).without(Algorithm::peer_copy); }
+  static constexpr Algorithms nonblocking() {
+    return any().without(Algorithm::offload).without(Algorithm::shared).without(Algorithm::single_copy);
+  }
   static constexpr Algorithms any() { return Algorithms(~0U); }
   [[nodiscard]] constexpr Algorithms without(Algorithm one, bool left_out = true) const {
     return Algorithms(bits_ & ~(static_cast<uint32_t>(left_out) << static_cast<uint32_t>(one)));

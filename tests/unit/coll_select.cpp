@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <utility>
 
 #include "base/json.hpp"
 #include "base/setting.hpp"
@@ -82,6 +83,29 @@ TEST(DefaultRows, ChooseSharedMemoryForBlockingOperations) {
   EXPECT_EQ(choices.choose(Collective::allreduce, 8), Algorithm::doubling);  // a plan's steps
   const Row row{Collective::barrier, Algorithm::flat};
   EXPECT_EQ(coll::compile(two, {&row, 1}).choose(Collective::barrier, 0, Algorithms::blocking()), Algorithm::flat);
+}
+
+TEST(DefaultRows, ChooseCopiesBetweenBuffersForLargeNonblockingOperations) {
+  const Choices two = coll::compile({.ranks = 2, .shared = true}, {});
+  const Algorithms nonblocking = Algorithms::nonblocking();
+  for (const auto& [one, kib] : {std::pair(Collective::reduce, 512), std::pair(Collective::allreduce, 64),
+                                 std::pair(Collective::allgather, 64), std::pair(Collective::allgatherv, 64),
+                                 std::pair(Collective::alltoall, 32), std::pair(Collective::reduce_scatter, 2048)}) {
+    EXPECT_NE(two.choose(one, int64_t{kib} * 1024, nonblocking), Algorithm::peer_copy);
+    EXPECT_EQ(two.choose(one, int64_t{kib} * 1024 + 1, nonblocking), Algorithm::peer_copy);
+    EXPECT_NE(two.choose(one, much), Algorithm::peer_copy);
+    EXPECT_NE(two.choose(one, much, Algorithms::blocking()), Algorithm::peer_copy);
+    EXPECT_NE(coll::compile({.ranks = 2}, {}).choose(one, much, nonblocking), Algorithm::peer_copy);
+    EXPECT_NE(coll::compile({.ranks = 33, .shared = true}, {}).choose(one, much, nonblocking), Algorithm::peer_copy);
+  }
+  // Small data stay with messages where the order of ranks counts, too.
+  const Algorithms in_order = nonblocking.without(Algorithm::halving).without(Algorithm::pairwise);
+  EXPECT_EQ(two.choose(Collective::reduce_scatter, 8, in_order), Algorithm::root);
+  const Row row{Collective::reduce, Algorithm::peer_copy};
+  const Choices forced = coll::compile({.ranks = 2, .shared = true}, {&row, 1});
+  EXPECT_EQ(forced.choose(Collective::reduce, 8, nonblocking), Algorithm::peer_copy);
+  EXPECT_EQ(forced.choose(Collective::reduce, 8, Algorithms::blocking()), Algorithm::shared);
+  EXPECT_TRUE(forced.in_rooms);
 }
 
 TEST(Rows, OfOffloadAreForBlockingOperationsWithAComponent) {

@@ -179,7 +179,8 @@ class Simulation {
       comms_.back()->size = ranks;
       if (leaders) comms_.back()->hosts = hosts_.back().get();
     }
-    if (rows == Rows::of_default) return;  // the communicators find out by themselves
+    // The communicators find out by themselves, but for those that would take all ranks for those of one host.
+    if (rows == Rows::of_default && comms_[0]->hosts != nullptr) return;
     choices_ = coll::compile({.ranks = ranks, .leaders = leaders && hosts_[0] != nullptr}, rows_of(rows));
     for (const auto& comm : comms_) comm->choices = &choices_;
   }
@@ -282,6 +283,9 @@ class Simulation {
         return;
       case Step::Kind::fence:
         return;
+      case Step::Kind::call:
+      case Step::Kind::go:
+        FAIL() << "no rank can reach another one's memory here";
     }
   }
 

@@ -152,7 +152,7 @@ void show(const Table& table, const Case& asked, const coll::offload::Component*
     };
     const size_t offloaded = place_of(coll::Algorithms::any());
     const size_t blocking = place_of(coll::Algorithms::blocking());
-    const size_t others = place_of(coll::Algorithms::all());
+    const size_t others = place_of(coll::Algorithms::nonblocking());
     line(coll::name(collective), offloaded);
     if (offloaded != blocking) line("  otherwise", blocking);
     if (blocking != others) line("  nonblocking", others);

@@ -280,6 +280,7 @@ std::vector<Outcome> simulate(const Operation& operation, const Model& model, in
     if (!can.has(algorithm)) {
       const bool in_room = algorithm == Algorithm::shared || algorithm == Algorithm::single_copy;
       outcome.left_out = in_room                              ? "it sends no messages"
+                         : algorithm == Algorithm::peer_copy  ? "its data are in no messages"
                          : algorithm == Algorithm::offload    ? "a component does it"
                          : algorithm == Algorithm::doubling   ? "the ranks are no power of two"
                          : algorithm == Algorithm::neighbours ? "the number of ranks is odd"

@@ -128,7 +128,8 @@ const Effort quick{"3", "300", {8, 4096, 65536}};
 std::string asked(coll::Collective collective, const Effort& effort, int32_t ranks) {
   std::string text = coll::name(collective);
   for (const coll::Algorithm one : coll::algorithms_of(collective).subspan(1)) {
-    if (one == coll::Algorithm::offload) continue;  // of another job there may be no component
+    if (one == coll::Algorithm::offload) continue;    // of another job there may be no component
+    if (one == coll::Algorithm::peer_copy) continue;  // blocking operations are measured
     text += (one == coll::algorithms_of(collective)[1] ? ":" : ",") + std::string(coll::name(one));
   }
   if (collective == coll::Collective::barrier) return text + ":0";
