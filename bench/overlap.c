@@ -24,15 +24,15 @@ static void ialltoall(int n, MPI_Request* request) {
 static void ireduce(int n, MPI_Request* request) {
   MPI_Ireduce(in, out, n, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD, request);
 }
+static void ireduce_scatter(int n, MPI_Request* request) {
+  MPI_Ireduce_scatter_block(in, out, n / ranks, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, request);
+}
 
 static const struct {
   const char* name;
   void (*start)(int n, MPI_Request* request);
-} operations[] = {{"iallreduce", iallreduce},
-                  {"ibcast", ibcast},
-                  {"iallgather", iallgather},
-                  {"ialltoall", ialltoall},
-                  {"ireduce", ireduce}};
+} operations[] = {{"iallreduce", iallreduce}, {"ibcast", ibcast},   {"iallgather", iallgather},
+                  {"ialltoall", ialltoall},   {"ireduce", ireduce}, {"ireduce_scatter", ireduce_scatter}};
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
 static void compute(double us) {
