@@ -78,17 +78,27 @@ std::vector<size_t> sizes_of(const Domains& domains) {
   return sizes;
 }
 
-// Equal numbers of units for each rank, so that ranks with threads are as fast as each other, `each` at most;
-// neighbouring ranks are in the same domain.
+// The units of each rank, `each` at most; neighbouring ranks are in the same domain.
 void deal_units(const Domains& domains, size_t ranks, size_t each, Placement& out) {
   const std::vector<size_t> sizes = sizes_of(domains);
-  std::vector<size_t> share = ranks_per_domain(sizes, ranks);
+  const std::vector<size_t> share = ranks_per_domain(sizes, ranks);
   for (size_t d = 0; d < domains.size(); ++d) {
-    if (share[d]) each = std::min(each, sizes[d] / share[d]);
+    for (size_t i = 0; i < share[d]; ++i) {
+      const size_t from = i * sizes[d] / share[d];
+      out.sets.push_back(set_of(domains[d], from, std::min(each, (i + 1) * sizes[d] / share[d] - from)));
+    }
   }
+}
+
+// As many units as each rank can have: equal shares make ranks with threads as fast as each other.
+size_t equal_share(const Domains& domains, size_t ranks) {
+  const std::vector<size_t> sizes = sizes_of(domains);
+  const std::vector<size_t> share = ranks_per_domain(sizes, ranks);
+  size_t least = SIZE_MAX;
   for (size_t d = 0; d < domains.size(); ++d) {
-    for (size_t i = 0; i < share[d]; ++i) out.sets.push_back(set_of(domains[d], i * sizes[d] / share[d], each));
+    if (share[d]) least = std::min(least, sizes[d] / share[d]);
   }
+  return least;
 }
 
 // One unit for each rank, and each unit for several ranks; neighbouring ranks are in the same domain.
@@ -137,30 +147,61 @@ bool deal_blocks(const Domains& domains, size_t ranks, size_t each, Placement& o
          deal(blocks_of(all, each, false));
 }
 
+enum class Shares : bool { whole, equal };
+
+void deal_cores(const Machine& machine, size_t ranks, Shares shares, Placement& out) {
+  const bool hardware_threads = ranks > machine.cores.size();
+  const Domains domains = units_by_domain(machine, hardware_threads);
+  if (ranks > static_cast<size_t>(machine.allowed.count()))
+    deal_in_turn(domains, ranks, out);
+  else if (ranks < domains.size())
+    deal_domains(domains, ranks, out);
+  else
+    deal_units(domains, ranks, shares == Shares::equal ? equal_share(domains, ranks) : SIZE_MAX, out);
+}
+
+// The units that the set has all of.
+std::vector<Unit> units_in(const Domains& domains, const CpuSet& set) {
+  std::vector<Unit> units;
+  for (const auto& of_domain : domains) {
+    for (const Unit& unit : of_domain) {
+      if (std::all_of(unit.processors.begin(), unit.processors.end(), [&](int cpu) { return set.has(cpu); })) {
+        units.push_back(unit);
+      }
+    }
+  }
+  return units;
+}
+
+// `each` units of every rank's share, at even distances in the order of domains and caches; false when a share has
+// fewer.
+bool deal_spread(const Domains& domains, const std::vector<CpuSet>& shares, size_t each, Placement& out) {
+  std::vector<CpuSet> sets;
+  for (const CpuSet& share : shares) {
+    const std::vector<Unit> units = units_in(domains, share);
+    if (units.size() < each) return false;
+    CpuSet& set = sets.emplace_back();
+    for (size_t i = 0; i < each; ++i) set.add(set_of(units, i * units.size() / each, 1));
+  }
+  out.sets = std::move(sets);
+  return true;
+}
+
 // A core for each thread of each rank, or a hardware thread.
-bool deal_threads(const Machine& machine, size_t ranks, size_t threads, Placement& out) {
+bool deal_threads(const Machine& machine, size_t ranks, size_t threads, Binding binding, Placement& out) {
+  if (ranks * threads > static_cast<size_t>(machine.allowed.count())) return false;
+  Placement shares;
+  if (binding == Binding::core) deal_cores(machine, ranks, Shares::whole, shares);
   for (const bool hardware_threads : {false, true}) {
-    if (!deal_blocks(units_by_domain(machine, hardware_threads), ranks, threads, out)) continue;
+    const Domains domains = units_by_domain(machine, hardware_threads);
+    if (!(binding == Binding::core && deal_spread(domains, shares.sets, threads, out)) &&
+        !deal_blocks(domains, ranks, threads, out)) {
+      continue;
+    }
     out.places = hardware_threads ? Places::threads : Places::cores;
     return true;
   }
   return false;
-}
-
-void deal_cores(const Machine& machine, size_t ranks, Placement& out) {
-  if (ranks > machine.cores.size()) {
-    const Domains domains = units_by_domain(machine, true);
-    if (ranks > static_cast<size_t>(machine.allowed.count()))
-      deal_in_turn(domains, ranks, out);
-    else
-      deal_units(domains, ranks, SIZE_MAX, out);
-    return;
-  }
-  const Domains domains = units_by_domain(machine, false);
-  if (ranks < domains.size())
-    deal_domains(domains, ranks, out);
-  else
-    deal_units(domains, ranks, SIZE_MAX, out);
 }
 
 void deal_numa(const Machine& machine, size_t ranks, Placement& out) {
@@ -239,8 +280,10 @@ Placement place_on(const Machine& machine, int ranks, const BindingRequest& requ
       break;
     }
     case Binding::core:
-      if (request.threads == 0 || !deal_threads(machine, count, static_cast<size_t>(request.threads), out)) {
-        deal_cores(machine, count, out);
+    case Binding::pack:
+      if (request.threads == 0 ||
+          !deal_threads(machine, count, static_cast<size_t>(request.threads), request.binding, out)) {
+        deal_cores(machine, count, Shares::equal, out);
       }
       break;
   }
@@ -251,9 +294,12 @@ Placement place_on(const Machine& machine, int ranks, const BindingRequest& requ
 }  // namespace
 
 std::string parse_binding(std::string_view text, BindingRequest& request) {
-  BindingRequest out;
+  BindingRequest out = request;
+  out.sets.clear();
   if (text == "core")
     out.binding = Binding::core;
+  else if (text == "pack")
+    out.binding = Binding::pack;
   else if (text == "numa")
     out.binding = Binding::numa;
   else if (text == "none")
@@ -263,7 +309,7 @@ std::string parse_binding(std::string_view text, BindingRequest& request) {
     constexpr size_t longest = 1 << 20;
     if (text.size() > longest) return "the list is too long";
     if (text.empty() || text[0] < '0' || text[0] > '9') {
-      return base::quoted(text) + " is not core, numa, none or a list of processors such as 0-3,8:4-7";
+      return base::quoted(text) + " is not core, pack, numa, none or a list of processors such as 0-3,8:4-7";
     }
     out.binding = Binding::list;
     for (;;) {

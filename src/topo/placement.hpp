@@ -15,19 +15,26 @@ namespace weft::topo {
 
 enum class Binding : uint8_t {
   none,  // ranks run where the system puts them
-  core,  // equal shares of whole cores, disjoint, spread over the NUMA domains
+  core,  // equal shares of whole cores, disjoint, spread over the NUMA domains; threads spread over their rank's share
+  pack,  // the same, with the threads of a rank near each other
   numa,  // a NUMA domain per rank, shared with the domain's other ranks
   list,  // sets of processors as the user wrote them, in turn
 };
 
+// Ranks get cores of their own.
+constexpr bool is_by_core(Binding binding) {
+  return binding == Binding::core || binding == Binding::pack;
+}
+
 struct BindingRequest {
   Binding binding = Binding::core;
   std::vector<base::CpuSet> sets = {};  // of Binding::list
-  int threads = 0;                      // of each rank, which get a core each (Binding::core); 0: not said
+  int threads = 0;                      // of each rank, which get a core each (Binding::core, pack); 0: not said
   int reserve = 0;                      // cores without ranks, for service threads and the system
 };
 
-// "core", "numa", "none", or a list such as "0-3,8:4-7": one set per rank, separated by colons. Empty: taken.
+// "core", "pack", "numa", "none", or a list such as "0-3,8:4-7": one set per rank, separated by colons. Empty: taken.
+// The rest of the request is left as it is.
 [[nodiscard]] std::string parse_binding(std::string_view text, BindingRequest& request);
 
 // The places of OpenMP for the threads of a rank.
@@ -45,8 +52,10 @@ struct Placement {
 
 // A pure function of the machine. When there are more ranks than cores, cores' hardware threads are dealt out, in turn
 // when there are more ranks than those: OpenMP sees a rank's share then, and does not spin on the cores of others.
-// Ranks that have said their threads get as many cores that share a last-level cache, else a NUMA domain; hardware
-// threads where cores do not suffice; and shares as without threads where these do not either.
+// Ranks that have said their threads get as many cores, evenly over the share that they would get otherwise: over its
+// NUMA domains, in these over last-level caches, so that few threads still have the bandwidth of all. Packed, or where
+// a share has too few, they get cores that share a cache, else a domain. Hardware threads where cores do not suffice;
+// and shares as without threads where these do not either.
 // Reserved cores are the last ones of the NUMA domains that have most; unbound ranks are bound to all others then.
 Placement place(const Machine& machine, int ranks, const BindingRequest& request);
 

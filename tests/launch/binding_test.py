@@ -75,9 +75,13 @@ class Binding(Case):
 
     def test_the_layout_is_a_table_and_a_picture(self):
         shown = self.layout("-n", "3", "--threads", "2", "--machine", "numa:2 l3:2 core:4 pu:1")
-        self.assertIn("   0      2       0      0  0,1\n", shown)
-        self.assertIn("domain 0 cache 1 [1][1][.][.]\n", shown)
-        self.assertIn("domain 1 cache 2 [2][2][.][.]\n", shown)
+        self.assertIn("   0      2       0      0  0,2\n", shown)
+        self.assertIn("domain 0 cache 1 [1][.][1][.]\n", shown)
+        self.assertIn("domain 1 cache 3 [2][.][.][.]\n", shown)
+        for words in (("--bind", "pack", "--threads", "2"), ("--threads", "2", "--bind", "pack")):
+            packed = self.layout("-n", "3", *words, "--machine", "numa:2 l3:2 core:4 pu:1")
+            self.assertIn("domain 0 cache 1 [1][1][.][.]\n", packed)
+            self.assertIn("domain 1 cache 2 [2][2][.][.]\n", packed)
         shown = self.layout("-n", "2", "-r", "2", "--machine", "numa:2 core:3 pu:1")
         self.assertIn("   R      2     0,1    0,1  2,5\n", shown)
         self.assertIn("[0][0][R]", shown)

@@ -121,7 +121,7 @@ class Arguments(Case):
                             (["-n", "99999999999", "true"], "out of range"), (["-z", "true"], "-z"), (["-n", "2"], "no program"),
                             (["true", ":"], "no program"), (["-env", "A", "true"], "no program"),
                             (["--tag-output=1", "true"], "takes no value"), (["-x", "=1", "true"], "names no"),
-                            (["--threads", "0", "true"], "out of range"), (["--bind", "sock", "true"], "core, numa, none"), (["--timeout", "0", "true"], "out of range"),
+                            (["--threads", "0", "true"], "out of range"), (["--bind", "sock", "true"], "core, pack, numa, none"), (["--timeout", "0", "true"], "out of range"),
                             (["--timeout", "1.2.3", "true"], "no time"), (["-hosts", "a,-b", "true"], "no name of a host"),
                             (["-hosts", "a", "true", ":", "-hosts", "b", "true"], "other hosts (b) than before (a)"),
                             (["-f", "/nowhere", "true"], "No such file"), (["-hosts", "a:1", "-n", "2", "true"], "more than the 1"),

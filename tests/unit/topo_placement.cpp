@@ -134,23 +134,61 @@ TEST(PlaceCore, SharesAreDisjointEqualAndAllowed) {
   }
 }
 
-std::string threaded(const char* machine, int ranks, int threads, Places expected) {
-  Placement placement = place(synthetic_machine(machine, {}), ranks, {.threads = threads});
+std::string threaded(const char* machine, int ranks, int threads, Places expected, Binding binding = Binding::core) {
+  Placement placement = place(synthetic_machine(machine, {}), ranks, {.binding = binding, .threads = threads});
   EXPECT_EQ(placement.places, expected) << machine << " ranks " << ranks << " threads " << threads;
   return shown(placement);
 }
 
-TEST(PlaceThreads, ThreadsOfARankShareACacheWhereOneHasTheCores) {
-  constexpr const char* two_caches = "numa:1 l3:2 core:3 pu:1";
-  EXPECT_EQ(threaded(two_caches, 2, 2, Places::cores), "{0,1} {3,4}");
-  EXPECT_EQ(threaded(two_caches, 3, 2, Places::cores), "{0,1} {2,3} {4,5}")
-      << "the domain, where caches do not suffice";
-  EXPECT_EQ(threaded(two_caches, 1, 5, Places::cores), "{0-4}");
+std::string packed(const char* machine, int ranks, int threads, Places expected = Places::cores) {
+  return threaded(machine, ranks, threads, expected, Binding::pack);
 }
 
-TEST(PlaceThreads, RanksSpreadOverDomainsAndStayInOne) {
-  EXPECT_EQ(threaded(two_by_four_by_two, 2, 2, Places::cores), "{0-3} {8-11}");
+TEST(PlaceThreads, PackedThreadsOfARankShareACacheWhereOneHasTheCores) {
+  constexpr const char* two_caches = "numa:1 l3:2 core:3 pu:1";
+  EXPECT_EQ(packed(two_caches, 2, 2), "{0,1} {3,4}");
+  EXPECT_EQ(packed(two_caches, 3, 2), "{0,1} {2,3} {4,5}") << "the domain, where caches do not suffice";
+  EXPECT_EQ(packed(two_caches, 1, 2), "{0,1}");
+  EXPECT_EQ(packed(two_caches, 1, 5), "{0-4}");
+  EXPECT_EQ(packed(two_by_four_by_two, 1, 4), "{0-7}");
+  EXPECT_EQ(packed(two_by_four_by_two, 2, 2), "{0-3} {8-11}") << "ranks are spread over domains all the same";
+}
+
+TEST(PlaceThreads, FewThreadsReachEveryDomainCacheAndPairOfCores) {
+  constexpr const char* sub_numa = "package:2 numa:2 l3:2 core:4 pu:2";  // 32 cores, 64 processors
+  EXPECT_EQ(threaded(sub_numa, 1, 2, Places::cores), "{0,1,32,33}") << "one in each package";
+  EXPECT_EQ(threaded(sub_numa, 1, 4, Places::cores), "{0,1,16,17,32,33,48,49}") << "one in each domain";
+  EXPECT_EQ(threaded(sub_numa, 2, 1, Places::cores), "{0,1} {32,33}");
+  EXPECT_EQ(threaded(sub_numa, 2, 2, Places::cores), "{0,1,16,17} {32,33,48,49}");
+  EXPECT_EQ(threaded(sub_numa, 4, 2, Places::cores), "{0,1,8,9} {16,17,24,25} {32,33,40,41} {48,49,56,57}")
+      << "a rank for each domain, a thread for each cache";
+  EXPECT_EQ(threaded("numa:1 l2:4 core:2 pu:4", 1, 4, Places::cores), "{0-3,8-11,16-19,24-27}") << "a tile for each";
+  EXPECT_EQ(threaded(two_by_four_by_two, 3, 1, Places::cores), "{0,1} {4,5} {8,9}");
+}
+
+// A domain's bandwidth is shared by the threads on it, so none has two more than another, nor has a cache.
+TEST(PlaceThreads, OfARankTheyAreSpreadEvenlyOverDomainsAndCaches) {
+  const Machine machine = synthetic_machine("numa:4 l3:3 core:5 pu:1", {});
+  for (int threads = 1; threads <= 60; ++threads) {
+    const Placement placement = place(machine, 1, {.threads = threads});
+    std::vector<int> in_domain(4);
+    std::vector<int> in_cache(12);
+    for (const Core& core : machine.cores) {
+      if (!placement.sets[0].has(core.processors[0])) continue;
+      ++in_domain[static_cast<size_t>(core.domain)];
+      ++in_cache[static_cast<size_t>(core.cache)];
+    }
+    for (const std::vector<int>& counts : {in_domain, in_cache}) {
+      const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
+      EXPECT_LE(*most - *least, 1) << threads << " threads";
+    }
+  }
+}
+
+TEST(PlaceThreads, RanksStayInADomainAndEachHasItsThreads) {
+  EXPECT_EQ(threaded(two_by_four_by_two, 2, 2, Places::cores), "{0,1,4,5} {8,9,12,13}");
   EXPECT_EQ(threaded(two_by_four_by_two, 2, 3, Places::cores), "{0-5} {8-13}");
+  EXPECT_EQ(threaded("numa:1 l3:2 core:4 pu:1", 3, 2, Places::cores), "{0,1} {2,3} {5,6}");
   EXPECT_EQ(threaded("numa:2 core:3 pu:1", 3, 2, Places::cores), "{0,1} {2,3} {4,5}") << "none can: over all";
 }
 
@@ -158,6 +196,8 @@ TEST(PlaceThreads, WithoutEnoughCoresTheyGetHardwareThreadsThenShares) {
   EXPECT_EQ(threaded("numa:1 core:2 pu:2", 2, 2, Places::threads), "{0,1} {2,3}");
   EXPECT_EQ(threaded("numa:1 core:2 pu:2", 2, 3, Places::unsaid), "{0,1} {2,3}");
   EXPECT_EQ(threaded("numa:1 core:2 pu:1", 3, 2, Places::unsaid), "{0} {1} {0}");
+  EXPECT_EQ(threaded("numa:1 core:4 pu:2", 1, 5, Places::threads), "{0,1,3,4,6}") << "all cores have one";
+  EXPECT_EQ(packed("numa:1 core:4 pu:2", 1, 5, Places::threads), "{0-4}");
 }
 
 TEST(PlaceThreads, OtherBindingsTakeNoNoticeOfThem) {
@@ -167,24 +207,28 @@ TEST(PlaceThreads, OtherBindingsTakeNoNoticeOfThem) {
 }
 
 // Invariants for every machine, number of ranks and of threads.
+void expect_disjoint_shares(const char* description, Binding binding) {
+  const Machine machine = synthetic_machine(description, {});
+  const int processors = machine.allowed.count();
+  const int siblings = static_cast<int>(machine.cores[0].processors.size());
+  for (int threads = 1; threads <= processors; ++threads) {
+    for (int ranks = 1; ranks * threads <= processors; ++ranks) {
+      const Placement placement = place(machine, ranks, {.binding = binding, .threads = threads});
+      ASSERT_NE(placement.places, Places::unsaid);
+      CpuSet seen;
+      for (const CpuSet& set : placement.sets) {
+        EXPECT_EQ(set.count(), placement.places == Places::cores ? threads * siblings : threads);
+        EXPECT_TRUE(set.both(seen).empty()) << description << " ranks " << ranks << " threads " << threads;
+        seen.add(set);
+      }
+    }
+  }
+}
+
 TEST(PlaceThreads, SharesAreDisjointAndOfTheWishedSize) {
   for (const char* description :
        {"numa:1 core:7 pu:1", two_by_four_by_two, "numa:3 l3:2 core:5 pu:2", "package:2 numa:2 l3:3 core:2 pu:2"}) {
-    const Machine machine = synthetic_machine(description, {});
-    const int processors = machine.allowed.count();
-    const int siblings = static_cast<int>(machine.cores[0].processors.size());
-    for (int threads = 1; threads <= processors; ++threads) {
-      for (int ranks = 1; ranks * threads <= processors; ++ranks) {
-        const Placement placement = place(machine, ranks, {.threads = threads});
-        ASSERT_NE(placement.places, Places::unsaid);
-        CpuSet seen;
-        for (const CpuSet& set : placement.sets) {
-          EXPECT_EQ(set.count(), placement.places == Places::cores ? threads * siblings : threads);
-          EXPECT_TRUE(set.both(seen).empty()) << description << " ranks " << ranks << " threads " << threads;
-          seen.add(set);
-        }
-      }
-    }
+    for (const Binding binding : {Binding::core, Binding::pack}) expect_disjoint_shares(description, binding);
   }
 }
 
@@ -272,6 +316,16 @@ TEST(PlaceList, AProcessorThatIsNotOursIsRefusedByName) {
   Placement placement = place(synthetic_machine(two_by_four_by_two, allowed), 1, request_of("3,4"));
   EXPECT_NE(placement.wrong.find("3,4"), std::string::npos);
   EXPECT_NE(placement.wrong.find("0-3"), std::string::npos);
+}
+
+TEST(ParseBinding, LeavesThreadsAndReservedCoresAsTheyAre) {
+  BindingRequest request{.threads = 3, .reserve = 1};
+  EXPECT_EQ(parse_binding("0:1", request), "");
+  EXPECT_EQ(parse_binding("pack", request), "");
+  EXPECT_EQ(request.binding, Binding::pack);
+  EXPECT_EQ(request.threads, 3);
+  EXPECT_EQ(request.reserve, 1);
+  EXPECT_TRUE(request.sets.empty());
 }
 
 TEST(ParseBinding, RefusesWhatItDoesNotKnow) {

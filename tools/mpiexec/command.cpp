@@ -364,11 +364,12 @@ Starts ranks of MPI programs, on this host unless others are named. Options (one
   -initial-errhandler H   error handler this program begins with: mpi_errors_are_fatal (the default),
                           mpi_errors_abort, mpi_errors_return
   -memory-alloc-kinds K   memory allocation kinds this program asks for, such as mpi:alloc_mem
-  --bind core|numa|none   core: equal shares of whole cores for each rank (the default)
-                          numa: a NUMA domain for each rank; none: no binding
+  --bind core|pack|numa|none
+                          core: equal shares of whole cores for each rank (the default); pack: the same, with the
+                          threads of a rank near each other; numa: a NUMA domain for each rank; none: no binding
   --bind LIST             processors for each rank in turn, as 0-3,8:4-7
-  --threads N             threads of each rank: N cores that share a cache, and OpenMP's places on them; without
-                          it OMP_NUM_THREADS
+  --threads N             threads of each rank: N cores, spread over the rank's share of the machine (with --bind
+                          pack: that share a cache), and OpenMP's places on them; without it OMP_NUM_THREADS
   --reserve-cores N, -r N keep N cores free of ranks, for the library's own threads and the system
   --show-layout           show which rank has which cores, then start; without a program, show it alone
   --machine M             with it and without a program: of this machine, as a file of hwloc's (XML) or "numa:2

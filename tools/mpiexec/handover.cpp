@@ -63,12 +63,13 @@ void add(Words& words, std::initializer_list<std::string> more) {
 
 // Threads that were asked for, with a core each.
 bool binds_threads(const Command& command) {
-  return command.threads_asked && command.binding.binding == topo::Binding::core;
+  return command.threads_asked && topo::is_by_core(command.binding.binding);
 }
 
 const char* binding_of(const Command& command) {
   switch (command.binding.binding) {
     case topo::Binding::core:
+    case topo::Binding::pack:
       return "core";
     case topo::Binding::numa:
       return "numa";

@@ -24,7 +24,7 @@ bool Launch::place() {
   if (request.reserve == 0) request.reserve = boot::wanted_reserve();
   const topo::Binding binding = request.binding;
   const bool needs_caches = command_.show_layout || command_.binding.threads > 0;
-  const bool divides = binding != topo::Binding::none && (count > 1 || binding != topo::Binding::core);
+  const bool divides = binding != topo::Binding::none && (count > 1 || !topo::is_by_core(binding));
   if (divides || needs_caches || request.reserve > 0) {
     machine_ = !command_.machine.empty()
                    ? topo::machine_of(command_.machine)
@@ -63,9 +63,9 @@ void Launch::note_sharing() {
   const bool bound = !placement_.sets.empty() && !placement_.sets[0].empty();
   if (placement_.crowded) {
     tell(what + "ranks will share cores; waiting ranks yield" +
-         (bound && command_.binding.binding == topo::Binding::core ? "; each is bound to one processor in turn" : "") +
+         (bound && topo::is_by_core(command_.binding.binding) ? "; each is bound to one processor in turn" : "") +
          " (--oversubscribe hides this note" + (bound ? ", --bind none leaves ranks unbound" : "") + ")");
-  } else if (command_.threads_asked && command_.binding.binding == topo::Binding::core &&
+  } else if (command_.threads_asked && topo::is_by_core(command_.binding.binding) &&
              placement_.places == topo::Places::unsaid) {
     tell(what + "threads of a rank will share its cores (--oversubscribe hides this note)");
   }
