@@ -11,6 +11,7 @@
 #include "coll/schedule.hpp"
 #include "mpi/coll/arguments.hpp"
 #include "mpi/coll/device.hpp"
+#include "mpi/object/foreign.hpp"
 
 namespace weft::mpi {
 
@@ -25,6 +26,7 @@ struct Collective {
   OpReducer reducer;
   std::vector<Type*> types;
   std::unique_ptr<Stands> stands;
+  Around* around = nullptr;
 };
 
 // Makes the request of a planned operation, and starts it unless it is persistent. Takes the collective.

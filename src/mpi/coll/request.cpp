@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Requests of nonblocking and persistent collective operations (MPI-5.0, 6.12 and 6.13).
+#include <utility>
+
 #include "mpi/coll/collective.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/object/handles.hpp"
@@ -10,25 +12,35 @@ namespace weft::mpi {
 
 namespace {
 
+thread_local Around* next_around = nullptr;
+
+// The results leave the memory that stands for another: first for data on a device, then for those of a face.
+bool give_results(Request& request) {
+  auto* collective = static_cast<Collective*>(request.owner);
+  if (collective->stands != nullptr) {
+    if (int error = collective->stands->store()) request.error = error;
+  }
+  if (collective->around != nullptr) collective->around->end(collective->around);
+  return true;
+}
+
 void end_collective(Request& request) {
   auto* collective = static_cast<Collective*>(request.owner);
+  if (collective->around != nullptr) [[unlikely]]
+    collective->around->gone(collective->around);
   for (Type* type : collective->types) release_type(type);
   delete collective;
 }
 
-// Data on devices are fetched again for each start, and the results stored when the operation is complete.
 int start_collective(Request& request) {
   auto* collective = static_cast<Collective*>(request.owner);
-  if (collective->stands != nullptr) {
+  if (collective->around != nullptr) [[unlikely]]
+    collective->around->begin(collective->around);
+  if (collective->stands != nullptr) [[unlikely]] {
     if (int error = collective->stands->fetch()) return error;
   }
   collective->schedule.start(request);
   return MPI_SUCCESS;
-}
-
-bool store_results(Request& request) {
-  if (int error = static_cast<Collective*>(request.owner)->stands->store()) request.error = error;
-  return true;
 }
 
 // The derived types that the steps name; those that come again and again, not each time.
@@ -58,10 +70,13 @@ int launch_planned(CollCheck& check, const Form& form, Collective* collective) {
   hold_types(*collective);
   if (form.stands != nullptr && !(*form.stands)->empty()) {
     collective->stands = std::move(*form.stands);
-    request->on_done = store_results;
   }
   request->owner = collective;
   request->on_free = end_collective;
+  if (next_around != nullptr) [[unlikely]] {
+    collective->around = surround(nullptr);
+  }
+  if (collective->stands != nullptr || collective->around != nullptr) request->on_done = give_results;
   *form.request = handle_of<MPI_Request>(request);
   if (form.kind == Form::Kind::persistent) {
     request->flags = {.active = false, .persistent = true};
@@ -70,6 +85,10 @@ int launch_planned(CollCheck& check, const Form& form, Collective* collective) {
     collective->schedule.start(*request);
   }
   return MPI_SUCCESS;
+}
+
+Around* surround(Around* around) {
+  return std::exchange(next_around, around);
 }
 
 bool is_collective(const Request& request) {

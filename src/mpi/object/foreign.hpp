@@ -8,6 +8,7 @@
 #include <atomic>
 
 #include "base/message.hpp"
+#include "datatype/runs.hpp"
 #include "mpi/object/object.hpp"
 
 namespace weft::mpi {
@@ -16,6 +17,13 @@ namespace weft::mpi {
 struct Exchanges {
   int32_t sources;
   int32_t destinations;
+};
+
+// Another face's part in a collective operation of a request: memory that stands in for arrays with gaps.
+struct Around {
+  void (*begin)(Around* around);  // each start of a persistent one
+  void (*end)(Around* around);    // each completion, before it is seen
+  void (*gone)(Around* around);   // the request is freed
 };
 
 struct FaceHooks {
@@ -38,9 +46,18 @@ struct FaceHooks {
   int (*put)(const void* origin, MPI_Count count, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Win win);
   int (*get)(void* origin, MPI_Count count, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Win win);
   void (*die)(const base::Problem& problem);  // ends the job
+  // The next request of a collective operation that the calling thread makes takes `around`. Returns the one before, if
+  // no request has taken it.
+  Around* (*surround)(Around* around);
+  // The packed bytes of `count` elements from `position` on as runs, whose addresses count from the buffer's start.
+  datatype::Runs (*list_runs)(MPI_Datatype datatype, MPI_Count count, MPI_Count position, iovec* runs, int room);
+  int (*raise)(const char* function, int error, const char* text);  // an error of a call without a communicator
 };
 
 extern const FaceHooks face_hooks;
+
+// coll/request.cpp
+[[nodiscard]] Around* surround(Around* around);
 
 // p2p/p2p.cpp and win/put.cpp
 [[nodiscard]] uintptr_t isend_made(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,

@@ -26,6 +26,16 @@ Exchanges exchanges(MPI_Comm handle, bool neighbours) {
           static_cast<int32_t>(comm->neighbours->destinations.size())};
 }
 
+datatype::Runs list_runs(MPI_Datatype handle, MPI_Count count, MPI_Count position, iovec* runs, int room) {
+  const Type* type = type_of(handle);
+  if (type == nullptr || count < 0 || position >= count * type->size) return {0, 0};
+  return datatype::list_runs(*type, count, nullptr, position, count * type->size - position, runs, room);
+}
+
+int raise(const char* function, int error, const char* text) {
+  return fail(nullptr, function, error, "%s", text);
+}
+
 }  // namespace
 
 constinit const FaceHooks face_hooks = {.arena_base = base::Arena::base_place(),
@@ -39,6 +49,9 @@ constinit const FaceHooks face_hooks = {.arena_base = base::Arena::base_place(),
                                         .isend = isend_made,
                                         .put = put_same,
                                         .get = get_same,
-                                        .die = base::die};
+                                        .die = base::die,
+                                        .surround = surround,
+                                        .list_runs = list_runs,
+                                        .raise = raise};
 
 }  // namespace weft::mpi
