@@ -33,12 +33,15 @@ BY_HAND = {
     "MPI_Comm_set_attr": "comm, comm_keyval, attribute_val, ierror",
     "MPI_Type_set_attr": "datatype, type_keyval, attribute_val, ierror",
     "MPI_Win_set_attr": "win, win_keyval, attribute_val, ierror",
+    "MPI_Register_datarep": "datarep, read_conversion_fn:external, write_conversion_fn:external, "
+                            "dtype_file_extent_fn:external, extra_state, ierror",
     "MPI_Attr_put": "comm, keyval, attribute_val:integer, ierror",
     "MPI_Type_get_attr": "datatype, type_keyval, attribute_val, flag, ierror",
 }
 ADDRESSES = ("attribute_val", "attribute_val_in", "attribute_val_out", "extra_state")
 KINDS = {**dict.fromkeys(ADDRESSES, "integer(MPI_ADDRESS_KIND)"), "key": "character(len=*)", "value": "character(len=*)",
-         "pset_name": "character(len=*)", "flag": "logical"}
+         "pset_name": "character(len=*)", "datarep": "character(len=*)",
+         "flag": "logical"}
 
 # The predefined functions of attributes are procedures of the same interface as the program's.
 COPY = "object, keyval, extra_state, attribute_val_in, attribute_val_out, flag, ierror"
@@ -48,11 +51,11 @@ ATTRIBUTE_FUNCTIONS = {f"MPI_{kind}_{name}": text for kind in ("COMM", "TYPE", "
 ATTRIBUTE_FUNCTIONS |= {f"MPI_{name}": re.sub(r"(extra_state|attribute_val\w*)", r"\1:integer", text)
                         for name, text in (("NULL_COPY_FN", COPY), ("DUP_FN", COPY), ("NULL_DELETE_FN", DELETE))}
 
-# Not there yet: data representations, arrays of strings; MPI_T and conversions are for C alone.
-LEFT_OUT = re.compile(r"""MPI_(T_\w+ | \w+_(toint|fromint|c2f|f2c|c2f08|f082c|f2f08|f082f) | Register_datarep | Type_get_contents
-  | Abi_[gs]et_fortran_booleans | Aint_(add|diff) | Wtime | Wtick)""", re.X)
+# MPI_T and conversions are for C alone.
+LEFT_OUT = re.compile(r"""MPI_(T_\w+ | \w+_(toint|fromint|c2f|f2c|c2f08|f082c|f2f08|f082f) 
+  | Aint_(add|diff) | Wtime | Wtick)""", re.X)
 
-LOGICAL = {"flag", "periods", "reorder", "remain_dims", "high", "weighted", "commute"}
+LOGICAL = {"flag", "periods", "reorder", "remain_dims", "high", "weighted", "commute", "is_set"}
 WEIGHTS = {"weights", "sourceweights", "destweights"}
 INFO_STRINGS = {"key", "value"}
 LONGEST = {"string": "MPI_MAX_ERROR_STRING", "comm_name": "MPI_MAX_OBJECT_NAME", "type_name": "MPI_MAX_OBJECT_NAME",
@@ -124,7 +127,14 @@ def handle(function, param, base, pointer):
         "handle_inout": (f"MPI_Fint* {name}", f"InOut<{base}>({name})", "integer"),
         "handles_in": (f"const MPI_Fint* {name}", f"HandlesIn<{base}>({length}, {name})", "integer(*), intent(in)"),
         "handles_inout": (f"MPI_Fint* {name}", f"HandlesInOut<{base}>({length}, {name})", "integer(*)"),
+        "handles_out": (f"MPI_Fint* {name}", f"HandlesOut<{base}>({length}, {name})", "integer(*)"),
     }[role.kind]
+
+
+def has_f08(function):
+    """Whether the module mpi_f08 has the same procedure under another name: without choice buffers."""
+    return not any(split(p)[0] == "void" and p.name != "baseptr" for p in function.params) and \
+        not function.name.startswith(("MPI_Attr_", "MPI_Keyval_"))
 
 
 def entry_cpp(functions):
@@ -136,7 +146,9 @@ def entry_cpp(functions):
         for prefix in ("", "P"):
             head = f'extern "C" __attribute__((visibility("default"))) void {(prefix + f.name).lower()}_'
             call = f"{prefix}{f.name}({', '.join(a for _, a, _ in parts)})"
-            lines.append(definition(head, params, f" {{\n  *ierror = {call};\n}}"))
+            lines.append(definition(head, params, f" {{\n  give(ierror, {call});\n}}"))
+            if has_f08(f):
+                lines.append(f"WEFT_F08({(prefix + f.name).lower()})")
     return "\n".join(lines) + "\n\n}  // namespace weft::fortran\n"
 
 
@@ -160,7 +172,9 @@ def constants_lines(constants):
     return rows
 
 
-COMMONS = {"MPI_BOTTOM": ("bottom", ""), "MPI_IN_PLACE": ("in_place", ""), "MPI_BUFFER_AUTOMATIC": ("buffer_automatic", ""),
+COMMONS = {"MPI_BOTTOM": ("bottom", ""), "MPI_ERRCODES_IGNORE": ("errcodes_ignore", "(1)"),
+           "MPI_ARGV_NULL": ("argv_null", "(1)"), "MPI_ARGVS_NULL": ("argvs_null", "(1,1)"),
+           "MPI_IN_PLACE": ("in_place", ""), "MPI_BUFFER_AUTOMATIC": ("buffer_automatic", ""),
            "MPI_UNWEIGHTED": ("unweighted", "(1)"), "MPI_WEIGHTS_EMPTY": ("weights_empty", "(1)"),
            "MPI_STATUS_IGNORE": ("status_ignore", "(MPI_STATUS_SIZE)"),
            "MPI_STATUSES_IGNORE": ("statuses_ignore", "(MPI_STATUS_SIZE,1)")}
@@ -172,7 +186,8 @@ def declarations(constants):
     for kind, name, value in constants_lines(constants):
         lines += [f"      {kind} {name}", f"      parameter ({name}={value})"]
     for name, (block, shape) in COMMONS.items():
-        lines += [f"      integer {name}{shape}", f"      common /weft_fortran_{block}/ {name}"]
+        kind = "character*1" if "ARGV" in name else "integer"
+        lines += [f"      {kind} {name}{shape}", f"      common /weft_fortran_{block}/ {name}"]
     return "\n".join(lines) + "\n"
 
 
@@ -187,7 +202,7 @@ def mpif_h(constants):
                         for kind, name in (("double precision", "MPI_WTIME"), ("double precision", "MPI_WTICK"),
                                            ("integer(MPI_ADDRESS_KIND)", "MPI_AINT_ADD"),
                                            ("integer(MPI_ADDRESS_KIND)", "MPI_AINT_DIFF")))
-    functions += "".join(f"      external {name}\n" for name in ATTRIBUTE_FUNCTIONS)
+    functions += "".join(f"      external {name}\n" for name in [*ATTRIBUTE_FUNCTIONS, "MPI_CONVERSION_FN_NULL"])
     return FORTRAN_BANNER + declarations(constants) + functions
 
 
@@ -216,6 +231,29 @@ def interface(name, arguments):
     return "\n".join([*lines, f"    end subroutine {name}"])
 
 
+def status_conversion(name):
+    there, back = ("f_status(MPI_STATUS_SIZE)", "integer"), ("f08_status", "type(MPI_Status)")
+    given, made = (there, back) if name.endswith("f2f08") else (back, there)
+    return f"""    subroutine {name}({given[0].partition('(')[0]}, {made[0].partition('(')[0]}, ierror)
+      import :: MPI_STATUS_SIZE, MPI_Status
+      {given[1]}, intent(in) :: {given[0]}
+      {made[1]}, intent(out) :: {made[0]}
+      integer, intent(out) :: ierror
+    end subroutine {name}"""
+
+
+def sizeof():
+    """The descriptor of a variable of any type and rank tells its size."""
+    return "".join(f"""  interface {p}MPI_Sizeof
+    subroutine {p}MPI_Sizeof_f08ts(x, size, ierror) bind(C, name="{p.lower()}mpi_sizeof_f08ts_")
+      type(*), dimension(..), intent(in) :: x
+      integer, intent(out) :: size
+      integer, intent(out) :: ierror
+    end subroutine {p}MPI_Sizeof_f08ts
+  end interface {p}MPI_Sizeof
+""" for p in ("", "P"))
+
+
 def module_mpi(functions, constants):
     interfaces = []
     for prefix in ("", "P"):
@@ -234,8 +272,10 @@ def module_mpi(functions, constants):
             interfaces.append(f"    {head}(base, disp)\n      import :: MPI_ADDRESS_KIND\n"
                               f"      integer(MPI_ADDRESS_KIND), intent(in) :: base, disp\n"
                               f"      integer(MPI_ADDRESS_KIND) :: {prefix}MPI_Aint_{name}\n    end {head}")
-    return FORTRAN_BANNER + "module mpi\n  implicit none\n  public\n" + declarations(constants) + \
-        "  interface\n" + "\n".join(interfaces) + "\n  end interface\nend module mpi\n"
+        for name in ("MPI_Status_f2f08", "MPI_Status_f082f"):
+            interfaces.append(status_conversion(prefix + name))
+    return FORTRAN_BANNER + "module mpi\n  use weft_mpi_types\n  implicit none\n  public\n" + declarations(constants) + \
+        "  external MPI_CONVERSION_FN_NULL\n" + sizeof() + "  interface\n" + "\n".join(interfaces) + "\n  end interface\nend module mpi\n"
 
 
 def build_files(functions, constants):

@@ -1,193 +1,330 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Fortran module mpi_f08 and the C procedures behind it (docs/fortran.md); fortran.py makes mpif.h and the module mpi."""
+"""The Fortran module mpi_f08 and the procedures behind it (docs/fortran.md); fortran.py makes mpif.h and the module mpi."""
+import re
+
+import fortran
+import fortran_buffer
 import roles
+from build_files import BANNER, definition
 
-# Procedures that have a Fortran form: their parameters are counts, ranks, tags, handles, statuses, and buffers that their
-# count and datatype follow.
-READY = """Abort Barrier Bcast Bsend Comm_compare Comm_dup Comm_free Comm_group Comm_rank Comm_remote_size Comm_size Comm_split
-Finalize Get_count Get_elements Group_free Group_rank Group_size Init Irecv Irsend Isend Issend Ibsend Probe Recv Recv_init
-Request_free Rsend Rsend_init Send Send_init Sendrecv Ssend Ssend_init Start Type_commit Type_contiguous Type_free Type_size
-Type_vector Bsend_init Wait""".split()
+ENTRY_FILES = 4
 
-SHORT = {"MPI_Datatype": "Type"}  # handles whose conversions have another name
-KINDS = ("      INTEGER MPI_ADDRESS_KIND, MPI_COUNT_KIND\n"
-         "      INTEGER MPI_OFFSET_KIND, MPI_INTEGER_KIND\n"
-         "      PARAMETER (MPI_ADDRESS_KIND=8, MPI_COUNT_KIND=8)\n"
-         "      PARAMETER (MPI_OFFSET_KIND=8, MPI_INTEGER_KIND=4)\n"
-         "      INTEGER MPI_STATUS_SIZE, MPI_SOURCE, MPI_TAG, MPI_ERROR\n"
-         "      PARAMETER (MPI_STATUS_SIZE=8)\n"
-         "      PARAMETER (MPI_SOURCE=1, MPI_TAG=2, MPI_ERROR=3)\n"
-         "      LOGICAL MPI_SUBARRAYS_SUPPORTED\n"
-         "      LOGICAL MPI_ASYNC_PROTECTS_NONBLOCKING\n"
-         "      PARAMETER (MPI_SUBARRAYS_SUPPORTED=.FALSE.)\n"
-         "      PARAMETER (MPI_ASYNC_PROTECTS_NONBLOCKING=.FALSE.)\n")
-CLOCKS = {"MPI_Wtime": "wtime", "MPI_Wtick": "wtick"}
-# Variables that stand for an address: C compares with theirs.
-ADDRESSES = {"MPI_BOTTOM": ("bottom", "integer"), "MPI_IN_PLACE": ("in_place", "integer"),
-             "MPI_STATUS_IGNORE": ("status_ignore", "type(MPI_Status)")}
+# MPI_T and conversions of handles are for C alone; what MPI-2.0 deprecated is not in this module (MPI-5.0, 19.1.2).
+LEFT_OUT = re.compile(r"MPI_(T_\w+|\w+_(toint|fromint)|(Attr|Keyval)_\w+)")
+
+# A generic name cannot tell these from the narrow ones by their arguments; two have names of their own (MPI-5.0, 19.2).
+OWN_NAME = {"MPI_Op_create_c", "MPI_Register_datarep_c"}
+
+# Written by hand in src/fortran, with the symbols that a generated one has.
+BY_HAND = {*fortran.BY_HAND, "MPI_Op_create_c", "MPI_Register_datarep", "MPI_Register_datarep_c"}
+
+FUNCTIONS = {"MPI_Wtime": ("double precision", []), "MPI_Wtick": ("double precision", []),
+             "MPI_Aint_add": ("integer(MPI_ADDRESS_KIND)", ["base", "disp"]),
+             "MPI_Aint_diff": ("integer(MPI_ADDRESS_KIND)", ["addr1", "addr2"])}
+
+# Names of arguments that the header of C spells in another way.
+RENAMED = {"indx": "index"}
+C_POINTERS = {"baseptr", "buffer_addr"}
+WITHOUT_IERROR = {"MPI_Pcontrol"}
+
+# Arrays whose C declaration does not say that the function stores to them, or does not tell that it does not.
+STORED = {"coords", "dims", "periods", "index", "edges", "neighbors", "sources", "sourceweights", "destinations",
+          "destweights", "array_of_indices", "array_of_integers", "array_of_addresses", "array_of_large_counts", "ranks2"}
+# Where the standard's intent does not follow from C's declaration (MPI-5.0, appendix A.4).
+INTENTS = {("MPI_Cancel", "request"): "in", ("MPI_Imrecv", "request"): "out", ("MPI_Imrecv_c", "request"): "out",
+           ("MPI_Dist_graph_neighbors", "sourceweights"): "", ("MPI_Dist_graph_neighbors", "destweights"): "",
+           ("MPI_Free_mem", "base"): "in", ("MPI_Get_address", "location"): "", ("MPI_Win_detach", "base"): "",
+           ("MPI_Abi_set_fortran_booleans", "logical_true"): "in",
+           ("MPI_Abi_set_fortran_booleans", "logical_false"): "in"}
 
 
-def convert(type_):
-    return f"MPI_{SHORT.get(type_, type_.removeprefix('MPI_'))}"
+def signature(function):
+    """The parameters that Fortran has."""
+    left_out = {"argc", "argv"}
+    return [p for p in function.params if p.name not in left_out and not p.variadic and p.name != "void"]
+
+
+def has_buffer(function):
+    return any(fortran_buffer.is_choice(p) for p in signature(function))
+
+
+def specific(name, choice):
+    """The name of the procedure that the linker sees (MPI-5.0, table 19.1)."""
+    return f"{name}_f08ts" if choice else f"{name}_f08"
+
+
+def widths(function):
+    """The kinds of a function's arguments: what a generic name goes by."""
+    return [fortran.WIDE.get(fortran.split(p)[0], "") != "" for p in signature(function)]
 
 
 def chosen(functions):
-    names = {"MPI_" + name for name in READY}
-    return [f for f in functions if f.name in names]
-
-
-def arguments(function):
-    """(parameter, kind): kind is handle, handle_out, handle_inout, status, status_in, buffer, in or out."""
-    if function.name == "MPI_Init":  # argc and argv are C's
-        return []
+    """Functions that are procedures of the module."""
+    by_name = {f.name: f for f in functions}
     result = []
-    for p in function.params:
-        if p.name == "void":
+    for f in functions:
+        if LEFT_OUT.fullmatch(f.name) or f.name in FUNCTIONS:
             continue
-        role = roles.role(function.name, p)
-        if role.kind.startswith("handle"):
-            kind = role.kind
-        elif "MPI_Status" in p.type:
-            kind = "status_in" if p.type.startswith("const") else "status"
-        elif "void *" in p.type:
-            kind = "buffer"
-        elif p.type in ("int", "int *"):
-            kind = "in" if p.type == "int" else "out"
-        else:
-            raise ValueError(f"{function.name}: no Fortran form of {p.type} {p.name}")
-        result.append((p, kind))
+        narrow = by_name.get(f.name.removesuffix("_c"))
+        if f.name.endswith("_c") and f.name not in OWN_NAME and widths(f) == widths(narrow):
+            continue
+        result.append(f)
     return result
 
 
-def intent(function, param, kind):
-    if kind == "buffer":
-        return "in" if param.type.startswith("const") else ""
-    if kind == "handle" or kind.endswith("in"):
+# ---- Declarations
+
+def intent(function, param):
+    name = RENAMED.get(param.name, param.name)
+    base, pointer, const = fortran.split(param)
+    if base == "MPI_Status":
+        return "in" if const else ""
+    if (function.name, name) in INTENTS:
+        return INTENTS[function.name, name]
+    if name in C_POINTERS or base == "char":
+        return "in" if const else "out"
+    if name in ("extra_state", "attribute_val"):
+        return "out" if "_get_" in function.name else "in"
+    if not pointer or const:
         return "in"
-    return "inout" if kind == "handle_inout" else "out" if kind == "out" or kind == "handle_out" else ""
+    kind = roles.role(function.name, param)
+    if name in ("position", "buflen", "pset_len") or (kind and kind.kind in ("handle_inout", "handles_inout", "value_inout")) or \
+            function.name == "MPI_File_close" or (function.name == "MPI_Dims_create" and name == "dims"):
+        return "inout"
+    return "in" if "[" in param.type and name not in STORED and base not in roles.HANDLES else "out"
 
 
-def declaration(function, param, kind):
-    if kind == "buffer":
-        head = "type(*), dimension(..)"
-        if function.name[4] == "I" or function.name.endswith("_init"):
-            head += ", asynchronous"
-    elif kind.startswith("status"):
-        head = "type(MPI_Status)"
-    elif kind.startswith("handle"):
-        head = f"type({roles.role(function.name, param).of})"
+def declaration(function, param):
+    name = RENAMED.get(param.name, param.name)
+    base, pointer, const = fortran.split(param)
+    more = ", asynchronous" if fortran_buffer.is_asynchronous(function, param) else ""
+    if fortran_buffer.is_choice(param):
+        with_intent = INTENTS.get((function.name, name), "in" if const else "")
+        return name, "type(*), dimension(..)" + (f", intent({with_intent})" if with_intent else "") + more
+    if base.endswith(("_function", "_function_c")):
+        return name, f"procedure({base})"
+    array = "(3, *)" if "[3]" in param.type else "(*)" if "[" in param.type or name == "array_of_statuses" else ""
+    if base == "char":
+        kind = "character(len=*)"
+        array = ""
+    elif name in C_POINTERS:
+        kind = "type(c_ptr)"
+    elif base == "void":
+        kind = "integer(MPI_ADDRESS_KIND)"
+    elif base in roles.HANDLES or base == "MPI_Status":
+        kind = f"type({base})"
     else:
-        head = "integer"
-    with_intent = intent(function, param, kind)
-    return f"{head}{', intent(' + with_intent + ')' if with_intent else ''} :: {param.name}"
+        kind = f"integer({fortran.WIDE[base]})" if base in fortran.WIDE else \
+            "logical" if param.name in fortran.LOGICAL else "integer"
+    with_intent = intent(function, param)
+    return name + array, kind + (f", intent({with_intent})" if with_intent else "") + more
 
 
-def interface(function):
-    args = arguments(function)
-    names = [p.name for p, _ in args] + ["ierror"]
-    # A line of Fortran has at most 132 columns.
-    lines = [f"    subroutine {function.name}( &"]
-    lines += [f"        {name}{', &' if name != 'ierror' else ') &'}" for name in names]
-    lines += [f'        bind(C, name="weft_fortran_{function.inner}")']
-    lines += [f"      import :: {', '.join(imports(function))}"] if imports(function) else []
-    lines += [f"      {declaration(function, p, kind)}" for p, kind in args]
-    lines += ["      integer, optional, intent(out) :: ierror", f"    end subroutine {function.name}"]
-    return "\n".join(lines)
+def body(name, symbol, arguments, ierror=True):
+    """An interface body; `symbol` is the linker's name where the call is one of C's."""
+    names = [a.partition("(")[0] for a, _ in arguments] + (["ierror"] if ierror else [])
+    tail = f' bind(C, name="{symbol}")' if symbol else ""
+    lines = [fortran.continued(f"    subroutine {name}({', '.join(names)}){tail}"), "      import"]
+    lines += [f"      {kind} :: {argument}" for argument, kind in arguments]
+    lines += ["      integer, optional, intent(out) :: ierror"] if ierror else []
+    return "\n".join([*lines, f"    end subroutine {name}"])
 
 
-def imports(function):
-    types = {roles.role(function.name, p).of for p, kind in arguments(function) if kind.startswith("handle")}
-    if any(kind.startswith("status") for _, kind in arguments(function)):
-        types.add("MPI_Status")
-    return sorted(types)
+def interface(function, prefix):
+    name = specific(prefix + function.name, has_buffer(function))
+    symbol = name.lower() + "_" if has_buffer(function) else None
+    return body(name, symbol, [declaration(function, p) for p in signature(function)], function.name not in WITHOUT_IERROR)
 
 
-def values(constants):
-    """(name, value, type) of integers and handles; what belongs to the tools' interface is C's alone."""
-    value = {c["name"]: c for c in constants["constants"]}
-    for c in constants["constants"]:
-        real = value.get(c["value"]) if c["type"] == "alias" else c
-        if real and "MPI_T_" not in c["name"] and (real["type"] == "int" or real["type"] in roles.HANDLES):
-            yield c["name"], real["value"], real["type"]
+def generic(name, bodies):
+    return "\n".join([f"  interface {name}", *bodies, f"  end interface {name}"])
 
 
-def parameters(constants):
-    lines = [KINDS]
-    for name, value, type_ in values(constants):
-        if type_ == "int":
-            lines.append(f"      INTEGER {name}\n      PARAMETER ({name}={value})\n")
-        else:
-            lines.append(f"      type({type_}), parameter :: {name} = {type_}({value})\n")
-    return "".join(lines)
+ATTRIBUTE = [("keyval", "integer"), ("extra_state", "integer(MPI_ADDRESS_KIND)")]
+VALUE = "integer(MPI_ADDRESS_KIND)"
 
 
-def module(functions, constants):
-    lines = ["! SPDX-FileCopyrightText: 2026 the Weft authors", "! SPDX-License-Identifier: BSD-3-Clause",
-             "! Generated by abi/generate.py; do not edit.", "module mpi_f08", "  use, intrinsic :: iso_c_binding, only: c_double",
-             "  implicit none", "  private :: c_double"]
+def copy_arguments(type_):
+    return [("object", f"type({type_})"), *ATTRIBUTE, ("attribute_val_in", VALUE), ("attribute_val_out", VALUE),
+            ("flag", "logical"), ("ierror", "integer")]
+
+
+def delete_arguments(type_):
+    return [("object", f"type({type_})"), ATTRIBUTE[0], ("attribute_val", VALUE), ATTRIBUTE[1], ("ierror", "integer")]
+
+
+def callbacks():
+    """Interfaces of the procedures that programs give."""
+    extra = ("extra_state", VALUE)
+    pointers = [("invec", "type(c_ptr), value"), ("inoutvec", "type(c_ptr), value")]
+    result = {}
+    for suffix, kind in (("", "integer"), ("_c", "integer(MPI_COUNT_KIND)")):
+        result[f"MPI_User_function{suffix}"] = [*pointers, ("len", kind), ("datatype", "type(MPI_Datatype)")]
+        result[f"MPI_Datarep_conversion_function{suffix}"] = [
+            ("userbuf", "type(c_ptr), value"), ("datatype", "type(MPI_Datatype)"), ("count", kind),
+            ("filebuf", "type(c_ptr), value"), ("position", "integer(MPI_OFFSET_KIND)"), extra, ("ierror", "integer")]
+    for short, type_ in (("Comm", "MPI_Comm"), ("Type", "MPI_Datatype"), ("Win", "MPI_Win")):
+        result[f"MPI_{short}_copy_attr_function"] = copy_arguments(type_)
+        result[f"MPI_{short}_delete_attr_function"] = delete_arguments(type_)
+    for short in ("Comm", "Win", "File", "Session"):
+        result[f"MPI_{short}_errhandler_function"] = [("object", f"type(MPI_{short})"), ("error_code", "integer")]
+    result["MPI_Grequest_query_function"] = [extra, ("status", "type(MPI_Status)"), ("ierror", "integer")]
+    result["MPI_Grequest_free_function"] = [extra, ("ierror", "integer")]
+    result["MPI_Grequest_cancel_function"] = [extra, ("complete", "logical"), ("ierror", "integer")]
+    result["MPI_Datarep_extent_function"] = [("datatype", "type(MPI_Datatype)"), ("extent", VALUE), extra,
+                                             ("ierror", "integer")]
+    return result
+
+
+def predefined():
+    """Predefined procedures, which programs give as callbacks."""
+    functions = callbacks()
+    result = {}
+    for upper, short in (("COMM", "Comm"), ("TYPE", "Type"), ("WIN", "Win")):
+        result[f"MPI_{upper}_NULL_COPY_FN"] = result[f"MPI_{upper}_DUP_FN"] = functions[f"MPI_{short}_copy_attr_function"]
+        result[f"MPI_{upper}_NULL_DELETE_FN"] = functions[f"MPI_{short}_delete_attr_function"]
+    result["MPI_CONVERSION_FN_NULL"] = functions["MPI_Datarep_conversion_function"]
+    result["MPI_CONVERSION_FN_NULL_C"] = functions["MPI_Datarep_conversion_function_c"]
+    return result
+
+
+# Procedures that C does not have.
+STATUS_CONVERSIONS = {"MPI_Status_f2f08": [("f_status(MPI_STATUS_SIZE)", "integer, intent(in)"),
+                                           ("f08_status", "type(MPI_Status), intent(out)")],
+                      "MPI_Status_f082f": [("f08_status", "type(MPI_Status), intent(in)"),
+                                           ("f_status(MPI_STATUS_SIZE)", "integer, intent(out)")]}
+SIZEOF = [("x", "type(*), dimension(..), intent(in)"), ("size", "integer, intent(out)")]
+
+
+def more_interfaces(prefix):
+    for name, arguments in STATUS_CONVERSIONS.items():
+        yield prefix + name, [body(specific(prefix + name, False), None, arguments)]
+    yield f"{prefix}MPI_Sizeof", [body(f"{prefix}MPI_Sizeof_f08ts", f"{prefix.lower()}mpi_sizeof_f08ts_", SIZEOF)]
+    yield f"{prefix}MPI_F_sync_reg", [body(f"{prefix}MPI_F_sync_reg_f08ts", f"{prefix.lower()}mpi_f_sync_reg_f08ts_",
+                                           [("buf", "type(*), dimension(..), asynchronous")], ierror=False)]
+    for name, (kind, arguments) in FUNCTIONS.items():
+        function = f"{prefix}{name}_f08"
+        lines = [f"    {kind} function {function}({', '.join(arguments)})", "      import",
+                 *(f"      {kind}, intent(in) :: {a}" for a in arguments), f"    end function {function}"]
+        yield prefix + name, ["\n".join(lines)]
+
+
+def operators():
+    """== and /= of handles: elemental, so that they take arrays."""
+    for sign, word in (("==", "equal"), ("/=", "unequal")):
+        bodies = []
+        for type_ in sorted(roles.HANDLES):
+            name = f"weft_{type_[4:].lower()}_{word}"
+            bodies.append(f"    elemental logical function {name}(a, b)\n      import\n      type({type_}), intent(in) :: a, b\n"
+                          f"    end function {name}")
+        yield generic(f"operator({sign})", bodies)
+
+
+# ---- The modules
+
+def types_module():
+    """Types that the modules mpi and mpi_f08 share: a program may use both."""
+    lines = [fortran.FORTRAN_BANNER + "module weft_mpi_types", "  implicit none"]
     lines += [f"  type, bind(C) :: {t}\n    integer :: MPI_VAL\n  end type {t}" for t in sorted(roles.HANDLES)]
     lines += ["  type, bind(C) :: MPI_Status\n    integer :: MPI_SOURCE, MPI_TAG, MPI_ERROR\n"
               "    integer, private :: weft_internal(5)\n  end type MPI_Status"]
-    lines.append(parameters(constants))
-    for variable, (symbol, type_) in ADDRESSES.items():
-        lines.append(f'  {type_}, bind(C, name="weft_fortran_{symbol}_"), target :: {variable}')
-    lines.append("  interface")
-    lines += [interface(f) for f in chosen(functions)]
-    for clock, short in CLOCKS.items():
-        lines.append(f'    function {clock}() bind(C, name="weft_fortran_{short}")\n      import :: c_double\n'
-                     f"      real(c_double) :: {clock}\n    end function {clock}")
-    return "\n".join(lines) + "\n  end interface\nend module mpi_f08\n"
+    lines += list(operators())
+    return "\n".join(lines) + "\nend module weft_mpi_types\n"
 
 
-def c_procedure(function):
-    """A procedure that takes descriptors of buffers."""
-    args = arguments(function)
-    described = {}  # counts and datatypes that a buffer's description replaces
-    params, before, call, after = [], [], [], []
-    for i, (p, kind) in enumerate(args):
-        name, of = p.name, roles.role(function.name, p).of
-        if kind == "buffer":
-            params.append(f"const Section *{name}")
-            count, type_ = args[i + 1][0].name, args[i + 2][0].name
-            before.append(f"  Buffer {name}_at = weft_fortran_buffer({name}, *{count}, MPI_Type_fromint(*{type_}));")
-            after.append(f"  weft_fortran_release(&{name}_at);")
-            described |= {count: f"{name}_at.count", type_: f"{name}_at.type"}
-            call.append(f"{name}_at.address")
-        elif name in described:
-            params.append(f"const int *{name}")
-            call.append(described[name])
-        elif kind == "handle":
-            params.append(f"const int *{name}")
-            call.append(f"{convert(of)}_fromint(*{name})")
-        elif kind.startswith("handle_"):
-            params.append(f"int *{name}")
-            start = f"{convert(of)}_fromint(*{name})" if kind == "handle_inout" else f"{of.upper()}_NULL"
-            before.append(f"  {of} {name}_c = {start};")
-            call.append(f"&{name}_c")
-            after.append(f"  if (code == MPI_SUCCESS) *{name} = {convert(of)}_toint({name}_c);")
-        elif kind.startswith("status"):
-            params.append(f"MPI_Status *{name}")
-            call.append(f"weft_fortran_status({name})")
-        else:
-            params.append(f"const int *{name}" if kind == "in" else f"int *{name}")
-            call.append(f"*{name}" if kind == "in" else name)
-    if function.name == "MPI_Init":
-        call = ["NULL", "NULL"]
-    symbol = "weft_fortran_" + function.inner
-    body = before + [f"  const int code = {function.name}({', '.join(call)});"] + after
-    body.append("  if (ierror) *ierror = code;")
-    return "\n".join([f"void {symbol}({', '.join(params + ['int *ierror'])}) {{"] + body + ["}"]) + "\n"
+# Variables whose addresses stand for constants of C.
+ADDRESSES = {"MPI_BOTTOM": "integer", "MPI_IN_PLACE": "integer", "MPI_BUFFER_AUTOMATIC": "integer",
+             "MPI_UNWEIGHTED": "integer", "MPI_WEIGHTS_EMPTY": "integer", "MPI_ERRCODES_IGNORE": "integer",
+             "MPI_STATUS_IGNORE": "type(MPI_Status)", "MPI_STATUSES_IGNORE": "type(MPI_Status)",
+             "MPI_ARGV_NULL": "character(len=1)", "MPI_ARGVS_NULL": "character(len=1)"}
 
 
-def procedures_c(functions):
-    lines = ["/* Generated by abi/generate.py; do not edit. */", '#include "fortran/buffer.h"', "",
-             *[f"double weft_fortran_{short}(void) {{ return {clock}(); }}" for clock, short in CLOCKS.items()], ""]
-    for f in chosen(functions):
-        lines.append(c_procedure(f))
-    return "\n".join(lines)
+def parameters(constants):
+    handles = {c["name"]: c["type"] for c in constants["constants"]}
+    values = {c["name"]: c for c in constants["constants"]}
+    lines = []
+    for kind, name, value in fortran.constants_lines(constants):
+        type_ = handles.get(name)
+        if type_ == "alias":
+            type_ = values[values[name]["value"]]["type"]
+        if type_ in roles.HANDLES:
+            kind, value = f"type({type_})", f"{type_}({value})"
+        if name in ("MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING"):
+            value = ".true."
+        lines.append(f"  {kind}, parameter :: {name} = {value}")
+    return lines
+
+
+def variables():
+    for name, kind in ADDRESSES.items():
+        block, shape = fortran.COMMONS[name]
+        yield f'  {kind}, bind(C, name="weft_fortran_{block}_"), target :: {name}{f08_shape(name, shape)}'
+
+
+def f08_shape(name, shape):
+    """A status is one variable here, and in mpif.h an array."""
+    return {"MPI_STATUS_IGNORE": "", "MPI_STATUSES_IGNORE": "(1)"}.get(name, shape)
+
+
+def module(functions, constants):
+    lines = [fortran.FORTRAN_BANNER + "module mpi_f08", "  use, intrinsic :: iso_c_binding, only: c_ptr",
+             "  use weft_mpi_types", "  implicit none", "  private :: c_ptr", *parameters(constants), *variables()]
+    lines += ["  abstract interface"]
+    lines += [body(name, None, arguments, ierror=False) for name, arguments in callbacks().items()]
+    lines += ["  end interface", "  interface"]
+    lines += [body(name, None, arguments, ierror=False) for name, arguments in predefined().items()]
+    lines += ["  end interface"]
+    for prefix in ("", "P"):
+        bodies = {}
+        for f in chosen(functions):
+            name = f.name if f.name in OWN_NAME else f.name.removesuffix("_c")
+            bodies.setdefault(prefix + name, []).append(interface(f, prefix))
+        lines += [generic(name, found) for name, found in [*bodies.items(), *more_interfaces(prefix)]]
+    return "\n".join(lines) + "\nend module mpi_f08\n"
+
+
+# ---- The procedures
+
+def converted(function, param):
+    """Declaration and argument of a procedure's parameter, where mpif.h's procedure has another or none."""
+    if param.name == "buffer_addr":
+        return "void* buffer_addr", "buffer_addr"
+    return fortran.converted(function, param)[:2]
+
+
+def is_alias(function, in_mpif):
+    return function.name in in_mpif and not any(p.name == "buffer_addr" for p in function.params)
+
+
+def procedure(function, prefix):
+    if has_buffer(function):
+        return fortran_buffer.procedure(function, prefix, converted)
+    parts = [converted(function, p) for p in function.params]
+    lengths = [f"size_t {p.name}_length" for p in function.params if fortran.split(p)[0] == "char"]
+    head = f'extern "C" __attribute__((visibility("default"))) void {(prefix + function.name).lower()}_f08_'
+    call = f"{prefix}{function.name}({', '.join(a for _, a in parts)})"
+    return definition(head, [c for c, _ in parts] + ["MPI_Fint* ierror"] + lengths, f" {{\n  give(ierror, {call});\n}}")
+
+
+def entry_cpp(functions):
+    lines = [BANNER + '#include "fortran/buffer.hpp"\n\nnamespace weft::fortran {\n']
+    lines += [procedure(f, prefix) for f in functions for prefix in ("", "P")]
+    return "\n".join(lines) + "\n\n}  // namespace weft::fortran\n"
+
+
+def names(functions):
+    """The linker's names of all procedures of the module."""
+    result = [specific(f.name, has_buffer(f)).lower() + "_" for f in chosen(functions)]
+    result += [specific(n, False).lower() + "_" for n in [*STATUS_CONVERSIONS, *FUNCTIONS]]
+    return result + ["mpi_sizeof_f08ts_", "mpi_f_sync_reg_f08ts_"]
 
 
 def build_files(functions, constants):
+    in_mpif = {f.name for f in fortran.chosen(functions)}
+    ready = [f for f in chosen(functions) if f.name not in BY_HAND and (has_buffer(f) or not is_alias(f, in_mpif))]
+    share = -(-len(ready) // ENTRY_FILES)
+    for i in range(ENTRY_FILES):
+        yield f"fortran_f08_{i}.cpp", entry_cpp(ready[i * share:(i + 1) * share])
+    yield "fortran/mpi_types.f90", types_module()
     yield "fortran/mpi_f08.f90", module(functions, constants)
-    yield "fortran/procedures.c", procedures_c(functions)

@@ -51,7 +51,7 @@ def write_build_files(out, functions, constants):
     write(out / "shmem_link_stub.c", build_files.link_stub(shmem_names, "libshmem.so"))
     write(out / "constants_test.c", build_files.constants_test(constants))
     for name, text in [*mpich.build_files(functions, ready, constants), *fortran.build_files(ready, constants),
-                       *fortran_f08.build_files(functions, constants)]:
+                       *fortran_f08.build_files(ready, constants)]:
         write(out / name, text)
 
 

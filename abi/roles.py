@@ -42,6 +42,7 @@ OVERRIDES = {
     ("MPI_Group_translate_ranks", "ranks2"): Role("values_out", "rank", "n"),
     ("MPI_Type_create_darray", "array_of_distribs"): Role("values_in", "distribution", "ndims"),
     ("MPI_Type_create_darray", "array_of_dargs"): Role("values_in", "distribution_argument", "ndims"),
+    ("MPI_Type_get_contents", "array_of_datatypes"): Role("handles_out", "MPI_Datatype", "max_datatypes"),
     ("MPI_Type_create_struct", "array_of_types"): Role("handles_in", "MPI_Datatype", "count"),
     ("MPI_Get_processor_name", "name"): Role("string_out", "MPI_MAX_PROCESSOR_NAME"),
     ("MPI_Info_get_nthkey", "key"): Role("string_out", "MPI_MAX_INFO_KEY"),

@@ -115,11 +115,11 @@ WEFT_FUNCTIONS(, MPI_Fint)
 #define WEFT_KEYVAL(name, P, Name, H, V)                                                                  \
   WEFT_PROCEDURE name(Key<V>::Copy* copy, Key<V>::Delete* remove, MPI_Fint* keyval, const V* extra_state, \
                       MPI_Fint* ierror) {                                                                 \
-    *ierror = make_keyval<H, V>(P##_##Name, {copy, remove, *extra_state}, keyval);                        \
+    give(ierror, make_keyval<H, V>(P##_##Name, {copy, remove, *extra_state}, keyval));                    \
   }
 #define WEFT_SET(name, P, Name, H, V)                                                                     \
   WEFT_PROCEDURE name(const MPI_Fint* object, const MPI_Fint* keyval, const V* value, MPI_Fint* ierror) { \
-    *ierror = P##_##Name(Convert<H>::in(*object), *keyval, pointer_of(*value));                           \
+    give(ierror, P##_##Name(Convert<H>::in(*object), *keyval, pointer_of(*value)));                       \
   }
 #define WEFT_ATTRIBUTES(p, P)                                                                                          \
   WEFT_KEYVAL(p##_comm_create_keyval_, P, Comm_create_keyval, MPI_Comm, MPI_Aint)                                      \
@@ -133,9 +133,21 @@ WEFT_FUNCTIONS(, MPI_Fint)
   WEFT_PROCEDURE p##_type_get_attr_(const MPI_Fint* datatype, const MPI_Fint* keyval, MPI_Aint* value, MPI_Fint* flag, \
                                     MPI_Fint* ierror) {                                                                \
     void* found = nullptr;                                                                                             \
-    *ierror = P##_Type_get_attr(Convert<MPI_Datatype>::in(*datatype), *keyval, &found, flag);                          \
-    if (*ierror == MPI_SUCCESS && *flag) *value = value_of<MPI_Aint>(found);                                           \
+    const int code = P##_Type_get_attr(Convert<MPI_Datatype>::in(*datatype), *keyval, &found, flag);                   \
+    if (code == MPI_SUCCESS && *flag) *value = value_of<MPI_Aint>(found);                                              \
+    give(ierror, code);                                                                                                \
   }
 WEFT_BOTH(WEFT_ATTRIBUTES)
+
+#define WEFT_F08_TOO(p)            \
+  WEFT_F08(p##_comm_create_keyval) \
+  WEFT_F08(p##_type_create_keyval) \
+  WEFT_F08(p##_win_create_keyval)  \
+  WEFT_F08(p##_comm_set_attr)      \
+  WEFT_F08(p##_type_set_attr)      \
+  WEFT_F08(p##_win_set_attr)       \
+  WEFT_F08(p##_type_get_attr)
+WEFT_F08_TOO(mpi)
+WEFT_F08_TOO(pmpi)
 
 }  // namespace weft::fortran

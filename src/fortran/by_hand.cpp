@@ -10,7 +10,8 @@
 
 extern "C" {
 WEFT_EXPORTED MPI_Fint weft_fortran_bottom_, weft_fortran_in_place_, weft_fortran_buffer_automatic_;
-WEFT_EXPORTED MPI_Fint weft_fortran_unweighted_[1], weft_fortran_weights_empty_[1];
+WEFT_EXPORTED MPI_Fint weft_fortran_unweighted_[1], weft_fortran_weights_empty_[1], weft_fortran_errcodes_ignore_[1];
+WEFT_EXPORTED char weft_fortran_argv_null_[1], weft_fortran_argvs_null_[1];
 WEFT_EXPORTED MPI_Fint weft_fortran_status_ignore_[sizeof(MPI_Status) / sizeof(MPI_Fint)];
 WEFT_EXPORTED MPI_Fint weft_fortran_statuses_ignore_[sizeof(MPI_Status) / sizeof(MPI_Fint)];
 }
@@ -84,15 +85,30 @@ MPI_Aint win_attribute(int keyval, void* value) {
 #define WEFT_BOTH(procedure) procedure(mpi, MPI) procedure(pmpi, PMPI)
 #define WEFT_PROCEDURE extern "C" WEFT_EXPORTED
 
+// The procedures that mpi_f08 has too.
+#define WEFT_F08_TOO(p)         \
+  WEFT_F08(p##_init)            \
+  WEFT_F08(p##_init_thread)     \
+  WEFT_F08(p##_info_create_env) \
+  WEFT_F08(p##_pcontrol)        \
+  WEFT_F08(p##_wtime)           \
+  WEFT_F08(p##_wtick)           \
+  WEFT_F08(p##_aint_add)        \
+  WEFT_F08(p##_aint_diff)       \
+  WEFT_F08(p##_comm_get_attr)   \
+  WEFT_F08(p##_win_get_attr)    \
+  WEFT_F08(p##_info_get_string) \
+  WEFT_F08(p##_session_get_nth_pset)
+
 #define WEFT_START(p, P)                                                                                 \
   WEFT_PROCEDURE void p##_init_(MPI_Fint* ierror) {                                                      \
-    *ierror = P##_Init(nullptr, nullptr);                                                                \
+    give(ierror, P##_Init(nullptr, nullptr));                                                            \
   }                                                                                                      \
   WEFT_PROCEDURE void p##_init_thread_(const MPI_Fint* required, MPI_Fint* provided, MPI_Fint* ierror) { \
-    *ierror = P##_Init_thread(nullptr, nullptr, *required, provided);                                    \
+    give(ierror, P##_Init_thread(nullptr, nullptr, *required, provided));                                \
   }                                                                                                      \
   WEFT_PROCEDURE void p##_info_create_env_(MPI_Fint* info, MPI_Fint* ierror) {                           \
-    *ierror = P##_Info_create_env(0, nullptr, Out<MPI_Info>(info));                                      \
+    give(ierror, P##_Info_create_env(0, nullptr, Out<MPI_Info>(info)));                                  \
   }                                                                                                      \
   WEFT_PROCEDURE void p##_pcontrol_(const MPI_Fint* level) {                                             \
     P##_Pcontrol(*level);                                                                                \
@@ -116,20 +132,23 @@ WEFT_BOTH(WEFT_START)
   WEFT_PROCEDURE void p##_comm_get_attr_(const MPI_Fint* comm, const MPI_Fint* keyval, MPI_Aint* value,               \
                                          MPI_Fint* flag, MPI_Fint* ierror) {                                          \
     void* found = nullptr;                                                                                            \
-    *ierror = P##_Comm_get_attr(Convert<MPI_Comm>::in(*comm), *keyval, &found, flag);                                 \
-    if (*ierror == MPI_SUCCESS && *flag) *value = comm_attribute(*keyval, found);                                     \
+    const int code = P##_Comm_get_attr(Convert<MPI_Comm>::in(*comm), *keyval, &found, flag);                          \
+    if (code == MPI_SUCCESS && *flag) *value = comm_attribute(*keyval, found);                                        \
+    give(ierror, code);                                                                                               \
   }                                                                                                                   \
   WEFT_PROCEDURE void p##_win_get_attr_(const MPI_Fint* win, const MPI_Fint* keyval, MPI_Aint* value, MPI_Fint* flag, \
                                         MPI_Fint* ierror) {                                                           \
     void* found = nullptr;                                                                                            \
-    *ierror = P##_Win_get_attr(Convert<MPI_Win>::in(*win), *keyval, &found, flag);                                    \
-    if (*ierror == MPI_SUCCESS && *flag) *value = win_attribute(*keyval, found);                                      \
+    const int code = P##_Win_get_attr(Convert<MPI_Win>::in(*win), *keyval, &found, flag);                             \
+    if (code == MPI_SUCCESS && *flag) *value = win_attribute(*keyval, found);                                         \
+    give(ierror, code);                                                                                               \
   }                                                                                                                   \
   WEFT_PROCEDURE void p##_attr_get_(const MPI_Fint* comm, const MPI_Fint* keyval, MPI_Fint* value, MPI_Fint* flag,    \
                                     MPI_Fint* ierror) {                                                               \
     void* found = nullptr;                                                                                            \
-    *ierror = P##_Attr_get(Convert<MPI_Comm>::in(*comm), *keyval, &found, flag);                                      \
-    if (*ierror == MPI_SUCCESS && *flag) *value = static_cast<MPI_Fint>(comm_attribute(*keyval, found));              \
+    const int code = P##_Attr_get(Convert<MPI_Comm>::in(*comm), *keyval, &found, flag);                               \
+    if (code == MPI_SUCCESS && *flag) *value = static_cast<MPI_Fint>(comm_attribute(*keyval, found));                 \
+    give(ierror, code);                                                                                               \
   }
 WEFT_BOTH(WEFT_ATTRIBUTES)
 
@@ -140,9 +159,10 @@ WEFT_BOTH(WEFT_ATTRIBUTES)
     const MPI_Fint room =                                                                                              \
         *buflen > 0 ? static_cast<MPI_Fint>(std::min<size_t>(static_cast<size_t>(*buflen), value_length)) : 0;         \
     int length = room > 0 ? room + 1 : 0;                                                                              \
-    *ierror = P##_Info_get_string(Convert<MPI_Info>::in(*info), StringIn(key, key_length, true), &length,              \
-                                  StringOut(value, value_length, 0), flag);                                            \
-    if (*ierror == MPI_SUCCESS && *flag) *buflen = length - 1;                                                         \
+    const int code = P##_Info_get_string(Convert<MPI_Info>::in(*info), StringIn(key, key_length, true), &length,       \
+                                         StringOut(value, value_length, 0), flag);                                     \
+    if (code == MPI_SUCCESS && *flag) *buflen = length - 1;                                                            \
+    give(ierror, code);                                                                                                \
   }                                                                                                                    \
   WEFT_PROCEDURE void p##_session_get_nth_pset_(const MPI_Fint* session, const MPI_Fint* info, const MPI_Fint* n,      \
                                                 MPI_Fint* pset_len, char* name, MPI_Fint* ierror,                      \
@@ -150,10 +170,14 @@ WEFT_BOTH(WEFT_ATTRIBUTES)
     const MPI_Fint room =                                                                                              \
         *pset_len > 0 ? static_cast<MPI_Fint>(std::min<size_t>(static_cast<size_t>(*pset_len), name_length)) : 0;      \
     int length = room > 0 ? room + 1 : 0;                                                                              \
-    *ierror = P##_Session_get_nth_pset(Convert<MPI_Session>::in(*session), Convert<MPI_Info>::in(*info), *n, &length,  \
-                                       StringOut(name, name_length, 0));                                               \
-    if (*ierror == MPI_SUCCESS) *pset_len = length - 1;                                                                \
+    const int code = P##_Session_get_nth_pset(Convert<MPI_Session>::in(*session), Convert<MPI_Info>::in(*info), *n,    \
+                                              &length, StringOut(name, name_length, 0));                               \
+    if (code == MPI_SUCCESS) *pset_len = length - 1;                                                                   \
+    give(ierror, code);                                                                                                \
   }
 WEFT_BOTH(WEFT_LENGTHS)
+
+WEFT_F08_TOO(mpi)
+WEFT_F08_TOO(pmpi)
 
 }  // namespace weft::fortran

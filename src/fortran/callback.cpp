@@ -9,6 +9,7 @@ namespace weft::fortran {
 namespace {
 
 using UserFunction = void(void*, void*, MPI_Fint*, MPI_Fint*);
+using LargeFunction = void(void*, void*, MPI_Count*, MPI_Fint*);
 using ErrorFunction = void(MPI_Fint*, MPI_Fint*);
 
 // ---- libweft.so calls these, with the procedure as it was given
@@ -40,8 +41,12 @@ void reduce(MPI_User_function* function, void* in, void* inout, int count, MPI_D
   reinterpret_cast<UserFunction*>(function)(in, inout, &count, &handle);
 }
 
-// No operation with large counts is made here: mpif.h and the module mpi have none.
-constexpr mpi::ForeignCalls calls = {comm_error, session_error, win_error, file_error, reduce, nullptr};
+void reduce_large(MPI_User_function_c* function, void* in, void* inout, MPI_Count count, MPI_Datatype datatype) {
+  MPI_Fint handle = Convert<MPI_Datatype>::out(datatype);
+  reinterpret_cast<LargeFunction*>(function)(in, inout, &count, &handle);
+}
+
+constexpr mpi::ForeignCalls calls = {comm_error, session_error, win_error, file_error, reduce, reduce_large};
 
 // ---- Creation: the object is marked before the program has its handle
 
@@ -55,10 +60,10 @@ MPI_Fint make_errhandler(int (*create)(Function*, MPI_Errhandler*), ErrorFunctio
   return MPI_SUCCESS;
 }
 
-MPI_Fint make_op(int (*create)(MPI_User_function*, int, MPI_Op*), UserFunction* function, MPI_Fint commute,
-                 MPI_Fint* op) {
+template <class Function, class Given>
+MPI_Fint make_op(int (*create)(Function*, int, MPI_Op*), Given* function, MPI_Fint commute, MPI_Fint* op) {
   MPI_Op made = MPI_OP_NULL;
-  const int error = create(reinterpret_cast<MPI_User_function*>(function), commute != 0, &made);
+  const int error = create(reinterpret_cast<Function*>(function), commute != 0, &made);
   if (error != MPI_SUCCESS) return error;
   WEFT_FACE.hooks.mark_op(made, &calls);
   *op = Convert<MPI_Op>::out(made);
@@ -119,24 +124,38 @@ MPI_Fint start_generalized(GrequestStart* start, const Generalized& functions, M
 
 #define WEFT_CALLBACKS(p, P)                                                                                       \
   WEFT_PROCEDURE p##_op_create_(UserFunction* function, const MPI_Fint* commute, MPI_Fint* op, MPI_Fint* ierror) { \
-    *ierror = make_op(P##_Op_create, function, *commute, op);                                                      \
+    give(ierror, make_op(P##_Op_create, function, *commute, op));                                                  \
+  }                                                                                                                \
+  WEFT_PROCEDURE p##_op_create_c_f08_(LargeFunction* function, const MPI_Fint* commute, MPI_Fint* op,              \
+                                      MPI_Fint* ierror) {                                                          \
+    give(ierror, make_op(P##_Op_create_c, function, *commute, op));                                                \
   }                                                                                                                \
   WEFT_PROCEDURE p##_comm_create_errhandler_(ErrorFunction* function, MPI_Fint* errhandler, MPI_Fint* ierror) {    \
-    *ierror = make_errhandler(P##_Comm_create_errhandler, function, errhandler);                                   \
+    give(ierror, make_errhandler(P##_Comm_create_errhandler, function, errhandler));                               \
   }                                                                                                                \
   WEFT_PROCEDURE p##_win_create_errhandler_(ErrorFunction* function, MPI_Fint* errhandler, MPI_Fint* ierror) {     \
-    *ierror = make_errhandler(P##_Win_create_errhandler, function, errhandler);                                    \
+    give(ierror, make_errhandler(P##_Win_create_errhandler, function, errhandler));                                \
   }                                                                                                                \
   WEFT_PROCEDURE p##_file_create_errhandler_(ErrorFunction* function, MPI_Fint* errhandler, MPI_Fint* ierror) {    \
-    *ierror = make_errhandler(P##_File_create_errhandler, function, errhandler);                                   \
+    give(ierror, make_errhandler(P##_File_create_errhandler, function, errhandler));                               \
   }                                                                                                                \
   WEFT_PROCEDURE p##_session_create_errhandler_(ErrorFunction* function, MPI_Fint* errhandler, MPI_Fint* ierror) { \
-    *ierror = make_errhandler(P##_Session_create_errhandler, function, errhandler);                                \
+    give(ierror, make_errhandler(P##_Session_create_errhandler, function, errhandler));                            \
   }                                                                                                                \
   WEFT_PROCEDURE p##_grequest_start_(QueryFunction* query, FreeFunction* free, CancelFunction* cancel,             \
                                      const MPI_Aint* extra_state, MPI_Fint* request, MPI_Fint* ierror) {           \
-    *ierror = start_generalized(P##_Grequest_start, {query, free, cancel, *extra_state}, request);                 \
+    give(ierror, start_generalized(P##_Grequest_start, {query, free, cancel, *extra_state}, request));             \
   }
 WEFT_BOTH(WEFT_CALLBACKS)
+
+#define WEFT_F08_TOO(p)                   \
+  WEFT_F08(p##_op_create)                 \
+  WEFT_F08(p##_comm_create_errhandler)    \
+  WEFT_F08(p##_win_create_errhandler)     \
+  WEFT_F08(p##_file_create_errhandler)    \
+  WEFT_F08(p##_session_create_errhandler) \
+  WEFT_F08(p##_grequest_start)
+WEFT_F08_TOO(mpi)
+WEFT_F08_TOO(pmpi)
 
 }  // namespace weft::fortran

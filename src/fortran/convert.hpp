@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -84,11 +85,11 @@ class InOut {
 template <typename H>
 class HandlesIn {
  public:
-  HandlesIn(int length, const MPI_Fint* values) : length_(std::max(length, 0)) {
+  HandlesIn(int64_t length, const MPI_Fint* values) : length_(std::max<int64_t>(length, 0)) {
     if (length_ > small) more_.reset(new (std::nothrow) H[static_cast<size_t>(length_)]);
     handles_ = length_ > small ? more_.get() : few_;
     if (handles_ == nullptr) return;
-    for (int i = 0; i < length_; ++i) handles_[i] = Convert<H>::in(values[i]);
+    for (int64_t i = 0; i < length_; ++i) handles_[i] = Convert<H>::in(values[i]);
   }
   HandlesIn(const HandlesIn&) = delete;
   HandlesIn& operator=(const HandlesIn&) = delete;
@@ -96,7 +97,7 @@ class HandlesIn {
 
  protected:
   static constexpr int small = 64;
-  int length_;
+  int64_t length_;
   H few_[small];
   std::unique_ptr<H[]> more_;
   H* handles_;
@@ -105,15 +106,37 @@ class HandlesIn {
 template <typename H>
 class HandlesInOut : public HandlesIn<H> {
  public:
-  HandlesInOut(int length, MPI_Fint* values) : HandlesIn<H>(length, values), values_(values) {}
+  HandlesInOut(int64_t length, MPI_Fint* values) : HandlesIn<H>(length, values), values_(values) {}
   ~HandlesInOut() {
     if (this->handles_ == nullptr) return;
-    for (int i = 0; i < this->length_; ++i) values_[i] = Convert<H>::out(this->handles_[i]);
+    for (int64_t i = 0; i < this->length_; ++i) values_[i] = Convert<H>::out(this->handles_[i]);
   }
   operator H*() { return this->handles_; }
 
  private:
   MPI_Fint* values_;
+};
+
+// The function may store fewer handles than there is room for.
+template <typename H>
+class HandlesOut {
+ public:
+  HandlesOut(int64_t length, MPI_Fint* places) : length_(std::max<int64_t>(length, 0)), places_(places) {
+    if (length_ > 0) made_.reset(new (std::nothrow) H[static_cast<size_t>(length_)]());
+  }
+  HandlesOut(const HandlesOut&) = delete;
+  HandlesOut& operator=(const HandlesOut&) = delete;
+  ~HandlesOut() {
+    if (!made_) return;
+    for (int64_t i = 0; i < length_; ++i)
+      if (made_[static_cast<size_t>(i)] != nullptr) places_[i] = Convert<H>::out(made_[static_cast<size_t>(i)]);
+  }
+  operator H*() { return made_.get(); }
+
+ private:
+  int64_t length_;
+  MPI_Fint* places_;
+  std::unique_ptr<H[]> made_;
 };
 
 // An index of Fortran counts from 1.
@@ -205,6 +228,15 @@ class Ignored {
  private:
   void* place_ = nullptr;
 };
+
+// Programs of mpi_f08 may leave out ierror.
+inline void give(MPI_Fint* ierror, int code) {
+  if (ierror != nullptr) *ierror = code;
+}
+
+// A procedure that mpi_f08 has too, with arguments that are laid out alike.
+#define WEFT_F08(name) \
+  extern "C" decltype(name##_) name##_f08_ __attribute__((alias(#name "_"), visibility("default")));
 
 inline void* buffer_in(const void* buffer) {
   if (buffer == &weft_fortran_bottom_) return MPI_BOTTOM;

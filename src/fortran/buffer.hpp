@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Choice buffers of mpi_f08: descriptors of arrays as C's buffers. An array without gaps is its address. One with gaps
+// is described by a datatype, or where the function reckons with places in the buffer, copied (Scratch).
+#pragma once
+
+#include "fortran/convert.hpp"
+
+namespace weft::fortran {
+
+struct Dimension {
+  ptrdiff_t lower;
+  ptrdiff_t extent;  // -1: the last dimension of an assumed-size array
+  ptrdiff_t stride;  // bytes
+};
+
+// The part of ISO C's CFI_cdesc_t that gfortran, flang and ifx lay out alike; types and attributes differ. The
+// dimensions follow it.
+struct Section {
+  void* address;
+  size_t element;  // bytes
+  int version;
+  int8_t rank;
+  int8_t differs[3];
+
+  const Dimension* dimensions() const { return reinterpret_cast<const Dimension*>(this + 1); }
+};
+static_assert(sizeof(Section) == 24);
+
+inline bool contiguous(const Section& section) {
+  auto stride = static_cast<ptrdiff_t>(section.element);
+  for (int i = 0; i < section.rank; ++i) {
+    const Dimension& at = section.dimensions()[i];
+    if (at.extent == -1) return at.stride == stride;
+    if (at.extent != 1 && at.stride != stride) return false;
+    stride *= at.extent;
+  }
+  return true;
+}
+
+inline void* address_of(const Section* section) {
+  return buffer_in(section->address);
+}
+
+// The error of an array with gaps that a call cannot use, for raise().
+struct Trouble {
+  int error = MPI_SUCCESS;
+  const char* text = nullptr;
+};
+[[gnu::cold]] int raise(const char* function, const Trouble& trouble);
+
+// `count` elements of `type` that lie one behind another in the elements of the array.
+[[gnu::cold]] Trouble describe(const Section& section, MPI_Count count, MPI_Datatype type, MPI_Datatype* made);
+// The same, as partitions of which each has `count` elements, for a type with the distance from one to the next.
+[[gnu::cold]] Trouble describe_parts(const Section& section, MPI_Count parts, MPI_Count count, MPI_Datatype type,
+                                     MPI_Datatype* made);
+
+// A buffer that a count and a datatype follow.
+template <class Count>
+class Buffer {
+ public:
+  Buffer(const Section* section, Count elements, MPI_Fint datatype)
+      : address(address_of(section)), count(elements), type(Convert<MPI_Datatype>::in(datatype)) {
+    if (contiguous(*section)) [[likely]]
+      return;
+    replace(describe(*section, count, type, &made_));
+  }
+  Buffer(const Section* section, MPI_Fint parts, Count elements, MPI_Fint datatype)
+      : address(address_of(section)), count(elements), type(Convert<MPI_Datatype>::in(datatype)) {
+    if (contiguous(*section)) [[likely]]
+      return;
+    replace(describe_parts(*section, parts, count, type, &made_));
+  }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() {
+    if (made_ != MPI_DATATYPE_NULL) [[unlikely]]
+      PMPI_Type_free(&made_);
+  }
+
+  void* address;
+  Count count;
+  MPI_Datatype type;
+  Trouble trouble;
+
+ private:
+  void replace(const Trouble& found) {
+    trouble = found;
+    if (made_ == MPI_DATATYPE_NULL) return;
+    count = 1;
+    type = made_;
+  }
+
+  MPI_Datatype made_ = MPI_DATATYPE_NULL;
+};
+
+// Contiguous copies of arrays with gaps, for a call or for as long as its request lives. Data that the operation stores
+// are copied back at its end.
+class Scratch {
+ public:
+  Scratch() = default;
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() {
+    if (around_ != nullptr) [[unlikely]]
+      finish();
+  }
+
+  void* of(const Section* section, bool stores) {
+    return contiguous(*section) ? address_of(section) : copy(*section, stores);
+  }
+  // Before a call that makes a request, and after it.
+  void arm() {
+    if (around_ != nullptr) [[unlikely]]
+      hand_over();
+  }
+  void made() {
+    if (around_ != nullptr) [[unlikely]]
+      hand_back();
+  }
+
+  Trouble trouble;
+
+ private:
+  [[gnu::cold]] void* copy(const Section& section, bool stores);
+  [[gnu::cold]] void finish();
+  [[gnu::cold]] void hand_over();
+  [[gnu::cold]] void hand_back();
+
+  struct Around;
+  Around* around_ = nullptr;
+};
+
+}  // namespace weft::fortran
