@@ -10,7 +10,7 @@
 namespace weft::base {
 namespace {
 
-constexpr size_t most_bytes = 1 << 20;
+constexpr size_t most_bytes_of_tree = 1 << 20;
 constexpr int most_depth = 16;
 constexpr size_t most_members = 1000;  // of an object
 
@@ -36,11 +36,12 @@ void append_utf8(std::string& text, uint32_t code) {
 
 class Parser {
  public:
-  Parser(std::string_view text, JsonProblem& problem) : text_(text), problem_(problem) {}
+  Parser(std::string_view text, const JsonHearer& hear, JsonProblem& problem)
+      : text_(text), hear_(hear), problem_(problem) {}
 
-  bool whole_text(Json& value) {
+  bool whole_text(size_t most_bytes) {
     if (text_.size() > most_bytes) return fail("it has more than " + std::to_string(most_bytes) + " bytes");
-    if (!one(value, 0)) return false;
+    if (!one({}, 0)) return false;
     skip_space();
     return at_ == text_.size() || fail("there is " + next() + " behind the end");
   }
@@ -72,48 +73,64 @@ class Parser {
     return true;
   }
 
-  bool one(Json& value, int depth) {
-    if (depth > most_depth) return fail("it nests more than " + std::to_string(most_depth) + " deep");
-    skip_space();
-    value = {};
-    value.line = line_;
-    if (take('{')) return object(value, depth);
-    if (take('[')) return list(value, depth);
-    if (take('"')) {
-      value.kind = Json::Kind::text;
-      return rest_of_text(value.text);
-    }
-    if (at_ < text_.size() && (text_[at_] == '-' || is_digit(text_[at_]))) return number(value);
-    value.kind = Json::Kind::boolean;
-    if (take_word("false")) return true;
-    value.flag = take_word("true");
-    if (value.flag) return true;
-    value.kind = Json::Kind::null;
-    return take_word("null") || fail("a value is expected, not " + next());
+  bool tell(const JsonEvent& event) {
+    const std::string wrong = hear_(event);
+    return wrong.empty() || fail(wrong);
   }
 
-  bool object(Json& value, int depth) {
-    value.kind = Json::Kind::object;
+  bool one(std::string_view name, int depth) {
+    if (depth > most_depth) return fail("it nests more than " + std::to_string(most_depth) + " deep");
+    skip_space();
+    JsonEvent event{.depth = depth, .line = line_, .name = name, .text = {}};
+    if (take('{')) return several(Json::Kind::object, event);
+    if (take('[')) return several(Json::Kind::list, event);
+    if (take('"')) {
+      event.kind = Json::Kind::text;
+      std::string text;
+      if (!rest_of_text(text)) return false;
+      event.text = text;
+      return tell(event);
+    }
+    if (at_ < text_.size() && (text_[at_] == '-' || is_digit(text_[at_]))) return number(event);
+    event.kind = Json::Kind::boolean;
+    if (take_word("false")) return tell(event);
+    event.flag = take_word("true");
+    if (event.flag) return tell(event);
+    event.kind = Json::Kind::null;
+    return take_word("null") ? tell(event) : fail("a value is expected, not " + next());
+  }
+
+  // Behind the first bracket.
+  bool several(Json::Kind kind, JsonEvent& event) {
+    event.kind = kind;
+    if (!tell(event)) return false;
+    if (!(kind == Json::Kind::object ? object(event.depth) : list(event.depth))) return false;
+    event.end = true;
+    event.line = line_;
+    return tell(event);
+  }
+
+  bool object(int depth) {
     if (take('}')) return true;
+    std::vector<std::string> names;
     do {
       if (!take('"')) return fail("the name of a member, in quotes, is expected, not " + next());
       std::string name;
       if (!rest_of_text(name)) return false;
-      if (value.names.size() == most_members)
+      if (names.size() == most_members)
         return fail("an object has more than " + std::to_string(most_members) + " members");
-      if (value.find(name) != nullptr) return fail(quoted(name) + " is there twice");
+      if (std::find(names.begin(), names.end(), name) != names.end()) return fail(quoted(name) + " is there twice");
       if (!take(':')) return fail("a colon is expected behind " + quoted(name) + ", not " + next());
-      value.names.push_back(std::move(name));
-      if (!one(value.items.emplace_back(), depth + 1)) return false;
+      names.push_back(std::move(name));
+      if (!one(names.back(), depth + 1)) return false;
     } while (take(','));
     return take('}') || fail("a comma or } is expected, not " + next());
   }
 
-  bool list(Json& value, int depth) {
-    value.kind = Json::Kind::list;
+  bool list(int depth) {
     if (take(']')) return true;
     do {
-      if (!one(value.items.emplace_back(), depth + 1)) return false;
+      if (!one({}, depth + 1)) return false;
     } while (take(','));
     return take(']') || fail("a comma or ] is expected, not " + next());
   }
@@ -124,8 +141,8 @@ class Parser {
     return at_ > from || fail("a digit is expected, not " + next());
   }
 
-  bool number(Json& value) {
-    value.kind = Json::Kind::number;
+  bool number(JsonEvent& event) {
+    event.kind = Json::Kind::number;
     const size_t from = at_;
     take_word("-");
     const bool zero = at_ < text_.size() && text_[at_] == '0';
@@ -137,8 +154,8 @@ class Parser {
       if (!take_word("+")) take_word("-");
       if (!digits()) return false;
     }
-    value.text = text_.substr(from, at_ - from);
-    return true;
+    event.text = text_.substr(from, at_ - from);
+    return tell(event);
   }
 
   bool hex4(uint32_t& code) {
@@ -190,6 +207,7 @@ class Parser {
   }
 
   std::string_view text_;
+  const JsonHearer& hear_;
   JsonProblem& problem_;
   size_t at_ = 0;
   int line_ = 1;
@@ -209,8 +227,33 @@ bool Json::whole(int64_t& value) const {
   return error == std::errc() && stop == end;
 }
 
+bool hear_json(std::string_view text, size_t most_bytes, const JsonHearer& hear, JsonProblem& problem) {
+  return Parser(text, hear, problem).whole_text(most_bytes);
+}
+
 bool parse_json(std::string_view text, Json& value, JsonProblem& problem) {
-  return Parser(text, problem).whole_text(value);
+  // The lists and objects around the next value. Those in `items` stay where they are: a list grows when its last item
+  // is complete.
+  std::vector<Json*> around;
+  const JsonHearer add = [&](const JsonEvent& event) {
+    if (event.end) {
+      around.pop_back();
+      return std::string();
+    }
+    Json* one = &value;
+    if (!around.empty()) {
+      if (around.back()->kind == Json::Kind::object) around.back()->names.emplace_back(event.name);
+      one = &around.back()->items.emplace_back();
+    }
+    *one = {};
+    one->kind = event.kind;
+    one->flag = event.flag;
+    one->line = event.line;
+    one->text = event.text;
+    if (event.kind == Json::Kind::list || event.kind == Json::Kind::object) around.push_back(one);
+    return std::string();
+  };
+  return hear_json(text, most_bytes_of_tree, add, problem);
 }
 
 std::string json_text(std::string_view text) {

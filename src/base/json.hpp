@@ -3,9 +3,10 @@
 #pragma once
 
 // A JSON text (RFC 8259) of unknown origin as a tree that knows the lines of its values, for messages. Texts are of at
-// most 1 MiB and nest at most 16 deep.
+// most 1 MiB and nest at most 16 deep. Larger ones are heard value by value, without a tree.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,24 @@ struct JsonProblem {
 
 // False: the text is no JSON, and `problem` says what is wrong and in which line.
 [[nodiscard]] bool parse_json(std::string_view text, Json& value, JsonProblem& problem);
+
+// A value, or the end of a list or an object.
+struct JsonEvent {
+  Json::Kind kind = Json::Kind::null;
+  bool end = false;       // of the list or the object
+  bool flag = false;      // of a boolean
+  int depth = 0;          // lists and objects around it
+  int line = 1;           // where it begins; of an end: where it ends
+  std::string_view name;  // of the member that it is; none in a list
+  std::string_view text;  // of a text; of a number as it was written
+};
+
+// Returns the mistake in the value, or an empty text.
+using JsonHearer = std::function<std::string(const JsonEvent& event)>;
+
+// Calls `hear` with the values of a text of at most `most_bytes`, in turn. False as above, or when `hear` found a
+// mistake.
+[[nodiscard]] bool hear_json(std::string_view text, size_t most_bytes, const JsonHearer& hear, JsonProblem& problem);
 
 // A text in quotes, as JSON wants it.
 [[nodiscard]] std::string json_text(std::string_view text);

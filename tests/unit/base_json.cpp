@@ -73,6 +73,24 @@ TEST(Json, IsRefusedWithItsLine) {
   EXPECT_FALSE(value.whole(number));
 }
 
+TEST(Json, IsHeardValueByValue) {
+  const std::string text = "{\"a\": [1,\n -2e3, {\"b\": true}], \"c\": \"x\\ty\", \"d\": null}";
+  std::string heard;
+  JsonProblem problem;
+  const JsonHearer hear = [&heard](const JsonEvent& e) {
+    heard += std::to_string(e.depth) + std::to_string(static_cast<int>(e.kind)) + (e.end ? "." : e.flag ? "!" : ":");
+    heard += std::string(e.name) + "=" + std::string(e.text) + "@" + std::to_string(e.line) + " ";
+    return std::string();
+  };
+  ASSERT_TRUE(hear_json(text, text.size(), hear, problem)) << problem.what;
+  EXPECT_EQ(heard, "05:=@1 14:a=@1 22:=1@1 22:=-2e3@2 25:=@2 31!b=@2 25.=@2 14.a=@2 13:c=x\ty@2 10:d=@2 05.=@2 ");
+  EXPECT_FALSE(hear_json(text, text.size() - 1, hear, problem)) << "it is too long";
+  const JsonHearer refuse = [](const JsonEvent& e) { return std::string(e.text == "-2e3" ? "too cold" : ""); };
+  EXPECT_FALSE(hear_json(text, text.size(), refuse, problem));
+  EXPECT_EQ(problem.line, 2);
+  EXPECT_EQ(problem.what, "too cold");
+}
+
 TEST(Json, TextsComeBack) {
   const std::string text = "a \"b\" \\ \n\t\x01 \xc3\xa9";
   Json value;
