@@ -36,6 +36,7 @@ for part in "${@:-build}"; do
       need ccache has ccache
       need pkg-config has pkg-config
       need libhwloc-dev library hwloc hwloc.h
+      need libmetis-dev test -f /usr/include/metis.h
       need libfabric-dev library libfabric rdma/fabric.h
       need libucx-dev library ucx ucp/api/ucp.h
       need python3 has python3
