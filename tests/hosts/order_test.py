@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
 """Orders of ranks on two hosts, and what is said when hosts cannot be reached. WHERE is the program of where.c, HYDRA Hydra's
-mpiexec."""
+mpiexec, LAUNCH_BIN the folder of weft."""
 import os
 import pathlib
 import subprocess
@@ -45,6 +45,24 @@ class Order(unittest.TestCase):
             done = run(3, *method)
             self.assertNotEqual(done.returncode, 0)
             self.assertIn("line 1", done.stderr + done.stdout)
+
+    def test_ranks_that_send_to_each_other_share_a_host(self):
+        """The order that weft order makes from a run's messages."""
+        with tempfile.TemporaryDirectory(dir=HERE) as folder:
+            path = pathlib.Path(folder)
+            (path / "sent").write_text("0 3 1000\n3 0 1000\n1 2 1000\n0 1 10\n2 3 10\n")
+            done = subprocess.run([os.path.join(os.environ["LAUNCH_BIN"], "weft"), "order", "--from", "sent", "-n", "2"],
+                                  cwd=path, capture_output=True, text=True, timeout=60, check=True)
+            if "without METIS" in done.stdout:
+                self.skipTest("built without METIS")
+            file = path / "MPICH_RANK_ORDER.Grid"
+            hosts = self.hosts(4, "WEFT_RANK_REORDER_METHOD=3", f"WEFT_RANK_REORDER_FILE={file}")
+            self.assertEqual(hosts[0], hosts[3])
+            self.assertEqual(hosts[1], hosts[2])
+            self.assertNotEqual(hosts[0], hosts[1])
+            listed = [line for line in file.read_text().splitlines() if not line.startswith("#")]
+            for host, line in zip(("h1", "h2"), listed):
+                self.assertEqual([hosts[int(rank)] for rank in line.split(",")], [host, host])
 
     def test_a_network_that_is_not_there(self):
         done = run(2, "WEFT_NETWORKS=192.168.55.0/24")

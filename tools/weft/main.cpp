@@ -36,7 +36,8 @@ constexpr Subcommand subcommands[] = {
      "             a reserved core: --seconds s, --json; --help says more"},
     {"order", order,
      "an order of ranks in which few neighbours of a grid are on other hosts: -R or -C, -g grid, -c cell,\n"
-     "             -n ranks of a host or -H hosts, -o file, --picture file; --help says more"},
+     "             -n ranks of a host or -H hosts, -o file, --picture file; --from file: for the messages of a run;\n"
+     "             --help says more"},
     {"simulate", simulate,
      "the time of a collective operation by each algorithm, for up to a million ranks, under a model: --coll name,\n"
      "             --ranks n, --ppn n, --size bytes, --json; --help says more"},

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include "weft/order.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -14,7 +16,8 @@ namespace weft::tool {
 namespace {
 
 constexpr const char* usage =
-    "usage: weft order [-R | -C] -g X,Y,... [-c NX,NY,...] [-n RANKS | -H HOSTS] [-o FILE] [--picture FILE.svg]\n\n"
+    "usage: weft order [-R | -C] -g X,Y,... [-c NX,NY,...] [-n RANKS | -H HOSTS] [-o FILE] [--picture FILE.svg]\n"
+    "       weft order --from FILE [-n RANKS[,RANKS...]] [--metric NAME] [--levels A[,B...]] [-o FILE] [--json]\n\n"
     "Writes an order of ranks for WEFT_RANK_REORDER_METHOD=3, in which few neighbours of a grid are on other hosts.\n\n"
     "  -R              ranks are numbered by rows, as MPI_Cart_create does (the default)\n"
     "  -C              ranks are numbered by columns: the first coordinate changes fastest\n"
@@ -23,7 +26,16 @@ constexpr const char* usage =
     "  -n, -N RANKS    ranks of each host; without -c the best cell is looked for\n"
     "  -H HOSTS        the same, said in hosts\n"
     "  -o FILE         writes the order there, MPICH_RANK_ORDER for instance, and prints a summary here\n"
-    "  --picture FILE  draws the grid coloured by host, as SVG\n";
+    "  --picture FILE  draws the grid coloured by host, as SVG\n\n"
+    "From the messages of a run, looks for a grid and compares orders:\n"
+    "  --from FILE     who sent how many bytes to whom: the file of WEFT_STATS_FILE, or lines of \"from to bytes\"\n"
+    "  -n, -N, --ranks-per-host RANKS,...\n"
+    "                  a table for each; without it, the hosts of the run\n"
+    "  --metric NAME   sent (the default): few bytes leave hosts; time: hosts compute equally long; hybrid: both\n"
+    "  --levels A,B    a host's ranks come in parts of A ranks (NUMA domains), these in parts of B (caches)\n"
+    "  -o, --output FILE\n"
+    "                  where the order goes: MPICH_RANK_ORDER.Grid otherwise; of several tables .RANKS is added\n"
+    "  --json          prints the tables as JSON\n";
 
 using Sides = std::vector<int32_t>;
 
@@ -39,7 +51,8 @@ struct Request {
   std::string picture;
 };
 
-// A function that takes a value returns the mistake in it, or an empty text.
+}  // namespace
+
 std::string read_count(const std::string& text, int32_t& count) {
   int64_t number = 0;
   std::string wrong = base::parse_number(text, base::Unit::none, number);
@@ -68,6 +81,8 @@ std::string read_name(const std::string& text, std::string& name) {
   name = text;
   return text.empty() ? "it is no name of a file" : "";
 }
+
+namespace {
 
 struct Option {
   const char* name;
@@ -224,7 +239,8 @@ std::string listed(const GridPlan& plan) {
   return text;
 }
 
-// An empty path means standard output.
+}  // namespace
+
 bool write_text(const char* option, const std::string& path, const std::string& text) {
   FILE* file = path.empty() ? stdout : fopen(path.c_str(), "we");
   int error = errno;
@@ -244,9 +260,8 @@ bool write_text(const char* option, const std::string& path, const std::string& 
   return false;
 }
 
-}  // namespace
-
 int order(const Words& words) {
+  if (std::find(words.begin(), words.end(), "--from") != words.end()) return order_from(words);
   Request request;
   base::Problem problem;
   if (!read_words(words, request, problem) || (!request.help && !check(request, problem))) {
