@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "core/idle.hpp"
 #include "core/progress.hpp"
 #include "core/waits.hpp"
 
@@ -47,6 +48,7 @@ class Backoff {
   // Spins, yields, or sleeps. Before sleeping `ready` is asked once more.
   template <class Ready>
   void pause(Ready&& ready) {
+    const IdlePause timed(rounds_ != 0);
     if (watched_) [[unlikely]]
       look_back();
     if (++rounds_ == crowd_round && !service_) note_crowd();
