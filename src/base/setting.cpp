@@ -238,8 +238,16 @@ std::string ChoiceSetting::shown_range() const {
   return list;
 }
 std::string ChoiceSetting::parse(std::string_view text_given) {
+  // "on" and "off" among the words are said in other ways too, as those of a switch.
+  std::string_view word = text_given;
+  for (const char* on : {"1", "yes", "true"}) {
+    if (same_word(text_given, on)) word = "on";
+  }
+  for (const char* off : {"0", "no", "false"}) {
+    if (same_word(text_given, off)) word = "off";
+  }
   for (int i = 0; i < count_; ++i) {
-    if (same_word(text_given, choices_[i])) {
+    if (same_word(word, choices_[i])) {
       value_.store(i, std::memory_order_relaxed);
       return {};
     }
