@@ -25,7 +25,7 @@ def functions_hpp(functions):
 
 
 def entry_cpp(functions):
-    lines = [BANNER + '#include "mpi/functions.hpp"\n\n'
+    lines = [BANNER + '#include "mpi/face.hpp"\n\n'
              "#define WEFT_ENTRY extern \"C\" __attribute__((visibility(\"default\")))\n"
              "#define WEFT_ALIAS(of) __attribute__((weak, alias(#of), visibility(\"default\")))\n"]
     for f in functions:

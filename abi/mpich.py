@@ -298,14 +298,16 @@ def values_hpp(constants, data):
 
 
 def face_hpp(ready):
-    """The functions of libweft.so for other faces, as one table of pointers."""
+    """The functions of libweft.so as one table of pointers: for its entry points, and for other faces."""
     lines = [BANNER + '#pragma once\n\n#include "mpi/object/foreign.hpp"\n#include "mpi/functions.hpp"\n\n'
-             "// The functions of libweft.so for the libraries of other ABIs, which cannot call them by name: MPI_Send is a\n"
-             "// name of theirs, too.\nnamespace weft::mpi {\n\nstruct Face {", "  FaceHooks hooks;"]
+             "// The functions of libweft.so, for its entry points and for the libraries of other ABIs, which cannot call them\n"
+             "// by name: MPI_Send is a name of theirs, too. Statistics put those that count in their places.\nnamespace weft::mpi {\n\nstruct Face {", "  FaceHooks hooks;"]
     lines += [f"  decltype(&mpi::{n}) {n};" for n in face_names(ready)]
     return "\n".join(lines) + "\n};\n\n}  // namespace weft::mpi\n\n" \
         f"// Named after its contents: libraries of another build do not load.\n#define WEFT_FACE {face_symbol(ready)}\n" \
-        "extern \"C\" __attribute__((visibility(\"default\"))) const weft::mpi::Face WEFT_FACE;\n"
+        "extern \"C\" __attribute__((visibility(\"default\"))) weft::mpi::Face WEFT_FACE;\n" \
+        "// The same by a name that needs no look-up; in libweft.so alone.\n" \
+        "extern \"C\" __attribute__((visibility(\"hidden\"))) weft::mpi::Face weft_calls;\n"
 
 
 def face_names(ready):
@@ -318,9 +320,9 @@ def face_symbol(ready):
 
 
 def face_cpp(ready):
-    lines = [BANNER + '#include "mpi/face.hpp"\n\nconst weft::mpi::Face WEFT_FACE = {', "    .hooks = weft::mpi::face_hooks,"]
+    lines = [BANNER + '#include "mpi/face.hpp"\n\nweft::mpi::Face WEFT_FACE = {', "    .hooks = weft::mpi::face_hooks,"]
     lines += [f"    .{n} = weft::mpi::{n}," for n in face_names(ready)]
-    return "\n".join(lines) + "\n};\n"
+    return "\n".join(lines) + f"\n}};\n\nextern \"C\" __attribute__((alias(\"{face_symbol(ready)}\"))) weft::mpi::Face weft_calls;\n"
 
 
 def map_file(functions, ready, data):

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <vector>
 
 #include "base/bytes.hpp"
@@ -15,14 +16,25 @@ namespace weft::mpi {
 
 namespace {
 
-constinit base::BoolSetting statistics{{.name = "WEFT_STATS",
-                                        .help = "print messages and bytes per path when the job ends",
-                                        .level = base::Level::basic,
-                                        .subject = base::Subject::messages,
-                                        .change = base::Change::always,
-                                        .alike = true},
-                                       false};
+constexpr const char* level_words[] = {"off", "on", "summary", "calls", "full"};
+constinit base::ChoiceSetting statistics{
+    {.name = "WEFT_STATS",
+     .help = "what to print when the job ends: on, messages and bytes per path; summary, time and data of each call of "
+             "MPI, and what to change; calls, also by communicator and partner; full, also by place in the program",
+     .level = base::Level::basic,
+     .subject = base::Subject::messages,
+     .change = base::Change::always,
+     .alike = true},
+    0,
+    level_words,
+    std::size(level_words)};
 WEFT_SETTING(statistics);
+
+constinit base::TextSetting file_row{
+    {.name = "WEFT_STATS_FILE",
+     .help = "file for WEFT_STATS=summary, calls and full: NAME.json gets JSON, another name text and JSON beside it",
+     .subject = base::Subject::messages}};
+WEFT_SETTING(file_row);
 
 constexpr int tag = 0x7e57;
 
@@ -87,12 +99,20 @@ void print(const std::vector<core::Counters>& ranks) {
 
 }  // namespace
 
+stats::Level statistics_level() {
+  return static_cast<stats::Level>(statistics.value());
+}
+
+const char* statistics_file() {
+  return file_row.value();
+}
+
 bool statistics_wanted() {
-  return statistics.value();
+  return statistics_level() != stats::Level::off;
 }
 
 void print_statistics() {
-  if (!statistics.value()) return;
+  if (statistics_level() != stats::Level::counters) return;
   Comm& world = *comm_of(MPI_COMM_WORLD);
   Type& byte = *type_of(MPI_BYTE);
   const core::Counters mine = core::counters();  // before the messages of this summary

@@ -2,15 +2,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The summary at the end of a run that WEFT_STATS asks for.
+// What WEFT_STATS asks for, and the counters that it prints at the end of a run. Statistics of calls are another thing:
+// mpi/observe.
+
+#include "stats/area.hpp"
 
 namespace weft::mpi {
 
-// Whether WEFT_STATS is on.
+[[nodiscard]] stats::Level statistics_level();
+[[nodiscard]] const char* statistics_file();  // WEFT_STATS_FILE, "" when not given
+
+// Whether WEFT_STATS is not off.
 [[nodiscard]] bool statistics_wanted();
 
-// Collective over MPI_COMM_WORLD, called by MPI_Finalize while messages still work; rank 0 prints. Nothing without
-// WEFT_STATS.
+// Collective over MPI_COMM_WORLD, called by MPI_Finalize while messages still work; rank 0 prints. Nothing unless
+// WEFT_STATS is on.
 void print_statistics();
 
 }  // namespace weft::mpi

@@ -32,6 +32,7 @@
 #include "mpi/names.hpp"
 #include "mpi/object/attribute.hpp"
 #include "mpi/object/handles.hpp"
+#include "mpi/observe/observe.hpp"
 #include "mpi/p2p/bsend.hpp"
 
 namespace weft::mpi {
@@ -57,6 +58,7 @@ bool start_runtime(int& level) {
     build_predefined_objects();
     if (!core::join(level == MPI_THREAD_MULTIPLE, coll::open_choices)) return false;
     environment.joined = true;
+    begin_observing();
   }
   if (!core::world->multiple) level = std::min(level, MPI_THREAD_SERIALIZED);
   return true;
@@ -66,6 +68,7 @@ bool start_runtime(int& level) {
 void end_runtime() {
   flush_all_buffers();
   io::stop_workers();
+  end_observing();
   core::leave();
   free_unused_comms();
   environment.ended = true;
@@ -203,6 +206,7 @@ int finalize() {
   (void)delete_attributes(*comm_of(MPI_COMM_WORLD));
   meet_all();
   print_statistics();
+  report_together();
   std::lock_guard lock(life);
   if (environment.sessions.load(std::memory_order_relaxed) == 0) end_runtime();
   free_world_communicators();

@@ -1,0 +1,134 @@
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Statistics of calls (docs/explaining.md): the table of counted calls, and for each function one that counts the call,
+its data and its partner around the function itself."""
+import re
+
+from build_files import BANNER, definition
+from table import wrap
+
+# Never counted: answers without work, and the interface of tools.
+NOT_COUNTED = re.compile(r"MPI_(T_\w+|Wtime|Wtick|Aint_\w+|\w+_(toint|fromint|c2f|f2c|c2f08|f082c|f2f08|f082f)|Pcontrol)")
+
+KINDS = [  # the first that matches
+    ("send", r"i?[bsr]?send|start(all)?|pready\w*"),
+    ("receive", r"i?m?recv|i?sendrecv(_replace)?"),
+    ("completion", r"(wait|test)(all|any|some)?|i?m?probe|request_get_status\w*|parrived"),
+    ("collective", r"barrier|bcast|(all)?gatherv?|scatterv?|alltoall[vw]?|(all)?reduce|reduce_scatter(_block)?|(ex)?scan|"
+                   r"neighbor_(all(gatherv?|toall[vw]?))"),
+    ("one_sided", r"r?(put|get|accumulate|get_accumulate)|fetch_and_op|compare_and_swap|"
+                  r"win_(fence|(un)?lock(_all)?|flush\w*|sync|start|complete|post|wait|test)"),
+    ("file", r"file_\w+"),
+]
+
+
+def call_name(function):
+    return function.name.removesuffix("_c")
+
+
+def kind(name):
+    short = name.removeprefix("MPI_")
+    return next((k for k, pattern in KINDS if re.fullmatch(pattern, short, re.I)), "other")
+
+
+def counted(ready):
+    """The functions that have a counting form, each once however many entry points share it."""
+    seen = {}
+    for f in ready:
+        inner = f.wide or f
+        if inner.returns == "int" and not NOT_COUNTED.fullmatch(inner.name):
+            seen.setdefault(inner.inner, inner)
+    return list(seen.values())
+
+
+def call_names(ready):
+    return list(dict.fromkeys(call_name(f) for f in counted(ready)))
+
+
+def word(name):
+    return name.removeprefix("MPI_").lower() + "_"
+
+
+def calls_hpp(ready):
+    names = call_names(ready)
+    rows = [f"    {{\"{n}\", CallKind::{kind(n)}}}," for n in names]
+    return "\n".join([BANNER + "#pragma once\n\n#include <cstdint>\n\n// The calls of MPI that statistics count; the int form and the "
+                      "form of large counts are one.\nnamespace weft::stats {\n",
+                      "enum class CallKind : uint8_t { send, receive, completion, collective, one_sided, file, other };\n",
+                      "enum class Call : uint16_t {", *[f"  {word(n)}," for n in names], "};", f"inline constexpr int call_count = {len(names)};\n",
+                      "struct CallInfo {\n  const char* name;\n  CallKind kind;\n};\n",
+                      "inline constexpr CallInfo call_info[call_count] = {", *rows, "};\n\n}  // namespace weft::stats"]) + "\n"
+
+
+def is_scalar(param):
+    return param is not None and param.type in ("int", "MPI_Count")
+
+
+def notes(function):
+    """Statements that tell of the call's data and partner."""
+    p = {q.name: q for q in function.params}
+    name = call_name(function).removeprefix("MPI_")
+    lines = []
+    if "comm" in p and p["comm"].type == "MPI_Comm":
+        lines.append("here.on(comm);")
+    if "win" in p and p["win"].type == "MPI_Win":
+        lines.append("here.on(win);")
+    moves_data = not name.endswith("_init")
+    if moves_data:
+        lines += data_notes(name, p)
+        if "comm" in p and "dest" in p:
+            lines.append("here.to(comm, dest);")
+        elif "win" in p and "target_rank" in p:
+            lines.append("here.to(win, target_rank);")
+        if "comm" in p and "source" in p and name in ("Recv", "Probe", "Mprobe"):
+            lines.append("here.awaits(comm, source);")
+    if name == "Start":
+        lines.append("here.starts(1, request);")
+    if name == "Startall":
+        lines.append("here.starts(count, array_of_requests);")
+    if name == "Wait":
+        lines.append("here.awaits(request);")
+    return lines
+
+
+def data_notes(name, p):
+    """What the calling rank gives to the call; of receives the room."""
+    buffer = any(b in p for b in ("buf", "buffer", "sendbuf", "recvbuf", "inbuf"))
+    ranks = "here.neighbours(comm)" if "eighbor" in name else "here.ranks(comm)"
+    if "origin_count" in p:
+        return ["here.data(origin_count, origin_datatype);"]
+    if name in ("Fetch_and_op", "Compare_and_swap"):
+        return ["here.data(1, datatype);"]
+    if re.fullmatch(r"i?scatterv?", name, re.I):
+        return ["here.data(recvbuf, recvcount, recvtype);"]
+    if "sendtypes" in p:
+        return [f"here.data(sendbuf, sendcounts, sendtypes, {ranks});"]
+    if "sendcounts" in p:
+        return [f"here.data(sendbuf, sendcounts, sendtype, {ranks});"]
+    if is_scalar(p.get("sendcount")) and "sendtype" in p:
+        each = f", {ranks}" if name.lower().endswith("alltoall") else ""
+        return [f"here.data(sendbuf, sendcount, sendtype{each});"]
+    if "recvcounts" in p and "datatype" in p:
+        return ["here.data(nullptr, recvcounts, datatype, here.own_ranks(comm));"]
+    if is_scalar(p.get("recvcount")) and "datatype" in p:
+        return ["here.data(recvcount, datatype, here.own_ranks(comm));"]
+    if buffer and is_scalar(p.get("count")) and "datatype" in p and p["datatype"].type == "MPI_Datatype":
+        return ["here.data(count, datatype);"]
+    return []
+
+
+def observed_cpp(ready, names):
+    """`names`: the functions of the table of calls, in its order."""
+    functions = counted(ready)
+    lines = [BANNER + '#include "mpi/face.hpp"\n#include "mpi/observe/observed.hpp"\n\nnamespace weft::mpi {\nnamespace observed {\nnamespace {\n']
+    for f in functions:
+        head, params = f.prototype(name=f.inner, variadic=False)
+        params = [] if params == ["void"] else params
+        args = ", ".join(q.name for q in f.params if not q.variadic)
+        body = "".join(f"  {note}\n" for note in notes(f))
+        lines.append(definition(head, params, " {") + f"\n  Observed here(stats::Call::{word(call_name(f))});\n{body}"
+                     f"  return here.end(mpi::{f.inner}({args}));\n}}\n")
+    chosen = {f.inner for f in functions}
+    lines.append("}  // namespace\n}  // namespace observed\n\nconst Face observed_calls = {\n    .hooks = {},")
+    lines += [f"    .{n} = {'observed' if n in chosen else 'mpi'}::{n}," for n in names]
+    return "\n".join(lines) + "\n};\n\n}  // namespace weft::mpi\n"

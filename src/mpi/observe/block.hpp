@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// This rank's area of counters, and the block in it that a thread counts in.
+
+#include <atomic>
+#include <cstdint>
+
+#include "stats/area.hpp"
+
+namespace weft::mpi {
+
+struct Observer {
+  stats::Block* block = nullptr;
+  bool shared = false;
+  uint32_t depth = 0;        // calls inside calls: of callbacks
+  uint64_t idle_before = 0;  // of the outermost
+};
+[[gnu::tls_model("initial-exec"), gnu::visibility("hidden")]] extern constinit thread_local Observer own_observer;
+
+// The area; nullptr before it is mapped. It stays for the life of the process: a call may be under way at the end.
+struct Observation {
+  stats::Area* area = nullptr;
+  int file = -1;
+  int place = 0;
+  bool detailed = false;       // WEFT_STATS=calls and full
+  bool sites = false;          // full
+  bool inherited = false;      // the file is mpiexec's
+  uint64_t prompt_ticks = 0;   // a call that waits less has hardly waited
+  uint64_t refresh_ticks = 0;  // between copies of the runtime's counts
+  std::atomic<bool> refreshes{false};
+};
+extern constinit Observation observation;
+
+// Makes the calling thread's block.
+[[gnu::cold, gnu::noinline]] void enter_block();
+
+// Copies the runtime's own counts into the area.
+[[gnu::cold, gnu::noinline]] void refresh(uint64_t now);
+
+// Counters have one writer, or are shared; readers find any aligned word whole.
+template <bool shared>
+inline void add(uint64_t& counter, uint64_t more) {
+  std::atomic_ref word(counter);
+  if constexpr (shared) {
+    word.fetch_add(more, std::memory_order_relaxed);
+  } else {
+    word.store(word.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace weft::mpi

@@ -1,0 +1,291 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/observe/observe.hpp"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/bytes.hpp"
+#include "base/message.hpp"
+#include "base/setting.hpp"
+#include "base/ticks.hpp"
+#include "core/idle.hpp"
+#include "core/p2p.hpp"
+#include "mpi/env/statistics.hpp"
+#include "mpi/face.hpp"
+#include "mpi/observe/block.hpp"
+#include "mpi/observe/observed.hpp"
+#include "stats/file.hpp"
+#include "stats/text.hpp"
+
+namespace weft::mpi {
+
+constinit thread_local Observer own_observer;
+constinit Observation observation;
+
+namespace {
+
+constinit base::TextSetting descriptor{{.name = stats::descriptor_variable,
+                                        .help = "descriptor of the job's counters of calls",
+                                        .level = base::Level::internal}};
+WEFT_SETTING(descriptor);
+
+constexpr int tag = 0x7e58;
+
+std::atomic<uint32_t> blocks_taken[stats::own_blocks];
+pthread_key_t at_exit;
+
+// The next thread goes on counting in the block.
+void leave_block(void* taken) {
+  static_cast<std::atomic<uint32_t>*>(taken)->store(0, std::memory_order_release);
+  own_observer = {};
+}
+
+bool reserve(const void* memory, size_t bytes) {
+  const auto offset = static_cast<off_t>(stats::area_bytes(observation.area->head.size)) * observation.place +
+                      (static_cast<const char*>(memory) - reinterpret_cast<const char*>(observation.area));
+  return posix_fallocate(observation.file, offset, static_cast<off_t>(bytes)) == 0;
+}
+
+// mpiexec's file; -1: there is none.
+int inherited_file() {
+  int64_t fd = -1;
+  const char* text = descriptor.value();
+  if (core::world->job.launcher != boot::Launcher::mpiexec || *text == '\0') return -1;
+  if (!base::parse_number(text, base::Unit::none, fd).empty() || fd < 0 || fd > 1 << 24) return -1;
+  return stats::is_file(static_cast<int>(fd)) ? static_cast<int>(fd) : -1;
+}
+
+void say_none(const char* what, int error) {
+  base::warn_once("statistics of calls", {.cause = std::string("cannot count calls (WEFT_STATS): ") + what,
+                                          .error = error,
+                                          .remedy = "free memory on this host; the program runs without them"});
+}
+
+// Maps the area and its first block.
+bool map_area() {
+  const core::World& world = *core::world;
+  observation.file = inherited_file();
+  observation.inherited = observation.file >= 0;
+  if (!observation.inherited) observation.file = stats::create_file();
+  observation.place = observation.inherited ? world.rank : 0;
+  const size_t bytes = stats::area_bytes(world.size);
+  const auto end = static_cast<off_t>(bytes) * (observation.inherited ? world.size : 1);
+  const off_t begin = static_cast<off_t>(bytes) * observation.place;
+  if (observation.file < 0 || ftruncate(observation.file, end) != 0 ||
+      posix_fallocate(observation.file, begin, sizeof(stats::Head) + sizeof(stats::Block)) != 0) {
+    say_none("no shared memory for them", errno);
+    return false;
+  }
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, observation.file, begin);
+  if (memory == MAP_FAILED) {
+    say_none("cannot map their memory", errno);
+    return false;
+  }
+  observation.area = static_cast<stats::Area*>(memory);
+  return true;
+}
+
+void fill_head(stats::Level level, const base::Moment& from, const base::Moment& now) {
+  const core::World& world = *core::world;
+  stats::Head& head = observation.area->head;
+  head.level = static_cast<uint32_t>(level);
+  head.rank = world.rank;
+  head.size = world.size;
+  head.host = world.job.host();
+  head.pid = getpid();
+  head.processors = world.job.local_cpus;
+  head.ranks_here = world.ranks_here();
+  head.begun_ticks = head.refreshed = now.ticks;
+  head.begun_ns = now.ns;
+  head.state = static_cast<uint32_t>(stats::State::running);
+  std::atomic_ref(head.magic).store(stats::magic, std::memory_order_release);
+  const double tick = base::seconds_of_tick(from, now);
+  const auto ticks_of = [&](double seconds) { return tick > 0 ? static_cast<uint64_t>(seconds / tick) : 1 << 16; };
+  observation.prompt_ticks = ticks_of(50e-6);
+  observation.refresh_ticks = ticks_of(50e-3);
+}
+
+// Puts these functions behind the entry points; calls under way go on as they began.
+void exchange_calls(const Face& with, bool observed);
+
+uintptr_t observed_isend(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag_, MPI_Comm comm) {
+  Observed here(stats::Call::isend_);
+  here.on(comm);
+  here.data(count, datatype);
+  here.to(comm, dest);
+  const uintptr_t made = isend_made(buf, count, datatype, dest, tag_, comm);
+  here.finish();
+  return made;
+}
+
+int observed_put(const void* origin, MPI_Count count, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Win win) {
+  Observed here(stats::Call::put_);
+  here.on(win);
+  here.data(count, datatype);
+  here.to(win, rank);
+  return here.end(put_same(origin, count, datatype, rank, disp, win));
+}
+
+int observed_get(void* origin, MPI_Count count, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Win win) {
+  Observed here(stats::Call::get_);
+  here.on(win);
+  here.data(count, datatype);
+  here.to(win, rank);
+  return here.end(get_same(origin, count, datatype, rank, disp, win));
+}
+
+void exchange_calls(const Face& with, bool observed) {
+  Face next = with;
+  next.hooks = face_hooks;
+  if (observed) {
+    next.hooks.isend = observed_isend;
+    next.hooks.put = observed_put;
+    next.hooks.get = observed_get;
+  }
+  static_assert(sizeof(Face) % sizeof(uintptr_t) == 0);
+  auto* words = reinterpret_cast<uintptr_t*>(&weft_calls);
+  uintptr_t fresh[sizeof(Face) / sizeof(uintptr_t)];
+  memcpy(fresh, static_cast<const void*>(&next), sizeof fresh);
+  // Other threads may be calling: each word is one function.
+  for (size_t i = 0; i < std::size(fresh); ++i) std::atomic_ref(words[i]).store(fresh[i], std::memory_order_release);
+}
+
+bool wants_calls(stats::Level level) {
+  return level >= stats::Level::summary;
+}
+
+Face& plain_calls() {
+  static Face plain;
+  return plain;
+}
+
+// The report of this rank; an empty one where it could not count.
+stats::Report own_report() {
+  if (observation.area == nullptr) return {};
+  Observer& me = own_observer;
+  if (me.block != nullptr && !me.shared)
+    std::atomic_ref(me.block->idle_now).store(core::own_idle.ticks - me.idle_before, std::memory_order_relaxed);
+  refresh(base::ticks());
+  stats::Reading reading(observation.file);
+  const stats::Area* area = reading.area(observation.place);
+  return area != nullptr ? stats::Report::of(*area) : stats::Report{};
+}
+
+void mark_reported() {
+  if (observation.area == nullptr) return;
+  std::atomic_ref(observation.area->head.state)
+      .store(static_cast<uint32_t>(stats::State::reported), std::memory_order_release);
+}
+
+void write(const stats::Report& report) {
+  stats::Problem problem;
+  if (stats::write_report(report, "", statistics_file(), STDERR_FILENO, problem)) return;
+  base::warn({.cause = "cannot write the statistics to " + base::quoted(problem.file),
+              .error = problem.error,
+              .remedy = "give WEFT_STATS_FILE a file that rank 0 may write, on a disk with room"});
+}
+
+void send_report(Comm& world, uint32_t context, const stats::Report& report, int to) {
+  const std::string bytes = report.bytes();
+  const auto length = static_cast<int64_t>(bytes.size());
+  (void)core::send(world, context, &length, sizeof length, byte_type, to, tag);
+  (void)core::send(world, context, bytes.data(), length, byte_type, to, tag);
+}
+
+void receive_report(Comm& world, uint32_t context, stats::Report& into, int from) {
+  int64_t length = 0;
+  if (core::receive(world, context, &length, sizeof length, byte_type, from, tag) != core::no_error) return;
+  if (length < 0 || length > int64_t{1} << 30) return;
+  std::string bytes(static_cast<size_t>(length), '\0');
+  if (core::receive(world, context, bytes.data(), length, byte_type, from, tag) != core::no_error) return;
+  stats::Report theirs;
+  if (theirs.read(bytes)) into.add(theirs);
+}
+
+}  // namespace
+
+void enter_block() {
+  Observer& me = own_observer;
+  for (int i = 0; i < stats::own_blocks; ++i) {
+    uint32_t free = 0;
+    if (blocks_taken[i].load(std::memory_order_relaxed) != 0 ||
+        !blocks_taken[i].compare_exchange_strong(free, 1, std::memory_order_acquire))
+      continue;
+    stats::Block* block = &observation.area->blocks[i];
+    if (!reserve(block, sizeof *block)) break;
+    me.block = block;
+    me.shared = false;
+    pthread_setspecific(at_exit, &blocks_taken[i]);
+    std::atomic_ref(block->threads).fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  me.block = &observation.area->blocks[stats::own_blocks];
+  me.shared = true;
+  std::atomic_ref(me.block->threads).fetch_add(1, std::memory_order_relaxed);
+}
+
+void refresh(uint64_t now) {
+  if (observation.refreshes.exchange(true, std::memory_order_acquire)) return;
+  if (observation.area != nullptr && core::world->running) {
+    const core::Counters counters = core::counters();
+    stats::Head& head = observation.area->head;
+    for (int p = 0; p < core::path_count; ++p) {
+      std::atomic_ref(head.path_messages[p]).store(counters.sent[p].messages, std::memory_order_relaxed);
+      std::atomic_ref(head.path_bytes[p]).store(counters.sent[p].bytes, std::memory_order_relaxed);
+    }
+    std::atomic_ref(head.unexpected).store(counters.unexpected, std::memory_order_relaxed);
+    std::atomic_ref(head.retries).store(counters.retries, std::memory_order_relaxed);
+    std::atomic_ref(head.sleeps).store(counters.sleeps, std::memory_order_relaxed);
+  }
+  std::atomic_ref(observation.area->head.refreshed).store(now, std::memory_order_relaxed);
+  observation.refreshes.store(false, std::memory_order_release);
+}
+
+void begin_observing() {
+  const stats::Level level = statistics_level();
+  if (!wants_calls(level) || observation.area != nullptr) return;
+  const base::Moment from = base::this_moment();
+  if (pthread_key_create(&at_exit, leave_block) != 0 || !map_area()) return;
+  observation.detailed = level >= stats::Level::calls;
+  observation.sites = level >= stats::Level::full;
+  fill_head(level, from, base::this_moment());
+  core::idle_is_timed = true;
+  plain_calls() = weft_calls;
+  exchange_calls(observed_calls, true);
+}
+
+void report_together() {
+  if (!wants_calls(statistics_level())) return;
+  Comm& world = *comm_of(MPI_COMM_WORLD);
+  const uint32_t context = world.collective_context();
+  stats::Report report = own_report();
+  mark_reported();
+  // A binomial tree: each rank adds the reports of those below it.
+  for (int32_t step = 1; step < world.size; step *= 2) {
+    if ((world.rank & step) != 0) return send_report(world, context, report, world.rank - step);
+    if (world.rank + step < world.size) receive_report(world, context, report, world.rank + step);
+  }
+  write(report);
+}
+
+void end_observing() {
+  if (observation.area == nullptr) return;
+  exchange_calls(plain_calls(), false);
+  core::idle_is_timed = false;
+  const auto state = static_cast<stats::State>(std::atomic_ref(observation.area->head.state).load());
+  if (state == stats::State::reported || observation.inherited) return;  // mpiexec writes what was not reported
+  if (core::world->size == 1) return write(own_report());
+  if (core::world->rank == 0) {
+    base::warn({.cause = "no statistics of calls (WEFT_STATS): a job with sessions alone has no common end",
+                .remedy = "start it with Weft's mpiexec, which writes them when all ranks have ended"});
+  }
+}
+
+}  // namespace weft::mpi

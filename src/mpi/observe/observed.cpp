@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi/observe/observed.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+
+#include "base/ticks.hpp"
+#include "core/idle.hpp"
+#include "core/neighbours.hpp"
+#include "mpi/object/handles.hpp"
+#include "mpi/observe/block.hpp"
+
+namespace weft::mpi {
+namespace {
+
+// The next slot of a table that holds the key, or that gets it; nullptr when there is no room near.
+template <class Slot, class Key, class Fill>
+Slot* slot_of(Slot* slots, uint32_t count, uint64_t hash, Key Slot::*key, uint64_t wanted, Fill&& fill) {
+  constexpr uint32_t most_tries = 16;
+  for (uint32_t i = 0; i < most_tries; ++i) {
+    Slot& slot = slots[(hash + i) % count];
+    std::atomic_ref word(slot.*key);
+    uint64_t found = word.load(std::memory_order_acquire);
+    if (found == 0 && word.compare_exchange_strong(found, wanted, std::memory_order_acq_rel)) {
+      fill(slot);
+      return &slot;
+    }
+    if (found == wanted) return &slot;
+  }
+  return nullptr;
+}
+
+uint64_t hash_of(uint64_t key) {
+  return key * 0x9e3779b97f4a7c15ULL >> 32;
+}
+
+// "function+0x12 program+0x1234": the address itself where nothing is known of it.
+void describe_site(char (&text)[208], uintptr_t address) {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<void*>(address), &info) == 0 || info.dli_fname == nullptr) {
+    snprintf(text, sizeof text, "0x%lx", static_cast<unsigned long>(address));
+    return;
+  }
+  const char* slash = strrchr(info.dli_fname, '/');
+  const char* file = slash != nullptr ? slash + 1 : info.dli_fname;
+  // One byte before the return address lies in the call.
+  const auto offset = static_cast<unsigned long>(address - reinterpret_cast<uintptr_t>(info.dli_fbase) - 1);
+  if (info.dli_sname != nullptr) {
+    snprintf(text, sizeof text, "%.100s+0x%lx %.60s+0x%lx", info.dli_sname,
+             static_cast<unsigned long>(address - reinterpret_cast<uintptr_t>(info.dli_saddr) - 1), file, offset);
+  } else {
+    snprintf(text, sizeof text, "%.160s+0x%lx", file, offset);
+  }
+}
+
+void add_message(int32_t rank, uint64_t bytes) {
+  stats::Partner& partner = stats::partners_of(observation.area)[rank];
+  add<true>(partner.messages, 1);
+  add<true>(partner.bytes, bytes);
+}
+
+}  // namespace
+
+int64_t Observed::ranks(MPI_Comm handle) {
+  const Comm* comm = comm_of(handle);
+  return comm == nullptr ? 0 : comm->size;
+}
+
+int64_t Observed::own_ranks(MPI_Comm handle) {
+  const Comm* comm = comm_of(handle);
+  return comm == nullptr ? 0 : comm->local_size();
+}
+
+int64_t Observed::neighbours(MPI_Comm handle) {
+  const Comm* comm = comm_of(handle);
+  return comm == nullptr || comm->neighbours == nullptr ? 0
+                                                        : static_cast<int64_t>(comm->neighbours->destinations.size());
+}
+
+void Observed::begin() {
+  Observer& me = own_observer;
+  if (me.block == nullptr) [[unlikely]]
+    enter_block();
+  detailed_ = observation.detailed;
+  idle_before_ = core::own_idle.ticks;
+  since_ = base::ticks();
+  if (me.depth++ == 0 && !me.shared) {
+    me.idle_before = idle_before_;
+    std::atomic_ref(me.block->idle_now).store(0, std::memory_order_relaxed);
+    std::atomic_ref(me.block->since).store(since_, std::memory_order_relaxed);
+    std::atomic_ref(me.block->now).store(1 + static_cast<uint32_t>(call_), std::memory_order_release);
+  }
+}
+
+void Observed::finish() {
+  const uint64_t now = base::ticks();
+  const uint64_t taken = now > since_ ? now - since_ : 0;
+  const uint64_t idle = std::min(core::own_idle.ticks - idle_before_, taken);
+  if (own_observer.shared) [[unlikely]] {
+    count<true>(taken, idle);
+  } else {
+    count<false>(taken, idle);
+  }
+  if (detailed_) count_details(taken, idle);
+  const uint64_t refreshed = std::atomic_ref(observation.area->head.refreshed).load(std::memory_order_relaxed);
+  if (now - refreshed > observation.refresh_ticks) [[unlikely]]
+    refresh(now);
+}
+
+template <bool shared>
+void Observed::count(uint64_t taken, uint64_t idle) {
+  Observer& me = own_observer;
+  stats::Row& row = me.block->rows[static_cast<size_t>(call_)];
+  add<shared>(row.calls, 1);
+  add<shared>(row.ticks, taken);
+  if (idle != 0) add<shared>(row.idle, idle);
+  if (idle < observation.prompt_ticks) add<shared>(row.prompt, 1);
+  if (bytes_ != 0) add<shared>(row.bytes, bytes_);
+  add<shared>(row.sizes[stats::size_class(bytes_)], 1);
+  std::atomic_ref longest(row.longest);
+  if (longest.load(std::memory_order_relaxed) < taken) longest.store(taken, std::memory_order_relaxed);
+  if (--me.depth != 0) return;
+  add<shared>(me.block->ticks, taken);
+  if (idle != 0) add<shared>(me.block->idle, idle);
+  if (!shared) std::atomic_ref(me.block->now).store(0, std::memory_order_relaxed);
+}
+
+void Observed::count_details(uint64_t taken, uint64_t idle) {
+  stats::Area& area = *observation.area;
+  if (partner_ >= 0) add_message(partner_, bytes_);
+  if (awaited_ >= 0 && idle != 0) add<true>(stats::partners_of(&area)[awaited_].idle, idle);
+  if (comm_ != nullptr) {
+    add<true>(comm_->calls, 1);
+    add<true>(comm_->ticks, taken);
+    add<true>(comm_->idle, idle);
+    add<true>(comm_->bytes, bytes_);
+  }
+  if (!observation.sites) return;
+  // One slot for each call site: two call sites never return to the same address.
+  stats::Site* site =
+      slot_of(area.sites, stats::site_count, hash_of(caller_), &stats::Site::address, caller_, [&](stats::Site& fresh) {
+        fresh.call = static_cast<uint32_t>(call_);
+        describe_site(fresh.text, caller_);
+        std::atomic_ref(fresh.ready).store(1, std::memory_order_release);
+      });
+  if (site == nullptr) return add<true>(area.head.sites_lost, 1);
+  add<true>(site->calls, 1);
+  add<true>(site->ticks, taken);
+  add<true>(site->idle, idle);
+  add<true>(site->bytes, bytes_);
+}
+
+void Observed::note(const core::Comm* comm) {
+  if (comm == nullptr) return;
+  const uint64_t key = uint64_t{1} + comm->context;
+  comm_ = slot_of(observation.area->comms, stats::comm_count, hash_of(key), &stats::CommCounts::key, key,
+                  [&](stats::CommCounts& fresh) {
+                    fresh.size = comm->size;
+                    const auto& named = *static_cast<const Comm*>(comm);
+                    const std::lock_guard guard(details);
+                    const char* name = named.window != nullptr ? "a window" : named.file != nullptr ? "a file" : "";
+                    if (!named.name.empty()) name = named.name.c_str();
+                    snprintf(fresh.name, sizeof fresh.name, "%.60s", name);
+                  });
+  if (comm_ == nullptr) add<true>(observation.area->head.comms_lost, 1);
+}
+
+void Observed::on(MPI_Win handle) {
+  const Win* win = detailed_ ? win_of(handle) : nullptr;
+  if (win != nullptr) note(win->comm);
+}
+
+void Observed::to(MPI_Win handle, int rank) {
+  const Win* win = detailed_ ? win_of(handle) : nullptr;
+  if (win != nullptr) note_partner(win->comm, rank);
+}
+
+// Persistent sends: what MPI_Send_init told.
+void Observed::starts(int count, const MPI_Request* requests) {
+  if (requests == nullptr) return;
+  for (int i = 0; i < count; ++i) {
+    const Request* r = request_of(requests[i]);
+    if (r == nullptr || !r->flags.persistent || r->role != core::Role::send || r->on_free != nullptr || r->bytes < 0)
+      continue;
+    bytes_ += static_cast<uint64_t>(r->bytes);
+    const Comm* comm = static_cast<const Comm*>(r->comm);
+    if (!detailed_ || comm == nullptr || r->partner < 0 || r->partner >= comm->size) continue;
+    add_message(comm->job_rank(r->partner), static_cast<uint64_t>(r->bytes));
+  }
+}
+
+void Observed::awaits(MPI_Comm handle, int rank) {
+  const Comm* comm = detailed_ ? comm_of(handle) : nullptr;
+  if (comm != nullptr && rank >= 0 && rank < comm->size) awaited_ = comm->job_rank(rank);
+}
+
+void Observed::awaits(const MPI_Request* request) {
+  if (!detailed_ || request == nullptr) return;
+  const Request* r = request_of(*request);
+  if (r == nullptr || r->role != core::Role::receive || r->comm == nullptr) return;
+  const int32_t source = r->match.source;
+  if (source >= 0 && source < r->comm->size) awaited_ = r->comm->job_rank(source);
+}
+
+}  // namespace weft::mpi

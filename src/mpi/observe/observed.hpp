@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// One call of MPI as statistics count it. The generated functions of `observed_calls` (abi/observe.py) make one, tell
+// it what the call is about, and end it with the call's result. They stand in the table of calls while WEFT_STATS asks
+// for them; otherwise nothing here runs.
+//
+// A thread has a block of counters of its own, or a share in the last one: then it adds atomically.
+
+#include <cstdint>
+
+#include "mpi/functions.hpp"
+#include "mpi/object/foreign.hpp"
+#include "mpi/object/object.hpp"
+#include "stats/area.hpp"
+
+namespace weft::mpi {
+
+struct Face;
+extern const Face observed_calls;  // generated; its hooks are empty
+
+class Observed {
+ public:
+  // Inlined, so that the return address is the program's: entry points jump to the function that holds this.
+  [[gnu::always_inline]] explicit Observed(stats::Call call)
+      : call_(call), caller_(reinterpret_cast<uintptr_t>(__builtin_return_address(0))) {
+    begin();
+  }
+  Observed(const Observed&) = delete;
+  Observed& operator=(const Observed&) = delete;
+
+  // Data that the call moves, as the program gave them: anything. `ranks` is the length of an array.
+  void data(MPI_Count count, MPI_Datatype type, int64_t times = 1) {
+    const int64_t size = size_of(type);
+    if (count <= 0 || size <= 0) return;
+    bytes_ += static_cast<uint64_t>(count) * static_cast<uint64_t>(size) * static_cast<uint64_t>(times);
+  }
+  void data(const void* buffer, MPI_Count count, MPI_Datatype type, int64_t times = 1) {
+    if (buffer != MPI_IN_PLACE) data(count, type, times);
+  }
+  template <class Count>
+  void data(const void* buffer, const Count* counts, MPI_Datatype type, int64_t ranks) {
+    if (buffer == MPI_IN_PLACE || counts == nullptr) return;
+    for (int64_t i = 0; i < ranks; ++i) data(counts[i], type);
+  }
+  template <class Count>
+  void data(const void* buffer, const Count* counts, const MPI_Datatype* types, int64_t ranks) {
+    if (buffer == MPI_IN_PLACE || counts == nullptr || types == nullptr) return;
+    for (int64_t i = 0; i < ranks; ++i) data(counts[i], types[i]);
+  }
+  // Lengths of arrays: ranks that can be addressed, those of our side, neighbours that are sent to.
+  static int64_t ranks(MPI_Comm comm);
+  static int64_t own_ranks(MPI_Comm comm);
+  static int64_t neighbours(MPI_Comm comm);
+
+  // The communicator or window.
+  void on(MPI_Comm comm) {
+    if (detailed_) note(comm_of(comm));
+  }
+  void on(MPI_Win win);
+  // The rank that data go to.
+  void to(MPI_Comm comm, int rank) {
+    if (detailed_) note_partner(comm_of(comm), rank);
+  }
+  void to(MPI_Win win, int rank);
+  void starts(int count, const MPI_Request* requests);
+  // The one rank that the call waits for.
+  void awaits(MPI_Comm comm, int rank);
+  void awaits(const MPI_Request* request);
+
+  int end(int result) {
+    finish();
+    return result;
+  }
+  void finish();
+
+ private:
+  void begin();
+  template <bool shared>
+  void count(uint64_t taken, uint64_t idle);
+  void count_details(uint64_t taken, uint64_t idle);
+  void note(const core::Comm* comm);
+  void note_partner(const core::Comm* comm, int rank) {
+    if (comm != nullptr && rank >= 0 && rank < comm->size) partner_ = comm->job_rank(rank);
+  }
+  static int64_t size_of(MPI_Datatype handle) {
+    const Type* type = type_of(handle);
+    return type == nullptr ? 0 : type->size;
+  }
+
+  const stats::Call call_;
+  bool detailed_ = false;
+  const uintptr_t caller_;
+  int32_t partner_ = -1;
+  int32_t awaited_ = -1;
+  uint64_t bytes_ = 0;
+  uint64_t since_ = 0;
+  uint64_t idle_before_ = 0;
+  stats::CommCounts* comm_ = nullptr;
+};
+
+}  // namespace weft::mpi

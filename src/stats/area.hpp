@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Counters of calls in shared memory: a memfd with one area for each rank, which the rank alone writes. mpiexec has the
+// same file and reads it when a job dies, `weft stats` while it runs. Pages are taken where something is counted.
+//
+// An area: its head, blocks of counters by thread, communicators, call sites, and partners by their rank in
+// MPI_COMM_WORLD. Counters are read while they change, one aligned word at a time. A reader checks what it finds: the
+// file may be another's.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "stats/calls.hpp"
+
+namespace weft::stats {
+
+// WEFT_STATS, as the words of its row.
+enum class Level : uint32_t { off, counters, summary, calls, full };
+
+// From mpiexec to its ranks: the descriptor of the file.
+inline constexpr const char* descriptor_variable = "WEFT_STATS_FD";
+inline constexpr const char* file_name = "weft-stats";         // of the memfd
+inline constexpr const char* file_link = "/memfd:weft-stats";  // as /proc/PID/fd shows it
+inline constexpr uint64_t magic = 0x3173746174737477;          // changes with the layout
+inline constexpr int most_ranks = 1 << 20;
+
+// Sizes by powers of two: class k has those of k bits, 2^(k-1) to 2^k - 1; class 0 is no data.
+inline constexpr int size_classes = 42;
+constexpr int size_class(uint64_t bytes) {
+  const int bits = std::bit_width(bytes);
+  return bits < size_classes ? bits : size_classes - 1;
+}
+
+// One kind of call.
+struct Row {
+  uint64_t calls;
+  uint64_t ticks;
+  uint64_t idle;     // of these, while progress found nothing to do
+  uint64_t longest;  // ticks of one call
+  uint64_t bytes;
+  uint64_t prompt;  // calls that hardly waited
+  uint64_t sizes[size_classes];
+};
+static_assert(sizeof(Row) == 384);
+
+// The counters of one thread at a time; the last block is shared by all that found none free.
+struct alignas(4096) Block {
+  uint64_t ticks;  // in MPI, without calls inside calls
+  uint64_t idle;
+  uint32_t now;       // 1 + the Call that the thread is in, 0: none
+  uint32_t threads;   // that have had this block
+  uint64_t since;     // ticks when it began
+  uint64_t idle_now;  // of that call, as far as known
+  uint64_t reserved[3];
+  Row rows[call_count];
+};
+
+inline constexpr int own_blocks = 64;
+inline constexpr int block_count = own_blocks + 1;
+
+// A communicator or window, by the context of its messages.
+struct CommCounts {
+  uint64_t key;  // 1 + context; 0: free
+  int32_t size;
+  uint32_t reserved;
+  char name[64];
+  uint64_t calls;
+  uint64_t ticks;
+  uint64_t idle;
+  uint64_t bytes;
+  uint64_t padding[2];
+};
+static_assert(sizeof(CommCounts) == 128);
+inline constexpr int comm_count = 256;
+
+// A call site: the return address of a call in the program.
+struct Site {
+  uint64_t address;  // 0: free
+  uint32_t call;     // a Call
+  uint32_t ready;    // 1: `text` is written
+  char text[208];    // function and offset in it, file and offset in that
+  uint64_t calls;
+  uint64_t ticks;
+  uint64_t idle;
+  uint64_t bytes;
+};
+static_assert(sizeof(Site) == 256);
+inline constexpr int site_count = 1024;
+
+// Messages and bytes sent to a rank, and the idle time of calls that wait for it alone.
+struct Partner {
+  uint64_t messages;
+  uint64_t bytes;
+  uint64_t idle;
+  uint64_t reserved;
+};
+
+enum class State : uint32_t { empty, running, reported };
+
+struct alignas(4096) Head {
+  uint64_t magic;
+  uint32_t state;  // a State
+  uint32_t level;
+  int32_t rank;
+  int32_t size;
+  int32_t host;  // the first rank on it
+  int32_t pid;
+  uint64_t begun_ticks;
+  uint64_t begun_ns;
+  // Of the runtime, as of `refreshed`.
+  uint64_t refreshed;
+  uint64_t path_messages[4];
+  uint64_t path_bytes[4];
+  uint64_t unexpected;
+  uint64_t retries;
+  uint64_t sleeps;
+  uint64_t comms_lost;  // calls on communicators for which there was no room
+  uint64_t sites_lost;
+  int32_t processors;  // that this rank may use
+  int32_t ranks_here;
+};
+static_assert(offsetof(Head, begun_ticks) == 32 && offsetof(Head, path_messages) == 56);
+
+struct Area {
+  Head head;
+  Block blocks[block_count];
+  CommCounts comms[comm_count];
+  Site sites[site_count];
+  // Partner partners[size] follows
+};
+static_assert(sizeof(Area) % 4096 == 0);
+
+constexpr size_t area_bytes(int ranks) {
+  return (sizeof(Area) + static_cast<size_t>(ranks) * sizeof(Partner) + 4095) & ~size_t{4095};
+}
+inline Partner* partners_of(Area* area) {
+  return reinterpret_cast<Partner*>(area + 1);
+}
+inline const Partner* partners_of(const Area* area) {
+  return reinterpret_cast<const Partner*>(area + 1);
+}
+
+}  // namespace weft::stats

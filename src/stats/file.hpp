@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The file of counters: made by mpiexec or by a rank that has none, found by tools.
+
+#include <string>
+
+#include "stats/area.hpp"
+
+namespace weft::stats {
+
+// A new, empty file, mode 0600; -1 and errno when there is none.
+[[nodiscard]] int create_file();
+
+// Whether a descriptor is such a file.
+[[nodiscard]] bool is_file(int fd);
+
+// The file of another process of this host, read-only; -1 and errno: ENOENT when it has none.
+[[nodiscard]] int open_file_of(int pid);
+
+// The areas of a file as a reader sees them, one at a time and as copies. A copy does not change while it is looked at,
+// and making it takes no memory for pages that were never written.
+class Reading {
+ public:
+  explicit Reading(int fd);
+  ~Reading();
+  Reading(const Reading&) = delete;
+  Reading& operator=(const Reading&) = delete;
+
+  // Places in the file; 0 when nobody has begun, or it is no file of this build.
+  [[nodiscard]] int count() const { return count_; }
+  // A copy of an area until the next call; nullptr when no rank has begun there, or there is no memory.
+  [[nodiscard]] const Area* area(int place);
+
+ private:
+  int fd_;
+  size_t stride_ = 0;
+  int count_ = 0;
+  void* copy_ = nullptr;
+};
+
+}  // namespace weft::stats

@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/json.hpp"
+
+#include <algorithm>
+
+#include "stats/text.hpp"
+
+namespace weft::stats {
+namespace {
+
+unsigned long long wide(uint64_t number) {
+  return number;
+}
+
+std::string spread_json(const Spread& s) {
+  return format(
+      "{\"sum\": %.9f, \"mean\": %.9f, \"deviation\": %.9f, \"min\": %.9f, \"min_rank\": %d, \"max\": %.9f, "
+      "\"max_rank\": %d, \"ranks\": %lld}",
+      s.sum, s.mean(), s.deviation(), s.least, s.least_rank, s.most, s.most_rank, static_cast<long long>(s.ranks));
+}
+
+std::string call_json(const CallSum& sum, int c) {
+  static constexpr const char* kinds[] = {"send", "receive", "completion", "collective", "one-sided", "file", "other"};
+  std::string text =
+      format("{\"call\": \"%s\", \"kind\": \"%s\", \"calls\": %llu, \"bytes\": %llu, ", call_info[c].name,
+             kinds[static_cast<int>(call_info[c].kind)], wide(sum.calls), wide(sum.bytes));
+  text += format("\"longest\": %.9f, \"longest_rank\": %d, \"seconds\": ", sum.longest, sum.longest_rank);
+  text += spread_json(sum.seconds);
+  text += ", \"waiting\": ";
+  text += spread_json(sum.idle);
+  text += ", \"sizes\": [";
+  bool first = true;
+  for (int k = 0; k < size_classes; ++k) {
+    if (sum.sizes[k] == 0) continue;
+    text += format("%s[%llu, %llu]", first ? "" : ", ", k == 0 ? 0ULL : 1ULL << (k - 1), wide(sum.sizes[k]));
+    first = false;
+  }
+  return text + "]}";
+}
+
+template <class Entry, class Shown>
+void append_list(std::string& text, const char* name, const std::vector<Entry>& list, Shown&& shown) {
+  text += format(",\n \"%s\": [", name);
+  bool first = true;
+  for (const Entry& one : list) {
+    text += first ? "\n  " : ",\n  ";
+    text += shown(one);
+    first = false;
+  }
+  text += "]";
+}
+
+// Ranks of each host, in the order of the hosts' first ranks.
+std::string hosts_json(const Report& report) {
+  std::vector<std::pair<int32_t, int>> hosts;
+  for (const RankSum& one : report.ranks) {
+    const auto found = std::find_if(hosts.begin(), hosts.end(), [&](const auto& h) { return h.first == one.host; });
+    if (found == hosts.end()) {
+      hosts.emplace_back(one.host, 1);
+    } else {
+      ++found->second;
+    }
+  }
+  std::sort(hosts.begin(), hosts.end());
+  std::string text;
+  for (const auto& [host, ranks] : hosts) text += format("%s%d", text.empty() ? "" : ", ", ranks);
+  return text;
+}
+
+// Ranks of each host, and data that ranks gave to sends and one-sided operations as [from, to, bytes, messages].
+std::string matrix_json(const Report& report) {
+  std::vector<PairSum> pairs = report.pairs;
+  std::sort(pairs.begin(), pairs.end(),
+            [](const PairSum& a, const PairSum& b) { return a.from != b.from ? a.from < b.from : a.to < b.to; });
+  std::string text = format(",\n \"matrix\": {\"ranks\": %d, \"ranks_per_host\": [", report.all.size);
+  text += hosts_json(report);
+  text += "], \"bytes\": [";
+  bool first = true;
+  for (const PairSum& pair : pairs) {
+    if (pair.messages == 0) continue;
+    text +=
+        format("%s[%d, %d, %llu, %llu]", first ? "" : ", ", pair.from, pair.to, wide(pair.bytes), wide(pair.messages));
+    first = false;
+  }
+  return text + "]}";
+}
+
+}  // namespace
+
+std::string as_json(const Report& report, const std::string& end) {
+  static constexpr const char* levels[] = {"off", "on", "summary", "calls", "full"};
+  const Totals& all = report.all;
+  std::string text =
+      format("{\"weft\": \"" WEFT_VERSION "\", \"level\": \"%s\", \"ranks\": %d, \"counted_ranks\": %lld, ",
+             levels[std::min(all.level, 4U)], all.size, static_cast<long long>(all.run.ranks));
+  text += "\"end\": " + base::json_text(end.empty() ? "MPI_Finalize" : end);
+  text += ",\n \"run\": " + spread_json(all.run);
+  text += ",\n \"mpi\": " + spread_json(all.mpi);
+  text += ",\n \"mpi_share\": " + spread_json(all.share);
+  text += ",\n \"waiting\": " + spread_json(all.idle);
+  text += ",\n \"waiting_in_collectives\": " + spread_json(all.sync);
+  text += ",\n \"outside\": " + spread_json(all.outside);
+  text += ",\n \"paths\": {";
+  static constexpr const char* paths[4] = {"E0", "E1", "R0", "R1"};
+  for (int p = 0; p < 4; ++p) {
+    text += format("%s\"%s\": [%llu, %llu]", p == 0 ? "" : ", ", paths[p], wide(all.path_messages[p]),
+                   wide(all.path_bytes[p]));
+  }
+  text += format("}, \"unexpected\": %llu, \"found_full\": %llu, \"sleeps\": %llu, \"not_listed\": %llu",
+                 wide(all.unexpected), wide(all.retries), wide(all.sleeps), wide(all.lost));
+  append_list(text, "advice", advice(report), [](const std::string& line) { return base::json_text(line); });
+  std::vector<int> made;
+  for (int c = 0; c < call_count; ++c) {
+    if (report.calls[static_cast<size_t>(c)].calls > 0) made.push_back(c);
+  }
+  append_list(text, "calls", made, [&](int c) { return call_json(report.calls[static_cast<size_t>(c)], c); });
+  std::vector<RankSum> ranks = report.ranks;
+  std::sort(ranks.begin(), ranks.end(), [](const RankSum& a, const RankSum& b) { return a.rank < b.rank; });
+  append_list(text, "by_rank", ranks, [](const RankSum& r) {
+    return format(
+        "{\"rank\": %d, \"host\": %d, \"seconds\": %.9f, \"mpi\": %.9f, \"waiting\": %.9f, "
+        "\"waiting_in_collectives\": %.9f, \"threads\": %u, \"in\": %s%s%s, \"in_seconds\": %.9f}",
+        r.rank, r.host, r.run, r.mpi, r.idle, r.sync, r.threads, r.in_call < 0 ? "" : "\"",
+        r.in_call < 0 ? "null" : call_info[r.in_call].name, r.in_call < 0 ? "" : "\"", r.in_call_for);
+  });
+  if (all.level >= static_cast<uint32_t>(Level::calls)) {
+    text += matrix_json(report);
+    append_list(text, "waiting_for", report.pairs,
+                [](const PairSum& p) { return format("[%d, %d, %.9f]", p.from, p.to, p.idle); });
+    append_list(text, "communicators", report.comms, [](const CommSum& c) {
+      return format(
+          "{\"name\": %s, \"context\": %llu, \"size\": %d, \"calls\": %llu, \"bytes\": %llu, \"seconds\": %.9f, "
+          "\"waiting\": %.9f}",
+          base::json_text(c.name).c_str(), wide(c.key - 1), c.size, wide(c.calls), wide(c.bytes), c.seconds, c.idle);
+    });
+  }
+  if (all.level >= static_cast<uint32_t>(Level::full)) {
+    append_list(text, "sites", report.sites, [](const SiteSum& p) {
+      return format(
+                 "{\"call\": \"%s\", \"calls\": %llu, \"bytes\": %llu, \"seconds\": %.9f, \"waiting\": %.9f, "
+                 "\"site\": ",
+                 call_info[p.call].name, wide(p.calls), wide(p.bytes), p.seconds, p.idle) +
+             base::json_text(p.text) + "}";
+    });
+  }
+  return text + "}\n";
+}
+
+}  // namespace weft::stats

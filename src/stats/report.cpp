@@ -1,0 +1,356 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stats/report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+
+#include "base/ticks.hpp"
+
+namespace weft::stats {
+namespace {
+
+// Text of an area as it may be printed: it ends, and has no control characters.
+template <size_t n>
+void copy_text(char (&to)[n], const char (&from)[n]) {
+  size_t i = 0;
+  for (; i + 1 < n && from[i] != '\0'; ++i) to[i] = from[i] >= 32 && from[i] < 127 ? from[i] : '?';
+  to[i] = '\0';
+}
+
+template <class Entry, class Same, class Merge>
+void merge(std::vector<Entry>& into, const std::vector<Entry>& from, Same&& same, Merge&& sum) {
+  for (const Entry& one : from) {
+    const auto found = std::find_if(into.begin(), into.end(), [&](const Entry& other) { return same(one, other); });
+    if (found == into.end()) {
+      into.push_back(one);
+    } else {
+      sum(*found, one);
+    }
+  }
+}
+
+// Keeps the `most` entries with the largest weight.
+template <class Entry, class Weight>
+uint64_t keep(std::vector<Entry>& list, size_t most, Weight&& weight) {
+  if (list.size() <= most) return 0;
+  std::nth_element(list.begin(), list.begin() + static_cast<ptrdiff_t>(most), list.end(),
+                   [&](const Entry& a, const Entry& b) { return weight(a) > weight(b); });
+  const uint64_t lost = list.size() - most;
+  list.resize(most);
+  return lost;
+}
+
+// One rank's area on its way into a report.
+struct Reader {
+  const Area& area;
+  const int32_t rank;
+  const base::Moment now;
+  const double tick;
+
+  [[nodiscard]] double seconds(uint64_t ticks) const { return static_cast<double>(ticks) * tick; }
+  // Of a call that is under way; a block that another processor has just begun may be ahead of us.
+  [[nodiscard]] uint64_t since(uint64_t begun) const { return now.ticks > begun ? now.ticks - begun : 0; }
+};
+
+void read_calls(const Reader& in, RankSum& own, Report& report) {
+  std::vector<Row> rows(call_count);
+  for (const Block& block : in.area.blocks) {
+    if (block.threads == 0) continue;
+    own.threads += block.threads;
+    own.mpi += in.seconds(block.ticks);
+    own.idle += in.seconds(block.idle);
+    for (int c = 0; c < call_count; ++c) {
+      const Row& from = block.rows[c];
+      if (from.calls == 0) continue;
+      Row& to = rows[static_cast<size_t>(c)];
+      to.calls += from.calls;
+      to.ticks += from.ticks;
+      to.idle += from.idle;
+      to.longest = std::max(to.longest, from.longest);
+      to.bytes += from.bytes;
+      to.prompt += from.prompt;
+      for (int k = 0; k < size_classes; ++k) to.sizes[k] += from.sizes[k];
+    }
+    if (block.now == 0 || block.now > call_count) continue;
+    // A call under way counts with the time it has taken.
+    Row& under_way = rows[block.now - 1];
+    const uint64_t taken = in.since(block.since);
+    const uint64_t idle = std::min(block.idle_now, taken);
+    under_way.calls += 1;
+    under_way.ticks += taken;
+    under_way.idle += idle;
+    under_way.longest = std::max(under_way.longest, taken);
+    own.mpi += in.seconds(taken);
+    own.idle += in.seconds(idle);
+    if (in.seconds(taken) >= own.in_call_for) {
+      own.in_call = static_cast<int32_t>(block.now) - 1;
+      own.in_call_for = in.seconds(taken);
+    }
+  }
+  for (int c = 0; c < call_count; ++c) {
+    const Row& row = rows[static_cast<size_t>(c)];
+    if (row.calls == 0) continue;
+    CallSum& sum = report.calls[static_cast<size_t>(c)];
+    sum.calls = row.calls;
+    sum.bytes = row.bytes;
+    std::copy(std::begin(row.sizes), std::end(row.sizes), std::begin(sum.sizes));
+    sum.longest = in.seconds(row.longest);
+    sum.longest_rank = in.rank;
+    sum.seconds.take(in.seconds(row.ticks), in.rank);
+    sum.idle.take(in.seconds(row.idle), in.rank);
+    sum.prompt.take(static_cast<double>(row.prompt) / static_cast<double>(row.calls), in.rank);
+    if (call_info[c].kind == CallKind::collective) own.sync += in.seconds(row.idle);
+  }
+}
+
+void read_lists(const Reader& in, Report& report) {
+  for (const CommCounts& comm : in.area.comms) {
+    if (comm.key == 0 || comm.calls == 0) continue;
+    CommSum sum{.key = comm.key,
+                .size = comm.size,
+                .ranks = 1,
+                .calls = comm.calls,
+                .bytes = comm.bytes,
+                .seconds = in.seconds(comm.ticks),
+                .idle = in.seconds(comm.idle)};
+    copy_text(sum.name, comm.name);
+    report.comms.push_back(sum);
+  }
+  for (const Site& site : in.area.sites) {
+    if (site.address == 0 || site.calls == 0 || site.call >= call_count) continue;
+    SiteSum sum{.call = site.call,
+                .ranks = 1,
+                .calls = site.calls,
+                .bytes = site.bytes,
+                .seconds = in.seconds(site.ticks),
+                .idle = in.seconds(site.idle)};
+    if (site.ready != 0) copy_text(sum.text, site.text);
+    report.sites.push_back(sum);
+  }
+  if (in.area.head.level < static_cast<uint32_t>(Level::calls)) return;
+  const Partner* partners = partners_of(&in.area);
+  for (int32_t r = 0; r < in.area.head.size; ++r) {
+    const Partner& one = partners[r];
+    if (one.messages == 0 && one.idle == 0) continue;
+    report.pairs.push_back({in.rank, r, one.messages, one.bytes, in.seconds(one.idle)});
+  }
+}
+
+// Calls that were made, as reports travel.
+struct UsedCall {
+  uint64_t call = 0;
+  CallSum sum;
+};
+
+template <class T>
+void append(std::string& bytes, const T* items, size_t count) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  bytes.append(reinterpret_cast<const char*>(items), count * sizeof(T));
+}
+
+template <class T>
+void append_list(std::string& bytes, const std::vector<T>& list) {
+  const uint64_t count = list.size();
+  append(bytes, &count, 1);
+  append(bytes, list.data(), list.size());
+}
+
+template <class T>
+bool take(std::string_view& bytes, T* items, size_t count) {
+  if (bytes.size() / sizeof(T) < count) return false;
+  memcpy(static_cast<void*>(items), bytes.data(), count * sizeof(T));
+  bytes.remove_prefix(count * sizeof(T));
+  return true;
+}
+
+template <class T>
+bool take_list(std::string_view& bytes, std::vector<T>& list, size_t most) {
+  uint64_t count = 0;
+  if (!take(bytes, &count, 1) || count > most || count > bytes.size() / sizeof(T)) return false;
+  list.resize(count);
+  return take(bytes, list.data(), count);
+}
+
+// Whether all times are finite numbers: sorting by them needs that.
+bool is_good(const Spread& s) {
+  return std::isfinite(s.sum) && std::isfinite(s.squares) && std::isfinite(s.least) && std::isfinite(s.most) &&
+         s.ranks >= 0 && s.ranks <= most_ranks;
+}
+
+bool are_good(const Report& report) {
+  const Totals& all = report.all;
+  const auto timed = [](const auto& one) { return std::isfinite(one.seconds) && std::isfinite(one.idle); };
+  return is_good(all.run) && is_good(all.mpi) && is_good(all.share) && is_good(all.idle) && is_good(all.sync) &&
+         is_good(all.outside) &&
+         std::all_of(report.calls.begin(), report.calls.end(),
+                     [](const CallSum& c) {
+                       return is_good(c.seconds) && is_good(c.idle) && is_good(c.prompt) && std::isfinite(c.longest);
+                     }) &&
+         std::all_of(report.ranks.begin(), report.ranks.end(),
+                     [](const RankSum& r) {
+                       return r.in_call < call_count && std::isfinite(r.run) && std::isfinite(r.mpi) &&
+                              std::isfinite(r.idle) && std::isfinite(r.sync) && std::isfinite(r.in_call_for);
+                     }) &&
+         std::all_of(report.pairs.begin(), report.pairs.end(),
+                     [](const PairSum& p) { return std::isfinite(p.idle); }) &&
+         std::all_of(report.comms.begin(), report.comms.end(), timed) &&
+         std::all_of(report.sites.begin(), report.sites.end(),
+                     [&](const SiteSum& s) { return timed(s) && s.call < call_count; });
+}
+
+}  // namespace
+
+void Spread::take(double value, int32_t rank) {
+  take({1, value, value * value, value, value, rank, rank});
+}
+
+void Spread::take(const Spread& other) {
+  if (other.ranks == 0) return;
+  if (ranks == 0 || other.least < least) {
+    least = other.least;
+    least_rank = other.least_rank;
+  }
+  if (ranks == 0 || other.most > most) {
+    most = other.most;
+    most_rank = other.most_rank;
+  }
+  ranks += other.ranks;
+  sum += other.sum;
+  squares += other.squares;
+}
+
+double Spread::deviation() const {
+  if (ranks < 2) return 0;
+  const auto n = static_cast<double>(ranks);
+  return std::sqrt(std::max(0.0, squares / n - mean() * mean()));
+}
+
+Report Report::of(const Area& area) {
+  const Head& head = area.head;
+  const base::Moment now = base::this_moment();
+  const Reader in{area, head.rank, now, base::seconds_of_tick({head.begun_ticks, head.begun_ns}, now)};
+  Report report;
+  Totals& all = report.all;
+  all.level = head.level;
+  all.size = head.size;
+  all.processors = head.processors;
+  all.crowded = head.ranks_here > head.processors ? 1 : 0;
+  for (int p = 0; p < 4; ++p) {
+    all.path_messages[p] = head.path_messages[p];
+    all.path_bytes[p] = head.path_bytes[p];
+  }
+  all.unexpected = head.unexpected;
+  all.retries = head.retries;
+  all.sleeps = head.sleeps;
+  all.lost = head.comms_lost + head.sites_lost;
+  RankSum own{.rank = in.rank, .host = head.host, .run = in.seconds(in.since(head.begun_ticks))};
+  read_calls(in, own, report);
+  read_lists(in, report);
+  all.run.take(own.run, in.rank);
+  all.mpi.take(own.mpi, in.rank);
+  all.share.take(own.run > 0 ? std::min(1.0, own.mpi / own.run) : 0, in.rank);
+  all.idle.take(own.idle, in.rank);
+  all.sync.take(own.sync, in.rank);
+  all.outside.take(std::max(0.0, own.run - own.mpi), in.rank);
+  report.ranks.push_back(own);
+  return report;
+}
+
+void Report::add(const Report& other) {
+  const Totals& from = other.all;
+  all.level = std::max(all.level, from.level);
+  all.size = std::max(all.size, from.size);
+  all.processors = all.run.ranks == 0 ? from.processors : std::min(all.processors, from.processors);
+  all.crowded += from.crowded;
+  for (int p = 0; p < 4; ++p) {
+    all.path_messages[p] += from.path_messages[p];
+    all.path_bytes[p] += from.path_bytes[p];
+  }
+  all.unexpected += from.unexpected;
+  all.retries += from.retries;
+  all.sleeps += from.sleeps;
+  all.lost += from.lost;
+  all.run.take(from.run);
+  all.mpi.take(from.mpi);
+  all.share.take(from.share);
+  all.idle.take(from.idle);
+  all.sync.take(from.sync);
+  all.outside.take(from.outside);
+  for (int c = 0; c < call_count; ++c) {
+    CallSum& to = calls[static_cast<size_t>(c)];
+    const CallSum& one = other.calls[static_cast<size_t>(c)];
+    if (one.calls == 0) continue;
+    if (one.longest > to.longest || to.calls == 0) {
+      to.longest = one.longest;
+      to.longest_rank = one.longest_rank;
+    }
+    to.calls += one.calls;
+    to.bytes += one.bytes;
+    for (int k = 0; k < size_classes; ++k) to.sizes[k] += one.sizes[k];
+    to.seconds.take(one.seconds);
+    to.idle.take(one.idle);
+    to.prompt.take(one.prompt);
+  }
+  ranks.insert(ranks.end(), other.ranks.begin(), other.ranks.end());
+  if (ranks.size() > most_rank_sums) ranks.resize(most_rank_sums);  // their sums and extremes are kept
+  pairs.insert(pairs.end(), other.pairs.begin(), other.pairs.end());
+  all.lost += keep(pairs, most_pairs, [](const PairSum& p) { return p.bytes; });
+  merge(
+      comms, other.comms, [](const CommSum& a, const CommSum& b) { return a.key == b.key && a.size == b.size; },
+      [](CommSum& to, const CommSum& one) {
+        if (to.name[0] == '\0') memcpy(to.name, one.name, sizeof to.name);
+        to.ranks += one.ranks;
+        to.calls += one.calls;
+        to.bytes += one.bytes;
+        to.seconds += one.seconds;
+        to.idle += one.idle;
+      });
+  all.lost += keep(comms, most_comms, [](const CommSum& c) { return c.seconds; });
+  merge(
+      sites, other.sites,
+      [](const SiteSum& a, const SiteSum& b) { return a.call == b.call && strcmp(a.text, b.text) == 0; },
+      [](SiteSum& to, const SiteSum& one) {
+        to.ranks += one.ranks;
+        to.calls += one.calls;
+        to.bytes += one.bytes;
+        to.seconds += one.seconds;
+        to.idle += one.idle;
+      });
+  all.lost += keep(sites, most_sites, [](const SiteSum& p) { return p.seconds; });
+}
+
+std::string Report::bytes() const {
+  std::string out;
+  append(out, &all, 1);
+  std::vector<UsedCall> used;
+  for (size_t c = 0; c < calls.size(); ++c) {
+    if (calls[c].calls != 0) used.push_back({c, calls[c]});
+  }
+  append_list(out, used);
+  append_list(out, ranks);
+  append_list(out, pairs);
+  append_list(out, comms);
+  append_list(out, sites);
+  return out;
+}
+
+bool Report::read(std::string_view bytes) {
+  std::vector<UsedCall> used;
+  if (!take(bytes, &all, 1) || !take_list(bytes, used, call_count) || !take_list(bytes, ranks, most_rank_sums) ||
+      !take_list(bytes, pairs, most_pairs) || !take_list(bytes, comms, most_comms) ||
+      !take_list(bytes, sites, most_sites) || !bytes.empty()) {
+    return false;
+  }
+  for (const UsedCall& one : used) {
+    if (one.call >= call_count) return false;
+    calls[one.call] = one.sum;
+  }
+  for (CommSum& comm : comms) copy_text(comm.name, comm.name);
+  for (SiteSum& site : sites) copy_text(site.text, site.text);
+  return are_good(*this);
+}
+
+}  // namespace weft::stats

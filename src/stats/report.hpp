@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The numbers of many ranks together: of one rank from its area, of more by adding reports, which travel as bytes
+// between the ranks of a job. Its size has a bound however many ranks there are: lists keep their heaviest entries and
+// count the others.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stats/area.hpp"
+
+namespace weft::stats {
+
+// A number of each rank: its sum and its extremes.
+struct Spread {
+  int64_t ranks = 0;
+  double sum = 0;
+  double squares = 0;
+  double least = 0;
+  double most = 0;
+  int32_t least_rank = -1;
+  int32_t most_rank = -1;
+
+  void take(double value, int32_t rank);
+  void take(const Spread& other);
+  [[nodiscard]] double mean() const { return ranks == 0 ? 0 : sum / static_cast<double>(ranks); }
+  [[nodiscard]] double deviation() const;
+};
+
+struct CallSum {
+  uint64_t calls = 0;
+  uint64_t bytes = 0;
+  uint64_t sizes[size_classes] = {};
+  double longest = 0;  // seconds of one call
+  int32_t longest_rank = -1;
+  int32_t reserved = 0;
+  Spread seconds;
+  Spread idle;
+  Spread prompt;  // share of the calls that hardly waited, of ranks that made any
+};
+
+// One rank, in seconds.
+struct RankSum {
+  int32_t rank = 0;
+  int32_t host = 0;
+  int32_t in_call = -1;  // a Call that it is in, -1: none
+  uint32_t threads = 0;
+  double run = 0;
+  double mpi = 0;
+  double idle = 0;
+  double sync = 0;  // waiting in collective operations
+  double in_call_for = 0;
+};
+
+struct PairSum {
+  int32_t from = 0;
+  int32_t to = 0;
+  uint64_t messages = 0;
+  uint64_t bytes = 0;
+  double idle = 0;  // seconds that `from` waited for `to` alone
+};
+
+struct CommSum {
+  uint64_t key = 0;
+  int32_t size = 0;
+  int32_t ranks = 0;
+  char name[64] = "";
+  uint64_t calls = 0;
+  uint64_t bytes = 0;
+  double seconds = 0;
+  double idle = 0;
+};
+
+struct SiteSum {
+  char text[208] = "";
+  uint32_t call = 0;
+  uint32_t ranks = 0;
+  uint64_t calls = 0;
+  uint64_t bytes = 0;
+  double seconds = 0;
+  double idle = 0;
+};
+
+struct Totals {
+  uint32_t level = 0;
+  int32_t size = 0;        // of the job
+  int32_t processors = 0;  // the least that a rank may use
+  int32_t crowded = 0;     // ranks on hosts with less processors than ranks
+  uint64_t path_messages[4] = {};
+  uint64_t path_bytes[4] = {};
+  uint64_t unexpected = 0;
+  uint64_t retries = 0;
+  uint64_t sleeps = 0;
+  uint64_t lost = 0;  // entries that lists had no room for
+  Spread run;
+  Spread mpi;    // seconds
+  Spread share;  // of the run in MPI
+  Spread idle;   // seconds
+  Spread sync;
+  Spread outside;  // seconds outside MPI
+};
+
+struct Report {
+  Totals all;
+  std::vector<CallSum> calls = std::vector<CallSum>(call_count);
+  std::vector<RankSum> ranks;
+  std::vector<PairSum> pairs;
+  std::vector<CommSum> comms;
+  std::vector<SiteSum> sites;
+
+  // The report of one area as it is now, by the clocks of this host.
+  static Report of(const Area& area);
+  void add(const Report& other);
+
+  [[nodiscard]] std::string bytes() const;
+  // False: these are no bytes of a report.
+  [[nodiscard]] bool read(std::string_view bytes);
+};
+
+inline constexpr size_t most_rank_sums = 4096;
+inline constexpr size_t most_pairs = size_t{1} << 18;
+inline constexpr size_t most_comms = 256;
+inline constexpr size_t most_sites = 2048;
+
+}  // namespace weft::stats

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// A report as people and programs read it, and what it suggests.
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "stats/report.hpp"
+
+namespace weft::stats {
+
+// How the job ended, or "so far": the end of the first line; empty: by MPI_Finalize.
+[[nodiscard]] std::string as_text(const Report& report, const std::string& end);
+[[nodiscard]] std::string as_json(const Report& report, const std::string& end);
+
+// Changes that would help, each with its evidence, the one that matters most first; empty where nothing stands out.
+[[nodiscard]] std::vector<std::string> advice(const Report& report);
+
+// Writes text and JSON as WEFT_STATS_FILE says: none, the text to stderr; a name that ends in ".json", the JSON there
+// and the text to stderr; another name, the text there and the JSON to the same name with ".json". False when a file
+// cannot be written: `problem` says why, and the text goes to stderr.
+struct Problem {
+  std::string file;
+  int error = 0;
+};
+[[nodiscard]] bool write_report(const Report& report, const std::string& end, const std::string& file, int errors_fd,
+                                Problem& problem);
+
+// snprintf as a string.
+template <class... Values>
+std::string format(const char* form, Values... values) {
+  char text[512];
+  snprintf(text, sizeof text, form, values...);
+  return text;
+}
+
+}  // namespace weft::stats
