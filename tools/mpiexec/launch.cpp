@@ -22,6 +22,7 @@
 #include "boot/status.hpp"
 #include "mpiexec/front.hpp"
 #include "mpiexec/orphans.hpp"
+#include "stats/area.hpp"
 #include "topo/layout.hpp"
 
 namespace weft::mpiexec {
@@ -67,7 +68,7 @@ int above_shell_descriptors(int fd) {
 
 }  // namespace
 
-Launch::Launch(const Command& command) : command_(command) {
+Launch::Launch(const Command& command) : command_(command), statistics_(command) {
   char host[65] = "";
   gethostname(host, sizeof host - 1);
   host_ = host;
@@ -113,6 +114,7 @@ bool Launch::prepare() {
   signals_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   segment_ = above_shell_descriptors(boot::create_segment(true));
+  statistics_.prepare();
   if (null_ >= 0 && signals_ >= 0 && segment_ >= 0 && pipe2(failures_, O_CLOEXEC | O_NONBLOCK) == 0) return true;
   tell(error_text(
       "cannot prepare the job (shared segment, pipes)", errno,
@@ -151,6 +153,8 @@ bool Launch::start_one(int number) {
   environment.set(boot::variable::size, std::to_string(ranks_.size()));
   environment.set(boot::variable::segment_fd, std::to_string(segment_));
   environment.set(boot::variable::segment_address, boot::segment_address(segment_));
+  if (statistics_.descriptor() >= 0)
+    environment.set(stats::descriptor_variable, std::to_string(statistics_.descriptor()));
   environment.set(boot::variable::job_id, host_ + "-" + std::to_string(getpid()));
   environment.set(boot::variable::app_number, std::to_string(rank.app));
   environment.set(boot::variable::universe_size,
@@ -220,6 +224,10 @@ int Launch::run() {
   if (command_.show_layout) err_.append(-1, topo::shown_layout(machine_, placement_));
   start_all();
   while (!finished()) wait_for_events();
+  if (const std::string wrong = statistics_.report(status_); !wrong.empty()) {
+    tell(wrong);
+    return stop_early(status_);
+  }
   return status_;
 }
 

@@ -14,6 +14,7 @@
 #include "mpiexec/command.hpp"
 #include "mpiexec/output.hpp"
 #include "mpiexec/process.hpp"
+#include "mpiexec/statistics.hpp"
 
 namespace weft::mpiexec {
 
@@ -91,6 +92,7 @@ class Launch {
   std::string kinds_;  // of NUMA nodes, where ranks would not find them; docs/memory.md
   Sink out_{1};
   Sink err_{2};
+  Statistics statistics_;
 
   int segment_ = -1;
   int signals_ = -1;

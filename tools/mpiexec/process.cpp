@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "boot/environment.hpp"
+#include "stats/area.hpp"
 
 namespace weft::mpiexec {
 namespace {
@@ -41,6 +42,7 @@ constexpr const char* dropped[] = {
     boot::variable::local_cpus,
     boot::variable::rank_cpus,
     boot::variable::service_cpus,
+    stats::descriptor_variable,
     "PMI_FD",
     "PMI_PORT",
     "PMI_ID",

@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// A program of MPI whose calls are known, for statistics_test.py: its first argument names them.
+#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank, size;
+
+// 10 messages of 1000 bytes to the next rank by MPI_Isend and MPI_Send_c, 5 of each; 3 barriers, 4 broadcasts of 64
+// ints, 2 exchanges of 8 doubles with each rank.
+static void known(void) {
+  static char out[1000], in[1000];
+  int ints[64] = {0};
+  double* all = calloc((size_t)size * 16, sizeof(double));
+  for (int i = 0; i < 10; ++i) {
+    MPI_Request requests[2];
+    MPI_Irecv(in, 1000, MPI_CHAR, (rank + size - 1) % size, 1, MPI_COMM_WORLD, &requests[0]);
+    if (i % 2 == 0) {
+      MPI_Isend(out, 1000, MPI_CHAR, (rank + 1) % size, 1, MPI_COMM_WORLD, &requests[1]);
+      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    } else {
+      MPI_Send_c(out, 1000, MPI_CHAR, (rank + 1) % size, 1, MPI_COMM_WORLD);
+      MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    }
+  }
+  for (int i = 0; i < 3; ++i) MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 0; i < 4; ++i) MPI_Bcast(ints, 64, MPI_INT, 0, MPI_COMM_WORLD);
+  for (int i = 0; i < 2; ++i) MPI_Alltoall(all, 8, MPI_DOUBLE, all + size * 8, 8, MPI_DOUBLE, MPI_COMM_WORLD);
+  free(all);
+}
+
+// A window, a communicator with a name, persistent sends.
+static void more(void) {
+  double* memory;
+  MPI_Win win;
+  MPI_Win_allocate(800, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  MPI_Win_fence(0, win);
+  const double value = 1;
+  for (int i = 0; i < 6; ++i) MPI_Put(&value, 1, MPI_DOUBLE, (rank + 1) % size, 0, 1, MPI_DOUBLE, win);
+  MPI_Win_fence(0, win);
+  MPI_Win_free(&win);
+  MPI_Comm named;
+  MPI_Comm_dup(MPI_COMM_WORLD, &named);
+  MPI_Comm_set_name(named, "the ring");
+  for (int i = 0; i < 5; ++i) MPI_Barrier(named);
+  int out = 0, in;
+  MPI_Request requests[2];
+  MPI_Send_init(&out, 1, MPI_INT, (rank + 1) % size, 2, named, &requests[0]);
+  MPI_Recv_init(&in, 1, MPI_INT, (rank + size - 1) % size, 2, named, &requests[1]);
+  for (int i = 0; i < 7; ++i) {
+    MPI_Startall(2, requests);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  }
+  MPI_Request_free(&requests[0]);
+  MPI_Request_free(&requests[1]);
+  MPI_Comm_free(&named);
+}
+
+// Rank 1 comes late to every barrier.
+static void late(void) {
+  for (int i = 0; i < 20; ++i) {
+    if (rank == 1 % size) usleep(20000);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+static void* one_thread(void* nothing) {
+  char c = 0;
+  for (int i = 0; i < 10; ++i)
+    MPI_Sendrecv(&c, 1, MPI_CHAR, 0, 3, &c, 1, MPI_CHAR, 0, 3, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+  pthread_barrier_wait(nothing);
+  return NULL;
+}
+
+// More threads at the same time than there are blocks of their own; then others, one after the other.
+static void threads(void) {
+  enum { together = 80, later = 100 };
+  pthread_t ids[together];
+  pthread_barrier_t meeting, alone;
+  pthread_barrier_init(&meeting, NULL, together);
+  pthread_barrier_init(&alone, NULL, 1);
+  for (int i = 0; i < together; ++i) pthread_create(&ids[i], NULL, one_thread, &meeting);
+  for (int i = 0; i < together; ++i) pthread_join(ids[i], NULL);
+  for (int i = 0; i < later; ++i) {
+    pthread_create(&ids[0], NULL, one_thread, &alone);
+    pthread_join(ids[0], NULL);
+  }
+}
+
+// Rank 1 receives from rank 0, which ends when rank 1 has long been waiting.
+static void killed(void) {
+  known();
+  char c;
+  if (rank == 0) {
+    usleep(300000);
+    raise(SIGKILL);
+  }
+  MPI_Recv(&c, 1, MPI_CHAR, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+// Until a line comes on standard input of rank 0.
+static void watched(void) {
+  known();
+  int go = 0;
+  if (rank == 0) {
+    printf("ready %d\n", (int)getpid());
+    fflush(stdout);
+    char line[16];
+    go = fgets(line, sizeof line, stdin) != NULL;
+  }
+  MPI_Bcast(&go, 1, MPI_INT, 0, MPI_COMM_WORLD);
+}
+
+int main(int argc, char** argv) {
+  const char* act = argc > 1 ? argv[1] : "known";
+  if (strcmp(act, "session") == 0) {
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Comm comm;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+    MPI_Comm_create_from_group(group, "statist", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+    for (int i = 0; i < 4; ++i) MPI_Barrier(comm);
+    MPI_Group_free(&group);
+    MPI_Comm_free(&comm);
+    MPI_Session_finalize(&session);
+    return 0;
+  }
+  int provided;
+  MPI_Init_thread(&argc, &argv, strcmp(act, "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (strcmp(act, "known") == 0) known();
+  if (strcmp(act, "more") == 0) more();
+  if (strcmp(act, "late") == 0) late();
+  if (strcmp(act, "threads") == 0) threads();
+  if (strcmp(act, "killed") == 0) killed();
+  if (strcmp(act, "watched") == 0) watched();
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""WEFT_STATS: counts and bytes of a program whose calls are known (statist.c), reports of jobs that died, files, threads, tools,
+weft stats. LAUNCH_BIN is the folder of mpiexec, STATIST the program, STATIST_TOOL the program with a tool in it."""
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+BIN = pathlib.Path(os.environ["LAUNCH_BIN"])
+PROGRAM = os.environ["STATIST"]
+TOOL = os.environ["STATIST_TOOL"]
+HYDRA = os.environ.get("HYDRA", "")
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def run_job(self, ranks, act, level="summary", file="report.json", program=PROGRAM, launcher=None, **more):
+        environment = {**os.environ, "WEFT_STATS": level}
+        if file:
+            environment["WEFT_STATS_FILE"] = str(self.folder / file)
+        words = launcher or [str(BIN / "mpiexec"), "-q"]
+        return subprocess.run([*words, "-n", str(ranks), program, act], capture_output=True, text=True, timeout=100,
+                              check=False, env=environment, **more)
+
+    def report(self, name="report.json"):
+        return json.loads((self.folder / name).read_text())
+
+    def calls(self, report=None):
+        return {row["call"]: row for row in (report or self.report())["calls"]}
+
+    def check_known(self, report, ranks):
+        calls = self.calls(report)
+        counts = {"MPI_Isend": 5, "MPI_Send": 5, "MPI_Irecv": 10, "MPI_Wait": 5, "MPI_Waitall": 5, "MPI_Barrier": 3,
+                  "MPI_Bcast": 4, "MPI_Alltoall": 2}
+        for name, count in counts.items():
+            self.assertEqual(calls[name]["calls"], count * ranks, name)
+        self.assertEqual(calls["MPI_Isend"]["bytes"], 5000 * ranks)
+        self.assertEqual(calls["MPI_Send"]["bytes"], 5000 * ranks)
+        self.assertEqual(calls["MPI_Isend"]["sizes"], [[512, 5 * ranks]])
+        self.assertEqual(calls["MPI_Alltoall"]["bytes"], 2 * 64 * ranks * ranks)
+        self.assertEqual(calls["MPI_Barrier"]["bytes"], 0)
+
+
+class Counts(Case):
+    def test_calls_and_bytes_are_exact(self):
+        for ranks in (1, 2, 4):
+            done = self.run_job(ranks, "known")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            report = self.report()
+            self.check_known(report, ranks)
+            self.assertEqual(self.calls(report)["MPI_Bcast"]["bytes"], 4 * 256 * ranks)
+            self.assertEqual((report["counted_ranks"], len(report["by_rank"])), (ranks, ranks))
+            self.assertIn("in MPI", done.stderr)
+            self.assertNotIn("matrix", report)
+
+    def test_time_in_calls_is_less_than_the_time_of_the_run(self):
+        self.run_job(2, "known")
+        for rank in self.report()["by_rank"]:
+            self.assertLessEqual(0, rank["waiting"])
+            self.assertLessEqual(rank["waiting"], rank["mpi"])
+            self.assertLessEqual(rank["mpi"], rank["seconds"] * 1.01)
+
+    def test_a_call_through_a_tool_counts_once(self):
+        done = self.run_job(2, "known", program=TOOL)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.check_known(self.report(), 2)
+
+    def test_partners_and_communicators(self):
+        done = self.run_job(4, "known", level="calls")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        matrix = self.report()["matrix"]
+        self.assertEqual((matrix["ranks"], matrix["ranks_per_host"]), (4, [4]))
+        self.assertEqual(matrix["bytes"], [[r, (r + 1) % 4, 10000, 10] for r in range(4)])
+        self.run_job(2, "more", level="calls")
+        report = self.report()
+        # 6 puts of 8 bytes and 7 starts of 4.
+        self.assertEqual(report["matrix"]["bytes"], [[0, 1, 76, 13], [1, 0, 76, 13]])
+        comms = {c["name"]: c for c in report["communicators"]}
+        self.assertEqual(comms["a window"]["calls"], 2 * 8)
+        self.assertIn("MPI_COMM_WORLD", comms)
+        self.assertEqual(self.calls(report)["MPI_Put"]["bytes"], 2 * 48)
+        self.assertEqual(self.calls(report)["MPI_Startall"]["bytes"], 2 * 28)
+
+    def test_sites_in_the_program(self):
+        self.run_job(2, "known", level="full")
+        barriers = [p for p in self.report()["sites"] if p["call"] == "MPI_Barrier"]
+        self.assertEqual(sum(p["calls"] for p in barriers), 6)
+        self.assertIn(pathlib.Path(PROGRAM).name + "+0x", barriers[0]["site"])
+
+    def test_more_threads_than_blocks(self):
+        done = self.run_job(2, "threads")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = self.report()
+        self.assertEqual(self.calls(report)["MPI_Sendrecv"]["calls"], 2 * 1800)
+        self.assertEqual(self.calls(report)["MPI_Sendrecv"]["bytes"], 2 * 1800)
+        self.assertEqual([r["threads"] for r in report["by_rank"]], [181, 181])
+
+    def test_on_is_the_counters_as_before(self):
+        for word in ("1", "on"):
+            done = self.run_job(2, "known", level=word)
+            self.assertIn("E0 mailbox", done.stderr)
+            self.assertNotIn("in MPI", done.stderr)
+        self.assertNotIn("Weft:", self.run_job(2, "known", level="off").stderr)
+
+
+class Advice(Case):
+    def test_the_rank_that_others_wait_for_is_named(self):
+        done = self.run_job(2, "late")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = self.report()
+        self.assertRegex(report["advice"][0], "rank 1 is late in collective operations")
+        self.assertGreater(report["by_rank"][0]["waiting_in_collectives"], 0.2)
+        # Ten lines answer it.
+        self.assertTrue(any("rank 1 is late" in line for line in done.stderr.split("\n")[:11]), done.stderr)
+
+
+class Ends(Case):
+    def test_a_killed_rank_still_gives_a_report(self):
+        done = self.run_job(2, "killed")
+        self.assertEqual(done.returncode, 128 + 9)
+        report = self.report()
+        self.check_known(report, 2)
+        self.assertEqual(report["end"], "the job ended early with status 137")
+        self.assertEqual(report["by_rank"][1]["in"], "MPI_Recv")
+        self.assertGreater(report["by_rank"][1]["in_seconds"], 0)
+        self.assertRegex(done.stderr, "ended early with status 137")
+
+    def test_sessions_alone(self):
+        done = self.run_job(2, "session")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.calls()["MPI_Barrier"]["calls"], 8)
+
+    def test_no_launcher(self):
+        environment = {**os.environ, "WEFT_STATS": "summary", "WEFT_STATS_FILE": str(self.folder / "report.json")}
+        for act in ("known", "session"):
+            done = subprocess.run([PROGRAM, act], capture_output=True, text=True, timeout=60, check=False, env=environment)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.calls()["MPI_Barrier"]["calls"], 3 if act == "known" else 4)
+
+    def test_hydra(self):
+        if not HYDRA:
+            self.skipTest("no Hydra")
+        done = self.run_job(2, "known", launcher=[HYDRA])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.check_known(self.report(), 2)
+
+    def test_running_jobs_can_be_asked(self):
+        with subprocess.Popen([str(BIN / "mpiexec"), "-q", "-n", "2", PROGRAM, "watched"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, "WEFT_STATS": "summary"}) as job:
+            rank = int(job.stdout.readline().split()[1])
+            for pid in (job.pid, rank):
+                done = subprocess.run([str(BIN / "weft"), "stats", "--json", str(pid)], capture_output=True, text=True,
+                                      timeout=60, check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                report = json.loads(done.stdout)
+                self.assertEqual(self.calls(report)["MPI_Isend"]["calls"], 10)
+                self.assertEqual(report["end"], "so far")
+            _, errors = job.communicate("go\n", timeout=60)
+            self.assertEqual(job.returncode, 0, errors)
+        done = subprocess.run([str(BIN / "weft"), "stats", str(os.getpid())], capture_output=True, text=True, timeout=60,
+                              check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("WEFT_STATS=summary", done.stderr)
+        for word in ("x", "-5", "12x"):
+            done = subprocess.run([str(BIN / "weft"), "stats", word], capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 2)
+
+
+class Files(Case):
+    def test_text_and_json_beside_it(self):
+        done = self.run_job(2, "known", file="report")
+        self.assertNotIn("in MPI", done.stderr)
+        self.assertIn("in MPI", (self.folder / "report").read_text())
+        self.check_known(self.report(), 2)
+
+    def test_a_file_that_cannot_be_written_leaves_the_status(self):
+        places = [str(self.folder / "none" / "report"), str(self.folder / "none" / "report.json")]
+        if os.path.exists("/dev/full"):
+            (self.folder / "full.json").symlink_to("/dev/full")
+            places.append(str(self.folder / "full.json"))
+        for place in places:
+            done = self.run_job(2, "known", file=place)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stderr, "cannot write the statistics to .*Remedy")
+            self.assertIn("in MPI", done.stderr)
+        done = self.run_job(2, "killed", file=places[0])
+        self.assertEqual(done.returncode, 137)
+        self.assertRegex(done.stderr, "cannot write the statistics to .*Remedy")
+
+
+if __name__ == "__main__":
+    unittest.main()

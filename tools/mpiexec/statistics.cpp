@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpiexec/statistics.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/message.hpp"
+#include "base/setting.hpp"
+#include "stats/file.hpp"
+#include "stats/text.hpp"
+
+namespace weft::mpiexec {
+
+void Statistics::prepare() {
+  const bool wanted = std::any_of(command_.programs.begin(), command_.programs.end(), [&](const Program& program) {
+    return command_.variable(program, "WEFT_STATS") != nullptr;
+  });
+  const int fd = wanted ? stats::create_file() : -1;
+  if (fd < 0) return;
+  constexpr int lowest = 50;  // scripts use the first descriptors as they like
+  fd_ = fcntl(fd, F_DUPFD, lowest);
+  close(fd);
+}
+
+std::string Statistics::report(int status) const {
+  if (fd_ < 0) return {};
+  stats::Reading reading(fd_);
+  stats::Report report;
+  for (int place = 0; place < reading.count(); ++place) {
+    const stats::Area* area = reading.area(place);
+    if (area == nullptr) continue;
+    if (area->head.state == static_cast<uint32_t>(stats::State::reported)) return {};
+    report.add(stats::Report::of(*area));
+  }
+  if (report.all.run.ranks == 0) return {};
+  const Program& first = command_.programs.front();
+  const char* given = command_.variable(first, "WEFT_STATS_FILE");
+  std::string file = given != nullptr ? given : "";
+  if (!file.empty() && file.front() != '/' && !first.folder.empty()) file = first.folder + "/" + file;
+  const std::string end =
+      status == 0 ? "without MPI_Finalize" : "the job ended early with status " + std::to_string(status);
+  stats::Problem problem;
+  if (stats::write_report(report, end, file, STDERR_FILENO, problem)) return {};
+  return base::describe({.cause = "cannot write the statistics to " + base::quoted(problem.file),
+                         .error = problem.error,
+                         .remedy = "give WEFT_STATS_FILE a file that may be written, on a disk with room"});
+}
+
+}  // namespace weft::mpiexec
