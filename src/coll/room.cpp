@@ -216,7 +216,13 @@ bool Room::wait(int32_t rank, Ready ready) {
     lost = peer.lost.load(std::memory_order_relaxed);
     return lost != core::no_error || head_->broken.load(std::memory_order_acquire);
   };
-  core::wait_for_memory(over);
+  core::Account account{.kind = core::WaitKind::collective, .call = "a collective operation", .comm = &comm_};
+  if (core::current_account != nullptr) account = *core::current_account;
+  account.target = peer.rank;
+  {
+    const core::Doing doing(account);
+    core::wait_for_memory(over);
+  }
   if (ready()) return true;
   fail(lost != core::no_error ? lost : head_->error.load(std::memory_order_relaxed));
   return false;

@@ -145,6 +145,7 @@ void Backoff::watch(bool on) const {
 }
 
 void Backoff::lie_down(Sleeper& me) {
+  if (!service_) account_.before_sleep(request_, base::now_ns());
   slept_ = true;
   if (counted_) world->waits.awake.fetch_sub(1, std::memory_order_relaxed);
   counted_ = false;
@@ -263,7 +264,8 @@ void Backoff::rest(Sleeper& me) {
   const uint64_t in_vain = look_soon ? 0 : rounds_ - std::min(rounds_, world->waits.all_rounds());
   const uint64_t unwoken_ns = 100000 * uint64_t{world->lane_map.lanes()} * std::min<uint64_t>(1 + in_vain / 16, 10);
   const bool unwoken = me.sentinel && !world->transports.wakes_all();
-  const uint64_t time_ns = nap_ns_ != 0 ? nap_ns_ : unwoken ? unwoken_ns : look_soon ? soon : second;
+  const uint64_t longest = service_ ? second : account_.longest_ns();
+  const uint64_t time_ns = nap_ns_ != 0 ? nap_ns_ : unwoken ? unwoken_ns : look_soon ? soon : longest;
   if (me.sentinel && world->transports.sleeper() != nullptr) return world->transports.sleeper()->sleep(time_ns);
   // Alone in a job, with one thread at a time, nobody can wake us.
   const uint64_t shown_ns = world->concurrent ? time_ns : soon;
@@ -336,6 +338,7 @@ bool Backoff::progress_of_service() {
 
 // A thread that leaves while it is its turn to watch for messages hands that on.
 void Backoff::leave() {
+  account_.end();
   if (counted_) world->waits.awake.fetch_sub(1, std::memory_order_relaxed);
   if (!slept_ || !world->concurrent) return;
   std::lock_guard guard(world->waits.lock);

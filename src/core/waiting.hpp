@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "core/idle.hpp"
+#include "core/account.hpp"
 #include "core/progress.hpp"
 #include "core/waits.hpp"
 
@@ -112,6 +113,7 @@ class Backoff {
   bool watched_ = false;
   Deeds before_sleep_;
   uint64_t nap_ns_ = 0;
+  WaitAccount account_;  // for people who ask why the program stands still
 };
 
 template <class Ready>

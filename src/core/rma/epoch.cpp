@@ -25,6 +25,10 @@ Record record_of(Action action, Awaited& awaited) {
   return record;
 }
 
+Account account_of(WaitKind kind, const char* call, const Window& window, int32_t rank) {
+  return {.kind = kind, .call = call, .comm = window.comm, .target = window.comm->job_rank(rank)};
+}
+
 // With `opening`.
 void open_target(Window& window, int32_t rank) {
   Target& target = window.targets[rank];
@@ -61,6 +65,8 @@ void get_lock(Window& window, int32_t rank, Lock kind) {
     Record record = record_of(Action::lock, ticket);
     record.reduction = static_cast<uint8_t>(kind);
     outbox_of(window, rank).add(record, Leave::now);
+    const Account account = account_of(WaitKind::lock, "MPI_Win_lock", window, rank);
+    const Doing doing(account);
     (void)ticket.wait();
   }
   target.lock = kind;
@@ -74,6 +80,8 @@ class Flush : private Awaited {
   Flush() : Awaited(on_answer) {}
 
   void begin(Window& window, int32_t rank, bool local) {
+    window_ = &window;
+    rank_ = rank;
     target_ = &window.targets[rank];
     outbox_ = std::atomic_ref(target_->outbox).load(std::memory_order_acquire);
     if (outbox_ == nullptr) return;
@@ -90,7 +98,13 @@ class Flush : private Awaited {
   // An error class: of anything that failed there since this was last asked.
   int32_t end() {
     const auto over = [this] { return is_over(); };
-    over() ? progress_at_times() : wait_until(over);
+    if (over()) {
+      progress_at_times();
+    } else {
+      const Account account = account_of(WaitKind::flush, "the end of one-sided operations", *window_, rank_);
+      const Doing doing(account);
+      wait_until(over);
+    }
     if (target_->failed.load(std::memory_order_relaxed) == no_error) return no_error;
     return target_->failed.exchange(no_error, std::memory_order_relaxed);
   }
@@ -111,6 +125,8 @@ class Flush : private Awaited {
     return outbox_ == nullptr || outbox_->settled.load(std::memory_order_acquire) >= upto_;
   }
 
+  Window* window_ = nullptr;
+  int32_t rank_ = 0;
   Target* target_ = nullptr;
   Outbox* outbox_ = nullptr;
   uint64_t upto_ = 0;
@@ -216,6 +232,8 @@ int32_t start(Window& window, std::vector<int32_t> ranks, bool checked) {
     Target& target = window.targets[rank];
     target.in_group = true;
     if (!checked) continue;
+    const Account account = account_of(WaitKind::exposure, "MPI_Win_start", window, rank);
+    const Doing doing(account);
     wait_until([&] { return target.posts.load(std::memory_order_acquire) != 0; });
     target.posts.fetch_sub(1, std::memory_order_relaxed);
   }
@@ -248,9 +266,16 @@ int32_t post(Window& window, std::vector<int32_t> ranks, bool checked) {
 
 namespace {
 
+// The first rank that has not completed its accesses; -1: all have.
+int32_t first_open(const Window& window) {
+  const auto open = std::find_if(window.exposed_to.begin(), window.exposed_to.end(), [&](int32_t rank) {
+    return window.targets[rank].completes.load(std::memory_order_acquire) == 0;
+  });
+  return open == window.exposed_to.end() ? -1 : *open;
+}
+
 bool all_complete(const Window& window) {
-  return std::all_of(window.exposed_to.begin(), window.exposed_to.end(),
-                     [&](int32_t rank) { return window.targets[rank].completes.load(std::memory_order_acquire) != 0; });
+  return first_open(window) < 0;
 }
 
 void end_exposure(Window& window) {
@@ -265,7 +290,11 @@ void end_exposure(Window& window) {
 
 int32_t wait(Window& window) {
   if (!window.exposed) return rma_sync;
-  wait_until([&] { return all_complete(window); });
+  for (int32_t open = 0; (open = first_open(window)) >= 0;) {
+    const Account account = account_of(WaitKind::access, "MPI_Win_wait", window, open);
+    const Doing doing(account);
+    wait_until([&] { return first_open(window) != open; });
+  }
   end_exposure(window);
   return no_error;
 }

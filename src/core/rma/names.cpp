@@ -44,4 +44,10 @@ Window* find_window(uint32_t context, uint32_t generation) {
   return at != windows().end() && at->second->generation == generation ? at->second : nullptr;
 }
 
+void each_window(void (*look)(Window& window, void* about), void* about) {
+  const LaneGuard guard(world->lanes[0], LaneGuard::TryTag{});
+  if (!guard.held()) return;
+  for (const auto& [context, window] : windows()) look(*window, about);
+}
+
 }  // namespace weft::core::rma

@@ -20,4 +20,7 @@ void forget_name(Window& window);
 // nullptr: there is none. With lane 0 held, where the frames of windows arrive; the window lives until it is let go.
 [[nodiscard]] Window* find_window(uint32_t context, uint32_t generation);
 
+// Shows all windows, unless another thread is at lane 0.
+void each_window(void (*look)(Window& window, void* about), void* about);
+
 }  // namespace weft::core::rma

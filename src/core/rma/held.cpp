@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// The locks that this process holds, for accounts of waits.
+#include "core/account.hpp"
+#include "core/rma/names.hpp"
+
+namespace weft::core {
+
+uint32_t list_locks(boot::PageLock* locks, uint32_t most) {
+  struct List {
+    boot::PageLock* locks;
+    uint32_t most;
+    uint32_t listed;
+  } list{locks, most, 0};
+  const auto add = [](rma::Window& window, void* about) {
+    List& to = *static_cast<List*>(about);
+    if (!window.opening.try_lock()) return;  // it is being locked just now
+    for (const int32_t rank : window.opened) {
+      const rma::Target& target = window.targets[rank];
+      if (to.listed < to.most && target.locked) {
+        to.locks[to.listed++] = {.context = window.comm->context,
+                                 .target = window.comm->job_rank(rank),
+                                 .exclusive = target.lock == rma::Lock::exclusive ? 1U : 0U,
+                                 .reserved = 0};
+      }
+    }
+    window.opening.unlock();
+  };
+  rma::each_window(add, &list);
+  return list.listed;
+}
+
+}  // namespace weft::core
