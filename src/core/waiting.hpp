@@ -8,8 +8,8 @@
 
 #include <algorithm>
 
-#include "core/idle.hpp"
 #include "core/account.hpp"
+#include "core/idle.hpp"
 #include "core/progress.hpp"
 #include "core/waits.hpp"
 

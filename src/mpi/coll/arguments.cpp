@@ -7,7 +7,12 @@
 
 namespace weft::mpi {
 
-CollCheck::CollCheck(const Form& form, MPI_Comm comm) : Check(form.function, comm) {
+CollCheck::CollCheck(const Form& form, MPI_Comm comm)
+    : Check(form.function, comm), account_{.kind = WaitKind::collective, .call = function_, .comm = comm_} {
+  if (!failed()) {
+    account_.order = ++comm_->collectives;
+    account_.name = name_comm;
+  }
   if (form.is_blocking()) return;
   pointer(form.request, "request");
   if (!failed() && form.info != MPI_INFO_NULL && info_of(form.info) == nullptr)
@@ -19,6 +24,7 @@ Type* CollCheck::data(const DataArgument& data) {
   Type* type = elements(data, bytes);
   no_in_place(data.buffer, "here");
   if (type != nullptr) buffer(data.buffer, bytes, *type);
+  account_.bytes = bytes;
   return type;
 }
 

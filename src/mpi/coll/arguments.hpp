@@ -9,6 +9,7 @@
 
 #include "coll/block.hpp"
 #include "coll/reducer.hpp"
+#include "mpi/object/account.hpp"
 #include "mpi/object/check.hpp"
 
 namespace weft::mpi {
@@ -113,6 +114,16 @@ class CollCheck : public Check {
  public:
   using Check::Check;
   CollCheck(const Form& form, MPI_Comm comm);
+  ~CollCheck() {
+    if (account_.order != 0) core::note_past(past());
+  }
+  CollCheck(const CollCheck&) = delete;
+  CollCheck& operator=(const CollCheck&) = delete;
+
+  void root(int rank) {
+    if (!failed() && !comm_->is_inter()) account_.root = rank;  // the two sides name different ones
+    Check::root(rank);
+  }
 
   // Count, type, and a buffer that is there and not MPI_IN_PLACE.
   Type* data(const DataArgument& data);
@@ -127,6 +138,13 @@ class CollCheck : public Check {
 
   // The result of the operation, as the MPI call returns it.
   [[nodiscard]] int done(int32_t error);
+
+  // For accounts of waits.
+  core::Past past() const { return {account_.call, comm_->context, account_.order, account_.root, account_.bytes}; }
+
+ private:
+  Account account_;  // what the thread is at until the check goes
+  Doing doing_{account_};
 };
 
 // A failed part is empty, and the check says so.

@@ -27,6 +27,7 @@ struct Collective {
   std::vector<Type*> types;
   std::unique_ptr<Stands> stands;
   Around* around = nullptr;
+  core::Past past{};
 };
 
 // Makes the request of a planned operation, and starts it unless it is persistent. Takes the collective.

@@ -71,6 +71,7 @@ int launch_planned(CollCheck& check, const Form& form, Collective* collective) {
   if (form.stands != nullptr && !(*form.stands)->empty()) {
     collective->stands = std::move(*form.stands);
   }
+  collective->past = check.past();
   request->owner = collective;
   request->on_free = end_collective;
   if (next_around != nullptr) [[unlikely]] {
@@ -93,6 +94,10 @@ Around* surround(Around* around) {
 
 bool is_collective(const Request& request) {
   return request.on_free == end_collective;
+}
+
+const core::Past& past_of_collective(const Request& request) {
+  return static_cast<const Collective*>(request.owner)->past;
 }
 
 }  // namespace weft::mpi

@@ -201,7 +201,7 @@ Request* with_conversion(File& file, const DataCall& call, Data& data, Request* 
   if (data.conversion == nullptr || access == nullptr) return access;
   Request* r = coll::new_composite(*file.comm);
   if (r == nullptr) {  // the access must end before its memory goes
-    wait_for(*access);
+    wait_for(*access, "an access to a file");
     access->error = MPI_ERR_NO_MEM;
     return access;
   }
@@ -328,7 +328,7 @@ int start_all(const DataCall& call, MPI_Request* request) {
   if (r == nullptr) return check.error();
   *request = handle_of<MPI_Request>(r);
   if (!check.failed()) return MPI_SUCCESS;
-  wait_for(*r);
+  wait_for(*r, "an access to a file");
   (void)retire(request, *r, MPI_STATUS_IGNORE);
   return check.error();
 }
@@ -345,7 +345,7 @@ int begin_split(const DataCall& call) {
   Request* r = launch(check, call);
   if (r == nullptr) return check.error();
   if (check.failed()) {
-    wait_for(*r);
+    wait_for(*r, "an access to a file");
     release(*r);
     return check.error();
   }
@@ -368,7 +368,7 @@ int end_split(const char* function, MPI_File fh, bool writes, Pointer pointer, M
   Request* r = file.split;
   file.split = nullptr;
   MPI_Request handle = handle_of<MPI_Request>(r);
-  wait_for(*r);
+  wait_for(*r, "an access to a file");
   return finish(function, &handle, *r, status);
 }
 

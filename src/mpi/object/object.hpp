@@ -74,6 +74,7 @@ struct Comm : core::Comm {
   base::Object* session = nullptr;             // the session it came from, nullptr in the World model
   Win* window = nullptr;                       // the window whose own it is: that has its errors
   File* file = nullptr;                        // the same of a file
+  uint32_t collectives = 0;                    // operations that this rank has called, for accounts of waits
   std::atomic<uint8_t> asserts{0};             // the mpi_assert_ hints given: comm/hints.cpp
   std::optional<std::string> memory_asserted;  // mpi_assert_memory_alloc_kinds as given; under `details`
 };

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "mpi/datatype/type.hpp"
+#include "mpi/object/account.hpp"
 #include "mpi/object/check.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/status.hpp"
@@ -121,12 +122,42 @@ int several(const char* function, const Failures& failures) {
 
 }  // namespace
 
-void wait_for(Request& r) {
+namespace {
+
+void wait_as(const Account& account, Request& r) {
+  const Doing doing(account);
   if (r.on_poll == nullptr) return core::wait(r);
   core::wait_until([&] {
     if (!core::is_done(r)) r.on_poll(r);
     return core::is_done(r);
   });
+}
+
+// One of several requests of the program, while it is pending.
+const Request* pending_one(const void* requests, int32_t i) {
+  const Request* r = request_of(static_cast<const MPI_Request*>(requests)[i]);
+  return r != nullptr && r->flags.active && !core::is_done(*r) ? r : nullptr;
+}
+
+Account account_of(const char* call, int count, const MPI_Request requests[], WaitKind kind) {
+  return {.kind = kind, .call = call, .count = count, .request = pending_one, .requests = requests};
+}
+
+}  // namespace
+
+void wait_for(Request& r, const char* call) {
+  if (core::is_done(r)) return;
+  const Comm* comm = r.flags.generalized ? nullptr : comm_of_request(r);
+  const core::Past* past = is_collective(r) ? &past_of_collective(r) : nullptr;
+  if (past == nullptr) return wait_as({.call = call, .comm = comm, .name = comm != nullptr ? name_comm : nullptr}, r);
+  wait_as({.kind = WaitKind::collective,
+           .call = past->call,
+           .comm = comm,
+           .root = past->root,
+           .bytes = past->bytes,
+           .order = past->order,
+           .name = name_comm},
+          r);
 }
 
 void release(Request& r) {
@@ -211,7 +242,7 @@ int wait(MPI_Request* request, MPI_Status* status) {
     set_empty_status(status);
     return MPI_SUCCESS;
   }
-  if (state == State::pending) wait_for(*r);
+  if (state == State::pending) wait_for(*r, "MPI_Wait");
   return finish_here("MPI_Wait", request, *r, status);
 }
 
@@ -276,7 +307,7 @@ int waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_stat
       continue;
     }
     if (state == State::pending) {
-      wait_for(*r);
+      wait_as(account_of("MPI_Waitall", count - i, array_of_requests + i, WaitKind::all), *r);
       if (array_of_statuses == MPI_STATUSES_IGNORE && retire_plain(&array_of_requests[i])) continue;
     }
     retire_one_of_many(&array_of_requests[i], *r, at(array_of_statuses, i), i, failures);
@@ -373,6 +404,8 @@ int waitany(int count, MPI_Request array_of_requests[], int* indx, MPI_Status* s
   bool active = false;
   int invalid = -1;
   int found = -1;
+  const Account account = account_of("MPI_Waitany", count, array_of_requests, WaitKind::any);
+  const Doing doing(account);
   core::wait_until([&] {
     found = first_done(count, array_of_requests, &active, &invalid);
     return found >= 0 || invalid >= 0 || !active;
@@ -414,6 +447,8 @@ int waitsome(int incount, MPI_Request array_of_requests[], int* outcount, int ar
   bool active = false;
   int invalid = -1;
   int found = -1;
+  const Account account = account_of("MPI_Waitsome", incount, array_of_requests, WaitKind::any);
+  const Doing doing(account);
   core::wait_until([&] {
     found = first_done(incount, array_of_requests, &active, &invalid);
     return found >= 0 || invalid >= 0 || !active;

@@ -104,7 +104,7 @@ template <Mode mode>
   MPI_Request request = MPI_REQUEST_NULL;
   if (int error = isend_general<mode, true>(buffer, count, datatype, dest, tag, comm, &request)) return error;
   Request& r = *request_of(request);
-  wait_for(r);
+  wait_for(r, function);
   return finish(function, &request, r, MPI_STATUS_IGNORE);
 }
 
@@ -308,7 +308,7 @@ int recv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int ta
   MPI_Request request = MPI_REQUEST_NULL;
   if (int error = irecv<true>(buf, count, datatype, source, tag, comm, &request)) return error;
   Request& r = *request_of(request);
-  wait_for(r);
+  wait_for(r, "MPI_Recv");
   return finish("MPI_Recv", &request, r, status);
 }
 

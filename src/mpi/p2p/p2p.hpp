@@ -112,7 +112,8 @@ inline MPI_Request done_request() {
 
 // completion.cpp: waits for a request of any kind, and ends one: fills the status (unless ignored), frees it or makes a
 // persistent one inactive, and returns its error class without raising it.
-void wait_for(Request& r);
+// `call` is what the program called, for accounts of waits.
+void wait_for(Request& r, const char* call);
 int retire(MPI_Request* handle, Request& r, MPI_Status* status);
 // retire(), and the error is raised.
 [[nodiscard]] int finish(const char* function, MPI_Request* handle, Request& r, MPI_Status* status);
@@ -147,6 +148,8 @@ struct Failure {
 // Of a nonblocking or persistent collective operation (coll/request.cpp): it cannot be cancelled, nor freed while it is
 // under way (MPI-5.0, 6.12 and 6.13).
 [[nodiscard]] bool is_collective(const Request& request);
+// The operation of such a request.
+[[nodiscard]] const core::Past& past_of_collective(const Request& request);
 // Of a one-sided operation (win/check.cpp): it must not be cancelled or freed (MPI-5.0, 12.3.5).
 [[nodiscard]] bool is_one_sided(const Request& request);
 [[nodiscard]] bool is_partitioned(const Request& request);

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Probing for messages and receiving matched ones (MPI-5.0, 3.8.1 and 3.8.2).
+#include "mpi/object/account.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/p2p/status.hpp"
@@ -42,6 +43,11 @@ bool try_take(const char* function, int source, int tag, Comm& comm, MPI_Message
   return true;
 }
 
+// The account of a probe.
+Account account_of(const char* function, const core::Envelope& wanted, const Comm& comm) {
+  return {.kind = WaitKind::probe, .call = function, .comm = &comm, .wanted = &wanted, .name = name_comm};
+}
+
 int bad_message(const char* function, MPI_Message handle) {
   return bad_handle(nullptr, function, MPI_ERR_REQUEST, "matched message", handle);
 }
@@ -63,6 +69,9 @@ int probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   if (int error = check("MPI_Probe", source, tag, comm, &nobody)) return error;
   core::Outcome outcome;
   const uint32_t context = comm_of(comm)->context;
+  const core::Envelope wanted{.context = context, .source = source, .tag = tag, .lane = 0};
+  const Account account = account_of("MPI_Probe", wanted, *comm_of(comm));
+  const Doing doing(account);
   if (!nobody) core::wait_until([&] { return core::probe(context, source, tag, &outcome); });
   show(status, outcome);
   return MPI_SUCCESS;
@@ -93,6 +102,9 @@ int mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status*
     return MPI_SUCCESS;
   }
   int error = MPI_SUCCESS;
+  const core::Envelope wanted{.context = comm_of(comm)->context, .source = source, .tag = tag, .lane = 0};
+  const Account account = account_of("MPI_Mprobe", wanted, *comm_of(comm));
+  const Doing doing(account);
   bool taken = false;  // the condition may be asked again after it held, and must not take a second message
   core::wait_until([&] {
     taken = taken || try_take("MPI_Mprobe", source, tag, *comm_of(comm), message, status, &error);
@@ -136,7 +148,7 @@ int mrecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Message* mess
   MPI_Request request = MPI_REQUEST_NULL;
   if (int error = receive_later("MPI_Mrecv", buf, count, datatype, message, &request)) return error;
   Request& r = *request_of(request);
-  wait_for(r);
+  wait_for(r, "MPI_Mrecv");
   return finish("MPI_Mrecv", &request, r, status);
 }
 

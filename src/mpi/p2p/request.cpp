@@ -36,7 +36,7 @@ int request_free(MPI_Request* request) {
   if (r->flags.shared) return MPI_SUCCESS;
   if (r->flags.generalized) return free_generalized(*r);
   // Its parts need us to look at them, or another thread is at it.
-  if (r->flags.active && (r->on_poll != nullptr || is_file_access(*r))) wait_for(*r);
+  if (r->flags.active && (r->on_poll != nullptr || is_file_access(*r))) wait_for(*r, "MPI_Request_free");
   if (!r->flags.active || !core::follow_up(*r, end_orphan)) release(*r);
   return MPI_SUCCESS;
 }

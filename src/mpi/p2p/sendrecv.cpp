@@ -74,8 +74,8 @@ int both(const char* function, const Side& out, const Side& in, MPI_Comm comm, M
   MPI_Request send = MPI_REQUEST_NULL;
   MPI_Request receive = MPI_REQUEST_NULL;
   if (int error = start_both(out, in, comm, &send, &receive)) return error;
-  wait_for(*request_of(send));
-  wait_for(*request_of(receive));
+  wait_for(*request_of(send), function);
+  wait_for(*request_of(receive), function);
   Failure sending;
   if (request_of(send)->error != MPI_SUCCESS) [[unlikely]]
     sending = failure_of(*request_of(send));

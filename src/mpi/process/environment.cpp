@@ -30,6 +30,7 @@
 #include "mpi/env/statistics.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/names.hpp"
+#include "mpi/object/account.hpp"
 #include "mpi/object/attribute.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/observe/observe.hpp"
@@ -109,6 +110,8 @@ int start(const char* function, int required, int* provided) {
 // fetch what was announced. First our own messages leave: no rank makes progress for us once all have met. Then those
 // that still come in for receives whose requests were freed: the ranks may have met without messages.
 void meet_all() {
+  const Account account = account_of_all("MPI_Finalize", *comm_of(MPI_COMM_WORLD));
+  const Doing doing(account);
   flush_all_buffers();
   if (environment.sessions.load(std::memory_order_relaxed) == 0) core::end_releases();
   core::wait_until([] {

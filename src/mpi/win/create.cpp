@@ -14,6 +14,7 @@
 #include "mpi/comm/group.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/env/memory.hpp"
+#include "mpi/object/account.hpp"
 #include "mpi/object/attribute.hpp"
 #include "mpi/object/errhandler.hpp"
 #include "mpi/object/twin.hpp"
@@ -365,6 +366,8 @@ int win_free(MPI_Win* win) {
   }
   if (int error = delete_attributes(*w))
     return fail(w, function, error, "a delete callback of an attribute returned an error");
+  const Account account = account_of_all("MPI_Win_free", static_cast<Comm&>(*w->comm));
+  const Doing doing(account);
   const int32_t error = coll::barrier(*w->comm);
   if (error != core::no_error) return fail(w, function, error, "the ranks could not wait for each other");
   forget(*w);
