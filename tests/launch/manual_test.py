@@ -90,6 +90,12 @@ class Manual(unittest.TestCase):
         section = text_of("weft.1").split("\ntune\n", 1)[1].split("\nversion\n", 1)[0]
         self.assertEqual(told - {"-hosts"}, set(OPTION.findall(section)) - {"-hosts"})
 
+    def test_the_page_has_every_option_of_why(self):
+        told = set(OPTION.findall(run("weft", "why", "--help").stdout)) - {"--help"}
+        self.assertIn("--json", told)
+        section = text_of("weft.1").split("\nwhy\n", 1)[1].split("\nhelp\n", 1)[0]
+        self.assertEqual(told, set(OPTION.findall(section)))
+
     @unittest.skipUnless(shutil.which("groff"), "no groff")
     def test_pages_are_sound(self):
         for name, path in PAGES.items():

@@ -22,5 +22,6 @@ int simulate(const Words& words);
 int stats(const Words& words);
 int sweep(const Words& words);
 int tune(const Words& words);
+int why(const Words& words);
 
 }  // namespace weft::tool

@@ -49,6 +49,7 @@ constexpr Subcommand subcommands[] = {
      "measures collective operations by each algorithm and writes a table for WEFT_TUNING: -n ranks, --hosts a,b,\n"
      "             --only collectives, --quick, --out file; --help says more"},
     {"version", version, "the version of Weft"},
+    {"why", why, "why a job stands still: JOB or PID, --json; --help says more"},
 };
 
 int usage(FILE* out, int status) {

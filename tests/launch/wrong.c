@@ -1,0 +1,294 @@
+/* SPDX-FileCopyrightText: 2026 the Weft authors
+   SPDX-License-Identifier: BSD-3-Clause
+   Programs that stand still, each in its own way, and programs that only take their time: what `weft why` is tested
+   with. The first argument is the way. A rank says "ready" before it does what may take long; signal 1 ends all. */
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static int rank, size, large = 4 << 20;
+static char *buffer, *other;
+
+static void pause_for(double seconds) {
+  struct timespec t = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+  while (nanosleep(&t, &t) != 0) {
+  }
+}
+
+static void compute_for(double seconds) {
+  double until = MPI_Wtime() + seconds;
+  while (MPI_Wtime() < until) {
+  }
+}
+
+static void send_to(int peer, int tag) {
+  MPI_Send(buffer, 4, MPI_BYTE, peer, tag, MPI_COMM_WORLD);
+}
+static void receive_from(int peer, int tag) {
+  MPI_Recv(buffer, 4, MPI_BYTE, peer, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* ---- Wrong ---- */
+
+static void wrong_tag(void) {
+  if (rank == 0) receive_from(1, 7);
+  if (rank == 1) send_to(0, 8);
+}
+
+static void wrong_communicator(void) {
+  MPI_Comm twin;
+  MPI_Comm_dup(MPI_COMM_WORLD, &twin);
+  if (rank == 0) MPI_Recv(buffer, 4, MPI_BYTE, 1, 7, twin, MPI_STATUS_IGNORE);
+  if (rank == 1) send_to(0, 7);
+}
+
+static void wrong_source(void) {
+  if (rank == 0) receive_from(2, 7);
+  if (rank == 1) send_to(0, 7);
+}
+
+static void receives(void) {
+  receive_from((rank + 1) % size, 3);
+}
+
+static void sends(void) {
+  MPI_Send(buffer, large, MPI_BYTE, (rank + 1) % size, 0, MPI_COMM_WORLD);
+  MPI_Recv(other, large, MPI_BYTE, (rank + size - 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void synchronous_sends(void) {
+  MPI_Ssend(buffer, 4, MPI_BYTE, size - 1 - rank, 0, MPI_COMM_WORLD);
+}
+
+static void self_send(void) {
+  if (rank == 0) MPI_Ssend(buffer, 4, MPI_BYTE, 0, 5, MPI_COMM_WORLD);
+}
+
+/* Rank 0 waits for the data of the others, and they for those of rank 0. */
+/* Rank 0 waits for the data of the others, and they for those of rank 0. */
+static void order(void) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) MPI_Gather(buffer, large / 8, MPI_BYTE, other, large / 8, MPI_BYTE, 0, MPI_COMM_WORLD);
+  if (rank != 0) MPI_Bcast(buffer, large, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+static void order(void) {
+  for (int i = 0; i < 3; ++i) MPI_Allreduce(buffer, other, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0) MPI_Reduce(buffer, other, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank != 0) MPI_Bcast(buffer, 4, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+static void nonblocking_order(void) {
+  MPI_Request request;
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) MPI_Igather(buffer, 4, MPI_BYTE, other, 4, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
+  if (rank != 0) MPI_Ibcast(buffer, 4, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void communicators(void) {
+  MPI_Comm twins[2];
+  MPI_Comm_dup(MPI_COMM_WORLD, &twins[0]);
+  MPI_Comm_dup(MPI_COMM_WORLD, &twins[1]);
+  MPI_Comm_set_name(twins[0], "first");
+  MPI_Comm_set_name(twins[1], "second");
+  MPI_Barrier(twins[rank % 2]);
+  MPI_Barrier(twins[1 - rank % 2]);
+}
+
+static void roots(void) {
+  MPI_Bcast(buffer, 64, MPI_BYTE, rank == 0 ? 1 : 0, MPI_COMM_WORLD);
+}
+
+static void missing(void) {
+  if (rank == 0) receive_from(1, 2);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void lock(void) {
+  MPI_Win win;
+  int* memory;
+  MPI_Win_allocate(sizeof(int), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  if (rank == 0) {
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+    send_to(1, 1);
+    receive_from(1, 2); /* with the lock */
+    MPI_Win_unlock(0, win);
+  } else if (rank == 1) {
+    receive_from(0, 1);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+    send_to(0, 2);
+    MPI_Win_unlock(0, win);
+  }
+  MPI_Win_free(&win);
+}
+
+static void posts(void) {
+  MPI_Win win;
+  MPI_Group all;
+  int* memory;
+  MPI_Win_allocate(sizeof(int), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  MPI_Comm_group(MPI_COMM_WORLD, &all);
+  MPI_Win_start(all, 0, win); /* nobody posts */
+}
+
+static void any_source(void) {
+  if (rank == 0) MPI_Recv(buffer, 4, MPI_BYTE, MPI_ANY_SOURCE, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void waitall(void) {
+  MPI_Request requests[3];
+  for (int i = 0; i < 3; ++i) MPI_Irecv(other + i, 1, MPI_BYTE, (rank + 1) % size, i, MPI_COMM_WORLD, &requests[i]);
+  MPI_Send(buffer, 1, MPI_BYTE, (rank + size - 1) % size, 0, MPI_COMM_WORLD);
+  MPI_Send(buffer, 1, MPI_BYTE, (rank + size - 1) % size, 1, MPI_COMM_WORLD);
+  MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+}
+
+static void* receive_in_thread(void* argument) {
+  (void)argument;
+  MPI_Recv(other, 4, MPI_BYTE, 1 - rank, 11, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  return NULL;
+}
+
+static void threads(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, receive_in_thread, NULL);
+  receive_from(1 - rank, 12);
+  pthread_join(thread, NULL);
+}
+
+/* ---- Right, but slow ---- */
+
+static void compute(void) {
+  if (rank == 1) compute_for(4);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void sleeping(void) {
+  if (rank == 1) pause_for(4);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void late_sender(void) {
+  if (rank == 0) {
+    pause_for(4);
+    send_to(1, 1);
+  } else if (rank == 1) {
+    receive_from(0, 1);
+    send_to(2 % size, 1);
+  } else if (rank == 2) {
+    receive_from(1, 1);
+  }
+  if (size == 2 && rank == 0) receive_from(1, 1);
+}
+
+static void server(void) {
+  if (rank == 0) {
+    MPI_Request requests[16];
+    for (int i = 1; i < size; ++i) MPI_Irecv(other + i, 1, MPI_BYTE, i, 0, MPI_COMM_WORLD, &requests[i - 1]);
+    for (int i = 1; i < size; ++i) {
+      int which;
+      MPI_Waitany(size - 1, requests, &which, MPI_STATUS_IGNORE);
+    }
+  } else {
+    if (rank == 1) compute_for(4);
+    MPI_Send(buffer, 1, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+  }
+}
+
+static void ping_pong(void) {
+  for (double until = MPI_Wtime() + 4; rank < 2;) {
+    int more = rank == 0 ? MPI_Wtime() < until : 0;
+    if (rank == 0) {
+      MPI_Send(&more, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+      MPI_Recv(&more, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else {
+      MPI_Recv(&more, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Send(&more, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    }
+    if (!more) break;
+  }
+}
+
+static void slow_lock(void) {
+  MPI_Win win;
+  int* memory;
+  MPI_Win_allocate(sizeof(int), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  if (rank == 1) {
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+    send_to(0, 1);
+    compute_for(4);
+    MPI_Win_unlock(0, win);
+  } else if (rank == 0) {
+    receive_from(1, 1);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+    MPI_Win_unlock(0, win);
+  }
+  MPI_Win_free(&win);
+}
+
+static void* send_later(void* argument) {
+  (void)argument;
+  pause_for(4);
+  MPI_Send(buffer, 4, MPI_BYTE, 1 - rank, 11, MPI_COMM_WORLD);
+  return NULL;
+}
+
+static void slow_thread(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, send_later, NULL);
+  receive_from(1 - rank, 11);
+  pthread_join(thread, NULL);
+}
+
+static void no_init(void) {} /* see main */
+
+static const struct {
+  const char* name;
+  void (*run)(void);
+} ways[] = {{"wrong_tag", wrong_tag},
+            {"wrong_communicator", wrong_communicator},
+            {"wrong_source", wrong_source},
+            {"receives", receives},
+            {"sends", sends},
+            {"synchronous_sends", synchronous_sends},
+            {"self_send", self_send},
+            {"order", order},
+            {"nonblocking_order", nonblocking_order},
+            {"communicators", communicators},
+            {"roots", roots},
+            {"missing", missing},
+            {"lock", lock},
+            {"posts", posts},
+            {"any_source", any_source},
+            {"waitall", waitall},
+            {"threads", threads},
+            {"compute", compute},
+            {"sleeping", sleeping},
+            {"late_sender", late_sender},
+            {"server", server},
+            {"ping_pong", ping_pong},
+            {"slow_lock", slow_lock},
+            {"slow_thread", slow_thread},
+            {"no_init", no_init}};
+
+int main(int argc, char** argv) {
+  const char* way = argc > 1 ? argv[1] : "";
+  int provided;
+  const char* own = getenv("WEFT_RANK");
+  if (strcmp(way, "no_init") == 0 && own != NULL && strcmp(own, "1") == 0) pause_for(4);
+  MPI_Init_thread(&argc, &argv, strstr(way, "thread") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  buffer = calloc(1, (size_t)large);
+  other = calloc(1, (size_t)large);
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; ++i) {
+    if (strcmp(ways[i].name, way) == 0) ways[i].run();
+  }
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "why/place.hpp"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <utility>
+
+namespace weft::why {
+namespace {
+
+// A file that is mapped at an address, and the address as the file has it.
+struct Mapped {
+  std::string path;
+  uint64_t address = 0;
+};
+
+// The address of the first loaded byte in the file: 0 of a file that may lie anywhere.
+uint64_t base_of(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  Elf64_Ehdr head{};
+  uint64_t base = 0;
+  if (pread(fd, &head, sizeof head, 0) == static_cast<ssize_t>(sizeof head) &&
+      memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 && head.e_ident[EI_CLASS] == ELFCLASS64) {
+    for (int i = 0; i < head.e_phnum; ++i) {
+      Elf64_Phdr part{};
+      const auto at = static_cast<off_t>(head.e_phoff + static_cast<uint64_t>(i) * head.e_phentsize);
+      if (pread(fd, &part, sizeof part, at) != static_cast<ssize_t>(sizeof part)) break;
+      if (part.p_type != PT_LOAD) continue;
+      base = part.p_vaddr - part.p_offset;
+      break;
+    }
+  }
+  close(fd);
+  return base;
+}
+
+bool find_mapped(pid_t pid, uint64_t address, Mapped& mapped) {
+  char name[64];
+  snprintf(name, sizeof name, "/proc/%d/maps", pid);
+  FILE* maps = fopen(name, "re");
+  if (maps == nullptr) return false;
+  std::string first_path;  // of the file whose mappings are read, and where it begins
+  uint64_t first = 0;
+  bool found = false;
+  char line[4608];
+  while (!found && fgets(line, sizeof line, maps) != nullptr) {
+    uint64_t begin = 0, end = 0, offset = 0;
+    int path_at = 0;
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %n", &begin, &end, &offset, &path_at) < 3)
+      continue;
+    std::string path = path_at > 0 ? line + path_at : "";
+    while (!path.empty() && path.back() == '\n') path.pop_back();
+    if (path != first_path) {
+      first_path = path;
+      first = begin - offset;
+    }
+    if (address < begin || address >= end || path.empty() || path[0] != '/') continue;
+    found = true;
+    mapped = {path, address - first + base_of(path)};
+  }
+  (void)fclose(maps);
+  return found;
+}
+
+// The answer of addr2line, two lines; empty: there is none, or it says nothing.
+std::string ask(const Mapped& mapped) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return {};
+  char address[32];
+  snprintf(address, sizeof address, "0x%" PRIx64, mapped.address);
+  const pid_t child = fork();
+  if (child == 0) {
+    const int null = open("/dev/null", O_RDWR);
+    dup2(null, STDIN_FILENO);
+    dup2(null, STDERR_FILENO);
+    dup2(ends[1], STDOUT_FILENO);
+    alarm(5);  // a program with much debugging information is not worth more
+    execlp("addr2line", "addr2line", "-C", "-f", "-s", "-e", mapped.path.c_str(), address, static_cast<char*>(nullptr));
+    _exit(127);
+  }
+  close(ends[1]);
+  std::string text;
+  char buffer[1024];
+  for (ssize_t n = 0; child > 0 && text.size() < 8192 && (n = read(ends[0], buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<size_t>(n));
+  close(ends[0]);
+  while (child > 0 && waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string place_of(pid_t pid, uint64_t address) {
+  Mapped mapped;
+  // The call stands before the address that it returns to.
+  if (address == 0 || !find_mapped(pid, address - 1, mapped)) return {};
+  static std::map<std::pair<std::string, uint64_t>, std::string> asked;
+  const auto [at, is_new] = asked.try_emplace({mapped.path, mapped.address});
+  if (is_new) at->second = ask(mapped);
+  const std::string& said = at->second;
+  const size_t line = said.find('\n');
+  std::string function = said.substr(0, line);
+  std::string file = line == std::string::npos ? "" : said.substr(line + 1, said.find('\n', line + 1) - line - 1);
+  if (const size_t note = file.find(" ("); note != std::string::npos) file.resize(note);
+  const bool has_function = !function.empty() && function[0] != '?';
+  const bool has_file = !file.empty() && file[0] != '?';
+  if (has_function && has_file) return function + " (" + file + ")";
+  char offset[32];
+  snprintf(offset, sizeof offset, "+0x%" PRIx64, mapped.address);
+  const std::string there = mapped.path.substr(mapped.path.rfind('/') + 1) + offset;
+  return has_function ? function + " (" + there + ")" : there;
+}
+
+}  // namespace weft::why

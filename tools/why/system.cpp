@@ -1,0 +1,381 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "why/system.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <ctime>
+#include <map>
+#include <optional>
+
+#include "base/clock.hpp"
+#include "boot/environment.hpp"
+#include "boot/status.hpp"
+#include "why/place.hpp"
+
+namespace weft::why {
+namespace {
+
+constexpr const char* segment_link = "/memfd:weft (deleted)";
+constexpr const char* page_link = "/memfd:weft-why (deleted)";
+
+std::string in_proc(pid_t pid, const std::string& rest) {
+  return "/proc/" + std::to_string(pid) + "/" + rest;
+}
+
+// A file's text, at most a mebibyte of it.
+std::string text_of(const std::string& path) {
+  constexpr size_t most = 1 << 20;
+  std::string text;
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return text;
+  char buffer[4096];
+  for (ssize_t n = 0; text.size() < most && (n = read(fd, buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<size_t>(n));
+  close(fd);
+  return text;
+}
+
+template <class Number>
+std::optional<Number> number_of(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end == text.data()) return std::nullopt;
+  return value;
+}
+
+// The numbers that are names in a folder of /proc.
+std::vector<pid_t> numbers_in(const std::string& folder) {
+  std::vector<pid_t> found;
+  DIR* entries = opendir(folder.c_str());
+  if (entries == nullptr) return found;
+  while (const dirent* entry = readdir(entries)) {
+    const std::string_view name = entry->d_name;
+    const auto number = number_of<pid_t>(name);
+    if (number.has_value() && std::to_string(*number) == name) found.push_back(*number);
+  }
+  closedir(entries);
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::string link_of(const std::string& path) {
+  char link[256];
+  const ssize_t n = readlink(path.c_str(), link, sizeof link);
+  return {link, n > 0 ? static_cast<size_t>(n) : 0};
+}
+
+// The descriptor of a process that leads there, as a path in /proc; empty: it has none, or hides it.
+std::string descriptor_to(pid_t pid, const char* link) {
+  for (const pid_t fd : numbers_in(in_proc(pid, "fd"))) {
+    std::string path = in_proc(pid, "fd/" + std::to_string(fd));
+    if (link_of(path) == link) return path;
+  }
+  return {};
+}
+
+std::string variable_of(const std::string& environment, const char* name) {
+  const std::string begin = std::string(name) + "=";
+  for (size_t at = 0; at < environment.size();) {
+    const size_t end = std::min(environment.find('\0', at), environment.size());
+    if (environment.compare(at, begin.size(), begin) == 0)
+      return environment.substr(at + begin.size(), end - at - begin.size());
+    at = end + 1;
+  }
+  return {};
+}
+
+// A thread as the system has it.
+struct Task {
+  char state = '?';
+  uint64_t ran_ns = 0;
+};
+
+// The fields of a stat file behind the name, which may hold anything.
+std::vector<std::string> fields_of(const std::string& stat) {
+  std::vector<std::string> fields;
+  const size_t name_end = stat.rfind(')');
+  if (name_end == std::string::npos) return fields;
+  for (size_t at = name_end + 2; at < stat.size();) {
+    const size_t end = std::min(stat.find_first_of(" \n", at), stat.size());
+    fields.push_back(stat.substr(at, end - at));
+    at = end + 1;
+  }
+  return fields;
+}
+
+Task task_of(const std::string& folder) {
+  Task task;
+  const std::vector<std::string> fields = fields_of(text_of(folder + "/stat"));
+  if (fields.empty() || fields[0].empty()) return task;
+  task.state = fields[0][0];
+  const std::string run = text_of(folder + "/schedstat");
+  if (const auto ns = number_of<uint64_t>(run); ns.has_value()) {
+    task.ran_ns = *ns;
+  } else if (fields.size() > 12) {
+    const uint64_t tick_ns = 1000000000 / static_cast<uint64_t>(std::max(sysconf(_SC_CLK_TCK), 1L));
+    task.ran_ns = (number_of<uint64_t>(fields[11]).value_or(0) + number_of<uint64_t>(fields[12]).value_or(0)) * tick_ns;
+  }
+  return task;
+}
+
+pid_t parent_of(pid_t pid) {
+  const std::vector<std::string> fields = fields_of(text_of(in_proc(pid, "stat")));
+  return fields.size() > 1 ? number_of<pid_t>(fields[1]).value_or(0) : 0;
+}
+
+// One look at a process.
+struct Look {
+  bool there = false;
+  bool has_page = false;
+  Page page;
+  std::map<uint32_t, Task> tasks;
+};
+
+bool read_page_of(pid_t pid, Page& page) {
+  const std::string path = descriptor_to(pid, page_link);
+  if (path.empty()) return false;
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  constexpr int tries = 5;
+  bool good = false;
+  for (int i = 0; i < tries && !good; ++i) {
+    alignas(8) char bytes[sizeof(boot::WaitPage)];
+    const ssize_t n = pread(fd, bytes, sizeof bytes, 0);
+    uint64_t after = 0;
+    good = n == static_cast<ssize_t>(sizeof bytes) && read_page(bytes, sizeof bytes, page) &&
+           pread(fd, &after, sizeof after, offsetof(boot::WaitPage, sequence)) == static_cast<ssize_t>(sizeof after) &&
+           after == page.sequence;
+    if (!good) usleep(1000);
+  }
+  close(fd);
+  return good && page.pid == static_cast<uint32_t>(pid);
+}
+
+Look look_once(pid_t pid) {
+  Look look;
+  for (const pid_t task : numbers_in(in_proc(pid, "task"))) {
+    look.tasks[static_cast<uint32_t>(task)] = task_of(in_proc(pid, "task/" + std::to_string(task)));
+  }
+  const auto main = look.tasks.find(static_cast<uint32_t>(pid));
+  look.there = main != look.tasks.end() && main->second.state != 'Z' && main->second.state != 'X';
+  look.has_page = look.there && read_page_of(pid, look.page);
+  return look;
+}
+
+// Whether a thread used more than a tenth of its processor's time between two looks, or wants to.
+bool is_busy(const Task& before, const Task& after, uint64_t passed_ns) {
+  return after.ran_ns - before.ran_ns > passed_ns / 10 || (before.state == 'R' && after.state == 'R');
+}
+
+bool is_stopped(const Look& look) {
+  return std::all_of(look.tasks.begin(), look.tasks.end(),
+                     [](const auto& t) { return t.second.state == 'T' || t.second.state == 't'; });
+}
+
+// A thread outside of MPI that waits for another one of its process; the system may not say so.
+bool waits_for_thread(pid_t pid, uint32_t thread) {
+#if defined(__x86_64__)
+  constexpr const char* futex = "202 ";
+#else
+  constexpr const char* futex = "98 ";
+#endif
+  return text_of(in_proc(pid, "task/" + std::to_string(thread) + "/syscall")).starts_with(futex);
+}
+
+// The waits that both looks found, with nothing changed and their threads asleep all the time.
+std::vector<Wait> lasting(const Look& before, const Look& after, uint64_t passed_ns) {
+  std::vector<Wait> waits;
+  if (!before.has_page || !after.has_page) return waits;
+  for (const Wait& wait : after.page.waits) {
+    const auto same = std::find_if(before.page.waits.begin(), before.page.waits.end(), [&](const Wait& w) {
+      return w.number == wait.number && w.listed == wait.listed && w.messages == wait.messages &&
+             w.target == wait.target;
+    });
+    const auto was = before.tasks.find(wait.thread);
+    const auto is = after.tasks.find(wait.thread);
+    if (same == before.page.waits.end() || was == before.tasks.end() || is == after.tasks.end()) continue;
+    if (is->second.state == 'R' || is_busy(was->second, is->second, passed_ns)) continue;
+    waits.push_back(wait);
+  }
+  return waits;
+}
+
+void judge(pid_t pid, const Look& before, const Look& after, uint64_t passed_ns, Process& p) {
+  if (!after.there) {
+    p.state = State::ended;
+    return;
+  }
+  if (is_stopped(after)) {
+    p.state = State::stopped;
+    return;
+  }
+  p.page = after.page;
+  p.page.waits = lasting(before, after, passed_ns);
+  bool busy = after.has_page && p.page.waits.size() != after.page.waits.size();
+  bool others = false;  // threads beside those that wait, which may call MPI
+  for (const auto& [thread, task] : after.tasks) {
+    if (std::any_of(p.page.waits.begin(), p.page.waits.end(), [&](const Wait& w) { return w.thread == thread; }))
+      continue;
+    const auto was = before.tasks.find(thread);
+    const bool runs = was == before.tasks.end() || is_busy(was->second, task, passed_ns);
+    busy |= runs;
+    others |= runs || !waits_for_thread(pid, thread);
+  }
+  p.threads_act = p.page.concurrent ? others || after.page.untold != 0 : false;
+  p.state = !p.page.waits.empty() ? State::waiting : busy ? State::running : State::sleeping;
+}
+
+// ---- The ranks of a job
+
+struct Members {
+  int32_t size = 1;
+  std::map<int32_t, Process> by_rank;
+};
+
+// Line `i` of the segment's head (boot/status.hpp); false: no process has taken this place, or it is no such line.
+bool read_line(int segment, int32_t i, boot::Phase& phase, pid_t& pid) {
+  uint32_t words[2] = {};  // phase and pid
+  const off_t at = static_cast<off_t>(sizeof(boot::RankStatus)) * i;
+  if (pread(segment, words, sizeof words, at) != static_cast<ssize_t>(sizeof words)) return false;
+  if (words[0] > static_cast<uint32_t>(boot::Phase::aborted) || words[1] == 0) return false;
+  phase = static_cast<boot::Phase>(words[0]);
+  pid = static_cast<pid_t>(words[1]);
+  return pid > 0;
+}
+
+int open_segment(const Job& job) {
+  for (const pid_t pid : job.pids) {
+    const std::string path = descriptor_to(pid, segment_link);
+    struct stat s;
+    const int fd = path.empty() ? -1 : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) continue;
+    if (fstat(fd, &s) == 0 && s.st_dev == job.device && s.st_ino == job.inode) return fd;
+    close(fd);
+  }
+  return -1;
+}
+
+State state_of(boot::Phase phase, bool alive) {
+  if (phase == boot::Phase::finalized) return State::finalized;
+  if (!alive) return State::ended;
+  return phase == boot::Phase::started ? State::starting : State::running;
+}
+
+// By the environments of processes, as mpiexec set them: also of ranks that have not called MPI_Init.
+void add_by_environment(const Job& job, Members& members) {
+  for (const pid_t pid : job.pids) {
+    const std::string environment = text_of(in_proc(pid, "environ"));
+    const auto size = number_of<int32_t>(variable_of(environment, boot::variable::size));
+    const auto rank = number_of<int32_t>(variable_of(environment, boot::variable::rank));
+    if (!size.has_value() || *size < 1 || *size > boot::most_ranks) continue;
+    members.size = std::max(members.size, *size);
+    if (rank.has_value() && *rank >= 0 && *rank < *size)
+      members.by_rank.try_emplace(*rank, Process{.rank = *rank, .pid = pid, .state = State::starting});
+  }
+}
+
+void add_by_page(const Job& job, Members& members) {
+  for (const pid_t pid : job.pids) {
+    Page page;
+    if (!read_page_of(pid, page)) continue;
+    members.size = std::max(members.size, page.size);
+    members.by_rank[page.rank] = {.rank = page.rank, .pid = pid, .state = State::running};
+  }
+}
+
+// The lines of the segment are places on this host. They are ranks where all ranks are here; a page that says another
+// rank than its line tells that they are not.
+void add_by_segment(const Job& job, int segment, Members& members) {
+  boot::Phase phase{};
+  pid_t pid = 0;
+  for (const auto& [rank, p] : members.by_rank) {
+    if (p.state == State::running && (!read_line(segment, rank, phase, pid) || pid != p.pid)) return;
+  }
+  const auto is_here = [&](pid_t wanted) { return std::binary_search(job.pids.begin(), job.pids.end(), wanted); };
+  while (members.by_rank.empty() && members.size < boot::most_ranks && read_line(segment, members.size, phase, pid) &&
+         is_here(pid)) {
+    ++members.size;  // no other source tells how many they are
+  }
+  for (int32_t i = 0; i < members.size; ++i) {
+    if (!read_line(segment, i, phase, pid)) continue;
+    members.by_rank[i] = {.rank = i, .pid = pid, .state = state_of(phase, is_here(pid))};
+  }
+}
+
+Members members_of(const Job& job) {
+  Members members;
+  add_by_environment(job, members);
+  add_by_page(job, members);
+  const int segment = open_segment(job);
+  if (segment < 0) return members;
+  add_by_segment(job, segment, members);
+  close(segment);
+  return members;
+}
+
+void find_places(Process& p) {
+  for (Wait& wait : p.page.waits) wait.place = place_of(p.pid, wait.site);
+}
+
+}  // namespace
+
+std::vector<Job> find_jobs() {
+  std::map<std::pair<uint64_t, uint64_t>, Job> jobs;
+  for (const pid_t pid : numbers_in("/proc")) {
+    const std::string path = descriptor_to(pid, segment_link);
+    struct stat s;
+    if (path.empty() || stat(path.c_str(), &s) != 0) continue;
+    Job& job = jobs[{s.st_dev, s.st_ino}];
+    job.device = s.st_dev;
+    job.inode = s.st_ino;
+    job.pids.push_back(pid);
+    if (job.name.empty()) job.name = variable_of(text_of(in_proc(pid, "environ")), boot::variable::job_id);
+  }
+  std::vector<Job> found;
+  for (auto& [key, job] : jobs) found.push_back(std::move(job));
+  return found;
+}
+
+bool is_of(const Job& job, pid_t pid) {
+  constexpr int most = 16;  // generations
+  for (const pid_t member : job.pids) {
+    pid_t at = member;
+    for (int i = 0; i < most && at > 1; ++i, at = parent_of(at)) {
+      if (at == pid) return true;
+    }
+  }
+  return false;
+}
+
+Snapshot look_at(const Job& job) {
+  constexpr uint64_t between_us = 200000;
+  Members members = members_of(job);
+  Snapshot snapshot{.job = job.name, .size = members.size};
+  char host[65] = "";
+  gethostname(host, sizeof host - 1);
+  snapshot.host = host;
+  std::map<int32_t, Look> before;
+  for (const auto& [rank, p] : members.by_rank) before[rank] = look_once(p.pid);
+  const uint64_t looked_ns = base::now_ns();
+  usleep(between_us);
+  for (auto& [rank, p] : members.by_rank) {
+    const Look after = look_once(p.pid);
+    const bool starting = p.state == State::starting;
+    if (starting || p.state == State::running) judge(p.pid, before[rank], after, base::now_ns() - looked_ns, p);
+    if (starting && (p.state == State::running || p.state == State::sleeping)) p.state = State::starting;
+    if (snapshot.job.empty()) snapshot.job = p.page.job;
+    find_places(p);
+    snapshot.processes.push_back(std::move(p));
+  }
+  snapshot.now_ns = base::now_ns();
+  return snapshot;
+}
+
+}  // namespace weft::why
