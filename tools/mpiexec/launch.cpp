@@ -78,6 +78,14 @@ void Launch::tell(const std::string& text) {
   err_.append(-1, "weft: mpiexec: " + text + "\n");
 }
 
+void Launch::tell_why(const std::string& lines) {
+  for (size_t at = 0; at < lines.size();) {
+    const size_t end = std::min(lines.find('\n', at), lines.size());
+    tell(lines.substr(at, end - at));
+    at = end + 1;
+  }
+}
+
 int Launch::stop_early(int status) {
   err_.drain(base::now_ns() + 1000 * millisecond);
   return status;
@@ -222,6 +230,7 @@ bool Launch::start_all() {
 int Launch::run() {
   if (!find_programs() || !prepare() || !place()) return stop_early(status_);
   if (command_.show_layout) err_.append(-1, topo::shown_layout(machine_, placement_));
+  standstill_.begin(base::now_ns());
   start_all();
   while (!finished()) wait_for_events();
   if (const std::string wrong = statistics_.report(status_); !wrong.empty()) {
@@ -276,6 +285,7 @@ int Launch::poll_timeout(uint64_t now) const {
   uint64_t due = UINT64_MAX;
   if (kill_at_) due = std::min(due, kill_at_);
   if (timeout_at_ && !ending_) due = std::min(due, timeout_at_);
+  if (!ending_ && alive_ > 0) due = std::min(due, standstill_.due());
   if (alive_ == 0) due = std::min(due, now + 10 * millisecond);  // orphans tell us nothing when they become ours
   for (const Rank& rank : ranks_) {
     for (const Stream& stream : rank.streams) {
@@ -290,6 +300,7 @@ int Launch::poll_timeout(uint64_t now) const {
 void Launch::read_stream(Stream& stream) {
   static char buffer[64 << 10];
   ssize_t n = read(stream.fd, buffer, sizeof buffer);
+  if (n > 0) standstill_.heard(base::now_ns());
   if (n > 0)
     stream.lines.take({buffer, static_cast<size_t>(n)}, base::now_ns());
   else if (n == 0 || (errno != EAGAIN && errno != EINTR))
@@ -505,7 +516,13 @@ void Launch::check_clocks(uint64_t now) {
     snprintf(seconds, sizeof seconds, "%g", static_cast<double>(command_.timeout_us) / 1e6);
     tell(std::string("the job did not end within ") + seconds + " s (--timeout); " + std::to_string(alive_) + " of " +
          std::to_string(ranks_.size()) + " ranks were running; the job is ended");
+    tell_why(Standstill::look());
     end_job(status_timeout);
+  }
+  if (!ending_ && alive_ > 0 && now >= standstill_.due()) {
+    const std::string why = standstill_.look_after_quiet(now);
+    if (!why.empty()) tell("no rank has written anything for a while, and the job stands still");
+    tell_why(why);
   }
   if (kill_at_ && now >= kill_at_) {
     signal_ranks(SIGKILL);

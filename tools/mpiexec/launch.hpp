@@ -14,6 +14,7 @@
 #include "mpiexec/command.hpp"
 #include "mpiexec/output.hpp"
 #include "mpiexec/process.hpp"
+#include "mpiexec/standstill.hpp"
 #include "mpiexec/statistics.hpp"
 
 namespace weft::mpiexec {
@@ -55,6 +56,7 @@ class Launch {
   bool start_all();
   bool start_one(int rank);
   void tell(const std::string& text);
+  void tell_why(const std::string& lines);
   int stop_early(int status);
 
   void wait_for_events();
@@ -113,6 +115,7 @@ class Launch {
   uint64_t kill_at_ = 0;    // when what is left is killed; 0: not set
   uint64_t timeout_at_ = 0;
   uint64_t orphans_since_ = 0;
+  Standstill standstill_;
 };
 
 }  // namespace weft::mpiexec

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// A job that has been quiet for a while may stand still: then mpiexec looks at what its ranks wait for, once says why
+// if they can never go on, and ends nothing. docs/explaining.md.
+
+#include <cstdint>
+#include <string>
+
+namespace weft::mpiexec {
+
+class Standstill {
+ public:
+  void begin(uint64_t now_ns);
+  // A rank has written something.
+  void heard(uint64_t now_ns) { heard_ns_ = now_ns; }
+  // When to look next; UINT64_MAX: never.
+  [[nodiscard]] uint64_t due() const;
+  // Looks if it has been quiet long enough. Lines that say why the job stands still; empty: it does not for certain.
+  [[nodiscard]] std::string look_after_quiet(uint64_t now_ns);
+  // The waits of the ranks of this mpiexec, as text; empty: nothing can be read.
+  [[nodiscard]] static std::string look();
+
+ private:
+  uint64_t after_ns_ = 0;  // 0: never
+  uint64_t heard_ns_ = 0;
+  uint64_t looked_ns_ = 0;
+};
+
+}  // namespace weft::mpiexec
