@@ -199,6 +199,26 @@ void Room::truncate(int32_t rank, int64_t bytes, int64_t room) {
   fail(core::truncated);
 }
 
+namespace {
+
+// The part of an operation that waits for one rank.
+class WaitsFor : public core::Teller {
+ public:
+  WaitsFor(const core::Comm& comm, int32_t job_rank) : Teller(tell_all), comm_(comm), job_rank_(job_rank) {}
+
+ private:
+  static void tell_all(const Teller& self, core::Account& account) {
+    const auto& mine = static_cast<const WaitsFor&>(self);
+    account = {.kind = core::WaitKind::collective, .call = "a collective operation", .comm = &mine.comm_};
+    mine.tell_before(account);
+    account.target = mine.job_rank_;
+  }
+  const core::Comm& comm_;
+  const int32_t job_rank_;
+};
+
+}  // namespace
+
 // Until `ready`, something that the rank does. False: the room is broken.
 template <class Ready>
 bool Room::wait(int32_t rank, Ready ready) {
@@ -216,11 +236,8 @@ bool Room::wait(int32_t rank, Ready ready) {
     lost = peer.lost.load(std::memory_order_relaxed);
     return lost != core::no_error || head_->broken.load(std::memory_order_acquire);
   };
-  core::Account account{.kind = core::WaitKind::collective, .call = "a collective operation", .comm = &comm_};
-  if (core::current_account != nullptr) account = *core::current_account;
-  account.target = peer.rank;
   {
-    const core::Doing doing(account);
+    const WaitsFor told(comm_, peer.rank);
     core::wait_for_memory(over);
   }
   if (ready()) return true;

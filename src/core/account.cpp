@@ -18,7 +18,8 @@
 
 namespace weft::core {
 
-constinit thread_local const Account* current_account = nullptr;
+constinit thread_local const Teller* current_teller = nullptr;
+constinit thread_local PastRing past_ring;
 
 namespace {
 
@@ -28,13 +29,6 @@ using boot::PageMessage;
 using boot::PagePast;
 using boot::PageWait;
 using boot::WaitPage;
-
-constexpr uint32_t past_kept = 8;
-struct PastRing {
-  uint32_t next = 0;
-  Past past[past_kept]{};
-};
-[[gnu::tls_model("initial-exec")]] constinit thread_local PastRing past_ring;
 
 constinit base::Lock page_lock;  // of all that follows
 WaitPage* page = nullptr;
@@ -230,7 +224,7 @@ void gather(Lists& lists, const Comm* comm) {
 }
 
 // With the page.
-void show(const Lists& lists) {
+void show(const Lists& lists, const Account& account) {
   page->open = lists.open;
   page->open_listed = lists.open_listed;
   page->arrived = lists.arrived;
@@ -243,6 +237,8 @@ void show(const Lists& lists) {
   const uint32_t first = past_ring.next < past_kept ? 0 : past_ring.next - past_kept;
   for (uint32_t i = first; i != past_ring.next; ++i) {
     const Past& past = past_ring.past[i % past_kept];
+    if (past.order == 0) continue;  // of no communicator
+    if (account.order != 0 && past.order == account.order && past.context == account.comm->context) continue;
     PagePast& to = page->past[listed++];
     to = {.context = past.context,
           .order = past.order,
@@ -288,16 +284,11 @@ const char* call_without_account(const Request* request) {
 
 }  // namespace
 
-void note_past(const Past& past) {
-  past_ring.past[past_ring.next++ % past_kept] = past;
-}
-
 void WaitAccount::write(const Request* request, uint64_t now_ns) {
   looked_ns_ = now_ns;
   if (!world->running) return;
-  const Account none{.kind = request != nullptr ? WaitKind::all : WaitKind::other,
-                     .call = call_without_account(request)};
-  const Account& account = current_account != nullptr ? *current_account : none;
+  Account account{.kind = request != nullptr ? WaitKind::all : WaitKind::other, .call = call_without_account(request)};
+  if (current_teller != nullptr) current_teller->tell(account);
   const Comm* comm = account.comm != nullptr ? account.comm : request != nullptr ? request->comm : nullptr;
   Lists lists;
   gather(lists, comm);
@@ -305,7 +296,7 @@ void WaitAccount::write(const Request* request, uint64_t now_ns) {
   std::lock_guard guard(page_lock);
   if (!has_page()) return;
   const Writing writing;
-  show(lists);
+  show(lists, account);
   const bool first = place_ == 0;
   for (uint32_t i = 0; place_ == 0 && i < WaitPage::most_waits; ++i) {
     if (page->waits[i].kind == static_cast<uint32_t>(WaitKind::none)) place_ = i + 1;

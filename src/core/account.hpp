@@ -37,22 +37,41 @@ struct Account {
   void (*name)(const Comm& comm, char* text, uint64_t room) = nullptr;
 };
 
+class Teller;
 [[gnu::tls_model("initial-exec"),
-  gnu::visibility("hidden")]] extern constinit thread_local const Account* current_account;
+  gnu::visibility("hidden")]] extern constinit thread_local const Teller* current_teller;
 
-// The calling thread is at this, until the object goes.
-class Doing {
+// The calling thread is at something, until the object goes: `tell` says what, if anybody asks.
+class Teller {
  public:
-  explicit Doing(const Account& account) : before_(current_account) { current_account = &account; }
-  ~Doing() { current_account = before_; }
-  Doing(const Doing&) = delete;
-  Doing& operator=(const Doing&) = delete;
+  using Tell = void (*)(const Teller& self, Account& account);
+  explicit Teller(Tell way) : tell_(way), before_(current_teller) { current_teller = this; }
+  ~Teller() { current_teller = before_; }
+  Teller(const Teller&) = delete;
+  Teller& operator=(const Teller&) = delete;
+
+  void tell(Account& account) const { tell_(*this, account); }
+  // What it was at before, of which this is a part.
+  void tell_before(Account& account) const {
+    if (before_ != nullptr) before_->tell(account);
+  }
 
  private:
-  const Account* before_;
+  const Tell tell_;
+  const Teller* const before_;
 };
 
-// The last collective operations of a thread.
+// The same for a call that has its account.
+class Doing : public Teller {
+ public:
+  explicit Doing(const Account& account) : Teller(tell_all), account_(account) {}
+
+ private:
+  static void tell_all(const Teller& self, Account& account) { account = static_cast<const Doing&>(self).account_; }
+  const Account& account_;
+};
+
+// The last collective operations of a thread, the one under way among them.
 struct Past {
   const char* call;
   uint32_t context;
@@ -60,7 +79,16 @@ struct Past {
   int32_t root;
   int64_t bytes;
 };
-void note_past(const Past& past);
+inline constexpr uint32_t past_kept = 8;
+struct PastRing {
+  uint32_t next = 0;
+  Past past[past_kept]{};
+};
+[[gnu::tls_model("initial-exec"), gnu::visibility("hidden")]] extern constinit thread_local PastRing past_ring;
+// A place for one that begins.
+inline Past& new_past() {
+  return past_ring.past[past_ring.next++ % past_kept];
+}
 
 // The account of one wait of the calling thread, which may be for `request`.
 class WaitAccount {

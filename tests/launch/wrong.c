@@ -68,14 +68,6 @@ static void self_send(void) {
   if (rank == 0) MPI_Ssend(buffer, 4, MPI_BYTE, 0, 5, MPI_COMM_WORLD);
 }
 
-/* Rank 0 waits for the data of the others, and they for those of rank 0. */
-/* Rank 0 waits for the data of the others, and they for those of rank 0. */
-static void order(void) {
-  MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == 0) MPI_Gather(buffer, large / 8, MPI_BYTE, other, large / 8, MPI_BYTE, 0, MPI_COMM_WORLD);
-  if (rank != 0) MPI_Bcast(buffer, large, MPI_BYTE, 0, MPI_COMM_WORLD);
-}
-
 static void order(void) {
   for (int i = 0; i < 3; ++i) MPI_Allreduce(buffer, other, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0) MPI_Reduce(buffer, other, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);

@@ -7,11 +7,11 @@
 
 namespace weft::mpi {
 
-CollCheck::CollCheck(const Form& form, MPI_Comm comm)
-    : Check(form.function, comm), account_{.kind = WaitKind::collective, .call = function_, .comm = comm_} {
+CollCheck::CollCheck(const Form& form, MPI_Comm comm) : Check(form.function, comm), Teller(tell_all) {
+  *past_ = {function_, 0, 0, -1, -1};
   if (!failed()) {
-    account_.order = ++comm_->collectives;
-    account_.name = name_comm;
+    past_->context = comm_->context;
+    past_->order = ++comm_->collectives;
   }
   if (form.is_blocking()) return;
   pointer(form.request, "request");
@@ -19,12 +19,21 @@ CollCheck::CollCheck(const Form& form, MPI_Comm comm)
     error_ = bad_info(comm_, function_, form.info);
 }
 
+void CollCheck::tell_all(const Teller& self, Account& account) {
+  const auto& mine = static_cast<const CollCheck&>(self);
+  account = {.kind = WaitKind::collective, .call = mine.function_, .comm = mine.comm_};
+  if (mine.comm_ != nullptr) account.name = name_comm;
+  account.root = mine.past_->root;
+  account.bytes = mine.past_->bytes;
+  account.order = mine.past_->order;
+}
+
 Type* CollCheck::data(const DataArgument& data) {
   int64_t bytes = 0;
   Type* type = elements(data, bytes);
   no_in_place(data.buffer, "here");
   if (type != nullptr) buffer(data.buffer, bytes, *type);
-  account_.bytes = bytes;
+  past_->bytes = bytes;
   return type;
 }
 

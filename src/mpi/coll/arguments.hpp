@@ -110,18 +110,12 @@ CountsArgument by_rank(const Count* counts) {
 // ---- Checked
 
 // The checks of collective calls beside those of all.
-class CollCheck : public Check {
+class CollCheck : public Check, private core::Teller {
  public:
-  using Check::Check;
+  explicit CollCheck(const char* function) : Check(function), Teller(tell_all) { *past_ = {function, 0, 0, -1, -1}; }
   CollCheck(const Form& form, MPI_Comm comm);
-  ~CollCheck() {
-    if (account_.order != 0) core::note_past(past());
-  }
-  CollCheck(const CollCheck&) = delete;
-  CollCheck& operator=(const CollCheck&) = delete;
-
   void root(int rank) {
-    if (!failed() && !comm_->is_inter()) account_.root = rank;  // the two sides name different ones
+    if (!failed() && !comm_->is_inter()) past_->root = rank;  // the two sides name different ones
     Check::root(rank);
   }
 
@@ -140,11 +134,12 @@ class CollCheck : public Check {
   [[nodiscard]] int done(int32_t error);
 
   // For accounts of waits.
-  core::Past past() const { return {account_.call, comm_->context, account_.order, account_.root, account_.bytes}; }
+  const core::Past& past() const { return *past_; }
 
  private:
-  Account account_;  // what the thread is at until the check goes
-  Doing doing_{account_};
+  static void tell_all(const Teller& self, Account& account);
+
+  core::Past* const past_ = &core::new_past();
 };
 
 // A failed part is empty, and the check says so.
