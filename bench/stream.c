@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The bandwidth of memory for ranks and threads in any number: the four kernels of STREAM (McCalpin, 1995) on three
 // arrays that ranks, and in these OpenMP's threads, share out. A thread touches its part first, so that its pages lie
-// where the thread runs. Bytes are counted as STREAM does: what a kernel reads and writes, without the lines that a
-// store may read first.
+// where the thread runs. Bytes are counted as STREAM does: those that a kernel reads and writes, without the lines that
+// a store may read first.
 //
 //   stream [--bytes=N] [--times=N] [--memory=malloc|mpi] [--quick]
 //
@@ -67,7 +67,7 @@ static size_t bytes_of(const char* text) {
   return value > (unsigned long long)LONG_MAX >> shift ? 0 : (size_t)value << shift;
 }
 
-// What is wrong with the options, or NULL.
+// Returns the fault of the word at which it stopped, or NULL.
 static const char* read_options(int argc, char** argv, struct options* options, const char** word) {
   *options = (struct options){.bytes = (size_t)128 << 20, .times = 10, .memory = MEMORY_MALLOC};
   for (int i = 1; i < argc; ++i) {

@@ -293,6 +293,22 @@ Placement place_on(const Machine& machine, int ranks, const BindingRequest& requ
 
 }  // namespace
 
+const char* name_of(Binding binding) {
+  switch (binding) {
+    case Binding::pack:
+      return "pack";
+    case Binding::numa:
+      return "numa";
+    case Binding::none:
+      return "none";
+    case Binding::list:
+      return "list";
+    case Binding::core:
+      break;
+  }
+  return "core";
+}
+
 std::string parse_binding(std::string_view text, BindingRequest& request) {
   BindingRequest out = request;
   out.sets.clear();

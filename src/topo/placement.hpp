@@ -37,6 +37,8 @@ struct BindingRequest {
 // The rest of the request is left as it is.
 [[nodiscard]] std::string parse_binding(std::string_view text, BindingRequest& request);
 
+[[nodiscard]] const char* name_of(Binding binding);
+
 // The places of OpenMP for the threads of a rank.
 enum class Places : uint8_t { unsaid, cores, threads };
 

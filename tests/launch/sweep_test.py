@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""weft sweep: every layout and value is run as often as asked, the best comes first, kept runs are not repeated, wrong words."""
+"""weft sweep: every layout and value is run as often as asked, the best comes first, kept runs are not repeated, slow
+layouts are told a better one, wrong words."""
 import json
 import os
 import pathlib
@@ -62,6 +63,68 @@ class Sweep(unittest.TestCase):
         for case in self.table("--repeat", "1"):
             self.assertEqual(case["ranks"] * case["threads"], cpus)
 
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one processor cannot be shared out")
+    def test_bindings_are_those_of_the_ranks(self):
+        self.program.write_text("#!/bin/sh\n[ $WEFT_RANK = 1 ] || exit 0\nenv -u OMP_NUM_THREADS nproc\n", encoding="utf-8")
+        table = self.table("--layouts", "2x1", "--bindings", "none,core", "--repeat", "1", "--metric", "^([0-9]+)$")
+        processors = {c["case"]: c["results"][0] for c in table}
+        self.assertEqual(processors["2x1 none"], len(os.sched_getaffinity(0)))
+        self.assertLess(processors["2x1"], processors["2x1 none"])
+
+    MACHINE = ("--machine", "numa:2 l3:2 core:2 pu:2")
+
+    def test_all_layouts_of_another_machine_less_those_placed_alike(self):
+        table = self.table(*self.MACHINE, "--layouts", "all")
+        self.assertEqual({c["ranks"] * c["threads"] for c in table}, {16, 8, 4, 2, 1})
+        self.assertEqual(len(table), 5 + 4 + 3 + 2 + 1)
+        table = self.table(*self.MACHINE, "--layouts", "8x1,1x4,2x2,1x8", "--bindings", "core,pack,none")
+        self.assertEqual([c["case"] for c in table], ["8x1", "8x1 none", "1x4", "1x4 pack", "1x4 none", "2x2", "2x2 pack",
+                                                      "2x2 none", "1x8", "1x8 none"])
+        self.assertEqual(self.log.read_text(), "", "nothing runs")
+        done = self.sweep(*self.MACHINE, "--layouts", "1x4", "--bindings", "core,pack")
+        self.assertRegex(done.stdout, r"(?m)^1x4 +- +4 +4 +2$")
+        self.assertRegex(done.stdout, r"(?m)^1x4 pack +- +4 +2 +1$")
+
+    def advice(self, runs, *words):
+        out = self.folder / "kept"
+        lines = [json.dumps({"command": str(self.program), "case": case, "result": value})
+                 for case, values in runs.items() for value in values]
+        out.write_text("\n".join(lines), encoding="utf-8")
+        layouts = ",".join(dict.fromkeys(case.split()[0] for case in runs))
+        done = self.sweep(*self.MACHINE, "--layouts", layouts, "--bindings", "core,pack", "--out", str(out), "--metric", "(x)",
+                          *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.split("\n\n", 1)[1].splitlines()
+
+    def test_slow_layouts_are_told_a_better_one(self):
+        runs = {"8x1": [100, 99], "1x8": [70, 70], "4x1": [98, 98], "1x4": [97, 97], "1x4 pack": [50, 50], "1x1": [25, 25]}
+        best = [
+            "best: mpiexec -n 8 --threads 1 (100 %, on 8 of 8 cores, 4 of 4 caches, 2 of 2 NUMA domains)",
+            "as good with fewer: mpiexec -n 4 --threads 1 (98 %, on 4 of 8 cores, 4 of 4 caches, 2 of 2 NUMA domains)",
+        ]
+        worse = {
+            "1x8": ("70 %, on 8 of 8 cores, 4 of 4 caches, 2 of 2 NUMA domains",
+                    "-n 8 --threads 1 (100 %, on 8 of 8 cores, 4 of 4 caches, 2 of 2 NUMA domains)"),
+            "1x4 pack": ("50 %, on 4 of 8 cores, 2 of 4 caches, 1 of 2 NUMA domains",
+                         "-n 1 --threads 4 (97 %, on 4 of 8 cores, 4 of 4 caches, 2 of 2 NUMA domains)"),
+            "1x1": ("25 %, on 1 of 8 cores, 1 of 4 caches, 1 of 2 NUMA domains",
+                    "-n 4 --threads 1 (98 %, on 4 of 8 cores, 4 of 4 caches, 2 of 2 NUMA domains)"),
+        }
+        lines = [line for name, (gets, more) in worse.items() for line in (f"{name} gets {gets}", f"  more: mpiexec {more}")]
+        self.assertEqual(self.advice(runs, "--more"), best + lines)
+        inverse = {case: [1000 / value for value in values] for case, values in runs.items()}
+        self.assertEqual(self.advice(inverse), best + lines, "times: less is better")
+
+    def test_a_packed_layout_that_is_better_is_told(self):
+        told = self.advice({"1x4": [60, 60], "1x4 pack": [100, 100]}, "--more")
+        self.assertEqual(told[0].split(" (")[0], "best: mpiexec -n 1 --threads 4 --bind pack")
+        self.assertEqual(told[1].split(",")[0], "1x4 gets 60 %")
+
+    def test_a_difference_within_the_spread_is_none(self):
+        self.assertEqual(len(self.advice({"8x1": [100, 100], "1x8": [80, 80]}, "--more")), 3)
+        self.assertEqual(len(self.advice({"8x1": [100, 100], "1x8": [60, 100]}, "--more")), 1)
+        self.assertEqual(len(self.advice({"8x1": [100, 100], "1x8": [96, 96]}, "--more")), 1)
+
     def test_a_program_that_fails(self):
         done = self.sweep("--layouts", "1x1", "--repeat", "1", program="/bin/false")
         self.assertEqual(done.returncode, 1)
@@ -73,7 +136,10 @@ class Sweep(unittest.TestCase):
     def test_wrong_words(self):
         for words, message in ((["--layout", "1x1"], "no option"), (["--layouts", "1"], "--layouts wants"),
                                (["--set", "A"], "--set wants"), (["--repeat", "0"], "--repeat wants"),
-                               (["--metric", "("], "--metric wants"), (["--metric", "x"], "--metric wants")):
+                               (["--metric", "("], "--metric wants"), (["--metric", "x"], "--metric wants"),
+                               (["--layouts", "99999x1"], "--layouts wants"), (["--bindings", "core,best"], "--bindings wants"),
+                               (["--bindings", ""], "--bindings wants"), (["--bindings", "0-1"], "--bindings wants"),
+                               (["--machine", "nowhere"], "neither a file")):
             done = self.sweep(*words)
             self.assertEqual(done.returncode, 2, words)
             self.assertIn(message, done.stderr)

@@ -20,6 +20,7 @@
 #include "base/message.hpp"
 #include "weft/commands.hpp"
 #include "weft/job.hpp"
+#include "weft/reach.hpp"
 
 namespace weft::tool {
 namespace {
@@ -27,7 +28,11 @@ namespace {
 constexpr const char* usage =
     "usage: weft sweep [options] -- program [arguments]\n\n"
     "Runs a program under each layout and setting, in turn and repeated, and prints a table, the best first.\n\n"
-    "  --layouts L     auto: all pairs of ranks and threads that use the processors here, or a list: 24x2,12x4,8x6\n"
+    "  --layouts L     auto: all pairs of ranks and threads that use the processors here; all: also those that leave\n"
+    "                  cores free, by half and half again; or a list: 24x2,12x4,8x6\n"
+    "  --bindings B,C  each layout under these bindings of mpiexec (core, pack, numa, none), unless they place ranks\n"
+    "                  alike; and at the end the cores, caches and NUMA domains that slow layouts reach, and the\n"
+    "                  layout that gets more\n"
     "  --set NAME=A,B  also with each of these values of an environment variable; may be repeated\n"
     "  --metric REGEX  not the time of a run but the number that the first group of REGEX matches in its output; the\n"
     "                  last match counts\n"
@@ -35,12 +40,9 @@ constexpr const char* usage =
     "  --repeat N      runs of each (3)\n"
     "  --mpiexec WORDS more options for mpiexec\n"
     "  --out FILE      keeps each run as a line of JSON; runs that are there already are not repeated\n"
+    "  --machine M     of another machine (a file of hwloc's or \"numa:2 core:4 pu:2\"): runs nothing, shows the runs\n"
+    "                  that --out kept, or without a program what layouts reach\n"
     "  --json          the table as JSON\n";
-
-struct Layout {
-  int ranks;
-  int threads;
-};
 
 struct Variable {
   std::string name;
@@ -52,12 +54,16 @@ struct Wanted {
   std::vector<Variable> variables;
   std::string metric;
   std::string out;
+  std::string machine;                  // empty: this one
+  std::vector<topo::Binding> bindings;  // empty: mpiexec's own
   Words mpiexec;
   Words program;
   int repeat = 3;
   bool more = false;
   bool json = false;
 };
+
+constexpr int most_of_layout = 16384;  // ranks, and threads of each
 
 // A layout with one value for each variable.
 struct Case {
@@ -74,30 +80,64 @@ bool number_in(const std::string& text, int least, int& value) {
   return wrong == std::errc() && at == end && value >= least;
 }
 
-std::vector<Layout> layouts_here() {
-  const int cpus = base::affinity().count();
-  std::vector<Layout> all;
-  for (int ranks = cpus; ranks >= 1; --ranks) {
-    if (cpus % ranks == 0) all.push_back({ranks, cpus / ranks});
+// All pairs with this product.
+void add_pairs(int product, std::vector<Layout>& layouts) {
+  for (int ranks = product; ranks >= 1; --ranks) {
+    if (product % ranks == 0) layouts.push_back({ranks, product / ranks});
   }
+}
+
+std::vector<Layout> all_layouts(const topo::Machine& machine) {
+  std::vector<Layout> all;
+  const int cores = static_cast<int>(machine.cores.size());
+  const int processors = machine.allowed.count();
+  if (processors != cores) add_pairs(processors, all);
+  for (int used = cores; used >= 1; used /= 2) add_pairs(used, all);
   return all;
 }
 
-bool read_layouts(const std::string& text, std::vector<Layout>& layouts) {
+bool read_layouts(const std::string& text, const topo::Machine& machine, std::vector<Layout>& layouts) {
   if (text == "auto") {
-    layouts = layouts_here();
+    add_pairs(machine.cores.empty() ? base::affinity().count() : machine.allowed.count(), layouts);
+    return true;
+  }
+  if (text == "all") {
+    layouts = all_layouts(machine);
     return true;
   }
   for (const std::string& part : parts_of(text)) {
     const size_t x = part.find('x');
     Layout layout{};
     if (x == std::string::npos || !number_in(part.substr(0, x), 1, layout.ranks) ||
-        !number_in(part.substr(x + 1), 1, layout.threads)) {
+        !number_in(part.substr(x + 1), 1, layout.threads) || layout.ranks > most_of_layout ||
+        layout.threads > most_of_layout) {
       return false;
     }
     layouts.push_back(layout);
   }
   return true;
+}
+
+bool read_bindings(const std::string& text, std::vector<topo::Binding>& bindings) {
+  for (const std::string& part : parts_of(text)) {
+    topo::BindingRequest request;
+    if (!topo::parse_binding(part, request).empty() || request.binding == topo::Binding::list) return false;
+    bindings.push_back(request.binding);
+  }
+  return !bindings.empty();
+}
+
+// Each layout under each binding, less those that place ranks as an earlier one.
+std::vector<Layout> with_bindings(const std::vector<Layout>& layouts, const std::vector<topo::Binding>& bindings,
+                                  const topo::Machine& machine) {
+  std::vector<Layout> all;
+  for (Layout layout : layouts) {
+    for (const topo::Binding binding : bindings) {
+      layout.binding = binding;
+      if (!is_placed_as_one_of(machine, layout, all)) all.push_back(layout);
+    }
+  }
+  return all;
 }
 
 bool read_variable(const std::string& text, std::vector<Variable>& variables) {
@@ -117,10 +157,17 @@ Words words_of(const std::string& text) {
   return words;
 }
 
+// mpiexec's own binding has no name, so that runs that were kept without one count as such.
+std::string name_of(const Layout& layout) {
+  std::string name = std::to_string(layout.ranks) + "x" + std::to_string(layout.threads);
+  if (layout.binding != topo::Binding::core) name.append(" ").append(topo::name_of(layout.binding));
+  return name;
+}
+
 std::vector<Case> cases_of(const Wanted& wanted) {
   std::vector<Case> cases;
   for (const Layout& layout : wanted.layouts) {
-    cases.push_back({layout, {}, std::to_string(layout.ranks) + "x" + std::to_string(layout.threads), {}, 0});
+    cases.push_back({layout, {}, name_of(layout), {}, 0});
   }
   for (const Variable& variable : wanted.variables) {
     std::vector<Case> more;
@@ -195,6 +242,7 @@ bool run_case(const Wanted& wanted, const Case& one, const Metric& metric, doubl
   setenv("OMP_NUM_THREADS", std::to_string(one.layout.threads).c_str(), 1);
   Words words = {own_folder() + "/mpiexec", "-n", std::to_string(one.layout.ranks), "--threads",
                  std::to_string(one.layout.threads)};
+  if (!wanted.bindings.empty()) words.insert(words.end(), {"--bind", topo::name_of(one.layout.binding)});
   words.insert(words.end(), wanted.mpiexec.begin(), wanted.mpiexec.end());
   words.insert(words.end(), wanted.program.begin(), wanted.program.end());
   std::string output;
@@ -224,28 +272,53 @@ double spread(const std::vector<double>& values) {
   return middle > 0 ? 100 * (*most - *least) / middle : 0;
 }
 
-void print_table(const Wanted& wanted, const std::vector<Case>& cases) {
+void print_table(const Wanted& wanted, const std::vector<Case>& cases, const topo::Machine& machine) {
+  const bool reaches = !wanted.bindings.empty();
   const char* unit = wanted.metric.empty() ? "seconds" : "metric";
-  printf("%-40s %12s %10s %8s %6s\n", "ranks x threads", unit, "to best", "spread", "runs");
+  printf("%-40s %12s %10s %8s %6s", "ranks x threads", unit, "to best", "spread", "runs");
+  printf("%s\n", reaches ? "  cores caches domains" : "");
   double best = 0;
   for (const Case& one : cases) {
     if (one.results.empty()) {
-      printf("%-40s %12s\n", one.name.c_str(), "failed");
-      continue;
+      printf("%-40s %12s %10s %8s %6s", one.name.c_str(), wanted.machine.empty() ? "failed" : "-", "", "", "");
+    } else {
+      const double value = median(one.results);
+      if (best == 0) best = value;
+      printf("%-40s %12.6g %10.2f %7.0f%% %6zu", one.name.c_str(), value, best != 0 ? value / best : 1.0,
+             spread(one.results), one.results.size());
     }
-    const double value = median(one.results);
-    if (best == 0) best = value;
-    printf("%-40s %12.6g %10.2f %7.0f%% %6zu\n", one.name.c_str(), value, best != 0 ? value / best : 1.0,
-           spread(one.results), one.results.size());
+    if (reaches) {
+      const Reach reach = reach_of(machine, one.layout);
+      printf(" %6d %6d %7d", reach.cores, reach.caches, reach.domains);
+    }
+    putchar('\n');
   }
+}
+
+// Of settings' values only the best one's: others differ by more than their layout.
+void print_advice(const Wanted& wanted, const std::vector<Case>& cases, const topo::Machine& machine) {
+  if (cases[0].results.empty()) return;
+  std::vector<LayoutResult> results;
+  const double best = median(cases[0].results);
+  for (const Case& one : cases) {
+    if (one.results.empty() || one.values != cases[0].values) continue;
+    const double value = median(one.results);
+    const double share = wanted.more ? value / best : best / value;
+    results.push_back({.layout = one.layout,
+                       .name = one.name,
+                       .reach = reach_of(machine, one.layout),
+                       .share = std::isfinite(share) ? share : 0,
+                       .spread = spread(one.results) / 100});
+  }
+  printf("\n%s", advice(results, reach_of(machine)).c_str());
 }
 
 void print_json(const std::vector<Case>& cases) {
   fputs("[", stdout);
   for (const Case& one : cases) {
-    printf("%s{\"case\": %s, \"ranks\": %d, \"threads\": %d, \"failures\": %d, \"results\": [",
+    printf("%s{\"case\": %s, \"ranks\": %d, \"threads\": %d, \"binding\": \"%s\", \"failures\": %d, \"results\": [",
            &one == cases.data() ? "" : ",\n ", base::json_text(one.name).c_str(), one.layout.ranks, one.layout.threads,
-           one.failures);
+           topo::name_of(one.layout.binding), one.failures);
     for (const double& value : one.results) printf("%s%.9g", &value == one.results.data() ? "" : ", ", value);
     fputs("]}", stdout);
   }
@@ -262,11 +335,8 @@ bool keep(const Wanted& wanted, const std::string& command, const Case& one, dou
   return static_cast<bool>(file.flush());
 }
 
-int sweep(const Wanted& wanted, const Metric& metric) {
-  std::string command;
-  for (const std::string& word : wanted.program) command += (command.empty() ? "" : " ") + word;
-  std::vector<Case> cases = cases_of(wanted);
-  if (!wanted.out.empty()) take_earlier(wanted, command, cases);
+// False: a run cannot be kept.
+bool run_cases(const Wanted& wanted, const Metric& metric, const std::string& command, std::vector<Case>& cases) {
   const size_t all = cases.size() * static_cast<size_t>(wanted.repeat);
   size_t done = 0;
   for (int turn = 0; turn < wanted.repeat; ++turn) {
@@ -283,12 +353,21 @@ int sweep(const Wanted& wanted, const Metric& metric) {
           base::tell({.cause = "a run cannot be written to " + wanted.out,
                       .error = errno,
                       .remedy = "give --out a file that can be written"});
-          return 2;
+          return false;
         }
       }
     }
   }
   if (isatty(STDERR_FILENO) != 0) fputs("\r\033[K", stderr);
+  return true;
+}
+
+int sweep(const Wanted& wanted, const Metric& metric, const topo::Machine& machine) {
+  std::string command;
+  for (const std::string& word : wanted.program) command.append(command.empty() ? "" : " ").append(word);
+  std::vector<Case> cases = cases_of(wanted);
+  if (!wanted.out.empty()) take_earlier(wanted, command, cases);
+  if (wanted.machine.empty() && !run_cases(wanted, metric, command, cases)) return 2;
   std::stable_sort(cases.begin(), cases.end(), [&](const Case& a, const Case& b) {
     if (a.results.empty() || b.results.empty()) return !a.results.empty() && b.results.empty();
     return wanted.more ? median(a.results) > median(b.results) : median(a.results) < median(b.results);
@@ -296,9 +375,11 @@ int sweep(const Wanted& wanted, const Metric& metric) {
   if (wanted.json) {
     print_json(cases);
   } else {
-    print_table(wanted, cases);
+    print_table(wanted, cases, machine);
+    if (!wanted.bindings.empty()) print_advice(wanted, cases, machine);
   }
-  return std::any_of(cases.begin(), cases.end(), [](const Case& one) { return one.results.empty(); }) ? 1 : 0;
+  const bool failed = std::any_of(cases.begin(), cases.end(), [](const Case& one) { return one.results.empty(); });
+  return failed && wanted.machine.empty() ? 1 : 0;
 }
 
 int wrong(const std::string& message) {
@@ -327,7 +408,7 @@ int sweep(const Words& words) {
       continue;
     }
     if (word != "--layouts" && word != "--set" && word != "--metric" && word != "--repeat" && word != "--mpiexec" &&
-        word != "--out") {
+        word != "--out" && word != "--bindings" && word != "--machine") {
       return wrong("there is no option \"" + word.substr(0, 60) + "\"");
     }
     if (at + 1 == words.size()) return wrong(word + " needs a value");
@@ -335,20 +416,32 @@ int sweep(const Words& words) {
     if (word == "--layouts") layouts = value;
     if (word == "--metric") wanted.metric = value;
     if (word == "--out") wanted.out = value;
+    if (word == "--machine") wanted.machine = value;
+    if (word == "--bindings" && !read_bindings(value, wanted.bindings))
+      return wrong("--bindings wants some of core,pack,numa,none, not \"" + value + "\"");
     if (word == "--mpiexec") wanted.mpiexec = words_of(value);
     if (word == "--set" && !read_variable(value, wanted.variables))
       return wrong("--set wants NAME=A,B, not \"" + value + "\"");
     if (word == "--repeat" && !number_in(value, 1, wanted.repeat)) return wrong("--repeat wants a number from 1 on");
   }
   if (at < words.size()) wanted.program.assign(words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end());
-  if (wanted.program.empty()) return wrong("there is no program behind --");
-  if (!read_layouts(layouts, wanted.layouts))
-    return wrong("--layouts wants auto or a list as 24x2,12x4, not \"" + layouts + "\"");
+  const bool elsewhere = !wanted.machine.empty();
+  if (wanted.program.empty() && !elsewhere) return wrong("there is no program behind --");
+  topo::Machine machine;
+  if (elsewhere || layouts == "all" || !wanted.bindings.empty()) {
+    machine = elsewhere ? topo::machine_of(wanted.machine) : topo::this_machine(topo::Caches::known);
+    if (machine.cores.empty())
+      return wrong(elsewhere ? "--machine \"" + wanted.machine + "\" is neither a file of hwloc's nor a description"
+                             : "hwloc does not tell the cores of this machine: leave out --bindings and --layouts all");
+  }
+  if (!read_layouts(layouts, machine, wanted.layouts))
+    return wrong("--layouts wants auto, all or a list as 24x2,12x4, not \"" + layouts + "\"");
+  if (!wanted.bindings.empty()) wanted.layouts = with_bindings(wanted.layouts, wanted.bindings, machine);
   Metric metric;
   if (!wanted.metric.empty() && !metric.compile(wanted.metric)) {
     return wrong("--metric wants a regular expression with a group in brackets around the number");
   }
-  return sweep(wanted, metric);
+  return sweep(wanted, metric, machine);
 }
 
 }  // namespace weft::tool
