@@ -23,6 +23,13 @@ inline uint64_t ticks() {
 #endif
 }
 
+// Idle time of a thread that adds it up: what has passed, when that was last known, and whether it is idle since.
+struct IdleClock {
+  uint64_t ticks = 0;
+  uint64_t at = 0;
+  uint64_t pausing = 0;  // 1: in a pause that began at `at`
+};
+
 // A moment by both clocks.
 struct Moment {
   uint64_t ticks = 0;

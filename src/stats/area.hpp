@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/ticks.hpp"
 #include "stats/calls.hpp"
 
 namespace weft::stats {
@@ -50,11 +51,11 @@ static_assert(sizeof(Row) == 384);
 struct alignas(4096) Block {
   uint64_t ticks;  // in MPI, without calls inside calls
   uint64_t idle;
-  uint32_t now;       // 1 + the Call that the thread is in, 0: none
-  uint32_t threads;   // that have had this block
-  uint64_t since;     // ticks when it began
-  uint64_t idle_now;  // of that call, as far as known
-  uint64_t reserved[3];
+  uint32_t now;      // 1 + the Call that the thread is in, 0: none
+  uint32_t threads;  // that have had this block
+  uint64_t since;    // ticks when it began
+  uint64_t idle_before;
+  base::IdleClock clock;  // the idle time of the thread
   Row rows[call_count];
 };
 

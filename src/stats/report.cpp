@@ -51,9 +51,16 @@ struct Reader {
   const double tick;
 
   [[nodiscard]] double seconds(uint64_t ticks) const { return static_cast<double>(ticks) * tick; }
-  // Of a call that is under way; a block that another processor has just begun may be ahead of us.
+  // Of a call that is under way. A block that another processor has just begun may be ahead of us.
   [[nodiscard]] uint64_t since(uint64_t begun) const { return now.ticks > begun ? now.ticks - begun : 0; }
 };
+
+// Of the call under way.
+uint64_t idle_of(const Block& block, uint64_t now) {
+  uint64_t idle = block.clock.ticks - block.idle_before;
+  if (block.clock.pausing != 0 && now > block.clock.at) idle += now - std::max(block.clock.at, block.since);
+  return idle;
+}
 
 void read_calls(const Reader& in, RankSum& own, Report& report) {
   std::vector<Row> rows(call_count);
@@ -78,7 +85,7 @@ void read_calls(const Reader& in, RankSum& own, Report& report) {
     // A call under way counts with the time it has taken.
     Row& under_way = rows[block.now - 1];
     const uint64_t taken = in.since(block.since);
-    const uint64_t idle = std::min(block.idle_now, taken);
+    const uint64_t idle = std::min(idle_of(block, in.now.ticks), taken);
     under_way.calls += 1;
     under_way.ticks += taken;
     under_way.idle += idle;

@@ -89,7 +89,7 @@ std::string waits_line(const Report& report) {
   std::string text = format("  waiting     mean %s of %s; most %s (rank %d), least %s (rank %d)",
                             span(all.idle.mean()).c_str(), span(all.run.mean()).c_str(), span(all.idle.most).c_str(),
                             all.idle.most_rank, span(all.idle.least).c_str(), all.idle.least_rank);
-  if (all.sync.sum > 0) text += format("; in collective operations mean %s", span(all.sync.mean()).c_str());
+  if (all.sync.sum > 0) text += format("; in collectives %s", span(all.sync.mean()).c_str());
   text += "\n";
   const auto longest = std::max_element(report.pairs.begin(), report.pairs.end(),
                                         [](const PairSum& a, const PairSum& b) { return a.idle < b.idle; });
@@ -195,6 +195,21 @@ std::string lists(const Report& report) {
   return text;
 }
 
+// Broken between words.
+void append_advice(std::string& text, std::string_view advice) {
+  constexpr size_t width = 86;
+  text += "  to try      ";
+  while (advice.size() > width) {
+    const size_t end = advice.rfind(' ', width);
+    if (end == std::string_view::npos || end == 0) break;
+    text += advice.substr(0, end);
+    text += "\n              ";
+    advice.remove_prefix(end + 1);
+  }
+  text += advice;
+  text += "\n";
+}
+
 }  // namespace
 
 std::string as_text(const Report& report, const std::string& end) {
@@ -207,7 +222,7 @@ std::string as_text(const Report& report, const std::string& end) {
   for (size_t i = 0; i < std::min<size_t>(order.size(), 2); ++i) text += call_line(report, order[i], i == 0);
   text += size_line(report) + waits_line(report) + imbalance_line(report) + paths_line(report);
   const std::vector<std::string> list = advice(report);
-  for (size_t i = 0; i < std::min<size_t>(list.size(), 3); ++i) text += "  to try      " + list[i] + "\n";
+  for (size_t i = 0; i < std::min<size_t>(list.size(), 3); ++i) append_advice(text, list[i]);
   if (list.empty()) text += "  to try      nothing stands out\n";
   text += calls_table(report, order) + ranks_table(report) + lists(report);
   if (all.lost > 0) text += format("  not listed: %llu entries for which there was no room\n", wide(all.lost));

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "core/thread.hpp"
 #include "stats/area.hpp"
 
 namespace weft::mpi {
@@ -14,8 +15,9 @@ namespace weft::mpi {
 struct Observer {
   stats::Block* block = nullptr;
   bool shared = false;
-  uint32_t depth = 0;        // calls inside calls: of callbacks
-  uint64_t idle_before = 0;  // of the outermost
+  uint32_t depth = 0;  // calls inside calls: of callbacks
+  base::IdleClock* clock = nullptr;
+  base::IdleClock own_clock;  // of a thread that shares its block
 };
 [[gnu::tls_model("initial-exec"), gnu::visibility("hidden")]] extern constinit thread_local Observer own_observer;
 
@@ -42,11 +44,10 @@ extern constinit Observation observation;
 // Counters have one writer, or are shared; readers find any aligned word whole.
 template <bool shared>
 inline void add(uint64_t& counter, uint64_t more) {
-  std::atomic_ref word(counter);
   if constexpr (shared) {
-    word.fetch_add(more, std::memory_order_relaxed);
+    std::atomic_ref(counter).fetch_add(more, std::memory_order_relaxed);
   } else {
-    word.store(word.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+    core::count(counter, more);
   }
 }
 

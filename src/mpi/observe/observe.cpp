@@ -45,6 +45,7 @@ pthread_key_t at_exit;
 void leave_block(void* taken) {
   static_cast<std::atomic<uint32_t>*>(taken)->store(0, std::memory_order_release);
   own_observer = {};
+  core::own_idle = nullptr;
 }
 
 bool reserve(const void* memory, size_t bytes) {
@@ -169,9 +170,6 @@ Face& plain_calls() {
 // The report of this rank; an empty one where it could not count.
 stats::Report own_report() {
   if (observation.area == nullptr) return {};
-  Observer& me = own_observer;
-  if (me.block != nullptr && !me.shared)
-    std::atomic_ref(me.block->idle_now).store(core::own_idle.ticks - me.idle_before, std::memory_order_relaxed);
   refresh(base::ticks());
   stats::Reading reading(observation.file);
   const stats::Area* area = reading.area(observation.place);
@@ -222,29 +220,34 @@ void enter_block() {
     if (!reserve(block, sizeof *block)) break;
     me.block = block;
     me.shared = false;
+    me.clock = core::own_idle = &block->clock;
     pthread_setspecific(at_exit, &blocks_taken[i]);
     std::atomic_ref(block->threads).fetch_add(1, std::memory_order_relaxed);
     return;
   }
   me.block = &observation.area->blocks[stats::own_blocks];
   me.shared = true;
+  me.clock = core::own_idle = &me.own_clock;
   std::atomic_ref(me.block->threads).fetch_add(1, std::memory_order_relaxed);
 }
 
 void refresh(uint64_t now) {
   if (observation.refreshes.exchange(true, std::memory_order_acquire)) return;
-  if (observation.area != nullptr && core::world->running) {
+  stats::Head& head = observation.area->head;
+  const auto set = [](uint64_t& word, uint64_t value) {
+    std::atomic_ref(word).store(value, std::memory_order_relaxed);
+  };
+  if (core::world->running) {
     const core::Counters counters = core::counters();
-    stats::Head& head = observation.area->head;
     for (int p = 0; p < core::path_count; ++p) {
-      std::atomic_ref(head.path_messages[p]).store(counters.sent[p].messages, std::memory_order_relaxed);
-      std::atomic_ref(head.path_bytes[p]).store(counters.sent[p].bytes, std::memory_order_relaxed);
+      set(head.path_messages[p], counters.sent[p].messages);
+      set(head.path_bytes[p], counters.sent[p].bytes);
     }
-    std::atomic_ref(head.unexpected).store(counters.unexpected, std::memory_order_relaxed);
-    std::atomic_ref(head.retries).store(counters.retries, std::memory_order_relaxed);
-    std::atomic_ref(head.sleeps).store(counters.sleeps, std::memory_order_relaxed);
+    set(head.unexpected, counters.unexpected);
+    set(head.retries, counters.retries);
+    set(head.sleeps, counters.sleeps);
   }
-  std::atomic_ref(observation.area->head.refreshed).store(now, std::memory_order_relaxed);
+  set(head.refreshed, now);
   observation.refreshes.store(false, std::memory_order_release);
 }
 

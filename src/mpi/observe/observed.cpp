@@ -10,7 +10,6 @@
 #include <mutex>
 
 #include "base/ticks.hpp"
-#include "core/idle.hpp"
 #include "core/neighbours.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/observe/block.hpp"
@@ -87,11 +86,10 @@ void Observed::begin() {
   if (me.block == nullptr) [[unlikely]]
     enter_block();
   detailed_ = observation.detailed;
-  idle_before_ = core::own_idle.ticks;
+  idle_before_ = me.clock->ticks;
   since_ = base::ticks();
   if (me.depth++ == 0 && !me.shared) {
-    me.idle_before = idle_before_;
-    std::atomic_ref(me.block->idle_now).store(0, std::memory_order_relaxed);
+    std::atomic_ref(me.block->idle_before).store(idle_before_, std::memory_order_relaxed);
     std::atomic_ref(me.block->since).store(since_, std::memory_order_relaxed);
     std::atomic_ref(me.block->now).store(1 + static_cast<uint32_t>(call_), std::memory_order_release);
   }
@@ -100,7 +98,7 @@ void Observed::begin() {
 void Observed::finish() {
   const uint64_t now = base::ticks();
   const uint64_t taken = now > since_ ? now - since_ : 0;
-  const uint64_t idle = std::min(core::own_idle.ticks - idle_before_, taken);
+  const uint64_t idle = std::min(own_observer.clock->ticks - idle_before_, taken);
   if (own_observer.shared) [[unlikely]] {
     count<true>(taken, idle);
   } else {
