@@ -23,7 +23,7 @@ inline uint64_t ticks() {
 #endif
 }
 
-// Idle time of a thread that adds it up: what has passed, when that was last known, and whether it is idle since.
+// Idle time of a thread, which adds it up itself: the sum, the time it was taken, and whether the thread is idle since.
 struct IdleClock {
   uint64_t ticks = 0;
   uint64_t at = 0;
