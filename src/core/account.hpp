@@ -51,7 +51,7 @@ class Teller {
   Teller& operator=(const Teller&) = delete;
 
   void tell(Account& account) const { tell_(*this, account); }
-  // What it was at before, of which this is a part.
+  // The same of the call of which this is a part.
   void tell_before(Account& account) const {
     if (before_ != nullptr) before_->tell(account);
   }
