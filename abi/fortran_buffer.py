@@ -64,6 +64,17 @@ def way(function, position):
     return "buffer" if following in (["int", "MPI_Datatype"], ["MPI_Count", "MPI_Datatype"]) else "raw"
 
 
+def quick(function, arguments, call_with, rare):
+    """The call without gaps in its buffers: the rest is apart, so that it takes no registers here."""
+    described = [name for name, argument in arguments.items() if argument.endswith(".address")]
+    tests = " && ".join(f"contiguous({name}, &{name}_at)" for name in described)
+    given = arguments | {name: f"{name}_at" for name in described}
+    names = ", ".join([p.name for p in function.params] + ["ierror"])
+    return "\n".join([" {", *(f"  void* {name}_at;" for name in described),
+                      f"  if (!({tests})) [[unlikely]]", f"    return {rare}({names});",
+                      f"  give(ierror, {call_with(given)});", "}"])
+
+
 def procedure(function, prefix, converted):
     params, before, arguments, troubled, replaced = [], [], {}, [], {}
     scratch = False
@@ -96,8 +107,11 @@ def procedure(function, prefix, converted):
             declared, argument = converted(function, p)
             params.append(declared)
             arguments[p.name] = argument
-    call = f"{prefix}{function.name}({', '.join((arguments | replaced)[p.name] for p in function.params)})"
-    lines = list(before)
+    def call_with(given):
+        return f"{prefix}{function.name}({', '.join(given[p.name] for p in function.params)})"
+
+    call = call_with(arguments | replaced)
+    lines = before
     for name in troubled:
         lines.append(f"  if ({name}.trouble.error != MPI_SUCCESS) [[unlikely]]\n"
                      f"    return give(ierror, raise(\"{function.name}\", {name}.trouble));")
@@ -106,4 +120,9 @@ def procedure(function, prefix, converted):
     else:
         lines.append(f"  give(ierror, {call});")
     head = f'extern "C" __attribute__((visibility("default"))) void {(prefix + function.name).lower()}_f08ts_'
-    return definition(head, params + ["MPI_Fint* ierror"], " {\n" + "\n".join(lines) + "\n}")
+    whole = " {\n" + "\n".join(lines) + "\n}"
+    if scratch or not replaced:
+        return definition(head, params + ["MPI_Fint* ierror"], whole)
+    rare = f"rare_{(prefix + function.name).lower()}"
+    apart = definition(f"[[gnu::cold, gnu::noinline]] static void {rare}", params + ["MPI_Fint* ierror"], whole)
+    return apart + "\n" + definition(head, params + ["MPI_Fint* ierror"], quick(function, arguments, call_with, rare))

@@ -17,7 +17,7 @@ LEFT_OUT = re.compile(r"MPI_(T_\w+|\w+_(toint|fromint)|(Attr|Keyval)_\w+)")
 OWN_NAME = {"MPI_Op_create_c", "MPI_Register_datarep_c"}
 
 # Written by hand in src/fortran, with the symbols that a generated one has.
-BY_HAND = {*fortran.BY_HAND, "MPI_Op_create_c", "MPI_Register_datarep", "MPI_Register_datarep_c"}
+BY_HAND = {*fortran.BY_HAND, "MPI_Isend", "MPI_Op_create_c", "MPI_Register_datarep", "MPI_Register_datarep_c"}
 
 FUNCTIONS = {"MPI_Wtime": ("double precision", []), "MPI_Wtick": ("double precision", []),
              "MPI_Aint_add": ("integer(MPI_ADDRESS_KIND)", ["base", "disp"]),

@@ -29,6 +29,15 @@ import libraries
 ROUNDS = (20, 60)
 
 
+def call_of(function):
+    """The call that a function is: Fortran's mpi_isend_f08ts_ is MPI_Isend."""
+    match = re.match(r"P?(MPI_\w+)", function) or re.match(r"p?(shmem_\w+)", function)
+    if match:
+        return match[1]
+    match = re.match(r"p?mpi_(\w+?)_(f08(ts)?_)?$", function)
+    return f"MPI_{match[1].capitalize()}" if match else None
+
+
 def read_counts(path):
     """{call: (calls, instructions)} of the calls from functions named count_*.
 
@@ -53,10 +62,10 @@ def read_counts(path):
         for line in file:
             if calls is not None:
                 cost = line.split()
-                match = re.match(r"P?(MPI_\w+)", callee) or re.match(r"p?(shmem_\w+)", callee)
-                if match and caller.startswith("count_"):
-                    counts[match[1]][0] += calls
-                    counts[match[1]][1] += int(cost[1]) if len(cost) > 1 else 0
+                call = call_of(callee)
+                if call and caller.partition("_MOD_")[2 if "_MOD_" in caller else 0].startswith("count_"):
+                    counts[call][0] += calls
+                    counts[call][1] += int(cost[1]) if len(cost) > 1 else 0
                 calls = None
             elif line.startswith("fn="):
                 caller = name_of(line[3:].strip())

@@ -7,8 +7,6 @@
 #include <cstdlib>
 #include <vector>
 
-#include "mpi/face.hpp"
-
 namespace weft::fortran {
 namespace {
 

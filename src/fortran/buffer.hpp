@@ -27,17 +27,23 @@ struct Section {
 };
 static_assert(sizeof(Section) == 24);
 
-inline bool contiguous(const Section& section) {
-  auto stride = static_cast<ptrdiff_t>(section.element);
-  for (int i = 0; i < section.rank; ++i) {
-    const Dimension& at = section.dimensions()[i];
-    if (at.extent == -1) return at.stride == stride;
-    if (at.extent != 1 && at.stride != stride) return false;
-    stride *= at.extent;
+// Whether an array has no gaps, and where it is. The variables that stand for addresses are no arrays, but may have
+// come through an assumed-size one.
+[[gnu::always_inline]] inline bool contiguous(const Section* section, void** address) {
+  auto bytes = static_cast<ptrdiff_t>(section->element);
+  const int rank = section->rank;
+  for (int i = 0; i < rank; ++i) {
+    const Dimension& at = section->dimensions()[i];
+    if (at.stride != bytes && at.extent != 1) [[unlikely]]
+      return false;
+    bytes *= at.extent;
   }
+  *address = section->address;
+  if (rank == 0 || bytes < 0) *address = buffer_in(*address);
   return true;
 }
 
+// Of a buffer whose gaps do not matter.
 inline void* address_of(const Section* section) {
   return buffer_in(section->address);
 }
@@ -60,15 +66,15 @@ template <class Count>
 class Buffer {
  public:
   Buffer(const Section* section, Count elements, MPI_Fint datatype)
-      : address(address_of(section)), count(elements), type(Convert<MPI_Datatype>::in(datatype)) {
-    if (contiguous(*section)) [[likely]]
-      return;
+      : count(elements), type(Convert<MPI_Datatype>::in(datatype)) {
+    if (contiguous(section, &address)) return;
+    address = section->address;
     replace(describe(*section, count, type, &made_));
   }
   Buffer(const Section* section, MPI_Fint parts, Count elements, MPI_Fint datatype)
-      : address(address_of(section)), count(elements), type(Convert<MPI_Datatype>::in(datatype)) {
-    if (contiguous(*section)) [[likely]]
-      return;
+      : count(elements), type(Convert<MPI_Datatype>::in(datatype)) {
+    if (contiguous(section, &address)) return;
+    address = section->address;
     replace(describe_parts(*section, parts, count, type, &made_));
   }
   Buffer(const Buffer&) = delete;
@@ -78,7 +84,7 @@ class Buffer {
       PMPI_Type_free(&made_);
   }
 
-  void* address;
+  void* address = nullptr;
   Count count;
   MPI_Datatype type;
   Trouble trouble;
@@ -107,7 +113,8 @@ class Scratch {
   }
 
   void* of(const Section* section, bool stores) {
-    return contiguous(*section) ? address_of(section) : copy(*section, stores);
+    void* address;
+    return contiguous(section, &address) ? address : copy(*section, stores);
   }
   // Before a call that makes a request, and after it.
   void arm() {

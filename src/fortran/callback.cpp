@@ -3,7 +3,6 @@
 // Operations, error handlers and generalized requests: their procedures are called with the integers of Fortran.
 
 #include "fortran/convert.hpp"
-#include "mpi/face.hpp"
 
 namespace weft::fortran {
 namespace {

@@ -7,11 +7,14 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <new>
+
+#include "mpi/face.hpp"
 
 // An INTEGER of Fortran: the standard ABI has no other.
 using MPI_Fint = int;
@@ -26,26 +29,37 @@ extern MPI_Fint weft_fortran_statuses_ignore_[sizeof(MPI_Status) / sizeof(MPI_Fi
 
 namespace weft::fortran {
 
+// The integer of a handle is that of MPI_Comm_toint and its like: a predefined handle's value, or the object's position
+// in the arena behind those. Computed here: a call for each handle costs more than a message. Any integer may be asked
+// for: a wrong one becomes a wrong handle, which the function that gets it reports.
+inline constexpr int slot_shift = 6;
+static_assert(base::Arena::slot_align == size_t{1} << slot_shift);
+
+// Where the object of number 0 would be. 0 until it is known; it does not change afterwards, so every thread that
+// learns it stores the same.
+inline std::atomic<uintptr_t> origin = 0;
+[[gnu::cold, gnu::noinline]] uintptr_t learn_origin();
+
+[[gnu::always_inline]] inline uintptr_t known_origin() {
+  const uintptr_t known = origin.load(std::memory_order_relaxed);
+  if (known != 0) [[likely]]
+    return known;
+  return learn_origin();
+}
+
 template <typename H>
-struct Convert;
-#define WEFT_CONVERT(type, name)                                           \
-  template <>                                                              \
-  struct Convert<type> {                                                   \
-    static type in(MPI_Fint value) { return MPI_##name##_fromint(value); } \
-    static MPI_Fint out(type value) { return MPI_##name##_toint(value); }  \
-  };
-WEFT_CONVERT(MPI_Comm, Comm)
-WEFT_CONVERT(MPI_Group, Group)
-WEFT_CONVERT(MPI_Datatype, Type)
-WEFT_CONVERT(MPI_Op, Op)
-WEFT_CONVERT(MPI_Request, Request)
-WEFT_CONVERT(MPI_Message, Message)
-WEFT_CONVERT(MPI_Errhandler, Errhandler)
-WEFT_CONVERT(MPI_Info, Info)
-WEFT_CONVERT(MPI_Session, Session)
-WEFT_CONVERT(MPI_Win, Win)
-WEFT_CONVERT(MPI_File, File)
-#undef WEFT_CONVERT
+struct Convert {
+  static H in(MPI_Fint value) {
+    const auto number = static_cast<uint32_t>(value);
+    if (number < mpi::predefined_limit) return reinterpret_cast<H>(uintptr_t{number});
+    return reinterpret_cast<H>(known_origin() + (uintptr_t{number} << slot_shift));
+  }
+  static MPI_Fint out(H handle) {
+    const auto value = reinterpret_cast<uintptr_t>(handle);
+    if (value < mpi::predefined_limit) return static_cast<MPI_Fint>(value);
+    return static_cast<MPI_Fint>((value - known_origin()) >> slot_shift);
+  }
+};
 
 // A function that fails stores no handle: the program's variable stays as it was.
 template <typename H>

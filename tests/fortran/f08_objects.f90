@@ -2,7 +2,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Communicators, groups, topologies, sessions, info, error handlers, operations, attributes and generalized requests of
 ! mpi_f08, with the procedures that Weft calls.
-module procedures
+module object_procedures
   use mpi_f08
   use, intrinsic :: iso_c_binding
   implicit none
@@ -95,11 +95,11 @@ contains
     if (.not. complete) cancelled = cancelled + int(extra_state)
     ierror = MPI_SUCCESS
   end subroutine cancel
-end module procedures
+end module object_procedures
 
 program f08_objects
   use mpi_f08
-  use procedures
+  use object_procedures
   implicit none
   integer :: rank, ranks, wrong = 0, provided
   logical :: flag
