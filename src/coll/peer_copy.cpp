@@ -63,7 +63,7 @@ struct Operation {
   Notice* theirs;  // by rank
   const void* data = nullptr;
   int64_t data_bytes = 0;  // all that others may read
-  void* result = nullptr;  // where they may write `data_bytes`; nullptr: nowhere
+  void* result = nullptr;  // ours alone, or where others write, too: then of `data_bytes`
   Notice mine{};
   uint8_t failed = 0;                // not 0: results of others lack a part
   uint8_t* others_failed = nullptr;  // by rank
@@ -92,7 +92,7 @@ bool open(void* of, const Step& /*step*/) {
   op.failed = 0;
   const auto bytes = static_cast<uint64_t>(op.data_bytes);
   op.mine.data = core::memory::register_memory(op.data, bytes);
-  if (op.result != nullptr) op.mine.result = core::memory::register_memory(op.result, bytes);
+  if (op.result != nullptr && op.whose != ourselves) op.mine.result = core::memory::register_memory(op.result, bytes);
   op.mine.reach = reaches_all(op) ? Notice::all : Notice::not_all;
   return true;
 }
