@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// OpenSHMEM between two PEs: put and get until the data are there, atomics, a put's signal there and back, barrier,
-// reductions and broadcast of all PEs, and the rate of 8-byte puts by threads with a context each. Compiles against any
-// OpenSHMEM 1.4.
+// OpenSHMEM between two PEs: put and get until the data are there, windows of nonblocking ones, atomics, a put's signal
+// there and back, barrier, reductions, broadcast, collect and alltoall of all PEs, and the rate of 8-byte puts, gets
+// and atomic additions by threads with a context each. Compiles against any OpenSHMEM 1.4.
 //   shmem [--quick] [--threads N] [bytes...]
 #include <pthread.h>
 #include <shmem.h>
@@ -30,6 +30,46 @@ static void put(struct state* s, size_t size, int iterations) {
 }
 static void get(struct state* s, size_t size, int iterations) {
   for (int i = 0; i < iterations; ++i) shmem_getmem(s->mine, s->there, size, s->other);
+}
+static void put_nbi(struct state* s, size_t size, int iterations) {
+  for (int i = 0; i < iterations; ++i) {
+    shmem_putmem_nbi(s->there, s->mine, size, s->other);
+    if (i % WINDOW == WINDOW - 1) shmem_quiet();
+  }
+  shmem_quiet();
+}
+static void get_nbi(struct state* s, size_t size, int iterations) {
+  for (int i = 0; i < iterations; ++i) {
+    shmem_getmem_nbi(s->mine, s->there, size, s->other);
+    if (i % WINDOW == WINDOW - 1) shmem_quiet();
+  }
+  shmem_quiet();
+}
+static void fetch(struct state* s, size_t size, int iterations) {
+  (void)size;
+  for (int i = 0; i < iterations; ++i) (void)shmem_long_atomic_fetch(s->words, s->other);
+}
+static void fetch_inc(struct state* s, size_t size, int iterations) {
+  (void)size;
+  for (int i = 0; i < iterations; ++i) (void)shmem_long_atomic_fetch_inc(s->words, s->other);
+}
+static void swap(struct state* s, size_t size, int iterations) {
+  (void)size;
+  for (int i = 0; i < iterations; ++i) (void)shmem_long_atomic_swap(s->words, i, s->other);
+}
+static void set(struct state* s, size_t size, int iterations) {
+  (void)size;
+  for (int i = 0; i < iterations; ++i) {
+    shmem_long_atomic_set(s->words, i, s->other);
+    shmem_quiet();
+  }
+}
+static void inc(struct state* s, size_t size, int iterations) {
+  (void)size;
+  for (int i = 0; i < iterations; ++i) {
+    shmem_long_atomic_inc(s->words, s->other);
+    shmem_quiet();
+  }
 }
 static void fetch_add(struct state* s, size_t size, int iterations) {
   (void)size;
@@ -91,11 +131,16 @@ static void barrier(struct state* s, size_t size, int iterations) {
 }
 
 // Collective operations of 1.4, with the arrays that they want.
-static long sync_work[2]
-                     [SHMEM_REDUCE_SYNC_SIZE > SHMEM_BCAST_SYNC_SIZE ? SHMEM_REDUCE_SYNC_SIZE : SHMEM_BCAST_SYNC_SIZE];
+enum {
+  SYNC_REDUCE = SHMEM_REDUCE_SYNC_SIZE > SHMEM_BCAST_SYNC_SIZE ? SHMEM_REDUCE_SYNC_SIZE : SHMEM_BCAST_SYNC_SIZE,
+  SYNC_COLLECT =
+      SHMEM_COLLECT_SYNC_SIZE > SHMEM_ALLTOALL_SYNC_SIZE ? SHMEM_COLLECT_SYNC_SIZE : SHMEM_ALLTOALL_SYNC_SIZE,
+  SYNC_MOST = SYNC_REDUCE > SYNC_COLLECT ? SYNC_REDUCE : SYNC_COLLECT
+};
+static long sync_work[2][SYNC_MOST];
 static double* reduce_work;
-static double* sums;
-static double* terms;
+static double* sums;   // a result of each size for every PE
+static double* terms;  // the same
 static void reduce(struct state* s, size_t size, int iterations) {
   (void)s;
   for (int i = 0; i < iterations; ++i) {
@@ -106,6 +151,24 @@ static void broadcast(struct state* s, size_t size, int iterations) {
   (void)s;
   for (int i = 0; i < iterations; ++i)
     shmem_broadcast64(sums, terms, size / 8, 0, 0, 0, shmem_n_pes(), sync_work[i % 2]);
+}
+static void collect(struct state* s, size_t size, int iterations) {
+  (void)s;
+  for (int i = 0; i < iterations; ++i) {
+    shmem_collect64(sums, terms, size / 8, 0, 0, shmem_n_pes(), sync_work[i % 2]);
+  }
+}
+static void fcollect(struct state* s, size_t size, int iterations) {
+  (void)s;
+  for (int i = 0; i < iterations; ++i) {
+    shmem_fcollect64(sums, terms, size / 8, 0, 0, shmem_n_pes(), sync_work[i % 2]);
+  }
+}
+static void alltoall(struct state* s, size_t size, int iterations) {
+  (void)s;
+  for (int i = 0; i < iterations; ++i) {
+    shmem_alltoall64(sums, terms, size / 8, 0, 0, shmem_n_pes(), sync_work[i % 2]);
+  }
 }
 
 // By all PEs, as often as the first one says.
@@ -133,22 +196,34 @@ static double together(struct state* s, body run, size_t size) {
 
 struct worker {
   struct state* s;
+  void (*window)(struct worker* w, long* place);
   shmem_ctx_t ctx;
   int index;
   int windows;
 };
-static void* puts_of_a_thread(void* argument) {
+static void puts_of_a_window(struct worker* w, long* place) {
+  for (int i = 0; i < WINDOW; ++i) shmem_ctx_long_p(w->ctx, &place[i % 8], i, w->s->other);
+}
+static void gets_of_a_window(struct worker* w, long* place) {
+  long got[WINDOW];
+  for (int i = 0; i < WINDOW; ++i) shmem_ctx_getmem_nbi(w->ctx, &got[i], &place[i % 8], sizeof(long), w->s->other);
+  shmem_ctx_quiet(w->ctx);
+}
+static void adds_of_a_window(struct worker* w, long* place) {
+  for (int i = 0; i < WINDOW; ++i) shmem_ctx_long_atomic_add(w->ctx, &place[8], 1, w->s->other);
+}
+static void* windows_of_a_thread(void* argument) {
   struct worker* w = argument;
   long* place = w->s->words + 64 * (w->index + 1);
   for (int n = 0; n < w->windows; ++n) {
-    for (int i = 0; i < WINDOW; ++i) shmem_ctx_long_p(w->ctx, &place[i % 8], i, w->s->other);
+    w->window(w, place);
     shmem_ctx_quiet(w->ctx);
   }
   return NULL;
 }
 
-// Millions of puts a second, of so many threads.
-static double put_rate(struct state* s, int threads) {
+// Millions of operations a second, of so many threads.
+static double rate_of(struct state* s, int threads, void (*window)(struct worker* w, long* place)) {
   struct worker workers[THREADS_MOST];
   pthread_t ids[THREADS_MOST];
   double best[BENCH_BLOCKS];
@@ -156,13 +231,13 @@ static double put_rate(struct state* s, int threads) {
   shmem_barrier_all();
   if (s->pe == 0) {
     for (int t = 0; t < threads; ++t) {
-      workers[t] = (struct worker){.s = s, .index = t, .windows = (int)(s->options->block_us * 2)};
+      workers[t] = (struct worker){.s = s, .window = window, .index = t, .windows = (int)(s->options->block_us * 2)};
       if (shmem_ctx_create(SHMEM_CTX_PRIVATE, &workers[t].ctx) != 0) workers[t].ctx = SHMEM_CTX_DEFAULT;
     }
     for (int b = 0; b < BENCH_BLOCKS; ++b) {
       const double begin = bench_now_us();
-      for (int t = 1; t < threads; ++t) pthread_create(&ids[t], NULL, puts_of_a_thread, &workers[t]);
-      (void)puts_of_a_thread(&workers[0]);
+      for (int t = 1; t < threads; ++t) pthread_create(&ids[t], NULL, windows_of_a_thread, &workers[t]);
+      (void)windows_of_a_thread(&workers[0]);
       for (int t = 1; t < threads; ++t) pthread_join(ids[t], NULL);
       best[b] = (double)threads * workers[0].windows * WINDOW / (bench_now_us() - begin);
     }
@@ -173,6 +248,30 @@ static double put_rate(struct state* s, int threads) {
   }
   shmem_barrier_all();
   return median;
+}
+
+// The sums of threads are there: places begin at 0 and are used for nothing else.
+static void check_sums(struct state* s, int threads) {
+  if (s->pe == 1) {
+    long expected[THREADS_MOST] = {0};
+    const long each = (long)BENCH_BLOCKS * (int)(s->options->block_us * 2) * WINDOW;
+    for (int t = 1; t <= threads; t *= 2) {
+      for (int i = 0; i < t; ++i) expected[i] += each;
+    }
+    for (int i = 0; i < threads; ++i) {
+      if (s->words[64 * (i + 1) + 8] != expected[i]) bench_die("atomic additions of threads were lost");
+    }
+  }
+  shmem_barrier_all();
+}
+
+static void rates(struct state* s, const char* name, int threads, void (*window)(struct worker* w, long* place)) {
+  for (int t = 1; t <= threads; t *= 2) {
+    const double rate = rate_of(s, t, window);
+    char numbered[32];
+    snprintf(numbered, sizeof numbered, "%s.%d", name, t);
+    if (s->pe == 0) bench_emit(numbered, 8, rate, "M/s");
+  }
 }
 
 static void sizes_of(struct state* s, const char* name, body run, double (*measure)(struct state*, body, size_t)) {
@@ -199,6 +298,25 @@ static void check_sizes(struct state* s) {
     shmem_barrier_all();
     if (s->pe == 1) bench_check(s->there, size, 3 + (unsigned)i);
     shmem_barrier_all();
+    memset(s->mine, 0, size);
+    if (s->pe == 0) get_nbi(s, size, 1);
+    if (s->pe == 0) bench_check(s->mine, size, 3 + (unsigned)i);
+    shmem_barrier_all();
+  }
+}
+
+// Block i of a collect is that of PE i; block i of an alltoall the one that PE i has for this PE.
+static void check_collects(struct state* s) {
+  static const body bodies[] = {collect, fcollect, alltoall};
+  const int pes = shmem_n_pes();
+  for (int k = 0; k < 3; ++k) {
+    for (int i = 0; i < pes; ++i) terms[i] = 100.0 * s->pe + (k == 2 ? i : 0);
+    shmem_barrier_all();
+    bodies[k](s, sizeof(double), 2);
+    for (int i = 0; i < pes; ++i) {
+      if (sums[i] != 100.0 * i + (k == 2 ? s->pe : 0)) bench_die("a collect or alltoall arrived wrong");
+    }
+    shmem_barrier_all();
   }
 }
 
@@ -224,8 +342,8 @@ int main(int argc, char** argv) {
   struct state s = {.pe = pe, .other = pe == 0 ? 1 : 0, .options = &options, .mine = bench_buffer(largest)};
   s.words = shmem_align(4096, 8192 * sizeof(long));
   s.there = shmem_align(4096, largest);
-  sums = shmem_malloc(largest);
-  terms = shmem_malloc(largest);
+  sums = shmem_malloc(largest * (size_t)shmem_n_pes());
+  terms = shmem_malloc(largest * (size_t)shmem_n_pes());
   const size_t work =
       largest / 16 + 1 > SHMEM_REDUCE_MIN_WRKDATA_SIZE ? largest / 16 + 1 : SHMEM_REDUCE_MIN_WRKDATA_SIZE;
   reduce_work = shmem_malloc(work * sizeof(double));
@@ -233,11 +351,19 @@ int main(int argc, char** argv) {
     bench_die("no room in the heap: set SHMEM_SYMMETRIC_SIZE higher");
   memset(s.words, 0, 8192 * sizeof(long));
   memset(s.there, 1, largest);
-  memset(terms, 0, largest);
+  memset(terms, 0, largest * (size_t)shmem_n_pes());
   for (size_t k = 0; k < sizeof sync_work / sizeof(long); ++k) (&sync_work[0][0])[k] = SHMEM_SYNC_VALUE;
   check_sizes(&s);
+  check_collects(&s);
   sizes_of(&s, "shmem_put", put, alone);
   sizes_of(&s, "shmem_get", get, alone);
+  sizes_of(&s, "shmem_put_nbi", put_nbi, alone);
+  sizes_of(&s, "shmem_get_nbi", get_nbi, alone);
+  one(&s, "shmem_fetch", fetch, alone, 1);
+  one(&s, "shmem_fetch_inc", fetch_inc, alone, 1);
+  one(&s, "shmem_swap", swap, alone, 1);
+  one(&s, "shmem_set", set, alone, 1);
+  one(&s, "shmem_inc", inc, alone, 1);
   one(&s, "shmem_fetch_add", fetch_add, alone, 1);
   one(&s, "shmem_compare_swap", compare_swap, alone, 1);
   one(&s, "shmem_add", add, alone, 1);
@@ -245,12 +371,13 @@ int main(int argc, char** argv) {
   one(&s, "shmem_barrier", barrier, together, 1);
   sizes_of(&s, "shmem_sum", reduce, together);
   sizes_of(&s, "shmem_broadcast", broadcast, together);
-  for (int t = 1; t <= threads; t *= 2) {
-    const double rate = put_rate(&s, t);
-    char name[32];
-    snprintf(name, sizeof name, "shmem_put_rate.%d", t);
-    if (pe == 0) bench_emit(name, 8, rate, "M/s");
-  }
+  sizes_of(&s, "shmem_collect", collect, together);
+  sizes_of(&s, "shmem_fcollect", fcollect, together);
+  sizes_of(&s, "shmem_alltoall", alltoall, together);
+  rates(&s, "shmem_put_rate", threads, puts_of_a_window);
+  rates(&s, "shmem_get_rate", threads, gets_of_a_window);
+  rates(&s, "shmem_add_rate", threads, adds_of_a_window);
+  check_sums(&s, threads);
   shmem_finalize();
   return 0;
 }
