@@ -69,8 +69,14 @@ class Manual(unittest.TestCase):
     def test_the_page_has_every_option_of_order(self):
         told = set(OPTION.findall(run("weft", "order", "--help").stdout))
         self.assertIn("--picture", told)
-        section = text_of("weft.1").split("\norder\n", 1)[1].split("\nsimulate\n", 1)[0]
+        section = text_of("weft.1").split("\norder\n", 1)[1].split("\nreport\n", 1)[0]
         self.assertEqual(told, set(OPTION.findall(section)))
+
+    def test_the_page_has_every_option_of_report(self):
+        told = set(OPTION.findall(run("weft", "report", "--help").stdout))
+        self.assertIn("--output", told)
+        section = text_of("weft.1").split("\nreport\n", 1)[1].split("\nsimulate\n", 1)[0]
+        self.assertEqual(told - {"-h", "--help"}, set(OPTION.findall(section)))
 
     def test_the_page_has_every_option_of_simulate(self):
         told = set(OPTION.findall(run("weft", "simulate", "--help").stdout))

@@ -18,6 +18,7 @@ int info_coll(const Words& words);
 int info_memory(const Words& words);
 int noise(const Words& words);
 int order(const Words& words);
+int report(const Words& words);
 int simulate(const Words& words);
 int stats(const Words& words);
 int sweep(const Words& words);

@@ -38,6 +38,8 @@ constexpr Subcommand subcommands[] = {
      "an order of ranks in which few neighbours of a grid are on other hosts: -R or -C, -g grid, -c cell,\n"
      "             -n ranks of a host or -H hosts, -o file, --picture file; --from file: for the messages of a run;\n"
      "             --help says more"},
+    {"report", report,
+     "a page in HTML of the statistics of a run, or of two in comparison: FILE..., -o file; --help says more"},
     {"simulate", simulate,
      "the time of a collective operation by each algorithm, for up to a million ranks, under a model: --coll name,\n"
      "             --ranks n, --ppn n, --size bytes, --json; --help says more"},

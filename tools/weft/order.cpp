@@ -3,7 +3,6 @@
 #include "weft/order.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 
 #include "base/message.hpp"
@@ -11,6 +10,7 @@
 #include "boot/environment.hpp"
 #include "weft/commands.hpp"
 #include "weft/grid_plan.hpp"
+#include "weft/text_file.hpp"
 
 namespace weft::tool {
 namespace {
@@ -241,25 +241,6 @@ std::string listed(const GridPlan& plan) {
 
 }  // namespace
 
-bool write_text(const char* option, const std::string& path, const std::string& text) {
-  FILE* file = path.empty() ? stdout : fopen(path.c_str(), "we");
-  int error = errno;
-  bool done = file != nullptr;
-  if (done) {
-    done = fwrite(text.data(), 1, text.size(), file) == text.size();
-    done = (path.empty() ? fflush(file) : fclose(file)) == 0 && done;
-    error = errno;
-  }
-  if (done) return true;
-  const std::string name = path.empty() ? "standard output" : std::string(option) + " " + base::quoted(path);
-  fprintf(stderr, "weft: order: %s\n",
-          base::describe({.cause = name + " cannot be written",
-                          .error = error,
-                          .remedy = "name a file in a folder that exists, with room, that you may write"})
-              .c_str());
-  return false;
-}
-
 int order(const Words& words) {
   if (std::find(words.begin(), words.end(), "--from") != words.end()) return order_from(words);
   Request request;
@@ -271,9 +252,9 @@ int order(const Words& words) {
   if (request.help) return fputs(usage, stdout) < 0 ? 1 : 0;
   const GridPlan plan = plan_of(request);
   const std::string what = description(request, plan);
-  if (!request.file.empty() && !write_text("-o", request.file, what + listed(plan))) return 1;
-  if (!request.picture.empty() && !write_text("--picture", request.picture, picture_of(plan))) return 1;
-  return write_text("", "", request.file.empty() ? what + listed(plan) : what) ? 0 : 1;
+  if (!request.file.empty() && !write_text("order", "-o", request.file, what + listed(plan))) return 1;
+  if (!request.picture.empty() && !write_text("order", "--picture", request.picture, picture_of(plan))) return 1;
+  return write_text("order", "", "", request.file.empty() ? what + listed(plan) : what) ? 0 : 1;
 }
 
 }  // namespace weft::tool

@@ -20,8 +20,4 @@ int order_from(const Words& words);
 [[nodiscard]] std::string read_sides(const std::string& text, std::vector<int32_t>& sides);  // "16,2,8", at most 8
 [[nodiscard]] std::string read_name(const std::string& text, std::string& name);
 
-// Writes a file that an option has named, or standard output when the path is empty. False: the reason has been
-// printed.
-[[nodiscard]] bool write_text(const char* option, const std::string& path, const std::string& text);
-
 }  // namespace weft::tool

@@ -11,6 +11,7 @@
 #include "weft/host_orders.hpp"
 #include "weft/order.hpp"
 #include "weft/partition.hpp"
+#include "weft/text_file.hpp"
 
 namespace weft::tool {
 namespace {
@@ -341,12 +342,12 @@ int order_from(const Words& words) {
     std::string path = request.file.empty() ? "MPICH_RANK_ORDER.Grid" : request.file;
     if (cases.size() > 1) path += "." + std::to_string(request.per_host[i]);
     const std::string said = "\n" + table_said(request, traffic, table) + custom_said(request, grid, table);
-    if (!write_text("-o", path, order_file(request, table, run + said, path))) return 1;
+    if (!write_text("order", "-o", path, order_file(request, table, run + said, path))) return 1;
     out += said + base::quoted(path) +
            " has it: WEFT_RANK_REORDER_METHOD=3 WEFT_RANK_REORDER_FILE=" + base::quoted(path) + "\n";
     json += (i > 0 ? ", " : "") + json_table(traffic, table, path);
   }
-  return write_text("", "", request.json ? json + "]}\n" : out) ? 0 : 1;
+  return write_text("order", "", "", request.json ? json + "]}\n" : out) ? 0 : 1;
 }
 
 }  // namespace weft::tool

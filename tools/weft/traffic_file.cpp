@@ -1,20 +1,17 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 
 #include "base/json.hpp"
 #include "base/setting.hpp"
 #include "boot/environment.hpp"
+#include "weft/text_file.hpp"
 #include "weft/traffic.hpp"
 
 namespace weft::tool {
 namespace {
-
-constexpr size_t most_bytes = size_t{1} << 30;  // of a file
 
 constexpr const char* remedy =
     "give the file that WEFT_STATS_FILE names, an object with \"matrix\": {\"ranks\": N, \"bytes\": [[from, to, bytes, "
@@ -269,7 +266,7 @@ bool parse_traffic(std::string_view text, const std::string& name, Traffic& traf
     Hearer hearer(traffic);
     base::JsonProblem wrong;
     if (!base::hear_json(
-            text, most_bytes, [&](const base::JsonEvent& event) { return hearer.hear(event); }, wrong)) {
+            text, most_bytes_of_file, [&](const base::JsonEvent& event) { return hearer.hear(event); }, wrong)) {
       return refuse(problem, name, ", line " + std::to_string(wrong.line) + ",", wrong.what);
     }
     if (!hearer.has_matrix)
@@ -285,20 +282,8 @@ bool parse_traffic(std::string_view text, const std::string& name, Traffic& traf
 }
 
 bool read_traffic(const std::string& path, Traffic& traffic, base::Problem& problem) {
-  FILE* file = fopen(path.c_str(), "re");
   std::string text;
-  int error = file == nullptr ? errno : 0;
-  std::vector<char> buffer(1 << 16);
-  while (error == 0) {
-    const size_t count = fread(buffer.data(), 1, buffer.size(), file);
-    if (count == 0) {
-      error = ferror(file) != 0 ? errno : 0;
-      break;
-    }
-    text.append(buffer.data(), count);
-    if (text.size() > most_bytes) error = EFBIG;
-  }
-  if (file != nullptr) fclose(file);
+  const int error = read_text(path, text);
   if (error == 0) return parse_traffic(text, path, traffic, problem);
   problem = {.cause = "the matrix in " + base::quoted(path) + " cannot be read", .error = error, .remedy = remedy};
   return false;

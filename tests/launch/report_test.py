@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""weft report: the page of a run's statistics. LAUNCH_BIN is the folder of weft."""
+import html.parser
+import json
+import os
+import random
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+WEFT = os.path.join(os.environ["LAUNCH_BIN"], "weft")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+VOID = {"meta", "br", "img", "hr", "link", "input"}
+
+
+def spread(values):
+    return {"sum": sum(values), "mean": sum(values) / len(values), "deviation": 0, "min": min(values),
+            "min_rank": values.index(min(values)), "max": max(values), "max_rank": values.index(max(values)),
+            "ranks": len(values)}
+
+
+def statistics(ranks, slow=0, **more):
+    """A run in which the last rank computes longest; each talks to the next."""
+    numbers = random.Random(1)
+    waiting = [2.0 - (2.0 if rank == ranks - 1 else 0) + numbers.random() / 10 for rank in range(ranks)]
+    mpi = [w + 0.5 for w in waiting]
+    whole = {"weft": "0.1.0", "level": "calls", "ranks": ranks, "end": "MPI_Finalize", "run": spread([10.0 + slow] * ranks),
+             "mpi": spread(mpi), "waiting": spread(waiting), "advice": [f"rank {ranks - 1} arrives last <b>&"],
+             "calls": [{"call": "MPI_Allreduce", "kind": "collective", "calls": 100 * ranks, "bytes": 800 * ranks,
+                        "longest": 0.1, "longest_rank": 0, "seconds": spread(mpi), "waiting": spread(waiting),
+                        "sizes": [[0, 3], [8, 100 * ranks]]},
+                       {"call": "MPI_Send", "kind": "send", "calls": 7, "bytes": 7 << 20, "longest": 0.1, "longest_rank": 0,
+                        "seconds": spread([0.001] * ranks), "waiting": spread([0.0] * ranks), "sizes": [[1048576, 7]]}],
+             "by_rank": [{"rank": r, "host": r // 4, "seconds": 10.0 + slow, "mpi": mpi[r], "waiting": waiting[r], "in": None}
+                         for r in range(ranks)],
+             "matrix": {"ranks": ranks, "ranks_per_host": [ranks],
+                        "bytes": [[r, (r + 1) % ranks, 1000000, 5] for r in range(ranks)]},
+             "settings": {"WEFT_SPIN": "0"}}
+    return json.dumps({**whole, **more})
+
+
+class Page(html.parser.HTMLParser):
+    """Its elements; a tag that is not closed, or closed twice, fails."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.values, self.text = [], [], [], ""
+        self.feed(text)
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.values += [value for _, value in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.values += [value for _, value in attrs]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def report(self, *texts, words=()):
+        names = [f"run{i}.json" for i in range(len(texts))]
+        for name, text in zip(names, texts):
+            with open(os.path.join(self.folder, name), "w") as file:
+                file.write(text)
+        return subprocess.run([WEFT, "report", *names, *words], capture_output=True, text=True, timeout=120, check=False,
+                              cwd=self.folder)
+
+    def page(self, *texts):
+        done = self.report(*texts)
+        self.assertEqual((done.returncode, done.stderr, done.stdout), (0, "", "weft-report.html\n"))
+        with open(os.path.join(self.folder, "weft-report.html")) as file:
+            return file.read()
+
+
+class Report(Case):
+    def test_a_run(self):
+        page = Page(self.page(statistics(8)))
+        for said in ("8 ranks, 10.000 s.", "23.0 %", "rank 7 arrives last <b>&", "MPI_Allreduce", "MPI_Send", "7.0 MiB",
+                     "A grid of 8 was found", "WEFT_SPIN", "rank 3: program", "0, 1: 977 KiB", "The run ended by MPI_Finalize"):
+            self.assertIn(said, page.text)
+
+    def test_it_needs_nothing_else(self):
+        text = self.page(statistics(8))
+        page = Page(text)
+        self.assertFalse({"script", "link", "img", "iframe", "object"} & set(page.tags))
+        for value in page.values:
+            self.assertFalse("//" in (value or ""), value)
+        self.assertNotIn("@import", text)
+
+    def test_texts_of_the_file_are_no_markup(self):
+        evil = "<script>alert(1)</script>\"'&"
+        text = self.page(statistics(4, advice=[evil] * 300, end=evil, settings={evil: evil}))
+        self.assertNotIn("<script", text)
+        self.assertIn("<script>alert(1)</script>", Page(text).text)
+
+    def test_two_runs_are_compared(self):
+        page = Page(self.page(statistics(4), statistics(4, slow=5)))
+        self.assertIn("Two runs", page.text)
+        self.assertIn("run0.jsonrun1.jsonchange", page.text)
+        self.assertIn("run1015+50.0 %", page.text)
+
+    def test_10_000_ranks_make_less_than_a_megabyte(self):
+        text = self.page(statistics(10000), statistics(9999))
+        self.assertLess(len(text), 1000000)
+        self.assertIn("A bar is the mean of up to 79 ranks", text)
+        Page(text)
+        dense = [[a * 10, b * 10, 1 + a * b, 1] for a in range(100) for b in range(100)]
+        text = self.page(statistics(1000, matrix={"ranks": 1000, "bytes": dense}))
+        self.assertLess(len(text), 600000)
+
+    def test_parts_that_are_missing_are_left_out(self):
+        whole = json.loads(statistics(4))
+        for name in ("advice", "by_rank", "matrix", "settings", "waiting", "mpi", "run", "end", "ranks"):
+            Page(self.page(json.dumps({k: v for k, v in whole.items() if k != name})))
+        Page(self.page(json.dumps({"calls": whole["calls"]})))
+        Page(self.page(json.dumps({"matrix": whole["matrix"]})))
+
+    def test_mistakes_name_the_place_and_the_remedy(self):
+        for texts, words, said in (
+                ((), (), "0 files of statistics are given"),
+                (("{}",) * 3, (), "3 files of statistics"),
+                (("{}",), ("-x",), '"-x" is not known'),
+                (("{}",), ("-o",), "-o needs the name of a file"),
+                (("{}",), (), 'have neither "calls" nor "matrix"'),
+                (("",), (), "line 1, cannot be used: a value is expected"),
+                (("[]",), (), "an object is expected"),
+                (('{"calls": [{"calls":\n -1}]}',), (), 'line 2, cannot be used: "calls" is no number from 0 on'),
+                (('{"calls": [], "by_rank": [{"seconds": 1e999}]}',), (), '"seconds" is no number'),
+                (('{"calls": [{}], "matrix": {"bytes": [[1]]}}',), (), "an entry has too few numbers"),
+                (("{}",), ("nowhere.json",), "neither"),
+                ((), ("nowhere.json",), '"nowhere.json" cannot be read: No such file')):
+            done = self.report(*texts, words=words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), (texts, words))
+            self.assertIn("weft: report: ", done.stderr)
+            self.assertIn(said, done.stderr)
+            self.assertIn(". Remedy: ", done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1)
+        done = self.report(statistics(4), words=("-o", "/nowhere/page"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('weft: report: -o "/nowhere/page" cannot be written', done.stderr)
+
+
+@unittest.skipUnless(CHROMIUM, "no Chromium: apt-get install chromium")
+class Browser(Case):
+    def test_a_browser_shows_it_without_complaint(self):
+        self.page(statistics(64), statistics(64, slow=1))
+        picture = os.path.join(self.folder, "page.png")
+        done = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+                               f"--user-data-dir={self.folder}/profile", "--window-size=1100,2400", f"--screenshot={picture}",
+                               "file://" + os.path.join(self.folder, "weft-report.html")], capture_output=True, text=True,
+                              timeout=200, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("CONSOLE", done.stderr)
+        with open(picture, "rb") as file:
+            image = file.read()
+        self.assertEqual(image[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertGreater(len(image), 30000, "an empty page would be smaller")
+        if os.environ.get("REPORT_PICTURE"):
+            shutil.copy(picture, os.environ["REPORT_PICTURE"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,303 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "weft/report_page.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+#include <map>
+
+#include "weft/grid_find.hpp"
+#include "weft/grid_plan.hpp"
+
+namespace weft::tool {
+namespace {
+
+constexpr int64_t most_cells = 48;   // of a side of the matrix
+constexpr size_t most_bars = 128;    // of ranks
+constexpr size_t most_calls = 20;    // in a table
+constexpr size_t most_advice = 100;  // lines
+
+constexpr const char* head =
+    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>A run with Weft</title>\n<style>\n"
+    "body{font:15px/1.45 system-ui,sans-serif;color:#111;background:#fff;max-width:62em;margin:2em auto;padding:0 "
+    "1em}\n"
+    "h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}\n"
+    "table{border-collapse:collapse}th,td{padding:.15em .7em;border-bottom:1px solid #ccc;text-align:right}\n"
+    "th:first-child,td:first-child{text-align:left}svg{max-width:100%;height:auto}text{font:11px "
+    "system-ui,sans-serif}\n"
+    "</style></head><body>\n"
+    "<svg width=\"0\" height=\"0\" aria-hidden=\"true\" style=\"position:absolute\"><defs><pattern id=\"hatch\" "
+    "width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><rect width=\"5\" "
+    "height=\"5\" fill=\"#fff\"/><rect width=\"2\" height=\"5\" fill=\"#b33\"/></pattern></defs></svg>\n";
+
+__attribute__((format(printf, 2, 3))) void add(std::string& text, const char* format, ...) {
+  char line[1024];
+  va_list values;
+  va_start(values, format);
+  const int length = vsnprintf(line, sizeof line, format, values);
+  va_end(values);
+  text.append(line, std::min(static_cast<size_t>(std::max(length, 0)), sizeof line - 1));
+}
+
+// A text from the file, of at most 300 bytes, as HTML shows it.
+std::string shown(const std::string& text) {
+  constexpr size_t most = 300;
+  std::string out;
+  for (const char c : text.substr(0, most)) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+    }
+  }
+  return text.size() > most ? out + " ..." : out;
+}
+
+std::string bytes_shown(double bytes) {
+  constexpr const char* units[] = {"", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
+  size_t unit = 0;
+  for (; bytes >= 1024 && unit + 1 < std::size(units); ++unit) bytes /= 1024;
+  std::string text;
+  add(text, unit == 0 || bytes >= 100 ? "%.0f%s" : "%.1f%s", bytes, units[unit]);
+  return text;
+}
+
+double percent(double part, double whole) {
+  return whole > 0 ? 100 * part / whole : 0;
+}
+
+void add_summary(std::string& page, const RunStatistics& run) {
+  add(page, "<p>%lld ranks, %.3f s. ", static_cast<long long>(run.ranks), run.run.mean);
+  add(page, "<b>%.1f %%</b> of the time is in MPI, %.1f %% is waiting for other ranks.",
+      percent(run.mpi.sum, run.run.sum), percent(run.waiting.sum, run.run.sum));
+  page += run.end.empty() ? "</p>\n" : " The run ended by " + shown(run.end) + ".</p>\n";
+}
+
+void add_advice(std::string& page, const RunStatistics& run) {
+  if (run.advice.empty()) return;
+  page += "<h2>Advice</h2>\n<ul>\n";
+  for (size_t i = 0; i < std::min(run.advice.size(), most_advice); ++i) {
+    page.append("<li>").append(shown(run.advice[i])).append("</li>\n");
+  }
+  page += "</ul>\n";
+}
+
+std::vector<CallStatistics> longest_calls(const RunStatistics& run) {
+  std::vector<CallStatistics> calls = run.calls;
+  std::stable_sort(calls.begin(), calls.end(),
+                   [](const CallStatistics& a, const CallStatistics& b) { return a.seconds.sum > b.seconds.sum; });
+  if (calls.size() > most_calls) calls.resize(most_calls);
+  return calls;
+}
+
+void add_calls(std::string& page, const RunStatistics& run) {
+  if (run.calls.empty()) return;
+  page +=
+      "<h2>Calls</h2>\n<table><tr><th>call</th><th>calls</th><th>bytes</th><th>share of MPI</th><th>seconds of a "
+      "rank</th><th>most</th><th>waiting</th></tr>\n";
+  for (const CallStatistics& c : longest_calls(run)) {
+    page.append("<tr><td>").append(shown(c.call)).append("</td>");
+    add(page, "<td>%lld</td><td>%s</td><td>%.1f %%</td><td>%.4g</td><td>%.4g (rank %lld)</td><td>%.1f %%</td></tr>\n",
+        static_cast<long long>(c.calls), bytes_shown(static_cast<double>(c.bytes)).c_str(),
+        percent(c.seconds.sum, run.mpi.sum), c.seconds.mean, c.seconds.most,
+        static_cast<long long>(c.seconds.most_rank), percent(c.waiting.sum, c.seconds.sum));
+  }
+  page += "</table>\n";
+  if (run.calls.size() > most_calls) add(page, "<p>%zu more took less.</p>\n", run.calls.size() - most_calls);
+}
+
+// Ranks that stand for one bar: means.
+struct Group {
+  int64_t first = 0, last = 0;
+  double user = 0, moving = 0, waiting = 0;
+};
+
+std::vector<Group> groups_of(const RunStatistics& run) {
+  const size_t ranks = run.by_rank.size();
+  const size_t each = (ranks + most_bars - 1) / most_bars;
+  std::vector<Group> groups;
+  for (size_t i = 0; i < ranks; ++i) {
+    const RankStatistics& r = run.by_rank[i];
+    if (i % each == 0) groups.push_back({.first = r.rank});
+    Group& g = groups.back();
+    const double share = 1.0 / static_cast<double>(std::min(each, ranks - i / each * each));
+    g.last = r.rank;
+    g.user += std::max(0.0, r.seconds - r.mpi) * share;
+    g.moving += std::max(0.0, r.mpi - r.waiting) * share;
+    g.waiting += r.waiting * share;
+  }
+  return groups;
+}
+
+void add_ranks(std::string& page, const RunStatistics& run) {
+  const std::vector<Group> groups = groups_of(run);
+  double most = 0;
+  for (const Group& g : groups) most = std::max(most, g.user + g.moving + g.waiting);
+  if (most <= 0) return;
+  constexpr double width = 900, height = 180;
+  const double step = width / static_cast<double>(groups.size());
+  page +=
+      "<h2>Time of each rank</h2>\n<p>From below: white: the program; grey: MPI at work; hatched: waiting for "
+      "others.";
+  if (groups.size() < run.by_rank.size())
+    add(page, " A bar is the mean of up to %zu ranks.", (run.by_rank.size() + most_bars - 1) / most_bars);
+  add(page, "</p>\n<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"Time of each rank\">\n", width + 60,
+      height + 20);
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const Group& g = groups[i];
+    add(page, "<g><title>rank %lld", static_cast<long long>(g.first));
+    if (g.last != g.first) add(page, " to %lld", static_cast<long long>(g.last));
+    add(page, ": program %.4g s, MPI %.4g s, waiting %.4g s</title>", g.user, g.moving, g.waiting);
+    double top = height;
+    for (const auto& [seconds, fill] :
+         {std::pair(g.user, "#fff"), std::pair(g.moving, "#999"), std::pair(g.waiting, "url(#hatch)")}) {
+      const double tall = seconds / most * (height - 10);
+      top -= tall;
+      add(page,
+          "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" stroke=\"#333\" "
+          "stroke-width=\".5\"/>",
+          50 + static_cast<double>(i) * step, top, step * 0.9, tall, fill);
+    }
+    page += "</g>\n";
+  }
+  add(page,
+      "<text x=\"0\" y=\"14\">%.3g s</text><text x=\"50\" y=\"%.0f\">rank %lld</text><text x=\"%.0f\" y=\"%.0f\" "
+      "text-anchor=\"end\">%lld</text></svg>\n",
+      most, height + 14, static_cast<long long>(groups.front().first), width + 50, height + 14,
+      static_cast<long long>(groups.back().last));
+}
+
+void add_sizes(std::string& page, const RunStatistics& run) {
+  std::map<int64_t, int64_t> sizes;
+  for (const CallStatistics& c : run.calls) {
+    for (const auto& [size, count] : c.sizes) sizes[size] += count;
+  }
+  constexpr size_t most_sizes = 64;
+  if (sizes.empty() || sizes.size() > most_sizes) return;
+  int64_t most = 0;
+  for (const auto& [size, count] : sizes) most = std::max(most, count);
+  page += "<h2>Sizes</h2>\n<table><tr><th>bytes from</th><th>calls</th><th></th></tr>\n";
+  for (const auto& [size, count] : sizes) {
+    add(page,
+        "<tr><td>%s</td><td>%lld</td><td style=\"text-align:left\"><svg width=\"300\" height=\"12\" "
+        "aria-hidden=\"true\"><rect "
+        "width=\"%.1f\" height=\"12\" fill=\"#557\"/></svg></td></tr>\n",
+        bytes_shown(static_cast<double>(size)).c_str(), static_cast<long long>(count),
+        300.0 * static_cast<double>(count) / static_cast<double>(std::max<int64_t>(most, 1)));
+  }
+  page += "</table>\n";
+}
+
+void add_matrix(std::string& page, const RunStatistics& run) {
+  const Traffic& traffic = run.traffic;
+  if (traffic.bytes == 0) return;
+  const int64_t each = (traffic.ranks + most_cells - 1) / most_cells;
+  const int64_t side = (traffic.ranks + each - 1) / each;
+  std::vector<double> cells(static_cast<size_t>(side * side));
+  for (int32_t r = 0; r < traffic.ranks; ++r) {
+    for (const Link& link : traffic.of(r)) {
+      cells[static_cast<size_t>(r / each * side + link.to / each)] += static_cast<double>(link.bytes);
+    }
+  }
+  const double most = *std::max_element(cells.begin(), cells.end());
+  page += "<h2>Bytes between ranks</h2>\n<p>In both directions together; the darker, the more, by its logarithm.";
+  if (each > 1) add(page, " A cell has %lld ranks in each direction.", static_cast<long long>(each));
+  const FoundGrid grid = find_grid(traffic);
+  std::vector<int32_t> sides;
+  for (const Dimension& d : grid.dimensions) sides.push_back(d.side);
+  if (!sides.empty()) {
+    page += " A grid of " + shown_sides(sides, " x ") +
+            " was found: <code>weft order --from</code> compares orders of ranks for it.";
+  }
+  constexpr double width = 480;
+  const double step = width / static_cast<double>(side);
+  add(page,
+      "</p>\n<svg viewBox=\"0 0 %.0f %.0f\" style=\"max-width:40em\" role=\"img\" aria-label=\"Bytes between "
+      "ranks\">\n",
+      width + 4, width + 4);
+  add(page, "<rect x=\"1\" y=\"1\" width=\"%.0f\" height=\"%.0f\" fill=\"none\" stroke=\"#333\"/>\n", width + 2,
+      width + 2);
+  for (int64_t row = 0; row < side; ++row) {
+    for (int64_t column = 0; column < side; ++column) {
+      const double bytes = cells[static_cast<size_t>(row * side + column)];
+      if (bytes <= 0) continue;
+      const double dark = std::log1p(bytes) / std::log1p(most);
+      add(page, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"hsl(220,50%%,%.0f%%)\">",
+          2 + static_cast<double>(column) * step, 2 + static_cast<double>(row) * step, step, step,
+          92 - 77 * dark * dark);
+      add(page, "<title>%lld, %lld: %s</title></rect>\n", static_cast<long long>(row * each),
+          static_cast<long long>(column * each), bytes_shown(bytes).c_str());
+    }
+  }
+  page += "</svg>\n";
+}
+
+void add_settings(std::string& page, const RunStatistics& run) {
+  if (run.settings.empty()) return;
+  page += "<h2>Settings</h2>\n<table><tr><th>setting</th><th>value</th></tr>\n";
+  for (const auto& [name, value] : run.settings) {
+    page.append("<tr><td>").append(shown(name)).append("</td><td>").append(shown(value)).append("</td></tr>\n");
+  }
+  page += "</table>\n";
+}
+
+void add_run(std::string& page, const RunStatistics& run) {
+  add_summary(page, run);
+  add_advice(page, run);
+  add_calls(page, run);
+  add_ranks(page, run);
+  add_sizes(page, run);
+  add_matrix(page, run);
+  add_settings(page, run);
+}
+
+void add_change(std::string& page, const std::string& name, double before, double after) {
+  page.append("<tr><td>").append(shown(name)).append("</td>");
+  add(page, "<td>%.4g</td><td>%.4g</td>", before, after);
+  if (before > 0) {
+    add(page, "<td>%+.1f %%</td></tr>\n", 100 * (after / before - 1));
+  } else {
+    page += "<td></td></tr>\n";
+  }
+}
+
+void add_comparison(std::string& page, const RunStatistics& before, const RunStatistics& after) {
+  page += "<h2>Comparison</h2>\n<p>Seconds of a rank, on average.</p>\n<table><tr><th></th><th>" + shown(before.path) +
+          "</th><th>" + shown(after.path) + "</th><th>change</th></tr>\n";
+  add_change(page, "run", before.run.mean, after.run.mean);
+  add_change(page, "in MPI", before.mpi.mean, after.mpi.mean);
+  add_change(page, "waiting for others", before.waiting.mean, after.waiting.mean);
+  std::map<std::string, std::pair<double, double>> calls;
+  for (const CallStatistics& c : longest_calls(before)) calls[c.call].first = c.seconds.mean;
+  for (const CallStatistics& c : longest_calls(after)) calls[c.call].second = c.seconds.mean;
+  for (const auto& [name, seconds] : calls) add_change(page, name, seconds.first, seconds.second);
+  page += "</table>\n";
+}
+
+}  // namespace
+
+std::string page_of(std::span<const RunStatistics> runs) {
+  std::string page = head;
+  page += runs.size() > 1 ? "<h1>Two runs</h1>\n" : "<h1>" + shown(runs[0].path) + "</h1>\n";
+  if (runs.size() > 1) add_comparison(page, runs[0], runs[1]);
+  for (const RunStatistics& run : runs) {
+    if (runs.size() > 1) page += "<h1>" + shown(run.path) + "</h1>\n";
+    add_run(page, run);
+  }
+  return page + "</body></html>\n";
+}
+
+}  // namespace weft::tool

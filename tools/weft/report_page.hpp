@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+
+#include "weft/run_statistics.hpp"
+
+namespace weft::tool {
+
+// A page in HTML that needs nothing else, neither scripts nor a network: of one run, or of two in comparison. Ranks are
+// put together where there are many, so that the page stays below a megabyte.
+[[nodiscard]] std::string page_of(std::span<const RunStatistics> runs);
+
+}  // namespace weft::tool

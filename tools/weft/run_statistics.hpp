@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The statistics of a run, as WEFT_STATS_FILE has them, as far as `weft report` shows them. Members that a file does
+// not have stay empty.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/message.hpp"
+#include "weft/traffic.hpp"
+
+namespace weft::tool {
+
+// Of a value that each rank has.
+struct Spread {
+  double sum = 0, mean = 0, deviation = 0, least = 0, most = 0;
+  int64_t least_rank = 0, most_rank = 0;
+};
+
+struct CallStatistics {
+  std::string call;
+  int64_t calls = 0;
+  int64_t bytes = 0;
+  Spread seconds;
+  Spread waiting;
+  std::vector<std::pair<int64_t, int64_t>> sizes;  // a power of two, or 0, and the calls of that size up to the next
+};
+
+struct RankStatistics {
+  int64_t rank = 0;
+  double seconds = 0, mpi = 0, waiting = 0;
+};
+
+struct RunStatistics {
+  std::string path;
+  std::string end;  // the reason why the run ended
+  int64_t ranks = 0;
+  Spread run, mpi, waiting;
+  std::vector<std::string> advice;
+  std::vector<CallStatistics> calls;
+  std::vector<RankStatistics> by_rank;
+  std::vector<std::pair<std::string, std::string>> settings;
+  bool has_matrix = false;
+  Traffic traffic;
+};
+
+[[nodiscard]] bool parse_statistics(std::string_view text, const std::string& name, RunStatistics& run,
+                                    base::Problem& problem);
+[[nodiscard]] bool read_statistics(const std::string& path, RunStatistics& run, base::Problem& problem);
+
+}  // namespace weft::tool
