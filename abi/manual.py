@@ -39,7 +39,8 @@ def pages(folder, generated, settings_page, problems):
     words = all_words(folder, problems)
     phrases = manual_words.phrases(folder / "phrases.txt", problems)
     settings = manual_words.settings(settings_page)
-    fortran = {heading: manual_mpi.fortran_bodies((generated / "fortran" / name).read_text()) for heading, name in MODULES.items()}
+    fortran = {heading: manual_mpi.fortran_bodies((generated / "fortran" / name).read_text())
+               for heading, name in MODULES.items()}
     functions = table.functions()
     mpi = manual_mpi.Pages(functions, table.implemented(functions), table.constants()["constants"], fortran,
                            {n: w for n, w in words.items() if n.startswith("MPI_")},

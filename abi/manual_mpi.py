@@ -148,7 +148,7 @@ class Pages:
             family = constants_of(role.of, self.constants) if role else []
             if family and not re.search(r"\bMPI_", text):
                 text += ": " + ", ".join(family[:-1]) + " or " + family[-1]
-            items.append(roff.item(f"\\fI{p.name}\\fR ({way or direction(function, p)})", text[:1].upper() + text[1:] + "."))
+            items.append(roff.item(f"\\fI{p.name}\\fR ({way or direction(function, p)})", text))
         for name in [*words.params, *words.family.params]:
             if not any(p.name == name for p in named) and (name in words.params or not self.in_family(words.family, name)):
                 self.problems.add(words.where, f"{function.name} has no parameter {name}")
@@ -181,12 +181,12 @@ class Pages:
             if not text:
                 self.problems.add(words.where, f"{function.name}: the error class {name} has no row in phrases.txt")
                 continue
-            items.append(roff.item(f"\\fB{prefix}{name}\\fR", text[:1].upper() + text[1:] + "."))
+            items.append(roff.item(f"\\fB{prefix}{name}\\fR", text))
         if is_tool(function):
             intro = self.phrases["errors"]["tool"]
         else:
             owners = [HANDLERS[p.type] for p in function.params if p.type in HANDLERS]
-            intro = self.phrases["errors"]["object"].replace("{object}", owners[0]) if owners else self.phrases["errors"]["self"]
+            intro = self.phrases["errors"]["object" if owners else "self"].replace("{object}", "".join(owners[:1]))
         return "\n".join([roff.lines(intro), *items])
 
     @staticmethod
@@ -205,16 +205,6 @@ class Pages:
             shown.append("weft\\-settings")
         return roff.see_also(shown, sections)
 
-    def settings_text(self, words):
-        items = []
-        for name in words.key("settings"):
-            if name not in self.settings:
-                self.problems.add(words.where, f"{words.name}: {name} is no setting")
-                continue
-            text = self.settings[name]
-            items.append(f".TP\n\\fB{name}\\fR\n{text[:1].upper() + text[1:]}")
-        return "\n".join(items)
-
     def page(self, function):
         words = self.words[function.name]
         wide = self.table.get(function.name + "_c")
@@ -230,7 +220,7 @@ class Pages:
             roff.section("DESCRIPTION", roff.paragraphs(texts)),
             roff.section("THREADS", roff.lines(self.phrase("threads", words, function))),
             roff.section("ERRORS", self.errors(function, words)),
-            roff.section("WEFT", self.settings_text(words)),
+            roff.section("WEFT", roff.settings(words, self.settings, self.problems)),
             roff.section("SEE ALSO", self.see_also(function, words)),
         ])
 

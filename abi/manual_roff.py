@@ -31,8 +31,20 @@ def section(title, body):
     return f".SH {title}\n{body}\n" if body else ""
 
 
+def sentence(text):
+    return text[:1].upper() + text[1:].rstrip(".") + "."
+
+
 def item(head, text):
-    return f".TP\n{head}\n{lines(text)}"
+    return f".TP\n{head}\n{lines(sentence(text))}"
+
+
+def settings(words, known, problems):
+    """The settings that the words name, with their help, which is roff already."""
+    for name in words.key("settings"):
+        if name not in known:
+            problems.add(words.where, f"{words.name}: {name} is no setting")
+    return "\n".join(f".TP\n\\fB{name}\\fR\n{sentence(known[name])}" for name in words.key("settings") if name in known)
 
 
 def prototype(head, params, tail=";"):

@@ -119,7 +119,7 @@ class Pages:
                 self.problems.add(words.where, f"{words.name}: its parameter {name} has no words")
                 continue
             way, text = given or common
-            items.append(roff.item(f"\\fI{name}\\fR ({way or direction(before, name)})", text[:1].upper() + text[1:] + "."))
+            items.append(roff.item(f"\\fI{name}\\fR ({way or direction(before, name)})", text))
         for name in set(words.params) - seen:
             self.problems.add(words.where, f"{words.name} has no parameter {name}")
         return "\n".join(items)
@@ -141,16 +141,6 @@ class Pages:
             shown.append("weft\\-settings")
         return roff.see_also(shown, {"weft\\-settings": 7})
 
-    def settings_text(self, words):
-        items = []
-        for name in words.key("settings"):
-            if name not in self.settings:
-                self.problems.add(words.where, f"{words.name}: {name} is no setting")
-                continue
-            text = self.settings[name]
-            items.append(f".TP\n\\fB{name}\\fR\n{text[:1].upper() + text[1:]}")
-        return "\n".join(items)
-
     def page(self, words):
         families = [self.families[name] for name in self.covered(words) if name in self.families]
         texts = [t for t in words.text if t] + [t for t in words.family.text if t] + self.types_text(families)
@@ -162,7 +152,7 @@ class Pages:
             roff.section("DESCRIPTION", roff.paragraphs(texts)),
             roff.section("THREADS", roff.lines(self.phrase("threads", words))),
             roff.section("ERRORS", roff.lines(self.phrase("errors", words))),
-            roff.section("WEFT", self.settings_text(words)),
+            roff.section("WEFT", roff.settings(words, self.settings, self.problems)),
             roff.section("SEE ALSO", self.see_also(words)),
         ])
 

@@ -53,6 +53,7 @@ for part in "${@:-build}"; do
       need spin has spin
       need libfftw3-dev library fftw3 fftw3.h
       need iproute2 has ip
+      need mandoc has mandoc
       ;;
     ci)
       need clang-14 has clang++-14
