@@ -118,7 +118,7 @@ class Pages:
             if p.type == "void" or p.name == "void":
                 continue
             base, bracket, dims = p.type.partition("[")
-            before = base.strip() + ("" if base.endswith("*") else " ")
+            before = base.strip() + ("" if base.rstrip().endswith("*") else " ")
             params.append(("...", "", "") if p.variadic else (before, p.name, bracket + dims))
         return roff.prototype(f"{function.returns} {function.name}", params)
 
