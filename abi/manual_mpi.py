@@ -135,7 +135,8 @@ class Pages:
     def parameters_text(self, function, wide, words):
         items = []
         named = [p for p in function.params if not p.variadic and p.name not in ("", "void")]
-        for p in named:
+        more = [p for p in wide.params if p.name not in {q.name for q in named}] if wide else []
+        for p in [*named, *more]:
             given = words.param(p.name)
             common = self.parameters.get(p.name)
             if not given and common:
@@ -149,8 +150,9 @@ class Pages:
             if family and not re.search(r"\bMPI_", text):
                 text += ": " + ", ".join(family[:-1]) + " or " + family[-1]
             items.append(roff.item(f"\\fI{p.name}\\fR ({way or direction(function, p)})", text))
+        known = {p.name for p in [*named, *more]}
         for name in [*words.params, *words.family.params]:
-            if not any(p.name == name for p in named) and (name in words.params or not self.in_family(words.family, name)):
+            if name not in known and (name in words.params or not self.in_family(words.family, name)):
                 self.problems.add(words.where, f"{function.name} has no parameter {name}")
         if wide and not wide.params == function.params:
             changed = [f"*{p.name}*" for p in named for q in wide.params
