@@ -238,19 +238,19 @@ std::string ChoiceSetting::shown_range() const {
   return list;
 }
 std::string ChoiceSetting::parse(std::string_view text_given) {
+  const auto take = [&](std::string_view word) {
+    int i = 0;
+    while (i < count_ && !same_word(word, choices_[i])) ++i;
+    if (i < count_) value_.store(i, std::memory_order_relaxed);
+    return i < count_;
+  };
+  if (take(text_given)) return {};
   // "on" and "off" among the words are said in other ways too, as those of a switch.
-  std::string_view word = text_given;
   for (const char* on : {"1", "yes", "true"}) {
-    if (same_word(text_given, on)) word = "on";
+    if (same_word(text_given, on) && take("on")) return {};
   }
   for (const char* off : {"0", "no", "false"}) {
-    if (same_word(text_given, off)) word = "off";
-  }
-  for (int i = 0; i < count_; ++i) {
-    if (same_word(word, choices_[i])) {
-      value_.store(i, std::memory_order_relaxed);
-      return {};
-    }
+    if (same_word(text_given, off) && take("off")) return {};
   }
   return quoted(text_given) + " is not " + shown_range();
 }
