@@ -13,6 +13,7 @@ import unittest
 BIN = pathlib.Path(os.environ["LAUNCH_BIN"])
 PROGRAM = os.environ["STATIST"]
 TOOL = os.environ["STATIST_TOOL"]
+MPICH = pathlib.Path(os.environ.get("MPICH_PROGRAMS", "/nonexistent"))
 HYDRA = os.environ.get("HYDRA", "")
 
 
@@ -94,6 +95,15 @@ class Counts(Case):
         barriers = [p for p in self.report()["sites"] if p["call"] == "MPI_Barrier"]
         self.assertEqual(sum(p["calls"] for p in barriers), 6)
         self.assertIn(pathlib.Path(PROGRAM).name + "+0x", barriers[0]["site"])
+
+    def test_programs_of_mpichs_abi(self):
+        for program, call, count in (("calls", "MPI_Isend", 320), ("puts", "MPI_Put", 321)):
+            path = MPICH / f"mpich_{program}"
+            if not path.exists():
+                self.skipTest("no programs of MPICH's ABI")
+            done = self.run_job(2, "20", program=str(path))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.calls()[call]["bytes"], count * 8)
 
     def test_more_threads_than_blocks(self):
         done = self.run_job(2, "threads")
