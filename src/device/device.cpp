@@ -10,27 +10,27 @@ const Driver* active = nullptr;
 
 namespace {
 
-enum : int { off, automatic, by_cuda, by_mock, zero, one };
-constexpr const char* words[] = {"off", "auto", "cuda", "mock", "0", "1"};
+enum : int { off, automatic, by_cuda, by_mock, by_cuda_too };
+constexpr const char* words[] = {"off", "auto", "cuda", "mock", "on"};
 constinit base::ChoiceSetting devices{
     {.name = "WEFT_DEVICES",
      .help =
          "whose memory buffers may lie in; auto: CUDA's, if the process has loaded its driver when MPI starts; cuda or "
-         "1: load it; off or 0: none; mock: memory that faults when the processor touches it, for tests",
+         "on: load it; off: none; mock: memory that faults when the processor touches it, for tests",
      .level = base::Level::basic,
      .alias = "MPICH_GPU_SUPPORT_ENABLED",
      .other_alias = "MPICH_RDMA_ENABLED_CUDA",
      .subject = base::Subject::memory},
     automatic,
     words,
-    6};
+    5};
 WEFT_SETTING(devices);
 
 }  // namespace
 
 std::string open() {
   const int choice = devices.value();
-  if (active != nullptr || choice == off || choice == zero) return {};
+  if (active != nullptr || choice == off) return {};
   const Driver& driver = choice == by_mock ? mock : cuda;
   std::string problem = driver.open(choice == automatic);
   if (problem.empty()) active = &driver;
