@@ -5,9 +5,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iterator>
 #include <string_view>
+#include <vector>
 
 #include "base/setting.hpp"
 #include "boot/pmix_library.hpp"
@@ -47,6 +49,9 @@ WEFT_LAUNCH_VARIABLE(local_ranks_row, variable::local_ranks, "ranks on this host
 WEFT_LAUNCH_VARIABLE(local_cpus_row, variable::local_cpus, "processors the ranks of this host share");
 WEFT_LAUNCH_VARIABLE(rank_cpus_row, variable::rank_cpus, "processors that this rank is bound to");
 WEFT_LAUNCH_VARIABLE(service_cpus_row, variable::service_cpus, "processors of this rank's service threads");
+WEFT_LAUNCH_VARIABLE(places_row, variable::places, "ranks that the job may have, with spawned ones");
+WEFT_LAUNCH_VARIABLE(service_row, variable::service, "where mpiexec takes requests of ranks");
+WEFT_LAUNCH_VARIABLE(spawned_row, variable::spawned, "the world and the origin of a process that was spawned");
 
 // Reads whole numbers from the environment; remembers the first thing wrong.
 class Reader {
@@ -71,6 +76,21 @@ class Reader {
     const std::string wrong = text ? base::parse_cpu_list(text, set) : "";
     if (!wrong.empty()) fail(std::string(name) + "=" + wrong);
     return set;
+  }
+  // As many numbers with commas between them.
+  std::vector<int64_t> list(const char* name, size_t count) {
+    std::vector<int64_t> values;
+    const std::string text = getenv(name);
+    for (size_t at = 0; at <= text.size() && values.size() <= count;) {
+      const size_t comma = std::min(text.find(',', at), text.size());
+      int64_t value = 0;
+      if (!base::parse_number(text.substr(at, comma - at), base::Unit::none, value).empty()) break;
+      values.push_back(value);
+      at = comma + 1;
+    }
+    if (values.size() == count) return values;
+    fail(std::string(name) + "=" + base::quoted(text) + " is no list of " + std::to_string(count) + " numbers");
+    return std::vector<int64_t>(count);
   }
   void fail(const std::string& what) {
     if (wrong_.empty()) wrong_ = what;
@@ -101,11 +121,32 @@ class Reader {
 
 constexpr int most_fd = 1 << 24;
 
+// "first,size,generation,root,number"
+void read_spawned(Reader& reader, Offer& offer) {
+  if (getenv(variable::spawned) == nullptr) return;
+  const std::vector<int64_t> values = reader.list(variable::spawned, 5);
+  const bool fits = values[0] >= 0 && values[1] >= 1 && values[0] <= offer.rank && offer.rank < values[0] + values[1] &&
+                    values[0] + values[1] <= offer.places && values[2] >= 0 && values[2] <= INT32_MAX &&
+                    values[3] >= 0 && values[3] < offer.places && values[4] >= 0;
+  if (!fits) reader.fail(std::string(variable::spawned) + " does not fit rank " + std::to_string(offer.rank));
+  offer.spawned = true;
+  offer.world_first = static_cast<int>(values[0]);
+  offer.world_size = static_cast<int>(values[1]);
+  offer.generation = static_cast<uint32_t>(values[2]);
+  offer.origin = {static_cast<int>(values[3]), static_cast<uint64_t>(values[4])};
+}
+
 Offer read_mpiexec() {
   Reader reader("Weft's mpiexec");
   Offer offer{.launcher = Launcher::mpiexec};
   offer.size = reader.required(variable::size, 1, most_ranks);
-  offer.rank = reader.required(variable::rank, 0, offer.size - 1);
+  offer.places = reader.optional(variable::places, offer.size, most_ranks, offer.size);
+  offer.rank = reader.required(variable::rank, 0, offer.places - 1);
+  read_spawned(reader, offer);
+  if (!offer.spawned && offer.rank >= offer.size) {
+    reader.fail(std::string(variable::rank) + "=" + std::to_string(offer.rank) + " is out of range: 0 to " +
+                std::to_string(offer.size - 1));
+  }
   offer.fd = reader.required(variable::segment_fd, 0, most_fd);
   offer.app_number = reader.optional(variable::app_number, 0, most_ranks, -1);
   offer.universe_size = reader.optional(variable::universe_size, 1, most_ranks, -1);
@@ -117,6 +158,8 @@ Offer read_mpiexec() {
   if (address) offer.address = std::string(address).substr(0, 128);
   const char* id = getenv(variable::job_id);
   if (id) offer.id = std::string(id).substr(0, 64);
+  const char* service = getenv(variable::service);
+  if (service) offer.service = std::string(service).substr(0, 256);
   reader.conclude(offer);
   return offer;
 }

@@ -25,6 +25,9 @@ inline constexpr const char* local_ranks = "WEFT_LOCAL_RANKS";
 inline constexpr const char* local_cpus = "WEFT_LOCAL_CPUS";
 inline constexpr const char* rank_cpus = "WEFT_RANK_CPUS";
 inline constexpr const char* service_cpus = "WEFT_SERVICE_CPUS";
+inline constexpr const char* places = "WEFT_PLACES";
+inline constexpr const char* service = "WEFT_LAUNCHER_DOOR";
+inline constexpr const char* spawned = "WEFT_SPAWNED";
 }  // namespace variable
 
 inline constexpr int most_ranks = 1 << 20;
@@ -44,6 +47,13 @@ struct Offer {
   int local_cpus = 0;              // 0: not said
   base::CpuSet rank_cpus = {};     // empty: not bound
   base::CpuSet service_cpus = {};  // of the library's threads; empty: none of their own
+  int places = 0;                  // ranks there may be; 0: not said
+  std::string service = {};        // mpiexec's door
+  bool spawned = false;            // the next are there
+  int world_first = 0;
+  int world_size = 0;
+  uint32_t generation = 0;
+  Origin origin = {};
   std::string id = {};
   bool bad = false;  // `problem` says why this cannot be used
   base::Problem problem = {};

@@ -121,6 +121,14 @@ void take_rank(const Job& job) {
 
 void join_mpiexec(Job& job, const Offer& offer, size_t (*segment_bytes)(int)) {
   job.id = offer.id;
+  job.places = offer.places;
+  job.service = offer.service;
+  if (offer.spawned) {
+    job.size = offer.world_size;
+    job.first = offer.world_first;
+    job.generation = offer.generation;
+    job.origin = offer.origin;
+  }
   job.segment_fd = offer.fd;
   // Between mpiexec and us there may be a wrapper that closes descriptors.
   if (!is_segment(offer.fd) && !offer.address.empty()) job.segment_fd = open_segment(offer.address);
@@ -133,7 +141,7 @@ void join_mpiexec(Job& job, const Offer& offer, size_t (*segment_bytes)(int)) {
   }
   base::set_own_cpus(offer.rank_cpus, offer.service_cpus);
   fcntl(job.segment_fd, F_SETFD, FD_CLOEXEC);  // it is ours, not of programs this one starts
-  give_size(job.segment_fd, job.size, segment_bytes);
+  give_size(job.segment_fd, job.places, segment_bytes);
   take_rank(job);
   marked_rank.store(job.rank, std::memory_order_relaxed);
   marked_fd.store(job.segment_fd, std::memory_order_release);
@@ -476,6 +484,7 @@ Job join(size_t (*segment_bytes)(int size)) {
   job.universe_size = offer.universe_size;
   job.local_ranks = offer.local_ranks;
   job.local_cpus = offer.local_cpus ? offer.local_cpus : base::usable_cpus();
+  job.started = offer.size;
   switch (offer.launcher) {
     case Launcher::mpiexec:
       base::set_speaker(offer.rank);
@@ -490,6 +499,7 @@ Job join(size_t (*segment_bytes)(int size)) {
       join_alone(job, segment_bytes);
       break;
   }
+  if (job.launcher != Launcher::mpiexec) job.started = job.places = job.size;
   return job;
 }
 

@@ -18,9 +18,26 @@ struct HostPage;
 
 enum class Launcher : uint8_t { singleton, mpiexec, pmi1, pmi2, pmix };
 
+// A job under our own launcher can grow: its segment has spare places, which processes take that are spawned
+// (docs/dynamic.md). A process's rank in the job is its place, unique among those that live; MPI_COMM_WORLD is a run of
+// places, those of the processes started together.
+
+// How a spawned process finds those that spawned it.
+struct Origin {
+  int root = -1;        // the place of the process that asked for it; -1: this process was not spawned
+  uint64_t number = 0;  // of the spawn, unique in the job
+};
+
 struct Job {
   int rank = 0;
-  int size = 1;
+  int size = 1;   // of MPI_COMM_WORLD
+  int first = 0;  // its rank 0 has this rank in the job: 0 but in processes that were spawned
+  int started =
+      0;           // ranks that the job began with, 0 to here - 1; the choices that all ranks make alike follow from it
+  int places = 0;  // ranks in the job are below it
+  uint32_t generation = 0;  // how many processes had our place before
+  Origin origin;
+  std::string service;  // the door (boot/service.hpp) of a launcher that starts processes; empty: there is none
   Launcher launcher = Launcher::singleton;
   int segment_fd = -1;     // memfd shared by all ranks of this host, mode 0600, sized by us, pages not yet reserved
   int app_number = -1;     // MPI_APPNUM: which program of `prog1 : prog2`, -1 when unknown
@@ -32,18 +49,19 @@ struct Job {
   std::string id;          // names the job in messages
 
   bool one_host() const { return here.empty(); }
+  bool can_grow() const { return places > started; }
   // The first rank on this host: a number of its own for each host.
   int host() const { return here.empty() ? 0 : here.front(); }
   // A rank's place among those of this host; -1 when it is on another.
   int place_here(int job_rank) const;
 };
 
-// Joins the job the environment describes; `segment_bytes(ranks)` says how large the shared segment of a host with so
-// many ranks must be (sparse: nothing is reserved by this). Ends the process with a message that names the launcher
+// Joins the job the environment describes; `segment_bytes(places)` says how large the shared segment of a host with so
+// many places must be (sparse: nothing is reserved by this). Ends the process with a message that names the launcher
 // when one is visible but speaks no known protocol. The segment begins with head_bytes(local_ranks) bytes: lines of
 // RankStatus (boot/status.hpp) and notes (boot/notes.hpp), one for each place, and a page (boot/host_page.hpp);
 // `segment_bytes` counts them.
-[[nodiscard]] Job join(size_t (*segment_bytes)(int ranks));
+[[nodiscard]] Job join(size_t (*segment_bytes)(int places));
 
 // For jobs on several hosts: values of at most longest_value() characters that a rank publishes under a key, and that
 // all see after the next barrier. `meanwhile` is called again and again while a barrier lasts. They end the job when

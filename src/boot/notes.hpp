@@ -29,15 +29,23 @@ struct alignas(64) Note {
 };
 static_assert(sizeof(Note) == 16384);
 
-// Where the notes lie in the segment, behind the lines of status, and the page behind them; all together are its head.
+// Where the notes lie in the segment, behind the lines of status, and the page behind them; together with the ties they
+// are its head.
 constexpr size_t notes_offset(int ranks) {
   return job_header_bytes(ranks);
 }
 constexpr size_t host_page_offset(int ranks) {
   return notes_offset(ranks) + static_cast<size_t>(ranks) * sizeof(Note);
 }
-constexpr size_t head_bytes(int ranks) {
+// Behind them, who is connected with whom (boot/ties.hpp): a bit for each pair of places.
+constexpr size_t ties_offset(int ranks) {
   return host_page_offset(ranks) + sizeof(HostPage);
+}
+constexpr size_t ties_row_bytes(int ranks) {
+  return (static_cast<size_t>(ranks) + 63) / 64 * sizeof(uint64_t);
+}
+constexpr size_t head_bytes(int ranks) {
+  return (ties_offset(ranks) + static_cast<size_t>(ranks) * ties_row_bytes(ranks) + 4095) & ~size_t{4095};
 }
 
 // The text of a note, and of a record: "<bytes of the key>:<bytes of the value>:" key value, again and again.

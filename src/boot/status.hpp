@@ -17,6 +17,7 @@ enum class Phase : uint32_t {
   initialised = 1,  // MPI_Init is done, MPI_Finalize is not
   finalized = 2,    // the process may end in any way
   aborted = 3,      // the rank itself ended the job and has said why
+  leaving = 4,      // in MPI_Finalize: it waits for those that it is connected with
 };
 
 // Written by the rank alone, read by the launcher after the rank has ended (or by a tool that looks on).
@@ -31,12 +32,17 @@ struct alignas(64) RankStatus {
   // In the first line: bytes that the host's ranks have given to their programs (transport/shm/promises.hpp).
   std::atomic<uint64_t> promised;
   std::atomic<uint32_t> fell_back;  // likewise: 1 once a rank has said that memory is not of the kind that was wished
-  uint8_t reserved[28];             // for the state of a wait
+  // By mpiexec, before it starts a process in this place: how many had it before; and, of a spawned process, one more
+  // than the place of the first of its world.
+  std::atomic<uint32_t> generation;
+  std::atomic<uint32_t> world;
+  uint8_t reserved[20];  // for the state of a wait
 };
 static_assert(sizeof(RankStatus) == 64 && alignof(RankStatus) == 64);
 static_assert(offsetof(RankStatus, phase) == 0 && offsetof(RankStatus, pid) == 4);
 static_assert(offsetof(RankStatus, alike) == 8 && offsetof(RankStatus, told) == 16);
 static_assert(offsetof(RankStatus, gone) == 20 && offsetof(RankStatus, promised) == 24);
+static_assert(offsetof(RankStatus, generation) == 36 && offsetof(RankStatus, world) == 40);
 
 constexpr size_t job_header_bytes(int size) {
   return (static_cast<size_t>(size) * sizeof(RankStatus) + 4095) & ~size_t{4095};

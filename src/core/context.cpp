@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "core/growth.hpp"
 #include "core/handler.hpp"
 #include "core/send_queue.hpp"
 #include "core/world.hpp"
@@ -21,7 +22,7 @@ uint32_t ContextNumbers::offer(int32_t members) {
     return number;
   }
   if (members == 1) return alone_ < end ? alone_++ : none;
-  return fresh_ < first_alone ? std::exchange(fresh_, fresh_ + step_) : none;
+  return fresh_ < end_ ? std::exchange(fresh_, fresh_ + step_) : none;
 }
 
 void ContextNumbers::settle(uint32_t offered, uint32_t agreed) {
@@ -30,28 +31,41 @@ void ContextNumbers::settle(uint32_t offered, uint32_t agreed) {
   returned_.push_back(offered);
 }
 
-void ContextNumbers::hold(uint32_t number, int32_t up, int32_t below) {
+void ContextNumbers::hold(uint32_t number, int32_t up, int32_t below, uint32_t up_generation) {
   std::lock_guard lock(lock_);
   Use& use = uses_[number];
   use.up = up;
+  use.up_generation = up_generation;
   use.open += below + 1;
 }
 
-int32_t ContextNumbers::release(uint32_t number) {
+int32_t ContextNumbers::release(uint32_t number, uint32_t* up_generation) {
   std::lock_guard lock(lock_);
   const auto place = uses_.try_emplace(number).first;  // a member below may be faster than we are
   if (--place->second.open != 0) return nobody;
   const int32_t up = place->second.up;
+  if (up_generation != nullptr) *up_generation = place->second.up_generation;
   uses_.erase(place);
-  if (up == nobody) (number < first_alone ? returned_ : returned_alone_).push_back(number);
+  if (up == nobody) give_back(number);
   return up;
+}
+
+void ContextNumbers::release_by_all(uint32_t number) {
+  std::lock_guard lock(lock_);
+  const auto use = uses_.find(number);
+  if (use == uses_.end()) return;
+  if (use->second.up == nobody) give_back(number);
+  uses_.erase(use);
 }
 
 namespace {
 
 // Made with the first communicator, kept until the process ends.
 ContextNumbers& numbers() {
-  static auto* const ours = new ContextNumbers(world->rank, world->size);
+  const int32_t started = world->job.started;
+  static auto* const ours = world->first == 0 ? new ContextNumbers(world->rank, world->size)
+                                              : new ContextNumbers(ContextNumbers::SpawnedTag{}, world->rank - started,
+                                                                   world->places - started);
   return *ours;
 }
 
@@ -68,8 +82,9 @@ static_assert(sizeof(Release) == 8);
 // For this process, or for one below it.
 void release_number(uint32_t number) {
   if (ended.load(std::memory_order_relaxed)) return;
-  const int32_t up = numbers().release(number);
-  if (up == ContextNumbers::nobody) return;
+  uint32_t generation = 0;
+  const int32_t up = numbers().release(number, &generation);
+  if (up == ContextNumbers::nobody || (is_foreign(up) && !is_there(up, generation))) return;
   const Release release{number, 0};
   send_control(world->peer(up), 0, release_kind, &release, sizeof release);
 }
@@ -97,12 +112,17 @@ bool settle_offer(uint64_t offer, uint64_t agreed) {
 }
 
 uint32_t hold_context(uint64_t agreed, int32_t above, int32_t below) {
-  numbers().hold(number_in(agreed), above, below);
+  const uint32_t generation = above != ContextNumbers::nobody ? generation_of(above) : 0;
+  numbers().hold(number_in(agreed), above, below, generation);
   return 2 * number_in(agreed);
 }
 
 void release_context(uint32_t context) {
   if (context != no_context) release_number(context / 2);
+}
+
+void release_context_by_all(uint32_t context) {
+  if (context != no_context) numbers().release_by_all(context / 2);
 }
 
 void end_releases() {

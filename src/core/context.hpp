@@ -12,7 +12,9 @@
 //
 // So two creations never agree on the same number, whichever threads of whichever processes run them in whatever order:
 // their offers differ. One reduction is enough; there is nothing to try again, and no creation waits for another one.
-// Taking the smallest wears the members' numbers evenly: a team has as many as its members together.
+// Taking the smallest wears the members' numbers evenly: a team has as many as its members together. Spawned processes
+// have numbers of a range of their own, the largest, so that those of the others do not depend on how much a job may
+// grow.
 //
 // A process that makes a communicator alone takes a number from a second range, which every process has to itself:
 // nobody else will ever see that context.
@@ -37,11 +39,16 @@ class ContextNumbers {
  public:
   static constexpr uint32_t first_shared = 2;  // 0 is MPI_COMM_WORLD, 1 is MPI_COMM_SELF
   static constexpr uint32_t first_alone = 1U << 27;
+  static constexpr uint32_t first_spawned = first_alone - (1U << 24);  // below first_alone
   static constexpr uint32_t end = 1U << 28;
   static constexpr uint32_t none = UINT32_MAX;  // offered when all are given away
 
   ContextNumbers(int32_t rank, int32_t size)
       : fresh_(first_shared + static_cast<uint32_t>(rank)), step_(static_cast<uint32_t>(size)) {}
+  // Of a spawned process: the place counts from those on that the job began with.
+  struct SpawnedTag {};
+  ContextNumbers(SpawnedTag /*unused*/, int32_t place, int32_t places)
+      : fresh_(first_spawned + static_cast<uint32_t>(place)), step_(static_cast<uint32_t>(places)), end_(first_alone) {}
 
   // A number for a communicator of `members` processes to be. Exactly one settle() must follow, unless the creation
   // fails before it is known what the team agreed on: then the number is lost.
@@ -55,21 +62,28 @@ class ContextNumbers {
 
   // A team agreed on this number: this process is a part of the tree, `up` the job rank above it (`nobody`: it is the
   // owner), and `below` members report to it. Releases may have come before.
-  void hold(uint32_t number, int32_t up, int32_t below);
+  void hold(uint32_t number, int32_t up, int32_t below, uint32_t up_generation = 0);
 
-  // This process, or a member below it, has released the number. Returns the job rank to report to, or `nobody`.
-  [[nodiscard]] int32_t release(uint32_t number);
+  // This process, or a member below it, has released the number. Returns the job rank to report to, or `nobody`; and
+  // the generation of its process (core/growth.hpp).
+  [[nodiscard]] int32_t release(uint32_t number, uint32_t* up_generation = nullptr);
+
+  // All members have released the number, and know it of each other.
+  void release_by_all(uint32_t number);
 
  private:
   // A number of a team that this process is in.
   struct Use {
     int32_t open = 0;  // of this process and those right below it, how many still hold it
     int32_t up = nobody;
+    uint32_t up_generation = 0;
   };
+  void give_back(uint32_t number) { (number < first_alone ? returned_ : returned_alone_).push_back(number); }
 
   base::Lock lock_;
   uint32_t fresh_;  // the first one that was never offered
   uint32_t step_;
+  uint32_t end_ = first_spawned;  // of the fresh ones
   uint32_t alone_ = first_alone;
   std::vector<uint32_t> returned_;        // not taken, or given back
   std::vector<uint32_t> returned_alone_;  // the same of the second range
@@ -97,6 +111,8 @@ inline constexpr uint64_t no_offer = UINT64_MAX;
 
 // This process has no more use for a context that it held; or it is none.
 void release_context(uint32_t context);
+// The same after a barrier of all members behind their last use: nobody needs to be told.
+void release_context_by_all(uint32_t context);
 
 // Releases matter no more: the process is about to leave the job, and its peers, which may leave before, must not be
 // sent notices.

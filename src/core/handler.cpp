@@ -85,7 +85,7 @@ void on_own_arrival(const transport::Arrival& arrival) {
 }
 
 bool is_from(const transport::Arrival& arrival, int32_t rank) {
-  if (rank < 0 || rank >= world->size) return false;
+  if (rank < 0 || rank >= world->places) return false;
   if (arrival.from != transport::no_peer) return arrival.from == rank;
   return !world->peer(rank).transport->capabilities().names_senders;
 }

@@ -21,11 +21,13 @@
 #include "boot/segment.hpp"
 #include "boot/status.hpp"
 #include "core/failure.hpp"
+#include "core/growth.hpp"
 #include "core/handler.hpp"
 #include "core/hosts.hpp"
 #include "core/p2p.hpp"
 #include "core/progress_thread.hpp"
 #include "core/send_now.hpp"
+#include "core/send_queue.hpp"
 #include "core/settings.hpp"
 #include "core/stamp.hpp"
 #include "core/unexpected.hpp"
@@ -79,7 +81,7 @@ WEFT_SETTING(connect_setting);
 void* header = nullptr;  // the launcher's view of the job: boot/status.hpp
 
 size_t header_bytes() {
-  return boot::job_header_bytes(world->ranks_here());
+  return boot::job_header_bytes(world->places_here());
 }
 
 void map_header() {
@@ -157,10 +159,11 @@ std::vector<int> first_ranks() {
 
 void open_transports() {
   world->transports.open({.rank = world->rank,
-                          .ranks = world->size,
+                          .ranks = world->places,
                           .place = world->place_here(),
-                          .places = world->ranks_here(),
+                          .places = world->places_here(),
                           .place_of = [job = &world->job](int rank) { return job->place_here(rank); },
+                          .generation = world->job.generation,
                           .segment = world->job.segment_fd,
                           .lanes = world->lane_map,
                           .own_sink = on_own_arrival,
@@ -235,7 +238,8 @@ class Agreement {
 
 // For programs in which all talk to all. Each begins behind itself, so that not all ask for the same rank.
 void connect_all() {
-  for (int32_t i = 0; i < world->size; ++i) (void)world->peer((world->rank + i) % world->size);
+  const int32_t own = world->rank - world->first;
+  for (int32_t i = 0; i < world->size; ++i) (void)world->peer(world->first + (own + i) % world->size);
 }
 
 }  // namespace
@@ -247,6 +251,7 @@ void start(bool multiple, uint64_t (*alike)()) {
   world->job = boot::join(transport::segment_bytes);
   world->rank = world->job.rank;
   world->size = world->job.size;
+  world->places = world->job.places;
   if (const std::string wrong = pages::check_settings(); !wrong.empty()) {
     start_failed({.cause = wrong, .remedy = "see docs/memory.md and weft info memory"});
   }
@@ -258,12 +263,14 @@ void start(bool multiple, uint64_t (*alike)()) {
   const bool by_thread = wants_progress_thread(world->job.local_ranks, world->job.local_cpus);
   world->open({.rank = world->job.rank,
                .size = world->job.size,
+               .first = world->job.first,
+               .places = world->job.places,
                .multiple = multiple,
                .concurrent = multiple || by_thread,
                .design = how,
                .cpus = cpus,
                .cpu_share = std::clamp(world->job.local_cpus / std::max(world->job.local_ranks, 1), 1, cpus),
-               .mailbox_limit = static_cast<uint32_t>(mailbox_bytes(world->job.size)),
+               .mailbox_limit = static_cast<uint32_t>(mailbox_bytes(world->job.started)),
                .lane_map = make_lane_map(multiple, how, cpus)});
   open_transports();
   agreement.check_hosts();
@@ -290,6 +297,8 @@ void stop() {
 void World::open(const Config& config) {
   rank = config.rank;
   size = config.size;
+  first = config.first;
+  places = config.places != 0 ? config.places : config.size;
   multiple = config.multiple;
   concurrent = config.concurrent;
   design = config.design;
@@ -299,7 +308,7 @@ void World::open(const Config& config) {
   lane_map = config.lane_map;
   waits.spin_rounds = config.spin_rounds;
   waits.yield_rounds = config.yield_rounds;
-  peers.open(size);
+  peers.open(places);
   open_handlers();
   open_stamps();
   open_threads();
@@ -353,6 +362,7 @@ Peer* World::connect(int32_t job_rank) {
   if (Peer* known = peers.find(job_rank); known != &PeerTable::stranger) return known;
   auto* made = new Peer;
   made->rank = job_rank;
+  made->generation = generation_of(job_rank);
   made->transport = &transports.to(job_rank);
   made->endpoint = made->transport->connect(job_rank);
   if (made->endpoint == nullptr) peer_lost(job_rank, {.cause = "there is no way to rank " + std::to_string(job_rank)});
@@ -363,6 +373,27 @@ Peer* World::connect(int32_t job_rank) {
   made->made_before = std::exchange(last_made, made);
   peers.set(job_rank, made);
   return made;
+}
+
+void World::forget(int32_t job_rank) {
+  std::lock_guard guard(connect_lock);
+  Peer* const gone = peers.find(job_rank);
+  if (gone == &PeerTable::stranger) return;
+  peers.set(job_rank, &PeerTable::stranger);
+  drop_waiting(*gone);
+  while (gone->listed) (void)flush_waiting();  // which takes it off its list
+  for (Peer** at = &last_made; *at != nullptr; at = &(*at)->made_before) {
+    if (*at != gone) continue;
+    *at = gone->made_before;
+    break;
+  }
+  gone->transport->forget(job_rank);
+  delete gone->stamps;
+  delete gone;
+}
+
+boot::RankStatus& World::status_of(int32_t job_rank) const {
+  return boot::status_of(header, job_rank);
 }
 
 void Peer::open_way() {

@@ -15,6 +15,10 @@
 #include "transport/api/transport.hpp"
 #include "transport/open.hpp"
 
+namespace weft::boot {
+struct RankStatus;
+}
+
 namespace weft::core {
 
 // A message that found the way full: a request, or a protocol message we keep a copy of.
@@ -32,6 +36,7 @@ struct Peer {
   transport::LaneMap lane_map;
   Stamps* stamps = nullptr;  // when the peer has several lanes
   int32_t rank = -1;
+  uint32_t generation = 0;             // of the process that it stands for: core/growth.hpp
   std::atomic<bool> readable = false;  // a direct read of the peer's memory has worked
   std::atomic<bool> writes = true;     // the peer has not failed to write into our memory
   std::atomic<int32_t> lost = 0;       // the error of operations with it since it is lost: end_pending()
@@ -108,6 +113,8 @@ enum class Design : uint8_t { global, object, hot };
 struct Config {
   int32_t rank = 0;
   int32_t size = 1;
+  int32_t first = 0;
+  int32_t places = 0;     // 0: as many as ranks
   bool multiple = false;  // as in World
   bool concurrent = false;
   Design design = Design::hot;
@@ -124,8 +131,10 @@ struct World {
   bool multiple = false;    // the program asked for MPI_THREAD_MULTIPLE
   bool concurrent = false;  // threads may be in core at the same time: locks are taken, each thread has its own Thread
   Design design = Design::hot;
-  int32_t rank = 0;
-  int32_t size = 1;
+  int32_t rank = 0;            // in the job
+  int32_t size = 1;            // of MPI_COMM_WORLD
+  int32_t first = 0;           // rank in the job of its rank 0
+  int32_t places = 1;          // ranks in the job are below it: boot/job.hpp
   int32_t cpus = 1;            // that this process may use
   int32_t cpu_share = 1;       // the same when the ranks of this host share all evenly
   uint32_t mailbox_limit = 0;  // E0 up to here
@@ -152,9 +161,11 @@ struct World {
     return p != &PeerTable::stranger ? *p : *connect(job_rank);
   }
   Lane& lane_for(const Envelope& e) { return lanes[lane_map.lane_of(e.context, e.source, e.tag)]; }
-  // How many ranks share this host's segment, and which of them we are.
-  int32_t ranks_here() const { return job.one_host() ? size : job.local_ranks; }
+  // How many places this host's segment has, and which of them is ours.
+  int32_t places_here() const { return job.one_host() ? places : job.local_ranks; }
   int32_t place_here() const { return job.place_here(rank); }
+  // The launcher's line of a rank, of a job on one host (boot/status.hpp).
+  boot::RankStatus& status_of(int32_t job_rank) const;
   int64_t sends_open() const;
   bool receives_streams();  // data of streams (R1) are on their way to matched receives
   // Makes and ends everything but the transports to other ranks, which are the caller's: they are set after open(), and
@@ -162,6 +173,8 @@ struct World {
   void open(const Config& config);
   void close();
   void set_congested(bool on);
+  // The process that had this place has left the job: no operation and no message is under way with it.
+  void forget(int32_t job_rank);
 
  private:
   Peer* connect(int32_t job_rank);

@@ -97,6 +97,11 @@ void start(int level, bool once) {
     if (!core::join(level == SHMEM_THREAD_MULTIPLE, coll::open_choices)) {
       fail("shmem_init", "this process has left the job already", "initialise OpenSHMEM before MPI_Finalize");
     }
+    if (core::world->first != 0) {
+      fail("shmem_init",
+           "this process was spawned by MPI_Comm_spawn, and OpenSHMEM knows the ranks of a job's start alone",
+           "use MPI in spawned processes, or start the program with mpiexec");
+    }
     joined = true;
     process = getpid();
     (void)atexit(leave_at_exit);

@@ -58,7 +58,8 @@ void Transports::open(const HostOpening& opening) {
   place_ = opening.place;
   lanes_ = opening.lanes;
   add(new self::SelfTransport(opening.own_sink, opening.rank, opening.lanes));
-  memory_ = new shm::ShmTransport(opening.place, opening.places, opening.segment, opening.lanes, opening.place_of);
+  memory_ = new shm::ShmTransport(opening.place, opening.places, opening.segment, opening.lanes, opening.place_of,
+                                  opening.generation);
   if (opening.ranks == 1) return;
   if (opening.watch && opening.places > 1) {
     const auto rank_at = [place_of = opening.place_of, ranks = opening.ranks](int place) {

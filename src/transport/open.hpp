@@ -36,6 +36,7 @@ struct HostOpening {
   int place;                              // among the ranks of this host
   int places;                             // how many these are
   std::function<int(int rank)> place_of;  // negative: the rank is on another host
+  uint32_t generation;                    // of the processes that had our place: boot/job.hpp
   int segment;                            // the descriptor of the host's shared memory
   LaneMap lanes;
   Sink own_sink;  // for messages to ourselves, which arrive while they are sent

@@ -107,7 +107,7 @@ void nudge_next(Window& window, int32_t target) {
   if (target != window.rank && control.owner_waits.load(std::memory_order_relaxed) != 0) {
     tell(window, target, Action::nudge);
   }
-  const int32_t here = world->ranks_here();
+  const int32_t here = world->places_here();
   for (int32_t i = 1; i <= here; ++i) {
     const int32_t rank = control.waiting[(world->place_here() + i) % here].load(std::memory_order_relaxed) - 1;
     if (rank >= 0) return tell(window, rank, Action::nudge);

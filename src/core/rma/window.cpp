@@ -102,7 +102,7 @@ void prepare(Window& window, Flavor flavor, Part& part) {
           .fences = base::allow_fences() ? 1U : 0U};
   window.targets = reserve_targets(window);
   if (window.targets == nullptr) return;
-  const size_t waiting = sizeof(Control) + static_cast<size_t>(world->ranks_here()) * sizeof(std::atomic<int32_t>);
+  const size_t waiting = sizeof(Control) + static_cast<size_t>(world->places_here()) * sizeof(std::atomic<int32_t>);
   const size_t attached_at = (waiting + alignof(Attached) - 1) & ~(alignof(Attached) - 1);
   const size_t control_size = attached_at + (flavor == Flavor::dynamic ? sizeof(Attached) : 0);
   void* control = allocate_shared(control_size, 1);

@@ -175,7 +175,8 @@ void build_world_communicators() {
     base::die({.cause = "no memory for MPI_COMM_WORLD", .remedy = "free memory on this host"});
   all->kind = self->kind = base::Kind::group;
   all->size = core::world->size;
-  all->rank = core::world->rank;
+  all->rank = core::world->rank - core::world->first;
+  all->first = core::world->first;
   self->size = 1;
   self->rank = 0;
   self->first = core::world->rank;

@@ -165,8 +165,8 @@ int group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Grou
   if (group == nullptr) return fail(s, function, MPI_ERR_NO_MEM, "no memory for a group");
   group->kind = base::Kind::group;
   group->size = pset == 0 ? core::world->size : 1;
-  group->rank = pset == 0 ? core::world->rank : 0;
-  group->first = pset == 0 ? 0 : core::world->rank;
+  group->rank = pset == 0 ? core::world->rank - core::world->first : 0;
+  group->first = pset == 0 ? core::world->first : core::world->rank;
   group->session = s;
   *newgroup = group_handle(group);
   return MPI_SUCCESS;

@@ -269,6 +269,8 @@ class Transport {
   // The way to a rank that it reaches; made on first use, it belongs to the transport and goes with it. nullptr: there
   // is none, which was reported. Thread-safe.
   virtual Endpoint* connect(int rank) = 0;
+  // Another process has the place of this rank, or will have it: its endpoint is used no more.
+  virtual void forget(int /*rank*/) {}
 
   // Delivers what has arrived on a lane, at most a few dozen messages; how many. One thread at a time for each lane.
   virtual int poll(uint32_t lane, Sink sink) = 0;

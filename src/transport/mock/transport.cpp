@@ -184,6 +184,11 @@ class MockTransport final : public Transport {
     if (known == nullptr) known = std::make_unique<MockEndpoint>(inner_->connect(rank), *inner_, faults_, late_);
     return known.get();
   }
+  void forget(int rank) override {
+    const std::lock_guard guard(connect_mutex_);
+    endpoints_.erase(rank);
+    inner_->forget(rank);
+  }
   int poll(uint32_t lane, Sink sink) override {
     const int ended = end_late(lane);
     if (faults_.plan.delay != 0 && !faults_.delay.hit()) return ended;

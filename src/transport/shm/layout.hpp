@@ -39,7 +39,8 @@ inline constexpr int huge_file_shift = 60;
 struct Control {
   alignas(128) std::atomic<uint32_t> attention;  // Endpoint::asleep, saturated
   std::atomic<int32_t> pid;                      // of the owner as it knows itself, 0 before its start and when it left
-  // 0 until the owner's rings are there; then its lanes, a power of two, and `spread_all` when source and tag choose.
+  // 0 until the owner's rings are there; then its lanes, a power of two, `spread_all` when source and tag choose, and
+  // the lower bits of its generation: where a place has one process after the other, a peer waits for that one.
   std::atomic<uint32_t> lanes;
   // The proof that a process is the owner: in its memory at this address lies what is said here (Token).
   std::atomic<uint64_t> token_at;
@@ -50,6 +51,11 @@ struct Control {
   HugeFile huge[most_huge_files];
 
   static constexpr uint32_t spread_all = 1u << 31;
+  static constexpr uint32_t generation_shift = 8;
+  static constexpr uint32_t lanes_mask = (1u << generation_shift) - 1;
+  static constexpr uint32_t generation_bits(uint32_t generation) {
+    return (generation << generation_shift) & ~spread_all;
+  }
 };
 static_assert(sizeof(Control) <= 4096);
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/shm/transport.hpp"
 
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -45,7 +46,7 @@ void futex_wake(std::atomic<uint32_t>* word) {
 
 }  // namespace
 
-ShmTransport::ShmTransport(int place, int places, int segment_fd, LaneMap lanes, PlaceOf places_of)
+ShmTransport::ShmTransport(int place, int places, int segment_fd, LaneMap lanes, PlaceOf places_of, uint32_t generation)
     : rank_(place),
       places_(places),
       fd_(segment_fd),
@@ -61,6 +62,7 @@ ShmTransport::ShmTransport(int place, int places, int segment_fd, LaneMap lanes,
                    .claims = true,
                    .wakes = true,
                    .staging_most = layout_.staging_buffer * static_cast<size_t>((layout_.staging_buffers + 1) / 2)};
+  if (generation != 0) clear_place();
   reserve(layout_.rank_at(place), layout_.rings_offset + layout_.rings(lanes.lanes()), "the receive rings");
   region_ = map(layout_.rank_at(place), layout_.region, "the receive rings");
   // The last page of the rings, which may hold staging buffers too.
@@ -76,14 +78,16 @@ ShmTransport::ShmTransport(int place, int places, int segment_fd, LaneMap lanes,
   publish_token();
   control_->namespace_of_pid.store(namespace_of_processes(), std::memory_order_relaxed);
   control_->pid.store(getpid(), std::memory_order_release);
-  control_->lanes.store(lanes.lanes() | (lanes.spread != 0 ? Control::spread_all : 0), std::memory_order_release);
+  control_->lanes.store(
+      lanes.lanes() | (lanes.spread != 0 ? Control::spread_all : 0) | Control::generation_bits(generation),
+      std::memory_order_release);
   fences_others_ = base::allow_fences();
   if (!cross_memory.value()) cross_memory_error_ = ECANCELED;
 }
 
 ShmTransport::~ShmTransport() {
   control_->pid.store(0, std::memory_order_release);  // it has left the job, and may end
-  for (auto [memory, bytes] : mappings_) munmap(memory, bytes);
+  for (auto [place, memory] : regions_) munmap(memory, layout_.region);
   munmap(region_, layout_.region);
 }
 
@@ -111,12 +115,32 @@ void ShmTransport::publish_token() {
   control_->token_at.store(reinterpret_cast<uint64_t>(token_), std::memory_order_relaxed);
 }
 
-// The status of a process that will not come; -1: it may come. mpiexec knows.
-int ShmTransport::ended_before_start(int place) const {
-  uint32_t gone = 0;
-  const off_t at =
-      static_cast<off_t>(sizeof(boot::RankStatus)) * place + static_cast<off_t>(offsetof(boot::RankStatus, gone));
-  return pread(fd_, &gone, sizeof gone, at) == sizeof gone ? static_cast<int>(gone) - 1 : -1;
+// The place had another process, whose remains are none of ours; and a ring begins with zeros.
+void ShmTransport::clear_place() const {
+  const auto clear = [this](size_t at, size_t bytes) {
+    if (bytes == 0) return;
+    if (fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(at), static_cast<off_t>(bytes)) ==
+        0)
+      return;
+    fail_for_good({.cause = "cannot clear the shared memory of the process that had this one's place in the job",
+                   .error = errno,
+                   .remedy = "this is a defect of Weft or of the system: please report it"});
+  };
+  clear(layout_.rank_at(rank_), layout_.region);
+  clear(layout_.heap_at(rank_), layout_.heap);
+  clear(layout_.slots_at(rank_), layout_.slots);
+}
+
+// A field of mpiexec's line of a place (boot/status.hpp); 0: nothing.
+uint32_t ShmTransport::field_of(int place, size_t offset) const {
+  uint32_t field = 0;
+  const off_t at = static_cast<off_t>(sizeof(boot::RankStatus)) * place + static_cast<off_t>(offset);
+  return pread(fd_, &field, sizeof field, at) == sizeof field ? field : 0;
+}
+
+void ShmTransport::forget(int rank) {
+  const std::lock_guard connecting(connect_mutex_);
+  endpoints_.erase(place_of(rank));
 }
 
 Endpoint* ShmTransport::connect(int rank) {
@@ -127,14 +151,20 @@ Endpoint* ShmTransport::connect(int rank) {
   const size_t at = layout_.rank_at(place);
   // The peer may not have started yet.
   reserve(at, layout_.rings_offset, "a peer's control page");
-  char* region = map(at, layout_.region, "a peer's receive rings");
-  mappings_.emplace_back(region, layout_.region);
+  char*& region = regions_[place];
+  if (region == nullptr) region = map(at, layout_.region, "a peer's receive rings");
   const auto& lanes = reinterpret_cast<Control*>(region)->lanes;
-  for (int looked = 0; lanes.load(std::memory_order_acquire) == 0; ++looked) {
+  const uint32_t wanted = Control::generation_bits(field_of(place, offsetof(boot::RankStatus, generation)));
+  const auto is_wanted = [wanted](uint32_t word) {
+    return word != 0 && (word & ~Control::lanes_mask & ~Control::spread_all) == wanted;
+  };
+  for (int looked = 0; !is_wanted(lanes.load(std::memory_order_acquire)); ++looked) {
     constexpr timespec shortly{0, 50000};
+    const uint32_t gone = looked < 100 ? 0 : field_of(place, offsetof(boot::RankStatus, gone));
     if (looked < 100) {
       sched_yield();
-    } else if (const int status = ended_before_start(place); status >= 0) {
+    } else if (gone != 0) {
+      const uint32_t status = gone - 1;
       fail(rank, {.cause = "rank " + std::to_string(rank) + " ended with status " + std::to_string(status) +
                            " before it called MPI_Init, and this rank communicates with it",
                   .remedy = "all ranks of a job call MPI_Init, or none: see why that one did not"});
@@ -339,7 +369,7 @@ ShmEndpoint::ShmEndpoint(ShmTransport& owner, int rank, char* region)
       memory_(owner.layout_, rank, owner.fd_, control_) {
   attention_ = &control_->attention;
   const uint32_t published = control_->lanes.load(std::memory_order_acquire);
-  const uint32_t lanes = published & ~Control::spread_all;
+  const uint32_t lanes = published & Control::lanes_mask;
   lanes_ = {lanes - 1, published & Control::spread_all ? ~0u : 0u};
   rings_ = std::make_unique<Writer[]>(lanes);
   const size_t stride = owner.layout_.ring_stride(lanes);

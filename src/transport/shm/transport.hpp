@@ -88,9 +88,10 @@ class ShmTransport final : public Transport {
   // The place of a rank of the job among those of this host; negative: it is on another.
   using PlaceOf = std::function<int(int rank)>;
 
-  // `place` of `places` on this host. With so many lanes as `lanes` says: a power of two, at most max_lanes. Without
-  // `places_of` ranks are places.
-  ShmTransport(int place, int places, int segment_fd, LaneMap lanes = {}, PlaceOf places_of = {});
+  // `place` of `places` on this host, which `generation` processes had before. With so many lanes as `lanes` says: a
+  // power of two, at most max_lanes. Without `places_of` ranks are places.
+  ShmTransport(int place, int places, int segment_fd, LaneMap lanes = {}, PlaceOf places_of = {},
+               uint32_t generation = 0);
   ~ShmTransport() override;
 
   const char* name() const override { return "shm"; }
@@ -99,6 +100,7 @@ class ShmTransport final : public Transport {
     return place >= 0 && place < places_ && place != rank_;
   }
   Endpoint* connect(int rank) override;
+  void forget(int rank) override;
   int poll(uint32_t lane, Sink sink) override;
   void drain(uint32_t lane, Sink sink) override;
   bool looks_empty(uint32_t lane) const override { return rings_[lane].empty(); }
@@ -136,7 +138,8 @@ class ShmTransport final : public Transport {
   void reserve(size_t offset, size_t bytes, const char* what) const;
   void wake(Control& sleeper) const;
   void publish_token();
-  int ended_before_start(int place) const;
+  uint32_t field_of(int place, size_t offset) const;
+  void clear_place() const;
 
   [[nodiscard]] int note_refusal(int error);
 
@@ -163,8 +166,8 @@ class ShmTransport final : public Transport {
   std::atomic<int> cross_memory_error_ = 0;  // errno of the refusal that ended cross-memory attach, 0 while it works
   uint64_t token_[2] = {};                   // Control::token_at
   Memory memory_;
-  std::mutex connect_mutex_;  // of the rest
-  std::vector<std::pair<char*, size_t>> mappings_;
+  std::mutex connect_mutex_;      // of the rest
+  std::map<int, char*> regions_;  // of peers that were contacted, by place
   std::map<int, std::unique_ptr<ShmEndpoint>> endpoints_;
 };
 

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// A job that grows: processes of other worlds, which were spawned or spawned us. A place in the job may have one
+// process after the other; their number is its generation. docs/dynamic.md.
+
+#include <cstdint>
+
+#include "core/comm.hpp"
+
+namespace weft::core {
+
+// Whether a rank of the job is of another MPI_COMM_WORLD than ours.
+[[nodiscard]] bool is_foreign(int32_t job_rank);
+
+// How many processes had a place before the one that has it now. 0 for the ranks that the job began with.
+[[nodiscard]] uint32_t generation_of(int32_t job_rank);
+// Whether the process that a place had then is there, and has not left the job.
+[[nodiscard]] bool is_there(int32_t job_rank, uint32_t generation);
+
+// Communication with the process that has this place now may begin: the peer that one before it was is forgotten.
+void meet(int32_t job_rank);
+
+// A communicator with these members was made, or is gone: those of other worlds are connected with us in between, which
+// the launcher can see. Returns whether there are any; only then untie() may be called. Thread-safe.
+[[nodiscard]] bool tie(const Group& group);
+void untie(const Group& group);
+
+// MPI_Finalize is collective over connected processes. Says that we are in it, and makes progress until all of them
+// are.
+void leave_together();
+
+}  // namespace weft::core
