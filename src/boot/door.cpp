@@ -61,7 +61,7 @@ Door::~Door() {
 }
 
 void Door::open() {
-  socket_ = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  socket_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (socket_ < 0) return;
   sockaddr_un place = {};
   place.sun_family = AF_UNIX;
@@ -84,7 +84,14 @@ void Door::serve(int descriptor) const {
   }
 }
 
-int call_at_door(const std::string& name) {
+int Door::accept() const {
+  const int caller = accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (caller < 0 || of_our_user(caller)) return caller;
+  close(caller);
+  return -1;
+}
+
+int connect_to_door(const std::string& name) {
   std::string bytes;
   sockaddr_un place = {};
   place.sun_family = AF_UNIX;
@@ -96,12 +103,21 @@ int call_at_door(const std::string& name) {
   const int door = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (door < 0) return -1;
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + bytes.size());
-  int descriptor = -1;
   if (setsockopt(door, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) == 0 &&
       setsockopt(door, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) == 0 &&
       connect(door, reinterpret_cast<sockaddr*>(&place), length) == 0) {
-    descriptor = take(door);
+    return door;
   }
+  const int error = errno;
+  close(door);
+  errno = error;
+  return -1;
+}
+
+int call_at_door(const std::string& name) {
+  const int door = connect_to_door(name);
+  if (door < 0) return -1;
+  const int descriptor = take(door);
   const int error = errno;
   close(door);
   errno = error;

@@ -21,12 +21,18 @@ class Door {
   const std::string& name() const { return name_; }
   // Gives the descriptor to processes of our user that have come since. Never waits.
   void serve(int descriptor) const;
+  // The socket, readable when one has come; -1: there is no door.
+  int socket() const { return socket_; }
+  // A connection to the next that has come; -1: there is none of our user.
+  [[nodiscard]] int accept() const;
 
  private:
   int socket_ = -1;
   std::string name_;
 };
 
+// A connection to the door with this name; -1 and errno: there is none.
+[[nodiscard]] int connect_to_door(const std::string& name);
 // The descriptor behind the door with this name; -1 and errno: there is none. Waits up to ten seconds for it.
 [[nodiscard]] int call_at_door(const std::string& name);
 

@@ -94,6 +94,10 @@ std::string take_threads(Context& c, const std::string& text, const std::string&
   return take_count(c, text, most_threads, c.command.binding.threads);
 }
 
+std::string take_universe(Context& c, const std::string& text, const std::string&) {
+  return take_count(c, text, most_ranks, c.command.universe);
+}
+
 std::string take_reserve(Context& c, const std::string& text, const std::string&) {
   return take_count(c, text, most_threads, c.command.binding.reserve);
 }
@@ -192,6 +196,7 @@ constexpr Option options[] = {
     {"bind", 1, take_binding},
     {"bind-to", 1, take_binding},
     {"threads", 1, take_threads},
+    {"universe", 1, take_universe},
     {"reserve-cores", 1, take_reserve},
     {"r", 1, take_reserve},
     {"show-layout", 0, WEFT_FLAG(c.command.show_layout = true)},
@@ -371,6 +376,7 @@ Starts ranks of MPI programs, on this host unless others are named. Options (one
   --threads N             threads of each rank: N cores, spread over the rank's share of the machine (with --bind
                           pack: that share a cache), and OpenMP's places on them; without it OMP_NUM_THREADS
   --reserve-cores N, -r N keep N cores free of ranks, for the library's own threads and the system
+  --universe N            the most processes at a time, with those that ranks spawn; 64 more than ranks when not given
   --show-layout           show which rank has which cores, then start; without a program, show it alone
   --machine M             with it and without a program: of this machine, as a file of hwloc's (XML) or "numa:2
                           core:4 pu:2"

@@ -40,6 +40,7 @@ struct Command {
   bool quiet = false;          // nothing but errors
   bool oversubscribe = false;  // more ranks than cores are meant
   int64_t timeout_us = 0;      // 0: none
+  int universe = 0;            // the most processes at a time, with spawned ones; 0: not said
   bool help = false;
   bool version = false;
 

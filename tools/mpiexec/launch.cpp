@@ -66,12 +66,30 @@ int above_shell_descriptors(int fd) {
   return moved;
 }
 
+std::string why_not_started(const Program& program, const std::string& path, const StartFailure& failure,
+                            bool spawned) {
+  switch (failure.step) {
+    case StartFailure::folder:
+      return error_text("cannot enter the folder " + base::quoted(program.folder), failure.error,
+                        spawned ? "check the info key wdir" : "check -wdir");
+    case StartFailure::bind:
+      return error_text("cannot bind it to its processors", failure.error, "use --bind none");
+    default:
+      return error_text("cannot execute " + base::quoted(path), failure.error,
+                        "check that it is a program for this machine, and that its interpreter or loader exists");
+  }
+}
+
 }  // namespace
 
 Launch::Launch(const Command& command) : command_(command), statistics_(command) {
   char host[65] = "";
   gethostname(host, sizeof host - 1);
   host_ = host;
+}
+
+std::string Launch::job_id() const {
+  return host_ + "-" + std::to_string(getpid());
 }
 
 void Launch::tell(const std::string& text) {
@@ -123,6 +141,9 @@ bool Launch::prepare() {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   segment_ = above_shell_descriptors(boot::create_segment(true));
   statistics_.prepare();
+  ranks_.resize(static_cast<size_t>(command_.ranks() + spare_places()));
+  if (spare_places() > 0) service_.open();
+  ports_.begin(job_id());
   if (null_ >= 0 && signals_ >= 0 && segment_ >= 0 && pipe2(failures_, O_CLOEXEC | O_NONBLOCK) == 0) return true;
   tell(error_text(
       "cannot prepare the job (shared segment, pipes)", errno,
@@ -135,7 +156,7 @@ bool Launch::start_one(int number) {
   Rank& rank = ranks_[static_cast<size_t>(number)];
   int ends[2][2] = {{-1, -1}, {-1, -1}};
   if (pipe2(ends[0], O_CLOEXEC) != 0 || pipe2(ends[1], O_CLOEXEC) != 0) return false;
-  std::string tag = command_.tag_output ? "[" + std::to_string(number) + "] " : "";
+  std::string tag = command_.tag_output ? "[" + short_label_of(number) + "] " : "";
   Sink* sinks[2] = {&out_, &err_};
   for (int i = 0; i < 2; ++i) {
     fcntl(ends[i][0], F_SETFL, O_NONBLOCK);
@@ -158,20 +179,33 @@ bool Launch::start_one(int number) {
   for (const Variable& v : openmp_variables(command_, *rank.program, placement_.places))
     environment.set(v.first, v.second);
   environment.set(boot::variable::rank, std::to_string(number));
-  environment.set(boot::variable::size, std::to_string(ranks_.size()));
+  environment.set(boot::variable::size, std::to_string(command_.ranks()));
+  environment.set(boot::variable::places, std::to_string(ranks_.size()));
+  if (!service_.name().empty()) environment.set(boot::variable::service, service_.name());
+  if (rank.world != nullptr) {
+    const World& world = *rank.world;
+    std::string spawned;
+    for (const int64_t value : {int64_t{world.first}, int64_t{world.size}, int64_t{rank.generation},
+                                int64_t{world.root}, int64_t{world.number}}) {
+      spawned.append(spawned.empty() ? "" : ",").append(std::to_string(value));
+    }
+    environment.set(boot::variable::spawned, spawned);
+  }
   environment.set(boot::variable::segment_fd, std::to_string(segment_));
   environment.set(boot::variable::segment_address, boot::segment_address(segment_));
-  if (statistics_.descriptor() >= 0)
+  if (statistics_.descriptor() >= 0 && rank.world == nullptr)
     environment.set(stats::descriptor_variable, std::to_string(statistics_.descriptor()));
-  environment.set(boot::variable::job_id, host_ + "-" + std::to_string(getpid()));
+  environment.set(boot::variable::job_id, job_id());
   environment.set(boot::variable::app_number, std::to_string(rank.app));
   environment.set(boot::variable::universe_size,
-                  std::to_string(std::max(static_cast<int>(ranks_.size()), placement_.cpus)));
-  environment.set(boot::variable::local_ranks, std::to_string(ranks_.size()));
+                  std::to_string(command_.universe != 0 ? std::max(command_.universe, command_.ranks())
+                                                        : std::max(command_.ranks(), placement_.cpus)));
+  environment.set(boot::variable::local_ranks, std::to_string(command_.ranks()));
   environment.set(boot::variable::local_cpus, std::to_string(placement_.cpus));
-  const base::CpuSet& own = placement_.sets[static_cast<size_t>(number)];
+  // Spawned processes may run wherever mpiexec may.
+  const base::CpuSet own = rank.world == nullptr ? placement_.sets[static_cast<size_t>(number)] : base::CpuSet();
   environment.set(boot::variable::rank_cpus, base::shown_cpu_list(own.empty() ? base::affinity() : own));
-  if (!placement_.reserved.empty()) {
+  if (!placement_.reserved.empty() && rank.world == nullptr) {
     const base::CpuSet service = topo::service_set(machine_, placement_, static_cast<size_t>(number));
     environment.set(boot::variable::service_cpus, base::shown_cpu_list(service));
   }
@@ -206,23 +240,23 @@ bool Launch::start_one(int number) {
 
 bool Launch::start_all() {
   int app = 0;
+  size_t next = 0;
   for (const Program& program : command_.programs) {
     for (int i = 0; i < program.ranks; ++i) {
-      Rank& rank = ranks_.emplace_back();
+      Rank& rank = ranks_[next++];
       rank.program = &program;
       rank.path = &paths_[static_cast<size_t>(app)];
       rank.app = app;
     }
     ++app;
   }
-  for (size_t number = 0; number < ranks_.size(); ++number) {
-    if (start_one(static_cast<int>(number))) continue;
-    tell(error_text("cannot start rank " + std::to_string(number) + " of " + std::to_string(ranks_.size()), errno,
+  for (int number = 0; number < command_.ranks(); ++number) {
+    if (start_one(number)) continue;
+    tell(error_text("cannot start rank " + std::to_string(number) + " of " + std::to_string(command_.ranks()), errno,
                     "check the limits of processes and open files (ulimit -u, ulimit -n), or start fewer ranks"));
     end_job(status_not_started);
     break;
   }
-  close(failures_[1]);
   if (command_.timeout_us) timeout_at_ = base::now_ns() + static_cast<uint64_t>(command_.timeout_us) * 1000;
   return true;
 }
@@ -249,6 +283,7 @@ void Launch::wait_for_events() {
   bool reads_input = input_ >= 0 && !input_paused_ && input_pending_.empty();
   polled.push_back({reads_input ? STDIN_FILENO : -1, POLLIN, 0});
   polled.push_back({input_ >= 0 ? input_ : -1, static_cast<short>(input_pending_.empty() ? 0 : POLLOUT), 0});
+  service_.add_to(polled);
   size_t first_stream = polled.size();
   for (Rank& rank : ranks_) {
     for (Stream& stream : rank.streams) {
@@ -268,6 +303,8 @@ void Launch::wait_for_events() {
   if (polled[4].revents & (POLLERR | POLLHUP)) end_input();  // rank 0 reads no more
   if (polled[3].revents) read_input();
   write_input();
+  service_.take(polled, {[this](Service::Caller caller, boot::Packet& packet) { asked(caller, packet); },
+                         [this](Service::Caller caller) { caller_gone(caller); }});
   if (polled[0].revents) take_signals();
   out_.write_some();
   err_.write_some();
@@ -277,6 +314,8 @@ void Launch::wait_for_events() {
         close_stream(stream);  // the rank meets SIGPIPE, as in a shell
     }
   }
+  if (!worlds_.empty()) forget_worlds();
+  take_due_waits(now);
   check_clocks(now);
   if (alive_ == 0) end_orphans(now);
 }
@@ -286,6 +325,7 @@ int Launch::poll_timeout(uint64_t now) const {
   if (kill_at_) due = std::min(due, kill_at_);
   if (timeout_at_ && !ending_) due = std::min(due, timeout_at_);
   if (!ending_ && alive_ > 0) due = std::min(due, standstill_.due());
+  due = std::min(due, ports_.next_due());
   if (alive_ == 0) due = std::min(due, now + 10 * millisecond);  // orphans tell us nothing when they become ours
   for (const Rank& rank : ranks_) {
     for (const Stream& stream : rank.streams) {
@@ -406,12 +446,12 @@ Launch::Failure Launch::failure_of(const Rank& rank) const {
   auto phase = static_cast<boot::Phase>(phase_of(static_cast<int>(&rank - ranks_.data())));
   if (phase == boot::Phase::aborted) return Failure::aborted;
   if (WEXITSTATUS(rank.wait_status) != 0) return Failure::status;
-  return phase == boot::Phase::initialised ? Failure::unfinished : Failure::none;
+  return phase == boot::Phase::initialised || phase == boot::Phase::leaving ? Failure::unfinished : Failure::none;
 }
 
 void Launch::reap() {
-  int worst = -1;
-  Failure failure = Failure::none;
+  std::vector<std::pair<Failure, int>> failed;
+  std::vector<int> ended;
   take_start_failures();
   for (;;) {
     int status = 0;
@@ -425,14 +465,17 @@ void Launch::reap() {
     found->wait_status = status;
     --alive_;
     if (number == 0) end_input();
+    end_port_waits(number);
     Failure its = failure_of(*found);
     if (its == Failure::none && static_cast<boot::Phase>(phase_of(number)) == boot::Phase::started) note_gone(number);
-    if (its < failure) {
-      failure = its;
-      worst = number;
-    }
+    ended.push_back(number);
+    if (!takes_as_failed_spawn(number, its) && its != Failure::none) failed.emplace_back(its, number);
   }
-  if (worst >= 0 && !ending_) report(worst, failure);
+  std::sort(failed.begin(), failed.end());  // the worst speaks for those that are connected with it
+  for (const auto& [failure, number] : failed) {
+    if (!ending_ && !ranks_[static_cast<size_t>(number)].ending) report(number, failure);
+  }
+  for (const int number : ended) cut_ties(number);
   if (alive_ == 0 && !orphans_since_) orphans_since_ = base::now_ns();
 }
 
@@ -441,18 +484,41 @@ void Launch::take_start_failures() {
   while (read(failures_[0], &failure, sizeof failure) == static_cast<ssize_t>(sizeof failure)) {
     if (ending_ || failure.rank < 0 || static_cast<size_t>(failure.rank) >= ranks_.size()) continue;
     const Rank& rank = ranks_[static_cast<size_t>(failure.rank)];
-    std::string what = "cannot start rank " + std::to_string(failure.rank) + ": ";
-    if (failure.step == StartFailure::folder) {
-      tell(error_text(what + "cannot enter the folder " + base::quoted(rank.program->folder), failure.error,
-                      "check -wdir"));
-    } else if (failure.step == StartFailure::bind) {
-      tell(error_text(what + "cannot bind it to its processors", failure.error, "use --bind none"));
-    } else {
-      tell(error_text(what + "cannot execute " + base::quoted(*rank.path), failure.error,
-                      "check that it is a program for this machine, and that its interpreter or loader exists"));
+    const bool spawned = rank.world != nullptr;
+    const std::string why = why_not_started(*rank.program, *rank.path, failure, spawned);
+    if (spawned) {
+      fail_spawn(*rank.world, why);
+      continue;
     }
+    tell("cannot start rank " + std::to_string(failure.rank) + ": " + why);
     end_job(failure.step == StartFailure::exec && failure.error == ENOENT ? status_not_found : status_not_started);
   }
+}
+
+// A process that ends before it is in MPI_Init belongs to the call that spawned it.
+bool Launch::takes_as_failed_spawn(int number, Failure failure) {
+  const Rank& rank = ranks_[static_cast<size_t>(number)];
+  if (rank.world == nullptr || ending_ || rank.world->ready == rank.world->size) return false;
+  if (rank.world->failed || rank.ending) return true;
+  fail_spawn(*rank.world,
+             "a process of " + base::quoted(rank.program->words[0]) + " (pid " + std::to_string(rank.pid) + ") " +
+                 (failure == Failure::none ? "ended" : how_it_ended(number, failure)) +
+                 " before all were in MPI_Init. Remedy: see its output; spawned programs must call MPI_Init");
+  return true;
+}
+
+// "3", or "2.1", rank 1 of spawned world 2.
+std::string Launch::short_label_of(int number) const {
+  const World* const world = ranks_[static_cast<size_t>(number)].world;
+  if (world == nullptr) return std::to_string(number);
+  return std::to_string(world->number) + "." + std::to_string(number - world->first);
+}
+
+// "rank 3", "rank 1 of spawned world 2".
+std::string Launch::label_of(int number) const {
+  const World* const world = ranks_[static_cast<size_t>(number)].world;
+  if (world == nullptr) return "rank " + std::to_string(number);
+  return "rank " + std::to_string(number - world->first) + " of spawned world " + std::to_string(world->number);
 }
 
 std::string Launch::how_it_ended(int number, Failure failure) const {
@@ -487,12 +553,14 @@ void Launch::report(int number, Failure failure) {
   }
   if (failure == Failure::killed && WTERMSIG(rank.wait_status) == passed_on_) {
     if (!command_.quiet) tell(std::string("the job was ended by a signal to mpiexec (") + strsignal(passed_on_) + ")");
+    (void)end_connected(number, status);
   } else {
-    tell("rank " + std::to_string(number) + " (pid " + std::to_string(rank.pid) + ", host " + host_ + ", program " +
-         rank.program->words[0] + ") " + how_it_ended(number, failure) +
-         (ranks_.size() > 1 ? "; the job is ended" : ""));
+    const char* const consequence = end_connected(number, status)
+                                        ? (command_.ranks() > 1 || rank.world != nullptr ? "; the job is ended" : "")
+                                        : "; the processes connected with it are ended";
+    tell(label_of(number) + " (pid " + std::to_string(rank.pid) + ", host " + host_ + ", program " +
+         rank.program->words[0] + ") " + how_it_ended(number, failure) + consequence);
   }
-  end_job(status);
 }
 
 void Launch::signal_ranks(int signal) {
@@ -510,12 +578,30 @@ void Launch::end_job(int status) {
   kill_at_ = base::now_ns() + grace_ns;
 }
 
+// Ends the processes that one that has failed was connected with; false: others go on.
+bool Launch::end_connected(int number, int status) {
+  if (status_ == 0) status_ = status;
+  int others = alive_;
+  for (const int place : connected_with(number)) {
+    Rank& rank = ranks_[static_cast<size_t>(place)];
+    rank.ending = true;
+    if (!rank.alive) continue;
+    --others;
+    kill(-rank.pid, SIGTERM);
+    kill(-rank.pid, SIGCONT);
+  }
+  kill_at_ = base::now_ns() + grace_ns;
+  if (others == 0) ending_ = true;
+  return others == 0;
+}
+
 void Launch::check_clocks(uint64_t now) {
   if (timeout_at_ && now >= timeout_at_ && !ending_ && alive_ > 0) {
     char seconds[32];
     snprintf(seconds, sizeof seconds, "%g", static_cast<double>(command_.timeout_us) / 1e6);
+    const auto known = std::max<int64_t>(command_.ranks(), alive_);
     tell(std::string("the job did not end within ") + seconds + " s (--timeout); " + std::to_string(alive_) + " of " +
-         std::to_string(ranks_.size()) + " ranks were running; the job is ended");
+         std::to_string(known) + " ranks were running; the job is ended");
     tell_why(Standstill::look());
     end_job(status_timeout);
   }
@@ -525,7 +611,9 @@ void Launch::check_clocks(uint64_t now) {
     tell_why(why);
   }
   if (kill_at_ && now >= kill_at_) {
-    signal_ranks(SIGKILL);
+    for (const Rank& rank : ranks_) {
+      if (rank.alive && (ending_ || rank.ending)) kill(-rank.pid, SIGKILL);
+    }
     kill_at_ = 0;
   }
 }

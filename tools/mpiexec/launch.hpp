@@ -7,13 +7,16 @@
 
 #include <sys/types.h>
 
+#include <list>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "mpiexec/command.hpp"
 #include "mpiexec/output.hpp"
+#include "mpiexec/ports.hpp"
 #include "mpiexec/process.hpp"
+#include "mpiexec/service.hpp"
 #include "mpiexec/standstill.hpp"
 #include "mpiexec/statistics.hpp"
 
@@ -36,10 +39,33 @@ class Launch {
     int fd = -1;  // our end of the pipe, -1 when it has ended
     LineStream lines;
   };
+  // A program to spawn, as a rank asked for it.
+  struct Spawned {
+    Program program;
+    std::vector<std::string> folders;  // to look for it in before others
+    std::string host;
+    std::vector<int> counts;  // of processes that may be started, the one wished first
+    std::string path;
+  };
+  // Processes that were spawned together.
+  struct World {
+    uint32_t number = 0;
+    std::vector<Spawned> programs;
+    int first = 0;  // place
+    int size = 0;
+    int root = 0;   // the place of the rank that asked
+    int ready = 0;  // processes that are in MPI_Init
+    bool failed = false;
+    Service::Caller caller = 0;  // the request, until it is answered
+  };
   struct Rank {
     const Program* program = nullptr;
     const std::string* path = nullptr;
     int app = 0;
+    World* world = nullptr;  // nullptr: of those that the job began with
+    uint32_t generation = 0;
+    uint32_t uses = 0;
+    bool ending = false;  // we are ending it
     pid_t pid = -1;
     bool alive = false;
     int wait_status = 0;
@@ -55,6 +81,29 @@ class Launch {
   void note_sharing();
   bool start_all();
   bool start_one(int rank);
+  int spare_places() const;
+  void asked(Service::Caller caller, boot::Packet& packet);
+  void caller_gone(Service::Caller caller);
+  void refuse(Service::Caller caller, const std::string& why);
+  int find_places(int count) const;
+  int most_free_places() const;
+  bool read_spawn(boot::Packet& packet, World& world, std::vector<int>& members) const;
+  bool choose_counts(World& world, std::string& why) const;
+  bool find_spawned(Spawned& spawned, std::string& why) const;
+  void spawn(Service::Caller caller, int root, boot::Packet& packet);
+  void cut_ties(int place) const;
+  bool give_place(int place, const std::vector<int>& members) const;
+  void note_ready(Service::Caller caller, int place);
+  void fail_spawn(World& world, const std::string& why);
+  void forget_worlds();
+  void serve_port(Service::Caller caller, const std::string& kind, int place, boot::Packet& packet);
+  void wait_at_port(Service::Caller caller, bool accepts, int place, boot::Packet& packet);
+  void note_met(Service::Caller caller, boot::Packet& packet);
+  void end_port_waits(int owner);
+  void take_due_waits(uint64_t now);
+  std::vector<int> connected_with(int place) const;
+
+  std::string job_id() const;
   void tell(const std::string& text);
   void tell_why(const std::string& lines);
   int stop_early(int status);
@@ -75,11 +124,15 @@ class Launch {
   Failure failure_of(const Rank& rank) const;
   void report(int rank, Failure failure);
   std::string how_it_ended(int rank, Failure failure) const;
+  std::string label_of(int rank) const;
+  std::string short_label_of(int rank) const;
+  bool takes_as_failed_spawn(int rank, Failure failure);
   uint32_t phase_of(int rank) const;
   void note_gone(int rank) const;
   void take_start_failures();
 
   void end_job(int status);
+  bool end_connected(int rank, int status);
   void signal_ranks(int signal);
   void check_clocks(uint64_t now);
   void end_orphans(uint64_t now);
@@ -88,7 +141,19 @@ class Launch {
   const Command& command_;
   std::string host_;
   std::vector<std::string> paths_;  // of each program
-  std::vector<Rank> ranks_;
+  std::vector<Rank> ranks_;         // by place, spare ones behind those of the command
+  std::list<World> worlds_;
+  uint32_t last_world_ = 0;
+  Service service_;
+  Ports ports_;
+  // Processes that are about to connect, before the segment says that they are connected.
+  struct Meeting {
+    uint64_t number = 0;
+    int places[2] = {};
+    int still = 2;  // that have not reported
+  };
+  std::list<Meeting> meetings_;
+  uint64_t last_meeting_ = 0;
   topo::Machine machine_;  // looked at only for what is asked: see place()
   topo::Placement placement_;
   std::string kinds_;  // of NUMA nodes, where ranks would not find them; docs/memory.md

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Requests of a rank to the launcher while the job runs: it starts processes, and knows ports and names. Each request
+// has a connection of its own to the launcher's door, a socket with an abstract name, which takes callers of its own
+// user alone; so threads ask independently, and a caller that is gone is noticed. An answer may take as long as others
+// let it wait (a port that nobody connects to).
+
+#include <string>
+
+#include "boot/packet.hpp"
+
+namespace weft::boot {
+
+// The kinds of requests: the first field of each.
+namespace request {
+// The place and generation of the process that asks follow, then what tools/mpiexec/spawn.cpp reads.
+inline constexpr const char* spawn = "spawn";
+inline constexpr const char* ready = "ready";  // a spawned process is in MPI_Init
+inline constexpr const char* open_port = "open port";
+inline constexpr const char* close_port = "close port";
+inline constexpr const char* publish = "publish";
+inline constexpr const char* unpublish = "unpublish";
+inline constexpr const char* look_up = "look up";
+inline constexpr const char* accept = "accept";
+inline constexpr const char* connect = "connect";
+inline constexpr const char* met = "met";  // the intercommunicator of a connection is there
+}  // namespace request
+
+// Asks, and waits for the answer; `meanwhile` is called again and again. False with errno: the launcher could not be
+// reached, or hung up.
+[[nodiscard]] bool ask_launcher(const std::string& door, const Packet& question, Packet& answer, void (*meanwhile)());
+
+}  // namespace weft::boot
