@@ -52,14 +52,15 @@ ATTRIBUTE_FUNCTIONS |= {f"MPI_{name}": re.sub(r"(extra_state|attribute_val\w*)",
                         for name, text in (("NULL_COPY_FN", COPY), ("DUP_FN", COPY), ("NULL_DELETE_FN", DELETE))}
 
 # MPI_T and conversions are for C alone.
-LEFT_OUT = re.compile(r"""MPI_(T_\w+ | \w+_(toint|fromint|c2f|f2c|c2f08|f082c|f2f08|f082f) 
+LEFT_OUT = re.compile(r"""MPI_(T_\w+ | \w+_(toint|fromint|c2f|f2c|c2f08|f082c|f2f08|f082f) | Comm_spawn(_multiple)?
   | Aint_(add|diff) | Wtime | Wtick)""", re.X)
 
 LOGICAL = {"flag", "periods", "reorder", "remain_dims", "high", "weighted", "commute", "is_set"}
 WEIGHTS = {"weights", "sourceweights", "destweights"}
 INFO_STRINGS = {"key", "value"}
 LONGEST = {"string": "MPI_MAX_ERROR_STRING", "comm_name": "MPI_MAX_OBJECT_NAME", "type_name": "MPI_MAX_OBJECT_NAME",
-           "win_name": "MPI_MAX_OBJECT_NAME", "name": "MPI_MAX_PROCESSOR_NAME", "datarep": "MPI_MAX_DATAREP_STRING",
+           "win_name": "MPI_MAX_OBJECT_NAME", "port_name": "MPI_MAX_PORT_NAME",
+           "name": "MPI_MAX_PROCESSOR_NAME", "datarep": "MPI_MAX_DATAREP_STRING",
            "version": "MPI_MAX_LIBRARY_VERSION_STRING", "key": "MPI_MAX_INFO_KEY",
            "value": "static_cast<size_t>(std::max(*valuelen, 0))"}
 WIDE = {"MPI_Aint": "MPI_ADDRESS_KIND", "MPI_Offset": "MPI_OFFSET_KIND", "MPI_Count": "MPI_COUNT_KIND"}

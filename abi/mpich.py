@@ -17,7 +17,7 @@ BY_HAND = re.compile(r"""MPI_(
     Init(_thread)? | Isend | Put | Get | (Comm|Win|Session|File)_create_errhandler | Op_create(_c)? | Grequest_start
   | Register_datarep(_c)? | (Comm|Type|Win)_create_keyval | Keyval_create | (Comm|Win)_get_attr | Attr_get
   | Type_get_contents(_c)? | Type_create_struct | Type_get_name | \w+_(toint|fromint) | T_(source|event)_get_info | T_pvar_handle_alloc
-  | (Comm|Session)_attach_buffer(_c)? | Buffer_attach(_c)? | T_event_(register_callback|handle_free|set_dropped_handler)
+  | (Comm|Session)_attach_buffer(_c)? | Buffer_attach(_c)? | T_event_(register_callback|handle_free|set_dropped_handler) | Comm_spawn_multiple
 )""", re.X)
 
 # In libweft.so but not in MPICH's ABI: MPICH's own libraries do not have them either.

@@ -3,19 +3,38 @@
 // Functions that MPICH and Intel MPI add, and the removed ones that only have another name. And the start, as MPICH's
 // programs expect the errors of calls without a communicator where MPICH has them.
 
+#include "mpich/array.hpp"
 #include "mpich/by_hand.hpp"
 #include "mpich/convert.hpp"
 
 namespace weft::mpich {
 
-int init(int* argc, char*** argv) {
+namespace {
+
+void begin() {
   face.hooks.prefer_world_for_errors();
+  face.hooks.set_code_of_not_started(error_out(MPI_ERR_SPAWN));
+}
+
+}  // namespace
+
+int init(int* argc, char*** argv) {
+  begin();
   return error_out(face.init(argc, argv));
 }
 
 int init_thread(int* argc, char*** argv, int required, int* provided) {
-  face.hooks.prefer_world_for_errors();
+  begin();
   return error_out(face.init_thread(argc, argv, thread_in(required), ValueOut<thread_out>(provided)));
+}
+
+// The arguments of others than the root mean nothing, not even how many there are.
+int comm_spawn_multiple(int count, char* commands[], char** arguments[], const int maxprocs[], const int infos[],
+                        int root, int comm, int* intercomm, int codes[]) {
+  int rank = root;
+  if (face.comm_rank(in<MPI_Comm>(comm), &rank) != MPI_SUCCESS || rank != root) count = 0;
+  return error_out(face.comm_spawn_multiple(count, commands, arguments, maxprocs, HandlesIn<MPI_Info>(count, infos),
+                                            rank_in(root), in<MPI_Comm>(comm), Out<MPI_Comm>(intercomm), codes));
 }
 
 int errhandler_get(int comm, int* errhandler) {

@@ -9,6 +9,7 @@
 
 #include "coll/offload.hpp"
 #include "coll/room.hpp"
+#include "core/growth.hpp"
 #include "core/p2p.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/functions.hpp"
@@ -42,6 +43,7 @@ int prepare_free(const char* function, MPI_Comm* handle, Comm*& comm) {
   }
   int error = delete_attributes(*comm);
   if (error != MPI_SUCCESS) return fail(comm, function, error, "a delete callback of an attribute returned an error");
+  if (comm == parent_comm) parent_comm = nullptr;
   return MPI_SUCCESS;
 }
 
@@ -60,6 +62,8 @@ int no_intercomm(const char* function, const Comm& comm) {
 
 }  // namespace
 
+constinit Comm* parent_comm = nullptr;
+
 void release_comm_parts(Comm& comm) {
   coll::Room::leave(comm);
   coll::Offload::leave(comm);
@@ -76,11 +80,20 @@ void release_comm_parts(Comm& comm) {
   base::destroy_object(local);
 }
 
+// Other processes may end once we are not connected with them any more: that comes last.
 void destroy_comm(Comm* comm) {
   const uint32_t context = comm->context;
+  const bool left_by_all = comm->left_by_all;
+  core::Group* const group = comm->tied ? hold(comm->group) : nullptr;
+  core::Group* const remote = comm->tied_remote ? hold(comm->remote) : nullptr;
   release_comm_parts(*comm);
   base::destroy_object(comm);
-  release_context(context);
+  left_by_all ? core::release_context_by_all(context) : release_context(context);
+  for (core::Group* tied : {group, remote}) {
+    if (tied == nullptr) continue;
+    core::untie(*tied);
+    drop(tied);
+  }
 }
 
 void destroy_when_unused(Comm* comm) {
@@ -159,12 +172,11 @@ int comm_remote_group(MPI_Comm comm, MPI_Group* group) {
   return MPI_SUCCESS;
 }
 
-// No process is started by another one here.
 int comm_get_parent(MPI_Comm* parent) {
   static const char* function = "MPI_Comm_get_parent";
   if (!is_running()) return not_running(function);
   if (no_address(parent)) return null_argument(nullptr, function, "parent");
-  *parent = MPI_COMM_NULL;
+  *parent = parent_comm != nullptr ? handle_of<MPI_Comm>(parent_comm) : MPI_COMM_NULL;
   return MPI_SUCCESS;
 }
 
@@ -207,6 +219,11 @@ int comm_disconnect(MPI_Comm* comm) {
   if (int error = prepare_free("MPI_Comm_disconnect", comm, c); error != MPI_SUCCESS || c == nullptr) return error;
   end_buffer(c->bsend);
   core::wait_until([&] { return !has_pending(*c); });
+  if (c->tied || c->tied_remote) {  // then the processes are independent, and one of them may end
+    coll::Vote vote{core::no_offer, 0};
+    (void)coll::agree(founders_of(*c), vote);  // a barrier, also of both sides
+    c->left_by_all = true;
+  }
   c->kind = base::Kind::free;
   destroy_when_unused(c);
   *comm = MPI_COMM_NULL;

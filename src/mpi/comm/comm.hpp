@@ -56,6 +56,15 @@ struct Sides {
 // The same for an intercommunicator. It takes the references.
 [[nodiscard]] Comm* new_intercomm(const Comm& parent, uint32_t context, const Sides& sides);
 
+// An intercommunicator of the ranks of `local` and those of another communicator, with which we have none in common:
+// the leaders, `leader` here and there the process with this rank in the job, meet at a string. Raises errors on
+// `local`.
+[[nodiscard]] int meet_others(const char* function, Comm& local, int leader, int32_t other_leader,
+                              const char* meeting_point, Comm*& made);
+
+// MPI_Comm_get_parent's, while the program has not freed it; nullptr: none.
+extern Comm* parent_comm;
+
 // One like `from`, of whichever kind.
 [[nodiscard]] Comm* new_twin(const Comm& from, uint32_t context);
 

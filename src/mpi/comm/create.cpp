@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "core/growth.hpp"
 #include "core/world.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
@@ -102,7 +103,7 @@ Comm& nursery() {
     comm->context = core::no_context;
     comm->rank = core::world->rank;
     comm->lane_seed = core::world->lane_map.seed_of(comm->context, comm->rank);
-    comm->size = core::world->size;
+    comm->size = core::world->places;
     comm->errhandler = errhandler_of(MPI_ERRORS_ARE_FATAL);
     comm->kind = base::Kind::communicator;
     return comm;
@@ -133,6 +134,7 @@ Comm* new_comm(const Comm& parent, uint32_t context, core::Group* group) {
   }
   inherit(*comm, parent);
   describe_comm(*comm, context, group);
+  comm->tied = core::tie(*group);
   return comm;
 }
 
@@ -151,6 +153,7 @@ Comm* new_intercomm(const Comm& parent, uint32_t context, const Sides& sides) {
   comm->remote = sides.theirs;
   comm->leads = sides.we_lead;
   comm->hosts = nullptr;  // its ranks are the other side's
+  comm->tied_remote = core::tie(*sides.theirs);
   address(*comm, *sides.theirs);
   if (add_local(*comm)) return comm;
   destroy_comm(comm);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/growth.hpp"
 #include "core/p2p.hpp"
 #include "core/tree.hpp"
 #include "mpi/comm/comm.hpp"
@@ -206,6 +207,16 @@ int intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Gr
   }
   *newintercomm = handle_of<MPI_Comm>(made);
   return MPI_SUCCESS;
+}
+
+int meet_others(const char* function, Comm& local, int leader, int32_t other_leader, const char* meeting_point,
+                Comm*& made) {
+  const auto [context, tag] = core::meeting_point(meeting_point);
+  const Bank bank{function, local, &local, founders_of(local), local.group, leader};
+  if (local.rank != leader) return build(bank, nullptr, tag, made);
+  core::meet(other_leader);
+  const OtherLeader other{nursery(), context, other_leader};
+  return build(bank, &other, tag, made);
 }
 
 namespace {

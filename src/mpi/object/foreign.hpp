@@ -40,6 +40,8 @@ struct FaceHooks {
   int (*session_attach_buffer)(MPI_Session session, void* buffer, MPI_Count size, int64_t overhead);
   // Errors of calls without a communicator are MPI_COMM_WORLD's rather than MPI_COMM_SELF's (WEFT_ERRORS_OF_WORLD).
   void (*prefer_world_for_errors)();
+  // The code of a process that was not spawned, as the face has it.
+  void (*set_code_of_not_started)(int code);
   // MPI_Isend; the request, which is an even address, or twice the error code and 1.
   uintptr_t (*isend)(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
   // MPI_Put and MPI_Get of as many elements of the same type there as here.

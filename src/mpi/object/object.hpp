@@ -67,6 +67,9 @@ extern base::Lock details;
 struct Comm : core::Comm {
   Errhandler* errhandler = nullptr;
   bool predefined = false;
+  bool tied = false;         // its group has members of other worlds: core/growth.hpp
+  bool tied_remote = false;  // and the other group
+  bool left_by_all = false;  // all members have said that they use it no more
   std::string name;
   Attributes* attributes = nullptr;            // under the lock of attribute.cpp
   BsendBuffer* bsend = nullptr;                // under bsend_lock, as a session's

@@ -19,6 +19,7 @@
 #include "coll/select.hpp"
 #include "core/context.hpp"
 #include "core/failure.hpp"
+#include "core/growth.hpp"
 #include "core/life.hpp"
 #include "core/waiting.hpp"
 #include "core/world.hpp"
@@ -35,6 +36,7 @@
 #include "mpi/object/handles.hpp"
 #include "mpi/observe/observe.hpp"
 #include "mpi/p2p/bsend.hpp"
+#include "mpi/process/spawn.hpp"
 
 namespace weft::mpi {
 
@@ -103,7 +105,7 @@ const char* start_world(int required) {
 int start(const char* function, int required, int* provided) {
   if (const char* why = start_world(required)) return fail(nullptr, function, MPI_ERR_OTHER, "%s", why);
   if (provided != nullptr) *provided = environment.thread_level;
-  return MPI_SUCCESS;
+  return meet_parents(function);
 }
 
 // MPI_Finalize is collective: until all ranks are there, any of them may need our progress, to take a send back or to
@@ -113,6 +115,7 @@ void meet_all() {
   const Account account = account_of_all("MPI_Finalize", *comm_of(MPI_COMM_WORLD));
   const Doing doing(account);
   flush_all_buffers();
+  core::leave_together();
   if (environment.sessions.load(std::memory_order_relaxed) == 0) core::end_releases();
   core::wait_until([] {
     return core::world->sends_open() == 0 && core::world->peers_waiting.load(std::memory_order_relaxed) == nullptr;

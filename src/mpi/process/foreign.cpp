@@ -5,6 +5,7 @@
 #include "core/neighbours.hpp"
 #include "mpi/object/errhandler.hpp"
 #include "mpi/p2p/bsend.hpp"
+#include "mpi/process/spawn.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -46,6 +47,7 @@ constinit const FaceHooks face_hooks = {.arena_base = base::Arena::base_place(),
                                         .comm_attach_buffer = attach_buffer,
                                         .session_attach_buffer = attach_buffer,
                                         .prefer_world_for_errors = prefer_world_for_errors,
+                                        .set_code_of_not_started = set_code_of_not_started,
                                         .isend = isend_made,
                                         .put = put_same,
                                         .get = get_same,

@@ -1,0 +1,328 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Spawning processes (MPI-5.0, 11.8). The root asks the launcher, which answers when all processes are in MPI_Init or
+// when one of them will not come; then both sides make an intercommunicator.
+#include "mpi/process/spawn.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "base/message.hpp"
+#include "base/setting.hpp"
+#include "boot/service.hpp"
+#include "coll/agree.hpp"
+#include "core/progress.hpp"
+#include "core/world.hpp"
+#include "mpi/comm/comm.hpp"
+#include "mpi/comm/group.hpp"
+#include "mpi/env/info.hpp"
+#include "mpi/functions.hpp"
+#include "mpi/object/check.hpp"
+
+namespace weft::mpi {
+namespace {
+
+// A command as the root's arguments give it.
+struct Order {
+  const char* command;
+  char** arguments;
+  int maxprocs;
+  MPI_Info info;
+};
+
+// The root's result, for all ranks.
+struct Result {
+  int32_t error;
+  int32_t first;  // rank in the job
+  int32_t commands;
+  uint32_t world;
+  char why[1024];
+};
+
+// Of each command.
+struct Numbers {
+  int32_t wished;
+  int32_t started;
+};
+
+std::string meeting_point_of(uint64_t world) {
+  return "Weft: spawned world " + std::to_string(world);
+}
+
+void put_texts(boot::Packet& packet, const std::vector<std::string>& texts) {
+  packet.put(static_cast<int64_t>(texts.size()));
+  for (const std::string& text : texts) packet.put(text);
+}
+
+std::vector<std::string> words_of(const Order& order) {
+  std::vector<std::string> words{order.command};
+  for (char** word = order.arguments; word != MPI_ARGV_NULL && *word != nullptr; ++word) words.emplace_back(*word);
+  return words;
+}
+
+std::vector<std::string> split_at(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(separator, at), text.size());
+    if (end > at) parts.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+// The numbers up to `most` that "a", "a:b" or "a:b:c" means (MPI-5.0, 11.8.4). False: it is none of these.
+bool add_range(const std::string& text, int most, std::vector<int>& numbers) {
+  int64_t parts[3] = {0, 0, 1};
+  const std::vector<std::string> given = split_at(text, ':');
+  if (given.empty() || given.size() > 3) return false;
+  for (size_t i = 0; i < given.size(); ++i) {
+    const bool negative = given[i][0] == '-';
+    if (!base::parse_number(given[i].substr(negative ? 1 : 0), base::Unit::none, parts[i]).empty()) return false;
+    if (negative) parts[i] = -parts[i];
+  }
+  if (given.size() == 1) parts[1] = parts[0];
+  auto [number, last, step] = parts;
+  if (step == 0) return false;
+  // Those within 0 and `most` alone.
+  if (step > 0 && number < 0) number += (-number + step - 1) / step * step;
+  if (step < 0 && number > most) number -= (number - most - step - 1) / -step * -step;
+  for (; step > 0 ? number <= std::min<int64_t>(last, most) : number >= std::max<int64_t>(last, 0); number += step) {
+    numbers.push_back(static_cast<int>(number));
+  }
+  return true;
+}
+
+// The numbers of processes that may be started, the largest first. False: the info key soft is wrong.
+bool counts_of(const Order& order, const Info* info, std::vector<int>& counts) {
+  const std::optional<std::string> soft = info != nullptr ? info->find("soft") : std::nullopt;
+  if (!soft) {
+    counts = {order.maxprocs};
+    return true;
+  }
+  for (const std::string& range : split_at(*soft, ',')) {
+    if (!add_range(range, order.maxprocs, counts)) return false;
+  }
+  std::sort(counts.rbegin(), counts.rend());
+  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+  return !counts.empty();
+}
+
+// Settings of the process to be that info keys give (MPI-5.0, 11.2.2 and 11.8.4).
+std::vector<std::string> variables_of(const Info* info) {
+  static constexpr const char* keys[][2] = {{"mpi_initial_errhandler", "WEFT_INITIAL_ERRHANDLER"},
+                                            {"mpi_memory_alloc_kinds", "WEFT_MEMORY_ALLOC_KINDS"}};
+  std::vector<std::string> variables;
+  for (const auto& [key, variable] : keys) {
+    const std::optional<std::string> value = info != nullptr ? info->find(key) : std::nullopt;
+    if (value) variables.push_back(std::string(variable) + "=" + *value);
+  }
+  return variables;
+}
+
+std::string text_of(const Info* info, const char* key) {
+  return info != nullptr ? info->find(key).value_or("") : "";
+}
+
+// The fields that mpiexec's Launch::read_spawn() reads. False: `result` says which argument is wrong.
+bool write_order(const Order& order, boot::Packet& question, Result& result) {
+  const Info* const info = info_of(order.info);
+  std::vector<int> counts;
+  const char* wrong = nullptr;
+  if (no_address(order.command) || *order.command == '\0') wrong = "a command is a null pointer or empty";
+  if (order.maxprocs < 0) wrong = "the number of processes (maxprocs) is negative";
+  if (wrong == nullptr && info == nullptr && order.info != MPI_INFO_NULL) {
+    result.error = MPI_ERR_INFO;
+    wrong = "an argument info is no info object";
+  }
+  if (wrong == nullptr && !counts_of(order, info, counts)) {
+    result.error = MPI_ERR_INFO_VALUE;
+    wrong = "the info key soft is no list of numbers and ranges (a:b or a:b:c) with any number up to maxprocs";
+  }
+  if (wrong != nullptr) {
+    (void)snprintf(result.why, sizeof result.why, "%s", wrong);
+    return false;
+  }
+  put_texts(question, words_of(order));
+  put_texts(question, variables_of(info));
+  char here[4096] = "";
+  std::string folder = text_of(info, "wdir");
+  if (getcwd(here, sizeof here) == nullptr) here[0] = '\0';
+  if (folder.empty()) folder = here;
+  if (folder[0] != '/' && here[0] != '\0') folder = std::string(here) + "/" + folder;
+  question.put(folder);
+  put_texts(question, split_at(text_of(info, "path"), ':'));
+  question.put(text_of(info, "host"));
+  question.put(static_cast<int64_t>(counts.size()));
+  for (const int count : counts) question.put(count);
+  return true;
+}
+
+// The root's part. `numbers`: of each command.
+Result request_spawn(const Comm& comm, const std::vector<Order>& orders, std::vector<Numbers>& numbers) {
+  Result result{.error = MPI_ERR_ARG};
+  const auto refuse = [&result](int32_t error, const std::string& why) {
+    result.error = error;
+    (void)snprintf(result.why, sizeof result.why, "%s", why.c_str());
+    return result;
+  };
+  if (const std::string why = why_no_service(); !why.empty()) return refuse(MPI_ERR_SPAWN, why);
+  boot::Packet question = question_of(boot::request::spawn);
+  const std::vector<int32_t> members = job_ranks_of(*comm.group);
+  question.put(static_cast<int64_t>(members.size()));
+  for (const int32_t member : members) question.put(member);
+  question.put(static_cast<int64_t>(orders.size()));
+  for (const Order& order : orders) {
+    if (!write_order(order, question, result)) return result;
+    numbers.push_back({order.maxprocs, 0});
+  }
+  boot::Packet answer;
+  std::string why;
+  if (!ask(question, answer, why)) return refuse(MPI_ERR_SPAWN, why);
+  const int32_t places = core::world->places;
+  result.world = static_cast<uint32_t>(answer.take_number(1, UINT32_MAX));
+  result.first = static_cast<int32_t>(answer.take_number(0, places - 1));
+  const auto count = static_cast<int64_t>(orders.size());
+  result.commands = static_cast<int32_t>(answer.take_number(count, count));
+  for (Numbers& number : numbers) number.started = static_cast<int32_t>(answer.take_number(0, number.wished));
+  if (answer.is_bad()) return refuse(MPI_ERR_SPAWN, "mpiexec's answer cannot be read: is it of the library's version?");
+  result.error = MPI_SUCCESS;
+  return result;
+}
+
+constinit int code_of_not_started = MPI_ERR_SPAWN;
+
+void write_codes(const std::vector<Numbers>& numbers, int* codes) {
+  if (codes == MPI_ERRCODES_IGNORE) return;
+  for (const Numbers& command : numbers) {
+    for (int32_t i = 0; i < command.wished; ++i) *codes++ = i < command.started ? MPI_SUCCESS : code_of_not_started;
+  }
+}
+
+int check_call(const char* function, MPI_Comm handle, int root, const MPI_Comm* intercomm, Comm*& comm) {
+  comm = comm_of(handle);
+  if (comm == nullptr) return bad_comm(function, handle);
+  if (comm->is_inter()) {
+    return fail(comm, function, MPI_ERR_COMM, "%s has two groups: an intra-communicator is needed",
+                comm_text(*comm).c_str());
+  }
+  if (root < 0 || root >= comm->size) {
+    return no_rank(comm, function, MPI_ERR_ROOT, "root", root, comm_text(*comm).c_str(), comm->size);
+  }
+  return no_address(intercomm) ? null_argument(comm, function, "intercomm") : MPI_SUCCESS;
+}
+
+int spawn(const char* function, Comm& comm, int root, const std::vector<Order>& orders, MPI_Comm* intercomm,
+          int* codes) {
+  *intercomm = MPI_COMM_NULL;
+  std::vector<Numbers> numbers;
+  Result result{};
+  if (comm.rank == root) result = request_spawn(comm, orders, numbers);
+  const coll::Founders founders = founders_of(comm);
+  int32_t lost = coll::spread(founders, root, &result, sizeof result);
+  if (lost == core::no_error && result.error == MPI_SUCCESS) {
+    numbers.resize(static_cast<size_t>(result.commands));
+    lost = coll::spread(founders, root, numbers.data(), static_cast<int64_t>(sizeof(Numbers)) * result.commands);
+  }
+  if (lost != core::no_error) return fail(&comm, function, lost, "the root could not tell the others what was started");
+  if (result.error != MPI_SUCCESS) {
+    if (comm.rank == root) write_codes(numbers, codes);
+    return fail(&comm, function, result.error, "%s", result.why);
+  }
+  write_codes(numbers, codes);
+  Comm* made = nullptr;
+  const int error = meet_others(function, comm, root, result.first, meeting_point_of(result.world).c_str(), made);
+  if (made != nullptr) *intercomm = handle_of<MPI_Comm>(made);
+  return error;
+}
+
+}  // namespace
+
+void set_code_of_not_started(int code) {
+  code_of_not_started = code;
+}
+
+boot::Packet question_of(const char* kind) {
+  boot::Packet packet;
+  packet.put(kind).put(core::world->rank).put(core::world->job.generation);
+  return packet;
+}
+
+std::string why_no_service() {
+  const boot::Job& job = core::world->job;
+  if (!job.service.empty()) return {};
+  switch (job.launcher) {
+    case boot::Launcher::singleton:
+      return "this process was started without a launcher, which would have to start others or to know their ports. "
+             "Remedy: start the program with Weft's mpiexec -n 1";
+    case boot::Launcher::mpiexec:
+      return "this job has no room for further processes. Remedy: start it with mpiexec --universe N, N being the most "
+             "processes it has at a time";
+    default:
+      return std::string("this job was started through ") + boot::name(job.launcher) +
+             ", over which Weft cannot start processes or know their ports. Remedy: start it with Weft's mpiexec, on "
+             "one host";
+  }
+}
+
+bool ask(const boot::Packet& question, boot::Packet& answer, std::string& why) {
+  if (!boot::ask_launcher(core::world->job.service, question, answer, [] { (void)core::progress(); })) {
+    why = base::describe({.cause = "mpiexec cannot be asked", .error = errno, .remedy = "see whether it still runs"});
+    return false;
+  }
+  const bool refused = answer.take_number(0, 1) != 0;
+  why = answer.take_text();
+  if (answer.is_bad()) why = "mpiexec's answer cannot be read: is it of the library's version?";
+  return !refused && !answer.is_bad();
+}
+
+int meet_parents(const char* function) {
+  const boot::Job& job = core::world->job;
+  if (job.origin.root < 0) return MPI_SUCCESS;
+  boot::Packet answer;
+  std::string why;
+  Comm& all = *comm_of(MPI_COMM_WORLD);
+  if (!ask(question_of(boot::request::ready), answer, why)) {
+    return fail(&all, function, MPI_ERR_SPAWN, "the processes that spawned this one cannot be met: %s", why.c_str());
+  }
+  Comm* made = nullptr;
+  const std::string point = meeting_point_of(job.origin.number);
+  if (const int error = meet_others(function, all, 0, job.origin.root, point.c_str(), made)) return error;
+  made->name = "MPI_COMM_PARENT";
+  parent_comm = made;
+  return MPI_SUCCESS;
+}
+
+int comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
+               MPI_Comm* intercomm, int array_of_errcodes[]) {
+  static const char* function = "MPI_Comm_spawn";
+  Comm* c = nullptr;
+  if (int error = check_call(function, comm, root, intercomm, c)) return error;
+  std::vector<Order> orders;
+  if (c->rank == root) orders.push_back({command, argv, maxprocs, info});
+  return spawn(function, *c, root, orders, intercomm, array_of_errcodes);
+}
+
+int comm_spawn_multiple(int count, char* array_of_commands[], char** array_of_argv[], const int array_of_maxprocs[],
+                        const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm* intercomm,
+                        int array_of_errcodes[]) {
+  static const char* function = "MPI_Comm_spawn_multiple";
+  Comm* c = nullptr;
+  if (int error = check_call(function, comm, root, intercomm, c)) return error;
+  std::vector<Order> orders;
+  if (c->rank == root) {
+    const bool given = !no_address(array_of_commands) && !no_address(array_of_maxprocs) && !no_address(array_of_info);
+    for (int i = 0; i < count && given; ++i) {
+      char** const arguments = array_of_argv == MPI_ARGVS_NULL ? MPI_ARGV_NULL : array_of_argv[i];
+      orders.push_back({array_of_commands[i], arguments, array_of_maxprocs[i], array_of_info[i]});
+    }
+    // Of none, the launcher would be asked for nothing: one that is wrong says so to all ranks.
+    if (orders.empty()) orders.push_back({nullptr, MPI_ARGV_NULL, 0, MPI_INFO_NULL});
+  }
+  return spawn(function, *c, root, orders, intercomm, array_of_errcodes);
+}
+
+}  // namespace weft::mpi

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Processes that others start: docs/dynamic.md.
+
+#include "boot/packet.hpp"
+#include "mpi/object/object.hpp"
+
+namespace weft::mpi {
+
+// The end of MPI_Init in a process that was spawned: makes the intercommunicator with those that spawned it. Collective
+// over MPI_COMM_WORLD. Nothing in others.
+[[nodiscard]] int meet_parents(const char* function);
+
+// The code in array_of_errcodes for a process that was not started, for faces with other numbers than MPI_ERR_SPAWN's.
+void set_code_of_not_started(int code);
+
+// The first fields of a request to the launcher: its kind, and who asks.
+[[nodiscard]] boot::Packet question_of(const char* kind);
+
+// Asks the launcher while messages go on. False: `why` says why there is no answer, or what the answer refuses.
+[[nodiscard]] bool ask(const boot::Packet& question, boot::Packet& answer, std::string& why);
+
+// Why this process has no launcher that serves requests; empty: it has.
+[[nodiscard]] std::string why_no_service();
+
+}  // namespace weft::mpi
