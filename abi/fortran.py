@@ -51,7 +51,7 @@ ATTRIBUTE_FUNCTIONS = {f"MPI_{kind}_{name}": text for kind in ("COMM", "TYPE", "
 ATTRIBUTE_FUNCTIONS |= {f"MPI_{name}": re.sub(r"(extra_state|attribute_val\w*)", r"\1:integer", text)
                         for name, text in (("NULL_COPY_FN", COPY), ("DUP_FN", COPY), ("NULL_DELETE_FN", DELETE))}
 
-# MPI_T and conversions are for C alone.
+# Not there yet: arrays of strings; MPI_T and conversions are for C alone.
 LEFT_OUT = re.compile(r"""MPI_(T_\w+ | \w+_(toint|fromint|c2f|f2c|c2f08|f082c|f2f08|f082f) | Comm_spawn(_multiple)?
   | Aint_(add|diff) | Wtime | Wtick)""", re.X)
 

@@ -20,8 +20,8 @@ struct Section {
   void* address;
   size_t element;  // bytes
   int version;
-  int8_t rank;
-  int8_t differs[3];
+  uint8_t rank;
+  uint8_t differs[3];
 
   const Dimension* dimensions() const { return reinterpret_cast<const Dimension*>(this + 1); }
 };
