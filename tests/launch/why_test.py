@@ -132,6 +132,12 @@ class Wrong(Case):
         said = self.wait_for(job, rf"rank 1 \(pid {pid}\) is stopped by a signal", f"kill -CONT {pid}", "MPI_Barrier")
         self.assertEqual(said.returncode, 1)
 
+    def test_a_rank_that_is_lost_in_a_loop(self):
+        job = self.start("compute", 3)
+        said = self.wait_for(job, "rank 1 computes, and ranks 0 and 2 wait for it", r"rank 1 \(pid \d+\) computes",
+                             r"MPI_Barrier at compute \(wrong\.c")
+        self.assertEqual(said.returncode, 0)
+
     def test_eight_ranks(self):
         self.check("receives", "deadlock: rank 0 waits for a message from rank 1", "round 8 ranks", ranks=8)
 
@@ -173,7 +179,7 @@ class Right(Case):
         self.check("slow_lock", "rank 1 computes", "MPI_Win_lock")
 
     def test_a_thread_that_sends_later(self):
-        self.check("slow_thread")
+        self.check("slow_thread", "ranks 0 and 1 have threads outside of MPI that may still call it")
 
     def test_a_rank_that_starts_late(self):
         self.check("no_init", "rank 1 has not come through MPI_Init")

@@ -74,6 +74,7 @@ static void order(void) {
   if (rank != 0) MPI_Bcast(buffer, 4, MPI_BYTE, 0, MPI_COMM_WORLD);
 }
 
+/* Rank 0 waits for the data of the others, and they for those of rank 0. */
 static void nonblocking_order(void) {
   MPI_Request request;
   MPI_Barrier(MPI_COMM_WORLD);

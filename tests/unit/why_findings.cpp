@@ -277,6 +277,7 @@ TEST(Findings, OneThreadThatMayGoOnSavesItsProcess) {
   EXPECT_EQ(find_causes(s)[0].cause, Cause::deadlock);
   s.processes[1].threads_act = true;
   EXPECT_FALSE(any_certain(find_causes(s)));
+  EXPECT_EQ(find_causes(s)[0].cause, Cause::threads);
 }
 
 TEST(Findings, AWaitOfWhichNothingIsKnownIsNoDeadlock) {

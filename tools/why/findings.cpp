@@ -210,7 +210,7 @@ const Wait& first_wait(const Process& p) {
 }
 
 std::string short_purpose(const Wait& wait, int32_t next) {
-  const std::string rank = "rank " + std::to_string(next);
+  std::string rank = "rank " + std::to_string(next);
   for (const Message& m : wait.listed) {
     if (m.peer == next && is_send(m)) return rank + " to receive";
   }
@@ -279,9 +279,25 @@ Cause cause_of(const Process* p) {
     case State::sleeping:
       return Cause::sleeps;
     case State::waiting:
-      return p->threads_act ? Cause::computes : Cause::unknown;
+      return p->threads_act ? Cause::threads : Cause::unknown;
     default:
       return Cause::unknown;
+  }
+}
+
+const char* deed(Cause cause, bool one) {
+  switch (cause) {
+    case Cause::computes:
+      return one ? "computes" : "compute";
+    case Cause::sleeps:
+      return one ? "sleeps outside of MPI" : "sleep outside of MPI";
+    case Cause::threads:
+      return one ? "has threads outside of MPI that may still call it"
+                 : "have threads outside of MPI that may still call it";
+    case Cause::starting:
+      return one ? "has not come through MPI_Init" : "have not come through MPI_Init";
+    default:
+      return one ? "was not looked at (on another host, or hidden)" : "were not looked at (on other hosts, or hidden)";
   }
 }
 
@@ -318,23 +334,19 @@ void find_busy(const Graph& graph, std::vector<Finding>& findings) {
     const std::vector<int32_t> waiting(by.begin(), by.end());
     Finding f{cause, {}, {}, ranks};
     const bool one = ranks.size() == 1;
-    const char* const does[] = {
-        one ? " computes" : " compute", one ? " sleeps outside of MPI" : " sleep outside of MPI",
-        one ? " has not come through MPI_Init" : " have not come through MPI_Init",
-        one ? " was not looked at (on another host, or hidden)" : " were not looked at (on other hosts, or hidden)"};
-    f.text = ranks_text(ranks) + does[cause == Cause::computes   ? 0
-                                      : cause == Cause::sleeps   ? 1
-                                      : cause == Cause::starting ? 2
-                                                                 : 3];
+    f.text = ranks_text(ranks) + " " + deed(cause, one);
     f.text.append(", and ").append(ranks_text(waiting)).append(waiting.size() == 1 ? " waits" : " wait");
     f.text.append(one ? " for it: no deadlock" : " for them: no deadlock");
     if (cause == Cause::elsewhere) f.text.append(" is seen");
     for (const int32_t rank : ranks) {
       const Process* p = graph.find(rank);
       if (p != nullptr && f.lines.size() < 4) {
-        f.lines.push_back(person(*p) + " " + state_text(*p) +
-                          (cause == Cause::computes ? "; gdb -p " + std::to_string(p->pid) + " shows where" : ""));
-        if (p->state == State::waiting) add_waits(graph.snapshot(), *p, f.lines);
+        if (p->state == State::waiting) {
+          add_waits(graph.snapshot(), *p, f.lines);
+        } else {
+          f.lines.push_back(person(*p) + " " + state_text(*p) +
+                            (cause == Cause::computes ? "; gdb -p " + std::to_string(p->pid) + " shows where" : ""));
+        }
       }
     }
     for (const int32_t rank : waiting) {
@@ -354,8 +366,7 @@ Finding nothing_found(const Snapshot& snapshot) {
     if (p.state == State::starting) starting.push_back(p.rank);
   }
   if (!starting.empty() && waiting.empty()) {
-    const char* have = starting.size() == 1 ? " has" : " have";
-    return {Cause::starting, ranks_text(starting) + have + " not come through MPI_Init", {}, starting};
+    return {Cause::starting, ranks_text(starting) + " " + deed(Cause::starting, starting.size() == 1), {}, starting};
   }
   if (waiting.empty()) return {Cause::not_in_mpi, "no rank waits in MPI", {}, {}};
   Finding f{Cause::unknown,
@@ -376,8 +387,8 @@ bool is_certain(Cause cause) {
 }
 
 const char* name(Cause cause) {
-  constexpr const char* names[] = {"ended",    "stopped",  "mismatch", "near miss", "deadlock", "lock",
-                                   "starting", "computes", "sleeps",   "elsewhere", "unknown",  "not in MPI"};
+  constexpr const char* names[] = {"ended",    "stopped", "mismatch", "near miss", "deadlock", "lock",      "starting",
+                                   "computes", "sleeps",  "threads",  "elsewhere", "unknown",  "not in MPI"};
   return names[static_cast<int>(cause)];
 }
 
@@ -414,6 +425,7 @@ std::vector<std::string> describe_ranks(const Snapshot& snapshot) {
     }
   }
   std::vector<std::string> lines;
+  lines.reserve(groups.size());
   for (const auto& [text, ranks] : groups) lines.push_back(ranks_text(ranks) + ": " + text);
   return lines;
 }

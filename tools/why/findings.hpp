@@ -21,6 +21,7 @@ enum class Cause : uint8_t {
   starting,    // a rank has not called MPI_Init
   computes,    // a rank uses the processor, and others wait for it
   sleeps,      // a rank sleeps outside of MPI, and others wait for it
+  threads,     // a rank waits, and other threads of it may still call MPI
   elsewhere,   // a rank is waited for that was not looked at
   unknown,     // ranks wait, and nothing says why
   not_in_mpi,  // no rank waits in MPI

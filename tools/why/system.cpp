@@ -220,11 +220,12 @@ void judge(pid_t pid, const Look& before, const Look& after, uint64_t passed_ns,
   p.page.waits = lasting(before, after, passed_ns);
   bool busy = after.has_page && p.page.waits.size() != after.page.waits.size();
   bool others = false;  // threads beside those that wait, which may call MPI
-  for (const auto& [thread, task] : after.tasks) {
+  for (const auto& entry : after.tasks) {
+    const uint32_t thread = entry.first;
     if (std::any_of(p.page.waits.begin(), p.page.waits.end(), [&](const Wait& w) { return w.thread == thread; }))
       continue;
     const auto was = before.tasks.find(thread);
-    const bool runs = was == before.tasks.end() || is_busy(was->second, task, passed_ns);
+    const bool runs = was == before.tasks.end() || is_busy(was->second, entry.second, passed_ns);
     busy |= runs;
     others |= runs || !waits_for_thread(pid, thread);
   }
@@ -268,16 +269,28 @@ State state_of(boot::Phase phase, bool alive) {
   return phase == boot::Phase::started ? State::starting : State::running;
 }
 
-// By the environments of processes, as mpiexec set them: also of ranks that have not called MPI_Init.
+// By the environments of processes, as launchers set them; under mpiexec also of ranks that have not called MPI_Init,
+// for they inherit the segment.
 void add_by_environment(const Job& job, Members& members) {
+  struct Names {
+    const char* rank;
+    const char* size;
+    State state;
+  };
+  constexpr Names launchers[] = {{boot::variable::rank, boot::variable::size, State::starting},
+                                 {"PMI_RANK", "PMI_SIZE", State::running},
+                                 {"PMIX_RANK", "OMPI_COMM_WORLD_SIZE", State::running}};
   for (const pid_t pid : job.pids) {
     const std::string environment = text_of(in_proc(pid, "environ"));
-    const auto size = number_of<int32_t>(variable_of(environment, boot::variable::size));
-    const auto rank = number_of<int32_t>(variable_of(environment, boot::variable::rank));
-    if (!size.has_value() || *size < 1 || *size > boot::most_ranks) continue;
-    members.size = std::max(members.size, *size);
-    if (rank.has_value() && *rank >= 0 && *rank < *size)
-      members.by_rank.try_emplace(*rank, Process{.rank = *rank, .pid = pid, .state = State::starting});
+    for (const Names& names : launchers) {
+      const auto rank = number_of<int32_t>(variable_of(environment, names.rank));
+      const auto size = number_of<int32_t>(variable_of(environment, names.size));
+      if (!size.has_value() || *size < 1 || *size > boot::most_ranks) continue;
+      members.size = std::max(members.size, *size);
+      if (rank.has_value() && *rank >= 0 && *rank < *size)
+        members.by_rank.try_emplace(*rank, Process{.rank = *rank, .pid = pid, .state = names.state});
+      break;
+    }
   }
 }
 
@@ -314,9 +327,13 @@ Members members_of(const Job& job) {
   add_by_environment(job, members);
   add_by_page(job, members);
   const int segment = open_segment(job);
-  if (segment < 0) return members;
-  add_by_segment(job, segment, members);
-  close(segment);
+  if (segment >= 0) {
+    add_by_segment(job, segment, members);
+    close(segment);
+  }
+  // A program without a launcher says nothing about itself.
+  if (members.by_rank.empty() && job.pids.size() == 1)
+    members.by_rank[0] = {.rank = 0, .pid = job.pids[0], .state = State::running};
   return members;
 }
 
