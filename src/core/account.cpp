@@ -62,8 +62,10 @@ WaitPage* make_page() {
   return made;
 }
 
-// With page_lock. A child of fork() has its parent's page, and must not write on it.
+// With page_lock. A child of fork() has its parent's page, and must not write on it. Spawned processes have none yet:
+// readers know the ranks that a job began with.
 bool has_page() {
+  if (world->first != 0) return false;
   if (page == nullptr && !refused) {
     page = make_page();
     refused = page == nullptr;
@@ -83,9 +85,13 @@ class Writing {
   Writing& operator=(const Writing&) = delete;
 };
 
+int32_t told(int32_t job_rank) {
+  return job_rank < world->size ? job_rank : boot::no_rank;
+}
+
 int32_t in_job(const Comm* comm, int32_t rank) {
   if (rank == any_source) return boot::any_rank;
-  return comm != nullptr && rank >= 0 && rank < comm->size ? comm->job_rank(rank) : boot::no_rank;
+  return comm != nullptr && rank >= 0 && rank < comm->size ? told(comm->job_rank(rank)) : boot::no_rank;
 }
 
 MessageKind kind_of(const Request& r) {
@@ -107,7 +113,7 @@ PageMessage describe(const Request& r) {
     m.rank = r.match.source;
     m.peer = in_job(r.comm, r.match.source);
   } else if (r.role == Role::send) {
-    m.peer = r.peer != nullptr ? r.peer->rank : boot::no_rank;
+    m.peer = r.peer != nullptr ? told(r.peer->rank) : boot::no_rank;
   } else if (r.comm != nullptr) {
     m.context = r.comm->context + 1;
     m.tag = any_tag;
@@ -314,7 +320,7 @@ void WaitAccount::write(const Request* request, uint64_t now_ns) {
   wait.thread = static_cast<uint32_t>(gettid());
   wait.since_ns = began_ns_;
   copy_text(wait.call, sizeof wait.call, account.call);
-  wait.target = account.target;
+  wait.target = told(account.target);
   wait.root = account.root;
   wait.bytes = account.bytes;
   wait.order = account.order;

@@ -97,12 +97,12 @@ void fill_head(stats::Level level, const base::Moment& from, const base::Moment&
   const core::World& world = *core::world;
   stats::Head& head = observation.area->head;
   head.level = static_cast<uint32_t>(level);
-  head.rank = world.rank;
+  head.rank = world.rank - world.first;
   head.size = world.size;
   head.host = world.job.host();
   head.pid = getpid();
   head.processors = world.job.local_cpus;
-  head.ranks_here = world.ranks_here();
+  head.ranks_here = world.job.one_host() ? world.size : world.job.local_ranks;
   head.begun_ticks = head.refreshed = now.ticks;
   head.begun_ns = now.ns;
   head.state = static_cast<uint32_t>(stats::State::running);
@@ -285,7 +285,7 @@ void end_observing() {
   const auto state = static_cast<stats::State>(std::atomic_ref(observation.area->head.state).load());
   if (state == stats::State::reported || observation.inherited) return;  // mpiexec writes what was not reported
   if (core::world->size == 1) return write(own_report());
-  if (core::world->rank == 0) {
+  if (core::world->rank == core::world->first) {
     base::warn({.cause = "no statistics of calls (WEFT_STATS): a job with sessions alone has no common end",
                 .remedy = "start it with Weft's mpiexec, which writes them when all ranks have ended"});
   }

@@ -186,23 +186,21 @@ void Observed::starts(int count, const MPI_Request* requests) {
     if (r == nullptr || !r->flags.persistent || r->role != core::Role::send || r->on_free != nullptr || r->bytes < 0)
       continue;
     bytes_ += static_cast<uint64_t>(r->bytes);
-    const Comm* comm = static_cast<const Comm*>(r->comm);
-    if (!detailed_ || comm == nullptr || r->partner < 0 || r->partner >= comm->size) continue;
-    add_message(comm->job_rank(r->partner), static_cast<uint64_t>(r->bytes));
+    const int32_t partner = detailed_ ? in_world(static_cast<const Comm*>(r->comm), r->partner) : -1;
+    if (partner >= 0) add_message(partner, static_cast<uint64_t>(r->bytes));
   }
 }
 
 void Observed::awaits(MPI_Comm handle, int rank) {
   const Comm* comm = detailed_ ? comm_of(handle) : nullptr;
-  if (comm != nullptr && rank >= 0 && rank < comm->size) awaited_ = comm->job_rank(rank);
+  if (comm != nullptr) awaited_ = in_world(comm, rank);
 }
 
 void Observed::awaits(const MPI_Request* request) {
   if (!detailed_ || request == nullptr) return;
   const Request* r = request_of(*request);
   if (r == nullptr || r->role != core::Role::receive || r->comm == nullptr) return;
-  const int32_t source = r->match.source;
-  if (source >= 0 && source < r->comm->size) awaited_ = r->comm->job_rank(source);
+  awaited_ = in_world(r->comm, r->match.source);
 }
 
 }  // namespace weft::mpi

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 
+#include "core/world.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/foreign.hpp"
 #include "mpi/object/object.hpp"
@@ -81,8 +82,12 @@ class Observed {
   void count(uint64_t taken, uint64_t idle);
   void count_details(uint64_t taken, uint64_t idle);
   void note(const core::Comm* comm);
-  void note_partner(const core::Comm* comm, int rank) {
-    if (comm != nullptr && rank >= 0 && rank < comm->size) partner_ = comm->job_rank(rank);
+  void note_partner(const core::Comm* comm, int rank) { partner_ = in_world(comm, rank); }
+  // The rank in MPI_COMM_WORLD; -1: none, or of processes started apart from ours.
+  static int32_t in_world(const core::Comm* comm, int rank) {
+    if (comm == nullptr || rank < 0 || rank >= comm->size) return -1;
+    const int32_t place = comm->job_rank(rank) - core::world->first;
+    return place >= 0 && place < core::world->size ? place : -1;
   }
   static int64_t size_of(MPI_Datatype handle) {
     const Type* type = type_of(handle);
