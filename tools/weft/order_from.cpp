@@ -79,7 +79,7 @@ bool read_words(const Words& words, Request& request, base::Problem& problem) {
     const std::string remedy = std::string("write it as in ") + option->example;
     if (++i == words.size()) return refuse(problem, word + " needs a value", remedy);
     const std::string wrong = option->take(request, words[i]);
-    if (!wrong.empty()) return refuse(problem, word + " cannot be used: " + wrong, remedy);
+    if (!wrong.empty()) return refuse(problem, std::string(option->name) + " cannot be used: " + wrong, remedy);
   }
   return true;
 }

@@ -238,8 +238,8 @@ void add_matrix(std::string& page, const RunStatistics& run) {
       add(page, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"hsl(220,50%%,%.0f%%)\">",
           2 + static_cast<double>(column) * step, 2 + static_cast<double>(row) * step, step, step,
           92 - 77 * dark * dark);
-      add(page, "<title>%lld, %lld: %s</title></rect>\n", static_cast<long long>(row * each),
-          static_cast<long long>(column * each), bytes_shown(bytes).c_str());
+      add(page, "<title>%lld, %lld: %s</title></rect>\n", static_cast<long long>(row) * each,
+          static_cast<long long>(column) * each, bytes_shown(bytes).c_str());
     }
   }
   page += "</svg>\n";
