@@ -27,7 +27,7 @@ def files():
     for folder in {"/dev/shm", "/tmp", tempfile.gettempdir()}:
         for path in pathlib.Path(folder).glob("*"):
             try:
-                if path.owner() and "weft" in path.name.lower():
+                if path.owner() and "weft" in path.name.lower() and not path.name.startswith("weft-slurm-"):  # of other rows
                     found.add(str(path))
             except (OSError, KeyError):
                 pass

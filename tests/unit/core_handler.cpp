@@ -71,7 +71,7 @@ uint64_t stale() {
 // From a peer, on lane 0.
 template <class Payload>
 void arrive(uint8_t kind, const Payload& payload, int32_t source) {
-  world->size = 8;
+  world->size = world->places = 8;
   on_arrival({kind, {0, source, 0, 0}, &payload, sizeof payload, source});
 }
 
