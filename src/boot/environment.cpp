@@ -80,7 +80,8 @@ class Reader {
   // As many numbers with commas between them.
   std::vector<int64_t> list(const char* name, size_t count) {
     std::vector<int64_t> values;
-    const std::string text = getenv(name);
+    const char* given = getenv(name);
+    const std::string text = given != nullptr ? given : "";
     for (size_t at = 0; at <= text.size() && values.size() <= count;) {
       const size_t comma = std::min(text.find(',', at), text.size());
       int64_t value = 0;

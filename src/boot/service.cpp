@@ -48,9 +48,7 @@ bool send_all(int fd, const std::string& bytes, void (*meanwhile)()) {
     const ssize_t n = send(fd, bytes.data() + sent, bytes.size() - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n > 0) {
       sent += static_cast<size_t>(n);
-    } else if (n < 0 && errno != EAGAIN && errno != EINTR) {
-      return false;
-    } else if (!wait_for(fd, POLLOUT, meanwhile)) {
+    } else if ((n < 0 && errno != EAGAIN && errno != EINTR) || !wait_for(fd, POLLOUT, meanwhile)) {
       return false;
     }
   }

@@ -155,7 +155,7 @@ struct UsedCall {
 template <class T>
 void append(std::string& bytes, const T* items, size_t count) {
   static_assert(std::is_trivially_copyable_v<T>);
-  bytes.append(reinterpret_cast<const char*>(items), count * sizeof(T));
+  if (count != 0) bytes.append(reinterpret_cast<const char*>(items), count * sizeof(T));
 }
 
 template <class T>
@@ -168,7 +168,7 @@ void append_list(std::string& bytes, const std::vector<T>& list) {
 template <class T>
 bool take(std::string_view& bytes, T* items, size_t count) {
   if (bytes.size() / sizeof(T) < count) return false;
-  memcpy(static_cast<void*>(items), bytes.data(), count * sizeof(T));
+  if (count != 0) memcpy(static_cast<void*>(items), bytes.data(), count * sizeof(T));
   bytes.remove_prefix(count * sizeof(T));
   return true;
 }

@@ -107,11 +107,16 @@ void meet(MPI_Comm others, bool are_children) {
   MPI_Comm_disconnect(&all);
 }
 
+// Without the page on which a wait that lasts writes its account: it is made once, whenever that is.
 int open_descriptors() {
   int count = 0;
   DIR* const folder = opendir("/proc/self/fd");
   if (folder == nullptr) return 0;
-  while (readdir(folder) != nullptr) ++count;
+  while (const dirent* entry = readdir(folder)) {
+    char target[256] = "";
+    if (readlinkat(dirfd(folder), entry->d_name, target, sizeof target - 1) < 0) continue;
+    if (strstr(target, "weft-why") == nullptr) ++count;
+  }
   closedir(folder);
   return count;
 }

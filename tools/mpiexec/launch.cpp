@@ -141,7 +141,7 @@ bool Launch::prepare() {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   segment_ = above_shell_descriptors(boot::create_segment(true));
   statistics_.prepare();
-  ranks_.resize(static_cast<size_t>(command_.ranks() + spare_places()));
+  ranks_.resize(static_cast<size_t>(command_.ranks()) + static_cast<size_t>(spare_places()));
   if (spare_places() > 0) service_.open();
   ports_.begin(job_id());
   if (null_ >= 0 && signals_ >= 0 && segment_ >= 0 && pipe2(failures_, O_CLOEXEC | O_NONBLOCK) == 0) return true;

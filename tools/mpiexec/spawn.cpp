@@ -153,7 +153,7 @@ bool Launch::find_spawned(Spawned& spawned, std::string& why) const {
     }
   }
   for (const std::string& folder : spawned.folders) {
-    spawned.path = find_program(folder + "/" + name, spawned.program.folder);
+    spawned.path = find_program(std::string(folder).append("/").append(name), spawned.program.folder);
     if (!spawned.path.empty()) return true;
   }
   spawned.path = find_program(name, spawned.program.folder);

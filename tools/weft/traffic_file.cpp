@@ -163,7 +163,7 @@ class Hearer {
                    : e.name == "mpi" || e.name == "mpi_seconds" ? &one_.mpi
                                                                 : nullptr;
     if (e.depth > 3 || (e.name != "rank" && time == nullptr)) return {};
-    const std::string wrong = expect(e, Kind::number, base::quoted(e.name));
+    std::string wrong = expect(e, Kind::number, base::quoted(e.name));
     if (!wrong.empty()) return wrong;
     return time != nullptr ? read_seconds(e.text, *time) : read_number(e.text, boot::most_ranks - 1, one_.rank);
   }
@@ -197,7 +197,7 @@ std::string take_line(const std::vector<std::string_view>& words, Traffic& traff
   }
   Entry entry;
   for (const std::string_view word : words) {
-    const std::string wrong = entry.take(word);
+    std::string wrong = entry.take(word);
     if (!wrong.empty()) return wrong;
   }
   return entry.add_to(sends);

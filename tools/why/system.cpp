@@ -356,6 +356,7 @@ std::vector<Job> find_jobs() {
     if (job.name.empty()) job.name = variable_of(text_of(in_proc(pid, "environ")), boot::variable::job_id);
   }
   std::vector<Job> found;
+  found.reserve(jobs.size());
   for (auto& [key, job] : jobs) found.push_back(std::move(job));
   return found;
 }
