@@ -90,6 +90,8 @@ class Counts(Case):
         self.assertEqual(self.calls(report)["MPI_Put"]["bytes"], 2 * 48)
         self.assertEqual(self.calls(report)["MPI_Startall"]["bytes"], 2 * 28)
 
+    @unittest.skipIf(os.environ.get("UNOPTIMISED"), "an entry point that is not optimised calls in place of jumping, and "
+                                                    "is the caller itself then")
     def test_sites_in_the_program(self):
         self.run_job(2, "known", level="full")
         barriers = [p for p in self.report()["sites"] if p["call"] == "MPI_Barrier"]
