@@ -174,9 +174,9 @@ bool is_busy(const Task& before, const Task& after, uint64_t passed_ns) {
   return after.ran_ns - before.ran_ns > passed_ns / 10 || (before.state == 'R' && after.state == 'R');
 }
 
+// By a signal: one that a debugger holds goes on when that lets it.
 bool is_stopped(const Look& look) {
-  return std::all_of(look.tasks.begin(), look.tasks.end(),
-                     [](const auto& t) { return t.second.state == 'T' || t.second.state == 't'; });
+  return std::all_of(look.tasks.begin(), look.tasks.end(), [](const auto& t) { return t.second.state == 'T'; });
 }
 
 // A thread outside of MPI that waits for another one of its process; the system may not say so.
