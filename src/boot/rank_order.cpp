@@ -3,11 +3,11 @@
 #include "boot/rank_order.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <map>
 
+#include "base/file.hpp"
 #include "base/setting.hpp"
 
 namespace weft::boot {
@@ -126,25 +126,7 @@ bool separates(char c) {
   return c == ',' || c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-// The file's text; returns 0 or an errno.
-int read_file(const std::string& path, std::string& text) {
-  constexpr size_t most = 64 << 20;  // several times the needs of 2^20 ranks
-  FILE* file = fopen(path.c_str(), "re");
-  if (!file) return errno;
-  std::vector<char> buffer(1 << 16);
-  int error = 0;
-  while (error == 0) {
-    const size_t count = fread(buffer.data(), 1, buffer.size(), file);
-    if (count == 0) {
-      error = ferror(file) != 0 ? errno : 0;
-      break;
-    }
-    text.append(buffer.data(), count);
-    if (text.size() > most) error = EFBIG;
-  }
-  fclose(file);
-  return error;
-}
+constexpr size_t most_text = 64 << 20;  // several times the needs of 2^20 ranks
 
 }  // namespace
 
@@ -215,7 +197,7 @@ bool parse_rank_order(std::string_view text, const std::string& name, int size, 
 
 bool read_rank_order(const std::string& path, int size, std::vector<int>& ranks, base::Problem& problem) {
   std::string text;
-  if (const int error = read_file(path, text)) {
+  if (const int error = base::read_file(path, text, most_text)) {
     problem = {.cause = "the rank order file " + base::quoted(path) + " cannot be read",
                .error = error,
                .remedy =

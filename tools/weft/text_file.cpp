@@ -4,29 +4,15 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <vector>
 
+#include "base/file.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
 
 namespace weft::tool {
 
 int read_text(const std::string& path, std::string& text) {
-  FILE* file = fopen(path.c_str(), "re");
-  if (file == nullptr) return errno;
-  std::vector<char> buffer(1 << 16);
-  int error = 0;
-  while (error == 0) {
-    const size_t count = fread(buffer.data(), 1, buffer.size(), file);
-    if (count == 0) {
-      error = ferror(file) != 0 ? errno : 0;
-      break;
-    }
-    text.append(buffer.data(), count);
-    if (text.size() > most_bytes_of_file) error = EFBIG;
-  }
-  fclose(file);
-  return error;
+  return base::read_file(path, text, most_bytes_of_file);
 }
 
 bool write_text(const char* command, const char* option, const std::string& path, const std::string& text) {

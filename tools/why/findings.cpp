@@ -152,7 +152,7 @@ void find_mismatches(const Snapshot& snapshot, std::vector<Finding>& findings) {
     if (waiting == calls.end() || calls.size() < 2) continue;
     const size_t before = findings.size();
     add_mismatch(snapshot, waiting->wait->comm, key.second, calls, findings);
-    if (findings.size() != before) return;  // what comes later follows from the first
+    if (findings.size() != before) return;  // later findings follow from the first
   }
 }
 
