@@ -1,0 +1,219 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// The ends of ranks: which of them failed and how, the ranks that end with them, and the end of the job.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/clock.hpp"
+#include "base/setting.hpp"
+#include "boot/status.hpp"
+#include "mpiexec/launch.hpp"
+#include "mpiexec/orphans.hpp"
+
+namespace weft::mpiexec {
+namespace {
+
+constexpr uint64_t grace_ns = 250'000'000;  // between SIGTERM and SIGKILL
+
+}  // namespace
+
+uint32_t Launch::phase_of(int rank) const {
+  uint32_t phase = 0;
+  off_t line =
+      static_cast<off_t>(sizeof(boot::RankStatus)) * rank + static_cast<off_t>(offsetof(boot::RankStatus, phase));
+  return pread(segment_, &phase, sizeof phase, line) == sizeof phase ? phase : 0;
+}
+
+// For ranks that wait for it to come.
+void Launch::note_gone(int rank) const {
+  const auto status = static_cast<uint32_t>(1 + WEXITSTATUS(ranks_[static_cast<size_t>(rank)].wait_status));
+  const off_t line =
+      static_cast<off_t>(sizeof(boot::RankStatus)) * rank + static_cast<off_t>(offsetof(boot::RankStatus, gone));
+  (void)!pwrite(segment_, &status, sizeof status, line);
+}
+
+Launch::Failure Launch::failure_of(const Rank& rank) const {
+  if (WIFSIGNALED(rank.wait_status)) return Failure::killed;
+  auto phase = static_cast<boot::Phase>(phase_of(static_cast<int>(&rank - ranks_.data())));
+  if (phase == boot::Phase::aborted) return Failure::aborted;
+  if (WEXITSTATUS(rank.wait_status) != 0) return Failure::status;
+  return phase == boot::Phase::initialised || phase == boot::Phase::leaving ? Failure::unfinished : Failure::none;
+}
+
+void Launch::reap() {
+  std::vector<std::pair<Failure, int>> failed;
+  std::vector<int> ended;
+  take_start_failures();
+  for (;;) {
+    int status = 0;
+    pid_t pid = waitpid(-1, &status, WNOHANG);
+    if (pid <= 0) break;
+    auto found =
+        std::find_if(ranks_.begin(), ranks_.end(), [&](const Rank& rank) { return rank.alive && rank.pid == pid; });
+    if (found == ranks_.end()) continue;  // an orphan of a rank
+    int number = static_cast<int>(found - ranks_.begin());
+    found->alive = false;
+    found->wait_status = status;
+    --alive_;
+    if (number == 0) end_input();
+    end_port_waits(number);
+    Failure its = failure_of(*found);
+    if (its == Failure::none && static_cast<boot::Phase>(phase_of(number)) == boot::Phase::started) note_gone(number);
+    ended.push_back(number);
+    if (!takes_as_failed_spawn(number, its) && its != Failure::none) failed.emplace_back(its, number);
+  }
+  std::sort(failed.begin(), failed.end());  // the worst speaks for those that are connected with it
+  for (const auto& [failure, number] : failed) {
+    if (!ending_ && !ranks_[static_cast<size_t>(number)].ending) report(number, failure);
+  }
+  for (const int number : ended) cut_ties(number);
+  if (alive_ == 0 && !orphans_since_) orphans_since_ = base::now_ns();
+}
+
+// A process that ends before it is in MPI_Init belongs to the call that spawned it.
+bool Launch::takes_as_failed_spawn(int number, Failure failure) {
+  const Rank& rank = ranks_[static_cast<size_t>(number)];
+  if (rank.world == nullptr || ending_ || rank.world->ready == rank.world->size) return false;
+  if (rank.world->failed || rank.ending) return true;
+  fail_spawn(*rank.world,
+             "a process of " + base::quoted(rank.program->words[0]) + " (pid " + std::to_string(rank.pid) + ") " +
+                 (failure == Failure::none ? "ended" : how_it_ended(number, failure)) +
+                 " before all were in MPI_Init. Remedy: see its output; spawned programs must call MPI_Init");
+  return true;
+}
+
+// "3", or "2.1", rank 1 of spawned world 2.
+std::string Launch::short_label_of(int number) const {
+  const World* const world = ranks_[static_cast<size_t>(number)].world;
+  if (world == nullptr) return std::to_string(number);
+  return std::to_string(world->number) + "." + std::to_string(number - world->first);
+}
+
+// "rank 3", "rank 1 of spawned world 2".
+std::string Launch::label_of(int number) const {
+  const World* const world = ranks_[static_cast<size_t>(number)].world;
+  if (world == nullptr) return "rank " + std::to_string(number);
+  return "rank " + std::to_string(number - world->first) + " of spawned world " + std::to_string(world->number);
+}
+
+std::string Launch::how_it_ended(int number, Failure failure) const {
+  const Rank& rank = ranks_[static_cast<size_t>(number)];
+  switch (failure) {
+    case Failure::killed: {
+      int signal = WTERMSIG(rank.wait_status);
+      const char* description = strsignal(signal);
+      return "was killed by signal " + std::to_string(signal) + " (" + (description ? description : "unknown") +
+             (WCOREDUMP(rank.wait_status) ? ", core dumped)" : ")");
+    }
+    case Failure::aborted:
+      return "ended the job with status " + std::to_string(WEXITSTATUS(rank.wait_status));
+    case Failure::unfinished:
+      return "exited after MPI_Init without calling MPI_Finalize";
+    default:
+      return "exited with status " + std::to_string(WEXITSTATUS(rank.wait_status));
+  }
+}
+
+void Launch::report(int number, Failure failure) {
+  const Rank& rank = ranks_[static_cast<size_t>(number)];
+  int status = WIFSIGNALED(rank.wait_status) ? 128 + WTERMSIG(rank.wait_status) : WEXITSTATUS(rank.wait_status);
+  if (failure == Failure::unfinished) status = 1;
+  // Its last output comes before our message about it.
+  for (Stream& stream : ranks_[static_cast<size_t>(number)].streams) {
+    for (int reads = 0; stream.fd >= 0 && reads < 16; ++reads) {
+      pollfd p{stream.fd, POLLIN, 0};
+      if (poll(&p, 1, 0) <= 0) break;
+      read_stream(stream);
+    }
+  }
+  if (failure == Failure::killed && WTERMSIG(rank.wait_status) == passed_on_) {
+    if (!command_.quiet) tell(std::string("the job was ended by a signal to mpiexec (") + strsignal(passed_on_) + ")");
+    (void)end_connected(number, status);
+  } else {
+    const char* const consequence = end_connected(number, status)
+                                        ? (command_.ranks() > 1 || rank.world != nullptr ? "; the job is ended" : "")
+                                        : "; the processes connected with it are ended";
+    tell(label_of(number) + " (pid " + std::to_string(rank.pid) + ", host " + host_ + ", program " +
+         rank.program->words[0] + ") " + how_it_ended(number, failure) + consequence);
+  }
+}
+
+void Launch::signal_ranks(int signal) {
+  for (const Rank& rank : ranks_) {
+    if (rank.alive) kill(-rank.pid, signal);
+  }
+}
+
+void Launch::end_job(int status) {
+  if (ending_) return;
+  ending_ = true;
+  status_ = status;
+  signal_ranks(SIGTERM);
+  signal_ranks(SIGCONT);  // who is stopped must run to end
+  kill_at_ = base::now_ns() + grace_ns;
+}
+
+// Ends the processes that one that has failed was connected with; false: others go on.
+bool Launch::end_connected(int number, int status) {
+  if (status_ == 0) status_ = status;
+  int others = alive_;
+  for (const int place : connected_with(number)) {
+    Rank& rank = ranks_[static_cast<size_t>(place)];
+    rank.ending = true;
+    if (!rank.alive) continue;
+    --others;
+    kill(-rank.pid, SIGTERM);
+    kill(-rank.pid, SIGCONT);
+  }
+  kill_at_ = base::now_ns() + grace_ns;
+  if (others == 0) ending_ = true;
+  return others == 0;
+}
+
+void Launch::check_clocks(uint64_t now) {
+  if (timeout_at_ && now >= timeout_at_ && !ending_ && alive_ > 0) {
+    char seconds[32];
+    snprintf(seconds, sizeof seconds, "%g", static_cast<double>(command_.timeout_us) / 1e6);
+    const auto known = std::max<int64_t>(command_.ranks(), alive_);
+    tell(std::string("the job did not end within ") + seconds + " s (--timeout); " + std::to_string(alive_) + " of " +
+         std::to_string(known) + " ranks were running; the job is ended");
+    tell_why(Standstill::look());
+    end_job(status_timeout);
+  }
+  if (!ending_ && alive_ > 0 && now >= standstill_.due()) {
+    const std::string why = standstill_.look_after_quiet(now);
+    if (!why.empty()) tell("no rank has written anything for a while, and the job stands still");
+    tell_why(why);
+  }
+  if (kill_at_ && now >= kill_at_) {
+    for (const Rank& rank : ranks_) {
+      if (rank.alive && (ending_ || rank.ending)) kill(-rank.pid, SIGKILL);
+    }
+    kill_at_ = 0;
+  }
+}
+
+// Processes that ranks started and left behind; killing one may make its children ours, so this repeats until none is
+// left.
+void Launch::end_orphans(uint64_t now) {
+  bool patient = now < orphans_since_ + grace_ns && !abandoned_;
+  for (pid_t pid : own_children()) kill(pid, patient ? SIGTERM : SIGKILL);
+  reap();
+}
+
+bool Launch::finished() const {
+  if (alive_ > 0) return false;
+  if (!own_children().empty()) return false;
+  if (abandoned_) return true;
+  for (const Rank& rank : ranks_) {
+    for (const Stream& stream : rank.streams) {
+      if (stream.fd >= 0) return false;
+    }
+  }
+  return !out_.wants_to_write() && !err_.wants_to_write();
+}
+
+}  // namespace weft::mpiexec
