@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "boot/ties.hpp"
 
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 
 #include "boot/notes.hpp"
 #include "boot/status.hpp"
@@ -13,6 +17,7 @@ namespace weft::boot {
 namespace {
 
 constexpr size_t word_bits = 64;
+constexpr size_t page_bytes = 4096;
 
 off_t word_at(int places, int place, size_t word) {
   return static_cast<off_t>(ties_offset(places) + static_cast<size_t>(place) * ties_row_bytes(places) +
@@ -37,13 +42,36 @@ std::vector<uint32_t> read_worlds(int fd, int places, int started) {
 
 }  // namespace
 
-bool Ties::set(int place, int other, bool tied) const {
+bool Ties::change(int place, int other, bool tied) const {
   const off_t at = word_at(places_, place, static_cast<size_t>(other) / word_bits);
   const uint64_t bit = uint64_t{1} << (static_cast<size_t>(other) % word_bits);
-  uint64_t word = 0;
-  if (pread(fd_, &word, sizeof word, at) != sizeof word) return false;
-  word = tied ? word | bit : word & ~bit;
-  return pwrite(fd_, &word, sizeof word, at) == sizeof word;
+  uint64_t before = 0;
+  if (pread(fd_, &before, sizeof before, at) != sizeof before) return false;
+  if (((before & bit) != 0) == tied) return true;
+  // Memory is reserved before it is touched.
+  if (const int error = posix_fallocate(fd_, at, sizeof before); error != 0) {
+    errno = error;
+    return false;
+  }
+  const off_t page = at & ~static_cast<off_t>(page_bytes - 1);
+  void* const mapped = mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, page);
+  if (mapped == MAP_FAILED) return false;
+  std::atomic_ref<uint64_t> word(*reinterpret_cast<uint64_t*>(static_cast<char*>(mapped) + (at - page)));
+  if (tied) {
+    word.fetch_or(bit);
+  } else {
+    word.fetch_and(~bit);
+  }
+  munmap(mapped, page_bytes);
+  return true;
+}
+
+bool Ties::tie(int place, int other) const {
+  return change(place, other, true);
+}
+
+bool Ties::cut(int place, int other) const {
+  return change(place, other, false) && change(other, place, false);
 }
 
 bool Ties::clear(int place) const {

@@ -4,9 +4,9 @@
 
 // Which processes of a job are connected: those of one world, and those that have a communicator in common, directly or
 // through others. Of a job on one host alone, in its segment behind the notes: a row of bits for each place, a bit for
-// each other place. A process writes its own row when it makes or frees a communicator with processes of other worlds;
-// the launcher writes it before the process starts, and reads all rows when one has died: those that are connected with
-// it end too, and no others.
+// each other place. A process notes itself in its own row when it makes a communicator with processes of other worlds,
+// and in both rows that it has left the last one; the launcher writes it before the process starts, and reads all rows
+// when one has died: those that are connected with it end too, and no others.
 
 #include <cstdint>
 #include <vector>
@@ -19,13 +19,19 @@ class Ties {
   // Of so many places, of which the job began with the first `started`.
   Ties(int segment_fd, int places, int started) : fd_(segment_fd), places_(places), started_(started) {}
 
-  // A row has one writer at a time. False with errno: there is no memory for it.
-  [[nodiscard]] bool set(int place, int other, bool tied) const;
+  // False with errno: there is no memory for it.
+  [[nodiscard]] bool tie(int place, int other) const;
+  // For both sides: a process that has left the last communicator that it shared with another may end, though the other
+  // is still on its way out of it.
+  [[nodiscard]] bool cut(int place, int other) const;
+  // The row of a place alone, before or after the life of its process.
   [[nodiscard]] bool clear(int place) const;
   // All places connected with this one, itself among them, in order.
   [[nodiscard]] std::vector<int> connected_with(int place) const;
 
  private:
+  [[nodiscard]] bool change(int place, int other, bool tied) const;
+
   int fd_ = -1;
   int places_ = 0;
   int started_ = 0;

@@ -29,7 +29,7 @@ boot::Phase phase_of(int32_t job_rank) {
 
 void write_tie(int32_t job_rank, bool on) {
   const boot::Ties ties(world->job.segment_fd, world->places, world->job.started);
-  if (ties.set(world->rank, job_rank, on)) return;
+  if (on ? ties.tie(world->rank, job_rank) : ties.cut(world->rank, job_rank)) return;
   out_of_memory({.cause = "cannot note in the job's shared memory that processes are connected",
                  .error = errno,
                  .remedy = "free memory on this host, or raise the job's memory limit"});

@@ -3,6 +3,7 @@
 // Spawned processes: the program starts itself. Arguments, folder and numbers of processes are those that the call
 // gives, errors are errors of the call, and parents and children communicate in every way that ranks of one world do.
 #include <dirent.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <climits>
@@ -269,8 +270,12 @@ void test_death(bool connected) {
     MPI_Recv(&word, 1, MPI_INT, 0, 9, children, MPI_STATUS_IGNORE);  // never sent
     return;
   }
+  int pids[2];
+  for (int child = 0; child < 2; ++child) MPI_Recv(&pids[child], 1, MPI_INT, child, 9, children, MPI_STATUS_IGNORE);
   MPI_Comm_disconnect(&children);
-  usleep(1000000);
+  for (const int pid : pids) {
+    while (kill(pid, 0) == 0) usleep(1000);
+  }
   communicate(MPI_COMM_WORLD);
   if (expect::rank == 0) puts("the parents went on");
 }
@@ -293,7 +298,11 @@ int child(const std::string& mode, MPI_Comm parents, char** argv) {
     return expect::finish();
   }
   if (mode == "child_dies" || mode == "child_dies_alone") {
-    if (mode == "child_dies_alone") MPI_Comm_disconnect(&parents);
+    if (mode == "child_dies_alone") {
+      const int pid = getpid();
+      for (int parent = 0; parent < remote_size_of(parents); ++parent) MPI_Send(&pid, 1, MPI_INT, parent, 9, parents);
+      MPI_Comm_disconnect(&parents);
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     if (expect::rank == 1) abort();
     pause();

@@ -24,7 +24,7 @@ class Matrix : public ::testing::Test {
     line.world = world;
     EXPECT_EQ(pwrite(fd, &line, sizeof line, static_cast<off_t>(sizeof line) * place), ssize_t{sizeof line});
   }
-  void tie(int a, int b) const { EXPECT_TRUE(ties.set(a, b, true)); }
+  void tie(int a, int b) const { EXPECT_TRUE(ties.tie(a, b)); }
   std::vector<int> with(int place) const { return ties.connected_with(place); }
 
   const int fd = memfd_create("ties", 0);
@@ -49,11 +49,22 @@ TEST_F(Matrix, OneSideOfATieIsEnoughAndTiesLeadOn) {
   tie(6, 0);
   tie(129, 5);
   EXPECT_EQ(with(1), List({0, 1, 5, 6, 129}));
-  EXPECT_TRUE(ties.set(6, 0, false));
+  EXPECT_TRUE(ties.cut(6, 0));
   EXPECT_EQ(with(1), List({0, 1}));
   EXPECT_EQ(with(5), List({5, 6, 129}));
   EXPECT_TRUE(ties.clear(129));
   EXPECT_EQ(with(5), List({5, 6}));
+}
+
+TEST_F(Matrix, OneSideCutsATieForBoth) {
+  give(5, 1);
+  give(6, 2);
+  tie(5, 0);
+  tie(0, 5);
+  tie(0, 6);
+  EXPECT_TRUE(ties.cut(5, 0));
+  EXPECT_EQ(with(5), List({5}));
+  EXPECT_EQ(with(0), List({0, 1, 6})) << "its other ties stay";
 }
 
 TEST(Ties, ASegmentThatNobodyHasSizedConnectsTheFirstRanks) {

@@ -214,7 +214,7 @@ bool Launch::give_place(int place, const std::vector<int>& members) const {
   if (pwrite(segment_, &line, sizeof line, at) != static_cast<ssize_t>(sizeof line)) return false;
   const boot::Ties ties(segment_, static_cast<int>(ranks_.size()), command_.ranks());
   return ties.clear(place) &&
-         std::all_of(members.begin(), members.end(), [&](int member) { return ties.set(place, member, true); });
+         std::all_of(members.begin(), members.end(), [&](int member) { return ties.tie(place, member); });
 }
 
 // A spawned process that has ended is connected with nobody. Started ranks, whose places are not given again, have left
