@@ -48,6 +48,13 @@ class Manual(unittest.TestCase):
             self.assertRegex(page, rf"(?m)^{command}$")
         self.assertEqual(set(OPTION.findall(told)) - set(OPTION.findall(page)), set())
 
+    def test_without_a_word_weft_says_what_can_be_asked(self):
+        asked = run("weft")
+        self.assertEqual(asked.returncode, 0)
+        named = set(re.findall(r"weft ([a-z]+)", asked.stdout)) - {"help"}
+        self.assertEqual(named, set(re.findall(r"^  (\w+) ", run("weft", "--help").stdout, re.MULTILINE)) - {"version"})
+        self.assertLess(max(len(line) for line in asked.stdout.splitlines()), 120)
+
     def test_weft_knows_every_option_of_its_page(self):
         section = text_of("weft.1").split("\ninfo\n", 1)[1].split("\nnoise\n", 1)[0]
         options = set(OPTION.findall(section)) - {"--xml"}  # of info memory

@@ -24,6 +24,9 @@ struct Subcommand {
 };
 
 constexpr Subcommand subcommands[] = {
+    {"crowd", crowd,
+     "a program alone and many copies of it at once, how much they hold each other up, and by what: -n copies,\n"
+     "             --repeat k, --json -- program; --help says more"},
     {"doctor", doctor,
      "settings of this host, or of --hosts a,b, that programs suffer from, and what to do about them; --help says "
      "more"},
@@ -54,6 +57,24 @@ constexpr Subcommand subcommands[] = {
     {"why", why, "why a job stands still: JOB or PID, --json; --help says more"},
 };
 
+// For one who does not know the commands yet.
+constexpr const char* questions =
+    "Questions about programs that run on Weft and about the host, and the commands that answer them:\n\n"
+    "  Is this host set up as programs need it?        weft doctor\n"
+    "  Where does the time of a program go?            WEFT_STATS=summary mpiexec -n 4 program\n"
+    "  ... while it runs, and as a page                weft stats PID, weft report FILE\n"
+    "  Why does a job stand still?                     weft why\n"
+    "  How many ranks and threads, bound how?          weft sweep -- program\n"
+    "  Which ranks on which hosts?                     weft order --from FILE\n"
+    "  What do copies of it do to each other?          weft crowd -n 4 -- mpiexec -n 2 program\n"
+    "  What does the system take from the cores?       weft noise\n"
+    "  Which way does a message take, and which algorithm a collective operation?\n"
+    "                                                  weft info --paths, weft info coll\n"
+    "  Which algorithm is the fastest here?            weft tune\n"
+    "  ... and with a million ranks?                   weft simulate --coll bcast --ranks 1000000\n"
+    "  Which settings are there?                       weft info\n\n"
+    "weft help lists the commands with their options, weft COMMAND --help says more of one, and so does man weft.\n";
+
 int usage(FILE* out, int status) {
   fputs("usage: weft <command> [options]\n\n", out);
   for (const Subcommand& c : subcommands) fprintf(out, "  %-10s %s\n", c.name, c.help);
@@ -65,7 +86,7 @@ int usage(FILE* out, int status) {
 
 int main(int argc, char** argv) {
   using namespace weft::tool;
-  if (argc < 2) return usage(stderr, 2);
+  if (argc < 2) return fputs(questions, stdout), 0;
   if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
     return usage(stdout, 0);
   const char* wanted = strcmp(argv[1], "--version") == 0 ? "version" : argv[1];
