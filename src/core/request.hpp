@@ -92,6 +92,7 @@ struct alignas(64) Request : base::Object {
   uint16_t their_lane = 0;  // of the peer, where chunks go (R1)
   MemoryRef registered{0, MemoryRef::no_key};  // memory of an announced send, for deregister()
   bool slept_on = false;                       // a thread sleeps until it is done
+  bool joined = false;                         // of an announced send: a thread has begun to wait for it; join()
   uint32_t placing = 0;  // chunks that are written to `target`, and of which the receiver is not told (R1)
   MemoryRef target{0, MemoryRef::no_key};  // where the receiver lets us write (R1)
   uint32_t serial = 0;                     // generation and Stage of a send: request_number.hpp

@@ -43,6 +43,7 @@ inline uint64_t number_of(const Request& r) {
 // Gives a send its number, to be answered from now on. One that found the way full keeps the number it has: it never
 // left.
 inline uint64_t give_number(Request& r) {
+  std::atomic_ref(r.joined).store(false, std::memory_order_relaxed);
   set_serial(r, (r.serial >> stage_bits) + (stage_of(r) == Stage::none ? 1 : 0), Stage::asked);
   return number_of(r);
 }
@@ -54,6 +55,18 @@ inline void enter_stage(Request& r, Stage stage) {
 // The send is over. Its number finds nothing any more.
 inline void take_number(Request& r) {
   enter_stage(r, Stage::none);
+}
+
+// The calling thread does nothing until the send is done, if that is announced and not on its way: it answers a receiver
+// at once.
+inline void join(Request& r) {
+  if (std::atomic_ref(r.serial).load(std::memory_order_relaxed) % (stage_mask + 1) ==
+      static_cast<uint32_t>(Stage::asked)) {
+    std::atomic_ref(r.joined).store(true, std::memory_order_relaxed);
+  }
+}
+inline bool is_awaited(const Request& r) {
+  return r.flags.awaited || std::atomic_ref(const_cast<bool&>(r.joined)).load(std::memory_order_relaxed);
 }
 
 // The send of this number, if it is at this stage; nullptr otherwise. By any thread, for any number.

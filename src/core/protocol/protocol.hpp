@@ -72,6 +72,14 @@ void send_fin(Peer& peer, uint32_t lane, uint64_t send);
 
 // R0 of large messages: sender and receiver copy together. share() returns false when it cannot be done that way.
 bool share(Request& r, const Envelope& envelope, const wire::Rts& rts, int64_t wanted);
+// A receive that both sides were to copy, of whose data the sender has taken all, to stream them. False: there is none.
+struct Handed {
+  Request* receive;
+  Envelope envelope;
+  int64_t message_bytes;
+  int64_t wanted;
+};
+[[nodiscard]] bool hand_over(Lane& lane, int32_t origin, uint64_t send, Handed& over);
 // Stops our help with this send: the receiver has all it wants of it.
 void drop_push(Lane& lane, const Request& send);
 
@@ -92,6 +100,13 @@ void send_cts(Request& r, const Envelope& envelope, Peer& peer, uint32_t their_l
               int64_t message_bytes, int64_t wanted);
 // R1: begins the stream of a send whose `limit`, `target` and `their_lane` are set.
 void start_stream(Request& r);
+// R1: begins the stream of a send that was announced, as far as the receiver wants it, to a lane of the peer's.
+void stream_to(Request& r, int64_t limit, const MemoryRef& target, uint16_t their_lane);
+// Whether so many bytes take less time through a cache that both ranks share than by system calls.
+bool is_streamed_near(int64_t bytes);
+// Of private memory, whose single copy is a system call, or two for the parts of both sides: while a thread waits for
+// the send, a stream takes less time.
+bool is_better_streamed(const Request& r);
 // Moves the data of a lane's streams as far as staging memory allows; whether anything moved.
 bool advance_streams(Lane& lane);
 

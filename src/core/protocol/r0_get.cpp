@@ -72,23 +72,23 @@ void deregister(Request& r) {
   r.registered.key = MemoryRef::no_key;
 }
 
-namespace {
+bool is_streamed_near(int64_t bytes) {
+  return bytes <= get_limit.value() && world->job.local_ranks <= world->job.local_cpus;
+}
 
-// Of private memory, whose single copy is a system call, or two for the parts of both sides. While the peer is far,
-// some messages tell whether it has come near.
+// While the peer is far, some messages tell whether it has come near.
 bool is_better_streamed(const Request& r) {
   using Way = transport::Endpoint::Way;
   constexpr int64_t most_tried = 1 << 20;
-  constexpr uint32_t one_of = 32;
-  if (!r.flags.awaited || r.registered.key != MemoryRef::no_key || r.bytes > get_limit.value() ||
-      world->job.local_ranks > world->job.local_cpus) {
-    return false;
-  }
+  const uint32_t one_of = r.flags.awaited ? 32 : 256;
+  if (r.registered.key != MemoryRef::no_key || !is_streamed_near(r.bytes)) return false;
   const Way way = r.peer->endpoint->way();
   static std::atomic<uint32_t> turn = 0;
   return way == Way::near ||
          (way == Way::far && r.bytes <= most_tried && turn.fetch_add(1, std::memory_order_relaxed) % one_of == 0);
 }
+
+namespace {
 
 // Streamed messages up to so many bytes follow their RTS at once: the handshake took a sixth of the time of 64 KiB
 // (docs/performance-choices.md, "Near and far").
@@ -105,7 +105,7 @@ bool send_rts(Request& r) {
     const auto access = ask && r.bytes <= get_limit.value() ? transport::Access::read : transport::Access::named;
     r.registered = r.peer->transport->register_memory(r.buffer, static_cast<size_t>(r.bytes), access);
   }
-  const bool streamed = ask && readable && is_better_streamed(r);
+  const bool streamed = ask && readable && r.flags.awaited && is_better_streamed(r);
   if (streamed && r.bytes <= most_unasked) ask = must_ask;
   const wire::Rts rts{give_number(r),
                       static_cast<uint64_t>(r.bytes),

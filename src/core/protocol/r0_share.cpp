@@ -11,6 +11,10 @@
 // The generation in the claim word makes late help harmless: a transfer that is over has left the slot, and a claim for
 // it fails. A transfer is over when all its chunks are copied; a chunk that was taken keeps it alive.
 //
+// A sender that is near and waits takes all chunks, where the receiver has taken none yet, and streams them
+// (r1_stream.cpp): through a cache that both share that is faster than system calls. The receiver leaves it a moment
+// for that, and more while it streams other messages.
+//
 //   help    receiver to sender, after its RTS: which slot, and where the receiver's buffer is
 //   helped  sender to receiver: the sender copied the last chunk, or could not copy one
 //
@@ -19,6 +23,7 @@
 #include <bit>
 #include <new>
 
+#include "base/clock.hpp"
 #include "base/setting.hpp"
 #include "core/protocol/protocol.hpp"
 
@@ -40,6 +45,15 @@ uint32_t chunk_for(int64_t bytes) {
   constexpr int64_t smallest = 32 << 10;
   constexpr int64_t largest = 256 << 10;
   return static_cast<uint32_t>(std::clamp((bytes / 4 + 4095) & ~int64_t{4095}, smallest, largest));
+}
+
+// The time that a sender which is near has to take all, before the receiver takes a chunk: about as long as the copy by
+// the receiver alone takes, so that waiting in vain costs as much again at most; and no longer than a sender that is in
+// MPI needs to come to it.
+uint64_t patience_ns(int64_t bytes) {
+  constexpr int64_t bytes_of_ns = 16;
+  constexpr int64_t most = 20000;
+  return static_cast<uint64_t>(std::min(bytes / bytes_of_ns, most));
 }
 
 // The knowledge of both sides of a transfer.
@@ -73,8 +87,9 @@ struct Pull {
   int64_t message_bytes;
   uint64_t number;  // by which the sender names it
   uint32_t slot;
-  bool pushed;     // the sender copies all
-  bool exhausted;  // no chunk left for us to take; the sender copies the last ones, or all
+  bool pushed;                // the sender copies all
+  uint64_t patient_until_ns;  // 0: we take chunks
+  bool exhausted;             // no chunk left for us to take; the sender copies the last ones, or all
   Pull* next;
 };
 
@@ -120,6 +135,10 @@ bool pull_chunk(Lane& lane) {
   Pull* pull = lane.pulls;
   while (pull != nullptr && pull->exhausted) pull = pull->next;
   if (pull == nullptr) return false;
+  if (pull->patient_until_ns != 0) {
+    if (count_streams_in(lane, *pull->peer) != 0 || base::now_ns() < pull->patient_until_ns) return false;
+    pull->patient_until_ns = 0;
+  }
   const Work& work = pull->work;
   uint32_t i;
   if (!work.take(&i)) {
@@ -181,8 +200,14 @@ bool share(Request& r, const Envelope& envelope, const wire::Rts& rts, int64_t w
       rts.memory.key != MemoryRef::no_key || !peer.transport->capabilities().claims) {
     return false;
   }
+  const bool may_stream =
+      !pushed && !gaps && is_streamed_near(wanted) && peer.endpoint->way() == transport::Endpoint::Way::near;
   const int slot = take_slot();
-  if (slot >= transport::claim_slots) return false;
+  if (slot >= transport::claim_slots) {  // a sender that streams will soon stream this message too
+    if (!may_stream || count_streams_in(lane, peer) == 0) return false;
+    send_cts(r, envelope, peer, rts.lane, rts.send, static_cast<int64_t>(rts.bytes), wanted);
+    return true;
+  }
   transport::Claim* claim = peer.transport->claim(static_cast<uint32_t>(slot));
   auto* pull = new (std::nothrow) Pull{{claim, 0, chunk_for(wanted), wanted},
                                        &r,
@@ -195,6 +220,7 @@ bool share(Request& r, const Envelope& envelope, const wire::Rts& rts, int64_t w
                                        lane.pulls_begun + 1,
                                        static_cast<uint32_t>(slot),
                                        pushed,
+                                       may_stream ? base::now_ns() + patience_ns(wanted) : 0,
                                        pushed,
                                        nullptr};
   if (pull == nullptr) {
@@ -241,13 +267,12 @@ void on_help(const transport::Arrival& arrival) {
   drop_push(lane, *send);  // it has none but of a peer that asks twice
   Push* push = nullptr;
   if (claim != nullptr && help.chunk != 0 && help.bytes <= static_cast<uint64_t>(send->bytes)) {
-    push = new (std::nothrow) Push{{claim, help.generation, help.chunk, static_cast<int64_t>(help.bytes)},
-                                   send,
-                                   &peer,
-                                   help.pull,
-                                   help.lane,
-                                   help.address,
-                                   lane.pushes};
+    const Work work{claim, help.generation, help.chunk, static_cast<int64_t>(help.bytes)};
+    if (send->layout == nullptr && is_awaited(*send) && is_better_streamed(*send) &&
+        claim->take_all(help.generation, work.chunks())) {
+      return stream_to(*send, work.bytes, {0, MemoryRef::no_key}, help.lane);
+    }
+    push = new (std::nothrow) Push{work, send, &peer, help.pull, help.lane, help.address, lane.pushes};
   }
   if (push == nullptr) {
     if (send->layout == nullptr) return;  // the receiver copies alone
@@ -296,6 +321,17 @@ constinit const LaneWork sharing{"R0 help", share_work, share_open, [](Lane&) {}
 WEFT_LANE_WORK(sharing);
 
 }  // namespace
+
+bool hand_over(Lane& lane, int32_t origin, uint64_t send, Handed& over) {
+  Pull* pull = lane.pulls;
+  while (pull != nullptr && (pull->send != send || pull->peer->rank != origin)) pull = pull->next;
+  if (pull == nullptr || pull->pushed) return false;
+  over = {pull->receive, pull->envelope, pull->message_bytes, pull->work.bytes};
+  const uint32_t slot = pull->slot;
+  end(pull);
+  world->claims_in_use.fetch_and(~(1u << slot), std::memory_order_release);
+  return true;
+}
 
 int64_t count_shares(const Lane& lane, const Peer& peer) {
   int64_t count = 0;

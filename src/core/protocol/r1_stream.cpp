@@ -119,6 +119,15 @@ void start_stream(Request& r) {
   lane.at_work.store(true, std::memory_order_relaxed);
 }
 
+void stream_to(Request& r, int64_t limit, const MemoryRef& target, uint16_t their_lane) {
+  enter_stage(r, Stage::streaming);
+  deregister(r);
+  r.limit = limit;
+  r.target = target;
+  r.their_lane = their_lane;
+  start_stream(r);
+}
+
 namespace {
 
 void on_cts(const transport::Arrival& arrival) {
@@ -131,13 +140,8 @@ void on_cts(const transport::Arrival& arrival) {
                                             ", of a message of " + std::to_string(r->bytes),
                                    .remedy = "run all ranks with the same version of Weft"});
   }
-  enter_stage(*r, Stage::streaming);
   drop_push(lane_of(arrival), *r);
-  deregister(*r);
-  r->limit = static_cast<int64_t>(cts.limit);
-  r->target = cts.memory;
-  r->their_lane = static_cast<uint16_t>(cts.lane);
-  start_stream(*r);
+  stream_to(*r, static_cast<int64_t>(cts.limit), cts.memory, static_cast<uint16_t>(cts.lane));
 }
 
 constinit const Handler cts_handler{.kind = wire::cts, .least_bytes = sizeof(wire::Cts), .name = "CTS", .take = on_cts};
@@ -246,6 +250,10 @@ void on_chunk(const transport::Arrival& arrival) {
   const void* data = staged(arrival, peer, chunk.handle, chunk.bytes);
   Inflow* inflow = lane_of(arrival).inflows;
   while (inflow != nullptr && (inflow->send != chunk.send || inflow->origin != chunk.origin)) inflow = inflow->next;
+  if (Handed over; inflow == nullptr && hand_over(lane_of(arrival), chunk.origin, chunk.send, over)) {
+    inflow = open_inflow(chunk.send, chunk.origin, over.envelope, over.message_bytes, over.wanted);
+    inflow->receive = over.receive;
+  }
   if (inflow == nullptr) {  // its receive ended, with an error
     if (data != nullptr) peer.endpoint->release_staging(chunk.handle, chunk.bytes);
     return count(lane_of(arrival).stale);

@@ -3,6 +3,7 @@
 // Completion: Wait and Test in all their forms, and Request_get_status (MPI-5.0, 3.7.3 to 3.7.6).
 #include <cstdio>
 
+#include "core/request_number.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/object/account.hpp"
 #include "mpi/object/check.hpp"
@@ -231,6 +232,14 @@ int finish(const char* function, MPI_Request* handle, Request& r, MPI_Status* st
   return finish_here(function, handle, r, status);
 }
 
+namespace {
+
+void join_send(Request& r) {
+  if (r.role == core::Role::send) core::join(r);
+}
+
+}  // namespace
+
 int wait(MPI_Request* request, MPI_Status* status) {
   if (no_address(request)) [[unlikely]]
     return null_argument(nullptr, "MPI_Wait", "request");
@@ -242,7 +251,10 @@ int wait(MPI_Request* request, MPI_Status* status) {
     set_empty_status(status);
     return MPI_SUCCESS;
   }
-  if (state == State::pending) wait_for(*r, "MPI_Wait");
+  if (state == State::pending) {
+    join_send(*r);
+    wait_for(*r, "MPI_Wait");
+  }
   return finish_here("MPI_Wait", request, *r, status);
 }
 
@@ -292,9 +304,22 @@ namespace {
 
 }  // namespace
 
+namespace {
+
+// All of these are waited for.
+void join_sends(int count, const MPI_Request requests[]) {
+  for (int i = 0; i < count; ++i) {
+    Request* r = nullptr;
+    if (state_of(requests[i], &r) == State::pending) join_send(*r);
+  }
+}
+
+}  // namespace
+
 int waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[]) {
   if (int error = check_array("MPI_Waitall", count, array_of_requests)) return error;
   Failures failures;
+  bool joined = false;
   for (int i = 0; i < count; ++i) {
     if (array_of_statuses == MPI_STATUSES_IGNORE && retire_plain(&array_of_requests[i])) [[likely]]
       continue;
@@ -307,6 +332,8 @@ int waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_stat
       continue;
     }
     if (state == State::pending) {
+      if (!joined) join_sends(count - i, array_of_requests + i);
+      joined = true;
       wait_as(account_of("MPI_Waitall", count - i, array_of_requests + i, WaitKind::all), *r);
       if (array_of_statuses == MPI_STATUSES_IGNORE && retire_plain(&array_of_requests[i])) continue;
     }

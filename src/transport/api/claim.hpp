@@ -32,6 +32,11 @@ class alignas(64) ClaimOf {
     } while (!next_.compare_exchange_weak(next, next + 1, std::memory_order_acq_rel));
     return true;
   }
+  // All of them, where nobody has taken any.
+  bool take_all(uint32_t generation, uint32_t chunks) {
+    uint64_t none = uint64_t{generation} << 32;
+    return next_.compare_exchange_strong(none, none + chunks, std::memory_order_acq_rel);
+  }
   // Says that a chunk is copied; whether it was the last. Release and acquire: the last one speaks for all.
   bool put_down(uint32_t chunks) { return done_.fetch_add(1, std::memory_order_acq_rel) + 1 == chunks; }
 
