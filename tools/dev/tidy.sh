@@ -4,7 +4,8 @@
 # tidy.sh [-p build] [--since commit] [path...]: clang-tidy over the sources of src and tools that the build compiles, all or
 # those under the paths. The build (default: build/release) must have been configured and built once: headers are generated.
 # --since leaves out sources that clang-tidy would see as it did at that commit: neither they nor a file that they include
-# has changed. All are looked at where the commit is not in the history, or where .clang-tidy or the flags have changed.
+# has changed. Of abi/ that is the headers that it makes. All are looked at where the commit is not in the history, or where
+# .clang-tidy or the flags have changed.
 set -eu
 cd "$(dirname "$0")/../.."
 root=$PWD
@@ -36,7 +37,7 @@ fi
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
 python3 - "$root" "$build" "$since" "$@" <<'END' >"$list"
-import json, os, re, subprocess, sys
+import json, os, pathlib, re, subprocess, sys, tempfile
 root, build, since, *paths = sys.argv[1:]
 build = os.path.join(root, build)
 wanted = [os.path.join(root, path.rstrip("/")) for path in paths]
@@ -66,11 +67,24 @@ def why_all(changed):
     if changed is None:
         return f"{since} is not in the history"
     for name in changed:
-        if name in (".clang-tidy", "tools/dev/tidy.sh", "CMakePresets.json", "CMakeLists.txt", "cmake/flags.cmake"):
-            return f"{name} has changed"
-        if name.startswith("abi/"):  # makes headers of the build
+        if name in (".clang-tidy", "CMakePresets.json", "CMakeLists.txt", "cmake/flags.cmake"):
             return f"{name} has changed"
     return None
+
+
+def headers(commit):
+    """The headers that the build has from abi/, name to text: as of a commit, or of the working tree (None)."""
+    with tempfile.TemporaryDirectory() as folder:
+        tree = root
+        if commit:
+            tree, archive = folder, os.path.join(folder, "tar")
+            if output("git", "archive", "-o", archive, commit, "abi", "src/mpi/object") is None:
+                return None
+            output("tar", "-xf", archive, "-C", folder)
+        made = pathlib.Path(folder, "made")
+        if output(sys.executable, os.path.join(tree, "abi", "generate.py"), "--out", made) is None:
+            return None
+        return {str(path.relative_to(made)): path.read_text() for path in made.rglob("*.h*")}
 
 
 def chosen(files):
@@ -82,6 +96,11 @@ def chosen(files):
         print(f"tidy.sh: all sources, as {reason}", file=sys.stderr)
         return files
     changed = {os.path.realpath(os.path.join(root, name)) for name in changed}
+    old, new = headers(since), headers(None)
+    if old is None or new is None:
+        print("tidy.sh: all sources, as abi/generate.py failed", file=sys.stderr)
+        return files
+    changed |= {os.path.realpath(os.path.join(build, "generated", name)) for name in new if new[name] != old.get(name)}
     # Flags of a folder's own are in its CMakeLists.txt.
     folders = tuple(os.path.dirname(name) + os.sep for name in changed if os.path.basename(name) == "CMakeLists.txt")
     known = dependencies()
