@@ -28,7 +28,7 @@ clean = pmi1.clean
 
 
 def run(*words, **env):
-    return subprocess.run([*words], capture_output=True, text=True, timeout=30, env=clean(**env), stdin=subprocess.DEVNULL)
+    return subprocess.run([*words], capture_output=True, text=True, timeout=timing.HANGS, env=clean(**env), stdin=subprocess.DEVNULL)
 
 
 def ranks_of(out):
@@ -195,11 +195,11 @@ class PmiServer(pmi1.Job):
         results = []
         for process in self.processes:
             try:
-                out, err = process.communicate(timeout=15)
+                out, err = process.communicate(timeout=timing.HANGS)
             except subprocess.TimeoutExpired:
                 process.kill()
                 out, err = process.communicate()
-                err += "(killed after 15 s)"
+                err += f"(killed after {timing.HANGS} s)"
             results.append((process.returncode, out, err))
         for thread in threads:
             thread.join(5)
@@ -485,7 +485,7 @@ class UnderHydra(Launcher):
     def test_ranks_do_not_keep_hydras_listening_socket(self):
         with socket.create_server(("127.0.0.1", 0)) as own:  # what else they inherit is left to them
             os.set_inheritable(own.fileno(), True)
-            done = subprocess.run([HYDRA, "-n", "2", JOINER, "listeners"], capture_output=True, text=True, timeout=30, env=clean(),
+            done = subprocess.run([HYDRA, "-n", "2", JOINER, "listeners"], capture_output=True, text=True, timeout=timing.HANGS, env=clean(),
                                   stdin=subprocess.DEVNULL, close_fds=False)
         self.assertEqual(done.stdout.count("listeners=1"), 2, done.stdout + done.stderr)
 
@@ -522,7 +522,7 @@ class UnderPrterun(Launcher):
 class UnderSlurm(Launcher):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.mkdtemp(prefix="weft-slurm-")
+        cls.folder = tempfile.mkdtemp(prefix="test-slurm-")
         cls.addClassCleanup(shutil.rmtree, cls.folder, True)
         cls.addClassCleanup(subprocess.run, [SLURM or "false", "down", cls.folder])
         done = subprocess.run([SLURM or "false", "up", cls.folder], capture_output=True, text=True)

@@ -24,13 +24,15 @@ using namespace weft;
 
 namespace {
 
+constexpr uint64_t patience_ns = 60'000'000'000;  // nothing but a rank that does not come takes so long
+
 size_t segment_bytes(int size) {
   const char* extra = getenv("JOINER_EXTRA");  // lets a rank disagree
   return boot::head_bytes(size) + 65536 + (extra ? static_cast<size_t>(atoi(extra)) : 0);
 }
 
 bool everybody_came(std::atomic<uint32_t>* marks, int ranks) {
-  uint64_t until = base::now_ns() + 10'000'000'000;
+  uint64_t until = base::now_ns() + patience_ns;
   for (int place = 0; place < ranks; ++place) {
     while (marks[place].load() != static_cast<uint32_t>(place) + 1) {
       if (base::now_ns() > until) return false;
@@ -74,7 +76,7 @@ bool exchange(const boot::Job& job, std::atomic<uint32_t>* calls) {
   for (int turn = 0; turn < 3; ++turn) {
     const std::string key = "joiner-" + std::to_string(turn);
     boot::publish(key, text_of(job.rank, turn));
-    const uint64_t until = base::now_ns() + 10'000'000'000;
+    const uint64_t until = base::now_ns() + patience_ns;
     while (turn == 2 && job.rank == 0 && !called_back()) {
       if (base::now_ns() > until) return false;
       usleep(500);
@@ -111,11 +113,11 @@ int main(int argc, char** argv) {
   if (strcmp(then, "unfinished") == 0 && chosen) return 0;
   if (strcmp(then, "abort") == 0) {
     if (chosen) boot::abort(42, "told to abort");
-    sleep(30);
+    sleep(200);  // until it is ended
   }
   if (strcmp(then, "abort0") == 0) {
     if (chosen) boot::abort(0, nullptr);
-    sleep(30);
+    sleep(200);  // until it is ended
   }
   if (strcmp(then, "again") == 0) {
     fflush(stdout);

@@ -27,7 +27,7 @@ def files():
     for folder in {"/dev/shm", "/tmp", tempfile.gettempdir()}:
         for path in pathlib.Path(folder).glob("*"):
             try:
-                if path.owner() and "weft" in path.name.lower() and not path.name.startswith("weft-slurm-"):  # of other rows
+                if path.owner() and "weft" in path.name.lower():  # no other row has a file of such a name
                     found.add(str(path))
             except (OSError, KeyError):
                 pass
@@ -112,7 +112,7 @@ def one(mpiexec, victim, ranks, delay, chooser, stop):
             return f"mpiexec does not name the rank and the signal: {said[:300]!r}"
         remaining = files() - before
         until = time.monotonic() + 10
-        while remaining and time.monotonic() < until:  # other tests that run beside this one may have had some
+        while remaining and time.monotonic() < until:  # of another job of this library, beside this one
             time.sleep(0.05)
             remaining &= files()
         if remaining:

@@ -52,7 +52,7 @@ def broken_files(mpiexec, program):
     """Whatever a file holds, the launcher reads it with bounds: the program cannot start, and that is all."""
     whole = pathlib.Path(program).read_bytes()[:20000]
     chance = random.Random(7)
-    with tempfile.TemporaryDirectory(prefix="weft-mpich-") as folder:
+    with tempfile.TemporaryDirectory(prefix="test-mpich-") as folder:
         path = pathlib.Path(folder) / "broken"
         for turn in range(12):
             data = bytearray(whole[:chance.choice((3, 40, 64, 200, 2000, len(whole)))])

@@ -49,7 +49,7 @@ class Folder : public testing::Test {
     (void)!system(("mkdir -p " + folder).c_str());
     std::ofstream(root_ + path) << text;
   }
-  char root_[32] = "/tmp/weft-cpus-XXXXXX";
+  char root_[32] = "/tmp/test-cpus-XXXXXX";
 };
 class ControlGroups : public Folder {};
 class MachineParts : public Folder {};

@@ -57,7 +57,7 @@ class File {
   const std::string& path() const { return path_; }
 
  private:
-  std::string path_ = testing::TempDir() + "weft-rank-order-XXXXXX";
+  std::string path_ = testing::TempDir() + "test-rank-order-XXXXXX";
 };
 
 const Ints two_hosts{0, 0, 0, 1, 1, 1};

@@ -112,7 +112,7 @@ class FindRemoteLauncher : public testing::Test {
     std::ofstream(path(name)) << "#!/bin/sh\n";
     chmod(path(name).c_str(), 0755);
   }
-  char folder_[32] = "/tmp/weft-unit-XXXXXX";
+  char folder_[32] = "/tmp/test-unit-XXXXXX";
   std::string old_path_;
   RemoteLauncher found_;
 };

@@ -19,7 +19,7 @@ constexpr uint64_t mib = uint64_t{1} << 20;
 class System : public ::testing::Test {
  protected:
   void SetUp() override {
-    char name[] = "/tmp/weft-available-XXXXXX";
+    char name[] = "/tmp/test-available-XXXXXX";
     ASSERT_NE(mkdtemp(name), nullptr);
     root = name;
     places = {.proc = root + "/proc", .sys = root + "/sys"};

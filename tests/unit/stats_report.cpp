@@ -215,7 +215,7 @@ TEST(StatsFile, a_full_disk_is_told) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP();
   Problem problem;
   const int nowhere = memfd_create("text", 0);
-  char folder[] = "/tmp/weft-stats-XXXXXX";
+  char folder[] = "/tmp/test-stats-XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);
   const std::string file = std::string(folder) + "/report";
   ASSERT_EQ(symlink("/dev/full", file.c_str()), 0);

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 class Devices : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "weft-devices-XXXXXX").string();
+    std::string name = (fs::temp_directory_path() / "test-devices-XXXXXX").string();
     ASSERT_NE(mkdtemp(name.data()), nullptr);
     root = name;
   }
