@@ -92,12 +92,20 @@ static void threads(void) {
   }
 }
 
-// Rank 1 receives from rank 0, which ends when rank 1 has long been waiting.
+// Standard input of rank 0 brings a line, or ends.
+static int wait_for_line(void) {
+  char line[16];
+  printf("ready %d\n", (int)getpid());
+  fflush(stdout);
+  return fgets(line, sizeof line, stdin) != NULL;
+}
+
+// Rank 1 receives from rank 0, which dies when it is told that rank 1 is waiting.
 static void killed(void) {
   known();
   char c;
   if (rank == 0) {
-    usleep(300000);
+    wait_for_line();
     raise(SIGKILL);
   }
   MPI_Recv(&c, 1, MPI_CHAR, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -106,13 +114,7 @@ static void killed(void) {
 // Until a line comes on standard input of rank 0.
 static void watched(void) {
   known();
-  int go = 0;
-  if (rank == 0) {
-    printf("ready %d\n", (int)getpid());
-    fflush(stdout);
-    char line[16];
-    go = fgets(line, sizeof line, stdin) != NULL;
-  }
+  int go = rank == 0 ? wait_for_line() : 0;
   MPI_Bcast(&go, 1, MPI_INT, 0, MPI_COMM_WORLD);
 }
 

@@ -8,7 +8,10 @@ import os
 import pathlib
 import subprocess
 import tempfile
+import time
 import unittest
+
+import timing
 
 BIN = pathlib.Path(os.environ["LAUNCH_BIN"])
 PROGRAM = os.environ["STATIST"]
@@ -23,12 +26,19 @@ class Case(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
+    def ask(self, pid):
+        """What `weft stats` says of a running job."""
+        done = subprocess.run([str(BIN / "weft"), "stats", "--json", str(pid)], capture_output=True, text=True, timeout=timing.HANGS,
+                              check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
     def run_job(self, ranks, act, level="summary", file="report.json", program=PROGRAM, launcher=None, **more):
         environment = {**os.environ, "WEFT_STATS": level}
         if file:
             environment["WEFT_STATS_FILE"] = str(self.folder / file)
         words = launcher or [str(BIN / "mpiexec"), "-q"]
-        return subprocess.run([*words, "-n", str(ranks), program, act], capture_output=True, text=True, timeout=100,
+        return subprocess.run([*words, "-n", str(ranks), program, act], capture_output=True, text=True, timeout=timing.HANGS,
                               check=False, env=environment, **more)
 
     def report(self, name="report.json"):
@@ -136,14 +146,21 @@ class Advice(Case):
 
 class Ends(Case):
     def test_a_killed_rank_still_gives_a_report(self):
-        done = self.run_job(2, "killed")
-        self.assertEqual(done.returncode, 128 + 9)
+        with subprocess.Popen([str(BIN / "mpiexec"), "-q", "-n", "2", PROGRAM, "killed"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, "WEFT_STATS": "summary", "WEFT_STATS_FILE": str(self.folder / "report.json")}) as job:
+            job.stdout.readline()
+            until = time.monotonic() + timing.HANGS
+            while self.ask(job.pid)["by_rank"][1].get("in") != "MPI_Recv" and time.monotonic() < until:
+                time.sleep(0.05)
+            _, errors = job.communicate("go\n", timeout=timing.HANGS)
+        self.assertEqual(job.returncode, 128 + 9)
         report = self.report()
         self.check_known(report, 2)
         self.assertEqual(report["end"], "the job ended early with status 137")
         self.assertEqual(report["by_rank"][1]["in"], "MPI_Recv")
         self.assertGreater(report["by_rank"][1]["in_seconds"], 0)
-        self.assertRegex(done.stderr, "ended early with status 137")
+        self.assertRegex(errors, "ended early with status 137")
 
     def test_sessions_alone(self):
         done = self.run_job(2, "session")
@@ -153,7 +170,7 @@ class Ends(Case):
     def test_no_launcher(self):
         environment = {**os.environ, "WEFT_STATS": "summary", "WEFT_STATS_FILE": str(self.folder / "report.json")}
         for act in ("known", "session"):
-            done = subprocess.run([PROGRAM, act], capture_output=True, text=True, timeout=60, check=False, env=environment)
+            done = subprocess.run([PROGRAM, act], capture_output=True, text=True, timeout=timing.HANGS, check=False, env=environment)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(self.calls()["MPI_Barrier"]["calls"], 3 if act == "known" else 4)
 
@@ -170,20 +187,17 @@ class Ends(Case):
                               env={**os.environ, "WEFT_STATS": "summary"}) as job:
             rank = int(job.stdout.readline().split()[1])
             for pid in (job.pid, rank):
-                done = subprocess.run([str(BIN / "weft"), "stats", "--json", str(pid)], capture_output=True, text=True,
-                                      timeout=60, check=False)
-                self.assertEqual(done.returncode, 0, done.stderr)
-                report = json.loads(done.stdout)
+                report = self.ask(pid)
                 self.assertEqual(self.calls(report)["MPI_Isend"]["calls"], 10)
                 self.assertEqual(report["end"], "so far")
-            _, errors = job.communicate("go\n", timeout=60)
+            _, errors = job.communicate("go\n", timeout=timing.HANGS)
             self.assertEqual(job.returncode, 0, errors)
-        done = subprocess.run([str(BIN / "weft"), "stats", str(os.getpid())], capture_output=True, text=True, timeout=60,
+        done = subprocess.run([str(BIN / "weft"), "stats", str(os.getpid())], capture_output=True, text=True, timeout=timing.HANGS,
                               check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn("WEFT_STATS=summary", done.stderr)
         for word in ("x", "-5", "12x"):
-            done = subprocess.run([str(BIN / "weft"), "stats", word], capture_output=True, text=True, timeout=60, check=False)
+            done = subprocess.run([str(BIN / "weft"), "stats", word], capture_output=True, text=True, timeout=timing.HANGS, check=False)
             self.assertEqual(done.returncode, 2)
 
 
@@ -204,7 +218,7 @@ class Files(Case):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertRegex(done.stderr, "cannot write the statistics to .*Remedy")
             self.assertIn("in MPI", done.stderr)
-        done = self.run_job(2, "killed", file=places[0])
+        done = self.run_job(2, "killed", file=places[0], stdin=subprocess.DEVNULL)
         self.assertEqual(done.returncode, 137)
         self.assertRegex(done.stderr, "cannot write the statistics to .*Remedy")
 
