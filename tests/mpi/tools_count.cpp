@@ -68,6 +68,8 @@ void paths_of_messages() {
   EXPECT_CODE(tools::set_control("WEFT_THREAD_DESIGN", 0), MPI_T_ERR_CVAR_SET_NOT_NOW);
 }
 
+MPI_Count begun_at = 0;  // by the clock of events
+
 // The data that callbacks got.
 struct Told {
   int count = 0;
@@ -98,8 +100,8 @@ void remember(MPI_T_event_instance event, MPI_T_event_registration, MPI_T_cb_saf
   MPI_Count now = 0;
   EXPECT_OK(MPI_T_event_get_timestamp(event, &told.at[i]));
   EXPECT_OK(MPI_T_source_get_timestamp(source, &now));
-  EXPECT(told.at[i] <= now && now - told.at[i] < 1000000000, "%lld, now %lld", static_cast<long long>(told.at[i]),
-         static_cast<long long>(now));
+  EXPECT(told.at[i] >= begun_at && told.at[i] <= now, "%lld, now %lld, begun at %lld",
+         static_cast<long long>(told.at[i]), static_cast<long long>(now), static_cast<long long>(begun_at));
   EXPECT_CODE(MPI_T_event_read(event, 4, &source), MPI_T_ERR_INVALID_INDEX);
   EXPECT_CODE(MPI_T_event_read(event, -1, &source), MPI_T_ERR_INVALID_INDEX);
   EXPECT_CODE(MPI_T_event_copy(event, nullptr), MPI_T_ERR_INVALID);
@@ -262,6 +264,19 @@ void rendezvous() {
   stop_listening(registration);
 }
 
+// `one_round` says on one rank whether it has come about what is tested. On a busy machine a rank may be so late that
+// it has not: then there is another round.
+template <class Round>
+void repeat_until(int rank, const char* what, Round one_round) {
+  constexpr int most = 100;
+  int seen = 0;
+  for (int i = 0; i < most && seen == 0; ++i) {
+    seen = one_round() ? 1 : 0;
+    MPI_Bcast(&seen, 1, MPI_INT, rank, MPI_COMM_WORLD);
+  }
+  EXPECT(seen == 1, "not in %d rounds: %s", most, what);
+}
+
 // The receiver looks away until its ring is full.
 void full_way() {
   constexpr int messages = 400;
@@ -269,22 +284,26 @@ void full_way() {
   Told told;
   const MPI_T_event_registration registration = listen("weft_send_queued", remember, &told);
   tools::Watch watch({"weft_queued_sends", "weft_sends_now"});
-  if (expect::rank == 0) {
-    std::vector<MPI_Request> requests(messages);
-    for (int i = 0; i < messages; ++i) {
-      MPI_Isend(data.data(), 4000, MPI_BYTE, 1, i, MPI_COMM_WORLD, &requests[static_cast<size_t>(i)]);
+  repeat_until(0, "a send was queued, and under way then", [&] {
+    bool seen = false;
+    if (expect::rank == 0) {
+      std::vector<MPI_Request> requests(messages);
+      for (int i = 0; i < messages; ++i) {
+        MPI_Isend(data.data(), 4000, MPI_BYTE, 1, i, MPI_COMM_WORLD, &requests[static_cast<size_t>(i)]);
+      }
+      seen = told.count > 0 && watch.read("weft_sends_now") > 0;
+      EXPECT(watch.read("weft_queued_sends") == static_cast<unsigned long long>(told.count), "%d events, %llu counted",
+             told.count, watch.read("weft_queued_sends"));
+      MPI_Waitall(messages, requests.data(), MPI_STATUSES_IGNORE);
+      EXPECT(watch.read("weft_sends_now") == 0, "%llu sends under way", watch.read("weft_sends_now"));
+    } else {
+      usleep(50000);
+      for (int i = 0; i < messages; ++i) {
+        MPI_Recv(data.data(), 4000, MPI_BYTE, 0, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      }
     }
-    EXPECT(told.count > 0 && watch.read("weft_queued_sends") == static_cast<unsigned long long>(told.count),
-           "%d events, %llu counted", told.count, watch.read("weft_queued_sends"));
-    EXPECT(watch.read("weft_sends_now") > 0, "no sends under way");
-    MPI_Waitall(messages, requests.data(), MPI_STATUSES_IGNORE);
-    EXPECT(watch.read("weft_sends_now") == 0, "%llu sends under way", watch.read("weft_sends_now"));
-  } else {
-    usleep(50000);
-    for (int i = 0; i < messages; ++i) {
-      MPI_Recv(data.data(), 4000, MPI_BYTE, 0, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    }
-  }
+    return seen;
+  });
   stop_listening(registration);
 }
 
@@ -345,19 +364,23 @@ void sleep_in_waits() {
   const MPI_T_event_registration sleeps = listen("weft_sleep", count_call, &asleep);
   const MPI_T_event_registration wakes = listen("weft_wake", add, awake);
   tools::Watch watch({"weft_sleeps", "weft_sleep_time"});
-  if (expect::rank == 0) {
-    usleep(50000);
-    tell();
-  } else {
+  const double begin = MPI_Wtime();
+  repeat_until(1, "a sleep of some time", [&] {
+    if (expect::rank == 0) {
+      usleep(50000);
+      tell();
+      return false;
+    }
     hear();
     const auto counted = watch.read("weft_sleeps");
     const auto seconds = watch.read<double>("weft_sleep_time");
-    EXPECT(counted >= 1 && seconds > 0.01 && seconds < 10, "%llu sleeps, %g seconds", counted, seconds);
+    EXPECT(seconds <= MPI_Wtime() - begin, "%g seconds", seconds);
     EXPECT(static_cast<unsigned long long>(asleep) == counted && static_cast<unsigned long long>(awake[0]) == counted,
            "%d, %lld of %llu sleeps", asleep, static_cast<long long>(awake[0]), counted);
-    EXPECT(static_cast<double>(awake[1]) / 1e9 > 0.999 * seconds, "%lld ns of %g s", static_cast<long long>(awake[1]),
+    EXPECT(static_cast<double>(awake[1]) / 1e9 >= 0.999 * seconds, "%lld ns of %g s", static_cast<long long>(awake[1]),
            seconds);
-  }
+    return counted >= 1 && seconds > 0.01;
+  });
   stop_listening(sleeps);
   stop_listening(wakes);
 }
@@ -446,6 +469,7 @@ int main(int argc, char** argv) {
   EXPECT_CODE(tools::set_control("WEFT_RING_BYTES", MPI_Count{65536}), MPI_SUCCESS);
   expect::start(&argc, &argv);
   EXPECT(tools::get_control<MPI_Count>("WEFT_RING_BYTES") == 65536, "not kept");
+  EXPECT_OK(MPI_T_source_get_timestamp(0, &begun_at));
   for (auto part : {paths_of_messages, unexpected, dropped, free_in_callback, rendezvous, full_way, saturation,
                     sleep_in_waits, handles, bound_to_communicator, lanes}) {
     MPI_Barrier(MPI_COMM_WORLD);
