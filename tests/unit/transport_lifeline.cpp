@@ -138,7 +138,7 @@ struct Caller {
   }
   bool hear(Word& word) const {
     pollfd there{socket.descriptor(), POLLIN, 0};
-    return poll(&there, 1, 5000) == 1 && recv(socket.descriptor(), &word, sizeof word, MSG_WAITALL) == sizeof word;
+    return poll(&there, 1, 30000) == 1 && recv(socket.descriptor(), &word, sizeof word, MSG_WAITALL) == sizeof word;
   }
   // Hello, also half of it, or without having heard the challenge.
   bool hello(bool heard = true, size_t bytes = sizeof(Word)) {
@@ -213,7 +213,7 @@ TEST(Lifelines, StrangersAreTurnedAway) {
   }
   const uint64_t from_ns = base::now_ns();
   tree.meet();
-  EXPECT_LT(base::now_ns() - from_ns, 5000000000u);
+  EXPECT_LT(base::now_ns() - from_ns, 10000000000u) << "as long as a stranger may take to say something";
   EXPECT_EQ(tree.all[0]->held(), 2u);
   for (auto& one : tree.all) one->say_goodbye();
 }
