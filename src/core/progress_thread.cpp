@@ -71,7 +71,7 @@ void start_progress_thread() {
 void end_progress_thread() {
   if (!runs) return;
   ends = true;
-  wake_sleepers(nullptr);
+  wake_service();
   pthread_join(service, nullptr);
   runs = false;
 }
