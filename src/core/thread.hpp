@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/lock.hpp"
+#include "core/patience.hpp"
 #include "core/request.hpp"
 
 namespace weft::core {
@@ -61,6 +62,7 @@ struct alignas(64) Thread {
   uint64_t sleep_until_ns = 0;
   uint64_t tried_ns = 0;
   uint32_t short_sleeps = 0;
+  Patience patience;
   Thread* next = nullptr;  // of all that ever were
 
   // A request from the cache; nullptr when there is no memory.

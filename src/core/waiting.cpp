@@ -77,6 +77,7 @@ void wait_until_done(Request& request) {
       backoff.pause(ready);
     }
   }
+  backoff.ended();
 }
 
 void Backoff::tune(int ranks_here, int cpus_here) {
@@ -89,15 +90,40 @@ void Backoff::tune(int ranks_here, int cpus_here) {
 
 void Backoff::tune_for_threads(int threads) {
   if (threads <= world->cpu_share) return;
-  // Not none, as with more ranks than processors: one of the threads may only have started the others.
-  constexpr uint32_t few = 50;
   const uint32_t now = world->waits.spin_rounds.load(std::memory_order_relaxed);
-  world->waits.spin_rounds.store(rounds_of(spin, std::min(now, few)), std::memory_order_relaxed);
+  world->waits.spin_rounds.store(rounds_of(spin, std::min(now, Patience::most)), std::memory_order_relaxed);
   world->waits.yield_rounds.store(rounds_of(yields, 200), std::memory_order_relaxed);
+  world->waits.threads_share.store(spin.value() < 0, std::memory_order_relaxed);
 }
 
-void Backoff::relax() {
-  base::cpu_relax();
+// The round from which on it yields.
+uint32_t Backoff::first_yield() {
+  const uint32_t spins = world->waits.spin_rounds.load(std::memory_order_relaxed);
+  if (service_ || !world->waits.threads_share.load(std::memory_order_relaxed)) return spins + 1;
+  Patience& patience = this_thread().patience;
+  if (yields_from_ == 0) yields_from_ = std::min(patience.next(), spins) + 1;
+  if (rounds_ == yields_from_) patience.failed();
+  return yields_from_;
+}
+
+bool Backoff::lingered() {
+  const uint32_t yields_from = first_yield();
+  // Where cores are shared, some yields let a thread that runs on hand its core over.
+  const uint32_t crowd_round = yields_from_ == 0 ? 64 : yields_from_ + 16;
+  if (rounds_ == crowd_round && in_crowd()) {
+    rounds_ = world->waits.all_rounds() + 1;
+    return true;
+  }
+  if (rounds_ < yields_from) {
+    base::cpu_relax();
+  } else {
+    yield();
+  }
+  return false;
+}
+
+void Backoff::learn() const {
+  this_thread().patience.paid(rounds_);
 }
 
 // Ranks that wait as we do hand the processor on within microseconds. When it is mostly gone for longer, a thread that
@@ -130,11 +156,10 @@ void Backoff::yield() {
 }
 
 // When more threads wait than there are processors, those beyond sleep at once.
-void Backoff::note_crowd() {
-  if (!world->concurrent || counted_) return;
+bool Backoff::in_crowd() {
+  if (!world->concurrent || counted_ || service_) return false;
   counted_ = true;
-  if (world->waits.awake.fetch_add(1, std::memory_order_relaxed) >= world->cpu_share)
-    rounds_ = world->waits.all_rounds() + 1;
+  return world->waits.awake.fetch_add(1, std::memory_order_relaxed) >= world->cpu_share;
 }
 
 // Of a thread that waits for memory; under the lock, where there are several threads.

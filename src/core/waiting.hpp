@@ -39,7 +39,7 @@ class Backoff {
 
   // Progress was made, though not what is waited for.
   void something_happened() {
-    if (!slept_ || helped(just_before_)) rounds_ = service_ ? soon_asleep() : 0;
+    if (!slept_ || helped(just_before_)) rounds_ = service_ ? soon_asleep() : std::min(rounds_, yields_from_);
     if (slept_) just_before_ = now();
   }
 
@@ -52,9 +52,7 @@ class Backoff {
     const IdlePause timed(rounds_ != 0);
     if (watched_) [[unlikely]]
       look_back();
-    if (++rounds_ == crowd_round && !service_) note_crowd();
-    if (rounds_ <= world->waits.spin_rounds.load(std::memory_order_relaxed)) return relax();
-    if (rounds_ <= world->waits.all_rounds()) return yield();
+    if (++rounds_ <= world->waits.all_rounds() && !lingered()) return;
     Sleeper me{nullptr, request_, this};
     lie_down(me);
     if (ready() || stirs(me)) {
@@ -69,6 +67,12 @@ class Backoff {
 
   uint32_t rounds() const { return rounds_; }
 
+  // The wait is over.
+  void ended() {
+    if (rounds_ < yields_from_) [[unlikely]]
+      learn();
+  }
+
   // Settings turned into rounds, by start(); and again when this process has more threads than processors.
   static void tune(int ranks_here, int cpus_here);
   static void tune_for_threads(int threads);
@@ -78,10 +82,11 @@ class Backoff {
   friend void wake_sleepers(const Request* request);
   friend void wake_service();
 
-  static constexpr uint32_t crowd_round = 64;
-  static void relax();
+  // Spins or yields. True: it is time to sleep all the same.
+  bool lingered();
+  uint32_t first_yield();
   void yield();
-  void note_crowd();
+  bool in_crowd();
   void lie_down(Sleeper& me);
   void watch(bool on) const;
   bool stirs(const Sleeper& me);
@@ -97,6 +102,7 @@ class Backoff {
   void look_back();
   void get_up(Sleeper& me) const;
   static void wake(Sleeper& sleeper);
+  void learn() const;
   void leave();
   static uint32_t soon_asleep();
 
@@ -105,7 +111,8 @@ class Backoff {
   const bool service_ = false;
   uint64_t taken_ = 0;  // messages that the progress thread took
   uint32_t rounds_ = 0;
-  bool counted_ = false;  // among the threads that wait and are awake
+  uint32_t yields_from_ = 0;  // the round, where threads share cores; 0: not chosen yet
+  bool counted_ = false;      // among the threads that wait and are awake
   bool slept_ = false;
   Deeds just_before_;
   // Of the sentinel: it has slept since it last looked back, and how things were before; how long it naps, not 0 while
@@ -125,6 +132,7 @@ void wait_with(Backoff& backoff, Ready&& ready) {
       backoff.pause(ready);
     }
   }
+  backoff.ended();
 }
 
 // The progress thread's: until `ready` holds and wake_service() was called.
