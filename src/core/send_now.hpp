@@ -132,20 +132,26 @@ bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t by
   return r;
 }
 
-// A receive with wildcards, while the process has one lane, which is free and keeps no unexpected message: nothing that
-// was sent before can lie elsewhere. nullptr otherwise.
+// A receive with wildcards, while all lanes are free and keep no unexpected message: nothing that was read before can
+// match, and what lies unread finds it posted. nullptr otherwise.
 inline Request* try_post_any(World& w, Comm& comm, void* buffer, int64_t bytes, int32_t source, int32_t tag) {
   Thread* const me = w.concurrent ? own_thread : &w.main_thread;
-  if (w.lane_map.mask != 0 || me == nullptr || me->free_requests == nullptr) return nullptr;
-  Lane& lane = w.lanes[0];
-  if (w.concurrent && !lane.lock.try_lock()) return nullptr;
+  if (me == nullptr || me->free_requests == nullptr) return nullptr;
+  const uint32_t lanes = w.lane_map.lanes();
+  bool free = true;
+  uint32_t looked_at = 0;
+  for (; free && looked_at < lanes; ++looked_at) {
+    Lane& lane = w.lanes[looked_at];
+    if (w.concurrent && !lane.lock.try_lock()) break;
+    free = lane.matcher.kept() == 0;
+  }
   Request* r = nullptr;
-  if (lane.matcher.kept() == 0) {
+  if (free && looked_at == lanes) {
     r = prepare_receive(me->take_first(), comm, buffer, bytes, source, tag);
     r->lane = any_lane;
     w.wildcards.post(*r);
   }
-  if (w.concurrent) lane.lock.unlock();
+  while (w.concurrent && looked_at-- > 0) w.lanes[looked_at].lock.unlock();
   return r;
 }
 

@@ -439,6 +439,17 @@ proctype receiver(byte r; byte end) {
        :: else
        fi
      }
+  :: d_step {  // under all locks, while no message is kept: a wildcard is posted at once
+       task == IDLE && r < end && is_wild(r) && !locked[0] && !locked[1] ->
+       if
+#ifndef BROKEN_AT_ONCE
+       :: !unexpected(0) && !unexpected(1) && !unexpected(2) -> post(r); r++
+       :: else
+#else
+       :: post(r); r++
+#endif
+       fi
+     }
   :: d_step {  // under all locks
        (task != IDLE || (r < end && is_wild(r))) && !locked[0] && !locked[1] ->
        locked[0] = true; locked[1] = true;
