@@ -28,7 +28,7 @@ FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-O2", "-g", "-Wall", "-Wextra", "-pthread
 MPI_PROGRAMS = ["latency", "bandwidth", "bibandwidth", "rate", "startup", "barrier", "pack", "reduce", "pairs", "calls", "puts", "allreduce", "collectives", "overlap", "behind", "files", "meetings",
                 "put_latency", "put_away", "get_latency", "put_rate", "accumulate",
                 "threads_rate", "threads_self", "threads_latency", "threads_bandwidth", "threads_complete",
-                "threads_alltoall", "threads_puts"]
+                "threads_alltoall", "threads_puts", "threads_gets"]
 
 
 class Failure(Exception):

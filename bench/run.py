@@ -79,10 +79,10 @@ THREAD_MODES = [
     *((program, mode, 2, mode == "comm") for program in ("threads_rate", "threads_bandwidth")
       for mode in ("tag", "comm", "same", "any", "processes")),
     *(("threads_self", mode, 1, mode == "comm") for mode in ("tag", "comm")),
-    *(("threads_latency", mode, 2, mode == "comm") for mode in ("tag", "comm")),
+    *(("threads_latency", mode, 2, mode == "comm") for mode in ("tag", "comm", "same", "any")),
     ("threads_complete", "tag", 2, False),
     ("threads_alltoall", "comm", 2, True),
-    *(("threads_puts", mode, 2, mode == "comm") for mode in ("tag", "comm")),
+    *((program, mode, 2, mode == "comm") for program in ("threads_puts", "threads_gets") for mode in ("tag", "comm")),
 ]
 
 
@@ -106,12 +106,14 @@ def thread_tests(counts):
 
 @dataclasses.dataclass(frozen=True)
 class Column:
-    """A library as it is measured: by itself, or with more settings. `settings` of a test: None when it has no run."""
+    """A library as it is measured: by itself, or with more settings. `settings` of a test: None when it has no run.
+    `placement` in place of the tests' own."""
 
     key: str
     label: str
     measured: libraries.Library
     settings: typing.Callable = lambda test: {}
+    placement: str = ""
 
 
 def tuned(kind):
@@ -126,6 +128,8 @@ def make_columns(found, args):
     for library in found:
         columns.append(Column(library.key, library.kind.label, library))
         if args.threads and library.key == "weft":
+            if args.bound:
+                columns.append(Column("weft-bound", "Weft bound", library, placement="bound"))
             for design in args.designs:
                 columns.append(Column(f"weft-{design}", f"Weft {design}", library,
                                       lambda test, design=design: {"WEFT_THREAD_DESIGN": design}))
@@ -203,8 +207,8 @@ def measure(args, tests, columns, failures):
                 print(f"round {number + 1}/{args.pairs}: {test.name:12} {column.label}", file=sys.stderr)
                 try:
                     text = column.measured.run(test.ranks, test.program,
-                                              [] if test.program == "startup" else [*arguments, *test.arguments],
-                                              test.placement, args.timeout, settings)
+                                              [] if test.program == "startup" else [*arguments, *test.arguments, *args.sizes],
+                                              column.placement or test.placement, args.timeout, settings)
                     lines = parse_lines(text, test.worst)
                     if not lines:
                         raise libraries.Failure("no result printed")
@@ -396,6 +400,9 @@ def main():
                         help="instead: several threads of a process at once, as many as in the list (default 1,2,4,8)")
     parser.add_argument("--designs", nargs="?", const="object,global", default="",
                         help="with --threads: also Weft with these WEFT_THREAD_DESIGN (default object,global)")
+    parser.add_argument("--bound", action="store_true",
+                        help="with --threads: also Weft with each rank on cores of its own, as its mpiexec does by default")
+    parser.add_argument("--sizes", default="", metavar="LIST", help="bytes, in place of the programs' own: 8,1024")
     parser.add_argument("--quick", action="store_true", help="short blocks, two rounds: to see that it works")
     parser.add_argument("--only", action="append", default=[], metavar="NAME",
                         help="only this test, repeatable: " + ", ".join(test.name for test in TESTS) +
@@ -410,6 +417,7 @@ def main():
     parser.add_argument("--json", type=pathlib.Path, help="also write every value to this file")
     args = parser.parse_args()
     args.pairs = args.pairs or (2 if args.quick else 3 if args.threads else 5)
+    args.sizes = [size for size in args.sizes.split(",") if size]
     args.designs = [design for design in args.designs.split(",") if design]
     tests = TESTS
     if args.threads:

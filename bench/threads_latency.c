@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // As many ping-pongs at once as threads: half a round trip, of the slowest thread.
-//   threads_latency [--quick] [--threads=1,2,4,8] [--mode=tag,comm] [BYTES...]    with 2 ranks
+//   threads_latency [--quick] [--threads=1,2,4,8] [--mode=tag,comm,same,any] [BYTES...]    with 2 ranks
 //   threads_latency [--quick] --level=single|funneled|serialized|multiple [BYTES...]
 // The second form is one thread and shows what a level of thread support costs it.
 #include "threads.h"
@@ -15,7 +15,7 @@ static void ping_pong(struct member* me, int iterations, bool checked) {
       memset(me->in, 0xff, team->size);
     }
     if (team->rank == 0) MPI_Send(me->out, bytes, MPI_BYTE, me->peer, me->tag, me->comm);
-    MPI_Recv(me->in, bytes, MPI_BYTE, me->peer, me->tag, me->comm, MPI_STATUS_IGNORE);
+    MPI_Recv(me->in, bytes, MPI_BYTE, me->source, me->tag, me->comm, MPI_STATUS_IGNORE);
     if (team->rank == 1) MPI_Send(me->out, bytes, MPI_BYTE, me->peer, me->tag, me->comm);
     if (checked) threads_verify(me, n, 1);
   }
@@ -24,7 +24,7 @@ static void ping_pong(struct member* me, int iterations, bool checked) {
 int main(int argc, char** argv) {
   static const size_t sizes[] = {8};
   static struct team team;
-  const struct threads_options options = threads_parse(argc, argv, "tag,comm", sizes, sizeof sizes / sizeof *sizes);
+  const struct threads_options options = threads_parse(argc, argv, "tag,comm,same,any", sizes, sizeof sizes / sizeof *sizes);
   const cpu_set_t allowed = threads_allowed();
   const bool one = options.level >= 0;
   threads_init(&argc, &argv, &options, 2);
