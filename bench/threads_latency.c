@@ -24,7 +24,8 @@ static void ping_pong(struct member* me, int iterations, bool checked) {
 int main(int argc, char** argv) {
   static const size_t sizes[] = {8};
   static struct team team;
-  const struct threads_options options = threads_parse(argc, argv, "tag,comm,same,any", sizes, sizeof sizes / sizeof *sizes);
+  const struct threads_options options =
+      threads_parse(argc, argv, "tag,comm,same,any", sizes, sizeof sizes / sizeof *sizes);
   const cpu_set_t allowed = threads_allowed();
   const bool one = options.level >= 0;
   threads_init(&argc, &argv, &options, 2);

@@ -57,8 +57,8 @@ inline void take_number(Request& r) {
   enter_stage(r, Stage::none);
 }
 
-// The calling thread does nothing until the send is done, if that is announced and not on its way: it answers a receiver
-// at once.
+// The calling thread does nothing until the send is done, if that is announced and not on its way: it answers a
+// receiver at once.
 inline void join(Request& r) {
   if (std::atomic_ref(r.serial).load(std::memory_order_relaxed) % (stage_mask + 1) ==
       static_cast<uint32_t>(Stage::asked)) {
