@@ -3,12 +3,11 @@
 #include "coll/peer_copy.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <type_traits>
 
+#include "coll/kept.hpp"
 #include "coll/pieces.hpp"
 #include "coll/share.hpp"
 #include "core/memory/region.hpp"
@@ -33,28 +32,23 @@ static_assert(sizeof(Notice) == 48);
 constexpr int32_t all_ranks = -1;
 constexpr int32_t ourselves = -2;
 
-// Memory for a piece that a rank combines, and one that it has read: both stay in a core's second cache. The last that
-// was used is kept, since fresh pages cost more than the copies.
+// Memory for a piece that a rank combines, and one that it has read: both stay in a core's second cache.
 class Scratch {
  public:
   static constexpr int64_t piece_bytes = 128 * 1024;
 
-  Scratch() : memory_(kept.exchange(nullptr, std::memory_order_acquire)) {
-    if (memory_ == nullptr) memory_ = static_cast<unsigned char*>(std::malloc(2 * piece_bytes));
-  }
+  Scratch() : memory_(static_cast<unsigned char*>(take_memory(2 * piece_bytes))) {}
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() { std::free(kept.exchange(memory_, std::memory_order_acq_rel)); }
+  ~Scratch() { give_memory(memory_, 2 * piece_bytes); }
 
   // nullptr: there is none.
   unsigned char* first() const { return memory_; }
   unsigned char* second() const { return memory_ + piece_bytes; }
 
  private:
-  static constinit std::atomic<unsigned char*> kept;
   unsigned char* memory_;
 };
-constinit std::atomic<unsigned char*> Scratch::kept = nullptr;
 
 // One operation of this rank. It lies in the schedule's memory.
 struct Operation {

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/schedule.hpp"
 
-#include <cstdlib>
-
+#include "coll/kept.hpp"
 #include "core/send_now.hpp"
 
 namespace weft::coll {
@@ -22,7 +21,7 @@ int32_t next_tag(Comm& comm) {
 Schedule::Schedule(Comm& comm) : comm_(&comm), tag_(next_tag(comm)) {}
 
 Schedule::~Schedule() {
-  for (void* piece : memory_) std::free(piece);
+  for (const Piece& piece : memory_) give_memory(piece.memory, piece.bytes);
 }
 
 void Schedule::send(const Block& block, const Member& to) {
@@ -53,11 +52,11 @@ void Schedule::call(Function function, void* of, int32_t rank, const Block& to) 
 }
 
 void* Schedule::bytes(int64_t size) {
-  void* memory = std::malloc(size > 0 ? static_cast<size_t>(size) : 1);
+  void* memory = take_memory(size);
   if (memory == nullptr) {
     note_error(core::no_memory);
   } else {
-    memory_.push_back(memory);
+    memory_.push_back({memory, size});
   }
   return memory;
 }

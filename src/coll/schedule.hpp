@@ -93,7 +93,11 @@ class Schedule {
   const Reducer* reducer_ = nullptr;
   bool messages_alone_ = false;
   std::vector<Step> steps_;
-  std::vector<void*> memory_;
+  struct Piece {
+    void* memory;
+    int64_t bytes;
+  };
+  std::vector<Piece> memory_;
 };
 
 template <class One, class Other>

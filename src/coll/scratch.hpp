@@ -5,8 +5,8 @@
 // Memory for one operation: on the stack when it is small, so that small collectives allocate nothing.
 
 #include <cstdint>
-#include <cstdlib>
 
+#include "coll/kept.hpp"
 #include "datatype/type.hpp"
 
 namespace weft::coll {
@@ -33,7 +33,10 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   ~Scratch() {
-    while (pieces_ > 0) std::free(piece_[--pieces_]);
+    while (pieces_ > 0) {
+      const Piece& piece = piece_[--pieces_];
+      give_memory(piece.memory, piece.bytes);
+    }
   }
 
   // Room for bytes, at most `most_pieces` times; nullptr when there is no memory.
@@ -44,8 +47,8 @@ class Scratch {
       used_ += rounded;
       return memory;
     }
-    void* memory = std::malloc(static_cast<size_t>(size));
-    if (memory != nullptr) piece_[pieces_++] = memory;
+    void* memory = take_memory(size);
+    if (memory != nullptr) piece_[pieces_++] = {memory, size};
     return memory;
   }
 
@@ -54,7 +57,10 @@ class Scratch {
   static constexpr int most_pieces = 4;
   int64_t used_ = 0;
   int pieces_ = 0;
-  void* piece_[most_pieces];
+  struct Piece {
+    void* memory;
+    int64_t bytes;
+  } piece_[most_pieces];
   alignas(alignment) unsigned char inline_[2048];
 };
 
