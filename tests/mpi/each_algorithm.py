@@ -4,9 +4,10 @@
 """Runs a program of collective operations under each algorithm in turn: the first run forces the first algorithm of each
 collective, the next one the second, and so on, until each algorithm that "weft info --all" lists was forced.
 
-    each_algorithm.py WEFT --ranks 1 2 3 [--seconds 120] -- mpiexec -n {ranks} PROGRAM ...
+    each_algorithm.py WEFT --ranks 1 2 3 [--seconds 120] [--turns 0 4] -- mpiexec -n {ranks} PROGRAM ...
 
-{ranks} stands for each number of ranks. The exit status is 1 if a run failed, or took longer than --seconds.
+{ranks} stands for each number of ranks. --turns names turns to run alone. The exit status is 1 if a run failed, or took
+longer than --seconds.
 """
 import argparse
 import os
@@ -55,13 +56,15 @@ def main():
     parser.add_argument("weft")
     parser.add_argument("--ranks", nargs="+", type=int, required=True)
     parser.add_argument("--seconds", type=int, default=120)
+    parser.add_argument("--turns", nargs="+", type=int)
     parser.add_argument("command", nargs="+")
     asked = parser.parse_args()
     found = algorithms(asked.weft)
     if not found:
         sys.exit("each_algorithm.py: weft info --all lists no algorithms")
     failed = 0
-    for turn in range(max(len(words) for words in found.values())):
+    turns = range(max(len(words) for words in found.values()))
+    for turn in turns if asked.turns is None else [turn for turn in turns if turn in asked.turns]:
         settings = forced(found, turn)
         print(f"turn {turn}:", " ".join(f"{name[5:-10].lower()}={word}" for name, word in settings.items() if name in found))
         for ranks in asked.ranks:
