@@ -36,7 +36,9 @@ void Channel::send(const Block& block, const Member& to) {
   const uint32_t context = context_of(to);
   if (block.type->contiguous && core::send_now(*to.comm, context, block.data, block.bytes(), to.rank, tag_)) return;
   core::Request* request = place(core::Role::send, *to.comm, block);
-  if (request != nullptr) core::start_send(*request, context, to.rank, tag_);
+  if (request == nullptr) return;
+  request->flags.awaited = true;
+  core::start_send(*request, context, to.rank, tag_);
 }
 
 void Channel::receive(const Block& block, const Member& from) {

@@ -87,6 +87,7 @@ int32_t send(Comm& comm, uint32_t context, const void* buffer, int64_t count, Ty
   Request* r = new_request(comm, Role::send);
   if (r == nullptr) return no_memory;
   set_buffer(*r, const_cast<void*>(buffer), count, type);
+  r->flags.awaited = true;
   start_send(*r, context, dest, tag);
   wait(*r);
   const int32_t error = r->error;
