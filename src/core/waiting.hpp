@@ -76,7 +76,11 @@ class Backoff {
   // Settings turned into rounds, by start(); and again when this process has more threads than processors.
   static void tune(int ranks_here, int cpus_here);
   static void tune_for_threads(int threads);
-  static bool spins() { return world->waits.spin_rounds.load(std::memory_order_relaxed) != 0; }
+  // Whether a wait has its core to itself for a while.
+  static bool spins() {
+    return world->waits.spin_rounds.load(std::memory_order_relaxed) != 0 &&
+           !world->waits.threads_share.load(std::memory_order_relaxed);
+  }
 
  private:
   friend void wake_sleepers(const Request* request);
