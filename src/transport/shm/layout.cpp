@@ -75,6 +75,11 @@ size_t value_of(const base::IntSetting& row, int64_t least) {
   return static_cast<size_t>(minimum_memory() && !chosen ? least : row.value());
 }
 
+// Staging buffers begin in the middle of a page. `rep movsb` is slow where the target lies a little further behind a
+// page than the source does, and large memory of malloc() begins 16 bytes behind one (docs/performance-choices.md,
+// "Offsets in pages").
+constexpr size_t from_page = 2048;
+
 }  // namespace
 
 Layout layout_for(int ranks) {
@@ -85,7 +90,7 @@ Layout layout_for(int ranks) {
   layout.released_offset = base::to_multiple(sizeof(Control), 128);
   layout.rings_offset =
       to_pages(layout.released_offset + sizeof(uint32_t) * static_cast<size_t>(layout.staging_buffers));
-  layout.staging_offset = layout.rings_offset + std::max(layout.rings(1), layout.rings(max_lanes));
+  layout.staging_offset = layout.rings_offset + std::max(layout.rings(1), layout.rings(max_lanes)) + from_page;
   layout.staging_buffer = to_pages(value_of(staging_bytes, 8 << 10));
   const size_t staging = layout.staging_buffer * static_cast<size_t>(layout.staging_buffers);
   layout.staging = std::max(staging, to_pages(garbage_bytes));  // behind the last ring
