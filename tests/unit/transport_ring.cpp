@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <chrono>
 #include <deque>
 #include <list>
 #include <memory>
@@ -325,7 +326,8 @@ TEST(Ring, TakesMessagesOfEverySize) {
   }
 }
 
-// Real threads: races that the scheduler cannot show, on the machine's own memory, and the thread sanitizer's.
+// Real threads: races that the scheduler cannot show, on the machine's own memory, and the thread sanitizer's. The ring
+// is small, and each time that it is full or empty costs a turn of all that runs on the machine: a busy one does less.
 void race(bool shared) {
 #ifdef WEFT_TSAN
   constexpr int messages = 20000;
@@ -337,32 +339,41 @@ void race(bool shared) {
   Ring<std::atomic> ring(cells_log2);
   RingWriter<> common = ring.writer();
   std::vector<std::thread> threads;
+  std::atomic<bool> enough = false;
   std::atomic<bool> stop = false;
+  std::atomic<int> written = 0;  // by the writers that have ended
+  std::atomic<int> writing = writers;
   for (int w = 0; w < writers; ++w) {
     threads.emplace_back([&, w] {
       RingWriter<> own = ring.writer();
       RingWriter<>& writer = shared ? common : own;
-      for (int i = 0; i < messages; ++i) {
+      int i = 0;
+      for (; i < messages && !enough; ++i) {
         const Content m(w, i, 200, cells_log2);
         while (!stop && write(writer, m) == Post::retry) std::this_thread::yield();
       }
+      written += i;
+      --writing;
     });
   }
   Ledger ledger{std::vector<int>(writers), 200, cells_log2};
   RingReader<> reader = ring.reader();
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   int idle = 0;
-  while (ledger.right && ledger.total < writers * messages && idle < 10000000) {
+  while (ledger.right && (writing != 0 || ledger.total < written) && idle < 10000000) {
     if (reader.read([&](const Arrival& a) { ledger.take(a); })) {
       idle = 0;
     } else {
       ++idle;
       std::this_thread::yield();
+      enough = enough || std::chrono::steady_clock::now() > until;
     }
   }
   stop = true;
   for (auto& thread : threads) thread.join();
   EXPECT_TRUE(ledger.right);
-  EXPECT_EQ(ledger.total, writers * messages);
+  EXPECT_EQ(ledger.total, written);
+  EXPECT_TRUE(enough || written == writers * messages);
 }
 
 TEST(Ring, KeepsItsPromisesBetweenRealThreads) {
