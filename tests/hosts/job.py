@@ -75,9 +75,12 @@ class Job:
     def output(self):
         return "\n".join(self.lines)
 
-    def wait_until_ready(self, seconds=20):
+    def wait_until_ready(self):
+        self.wait_until(lambda: len(self.pids) >= self.ranks)
+
+    def wait_until(self, condition, seconds=100):
         end = time.monotonic() + seconds
-        while len(self.pids) < self.ranks:
+        while not condition():
             if time.monotonic() > end or self.process.poll() is not None:
                 raise AssertionError(f"the job did not start:\n{self.output}")
             time.sleep(0.02)
@@ -91,7 +94,7 @@ class Job:
         self.reader.join(1)
         return status
 
-    def left(self, seconds=8):
+    def left(self, seconds=20):
         """The processes of the program that are there after that time, on any host."""
         end = time.monotonic() + seconds
         while True:

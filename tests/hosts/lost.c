@@ -6,6 +6,7 @@
 //   lost compute SECONDS   without a call, then a barrier
 //   lost busy SECONDS      the first rank of a host (an even one) computes, the others wait for a message
 //   lost ring SECONDS      messages of many sizes in a ring, and their sum; contents are checked. Rank 0 says how many
+//   lost ring FILE         until there is this file
 //   lost leave SECONDS     the last two compute, the others call MPI_Finalize
 //   lost join SECONDS      the last two call MPI_Init so much later than the others
 //
@@ -44,7 +45,7 @@ static int expected(int round, int rank, int i) {
   return round * 31 + rank * 1009 + i;
 }
 
-static void ring(double seconds) {
+static void ring(double seconds, const char* file) {
   enum { most = 100000 };
   static int out[most], in[most];
   const double end = MPI_Wtime() + seconds;
@@ -61,7 +62,7 @@ static void ring(double seconds) {
         MPI_Abort(MPI_COMM_WORLD, 3);
       }
     }
-    int go_on = MPI_Wtime() < end, sum = 0;
+    int go_on = *file == '/' ? access(file, F_OK) != 0 : MPI_Wtime() < end, sum = 0;
     MPI_Allreduce(&go_on, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     more = sum == ranks;
   }
@@ -83,7 +84,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "compute") == 0) MPI_Barrier(MPI_COMM_WORLD);
   if (strcmp(what, "busy") == 0 && me % 2 == 0) compute(seconds);
   if (strcmp(what, "busy") == 0) wait_for_ever();
-  if (strcmp(what, "ring") == 0) ring(seconds);
+  if (strcmp(what, "ring") == 0) ring(seconds, argc > 2 ? argv[2] : "");
   if (strcmp(what, "leave") == 0 && me >= ranks - 2) compute(seconds);
   MPI_Finalize();
   return 0;

@@ -16,9 +16,13 @@ import unittest
 import evidence
 import job
 
+sys.path.append(str(job.HERE.parent / "launch"))
+import timing  # noqa: E402
+
 HYDRA = os.environ["HYDRA"]
 LOST = os.environ["LOST"]
 LOST_AFTER = 3
+HANGS = timing.HANGS
 
 
 class Hosts(unittest.TestCase):
@@ -33,11 +37,11 @@ class Hosts(unittest.TestCase):
         running.end()
 
     def check_end(self, running, seconds):
-        """The job ends within so many seconds, not well, and leaves nothing."""
-        begin = time.monotonic()
-        status = running.wait(seconds)
-        self.assertIsNotNone(status, f"still there after {seconds} s:\n{running.output}")
-        print(f"  ended after {time.monotonic() - begin:.1f} s", file=sys.stderr)
+        """The job ends, not well, and leaves nothing; within so many seconds where times are judged. None would end by itself."""
+        took = timing.Took()
+        status = running.wait(HANGS)
+        self.assertIsNotNone(status, f"still there after {HANGS} s:\n{running.output}")
+        took.at_most(self.assertLess, "seconds until all is over", seconds)
         self.assertNotEqual(status, 0, running.output)
         self.assertEqual(running.left(), [], "processes are left")
         for host in ("h1", "h2", "h3"):
@@ -104,21 +108,20 @@ class Cables(Hosts):
             self.skipTest(f"{path} is not built")
         return path
 
-    def check_good(self, running, seconds):
-        status = running.wait(seconds)
-        self.assertEqual(status, 0, f"after {seconds} s:\n{running.output}")
+    def check_good(self, running):
+        status = running.wait(HANGS)
+        self.assertEqual(status, 0, f"None: still there after {HANGS} s\n{running.output}")
         self.assertEqual(self.said(running), [])
         self.assertEqual(running.left(), [], "processes are left")
 
-    def cut_for_three_seconds(self, host, *program, **more):
-        running = self.start(*program, lost_after=20, **more)
-        time.sleep(1)
-        self.assertIsNone(running.process.poll(), running.output)
+    def cut_for_three_seconds(self, host, *program, ranks=6):
+        running = self.start(*program, lost_after=30, ranks=ranks)
+        # Before, the launcher has not all of its connections.
+        running.wait_until(lambda: len(job.processes(os.path.realpath(program[0]))) == ranks)
         job.on_hosts("cut", host)
         time.sleep(3)
         self.assertIsNone(running.process.poll(), running.output)
         job.on_hosts("heal", host)
-        self.check_good(running, 30)
         return running
 
     def test_short_cuts_do_not_add_up_to_a_loss(self):
@@ -131,18 +134,22 @@ class Cables(Hosts):
             job.on_hosts("cut", "h3")
             time.sleep(1.2)
             job.on_hosts("heal", "h3")
-        self.check_good(running, 10)
+        self.check_good(running)
 
     def test_a_ring_goes_on_after_a_cut(self):
-        self.cut_for_three_seconds("h3", LOST, "ring", "4")
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(LOST)) as folder:
+            enough = pathlib.Path(folder, "enough")
+            running = self.cut_for_three_seconds("h3", LOST, "ring", str(enough))
+            enough.touch()
+            self.check_good(running)
 
     def test_a_flood_goes_on_after_a_cut(self):
         job.on_hosts("spoil", "h2", "delay=2")  # so that it takes seconds
-        self.cut_for_three_seconds("h2", self.program("flood"), "small", ranks=2)
+        self.check_good(self.cut_for_three_seconds("h2", self.program("flood"), "small", ranks=2))
 
     def test_random_messages_over_a_bad_cable(self):
         job.on_hosts("spoil", "h2", "delay=2", "jitter=2", "drop=2", "reorder=2")
-        self.check_good(self.start(self.program("p2p_random"), "1", ranks=3, lost_after=20), 60)
+        self.check_good(self.start(self.program("p2p_random"), "1", ranks=3, lost_after=30))
 
 
 class Kept(Hosts):
@@ -152,7 +159,7 @@ class Kept(Hosts):
         with tempfile.TemporaryDirectory(dir=os.path.dirname(LOST)) as folder:
             kept = evidence.Evidence(pathlib.Path(folder), (LOST,))
             running = self.start(LOST, "wait", wrapper=kept.wrapper())
-            end = time.monotonic() + 20
+            end = time.monotonic() + HANGS
             while kept.output().count("ready") < 6:
                 self.assertLess(time.monotonic(), end, kept.shown())
                 time.sleep(0.05)

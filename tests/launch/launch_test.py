@@ -70,7 +70,7 @@ class Case(unittest.TestCase):
         os.environ["LAUNCH_TEST_MARK"] = self.mark
 
     def tearDown(self):
-        self.assertTrue(gone_within(self.mark, 15), f"processes are left: {processes_with(self.mark)}")
+        self.assertTrue(gone_within(self.mark, HANGS), f"processes are left: {processes_with(self.mark)}")
 
 
 class Arguments(Case):
@@ -190,7 +190,7 @@ class Handover(Case):
         self.assertIn("plm_ssh_agent /x/rsh", self.hand_over("p", name="prterun", WEFT_RSH="/x/rsh").stdout)
 
     def test_the_time_of_the_job(self):
-        done = self.hand_over("--timeout", "0.2", "p", script="exec sleep 20")
+        done = self.hand_over("--timeout", "0.2", "p", script="exec sleep 200")
         self.assertEqual(done.returncode, 124)
         self.assertIn("did not end within 0.2 s", done.stderr)
         self.assertEqual(self.hand_over("--timeout", str(HANGS), "p").returncode, 7)
@@ -220,12 +220,12 @@ class Status(Case):
         self.assertEqual(mpiexec("-n", "4", "true").returncode, 0)
 
     def test_the_status_of_the_rank_that_fails(self):
-        done = mpiexec("-n", "3", *sh("[ $WEFT_RANK = 1 ] && exit 7; sleep 20"))
+        done = mpiexec("-n", "3", *sh("[ $WEFT_RANK = 1 ] && exit 7; sleep 200"))
         self.assertEqual(done.returncode, 7)
         self.assertRegex(done.stderr, r"^weft: mpiexec: rank 1 \(pid \d+, host \S+, program sh\) exited with status 7; .*\n$")
 
     def test_a_signal_is_128_and_its_number(self):
-        done = mpiexec("-n", "2", *sh("[ $WEFT_RANK = 1 ] && kill -SEGV $$; sleep 20"))
+        done = mpiexec("-n", "2", *sh("[ $WEFT_RANK = 1 ] && kill -SEGV $$; sleep 200"))
         self.assertEqual(done.returncode, 128 + signal.SIGSEGV)
         self.assertRegex(done.stderr, r"^weft: mpiexec: rank 1 \(pid \d+, host \S+, program sh\) was killed by signal 11 "
                                       r"\(Segmentation fault.*\); .*\n$")
@@ -296,7 +296,7 @@ class Output(Case):
         self.assertEqual(sorted(done.stdout.split("\n")), ["r0", "r1", "r2"])
 
     def test_a_prompt_appears_soon(self):
-        job = start(*sh("printf prompt; sleep 20"))
+        job = start(*sh("printf prompt; sleep 200"))
         took = timing.Took()
         self.assertEqual(job.stdout.read(6), "prompt")
         took.at_most(self.assertLess, "seconds until a prompt appears", 2)
@@ -366,7 +366,7 @@ class Input(Case):
 
 class Ending(Case):
     def test_a_killed_rank_ends_the_job(self):
-        job = start("-n", "4", *sh("echo $$; sleep 30 & wait"))
+        job = start("-n", "4", *sh("echo $$; sleep 200 & wait"))
         pids = [int(job.stdout.readline()) for _ in range(4)]
         took = timing.Took()
         os.kill(pids[2], signal.SIGKILL)
@@ -376,19 +376,19 @@ class Ending(Case):
         self.assertRegex(err, rf"^weft: mpiexec: rank \d \(pid {pids[2]}, host \S+, program sh\) was killed by signal 9 .*\n$")
 
     def test_ranks_that_ignore_sigterm_are_killed(self):
-        job = start("-n", "3", *sh("trap '' TERM; echo $$; [ $WEFT_RANK = 0 ] && sleep 0.2 && exit 3; sleep 30"))
+        job = start("-n", "3", *sh("trap '' TERM; echo $$; [ $WEFT_RANK = 0 ] && sleep 0.2 && exit 3; sleep 200"))
         took = timing.Took()
         job.communicate(timeout=HANGS)
         took.at_most(self.assertLess, "seconds until ranks that ignore SIGTERM are killed", 1.2)
         self.assertEqual(job.returncode, 3)
 
     def test_a_stopped_rank_is_ended_too(self):
-        job = start("-n", "2", *sh("echo $$; [ $WEFT_RANK = 0 ] && sleep 0.3 && exit 3; kill -STOP $$; sleep 30"))
+        job = start("-n", "2", *sh("echo $$; [ $WEFT_RANK = 0 ] && sleep 0.3 && exit 3; kill -STOP $$; sleep 200"))
         job.communicate(timeout=HANGS)
         self.assertEqual(job.returncode, 3)
 
     def test_what_ranks_leave_behind_is_ended(self):
-        for script in ("sleep 31 & exit 0", "(setsid sleep 31 > /dev/null 2>&1 &) ; exit 0",
+        for script in ("sleep 200 & exit 0", "(setsid sleep 200 > /dev/null 2>&1 &) ; exit 0",
                        "(trap '' TERM; while :; do sleep 0.1; done) & exit 0"):
             took = timing.Took()
             done = mpiexec("-n", "2", *sh(script))
@@ -397,19 +397,19 @@ class Ending(Case):
             self.assertEqual(processes_with(self.mark), [], script)
 
     def test_when_mpiexec_is_killed_nothing_is_left(self):
-        job = start("-n", "3", *sh("echo up; sleep 32 & sh -c 'sleep 32'; echo late"))
+        job = start("-n", "3", *sh("echo up; sleep 200 & sh -c 'sleep 200'; echo late"))
         for _ in range(3):
             job.stdout.readline()
         job.kill()
         job.wait()
         took = timing.Took()
-        self.assertTrue(gone_within(self.mark, 20), processes_with(self.mark))
+        self.assertTrue(gone_within(self.mark, HANGS), processes_with(self.mark))
         took.at_most(self.assertLess, "seconds until nothing is left of a killed mpiexec", 1)
         job.communicate()
 
     def test_when_either_process_of_mpiexec_is_killed_sessions_of_ranks_end_too(self):
         for which in ("front", "job"):
-            job = start("-n", "2", *sh("setsid sleep 60 & setsid sh -c 'sleep 60 & sleep 60' & echo $$ $!; wait"))
+            job = start("-n", "2", *sh("setsid sleep 200 & setsid sh -c 'sleep 200 & sleep 200' & echo $$ $!; wait"))
             for _ in range(2):
                 job.stdout.readline()
             mine = [int(pid) for pid in pathlib.Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split()]
@@ -421,7 +421,7 @@ class Ending(Case):
             os.kill(job.pid if which == "front" else mine[0], signal.SIGKILL)
             job.communicate(timeout=HANGS)
             self.assertEqual(job.returncode, -9 if which == "front" else 128 + 9)
-            until = time.monotonic() + 15  # each of them sleeps 60
+            until = time.monotonic() + HANGS
             while any(self.alive(pid) for pid in left) and time.monotonic() < until:
                 time.sleep(0.01)
             self.assertEqual([pid for pid in left if self.alive(pid)], [], which)
@@ -452,7 +452,7 @@ class Ending(Case):
     def test_a_timeout_ends_the_job_with_124(self):
         for form in ("0.3", "300ms"):
             took = timing.Took()
-            done = mpiexec("-n", "2", "--timeout", form, *sh("trap '' TERM; sleep 30"))
+            done = mpiexec("-n", "2", "--timeout", form, *sh("trap '' TERM; sleep 200"))
             self.assertEqual(done.returncode, 124)
             took.at_most(self.assertLess, "seconds until --timeout 0.3 has ended a job", 1.5)
             self.assertRegex(done.stderr, r"did not end within 0.3 s .* 2 of 2 ranks were running")
@@ -460,7 +460,7 @@ class Ending(Case):
 
     def test_ranks_that_a_timeout_ended_are_heard(self):
         for seconds in (0.3, 3, 30):  # by then both have said something
-            done = mpiexec("-n", "2", "--timeout", str(seconds), *sh("trap '' TERM; echo started; sleep 60"))
+            done = mpiexec("-n", "2", "--timeout", str(seconds), *sh("trap '' TERM; echo started; sleep 200"))
             self.assertEqual(done.returncode, 124)
             if done.stdout == "started\n" * 2:
                 break
@@ -490,7 +490,7 @@ class Signals(Case):
     def test_interrupt_ends_ranks_with_one_message(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             job = subprocess.Popen([MPIEXEC, "-n", "2", "--oversubscribe", sys.executable, "-c",
-                                    "import signal,time; signal.signal(2, signal.SIG_DFL); print(1, flush=True); time.sleep(30)"],
+                                    "import signal,time; signal.signal(2, signal.SIG_DFL); print(1, flush=True); time.sleep(200)"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             for _ in range(2):
                 job.stdout.readline()
@@ -520,7 +520,7 @@ class Signals(Case):
     def test_the_job_stops_and_goes_on(self):
         with tempfile.TemporaryDirectory() as folder:
             stopped = pathlib.Path(folder, "stopped")
-            job = self.ready("-n", "2", *sh(f"echo ready; until [ -e {stopped} ]; do sleep 0.05; done; echo on; exec sleep 60"))
+            job = self.ready("-n", "2", *sh(f"echo ready; until [ -e {stopped} ]; do sleep 0.05; done; echo on; exec sleep 200"))
             job.send_signal(signal.SIGTSTP)
             self.assertTrue(os.WIFSTOPPED(os.waitpid(job.pid, os.WUNTRACED)[1]))
             stopped.touch()
