@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 the Weft authors
    SPDX-License-Identifier: BSD-3-Clause
    Programs that stand still, each in its own way, and programs that only take their time: what `weft why` is tested
-   with. The first argument is the way. A rank says "ready" before it does what may take long; signal 1 ends all. */
+   with. The first argument is the way. The slow ones go on until the file is there that WRONG_UNTIL names. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -13,15 +13,19 @@
 static int rank, size, large = 4 << 20;
 static char *buffer, *other;
 
-static void pause_for(double seconds) {
-  struct timespec t = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
-  while (nanosleep(&t, &t) != 0) {
-  }
+static int is_enough(void) {
+  const char* file = getenv("WRONG_UNTIL");
+  return file == NULL || access(file, F_OK) == 0;
 }
 
-static void compute_for(double seconds) {
-  double until = MPI_Wtime() + seconds;
-  while (MPI_Wtime() < until) {
+static void sleep_long(void) {
+  const struct timespec moment = {0, 20000000};
+  while (!is_enough()) nanosleep(&moment, NULL);
+}
+
+static void compute_long(void) {
+  while (!is_enough()) {
+    for (volatile int i = 0; i < 1000000; ++i) continue;
   }
 }
 
@@ -157,18 +161,18 @@ static void threads(void) {
 /* ---- Right, but slow ---- */
 
 static void compute(void) {
-  if (rank == 1) compute_for(4);
+  if (rank == 1) compute_long();
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
 static void sleeping(void) {
-  if (rank == 1) pause_for(4);
+  if (rank == 1) sleep_long();
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
 static void late_sender(void) {
   if (rank == 0) {
-    pause_for(4);
+    sleep_long();
     send_to(1, 1);
   } else if (rank == 1) {
     receive_from(0, 1);
@@ -188,14 +192,14 @@ static void server(void) {
       MPI_Waitany(size - 1, requests, &which, MPI_STATUS_IGNORE);
     }
   } else {
-    if (rank == 1) compute_for(4);
+    if (rank == 1) compute_long();
     MPI_Send(buffer, 1, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
   }
 }
 
 static void ping_pong(void) {
-  for (double until = MPI_Wtime() + 4; rank < 2;) {
-    int more = rank == 0 ? MPI_Wtime() < until : 0;
+  while (rank < 2) {
+    int more = rank == 0 ? !is_enough() : 0;
     if (rank == 0) {
       MPI_Send(&more, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
       MPI_Recv(&more, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -214,7 +218,7 @@ static void slow_lock(void) {
   if (rank == 1) {
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
     send_to(0, 1);
-    compute_for(4);
+    compute_long();
     MPI_Win_unlock(0, win);
   } else if (rank == 0) {
     receive_from(1, 1);
@@ -226,7 +230,7 @@ static void slow_lock(void) {
 
 static void* send_later(void* argument) {
   (void)argument;
-  pause_for(4);
+  sleep_long();
   MPI_Send(buffer, 4, MPI_BYTE, 1 - rank, 11, MPI_COMM_WORLD);
   return NULL;
 }
@@ -273,7 +277,7 @@ int main(int argc, char** argv) {
   const char* way = argc > 1 ? argv[1] : "";
   int provided;
   const char* own = getenv("WEFT_RANK");
-  if (strcmp(way, "no_init") == 0 && own != NULL && strcmp(own, "1") == 0) pause_for(4);
+  if (strcmp(way, "no_init") == 0 && own != NULL && strcmp(own, "1") == 0) sleep_long();
   MPI_Init_thread(&argc, &argv, strstr(way, "thread") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
