@@ -17,24 +17,30 @@ class Patience {
   static constexpr uint32_t least = 4;
 
   // The polls of the next wait. Once waits have polled in vain, most do so no more, and some find out.
-  uint32_t next() { return in_vain_ < enough || ++turn_ % trial_every == 0 ? most : least; }
-
-  // News came after so many polls.
-  void paid(uint32_t polls) {
-    if (polls > least) in_vain_ = 0;
+  uint32_t next() {
+    if (!in_vain_ && polls_ > least) waits_in_vain_ = 0;
+    in_vain_ = false;
+    polls_ = 0;
+    return waits_in_vain_ < enough || ++turn_ % trial_every == 0 ? most : least;
   }
 
-  // A wait has polled and must yield.
-  void failed() {
-    if (in_vain_ < enough) ++in_vain_;
+  // The wait has polled so often.
+  void polled(uint32_t polls) { polls_ = polls; }
+
+  // The wait has polled in vain and yields.
+  void yields() {
+    in_vain_ = true;
+    if (waits_in_vain_ < enough) ++waits_in_vain_;
   }
 
  private:
   static constexpr uint32_t enough = 4;
   static constexpr uint32_t trial_every = 16;
 
-  uint32_t in_vain_ = 0;  // waits one after the other
+  uint32_t waits_in_vain_ = 0;  // one after the other
   uint32_t turn_ = 0;
+  uint32_t polls_ = 0;    // of the last wait
+  bool in_vain_ = false;  // these
 };
 
 }  // namespace weft::core

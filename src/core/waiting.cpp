@@ -77,7 +77,6 @@ void wait_until_done(Request& request) {
       backoff.pause(ready);
     }
   }
-  backoff.ended();
 }
 
 void Backoff::tune(int ranks_here, int cpus_here) {
@@ -90,40 +89,48 @@ void Backoff::tune(int ranks_here, int cpus_here) {
 
 void Backoff::tune_for_threads(int threads) {
   if (threads <= world->cpu_share) return;
-  const uint32_t now = world->waits.spin_rounds.load(std::memory_order_relaxed);
-  world->waits.spin_rounds.store(rounds_of(spin, std::min(now, Patience::most)), std::memory_order_relaxed);
-  world->waits.yield_rounds.store(rounds_of(yields, 200), std::memory_order_relaxed);
-  world->waits.threads_share.store(spin.value() < 0, std::memory_order_relaxed);
+  Waits& waits = world->waits;
+  // With more ranks than processors there are no polls already. Elsewhere some: one of the threads may only have
+  // started the others.
+  const uint32_t now = waits.spin_rounds.load(std::memory_order_relaxed);
+  if (spin.value() < 0 && now != 0) {
+    waits.shared_polls.store(std::min(now, Patience::most), std::memory_order_relaxed);
+    waits.spin_rounds.store(0, std::memory_order_relaxed);
+  }
+  waits.yield_rounds.store(rounds_of(yields, 200) + waits.shared_polls.load(std::memory_order_relaxed),
+                           std::memory_order_relaxed);
+}
+
+void Backoff::relax() {
+  base::cpu_relax();
 }
 
 // The round from which on it yields.
 uint32_t Backoff::first_yield() {
-  const uint32_t spins = world->waits.spin_rounds.load(std::memory_order_relaxed);
-  if (service_ || !world->waits.threads_share.load(std::memory_order_relaxed)) return spins + 1;
+  const uint32_t most = world->waits.shared_polls.load(std::memory_order_relaxed);
+  if (most == 0 || service_) return world->waits.spin_rounds.load(std::memory_order_relaxed) + 1;
   Patience& patience = this_thread().patience;
-  if (yields_from_ == 0) yields_from_ = std::min(patience.next(), spins) + 1;
-  if (rounds_ == yields_from_) patience.failed();
+  if (yields_from_ == 0) yields_from_ = std::min(patience.next(), most) + 1;
+  if (rounds_ < yields_from_) patience.polled(rounds_);
+  if (rounds_ == yields_from_) patience.yields();
+  restart_ = std::min(rounds_, yields_from_);
   return yields_from_;
 }
 
 bool Backoff::lingered() {
   const uint32_t yields_from = first_yield();
   // Where cores are shared, some yields let a thread that runs on hand its core over.
-  const uint32_t crowd_round = yields_from_ == 0 ? 64 : yields_from_ + 16;
-  if (rounds_ == crowd_round && in_crowd()) {
+  const uint32_t crowd = yields_from_ == 0 ? crowd_round : yields_from_ + 16;
+  if (rounds_ == crowd && in_crowd()) {
     rounds_ = world->waits.all_rounds() + 1;
     return true;
   }
   if (rounds_ < yields_from) {
-    base::cpu_relax();
+    relax();
   } else {
     yield();
   }
   return false;
-}
-
-void Backoff::learn() const {
-  this_thread().patience.paid(rounds_);
 }
 
 // Ranks that wait as we do hand the processor on within microseconds. When it is mostly gone for longer, a thread that
@@ -170,7 +177,11 @@ void Backoff::watch(bool on) const {
 }
 
 void Backoff::lie_down(Sleeper& me) {
-  if (!service_) account_.before_sleep(request_, base::now_ns());
+  if (service_) {
+    restart_ = soon_asleep();  // rounds become fewer when threads come
+  } else {
+    account_.before_sleep(request_, base::now_ns());
+  }
   slept_ = true;
   if (counted_) world->waits.awake.fetch_sub(1, std::memory_order_relaxed);
   counted_ = false;

@@ -29,7 +29,11 @@ class Backoff {
   // Of the progress thread, which waits for whatever comes: it sleeps soon, and completions do not wake it.
   struct ServiceTag {};
   explicit Backoff(ServiceTag /*unused*/)
-      : request_(nullptr), news_(News::completion), service_(true), rounds_(world->waits.all_rounds()) {}
+      : request_(nullptr),
+        news_(News::completion),
+        service_(true),
+        rounds_(world->waits.all_rounds()),
+        restart_(soon_asleep()) {}
   ~Backoff() {
     if (counted_ || slept_) [[unlikely]]
       leave();
@@ -39,7 +43,7 @@ class Backoff {
 
   // Progress was made, though not what is waited for.
   void something_happened() {
-    if (!slept_ || helped(just_before_)) rounds_ = service_ ? soon_asleep() : std::min(rounds_, yields_from_);
+    if (!slept_ || helped(just_before_)) rounds_ = restart_;
     if (slept_) just_before_ = now();
   }
 
@@ -52,7 +56,8 @@ class Backoff {
     const IdlePause timed(rounds_ != 0);
     if (watched_) [[unlikely]]
       look_back();
-    if (++rounds_ <= world->waits.all_rounds() && !lingered()) return;
+    if (++rounds_ != crowd_round && rounds_ <= world->waits.spin_rounds.load(std::memory_order_relaxed)) return relax();
+    if (rounds_ <= world->waits.all_rounds() && !lingered()) return;
     Sleeper me{nullptr, request_, this};
     lie_down(me);
     if (ready() || stirs(me)) {
@@ -67,25 +72,18 @@ class Backoff {
 
   uint32_t rounds() const { return rounds_; }
 
-  // The wait is over.
-  void ended() {
-    if (rounds_ < yields_from_) [[unlikely]]
-      learn();
-  }
-
   // Settings turned into rounds, by start(); and again when this process has more threads than processors.
   static void tune(int ranks_here, int cpus_here);
   static void tune_for_threads(int threads);
   // Whether a wait has its core to itself for a while.
-  static bool spins() {
-    return world->waits.spin_rounds.load(std::memory_order_relaxed) != 0 &&
-           !world->waits.threads_share.load(std::memory_order_relaxed);
-  }
+  static bool spins() { return world->waits.spin_rounds.load(std::memory_order_relaxed) != 0; }
 
  private:
   friend void wake_sleepers(const Request* request);
   friend void wake_service();
 
+  static constexpr uint32_t crowd_round = 64;
+  static void relax();
   // Spins or yields. True: it is time to sleep all the same.
   bool lingered();
   uint32_t first_yield();
@@ -106,7 +104,6 @@ class Backoff {
   void look_back();
   void get_up(Sleeper& me) const;
   static void wake(Sleeper& sleeper);
-  void learn() const;
   void leave();
   static uint32_t soon_asleep();
 
@@ -115,6 +112,7 @@ class Backoff {
   const bool service_ = false;
   uint64_t taken_ = 0;  // messages that the progress thread took
   uint32_t rounds_ = 0;
+  uint32_t restart_ = 0;      // the round to go on from, once something has happened
   uint32_t yields_from_ = 0;  // the round, where threads share cores; 0: not chosen yet
   bool counted_ = false;      // among the threads that wait and are awake
   bool slept_ = false;
@@ -136,7 +134,6 @@ void wait_with(Backoff& backoff, Ready&& ready) {
       backoff.pause(ready);
     }
   }
-  backoff.ended();
 }
 
 // The progress thread's: until `ready` holds and wake_service() was called.

@@ -28,8 +28,8 @@ struct Waits {
   std::atomic<uint32_t> sleepers = 0;        // threads that sleep; always zero while one thread communicates at a time
   std::atomic<uint32_t> any_sleepers = 0;    // those of them that wait for no certain request
   std::atomic<uint32_t> spin_rounds = 2000;  // rounds without progress before a thread yields
+  std::atomic<uint32_t> shared_polls = 0;    // the same where threads share cores, at most; spin_rounds is 0 there
   std::atomic<uint32_t> yield_rounds = 100;  // and then before it sleeps
-  std::atomic<bool> threads_share = false;   // this process has more threads than its share of the cores
   std::atomic<int32_t> awake = 0;            // threads that wait and are awake, of those that found nothing for a while
   bool fences_own_threads = false;           // membarrier works
   std::atomic<uint64_t> wakes = 0;           // sleepers woken so far

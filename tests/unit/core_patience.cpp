@@ -12,10 +12,11 @@ constexpr uint32_t never = ~0U;
 uint32_t wait(Patience& patience, uint32_t news) {
   const uint32_t polls = patience.next();
   if (news <= polls) {
-    patience.paid(news);
+    patience.polled(news);
     return news;
   }
-  patience.failed();
+  patience.polled(polls);
+  patience.yields();
   return polls;
 }
 
