@@ -37,6 +37,11 @@ BY_HAND = {
                             "dtype_file_extent_fn:external, extra_state, ierror",
     "MPI_Attr_put": "comm, keyval, attribute_val:integer, ierror",
     "MPI_Type_get_attr": "datatype, type_keyval, attribute_val, flag, ierror",
+    "MPI_Comm_spawn": "command:character(len=*), argv:character(len=*)(*), maxprocs, info, root, comm, intercomm, "
+                      "array_of_errcodes:integer(*), ierror",
+    "MPI_Comm_spawn_multiple": "count, array_of_commands:character(len=*)(*), array_of_argv:character(len=*)(*), "
+                               "array_of_maxprocs:integer(*), array_of_info:integer(*), root, comm, intercomm, "
+                               "array_of_errcodes:integer(*), ierror",
 }
 ADDRESSES = ("attribute_val", "attribute_val_in", "attribute_val_out", "extra_state")
 KINDS = {**dict.fromkeys(ADDRESSES, "integer(MPI_ADDRESS_KIND)"), "key": "character(len=*)", "value": "character(len=*)",
@@ -51,8 +56,8 @@ ATTRIBUTE_FUNCTIONS = {f"MPI_{kind}_{name}": text for kind in ("COMM", "TYPE", "
 ATTRIBUTE_FUNCTIONS |= {f"MPI_{name}": re.sub(r"(extra_state|attribute_val\w*)", r"\1:integer", text)
                         for name, text in (("NULL_COPY_FN", COPY), ("DUP_FN", COPY), ("NULL_DELETE_FN", DELETE))}
 
-# Not there yet: arrays of strings; MPI_T and conversions are for C alone.
-LEFT_OUT = re.compile(r"""MPI_(T_\w+ | \w+_(toint|fromint|c2f|f2c|c2f08|f082c|f2f08|f082f) | Comm_spawn(_multiple)?
+# MPI_T and conversions are for C alone.
+LEFT_OUT = re.compile(r"""MPI_(T_\w+ | \w+_(toint|fromint|c2f|f2c|c2f08|f082c|f2f08|f082f)
   | Aint_(add|diff) | Wtime | Wtick)""", re.X)
 
 LOGICAL = {"flag", "periods", "reorder", "remain_dims", "high", "weighted", "commute", "is_set"}

@@ -11,8 +11,7 @@ from build_files import BANNER, definition
 ENTRY_FILES = 4
 
 # MPI_T and conversions of handles are for C alone; what MPI-2.0 deprecated is not in this module (MPI-5.0, 19.1.2).
-# Not there yet: arrays of strings.
-LEFT_OUT = re.compile(r"MPI_(T_\w+|\w+_(toint|fromint)|(Attr|Keyval)_\w+|Comm_spawn(_multiple)?)")
+LEFT_OUT = re.compile(r"MPI_(T_\w+|\w+_(toint|fromint)|(Attr|Keyval)_\w+)")
 
 # A generic name cannot tell these from the narrow ones by their arguments; two have names of their own (MPI-5.0, 19.2).
 OWN_NAME = {"MPI_Op_create_c", "MPI_Register_datarep_c"}
@@ -23,6 +22,8 @@ BY_HAND = {*fortran.BY_HAND, "MPI_Isend", "MPI_Op_create_c", "MPI_Register_datar
 FUNCTIONS = {"MPI_Wtime": ("double precision", []), "MPI_Wtick": ("double precision", []),
              "MPI_Aint_add": ("integer(MPI_ADDRESS_KIND)", ["base", "disp"]),
              "MPI_Aint_diff": ("integer(MPI_ADDRESS_KIND)", ["addr1", "addr2"])}
+
+STRINGS = {"argv": "(*)", "array_of_commands": "(*)", "array_of_argv": "(count, *)"}  # arrays of them
 
 # Names of arguments that the header of C spells in another way.
 RENAMED = {"indx": "index"}
@@ -36,13 +37,15 @@ STORED = {"coords", "dims", "periods", "index", "edges", "neighbors", "sources",
 INTENTS = {("MPI_Cancel", "request"): "in", ("MPI_Imrecv", "request"): "out", ("MPI_Imrecv_c", "request"): "out",
            ("MPI_Dist_graph_neighbors", "sourceweights"): "", ("MPI_Dist_graph_neighbors", "destweights"): "",
            ("MPI_Free_mem", "base"): "in", ("MPI_Get_address", "location"): "", ("MPI_Win_detach", "base"): "",
+           **{(f"MPI_Comm_spawn{more}", "array_of_errcodes"): "" for more in ("", "_multiple")},
+           **{(f"MPI_Comm_spawn{more}", name): "in" for more in ("", "_multiple") for name in STRINGS},
            ("MPI_Abi_set_fortran_booleans", "logical_true"): "in",
            ("MPI_Abi_set_fortran_booleans", "logical_false"): "in"}
 
 
 def signature(function):
     """The parameters that Fortran has."""
-    left_out = {"argc", "argv"}
+    left_out = set() if "_spawn" in function.name else {"argc", "argv"}
     return [p for p in function.params if p.name not in left_out and not p.variadic and p.name != "void"]
 
 
@@ -109,7 +112,7 @@ def declaration(function, param):
     array = "(3, *)" if "[3]" in param.type else "(*)" if "[" in param.type or name == "array_of_statuses" else ""
     if base == "char":
         kind = "character(len=*)"
-        array = ""
+        array = STRINGS.get(name, "")
     elif name in C_POINTERS:
         kind = "type(c_ptr)"
     elif base == "void":

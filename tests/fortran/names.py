@@ -26,15 +26,11 @@ def specific(function):
     return function["name"] + ("_f08ts" if choice else "_f08")
 
 
-# Arrays of strings are not there yet (docs/fortran.md).
-MISSING = {"MPI_Comm_spawn", "MPI_Comm_spawn_multiple"}
-
-
 def for_c_alone(name):
     return name.startswith(("MPI_T_", "MPI_Attr_", "MPI_Keyval_")) or name.endswith(("_toint", "_fromint"))
 
 
-chosen = [f for f in functions if f["name"] in implemented - SAME_KINDS - MISSING and not for_c_alone(f["name"])]
+chosen = [f for f in functions if f["name"] in implemented - SAME_KINDS and not for_c_alone(f["name"])]
 names = [specific(f) for f in chosen] + ONLY_FORTRAN
 generic = sorted({f["name"].removesuffix("_c") for f in chosen} | {"MPI_Op_create_c", "MPI_Register_datarep_c"})
 rows = [prefix + name for prefix in ("", "P") for name in names] + CALLBACKS
