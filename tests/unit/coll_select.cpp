@@ -76,7 +76,8 @@ TEST(DefaultRows, ChooseSharedMemoryForBlockingOperations) {
   EXPECT_FALSE(coll::compile({.ranks = 2}, {}).in_rooms);
   const Algorithms blocking = Algorithms::blocking();
   EXPECT_EQ(choices.choose(Collective::allreduce, 8 * 1024, blocking), Algorithm::shared);
-  EXPECT_EQ(choices.choose(Collective::allreduce, 8 * 1024 + 1, blocking), Algorithm::single_copy);
+  EXPECT_EQ(choices.choose(Collective::allreduce, 8 * 1024 + 1, blocking), Algorithm::ring);  // fits into buffers
+  EXPECT_EQ(choices.choose(Collective::allreduce, 64 * 1024 + 1, blocking), Algorithm::single_copy);
   EXPECT_EQ(choices.choose(Collective::allreduce, much, blocking.without(Algorithm::single_copy)), Algorithm::ring);
   const Choices crowd = coll::compile({.ranks = 8, .crowded = true, .shared = true}, {});
   EXPECT_EQ(crowd.choose(Collective::allreduce, 8 * 1024 + 1, blocking), Algorithm::shared);
