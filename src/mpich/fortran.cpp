@@ -89,11 +89,12 @@ WEFT_SAME(type)
 WEFT_SAME(win)
 #undef WEFT_SAME
 
+// The null handle is 0 in C and in Fortran.
 int file_toint(MPI_File file) {
-  return face.file_toint(in_file(file));
+  return file == nullptr ? 0 : face.file_toint(in_file(file));
 }
 MPI_File file_fromint(int file) {
-  return out_file(face.file_fromint(file));
+  return file == 0 ? nullptr : out_file(face.file_fromint(file));
 }
 int file_c2f(MPI_File file) {
   return file_toint(file);

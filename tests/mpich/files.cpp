@@ -32,6 +32,8 @@ void modes_and_data(const std::string& path) {
                      MPI_INFO_NULL, &file),
        MPI_SUCCESS);
   HOLDS(file != MPI_FILE_NULL);
+  SAME(MPI_File_c2f(MPI_FILE_NULL), 0);
+  HOLDS(MPI_File_f2c(0) == MPI_FILE_NULL && MPI_File_f2c(MPI_File_c2f(file)) == file);
   int amode = 0;
   MPI_File_get_amode(file, &amode);
   SAME(amode, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE);
