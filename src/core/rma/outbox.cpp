@@ -72,10 +72,12 @@ void enlist(Outbox& box) {
   set_gathered(&box);
 }
 
+// With its lock, which it gets before it leaves the list: nobody drops it in between. nullptr: there is none, or
+// somebody adds to it.
 Outbox* take_first() {
   std::lock_guard guard(list_lock);
   Outbox* first = gathered;
-  if (first == nullptr) return nullptr;
+  if (first == nullptr || !first->lock.try_lock()) return nullptr;
   set_gathered(first->next);
   first->listed = false;
   return first;
@@ -189,11 +191,6 @@ namespace {
 bool send_gathered() {
   bool sent = false;
   while (Outbox* const box = take_first()) {
-    if (!box->lock.try_lock()) {  // somebody adds to it, and may not list it again
-      std::lock_guard guard(list_lock);
-      enlist(*box);
-      break;
-    }
     sent |= box->used != 0;
     box->send();
     box->lock.unlock();
@@ -240,6 +237,8 @@ void drop_outboxes(Window& window) {
   while (Outbox* const box = window.outboxes) {
     window.outboxes = box->made_before;
     unlist(box);
+    box->lock.lock();  // another thread's progress may be sending the last of it
+    box->lock.unlock();
     delete box;
   }
 }
