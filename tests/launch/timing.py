@@ -6,8 +6,8 @@ import os
 import time
 
 JUDGED = bool(os.environ.get("TEST_TIMING"))
-# Seconds after which a job is said to hang, so that the test is named before ctest ends the row. What jobs do without mpiexec
-# takes longer: their ranks sleep 200 s.
+# Seconds after which a job is said to hang, so that the test is named before ctest ends the row. Without mpiexec it
+# takes longer: the ranks sleep 200 s.
 HANGS = 100
 
 
