@@ -309,8 +309,8 @@ namespace {
 // All of these are waited for.
 void join_sends(int count, const MPI_Request requests[]) {
   for (int i = 0; i < count; ++i) {
-    Request* r = nullptr;
-    if (state_of(requests[i], &r) == State::pending) join_send(*r);
+    Request* const r = requests[i] == MPI_REQUEST_NULL ? nullptr : request_of(requests[i]);
+    if (r != nullptr) join_send(*r);
   }
 }
 
