@@ -42,6 +42,15 @@ TEST_F(Job, OneThatIsGoneIsNotMet) {
   EXPECT_FALSE(matched);
 }
 
+TEST_F(Job, OneWhoseProcessHasEndedIsNotMet) {
+  const std::string port = ports.open(0);
+  EXPECT_EQ(wait(port, true, 5), "");
+  Ports::Waiter waiter;
+  EXPECT_FALSE(ports.end_owner(5, waiter));
+  EXPECT_EQ(wait(port, false, 2), "");
+  EXPECT_FALSE(matched);
+}
+
 TEST_F(Job, NamesAreOneProcesssAtATime) {
   const std::string port = ports.open(0);
   std::string found;

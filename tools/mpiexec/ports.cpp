@@ -109,6 +109,11 @@ uint64_t Ports::next_due() const {
 }
 
 bool Ports::end_owner(int owner, Waiter& waiter) {
+  const auto has_ended = [owner](const Waiter& each) { return each.place == owner; };
+  for (auto& [name, port] : ports_) {
+    port.accepting.remove_if(has_ended);
+    port.connecting.remove_if(has_ended);
+  }
   std::erase_if(names_, [owner](const auto& name) { return name.second.owner == owner; });
   for (auto port = ports_.begin(); port != ports_.end();) {
     std::list<Waiter>& connecting = port->second.connecting;

@@ -38,8 +38,8 @@ class Ports {
   [[nodiscard]] bool take_due(uint64_t now_ns, Waiter& waiter);
   [[nodiscard]] uint64_t next_due() const;
 
-  // The process of this place has ended (-1: none), and its ports with it. One that waits to connect at a port that has
-  // ended or was closed, and waits no more; false: there is none.
+  // The process of this place has ended (-1: none), and its ports and waits with it. One that waits to connect at a
+  // port that has ended or was closed, and waits no more; false: there is none.
   [[nodiscard]] bool end_owner(int owner, Waiter& waiter);
 
  private:
