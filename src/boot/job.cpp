@@ -26,6 +26,7 @@
 #include "boot/environment.hpp"
 #include "boot/inherited.hpp"
 #include "boot/notes.hpp"
+#include "boot/own_launcher.hpp"
 #include "boot/pmi1.hpp"
 #include "boot/pmi2.hpp"
 #include "boot/pmix.hpp"
@@ -119,6 +120,12 @@ void take_rank(const Job& job) {
   }
 }
 
+// An abort of this process is noted in its line of the segment, which its launcher reads.
+void mark(const Job& job) {
+  marked_rank.store(job.rank, std::memory_order_relaxed);
+  marked_fd.store(job.segment_fd, std::memory_order_release);
+}
+
 void join_mpiexec(Job& job, const Offer& offer, size_t (*segment_bytes)(int)) {
   job.id = offer.id;
   job.places = offer.places;
@@ -143,8 +150,7 @@ void join_mpiexec(Job& job, const Offer& offer, size_t (*segment_bytes)(int)) {
   fcntl(job.segment_fd, F_SETFD, FD_CLOEXEC);  // it is ours, not of programs this one starts
   give_size(job.segment_fd, job.places, segment_bytes);
   take_rank(job);
-  marked_rank.store(job.rank, std::memory_order_relaxed);
-  marked_fd.store(job.segment_fd, std::memory_order_release);
+  mark(job);
 }
 
 void join_alone(Job& job, size_t (*segment_bytes)(int)) {
@@ -154,7 +160,15 @@ void join_alone(Job& job, size_t (*segment_bytes)(int)) {
   job.local_cpus = base::usable_cpus();
   job.segment_fd = create_segment(false);
   if (job.segment_fd < 0) die_of_segment("it cannot be created", errno);
-  give_size(job.segment_fd, job.size, segment_bytes);
+  give_size(job.segment_fd, job.places, segment_bytes);
+}
+
+// The segment has spare places, which cost nothing, for a launcher that the process may start later.
+void join_without_launcher(Job& job, size_t (*segment_bytes)(int)) {
+  job.places = job.size + usual_spare_places(job.size);
+  join_alone(job, segment_bytes);
+  take_rank(job);
+  mark(job);
 }
 
 void must(bool done) {
@@ -441,6 +455,7 @@ void join_space(Job& job, Offer& offer, size_t (*segment_bytes)(int)) {
   job.universe_size = space->universe_size();
   if (job.size == 1) {
     std::string id = job.id;
+    job.places = job.size;
     join_alone(job, segment_bytes);
     job.id = id;
     return;
@@ -496,10 +511,10 @@ Job join(size_t (*segment_bytes)(int size)) {
       join_space(job, offer, segment_bytes);
       break;
     case Launcher::singleton:
-      join_alone(job, segment_bytes);
+      join_without_launcher(job, segment_bytes);
       break;
   }
-  if (job.launcher != Launcher::mpiexec) job.started = job.places = job.size;
+  if (!has_own_launcher(job.launcher)) job.started = job.places = job.size;
   return job;
 }
 
@@ -549,6 +564,7 @@ void before_end(void (*act)()) {
 }
 
 void leave(Job& /*job*/) {
+  leave_own_launcher();
   if (space) {
     Space* client = space;
     client->finish();

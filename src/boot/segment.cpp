@@ -59,6 +59,10 @@ int open_process(int pid) {
 int descriptor_of(int process, int descriptor) {
   return static_cast<int>(syscall(SYS_pidfd_getfd, process, descriptor, 0));
 }
+
+void signal_process(int process, int signal) {
+  (void)syscall(SYS_pidfd_send_signal, process, signal, nullptr, 0);
+}
 #else
 int open_process(int /*pid*/) {
   errno = ENOSYS;
@@ -69,6 +73,8 @@ int descriptor_of(int /*process*/, int /*descriptor*/) {
   errno = ENOSYS;
   return -1;
 }
+
+void signal_process(int /*process*/, int /*signal*/) {}
 #endif
 
 int create_segment(bool inherited) {

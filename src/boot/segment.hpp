@@ -36,6 +36,8 @@ std::string segment_address(int fd);
 // process and becomes readable when it ends. -1 and errno: not possible.
 [[nodiscard]] int open_process(int pid);
 [[nodiscard]] int descriptor_of(int process, int descriptor);
+// Sends it a signal, if it has not ended.
+void signal_process(int process, int signal);
 
 // Names this host: boot id and host name. Characters that launchers' protocols do not carry are replaced.
 std::string host_identity();

@@ -36,13 +36,15 @@ struct alignas(64) RankStatus {
   // than the place of the first of its world.
   std::atomic<uint32_t> generation;
   std::atomic<uint32_t> world;
-  uint8_t reserved[20];  // for the state of a wait
+  std::atomic<uint32_t> grown;  // in the first line, by mpiexec: 1 before the first process is spawned
+  uint8_t reserved[16];         // for the state of a wait
 };
 static_assert(sizeof(RankStatus) == 64 && alignof(RankStatus) == 64);
 static_assert(offsetof(RankStatus, phase) == 0 && offsetof(RankStatus, pid) == 4);
 static_assert(offsetof(RankStatus, alike) == 8 && offsetof(RankStatus, told) == 16);
 static_assert(offsetof(RankStatus, gone) == 20 && offsetof(RankStatus, promised) == 24);
 static_assert(offsetof(RankStatus, generation) == 36 && offsetof(RankStatus, world) == 40);
+static_assert(offsetof(RankStatus, grown) == 44);
 
 constexpr size_t job_header_bytes(int size) {
   return (static_cast<size_t>(size) * sizeof(RankStatus) + 4095) & ~size_t{4095};

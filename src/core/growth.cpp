@@ -106,6 +106,7 @@ void leave_together() {
   if (!world->job.can_grow()) return;
   boot::RankStatus& ours = world->status_of(world->rank);
   ours.phase.store(static_cast<uint32_t>(boot::Phase::leaving), std::memory_order_release);
+  if (world->status_of(0).grown.load(std::memory_order_acquire) == 0) return;  // nobody is of another world
   const boot::Ties ties(world->job.segment_fd, world->places, world->job.started);
   const auto stays = [](int32_t job_rank) {
     const boot::Phase phase = phase_of(job_rank);

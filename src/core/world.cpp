@@ -18,6 +18,7 @@
 #include "base/copy_threads.hpp"
 #include "base/own_cpus.hpp"
 #include "base/setting.hpp"
+#include "boot/own_launcher.hpp"
 #include "boot/segment.hpp"
 #include "boot/status.hpp"
 #include "core/failure.hpp"
@@ -167,7 +168,7 @@ void open_transports() {
                           .segment = world->job.segment_fd,
                           .lanes = world->lane_map,
                           .own_sink = on_own_arrival,
-                          .watch = world->job.launcher != boot::Launcher::mpiexec});
+                          .watch = !boot::has_own_launcher(world->job.launcher)});
   Backoff::tune(world->job.local_ranks, world->job.local_cpus);
   if (world->job.one_host()) return;
   world->transports.open_hosts(

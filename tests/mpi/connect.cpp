@@ -89,6 +89,22 @@ void test_worlds(const char* self) {
   if (inter != MPI_COMM_NULL) MPI_Comm_disconnect(&inter);
 }
 
+// Children that rank 0 has left come back to a port of its own.
+void test_return(const char* self) {
+  if (expect::rank != 0) return;
+  char port[MPI_MAX_PORT_NAME] = "";
+  MPI_Open_port(MPI_INFO_NULL, port);
+  char* arguments[] = {port, nullptr};
+  MPI_Comm inter = MPI_COMM_NULL;
+  MPI_Comm_spawn(self, arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter, MPI_ERRCODES_IGNORE);
+  MPI_Comm_disconnect(&inter);
+  MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter);
+  EXPECT(remote_size_of(inter) == 2, "%d", remote_size_of(inter));
+  communicate(inter, false);
+  MPI_Comm_disconnect(&inter);
+  MPI_Close_port(port);
+}
+
 int child(MPI_Comm parents, const char* port) {
   MPI_Comm_disconnect(&parents);
   MPI_Comm inter = MPI_COMM_NULL;
@@ -107,7 +123,7 @@ void test_join() {
   if (expect::rank == 0) {
     const int door = socket(AF_UNIX, SOCK_STREAM, 0);
     address.sun_family = AF_UNIX;
-    bind(door, reinterpret_cast<sockaddr*>(&address), sizeof address.sun_family);
+    (void)bind(door, reinterpret_cast<sockaddr*>(&address), sizeof address.sun_family);
     listen(door, 1);
     getsockname(door, reinterpret_cast<sockaddr*>(&address), &length);
     MPI_Send(&address, sizeof address, MPI_BYTE, 1, 5, MPI_COMM_WORLD);
@@ -185,6 +201,7 @@ int main(int argc, char** argv) {
     test_worlds(self);
     test_join();
   }
+  test_return(self);
   test_errors();
   return expect::finish();
 }

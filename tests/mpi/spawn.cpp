@@ -3,12 +3,17 @@
 // Spawned processes: the program starts itself. Arguments, folder and numbers of processes are those that the call
 // gives, errors are errors of the call, and parents and children communicate in every way that ranks of one world do.
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -134,16 +139,37 @@ void test_meet() {
   EXPECT(children == MPI_COMM_NULL, "not null");
 }
 
-// Places of the job are used again and again, and nothing stays.
+// KiB of a process in memory.
+long resident(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/statm");
+  long all = 0;
+  long pages = 0;
+  file >> all >> pages;
+  return pages * (sysconf(_SC_PAGESIZE) >> 10);
+}
+
+// Places of the job are used again and again, and nothing stays; of very many, no memory either, here and in mpiexec.
 void test_again(int times) {
+  constexpr int many = 1000;
+  constexpr long most_growth = 2048;  // KiB, of caches that are filled once
   int before = 0;
+  long ours = 0;
+  long launchers = 0;
   for (int i = 0; i < times; ++i) {
     MPI_Comm children = spawn("child_meets", 2);
     meet(children, true);
     MPI_Comm_disconnect(&children);
     if (i == 1) before = open_descriptors();
+    if (i != many / 10) continue;
+    ours = resident(getpid());
+    launchers = resident(getppid());
   }
   EXPECT(open_descriptors() == before, "%d descriptors, then %d", before, open_descriptors());
+  if (times < many) return;
+  printf("KiB here: %ld, then %ld; in mpiexec: %ld, then %ld\n", ours, resident(getpid()), launchers,
+         resident(getppid()));
+  EXPECT(resident(getpid()) - ours < most_growth, "%ld KiB, then %ld", ours, resident(getpid()));
+  EXPECT(resident(getppid()) - launchers < most_growth, "%ld KiB, then %ld", launchers, resident(getppid()));
 }
 
 // Two groups of children at the same time, of some parents each; they do not know each other.
@@ -203,7 +229,7 @@ void test_info() {
   MPI_Info_set(info, "wdir", "/nowhere");
   std::string mode = "child_in_root";
   char* arguments[] = {mode.data(), nullptr};
-  int codes[200];
+  int codes[2000];
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   EXPECT_CLASS(MPI_Comm_spawn(self, arguments, 1, info, 0, MPI_COMM_WORLD, &children, codes), MPI_ERR_SPAWN);
   MPI_Info_delete(info, "wdir");
@@ -215,11 +241,11 @@ void test_info() {
   EXPECT_CLASS(MPI_Comm_spawn(name.c_str(), arguments, 1, info, 0, MPI_COMM_WORLD, &children, codes), MPI_SUCCESS);
   meet(children, true);
   MPI_Comm_disconnect(&children);
-  // As many as there is room for: 64 places, as the row gives no --universe.
-  MPI_Info_set(info, "soft", "500,2:199:100,3");
-  EXPECT_CLASS(MPI_Comm_spawn(self, arguments, 200, info, 0, MPI_COMM_WORLD, &children, codes), MPI_SUCCESS);
+  // As many as there is room for: 512 places, as the row gives no --universe.
+  MPI_Info_set(info, "soft", "5000,2:1999:1000,3");
+  EXPECT_CLASS(MPI_Comm_spawn(self, arguments, 2000, info, 0, MPI_COMM_WORLD, &children, codes), MPI_SUCCESS);
   EXPECT(remote_size_of(children) == 3, "%d", remote_size_of(children));
-  for (int i = 0; i < 200; ++i) EXPECT(codes[i] == (i < 3 ? MPI_SUCCESS : MPI_ERR_SPAWN), "%d at %d", codes[i], i);
+  for (int i = 0; i < 2000; ++i) EXPECT(codes[i] == (i < 3 ? MPI_SUCCESS : MPI_ERR_SPAWN), "%d at %d", codes[i], i);
   meet(children, true);
   MPI_Comm_disconnect(&children);
   MPI_Info_set(info, "soft", "nonsense");
@@ -232,7 +258,7 @@ void test_errors() {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   MPI_Comm children = MPI_COMM_WORLD;
-  int codes[100];
+  int codes[1000];
   const int last = expect::size - 1;
   EXPECT_CLASS(
       MPI_Comm_spawn("./no-such-program", MPI_ARGV_NULL, 2, MPI_INFO_NULL, last, MPI_COMM_WORLD, &children, codes),
@@ -249,7 +275,7 @@ void test_errors() {
         MPI_Comm_spawn(program, MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE),
         MPI_ERR_SPAWN);
   }
-  EXPECT_CLASS(MPI_Comm_spawn(self, MPI_ARGV_NULL, 100, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, codes),
+  EXPECT_CLASS(MPI_Comm_spawn(self, MPI_ARGV_NULL, 1000, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, codes),
                MPI_ERR_SPAWN);
   EXPECT_CLASS(MPI_Comm_spawn(self, MPI_ARGV_NULL, -1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, codes),
                MPI_ERR_ARG);
@@ -278,6 +304,29 @@ void test_death(bool connected) {
   }
   communicate(MPI_COMM_WORLD);
   if (expect::rank == 0) puts("the parents went on");
+}
+
+// The launcher that a process without one has started is no child of it, and ends when it has left MPI.
+bool has_own_launcher() {
+  const std::string words = std::string("--attach") + '\0' + std::to_string(getpid()) + '\0';
+  bool found = false;
+  DIR* const folder = opendir("/proc");
+  while (const dirent* entry = folder != nullptr ? readdir(folder) : nullptr) {
+    char line[256] = "";
+    const int fd = open((std::string("/proc/") + entry->d_name + "/cmdline").c_str(), O_RDONLY | O_CLOEXEC);
+    const ssize_t bytes = fd >= 0 ? read(fd, line, sizeof line) : -1;  // the process may have ended
+    found = found || (bytes > 0 && std::string(line, static_cast<size_t>(bytes)).find(words) != std::string::npos);
+    if (fd >= 0) close(fd);
+  }
+  if (folder != nullptr) closedir(folder);
+  return found;
+}
+
+void test_launcher() {
+  EXPECT(!has_own_launcher(), "a launcher before the first spawn");
+  test_meet();
+  EXPECT(has_own_launcher(), "no launcher");
+  EXPECT(waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD, "a child");
 }
 
 // ---- Children
@@ -347,5 +396,9 @@ int main(int argc, char** argv) {
   if (mode == "errors") test_errors();
   if (mode == "death") test_death(true);
   if (mode == "death_alone") test_death(false);
-  return expect::finish();
+  if (mode != "launcher") return expect::finish();
+  test_launcher();
+  const int status = expect::finish();
+  while (has_own_launcher()) usleep(1000);
+  return status;
 }

@@ -376,7 +376,7 @@ Starts ranks of MPI programs, on this host unless others are named. Options (one
   --threads N             threads of each rank: N cores, spread over the rank's share of the machine (with --bind
                           pack: that share a cache), and OpenMP's places on them; without it OMP_NUM_THREADS
   --reserve-cores N, -r N keep N cores free of ranks, for the library's own threads and the system
-  --universe N            the most processes at a time, with those that ranks spawn; 64 more than ranks when not given
+  --universe N            the most processes at a time, with those that ranks spawn; 512 more than ranks when not given
   --show-layout           show which rank has which cores, then start; without a program, show it alone
   --machine M             with it and without a program: of this machine, as a file of hwloc's (XML) or "numa:2
                           core:4 pu:2"

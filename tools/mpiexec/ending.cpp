@@ -36,6 +36,7 @@ void Launch::note_gone(int rank) const {
 }
 
 Launch::Failure Launch::failure_of(const Rank& rank) const {
+  if (rank.left) return Failure::none;
   if (WIFSIGNALED(rank.wait_status)) return Failure::killed;
   auto phase = static_cast<boot::Phase>(phase_of(static_cast<int>(&rank - ranks_.data())));
   if (phase == boot::Phase::aborted) return Failure::aborted;
@@ -44,32 +45,40 @@ Launch::Failure Launch::failure_of(const Rank& rank) const {
 }
 
 void Launch::reap() {
-  std::vector<std::pair<Failure, int>> failed;
   std::vector<int> ended;
   take_start_failures();
   for (;;) {
     int status = 0;
     pid_t pid = waitpid(-1, &status, WNOHANG);
     if (pid <= 0) break;
-    auto found =
-        std::find_if(ranks_.begin(), ranks_.end(), [&](const Rank& rank) { return rank.alive && rank.pid == pid; });
+    auto found = std::find_if(ranks_.begin(), ranks_.end(),
+                              [&](const Rank& rank) { return rank.alive && !rank.adopted && rank.pid == pid; });
     if (found == ranks_.end()) continue;  // an orphan of a rank
-    int number = static_cast<int>(found - ranks_.begin());
-    found->alive = false;
     found->wait_status = status;
-    --alive_;
+    ended.push_back(static_cast<int>(found - ranks_.begin()));
+  }
+  take_ends(ended);
+}
+
+void Launch::take_ends(const std::vector<int>& ended) {
+  std::vector<std::pair<Failure, int>> failed;
+  for (const int number : ended) ranks_[static_cast<size_t>(number)].alive = false;
+  alive_ -= static_cast<int>(ended.size());
+  for (const int number : ended) {
     if (number == 0) end_input();
     end_port_waits(number);
-    Failure its = failure_of(*found);
+    Failure its = failure_of(ranks_[static_cast<size_t>(number)]);
     if (its == Failure::none && static_cast<boot::Phase>(phase_of(number)) == boot::Phase::started) note_gone(number);
-    ended.push_back(number);
     if (!takes_as_failed_spawn(number, its) && its != Failure::none) failed.emplace_back(its, number);
   }
   std::sort(failed.begin(), failed.end());  // the worst speaks for those that are connected with it
   for (const auto& [failure, number] : failed) {
     if (!ending_ && !ranks_[static_cast<size_t>(number)].ending) report(number, failure);
   }
-  for (const int number : ended) cut_ties(number);
+  for (const int number : ended) {
+    cut_ties(number);
+    meetings_.remove_if([number](const Meeting& m) { return m.places[0] == number || m.places[1] == number; });
+  }
   if (alive_ == 0 && !orphans_since_) orphans_since_ = base::now_ns();
 }
 
@@ -101,6 +110,7 @@ std::string Launch::label_of(int number) const {
 
 std::string Launch::how_it_ended(int number, Failure failure) const {
   const Rank& rank = ranks_[static_cast<size_t>(number)];
+  if (rank.adopted) return failure == Failure::aborted ? "ended the job" : "ended without MPI_Finalize";
   switch (failure) {
     case Failure::killed: {
       int signal = WTERMSIG(rank.wait_status);
@@ -121,6 +131,7 @@ void Launch::report(int number, Failure failure) {
   const Rank& rank = ranks_[static_cast<size_t>(number)];
   int status = WIFSIGNALED(rank.wait_status) ? 128 + WTERMSIG(rank.wait_status) : WEXITSTATUS(rank.wait_status);
   if (failure == Failure::unfinished) status = 1;
+  if (rank.adopted && alive_ == 0) return;  // the shell tells of it
   // Its last output comes before our message about it.
   for (Stream& stream : ranks_[static_cast<size_t>(number)].streams) {
     for (int reads = 0; stream.fd >= 0 && reads < 16; ++reads) {
@@ -143,7 +154,7 @@ void Launch::report(int number, Failure failure) {
 
 void Launch::signal_ranks(int signal) {
   for (const Rank& rank : ranks_) {
-    if (rank.alive) kill(-rank.pid, signal);
+    if (rank.alive) signal_rank(rank, signal);
   }
 }
 
@@ -165,8 +176,8 @@ bool Launch::end_connected(int number, int status) {
     rank.ending = true;
     if (!rank.alive) continue;
     --others;
-    kill(-rank.pid, SIGTERM);
-    kill(-rank.pid, SIGCONT);
+    signal_rank(rank, SIGTERM);
+    signal_rank(rank, SIGCONT);
   }
   kill_at_ = base::now_ns() + grace_ns;
   if (others == 0) ending_ = true;
@@ -190,7 +201,7 @@ void Launch::check_clocks(uint64_t now) {
   }
   if (kill_at_ && now >= kill_at_) {
     for (const Rank& rank : ranks_) {
-      if (rank.alive && (ending_ || rank.ending)) kill(-rank.pid, SIGKILL);
+      if (rank.alive && (ending_ || rank.ending)) signal_rank(rank, SIGKILL);
     }
     kill_at_ = 0;
   }

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 
+#include "boot/segment.hpp"
 #include "mpiexec/orphans.hpp"
 
 namespace weft::mpiexec {
@@ -39,7 +40,7 @@ bool has_ended(pid_t job, int& status) {
 
 }  // namespace
 
-int run_behind_front(const std::function<int()>& job) {
+int run_behind_front(const std::function<int()>& job, int adopted) {
   sigset_t set, before;
   sigemptyset(&set);
   for (const int signal : watched_signals) sigaddset(&set, signal);
@@ -58,7 +59,9 @@ int run_behind_front(const std::function<int()>& job) {
     if (null >= 0 && null != fd) dup2(null, fd);
     if (null > 2) close(null);
   }
-  close_range(3, ~0u, 0);
+  constexpr int lowest = 3;
+  const int kept = adopted < 0 ? -1 : dup2(adopted, lowest);
+  close_range(kept < 0 ? lowest : lowest + 1, ~0u, 0);
   for (int status = 0;;) {
     siginfo_t signal;
     if (sigwaitinfo(&set, &signal) < 0) continue;
@@ -66,6 +69,7 @@ int run_behind_front(const std::function<int()>& job) {
       if (!has_ended(inner, status)) continue;
       if (WIFEXITED(status)) return WEXITSTATUS(status);
       end_all_children();
+      if (kept >= 0) boot::signal_process(kept, SIGKILL);
       return 128 + WTERMSIG(status);
     }
     if (only_we_have(signal) && signal.si_signo != SIGPIPE) kill(inner, signal.si_signo);

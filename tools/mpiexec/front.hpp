@@ -19,7 +19,8 @@ inline constexpr int watched_signals[] = {SIGCHLD, SIGINT,  SIGTERM, SIGHUP,  SI
                                           SIGTSTP, SIGCONT, SIGTTIN, SIGTTOU, SIGPIPE, front_is_gone};
 
 // Runs the job in a process of its own, which gets the signals that come here, stops and goes on with this one; returns
-// its status, 128 + signal when it was killed: then nothing that the job has started is left.
-int run_behind_front(const std::function<int()>& job);
+// its status, 128 + signal when it was killed: then nothing that the job has started is left, nor the process with the
+// descriptor `adopted`, if there is one that is of the job and no child.
+int run_behind_front(const std::function<int()>& job, int adopted = -1);
 
 }  // namespace weft::mpiexec

@@ -78,14 +78,15 @@ std::string why_not_started(const Program& program, const std::string& path, con
 
 }  // namespace
 
-Launch::Launch(const Command& command) : command_(command), statistics_(command) {
+Launch::Launch(const Command& command, const Attached* attached)
+    : command_(command), attached_(attached), statistics_(command) {
   char host[65] = "";
   gethostname(host, sizeof host - 1);
   host_ = host;
 }
 
 std::string Launch::job_id() const {
-  return host_ + "-" + std::to_string(getpid());
+  return attached_ != nullptr ? std::to_string(attached_->pid) : host_ + "-" + std::to_string(getpid());
 }
 
 void Launch::tell(const std::string& text) {
@@ -135,8 +136,8 @@ bool Launch::prepare() {
   sigprocmask(SIG_BLOCK, &set, &old_mask_);
   signals_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  segment_ = above_shell_descriptors(boot::create_segment(true));
-  statistics_.prepare();
+  segment_ = above_shell_descriptors(attached_ != nullptr ? attached_->segment : boot::create_segment(true));
+  if (attached_ == nullptr) statistics_.prepare();
   ranks_.resize(static_cast<size_t>(command_.ranks()) + static_cast<size_t>(spare_places()));
   if (spare_places() > 0) service_.open();
   ports_.begin(job_id());
@@ -258,10 +259,15 @@ bool Launch::start_all() {
 }
 
 int Launch::run() {
-  if (!find_programs() || !prepare() || !place()) return stop_early(status_);
+  const bool found = attached_ != nullptr || find_programs();
+  if (!found || !prepare() || !place()) return stop_early(status_);
   if (command_.show_layout) err_.append(-1, topo::shown_layout(machine_, placement_));
-  standstill_.begin(base::now_ns());
-  start_all();
+  if (attached_ != nullptr) {
+    if (!adopt()) return stop_early(status_not_started);
+  } else {
+    standstill_.begin(base::now_ns());
+    start_all();
+  }
   while (!finished()) wait_for_events();
   if (const std::string wrong = statistics_.report(status_); !wrong.empty()) {
     tell(wrong);
@@ -279,6 +285,8 @@ void Launch::wait_for_events() {
   bool reads_input = input_ >= 0 && !input_paused_ && input_pending_.empty();
   polled.push_back({reads_input ? STDIN_FILENO : -1, POLLIN, 0});
   polled.push_back({input_ >= 0 ? input_ : -1, static_cast<short>(input_pending_.empty() ? 0 : POLLOUT), 0});
+  const size_t adopted = polled.size();
+  watch_adopted(polled);
   service_.add_to(polled);
   size_t first_stream = polled.size();
   for (Rank& rank : ranks_) {
@@ -302,6 +310,7 @@ void Launch::wait_for_events() {
   service_.take(polled, {[this](Service::Caller caller, boot::Packet& packet) { asked(caller, packet); },
                          [this](Service::Caller caller) { caller_gone(caller); }});
   if (polled[0].revents) take_signals();
+  take_adopted(polled, adopted);
   out_.write_some();
   err_.write_some();
   for (Rank& rank : ranks_) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "mpiexec/attached.hpp"
 #include "mpiexec/command.hpp"
 #include "mpiexec/output.hpp"
 #include "mpiexec/ports.hpp"
@@ -28,7 +29,8 @@ inline constexpr int status_timeout = 124;
 
 class Launch {
  public:
-  explicit Launch(const Command& command);
+  // `attached`: the only rank runs already, and started us.
+  explicit Launch(const Command& command, const Attached* attached = nullptr);
   // Runs the job; the result is mpiexec's exit status.
   int run();
   // Shows where ranks would run; the result is mpiexec's exit status.
@@ -65,7 +67,9 @@ class Launch {
     World* world = nullptr;  // nullptr: of those that the job began with
     uint32_t generation = 0;
     uint32_t uses = 0;
-    bool ending = false;  // we are ending it
+    bool ending = false;   // we are ending it
+    bool adopted = false;  // not started by us: no child of ours, nor the leader of its process group
+    bool left = false;     // of an adopted one: it has said that it is in the job no more
     pid_t pid = -1;
     bool alive = false;
     int wait_status = 0;
@@ -81,6 +85,9 @@ class Launch {
   void note_sharing();
   bool start_all();
   bool start_one(int rank);
+  bool adopt();
+  void watch_adopted(std::vector<pollfd>& polled) const;
+  void take_adopted(const std::vector<pollfd>& polled, size_t at);
   int spare_places() const;
   void asked(Service::Caller caller, boot::Packet& packet);
   void caller_gone(Service::Caller caller);
@@ -121,6 +128,7 @@ class Launch {
   void pass_on(int signal);
   void abandon(int status);
   void reap();
+  void take_ends(const std::vector<int>& ended);
   Failure failure_of(const Rank& rank) const;
   void report(int rank, Failure failure);
   std::string how_it_ended(int rank, Failure failure) const;
@@ -133,12 +141,15 @@ class Launch {
 
   void end_job(int status);
   bool end_connected(int rank, int status);
+  void signal_rank(const Rank& rank, int signal) const;
   void signal_ranks(int signal);
   void check_clocks(uint64_t now);
   void end_orphans(uint64_t now);
   bool finished() const;
 
   const Command& command_;
+  const Attached* attached_;
+  bool line_ended_ = false;  // of `attached_`
   std::string host_;
   std::vector<std::string> paths_;  // of each program
   std::vector<Rank> ranks_;         // by place, spare ones behind those of the command

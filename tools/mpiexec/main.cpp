@@ -4,7 +4,9 @@
 
 #include <cstdio>
 
+#include "boot/own_launcher.hpp"
 #include "mpiexec/abi.hpp"
+#include "mpiexec/attached.hpp"
 #include "mpiexec/front.hpp"
 #include "mpiexec/handover.hpp"
 #include "mpiexec/launch.hpp"
@@ -17,6 +19,7 @@ int main(int argc, char** argv) {
     fputs(usage(), stderr);
     return 2;
   }
+  if (words.front() == weft::boot::attach_option) return serve_attached(words);
   std::string wrong = parse_command(words, command);
   if (!wrong.empty()) {
     fprintf(stderr, "weft: mpiexec: %s. Remedy: see mpiexec --help\n", wrong.c_str());

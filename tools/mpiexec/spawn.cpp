@@ -12,6 +12,7 @@
 #include "base/clock.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "boot/own_launcher.hpp"
 #include "boot/service.hpp"
 #include "boot/status.hpp"
 #include "boot/ties.hpp"
@@ -44,11 +45,9 @@ std::string no_place(int wanted, int most, int spare, int started) {
 }  // namespace
 
 int Launch::spare_places() const {
-  constexpr int usual = 64;
-  constexpr int most_with_slots = 2048;  // transport/shm/layout.cpp: with more, there is no large memory for windows
   const int started = command_.ranks();
-  if (command_.universe != 0) return std::max(command_.universe - started, 0);
-  return started <= most_with_slots ? std::min(usual, most_with_slots - started) : usual;
+  if (attached_ != nullptr) return attached_->places - started;
+  return command_.universe != 0 ? std::max(command_.universe - started, 0) : boot::usual_spare_places(started);
 }
 
 void Launch::asked(Service::Caller caller, boot::Packet& packet) {
@@ -211,7 +210,11 @@ bool Launch::give_place(int place, const std::vector<int>& members) const {
   line.generation = rank.generation;
   line.world = rank.world->number;
   const off_t at = static_cast<off_t>(sizeof line) * place;
-  if (pwrite(segment_, &line, sizeof line, at) != static_cast<ssize_t>(sizeof line)) return false;
+  const uint32_t grown = 1;
+  if (pwrite(segment_, &line, sizeof line, at) != static_cast<ssize_t>(sizeof line) ||
+      pwrite(segment_, &grown, sizeof grown, offsetof(boot::RankStatus, grown)) != sizeof grown) {
+    return false;
+  }
   const boot::Ties ties(segment_, static_cast<int>(ranks_.size()), command_.ranks());
   return ties.clear(place) &&
          std::all_of(members.begin(), members.end(), [&](int member) { return ties.tie(place, member); });

@@ -34,7 +34,7 @@ namespace request = boot::request;
 
 // Asks the launcher. An error of class `error` is raised on `comm`.
 int ask_for(const char* function, const Comm* comm, int error, const boot::Packet& question, boot::Packet& answer) {
-  std::string why = why_no_service();
+  std::string why = need_service();
   if (why.empty() && ask(question, answer, why)) return MPI_SUCCESS;
   return fail(comm, function, error, "%s", why.c_str());
 }
@@ -84,7 +84,7 @@ bool timeout_of(const Info* info, int64_t& microseconds) {
 
 Met meet_at_port(const char* kind, const char* port, const Info* info) {
   Met met{.error = MPI_ERR_PORT};
-  std::string why = why_no_service();
+  std::string why = need_service();
   int64_t most_us = 0;
   boot::Packet answer;
   if (no_address(port) || strnlen(port, MPI_MAX_PORT_NAME) == MPI_MAX_PORT_NAME) {

@@ -8,11 +8,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "boot/own_launcher.hpp"
 #include "boot/service.hpp"
 #include "coll/agree.hpp"
 #include "core/progress.hpp"
@@ -169,7 +171,7 @@ Result request_spawn(const Comm& comm, const std::vector<Order>& orders, std::ve
     (void)snprintf(result.why, sizeof result.why, "%s", why.c_str());
     return result;
   };
-  if (const std::string why = why_no_service(); !why.empty()) return refuse(MPI_ERR_SPAWN, why);
+  if (const std::string why = need_service(); !why.empty()) return refuse(MPI_ERR_SPAWN, why);
   boot::Packet question = question_of(boot::request::spawn);
   const std::vector<int32_t> members = job_ranks_of(*comm.group);
   question.put(static_cast<int64_t>(members.size()));
@@ -251,13 +253,19 @@ boot::Packet question_of(const char* kind) {
   return packet;
 }
 
-std::string why_no_service() {
-  const boot::Job& job = core::world->job;
+std::string need_service() {
+  static constinit std::mutex starting;
+  boot::Job& job = core::world->job;
+  if (job.launcher == boot::Launcher::singleton) {
+    const std::lock_guard guard(starting);
+    base::Problem problem;
+    if (!job.service.empty() || boot::start_own_launcher(
+                                    job, [] { (void)core::progress(); }, problem))
+      return {};
+    return base::describe(problem);
+  }
   if (!job.service.empty()) return {};
   switch (job.launcher) {
-    case boot::Launcher::singleton:
-      return "this process was started without a launcher, which would have to start others or to know their ports. "
-             "Remedy: start the program with Weft's mpiexec -n 1";
     case boot::Launcher::mpiexec:
       return "this job has no room for further processes. Remedy: start it with mpiexec --universe N, N being the most "
              "processes it has at a time";

@@ -22,7 +22,7 @@ void set_code_of_not_started(int code);
 // Asks the launcher while messages go on. False: `why` says why there is no answer, or what the answer refuses.
 [[nodiscard]] bool ask(const boot::Packet& question, boot::Packet& answer, std::string& why);
 
-// Why this process has no launcher that serves requests; empty: it has.
-[[nodiscard]] std::string why_no_service();
+// Before ask(): a process without a launcher starts one. Why there is none that serves requests; empty: there is.
+[[nodiscard]] std::string need_service();
 
 }  // namespace weft::mpi

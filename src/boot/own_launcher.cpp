@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "boot/own_launcher.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <string>
+
+namespace weft::boot {
+namespace {
+
+constinit int line = -1;
+
+bool is_program(const std::string& path) {
+  return access(path.c_str(), X_OK) == 0;
+}
+
+// In the folder "bin" beside that of this library, as installed or as built; otherwise in PATH.
+std::string find_launcher() {
+  Dl_info info = {};
+  if (dladdr(reinterpret_cast<const void*>(&find_launcher), &info) != 0 && info.dli_fname != nullptr) {
+    std::string prefix = info.dli_fname;
+    for (int up = 0; up < 2 && !prefix.empty(); ++up) prefix.resize(std::min(prefix.rfind('/'), prefix.size()));
+    std::string beside = prefix + "/bin/mpiexec";
+    if (is_program(beside)) return beside;
+  }
+  const char* const path = getenv("PATH");
+  const std::string folders = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
+  for (size_t at = 0; at <= folders.size();) {
+    const size_t end = std::min(folders.find(':', at), folders.size());
+    std::string candidate = folders.substr(at, end - at).append("/mpiexec");
+    if (end > at && is_program(candidate)) return candidate;
+    at = end + 1;
+  }
+  return {};
+}
+
+// A copy of a descriptor that none of the launcher's takes the number of.
+int set_aside(int fd) {
+  constexpr int lowest = 10;
+  return fcntl(fd, F_DUPFD_CLOEXEC, lowest);
+}
+
+// The process that is made here ends at once and leaves the launcher to the system: the program's own wait() finds no
+// child that it does not know. 0 or an errno.
+int run(const std::string& launcher, const Job& job, int its_line) {
+  const int segment = set_aside(job.segment_fd);
+  const int moved_line = set_aside(its_line);
+  const std::string pid = std::to_string(getpid());
+  const std::string places = std::to_string(job.places);
+  const char* const words[] = {"mpiexec", attach_option, pid.c_str(), places.c_str(), nullptr};
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawnattr_init(&attributes);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, segment, attach_segment);
+  posix_spawn_file_actions_adddup2(&actions, moved_line, attach_line);
+  sigset_t signals;
+  sigemptyset(&signals);
+  posix_spawnattr_setsigmask(&attributes, &signals);
+  for (const int signal : {SIGCHLD, SIGPIPE}) sigaddset(&signals, signal);  // programs may ignore them
+  posix_spawnattr_setsigdefault(&attributes, &signals);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  pid_t child = -1;
+  int error = segment < 0 || moved_line < 0 ? errno : 0;
+  if (error == 0) {
+    error = posix_spawn(&child, launcher.c_str(), &actions, &attributes, const_cast<char* const*>(words), environ);
+  }
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  if (segment >= 0) close(segment);
+  if (moved_line >= 0) close(moved_line);
+  if (error == 0) {
+    while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  return error;
+}
+
+// The door's name; empty: the line has ended before.
+std::string read_door(int fd, void (*meanwhile)()) {
+  constexpr size_t longest = 256;
+  std::string name;
+  while (name.size() < longest) {
+    constexpr int interval_ms = 1;
+    meanwhile();
+    pollfd p{fd, POLLIN, 0};
+    if (poll(&p, 1, interval_ms) <= 0) continue;
+    char byte = 0;
+    const ssize_t n = read(fd, &byte, 1);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (n <= 0) return {};
+    if (byte == '\n') return name;
+    name += byte;
+  }
+  return {};
+}
+
+}  // namespace
+
+bool start_own_launcher(Job& job, void (*meanwhile)(), base::Problem& problem) {
+  const std::string launcher = find_launcher();
+  problem = {.cause =
+                 "this process was started without a launcher, and Weft's mpiexec, which would serve it, is "
+                 "neither beside the library nor in PATH",
+             .remedy = "install Weft whole, or start the program with Weft's mpiexec -n 1"};
+  if (launcher.empty()) return false;
+  int ends[2] = {-1, -1};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    problem = {.cause = "no socket to a launcher of this process",
+               .error = errno,
+               .remedy = "raise the limit of open files (ulimit -n)"};
+    return false;
+  }
+  const int error = run(launcher, job, ends[1]);
+  close(ends[1]);
+  if (error == 0) job.service = read_door(ends[0], meanwhile);
+  if (!job.service.empty()) {
+    line = ends[0];
+    return true;
+  }
+  close(ends[0]);
+  problem = {.cause = "this process was started without a launcher, and " + launcher + " cannot be one for it",
+             .error = error,
+             .remedy =
+                 "see whether it is Weft's mpiexec, of the library's version, or start the program with mpiexec "
+                 "-n 1"};
+  return false;
+}
+
+void leave_own_launcher() {
+  if (line < 0) return;
+  (void)!send(line, &attach_left, sizeof attach_left, MSG_DONTWAIT | MSG_NOSIGNAL);
+  close(line);
+  line = -1;
+}
+
+}  // namespace weft::boot

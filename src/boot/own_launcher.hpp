@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// A process that was started without a launcher gets one when it asks for the first thing that needs one (a spawn, a
+// port): the mpiexec beside this library serves the spare places of the segment that the process has already, as if it
+// had started the process itself. docs/dynamic.md.
+
+#include "base/message.hpp"
+#include "boot/job.hpp"
+
+namespace weft::boot {
+
+// The first word of that mpiexec's command line; the number of our process and of the job's places follow.
+inline constexpr const char* attach_option = "--attach";
+// Its descriptors: the segment, and a line to us over which it says its door's name in hexadecimal digits and a
+// newline.
+inline constexpr int attach_segment = 3;
+inline constexpr int attach_line = 4;
+// Said over the line when the process leaves the job; a line that ends without it means nothing.
+inline constexpr char attach_left = 'L';
+
+// Spare places of a job when nobody has said how many: as many processes may be spawned at a time. They cost nothing
+// before they are used.
+[[nodiscard]] constexpr int usual_spare_places(int started) {
+  constexpr int usual = 512;
+  constexpr int most_with_slots = 2048;  // transport/shm/layout.cpp: with more, there is no large memory for windows
+  return started > most_with_slots || most_with_slots - started > usual ? usual : most_with_slots - started;
+}
+
+// Whether Weft's mpiexec is the launcher, or would be.
+[[nodiscard]] constexpr bool has_own_launcher(Launcher launcher) {
+  return launcher == Launcher::mpiexec || launcher == Launcher::singleton;
+}
+
+// Sets `job.service`. `meanwhile` is called again and again. False: `problem` says why there is no launcher.
+[[nodiscard]] bool start_own_launcher(Job& job, void (*meanwhile)(), base::Problem& problem);
+// The process leaves the job. Nothing where no launcher was started.
+void leave_own_launcher();
+
+}  // namespace weft::boot
