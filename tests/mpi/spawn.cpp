@@ -306,6 +306,27 @@ void test_death(bool connected) {
   if (expect::rank == 0) puts("the parents went on");
 }
 
+volatile sig_atomic_t ended = 0;
+
+// One of the parents dies; the other, which is ended for that, spawns once more. Nothing stays of it, nor of children
+// who wait at its port: those are refused.
+void test_death_spawns() {
+  char port[MPI_MAX_PORT_NAME] = "";
+  if (expect::rank == 0) {
+    signal(SIGTERM, [](int) { ended = 1; });
+    MPI_Open_port(MPI_INFO_NULL, port);
+  }
+  MPI_Comm children = spawn("child_waits", 2);
+  if (expect::rank == 0) MPI_Send(port, sizeof port, MPI_CHAR, 0, 9, children);
+  MPI_Comm_disconnect(&children);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (expect::rank == 1) abort();
+  while (ended == 0) usleep(1000);
+  std::string mode = "child_meets";
+  char* arguments[] = {mode.data(), nullptr};
+  MPI_Comm_spawn(self, arguments, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &children, MPI_ERRCODES_IGNORE);
+}
+
 // The launcher that a process without one has started is no child of it, and ends when it has left MPI.
 bool has_own_launcher() {
   const std::string words = std::string("--attach") + '\0' + std::to_string(getpid()) + '\0';
@@ -344,6 +365,16 @@ int child(const std::string& mode, MPI_Comm parents, char** argv) {
     int word = 0;
     MPI_Recv(&word, 1, MPI_INT, 0, 3, parents, MPI_STATUS_IGNORE);
     EXPECT(word == 42, "%d", word);
+    return expect::finish();
+  }
+  if (mode == "child_waits") {
+    char port[MPI_MAX_PORT_NAME] = "";
+    if (expect::rank == 0) MPI_Recv(port, sizeof port, MPI_CHAR, 0, 9, parents, MPI_STATUS_IGNORE);
+    MPI_Comm_disconnect(&parents);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    const int error = MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &parents);
+    EXPECT_CLASS(error, MPI_ERR_PORT);
+    if (expect::rank == 0) puts("the children were refused");
     return expect::finish();
   }
   if (mode == "child_dies" || mode == "child_dies_alone") {
@@ -396,6 +427,7 @@ int main(int argc, char** argv) {
   if (mode == "errors") test_errors();
   if (mode == "death") test_death(true);
   if (mode == "death_alone") test_death(false);
+  if (mode == "death_spawns") test_death_spawns();
   if (mode != "launcher") return expect::finish();
   test_launcher();
   const int status = expect::finish();

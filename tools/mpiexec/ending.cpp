@@ -176,6 +176,7 @@ bool Launch::end_connected(int number, int status) {
     rank.ending = true;
     if (!rank.alive) continue;
     --others;
+    end_port_waits(place);
     signal_rank(rank, SIGTERM);
     signal_rank(rank, SIGCONT);
   }

@@ -57,6 +57,8 @@ void Launch::asked(Service::Caller caller, boot::Packet& packet) {
   if (packet.is_bad() || !ranks_[place].alive || ranks_[place].generation != static_cast<uint32_t>(generation)) {
     return refuse(caller, "mpiexec was asked by no process of its job");
   }
+  // A process that is being ended starts and meets no others, which would be left. It does not live to need an answer.
+  if (ending_ || ranks_[place].ending) return;
   if (kind == boot::request::spawn) return spawn(caller, static_cast<int>(place), packet);
   if (kind == boot::request::ready) return note_ready(caller, static_cast<int>(place));
   serve_port(caller, kind, static_cast<int>(place), packet);
@@ -230,7 +232,7 @@ void Launch::cut_ties(int place) const {
 
 void Launch::note_ready(Service::Caller caller, int place) {
   World* const world = ranks_[static_cast<size_t>(place)].world;
-  if (world == nullptr || ranks_[static_cast<size_t>(place)].ending) return refuse(caller, "the spawn has failed");
+  if (world == nullptr) return refuse(caller, "the spawn has failed");
   service_.answer(caller, boot::Packet().put(int64_t{0}).put(""));
   if (++world->ready != world->size || world->caller == 0) return;
   boot::Packet answer;
