@@ -27,6 +27,7 @@ import tempfile
 import libraries
 
 ROUNDS = (20, 60)
+AGAIN = 4  # counts more of a call above its budget
 
 
 def call_of(function):
@@ -108,6 +109,18 @@ def measure(launcher, programs, environment, args):
     return found
 
 
+def measure_for(budgets, *what):
+    """As measure(). Where ranks meet, one that comes first polls, which adds instructions and never takes any away: a
+    call above its budget is counted again, and the least counts."""
+    found = measure(*what)
+    for _ in range(AGAIN):
+        if all(found.get(call, 0) <= most for call, most in budgets):
+            break
+        for call, count in measure(*what).items():
+            found[call] = min(count, found.get(call, count))
+    return found
+
+
 def check(found, budgets):
     passed = True
     for call, most in budgets:
@@ -164,7 +177,8 @@ def main():
                 failures[library.key] = str(error)
     else:
         try:
-            columns["instructions"] = measure([*args.launcher, "-n", "2"], args.program, dict(os.environ), args)
+            columns["instructions"] = measure_for(args.budget, [*args.launcher, "-n", "2"], args.program, dict(os.environ),
+                                                  args)
         except libraries.Skipped as error:
             print(error)
             return libraries.SKIP
