@@ -73,7 +73,7 @@ TEST(SummaryOf, DeviationIsOfAllCopiesOfAllTurns) {
 }
 
 TEST(RunCopies, EachCopyHasItsOwnEnd) {
-  Turn turn;
+  CrowdTurn turn;
   base::Problem problem;
   ASSERT_TRUE(run_copies({"sh", "-c", "echo some words; exit 3"}, 3, turn, problem));
   ASSERT_EQ(turn.copies.size(), 3);

@@ -65,9 +65,9 @@ bool take(const Words& words, Options& options, std::string& wrong) {
 }
 
 // False, with a message: copies could not be started, or one failed.
-bool run_turns(const Options& options, int copies, std::vector<Turn>& turns) {
+bool run_turns(const Options& options, int copies, std::vector<CrowdTurn>& turns) {
   for (int i = 0; i < options.repeat; ++i) {
-    Turn turn;
+    CrowdTurn turn;
     base::Problem problem;
     if (!run_copies(options.program, copies, turn, problem)) {
       fprintf(stderr, "weft: crowd: %s\n", base::describe(problem).c_str());
@@ -115,8 +115,8 @@ int crowd(const Words& words) {
     fprintf(stderr, "weft: crowd: %s. Remedy: see weft crowd --help\n", wrong.c_str());
     return 2;
   }
-  std::vector<Turn> single;
-  std::vector<Turn> many;
+  std::vector<CrowdTurn> single;
+  std::vector<CrowdTurn> many;
   if (!run_turns(options, 1, single) || !run_turns(options, options.copies, many)) return 1;
   const Summary alone = summary_of(single);
   const Summary crowd = summary_of(many);

@@ -99,7 +99,7 @@ std::string number(double value) {
 
 }  // namespace
 
-bool run_copies(const Words& words, int copies, Turn& turn, base::Problem& problem) {
+bool run_copies(const Words& words, int copies, CrowdTurn& turn, base::Problem& problem) {
   std::vector<Copy> running(static_cast<size_t>(copies));
   turn.copies.assign(running.size(), {});
   const Waited before = waited();
@@ -153,13 +153,13 @@ bool run_copies(const Words& words, int copies, Turn& turn, base::Problem& probl
   return started;
 }
 
-Summary summary_of(const std::vector<Turn>& turns) {
+Summary summary_of(const std::vector<CrowdTurn>& turns) {
   Summary sum;
   double squares = 0;
   double runs = 0;
   double pressures = 0;
   Pressure pressure;
-  for (const Turn& turn : turns) {
+  for (const CrowdTurn& turn : turns) {
     for (const CopyRun& copy : turn.copies) {
       runs += 1;
       sum.mean += copy.seconds;

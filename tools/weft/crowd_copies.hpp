@@ -28,14 +28,14 @@ struct Pressure {
   double memory = 0;
 };
 
-struct Turn {
+struct CrowdTurn {
   std::vector<CopyRun> copies;
   std::optional<Pressure> pressure;  // none: the kernel does not count it
 };
 
 // Starts so many copies at once and waits for all. Their output is dropped but for the last lines of one that fails.
 // False: they could not be started; none runs then.
-[[nodiscard]] bool run_copies(const Words& words, int copies, Turn& turn, base::Problem& problem);
+[[nodiscard]] bool run_copies(const Words& words, int copies, CrowdTurn& turn, base::Problem& problem);
 
 struct Summary {
   double mean = 0;       // seconds of a copy
@@ -45,7 +45,7 @@ struct Summary {
   double major_faults = 0;
   std::optional<Pressure> pressure;
 };
-[[nodiscard]] Summary summary_of(const std::vector<Turn>& turns);
+[[nodiscard]] Summary summary_of(const std::vector<CrowdTurn>& turns);
 
 // The resources that copies fight for, most convincing first, each with its evidence and the remedy; empty: none seen.
 [[nodiscard]] std::vector<std::string> contended(const Summary& alone, const Summary& crowd, int copies,
