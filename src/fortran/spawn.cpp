@@ -90,12 +90,14 @@ int spawn_multiple(SpawnMultiple* call, const MPI_Fint* count_given, const char*
   Strings programs(commands, command_length, count);
   // A row for each program, in columns.
   std::vector<Strings> words;
+  words.reserve(static_cast<size_t>(count));
   std::vector<char**> rows;
   const bool given = argvs != weft_fortran_argvs_null_;
   for (int i = 0; given && i < count; ++i) {
     const size_t column = static_cast<size_t>(count) * argv_length;
     words.push_back(Strings::up_to_blank(argvs + static_cast<size_t>(i) * argv_length, argv_length, column));
   }
+  rows.reserve(words.size());
   for (Strings& row : words) rows.push_back(row.pointers());
   return call(*count_given, programs.pointers(), given ? rows.data() : MPI_ARGVS_NULL, maxprocs,
               HandlesIn<MPI_Info>(count, infos), root, comm, made, codes_in(codes));

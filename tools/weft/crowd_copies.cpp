@@ -228,6 +228,7 @@ std::vector<std::string> contended(const Summary& alone, const Summary& crowd, i
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::string> lines;
+  lines.reserve(found.size());
   for (auto& [share, line] : found) lines.push_back(std::move(line));
   return lines;
 }
