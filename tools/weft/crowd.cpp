@@ -139,7 +139,10 @@ int crowd(const Words& words) {
   print_row("alone", alone, alone);
   print_row("at once", crowd, alone);
   puts(causes.empty() ? "\nNothing is seen that the copies fight for." : "\nThe copies fight for");
-  for (const std::string& cause : causes) printf("- %s\n", cause.c_str());
+  for (const std::string& cause : causes) {
+    const size_t remedy = cause.find(" Remedy: ");
+    printf("- %s\n %s\n", cause.substr(0, remedy).c_str(), cause.substr(remedy).c_str());
+  }
   if (!crowd.pressure) puts("This kernel does not count waiting for processors, disk and memory (/proc/pressure).");
   return 0;
 }
