@@ -104,6 +104,8 @@ void start_stream(Request& r);
 void stream_to(Request& r, int64_t limit, const MemoryRef& target, uint16_t their_lane);
 // Whether so many bytes take less time through a cache that both ranks share than by system calls.
 bool is_streamed_near(int64_t bytes);
+// Whether a send of private memory goes to a rank that is near.
+bool is_near(const Request& r);
 // Of private memory, whose single copy is a system call, or two for the parts of both sides: while a thread waits for
 // the send, a stream takes less time.
 bool is_better_streamed(const Request& r);

@@ -76,16 +76,20 @@ bool is_streamed_near(int64_t bytes) {
   return bytes <= get_limit.value() && world->job.local_ranks <= world->job.local_cpus;
 }
 
+bool is_near(const Request& r) {
+  return r.registered.key == MemoryRef::no_key && is_streamed_near(r.bytes) &&
+         r.peer->endpoint->way() == transport::Endpoint::Way::near;
+}
+
 // While the peer is far, some messages tell whether it has come near.
 bool is_better_streamed(const Request& r) {
-  using Way = transport::Endpoint::Way;
   constexpr int64_t most_tried = 1 << 20;
-  const uint32_t one_of = r.flags.awaited ? 32 : 256;
-  if (r.registered.key != MemoryRef::no_key || !is_streamed_near(r.bytes)) return false;
-  const Way way = r.peer->endpoint->way();
+  constexpr uint32_t one_of = 32;
+  if (is_near(r)) return true;
   static std::atomic<uint32_t> turn = 0;
-  return way == Way::near ||
-         (way == Way::far && r.bytes <= most_tried && turn.fetch_add(1, std::memory_order_relaxed) % one_of == 0);
+  return r.registered.key == MemoryRef::no_key && is_streamed_near(r.bytes) && r.bytes <= most_tried &&
+         r.peer->endpoint->way() == transport::Endpoint::Way::far &&
+         turn.fetch_add(1, std::memory_order_relaxed) % one_of == 0;
 }
 
 namespace {

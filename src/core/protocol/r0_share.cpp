@@ -268,7 +268,7 @@ void on_help(const transport::Arrival& arrival) {
   Push* push = nullptr;
   if (claim != nullptr && help.chunk != 0 && help.bytes <= static_cast<uint64_t>(send->bytes)) {
     const Work work{claim, help.generation, help.chunk, static_cast<int64_t>(help.bytes)};
-    if (send->layout == nullptr && is_awaited(*send) && is_better_streamed(*send) &&
+    if (send->layout == nullptr && is_awaited(*send) && is_near(*send) &&
         claim->take_all(help.generation, work.chunks())) {
       return stream_to(*send, work.bytes, {0, MemoryRef::no_key}, help.lane);
     }
