@@ -60,8 +60,8 @@ inline void take_number(Request& r) {
 // The calling thread does nothing until the send is done, if that is announced and not on its way: it answers a
 // receiver at once.
 inline void join(Request& r) {
-  if (std::atomic_ref(r.serial).load(std::memory_order_relaxed) % (stage_mask + 1) ==
-      static_cast<uint32_t>(Stage::asked)) {
+  if (r.role == Role::send && std::atomic_ref(r.serial).load(std::memory_order_relaxed) % (stage_mask + 1) ==
+                                  static_cast<uint32_t>(Stage::asked)) {
     std::atomic_ref(r.joined).store(true, std::memory_order_relaxed);
   }
 }

@@ -163,7 +163,7 @@ void Launch::end_job(int status) {
   ending_ = true;
   status_ = status;
   signal_ranks(SIGTERM);
-  signal_ranks(SIGCONT);  // who is stopped must run to end
+  signal_ranks(SIGCONT);  // a stopped process must run to end
   kill_at_ = base::now_ns() + grace_ns;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Completion: Wait and Test in all their forms, and Request_get_status (MPI-5.0, 3.7.3 to 3.7.6).
 #include <cstdio>
+#include <utility>
 
 #include "core/request_number.hpp"
 #include "mpi/datatype/type.hpp"
@@ -121,10 +122,6 @@ int several(const char* function, const Failures& failures) {
               failures.count, failures.index, text_of(failures.first).c_str());
 }
 
-}  // namespace
-
-namespace {
-
 void wait_as(const Account& account, Request& r) {
   const Doing doing(account);
   if (r.on_poll == nullptr) return core::wait(r);
@@ -232,14 +229,6 @@ int finish(const char* function, MPI_Request* handle, Request& r, MPI_Status* st
   return finish_here(function, handle, r, status);
 }
 
-namespace {
-
-void join_send(Request& r) {
-  if (r.role == core::Role::send) core::join(r);
-}
-
-}  // namespace
-
 int wait(MPI_Request* request, MPI_Status* status) {
   if (no_address(request)) [[unlikely]]
     return null_argument(nullptr, "MPI_Wait", "request");
@@ -252,7 +241,7 @@ int wait(MPI_Request* request, MPI_Status* status) {
     return MPI_SUCCESS;
   }
   if (state == State::pending) {
-    join_send(*r);
+    core::join(*r);
     wait_for(*r, "MPI_Wait");
   }
   return finish_here("MPI_Wait", request, *r, status);
@@ -302,15 +291,9 @@ namespace {
   return true;
 }
 
-}  // namespace
-
-namespace {
-
-// All of these are waited for.
 void join_sends(int count, const MPI_Request requests[]) {
   for (int i = 0; i < count; ++i) {
-    Request* const r = requests[i] == MPI_REQUEST_NULL ? nullptr : request_of(requests[i]);
-    if (r != nullptr) join_send(*r);
+    if (Request* const r = request_of(requests[i])) core::join(*r);
   }
 }
 
@@ -332,8 +315,7 @@ int waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_stat
       continue;
     }
     if (state == State::pending) {
-      if (!joined) join_sends(count - i, array_of_requests + i);
-      joined = true;
+      if (!std::exchange(joined, true)) join_sends(count - i, array_of_requests + i);
       wait_as(account_of("MPI_Waitall", count - i, array_of_requests + i, WaitKind::all), *r);
       if (array_of_statuses == MPI_STATUSES_IGNORE && retire_plain(&array_of_requests[i])) continue;
     }
