@@ -88,10 +88,13 @@ template void alltoall(Schedule& way, const Blocks& from, const Blocks& to);
 int32_t alltoall(Comm& comm, const Blocks& from, const Blocks& to) {
   const bool regular = to.regular() && (from.in_place() || from.regular());
   const int64_t bytes = regular ? to[0].bytes() : 0;
-  const Algorithms able = shared::if_suits(!regular || bytes > 0).without(Algorithm::shared, from.in_place());
+  const Algorithms able =
+      shared::if_suits(!regular || bytes > 0).without(Algorithm::shared, regular && from.in_place());
   const Collective collective = regular ? Collective::alltoall : Collective::alltoallv;
-  const auto result = shared::in_room(comm, {collective, bytes, bytes * comm.size, able},
-                                      [&](Room& room) { return shared::alltoall(room, from, to, bytes); });
+  const int64_t posted = regular ? bytes * comm.size : Room::most_area;
+  const auto result = shared::in_room(comm, {collective, bytes, posted, able}, [&](Room& room) {
+    return regular ? shared::alltoall(room, from, to, bytes) : shared::alltoallv(room, from, to);
+  });
   if (result) return *result;
   Channel channel(comm, Tag::alltoall);
   plan::alltoall(channel, from, to);

@@ -39,6 +39,10 @@ void release_empty() {
   });
 }
 
+constexpr int64_t area_step = Room::most_chunks * 4096;
+constexpr int64_t least_area = Room::most_areas / Room::most_ranks;
+static_assert(least_area % area_step == 0);
+
 uint64_t sample_of(int32_t rank) {
   return 0x5745465400000000 + static_cast<uint64_t>(rank);
 }
@@ -48,15 +52,11 @@ uint64_t sample_of(int32_t rank) {
 Room::Room(core::Comm& comm)
     : comm_(comm), size_(comm.size), rank_(comm.rank), sample_(sample_of(comm.rank)), depth_(lines) {}
 
-// The memory of rank 0 for all of them; nullptr on all ranks when one of them cannot have it. `alike` is true where it
-// was on all ranks.
-char* Room::make_memory(size_t bytes, void*& ours, bool* alike) {
+// Memory of rank 0, `ours` there, for all of them; nullptr on all ranks when one of them cannot have it. `alike` is
+// true where it was on all ranks.
+char* Room::share_memory(size_t bytes, void*& ours, bool* alike) {
   core::MemoryRef memory{0, core::MemoryRef::no_key};
-  if (rank_ == 0) {
-    release_empty();
-    ours = core::allocate_shared(bytes, 4096);
-    if (ours != nullptr) memory = core::memory::register_memory(ours, bytes);
-  }
+  if (ours != nullptr) memory = core::memory::register_memory(ours, bytes);
   const Founders all = founders_of(comm_);
   int32_t error = spread(all, 0, &memory, sizeof memory);
   char* mapped = nullptr;
@@ -75,7 +75,12 @@ char* Room::make_memory(size_t bytes, void*& ours, bool* alike) {
 }
 
 bool Room::make_boards() {
-  char* memory = make_memory(boards_bytes(size_), our_memory_[0]);  // zeros: no rank has posted or passed anything
+  const size_t bytes = boards_bytes(size_);
+  if (rank_ == 0) {
+    release_empty();
+    our_memory_[0] = core::allocate_shared(bytes, 4096);
+  }
+  char* const memory = share_memory(bytes, our_memory_[0]);  // zeros: no rank has posted or passed anything
   if (memory == nullptr) return false;
   head_ = reinterpret_cast<Head*>(memory);
   boards_ = reinterpret_cast<Board*>(memory + sizeof(Head));
@@ -95,13 +100,23 @@ bool Room::reads_all() const {
   return true;
 }
 
+// Each rank touches its own chunks first, and what it does not need is not touched: there may be many communicators.
 void Room::make_chunks() {
-  const auto all = static_cast<size_t>(size_ * chunks_each * chunk_bytes);
+  area_ = std::min(most_area, most_areas / size_ / area_step * area_step);
+  if (rank_ == 0) {
+    release_empty();
+    for (;; area_ = area_ / 2 / area_step * area_step) {
+      our_memory_[1] = core::grant_shared(static_cast<size_t>(size_ * area_), {}).memory;
+      if (our_memory_[1] != nullptr || area_ < 2 * least_area) break;
+    }
+  }
+  (void)spread(founders_of(comm_), 0, &area_, sizeof area_);  // an error returns below
   scratch_.reset(new (std::nothrow) unsigned char[static_cast<size_t>(2 * scratch_bytes)]);
   bool can_read = scratch_ != nullptr && reads_all();
-  chunks_ = reinterpret_cast<unsigned char*>(make_memory(all, our_memory_[1], &can_read));
-  chunk_state_ = chunks_ != nullptr ? Chunks::here : Chunks::none;
-  can_read_ = can_read && chunks_ != nullptr;
+  areas_ =
+      reinterpret_cast<unsigned char*>(share_memory(static_cast<size_t>(size_ * area_), our_memory_[1], &can_read));
+  chunk_state_ = areas_ != nullptr ? Chunks::here : Chunks::none;
+  can_read_ = can_read && areas_ != nullptr;
   if (!can_read_) scratch_.reset();
 }
 
@@ -152,10 +167,14 @@ bool Room::is_begun() const {
   return false;
 }
 
-// The chunks of the operation before are still read by ranks that are behind.
-void Room::use_chunks() {
+// The chunks of operations before are still read by ranks that are behind.
+void Room::use_chunks(int64_t posted) {
   in_lines_ = false;
-  depth_ = crowded() ? chunks_each : 2;
+  depth_ = fewest_chunks;
+  while (crowded() && depth_ < most_chunks && posted <= area_ / depth_ / 2) depth_ *= 2;
+  if (chunk_bytes_ == area_ / depth_) return;
+  chunk_bytes_ = area_ / depth_;
+  cut_ = phase_;
 }
 
 int32_t Room::meet(int32_t root) {
@@ -178,7 +197,7 @@ bool Room::say(int64_t phase) {
 
 unsigned char* Room::place(int32_t rank, int64_t phase) const {
   if (in_lines_) return boards_[rank].line[phase % lines].data;
-  return chunks_ + (rank * chunks_each + phase % depth_) * chunk_bytes;
+  return areas_ + rank * area_ + phase % depth_ * chunk_bytes_;
 }
 
 void Room::fail(int32_t error) {
@@ -257,11 +276,12 @@ void Room::rouse() const {
 
 unsigned char* Room::open(int64_t phase) {
   if (error_ != core::no_error) return nullptr;
-  while (floor_ < phase - depth_) {
+  const int64_t written = in_lines_ ? phase - depth_ : std::max(phase - depth_, cut_);
+  while (floor_ < written) {
     int64_t lowest = phase;
     for (int32_t r = 0; r < size_; ++r) {
       if (r == rank_) continue;
-      if (!await_passed(r, phase - depth_)) return nullptr;
+      if (!await_passed(r, written)) return nullptr;
       lowest = std::min(lowest, boards_[r].passed.load(std::memory_order_relaxed));
     }
     floor_ = lowest;

@@ -7,9 +7,10 @@
 //
 // Operations go on in phases, which all ranks count alike. In a phase a rank may write its place and post it; others
 // await it, read it, and pass the phase. Small data lie in the line that says so, one cache line for each rank and
-// phase; larger ones in chunks, which are made when the first operation needs them. Each rank takes its places in turn:
-// before it writes one again, all ranks have passed the phase that it was written for. Few chunks stay in the cache
-// that two cores share; where ranks share processors, more of them save switches.
+// phase; larger ones in chunks, which are made when the first operation needs them: a rank has an area, which an
+// operation cuts into two large chunks. Where ranks share processors and the data are small it cuts more, so that ranks
+// may be some operations ahead, which saves switches. Each rank takes its places in turn: before it writes one again,
+// all ranks have passed the phase that it was written for, and where the area is cut anew, all phases before.
 //
 // Where the table has an operation go by messages, the ranks that would wait for each other meet in a phase without
 // data first: ranks that disagree about the bytes may disagree about the way too. If they agree about that, messages
@@ -42,10 +43,12 @@ class Room {
  public:
   static constexpr int64_t lines = 64;
   static constexpr int64_t line_bytes = 48;
-  static constexpr int64_t chunks_each = 8;
-  static constexpr int64_t chunk_bytes = 8 * 1024;
-  static constexpr int32_t most_ranks = 128;  // a chunk has room for an element for each
-  static_assert(chunk_bytes / most_ranks >= line_bytes);
+  static constexpr int64_t fewest_chunks = 2;
+  static constexpr int64_t most_chunks = 8;
+  static constexpr int64_t most_area = 512 * 1024;  // of a rank, for chunks
+  static constexpr int64_t most_areas = 8 << 20;    // of all ranks
+  static constexpr int32_t most_ranks = 128;        // a chunk has room for an element for each
+  static_assert(most_areas / most_ranks / most_chunks / most_ranks >= line_bytes);
   // An error class of ours: an earlier operation broke the room, so this one goes by messages, as on the other ranks.
   static constexpr int32_t go_by_messages = coll::go_by_messages;
 
@@ -68,7 +71,9 @@ class Room {
   Chunks chunks() const { return chunk_state_; }
   bool can_read() const { return can_read_; }
   void make_chunks();
-  void use_chunks();
+  // A rank posts so many bytes in all; `unknown_bytes` where not all ranks know how many.
+  static constexpr int64_t unknown_bytes = most_area / 4;
+  void use_chunks(int64_t posted);
   // The way of this operation: the others' buffers are read.
   void use_single_copy() { single_copy_ = true; }
   bool is_single_copy() const { return single_copy_; }
@@ -79,7 +84,7 @@ class Room {
   static constexpr int32_t everybody = -1;
   [[nodiscard]] int32_t meet(int32_t root);
   // A rank posts at most so many bytes in a phase.
-  int64_t place_bytes() const { return in_lines_ ? line_bytes : chunk_bytes; }
+  int64_t place_bytes() const { return in_lines_ ? line_bytes : chunk_bytes_; }
   // The error class of the operation.
   [[nodiscard]] int32_t end() const { return error_; }
 
@@ -139,7 +144,7 @@ class Room {
 
   explicit Room(core::Comm& comm);
   ~Room();
-  [[nodiscard]] char* make_memory(size_t bytes, void*& ours, bool* alike = nullptr);
+  [[nodiscard]] char* share_memory(size_t bytes, void*& ours, bool* alike = nullptr);
   [[nodiscard]] bool reads_all() const;
   [[nodiscard]] bool make_boards();
   static size_t boards_bytes(int32_t size) { return sizeof(Head) + static_cast<size_t>(size) * sizeof(Board); }
@@ -157,7 +162,7 @@ class Room {
   const int32_t rank_;
   Head* head_ = nullptr;
   Board* boards_ = nullptr;
-  unsigned char* chunks_ = nullptr;
+  unsigned char* areas_ = nullptr;
   void* our_memory_[2] = {};  // of the rank that allocated it
   Chunks chunk_state_ = Chunks::untried;
   bool can_read_ = false;
@@ -168,8 +173,11 @@ class Room {
   int32_t error_ = 0;
   uint64_t about_ = 0;
   bool together_ = false;
-  uint64_t operation_ = 0;  // the number of this one
-  int64_t depth_;           // places in use
+  uint64_t operation_ = 0;   // the number of this one
+  int64_t depth_;            // places in use
+  int64_t area_ = 0;         // of each rank, for chunks; alike on all
+  int64_t chunk_bytes_ = 0;  // as it was last cut
+  int64_t cut_ = 0;          // behind this phase
   int64_t phase_ = 0;
   int64_t floor_ = 0;  // all ranks have passed this phase
 };

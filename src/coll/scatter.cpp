@@ -105,7 +105,7 @@ int32_t scatter(Comm& comm, const Blocks& all, const Block& mine, int32_t root) 
   const int64_t bytes = regular ? all[0].bytes() : 0;
   const shared::Wanted wanted =
       regular ? shared::Wanted{Collective::scatter, bytes, bytes * comm.size, shared::if_suits(bytes > 0), root}
-              : shared::Wanted{Collective::scatterv, 0, Room::chunk_bytes, Algorithms::blocking(), root};
+              : shared::Wanted{Collective::scatterv, 0, Room::unknown_bytes, Algorithms::blocking(), root};
   const auto result = shared::in_room(comm, wanted, [&](Room& room) {
     if (!regular) return shared::scatterv(comm, room, all, mine, root);
     return shared::scatter(room, all, mine, bytes, root);

@@ -37,14 +37,14 @@ constexpr int64_t kib = 1024;
 constexpr Row in_room(Collective collective, Algorithm algorithm, int64_t bytes = any_bytes) {
   return {.collective = collective, .algorithm = algorithm, .ranks = up_to(32), .bytes = bytes};
 }
-constexpr Row in_crowd(Collective collective, Algorithm algorithm, int64_t bytes) {
+constexpr Row in_crowd(Collective collective, Algorithm algorithm, int64_t bytes = any_bytes) {
   Row row = in_room(collective, algorithm, bytes);
   row.crowded = true;
   return row;
 }
 
 // A row for messages within one host.
-constexpr Row within(int32_t most_ranks, Collective collective, Algorithm algorithm, int64_t bytes) {
+constexpr Row within(int32_t most_ranks, Collective collective, Algorithm algorithm, int64_t bytes = any_bytes) {
   return {
       .collective = collective, .algorithm = algorithm, .ranks = up_to(most_ranks), .hosts = up_to(1), .bytes = bytes};
 }
@@ -56,37 +56,35 @@ constexpr Row within_crowd(Collective collective, Algorithm algorithm, int64_t b
 
 // Where hosts make a difference their leaders speak for them. Rows of allgather are for allgatherv too.
 constexpr Row written_defaults[] = {
-    // Small data through chunks, and large ones by single copies; those of a bcast, gather or scatter by messages,
-    // whose sender helps (docs/performance-choices.md, "Collective operations in shared memory").
+    // Data of any size through chunks (docs/performance-choices.md, "Collective operations in shared memory"). A root
+    // would copy all data of a gather or scatter, where messages have each rank copy its own; in a scan the last rank
+    // would combine those of all.
     in_room(Collective::barrier, shared),
-    in_crowd(Collective::bcast, shared, 128 * kib),
-    in_room(Collective::bcast, shared, 16 * kib),
-    in_crowd(Collective::gather, shared, 16 * kib),
+    in_room(Collective::bcast, shared),
+    in_crowd(Collective::gather, shared),
+    within(2, Collective::gather, shared),
     in_room(Collective::gather, shared, 8 * kib),
+    in_crowd(Collective::scatter, shared),
+    within(2, Collective::scatter, shared),
     in_room(Collective::scatter, shared, 8 * kib),
     in_room(Collective::gatherv, shared),
     in_room(Collective::scatterv, shared),
-    in_crowd(Collective::allgather, shared, 128 * kib),
-    in_room(Collective::allgather, shared, 16 * kib),
-    within(2, Collective::allgather, ring, 64 * kib),  // of two ranks, messages that fit into buffers come first
+    in_room(Collective::allgather, shared),
     in_room(Collective::allgather, single_copy),
-    in_room(Collective::alltoall, shared, 8 * kib),
-    within(2, Collective::alltoall, pairwise, 32 * kib),
+    in_room(Collective::alltoall, shared),
     in_room(Collective::alltoall, single_copy),
+    in_room(Collective::alltoallv, shared),
     in_room(Collective::alltoallv, single_copy),
-    in_crowd(Collective::reduce, shared, 32 * kib),
-    in_room(Collective::reduce, shared, 8 * kib),
+    in_room(Collective::reduce, shared),
     in_room(Collective::reduce, single_copy),
-    in_crowd(Collective::allreduce, shared, 64 * kib),
     in_room(Collective::allreduce, shared, 8 * kib),
-    within(2, Collective::allreduce, doubling, 8 * kib),
+    within(2, Collective::allreduce, doubling, 8 * kib),  // of two ranks, messages that fit into buffers come first
     within(2, Collective::allreduce, ring, 64 * kib),
+    in_room(Collective::allreduce, shared),
     in_room(Collective::allreduce, single_copy),
-    in_crowd(Collective::reduce_scatter, shared, 64 * kib),
-    in_room(Collective::reduce_scatter, shared, 16 * kib),
-    within(2, Collective::reduce_scatter, halving, 64 * kib),
+    in_room(Collective::reduce_scatter, shared),
     in_room(Collective::reduce_scatter, single_copy),
-    in_crowd(Collective::scan, shared, 32 * kib),
+    within(8, Collective::scan, shared),
     in_room(Collective::scan, shared, 8 * kib),
     in_room(Collective::scan, single_copy),
     {Collective::barrier, leaders},
@@ -261,7 +259,7 @@ constexpr Algorithm gatherv_algorithms[] = {automatic, shared, direct, tree};
 constexpr Algorithm scatterv_algorithms[] = {automatic, shared, direct, tree};
 constexpr Algorithm allgatherv_algorithms[] = {automatic, shared, single_copy, peer_copy,
                                                leaders,   bruck,  ring,        pairwise};
-constexpr Algorithm alltoallv_algorithms[] = {automatic, single_copy, pairwise};
+constexpr Algorithm alltoallv_algorithms[] = {automatic, shared, single_copy, pairwise};
 
 template <size_t N>
 constexpr std::array<const char*, N> words_of(const Algorithm (&algorithms)[N]) {

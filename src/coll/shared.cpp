@@ -163,7 +163,7 @@ int64_t whole(int64_t place, const Reducer& reducer) {
   if (algorithm == Algorithm::single_copy) {
     room->use_single_copy();
   } else if (!in_lines) {
-    room->use_chunks();
+    room->use_chunks(wanted.posted);
   }
   return {room};
 }
@@ -252,7 +252,7 @@ int32_t scatter(Room& room, const Blocks& all, const Block& mine, int64_t block_
 }
 
 int32_t gatherv(Comm& comm, Room& room, const Block& mine, const Blocks& all, int32_t root) {
-  const Slots slots(Room::chunk_bytes, 1);
+  const Slots slots(room.place_bytes(), 1);
   Channel channel(comm, Tag::gather);
   const int64_t phase = room.next();
   if (room.rank() != root) {
@@ -285,7 +285,7 @@ int32_t gatherv(Comm& comm, Room& room, const Block& mine, const Blocks& all, in
 }
 
 int32_t scatterv(Comm& comm, Room& room, const Blocks& all, const Block& mine, int32_t root) {
-  const Slots slots(Room::chunk_bytes, room.size());
+  const Slots slots(room.place_bytes(), room.size());
   Channel channel(comm, Tag::scatter);
   const int64_t phase = room.next();
   if (room.rank() != root) {
@@ -357,6 +357,64 @@ int32_t alltoall(Room& room, const Blocks& from, const Blocks& to, int64_t block
       });
   const int32_t error = room.end();
   return error != core::no_error ? error : copy_block(from[room.rank()], to[room.rank()]);
+}
+
+// First a slot has its block's size and beginning, and the place begins with the size of the rank's largest block. So
+// all know how many phases there are for the rest.
+int32_t alltoallv(Room& room, const Blocks& from, const Blocks& to) {
+  if (room.is_single_copy()) return single_copy::alltoall(room, from, to);
+  const bool in_place = from.in_place();
+  const Blocks& out = in_place ? to : from;
+  const Slots slots(room.place_bytes() - Slots::word, room.size());
+  const int64_t phase = room.next();
+  unsigned char* const place = room.open(phase);
+  if (place == nullptr) return room.end();
+  int64_t largest = 0;
+  for (int32_t r = 0; r < room.size(); ++r) {
+    if (r == room.rank()) continue;
+    const Block block = out[r];
+    slots.put_beginning(block, place + Slots::word + r * slots.bytes());
+    largest = std::max(largest, block.bytes());
+  }
+  std::memcpy(place, &largest, sizeof largest);
+  room.post(phase);
+
+  int64_t sizes[Room::most_ranks];
+  if (in_place && !room.await_all(phase)) return room.end();
+  const bool begun = each_other(room, phase, [&](int32_t r, const unsigned char* theirs) {
+    int64_t their_largest = 0;
+    std::memcpy(&their_largest, theirs, sizeof their_largest);
+    largest = std::max(largest, their_largest);
+    const unsigned char* const slot = theirs + Slots::word + room.rank() * slots.bytes();
+    const Block block = to[r];
+    sizes[r] = Slots::size(slot);
+    if (sizes[r] < 0 || sizes[r] > block.bytes()) return room.truncate(r, sizes[r], block.bytes());
+    slots.take_beginning(slot, block);
+  });
+  if (!begun || room.end() != core::no_error) return room.end();
+  room.pass(phase);
+
+  const Pieces pieces{std::max<int64_t>(0, largest - slots.room()), slots.bytes()};
+  const auto rest = [&](int64_t total, int64_t i) {
+    return std::clamp<int64_t>(total - slots.room() - pieces.at(i), 0, pieces.each);
+  };
+  exchange(
+      room, pieces,
+      [&](int64_t i, unsigned char* to_place) {
+        for (int32_t r = 0; r < room.size(); ++r) {
+          const Block block = out[r];
+          const int64_t n = r != room.rank() ? rest(block.bytes(), i) : 0;
+          if (n > 0) pack_piece(block, slots.room() + pieces.at(i), to_place + r * pieces.each, n);
+        }
+      },
+      [&](int64_t i, int64_t of_piece) {
+        return each_other(room, of_piece, [&](int32_t r, const unsigned char* theirs) {
+          const int64_t n = rest(sizes[r], i);
+          if (n > 0) unpack_piece(theirs + room.rank() * pieces.each, to[r], slots.room() + pieces.at(i), n);
+        });
+      });
+  const int32_t error = room.end();
+  return error != core::no_error || in_place ? error : copy_block(from[room.rank()], to[room.rank()]);
 }
 
 int32_t reduce(Room& room, const void* send, void* receive, int64_t count, const Reducer& reducer, int32_t root) {

@@ -78,6 +78,8 @@ template <class Operate, class Offloaded = NoOffload>
 [[nodiscard]] int32_t scatterv(core::Comm& comm, Room& room, const Blocks& all, const Block& mine, int32_t root);
 [[nodiscard]] int32_t allgather(Room& room, const Block& mine, const Blocks& all, int64_t largest_bytes);
 [[nodiscard]] int32_t alltoall(Room& room, const Blocks& from, const Blocks& to, int64_t block_bytes);
+// Blocks of any size, which only the two ranks know.
+[[nodiscard]] int32_t alltoallv(Room& room, const Blocks& from, const Blocks& to);
 [[nodiscard]] int32_t reduce(Room& room, const void* send, void* receive, int64_t count, const Reducer& reducer,
                              int32_t root);
 [[nodiscard]] int32_t allreduce(Room& room, const void* send, void* receive, int64_t count, const Reducer& reducer);

@@ -173,8 +173,9 @@ int32_t allgather(Room& room, const Block& mine, const Blocks& all) {
 // A block beyond its slot stays in memory: the user's, or a copy aside where that has gaps or is written meanwhile. The
 // slot says where.
 int32_t alltoall(Room& room, const Blocks& from, const Blocks& to) {
-  const Slots slots(Room::chunk_bytes, room.size());
-  static_assert(Room::chunk_bytes / Room::most_ranks >= Slots::word + static_cast<int64_t>(sizeof(MemoryRef)));
+  room.use_chunks(Room::most_area);
+  const Slots slots(room.place_bytes(), room.size());
+  static_assert(Room::line_bytes >= Slots::word + static_cast<int64_t>(sizeof(MemoryRef)));
   const bool in_place = from.in_place();
   const Blocks& out = in_place ? to : from;
   const auto goes_aside = [&](const Block& block) {
@@ -192,7 +193,6 @@ int32_t alltoall(Room& room, const Blocks& from, const Blocks& to) {
   unsigned char* aside = aside_bytes > 0 ? memory.take(room, aside_bytes) : nullptr;
   if (aside_bytes > 0 && aside == nullptr) return room.end();
 
-  room.use_chunks();
   const int64_t phase = room.next();
   unsigned char* const place = room.open(phase);
   if (place == nullptr) return room.end();

@@ -5,6 +5,7 @@
 // Blocks for other ranks in a place of a room (coll/room.hpp), of sizes that only the two sides know: a slot has the
 // size of a block and, where there is room, its data.
 
+#include <algorithm>
 #include <cstring>
 
 #include "coll/pieces.hpp"
@@ -18,12 +19,22 @@ class Slots {
   Slots(int64_t place_bytes, int32_t count) : bytes_(place_bytes / count / word * word) {}
 
   int64_t bytes() const { return bytes_; }
-  bool has_room(int64_t bytes) const { return bytes <= bytes_ - word; }
+  int64_t room() const { return bytes_ - word; }
+  bool has_room(int64_t bytes) const { return bytes <= room(); }
 
   void put(const Block& block, unsigned char* slot) const {
     const int64_t size = block.bytes();
     std::memcpy(slot, &size, word);
     if (size > 0 && has_room(size)) pack_piece(block, 0, data(slot), size);
+  }
+  // Of a block without room too; the rest follows.
+  void put_beginning(const Block& block, unsigned char* slot) const {
+    const int64_t size = block.bytes();
+    std::memcpy(slot, &size, word);
+    if (size > 0) pack_piece(block, 0, data(slot), std::min(size, room()));
+  }
+  void take_beginning(const unsigned char* slot, const Block& to) const {
+    if (const int64_t bytes = std::min(size(slot), room())) unpack_piece(data(slot), to, 0, bytes);
   }
   static int64_t size(const unsigned char* slot) {
     int64_t size = 0;

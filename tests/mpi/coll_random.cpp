@@ -7,6 +7,7 @@
 // coll_random SEED ROUNDS THREADS
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <random>
 #include <thread>
 #include <vector>
@@ -79,8 +80,8 @@ class Job {
   Job(Kind kind, Form form, const Place& place, uint64_t seed, std::mt19937_64& random)
       : kind_(kind), form_(form), at_(place), seed_(seed) {
     root_ = static_cast<int>(random() % static_cast<uint64_t>(at_.size));
-    const int sizes[] = {0, 1, 3, 40, 300, 3000};
-    count_ = sizes[random() % 6];
+    const int sizes[] = {0, 1, 3, 40, 300, 3000, 12000};
+    count_ = sizes[random() % std::size(sizes)];
     in_place_ = random() % 3 == 0;
     is_sum_ = random() % 2 == 0;
     stride_ = kind_ < reduce && random() % 4 == 0 ? 2 : 1;

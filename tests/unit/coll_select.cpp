@@ -77,8 +77,16 @@ TEST(DefaultRows, ChooseSharedMemoryForBlockingOperations) {
   const Algorithms blocking = Algorithms::blocking();
   EXPECT_EQ(choices.choose(Collective::allreduce, 8 * 1024, blocking), Algorithm::shared);
   EXPECT_EQ(choices.choose(Collective::allreduce, 8 * 1024 + 1, blocking), Algorithm::ring);  // fits into buffers
-  EXPECT_EQ(choices.choose(Collective::allreduce, 64 * 1024 + 1, blocking), Algorithm::single_copy);
-  EXPECT_EQ(choices.choose(Collective::allreduce, much, blocking.without(Algorithm::single_copy)), Algorithm::ring);
+  EXPECT_EQ(choices.choose(Collective::allreduce, 64 * 1024 + 1, blocking), Algorithm::shared);
+  const Algorithms without_chunks = blocking.without(Algorithm::shared);
+  EXPECT_EQ(choices.choose(Collective::allreduce, 64 * 1024 + 1, without_chunks), Algorithm::single_copy);
+  EXPECT_EQ(choices.choose(Collective::allreduce, much, without_chunks.without(Algorithm::single_copy)),
+            Algorithm::ring);
+  const Choices many = coll::compile({.ranks = 9, .shared = true}, {});
+  EXPECT_EQ(many.choose(Collective::gather, 8 * 1024, blocking), Algorithm::shared);
+  EXPECT_EQ(many.choose(Collective::gather, 8 * 1024 + 1, blocking), Algorithm::direct);  // the root would copy all
+  EXPECT_EQ(many.choose(Collective::scan, 8 * 1024 + 1, blocking), Algorithm::single_copy);
+  EXPECT_EQ(many.choose(Collective::alltoallv, 0, blocking), Algorithm::shared);
   const Choices crowd = coll::compile({.ranks = 8, .crowded = true, .shared = true}, {});
   EXPECT_EQ(crowd.choose(Collective::allreduce, 8 * 1024 + 1, blocking), Algorithm::shared);
   EXPECT_EQ(choices.choose(Collective::allreduce, 8), Algorithm::doubling);  // a plan's steps
