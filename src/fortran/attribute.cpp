@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "fortran/convert.hpp"
+#include "fortran/attribute_value.hpp"
 
 namespace weft::fortran {
 namespace {
@@ -38,26 +38,21 @@ Key<V>* keep(const Key<V>& functions) {
 template <class V>
 using At = V*;
 
-template <class V>
-V value_of(void* pointer) {
-  return static_cast<V>(reinterpret_cast<intptr_t>(pointer));
-}
-
-void* pointer_of(intptr_t value) {
-  return reinterpret_cast<void*>(value);
-}
-
 template <class H, class V>
 int call_copy(H object, int keyval, void* state, void* value_in, void* value_out, int* flag) {
   const auto& key = *static_cast<Key<V>*>(state);
   MPI_Fint handle = Convert<H>::out(object);
   MPI_Fint error = MPI_SUCCESS;
   V extra_state = key.extra_state;
-  V from = value_of<V>(value_in);
+  V from = static_cast<V>(value_of(value_in));
   V made = 0;
   key.copy(&handle, &keyval, &extra_state, &from, &made, flag, &error);
-  if (error == MPI_SUCCESS && *flag) *static_cast<void**>(value_out) = pointer_of(made);
-  return error;
+  if (error != MPI_SUCCESS || !*flag) return error;
+  // A copy is of the language that has set the first: C reads an address as one.
+  const bool address = !set_by_fortran(value_in);
+  void* const attribute = address ? reinterpret_cast<void*>(static_cast<MPI_Aint>(made)) : attribute_of(made);
+  *static_cast<void**>(value_out) = attribute;
+  return attribute == nullptr && !address ? MPI_ERR_NO_MEM : MPI_SUCCESS;
 }
 
 template <class H, class V>
@@ -66,8 +61,18 @@ int call_delete(H object, int keyval, void* value, void* state) {
   MPI_Fint handle = Convert<H>::out(object);
   MPI_Fint error = MPI_SUCCESS;
   V extra_state = key.extra_state;
-  V removed = value_of<V>(value);
+  V removed = static_cast<V>(value_of(value));
   key.remove(&handle, &keyval, &removed, &extra_state, &error);
+  if (error == MPI_SUCCESS) drop(value);
+  return error;
+}
+
+template <class H, class V>
+MPI_Fint set(int (*call)(H, int, void*), MPI_Fint object, MPI_Fint keyval, V value) {
+  void* const attribute = attribute_of(value);
+  if (attribute == nullptr) return MPI_ERR_NO_MEM;
+  const int error = call(Convert<H>::in(object), keyval, attribute);
+  if (error != MPI_SUCCESS) drop(attribute);
   return error;
 }
 
@@ -119,7 +124,7 @@ WEFT_FUNCTIONS(, MPI_Fint)
   }
 #define WEFT_SET(name, P, Name, H, V)                                                                     \
   WEFT_PROCEDURE name(const MPI_Fint* object, const MPI_Fint* keyval, const V* value, MPI_Fint* ierror) { \
-    give(ierror, P##_##Name(Convert<H>::in(*object), *keyval, pointer_of(*value)));                       \
+    give(ierror, set<H, V>(P##_##Name, *object, *keyval, *value));                                        \
   }
 #define WEFT_ATTRIBUTES(p, P)                                                                                          \
   WEFT_KEYVAL(p##_comm_create_keyval_, P, Comm_create_keyval, MPI_Comm, MPI_Aint)                                      \
@@ -134,7 +139,7 @@ WEFT_FUNCTIONS(, MPI_Fint)
                                     MPI_Fint* ierror) {                                                                \
     void* found = nullptr;                                                                                             \
     const int code = P##_Type_get_attr(Convert<MPI_Datatype>::in(*datatype), *keyval, &found, flag);                   \
-    if (code == MPI_SUCCESS && *flag) *value = value_of<MPI_Aint>(found);                                              \
+    if (code == MPI_SUCCESS && *flag) *value = value_of(found);                                                        \
     give(ierror, code);                                                                                                \
   }
 WEFT_BOTH(WEFT_ATTRIBUTES)

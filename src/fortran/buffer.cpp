@@ -91,7 +91,7 @@ Trouble runs(const Section& section, MPI_Count count, MPI_Datatype type, MPI_Cou
   std::vector<MPI_Count> places;
   iovec found[64];
   for (MPI_Count position = 0; position < bytes;) {
-    const auto listed = WEFT_FACE.hooks.list_runs(type, count, position, found, 64);
+    const auto listed = list_runs(type, count, position, found, 64);
     if (listed.bytes <= 0) return {MPI_ERR_TYPE, "the datatype does not fit a section with gaps"};
     position += listed.bytes;
     for (int i = 0; i < listed.count; ++i) {
@@ -129,7 +129,7 @@ void each_element(const Section& section, Visit&& visit) {
 }  // namespace
 
 int raise(const char* function, const Trouble& trouble) {
-  return WEFT_FACE.hooks.raise(function, trouble.error, trouble.text);
+  return raise(function, trouble.error, trouble.text);
 }
 
 Trouble describe(const Section& section, MPI_Count count, MPI_Datatype type, MPI_Datatype* made) {
@@ -177,7 +177,7 @@ Trouble describe_parts(const Section& section, MPI_Count parts, MPI_Count count,
 
 // ---- Copies
 
-struct Scratch::Around : mpi::Around {
+struct Scratch::Around : fortran::Around {
   struct Copy {
     std::vector<unsigned char> descriptor;  // the program's is gone when the call returns
     std::unique_ptr<char[]> memory;
@@ -203,15 +203,15 @@ struct Scratch::Around : mpi::Around {
     }
   };
 
-  Around() : mpi::Around{begin_copies, end_copies, free_copies} {}
+  Around() : fortran::Around{begin_copies, end_copies, free_copies} {}
 
-  static void begin_copies(mpi::Around* around) {
+  static void begin_copies(fortran::Around* around) {
     for (const Copy& copy : static_cast<Around*>(around)->copies) copy.in();
   }
-  static void end_copies(mpi::Around* around) {
+  static void end_copies(fortran::Around* around) {
     for (const Copy& copy : static_cast<Around*>(around)->copies) copy.out();
   }
-  static void free_copies(mpi::Around* around) { delete static_cast<Around*>(around); }
+  static void free_copies(fortran::Around* around) { delete static_cast<Around*>(around); }
 
   std::vector<Copy> copies;
 };
@@ -238,12 +238,12 @@ void Scratch::finish() {
 }
 
 void Scratch::hand_over() {
-  (void)WEFT_FACE.hooks.surround(around_);
+  (void)fortran::surround(around_);
 }
 
 // The request has taken the copies, unless the call has failed.
 void Scratch::hand_back() {
-  if (WEFT_FACE.hooks.surround(nullptr) == nullptr) around_ = nullptr;
+  if (fortran::surround(nullptr) == nullptr) around_ = nullptr;
 }
 
 }  // namespace weft::fortran

@@ -4,27 +4,11 @@
 
 #include <cstdint>
 
-#include "fortran/convert.hpp"
+#include "fortran/attribute_value.hpp"
 
 #define WEFT_EXPORTED __attribute__((visibility("default")))
 
-extern "C" {
-WEFT_EXPORTED MPI_Fint weft_fortran_bottom_, weft_fortran_in_place_, weft_fortran_buffer_automatic_;
-WEFT_EXPORTED MPI_Fint weft_fortran_unweighted_[1], weft_fortran_weights_empty_[1], weft_fortran_errcodes_ignore_[1];
-WEFT_EXPORTED char weft_fortran_argv_null_[1], weft_fortran_argvs_null_[1];
-WEFT_EXPORTED MPI_Fint weft_fortran_status_ignore_[sizeof(MPI_Status) / sizeof(MPI_Fint)];
-WEFT_EXPORTED MPI_Fint weft_fortran_statuses_ignore_[sizeof(MPI_Status) / sizeof(MPI_Fint)];
-}
-
 namespace weft::fortran {
-
-uintptr_t learn_origin() {
-  const uintptr_t base = WEFT_FACE.hooks.arena_base->load(std::memory_order_relaxed);
-  const uintptr_t known = base - (uintptr_t{mpi::predefined_limit} << slot_shift);
-  // Odd while there is no object: then no handle that is made of it is one.
-  if (base % base::Arena::slot_align == 0) origin.store(known, std::memory_order_relaxed);
-  return known;
-}
 
 // A wrong communicator has no ranks here; the function that is called with it reports the error.
 Exchanges ranks_of(MPI_Comm comm) {
@@ -70,7 +54,7 @@ MPI_Aint comm_attribute(int keyval, void* value) {
     case MPI_LASTUSEDCODE:
       return *static_cast<int*>(value);
     default:
-      return reinterpret_cast<MPI_Aint>(value);
+      return value_of(value);
   }
 }
 
@@ -82,8 +66,10 @@ MPI_Aint win_attribute(int keyval, void* value) {
     case MPI_WIN_CREATE_FLAVOR:
     case MPI_WIN_MODEL:
       return *static_cast<int*>(value);
+    case MPI_WIN_BASE:
+      return reinterpret_cast<MPI_Aint>(value);
     default:
-      return reinterpret_cast<MPI_Aint>(value);  // MPI_WIN_BASE is an address in both
+      return value_of(value);
   }
 }
 
@@ -110,9 +96,11 @@ MPI_Aint win_attribute(int keyval, void* value) {
 
 #define WEFT_START(p, P)                                                                                 \
   WEFT_PROCEDURE void p##_init_(MPI_Fint* ierror) {                                                      \
+    before_init();                                                                                       \
     give(ierror, P##_Init(nullptr, nullptr));                                                            \
   }                                                                                                      \
   WEFT_PROCEDURE void p##_init_thread_(const MPI_Fint* required, MPI_Fint* provided, MPI_Fint* ierror) { \
+    before_init();                                                                                       \
     give(ierror, P##_Init_thread(nullptr, nullptr, *required, provided));                                \
   }                                                                                                      \
   WEFT_PROCEDURE void p##_info_create_env_(MPI_Fint* info, MPI_Fint* ierror) {                           \
@@ -139,23 +127,26 @@ WEFT_BOTH(WEFT_START)
 #define WEFT_ATTRIBUTES(p, P)                                                                                         \
   WEFT_PROCEDURE void p##_comm_get_attr_(const MPI_Fint* comm, const MPI_Fint* keyval, MPI_Aint* value,               \
                                          MPI_Fint* flag, MPI_Fint* ierror) {                                          \
+    const int key = keyval_in(*keyval);                                                                               \
     void* found = nullptr;                                                                                            \
-    const int code = P##_Comm_get_attr(Convert<MPI_Comm>::in(*comm), *keyval, &found, flag);                          \
-    if (code == MPI_SUCCESS && *flag) *value = comm_attribute(*keyval, found);                                        \
+    const int code = P##_Comm_get_attr(Convert<MPI_Comm>::in(*comm), key, &found, flag);                              \
+    if (code == MPI_SUCCESS && *flag) *value = comm_attribute(key, found);                                            \
     give(ierror, code);                                                                                               \
   }                                                                                                                   \
   WEFT_PROCEDURE void p##_win_get_attr_(const MPI_Fint* win, const MPI_Fint* keyval, MPI_Aint* value, MPI_Fint* flag, \
                                         MPI_Fint* ierror) {                                                           \
+    const int key = keyval_in(*keyval);                                                                               \
     void* found = nullptr;                                                                                            \
-    const int code = P##_Win_get_attr(Convert<MPI_Win>::in(*win), *keyval, &found, flag);                             \
-    if (code == MPI_SUCCESS && *flag) *value = win_attribute(*keyval, found);                                         \
+    const int code = P##_Win_get_attr(Convert<MPI_Win>::in(*win), key, &found, flag);                                 \
+    if (code == MPI_SUCCESS && *flag) *value = win_attribute(key, found);                                             \
     give(ierror, code);                                                                                               \
   }                                                                                                                   \
   WEFT_PROCEDURE void p##_attr_get_(const MPI_Fint* comm, const MPI_Fint* keyval, MPI_Fint* value, MPI_Fint* flag,    \
                                     MPI_Fint* ierror) {                                                               \
+    const int key = keyval_in(*keyval);                                                                               \
     void* found = nullptr;                                                                                            \
-    const int code = P##_Attr_get(Convert<MPI_Comm>::in(*comm), *keyval, &found, flag);                               \
-    if (code == MPI_SUCCESS && *flag) *value = static_cast<MPI_Fint>(comm_attribute(*keyval, found));                 \
+    const int code = P##_Attr_get(Convert<MPI_Comm>::in(*comm), key, &found, flag);                                   \
+    if (code == MPI_SUCCESS && *flag) *value = static_cast<MPI_Fint>(comm_attribute(key, found));                     \
     give(ierror, code);                                                                                               \
   }
 WEFT_BOTH(WEFT_ATTRIBUTES)

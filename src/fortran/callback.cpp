@@ -11,42 +11,6 @@ using UserFunction = void(void*, void*, MPI_Fint*, MPI_Fint*);
 using LargeFunction = void(void*, void*, MPI_Count*, MPI_Fint*);
 using ErrorFunction = void(MPI_Fint*, MPI_Fint*);
 
-// ---- libweft.so calls these, with the procedure as it was given
-
-template <class H, class Function>
-void call_errhandler(Function* function, H object, int code) {
-  MPI_Fint handle = Convert<H>::out(object);
-  reinterpret_cast<ErrorFunction*>(function)(&handle, &code);
-}
-
-void comm_error(MPI_Comm_errhandler_function* function, MPI_Comm comm, int code, const char* /*text*/) {
-  call_errhandler(function, comm, code);
-}
-
-void session_error(MPI_Session_errhandler_function* function, MPI_Session session, int code, const char* /*text*/) {
-  call_errhandler(function, session, code);
-}
-
-void win_error(MPI_Win_errhandler_function* function, MPI_Win win, int code, const char* /*text*/) {
-  call_errhandler(function, win, code);
-}
-
-void file_error(MPI_File_errhandler_function* function, MPI_File file, int code, const char* /*text*/) {
-  call_errhandler(function, file, code);
-}
-
-void reduce(MPI_User_function* function, void* in, void* inout, int count, MPI_Datatype datatype) {
-  MPI_Fint handle = Convert<MPI_Datatype>::out(datatype);
-  reinterpret_cast<UserFunction*>(function)(in, inout, &count, &handle);
-}
-
-void reduce_large(MPI_User_function_c* function, void* in, void* inout, MPI_Count count, MPI_Datatype datatype) {
-  MPI_Fint handle = Convert<MPI_Datatype>::out(datatype);
-  reinterpret_cast<LargeFunction*>(function)(in, inout, &count, &handle);
-}
-
-constexpr mpi::ForeignCalls calls = {comm_error, session_error, win_error, file_error, reduce, reduce_large};
-
 // ---- Creation: the object is marked before the program has its handle
 
 template <class Function>
@@ -54,7 +18,7 @@ MPI_Fint make_errhandler(int (*create)(Function*, MPI_Errhandler*), ErrorFunctio
   MPI_Errhandler made = MPI_ERRHANDLER_NULL;
   const int error = create(reinterpret_cast<Function*>(function), &made);
   if (error != MPI_SUCCESS) return error;
-  WEFT_FACE.hooks.mark_errhandler(made, &calls);
+  mark_errhandler(made);
   *errhandler = Convert<MPI_Errhandler>::out(made);
   return MPI_SUCCESS;
 }
@@ -64,7 +28,7 @@ MPI_Fint make_op(int (*create)(Function*, int, MPI_Op*), Given* function, MPI_Fi
   MPI_Op made = MPI_OP_NULL;
   const int error = create(reinterpret_cast<Function*>(function), commute != 0, &made);
   if (error != MPI_SUCCESS) return error;
-  WEFT_FACE.hooks.mark_op(made, &calls);
+  mark_op(made);
   *op = Convert<MPI_Op>::out(made);
   return MPI_SUCCESS;
 }
@@ -130,6 +94,9 @@ MPI_Fint start_generalized(GrequestStart* start, const Generalized& functions, M
     give(ierror, make_op(P##_Op_create_c, function, *commute, op));                                                \
   }                                                                                                                \
   WEFT_PROCEDURE p##_comm_create_errhandler_(ErrorFunction* function, MPI_Fint* errhandler, MPI_Fint* ierror) {    \
+    give(ierror, make_errhandler(P##_Comm_create_errhandler, function, errhandler));                               \
+  }                                                                                                                \
+  WEFT_PROCEDURE p##_errhandler_create_(ErrorFunction* function, MPI_Fint* errhandler, MPI_Fint* ierror) {         \
     give(ierror, make_errhandler(P##_Comm_create_errhandler, function, errhandler));                               \
   }                                                                                                                \
   WEFT_PROCEDURE p##_win_create_errhandler_(ErrorFunction* function, MPI_Fint* errhandler, MPI_Fint* ierror) {     \

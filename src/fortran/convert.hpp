@@ -4,8 +4,6 @@
 // back to the program when it is destroyed.
 #pragma once
 
-#include <mpi.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -14,52 +12,9 @@
 #include <memory>
 #include <new>
 
-#include "mpi/face.hpp"
-
-// An INTEGER of Fortran: the standard ABI has no other.
-using MPI_Fint = int;
-
-// The common blocks by whose addresses programs name what C has as constants.
-extern "C" {
-extern MPI_Fint weft_fortran_bottom_, weft_fortran_in_place_, weft_fortran_buffer_automatic_;
-extern MPI_Fint weft_fortran_unweighted_[1], weft_fortran_weights_empty_[1];
-extern MPI_Fint weft_fortran_status_ignore_[sizeof(MPI_Status) / sizeof(MPI_Fint)];
-extern MPI_Fint weft_fortran_statuses_ignore_[sizeof(MPI_Status) / sizeof(MPI_Fint)];
-}
+#include "fortran/abi_standard.hpp"
 
 namespace weft::fortran {
-
-// The integer of a handle is that of MPI_Comm_toint and its like: a predefined handle's value, or the object's position
-// in the arena behind those. Computed here: a call for each handle costs more than a message. Any integer may be asked
-// for: a wrong one becomes a wrong handle, which the function that gets it reports.
-inline constexpr int slot_shift = 6;
-static_assert(base::Arena::slot_align == size_t{1} << slot_shift);
-
-// Where the object of number 0 would be. 0 until it is known; it does not change afterwards, so every thread that
-// learns it stores the same.
-inline std::atomic<uintptr_t> origin = 0;
-[[gnu::cold, gnu::noinline]] uintptr_t learn_origin();
-
-[[gnu::always_inline]] inline uintptr_t known_origin() {
-  const uintptr_t known = origin.load(std::memory_order_relaxed);
-  if (known != 0) [[likely]]
-    return known;
-  return learn_origin();
-}
-
-template <typename H>
-struct Convert {
-  static H in(MPI_Fint value) {
-    const auto number = static_cast<uint32_t>(value);
-    if (number < mpi::predefined_limit) return reinterpret_cast<H>(uintptr_t{number});
-    return reinterpret_cast<H>(known_origin() + (uintptr_t{number} << slot_shift));
-  }
-  static MPI_Fint out(H handle) {
-    const auto value = reinterpret_cast<uintptr_t>(handle);
-    if (value < mpi::predefined_limit) return static_cast<MPI_Fint>(value);
-    return static_cast<MPI_Fint>((value - known_origin()) >> slot_shift);
-  }
-};
 
 // A function that fails stores no handle: the program's variable stays as it was.
 template <typename H>
@@ -69,13 +24,13 @@ class Out {
   Out(const Out&) = delete;
   Out& operator=(const Out&) = delete;
   ~Out() {
-    if (made_ != nullptr) *place_ = Convert<H>::out(made_);
+    if (made_ != H{}) *place_ = Convert<H>::out(made_);
   }  // NOLINT(clang-analyzer-optin.mpi.MPI-Checker): a request is completed by the program
   operator H*() { return &made_; }
 
  private:
   MPI_Fint* place_;
-  H made_ = nullptr;
+  H made_{};
 };
 
 template <typename H>
@@ -143,7 +98,7 @@ class HandlesOut {
   ~HandlesOut() {
     if (!made_) return;
     for (int64_t i = 0; i < length_; ++i)
-      if (made_[static_cast<size_t>(i)] != nullptr) places_[i] = Convert<H>::out(made_[static_cast<size_t>(i)]);
+      if (made_[static_cast<size_t>(i)] != H{}) places_[i] = Convert<H>::out(made_[static_cast<size_t>(i)]);
   }
   operator H*() { return made_.get(); }
 
@@ -251,25 +206,6 @@ inline void give(MPI_Fint* ierror, int code) {
 // A procedure that mpi_f08 has too, with arguments that are laid out alike.
 #define WEFT_F08(name) \
   extern "C" decltype(name##_) name##_f08_ __attribute__((alias(#name "_"), visibility("default")));
-
-inline void* buffer_in(const void* buffer) {
-  if (buffer == &weft_fortran_bottom_) return MPI_BOTTOM;
-  if (buffer == &weft_fortran_in_place_) return MPI_IN_PLACE;
-  if (buffer == &weft_fortran_buffer_automatic_) return MPI_BUFFER_AUTOMATIC;
-  return const_cast<void*>(buffer);
-}
-
-inline int* weights_in(const MPI_Fint* weights) {
-  if (weights == weft_fortran_unweighted_) return MPI_UNWEIGHTED;
-  if (weights == weft_fortran_weights_empty_) return MPI_WEIGHTS_EMPTY;
-  return const_cast<MPI_Fint*>(weights);
-}
-
-// The status of Fortran has the layout of C's.
-inline MPI_Status* status_in(const MPI_Fint* status) {
-  if (status == weft_fortran_status_ignore_ || status == weft_fortran_statuses_ignore_) return MPI_STATUS_IGNORE;
-  return reinterpret_cast<MPI_Status*>(const_cast<MPI_Fint*>(status));
-}
 
 struct Exchanges {
   int destinations;

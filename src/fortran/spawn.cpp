@@ -8,11 +8,6 @@
 
 #include "fortran/convert.hpp"
 
-extern "C" {
-extern char weft_fortran_argv_null_[1], weft_fortran_argvs_null_[1];
-extern MPI_Fint weft_fortran_errcodes_ignore_[1];
-}
-
 namespace weft::fortran {
 namespace {
 
@@ -56,10 +51,6 @@ bool is_root(MPI_Comm comm, int root) {
   return PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS && rank == root;
 }
 
-int* codes_in(MPI_Fint* codes) {
-  return codes == weft_fortran_errcodes_ignore_ ? MPI_ERRCODES_IGNORE : codes;
-}
-
 using Spawn = int(const char*, char*[], int, MPI_Info, int, MPI_Comm, MPI_Comm*, int[]);
 using SpawnMultiple = int(int, char*[], char**[], const int[], const MPI_Info[], int, MPI_Comm, MPI_Comm*, int[]);
 
@@ -71,7 +62,7 @@ int spawn(Spawn* call, const char* command, const char* argv, const MPI_Fint* ma
     return call(nullptr, MPI_ARGV_NULL, 0, MPI_INFO_NULL, root, comm, made, codes_in(codes));
   }
   Strings words;
-  const bool given = argv != weft_fortran_argv_null_;
+  const bool given = !is_argv_null(argv);
   if (given) words = Strings::up_to_blank(argv, argv_length, argv_length);
   const std::string program = stripped(command, command_length);
   return call(program.c_str(), given ? words.pointers() : MPI_ARGV_NULL, *maxprocs, Convert<MPI_Info>::in(*info), root,
@@ -92,7 +83,7 @@ int spawn_multiple(SpawnMultiple* call, const MPI_Fint* count_given, const char*
   std::vector<Strings> words;
   words.reserve(static_cast<size_t>(count));
   std::vector<char**> rows;
-  const bool given = argvs != weft_fortran_argvs_null_;
+  const bool given = !is_argvs_null(argvs);
   for (int i = 0; given && i < count; ++i) {
     const size_t column = static_cast<size_t>(count) * argv_length;
     words.push_back(Strings::up_to_blank(argvs + static_cast<size_t>(i) * argv_length, argv_length, column));

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fortran/attribute_value.hpp"
+
+#include <mutex>
+
+namespace weft::fortran {
+namespace {
+
+union Place {
+  MPI_Aint value;
+  Place* next_free;
+};
+
+struct Block {
+  static constexpr size_t room = 511;
+  Place places[room];
+  Block* next;
+
+  // Not an address within one of them, which C may have computed.
+  bool holds(const void* address) const {
+    const uintptr_t from = reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(places);
+    return from % sizeof(Place) == 0 && from / sizeof(Place) < room;
+  }
+};
+
+constinit std::mutex guard;
+constinit Block* blocks = nullptr;
+constinit Place* free_places = nullptr;
+
+// ---- with the lock
+
+void release(Place* place) {
+  place->next_free = free_places;
+  free_places = place;
+}
+
+bool is_ours(const void* address) {
+  const Block* block = blocks;
+  while (block != nullptr && !block->holds(address)) block = block->next;
+  return block != nullptr;
+}
+
+}  // namespace
+
+void* attribute_of(MPI_Aint value) {
+  const std::lock_guard lock(guard);
+  if (free_places == nullptr) {
+    auto* block = new (std::nothrow) Block;
+    if (block == nullptr) return nullptr;
+    block->next = blocks;
+    blocks = block;
+    for (Place& place : block->places) release(&place);
+  }
+  Place* place = free_places;
+  free_places = place->next_free;
+  place->value = value;
+  return place;
+}
+
+MPI_Aint value_of(const void* attribute) {
+  const std::lock_guard lock(guard);
+  return is_ours(attribute) ? static_cast<const Place*>(attribute)->value : reinterpret_cast<MPI_Aint>(attribute);
+}
+
+bool set_by_fortran(const void* attribute) {
+  const std::lock_guard lock(guard);
+  return is_ours(attribute);
+}
+
+void drop(void* attribute) {
+  const std::lock_guard lock(guard);
+  if (is_ours(attribute)) release(static_cast<Place*>(attribute));
+}
+
+}  // namespace weft::fortran

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// What Fortran over the standard ABI has of its own: common blocks, handles of objects, the calls of callbacks.
+
+#include "fortran/calls.hpp"
+#include "fortran/convert.hpp"
+
+#define WEFT_EXPORTED __attribute__((visibility("default")))
+
+extern "C" {
+WEFT_EXPORTED MPI_Fint weft_fortran_bottom_, weft_fortran_in_place_, weft_fortran_buffer_automatic_;
+WEFT_EXPORTED MPI_Fint weft_fortran_unweighted_[1], weft_fortran_weights_empty_[1], weft_fortran_errcodes_ignore_[1];
+WEFT_EXPORTED char weft_fortran_argv_null_[1], weft_fortran_argvs_null_[1];
+WEFT_EXPORTED MPI_Fint weft_fortran_status_ignore_[sizeof(MPI_Status) / sizeof(MPI_Fint)];
+WEFT_EXPORTED MPI_Fint weft_fortran_statuses_ignore_[sizeof(MPI_Status) / sizeof(MPI_Fint)];
+}
+
+namespace weft::fortran {
+
+uintptr_t learn_origin() {
+  const uintptr_t base = WEFT_FACE.hooks.arena_base->load(std::memory_order_relaxed);
+  const uintptr_t known = base - (uintptr_t{mpi::predefined_limit} << slot_shift);
+  // Odd while there is no object: then no handle that is made of it is one.
+  if (base % base::Arena::slot_align == 0) origin.store(known, std::memory_order_relaxed);
+  return known;
+}
+
+namespace {
+
+struct Side {
+  template <class H>
+  static MPI_Fint handle(H handle) {
+    return Convert<H>::out(handle);
+  }
+  static MPI_Fint code(int code) { return code; }
+};
+
+}  // namespace
+
+void mark_errhandler(MPI_Errhandler errhandler) {
+  WEFT_FACE.hooks.mark_errhandler(errhandler, &Calls<Side>::table);
+}
+
+void mark_op(MPI_Op op) {
+  WEFT_FACE.hooks.mark_op(op, &Calls<Side>::table);
+}
+
+}  // namespace weft::fortran
