@@ -64,18 +64,23 @@ def way(function, position):
     return "buffer" if following in (["int", "MPI_Datatype"], ["MPI_Count", "MPI_Datatype"]) else "raw"
 
 
-def quick(function, arguments, call_with, rare):
+def native_param(param, text):
+    return f"const NativeArray* {param.name}_array" if is_choice(param) else text
+
+
+def quick(function, arguments, call_with, rare, sections):
     """The call without gaps in its buffers: the rest is apart, so that it takes no registers here."""
     described = [name for name, argument in arguments.items() if argument.endswith(".address")]
     tests = " && ".join(f"contiguous({name}, &{name}_at)" for name in described)
     given = arguments | {name: f"{name}_at" for name in described}
     names = ", ".join([p.name for p in function.params] + ["ierror"])
-    return "\n".join([" {", *(f"  void* {name}_at;" for name in described),
+    return "\n".join([" {\n" + sections.rstrip("\n") if sections else " {", *(f"  void* {name}_at;" for name in described),
                       f"  if (!({tests})) [[unlikely]]", f"    return {rare}({names});",
                       f"  give(ierror, {call_with(given)});", "}"])
 
 
-def procedure(function, prefix, converted):
+def procedure(function, prefix, converted, native=False):
+    """native: arrays and strings come as gfortran passes them to procedures that are not bind(C)."""
     params, before, arguments, troubled, replaced = [], [], {}, [], {}
     scratch = False
     for i, p in enumerate(function.params):
@@ -100,7 +105,7 @@ def procedure(function, prefix, converted):
                 arguments[p.name] = f"{p.name}_at"
             else:
                 arguments[p.name] = f"address_of({p.name})"
-        elif base == "char":
+        elif base == "char" and not native:
             params.append(f"const Section* {p.name}")
             arguments[p.name] = f"StringIn(static_cast<const char*>({p.name}->address), {p.name}->element)"
         else:
@@ -120,9 +125,15 @@ def procedure(function, prefix, converted):
     else:
         lines.append(f"  give(ierror, {call});")
     head = f'extern "C" __attribute__((visibility("default"))) void {(prefix + function.name).lower()}_f08ts_'
-    whole = " {\n" + "\n".join(lines) + "\n}"
+    lengths = [f"size_t {p.name}_length" for p in function.params if native and fortran.split(p)[0] == "char"]
+    given = [native_param(p, text) for p, text in zip(function.params, params)] if native else params
+    given = given + ["MPI_Fint* ierror"] + lengths
+    sections = [f"  const Descriptor {p.name}_descriptor({p.name}_array);\n"
+                f"  const Section* const {p.name} = {p.name}_descriptor.section();\n"
+                for p in function.params if native and is_choice(p)]
+    whole = " {\n" + "".join(sections if scratch or not replaced else []) + "\n".join(lines) + "\n}"
     if scratch or not replaced:
-        return definition(head, params + ["MPI_Fint* ierror"], whole)
+        return definition(head, given, whole)
     rare = f"rare_{(prefix + function.name).lower()}"
     apart = definition(f"[[gnu::cold, gnu::noinline]] static void {rare}", params + ["MPI_Fint* ierror"], whole)
-    return apart + "\n" + definition(head, params + ["MPI_Fint* ierror"], quick(function, arguments, call_with, rare))
+    return apart + "\n" + definition(head, given, quick(function, arguments, call_with, rare, "".join(sections)))

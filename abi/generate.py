@@ -18,6 +18,7 @@ sys.dont_write_bytecode = True  # a source tree may be read-only
 import build_files  # noqa: E402
 import fortran  # noqa: E402
 import fortran_f08  # noqa: E402
+import fortran_mpich  # noqa: E402
 import header  # noqa: E402
 import mpich  # noqa: E402
 import observe  # noqa: E402
@@ -54,7 +55,7 @@ def write_build_files(out, functions, constants):
     write(out / "stats" / "calls.hpp", observe.calls_hpp(ready))
     write(out / "observed.cpp", observe.observed_cpp(ready, mpich.face_names(ready)))
     for name, text in [*mpich.build_files(functions, ready, constants), *fortran.build_files(ready, constants),
-                       *fortran_f08.build_files(ready, constants)]:
+                       *fortran_f08.build_files(ready, constants), *fortran_mpich.build_files(ready)]:
         write(out / name, text)
 
 

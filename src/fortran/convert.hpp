@@ -12,7 +12,11 @@
 #include <memory>
 #include <new>
 
+#ifdef WEFT_MPICH_ABI
+#include "fortran/abi_mpich.hpp"
+#else
 #include "fortran/abi_standard.hpp"
+#endif
 
 namespace weft::fortran {
 
