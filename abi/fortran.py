@@ -160,8 +160,8 @@ def entry_cpp(functions):
 
 def constants_lines(constants):
     """Pairs of a declaration and the name and value of a constant."""
-    rows = [("integer", n, v) for n, v in (("MPI_STATUS_SIZE", 8), ("MPI_SOURCE", 1), ("MPI_TAG", 2), ("MPI_ERROR", 3),
-                                          ("MPI_ADDRESS_KIND", 8), ("MPI_OFFSET_KIND", 8), ("MPI_COUNT_KIND", 8),
+    places = constants.get("status_places", {"MPI_STATUS_SIZE": 8, "MPI_SOURCE": 1, "MPI_TAG": 2, "MPI_ERROR": 3})
+    rows = [("integer", n, v) for n, v in (*places.items(), ("MPI_ADDRESS_KIND", 8), ("MPI_OFFSET_KIND", 8), ("MPI_COUNT_KIND", 8),
                                           ("MPI_INTEGER_KIND", 4))]
     rows += [("logical", n, ".false.") for n in ("MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING")]
     values = {c["name"]: c["value"] for c in constants["constants"]}
@@ -191,9 +191,10 @@ def declarations(constants):
     lines = []
     for kind, name, value in constants_lines(constants):
         lines += [f"      {kind} {name}", f"      parameter ({name}={value})"]
-    for name, (block, shape) in COMMONS.items():
-        kind = "character*1" if "ARGV" in name else "integer"
-        lines += [f"      {kind} {name}{shape}", f"      common /weft_fortran_{block}/ {name}"]
+    blocks = constants.get("commons", {f"weft_fortran_{block}": {name: shape} for name, (block, shape) in COMMONS.items()})
+    for block, names in blocks.items():
+        lines += [f"      {'character*1' if 'ARGV' in name else 'integer'} {name}{shape}" for name, shape in names.items()]
+        lines.append(f"      common /{block}/ {', '.join(names)}")
     return "\n".join(lines) + "\n"
 
 
@@ -260,7 +261,7 @@ def sizeof():
 """ for p in ("", "P"))
 
 
-def module_mpi(functions, constants):
+def module_mpi(functions, constants, uses="weft_mpi_types", more=None):
     interfaces = []
     for prefix in ("", "P"):
         for f in functions:
@@ -280,8 +281,8 @@ def module_mpi(functions, constants):
                               f"      integer(MPI_ADDRESS_KIND) :: {prefix}MPI_Aint_{name}\n    end {head}")
         for name in ("MPI_Status_f2f08", "MPI_Status_f082f"):
             interfaces.append(status_conversion(prefix + name))
-    return FORTRAN_BANNER + "module mpi\n  use weft_mpi_types\n  implicit none\n  public\n" + declarations(constants) + \
-        "  external MPI_CONVERSION_FN_NULL\n" + sizeof() + "  interface\n" + "\n".join(interfaces) + "\n  end interface\nend module mpi\n"
+    return FORTRAN_BANNER + f"module mpi\n  use {uses}\n  implicit none\n  public\n" + declarations(constants) + \
+        "  external MPI_CONVERSION_FN_NULL\n" + (sizeof() if more is None else more) + "  interface\n" + "\n".join(interfaces) + "\n  end interface\nend module mpi\n"
 
 
 def build_files(functions, constants):

@@ -5,6 +5,7 @@
 import fortran
 import fortran_buffer
 import fortran_f08
+import fortran_mpich_test
 import mpich
 import table
 from build_files import BANNER
@@ -100,3 +101,4 @@ def build_files(ready):
     yield from entry_files(functions)
     yield "mpich_fortran_constants.cpp", constants_cpp(mpich.load())
     yield "mpich_fortran.ld", linker_script(functions)
+    yield from fortran_mpich_test.build_files(functions)
