@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Contexts (OpenSHMEM 1.6, 9.6). An operation on this host takes no lane, and the way by messages is the calling
-// thread's lane; so a context is the team that numbers its PEs, and its options change nothing.
+// Contexts (OpenSHMEM 1.6, 9.6): the team that numbers a context's PEs, and its own way to where no stores reach
+// (remote.hpp). The options of a context change nothing: each has all that any of them allows.
 
 #include <mutex>
 
 #include "base/lock.hpp"
+#include "core/progress.hpp"
 #include "shmem/error.hpp"
 #include "shmem/order.hpp"
 #include "shmem/team.hpp"
@@ -18,9 +19,8 @@ namespace {
 
 constinit base::Lock guard;
 Context* free_contexts = nullptr;
-constexpr uint32_t default_place = 1;
 
-uintptr_t place_of(const Context& context) {
+uintptr_t index_of(const Context& context) {
   return static_cast<uintptr_t>(&context - contexts);
 }
 
@@ -32,13 +32,13 @@ void describe(Context& context, uintptr_t handle, const Team& team, long options
   context.team = team.handle;
   context.options = options;
   context.batches.store(false, std::memory_order_relaxed);
+  context.messages.store(false, std::memory_order_relaxed);
   std::atomic_ref(context.handle).store(handle, std::memory_order_release);
 }
 
 Context* live(shmem_ctx_t ctx) {
-  const auto handle = reinterpret_cast<uintptr_t>(ctx);
-  Context& context = contexts[handle % contexts_most];
-  return context.handle == handle ? &context : nullptr;
+  Context& context = context_at(ctx);
+  return context.handle == reinterpret_cast<uintptr_t>(ctx) ? &context : nullptr;
 }
 
 // The place stays with the context's number of lives, which the next handle counts on.
@@ -58,7 +58,7 @@ int create(const Team& team, long options, shmem_ctx_t* ctx) {
     return 1;
   }
   free_contexts = context->next_free;
-  const uintptr_t handle = ++lives[place_of(*context)] * contexts_most + place_of(*context);
+  const uintptr_t handle = ++lives[index_of(*context)] * contexts_most + index_of(*context);
   describe(*context, handle, team, options);
   *ctx = reinterpret_cast<shmem_ctx_t>(handle);
   return 0;
@@ -134,7 +134,8 @@ void stop_session(const char* function, shmem_ctx_t ctx) {
   if (ctx == SHMEM_CTX_INVALID) return;
   Context* context = live(ctx);
   if (context == nullptr) bad_context(function, ctx);
-  context->batches.store(false, std::memory_order_relaxed);
+  // Operations that the session has gathered leave, as each would have without it.
+  if (context->batches.exchange(false, std::memory_order_relaxed)) (void)core::progress();
 }
 
 }  // namespace weft::shmem

@@ -3,6 +3,7 @@
 #include "shmem/order.hpp"
 
 #include "coll/coll.hpp"
+#include "core/progress.hpp"
 #include "shmem/error.hpp"
 #include "shmem/remote.hpp"
 #include "shmem/team.hpp"
@@ -10,16 +11,23 @@
 namespace weft::shmem {
 namespace {
 
-void complete_all() {
+void order(const Context& context) {
+  std::atomic_thread_fence(std::memory_order_acq_rel);
+  if (!context.messages.load(std::memory_order_relaxed)) [[likely]]
+    return;
+  order_all(context);
+  core::progress_at_times();
+}
+
+void complete(const Context& context) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (state.messages.load(std::memory_order_relaxed)) [[unlikely]]
-    settle_all();
+  if (context.messages.load(std::memory_order_relaxed)) [[unlikely]]
+    complete_all(context);
 }
 
 const Context& live(const char* function, shmem_ctx_t ctx) {
-  const auto handle = reinterpret_cast<uintptr_t>(ctx);
-  const Context& context = contexts[handle % contexts_most];
-  if (context.handle != handle) [[unlikely]]
+  const Context& context = context_at(ctx);
+  if (context.handle != reinterpret_cast<uintptr_t>(ctx)) [[unlikely]]
     bad_context(function, ctx);
   return context;
 }
@@ -28,26 +36,22 @@ const Context& live(const char* function, shmem_ctx_t ctx) {
 
 void fence(const char* function) {
   need_start(function);
-  std::atomic_thread_fence(std::memory_order_acq_rel);
-  if (state.messages.load(std::memory_order_relaxed)) [[unlikely]]
-    settle_all();
+  order(contexts[default_place]);
 }
 
 void fence_on(const char* function, shmem_ctx_t ctx) {
   if (ctx == SHMEM_CTX_INVALID) return;
-  (void)live(function, ctx);
-  fence(function);
+  order(live(function, ctx));
 }
 
 void quiet(const char* function) {
   need_start(function);
-  complete_all();
+  complete(contexts[default_place]);
 }
 
 void quiet_on(const char* function, shmem_ctx_t ctx) {
   if (ctx == SHMEM_CTX_INVALID) return;
-  (void)live(function, ctx);
-  complete_all();
+  complete(live(function, ctx));
 }
 
 void quiet_pes(const char* function, shmem_ctx_t ctx, const int* pes, size_t count) {
@@ -57,13 +61,25 @@ void quiet_pes(const char* function, shmem_ctx_t ctx, const int* pes, size_t cou
   for (size_t i = 0; i < count; ++i) {
     uint32_t pe = 0;
     if (!On{function, ctx}.find(pes[i], pe)) bad_pe(function, pes[i], context.pes, "the context's team");
-    if (state.messages.load(std::memory_order_relaxed)) settle_pe(static_cast<int32_t>(pe));
+    if (context.messages.load(std::memory_order_relaxed)) complete_pe(context, static_cast<int32_t>(pe));
+  }
+}
+
+void quiet_contexts() {
+  for (uint32_t i = default_place + 1; i < contexts_most; ++i) {
+    if (contexts[i].handle != UINTPTR_MAX) complete(contexts[i]);
+  }
+}
+
+void quiet_contexts_of(shmem_team_t team) {
+  for (uint32_t i = default_place + 1; i < contexts_most; ++i) {
+    if (contexts[i].handle != UINTPTR_MAX && contexts[i].team == team) complete(contexts[i]);
   }
 }
 
 void barrier_all(const char* function) {
   need_start(function);
-  complete_all();
+  complete(contexts[default_place]);
   check(function, coll::barrier(world_team().comm));
 }
 

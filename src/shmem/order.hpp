@@ -3,8 +3,8 @@
 #pragma once
 
 // Ordering and completion (OpenSHMEM 1.6, 9.11), and the barriers of all PEs. Operations on this host are done when
-// they return; for those that went by messages a fence waits as long as a quiet does. All contexts share the way by
-// messages, so that a call for one context completes all.
+// they return. Of those that went by messages a quiet waits for the context's own to be done, and a fence for those
+// alone that would not stay in order.
 
 #include "shmem/state.hpp"
 
@@ -15,6 +15,10 @@ void fence_on(const char* function, shmem_ctx_t ctx);
 void quiet(const char* function);
 void quiet_on(const char* function, shmem_ctx_t ctx);
 void quiet_pes(const char* function, shmem_ctx_t ctx, const int* pes, size_t count);
+
+// All contexts that the program made and has not destroyed, or those of one team.
+void quiet_contexts();
+void quiet_contexts_of(shmem_team_t team);
 
 void barrier_all(const char* function);
 void sync_all(const char* function);

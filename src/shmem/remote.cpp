@@ -5,6 +5,7 @@
 #include <link.h>
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <numeric>
 #include <vector>
@@ -12,16 +13,26 @@
 #include "coll/agree.hpp"
 #include "core/progress.hpp"
 #include "core/rma/names.hpp"
+#include "core/rma/view.hpp"
 #include "datatype/predefined.hpp"
 #include "shmem/error.hpp"
 
 namespace weft::shmem {
-namespace {
 
 namespace rma = core::rma;
 
+// A context's view of both windows.
+struct Way {
+  rma::Window heap;
+  rma::Window data;
+};
+
+namespace {
+
 rma::Window* heap_window = nullptr;
 rma::Window* data_window = nullptr;
+
+constinit base::Lock making_ways;
 
 bool holds(const rma::Window& window, const void* address, size_t bytes) {
   const uintptr_t offset = reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(window.base);
@@ -41,6 +52,36 @@ rma::Remote whole(const Remote& remote, int64_t count, datatype::Type& type) {
   return {{remote.offset, count, &type}, remote.pe};
 }
 
+using Both = std::array<rma::Window*, 2>;
+
+// The windows as the context sees them; nullptr: it has not needed them yet.
+Both windows_of(const Context& context) {
+  if (&context == &contexts[default_place]) return {heap_window, data_window};
+  Way* const way = context.way.load(std::memory_order_acquire);
+  if (way == nullptr) return {nullptr, nullptr};
+  return {&way->heap, &way->data};
+}
+
+Both make_way(const char* function, Context& context) {
+  const std::lock_guard guard(making_ways);
+  if (context.way.load(std::memory_order_relaxed) == nullptr) {
+    auto* way = new Way;
+    if (!rma::open_view(way->heap, *heap_window) || !rma::open_view(way->data, *data_window)) {
+      fail(function, "there is no address space for what a context notes of each PE",
+           "raise the limit (ulimit -v), or make fewer contexts");
+    }
+    context.way.store(way, std::memory_order_release);
+  }
+  return windows_of(context);
+}
+
+// The context's own view of a window.
+rma::Window* seen_by(const char* function, Context& context, const rma::Window* window) {
+  Both both = windows_of(context);
+  if (both[0] == nullptr) both = make_way(function, context);
+  return both[window == heap_window ? 0 : 1];
+}
+
 // The end of an operation that changed its target, which may sleep until then; of one that went by messages, these
 // leave. The way is looked at now: an operation that the kernel refused has taken the other one.
 void end(const char* function, const Remote& remote, shmem_ctx_t ctx, Until until) {
@@ -49,11 +90,11 @@ void end(const char* function, const Remote& remote, shmem_ctx_t ctx, Until unti
     if (near.endpoint != nullptr) tell(near);
     return;
   }
-  state.messages.store(true, std::memory_order_relaxed);
-  if (until == Until::done) check(function, rma::flush(*remote.window, remote.pe, true));
+  Context& context = context_at(ctx);
+  if (!context.messages.load(std::memory_order_relaxed)) context.messages.store(true, std::memory_order_relaxed);
+  if (until == Until::done) finish(function, remote);
   // A program that computes from here on makes no progress, so it is made now, unless more is about to follow.
-  const auto handle = reinterpret_cast<uintptr_t>(ctx);
-  if (!contexts[handle % contexts_most].batches.load(std::memory_order_relaxed)) (void)core::progress();
+  if (!context.batches.load(std::memory_order_relaxed)) (void)core::progress();
 }
 
 }  // namespace
@@ -86,9 +127,8 @@ Remote find(const char* function, shmem_ctx_t ctx, const void* address, size_t b
   need_start(function);
   uint32_t found = 0;
   if (!On{function, ctx}.find(pe, found)) {
-    const auto handle = reinterpret_cast<uintptr_t>(ctx);
-    const Context& context = contexts[handle % contexts_most];
-    if (context.handle != handle) bad_context(function, ctx);
+    const Context& context = context_at(ctx);
+    if (context.handle != reinterpret_cast<uintptr_t>(ctx)) bad_context(function, ctx);
     bad_pe(function, pe, context.pes, ctx == SHMEM_CTX_DEFAULT ? "the job" : "the context's team");
   }
   rma::Window* window = window_of(address, bytes);
@@ -101,7 +141,8 @@ Remote find(const char* function, shmem_ctx_t ctx, const void* address, size_t b
          "the heap)");
   }
   const char* base = window->base;
-  return {window, static_cast<int32_t>(found), static_cast<const char*>(address) - base};
+  return {seen_by(function, context_at(ctx), window), static_cast<int32_t>(found),
+          static_cast<const char*>(address) - base};
 }
 
 void put(const char* function, shmem_ctx_t ctx, const Remote& to, const void* source, size_t bytes, Until until) {
@@ -137,16 +178,30 @@ void compare_swap(const char* function, shmem_ctx_t ctx, const Remote& to, const
   end(function, to, ctx, until);
 }
 
-void settle(const Remote& remote) {
-  check("shmem_fence", rma::flush(*remote.window, remote.pe, false));
+void finish(const char* function, const Remote& remote) {
+  check(function, rma::flush(*remote.window, remote.pe, true));
 }
 
-void settle_pe(int32_t pe) {
-  for (rma::Window* window : {heap_window, data_window}) check("shmem_pe_quiet", rma::flush(*window, pe, false));
+void order(const char* function, const Remote& remote) {
+  check(function, rma::order(*remote.window, remote.pe));
 }
 
-void settle_all() {
-  for (rma::Window* window : {heap_window, data_window}) check("shmem_quiet", rma::flush_all(*window, false));
+void order_all(const Context& context) {
+  for (rma::Window* window : windows_of(context)) {
+    if (window != nullptr) check("shmem_fence", rma::order_all(*window));
+  }
+}
+
+void complete_all(const Context& context) {
+  for (rma::Window* window : windows_of(context)) {
+    if (window != nullptr) check("shmem_quiet", rma::flush_all(*window, false));
+  }
+}
+
+void complete_pe(const Context& context, int32_t pe) {
+  for (rma::Window* window : windows_of(context)) {
+    if (window != nullptr) check("shmem_pe_quiet", rma::flush(*window, pe, false));
+  }
 }
 
 // ---- Making
@@ -249,6 +304,13 @@ void open_windows(core::Comm& comm, core::Comm& second, char* heap, uint64_t hea
 }
 
 void close_windows() {
+  for (Context& context : contexts) {
+    Way* const way = context.way.exchange(nullptr, std::memory_order_relaxed);
+    if (way == nullptr) continue;
+    rma::close_view(way->data);
+    rma::close_view(way->heap);
+    delete way;
+  }
   close(data_window);
   close(heap_window);
 }

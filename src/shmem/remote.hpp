@@ -4,7 +4,9 @@
 
 // The general road to symmetric memory: two windows of core over all PEs, one on the heaps and one on the programs'
 // static data, always open. A window reaches a PE by our address space, by the kernel (static data of this host) or by
-// messages (docs/windows.md). Wrong arguments end the job with a message; OpenSHMEM has no errors to return.
+// messages (docs/windows.md). The default context uses the windows, every other one a view of each, so that contexts
+// share neither outboxes nor what they wait for. Wrong arguments end the job with a message; OpenSHMEM has no errors to
+// return.
 
 #include "core/rma/window.hpp"
 #include "datatype/reduce.hpp"
@@ -17,7 +19,7 @@ using datatype::Reduction;
 
 // Symmetric data of a PE.
 struct Remote {
-  core::rma::Window* window;
+  core::rma::Window* window;  // or the context's view of it
   int32_t pe;
   int64_t offset;  // from where the window's memory begins
 };
@@ -43,12 +45,16 @@ void update(const char* function, shmem_ctx_t ctx, const Remote& to, const void*
 void compare_swap(const char* function, shmem_ctx_t ctx, const Remote& to, const void* value, const void* cond,
                   void* result, Basic basic, Until until);
 
-// Operations begun for a PE before are done there when this returns.
-void settle(const Remote& remote);
+// The results of operations begun on the context for the PE before are here, and what was put may be changed.
+void finish(const char* function, const Remote& remote);
+// They are done there before those that the context begins from now on.
+void order(const char* function, const Remote& remote);
 
-// Waits for all operations of all threads that went by messages; or for those to one PE.
-void settle_all();
-void settle_pe(int32_t pe);
+// Operations of one context that went by messages, for all PEs: ordered before the later ones, or done at their targets
+// when this returns; or the latter for one PE.
+void order_all(const Context& context);
+void complete_all(const Context& context);
+void complete_pe(const Context& context, int32_t pe);
 
 // The program's static data of this process: where they lie.
 struct StaticData {

@@ -70,7 +70,7 @@ void put_strided_general(const char* function, shmem_ctx_t ctx, void* dest, cons
   for (size_t i = 0; i < stride.blocks; ++i, to.offset += to_step, from += from_step) {
     put(function, ctx, to, from, block, Until::begun);
   }
-  if (by_messages(to)) settle(to);
+  if (by_messages(to)) finish(function, to);
 }
 
 void get_strided_general(const char* function, shmem_ctx_t ctx, void* dest, const void* source, const Stride& stride,
@@ -89,11 +89,10 @@ void get_strided_general(const char* function, shmem_ctx_t ctx, void* dest, cons
   for (size_t i = 0; i < stride.blocks; ++i, from.offset += from_step, to += to_step) {
     get(function, ctx, from, to, block, Until::begun);
   }
-  if (by_messages(from)) settle(from);
+  if (by_messages(from)) finish(function, from);
 }
 
-// The signal follows the data: by stores in order, by the order of a window's messages, or when the data are known to
-// be there.
+// The signal follows the data: by stores in order, or by the order of a context's messages.
 void put_signal_general(const char* function, shmem_ctx_t ctx, void* dest, const void* source, size_t bytes,
                         const Signal& signal, int pe) {
   if (signal.operation != SHMEM_SIGNAL_SET && signal.operation != SHMEM_SIGNAL_ADD) {
@@ -108,7 +107,7 @@ void put_signal_general(const char* function, shmem_ctx_t ctx, void* dest, const
   } else if (bytes != 0) {
     const Remote to = find(function, ctx, dest, bytes, pe);
     put(function, ctx, to, source, bytes, Until::begun);
-    if (by_messages(to)) settle(to);
+    if (by_messages(to)) order(function, to);
   }
   if (signal.operation == SHMEM_SIGNAL_SET) {
     atomic_set(at, signal.address, signal.value, pe);

@@ -64,7 +64,6 @@ void open(uint64_t heap_bytes) {
 
 // After a barrier. Notices of freed contexts reach their owners before these may leave the job.
 void close() {
-  state.messages.store(false, std::memory_order_relaxed);
   close_contexts();
   close_teams();
   core::wait_until([] { return core::world->sends_open() == 0; });
@@ -136,6 +135,7 @@ void start_pes() {
 
 void finalize() {
   need_start("shmem_finalize");
+  quiet_contexts();
   barrier_all("shmem_finalize");
   std::lock_guard lock(life);
   if (--starts != 0) return;

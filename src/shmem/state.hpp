@@ -26,6 +26,8 @@ struct Near {
   transport::Endpoint* endpoint = nullptr;  // its way, by which we see that it sleeps; set where heap is
 };
 
+struct Way;  // to the symmetric memory of others, where no stores reach it: remote.hpp
+
 // A context that lives has its handle in this table, at the place that the handle's low bits name. A freed handle is
 // not there any more, and does not come again before 2^32 others.
 struct Context {
@@ -33,14 +35,17 @@ struct Context {
   uint32_t pes = 0;   // of its team
   int32_t first = 0;  // PE number of member m = first + m * stride, unless there is a table
   int32_t stride = 1;
-  std::atomic<bool> batches = false;  // a session says that operations may wait for others
+  std::atomic<bool> batches = false;   // a session says that operations may wait for others
+  std::atomic<bool> messages = false;  // an operation went by messages: there may be something to wait for
   const int32_t* table = nullptr;
+  std::atomic<Way*> way = nullptr;  // made on first use; it stays for the next context at this place
   // ---- not read by operations
   shmem_team_t team = SHMEM_TEAM_INVALID;
   long options = 0;
   Context* next_free = nullptr;
 };
 inline constexpr uint32_t contexts_most = 1024;
+inline constexpr uint32_t default_place = 1;  // of SHMEM_CTX_DEFAULT; place 0 is that of SHMEM_CTX_INVALID
 
 // Bytes that follow each heap and belong to nobody.
 inline constexpr uint64_t heap_slack = 64;
@@ -53,11 +58,14 @@ struct State {
   int32_t pe = 0;
   const Near* near = nullptr;  // by PE
   // ----
-  std::atomic<bool> messages = false;  // an operation went by messages: there may be something to wait for
   int thread_level = 0;
 };
 [[gnu::visibility("hidden")]] extern constinit State state;
 [[gnu::visibility("hidden")]] extern constinit Context contexts[contexts_most];
+
+inline Context& context_at(shmem_ctx_t ctx) {
+  return contexts[reinterpret_cast<uintptr_t>(ctx) % contexts_most];
+}
 
 // ---- The context of a call: it says which PE a number means. `function` is for messages.
 

@@ -15,6 +15,7 @@
 #include "core/context.hpp"
 #include "core/world.hpp"
 #include "shmem/error.hpp"
+#include "shmem/order.hpp"
 
 namespace weft::shmem {
 namespace {
@@ -281,6 +282,7 @@ void destroy_team(const char* function, shmem_team_t handle) {
     fail(function, "the team is predefined", "destroy teams that were made by a split alone");
   }
   Team& team = team_of(function, handle);
+  quiet_contexts_of(handle);
   check(function, coll::barrier(team.comm));  // the others are done with what they share with us for it
   destroy_contexts_of(handle);
   {

@@ -380,6 +380,23 @@ int32_t flush_all(Window& window, bool local) {
   return is_passive(window) ? settle_all(window, local) : rma_sync;
 }
 
+// Ranks of this host reach some of each other's memory without messages, which would come first.
+int32_t order(Window& window, int32_t rank) {
+  Target& target = window.targets[rank];
+  if (target.control != nullptr || target.under_way.load(std::memory_order_acquire) != 0) return settle(window, rank);
+  Outbox* const outbox = std::atomic_ref(target.outbox).load(std::memory_order_acquire);
+  if (outbox == nullptr) return no_error;
+  std::lock_guard guard(outbox->lock);
+  outbox->send();
+  return no_error;
+}
+
+int32_t order_all(Window& window) {
+  int32_t error = no_error;
+  for (const int32_t rank : opened_targets(window)) error = first_of(error, order(window, rank));
+  return error;
+}
+
 // The memory of a window is one for all who reach it.
 int32_t sync(Window& /*window*/) {
   progress_at_times();

@@ -77,8 +77,10 @@ Record record_of(Action action, const Remote& place, int64_t bytes, int32_t tag)
   return record;
 }
 
+// Views send on the communicator of their window.
 int32_t new_tag(Window& window) {
-  return static_cast<int32_t>(window.next_tag.fetch_add(1, std::memory_order_relaxed) & 0x3fffffff);
+  Window& named = window.shows != nullptr ? *window.shows : window;
+  return static_cast<int32_t>(named.next_tag.fetch_add(1, std::memory_order_relaxed) & 0x3fffffff);
 }
 
 // ---- the target's side

@@ -13,6 +13,7 @@
 #include "core/rma/names.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/rma/serve.hpp"
+#include "core/rma/view.hpp"
 #include "core/waiting.hpp"
 
 namespace weft::core::rma {
@@ -20,15 +21,6 @@ namespace {
 
 size_t targets_bytes(const Window& window) {
   return static_cast<size_t>(window.size) * sizeof(Target);
-}
-
-// Pages come with the first target in them that is contacted. nullptr: no address space.
-Target* reserve_targets(const Window& window) {
-  void* memory =
-      mmap(nullptr, targets_bytes(window), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
-  (void)madvise(memory, targets_bytes(window), MADV_NOHUGEPAGE);  // a target costs a page, not 2 MiB
-  return static_cast<Target*>(memory);
 }
 
 // The target has told its shape: once, though several threads may have asked.
@@ -82,6 +74,20 @@ class Introduction : private Awaited {
 
 }  // namespace
 
+bool reserve_targets(Window& window) {
+  void* memory =
+      mmap(nullptr, targets_bytes(window), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  (void)madvise(memory, targets_bytes(window), MADV_NOHUGEPAGE);  // a target costs a page, not 2 MiB
+  window.targets = static_cast<Target*>(memory);
+  return true;
+}
+
+void release_targets(Window& window) {
+  if (window.targets != nullptr) munmap(window.targets, targets_bytes(window));
+  window.targets = nullptr;
+}
+
 bool allocate(Window& window, uint64_t bytes) {
   window.grant = grant_shared(bytes, window.wish);
   window.base = static_cast<char*>(window.grant.memory);
@@ -100,8 +106,7 @@ void prepare(Window& window, Flavor flavor, Part& part) {
           .error = no_memory,
           .generation = propose_generation(),
           .fences = base::allow_fences() ? 1U : 0U};
-  window.targets = reserve_targets(window);
-  if (window.targets == nullptr) return;
+  if (!reserve_targets(window)) return;
   const size_t waiting = sizeof(Control) + static_cast<size_t>(world->places_here()) * sizeof(std::atomic<int32_t>);
   const size_t attached_at = (waiting + alignof(Attached) - 1) & ~(alignof(Attached) - 1);
   const size_t control_size = attached_at + (flavor == Flavor::dynamic ? sizeof(Attached) : 0);
@@ -131,6 +136,7 @@ void open(Window& window, const std::vector<int32_t>& ranks, const std::vector<P
 }
 
 void ask_to_meet(Window& window, int32_t rank) {
+  if (window.shows != nullptr) return meet_in_view(window, rank);
   const Introduction introduction(window, rank);
   note(window, window.targets[rank], introduction.shape().bytes, introduction.shape().unit);
 }
@@ -143,8 +149,7 @@ Shape shape_of(const Window& window) {
 void close(Window& window) {
   forget_name(window);  // nobody uses the window any more, but a nudge may still lie in our ring
   drop_outboxes(window);
-  if (window.targets != nullptr) munmap(window.targets, targets_bytes(window));
-  window.targets = nullptr;
+  release_targets(window);
   if (window.owns_memory) (void)release_shared(window.base);
   if (window.control != nullptr) (void)release_shared(window.control);
   window.control = nullptr;

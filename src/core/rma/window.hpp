@@ -157,6 +157,7 @@ struct Window : base::Object {
   LockWish* wishes = nullptr;                  // of other hosts, that have to wait; by the holder of lane 0
   std::atomic<uint32_t> next_tag = 0;          // of data that travel as messages
   void (*drop_type)(Type*) = nullptr;          // gives back a datatype that was held
+  Window* shows = nullptr;                     // of a view: the window (view.hpp)
 };
 
 // ---- making. All ranks: prepare(), swap parts with those of their host, agree on the largest generation, then open().
@@ -171,6 +172,11 @@ void prepare(Window& window, Flavor flavor, Part& part);
 void open(Window& window, const std::vector<int32_t>& ranks, const std::vector<Part>& parts, uint32_t generation);
 // Gives everything back. All operations are over, on all ranks.
 void close(Window& window);
+
+// Room for what is known of each rank, which takes pages with the first rank in them that is contacted. false: no
+// address space.
+[[nodiscard]] bool reserve_targets(Window& window);
+void release_targets(Window& window);
 
 [[nodiscard]] int32_t attach(Window& window, void* base, uint64_t bytes);
 // false: nothing was attached there.
@@ -234,6 +240,11 @@ void begin_fence(Window& window, bool succeed);
 // its own again.
 [[nodiscard]] int32_t flush(Window& window, int32_t rank, bool local);
 [[nodiscard]] int32_t flush_all(Window& window, bool local);
+// Operations begun before are done at the target, or at each, before those that are begun from now on, on this window
+// or on others. Messages of windows stay in order, so nothing is waited for, unless data travel as messages of their
+// own or the target is on this host.
+[[nodiscard]] int32_t order(Window& window, int32_t rank);
+[[nodiscard]] int32_t order_all(Window& window);
 [[nodiscard]] int32_t sync(Window& window);
 
 // Whether MPI_Win_free may be called: no epoch is open but one of a fence.
