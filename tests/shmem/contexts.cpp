@@ -58,7 +58,10 @@ void do_not_wait_for_each_other(long* flag) {
 // a store. PE 1 makes progress only while it does not see the word.
 void order_both_memories(long* flag, uint64_t* signal) {
   shmem_ctx_t ctx = SHMEM_CTX_INVALID;
-  if (shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx) != 0) return EXPECT(!"a context");
+  if (shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx) != 0) {
+    EXPECT(!"a context");
+    return;
+  }
   uint64_t unused = 0;
   for (long round = 1; round <= 1000; ++round) {
     const auto number = static_cast<uint64_t>(round);
@@ -86,7 +89,10 @@ void order_both_memories(long* flag, uint64_t* signal) {
 void work(int thread) {
   const int next = (shmem_my_pe() + 1) % shmem_n_pes();
   shmem_ctx_t ctx = SHMEM_CTX_INVALID;
-  if (shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx) != 0) return EXPECT(!"a context");
+  if (shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx) != 0) {
+    EXPECT(!"a context");
+    return;
+  }
   long* const mine = table + thread * words;
   std::vector<long> data(words);
   for (long round = 1; round <= rounds; ++round) {
