@@ -14,6 +14,7 @@ void Operation::run() {
   result_ = access_at(file_, writes_, view_, position_, memory_, done);
   request_.received = done;
   request_.error = result_.error;
+  if (result_.failed()) path_ = file_.path;
   file_.pending.fetch_sub(1, std::memory_order_release);
   complete_from_worker(request_);
 }

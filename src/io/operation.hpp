@@ -18,7 +18,8 @@ class Operation final : public Job {
   void run() override;
 
   [[nodiscard]] const Result& result() const { return result_; }
-  File& file() const { return file_; }
+  // Of the file, after a failure: the file may have been closed.
+  [[nodiscard]] const std::string& path() const { return path_; }
   Type* filetype() const { return view_.filetype; }
   Type* memory_type() const { return memory_.type; }
 
@@ -30,6 +31,7 @@ class Operation final : public Job {
   const int64_t position_;
   const Memory memory_;
   Result result_;
+  std::string path_;
 };
 
 }  // namespace weft::io

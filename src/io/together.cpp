@@ -306,6 +306,7 @@ void Together::finish() {
   if (request_ == nullptr) return;
   request_->received = done_;
   request_->error = result_.error;
+  if (result_.failed()) path_ = file_.path;
   Together* next = nullptr;
   {
     std::lock_guard guard(file_.guard);

@@ -50,7 +50,8 @@ class Together final : public Job {
 
   [[nodiscard]] const Result& result() const { return result_; }
   [[nodiscard]] int64_t done() const { return done_; }
-  File& file() const { return file_; }
+  // Of the file, after a failure: the file may have been closed.
+  [[nodiscard]] const std::string& path() const { return path_; }
   Type* filetype() const { return view_.filetype; }
   Type* memory_type() const { return memory_.type; }
 
@@ -103,6 +104,7 @@ class Together final : public Job {
   core::Request* const request_;
   Stage stage_ = Stage::meet;
   Result result_;
+  std::string path_;
   int64_t done_ = 0;
   Part mine_;
   std::vector<Part> parts_;

@@ -223,10 +223,10 @@ const char* text_of_file_access(const Request& request) {
   if (request.on_free == end_converted) return static_cast<Converted*>(request.owner)->failure.c_str();
   if (request.on_free == end_operation) {
     const auto& operation = *static_cast<io::Operation*>(request.owner);
-    text = text_of(operation.result(), static_cast<const File&>(operation.file()));
+    text = text_of(operation.result(), operation.path());
   } else {
     const auto& together = *static_cast<io::Together*>(request.owner);
-    text = text_of(together.result(), static_cast<const File&>(together.file()));
+    text = text_of(together.result(), together.path());
   }
   return text.c_str();
 }

@@ -14,18 +14,18 @@ static_assert(io::wrong_argument == MPI_ERR_ARG && io::internal_error == MPI_ERR
               io::no_such_file == MPI_ERR_NO_SUCH_FILE && io::quota_exceeded == MPI_ERR_QUOTA &&
               io::read_only == MPI_ERR_READ_ONLY && io::unsupported_operation == MPI_ERR_UNSUPPORTED_OPERATION);
 
-std::string text_of(const io::Result& result, const File& file) {
+std::string text_of(const io::Result& result, const std::string& path) {
   if (result.act == io::Act::arguments) {
     return "the arguments of rank " + std::to_string(result.rank) + " are wrong (" + error_text(result.error) +
            "), so no rank did anything";
   }
   if (result.act == io::Act::mode) return "the ranks do not give the same amode";
-  return io::describe(result, file.path);
+  return io::describe(result, path);
 }
 
 int raise(const char* function, const File& file, const io::Result& result) {
   if (!result.failed()) return MPI_SUCCESS;
-  return fail(ErrorsOn(&file), function, result.error, "%s", text_of(result, file).c_str());
+  return fail(ErrorsOn(&file), function, result.error, "%s", text_of(result, file.path).c_str());
 }
 
 void FileCheck::offset(MPI_Offset offset, const char* name) {

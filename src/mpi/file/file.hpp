@@ -10,8 +10,8 @@
 
 namespace weft::mpi {
 
-// A failed result in words.
-[[nodiscard]] std::string text_of(const io::Result& result, const File& file);
+// A failed result on the file with this path, in words.
+[[nodiscard]] std::string text_of(const io::Result& result, const std::string& path);
 // Raises the error of a result that is one; MPI_SUCCESS otherwise.
 [[nodiscard]] int raise(const char* function, const File& file, const io::Result& result);
 
