@@ -3,6 +3,7 @@
 #include "io/calls.hpp"
 
 #include <fcntl.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -19,7 +20,8 @@ namespace {
 
 constinit base::TextSetting faults{
     {.name = "WEFT_IO_FAULTS",
-     .help = "for tests: calls on files in 1000 that fail, as \"short=100,eintr=50,enospc=5,eio=5,seed=1\"",
+     .help =
+         "for tests: calls on files in 1000 that fail, as \"short=100,eintr=50,enospc=5,eio=5,uncached=500,seed=1\"",
      .level = base::Level::expert}};
 WEFT_SETTING(faults);
 
@@ -27,7 +29,13 @@ int open_file(const char* path, int flags, mode_t mode) {
   return ::open(path, flags, mode);
 }
 
-constexpr Calls system_calls{open_file, ::close, ::unlink, ::pread, ::pwrite, ::fsync, ::ftruncate, ::posix_fallocate};
+ssize_t pread_cached(int fd, void* buffer, size_t bytes, off_t offset) {
+  const iovec part{buffer, bytes};
+  return ::preadv2(fd, &part, 1, offset, RWF_NOWAIT);
+}
+
+constexpr Calls system_calls{open_file, ::close,     ::unlink,          ::pread,     ::pwrite,
+                             ::fsync,   ::ftruncate, ::posix_fallocate, pread_cached};
 
 // The plan of faults. Calls of all threads draw from one sequence of numbers.
 struct Plan {
@@ -35,6 +43,7 @@ struct Plan {
   uint32_t interrupted = 0;
   uint32_t full = 0;
   uint32_t broken = 0;
+  uint32_t uncached = 0;
   std::atomic<uint64_t> state = 1;
 };
 constinit Plan plan;
@@ -84,8 +93,18 @@ int faulty_fsync(int fd) {
   return ::fsync(fd);
 }
 
-constexpr Calls faulty_calls{open_file,     ::close,      ::unlink,    faulty_pread,
-                             faulty_pwrite, faulty_fsync, ::ftruncate, ::posix_fallocate};
+ssize_t faulty_pread_cached(int fd, void* buffer, size_t bytes, off_t offset) {
+  if (happens(plan.uncached)) {
+    errno = EAGAIN;
+    return -1;
+  }
+  const int error = strike(bytes, false);
+  errno = error;
+  return error != 0 ? -1 : pread_cached(fd, buffer, bytes, offset);
+}
+
+constexpr Calls faulty_calls{open_file,    ::close,     ::unlink,          faulty_pread,        faulty_pwrite,
+                             faulty_fsync, ::ftruncate, ::posix_fallocate, faulty_pread_cached, strike};
 
 bool read_plan(std::string_view text) {
   while (!text.empty()) {
@@ -105,6 +124,8 @@ bool read_plan(std::string_view text) {
       plan.full = value;
     } else if (key == "eio") {
       plan.broken = value;
+    } else if (key == "uncached") {
+      plan.uncached = value;
     } else if (key == "seed") {
       plan.state.store(value * 0x2545f4914f6cdd1d, std::memory_order_relaxed);
     } else {
@@ -119,7 +140,7 @@ const Calls& chosen() {
     if (*faults.value() == '\0') return system_calls;
     if (read_plan(faults.value())) return faulty_calls;
     base::warn({.cause = "WEFT_IO_FAULTS is " + base::quoted(faults.value()) + ", which is not understood",
-                .remedy = "write it as \"short=100,eintr=50,enospc=5,eio=5,seed=1\""});
+                .remedy = "write it as \"short=100,eintr=50,enospc=5,eio=5,uncached=500,seed=1\""});
     return system_calls;
   }();
   return chosen_once;

@@ -19,7 +19,11 @@ struct Calls {
   ssize_t (*pwrite)(int fd, const void* buffer, size_t bytes, off_t offset);
   int (*fsync)(int fd);
   int (*ftruncate)(int fd, off_t size);
-  int (*fallocate)(int fd, off_t offset, off_t bytes);  // 0 or an errno, as posix_fallocate
+  int (*fallocate)(int fd, off_t offset, off_t bytes);                        // 0 or an errno, as posix_fallocate
+  ssize_t (*pread_cached)(int fd, void* buffer, size_t bytes, off_t offset);  // fails with EAGAIN where it would wait
+  // After a read that the kernel did by itself (ring.hpp): the errno of a fault, or 0 and perhaps fewer bytes. nullptr:
+  // there are no faults.
+  int (*strike)(size_t& bytes, bool writes) = nullptr;
 };
 
 // Those that the setting WEFT_IO_FAULTS asks for, or the system's.

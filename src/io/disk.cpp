@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 
 #include "base/clock.hpp"
@@ -16,6 +17,8 @@ namespace weft::io {
 namespace {
 
 constexpr int64_t most_at_once = int64_t{1} << 30;  // Linux moves 2 GiB less a page at most
+
+constinit std::atomic<uint64_t> whole_cached_reads = 0;
 
 struct flock lock_of(short type, int64_t offset, int64_t bytes) {
   struct flock lock {};
@@ -74,6 +77,18 @@ Result read_all(const Disk& disk, void* buffer, int64_t bytes, int64_t offset, i
     done += got;
   }
   return {};
+}
+
+bool read_cached(const Disk& disk, void* buffer, int64_t bytes, int64_t offset) {
+  const Timed timed(disk, false, offset);
+  if (calls().pread_cached(disk.fd, buffer, static_cast<size_t>(bytes), offset) != bytes) return false;
+  timed.end(bytes);
+  whole_cached_reads.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+uint64_t cached_reads() {
+  return whole_cached_reads.load(std::memory_order_relaxed);
 }
 
 Result size_of(int fd, int64_t& size) {

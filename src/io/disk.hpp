@@ -22,6 +22,12 @@ struct Disk {
 // Up to the end of the file: `done` is less than `bytes` only there, or with an error.
 [[nodiscard]] Result read_all(const Disk& disk, void* buffer, int64_t bytes, int64_t offset, int64_t& done);
 
+// All of the bytes, if the system has them in its cache. False: it would have to wait for some, or cannot tell; then
+// the memory may have been written to. Counts nothing else than reads that were whole.
+[[nodiscard]] bool read_cached(const Disk& disk, void* buffer, int64_t bytes, int64_t offset);
+// How many there were.
+[[nodiscard]] uint64_t cached_reads();
+
 // The size of the file.
 [[nodiscard]] Result size_of(int fd, int64_t& size);
 

@@ -53,7 +53,9 @@ Result open_here(File& file, int more_flags) {
   } while (file.fd < 0 && errno == EINTR);
   if (file.fd < 0) return system_failure(Act::open, errno);
   struct stat facts {};
-  if (::fstat(file.fd, &facts) == 0 && S_ISDIR(facts.st_mode)) return system_failure(Act::open, EISDIR);
+  const bool known = ::fstat(file.fd, &facts) == 0;
+  if (known && S_ISDIR(facts.st_mode)) return system_failure(Act::open, EISDIR);
+  file.regular = known && S_ISREG(facts.st_mode);
   file.local = on_one_host(*file.comm) && is_local(file.fd);
   return {};
 }

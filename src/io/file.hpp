@@ -41,7 +41,8 @@ struct File : base::Object {
   std::string path;
   Mode mode;
   int fd = -1;
-  bool local = false;  // on a disk or in memory of the one host that all ranks are on
+  bool local = false;    // on a disk or in memory of the one host that all ranks are on
+  bool regular = false;  // no device or pipe: a read may be repeated
   View view;
   std::atomic<int64_t> position = 0;  // the individual pointer, in etypes
   bool atomic = false;

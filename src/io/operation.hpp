@@ -2,20 +2,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Independent access in the background: a worker does what the blocking call would do.
+// Independent access in the background: a worker does what the blocking call would do. A small read in one piece is
+// done at once where the page cache has its bytes; otherwise the kernel reads by itself (ring.hpp).
 
 #include "core/request.hpp"
 #include "io/file.hpp"
-#include "io/worker.hpp"
+#include "io/ring.hpp"
 
 namespace weft::io {
 
 // Lives as long as its request, whose owner it is.
-class Operation final : public Job {
+class Operation final : public PieceJob {
  public:
   Operation(File& file, core::Request& request, bool writes, int64_t position, const Memory& memory);
   ~Operation() override = default;
+  // The request may be over, and this object gone, when it returns.
+  void start();
   void run() override;
+  void read() override;
 
   [[nodiscard]] const Result& result() const { return result_; }
   // Of the file, after a failure: the file may have been closed.
@@ -24,6 +28,10 @@ class Operation final : public Job {
   Type* memory_type() const { return memory_.type; }
 
  private:
+  [[nodiscard]] bool is_small_piece();
+  void end_whole();
+  void end();
+
   File& file_;
   core::Request& request_;
   const bool writes_;
@@ -32,6 +40,7 @@ class Operation final : public Job {
   const Memory memory_;
   Result result_;
   std::string path_;
+  uint64_t began_ns_ = 0;
 };
 
 }  // namespace weft::io

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "io/worker.hpp"
 
-#include <pthread.h>
 #include <signal.h>
 
 #include <condition_variable>
@@ -25,6 +24,16 @@ constinit base::IntSetting threads{{.name = "WEFT_IO_THREADS",
 WEFT_SETTING(threads);
 
 }  // namespace
+
+bool start_thread(pthread_t& thread, void* (*body)(void*), void* argument) {
+  sigset_t every;
+  sigset_t before;
+  sigfillset(&every);
+  pthread_sigmask(SIG_SETMASK, &every, &before);
+  const bool made = pthread_create(&thread, nullptr, body, argument) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return made;
+}
 
 class Workers {
  public:
@@ -78,16 +87,11 @@ class Workers {
   }
 
  private:
-  // With the lock. Signals are for the program's threads.
+  // With the lock.
   bool start() {
     if (static_cast<int64_t>(all_.size()) >= threads.value()) return false;
-    sigset_t every;
-    sigset_t before;
-    sigfillset(&every);
-    pthread_sigmask(SIG_SETMASK, &every, &before);
     pthread_t thread{};
-    const bool made = pthread_create(&thread, nullptr, body, this) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    const bool made = start_thread(thread, body, this);
     if (made) all_.push_back(thread);
     return made;
   }
@@ -164,6 +168,10 @@ void come_back(Job& job) {
 void complete_from_worker(core::Request& request) {
   core::mark_done(request);
   if (!core::world->concurrent) wake_program();
+}
+
+int64_t most_workers() {
+  return threads.value();
 }
 
 void stop_workers() {

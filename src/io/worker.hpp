@@ -6,6 +6,8 @@
 // with the runtime. Below MPI_THREAD_MULTIPLE they never touch messages: the program's thread does the rest of an
 // access in its next round of progress.
 
+#include <pthread.h>
+
 #include <cstdint>
 
 namespace weft::core {
@@ -41,6 +43,12 @@ void come_back(Job& job);
 
 // By run(), as its last act: completes a request that has no follow-up.
 void complete_from_worker(core::Request& request);
+
+// A thread that takes no signals: they are for the program's. False: there is none to be had.
+[[nodiscard]] bool start_thread(pthread_t& thread, void* (*body)(void*), void* argument);
+
+// How many threads there may be.
+[[nodiscard]] int64_t most_workers();
 
 // Ends the threads; no job is under way. Before the runtime ends.
 void stop_workers();

@@ -48,6 +48,13 @@ class Tool(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("/nowhere", done.stderr)
 
+    def test_info_tells_why_the_kernel_does_not_read_files_by_itself(self):
+        done = self.weft("info", "files")
+        self.assertRegex(done.stdout, "unless the page cache has them: (io_uring, as the kernel|these threads, as the kernel refuses io_uring: )")
+        done = self.weft("info", "files", WEFT_IO_URING="off", WEFT_IO_THREADS="7")
+        self.assertIn("at most 7 threads", done.stdout)
+        self.assertIn("up to 64.0 KiB in one piece, unless the page cache has them: these threads, as WEFT_IO_URING is off", done.stdout)
+
     def test_info_tells_kinds_of_memory(self):
         done = self.weft("info", "memory")
         self.assertEqual(done.returncode, 0, done.stderr)

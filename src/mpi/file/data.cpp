@@ -252,7 +252,7 @@ int start(const DataCall& call, MPI_Request* request) {
   r->on_free = end_operation;
   Request* given = with_conversion(file, call, data, r);
   *request = handle_of<MPI_Request>(given);
-  io::post(*operation);
+  operation->start();
   return MPI_SUCCESS;
 }
 

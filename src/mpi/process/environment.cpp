@@ -24,7 +24,7 @@
 #include "core/waiting.hpp"
 #include "core/world.hpp"
 #include "device/device.hpp"
-#include "io/worker.hpp"
+#include "io/ring.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/env/hw_resource.hpp"
 #include "mpi/env/info.hpp"
@@ -70,6 +70,7 @@ bool start_runtime(int& level) {
 // Leaves the job, unless OpenSHMEM is in use. With the lock.
 void end_runtime() {
   flush_all_buffers();
+  io::stop_ring();
   io::stop_workers();
   end_observing();
   core::leave();

@@ -4,6 +4,8 @@
 #include "base/copy_threads.hpp"
 #include "coll/offload.hpp"
 #include "core/waiting.hpp"
+#include "io/disk.hpp"
+#include "io/ring.hpp"
 #include "mpi/tools/tool.hpp"
 
 namespace weft::mpi::tool {
@@ -56,6 +58,14 @@ void helped(const Comm*, uint64_t* values) {
   *values = base::helped_copies();
 }
 
+void read_from_cache(const Comm*, uint64_t* values) {
+  *values = io::cached_reads();
+}
+
+void read_by_kernel(const Comm*, uint64_t* values) {
+  *values = io::ring_reads();
+}
+
 template <auto member>
 void offloaded(const Comm*, uint64_t* values) {
   *values = coll::offload::counts().*member;
@@ -91,6 +101,10 @@ constexpr PerformanceRow rows[] = {
      Subject::messages, MPI_T_PVAR_CLASS_COUNTER, counted<&core::Counters::stale>},
     {"weft_helped_copies", "large copies that other threads of the process took part in (WEFT_COPY_THREADS)",
      Subject::messages, MPI_T_PVAR_CLASS_COUNTER, helped},
+    {"weft_file_cached_reads", "nonblocking reads of files that the page cache answered at once", Subject::general,
+     MPI_T_PVAR_CLASS_COUNTER, read_from_cache},
+    {"weft_file_ring_reads", "nonblocking reads of files that the kernel made by itself (WEFT_IO_URING)",
+     Subject::general, MPI_T_PVAR_CLASS_COUNTER, read_by_kernel},
     {"weft_offloaded", "collective operations that a component did (WEFT_OFFLOAD)", Subject::messages,
      MPI_T_PVAR_CLASS_COUNTER, offloaded<&coll::offload::Counts::done>},
     {"weft_offloads_failed", "collective operations that a component failed to do, done by another algorithm",

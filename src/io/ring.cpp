@@ -1,0 +1,236 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "io/ring.hpp"
+
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <mutex>
+#include <system_error>
+#include <utility>
+
+#include "base/setting.hpp"
+#include "core/failure.hpp"
+#include "io/calls.hpp"
+#include "io/kernel_ring.hpp"
+#include "io/reads_under_way.hpp"
+
+namespace weft::io {
+namespace {
+
+constinit base::BoolSetting uring{
+    {.name = "WEFT_IO_URING",
+     .help = "small nonblocking reads of files go through io_uring, where the kernel allows it"},
+    true};
+WEFT_SETTING(uring);
+
+static_assert(ReadsUnderWay::most < KernelRing::entries);  // one request is for the doorbell
+
+constinit std::atomic<uint64_t> whole_reads = 0;
+
+// A fault that a test asked for.
+int32_t after_faults(int32_t result) {
+  if (calls().strike == nullptr || result < 0) return result;
+  auto bytes = static_cast<size_t>(result);
+  const int error = calls().strike(bytes, false);
+  return error != 0 ? -error : static_cast<int32_t>(bytes);
+}
+
+}  // namespace
+
+class Ring {
+ public:
+  bool submit(PieceJob& job) {
+    std::lock_guard guard(lock_);
+    if (state_ == State::unknown) state_ = start() ? State::open : State::refused;
+    if (state_ != State::open) return false;
+    job.next_piece_ = nullptr;
+    (last_ != nullptr ? last_->next_piece_ : first_) = &job;
+    last_ = &job;
+    ring_doorbell();
+    return true;
+  }
+
+  void stop() {
+    {
+      std::lock_guard guard(lock_);
+      if (!has_thread_) return;
+      ends_ = true;
+      ring_doorbell();
+    }
+    pthread_join(thread_, nullptr);
+    (void)::close(doorbell_);
+    state_ = State::unknown;
+    has_thread_ = false;
+    ends_ = false;
+  }
+
+ private:
+  enum class State : uint8_t { unknown, open, refused };
+
+  // With the lock.
+  bool start() {
+    doorbell_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    has_thread_ = doorbell_ >= 0 && start_thread(thread_, body, this);
+    if (!has_thread_ && doorbell_ >= 0) (void)::close(doorbell_);
+    return has_thread_;
+  }
+
+  // With the lock: the thread looks at the queue.
+  void ring_doorbell() {
+    if (!asleep_) return;
+    asleep_ = false;
+    const uint64_t one = 1;
+    (void)!::write(doorbell_, &one, sizeof one);
+  }
+
+  // The rest is the thread's, also the opening and closing of the ring, whose end interrupts the thread that opened it.
+
+  static void* body(void* self) {
+    static_cast<Ring*>(self)->live();
+    return nullptr;
+  }
+
+  void live() {
+    if (kernel_.open() == 0) {
+      serve();
+      kernel_.close();
+    } else {
+      refuse();
+    }
+  }
+
+  // There is no ring: what is in the queue is for workers.
+  void refuse() {
+    PieceJob* job = nullptr;
+    {
+      std::lock_guard guard(lock_);
+      state_ = State::refused;
+      job = std::exchange(first_, nullptr);
+      last_ = nullptr;
+    }
+    while (job != nullptr) post(*std::exchange(job, job->next_piece_));
+  }
+
+  void serve() {
+    bool listens = false;
+    while (begin()) {
+      if (!listens) kernel_.poll(doorbell_, ReadsUnderWay::no_read);
+      listens = true;
+      const int error = kernel_.enter();
+      {
+        std::lock_guard guard(lock_);
+        asleep_ = false;
+      }
+      if (error != 0 && error != EINTR) listens = !hand_back(error) && listens;
+      uint64_t tag = 0;
+      int32_t result = 0;
+      while (kernel_.take(tag, result)) {
+        if (tag == ReadsUnderWay::no_read) {
+          uint64_t rings = 0;
+          (void)!::read(doorbell_, &rings, sizeof rings);
+          listens = false;
+        } else {
+          end(tag, after_faults(result));
+        }
+      }
+    }
+  }
+
+  // Adds what is in the queue. False: that was all.
+  bool begin() {
+    std::lock_guard guard(lock_);
+    while (first_ != nullptr && reads_.count() < ReadsUnderWay::most) {
+      PieceJob& job = *first_;
+      first_ = job.next_piece_;
+      if (first_ == nullptr) last_ = nullptr;
+      kernel_.read(job.piece_.fd, job.piece_.data, static_cast<size_t>(job.piece_.bytes), job.piece_.offset,
+                   reads_.add(job));
+    }
+    asleep_ = true;
+    return reads_.count() > 0 || (state_ == State::open && !ends_);
+  }
+
+  void end(uint64_t tag, int32_t result) {
+    PieceJob* job = reads_.end(tag);
+    if (job == nullptr) {
+      core::transport_failed(
+          {.cause = "io_uring ended a read of a file that was not under way",
+           .remedy = "something has written into memory that is not its own; WEFT_IO_URING=off reads by threads"});
+    }
+    if (result == job->piece_.bytes) {
+      whole_reads.fetch_add(1, std::memory_order_relaxed);
+      job->read();
+    } else {
+      post(*job);
+    }
+  }
+
+  // The kernel takes no requests, for now or, as when the program has closed the ring, for good. Returns whether the
+  // doorbell's is among them.
+  bool hand_back(int error) {
+    if (error != EAGAIN && error != EBUSY && error != ENOMEM) {
+      std::lock_guard guard(lock_);
+      state_ = State::refused;
+    }
+    bool doorbell = false;
+    for (uint64_t tag = 0; kernel_.take_back(tag);) {
+      PieceJob* job = reads_.end(tag);
+      if (job != nullptr) post(*job);
+      doorbell = doorbell || tag == ReadsUnderWay::no_read;
+    }
+    usleep(1000);
+    return doorbell;
+  }
+
+  std::mutex lock_;  // of the members up to the gap
+  State state_ = State::unknown;
+  bool has_thread_ = false;
+  bool ends_ = false;
+  bool asleep_ = false;  // the thread looks at the queue when the doorbell rings
+  PieceJob* first_ = nullptr;
+  PieceJob* last_ = nullptr;
+  pthread_t thread_{};
+
+  int doorbell_ = -1;
+  KernelRing kernel_;
+  ReadsUnderWay reads_;
+};
+
+namespace {
+
+// Kept until the process ends: its thread may be in it when exit() cuts it off.
+Ring& ring() {
+  static auto* const one = new Ring;
+  return *one;
+}
+
+}  // namespace
+
+bool submit(PieceJob& job) {
+  return uring.value() && ring().submit(job);
+}
+
+void stop_ring() {
+  if (uring.value()) ring().stop();
+}
+
+uint64_t ring_reads() {
+  return whole_reads.load(std::memory_order_relaxed);
+}
+
+std::string why_no_ring() {
+  if (!uring.value()) return "WEFT_IO_URING is off";
+  KernelRing trial;
+  const int error = trial.open();
+  if (error == 0) return {};
+  std::string why = "the kernel refuses io_uring: ";
+  why.append(std::generic_category().message(error)).append(" (errno ").append(std::to_string(error)).append(")");
+  return why;
+}
+
+}  // namespace weft::io
