@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes and reads of one file by all ranks, MB/s of all together: contiguous blocks, blocks of 4 KiB in turn, a part
 // of a 3-D array (collective), and 4 KiB at places of each rank's own (independent). The file is opened before and
-// closed after, neither of which counts; data are in the page cache. Contents are checked once for each pattern.
+// closed after, neither of which counts; data are in the page cache. Contents are checked once for each pattern. Then
+// nonblocking reads of 4 KiB at shuffled places of each rank's own, many at the same time: "scattered", from the page
+// cache, and "stored", after the system was asked to let go of what it has cached.
 //   files [--quick] [--folder=DIR]
+#include <fcntl.h>
 #include <mpi.h>
+#include <unistd.h>
 
 #include "bench.h"
 
@@ -122,6 +126,54 @@ static void run(struct job* j, const struct pattern* pattern, const char* path, 
   MPI_Type_free(&j->filetype);
 }
 
+// ---- Many reads at the same time
+
+enum { DEPTH = 128 };
+
+static void read_scattered(struct job* j) {
+  const size_t blocks = j->bytes / BLOCK;
+  MPI_Request requests[DEPTH];
+  for (size_t done = 0; done < blocks; done += DEPTH) {
+    for (size_t i = 0; i < DEPTH; ++i) {
+      const size_t at = (done + i) * 1237 % blocks * BLOCK;  // an odd factor: each place once
+      need(MPI_File_iread_at(j->file, (MPI_Offset)at, j->data + at, BLOCK, MPI_BYTE, &requests[i]),
+           "MPI_File_iread_at");
+    }
+    need(MPI_Waitall(DEPTH, requests, MPI_STATUSES_IGNORE), "MPI_Waitall");
+  }
+}
+
+static void run_scattered(struct job* j, const char* path, int stored) {
+  contiguous(j);
+  MPI_Type_commit(&j->filetype);
+  need(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                     &j->file),
+       "MPI_File_open");
+  need(MPI_File_set_view(j->file, j->displacement, MPI_BYTE, j->filetype, "native", MPI_INFO_NULL),
+       "MPI_File_set_view");
+  bench_fill(j->data, j->bytes, 5);
+  write_all(j);
+  need(MPI_File_sync(j->file), "MPI_File_sync");
+  memset(j->data, 0, j->bytes);
+  read_scattered(j);
+  bench_check(j->data, j->bytes, 5);
+  double blocks[BENCH_BLOCKS];
+  for (int b = 0; b < BENCH_BLOCKS; ++b) {
+    const int fd = stored ? open(path, O_RDONLY) : -1;
+    if (fd >= 0) posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    if (fd >= 0) close(fd);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = bench_now_us();
+    read_scattered(j);
+    MPI_Barrier(MPI_COMM_WORLD);
+    blocks[b] = (double)j->bytes * j->ranks / (bench_now_us() - start);
+  }
+  const double reads = bench_median(blocks, BENCH_BLOCKS);
+  if (j->rank == 0) bench_emit(stored ? "file_iread_stored" : "file_iread_scattered", BLOCK, reads, "MB/s");
+  MPI_File_close(&j->file);
+  MPI_Type_free(&j->filetype);
+}
+
 int main(int argc, char** argv) {
   const char* folder = ".";
   int times = 4;
@@ -137,6 +189,7 @@ int main(int argc, char** argv) {
   char path[512];
   snprintf(path, sizeof path, "%s/weft_bench_files", folder);
   for (size_t p = 0; p < sizeof patterns / sizeof *patterns; ++p) run(&j, &patterns[p], path, times);
+  for (int stored = 0; stored <= 1; ++stored) run_scattered(&j, path, stored);
   MPI_Finalize();
   return 0;
 }
