@@ -390,6 +390,36 @@ void large(bool in_order) {
   MPI_Type_free(&every_other);
 }
 
+// Large puts and gets in both directions at the same time, begun in another order on each side. The memory is the
+// program's own, so that they go as messages where it cannot be reached.
+void large_both_ways() {
+  static constexpr int count = 20000;
+  std::vector<int> memory(2 * count), out(count), in(count);
+  std::iota(memory.begin() + count, memory.end(), 1000000 * rank);  // what gets read; puts go before it
+  MPI_Win window = MPI_WIN_NULL;
+  OK(MPI_Win_create(memory.data(), 2 * count * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window));
+  OK(MPI_Win_lock_all(0, window));
+  for (int round = 0; round < 40; ++round) {
+    std::fill(in.begin(), in.end(), -1);
+    std::fill(out.begin(), out.end(), 1000 * round + rank);
+    const bool get_first = (rank + round) % 2 == 0;
+    if (get_first) OK(MPI_Get(in.data(), count, MPI_INT, right(), count, count, MPI_INT, window));
+    OK(MPI_Put(out.data(), count, MPI_INT, right(), 0, count, MPI_INT, window));
+    if (!get_first) OK(MPI_Get(in.data(), count, MPI_INT, right(), count, count, MPI_INT, window));
+    OK(MPI_Win_flush(right(), window));
+    windows::meet(window);
+    for (int i = 0; i < count; ++i) {
+      const auto at = static_cast<size_t>(i);
+      if (in[at] == 1000000 * right() + i && memory[at] == 1000 * round + left()) continue;
+      EXPECT(false, "round %d: int %d that was got is %d, that was put %d", round, i, in[at], memory[at]);
+      break;
+    }
+    windows::meet(window);
+  }
+  OK(MPI_Win_unlock_all(window));
+  OK(MPI_Win_free(&window));
+}
+
 // ---- requests
 
 void requests() {
@@ -492,6 +522,7 @@ int main(int argc, char** argv) {
   oneself();
   large(true);
   large(false);
+  large_both_ways();
   requests();
   many_small();
   return expect::finish();

@@ -77,10 +77,13 @@ Record record_of(Action action, const Remote& place, int64_t bytes, int32_t tag)
   return record;
 }
 
-// Views send on the communicator of their window.
-int32_t new_tag(Window& window) {
+// The origin chooses the tag, and each rank counts for itself. So the data of a put of ours and those of a get of the
+// target's, which both go to the target, have tags of two kinds. Views send on the communicator of their window.
+int32_t new_tag(Window& window, Action action) {
+  constexpr uint32_t of_gets = 0x40000000;
   Window& named = window.shows != nullptr ? *window.shows : window;
-  return static_cast<int32_t>(named.next_tag.fetch_add(1, std::memory_order_relaxed) & 0x3fffffff);
+  const uint32_t count = named.next_tag.fetch_add(1, std::memory_order_relaxed) & (of_gets - 1);
+  return static_cast<int32_t>(action == Action::give ? count | of_gets : count);
 }
 
 // ---- the target's side
@@ -147,7 +150,7 @@ int32_t transfer_put(Window& window, const Local& from, const Remote& to, Reques
   constexpr int32_t parts = 2;
   Request* const message = prepare_message(window, from, to.rank, Role::send, parts, request);
   if (message == nullptr) return no_memory;
-  const int32_t tag = new_tag(window);
+  const int32_t tag = new_tag(window, Action::take);
   Record record = record_of(Action::take, to, from.bytes, tag);
   record.cookie = cookie_of(*static_cast<Transfer*>(message->owner));
   // Not as a question: a frame that goes quickly may be lost, and would be repeated before the data behind it.
@@ -160,7 +163,7 @@ int32_t transfer_get(Window& window, const Local& to, const Remote& from, Reques
   constexpr int32_t parts = 1;
   Request* const message = prepare_message(window, to, from.rank, Role::receive, parts, request);
   if (message == nullptr) return no_memory;
-  const int32_t tag = new_tag(window);
+  const int32_t tag = new_tag(window, Action::give);
   start_specific_receive(*message, window.comm->context, from.rank, tag);
   outbox_of(window, from.rank).add(record_of(Action::give, from, to.bytes, tag), Leave::now);
   return no_error;
