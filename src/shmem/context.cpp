@@ -101,6 +101,16 @@ void destroy_context(const char* function, shmem_ctx_t ctx) {
   destroy(*context);
 }
 
+std::vector<const Context*> contexts_of(shmem_team_t team) {
+  std::lock_guard lock(guard);
+  std::vector<const Context*> found;
+  for (uint32_t i = default_place + 1; i < contexts_most; ++i) {
+    if (contexts[i].handle == UINTPTR_MAX) continue;
+    if (team == SHMEM_TEAM_INVALID || contexts[i].team == team) found.push_back(&contexts[i]);
+  }
+  return found;
+}
+
 void destroy_contexts_of(shmem_team_t team) {
   std::lock_guard lock(guard);
   for (uint32_t i = default_place + 1; i < contexts_most; ++i) {

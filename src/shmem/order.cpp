@@ -65,16 +65,8 @@ void quiet_pes(const char* function, shmem_ctx_t ctx, const int* pes, size_t cou
   }
 }
 
-void quiet_contexts() {
-  for (uint32_t i = default_place + 1; i < contexts_most; ++i) {
-    if (contexts[i].handle != UINTPTR_MAX) complete(contexts[i]);
-  }
-}
-
 void quiet_contexts_of(shmem_team_t team) {
-  for (uint32_t i = default_place + 1; i < contexts_most; ++i) {
-    if (contexts[i].handle != UINTPTR_MAX && contexts[i].team == team) complete(contexts[i]);
-  }
+  for (const Context* context : contexts_of(team)) complete(*context);
 }
 
 void barrier_all(const char* function) {

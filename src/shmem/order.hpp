@@ -16,8 +16,7 @@ void quiet(const char* function);
 void quiet_on(const char* function, shmem_ctx_t ctx);
 void quiet_pes(const char* function, shmem_ctx_t ctx, const int* pes, size_t count);
 
-// All contexts that the program made and has not destroyed, or those of one team.
-void quiet_contexts();
+// All of contexts_of(team).
 void quiet_contexts_of(shmem_team_t team);
 
 void barrier_all(const char* function);

@@ -135,7 +135,7 @@ void start_pes() {
 
 void finalize() {
   need_start("shmem_finalize");
-  quiet_contexts();
+  quiet_contexts_of(SHMEM_TEAM_INVALID);
   barrier_all("shmem_finalize");
   std::lock_guard lock(life);
   if (--starts != 0) return;

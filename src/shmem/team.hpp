@@ -5,6 +5,8 @@
 // Teams (OpenSHMEM 1.6, 9.4): a communicator of core each, on which their collective operations run. An active set of
 // the older calls is a team that its members make when they first meet in it, and keep.
 
+#include <vector>
+
 #include "coll/agree.hpp"
 #include "core/comm.hpp"
 #include "shmem/state.hpp"
@@ -67,6 +69,8 @@ void close_contexts();
 int create_context(const char* function, long options, shmem_ctx_t* ctx);
 int create_team_context(const char* function, shmem_team_t team, long options, shmem_ctx_t* ctx);
 void destroy_context(const char* function, shmem_ctx_t ctx);
+// Those of a team that the program made and has not destroyed; SHMEM_TEAM_INVALID: of all teams.
+[[nodiscard]] std::vector<const Context*> contexts_of(shmem_team_t team);
 // Those of a team that goes.
 void destroy_contexts_of(shmem_team_t team);
 int team_of_context(const char* function, shmem_ctx_t ctx, shmem_team_t* team);

@@ -20,6 +20,7 @@ bool open_view(Window& view, Window& window) {
   view.control = window.control;
   view.generation = window.generation;
   view.busy_here = window.busy_here;
+  view.drop_type = window.drop_type;
   view.epoch = Epoch::lock_all;
   view.checked = false;
   return reserve_targets(view);
