@@ -104,7 +104,7 @@ class Ring {
     }
   }
 
-  // There is no ring: what is in the queue is for workers.
+  // There is no ring: workers take the queue.
   void refuse() {
     PieceJob* job = nullptr;
     {
