@@ -25,10 +25,11 @@ NetEndpoint::NetEndpoint(NetTransport& owner, int rank, LaneMap lanes)
       lanes_(lanes),
       key_(frame_key(owner.secret_, static_cast<uint32_t>(owner.rank_), static_cast<uint32_t>(rank))) {
   attention_ = &word_;
-  if (owner.encrypts()) {
-    cipher_ = std::make_unique<Cipher>(owner.secret_, static_cast<uint32_t>(owner.rank_), static_cast<uint32_t>(rank));
-  }
   ways_ = std::make_unique<Way[]>(lanes.lanes());
+  for (uint32_t lane = 0; owner.encrypts() && lane < lanes.lanes(); ++lane) {
+    ways_[lane].cipher =
+        std::make_unique<Cipher>(owner.secret_, static_cast<uint32_t>(owner.rank_), static_cast<uint32_t>(rank));
+  }
 }
 
 Header NetEndpoint::header(uint8_t kind, const Envelope& envelope, uint32_t bytes, size_t staged) const {
@@ -47,17 +48,17 @@ Header NetEndpoint::header(uint8_t kind, const Envelope& envelope, uint32_t byte
 }
 
 Post NetEndpoint::post(Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane) {
-  const base::LockIf guard(lock_, owner_.threads_);
+  const base::LockIf guard(ways_[lane].lock, owner_.threads_);
   if (ways_[lane].under_way() >= window) return Post::retry;
   return post_next(port, buffer, start, bytes, lane);
 }
 
-// Under lock_, with room in the window.
+// Under the lock of the way, with room in the window.
 Post NetEndpoint::post_next(Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane) {
   Way& way = ways_[lane];
   seal(start, way.sent);
-  const Post posted = cipher_ != nullptr ? post_encrypted(port, buffer, start, bytes, lane)
-                                         : hand_over(port, buffer, start, bytes, lane);
+  const Post posted = way.cipher != nullptr ? post_encrypted(port, buffer, start, bytes, lane)
+                                            : hand_over(port, buffer, start, bytes, lane);
   if (posted == Post::done) ++way.sent;
   return posted;
 }
@@ -69,7 +70,7 @@ Post NetEndpoint::post_encrypted(Port& port, Buffer* buffer, const unsigned char
   Header h;
   std::memcpy(&h, start, sizeof h);
   std::memcpy(sealed->bytes, &h, sizeof h);
-  cipher_->seal(h, ways_[lane].sent, start + sizeof h, bytes - sizeof h, sealed->bytes + sizeof h);
+  ways_[lane].cipher->seal(h, ways_[lane].sent, start + sizeof h, bytes - sizeof h, sealed->bytes + sizeof h);
   const Post posted = hand_over(port, sealed, sealed->bytes, bytes + tag_bytes, lane);
   owner_.give(port, posted == Post::done ? buffer : sealed);
   return posted;
@@ -127,8 +128,8 @@ Post NetEndpoint::push(uint8_t kind, Envelope envelope, const void* data, size_t
   h.magic = pushed_magic;
   buffer->left = left;
   buffer->peer = this;
-  const base::LockIf guard(lock_, owner_.threads_);
   Way& way = ways_[envelope.lane];
+  const base::LockIf guard(way.lock, owner_.threads_);
   const bool room = way.under_way() < (bytes <= staging_most ? window : pushed_window);
   std::memcpy(buffer->bytes, &h, sizeof h);
   if (room) seal(buffer->bytes, way.sent);
@@ -207,7 +208,7 @@ Post NetEndpoint::write(uint8_t kind, Envelope envelope, const void* data, uint3
   buffer->frame = put_in_front(buffer, header(kind, envelope, bytes, staged), data);
   Way& way = ways_[envelope.lane];
   {
-    const base::LockIf guard(lock_, owner_.threads_);
+    const base::LockIf guard(way.lock, owner_.threads_);
     if (way.under_way() >= window) return Post::retry;
     ++way.placing;
   }
@@ -216,14 +217,14 @@ Post NetEndpoint::write(uint8_t kind, Envelope envelope, const void* data, uint3
   const int error = owner_.carrier_->write(lane, buffer, staging.memory, staged, ways_[0].address, to, at);
   if (error == 0) return Post::posted;
   outgoing.fetch_sub(1, std::memory_order_relaxed);
-  const base::LockIf guard(lock_, owner_.threads_);
+  const base::LockIf guard(way.lock, owner_.threads_);
   --way.placing;
   return error == EAGAIN ? Post::retry : Post::unsupported;
 }
 
 // The message of contents that were to be written. Its number is that of the moment: nothing waits for it meanwhile.
 Post NetEndpoint::post_written(const Header& h, Buffer* buffer) {
-  const base::LockIf guard(lock_, owner_.threads_);
+  const base::LockIf guard(ways_[h.lane].lock, owner_.threads_);
   const Post posted = post_next(owner_.port_for(h.lane), buffer, buffer->frame, sizeof h + h.bytes + h.staged, h.lane);
   if (posted == Post::done) --ways_[h.lane].placing;
   return posted;

@@ -13,6 +13,7 @@
 #include "base/hex.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "base/thread_number.hpp"
 #include "transport/api/failure.hpp"
 #include "transport/net/lifeline.hpp"
 #include "transport/net/reading.hpp"
@@ -342,7 +343,7 @@ bool NetTransport::came(uint32_t lane, const unsigned char* frame, size_t bytes)
     return true;
   }
   if (is_of_ours(h->kind)) {
-    hear_word(*h);
+    hear_word(*h, *sender);
     return true;
   }
   if (number != sender->expected) {
@@ -358,14 +359,20 @@ bool NetTransport::came(uint32_t lane, const unsigned char* frame, size_t bytes)
   return true;
 }
 
+// Takes the lock of all endpoints the first time alone. nullptr: there is no way, which was reported.
+NetEndpoint* NetTransport::way_to(uint32_t origin, Sender& sender) {
+  if (sender.peer == nullptr) sender.peer = endpoint(static_cast<int>(origin));
+  return sender.peer;
+}
+
 // A word of flow control.
-void NetTransport::hear_word(const Header& h) {
+void NetTransport::hear_word(const Header& h, Sender& sender) {
   if (h.kind == congestion) {
     if (too_late_for(h.origin)) return;
-    if (NetEndpoint* peer = endpoint(static_cast<int>(h.origin))) peer->hear_congestion(static_cast<uint32_t>(h.tag));
+    if (NetEndpoint* peer = way_to(h.origin, sender)) peer->hear_congestion(static_cast<uint32_t>(h.tag));
     return;
   }
-  NetEndpoint* peer = endpoint(static_cast<int>(h.origin));
+  NetEndpoint* peer = way_to(h.origin, sender);
   const auto their_lane = static_cast<size_t>(h.source);
   if (peer == nullptr || their_lane >= peer->lanes_.lanes()) return;
   std::atomic<uint64_t>& known = peer->ways_[their_lane].taken;
@@ -421,7 +428,7 @@ bool NetTransport::too_late_for(uint32_t origin) {
 
 bool NetTransport::tell_taken(uint32_t lane, uint32_t origin, Sender& sender) {
   if (too_late_for(origin)) return true;
-  NetEndpoint* peer = endpoint(static_cast<int>(origin));
+  NetEndpoint* peer = way_to(origin, sender);
   if (peer == nullptr) return true;
   const Envelope envelope{0, static_cast<int32_t>(lane), 0, lane & peer->lanes_.mask, sender.expected};
   if (peer->send_own(taken, envelope) == Post::retry) return false;
@@ -464,15 +471,16 @@ void NetTransport::deliver(const Header& h, const void* data) {
                               h.magic == pushed_magic});
 }
 
+// A thread begins to look for a buffer on its own lane.
 Staging NetTransport::reserve_staging(size_t bytes) {
   if (bytes > staging_most) return {};
-  Buffer* buffer = take(0, 0);
+  Buffer* buffer = take(base::thread_number(), 0);
   if (buffer == nullptr) return {};
   return {buffer->staging(), reinterpret_cast<uint64_t>(buffer)};
 }
 
 void NetTransport::drop_staging(const Staging& staging, size_t) {
-  give(ports_[0], reinterpret_cast<Buffer*>(staging.handle));
+  give(port_for(base::thread_number()), reinterpret_cast<Buffer*>(staging.handle));
 }
 
 void NetTransport::set_congested(bool on) {

@@ -34,6 +34,7 @@ struct Sender {
   uint64_t expected = 0;                                 // the number of the frame that is next
   uint64_t told = 0;                                     // up to where the sender knows that we have taken what it sent
   std::map<uint64_t, std::vector<unsigned char>> early;  // frames that came before their turn, by number
+  NetEndpoint* peer = nullptr;                           // the way to it, once something was sent there
 };
 
 // A lane of ours.
@@ -91,12 +92,13 @@ class NetEndpoint final : public Endpoint {
   NetTransport& owner_;
   int rank_;
   LaneMap lanes_;
-  Key key_;                         // of our proofs
-  std::unique_ptr<Cipher> cipher_;  // where messages are encrypted, under lock_
-  // To one of the peer's lanes.
-  struct Way {
+  Key key_;  // of our proofs
+  // To one of the peer's lanes. Threads that send to different lanes share no lock.
+  struct alignas(64) Way {
+    base::Lock lock;  // numbers are given in the order of sending
     Address address = 0;
-    uint64_t sent = 0;                // frames, under lock_
+    std::unique_ptr<Cipher> cipher;   // where messages are encrypted, under the lock
+    uint64_t sent = 0;                // frames, under the lock
     uint64_t placing = 0;             // messages to be sent when their contents are written; likewise
     std::atomic<uint64_t> taken = 0;  // of what was sent, as far as the peer has told
 
@@ -105,7 +107,6 @@ class NetEndpoint final : public Endpoint {
     uint64_t under_way() const { return sent + placing - taken.load(std::memory_order_relaxed); }
   };
   std::unique_ptr<Way[]> ways_;
-  base::Lock lock_;                 // numbers are given in the order of sending
   std::atomic<uint32_t> word_ = 0;  // what it has asked for
   std::atomic<uint32_t> held_ = 0;  // buffers that are under way to it
   std::atomic<bool> lost_ = false;  // and reported
@@ -164,9 +165,10 @@ class NetTransport final : public Transport, private Events {
   Sender* proved(const Header& header, bool in_turn, uint64_t& number);
   void deliver_early(Sender& sender);
   void have_taken(uint32_t lane, uint32_t origin, Sender& sender);
+  NetEndpoint* way_to(uint32_t origin, Sender& sender);
   void tell_written(Port& port, Buffer* buffer);
   void tell_written_again(Port& port);
-  void hear_word(const Header& header);
+  void hear_word(const Header& header, Sender& sender);
   void turn_away(size_t bytes);
   bool tell_taken(uint32_t lane, uint32_t origin, Sender& sender);
   void tell_taken_again(Port& port, uint32_t lane);
