@@ -78,7 +78,7 @@ void on_arrival(const transport::Arrival& arrival) {
   handler->take(arrival);
 }
 
-void on_own_arrival(const transport::Arrival& arrival) {
+void on_counted_arrival(const transport::Arrival& arrival) {
   std::atomic<uint64_t>& arrived = world->lanes[arrival.envelope.lane].arrived;
   arrived.store(arrived.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   on_arrival(arrival);

@@ -53,8 +53,8 @@ const Handler* handler_of(uint8_t kind);
 // Hands a message to its handler. An unknown kind, a message that is too short, and one whose data come in another way
 // than its kind's are protocol errors.
 void on_arrival(const transport::Arrival& arrival);
-// The same from ourselves, which no ring has counted.
-void on_own_arrival(const transport::Arrival& arrival);
+// The same of transports that core polls, or is called by: it is counted for its lane, as receive_ring() counts.
+void on_counted_arrival(const transport::Arrival& arrival);
 
 // For handlers whose message says how long it is: a shorter one is a protocol error.
 void check_size(const transport::Arrival& arrival, size_t bytes);

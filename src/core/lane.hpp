@@ -42,7 +42,7 @@ struct alignas(128) Lane {
   Landing* landings = nullptr;       // messages of path E1 that are pushed
   Landing* free_landings = nullptr;  // kept for reuse
   // Counters, written under the lock; see count().
-  std::atomic<uint64_t> arrived = 0;  // messages taken from the ring; any thread may ask
+  std::atomic<uint64_t> arrived = 0;  // messages that came; any thread may ask
   uint64_t unexpected = 0;            // messages that came before their receive
   uint64_t lock_waits = 0;            // times the lock was found taken by who had to have it
   uint64_t settlements = 0;           // times all lanes were looked at for a receive with a wildcard

@@ -167,7 +167,7 @@ void open_transports() {
                           .generation = world->job.generation,
                           .segment = world->job.segment_fd,
                           .lanes = world->lane_map,
-                          .own_sink = on_own_arrival,
+                          .own_sink = on_counted_arrival,
                           .watch = !boot::has_own_launcher(world->job.launcher)});
   Backoff::tune(world->job.local_ranks, world->job.local_cpus);
   if (world->job.one_host()) return;

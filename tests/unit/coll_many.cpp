@@ -309,7 +309,7 @@ void open_world(int32_t rank, Stage& stage) {
                           .place_of = [](int r) { return world->job.place_here(r); },
                           .segment = segment,
                           .lanes = {},
-                          .own_sink = core::on_own_arrival,
+                          .own_sink = core::on_counted_arrival,
                           .watch = false});
 }
 

@@ -326,7 +326,7 @@ class Ranks {
                     .spin_rounds = plan_.spin_rounds,
                     .yield_rounds = 0});
     one.world.waits.fences_own_threads = true;  // there is nobody to fence
-    one.world.transports.add(new transport::self::SelfTransport(core::on_own_arrival, rank, board_.lanes));
+    one.world.transports.add(new transport::self::SelfTransport(core::on_counted_arrival, rank, board_.lanes));
     one.world.transports.add(new QueueTransport(board_, rank));
     one.comm.context = 8;
     one.comm.rank = rank;

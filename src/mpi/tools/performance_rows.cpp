@@ -127,7 +127,7 @@ constexpr PerformanceRow rows[] = {
      MPI_T_PVAR_CLASS_COUNTER, counted<&core::Counters::stale>, MPI_T_VERBOSITY_USER_DETAIL},
     {"weft_lanes", "lanes of this process", Subject::lanes, MPI_T_PVAR_CLASS_SIZE,
      [](const Comm*, uint64_t* values) { *values = counters().lanes; }},
-    {"weft_lane_messages", "messages taken from the ring of each lane, those of protocols included", Subject::lanes,
+    {"weft_lane_messages", "messages that came on each lane, those of protocols included", Subject::lanes,
      MPI_T_PVAR_CLASS_COUNTER, arrived, MPI_T_VERBOSITY_TUNER_DETAIL, Measure::number, most_elements},
     {"weft_lane_lock_waits", "times a thread had to wait for the lock of a lane", Subject::lanes,
      MPI_T_PVAR_CLASS_COUNTER, counted<&core::Counters::lock_waits>, MPI_T_VERBOSITY_TUNER_DETAIL},
