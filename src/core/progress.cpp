@@ -3,6 +3,7 @@
 #include "core/progress.hpp"
 
 #include "core/handler.hpp"
+#include "core/lane_wait.hpp"
 #include "core/path.hpp"
 #include "core/send_queue.hpp"
 #include "core/work.hpp"
@@ -63,13 +64,17 @@ void progress_at_times() {
   if (++hot_thread().calls_without_progress % every == 0) (void)progress();
 }
 
-bool progress_for(const Request& request, uint32_t round) {
+bool progress_on(uint32_t lane, uint32_t round) {
   constexpr uint32_t others_every = 8;
   const bool all =
-      request.lane >= world->lane_map.lanes() || round % others_every == others_every - 1 ||
+      lane >= world->lane_map.lanes() || round % others_every == others_every - 1 ||
       world->waits.sleepers.load(std::memory_order_relaxed) != 0;  // threads that are awake poll for those that sleep
   if (!world->concurrent || all) return progress();
-  return try_progress(world->lanes[request.lane]);
+  return try_progress(world->lanes[lane]);
+}
+
+bool progress_for(const Request& request, uint32_t round) {
+  return progress_on(request.lane, round);
 }
 
 }  // namespace weft::core

@@ -16,6 +16,7 @@
 #include "base/setting.hpp"
 #include "core/event.hpp"
 #include "core/progress.hpp"
+#include "core/work.hpp"
 
 namespace weft::core {
 
@@ -286,6 +287,7 @@ void Backoff::rest(Sleeper& me) {
   // it. And without membarrier a wake-up may be missed.
   constexpr uint64_t soon = 1000000;
   bool look_soon = world->peers_waiting.load(std::memory_order_relaxed) != nullptr ||
+                   gathering.load(std::memory_order_relaxed) != 0 ||  // records that found the way full
                    (world->concurrent && !world->waits.fences_own_threads);
   for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
     look_soon |= world->lanes[i].at_work.load(std::memory_order_relaxed);

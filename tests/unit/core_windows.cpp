@@ -1,18 +1,20 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Windows of core, in a job of one rank: the memory of a window of very many ranks, the names of windows, and the lock
-// that operations take or do not take.
+// Windows of core, in a job of one rank: the memory of a window of very many ranks, the names of windows, the lock
+// that operations take or do not take, and the lanes of threads.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
 #include "core/handler.hpp"
 #include "core/rma/names.hpp"
+#include "core/rma/outbox.hpp"
 #include "core/rma/window.hpp"
 #include "core/rma/wire.hpp"
 #include "core/world.hpp"
@@ -25,6 +27,7 @@ using std::chrono::milliseconds;
 class Windows : public testing::Test {
  protected:
   static void SetUpTestSuite() {
+    setenv("WEFT_LANES", "4", 1);
     core::start(true, [] { return uint64_t{1}; });
   }
   static void TearDownTestSuite() { core::stop(); }
@@ -114,12 +117,16 @@ TEST_F(Windows, HaveNamesThatNoOtherHad) {
 
 // A frame of one record, or an answer, as a peer would send it.
 template <class... Parts>
-void arrive(uint8_t kind, const Parts&... parts) {
+void arrive_on(uint32_t lane, uint8_t kind, const Parts&... parts) {
   std::vector<char> message;
   (message.insert(message.end(), reinterpret_cast<const char*>(&parts), reinterpret_cast<const char*>(&parts + 1)),
    ...);
-  LaneGuard guard(world->lanes[0]);
-  on_arrival({kind, {}, message.data(), static_cast<uint32_t>(message.size()), 0});
+  LaneGuard guard(world->lanes[lane]);
+  on_arrival({kind, {0, 0, 0, lane}, message.data(), static_cast<uint32_t>(message.size()), 0});
+}
+template <class... Parts>
+void arrive(uint8_t kind, const Parts&... parts) {
+  arrive_on(0, kind, parts...);
 }
 
 Record put_record(uint64_t offset, uint32_t bytes) {
@@ -143,6 +150,101 @@ TEST_F(Windows, DropFramesAndAnswersForWhatIsGone) {
   arrive(wire::records, Frame{64, window->generation, 0, bytes}, record, value);
   EXPECT_EQ(*reinterpret_cast<uint64_t*>(window->base), value);
   EXPECT_EQ(counters().stale, before + 2);
+}
+
+struct Counted : Awaited {
+  Counted()
+      : Awaited([](Awaited& awaited, const Answer&, const char*) {
+          ++static_cast<Counted&>(awaited).answers;
+          return true;
+        }) {}
+  int answers = 0;
+};
+
+TEST_F(Windows, HearAnswersByTheLaneThatAskedAlone) {
+  Counted counted;
+  const uint64_t cookie = cookie_of(counted, 2);
+  const uint64_t before = counters().stale;
+  arrive_on(1, wire::answers, Answer{cookie, 0, 0, 0});
+  EXPECT_EQ(counted.answers, 0);
+  EXPECT_EQ(counters().stale, before + 1);
+  arrive_on(2, wire::answers, Answer{cookie, 0, 0, 0});
+  EXPECT_EQ(counted.answers, 1);
+  arrive_on(2, wire::answers, Answer{cookie, 0, 0, 0});  // a second one comes too late
+  EXPECT_EQ(counted.answers, 1);
+  EXPECT_EQ(counters().stale, before + 2);
+}
+
+// The lane by which another thread updates rank 0.
+uint32_t lane_of_another(Window& window) {
+  uint32_t lane = 0;
+  std::thread([&] { lane = InOrder(window, 0).box.lane; }).join();
+  return lane;
+}
+
+TEST_F(Windows, KeepUpdatesOnOneLaneWhileSomeAreUnderWay) {
+  Made window(1);
+  const uint32_t mine = box_of(*window, 0).lane;
+  uint32_t theirs = mine;
+  std::thread([&] { theirs = box_of(*window, 0).lane; }).join();
+  ASSERT_NE(theirs, mine);
+  {
+    const InOrder first(*window, 0);
+    EXPECT_EQ(first.box.lane, mine);
+    EXPECT_EQ(lane_of_another(*window), mine);  // ours is being added
+  }
+  LaneBox& box = box_of(*window, 0);
+  box.added = 1;
+  EXPECT_EQ(lane_of_another(*window), mine);  // it is not known to be done
+  box.settle(1);
+  EXPECT_EQ(lane_of_another(*window), theirs);
+  EXPECT_EQ(lane_of_another(*window), theirs);
+  EXPECT_EQ(InOrder(*window, 0).box.lane, mine);
+}
+
+// A put, a flush, and a get of the calling thread, by messages.
+void go_by_messages(Window& window, uint64_t value) {
+  Record put = put_record(8, 8);
+  box_of(window, 0).add(put, nullptr, {nullptr, 0, &value}, 8, Leave::later);
+  EXPECT_EQ(flush(window, 0, false), no_error);
+  EXPECT_EQ(reinterpret_cast<uint64_t*>(window.base)[1], value);
+}
+
+// Another thread's operations go on while this one holds every lock that is not of that thread's lane.
+TEST_F(Windows, ShareNoLockBetweenThreadsByMessages) {
+  Made window(1);
+  ASSERT_EQ(lock_all(*window, true), no_error);
+  ASSERT_EQ(put_word(*window, 1), no_error);
+  go_by_messages(*window, 2);
+  LaneBox& mine = box_of(*window, 0);
+  std::atomic<int> step = 0;
+  const auto reach = [&](int wanted) {
+    const auto until = std::chrono::steady_clock::now() + milliseconds(30000);
+    while (step < wanted && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(milliseconds(1));
+    return step >= wanted;
+  };
+  std::atomic<uint32_t> lane = 0;
+  std::thread other([&] {
+    go_by_messages(*window, 3);  // makes what is made on first use
+    lane = box_of(*window, 0).lane;
+    step = 1;
+    while (step < 2) std::this_thread::yield();
+    for (uint64_t i = 0; i < 1000; ++i) go_by_messages(*window, i);
+    step = 3;
+  });
+  ASSERT_TRUE(reach(1));
+  ASSERT_NE(lane, mine.lane);
+  std::vector<base::Lock*> locks{&mine.lock,         &window->guard,       &window->opening,    &world->queue_lock,
+                                 &world->waits.lock, &world->connect_lock, &world->threads.lock};
+  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
+    if (i != lane) locks.push_back(&world->lanes[i].lock);
+  }
+  for (base::Lock* lock : locks) lock->lock();
+  step = 2;
+  EXPECT_TRUE(reach(3));
+  for (base::Lock* lock : locks) lock->unlock();
+  other.join();
+  ASSERT_EQ(unlock_all(*window), no_error);
 }
 
 TEST_F(Windows, RefuseFramesThatReachBeyondThemselves) {

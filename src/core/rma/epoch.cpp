@@ -3,13 +3,15 @@
 #include "core/rma/epoch.hpp"
 
 #include <algorithm>
+#include <forward_list>
 #include <mutex>
+#include <span>
 #include <utility>
 
+#include "core/lane_wait.hpp"
 #include "core/rma/global.hpp"
 #include "core/rma/lock.hpp"
 #include "core/rma/outbox.hpp"
-#include "core/waiting.hpp"
 
 namespace weft::core::rma {
 namespace {
@@ -18,10 +20,11 @@ int32_t first_of(int32_t one, int32_t other) {
   return one != no_error ? one : other;
 }
 
-Record record_of(Action action, Awaited& awaited) {
+// By this box.
+Record record_of(Action action, Awaited& awaited, const LaneBox& box) {
   Record record{};
   record.action = action;
-  record.cookie = cookie_of(awaited);
+  record.cookie = cookie_of(awaited, box.lane);
   return record;
 }
 
@@ -62,9 +65,10 @@ void get_lock(Window& window, int32_t rank, Lock kind) {
   } else {
     Ticket ticket;
     ticket.expect();
-    Record record = record_of(Action::lock, ticket);
+    LaneBox& box = box_of(window, rank);
+    Record record = record_of(Action::lock, ticket, box);
     record.reduction = static_cast<uint8_t>(kind);
-    outbox_of(window, rank).add(record, Leave::now);
+    box.add(record, Leave::now);
     const Account account = account_of(WaitKind::lock, "MPI_Win_lock", window, rank);
     const Doing doing(account);
     (void)ticket.wait();
@@ -73,81 +77,127 @@ void get_lock(Window& window, int32_t rank, Lock kind) {
   target.locked = true;
 }
 
-// Waits until what went to one target is done there, or, `local`, until what is to come back from it is here. Where an
-// answer comes anyway behind the last of it, that will do; otherwise the target is asked for one.
+// Waits until the records of one box are done at the target, or, `local`, the data that they ask for are here. Where an
+// answer comes anyway behind the last of them, that will do; otherwise the target is asked for one.
 class Flush : private Awaited {
  public:
-  Flush() : Awaited(on_answer) {}
-
-  void begin(Window& window, int32_t rank, bool local) {
-    window_ = &window;
-    rank_ = rank;
-    target_ = &window.targets[rank];
-    outbox_ = std::atomic_ref(target_->outbox).load(std::memory_order_acquire);
-    if (outbox_ == nullptr) return;
+  Flush(LaneBox& box, int32_t rank, bool local)
+      : Awaited(on_answer), box_(box), target_(box.window.targets[rank]), rank_(rank) {
     {
-      std::lock_guard guard(outbox_->lock);
-      upto_ = local ? outbox_->answered : outbox_->added;
-      if (outbox_->settled.load(std::memory_order_acquire) >= upto_) return;
-      asks_ = outbox_->answered != upto_;
-      if (!asks_) outbox_->send();
+      const std::lock_guard guard(box_.lock);
+      upto_ = (local ? box_.answered : box_.added).load(std::memory_order_relaxed);
+      asks_ = box_.answered.load(std::memory_order_relaxed) < upto_;
     }
-    if (asks_) outbox_->add(record_of(Action::flush, *this), Leave::now);
+    if (asks_) {
+      box_.add(record_of(Action::flush, *this, box_), Leave::now);
+    } else {
+      box_.send_all();
+    }
   }
 
-  // An error class: of anything that failed there since this was last asked.
-  int32_t end() {
-    const auto over = [this] { return is_over(); };
-    if (over()) {
-      progress_at_times();
-    } else {
-      const Account account = account_of(WaitKind::flush, "the end of one-sided operations", *window_, rank_);
-      const Doing doing(account);
-      wait_until(over);
-    }
-    if (target_->failed.load(std::memory_order_relaxed) == no_error) return no_error;
-    return target_->failed.exchange(no_error, std::memory_order_relaxed);
+  bool is_over() const {
+    if (asks_) return told_.load(std::memory_order_acquire);
+    return box_.settled.load(std::memory_order_acquire) >= upto_;
   }
+  uint32_t lane() const { return box_.lane; }
+  int32_t rank() const { return rank_; }
 
  private:
+  // The error is there before anybody finds that the records are done: other flushes may wait for this answer too.
   static bool on_answer(Awaited& awaited, const Answer& answer, const char* /*data*/) {
     auto& flush = static_cast<Flush&>(awaited);
-    flush.outbox_->settle(flush.upto_);
-    if (answer.error != no_error) flush.target_->failed.store(answer.error, std::memory_order_relaxed);
+    if (answer.error != no_error) {
+      flush.target_.failed.store(answer.error, std::memory_order_relaxed);
+    }
+    flush.box_.settle(flush.number);
     flush.told_.store(true, std::memory_order_release);  // it may be gone now
     tell_sleepers(nullptr);
     return true;
   }
 
-  bool is_over() const {
-    if (target_->under_way.load(std::memory_order_acquire) != 0) return false;
-    if (asks_) return told_.load(std::memory_order_acquire);
-    return outbox_ == nullptr || outbox_->settled.load(std::memory_order_acquire) >= upto_;
-  }
-
-  Window* window_ = nullptr;
-  int32_t rank_ = 0;
-  Target* target_ = nullptr;
-  Outbox* outbox_ = nullptr;
+  LaneBox& box_;
+  Target& target_;
+  int32_t rank_;
   uint64_t upto_ = 0;
   bool asks_ = false;
   std::atomic<bool> told_ = false;
 };
 
-int32_t settle(Window& window, int32_t rank, bool local = false) {
-  Flush flush;
-  flush.begin(window, rank, local);
-  // Stores to memory that is mapped are in order; a copy may have used others.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  return flush.end();
+template <class Over>
+void wait_for(const Window& window, int32_t rank, uint32_t lane, Over&& over) {
+  const Account account = account_of(WaitKind::flush, "the end of one-sided operations", window, rank);
+  const Doing doing(account);
+  wait_on(lane, over);
 }
 
-int32_t settle(Window& window, const std::vector<int32_t>& ranks, bool local = false) {
-  std::vector<Flush> flushes(ranks.size());
-  for (size_t i = 0; i < ranks.size(); ++i) flushes[i].begin(window, ranks[i], local);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+// Waits until what went to some targets is done there, by whichever lanes, or `local`, as above.
+class Settlement {
+ public:
+  Settlement(Window& window, bool local) : window_(window), local_(local) {}
+
+  // `but`: a box whose records are completed otherwise.
+  void begin(int32_t rank, const LaneBox* but = nullptr) {
+    const Outbox* const all = known_outbox(window_.targets[rank]);
+    if (all == nullptr) return;
+    for (uint32_t lane = 0; lane <= all->mask; ++lane) {
+      LaneBox* const box = all->find(lane);
+      if (box == nullptr || box == but) continue;
+      const uint64_t upto = (local_ ? box->answered : box->added).load(std::memory_order_relaxed);
+      if (box->settled.load(std::memory_order_acquire) < upto) begun_.emplace_front(*box, rank, local_);
+    }
+  }
+
+  void wait() {
+    // Stores to memory that is mapped are in order; a copy may have used others.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    for (Flush& flush : begun_) {
+      const auto over = [&] { return flush.is_over(); };
+      if (over()) continue;
+      wait_for(window_, flush.rank(), flush.lane(), over);
+      waited_ = true;
+    }
+  }
+
+  // An error class: of anything that failed there since it was last asked for.
+  int32_t end(int32_t rank) {
+    Target& target = window_.targets[rank];
+    const auto over = [&] { return target.under_way.load(std::memory_order_acquire) == 0; };
+    if (!over()) {
+      wait_for(window_, rank, transport::max_lanes, over);
+      waited_ = true;
+    }
+    if (target.failed.load(std::memory_order_relaxed) == no_error) return no_error;
+    return target.failed.exchange(no_error, std::memory_order_relaxed);
+  }
+
+  // Where nothing had to be waited for: now and then.
+  void make_progress() const {
+    if (!waited_) progress_at_times();
+  }
+
+ private:
+  Window& window_;
+  bool local_;
+  bool waited_ = false;
+  std::forward_list<Flush> begun_;
+};
+
+int32_t settle(Window& window, int32_t rank, bool local) {
+  Settlement settlement(window, local);
+  settlement.begin(rank);
+  settlement.wait();
+  const int32_t error = settlement.end(rank);
+  settlement.make_progress();
+  return error;
+}
+
+int32_t settle(Window& window, const std::vector<int32_t>& ranks) {
+  Settlement settlement(window, false);
+  for (const int32_t rank : ranks) settlement.begin(rank);
+  settlement.wait();
   int32_t error = no_error;
-  for (Flush& flush : flushes) error = first_of(error, flush.end());
+  for (const int32_t rank : ranks) error = first_of(error, settlement.end(rank));
+  settlement.make_progress();
   return error;
 }
 
@@ -156,36 +206,63 @@ std::vector<int32_t> opened_targets(Window& window) {
   return window.opened;
 }
 
-int32_t settle_all(Window& window, bool local = false) {
-  return settle(window, opened_targets(window), local);
+// At the end of an epoch.
+int32_t settle_all(Window& window) {
+  return settle(window, opened_targets(window));
 }
 
 // Whether its lock is given back by a message.
 bool is_locked_afar(const Target& target) {
   return target.locked && target.control == nullptr;
 }
-// That message settles what went before, but for data that travel as messages of their own.
-bool is_settled_by_unlock(const Target& target) {
-  return is_locked_afar(target) && target.under_way.load(std::memory_order_relaxed) == 0;
+
+// The box by which the lock of another host is given back: that message completes what went before it there. So it
+// is the one that has something to complete.
+LaneBox& closing_box(Window& window, int32_t rank) {
+  Outbox& all = outbox_of(window, rank);
+  for (uint32_t lane = 0; lane <= all.mask; ++lane) {
+    LaneBox* const box = all.find(lane);
+    if (box != nullptr && !box->is_settled()) return *box;
+  }
+  return all.at(all.own_lane());
 }
 
-// Gives locks back; of other hosts all at once. The others have been settled.
-[[nodiscard]] int32_t give_back_locks(Window& window, const int32_t* ranks, size_t count) {
+// Of the operations of a target that is unlocked, all but those that this completes.
+int32_t settle_before_unlock(Window& window, std::span<const int32_t> ranks) {
+  Settlement settlement(window, false);
+  for (const int32_t rank : ranks) {
+    const bool afar = is_locked_afar(window.targets[rank]);
+    settlement.begin(rank, afar ? &closing_box(window, rank) : nullptr);
+  }
+  settlement.wait();
+  int32_t error = no_error;
+  for (const int32_t rank : ranks) error = first_of(error, settlement.end(rank));
+  settlement.make_progress();
+  return error;
+}
+
+// Gives locks back; of other hosts all at once, by messages that settle what is left.
+[[nodiscard]] int32_t give_back_locks(Window& window, std::span<const int32_t> ranks) {
   Ticket ticket;
-  for (size_t i = 0; i < count; ++i) {
-    Target& target = window.targets[ranks[i]];
+  std::vector<std::pair<LaneBox*, uint64_t>> asked;
+  for (const int32_t rank : ranks) {
+    Target& target = window.targets[rank];
     const bool afar = is_locked_afar(target);
     const Lock kind = std::exchange(target.lock, Lock::none);
     if (!std::exchange(target.locked, false)) continue;
     if (!afar) {
-      release(window, ranks[i], kind);
-      try_own_wishes(window, ranks[i]);
+      release(window, rank, kind);
+      try_own_wishes(window, rank);
     } else {
+      LaneBox& box = closing_box(window, rank);
+      asked.emplace_back(&box, box.added.load(std::memory_order_relaxed));
       ticket.expect();
-      outbox_of(window, ranks[i]).add(record_of(Action::unlock, ticket), Leave::now);
+      box.add(record_of(Action::unlock, ticket, box), Leave::now);
     }
   }
-  return ticket.wait();
+  const int32_t error = ticket.wait();
+  for (const auto& [box, number] : asked) box->settle(number);
+  return error;
 }
 
 }  // namespace
@@ -194,6 +271,14 @@ int32_t allow(Window& window, int32_t rank) {
   Target& target = window.targets[rank];
   if (target.open.load(std::memory_order_acquire)) [[likely]]
     return no_error;
+  // The lock of another host takes a round trip: meanwhile other targets may be opened.
+  const bool asks = window.epoch == Epoch::lock_all && window.checked && target.control == nullptr;
+  std::unique_lock<base::Lock> first;
+  if (asks) {
+    first = std::unique_lock(outbox_of(window, rank).opening);
+    if (target.open.load(std::memory_order_acquire)) return no_error;
+    get_lock(window, rank, Lock::shared);
+  }
   std::lock_guard guard(window.opening);
   if (target.open.load(std::memory_order_relaxed)) return no_error;
   switch (window.epoch) {
@@ -203,7 +288,7 @@ int32_t allow(Window& window, int32_t rank) {
       if (!target.in_group) return rma_sync;
       break;
     case Epoch::lock_all:
-      if (window.checked) get_lock(window, rank, Lock::shared);
+      if (window.checked && !asks) get_lock(window, rank, Lock::shared);
       break;
     default:
       return rma_sync;
@@ -329,13 +414,14 @@ int32_t unlock(Window& window, int32_t rank) {
     std::lock_guard guard(window.opening);
     if (window.epoch != Epoch::lock || !target.open.load(std::memory_order_relaxed)) return rma_sync;
   }
-  const int32_t error = is_settled_by_unlock(target) ? no_error : settle(window, rank);
+  const std::span<const int32_t> ranks(&rank, 1);
+  const int32_t error = settle_before_unlock(window, ranks);
   {
     std::lock_guard guard(window.opening);
     close_target(target);
     std::erase(window.opened, rank);
   }
-  const int32_t later = give_back_locks(window, &rank, 1);
+  const int32_t later = give_back_locks(window, ranks);
   std::lock_guard guard(window.opening);
   if (--window.locks == 0) window.epoch = Epoch::none;
   return first_of(error, later);
@@ -351,13 +437,9 @@ int32_t lock_all(Window& window, bool checked) {
 int32_t unlock_all(Window& window) {
   if (window.epoch != Epoch::lock_all) return rma_sync;
   const std::vector<int32_t> opened = opened_targets(window);
-  std::vector<int32_t> unsettled;
-  for (const int32_t rank : opened) {
-    if (!is_settled_by_unlock(window.targets[rank])) unsettled.push_back(rank);
-  }
-  const int32_t error = settle(window, unsettled);
+  const int32_t error = settle_before_unlock(window, opened);
   close_targets(window);
-  const int32_t later = give_back_locks(window, opened.data(), opened.size());
+  const int32_t later = give_back_locks(window, opened);
   window.epoch = Epoch::none;
   return first_of(error, later);
 }
@@ -377,17 +459,31 @@ int32_t flush(Window& window, int32_t rank, bool local) {
 }
 
 int32_t flush_all(Window& window, bool local) {
-  return is_passive(window) ? settle_all(window, local) : rma_sync;
+  if (!is_passive(window)) return rma_sync;
+  // Targets that no message went to have nothing to wait for. The others are found without a lock of the window.
+  Settlement settlement(window, local);
+  for (const Outbox* outbox = last_outbox(window); outbox != nullptr; outbox = outbox->made_before) {
+    settlement.begin(outbox->rank);
+  }
+  settlement.wait();
+  int32_t error = no_error;
+  for (const Outbox* outbox = last_outbox(window); outbox != nullptr; outbox = outbox->made_before) {
+    error = first_of(error, settlement.end(outbox->rank));
+  }
+  settlement.make_progress();
+  return error;
 }
 
-// Ranks of this host reach some of each other's memory without messages, which would come first.
+// Ranks of this host reach some of each other's memory without messages, which would come first; and messages of
+// several lanes have no order.
 int32_t order(Window& window, int32_t rank) {
   Target& target = window.targets[rank];
-  if (target.control != nullptr || target.under_way.load(std::memory_order_acquire) != 0) return settle(window, rank);
-  Outbox* const outbox = std::atomic_ref(target.outbox).load(std::memory_order_acquire);
-  if (outbox == nullptr) return no_error;
-  std::lock_guard guard(outbox->lock);
-  outbox->send();
+  const Outbox* const outbox = known_outbox(target);
+  const bool by_several_ways = target.control != nullptr || target.under_way.load(std::memory_order_acquire) != 0 ||
+                               (outbox != nullptr && outbox->mask != 0);
+  if (by_several_ways) return settle(window, rank, false);
+  LaneBox* const box = outbox != nullptr ? outbox->find(0) : nullptr;
+  if (box != nullptr) box->send_all();
   return no_error;
 }
 

@@ -4,6 +4,7 @@
 
 #include <sched.h>
 
+#include <mutex>
 #include <new>
 
 #include "base/clock.hpp"
@@ -21,6 +22,7 @@ struct LockWish {
   int32_t origin;
   Lock kind;
   bool held;
+  uint32_t lane;
   uint64_t cookie;
 };
 
@@ -116,23 +118,13 @@ void nudge_next(Window& window, int32_t target) {
 
 void try_own_wishes(Window& window, int32_t target) {
   if (target != window.rank || window.control->owner_waits.load(std::memory_order_seq_cst) == 0) return;
-  LaneGuard guard(world->lanes[0]);
   try_wishes(window);
 }
 
-void lock_for(Window& window, int32_t origin, Lock kind, uint64_t cookie) {
-  auto* wish = new (std::nothrow) LockWish{nullptr, origin, kind, false, cookie};
-  if (wish == nullptr) {
-    out_of_memory({.cause = "no memory to note who holds a window's lock", .remedy = "free memory on this host"});
-  }
-  LockWish** last = &window.wishes;
-  while (*last != nullptr) last = &(*last)->next;
-  *last = wish;
-  try_wishes(window);
-}
+namespace {
 
-// As they came; one that has to wait keeps those behind it waiting.
-void try_wishes(Window& window) {
+// As they came; one that has to wait keeps those behind it waiting. With their lock.
+void grant_wishes(Window& window) {
   for (LockWish* wish = window.wishes; wish != nullptr; wish = wish->next) {
     if (wish->held) continue;
     Control& control = *window.control;
@@ -145,11 +137,31 @@ void try_wishes(Window& window) {
       end_waiting(control, control.owner_waits, wish->kind);  // this wish has waited: they are held in turn
     }
     wish->held = true;
-    answer(window, wish->origin, wish->cookie);
+    answer(window, wish->origin, wish->lane, wish->cookie);
   }
 }
 
+}  // namespace
+
+void lock_for(Window& window, int32_t origin, Lock kind, uint32_t lane, uint64_t cookie) {
+  auto* wish = new (std::nothrow) LockWish{nullptr, origin, kind, false, lane, cookie};
+  if (wish == nullptr) {
+    out_of_memory({.cause = "no memory to note who holds a window's lock", .remedy = "free memory on this host"});
+  }
+  const std::lock_guard guard(window.guard);
+  LockWish** last = &window.wishes;
+  while (*last != nullptr) last = &(*last)->next;
+  *last = wish;
+  grant_wishes(window);
+}
+
+void try_wishes(Window& window) {
+  const std::lock_guard guard(window.guard);
+  grant_wishes(window);
+}
+
 void unlock_for(Window& window, int32_t origin) {
+  const std::lock_guard guard(window.guard);
   LockWish** at = &window.wishes;
   while (*at != nullptr && ((*at)->origin != origin || !(*at)->held)) at = &(*at)->next;
   LockWish* const wish = *at;
@@ -157,7 +169,7 @@ void unlock_for(Window& window, int32_t origin) {
   *at = wish->next;
   release(window, window.rank, wish->kind);
   delete wish;
-  try_wishes(window);
+  grant_wishes(window);
 }
 
 }  // namespace weft::core::rma

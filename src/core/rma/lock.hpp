@@ -29,14 +29,14 @@ void release(Window& window, int32_t rank, Lock kind);
 [[nodiscard]] bool try_acquire(Control& control, Lock kind);
 
 // Of those who wait for a lock of `target` that has come free: tells one, and the target. try_own_wishes() serves the
-// locks that we hold for ranks of other hosts, with no lane held.
+// locks that we hold for ranks of other hosts.
 void nudge_next(Window& window, int32_t target);
 void try_own_wishes(Window& window, int32_t target);
 
-// ---- what a target does for ranks of other hosts; with lane 0 held
+// ---- what a target does for ranks of other hosts; with a lane held
 
-// Locks our part for `origin`, now or when it comes free; then the answer goes.
-void lock_for(Window& window, int32_t origin, Lock kind, uint64_t cookie);
+// Locks our part for `origin`, now or when it comes free; then the answer goes, to the lane that asked.
+void lock_for(Window& window, int32_t origin, Lock kind, uint32_t lane, uint64_t cookie);
 void unlock_for(Window& window, int32_t origin);
 // Somebody has given our lock back.
 void try_wishes(Window& window);

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <new>
 
+#include "core/lane_wait.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/rma/serve.hpp"
-#include "core/waiting.hpp"
 #include "datatype/pack.hpp"
 
 namespace weft::core::rma {
@@ -19,7 +19,7 @@ using memory::Pieces;
 struct Cut {
   Record record;
   const Element* element;  // of updates: none is cut; nullptr: cut anywhere
-  int64_t most;            // bytes of data in a record, besides what the outbox has room for
+  int64_t most;            // bytes of data in a record, besides what the box has room for
 };
 
 Record record_of(Action action) {
@@ -38,10 +38,10 @@ Record record_of(Action action, const Update& update) {
 }
 
 // The next part of an operation, from packed byte `position` on: fills in what the record says of it.
-void next_part(Cut& cut, const Outbox& outbox, const Remote& place, int64_t position, Pieces& pieces) {
+void next_part(Cut& cut, const LaneBox& box, const Remote& place, int64_t position, Pieces& pieces) {
   const int64_t left = place.count * place.type->size - position;
   // Half the room for pieces where the data lie in some.
-  const auto room = static_cast<int64_t>(outbox.room());
+  const auto room = static_cast<int64_t>(box.room());
   const bool whole = place.type->contiguous && (cut.element == nullptr || !cut.element->has_gaps());
   const int most = whole ? 1 : static_cast<int>(std::clamp<int64_t>(room / 2 / 16, 1, Pieces::most));
   int64_t bytes = std::min({left, cut.most, whole ? room - 8 : room - most * 16 - 8});
@@ -59,12 +59,11 @@ void next_part(Cut& cut, const Outbox& outbox, const Remote& place, int64_t posi
   cut.record.runs = pieces.count == 1 ? 0 : static_cast<uint32_t>(pieces.count);
 }
 
-void send_parts(Window& window, Cut cut, const Local& from, const Remote& to) {
-  Outbox& outbox = outbox_of(window, to.rank);
+void send_parts(LaneBox& box, Cut cut, const Local& from, const Remote& to) {
   Pieces pieces;
   for (int64_t position = 0; position < from.bytes; position += pieces.bytes) {
-    next_part(cut, outbox, to, position, pieces);
-    outbox.add(cut.record, pieces.runs, {&from, position}, cut.record.bytes, Leave::later);
+    next_part(cut, box, to, position, pieces);
+    box.add(cut.record, pieces.runs, {&from, position}, cut.record.bytes, Leave::later);
   }
 }
 
@@ -72,6 +71,7 @@ void send_parts(Window& window, Cut cut, const Local& from, const Remote& to) {
 struct Fetch : Awaited {
   Local to;
   Target* target;
+  LaneBox* box;
   Request* request;
   void (*drop_type)(Type*);  // nullptr: the type need not be given back
   std::atomic<int64_t> came = 0;
@@ -84,7 +84,7 @@ void finish(Fetch& fetch) {
   if (fetch.request == nullptr && fetch.error != no_error) {
     fetch.target->failed.store(fetch.error, std::memory_order_relaxed);
   }
-  fetch.target->outbox->settle(fetch.number);
+  fetch.box->settle(fetch.number);
   if (fetch.drop_type != nullptr) fetch.drop_type(fetch.to.type);
   if (fetch.request != nullptr) {
     fetch.request->error = fetch.error;
@@ -120,21 +120,20 @@ Type plain_bytes() {
 }
 
 // Asks for all parts. `from` nullptr: they are read, not updated.
-int32_t fetch_parts(Window& window, Cut cut, const Local* from, const Local& to, const Remote& place,
+int32_t fetch_parts(Window& window, LaneBox& box, Cut cut, const Local* from, const Local& to, const Remote& place,
                     Request* request) {
   if (to.bytes <= 0) {
     if (request != nullptr) core::complete(*request);
     return no_error;
   }
-  auto* fetch =
-      new (std::nothrow) Fetch{Awaited(take_part), to, &window.targets[place.rank], request, nullptr, 0, to.bytes};
+  auto* fetch = new (std::nothrow)
+      Fetch{Awaited(take_part), to, &window.targets[place.rank], &box, request, nullptr, 0, to.bytes};
   if (fetch == nullptr) return no_memory;
   if (!to.type->predefined && window.drop_type != nullptr) {
     ++to.type->references;
     fetch->drop_type = window.drop_type;
   }
-  Outbox& outbox = outbox_of(window, place.rank);
-  cut.record.cookie = cookie_of(*fetch);
+  cut.record.cookie = cookie_of(*fetch, box.lane);
   // An answer fits into a message.
   cut.most = static_cast<int64_t>((frame_limit() - sizeof(Answer)) & ~size_t{7});
   Pieces pieces;
@@ -142,11 +141,11 @@ int32_t fetch_parts(Window& window, Cut cut, const Local* from, const Local& to,
     // The target keeps its answers until there is room: not all at once. The last part may end the fetch.
     constexpr int64_t ahead = 512 << 10;
     if (position >= ahead) {
-      wait_until([&] { return position - fetch->came.load(std::memory_order_relaxed) < ahead; });
+      wait_on(box.lane, [&] { return position - fetch->came.load(std::memory_order_relaxed) < ahead; });
     }
-    next_part(cut, outbox, place, position, pieces);
-    outbox.add(cut.record, pieces.runs, {from, position}, from == nullptr ? 0 : cut.record.bytes,
-               position == 0 || position + pieces.bytes == to.bytes ? Leave::now : Leave::later);
+    next_part(cut, box, place, position, pieces);
+    box.add(cut.record, pieces.runs, {from, position}, from == nullptr ? 0 : cut.record.bytes,
+            position == 0 || position + pieces.bytes == to.bytes ? Leave::now : Leave::later);
   }
   return no_error;
 }
@@ -154,41 +153,50 @@ int32_t fetch_parts(Window& window, Cut cut, const Local* from, const Local& to,
 }  // namespace
 
 void send_put(Window& window, const Local& from, const Remote& to) {
-  send_parts(window, {record_of(Action::put), nullptr, from.bytes}, from, to);
+  send_parts(box_of(window, to.rank), {record_of(Action::put), nullptr, from.bytes}, from, to);
 }
 
 void send_update(Window& window, const Update& update, const Local& from, const Remote& to) {
-  send_parts(window, {record_of(Action::accumulate, update), &update.element, from.bytes}, from, to);
+  const InOrder order(window, to.rank);
+  send_parts(order.box, {record_of(Action::accumulate, update), &update.element, from.bytes}, from, to);
 }
 
 int32_t ask_for(Window& window, const Local& to, const Remote& from, Request* request) {
-  return fetch_parts(window, {record_of(Action::get), nullptr, 0}, nullptr, to, from, request);
+  return fetch_parts(window, box_of(window, from.rank), {record_of(Action::get), nullptr, 0}, nullptr, to, from,
+                     request);
 }
 
 int32_t ask_for_update(Window& window, const Update& update, const Local& from, const Local& result, const Remote& to,
                        Request* request) {
   const bool sends = update.reduction != datatype::Reduction::no_op;
-  return fetch_parts(window, {record_of(Action::get_accumulate, update), &update.element, 0}, sends ? &from : nullptr,
-                     result, to, request);
+  const InOrder order(window, to.rank);
+  return fetch_parts(window, order.box, {record_of(Action::get_accumulate, update), &update.element, 0},
+                     sends ? &from : nullptr, result, to, request);
 }
 
 int32_t ask_to_swap(Window& window, const Element& element, const void* value, const void* compare, void* result,
                     const Remote& to) {
   const auto bytes = static_cast<size_t>(element.size());
   static Type plain = plain_bytes();
-  auto* fetch = new (std::nothrow)
-      Fetch{Awaited(take_part), {result, 1, &plain, element.size()}, &window.targets[to.rank], nullptr, nullptr, 0,
-            element.size()};
+  const InOrder order(window, to.rank);
+  auto* fetch = new (std::nothrow) Fetch{Awaited(take_part),
+                                         {result, 1, &plain, element.size()},
+                                         &window.targets[to.rank],
+                                         &order.box,
+                                         nullptr,
+                                         nullptr,
+                                         0,
+                                         element.size()};
   if (fetch == nullptr) return no_memory;
   Record record = record_of(Action::compare);
   record.element = static_cast<uint8_t>(element.basic);
   record.offset = static_cast<uint64_t>(to.offset);
   record.bytes = static_cast<uint32_t>(bytes);
-  record.cookie = cookie_of(*fetch);
+  record.cookie = cookie_of(*fetch, order.box.lane);
   char both[2 * memory::element_most];
   std::memcpy(both, value, bytes);
   std::memcpy(both + bytes, compare, bytes);
-  outbox_of(window, to.rank).add(record, nullptr, {nullptr, 0, both}, 2 * bytes, Leave::now);
+  order.box.add(record, nullptr, {nullptr, 0, both}, 2 * bytes, Leave::now);
   return no_error;
 }
 

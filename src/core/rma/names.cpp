@@ -11,7 +11,8 @@ namespace {
 
 std::atomic<uint32_t> last_generation = 0;
 
-// By context; all under lane 0's lock. Never destroyed: other threads may be at it when the process ends.
+// By context; written with all lanes held, so that the holder of any may read it. Never destroyed: other threads may be
+// at it when the process ends.
 std::unordered_map<uint32_t, Window*>& windows() {
   static auto& all = *new std::unordered_map<uint32_t, Window*>;
   return all;
@@ -27,14 +28,14 @@ void give_name(Window& window, uint32_t generation) {
   uint32_t last = last_generation.load(std::memory_order_relaxed);
   while (last < generation && !last_generation.compare_exchange_weak(last, generation, std::memory_order_relaxed)) {
   }
-  LaneGuard guard(world->lanes[0]);
+  const AllLanesGuard guard;
   window.generation = generation;
   windows()[window.comm->context] = &window;
 }
 
 void forget_name(Window& window) {
   if (window.generation == 0) return;
-  LaneGuard guard(world->lanes[0]);
+  const AllLanesGuard guard;
   windows().erase(window.comm->context);
   window.generation = 0;
 }

@@ -17,7 +17,7 @@ namespace weft::core::rma {
 void give_name(Window& window, uint32_t generation);
 void forget_name(Window& window);
 
-// nullptr: there is none. With lane 0 held, where the frames of windows arrive; the window lives until it is let go.
+// nullptr: there is none. With the lane held that the frame came on; the window lives until it is let go.
 [[nodiscard]] Window* find_window(uint32_t context, uint32_t generation);
 
 // Shows all windows, unless another thread is at lane 0.

@@ -7,12 +7,13 @@
 #include <mutex>
 #include <utility>
 
+#include "base/thread_number.hpp"
 #include "core/failure.hpp"
+#include "core/lane_wait.hpp"
 #include "core/numbered.hpp"
 #include "core/rma/global.hpp"
 #include "core/rma/wire.hpp"
 #include "core/send_queue.hpp"
-#include "core/waiting.hpp"
 #include "core/work.hpp"
 #include "datatype/pack.hpp"
 
@@ -23,18 +24,24 @@ namespace {
 constexpr uint32_t gathered_most = 8152;
 constexpr size_t staged_most = 32 << 10;
 
-base::Lock list_lock;
-Outbox* gathered = nullptr;  // the first outbox with something to send, under list_lock; its `next` leads on
+// The boxes of a lane that progress looks at.
+struct alignas(64) Gathered {
+  base::Lock lock;  // behind that of a box; its holder only tries those
+  std::atomic<LaneBox*> first = nullptr;
 
-// Under list_lock. Progress is told when the first outbox comes and when the last one goes.
-void set_gathered(Outbox* first) {
-  if ((first != nullptr) != (gathered != nullptr)) {
-    gathering.fetch_add(first != nullptr ? 1 : -1, std::memory_order_relaxed);
+  // With the lock. Progress is told when the first box comes and when the last one goes.
+  void set_first(LaneBox* box) {
+    const bool had = first.load(std::memory_order_relaxed) != nullptr;
+    first.store(box, std::memory_order_relaxed);
+    if ((box != nullptr) != had) gathering.fetch_add(had ? -1 : 1, std::memory_order_relaxed);
   }
-  gathered = first;
-}
+};
+constinit Gathered gathered[transport::max_lanes];
 
-constinit Numbered<Awaited> all_awaited;
+struct alignas(64) AwaitedByLane {
+  Numbered<Awaited> table;
+};
+constinit AwaitedByLane all_awaited[transport::max_lanes];
 
 Frame frame_of(const Window& window, uint32_t bytes) {
   return {window.comm->context, window.generation, window.rank, bytes};
@@ -64,41 +71,33 @@ size_t size_of(const Record& record, size_t bytes) {
   return sizeof record + record.runs * sizeof(Run) + padded(bytes);
 }
 
-// With the list's lock.
-void enlist(Outbox& box) {
+// With the box's lock.
+void enlist(LaneBox& box) {
   if (box.listed) return;
   box.listed = true;
-  box.next = gathered;
-  set_gathered(&box);
-}
-
-// With its lock, which it gets before it leaves the list: nobody drops it in between. nullptr: there is none, or
-// somebody adds to it.
-Outbox* take_first() {
-  std::lock_guard guard(list_lock);
-  Outbox* first = gathered;
-  if (first == nullptr || !first->lock.try_lock()) return nullptr;
-  set_gathered(first->next);
-  first->listed = false;
-  return first;
+  Gathered& list = gathered[box.lane];
+  const std::lock_guard guard(list.lock);
+  box.next = list.first.load(std::memory_order_relaxed);
+  list.set_first(&box);
 }
 
 }  // namespace
 
-uint64_t cookie_of(Awaited& awaited) {
-  const uint64_t cookie = all_awaited.add(awaited);
-  if (cookie == all_awaited.none) {
+uint64_t cookie_of(Awaited& awaited, uint32_t lane) {
+  auto& table = all_awaited[lane].table;
+  const uint64_t cookie = table.add(awaited);
+  if (cookie == table.none) {
     out_of_memory({.cause = "no memory to note what a rank of a window answers", .remedy = "free memory on this host"});
   }
   return cookie;
 }
 
-Awaited* find_awaited(uint64_t cookie) {
-  return all_awaited.find(cookie);
+Awaited* find_awaited(uint32_t lane, uint64_t cookie) {
+  return all_awaited[lane].table.find(cookie);
 }
 
-void forget_awaited(uint64_t cookie) {
-  (void)all_awaited.remove(cookie);
+void forget_awaited(uint32_t lane, uint64_t cookie) {
+  (void)all_awaited[lane].table.remove(cookie);
 }
 
 bool Ticket::on_answer(Awaited& awaited, const Answer& answer, const char* /*data*/) {
@@ -114,87 +113,150 @@ int32_t Ticket::wait() {
   return error_.load(std::memory_order_relaxed);
 }
 
-Outbox::Outbox(Window& in, int32_t rank)
+LaneBox::LaneBox(Window& in, int32_t rank, uint32_t by_lane)
     : window(in),
       peer(world->peer(in.comm->job_rank(rank))),
+      lane(by_lane),
       capacity((std::min(frame_limit(), gathered_most) - static_cast<uint32_t>(sizeof(Frame))) & ~7U),
       bytes(new char[sizeof(Frame) + capacity]) {}
 
-size_t Outbox::room() const {
-  const size_t staged = std::min(peer.transport->capabilities().staging_most, staged_most);
-  return std::max<size_t>(staged & ~size_t{7}, capacity) - sizeof(Record);
+size_t LaneBox::room() const {
+  const size_t staged_room = std::min(peer.transport->capabilities().staging_most, staged_most);
+  return std::max<size_t>(staged_room & ~size_t{7}, capacity) - sizeof(Record);
 }
 
-void Outbox::settle(uint64_t number) {
+void LaneBox::settle(uint64_t number) {
   uint64_t known = settled.load(std::memory_order_relaxed);
   while (known < number && !settled.compare_exchange_weak(known, number, std::memory_order_release)) {
   }
 }
 
-void Outbox::send() {
-  if (used == 0) return;
-  const Frame frame = frame_of(window, used);
-  std::memcpy(bytes.get(), &frame, sizeof frame);
-  send_control(peer, 0, wire::records, bytes.get(), static_cast<uint32_t>(sizeof frame) + used);
-  used = 0;
+// Messages that wait for room on the way to the peer go first. A peer that is lost gets nothing any more.
+bool LaneBox::send() {
+  using transport::Post;
+  if (peer.lost.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+    if (staged_bytes != 0) peer.transport->drop_staging(staged, staged_bytes);
+    used = staged_bytes = 0;
+  }
+  const transport::Envelope envelope{0, world->rank, 0, lane};
+  if (used != 0 && !peer.queued.load(std::memory_order_acquire)) {
+    const Frame frame = frame_of(window, used);
+    std::memcpy(bytes.get(), &frame, sizeof frame);
+    const auto size = static_cast<uint32_t>(sizeof frame) + used;
+    const Post post = peer.endpoint->send(wire::records, envelope, bytes.get(), size);
+    if (post != Post::retry) used = 0;
+  }
+  if (staged_bytes != 0 && used == 0 && !peer.queued.load(std::memory_order_acquire)) {
+    const StagedFrame frame{frame_of(window, staged_bytes), staged.handle, world->rank, 0};
+    const Post post =
+        peer.endpoint->send_staged(wire::records_staged, envelope, &frame, sizeof frame, staged, staged_bytes);
+    if (post != Post::retry) staged_bytes = 0;
+  }
+  const bool gone = used == 0 && staged_bytes == 0;
+  if (!gone && !full) count(this_thread().retries);
+  if (std::exchange(full, !gone) && gone) tell_sleepers(nullptr);  // those in enter()
+  return gone;
 }
 
-void Outbox::add(const Record& record, const Run* runs, const Payload& payload, size_t data, Leave leave) {
-  // Records that cannot leave are kept in memory: not without end.
-  if (peer.queued.load(std::memory_order_relaxed)) {
-    wait_until([this] { return !peer.queued.load(std::memory_order_relaxed); });
-  }
-  std::lock_guard guard(lock);
-  GlobalGuard global;
-  if (moves_data(record.action)) {
-    ++added;
-    if (record.cookie != 0) {
-      answered = added;
-      find_awaited(record.cookie)->number = added;
+// Takes the lock, when there is so much room.
+void LaneBox::enter(size_t size) {
+  bool entered = false;
+  const auto can_enter = [&] {  // asked again when it has held
+    if (entered) return true;
+    lock.lock();
+    const GlobalGuard global;
+    entered = (staged_bytes == 0 && used + size <= capacity) || send();
+    if (!entered) {
+      enlist(*this);
+      lock.unlock();
     }
-  }
-  const size_t size = size_of(record, data);
-  if (size > capacity) {
-    send();
-    global.release();  // it may have to wait
-    return send_staged(record, runs, payload, data);
-  }
-  if (used + size > capacity) send();
-  used += static_cast<uint32_t>(write(bytes.get() + sizeof(Frame) + used, record, runs, payload, data));
-  if (leave == Leave::now) return send();
-  std::lock_guard list(list_lock);
-  enlist(*this);
+    return entered;
+  };
+  if (!can_enter()) wait_on(lane, can_enter);
 }
 
-// Progress leaves this outbox alone meanwhile: its lock is taken.
-void Outbox::send_staged(const Record& record, const Run* runs, const Payload& payload, size_t data) {
+// With the lock.
+void LaneBox::note(const Record& record) {
+  const bool asks = record.action == Action::flush;
+  if (!moves_data(record.action) && !asks) return;
+  const uint64_t number = added.load(std::memory_order_relaxed) + (asks ? 0 : 1);
+  added.store(number, std::memory_order_relaxed);
+  if (record.cookie == 0) return;
+  answered.store(number, std::memory_order_relaxed);
+  find_awaited(lane, record.cookie)->number = number;
+}
+
+// With the lock.
+void LaneBox::leave(Leave when) {
+  if (when == Leave::later || !send()) enlist(*this);
+}
+
+void LaneBox::add(const Record& record, const Run* runs, const Payload& payload, size_t data, Leave when) {
   const size_t size = size_of(record, data);
-  transport::Staging staging;
+  if (size > capacity) return add_staged(record, runs, payload, data);
+  enter(size);
+  const std::lock_guard guard(lock, std::adopt_lock);
+  const GlobalGuard global;
+  note(record);
+  used += static_cast<uint32_t>(write(bytes.get() + sizeof(Frame) + used, record, runs, payload, data));
+  leave(when);
+}
+
+void LaneBox::add_staged(const Record& record, const Run* runs, const Payload& payload, size_t data) {
+  const size_t size = size_of(record, data);
+  transport::Staging memory;
   wait_until([&] {  // asked again when it has held
-    if (staging.memory == nullptr) staging = peer.transport->reserve_staging(size);
-    return staging.memory != nullptr;
+    if (memory.memory == nullptr) memory = peer.transport->reserve_staging(size);
+    return memory.memory != nullptr;
   });
-  (void)write(static_cast<char*>(staging.memory), record, runs, payload, data);
-  const StagedFrame frame{frame_of(window, static_cast<uint32_t>(size)), staging.handle, world->rank, 0};
-  bool sent = false;
-  wait_until([&] {
-    sent = sent || (!peer.queued.load(std::memory_order_acquire) &&
-                    peer.endpoint->send_staged(wire::records_staged, {0, 0, 0, 0}, &frame, sizeof frame, staging,
-                                               size) == transport::Post::done);
-    return sent;
-  });
+  (void)write(static_cast<char*>(memory.memory), record, runs, payload, data);
+  enter(capacity);
+  const std::lock_guard guard(lock, std::adopt_lock);
+  const GlobalGuard global;
+  note(record);
+  staged = memory;
+  staged_bytes = static_cast<uint32_t>(size);
+  leave(Leave::now);
+}
+
+void LaneBox::send_all() {
+  const std::lock_guard guard(lock);
+  const GlobalGuard global;
+  leave(Leave::now);
 }
 
 namespace {
 
-// Whether there was anything.
+// Whether anything has left.
+bool send_gathered_of(Gathered& list) {
+  if (list.first.load(std::memory_order_relaxed) == nullptr) return false;
+  const std::unique_lock guard(list.lock, std::try_to_lock);
+  if (!guard.owns_lock()) return false;
+  bool sent = false;
+  LaneBox* still = nullptr;
+  for (LaneBox *box = list.first.load(std::memory_order_relaxed), *next = nullptr; box != nullptr; box = next) {
+    next = box->next;
+    bool gone = false;
+    if (box->lock.try_lock()) {  // otherwise a thread adds to it
+      const bool had = box->used != 0 || box->staged_bytes != 0;
+      gone = box->send();
+      sent |= had && gone;
+      box->listed = !gone;
+      box->lock.unlock();
+    }
+    if (gone) continue;
+    box->next = still;
+    still = box;
+  }
+  list.set_first(still);
+  return sent;
+}
+
 bool send_gathered() {
   bool sent = false;
-  while (Outbox* const box = take_first()) {
-    sent |= box->used != 0;
-    box->send();
-    box->lock.unlock();
-  }
+  const uint32_t own = world->concurrent && !this_thread().service ? base::thread_number() : 0;
+  const uint32_t mask = world->lane_map.mask;
+  for (uint32_t i = 0; i <= mask; ++i) sent |= send_gathered_of(gathered[(own + i) & mask]);
   return sent;
 }
 
@@ -203,30 +265,84 @@ WEFT_FLUSH(gathered_records);
 
 }  // namespace
 
+Outbox::Outbox(Window& in, int32_t to)
+    : window(in),
+      rank(to),
+      mask(world->lane_map.mask & world->peer(in.comm->job_rank(to)).lane_map.mask),
+      by_lane(new std::atomic<LaneBox*>[mask + 1]()) {}
+
+uint32_t Outbox::own_lane() const {
+  return mask == 0 ? 0 : base::thread_number() & mask;
+}
+
+LaneBox& Outbox::at(uint32_t lane) {
+  LaneBox* made = find(lane);
+  if (made != nullptr) return *made;
+  const std::lock_guard guard(window.guard);
+  made = by_lane[lane].load(std::memory_order_relaxed);
+  if (made == nullptr) {
+    made = new LaneBox(window, rank, lane);
+    by_lane[lane].store(made, std::memory_order_release);
+  }
+  return *made;
+}
+
 Outbox& outbox_of(Window& window, int32_t rank) {
   Target& target = window.targets[rank];
-  std::atomic_ref<Outbox*> outbox(target.outbox);
-  Outbox* made = outbox.load(std::memory_order_acquire);
+  Outbox* made = known_outbox(target);
   if (made != nullptr) return *made;
-  std::lock_guard guard(window.guard);
+  const std::lock_guard guard(window.guard);
+  const std::atomic_ref outbox(target.outbox);
   made = outbox.load(std::memory_order_relaxed);
   if (made == nullptr) {
     made = new Outbox(window, rank);
-    made->made_before = std::exchange(window.outboxes, made);
+    made->made_before = window.outboxes;
+    std::atomic_ref(window.outboxes).store(made, std::memory_order_release);
     outbox.store(made, std::memory_order_release);
   }
   return *made;
 }
 
+LaneBox& box_of(Window& window, int32_t rank) {
+  Outbox& all = outbox_of(window, rank);
+  return all.at(all.own_lane());
+}
+
 namespace {
 
-void unlist(const Outbox* box) {
-  std::lock_guard guard(list_lock);
-  Outbox* before = nullptr;
-  for (Outbox* o = gathered; o != nullptr; before = o, o = o->next) {
+LaneBox& pin(Outbox& all) {
+  const uint32_t own = all.own_lane();
+  for (;;) {
+    uint32_t lane = all.updates.load(std::memory_order_acquire);
+    if (lane == Outbox::nobody) {
+      (void)all.updates.compare_exchange_strong(lane, own, std::memory_order_acq_rel);
+      continue;
+    }
+    LaneBox& box = all.at(lane);
+    const std::lock_guard guard(box.lock);
+    if (all.updates.load(std::memory_order_relaxed) != lane) continue;
+    if (lane == own || box.pins.load(std::memory_order_acquire) != 0 || !box.is_settled()) {
+      box.pins.fetch_add(1, std::memory_order_relaxed);
+      return box;
+    }
+    all.updates.store(own, std::memory_order_release);
+  }
+}
+
+}  // namespace
+
+InOrder::InOrder(Window& window, int32_t rank) : box(pin(outbox_of(window, rank))) {}
+
+namespace {
+
+void unlist(const LaneBox* box) {
+  Gathered& list = gathered[box->lane];
+  const std::lock_guard guard(list.lock);
+  LaneBox* before = nullptr;
+  for (LaneBox* o = list.first.load(std::memory_order_relaxed); o != nullptr; before = o, o = o->next) {
     if (o != box) continue;
     if (before != nullptr) before->next = box->next;
-    if (before == nullptr) set_gathered(box->next);
+    if (before == nullptr) list.set_first(box->next);
     break;
   }
 }
@@ -234,12 +350,13 @@ void unlist(const Outbox* box) {
 }  // namespace
 
 void drop_outboxes(Window& window) {
-  while (Outbox* const box = window.outboxes) {
-    window.outboxes = box->made_before;
-    unlist(box);
-    box->lock.lock();  // another thread's progress may be sending the last of it
-    box->lock.unlock();
-    delete box;
+  while (Outbox* const all = window.outboxes) {
+    window.outboxes = all->made_before;
+    for (uint32_t lane = 0; lane <= all->mask; ++lane) {
+      const std::unique_ptr<const LaneBox> box(all->find(lane));
+      if (box != nullptr) unlist(box.get());
+    }
+    delete all;
   }
 }
 

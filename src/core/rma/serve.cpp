@@ -21,10 +21,11 @@ using memory::Element;
 using memory::element_of;
 using memory::Update;
 
-// The answers to one frame, several to a message.
+// The answers to one frame, several to a message. They go to the lane that asked: there is the table of their
+// addressees.
 class Answers {
  public:
-  Answers(Window& window, int32_t origin) : window_(window), origin_(origin) {}
+  Answers(Window& window, int32_t origin, uint32_t lane) : window_(window), origin_(origin), lane_(lane) {}
   ~Answers() { send(); }
   Answers(const Answers&) = delete;
   Answers& operator=(const Answers&) = delete;
@@ -47,12 +48,14 @@ class Answers {
  private:
   void send() {
     if (used_ == 0) return;
-    send_control(world->peer(window_.comm->job_rank(origin_)), 0, wire::answers, bytes_, used_);
+    Peer& peer = world->peer(window_.comm->job_rank(origin_));
+    send_control(peer, lane_ & peer.lane_map.mask, wire::answers, bytes_, used_);
     used_ = 0;
   }
 
   Window& window_;
   int32_t origin_;
+  uint32_t lane_;
   uint32_t used_ = 0;
   char bytes_[room];
 };
@@ -167,13 +170,13 @@ void compare(Window& window, int32_t origin, const Asked& asked, Answers& answer
                     asked.data + record.bytes, at, old);
 }
 
-void transfer(Window& window, int32_t origin, const Asked& asked) {
+void transfer(Window& window, int32_t origin, uint32_t lane, const Asked& asked) {
   const Record& record = asked.record;
   char* const memory = place_of(window, origin, record.offset, record.bytes);
   if (memory == nullptr) refuse_frame();  // the origin knows how large this window is
   const auto tag = static_cast<int32_t>(record.position);
   if (record.action == Action::take) {
-    take_transfer(window, origin, memory, record.bytes, tag, record.cookie);
+    take_transfer(window, origin, memory, record.bytes, tag, lane, record.cookie);
   } else {
     give_transfer(window, origin, memory, record.bytes, tag);
   }
@@ -194,7 +197,7 @@ size_t data_bytes(const Record& record) {
   }
 }
 
-void serve(Window& window, int32_t origin, const Asked& asked, Answers& answers) {
+void serve(Window& window, int32_t origin, uint32_t lane, const Asked& asked, Answers& answers) {
   const Record& record = asked.record;
   Target& from = window.targets[origin];
   switch (record.action) {
@@ -213,13 +216,13 @@ void serve(Window& window, int32_t origin, const Asked& asked, Answers& answers)
       return compare(window, origin, asked, answers);
     case Action::take:
     case Action::give:
-      return transfer(window, origin, asked);
+      return transfer(window, origin, lane, asked);
     case Action::lock:
       if (record.reduction < static_cast<uint8_t>(Lock::shared) ||
           record.reduction > static_cast<uint8_t>(Lock::exclusive)) {
         refuse_frame();
       }
-      return lock_for(window, origin, static_cast<Lock>(record.reduction), record.cookie);
+      return lock_for(window, origin, static_cast<Lock>(record.reduction), lane, record.cookie);
     case Action::unlock:
       unlock_for(window, origin);
       (void)answers.add(record.cookie, 0, 0);
@@ -258,12 +261,13 @@ bool is_sound(const Asked& asked) {
 }
 
 void serve_all(const transport::Arrival& arrival, const Frame& frame, const char* at) {
+  const uint32_t lane = arrival.envelope.lane;
   Window* const found = find_window(frame.context, frame.generation);
-  if (found == nullptr) return count(world->lanes[0].stale);
+  if (found == nullptr) return count(world->lanes[lane].stale);
   Window& window = *found;
   if (frame.origin < 0 || frame.origin >= window.size) refuse_frame();
   if (!is_from(arrival, window.comm->job_rank(frame.origin))) refuse_frame();
-  Answers answers(window, frame.origin);
+  Answers answers(window, frame.origin, lane);
   const char* const end = at + frame.bytes;
   while (at < end) {
     Asked asked;
@@ -276,7 +280,7 @@ void serve_all(const transport::Arrival& arrival, const Frame& frame, const char
     asked.data = asked.runs + runs;
     at = asked.data + data;
     if (!is_sound(asked)) refuse_frame();
-    serve(window, frame.origin, asked, answers);
+    serve(window, frame.origin, lane, asked, answers);
   }
 }
 
@@ -287,8 +291,8 @@ void refuse_frame() {
                                 .remedy = "run all ranks with the same version of Weft"});
 }
 
-void answer(Window& window, int32_t origin, uint64_t cookie) {
-  Answers answers(window, origin);
+void answer(Window& window, int32_t origin, uint32_t lane, uint64_t cookie) {
+  Answers answers(window, origin, lane);
   (void)answers.add(cookie, 0, 0);
 }
 
@@ -311,6 +315,7 @@ void on_staged_frame(const transport::Arrival& arrival) {
 }
 
 void on_answer(const transport::Arrival& arrival) {
+  const uint32_t lane = arrival.envelope.lane;
   const auto* at = static_cast<const char*>(arrival.data);
   const char* const end = at + arrival.bytes;
   while (at < end) {
@@ -321,11 +326,11 @@ void on_answer(const transport::Arrival& arrival) {
     if (static_cast<size_t>(end - data) < padded(answer.bytes)) refuse_frame();
     if (answer.error != no_error && answer.error != rma_range) refuse_frame();
     at = data + padded(answer.bytes);
-    Awaited* const awaited = find_awaited(answer.cookie);
+    Awaited* const awaited = find_awaited(lane, answer.cookie);
     if (awaited == nullptr) {
-      count(world->lanes[0].stale);
+      count(world->lanes[lane].stale);
     } else if (awaited->take(*awaited, answer, data)) {
-      forget_awaited(answer.cookie);
+      forget_awaited(lane, answer.cookie);
     }
   }
 }

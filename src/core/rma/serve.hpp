@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The service of arriving records at a target, and of answers at an origin: handlers, which run with lane 0 held, where
-// the messages of windows arrive in the order in which they were sent.
+// The service of arriving records at a target, and of answers at an origin: handlers, which run with the lane held that
+// the message came on. The records of one lane come in the order in which they were sent, those of several in any.
 
 #include "core/rma/window.hpp"
 #include "core/rma/wire.hpp"
@@ -17,7 +17,7 @@ namespace weft::core::rma {
 // The shape of our part, as origins are told.
 [[nodiscard]] Shape shape_of(const Window& window);
 
-// Answers what carries no data, with the error that the origin has not been told yet.
-void answer(Window& window, int32_t origin, uint64_t cookie);
+// Answers what carries no data, to the lane that asked, with the error that the origin has not been told yet.
+void answer(Window& window, int32_t origin, uint32_t lane, uint64_t cookie);
 
 }  // namespace weft::core::rma

@@ -94,6 +94,7 @@ struct Service {
   int32_t tag;
   char* memory;
   int64_t bytes;
+  uint32_t lane;
   uint64_t cookie;
 };
 
@@ -101,7 +102,7 @@ bool end_service(Request& message) {
   const Service service = *static_cast<Service*>(message.owner);
   delete static_cast<Service*>(message.owner);
   free_request(&message);
-  if (service.cookie != 0) answer(*service.window, service.origin, service.cookie);
+  if (service.cookie != 0) answer(*service.window, service.origin, service.lane, service.cookie);
   return false;
 }
 
@@ -152,9 +153,10 @@ int32_t transfer_put(Window& window, const Local& from, const Remote& to, Reques
   if (message == nullptr) return no_memory;
   const int32_t tag = new_tag(window, Action::take);
   Record record = record_of(Action::take, to, from.bytes, tag);
-  record.cookie = cookie_of(*static_cast<Transfer*>(message->owner));
+  LaneBox& box = box_of(window, to.rank);
+  record.cookie = cookie_of(*static_cast<Transfer*>(message->owner), box.lane);
   // Not as a question: a frame that goes quickly may be lost, and would be repeated before the data behind it.
-  outbox_of(window, to.rank).add(record, Leave::now);
+  box.add(record, Leave::now);
   start_send(*message, window.comm->context, to.rank, tag);
   return no_error;
 }
@@ -165,16 +167,17 @@ int32_t transfer_get(Window& window, const Local& to, const Remote& from, Reques
   if (message == nullptr) return no_memory;
   const int32_t tag = new_tag(window, Action::give);
   start_specific_receive(*message, window.comm->context, from.rank, tag);
-  outbox_of(window, from.rank).add(record_of(Action::give, from, to.bytes, tag), Leave::now);
+  box_of(window, from.rank).add(record_of(Action::give, from, to.bytes, tag), Leave::now);
   return no_error;
 }
 
-void take_transfer(Window& window, int32_t origin, char* memory, int64_t bytes, int32_t tag, uint64_t cookie) {
-  begin_later(begin_take, {&window, origin, tag, memory, bytes, cookie});
+void take_transfer(Window& window, int32_t origin, char* memory, int64_t bytes, int32_t tag, uint32_t lane,
+                   uint64_t cookie) {
+  begin_later(begin_take, {&window, origin, tag, memory, bytes, lane, cookie});
 }
 
 void give_transfer(Window& window, int32_t origin, char* memory, int64_t bytes, int32_t tag) {
-  begin_later(begin_give, {&window, origin, tag, memory, bytes, 0});
+  begin_later(begin_give, {&window, origin, tag, memory, bytes, 0, 0});
 }
 
 }  // namespace weft::core::rma

@@ -17,8 +17,10 @@ namespace weft::core::rma {
 [[nodiscard]] int32_t transfer_put(Window& window, const Local& from, const Remote& to, Request* request);
 [[nodiscard]] int32_t transfer_get(Window& window, const Local& to, const Remote& from, Request* request);
 
-// At the target, with a lane held: receives, or sends, `bytes` at `memory`. The message has this tag.
-void take_transfer(Window& window, int32_t origin, char* memory, int64_t bytes, int32_t tag, uint64_t cookie);
+// At the target, with a lane held: receives, or sends, `bytes` at `memory`. The message has this tag; the answer to the
+// first goes to this lane.
+void take_transfer(Window& window, int32_t origin, char* memory, int64_t bytes, int32_t tag, uint32_t lane,
+                   uint64_t cookie);
 void give_transfer(Window& window, int32_t origin, char* memory, int64_t bytes, int32_t tag);
 
 }  // namespace weft::core::rma

@@ -55,7 +55,7 @@ void open_target(Window& window, int32_t rank, const Part& part) {
 class Introduction : private Awaited {
  public:
   explicit Introduction(const Window& window, int32_t rank) : Awaited(on_answer) {
-    tell(window, rank, Action::meet, cookie_of(*this));
+    tell(window, rank, Action::meet, cookie_of(*this, 0));
     wait_until([this] { return told_.load(std::memory_order_acquire); });
   }
   const Shape& shape() const { return shape_; }

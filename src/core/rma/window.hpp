@@ -146,7 +146,7 @@ struct Window : base::Object {
   uint32_t generation = 0;                     // with the context of `comm` the window's name: names.hpp
   std::vector<const memory::Busy*> busy_here;  // of the ranks of this host; empty: not all can fence each other
   Outbox* outboxes = nullptr;                  // the one made last; under `guard`
-  base::Lock guard;                            // of making outboxes, and of meeting targets
+  base::Lock guard;                            // of making outboxes, of meeting targets, and of wishes
   base::Lock opening;                          // of `opened`, and of opening targets
   std::vector<int32_t> opened;                 // targets that the epoch has opened, to be closed with it
   std::vector<int32_t> group;                  // of MPI_Win_start
@@ -154,7 +154,7 @@ struct Window : base::Object {
   int32_t locks = 0;                           // targets locked apart
   base::Lock attaching;                        // of `pieces`
   std::vector<Piece> pieces;                   // attached; empty but for dynamic windows
-  LockWish* wishes = nullptr;                  // of other hosts, that have to wait; by the holder of lane 0
+  LockWish* wishes = nullptr;                  // of other hosts, held or waiting; under `guard`
   std::atomic<uint32_t> next_tag = 0;          // of data that travel as messages
   void (*drop_type)(Type*) = nullptr;          // gives back a datatype that was held
   Window* shows = nullptr;                     // of a view: the window (view.hpp)
