@@ -8,11 +8,13 @@
 // TEST_SCALE in the environment, a number such as 0.2, scales how much these programs do: sanitizers are slow.
 
 #include <sched.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -110,7 +112,17 @@ inline long wrong_at(const unsigned char* data, size_t bytes, uint64_t salt) {
   return -1;
 }
 
-// Ends the job when nothing has moved for a while, and says where things stand.
+// Where all threads of this process are, where gdb can tell.
+inline void show_threads() {
+  prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+  const std::string command = "gdb -p " + std::to_string(getpid()) +
+                              " -batch -ex 'thread apply all backtrace 24' </dev/null 2>&1 | head -c 200000 >&2";
+  if (std::system(command.c_str()) != 0)
+    fprintf(stderr, "rank %d: gdb does not say where its threads are\n", expect::rank);
+}
+
+// Ends the job when nothing has moved for a while, and says where things stand. The while is counted in looks, so that
+// it does not pass while the whole process is stopped.
 class Watch {
  public:
   Watch(double patience, std::function<std::string()> state)
@@ -125,17 +137,19 @@ class Watch {
 
  private:
   void run() {
+    constexpr int look_us = 20000;
+    const auto enough = static_cast<int64_t>(patience_ * 1e6 / look_us);
     uint64_t seen = 0;
-    double since = now();
+    int64_t in_vain = 0;
     while (!over_) {
-      sleep_us(20000);
+      sleep_us(look_us);
       const uint64_t moves = moves_.load(std::memory_order_relaxed);
-      if (moves != seen) {
-        seen = moves;
-        since = now();
-      } else if (now() - since > patience_) {
+      in_vain = moves == seen ? in_vain + 1 : 0;
+      seen = moves;
+      if (in_vain > enough) {
         fprintf(stderr, "rank %d: nothing has moved for %.0f s: %s\n", expect::rank, patience_, state_().c_str());
         fflush(stderr);
+        show_threads();
         MPI_Abort(MPI_COMM_WORLD, 3);
         _exit(3);
       }
