@@ -270,8 +270,11 @@ def values_hpp(constants, data):
             if c["type"] == type_ and c["name"] in theirs:
                 handles.append((theirs[c["name"]], c["value"], c["name"]))
                 to_theirs[c["value"]] = (theirs[c["name"]], c["name"])
-        handles += [(value_of(c), by_name[c["same_as"]], c["name"]) for c in data["only_mpich"]
-                    if c["type"] == type_ and "same_as" in c]
+        for c in data["only_mpich"]:
+            if c["type"] == type_ and "same_as" in c:
+                handles.append((value_of(c), by_name[c["same_as"]], c["name"]))
+                # Programs are given this one: most know no other.
+                to_theirs[by_name[c["same_as"]]] = (value_of(c), c["name"])
         mask = 0xff if type_ == "MPI_Datatype" else 0xf
         first, second = handle_rows(handles, mask)
         lines.append(f"inline constexpr HandleRow {type_}_rows[] = {{")

@@ -158,9 +158,32 @@ int type_hvector(int count, int blocklength, MPI_Aint stride, int oldtype, int* 
 }
 
 // The markers have a name, if nothing else.
+namespace {
+
+// Types of two names, which MPICH calls by the second one.
+struct Names {
+  const char* standard;
+  const char* theirs;
+};
+constexpr Names second_names[] = {{"MPI_LONG_LONG", "MPI_LONG_LONG_INT"}, {"MPI_C_FLOAT_COMPLEX", "MPI_C_COMPLEX"}};
+
+void call_by_second_name(char* type_name, int* resultlen) {
+  for (const Names& names : second_names) {
+    if (strcmp(type_name, names.standard) != 0) continue;
+    *resultlen = static_cast<int>(strlen(names.theirs));
+    memcpy(type_name, names.theirs, static_cast<size_t>(*resultlen) + 1);
+    return;
+  }
+}
+
+}  // namespace
+
 int type_get_name(int datatype, char* type_name, int* resultlen) {
   if (!is_marker(datatype) || no_place(type_name) || no_place(resultlen)) {
-    return error_out(face.type_get_name(in<MPI_Datatype>(datatype), type_name, resultlen));
+    const int error = face.type_get_name(in<MPI_Datatype>(datatype), type_name, resultlen);
+    if (error == MPI_SUCCESS && static_cast<uint32_t>(datatype) < first_object)
+      call_by_second_name(type_name, resultlen);
+    return error_out(error);
   }
   memcpy(type_name, datatype == lower_marker ? "MPI_LB" : "MPI_UB", sizeof "MPI_LB");
   *resultlen = sizeof "MPI_LB" - 1;

@@ -181,6 +181,36 @@ void contents() {
   SAME(contents_of(block).combiner, MPI_COMBINER_F90_REAL);
 }
 
+// MPICH calls types of two names by the second; a name of the program's is its own.
+void names() {
+  const struct {
+    MPI_Datatype type;
+    const char* name;
+  } types[] = {{MPI_LONG_LONG, "MPI_LONG_LONG_INT"}, {MPI_C_FLOAT_COMPLEX, "MPI_C_COMPLEX"}, {MPI_LONG, "MPI_LONG"}};
+  char name[MPI_MAX_OBJECT_NAME];
+  int length = 0;
+  for (const auto& of : types) {
+    MPI_Type_get_name(of.type, name, &length);
+    HOLDS(strcmp(name, of.name) == 0 && length == static_cast<int>(strlen(name)));
+  }
+  MPI_Datatype copy = MPI_DATATYPE_NULL;
+  MPI_Type_dup(MPI_LONG, &copy);
+  MPI_Type_set_name(copy, "MPI_LONG_LONG");
+  MPI_Type_get_name(copy, name, &length);
+  HOLDS(strcmp(name, "MPI_LONG_LONG") == 0);
+  MPI_Type_free(&copy);
+}
+
+// It has a handle of MPICH's own beside MPI_REAL2.
+void half_precision() {
+  MPI_Datatype copy = MPI_DATATYPE_NULL;
+  MPI_Type_dup(MPIX_C_FLOAT16, &copy);
+  const Contents c = contents_of(copy);
+  SAME(c.combiner, MPI_COMBINER_DUP);
+  SAME(c.types[0], MPIX_C_FLOAT16);
+  MPI_Type_free(&copy);
+}
+
 void moved() {
   MPI_Datatype column = MPI_DATATYPE_NULL;
   MPI_Type_vector(4, 1, 4, MPI_INT, &column);
@@ -223,6 +253,8 @@ int main(int argc, char** argv) {
   expect::start(&argc, &argv);
   predefined();
   contents();
+  names();
+  half_precision();
   moved();
   return expect::finish();
 }
