@@ -37,7 +37,8 @@ def constants():
         # Keys of predefined attributes have another number in Fortran: they say that the value is wanted.
         return of + 1 if re.fullmatch(mpich.FAMILIES["keyval"], row["name"]) and row["name"] != "MPI_KEYVAL_INVALID" else of
 
-    rows = [{**c, "value": value(c)} for c in mpich.load()["constants"]]
+    data = mpich.load()
+    rows = [{**c, "value": value(c)} for c in data["constants"] + data["only_mpich"] if "same_as" not in c]
     rows += [c for c in table.constants()["constants"] if c["type"] == "alias" or c["name"] in ("MPI_VERSION", "MPI_SUBVERSION")]
     for row in rows:
         if row["type"] == "MPI_File":
