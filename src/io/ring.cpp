@@ -32,6 +32,12 @@ static_assert(ReadsUnderWay::most < KernelRing::entries);  // one request is for
 
 constinit std::atomic<uint64_t> whole_reads = 0;
 
+// nullptr: it is wanted. The ring has a thread, as workers are.
+const char* why_not_wanted() {
+  if (!uring.value()) return "WEFT_IO_URING is off";
+  return most_workers() == 0 ? "WEFT_IO_THREADS is 0" : nullptr;
+}
+
 // A fault that a test asked for.
 int32_t after_faults(int32_t result) {
   if (calls().strike == nullptr || result < 0) return result;
@@ -212,11 +218,11 @@ Ring& ring() {
 }  // namespace
 
 bool submit(PieceJob& job) {
-  return uring.value() && ring().submit(job);
+  return why_not_wanted() == nullptr && ring().submit(job);
 }
 
 void stop_ring() {
-  if (uring.value()) ring().stop();
+  if (why_not_wanted() == nullptr) ring().stop();
 }
 
 uint64_t ring_reads() {
@@ -224,7 +230,7 @@ uint64_t ring_reads() {
 }
 
 std::string why_no_ring() {
-  if (!uring.value()) return "WEFT_IO_URING is off";
+  if (const char* why = why_not_wanted()) return why;
   KernelRing trial;
   const int error = trial.open();
   if (error == 0) return {};

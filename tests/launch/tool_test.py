@@ -54,6 +54,8 @@ class Tool(unittest.TestCase):
         done = self.weft("info", "files", WEFT_IO_URING="off", WEFT_IO_THREADS="7")
         self.assertIn("at most 7 threads", done.stdout)
         self.assertIn("up to 64.0 KiB in one piece, unless the page cache has them: these threads, as WEFT_IO_URING is off", done.stdout)
+        done = self.weft("info", "files", WEFT_IO_THREADS="0")
+        self.assertIn("in one piece, unless the page cache has them: the program's threads, as WEFT_IO_THREADS is 0", done.stdout)
 
     def test_info_tells_kinds_of_memory(self):
         done = self.weft("info", "memory")

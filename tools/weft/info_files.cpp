@@ -16,8 +16,9 @@ int info_files() {
   const std::string why_not = io::why_no_ring();
   printf("Nonblocking accesses to files: at most %lld threads of each rank (WEFT_IO_THREADS)\n",
          static_cast<long long>(io::most_workers()));
+  const char* const others = io::most_workers() > 0 ? "these threads, as " : "the program's threads, as ";
   printf("Nonblocking reads of up to %s in one piece, unless the page cache has them: %s%s\n",
-         base::shown_bytes(io::largest_piece).c_str(), why_not.empty() ? "io_uring" : "these threads, as ",
+         base::shown_bytes(io::largest_piece).c_str(), why_not.empty() ? "io_uring" : others,
          why_not.empty() ? ", as the kernel allows it (WEFT_IO_URING)" : why_not.c_str());
   return 0;
 }
