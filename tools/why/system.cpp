@@ -95,6 +95,7 @@ std::string variable_of(const std::string& environment, const char* name) {
 struct Task {
   char state = '?';
   uint64_t ran_ns = 0;
+  uint64_t slept = 0;  // so many times, while it runs or is about to
 };
 
 // The fields of a stat file behind the name, which may hold anything.
@@ -110,11 +111,21 @@ std::vector<std::string> fields_of(const std::string& stat) {
   return fields;
 }
 
+// How often a thread gave its processor up by itself.
+uint64_t times_slept(const std::string& folder) {
+  constexpr std::string_view name = "\nvoluntary_ctxt_switches:\t";
+  const std::string status = text_of(folder + "/status");
+  const size_t at = status.find(name);
+  return at == std::string::npos ? 0
+                                 : number_of<uint64_t>(std::string_view(status).substr(at + name.size())).value_or(0);
+}
+
 Task task_of(const std::string& folder) {
   Task task;
   const std::vector<std::string> fields = fields_of(text_of(folder + "/stat"));
   if (fields.empty() || fields[0].empty()) return task;
   task.state = fields[0][0];
+  if (task.state == 'R') task.slept = times_slept(folder);
   const std::string run = text_of(folder + "/schedstat");
   if (const auto ns = number_of<uint64_t>(run); ns.has_value()) {
     task.ran_ns = *ns;
@@ -169,9 +180,15 @@ Look look_once(pid_t pid) {
   return look;
 }
 
+// Whether a thread was seen asleep at a time from `first` on. One that wakes each millisecond to look at memory is in
+// the queue of a busy processor most of the time, and sleeps in between.
+bool has_slept(const Task& first, const Task& last) {
+  return first.state != 'R' || last.state != 'R' || last.slept != first.slept;
+}
+
 // Whether a thread used more than a tenth of its processor's time between two looks, or wants to.
 bool is_busy(const Task& before, const Task& after, uint64_t passed_ns) {
-  return after.ran_ns - before.ran_ns > passed_ns / 10 || (before.state == 'R' && after.state == 'R');
+  return after.ran_ns - before.ran_ns > passed_ns / 10 || !has_slept(before, after);
 }
 
 // By a signal: one that a debugger holds goes on when that lets it.
@@ -189,48 +206,84 @@ bool waits_for_thread(pid_t pid, uint32_t thread) {
   return text_of(in_proc(pid, "task/" + std::to_string(thread) + "/syscall")).starts_with(futex);
 }
 
-// The waits that both looks found, with nothing changed and their threads asleep all the time.
-std::vector<Wait> lasting(const Look& before, const Look& after, uint64_t passed_ns) {
+// Three looks at a process: the last is the middle one, or follows while that leaves open whether a thread waits.
+struct Looks {
+  const Look& first;
+  const Look& middle;
+  const Look& last;
+  uint64_t passed_ns;  // from the first to the last
+};
+
+// The waits that all looks found, with nothing changed and their threads asleep. A thread that runs may have been woken
+// by a message: it has to be asleep at a time from the middle look on, when all processes had been looked at once.
+// `open`: a thread of such a wait runs.
+std::vector<Wait> lasting(const Looks& looks, bool& open) {
+  open = false;
   std::vector<Wait> waits;
-  if (!before.has_page || !after.has_page) return waits;
-  for (const Wait& wait : after.page.waits) {
-    const auto same = std::find_if(before.page.waits.begin(), before.page.waits.end(), [&](const Wait& w) {
+  if (!looks.first.has_page || !looks.last.has_page) return waits;
+  for (const Wait& wait : looks.last.page.waits) {
+    const std::vector<Wait>& earlier = looks.first.page.waits;
+    const auto same = std::find_if(earlier.begin(), earlier.end(), [&](const Wait& w) {
       return w.number == wait.number && w.listed == wait.listed && w.messages == wait.messages &&
              w.target == wait.target;
     });
-    const auto was = before.tasks.find(wait.thread);
-    const auto is = after.tasks.find(wait.thread);
-    if (same == before.page.waits.end() || was == before.tasks.end() || is == after.tasks.end()) continue;
-    if (is->second.state == 'R' || is_busy(was->second, is->second, passed_ns)) continue;
-    waits.push_back(wait);
+    const auto was = looks.first.tasks.find(wait.thread);
+    const auto went = looks.middle.tasks.find(wait.thread);
+    const auto is = looks.last.tasks.find(wait.thread);
+    if (same == earlier.end() || was == looks.first.tasks.end() || went == looks.middle.tasks.end() ||
+        is == looks.last.tasks.end()) {
+      continue;
+    }
+    if (has_slept(went->second, is->second) && !is_busy(was->second, is->second, looks.passed_ns)) {
+      waits.push_back(wait);
+    } else {
+      open = true;
+    }
   }
   return waits;
 }
 
-void judge(pid_t pid, const Look& before, const Look& after, uint64_t passed_ns, Process& p) {
+// False: another look may tell more.
+bool judge(const Looks& looks, Process& p) {
+  const Look& after = looks.last;
   if (!after.there) {
     p.state = State::ended;
-    return;
+    return true;
   }
   if (is_stopped(after)) {
     p.state = State::stopped;
-    return;
+    return true;
   }
+  bool open = false;
   p.page = after.page;
-  p.page.waits = lasting(before, after, passed_ns);
+  p.page.waits = lasting(looks, open);
   bool busy = after.has_page && p.page.waits.size() != after.page.waits.size();
   bool others = false;  // threads beside those that wait, which may call MPI
   for (const auto& entry : after.tasks) {
     const uint32_t thread = entry.first;
     if (std::any_of(p.page.waits.begin(), p.page.waits.end(), [&](const Wait& w) { return w.thread == thread; }))
       continue;
-    const auto was = before.tasks.find(thread);
-    const bool runs = was == before.tasks.end() || is_busy(was->second, entry.second, passed_ns);
+    const auto was = looks.first.tasks.find(thread);
+    const bool runs = was == looks.first.tasks.end() || is_busy(was->second, entry.second, looks.passed_ns);
     busy |= runs;
-    others |= runs || !waits_for_thread(pid, thread);
+    others |= runs || !waits_for_thread(p.pid, thread);
   }
   p.threads_act = p.page.concurrent ? others || after.page.untold != 0 : false;
   p.state = !p.page.waits.empty() ? State::waiting : busy ? State::running : State::sleeping;
+  return !open;
+}
+
+void judge_until_clear(const Look& before, uint64_t looked_ns, uint64_t until_ns, Process& p) {
+  constexpr uint64_t between_us = 5000;
+  const bool starting = p.state == State::starting;
+  const Look middle = look_once(p.pid);
+  bool clear = judge({before, middle, middle, base::now_ns() - looked_ns}, p);
+  while (!clear && base::now_ns() < until_ns) {
+    usleep(between_us);
+    const Look last = look_once(p.pid);
+    clear = judge({before, middle, last, base::now_ns() - looked_ns}, p);
+  }
+  if (starting && (p.state == State::running || p.state == State::sleeping)) p.state = State::starting;
 }
 
 // ---- The ranks of a job
@@ -374,6 +427,7 @@ bool is_of(const Job& job, pid_t pid) {
 
 Snapshot look_at(const Job& job) {
   constexpr uint64_t between_us = 200000;
+  constexpr uint64_t at_most_ns = 500000000;  // looks at threads that run
   Members members = members_of(job);
   Snapshot snapshot{.job = job.name, .size = members.size};
   char host[65] = "";
@@ -383,11 +437,11 @@ Snapshot look_at(const Job& job) {
   for (const auto& [rank, p] : members.by_rank) before[rank] = look_once(p.pid);
   const uint64_t looked_ns = base::now_ns();
   usleep(between_us);
+  const uint64_t until_ns = base::now_ns() + at_most_ns;
   for (auto& [rank, p] : members.by_rank) {
-    const Look after = look_once(p.pid);
-    const bool starting = p.state == State::starting;
-    if (starting || p.state == State::running) judge(p.pid, before[rank], after, base::now_ns() - looked_ns, p);
-    if (starting && (p.state == State::running || p.state == State::sleeping)) p.state = State::starting;
+    if (p.state == State::starting || p.state == State::running) {
+      judge_until_clear(before[rank], looked_ns, until_ns, p);
+    }
     if (snapshot.job.empty()) snapshot.job = p.page.job;
     find_places(p);
     snapshot.processes.push_back(std::move(p));
