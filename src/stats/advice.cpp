@@ -125,8 +125,8 @@ void heavy_collective(const Report& report, std::vector<Found>& list) {
     const double moving = sum.seconds.sum - sum.idle.sum;
     if (share(moving, report.all.run.sum) < 2 * worth || sum.calls == 0) continue;
     list.push_back(
-        {moving, format("%s of %s takes %.0f %% of the time without waiting: weft tune -n %d measures its "
-                        "algorithms for this machine, %s tries one",
+        {moving, format("%s of %s takes %.0f %% of the time without waiting: weft advice on the file of "
+                        "WEFT_STATS_FILE simulates its algorithms, weft tune -n %d measures them, %s tries one",
                         call_info[static_cast<int>(choice.call)].name, base::shown_bytes(sum.bytes / sum.calls).c_str(),
                         100 * share(moving, report.all.run.sum), report.all.size, choice.setting)});
   }

@@ -51,6 +51,17 @@ void append_list(std::string& text, const char* name, const std::vector<Entry>& 
   text += "]";
 }
 
+std::string settings_json(const Report::Settings& settings) {
+  std::string text = ",\n \"settings\": {";
+  for (const auto& [name, value] : settings) {
+    if (text.back() != '{') text += ", ";
+    text += base::json_text(name);
+    text += ": ";
+    text += base::json_text(value);
+  }
+  return text + "}";
+}
+
 // Ranks of each host, in the order of the hosts' first ranks.
 std::string hosts_json(const Report& report) {
   std::vector<std::pair<int32_t, int>> hosts;
@@ -109,6 +120,8 @@ std::string as_json(const Report& report, const std::string& end) {
   }
   text += format("}, \"unexpected\": %llu, \"found_full\": %llu, \"sleeps\": %llu, \"not_listed\": %llu",
                  wide(all.unexpected), wide(all.retries), wide(all.sleeps), wide(all.lost));
+  text += format(", \"processors\": %d, \"crowded\": %d", all.processors, all.crowded);
+  if (report.settings.has_value()) text += settings_json(*report.settings);
   append_list(text, "advice", advice(report), [](const std::string& line) { return base::json_text(line); });
   std::vector<int> made;
   for (int c = 0; c < call_count; ++c) {

@@ -7,7 +7,9 @@
 // count the others.
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "stats/area.hpp"
@@ -110,6 +112,10 @@ struct Report {
   std::vector<PairSum> pairs;
   std::vector<CommSum> comms;
   std::vector<SiteSum> sites;
+
+  // That differ from their defaults, of the rank that writes the report; they do not travel.
+  using Settings = std::vector<std::pair<std::string, std::string>>;
+  std::optional<Settings> settings;
 
   // The report of one area as it is now, by the clocks of this host.
   static Report of(const Area& area);

@@ -11,6 +11,7 @@ namespace weft::tool {
 
 using Words = std::vector<std::string>;
 
+int advice(const Words& words);
 int crowd(const Words& words);
 int doctor(const Words& words);
 int info(const Words& words);

@@ -24,6 +24,9 @@ struct Subcommand {
 };
 
 constexpr Subcommand subcommands[] = {
+    {"advice", advice,
+     "what would make a run faster, and which algorithms of its collective operations, by measured times or by\n"
+     "             simulation: FILE of statistics, --measured file; --help says more"},
     {"crowd", crowd,
      "a program alone and many copies of it at once, how much they hold each other up, and by what: -n copies,\n"
      "             --repeat k, --json -- program; --help says more"},
@@ -63,6 +66,7 @@ constexpr const char* questions =
     "  Is this host set up as programs need it?        weft doctor\n"
     "  Where does the time of a program go?            WEFT_STATS=summary mpiexec -n 4 program\n"
     "  ... while it runs, and as a page                weft stats PID, weft report FILE\n"
+    "  What would make it faster, and by how much?     weft advice FILE\n"
     "  Why does a job stand still?                     weft why\n"
     "  How many ranks and threads, bound how?          weft sweep -- program\n"
     "  Which ranks on which hosts?                     weft order --from FILE\n"

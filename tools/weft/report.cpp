@@ -11,9 +11,10 @@ namespace weft::tool {
 namespace {
 
 constexpr const char* usage =
-    "usage: weft report FILE [FILE] [-o FILE.html]\n\n"
+    "usage: weft report FILE [FILE] [-o FILE.html] [--measured FILE]\n\n"
     "Writes a page about the statistics of a run (the file of WEFT_STATS_FILE), or about two runs in comparison.\n\n"
     "  -o, --output FILE  the page; weft-report.html otherwise\n"
+    "  --measured FILE    of weft tune, for the advice about algorithms (weft advice --help)\n"
     "  -h, --help         this\n";
 
 int refuse(const base::Problem& problem) {
@@ -25,15 +26,17 @@ int refuse(const base::Problem& problem) {
 
 int report(const Words& words) {
   std::string page = "weft-report.html";
+  std::string measured;
   Words files;
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (word == "-h" || word == "--help") return fputs(usage, stdout) < 0 ? 1 : 0;
-    if (word == "-o" || word == "--output") {
+    if (word == "-o" || word == "--output" || word == "--measured") {
       if (i + 1 == words.size() || words[i + 1].empty()) {
         return refuse({.cause = word + " needs the name of a file", .remedy = "write it as in -o report.html"});
       }
-      page = words[++i];
+      (word == "--measured" ? measured : page) = words[i + 1];
+      ++i;
     } else if (!word.empty() && word[0] == '-') {
       return refuse({.cause = base::quoted(word) + " is not known", .remedy = "see weft report --help"});
     } else {
@@ -45,11 +48,13 @@ int report(const Words& words) {
                    .remedy = "give one, or two to compare them"});
   }
   std::vector<RunStatistics> runs(files.size());
+  Machine machine;
+  base::Problem problem;
+  if (!measured.empty() && !read_machine(measured, machine, problem)) return refuse(problem);
   for (size_t i = 0; i < files.size(); ++i) {
-    base::Problem problem;
     if (!read_statistics(files[i], runs[i], problem)) return refuse(problem);
   }
-  if (!write_text("report", "-o", page, page_of(runs))) return 1;
+  if (!write_text("report", "-o", page, page_of(runs, machine))) return 1;
   printf("%s\n", page.c_str());
   return 0;
 }

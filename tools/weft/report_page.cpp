@@ -86,12 +86,13 @@ void add_summary(std::string& page, const RunStatistics& run) {
   page += run.end.empty() ? "</p>\n" : " The run ended by " + shown(run.end) + ".</p>\n";
 }
 
-void add_advice(std::string& page, const RunStatistics& run) {
-  if (run.advice.empty()) return;
+void add_advice(std::string& page, const RunStatistics& run, const std::vector<std::string>& algorithms) {
+  if (run.advice.empty() && algorithms.empty()) return;
   page += "<h2>Advice</h2>\n<ul>\n";
   for (size_t i = 0; i < std::min(run.advice.size(), most_advice); ++i) {
     page.append("<li>").append(shown(run.advice[i])).append("</li>\n");
   }
+  for (const std::string& line : algorithms) page.append("<li>").append(shown(line)).append("</li>\n");
   page += "</ul>\n";
 }
 
@@ -254,9 +255,9 @@ void add_settings(std::string& page, const RunStatistics& run) {
   page += "</table>\n";
 }
 
-void add_run(std::string& page, const RunStatistics& run) {
+void add_run(std::string& page, const RunStatistics& run, const Machine& machine) {
   add_summary(page, run);
-  add_advice(page, run);
+  add_advice(page, run, algorithm_advice(run, machine));
   add_calls(page, run);
   add_ranks(page, run);
   add_sizes(page, run);
@@ -289,13 +290,13 @@ void add_comparison(std::string& page, const RunStatistics& before, const RunSta
 
 }  // namespace
 
-std::string page_of(std::span<const RunStatistics> runs) {
+std::string page_of(std::span<const RunStatistics> runs, const Machine& machine) {
   std::string page = head;
   page += runs.size() > 1 ? "<h1>Two runs</h1>\n" : "<h1>" + shown(runs[0].path) + "</h1>\n";
   if (runs.size() > 1) add_comparison(page, runs[0], runs[1]);
   for (const RunStatistics& run : runs) {
     if (runs.size() > 1) page += "<h1>" + shown(run.path) + "</h1>\n";
-    add_run(page, run);
+    add_run(page, run, machine);
   }
   return page + "</body></html>\n";
 }

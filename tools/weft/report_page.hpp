@@ -4,12 +4,13 @@
 
 #include <span>
 
+#include "weft/gain.hpp"
 #include "weft/run_statistics.hpp"
 
 namespace weft::tool {
 
 // A page in HTML that needs nothing else, neither scripts nor a network: of one run, or of two in comparison. Ranks are
 // put together where there are many, so that the page stays below a megabyte.
-[[nodiscard]] std::string page_of(std::span<const RunStatistics> runs);
+[[nodiscard]] std::string page_of(std::span<const RunStatistics> runs, const Machine& machine);
 
 }  // namespace weft::tool

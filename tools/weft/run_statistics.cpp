@@ -36,6 +36,7 @@ class Hearer {
     if (part_ == "advice" && e.depth == 2 && e.kind == Kind::text) run_.advice.emplace_back(e.text);
     if (part_ == "settings" && e.depth == 2) run_.settings.emplace_back(e.name, e.text);
     if (part_ == "calls") return in_calls(e);
+    if (part_ == "communicators") return in_communicators(e);
     return part_ == "by_rank" ? in_ranks(e) : "";
   }
 
@@ -51,7 +52,9 @@ class Hearer {
   std::string top(const base::JsonEvent& e) {
     part_ = e.end ? "" : e.name;
     if (e.name == "matrix") run_.has_matrix = true;
+    if (e.name == "settings") run_.has_settings = true;
     if (e.name == "end" && e.kind == Kind::text) run_.end = e.text;
+    if (e.name == "crowded") return take(e, run_.crowded);
     return e.name == "ranks" && e.kind == Kind::number ? take(e, run_.ranks) : "";
   }
 
@@ -88,6 +91,17 @@ class Hearer {
     return take(e, size < 0 ? size : count);
   }
 
+  std::string in_communicators(const base::JsonEvent& e) {
+    if (e.depth == 2) {
+      run_.communicators.emplace_back();
+      return {};
+    }
+    CommStatistics& comm = run_.communicators.back();
+    if (e.depth > 3) return {};
+    if (e.name == "size") return take(e, comm.size);
+    return e.name == "seconds" ? take(e, comm.seconds) : "";
+  }
+
   std::string in_ranks(const base::JsonEvent& e) {
     if (e.depth == 2) {
       run_.by_rank.emplace_back();
@@ -96,6 +110,7 @@ class Hearer {
     RankStatistics& rank = run_.by_rank.back();
     if (e.depth > 3) return {};
     if (e.name == "rank") return take(e, rank.rank);
+    if (e.name == "host") return take(e, rank.host);
     if (e.name == "seconds") return take(e, rank.seconds);
     if (e.name == "mpi") return take(e, rank.mpi);
     return e.name == "waiting" ? take(e, rank.waiting) : "";

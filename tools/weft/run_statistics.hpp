@@ -31,18 +31,27 @@ struct CallStatistics {
 
 struct RankStatistics {
   int64_t rank = 0;
+  int64_t host = 0;  // the first rank on it
   double seconds = 0, mpi = 0, waiting = 0;
+};
+
+struct CommStatistics {
+  int64_t size = 0;
+  double seconds = 0;
 };
 
 struct RunStatistics {
   std::string path;
   std::string end;  // the reason why the run ended
   int64_t ranks = 0;
+  int64_t crowded = 0;  // ranks on hosts with less processors than ranks
   Spread run, mpi, waiting;
   std::vector<std::string> advice;
   std::vector<CallStatistics> calls;
   std::vector<RankStatistics> by_rank;
-  std::vector<std::pair<std::string, std::string>> settings;
+  std::vector<CommStatistics> communicators;
+  bool has_settings = false;
+  std::vector<std::pair<std::string, std::string>> settings;  // that differ from their defaults
   bool has_matrix = false;
   Traffic traffic;
 };

@@ -112,7 +112,8 @@ class Writer {
     }
     for (size_t i = changed; i < end; ++i) {
       add_entry(unchanged, "{\"collective\": \"" + std::string(name(job.sizes[i].collective)) + "\", \"ranks\": " +
-                               std::to_string(job.shape.ranks) + ", \"measured\": " + figures_of(job.sizes[i]) + "}");
+                               std::to_string(job.shape.ranks) + ", \"hosts\": " + std::to_string(job.shape.hosts) +
+                               ", \"measured\": " + figures_of(job.sizes[i]) + "}");
     }
   }
 

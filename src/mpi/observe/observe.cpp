@@ -182,7 +182,17 @@ void mark_reported() {
       .store(static_cast<uint32_t>(stats::State::reported), std::memory_order_release);
 }
 
-void write(const stats::Report& report) {
+stats::Report::Settings changed_settings() {
+  stats::Report::Settings changed;
+  for (const base::SettingRow* row : base::all_settings()) {
+    if (row->source() == base::Source::fallback || row->text().level == base::Level::internal) continue;
+    changed.emplace_back(row->text().name, row->shown());
+  }
+  return changed;
+}
+
+void write(stats::Report report) {
+  report.settings = changed_settings();
   stats::Problem problem;
   if (stats::write_report(report, "", statistics_file(), STDERR_FILENO, problem)) return;
   base::warn({.cause = "cannot write the statistics to " + base::quoted(problem.file),
@@ -275,7 +285,7 @@ void report_together() {
     if ((world.rank & step) != 0) return send_report(world, context, report, world.rank - step);
     if (world.rank + step < world.size) receive_report(world, context, report, world.rank + step);
   }
-  write(report);
+  write(std::move(report));
 }
 
 void end_observing() {
