@@ -5,9 +5,9 @@
 // Counters of calls in shared memory: a memfd with one area for each rank, which the rank alone writes. mpiexec has the
 // same file and reads it when a job dies, `weft stats` while it runs. Pages are taken where something is counted.
 //
-// An area: its head, blocks of counters by thread, communicators, call sites, and partners by their rank in
-// MPI_COMM_WORLD. Counters are read while they change, one aligned word at a time. A reader checks what it finds: the
-// file may be another's.
+// An area: its head, blocks of counters by thread, communicators, call sites, the timeline, and partners by their rank
+// in MPI_COMM_WORLD. Counters are read while they change, one aligned word at a time. A reader checks what it finds:
+// the file may be another's.
 
 #include <bit>
 #include <cstddef>
@@ -15,6 +15,7 @@
 
 #include "base/ticks.hpp"
 #include "stats/calls.hpp"
+#include "stats/timeline.hpp"
 
 namespace weft::stats {
 
@@ -25,7 +26,7 @@ enum class Level : uint32_t { off, counters, summary, calls, full };
 inline constexpr const char* descriptor_variable = "WEFT_STATS_FD";
 inline constexpr const char* file_name = "weft-stats";         // of the memfd
 inline constexpr const char* file_link = "/memfd:weft-stats";  // as /proc/PID/fd shows it
-inline constexpr uint64_t magic = 0x3173746174737477;          // changes with the layout
+inline constexpr uint64_t magic = 0x3273746174737477;          // changes with the layout
 inline constexpr int most_ranks = 1 << 20;
 
 // Sizes by powers of two: class k has those of k bits, 2^(k-1) to 2^k - 1; class 0 is no data.
@@ -122,6 +123,8 @@ struct alignas(4096) Head {
   uint64_t sites_lost;
   int32_t processors;  // that this rank may use
   int32_t ranks_here;
+  uint32_t blocks_used;  // those behind were never touched
+  uint32_t reserved;
 };
 static_assert(offsetof(Head, begun_ticks) == 32 && offsetof(Head, path_messages) == 56);
 
@@ -130,6 +133,7 @@ struct Area {
   Block blocks[block_count];
   CommCounts comms[comm_count];
   Site sites[site_count];
+  alignas(4096) Timeline timeline;
   // Partner partners[size] follows
 };
 static_assert(sizeof(Area) % 4096 == 0);

@@ -3,6 +3,7 @@
 #include "base/json.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "stats/text.hpp"
 
@@ -49,6 +50,37 @@ void append_list(std::string& text, const char* name, const std::vector<Entry>& 
     first = false;
   }
   text += "]";
+}
+
+constexpr double shortest_timeline = 0.1;  // seconds
+
+// For each group of ranks the shares of the slices' parts, in thousandths.
+std::string timeline_json(const Report& report) {
+  std::vector<GroupSlices> groups = report.timeline;
+  std::sort(groups.begin(), groups.end(), [](const GroupSlices& a, const GroupSlices& b) { return a.group < b.group; });
+  std::string text = format(",\n \"timeline\": {\"seconds\": %.9f, \"parts\": [", report.all.run.mean());
+  for (int p = 0; p < part_count; ++p) text += format("%s\"%s\"", p == 0 ? "" : ", ", part_names[p]);
+  text += "],\n  \"groups\": [";
+  bool first = true;
+  for (const GroupSlices& g : groups) {
+    // The first rank of a group: group_of() rounds down.
+    const int64_t number = std::min<int64_t>(most_groups, report.all.size);
+    const int64_t begin = (g.group * static_cast<int64_t>(report.all.size) + number - 1) / std::max<int64_t>(number, 1);
+    text += format("%s{\"first\": %lld, \"ranks\": %d, \"slices\": [", first ? "\n   " : ",\n   ",
+                   static_cast<long long>(begin), g.ranks);
+    first = false;
+    for (int s = 0; s < slice_count; ++s) {
+      float whole = 0;
+      for (const float part : g.seconds[s]) whole += part;
+      for (int p = 0; p < part_count; ++p) {
+        const float share = whole > 0 ? g.seconds[s][p] / whole : 0;
+        text += format("%s%d", p != 0 ? "," : s == 0 ? "[" : ",[", static_cast<int>(std::lround(1000 * share)));
+      }
+      text += "]";
+    }
+    text += "]}";
+  }
+  return text + "]}";
 }
 
 std::string settings_json(const Report::Settings& settings) {
@@ -137,6 +169,7 @@ std::string as_json(const Report& report, const std::string& end) {
         r.rank, r.host, r.run, r.mpi, r.idle, r.sync, r.threads, r.in_call < 0 ? "" : "\"",
         r.in_call < 0 ? "null" : call_info[r.in_call].name, r.in_call < 0 ? "" : "\"", r.in_call_for);
   });
+  if (!report.timeline.empty() && all.run.most >= shortest_timeline) text += timeline_json(report);
   if (all.level >= static_cast<uint32_t>(Level::calls)) {
     text += matrix_json(report);
     append_list(text, "waiting_for", report.pairs,

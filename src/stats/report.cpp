@@ -181,6 +181,12 @@ bool take_list(std::string_view& bytes, std::vector<T>& list, size_t most) {
   return take(bytes, list.data(), count);
 }
 
+bool is_good(const GroupSlices& g) {
+  const float* seconds = &g.seconds[0][0];
+  return g.group >= 0 && g.group < most_groups && g.ranks >= 0 && g.ranks <= most_ranks &&
+         std::all_of(seconds, seconds + slice_count * part_count, [](float s) { return std::isfinite(s) && s >= 0; });
+}
+
 // Whether all times are finite numbers: sorting by them needs that.
 bool is_good(const Spread& s) {
   return std::isfinite(s.sum) && std::isfinite(s.squares) && std::isfinite(s.least) && std::isfinite(s.most) &&
@@ -204,6 +210,7 @@ bool are_good(const Report& report) {
          std::all_of(report.pairs.begin(), report.pairs.end(),
                      [](const PairSum& p) { return std::isfinite(p.idle); }) &&
          std::all_of(report.comms.begin(), report.comms.end(), timed) &&
+         std::all_of(report.timeline.begin(), report.timeline.end(), [](const GroupSlices& g) { return is_good(g); }) &&
          std::all_of(report.sites.begin(), report.sites.end(),
                      [&](const SiteSum& s) { return timed(s) && s.call < call_count; });
 }
@@ -263,6 +270,8 @@ Report Report::of(const Area& area) {
   all.sync.take(own.sync, in.rank);
   all.outside.take(std::max(0.0, own.run - own.mpi), in.rank);
   report.ranks.push_back(own);
+  GroupSlices slices;
+  if (slices_of(area, now, in.tick, slices)) report.timeline.push_back(slices);
   return report;
 }
 
@@ -326,6 +335,9 @@ void Report::add(const Report& other) {
         to.seconds += one.seconds;
         to.idle += one.idle;
       });
+  merge(
+      timeline, other.timeline, [](const GroupSlices& a, const GroupSlices& b) { return a.group == b.group; },
+      [](GroupSlices& to, const GroupSlices& one) { to.add(one); });
   all.lost += keep(sites, most_sites, [](const SiteSum& p) { return p.seconds; });
 }
 
@@ -341,6 +353,7 @@ std::string Report::bytes() const {
   append_list(out, pairs);
   append_list(out, comms);
   append_list(out, sites);
+  append_list(out, timeline);
   return out;
 }
 
@@ -348,7 +361,7 @@ bool Report::read(std::string_view bytes) {
   std::vector<UsedCall> used;
   if (!take(bytes, &all, 1) || !take_list(bytes, used, call_count) || !take_list(bytes, ranks, most_rank_sums) ||
       !take_list(bytes, pairs, most_pairs) || !take_list(bytes, comms, most_comms) ||
-      !take_list(bytes, sites, most_sites) || !bytes.empty()) {
+      !take_list(bytes, sites, most_sites) || !take_list(bytes, timeline, most_groups) || !bytes.empty()) {
     return false;
   }
   for (const UsedCall& one : used) {

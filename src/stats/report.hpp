@@ -112,6 +112,7 @@ struct Report {
   std::vector<PairSum> pairs;
   std::vector<CommSum> comms;
   std::vector<SiteSum> sites;
+  std::vector<GroupSlices> timeline;  // of some groups, in any order
 
   // That differ from their defaults, of the rank that writes the report; they do not travel.
   using Settings = std::vector<std::pair<std::string, std::string>>;

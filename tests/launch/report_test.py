@@ -6,6 +6,7 @@ import html.parser
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import tempfile
@@ -20,6 +21,18 @@ def spread(values):
     return {"sum": sum(values), "mean": sum(values) / len(values), "deviation": 0, "min": min(values),
             "min_rank": values.index(min(values)), "max": max(values), "max_rank": values.index(max(values)),
             "ranks": len(values)}
+
+
+def timeline(ranks, slices=64):
+    """A quarter of the run is the program, then the ranks wait for the last one, which computes on."""
+    groups = min(ranks, 32)
+    quarter = slices // 4
+    starts = [-(-g * ranks // groups) for g in range(groups + 1)]
+    return {"seconds": 10.0, "parts": ["program", "between two ranks", "collective", "other", "waiting"],
+            "groups": [{"first": starts[g], "ranks": starts[g + 1] - starts[g],
+                        "slices": [[1000, 0, 0, 0, 0]] * quarter
+                        + [[1000, 0, 0, 0, 0] if g == groups - 1 else [0, 100, 200, 0, 700]] * (slices - quarter)}
+                       for g in range(groups)]}
 
 
 def statistics(ranks, slow=0, **more):
@@ -38,7 +51,7 @@ def statistics(ranks, slow=0, **more):
                          for r in range(ranks)],
              "matrix": {"ranks": ranks, "ranks_per_host": [ranks],
                         "bytes": [[r, (r + 1) % ranks, 1000000, 5] for r in range(ranks)]},
-             "settings": {"WEFT_SPIN": "0"}}
+             "timeline": timeline(ranks), "settings": {"WEFT_SPIN": "0"}}
     return json.dumps({**whole, **more})
 
 
@@ -104,6 +117,29 @@ class Report(Case):
             self.assertFalse("//" in (value or ""), value)
         self.assertNotIn("@import", text)
 
+    def test_phases_are_found(self):
+        page = Page(self.page(statistics(64)))
+        self.assertIn("Phases", page.text)
+        self.assertIn("A strip is the mean of several ranks", page.text)
+        self.assertIn("rank 62 to 63", page.text)
+        share = 31 / 32
+        row = f"2.5 to 10{100 / 32:.0f} %{10 * share:.0f} %{20 * share:.0f} %0 %{70 * share:.0f} %"
+        self.assertIn("0 to 2.5100 %0 %0 %0 %0 %\n" + row, page.text)
+        self.assertIn("0 s10 s", page.text)
+
+    def test_each_slice_is_drawn_as_its_parts(self):
+        """Of one rank: areas of the parts in the picture, from the paths' heights."""
+        slices = [[500, 0, 0, 0, 500], [0, 250, 250, 0, 500]]
+        text = self.page(statistics(1, timeline={"seconds": 2.0, "groups": [{"first": 0, "ranks": 1, "slices": slices}]}))
+        heights = {fill: [float(h) for h in re.findall(r"v-([0-9.]+)h", path)]
+                   for fill, path in re.findall(r'<path fill="([^"]+)" d="([^"]+)"', text)}
+        self.assertEqual(heights, {"#fff": [60], "#ccc": [30], "#999": [30], "url(#hatch)": [60, 60]})
+
+    def test_many_phases_become_ten(self):
+        slices = [[1000, 0, 0, 0, 0], [0, 0, 0, 0, 1000]] * 32
+        text = self.page(statistics(1, timeline={"seconds": 2.0, "groups": [{"first": 0, "ranks": 1, "slices": slices}]}))
+        self.assertLessEqual(len(re.findall(r"<tr><td>[0-9.e-]+ to [0-9.]+</td>", text)), 10)
+
     def test_texts_of_the_file_are_no_markup(self):
         evil = "<script>alert(1)</script>\"'&"
         text = self.page(statistics(4, advice=[evil] * 300, end=evil, settings={evil: evil}))
@@ -127,7 +163,7 @@ class Report(Case):
 
     def test_parts_that_are_missing_are_left_out(self):
         whole = json.loads(statistics(4))
-        for name in ("advice", "by_rank", "matrix", "settings", "waiting", "mpi", "run", "end", "ranks"):
+        for name in ("advice", "by_rank", "matrix", "settings", "timeline", "waiting", "mpi", "run", "end", "ranks"):
             Page(self.page(json.dumps({k: v for k, v in whole.items() if k != name})))
         Page(self.page(json.dumps({"calls": whole["calls"]})))
         Page(self.page(json.dumps({"matrix": whole["matrix"]})))
@@ -144,6 +180,9 @@ class Report(Case):
                 (('{"calls": [{"calls":\n -1}]}',), (), 'line 2, cannot be used: "calls" is no number from 0 on'),
                 (('{"calls": [], "by_rank": [{"seconds": 1e999}]}',), (), '"seconds" is no number'),
                 (('{"calls": [{}], "matrix": {"bytes": [[1]]}}',), (), "an entry has too few numbers"),
+                (('{"calls": [], "timeline": {"groups": [{"slices":\n [[1,2,3,4,5,6]]}]}}',), (), "line 2, cannot be used: a slice "
+                 "has more than 5 parts"),
+                (('{"calls": [], "timeline": {"groups": [{"slices": [["a"]]}]}}',), (), "is no number from 0 on"),
                 (("{}",), ("nowhere.json",), "neither"),
                 ((), ("nowhere.json",), '"nowhere.json" cannot be read: No such file')):
             done = self.report(*texts, words=words)

@@ -151,7 +151,9 @@ class Ends(Case):
                               env={**os.environ, "WEFT_STATS": "summary", "WEFT_STATS_FILE": str(self.folder / "report.json")}) as job:
             job.stdout.readline()
             until = time.monotonic() + timing.HANGS
-            while self.ask(job.pid)["by_rank"][1].get("in") != "MPI_Recv" and time.monotonic() < until:
+            waiter = {}
+            while (waiter.get("in") != "MPI_Recv" or waiter["in_seconds"] < 0.1) and time.monotonic() < until:
+                waiter = self.ask(job.pid)["by_rank"][1]
                 time.sleep(0.05)
             _, errors = job.communicate("go\n", timeout=timing.HANGS)
         self.assertEqual(job.returncode, 128 + 9)
@@ -161,6 +163,11 @@ class Ends(Case):
         self.assertEqual(report["by_rank"][1]["in"], "MPI_Recv")
         self.assertGreater(report["by_rank"][1]["in_seconds"], 0)
         self.assertRegex(errors, "ended early with status 137")
+        # At the end rank 0 was in the program, rank 1 in MPI.
+        first, second = report["timeline"]["groups"]
+        self.assertEqual((first["first"], second["first"], len(first["slices"])), (0, 1, 64))
+        self.assertGreater(first["slices"][-1][0], 900)
+        self.assertLess(second["slices"][-1][0], 100)
 
     def test_sessions_alone(self):
         done = self.run_job(2, "session")

@@ -258,6 +258,7 @@ void add_settings(std::string& page, const RunStatistics& run) {
 void add_run(std::string& page, const RunStatistics& run, const Machine& machine) {
   add_summary(page, run);
   add_advice(page, run, algorithm_advice(run, machine));
+  add_timeline(page, run);
   add_calls(page, run);
   add_ranks(page, run);
   add_sizes(page, run);

@@ -13,4 +13,7 @@ namespace weft::tool {
 // put together where there are many, so that the page stays below a megabyte.
 [[nodiscard]] std::string page_of(std::span<const RunStatistics> runs, const Machine& machine);
 
+// Its part about phases; nothing where the file has none.
+void add_timeline(std::string& page, const RunStatistics& run);
+
 }  // namespace weft::tool

@@ -36,6 +36,7 @@ class Hearer {
     if (part_ == "advice" && e.depth == 2 && e.kind == Kind::text) run_.advice.emplace_back(e.text);
     if (part_ == "settings" && e.depth == 2) run_.settings.emplace_back(e.name, e.text);
     if (part_ == "calls") return in_calls(e);
+    if (part_ == "timeline") return in_timeline(e);
     if (part_ == "communicators") return in_communicators(e);
     return part_ == "by_rank" ? in_ranks(e) : "";
   }
@@ -91,6 +92,29 @@ class Hearer {
     return take(e, size < 0 ? size : count);
   }
 
+  std::string in_timeline(const base::JsonEvent& e) {
+    if (e.depth == 2) {
+      inner_ = e.name;
+      return e.name == "seconds" ? take(e, run_.timeline_seconds) : "";
+    }
+    if (inner_ != "groups") return {};
+    if (e.depth == 3) {
+      run_.timeline.emplace_back();
+      number_ = 0;
+      return {};
+    }
+    TimelineGroup& group = run_.timeline.back();
+    if (e.depth == 4 && e.name == "first") return take(e, group.first);
+    if (e.depth == 4 && e.name == "ranks") return take(e, group.ranks);
+    if (e.depth == 5) {
+      group.slices.emplace_back();
+      number_ = 0;
+    }
+    if (e.depth != 6 || group.slices.empty()) return {};
+    if (number_ == timeline_parts) return "a slice has more than " + std::to_string(timeline_parts) + " parts";
+    return take(e, group.slices.back()[number_++]);
+  }
+
   std::string in_communicators(const base::JsonEvent& e) {
     if (e.depth == 2) {
       run_.communicators.emplace_back();
@@ -119,6 +143,7 @@ class Hearer {
   RunStatistics& run_;
   std::string part_;   // the member of the whole that is being read
   std::string inner_;  // in an item of a list
+  size_t number_ = 0;  // of a value in its list
 };
 
 }  // namespace

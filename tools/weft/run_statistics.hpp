@@ -5,6 +5,7 @@
 // The statistics of a run, as WEFT_STATS_FILE has them, as far as `weft report` shows them. Members that a file does
 // not have stay empty.
 
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +41,15 @@ struct CommStatistics {
   double seconds = 0;
 };
 
+// Ranks that follow each other: in each slice of the run the shares of the program, of calls between two ranks, of
+// collective ones, of others, and of waiting, in thousandths.
+inline constexpr size_t timeline_parts = 5;
+struct TimelineGroup {
+  int64_t first = 0;
+  int64_t ranks = 0;
+  std::vector<std::array<double, timeline_parts>> slices;
+};
+
 struct RunStatistics {
   std::string path;
   std::string end;  // the reason why the run ended
@@ -49,6 +59,8 @@ struct RunStatistics {
   std::vector<std::string> advice;
   std::vector<CallStatistics> calls;
   std::vector<RankStatistics> by_rank;
+  double timeline_seconds = 0;
+  std::vector<TimelineGroup> timeline;
   std::vector<CommStatistics> communicators;
   bool has_settings = false;
   std::vector<std::pair<std::string, std::string>> settings;  // that differ from their defaults

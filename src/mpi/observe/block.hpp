@@ -30,7 +30,7 @@ struct Observation {
   bool sites = false;          // full
   bool inherited = false;      // the file is mpiexec's
   uint64_t prompt_ticks = 0;   // a call that waits less has hardly waited
-  uint64_t refresh_ticks = 0;  // between copies of the runtime's counts
+  uint64_t refresh_ticks = 0;  // between copies of the runtime's counts, and samples for the timeline
   std::atomic<bool> refreshes{false};
 };
 extern constinit Observation observation;
@@ -38,8 +38,8 @@ extern constinit Observation observation;
 // Makes the calling thread's block.
 [[gnu::cold, gnu::noinline]] void enter_block();
 
-// Copies the runtime's own counts into the area.
-[[gnu::cold, gnu::noinline]] void refresh(uint64_t now);
+// Copies the runtime's own counts into the area, and takes a sample for the timeline, at the end of `call`.
+[[gnu::cold, gnu::noinline]] void refresh(uint64_t now, const stats::LongCall& call);
 
 // Counters have one writer, or are shared; readers find any aligned word whole.
 template <bool shared>

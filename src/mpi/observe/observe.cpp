@@ -54,6 +54,12 @@ bool reserve(const void* memory, size_t bytes) {
   return posix_fallocate(observation.file, offset, static_cast<off_t>(bytes)) == 0;
 }
 
+void use_blocks(int count) {
+  const std::atomic_ref used(observation.area->head.blocks_used);
+  const auto wanted = static_cast<uint32_t>(count);
+  for (uint32_t now = used.load(); now < wanted && !used.compare_exchange_weak(now, wanted);) continue;
+}
+
 // mpiexec's file; -1: there is none.
 int inherited_file() {
   int64_t fd = -1;
@@ -80,7 +86,9 @@ bool map_area() {
   const auto end = static_cast<off_t>(bytes) * (observation.inherited ? world.size : 1);
   const off_t begin = static_cast<off_t>(bytes) * observation.place;
   if (observation.file < 0 || ftruncate(observation.file, end) != 0 ||
-      posix_fallocate(observation.file, begin, sizeof(stats::Head) + sizeof(stats::Block)) != 0) {
+      posix_fallocate(observation.file, begin, sizeof(stats::Head) + sizeof(stats::Block)) != 0 ||
+      posix_fallocate(observation.file, begin + static_cast<off_t>(offsetof(stats::Area, timeline)),
+                      sizeof(stats::Timeline)) != 0) {
     say_none("no shared memory for them", errno);
     return false;
   }
@@ -110,7 +118,8 @@ void fill_head(stats::Level level, const base::Moment& from, const base::Moment&
   const double tick = base::seconds_of_tick(from, now);
   const auto ticks_of = [&](double seconds) { return tick > 0 ? static_cast<uint64_t>(seconds / tick) : 1 << 16; };
   observation.prompt_ticks = ticks_of(50e-6);
-  observation.refresh_ticks = ticks_of(50e-3);
+  observation.refresh_ticks = ticks_of(10e-3);
+  observation.area->timeline.step = observation.refresh_ticks;
 }
 
 // Puts these functions behind the entry points; calls under way go on as they began.
@@ -170,7 +179,7 @@ Face& plain_calls() {
 // The report of this rank; an empty one where it could not count.
 stats::Report own_report() {
   if (observation.area == nullptr) return {};
-  refresh(base::ticks());
+  refresh(base::ticks(), {});
   stats::Reading reading(observation.file);
   const stats::Area* area = reading.area(observation.place);
   return area != nullptr ? stats::Report::of(*area) : stats::Report{};
@@ -231,17 +240,19 @@ void enter_block() {
     me.block = block;
     me.shared = false;
     me.clock = core::own_idle = &block->clock;
+    use_blocks(i + 1);
     pthread_setspecific(at_exit, &blocks_taken[i]);
     std::atomic_ref(block->threads).fetch_add(1, std::memory_order_relaxed);
     return;
   }
   me.block = &observation.area->blocks[stats::own_blocks];
+  use_blocks(stats::block_count);
   me.shared = true;
   me.clock = core::own_idle = &me.own_clock;
   std::atomic_ref(me.block->threads).fetch_add(1, std::memory_order_relaxed);
 }
 
-void refresh(uint64_t now) {
+void refresh(uint64_t now, const stats::LongCall& call) {
   if (observation.refreshes.exchange(true, std::memory_order_acquire)) return;
   stats::Head& head = observation.area->head;
   const auto set = [](uint64_t& word, uint64_t value) {
@@ -257,6 +268,7 @@ void refresh(uint64_t now) {
     set(head.retries, counters.retries);
     set(head.sleeps, counters.sleeps);
   }
+  stats::take_sample(*observation.area, now, call);
   set(head.refreshed, now);
   observation.refreshes.store(false, std::memory_order_release);
 }

@@ -107,7 +107,7 @@ void Observed::finish() {
   if (detailed_) count_details(taken, idle);
   const uint64_t refreshed = std::atomic_ref(observation.area->head.refreshed).load(std::memory_order_relaxed);
   if (now - refreshed > observation.refresh_ticks) [[unlikely]]
-    refresh(now);
+    refresh(now, {since_, taken, idle, call_});
 }
 
 template <bool shared>
