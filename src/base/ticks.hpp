@@ -28,6 +28,7 @@ struct IdleClock {
   uint64_t ticks = 0;
   uint64_t at = 0;
   uint64_t pausing = 0;  // 1: in a pause that began at `at`
+  uint64_t asleep = 0;   // of the idle time
 };
 
 // A moment by both clocks.

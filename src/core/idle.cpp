@@ -38,4 +38,9 @@ void IdlePause::end() {
   set(own_idle->pausing, 0);
 }
 
+void IdleSleep::end(uint64_t from) {
+  const uint64_t now = base::ticks();
+  if (own_idle != nullptr && now > from) set(own_idle->asleep, own_idle->asleep + (now - from));
+}
+
 }  // namespace weft::core

@@ -32,4 +32,20 @@ class IdlePause {
   [[gnu::cold, gnu::noinline]] static void end();
 };
 
+// The part of a pause in which the thread sleeps.
+class IdleSleep {
+ public:
+  IdleSleep() : from_(idle_is_timed ? base::ticks() : 0) {}
+  ~IdleSleep() {
+    if (from_ != 0) end(from_);
+  }
+  IdleSleep(const IdleSleep&) = delete;
+  IdleSleep& operator=(const IdleSleep&) = delete;
+
+ private:
+  [[gnu::cold, gnu::noinline]] static void end(uint64_t from);
+
+  const uint64_t from_;
+};
+
 }  // namespace weft::core

@@ -266,7 +266,10 @@ void Backoff::sleep(Sleeper& me) {
   count(thread.sleeps);
   tell_of(Event::sleep, {});
   const uint64_t from_ns = base::now_ns();
-  rest(me);
+  {
+    const IdleSleep idle;
+    rest(me);
+  }
   const uint64_t slept_ns = base::now_ns() - from_ns;
   look_around(from_ns + slept_ns);
   count(thread.slept_ns, slept_ns);

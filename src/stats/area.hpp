@@ -26,7 +26,7 @@ enum class Level : uint32_t { off, counters, summary, calls, full };
 inline constexpr const char* descriptor_variable = "WEFT_STATS_FD";
 inline constexpr const char* file_name = "weft-stats";         // of the memfd
 inline constexpr const char* file_link = "/memfd:weft-stats";  // as /proc/PID/fd shows it
-inline constexpr uint64_t magic = 0x3273746174737477;          // changes with the layout
+inline constexpr uint64_t magic = 0x3373746174737477;          // changes with the layout
 inline constexpr int most_ranks = 1 << 20;
 
 // Sizes by powers of two: class k has those of k bits, 2^(k-1) to 2^k - 1; class 0 is no data.
@@ -44,9 +44,10 @@ struct Row {
   uint64_t longest;  // ticks of one call
   uint64_t bytes;
   uint64_t prompt;  // calls that hardly waited
+  uint64_t asleep;  // of `idle`
   uint64_t sizes[size_classes];
 };
-static_assert(sizeof(Row) == 384);
+static_assert(sizeof(Row) == 392);
 
 // The counters of one thread at a time; the last block is shared by all that found none free.
 struct alignas(4096) Block {
@@ -56,6 +57,7 @@ struct alignas(4096) Block {
   uint32_t threads;  // that have had this block
   uint64_t since;    // ticks when it began
   uint64_t idle_before;
+  uint64_t asleep_before;
   base::IdleClock clock;  // the idle time of the thread
   Row rows[call_count];
 };
@@ -102,6 +104,9 @@ struct Partner {
 
 enum class State : uint32_t { empty, running, reported };
 
+// Whether the rank reads the counters of its host.
+enum class Energy : uint32_t { off, by_another_rank, read, unknown };
+
 struct alignas(4096) Head {
   uint64_t magic;
   uint32_t state;  // a State
@@ -124,7 +129,11 @@ struct alignas(4096) Head {
   int32_t processors;  // that this rank may use
   int32_t ranks_here;
   uint32_t blocks_used;  // those behind were never touched
-  uint32_t reserved;
+  uint32_t energy;       // an Energy
+  uint64_t cpu_ns;       // processor time of the process since it began, where energy is asked for
+  uint64_t microjoules;  // of the host
+  int32_t energy_error;  // why they are not known
+  char energy_subject[100];
 };
 static_assert(offsetof(Head, begun_ticks) == 32 && offsetof(Head, path_messages) == 56);
 

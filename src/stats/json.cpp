@@ -21,7 +21,16 @@ std::string spread_json(const Spread& s) {
       s.sum, s.mean(), s.deviation(), s.least, s.least_rank, s.most, s.most_rank, static_cast<long long>(s.ranks));
 }
 
-std::string call_json(const CallSum& sum, int c) {
+std::string energy_json(const Totals& all) {
+  if (!knows_energy(all)) return ",\n \"energy\": {\"unknown\": " + base::json_text(energy_problem(all)) + "}";
+  return format(
+      ",\n \"energy\": {\"joules\": %.6f, \"hosts\": %d, \"in_mpi\": %.6f, \"waiting_awake\": %.6f, "
+      "\"processor_seconds\": %.6f, \"asleep_seconds\": %.6f}",
+      all.joules, all.energy_hosts, joules_of(all, all.mpi.sum - all.asleep), joules_of(all, all.idle.sum - all.asleep),
+      all.cpu, all.asleep);
+}
+
+std::string call_json(const CallSum& sum, const Totals& all, int c) {
   static constexpr const char* kinds[] = {"send", "receive", "completion", "collective", "one-sided", "file", "other"};
   std::string text =
       format("{\"call\": \"%s\", \"kind\": \"%s\", \"calls\": %llu, \"bytes\": %llu, ", call_info[c].name,
@@ -30,6 +39,10 @@ std::string call_json(const CallSum& sum, int c) {
   text += spread_json(sum.seconds);
   text += ", \"waiting\": ";
   text += spread_json(sum.idle);
+  if (knows_energy(all)) {
+    text += format(", \"asleep\": %.9f, \"joules\": %.6f, \"joules_waiting\": %.6f", sum.asleep,
+                   joules_of(all, sum.seconds.sum - sum.asleep), joules_of(all, sum.idle.sum - sum.asleep));
+  }
   text += ", \"sizes\": [";
   bool first = true;
   for (int k = 0; k < size_classes; ++k) {
@@ -153,21 +166,22 @@ std::string as_json(const Report& report, const std::string& end) {
   text += format("}, \"unexpected\": %llu, \"found_full\": %llu, \"sleeps\": %llu, \"not_listed\": %llu",
                  wide(all.unexpected), wide(all.retries), wide(all.sleeps), wide(all.lost));
   text += format(", \"processors\": %d, \"crowded\": %d", all.processors, all.crowded);
+  if (asks_energy(all)) text += energy_json(all);
   if (report.settings.has_value()) text += settings_json(*report.settings);
   append_list(text, "advice", advice(report), [](const std::string& line) { return base::json_text(line); });
   std::vector<int> made;
   for (int c = 0; c < call_count; ++c) {
     if (report.calls[static_cast<size_t>(c)].calls > 0) made.push_back(c);
   }
-  append_list(text, "calls", made, [&](int c) { return call_json(report.calls[static_cast<size_t>(c)], c); });
-  std::vector<RankSum> ranks = report.ranks;
-  std::sort(ranks.begin(), ranks.end(), [](const RankSum& a, const RankSum& b) { return a.rank < b.rank; });
-  append_list(text, "by_rank", ranks, [](const RankSum& r) {
+  append_list(text, "calls", made, [&](int c) { return call_json(report.calls[static_cast<size_t>(c)], all, c); });
+  append_list(text, "by_rank", ranks_in_order(report), [&](const RankSum& r) {
+    const std::string joules =
+        knows_energy(all) ? format(", \"processor_seconds\": %.9f, \"joules\": %.6f", r.cpu, r.joules) : "";
     return format(
         "{\"rank\": %d, \"host\": %d, \"seconds\": %.9f, \"mpi\": %.9f, \"waiting\": %.9f, "
-        "\"waiting_in_collectives\": %.9f, \"threads\": %u, \"in\": %s%s%s, \"in_seconds\": %.9f}",
+        "\"waiting_in_collectives\": %.9f, \"threads\": %u, \"in\": %s%s%s, \"in_seconds\": %.9f%s}",
         r.rank, r.host, r.run, r.mpi, r.idle, r.sync, r.threads, r.in_call < 0 ? "" : "\"",
-        r.in_call < 0 ? "null" : call_info[r.in_call].name, r.in_call < 0 ? "" : "\"", r.in_call_for);
+        r.in_call < 0 ? "null" : call_info[r.in_call].name, r.in_call < 0 ? "" : "\"", r.in_call_for, joules.c_str());
   });
   if (!report.timeline.empty() && all.run.most >= shortest_timeline) text += timeline_json(report);
   if (all.level >= static_cast<uint32_t>(Level::calls)) {

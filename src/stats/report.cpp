@@ -3,8 +3,10 @@
 #include "stats/report.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <type_traits>
 
 #include "base/ticks.hpp"
@@ -69,6 +71,7 @@ void read_calls(const Reader& in, RankSum& own, Report& report) {
     own.threads += block.threads;
     own.mpi += in.seconds(block.ticks);
     own.idle += in.seconds(block.idle);
+    report.all.asleep += in.seconds(block.clock.asleep);
     for (int c = 0; c < call_count; ++c) {
       const Row& from = block.rows[c];
       if (from.calls == 0) continue;
@@ -79,6 +82,7 @@ void read_calls(const Reader& in, RankSum& own, Report& report) {
       to.longest = std::max(to.longest, from.longest);
       to.bytes += from.bytes;
       to.prompt += from.prompt;
+      to.asleep += from.asleep;
       for (int k = 0; k < size_classes; ++k) to.sizes[k] += from.sizes[k];
     }
     if (block.now == 0 || block.now > call_count) continue;
@@ -89,6 +93,7 @@ void read_calls(const Reader& in, RankSum& own, Report& report) {
     under_way.calls += 1;
     under_way.ticks += taken;
     under_way.idle += idle;
+    under_way.asleep += std::min(block.clock.asleep - block.asleep_before, idle);
     under_way.longest = std::max(under_way.longest, taken);
     own.mpi += in.seconds(taken);
     own.idle += in.seconds(idle);
@@ -106,6 +111,7 @@ void read_calls(const Reader& in, RankSum& own, Report& report) {
     std::copy(std::begin(row.sizes), std::end(row.sizes), std::begin(sum.sizes));
     sum.longest = in.seconds(row.longest);
     sum.longest_rank = in.rank;
+    sum.asleep = in.seconds(row.asleep);
     sum.seconds.take(in.seconds(row.ticks), in.rank);
     sum.idle.take(in.seconds(row.idle), in.rank);
     sum.prompt.take(static_cast<double>(row.prompt) / static_cast<double>(row.calls), in.rank);
@@ -143,6 +149,20 @@ void read_lists(const Reader& in, Report& report) {
     const Partner& one = partners[r];
     if (one.messages == 0 && one.idle == 0) continue;
     report.pairs.push_back({in.rank, r, one.messages, one.bytes, in.seconds(one.idle)});
+  }
+}
+
+void read_energy(const Head& head, Totals& all) {
+  const auto energy = static_cast<Energy>(head.energy);
+  if (energy == Energy::off) return;
+  all.cpu = static_cast<double>(head.cpu_ns) * 1e-9;
+  if (energy == Energy::read) {
+    all.energy_hosts = 1;
+    all.joules = static_cast<double>(head.microjoules) * 1e-6;
+  } else if (energy == Energy::unknown) {
+    all.energy_unknown = 1;
+    all.energy_error = head.energy_error;
+    copy_text(all.energy_subject, head.energy_subject);
   }
 }
 
@@ -197,15 +217,18 @@ bool are_good(const Report& report) {
   const Totals& all = report.all;
   const auto timed = [](const auto& one) { return std::isfinite(one.seconds) && std::isfinite(one.idle); };
   return is_good(all.run) && is_good(all.mpi) && is_good(all.share) && is_good(all.idle) && is_good(all.sync) &&
-         is_good(all.outside) &&
+         is_good(all.outside) && std::isfinite(all.asleep) && std::isfinite(all.cpu) && std::isfinite(all.joules) &&
+         all.energy_hosts >= 0 && all.energy_unknown >= 0 &&
          std::all_of(report.calls.begin(), report.calls.end(),
                      [](const CallSum& c) {
-                       return is_good(c.seconds) && is_good(c.idle) && is_good(c.prompt) && std::isfinite(c.longest);
+                       return is_good(c.seconds) && is_good(c.idle) && is_good(c.prompt) && std::isfinite(c.longest) &&
+                              std::isfinite(c.asleep);
                      }) &&
          std::all_of(report.ranks.begin(), report.ranks.end(),
                      [](const RankSum& r) {
                        return r.in_call < call_count && std::isfinite(r.run) && std::isfinite(r.mpi) &&
-                              std::isfinite(r.idle) && std::isfinite(r.sync) && std::isfinite(r.in_call_for);
+                              std::isfinite(r.idle) && std::isfinite(r.sync) && std::isfinite(r.in_call_for) &&
+                              std::isfinite(r.cpu) && std::isfinite(r.joules);
                      }) &&
          std::all_of(report.pairs.begin(), report.pairs.end(),
                      [](const PairSum& p) { return std::isfinite(p.idle); }) &&
@@ -216,6 +239,44 @@ bool are_good(const Report& report) {
 }
 
 }  // namespace
+
+std::vector<RankSum> ranks_in_order(const Report& report) {
+  struct Host {
+    double joules = 0;
+    double cpu = 0;
+  };
+  std::map<int32_t, Host> hosts;
+  for (const RankSum& one : report.ranks) {
+    hosts[one.host].joules += one.joules;
+    hosts[one.host].cpu += one.cpu;
+  }
+  const bool whole = static_cast<int64_t>(report.ranks.size()) == report.all.run.ranks;
+  std::vector<RankSum> ranks = report.ranks;
+  for (RankSum& one : ranks) {
+    const Host& host = hosts[one.host];
+    one.joules = whole && host.cpu > 0 ? host.joules * one.cpu / host.cpu
+                                       : report.all.joules * one.cpu / std::max(report.all.cpu, 1e-9);
+  }
+  std::sort(ranks.begin(), ranks.end(), [](const RankSum& a, const RankSum& b) { return a.rank < b.rank; });
+  return ranks;
+}
+
+std::string energy_problem(const Totals& all) {
+  const std::string subject = all.energy_subject;
+  if (all.energy_unknown == 0)
+    return all.energy_hosts == 0 ? "no rank read counters" : "the job took no processor time";
+  if (all.energy_error == ENOENT) {
+    return "there are no counters of energy (RAPL) in " + subject + ", as in virtual machines";
+  }
+  std::string text = subject + " cannot be read: ";
+  if (all.energy_error == ERANGE) return text + "it fell, and does not say its range";
+  if (all.energy_error == EINVAL) return text + "it is no number";
+  text += strerror(all.energy_error);
+  if (all.energy_error == EACCES || all.energy_error == EPERM) {
+    text += "; let it be read, as root: chmod a+r " + subject;
+  }
+  return text;
+}
 
 void Spread::take(double value, int32_t rank) {
   take({1, value, value * value, value, value, rank, rank});
@@ -260,7 +321,10 @@ Report Report::of(const Area& area) {
   all.retries = head.retries;
   all.sleeps = head.sleeps;
   all.lost = head.comms_lost + head.sites_lost;
+  read_energy(head, all);
   RankSum own{.rank = in.rank, .host = head.host, .run = in.seconds(in.since(head.begun_ticks))};
+  own.cpu = all.cpu;
+  own.joules = all.joules;
   read_calls(in, own, report);
   read_lists(in, report);
   all.run.take(own.run, in.rank);
@@ -289,6 +353,15 @@ void Report::add(const Report& other) {
   all.retries += from.retries;
   all.sleeps += from.sleeps;
   all.lost += from.lost;
+  all.asleep += from.asleep;
+  all.cpu += from.cpu;
+  all.joules += from.joules;
+  all.energy_hosts += from.energy_hosts;
+  all.energy_unknown += from.energy_unknown;
+  if (all.energy_error == 0) {
+    all.energy_error = from.energy_error;
+    copy_text(all.energy_subject, from.energy_subject);
+  }
   all.run.take(from.run);
   all.mpi.take(from.mpi);
   all.share.take(from.share);
@@ -305,6 +378,7 @@ void Report::add(const Report& other) {
     }
     to.calls += one.calls;
     to.bytes += one.bytes;
+    to.asleep += one.asleep;
     for (int k = 0; k < size_classes; ++k) to.sizes[k] += one.sizes[k];
     to.seconds.take(one.seconds);
     to.idle.take(one.idle);
@@ -368,6 +442,7 @@ bool Report::read(std::string_view bytes) {
     if (one.call >= call_count) return false;
     calls[one.call] = one.sum;
   }
+  copy_text(all.energy_subject, all.energy_subject);
   for (CommSum& comm : comms) copy_text(comm.name, comm.name);
   for (SiteSum& site : sites) copy_text(site.text, site.text);
   return are_good(*this);

@@ -6,6 +6,7 @@
 // between the ranks of a job. Its size has a bound however many ranks there are: lists keep their heaviest entries and
 // count the others.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -37,6 +38,7 @@ struct CallSum {
   uint64_t bytes = 0;
   uint64_t sizes[size_classes] = {};
   double longest = 0;  // seconds of one call
+  double asleep = 0;   // seconds of all ranks
   int32_t longest_rank = -1;
   int32_t reserved = 0;
   Spread seconds;
@@ -55,6 +57,8 @@ struct RankSum {
   double idle = 0;
   double sync = 0;  // waiting in collective operations
   double in_call_for = 0;
+  double cpu = 0;     // processor time, where energy is asked for
+  double joules = 0;  // of the host, of the rank that reads its counters
 };
 
 struct PairSum {
@@ -97,6 +101,14 @@ struct Totals {
   uint64_t retries = 0;
   uint64_t sleeps = 0;
   uint64_t lost = 0;  // entries that lists had no room for
+  double asleep = 0;  // seconds
+  double cpu = 0;
+  double joules = 0;
+  int32_t energy_hosts = 0;    // that have counters
+  int32_t energy_unknown = 0;  // that have none, or hide them
+  int32_t energy_error = 0;    // of one of these
+  int32_t reserved = 0;
+  char energy_subject[100] = "";
   Spread run;
   Spread mpi;    // seconds
   Spread share;  // of the run in MPI
@@ -126,6 +138,25 @@ struct Report {
   // False: these are no bytes of a report.
   [[nodiscard]] bool read(std::string_view bytes);
 };
+
+// Whether WEFT_ENERGY asked for it; whether all hosts told.
+[[nodiscard]] inline bool asks_energy(const Totals& all) {
+  return all.energy_hosts + all.energy_unknown > 0;
+}
+[[nodiscard]] inline bool knows_energy(const Totals& all) {
+  return all.energy_hosts > 0 && all.energy_unknown == 0 && all.cpu > 0;
+}
+// Of so many seconds in which threads were awake, as a part of all such: a thread that is awake may have to wait for a
+// processor, and a program may have threads that call no MPI.
+[[nodiscard]] inline double joules_of(const Totals& all, double seconds) {
+  const double awake = std::max(all.cpu, all.run.sum - all.asleep);
+  return knows_energy(all) ? all.joules * std::clamp(seconds / awake, 0.0, 1.0) : 0;
+}
+// The listed ranks in their order, `joules` being a part of the host's, by the processor time of the host's ranks.
+// Where the list does not have all ranks, it is a part of the job's.
+[[nodiscard]] std::vector<RankSum> ranks_in_order(const Report& report);
+// Why it is not known, with a remedy.
+[[nodiscard]] std::string energy_problem(const Totals& all);
 
 inline constexpr size_t most_rank_sums = 4096;
 inline constexpr size_t most_pairs = size_t{1} << 18;

@@ -120,34 +120,57 @@ std::string paths_line(const Report& report) {
   return "  messages    " + text + format("; before their receive %llu\n", wide(report.all.unexpected));
 }
 
+// Energy goes with the time in which threads are awake.
+std::string energy_line(const Report& report) {
+  const Totals& all = report.all;
+  if (!asks_energy(all)) return "";
+  if (!knows_energy(all)) return "  energy      not known: " + energy_problem(all) + "\n";
+  const double in_mpi = joules_of(all, all.mpi.sum - all.asleep);
+  const double polling = joules_of(all, all.idle.sum - all.asleep);
+  return format(
+      "  energy      %.3g J, %.3g W, of %d host%s; in MPI %.3g J, of which waiting awake %.3g J, which sleep would "
+      "save; asleep %s\n",
+      all.joules, all.run.mean() > 0 ? all.joules / all.run.mean() : 0, all.energy_hosts,
+      all.energy_hosts == 1 ? "" : "s", in_mpi, polling, span(all.asleep).c_str());
+}
+
+const char* joules_title(const Totals& all) {
+  return knows_energy(all) ? "     joules" : "";
+}
+std::string joules_column(const Totals& all, double joules) {
+  return knows_energy(all) ? format(" %10.4g", joules) : "";
+}
+
 std::string calls_table(const Report& report, const std::vector<int>& order) {
-  std::string text = format("\n  %-26s %12s %11s %6s %10s %10s %10s %6s %11s %11s\n", "call", "calls", "seconds",
-                            "MPI %", "min", "max rank", "mean call", "wait %", "bytes", "usual size");
+  std::string text =
+      format("\n  %-26s %12s %11s %6s %10s %10s %10s %6s %11s %11s%s\n", "call", "calls", "seconds", "MPI %", "min",
+             "max rank", "mean call", "wait %", "bytes", "usual size", joules_title(report.all));
   constexpr size_t most_rows = 30;
   for (size_t i = 0; i < std::min(order.size(), most_rows); ++i) {
     const CallSum& sum = report.calls[static_cast<size_t>(order[i])];
     const auto usual = static_cast<int>(std::max_element(std::begin(sum.sizes), std::end(sum.sizes)) - sum.sizes);
     const std::string size = usual == 0 ? "-" : base::shown_bytes(uint64_t{1} << (usual - 1)) + "+";
-    text += format("  %-26s %12llu %11.6f %6.1f %10s %10s %10s %6.0f %11s %11s\n", call_info[order[i]].name,
+    text += format("  %-26s %12llu %11.6f %6.1f %10s %10s %10s %6.0f %11s %11s%s\n", call_info[order[i]].name,
                    wide(sum.calls), sum.seconds.sum, percent(sum.seconds.sum, report.all.mpi.sum),
                    span(sum.seconds.ranks < report.all.run.ranks ? 0 : sum.seconds.least).c_str(),
                    span(sum.seconds.most).c_str(), span(sum.seconds.sum / static_cast<double>(sum.calls)).c_str(),
-                   percent(sum.idle.sum, sum.seconds.sum), base::shown_bytes(sum.bytes).c_str(), size.c_str());
+                   percent(sum.idle.sum, sum.seconds.sum), base::shown_bytes(sum.bytes).c_str(), size.c_str(),
+                   joules_column(report.all, joules_of(report.all, sum.seconds.sum - sum.asleep)).c_str());
   }
   if (order.size() > most_rows) text += format("  ... and %zu more calls\n", order.size() - most_rows);
   return text;
 }
 
 std::string ranks_table(const Report& report) {
-  std::vector<RankSum> ranks = report.ranks;
+  const std::vector<RankSum> ranks = ranks_in_order(report);
   constexpr size_t most_rows = 16;
-  std::sort(ranks.begin(), ranks.end(), [](const RankSum& a, const RankSum& b) { return a.rank < b.rank; });
-  std::string text = format("\n  %-8s %11s %11s %8s %11s %11s %8s\n", "rank", "seconds", "in MPI", "MPI %", "waiting",
-                            "in coll.", "threads");
+  std::string text = format("\n  %-8s %11s %11s %8s %11s %11s %8s%s\n", "rank", "seconds", "in MPI", "MPI %", "waiting",
+                            "in coll.", "threads", joules_title(report.all));
   for (size_t i = 0; i < std::min(ranks.size(), most_rows); ++i) {
     const RankSum& one = ranks[i];
     text += format("  %-8d %11.6f %11.6f %8.1f %11.6f %11.6f %8u", one.rank, one.run, one.mpi,
                    percent(one.mpi, one.run), one.idle, one.sync, one.threads);
+    text += joules_column(report.all, one.joules);
     if (one.in_call >= 0 && call_info[one.in_call].kind != CallKind::other)
       text += format("  in %s for %s", call_info[one.in_call].name, span(one.in_call_for).c_str());
     text += "\n";
@@ -220,7 +243,7 @@ std::string as_text(const Report& report, const std::string& end) {
   text += share_line(report);
   const std::vector<int> order = by_time(report);
   for (size_t i = 0; i < std::min<size_t>(order.size(), 2); ++i) text += call_line(report, order[i], i == 0);
-  text += size_line(report) + waits_line(report) + imbalance_line(report) + paths_line(report);
+  text += size_line(report) + waits_line(report) + imbalance_line(report) + paths_line(report) + energy_line(report);
   const std::vector<std::string> list = advice(report);
   for (size_t i = 0; i < std::min<size_t>(list.size(), 3); ++i) append_advice(text, list[i]);
   if (list.empty()) text += "  to try      nothing stands out\n";

@@ -117,6 +117,13 @@ class Report(Case):
             self.assertFalse("//" in (value or ""), value)
         self.assertNotIn("@import", text)
 
+    def test_energy(self):
+        page = Page(self.page(statistics(4, energy={"joules": 12.5, "in_mpi": 4, "waiting_awake": 3})))
+        self.assertIn("The hosts took 12.5 J: 4 J of that in MPI, where waiting awake took 3 J", page.text)
+        page = Page(self.page(statistics(4, energy={"unknown": "there is <none>"})))
+        self.assertIn("The energy is not known: there is <none>.", page.text)
+        self.assertNotIn("energy", Page(self.page(statistics(4))).text)
+
     def test_phases_are_found(self):
         page = Page(self.page(statistics(64)))
         self.assertIn("Phases", page.text)

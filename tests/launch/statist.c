@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // A program of MPI whose calls are known, for statistics_test.py: its first argument names them.
+#include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -101,6 +102,17 @@ static int wait_for_line(void) {
 }
 
 // Rank 1 receives from rank 0, which dies when it is told that rank 1 is waiting.
+// The host's energy counter (STATIST_COUNTER, a file) goes on to 200000 microjoules while ranks wait for rank 0.
+static void energy(void) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) {
+    const int file = open(getenv("STATIST_COUNTER"), O_WRONLY);
+    if (file < 0 || pwrite(file, "200000\n", 7, 0) != 7) MPI_Abort(MPI_COMM_WORLD, 3);
+    close(file);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void killed(void) {
   known();
   char c;
@@ -141,6 +153,7 @@ int main(int argc, char** argv) {
   if (strcmp(act, "more") == 0) more();
   if (strcmp(act, "late") == 0) late();
   if (strcmp(act, "threads") == 0) threads();
+  if (strcmp(act, "energy") == 0) energy();
   if (strcmp(act, "killed") == 0) killed();
   if (strcmp(act, "watched") == 0) watched();
   MPI_Finalize();

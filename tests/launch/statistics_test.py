@@ -144,6 +144,68 @@ class Advice(Case):
         self.assertTrue(any("rank 1 is late" in line for line in done.stderr.split("\n")[:11]), done.stderr)
 
 
+class Energy(Case):
+    """Counters of energy in a folder like /sys/class/powercap."""
+
+    def run_energy(self, folder, ranks=2, level="summary"):
+        os.environ["WEFT_ENERGY"] = folder
+        self.addCleanup(os.environ.pop, "WEFT_ENERGY", None)
+        os.environ["STATIST_COUNTER"] = str(self.folder / "intel-rapl:0" / "energy_uj")
+        self.addCleanup(os.environ.pop, "STATIST_COUNTER", None)
+        return self.run_job(ranks, "energy" if folder == str(self.folder) else "known", level=level)
+
+    def powercap(self):
+        zone = self.folder / "intel-rapl:0"
+        zone.mkdir()
+        for name, text in (("name", "package-0"), ("energy_uj", "900000"), ("max_energy_range_uj", "1000000")):
+            (zone / name).write_text(text + "\n")
+        return str(self.folder)
+
+    def test_joules_of_job_ranks_and_calls(self):
+        done = self.run_energy(self.powercap(), 3)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"energy      0\.3 J, \S+ W, of 1 host; in MPI \S+ J, of which waiting awake \S+ J")
+        report = self.report()
+        energy = report["energy"]
+        self.assertAlmostEqual(energy["joules"], 0.3)  # the counter began again at its range
+        self.assertEqual(energy["hosts"], 1)
+        self.assertAlmostEqual(sum(r["joules"] for r in report["by_rank"]), 0.3, 4)
+        self.assertTrue(all(r["processor_seconds"] > 0 for r in report["by_rank"]))
+        self.assertLessEqual(energy["waiting_awake"], energy["in_mpi"] + 1e-6)
+        self.assertLessEqual(energy["in_mpi"], 0.3 + 1e-6)
+        calls = self.calls(report)
+        self.assertAlmostEqual(sum(c["joules"] for c in calls.values()), energy["in_mpi"], 3)
+        self.assertGreater(calls["MPI_Barrier"]["joules"], 0)
+        for call in calls.values():
+            self.assertLessEqual(call["joules_waiting"], call["joules"] + 1e-6)
+            self.assertLessEqual(call["asleep"], call["waiting"]["sum"] + 1e-6)
+
+    def test_without_counters_it_says_why(self):
+        nowhere = str(self.folder / "nowhere")
+        done = self.run_energy(nowhere)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        why = f"there are no counters of energy (RAPL) in {nowhere}, as in virtual machines"
+        self.assertIn("  energy      not known: " + why, done.stderr)
+        self.assertEqual(self.report()["energy"], {"unknown": why})
+        self.assertNotIn("joules", self.report()["by_rank"][0])
+
+    def test_a_counter_that_cannot_be_read_is_named(self):
+        folder = self.powercap()
+        counter = self.folder / "intel-rapl:0" / "energy_uj"
+        counter.unlink()
+        counter.mkdir()  # as root reads any file
+        done = self.run_energy(folder + "/.")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"energy      not known: {folder}/./intel-rapl:0/energy_uj cannot be read: Is a directory", done.stderr)
+
+    def test_it_is_off_unless_asked_for(self):
+        for word in ("off", "0", ""):
+            done = self.run_energy(word)
+            self.assertNotIn("energy", done.stderr)
+            self.assertNotIn("energy", self.report())
+        self.assertRegex(self.run_energy("perhaps").stderr, 'WEFT_ENERGY="perhaps" has no effect.*Remedy: give on, off or')
+
+
 class Ends(Case):
     def test_a_killed_rank_still_gives_a_report(self):
         with subprocess.Popen([str(BIN / "mpiexec"), "-q", "-n", "2", PROGRAM, "killed"], stdin=subprocess.PIPE,

@@ -86,6 +86,14 @@ void add_summary(std::string& page, const RunStatistics& run) {
   page += run.end.empty() ? "</p>\n" : " The run ended by " + shown(run.end) + ".</p>\n";
 }
 
+void add_energy(std::string& page, const RunStatistics& run) {
+  if (!run.energy_unknown.empty()) page += "<p>The energy is not known: " + shown(run.energy_unknown) + ".</p>\n";
+  if (run.joules <= 0) return;
+  add(page,
+      "<p>The hosts took %.4g J: %.4g J of that in MPI, where waiting awake took %.4g J, which sleep would save.</p>\n",
+      run.joules, run.joules_in_mpi, run.joules_waiting_awake);
+}
+
 void add_advice(std::string& page, const RunStatistics& run, const std::vector<std::string>& algorithms) {
   if (run.advice.empty() && algorithms.empty()) return;
   page += "<h2>Advice</h2>\n<ul>\n";
@@ -257,6 +265,7 @@ void add_settings(std::string& page, const RunStatistics& run) {
 
 void add_run(std::string& page, const RunStatistics& run, const Machine& machine) {
   add_summary(page, run);
+  add_energy(page, run);
   add_advice(page, run, algorithm_advice(run, machine));
   add_timeline(page, run);
   add_calls(page, run);

@@ -37,6 +37,7 @@ class Hearer {
     if (part_ == "settings" && e.depth == 2) run_.settings.emplace_back(e.name, e.text);
     if (part_ == "calls") return in_calls(e);
     if (part_ == "timeline") return in_timeline(e);
+    if (part_ == "energy") return in_energy(e);
     if (part_ == "communicators") return in_communicators(e);
     return part_ == "by_rank" ? in_ranks(e) : "";
   }
@@ -90,6 +91,13 @@ class Hearer {
     }
     auto& [size, count] = call.sizes.back();
     return take(e, size < 0 ? size : count);
+  }
+
+  std::string in_energy(const base::JsonEvent& e) {
+    if (e.name == "unknown" && e.kind == Kind::text) run_.energy_unknown = e.text;
+    if (e.name == "joules") return take(e, run_.joules);
+    if (e.name == "in_mpi") return take(e, run_.joules_in_mpi);
+    return e.name == "waiting_awake" ? take(e, run_.joules_waiting_awake) : "";
   }
 
   std::string in_timeline(const base::JsonEvent& e) {

@@ -59,6 +59,8 @@ struct RunStatistics {
   std::vector<std::string> advice;
   std::vector<CallStatistics> calls;
   std::vector<RankStatistics> by_rank;
+  double joules = 0, joules_in_mpi = 0, joules_waiting_awake = 0;
+  std::string energy_unknown;  // why
   double timeline_seconds = 0;
   std::vector<TimelineGroup> timeline;
   std::vector<CommStatistics> communicators;

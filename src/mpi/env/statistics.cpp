@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
+#include <string_view>
 #include <vector>
 
 #include "base/bytes.hpp"
+#include "base/message.hpp"
 #include "base/setting.hpp"
 #include "core/p2p.hpp"
 #include "mpi/object/object.hpp"
@@ -35,6 +37,13 @@ constinit base::TextSetting file_row{
      .help = "file for WEFT_STATS=summary, calls and full: NAME.json gets JSON, another name text and JSON beside it",
      .subject = base::Subject::messages}};
 WEFT_SETTING(file_row);
+
+constinit base::TextSetting energy_row{
+    {.name = "WEFT_ENERGY",
+     .help = "on: the statistics of calls (WEFT_STATS) have the energy of the hosts, by the counters in "
+             "/sys/class/powercap, or a folder like it that is named here; off otherwise",
+     .subject = base::Subject::messages}};
+WEFT_SETTING(energy_row);
 
 constexpr int tag = 0x7e57;
 
@@ -101,6 +110,17 @@ void print(const std::vector<core::Counters>& ranks) {
 
 stats::Level statistics_level() {
   return static_cast<stats::Level>(statistics.value());
+}
+
+std::string energy_folder() {
+  const std::string_view word = energy_row.value();
+  if (word == "on" || word == "1") return "/sys/class/powercap";
+  if (word.starts_with('/')) return std::string(word);
+  if (!word.empty() && word != "off" && word != "0") {
+    base::warn_once("WEFT_ENERGY", {.cause = "WEFT_ENERGY=" + base::quoted(word) + " has no effect",
+                                    .remedy = "give on, off or the path of a folder like /sys/class/powercap"});
+  }
+  return {};
 }
 
 const char* statistics_file() {

@@ -5,12 +5,17 @@
 // What WEFT_STATS asks for, and the counters that it prints at the end of a run. Statistics of calls are another thing:
 // mpi/observe.
 
+#include <string>
+
 #include "stats/area.hpp"
 
 namespace weft::mpi {
 
 [[nodiscard]] stats::Level statistics_level();
 [[nodiscard]] const char* statistics_file();  // WEFT_STATS_FILE, "" when not given
+
+// The folder of counters that WEFT_ENERGY names, "" when it is off.
+[[nodiscard]] std::string energy_folder();
 
 // Whether WEFT_STATS is not off.
 [[nodiscard]] bool statistics_wanted();

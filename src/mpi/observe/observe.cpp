@@ -7,13 +7,18 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "base/bytes.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "base/ticker.hpp"
 #include "base/ticks.hpp"
 #include "core/idle.hpp"
 #include "core/p2p.hpp"
@@ -21,6 +26,7 @@
 #include "mpi/face.hpp"
 #include "mpi/observe/block.hpp"
 #include "mpi/observe/observed.hpp"
+#include "stats/energy.hpp"
 #include "stats/file.hpp"
 #include "stats/text.hpp"
 
@@ -120,6 +126,68 @@ void fill_head(stats::Level level, const base::Moment& from, const base::Moment&
   observation.prompt_ticks = ticks_of(50e-6);
   observation.refresh_ticks = ticks_of(10e-3);
   observation.area->timeline.step = observation.refresh_ticks;
+}
+
+// The counters of energy of this host, which its first rank reads; the processor time of each rank.
+struct EnergyReader {
+  bool wanted = false;
+  uint64_t begun_cpu_ns = 0;
+  uint64_t read_ns = 0;
+  std::optional<stats::EnergyMeter> meter;
+  std::optional<base::Ticker> ticker;  // a counter may begin again while the program computes
+};
+EnergyReader& energy_reader() {
+  static EnergyReader& reader = *new EnergyReader;  // for the life of the process
+  return reader;
+}
+
+uint64_t cpu_ns() {
+  timespec t{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1000000000U + static_cast<uint64_t>(t.tv_nsec);
+}
+
+void set(uint64_t& word, uint64_t value) {
+  std::atomic_ref(word).store(value, std::memory_order_relaxed);
+}
+
+// Under the lock of refreshes.
+void refresh_energy(bool at_once) {
+  EnergyReader& energy = energy_reader();
+  constexpr uint64_t between_ns = 1000000000;
+  const uint64_t now_ns = base::now_ns();
+  if (!at_once && now_ns - energy.read_ns < between_ns) return;
+  energy.read_ns = now_ns;
+  stats::Head& head = observation.area->head;
+  if (energy.meter.has_value()) {
+    energy.meter->read();
+    set(head.microjoules, energy.meter->microjoules());
+    head.energy_error = energy.meter->error();
+    snprintf(head.energy_subject, sizeof head.energy_subject, "%s", energy.meter->subject().c_str());
+    head.energy = static_cast<uint32_t>(energy.meter->error() == 0 ? stats::Energy::read : stats::Energy::unknown);
+  }
+  set(head.cpu_ns, cpu_ns() - energy.begun_cpu_ns);
+}
+
+void begin_energy() {
+  const std::string folder = energy_folder();
+  if (folder.empty()) return;
+  EnergyReader& energy = energy_reader();
+  const core::World& world = *core::world;
+  energy.begun_cpu_ns = cpu_ns();
+  observation.area->head.energy = static_cast<uint32_t>(stats::Energy::by_another_rank);
+  if (world.rank == std::max(world.job.host(), world.first)) {
+    constexpr std::chrono::seconds often(30);
+    energy.meter.emplace(folder);
+    energy.ticker.emplace(often, 1, [] {
+      refresh(base::ticks(), {});
+      return true;
+    });
+    // Without a thread the counters are read in calls of MPI alone.
+    if (energy.ticker->start()) energy.ticker->need();
+  }
+  refresh_energy(true);
+  energy.wanted = true;
 }
 
 // Puts these functions behind the entry points; calls under way go on as they began.
@@ -255,9 +323,6 @@ void enter_block() {
 void refresh(uint64_t now, const stats::LongCall& call) {
   if (observation.refreshes.exchange(true, std::memory_order_acquire)) return;
   stats::Head& head = observation.area->head;
-  const auto set = [](uint64_t& word, uint64_t value) {
-    std::atomic_ref(word).store(value, std::memory_order_relaxed);
-  };
   if (core::world->running) {
     const core::Counters counters = core::counters();
     for (int p = 0; p < core::path_count; ++p) {
@@ -269,6 +334,7 @@ void refresh(uint64_t now, const stats::LongCall& call) {
     set(head.sleeps, counters.sleeps);
   }
   stats::take_sample(*observation.area, now, call);
+  if (energy_reader().wanted) refresh_energy(call.since == 0);
   set(head.refreshed, now);
   observation.refreshes.store(false, std::memory_order_release);
 }
@@ -281,6 +347,7 @@ void begin_observing() {
   observation.detailed = level >= stats::Level::calls;
   observation.sites = level >= stats::Level::full;
   fill_head(level, from, base::this_moment());
+  begin_energy();
   core::idle_is_timed = true;
   plain_calls() = weft_calls;
   exchange_calls(observed_calls, true);
@@ -302,7 +369,9 @@ void report_together() {
 
 void end_observing() {
   if (observation.area == nullptr) return;
+  if (energy_reader().wanted) refresh(base::ticks(), {});
   exchange_calls(plain_calls(), false);
+  energy_reader().ticker.reset();
   core::idle_is_timed = false;
   const auto state = static_cast<stats::State>(std::atomic_ref(observation.area->head.state).load());
   if (state == stats::State::reported || observation.inherited) return;  // mpiexec writes what was not reported

@@ -87,9 +87,11 @@ void Observed::begin() {
     enter_block();
   detailed_ = observation.detailed;
   idle_before_ = me.clock->ticks;
+  asleep_before_ = me.clock->asleep;
   since_ = base::ticks();
   if (me.depth++ == 0 && !me.shared) {
     std::atomic_ref(me.block->idle_before).store(idle_before_, std::memory_order_relaxed);
+    std::atomic_ref(me.block->asleep_before).store(asleep_before_, std::memory_order_relaxed);
     std::atomic_ref(me.block->since).store(since_, std::memory_order_relaxed);
     std::atomic_ref(me.block->now).store(1 + static_cast<uint32_t>(call_), std::memory_order_release);
   }
@@ -117,6 +119,8 @@ void Observed::count(uint64_t taken, uint64_t idle) {
   add<shared>(row.calls, 1);
   add<shared>(row.ticks, taken);
   if (idle != 0) add<shared>(row.idle, idle);
+  if (me.clock->asleep != asleep_before_) [[unlikely]]
+    add<shared>(row.asleep, std::min(me.clock->asleep - asleep_before_, idle));
   if (idle < observation.prompt_ticks) add<shared>(row.prompt, 1);
   if (bytes_ != 0) add<shared>(row.bytes, bytes_);
   add<shared>(row.sizes[stats::size_class(bytes_)], 1);

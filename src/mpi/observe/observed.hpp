@@ -102,6 +102,7 @@ class Observed {
   uint64_t bytes_ = 0;
   uint64_t since_ = 0;
   uint64_t idle_before_ = 0;
+  uint64_t asleep_before_ = 0;
   stats::CommCounts* comm_ = nullptr;
 };
 

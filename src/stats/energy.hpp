@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The energy that a host's processors and memory have used, by the kernel's counters (RAPL) in a folder as
+// /sys/class/powercap: zones intel-rapl:N, for a package, and below them zones of parts. Packages count, and memory,
+// which is not in them; other parts are, and a platform (psys) holds all of it.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace weft::stats {
+
+class EnergyMeter {
+ public:
+  // Finds the counters and reads them for the first time. Of several, one that cannot be read spoils all.
+  explicit EnergyMeter(const std::string& folder);
+  ~EnergyMeter();
+  EnergyMeter(const EnergyMeter&) = delete;
+  EnergyMeter& operator=(const EnergyMeter&) = delete;
+
+  // Adds what the counters have grown by; one that has begun again at 0 once is understood.
+  void read();
+
+  [[nodiscard]] uint64_t microjoules() const { return microjoules_; }
+  // 0, or why there is no sum: ENOENT, there are no counters; EACCES and others, `subject()` cannot be read.
+  [[nodiscard]] int error() const { return error_; }
+  [[nodiscard]] const std::string& subject() const { return subject_; }
+
+ private:
+  struct Zone {
+    int file;
+    std::string path;
+    uint64_t last;
+    uint64_t range;  // the highest value; 0: not known
+  };
+
+  void add_zone(const std::string& folder);
+  void fail(const std::string& subject, int error);
+
+  std::vector<Zone> zones_;
+  uint64_t microjoules_ = 0;
+  int error_ = 0;
+  std::string subject_;
+};
+
+}  // namespace weft::stats
