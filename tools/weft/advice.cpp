@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// `weft advice`: what would make a run faster, from its statistics, and by how much where algorithms are concerned.
+// `weft advice`: the changes that would make a run faster, from its statistics, and the gain of other algorithms.
 #include <cstdio>
 
 #include "base/json.hpp"

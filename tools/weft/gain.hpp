@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What another algorithm of a collective operation would have gained in a run: from times that `weft tune` measured for
-// such a job, or else simulated with the run's ranks, hosts and sizes.
+// The gain of another algorithm of a collective operation in a run: from times that `weft tune` measured for such a
+// job, or else simulated with the run's ranks, hosts and sizes.
 
 #include <string>
 #include <utility>
@@ -24,7 +24,7 @@ struct MeasuredTimes {
   std::vector<std::pair<coll::Algorithm, double>> us;  // of a call
 };
 
-// What is known of the machine.
+// The machine of the run, as far as it is known.
 struct Machine {
   Model model;
   bool has_model = false;  // measured; otherwise the default numbers
@@ -34,9 +34,9 @@ struct Machine {
 // Reads a file that `weft tune` wrote; either part may be missing, not both.
 [[nodiscard]] bool read_machine(const std::string& path, Machine& machine, base::Problem& problem);
 
-// A line for each collective operation that took much of the run's time, the longest first: what it took, and which
-// algorithm would take less and how much of the time, or that none would, or why that cannot be known. Sets the
-// settings of this process that choose algorithms to those of the run.
+// A line for each collective operation that took much of the run's time, the longest first: its time, and the algorithm
+// that would take less with its part of the time, or that none would, or why that cannot be known. Sets the settings
+// of this process that choose algorithms to those of the run.
 [[nodiscard]] std::vector<std::string> algorithm_advice(const RunStatistics& run, const Machine& machine);
 
 }  // namespace weft::tool

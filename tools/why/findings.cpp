@@ -13,7 +13,8 @@ namespace weft::why {
 namespace {
 
 std::string person(const Process& p) {
-  return "rank " + std::to_string(p.rank) + " (pid " + std::to_string(p.pid) + ")";
+  return "rank " + std::to_string(p.rank) + " (pid " + std::to_string(p.pid) +
+         (p.host.empty() ? ")" : " on " + p.host + ")");
 }
 
 std::string duration(const Snapshot& snapshot, const Wait& wait) {

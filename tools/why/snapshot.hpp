@@ -105,14 +105,17 @@ struct Process {
   State state = State::unknown;
   bool threads_act = false;  // threads beside those that wait may call MPI
   Page page;                 // where it is waiting
+  std::string raw_page;      // as it was read; empty: there is none
+  std::string host;          // where several were asked
 };
 
 struct Snapshot {
   std::string job;
   std::string host;
+  std::vector<std::string> hosts;  // where several were asked
   int32_t size = 1;
   uint64_t now_ns = 0;
-  std::vector<Process> processes;  // of this host, by rank
+  std::vector<Process> processes;  // of this host or these, by rank
 };
 
 }  // namespace weft::why

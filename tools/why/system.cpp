@@ -146,10 +146,11 @@ struct Look {
   bool there = false;
   bool has_page = false;
   Page page;
+  std::string raw_page;
   std::map<uint32_t, Task> tasks;
 };
 
-bool read_page_of(pid_t pid, Page& page) {
+bool read_page_of(pid_t pid, Page& page, std::string& raw) {
   const std::string path = descriptor_to(pid, page_link);
   if (path.empty()) return false;
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -163,7 +164,11 @@ bool read_page_of(pid_t pid, Page& page) {
     good = n == static_cast<ssize_t>(sizeof bytes) && read_page(bytes, sizeof bytes, page) &&
            pread(fd, &after, sizeof after, offsetof(boot::WaitPage, sequence)) == static_cast<ssize_t>(sizeof after) &&
            after == page.sequence;
-    if (!good) usleep(1000);
+    if (good) {
+      raw.assign(bytes, sizeof bytes);
+    } else {
+      usleep(1000);
+    }
   }
   close(fd);
   return good && page.pid == static_cast<uint32_t>(pid);
@@ -176,7 +181,7 @@ Look look_once(pid_t pid) {
   }
   const auto main = look.tasks.find(static_cast<uint32_t>(pid));
   look.there = main != look.tasks.end() && main->second.state != 'Z' && main->second.state != 'X';
-  look.has_page = look.there && read_page_of(pid, look.page);
+  look.has_page = look.there && read_page_of(pid, look.page, look.raw_page);
   return look;
 }
 
@@ -256,6 +261,7 @@ bool judge(const Looks& looks, Process& p) {
   }
   bool open = false;
   p.page = after.page;
+  p.raw_page = after.raw_page;
   p.page.waits = lasting(looks, open);
   bool busy = after.has_page && p.page.waits.size() != after.page.waits.size();
   bool others = false;  // threads beside those that wait, which may call MPI
@@ -350,7 +356,8 @@ void add_by_environment(const Job& job, Members& members) {
 void add_by_page(const Job& job, Members& members) {
   for (const pid_t pid : job.pids) {
     Page page;
-    if (!read_page_of(pid, page)) continue;
+    std::string raw;
+    if (!read_page_of(pid, page, raw)) continue;
     members.size = std::max(members.size, page.size);
     members.by_rank[page.rank] = {.rank = page.rank, .pid = pid, .state = State::running};
   }

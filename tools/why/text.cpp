@@ -48,7 +48,8 @@ std::string as_text(const Snapshot& snapshot) {
   text.append(", ").append(std::to_string(snapshot.size)).append(snapshot.size == 1 ? " rank" : " ranks");
   const auto here = static_cast<int32_t>(snapshot.processes.size());
   if (here < snapshot.size) {
-    text.append(", of which ").append(std::to_string(here)).append(" on this host; ask the other hosts there, too");
+    text.append(", of which ").append(std::to_string(here)).append(" on ");
+    text.append(snapshot.hosts.empty() ? "this host; to ask all: weft why --hosts A,B,..." : snapshot.host);
   }
   text.append("\n");
   for (const std::string& line : describe_ranks(snapshot)) text.append("  ").append(line).append("\n");
@@ -71,6 +72,7 @@ std::string as_json(const Snapshot& snapshot) {
   for (const Process& p : snapshot.processes) {
     text.append(between).append("{\"rank\": ").append(std::to_string(p.rank));
     text.append(", \"pid\": ").append(std::to_string(p.pid));
+    if (!p.host.empty()) text.append(", \"host\": ").append(json_text(p.host));
     text.append(", \"state\": ").append(json_text(states[static_cast<int>(p.state)])).append(", \"waits\": [");
     const char* inner = "";
     for (const Wait& wait : p.page.waits) {
