@@ -45,7 +45,7 @@ class Advice(unittest.TestCase):
         return str(self.folder / name)
 
     def weft(self, *words):
-        return subprocess.run([WEFT, *words], capture_output=True, text=True, timeout=120, check=False)
+        return subprocess.run([WEFT, *words], capture_output=True, text=True, timeout=250, check=False)
 
     def lines(self, run, *words):
         done = self.weft("advice", self.write("run.json", run), "--json", *words)

@@ -117,7 +117,13 @@ TEST(WhyPart, a_part_without_a_name_is_of_the_job_that_lacks_its_ranks) {
   Snapshot other = host_of(0);
   other.job = "kvs_2";
   EXPECT_EQ(join_parts({}, travelled({host_of(0), other, nameless})).size(), 3U);
-  EXPECT_EQ(join_parts({}, travelled({host_of(0), host_of(1), nameless})).size(), 2U);
+  Snapshot another = nameless;
+  another.processes[0].pid = 7;
+  EXPECT_EQ(join_parts({}, travelled({host_of(0), host_of(1), another})).size(), 2U);
+  Snapshot again = nameless;  // hosts that share processes
+  again.host = "h3";
+  job = joined({host_of(0), nameless, again}, {host_of(0), nameless, again});
+  EXPECT_EQ(find_causes(job)[0].cause, Cause::computes);
 }
 
 TEST(WhyPart, hosts_that_share_processes_count_each_once) {

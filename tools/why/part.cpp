@@ -133,13 +133,13 @@ void compare(const std::vector<Snapshot>& earlier, const Snapshot& part, Process
   if (p.page.waits.empty()) p.state = State::running;
 }
 
-// Whether some part of the job tells of a rank of this part.
+// Whether some part of the job tells of a rank of this part as another process.
 bool overlaps(const std::vector<Snapshot>& parts, const std::string& job, const Snapshot& part) {
   return std::any_of(parts.begin(), parts.end(), [&](const Snapshot& other) {
     return other.job == job && other.size == part.size &&
            std::any_of(other.processes.begin(), other.processes.end(), [&](const Process& one) {
              return std::any_of(part.processes.begin(), part.processes.end(),
-                                [&](const Process& p) { return p.rank == one.rank; });
+                                [&](const Process& p) { return p.rank == one.rank && p.pid != one.pid; });
            });
   });
 }
