@@ -51,7 +51,7 @@ EnergyMeter::EnergyMeter(const std::string& folder) {
   }
   closedir(entries);
   std::sort(names.begin(), names.end());
-  for (const std::string& name : names) add_zone(folder + "/" + name);
+  for (const std::string& name : names) add_zone(std::string(folder).append("/").append(name));
   if (zones_.empty()) fail(folder, ENOENT);
 }
 
