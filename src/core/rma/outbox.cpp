@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/thread_number.hpp"
+#include "base/tsan.hpp"
 #include "core/failure.hpp"
 #include "core/lane_wait.hpp"
 #include "core/numbered.hpp"
@@ -93,6 +94,7 @@ uint64_t cookie_of(Awaited& awaited, uint32_t lane) {
 }
 
 Awaited* find_awaited(uint32_t lane, uint64_t cookie) {
+  base::take_from_process(&all_awaited[lane]);  // given by the sender of the record
   return all_awaited[lane].table.find(cookie);
 }
 
@@ -138,6 +140,7 @@ bool LaneBox::send() {
     if (staged_bytes != 0) peer.transport->drop_staging(staged, staged_bytes);
     used = staged_bytes = 0;
   }
+  base::give_to_process(&all_awaited[lane]);
   const transport::Envelope envelope{0, world->rank, 0, lane};
   if (used != 0 && !peer.queued.load(std::memory_order_acquire)) {
     const Frame frame = frame_of(window, used);

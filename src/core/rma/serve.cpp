@@ -5,6 +5,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/tsan.hpp"
 #include "core/failure.hpp"
 #include "core/handler.hpp"
 #include "core/memory/update.hpp"
@@ -48,6 +49,7 @@ class Answers {
  private:
   void send() {
     if (used_ == 0) return;
+    base::give_to_process(&window_);
     Peer& peer = world->peer(window_.comm->job_rank(origin_));
     send_control(peer, lane_ & peer.lane_map.mask, wire::answers, bytes_, used_);
     used_ = 0;
@@ -265,6 +267,7 @@ void serve_all(const transport::Arrival& arrival, const Frame& frame, const char
   Window* const found = find_window(frame.context, frame.generation);
   if (found == nullptr) return count(world->lanes[lane].stale);
   Window& window = *found;
+  base::take_from_process(&window);  // origins order what they ask of several lanes by our answers
   if (frame.origin < 0 || frame.origin >= window.size) refuse_frame();
   if (!is_from(arrival, window.comm->job_rank(frame.origin))) refuse_frame();
   Answers answers(window, frame.origin, lane);
