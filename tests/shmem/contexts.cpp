@@ -46,11 +46,16 @@ void do_not_wait_for_each_other(long* flag) {
   shmem_ctx_t idle = SHMEM_CTX_INVALID;
   EXPECT(shmem_ctx_create(SHMEM_CTX_SERIALIZED, &busy) == 0);
   EXPECT(shmem_ctx_create(SHMEM_CTX_PRIVATE | SHMEM_CTX_NOSTORE, &idle) == 0);
+  if (shmem_my_pe() == 0) {  // all of them have sent messages
+    shmem_ctx_long_p(idle, &table[1], 18, 1);
+    shmem_ctx_quiet(idle);
+    shmem_long_p(&table[2], 19, 1);
+  }
   shmem_barrier_all();
   if (shmem_my_pe() == 1) {
     while (look(flag) == 0) std::this_thread::yield();
     wait_with_progress([&] { return look(flag) == 2; });
-    EXPECT(table[0] == 17);
+    EXPECT(table[0] == 17 && table[1] == 18 && table[2] == 19);
   } else {
     shmem_ctx_long_p(busy, &table[0], 17, 1);
     shmem_ctx_quiet(idle);
