@@ -42,9 +42,6 @@ extern char weft_f08_argv_null[1] __asm__("__mpi_f08_link_constants_MOD_mpi_argv
 extern char weft_f08_argvs_null[1] __asm__("__mpi_f08_link_constants_MOD_mpi_argvs_null");
 }
 
-// MPI_Type_struct, which knows the markers MPI_LB and MPI_UB.
-#define WEFT_TYPE_STRUCT(P) P##_Type_struct
-
 namespace weft::fortran {
 
 template <typename H>

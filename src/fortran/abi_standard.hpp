@@ -25,9 +25,6 @@ extern MPI_Fint weft_fortran_errcodes_ignore_[1];
 extern char weft_fortran_argv_null_[1], weft_fortran_argvs_null_[1];
 }
 
-// MPI_Type_struct: the standard ABI has its successor alone.
-#define WEFT_TYPE_STRUCT(P) P##_Type_create_struct
-
 namespace weft::fortran {
 
 // The integer of a handle is that of MPI_Comm_toint and its like: a predefined handle's value, or the object's position

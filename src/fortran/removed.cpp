@@ -71,8 +71,8 @@ std::vector<MPI_Datatype> types(const MPI_Fint* values, MPI_Fint count) {
   }                                                                                                                   \
   WEFT_PROCEDURE p##_type_struct_(const MPI_Fint* count, const MPI_Fint* blocklengths, const MPI_Fint* displacements, \
                                   const MPI_Fint* oldtypes, MPI_Fint* newtype, MPI_Fint* ierror) {                    \
-    *ierror = WEFT_TYPE_STRUCT(P)(*count, const_cast<MPI_Fint*>(blocklengths), wide(displacements, *count).data(),    \
-                                  types(oldtypes, *count).data(), Out<MPI_Datatype>(newtype));                        \
+    *ierror = P##_Type_create_struct(*count, blocklengths, wide(displacements, *count).data(),                        \
+                                     types(oldtypes, *count).data(), Out<MPI_Datatype>(newtype));                     \
   }                                                                                                                   \
   WEFT_PROCEDURE p##_errhandler_get_(const MPI_Fint* comm, MPI_Fint* errhandler, MPI_Fint* ierror) {                  \
     *ierror = P##_Comm_get_errhandler(Convert<MPI_Comm>::in(*comm), Out<MPI_Errhandler>(errhandler));                 \
