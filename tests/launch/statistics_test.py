@@ -72,6 +72,16 @@ class Counts(Case):
             self.assertIn("in MPI", done.stderr)
             self.assertNotIn("matrix", report)
 
+    def test_settings_that_were_given(self):
+        os.environ["WEFT_BCAST_ALGORITHM"] = "tree"
+        self.addCleanup(os.environ.pop, "WEFT_BCAST_ALGORITHM")
+        done = self.run_job(2, "known")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        settings = self.report()["settings"]
+        self.assertEqual((settings["WEFT_BCAST_ALGORITHM"], settings["WEFT_STATS"]), ("tree", "summary"))
+        self.assertNotIn("WEFT_RANK", settings)  # between mpiexec and its ranks
+        self.assertNotIn("WEFT_EAGER_LIMIT", settings)
+
     def test_time_in_calls_is_less_than_the_time_of_the_run(self):
         self.run_job(2, "known")
         for rank in self.report()["by_rank"]:
