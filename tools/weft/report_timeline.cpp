@@ -143,7 +143,7 @@ void add_picture(std::string& page, const RunStatistics& run, const std::vector<
   const double bottom = tall + gap + strip * static_cast<double>(strips);
   add(page, "<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"Phases of the run\">\n", left + width + 4,
       bottom + 16);
-  add(page, "<text x=\"0\" y=\"14\">all ranks</text>");
+  page += "<text x=\"0\" y=\"14\">all ranks</text>";
   add_columns(page, all, 1, tall);
   for (size_t i = 0; i < strips; ++i) {
     const TimelineGroup& group = run.timeline[i];
