@@ -161,8 +161,8 @@ def entry_cpp(functions):
 def constants_lines(constants):
     """Pairs of a declaration and the name and value of a constant."""
     places = constants.get("status_places", {"MPI_STATUS_SIZE": 8, "MPI_SOURCE": 1, "MPI_TAG": 2, "MPI_ERROR": 3})
-    rows = [("integer", n, v) for n, v in (*places.items(), ("MPI_ADDRESS_KIND", 8), ("MPI_OFFSET_KIND", 8), ("MPI_COUNT_KIND", 8),
-                                          ("MPI_INTEGER_KIND", 4))]
+    rows = [("integer", n, v) for n, v in (*places.items(), ("MPI_ADDRESS_KIND", 8), ("MPI_OFFSET_KIND", 8),
+                                          ("MPI_COUNT_KIND", 8), ("MPI_INTEGER_KIND", 4))]
     rows += [("logical", n, ".false.") for n in ("MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING")]
     values = {c["name"]: c["value"] for c in constants["constants"]}
     for c in constants["constants"]:
@@ -282,7 +282,8 @@ def module_mpi(functions, constants, uses="weft_mpi_types", more=None):
         for name in ("MPI_Status_f2f08", "MPI_Status_f082f"):
             interfaces.append(status_conversion(prefix + name))
     return FORTRAN_BANNER + f"module mpi\n  use {uses}\n  implicit none\n  public\n" + declarations(constants) + \
-        "  external MPI_CONVERSION_FN_NULL\n" + (sizeof() if more is None else more) + "  interface\n" + "\n".join(interfaces) + "\n  end interface\nend module mpi\n"
+        "  external MPI_CONVERSION_FN_NULL\n" + (sizeof() if more is None else more) + \
+        "  interface\n" + "\n".join(interfaces) + "\n  end interface\nend module mpi\n"
 
 
 def build_files(functions, constants):
