@@ -106,6 +106,7 @@ template <class At, class T, class Act>
     return fetching(at, dest, value, pe, reduction);
   const T old = act(std::atomic_ref<T>(*there));
   tell(*near);
+  serve();
   return old;
 }
 
@@ -115,7 +116,9 @@ template <class At, class T>
   const T* there = in_heap(at, source, pe, near);
   if (there == nullptr) [[unlikely]]
     return fetching(at, source, T{}, pe, Reduction::no_op);
-  return std::atomic_ref<T>(*const_cast<T*>(there)).load(std::memory_order_acquire);
+  const T value = std::atomic_ref<T>(*const_cast<T*>(there)).load(std::memory_order_acquire);
+  serve();
+  return value;
 }
 template <class At, class T>
 [[gnu::always_inline]] inline T fetch_replace(At at, T* dest, T value, int pe) {
@@ -151,6 +154,7 @@ template <class At, class T>
   (void)std::atomic_ref<T>(*there).compare_exchange_strong(cond, value, std::memory_order_acq_rel,
                                                            std::memory_order_acquire);
   tell(*near);
+  serve();
   return cond;
 }
 

@@ -154,7 +154,11 @@ void put(const char* function, shmem_ctx_t ctx, const Remote& to, const void* so
 void get(const char* function, shmem_ctx_t ctx, const Remote& from, void* dest, size_t bytes, Until until) {
   check(function,
         rma::get(*from.window, local(dest, bytes), whole(from, static_cast<int64_t>(bytes), bytes_type()), nullptr));
-  if (by_messages(from)) end(function, from, ctx, until);
+  if (by_messages(from)) {
+    end(function, from, ctx, until);
+  } else {
+    serve_afar();
+  }
 }
 
 void update(const char* function, shmem_ctx_t ctx, const Remote& to, const void* value, void* result,
@@ -167,6 +171,7 @@ void update(const char* function, shmem_ctx_t ctx, const Remote& to, const void*
   } else {
     const rma::Local old{result, 1, &type, type.size};
     check(function, rma::get_accumulate(*to.window, from, old, whole(to, 1, type), reduction, type, nullptr));
+    serve_afar();
   }
   end(function, to, ctx, until);
 }
@@ -175,6 +180,7 @@ void compare_swap(const char* function, shmem_ctx_t ctx, const Remote& to, const
                   void* result, Basic basic, Until until) {
   datatype::Type& type = type_of(basic);
   check(function, rma::compare_and_swap(*to.window, value, cond, result, type, whole(to, 1, type)));
+  serve_afar();
   end(function, to, ctx, until);
 }
 

@@ -55,6 +55,7 @@ template <class At>
   const char* there = in_heap(at, source, bytes, pe, near);
   if (there == nullptr) return get_general(at.function, at.ctx(), dest, source, bytes, pe, until);
   std::memcpy(dest, there, bytes);
+  serve();
 }
 
 // A word goes by one store, so that a PE that waits for it sees all of it or nothing.
@@ -78,6 +79,7 @@ template <class At>
   if (there == nullptr) [[unlikely]]
     return get_general(at.function, at.ctx(), dest, source, bytes, pe, until);
   std::memcpy(dest, there, sizeof(uint64_t));
+  serve();
 }
 
 template <class At>
@@ -125,7 +127,9 @@ template <class At, class T>
   const T* there = in_heap(at, source, pe, near);
   if (there == nullptr) [[unlikely]]
     return load_general(at, source, pe);
-  return *static_cast<const volatile T*>(there);
+  const T value = *static_cast<const volatile T*>(there);
+  serve();
+  return value;
 }
 
 template <class At>

@@ -58,6 +58,7 @@ void open(uint64_t heap_bytes) {
   state.heap_bytes = heap_bytes;
   state.pe = world.rank;
   state.near = near_table->data();
+  state.afar = !world.job.one_host();
   check("shmem_init", coll::barrier(world_team().comm));  // all windows are open
   state.pes = static_cast<uint32_t>(world.size);
 }

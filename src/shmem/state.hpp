@@ -57,6 +57,7 @@ struct State {
   uint32_t pes = 0;         // 0 while OpenSHMEM is not initialised
   int32_t pe = 0;
   const Near* near = nullptr;  // by PE
+  bool afar = false;           // PEs of other hosts wait for this one to make progress
   // ----
   int thread_level = 0;
 };
@@ -137,6 +138,14 @@ template <class T, class At>
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (near.endpoint->watches_memory()) [[unlikely]]
     wake(near);
+}
+
+[[gnu::cold, gnu::noinline]] void serve_afar();
+
+// A program may wait for another PE by reads in a loop: they make progress now and then where somebody needs it.
+[[gnu::always_inline]] inline void serve() {
+  if (state.afar) [[unlikely]]
+    serve_afar();
 }
 
 // `count` elements in bytes; more than any memory has where that is no number.

@@ -35,6 +35,10 @@ size_t& last_found() {
   return last;
 }
 
+void serve_afar() {
+  core::progress_at_times();
+}
+
 void wake(const Near& near) {
   near.endpoint->rouse();
 }
