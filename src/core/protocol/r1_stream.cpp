@@ -15,6 +15,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/tsan.hpp"
 #include "core/failure.hpp"
 #include "core/protocol/protocol.hpp"
 #include "datatype/pack.hpp"
@@ -64,6 +65,7 @@ bool send_chunk(Request& r) {
   } else {
     r.peer->endpoint->fill(staging, static_cast<char*>(r.buffer) + r.moved, static_cast<size_t>(bytes));
   }
+  base::give_to_process(&base::sent_data);
   const wire::Chunk chunk{number_of(r), static_cast<uint64_t>(r.moved), staging.handle, static_cast<uint32_t>(bytes),
                           world->rank};
   switch (send_staged(r, chunk, staging)) {

@@ -268,6 +268,7 @@ void serve_all(const transport::Arrival& arrival, const Frame& frame, const char
   if (found == nullptr) return count(world->lanes[lane].stale);
   Window& window = *found;
   base::take_from_process(&window);  // origins order what they ask of several lanes by our answers
+  base::take_from_process(&base::sent_data);
   if (frame.origin < 0 || frame.origin >= window.size) refuse_frame();
   if (!is_from(arrival, window.comm->job_rank(frame.origin))) refuse_frame();
   Answers answers(window, frame.origin, lane);
