@@ -23,7 +23,7 @@ inline void give_to_process(void*) {}
 inline void take_from_process(void*) {}
 #endif
 
-// Stands for data that a thread has read to send them: whoever has got them may ask another thread to write there.
+// Stands for data that a thread has read to send them. The process that has got them may have another thread write there.
 inline char sent_data;
 
 }  // namespace weft::base
