@@ -23,7 +23,8 @@ inline void give_to_process(void*) {}
 inline void take_from_process(void*) {}
 #endif
 
-// Stands for data that a thread has read to send them. The process that has got them may have another thread write there.
+// Stands for data that a thread has read to send them. The process that has got them may have another thread write
+// there.
 inline char sent_data;
 
 }  // namespace weft::base

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <mutex>
 #include <new>
+#include <string>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -111,6 +112,11 @@ void Room::make_chunks() {
     }
   }
   (void)spread(founders_of(comm_), 0, &area_, sizeof area_);  // an error returns below
+  if (area_ < least_area || area_ > most_area || area_ % area_step != 0) {
+    core::protocol_error(comm_.job_rank(0), {.cause = "a communicator's first rank tells of " + std::to_string(area_) +
+                                                      " bytes for a rank's chunks",
+                                             .remedy = "run all ranks with the same version of Weft"});
+  }
   scratch_.reset(new (std::nothrow) unsigned char[static_cast<size_t>(2 * scratch_bytes)]);
   bool can_read = scratch_ != nullptr && reads_all();
   areas_ =
