@@ -365,7 +365,7 @@ int32_t alltoallv(Room& room, const Blocks& from, const Blocks& to) {
   if (room.is_single_copy()) return single_copy::alltoall(room, from, to);
   const bool in_place = from.in_place();
   const Blocks& out = in_place ? to : from;
-  const Slots slots(room.place_bytes() - Slots::word, room.size());
+  const Slots slots(room.place_bytes() - Slots::head, room.size());
   const int64_t phase = room.next();
   unsigned char* const place = room.open(phase);
   if (place == nullptr) return room.end();
@@ -373,7 +373,7 @@ int32_t alltoallv(Room& room, const Blocks& from, const Blocks& to) {
   for (int32_t r = 0; r < room.size(); ++r) {
     if (r == room.rank()) continue;
     const Block block = out[r];
-    slots.put_beginning(block, place + Slots::word + r * slots.bytes());
+    slots.put_beginning(block, place + Slots::head + r * slots.bytes());
     largest = std::max(largest, block.bytes());
   }
   std::memcpy(place, &largest, sizeof largest);
@@ -385,7 +385,7 @@ int32_t alltoallv(Room& room, const Blocks& from, const Blocks& to) {
     int64_t their_largest = 0;
     std::memcpy(&their_largest, theirs, sizeof their_largest);
     largest = std::max(largest, their_largest);
-    const unsigned char* const slot = theirs + Slots::word + room.rank() * slots.bytes();
+    const unsigned char* const slot = theirs + Slots::head + room.rank() * slots.bytes();
     const Block block = to[r];
     sizes[r] = Slots::size(slot);
     if (sizes[r] < 0 || sizes[r] > block.bytes()) return room.truncate(r, sizes[r], block.bytes());

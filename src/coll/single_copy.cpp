@@ -175,7 +175,8 @@ int32_t allgather(Room& room, const Block& mine, const Blocks& all) {
 int32_t alltoall(Room& room, const Blocks& from, const Blocks& to) {
   room.use_chunks(Room::most_area);
   const Slots slots(room.place_bytes(), room.size());
-  static_assert(Room::line_bytes >= Slots::word + static_cast<int64_t>(sizeof(MemoryRef)));
+  static_assert(Room::most_areas / Room::most_ranks / 2 / Room::most_ranks >=
+                Slots::head + static_cast<int64_t>(sizeof(MemoryRef)));
   const bool in_place = from.in_place();
   const Blocks& out = in_place ? to : from;
   const auto goes_aside = [&](const Block& block) {

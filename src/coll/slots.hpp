@@ -14,23 +14,25 @@ namespace weft::coll {
 
 class Slots {
  public:
-  static constexpr int64_t word = sizeof(int64_t);
+  // Of a slot and of a place, before the data: these begin with a cache line, since copies to other offsets of a page
+  // took twice as long (docs/performance-choices.md, "Near and far").
+  static constexpr int64_t head = 64;
 
-  Slots(int64_t place_bytes, int32_t count) : bytes_(place_bytes / count / word * word) {}
+  Slots(int64_t place_bytes, int32_t count) : bytes_(place_bytes / count / head * head) {}
 
   int64_t bytes() const { return bytes_; }
-  int64_t room() const { return bytes_ - word; }
+  int64_t room() const { return bytes_ - head; }
   bool has_room(int64_t bytes) const { return bytes <= room(); }
 
   void put(const Block& block, unsigned char* slot) const {
     const int64_t size = block.bytes();
-    std::memcpy(slot, &size, word);
+    std::memcpy(slot, &size, sizeof size);
     if (size > 0 && has_room(size)) pack_piece(block, 0, data(slot), size);
   }
   // Of a block without room too; the rest follows.
   void put_beginning(const Block& block, unsigned char* slot) const {
     const int64_t size = block.bytes();
-    std::memcpy(slot, &size, word);
+    std::memcpy(slot, &size, sizeof size);
     if (size > 0) pack_piece(block, 0, data(slot), std::min(size, room()));
   }
   void take_beginning(const unsigned char* slot, const Block& to) const {
@@ -38,11 +40,11 @@ class Slots {
   }
   static int64_t size(const unsigned char* slot) {
     int64_t size = 0;
-    std::memcpy(&size, slot, word);
+    std::memcpy(&size, slot, sizeof size);
     return size;
   }
-  static unsigned char* data(unsigned char* slot) { return slot + word; }
-  static const unsigned char* data(const unsigned char* slot) { return slot + word; }
+  static unsigned char* data(unsigned char* slot) { return slot + head; }
+  static const unsigned char* data(const unsigned char* slot) { return slot + head; }
   // Its data are here, and not more than the block has room for.
   static void take(const unsigned char* slot, const Block& to) {
     if (const int64_t bytes = size(slot)) unpack_piece(data(slot), to, 0, bytes);
