@@ -282,7 +282,7 @@ void Room::rouse() const {
 
 unsigned char* Room::open(int64_t phase) {
   if (error_ != core::no_error) return nullptr;
-  const int64_t written = in_lines_ ? phase - depth_ : std::max(phase - depth_, cut_);
+  const int64_t written = std::max(phase - depth_, cut_);
   while (floor_ < written) {
     int64_t lowest = phase;
     for (int32_t r = 0; r < size_; ++r) {
