@@ -395,7 +395,7 @@ void large(bool in_order) {
 void large_both_ways() {
   static constexpr int count = 20000;
   std::vector<int> memory(2 * count), out(count), in(count);
-  std::iota(memory.begin() + count, memory.end(), 1000000 * rank);  // what gets read; puts go before it
+  std::iota(memory.begin() + count, memory.end(), 1000000 * rank);  // for gets; puts go before it
   MPI_Win window = MPI_WIN_NULL;
   OK(MPI_Win_create(memory.data(), 2 * count * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window));
   OK(MPI_Win_lock_all(0, window));
