@@ -14,6 +14,7 @@ void store(Request& r, int64_t position, const void* data, int64_t bytes) {
     bytes = room > 0 ? room : 0;
   if (r.layout != nullptr) [[unlikely]] {
     datatype::unpack(*r.layout, r.count, r.buffer, position, data, bytes);
+    note_failed_copy(r);
   } else if (bytes != 0) {
     std::memcpy(static_cast<char*>(r.buffer) + position, data, static_cast<size_t>(bytes));
   }

@@ -6,11 +6,20 @@
 
 #include "core/request.hpp"
 #include "core/world.hpp"
+#include "device/device.hpp"
 
 namespace weft::core {
 
 // Copies `data` to [position, position + bytes) of the receive's data; bytes beyond its room are dropped.
 void store(Request& r, int64_t position, const void* data, int64_t bytes);
+
+// After a copy of its data: if it was one of a device and failed, so has the request. Whether it has.
+inline bool note_failed_copy(Request& r) {
+  if (!device::on() || !device::take_failure()) [[likely]]
+    return false;
+  r.error = other_error;
+  return true;
+}
 
 // Sets the status of a receive and completes it. The data is in place.
 inline void finish_receive(Request& r, const Envelope& envelope, int64_t message_bytes) {

@@ -18,6 +18,7 @@ struct Inflow;
 struct Landing;
 struct Pull;
 struct Push;
+struct Loading;
 struct Reading;
 
 // All under `lock`, which is taken at MPI_THREAD_MULTIPLE only, but for what is atomic.
@@ -31,6 +32,7 @@ struct alignas(128) Lane {
   uint64_t pulls_begun = 0;                        // the number of the last one
   Push* pushes = nullptr;                          // sends of path R0 whose receivers let us help, newest first
   Reading* readings = nullptr;                     // receives of path R0 that a transport reads, oldest first
+  Loading* loadings = nullptr;                     // receives of path R0 that a device copies, oldest first
   std::atomic<bool> at_work = false;               // one of these may be there, with something for us to do
   bool saturated = false;
   char* chunk = nullptr;                      // through which R0 moves layouts with gaps, made on first use

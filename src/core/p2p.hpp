@@ -7,6 +7,7 @@
 #include "core/comm.hpp"
 #include "core/waiting.hpp"
 #include "core/world.hpp"
+#include "datatype/on_device.hpp"
 
 namespace weft::core {
 
@@ -48,12 +49,17 @@ inline void free_request(Request* r) {
   this_thread().give_request(r);
 }
 
-// Describes the data of `count` elements in the request.
+// Describes the data of `count` elements in the request. Those on a device have a layout even without gaps, so that the
+// processor leaves them alone.
 inline void set_buffer(Request& r, void* buffer, int64_t count, Type& type) {
   r.buffer = buffer;
   r.bytes = count * type.size;
   r.count = count;
   r.layout = type.contiguous ? nullptr : &type;
+  if (device::on()) [[unlikely]] {
+    r.flags.on_device = datatype::lie_on_device(type, count, buffer);
+    if (r.flags.on_device) r.layout = &type;
+  }
 }
 
 // Starts a described send to rank `dest` of the request's communicator in `context`: by whatever path its size and the

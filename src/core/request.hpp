@@ -55,6 +55,7 @@ struct RequestFlags {
   bool shared : 1;       // done_send: never freed
   bool generalized : 1;  // completed by the program, whose functions tell its status: mpi/p2p/grequest.cpp
   bool awaited : 1;      // of a blocking operation's send: its thread does nothing else
+  bool on_device : 1;    // the buffer is memory of a device: it has a layout, even without gaps
 };
 
 struct alignas(64) Request : base::Object {
@@ -73,7 +74,7 @@ struct alignas(64) Request : base::Object {
   Envelope match{};
   void* buffer = nullptr;
   int64_t bytes = 0;        // of data: size of a send, room of a receive
-  Type* layout = nullptr;   // nullptr: contiguous
+  Type* layout = nullptr;   // nullptr: contiguous, in the host's memory
   int64_t count = 0;        // elements, when there is a layout
   uint64_t post_order = 0;  // receives: see Wildcards::epoch()
   // ---- what only some requests use: null otherwise, see free_request()

@@ -3,7 +3,8 @@
 #pragma once
 
 // Moves the data of `count` elements between a user's buffer and contiguous bytes. Positions are byte offsets in the
-// packed stream and may fall anywhere, so that a pipelined path can stream a layout in pieces.
+// packed stream and may fall anywhere, so that a pipelined path can stream a layout in pieces. Either side, or both,
+// may lie on a device; then a copy may fail, which device::take_failure() tells.
 
 #include "datatype/signature.hpp"
 #include "datatype/type.hpp"

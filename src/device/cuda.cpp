@@ -1,106 +1,319 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// CUDA through its driver's library, which is loaded, never linked. The few functions are declared here by their binary
-// interface, which the driver keeps stable, so that no toolkit is needed to build Weft.
-#include <dlfcn.h>
+// CUDA's devices. Copies run on streams of our own, which neither wait for those of the program nor hold them up. A
+// context gets its streams when memory of it is first copied; they live as long as the process.
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <mutex>
 
-#include <cstdint>
-
+#include "device/cuda_library.hpp"
 #include "device/device.hpp"
 
 namespace weft::device {
 namespace {
 
-using Pointer = unsigned long long;  // CUdeviceptr
-using Context = void*;
+using namespace by_cuda;
 
-enum Attribute : int { attribute_context = 1, attribute_memory_type = 2, attribute_is_managed = 8 };
-constexpr unsigned memory_of_device = 2;  // CU_MEMORYTYPE_DEVICE
-constexpr int success = 0;
+// A context and our streams in it.
+struct Engine {
+  static constexpr unsigned quick_streams = 4;
+  static constexpr uint64_t events = 64;
 
-struct Library {
-  int (*init)(unsigned flags);
-  int (*pointer_attribute)(void* value, int attribute, Pointer pointer);
-  int (*push)(Context context);
-  int (*pop)(Context* context);
-  int (*copy)(Pointer to, Pointer from, size_t bytes);
-  int (*synchronize)(void* stream);
-  int (*allocate)(Pointer* memory, size_t bytes);
-  int (*release)(Pointer memory);
-  int (*error_name)(int error, const char** name);
+  Context context = nullptr;
+  Stream quick[quick_streams] = {};  // of copies that are waited for, a thread's always in the same
+  Stream bulk = nullptr;             // of those that are begun
+  std::mutex mutex;                  // of the rest
+  Event event[events] = {};          // of the last copies of `bulk`, by their number
+  uint64_t begun = 0;
+  std::atomic<uint64_t> done = 0;
 };
-constinit Library library{};
 
-template <class Function>
-bool find(void* handle, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(handle, name));
-  return function != nullptr;
+constexpr int most_engines = 32;
+Engine engines[most_engines];
+std::atomic<int> engine_count = 0;
+std::mutex engines_mutex;
+
+// Where an address lies.
+struct Place {
+  bool on_device = false;
+  Context context = nullptr;
+  Device device = 0;
+};
+
+Place place_of(const void* address) {
+  static constexpr int asked[] = {attribute_memory_type, attribute_is_managed, attribute_context, attribute_device};
+  unsigned type = 0, managed = 0;
+  Place place;
+  void* answers[] = {&type, &managed, &place.context, &place.device};
+  if (library.pointer_attributes(4, asked, answers, pointer_of(address)) != success) return {};
+  place.on_device = type == memory_of_device && managed == 0;  // managed memory is the host's too
+  return place;
 }
 
-Pointer pointer_of(const void* address) {
-  return reinterpret_cast<uintptr_t>(address);
+// The context is current for a call.
+class Current {
+ public:
+  explicit Current(Context context) {
+    Context now = nullptr;
+    pushed_ = library.current(&now) != success || now != context;
+    if (pushed_) error_ = library.push(context);
+  }
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+  ~Current() {
+    Context was;
+    if (pushed_ && error_ == success) (void)library.pop(&was);
+  }
+  int error() const { return error_; }
+
+ private:
+  bool pushed_;
+  int error_ = success;
+};
+
+constexpr unsigned non_blocking = 1;    // CU_STREAM_NON_BLOCKING
+constexpr unsigned without_timing = 2;  // CU_EVENT_DISABLE_TIMING
+
+int equip(Engine& engine) {
+  for (Stream& stream : engine.quick) {
+    if (const int error = library.make_stream(&stream, non_blocking)) return error;
+  }
+  if (const int error = library.make_stream(&engine.bulk, non_blocking)) return error;
+  for (Event& event : engine.event) {
+    if (const int error = library.make_event(&event, without_timing)) return error;
+  }
+  return success;
 }
 
-std::string text_of(const char* function, int error) {
-  const char* name = nullptr;
-  if (library.error_name(error, &name) != success || name == nullptr) name = "an unknown error";
-  return std::string(function) + " of the CUDA driver says " + name + " (" + std::to_string(error) + ")";
+// The engine of a context; nullptr with the reason in `problem`.
+Engine* engine_of(Context context, std::string& problem) {
+  const auto find = [&]() -> Engine* {
+    const int count = engine_count.load(std::memory_order_acquire);
+    Engine* const end = engines + count;
+    Engine* const found = std::find_if(engines, end, [&](const Engine& e) { return e.context == context; });
+    return found == end ? nullptr : found;
+  };
+  if (Engine* engine = find()) return engine;
+  std::lock_guard guard(engines_mutex);
+  if (Engine* engine = find()) return engine;
+  const int count = engine_count.load(std::memory_order_relaxed);
+  if (count == most_engines) {
+    problem = "data lie in more contexts than " + std::to_string(most_engines);
+    return nullptr;
+  }
+  Engine& engine = engines[count];
+  const Current current(context);
+  const int error = current.error() != success ? current.error() : equip(engine);
+  if (error != success) {
+    problem = text_of("cuStreamCreate", error);
+    return nullptr;
+  }
+  engine.context = context;
+  engine_count.store(count + 1, std::memory_order_release);
+  return &engine;
+}
+
+// Memory of a pool belongs to no context: that of its device, which all programs share, does.
+Engine* engine_at(const Place& place, std::string& problem) {
+  if (place.context != nullptr) return engine_of(place.context, problem);
+  Context context = nullptr;
+  if (const int error = library.retain(&context, place.device)) {
+    problem = text_of("cuDevicePrimaryCtxRetain", error);
+    return nullptr;
+  }
+  return engine_of(context, problem);
+}
+
+Engine* engine_for(const void* to, const void* from, std::string& problem) {
+  Place place = place_of(to);
+  if (!place.on_device) place = place_of(from);
+  if (!place.on_device) {
+    problem = "neither address is in memory of a device: it may have been freed";
+    return nullptr;
+  }
+  return engine_at(place, problem);
 }
 
 std::string open(bool alone) {
-  void* handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | (alone ? RTLD_NOLOAD : 0));
-  if (handle == nullptr)
-    return std::string("libcuda.so.1 cannot be loaded: ") + (alone ? "the program has not" : dlerror());
-  const bool complete =
-      find(handle, "cuInit", library.init) && find(handle, "cuPointerGetAttribute", library.pointer_attribute) &&
-      find(handle, "cuCtxPushCurrent_v2", library.push) && find(handle, "cuCtxPopCurrent_v2", library.pop) &&
-      find(handle, "cuMemcpy", library.copy) && find(handle, "cuStreamSynchronize", library.synchronize) &&
-      find(handle, "cuMemAlloc_v2", library.allocate) && find(handle, "cuMemFree_v2", library.release) &&
-      find(handle, "cuGetErrorName", library.error_name);
-  if (!complete) return "libcuda.so.1 lacks functions of CUDA 6 and newer";
-  const int error = library.init(0);
-  return error == success ? std::string() : text_of("cuInit", error);
+  return load(alone);
 }
 
-// Managed memory is the host's too, and memory that CUDA does not know is not a device's.
-bool owns(const void* address) {
-  unsigned type = 0;
-  if (library.pointer_attribute(&type, attribute_memory_type, pointer_of(address)) != success) return false;
-  if (type != memory_of_device) return false;
-  unsigned managed = 0;
-  return library.pointer_attribute(&managed, attribute_is_managed, pointer_of(address)) != success || managed == 0;
+bool owned(const void* address) {
+  return place_of(address).on_device;
 }
 
-// In the context of the device memory: the calling thread may have none, or one of another device. The copy of pageable
-// memory may be under way when cuMemcpy returns, so the default stream is waited for.
-std::string copy(void* to, const void* from, size_t bytes) {
-  Context context = nullptr;
-  const void* theirs = owns(to) ? to : from;
-  if (const int error = library.pointer_attribute(&context, attribute_context, pointer_of(theirs)); error != success)
-    return text_of("cuPointerGetAttribute", error);
-  if (const int error = library.push(context); error != success) return text_of("cuCtxPushCurrent", error);
+Stream quick_stream(const Engine& engine) {
+  static std::atomic<unsigned> next = 0;
+  static thread_local const unsigned mine = next.fetch_add(1, std::memory_order_relaxed) % Engine::quick_streams;
+  return engine.quick[mine];
+}
+
+// Issues a copy in a stream of our own, and waits for it.
+template <class Issue>
+std::string wait_for(const void* to, const void* from, const char* function, Issue&& issue) {
   std::string problem;
-  if (const int error = library.copy(pointer_of(to), pointer_of(from), bytes); error != success) {
-    problem = text_of("cuMemcpy", error);
-  } else if (const int late = library.synchronize(nullptr); late != success) {
-    problem = text_of("cuStreamSynchronize", late);
-  }
-  (void)library.pop(&context);
-  return problem;
+  const Engine* engine = engine_for(to, from, problem);
+  if (engine == nullptr) return problem;
+  const Current current(engine->context);
+  if (current.error() != success) return text_of("cuCtxPushCurrent", current.error());
+  const Stream stream = quick_stream(*engine);
+  if (const int error = issue(stream)) return text_of(function, error);
+  const int error = library.synchronize(stream);
+  return error == success ? std::string() : text_of("cuStreamSynchronize", error);
 }
 
+std::string copy(void* to, const void* from, size_t bytes) {
+  return wait_for(to, from, "cuMemcpyAsync",
+                  [&](Stream stream) { return library.copy(pointer_of(to), pointer_of(from), bytes, stream); });
+}
+
+std::string copy_rows(void* to, size_t to_stride, const void* from, size_t from_stride, size_t bytes, size_t rows) {
+  const auto type_of = [](const void* address) { return owned(address) ? memory_of_device : memory_of_host; };
+  Rows all{};
+  all.from_type = type_of(from);
+  all.from_host = from;
+  all.from_device = pointer_of(from);
+  all.from_pitch = from_stride;
+  all.to_type = type_of(to);
+  all.to_host = to;
+  all.to_device = pointer_of(to);
+  all.to_pitch = to_stride;
+  all.width = bytes;
+  all.height = rows;
+  return wait_for(to, from, "cuMemcpy2DAsync", [&](Stream stream) { return library.copy_rows(&all, stream); });
+}
+
+std::string begin(void* to, const void* from, size_t bytes, Copy& copy) {
+  std::string problem;
+  Engine* engine = engine_for(to, from, problem);
+  if (engine == nullptr) return problem;
+  const Current current(engine->context);
+  if (current.error() != success) return text_of("cuCtxPushCurrent", current.error());
+  std::lock_guard guard(engine->mutex);
+  if (const int error = library.copy(pointer_of(to), pointer_of(from), bytes, engine->bulk))
+    return text_of("cuMemcpyAsync", error);
+  const uint64_t number = ++engine->begun;
+  if (const int error = library.record(engine->event[number % Engine::events], engine->bulk))
+    return text_of("cuEventRecord", error);
+  copy = {number, engine};
+  return {};
+}
+
+// A later copy that took the event is complete after this one.
+Progress look(const Copy& copy) {
+  Engine& engine = *static_cast<Engine*>(copy.engine);
+  if (copy.number <= engine.done.load(std::memory_order_acquire)) return Progress::done;
+  std::lock_guard guard(engine.mutex);
+  const int error = library.query(engine.event[copy.number % Engine::events]);
+  if (error == not_ready) return Progress::running;
+  if (error != success) return Progress::failed;
+  if (copy.number > engine.done.load(std::memory_order_relaxed))
+    engine.done.store(copy.number, std::memory_order_release);
+  return Progress::done;
+}
+
+// A context to call in: the thread's, or one that memory was copied in. nullptr: the process has used none.
+Context any_context() {
+  Context now = nullptr;
+  if (library.current(&now) == success && now != nullptr) return now;
+  return engine_count.load(std::memory_order_acquire) > 0 ? engines[0].context : nullptr;
+}
+
+// A program that has used no device gets memory of the first.
 void* allocate(size_t bytes) {
+  Context context = any_context();
+  if (context == nullptr && library.retain(&context, 0) != success) return nullptr;
+  const Current current(context);
   Pointer memory = 0;
-  return library.allocate(&memory, bytes) == success ? reinterpret_cast<void*>(static_cast<uintptr_t>(memory))
-                                                     : nullptr;
+  if (current.error() != success || library.allocate(&memory, bytes) != success) return nullptr;
+  return reinterpret_cast<void*>(static_cast<uintptr_t>(memory));
 }
 
 bool release(void* memory) {
-  return owns(memory) && library.release(pointer_of(memory)) == success;
+  return owned(memory) && library.release(pointer_of(memory)) == success;
+}
+
+bool pin(void* memory, size_t bytes) {
+  constexpr unsigned for_all_contexts = 1;  // CU_MEMHOSTREGISTER_PORTABLE
+  const Context context = any_context();
+  if (context == nullptr) return false;
+  const Current current(context);
+  return current.error() == success && library.pin(memory, bytes, for_all_contexts) == success;
+}
+
+void unpin(void* memory) {
+  const Context context = any_context();
+  if (context == nullptr) return;
+  const Current current(context);
+  (void)library.unpin(memory);
+}
+
+// The handles that were asked for, by the number of their allocation: asking is slow.
+struct Handles {
+  static constexpr size_t most = 256;
+  std::mutex mutex;
+  std::map<uint64_t, Handle> known;
+};
+Handles handles;
+
+bool share(const void* address, Shared& shared) {
+  static constexpr int asked[] = {attribute_buffer_number};
+  void* answers[] = {&shared.number};
+  Pointer base = 0;
+  size_t bytes = 0;
+  if (library.pointer_attributes(1, asked, answers, pointer_of(address)) != success ||
+      library.range(&base, &bytes, pointer_of(address)) != success)
+    return false;
+  shared.base = base;
+  shared.bytes = bytes;
+  std::lock_guard guard(handles.mutex);
+  auto found = handles.known.find(shared.number);
+  if (found == handles.known.end()) {
+    const Place place = place_of(address);
+    const Current current(place.context);
+    Handle handle;
+    if (place.context == nullptr || current.error() != success || library.handle_of(&handle, base) != success)
+      return false;
+    if (handles.known.size() == Handles::most) handles.known.erase(handles.known.begin());
+    found = handles.known.emplace(shared.number, handle).first;
+  }
+  static_assert(sizeof shared.handle == sizeof(Handle));
+  std::memcpy(shared.handle, &found->second, sizeof(Handle));
+  return true;
+}
+
+void* map(const Shared& shared) {
+  constexpr unsigned from_other_devices_too = 1;  // CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
+  const Context context = any_context();
+  if (context == nullptr) return nullptr;
+  const Current current(context);
+  Handle handle;
+  std::memcpy(&handle, shared.handle, sizeof handle);
+  Pointer memory = 0;
+  if (current.error() != success || library.open_handle(&memory, handle, from_other_devices_too) != success)
+    return nullptr;
+  Pointer base = 0;
+  size_t bytes = 0;
+  if (library.range(&base, &bytes, memory) != success || memory - base > bytes ||
+      bytes - (memory - base) < shared.bytes) {
+    (void)library.close_handle(memory);
+    return nullptr;
+  }
+  return reinterpret_cast<void*>(static_cast<uintptr_t>(memory));
+}
+
+void unmap(void* base) {
+  const Place place = place_of(base);
+  if (place.context == nullptr) return;
+  const Current current(place.context);
+  (void)library.close_handle(pointer_of(base));
 }
 
 }  // namespace
 
-constinit const Driver cuda{"cuda", open, owns, copy, allocate, release};
+constinit const Driver cuda{"cuda",   open,    owned, copy,  copy_rows, begin, look,
+                            allocate, release, pin,   unpin, share,     map,   unmap};
 
 }  // namespace weft::device

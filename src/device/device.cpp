@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "device/device.hpp"
 
+#include <mutex>
+#include <utility>
+
 #include "base/setting.hpp"
 
 namespace weft::device {
@@ -9,6 +12,10 @@ namespace weft::device {
 const Driver* active = nullptr;
 
 namespace {
+
+thread_local bool failed = false;
+std::mutex problem_mutex;
+std::string* problem_text = nullptr;
 
 enum : int { off, automatic, by_cuda, by_mock, by_cuda_too };
 constexpr const char* words[] = {"off", "auto", "cuda", "mock", "on"};
@@ -27,6 +34,22 @@ constinit base::ChoiceSetting devices{
 WEFT_SETTING(devices);
 
 }  // namespace
+
+void fail(const std::string& problem) {
+  failed = true;
+  std::lock_guard guard(problem_mutex);
+  if (problem_text == nullptr) problem_text = new std::string;
+  *problem_text = problem;
+}
+
+bool take_failure() {
+  return std::exchange(failed, false);
+}
+
+std::string last_problem() {
+  std::lock_guard guard(problem_mutex);
+  return problem_text == nullptr ? std::string() : *problem_text;
+}
 
 std::string open() {
   const int choice = devices.value();

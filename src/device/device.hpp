@@ -6,24 +6,54 @@
 // such memory and the host's. One driver at most is in use in a process; each is a row (cuda.cpp, mock.cpp). Weft links
 // with none of them: a driver's library is loaded when the process starts MPI, or found loaded already.
 //
-// All functions are thread-safe once open() has returned.
+// All functions are thread-safe once open() has returned. A text that they return is empty if all went well, otherwise
+// it is the reason why not.
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace weft::device {
 
+// An allocation, as other processes of the host find it. Plain bytes: it lies in shared memory.
+struct Shared {
+  uint64_t base;    // the owner's address of its first byte
+  uint64_t bytes;   // of the allocation
+  uint64_t number;  // of the allocation in its process: memory that was freed and allocated anew has another
+  unsigned char handle[64];
+};
+
+// A copy under way.
+struct Copy {
+  uint64_t number = 0;
+  void* engine = nullptr;  // the driver's
+};
+enum class Progress : uint8_t { running, done, failed };
+
 struct Driver {
   const char* name;  // a word of WEFT_DEVICES
-  // Makes it usable. `alone`: only if the process has its library already. Empty: done; otherwise the reason why not.
+  // Makes it usable. `alone`: only if the process has its library already.
   std::string (*open)(bool alone);
-  // Whether the address is device memory that the processor cannot touch.
+  // Whether the address is device memory that the processor cannot touch, of this process or mapped from another.
   bool (*owns)(const void* address);
-  // Between host and device, or within the device; done when it returns. Empty: done; otherwise the reason why not.
+  // Between host and device, or within the device; done when it returns.
   std::string (*copy)(void* to, const void* from, size_t bytes);
-  // Memory of the device; nullptr: none is left, or there is no current device.
+  // The same for rows of `bytes` each, which lie so many bytes apart.
+  std::string (*copy_rows)(void* to, size_t to_stride, const void* from, size_t from_stride, size_t bytes, size_t rows);
+  // Begins a copy. Host memory should be pinned: otherwise the call may last as long as the copy.
+  std::string (*begin)(void* to, const void* from, size_t bytes, Copy& copy);
+  Progress (*look)(const Copy& copy);
+  // Memory of the device that is current, or else of the first; nullptr: none is left.
   void* (*allocate)(size_t bytes);
   bool (*release)(void* memory);  // false: it is none of allocate()
+  // Host memory that copies reach faster, until unpin(); false: it stays as it was.
+  bool (*pin)(void* memory, size_t bytes);
+  void (*unpin)(void* memory);
+  // How other processes of the host find the allocation that an address is in; false: they cannot.
+  bool (*share)(const void* address, Shared& shared);
+  // Maps an allocation of another process: the address of its first byte here; nullptr: it cannot be mapped.
+  void* (*map)(const Shared& shared);
+  void (*unmap)(void* base);
 };
 
 extern const Driver cuda;
@@ -34,6 +64,16 @@ extern const Driver* active;
 inline bool on() {
   return active != nullptr;
 }
+// Whether data are where the processor cannot touch them.
+inline bool owns(const void* address) {
+  return on() && active->owns(address);
+}
+
+// For copies whose caller cannot return a text: a failure of the calling thread, and whether there was one since it was
+// last asked; the reason of the last one of all threads.
+void fail(const std::string& problem);
+[[nodiscard]] bool take_failure();
+[[nodiscard]] std::string last_problem();
 
 // Chooses the driver by WEFT_DEVICES. Empty: done, whether or not there is one; otherwise the named one cannot be used.
 [[nodiscard]] std::string open();

@@ -1,85 +1,226 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // A device without hardware, for tests: its memory is mapped twice, once where programs see it and nobody may touch it,
-// so that a copy by the processor faults, and once where this driver reads and writes.
+// so that a copy by the processor faults, and once where this driver reads and writes. Memory of other processes is
+// mapped the same way. A copy that is begun happens when it is looked at for the second time.
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdint>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <vector>
 
 #include "device/device.hpp"
 
 namespace weft::device {
 namespace {
 
-constexpr size_t capacity = size_t{256} << 20;
+constexpr size_t capacity = size_t{256} << 20;  // of a process
 constexpr size_t granularity = 256;
 
-char* seen = nullptr;  // by programs: without access
-char* real = nullptr;
-std::mutex mutex;
-std::map<size_t, size_t>* used = nullptr;  // offsets and sizes
+// The memory of a process.
+struct Region {
+  char* seen;  // by programs: without access
+  char* real;
+};
 
-bool owns(const void* address) {
-  const auto* at = static_cast<const char*>(address);
-  return at >= seen && at < seen + capacity;
+struct Piece {
+  size_t bytes;
+  uint64_t number;
+};
+
+struct Begun {
+  void* to;
+  const void* from;
+  size_t bytes;
+  bool seen = false;
+};
+
+// The contents of a handle.
+struct Address {
+  int32_t pid;
+  int32_t fd;
+  uint64_t offset;
+};
+static_assert(sizeof(Address) <= sizeof Shared{}.handle);
+
+struct State {
+  int fd = -1;
+  std::mutex mutex;
+  std::vector<Region> regions;  // ours first
+  std::map<size_t, Piece> used;
+  uint64_t allocations = 0;
+  std::map<uint64_t, Begun> begun;
+  uint64_t copies = 0;
+};
+State* state = nullptr;
+
+bool map_region(int fd, Region& region) {
+  void* seen = mmap(nullptr, capacity, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  void* real = mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  if (seen == MAP_FAILED || real == MAP_FAILED) {
+    const int error = errno;
+    if (seen != MAP_FAILED) munmap(seen, capacity);
+    if (real != MAP_FAILED) munmap(real, capacity);
+    errno = error;
+    return false;
+  }
+  region = {static_cast<char*>(seen), static_cast<char*>(real)};
+  return true;
 }
 
 std::string open(bool) {
-  const int fd = memfd_create("weft-mock-device", MFD_CLOEXEC);
-  if (fd < 0 || ftruncate(fd, capacity) != 0)
-    return std::string("no memory file for the mock device: ") + std::strerror(errno);
-  void* blocked = mmap(nullptr, capacity, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-  void* mapped = mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-  const int error = errno;
-  close(fd);
-  if (blocked == MAP_FAILED || mapped == MAP_FAILED)
-    return std::string("the memory of the mock device cannot be mapped: ") + std::strerror(error);
-  seen = static_cast<char*>(blocked);
-  real = static_cast<char*>(mapped);
-  used = new std::map<size_t, size_t>;
-  return {};
-}
-
-// Where the driver reaches an address.
-const char* reach(const void* address) {
-  const auto* at = static_cast<const char*>(address);
-  return owns(address) ? real + (at - seen) : at;
-}
-
-std::string copy(void* to, const void* from, size_t bytes) {
-  for (const void* end : {static_cast<const void*>(to), from}) {
-    if (owns(end) && bytes > static_cast<size_t>(seen + capacity - static_cast<const char*>(end)))
-      return "the bytes go beyond the memory of the mock device";
+  auto* made = new State;
+  Region region;
+  made->fd = memfd_create("weft-mock-device", MFD_CLOEXEC);
+  if (made->fd < 0 || ftruncate(made->fd, capacity) != 0 || !map_region(made->fd, region)) {
+    const int error = errno;
+    if (made->fd >= 0) close(made->fd);
+    delete made;
+    return std::string("no memory for the mock device: ") + std::strerror(error);
   }
-  std::memmove(const_cast<char*>(reach(to)), reach(from), bytes);
+  made->regions.push_back(region);
+  state = made;
   return {};
+}
+
+// The region that an address is in; nullptr: none. The mutex is held.
+const Region* region_of(const void* address) {
+  for (const Region& region : state->regions) {
+    if (address >= region.seen && address < region.seen + capacity) return &region;
+  }
+  return nullptr;
+}
+
+bool owned(const void* address) {
+  std::lock_guard guard(state->mutex);
+  return region_of(address) != nullptr;
+}
+
+// Where the driver reaches the bytes at an address; nullptr: they go beyond the device's memory. The mutex is held.
+char* reach(const void* address, size_t bytes) {
+  auto* at = static_cast<char*>(const_cast<void*>(address));
+  const Region* region = region_of(address);
+  if (region == nullptr) return at;
+  const auto offset = static_cast<size_t>(at - region->seen);
+  return bytes > capacity - offset ? nullptr : region->real + offset;
+}
+
+std::string move(void* to, const void* from, size_t bytes) {
+  char* target;
+  const char* source;
+  {
+    std::lock_guard guard(state->mutex);
+    target = reach(to, bytes);
+    source = reach(from, bytes);
+  }
+  if (target == nullptr || source == nullptr) return "the bytes go beyond the memory of the mock device";
+  std::memmove(target, source, bytes);
+  return {};
+}
+
+std::string copy_rows(void* to, size_t to_stride, const void* from, size_t from_stride, size_t bytes, size_t rows) {
+  for (size_t i = 0; i < rows; ++i) {
+    std::string problem =
+        move(static_cast<char*>(to) + i * to_stride, static_cast<const char*>(from) + i * from_stride, bytes);
+    if (!problem.empty()) return problem;
+  }
+  return {};
+}
+
+std::string begin(void* to, const void* from, size_t bytes, Copy& copy) {
+  std::lock_guard guard(state->mutex);
+  copy.number = ++state->copies;
+  state->begun[copy.number] = {to, from, bytes};
+  return {};
+}
+
+Progress look(const Copy& copy) {
+  Begun begun;
+  {
+    std::lock_guard guard(state->mutex);
+    const auto found = state->begun.find(copy.number);
+    if (found == state->begun.end()) return Progress::done;
+    if (!found->second.seen) {
+      found->second.seen = true;
+      return Progress::running;
+    }
+    begun = found->second;
+    state->begun.erase(found);
+  }
+  return move(begun.to, begun.from, begun.bytes).empty() ? Progress::done : Progress::failed;
 }
 
 void* allocate(size_t bytes) {
   const size_t wanted = (bytes + granularity) / granularity * granularity;
-  std::lock_guard guard(mutex);
+  std::lock_guard guard(state->mutex);
   size_t at = 0;
-  for (const auto& [offset, size] : *used) {
+  for (const auto& [offset, piece] : state->used) {
     if (offset - at >= wanted) break;
-    at = offset + size;
+    at = offset + piece.bytes;
   }
   if (bytes > capacity || capacity - at < wanted) return nullptr;
-  (*used)[at] = wanted;
-  return seen + at;
+  state->used[at] = {wanted, ++state->allocations};
+  return state->regions[0].seen + at;
 }
 
 bool release(void* memory) {
-  std::lock_guard guard(mutex);
-  return owns(memory) && used->erase(static_cast<size_t>(static_cast<char*>(memory) - seen)) == 1;
+  std::lock_guard guard(state->mutex);
+  const Region* region = region_of(memory);
+  return region == state->regions.data() &&
+         state->used.erase(static_cast<size_t>(static_cast<char*>(memory) - region->seen)) == 1;
+}
+
+bool share(const void* address, Shared& shared) {
+  std::lock_guard guard(state->mutex);
+  if (region_of(address) != state->regions.data()) return false;
+  const char* seen = state->regions[0].seen;
+  auto after = state->used.upper_bound(static_cast<size_t>(static_cast<const char*>(address) - seen));
+  if (after == state->used.begin()) return false;
+  const auto& [offset, piece] = *--after;
+  if (address >= seen + offset + piece.bytes) return false;
+  shared.base = reinterpret_cast<uintptr_t>(seen + offset);
+  shared.bytes = piece.bytes;
+  shared.number = piece.number;
+  const Address there{getpid(), state->fd, offset};
+  std::memcpy(shared.handle, &there, sizeof there);
+  return true;
+}
+
+void* map(const Shared& shared) {
+  Address there;
+  std::memcpy(&there, shared.handle, sizeof there);
+  if (there.offset > capacity || shared.bytes > capacity - there.offset) return nullptr;
+  const std::string path = "/proc/" + std::to_string(there.pid) + "/fd/" + std::to_string(there.fd);
+  const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) return nullptr;
+  Region region;
+  struct stat file {};
+  const bool mapped = fstat(fd, &file) == 0 && static_cast<size_t>(file.st_size) == capacity && map_region(fd, region);
+  close(fd);
+  if (!mapped) return nullptr;
+  std::lock_guard guard(state->mutex);
+  state->regions.push_back(region);
+  return region.seen + there.offset;
+}
+
+void unmap(void* base) {
+  std::lock_guard guard(state->mutex);
+  const Region* region = region_of(base);
+  if (region == nullptr || region == state->regions.data()) return;
+  munmap(region->seen, capacity);
+  munmap(region->real, capacity);
+  state->regions.erase(state->regions.begin() + (region - state->regions.data()));
 }
 
 }  // namespace
 
-constinit const Driver mock{"mock", open, owns, copy, allocate, release};
+constinit const Driver mock{"mock",       open,  owned,    move,    copy_rows,
+                            begin,        look,  allocate, release, [](void*, size_t) { return true; },
+                            [](void*) {}, share, map,      unmap};
 
 }  // namespace weft::device

@@ -1,53 +1,169 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // A library with the names of CUDA's driver and one device, whose memory faults when the processor touches it. So the
-// use of a driver can be tested where there is none. Copies want the device's context current.
+// use of a driver can be tested where there is none. Copies want the device's context current, and happen when their
+// stream or event is asked for.
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, INVALID_CONTEXT = 201 };
-enum { ATTRIBUTE_CONTEXT = 1, ATTRIBUTE_MEMORY_TYPE = 2, ATTRIBUTE_IS_MANAGED = 8, MEMORY_OF_DEVICE = 2 };
+enum {
+  SUCCESS = 0,
+  INVALID_VALUE = 1,
+  OUT_OF_MEMORY = 2,
+  NOT_INITIALIZED = 3,
+  INVALID_CONTEXT = 201,
+  INVALID_HANDLE = 400,
+  NOT_READY = 600
+};
+enum {
+  ATTRIBUTE_CONTEXT = 1,
+  ATTRIBUTE_MEMORY_TYPE = 2,
+  ATTRIBUTE_BUFFER_ID = 7,
+  ATTRIBUTE_IS_MANAGED = 8,
+  ATTRIBUTE_DEVICE_ORDINAL = 9,
+  MEMORY_OF_HOST = 1,
+  MEMORY_OF_DEVICE = 2
+};
+typedef unsigned long long pointer;
 
 static const size_t capacity = (size_t)256 << 20;
-static char *seen, *real;
-static size_t used;
-static int live;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static int context_of_device;
 static _Thread_local void* current;
 
-int cuInit(unsigned flags) {
-  if (flags != 0) return INVALID_VALUE;
-  if (seen != NULL) return SUCCESS;
-  const int fd = memfd_create("fake-cuda", MFD_CLOEXEC);
-  if (fd < 0 || ftruncate(fd, (off_t)capacity) != 0) return OUT_OF_MEMORY;
-  real = mmap(NULL, capacity, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-  seen = mmap(NULL, capacity, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-  close(fd);
+// ---- Memory: ours, and that of other processes
+
+enum { MOST_REGIONS = 64, MOST_ALLOCATIONS = 4096 };
+static struct region {
+  char *seen, *real;
+  size_t offset;  // of the allocation that was mapped
+} regions[MOST_REGIONS];
+static int file = -1;
+
+static struct allocation {
+  size_t offset, bytes;
+  unsigned long long number;
+} allocations[MOST_ALLOCATIONS];
+static int allocation_count;
+static unsigned long long numbers;
+
+static int map_region(int fd, struct region* region) {
+  void* real = mmap(NULL, capacity, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  void* seen = mmap(NULL, capacity, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  if (real == MAP_FAILED || seen == MAP_FAILED) return OUT_OF_MEMORY;
+  region->real = real;
+  region->seen = seen;
+  region->offset = 0;
   return SUCCESS;
 }
 
-static int is_mine(unsigned long long pointer) {
-  return pointer >= (uintptr_t)seen && pointer < (uintptr_t)seen + capacity;
+int cuInit(unsigned flags) {
+  if (flags != 0) return INVALID_VALUE;
+  if (file >= 0) return SUCCESS;
+  file = memfd_create("fake-cuda", MFD_CLOEXEC);
+  if (file < 0 || ftruncate(file, (off_t)capacity) != 0) return OUT_OF_MEMORY;
+  return map_region(file, &regions[0]);
 }
 
-int cuPointerGetAttribute(void* value, int attribute, unsigned long long pointer) {
-  if (seen == NULL) return NOT_INITIALIZED;
-  if (!is_mine(pointer)) return INVALID_VALUE;
-  switch (attribute) {
-    case ATTRIBUTE_CONTEXT:
-      *(void**)value = &context_of_device;
-      return SUCCESS;
-    case ATTRIBUTE_MEMORY_TYPE:
-      *(unsigned*)value = MEMORY_OF_DEVICE;
-      return SUCCESS;
-    case ATTRIBUTE_IS_MANAGED:
-      *(unsigned*)value = 0;
-      return SUCCESS;
-    default:
-      return INVALID_VALUE;
+static struct region* region_of(pointer at) {
+  for (struct region* r = regions; r < regions + MOST_REGIONS; ++r) {
+    if (r->seen != NULL && at >= (uintptr_t)r->seen && at < (uintptr_t)r->seen + capacity) return r;
   }
+  return NULL;
+}
+
+// The allocation of ours that an address is in.
+static struct allocation* find(pointer at) {
+  if (region_of(at) != &regions[0]) return NULL;
+  const size_t offset = at - (uintptr_t)regions[0].seen;
+  for (int i = 0; i < allocation_count; ++i) {
+    if (offset >= allocations[i].offset && offset < allocations[i].offset + allocations[i].bytes)
+      return &allocations[i];
+  }
+  return NULL;
+}
+
+int cuMemAlloc_v2(pointer* memory, size_t bytes) {
+  const size_t rounded = (bytes + 255) / 256 * 256;
+  if (bytes == 0) return INVALID_VALUE;
+  pthread_mutex_lock(&mutex);
+  // Behind all others: room in front of them is used again when they are gone.
+  size_t end = 0;
+  for (int i = 0; i < allocation_count; ++i) {
+    if (allocations[i].offset + allocations[i].bytes > end) end = allocations[i].offset + allocations[i].bytes;
+  }
+  const int error = rounded > capacity - end || allocation_count == MOST_ALLOCATIONS ? OUT_OF_MEMORY : SUCCESS;
+  if (error == SUCCESS) {
+    allocations[allocation_count++] = (struct allocation){end, rounded, ++numbers};
+    *memory = (uintptr_t)regions[0].seen + end;
+  }
+  pthread_mutex_unlock(&mutex);
+  return error;
+}
+
+int cuMemFree_v2(pointer memory) {
+  pthread_mutex_lock(&mutex);
+  struct allocation* found = find(memory);
+  const int error = found == NULL || memory - (uintptr_t)regions[0].seen != found->offset ? INVALID_VALUE : SUCCESS;
+  if (error == SUCCESS) *found = allocations[--allocation_count];
+  pthread_mutex_unlock(&mutex);
+  return error;
+}
+
+int cuMemGetAddressRange_v2(pointer* base, size_t* bytes, pointer at) {
+  pthread_mutex_lock(&mutex);
+  const struct region* region = region_of(at);
+  const struct allocation* found = find(at);
+  if (found != NULL) {
+    *base = (uintptr_t)regions[0].seen + found->offset;
+    *bytes = found->bytes;
+  } else if (region != NULL) {
+    *base = (uintptr_t)region->seen;
+    *bytes = capacity;
+  }
+  pthread_mutex_unlock(&mutex);
+  return region == NULL ? INVALID_VALUE : SUCCESS;
+}
+
+int cuPointerGetAttributes(unsigned count, const int* attributes, void** values, pointer at) {
+  if (file < 0) return NOT_INITIALIZED;
+  pthread_mutex_lock(&mutex);
+  const struct allocation* found = find(at);
+  const int on_device = found != NULL || (region_of(at) != NULL && region_of(at) != &regions[0]);
+  int error = SUCCESS;
+  for (unsigned i = 0; i < count; ++i) {
+    switch (attributes[i]) {
+      case ATTRIBUTE_CONTEXT:
+        *(void**)values[i] = on_device ? &context_of_device : NULL;
+        break;
+      case ATTRIBUTE_MEMORY_TYPE:
+        *(unsigned*)values[i] = on_device ? MEMORY_OF_DEVICE : 0;
+        break;
+      case ATTRIBUTE_BUFFER_ID:
+        *(unsigned long long*)values[i] = found != NULL ? found->number : 0;
+        break;
+      case ATTRIBUTE_IS_MANAGED:
+      case ATTRIBUTE_DEVICE_ORDINAL:
+        *(unsigned*)values[i] = 0;
+        break;
+      default:
+        error = INVALID_VALUE;
+    }
+  }
+  pthread_mutex_unlock(&mutex);
+  return error;
+}
+
+// ---- Contexts
+
+int cuCtxGetCurrent(void** context) {
+  *context = current;
+  return SUCCESS;
 }
 
 int cuCtxPushCurrent_v2(void* context) {
@@ -63,35 +179,185 @@ int cuCtxPopCurrent_v2(void** context) {
   return SUCCESS;
 }
 
-static void* reach(unsigned long long pointer) {
-  return is_mine(pointer) ? real + (pointer - (uintptr_t)seen) : (void*)(uintptr_t)pointer;
+int cuDevicePrimaryCtxRetain(void** context, int device) {
+  if (device != 0) return INVALID_VALUE;
+  *context = &context_of_device;
+  return SUCCESS;
 }
 
-int cuMemcpy(unsigned long long to, unsigned long long from, size_t bytes) {
+// ---- Copies
+
+enum { MOST_STREAMS = 16, MOST_EVENTS = 256, MOST_COPIES = 4096 };
+static struct stream { int made; } streams[MOST_STREAMS];
+static struct event {
+  struct stream* stream;
+  unsigned asked;
+} events[MOST_EVENTS];
+static int stream_count, event_count;
+static struct copy {
+  struct stream* stream;
+  char *to, *from;
+  size_t to_pitch, from_pitch, width, rows;
+} copies[MOST_COPIES];
+static int copy_count;
+
+static char* reach(pointer at) {
+  const struct region* region = region_of(at);
+  return region != NULL ? region->real + (at - (uintptr_t)region->seen) : (char*)(uintptr_t)at;
+}
+
+// Carries out what a stream has, in its order. The mutex is held.
+static void run(const struct stream* stream) {
+  int left = 0;
+  for (int i = 0; i < copy_count; ++i) {
+    const struct copy c = copies[i];
+    if (c.stream != stream) {
+      copies[left++] = c;
+      continue;
+    }
+    for (size_t row = 0; row < c.rows; ++row) memmove(c.to + row * c.to_pitch, c.from + row * c.from_pitch, c.width);
+  }
+  copy_count = left;
+}
+
+static int add(struct copy copy) {
   if (current == NULL) return INVALID_CONTEXT;
-  memmove(reach(to), reach(from), bytes);
+  if (copy.stream == NULL || !copy.stream->made) return INVALID_HANDLE;
+  pthread_mutex_lock(&mutex);
+  if (copy_count == MOST_COPIES) run(copy.stream);
+  copies[copy_count++] = copy;
+  pthread_mutex_unlock(&mutex);
+  return SUCCESS;
+}
+
+int cuMemcpyAsync(pointer to, pointer from, size_t bytes, void* stream) {
+  return add((struct copy){stream, reach(to), reach(from), bytes, bytes, bytes, 1});
+}
+
+struct rows {
+  size_t from_x, from_y;
+  unsigned from_type;
+  const void* from_host;
+  pointer from_device;
+  void* from_array;
+  size_t from_pitch;
+  size_t to_x, to_y;
+  unsigned to_type;
+  void* to_host;
+  pointer to_device;
+  void* to_array;
+  size_t to_pitch;
+  size_t width, height;
+};
+
+int cuMemcpy2DAsync_v2(const struct rows* r, void* stream) {
+  if (r->from_pitch < r->width || r->to_pitch < r->width) return INVALID_VALUE;
+  char* to = r->to_type == MEMORY_OF_DEVICE ? reach(r->to_device) : r->to_host;
+  char* from = r->from_type == MEMORY_OF_DEVICE ? reach(r->from_device) : (char*)(uintptr_t)r->from_host;
+  return add((struct copy){stream, to, from, r->to_pitch, r->from_pitch, r->width, r->height});
+}
+
+int cuStreamCreate(void** stream, unsigned flags) {
+  if (current == NULL || flags > 1) return INVALID_VALUE;
+  if (stream_count == MOST_STREAMS) return OUT_OF_MEMORY;
+  streams[stream_count].made = 1;
+  *stream = &streams[stream_count++];
   return SUCCESS;
 }
 
 int cuStreamSynchronize(void* stream) {
-  return stream == NULL && current != NULL ? SUCCESS : INVALID_CONTEXT;
-}
-
-int cuMemAlloc_v2(unsigned long long* memory, size_t bytes) {
-  const size_t rounded = (bytes + 255) / 256 * 256;
-  if (bytes == 0) return INVALID_VALUE;
-  if (live == 0) used = 0;
-  if (rounded > capacity - used) return OUT_OF_MEMORY;
-  *memory = (uintptr_t)seen + used;
-  used += rounded;
-  ++live;
+  if (stream == NULL || current == NULL) return INVALID_CONTEXT;
+  pthread_mutex_lock(&mutex);
+  run(stream);
+  pthread_mutex_unlock(&mutex);
   return SUCCESS;
 }
 
-int cuMemFree_v2(unsigned long long memory) {
-  if (!is_mine(memory)) return INVALID_VALUE;
-  --live;
+int cuEventCreate(void** event, unsigned flags) {
+  (void)flags;
+  if (current == NULL) return INVALID_CONTEXT;
+  if (event_count == MOST_EVENTS) return OUT_OF_MEMORY;
+  *event = &events[event_count++];
   return SUCCESS;
+}
+
+int cuEventRecord(void* event, void* stream) {
+  struct event* e = event;
+  if (current == NULL) return INVALID_CONTEXT;
+  pthread_mutex_lock(&mutex);
+  e->stream = stream;
+  e->asked = 0;
+  pthread_mutex_unlock(&mutex);
+  return SUCCESS;
+}
+
+// Not at once.
+int cuEventQuery(void* event) {
+  struct event* e = event;
+  pthread_mutex_lock(&mutex);
+  const int ready = e->stream != NULL && ++e->asked > 2;
+  if (ready) run(e->stream);
+  pthread_mutex_unlock(&mutex);
+  return ready ? SUCCESS : NOT_READY;
+}
+
+// ---- Memory of the host, and of other processes
+
+int cuMemHostRegister_v2(void* memory, size_t bytes, unsigned flags) {
+  (void)flags;
+  return current == NULL ? INVALID_CONTEXT : memory == NULL || bytes == 0 ? INVALID_VALUE : SUCCESS;
+}
+
+int cuMemHostUnregister(void* memory) {
+  return memory == NULL ? INVALID_VALUE : SUCCESS;
+}
+
+struct handle {
+  int pid, file;
+  size_t offset;
+  char rest[48];
+};
+
+int cuIpcGetMemHandle(struct handle* handle, pointer memory) {
+  pthread_mutex_lock(&mutex);
+  const struct allocation* found = find(memory);
+  if (found != NULL) *handle = (struct handle){getpid(), file, found->offset, {0}};
+  pthread_mutex_unlock(&mutex);
+  return found == NULL ? INVALID_VALUE : SUCCESS;
+}
+
+int cuIpcOpenMemHandle_v2(pointer* memory, struct handle handle, unsigned flags) {
+  char path[64];
+  if (current == NULL || flags != 1) return INVALID_CONTEXT;
+  if (handle.pid == getpid()) return INVALID_CONTEXT;  // as the driver has it
+  (void)snprintf(path, sizeof path, "/proc/%d/fd/%d", handle.pid, handle.file);
+  const int fd = open(path, O_RDWR | O_CLOEXEC);
+  if (fd < 0) return INVALID_HANDLE;
+  pthread_mutex_lock(&mutex);
+  int error = OUT_OF_MEMORY;
+  for (int i = 1; i < MOST_REGIONS && error != SUCCESS; ++i) {
+    if (regions[i].seen != NULL) continue;
+    error = map_region(fd, &regions[i]);
+    regions[i].offset = handle.offset;
+    *memory = (uintptr_t)regions[i].seen + handle.offset;
+    break;
+  }
+  pthread_mutex_unlock(&mutex);
+  close(fd);
+  return error;
+}
+
+int cuIpcCloseMemHandle(pointer memory) {
+  pthread_mutex_lock(&mutex);
+  struct region* region = region_of(memory);
+  const int mine = region != NULL && region != &regions[0] && memory - (uintptr_t)region->seen == region->offset;
+  if (mine) {
+    munmap(region->seen, capacity);
+    munmap(region->real, capacity);
+    region->seen = NULL;
+  }
+  pthread_mutex_unlock(&mutex);
+  return mine ? SUCCESS : INVALID_VALUE;
 }
 
 int cuGetErrorName(int error, const char** name) {

@@ -52,6 +52,11 @@ bool send_mailbox(Request& r) {
     }
     if (r.layout != nullptr) {
       datatype::pack(*r.layout, r.count, r.buffer, 0, end, r.bytes);
+      if (note_failed_copy(r)) {
+        take_number(r);
+        complete_send(r, Path::mailbox);
+        return true;
+      }
     } else if (bytes != 0) {
       __builtin_memcpy(end, r.buffer, bytes);
     }

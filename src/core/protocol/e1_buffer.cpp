@@ -58,6 +58,11 @@ bool send_buffer(Request& r, bool* no_staging) {
   if (*no_staging) return false;
   if (r.layout != nullptr) {
     datatype::pack(*r.layout, r.count, r.buffer, 0, staging.memory, r.bytes);
+    if (note_failed_copy(r)) {
+      r.peer->transport->drop_staging(staging, bytes);
+      complete_send(r, Path::buffer);
+      return true;
+    }
   } else {
     r.peer->endpoint->fill(staging, r.buffer, bytes);
   }

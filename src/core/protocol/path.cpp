@@ -14,7 +14,8 @@ bool try_send(Request& r) {
   const bool sync = r.mode == Mode::synchronous;
   const int64_t mailbox_room = world->mailbox_limit;
   if (room && r.bytes <= mailbox_room - (sync ? static_cast<int64_t>(sizeof(wire::Sync)) : 0)) return send_mailbox(r);
-  if (room && !sync && !r.peer->transport->capabilities().same_process && r.bytes <= buffer_bytes(*r.peer->transport)) {
+  if (room && !sync && !r.peer->transport->capabilities().same_process && r.bytes <= buffer_bytes(*r.peer->transport) &&
+      !goes_by_device(r)) {
     bool no_staging = false;
     if (send_buffer(r, &no_staging)) return true;
     if (!no_staging) return false;  // all buffers in use: an RTS keeps the order and needs none
@@ -43,7 +44,8 @@ Peer& sender_of(const transport::Arrival& a, int32_t rank, uint32_t lane) {
 wire::Rts rts_of(const transport::Arrival& a) {
   const auto rts = payload_of<wire::Rts>(a);
   (void)sender_of(a, rts.origin, rts.lane);
-  if (rts.bytes > INT64_MAX || rts.readable > wire::Rts::better_streamed) {
+  const bool whole = rts.readable != wire::Rts::on_device || a.bytes >= sizeof(wire::RtsOnDevice);
+  if (rts.bytes > INT64_MAX || rts.readable > wire::Rts::on_device || !whole) {
     protocol_error(rts.origin, {.cause = "rank " + std::to_string(rts.origin) + " announces a message of " +
                                          std::to_string(rts.bytes) + " bytes",
                                 .remedy = "run all ranks with the same version of Weft"});

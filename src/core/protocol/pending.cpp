@@ -86,7 +86,8 @@ PendingWith pending_with(const Peer& peer) {
                       .queued = count_waiting(peer)};
   for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
     pending.streams_in += count_streams_in(world->lanes[i], peer);
-    pending.copies_in += count_shares(world->lanes[i], peer) + count_readings(world->lanes[i], peer);
+    pending.copies_in += count_shares(world->lanes[i], peer) + count_readings(world->lanes[i], peer) +
+                         count_loadings(world->lanes[i], peer);
   }
   return pending;
 }
@@ -111,6 +112,7 @@ int64_t end_pending(Peer& peer, int32_t error) {
       end_streams_in(world->lanes[i], peer, ended);
       end_shares(world->lanes[i], peer, ended);
       end_readings(world->lanes[i], peer, ended);
+      end_loadings(world->lanes[i], peer, ended);
       forget_announced(world->lanes[i], peer);
     }
     const Found found = find_requests(peer);

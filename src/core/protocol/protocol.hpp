@@ -54,12 +54,14 @@ bool send_rts(Request& r);
 int64_t count_streams_in(const Lane& lane, const Peer& peer);
 void end_streams_in(Lane& lane, const Peer& peer, std::vector<Request*>& ended);
 
-// The same for receives that are copied between the two memories (R0), by both sides or by a transport; one whose
-// memory a transport still fills ends when that is over.
+// The same for receives that are copied between the two memories (R0), by both sides, a transport or a device; one
+// whose memory a transport still fills ends when that is over.
 int64_t count_readings(const Lane& lane, const Peer& peer);
 int64_t count_shares(const Lane& lane, const Peer& peer);
 void end_shares(Lane& lane, const Peer& peer, std::vector<Request*>& ended);
 void end_readings(Lane& lane, const Peer& peer, std::vector<Request*>& ended);
+int64_t count_loadings(const Lane& lane, const Peer& peer);
+void end_loadings(Lane& lane, const Peer& peer, std::vector<Request*>& ended);
 // Completes a request with the error that its peer was lost with.
 void end_lost(Request& r, int32_t error);
 
@@ -82,6 +84,12 @@ struct Handed {
 [[nodiscard]] bool hand_over(Lane& lane, int32_t origin, uint64_t send, Handed& over);
 // Stops our help with this send: the receiver has all it wants of it.
 void drop_push(Lane& lane, const Request& send);
+
+// R0 of data on a device. goes_by_device(): a send that the receiver is to load. load() returns false when that cannot
+// be done.
+bool goes_by_device(const Request& r);
+bool load(Request& r, const Envelope& envelope, Peer& peer, const wire::Rts& rts, const device::Shared& allocation,
+          int64_t wanted);
 
 // R0 of a receive without gaps, by whatever way its transport reads; unreadable data come by R1.
 void read(Request& r, const Envelope& envelope, Peer& peer, const wire::Rts& rts, int64_t wanted);

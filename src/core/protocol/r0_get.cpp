@@ -111,14 +111,19 @@ bool send_rts(Request& r) {
   }
   const bool streamed = ask && readable && r.flags.awaited && is_better_streamed(r);
   if (streamed && r.bytes <= most_unasked) ask = must_ask;
-  const wire::Rts rts{give_number(r),
-                      static_cast<uint64_t>(r.bytes),
-                      readable ? r.registered : MemoryRef{0, MemoryRef::no_key},
-                      world->rank,
-                      !readable  ? wire::Rts::with_gaps
-                      : streamed ? wire::Rts::better_streamed
-                                 : wire::Rts::in_one_piece,
-                      r.lane};
+  const bool on_device = r.flags.on_device && ask;
+  wire::RtsOnDevice announced{};
+  announced.rts = {give_number(r),
+                   static_cast<uint64_t>(r.bytes),
+                   readable ? r.registered : MemoryRef{reinterpret_cast<uintptr_t>(r.buffer), MemoryRef::no_key},
+                   world->rank,
+                   on_device   ? wire::Rts::on_device
+                   : !readable ? wire::Rts::with_gaps
+                   : streamed  ? wire::Rts::better_streamed
+                               : wire::Rts::in_one_piece,
+                   r.lane};
+  if (on_device && !(goes_by_device(r) && device::active->share(r.buffer, announced.allocation)))
+    announced.allocation.bytes = 0;
   const EventData about{r.peer->rank, r.match.tag, r.bytes, is_internal(r.match)};  // a send to ourselves may be gone
   if (!ask) {
     enter_stage(r, Stage::streaming);
@@ -127,7 +132,8 @@ bool send_rts(Request& r) {
     r.their_lane = static_cast<uint16_t>(r.match.lane);
   }
   const uint8_t kind = ask ? wire::rts : wire::rts_stream;
-  if (r.peer->endpoint->send(kind, r.match, &rts, sizeof rts) != transport::Post::done) return false;
+  const uint32_t bytes = on_device ? sizeof announced : sizeof announced.rts;
+  if (r.peer->endpoint->send(kind, r.match, &announced, bytes) != transport::Post::done) return false;
   tell_of(Event::rendezvous, about);
   if (!ask) {  // the receiver knows of the stream before its chunks come
     deregister(r);
@@ -146,30 +152,40 @@ void send_fin(Peer& peer, uint32_t lane, uint64_t send) {
 
 namespace {
 
+// Messages from the host's memory into a device's are read in large chunks from here on.
+constexpr int64_t device_from = 64 << 10;
+
 [[gnu::cold, noreturn]] void reject_own(const wire::Rts& rts) {
   protocol_error(rts.origin, {.cause = "an RTS of this rank to itself names no send of its own",
                               .remedy = "this is a defect of Weft: please report it with the program"});
 }
 
-// Brings the data of a matched RTS into its receive: R0 or R1.
-void answer_rts(Request& r, const Envelope& envelope, const wire::Rts& rts) {
-  Peer& peer = world->peer(rts.origin);  // looked at when the RTS came
+// Brings the data of a matched RTS into its receive: R0 or R1. The RTS has been looked at when it came.
+void answer_rts(Request& r, const Envelope& envelope, const void* data) {
+  wire::RtsOnDevice announced{};
+  wire::Rts& rts = announced.rts;
+  std::memcpy(&rts, data, sizeof rts);
+  const bool on_device = rts.readable == wire::Rts::on_device;
+  if (on_device) std::memcpy(&announced, data, sizeof announced);
+  Peer& peer = world->peer(rts.origin);
   const auto message_bytes = static_cast<int64_t>(rts.bytes);
   const int64_t wanted = message_bytes < r.bytes ? message_bytes : r.bytes;
   const bool own = peer.transport->capabilities().same_process;
-  const bool gaps = r.layout != nullptr || rts.readable == wire::Rts::with_gaps;
+  const bool gaps = r.layout != nullptr || rts.readable == wire::Rts::with_gaps || on_device;
   if (own && gaps) {
     const Request* send = find_request(rts.send, Stage::asked);
     if (send == nullptr) reject_own(rts);
     copy_own(*send, r, wanted);
+    note_failed_copy(r);
   } else if (wanted != 0) {
-    const bool direct = (rts.memory.key != MemoryRef::no_key || wanted <= get_limit.value() || own) &&
-                        (!gaps || wanted >= gaps_from.value()) &&
-                        (gaps || own || rts.readable != wire::Rts::better_streamed);
+    if (on_device && load(r, envelope, peer, rts, announced.allocation, wanted)) return;
+    const int64_t from = r.flags.on_device ? device_from : gaps_from.value();
+    const bool direct = !on_device && (rts.memory.key != MemoryRef::no_key || wanted <= get_limit.value() || own) &&
+                        (!gaps || wanted >= from) && (gaps || own || rts.readable != wire::Rts::better_streamed);
     if (direct && share(r, envelope, rts, wanted)) return;
     if (direct && !gaps) return read(r, envelope, peer, rts, wanted);
     if (!direct || rts.readable == wire::Rts::with_gaps ||
-        get_data(world->lanes[envelope.lane], peer, rts.memory, r, 0, wanted) != 0) {
+        get_data(world->lanes[envelope.lane], peer, rts.memory, r, 0, wanted) != 0 || note_failed_copy(r)) {
       return send_cts(r, envelope, peer, rts.lane, rts.send, message_bytes, wanted);
     }
     // The first read of a peer's memory is the probe: if the kernel refuses it, the message comes by R1.
@@ -181,14 +197,12 @@ void answer_rts(Request& r, const Envelope& envelope, const wire::Rts& rts) {
 
 void on_rts(const transport::Arrival& a) {
   const wire::Rts rts = rts_of(a);
-  if (Request* r = match(a)) return answer_rts(*r, a.envelope, rts);
+  if (Request* r = match(a)) return answer_rts(*r, a.envelope, a.data);
   keep(a.envelope, wire::rts, a.data, a.bytes, static_cast<int64_t>(rts.bytes));
 }
 
 bool consume_rts(Request& r, Unexpected& message) {
-  wire::Rts rts;
-  std::memcpy(&rts, message.data(), sizeof rts);
-  answer_rts(r, message.envelope, rts);
+  answer_rts(r, message.envelope, message.data());
   return false;
 }
 

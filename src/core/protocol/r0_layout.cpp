@@ -45,7 +45,7 @@ int move_data(Lane& lane, const Request& r, int64_t position, int64_t bytes, Str
     int64_t some = std::min(bytes, chunk_bytes);
     const LargeRuns large(r, position, some);
     int error = 0;
-    if (large.listed.count > 0) {
+    if (large.listed.count > 0 && !r.flags.on_device) {
       some = large.listed.bytes;
       int64_t at = position;
       for (int i = 0; error == 0 && i < large.listed.count; ++i) {

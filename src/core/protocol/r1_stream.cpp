@@ -62,6 +62,12 @@ bool send_chunk(Request& r) {
   if (staging.memory == nullptr) return false;
   if (r.layout != nullptr) {
     datatype::pack(*r.layout, r.count, r.buffer, r.moved, staging.memory, bytes);
+    if (note_failed_copy(r)) {
+      // The receiver waits for the rest, which it would take for data.
+      transport_failed({.cause = "a message from a device to rank " + std::to_string(r.peer->rank) +
+                                 " broke off: " + device::last_problem(),
+                        .remedy = "keep the memory of a send until it is complete"});
+    }
   } else {
     r.peer->endpoint->fill(staging, static_cast<char*>(r.buffer) + r.moved, static_cast<size_t>(bytes));
   }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "device/device.hpp"
 #include "transport/api/transport.hpp"
 
 namespace weft::core::wire {
@@ -50,11 +51,19 @@ struct Rts {
   int32_t origin;
   // The data lie at `memory` in one piece, or with gaps: then the sender writes them (R0), or R1. Better streamed: they
   // can be read, but the sender waits and is near, so that both copy through a cache that they share (R1).
-  static constexpr uint16_t with_gaps = 0, in_one_piece = 1, better_streamed = 2;
+  // On a device: OfDevice follows, and the receiver may have the device copy, or R1.
+  static constexpr uint16_t with_gaps = 0, in_one_piece = 1, better_streamed = 2, on_device = 3;
   uint16_t readable;
   uint16_t lane;  // of the sender, for answers
 };
 static_assert(sizeof(Rts) == 40);
+
+// Of data on a device. An allocation of no bytes: it cannot be mapped, or is better not.
+struct RtsOnDevice {
+  Rts rts;
+  device::Shared allocation;
+};
+static_assert(sizeof(RtsOnDevice) == 128);
 
 struct Cts {
   uint64_t send;

@@ -65,8 +65,4 @@ std::string Twin::move(const Piece& piece, int64_t bytes, bool to_device) const 
   return {};
 }
 
-bool lies_on_device(const void* buffer, int64_t count, const Type& type) {
-  return count > 0 && type.size != 0 && device::active->owns(reinterpret_cast<void*>(moved(buffer, type.first)));
-}
-
 }  // namespace weft::mpi

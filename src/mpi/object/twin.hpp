@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/request.hpp"
-#include "device/device.hpp"
+#include "datatype/on_device.hpp"
 
 namespace weft::mpi {
 
@@ -45,9 +45,8 @@ class Twin {
 };
 
 // Whether data lie where the processor cannot reach them. False at once without devices.
-[[gnu::cold]] bool lies_on_device(const void* buffer, int64_t count, const Type& type);
 inline bool is_on_device(const void* buffer, int64_t count, const Type& type) {
-  return device::on() && lies_on_device(buffer, count, type);
+  return datatype::are_on_device(type, count, buffer);
 }
 
 }  // namespace weft::mpi

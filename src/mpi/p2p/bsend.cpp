@@ -185,22 +185,12 @@ int iflush(Comm& comm, const char* function, BsendBuffer* const& place, MPI_Requ
   return MPI_SUCCESS;
 }
 
-int buffered_send_from_device(const Operation& op, const void* buf, MPI_Count count, int dest, int tag,
-                              const char* function) {
-  const Twin twin({{buf, count, op.type}});
-  if (!twin.has_memory()) return no_memory(op.comm, function);
-  if (const std::string problem = twin.fetch(); !problem.empty()) return device_failed(op.comm, function, problem);
-  return buffered_send(*op.comm, twin.host(buf), count, *op.type, dest, tag, function);
-}
-
 int ibsend(const char* function, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
            MPI_Comm comm) {
   Operation op;
   if (!good_send(op, buf, count, datatype, dest, tag, comm)) {
     return explain_send(function, buf, count, datatype, dest, tag, comm);
   }
-  if (is_on_device(buf, count, *op.type)) [[unlikely]]
-    return buffered_send_from_device(op, buf, count, dest, tag, function);
   return buffered_send(*op.comm, buf, count, *op.type, dest, tag, function);
 }
 
@@ -226,7 +216,8 @@ int buffered_send(Comm& comm, const void* data, MPI_Count count, Type& type, int
   }
   if (room.entry == nullptr) return no_room(comm, function, room, bytes);
   BsendEntry* entry = room.entry;
-  if (type.contiguous && core::send_now(comm, comm.context, data, bytes, dest, tag)) {
+  if (type.contiguous && !is_on_device(data, count, type) &&
+      core::send_now(comm, comm.context, data, bytes, dest, tag)) {
     BsendBuffer::finished(entry);
     return MPI_SUCCESS;
   }
@@ -236,6 +227,11 @@ int buffered_send(Comm& comm, const void* data, MPI_Count count, Type& type, int
     return no_memory(&comm, function);
   }
   datatype::pack(type, count, data, 0, entry->data(), bytes);
+  if (device::take_failure()) {
+    release(*r);
+    BsendBuffer::finished(entry);
+    return device_failed(&comm, function, device::last_problem());
+  }
   core::set_buffer(*r, entry->data(), bytes, *type_of(MPI_BYTE));
   r->owner = entry;
   r->on_done = leave_buffer;

@@ -189,6 +189,21 @@ int retire(MPI_Request* handle, Request& r, MPI_Status* status) {
   return retire_here(handle, r, status, r.error);
 }
 
+namespace {
+
+// How a copy of a device failed. The text is the thread's until its next failure.
+[[gnu::cold]] const char* text_of_device() {
+  static thread_local std::string text;
+  text = "data could not be copied from or to a device: " + device::last_problem();
+  return text.c_str();
+}
+
+}  // namespace
+
+int device_failed(ErrorsOn on, const char* function, const std::string& problem) {
+  return fail(on, function, MPI_ERR_OTHER, "data could not be copied from or to a device: %s", problem.c_str());
+}
+
 Failure failure_of(const Request& r) {
   const bool collective = is_collective(r);
   const Comm* comm = r.flags.generalized ? nullptr : comm_of_request(r);
@@ -197,9 +212,9 @@ Failure failure_of(const Request& r) {
           collective,
           r.tag,
           {collective ? r.partner : r.source, r.limit, r.bytes},
-          is_file_access(r)                         ? text_of_file_access(r)
-          : has_twin(r) && r.error == MPI_ERR_OTHER ? text_of_twin(r)
-                                                    : nullptr};
+          is_file_access(r)                               ? text_of_file_access(r)
+          : r.flags.on_device && r.error == MPI_ERR_OTHER ? text_of_device()
+                                                          : nullptr};
 }
 
 int fail_completed(const char* function, const Failure& failure) {

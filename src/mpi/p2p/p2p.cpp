@@ -57,13 +57,6 @@ constexpr const char* name_of_send(Mode mode, bool blocking) {
   }
 }
 
-// The end of a send whose data could not be fetched from a device.
-[[gnu::cold]] int give_up(const char* function, Request& r) {
-  const int error = fail(static_cast<Comm*>(r.comm), function, MPI_ERR_OTHER, "%s", text_of_twin(r));
-  release(r);
-  return error;
-}
-
 // A started request for a send whose arguments are good: any size, layout and mode.
 template <Mode mode, bool blocking>
 int start_isend(const void* buffer, MPI_Count count, Type& type, int dest, int tag, Comm& comm, MPI_Request* request) {
@@ -71,7 +64,6 @@ int start_isend(const void* buffer, MPI_Count count, Type& type, int dest, int t
   if (r == nullptr) return no_memory(&comm, name_of_send(mode, blocking));
   r->mode = mode;
   r->flags.awaited = blocking;
-  if (device::on() && fill_twin(*r) != MPI_SUCCESS) return give_up(name_of_send(mode, blocking), *r);
   core::start_send(*r, comm.context, dest, tag);
   *request = handle_of<MPI_Request>(r);
   return MPI_SUCCESS;

@@ -74,17 +74,7 @@ inline Operation operation_of(MPI_Comm comm, MPI_Datatype datatype) {
 // Frees a request that is done, or that never started, with what it keeps (completion.cpp).
 void release(Request& r);
 
-// ---- Data on a device (twin_request.cpp)
-
-// Has the request move host memory in place of such a buffer; false: no memory. A send's data are still to be fetched.
-[[nodiscard, gnu::cold]] bool give_twin(Request& r, const void* buffer, MPI_Count count, Type& type);
-[[nodiscard]] bool has_twin(const Request& r);
-// Brings what a complete receive has got to the device.
-[[gnu::cold]] void end_twin(Request& r);
-// Fetches the data of a send before it starts: nothing to do for other requests. An error class.
-[[nodiscard, gnu::cold]] int fill_twin(Request& r);
-// How a request with a twin failed. The text is the thread's until its next failure.
-[[nodiscard]] const char* text_of_twin(const Request& r);
+// The end of a call whose data a device could not copy; raises the error.
 [[nodiscard, gnu::cold]] int device_failed(ErrorsOn on, const char* function, const std::string& problem);
 
 // A request for checked arguments; nullptr when there is no memory.
@@ -96,10 +86,6 @@ void release(Request& r);
   if (!op.type->predefined) {  // the user may free the type before the operation ends
     r->type = op.type;
     ++op.type->references;
-  }
-  if (is_on_device(buffer, count, *op.type) && !give_twin(*r, buffer, count, *op.type)) [[unlikely]] {
-    release(*r);
-    return nullptr;
   }
   return r;
 }

@@ -17,8 +17,6 @@ int start_again(Request& r) {
     r.tag = MPI_ANY_TAG;
     r.received = 0;
     core::complete(r);
-  } else if (int error = fill_twin(r)) {
-    return error;
   } else if (r.role == core::Role::receive) {
     core::start_receive(r, context, r.partner, tag);
   } else {
@@ -33,7 +31,6 @@ int start_buffered(Request& r) {
     // The layout of a contiguous type is not kept: its bytes are.
     Type& type = r.layout != nullptr ? *r.layout : byte_type;
     const int64_t count = r.layout != nullptr ? r.count : r.bytes;
-    if (int error = fill_twin(r)) return error;
     if (int error = buffered_send(comm, r.buffer, count, type, r.partner, r.match.tag, "MPI_Start")) return error;
   }
   r.source = MPI_PROC_NULL;

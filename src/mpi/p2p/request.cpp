@@ -17,7 +17,6 @@ const char* tied(const Request& r) {
 
 // The end of a request whose handle was freed before: nobody is left to do it.
 bool end_orphan(Request& r) {
-  if (has_twin(r)) end_twin(r);
   release(r);
   return false;
 }

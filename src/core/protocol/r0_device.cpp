@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// R0 of data on a device: the RTS says how other processes of the host find the sender's allocation. The receiver maps
+// it and has the device copy, into its own memory of the device or the host's. Data that cannot be mapped come by R1.
+#include <new>
+
+#include "base/setting.hpp"
+#include "core/protocol/protocol.hpp"
+#include "datatype/pack.hpp"
+#include "device/mappings.hpp"
+
+namespace weft::core {
+
+namespace {
+
+// Two copies between host and device take about as long as one of them and the handshake (docs/devices.md).
+constinit base::IntSetting map_from{
+    {.name = "WEFT_DEVICE_MAP_FROM",
+     .help = "smallest message of memory of a device that a rank of the same host copies from there",
+     .unit = base::Unit::bytes,
+     .subject = base::Subject::messages,
+     .change = base::Change::always},
+    8 << 10,
+    {0, int64_t{1} << 40}};
+WEFT_SETTING(map_from);
+
+}  // namespace
+
+bool goes_by_device(const Request& r) {
+  return r.flags.on_device && r.layout->contiguous && r.bytes >= map_from.value() &&
+         r.peer->transport->capabilities().claims;
+}
+
+// A message that a device copies.
+struct Loading {
+  Loading* next;
+  Request* receive;
+  Peer* peer;
+  uint64_t send;
+  uint32_t their_lane;  // the sender's, for answers
+  Envelope envelope;
+  int64_t message_bytes;
+  int64_t wanted;  // bytes of it
+  device::Mapping* mapping;
+  device::Copy copy;
+};
+
+namespace {
+
+// The data are there, or cannot be copied: the message comes by R1 then. It is in no list.
+void end(const Loading& over, bool copied) {
+  device::let_go(over.mapping);
+  if (!copied) {
+    return send_cts(*over.receive, over.envelope, *over.peer, over.their_lane, over.send, over.message_bytes,
+                    over.wanted);
+  }
+  send_fin(*over.peer, over.their_lane, over.send);
+  finish_receive(*over.receive, over.envelope, over.message_bytes);
+}
+
+bool advance_loadings(Lane& lane) {
+  for (Loading** at = &lane.loadings; *at != nullptr; at = &(*at)->next) {
+    Loading* const loading = *at;
+    const device::Progress progress = device::active->look(loading->copy);
+    if (progress == device::Progress::running) continue;
+    *at = loading->next;
+    const Loading over = *loading;
+    delete loading;
+    end(over, progress == device::Progress::done);
+    return true;  // the list may be another now
+  }
+  return false;
+}
+
+constinit const LaneWork loading_work{"R0 device", advance_loadings,
+                                      [](const Lane& lane) { return lane.loadings != nullptr; }, [](Lane&) {}};
+WEFT_LANE_WORK(loading_work);
+
+}  // namespace
+
+bool load(Request& r, const Envelope& envelope, Peer& peer, const wire::Rts& rts, const device::Shared& shared,
+          int64_t wanted) {
+  if (!device::on() || shared.bytes == 0 || !peer.transport->capabilities().claims) return false;
+  device::Mapping* mapping = device::hold(peer.rank, shared);
+  if (mapping == nullptr) return false;
+  Loading loading{nullptr, &r,      &peer, rts.send, rts.lane, envelope, static_cast<int64_t>(rts.bytes),
+                  wanted,  mapping, {}};
+  const void* const from = device::here(*mapping, shared, rts.memory.address, static_cast<uint64_t>(wanted));
+  const bool gaps = r.layout != nullptr && !r.layout->contiguous;
+  if (from == nullptr) {
+    device::let_go(mapping);
+    return false;
+  }
+  if (gaps) {
+    datatype::unpack(*r.layout, r.count, r.buffer, 0, from, wanted);
+    note_failed_copy(r);
+    end(loading, true);
+    return true;
+  }
+  auto* const kept = new (std::nothrow) Loading(loading);
+  if (kept == nullptr || !device::active->begin(r.buffer, from, static_cast<size_t>(wanted), kept->copy).empty()) {
+    delete kept;
+    device::let_go(mapping);
+    return false;
+  }
+  Lane& lane = world->lanes[envelope.lane];
+  Loading** last = &lane.loadings;
+  while (*last != nullptr) last = &(*last)->next;
+  *last = kept;
+  lane.at_work.store(true, std::memory_order_relaxed);
+  return true;
+}
+
+int64_t count_loadings(const Lane& lane, const Peer& peer) {
+  int64_t count = 0;
+  for (const Loading* loading = lane.loadings; loading != nullptr; loading = loading->next) {
+    if (loading->peer == &peer) ++count;
+  }
+  return count;
+}
+
+// A copy that the device has begun is over soon, also when the memory's owner is gone.
+void end_loadings(Lane& lane, const Peer& peer, std::vector<Request*>& ended) {
+  for (Loading** at = &lane.loadings; *at != nullptr;) {
+    Loading* const loading = *at;
+    if (loading->peer != &peer) {
+      at = &loading->next;
+      continue;
+    }
+    while (device::active->look(loading->copy) == device::Progress::running) {
+    }
+    *at = loading->next;
+    device::let_go(loading->mapping);
+    ended.push_back(loading->receive);
+    delete loading;
+  }
+}
+
+}  // namespace weft::core

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "device/cuda_library.hpp"
+
+#include <dlfcn.h>
+
+namespace weft::device::by_cuda {
+
+constinit Library library{};
+
+namespace {
+
+struct Finder {
+  void* handle;
+  const char* missing = nullptr;
+
+  template <class Function>
+  void find(const char* name, Function& function) {
+    function = reinterpret_cast<Function>(dlsym(handle, name));
+    if (function == nullptr && missing == nullptr) missing = name;
+  }
+};
+
+}  // namespace
+
+std::string load(bool alone) {
+  void* handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | (alone ? RTLD_NOLOAD : 0));
+  if (handle == nullptr)
+    return std::string("libcuda.so.1 cannot be loaded: ") + (alone ? "the program has not" : dlerror());
+  Finder in{handle};
+  in.find("cuInit", library.init);
+  in.find("cuGetErrorName", library.error_name);
+  in.find("cuCtxGetCurrent", library.current);
+  in.find("cuCtxPushCurrent_v2", library.push);
+  in.find("cuCtxPopCurrent_v2", library.pop);
+  in.find("cuDevicePrimaryCtxRetain", library.retain);
+  in.find("cuPointerGetAttributes", library.pointer_attributes);
+  in.find("cuMemGetAddressRange_v2", library.range);
+  in.find("cuMemcpyAsync", library.copy);
+  in.find("cuMemcpy2DAsync_v2", library.copy_rows);
+  in.find("cuStreamCreate", library.make_stream);
+  in.find("cuStreamSynchronize", library.synchronize);
+  in.find("cuEventCreate", library.make_event);
+  in.find("cuEventRecord", library.record);
+  in.find("cuEventQuery", library.query);
+  in.find("cuMemAlloc_v2", library.allocate);
+  in.find("cuMemFree_v2", library.release);
+  in.find("cuMemHostRegister_v2", library.pin);
+  in.find("cuMemHostUnregister", library.unpin);
+  in.find("cuIpcGetMemHandle", library.handle_of);
+  // Older drivers have the first form alone.
+  in.find(dlsym(handle, "cuIpcOpenMemHandle_v2") != nullptr ? "cuIpcOpenMemHandle_v2" : "cuIpcOpenMemHandle",
+          library.open_handle);
+  in.find("cuIpcCloseMemHandle", library.close_handle);
+  if (in.missing != nullptr)
+    return std::string("libcuda.so.1 lacks ") + in.missing + ", which drivers of CUDA 7 and newer have";
+  const int error = library.init(0);
+  return error == success ? std::string() : text_of("cuInit", error);
+}
+
+std::string text_of(const char* function, int error) {
+  const char* name = nullptr;
+  if (library.error_name(error, &name) != success || name == nullptr) name = "an unknown error";
+  return std::string(function) + " of the CUDA driver says " + name + " (" + std::to_string(error) + ")";
+}
+
+}  // namespace weft::device::by_cuda

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The functions of CUDA's driver library, which is loaded, never linked. They are declared here by their binary
+// interface, which the driver keeps stable, so that no toolkit is needed to build Weft.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace weft::device::by_cuda {
+
+using Pointer = unsigned long long;  // CUdeviceptr
+using Context = void*;
+using Stream = void*;
+using Event = void*;
+using Device = int;
+
+inline constexpr int success = 0;
+inline constexpr int not_ready = 600;  // CUDA_ERROR_NOT_READY
+
+enum Attribute : int {  // CUpointer_attribute
+  attribute_context = 1,
+  attribute_memory_type = 2,
+  attribute_buffer_number = 7,
+  attribute_is_managed = 8,
+  attribute_device = 9,
+};
+inline constexpr unsigned memory_of_host = 1, memory_of_device = 2;  // CUmemorytype
+
+struct Handle {  // CUipcMemHandle
+  unsigned char bytes[64];
+};
+
+struct Rows {  // CUDA_MEMCPY2D
+  size_t from_x, from_y;
+  unsigned from_type;
+  const void* from_host;
+  Pointer from_device;
+  void* from_array;
+  size_t from_pitch;
+  size_t to_x, to_y;
+  unsigned to_type;
+  void* to_host;
+  Pointer to_device;
+  void* to_array;
+  size_t to_pitch;
+  size_t width, height;
+};
+
+struct Library {
+  int (*init)(unsigned flags);
+  int (*error_name)(int error, const char** name);
+  int (*current)(Context* context);
+  int (*push)(Context context);
+  int (*pop)(Context* context);
+  int (*retain)(Context* context, Device device);
+  int (*pointer_attributes)(unsigned count, const int* attributes, void** values, Pointer pointer);
+  int (*range)(Pointer* base, size_t* bytes, Pointer pointer);
+  int (*copy)(Pointer to, Pointer from, size_t bytes, Stream stream);
+  int (*copy_rows)(const Rows* rows, Stream stream);
+  int (*make_stream)(Stream* stream, unsigned flags);
+  int (*synchronize)(Stream stream);
+  int (*make_event)(Event* event, unsigned flags);
+  int (*record)(Event event, Stream stream);
+  int (*query)(Event event);
+  int (*allocate)(Pointer* memory, size_t bytes);
+  int (*release)(Pointer memory);
+  int (*pin)(void* memory, size_t bytes, unsigned flags);
+  int (*unpin)(void* memory);
+  int (*handle_of)(Handle* handle, Pointer memory);
+  int (*open_handle)(Pointer* memory, Handle handle, unsigned flags);
+  int (*close_handle)(Pointer memory);
+};
+extern Library library;
+
+// Loads the library and begins to use it; `alone`: only if the process has it already. Empty: done, otherwise the
+// reason why not.
+[[nodiscard]] std::string load(bool alone);
+
+[[nodiscard]] std::string text_of(const char* function, int error);
+
+inline Pointer pointer_of(const void* address) {
+  return reinterpret_cast<uintptr_t>(address);
+}
+
+}  // namespace weft::device::by_cuda

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "device/mappings.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace weft::device {
+namespace {
+
+struct Known : Mapping {
+  int64_t owner;
+  Shared shared;
+  int holders;
+  uint64_t last_used;
+};
+
+constexpr size_t most = 64;
+std::mutex mutex;
+std::vector<std::unique_ptr<Known>>* known = nullptr;
+uint64_t turn = 0;
+
+void forget(size_t i) {
+  active->unmap((*known)[i]->base);
+  known->erase(known->begin() + static_cast<ptrdiff_t>(i));
+}
+
+bool is_same(const Known& one, int64_t owner, const Shared& shared) {
+  return one.owner == owner && std::memcmp(&one.shared, &shared, sizeof shared) == 0;
+}
+
+// Unmaps what the owner has freed: it lay where an allocation of it lies now.
+void forget_freed(int64_t owner, const Shared& shared) {
+  for (size_t i = known->size(); i-- > 0;) {
+    const Known& one = *(*known)[i];
+    const bool overlaps = one.shared.base < shared.base + shared.bytes && shared.base < one.shared.base + one.bytes;
+    if (one.owner == owner && overlaps && one.holders == 0) forget(i);
+  }
+}
+
+// Whether there is room for one more.
+bool make_room() {
+  if (known->size() < most) return true;
+  size_t oldest = known->size();
+  for (size_t i = 0; i < known->size(); ++i) {
+    if ((*known)[i]->holders != 0) continue;
+    if (oldest == known->size() || (*known)[i]->last_used < (*known)[oldest]->last_used) oldest = i;
+  }
+  if (oldest == known->size()) return false;
+  forget(oldest);
+  return true;
+}
+
+}  // namespace
+
+Mapping* hold(int64_t owner, const Shared& shared) {
+  if (shared.bytes == 0 || shared.base + shared.bytes < shared.base) return nullptr;
+  std::lock_guard guard(mutex);
+  if (known == nullptr) known = new std::vector<std::unique_ptr<Known>>;
+  for (const auto& one : *known) {
+    if (!is_same(*one, owner, shared)) continue;
+    ++one->holders;
+    one->last_used = ++turn;
+    return one.get();
+  }
+  forget_freed(owner, shared);
+  if (!make_room()) return nullptr;
+  void* const base = active->map(shared);
+  if (base == nullptr) return nullptr;
+  known->push_back(std::make_unique<Known>(Known{{static_cast<char*>(base), shared.bytes}, owner, shared, 1, ++turn}));
+  return known->back().get();
+}
+
+void let_go(Mapping* mapping) {
+  std::lock_guard guard(mutex);
+  --static_cast<Known*>(mapping)->holders;
+}
+
+}  // namespace weft::device
