@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/tsan.hpp"
+
 namespace weft::transport::tcp {
 namespace {
 
@@ -21,6 +23,14 @@ Waiting rest_of(std::vector<unsigned char>&& copies, size_t sent) {
   const unsigned char* const at = copies.data() + sent;
   const size_t left = copies.size() - sent;
   return {.at = at, .left = left, .repeated = std::move(copies)};
+}
+
+// The peer may have the data, and have another thread of ours write where they lie, before the call returns.
+ssize_t send_parts(const Link& link, const msghdr& message) {
+  for (const iovec& part : std::span(message.msg_iov, message.msg_iovlen)) base::note_read(part.iov_base, part.iov_len);
+  base::give_to_process(&base::sent_data);
+  const base::ReadsNoted noted;
+  return ::sendmsg(link.socket.descriptor(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 }  // namespace
@@ -110,7 +120,7 @@ int Outgoing::send_parts_now(Link& link, std::span<const iovec> parts, size_t by
   msghdr message = {};
   message.msg_iov = const_cast<iovec*>(parts.data());
   message.msg_iovlen = parts.size();
-  return taken_of(link, ::sendmsg(link.socket.descriptor(), &message, MSG_NOSIGNAL | MSG_DONTWAIT), bytes, sent);
+  return taken_of(link, send_parts(link, message), bytes, sent);
 }
 
 // The outcome of such a call, which has left errno.
@@ -153,7 +163,7 @@ void Outgoing::flush(Link& link, Ended& ended) {
       parts[message.msg_iovlen++] = {const_cast<unsigned char*>(waiting.at), waiting.left};
       if (message.msg_iovlen == parts_most) break;
     }
-    const ssize_t taken = ::sendmsg(link.socket.descriptor(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t taken = send_parts(link, message);
     if (taken < 0) {
       if (!later()) return lose(link, errno, ended);
       return links_.watch(port, link, EPOLLIN | EPOLLOUT, EPOLL_CTL_MOD);
