@@ -8,6 +8,7 @@ import filecmp
 import math
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -197,6 +198,26 @@ def check_wrong(program):
         expect(done.returncode in (1, 2) and text in done.stderr, f"{' '.join(options)}: {done.stderr.splitlines()[0]}")
     done = program.start("-n", 32, "-b", 32, ranks=2)
     expect(done.returncode == 2 and "too few" in done.stderr, done.stderr.splitlines()[0])
+
+
+def check_compare(program):
+    """compare.py runs every case on this library, and says where a library is not."""
+    compare = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "compare.py"), program.mhd]
+    with tempfile.TemporaryDirectory() as prefix:
+        os.symlink(os.path.dirname(program.launch[0]), os.path.join(prefix, "bin"))
+        os.mkdir(os.path.join(prefix, "lib"))
+        # compare.py makes sure that the program loads the library of the folder, so that one is no link.
+        built = os.environ["LD_LIBRARY_PATH"].split(":", maxsplit=1)[0]
+        shutil.copy(os.path.join(built, "libmpi_abi.so.1"), os.path.join(prefix, "lib"))
+        os.symlink(os.path.join(built, "libweft.so"), os.path.join(prefix, "lib", "libweft.so"))
+        done = subprocess.run([*compare, f"weft={prefix}", "--cores", "2", "--seconds", "1", "--rounds", "1"],
+                              capture_output=True, text=True, timeout=600)
+        rows = [line for line in done.stdout.splitlines() if line.startswith("| Weft")]
+        expect(done.returncode == 0 and len(rows) == 11 and "failed" not in done.stdout,
+               f"{len(rows)} rows of tables{done.stderr}")
+    for word, text in ((f"weft={prefix}", "there is no"), ("lam=/usr", "NAME=DIR")):
+        done = subprocess.run([*compare, word], capture_output=True, text=True, timeout=60)
+        expect(done.returncode == 2 and text in done.stderr, done.stderr.splitlines()[-1])
 
 
 def main():
