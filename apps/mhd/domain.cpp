@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "domain.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace mhd {
@@ -14,8 +15,13 @@ Patch::Patch(int dimensions, int cells) : dims(dimensions), n{cells, cells, cell
   volume = static_cast<std::size_t>(size[0] * size[1] * size[2]);
 }
 
-Domain::Domain(int dims, int patch_cells, const Three& patches, const std::array<double, 3>& lengths, int ranks)
-    : patch(dims, patch_cells), length(lengths), spacing{}, count_(patches), ranks_(ranks) {
+Domain::Domain(int dims, int patch_cells, const Three& patches, const std::array<double, 3>& lengths, int ranks,
+               bool moving)
+    : patch(dims, patch_cells), length(lengths), spacing{}, count_(patches) {
+  const int all = count_[0] * count_[1] * count_[2];
+  for (int r = 0; r <= ranks; ++r) first_.push_back(static_cast<int>(static_cast<int64_t>(all) * r / ranks));
+  const int equal = (all + ranks - 1) / ranks;
+  most_ = moving ? std::min(2 * equal, all - ranks + 1) : equal;
   for (int d = 0; d < 3; ++d) spacing[d] = length[d] / cells(d);
   const int depth = dims == 3 ? 1 : 0;
   for (int z = -depth; z <= depth; ++z) {
@@ -31,14 +37,8 @@ Three Domain::position(int of) const {
   return {of % count_[0], of / count_[0] % count_[1], of / count_[0] / count_[1]};
 }
 
-int Domain::first_of(int rank) const {
-  return static_cast<int>(static_cast<int64_t>(patches()) * rank / ranks_);
-}
-
 int Domain::rank_of(int of) const {
-  int rank = static_cast<int>(static_cast<int64_t>(of) * ranks_ / patches());
-  while (first_of(rank + 1) <= of) ++rank;
-  return rank;
+  return static_cast<int>(std::upper_bound(first_.begin(), first_.end(), of) - first_.begin()) - 1;
 }
 
 int Domain::neighbour(int of, int direction) const {

@@ -46,13 +46,19 @@ struct Box {
 // are known by position; nothing is stored or exchanged to find them.
 class Domain {
  public:
-  Domain(int dims, int patch_cells, const Three& patches, const std::array<double, 3>& lengths, int ranks);
+  // At first the ranges are equal. `moving`: they may change, to at most twice an equal one.
+  Domain(int dims, int patch_cells, const Three& patches, const std::array<double, 3>& lengths, int ranks,
+         bool moving = false);
 
   [[nodiscard]] int patches() const { return count_[0] * count_[1] * count_[2]; }
   [[nodiscard]] const Three& counts() const { return count_; }
   [[nodiscard]] Three position(int of) const;
-  [[nodiscard]] int first_of(int rank) const;  // patches first_of(r) to first_of(r + 1) are of rank r
+  [[nodiscard]] int first_of(int rank) const { return first_[rank]; }  // patches of r: first_of(r) to first_of(r + 1)
   [[nodiscard]] int rank_of(int of) const;
+  [[nodiscard]] int most() const { return most_; }  // patches that a rank may have
+  [[nodiscard]] const std::vector<int>& ranges() const { return first_; }
+  // New ranges: the first patch of each rank, and one past the last of all.
+  void spread(const std::vector<int>& first) { first_ = first; }
   [[nodiscard]] int cells(int d) const { return count_[d] * patch.n[d]; }
 
   // Directions to neighbours: 8 or 26. offset(opposite(d)) is -offset(d).
@@ -70,7 +76,8 @@ class Domain {
 
  private:
   Three count_;
-  int ranks_;
+  int most_;
+  std::vector<int> first_;
   std::vector<Three> offsets_;
 };
 

@@ -18,8 +18,7 @@ int rank_of_this() {
 
 }  // namespace
 
-Layout::Layout(const Domain& domain, int rank)
-    : slots_(domain.first_of(rank + 1) - domain.first_of(rank)), sides_(domain.directions()), before_{0} {
+Layout::Layout(const Domain& domain) : slots_(domain.most()), sides_(domain.directions()), before_{0} {
   for (int side = 0; side < sides_; ++side) before_.push_back(before_.back() + domain.ghosts(side).cells() * fields);
   all_ = before_.back();
   flags_ = (static_cast<std::size_t>(slots_) * sides_ * 2 + 7) / 8 * 8;
@@ -31,12 +30,17 @@ Exchange::Exchange(const Domain& domain, int threads)
       threads_(threads),
       first_(domain.first_of(rank_)),
       count_(domain.first_of(rank_ + 1) - first_),
-      layout_(domain, rank_),
+      layout_(domain),
       going_(static_cast<std::size_t>(threads)) {}
 
 std::unique_ptr<Exchange> Exchange::make(Way way, const Domain& domain, int threads) {
   if (way == Way::window) return std::make_unique<Window>(domain, threads);
   return std::make_unique<Messages>(domain, threads, way);
+}
+
+void Exchange::follow() {
+  first_ = domain_.first_of(rank_);
+  count_ = domain_.first_of(rank_ + 1) - first_;
 }
 
 // Release: pairs with the acquire of ready().

@@ -34,13 +34,14 @@ struct alignas(64) Times {
 };
 
 // The mailboxes of a rank: for each of its patches, each side and each parity of the step a box for the ghosts there,
-// and a flag. Every border goes into a mailbox, those of patches of the same rank too.
+// and a flag. Every border goes into a mailbox, those of patches of the same rank too. All ranks have slots for as many
+// patches as a rank may have: patches that move leave the addresses as they are.
 //
 // A box of step s is written again at step s + 2. Its writer then knows the length of step s + 1, which is the result
 // of a reduction that each rank enters after it has used all its boxes of step s: no other synchronisation is needed.
 class Layout {
  public:
-  Layout(const Domain& domain, int rank);
+  explicit Layout(const Domain& domain);
   [[nodiscard]] std::size_t flag(int slot, int side, int64_t step) const {
     return (static_cast<std::size_t>(slot) * sides_ + side) * 2 + static_cast<std::size_t>(step & 1);
   }
@@ -75,6 +76,9 @@ class Exchange {
   // One thread (funnelled: thread 0), when all patches have done a step; and when all steps are done.
   virtual void step_ends(int64_t /*step*/, Times* /*times*/) {}
   virtual void finish() {}
+  // After finish(), outside of the parallel region: the domain has been spread anew. No mailbox is in use: its flag is
+  // that of an earlier step, for whichever patch gets its slot.
+  virtual void follow();
 
  protected:
   // A border for another rank, packed at data, for side `side` of a patch of another rank.

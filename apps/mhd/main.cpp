@@ -42,6 +42,8 @@ const char* const usage =
     "  -c NUMBER   Courant number, above 0 to 0.5 (0.4)\n"
     "  -w WAY      ranks, funnelled, communicators or window (window)\n"
     "  -t THREADS  of a rank (OMP_NUM_THREADS; ranks: 1)\n"
+    "  -m STEPS    between moves of patches, so that ranks have equal loads (no moves)\n"
+    "  -l LOADS    measured, or wave: made-up ones that wander, to try -m (measured)\n"
     "  -a STEPS    between lines of output (20)\n"
     "  -k FILE     checkpoint, written at the end\n"
     "  -i STEPS    between checkpoints as well\n"
@@ -73,7 +75,7 @@ std::string read_options(int argc, char** argv, Options* options) {
       options->quiet = true;
       continue;
     }
-    if (word.size() != 2 || word[0] != '-' || std::strchr("pnbescwtakirvo", word[1]) == nullptr)
+    if (word.size() != 2 || word[0] != '-' || std::strchr("pnbescwtmlakirvo", word[1]) == nullptr)
       return "there is no option " + word;
     if (++i == argc) return word + " needs a value";
     const char* value = argv[i];
@@ -99,6 +101,13 @@ std::string read_options(int argc, char** argv, Options* options) {
         break;
       case 't':
         good = count(value, 1, 1024, &options->threads);
+        break;
+      case 'm':
+        good = count(value, 1, 1e12, &options->move);
+        break;
+      case 'l':
+        options->wave = std::strcmp(value, "wave") == 0;
+        good = options->wave || std::strcmp(value, "measured") == 0;
         break;
       case 'a':
         good = count(value, 1, 1e12, &options->report);
@@ -129,6 +138,8 @@ std::string read_options(int argc, char** argv, Options* options) {
   }
   if (options->threads == 0) options->threads = options->way == Way::ranks ? 1 : mhd::default_threads();
   if (options->way == Way::ranks && options->threads != 1) return "-w ranks has one thread (-t 1)";
+  if (options->wave && options->move == 0)
+    return "-l wave has a use with -m alone: say after how many steps patches move";
   return {};
 }
 
@@ -169,7 +180,8 @@ int run(Options options, int rank, int ranks) {
   // Messages name their mailbox by a tag.
   int *bound = nullptr, found = 0;
   MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &bound, &found);
-  if (wrong.empty() && options.way != Way::window && (patches / ranks + 1) * 26 * 2 > (found != 0 ? *bound : 32767))
+  const double most = (patches / ranks + 1) * (options.move > 0 ? 2 : 1);
+  if (wrong.empty() && options.way != Way::window && most * 26 * 2 > (found != 0 ? *bound : 32767))
     wrong = "too many patches per rank for the tags of messages: change -b, or take -w window";
   if (!wrong.empty()) {
     if (rank == 0) std::fprintf(stderr, "mhd: %s\n", wrong.c_str());
@@ -181,7 +193,7 @@ int run(Options options, int rank, int ranks) {
   for (int d = 1; d < options.problem->dims; ++d) {
     if (options.problem->cells_by[d] == 0) length[d] = length[0] / counts[0];
   }
-  const mhd::Domain domain(options.problem->dims, options.patch, counts, length, ranks);
+  mhd::Domain domain(options.problem->dims, options.patch, counts, length, ranks, options.move > 0);
   mhd::State state;
   state.first = domain.first_of(rank);
   state.count = domain.first_of(rank + 1) - state.first;
@@ -198,7 +210,7 @@ int run(Options options, int rank, int ranks) {
                 options.problem->name, domain.cells(0), domain.cells(1), domain.cells(2), domain.patches(),
                 options.patch, domain.patch.dims, ranks, options.threads, way->name);
   }
-  return mhd::Run(options, domain, &state).go();
+  return mhd::Run(options, &domain, &state).go();
 }
 
 }  // namespace

@@ -16,22 +16,27 @@ Messages::Messages(const Domain& domain, int threads, Way way)
   boxes_ = memory;
   flags_ = reinterpret_cast<int64_t*>(memory);
   for (Inbox& inbox : inboxes_) MPI_Comm_dup(MPI_COMM_WORLD, &inbox.comm);
-  const auto borders = static_cast<std::size_t>(count_) * domain.directions() * 2;
+  prepare();
+}
+
+void Messages::prepare() {
+  const auto borders = static_cast<std::size_t>(count_) * domain_.directions() * 2;
+  rooms_.clear();
   rooms_.resize(borders);
   sends_.assign(borders, MPI_REQUEST_NULL);
   for (int slot = 0; slot < count_; ++slot) {
-    for (int side = 0; side < domain.directions(); ++side) {
-      const int from = domain.neighbour(first_ + slot, side), rank = domain.rank_of(from);
+    for (int side = 0; side < domain_.directions(); ++side) {
+      const int from = domain_.neighbour(first_ + slot, side), rank = domain_.rank_of(from);
       if (rank == rank_) continue;
       Inbox& inbox = inboxes_[static_cast<std::size_t>(inbox_of(first_ + slot))];
       inbox.of.push_back({slot, side});
       for (int parity = 0; parity < 2; ++parity) {
         MPI_Request request = MPI_REQUEST_NULL;
-        MPI_Recv_init(memory + layout_.box(slot, side, parity), static_cast<int>(layout_.doubles(side)), MPI_DOUBLE,
+        MPI_Recv_init(boxes_ + layout_.box(slot, side, parity), static_cast<int>(layout_.doubles(side)), MPI_DOUBLE,
                       rank, tag(first_ + slot, side, parity), inbox.comm, &request);
         inbox.receives[parity].push_back(request);
         // A border to the neighbour on this side is as large as one from it on the opposite side.
-        rooms_[layout_.flag(slot, side, parity)].resize(layout_.doubles(domain.opposite(side)));
+        rooms_[layout_.flag(slot, side, parity)].resize(layout_.doubles(domain_.opposite(side)));
       }
     }
   }
@@ -39,13 +44,26 @@ Messages::Messages(const Domain& domain, int threads, Way way)
 }
 
 Messages::~Messages() {
+  free_receives();
+  for (Inbox& inbox : inboxes_) MPI_Comm_free(&inbox.comm);
+  MPI_Free_mem(boxes_);
+}
+
+void Messages::free_receives() {
   for (Inbox& inbox : inboxes_) {
+    inbox.of.clear();
     for (std::vector<MPI_Request>& receives : inbox.receives) {
       for (MPI_Request& request : receives) MPI_Request_free(&request);
+      receives.clear();
     }
-    MPI_Comm_free(&inbox.comm);
   }
-  MPI_Free_mem(boxes_);
+}
+
+// All borders have arrived, so that no receive is active.
+void Messages::follow() {
+  Exchange::follow();
+  free_receives();
+  prepare();
 }
 
 int Messages::inbox_of(int patch) const {

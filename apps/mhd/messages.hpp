@@ -18,6 +18,7 @@ class Messages : public Exchange {
   void poll(int thread, int64_t step, bool last, Times* times) override;
   void step_ends(int64_t step, Times* times) override;
   void finish() override;
+  void follow() override;
 
  protected:
   double* room(int thread, int slot, int direction, int64_t step, Times* times) override;
@@ -39,6 +40,8 @@ class Messages : public Exchange {
   [[nodiscard]] int inbox_of(int patch) const;
   [[nodiscard]] int tag(int patch, int side, int64_t step) const;
   void start(const Border& border);
+  void prepare();  // receives and rooms for the patches of this rank
+  void free_receives();
 
   bool funnelled_;
   std::vector<Inbox> inboxes_;

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "balance.hpp"
 #include "team.hpp"
 
 namespace mhd {
@@ -33,25 +34,35 @@ class Idle {
 
 }  // namespace
 
-Run::Run(const Options& options, const Domain& domain, State* state)
+Run::Run(const Options& options, Domain* domain, State* state)
     : options_(options),
-      domain_(domain),
+      domain_(*domain),
       state_(state),
       times_(static_cast<std::size_t>(options.threads)),
-      exchange_(Exchange::make(options.way, domain, options.threads)),
-      claims_(static_cast<std::size_t>(state->count)),
-      longest_(static_cast<std::size_t>(state->count)) {
+      exchange_(Exchange::make(options.way, *domain, options.threads)) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
   schemes_.reserve(static_cast<std::size_t>(options.threads));
-  for (int t = 0; t < options.threads; ++t) schemes_.emplace_back(domain, options.problem->gamma);
+  for (int t = 0; t < options.threads; ++t) schemes_.emplace_back(domain_, options.problem->gamma);
+}
+
+// Sets what follows from the patches of this rank, with no thread in work().
+void Run::begin_leg() {
+  order_.clear();
   for (const bool edge : {true, false}) {
-    for (int i = state->first; i < state->first + state->count; ++i) {
+    for (int i = state_->first; i < state_->first + state_->count; ++i) {
       bool away = false;
-      for (int d = 0; d < domain.directions(); ++d) away = away || domain.rank_of(domain.neighbour(i, d)) != rank_;
+      for (int d = 0; d < domain_.directions(); ++d) away = away || domain_.rank_of(domain_.neighbour(i, d)) != rank_;
       if (away == edge) order_.push_back(i);
     }
   }
+  const auto count = static_cast<std::size_t>(state_->count);
+  claims_ = std::vector<Claim>(count);
+  for (Claim& one : claims_) one.step = -1;
+  longest_.assign(count, 0);
+  load_.assign(count, 0);
+  sent_ = 0;
+  leg_ = state_->step;
 }
 
 // The length of the first step, from a state that is not a checkpoint's.
@@ -64,7 +75,6 @@ bool Run::first_step() {
   }
   begun_ = state_->step;
   step_ = state_->step;
-  for (Claim& one : claims_) one.step = -1;
   choose_step();
   return !stop_;
 }
@@ -109,11 +119,14 @@ void Run::advance(int thread, int index, int64_t step) {
   Times* times = &times_[static_cast<std::size_t>(thread)];
   Scheme& scheme = schemes_[static_cast<std::size_t>(thread)];
   double* cells = state_->patch(domain_, index);
+  const auto slot = static_cast<std::size_t>(index - state_->first);
   exchange_->take(index, step, cells, times);
+  const double before = times->computing;
   Times::add(&times->computing, [&] {
     scheme.advance(dt_, cells);
-    longest_[static_cast<std::size_t>(index - state_->first)] = scheme.longest_step(cells);
+    longest_[slot] = scheme.longest_step(cells);
   });
+  load_[slot] += times->computing - before;
   if (!is_last(step)) exchange_->send(thread, index, step + 1, cells, times);
 }
 
@@ -137,7 +150,7 @@ void Run::end_step(int thread, int64_t step) {
 
 void Run::work(int thread) {
   Times* times = &times_[static_cast<std::size_t>(thread)];
-  int64_t step = begun_;
+  int64_t step = leg_;
   for (int next = sent_.fetch_add(1); next < state_->count; next = sent_.fetch_add(1)) {
     const int index = order_[static_cast<std::size_t>(next)];
     exchange_->send(thread, index, step, state_->patch(domain_, index), times);
@@ -166,8 +179,8 @@ void Run::work(int thread) {
     // The length of a new step and its end may be read only after this load.
     const int64_t now = step_.load(std::memory_order_acquire);
     if (now != step) {
-      step = now;
-      if (stop_) return;
+      step = now;  // more than one step later, if the other threads needed no help
+      if (stop_ || ends_leg(now - 1)) return;
     }
   }
 }
@@ -177,10 +190,28 @@ int Run::go() {
   if (begun_ == 0) report();
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin = MPI_Wtime();
-  parallel(options_.threads, [this](int thread) { work(thread); });
-  exchange_->finish();
+  while (true) {
+    begin_leg();
+    parallel(options_.threads, [this](int thread) { work(thread); });
+    exchange_->finish();
+    if (stop_) break;
+    balance();
+  }
   const double seconds = MPI_Wtime() - begin;
   return conclude(seconds);
+}
+
+// Gives each rank the same load. Loads of equal patches measure a few percent apart: a gain of less than 5 % of the
+// largest load moves nothing.
+void Run::balance() {
+  const std::vector<double> loads =
+      options_.wave ? wave_loads(domain_.patches(), state_->step) : gather_loads(load_, domain_);
+  const std::vector<int> ranges = equal_ranges(loads, ranks_, domain_.most());
+  ++chances_;
+  if (largest_load(loads, ranges) >= 0.95 * largest_load(loads, domain_.ranges())) return;
+  ++moves_;
+  received_ += move_patches(ranges, &domain_, state_);
+  exchange_->follow();
 }
 
 void Run::report() {
@@ -218,8 +249,10 @@ int Run::conclude(double seconds) {
     sum.messages += t.messages;
     sum.bytes += t.bytes;
   }
-  std::array<double, 6> own = {sum.computing, sum.copying, sum.in_mpi, sum.waiting, sum.messages, sum.bytes}, all = {};
-  MPI_Reduce(own.data(), all.data(), 6, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  const auto received = static_cast<double>(received_);
+  std::array<double, 7> own = {sum.computing, sum.copying, sum.in_mpi, sum.waiting, sum.messages, sum.bytes, received},
+                        all = {};
+  MPI_Reduce(own.data(), all.data(), static_cast<int>(own.size()), MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank_ != 0) return status_;
   const double cells = static_cast<double>(domain_.cells(0)) * domain_.cells(1) * domain_.cells(2);
   const double total = all[0] + all[1] + all[2] + all[3] + 1e-300, steps = static_cast<double>(state_->step - begun_);
@@ -232,6 +265,9 @@ int Run::conclude(double seconds) {
   std::printf("threads: computing %.1f %%, copying borders %.1f %%, in MPI %.1f %%, waiting %.1f %%\n",
               100 * all[0] / total, 100 * all[1] / total, 100 * all[2] / total, 100 * all[3] / total);
   std::printf("borders between ranks: %.0f of %.0f bytes\n", all[4], all[4] > 0 ? all[5] / all[4] : 0);
+  if (options_.move > 0)
+    std::printf("patches moved: %.0f, at %lld of %lld occasions\n", all[6], static_cast<long long>(moves_),
+                static_cast<long long>(chances_));
   std::printf("speed: %.3f million cells per second (%.3f s, %.1f ms a step)\n",
               1e-6 * cells * steps / std::max(seconds, 1e-9), seconds, steps > 0 ? 1e3 * seconds / steps : 0);
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);

@@ -21,16 +21,18 @@ struct Options {
   double end = 0, courant = 0.4;
   Way way = Way::window;
   int64_t report = 20, keep = 1LL << 40;
+  int64_t move = 0;   // steps between moves of patches; 0: none
+  bool wave = false;  // by made-up loads, not by measured ones
   std::string checkpoint, restart, vtk, picture;
   bool quiet = false;
 };
 
 // A run on this rank. The threads share no barrier: each takes the next patch whose ghosts are there, advances it and
 // sends its borders. When the last patch of a step is done, one thread finds the length of the next step together with
-// the other ranks; only this the others wait for.
+// the other ranks; only this the others wait for. Where patches move between ranks, the threads return for it.
 class Run {
  public:
-  Run(const Options& options, const Domain& domain, State* state);
+  Run(const Options& options, Domain* domain, State* state);
 
   // Collective; the exit status of the program.
   [[nodiscard]] int go();
@@ -40,7 +42,13 @@ class Run {
     std::atomic<int64_t> step;  // the next step of this patch; -1: its first borders have not been sent
   };
   void work(int thread);
-  [[nodiscard]] bool is_last(int64_t step) const { return step >= last_.load(std::memory_order_relaxed); }
+  // No border is sent after the last step of a leg.
+  [[nodiscard]] bool ends_leg(int64_t step) const { return options_.move > 0 && (step + 1) % options_.move == 0; }
+  [[nodiscard]] bool is_last(int64_t step) const {
+    return step >= last_.load(std::memory_order_relaxed) || ends_leg(step);
+  }
+  void begin_leg();
+  void balance();
   bool first_step();
   int claim(int64_t step);
   void advance(int thread, int index, int64_t step);
@@ -50,7 +58,7 @@ class Run {
   int conclude(double seconds);
 
   const Options& options_;
-  const Domain& domain_;
+  Domain& domain_;
   State* state_;
   int rank_ = 0, ranks_ = 1;
   std::vector<Scheme> schemes_;  // of each thread
@@ -59,6 +67,8 @@ class Run {
   std::vector<int> order_;  // patches, those with neighbours in other ranks first
   std::vector<Claim> claims_;
   std::vector<double> longest_;  // by patch
+  std::vector<double> load_;     // by patch: seconds of computing in this leg
+  int64_t received_ = 0, moves_ = 0, chances_ = 0;
 
   std::atomic<int> sent_{0};      // patches whose first borders have been sent
   std::atomic<int> finished_{0};  // patches that have done the step
@@ -69,7 +79,7 @@ class Run {
   std::atomic<bool> stop_{false};
   std::atomic<int64_t> last_{INT64_MAX};  // the number of the last step, once it is known
   int status_ = 0;
-  int64_t begun_ = 0;
+  int64_t begun_ = 0, leg_ = 0;  // the first step of the run, and of the leg
 };
 
 }  // namespace mhd

@@ -40,6 +40,7 @@ class Program:
             "divergence": float(divergence),
             "distance": float(re.search(rf"distance to the start: {number}", done.stdout).group(1)),
             "energy": float(re.search(rf"energy {number}", done.stdout).group(1)),
+            "moved": [int(one) for one in re.findall(r"patches moved: (\d+), at (\d+)", done.stdout)[0]] if "-m" in options else [0, 0],
         }
 
 
@@ -73,6 +74,38 @@ def check_same_long(program):
     teams = ((1, 1), (2, 1), (1, 2), (2, 2), (3, 3), (4, 1), (1, 4))
     same(program, "orszag-tang", 64, 10**6, teams)
     same(program, "blast3", 32, 20, teams)
+
+
+def moves(program, problem, cells, steps, teams):
+    """Patches that move between ranks change no bit, by any way; the mailboxes follow them."""
+    base = ("-p", problem, "-n", cells, "-b", 4, "-s", steps)
+    state = program.result(*base, "-t", 1)["state"]
+    for ranks, threads in teams:
+        counts = set()
+        for way in WAYS:
+            if way == "ranks" and threads > 1:
+                continue
+            got = program.result(*base, "-w", way, "-t", threads, "-m", 3, "-l", "wave", ranks=ranks)
+            patches, times = got["moved"]
+            counts.add((patches, times))
+            expect(got["state"] == state and times > 2 and patches >= times,
+                   f"{problem}, {way}, {ranks} x {threads}: {patches} patches moved at {times} times, state {got['state']}, as without")
+        expect(len(counts) == 1, "as many by every way")
+
+
+def check_move(program):
+    moves(program, "orszag-tang", 32, 20, ((2, 2), (3, 1)))
+    moves(program, "blast3", 16, 10, ((4, 1),))
+    base = ("-n", 32, "-b", 4, "-s", 30, "-t", 1)
+    state = program.result(*base)["state"]
+    got = program.result(*base, "-m", 2, ranks=3)
+    expect(got["state"] == state, f"measured loads: {got['moved'][0]} patches moved, state {got['state']}, as without")
+    got = program.result("-n", 8, "-b", 4, "-s", 9, "-t", 1, "-m", 2, "-l", "wave", ranks=4)
+    expect(got["moved"] == [0, 0], "none moves where each rank has one")
+    with tempfile.TemporaryDirectory() as folder:
+        program.result(*base[:-4], "-s", 17, "-t", 1, "-m", 4, "-l", "wave", "-k", "kept", ranks=3, cwd=folder)
+        got = program.result("-r", "kept", "-s", 30, "-t", 1, "-m", 5, "-l", "wave", ranks=2, cwd=folder)
+        expect(got["state"] == state and got["moved"][0] > 0, f"a checkpoint of ranks with unequal ranges: state {got['state']}")
 
 
 def order(program, problem, cells):
@@ -193,7 +226,9 @@ def check_blast(program):
 def check_wrong(program):
     for options, text in ((("-n", "48"), "whole patches"), (("-p", "dynamo"), "not a value"), (("-c", "0.6"), "not a value"),
                           (("-n",), "needs a value"), (("-z", "1"), "no option"), (("-r", "missing"), "cannot open"),
-                          (("-w", "ranks", "-t", "2"), "one thread")):
+                          (("-w", "ranks", "-t", "2"), "one thread"),
+                          (("-m", "0"), "not a value"), (("-m", "5", "-l", "even"), "not a value"),
+                          (("-l", "wave"), "use with -m")):
         done = program.start(*options)
         expect(done.returncode in (1, 2) and text in done.stderr, f"{' '.join(options)}: {done.stderr.splitlines()[0]}")
     done = program.start("-n", 32, "-b", 32, ranks=2)

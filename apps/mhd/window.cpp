@@ -9,9 +9,6 @@ namespace mhd {
 
 Window::Window(const Domain& domain, int threads)
     : Exchange(domain, threads), rooms_(static_cast<std::size_t>(threads)) {
-  int ranks = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  for (int rank = 0; rank < ranks; ++rank) layouts_.emplace_back(domain, rank);
   double* memory = nullptr;
   MPI_Win_allocate(static_cast<MPI_Aint>(layout_.words() * sizeof(double)), sizeof(double), MPI_INFO_NULL,
                    MPI_COMM_WORLD, &memory, &win_);
@@ -55,7 +52,7 @@ void Window::post(int /*thread*/, const std::vector<Border>& borders, Times* tim
     for (const Border& border : borders) {
       const int rank = domain_.rank_of(border.patch), slot = border.patch - domain_.first_of(rank);
       const int count = static_cast<int>(layout_.doubles(border.side));
-      const auto at = layouts_[static_cast<std::size_t>(rank)].box(slot, border.side, border.step);
+      const auto at = layout_.box(slot, border.side, border.step);
       MPI_Put(border.data, count, MPI_DOUBLE, rank, static_cast<MPI_Aint>(at), count, MPI_DOUBLE, win_);
     }
     // The data are there before the flags, which are single words: an accumulate writes each as one.
@@ -63,7 +60,7 @@ void Window::post(int /*thread*/, const std::vector<Border>& borders, Times* tim
     const int64_t value = borders.front().step + 1;
     for (const Border& border : borders) {
       const int rank = domain_.rank_of(border.patch), slot = border.patch - domain_.first_of(rank);
-      const auto at = layouts_[static_cast<std::size_t>(rank)].flag(slot, border.side, border.step);
+      const auto at = layout_.flag(slot, border.side, border.step);
       MPI_Accumulate(&value, 1, MPI_INT64_T, rank, static_cast<MPI_Aint>(at), 1, MPI_INT64_T, MPI_REPLACE, win_);
     }
     flush();

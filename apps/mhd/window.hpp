@@ -23,7 +23,6 @@ class Window : public Exchange {
 
  private:
   MPI_Win win_ = MPI_WIN_NULL;
-  std::vector<Layout> layouts_;             // of each rank
   std::vector<std::vector<double>> rooms_;  // of each thread: the borders of one patch
 };
 
