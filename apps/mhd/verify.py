@@ -215,6 +215,40 @@ def check_restart(program):
             expect(refused.returncode == 1 and text in refused.stderr, f"{name}: {refused.stderr.splitlines()[0]}")
 
 
+def hashed(bits, cell, field):
+    """The part of a value in the digest of the state (output.cpp)."""
+    whole = 2**64 - 1
+    h = bits ^ ((cell * 8 + field + 1) * 0x9E3779B97F4A7C15 & whole)
+    h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9 & whole
+    h = (h ^ h >> 27) * 0x94D049BB133111EB & whole
+    return h ^ h >> 31
+
+
+def check_physical(program):
+    """A state that no gas has ends the run with a message, for whichever rank and way; the checkpoint stays."""
+    digest, head, energy = 72, 80, 4  # the layout of a checkpoint: output.hpp
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "kept")
+        program.result("-n", 32, "-b", 16, "-s", 5, "-t", 1, "-k", "kept", cwd=folder)
+        with open(path, "rb") as file:
+            data = bytearray(file.read())
+        # The first cell of the last patch, with an energy below zero.
+        at, cell = head + 8 * 16 * 16 * (3 * 8 + energy), 16 * 32 + 16
+        old, = struct.unpack_from("<Q", data, at)
+        struct.pack_into("<d", data, at, -1.0)
+        new, = struct.unpack_from("<Q", data, at)
+        total, = struct.unpack_from("<Q", data, digest)
+        struct.pack_into("<Q", data, digest, (total - hashed(old, cell, energy) + hashed(new, cell, energy)) % 2**64)
+        with open(path, "wb") as file:
+            file.write(data)
+        for ranks, threads, way in ((1, 1, "ranks"), (2, 2, "window"), (3, 2, "communicators"), (2, 2, "funnelled")):
+            done = program.start("-q", "-r", "kept", "-k", "kept", "-t", threads, "-w", way, ranks=ranks, cwd=folder)
+            text = next((line for line in done.stderr.splitlines() if "is not positive" in line), "no message")
+            expect(done.returncode == 1 and "after step 6" in text and "-c, here 0.4" in text, f"{way}, {ranks} x {threads}: {text}")
+        with open(path, "rb") as file:
+            expect(file.read() == data, "the checkpoint is as it was")
+
+
 def check_blast(program):
     """A strong blast wave: its pressures stay positive, and the result is the same by other ranks and patches."""
     base = ("-p", "blast", "-n", 128, "-s", 60, "-t", 1)
