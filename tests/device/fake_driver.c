@@ -1,0 +1,328 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// A library with the names of CUDA's driver and one device, for programs that use the driver themselves: streams,
+// events, pinned and managed memory, handles that other processes open, and the few kernels of bench/device.h by their
+// names. Memory of the device faults when the processor touches it. Every operation is done when its call returns.
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, INVALID_CONTEXT = 201, NOT_FOUND = 500 };
+enum { CONTEXT = 1, MEMORY_TYPE = 2, BUFFER_ID = 7, IS_MANAGED = 8 };
+enum { OF_HOST = 1, OF_DEVICE = 2 };
+
+typedef unsigned long long Pointer;
+typedef struct {
+  char bytes[64];
+} Handle;
+struct meaning {  // of a handle
+  int pid, fd;
+  size_t offset, bytes;
+};
+
+// Memory that the driver knows. `real` is where the processor may touch it.
+struct range {
+  Pointer seen;
+  char* real;
+  size_t bytes;
+  int type, managed, opened, fd;
+  unsigned long long id;
+};
+
+enum { RANGES = 4096 };
+static struct range ranges[RANGES];
+static int used;
+static unsigned long long last_id;
+static int started, device_context;
+static _Thread_local void* current[8];
+static _Thread_local int depth;
+static const size_t capacity = (size_t)1 << 30;
+static size_t allocated;
+
+static struct range* find(Pointer pointer) {
+  for (int i = 0; i < used; ++i) {
+    if (pointer >= ranges[i].seen && pointer < ranges[i].seen + ranges[i].bytes) return &ranges[i];
+  }
+  return NULL;
+}
+
+static struct range* add(void* seen, void* real, size_t bytes, int type) {
+  int i = 0;
+  while (i < used && ranges[i].bytes != 0) ++i;
+  if (i == RANGES) return NULL;
+  if (i == used) ++used;
+  ranges[i] =
+      (struct range){.seen = (uintptr_t)seen, .real = real, .bytes = bytes, .type = type, .fd = -1, .id = ++last_id};
+  return &ranges[i];
+}
+
+static char* reach(Pointer pointer) {
+  const struct range* range = find(pointer);
+  return range ? range->real + (pointer - range->seen) : (char*)(uintptr_t)pointer;
+}
+
+int cuInit(unsigned flags) {
+  started = 1;
+  return flags == 0 ? SUCCESS : INVALID_VALUE;
+}
+int cuDriverGetVersion(int* version) {
+  *version = 12000;
+  return SUCCESS;
+}
+int cuDeviceGetCount(int* count) {
+  *count = 1;
+  return started ? SUCCESS : NOT_INITIALIZED;
+}
+int cuDeviceGet(int* device, int ordinal) {
+  *device = 0;
+  return ordinal == 0 ? SUCCESS : INVALID_VALUE;
+}
+int cuDeviceGetName(char* name, int length, int device) {
+  snprintf(name, (size_t)length, "a device that is none");
+  return device == 0 ? SUCCESS : INVALID_VALUE;
+}
+int cuDeviceGetAttribute(int* value, int attribute, int device) {
+  *value = attribute == 41;
+  return device == 0 ? SUCCESS : INVALID_VALUE;
+}
+int cuDevicePrimaryCtxRetain(void** context, int device) {
+  *context = &device_context;
+  return device == 0 && started ? SUCCESS : NOT_INITIALIZED;
+}
+int cuCtxSetCurrent(void* context) {
+  current[depth] = context;
+  return SUCCESS;
+}
+int cuCtxGetCurrent(void** context) {
+  *context = current[depth];
+  return SUCCESS;
+}
+int cuCtxPushCurrent_v2(void* context) {
+  if (context != &device_context || depth == 7) return INVALID_CONTEXT;
+  current[++depth] = context;
+  return SUCCESS;
+}
+int cuCtxPopCurrent_v2(void** context) {
+  if (current[depth] == NULL) return INVALID_CONTEXT;
+  *context = current[depth];
+  current[depth] = NULL;
+  if (depth > 0) --depth;
+  return SUCCESS;
+}
+int cuCtxSynchronize(void) {
+  return current[depth] ? SUCCESS : INVALID_CONTEXT;
+}
+
+int cuMemGetInfo_v2(size_t* unused, size_t* total) {
+  *total = capacity;
+  *unused = capacity - allocated;
+  return current[depth] ? SUCCESS : INVALID_CONTEXT;
+}
+
+int cuMemAlloc_v2(Pointer* memory, size_t bytes) {
+  if (current[depth] == NULL) return INVALID_CONTEXT;
+  const size_t rounded = (bytes + 4095) / 4096 * 4096;
+  if (bytes == 0) return INVALID_VALUE;
+  if (rounded > capacity - allocated) return OUT_OF_MEMORY;
+  const int fd = memfd_create("fake-driver", MFD_CLOEXEC);
+  if (fd < 0 || ftruncate(fd, (off_t)rounded) != 0) return OUT_OF_MEMORY;
+  void* real = mmap(NULL, rounded, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  void* seen = mmap(NULL, rounded, PROT_NONE, MAP_SHARED, fd, 0);
+  struct range* range = add(seen, real, rounded, OF_DEVICE);
+  if (!range) return OUT_OF_MEMORY;
+  range->fd = fd;
+  allocated += rounded;
+  *memory = range->seen;
+  return SUCCESS;
+}
+
+static void forget(struct range* range) {
+  if (range->type == OF_DEVICE && !range->managed) munmap((void*)(uintptr_t)range->seen, range->bytes);
+  if (range->fd >= 0) close(range->fd);
+  munmap(range->real, range->bytes);
+  *range = (struct range){.fd = -1};
+}
+
+int cuMemFree_v2(Pointer memory) {
+  struct range* range = find(memory);
+  if (!range || range->seen != memory || range->opened || range->type != OF_DEVICE) return INVALID_VALUE;
+  allocated -= range->bytes;
+  forget(range);
+  return SUCCESS;
+}
+
+int cuMemHostAlloc(void** memory, size_t bytes, unsigned flags) {
+  (void)flags;
+  *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return *memory != MAP_FAILED && add(*memory, *memory, bytes, OF_HOST) ? SUCCESS : OUT_OF_MEMORY;
+}
+int cuMemFreeHost(void* memory) {
+  struct range* range = find((uintptr_t)memory);
+  if (!range || range->type != OF_HOST) return INVALID_VALUE;
+  forget(range);
+  return SUCCESS;
+}
+int cuMemAllocManaged(Pointer* memory, size_t bytes, unsigned flags) {
+  void* there;
+  const int error = cuMemHostAlloc(&there, bytes, flags);
+  if (error != SUCCESS) return error;
+  *memory = (uintptr_t)there;
+  struct range* range = find(*memory);
+  range->type = OF_DEVICE;
+  range->managed = 1;
+  allocated += bytes;
+  return SUCCESS;
+}
+int cuMemHostRegister_v2(void* memory, size_t bytes, unsigned flags) {
+  (void)flags;
+  if (find((uintptr_t)memory)) return 712;  // CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED
+  return add(memory, memory, bytes, OF_HOST) ? SUCCESS : OUT_OF_MEMORY;
+}
+int cuMemHostUnregister(void* memory) {
+  struct range* range = find((uintptr_t)memory);
+  if (!range) return 713;  // CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED
+  *range = (struct range){.fd = -1};
+  return SUCCESS;
+}
+int cuMemHostGetDevicePointer_v2(Pointer* there, void* memory, unsigned flags) {
+  (void)flags;
+  *there = (uintptr_t)memory;
+  return find(*there) ? SUCCESS : INVALID_VALUE;
+}
+int cuMemGetAddressRange_v2(Pointer* base, size_t* bytes, Pointer memory) {
+  const struct range* range = find(memory);
+  if (!range) return NOT_FOUND;
+  *base = range->seen;
+  *bytes = range->bytes;
+  return SUCCESS;
+}
+
+int cuPointerGetAttribute(void* value, int attribute, Pointer pointer) {
+  const struct range* range = find(pointer);
+  if (!range) return INVALID_VALUE;
+  if (attribute == CONTEXT) *(void**)value = &device_context;
+  if (attribute == MEMORY_TYPE) *(unsigned*)value = (unsigned)range->type;
+  if (attribute == BUFFER_ID) *(unsigned long long*)value = range->id;
+  if (attribute == IS_MANAGED) *(unsigned*)value = (unsigned)range->managed;
+  return SUCCESS;
+}
+int cuPointerGetAttributes(unsigned count, int* attributes, void** values, Pointer pointer) {
+  for (unsigned i = 0; i < count; ++i) (void)cuPointerGetAttribute(values[i], attributes[i], pointer);
+  return SUCCESS;
+}
+
+int cuMemcpy(Pointer to, Pointer from, size_t bytes) {
+  if (current[depth] == NULL) return INVALID_CONTEXT;
+  memmove(reach(to), reach(from), bytes);
+  return SUCCESS;
+}
+int cuMemcpyHtoD_v2(Pointer to, const void* from, size_t bytes) {
+  return cuMemcpy(to, (uintptr_t)from, bytes);
+}
+int cuMemcpyDtoH_v2(void* to, Pointer from, size_t bytes) {
+  return cuMemcpy((uintptr_t)to, from, bytes);
+}
+int cuMemcpyHtoDAsync_v2(Pointer to, const void* from, size_t bytes, void* stream) {
+  (void)stream;
+  return cuMemcpy(to, (uintptr_t)from, bytes);
+}
+int cuMemcpyDtoHAsync_v2(void* to, Pointer from, size_t bytes, void* stream) {
+  (void)stream;
+  return cuMemcpy((uintptr_t)to, from, bytes);
+}
+int cuMemcpyDtoDAsync_v2(Pointer to, Pointer from, size_t bytes, void* stream) {
+  (void)stream;
+  return cuMemcpy(to, from, bytes);
+}
+
+int cuStreamCreate(void** stream, unsigned flags) {
+  static int streams;
+  (void)flags;
+  *stream = &streams;
+  return SUCCESS;
+}
+int cuStreamSynchronize(void* stream) {
+  (void)stream;
+  return current[depth] ? SUCCESS : INVALID_CONTEXT;
+}
+int cuStreamQuery(void* stream) {
+  return cuStreamSynchronize(stream);
+}
+int cuStreamWriteValue32_v2(void* stream, Pointer word, uint32_t value, unsigned flags) {
+  (void)stream, (void)flags;
+  __atomic_store_n((uint32_t*)(void*)reach(word), value, __ATOMIC_RELEASE);
+  return SUCCESS;
+}
+int cuEventCreate(void** event, unsigned flags) {
+  return cuStreamCreate(event, flags);
+}
+int cuEventRecord(void* event, void* stream) {
+  (void)event;
+  return cuStreamSynchronize(stream);
+}
+int cuEventQuery(void* event) {
+  return cuStreamSynchronize(event);
+}
+
+int cuIpcGetMemHandle(Handle* handle, Pointer memory) {
+  const struct range* range = find(memory);
+  if (!range || range->fd < 0) return INVALID_VALUE;
+  const struct meaning meaning = {.pid = getpid(), .fd = range->fd, .bytes = range->bytes};
+  memcpy(handle, &meaning, sizeof meaning);
+  return SUCCESS;
+}
+int cuIpcOpenMemHandle_v2(Pointer* memory, Handle handle, unsigned flags) {
+  struct meaning meaning;
+  char path[64];
+  memcpy(&meaning, &handle, sizeof meaning);
+  if (flags != 1 || meaning.pid == getpid()) return INVALID_CONTEXT;
+  snprintf(path, sizeof path, "/proc/%d/fd/%d", meaning.pid, meaning.fd);
+  const int fd = open(path, O_RDWR | O_CLOEXEC);
+  if (fd < 0) return INVALID_VALUE;
+  void* real = mmap(NULL, meaning.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  void* seen = mmap(NULL, meaning.bytes, PROT_NONE, MAP_SHARED, fd, 0);
+  close(fd);
+  struct range* range = add(seen, real, meaning.bytes, OF_DEVICE);
+  if (!range) return OUT_OF_MEMORY;
+  range->opened = 1;
+  *memory = range->seen;
+  return SUCCESS;
+}
+int cuIpcCloseMemHandle(Pointer memory) {
+  struct range* range = find(memory);
+  if (!range || !range->opened) return INVALID_VALUE;
+  forget(range);
+  return SUCCESS;
+}
+
+int cuModuleLoadData(void** module, const void* image) {
+  *module = (void*)(uintptr_t)image;
+  return strstr(image, ".version") ? SUCCESS : 218;  // CUDA_ERROR_INVALID_PTX
+}
+int cuModuleGetFunction(void** function, void* module, const char* name) {
+  if (!strstr(module, name)) return NOT_FOUND;
+  *function = (void*)(uintptr_t)name;
+  return SUCCESS;
+}
+int cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                   unsigned block_y, unsigned block_z, unsigned shared_bytes, void* stream, void** arguments,
+                   void** extra) {
+  (void)grid_x, (void)grid_y, (void)grid_z, (void)block_x, (void)block_y, (void)block_z, (void)shared_bytes,
+      (void)extra;
+  if (strcmp(function, "word") == 0) return cuMemcpy(*(Pointer*)arguments[0], *(Pointer*)arguments[1], 8);
+  if (strcmp(function, "spin") == 0) {
+    struct timespec time = {.tv_nsec = (long)*(uint64_t*)arguments[0]};
+    nanosleep(&time, NULL);
+  }
+  return cuStreamSynchronize(stream);
+}
+
+int cuGetErrorName(int error, const char** name) {
+  *name = error == INVALID_CONTEXT ? "CUDA_ERROR_INVALID_CONTEXT" : "CUDA_ERROR_UNKNOWN";
+  return SUCCESS;
+}
