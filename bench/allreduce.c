@@ -3,7 +3,7 @@
 // MPI_Allreduce of doubles by all ranks: time of one call. Size: bytes of a rank.
 #include <mpi.h>
 
-#include "bench.h"
+#include "place.h"
 
 static double *in, *out;
 
@@ -15,10 +15,13 @@ static double reductions(int count, int iterations) {
 
 static void measure(int rank, int ranks, size_t size, const struct bench_options* options) {
   const int count = (int)(size / sizeof(double));
-  for (int i = 0; i < count; ++i) in[i] = rank + i % 100;
+  double* room = place_room(in, size);
+  for (int i = 0; i < count; ++i) room[i] = rank + i % 100;
+  place_write(in, size);
   reductions(count, 1);
+  room = place_read(out, size);
   for (int i = 0; i < count; ++i) {
-    if (out[i] != ranks * (ranks - 1) / 2.0 + (double)ranks * (i % 100)) bench_die("MPI_Allreduce gave a wrong sum");
+    if (room[i] != ranks * (ranks - 1) / 2.0 + (double)ranks * (i % 100)) bench_die("MPI_Allreduce gave a wrong sum");
   }
   enum { TRIES = 8 };
   reductions(count, TRIES);
@@ -30,18 +33,19 @@ static void measure(int rank, int ranks, size_t size, const struct bench_options
 
 int main(int argc, char** argv) {
   static const size_t sizes[] = {8, 1024, 65536};
-  const struct bench_options options = bench_parse(argc, argv, sizes, sizeof sizes / sizeof *sizes);
+  const struct bench_options options = place_parse(argc, argv, sizes, sizeof sizes / sizeof *sizes);
   int ranks;
   MPI_Init(&argc, &argv);
   const int rank = bench_rank_of(2);
+  place_start(rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   size_t largest = 0;
   for (int i = 0; i < options.size_count; ++i) largest = options.sizes[i] > largest ? options.sizes[i] : largest;
-  in = (double*)bench_buffer(largest);
-  out = (double*)bench_buffer(largest);
+  in = (double*)place_buffer(largest);
+  out = (double*)place_buffer(largest);
   for (int i = 0; i < options.size_count; ++i) measure(rank, ranks, options.sizes[i], &options);
-  free(in);
-  free(out);
+  place_free(in);
+  place_free(out);
   MPI_Finalize();
   return 0;
 }

@@ -58,6 +58,8 @@ static inline struct bench_options bench_parse(int argc, char** argv, const size
   for (int i = 1; i < argc; ++i) {
     if (strcmp(argv[i], "--quick") == 0) {
       options.block_us = 2e3;
+    } else if (strcmp(argv[i], "-d") == 0) {
+      bench_die("the buffers of this program lie in memory of the host: it takes no -d");
     } else if (given < BENCH_MAX_SIZES) {
       options.sizes[given++] = strtoull(argv[i], NULL, 10);
     }

@@ -4,7 +4,7 @@
 // data; of each block where ranks have several. Doubles; the v forms have blocks of one size.
 #include <mpi.h>
 
-#include "bench.h"
+#include "place.h"
 
 static int rank, ranks;
 static double *in, *out;  // `ranks` blocks each
@@ -138,9 +138,10 @@ static void check(const struct row* row, int n) {
   if (row->where == NOTHING || (row->where == AT_ROOT && rank != 0) || (row->where == BEHIND_FIRST && rank == 0))
     return;
   const int blocks = row->blocks > 0 ? row->blocks : ranks;
+  const double* result = place_read(out, (size_t)blocks * (size_t)n * sizeof *result);
   for (int b = 0; b < blocks; ++b) {
     for (int i = 0; i < n; ++i) {
-      if (out[(size_t)b * (size_t)n + (size_t)i] != row->expected(b, i)) bench_die(row->name);
+      if (result[(size_t)b * (size_t)n + (size_t)i] != row->expected(b, i)) bench_die(row->name);
     }
   }
 }
@@ -163,11 +164,18 @@ static double calls(const struct row* row, int n, int iterations) {
 static void measure(const struct row* row, size_t size, const struct bench_options* options) {
   const int n = (int)(size / sizeof(double));
   set_counts(n);
-  for (int b = 0; b < ranks; ++b) {
-    for (int i = 0; i < n; ++i) in[(size_t)b * (size_t)n + (size_t)i] = element(rank, b, i);
+  const size_t all = (size_t)ranks * size;
+  double* room = place_room(out, all);
+  memset(room, 0, all);
+  if (rank == 0 && row->call == bcast) {
+    for (int i = 0; i < n; ++i) room[i] = element(rank, 0, i);
   }
-  memset(out, 0, (size_t)ranks * size);
-  if (rank == 0 && row->call == bcast) memcpy(out, in, size);
+  place_write(out, all);
+  room = place_room(in, all);
+  for (int b = 0; b < ranks; ++b) {
+    for (int i = 0; i < n; ++i) room[(size_t)b * (size_t)n + (size_t)i] = element(rank, b, i);
+  }
+  place_write(in, all);
   row->call(n);
   check(row, n);
   enum { TRIES = 4 };
@@ -180,14 +188,15 @@ static void measure(const struct row* row, size_t size, const struct bench_optio
 
 int main(int argc, char** argv) {
   static const size_t sizes[] = {8, 1024, 65536, 1 << 20};
-  const struct bench_options options = bench_parse(argc, argv, sizes, sizeof sizes / sizeof *sizes);
+  const struct bench_options options = place_parse(argc, argv, sizes, sizeof sizes / sizeof *sizes);
   MPI_Init(&argc, &argv);
   rank = bench_rank_of(2);
+  place_start(rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   size_t largest = 0;
   for (int s = 0; s < options.size_count; ++s) largest = options.sizes[s] > largest ? options.sizes[s] : largest;
-  in = (double*)bench_buffer((size_t)ranks * largest);
-  out = (double*)bench_buffer((size_t)ranks * largest);
+  in = (double*)place_buffer((size_t)ranks * largest);
+  out = (double*)place_buffer((size_t)ranks * largest);
   counts = calloc((size_t)ranks, sizeof *counts);
   starts = calloc((size_t)ranks, sizeof *starts);
   if (counts == NULL || starts == NULL) bench_die("out of memory");
@@ -196,8 +205,8 @@ int main(int argc, char** argv) {
       measure(&rows[r], options.sizes[s], &options);
     }
   }
-  free(in);
-  free(out);
+  place_free(in);
+  place_free(out);
   free(counts);
   free(starts);
   MPI_Finalize();

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Ping-pong between ranks 0 and 1 with blocking calls: half a round trip.
+// Data may lie on a device (place.h).
 #include <mpi.h>
 
-#include "bench.h"
+#include "place.h"
 
 static unsigned char *out, *in;
 
@@ -23,9 +24,9 @@ static double ping_pong(int rank, size_t size, int iterations) {
 }
 
 static void measure(int rank, size_t size, const struct bench_options* options) {
-  bench_fill(out, size, 7 + (unsigned)rank);
+  place_fill(out, size, 7 + (unsigned)rank);
   ping_pong(rank, size, 1);
-  bench_check(in, size, 8 - (unsigned)rank);
+  place_check(in, size, 8 - (unsigned)rank);
 
   enum { TRIES = 8 };
   ping_pong(rank, size, TRIES);
@@ -37,17 +38,18 @@ static void measure(int rank, size_t size, const struct bench_options* options) 
 
 int main(int argc, char** argv) {
   static const size_t sizes[] = {8, 64, 256, 1024, 4096, 8192, 16384, 65536, 262144, 1048576, 4194304};
-  const struct bench_options options = bench_parse(argc, argv, sizes, sizeof sizes / sizeof *sizes);
+  const struct bench_options options = place_parse(argc, argv, sizes, sizeof sizes / sizeof *sizes);
   MPI_Init(&argc, &argv);
   const int rank = bench_rank_of(2);
+  place_start(rank);
   size_t largest = 0;
   for (int i = 0; i < options.size_count; ++i) largest = options.sizes[i] > largest ? options.sizes[i] : largest;
-  out = bench_buffer(largest);
-  in = bench_buffer(largest);
+  out = place_buffer(largest);
+  in = place_buffer(largest);
   for (int i = 0; rank < 2 && i < options.size_count; ++i) measure(rank, options.sizes[i], &options);
   MPI_Barrier(MPI_COMM_WORLD);
-  free(out);
-  free(in);
+  place_free(out);
+  place_free(in);
   MPI_Finalize();
   return 0;
 }

@@ -258,7 +258,7 @@ def build_for_abi(compiler, libraries):
     library = folder / "stub" / ABI_NAME
     run_command([compiler, "-shared", "-fPIC", f"-Wl,-soname,{ABI_NAME}", str(stub), "-o", str(library)])
     for program, source in zip(MPI_PROGRAMS, objects):
-        run_command([compiler, "-pthread", str(source), str(library), "-o", str(folder / program)])
+        run_command([compiler, "-pthread", str(source), str(library), "-ldl", "-o", str(folder / program)])
 
 
 def build(libraries):
@@ -269,7 +269,7 @@ def build(libraries):
     BUILD.mkdir(parents=True, exist_ok=True)
     for program in ("limits", "tcp"):
         if newest([BUILD / program]) < newest(sources):
-            run_command([compiler, *FLAGS, str(SOURCES / f"{program}.c"), "-o", str(BUILD / program), "-pthread"])
+            run_command([compiler, *FLAGS, str(SOURCES / f"{program}.c"), "-o", str(BUILD / program), "-pthread", "-ldl"])
     if any(library.kind.abi for library in libraries):
         last = BUILD / "abi" / MPI_PROGRAMS[-1]
         if newest([last]) < newest(sources):

@@ -7,12 +7,13 @@
 
 #include <mpi.h>
 
-#include "bench.h"
+#include "place.h"
 
 struct onesided {
   MPI_Win window;
-  unsigned char* memory;  // of this rank, in the window
-  unsigned char* mine;    // the origin's, outside of it
+  unsigned char* memory;   // of this rank, in the window
+  unsigned char* created;  // the same, unless MPI allocated it
+  unsigned char* mine;     // the origin's, outside of it
   int rank;
 };
 
@@ -22,9 +23,17 @@ typedef void (*onesided_pattern)(struct onesided* o, size_t size, int iterations
 static inline void onesided_start(struct onesided* o, int* argc, char*** argv, size_t bytes) {
   MPI_Init(argc, argv);
   o->rank = bench_rank_of(2);
-  MPI_Win_allocate((MPI_Aint)bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &o->memory, &o->window);
-  memset(o->memory, 1, bytes);
-  o->mine = bench_buffer(bytes);
+  place_start(o->rank);
+  const int allocated = places.of[0] == PLACE_HOST && places.of[1] == PLACE_HOST;
+  if (allocated) {
+    MPI_Win_allocate((MPI_Aint)bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &o->memory, &o->window);
+    memset(o->memory, 1, bytes);
+    o->created = NULL;
+  } else {
+    o->memory = o->created = place_buffer(bytes);
+    MPI_Win_create(o->memory, (MPI_Aint)bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &o->window);
+  }
+  o->mine = place_buffer(bytes);
   MPI_Win_lock_all(MPI_MODE_NOCHECK, o->window);
 }
 
@@ -38,7 +47,8 @@ static inline void onesided_meet(const struct onesided* o) {
 static inline void onesided_end(struct onesided* o) {
   MPI_Win_unlock_all(o->window);
   MPI_Win_free(&o->window);
-  free(o->mine);
+  place_free(o->mine);
+  if (o->created) place_free(o->created);
   MPI_Finalize();
 }
 

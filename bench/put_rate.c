@@ -16,17 +16,17 @@ static void puts_and_flush(struct onesided* o, size_t size, int iterations) {
 
 int main(int argc, char** argv) {
   static const size_t sizes[] = {8, 64, 512, 4096};
-  struct bench_options options = bench_parse(argc, argv, sizes, sizeof sizes / sizeof *sizes);
+  struct bench_options options = place_parse(argc, argv, sizes, sizeof sizes / sizeof *sizes);
   options.block_us *= 2;
   struct onesided o;
   onesided_start(&o, &argc, &argv, BATCH * onesided_largest(&options));
   for (int i = 0; i < options.size_count; ++i) {
     const size_t size = options.sizes[i];
-    bench_fill(o.mine, BATCH * size, 7 + (unsigned)i);
+    place_fill(o.mine, BATCH * size, 7 + (unsigned)i);
     onesided_meet(&o);
     const double us = onesided_measure(&o, puts_and_flush, size, &options);
     if (o.rank == 0) bench_emit("put_rate", size, BATCH / us, "M/s");
-    if (o.rank == 1) bench_check(o.memory, BATCH * size, 7 + (unsigned)i);
+    if (o.rank == 1) place_check(o.memory, BATCH * size, 7 + (unsigned)i);
   }
   onesided_end(&o);
   return 0;

@@ -5,10 +5,11 @@
 
 int main(int argc, char** argv) {
   static const size_t sizes[] = {8, 64, 512};
-  struct bench_options options = bench_parse(argc, argv, sizes, sizeof sizes / sizeof *sizes);
+  struct bench_options options = place_parse(argc, argv, sizes, sizeof sizes / sizeof *sizes);
   options.block_us *= 2;
   MPI_Init(&argc, &argv);
   const int rank = bench_rank_of(2);
+  place_start(rank);
   struct window w;
   window_create(&w, &options);
   for (int i = 0; rank < 2 && i < options.size_count; ++i) {
@@ -20,6 +21,7 @@ int main(int argc, char** argv) {
     }
   }
   MPI_Barrier(MPI_COMM_WORLD);
+  window_free(&w);
   MPI_Finalize();
   return 0;
 }

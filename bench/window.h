@@ -7,7 +7,7 @@
 
 #include <mpi.h>
 
-#include "bench.h"
+#include "place.h"
 
 // All places of a window together: 64 messages up to 256 KiB, fewer of the larger ones. limits.c copies in the same
 // way.
@@ -26,12 +26,17 @@ struct window {
 static inline void window_create(struct window* w, const struct bench_options* options) {
   size_t out = 0, in = 0;
   for (int i = 0; i < options->size_count; ++i) {
-    const size_t size = options->sizes[i], places = size * (size_t)window_count(size);
+    const size_t size = options->sizes[i], all = size * (size_t)window_count(size);
     out = size > out ? size : out;
-    in = places > in ? places : in;
+    in = all > in ? all : in;
   }
-  w->out = bench_buffer(out);
-  w->in = bench_buffer(in);
+  w->out = place_buffer(out);
+  w->in = place_buffer(in);
+}
+
+static inline void window_free(struct window* w) {
+  place_free(w->out);
+  place_free(w->in);
 }
 
 static inline int window_post_receives(struct window* w, int peer, size_t size, int first) {
@@ -80,10 +85,10 @@ typedef double (*window_pattern)(struct window* w, int rank, size_t size, int it
 // Microseconds per window, on rank 0.
 static inline double window_measure(struct window* w, window_pattern pattern, int rank, size_t size,
                                     const struct bench_options* options) {
-  bench_fill(w->out, size, 7);
+  place_fill(w->out, size, 7);
   pattern(w, rank, size, 1);
   if (rank == 1) {
-    for (int i = 0; i < window_count(size); ++i) bench_check(w->in + (size_t)i * size, size, 7);
+    for (int i = 0; i < window_count(size); ++i) place_check(w->in + (size_t)i * size, size, 7);
   }
   enum { TRIES = 2 };
   pattern(w, rank, size, TRIES);
