@@ -258,56 +258,62 @@ struct Handles {
 };
 Handles handles;
 
-bool share(const void* address, Shared& shared) {
+std::string share(const void* address, Shared& shared) {
   static constexpr int asked[] = {attribute_buffer_number};
   void* answers[] = {&shared.number};
   Pointer base = 0;
   size_t bytes = 0;
-  if (library.pointer_attributes(1, asked, answers, pointer_of(address)) != success ||
-      library.range(&base, &bytes, pointer_of(address)) != success)
-    return false;
+  if (const int error = library.pointer_attributes(1, asked, answers, pointer_of(address)))
+    return text_of("cuPointerGetAttributes", error);
+  std::string problem;
+  const Engine* engine = engine_at(place_of(address), problem);
+  if (engine == nullptr) return problem;
+  const Current current(engine->context);
+  if (const int error = library.range(&base, &bytes, pointer_of(address)))
+    return text_of("cuMemGetAddressRange", error);
   shared.base = base;
   shared.bytes = bytes;
   std::lock_guard guard(handles.mutex);
   auto found = handles.known.find(shared.number);
   if (found == handles.known.end()) {
-    const Place place = place_of(address);
-    const Current current(place.context);
     Handle handle;
-    if (place.context == nullptr || current.error() != success || library.handle_of(&handle, base) != success)
-      return false;
+    if (const int error = library.handle_of(&handle, base)) return text_of("cuIpcGetMemHandle", error);
     if (handles.known.size() == Handles::most) handles.known.erase(handles.known.begin());
     found = handles.known.emplace(shared.number, handle).first;
   }
   static_assert(sizeof shared.handle == sizeof(Handle));
   std::memcpy(shared.handle, &found->second, sizeof(Handle));
-  return true;
+  return {};
 }
 
-void* map(const Shared& shared) {
+std::string map(const Shared& shared, void*& base) {
   constexpr unsigned from_other_devices_too = 1;  // CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
   const Context context = any_context();
-  if (context == nullptr) return nullptr;
+  if (context == nullptr) return "this process has used no device";
   const Current current(context);
   Handle handle;
   std::memcpy(&handle, shared.handle, sizeof handle);
-  Pointer memory = 0;
-  if (current.error() != success || library.open_handle(&memory, handle, from_other_devices_too) != success)
-    return nullptr;
-  Pointer base = 0;
+  Pointer memory = 0, first = 0;
   size_t bytes = 0;
-  if (library.range(&base, &bytes, memory) != success || memory - base > bytes ||
-      bytes - (memory - base) < shared.bytes) {
+  if (current.error() != success) return text_of("cuCtxPushCurrent", current.error());
+  if (const int error = library.open_handle(&memory, handle, from_other_devices_too))
+    return text_of("cuIpcOpenMemHandle", error);
+  const int error = library.range(&first, &bytes, memory);
+  if (error != success || memory - first > bytes || bytes - (memory - first) < shared.bytes) {
     (void)library.close_handle(memory);
-    return nullptr;
+    return error != success
+               ? text_of("cuMemGetAddressRange", error)
+               : "the allocation has " + std::to_string(bytes) + " bytes, not " + std::to_string(shared.bytes);
   }
-  return reinterpret_cast<void*>(static_cast<uintptr_t>(memory));
+  base = reinterpret_cast<void*>(static_cast<uintptr_t>(memory));
+  return {};
 }
 
 void unmap(void* base) {
-  const Place place = place_of(base);
-  if (place.context == nullptr) return;
-  const Current current(place.context);
+  std::string problem;
+  const Engine* engine = engine_at(place_of(base), problem);
+  if (engine == nullptr) return;
+  const Current current(engine->context);
   (void)library.close_handle(pointer_of(base));
 }
 

@@ -49,10 +49,10 @@ struct Driver {
   // Host memory that copies reach faster, until unpin(); false: it stays as it was.
   bool (*pin)(void* memory, size_t bytes);
   void (*unpin)(void* memory);
-  // How other processes of the host find the allocation that an address is in; false: they cannot.
-  bool (*share)(const void* address, Shared& shared);
-  // Maps an allocation of another process: the address of its first byte here; nullptr: it cannot be mapped.
-  void* (*map)(const Shared& shared);
+  // How other processes of the host find the allocation that an address is in.
+  std::string (*share)(const void* address, Shared& shared);
+  // Maps an allocation of another process: the address of its first byte here.
+  std::string (*map)(const Shared& shared, void*& base);
   void (*unmap)(void* base);
 };
 

@@ -36,7 +36,7 @@ bool is_same(const Known& one, int64_t owner, const Shared& shared) {
 void forget_freed(int64_t owner, const Shared& shared) {
   for (size_t i = known->size(); i-- > 0;) {
     const Known& one = *(*known)[i];
-    const bool overlaps = one.shared.base < shared.base + shared.bytes && shared.base < one.shared.base + one.bytes;
+    const bool overlaps = shared.base - one.shared.base < one.bytes || one.shared.base - shared.base < shared.bytes;
     if (one.owner == owner && overlaps && one.holders == 0) forget(i);
   }
 }
@@ -56,8 +56,7 @@ bool make_room() {
 
 }  // namespace
 
-Mapping* hold(int64_t owner, const Shared& shared) {
-  if (shared.bytes == 0 || shared.base + shared.bytes < shared.base) return nullptr;
+Mapping* hold(int64_t owner, const Shared& shared, std::string& problem) {
   std::lock_guard guard(mutex);
   if (known == nullptr) known = new std::vector<std::unique_ptr<Known>>;
   for (const auto& one : *known) {
@@ -67,9 +66,13 @@ Mapping* hold(int64_t owner, const Shared& shared) {
     return one.get();
   }
   forget_freed(owner, shared);
-  if (!make_room()) return nullptr;
-  void* const base = active->map(shared);
-  if (base == nullptr) return nullptr;
+  if (!make_room()) {
+    problem = std::to_string(most) + " allocations of others are mapped and in use";
+    return nullptr;
+  }
+  void* base = nullptr;
+  problem = active->map(shared, base);
+  if (!problem.empty()) return nullptr;
   known->push_back(std::make_unique<Known>(Known{{static_cast<char*>(base), shared.bytes}, owner, shared, 1, ++turn}));
   return known->back().get();
 }

@@ -15,9 +15,9 @@ struct Mapping {
   uint64_t bytes;
 };
 
-// Maps what a process, `owner`, shares, until let_go(); nullptr: it cannot be mapped. `shared` comes from that process
-// and need not be right: the driver maps real allocations only.
-[[nodiscard]] Mapping* hold(int64_t owner, const Shared& shared);
+// Maps what a process, `owner`, shares, until let_go(); nullptr: it cannot be mapped, for the reason in `problem`.
+// `shared` comes from that process and need not be right: the driver maps real allocations only.
+[[nodiscard]] Mapping* hold(int64_t owner, const Shared& shared, std::string& problem);
 void let_go(Mapping* mapping);
 
 // The address here of `bytes` at an address of the owner's; nullptr: they are not in the allocation.

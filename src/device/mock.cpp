@@ -175,37 +175,37 @@ bool release(void* memory) {
          state->used.erase(static_cast<size_t>(static_cast<char*>(memory) - region->seen)) == 1;
 }
 
-bool share(const void* address, Shared& shared) {
+std::string share(const void* address, Shared& shared) {
   std::lock_guard guard(state->mutex);
-  if (region_of(address) != state->regions.data()) return false;
   const char* seen = state->regions[0].seen;
   auto after = state->used.upper_bound(static_cast<size_t>(static_cast<const char*>(address) - seen));
-  if (after == state->used.begin()) return false;
+  if (region_of(address) != state->regions.data() || after == state->used.begin()) return "it is not allocated";
   const auto& [offset, piece] = *--after;
-  if (address >= seen + offset + piece.bytes) return false;
+  if (address >= seen + offset + piece.bytes) return "it is not allocated";
   shared.base = reinterpret_cast<uintptr_t>(seen + offset);
   shared.bytes = piece.bytes;
   shared.number = piece.number;
   const Address there{getpid(), state->fd, offset};
   std::memcpy(shared.handle, &there, sizeof there);
-  return true;
+  return {};
 }
 
-void* map(const Shared& shared) {
+std::string map(const Shared& shared, void*& base) {
   Address there;
   std::memcpy(&there, shared.handle, sizeof there);
-  if (there.offset > capacity || shared.bytes > capacity - there.offset) return nullptr;
+  if (there.offset > capacity || shared.bytes > capacity - there.offset) return "it lies beyond the memory of a device";
   const std::string path = "/proc/" + std::to_string(there.pid) + "/fd/" + std::to_string(there.fd);
   const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (fd < 0) return nullptr;
+  if (fd < 0) return path + ": " + std::strerror(errno);
   Region region;
   struct stat file {};
   const bool mapped = fstat(fd, &file) == 0 && static_cast<size_t>(file.st_size) == capacity && map_region(fd, region);
   close(fd);
-  if (!mapped) return nullptr;
+  if (!mapped) return path + " cannot be mapped";
   std::lock_guard guard(state->mutex);
   state->regions.push_back(region);
-  return region.seen + there.offset;
+  base = region.seen + there.offset;
+  return {};
 }
 
 void unmap(void* base) {

@@ -3,7 +3,9 @@
 // R0 of data on a device: the RTS says how other processes of the host find the sender's allocation. The receiver maps
 // it and has the device copy, into its own memory of the device or the host's. Data that cannot be mapped come by R1.
 #include <new>
+#include <string>
 
+#include "base/message.hpp"
 #include "base/setting.hpp"
 #include "core/protocol/protocol.hpp"
 #include "datatype/pack.hpp"
@@ -81,8 +83,14 @@ WEFT_LANE_WORK(loading_work);
 bool load(Request& r, const Envelope& envelope, Peer& peer, const wire::Rts& rts, const device::Shared& shared,
           int64_t wanted) {
   if (!device::on() || shared.bytes == 0 || !peer.transport->capabilities().claims) return false;
-  device::Mapping* mapping = device::hold(peer.rank, shared);
-  if (mapping == nullptr) return false;
+  std::string problem;
+  device::Mapping* mapping = device::hold(peer.rank, shared, problem);
+  if (mapping == nullptr) {
+    base::warn_once("device mapping",
+                    {.cause = "memory of the device of another rank of this host cannot be mapped: " + problem,
+                     .remedy = "messages go through memory of the host, which takes longer (docs/devices.md)"});
+    return false;
+  }
   Loading loading{nullptr, &r,      &peer, rts.send, rts.lane, envelope, static_cast<int64_t>(rts.bytes),
                   wanted,  mapping, {}};
   const void* const from = device::here(*mapping, shared, rts.memory.address, static_cast<uint64_t>(wanted));

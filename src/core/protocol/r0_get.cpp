@@ -122,7 +122,7 @@ bool send_rts(Request& r) {
                    : streamed  ? wire::Rts::better_streamed
                                : wire::Rts::in_one_piece,
                    r.lane};
-  if (on_device && !(goes_by_device(r) && device::active->share(r.buffer, announced.allocation)))
+  if (on_device && !(goes_by_device(r) && device::active->share(r.buffer, announced.allocation).empty()))
     announced.allocation.bytes = 0;
   const EventData about{r.peer->rank, r.match.tag, r.bytes, is_internal(r.match)};  // a send to ourselves may be gone
   if (!ask) {
