@@ -18,6 +18,8 @@ struct Inflow;
 struct Landing;
 struct Pull;
 struct Push;
+inline constexpr int64_t lane_chunk_bytes = 256 << 10;
+
 struct Loading;
 struct Reading;
 
@@ -35,7 +37,7 @@ struct alignas(128) Lane {
   Loading* loadings = nullptr;                     // receives of path R0 that a device copies, oldest first
   std::atomic<bool> at_work = false;               // one of these may be there, with something for us to do
   bool saturated = false;
-  char* chunk = nullptr;                      // through which R0 moves layouts with gaps, made on first use
+  char* chunk = nullptr;                      // of lane_chunk_bytes, for R0's copies in two steps; made on first use
   std::atomic<int64_t> sends_open = 0;        // started here and not complete; see count_sends()
   std::atomic<int64_t> unexpected_bytes = 0;  // of data kept; written under the lock
   Unexpected* free_unexpected = nullptr;      // small ones, kept for reuse

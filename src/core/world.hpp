@@ -39,6 +39,7 @@ struct Peer {
   uint32_t generation = 0;             // of the process that it stands for: core/growth.hpp
   std::atomic<bool> readable = false;  // a direct read of the peer's memory has worked
   std::atomic<bool> writes = true;     // the peer has not failed to write into our memory
+  std::atomic<bool> pinned = false;    // staging memory, ours and the peer's, for copies of a device
   std::atomic<int32_t> lost = 0;       // the error of operations with it since it is lost: end_pending()
 
   // Under world->queue_lock, but for `queued`. In order; while there is one, whatever is sent to the peer goes behind.

@@ -82,4 +82,12 @@ void let_go(Mapping* mapping) {
   --static_cast<Known*>(mapping)->holders;
 }
 
+void unmap_all() {
+  std::lock_guard guard(mutex);
+  if (known == nullptr) return;
+  while (!known->empty()) forget(known->size() - 1);
+  delete known;
+  known = nullptr;
+}
+
 }  // namespace weft::device

@@ -91,6 +91,14 @@ bool goes_by_device(const Request& r);
 bool load(Request& r, const Envelope& envelope, Peer& peer, const wire::Rts& rts, const device::Shared& allocation,
           int64_t wanted);
 
+// R0 of a receive on a device, from the host's memory of a peer: its bytes [position, position + bytes), through pinned
+// memory. As get_data().
+[[nodiscard]] int get_to_device(Lane& lane, Peer& peer, const MemoryRef& from, const Request& r, int64_t position,
+                                int64_t bytes);
+
+// Before data on a device go through staging memory: the device reaches it faster from then on.
+void pin_staging(Peer& peer);
+
 // R0 of a receive without gaps, by whatever way its transport reads; unreadable data come by R1.
 void read(Request& r, const Envelope& envelope, Peer& peer, const wire::Rts& rts, int64_t wanted);
 
@@ -100,6 +108,8 @@ void read(Request& r, const Envelope& envelope, Peer& peer, const wire::Rts& rts
                            int64_t bytes);
 [[nodiscard]] int put_data(Lane& lane, Peer& peer, const MemoryRef& to, const Request& r, int64_t position,
                            int64_t bytes);
+// The lane's buffer of lane_chunk_bytes; nullptr: no memory.
+char* chunk_of(Lane& lane);
 // From a send of ours to a receive of ours, one of which has gaps.
 void copy_own(const Request& send, const Request& receive, int64_t bytes);
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // R0 of data on a device: the RTS says how other processes of the host find the sender's allocation. The receiver maps
 // it and has the device copy, into its own memory of the device or the host's. Data that cannot be mapped come by R1.
+#include <algorithm>
+#include <cerrno>
 #include <new>
 #include <string>
 
@@ -10,6 +12,7 @@
 #include "core/protocol/protocol.hpp"
 #include "datatype/pack.hpp"
 #include "device/mappings.hpp"
+#include "device/pins.hpp"
 
 namespace weft::core {
 
@@ -117,6 +120,60 @@ bool load(Request& r, const Envelope& envelope, Peer& peer, const wire::Rts& rts
   *last = kept;
   lane.at_work.store(true, std::memory_order_relaxed);
   return true;
+}
+
+namespace {
+
+// Two pieces of the lane's chunk: one is filled while the device copies from the other.
+constexpr int64_t piece_bytes = lane_chunk_bytes / 2;
+
+void wait_for(device::Copy& copy, int& error) {
+  if (copy.engine == nullptr && copy.number == 0) return;
+  device::Progress progress;
+  do {
+    progress = device::active->look(copy);
+  } while (progress == device::Progress::running);
+  copy = {};
+  if (progress == device::Progress::failed && error == 0) error = EIO;
+}
+
+}  // namespace
+
+int get_to_device(Lane& lane, Peer& peer, const MemoryRef& from, const Request& r, int64_t position, int64_t bytes) {
+  if (chunk_of(lane) == nullptr) return ENOMEM;
+  device::pin_once(lane.chunk, lane_chunk_bytes);
+  device::Copy copies[2];
+  int error = 0;
+  for (int turn = 0; bytes > 0 && error == 0; turn ^= 1) {
+    const int64_t some = std::min(bytes, piece_bytes);
+    char* const piece = lane.chunk + turn * piece_bytes;
+    wait_for(copies[turn], error);
+    if (error == 0) {
+      error = peer.endpoint->get(transport::advanced(from, static_cast<uint64_t>(position)), piece,
+                                 static_cast<size_t>(some));
+    }
+    if (error != 0) break;
+    if (r.layout->contiguous) {
+      if (!device::active
+               ->begin(static_cast<char*>(r.buffer) + position, piece, static_cast<size_t>(some), copies[turn])
+               .empty())
+        error = EIO;
+    } else {
+      datatype::unpack(*r.layout, r.count, r.buffer, position, piece, some);
+      if (device::take_failure()) error = EIO;
+    }
+    position += some;
+    bytes -= some;
+  }
+  for (device::Copy& copy : copies) wait_for(copy, error);
+  return error;
+}
+
+void pin_staging(Peer& peer) {
+  if (!device::on() || peer.pinned.exchange(true, std::memory_order_relaxed)) return;
+  for (const transport::Span& memory : {peer.transport->staging_memory(), peer.endpoint->staging_memory()}) {
+    if (memory.bytes != 0) device::pin_once(memory.begin, memory.bytes);
+  }
 }
 
 int64_t count_loadings(const Lane& lane, const Peer& peer) {

@@ -153,7 +153,7 @@ void send_fin(Peer& peer, uint32_t lane, uint64_t send) {
 namespace {
 
 // Messages from the host's memory into a device's are read in large chunks from here on.
-constexpr int64_t device_from = 64 << 10;
+constexpr int64_t device_from = 64 << 10, device_at_once = 16 << 20;
 
 [[gnu::cold, noreturn]] void reject_own(const wire::Rts& rts) {
   protocol_error(rts.origin, {.cause = "an RTS of this rank to itself names no send of its own",
@@ -182,7 +182,9 @@ void answer_rts(Request& r, const Envelope& envelope, const void* data) {
     const int64_t from = r.flags.on_device ? device_from : gaps_from.value();
     const bool direct = !on_device && (rts.memory.key != MemoryRef::no_key || wanted <= get_limit.value() || own) &&
                         (!gaps || wanted >= from) && (gaps || own || rts.readable != wire::Rts::better_streamed);
-    if (direct && share(r, envelope, rts, wanted)) return;
+    // The processor is occupied with a copy to a device as long as it lasts: much at once would hold up the lane.
+    const bool at_once = r.flags.on_device && wanted <= device_at_once;
+    if (direct && !at_once && share(r, envelope, rts, wanted)) return;
     if (direct && !gaps) return read(r, envelope, peer, rts, wanted);
     if (!direct || rts.readable == wire::Rts::with_gaps ||
         get_data(world->lanes[envelope.lane], peer, rts.memory, r, 0, wanted) != 0 || note_failed_copy(r)) {

@@ -15,7 +15,7 @@
 namespace weft::core {
 namespace {
 
-constexpr int64_t chunk_bytes = 256 << 10;
+constexpr int64_t chunk_bytes = lane_chunk_bytes;
 constexpr int64_t run_from = 16 << 10;  // a system call for each run costs less from here on
 
 // The runs of the next bytes of a request, when all of them are large. A count of 0: some are small.
@@ -31,11 +31,6 @@ struct LargeRuns {
   }
 };
 
-char* chunk_of(Lane& lane) {
-  if (lane.chunk == nullptr) lane.chunk = static_cast<char*>(std::malloc(chunk_bytes));
-  return lane.chunk;
-}
-
 // Moves [position, position + bytes) of a request's data: `straight` moves a run of our buffer, `packed` the packed
 // bytes at a position by way of the chunk.
 template <class Straight, class Packed>
@@ -45,7 +40,7 @@ int move_data(Lane& lane, const Request& r, int64_t position, int64_t bytes, Str
     int64_t some = std::min(bytes, chunk_bytes);
     const LargeRuns large(r, position, some);
     int error = 0;
-    if (large.listed.count > 0 && !r.flags.on_device) {
+    if (large.listed.count > 0) {
       some = large.listed.bytes;
       int64_t at = position;
       for (int i = 0; error == 0 && i < large.listed.count; ++i) {
@@ -66,7 +61,13 @@ int move_data(Lane& lane, const Request& r, int64_t position, int64_t bytes, Str
 
 }  // namespace
 
+char* chunk_of(Lane& lane) {
+  if (lane.chunk == nullptr) lane.chunk = static_cast<char*>(std::aligned_alloc(4096, lane_chunk_bytes));
+  return lane.chunk;
+}
+
 int get_data(Lane& lane, Peer& peer, const MemoryRef& from, const Request& r, int64_t position, int64_t bytes) {
+  if (r.flags.on_device) return get_to_device(lane, peer, from, r, position, bytes);
   const auto straight = [&](char* to, int64_t at, int64_t length) {
     return peer.endpoint->get(transport::advanced(from, static_cast<uint64_t>(at)), to, static_cast<size_t>(length));
   };

@@ -24,6 +24,7 @@
 #include "core/waiting.hpp"
 #include "core/world.hpp"
 #include "device/device.hpp"
+#include "device/pins.hpp"
 #include "io/ring.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/env/hw_resource.hpp"
@@ -73,6 +74,7 @@ void end_runtime() {
   io::stop_ring();
   io::stop_workers();
   end_observing();
+  device::close();
   core::leave();
   free_unused_comms();
   environment.ended = true;

@@ -107,6 +107,11 @@ constexpr MemoryRef advanced(MemoryRef memory, uint64_t bytes) {
   return memory;
 }
 
+struct Span {
+  void* begin = nullptr;
+  size_t bytes = 0;
+};
+
 // Some of a peer's memory, so far behind where it begins.
 struct MemoryPiece {
   uint64_t offset;
@@ -227,6 +232,8 @@ class Endpoint {
   // the peer has no such buffer, or not so many bytes in it; a correct peer names none like that.
   virtual std::optional<const void*> staging(const Arrival& arrival, uint64_t handle, size_t bytes) = 0;
   virtual void release_staging(uint64_t handle, size_t bytes) = 0;
+  // All staging memory of the peer that is mapped here, while this lives.
+  virtual Span staging_memory() const { return {}; }
 
   // The peer's claim slot; only where the transport has claim slots.
   virtual Claim* claim(uint32_t /*slot*/) { return nullptr; }
@@ -285,6 +292,7 @@ class Transport {
   // Staging memory of our own for `bytes`, at most capabilities().staging_most. Thread-safe.
   virtual Staging reserve_staging(size_t bytes) = 0;
   virtual void drop_staging(const Staging& staging, size_t bytes) = 0;  // not sent after all
+  virtual Span staging_memory() const { return {}; }                    // all of it, where it lies together
 
   // Up to where it is sooner done to send the data than to ask first, for a transport to which the usual limit does not
   // apply; 0: it does.

@@ -214,6 +214,10 @@ Staging ShmTransport::reserve_staging(size_t bytes) {
           static_cast<uint64_t>(first)};
 }
 
+Span ShmTransport::staging_memory() const {
+  return {region_ + layout_.staging_offset, layout_.staging};
+}
+
 void ShmTransport::drop_staging(const Staging& staging, size_t bytes) {
   std::lock_guard guard(staging_lock_);
   staging_.take_back(static_cast<int>(staging.handle), static_cast<int>(buffers_for(bytes)));
@@ -453,6 +457,10 @@ std::optional<const void*> ShmEndpoint::staging(const Arrival& /*arrival*/, uint
   const auto buffers = static_cast<uint64_t>(layout.staging_buffers);
   if (handle >= buffers || bytes > (buffers - handle) * layout.staging_buffer) return std::nullopt;
   return region_ + layout.staging_offset + handle * layout.staging_buffer;
+}
+
+Span ShmEndpoint::staging_memory() const {
+  return {region_ + owner_.layout_.staging_offset, owner_.layout_.staging};
 }
 
 void ShmEndpoint::release_staging(uint64_t handle, size_t bytes) {

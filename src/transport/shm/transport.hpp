@@ -52,6 +52,7 @@ class ShmEndpoint final : public Endpoint {
   void* map(const MemoryRef& memory) override;
   std::optional<const void*> staging(const Arrival& arrival, uint64_t handle, size_t bytes) override;
   void release_staging(uint64_t handle, size_t bytes) override;
+  Span staging_memory() const override;
   void fill(const Staging& staging, const void* from, size_t bytes) override {
     crossing_.copy(staging.memory, from, bytes);
   }
@@ -106,6 +107,7 @@ class ShmTransport final : public Transport {
   bool looks_empty(uint32_t lane) const override { return rings_[lane].empty(); }
   Staging reserve_staging(size_t bytes) override;
   void drop_staging(const Staging& staging, size_t bytes) override;
+  Span staging_memory() const override;
   MemoryRef register_memory(void* address, size_t bytes, Access access) override;
   Claim* claim(uint32_t slot) override { return &control_->claims[slot]; }
   void set_congested(bool on) override;

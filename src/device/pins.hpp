@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Host memory of Weft's own that the device in use reaches faster: pinned once, until close(). Thread-safe.
+
+#include <cstddef>
+
+namespace weft::device {
+
+// It stays where it is until close(). Where the driver refuses, copies take longer.
+void pin_once(void* memory, size_t bytes);
+
+// Before such memory is freed or unmapped, and no copy is under way: unpins it all, and unmaps what other processes
+// have shared (mappings.hpp).
+void close();
+
+}  // namespace weft::device
