@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "device/pins.hpp"
 
+#include <bit>
+#include <cstdlib>
 #include <map>
 #include <mutex>
+#include <vector>
 
 #include "device/mappings.hpp"
 
@@ -11,9 +14,58 @@ namespace weft::device {
 namespace {
 
 std::mutex mutex;
-std::map<void*, bool>* known = nullptr;  // what was asked for, and whether it is pinned
+std::map<void*, bool>* known = nullptr;  // by their begin, and whether they are pinned
+
+// Pieces of powers of two that are not in use.
+constexpr size_t least_log2 = 12, kinds = 48;
+constexpr size_t most_kept = size_t{256} << 20;  // bytes
+std::vector<void*>* kept = nullptr;              // [kinds]
+size_t kept_bytes = 0;
+
+size_t kind_of(size_t bytes) {
+  const auto log2 = static_cast<size_t>(std::bit_width(bytes - 1));
+  return bytes <= (size_t{1} << least_log2) ? 0 : log2 - least_log2;
+}
+
+void unpin(void* memory) {
+  const auto found = known->find(memory);
+  if (found == known->end()) return;
+  if (found->second) active->unpin(memory);
+  known->erase(found);
+}
 
 }  // namespace
+
+void* take_pinned(size_t bytes) {
+  const size_t kind = kind_of(bytes);
+  if (kind >= kinds) return nullptr;
+  const size_t whole = size_t{1} << (kind + least_log2);
+  {
+    std::lock_guard guard(mutex);
+    if (kept != nullptr && !kept[kind].empty()) {
+      void* const memory = kept[kind].back();
+      kept[kind].pop_back();
+      kept_bytes -= whole;
+      return memory;
+    }
+  }
+  void* const memory = std::aligned_alloc(4096, whole);
+  if (memory != nullptr) pin_once(memory, whole);
+  return memory;
+}
+
+void give_pinned(void* memory, size_t bytes) {
+  const size_t kind = kind_of(bytes), whole = size_t{1} << (kind + least_log2);
+  std::lock_guard guard(mutex);
+  if (kept == nullptr) kept = new std::vector<void*>[kinds];
+  if (kept_bytes + whole <= most_kept) {
+    kept[kind].push_back(memory);
+    kept_bytes += whole;
+    return;
+  }
+  if (known != nullptr) unpin(memory);
+  std::free(memory);
+}
 
 void pin_once(void* memory, size_t bytes) {
   std::lock_guard guard(mutex);
@@ -25,6 +77,15 @@ void close() {
   if (!on()) return;
   unmap_all();
   std::lock_guard guard(mutex);
+  for (size_t kind = 0; kept != nullptr && kind < kinds; ++kind) {
+    for (void* memory : kept[kind]) {
+      if (known != nullptr) unpin(memory);
+      std::free(memory);
+    }
+  }
+  delete[] kept;
+  kept = nullptr;
+  kept_bytes = 0;
   if (known == nullptr) return;
   for (const auto& [memory, pinned] : *known) {
     if (pinned) active->unpin(memory);

@@ -11,6 +11,11 @@ namespace weft::device {
 // It stays where it is until close(). Where the driver refuses, copies take longer.
 void pin_once(void* memory, size_t bytes);
 
+// Pinned memory for data that pass through the host; nullptr: there is none. What is given back is kept for the next
+// call, up to some size.
+[[nodiscard]] void* take_pinned(size_t bytes);
+void give_pinned(void* memory, size_t bytes);
+
 // Before such memory is freed or unmapped, and no copy is under way: unpins it all, and unmaps what other processes
 // have shared (mappings.hpp).
 void close();

@@ -3,7 +3,6 @@
 #include "mpi/object/twin.hpp"
 
 #include <algorithm>
-#include <new>
 
 #include "datatype/runs.hpp"
 
@@ -26,7 +25,7 @@ Twin::Twin(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {
     low_ = std::min(low_, moved(piece.buffer, std::min<int64_t>(0, last) + first));
     high = std::max(high, moved(piece.buffer, std::max<int64_t>(0, last) + first + piece.type->true_extent));
   }
-  memory_.reset(new (std::nothrow) char[high - low_]);
+  memory_ = {static_cast<char*>(device::take_pinned(high - low_)), GiveBack{high - low_}};
 }
 
 void* Twin::host(const void* address) const {

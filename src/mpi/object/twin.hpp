@@ -11,10 +11,16 @@
 
 #include "core/request.hpp"
 #include "datatype/on_device.hpp"
+#include "device/pins.hpp"
 
 namespace weft::mpi {
 
 using core::Type;
+
+struct GiveBack {
+  size_t bytes = 0;
+  void operator()(char* memory) const { device::give_pinned(memory, bytes); }
+};
 
 class Twin {
  public:
@@ -41,7 +47,7 @@ class Twin {
 
   std::vector<Piece> pieces_;
   uintptr_t low_ = UINTPTR_MAX;  // address of the first byte of the span
-  std::unique_ptr<char[]> memory_;
+  std::unique_ptr<char, GiveBack> memory_;
 };
 
 // Whether data lie where the processor cannot reach them. False at once without devices.
