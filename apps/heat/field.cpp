@@ -58,13 +58,17 @@ Block Block::of(int rank, int ranks, int n) {
   return block;
 }
 
-Field::Field(const Block& block)
-    : block_(block),
-      stride_(block.columns + 2),
-      now_(static_cast<std::size_t>(block.rows + 2) * stride_, 0.0),
-      next_(now_),
-      row_(MPI_DATATYPE_NULL),
-      column_(MPI_DATATYPE_NULL) {
+Field::Field(const Block& block, Device* device)
+    : block_(block), stride_(block.columns + 2), device_(device), row_(MPI_DATATYPE_NULL), column_(MPI_DATATYPE_NULL) {
+  const std::size_t count = bytes() / sizeof(double);
+  if (device_ != nullptr) {
+    now_ = device_->allocate(count);
+    next_ = device_->allocate(count);
+  } else {
+    for (std::vector<double>& memory : memory_) memory.resize(count, 0.0);
+    now_ = memory_[0].data();
+    next_ = memory_[1].data();
+  }
   MPI_Type_contiguous(block_.columns, MPI_DOUBLE, &row_);
   MPI_Type_vector(block_.rows, 1, stride_, MPI_DOUBLE, &column_);
   MPI_Type_commit(&row_);
@@ -72,15 +76,23 @@ Field::Field(const Block& block)
 }
 
 Field::~Field() {
+  if (device_ != nullptr) {
+    device_->release(now_);
+    device_->release(next_);
+  }
   MPI_Type_free(&row_);
   MPI_Type_free(&column_);
 }
 
 double Field::sweep(double ratio, int row, int rows, int column, int columns, bool measure) {
   double largest = 0;
+  if (device_ != nullptr) {
+    device_->start_sweep(now_, next_, stride_, ratio, row, rows, column, columns, measure);
+    return 0;
+  }
   for (int i = row; i < row + rows; ++i) {
     const double *up = at(i - 1, column), *here = at(i, column), *down = at(i + 1, column);
-    double* out = next_.data() + static_cast<std::size_t>(i) * stride_ + column;
+    double* out = next_ + static_cast<std::size_t>(i) * stride_ + column;
     if (measure) {
       largest = std::max(largest, measured_line(up, here, down, out, columns, ratio));
     } else {
@@ -117,20 +129,35 @@ void Field::step(double ratio, Traffic& traffic, double* change) {
   if (rows > 1) largest = std::max(largest, sweep(ratio, rows, 1, 1, columns, measure));
   largest = std::max(largest, sweep(ratio, 2, rows - 2, 1, 1, measure));
   if (columns > 1) largest = std::max(largest, sweep(ratio, 2, rows - 2, columns, 1, measure));
+  if (device_ != nullptr) largest = device_->finish(measure);
   if (measure) *change = largest;
-  now_.swap(next_);
+  std::swap(now_, next_);
 }
 
 void Field::set(const double* values) {
+  std::vector<double> all(bytes() / sizeof(double), 0.0);
   for (int i = 1; i <= block_.rows; ++i) {
-    std::copy_n(values + static_cast<std::size_t>(i - 1) * block_.columns, block_.columns, at(i, 1));
+    std::copy_n(values + static_cast<std::size_t>(i - 1) * block_.columns, block_.columns,
+                all.data() + static_cast<std::size_t>(i) * stride_ + 1);
+  }
+  if (device_ != nullptr) {
+    device_->copy(now_, all.data(), bytes());
+  } else {
+    std::copy(all.begin(), all.end(), now_);
   }
 }
 
 std::vector<double> Field::values() const {
-  std::vector<double> out(static_cast<std::size_t>(block_.rows) * block_.columns);
+  std::vector<double> out(static_cast<std::size_t>(block_.rows) * block_.columns), copied;
+  const double* all = now_;
+  if (device_ != nullptr) {
+    copied.resize(bytes() / sizeof(double));
+    device_->copy(copied.data(), now_, bytes());
+    all = copied.data();
+  }
   for (int i = 1; i <= block_.rows; ++i) {
-    std::copy_n(at(i, 1), block_.columns, out.data() + static_cast<std::size_t>(i - 1) * block_.columns);
+    std::copy_n(all + static_cast<std::size_t>(i) * stride_ + 1, block_.columns,
+                out.data() + static_cast<std::size_t>(i - 1) * block_.columns);
   }
   return out;
 }

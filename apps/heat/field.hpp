@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "device.hpp"
 #include "traffic.hpp"
 
 namespace heat {
@@ -22,10 +23,11 @@ struct Block {
   static int grid_rows(int ranks);  // blocks on top of each other
 };
 
-// A block of temperatures with one line of neighbours' values around it, now and one step later.
+// A block of temperatures with one line of neighbours' values around it, now and one step later, in the memory of the
+// host or of a device.
 class Field {
  public:
-  explicit Field(const Block& block);
+  Field(const Block& block, Device* device);  // null: the processor computes
   ~Field();
   Field(const Field&) = delete;
   Field& operator=(const Field&) = delete;
@@ -41,13 +43,15 @@ class Field {
   std::vector<double> gather(int n, Traffic& traffic) const;
 
  private:
-  double* at(int row, int column) { return now_.data() + static_cast<std::size_t>(row) * stride_ + column; }
-  const double* at(int row, int column) const { return now_.data() + static_cast<std::size_t>(row) * stride_ + column; }
+  double* at(int row, int column) const { return now_ + static_cast<std::size_t>(row) * stride_ + column; }
+  std::size_t bytes() const { return static_cast<std::size_t>(block_.rows + 2) * stride_ * sizeof(double); }
   double sweep(double ratio, int row, int rows, int column, int columns, bool measure);
 
   Block block_;
   int stride_;
-  std::vector<double> now_, next_;
+  Device* device_;
+  std::vector<double> memory_[2];  // of the host
+  double *now_, *next_;
   MPI_Datatype row_, column_;
 };
 

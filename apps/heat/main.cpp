@@ -5,7 +5,9 @@
 // the computation of the inside, norms by allreduce. The result is checked against the known solution; exit status 1
 // when it is wrong.
 //
-//   heat [-n points per side] [-s steps] [-o picture.png] [-q]
+//   heat [-n points per side] [-s steps] [-o picture.png] [-d cuda] [-q]
+//
+// -d cuda: the plate lies in the memory of a device, which computes; MPI gets its addresses. The numbers are the same.
 
 #include <mpi.h>
 #include <unistd.h>
@@ -16,9 +18,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "device.hpp"
 #include "exact.hpp"
 #include "field.hpp"
 #include "picture.hpp"
@@ -35,6 +39,7 @@ struct Options {
   int n = 1024;
   int steps = 12000;
   int quiet = 0;
+  int device = 0;
   std::string picture;
 };
 
@@ -54,6 +59,8 @@ bool read_options(int argc, char** argv, Options* options) {
       options->steps = std::atoi(value);
     } else if (word == "-o") {
       options->picture = value;
+    } else if (word == "-d" && std::strcmp(value, "cuda") == 0) {
+      options->device = 1;
     } else {
       return false;
     }
@@ -146,13 +153,13 @@ void show_summary(const Options& options, int ranks, double seconds, const Traff
               1e-6 * options.n * options.n * options.steps / seconds);
 }
 
-int run(const Options& options, int rank, int ranks) {
+int run(const Options& options, int rank, int ranks, heat::Device* device) {
   const Exact exact(options.n);
   const Block block = Block::of(rank, ranks, options.n);
   const double h = 1.0 / (options.n + 1), ratio = exact.step() / (h * h);
   Traffic setup, traffic;
 
-  Field field(block);
+  Field field(block, device);
   std::vector<double> start(static_cast<std::size_t>(block.rows) * block.columns);
   exact.fill(true, 0, block.row, block.rows, block.column, block.columns, start.data());
   field.set(start.data());
@@ -164,8 +171,8 @@ int run(const Options& options, int rank, int ranks) {
 
   if (rank == 0) {
     const int high = Block::grid_rows(ranks);
-    std::printf("heat: %d x %d points, %d steps, %d x %d ranks\n", options.n, options.n, options.steps, high,
-                ranks / high);
+    std::printf("heat: %d x %d points, %d steps, %d x %d ranks%s\n", options.n, options.n, options.steps, high,
+                ranks / high, device != nullptr ? ", on a device" : "");
   }
   const int report = options.steps >= 10 ? options.steps / 10 : 1;
   const int check = options.steps >= 100 ? options.steps / 100 : 1;
@@ -213,18 +220,25 @@ int main(int argc, char** argv) {
   int good = rank == 0 ? static_cast<int>(read_options(argc, argv, &options)) : 0;
   const int blocks = Block::grid_rows(ranks);
   if (rank == 0 && options.n < 2 * ranks / blocks) good = 0;
-  std::array<int, 4> shape = {good, options.n, options.steps, options.quiet};
+  std::array<int, 5> shape = {good, options.n, options.steps, options.quiet, options.device};
   MPI_Bcast(shape.data(), static_cast<int>(shape.size()), MPI_INT, 0, MPI_COMM_WORLD);
   options.n = shape[1];
   options.steps = shape[2];
   options.quiet = shape[3];
   int status = 2;
   if (shape[0] != 0) {
-    status = run(options, rank, ranks);
+    std::string reason;
+    const std::unique_ptr<heat::Device> device = shape[4] != 0 ? heat::Device::open(rank, &reason) : nullptr;
+    if (reason.empty()) {
+      status = run(options, rank, ranks, device.get());
+    } else {
+      std::fprintf(stderr, "heat: rank %d has no device: %s\n", rank, reason.c_str());
+      status = 77;
+    }
   } else if (rank == 0) {
-    std::fprintf(
-        stderr,
-        "usage: heat [-n points per side, 8 to 16384, two per rank at least] [-s steps] [-o picture.png] [-q]\n");
+    std::fprintf(stderr,
+                 "usage: heat [-n points per side, 8 to 16384, two per rank at least] [-s steps] [-o picture.png] [-d "
+                 "cuda] [-q]\n");
   }
   std::fflush(stdout);  // what the library says at the end comes after what we said
   MPI_Finalize();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // A library with the names of CUDA's driver and one device, for programs that use the driver themselves: streams,
-// events, pinned and managed memory, handles that other processes open, and the few kernels of bench/device.h by their
+// events, pinned and managed memory, handles that other processes open, and the few kernels of bench and apps by their
 // names. Memory of the device faults when the processor touches it. Every operation is done when its call returns.
 #include <fcntl.h>
 #include <stdint.h>
@@ -309,12 +309,31 @@ int cuModuleGetFunction(void** function, void* module, const char* name) {
   *function = (void*)(uintptr_t)name;
   return SUCCESS;
 }
+// The kernel of apps/heat.
+static int sweep(void** a) {
+  const double* now = (const double*)(const void*)reach(*(Pointer*)a[0]);
+  double* next = (double*)(void*)reach(*(Pointer*)a[1]);
+  const int stride = *(int*)a[2], row = *(int*)a[3], rows = *(int*)a[4], column = *(int*)a[5], columns = *(int*)a[6];
+  const double ratio = *(double*)a[7];
+  double* largest = *(Pointer*)a[8] ? (double*)(void*)reach(*(Pointer*)a[8]) : NULL;
+  for (int i = row; i < row + rows; ++i) {
+    for (int j = column; j < column + columns; ++j) {
+      const double* here = now + (size_t)i * (size_t)stride + j;
+      const double change = ratio * (here[-stride] + here[stride] + here[-1] + here[1] - 4 * *here);
+      next[(size_t)i * (size_t)stride + (size_t)j] = *here + change;
+      if (largest && (change < 0 ? -change : change) > *largest) *largest = change < 0 ? -change : change;
+    }
+  }
+  return SUCCESS;
+}
+
 int cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                    unsigned block_y, unsigned block_z, unsigned shared_bytes, void* stream, void** arguments,
                    void** extra) {
   (void)grid_x, (void)grid_y, (void)grid_z, (void)block_x, (void)block_y, (void)block_z, (void)shared_bytes,
       (void)extra;
   if (strcmp(function, "word") == 0) return cuMemcpy(*(Pointer*)arguments[0], *(Pointer*)arguments[1], 8);
+  if (strcmp(function, "sweep") == 0) return sweep(arguments);
   if (strcmp(function, "spin") == 0) {
     struct timespec time = {.tv_nsec = (long)*(uint64_t*)arguments[0]};
     nanosleep(&time, NULL);

@@ -47,6 +47,7 @@ pack() {
   copy "$kit/lib" "$build"/src/{libweft.so,libmpi_abi.so.1}
   copy "$kit/bench" "$build"/bench/{device,latency,bandwidth,bibandwidth,allreduce,collectives,staged,faces,beside}
   copy "$kit/bench" "$build"/bench/{put_latency,get_latency,put_rate}
+  copy "$kit/apps" "$build/apps/heat/heat"
   copy "$kit/tests/device" "$build"/tests/device/{device_transfers,device_victim,device_unused,libdevice_context.so}
   copy "$kit/tests/device" "$root/tests/device/kill.py"
   copy "$kit/tests/mpi" "$build/tests/mpi/mpi_device" "$root/tests/mpi/kill.py"
@@ -188,6 +189,8 @@ for where in cuda host; do
   run "allreduce.$where.4" 10 4 "$here/bench/allreduce" --quick -d "$where" 8 65536 1048576 16777216
   run "collectives.$where" 20 2 "$here/bench/collectives" --quick -d "$where" 8 65536 1048576
 done
+run heat.cuda 15 2 env WEFT_DEVICES=cuda "$here/apps/heat" -n 1024 -s 400 -q -d cuda -o "$out/heat.png"
+run heat.host 15 2 "$here/apps/heat" -n 1024 -s 400 -q
 for name in put_latency get_latency put_rate; do
   run "$name.cuda" 8 2 "$here/bench/$name" --quick -d cuda
 done

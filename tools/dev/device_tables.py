@@ -136,6 +136,10 @@ def main():
     table(steps, "An exchange beside a kernel",
           [("exchange us", "beside", "beside_exchange"), ("kernel us", "beside", "beside_kernel"),
            ("hidden %", "beside", "beside_hidden")])
+    for name in ("heat.cuda", "heat.host"):
+        for line in steps.get(name, {"lines": []})["lines"]:
+            if line.startswith(("time per step", "heat: the", "heat: THE", "error against the diff")):
+                print(f"{name}: {line}")
     outcome(steps)
 
 
