@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, INVALID_CONTEXT = 201, NOT_FOUND = 500 };
-enum { CONTEXT = 1, MEMORY_TYPE = 2, BUFFER_ID = 7, IS_MANAGED = 8 };
+enum { CONTEXT = 1, MEMORY_TYPE = 2, BUFFER_ID = 7, IS_MANAGED = 8, DEVICE = 9 };
 enum { OF_HOST = 1, OF_DEVICE = 2 };
 
 typedef unsigned long long Pointer;
@@ -209,6 +209,7 @@ int cuPointerGetAttribute(void* value, int attribute, Pointer pointer) {
   if (attribute == MEMORY_TYPE) *(unsigned*)value = (unsigned)range->type;
   if (attribute == BUFFER_ID) *(unsigned long long*)value = range->id;
   if (attribute == IS_MANAGED) *(unsigned*)value = (unsigned)range->managed;
+  if (attribute == DEVICE) *(int*)value = 0;
   return SUCCESS;
 }
 int cuPointerGetAttributes(unsigned count, int* attributes, void** values, Pointer pointer) {
@@ -220,6 +221,35 @@ int cuMemcpy(Pointer to, Pointer from, size_t bytes) {
   if (current[depth] == NULL) return INVALID_CONTEXT;
   memmove(reach(to), reach(from), bytes);
   return SUCCESS;
+}
+int cuMemcpyAsync(Pointer to, Pointer from, size_t bytes, void* stream) {
+  (void)stream;
+  return cuMemcpy(to, from, bytes);
+}
+// CUDA_MEMCPY2D, for memory that is told by its address.
+struct rows {
+  size_t from_x, from_y;
+  int from_type;
+  const void* from_host;
+  Pointer from;
+  void* from_array;
+  size_t from_pitch, to_x, to_y;
+  int to_type;
+  void* to_host;
+  Pointer to;
+  void* to_array;
+  size_t to_pitch, width, height;
+};
+int cuMemcpy2DAsync_v2(const struct rows* rows, void* stream) {
+  (void)stream;
+  const Pointer from = rows->from_type == OF_HOST ? (uintptr_t)rows->from_host : rows->from;
+  const Pointer to = rows->to_type == OF_HOST ? (uintptr_t)rows->to_host : rows->to;
+  int error = SUCCESS;
+  for (size_t y = 0; y < rows->height && error == SUCCESS; ++y) {
+    error = cuMemcpy(to + (rows->to_y + y) * rows->to_pitch + rows->to_x,
+                     from + (rows->from_y + y) * rows->from_pitch + rows->from_x, rows->width);
+  }
+  return error;
 }
 int cuMemcpyHtoD_v2(Pointer to, const void* from, size_t bytes) {
   return cuMemcpy(to, (uintptr_t)from, bytes);
