@@ -72,6 +72,7 @@ bool OnDevice::take(BlocksArgument& blocks, int32_t number, Use use) {
 }
 
 bool OnDevice::take(ReductionArgument& data, int64_t sent, int64_t received) {
+  if (sent > 0 && received > 0 && data.send == data.receive && data.send != MPI_BOTTOM) return false;  // an error
   if (data.send == MPI_IN_PLACE) received = std::max(sent, received);
   const void* result = data.receive;
   DataArgument mine{data.send, sent, data.datatype}, all{result, received, data.datatype};
