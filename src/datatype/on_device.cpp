@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "datatype/on_device_kernel.hpp"
 #include "datatype/runs.hpp"
 
 namespace weft::datatype {
@@ -57,6 +58,9 @@ bool lie_on_device(const Type& type, int64_t count, const void* buffer) {
 }
 
 void pack_on_device(const Type& type, int64_t count, const void* buffer, int64_t position, void* out, int64_t bytes) {
+  if (lie_on_device(type, count, buffer) &&
+      move_by_kernel(type, count, buffer, position, out, bytes, device::Direction::pack))
+    return;
   each_rows(type, count, buffer, position, bytes, [out](const Rows& rows, int64_t at) {
     char* to = static_cast<char*>(out) + at;
     return rows.count == 1
@@ -66,6 +70,9 @@ void pack_on_device(const Type& type, int64_t count, const void* buffer, int64_t
 }
 
 void unpack_on_device(const Type& type, int64_t count, void* buffer, int64_t position, const void* in, int64_t bytes) {
+  if (lie_on_device(type, count, buffer) &&
+      move_by_kernel(type, count, buffer, position, const_cast<void*>(in), bytes, device::Direction::unpack))
+    return;
   each_rows(type, count, buffer, position, bytes, [in](const Rows& rows, int64_t at) {
     const char* from = static_cast<const char*>(in) + at;
     return rows.count == 1

@@ -199,13 +199,9 @@ Kernel replacement(Basic basic) {
   }
 }
 
-struct Parts {
-  Basic value;
-  Basic index;
-};
+}  // namespace
 
-// Of a named pair, which has the layout of its C struct; else nothing.
-Parts parts_of(Basic basic) {
+PairParts pair_parts(Basic basic) {
   switch (basic) {
     case Basic::float_int:
       return {Basic::float32, Basic::int32};
@@ -229,8 +225,6 @@ Parts parts_of(Basic basic) {
   }
 }
 
-}  // namespace
-
 Vectors vectors() {
   static const Vectors found = find_vectors();  // once: asking a processor is slow where there is a hypervisor
   return found;
@@ -238,7 +232,7 @@ Vectors vectors() {
 
 Kernel kernel(Reduction reduction, Basic basic, Vectors use) {
   if (basic == Basic::none) return nullptr;
-  if (const auto [value, index] = parts_of(basic); value != Basic::none) return pair_kernel(reduction, value, index);
+  if (const auto [value, index] = pair_parts(basic); value != Basic::none) return pair_kernel(reduction, value, index);
   if (reduction == Reduction::no_op) return nothing;
   if (reduction == Reduction::replace) return replacement(basic);
   switch (basic) {

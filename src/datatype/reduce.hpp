@@ -33,6 +33,13 @@ enum class Vectors : uint8_t { baseline, avx2, avx512 };
 // and no_op. nullptr when the value has no order or the index is no integer.
 [[nodiscard]] Kernel pair_kernel(Reduction reduction, Basic value, Basic index);
 
+// The value and the index of a named pair, which has the layout of its C struct; none of both for other types.
+struct PairParts {
+  Basic value;
+  Basic index;
+};
+[[nodiscard]] PairParts pair_parts(Basic basic);
+
 // The same for a datatype: one that is derived has none.
 [[nodiscard]] inline Kernel kernel(Reduction reduction, const Type& type) {
   if (!type.predefined) return nullptr;

@@ -8,7 +8,8 @@
 #include <map>
 #include <mutex>
 
-#include "device/cuda_library.hpp"
+#include "device/cuda_engine.hpp"
+#include "device/cuda_kernels.hpp"
 #include "device/device.hpp"
 
 namespace weft::device {
@@ -34,44 +35,6 @@ constexpr int most_engines = 32;
 Engine engines[most_engines];
 std::atomic<int> engine_count = 0;
 std::mutex engines_mutex;
-
-// Where an address lies.
-struct Place {
-  bool on_device = false;
-  Context context = nullptr;
-  Device device = 0;
-};
-
-Place place_of(const void* address) {
-  static constexpr int asked[] = {attribute_memory_type, attribute_is_managed, attribute_context, attribute_device};
-  unsigned type = 0, managed = 0;
-  Place place;
-  void* answers[] = {&type, &managed, &place.context, &place.device};
-  if (library.pointer_attributes(4, asked, answers, pointer_of(address)) != success) return {};
-  place.on_device = type == memory_of_device && managed == 0;  // managed memory is the host's too
-  return place;
-}
-
-// The context is current for a call.
-class Current {
- public:
-  explicit Current(Context context) {
-    Context now = nullptr;
-    pushed_ = library.current(&now) != success || now != context;
-    if (pushed_) error_ = library.push(context);
-  }
-  Current(const Current&) = delete;
-  Current& operator=(const Current&) = delete;
-  ~Current() {
-    Context was;
-    if (pushed_ && error_ == success) (void)library.pop(&was);
-  }
-  int error() const { return error_; }
-
- private:
-  bool pushed_;
-  int error_ = success;
-};
 
 constexpr unsigned non_blocking = 1;    // CU_STREAM_NON_BLOCKING
 constexpr unsigned without_timing = 2;  // CU_EVENT_DISABLE_TIMING
@@ -344,7 +307,32 @@ void unmap(void* base) {
 
 }  // namespace
 
-constinit const Driver cuda{"cuda",   open,    owned, copy,  copy_rows, begin, look,
-                            allocate, release, pin,   unpin, share,     map,   unmap};
+namespace by_cuda {
+
+Place place_of(const void* address) {
+  static constexpr int asked[] = {attribute_memory_type, attribute_is_managed, attribute_context, attribute_device};
+  unsigned type = 0, managed = 0;
+  Place place;
+  void* answers[] = {&type, &managed, &place.context, &place.device};
+  if (library.pointer_attributes(4, asked, answers, pointer_of(address)) != success) return {};
+  place.on_device = type == memory_of_device && managed == 0;  // managed memory is the host's too
+  return place;
+}
+
+bool find_lane(const Place& place, Lane& lane, std::string& problem) {
+  if (!place.on_device) {
+    problem = "the address is not in memory of a device: it may have been freed";
+    return false;
+  }
+  const Engine* engine = engine_at(place, problem);
+  if (engine == nullptr) return false;
+  lane = {engine->context, quick_stream(*engine)};
+  return true;
+}
+
+}  // namespace by_cuda
+
+constinit const Driver cuda{"cuda",  open, owned, copy,  copy_rows, begin, look,          allocate,
+                            release, pin,  unpin, share, map,       unmap, by_cuda::move, by_cuda::reduce};
 
 }  // namespace weft::device

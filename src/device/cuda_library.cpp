@@ -52,6 +52,9 @@ std::string load(bool alone) {
   in.find(dlsym(handle, "cuIpcOpenMemHandle_v2") != nullptr ? "cuIpcOpenMemHandle_v2" : "cuIpcOpenMemHandle",
           library.open_handle);
   in.find("cuIpcCloseMemHandle", library.close_handle);
+  in.find("cuModuleLoadData", library.load_module);
+  in.find("cuModuleGetFunction", library.function_of);
+  in.find("cuLaunchKernel", library.launch);
   if (in.missing != nullptr)
     return std::string("libcuda.so.1 lacks ") + in.missing + ", which drivers of CUDA 7 and newer have";
   const int error = library.init(0);

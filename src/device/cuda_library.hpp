@@ -16,6 +16,8 @@ using Context = void*;
 using Stream = void*;
 using Event = void*;
 using Device = int;
+using Module = void*;
+using Function = void*;
 
 inline constexpr int success = 0;
 inline constexpr int not_ready = 600;  // CUDA_ERROR_NOT_READY
@@ -23,6 +25,7 @@ inline constexpr int not_ready = 600;  // CUDA_ERROR_NOT_READY
 enum Attribute : int {  // CUpointer_attribute
   attribute_context = 1,
   attribute_memory_type = 2,
+  attribute_device_pointer = 3,
   attribute_buffer_number = 7,
   attribute_is_managed = 8,
   attribute_device = 9,
@@ -72,6 +75,11 @@ struct Library {
   int (*handle_of)(Handle* handle, Pointer memory);
   int (*open_handle)(Pointer* memory, Handle handle, unsigned flags);
   int (*close_handle)(Pointer memory);
+  int (*load_module)(Module* module, const void* image);
+  int (*function_of)(Function* function, Module module, const char* name);
+  int (*launch)(Function function, unsigned blocks_x, unsigned blocks_y, unsigned blocks_z, unsigned threads_x,
+                unsigned threads_y, unsigned threads_z, unsigned shared_bytes, Stream stream, void** parameters,
+                void** extra);
 };
 extern Library library;
 

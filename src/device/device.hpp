@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <string>
 
+#include "device/kernel.hpp"
+
 namespace weft::device {
 
 // An allocation, as other processes of the host find it. Plain bytes: it lies in shared memory.
@@ -54,6 +56,11 @@ struct Driver {
   // Maps an allocation of another process: the address of its first byte here.
   std::string (*map)(const Shared& shared, void*& base);
   void (*unmap)(void* base);
+  // Bytes [position, position + bytes) of a layout on the device, from it to `packed` or back, done when it returns.
+  // Those of a list are fewer than 2^30.
+  std::string (*move)(const Layout& layout, Direction direction, int64_t position, void* packed, int64_t bytes);
+  // The same of a reduction, whose addresses are multiples of the sizes of their numbers. `inout` is on the device.
+  std::string (*reduce)(const Reduction& reduction, const void* in, void* inout, int64_t count);
 };
 
 extern const Driver cuda;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <map>
@@ -217,10 +218,41 @@ void unmap(void* base) {
   state->regions.erase(state->regions.begin() + (region - state->regions.data()));
 }
 
+// The processor stands for the kernels.
+std::string move_layout(const Layout& layout, Direction direction, int64_t position, void* packed, int64_t bytes) {
+  auto* at = static_cast<char*>(packed);
+  while (bytes > 0) {
+    const Run run = run_at(layout, position);
+    const int64_t some = std::min(bytes, run.bytes);
+    void* there = reinterpret_cast<void*>(run.address);
+    std::string problem = direction == Direction::pack ? move(at, there, static_cast<size_t>(some))
+                                                       : move(there, at, static_cast<size_t>(some));
+    if (!problem.empty()) return problem;
+    position += some;
+    at += some;
+    bytes -= some;
+  }
+  return {};
+}
+
+std::string reduce(const Reduction& reduction, const void* in, void* inout, int64_t count) {
+  const auto bytes = static_cast<size_t>(count * reduction.extent());
+  char* from;
+  char* to;
+  {
+    std::lock_guard guard(state->mutex);
+    from = reach(in, bytes);
+    to = reach(inout, bytes);
+  }
+  if (from == nullptr || to == nullptr) return "the numbers go beyond the memory of the mock device";
+  reduction.on_host(from, to, count);
+  return {};
+}
+
 }  // namespace
 
-constinit const Driver mock{"mock",       open,  owned,    move,    copy_rows,
-                            begin,        look,  allocate, release, [](void*, size_t) { return true; },
-                            [](void*) {}, share, map,      unmap};
+constinit const Driver mock{
+    "mock",       open,  owned, move,  copy_rows,   begin, look, allocate, release, [](void*, size_t) { return true; },
+    [](void*) {}, share, map,   unmap, move_layout, reduce};
 
 }  // namespace weft::device
