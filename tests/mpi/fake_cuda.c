@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // A library with the names of CUDA's driver and one device, whose memory faults when the processor touches it. So the
-// use of a driver can be tested where there is none. Copies want the device's context current, and happen when their
-// stream or event is asked for.
+// use of a driver can be tested where there is none. Copies and kernels want the device's context current, and happen
+// when their stream or event is asked for; kernels are interpreted.
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -11,18 +11,22 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "fake_ptx.h"
+
 enum {
   SUCCESS = 0,
   INVALID_VALUE = 1,
   OUT_OF_MEMORY = 2,
   NOT_INITIALIZED = 3,
   INVALID_CONTEXT = 201,
+  INVALID_PTX = 218,
   INVALID_HANDLE = 400,
   NOT_READY = 600
 };
 enum {
   ATTRIBUTE_CONTEXT = 1,
   ATTRIBUTE_MEMORY_TYPE = 2,
+  ATTRIBUTE_DEVICE_POINTER = 3,
   ATTRIBUTE_BUFFER_ID = 7,
   ATTRIBUTE_IS_MANAGED = 8,
   ATTRIBUTE_DEVICE_ORDINAL = 9,
@@ -130,6 +134,20 @@ int cuMemGetAddressRange_v2(pointer* base, size_t* bytes, pointer at) {
   return region == NULL ? INVALID_VALUE : SUCCESS;
 }
 
+// Memory of the host that copies and kernels reach.
+enum { MOST_PINNED = 256 };
+static struct pinned {
+  uintptr_t at;
+  size_t bytes;
+} pinned[MOST_PINNED];
+
+static int is_pinned(pointer at) {
+  for (int i = 0; i < MOST_PINNED; ++i) {
+    if (at >= pinned[i].at && at < pinned[i].at + pinned[i].bytes) return 1;
+  }
+  return 0;
+}
+
 int cuPointerGetAttributes(unsigned count, const int* attributes, void** values, pointer at) {
   if (file < 0) return NOT_INITIALIZED;
   pthread_mutex_lock(&mutex);
@@ -142,7 +160,10 @@ int cuPointerGetAttributes(unsigned count, const int* attributes, void** values,
         *(void**)values[i] = on_device ? &context_of_device : NULL;
         break;
       case ATTRIBUTE_MEMORY_TYPE:
-        *(unsigned*)values[i] = on_device ? MEMORY_OF_DEVICE : 0;
+        *(unsigned*)values[i] = on_device ? MEMORY_OF_DEVICE : is_pinned(at) ? MEMORY_OF_HOST : 0;
+        break;
+      case ATTRIBUTE_DEVICE_POINTER:
+        *(pointer*)values[i] = on_device || is_pinned(at) ? at : 0;
         break;
       case ATTRIBUTE_BUFFER_ID:
         *(unsigned long long*)values[i] = found != NULL ? found->number : 0;
@@ -166,6 +187,12 @@ int cuCtxGetCurrent(void** context) {
   return SUCCESS;
 }
 
+int cuCtxSetCurrent(void* context) {
+  if (context != &context_of_device && context != NULL) return INVALID_CONTEXT;
+  current = context;
+  return SUCCESS;
+}
+
 int cuCtxPushCurrent_v2(void* context) {
   if (context != &context_of_device || current != NULL) return INVALID_CONTEXT;
   current = context;
@@ -185,9 +212,9 @@ int cuDevicePrimaryCtxRetain(void** context, int device) {
   return SUCCESS;
 }
 
-// ---- Copies
+// ---- Copies and kernels
 
-enum { MOST_STREAMS = 16, MOST_EVENTS = 256, MOST_COPIES = 4096 };
+enum { MOST_STREAMS = 16, MOST_EVENTS = 256, MOST_COPIES = 4096, MOST_ARGUMENTS = 512 };
 static struct stream { int made; } streams[MOST_STREAMS];
 static struct event {
   struct stream* stream;
@@ -198,12 +225,23 @@ static struct copy {
   struct stream* stream;
   char *to, *from;
   size_t to_pitch, from_pitch, width, rows;
+  const void* kernel;  // instead
+  unsigned blocks, threads;
+  char arguments[MOST_ARGUMENTS];
 } copies[MOST_COPIES];
 static int copy_count;
+static int failure;  // of a kernel; it stays
 
 static char* reach(pointer at) {
   const struct region* region = region_of(at);
   return region != NULL ? region->real + (at - (uintptr_t)region->seen) : (char*)(uintptr_t)at;
+}
+
+// For kernels, which reach no other memory of the host.
+static void* reach_or_fail(pointer at, size_t bytes) {
+  const struct region* region = region_of(at);
+  if (region == NULL) return is_pinned(at) && is_pinned(at + bytes - 1) ? (void*)(uintptr_t)at : NULL;
+  return bytes <= capacity - (at - (uintptr_t)region->seen) ? region->real + (at - (uintptr_t)region->seen) : NULL;
 }
 
 // Carries out what a stream has, in its order. The mutex is held.
@@ -215,6 +253,8 @@ static void run(const struct stream* stream) {
       copies[left++] = c;
       continue;
     }
+    if (c.kernel != NULL && failure == SUCCESS)
+      failure = fake_ptx_run(c.kernel, c.blocks, c.threads, c.arguments, reach_or_fail);
     for (size_t row = 0; row < c.rows; ++row) memmove(c.to + row * c.to_pitch, c.from + row * c.from_pitch, c.width);
   }
   copy_count = left;
@@ -231,7 +271,13 @@ static int add(struct copy copy) {
 }
 
 int cuMemcpyAsync(pointer to, pointer from, size_t bytes, void* stream) {
-  return add((struct copy){stream, reach(to), reach(from), bytes, bytes, bytes, 1});
+  return add((struct copy){.stream = stream,
+                           .to = reach(to),
+                           .from = reach(from),
+                           .to_pitch = bytes,
+                           .from_pitch = bytes,
+                           .width = bytes,
+                           .rows = 1});
 }
 
 struct rows {
@@ -254,7 +300,36 @@ int cuMemcpy2DAsync_v2(const struct rows* r, void* stream) {
   if (r->from_pitch < r->width || r->to_pitch < r->width) return INVALID_VALUE;
   char* to = r->to_type == MEMORY_OF_DEVICE ? reach(r->to_device) : r->to_host;
   char* from = r->from_type == MEMORY_OF_DEVICE ? reach(r->from_device) : (char*)(uintptr_t)r->from_host;
-  return add((struct copy){stream, to, from, r->to_pitch, r->from_pitch, r->width, r->height});
+  return add((struct copy){.stream = stream,
+                           .to = to,
+                           .from = from,
+                           .to_pitch = r->to_pitch,
+                           .from_pitch = r->from_pitch,
+                           .width = r->width,
+                           .rows = r->height});
+}
+
+int cuModuleLoadData(void** module, const void* image) {
+  if (current == NULL) return INVALID_CONTEXT;
+  *module = fake_ptx_load(image, "weft");
+  return *module == NULL ? INVALID_PTX : SUCCESS;
+}
+
+int cuModuleGetFunction(void** function, void* module, const char* name) {
+  *function = module;
+  return strcmp(name, "weft") == 0 ? SUCCESS : INVALID_VALUE;
+}
+
+int cuLaunchKernel(void* function, unsigned blocks, unsigned blocks_y, unsigned blocks_z, unsigned threads,
+                   unsigned threads_y, unsigned threads_z, unsigned shared, void* stream, void** parameters,
+                   void** extra) {
+  struct copy launch = {.stream = stream, .kernel = function, .blocks = blocks, .threads = threads};
+  const size_t bytes = fake_ptx_bytes_of_arguments(function);
+  if (blocks == 0 || blocks_y != 1 || blocks_z != 1 || threads == 0 || threads > 1024 || threads_y != 1 ||
+      threads_z != 1 || shared != 0 || extra != NULL || bytes > sizeof launch.arguments)
+    return INVALID_VALUE;
+  memcpy(launch.arguments, parameters[0], bytes);
+  return add(launch);
 }
 
 int cuStreamCreate(void** stream, unsigned flags) {
@@ -269,8 +344,9 @@ int cuStreamSynchronize(void* stream) {
   if (stream == NULL || current == NULL) return INVALID_CONTEXT;
   pthread_mutex_lock(&mutex);
   run(stream);
+  const int error = failure;
   pthread_mutex_unlock(&mutex);
-  return SUCCESS;
+  return error;
 }
 
 int cuEventCreate(void** event, unsigned flags) {
@@ -305,11 +381,22 @@ int cuEventQuery(void* event) {
 
 int cuMemHostRegister_v2(void* memory, size_t bytes, unsigned flags) {
   (void)flags;
-  return current == NULL ? INVALID_CONTEXT : memory == NULL || bytes == 0 ? INVALID_VALUE : SUCCESS;
+  if (current == NULL || memory == NULL || bytes == 0) return current == NULL ? INVALID_CONTEXT : INVALID_VALUE;
+  pthread_mutex_lock(&mutex);
+  int i = 0;
+  while (i < MOST_PINNED && pinned[i].bytes != 0) ++i;
+  if (i < MOST_PINNED) pinned[i] = (struct pinned){(uintptr_t)memory, bytes};
+  pthread_mutex_unlock(&mutex);
+  return i < MOST_PINNED ? SUCCESS : OUT_OF_MEMORY;
 }
 
 int cuMemHostUnregister(void* memory) {
-  return memory == NULL ? INVALID_VALUE : SUCCESS;
+  pthread_mutex_lock(&mutex);
+  int i = 0;
+  while (i < MOST_PINNED && (pinned[i].bytes == 0 || pinned[i].at != (uintptr_t)memory)) ++i;
+  if (i < MOST_PINNED) pinned[i].bytes = 0;
+  pthread_mutex_unlock(&mutex);
+  return i < MOST_PINNED ? SUCCESS : INVALID_VALUE;
 }
 
 struct handle {

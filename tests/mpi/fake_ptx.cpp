@@ -72,6 +72,7 @@ struct Kernel {
   std::map<std::string, Operand> registers;
   std::map<std::string, size_t> labels;
   std::string arguments;
+  size_t bytes_of_arguments = 0;
 };
 
 constexpr const char* specials[] = {"%ctaid.x", "%ntid.x", "%tid.x", "%nctaid.x"};
@@ -101,6 +102,7 @@ class Parser {
     at_ = text_.find("{\n", entry);
     if (name == std::string::npos || end == std::string::npos || at_ == std::string::npos) return false;
     kernel_->arguments = text_.substr(name + 4, end - name - 4);
+    kernel_->bytes_of_arguments = std::strtoull(text_.c_str() + end + 1, nullptr, 10);
     at_ += 2;
     return true;
   }
@@ -561,8 +563,8 @@ void* fake_ptx_load(const char* text, const char* kernel) {
   return Parser(text, kernel).parse();
 }
 
-void fake_ptx_free(void* kernel) {
-  delete static_cast<Kernel*>(kernel);
+size_t fake_ptx_bytes_of_arguments(const void* kernel) {
+  return static_cast<const Kernel*>(kernel)->bytes_of_arguments;
 }
 
 int fake_ptx_run(const void* kernel, unsigned blocks, unsigned threads, const void* arguments,

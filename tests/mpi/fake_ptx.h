@@ -12,7 +12,7 @@ extern "C" {
 
 /* The kernel of a module's text; NULL: a line is no instruction that is known, which is printed. */
 void* fake_ptx_load(const char* text, const char* kernel);
-void fake_ptx_free(void* kernel);
+size_t fake_ptx_bytes_of_arguments(const void* kernel);
 
 /* `reach` says where bytes at an address of the device are; NULL: nowhere. 0: done; otherwise an error of CUDA. */
 int fake_ptx_run(const void* kernel, unsigned blocks, unsigned threads, const void* arguments,
