@@ -8,6 +8,8 @@
 #include <map>
 #include <mutex>
 
+#include "base/clock.hpp"
+#include "device/contention.hpp"
 #include "device/cuda_engine.hpp"
 #include "device/cuda_kernels.hpp"
 #include "device/device.hpp"
@@ -152,7 +154,7 @@ std::string wait_for(const void* to, const void* from, const char* function, Iss
   return error == success ? std::string() : text_of("cuStreamSynchronize", error);
 }
 
-std::string copy(void* to, const void* from, size_t bytes) {
+std::string copy_plainly(void* to, const void* from, size_t bytes) {
   return wait_for(to, from, "cuMemcpyAsync",
                   [&](Stream stream) { return library.copy(pointer_of(to), pointer_of(from), bytes, stream); });
 }
@@ -171,6 +173,28 @@ std::string copy_rows(void* to, size_t to_stride, const void* from, size_t from_
   all.width = bytes;
   all.height = rows;
   return wait_for(to, from, "cuMemcpy2DAsync", [&](Stream stream) { return library.copy_rows(&all, stream); });
+}
+
+// The driver writes less than 28 KiB through the engine that runs kernels, unless they are rows: those go by a copy
+// engine. That takes 1.6 us more for a few bytes and less from 8 KiB on, but waits for no change between processes.
+constexpr size_t short_most = 28 << 10;
+constexpr size_t rows_from = 8 << 10;
+
+std::string copy_as_rows(void* to, const void* from, size_t bytes) {
+  const size_t half = bytes / 2;
+  std::string problem = copy_rows(to, half, from, half, half, 2);
+  if (bytes % 2 == 0 || !problem.empty()) return problem;
+  return copy_rows(static_cast<char*>(to) + bytes - 2, 1, static_cast<const char*>(from) + bytes - 2, 1, 1, 2);
+}
+
+std::string copy(void* to, const void* from, size_t bytes) {
+  const bool to_device = lately.find(to) != nullptr && lately.find(from) == nullptr;
+  if (!to_device || bytes < 2 || bytes >= short_most) return copy_plainly(to, from, bytes);
+  if (bytes >= rows_from || takes_turns()) return copy_as_rows(to, from, bytes);
+  const uint64_t begun = base::now_ns();
+  std::string problem = copy_plainly(to, from, bytes);
+  if (base::now_ns() - begun > change_ns) note_change();
+  return problem;
 }
 
 std::string begin(void* to, const void* from, size_t bytes, Copy& copy) {

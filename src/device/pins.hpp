@@ -11,8 +11,8 @@ namespace weft::device {
 // It stays where it is until close(). Where the driver refuses, copies take longer.
 void pin_once(void* memory, size_t bytes);
 
-// Pinned memory for data that pass through the host; nullptr: there is none. What is given back is kept for the next
-// call, up to some size.
+// Pinned memory for data that pass through the host; nullptr: there is none. Some of it is kept for the next call when
+// it is given back.
 [[nodiscard]] void* take_pinned(size_t bytes);
 void give_pinned(void* memory, size_t bytes);
 
