@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdio>
+#include <limits>
 
 namespace common {
 namespace {
@@ -114,6 +115,46 @@ bool save_field(const char* path, const std::vector<float>& field, int width, in
     }
   }
   return save_png(path, pixels, width * zoom, height * zoom);
+}
+
+// A point is the mean of the cells whose corners it covers, or the cell that it lies in.
+void Strip::add(const std::vector<float>& field, int width, int height) {
+  height_ = std::max(1, height * width_ / width);
+  std::vector<float>& picture = pictures_.emplace_back();
+  for (int r = 0; r < height_; ++r) {
+    const int low = r * height / height_, high = std::max(low + 1, (r + 1) * height / height_);
+    for (int c = 0; c < width_; ++c) {
+      const int left = c * width / width_, right = std::max(left + 1, (c + 1) * width / width_);
+      double sum = 0;
+      for (int j = low; j < high; ++j) {
+        for (int i = left; i < right; ++i) sum += field[static_cast<std::size_t>(j) * width + i];
+      }
+      picture.push_back(static_cast<float>(sum / (high - low) / (right - left)));
+    }
+  }
+}
+
+bool Strip::save(const char* path) const {
+  float least = std::numeric_limits<float>::max(), most = std::numeric_limits<float>::lowest();
+  for (const std::vector<float>& one : pictures_) {
+    const auto [low, high] = std::minmax_element(one.begin(), one.end());
+    least = std::min(least, *low);
+    most = std::max(most, *high);
+  }
+  const double scale = most > least ? 1.0 / (most - least) : 0;
+  const int count = static_cast<int>(pictures_.size()), width = std::max(1, count * (width_ + gap_) - gap_);
+  std::vector<uint8_t> pixels(static_cast<std::size_t>(width) * std::max(1, height_) * 3, 255);
+  for (int n = 0; n < count; ++n) {
+    for (int r = 0; r < height_; ++r) {
+      std::size_t to =
+          (static_cast<std::size_t>(height_ - 1 - r) * width + static_cast<std::size_t>(n) * (width_ + gap_)) * 3;
+      for (int c = 0; c < width_; ++c) {
+        const float value = pictures_[static_cast<std::size_t>(n)][static_cast<std::size_t>(r) * width_ + c];
+        for (const double part : colour_of(colours, (value - least) * scale)) pixels[to++] = static_cast<uint8_t>(part);
+      }
+    }
+  }
+  return save_png(path, pixels, width, std::max(1, height_));
 }
 
 }  // namespace common

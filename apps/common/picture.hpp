@@ -27,4 +27,16 @@ std::array<double, 3> colour_of(const std::array<std::array<double, 4>, n>& scal
 // width. The least value is dark, the largest bright.
 [[nodiscard]] bool save_field(const char* path, const std::vector<float>& field, int width, int height);
 
+// A film strip: small pictures of such fields from left to right, of one scale of colours.
+class Strip {
+ public:
+  void add(const std::vector<float>& field, int width, int height);
+  [[nodiscard]] bool save(const char* path) const;
+
+ private:
+  static constexpr int width_ = 160, gap_ = 4;  // in points: of a picture, and between two
+  int height_ = 0;
+  std::vector<std::vector<float>> pictures_;
+};
+
 }  // namespace common

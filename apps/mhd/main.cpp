@@ -50,6 +50,7 @@ const char* const usage =
     "  -r FILE     restart from a checkpoint, with its problem and cells\n"
     "  -v FILE     VTK at the end\n"
     "  -o FILE     picture of the density at the end, PNG\n"
+    "  -f FILE     film strip: six pictures from start to end, PNG, and a line of output for each\n"
     "  -q          no lines while it runs\n";
 
 bool number(const char* text, double low, double high, double* value) {
@@ -75,7 +76,7 @@ std::string read_options(int argc, char** argv, Options* options) {
       options->quiet = true;
       continue;
     }
-    if (word.size() != 2 || word[0] != '-' || std::strchr("pnbescwtmlakirvo", word[1]) == nullptr)
+    if (word.size() != 2 || word[0] != '-' || std::strchr("pnbescwtmlakirvof", word[1]) == nullptr)
       return "there is no option " + word;
     if (++i == argc) return word + " needs a value";
     const char* value = argv[i];
@@ -126,6 +127,9 @@ std::string read_options(int argc, char** argv, Options* options) {
         break;
       case 'o':
         options->picture = value;
+        break;
+      case 'f':
+        options->film = value;
         break;
       default: {
         const auto* way =

@@ -11,8 +11,6 @@
 #include <cstring>
 #include <limits>
 
-#include "../common/picture.hpp"
-
 namespace mhd {
 namespace {
 
@@ -90,6 +88,14 @@ class PatchType {
 MPI_Offset place(const Patch& p, int patch) {
   return static_cast<MPI_Offset>(sizeof(Head) +
                                  own_count(p) * fields * sizeof(double) * static_cast<std::size_t>(patch));
+}
+
+// Whether rank 0 has written a picture; it says why not.
+bool written(const std::string& path, bool done) {
+  int all = done ? 1 : 0;
+  if (!done) std::fprintf(stderr, "mhd: cannot write %s: %s\n", path.c_str(), std::strerror(errno));
+  MPI_Bcast(&all, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return all != 0;
 }
 
 }  // namespace
@@ -279,9 +285,9 @@ bool write_vtk(const std::string& path, double gamma, const Domain& domain, cons
   return outcome.good("write", path, "");
 }
 
-bool write_picture(const std::string& path, const Domain& domain, const State& state) {
+std::vector<float> middle_plane(const Domain& domain, const State& state) {
   const Patch& p = domain.patch;
-  const int middle = domain.cells(2) / 2, width = domain.cells(0), height = domain.cells(1);
+  const int middle = domain.cells(2) / 2, width = domain.cells(0);
   const auto in_plane = [&](int patch) { return domain.position(patch)[2] == middle / p.n[2]; };
   std::vector<float> mine;
   for (int i = state.first; i < state.first + state.count; ++i) {
@@ -299,32 +305,42 @@ bool write_picture(const std::string& path, const Domain& domain, const State& s
   for (int r = 1; r < ranks; ++r)
     before[static_cast<std::size_t>(r)] =
         before[static_cast<std::size_t>(r) - 1] + counts[static_cast<std::size_t>(r) - 1];
-  const bool root = my_rank() == 0;
-  const std::size_t points = static_cast<std::size_t>(width) * height;
-  std::vector<float> all(root ? points : 0);
+  const std::size_t points = my_rank() == 0 ? static_cast<std::size_t>(width) * domain.cells(1) : 0;
+  std::vector<float> all(points), plane(points);
   MPI_Gatherv(mine.data(), count, MPI_FLOAT, all.data(), counts.data(), before.data(), MPI_FLOAT, 0, MPI_COMM_WORLD);
-  int written = 1;
-  if (root) {
-    std::vector<float> plane(points);
-    std::size_t from = 0;
-    for (int i = 0; i < domain.patches(); ++i) {
-      if (!in_plane(i)) continue;
-      const Three at = domain.position(i);
-      for (int j = 0; j < p.n[1]; ++j) {
-        const std::size_t to =
-            static_cast<std::size_t>(at[1] * p.n[1] + j) * width + static_cast<std::size_t>(at[0] * p.n[0]);
-        std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(from), p.n[0],
-                    plane.begin() + static_cast<std::ptrdiff_t>(to));
-        from += static_cast<std::size_t>(p.n[0]);
-      }
-    }
-    if (!common::save_field(path.c_str(), plane, width, height)) {
-      std::fprintf(stderr, "mhd: cannot write %s: %s\n", path.c_str(), std::strerror(errno));
-      written = 0;
+  std::size_t from = 0;
+  for (int i = 0; points > 0 && i < domain.patches(); ++i) {
+    if (!in_plane(i)) continue;
+    const Three at = domain.position(i);
+    for (int j = 0; j < p.n[1]; ++j) {
+      const std::size_t to =
+          static_cast<std::size_t>(at[1] * p.n[1] + j) * width + static_cast<std::size_t>(at[0] * p.n[0]);
+      std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(from), p.n[0],
+                  plane.begin() + static_cast<std::ptrdiff_t>(to));
+      from += static_cast<std::size_t>(p.n[0]);
     }
   }
-  MPI_Bcast(&written, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  return written != 0;
+  return plane;
+}
+
+bool write_picture(const std::string& path, const Domain& domain, const State& state) {
+  const std::vector<float> plane = middle_plane(domain, state);
+  return written(path, plane.empty() || common::save_field(path.c_str(), plane, domain.cells(0), domain.cells(1)));
+}
+
+void Film::start(double time, double end) {
+  end_ = end;
+  while (next_ < pictures && at(next_) < time) ++next_;
+}
+
+void Film::add(const Domain& domain, const State& state) {
+  while (due(state.time)) ++next_;
+  const std::vector<float> plane = middle_plane(domain, state);
+  if (!plane.empty()) strip_.add(plane, domain.cells(0), domain.cells(1));
+}
+
+bool Film::write(const std::string& path) const {
+  return written(path, my_rank() != 0 || strip_.save(path.c_str()));
 }
 
 uint64_t digest(const Domain& domain, const State& state) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "../common/picture.hpp"
 #include "domain.hpp"
 #include "scheme.hpp"
 
@@ -50,6 +51,25 @@ static_assert(sizeof(Head) == 80);
 [[nodiscard]] bool write_vtk(const std::string& path, double gamma, const Domain& domain, const State& state);
 // The density in the middle plane.
 [[nodiscard]] bool write_picture(const std::string& path, const Domain& domain, const State& state);
+// The same as numbers, row by row; empty on other ranks than 0.
+[[nodiscard]] std::vector<float> middle_plane(const Domain& domain, const State& state);
+
+// Small pictures of the density at equal intervals from the start to the end, each at the first step that is not
+// earlier. A run that goes on from a checkpoint, or ends before, has fewer.
+class Film {
+ public:
+  static constexpr int pictures = 6;
+  void start(double time, double end);
+  [[nodiscard]] bool due(double time) const { return next_ < pictures && time >= at(next_); }
+  void add(const Domain& domain, const State& state);
+  [[nodiscard]] bool write(const std::string& path) const;
+
+ private:
+  [[nodiscard]] double at(int picture) const { return end_ * picture / (pictures - 1); }
+  double end_ = 0;
+  int next_ = 0;
+  common::Strip strip_;  // rank 0
+};
 
 // A number that depends on every bit of every own cell and on its position, not on ranks, threads or the size of
 // patches.

@@ -138,9 +138,10 @@ void Run::end_step(int thread, int64_t step) {
   state_->time = is_last(step) && options_.end - state_->time == dt_ ? options_.end : state_->time + dt_;
   ++state_->step;
   choose_step();
-  if (status_ == 0 && !stop_) {
-    if (state_->step % options_.report == 0) report();
-    if (!options_.checkpoint.empty() && state_->step % options_.keep == 0 &&
+  const bool filmed = film();
+  if (status_ == 0 && (!stop_ || filmed)) {
+    if (filmed || state_->step % options_.report == 0) report();
+    if (!stop_ && !options_.checkpoint.empty() && state_->step % options_.keep == 0 &&
         !write_checkpoint(options_.checkpoint, options_.problem->name, domain_, *state_))
       status_ = 1;  // the run goes on: the next may succeed, and the result is wanted
   }
@@ -187,7 +188,8 @@ void Run::work(int thread) {
 
 int Run::go() {
   if (!first_step()) return conclude(0);
-  if (begun_ == 0) report();
+  film_.start(state_->time, options_.end);
+  if (film() || begun_ == 0) report();
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin = MPI_Wtime();
   while (true) {
@@ -214,6 +216,13 @@ void Run::balance() {
   exchange_->follow();
 }
 
+// Collective: adds a picture to the film strip if one is due.
+bool Run::film() {
+  if (options_.film.empty() || !film_.due(state_->time)) return false;
+  film_.add(domain_, *state_);
+  return true;
+}
+
 void Run::report() {
   const Measure m = measure(domain_, *state_, schemes_[0]);
   if (rank_ != 0 || options_.quiet) return;
@@ -234,6 +243,7 @@ int Run::conclude(double seconds) {
     kept(write_checkpoint(options_.checkpoint, options_.problem->name, domain_, *state_));
   if (!options_.vtk.empty()) kept(write_vtk(options_.vtk, options_.problem->gamma, domain_, *state_));
   if (!options_.picture.empty()) kept(write_picture(options_.picture, domain_, *state_));
+  if (!options_.film.empty()) kept(film_.write(options_.film));
   const uint64_t hash = digest(domain_, *state_);
   const Measure m = measure(domain_, *state_, schemes_[0]);
   double mine = 0, lost = 0;

@@ -23,7 +23,7 @@ struct Options {
   int64_t report = 20, keep = 1LL << 40;
   int64_t move = 0;   // steps between moves of patches; 0: none
   bool wave = false;  // by made-up loads, not by measured ones
-  std::string checkpoint, restart, vtk, picture;
+  std::string checkpoint, restart, vtk, picture, film;
   bool quiet = false;
 };
 
@@ -55,6 +55,7 @@ class Run {
   void end_step(int thread, int64_t step);
   void choose_step();
   void report();
+  bool film();
   int conclude(double seconds);
 
   const Options& options_;
@@ -64,6 +65,7 @@ class Run {
   std::vector<Scheme> schemes_;  // of each thread
   std::vector<Times> times_;
   std::unique_ptr<Exchange> exchange_;
+  Film film_;
   std::vector<int> order_;  // patches, those with neighbours in other ranks first
   std::vector<Claim> claims_;
   std::vector<double> longest_;  // by patch
