@@ -6,6 +6,7 @@
 
 #include "datatype/on_device_kernel.hpp"
 #include "datatype/runs.hpp"
+#include "device/traffic.hpp"
 
 namespace weft::datatype {
 namespace {
@@ -37,6 +38,7 @@ void each_rows(const Type& type, int64_t count, const void* buffer, int64_t posi
   constexpr int room = 64;
   iovec runs[room];
   const int64_t end = position + std::min(bytes, count * type.size - position);
+  device::count(device::Way::packed, end - position);
   for (int64_t at = position; at < end;) {
     const Runs some = list_runs(type, count, buffer, at, end - at, runs, room);
     for (int i = 0; i < some.count;) {

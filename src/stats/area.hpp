@@ -134,6 +134,9 @@ struct alignas(4096) Head {
   uint64_t microjoules;  // of the host
   int32_t energy_error;  // why they are not known
   char energy_subject[100];
+  // Data of buffers on devices: mapped, packed, stood in (device/traffic.hpp).
+  uint64_t device_copies[3];
+  uint64_t device_bytes[3];
 };
 static_assert(offsetof(Head, begun_ticks) == 32 && offsetof(Head, path_messages) == 56);
 

@@ -163,6 +163,12 @@ std::string as_json(const Report& report, const std::string& end) {
     text += format("%s\"%s\": [%llu, %llu]", p == 0 ? "" : ", ", paths[p], wide(all.path_messages[p]),
                    wide(all.path_bytes[p]));
   }
+  static constexpr const char* ways[3] = {"mapped", "packed", "by_host"};
+  text += "},\n \"devices\": {";
+  for (int w = 0; w < 3; ++w) {
+    text += format("%s\"%s\": [%llu, %llu]", w == 0 ? "" : ", ", ways[w], wide(all.device_copies[w]),
+                   wide(all.device_bytes[w]));
+  }
   text += format("}, \"unexpected\": %llu, \"found_full\": %llu, \"sleeps\": %llu, \"not_listed\": %llu",
                  wide(all.unexpected), wide(all.retries), wide(all.sleeps), wide(all.lost));
   text += format(", \"processors\": %d, \"crowded\": %d", all.processors, all.crowded);

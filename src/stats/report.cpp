@@ -317,6 +317,10 @@ Report Report::of(const Area& area) {
     all.path_messages[p] = head.path_messages[p];
     all.path_bytes[p] = head.path_bytes[p];
   }
+  for (int w = 0; w < 3; ++w) {
+    all.device_copies[w] = head.device_copies[w];
+    all.device_bytes[w] = head.device_bytes[w];
+  }
   all.unexpected = head.unexpected;
   all.retries = head.retries;
   all.sleeps = head.sleeps;
@@ -348,6 +352,10 @@ void Report::add(const Report& other) {
   for (int p = 0; p < 4; ++p) {
     all.path_messages[p] += from.path_messages[p];
     all.path_bytes[p] += from.path_bytes[p];
+  }
+  for (int w = 0; w < 3; ++w) {
+    all.device_copies[w] += from.device_copies[w];
+    all.device_bytes[w] += from.device_bytes[w];
   }
   all.unexpected += from.unexpected;
   all.retries += from.retries;

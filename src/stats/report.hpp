@@ -97,6 +97,8 @@ struct Totals {
   int32_t crowded = 0;     // ranks on hosts with less processors than ranks
   uint64_t path_messages[4] = {};
   uint64_t path_bytes[4] = {};
+  uint64_t device_copies[3] = {};  // mapped, packed, stood in (device/traffic.hpp)
+  uint64_t device_bytes[3] = {};
   uint64_t unexpected = 0;
   uint64_t retries = 0;
   uint64_t sleeps = 0;

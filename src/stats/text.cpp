@@ -120,6 +120,17 @@ std::string paths_line(const Report& report) {
   return "  messages    " + text + format("; before their receive %llu\n", wide(report.all.unexpected));
 }
 
+std::string devices_line(const Report& report) {
+  static constexpr const char* names[3] = {"from mapped memory", "packed or unpacked", "by memory of the host"};
+  std::string text;
+  for (int w = 0; w < 3; ++w) {
+    if (report.all.device_copies[w] == 0) continue;
+    text += format("%s%s %llu (%s)", text.empty() ? "" : ", ", names[w], wide(report.all.device_copies[w]),
+                   base::shown_bytes(report.all.device_bytes[w]).c_str());
+  }
+  return text.empty() ? "" : "  devices     " + text + "\n";
+}
+
 // Energy goes with the time in which threads are awake.
 std::string energy_line(const Report& report) {
   const Totals& all = report.all;
@@ -243,7 +254,8 @@ std::string as_text(const Report& report, const std::string& end) {
   text += share_line(report);
   const std::vector<int> order = by_time(report);
   for (size_t i = 0; i < std::min<size_t>(order.size(), 2); ++i) text += call_line(report, order[i], i == 0);
-  text += size_line(report) + waits_line(report) + imbalance_line(report) + paths_line(report) + energy_line(report);
+  text += size_line(report) + waits_line(report) + imbalance_line(report) + paths_line(report) + devices_line(report) +
+          energy_line(report);
   const std::vector<std::string> list = advice(report);
   for (size_t i = 0; i < std::min<size_t>(list.size(), 3); ++i) append_advice(text, list[i]);
   if (list.empty()) text += "  to try      nothing stands out\n";

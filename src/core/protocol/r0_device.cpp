@@ -15,6 +15,7 @@
 #include "device/contention.hpp"
 #include "device/mappings.hpp"
 #include "device/pins.hpp"
+#include "device/traffic.hpp"
 
 namespace weft::core {
 
@@ -61,6 +62,7 @@ void end(const Loading& over, bool copied) {
     return send_cts(*over.receive, over.envelope, *over.peer, over.their_lane, over.send, over.message_bytes,
                     over.wanted);
   }
+  device::count(device::Way::mapped, over.wanted);
   send_fin(*over.peer, over.their_lane, over.send);
   finish_receive(*over.receive, over.envelope, over.message_bytes);
 }

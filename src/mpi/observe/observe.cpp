@@ -22,6 +22,7 @@
 #include "base/ticks.hpp"
 #include "core/idle.hpp"
 #include "core/p2p.hpp"
+#include "device/traffic.hpp"
 #include "mpi/env/statistics.hpp"
 #include "mpi/face.hpp"
 #include "mpi/observe/block.hpp"
@@ -328,6 +329,10 @@ void refresh(uint64_t now, const stats::LongCall& call) {
     for (int p = 0; p < core::path_count; ++p) {
       set(head.path_messages[p], counters.sent[p].messages);
       set(head.path_bytes[p], counters.sent[p].bytes);
+    }
+    for (int w = 0; w < device::way_count; ++w) {
+      set(head.device_copies[w], device::traffic[w].copies.load(std::memory_order_relaxed));
+      set(head.device_bytes[w], device::traffic[w].bytes.load(std::memory_order_relaxed));
     }
     set(head.unexpected, counters.unexpected);
     set(head.retries, counters.retries);

@@ -4,6 +4,7 @@
 #include "base/copy_threads.hpp"
 #include "coll/offload.hpp"
 #include "core/waiting.hpp"
+#include "device/traffic.hpp"
 #include "io/disk.hpp"
 #include "io/ring.hpp"
 #include "mpi/tools/tool.hpp"
@@ -66,6 +67,11 @@ void read_by_kernel(const Comm*, uint64_t* values) {
   *values = io::ring_reads();
 }
 
+template <device::Way way, std::atomic<uint64_t> device::Traffic::*member>
+void by_device(const Comm*, uint64_t* values) {
+  *values = (device::traffic[static_cast<int>(way)].*member).load(std::memory_order_relaxed);
+}
+
 template <auto member>
 void offloaded(const Comm*, uint64_t* values) {
   *values = coll::offload::counts().*member;
@@ -105,6 +111,18 @@ constexpr PerformanceRow rows[] = {
      MPI_T_PVAR_CLASS_COUNTER, read_from_cache},
     {"weft_file_ring_reads", "nonblocking reads of files that the kernel made by itself (WEFT_IO_URING)",
      Subject::general, MPI_T_PVAR_CLASS_COUNTER, read_by_kernel},
+    {"weft_device_mapped_messages", "messages that a device copied from their sender's memory, which it had mapped",
+     Subject::messages, MPI_T_PVAR_CLASS_COUNTER, by_device<device::Way::mapped, &device::Traffic::copies>},
+    {"weft_device_mapped_bytes", "bytes of data of such messages", Subject::messages, MPI_T_PVAR_CLASS_AGGREGATE,
+     by_device<device::Way::mapped, &device::Traffic::bytes>},
+    {"weft_device_packed_copies", "times data of a device were packed or unpacked", Subject::messages,
+     MPI_T_PVAR_CLASS_COUNTER, by_device<device::Way::packed, &device::Traffic::copies>},
+    {"weft_device_packed_bytes", "bytes of data of a device that were packed or unpacked", Subject::messages,
+     MPI_T_PVAR_CLASS_AGGREGATE, by_device<device::Way::packed, &device::Traffic::bytes>},
+    {"weft_device_host_copies", "copies between a device and the host memory that stands for a buffer there",
+     Subject::messages, MPI_T_PVAR_CLASS_COUNTER, by_device<device::Way::stood_in, &device::Traffic::copies>},
+    {"weft_device_host_bytes", "bytes of data of such copies", Subject::messages, MPI_T_PVAR_CLASS_AGGREGATE,
+     by_device<device::Way::stood_in, &device::Traffic::bytes>},
     {"weft_offloaded", "collective operations that a component did (WEFT_OFFLOAD)", Subject::messages,
      MPI_T_PVAR_CLASS_COUNTER, offloaded<&coll::offload::Counts::done>},
     {"weft_offloads_failed", "collective operations that a component failed to do, done by another algorithm",
