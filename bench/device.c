@@ -7,68 +7,17 @@
 //   window_*   MB/s  copies in flight together, as the bandwidth programs send: 64 up to 256 KiB, 16 MiB of larger ones
 //   pair_*           two processes on the device; one has the other's memory mapped by a handle (IPC)
 // A call that fails is a line on the standard error, and the rest goes on. `--quick` takes some ten seconds.
-#include "device.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WINDOW = 64, WINDOW_BYTES = 16 << 20, SLOTS = 2, SLOT_BYTES = 16 << 20 };
-
-static struct bench_options options;
-static void* stream;
-static const char* where = "";  // of which process a message speaks
-
-static int works(int error, const char* call) {
-  if (error == CU_SUCCESS) return 1;
-  fprintf(stderr, "device: %s%s: %s (%d)\n", where, call, cu_error(error), error);
-  return 0;
-}
-
-static int window_count(size_t size) {
-  if (size * WINDOW <= WINDOW_BYTES) return WINDOW;
-  return size > WINDOW_BYTES ? 1 : (int)(WINDOW_BYTES / size);
-}
-
-// ---- Microseconds of one iteration: the median of blocks
-
-static int failed;  // of the work that is being measured
-
-typedef void (*work_of)(void* about, int iterations);
-
-static double run(work_of work, void* about, int iterations) {
-  const double start = bench_now_us();
-  work(about, iterations);
-  return bench_now_us() - start;
-}
-
-// Below 0: a call failed.
-static double measure(work_of work, void* about) {
-  enum { TRIES = 3 };
-  failed = 0;
-  work(about, 1);
-  if (failed) return -1;
-  const int iterations = bench_iterations(&options, run(work, about, TRIES), TRIES);
-  double blocks[BENCH_BLOCKS];
-  for (int b = 0; b < BENCH_BLOCKS && !failed; ++b) blocks[b] = run(work, about, iterations) / iterations;
-  return failed ? -1 : bench_median(blocks, BENCH_BLOCKS);
-}
-
-static void emit_us(const char* name, size_t size, work_of work, void* about) {
-  const double us = measure(work, about);
-  if (us >= 0) bench_emit(name, size, us, "us");
-}
-
-static void expect(int error, const char* call) {
-  if (!failed && !works(error, call)) failed = 1;
-}
+#include "device_copy.h"
 
 // ---- Facts
 
@@ -283,49 +232,6 @@ static void calls(cu_pointer device, void* pinned, unsigned char* pageable, void
 
 // ---- Copies
 
-enum kind { DEVICE, TO_DEVICE, FROM_DEVICE };
-
-struct copy {
-  enum kind kind;
-  unsigned char* there;  // on the device
-  unsigned char* here;   // on the host, or on the device too
-  size_t size, stride;
-  int window;
-  void* streams[2];  // taken in turn
-  void* back;        // both directions at once: on the host, copied from `there` in the second stream
-  _Atomic uint32_t* flag;
-  cu_pointer flag_there;
-  uint32_t flags;
-};
-
-static cu_pointer address(const void* memory) {
-  return (uintptr_t)memory;
-}
-
-static int start(const struct copy* copy, int i) {
-  const size_t place = (size_t)i * copy->stride;
-  void* stream_of = copy->streams[i % 2];
-  switch (copy->kind) {
-    case TO_DEVICE:
-      return cu.MemcpyHtoDAsync(address(copy->there + place), copy->here + place, copy->size, stream_of);
-    case FROM_DEVICE:
-      return cu.MemcpyDtoHAsync(copy->here + place, address(copy->there + place), copy->size, stream_of);
-    default:
-      return cu.MemcpyDtoDAsync(address(copy->there + place), address(copy->here + place), copy->size, stream_of);
-  }
-}
-
-static void copies(void* about, int iterations) {
-  const struct copy* copy = about;
-  for (int i = 0; i < iterations && !failed; ++i) {
-    for (int c = 0; c < copy->window; ++c) expect(start(copy, c), "an asynchronous copy");
-    expect(cu.StreamSynchronize(copy->streams[0]), "cuStreamSynchronize");
-    if (copy->streams[1] != copy->streams[0]) {
-      expect(cu.StreamSynchronize(copy->streams[1]), "cuStreamSynchronize");
-    }
-  }
-}
-
 static void copies_both_ways(void* about, int iterations) {
   struct copy* copy = about;
   const size_t half = (size_t)copy->window * copy->stride;
@@ -390,18 +296,6 @@ static void submission(const char* name, struct copy* copy) {
   if (!failed) bench_emit(name, copy->size, bench_median(blocks, BENCH_BLOCKS), "us");
 }
 
-static void emit_window(const char* name, struct copy* copy, work_of work, int directions) {
-  copy->window = window_count(copy->size);
-  copy->stride = copy->size;
-  const double us = measure(work, copy);
-  if (us >= 0) bench_emit(name, copy->size, directions * copy->window * (double)copy->size / us, "MB/s");
-}
-
-static void emit_latency(const char* name, struct copy* copy, work_of work) {
-  copy->window = 1;
-  emit_us(name, copy->size, work, copy);
-}
-
 static void all_copies(unsigned char* device, unsigned char* pinned, unsigned char* pageable, unsigned char* shared) {
   void* second = NULL;
   if (!works(cu.StreamCreate(&second, CU_STREAM_NON_BLOCKING), "cuStreamCreate")) second = stream;
@@ -457,7 +351,10 @@ static void all_copies(unsigned char* device, unsigned char* pinned, unsigned ch
 
 // ---- Two processes: the other one does what it is told
 
-enum task { QUIT, EXPORT, PULL, PONG_HOST, PONG_MAPPED };
+// Copies of fewer bytes may run where kernels do, where processes of one device take turns of 100 us and more.
+enum { BY_COPY_ENGINE = 32 << 10 };
+
+enum task { QUIT, PULL, PONG_HOST, PONG_HOST_LARGE, PONG_MAPPED };
 
 struct order {
   enum task task;
@@ -546,6 +443,7 @@ static void pull(struct pair* pair, size_t size, int iterations) {
 static void act(struct pair* pair, int first, const struct order* order) {
   if (order->task == PULL) pull(pair, order->size, order->iterations);
   if (order->task == PONG_HOST) pong_host(pair, first, order->size, order->iterations);
+  if (order->task == PONG_HOST_LARGE) pong_host(pair, first, BY_COPY_ENGINE, order->iterations);
   if (order->task == PONG_MAPPED) pong_mapped(pair, first, order->size, order->iterations);
 }
 
@@ -640,6 +538,10 @@ static void both_processes(struct pair* pair) {
     const size_t size = options.sizes[s];
     double us = together(pair, PONG_HOST, size);
     if (us >= 0) bench_emit("pair_latency_host", size, us / 2, "us");
+    if (size < BY_COPY_ENGINE) {
+      us = together(pair, PONG_HOST_LARGE, size);
+      if (us >= 0) bench_emit("pair_latency_host_large", size, us / 2, "us");
+    }
     if (!pair->theirs) continue;
     us = together(pair, PONG_MAPPED, size);
     if (us >= 0) bench_emit("pair_latency_mapped", size, us / 2, "us");

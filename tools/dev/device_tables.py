@@ -112,7 +112,8 @@ def main():
           [(where, f"latency.{where}", "latency")
            for where in ("host", "cuda", "cuda,host", "cuda:host", "cuda:managed")]
           + [("staged", "staged", "staged_latency"), ("driver mapped", "device", "pair_latency_mapped"),
-             ("driver 2 copies", "device", "pair_latency_host"), ("UCX", ucx("tag_lat", 3)),
+             ("driver 2 copies", "device", "pair_latency_host"),
+             ("of 32 KiB", "device", "pair_latency_host_large"), ("UCX", ucx("tag_lat", 3)),
              ("staged/cuda", lambda size: ratio(value("staged", "staged_latency", size),
                                                 value("latency.cuda", "latency", size)))])
     table(steps, "Bandwidth (MB/s)",
