@@ -246,7 +246,7 @@ class WaitsFor : public core::Teller {
 
 // Until `ready`, something that the rank does. False: the room is broken.
 template <class Ready>
-bool Room::wait(int32_t rank, Ready ready) {
+[[gnu::always_inline]] inline bool Room::wait(int32_t rank, Ready ready) {
   constexpr int looks = 100;
   if (core::Backoff::spins()) {
     for (int i = 0; i < looks; ++i) {
@@ -254,6 +254,11 @@ bool Room::wait(int32_t rank, Ready ready) {
       base::cpu_relax();
     }
   }
+  return wait_long(rank, ready);
+}
+
+template <class Ready>
+bool Room::wait_long(int32_t rank, Ready ready) {
   core::Peer& peer = core::world->peer(comm_.job_rank(rank));
   int32_t lost = core::no_error;
   auto over = [&] {
@@ -280,19 +285,27 @@ void Room::rouse() const {
   }
 }
 
-unsigned char* Room::open(int64_t phase) {
-  if (error_ != core::no_error) return nullptr;
-  const int64_t written = std::max(phase - depth_, cut_);
+// All ranks have passed the phase that a place was written for, so that it may be written for this one.
+[[gnu::always_inline]] inline bool Room::free_until(int64_t phase, int64_t written) {
+  if (error_ != core::no_error) return false;
   while (floor_ < written) {
     int64_t lowest = phase;
     for (int32_t r = 0; r < size_; ++r) {
       if (r == rank_) continue;
-      if (!await_passed(r, written)) return nullptr;
+      if (!await_passed(r, written)) return false;
       lowest = std::min(lowest, boards_[r].passed.load(std::memory_order_relaxed));
     }
     floor_ = lowest;
   }
-  return place(rank_, phase);
+  return true;
+}
+
+unsigned char* Room::open(int64_t phase) {
+  return free_until(phase, std::max(phase - depth_, cut_)) ? place(rank_, phase) : nullptr;
+}
+
+unsigned char* Room::open_line(int64_t phase) {
+  return free_until(phase, phase - lines) ? boards_[rank_].line[phase % lines].data : nullptr;
 }
 
 void Room::post(int64_t phase) {
@@ -302,15 +315,46 @@ void Room::post(int64_t phase) {
   rouse();
 }
 
+void Room::hand(int32_t rank, int64_t phase) {
+  Line& line = boards_[rank].handed[phase % lines];
+  line.about = about_from(rank_);
+  line.phase.store(phase, std::memory_order_release);
+}
+
+// The bytes stand for the lengths of a message and of the memory for it.
+[[gnu::cold]] void Room::disagree(int32_t rank, uint64_t about) {
+  truncate(rank, static_cast<int64_t>(about & about_bytes), static_cast<int64_t>(about_ & about_bytes));
+}
+
+[[gnu::always_inline]] inline bool Room::await_posted(int32_t rank, const Line& line, int64_t phase) {
+  if (error_ != core::no_error) return false;
+  if (!wait(rank, [&] { return line.phase.load(std::memory_order_acquire) >= phase; })) return false;
+  if (line.about == about_) [[likely]]
+    return true;
+  disagree(rank, line.about);
+  return false;
+}
+
 const unsigned char* Room::await(int32_t rank, int64_t phase) {
-  if (error_ != core::no_error) return nullptr;
+  return await_posted(rank, boards_[rank].line[phase % lines], phase) ? place(rank, phase) : nullptr;
+}
+
+const unsigned char* Room::await_line(int32_t rank, int64_t phase) {
   const Line& line = boards_[rank].line[phase % lines];
-  if (!wait(rank, [&] { return line.phase.load(std::memory_order_acquire) >= phase; })) return nullptr;
-  if (line.about != about_) [[unlikely]] {  // the bytes stand for the lengths of a message and of the memory for it
-    truncate(rank, static_cast<int64_t>(line.about & about_bytes), static_cast<int64_t>(about_ & about_bytes));
-    return nullptr;
-  }
-  return place(rank, phase);
+  return await_posted(rank, line, phase) ? line.data : nullptr;
+}
+
+const unsigned char* Room::await_handed(int32_t rank, int64_t phase) {
+  if (error_ != core::no_error) return nullptr;
+  const Line& ours = boards_[rank_].handed[phase % lines];
+  const Line& theirs = boards_[rank].line[phase % lines];
+  const uint64_t about = about_from(rank);
+  const auto handed = [&] { return ours.phase.load(std::memory_order_acquire) >= phase && ours.about == about; };
+  if (!wait(rank, [&] { return handed() || theirs.phase.load(std::memory_order_acquire) >= phase; })) return nullptr;
+  if (handed()) [[likely]]
+    return ours.data;
+  disagree(rank, theirs.about);
+  return nullptr;
 }
 
 void Room::pass(int64_t phase) {

@@ -16,6 +16,9 @@
 // data first: ranks that disagree about the bytes may disagree about the way too. If they agree about that, messages
 // find what is too long.
 //
+// A rank has lines for data of one other rank as well: the reader looks at its own, and at the writer's line of the
+// phase, which tells when that does something else.
+//
 // Large data stay where they are: a rank posts where, and the others read from there (coll/single_copy.hpp), if all
 // ranks can read each other's memory.
 //
@@ -96,6 +99,15 @@ class Room {
   void post(int64_t phase);
   // The data that a rank posted in a phase; nullptr: the room is broken.
   [[nodiscard]] const unsigned char* await(int32_t rank, int64_t phase);
+  // The same in lines, of an operation that uses chunks too: these have room before chunks have.
+  [[nodiscard]] unsigned char* open_line(int64_t phase);
+  [[nodiscard]] const unsigned char* await_line(int32_t rank, int64_t phase);
+  // A line for one other rank, when our line is open; it can be read before we post.
+  unsigned char* line_for(int32_t rank, int64_t phase) const { return boards_[rank].handed[phase % lines].data; }
+  void hand(int32_t rank, int64_t phase);
+  [[nodiscard]] const unsigned char* await_handed(int32_t rank, int64_t phase);
+  // The chunk of a rank in a phase, when its line has told of it.
+  const unsigned char* chunk(int32_t rank, int64_t phase) const { return place(rank, phase); }
   // We read nothing more of this phase and of those before.
   void pass(int64_t phase);
   // All others, or this one, have passed it; false: the room is broken.
@@ -120,6 +132,7 @@ class Room {
   static constexpr int collective_shift = 56;
   static constexpr uint64_t about_messages = uint64_t{1} << 55;
   static constexpr uint64_t about_bytes = about_messages - 1;
+  static constexpr int about_rank_shift = 48;  // of a line for one rank, whose bytes are few
   struct Line {
     unsigned char data[line_bytes];
     uint64_t about;
@@ -128,6 +141,7 @@ class Room {
   static_assert(sizeof(Line) == 64);
   struct alignas(128) Board {
     Line line[lines];
+    Line handed[lines];  // for this rank, by others: `about` tells by which
     alignas(128) std::atomic<int64_t> passed;
     std::atomic<uint64_t> entered;  // operations, and `closed`
     uint64_t sample_at;             // an address of the rank's own, which the others try to read
@@ -150,8 +164,14 @@ class Room {
   static size_t boards_bytes(int32_t size) { return sizeof(Head) + static_cast<size_t>(size) * sizeof(Board); }
 
   unsigned char* place(int32_t rank, int64_t phase) const;
+  [[nodiscard]] bool free_until(int64_t phase, int64_t written);
+  [[nodiscard]] bool await_posted(int32_t rank, const Line& line, int64_t phase);
+  uint64_t about_from(int32_t rank) const { return about_ | static_cast<uint64_t>(rank) << about_rank_shift; }
+  void disagree(int32_t rank, uint64_t about);
   template <class Ready>
   [[nodiscard]] bool wait(int32_t rank, Ready ready);
+  template <class Ready>
+  [[nodiscard, gnu::noinline]] bool wait_long(int32_t rank, Ready ready);
   void rouse() const;
   bool is_breaking() const { return head_->breaks.load(std::memory_order_acquire) != 0; }
   [[nodiscard]] bool say(int64_t phase);

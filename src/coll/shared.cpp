@@ -227,8 +227,35 @@ int32_t gather(Room& room, const Block& mine, const Blocks& all, int64_t block_b
   return copy_block(mine, all[root]);
 }
 
+namespace {
+
+// In lines for one rank each.
+int32_t scatter_lines(Room& room, const Blocks& all, const Block& mine, int64_t block_bytes, int32_t root) {
+  const int64_t phase = room.next();
+  if (room.rank() != root) {
+    const unsigned char* const line = room.await_handed(root, phase);
+    if (line == nullptr) return room.end();
+    unpack_piece(line, mine, 0, block_bytes);
+    room.pass(phase);
+    return room.end();
+  }
+  if (room.open_line(phase) == nullptr) return room.end();
+  for (int32_t r = 0; r < room.size(); ++r) {
+    if (r == root) continue;
+    pack_piece(all[r], 0, room.line_for(r, phase), block_bytes);
+    room.hand(r, phase);
+  }
+  room.post(phase);
+  room.pass(phase);
+  return mine.in_place() ? room.end() : copy_block(all[root], mine);
+}
+
+}  // namespace
+
 int32_t scatter(Room& room, const Blocks& all, const Block& mine, int64_t block_bytes, int32_t root) {
   const int64_t place_bytes = room.place_bytes();
+  if (block_bytes <= Room::line_bytes && block_bytes * room.size() > Room::line_bytes)
+    return scatter_lines(room, all, mine, block_bytes, root);
   const Pieces pieces{block_bytes, place_bytes / room.size()};
   for (int64_t i = 0; i < pieces.count(); ++i) {
     const int64_t phase = room.next();
@@ -251,31 +278,64 @@ int32_t scatter(Room& room, const Blocks& all, const Block& mine, int64_t block_
   return copy_block(all[root], mine);
 }
 
+namespace {
+
+// A block whose size only two ranks know. A line has the size, and the data where they are few. More are in the chunk
+// of the same phase, or go by message.
+class Sized {
+ public:
+  static constexpr int64_t most = Room::line_bytes - static_cast<int64_t>(sizeof(int64_t));
+
+  static int64_t size(const unsigned char* line) {
+    int64_t bytes = 0;
+    std::memcpy(&bytes, line, sizeof bytes);
+    return bytes;
+  }
+  static const unsigned char* data(const unsigned char* line) { return line + sizeof(int64_t); }
+  // True: the data are in the line.
+  static bool put(const Block& block, int64_t bytes, unsigned char* line) {
+    std::memcpy(line, &bytes, sizeof bytes);
+    if (bytes > most) return false;
+    if (bytes > 0) pack_piece(block, 0, line + sizeof bytes, bytes);
+    return true;
+  }
+};
+
+// A rank's block out of its line or, of up to `most` bytes, out of `chunk`.
+void take_sized(Room& room, Channel& channel, int32_t rank, const unsigned char* line, const unsigned char* chunk,
+                int64_t most, const Block& to) {
+  const int64_t bytes = Sized::size(line);
+  if (bytes > most) return channel.receive(to, rank);
+  if (bytes < 0 || bytes > to.bytes()) return room.truncate(rank, bytes, to.bytes());
+  if (bytes > 0) unpack_piece(bytes <= Sized::most ? Sized::data(line) : chunk, to, 0, bytes);
+}
+
+}  // namespace
+
 int32_t gatherv(Comm& comm, Room& room, const Block& mine, const Blocks& all, int32_t root) {
-  const Slots slots(room.place_bytes(), 1);
+  const int64_t most = room.place_bytes();
   Channel channel(comm, Tag::gather);
   const int64_t phase = room.next();
   if (room.rank() != root) {
-    unsigned char* const place = room.open(phase);
-    if (place == nullptr) return room.end();
-    slots.put(mine, place);
+    const int64_t bytes = mine.bytes();
+    unsigned char* const line = room.open_line(phase);
+    if (line == nullptr) return room.end();
+    if (!Sized::put(mine, bytes, line) && bytes <= most) {
+      unsigned char* const chunk = room.open(phase);
+      if (chunk == nullptr) return room.end();
+      pack_piece(mine, 0, chunk, bytes);
+    }
     room.post(phase);
     room.pass(phase);
-    if (!slots.has_room(mine.bytes())) channel.send(mine, root);
+    if (bytes > most) channel.send(mine, root);
     return channel.finish();
   }
-  const bool complete = each_other(room, phase, [&](int32_t r, const unsigned char* place) {
-    const Block block = all[r];
-    const int64_t bytes = Slots::size(place);
-    if (!slots.has_room(bytes)) {
-      channel.receive(block, r);
-    } else if (bytes <= block.bytes()) {
-      Slots::take(place, block);
-    } else {
-      room.truncate(r, bytes, block.bytes());
-    }
-  });
-  if (!complete || room.end() != core::no_error) {
+  for (int32_t i = 1; i < room.size() && room.end() == core::no_error; ++i) {
+    const int32_t r = (root + i) % room.size();
+    const unsigned char* const line = room.await_line(r, phase);
+    if (line != nullptr) take_sized(room, channel, r, line, room.chunk(r, phase), most, all[r]);
+  }
+  if (room.end() != core::no_error) {
     (void)channel.finish();
     return room.end();
   }
@@ -285,35 +345,36 @@ int32_t gatherv(Comm& comm, Room& room, const Block& mine, const Blocks& all, in
 }
 
 int32_t scatterv(Comm& comm, Room& room, const Blocks& all, const Block& mine, int32_t root) {
-  const Slots slots(room.place_bytes(), room.size());
+  const int64_t most =
+      room.place_bytes() / room.size() / 64 * 64;  // of a chunk's part for a rank; they begin cache lines
   Channel channel(comm, Tag::scatter);
   const int64_t phase = room.next();
   if (room.rank() != root) {
-    const unsigned char* place = room.await(root, phase);
-    if (place == nullptr) return room.end();
-    const unsigned char* const slot = place + room.rank() * slots.bytes();
-    const int64_t bytes = Slots::size(slot);
-    if (!slots.has_room(bytes)) {
-      channel.receive(mine, root);
-    } else if (bytes <= mine.bytes()) {
-      Slots::take(slot, mine);
-    } else {
-      room.truncate(root, bytes, mine.bytes());
-      return room.end();
-    }
+    const unsigned char* const line = room.await_handed(root, phase);
+    if (line == nullptr) return room.end();
+    take_sized(room, channel, root, line, room.chunk(root, phase) + room.rank() * most, most, mine);
+    if (room.end() != core::no_error) return room.end();
     room.pass(phase);
     return channel.finish();
   }
-  unsigned char* const place = room.open(phase);
-  if (place == nullptr) return room.end();
+  if (room.open_line(phase) == nullptr) return room.end();
+  unsigned char* chunk = nullptr;
   for (int32_t r = 0; r < room.size(); ++r) {
-    if (r != root) slots.put(all[r], place + r * slots.bytes());
+    if (r == root) continue;
+    const Block block = all[r];
+    const int64_t bytes = block.bytes();
+    if (!Sized::put(block, bytes, room.line_for(r, phase)) && bytes <= most) {
+      if (chunk == nullptr) chunk = room.open(phase);
+      if (chunk == nullptr) return room.end();
+      pack_piece(block, 0, chunk + r * most, bytes);
+    }
+    room.hand(r, phase);
   }
   room.post(phase);
   room.pass(phase);
   for (int32_t r = 0; r < room.size(); ++r) {
     const Block block = all[r];
-    if (r != root && !slots.has_room(block.bytes())) channel.send(block, r);
+    if (r != root && block.bytes() > most) channel.send(block, r);
   }
   if (!mine.in_place()) channel.copy(all[root], mine);
   return channel.finish();
