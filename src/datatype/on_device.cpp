@@ -3,6 +3,7 @@
 #include "datatype/on_device.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "datatype/on_device_kernel.hpp"
 #include "datatype/runs.hpp"
@@ -35,8 +36,10 @@ Rows rows_at(const iovec* runs, int count) {
 // `move` takes rows of elements and where their packed bytes are; it says whether it went well.
 template <class Move>
 void each_rows(const Type& type, int64_t count, const void* buffer, int64_t position, int64_t bytes, Move&& move) {
-  constexpr int room = 64;
-  iovec runs[room];
+  constexpr int room = 8192;
+  static thread_local std::vector<iovec> list;
+  list.resize(room);
+  iovec* const runs = list.data();
   const int64_t end = position + std::min(bytes, count * type.size - position);
   device::count(device::Way::packed, end - position);
   for (int64_t at = position; at < end;) {

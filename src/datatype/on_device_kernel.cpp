@@ -12,6 +12,7 @@
 #include "datatype/predefined.hpp"
 #include "datatype/runs.hpp"
 #include "datatype/walk.hpp"
+#include "device/contention.hpp"
 
 namespace weft::datatype {
 namespace {
@@ -104,6 +105,19 @@ Lists& lists() {
   return *all;
 }
 
+// Where processes take turns on the device, so many copies of rows take less time than the change that a kernel needs.
+constexpr int64_t most_groups = 12;
+
+// How many groups of rows at equal distances there are; INT64_MAX: lists.
+int64_t groups_of_rows(const Nest& nest) {
+  if (nest.blocks != nullptr) return INT64_MAX;
+  int64_t groups = 1;
+  for (int i = 0; i + 1 < nest.loops; ++i) {
+    if (nest.loop[i].stride != nest.loop[i + 1].count * nest.loop[i + 1].stride) groups *= nest.loop[i].count;
+  }
+  return groups;
+}
+
 device::Number number_of(Basic basic) {
   using device::Number;
   switch (basic) {
@@ -155,6 +169,7 @@ bool move_by_kernel(const Type& type, int64_t count, const void* buffer, int64_t
   if (bytes <= 0) return true;
   if (type.contiguous) return false;
   const Nest nest = elements_nest(type, count);
+  if (device::takes_turns() && groups_of_rows(nest) <= most_groups) return false;
   std::shared_ptr<Flat> flat;
   int64_t run = nest.block;
   if (nest.blocks != nullptr) {

@@ -193,7 +193,7 @@ std::string copy(void* to, const void* from, size_t bytes) {
   if (bytes >= rows_from || takes_turns()) return copy_as_rows(to, from, bytes);
   const uint64_t begun = base::now_ns();
   std::string problem = copy_plainly(to, from, bytes);
-  if (base::now_ns() - begun > change_ns) note_change();
+  note_short_copy(base::now_ns() - begun);
   return problem;
 }
 

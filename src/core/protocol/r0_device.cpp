@@ -3,6 +3,7 @@
 // R0 of data on a device: the RTS says how other processes of the host find the sender's allocation. The receiver maps
 // it and has the device copy, into its own memory of the device or the host's. Data that cannot be mapped come by R1.
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <new>
 #include <string>
@@ -10,6 +11,8 @@
 #include "base/clock.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "core/comm.hpp"
+#include "core/p2p.hpp"
 #include "core/protocol/protocol.hpp"
 #include "datatype/pack.hpp"
 #include "device/contention.hpp"
@@ -39,24 +42,54 @@ bool goes_by_device(const Request& r) {
          r.peer->transport->capabilities().claims;
 }
 
-// A message that a device copies.
-struct Loading {
-  Loading* next;
-  Request* receive;
-  Peer* peer;
-  uint64_t send;
-  uint32_t their_lane;  // the sender's, for answers
+// Pinned memory where a message from the host lands, to be copied to the device from there.
+struct Landing {
+  void* memory;
+  Request* receive;  // on the device
   Envelope envelope;
   int64_t message_bytes;
-  int64_t wanted;  // bytes of it
-  device::Mapping* mapping;
-  device::Copy copy;
+  int64_t wanted;
+};
+
+// A message that a device copies.
+struct Loading {
+  Loading* next = nullptr;
+  Request* receive = nullptr;
+  Peer* peer = nullptr;
+  uint64_t send = 0;
+  uint32_t their_lane = 0;  // the sender's, for answers
+  Envelope envelope{};
+  int64_t message_bytes = 0;
+  int64_t wanted = 0;  // bytes of it
+  device::Mapping* mapping = nullptr;
+  Landing* landing = nullptr;  // in place of a mapping
+  device::Copy copy{};
+  uint64_t alone_since_ns = 0;  // 0: others are copied at the same time, or it is large
+  uint32_t looks = 0;
 };
 
 namespace {
 
+std::atomic<int64_t> landed = 0;  // bytes of all landings
+
+void end(Landing* landing, int32_t error) {
+  Request& r = *landing->receive;
+  const Landing over = *landing;
+  delete landing;
+  device::give_pinned(over.memory, static_cast<size_t>(over.wanted));
+  landed.fetch_sub(over.wanted, std::memory_order_relaxed);
+  if (error != no_error && error != other_error) return end_lost(r, error);
+  if (error != no_error) {
+    device::fail("a copy that was begun has failed");
+    (void)note_failed_copy(r);
+  }
+  device::count(device::Way::packed, over.wanted);
+  finish_receive(r, over.envelope, over.message_bytes);
+}
+
 // The data are there, or cannot be copied: the message comes by R1 then. It is in no list.
 void end(const Loading& over, bool copied) {
+  if (over.landing != nullptr) return end(over.landing, copied ? no_error : other_error);
   device::let_go(over.mapping);
   if (!copied) {
     return send_cts(*over.receive, over.envelope, *over.peer, over.their_lane, over.send, over.message_bytes,
@@ -67,11 +100,26 @@ void end(const Loading& over, bool copied) {
   finish_receive(*over.receive, over.envelope, over.message_bytes);
 }
 
+// Notes how long a short copy lasted, if this thread looked at it all the time.
+void note_time(const Loading& loading) {
+  constexpr uint64_t most_between_looks_ns = 5000;
+  if (loading.alone_since_ns == 0) return;
+  const uint64_t lasted = base::now_ns() - loading.alone_since_ns;
+  if (lasted < device::change_ns || loading.looks > lasted / most_between_looks_ns) device::note_short_copy(lasted);
+}
+
 bool advance_loadings(Lane& lane) {
+  const void* busy = nullptr;  // its copies are over in the order in which they were begun
   for (Loading** at = &lane.loadings; *at != nullptr; at = &(*at)->next) {
     Loading* const loading = *at;
+    if (loading->copy.engine == busy && busy != nullptr) continue;
     const device::Progress progress = device::active->look(loading->copy);
-    if (progress == device::Progress::running) continue;
+    if (progress == device::Progress::running) {
+      ++loading->looks;
+      busy = loading->copy.engine;
+      continue;
+    }
+    note_time(*loading);
     *at = loading->next;
     const Loading over = *loading;
     delete loading;
@@ -85,20 +133,20 @@ bool advance_loadings(Lane& lane) {
 // processes.
 constexpr int64_t most_alone = 1 << 20;
 
-// Waits for a copy with none before it, which is short unless the device changes between processes.
-device::Progress wait_briefly(const device::Copy& copy) {
-  const uint64_t begun = base::now_ns();
-  device::Progress progress;
-  do {
-    progress = device::active->look(copy);
-  } while (progress == device::Progress::running && base::now_ns() - begun < device::change_ns);
-  if (progress == device::Progress::running) device::note_change();
-  return progress;
-}
-
 constinit const LaneWork loading_work{"R0 device", advance_loadings,
                                       [](const Lane& lane) { return lane.loadings != nullptr; }, [](Lane&) {}};
 WEFT_LANE_WORK(loading_work);
+
+}  // namespace
+
+namespace {
+
+void enlist(Lane& lane, Loading* loading) {
+  Loading** last = &lane.loadings;
+  while (*last != nullptr) last = &(*last)->next;
+  *last = loading;
+  lane.at_work.store(true, std::memory_order_relaxed);
+}
 
 }  // namespace
 
@@ -113,8 +161,14 @@ bool load(Request& r, const Envelope& envelope, Peer& peer, const wire::Rts& rts
                      .remedy = "messages go through memory of the host, which takes longer (docs/devices.md)"});
     return false;
   }
-  Loading loading{nullptr, &r,      &peer, rts.send, rts.lane, envelope, static_cast<int64_t>(rts.bytes),
-                  wanted,  mapping, {}};
+  const Loading loading{.receive = &r,
+                        .peer = &peer,
+                        .send = rts.send,
+                        .their_lane = rts.lane,
+                        .envelope = envelope,
+                        .message_bytes = static_cast<int64_t>(rts.bytes),
+                        .wanted = wanted,
+                        .mapping = mapping};
   const void* const from = device::here(*mapping, shared, rts.memory.address, static_cast<uint64_t>(wanted));
   const bool gaps = r.layout != nullptr && !r.layout->contiguous;
   Lane& lane = world->lanes[envelope.lane];
@@ -136,18 +190,62 @@ bool load(Request& r, const Envelope& envelope, Peer& peer, const wire::Rts& rts
     device::let_go(mapping);
     return false;
   }
-  const device::Progress progress = alone ? wait_briefly(kept->copy) : device::Progress::running;
-  if (progress != device::Progress::running) {
-    const Loading over = *kept;
-    delete kept;
-    end(over, progress == device::Progress::done);
-    return true;
-  }
-  Loading** last = &lane.loadings;
-  while (*last != nullptr) last = &(*last)->next;
-  *last = kept;
-  lane.at_work.store(true, std::memory_order_relaxed);
+  if (alone) kept->alone_since_ns = base::now_ns();
+  enlist(lane, kept);
   return true;
+}
+
+namespace {
+
+// The message is in the landing. The thread holds no lane.
+bool take_off(Request& inner) {
+  auto* const landing = static_cast<Landing*>(inner.owner);
+  const int32_t error = inner.error == truncated ? no_error : inner.error;
+  free_request(&inner);
+  Request& r = *landing->receive;
+  auto* const loading = new (std::nothrow) Loading;
+  if (error != no_error || loading == nullptr ||
+      !device::active->begin(r.buffer, landing->memory, static_cast<size_t>(landing->wanted), loading->copy).empty()) {
+    delete loading;
+    end(landing, error != no_error ? error : other_error);
+    return false;
+  }
+  loading->receive = &r;
+  loading->peer = &world->peer(r.comm->job_rank(landing->envelope.source));
+  loading->landing = landing;
+  Lane& lane = world->lanes[landing->envelope.lane];
+  LaneGuard guard(lane);
+  enlist(lane, loading);
+  return false;
+}
+
+}  // namespace
+
+Request* land(Request& r, const Envelope& envelope, int64_t message_bytes, int64_t wanted) {
+  constexpr int64_t least = 256 << 10, most = 16 << 20, most_of_all = 64 << 20;
+  if (wanted < least || wanted > most || !r.layout->contiguous) return nullptr;
+  if (landed.fetch_add(wanted, std::memory_order_relaxed) + wanted > most_of_all) {
+    landed.fetch_sub(wanted, std::memory_order_relaxed);
+    return nullptr;
+  }
+  void* const memory = device::take_pinned(static_cast<size_t>(wanted));
+  Request* const inner = memory == nullptr ? nullptr : new_request(*r.comm, Role::receive);
+  auto* const landing =
+      inner == nullptr ? nullptr : new (std::nothrow) Landing{memory, &r, envelope, message_bytes, wanted};
+  if (landing == nullptr) {
+    if (inner != nullptr) free_request(inner);
+    if (memory != nullptr) device::give_pinned(memory, static_cast<size_t>(wanted));
+    landed.fetch_sub(wanted, std::memory_order_relaxed);
+    return nullptr;
+  }
+  inner->match = r.match;
+  inner->lane = envelope.lane;
+  inner->buffer = memory;
+  inner->bytes = inner->count = wanted;
+  inner->layout = nullptr;
+  inner->owner = landing;
+  inner->on_done = take_off;
+  return inner;
 }
 
 namespace {
@@ -223,8 +321,12 @@ void end_loadings(Lane& lane, const Peer& peer, std::vector<Request*>& ended) {
     while (device::active->look(loading->copy) == device::Progress::running) {
     }
     *at = loading->next;
-    device::let_go(loading->mapping);
-    ended.push_back(loading->receive);
+    if (loading->landing != nullptr) {
+      end(loading->landing, no_error);  // all of it is here
+    } else {
+      device::let_go(loading->mapping);
+      ended.push_back(loading->receive);
+    }
     delete loading;
   }
 }
