@@ -1,47 +1,16 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Completion: Wait and Test in all their forms, and Request_get_status (MPI-5.0, 3.7.3 to 3.7.6).
+// Completion: Wait and Test in all their forms (MPI-5.0, 3.7.3 to 3.7.5).
+#include "mpi/p2p/completion.hpp"
+
 #include <cstdio>
 #include <utility>
 
-#include "core/request_number.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/object/account.hpp"
 #include "mpi/object/check.hpp"
-#include "mpi/p2p/p2p.hpp"
-#include "mpi/p2p/status.hpp"
 
 namespace weft::mpi {
-
-namespace {
-
-// The state of a request in an array, for the calls of this chapter.
-enum class State : uint8_t { invalid, idle, pending, done };  // idle: null, or persistent and inactive
-
-State state_of(MPI_Request handle, Request** request) {
-  if (handle == MPI_REQUEST_NULL) return State::idle;
-  Request* r = request_of(handle);
-  *request = r;
-  if (r == nullptr) return State::invalid;
-  if (!r->flags.active) return State::idle;
-  if (core::is_done(*r)) return State::done;
-  if (r->on_poll != nullptr) {
-    r->on_poll(*r);
-    if (core::is_done(*r)) return State::done;
-  }
-  return State::pending;
-}
-
-void fill(MPI_Status* status, const Request& r) {
-  set_status(status, r.source, r.tag, r.received, r.flags.cancelled);
-}
-
-// The same for a request that stays; the error of a generalized one's query function.
-int look(MPI_Status* status, const Request& r) {
-  if (r.flags.generalized) return query_generalized(r, status);
-  fill(status, r);
-  return MPI_SUCCESS;
-}
 
 [[gnu::cold, gnu::noinline]] int bad_request(const char* function, MPI_Request handle, int index) {
   if (!is_running()) return bad_comm(function, MPI_COMM_WORLD);
@@ -50,18 +19,7 @@ int look(MPI_Status* status, const Request& r) {
               index, static_cast<void*>(handle));
 }
 
-// Whether an array argument is one; MPI_SUCCESS, or the error raised.
-int check_array(const char* function, int count, const MPI_Request* requests) {
-  if (count < 0) [[unlikely]]
-    return negative(nullptr, function, MPI_ERR_COUNT, "count", count);
-  if (count > 0 && no_address(requests)) [[unlikely]]
-    return null_argument(nullptr, function, "array_of_requests");
-  return MPI_SUCCESS;
-}
-
-MPI_Status* at(MPI_Status* statuses, int i) {
-  return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i;
-}
+namespace {
 
 const Comm* comm_of_request(const Request& r) {
   return static_cast<const Comm*>(r.comm);
@@ -87,19 +45,6 @@ std::string text_of(const Failure& failure) {
   return text;
 }
 
-// The failed ones among several.
-struct Failures {
-  int count = 0;
-  int index = 0;  // of the first
-  Failure first;
-
-  [[gnu::cold, gnu::noinline]] void add(int i, const Failure& failure) {
-    if (count++ != 0) return;
-    index = i;
-    first = failure;
-  }
-};
-
 // Ends a completed request among several: its error goes into its status.
 void retire_one_of_many(MPI_Request* handle, Request& r, MPI_Status* status, int index, Failures& failures) {
   Failure failure;
@@ -113,7 +58,8 @@ void retire_one_of_many(MPI_Request* handle, Request& r, MPI_Status* status, int
   failures.add(index, failure);
 }
 
-// After the calls that complete several: MPI_ERR_IN_STATUS when one failed.
+}  // namespace
+
 int several(const char* function, const Failures& failures) {
   if (failures.count == 0) [[likely]]
     return MPI_SUCCESS;
@@ -121,6 +67,8 @@ int several(const char* function, const Failures& failures) {
               "%d of the operations failed; the statuses say which and why. The first is request %d: %s",
               failures.count, failures.index, text_of(failures.first).c_str());
 }
+
+namespace {
 
 void wait_as(const Account& account, Request& r) {
   const Doing doing(account);
@@ -339,15 +287,6 @@ int waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_stat
   return several("MPI_Waitall", failures);
 }
 
-namespace {
-
-// Looks at all requests; how many are in which state.
-struct Survey {
-  int pending = 0;
-  int done = 0;
-  int invalid = -1;  // index of an invalid one
-};
-
 Survey survey(int count, const MPI_Request requests[]) {
   Survey s;
   for (int i = 0; i < count; ++i) {
@@ -369,7 +308,6 @@ Survey survey(int count, const MPI_Request requests[]) {
   return s;
 }
 
-// The first completed request, or -1; `*active` when there is any to wait for.
 int first_done(int count, const MPI_Request requests[], bool* active, int* invalid) {
   *active = false;
   for (int i = 0; i < count; ++i) {
@@ -384,6 +322,8 @@ int first_done(int count, const MPI_Request requests[], bool* active, int* inval
   }
   return -1;
 }
+
+namespace {
 
 int retire_any(const char* function, MPI_Request requests[], int i, int* index, MPI_Status* status) {
   *index = i;
@@ -504,113 +444,6 @@ int testsome(int incount, MPI_Request array_of_requests[], int* outcount, int ar
     return MPI_SUCCESS;
   }
   return retire_some("MPI_Testsome", incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
-}
-
-int request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
-  if (no_address(flag)) [[unlikely]]
-    return null_argument(nullptr, "MPI_Request_get_status", "flag");
-  Request* r = nullptr;
-  State state = state_of(request, &r);
-  if (state == State::invalid) [[unlikely]]
-    return bad_request("MPI_Request_get_status", request, 0);
-  if (state == State::pending) {
-    (void)core::progress();
-    state = state_of(request, &r);
-  }
-  *flag = state != State::pending;
-  if (state == State::idle) set_empty_status(status);
-  if (state != State::done) return MPI_SUCCESS;
-  const int error = look(status, *r);
-  return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed("MPI_Request_get_status", {.error = error});
-}
-
-namespace {
-
-// The status of one of several that are looked at and left as they are; the error of a query function.
-int show(MPI_Status* status, MPI_Request handle) {
-  Request* r = nullptr;
-  if (state_of(handle, &r) == State::idle) {
-    set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_SUCCESS, 0, false);
-    return MPI_SUCCESS;
-  }
-  const int error = look(status, *r);
-  if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error != MPI_SUCCESS ? error : r->error;
-  return error;
-}
-
-}  // namespace
-
-int request_get_status_all(int count, const MPI_Request array_of_requests[], int* flag,
-                           MPI_Status array_of_statuses[]) {
-  const char* function = "MPI_Request_get_status_all";
-  if (int error = check_array(function, count, array_of_requests)) return error;
-  if (no_address(flag)) [[unlikely]]
-    return null_argument(nullptr, function, "flag");
-  Survey s = survey(count, array_of_requests);
-  if (s.invalid < 0 && s.pending > 0) {
-    (void)core::progress();
-    s = survey(count, array_of_requests);
-  }
-  if (s.invalid >= 0) [[unlikely]]
-    return bad_request(function, array_of_requests[s.invalid], s.invalid);
-  *flag = s.pending == 0;
-  Failures failures;
-  for (int i = 0; s.pending == 0 && i < count; ++i) {
-    const int error = show(at(array_of_statuses, i), array_of_requests[i]);
-    if (error != MPI_SUCCESS) failures.add(i, {.error = error});
-  }
-  return several(function, failures);
-}
-
-int request_get_status_any(int count, const MPI_Request array_of_requests[], int* indx, int* flag, MPI_Status* status) {
-  const char* function = "MPI_Request_get_status_any";
-  if (int error = check_array(function, count, array_of_requests)) return error;
-  if (no_address(indx) || no_address(flag)) [[unlikely]]
-    return null_argument(nullptr, function, no_address(flag) ? "flag" : "index");
-  bool active = false;
-  int invalid = -1;
-  int found = first_done(count, array_of_requests, &active, &invalid);
-  if (found < 0 && active && invalid < 0) {
-    (void)core::progress();
-    found = first_done(count, array_of_requests, &active, &invalid);
-  }
-  if (invalid >= 0) [[unlikely]]
-    return bad_request(function, array_of_requests[invalid], invalid);
-  *flag = found >= 0 || !active;
-  *indx = found >= 0 ? found : MPI_UNDEFINED;
-  if (found < 0) {
-    if (!active) set_empty_status(status);
-    return MPI_SUCCESS;
-  }
-  const Request& r = *request_of(array_of_requests[found]);
-  const int error = look(status, r);
-  return error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(function, {.error = error});
-}
-
-int request_get_status_some(int incount, const MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
-                            MPI_Status array_of_statuses[]) {
-  const char* function = "MPI_Request_get_status_some";
-  if (int error = check_array(function, incount, array_of_requests)) return error;
-  if (no_address(outcount) || (incount > 0 && no_address(array_of_indices))) [[unlikely]] {
-    return null_argument(nullptr, function, no_address(outcount) ? "outcount" : "array_of_indices");
-  }
-  Survey s = survey(incount, array_of_requests);
-  if (s.invalid < 0 && s.done == 0 && s.pending > 0) {
-    (void)core::progress();
-    s = survey(incount, array_of_requests);
-  }
-  if (s.invalid >= 0) [[unlikely]]
-    return bad_request(function, array_of_requests[s.invalid], s.invalid);
-  *outcount = s.done == 0 && s.pending == 0 ? MPI_UNDEFINED : 0;
-  Failures failures;
-  for (int i = 0; s.done > 0 && i < incount; ++i) {
-    Request* r = nullptr;
-    if (state_of(array_of_requests[i], &r) != State::done) continue;
-    const int error = show(at(array_of_statuses, *outcount), array_of_requests[i]);
-    if (error != MPI_SUCCESS) failures.add(i, {.error = error});
-    array_of_indices[(*outcount)++] = i;
-  }
-  return several(function, failures);
 }
 
 }  // namespace weft::mpi
