@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the rows of tests/mpi and tests/shmem, those of two ranks and more, on several hosts (mpiexec.py), but for those with the label
-one_host, which it names. Ends with a summary like ctest's; exit status 77 where there are no namespaces or no Hydra."""
+"""Runs the rows of tests/mpi, tests/shmem and apps/kernels, those of two ranks and more, on several hosts (mpiexec.py), but for those
+with the label one_host, which it names. Ends with a summary like ctest's; exit status 77 where there are no namespaces or no Hydra."""
 import argparse
 import json
 import os
@@ -26,7 +26,7 @@ def rows(build, pattern, leave_out):
                              check=True).stdout
     for test in json.loads(listing)["tests"]:
         name, command = test["name"], test.get("command", [])
-        if not name.startswith(("mpi/", "shmem/")) or "-n" not in command or not re.search(pattern, name):
+        if not name.startswith(("mpi/", "shmem/", "apps.")) or "-n" not in command or not re.search(pattern, name):
             continue
         if leave_out and re.search(leave_out, name):
             continue
