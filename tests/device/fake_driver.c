@@ -12,10 +12,20 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifdef WITH_INTERPRETER
 #include "../mpi/fake_ptx.h"
+#endif
 
-enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, INVALID_CONTEXT = 201, NOT_FOUND = 500 };
-enum { CONTEXT = 1, MEMORY_TYPE = 2, BUFFER_ID = 7, IS_MANAGED = 8, DEVICE = 9 };
+enum {
+  SUCCESS = 0,
+  INVALID_VALUE = 1,
+  OUT_OF_MEMORY = 2,
+  NOT_INITIALIZED = 3,
+  INVALID_CONTEXT = 201,
+  INVALID_PTX = 218,
+  NOT_FOUND = 500
+};
+enum { CONTEXT = 1, MEMORY_TYPE = 2, DEVICE_POINTER = 3, BUFFER_ID = 7, IS_MANAGED = 8, DEVICE = 9 };
 enum { OF_HOST = 1, OF_DEVICE = 2 };
 
 typedef unsigned long long Pointer;
@@ -67,6 +77,14 @@ static char* reach(Pointer pointer) {
   const struct range* range = find(pointer);
   return range ? range->real + (pointer - range->seen) : (char*)(uintptr_t)pointer;
 }
+
+#ifdef WITH_INTERPRETER
+// For kernels, which reach no memory of the host that is not the driver's too.
+static void* reach_bytes(Pointer pointer, size_t bytes) {
+  const struct range* range = find(pointer);
+  return range && bytes <= range->bytes - (pointer - range->seen) ? range->real + (pointer - range->seen) : NULL;
+}
+#endif
 
 int cuInit(unsigned flags) {
   started = 1;
@@ -209,6 +227,7 @@ int cuPointerGetAttribute(void* value, int attribute, Pointer pointer) {
   if (!range) return INVALID_VALUE;
   if (attribute == CONTEXT) *(void**)value = &device_context;
   if (attribute == MEMORY_TYPE) *(unsigned*)value = (unsigned)range->type;
+  if (attribute == DEVICE_POINTER) *(Pointer*)value = pointer;
   if (attribute == BUFFER_ID) *(unsigned long long*)value = range->id;
   if (attribute == IS_MANAGED) *(unsigned*)value = (unsigned)range->managed;
   if (attribute == DEVICE) *(int*)value = 0;
@@ -332,35 +351,34 @@ int cuIpcCloseMemHandle(Pointer memory) {
   return SUCCESS;
 }
 
-// Modules of Weft's own are interpreted, those of test programs are known by name.
-struct module {
-  const char* text;
-  void* kernel;  // interpreted
-};
-int cuModuleLoadData(void** module, const void* image) {
-  if (!strstr(image, ".version")) return 218;  // CUDA_ERROR_INVALID_PTX
-  struct module* made = malloc(sizeof *made);
-  if (!made) return OUT_OF_MEMORY;
-  *made = (struct module){image, strstr(image, ".entry weft(") ? fake_ptx_load(image, "weft") : NULL};
-  *module = made;
-  return SUCCESS;
-}
+// A kernel of programs by its name, or one of Weft, which is interpreted.
 struct function {
   const char* name;
-  const void* kernel;
+  void* interpreted;
 };
+
+int cuModuleLoadData(void** module, const void* image) {
+  *module = (void*)(uintptr_t)image;
+  return strstr(image, ".version") ? SUCCESS : INVALID_PTX;
+}
 int cuModuleGetFunction(void** function, void* module, const char* name) {
-  const struct module* from = module;
-  struct function* made = from->kernel || strstr(from->text, name) ? malloc(sizeof *made) : NULL;
-  if (!made) return NOT_FOUND;
-  *made = (struct function){name, from->kernel};
-  *function = made;
-  return SUCCESS;
+  struct function* f = calloc(1, sizeof *f);
+  if (!f || !strstr(module, name)) return NOT_FOUND;
+  f->name = name;
+  *function = f;
+#ifdef WITH_INTERPRETER
+  if (strcmp(name, "weft") == 0) {
+    f->interpreted = fake_ptx_load(module, name);
+    return f->interpreted ? SUCCESS : INVALID_PTX;
+  }
+#endif
+  const char* known[] = {"nothing", "word", "spin", "sweep"};
+  for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
+    if (strcmp(name, known[i]) == 0) return SUCCESS;
+  }
+  return NOT_FOUND;
 }
-static void* reach_bytes(Pointer address, size_t bytes) {
-  (void)bytes;
-  return reach(address);
-}
+
 // The kernel of apps/heat.
 static int sweep(void** a) {
   const double* now = (const double*)(const void*)reach(*(Pointer*)a[0]);
@@ -382,12 +400,15 @@ static int sweep(void** a) {
 int cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                    unsigned block_y, unsigned block_z, unsigned shared_bytes, void* stream, void** arguments,
                    void** extra) {
+  const struct function* f = function;
   (void)grid_y, (void)grid_z, (void)block_y, (void)block_z, (void)shared_bytes, (void)extra;
-  const struct function* named = function;
-  if (named->kernel) return fake_ptx_run(named->kernel, grid_x, block_x, arguments[0], reach_bytes);
-  if (strcmp(named->name, "word") == 0) return cuMemcpy(*(Pointer*)arguments[0], *(Pointer*)arguments[1], 8);
-  if (strcmp(named->name, "sweep") == 0) return sweep(arguments);
-  if (strcmp(named->name, "spin") == 0) {
+#ifdef WITH_INTERPRETER
+  if (f->interpreted) return fake_ptx_run(f->interpreted, grid_x, block_x, arguments[0], reach_bytes);
+#endif
+  (void)grid_x, (void)block_x;
+  if (strcmp(f->name, "word") == 0) return cuMemcpy(*(Pointer*)arguments[0], *(Pointer*)arguments[1], 8);
+  if (strcmp(f->name, "sweep") == 0) return sweep(arguments);
+  if (strcmp(f->name, "spin") == 0) {
     struct timespec time = {.tv_nsec = (long)*(uint64_t*)arguments[0]};
     nanosleep(&time, NULL);
   }
