@@ -159,6 +159,7 @@ suite() {  # suite NAME RANKS MODULE...
     "$python" -X faulthandler -c "
 import sys, mpi4py.MPI, runpy
 sys.path[0] = '$here/mpi4py/test'
+sys.modules['numba'] = None  # its import takes seconds
 import arrayimpl
 keep = [a for a in arrayimpl.ArrayBackends if '${DEVICE_ARRAYS:-cupy}' in a.backend]
 assert keep, 'no arrays of ${DEVICE_ARRAYS:-cupy}: cannot be imported'

@@ -61,6 +61,7 @@ def outcome(steps):
             line = ""
         line += ("; " if line else "") + word
     print("  " + line)
+    failed = set()
     for name, step in steps.items():
         text = "\n".join(step["lines"])
         ran = re.findall(r"^Ran (\d+) tests? in (\S+)s", text, re.M)
@@ -70,7 +71,8 @@ def outcome(steps):
                   f"{' / '.join(re.findall(r'^(?:OK|FAILED).*', text, re.M)) or 'no end'}")
             for one in sorted(set(bad))[:12]:
                 print(f"      {one}")
-        elif step["status"] != "0":
+        elif step["status"] not in ("0", "skipped") and name.split(".")[0] not in failed:
+            failed.add(name.split(".")[0])  # others of its kind failed alike
             for last in [line for line in step["lines"] if line][-3:]:
                 print(f"      {name}: {last[:180]}")
 
