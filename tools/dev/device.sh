@@ -3,11 +3,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The check on a machine with a device (docs/devices.md). Such a machine is often had for minutes: all is built before.
 #
-#   device.sh --pack KIT [--build DIR] [--mpi4py VENV] [--ucx DIR]   gathers in KIT what the run needs, also this script
+#   device.sh --pack KIT [--build DIR] [--mpi4py VENV] [--ucx DIR] [--osu DIR]
+#                          gathers in KIT all that the run needs, also this script
 #   KIT/device.sh [--seconds N] [--only REGEX] OUT                   runs it there, about three minutes
 #
 # --mpi4py: an environment of tools/dev/mpi4py.sh, made by a Python of the version of that machine. --ucx: UCX built with
-# CUDA: the folder libucx of an unpacked package libucx-cu13. Every step has a time limit of its own and within N seconds;
+# CUDA: the folder libucx of an unpacked package libucx-cu13. --osu: the OSU benchmarks built with CUDA and this library's
+# mpi.h, as a folder with bin and, for CUDA's runtime, lib. Every step has a time limit of its own and within N seconds;
 # its output is in OUT/results.txt as soon as it has ended, and tables of all are printed last (OUT/tables.txt).
 # Environment of the run: DEVICE_PYTHON (python3), DEVICE_TYPES (types of CuPy's arrays, "bidF").
 set -u -o pipefail
@@ -27,13 +29,14 @@ copy() {  # copy FOLDER FILE...: without symbols for debuggers
 }
 
 pack() {
-  local kit=$1 build=build/release venv='' ucx=''
+  local kit=$1 build=build/release venv='' ucx='' osu=''
   shift
   while [ $# -gt 1 ]; do
     case $1 in
       --build) build=$2 ;;
       --mpi4py) venv=$2 ;;
       --ucx) ucx=$2 ;;
+      --osu) osu=$2 ;;
       *) break ;;
     esac
     shift 2
@@ -64,6 +67,10 @@ pack() {
     copy "$kit/ucx/lib" "$ucx"/lib/libuc{p,t,s,m}.so.0
     copy "$kit/ucx/lib/ucx" "$ucx"/lib/ucx/lib{uct,ucm,ucx_perftest}_cuda.so.0 "$ucx/lib/ucx/libuct_cma.so.0"
   fi
+  if [ -n "$osu" ]; then
+    copy "$kit/osu/bin" "$osu"/bin/*
+    copy "$kit/osu/lib" "$osu"/lib/*
+  fi
   # Libraries that a bare machine may lack; never those of the compiler, which are newer there.
   local needed
   needed=$(LD_LIBRARY_PATH="$kit/lib:$kit/ucx/lib:$ucx/lib" ldd "$kit"/bin/* "$kit"/ucx/bin/* 2>/dev/null |
@@ -74,7 +81,7 @@ pack() {
 }
 
 if [ "${1:-}" = --pack ]; then
-  [ $# -ge 2 ] || { echo "usage: device.sh --pack KIT [--build DIR] [--mpi4py VENV] [--ucx DIR]" >&2; exit 2; }
+  [ $# -ge 2 ] || { echo "usage: device.sh --pack KIT [--build DIR] [--mpi4py VENV] [--ucx DIR] [--osu DIR]" >&2; exit 2; }
   shift
   pack "$@"
   exit
@@ -203,6 +210,23 @@ if [ -d "$here/ucx" ]; then
     # shellcheck disable=SC2086
     set -- $row
     step "ucx.$1.$2" 8 bash -c "ucx $1 $2 $3 $((port++))"
+  done
+fi
+
+if [ -d "$here/osu" ]; then
+  for row in "latency -c -m 8:4194304 -i 200 -x 20 D D" "latency -c -m 8:4194304 -i 200 -x 20 D H" \
+    "bw -c -m 8:4194304 -i 50 -x 5 D D" "bibw -c -m 8:4194304 -i 50 -x 5 D D" "put_latency -m 8:1048576 -i 100 -x 10 D D" \
+    "allreduce -c -m 8:1048576 -i 100 -x 10" "alltoall -c -m 8:1048576 -i 100 -x 10" \
+    "bcast -c -m 8:1048576 -i 100 -x 10" "reduce_scatter -c -m 8:1048576 -i 100 -x 10"; do
+    # shellcheck disable=SC2086
+    set -- $row
+    program=$1 name=osu.$1
+    case $row in
+      *" D D") name+=.DD ;;
+      *" D H") name+=.DH ;;
+    esac
+    shift
+    run "$name" 9 2 env LD_LIBRARY_PATH="$here/osu/lib:$LD_LIBRARY_PATH" "$here/osu/bin/osu_$program" -d cuda "$@"
   done
 fi
 

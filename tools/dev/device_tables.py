@@ -139,6 +139,15 @@ def main():
     table(steps, "An exchange beside a kernel",
           [("exchange us", "beside", "beside_exchange"), ("kernel us", "beside", "beside_kernel"),
            ("hidden %", "beside", "beside_hidden")])
+    osu = {}
+    for name in (name for name in steps if name.startswith("osu.")):
+        osu[name] = {int(line.split()[0]): " ".join(line.split()[1:3]) for line in steps[name]["lines"]
+                     if re.match(r"\d+ +[\d.]+", line)}
+    if osu:
+        print("OSU's programs with -d cuda (us; bw MB/s), and whether they found the data right")
+        for name, values in osu.items():
+            print(f"  {name}: " + "; ".join(f"{size_of(size)} {text}" for size, text in values.items()
+                                            if size in (8, 16384, 65536, 1 << 20, 4 << 20)))
     for name in ("heat.cuda", "heat.host"):
         for line in steps.get(name, {"lines": []})["lines"]:
             if line.startswith(("time per step", "heat: the", "heat: THE", "error against the diff")):
