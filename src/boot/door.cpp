@@ -27,10 +27,24 @@ struct Parcel {
   msghdr message{nullptr, 0, &bytes, 1, room, sizeof room, 0};
 };
 
-bool of_our_user(int caller) {
+// The process at the other end, when it called or when it opened its door.
+bool of_our_user(int line) {
   ucred who = {};
   socklen_t bytes = sizeof who;
-  return getsockopt(caller, SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 && who.uid == geteuid();
+  return getsockopt(line, SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 && who.uid == geteuid();
+}
+
+// Its length, or 0 and errno: that is no name.
+socklen_t address_of(const std::string& name, sockaddr_un& place) {
+  std::string bytes;
+  place = {};
+  place.sun_family = AF_UNIX;
+  if (name.empty() || !base::from_hex(name, bytes) || bytes.size() >= sizeof place.sun_path) {
+    errno = EINVAL;
+    return 0;
+  }
+  std::memcpy(place.sun_path + 1, bytes.data(), bytes.size());
+  return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + bytes.size());
 }
 
 bool give(int caller, int descriptor) {
@@ -74,6 +88,21 @@ void Door::open() {
   }
 }
 
+bool Door::open_as(const std::string& name) {
+  sockaddr_un place = {};
+  const socklen_t length = address_of(name, place);
+  if (length == 0) return false;
+  const int made = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (made < 0) return false;
+  if (bind(made, reinterpret_cast<sockaddr*>(&place), length) != 0 || listen(made, SOMAXCONN) != 0) {
+    close(made);
+    return false;
+  }
+  socket_ = made;
+  name_ = name;
+  return true;
+}
+
 void Door::serve(int descriptor) const {
   if (name_.empty()) return;
   for (int served = 0; served < most_at_once; ++served) {
@@ -92,21 +121,16 @@ int Door::accept() const {
 }
 
 int connect_to_door(const std::string& name) {
-  std::string bytes;
   sockaddr_un place = {};
-  place.sun_family = AF_UNIX;
-  if (name.empty() || !base::from_hex(name, bytes) || bytes.size() >= sizeof place.sun_path) {
-    errno = EINVAL;
-    return -1;
-  }
-  std::memcpy(place.sun_path + 1, bytes.data(), bytes.size());
+  const socklen_t length = address_of(name, place);
+  if (length == 0) return -1;
   const int door = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (door < 0) return -1;
-  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + bytes.size());
   if (setsockopt(door, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) == 0 &&
       setsockopt(door, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) == 0 &&
       connect(door, reinterpret_cast<sockaddr*>(&place), length) == 0) {
-    return door;
+    if (of_our_user(door)) return door;
+    errno = EPERM;
   }
   const int error = errno;
   close(door);

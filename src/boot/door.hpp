@@ -18,6 +18,8 @@ class Door {
 
   // Without a door (no such sockets, no descriptor left) the name is empty, and nobody comes.
   void open();
+  // The same with a name of the caller's, as name() gives it; false: another has it.
+  [[nodiscard]] bool open_as(const std::string& name);
   const std::string& name() const { return name_; }
   // Gives the descriptor to processes of our user that have come since. Never waits.
   void serve(int descriptor) const;
@@ -31,7 +33,7 @@ class Door {
   std::string name_;
 };
 
-// A connection to the door with this name; -1 and errno: there is none.
+// A connection to the door with this name; -1 and errno: there is none, or it is of another user (EPERM).
 [[nodiscard]] int connect_to_door(const std::string& name);
 // The descriptor behind the door with this name; -1 and errno: there is none. Waits up to ten seconds for it.
 [[nodiscard]] int call_at_door(const std::string& name);

@@ -25,6 +25,7 @@
 #include "boot/door.hpp"
 #include "boot/environment.hpp"
 #include "boot/inherited.hpp"
+#include "boot/job_number.hpp"
 #include "boot/notes.hpp"
 #include "boot/own_launcher.hpp"
 #include "boot/pmi1.hpp"
@@ -130,6 +131,7 @@ void join_mpiexec(Job& job, const Offer& offer, size_t (*segment_bytes)(int)) {
   job.id = offer.id;
   job.places = offer.places;
   job.service = offer.service;
+  job.number = number_of_door(job.service);
   if (offer.spawned) {
     job.size = offer.world_size;
     job.first = offer.world_first;

@@ -37,6 +37,7 @@ struct Job {
   int places = 0;  // ranks in the job are below it
   uint32_t generation = 0;  // how many processes had our place before
   Origin origin;
+  int number = 0;       // by which other jobs of the user on this host reach it (boot/job_number.hpp); 0: not at all
   std::string service;  // the door (boot/service.hpp) of a launcher that starts processes; empty: there is none
   Launcher launcher = Launcher::singleton;
   int segment_fd = -1;     // memfd shared by all ranks of this host, mode 0600, sized by us, pages not yet reserved

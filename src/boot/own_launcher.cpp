@@ -16,6 +16,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "boot/job_number.hpp"
+
 namespace weft::boot {
 namespace {
 
@@ -127,6 +129,7 @@ bool start_own_launcher(Job& job, void (*meanwhile)(), base::Problem& problem) {
   close(ends[1]);
   if (error == 0) job.service = read_door(ends[0], meanwhile);
   if (!job.service.empty()) {
+    job.number = number_of_door(job.service);
     line = ends[0];
     return true;
   }

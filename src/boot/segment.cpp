@@ -169,6 +169,11 @@ int open_segment(const std::string& address) {
   return -1;
 }
 
+int process_in(const std::string& address) {
+  Place at;
+  return find_place(address, at) ? at.pid : 0;
+}
+
 bool is_segment_at(int fd, const std::string& address) {
   Place at;
   return find_place(address, at) && same_file(fd, at);

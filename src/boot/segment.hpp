@@ -29,6 +29,8 @@ namespace weft::boot {
 std::string segment_address(int fd);
 // Opens it; -1 and errno on failure, EINVAL for an address that is none.
 [[nodiscard]] int open_segment(const std::string& address);
+// The process in such an address; 0: that is none.
+[[nodiscard]] int process_in(const std::string& address);
 // Whether a descriptor, from wherever, is the segment with this address.
 [[nodiscard]] bool is_segment_at(int fd, const std::string& address);
 

@@ -26,10 +26,17 @@ inline constexpr const char* look_up = "look up";
 inline constexpr const char* accept = "accept";
 inline constexpr const char* connect = "connect";
 inline constexpr const char* met = "met";  // the intercommunicator of a connection is there
+
+// From processes of other jobs of the user (docs/dynamic.md, "Two jobs").
+inline constexpr const char* visit = "visit";  // answered with the job's name, its places and its segment
+inline constexpr const char* look_up_here = "look up here";
+// The name and number of the job of the process that asks, its place and generation; then as `connect`.
+inline constexpr const char* connect_here = "connect here";
 }  // namespace request
 
-// Asks, and waits for the answer; `meanwhile` is called again and again. False with errno: the launcher could not be
-// reached, or hung up.
-[[nodiscard]] bool ask_launcher(const std::string& door, const Packet& question, Packet& answer, void (*meanwhile)());
+// Asks, and waits for the answer, `most_s` seconds at most (0: as long as it takes); `meanwhile` is called again and
+// again. False with errno: the launcher could not be reached, hung up, or took too long (ETIMEDOUT).
+[[nodiscard]] bool ask_launcher(const std::string& door, const Packet& question, Packet& answer, void (*meanwhile)(),
+                                int most_s = 0);
 
 }  // namespace weft::boot

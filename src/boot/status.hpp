@@ -18,6 +18,7 @@ enum class Phase : uint32_t {
   finalized = 2,    // the process may end in any way
   aborted = 3,      // the rank itself ended the job and has said why
   leaving = 4,      // in MPI_Finalize: it waits for those that it is connected with
+  lost = 5,         // by the launcher: it has ended, and was not to; processes of other jobs look for that
 };
 
 // Written by the rank alone, read by the launcher after the rank has ended (or by a tool that looks on).
@@ -37,14 +38,17 @@ struct alignas(64) RankStatus {
   std::atomic<uint32_t> generation;
   std::atomic<uint32_t> world;
   std::atomic<uint32_t> grown;  // in the first line, by mpiexec: 1 before the first process is spawned
-  uint8_t reserved[16];         // for the state of a wait
+  // In the first line: how the transport lays out each rank's part of the segment (transport/shm/layout_sum.hpp), not
+  // 0.
+  std::atomic<uint64_t> layout;
+  uint8_t reserved[8];
 };
 static_assert(sizeof(RankStatus) == 64 && alignof(RankStatus) == 64);
 static_assert(offsetof(RankStatus, phase) == 0 && offsetof(RankStatus, pid) == 4);
 static_assert(offsetof(RankStatus, alike) == 8 && offsetof(RankStatus, told) == 16);
 static_assert(offsetof(RankStatus, gone) == 20 && offsetof(RankStatus, promised) == 24);
 static_assert(offsetof(RankStatus, generation) == 36 && offsetof(RankStatus, world) == 40);
-static_assert(offsetof(RankStatus, grown) == 44);
+static_assert(offsetof(RankStatus, grown) == 44 && offsetof(RankStatus, layout) == 48);
 
 constexpr size_t job_header_bytes(int size) {
   return (static_cast<size_t>(size) * sizeof(RankStatus) + 4095) & ~size_t{4095};

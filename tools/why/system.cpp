@@ -304,7 +304,7 @@ bool read_line(int segment, int32_t i, boot::Phase& phase, pid_t& pid) {
   uint32_t words[2] = {};  // phase and pid
   const off_t at = static_cast<off_t>(sizeof(boot::RankStatus)) * i;
   if (pread(segment, words, sizeof words, at) != static_cast<ssize_t>(sizeof words)) return false;
-  if (words[0] > static_cast<uint32_t>(boot::Phase::leaving) || words[1] == 0) return false;
+  if (words[0] > static_cast<uint32_t>(boot::Phase::lost) || words[1] == 0) return false;
   phase = static_cast<boot::Phase>(words[0]);
   pid = static_cast<pid_t>(words[1]);
   return pid > 0;

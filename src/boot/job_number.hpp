@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Jobs of one user on one host have numbers, by which they find each other (docs/dynamic.md, "Two jobs"). The number is
+// part of the name of the socket over which the job's mpiexec takes requests. The kernel sees to it that no two have
+// the same, and nothing stays when mpiexec ends.
+
+#include <string>
+
+namespace weft::boot {
+
+class Door;
+
+inline constexpr int job_numbers = 256;  // 1 to 255; 0: a job without a number, which no other reaches
+inline constexpr int job_shift = 12;
+inline constexpr int most_places_of_a_job = 1 << job_shift;  // that has a number
+
+// The door of this user's job with that number, whether it is there or not.
+[[nodiscard]] std::string door_of_job(int number);
+// The number in the name of such a door; 0: it has none.
+[[nodiscard]] int number_of_door(const std::string& name);
+
+// Opens a door with the first free number after `begin`, or, if all are taken, one without.
+void open_job_door(Door& door, int begin);
+
+}  // namespace weft::boot
