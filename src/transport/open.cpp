@@ -13,6 +13,7 @@
 #include "transport/net/reading.hpp"
 #include "transport/self/transport.hpp"
 #include "transport/shm/layout.hpp"
+#include "transport/shm/other_jobs.hpp"
 #include "transport/shm/watch.hpp"
 
 namespace weft::transport {
@@ -46,7 +47,7 @@ size_t segment_bytes(int places) {
 void Transports::add(Transport* transport) {
   if (sleeper_ == nullptr && transport->capabilities().wakes) sleeper_ = transport;
   // The last of the list of those to poll stays nullptr: one of all is this process itself.
-  if (!transport->capabilities().same_process && transport != inlined_)
+  if (!transport->capabilities().same_process && transport != inlined_ && transport != other_jobs_)
     *std::find(polled_, polled_ + most, nullptr) = transport;
   list_[count_++] = transport;
 }
@@ -72,6 +73,7 @@ void Transports::open(const HostOpening& opening) {
   Transport* const seen = mock::wrap_if_asked(memory_);
   if (seen == memory_) inlined_ = memory_;
   add(seen);
+  if (opening.block != 0) add(other_jobs_ = new shm::OtherJobs(*memory_, opening.block));
 }
 
 void Transports::open_hosts(const HostsOpening& opening) {
@@ -110,6 +112,7 @@ void Transports::close() {
   count_ = 0;
   sleeper_ = nullptr;
   memory_ = inlined_ = nullptr;
+  other_jobs_ = nullptr;
 }
 
 Transport& Transports::to(int rank) const {
@@ -131,6 +134,19 @@ MemoryRef Transports::name_memory(void* memory, size_t bytes) const {
 
 inlined::RingReader* Transports::inlined_ring(uint32_t lane) const {
   return inlined_ != nullptr ? &inlined_->ring(lane) : nullptr;
+}
+
+bool Transports::add_job(int first, int places, int segment) const {
+  return other_jobs_->add(first, places, segment);
+}
+
+void Transports::drop_job(int first) const {
+  other_jobs_->drop(first);
+}
+
+inlined::Endpoint* Transports::inlined_way(const Transport& transport, Endpoint* endpoint) const {
+  const bool inlines = inlined_ != nullptr && (&transport == inlined_ || &transport == other_jobs_);
+  return inlines ? static_cast<inlined::Endpoint*>(endpoint) : nullptr;
 }
 
 bool Transports::wakes_all() const {

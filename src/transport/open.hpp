@@ -23,8 +23,9 @@ namespace net {
 class Lifelines;
 }
 namespace shm {
+class OtherJobs;
 class Watch;
-}
+}  // namespace shm
 
 // The size, which boot::join() asks for, of the shared memory of so many ranks of a host.
 [[nodiscard]] size_t segment_bytes(int places);
@@ -41,6 +42,7 @@ struct HostOpening {
   LaneMap lanes;
   Sink own_sink;  // for messages to ourselves, which arrive while they are sent
   bool watch;     // processes of this host that end: the launcher may not
+  int block = 0;  // ranks of other jobs are numbered in such blocks (shm::OtherJobs); 0: there never are any
 };
 
 // How ranks of different hosts find each other.
@@ -81,14 +83,16 @@ class Transports {
   Transport* sleeper() const { return sleeper_; }
   // The one whose allocate() gives memory that ranks of this host map.
   Transport& memory() const;
+  // Jobs of this host beside ours, where HostOpening::block is not 0: shm::OtherJobs.
+  bool takes_jobs() const { return other_jobs_ != nullptr; }
+  [[nodiscard]] bool add_job(int first, int places, int segment) const;
+  void drop_job(int first) const;
   // How peers name memory of ours that they map or reach at once.
   MemoryRef name_memory(void* memory, size_t bytes) const;
 
   // The inlined road: nullptr where there is none, or a mock stands before it.
   inlined::RingReader* inlined_ring(uint32_t lane) const;
-  inlined::Endpoint* inlined_way(const Transport& transport, Endpoint* endpoint) const {
-    return inlined_ != nullptr && &transport == inlined_ ? static_cast<inlined::Endpoint*>(endpoint) : nullptr;
-  }
+  inlined::Endpoint* inlined_way(const Transport& transport, Endpoint* endpoint) const;
 
   // Whether messages may reach us that poll() has to look for while a thread sleeps: nothing wakes it then.
   bool wakes_all() const;
@@ -110,6 +114,7 @@ class Transports {
   Transport* sleeper_ = nullptr;
   shm::ShmTransport* memory_ = nullptr;   // of this host; in the list itself, behind a mock, or alone
   shm::ShmTransport* inlined_ = nullptr;  // the same, when it is in the list itself
+  shm::OtherJobs* other_jobs_ = nullptr;  // in the list itself
   net::Lifelines* lifelines_ = nullptr;   // nullptr: there are no other hosts, or they are not watched
   shm::Watch* watch_ = nullptr;           // nullptr: the launcher watches
   int rank_ = 0, ranks_ = 1, place_ = 0;

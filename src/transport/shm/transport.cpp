@@ -28,6 +28,7 @@
 #include "boot/status.hpp"
 #include "pages/huge.hpp"
 #include "transport/api/failure.hpp"
+#include "transport/shm/layout_sum.hpp"
 
 namespace weft::transport::shm {
 
@@ -42,6 +43,19 @@ WEFT_SETTING(cross_memory);
 
 void futex_wake(std::atomic<uint32_t>* word) {
   syscall(SYS_futex, reinterpret_cast<uint32_t*>(word), FUTEX_WAKE, 1, nullptr, nullptr, 0);
+}
+
+// The first rank to come notes it, the others compare.
+void note_layout(int segment, const Layout& layout) {
+  const uint64_t ours = sum_of(layout);
+  const uint64_t noted = noted_layout(segment);
+  if (noted == 0) {
+    (void)!pwrite(segment, &ours, sizeof ours, offsetof(boot::RankStatus, layout));
+  } else if (noted != ours) {
+    fail_for_good({.cause = "the ranks of this host lay out their shared memory in different ways",
+                   .remedy = "give all ranks the same WEFT_RING_BYTES, WEFT_STAGING_BUFFERS, WEFT_STAGING_BYTES, "
+                             "WEFT_HEAP_BYTES and WEFT_MINIMUM_MEMORY"});
+  }
 }
 
 }  // namespace
@@ -62,6 +76,7 @@ ShmTransport::ShmTransport(int place, int places, int segment_fd, LaneMap lanes,
                    .claims = true,
                    .wakes = true,
                    .staging_most = layout_.staging_buffer * static_cast<size_t>((layout_.staging_buffers + 1) / 2)};
+  note_layout(segment_fd, layout_);
   if (generation != 0) clear_place();
   reserve(layout_.rank_at(place), layout_.rings_offset + layout_.rings(lanes.lanes()), "the receive rings");
   region_ = map(layout_.rank_at(place), layout_.region, "the receive rings");
@@ -173,7 +188,7 @@ Endpoint* ShmTransport::connect(int rank) {
       nanosleep(&shortly, nullptr);
     }
   }
-  known = std::make_unique<ShmEndpoint>(*this, place, region);
+  known = std::make_unique<ShmEndpoint>(*this, layout_, fd_, place, region);
   return known.get();
 }
 
@@ -365,22 +380,23 @@ const char* ShmTransport::cross_memory_state() const {
   }
 }
 
-ShmEndpoint::ShmEndpoint(ShmTransport& owner, int rank, char* region)
+ShmEndpoint::ShmEndpoint(ShmTransport& owner, const Layout& layout, int segment_fd, int place, char* region)
     : control_(reinterpret_cast<Control*>(region)),
       owner_(owner),
+      layout_(layout),
       region_(region),
-      staging_released_(owner.layout_.staging_released(region)),
-      memory_(owner.layout_, rank, owner.fd_, control_) {
+      staging_released_(layout.staging_released(region)),
+      memory_(layout, place, segment_fd, control_) {
   attention_ = &control_->attention;
   const uint32_t published = control_->lanes.load(std::memory_order_acquire);
   const uint32_t lanes = published & Control::lanes_mask;
   lanes_ = {lanes - 1, published & Control::spread_all ? ~0u : 0u};
   rings_ = std::make_unique<Writer[]>(lanes);
-  const size_t stride = owner.layout_.ring_stride(lanes);
+  const size_t stride = layout.ring_stride(lanes);
   for (uint32_t lane = 0; lane < lanes; ++lane) {
-    char* at = region + owner.layout_.rings_offset + lane * stride;
+    char* at = region + layout.rings_offset + lane * stride;
     rings_[lane].open(reinterpret_cast<RingControl<>*>(at), reinterpret_cast<Cell<>*>(at + Layout::ring_control),
-                      owner.layout_.cells_log2(lanes), &crossing_);
+                      layout.cells_log2(lanes), &crossing_);
   }
 }
 
@@ -453,10 +469,9 @@ void* ShmEndpoint::map(const MemoryRef& memory) {
 }
 
 std::optional<const void*> ShmEndpoint::staging(const Arrival& /*arrival*/, uint64_t handle, size_t bytes) {
-  const Layout& layout = owner_.layout_;
-  const auto buffers = static_cast<uint64_t>(layout.staging_buffers);
-  if (handle >= buffers || bytes > (buffers - handle) * layout.staging_buffer) return std::nullopt;
-  return region_ + layout.staging_offset + handle * layout.staging_buffer;
+  const auto buffers = static_cast<uint64_t>(layout_.staging_buffers);
+  if (handle >= buffers || bytes > (buffers - handle) * layout_.staging_buffer) return std::nullopt;
+  return region_ + layout_.staging_offset + handle * layout_.staging_buffer;
 }
 
 Span ShmEndpoint::staging_memory() const {

@@ -27,7 +27,8 @@ class ShmTransport;
 
 class ShmEndpoint final : public Endpoint {
  public:
-  ShmEndpoint(ShmTransport& owner, int rank, char* region);
+  // To the rank at `place` of a segment, which may be that of another job; `region` is its part of it, mapped.
+  ShmEndpoint(ShmTransport& owner, const Layout& layout, int segment_fd, int place, char* region);
 
   LaneMap lanes() const override { return lanes_; }
   Post send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) override;
@@ -78,6 +79,7 @@ class ShmEndpoint final : public Endpoint {
   Crossing crossing_;
   Control* control_;
   ShmTransport& owner_;
+  const Layout& layout_;
   char* region_;
   std::atomic<int64_t> found_s_ = -1;        // when the process showed who it is
   std::atomic<uint32_t>* staging_released_;  // the peer's
