@@ -64,7 +64,7 @@ int32_t take_context(const Founders& founders, uint64_t offer, uint64_t agreed, 
 }
 
 int32_t agree_on_context(const Founders& founders, uint32_t& context, uint64_t* bits) {
-  const uint64_t offer = core::offer_context(founders.size, founders.place);
+  const uint64_t offer = founders.offer();
   Vote vote{offer, bits != nullptr ? *bits : 0};
   if (const int32_t error = agree(founders, vote)) return error;
   if (bits != nullptr) *bits = vote.bits;
@@ -104,7 +104,7 @@ int32_t agree_in_background(Comm& comm, uint64_t bits, core::Request& request, T
   core::Request* ours = new_composite(comm);
   if (ours == nullptr) return core::no_memory;
   const Founders founders = founders_of(comm);
-  const uint64_t offer = core::offer_context(founders.size, founders.place);
+  const uint64_t offer = founders.offer();
   auto* agreement = new (std::nothrow) Background{founders, offer, {offer, bits}, request, take};
   if (agreement == nullptr) {
     (void)core::settle_offer(offer, core::no_offer);

@@ -32,6 +32,9 @@ struct Founders : Team {
   // The place where our side of an intercommunicator begins, and where the other side does.
   [[nodiscard]] int32_t our_side() const { return parent.leads ? 0 : parent.size; }
   [[nodiscard]] int32_t other_side() const { return parent.leads ? parent.local_size() : 0; }
+
+  // core::offer_context() of this member.
+  [[nodiscard]] uint64_t offer() const { return core::offer_context(size, place, parent.several_jobs); }
 };
 
 // All ranks of a communicator, of both sides. Creations are collective operations for them.

@@ -13,7 +13,6 @@
 #include "base/lock.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
-#include "boot/job.hpp"
 #include "coll/channel.hpp"
 #include "coll/offload.hpp"
 #include "coll/room.hpp"
@@ -407,16 +406,16 @@ void add(std::vector<Choice>& list, const Row& row) {
 
 // Hosts that make no difference are one for all, or one for each rank.
 int32_t hosts_without_leaders(const core::Comm& comm) {
-  if (core::world->job.one_host() || comm.size < 2 || !core::hosts_wanted()) return 1;
-  return boot::host_of(comm.job_rank(0)) == boot::host_of(comm.job_rank(1)) ? 1 : comm.size;
+  if ((core::world->job.one_host() && !comm.several_jobs) || comm.size < 2 || !core::hosts_wanted()) return 1;
+  return core::host_of(comm.job_rank(0)) == core::host_of(comm.job_rank(1)) ? 1 : comm.size;
 }
 
 Shape shape_of(const core::Comm& comm) {
-  Shape shape{.ranks = comm.size, .leaders = comm.hosts != nullptr, .crowded = crowded()};
+  Shape shape{.ranks = comm.size, .leaders = comm.hosts != nullptr, .crowded = crowded() && !comm.several_jobs};
   shape.hosts = shape.leaders ? comm.hosts->count() : hosts_without_leaders(comm);
   shape.ranks_per_host = (shape.ranks + shape.hosts - 1) / shape.hosts;
-  shape.shared = core::world->job.one_host() && shape.hosts == 1 && comm.size > 1 && comm.size <= Room::most_ranks &&
-                 !comm.is_inter();
+  shape.shared = core::world->job.one_host() && !comm.several_jobs && shape.hosts == 1 && comm.size > 1 &&
+                 comm.size <= Room::most_ranks && !comm.is_inter();
   shape.offload = offload::active() != nullptr && comm.size > 1 && !comm.is_inter();
   return shape;
 }

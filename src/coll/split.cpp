@@ -33,7 +33,7 @@ std::vector<int32_t> ranks_of_color(const Founders& founders, const std::vector<
 
 int32_t split(Comm& comm, int64_t color, int64_t key, Split& result) {
   const Founders founders = founders_of(comm);
-  const Wish ours = {core::offer_context(founders.size, founders.place), color, key};
+  const Wish ours = {founders.offer(), color, key};
   std::vector<Wish> wishes(static_cast<size_t>(founders.size));
   if (const int32_t error = gather_all(comm, &ours, sizeof ours, wishes.data())) return error;
   uint64_t agreed = ours.offer;

@@ -6,6 +6,7 @@
 
 #include "base/lock.hpp"
 #include "boot/job.hpp"
+#include "core/other_jobs.hpp"
 #include "core/world.hpp"
 
 namespace weft::core {
@@ -14,17 +15,30 @@ namespace {
 
 // nullptr where collective operations need not know.
 const Hosts* hosts_of(Group& group) {
-  if (world->job.one_host() || group.size < 3 || !hosts_wanted()) return nullptr;
+  if ((world->job.one_host() && !spans_jobs(group)) || group.size < 3 || !hosts_wanted()) return nullptr;
   static constinit base::Lock lock;
   std::lock_guard guard(lock);
   if (group.hosts == nullptr) {
-    auto host_of = [&group](int32_t rank) { return boot::host_of(group.job_rank(rank)); };
-    group.hosts = find_hosts(group.rank, group.size, host_of);
+    const auto host_of_rank = [&group](int32_t rank) { return host_of(group.job_rank(rank)); };
+    group.hosts = find_hosts(group.rank, group.size, host_of_rank);
   }
   return group.hosts.get();
 }
 
 }  // namespace
+
+bool spans_jobs(const Group& group) {
+  if (!has_met_jobs()) return false;
+  for (int32_t r = 0; r < group.size; ++r) {
+    if (group.job_rank(r) >= world->places) return true;
+  }
+  return false;
+}
+
+int32_t host_of(int32_t job_rank) {
+  if (job_rank >= world->places) return block_of(job_rank);
+  return world->job.one_host() ? 0 : boot::host_of(job_rank);
+}
 
 void address(Comm& comm, const Group& group) {
   comm.size = group.size;
@@ -42,6 +56,7 @@ void set_context(Comm& comm, uint32_t context) {
 void describe_comm(Comm& comm, uint32_t context, Group* group) {
   comm.group = group;
   comm.hosts = hosts_of(*group);
+  comm.several_jobs = spans_jobs(*group);
   comm.rank = group->rank;
   set_context(comm, context);
   address(comm, *group);

@@ -78,6 +78,7 @@ struct Comm : base::Object {
   bool is_inter() const { return remote != nullptr; }
   int32_t local_size() const { return group->size; }
   std::atomic<uint32_t> schedules{0};  // of collective operations, made on this communicator so far: coll/schedule.hpp
+  bool several_jobs = false;           // it has ranks of another job (core/other_jobs.hpp), on either side
   const Hosts* hosts = nullptr;        // of an intracommunicator: the hosts of its group; nullptr: no difference
   // Which algorithms its collective operations take; nullptr until the first of them has found out.
   mutable std::atomic<const coll::Choices*> choices{nullptr};
@@ -97,6 +98,13 @@ struct Comm : base::Object {
 // and hosts, which are found for its first communicator: making another takes time and memory that do not depend on the
 // number of ranks. Thread-safe.
 void describe_comm(Comm& comm, uint32_t context, Group* group);
+
+// Whether a group has members of another job.
+[[nodiscard]] bool spans_jobs(const Group& group);
+
+// The host of a rank, as a number that is the same for all ranks of it and for no other. Ranks of another job count as
+// on another host: they have no rooms and no shared windows in common with ours.
+[[nodiscard]] int32_t host_of(int32_t job_rank);
 
 // The same later, for one that was made without a context.
 void set_context(Comm& comm, uint32_t context);

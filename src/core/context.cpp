@@ -8,6 +8,7 @@
 
 #include "core/growth.hpp"
 #include "core/handler.hpp"
+#include "core/other_jobs.hpp"
 #include "core/send_queue.hpp"
 #include "core/world.hpp"
 
@@ -25,10 +26,21 @@ uint32_t ContextNumbers::offer(int32_t members) {
   return fresh_ < end_ ? std::exchange(fresh_, fresh_ + step_) : none;
 }
 
+uint32_t ContextNumbers::offer_common(const Common& range) {
+  std::lock_guard lock(lock_);
+  if (!returned_common_.empty()) {
+    const uint32_t number = returned_common_.back();
+    returned_common_.pop_back();
+    return number;
+  }
+  if (fresh_common_ == 0) fresh_common_ = range.first;
+  return fresh_common_ < range.end ? std::exchange(fresh_common_, fresh_common_ + range.step) : none;
+}
+
 void ContextNumbers::settle(uint32_t offered, uint32_t agreed) {
   if (offered == agreed || offered == none) return;
   std::lock_guard lock(lock_);
-  returned_.push_back(offered);
+  give_back(offered);
 }
 
 void ContextNumbers::hold(uint32_t number, int32_t up, int32_t below, uint32_t up_generation) {
@@ -102,8 +114,17 @@ uint32_t number_in(uint64_t offer) {
 
 }  // namespace
 
-uint64_t offer_context(int32_t members, int32_t place) {
-  return uint64_t{numbers().offer(members)} << 32 | static_cast<uint32_t>(place);
+uint64_t offer_context(int32_t members, int32_t place, bool common) {
+  constexpr uint32_t of_a_job = (ContextNumbers::first_spawned - ContextNumbers::first_common) / boot::job_numbers;
+  const uint32_t first = ContextNumbers::first_common + of_a_job * static_cast<uint32_t>(world->job.number);
+  const uint32_t number = common ? numbers().offer_common({first + static_cast<uint32_t>(world->rank),
+                                                           static_cast<uint32_t>(world->places), first + of_a_job})
+                                 : numbers().offer(members);
+  return uint64_t{number} << 32 | static_cast<uint32_t>(place);
+}
+
+bool is_common_offer(uint64_t agreed) {
+  return ContextNumbers::is_common(number_in(agreed));
 }
 
 bool settle_offer(uint64_t offer, uint64_t agreed) {

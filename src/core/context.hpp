@@ -14,7 +14,7 @@
 // their offers differ. One reduction is enough; there is nothing to try again, and no creation waits for another one.
 // Taking the smallest wears the members' numbers evenly: a team has as many as its members together. Spawned processes
 // have numbers of a range of their own, the largest, so that those of the others do not depend on how much a job may
-// grow.
+// grow. Members of several jobs (core/other_jobs.hpp) offer numbers of one more range, which is divided by jobs first.
 //
 // A process that makes a communicator alone takes a number from a second range, which every process has to itself:
 // nobody else will ever see that context.
@@ -39,7 +39,8 @@ class ContextNumbers {
  public:
   static constexpr uint32_t first_shared = 2;  // 0 is MPI_COMM_WORLD, 1 is MPI_COMM_SELF
   static constexpr uint32_t first_alone = 1U << 27;
-  static constexpr uint32_t first_spawned = first_alone - (1U << 24);  // below first_alone
+  static constexpr uint32_t first_spawned = first_alone - (1U << 24);   // below first_alone
+  static constexpr uint32_t first_common = first_spawned - (1U << 26);  // below first_spawned: between jobs
   static constexpr uint32_t end = 1U << 28;
   static constexpr uint32_t none = UINT32_MAX;  // offered when all are given away
 
@@ -49,6 +50,16 @@ class ContextNumbers {
   struct SpawnedTag {};
   ContextNumbers(SpawnedTag /*unused*/, int32_t place, int32_t places)
       : fresh_(first_spawned + static_cast<uint32_t>(place)), step_(static_cast<uint32_t>(places)), end_(first_alone) {}
+
+  // The numbers of this process for communicators with processes of other jobs.
+  struct Common {
+    uint32_t first;
+    uint32_t step;
+    uint32_t end;
+  };
+  static constexpr bool is_common(uint32_t number) { return number >= first_common && number < first_spawned; }
+  // offer() of one of these.
+  [[nodiscard]] uint32_t offer_common(const Common& range);
 
   // A number for a communicator of `members` processes to be. Exactly one settle() must follow, unless the creation
   // fails before it is known what the team agreed on: then the number is lost.
@@ -78,23 +89,29 @@ class ContextNumbers {
     int32_t up = nobody;
     uint32_t up_generation = 0;
   };
-  void give_back(uint32_t number) { (number < first_alone ? returned_ : returned_alone_).push_back(number); }
+  void give_back(uint32_t number) {
+    (number >= first_alone ? returned_alone_ : is_common(number) ? returned_common_ : returned_).push_back(number);
+  }
 
   base::Lock lock_;
   uint32_t fresh_;  // the first one that was never offered
   uint32_t step_;
-  uint32_t end_ = first_spawned;  // of the fresh ones
+  uint32_t end_ = first_common;  // of the fresh ones
+  uint32_t fresh_common_ = 0;
   uint32_t alone_ = first_alone;
   std::vector<uint32_t> returned_;        // not taken, or given back
   std::vector<uint32_t> returned_alone_;  // the same of the second range
+  std::vector<uint32_t> returned_common_;
   std::unordered_map<uint32_t, Use> uses_;
 };
 
 // ---- The numbers of this process, and the notices that release them
 
 // An offer as one word, of which the smallest of a team counts: the number, and behind it who in the team offers it.
-// settle_offer() ends it.
-[[nodiscard]] uint64_t offer_context(int32_t members, int32_t place);
+// settle_offer() ends it. `common`: the team has members of several jobs.
+[[nodiscard]] uint64_t offer_context(int32_t members, int32_t place, bool common);
+// Whether what a team agreed on may be used by members of several jobs.
+[[nodiscard]] bool is_common_offer(uint64_t agreed);
 [[nodiscard]] inline int32_t owner_in(uint64_t offer) {
   return static_cast<int32_t>(offer & UINT32_MAX);
 }

@@ -12,6 +12,7 @@
 #include "boot/status.hpp"
 #include "boot/ties.hpp"
 #include "core/failure.hpp"
+#include "core/other_jobs.hpp"
 #include "core/waiting.hpp"
 #include "core/world.hpp"
 
@@ -23,8 +24,14 @@ constinit base::Lock lock;
 constinit std::vector<int32_t>* shared = nullptr;
 constinit int32_t tied = 0;  // places with any
 
+// The launcher's line of a rank; nullptr: of another job that we know nothing of any more.
+boot::RankStatus* line_of(int32_t job_rank) {
+  return job_rank < world->places ? &world->status_of(job_rank) : line_of_other(job_rank);
+}
+
 boot::Phase phase_of(int32_t job_rank) {
-  return static_cast<boot::Phase>(world->status_of(job_rank).phase.load(std::memory_order_acquire));
+  const boot::RankStatus* const line = line_of(job_rank);
+  return line == nullptr ? boot::Phase::lost : static_cast<boot::Phase>(line->phase.load(std::memory_order_acquire));
 }
 
 void write_tie(int32_t job_rank, bool on) {
@@ -42,6 +49,10 @@ void tune_waits() {
 
 // With the lock.
 void count(int32_t job_rank, int32_t by) {
+  if (job_rank >= world->places) {
+    if (share_with_other(job_rank, by)) tied += by;
+    return tune_waits();
+  }
   int32_t& communicators = (*shared)[static_cast<size_t>(job_rank)];
   const bool before = communicators != 0;
   communicators += by;
@@ -70,11 +81,14 @@ bool is_foreign(int32_t job_rank) {
 }
 
 uint32_t generation_of(int32_t job_rank) {
-  return world->job.can_grow() ? world->status_of(job_rank).generation.load(std::memory_order_acquire) : 0;
+  if (!world->job.can_grow()) return 0;
+  const boot::RankStatus* const line = line_of(job_rank);
+  return line != nullptr ? line->generation.load(std::memory_order_acquire) : 0;
 }
 
 bool is_there(int32_t job_rank, uint32_t generation) {
-  return generation_of(job_rank) == generation && phase_of(job_rank) != boot::Phase::finalized;
+  const boot::Phase phase = phase_of(job_rank);
+  return generation_of(job_rank) == generation && phase != boot::Phase::finalized && phase != boot::Phase::lost;
 }
 
 void meet(int32_t job_rank) {
@@ -106,13 +120,15 @@ void leave_together() {
   if (!world->job.can_grow()) return;
   boot::RankStatus& ours = world->status_of(world->rank);
   ours.phase.store(static_cast<uint32_t>(boot::Phase::leaving), std::memory_order_release);
-  if (world->status_of(0).grown.load(std::memory_order_acquire) == 0) return;  // nobody is of another world
+  const bool grown = world->status_of(0).grown.load(std::memory_order_acquire) != 0;
+  if (!grown && others_leave()) return;  // nobody is of another world
   const boot::Ties ties(world->job.segment_fd, world->places, world->job.started);
   const auto stays = [](int32_t job_rank) {
     const boot::Phase phase = phase_of(job_rank);
     return is_foreign(job_rank) && (phase == boot::Phase::started || phase == boot::Phase::initialised);
   };
   const auto all_leave = [&] {
+    if (!others_leave()) return false;
     const std::vector<int> connected = ties.connected_with(world->rank);
     return std::none_of(connected.begin(), connected.end(), stays);
   };

@@ -47,7 +47,7 @@ void append(Peer& peer, Waiting* w) {
 }
 
 transport::Post post_control(Peer& peer, uint32_t lane, uint8_t kind, const void* payload, uint32_t bytes) {
-  return peer.endpoint->send(kind, {0, world->rank, 0, lane}, payload, bytes);
+  return peer.endpoint->send(kind, {0, peer.our_rank, 0, lane}, payload, bytes);
 }
 
 bool try_waiting(Peer& peer, Waiting& w) {

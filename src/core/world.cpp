@@ -25,6 +25,7 @@
 #include "core/growth.hpp"
 #include "core/handler.hpp"
 #include "core/hosts.hpp"
+#include "core/other_jobs.hpp"
 #include "core/p2p.hpp"
 #include "core/progress_thread.hpp"
 #include "core/send_now.hpp"
@@ -168,7 +169,8 @@ void open_transports() {
                           .segment = world->job.segment_fd,
                           .lanes = world->lane_map,
                           .own_sink = on_counted_arrival,
-                          .watch = !boot::has_own_launcher(world->job.launcher)});
+                          .watch = !boot::has_own_launcher(world->job.launcher),
+                          .block = ranks_of_all_jobs() > world->places ? boot::most_places_of_a_job : 0});
   Backoff::tune(world->job.local_ranks, world->job.local_cpus);
   if (world->job.one_host()) return;
   world->transports.open_hosts(
@@ -286,6 +288,7 @@ void stop() {
   wait_until([&] { return world->sends_open() == 0 && world->peers_waiting.load() == nullptr; });
   end_progress_thread();
   leave_hosts();
+  leave_other_jobs();
   world->running = false;
   boot::leave(world->job);
   boot::set_phase(header, world->place_here(), boot::Phase::finalized);
@@ -309,7 +312,7 @@ void World::open(const Config& config) {
   lane_map = config.lane_map;
   waits.spin_rounds = config.spin_rounds;
   waits.yield_rounds = config.yield_rounds;
-  peers.open(places);
+  peers.open(ranks_of_all_jobs());
   open_handlers();
   open_stamps();
   open_threads();
@@ -363,6 +366,7 @@ Peer* World::connect(int32_t job_rank) {
   if (Peer* known = peers.find(job_rank); known != &PeerTable::stranger) return known;
   auto* made = new Peer;
   made->rank = job_rank;
+  made->our_rank = renumbered(rank, job_rank);
   made->generation = generation_of(job_rank);
   made->transport = &transports.to(job_rank);
   made->endpoint = made->transport->connect(job_rank);

@@ -36,6 +36,7 @@ struct Peer {
   transport::LaneMap lane_map;
   Stamps* stamps = nullptr;  // when the peer has several lanes
   int32_t rank = -1;
+  int32_t our_rank = -1;               // as the peer numbers ours: core/other_jobs.hpp
   uint32_t generation = 0;             // of the process that it stands for: core/growth.hpp
   std::atomic<bool> readable = false;  // a direct read of the peer's memory has worked
   std::atomic<bool> writes = true;     // the peer has not failed to write into our memory

@@ -34,7 +34,7 @@ int flags_of(const Mode& mode) {
 }
 
 bool on_one_host(const core::Comm& comm) {
-  return core::world->job.one_host() || (comm.hosts != nullptr && comm.hosts->count() == 1);
+  return (core::world->job.one_host() && !comm.several_jobs) || (comm.hosts != nullptr && comm.hosts->count() == 1);
 }
 
 // Whether a page cache of this host is all there is between the file and its storage.
@@ -86,7 +86,7 @@ Result from_rank_0(core::Comm& comm, Result result) {
 // Whether this rank calls for all of its host: fsync by one process holds for the writes of all.
 bool leads_host(const core::Comm& comm) {
   if (comm.hosts != nullptr) return comm.hosts->place == 0;
-  return !core::world->job.one_host() || comm.rank == 0;
+  return !core::world->job.one_host() || comm.several_jobs || comm.rank == 0;
 }
 
 Result sync_here(File& file) {

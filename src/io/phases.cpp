@@ -25,8 +25,9 @@ bool overlap(const Range& a, const Range& b) {
 }
 
 // Aggregators of a host unless hints say otherwise: writes to one file take turns in the kernel.
-int64_t usual_per_host(int64_t ranks) {
-  return std::min<int64_t>(ranks, std::max(1, core::world->cpus / 2));
+int64_t usual_per_host(const core::Comm& comm, int64_t ranks) {
+  const int cpus = comm.several_jobs ? 1 : core::world->cpus;  // another job may have others
+  return std::min<int64_t>(ranks, std::max(1, cpus / 2));
 }
 
 }  // namespace
@@ -34,11 +35,11 @@ int64_t usual_per_host(int64_t ranks) {
 std::vector<int32_t> choose_aggregators(const core::Comm& comm, const Hints& hints, int64_t bytes) {
   const core::Hosts* hosts = comm.hosts;
   // Without a table all ranks are on one host, or each has one to itself.
-  const bool apart = hosts == nullptr && comm.size > 1 && !core::world->job.one_host();
+  const bool apart = hosts == nullptr && comm.size > 1 && (!core::world->job.one_host() || comm.several_jobs);
   const int32_t host_count = hosts != nullptr ? hosts->count() : apart ? comm.size : 1;
   const int64_t on_host = hosts != nullptr ? hosts->ranks_on(0) : apart ? 1 : comm.size;
   const int64_t given = hints.per_host != 0 ? hints.per_host : hints.aggregators != 0 ? INT32_MAX : 0;
-  const int64_t per_host = given != 0 ? given : usual_per_host(on_host);
+  const int64_t per_host = given != 0 ? given : usual_per_host(comm, on_host);
   int64_t most = hints.aggregators != 0 ? hints.aggregators : INT32_MAX;
   most = std::clamp<int64_t>(most, 1, std::max<int64_t>(1, bytes / domain_least));
   std::vector<int32_t> chosen;

@@ -175,11 +175,30 @@ TEST(ContextNumbers, AProcessAloneTakesNobodysNumbers) {
   EXPECT_EQ(numbers.offer(2), ContextNumbers::first_shared + 1);
 }
 
+TEST(ContextNumbers, OfSeveralJobsAreApart) {
+  ContextNumbers numbers(0, 2);
+  constexpr uint32_t first = ContextNumbers::first_common + 7;
+  const ContextNumbers::Common range{first, 3, first + 7};
+  const uint32_t own = numbers.offer(2);
+  const uint32_t common = numbers.offer_common(range);
+  EXPECT_FALSE(ContextNumbers::is_common(own));
+  EXPECT_TRUE(ContextNumbers::is_common(common));
+  EXPECT_EQ(common, first);
+  EXPECT_EQ(numbers.offer_common(range), first + 3);
+  EXPECT_EQ(numbers.offer_common(range), first + 6);
+  EXPECT_EQ(numbers.offer_common(range), ContextNumbers::none);
+  // Each comes back to those like it.
+  numbers.settle(common, 5);
+  numbers.settle(own, 5);
+  EXPECT_EQ(numbers.offer_common(range), common);
+  EXPECT_EQ(numbers.offer(2), own);
+}
+
 TEST(ContextNumbers, EndWithNone) {
-  ContextNumbers numbers(3, 1 << 26);
+  ContextNumbers numbers(3, 1 << 25);
   const uint32_t first = numbers.offer(2);
   const uint32_t second = numbers.offer(2);
-  EXPECT_EQ(second, first + (1U << 26));
+  EXPECT_EQ(second, first + (1U << 25));
   EXPECT_EQ(numbers.offer(2), ContextNumbers::none);
   numbers.settle(ContextNumbers::none, 5);  // somebody else had one
   EXPECT_EQ(numbers.offer(2), ContextNumbers::none);

@@ -45,7 +45,7 @@ bool send_mailbox(Request& r) {
   if (r.mode == Mode::synchronous || r.layout != nullptr) {
     unsigned char* end = staged;
     if (r.mode == Mode::synchronous) {
-      const wire::Sync sync{give_number(r), world->rank, r.lane};
+      const wire::Sync sync{give_number(r), r.peer->our_rank, r.lane};
       __builtin_memcpy(end, &sync, sizeof sync);
       end += sizeof sync;
       kind = wire::eager_sync;

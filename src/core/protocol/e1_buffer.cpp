@@ -66,7 +66,7 @@ bool send_buffer(Request& r, bool* no_staging) {
   } else {
     r.peer->endpoint->fill(staging, r.buffer, bytes);
   }
-  const wire::Buffered buffered{staging.handle, bytes, world->rank, 0};
+  const wire::Buffered buffered{staging.handle, bytes, r.peer->our_rank, 0};
   if (r.peer->endpoint->send_staged(wire::buffered, r.match, &buffered, sizeof buffered, staging, bytes) !=
       transport::Post::done) {
     r.peer->transport->drop_staging(staging, bytes);

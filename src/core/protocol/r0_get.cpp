@@ -116,7 +116,7 @@ bool send_rts(Request& r) {
   announced.rts = {give_number(r),
                    static_cast<uint64_t>(r.bytes),
                    readable ? r.registered : MemoryRef{reinterpret_cast<uintptr_t>(r.buffer), MemoryRef::no_key},
-                   world->rank,
+                   r.peer->our_rank,
                    on_device   ? wire::Rts::on_device
                    : !readable ? wire::Rts::with_gaps
                    : streamed  ? wire::Rts::better_streamed

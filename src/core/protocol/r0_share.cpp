@@ -242,14 +242,14 @@ bool share(Request& r, const Envelope& envelope, const wire::Rts& rts, int64_t w
                         static_cast<uint16_t>(envelope.lane),
                         pull->work.generation,
                         pull->work.chunk,
-                        world->rank};
+                        peer.our_rank};
   if (pushed) {
     send_control(peer, rts.lane, wire::help, &help, sizeof help);
     return true;
   }
   // Help is not needed: when the way is full, we copy alone.
   if (!peer.queued.load(std::memory_order_acquire)) {
-    const Envelope to{0, world->rank, 0, rts.lane};
+    const Envelope to{0, peer.our_rank, 0, rts.lane};
     (void)(peer.endpoint->send(wire::help, to, &help, sizeof help) == transport::Post::done);
   }
   return true;

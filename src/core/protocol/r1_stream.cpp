@@ -75,7 +75,7 @@ bool send_chunk(Request& r) {
   }
   base::give_to_process(&base::sent_data);
   const wire::Chunk chunk{number_of(r), static_cast<uint64_t>(r.moved), staging.handle, static_cast<uint32_t>(bytes),
-                          world->rank};
+                          r.peer->our_rank};
   switch (send_staged(r, chunk, staging)) {
     case transport::Post::posted:
       ++r.placing;

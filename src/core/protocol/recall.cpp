@@ -45,7 +45,7 @@ void cancel(Request& r) {
   if (is_done(r) || r.flags.cancelled) return;
   if (unqueue(r)) return end_send(r);
   if (stage_of(r) != Stage::asked) return;  // it was matched, or leaves nothing that could be recalled
-  const wire::Recall recall{number_of(r), world->rank, r.lane};
+  const wire::Recall recall{number_of(r), r.peer->our_rank, r.lane};
   send_control(*r.peer, r.match.lane, wire::recall, &recall, sizeof recall);
 }
 

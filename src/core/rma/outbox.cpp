@@ -141,7 +141,7 @@ bool LaneBox::send() {
     used = staged_bytes = 0;
   }
   base::give_to_process(&all_awaited[lane]);
-  const transport::Envelope envelope{0, world->rank, 0, lane};
+  const transport::Envelope envelope{0, peer.our_rank, 0, lane};
   if (used != 0 && !peer.queued.load(std::memory_order_acquire)) {
     const Frame frame = frame_of(window, used);
     std::memcpy(bytes.get(), &frame, sizeof frame);
@@ -150,7 +150,7 @@ bool LaneBox::send() {
     if (post != Post::retry) used = 0;
   }
   if (staged_bytes != 0 && used == 0 && !peer.queued.load(std::memory_order_acquire)) {
-    const StagedFrame frame{frame_of(window, staged_bytes), staged.handle, world->rank, 0};
+    const StagedFrame frame{frame_of(window, staged_bytes), staged.handle, peer.our_rank, 0};
     const Post post =
         peer.endpoint->send_staged(wire::records_staged, envelope, &frame, sizeof frame, staged, staged_bytes);
     if (post != Post::retry) staged_bytes = 0;

@@ -26,6 +26,8 @@ using core::release_context;
 // The parent of communicators that are made from groups, whose members meet at a string (core::meeting_point()): all
 // ranks of the job.
 [[nodiscard]] Comm& nursery();
+// The same to reach this rank, which may be of another job: a message names its source as the receiver numbers it.
+[[nodiscard]] Comm& nursery_to(int32_t other);
 
 // Checks the string and the error handler of a function that makes communicators from groups; raises their errors.
 [[nodiscard]] int check_naming(const char* function, const char* stringtag, MPI_Errhandler errhandler);

@@ -4,9 +4,12 @@
 // intercommunicator of both sides' wishes (7.6.2).
 
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <vector>
 
 #include "core/growth.hpp"
+#include "core/other_jobs.hpp"
 #include "core/world.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
@@ -97,18 +100,36 @@ int agree_on_context(const char* function, const coll::Founders& founders, uint3
                                  : agreement_failed(function, static_cast<const Comm*>(&founders.parent), error);
 }
 
+namespace {
+
+// As which the others number us.
+Comm* new_nursery(int32_t our_rank) {
+  auto* comm = new Comm;  // never a handle, hence not in the arena; kept until the process ends
+  comm->context = core::no_context;
+  comm->rank = our_rank;
+  comm->lane_seed = core::world->lane_map.seed_of(comm->context, comm->rank);
+  comm->size = core::ranks_of_all_jobs();
+  comm->errhandler = errhandler_of(MPI_ERRORS_ARE_FATAL);
+  comm->kind = base::Kind::communicator;
+  return comm;
+}
+
+}  // namespace
+
 Comm& nursery() {
-  static Comm* const made = [] {
-    auto* comm = new Comm;  // never a handle, hence not in the arena; kept until the process ends
-    comm->context = core::no_context;
-    comm->rank = core::world->rank;
-    comm->lane_seed = core::world->lane_map.seed_of(comm->context, comm->rank);
-    comm->size = core::world->places;
-    comm->errhandler = errhandler_of(MPI_ERRORS_ARE_FATAL);
-    comm->kind = base::Kind::communicator;
-    return comm;
-  }();
+  static Comm* const made = new_nursery(core::world->rank);
   return *made;
+}
+
+Comm& nursery_to(int32_t other) {
+  const int32_t our_rank = core::renumbered(core::world->rank, other);
+  if (our_rank == core::world->rank) return nursery();
+  static constinit std::mutex mutex;
+  static auto& made = *new std::map<int32_t, Comm*>;
+  const std::lock_guard guard(mutex);
+  Comm*& comm = made[our_rank];
+  if (comm == nullptr) comm = new_nursery(our_rank);
+  return *comm;
 }
 
 int check_naming(const char* function, const char* stringtag, MPI_Errhandler errhandler) {
@@ -154,6 +175,7 @@ Comm* new_intercomm(const Comm& parent, uint32_t context, const Sides& sides) {
   comm->leads = sides.we_lead;
   comm->hosts = nullptr;  // its ranks are the other side's
   comm->tied_remote = core::tie(*sides.theirs);
+  comm->several_jobs = comm->several_jobs || core::spans_jobs(*sides.theirs);
   address(*comm, *sides.theirs);
   if (add_local(*comm)) return comm;
   destroy_comm(comm);

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/failure.hpp"
 #include "core/growth.hpp"
+#include "core/other_jobs.hpp"
 #include "core/p2p.hpp"
 #include "core/tree.hpp"
+#include "core/world.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/env/info.hpp"
@@ -25,7 +28,8 @@ struct Bank {
   const Comm* errors;  // whose error handler is asked; nullptr: MPI_COMM_SELF's
   coll::Founders founders;
   core::Group* group;
-  int32_t leader;  // its place
+  int32_t leader;       // its place
+  bool common = false;  // the other side may be of another job
 };
 
 // Where our leader reaches theirs.
@@ -39,7 +43,9 @@ struct OtherLeader {
 struct Greeting {
   uint64_t offer;  // the smallest of that side
   int32_t size;
-  int32_t error;  // the leaders could not reach each other
+  int32_t error;   // the leaders could not reach each other
+  uint32_t apart;  // the two sides are of several jobs
+  uint32_t unused;
 };
 
 int32_t exchange(const OtherLeader& other, int32_t tag, const void* out, int64_t out_bytes, void* in,
@@ -51,13 +57,30 @@ int32_t exchange(const OtherLeader& other, int32_t tag, const void* out, int64_t
 // Both leaders: greetings, then who is there. They spread the result.
 void meet(const Bank& bank, const OtherLeader& other, int32_t tag, uint64_t offer, Greeting& theirs,
           std::vector<int32_t>& their_ranks) {
-  const Greeting ours{offer, bank.group->size, core::no_error};
+  const int32_t their_leader = other.comm.job_rank(other.rank);
+  const bool apart = core::renumbered(0, their_leader) != 0 || core::spans_jobs(*bank.group);
+  const Greeting ours{offer, bank.group->size, core::no_error, apart ? 1U : 0U, 0};
   theirs.error = exchange(other, tag, &ours, sizeof ours, &theirs, sizeof theirs);
+  if (theirs.error == core::no_error && (theirs.size < 1 || theirs.size > core::ranks_of_all_jobs()))
+    theirs.error = core::internal_error;
   if (theirs.error != core::no_error) return;
   their_ranks.resize(static_cast<size_t>(theirs.size));
   const std::vector<int32_t> our_ranks = job_ranks_of(*bank.group);
   constexpr int64_t width = sizeof(int32_t);
   theirs.error = exchange(other, tag, our_ranks.data(), width * ours.size, their_ranks.data(), width * theirs.size);
+  for (int32_t& rank : their_ranks) rank = core::renumbered(rank, their_leader);
+  theirs.apart |= ours.apart;
+}
+
+// All members of both sides are here: a rank takes messages of jobs that it knows alone.
+int32_t wait_for_all(const Bank& bank, const OtherLeader* other, int32_t tag) {
+  coll::Vote none{core::no_offer, 0};
+  int32_t error = coll::agree(bank.founders, none);
+  int32_t theirs = core::no_error;
+  if (other != nullptr && error == core::no_error)
+    error = exchange(*other, tag, &error, sizeof error, &theirs, sizeof theirs);
+  const int32_t spread = coll::spread(bank.founders, bank.leader, &theirs, sizeof theirs);
+  return error != core::no_error ? error : spread;
 }
 
 // The other side, as our leader learns it from theirs, at `other` (at the leader alone).
@@ -70,7 +93,15 @@ int32_t learn(const Bank& bank, const OtherLeader* other, int32_t tag, coll::Vot
   if (error != core::no_error || theirs.error != core::no_error) return error != core::no_error ? error : theirs.error;
   their_ranks.resize(static_cast<size_t>(theirs.size));
   constexpr int64_t width = sizeof(int32_t);
-  return coll::spread(bank.founders, bank.leader, their_ranks.data(), width * theirs.size);
+  error = coll::spread(bank.founders, bank.leader, their_ranks.data(), width * theirs.size);
+  const int32_t leader = bank.founders.job_rank(bank.leader);
+  for (int32_t& rank : their_ranks) rank = core::renumbered(rank, leader);
+  if (error != core::no_error || theirs.apart == 0) return error;
+  // From here on the other side counts on us.
+  if (const std::string why = core::meet_jobs_of(their_ranks); !why.empty()) {
+    core::peer_lost(core::unknown_rank, {.cause = "a process of another job cannot be connected with: " + why});
+  }
+  return wait_for_all(bank, other, tag);
 }
 
 bool overlap(const core::Group& group, const std::vector<int32_t>& others) {
@@ -85,7 +116,8 @@ uint64_t shifted(uint64_t vote, int32_t first) {
 
 int build(const Bank& bank, const OtherLeader* other, int32_t tag, Comm*& made) {
   constexpr int32_t several = 2;  // at least: how many is not known yet
-  const uint64_t offer = core::offer_context(several, bank.founders.place);
+  const bool common = bank.common || bank.founders.parent.several_jobs;
+  const uint64_t offer = core::offer_context(several, bank.founders.place, common);
   coll::Vote vote{offer, 0};
   Greeting theirs{};
   std::vector<int32_t> their_ranks;
@@ -97,10 +129,14 @@ int build(const Bank& bank, const OtherLeader* other, int32_t tag, Comm*& made) 
     return fail(bank.errors, bank.function, MPI_ERR_COMM,
                 "the two groups have members in common: an inter-communicator needs two without any");
   }
-  const bool we_lead = bank.group->job_rank(0) < their_ranks[0];
+  const bool we_lead = core::number_for_all(bank.group->job_rank(0)) < core::number_for_all(their_ranks[0]);
   const int32_t our_first = we_lead ? 0 : theirs.size;  // in the team of both
   const int32_t their_first = we_lead ? bank.group->size : 0;
   const uint64_t agreed = std::min(shifted(vote.offer, our_first), shifted(theirs.offer, their_first));
+  if (theirs.apart != 0 && !core::is_common_offer(agreed)) {
+    (void)core::settle_offer(offer, core::no_offer);
+    return agreement_failed(bank.function, bank.errors, core::other_error);
+  }
   if (!core::settle_offer(offer, agreed)) return agreement_failed(bank.function, bank.errors, core::other_error);
   const core::TreePlace place =
       core::tree_place(our_first + bank.group->rank, bank.group->size + theirs.size, core::owner_in(agreed));
@@ -151,7 +187,9 @@ int intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, 
   if (int error = check_leader(function, local, local_leader, local->size)) return error;
   if (tag < 0) return negative(local, function, MPI_ERR_TAG, "tag", tag);
   if (no_address(newintercomm)) return null_argument(local, function, "newintercomm");
-  const Bank bank{function, *local, local, founders_of(*local), local->group, local_leader};
+  // The leader alone knows of which job the others are.
+  const bool may_be_apart = core::world->job.number != 0;
+  const Bank bank{function, *local, local, founders_of(*local), local->group, local_leader, may_be_apart};
   Comm* made = nullptr;
   int error = MPI_SUCCESS;
   if (local->rank == local_leader) {
@@ -183,6 +221,10 @@ int intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Gr
   if (local->size == 0 || (remote != nullptr && remote->size == 0)) return MPI_SUCCESS;
   if (local->rank < 0) return fail(nullptr, function, MPI_ERR_GROUP, "this process is not in the local group");
   if (int error = check_leader(function, nullptr, local_leader, local->size)) return error;
+  if (core::spans_jobs(*local) || (remote != nullptr && core::spans_jobs(*remote))) {
+    return fail(nullptr, function, MPI_ERR_UNSUPPORTED_OPERATION,
+                "the groups have processes of several jobs: use MPI_Intercomm_create, or MPI_Comm_connect");
+  }
   const bool is_leader = local->rank == local_leader;
   int32_t other_leader = 0;  // job rank
   if (is_leader) {
@@ -212,11 +254,16 @@ int intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Gr
 int meet_others(const char* function, Comm& local, int leader, int32_t other_leader, const char* meeting_point,
                 Comm*& made) {
   const auto [context, tag] = core::meeting_point(meeting_point);
-  const Bank bank{function, local, &local, founders_of(local), local.group, leader};
+  const bool apart = other_leader >= core::world->places;
+  const Bank bank{function, local, &local, founders_of(local), local.group, leader, apart};
   if (local.rank != leader) return build(bank, nullptr, tag, made);
   core::meet(other_leader);
-  const OtherLeader other{nursery(), context, other_leader};
-  return build(bank, &other, tag, made);
+  // Until the communicator is there, this connects the two.
+  if (apart) (void)core::share_with_other(other_leader, 1);
+  const OtherLeader other{nursery_to(other_leader), context, other_leader};
+  const int error = build(bank, &other, tag, made);
+  if (apart) (void)core::share_with_other(other_leader, -1);
+  return error;
 }
 
 namespace {

@@ -22,6 +22,12 @@ namespace {
 constexpr const char* type_key = "mpi_hw_resource_type";
 constexpr const char* pset_key = "mpi_pset_name";
 
+// Of the memory that ranks share: that of a host's, and of one job.
+int64_t color_of_memory() {
+  const boot::Job& job = core::world->job;
+  return job.one_host() ? job.number : job.host();
+}
+
 int64_t color_of_instance(int64_t instance) {
   return instance < 0 ? MPI_UNDEFINED : instance;
 }
@@ -31,7 +37,7 @@ int64_t color_of_instance(int64_t instance) {
 int64_t color_of_resource(int split_type, const Info* info) {
   if (info == nullptr) return MPI_UNDEFINED;
   if (const std::optional<std::string> resource = info->find(type_key)) {
-    if (*resource == "mpi_shared_memory") return core::world->job.host();
+    if (*resource == "mpi_shared_memory") return color_of_memory();
     const int type = hw_resource_type(*resource);
     return type < 0 ? MPI_UNDEFINED : color_of_instance(hw_instances()[static_cast<size_t>(type)]);
   }
@@ -85,7 +91,7 @@ int comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_C
   if (no_address(newcomm)) return null_argument(c, function, "newcomm");
   switch (split_type) {
     case MPI_COMM_TYPE_SHARED:
-      return split(function, *c, core::world->job.host(), key, newcomm);
+      return split(function, *c, color_of_memory(), key, newcomm);
     case MPI_COMM_TYPE_RESOURCE_GUIDED:
       if (given != nullptr && given->find(type_key) && given->find(pset_key))
         return fail(c, function, MPI_ERR_INFO, "the info object names both %s and %s: give one", type_key, pset_key);

@@ -187,6 +187,10 @@ int comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info
   *newcomm = MPI_COMM_NULL;
   if (g->size == 0) return MPI_SUCCESS;
   if (g->rank < 0) return raise(handler, nullptr, function, MPI_ERR_GROUP, "this process is not in the group");
+  if (core::spans_jobs(*g)) {
+    return raise(handler, nullptr, function, MPI_ERR_UNSUPPORTED_OPERATION,
+                 "the group has processes of several jobs: use MPI_Comm_create_group on a communicator of theirs");
+  }
   uint32_t context = 0;
   Comm& parent = nursery();
   const core::MeetingPoint meeting = core::meeting_point(stringtag);

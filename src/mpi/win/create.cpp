@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
-#include <numeric>
 #include <vector>
 
-#include "boot/job.hpp"
 #include "coll/coll.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
@@ -130,10 +128,10 @@ int32_t gather(core::Comm& comm, const T& mine, std::vector<T>& all) {
 // ---- Memory of MPI_Win_allocate_shared
 
 bool on_one_host(const Comm& comm) {
-  if (core::world->job.one_host()) return true;
-  const int ours = boot::host_of(core::world->rank);
+  if (core::world->job.one_host() && !comm.several_jobs) return true;
+  const int32_t ours = core::host_of(core::world->rank);
   for (int32_t r = 0; r < comm.size; ++r) {
-    if (boot::host_of(comm.job_rank(r)) != ours) return false;
+    if (core::host_of(comm.job_rank(r)) != ours) return false;
   }
   return true;
 }
@@ -212,8 +210,9 @@ int32_t lay_out_together(Win& win, Share& share) {
 std::vector<int32_t> ranks_here(const core::Comm& comm) {
   std::vector<int32_t> ranks;
   if (core::world->job.one_host()) {
-    ranks.resize(static_cast<size_t>(comm.size));
-    std::iota(ranks.begin(), ranks.end(), 0);
+    for (int32_t r = 0; r < comm.size; ++r) {
+      if (comm.job_rank(r) < core::world->places) ranks.push_back(r);
+    }
     return ranks;
   }
   const std::vector<int>& here = core::world->job.here;
