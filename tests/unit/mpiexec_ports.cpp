@@ -11,7 +11,8 @@ class Job : public ::testing::Test {
  protected:
   Job() { ports.begin("h-1"); }
   std::string wait(const std::string& port, bool accepts, uint64_t caller, uint64_t due = UINT64_MAX) {
-    return ports.wait(port, accepts, {caller, static_cast<int>(caller), due}, matched, other);
+    return ports.wait(port, accepts, {.caller = caller, .place = static_cast<int>(caller), .due_ns = due}, matched,
+                      other);
   }
   Ports ports;
   bool matched = false;
@@ -102,7 +103,7 @@ TEST_F(Job, WaitsEndInTime) {
 }
 
 TEST_F(Job, PortsOfOthersAreToldApart) {
-  EXPECT_NE(wait("weft:elsewhere-2:1", false, 1).find("belongs to another job"), std::string::npos);
+  EXPECT_NE(wait("weft:elsewhere-2:1", false, 1).find("is not of this job"), std::string::npos);
   EXPECT_NE(wait("anything", false, 1).find("no open port"), std::string::npos);
   EXPECT_NE(wait("weft:h-1:77", false, 1).find("no open port"), std::string::npos);
 }

@@ -35,6 +35,14 @@ void Launch::note_gone(int rank) const {
   (void)!pwrite(segment_, &status, sizeof status, line);
 }
 
+// For processes of other jobs that are connected with it.
+void Launch::note_lost(int rank) const {
+  const auto phase = static_cast<uint32_t>(boot::Phase::lost);
+  const off_t line =
+      static_cast<off_t>(sizeof(boot::RankStatus)) * rank + static_cast<off_t>(offsetof(boot::RankStatus, phase));
+  (void)!pwrite(segment_, &phase, sizeof phase, line);
+}
+
 Launch::Failure Launch::failure_of(const Rank& rank) const {
   if (rank.left) return Failure::none;
   if (WIFSIGNALED(rank.wait_status)) return Failure::killed;
@@ -69,6 +77,7 @@ void Launch::take_ends(const std::vector<int>& ended) {
     end_port_waits(number);
     Failure its = failure_of(ranks_[static_cast<size_t>(number)]);
     if (its == Failure::none && static_cast<boot::Phase>(phase_of(number)) == boot::Phase::started) note_gone(number);
+    if (its != Failure::none && static_cast<boot::Phase>(phase_of(number)) != boot::Phase::finalized) note_lost(number);
     if (!takes_as_failed_spawn(number, its) && its != Failure::none) failed.emplace_back(its, number);
   }
   std::sort(failed.begin(), failed.end());  // the worst speaks for those that are connected with it

@@ -17,6 +17,7 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "boot/environment.hpp"
+#include "boot/job_number.hpp"
 #include "boot/segment.hpp"
 #include "mpiexec/front.hpp"
 #include "stats/area.hpp"
@@ -139,8 +140,9 @@ bool Launch::prepare() {
   segment_ = above_shell_descriptors(attached_ != nullptr ? attached_->segment : boot::create_segment(true));
   if (attached_ == nullptr) statistics_.prepare();
   ranks_.resize(static_cast<size_t>(command_.ranks()) + static_cast<size_t>(spare_places()));
-  if (spare_places() > 0) service_.open();
-  ports_.begin(job_id());
+  if (spare_places() > 0) service_.open(ranks_.size() <= static_cast<size_t>(boot::most_places_of_a_job));
+  number_ = boot::number_of_door(service_.name());
+  ports_.begin(std::to_string(number_) + ":" + job_id());
   if (null_ >= 0 && signals_ >= 0 && segment_ >= 0 && pipe2(failures_, O_CLOEXEC | O_NONBLOCK) == 0) return true;
   tell(error_text(
       "cannot prepare the job (shared segment, pipes)", errno,

@@ -104,7 +104,9 @@ class Launch {
   void fail_spawn(World& world, const std::string& why);
   void forget_worlds();
   void serve_port(Service::Caller caller, const std::string& kind, int place, boot::Packet& packet);
-  void wait_at_port(Service::Caller caller, bool accepts, int place, boot::Packet& packet);
+  bool asked_from_outside(Service::Caller caller, const std::string& kind, boot::Packet& packet);
+  void wait_at_port(Ports::Waiter ours, bool accepts, boot::Packet& packet);
+  void tell_of(const Ports::Waiter& to, const Ports::Waiter& of);
   void note_met(Service::Caller caller, boot::Packet& packet);
   void end_port_waits(int owner);
   void take_due_waits(uint64_t now);
@@ -137,6 +139,7 @@ class Launch {
   bool takes_as_failed_spawn(int rank, Failure failure);
   uint32_t phase_of(int rank) const;
   void note_gone(int rank) const;
+  void note_lost(int rank) const;
   void take_start_failures();
 
   void end_job(int status);
@@ -165,6 +168,7 @@ class Launch {
   };
   std::list<Meeting> meetings_;
   uint64_t last_meeting_ = 0;
+  int number_ = 0;         // by which other jobs find this one; 0: not at all
   topo::Machine machine_;  // looked at only for what is asked: see place()
   topo::Placement placement_;
   std::string kinds_;  // of NUMA nodes, where ranks would not find them; docs/memory.md

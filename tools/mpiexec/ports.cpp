@@ -11,9 +11,9 @@ namespace weft::mpiexec {
 
 std::string Ports::no_port(const std::string& port) const {
   if (port.starts_with("weft:") && !port.starts_with(prefix_)) {
-    return base::describe({.cause = "the port " + base::quoted(port) + " belongs to another job",
-                           .remedy = "processes of one mpiexec connect: start both programs with one command, as "
-                                     "mpiexec -n 1 server : -n 1 client, or spawn one from the other"});
+    return base::describe({.cause = "the port " + base::quoted(port) + " is not of this job",
+                           .remedy = "a port is closed, published and accepted at in the job that opened it, and ends "
+                                     "with it; programs of several hosts connect when one mpiexec has started both"});
   }
   return base::describe({.cause = "there is no open port " + base::quoted(port),
                          .remedy = "give a name that MPI_Open_port or MPI_Lookup_name has returned, before the process "
@@ -55,7 +55,7 @@ std::string Ports::look_up(const std::string& service, std::string& port) const 
   const auto name = names_.find(service);
   if (name == names_.end()) {
     return base::describe({.cause = "the name " + base::quoted(service) + " is not published in this job",
-                           .remedy = "call MPI_Publish_name first, in a process that the same mpiexec has started"});
+                           .remedy = "call MPI_Publish_name first, in a job of this user on this host"});
   }
   port = name->second.port;
   return {};
@@ -109,7 +109,7 @@ uint64_t Ports::next_due() const {
 }
 
 bool Ports::end_owner(int owner, Waiter& waiter) {
-  const auto has_ended = [owner](const Waiter& each) { return each.place == owner; };
+  const auto has_ended = [owner](const Waiter& each) { return each.number == 0 && each.place == owner; };
   for (auto& [name, port] : ports_) {
     port.accepting.remove_if(has_ended);
     port.connecting.remove_if(has_ended);

@@ -28,6 +28,9 @@ class Ports {
   struct Waiter {
     uint64_t caller = 0;
     int place = 0;
+    uint32_t generation = 0;
+    int number = 0;   // of its job; 0: this one
+    std::string job;  // and its name
     uint64_t due_ns = UINT64_MAX;
   };
   // Waits there, unless one of the other side does: `other` is that one, whose wait is over.

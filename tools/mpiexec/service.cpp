@@ -7,10 +7,16 @@
 
 #include <cerrno>
 
+#include "boot/job_number.hpp"
+
 namespace weft::mpiexec {
 
 Service::~Service() {
   for (const auto& [caller, line] : lines_) close(line.fd);
+}
+
+void Service::open(bool numbered) {
+  numbered ? boot::open_job_door(door_, getpid()) : door_.open();
 }
 
 void Service::add_to(std::vector<pollfd>& polled) {

@@ -31,7 +31,8 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  void open() { door_.open(); }
+  // With a number by which other jobs find it, if it may have one.
+  void open(bool numbered);
   // Empty: there is no door.
   const std::string& name() const { return door_.name(); }
 

@@ -12,7 +12,9 @@
 #include "base/clock.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "boot/job_number.hpp"
 #include "boot/own_launcher.hpp"
+#include "boot/segment.hpp"
 #include "boot/service.hpp"
 #include "boot/status.hpp"
 #include "boot/ties.hpp"
@@ -52,6 +54,7 @@ int Launch::spare_places() const {
 
 void Launch::asked(Service::Caller caller, boot::Packet& packet) {
   const std::string kind = packet.take_text();
+  if (asked_from_outside(caller, kind, packet)) return;
   const auto place = static_cast<size_t>(packet.take_number(0, static_cast<int64_t>(ranks_.size()) - 1));
   const int64_t generation = packet.take_number(0, INT32_MAX);
   if (packet.is_bad() || !ranks_[place].alive || ranks_[place].generation != static_cast<uint32_t>(generation)) {
@@ -272,7 +275,9 @@ void Launch::forget_worlds() {
 void Launch::serve_port(Service::Caller caller, const std::string& kind, int place, boot::Packet& packet) {
   namespace request = boot::request;
   if (kind == request::accept || kind == request::connect) {
-    return wait_at_port(caller, kind == request::accept, place, packet);
+    const Ports::Waiter ours{
+        .caller = caller, .place = place, .generation = ranks_[static_cast<size_t>(place)].generation};
+    return wait_at_port(ours, kind == request::accept, packet);
   }
   if (kind == request::met) return note_met(caller, packet);
   boot::Packet answer;
@@ -297,23 +302,68 @@ void Launch::serve_port(Service::Caller caller, const std::string& kind, int pla
   wrong.empty() ? service_.answer(caller, answer) : refuse(caller, wrong);
 }
 
+// Processes of other jobs of this user look at what there is, and connect. True: this was such a request.
+bool Launch::asked_from_outside(Service::Caller caller, const std::string& kind, boot::Packet& packet) {
+  namespace request = boot::request;
+  const bool visits = kind == request::visit;
+  const bool looks = kind == request::look_up_here;
+  if (!visits && !looks && kind != request::connect_here) return false;
+  const auto answer = [&](const boot::Packet& good) { service_.answer(caller, good); };
+  const boot::Packet good = boot::Packet().put(int64_t{0}).put("");
+  if (ending_) {
+    refuse(caller, "the job " + job_id() + " is ending");
+  } else if (visits) {
+    answer(boot::Packet(good)
+               .put(job_id())
+               .put(static_cast<int64_t>(ranks_.size()))
+               .put(command_.ranks())
+               .put(boot::segment_address(segment_)));
+  } else if (looks) {
+    std::string port;
+    const std::string wrong = ports_.look_up(packet.take_text(), port);
+    wrong.empty() ? answer(boot::Packet(good).put(port)) : refuse(caller, wrong);
+  } else {
+    Ports::Waiter waiter{.caller = caller};
+    waiter.job = packet.take_text();
+    waiter.number = static_cast<int>(packet.take_number(1, boot::job_numbers - 1));
+    waiter.place = static_cast<int>(packet.take_number(0, boot::most_places_of_a_job - 1));
+    waiter.generation = static_cast<uint32_t>(packet.take_number(0, INT32_MAX));
+    if (packet.is_bad()) {
+      refuse(caller, "mpiexec cannot read the request: are both jobs of one version of Weft?");
+    } else {
+      wait_at_port(waiter, false, packet);
+    }
+  }
+  return true;
+}
+
+// Both learn whom they have met: the other's job, if it is another one, place and generation, and the meeting's number.
+void Launch::tell_of(const Ports::Waiter& to, const Ports::Waiter& of) {
+  const bool apart = to.number != of.number;
+  boot::Packet answer;
+  answer.put(int64_t{0}).put("");
+  answer.put(!apart ? 0 : of.number != 0 ? of.number : number_);
+  answer.put(!apart ? "" : of.number != 0 ? of.job : job_id());
+  answer.put(of.place).put(of.generation).put(static_cast<int64_t>(last_meeting_));
+  service_.answer(to.caller, answer);
+}
+
 // The port, and how many microseconds the caller waits at most; 0: as long as it takes.
-void Launch::wait_at_port(Service::Caller caller, bool accepts, int place, boot::Packet& packet) {
+void Launch::wait_at_port(Ports::Waiter ours, bool accepts, boot::Packet& packet) {
   const std::string port = packet.take_text();
   const int64_t most_us = packet.take_number(0, INT64_MAX / 1000);
-  Ports::Waiter ours{.caller = caller, .place = place};
   if (most_us != 0) ours.due_ns = base::now_ns() + static_cast<uint64_t>(most_us) * 1000;
   Ports::Waiter theirs;
   bool matched = false;
   const std::string wrong = ports_.wait(port, accepts, ours, matched, theirs);
-  if (!wrong.empty()) return refuse(caller, wrong);
+  if (!wrong.empty()) return refuse(ours.caller, wrong);
   if (!matched) return;
-  meetings_.push_back({.number = ++last_meeting_, .places = {ours.place, theirs.place}});
-  for (const auto& [to, of] : {std::pair(ours, theirs), std::pair(theirs, ours)}) {
-    boot::Packet answer;
-    answer.put(int64_t{0}).put("").put(of.place).put(static_cast<int64_t>(last_meeting_));
-    service_.answer(to.caller, answer);
-  }
+  ++last_meeting_;
+  // A process of another job looks after its peer by itself.
+  if (ours.number == 0 && theirs.number == 0)
+    meetings_.push_back({.number = last_meeting_, .places = {ours.place, theirs.place}});
+  tell_of(ours, theirs);
+  tell_of(theirs, ours);
 }
 
 void Launch::note_met(Service::Caller caller, boot::Packet& packet) {

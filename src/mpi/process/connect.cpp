@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Connections between processes of one job: ports, published names, and MPI_Comm_join (MPI-5.0, 11.9). The launcher
-// knows the ports; two roots that meet at one learn each other's place there, and both sides make an intercommunicator.
+// Connections between processes of one job, or of two jobs of this host: ports, published names, and MPI_Comm_join
+// (MPI-5.0, 11.9). The mpiexec of the job that has opened a port knows it; two roots that meet at one learn each
+// other's job and place there, and both sides make an intercommunicator.
 
 #include <poll.h>
 #include <sys/random.h>
@@ -16,9 +17,12 @@
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "boot/job_number.hpp"
 #include "boot/service.hpp"
 #include "coll/agree.hpp"
+#include "core/failure.hpp"
 #include "core/growth.hpp"
+#include "core/other_jobs.hpp"
 #include "core/progress.hpp"
 #include "core/world.hpp"
 #include "mpi/comm/comm.hpp"
@@ -61,11 +65,33 @@ int name_port(const char* function, const char* kind, const char* service, MPI_I
   return ask_for(function, nullptr, MPI_ERR_SERVICE, question_of(kind).put(service).put(port), answer);
 }
 
+// A job as its ports name it: "weft:7:host-1234:2" is the second port of job host-1234, whose number is 7.
+struct JobName {
+  int number = 0;
+  std::string id;
+};
+
+JobName job_of_port(const std::string& port) {
+  constexpr std::string_view prefix = "weft:";
+  const size_t number_at = prefix.size();
+  const size_t id_at = port.find(':', number_at) + 1;
+  const size_t end = port.rfind(':');
+  int64_t number = 0;
+  if (!port.starts_with(prefix) || id_at == 0 || end <= id_at ||
+      !base::parse_number(port.substr(number_at, id_at - 1 - number_at), base::Unit::none, number).empty() ||
+      number < 1 || number >= boot::job_numbers) {
+    return {};
+  }
+  return {static_cast<int>(number), port.substr(id_at, end - id_at)};
+}
+
 // The root's result, for all ranks.
 struct Met {
   int32_t error;
-  int32_t other;  // rank in the job
-  uint64_t number;
+  int32_t job;    // the number of the other's; 0: ours
+  int32_t place;  // the other's
+  uint32_t generation;
+  uint64_t number;  // of the meeting, in the job of the port
   char why[1024];
 };
 
@@ -82,6 +108,38 @@ bool timeout_of(const Info* info, int64_t& microseconds) {
   return true;
 }
 
+// The mpiexec of the port's job answers when another process has come to the port.
+bool wait_at_port(const char* kind, const std::string& port, int64_t most_us, boot::Packet& answer, std::string& why) {
+  const boot::Job& ours = core::world->job;
+  const JobName job = job_of_port(port);
+  if (kind != request::connect || job.number == 0 || job.number == ours.number)
+    return ask(question_of(kind).put(port).put(most_us), answer, why);
+  // An obstacle to the connection shows here, before the other side counts on it.
+  why = core::meet_job(job.number, job.id, 0);
+  if (!why.empty()) return false;
+  boot::Packet question;
+  question.put(request::connect_here).put(ours.id).put(ours.number).put(core::world->rank).put(ours.generation);
+  return ask_at(boot::door_of_job(job.number), 0, question.put(port).put(most_us), answer, why);
+}
+
+// A process of another job that was met at a port: why it is not there any more.
+std::string find_other(const Met& met, const std::string& id) {
+  if (met.job == 0) return {};
+  std::string why = core::meet_job(met.job, id, met.place);
+  if (why.empty()) {
+    const bool is_there = core::is_there(core::rank_in_job(met.job, met.place), met.generation);
+    return is_there ? "" : "the process that was met at the port has ended";
+  }
+  boot::Packet answer;
+  std::string ignored;
+  constexpr int patience_s = 10;
+  if (ask_at(boot::door_of_job(met.job), patience_s, boot::Packet().put(request::visit), answer, ignored)) {
+    // It lives, and waits for us.
+    core::peer_lost(core::unknown_rank, {.cause = "a process that was met at a port cannot be reached: " + why});
+  }
+  return why;
+}
+
 Met meet_at_port(const char* kind, const char* port, const Info* info) {
   Met met{.error = MPI_ERR_PORT};
   std::string why = need_service();
@@ -92,11 +150,15 @@ Met meet_at_port(const char* kind, const char* port, const Info* info) {
   } else if (!timeout_of(info, most_us)) {
     met.error = MPI_ERR_INFO_VALUE;
     why = "the info key timeout is no number of seconds";
-  } else if (why.empty() && ask(question_of(kind).put(port).put(most_us), answer, why)) {
-    met.other = static_cast<int32_t>(answer.take_number(0, core::world->places - 1));
+  } else if (why.empty() && wait_at_port(kind, port, most_us, answer, why)) {
+    met.job = static_cast<int32_t>(answer.take_number(0, boot::job_numbers - 1));
+    const std::string id = answer.take_text();
+    met.place = static_cast<int32_t>(
+        answer.take_number(0, (met.job == 0 ? core::world->places : boot::most_places_of_a_job) - 1));
+    met.generation = static_cast<uint32_t>(answer.take_number(0, INT32_MAX));
     met.number = static_cast<uint64_t>(answer.take_number(0, INT64_MAX));
-    if (!answer.is_bad()) met.error = MPI_SUCCESS;
-    why = "mpiexec's answer cannot be read: is it of the library's version?";
+    why = answer.is_bad() ? "mpiexec's answer cannot be read: is it of the library's version?" : find_other(met, id);
+    if (why.empty()) met.error = MPI_SUCCESS;
   }
   (void)snprintf(met.why, sizeof met.why, "%s", why.c_str());
   return met;
@@ -122,24 +184,54 @@ int meet(const char* function, const char* kind, const char* port, MPI_Info info
   if (lost != core::no_error) return fail(comm, function, lost, "the root could not tell the others whom it met");
   if (met.error != MPI_SUCCESS) return fail(comm, function, met.error, "%s", met.why);
   Comm* made = nullptr;
-  const std::string point = "Weft: connection " + std::to_string(met.number);
-  const int error = meet_others(function, *comm, root, met.other, point.c_str(), made);
+  std::string point = "Weft: connection " + std::to_string(met.number);
+  if (met.job != 0 && is_root) point.append(" at ").append(port);
+  const int32_t other = met.job == 0 ? met.place : core::rank_in_job(met.job, met.place);
+  const int error = meet_others(function, *comm, root, other, point.c_str(), made);
   if (made != nullptr) *newcomm = handle_of<MPI_Comm>(made);
   boot::Packet answer;
   std::string why;
-  if (is_root) (void)ask(question_of(request::met).put(static_cast<int64_t>(met.number)), answer, why);
+  if (is_root && met.job == 0) (void)ask(question_of(request::met).put(static_cast<int64_t>(met.number)), answer, why);
   return error;
+}
+
+// Asks the other jobs of this user on this host, of which one may have published the name.
+int look_up_elsewhere(const char* function, const char* service, std::string& port) {
+  constexpr int patience_s = 5;
+  for (int number = 1; number < boot::job_numbers; ++number) {
+    boot::Packet answer;
+    std::string why;
+    if (number == core::world->job.number ||
+        !ask_at(boot::door_of_job(number), patience_s, boot::Packet().put(request::look_up_here).put(service), answer,
+                why)) {
+      continue;
+    }
+    const std::string found = answer.take_text();
+    if (!port.empty()) {
+      return fail(nullptr, function, MPI_ERR_NAME,
+                  "the name \"%s\" is published by several jobs, for the ports %s and %s: give one of these to "
+                  "MPI_Comm_connect",
+                  service, port.c_str(), found.c_str());
+    }
+    port = found;
+  }
+  if (!port.empty()) return MPI_SUCCESS;
+  return fail(nullptr, function, MPI_ERR_NAME,
+              "the name \"%s\" is not published by a job of this user on this host: call MPI_Publish_name first",
+              service);
 }
 
 // The words that two processes exchange over the socket of MPI_Comm_join.
 struct Hello {
-  char what[16] = "Weft join 1";
+  char what[16] = "Weft join 2";
   char job[80] = {};
   int32_t place = 0;
   uint32_t generation = 0;
   uint64_t number = 0;
+  int32_t job_number = 0;
+  uint32_t unused = 0;
 };
-static_assert(sizeof(Hello) == 112);
+static_assert(sizeof(Hello) == 120);
 
 // All of it, while messages go on; 0 or the errno, ECONNRESET at the end of the connection.
 int move(int fd, void* data, size_t bytes, bool out) {
@@ -192,10 +284,17 @@ int lookup_name(const char* service_name, MPI_Info info, char* port_name) {
   if (int error = check_info(function, info)) return error;
   if (int error = check_name(function, nullptr, MPI_ERR_NAME, service_name, "service_name")) return error;
   if (no_address(port_name)) return null_argument(nullptr, function, "port_name");
+  std::string why = need_service();
   boot::Packet answer;
-  const boot::Packet question = question_of(request::look_up).put(service_name);
-  if (int error = ask_for(function, nullptr, MPI_ERR_NAME, question, answer)) return error;
-  (void)snprintf(port_name, MPI_MAX_PORT_NAME, "%s", answer.take_text().c_str());
+  std::string port;
+  if (why.empty() && ask(question_of(request::look_up).put(service_name), answer, why)) {
+    port = answer.take_text();
+  } else if (!why.empty() && core::world->job.service.empty()) {
+    return fail(nullptr, function, MPI_ERR_NAME, "%s", why.c_str());
+  } else if (const int error = look_up_elsewhere(function, service_name, port)) {
+    return error;
+  }
+  (void)snprintf(port_name, MPI_MAX_PORT_NAME, "%s", port.c_str());
   return MPI_SUCCESS;
 }
 
@@ -214,11 +313,13 @@ int comm_join(int fd, MPI_Comm* intercomm) {
   *intercomm = MPI_COMM_NULL;
   Comm* const self = comm_of(MPI_COMM_SELF);
   if (self == nullptr) return fail(nullptr, function, MPI_ERR_OTHER, "there is no MPI_COMM_SELF without MPI_Init");
+  const std::string no_launcher = need_service();
   Hello ours;
   Hello theirs;
   (void)snprintf(ours.job, sizeof ours.job, "%s", core::world->job.id.c_str());
   ours.place = core::world->rank;
   ours.generation = core::world->job.generation;
+  ours.job_number = core::world->job.number;
   if (getrandom(&ours.number, sizeof ours.number, 0) != sizeof ours.number) ours.number = 0;
   const Hello sent = ours;
   int error = move(fd, &ours, sizeof ours, true);
@@ -236,18 +337,28 @@ int comm_join(int fd, MPI_Comm* intercomm) {
                 "this MPI library",
                 fd);
   }
-  if (memcmp(theirs.job, sent.job, sizeof sent.job) != 0 || theirs.place < 0 || theirs.place >= core::world->places ||
-      core::generation_of(theirs.place) != theirs.generation) {
-    return fail(
-        nullptr, function, MPI_ERR_UNSUPPORTED_OPERATION,
-        "the process at the other end of descriptor %d belongs to another job. Remedy: start both programs with "
-        "one command, as mpiexec -n 1 one : -n 1 other",
-        fd);
+  int32_t other = theirs.place;
+  std::string why;
+  if (memcmp(theirs.job, sent.job, sizeof sent.job) != 0) {
+    theirs.job[sizeof theirs.job - 1] = '\0';
+    why = no_launcher.empty() ? core::meet_job(theirs.job_number, theirs.job, theirs.place) : no_launcher;
+    other = core::rank_in_job(theirs.job_number, theirs.place);
+  } else if (theirs.place < 0 || theirs.place >= core::world->places) {
+    why = "it has no place in this job";
+  }
+  if (why.empty() && !core::is_there(other, theirs.generation)) why = "it has left MPI, or ended";
+  // Neither side waits for one that cannot.
+  char verdict = why.empty() ? 'y' : 'n';
+  if (move(fd, &verdict, sizeof verdict, true) != 0 || move(fd, &verdict, sizeof verdict, false) != 0) verdict = 'n';
+  if (why.empty() && verdict != 'y') why = "it says that it cannot, or has ended";
+  if (!why.empty()) {
+    return fail(nullptr, function, MPI_ERR_UNSUPPORTED_OPERATION,
+                "the process at the other end of descriptor %d cannot be connected with: %s", fd, why.c_str());
   }
   const auto [first, second] = std::minmax(sent.number, theirs.number);
   const std::string point = "Weft: join " + std::to_string(first) + " " + std::to_string(second);
   Comm* made = nullptr;
-  error = meet_others(function, *self, 0, theirs.place, point.c_str(), made);
+  error = meet_others(function, *self, 0, other, point.c_str(), made);
   if (made != nullptr) *intercomm = handle_of<MPI_Comm>(made);
   return error;
 }

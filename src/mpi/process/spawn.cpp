@@ -214,6 +214,12 @@ int check_call(const char* function, MPI_Comm handle, int root, const MPI_Comm* 
   if (root < 0 || root >= comm->size) {
     return no_rank(comm, function, MPI_ERR_ROOT, "root", root, comm_text(*comm).c_str(), comm->size);
   }
+  if (comm->several_jobs) {
+    return fail(
+        comm, function, MPI_ERR_SPAWN,
+        "%s has processes of several jobs, which have no launcher in common: spawn on a communicator of one job",
+        comm_text(*comm).c_str());
+  }
   return no_address(intercomm) ? null_argument(comm, function, "intercomm") : MPI_SUCCESS;
 }
 
@@ -277,8 +283,16 @@ std::string need_service() {
 }
 
 bool ask(const boot::Packet& question, boot::Packet& answer, std::string& why) {
-  if (!boot::ask_launcher(core::world->job.service, question, answer, [] { (void)core::progress(); })) {
-    why = base::describe({.cause = "mpiexec cannot be asked", .error = errno, .remedy = "see whether it still runs"});
+  return ask_at(core::world->job.service, 0, question, answer, why);
+}
+
+bool ask_at(const std::string& door, int most_s, const boot::Packet& question, boot::Packet& answer, std::string& why) {
+  if (!boot::ask_launcher(
+          door, question, answer, [] { (void)core::progress(); }, most_s)) {
+    const bool ours = door == core::world->job.service;
+    why = base::describe({.cause = ours ? "mpiexec cannot be asked" : "the mpiexec of the other job cannot be asked",
+                          .error = errno,
+                          .remedy = ours ? "see whether it still runs" : "see whether that job still runs"});
     return false;
   }
   const bool refused = answer.take_number(0, 1) != 0;

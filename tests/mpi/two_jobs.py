@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Two jobs that connect: each is started by an mpiexec of its own, or without one. Nothing depends on how long something
+takes: each step waits for what the other job says.
+
+usage: two_jobs.py MPIEXEC PROGRAM CASE [RANKS RANKS]
+
+A number of ranks of 0 is a process without a launcher.
+"""
+import contextlib
+import os
+import pathlib
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+MPIEXEC, PROGRAM, CASE = sys.argv[1:4]
+RANKS = [int(text) for text in sys.argv[4:6]] or [1, 1]
+jobs = []
+
+
+class Job:
+    """A job, whose standard error joins its output."""
+
+    def __init__(self, ranks, *words):
+        launcher = [MPIEXEC, "--oversubscribe", "-n", str(ranks)] if ranks else []
+        self.words = [*launcher, PROGRAM, *(str(word) for word in words)]
+        self.lines = []
+        self.process = subprocess.Popen(self.words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        stderr=subprocess.STDOUT)
+        jobs.append(self)
+
+    def until(self, pattern):
+        """The first group of the line that says so."""
+        for line in self.process.stdout:
+            self.lines.append(line)
+            found = re.match(pattern, line)
+            if found:
+                return found.group(found.re.groups)
+        fail(f"{self.words} never said {pattern}")
+
+    def end(self, good=True, says=""):
+        self.lines += self.process.stdout.readlines()
+        status = self.process.wait()
+        text = "".join(self.lines)
+        if (status == 0) != good or not re.search(says, text):
+            fail(f"{self.words} ended with status {status}; wanted: {'0' if good else 'another'} and {says!r}")
+
+
+def fail(why):
+    print("FAILED:", why)
+    for job in jobs:
+        if job.process.poll() is None:
+            job.process.kill()
+        print(" ".join(job.words), "wrote:")
+        print("".join(job.lines + job.process.stdout.readlines()))
+    sys.exit(1)
+
+
+def port_of(server):
+    return server.until(r"port (weft:\S+)")
+
+
+def meet(rounds):
+    server = Job(RANKS[0], "serve", rounds)
+    client = Job(RANKS[1], "connect", rounds, port_of(server))
+    client.end()
+    server.end()
+
+
+def several(rounds):
+    """One server, client after client."""
+    server = Job(RANKS[0], "serve", rounds)
+    port = port_of(server)
+    for _ in range(rounds):
+        Job(RANKS[1], "connect", 1, port).end()
+    server.end()
+
+
+def names():
+    name = f"two jobs {os.getpid()}"
+    server = Job(RANKS[0], "serve_name", 1, name)
+    server.until("(published)")
+    Job(RANKS[1], "connect_name", 1, name).end()
+    server.end()
+    # A name ends with its job.
+    Job(RANKS[1], "connect_name", 1, name).end(good=False, says="is not published by a job of this user on this host")
+
+
+def ambiguous():
+    name = f"two jobs {os.getpid()}"
+    servers = [Job(RANKS[0], "serve_name", 1, name) for _ in range(2)]
+    for server in servers:
+        server.until("(published)")
+    Job(RANKS[1], "connect_name", 1, name).end(good=False, says="is published by several jobs")
+    for server in servers:
+        server.process.kill()
+        server.end(good=False)
+
+
+def join():
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(pathlib.Path(folder) / "socket")
+        one = Job(RANKS[0], "join", "listen", path)
+        one.until("(listens)")
+        other = Job(RANKS[1], "join", "call", path)
+        other.end()
+        one.end()
+
+
+def errors():
+    Job(RANKS[0], "errors").end()
+
+
+def unserved():
+    """A port that is open, and at which nobody accepts: a time, the end of the server, and its death."""
+    server = Job(RANKS[0], "open")
+    port = port_of(server)
+    Job(RANKS[1], "wait_at", port, "timeout").end()
+    client = Job(RANKS[1], "wait_at", port, "end")
+    client.until("(connects)")
+    server.process.stdin.write("go\n")
+    server.process.stdin.flush()
+    server.end()
+    client.end()
+    server = Job(RANKS[0], "open")
+    port = port_of(server)
+    client = Job(RANKS[1], "wait_at", port, "end")
+    client.until("(connects)")
+    server.process.kill()
+    client.end()
+    server.end(good=False)
+    # Its port stays in somebody's hands.
+    Job(RANKS[1], "wait_at", port, "end").end()
+
+
+def death(victim):
+    """A rank of either job, or an mpiexec: both jobs end."""
+    server = Job(RANKS[0], "hold_server")
+    client = Job(RANKS[1], "hold_client", port_of(server))
+    pids = [int(job.until(r"connected (\d+)")) for job in (server, client)]
+    first, second = (server, client) if victim.startswith("server") else (client, server)
+    if victim.endswith("_mpiexec"):
+        first.process.kill()
+    else:
+        os.kill(pids[0 if first is server else 1], signal.SIGKILL)
+    second.end(good=False, says="which this process is connected with, has ended without MPI_Finalize")
+    first.end(good=False)
+
+
+def killed(runs):
+    """A process of either job at any moment of many connections: both jobs end."""
+    seed = int(os.environ.get("TEST_SEED", "1"))
+    chance = random.Random(seed)
+    for run in range(runs):
+        jobs.clear()
+        server = Job(RANKS[0], "loop_server")
+        port = port_of(server)
+        client = Job(RANKS[1], "loop_client", port)
+        client.until("(port)")
+        pids = [int(found.group(1)) for job in jobs for line in job.lines if (found := re.match(r"pid (\d+)", line))]
+        pids += [job.process.pid for job in jobs]
+        time.sleep(chance.random() * 0.2)
+        victim = chance.choice(sorted(set(pids)))
+        print(f"run {run} of seed {seed}: kill {victim} of {pids}", flush=True)
+        with contextlib.suppress(ProcessLookupError):  # the whole machine was stopped, and both have given up
+            os.kill(victim, signal.SIGKILL)
+        server.end(good=False)
+        client.end(good=False)
+
+
+def settings():
+    """Jobs whose memory is laid out in other ways do not meet."""
+    server = Job(RANKS[0], "open")
+    port = port_of(server)
+    os.environ["WEFT_RING_BYTES"] = "1M"
+    Job(RANKS[1], "wait_at", port, "end").end()
+    server.process.stdin.write("go\n")
+    server.process.stdin.flush()
+    server.end()
+
+
+CASES = {"meet": lambda: meet(1), "again": lambda: meet(5), "several": lambda: several(4), "names": names,
+         "ambiguous": ambiguous, "join": join, "errors": errors, "unserved": unserved, "settings": settings, "killed": lambda: killed(10),
+         **{f"death_{who}": lambda who=who: death(who) for who in ("server", "client", "server_mpiexec", "client_mpiexec")}}
+CASES[CASE]()
+print("ok")
