@@ -7,6 +7,8 @@
 #include <mutex>
 #include <utility>
 
+#include "base/clock.hpp"
+#include "device/contention.hpp"
 #include "device/cuda_engine.hpp"
 #include "device/ptx.hpp"
 
@@ -192,6 +194,21 @@ std::string begin_reduce(const Reduction& reduction, Pointer in, Pointer inout, 
   return launch(function, work, lane.stream, arguments);
 }
 
+// Notes how long a short move lasts. One whose kernel is compiled counts too, once.
+class Timed {
+ public:
+  explicit Timed(int64_t bytes) : begun_(bytes <= most ? base::now_ns() : 0) {}
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+  ~Timed() {
+    if (begun_ != 0) note_short_copy(base::now_ns() - begun_);
+  }
+
+ private:
+  static constexpr int64_t most = 256 << 10;
+  uint64_t begun_;
+};
+
 }  // namespace
 
 std::string move(const Layout& layout, Direction direction, int64_t position, void* packed, int64_t bytes) {
@@ -207,6 +224,7 @@ std::string move(const Layout& layout, Direction direction, int64_t position, vo
     problem = place_list(*layout.list, lane);
     if (!problem.empty()) return problem;
   }
+  const Timed timed(bytes);
   if (const Pointer there = reach(packed, place)) {
     problem = begin_move(layout, direction, position, there, bytes, lane);
     const std::string late = wait_for(lane.stream);

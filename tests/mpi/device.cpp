@@ -209,6 +209,24 @@ void gaps() {
   }
 }
 
+// The buffer of buffered sends may lie there, too.
+void attached_buffer() {
+  constexpr int size = 4096;
+  void* memory = allocate_on_device(size);
+  MPI_Comm_attach_buffer(MPI_COMM_SELF, memory, size);
+  Data out(Where::device, numbered(100, 7)), in(Where::device, std::vector<int>(100, -1));
+  MPI_Request request;
+  MPI_Irecv(in.get(), 100, MPI_INT, 0, 5, MPI_COMM_SELF, &request);
+  MPI_Bsend(out.get(), 100, MPI_INT, 0, 5, MPI_COMM_SELF);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  expect_same("MPI_Bsend", in.values(), numbered(100, 7));
+  void* detached = nullptr;
+  int bytes = 0;
+  MPI_Comm_detach_buffer(MPI_COMM_SELF, &detached, &bytes);
+  EXPECT(detached == memory && bytes == size, "%p of %d bytes was detached", detached, bytes);
+  MPI_Free_mem(memory);
+}
+
 void truncation() {
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   Data out(Where::device, numbered(100, 0)), in(Where::device, std::vector<int>(100, -1));
@@ -421,6 +439,7 @@ int main(int argc, char** argv) {
   faults_when_touched();
   messages();
   gaps();
+  attached_buffer();
   truncation();
   cancelled();
   collective_operations();

@@ -122,6 +122,15 @@ int attach(const Comm* comm, const char* function, BsendBuffer*& place, void* me
   }
   auto* buffer = new (std::nothrow) BsendBuffer(&place, memory, automatic ? 0 : size, overhead);
   if (buffer == nullptr) return no_memory(comm, function, "the buffer's description");
+  if (!automatic && device::owns(memory)) {
+    buffer->given = memory;
+    buffer->stand_in.reset(new (std::nothrow) char[static_cast<size_t>(size)]);
+    buffer->memory = buffer->stand_in.get();
+    if (buffer->memory == nullptr) {
+      delete buffer;
+      return no_memory(comm, function, "the memory that stands for a buffer on a device");
+    }
+  }
   {
     std::lock_guard lock(bsend_lock);
     if (place == nullptr) {
@@ -146,7 +155,7 @@ int detach(const Comm* comm, const char* function, BsendBuffer*& place, void* ad
     std::lock_guard lock(bsend_lock);
     buffer = place;
     if (buffer != nullptr) {
-      memory = buffer->memory;
+      memory = buffer->given != nullptr ? buffer->given : buffer->memory;
       bytes = buffer->size;
       if (static_cast<Size>(bytes) == bytes) unhook(buffer);
     }

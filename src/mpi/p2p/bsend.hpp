@@ -4,6 +4,8 @@
 
 // Buffered sends (MPI-5.0, 3.6).
 
+#include <memory>
+
 #include "mpi/object/object.hpp"
 
 namespace weft::mpi {
@@ -67,6 +69,8 @@ struct BsendBuffer {
 
   BsendBuffer** place;
   void* memory;
+  void* given = nullptr;             // the program's, if that lies on a device
+  std::unique_ptr<char[]> stand_in;  // is `memory` then
   int64_t size;
   int64_t overhead;
   BsendBuffer* next = nullptr;  // of all that are attached

@@ -46,7 +46,8 @@ int describe(const char* function, core::Role role, const void* buf, MPI_Count c
   if (no_address(request)) return null_argument(op.comm, function, "request");
   Request* r = new_request(op, role, buf, count);
   if (r == nullptr) return no_memory(op.comm, function);
-  r->flags = {.active = false, .persistent = true};
+  r->flags.active = false;
+  r->flags.persistent = true;
   r->mode = mode;
   r->partner = partner;
   r->match = {op.comm->context, op.comm->rank, tag, 0};
