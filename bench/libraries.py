@@ -214,6 +214,23 @@ def find_peer(key):
     return Library(key, kind, prefix, installed_version(prefix, kind.package))
 
 
+STANDARD_ABI = [key for key, kind in KINDS.items() if kind.abi]
+GIVEN = f"a library, of {', '.join(STANDARD_ABI)}, and its folder, with bin/mpiexec and lib/{ABI_NAME}"
+
+
+def given(word):
+    """The library of NAME=DIR, as programs take it on their command line."""
+    key, _, folder = word.partition("=")
+    prefix = pathlib.Path(folder or ".").resolve()
+    if key not in STANDARD_ABI or not folder:
+        raise Failure(f"{word}: NAME=DIR, with a name of {', '.join(STANDARD_ABI)}")
+    for part in ("bin/mpiexec", f"lib/{ABI_NAME}"):
+        if not (prefix / part).exists():
+            raise Failure(f"{word}: there is no {prefix / part}")
+    kind = KINDS[key]
+    return Library(key, kind, prefix, installed_version(prefix, kind.package) if kind.package else "")
+
+
 def find(keys, weft_prefix):
     """The libraries that are there, and why the others are not."""
     libraries, failures = [], {}

@@ -21,7 +21,6 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 import libraries  # noqa: E402
 
-STANDARD_ABI = [key for key, kind in libraries.KINDS.items() if kind.abi]
 # The grid of most cells: patches of 32 x 32 cells. The one of small patches: the same number of patches, of 8 x 8.
 LARGE, SMALL = (512, 32), (128, 8)
 MOST_STEPS = 400  # the problem stays the same one, and of finite length
@@ -218,32 +217,24 @@ def processor():
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("mhd", type=pathlib.Path, help="the program")
-    parser.add_argument("libraries", nargs="+", metavar="NAME=DIR",
-                        help=f"a library, of {', '.join(STANDARD_ABI)}, and its folder, with bin/mpiexec and lib/libmpi_abi.so.1")
+    parser.add_argument("libraries", nargs="+", metavar="NAME=DIR", help=libraries.GIVEN)
     parser.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)), help="as many as this process may use")
     parser.add_argument("--seconds", type=float, default=60, help="of all runs together (60)")
+    parser.add_argument("--timeout", type=float, default=20, help="seconds of a run; one that does not end is not tried again (20)")
     parser.add_argument("--rounds", type=int, default=3, help="at most (3); fewer when the time is over")
     args = parser.parse_args()
     if not args.mhd.is_file():
         parser.error(f"there is no program {args.mhd}")
-    found = []
-    for word in args.libraries:
-        key, _, folder = word.partition("=")
-        prefix = pathlib.Path(folder or ".").resolve()
-        if key not in STANDARD_ABI or not folder:
-            parser.error(f"{word}: NAME=DIR, with a name of {', '.join(STANDARD_ABI)}")
-        for part in ("bin/mpiexec", f"lib/{libraries.ABI_NAME}"):
-            if not (prefix / part).exists():
-                parser.error(f"{word}: there is no {prefix / part}")
-        kind = libraries.KINDS[key]
-        version = libraries.installed_version(prefix, kind.package) if kind.package else ""
-        found.append(libraries.Library(key, kind, prefix, version))
+    try:
+        found = [libraries.given(word) for word in args.libraries]
+    except libraries.Failure as error:
+        parser.error(str(error))
     if args.cores < 2 or args.seconds <= 0 or args.rounds < 1:
         parser.error("two cores, some time and a round are the least")
 
     print(f"{processor()}, {args.cores} of {os.cpu_count()} processors, Linux {platform.release()}, "
           f"load average {os.getloadavg()[0]:.1f}")
-    runner = Runner(args.mhd.resolve(), found, limit=max(20.0, args.seconds / 4))
+    runner = Runner(args.mhd.resolve(), found, limit=args.timeout)
     states = runner.try_out(2, max(1, args.cores // 2))
     keys = [library.key for library in found if library.key in states]
     if not keys:

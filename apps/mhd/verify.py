@@ -338,7 +338,7 @@ def check_compare(program):
         built = os.environ["LD_LIBRARY_PATH"].split(":", maxsplit=1)[0]
         shutil.copy(os.path.join(built, "libmpi_abi.so.1"), os.path.join(prefix, "lib"))
         os.symlink(os.path.join(built, "libweft.so"), os.path.join(prefix, "lib", "libweft.so"))
-        done = subprocess.run([*compare, f"weft={prefix}", "--cores", "2", "--seconds", "1", "--rounds", "1"],
+        done = subprocess.run([*compare, f"weft={prefix}", "--cores", "2", "--seconds", "1", "--rounds", "1", "--timeout", "200"],
                               capture_output=True, text=True, timeout=600)
         rows = [line for line in done.stdout.splitlines() if line.startswith("| Weft")]
         expect(done.returncode == 0 and len(rows) == 11 and "failed" not in done.stdout,
