@@ -19,6 +19,7 @@
 #include "coll/table.hpp"
 #include "core/failure.hpp"
 #include "core/hosts.hpp"
+#include "device/everywhere.hpp"
 
 namespace weft::coll {
 
@@ -440,6 +441,7 @@ uint64_t sum_of(const std::vector<Row>& rows) {
   Sum sum;
   sum.take(core::hosts_wanted() ? 1 : 0);
   sum.take(reproducible() ? 1 : 0);
+  sum.take(device::everywhere() ? 1 : 0);
   const std::string_view component = offload::active() != nullptr ? offload::active()->name : "";
   for (const char c : component) sum.take(c);
   for (const Row& row : rows) {

@@ -231,8 +231,8 @@ class Agreement {
   [[noreturn]] static void disagree(const char* other) {
     start_failed({.cause = "rank " + std::to_string(world->rank) +
                            " would choose other algorithms in collective operations than " + other,
-                  .remedy = "give all ranks the same settings (WEFT_COLL_LEADERS, WEFT_REPRODUCIBLE, WEFT_TUNING, "
-                            "those that end in _ALGORITHM "
+                  .remedy = "give all ranks the same settings (WEFT_COLL_LEADERS, WEFT_DEVICES, WEFT_REPRODUCIBLE, "
+                            "WEFT_TUNING, those that end in _ALGORITHM "
                             "or _SHORT_MSG), and all hosts the same file of WEFT_TUNING"});
   }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/setting.hpp"
+#include "device/everywhere.hpp"
 
 namespace weft::device {
 
@@ -49,6 +50,10 @@ bool take_failure() {
 std::string last_problem() {
   std::lock_guard guard(problem_mutex);
   return problem_text == nullptr ? std::string() : *problem_text;
+}
+
+bool everywhere() {
+  return on() && devices.value() != automatic;
 }
 
 std::string open() {

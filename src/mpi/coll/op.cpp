@@ -4,10 +4,12 @@
 #include <climits>
 
 #include "coll/select.hpp"
+#include "datatype/on_device_kernel.hpp"
 #include "mpi/coll/arguments.hpp"
 #include "mpi/coll/device.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/handles.hpp"
+#include "mpi/p2p/p2p.hpp"
 
 namespace weft::mpi {
 
@@ -63,12 +65,22 @@ int create(const char* function, MPI_User_function* narrow, MPI_User_function_c*
   return MPI_SUCCESS;
 }
 
+// An operation of the standard, on elements that are there.
+bool is_plain(const void* in, const void* inout, MPI_Count count, const Type* type, const Op* op) {
+  return type != nullptr && op != nullptr && op->predefined && op->reduction < datatype::Reduction::replace &&
+         count > 0 && in != nullptr && inout != nullptr && in != inout && in != MPI_IN_PLACE && inout != MPI_IN_PLACE;
+}
+
+// The device does it where the result is on one. False: it does not.
+[[gnu::cold, gnu::noinline]] bool reduce_on_device(const void* in, void* inout, MPI_Count count, const Type* type,
+                                                   const Op* op) {
+  return is_plain(in, inout, count, type, op) && type->predefined && device::owns(inout) &&
+         datatype::reduce_by_kernel(op->reduction, *type, in, inout, count);
+}
+
 // Most calls, recognised by a few comparisons: an operation of the standard on one of its types. False: look closer.
 bool reduce_at_once(const void* in, void* inout, MPI_Count count, const Type* type, const Op* op) {
-  if (type == nullptr || op == nullptr || !op->predefined || op->reduction >= datatype::Reduction::replace ||
-      count <= 0 || in == nullptr || inout == nullptr || in == inout || in == MPI_IN_PLACE || inout == MPI_IN_PLACE) {
-    return false;
-  }
+  if (!is_plain(in, inout, count, type, op)) return false;
   const datatype::Kernel kernel = datatype::kernel(op->reduction, *type);
   if (kernel == nullptr) return false;
   kernel(in, inout, count);
@@ -139,6 +151,10 @@ int op_commutative(MPI_Op handle, int* commute) {
 
 int reduce_local_c(const void* inbuf, void* inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op) {
   if (device::on()) [[unlikely]] {
+    if (reduce_on_device(inbuf, inoutbuf, count, type_of(datatype), op_of(op))) {
+      if (!device::take_failure()) return MPI_SUCCESS;
+      return device_failed(nullptr, "MPI_Reduce_local", device::last_problem());
+    }
     OnDevice there(blocking("MPI_Reduce_local"), MPI_COMM_SELF);
     ReductionArgument reached{inbuf, inoutbuf, datatype, op};
     if (there.take(reached, count, count))

@@ -6,6 +6,7 @@
 #include "coll/coll.hpp"
 #include "coll/plan.hpp"
 #include "mpi/coll/collective.hpp"
+#include "mpi/coll/device_reduce.hpp"
 #include "mpi/functions.hpp"
 
 namespace weft::mpi {
@@ -46,6 +47,8 @@ int to_every_rank(CollCheck& check, const Form& form, Operation operation, Plan 
 using Run = int (*)(const Form&, const ReductionArgument&, MPI_Count, MPI_Comm);
 [[gnu::cold, gnu::noinline]] int run_anywhere(Run run, const Form& form, const ReductionArgument& data, MPI_Count count,
                                               MPI_Comm comm) {
+  int error = MPI_SUCCESS;
+  if (run == run_allreduce && reduce_among_devices(form, data, count, comm, Gets::all, 0, error)) return error;
   OnDevice there(form, comm);
   ReductionArgument reached = data;
   (void)there.take(reached, count, count);
@@ -80,7 +83,9 @@ int run_exscan(const Form& form, const ReductionArgument& data, MPI_Count count,
 }
 
 int run_reduce(const Form& form, const ReductionArgument& given, MPI_Count count, int root, MPI_Comm comm) {
-  if (device::on()) [[unlikely]] {
+  if (device::on() && !form.was_seen()) [[unlikely]] {
+    int error = MPI_SUCCESS;
+    if (reduce_among_devices(form, given, count, comm, Gets::root, root, error)) return error;
     OnDevice there(form, comm);
     ReductionArgument reached = given;
     if (there.take(reached, count, there.is_root(root) ? count : 0))
@@ -103,7 +108,11 @@ int run_reduce(const Form& form, const ReductionArgument& given, MPI_Count count
 }
 
 int run_reduce_scatter(const Form& form, const ReductionArgument& given, const CountsArgument& parts, MPI_Comm comm) {
-  if (device::on()) [[unlikely]] {
+  if (device::on() && !form.was_seen()) [[unlikely]] {
+    int error = MPI_SUCCESS;
+    if (parts.complete && parts.counts.is_uniform() &&
+        reduce_among_devices(form, given, parts.counts[0], comm, Gets::part, 0, error))
+      return error;
     OnDevice there(form, comm);
     ReductionArgument reached = given;
     int64_t all = 0;
