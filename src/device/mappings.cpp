@@ -79,7 +79,10 @@ Mapping* hold(int64_t owner, const Shared& shared, std::string& problem) {
 
 void let_go(Mapping* mapping) {
   std::lock_guard guard(mutex);
-  --static_cast<Known*>(mapping)->holders;
+  if (known == nullptr) return;  // unmap_all() has ended it
+  for (const auto& one : *known) {
+    if (one.get() == mapping) --one->holders;
+  }
 }
 
 void unmap_all() {

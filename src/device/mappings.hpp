@@ -19,7 +19,7 @@ struct Mapping {
 // `shared` comes from that process and need not be right: the driver maps real allocations only.
 [[nodiscard]] Mapping* hold(int64_t owner, const Shared& shared, std::string& problem);
 void let_go(Mapping* mapping);
-void unmap_all();  // none is held
+void unmap_all();  // also what is held
 
 // The address here of `bytes` at an address of the owner's; nullptr: they are not in the allocation.
 inline void* here(const Mapping& mapping, const Shared& shared, uint64_t address, uint64_t bytes) {

@@ -10,6 +10,7 @@
 #include "core/world.hpp"
 #include "datatype/on_device.hpp"
 #include "datatype/on_device_kernel.hpp"
+#include "device/contention.hpp"
 #include "device/everywhere.hpp"
 #include "device/mappings.hpp"
 #include "mpi/p2p/p2p.hpp"
@@ -22,6 +23,9 @@ using datatype::byte_type;
 
 // Shorter data cost less on the host than the two or three rounds of small messages and a kernel for each rank.
 constexpr int64_t least_bytes = int64_t{32} << 10;
+
+// Where processes take turns on the device, kernels wait for that.
+constexpr int64_t least_in_turns = int64_t{1} << 20;
 
 // A buffer as others find it. It comes from another process: here() checks it.
 struct Place {
@@ -98,6 +102,7 @@ bool share(const void* address, Place& place) {
 
 Offer Meeting::offer(const ReductionArgument& data) {
   Offer mine{};
+  if (bytes() < least_in_turns && device::takes_turns()) return mine;
   const bool in_place = data.send == MPI_IN_PLACE;
   const void* const from = in_place ? data.receive : data.send;
   receive_ = static_cast<char*>(data.receive);
