@@ -21,7 +21,7 @@ int pack_at(const Packing& p, void* packed, Position* position, MPI_Comm handle)
   if (!good_packing(p, *type, bytes)) return explain_packing(comm, p, *type, bytes);
   datatype::pack(*type, p.count, p.elements, 0, static_cast<char*>(packed) + p.position, bytes);
   *position = static_cast<Position>(p.position + bytes);
-  return MPI_SUCCESS;
+  return copied(comm, p.function);
 }
 
 template <class Position>
@@ -34,7 +34,7 @@ int unpack_at(const Packing& p, void* elements, Position* position, MPI_Comm han
   if (!good_packing(p, *type, bytes)) return explain_packing(comm, p, *type, bytes);
   datatype::unpack(*type, p.count, elements, 0, static_cast<const char*>(p.packed) + p.position, bytes);
   *position = static_cast<Position>(p.position + bytes);
-  return MPI_SUCCESS;
+  return copied(comm, p.function);
 }
 
 int find_size(const char* function, MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, int64_t& bytes) {
@@ -64,9 +64,12 @@ int explain_packing(const Comm* comm, const Packing& p, const Type& type, int64_
     return fail(comm, p.function, MPI_ERR_TRUNCATE, "%lld bytes at position %lld go beyond the packed buffer of %lld",
                 static_cast<long long>(bytes), static_cast<long long>(p.position), static_cast<long long>(p.room));
   }
-  if (bytes != 0 && (p.packed == nullptr || (p.elements == nullptr && type.contiguous)))
-    return fail(comm, p.function, MPI_ERR_BUFFER, "a buffer is a null pointer");
-  return on_device(comm, p.function, is_on_device(p.packed, bytes, datatype::byte_type) ? p.packed : p.elements);
+  return fail(comm, p.function, MPI_ERR_BUFFER, "a buffer is a null pointer");
+}
+
+int explain_copy(const Comm* comm, const char* function) {
+  return fail(comm, function, MPI_ERR_OTHER, "data could not be copied from or to a device: %s",
+              device::last_problem().c_str());
 }
 
 int pack(const void* inbuf, int incount, MPI_Datatype datatype, void* outbuf, int outsize, int* position,

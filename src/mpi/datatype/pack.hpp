@@ -6,8 +6,8 @@
 // cold, what is wrong with a bad one.
 
 #include "datatype/pack.hpp"
+#include "device/device.hpp"
 #include "mpi/object/object.hpp"
-#include "mpi/object/twin.hpp"
 
 namespace weft::mpi {
 
@@ -31,8 +31,13 @@ inline bool good_elements(MPI_Count count, MPI_Datatype datatype, const Type*& t
 // Whether the elements, `bytes` when packed, may be moved and have room at the position.
 inline bool good_packing(const Packing& p, const Type& type, int64_t bytes) {
   return type.committed && p.room >= 0 && p.position >= 0 && p.position <= p.room && bytes <= p.room - p.position &&
-         (bytes == 0 || (p.packed != nullptr && (p.elements != nullptr || !type.contiguous))) &&
-         !is_on_device(p.elements, p.count, type) && !is_on_device(p.packed, bytes, datatype::byte_type);
+         (bytes == 0 || (p.packed != nullptr && (p.elements != nullptr || !type.contiguous)));
+}
+
+// How a call ends whose data have been moved: from or to a device that may have failed.
+[[nodiscard, gnu::cold, gnu::noinline]] int explain_copy(const Comm* comm, const char* function);
+[[nodiscard]] inline int copied(const Comm* comm, const char* function) {
+  return device::on() && device::take_failure() ? explain_copy(comm, function) : MPI_SUCCESS;
 }
 
 // ---- external32, for checked elements

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
+#include <memory>
+#include <new>
 
 #include "datatype/external32.hpp"
 #include "mpi/datatype/pack.hpp"
@@ -199,19 +201,45 @@ void get_external(const Type& type, int64_t count, void* elements, const void* p
 
 namespace {
 
+// External bytes where the processor reaches them: in their place, or in memory that stands for it.
+class Outside {
+ public:
+  Outside(char* place, int64_t bytes) : place_(place), bytes_(bytes) {
+    if (device::owns(place)) stand_.reset(new (std::nothrow) char[static_cast<size_t>(bytes)]);
+    at_ = device::owns(place) ? stand_.get() : place;
+  }
+  bool has_memory() const { return at_ != nullptr || place_ == nullptr; }
+  char* get() const { return at_; }
+  void fetch() const {
+    if (stand_ != nullptr) datatype::pack(byte_type, bytes_, place_, 0, at_, bytes_);
+  }
+  void store() const {
+    if (stand_ != nullptr) datatype::unpack(byte_type, bytes_, place_, 0, at_, bytes_);
+  }
+
+ private:
+  char* place_;
+  int64_t bytes_;
+  char* at_ = nullptr;
+  std::unique_ptr<char[]> stand_;
+};
+
 template <class Position>
 int pack_at(const Packing& p, const char* datarep, void* packed, Position* position) {
   const Type* type = nullptr;
   int64_t bytes = 0;
   const int error = check(p, datarep, type, bytes);
   if (error != MPI_SUCCESS || type == nullptr) return error;
-  if (!put_external(*type, p.count, p.elements, static_cast<char*>(packed) + p.position)) {
+  const Outside there(static_cast<char*>(packed) + p.position, bytes);
+  if (!there.has_memory()) return no_memory(nullptr, p.function, "converted data");
+  if (!put_external(*type, p.count, p.elements, there.get())) {
     return fail(nullptr, p.function, MPI_ERR_CONVERSION,
                 "a value does not fit external32, where MPI_LONG and MPI_UNSIGNED_LONG have 4 bytes and MPI_WCHAR has "
                 "2: pack it as MPI_INT64_T, MPI_UINT64_T or MPI_INT32_T");
   }
+  there.store();
   *position = static_cast<Position>(p.position + bytes);
-  return MPI_SUCCESS;
+  return copied(nullptr, p.function);
 }
 
 template <class Position>
@@ -220,9 +248,12 @@ int unpack_at(const Packing& p, const char* datarep, void* elements, Position* p
   int64_t bytes = 0;
   const int error = check(p, datarep, type, bytes);
   if (error != MPI_SUCCESS || type == nullptr) return error;
-  get_external(*type, p.count, elements, static_cast<const char*>(p.packed) + p.position);
+  const Outside there(const_cast<char*>(static_cast<const char*>(p.packed)) + p.position, bytes);
+  if (!there.has_memory()) return no_memory(nullptr, p.function, "converted data");
+  there.fetch();
+  get_external(*type, p.count, elements, there.get());
   *position = static_cast<Position>(p.position + bytes);
-  return MPI_SUCCESS;
+  return copied(nullptr, p.function);
 }
 
 template <class Size>

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/send_now.hpp"
+#include "datatype/on_device.hpp"
 #include "datatype/pack.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/object/check.hpp"
@@ -45,6 +46,7 @@ struct Side {
   int64_t partitions = 0;  // on this side
   int64_t count = 0;       // elements in each
   bool sender = false;
+  bool on_device = false;
   int32_t user_tag = 0;
   Geometry sent;                  // by the sender; the receiver learns it
   std::atomic<int64_t> open = 0;  // partitions of the sender that are not through in this round
@@ -121,7 +123,8 @@ int send_partition(Side& side, int64_t partition) {
   }
   void* data = offset(side.buffer, partition * side.count * side.type->extent);
   const auto tag = static_cast<int32_t>(side.sent.tag + partition);
-  if (side.type->contiguous && core::send_now(comm, data_context(comm), data, side.sent.bytes, dest, tag)) {
+  if (side.type->contiguous && !side.on_device &&
+      core::send_now(comm, data_context(comm), data, side.sent.bytes, dest, tag)) {
     end_partition(side);
     return MPI_SUCCESS;
   }
@@ -188,6 +191,7 @@ bool piece_came(Request& r) {
   if (piece->packed != nullptr) {
     datatype::unpack(*side.type, side.partitions * side.count, side.buffer, piece->index * side.sent.bytes,
                      piece->packed, r.received);
+    if (side.on_device && device::take_failure()) r.error = MPI_ERR_OTHER;
     delete[] piece->packed;
   }
   if (r.error != MPI_SUCCESS) std::atomic_ref(request.error).store(r.error, std::memory_order_relaxed);
@@ -358,6 +362,7 @@ Request* new_side(const Operation& op, const void* buf, int partitions, MPI_Coun
   side->partitions = partitions;
   side->count = count;
   side->sender = sender;
+  side->on_device = datatype::are_on_device(*op.type, partitions * count, buf);
   side->user_tag = tag;
   return r;
 }
@@ -373,9 +378,7 @@ int check_init(const char* function, const void* buf, int partitions, MPI_Count 
     return fail(c, function, MPI_ERR_COUNT, "%d partitions of %lld elements are more than 64 bits count", partitions,
                 static_cast<long long>(count));
   }
-  if (int error = explain_data(c, function, buf, all, datatype)) return error;
-  if (!is_on_device(buf, all, *type_of(datatype))) return MPI_SUCCESS;
-  return on_device(c, function, buf);
+  return explain_data(c, function, buf, all, datatype);
 }
 
 }  // namespace
