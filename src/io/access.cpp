@@ -147,9 +147,11 @@ Result for_each_piece(const Transfer& transfer, int64_t& done, bool writes, Piec
   while (done < total) {
     const int64_t bytes = std::min(total - done, stage_bytes);
     if (writes) memory.take_out(done, stage.get(), bytes);
+    if (memory.copy_failed()) return failure(other_error, Act::copy);
     int64_t moved = 0;
     const Result result = piece(done, bytes, stage.get(), moved);
     if (!writes) memory.put_in(done, stage.get(), moved);
+    if (memory.copy_failed()) return failure(other_error, Act::copy);
     done += moved;
     if (result.failed() || moved < bytes) return result;
   }

@@ -9,6 +9,7 @@
 
 #include "datatype/pack.hpp"
 #include "datatype/type.hpp"
+#include "device/device.hpp"
 
 namespace weft::io {
 
@@ -18,9 +19,11 @@ struct Memory {
   void* buffer = nullptr;
   int64_t count = 0;
   Type* type = &datatype::byte_type;
+  bool on_device = false;
 
   [[nodiscard]] int64_t bytes() const { return count * type->size; }
-  [[nodiscard]] bool is_contiguous() const { return type->contiguous; }
+  // In one piece that the system and the processor reach.
+  [[nodiscard]] bool is_contiguous() const { return type->contiguous && !on_device; }
   // Of contiguous memory.
   [[nodiscard]] char* at(int64_t position) const { return static_cast<char*>(buffer) + position; }
 
@@ -30,6 +33,8 @@ struct Memory {
   void put_in(int64_t position, const void* from, int64_t bytes) const {
     datatype::unpack(*type, count, buffer, position, from, bytes);
   }
+  // Whether one of these failed, in the calling thread, since it was last asked.
+  [[nodiscard]] bool copy_failed() const { return on_device && device::take_failure(); }
 };
 
 // Memory for a while; nullptr when there is none.

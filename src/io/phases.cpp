@@ -240,6 +240,7 @@ void Phases::prepare_round() {
 void Phases::exchange(coll::Schedule& way) {
   if (writes_ && !memory_.is_contiguous() && !broken_) {
     for (Target& target : targets_) memory_.take_out(target.position, target.data, target.bytes);
+    if (memory_.copy_failed()) note(failure(other_error, Act::copy));
   }
   // Without memory the messages have no data, and a receiver of more says that they were cut off.
   for (Source& source : sources_) {
@@ -265,6 +266,7 @@ void Phases::exchange(coll::Schedule& way) {
 void Phases::exchanged() {
   if (writes_ || memory_.is_contiguous() || broken_) return;
   for (Target& target : targets_) memory_.put_in(target.position, target.data, target.bytes);
+  if (memory_.copy_failed()) note(failure(other_error, Act::copy));
 }
 
 void Phases::access() {

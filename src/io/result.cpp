@@ -6,6 +6,7 @@
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "device/device.hpp"
 
 namespace weft::io {
 
@@ -77,6 +78,8 @@ std::string action_of(const Result& result) {
       return "convert to the file's data representation what is written to ";
     case Act::thread:
       return "start a thread for accesses to ";
+    case Act::copy:
+      return "copy from or to a device the data of ";
   }
   return "use ";
 }
@@ -126,6 +129,7 @@ const char* remedy_of(const Result& result) {
 std::string describe(const Result& result, const std::string& path) {
   std::string cause = result.rank >= 0 ? "rank " + std::to_string(result.rank) + " cannot " : "cannot ";
   cause += action_of(result) + base::quoted(path);
+  if (result.act == Act::copy && result.rank < 0) cause += ": " + device::last_problem();
   if (result.act == Act::exchange) cause = "the ranks could not exchange data of " + base::quoted(path);
   return base::describe({.cause = cause, .error = result.system, .remedy = remedy_of(result)});
 }

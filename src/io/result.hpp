@@ -14,6 +14,7 @@ namespace weft::io {
 enum Error : int32_t {
   no_error = 0,
   wrong_argument = 13,
+  other_error = 16,
   internal_error = 17,
   no_access = 20,
   wrong_mode = 21,
@@ -50,6 +51,7 @@ enum class Act : int32_t {
   arguments,
   convert,
   thread,
+  copy,
 };
 
 struct Result {

@@ -352,12 +352,6 @@ void refused() {
   EXPECT_CLASS(MPI_Compare_and_swap(here, here, there, MPI_INT, 0, 0, win), MPI_ERR_UNSUPPORTED_OPERATION);
   MPI_Win_unlock_all(win);
   MPI_Win_free(&win);
-  MPI_File file;
-  MPI_File_open(MPI_COMM_SELF, "device.data", MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
-                &file);
-  EXPECT_CLASS(MPI_File_write(file, there, 10, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_UNSUPPORTED_OPERATION);
-  EXPECT_CLASS(MPI_File_read_at_all(file, 0, there, 10, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_UNSUPPORTED_OPERATION);
-  MPI_File_close(&file);
   MPI_Info info;
   MPI_Info_create(&info);
   MPI_Info_set(info, "weft_mem_device", "abacus");

@@ -6,6 +6,7 @@
 #include <new>
 #include <string>
 
+#include "datatype/on_device.hpp"
 #include "io/operation.hpp"
 #include "io/together.hpp"
 #include "mpi/datatype/type.hpp"
@@ -41,6 +42,13 @@ void convert(FileCheck& check, const DataCall& call, Data& data) {
   }
   const int64_t unit = in_file->size;
   release_type(in_file);
+  if (data.memory.on_device && datarep.form == Datarep::Form::registered && datarep.converts(call.writes)) {
+    check.fail(MPI_ERR_UNSUPPORTED_OPERATION,
+               "the buffer %p lies on a device, where the conversion functions of the representation %s cannot reach "
+               "it: copy the data to the host's memory first",
+               call.buffer, datarep.name.c_str());
+    return;
+  }
   if (__builtin_mul_overflow(call.count, unit, &data.bytes)) {
     check.fail(MPI_ERR_COUNT, "count is %lld, which is more than a file can hold", static_cast<long long>(call.count));
   } else if (datarep.converts(call.writes)) {
@@ -70,7 +78,7 @@ Data check_call(FileCheck& check, const DataCall& call) {
   if (call.pointer != Pointer::shared) check.not_sequential();
   if (call.pointer == Pointer::none) check.offset(call.offset, "offset");
   if (check.failed()) return data;
-  data.memory = {call.buffer, call.count, type};
+  data.memory = {call.buffer, call.count, type, datatype::are_on_device(*type, call.count, call.buffer)};
   convert(check, call, data);
   if (check.failed()) return data;
   const int64_t unit = etype_bytes(check.file());

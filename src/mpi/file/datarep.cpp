@@ -223,7 +223,8 @@ bool Conversion::allocate() {
 int Conversion::to_file() {
   if (memory_.count == 0) return MPI_SUCCESS;
   if (datarep_.form == Datarep::Form::external32) {
-    return put_external(*memory_.type, memory_.count, memory_.buffer, stage_.get()) ? MPI_SUCCESS : MPI_ERR_CONVERSION;
+    if (!put_external(*memory_.type, memory_.count, memory_.buffer, stage_.get())) return MPI_ERR_CONVERSION;
+    return memory_.copy_failed() ? MPI_ERR_OTHER : MPI_SUCCESS;
   }
   MPI_Datatype datatype = type_handle(memory_.type);
   if (datarep_.write_c != nullptr)
@@ -242,7 +243,7 @@ int Conversion::from_file(int64_t& bytes) {
   if (count == 0) return MPI_SUCCESS;
   if (datarep_.form == Datarep::Form::external32) {
     get_external(*memory_.type, count, memory_.buffer, stage_.get());
-    return MPI_SUCCESS;
+    return memory_.copy_failed() ? MPI_ERR_OTHER : MPI_SUCCESS;
   }
   MPI_Datatype datatype = type_handle(memory_.type);
   if (datarep_.read_c != nullptr)

@@ -6,8 +6,9 @@
 
 namespace weft::mpi {
 
-static_assert(io::wrong_argument == MPI_ERR_ARG && io::internal_error == MPI_ERR_INTERN &&
-              io::no_access == MPI_ERR_ACCESS && io::wrong_mode == MPI_ERR_AMODE && io::bad_file == MPI_ERR_BAD_FILE &&
+static_assert(io::wrong_argument == MPI_ERR_ARG && io::other_error == MPI_ERR_OTHER &&
+              io::internal_error == MPI_ERR_INTERN && io::no_access == MPI_ERR_ACCESS &&
+              io::wrong_mode == MPI_ERR_AMODE && io::bad_file == MPI_ERR_BAD_FILE &&
               io::no_conversion == MPI_ERR_CONVERSION && io::file_exists == MPI_ERR_FILE_EXISTS &&
               io::file_in_use == MPI_ERR_FILE_IN_USE && io::io_error == MPI_ERR_IO && io::no_memory == MPI_ERR_NO_MEM &&
               io::not_same == MPI_ERR_NOT_SAME && io::no_space == MPI_ERR_NO_SPACE &&

@@ -6,7 +6,6 @@
 #include <cstdarg>
 
 #include "mpi/object/file.hpp"
-#include "mpi/object/twin.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -119,7 +118,6 @@ Type* Check::elements(const DataArgument& data, int64_t& bytes) {
 Type* Check::data(const DataArgument& data, int64_t& bytes) {
   Type* type = elements(data, bytes);
   if (type != nullptr) buffer(data.buffer, bytes, *type, data.name);
-  if (!failed() && bytes != 0 && is_on_device(data.buffer, 1, *type)) error_ = on_device(on(), function_, data.buffer);
   return type;
 }
 

@@ -63,7 +63,7 @@ class Check {
   Type* type(MPI_Datatype datatype, const char* name = "");  // committed
   // Count and type, and their bytes.
   Type* elements(const DataArgument& data, int64_t& bytes);
-  // The same with a buffer that is there, in the host's memory.
+  // The same with a buffer that is there.
   Type* data(const DataArgument& data, int64_t& bytes);
   void buffer(const void* buffer, int64_t bytes, const Type& type, const char* name = "");
 

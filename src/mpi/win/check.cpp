@@ -7,6 +7,7 @@
 #include "core/p2p.hpp"
 #include "core/waiting.hpp"
 #include "mpi/datatype/type.hpp"
+#include "mpi/object/twin.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/win/window.hpp"
 
@@ -72,6 +73,7 @@ void WinCheck::assertions(int given, int allowed) {
 Local WinCheck::data(const DataArgument& origin) {
   int64_t bytes = 0;
   Type* type = Check::data(origin, bytes);
+  if (!failed() && bytes != 0 && is_on_device(origin.buffer, 1, *type)) error_ = on_device(on(), function_, origin.buffer);
   return {const_cast<void*>(origin.buffer), origin.count, type, bytes};
 }
 
