@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "base/copy_threads.hpp"
+#include "core/memory/on_device.hpp"
 #include "core/memory/runs.hpp"
 #include "core/world.hpp"
 #include "datatype/pack.hpp"
@@ -23,12 +24,12 @@ transport::Endpoint& way_to(const Region& region) {
 // Packed bytes of the caller's data: where they lie, or packed into `room`.
 const void* packed(const Local& from, int64_t position, void* room, int64_t bytes) {
   if (from.count == 0) return room;  // Reduction::no_op reads nothing
-  if (from.type->contiguous) return static_cast<const char*>(from.buffer) + position;
+  if (from.is_plain()) return static_cast<const char*>(from.buffer) + position;
   datatype::pack(*from.type, from.count, from.buffer, position, room, bytes);
   return room;
 }
 void unpack(const Local& to, int64_t position, const void* data, int64_t bytes) {
-  if (to.type->contiguous) {
+  if (to.is_plain()) {
     std::memcpy(static_cast<char*>(to.buffer) + position, data, static_cast<size_t>(bytes));
   } else {
     datatype::unpack(*to.type, to.count, to.buffer, position, data, bytes);
@@ -54,18 +55,18 @@ void* at(const Region& region, const Place& place) {
 
 // ---- through our address space
 
-void copy_in(const Region& region, const Local& from, const Place& to) {
+void copy_in(const Region& region, const Local& from, const Place& to, bool lies_on_device = false) {
   if (from.bytes == 0) return;
-  if (from.type->contiguous && to.type->contiguous) {
+  if (from.is_plain() && to.type->contiguous && !lies_on_device) {
     base::copy_by_threads(at(region, to), from.buffer, static_cast<size_t>(from.bytes));
   } else {
     datatype::copy(*from.type, from.count, from.buffer, *to.type, to.count, at(region, to), from.bytes);
   }
 }
 
-void copy_out(const Region& region, const Local& to, const Place& from) {
+void copy_out(const Region& region, const Local& to, const Place& from, bool lies_on_device = false) {
   if (to.bytes == 0) return;
-  if (from.type->contiguous && to.type->contiguous) {
+  if (from.type->contiguous && to.is_plain() && !lies_on_device) {
     base::copy_by_threads(to.buffer, at(region, from), static_cast<size_t>(to.bytes));
   } else {
     datatype::copy(*from.type, from.count, at(region, from), *to.type, to.count, to.buffer, to.bytes);
@@ -94,9 +95,9 @@ void for_pieces(const Update& update, const Place& to, int64_t most, Do&& each) 
 }
 
 int32_t update_mapped(const Region& region, const Update& update, const Local& from, const Local* result,
-                      const Place& to) {
-  const bool plain_result = result == nullptr || result->type->contiguous;
-  const bool needs_room = !from.type->contiguous || !plain_result;
+                      const Place& to, decltype(update_here)& update_there) {
+  const bool plain_result = result == nullptr || result->is_plain();
+  const bool needs_room = !from.is_plain() || !plain_result;
   const int64_t bytes = to.count * to.type->size;
   const int64_t most = needs_room ? std::min(bytes, piece_most) : std::max<int64_t>(bytes, 1);
   if (bytes == 0) return no_error;
@@ -107,7 +108,7 @@ int32_t update_mapped(const Region& region, const Update& update, const Local& f
     char* old = nullptr;
     if (result != nullptr) old = plain_result ? static_cast<char*>(result->buffer) + position : room.get() + most;
     const void* in = packed(from, position, room.get(), some);
-    update_here(region, update, in, place_behind(region.mapped, run.offset), old, some / update.element.size());
+    update_there(region, update, in, place_behind(region.mapped, run.offset), old, some / update.element.size());
     if (!plain_result) unpack(*result, position, old, some);
     return true;
   });
@@ -119,7 +120,7 @@ int32_t update_mapped(const Region& region, const Update& update, const Local& f
 int kernel_put(const Region& region, const Local& from, const Place& to) {
   if (from.bytes == 0) return 0;
   transport::Endpoint& way = way_to(region);
-  if (from.type->contiguous && to.type->contiguous) {
+  if (from.is_plain() && to.type->contiguous) {
     return way.put(advanced(region.memory, static_cast<uint64_t>(to.offset)), from.buffer,
                    static_cast<size_t>(from.bytes));
   }
@@ -140,7 +141,7 @@ int kernel_put(const Region& region, const Local& from, const Place& to) {
 int kernel_get(const Region& region, const Local& to, const Place& from) {
   if (to.bytes == 0) return 0;
   transport::Endpoint& way = way_to(region);
-  if (from.type->contiguous && to.type->contiguous) {
+  if (from.type->contiguous && to.is_plain()) {
     return way.get(advanced(region.memory, static_cast<uint64_t>(from.offset)), to.buffer,
                    static_cast<size_t>(to.bytes));
   }
@@ -156,25 +157,6 @@ int kernel_get(const Region& region, const Local& to, const Place& from) {
     position += pieces.bytes;
   }
   return 0;
-}
-
-// Elements as they lie in memory become the result of `in` and them.
-void apply(const Update& update, const void* in, char* there, int64_t count) {
-  const Element& element = update.element;
-  if (!element.has_gaps()) return update.kernel(in, there, count);
-  for (int64_t i = 0; i < count; ++i) {
-    alignas(element_most) unsigned char operand[element_most];
-    element.unpack(static_cast<const char*>(in) + i * element.size(), operand);
-    update.kernel(operand, there + i * element.extent(), 1);
-  }
-}
-
-void pack_elements(const Element& element, const char* there, char* packed, int64_t count) {
-  if (!element.has_gaps()) {
-    std::memcpy(packed, there, static_cast<size_t>(count * element.size()));
-    return;
-  }
-  for (int64_t i = 0; i < count; ++i) element.pack(there + i * element.extent(), packed + i * element.size());
 }
 
 // Whole elements, from packed byte `position` on, as they lie in memory: at most `bytes` of data.
@@ -216,7 +198,7 @@ int update_by_kernel(const Region& region, const Update& update, const Local& fr
       if (const int refused = way.get_pieces(region.memory, pieces.runs, runs, there)) return refused;
       if (result != nullptr) pack_elements(element, there, old, elements);
       if (update.reduction != datatype::Reduction::no_op) {
-        apply(update, in, there, elements);
+        update_elements(update, in, there, elements);
         if (const int refused = way.put_pieces(region.memory, pieces.runs, runs, there)) return refused;
       }
     }
@@ -250,6 +232,9 @@ bool put(Region& region, const Local& from, const Place& to) {
     case Reach::mapped:
       copy_in(region, from, to);
       return true;
+    case Reach::device:
+      copy_in(region, from, to, true);
+      return true;
     case Reach::kernel:
       return is_done(region, kernel_put(region, from, to));
     default:
@@ -261,6 +246,9 @@ bool get(Region& region, const Local& to, const Place& from) {
   switch (region.reach.load(std::memory_order_relaxed)) {
     case Reach::mapped:
       copy_out(region, to, from);
+      return true;
+    case Reach::device:
+      copy_out(region, to, from, true);
       return true;
     case Reach::kernel:
       return is_done(region, kernel_get(region, to, from));
@@ -274,7 +262,10 @@ bool update(Region& region, const Update& update, const Local& from, const Local
   error = no_error;
   switch (region.reach.load(std::memory_order_relaxed)) {
     case Reach::mapped:
-      error = update_mapped(region, update, from, result, to);
+      error = update_mapped(region, update, from, result, to, update_here);
+      return true;
+    case Reach::device:
+      error = update_mapped(region, update, from, result, to, update_on_device);
       return true;
     case Reach::kernel:
       return is_done(region, update_by_kernel(region, update, from, result, to, error));
@@ -288,6 +279,9 @@ bool compare_swap(Region& region, const Element& element, Busy& busy, const void
   switch (region.reach.load(std::memory_order_relaxed)) {
     case Reach::mapped:
       swap_here(region, element, busy, value, compare, static_cast<char*>(at(region, to)), result);
+      return true;
+    case Reach::device:
+      swap_on_device(region, element, value, compare, static_cast<char*>(at(region, to)), result);
       return true;
     case Reach::kernel:
       return is_done(region, swap_by_kernel(region, element, value, compare, result, to));

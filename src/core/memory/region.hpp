@@ -7,11 +7,14 @@
 // functions of direct.hpp. Windows add epochs, locks and MPI's rules (core/rma); another model of remote memory adds
 // its own.
 //
-// A region is reached in one of three ways:
+// A region is reached in one of four ways:
 //  - mapped: its memory lies in our address space too. An operation is a copy, or a processor's atomic instruction.
 //  - kernel: another process of this host; the kernel copies (process_vm_writev). Updates are made under locks.
-//  - messages: another host, or a kernel that refuses. The owner performs the operation when it makes progress.
-// By the first two ways an operation is done when its function returns: there is nothing to flush.
+//  - device: it lies in our address space, but the memory of a device is in it, which the processor cannot touch. The
+//    device's driver copies (on_device.hpp), and updates are made under locks.
+//  - messages: another host, a kernel that refuses, or a device of another process. The owner performs the operation
+//    when it makes progress.
+// By the others an operation is done when its function returns: there is nothing to flush.
 
 #include <atomic>
 #include <cstdint>
@@ -23,7 +26,7 @@ namespace weft::core::memory {
 
 using transport::MemoryRef;
 
-enum class Reach : uint8_t { messages, mapped, kernel };  // memory never written says messages
+enum class Reach : uint8_t { messages, mapped, kernel, device };  // memory never written says messages
 
 // The way in which elements of a region are updated, and the locks of those that need one, in memory that all
 // ranks of the host map. update.hpp has the protocol.
@@ -42,7 +45,7 @@ struct Region {
   std::atomic<Reach> reach = Reach::messages;
   bool atomics = false;  // small elements may be updated by atomic instructions, otherwise all under locks
   uint64_t bytes = 0;
-  char* mapped = nullptr;  // where it begins in our address space
+  char* mapped = nullptr;  // where it begins in our address space, also if only a driver reaches it
   MemoryRef memory{};
   Updates* updates = nullptr;  // set where the region is reached without messages
 };
@@ -60,6 +63,10 @@ struct Local {
   int64_t count;
   datatype::Type* type;
   int64_t bytes;
+  bool on_device = false;
+
+  // Whether the processor finds them in one piece.
+  bool is_plain() const { return type->contiguous && !on_device; }
 };
 
 // Data in a region: `offset` bytes from its beginning.

@@ -133,16 +133,30 @@ bool with_words(const Region& region, const Element& element, const char* at, Bu
   return false;
 }
 
-uint64_t offset_of(const Region& region, const char* at) {
-  return reinterpret_cast<uintptr_t>(at) - reinterpret_cast<uintptr_t>(region.mapped);
-}
-
 void swap_plain(const Element& element, const void* value, const void* compare, char* at, void* old) {
   element.pack(at, old);
   if (std::memcmp(old, compare, static_cast<size_t>(element.size())) == 0) element.unpack(value, at);
 }
 
 }  // namespace
+
+void update_elements(const Update& update, const void* in, char* there, int64_t count) {
+  const Element& element = update.element;
+  if (!element.has_gaps()) return update.kernel(in, there, count);
+  for (int64_t i = 0; i < count; ++i) {
+    alignas(element_most) unsigned char operand[element_most];
+    element.unpack(static_cast<const char*>(in) + i * element.size(), operand);
+    update.kernel(operand, there + i * element.extent(), 1);
+  }
+}
+
+void pack_elements(const Element& element, const char* there, char* packed, int64_t count) {
+  if (!element.has_gaps()) {
+    std::memcpy(packed, there, static_cast<size_t>(count * element.size()));
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) element.pack(there + i * element.extent(), packed + i * element.size());
+}
 
 Stripes stripes_of(uint64_t offset, uint64_t bytes) {
   Stripes stripes = 0;

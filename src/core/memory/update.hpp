@@ -46,6 +46,15 @@ struct Update {
 // From so many bytes on data count as an array: a lock and the change of the way cost less than their elements.
 inline constexpr int64_t array_from = 1024;
 
+// Where an address of a region lies in it.
+inline uint64_t offset_of(const Region& region, const char* at) {
+  return reinterpret_cast<uintptr_t>(at) - reinterpret_cast<uintptr_t>(region.mapped);
+}
+
+// Elements as they lie in memory, which nobody else is at, become the result of `in`, packed, and them.
+void update_elements(const Update& update, const void* in, char* there, int64_t count);
+void pack_elements(const Element& element, const char* there, char* packed, int64_t count);
+
 // All updates are made under locks once this returns. `processes`: the lines of all that update this memory; they have
 // called base::allow_fences().
 void change_way(Updates& updates, const std::vector<const Busy*>& processes);

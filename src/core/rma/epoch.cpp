@@ -36,7 +36,7 @@ Account account_of(WaitKind kind, const char* call, const Window& window, int32_
 void open_target(Window& window, int32_t rank) {
   Target& target = window.targets[rank];
   window.opened.push_back(rank);
-  if (window.flavor != Flavor::dynamic && !takes_global_lock())
+  if (window.flavor != Flavor::dynamic && target.region.reach == Reach::mapped && !takes_global_lock())
     target.direct.store(target.region.mapped, std::memory_order_release);
   target.open.store(true, std::memory_order_release);
 }

@@ -9,6 +9,7 @@
 #include "core/rma/outbox.hpp"
 #include "core/rma/serve.hpp"
 #include "datatype/pack.hpp"
+#include "device/device.hpp"
 
 namespace weft::core::rma {
 namespace {
@@ -100,23 +101,17 @@ bool take_part(Awaited& awaited, const Answer& answer, const char* data) {
   const auto position = static_cast<int64_t>(answer.position);
   const int64_t left = fetch.all - fetch.came.load(std::memory_order_relaxed);
   if (position < 0 || position > fetch.all - answer.bytes || answer.bytes > left) refuse_frame();
-  if (fetch.to.type->contiguous) {
+  if (fetch.to.is_plain()) {
     std::memcpy(static_cast<char*>(fetch.to.buffer) + position, data, answer.bytes);
   } else {
     datatype::unpack(*fetch.to.type, fetch.to.count, fetch.to.buffer, position, data, answer.bytes);
+    if (device::on() && device::take_failure()) fetch.error = other_error;
   }
   if (fetch.came.fetch_add(answer.bytes, std::memory_order_relaxed) + answer.bytes == fetch.all) {
     finish(fetch);
     return true;
   }
   return false;
-}
-
-// The form in which a single element comes back.
-Type plain_bytes() {
-  Type type;
-  type.contiguous = type.predefined = true;
-  return type;
 }
 
 // Asks for all parts. `from` nullptr: they are read, not updated.
@@ -177,16 +172,16 @@ int32_t ask_for_update(Window& window, const Update& update, const Local& from, 
 int32_t ask_to_swap(Window& window, const Element& element, const void* value, const void* compare, void* result,
                     const Remote& to) {
   const auto bytes = static_cast<size_t>(element.size());
-  static Type plain = plain_bytes();
   const InOrder order(window, to.rank);
-  auto* fetch = new (std::nothrow) Fetch{Awaited(take_part),
-                                         {result, 1, &plain, element.size()},
-                                         &window.targets[to.rank],
-                                         &order.box,
-                                         nullptr,
-                                         nullptr,
-                                         0,
-                                         element.size()};
+  auto* fetch =
+      new (std::nothrow) Fetch{Awaited(take_part),
+                               {result, element.size(), &datatype::byte_type, element.size(), device::owns(result)},
+                               &window.targets[to.rank],
+                               &order.box,
+                               nullptr,
+                               nullptr,
+                               0,
+                               element.size()};
   if (fetch == nullptr) return no_memory;
   Record record = record_of(Action::compare);
   record.element = static_cast<uint8_t>(element.basic);

@@ -3,6 +3,7 @@
 // Operations: whether they are allowed, and by which way their target is reached.
 
 #include "core/memory/direct.hpp"
+#include "core/memory/on_device.hpp"
 #include "core/memory/runs.hpp"
 #include "core/p2p.hpp"
 #include "core/rma/epoch.hpp"
@@ -10,6 +11,7 @@
 #include "core/rma/lock.hpp"
 #include "core/rma/messages.hpp"
 #include "core/rma/transfer.hpp"
+#include "device/device.hpp"
 
 namespace weft::core::rma {
 namespace {
@@ -46,10 +48,20 @@ bool is_inside(const Target& target, const Remote& place, bool dynamic) {
          (!place.type->contiguous && are_attached(target.control->attached(), place));
 }
 
+// The kernel has no way to memory of a device, and is not asked for any of a window that has some.
+void keep_from_device(Target& target) {
+  if (target.control == nullptr || target.region.reach.load(std::memory_order_relaxed) != Reach::kernel) return;
+  if (target.control->attached().on_device.load(std::memory_order_relaxed) != 0)
+    target.region.reach.store(Reach::messages, std::memory_order_relaxed);
+}
+
 int32_t begin(Window& window, const Remote& place) {
   if (const int32_t error = allow(window, place.rank)) return error;
-  const bool inside = is_inside(meet(window, place.rank), place, window.flavor == Flavor::dynamic);
-  return inside ? no_error : rma_range;
+  const bool dynamic = window.flavor == Flavor::dynamic;
+  Target& target = meet(window, place.rank);
+  if (!is_inside(target, place, dynamic)) return rma_range;
+  if (dynamic) keep_from_device(target);
+  return no_error;
 }
 
 Update update_of(Window& window, const Target& target, const Remote& to, datatype::Reduction reduction,
@@ -60,8 +72,14 @@ Update update_of(Window& window, const Target& target, const Remote& to, datatyp
   return update;
 }
 
+bool has_failed_copy() {
+  return device::on() && device::take_failure();
+}
+
 // The caller's part is over.
 int32_t over(int32_t error, Request* request) {
+  if (has_failed_copy()) [[unlikely]]
+    error = other_error;
   if (error == no_error && request != nullptr) core::complete(*request);
   return error;
 }
@@ -115,7 +133,10 @@ int32_t get_accumulate(Window& window, const Local& from, const Local& result, c
   int32_t error = no_error;
   if (memory::update(target.region, update, from, &result, to, error)) return over(global, error, request);
   global.release();
-  return ask_for_update(window, update, from, result, to, request);
+  error = ask_for_update(window, update, from, result, to, request);
+  if (has_failed_copy()) [[unlikely]]
+    target.failed.store(other_error, std::memory_order_relaxed);  // the answers come, so the next flush tells it
+  return error;
 }
 
 int32_t compare_and_swap(Window& window, const void* value, const void* compare, void* result, const Type& element,
@@ -123,8 +144,13 @@ int32_t compare_and_swap(Window& window, const void* value, const void* compare,
   if (const int32_t error = begin(window, to)) return error;
   GlobalGuard global;
   const Element unit = memory::element_of(element);
-  if (memory::compare_swap(window.targets[to.rank].region, unit, window.control->busy, value, compare, result, to))
-    return no_error;
+  const bool on_device = device::owns(result);
+  unsigned char old[memory::element_most];
+  void* const found = on_device ? old : result;
+  if (memory::compare_swap(window.targets[to.rank].region, unit, window.control->busy, value, compare, found, to)) {
+    if (on_device) memory::move_bytes(result, old, static_cast<size_t>(unit.size()));
+    return over(global, no_error, nullptr);
+  }
   global.release();
   return ask_to_swap(window, unit, value, compare, result, to);
 }

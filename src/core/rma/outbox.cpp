@@ -58,7 +58,7 @@ size_t write(char* to, const Record& record, const Run* runs, const Payload& pay
   if (bytes == 0) return static_cast<size_t>(at - to);
   if (payload.local == nullptr) {
     std::memcpy(at, payload.raw, bytes);
-  } else if (payload.local->type->contiguous) {
+  } else if (payload.local->is_plain()) {
     std::memcpy(at, static_cast<const char*>(payload.local->buffer) + payload.position, bytes);
   } else {
     datatype::pack(*payload.local->type, payload.local->count, payload.local->buffer, payload.position, at,

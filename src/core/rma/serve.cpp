@@ -2,18 +2,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/rma/serve.hpp"
 
+#include <cstddef>
 #include <cstring>
 #include <mutex>
 
 #include "base/tsan.hpp"
 #include "core/failure.hpp"
 #include "core/handler.hpp"
-#include "core/memory/update.hpp"
+#include "core/memory/on_device.hpp"
 #include "core/rma/lock.hpp"
 #include "core/rma/names.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/rma/transfer.hpp"
 #include "core/send_queue.hpp"
+#include "device/device.hpp"
 
 namespace weft::core::rma {
 namespace {
@@ -42,8 +44,13 @@ class Answers {
     std::memcpy(bytes_ + used_, &answer, sizeof answer);
     char* const data = bytes_ + used_ + sizeof answer;
     std::memset(data + bytes, 0, padded(bytes) - bytes);
+    last_ = bytes_ + used_;
     used_ += static_cast<uint32_t>(size);
     return data;
+  }
+  // The answer added last tells the error, too.
+  void tell(int32_t error) {
+    if (error != no_error) std::memcpy(last_ + offsetof(Answer, error), &error, sizeof error);
   }
 
  private:
@@ -59,6 +66,7 @@ class Answers {
   int32_t origin_;
   uint32_t lane_;
   uint32_t used_ = 0;
+  char* last_ = nullptr;
   char bytes_[room];
 };
 
@@ -87,6 +95,12 @@ struct Asked {
   }
 };
 
+void warn_of_failed_copy() {
+  base::warn_once("device_window",
+                  {.cause = "data of a window that lies on a device could not be copied: " + device::last_problem(),
+                   .remedy = "see that the device's memory lives until MPI_Win_free or MPI_Win_detach"});
+}
+
 datatype::Basic basic_of(uint8_t number) {
   if (number > static_cast<uint8_t>(datatype::Basic::two_fortran_int)) refuse_frame();
   return static_cast<datatype::Basic>(number);
@@ -107,6 +121,20 @@ char* place_of(Window& window, int32_t origin, uint64_t offset, uint64_t bytes) 
   return nullptr;
 }
 
+// Between our part and what came, or goes.
+void copy(const Window& window, void* to, const void* from, size_t bytes) {
+  if (window.on_device) [[unlikely]]
+    return memory::move_bytes(to, from, bytes);
+  std::memcpy(to, from, bytes);
+}
+
+// An error class of copies from and to our part, since the last call.
+int32_t take_failure(const Window& window) {
+  const bool failed = window.on_device && device::take_failure();
+  if (failed) warn_of_failed_copy();
+  return failed ? other_error : no_error;
+}
+
 // Calls `each` for the pieces with the position of their data. Staged runs lie in memory of the origin, which may write
 // something else there after adds_up() has looked: no piece goes beyond the data.
 template <class Each>
@@ -122,7 +150,7 @@ void for_pieces(const Asked& asked, Each&& each) {
 
 void put(Window& window, int32_t origin, const Asked& asked) {
   for_pieces(asked, [&](const Run& piece, uint64_t at) {
-    if (char* to = place_of(window, origin, piece.offset, piece.bytes)) std::memcpy(to, asked.data + at, piece.bytes);
+    if (char* to = place_of(window, origin, piece.offset, piece.bytes)) copy(window, to, asked.data + at, piece.bytes);
   });
 }
 
@@ -133,8 +161,9 @@ void get(Window& window, int32_t origin, const Asked& asked, Answers& answers) {
   std::memset(to, 0, asked.record.bytes);
   for_pieces(asked, [&](const Run& piece, uint64_t at) {
     const char* from = place_of(window, origin, piece.offset, piece.bytes);
-    if (from != nullptr) std::memcpy(to + at, from, piece.bytes);
+    if (from != nullptr) copy(window, to + at, from, piece.bytes);
   });
+  answers.tell(take_failure(window));
 }
 
 // `old`, cleared, takes the old values; nullptr: they are not asked for.
@@ -146,14 +175,15 @@ void update_pieces(Window& window, int32_t origin, const Asked& asked, char* old
   const Target& own = window.targets[window.rank];
   const Update change{element, reduction, element.kernel(reduction), window.control->busy, is_alone(own)};
   if (change.kernel == nullptr) refuse_frame();
+  auto& update_there = window.on_device ? memory::update_on_device : memory::update_here;
   prepare_update(window, own, change, record.bytes);
   for_pieces(asked, [&](const Run& piece, uint64_t position) {
     const auto size = static_cast<uint64_t>(element.size());
     if (element.has_gaps() ? piece.bytes != size : piece.bytes % size != 0) refuse_frame();
     const uint64_t in_memory = element.has_gaps() ? static_cast<uint64_t>(element.extent()) : piece.bytes;
     if (char* at = place_of(window, origin, piece.offset, in_memory)) {
-      update_here(own.region, change, asked.data + position, at, old == nullptr ? nullptr : old + position,
-                  element.has_gaps() ? 1 : static_cast<int64_t>(piece.bytes) / element.size());
+      update_there(own.region, change, asked.data + position, at, old == nullptr ? nullptr : old + position,
+                   element.has_gaps() ? 1 : static_cast<int64_t>(piece.bytes) / element.size());
     }
   });
 }
@@ -167,6 +197,10 @@ void compare(Window& window, int32_t origin, const Asked& asked, Answers& answer
   if (at == nullptr) {
     std::memset(old, 0, record.bytes);
     return;
+  }
+  if (window.on_device) {
+    memory::swap_on_device(window.targets[window.rank].region, element, asked.data, asked.data + record.bytes, at, old);
+    return answers.tell(take_failure(window));
   }
   memory::swap_here(window.targets[window.rank].region, element, window.control->busy, asked.data,
                     asked.data + record.bytes, at, old);
@@ -212,7 +246,8 @@ void serve(Window& window, int32_t origin, uint32_t lane, const Asked& asked, An
     case Action::get_accumulate: {
       char* const old = answers.add(record.cookie, record.position, record.bytes);
       std::memset(old, 0, record.bytes);
-      return update_pieces(window, origin, asked, old);
+      update_pieces(window, origin, asked, old);
+      return answers.tell(take_failure(window));
     }
     case Action::compare:
       return compare(window, origin, asked, answers);
@@ -285,6 +320,7 @@ void serve_all(const transport::Arrival& arrival, const Frame& frame, const char
     at = asked.data + data;
     if (!is_sound(asked)) refuse_frame();
     serve(window, frame.origin, lane, asked, answers);
+    if (window.on_device && device::take_failure()) note_failed_copy(window, frame.origin);
   }
 }
 
@@ -293,6 +329,11 @@ void serve_all(const transport::Arrival& arrival, const Frame& frame, const char
 void refuse_frame() {
   protocol_error(unknown_rank, {.cause = "a message for a window is not as long as it says, or names what there is not",
                                 .remedy = "run all ranks with the same version of Weft"});
+}
+
+void note_failed_copy(Window& window, int32_t origin) {
+  warn_of_failed_copy();
+  window.targets[origin].failed_here.store(other_error, std::memory_order_relaxed);
 }
 
 void answer(Window& window, int32_t origin, uint32_t lane, uint64_t cookie) {
@@ -328,7 +369,7 @@ void on_answer(const transport::Arrival& arrival) {
     std::memcpy(&answer, at, sizeof answer);
     const char* const data = at + sizeof answer;
     if (static_cast<size_t>(end - data) < padded(answer.bytes)) refuse_frame();
-    if (answer.error != no_error && answer.error != rma_range) refuse_frame();
+    if (answer.error != no_error && answer.error != rma_range && answer.error != other_error) refuse_frame();
     at = data + padded(answer.bytes);
     Awaited* const awaited = find_awaited(lane, answer.cookie);
     if (awaited == nullptr) {

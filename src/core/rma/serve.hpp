@@ -17,6 +17,9 @@ namespace weft::core::rma {
 // The shape of our part, as origins are told.
 [[nodiscard]] Shape shape_of(const Window& window);
 
+// A copy from or to memory of a device failed in what an origin asked for, who will be told; the reason is told here.
+void note_failed_copy(Window& window, int32_t origin);
+
 // Answers what carries no data, to the lane that asked, with the error that the origin has not been told yet.
 void answer(Window& window, int32_t origin, uint32_t lane, uint64_t cookie);
 

@@ -39,7 +39,12 @@ bool on_arrived(Awaited& awaited, const Answer& /*answer*/, const char* /*data*/
 // The message has left, or come.
 bool end_message(Request& message) {
   auto& transfer = *static_cast<Transfer*>(message.owner);
+  const int32_t error = message.error;
   free_request(&message);
+  if (error != no_error) {
+    transfer.target->failed.store(error, std::memory_order_relaxed);
+    if (transfer.request != nullptr) transfer.request->error = error;
+  }
   if (transfer.type != nullptr) transfer.window->drop_type(transfer.type);
   if (transfer.request != nullptr) core::complete(*transfer.request);
   end_part(transfer);
@@ -101,15 +106,14 @@ struct Service {
 bool end_service(Request& message) {
   const Service service = *static_cast<Service*>(message.owner);
   delete static_cast<Service*>(message.owner);
+  if (message.error != no_error) note_failed_copy(*service.window, service.origin);
   free_request(&message);
   if (service.cookie != 0) answer(*service.window, service.origin, service.lane, service.cookie);
   return false;
 }
 
 void describe(Request& message, const Service& service) {
-  message.buffer = service.memory;
-  message.bytes = message.count = service.bytes;
-  message.layout = nullptr;
+  set_buffer(message, service.memory, service.bytes, datatype::byte_type);
   message.on_done = end_service;
 }
 

@@ -15,6 +15,7 @@
 #include "core/rma/serve.hpp"
 #include "core/rma/view.hpp"
 #include "core/waiting.hpp"
+#include "device/device.hpp"
 
 namespace weft::core::rma {
 namespace {
@@ -44,11 +45,16 @@ void open_target(Window& window, int32_t rank, const Part& part) {
   note(window, target, part.bytes, part.unit);
   region.job_rank = job_rank;
   if (target.control == nullptr) return;  // it cannot be mapped: by messages, as on other hosts
+  region.updates = &target.control->updates;
+  if (part.on_device != 0) {
+    if (own) region.mapped = window.base;
+    if (own) region.reach = Reach::device;
+    return;
+  }
   region.memory = part.memory;
   region.atomics = part.memory.key != MemoryRef::no_key && window.flavor != Flavor::dynamic;
   region.mapped = own ? window.base : region.atomics ? memory::map(part.holder, part.memory) : nullptr;
   region.reach = own || region.mapped != nullptr ? Reach::mapped : Reach::kernel;
-  region.updates = &target.control->updates;
 }
 
 // Waits for the shape of a target.
@@ -89,6 +95,12 @@ void release_targets(Window& window) {
 }
 
 bool allocate(Window& window, uint64_t bytes) {
+  if (window.on_device) {
+    window.base = static_cast<char*>(device::active->allocate(std::max<uint64_t>(bytes, 1)));
+    window.owns_memory = window.base != nullptr;
+    if (!window.owns_memory) window.grant.problem = "the device has no memory left, or no device is current";
+    return window.owns_memory;
+  }
   window.grant = grant_shared(bytes, window.wish);
   window.base = static_cast<char*>(window.grant.memory);
   window.owns_memory = window.base != nullptr;
@@ -105,7 +117,9 @@ void prepare(Window& window, Flavor flavor, Part& part) {
           .holder = world->rank,
           .error = no_memory,
           .generation = propose_generation(),
-          .fences = base::allow_fences() ? 1U : 0U};
+          .fences = base::allow_fences() ? 1U : 0U,
+          .on_device = window.on_device ? 1U : 0U,
+          .unused = 0};
   if (!reserve_targets(window)) return;
   const size_t waiting = sizeof(Control) + static_cast<size_t>(world->places_here()) * sizeof(std::atomic<int32_t>);
   const size_t attached_at = (waiting + alignof(Attached) - 1) & ~(alignof(Attached) - 1);
@@ -118,7 +132,7 @@ void prepare(Window& window, Flavor flavor, Part& part) {
   if (flavor == Flavor::allocate) {
     if (!allocate(window, window.bytes)) return;
   }
-  part.memory = memory::register_memory(window.base, window.bytes);
+  if (!window.on_device) part.memory = memory::register_memory(window.base, window.bytes);
   part.control = memory::register_memory(window.control, control_size);
   part.error = no_error;
 }
@@ -150,16 +164,21 @@ void close(Window& window) {
   forget_name(window);  // nobody uses the window any more, but a nudge may still lie in our ring
   drop_outboxes(window);
   release_targets(window);
-  if (window.owns_memory) (void)release_shared(window.base);
+  if (window.owns_memory) (void)(window.on_device ? device::active->release(window.base) : release_shared(window.base));
   if (window.control != nullptr) (void)release_shared(window.control);
   window.control = nullptr;
 }
 
-int32_t attach(Window& window, void* base, uint64_t bytes) {
+int32_t attach(Window& window, void* base, uint64_t bytes, bool on_device) {
   const auto begin = reinterpret_cast<uint64_t>(base);
   std::lock_guard guard(window.attaching);
   const auto overlaps = [&](const Piece& r) { return begin < r.end && r.begin < begin + bytes; };
   if (std::any_of(window.pieces.begin(), window.pieces.end(), overlaps)) return rma_attach;
+  if (on_device) {
+    window.on_device = true;
+    window.targets[window.rank].region.reach.store(Reach::device, std::memory_order_relaxed);
+    window.control->attached().on_device.store(1, std::memory_order_relaxed);
+  }
   window.pieces.push_back({begin, begin + bytes});
   window.control->attached().publish(window.pieces);
   return no_error;

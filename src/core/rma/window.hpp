@@ -57,6 +57,8 @@ struct Attached {
   static constexpr uint32_t most = 1000;
   std::atomic<uint32_t> version;  // odd while it changes
   std::atomic<uint32_t> count;    // of all that is attached
+  // 1: some of it lies, or lay, on a device. Those who learn of its address see this.
+  std::atomic<uint32_t> on_device;
   struct {
     std::atomic<uint64_t> begin;
     std::atomic<uint64_t> end;
@@ -90,6 +92,8 @@ struct Part {
   int32_t error;        // an error class: this rank cannot take part
   uint32_t generation;  // proposed for the window; the largest of all ranks counts
   uint32_t fences;      // 1: other processes can make this one run a fence
+  uint32_t on_device;   // 1: ours lies on a device, and `memory` is nothing
+  uint32_t unused;
 };
 
 enum class Lock : uint8_t { none, shared, exclusive };
@@ -136,6 +140,7 @@ struct Window : base::Object {
   bool exposed = false;                        // MPI_Win_post without its MPI_Win_wait
   bool checked = true;                         // lock_all: locks are needed
   bool owns_memory = false;                    // allocated by the window
+  std::atomic<bool> on_device = false;         // our own part is memory of a device, or some of it
   Comm* comm = nullptr;                        // the window's own
   char* base = nullptr;                        // of our own part
   uint64_t bytes = 0;                          // of our own part
@@ -163,7 +168,7 @@ struct Window : base::Object {
 // ---- making. All ranks: prepare(), swap parts with those of their host, agree on the largest generation, then open().
 // When all have done so, operations may begin; if one of them has an error, all close().
 
-// Gives the window memory of its own, as window.wish says; false: there is none, see window.grant.
+// Gives the window memory of its own, as window.wish says, or on_device; false: there is none, see window.grant.
 [[nodiscard]] bool allocate(Window& window, uint64_t bytes);
 // Fills in `part`. Allocates the memory for Flavor::allocate; `window.comm`, base, bytes and unit are set. Memory of
 // Flavor::shared has been laid out by the caller, who says in `part` whose it is where it is not our own.
@@ -178,7 +183,7 @@ void close(Window& window);
 [[nodiscard]] bool reserve_targets(Window& window);
 void release_targets(Window& window);
 
-[[nodiscard]] int32_t attach(Window& window, void* base, uint64_t bytes);
+[[nodiscard]] int32_t attach(Window& window, void* base, uint64_t bytes, bool on_device);
 // false: nothing was attached there.
 [[nodiscard]] bool detach(Window& window, const void* base);
 
@@ -205,9 +210,9 @@ struct Remote : memory::Place {
   int32_t rank;
 };
 
-// All check that the epoch allows the operation (rma_sync) and that the data are inside the window (rma_range).
-// `request`, where it is not nullptr, completes when the caller's buffers are its own again and results are there; at
-// once where nothing has to be waited for.
+// All check that the epoch allows the operation (rma_sync) and that the data are inside the window (rma_range), and
+// tell of copies from or to a device that failed (other_error). `request`, where it is not nullptr, completes when the
+// caller's buffers are its own again and results are there; at once where nothing has to be waited for.
 [[nodiscard]] int32_t put(Window& window, const Local& from, const Remote& to, Request* request);
 [[nodiscard]] int32_t get(Window& window, const Local& to, const Remote& from, Request* request);
 // The types consist of one predefined type, `element`; both of the same.
@@ -215,7 +220,7 @@ struct Remote : memory::Place {
                                  const Type& element, Request* request);
 [[nodiscard]] int32_t get_accumulate(Window& window, const Local& from, const Local& result, const Remote& to,
                                      datatype::Reduction reduction, const Type& element, Request* request);
-// One element of a predefined type.
+// One element of a predefined type. The result may be wanted on a device.
 [[nodiscard]] int32_t compare_and_swap(Window& window, const void* value, const void* compare, void* result,
                                        const Type& element, const Remote& to);
 

@@ -117,16 +117,23 @@ void tell_grant(const pages::Grant& grant, Info& info) {
   if (!grant.fallback.empty()) info.set("weft_mem_fallback", grant.fallback.substr(0, MPI_MAX_INFO_VAL - 1));
 }
 
+// For programs that have no other way to the driver, such as tests.
+std::optional<std::string> device_wished(const Info* info) {
+  return info != nullptr ? info->find("weft_mem_device") : std::nullopt;
+}
+
+int check_device(const char* function, ErrorsOn on, const std::string& name) {
+  if (device::on() && name == device::active->name) return MPI_SUCCESS;
+  return fail(on, function, MPI_ERR_INFO_VALUE,
+              "the value of weft_mem_device: %s is not the driver in use (%s): set WEFT_DEVICES", name.c_str(),
+              device::on() ? device::active->name : "none");
+}
+
 namespace {
 
-// For programs that have no other way to the driver, such as tests.
 int alloc_on_device(MPI_Aint size, const std::string& name, void** memory) {
   static const char* function = "MPI_Alloc_mem";
-  if (!device::on() || name != device::active->name) {
-    return fail(nullptr, function, MPI_ERR_INFO_VALUE,
-                "the value of weft_mem_device: %s is not the driver in use (%s): set WEFT_DEVICES", name.c_str(),
-                device::on() ? device::active->name : "none");
-  }
+  if (int error = check_device(function, nullptr, name)) return error;
   *memory = device::active->allocate(static_cast<size_t>(size));
   if (*memory != nullptr) return MPI_SUCCESS;
   return fail(nullptr, function, MPI_ERR_NO_MEM, "no %lld bytes of memory of the device are left, or none is current",
@@ -141,10 +148,8 @@ int alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
   if (size < 0) return negative(nullptr, function, MPI_ERR_SIZE, "size", size);
   if (info != MPI_INFO_NULL && info_of(info) == nullptr) return bad_info(nullptr, function, info);
   if (no_address(baseptr)) return null_argument(nullptr, function, "baseptr");
-  if (info != MPI_INFO_NULL) {
-    const std::optional<std::string> device = info_of(info)->find("weft_mem_device");
-    if (device) return alloc_on_device(size, *device, static_cast<void**>(baseptr));
-  }
+  if (const std::optional<std::string> name = device_wished(info_of(info)))
+    return alloc_on_device(size, *name, static_cast<void**>(baseptr));
   pages::Wish wish;
   if (int error = read_wish(function, nullptr, info_of(info), wish)) return error;
   const pages::Grant grant = core::grant_shared(static_cast<size_t>(size), wish);

@@ -4,6 +4,7 @@
 
 // Memory that the program gets from MPI, and the kinds of memory that it may pass.
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,11 @@ namespace weft::mpi {
 
 // Tells in an info object what memory was obtained.
 void tell_grant(const pages::Grant& grant, Info& info);
+
+// The device whose memory the info key weft_mem_device asks for. Its value must be the name of the driver in use, which
+// the second checks.
+[[nodiscard]] std::optional<std::string> device_wished(const Info* info);
+[[nodiscard]] int check_device(const char* function, ErrorsOn on, const std::string& name);
 
 // ---- Kinds (MPI-5.0, 11.4.3): the info keys mpi_memory_alloc_kinds, which says what may be passed as buffers, and
 // mpi_assert_memory_alloc_kinds, by which a program says what it will pass. A list of kinds is separated by commas;

@@ -25,12 +25,6 @@ int no_rank(ErrorsOn on, const char* function, int error, const char* name, int 
   return fail(on, function, error, "%s %d is not a rank of %s (0 to %d)%s", name, rank, where, size - 1, others);
 }
 
-int on_device(ErrorsOn on, const char* function, const void* buffer) {
-  return fail(on, function, MPI_ERR_UNSUPPORTED_OPERATION,
-              "the buffer %p lies on a device: this call takes memory of the host alone; copy the data there first",
-              buffer);
-}
-
 Check::Check(const char* function, MPI_Comm comm) : function_(function), comm_(comm_of(comm)) {
   if (comm_ == nullptr) [[unlikely]]
     error_ = bad_comm(function, comm);

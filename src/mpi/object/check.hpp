@@ -16,9 +16,6 @@ namespace weft::mpi {
 [[nodiscard, gnu::cold, gnu::noinline]] int no_rank(ErrorsOn on, const char* function, int error, const char* name,
                                                     int rank, const char* where, int32_t size, const char* others = "");
 
-// The error of a buffer on a device where the call has no way to it.
-[[nodiscard, gnu::cold, gnu::noinline]] int on_device(ErrorsOn on, const char* function, const void* buffer);
-
 // Data as a call describes them. The names of the arguments begin with `name`: "origin_" of origin_count.
 struct DataArgument {
   const void* buffer;

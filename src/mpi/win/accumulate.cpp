@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Updates of a target's memory (MPI-5.0, 12.3.4 and 12.3.5).
 
-#include "mpi/object/twin.hpp"
+#include "core/memory/on_device.hpp"
+#include "device/device.hpp"
 #include "mpi/win/window.hpp"
 
 namespace weft::mpi {
@@ -96,6 +97,22 @@ int get_accumulate(const char* function, const DataArgument& origin, const DataA
   });
 }
 
+// One element where the processor reaches it.
+class Operand {
+ public:
+  Operand(const void* given, const Type& element) : at_(given) {
+    if (!device::owns(given)) [[likely]]
+      return;
+    core::memory::move_bytes(copy_, given, static_cast<size_t>(element.size));
+    at_ = copy_;
+  }
+  const void* get() const { return at_; }
+
+ private:
+  const void* at_;
+  unsigned char copy_[core::memory::element_most];
+};
+
 // One element of a predefined type.
 const Type* single(WinCheck& check, const Remote& at) {
   if (check.failed() || at.type->predefined) [[likely]]
@@ -170,10 +187,10 @@ int compare_and_swap(const void* origin_addr, const void* compare_addr, void* re
   check.pointer(compare_addr, "compare_addr");
   check.pointer(result_addr, "result_addr");
   if (check.failed()) return check.error();
-  for (const void* buffer : {origin_addr, compare_addr, static_cast<const void*>(result_addr)}) {
-    if (is_on_device(buffer, 1, byte_type)) return on_device(check.on(), check.function(), buffer);
-  }
-  return check.done(core::rma::compare_and_swap(check.win(), origin_addr, compare_addr, result_addr, *element, at),
+  const Operand value(origin_addr, *element);
+  const Operand compare(compare_addr, *element);
+  if (device::on() && device::take_failure()) return check.done(core::other_error);
+  return check.done(core::rma::compare_and_swap(check.win(), value.get(), compare.get(), result_addr, *element, at),
                     &at);
 }
 

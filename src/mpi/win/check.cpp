@@ -6,8 +6,8 @@
 
 #include "core/p2p.hpp"
 #include "core/waiting.hpp"
+#include "datatype/on_device.hpp"
 #include "mpi/datatype/type.hpp"
-#include "mpi/object/twin.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/win/window.hpp"
 
@@ -73,8 +73,8 @@ void WinCheck::assertions(int given, int allowed) {
 Local WinCheck::data(const DataArgument& origin) {
   int64_t bytes = 0;
   Type* type = Check::data(origin, bytes);
-  if (!failed() && bytes != 0 && is_on_device(origin.buffer, 1, *type)) error_ = on_device(on(), function_, origin.buffer);
-  return {const_cast<void*>(origin.buffer), origin.count, type, bytes};
+  const bool there = type != nullptr && datatype::are_on_device(*type, origin.count, origin.buffer);
+  return {const_cast<void*>(origin.buffer), origin.count, type, bytes, there};
 }
 
 // In a dynamic window a displacement is an address.
@@ -178,6 +178,10 @@ int WinCheck::done(int32_t error, const Remote* target) {
          static_cast<unsigned long long>(win_->targets[target->rank].region.bytes));
   } else if (error == MPI_ERR_RMA_RANGE) {
     fail(error, "an operation before found no memory of the window at its target: it was outside, or not attached");
+  } else if (error == MPI_ERR_OTHER) {
+    const std::string problem = device::last_problem();
+    fail(error, "data could not be copied from or to a device%s%s",
+         problem.empty() ? " at a target, which says why" : ": ", problem.c_str());
   } else {
     fail(error, "%s", error_text(error));
   }

@@ -88,9 +88,17 @@ int describe(const Wanted& wanted, Comm& parent, Win& win) {
   win.size_value = wanted.bytes;
   win.unit_value = wanted.unit <= INT_MAX ? static_cast<int>(wanted.unit) : 0;
   win.flavor_value = flavor_value(wanted.flavor);
+  win.on_device = is_on_device(wanted.base, wanted.bytes, byte_type);
   set_default_hints(win);
   if (int error = take_hints(wanted.function, &parent, win, info)) return error;
   if (wanted.flavor != Flavor::allocate && wanted.flavor != Flavor::shared) return MPI_SUCCESS;
+  if (const std::optional<std::string> name = device_wished(info)) {
+    win.on_device = true;
+    if (wanted.flavor == Flavor::allocate) return check_device(wanted.function, &parent, *name);
+    return fail(&parent, wanted.function, MPI_ERR_UNSUPPORTED_OPERATION,
+                "the info key weft_mem_device asks for memory of a device, which no processor can load from or store "
+                "to: use MPI_Win_allocate");
+  }
   return read_wish(wanted.function, &parent, info, win.wish);
 }
 
@@ -293,7 +301,6 @@ int make(const Wanted& wanted, const void* result, const char* result_name, MPI_
   const char* function = wanted.function;
   Comm* parent = nullptr;
   if (int error = check(wanted, parent, result, result_name, handle)) return error;
-  if (is_on_device(wanted.base, wanted.bytes, byte_type)) return on_device(parent, function, wanted.base);
   if (wanted.flavor == Flavor::shared && !on_one_host(*parent)) {
     return fail(parent, function, MPI_ERR_RMA_SHARED,
                 "%s has ranks of several hosts, which share no memory: make one for each host with "
@@ -390,8 +397,7 @@ int win_attach(MPI_Win win, void* base, MPI_Aint size) {
     check.fail(MPI_ERR_BASE, "base is a null pointer, for %lld bytes", static_cast<long long>(size));
   }
   if (check.failed()) return check.error();
-  if (is_on_device(base, size, byte_type)) return on_device(check.on(), check.function(), base);
-  const int32_t error = core::rma::attach(w, base, static_cast<uint64_t>(size));
+  const int32_t error = core::rma::attach(w, base, static_cast<uint64_t>(size), is_on_device(base, size, byte_type));
   if (error == core::rma_attach) {
     check.fail(error, "%lld bytes at %p overlap memory that is attached already: detach that first",
                static_cast<long long>(size), base);
@@ -414,7 +420,8 @@ int win_detach(MPI_Win win, const void* base) {
 
 namespace {
 
-// The part of a rank as we may load from it and store to it; no bytes, and no address, where that cannot be.
+// The part of a rank as we may load from it and store to it; no bytes, and no address, where that cannot be, as of
+// memory of a device.
 int query(WinCheck& check, int rank, MPI_Aint* size, MPI_Aint* unit, void* baseptr) {
   check.rank(rank, "rank");
   check.pointer(size, "size");
@@ -431,7 +438,7 @@ int query(WinCheck& check, int rank, MPI_Aint* size, MPI_Aint* unit, void* basep
   // that all who can reach it mean the same.
   if (rank == MPI_PROC_NULL) rank = win.first_part < win.size ? win.first_part : win.rank;
   const Target& target = core::rma::meet(win, rank);
-  const bool reached = target.region.mapped != nullptr && target.region.bytes > 0;
+  const bool reached = target.region.reach == core::rma::Reach::mapped && target.region.bytes > 0;
   *size = reached ? static_cast<MPI_Aint>(target.region.bytes) : 0;
   *unit = static_cast<MPI_Aint>(target.unit);
   *static_cast<void**>(baseptr) = reached ? target.region.mapped : nullptr;

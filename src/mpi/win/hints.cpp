@@ -132,7 +132,9 @@ int win_get_info(MPI_Win win, MPI_Info* info_used) {
     std::lock_guard lock(details);
     for (const auto& [key, value] : w->hints) info->set(key.c_str(), value);
   }
-  if (w->flavor == core::rma::Flavor::allocate || w->flavor == core::rma::Flavor::shared) {
+  if (w->on_device) {
+    info->set("weft_mem_device", device::active->name);
+  } else if (w->flavor == core::rma::Flavor::allocate || w->flavor == core::rma::Flavor::shared) {
     tell_grant(w->grant, *info);
   } else if (pages::Grant grant; w->base != nullptr && core::granted(w->base, grant)) {
     tell_grant(grant, *info);
