@@ -12,8 +12,8 @@
 //  - kernel: another process of this host; the kernel copies (process_vm_writev). Updates are made under locks.
 //  - device: it lies in our address space, but the memory of a device is in it, which the processor cannot touch. The
 //    device's driver copies (on_device.hpp), and updates are made under locks.
-//  - messages: another host, a kernel that refuses, or a device of another process. The owner performs the operation
-//    when it makes progress.
+//  - messages: another host, a kernel that refuses, or a device whose memory cannot be mapped. The owner performs the
+//    operation when it makes progress.
 // By the others an operation is done when its function returns: there is nothing to flush.
 
 #include <atomic>

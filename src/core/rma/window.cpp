@@ -10,12 +10,12 @@
 #include <mutex>
 
 #include "base/fence.hpp"
+#include "base/message.hpp"
 #include "core/rma/names.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/rma/serve.hpp"
 #include "core/rma/view.hpp"
 #include "core/waiting.hpp"
-#include "device/device.hpp"
 
 namespace weft::core::rma {
 namespace {
@@ -33,6 +33,21 @@ void note(Window& window, Target& target, uint64_t bytes, uint64_t unit) {
   target.met.store(true, std::memory_order_release);
 }
 
+// Maps memory of a device; nullptr: its owner performs all operations on it.
+char* map_device(Window& window, int32_t owner, const Part& part) {
+  if (!device::on() || part.shared.bytes == 0) return nullptr;
+  std::string problem;
+  device::Mapping* const mapping = device::hold(owner, part.shared, problem);
+  if (mapping == nullptr) {
+    base::warn_once("device_window_map",
+                    {.cause = "memory of the device of another rank of this host cannot be mapped: " + problem,
+                     .remedy = "one-sided operations on it are performed by that rank when it is in a call of MPI"});
+    return nullptr;
+  }
+  window.mappings.push_back(mapping);
+  return static_cast<char*>(device::here(*mapping, part.shared, part.address, part.bytes));
+}
+
 // Of this host: how its memory is reached.
 void open_target(Window& window, int32_t rank, const Part& part) {
   Target& target = window.targets[rank];
@@ -47,8 +62,8 @@ void open_target(Window& window, int32_t rank, const Part& part) {
   if (target.control == nullptr) return;  // it cannot be mapped: by messages, as on other hosts
   region.updates = &target.control->updates;
   if (part.on_device != 0) {
-    if (own) region.mapped = window.base;
-    if (own) region.reach = Reach::device;
+    region.mapped = own ? window.base : map_device(window, job_rank, part);
+    if (region.mapped != nullptr) region.reach = Reach::device;
     return;
   }
   region.memory = part.memory;
@@ -119,7 +134,9 @@ void prepare(Window& window, Flavor flavor, Part& part) {
           .generation = propose_generation(),
           .fences = base::allow_fences() ? 1U : 0U,
           .on_device = window.on_device ? 1U : 0U,
-          .unused = 0};
+          .unused = 0,
+          .address = 0,
+          .shared = {}};
   if (!reserve_targets(window)) return;
   const size_t waiting = sizeof(Control) + static_cast<size_t>(world->places_here()) * sizeof(std::atomic<int32_t>);
   const size_t attached_at = (waiting + alignof(Attached) - 1) & ~(alignof(Attached) - 1);
@@ -132,7 +149,13 @@ void prepare(Window& window, Flavor flavor, Part& part) {
   if (flavor == Flavor::allocate) {
     if (!allocate(window, window.bytes)) return;
   }
-  if (!window.on_device) part.memory = memory::register_memory(window.base, window.bytes);
+  if (!window.on_device) {
+    part.memory = memory::register_memory(window.base, window.bytes);
+  } else if (device::active->share(window.base, part.shared).empty()) {
+    part.address = reinterpret_cast<uintptr_t>(window.base);
+  } else {
+    part.shared.bytes = 0;
+  }
   part.control = memory::register_memory(window.control, control_size);
   part.error = no_error;
 }
@@ -164,6 +187,8 @@ void close(Window& window) {
   forget_name(window);  // nobody uses the window any more, but a nudge may still lie in our ring
   drop_outboxes(window);
   release_targets(window);
+  for (device::Mapping* mapping : window.mappings) device::let_go(mapping);
+  window.mappings.clear();
   if (window.owns_memory) (void)(window.on_device ? device::active->release(window.base) : release_shared(window.base));
   if (window.control != nullptr) (void)release_shared(window.control);
   window.control = nullptr;

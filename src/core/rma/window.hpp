@@ -21,6 +21,7 @@
 #include "core/memory/update.hpp"
 #include "core/request.hpp"
 #include "datatype/reduce.hpp"
+#include "device/mappings.hpp"
 
 namespace weft::core::rma {
 
@@ -94,6 +95,8 @@ struct Part {
   uint32_t fences;      // 1: other processes can make this one run a fence
   uint32_t on_device;   // 1: ours lies on a device, and `memory` is nothing
   uint32_t unused;
+  uint64_t address;       // of that memory
+  device::Shared shared;  // the allocation it is in; no bytes: others cannot map it
 };
 
 enum class Lock : uint8_t { none, shared, exclusive };
@@ -149,6 +152,7 @@ struct Window : base::Object {
   pages::Grant grant;                          // of that memory, as it was obtained
   Control* control = nullptr;                  // of our own part
   uint32_t generation = 0;                     // with the context of `comm` the window's name: names.hpp
+  std::vector<device::Mapping*> mappings;      // of memory of devices of other ranks
   std::vector<const memory::Busy*> busy_here;  // of the ranks of this host; empty: not all can fence each other
   Outbox* outboxes = nullptr;                  // the one made last; under `guard`
   base::Lock guard;                            // of making outboxes, of meeting targets, and of wishes
