@@ -246,8 +246,7 @@ std::string meet_jobs_of(const std::vector<int32_t>& ranks) {
   for (const int32_t rank : ranks) {
     if (rank >= 0 && rank < world->places) continue;
     const int number = (rank >> boot::job_shift) ^ world->job.number;
-    const std::string why = meet_job(number, "", place_in(rank));
-    if (!why.empty()) return why;
+    if (std::string why = meet_job(number, "", place_in(rank)); !why.empty()) return why;
   }
   return {};
 }

@@ -158,6 +158,7 @@ class Launch {
   std::vector<Rank> ranks_;         // by place, spare ones behind those of the command
   std::list<World> worlds_;
   uint32_t last_world_ = 0;
+  int number_ = 0;  // by which other jobs find this one; 0: not at all
   Service service_;
   Ports ports_;
   // Processes that are about to connect, before the segment says that they are connected.
@@ -168,7 +169,6 @@ class Launch {
   };
   std::list<Meeting> meetings_;
   uint64_t last_meeting_ = 0;
-  int number_ = 0;         // by which other jobs find this one; 0: not at all
   topo::Machine machine_;  // looked at only for what is asked: see place()
   topo::Placement placement_;
   std::string kinds_;  // of NUMA nodes, where ranks would not find them; docs/memory.md
