@@ -251,11 +251,13 @@ std::string reduce(const Reduction& reduction, const void* in, void* inout, int6
   }
   const HeldScratch scratch(lane.context);
   if (!scratch.problem().empty()) return scratch.problem();
-  const int64_t most = Scratch::bytes / reduction.extent();
+  const int extent = reduction.extent();
+  if (extent == 0) return "there is no such reduction";
+  const int64_t most = Scratch::bytes / extent;
   Pointer from = pointer_of(in), to = pointer_of(inout);
   while (count > 0 && problem.empty()) {
     const int64_t part = std::min(count, most);
-    const auto bytes = static_cast<size_t>(part * reduction.extent());
+    const auto bytes = static_cast<size_t>(part * extent);
     const int error = library.copy(scratch.memory(), from, bytes, lane.stream);
     problem =
         error == success ? begin_reduce(reduction, scratch.memory(), to, part, lane) : text_of("cuMemcpyAsync", error);

@@ -427,7 +427,8 @@ void find_in_list(Text& text, Listing listing, int unit) {
 }  // namespace
 
 int elements_of_vector(const Reduction& reduction) {
-  return reduction.index != Number::none ? 0 : 16 / reduction.extent();
+  const int extent = reduction.extent();
+  return extent == 0 || reduction.index != Number::none ? 0 : 16 / extent;
 }
 
 std::string text_of(const Reduction& reduction) {
