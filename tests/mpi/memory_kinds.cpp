@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory allocation kinds as the launcher, sessions and communicators are asked for them and tell them, and the
-// alignment of MPI_Alloc_mem. The request to the launcher comes as the first argument, if there was one.
+// alignment of MPI_Alloc_mem. The request to the launcher comes as the first argument, if there was one. With
+// TEST_CUDA=1 a driver of CUDA is in use, or what stands for it.
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,8 @@ namespace {
 
 constexpr const char* kinds_key = "mpi_memory_alloc_kinds";
 constexpr const char* assert_key = "mpi_assert_memory_alloc_kinds";
+
+const bool cuda = std::getenv("TEST_CUDA") != nullptr;
 
 std::string value_of(MPI_Info info, const char* key) {
   char text[MPI_MAX_INFO_VAL] = "";
@@ -45,7 +49,9 @@ void supported(const std::string& expected, const std::string& requested) {
   } rows[] = {{nullptr, expected.c_str()},
               {"", "mpi,system"},
               {"system", "mpi,system"},
-              {"mpi:win_allocate:alloc_mem,cuda:device", "mpi,system,mpi:win_allocate:alloc_mem"},
+              {"mpi:win_allocate:alloc_mem,cuda:device",
+               cuda ? "mpi,system,mpi:win_allocate:alloc_mem,cuda:device" : "mpi,system,mpi:win_allocate:alloc_mem"},
+              {"rocm:device,level_zero:shared,cuda:shared", "mpi,system"},
               {"mpi:nonsense,system:x,,mpi:alloc_mem,mpi:alloc_mem", "mpi,system,mpi:alloc_mem"}};
   for (const auto& row : rows) {
     MPI_Info info = row.asked == nullptr ? MPI_INFO_NULL : info_with(kinds_key, row.asked);
@@ -89,6 +95,35 @@ void asserted() {
   MPI_Info_free(&unknown);
   MPI_Comm_free(&dup);
   MPI_Comm_free(&comm);
+}
+
+// On a communicator of a session that supports some kinds of CUDA: those, and others that are not supported.
+void asserted_of_cuda() {
+  MPI_Info wish = info_with(kinds_key, "cuda:device,cuda:host:managed");
+  MPI_Session session;
+  MPI_Group group;
+  MPI_Comm comm;
+  MPI_Session_init(wish, MPI_ERRORS_ARE_FATAL, &session);
+  MPI_Group_from_session_pset(session, "mpi://SELF", &group);
+  MPI_Comm_create_from_group(group, "cuda", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+  const struct {
+    const char* asserted;
+    bool taken;
+  } rows[] = {{"cuda", false},           {"cuda:host", false},        {"cuda:device", true},
+              {"system,mpi", true},      {"cuda:device,rocm", false}, {"cuda:managed:host", true},
+              {"mpi,cuda:device", true}, {"cuda:devices", false}};
+  std::string before = "(none)";
+  for (const auto& row : rows) {
+    MPI_Info info = info_with(assert_key, row.asserted);
+    MPI_Comm_set_info(comm, info);
+    MPI_Info_free(&info);
+    if (row.taken) before = row.asserted;
+    EXPECT(of_comm(comm, assert_key) == before, "%s: %s", row.asserted, of_comm(comm, assert_key).c_str());
+  }
+  MPI_Comm_free(&comm);
+  MPI_Group_free(&group);
+  MPI_Session_finalize(&session);
+  MPI_Info_free(&wish);
 }
 
 void alignment() {
@@ -146,8 +181,12 @@ int main(int argc, char** argv) {
   expect::start(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   const std::string requested = argc > 1 ? argv[1] : "(none)";
-  supported(requested == "mpi:alloc_mem,rocm" ? "mpi,system,mpi:alloc_mem" : "mpi,system", requested);
+  supported(requested == "mpi:alloc_mem,rocm"     ? "mpi,system,mpi:alloc_mem"
+            : cuda && requested == "cuda:managed" ? "mpi,system,cuda:managed"
+                                                  : "mpi,system",
+            requested);
   asserted();
+  if (cuda) asserted_of_cuda();
   alignment();
   started(argc, argv);
   return expect::finish();

@@ -34,14 +34,32 @@ std::vector<std::string_view> parts(std::string_view text, char separator) {
   return out;
 }
 
-// A kind with its restrictors that this library knows.
+using Words = std::vector<std::string_view>;
+
+bool has(const Words& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// A kind with its restrictors that this library knows. CUDA's are there while its driver is in use.
 bool is_known(std::string_view kind) {
-  const std::vector<std::string_view> words = parts(kind, ':');
+  const Words words = parts(kind, ':');
   if (words.empty()) return false;
   if (words[0] == "system") return words.size() == 1;
-  return words[0] == "mpi" && std::all_of(words.begin() + 1, words.end(), [](std::string_view restrictor) {
-           return restrictor == "alloc_mem" || restrictor == "win_allocate" || restrictor == "win_allocate_shared";
-         });
+  Words restrictors;
+  if (words[0] == "mpi") {
+    restrictors = {"alloc_mem", "win_allocate", "win_allocate_shared"};
+  } else if (words[0] == "cuda" && device::active == &device::cuda) {
+    restrictors = {"host", "device", "managed"};
+  } else {
+    return false;
+  }
+  return std::all_of(words.begin() + 1, words.end(), [&](std::string_view word) { return has(restrictors, word); });
+}
+
+// Whether memory of the kind is of the other one too, which has no more restrictors.
+bool is_part_of(std::string_view kind, std::string_view other) {
+  const Words words = parts(kind, ':'), wider = parts(other, ':');
+  return words[0] == wider[0] && std::all_of(wider.begin(), wider.end(), [&](auto word) { return has(words, word); });
 }
 
 std::string parse_alignment(std::string_view text, pages::Wish& wish) {
@@ -74,12 +92,11 @@ std::string supported_kinds(std::string_view asked) {
   return kinds;
 }
 
-// "mpi" is always supported and has all memory that its restrictors narrow down.
 bool kinds_are_among(std::string_view asserted, std::string_view supported) {
   const auto known = parts(supported, ',');
   const auto kinds = parts(asserted, ',');
   return std::all_of(kinds.begin(), kinds.end(), [&](std::string_view kind) {
-    return is_known(kind) && std::find(known.begin(), known.end(), kind.substr(0, kind.find(':'))) != known.end();
+    return is_known(kind) && std::any_of(known.begin(), known.end(), [&](auto one) { return is_part_of(kind, one); });
   });
 }
 

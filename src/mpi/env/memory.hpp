@@ -31,7 +31,8 @@ void tell_grant(const pages::Grant& grant, Info& info);
 // mpi_assert_memory_alloc_kinds, by which a program says what it will pass. A list of kinds is separated by commas;
 // restrictors follow a kind behind colons: "system,mpi:alloc_mem:win_allocate".
 
-// The kinds there are, "mpi,system", and behind them the requested ones that say the same more narrowly.
+// The kinds there are, "mpi,system", and behind them the requested ones that say the same more narrowly, or are those
+// of the driver of devices in use: "cuda:device".
 [[nodiscard]] std::string supported_kinds(std::string_view requested);
 
 // Whether each of the asserted kinds is, perhaps with less restrictors, among the supported ones.
