@@ -61,10 +61,37 @@ std::string load(bool alone) {
   return error == success ? std::string() : text_of("cuInit", error);
 }
 
+namespace {
+
+// Why a call may fail so, and what to do.
+struct Cause {
+  int error;
+  const char* text;
+};
+constexpr Cause causes[] = {
+    {1, "memory at these addresses may have been freed, or be shorter than the data"},
+    {2, "the device has no memory left: free some, or start fewer ranks on it"},
+    {46, "the device is used by another process alone: set its compute mode to default (nvidia-smi -c 0)"},
+    {100, "there is no device: see nvidia-smi and CUDA_VISIBLE_DEVICES"},
+    {201, "the context of the memory was destroyed: destroy contexts when communication on their memory is over"},
+    {214, "the device's memory has an error (ECC): reset the device"},
+    {217, "the devices cannot reach each other's memory: let ranks use one device, or copy to the host before"},
+    {700,
+     "a kernel or a copy of this process used memory that is not there, and the context is lost: run the program "
+     "under compute-sanitizer"},
+    {709, "the context of the memory was destroyed: destroy contexts when communication on their memory is over"},
+};
+
+}  // namespace
+
 std::string text_of(const char* function, int error) {
   const char* name = nullptr;
   if (library.error_name(error, &name) != success || name == nullptr) name = "an unknown error";
-  return std::string(function) + " of the CUDA driver says " + name + " (" + std::to_string(error) + ")";
+  std::string text = std::string(function) + " of the CUDA driver says " + name + " (" + std::to_string(error) + ")";
+  for (const Cause& cause : causes) {
+    if (cause.error == error) text.append("; ").append(cause.text);
+  }
+  return text;
 }
 
 }  // namespace weft::device::by_cuda

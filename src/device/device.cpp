@@ -56,13 +56,25 @@ bool everywhere() {
   return on() && devices.value() != automatic;
 }
 
-std::string open() {
+namespace {
+
+std::string open(bool load_always) {
   const int choice = devices.value();
   if (active != nullptr || choice == off) return {};
   const Driver& driver = choice == by_mock ? mock : cuda;
-  std::string problem = driver.open(choice == automatic);
+  std::string problem = driver.open(choice == automatic && !load_always);
   if (problem.empty()) active = &driver;
-  return choice == automatic ? std::string() : problem;
+  return choice == automatic && !load_always ? std::string() : problem;
+}
+
+}  // namespace
+
+std::string open() {
+  return open(false);
+}
+
+std::string open_for_tool() {
+  return open(true);
 }
 
 }  // namespace weft::device

@@ -84,5 +84,7 @@ void fail(const std::string& problem);
 
 // Chooses the driver by WEFT_DEVICES. Empty: done, whether or not there is one; otherwise the named one cannot be used.
 [[nodiscard]] std::string open();
+// The same for a tool: what `auto` would choose is loaded, and why it cannot be used is told.
+[[nodiscard]] std::string open_for_tool();
 
 }  // namespace weft::device

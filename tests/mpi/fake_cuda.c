@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -180,6 +181,34 @@ int cuPointerGetAttributes(unsigned count, const int* attributes, void** values,
   return error;
 }
 
+// ---- Devices
+
+int cuDriverGetVersion(int* version) {
+  *version = 12040;
+  return SUCCESS;
+}
+
+int cuDeviceGetCount(int* count) {
+  *count = 1;
+  return SUCCESS;
+}
+
+int cuDeviceGetName(char* name, int bytes, int device) {
+  if (device != 0) return INVALID_VALUE;
+  (void)snprintf(name, (size_t)bytes, "stand-in");
+  return SUCCESS;
+}
+
+int cuDeviceTotalMem_v2(size_t* bytes, int device) {
+  *bytes = capacity;
+  return device == 0 ? SUCCESS : INVALID_VALUE;
+}
+
+int cuDeviceGetAttribute(int* value, int attribute, int device) {
+  *value = attribute == 33 ? 7 : 0;  // the bus
+  return device == 0 ? SUCCESS : INVALID_VALUE;
+}
+
 // ---- Contexts
 
 int cuCtxGetCurrent(void** context) {
@@ -340,7 +369,10 @@ int cuStreamCreate(void** stream, unsigned flags) {
   return SUCCESS;
 }
 
+// FAKE_CUDA_FAILS: the error that copies end with.
 int cuStreamSynchronize(void* stream) {
+  const char* failing = getenv("FAKE_CUDA_FAILS");
+  if (failing != NULL) return (int)strtol(failing, NULL, 10);
   if (stream == NULL || current == NULL) return INVALID_CONTEXT;
   pthread_mutex_lock(&mutex);
   run(stream);

@@ -17,6 +17,7 @@ int doctor(const Words& words);
 int info(const Words& words);
 int info_net();  // parts of info
 int info_coll(const Words& words);
+int info_devices(const Words& words);
 int info_files();
 int info_memory(const Words& words);
 int noise(const Words& words);

@@ -128,6 +128,7 @@ int info(const Words& words) {
   if (words.size() == 1 && words[0] == "net") return info_net();
   if (words.size() == 1 && words[0] == "files") return info_files();
   if (!words.empty() && words[0] == "coll") return info_coll(Words(words.begin() + 1, words.end()));
+  if (!words.empty() && words[0] == "devices") return info_devices(Words(words.begin() + 1, words.end()));
   if (!words.empty() && words[0] == "memory") return info_memory(Words(words.begin() + 1, words.end()));
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
@@ -143,8 +144,8 @@ int info(const Words& words) {
       return write_manual(), 0;
     else {
       fprintf(stderr,
-              "weft: info does not know %s: it takes --all, --paths [--between A,B], --topo, --man, net, coll, files "
-              "or memory\n",
+              "weft: info does not know %s: it takes --all, --paths [--between A,B], --topo, --man, net, coll, "
+              "devices, files or memory\n",
               base::quoted(word).c_str());
       return 2;
     }

@@ -36,7 +36,7 @@ constexpr Subcommand subcommands[] = {
     {"info", info,
      "settings and their values; --all: those for experts too; --paths: what a message of which\n"
      "             size does, with --between A,B measured between two processors; --topo: the machine; --man: the "
-     "settings as a manual page; net: networks to other hosts"},
+     "settings as a manual page; net: networks to other hosts; devices: accelerators"},
     {"noise", noise,
      "how much the system and other programs hold up each core, and what that does to an allreduce with and without\n"
      "             a reserved core: --seconds s, --json; --help says more"},

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "device/describe.hpp"
+
+#include <dlfcn.h>
+
+#include "device/cuda_library.hpp"
+#include "device/device.hpp"
+
+namespace weft::device {
+namespace {
+
+enum Attribute : int {  // CUdevice_attribute
+  attribute_compute_mode = 20,
+  attribute_bus = 33,
+  attribute_slot = 34,
+  attribute_domain = 50,
+};
+
+const char* note_of_mode(int mode) {
+  return mode == 2   ? "closed: its compute mode is prohibited"
+         : mode == 3 ? "one process at a time: its compute mode is exclusive, so ranks cannot share it"
+                     : "";
+}
+
+}  // namespace
+
+// Functions that nothing else needs are looked up here.
+Description describe_cuda() {
+  using namespace by_cuda;
+  Description found;
+  void* const handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  if (handle == nullptr) {
+    found.problem = "libcuda.so.1 is not loaded";
+    return found;
+  }
+  const auto find = [handle]<class Function>(const char* name, Function*& function) {
+    function = reinterpret_cast<Function*>(dlsym(handle, name));
+    return function != nullptr;
+  };
+  int (*version)(int*);
+  int (*count)(int*);
+  int (*name)(char*, int, Device);
+  int (*bytes)(size_t*, Device);
+  int (*attribute)(int*, int, Device);
+  const bool complete = find("cuDriverGetVersion", version) && find("cuDeviceGetCount", count) &&
+                        find("cuDeviceGetName", name) && find("cuDeviceTotalMem_v2", bytes) &&
+                        find("cuDeviceGetAttribute", attribute);
+  dlclose(handle);  // the process keeps it
+  if (!complete) {
+    found.problem = "libcuda.so.1 lacks functions that tell of devices";
+    return found;
+  }
+  int number = 0, devices = 0;
+  if (version(&number) == success)
+    found.driver = "CUDA " + std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+  if (const int error = count(&devices); error != success) {
+    found.problem = text_of("cuDeviceGetCount", error);
+    return found;
+  }
+  for (Device device = 0; device < devices; ++device) {
+    char text[256] = "";
+    size_t memory = 0;
+    int domain = 0, bus = 0, slot = 0, mode = 0;
+    if (name(text, sizeof text, device) != success || bytes(&memory, device) != success) continue;
+    (void)attribute(&domain, attribute_domain, device);
+    (void)attribute(&bus, attribute_bus, device);
+    (void)attribute(&slot, attribute_slot, device);
+    (void)attribute(&mode, attribute_compute_mode, device);
+    char place[64];
+    (void)snprintf(place, sizeof place, "PCI %04x:%02x:%02x", static_cast<unsigned>(domain), static_cast<unsigned>(bus),
+                   static_cast<unsigned>(slot));
+    std::string note = place;
+    if (*note_of_mode(mode) != 0) note.append("; ").append(note_of_mode(mode));
+    found.devices.push_back({text, memory, note});
+  }
+  return found;
+}
+
+Description describe() {
+  if (active == &cuda) return describe_cuda();
+  Description found;
+  if (active == &mock) {
+    found.driver = "memory of the host, for tests";
+    found.devices.push_back({"mock", uint64_t{256} << 20, "of each process"});
+  } else {
+    found.problem = "no driver is in use";
+  }
+  return found;
+}
+
+}  // namespace weft::device
