@@ -5,9 +5,11 @@
 // such an operation, or about the size of a block.
 //
 // coll_lines [large]: some blocks are larger than a chunk
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include "expect.hpp"
@@ -97,10 +99,50 @@ void one_size(int rounds) {
   }
 }
 
+// Ranks that write and wait for nobody are ahead of those that read by all the lines there are, and wait then.
+void ahead(bool scatters) {
+  constexpr int rounds = 140, begun = 60;
+  const std::vector<int> counts(static_cast<size_t>(size), 40);
+  std::vector<int> places;
+  for (int r = 0; r < size; ++r) places.push_back(40 * r);
+  for (int root = 0; root < size; ++root) {
+    const bool writes = (rank == root) == scatters;
+    for (int r = 0; r < size && !writes; ++r) {
+      if ((r == root) == scatters) MPI_Recv(nullptr, 0, MPI_INT, r, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    if (!writes) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    for (int round = 0; round < rounds; ++round) {
+      std::vector<unsigned char> wanted;
+      for (int r = 0; r < size; ++r) {
+        const std::vector<unsigned char> block = block_of(round, r, 40);
+        wanted.insert(wanted.end(), block.begin(), block.end());
+      }
+      std::vector<unsigned char> all(wanted.size()), mine = block_of(round, rank, 40);
+      if (scatters) {
+        std::vector<unsigned char> got(40);
+        MPI_Scatterv(wanted.data(), counts.data(), places.data(), MPI_BYTE, got.data(), 40, MPI_BYTE, root,
+                     MPI_COMM_WORLD);
+        EXPECT(got == mine, "scatterv in round %d of %d", round, root);
+      } else {
+        MPI_Gatherv(mine.data(), 40, MPI_BYTE, all.data(), counts.data(), places.data(), MPI_BYTE, root,
+                    MPI_COMM_WORLD);
+        EXPECT(rank != root || all == wanted, "gatherv in round %d of %d", round, root);
+      }
+      for (int r = 0; r < size && writes && round == begun; ++r) {
+        if ((r == root) != scatters) MPI_Send(nullptr, 0, MPI_INT, r, 0, MPI_COMM_WORLD);
+      }
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+// With memory for chunks, so that no rank waits for all to have it.
 MPI_Comm returning() {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  std::vector<char> some(1000);
+  MPI_Bcast(some.data(), 1000, MPI_CHAR, 0, comm);
   MPI_Barrier(comm);
   return comm;
 }
@@ -164,6 +206,7 @@ int main(int argc, char** argv) {
   expect::start(&argc, &argv);
   several_sizes(large ? 30 : 400, large);
   one_size(400);
+  for (const bool scatters : {true, false}) ahead(scatters);
   if (large) {
     other_operations();
     too_long();
