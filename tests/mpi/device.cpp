@@ -156,7 +156,7 @@ void gaps() {
 // The buffer of buffered sends may lie there, too.
 void attached_buffer() {
   constexpr int size = 4096;
-  void* memory = allocate_on_device(size);
+  void* memory = on_device::allocate(size);
   MPI_Comm_attach_buffer(MPI_COMM_SELF, memory, size);
   Data out(Where::device, numbered(100, 7)), in(Where::device, std::vector<int>(100, -1));
   MPI_Request request;

@@ -220,7 +220,7 @@ class Windows : public testing::Test {
     ASSERT_EQ(part.error, no_error);
     rma::open(window_, {0}, {part}, part.generation);
     if (flavor == rma::Flavor::dynamic) {
-      ASSERT_EQ(rma::attach(window_, attached_.data(), attached_.size()), no_error);
+      ASSERT_EQ(rma::attach(window_, attached_.data(), attached_.size(), false), no_error);
     }
   }
 

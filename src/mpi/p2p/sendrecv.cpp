@@ -19,10 +19,17 @@ struct Pair {
   std::unique_ptr<char[]> copy;  // of the data to send, for the replacing form
 };
 
+// A send whose data a device could not copy never leaves: the receive may wait for that very message.
+void take_back_if_broken(const Request& send, Request& receive) {
+  if (send.flags.on_device && send.error == MPI_ERR_OTHER && core::is_done(send)) [[unlikely]]
+    core::cancel(receive);
+}
+
 void poll_pair(Request& r) {
   auto& pair = *static_cast<Pair*>(r.owner);
   Request& send = *request_of(pair.send);
   Request& receive = *request_of(pair.receive);
+  take_back_if_broken(send, receive);
   if (!core::is_done(send) || !core::is_done(receive)) return;
   r.source = receive.source;
   r.tag = receive.tag;
@@ -75,6 +82,7 @@ int both(const char* function, const Side& out, const Side& in, MPI_Comm comm, M
   MPI_Request receive = MPI_REQUEST_NULL;
   if (int error = start_both(out, in, comm, &send, &receive)) return error;
   wait_for(*request_of(send), function);
+  take_back_if_broken(*request_of(send), *request_of(receive));
   wait_for(*request_of(receive), function);
   Failure sending;
   if (request_of(send)->error != MPI_SUCCESS) [[unlikely]]
