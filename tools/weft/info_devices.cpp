@@ -88,7 +88,7 @@ bool read_hex(const std::string& text, device::Shared& shared) {
 // Another process, which is this program again, maps the memory and looks at its data.
 std::string try_mapping(void* memory) {
   device::Shared shared{};
-  if (!device::active->share(memory, shared)) return "the driver does not share the allocation";
+  if (std::string problem = device::active->share(memory, shared); !problem.empty()) return problem;
   std::string handle = hex_of(shared), program = "weft", command = "info", part = "devices", option = "--map";
   char* arguments[] = {program.data(), command.data(), part.data(), option.data(), handle.data(), nullptr};
   pid_t child = 0;
@@ -111,8 +111,8 @@ int map_here(const std::string& text) {
   if (!read_hex(text, shared) || shared.bytes < tried) return 2;
   void* const own = device::active->allocate(tried);  // makes the device usable
   if (own == nullptr || !try_copies(own).empty()) return 2;
-  void* const base = device::active->map(shared);
-  if (base == nullptr) return 3;
+  void* base = nullptr;
+  if (!device::active->map(shared, base).empty()) return 3;
   std::vector<char> in(tried);
   const std::string problem = device::active->copy(in.data(), base, tried);
   device::active->unmap(base);
