@@ -98,7 +98,7 @@ bool load(Request& r, const Envelope& envelope, Peer& peer, const wire::Rts& rts
 
 // A receive in pinned memory, from where a device copies, in place of one on a device from the host's memory of a peer:
 // so both sides may copy, and that of one message beside the device's of another. nullptr: better not.
-[[nodiscard]] Request* land(Request& r, const Envelope& envelope, int64_t message_bytes, int64_t wanted);
+[[nodiscard]] Request* land(Request& r, const Envelope& envelope, Peer& peer, int64_t message_bytes, int64_t wanted);
 
 // Before data on a device go through staging memory: the device reaches it faster from then on.
 void pin_staging(Peer& peer);

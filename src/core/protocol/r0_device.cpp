@@ -46,6 +46,7 @@ bool goes_by_device(const Request& r) {
 struct Landing {
   void* memory;
   Request* receive;  // on the device
+  Peer* peer;
   Envelope envelope;
   int64_t message_bytes;
   int64_t wanted;
@@ -137,10 +138,6 @@ constinit const LaneWork loading_work{"R0 device", advance_loadings,
                                       [](const Lane& lane) { return lane.loadings != nullptr; }, [](Lane&) {}};
 WEFT_LANE_WORK(loading_work);
 
-}  // namespace
-
-namespace {
-
 void enlist(Lane& lane, Loading* loading) {
   Loading** last = &lane.loadings;
   while (*last != nullptr) last = &(*last)->next;
@@ -211,7 +208,7 @@ bool take_off(Request& inner) {
     return false;
   }
   loading->receive = &r;
-  loading->peer = &world->peer(r.comm->job_rank(landing->envelope.source));
+  loading->peer = landing->peer;
   loading->landing = landing;
   Lane& lane = world->lanes[landing->envelope.lane];
   LaneGuard guard(lane);
@@ -221,7 +218,7 @@ bool take_off(Request& inner) {
 
 }  // namespace
 
-Request* land(Request& r, const Envelope& envelope, int64_t message_bytes, int64_t wanted) {
+Request* land(Request& r, const Envelope& envelope, Peer& peer, int64_t message_bytes, int64_t wanted) {
   constexpr int64_t least = 256 << 10, most = 16 << 20, most_of_all = 64 << 20;
   if (wanted < least || wanted > most || !r.layout->contiguous) return nullptr;
   if (landed.fetch_add(wanted, std::memory_order_relaxed) + wanted > most_of_all) {
@@ -231,7 +228,7 @@ Request* land(Request& r, const Envelope& envelope, int64_t message_bytes, int64
   void* const memory = device::take_pinned(static_cast<size_t>(wanted));
   Request* const inner = memory == nullptr ? nullptr : new_request(*r.comm, Role::receive);
   auto* const landing =
-      inner == nullptr ? nullptr : new (std::nothrow) Landing{memory, &r, envelope, message_bytes, wanted};
+      inner == nullptr ? nullptr : new (std::nothrow) Landing{memory, &r, &peer, envelope, message_bytes, wanted};
   if (landing == nullptr) {
     if (inner != nullptr) free_request(inner);
     if (memory != nullptr) device::give_pinned(memory, static_cast<size_t>(wanted));

@@ -180,7 +180,7 @@ void answer_rts(Request& r, const Envelope& envelope, const void* data) {
   } else if (wanted != 0) {
     if (on_device && load(r, envelope, peer, rts, announced.allocation, wanted)) return;
     if (r.flags.on_device && !own && !on_device) {
-      if (Request* inner = land(r, envelope, message_bytes, wanted)) return answer_rts(*inner, envelope, data);
+      if (Request* inner = land(r, envelope, peer, message_bytes, wanted)) return answer_rts(*inner, envelope, data);
     }
     const int64_t from = r.flags.on_device ? device_from : gaps_from.value();
     const bool direct = !on_device && (rts.memory.key != MemoryRef::no_key || wanted <= get_limit.value() || own) &&
