@@ -106,10 +106,16 @@ const Way ways[] = {
        MPI_Irecv(in, count, type, before, 1, MPI_COMM_WORLD, &request);
        MPI_Request_free(&request);
        MPI_Send(out, count, type, next, 1, MPI_COMM_WORLD);
-       // Nothing tells when it is complete but the data themselves.
-       for (int last = -1, other = 0; last == -1;) {
+       // Nothing tells when it is complete but the data themselves, all of them: every third integer of a layout.
+       MPI_Aint first = 0, bytes = 0;
+       MPI_Type_get_true_extent(type, &first, &bytes);
+       const size_t step = type == MPI_INT ? 1 : 3;
+       std::vector<int> seen(static_cast<size_t>(bytes) / sizeof(int) * static_cast<size_t>(count));
+       for (size_t i = 0; i < seen.size();) {
+         int other = 0;
          MPI_Iprobe(MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &other, MPI_STATUS_IGNORE);
-         move(&last, type == MPI_INT ? in + count - 1 : in, sizeof last);
+         move(seen.data(), in, seen.size() * sizeof(int));
+         for (i = 0; i < seen.size() && seen[i] != -1;) i += step;
        }
      }},
 };
