@@ -67,7 +67,8 @@ class Meeting {
   int64_t bytes() const { return count_ * reduction_.extent() * (gets_ == Gets::part ? comm_.size : 1); }
   Offer offer(const ReductionArgument& data);
   bool is_aligned(const void* address) const {
-    return reinterpret_cast<uintptr_t>(address) % static_cast<uintptr_t>(reduction_.to_second()) == 0;
+    const auto part = static_cast<uintptr_t>(reduction_.to_second());
+    return part != 0 && reinterpret_cast<uintptr_t>(address) % part == 0;
   }
   const char* map(int32_t rank, const Place& place);
   bool map(const std::vector<Offer>& offers);
