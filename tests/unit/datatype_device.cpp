@@ -35,8 +35,8 @@ void* same_address(unsigned long long address, size_t /*bytes*/) {
 
 // The interpreter for a text; nullptr: it is none.
 void* interpreted(const std::string& text) {
-  static std::map<std::string, void*> known;
-  void*& kernel = known[text];
+  static auto* const known = new std::map<std::string, void*>;  // until the end of the process
+  void*& kernel = (*known)[text];
   if (kernel == nullptr) kernel = fake_ptx_load(text.c_str(), device::ptx::kernel_name);
   return kernel;
 }
