@@ -351,11 +351,12 @@ int cuIpcCloseMemHandle(Pointer memory) {
   return SUCCESS;
 }
 
-// A kernel of programs by its name, or one of Weft, which is interpreted.
-struct function {
+// A kernel of programs by its name, or one of Weft, which is interpreted. They stay, as a driver's do.
+static struct function {
   const char* name;
   void* interpreted;
-};
+  struct function* next;
+} * functions;
 
 int cuModuleLoadData(void** module, const void* image) {
   *module = (void*)(uintptr_t)image;
@@ -363,8 +364,13 @@ int cuModuleLoadData(void** module, const void* image) {
 }
 int cuModuleGetFunction(void** function, void* module, const char* name) {
   struct function* f = calloc(1, sizeof *f);
-  if (!f || !strstr(module, name)) return NOT_FOUND;
+  if (!f || !strstr(module, name)) {
+    free(f);
+    return NOT_FOUND;
+  }
   f->name = name;
+  f->next = functions;
+  functions = f;
   *function = f;
 #ifdef WITH_INTERPRETER
   if (strcmp(name, "weft") == 0) {
