@@ -28,7 +28,7 @@ MOST_STEPS = 400  # the problem stays the same one, and of finite length
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    library: str
+    key: str  # of the library
     way: str
     ranks: int
     threads: int
@@ -53,11 +53,11 @@ class Runner:
         self.failed = {}
 
     def run(self, case, steps, bound):
-        library = self.found[case.library]
+        library = self.found[case.key]
         library.check(self.mhd)
-        settings = {} if case.design == "hot" or case.library != "weft" else {"WEFT_THREAD_DESIGN": case.design}
+        settings = {} if case.design == "hot" or case.key != "weft" else {"WEFT_THREAD_DESIGN": case.design}
         if bound:
-            options, more = share(case.library, case.threads)
+            options, more = share(case.key, case.threads)
             settings |= more
         else:
             options = library.kind.unbound
@@ -90,7 +90,7 @@ class Runner:
         if case in self.failed:
             return None
         try:
-            out = self.run(case, steps, self.bound[case.library])
+            out = self.run(case, steps, self.bound[case.key])
         except libraries.Failure as error:
             self.failed[case] = str(error)
             print(f"{case}: {error}", file=sys.stderr)

@@ -17,9 +17,6 @@ namespace on_device {
 
 enum class Where { host, device };
 inline constexpr Where places[] = {Where::host, Where::device};
-inline const char* name_of(Where where) {
-  return where == Where::host ? "host" : "device";
-}
 
 inline const char* driver = "mock";
 
