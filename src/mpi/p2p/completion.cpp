@@ -382,20 +382,27 @@ int waitany(int count, MPI_Request array_of_requests[], int* indx, MPI_Status* s
   return MPI_SUCCESS;
 }
 
-int testany(int count, MPI_Request array_of_requests[], int* indx, int* flag, MPI_Status* status) {
-  if (int error = check_array("MPI_Testany", count, array_of_requests)) return error;
-  if (no_address(indx) || no_address(flag)) [[unlikely]]
-    return null_argument(nullptr, "MPI_Testany", no_address(flag) ? "flag" : "index");
-  bool active = false;
+int look_for_any(const char* function, int count, const MPI_Request requests[], const int* index, int* flag,
+                 bool* active, int* found) {
+  if (int error = check_array(function, count, requests)) return error;
+  if (no_address(index) || no_address(flag)) [[unlikely]]
+    return null_argument(nullptr, function, no_address(flag) ? "flag" : "index");
   int invalid = -1;
-  int found = first_done(count, array_of_requests, &active, &invalid);
-  if (found < 0 && active && invalid < 0) {
+  *found = first_done(count, requests, active, &invalid);
+  if (*found < 0 && *active && invalid < 0) {
     (void)core::progress();
-    found = first_done(count, array_of_requests, &active, &invalid);
+    *found = first_done(count, requests, active, &invalid);
   }
   if (invalid >= 0) [[unlikely]]
-    return bad_request("MPI_Testany", array_of_requests[invalid], invalid);
-  *flag = found >= 0 || !active;
+    return bad_request(function, requests[invalid], invalid);
+  *flag = *found >= 0 || !*active;
+  return MPI_SUCCESS;
+}
+
+int testany(int count, MPI_Request array_of_requests[], int* indx, int* flag, MPI_Status* status) {
+  bool active = false;
+  int found = -1;
+  if (int error = look_for_any("MPI_Testany", count, array_of_requests, indx, flag, &active, &found)) return error;
   *indx = MPI_UNDEFINED;
   if (found >= 0) return retire_any("MPI_Testany", array_of_requests, found, indx, status);
   if (!active) set_empty_status(status);

@@ -77,4 +77,9 @@ Survey survey(int count, const MPI_Request requests[]);
 // The first completed request, or -1; `*active` when there is any to wait for.
 int first_done(int count, const MPI_Request requests[], bool* active, int* invalid);
 
+// The common part of the functions that look for any: checks the arguments, and looks again after some progress. Fills
+// `*found` as first_done(), and `*flag` of the call. MPI_SUCCESS, or the error raised.
+[[nodiscard]] int look_for_any(const char* function, int count, const MPI_Request requests[], const int* index,
+                               int* flag, bool* active, int* found);
+
 }  // namespace weft::mpi

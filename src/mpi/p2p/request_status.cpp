@@ -74,19 +74,9 @@ int request_get_status_all(int count, const MPI_Request array_of_requests[], int
 
 int request_get_status_any(int count, const MPI_Request array_of_requests[], int* indx, int* flag, MPI_Status* status) {
   const char* function = "MPI_Request_get_status_any";
-  if (int error = check_array(function, count, array_of_requests)) return error;
-  if (no_address(indx) || no_address(flag)) [[unlikely]]
-    return null_argument(nullptr, function, no_address(flag) ? "flag" : "index");
   bool active = false;
-  int invalid = -1;
-  int found = first_done(count, array_of_requests, &active, &invalid);
-  if (found < 0 && active && invalid < 0) {
-    (void)core::progress();
-    found = first_done(count, array_of_requests, &active, &invalid);
-  }
-  if (invalid >= 0) [[unlikely]]
-    return bad_request(function, array_of_requests[invalid], invalid);
-  *flag = found >= 0 || !active;
+  int found = -1;
+  if (int error = look_for_any(function, count, array_of_requests, indx, flag, &active, &found)) return error;
   *indx = found >= 0 ? found : MPI_UNDEFINED;
   if (found < 0) {
     if (!active) set_empty_status(status);
