@@ -13,11 +13,8 @@
 
 namespace weft::mpi {
 
-enum class Gets : uint8_t {
-  all,
-  root,
-  part
-};  // the part of the result that a rank gets: all, all at the root, its block
+// The part of the result that a rank gets: all, all at the root, its block.
+enum class Gets : uint8_t { all, root, part };
 
 // `count` elements of each rank; with Gets::part the elements of a block. False: the operation goes another way, on all
 // ranks alike. True: `error` is what the call returns.
