@@ -84,7 +84,7 @@ def _openmpi_threads(threads, apart, crowded):
 # Peers run with the settings that were best for them on one host when tried one by one (docs/performance.md, Method).
 _MPICH = {"MPIR_CVAR_CH4_NETMOD": "ofi", "MPIR_CVAR_CH4_CMA_ENABLE": "1"}
 _INTEL = {"I_MPI_FABRICS": "shm"}
-_OPENMPI = ("--mca", "pml", "ob1", "--mca", "btl", "self,sm")
+_OPENMPI = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,sm"}
 
 KINDS = {
     "weft": Kind("Weft", "", True, bound=("--bind", "core"), unbound=("--bind", "none", "--oversubscribe")),
@@ -95,8 +95,8 @@ KINDS = {
                   threads=_mpich_threads),
     "intel": Kind("Intel MPI", "impi-rt", True, bound_environment=_INTEL | {"I_MPI_PIN": "1"},
                   unbound_environment=_INTEL | {"I_MPI_PIN": "0"}, threads=_intel_threads),
-    "openmpi": Kind("Open MPI", "openmpi", False, bound=("--bind-to", "core", *_OPENMPI),
-                    unbound=("--bind-to", "none", "--oversubscribe", *_OPENMPI),
+    "openmpi": Kind("Open MPI", "openmpi", False, bound=("--bind-to", "core"), unbound=("--bind-to", "none", "--oversubscribe"),
+                    bound_environment=_OPENMPI, unbound_environment=_OPENMPI,
                     crowded_environment={"OMPI_MCA_mpi_yield_when_idle": "1"}, threads=_openmpi_threads),
 }
 
@@ -107,6 +107,7 @@ class Library:
     kind: Kind
     prefix: pathlib.Path
     version: str
+    own_programs: pathlib.Path | None = None  # folder of programs that its own mpicc built, where given() was told one
 
     @property
     def title(self):
@@ -129,11 +130,14 @@ class Library:
         result.update(settings or {})
         return result
 
-    def launch(self, ranks, placement="bound"):
+    def mpiexec(self):
         command = [str(self.prefix / "bin" / "mpiexec")]
         if self.key == "openmpi" and os.geteuid() == 0:
             command.append("--allow-run-as-root")
-        return [*command, *(self.kind.bound if placement == "bound" else self.kind.unbound), "-n", str(ranks)]
+        return command
+
+    def launch(self, ranks, placement="bound"):
+        return [*self.mpiexec(), *(self.kind.bound if placement == "bound" else self.kind.unbound), "-n", str(ranks)]
 
     def check(self, program):
         """Refuses to measure one library under the name of another."""
@@ -214,21 +218,25 @@ def find_peer(key):
     return Library(key, kind, prefix, installed_version(prefix, kind.package))
 
 
-STANDARD_ABI = [key for key, kind in KINDS.items() if kind.abi]
-GIVEN = f"a library, of {', '.join(STANDARD_ABI)}, and its folder, with bin/mpiexec and lib/{ABI_NAME}"
+GIVEN = (f"a library, of {', '.join(KINDS)}, and its folder, with bin/mpiexec and lib/{ABI_NAME}; Open MPI has no such "
+         "library: openmpi=DIR:PROGRAMS, with the folder of the programs that its own mpicc built")
 
 
 def given(word):
-    """The library of NAME=DIR, as programs take it on their command line."""
-    key, _, folder = word.partition("=")
-    prefix = pathlib.Path(folder or ".").resolve()
-    if key not in STANDARD_ABI or not folder:
-        raise Failure(f"{word}: NAME=DIR, with a name of {', '.join(STANDARD_ABI)}")
-    for part in ("bin/mpiexec", f"lib/{ABI_NAME}"):
+    """The library of NAME=DIR or NAME=DIR:PROGRAMS, as programs take it on their command line."""
+    key, _, folders = word.partition("=")
+    folder, _, programs = folders.partition(":")
+    if key not in KINDS or not folder:
+        raise Failure(f"{word}: NAME=DIR, with a name of {', '.join(KINDS)}")
+    kind, prefix = KINDS[key], pathlib.Path(folder).resolve()
+    if kind.abi == bool(programs):
+        raise Failure(f"{word}: " + (f"{kind.label} runs the programs of all, without :PROGRAMS" if kind.abi else
+                                     f"{kind.label} needs programs of its own, NAME=DIR:PROGRAMS"))
+    for part in ("bin/mpiexec", *([f"lib/{ABI_NAME}"] if kind.abi else [])):
         if not (prefix / part).exists():
             raise Failure(f"{word}: there is no {prefix / part}")
-    kind = KINDS[key]
-    return Library(key, kind, prefix, installed_version(prefix, kind.package) if kind.package else "")
+    version = installed_version(prefix, kind.package) if kind.package else ""
+    return Library(key, kind, prefix, version, pathlib.Path(programs).resolve() if programs else None)
 
 
 def find(keys, weft_prefix):

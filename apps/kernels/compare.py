@@ -27,7 +27,7 @@ CASES = [("daxpy", "allreduce", 50), ("summa", "broadcast", 10), ("isort", "allt
 def measure(library, folder, case, ranks, limit):
     """The figure of merit, its unit, and the part of the time in MPI."""
     name, way, steps = case
-    program = folder / name
+    program = (library.own_programs or folder) / name
     library.check(program)
     command = [*library.launch(ranks), str(program), "-w", way, "-s", str(steps)]
     out = libraries.run_command(command, library.environment(), limit)

@@ -42,6 +42,8 @@ def share(key, threads):
         return ("-bind-to", f"core:{threads}"), {}
     if key == "intel":
         return (), {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": str(threads)}
+    if key == "openmpi":
+        return ("--map-by", f"slot:PE={threads}", "--bind-to", "core"), {}
     return (), {}
 
 
@@ -54,14 +56,15 @@ class Runner:
 
     def run(self, case, steps, bound):
         library = self.found[case.key]
-        library.check(self.mhd)
+        program = library.own_programs / self.mhd.name if library.own_programs else self.mhd
+        library.check(program)
         settings = {} if case.design == "hot" or case.key != "weft" else {"WEFT_THREAD_DESIGN": case.design}
         if bound:
             options, more = share(case.key, case.threads)
             settings |= more
         else:
             options = library.kind.unbound
-        command = [str(library.prefix / "bin" / "mpiexec"), *options, "-n", str(case.ranks), str(self.mhd), "-q",
+        command = [*library.mpiexec(), *options, "-n", str(case.ranks), str(program), "-q",
                    "-w", case.way, "-t", str(case.threads), "-n", str(case.grid[0]), "-b", str(case.grid[1]),
                    "-s", str(steps)]
         return libraries.run_command(command, library.environment("unbound", settings), self.limit)
