@@ -12,7 +12,10 @@ namespace {
 using weft::transport::shm::StagingPool;
 
 struct Buffers {
-  explicit Buffers(int count) { pool.open(words.data(), count); }
+  explicit Buffers(int count) {
+    pool.open(words.data(), count);
+    pool.set_ready(count);
+  }
   void release(int first, int count = 1) {
     for (int i = first; i < first + count; ++i) StagingPool::release(words[static_cast<size_t>(i)]);
   }
@@ -26,6 +29,17 @@ TEST(Staging, LendsEachBufferOnceUntilItIsReleased) {
   EXPECT_EQ(buffers.pool.lend(1), -1);
   buffers.release(2);
   EXPECT_EQ(buffers.pool.lend(1), 2);
+  EXPECT_EQ(buffers.pool.lend(1), -1);
+}
+
+TEST(Staging, LendsOnlyBuffersThatAreReady) {
+  Buffers buffers(6);
+  buffers.pool.set_ready(2);
+  EXPECT_EQ(buffers.pool.lend(3), -1);
+  EXPECT_EQ(buffers.pool.lend(1), 0);
+  EXPECT_EQ(buffers.pool.lend(2), -1);
+  buffers.pool.set_ready(4);
+  EXPECT_EQ(buffers.pool.lend(3), 1);
   EXPECT_EQ(buffers.pool.lend(1), -1);
 }
 

@@ -23,9 +23,13 @@ class StagingPool {
     for (int i = 0; i < count; ++i) seen_[static_cast<size_t>(i)] = released[i].load(std::memory_order_relaxed);
   }
 
-  // The first of `need` free buffers in a row, which are lent from now on; -1: there are none.
+  // Buffers that have memory and can be lent.
+  int ready() const { return ready_; }
+  void set_ready(int count) { ready_ = count; }
+
+  // The first of `need` free buffers in a row, which are lent from now on; -1: there are none that are ready.
   int lend(int need) {
-    const int count = static_cast<int>(lent_.size());
+    const int count = ready_;
     if (need > count) return -1;
     for (int tried = 0, at = next_; tried < count; ++tried, ++at) {
       if (at + need > count) at = 0;
@@ -71,6 +75,7 @@ class StagingPool {
   const std::atomic<uint32_t>* released_ = nullptr;
   std::vector<uint32_t> seen_;  // releases
   std::vector<uint8_t> lent_;
+  int ready_ = 0;
   int next_ = 0;
 };
 

@@ -216,17 +216,32 @@ void ShmTransport::drain(uint32_t lane, Sink sink) {
 
 Staging ShmTransport::reserve_staging(size_t bytes) {
   std::lock_guard guard(staging_lock_);
-  if (!staging_ready_) [[unlikely]] {
-    reserve(layout_.rank_at(rank_) + layout_.staging_offset, layout_.staging, "staging buffers");
-    pages::make_huge(region_, layout_.region);
-    staging_.open(layout_.staging_released(region_), layout_.staging_buffers);
-    staging_ready_ = true;
-  }
-  const int first = bytes <= layout_.staging ? staging_.lend(static_cast<int>(buffers_for(bytes))) : -1;
+  const size_t most = layout_.staging_buffer * static_cast<size_t>(layout_.staging_buffers);
+  const int need = bytes <= most ? static_cast<int>(buffers_for(bytes)) : layout_.staging_buffers + 1;
+  int first = staging_.lend(need);
+  while (first < 0 && need <= layout_.staging_buffers && staging_.ready() < layout_.staging_buffers) [[unlikely]] {
+      add_staging();
+      first = staging_.lend(need);
+    }
   if (first < 0) return {};
   base::take_from_process(control_);
   return {region_ + layout_.staging_offset + static_cast<size_t>(first) * layout_.staging_buffer,
           static_cast<uint64_t>(first)};
+}
+
+// Memory comes as it is needed: the system takes 2 us to give and clear one page, so 1 ms for all 64 buffers of 32 KiB,
+// of which most ranks use a few.
+void ShmTransport::add_staging() {
+  constexpr int first_buffers = 8;
+  const int ready = staging_.ready(), count = layout_.staging_buffers;
+  const int more = std::min(std::max(ready, first_buffers), count - ready);
+  const size_t at = layout_.staging_offset + layout_.staging_buffer * static_cast<size_t>(ready);
+  reserve(layout_.rank_at(rank_) + at, layout_.staging_buffer * static_cast<size_t>(more), "staging buffers");
+  if (ready == 0) {
+    pages::make_huge(region_, layout_.region);
+    staging_.open(layout_.staging_released(region_), count);
+  }
+  staging_.set_ready(ready + more);
 }
 
 Span ShmTransport::staging_memory() const {

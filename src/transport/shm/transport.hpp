@@ -154,6 +154,7 @@ class ShmTransport final : public Transport {
   int fd_;
   Layout layout_;
   PlaceOf place_of_;
+  void add_staging();
   size_t buffers_for(size_t bytes) const { return (bytes + layout_.staging_buffer - 1) / layout_.staging_buffer; }
 
   char* region_ = nullptr;  // our own control, ring and staging
@@ -161,8 +162,7 @@ class ShmTransport final : public Transport {
   struct alignas(64) Reader : RingReader<> {};
   std::unique_ptr<Reader[]> rings_;  // ours, by lane
   LaneMap lanes_;
-  base::Lock staging_lock_;  // of the two below
-  bool staging_ready_ = false;
+  base::Lock staging_lock_;  // of the pool below
   StagingPool staging_;
   bool fences_others_ = false;  // membarrier works: senders need no fence
   Bell bell_;
