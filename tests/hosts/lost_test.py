@@ -2,12 +2,14 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
 """Hosts that are cut off and ranks that are killed, on three hosts (hosts.sh): who is named, how soon all ends, what is left;
-and bad cables, by which nothing is lost. HYDRA is Hydra's mpiexec, LOST the program of lost.c, MPI_TESTS the folder of the
-programs of tests/mpi."""
+and bad cables, by which nothing is lost. HYDRA is Hydra's mpiexec, LOST the program of lost.c, MHD that of
+apps/mhd, MPI_TESTS the folder of the programs of tests/mpi."""
 import os
 import pathlib
+import re
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -97,6 +99,33 @@ class Lost(Hosts):
 
     def test_a_rank_is_killed_while_all_others_compute(self):
         self.killed(5, "compute", "20")
+
+
+class Application(Hosts):
+    def test_the_last_checkpoint_of_a_run_that_loses_a_host_is_intact(self):
+        mhd = os.environ["MHD"]
+        problem = ("-q", "-t", "1", "-e", "1000")  # it would run for an hour
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(mhd)) as folder:
+            last = pathlib.Path(folder, "last")
+            start = ("-p", "alfven", "-n", "16", "-b", "4")
+            running = self.start(mhd, *problem, *start, "-k", last, "-i", "5", ranks=3)
+            running.wait_until(last.exists)
+            job.on_hosts("cut", "h3")
+            self.check_end(running, LOST_AFTER + 2)
+            said = self.said(running)
+            self.assertEqual(len(said), 1, running.output)
+            self.assertIn("host h3 (rank 2) is lost", said[0])
+
+            def state(steps, *more):
+                done = subprocess.run([mhd, *problem, "-s", str(steps), *more], capture_output=True, text=True, timeout=HANGS,
+                                      check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                return re.search(r"end: step (\d+),.*state: (\w+)", done.stdout, re.DOTALL).groups()
+
+            kept = int(state(1, "-r", last)[0])
+            self.assertGreaterEqual(kept, 5)
+            self.assertEqual(kept % 5, 0)
+            self.assertEqual(state(kept + 3, "-r", last), state(kept + 3, *start), "the restart does not go on as one run does")
 
 
 class Cables(Hosts):
