@@ -50,6 +50,36 @@ void external32(const files::Folder& folder) {
   MPI_Type_free(&every);
 }
 
+// An array of longs dealt out by MPI_Type_create_darray, in both of its forms: 4 bytes each in the file.
+void external32_of_darray(const files::Folder& folder) {
+  files::File file(folder.path("darray"));
+  const int each = 6;
+  const int whole[2] = {2 * size, each}, cyclic[2] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE};
+  const int blocks[2] = {1, MPI_DISTRIBUTE_DFLT_DARG}, grid[2] = {size, 1};
+  const MPI_Count large[2] = {whole[0], whole[1]};
+  MPI_Datatype rows[2];
+  OK(MPI_Type_create_darray(size, rank, 2, whole, cyclic, blocks, grid, MPI_ORDER_C, MPI_LONG, &rows[0]));
+  OK(MPI_Type_create_darray_c(size, rank, 2, large, cyclic, blocks, grid, MPI_ORDER_C, MPI_LONG, &rows[1]));
+  for (MPI_Datatype mine : rows) {
+    MPI_Type_commit(&mine);
+    OK(MPI_File_set_view(file, 0, MPI_LONG, mine, "external32", MPI_INFO_NULL));
+    std::vector<long> data(2 * each), read(2 * each, -1);
+    for (size_t i = 0; i < data.size(); ++i) data[i] = rank * 100 + static_cast<long>(i);
+    OK(MPI_File_write_at_all(file, 0, data.data(), 2 * each, MPI_LONG, MPI_STATUS_IGNORE));
+    OK(MPI_File_read_at_all(file, 0, read.data(), 2 * each, MPI_LONG, MPI_STATUS_IGNORE));
+    EXPECT(read == data, "other data come back");
+    EXPECT(files::size_of(file) == MPI_Offset{4} * 2 * size * each, "%lld",
+           static_cast<long long>(files::size_of(file)));
+    // Row r is rank r % size's.
+    OK(MPI_File_set_view(file, 0, MPI_LONG, MPI_LONG, "external32", MPI_INFO_NULL));
+    long first = -1;
+    const int row = 2 * size - 1;
+    OK(MPI_File_read_at(file, MPI_Offset{row} * each, &first, 1, MPI_LONG, MPI_STATUS_IGNORE));
+    EXPECT(first == (size - 1) * 100 + each, "%ld", first);
+    MPI_Type_free(&mine);
+  }
+}
+
 // Each int as two bytes, and a call counted.
 int calls = 0;
 int extent_of(MPI_Datatype datatype, MPI_Aint* extent, void* extra) {
@@ -106,6 +136,7 @@ int main(int argc, char** argv) {
   {
     files::Folder folder;
     external32(folder);
+    external32_of_darray(folder);
     registered(folder);
   }
   return expect::finish();

@@ -252,7 +252,23 @@ int make_darray(const Grid<Size>& grid, MPI_Datatype oldtype, MPI_Datatype* newt
   return give_type(grid.function, darray(grid, *old), std::move(record), newtype);
 }
 
+// The arguments of all dimensions, from `distributions` on in the record's integers.
+template <class Size>
+Type* darray_of(const TypeRecord& record, const Size* gsizes, const int* distributions, const Type& element) {
+  const int n = record.integers[2];
+  const Grid<Size> grid{
+      "MPI_Type_create_darray", record.integers[0],    record.integers[1],    n, gsizes, distributions,
+      distributions + n,        distributions + 2 * n, record.integers.back()};
+  return darray(grid, element);
+}
+
 }  // namespace
+
+Type* darray_of(const TypeRecord& record, const Type& element) {
+  const int* rest = record.integers.data() + 3;
+  if (!record.large_counts.empty()) return darray_of(record, record.large_counts.data(), rest, element);
+  return darray_of(record, rest, rest + record.integers[2], element);
+}
 
 int type_create_subarray(int ndims, const int array_of_sizes[], const int array_of_subsizes[],
                          const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype* newtype) {

@@ -20,6 +20,10 @@ void release_type(Type* type);
 // A type like this one, made the same way, with a handle of its own; nullptr when there is no memory.
 [[nodiscard]] Type* twin(const Type& type);
 
+// The layout that MPI_Type_create_darray made by these arguments, made of another element; nullptr when there is no
+// memory.
+[[nodiscard]] Type* darray_of(const TypeRecord& record, const Type& element);
+
 // Gives a new type to the program: remembers how it was made. The record's types get their references here. A nullptr
 // `made` is the error of a layout that could not be made.
 [[nodiscard]] int give_type(const char* function, Type* made, TypeRecord&& record, MPI_Datatype* newtype);

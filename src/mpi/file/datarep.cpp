@@ -105,8 +105,7 @@ class InFile {
   Type* make(Type& type) {
     if (type.predefined) return basic(type);
     const TypeRecord& record = record_of(type);
-    if (record.combiner == MPI_COMBINER_DARRAY || record.combiner == MPI_COMBINER_VALUE_INDEX)
-      return refuse(MPI_ERR_UNSUPPORTED_DATAREP);
+    if (record.combiner == MPI_COMBINER_VALUE_INDEX) return refuse(MPI_ERR_UNSUPPORTED_DATAREP);
     std::vector<Type*> parts;
     bool good = true;
     for (Type* part : record.types) {
@@ -167,6 +166,8 @@ class InFile {
         return datatype::resized(old, n[0], n[1]);
       case MPI_COMBINER_SUBARRAY:
         return subarray(record, old);
+      case MPI_COMBINER_DARRAY:
+        return darray_of(record, old);
       default:
         return structure(record.combiner, n, types);
     }
