@@ -114,7 +114,7 @@ class Mover {
     const int64_t whole = runs[count - 1].offset + runs[count - 1].bytes - base;
     if (!has_sieve(whole)) return no_buffer(whole);
     RangeLock lock;
-    if (!transfer_.atomic) {
+    if (!transfer_.locks) {
       if (const Result result = lock.take(transfer_.disk.fd, true, base, whole); result.failed()) return result;
     }
     int64_t got = 0;
@@ -159,7 +159,7 @@ Result for_each_piece(const Transfer& transfer, int64_t& done, bool writes, Piec
 }
 
 Result lock(const Transfer& transfer, bool exclusive, RangeLock& lock) {
-  if (!transfer.atomic) return {};
+  if (!transfer.locks) return {};
   const Run span = span_of(transfer);
   return lock.take(transfer.disk.fd, exclusive, span.offset, span.bytes);
 }

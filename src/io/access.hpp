@@ -27,7 +27,7 @@ struct Transfer {
   int64_t position;  // in the view's stream
   Memory memory;
   Sieving sieving;
-  bool atomic = false;  // alone in the file's bytes from its first to its last, against all other accesses
+  bool locks = false;  // alone in the file's bytes from its first to its last, against all other accesses that lock
 };
 
 // `done`: bytes of the stream that were moved: of a read less than asked only at the end of the file, or with an error.

@@ -20,8 +20,8 @@ namespace {
 
 constinit base::TextSetting faults{
     {.name = "WEFT_IO_FAULTS",
-     .help =
-         "for tests: calls on files in 1000 that fail, as \"short=100,eintr=50,enospc=5,eio=5,uncached=500,seed=1\"",
+     .help = "for tests: calls on files in 1000 that fail, as \"short=100,eintr=50,enospc=5,eio=5,uncached=500,"
+             "enolck=5,seed=1\"; \"nfs=1\": files lie on NFS, \"nfs=2\": with locks of the host alone, \"lustre=1\"",
      .level = base::Level::expert}};
 WEFT_SETTING(faults);
 
@@ -34,8 +34,12 @@ ssize_t pread_cached(int fd, void* buffer, size_t bytes, off_t offset) {
   return ::preadv2(fd, &part, 1, offset, RWF_NOWAIT);
 }
 
-constexpr Calls system_calls{open_file, ::close,     ::unlink,          ::pread,     ::pwrite,
-                             ::fsync,   ::ftruncate, ::posix_fallocate, pread_cached};
+int lock_range(int fd, int command, struct flock* range) {
+  return ::fcntl(fd, command, range);
+}
+
+constexpr Calls system_calls{open_file,   ::close,           ::unlink,     ::pread,    ::pwrite,      ::fsync,
+                             ::ftruncate, ::posix_fallocate, pread_cached, lock_range, file_system_of};
 
 // The plan of faults. Calls of all threads draw from one sequence of numbers.
 struct Plan {
@@ -44,6 +48,9 @@ struct Plan {
   uint32_t full = 0;
   uint32_t broken = 0;
   uint32_t uncached = 0;
+  uint32_t unlocked = 0;
+  uint32_t nfs = 0;
+  uint32_t lustre = 0;
   std::atomic<uint64_t> state = 1;
 };
 constinit Plan plan;
@@ -103,8 +110,46 @@ ssize_t faulty_pread_cached(int fd, void* buffer, size_t bytes, off_t offset) {
   return error != 0 ? -1 : pread_cached(fd, buffer, bytes, offset);
 }
 
-constexpr Calls faulty_calls{open_file,    ::close,     ::unlink,          faulty_pread,        faulty_pwrite,
-                             faulty_fsync, ::ftruncate, ::posix_fallocate, faulty_pread_cached, strike};
+int faulty_lock(int fd, int command, struct flock* range) {
+  if (range->l_type != F_UNLCK && happens(plan.unlocked)) {
+    errno = ENOLCK;
+    return -1;
+  }
+  return lock_range(fd, command, range);
+}
+
+FileSystem pretended_file_system(int fd) {
+  if (plan.nfs != 0) return {Storage::nfs, plan.nfs > 1};
+  if (plan.lustre != 0) return {Storage::lustre, false};
+  return file_system_of(fd);
+}
+
+constexpr Calls faulty_calls{open_file,
+                             ::close,
+                             ::unlink,
+                             faulty_pread,
+                             faulty_pwrite,
+                             faulty_fsync,
+                             ::ftruncate,
+                             ::posix_fallocate,
+                             faulty_pread_cached,
+                             faulty_lock,
+                             pretended_file_system,
+                             strike};
+
+uint32_t* number_of(std::string_view key) {
+  struct Row {
+    std::string_view key;
+    uint32_t Plan::*number;
+  };
+  constexpr Row rows[] = {{"short", &Plan::shorts}, {"eintr", &Plan::interrupted}, {"enospc", &Plan::full},
+                          {"eio", &Plan::broken},   {"uncached", &Plan::uncached}, {"enolck", &Plan::unlocked},
+                          {"nfs", &Plan::nfs},      {"lustre", &Plan::lustre}};
+  for (const Row& row : rows) {
+    if (row.key == key) return &(plan.*row.number);
+  }
+  return nullptr;
+}
 
 bool read_plan(std::string_view text) {
   while (!text.empty()) {
@@ -116,18 +161,10 @@ bool read_plan(std::string_view text) {
     const std::string_view key = word.substr(0, equals);
     uint32_t value = 0;
     if (std::from_chars(word.data() + equals + 1, word.data() + word.size(), value).ec != std::errc()) return false;
-    if (key == "short") {
-      plan.shorts = value;
-    } else if (key == "eintr") {
-      plan.interrupted = value;
-    } else if (key == "enospc") {
-      plan.full = value;
-    } else if (key == "eio") {
-      plan.broken = value;
-    } else if (key == "uncached") {
-      plan.uncached = value;
-    } else if (key == "seed") {
+    if (key == "seed") {
       plan.state.store(value * 0x2545f4914f6cdd1d, std::memory_order_relaxed);
+    } else if (uint32_t* number = number_of(key); number != nullptr) {
+      *number = value;
     } else {
       return false;
     }

@@ -5,9 +5,12 @@
 // The system calls on which files stand, behind pointers: tests put calls there that write less than asked, are
 // interrupted or fail. They return and set errno as the system's do.
 
+#include <fcntl.h>
 #include <sys/types.h>
 
 #include <cstdint>
+
+#include "io/file_system.hpp"
 
 namespace weft::io {
 
@@ -21,6 +24,8 @@ struct Calls {
   int (*ftruncate)(int fd, off_t size);
   int (*fallocate)(int fd, off_t offset, off_t bytes);                        // 0 or an errno, as posix_fallocate
   ssize_t (*pread_cached)(int fd, void* buffer, size_t bytes, off_t offset);  // fails with EAGAIN where it would wait
+  int (*lock)(int fd, int command, struct flock* range);                      // of an open file: F_OFD_SETLK and so on
+  FileSystem (*file_system)(int fd);
   // After a read that the kernel did by itself (ring.hpp): the errno of a fault, or 0 and perhaps fewer bytes. nullptr:
   // there are no faults.
   int (*strike)(size_t& bytes, bool writes) = nullptr;

@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 
 #include "base/clock.hpp"
 #include "io/calls.hpp"
@@ -16,9 +16,8 @@
 namespace weft::io {
 namespace {
 
-constexpr int64_t most_at_once = int64_t{1} << 30;  // Linux moves 2 GiB less a page at most
-
 constinit std::atomic<uint64_t> whole_cached_reads = 0;
+constinit std::atomic<uint64_t> calls_past_cache = 0;
 
 struct flock lock_of(short type, int64_t offset, int64_t bytes) {
   struct flock lock {};
@@ -45,19 +44,35 @@ class Timed {
   const uint64_t start_;
 };
 
+// A file system with larger blocks: from now on all goes through the page cache.
+bool refused(const Disk& disk, const Way& way) {
+  if (!way.direct || errno != EINVAL) return false;
+  disk.direct->refused.store(true, std::memory_order_relaxed);
+  return true;
+}
+
+Result no_aligned_memory() {
+  return {.error = no_memory, .system = ENOMEM, .act = Act::buffer, .bytes = Direct::copied_at_once};
+}
+
 }  // namespace
 
 Result write_all(const Disk& disk, const void* buffer, int64_t bytes, int64_t offset, int64_t& done) {
   done = 0;
   const auto* from = static_cast<const char*>(buffer);
+  Aligned aligned;
   while (done < bytes) {
-    const auto part = static_cast<size_t>(std::min(bytes - done, most_at_once));
+    const Way way = way_of(disk.fd, disk.direct, true, from + done, offset + done, bytes - done);
+    char* copy = way.copied ? aligned.get() : nullptr;
+    if (way.copied && copy == nullptr) return no_aligned_memory();
+    if (copy != nullptr) std::memcpy(copy, from + done, way.bytes);
     const Timed timed(disk, true, offset + done);
-    const ssize_t written = calls().pwrite(disk.fd, from + done, part, offset + done);
-    if (written < 0 && errno == EINTR) continue;
+    const ssize_t written = calls().pwrite(way.fd, copy != nullptr ? copy : from + done, way.bytes, offset + done);
+    if (written < 0 && (errno == EINTR || refused(disk, way))) continue;
     if (written < 0) return system_failure(Act::write, errno, offset + done, bytes - done);
     if (written == 0) return system_failure(Act::write, ENOSPC, offset + done, bytes - done);
     timed.end(written);
+    if (way.direct) calls_past_cache.fetch_add(1, std::memory_order_relaxed);
     done += written;
   }
   return {};
@@ -66,14 +81,19 @@ Result write_all(const Disk& disk, const void* buffer, int64_t bytes, int64_t of
 Result read_all(const Disk& disk, void* buffer, int64_t bytes, int64_t offset, int64_t& done) {
   done = 0;
   auto* to = static_cast<char*>(buffer);
+  Aligned aligned;
   while (done < bytes) {
-    const auto part = static_cast<size_t>(std::min(bytes - done, most_at_once));
+    const Way way = way_of(disk.fd, disk.direct, false, to + done, offset + done, bytes - done);
+    char* copy = way.copied ? aligned.get() : nullptr;
+    if (way.copied && copy == nullptr) return no_aligned_memory();
     const Timed timed(disk, false, offset + done);
-    const ssize_t got = calls().pread(disk.fd, to + done, part, offset + done);
-    if (got < 0 && errno == EINTR) continue;
+    const ssize_t got = calls().pread(way.fd, copy != nullptr ? copy : to + done, way.bytes, offset + done);
+    if (got < 0 && (errno == EINTR || refused(disk, way))) continue;
     if (got < 0) return system_failure(Act::read, errno, offset + done, bytes - done);
     if (got == 0) break;
+    if (copy != nullptr) std::memcpy(to + done, copy, static_cast<size_t>(got));
     timed.end(got);
+    if (way.direct) calls_past_cache.fetch_add(1, std::memory_order_relaxed);
     done += got;
   }
   return {};
@@ -91,6 +111,10 @@ uint64_t cached_reads() {
   return whole_cached_reads.load(std::memory_order_relaxed);
 }
 
+uint64_t direct_calls() {
+  return calls_past_cache.load(std::memory_order_relaxed);
+}
+
 Result size_of(int fd, int64_t& size) {
   struct stat facts {};
   if (::fstat(fd, &facts) != 0) return system_failure(Act::stat, errno);
@@ -100,7 +124,7 @@ Result size_of(int fd, int64_t& size) {
 
 Result RangeLock::take(int fd, bool exclusive, int64_t offset, int64_t bytes) {
   struct flock lock = lock_of(exclusive ? F_WRLCK : F_RDLCK, offset, bytes);
-  while (::fcntl(fd, F_OFD_SETLKW, &lock) != 0) {
+  while (calls().lock(fd, F_OFD_SETLKW, &lock) != 0) {
     if (errno != EINTR) return system_failure(Act::lock, errno, offset, bytes);
   }
   fd_ = fd;
@@ -112,7 +136,7 @@ Result RangeLock::take(int fd, bool exclusive, int64_t offset, int64_t bytes) {
 void RangeLock::release() {
   if (fd_ < 0) return;
   struct flock lock = lock_of(F_UNLCK, offset_, bytes_);
-  (void)::fcntl(fd_, F_OFD_SETLK, &lock);
+  (void)calls().lock(fd_, F_OFD_SETLK, &lock);
   fd_ = -1;
 }
 

@@ -5,6 +5,7 @@
 // Whole reads and writes of an open file, and locks on its bytes. A call that the system interrupts or cuts short goes
 // on; the end of the file ends a read. Any thread may call these.
 
+#include "io/direct.hpp"
 #include "io/result.hpp"
 #include "io/tally.hpp"
 
@@ -13,7 +14,8 @@ namespace weft::io {
 // An open file as the system knows it, and what counts the calls on it.
 struct Disk {
   int fd;
-  Tally* tally = nullptr;  // nullptr: nothing counts
+  Tally* tally = nullptr;    // nullptr: nothing counts
+  Direct* direct = nullptr;  // nullptr: all goes through the page cache
 };
 
 // All of the bytes, or an error. `done` tells how many were written before it.
@@ -27,6 +29,9 @@ struct Disk {
 [[nodiscard]] bool read_cached(const Disk& disk, void* buffer, int64_t bytes, int64_t offset);
 // How many there were.
 [[nodiscard]] uint64_t cached_reads();
+
+// The calls that moved data past the page cache.
+[[nodiscard]] uint64_t direct_calls();
 
 // The size of the file.
 [[nodiscard]] Result size_of(int fd, int64_t& size);

@@ -3,14 +3,11 @@
 #include "io/file.hpp"
 
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <iterator>
 #include <mutex>
 #include <type_traits>
 
@@ -37,27 +34,67 @@ bool on_one_host(const core::Comm& comm) {
   return (core::world->job.one_host() && !comm.several_jobs) || (comm.hosts != nullptr && comm.hosts->count() == 1);
 }
 
-// Whether a page cache of this host is all there is between the file and its storage.
-bool is_local(int fd) {
-  constexpr uint64_t kinds[] = {TMPFS_MAGIC, EXT4_SUPER_MAGIC,      XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
-                                RAMFS_MAGIC, OVERLAYFS_SUPER_MAGIC, F2FS_SUPER_MAGIC};
-  struct statfs facts {};
-  return ::fstatfs(fd, &facts) == 0 &&
-         std::find(std::begin(kinds), std::end(kinds), static_cast<uint64_t>(facts.f_type)) != std::end(kinds);
+// Whether locks can be had where accesses need them, before the first access.
+Result try_lock(const File& file) {
+  RangeLock lock;
+  return lock.take(file.fd, file.mode.writes, 0, 1);
+}
+
+mode_t permissions_of(const File& file) {
+  return file.hints.permissions >= 0 ? static_cast<mode_t>(file.hints.permissions) : 0666;
+}
+
+// Where the file system has none, all goes through the page cache.
+void open_direct(File& file) {
+  Hints& hints = file.hints;
+  if (!file.regular || (!hints.direct_reads && !hints.direct_writes)) return;
+  file.direct.fd = calls().open(file.path.c_str(), flags_of(file.mode) | O_DIRECT, 0);
+  file.direct.reads = hints.direct_reads;
+  file.direct.writes = hints.direct_writes;
 }
 
 Result open_here(File& file, int more_flags) {
-  const mode_t permissions = file.hints.permissions >= 0 ? static_cast<mode_t>(file.hints.permissions) : 0666;
-  do {
-    file.fd = calls().open(file.path.c_str(), flags_of(file.mode) | more_flags, permissions);
-  } while (file.fd < 0 && errno == EINTR);
+  while (file.fd < 0) {
+    file.fd = calls().open(file.path.c_str(), flags_of(file.mode) | more_flags, permissions_of(file));
+    if (file.fd < 0 && errno != EINTR) break;
+  }
   if (file.fd < 0) return system_failure(Act::open, errno);
   struct stat facts {};
   const bool known = ::fstat(file.fd, &facts) == 0;
   if (known && S_ISDIR(facts.st_mode)) return system_failure(Act::open, EISDIR);
   file.regular = known && S_ISREG(facts.st_mode);
-  file.local = on_one_host(*file.comm) && is_local(file.fd);
-  return {};
+  const FileSystem system = calls().file_system(file.fd);
+  const bool one_host = on_one_host(*file.comm);
+  file.storage = system.storage;
+  file.local = one_host && system.storage == Storage::host;
+  file.shared_by_locks = !one_host && file.regular && system.storage == Storage::nfs;
+  file.locks_of_host = file.shared_by_locks && system.local_locks;
+  open_direct(file);
+  return file.shared_by_locks ? try_lock(file) : Result{};
+}
+
+// The storage of the folder in which a file will be.
+Storage storage_of_folder(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const int fd = ::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return Storage::other;
+  const Storage storage = calls().file_system(fd).storage;
+  ::close(fd);
+  return storage;
+}
+
+// A new file with the striping that hints ask for, where that can be had; otherwise it is left to open_here().
+void create_by_hints(File& file, int more_flags) {
+  Striping& striping = file.hints.striping;
+  if (storage_of_folder(file.path) != Storage::lustre) {
+    striping.outcome = Striping::Outcome::not_lustre;
+  } else if (!file.mode.create || ::access(file.path.c_str(), F_OK) == 0) {
+    striping.outcome = Striping::Outcome::exists;
+  } else {
+    file.fd =
+        create_striped(file.path, flags_of(file.mode) | more_flags, permissions_of(file), striping, file.hints.block);
+  }
 }
 
 // By rank 0, before the others.
@@ -65,12 +102,23 @@ Result create_or_open(File& file) {
   int more = 0;
   if (file.mode.create) more |= O_CREAT;
   if (file.mode.exclusive) more |= O_EXCL;
-  return open_here(file, more);
+  Striping& striping = file.hints.striping;
+  if (striping.wanted()) create_by_hints(file, more);
+  if (striping.outcome != Striping::Outcome::none) striping = {.outcome = striping.outcome, .error = striping.error};
+  const Result result = open_here(file, more);
+  if (!result.failed() && file.storage == Storage::lustre) look_up_striping(file.fd, striping, file.hints.block);
+  return result;
+}
+
+void close_direct(File& file) {
+  if (file.direct.fd >= 0) (void)calls().close(file.direct.fd);
+  file.direct.fd = -1;
 }
 
 void close_here(File& file) {
   if (file.fd >= 0) (void)calls().close(file.fd);
   file.fd = -1;
+  close_direct(file);
 }
 
 // A result of rank 0 on all ranks.
@@ -123,6 +171,20 @@ bool same_on_all(core::Comm& comm, int64_t value) {
   return coll::allreduce(comm, ours, all, 2, smaller_number()) == core::no_error && all[0] == ~all[1];
 }
 
+Result set_atomic_together(File& file, bool atomic) {
+  const bool possible = !atomic || !file.locks_of_host;
+  const Result result = agree(*file.comm, possible ? Result{} : failure(unsupported_operation, Act::atomic));
+  if (!result.failed()) file.atomic = atomic;
+  return result;
+}
+
+Hints hints_in_force(const File& file) {
+  Hints hints = file.hints;
+  hints.direct_reads = file.direct.moves(false);
+  hints.direct_writes = file.direct.moves(true);
+  return hints;
+}
+
 Result share_hints(File& file) {
   static_assert(std::is_trivially_copyable_v<Hints>);
   const int32_t error = coll::bcast(*file.comm, &file.hints, sizeof file.hints, datatype::byte_type, 0);
@@ -134,12 +196,13 @@ Result open_together(File& file, const Result& given, int64_t alike) {
   Result result = agree(comm, given);
   if (result.failed()) return result;
   if (!same_on_all(comm, alike)) return failure(not_same, Act::mode);
-  result = share_hints(file);
-  if (result.failed()) return result;
   if (comm.rank == 0) result = create_or_open(file);
+  // The ranks' hints are rank 0's, with what opening the file has shown.
+  const Result shared = share_hints(file);
   result = from_rank_0(comm, result);
   if (!result.failed()) {
-    if (comm.rank != 0) result = open_here(file, 0);
+    result = shared;
+    if (comm.rank != 0 && !result.failed()) result = open_here(file, 0);
     result = agree(comm, result);
   }
   if (result.failed()) {
@@ -159,6 +222,7 @@ Result close_together(File& file) {
     break;
   }
   file.fd = -1;
+  close_direct(file);
   result = agree(comm, result);
   report_together(file);
   if (!file.mode.delete_on_close) return result;
@@ -226,14 +290,14 @@ Transfer transfer_of(File& file, const View& view, int64_t position, const Memor
                       .gap = file.local ? gap_of_host : gap,
                       .buffer = hints.read_buffer,
                       .write_buffer = hints.write_buffer},
-          .atomic = file.atomic};
+          .locks = file.locks()};
 }
 
 }  // namespace
 
 Result access_alone(File& file, bool writes, const View& view, int64_t position, const Memory& memory, int64_t& done) {
   std::unique_lock lock(file.guard, std::defer_lock);
-  if (file.atomic) lock.lock();
+  if (file.locks()) lock.lock();
   const Transfer transfer = transfer_of(file, view, position, memory);
   if (!writes) return read(transfer, done);
   const Result result = write(transfer, done);

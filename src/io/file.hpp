@@ -13,6 +13,7 @@
 #include "coll/coll.hpp"
 #include "core/comm.hpp"
 #include "io/access.hpp"
+#include "io/file_system.hpp"
 #include "io/hints.hpp"
 #include "io/result.hpp"
 #include "io/view.hpp"
@@ -41,8 +42,12 @@ struct File : base::Object {
   std::string path;
   Mode mode;
   int fd = -1;
-  bool local = false;    // on a disk or in memory of the one host that all ranks are on
-  bool regular = false;  // no device or pipe: a read may be repeated
+  Storage storage = Storage::other;
+  bool local = false;            // on a disk or in memory of the one host that all ranks are on
+  bool shared_by_locks = false;  // on NFS, with ranks on several hosts: their caches agree at locks
+  bool locks_of_host = false;    // and a lock holds on one host alone
+  bool regular = false;          // no device or pipe: a read may be repeated
+  Direct direct;
   View view;
   std::atomic<int64_t> position = 0;  // the individual pointer, in etypes
   bool atomic = false;
@@ -59,8 +64,10 @@ struct File : base::Object {
   std::unique_ptr<Tally> tally;  // counts where WEFT_IO_STATS is on, or nullptr
   base::Lock guard;              // one atomic access of this process at a time: locks are the open file's
 
+  // An access holds a lock on its bytes.
+  [[nodiscard]] bool locks() const { return atomic || shared_by_locks; }
   [[nodiscard]] int64_t exchanged_below() const { return local ? large_run_of_host : large_run; }
-  [[nodiscard]] Disk disk() const { return {fd, tally.get()}; }
+  [[nodiscard]] Disk disk() { return {fd, tally.get(), direct.fd >= 0 ? &direct : nullptr}; }
 };
 
 // Opens the file on all ranks: rank 0 first, which creates it where that is asked for. `given`: an error that this rank
@@ -84,6 +91,12 @@ struct File : base::Object {
 
 // Whether all ranks give the same.
 [[nodiscard]] bool same_on_all(core::Comm& comm, int64_t value);
+
+// Atomic mode on or off, where locks can keep the promise.
+[[nodiscard]] Result set_atomic_together(File& file, bool atomic);
+
+// The hints of which this rank makes use.
+[[nodiscard]] Hints hints_in_force(const File& file);
 
 // The hints become rank 0's: decisions of all ranks depend on them.
 [[nodiscard]] Result share_hints(File& file);

@@ -38,6 +38,15 @@ constexpr NumberRow number_rows[] = {
     {"striping_unit", &Hints::block, 1, tib, base::Unit::bytes},
 };
 
+struct StripingRow {
+  NumberRow number;
+  int64_t Striping::*value;
+};
+constexpr StripingRow striping_rows[] = {
+    {{"striping_factor", nullptr, 1, UINT16_MAX, base::Unit::none}, &Striping::count},
+    {{"start_iodevice", nullptr, 0, UINT16_MAX, base::Unit::none}, &Striping::first},
+};
+
 bool read_choice(const std::string& text, Choice& value) {
   for (int i = 0; i < 3; ++i) {
     if (text == choices[i]) {
@@ -46,6 +55,12 @@ bool read_choice(const std::string& text, Choice& value) {
     }
   }
   return false;
+}
+
+bool read_truth(const std::string& text, bool& value) {
+  if (text != "true" && text != "false") return false;
+  value = text == "true";
+  return true;
 }
 
 bool read_number(const NumberRow& row, const std::string& text, int64_t& value) {
@@ -88,7 +103,7 @@ std::string octal(int64_t number) {
 
 }  // namespace
 
-std::vector<std::string> take_hints(Hints& hints, const FindHint& find) {
+std::vector<std::string> take_hints(Hints& hints, const FindHint& find, bool opening) {
   std::vector<std::string> wrong;
   auto take = [&](const char* key, auto&& read) {
     const std::optional<std::string> text = find(key);
@@ -102,12 +117,20 @@ std::vector<std::string> take_hints(Hints& hints, const FindHint& find) {
   }
   // The standard's names for what ROMIO has three words for.
   take("collective_buffering", [&](const std::string& text) {
-    if (text != "true" && text != "false") return false;
-    hints.collective_reads = hints.collective_writes = text == "true" ? Choice::enable : Choice::disable;
+    bool wanted = false;
+    if (!read_truth(text, wanted)) return false;
+    hints.collective_reads = hints.collective_writes = wanted ? Choice::enable : Choice::disable;
     return true;
   });
   take("cb_config_list", [&](const std::string& text) { return read_config(text, hints.per_host); });
   take("file_perm", [&](const std::string& text) { return read_permissions(text, hints.permissions); });
+  if (!opening) return wrong;
+  take("direct_read", [&](const std::string& text) { return read_truth(text, hints.direct_reads); });
+  take("direct_write", [&](const std::string& text) { return read_truth(text, hints.direct_writes); });
+  for (const StripingRow& row : striping_rows) {
+    take(row.number.key,
+         [&](const std::string& text) { return read_number(row.number, text, hints.striping.*row.value); });
+  }
   return wrong;
 }
 
@@ -122,6 +145,11 @@ void show_hints(const Hints& hints, const ShowHint& show) {
     show("cb_config_list", "*:" + std::to_string(hints.per_host));
   }
   if (hints.permissions >= 0) show("file_perm", octal(hints.permissions));
+  if (hints.direct_reads) show("direct_read", "true");
+  if (hints.direct_writes) show("direct_write", "true");
+  if (hints.striping.count != 0) show("striping_factor", std::to_string(hints.striping.count));
+  if (hints.striping.first >= 0) show("start_iodevice", std::to_string(hints.striping.first));
+  if (const std::string outcome = describe(hints.striping); !outcome.empty()) show("weft_striping", outcome);
 }
 
 }  // namespace weft::io

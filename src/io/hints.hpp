@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "io/lustre.hpp"
+
 namespace weft::io {
 
 enum class Choice : uint8_t { automatic, enable, disable };
@@ -25,15 +27,19 @@ struct Hints {
   int64_t per_host = 0;                          // cb_config_list: aggregators on a host; 0: not given
   int64_t read_buffer = 4 << 20;                 // ind_rd_buffer_size
   int64_t write_buffer = 512 << 10;              // ind_wr_buffer_size
-  int64_t block = 0;         // striping_unit: domains begin at multiples; 0: the file system's block
-  int64_t permissions = -1;  // file_perm, octal; -1: 0666 less the umask
+  int64_t block = 0;           // striping_unit: domains begin at multiples; 0: the file system's block
+  int64_t permissions = -1;    // file_perm, octal; -1: 0666 less the umask
+  bool direct_reads = false;   // direct_read: past the page cache
+  bool direct_writes = false;  // direct_write
+  Striping striping;           // striping_factor, start_iodevice
 };
 
 using FindHint = std::function<std::optional<std::string>(const char* key)>;
 using ShowHint = std::function<void(const char* key, const std::string& value)>;
 
-// Takes the known ones that `find` gives; a value that is none is left out, and its key returned.
-std::vector<std::string> take_hints(Hints& hints, const FindHint& find);
+// Takes the known ones that `find` gives; a value that is none is left out, and its key returned. `opening`: those too
+// that mean something only then.
+std::vector<std::string> take_hints(Hints& hints, const FindHint& find, bool opening);
 
 // The values in force.
 void show_hints(const Hints& hints, const ShowHint& show);

@@ -45,5 +45,11 @@ using Bytes = std::unique_ptr<char[], FreeBytes>;
 [[nodiscard]] inline Bytes allocate(int64_t bytes) {
   return Bytes(static_cast<char*>(::malloc(bytes > 0 ? static_cast<size_t>(bytes) : 1)));
 }
+// From a page on, for direct I/O.
+[[nodiscard]] inline Bytes allocate_pages(int64_t bytes) {
+  constexpr size_t page = 4096;
+  const size_t rounded = (static_cast<size_t>(bytes) + page) / page * page;
+  return Bytes(static_cast<char*>(::aligned_alloc(page, rounded)));
+}
 
 }  // namespace weft::io

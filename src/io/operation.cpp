@@ -24,7 +24,7 @@ void Operation::start() {
 bool Operation::is_small_piece() {
   const int64_t bytes = memory_.bytes();
   if (writes_ || bytes == 0 || bytes > largest_piece || !memory_.is_contiguous()) return false;
-  if (!file_.regular || file_.atomic) return false;
+  if (!file_.regular || file_.locks() || file_.direct.moves(false)) return false;
   Run run{};
   int64_t covered = 0;
   if (view_.list(position_, bytes, &run, 1, covered) != 1 || covered != bytes) return false;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 
 #include "core/world.hpp"
 #include "io/disk.hpp"
@@ -186,7 +187,7 @@ namespace {
 // Makes room, which stays for the next time.
 bool grow(Bytes& memory, int64_t& room, int64_t bytes) {
   if (bytes <= room) return true;
-  memory = allocate(bytes);
+  memory = allocate_pages(bytes);
   room = memory != nullptr ? bytes : 0;
   return memory != nullptr;
 }
@@ -271,10 +272,17 @@ void Phases::exchanged() {
 
 void Phases::access() {
   if (broken_) return;
+  RangeLock lock;
+  std::unique_lock guard(file_.guard, std::defer_lock);
+  if (file_.shared_by_locks) {
+    guard.lock();
+    const Range range = window(domain_);
+    note(lock.take(file_.fd, writes_, range.low, range.bytes()));
+  }
   if (writes_) {
     fill_window();
     if (!result_.failed()) write_window();
-  } else {
+  } else if (!result_.failed()) {
     read_window();
     empty_window();
   }

@@ -80,11 +80,15 @@ std::string action_of(const Result& result) {
       return "start a thread for accesses to ";
     case Act::copy:
       return "copy from or to a device the data of ";
+    case Act::atomic:
+      return "make atomic, for the ranks of several hosts, accesses to ";
   }
   return "use ";
 }
 
 const char* remedy_of(const Result& result) {
+  if (result.act == Act::atomic)
+    return "the file is on NFS, mounted without locks: mount it without nolock and local_lock";
   switch (result.system) {
     case ENOSPC:
       return "free space on the file system, or write elsewhere";
@@ -108,8 +112,8 @@ const char* remedy_of(const Result& result) {
     case ENOLCK:
     case EOPNOTSUPP:
       return result.act == Act::lock
-                 ? "the file system gives no locks: mount it with locks, or use neither atomic mode "
-                   "nor romio_ds_write=enable"
+                 ? "the file system gives no locks, which atomic mode, romio_ds_write=enable and NFS with ranks on "
+                   "several hosts need: mount it with locks"
                  : "the file system cannot do this";
     case EISDIR:
       return "the path names a folder";

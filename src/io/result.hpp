@@ -52,6 +52,7 @@ enum class Act : int32_t {
   convert,
   thread,
   copy,
+  atomic,
 };
 
 struct Result {

@@ -165,6 +165,8 @@ MPI_Info random_hints() {
   MPI_Info_set(info, "cb_nodes", std::to_string(draw(common, 1, size)).c_str());
   MPI_Info_set(info, "striping_unit", std::to_string(draw(common, 1, 5000)).c_str());
   MPI_Info_set(info, "ind_rd_buffer_size", "4096");
+  if (draw(common, 0, 5) == 0) MPI_Info_set(info, "direct_write", "true");
+  if (draw(common, 0, 5) == 0) MPI_Info_set(info, "direct_read", "true");
   return info;
 }
 

@@ -50,7 +50,7 @@ class Read final : public PieceJob {
 };
 
 constexpr Calls with_faults(int (*strike)(size_t&, bool)) {
-  return {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, strike};
+  return {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, strike};
 }
 
 class RingOfReads : public testing::Test {

@@ -15,8 +15,8 @@ int file_set_atomicity(MPI_File fh, int flag) {
     check.fail(MPI_ERR_NOT_SAME, "the ranks do not give the same flag");
     return check.error();
   }
-  file.atomic = flag != 0;
-  return MPI_SUCCESS;
+  check.take(io::set_atomic_together(file, flag != 0));
+  return check.error();
 }
 
 int file_get_atomicity(MPI_File fh, int* flag) {

@@ -11,7 +11,8 @@ namespace weft::mpi {
 void take_hints(File& file, const Info* info) {
   if (info == nullptr) return;
   // Hints may be ignored (MPI-5.0, 14.2.8); MPI_File_get_info shows which values are in force.
-  (void)io::take_hints(file.hints, [&](const char* key) { return info->find(key); });
+  (void)io::take_hints(
+      file.hints, [&](const char* key) { return info->find(key); }, file.fd < 0);
 }
 
 int file_set_info(MPI_File fh, MPI_Info info) {
@@ -34,7 +35,8 @@ int file_get_info(MPI_File fh, MPI_Info* info_used) {
   if (check.failed()) return check.error();
   Info* info = make_info();
   if (info == nullptr) return no_memory(&check.file(), check.function(), "an info object");
-  io::show_hints(check.file().hints, [&](const char* key, const std::string& value) { info->set(key, value); });
+  io::show_hints(io::hints_in_force(check.file()),
+                 [&](const char* key, const std::string& value) { info->set(key, value); });
   *info_used = handle_of<MPI_Info>(info);
   return MPI_SUCCESS;
 }

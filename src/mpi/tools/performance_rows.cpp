@@ -63,6 +63,10 @@ void read_from_cache(const Comm*, uint64_t* values) {
   *values = io::cached_reads();
 }
 
+void moved_past_cache(const Comm*, uint64_t* values) {
+  *values = io::direct_calls();
+}
+
 void read_by_kernel(const Comm*, uint64_t* values) {
   *values = io::ring_reads();
 }
@@ -109,6 +113,8 @@ constexpr PerformanceRow rows[] = {
      Subject::messages, MPI_T_PVAR_CLASS_COUNTER, helped},
     {"weft_file_cached_reads", "nonblocking reads of files that the page cache answered at once", Subject::general,
      MPI_T_PVAR_CLASS_COUNTER, read_from_cache},
+    {"weft_file_direct_calls", "reads and writes of files past the page cache (hints direct_read and direct_write)",
+     Subject::general, MPI_T_PVAR_CLASS_COUNTER, moved_past_cache},
     {"weft_file_ring_reads", "nonblocking reads of files that the kernel made by itself (WEFT_IO_URING)",
      Subject::general, MPI_T_PVAR_CLASS_COUNTER, read_by_kernel},
     {"weft_device_mapped_messages", "messages that a device copied from their sender's memory, which it had mapped",
