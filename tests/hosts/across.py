@@ -83,7 +83,7 @@ def main():
             passed += 1
         else:
             failed.append(name)
-            print(output[-4000:])
+            print(output[-20000:])  # a report of a sanitizer has 10000 characters and more
     print(f"{passed} passed, {len(failed)} failed, {skipped} skipped on {args.hosts} hosts; "
           f"{left_out} about one host did not run")
     for name in failed:
