@@ -39,12 +39,49 @@ bool is_zone(std::string_view name) {
 
 }  // namespace
 
-EnergyMeter::EnergyMeter(const std::string& folder) {
-  DIR* entries = opendir(folder.c_str());
-  if (entries == nullptr) {
-    fail(folder, errno);
+EnergyMeter::EnergyMeter(const std::string& folders, OpenEvent open) {
+  // The error of the first folder that has counters, or that no folder has any.
+  int error = ENOENT;
+  std::string subject;
+  std::string_view rest = folders;
+  while (!rest.empty()) {
+    const std::string folder(rest.substr(0, rest.find(':')));
+    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
+    find(folder, open);
+    if (error_ == 0) return;
+    if (error == ENOENT && error_ != ENOENT) {
+      error = error_;
+      subject = subject_;
+    } else if (error == ENOENT) {
+      subject.append(subject.empty() ? "" : " and ").append(folder);
+    }
+    drop();
+  }
+  fail(subject, error);
+}
+
+EnergyMeter::~EnergyMeter() {
+  drop();
+}
+
+void EnergyMeter::drop() {
+  for (const Zone& zone : zones_) close(zone.file);
+  for (const EnergyEvent& event : events_) close(event.file);
+  zones_.clear();
+  events_.clear();
+  error_ = 0;
+  subject_.clear();
+}
+
+void EnergyMeter::find(const std::string& folder, OpenEvent open) {
+  if (has_energy_events(folder)) {
+    std::string subject;
+    if (const int error = open_energy_events(folder, open, events_, subject)) return fail(subject, error);
+    if (events_.empty()) fail(folder, ENOENT);
     return;
   }
+  DIR* entries = opendir(folder.c_str());
+  if (entries == nullptr) return fail(folder, errno);
   std::vector<std::string> names;
   while (const dirent* entry = readdir(entries)) {
     if (is_zone(entry->d_name)) names.emplace_back(entry->d_name);
@@ -53,10 +90,6 @@ EnergyMeter::EnergyMeter(const std::string& folder) {
   std::sort(names.begin(), names.end());
   for (const std::string& name : names) add_zone(std::string(folder).append("/").append(name));
   if (zones_.empty()) fail(folder, ENOENT);
-}
-
-EnergyMeter::~EnergyMeter() {
-  for (const Zone& zone : zones_) close(zone.file);
 }
 
 void EnergyMeter::add_zone(const std::string& folder) {
@@ -93,6 +126,13 @@ void EnergyMeter::read() {
       return fail(zone.path, ERANGE);
     }
     zone.last = now;
+  }
+  for (EnergyEvent& event : events_) {
+    uint64_t now = 0;
+    if (const int error = read_count(event.file, now)) return fail(event.path, error);
+    if (now < event.last) return fail(event.path, ERANGE);
+    event_joules_ += static_cast<double>(now - event.last) * event.joules;
+    event.last = now;
   }
 }
 

@@ -273,7 +273,9 @@ std::string energy_problem(const Totals& all) {
   if (all.energy_error == EINVAL) return text + "it is no number";
   text += strerror(all.energy_error);
   if (all.energy_error == EACCES || all.energy_error == EPERM) {
-    text += "; let it be read, as root: chmod a+r " + subject;
+    const bool is_event = subject.find("/events/") != std::string::npos;
+    text += is_event ? "; let it be counted, as root: sysctl kernel.perf_event_paranoid=0"
+                     : "; let it be read, as root: chmod a+r " + subject;
   }
   return text;
 }

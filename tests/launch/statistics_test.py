@@ -208,6 +208,35 @@ class Energy(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(f"energy      not known: {folder}/./intel-rapl:0/energy_uj cannot be read: Is a directory", done.stderr)
 
+    def power_events(self, kind):
+        """A folder as /sys/bus/event_source/devices/power, whose event is another of perf's."""
+        (self.folder / "events").mkdir()
+        for name, text in (("type", str(kind)), ("cpumask", "0"), ("events/energy-pkg", "event=0x00"),
+                           ("events/energy-pkg.scale", "1e-3"), ("events/energy-pkg.unit", "Joules")):
+            (self.folder / name).write_text(text + "\n")
+        return str(self.folder)
+
+    def test_events_of_perf_count(self):
+        done = self.run_energy(self.power_events(1) + "/.")  # nanoseconds of processor 0
+        self.assertEqual(done.returncode, 0, done.stderr)
+        if "unknown" in self.report()["energy"]:
+            self.skipTest(self.report()["energy"]["unknown"])
+        self.assertGreater(self.report()["energy"]["joules"], 0)
+        self.assertGreater(sum(r["joules"] for r in self.report()["by_rank"]), 0)
+
+    def test_events_that_the_kernel_refuses_are_named(self):
+        folder = self.power_events(999999)
+        done = self.run_energy(folder + "/.")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"energy      not known: {folder}/./events/energy-pkg cannot be read: ", done.stderr)
+
+    def test_without_a_folder_it_looks_where_the_kernel_has_them(self):
+        done = self.run_energy("on")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        if not (os.path.exists("/sys/class/powercap/intel-rapl:0") or os.path.exists("/sys/bus/event_source/devices/power")):
+            self.assertIn("energy      not known: there are no counters of energy (RAPL) in /sys/class/powercap and "
+                          "/sys/bus/event_source/devices/power, as in virtual machines", done.stderr)
+
     def test_it_is_off_unless_asked_for(self):
         for word in ("off", "0", ""):
             done = self.run_energy(word)

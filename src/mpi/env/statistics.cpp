@@ -13,6 +13,7 @@
 #include "base/setting.hpp"
 #include "core/p2p.hpp"
 #include "mpi/object/object.hpp"
+#include "stats/energy.hpp"
 
 namespace weft::mpi {
 
@@ -41,7 +42,8 @@ WEFT_SETTING(file_row);
 constinit base::TextSetting energy_row{
     {.name = "WEFT_ENERGY",
      .help = "on: the statistics of calls (WEFT_STATS) have the energy of the hosts, by the counters in "
-             "/sys/class/powercap, or a folder like it that is named here; off otherwise",
+             "/sys/class/powercap or perf's in /sys/bus/event_source/devices/power, or in a folder like one of these "
+             "that is named here; off otherwise",
      .subject = base::Subject::messages}};
 WEFT_SETTING(energy_row);
 
@@ -112,9 +114,9 @@ stats::Level statistics_level() {
   return static_cast<stats::Level>(statistics.value());
 }
 
-std::string energy_folder() {
+std::string energy_folders() {
   const std::string_view word = energy_row.value();
-  if (word == "on" || word == "1") return "/sys/class/powercap";
+  if (word == "on" || word == "1") return stats::energy_folders;
   if (word.starts_with('/')) return std::string(word);
   if (!word.empty() && word != "off" && word != "0") {
     base::warn_once("WEFT_ENERGY", {.cause = "WEFT_ENERGY=" + base::quoted(word) + " has no effect",

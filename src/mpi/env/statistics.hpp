@@ -14,8 +14,8 @@ namespace weft::mpi {
 [[nodiscard]] stats::Level statistics_level();
 [[nodiscard]] const char* statistics_file();  // WEFT_STATS_FILE, "" when not given
 
-// The folder of counters that WEFT_ENERGY names, "" when it is off.
-[[nodiscard]] std::string energy_folder();
+// The folders of counters that WEFT_ENERGY asks for, as stats::EnergyMeter takes them; "" when it is off.
+[[nodiscard]] std::string energy_folders();
 
 // Whether WEFT_STATS is not off.
 [[nodiscard]] bool statistics_wanted();

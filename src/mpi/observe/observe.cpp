@@ -171,15 +171,15 @@ void refresh_energy(bool at_once) {
 }
 
 void begin_energy() {
-  const std::string folder = energy_folder();
-  if (folder.empty()) return;
+  const std::string folders = energy_folders();
+  if (folders.empty()) return;
   EnergyReader& energy = energy_reader();
   const core::World& world = *core::world;
   energy.begun_cpu_ns = cpu_ns();
   observation.area->head.energy = static_cast<uint32_t>(stats::Energy::by_another_rank);
   if (world.rank == std::max(world.job.host(), world.first)) {
     constexpr std::chrono::seconds often(30);
-    energy.meter.emplace(folder);
+    energy.meter.emplace(folders);
     energy.ticker.emplace(often, 1, [] {
       refresh(base::ticks(), {});
       return true;
