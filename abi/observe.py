@@ -80,6 +80,10 @@ def notes(function):
             lines.append("here.to(comm, dest);")
         elif "win" in p and "target_rank" in p:
             lines.append("here.to(win, target_rank);")
+        if name in ("Send", "Ssend", "Rsend"):
+            lines.append("here.awaits_receive();")
+        if name in ("Bcast", "Gather", "Scatter", "Reduce"):
+            lines.append("here.from(comm, root);")
         if "comm" in p and "source" in p and name in ("Recv", "Probe", "Mprobe"):
             lines.append("here.awaits(comm, source);")
     if name == "Start":

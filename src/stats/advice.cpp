@@ -3,6 +3,7 @@
 // Rules that turn the numbers of a run into advice. A rule states its evidence and a remedy.
 
 #include <algorithm>
+#include <map>
 
 #include "base/bytes.hpp"
 #include "stats/text.hpp"
@@ -25,12 +26,71 @@ double share(double part, double whole) {
 
 constexpr double worth = 0.05;  // of the time of all ranks: less is not worth a change
 
+// Where most of the waiting in calls of a kind is, as far as call sites are counted.
+template <class Matches>
+std::string at_site(const Report& report, Matches&& matches) {
+  const SiteSum* most = nullptr;
+  for (const SiteSum& site : report.sites) {
+    if (matches(site.call) && (most == nullptr || site.idle > most->idle)) most = &site;
+  }
+  if (most == nullptr) return "";
+  return std::string(" (most of it in ") + call_info[most->call].name + " at " + most->text + ")";
+}
+std::string at_site_of_kind(const Report& report, CallKind kind) {
+  return at_site(report, [&](uint32_t call) { return call_info[call].kind == kind; });
+}
+
+// Ranks that wait for one another in a row, each longer than the one that it waits for: the longest wait first. Empty
+// unless there are many enough.
+std::vector<const PairSum*> waits_in_row(const Report& report) {
+  std::map<int32_t, const PairSum*> longest;  // of each rank
+  const PairSum* start = nullptr;
+  for (const PairSum& pair : report.pairs) {
+    if (pair.from == pair.to || pair.idle <= 0) continue;
+    const PairSum*& known = longest[pair.from];
+    if (known == nullptr || pair.idle > known->idle) known = &pair;
+    if (start == nullptr || pair.idle > start->idle) start = &pair;
+  }
+  std::vector<const PairSum*> row;
+  if (start == nullptr || start->idle < 2 * worth * report.all.run.mean()) return row;
+  constexpr double less = 0.9;
+  const double least = start->idle / 50;
+  for (const PairSum* pair = start;;) {
+    row.push_back(pair);
+    const auto next = longest.find(pair->to);
+    if (next == longest.end() || next->second->idle > less * pair->idle || next->second->idle < least) break;
+    pair = next->second;
+  }
+  const size_t needed = report.all.size > 3 ? 3 : 2;
+  if (row.size() < needed) row.clear();
+  return row;
+}
+
+// A serialised order of sends and receives.
+void waits_in_turn(const Report& report, std::vector<Found>& list) {
+  const std::vector<const PairSum*> row = waits_in_row(report);
+  if (row.empty()) return;
+  constexpr size_t most = 4;
+  std::string text = "messages pass from rank to rank one after the other: rank " + std::to_string(row[0]->from);
+  double seconds = report.all.sync.sum;
+  for (size_t i = 0; i < row.size(); ++i) {
+    seconds += row[i]->idle;
+    if (i < most) text += format("%s waits for %d (%.3f s)", i == 0 ? "" : ", that", row[i]->to, row[i]->idle);
+  }
+  if (row.size() > most) text += format(", and so on over %zu ranks", row.size() + 1);
+  text += at_site_of_kind(report, CallKind::receive) +
+          ": let ranks send before they receive (MPI_Isend, MPI_Sendrecv), or odd ranks in the other order";
+  list.push_back({seconds, text});
+}
+
 // One rank that all others wait for in collective operations.
 void late_rank(const Report& report, std::vector<Found>& list) {
   const Spread& sync = report.all.sync;
   if (sync.ranks < 2 || share(sync.sum, report.all.run.sum) < worth) return;
   const double others = (sync.sum - sync.least) / static_cast<double>(sync.ranks - 1);
   if (sync.least > others / 4) return;
+  const std::vector<const PairSum*> row = waits_in_row(report);
+  if (!row.empty() && row[0]->from == sync.least_rank) return;  // that is why
   std::string text = format("rank %d is late in collective operations: it waits %.3f s there, the others %.3f s each",
                             sync.least_rank, sync.least, others);
   const Spread* prompt = nullptr;
@@ -56,6 +116,7 @@ void late_rank(const Report& report, std::vector<Found>& list) {
 
 // A rank that others wait for between two ranks.
 void late_partner(const Report& report, std::vector<Found>& list) {
+  if (!waits_in_row(report).empty()) return;
   const PairSum* longest = nullptr;
   for (const PairSum& pair : report.pairs) {
     if (pair.from != pair.to && (longest == nullptr || pair.idle > longest->idle)) longest = &pair;
@@ -69,9 +130,71 @@ void late_partner(const Report& report, std::vector<Found>& list) {
     ++ranks;
   }
   list.push_back(
-      {all, format("%d rank%s wait%s %.3f s in all for messages of rank %d (rank %d the longest): let it send "
+      {all, format("%d rank%s wait%s %.3f s in all for messages of rank %d (rank %d the longest)%s: let it send "
                    "earlier, or do other work before the wait",
-                   ranks, ranks == 1 ? "" : "s", ranks == 1 ? "s" : "", all, longest->to, longest->from)});
+                   ranks, ranks == 1 ? "" : "s", ranks == 1 ? "s" : "", all, longest->to, longest->from,
+                   at_site(report, [](uint32_t call) {
+                     const CallKind kind = call_info[call].kind;
+                     return kind == CallKind::receive || kind == CallKind::completion;
+                   }).c_str())});
+}
+
+// Senders that wait for receives. A sender also waits while its data are copied: that long is not late.
+void late_receivers(const Report& report, std::vector<Found>& list) {
+  constexpr double of_call = 20e-6, of_byte = 1e-9;  // seconds
+  double late = 0;
+  double most = 0;
+  int call = -1;
+  for (int c = 0; c < call_count; ++c) {
+    const CallSum& sum = report.calls[static_cast<size_t>(c)];
+    if (call_info[c].kind != CallKind::send || sum.calls == 0) continue;
+    const double seconds =
+        sum.idle.sum - of_call * static_cast<double>(sum.calls) - of_byte * static_cast<double>(sum.bytes);
+    if (seconds <= 0) continue;
+    late += seconds;
+    if (seconds > most) {
+      most = seconds;
+      call = c;
+    }
+  }
+  if (call < 0 || share(late, report.all.run.sum) < worth) return;
+  const Spread& idle = report.calls[static_cast<size_t>(call)].idle;
+  const PairSum* longest = nullptr;
+  for (const PairSum& pair : report.pairs) {
+    if (pair.idle_sends > 0 && (longest == nullptr || pair.idle_sends > longest->idle_sends)) longest = &pair;
+  }
+  std::string text = format("receives are posted late: sends wait %.3f s for them, most in %s (rank %d %.3f s)", late,
+                            call_info[call].name, idle.most_rank, idle.most);
+  if (longest != nullptr)
+    text += format("; rank %d waits %.3f s for receives of rank %d", longest->from, longest->idle_sends, longest->to);
+  text += at_site_of_kind(report, CallKind::send) +
+          ": let the receiver post them (MPI_Irecv) before its work, or send with MPI_Isend";
+  list.push_back({late, text});
+}
+
+// One rank after the other as the root, at once: another operation does it in one call.
+void roots_in_turn(const Report& report, std::vector<Found>& list) {
+  struct Meant {
+    Call call;
+    const char* instead;
+  };
+  static constexpr Meant pairs[] = {{Call::bcast_, "MPI_Allgather (or MPI_Allgatherv)"},
+                                    {Call::gather_, "MPI_Alltoall (or MPI_Allgather, where all get the same)"},
+                                    {Call::scatter_, "MPI_Alltoall"},
+                                    {Call::reduce_, "MPI_Reduce_scatter_block"}};
+  for (const Meant& meant : pairs) {
+    const CallSum& sum = sum_of(report, meant.call);
+    const double turns = share(static_cast<double>(sum.turns), static_cast<double>(sum.calls));
+    constexpr uint64_t few = 16;
+    if (sum.calls < few || turns < 0.5 || share(sum.seconds.sum, report.all.run.sum) < worth) continue;
+    const auto same = [&](uint32_t call) { return call == static_cast<uint32_t>(meant.call); };
+    list.push_back(
+        {sum.seconds.sum,
+         format("%s takes %.0f %% of the time and has one rank after the other as its root, at once, in %.0f "
+                "%% of its calls%s: one call of %s does that",
+                call_info[static_cast<int>(meant.call)].name, 100 * share(sum.seconds.sum, report.all.run.sum),
+                100 * turns, at_site(report, same).c_str(), meant.instead)});
+  }
 }
 
 void unbalanced_work(const Report& report, std::vector<Found>& list) {
@@ -151,8 +274,8 @@ std::vector<std::string> advice(const Report& report) {
   constexpr double short_run = 0.1;  // seconds: the start of a job tells nothing of it
   if (report.all.run.most < short_run) return {};
   std::vector<Found> found;
-  for (const auto& rule :
-       {late_rank, late_partner, unbalanced_work, shared_cores, late_receives, heavy_collective, polling}) {
+  for (const auto& rule : {late_rank, waits_in_turn, late_partner, late_receivers, roots_in_turn, unbalanced_work,
+                           shared_cores, late_receives, heavy_collective, polling}) {
     rule(report, found);
   }
   std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.seconds > b.seconds; });

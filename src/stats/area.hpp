@@ -26,7 +26,7 @@ enum class Level : uint32_t { off, counters, summary, calls, full };
 inline constexpr const char* descriptor_variable = "WEFT_STATS_FD";
 inline constexpr const char* file_name = "weft-stats";         // of the memfd
 inline constexpr const char* file_link = "/memfd:weft-stats";  // as /proc/PID/fd shows it
-inline constexpr uint64_t magic = 0x3373746174737477;          // changes with the layout
+inline constexpr uint64_t magic = 0x3473746174737477;          // changes with the layout
 inline constexpr int most_ranks = 1 << 20;
 
 // Sizes by powers of two: class k has those of k bits, 2^(k-1) to 2^k - 1; class 0 is no data.
@@ -45,9 +45,10 @@ struct Row {
   uint64_t bytes;
   uint64_t prompt;  // calls that hardly waited
   uint64_t asleep;  // of `idle`
+  uint64_t turns;   // calls at once after such a one whose root is the rank before
   uint64_t sizes[size_classes];
 };
-static_assert(sizeof(Row) == 392);
+static_assert(sizeof(Row) == 400);
 
 // The counters of one thread at a time; the last block is shared by all that found none free.
 struct alignas(4096) Block {
@@ -94,12 +95,13 @@ struct Site {
 static_assert(sizeof(Site) == 256);
 inline constexpr int site_count = 1024;
 
-// Messages and bytes sent to a rank, and the idle time of calls that wait for it alone.
+// Messages and bytes sent to a rank, and the idle time of calls that wait for it alone: for its messages, and for its
+// receives.
 struct Partner {
   uint64_t messages;
   uint64_t bytes;
   uint64_t idle;
-  uint64_t reserved;
+  uint64_t idle_sends;
 };
 
 enum class State : uint32_t { empty, running, reported };
@@ -137,7 +139,11 @@ struct alignas(4096) Head {
   // Data of buffers on devices: mapped, packed, stood in (device/traffic.hpp).
   uint64_t device_copies[3];
   uint64_t device_bytes[3];
+  char cpus[64];       // that the rank was bound to when it began, as a list; empty: a longer list
+  char program[256];   // its path; empty: a longer one
+  char machine[3072];  // of the host, as its first rank sees it (stats/machine.hpp); empty otherwise
 };
+static_assert(sizeof(Head) == 4096);
 static_assert(offsetof(Head, begun_ticks) == 32 && offsetof(Head, path_messages) == 56);
 
 struct Area {

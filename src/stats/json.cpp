@@ -31,10 +31,10 @@ std::string energy_json(const Totals& all) {
 }
 
 std::string call_json(const CallSum& sum, const Totals& all, int c) {
-  static constexpr const char* kinds[] = {"send", "receive", "completion", "collective", "one-sided", "file", "other"};
   std::string text =
       format("{\"call\": \"%s\", \"kind\": \"%s\", \"calls\": %llu, \"bytes\": %llu, ", call_info[c].name,
-             kinds[static_cast<int>(call_info[c].kind)], wide(sum.calls), wide(sum.bytes));
+             kind_names[static_cast<int>(call_info[c].kind)], wide(sum.calls), wide(sum.bytes));
+  if (sum.turns > 0) text += format("\"turns\": %llu, ", wide(sum.turns));
   text += format("\"longest\": %.9f, \"longest_rank\": %d, \"seconds\": ", sum.longest, sum.longest_rank);
   text += spread_json(sum.seconds);
   text += ", \"waiting\": ";
@@ -66,6 +66,50 @@ void append_list(std::string& text, const char* name, const std::vector<Entry>& 
 }
 
 constexpr double shortest_timeline = 0.1;  // seconds
+
+// A list that has not all pairs is made much shorter.
+constexpr size_t most_of_cut_pairs = size_t{1} << 16;
+constexpr size_t most_waits = size_t{1} << 14;
+
+template <class Weight>
+void keep_heaviest(std::vector<PairSum>& pairs, size_t most, Weight&& weight) {
+  if (pairs.size() <= most) return;
+  std::nth_element(pairs.begin(), pairs.begin() + static_cast<ptrdiff_t>(most), pairs.end(),
+                   [&](const PairSum& a, const PairSum& b) { return weight(a) > weight(b); });
+  pairs.resize(most);
+}
+
+// Of pairs, what `seconds` says; the longest waits.
+std::string waits_json(const Report& report, const char* name, double PairSum::*seconds) {
+  std::vector<PairSum> pairs;
+  for (const PairSum& pair : report.pairs) {
+    if (pair.*seconds > 0) pairs.push_back(pair);
+  }
+  keep_heaviest(pairs, most_waits, [&](const PairSum& p) { return p.*seconds; });
+  std::string text;
+  append_list(text, name, pairs, [&](const PairSum& p) { return format("[%d, %d, %.9f]", p.from, p.to, p.*seconds); });
+  return text;
+}
+
+// The machines of the hosts, each with its hosts by their first ranks.
+std::string machines_json(const Report& report) {
+  std::string text;
+  append_list(text, "machines", report.machines, [&](const MachineSum& machine) {
+    std::string one = "{\"cores\": " + base::json_text(machine.text) + ", \"hosts\": [";
+    bool first = true;
+    std::vector<int32_t> hosts;
+    for (const HostSum& host : report.hosts) {
+      if (host.machine == machine.key) hosts.push_back(host.host);
+    }
+    std::sort(hosts.begin(), hosts.end());
+    for (const int32_t host : hosts) {
+      one += format("%s%d", first ? "" : ", ", host);
+      first = false;
+    }
+    return one + "]}";
+  });
+  return text;
+}
 
 // For each group of ranks the shares of the slices' parts, in thousandths.
 std::string timeline_json(const Report& report) {
@@ -109,6 +153,7 @@ std::string settings_json(const Report::Settings& settings) {
 
 // Ranks of each host, in the order of the hosts' first ranks.
 std::string hosts_json(const Report& report) {
+  if (static_cast<int64_t>(report.ranks.size()) != report.all.run.ranks) return {};  // not all are listed
   std::vector<std::pair<int32_t, int>> hosts;
   for (const RankSum& one : report.ranks) {
     const auto found = std::find_if(hosts.begin(), hosts.end(), [&](const auto& h) { return h.first == one.host; });
@@ -127,6 +172,8 @@ std::string hosts_json(const Report& report) {
 // Ranks of each host, and data that ranks gave to sends and one-sided operations as [from, to, bytes, messages].
 std::string matrix_json(const Report& report) {
   std::vector<PairSum> pairs = report.pairs;
+  keep_heaviest(pairs, pairs.size() < most_pairs ? most_pairs : most_of_cut_pairs,
+                [](const PairSum& p) { return static_cast<double>(p.bytes); });
   std::sort(pairs.begin(), pairs.end(),
             [](const PairSum& a, const PairSum& b) { return a.from != b.from ? a.from < b.from : a.to < b.to; });
   std::string text = format(",\n \"matrix\": {\"ranks\": %d, \"ranks_per_host\": [", report.all.size);
@@ -151,12 +198,17 @@ std::string as_json(const Report& report, const std::string& end) {
       format("{\"weft\": \"" WEFT_VERSION "\", \"level\": \"%s\", \"ranks\": %d, \"counted_ranks\": %lld, ",
              levels[std::min(all.level, 4U)], all.size, static_cast<long long>(all.run.ranks));
   text += "\"end\": " + base::json_text(end.empty() ? "MPI_Finalize" : end);
+  text += ",\n \"program\": " + base::json_text(all.program);
   text += ",\n \"run\": " + spread_json(all.run);
   text += ",\n \"mpi\": " + spread_json(all.mpi);
   text += ",\n \"mpi_share\": " + spread_json(all.share);
   text += ",\n \"waiting\": " + spread_json(all.idle);
   text += ",\n \"waiting_in_collectives\": " + spread_json(all.sync);
   text += ",\n \"outside\": " + spread_json(all.outside);
+  text += ",\n \"waiting_by_kind\": {";
+  for (int k = 0; k < kind_count; ++k)
+    text += format("%s\"%s\": %.9f", k == 0 ? "" : ", ", kind_names[k], waiting_in(report, static_cast<CallKind>(k)));
+  text += "}";
   text += ",\n \"paths\": {";
   static constexpr const char* paths[4] = {"E0", "E1", "R0", "R1"};
   for (int p = 0; p < 4; ++p) {
@@ -185,15 +237,24 @@ std::string as_json(const Report& report, const std::string& end) {
         knows_energy(all) ? format(", \"processor_seconds\": %.9f, \"joules\": %.6f", r.cpu, r.joules) : "";
     return format(
         "{\"rank\": %d, \"host\": %d, \"seconds\": %.9f, \"mpi\": %.9f, \"waiting\": %.9f, "
-        "\"waiting_in_collectives\": %.9f, \"threads\": %u, \"in\": %s%s%s, \"in_seconds\": %.9f%s}",
-        r.rank, r.host, r.run, r.mpi, r.idle, r.sync, r.threads, r.in_call < 0 ? "" : "\"",
+        "\"waiting_in_collectives\": %.9f, \"threads\": %u, \"processors\": \"%s\", \"in\": %s%s%s, "
+        "\"in_seconds\": %.9f%s}",
+        r.rank, r.host, r.run, r.mpi, r.idle, r.sync, r.threads, r.cpus, r.in_call < 0 ? "" : "\"",
         r.in_call < 0 ? "null" : call_info[r.in_call].name, r.in_call < 0 ? "" : "\"", r.in_call_for, joules.c_str());
   });
+  if (!report.threads.empty()) {
+    append_list(text, "threads", threads_in_order(report), [](const ThreadSum& t) {
+      return format(
+          "{\"rank\": %d, \"thread\": %d, \"threads\": %u, \"calls\": %llu, \"mpi\": %.9f, \"waiting\": %.9f}", t.rank,
+          t.place, t.threads, wide(t.calls), t.seconds, t.idle);
+    });
+  }
+  text += machines_json(report);
   if (!report.timeline.empty() && all.run.most >= shortest_timeline) text += timeline_json(report);
   if (all.level >= static_cast<uint32_t>(Level::calls)) {
     text += matrix_json(report);
-    append_list(text, "waiting_for", report.pairs,
-                [](const PairSum& p) { return format("[%d, %d, %.9f]", p.from, p.to, p.idle); });
+    text += waits_json(report, "waiting_for", &PairSum::idle);
+    text += waits_json(report, "waiting_for_receives_of", &PairSum::idle_sends);
     append_list(text, "communicators", report.comms, [](const CommSum& c) {
       return format(
           "{\"name\": %s, \"context\": %llu, \"size\": %d, \"calls\": %llu, \"bytes\": %llu, \"seconds\": %.9f, "

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <type_traits>
 
@@ -69,6 +70,12 @@ void read_calls(const Reader& in, RankSum& own, Report& report) {
   for (const Block& block : in.area.blocks) {
     if (block.threads == 0) continue;
     own.threads += block.threads;
+    ThreadSum& thread = report.threads.emplace_back();
+    thread = {.rank = in.rank,
+              .place = static_cast<int32_t>(&block - in.area.blocks),
+              .threads = block.threads,
+              .seconds = in.seconds(block.ticks),
+              .idle = in.seconds(block.idle)};
     own.mpi += in.seconds(block.ticks);
     own.idle += in.seconds(block.idle);
     report.all.asleep += in.seconds(block.clock.asleep);
@@ -83,6 +90,8 @@ void read_calls(const Reader& in, RankSum& own, Report& report) {
       to.bytes += from.bytes;
       to.prompt += from.prompt;
       to.asleep += from.asleep;
+      to.turns += from.turns;
+      thread.calls += from.calls;
       for (int k = 0; k < size_classes; ++k) to.sizes[k] += from.sizes[k];
     }
     if (block.now == 0 || block.now > call_count) continue;
@@ -102,6 +111,7 @@ void read_calls(const Reader& in, RankSum& own, Report& report) {
       own.in_call_for = in.seconds(taken);
     }
   }
+  if (report.threads.size() < 2) report.threads.clear();  // the rank's numbers are the thread's
   for (int c = 0; c < call_count; ++c) {
     const Row& row = rows[static_cast<size_t>(c)];
     if (row.calls == 0) continue;
@@ -112,6 +122,7 @@ void read_calls(const Reader& in, RankSum& own, Report& report) {
     sum.longest = in.seconds(row.longest);
     sum.longest_rank = in.rank;
     sum.asleep = in.seconds(row.asleep);
+    sum.turns = row.turns;
     sum.seconds.take(in.seconds(row.ticks), in.rank);
     sum.idle.take(in.seconds(row.idle), in.rank);
     sum.prompt.take(static_cast<double>(row.prompt) / static_cast<double>(row.calls), in.rank);
@@ -147,9 +158,18 @@ void read_lists(const Reader& in, Report& report) {
   const Partner* partners = partners_of(&in.area);
   for (int32_t r = 0; r < in.area.head.size; ++r) {
     const Partner& one = partners[r];
-    if (one.messages == 0 && one.idle == 0) continue;
-    report.pairs.push_back({in.rank, r, one.messages, one.bytes, in.seconds(one.idle)});
+    if (one.messages == 0 && one.idle == 0 && one.idle_sends == 0) continue;
+    report.pairs.push_back({in.rank, r, one.messages, one.bytes, in.seconds(one.idle), in.seconds(one.idle_sends)});
   }
+}
+
+void read_machine(const Head& head, Report& report) {
+  MachineSum machine;
+  copy_text(machine.text, head.machine);
+  if (machine.text[0] == '\0') return;
+  machine.key = std::hash<std::string_view>{}(machine.text);
+  report.hosts.push_back({.host = head.host, .machine = machine.key});
+  report.machines.push_back(machine);
 }
 
 void read_energy(const Head& head, Totals& all) {
@@ -231,7 +251,8 @@ bool are_good(const Report& report) {
                               std::isfinite(r.cpu) && std::isfinite(r.joules);
                      }) &&
          std::all_of(report.pairs.begin(), report.pairs.end(),
-                     [](const PairSum& p) { return std::isfinite(p.idle); }) &&
+                     [](const PairSum& p) { return std::isfinite(p.idle) && std::isfinite(p.idle_sends); }) &&
+         std::all_of(report.threads.begin(), report.threads.end(), timed) &&
          std::all_of(report.comms.begin(), report.comms.end(), timed) &&
          std::all_of(report.timeline.begin(), report.timeline.end(), [](const GroupSlices& g) { return is_good(g); }) &&
          std::all_of(report.sites.begin(), report.sites.end(),
@@ -259,6 +280,22 @@ std::vector<RankSum> ranks_in_order(const Report& report) {
   }
   std::sort(ranks.begin(), ranks.end(), [](const RankSum& a, const RankSum& b) { return a.rank < b.rank; });
   return ranks;
+}
+
+double waiting_in(const Report& report, CallKind kind) {
+  double seconds = 0;
+  for (int c = 0; c < call_count; ++c) {
+    if (call_info[c].kind == kind) seconds += report.calls[static_cast<size_t>(c)].idle.sum;
+  }
+  return seconds;
+}
+
+std::vector<ThreadSum> threads_in_order(const Report& report) {
+  std::vector<ThreadSum> threads = report.threads;
+  std::sort(threads.begin(), threads.end(), [](const ThreadSum& a, const ThreadSum& b) {
+    return std::pair(a.rank, a.place) < std::pair(b.rank, b.place);
+  });
+  return threads;
 }
 
 std::string energy_problem(const Totals& all) {
@@ -333,13 +370,16 @@ Report Report::of(const Area& area) {
   own.joules = all.joules;
   read_calls(in, own, report);
   read_lists(in, report);
+  read_machine(head, report);
+  copy_text(all.program, head.program);
+  copy_text(own.cpus, head.cpus);
   all.run.take(own.run, in.rank);
   all.mpi.take(own.mpi, in.rank);
   all.share.take(own.run > 0 ? std::min(1.0, own.mpi / own.run) : 0, in.rank);
   all.idle.take(own.idle, in.rank);
   all.sync.take(own.sync, in.rank);
   all.outside.take(std::max(0.0, own.run - own.mpi), in.rank);
-  report.ranks.push_back(own);
+  if (is_listed(own.rank, all.size)) report.ranks.push_back(own);
   GroupSlices slices;
   if (slices_of(area, now, in.tick, slices)) report.timeline.push_back(slices);
   return report;
@@ -372,6 +412,7 @@ void Report::add(const Report& other) {
     all.energy_error = from.energy_error;
     copy_text(all.energy_subject, from.energy_subject);
   }
+  if (all.program[0] == '\0') copy_text(all.program, from.program);
   all.run.take(from.run);
   all.mpi.take(from.mpi);
   all.share.take(from.share);
@@ -389,13 +430,22 @@ void Report::add(const Report& other) {
     to.calls += one.calls;
     to.bytes += one.bytes;
     to.asleep += one.asleep;
+    to.turns += one.turns;
     for (int k = 0; k < size_classes; ++k) to.sizes[k] += one.sizes[k];
     to.seconds.take(one.seconds);
     to.idle.take(one.idle);
     to.prompt.take(one.prompt);
   }
   ranks.insert(ranks.end(), other.ranks.begin(), other.ranks.end());
-  if (ranks.size() > most_rank_sums) ranks.resize(most_rank_sums);  // their sums and extremes are kept
+  if (ranks.size() > most_rank_sums) ranks.resize(most_rank_sums);  // those of a job are fewer
+  threads.insert(threads.end(), other.threads.begin(), other.threads.end());
+  all.lost += keep(threads, most_threads, [](const ThreadSum& t) { return t.seconds; });
+  hosts.insert(hosts.end(), other.hosts.begin(), other.hosts.end());
+  if (hosts.size() > most_hosts) hosts.resize(most_hosts);
+  merge(
+      machines, other.machines, [](const MachineSum& a, const MachineSum& b) { return a.key == b.key; },
+      [](MachineSum&, const MachineSum&) {});
+  if (machines.size() > most_machines) machines.resize(most_machines);
   pairs.insert(pairs.end(), other.pairs.begin(), other.pairs.end());
   all.lost += keep(pairs, most_pairs, [](const PairSum& p) { return p.bytes; });
   merge(
@@ -437,6 +487,9 @@ std::string Report::bytes() const {
   append_list(out, pairs);
   append_list(out, comms);
   append_list(out, sites);
+  append_list(out, threads);
+  append_list(out, machines);
+  append_list(out, hosts);
   append_list(out, timeline);
   return out;
 }
@@ -445,7 +498,9 @@ bool Report::read(std::string_view bytes) {
   std::vector<UsedCall> used;
   if (!take(bytes, &all, 1) || !take_list(bytes, used, call_count) || !take_list(bytes, ranks, most_rank_sums) ||
       !take_list(bytes, pairs, most_pairs) || !take_list(bytes, comms, most_comms) ||
-      !take_list(bytes, sites, most_sites) || !take_list(bytes, timeline, most_groups) || !bytes.empty()) {
+      !take_list(bytes, sites, most_sites) || !take_list(bytes, threads, most_threads) ||
+      !take_list(bytes, machines, most_machines) || !take_list(bytes, hosts, most_hosts) ||
+      !take_list(bytes, timeline, most_groups) || !bytes.empty()) {
     return false;
   }
   for (const UsedCall& one : used) {
@@ -453,8 +508,11 @@ bool Report::read(std::string_view bytes) {
     calls[one.call] = one.sum;
   }
   copy_text(all.energy_subject, all.energy_subject);
+  copy_text(all.program, all.program);
   for (CommSum& comm : comms) copy_text(comm.name, comm.name);
   for (SiteSum& site : sites) copy_text(site.text, site.text);
+  for (MachineSum& machine : machines) copy_text(machine.text, machine.text);
+  for (RankSum& rank : ranks) copy_text(rank.cpus, rank.cpus);
   return are_good(*this);
 }
 

@@ -17,6 +17,15 @@
 
 namespace weft::stats {
 
+// Lengths of the lists.
+inline constexpr int32_t most_rank_sums = 16384;
+inline constexpr size_t most_threads = 1024;
+inline constexpr size_t most_machines = 8;
+inline constexpr size_t most_hosts = 4096;
+inline constexpr size_t most_pairs = size_t{1} << 18;
+inline constexpr size_t most_comms = 256;
+inline constexpr size_t most_sites = 2048;
+
 // A number of each rank: its sum and its extremes.
 struct Spread {
   int64_t ranks = 0;
@@ -39,6 +48,7 @@ struct CallSum {
   uint64_t sizes[size_classes] = {};
   double longest = 0;  // seconds of one call
   double asleep = 0;   // seconds of all ranks
+  uint64_t turns = 0;  // calls at once after such a one whose root is the rank before
   int32_t longest_rank = -1;
   int32_t reserved = 0;
   Spread seconds;
@@ -59,6 +69,29 @@ struct RankSum {
   double in_call_for = 0;
   double cpu = 0;     // processor time, where energy is asked for
   double joules = 0;  // of the host, of the rank that reads its counters
+  char cpus[64] = "";
+};
+
+// A thread of a rank that has several, or threads that followed each other in its place.
+struct ThreadSum {
+  int32_t rank = 0;
+  int32_t place = 0;  // own_blocks: all those for which there was none
+  uint32_t threads = 0;
+  uint32_t reserved = 0;
+  uint64_t calls = 0;
+  double seconds = 0;
+  double idle = 0;
+};
+
+// The cores of a host (stats/machine.hpp), and the hosts that have such.
+struct MachineSum {
+  uint64_t key = 0;
+  char text[3072] = "";
+};
+struct HostSum {
+  int32_t host = 0;  // the first rank on it
+  int32_t reserved = 0;
+  uint64_t machine = 0;  // a key
 };
 
 struct PairSum {
@@ -66,7 +99,8 @@ struct PairSum {
   int32_t to = 0;
   uint64_t messages = 0;
   uint64_t bytes = 0;
-  double idle = 0;  // seconds that `from` waited for `to` alone
+  double idle = 0;        // seconds that `from` waited for messages of `to` alone
+  double idle_sends = 0;  // and for its receives
 };
 
 struct CommSum {
@@ -111,6 +145,7 @@ struct Totals {
   int32_t energy_error = 0;    // of one of these
   int32_t reserved = 0;
   char energy_subject[100] = "";
+  char program[256] = "";  // of one of the ranks
   Spread run;
   Spread mpi;    // seconds
   Spread share;  // of the run in MPI
@@ -126,6 +161,9 @@ struct Report {
   std::vector<PairSum> pairs;
   std::vector<CommSum> comms;
   std::vector<SiteSum> sites;
+  std::vector<ThreadSum> threads;
+  std::vector<MachineSum> machines;
+  std::vector<HostSum> hosts;
   std::vector<GroupSlices> timeline;  // of some groups, in any order
 
   // That differ from their defaults, of the rank that writes the report; they do not travel.
@@ -157,12 +195,19 @@ struct Report {
 // The listed ranks in their order, `joules` being a part of the host's, by the processor time of the host's ranks.
 // Where the list does not have all ranks, it is a part of the job's.
 [[nodiscard]] std::vector<RankSum> ranks_in_order(const Report& report);
+// Of a job of so many ranks, whether this one is listed: all of them where the list has room, otherwise some, evenly.
+[[nodiscard]] constexpr bool is_listed(int32_t rank, int32_t ranks) {
+  return ranks <= most_rank_sums || rank % ((ranks + most_rank_sums - 1) / most_rank_sums) == 0;
+}
+// Seconds that all ranks waited in calls of a kind: in sends for late receivers, in receives for late senders, in
+// collective operations for late arrivals, and for either side in completions.
+inline constexpr int kind_count = 7;
+inline constexpr const char* kind_names[kind_count] = {"send",      "receive", "completion", "collective",
+                                                       "one-sided", "file",    "other"};
+[[nodiscard]] double waiting_in(const Report& report, CallKind kind);
+// By rank, and of a rank as they came.
+[[nodiscard]] std::vector<ThreadSum> threads_in_order(const Report& report);
 // Why it is not known, with a remedy.
 [[nodiscard]] std::string energy_problem(const Totals& all);
-
-inline constexpr size_t most_rank_sums = 4096;
-inline constexpr size_t most_pairs = size_t{1} << 18;
-inline constexpr size_t most_comms = 256;
-inline constexpr size_t most_sites = 2048;
 
 }  // namespace weft::stats

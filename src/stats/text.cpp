@@ -90,6 +90,13 @@ std::string waits_line(const Report& report) {
                             span(all.idle.mean()).c_str(), span(all.run.mean()).c_str(), span(all.idle.most).c_str(),
                             all.idle.most_rank, span(all.idle.least).c_str(), all.idle.least_rank);
   if (all.sync.sum > 0) text += format("; in collectives %s", span(all.sync.mean()).c_str());
+  for (const auto& [kind, words] :
+       {std::pair(CallKind::receive, "for senders"), std::pair(CallKind::send, "for receivers"),
+        std::pair(CallKind::completion, "for requests")}) {
+    const double seconds = waiting_in(report, kind);
+    if (seconds > 0.01 * all.idle.sum)
+      text += format(", %s %s", words, span(seconds / static_cast<double>(all.run.ranks)).c_str());
+  }
   text += "\n";
   const auto longest = std::max_element(report.pairs.begin(), report.pairs.end(),
                                         [](const PairSum& a, const PairSum& b) { return a.idle < b.idle; });
@@ -206,6 +213,14 @@ std::string lists(const Report& report) {
   for (const PairSum& p : pairs) {
     text += format("  %-8d %8d %12llu %12s %12s\n", p.from, p.to, wide(p.messages), base::shown_bytes(p.bytes).c_str(),
                    span(p.idle).c_str());
+  }
+  const auto threads =
+      heaviest(report.threads, most, [](const ThreadSum& a, const ThreadSum& b) { return a.seconds > b.seconds; });
+  if (!threads.empty()) text += format("\n  %-8s %8s %12s %11s %11s\n", "rank", "thread", "calls", "in MPI", "waiting");
+  for (const ThreadSum& t : threads) {
+    const std::string place = t.place == own_blocks ? "others" : std::to_string(t.place);
+    text += format("  %-8d %8s %12llu %11.6f %11.6f", t.rank, place.c_str(), wide(t.calls), t.seconds, t.idle);
+    text += t.threads > 1 ? format("  %u threads\n", t.threads) : "\n";
   }
   const auto comms =
       heaviest(report.comms, most, [](const CommSum& a, const CommSum& b) { return a.seconds > b.seconds; });

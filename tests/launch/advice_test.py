@@ -74,6 +74,19 @@ class Advice(unittest.TestCase):
             self.assertIn(f"WEFT_{coll.upper()}_ALGORITHM={best} would take {shown} of the time of {setting} (simulated with "
                           f"{ranks} ranks, {per_host} on a host, default model)", said)
 
+    def test_a_placement_that_makes_messages_leave_hosts(self):
+        """Columns of a grid of 4 x 8 talk most; hosts have its rows."""
+        pairs = [[r, r + 8, 1000000, 10] for r in range(24)] + [[r, r + 1, 1000, 10] for r in range(32) if r % 8 < 7]
+        matrix = {"ranks": 32, "ranks_per_host": [8] * 4, "bytes": pairs}
+        lines = self.lines(statistics(32, 8, matrix=matrix))
+        self.assertRegex(lines[1], r"^messages between ranks, which form a grid of 4 x 8: 22.9 MiB leave the hosts, 100 % of their "
+                                   r"bytes; another order of ranks would keep all but 0 % on them: weft order --from \S+run.json")
+        good = {"ranks": 32, "ranks_per_host": [4] * 8, "bytes": [[r, r + 1, 1000, 10] for r in range(32) if r % 4 < 3]}
+        self.assertEqual(self.lines(statistics(32, 4, matrix=good)), ["rank 3 arrives last"])
+        # Ranks are where the run had them: the order that keeps all is in force.
+        hosts = [r % 8 // 2 for r in range(32)]
+        self.assertEqual(self.lines(statistics(32, hosts=hosts, matrix=matrix)), ["rank 3 arrives last"])
+
     def test_sizes_count_as_often_as_they_were_used(self):
         """Most calls are small and suit the setting; the large ones decide."""
         size = 3 << 18  # stands for 512 KiB to 1 MiB

@@ -47,8 +47,9 @@ def statistics(ranks, slow=0, **more):
                         "sizes": [[0, 3], [8, 100 * ranks]]},
                        {"call": "MPI_Send", "kind": "send", "calls": 7, "bytes": 7 << 20, "longest": 0.1, "longest_rank": 0,
                         "seconds": spread([0.001] * ranks), "waiting": spread([0.0] * ranks), "sizes": [[1048576, 7]]}],
-             "by_rank": [{"rank": r, "host": r // 4, "seconds": 10.0 + slow, "mpi": mpi[r], "waiting": waiting[r], "in": None}
-                         for r in range(ranks)],
+             "by_rank": [{"rank": r, "host": r // 4 * 4, "seconds": 10.0 + slow, "mpi": mpi[r], "waiting": waiting[r],
+                          "processors": str(r % 4), "in": None} for r in range(ranks)],
+             "machines": [{"cores": "0+4,1+5;2+6|3+7", "hosts": list(range(0, ranks, 4))}],
              "matrix": {"ranks": ranks, "ranks_per_host": [ranks],
                         "bytes": [[r, (r + 1) % ranks, 1000000, 5] for r in range(ranks)]},
              "timeline": timeline(ranks), "settings": {"WEFT_SPIN": "0"}}
@@ -153,6 +154,41 @@ class Report(Case):
         self.assertNotIn("<script", text)
         self.assertIn("<script>alert(1)</script>", Page(text).text)
 
+    def machine(self, ranks, cores, processors, **more):
+        """Texts of the machine's picture, in which each rank computes as long as its number says, and its lightnesses."""
+        text = self.page(statistics(ranks, machines=[{"cores": cores, "hosts": [0]}], by_rank=[
+            {"rank": r, "host": 0, "seconds": 1.0 + r, "mpi": 0, "waiting": 0, "processors": p} for r, p in enumerate(processors)],
+            **more))
+        picture = re.search(r'aria-label="Ranks on the machine">(.*?)</svg>', text, re.S)
+        if picture is None:
+            return None, None
+        return re.findall(r"<text[^>]*>([^<]*)<", picture[1]), [int(x) for x in re.findall(r"hsl\(30,60%,(\d+)%\)", picture[1])]
+
+    def test_ranks_are_shown_on_their_cores(self):
+        texts, lightness = self.machine(4, "0+4,1+5;2+6|3+7", ("0,4", "1", "6", "1"))
+        self.assertEqual(texts, ["", "host of rank 0", "package 0", "cache 0", "0", "-60 %", "1 +1", "+60 %", "cache 1", "2", "+20 %",
+                                 "package 1", "cache 2"])
+        self.assertEqual(lightness, [97, 30, 50])
+        texts, _ = self.machine(2, "0,1", ("0-1", ""))  # not bound, not known
+        self.assertEqual(texts[-5:], ["on any core", "0", "-33 %", "1", "+33 %"])
+
+    def test_a_machine_that_cannot_be_read_is_left_out(self):
+        for cores in ("", "0,", "a", "0;;1", "-1", "0,99999", "|"):
+            self.assertEqual(self.machine(1, cores, ("0",)), (None, None), cores)
+
+    def test_hosts_that_compute_longest_come_first_where_not_all_have_room(self):
+        page = Page(self.page(statistics(4000)))
+        self.assertRegex(page.text, r"These are 64 of 1000 hosts, those of the longest first")
+        self.assertIn("host of rank 3996", page.text)
+
+    def test_call_sites_have_their_lines(self):
+        sites = [{"call": "MPI_Send", "calls": 3, "bytes": 30, "seconds": 2.0, "waiting": 1.0, "site": "f+0x3 prog+0x12"},
+                 {"call": "MPI_Recv", "calls": 3, "bytes": 30, "seconds": 5.0, "waiting": 1.0, "site": "<g>+0x3"}]
+        page = Page(self.page(statistics(4, sites=sites, program="/nowhere/prog")))
+        self.assertIn("MPI_Recv<g>+0x33305", page.text.replace(" ", ""))
+        self.assertIn("f+0x3 prog+0x12", page.text)  # the file is not there
+        self.assertLess(page.text.index("<g>+0x3"), page.text.index("f+0x3 prog"))
+
     def test_two_runs_are_compared(self):
         page = Page(self.page(statistics(4), statistics(4, slow=5)))
         self.assertIn("Two runs", page.text)
@@ -166,11 +202,11 @@ class Report(Case):
         Page(text)
         dense = [[a * 10, b * 10, 1 + a * b, 1] for a in range(100) for b in range(100)]
         text = self.page(statistics(1000, matrix={"ranks": 1000, "bytes": dense}))
-        self.assertLess(len(text), 600000)
+        self.assertLess(len(text), 650000)
 
     def test_parts_that_are_missing_are_left_out(self):
         whole = json.loads(statistics(4))
-        for name in ("advice", "by_rank", "matrix", "settings", "timeline", "waiting", "mpi", "run", "end", "ranks"):
+        for name in ("advice", "by_rank", "machines", "matrix", "settings", "timeline", "waiting", "mpi", "run", "end", "ranks"):
             Page(self.page(json.dumps({k: v for k, v in whole.items() if k != name})))
         Page(self.page(json.dumps({"calls": whole["calls"]})))
         Page(self.page(json.dumps({"matrix": whole["matrix"]})))

@@ -70,6 +70,91 @@ static void late(void) {
   }
 }
 
+static char bytes[1 << 20];
+
+static void work(int milliseconds) {
+  usleep((useconds_t)milliseconds * 1000);
+}
+
+// ---- Right, but slow: statistics tell the cause.
+
+// Each rank receives from the one before it, and only then sends to the next.
+static void serial(void) {
+  for (int i = 0; i < 30; ++i) {
+    if (rank > 0) MPI_Recv(bytes, 1000, MPI_CHAR, rank - 1, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    work(4);
+    if (rank + 1 < size) MPI_Send(bytes, 1000, MPI_CHAR, rank + 1, 4, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+// Every rank gives its part to all others by a broadcast of its own.
+static void rounds(void) {
+  for (int i = 0; i < 200; ++i) {
+    for (int root = 0; root < size; ++root) MPI_Bcast(bytes + 65536 * root, 65536, MPI_CHAR, root, MPI_COMM_WORLD);
+  }
+}
+
+// The receiver works before it posts a receive; the data are too many to be sent without it.
+static void late_receives(void) {
+  for (int i = 0; i < 40; ++i) {
+    if (rank == 0) MPI_Send(bytes, sizeof bytes, MPI_CHAR, 1, 5, MPI_COMM_WORLD);
+    if (rank == 1) {
+      work(10);
+      MPI_Recv(bytes, sizeof bytes, MPI_CHAR, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+  }
+}
+
+// ---- Right: nothing stands out.
+
+static void ring(void) {
+  for (int i = 0; i < 30; ++i) {
+    MPI_Request requests[2];
+    MPI_Irecv(bytes, 8000, MPI_CHAR, (rank + size - 1) % size, 1, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(bytes + 8000, 8000, MPI_CHAR, (rank + 1) % size, 1, MPI_COMM_WORLD, &requests[1]);
+    work(10);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  }
+}
+
+// A factorisation by columns: the owner of a column works on it, and then gives it to all.
+static void columns(void) {
+  for (int i = 0; i < 60; ++i) {
+    work(5);
+    MPI_Bcast(bytes, 4096, MPI_CHAR, i % size, MPI_COMM_WORLD);
+  }
+}
+
+static void sums(void) {
+  double sum = 0;
+  for (int i = 0; i < 30; ++i) {
+    work(10);
+    MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  }
+}
+
+static void sendrecv(void) {
+  for (int i = 0; i < 30; ++i) {
+    work(10);
+    MPI_Sendrecv(bytes, 8000, MPI_CHAR, (rank + 1) % size, 1, bytes + 8000, 8000, MPI_CHAR, (rank + size - 1) % size, 1,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
+
+static void puts_and_fences(void) {
+  char* memory;
+  MPI_Win win;
+  MPI_Win_allocate(8000, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  for (int i = 0; i < 30; ++i) {
+    MPI_Win_fence(0, win);
+    MPI_Put(bytes, 8000, MPI_CHAR, (rank + 1) % size, 0, 8000, MPI_CHAR, win);
+    work(10);
+  }
+  MPI_Win_fence(0, win);
+  MPI_Win_free(&win);
+}
+
 static void* one_thread(void* nothing) {
   char c = 0;
   for (int i = 0; i < 10; ++i)
@@ -154,6 +239,14 @@ int main(int argc, char** argv) {
   if (strcmp(act, "late") == 0) late();
   if (strcmp(act, "threads") == 0) threads();
   if (strcmp(act, "energy") == 0) energy();
+  if (strcmp(act, "serial") == 0) serial();
+  if (strcmp(act, "rounds") == 0) rounds();
+  if (strcmp(act, "late_receives") == 0) late_receives();
+  if (strcmp(act, "ring") == 0) ring();
+  if (strcmp(act, "columns") == 0) columns();
+  if (strcmp(act, "sums") == 0) sums();
+  if (strcmp(act, "sendrecv") == 0) sendrecv();
+  if (strcmp(act, "puts") == 0) puts_and_fences();
   if (strcmp(act, "killed") == 0) killed();
   if (strcmp(act, "watched") == 0) watched();
   MPI_Finalize();

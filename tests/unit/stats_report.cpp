@@ -61,7 +61,7 @@ Report of_rank(int rank, uint64_t barrier_idle) {
   send.ticks = 100000;
   send.bytes = 10000;
   send.sizes[size_class(1000)] = 10;
-  partners_of(&area)[1 - rank] = {.messages = 10, .bytes = 10000, .idle = 0, .reserved = 0};
+  partners_of(&area)[1 - rank] = {.messages = 10, .bytes = 10000, .idle = 0, .idle_sends = 0};
   area.comms[3] = {.key = 8,
                    .size = 2,
                    .reserved = 0,

@@ -5,8 +5,10 @@
 
 #include "base/json.hpp"
 #include "base/setting.hpp"
+#include "weft/call_sites.hpp"
 #include "weft/commands.hpp"
 #include "weft/gain.hpp"
+#include "weft/placement_gain.hpp"
 
 namespace weft::tool {
 namespace {
@@ -78,7 +80,8 @@ int advice(const Words& words) {
   if (!measured.empty() && !read_machine(measured, machine, problem)) return refuse(problem);
   if (!read_statistics(file, run, problem)) return refuse(problem);
   std::vector<std::string> lines;
-  for (std::string& line : run.advice) lines.push_back(shown(std::move(line)));
+  for (const std::string& line : run.advice) lines.push_back(shown(with_lines(line, run)));
+  if (std::string line = placement_advice(run); !line.empty()) lines.push_back(shown(std::move(line)));
   for (std::string& line : algorithm_advice(run, machine)) lines.push_back(shown(std::move(line)));
   print(lines, json);
   return 0;

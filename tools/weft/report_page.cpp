@@ -8,8 +8,10 @@
 #include <cstdio>
 #include <map>
 
+#include "weft/call_sites.hpp"
 #include "weft/grid_find.hpp"
 #include "weft/grid_plan.hpp"
+#include "weft/placement_gain.hpp"
 
 namespace weft::tool {
 namespace {
@@ -95,11 +97,13 @@ void add_energy(std::string& page, const RunStatistics& run) {
 }
 
 void add_advice(std::string& page, const RunStatistics& run, const std::vector<std::string>& algorithms) {
-  if (run.advice.empty() && algorithms.empty()) return;
+  const std::string placement = placement_advice(run);
+  if (run.advice.empty() && algorithms.empty() && placement.empty()) return;
   page += "<h2>Advice</h2>\n<ul>\n";
   for (size_t i = 0; i < std::min(run.advice.size(), most_advice); ++i) {
-    page.append("<li>").append(shown(run.advice[i])).append("</li>\n");
+    page.append("<li>").append(shown(with_lines(run.advice[i], run))).append("</li>\n");
   }
+  if (!placement.empty()) page.append("<li>").append(shown(placement)).append("</li>\n");
   for (const std::string& line : algorithms) page.append("<li>").append(shown(line)).append("</li>\n");
   page += "</ul>\n";
 }
@@ -189,6 +193,20 @@ void add_ranks(std::string& page, const RunStatistics& run) {
       static_cast<long long>(groups.back().last));
 }
 
+void add_sites(std::string& page, const RunStatistics& run) {
+  if (run.sites.empty()) return;
+  page +=
+      "<h2>Call sites</h2>\n<table><tr><th>call</th><th>in the program</th><th>calls</th><th>bytes</th><th>seconds</th>"
+      "<th>waiting</th></tr>\n";
+  for (const SiteStatistics& site : longest_sites(run, most_calls)) {
+    page.append("<tr><td>").append(shown(site.call)).append("</td><td>");
+    page.append(shown(with_lines(site.site, run))).append("</td>");
+    add(page, "<td>%lld</td><td>%s</td><td>%.4g</td><td>%.1f %%</td></tr>\n", static_cast<long long>(site.calls),
+        bytes_shown(static_cast<double>(site.bytes)).c_str(), site.seconds, percent(site.waiting, site.seconds));
+  }
+  page += "</table>\n";
+}
+
 void add_sizes(std::string& page, const RunStatistics& run) {
   std::map<int64_t, int64_t> sizes;
   for (const CallStatistics& c : run.calls) {
@@ -270,6 +288,8 @@ void add_run(std::string& page, const RunStatistics& run, const Machine& machine
   add_timeline(page, run);
   add_calls(page, run);
   add_ranks(page, run);
+  add_machine(page, run);
+  add_sites(page, run);
   add_sizes(page, run);
   add_matrix(page, run);
   add_settings(page, run);

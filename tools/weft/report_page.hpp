@@ -16,4 +16,7 @@ namespace weft::tool {
 // Its part about phases; nothing where the file has none.
 void add_timeline(std::string& page, const RunStatistics& run);
 
+// Its part about ranks on hosts and cores; nothing where the file does not tell them.
+void add_machine(std::string& page, const RunStatistics& run);
+
 }  // namespace weft::tool

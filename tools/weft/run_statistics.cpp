@@ -39,6 +39,8 @@ class Hearer {
     if (part_ == "timeline") return in_timeline(e);
     if (part_ == "energy") return in_energy(e);
     if (part_ == "communicators") return in_communicators(e);
+    if (part_ == "sites") return in_sites(e);
+    if (part_ == "machines") return in_machines(e);
     return part_ == "by_rank" ? in_ranks(e) : "";
   }
 
@@ -56,6 +58,7 @@ class Hearer {
     if (e.name == "matrix") run_.has_matrix = true;
     if (e.name == "settings") run_.has_settings = true;
     if (e.name == "end" && e.kind == Kind::text) run_.end = e.text;
+    if (e.name == "program" && e.kind == Kind::text) run_.program = e.text;
     if (e.name == "crowded") return take(e, run_.crowded);
     return e.name == "ranks" && e.kind == Kind::number ? take(e, run_.ranks) : "";
   }
@@ -141,11 +144,40 @@ class Hearer {
     }
     RankStatistics& rank = run_.by_rank.back();
     if (e.depth > 3) return {};
+    if (e.name == "processors" && e.kind == Kind::text) rank.processors = e.text;
     if (e.name == "rank") return take(e, rank.rank);
     if (e.name == "host") return take(e, rank.host);
     if (e.name == "seconds") return take(e, rank.seconds);
     if (e.name == "mpi") return take(e, rank.mpi);
     return e.name == "waiting" ? take(e, rank.waiting) : "";
+  }
+
+  std::string in_sites(const base::JsonEvent& e) {
+    if (e.depth == 2) {
+      run_.sites.emplace_back();
+      return {};
+    }
+    SiteStatistics& site = run_.sites.back();
+    if (e.depth > 3) return {};
+    if (e.name == "call" && e.kind == Kind::text) site.call = e.text;
+    if (e.name == "site" && e.kind == Kind::text) site.site = e.text;
+    if (e.name == "calls") return take(e, site.calls);
+    if (e.name == "bytes") return take(e, site.bytes);
+    if (e.name == "seconds") return take(e, site.seconds);
+    return e.name == "waiting" ? take(e, site.waiting) : "";
+  }
+
+  std::string in_machines(const base::JsonEvent& e) {
+    if (e.depth == 2) {
+      run_.machines.emplace_back();
+      return {};
+    }
+    MachineStatistics& machine = run_.machines.back();
+    if (e.depth == 3 && e.name == "cores" && e.kind == Kind::text) machine.cores = e.text;
+    if (e.depth == 3) inner_ = e.name;
+    if (e.depth != 4 || inner_ != "hosts") return {};
+    machine.hosts.push_back(0);
+    return take(e, machine.hosts.back());
   }
 
   RunStatistics& run_;

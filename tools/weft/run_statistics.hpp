@@ -34,6 +34,19 @@ struct RankStatistics {
   int64_t rank = 0;
   int64_t host = 0;  // the first rank on it
   double seconds = 0, mpi = 0, waiting = 0;
+  std::string processors;  // that it was bound to, as a list; empty: not known
+};
+
+struct SiteStatistics {
+  std::string call, site;
+  int64_t calls = 0, bytes = 0;
+  double seconds = 0, waiting = 0;
+};
+
+// Hosts that are alike, by the first ranks on them.
+struct MachineStatistics {
+  std::string cores;  // stats/machine.hpp
+  std::vector<int64_t> hosts;
 };
 
 struct CommStatistics {
@@ -52,13 +65,16 @@ struct TimelineGroup {
 
 struct RunStatistics {
   std::string path;
-  std::string end;  // the reason why the run ended
+  std::string program;  // the path of the file; empty: not known
+  std::string end;      // the reason why the run ended
   int64_t ranks = 0;
   int64_t crowded = 0;  // ranks on hosts with less processors than ranks
   Spread run, mpi, waiting;
   std::vector<std::string> advice;
   std::vector<CallStatistics> calls;
   std::vector<RankStatistics> by_rank;
+  std::vector<SiteStatistics> sites;
+  std::vector<MachineStatistics> machines;
   double joules = 0, joules_in_mpi = 0, joules_waiting_awake = 0;
   std::string energy_unknown;  // why
   double timeline_seconds = 0;

@@ -99,27 +99,44 @@ std::string ask(const Mapped& mapped) {
   return text;
 }
 
+// Empty: not known.
+struct Line {
+  std::string function;
+  std::string file;  // with the line
+};
+
+Line find_line(const Mapped& mapped) {
+  static std::map<std::pair<std::string, uint64_t>, std::string> asked;
+  const auto [at, is_new] = asked.try_emplace({mapped.path, mapped.address});
+  if (is_new) at->second = ask(mapped);
+  const std::string& said = at->second;
+  const size_t end = said.find('\n');
+  Line line{said.substr(0, end),
+            end == std::string::npos ? "" : said.substr(end + 1, said.find('\n', end + 1) - end - 1)};
+  if (const size_t note = line.file.find(" ("); note != std::string::npos) line.file.resize(note);
+  if (line.function.starts_with('?')) line.function.clear();
+  if (line.file.starts_with('?') || line.file.ends_with(":?")) line.file.clear();
+  return line;
+}
+
 }  // namespace
 
 std::string place_of(pid_t pid, uint64_t address) {
   Mapped mapped;
   // The call stands before the address that it returns to.
   if (address == 0 || !find_mapped(pid, address - 1, mapped)) return {};
-  static std::map<std::pair<std::string, uint64_t>, std::string> asked;
-  const auto [at, is_new] = asked.try_emplace({mapped.path, mapped.address});
-  if (is_new) at->second = ask(mapped);
-  const std::string& said = at->second;
-  const size_t line = said.find('\n');
-  std::string function = said.substr(0, line);
-  std::string file = line == std::string::npos ? "" : said.substr(line + 1, said.find('\n', line + 1) - line - 1);
-  if (const size_t note = file.find(" ("); note != std::string::npos) file.resize(note);
-  const bool has_function = !function.empty() && function[0] != '?';
-  const bool has_file = !file.empty() && file[0] != '?';
-  if (has_function && has_file) return function + " (" + file + ")";
+  const Line line = find_line(mapped);
+  if (!line.function.empty() && !line.file.empty()) return line.function + " (" + line.file + ")";
   char offset[32];
   snprintf(offset, sizeof offset, "+0x%" PRIx64, mapped.address);
   const std::string there = mapped.path.substr(mapped.path.rfind('/') + 1) + offset;
-  return has_function ? function + " (" + there + ")" : there;
+  return line.function.empty() ? there : line.function + " (" + there + ")";
+}
+
+std::string line_of(const std::string& path, uint64_t offset) {
+  if (!path.starts_with('/')) return {};
+  const Line line = find_line({path, base_of(path) + offset});
+  return line.function.empty() || line.file.empty() ? "" : line.function + " (" + line.file + ")";
 }
 
 }  // namespace weft::why

@@ -12,12 +12,21 @@
 
 namespace weft::mpi {
 
+// The thread's last collective operation with a root.
+struct Turn {
+  stats::Call call{};
+  uint32_t context = 0;
+  int32_t root = -1;
+  uint64_t ended = 0;
+};
+
 struct Observer {
   stats::Block* block = nullptr;
   bool shared = false;
   uint32_t depth = 0;  // calls inside calls: of callbacks
   base::IdleClock* clock = nullptr;
   base::IdleClock own_clock;  // of a thread that shares its block
+  Turn turn;
 };
 [[gnu::tls_model("initial-exec"), gnu::visibility("hidden")]] extern constinit thread_local Observer own_observer;
 

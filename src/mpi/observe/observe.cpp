@@ -16,6 +16,7 @@
 #include <optional>
 
 #include "base/bytes.hpp"
+#include "base/cpus.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "base/ticker.hpp"
@@ -29,6 +30,7 @@
 #include "mpi/observe/observed.hpp"
 #include "stats/energy.hpp"
 #include "stats/file.hpp"
+#include "stats/machine.hpp"
 #include "stats/text.hpp"
 
 namespace weft::mpi {
@@ -108,6 +110,11 @@ bool map_area() {
   return true;
 }
 
+bool is_first_of_host() {
+  const core::World& world = *core::world;
+  return world.rank == std::max(world.job.host(), world.first);
+}
+
 void fill_head(stats::Level level, const base::Moment& from, const base::Moment& now) {
   const core::World& world = *core::world;
   stats::Head& head = observation.area->head;
@@ -118,6 +125,13 @@ void fill_head(stats::Level level, const base::Moment& from, const base::Moment&
   head.pid = getpid();
   head.processors = world.job.local_cpus;
   head.ranks_here = world.job.one_host() ? world.size : world.job.local_ranks;
+  if (readlink("/proc/self/exe", head.program, sizeof head.program) == sizeof head.program) head.program[0] = '\0';
+  const std::string cpus = base::shown_cpu_list(base::affinity());
+  if (cpus.size() < sizeof head.cpus) snprintf(head.cpus, sizeof head.cpus, "%s", cpus.c_str());
+  if (is_first_of_host()) {
+    const std::string machine = stats::describe_machine();
+    if (machine.size() < sizeof head.machine) snprintf(head.machine, sizeof head.machine, "%s", machine.c_str());
+  }
   head.begun_ticks = head.refreshed = now.ticks;
   head.begun_ns = now.ns;
   head.state = static_cast<uint32_t>(stats::State::running);
@@ -174,10 +188,9 @@ void begin_energy() {
   const std::string folders = energy_folders();
   if (folders.empty()) return;
   EnergyReader& energy = energy_reader();
-  const core::World& world = *core::world;
   energy.begun_cpu_ns = cpu_ns();
   observation.area->head.energy = static_cast<uint32_t>(stats::Energy::by_another_rank);
-  if (world.rank == std::max(world.job.host(), world.first)) {
+  if (is_first_of_host()) {
     constexpr std::chrono::seconds often(30);
     energy.meter.emplace(folders);
     energy.ticker.emplace(often, 1, [] {

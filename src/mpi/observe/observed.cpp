@@ -122,6 +122,10 @@ void Observed::count(uint64_t taken, uint64_t idle) {
   if (me.clock->asleep != asleep_before_) [[unlikely]]
     add<shared>(row.asleep, std::min(me.clock->asleep - asleep_before_, idle));
   if (idle < observation.prompt_ticks) add<shared>(row.prompt, 1);
+  if (root_ != Root::none) {
+    me.turn.ended = since_ + taken;
+    if (root_ == Root::next) add<shared>(row.turns, 1);
+  }
   if (bytes_ != 0) add<shared>(row.bytes, bytes_);
   add<shared>(row.sizes[stats::size_class(bytes_)], 1);
   std::atomic_ref longest(row.longest);
@@ -135,7 +139,10 @@ void Observed::count(uint64_t taken, uint64_t idle) {
 void Observed::count_details(uint64_t taken, uint64_t idle) {
   stats::Area& area = *observation.area;
   if (partner_ >= 0) add_message(partner_, bytes_);
-  if (awaited_ >= 0 && idle != 0) add<true>(stats::partners_of(&area)[awaited_].idle, idle);
+  if (awaited_ >= 0 && idle != 0) {
+    stats::Partner& awaited = stats::partners_of(&area)[awaited_];
+    add<true>(of_send_ ? awaited.idle_sends : awaited.idle, idle);
+  }
   if (comm_ != nullptr) {
     add<true>(comm_->calls, 1);
     add<true>(comm_->ticks, taken);
@@ -203,8 +210,22 @@ void Observed::awaits(MPI_Comm handle, int rank) {
 void Observed::awaits(const MPI_Request* request) {
   if (!detailed_ || request == nullptr) return;
   const Request* r = request_of(*request);
-  if (r == nullptr || r->role != core::Role::receive || r->comm == nullptr) return;
-  awaited_ = in_world(r->comm, r->match.source);
+  if (r == nullptr || r->comm == nullptr) return;
+  if (r->role == core::Role::receive) awaited_ = in_world(r->comm, r->match.source);
+  if (r->role != core::Role::send || r->peer == nullptr) return;
+  const int32_t place = r->peer->rank - core::world->first;
+  if (place < 0 || place >= core::world->size) return;
+  awaited_ = place;
+  of_send_ = true;
+}
+
+void Observed::from(MPI_Comm handle, int root) {
+  const Comm* comm = comm_of(handle);
+  if (comm == nullptr || comm->size < 2) return;
+  Turn& last = own_observer.turn;
+  const bool next = last.call == call_ && last.context == comm->context && root == (last.root + 1) % comm->size;
+  root_ = next && since_ - last.ended < observation.prompt_ticks ? Root::next : Root::other;
+  last = {.call = call_, .context = comm->context, .root = root, .ended = since_};
 }
 
 }  // namespace weft::mpi

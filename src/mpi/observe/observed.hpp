@@ -66,9 +66,15 @@ class Observed {
   }
   void to(MPI_Win win, int rank);
   void starts(int count, const MPI_Request* requests);
-  // The one rank that the call waits for.
+  // The one rank that the call waits for: for its message, for its receive.
   void awaits(MPI_Comm comm, int rank);
   void awaits(const MPI_Request* request);
+  void awaits_receive() {
+    awaited_ = partner_;
+    of_send_ = true;
+  }
+  // The root of a collective operation whose like for all roots in turn is another operation.
+  void from(MPI_Comm comm, int root);
 
   int end(int result) {
     finish();
@@ -96,6 +102,8 @@ class Observed {
 
   const stats::Call call_;
   bool detailed_ = false;
+  bool of_send_ = false;  // what awaits a rank
+  enum class Root : uint8_t { none, other, next } root_ = Root::none;
   const uintptr_t caller_;
   int32_t partner_ = -1;
   int32_t awaited_ = -1;

@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// The rules of advice, on numbers of runs that were made up.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "stats/report.hpp"
+#include "stats/text.hpp"
+
+namespace weft::stats {
+namespace {
+
+constexpr double run_seconds = 10;
+
+// Ranks that compute for the time that is not in MPI.
+struct Ranks {
+  explicit Ranks(int count) {
+    report.all.size = count;
+    report.all.level = static_cast<uint32_t>(Level::full);
+    report.all.processors = 64;
+    for (int rank = 0; rank < count; ++rank) {
+      report.all.run.take(run_seconds, rank);
+      report.all.outside.take(run_seconds / 2, rank);
+    }
+  }
+  // Seconds of a rank in a call, and how long of that it waits.
+  CallSum& in(Call call, int rank, double seconds, double idle) {
+    CallSum& sum = report.calls[static_cast<size_t>(call)];
+    constexpr uint64_t calls = 100;
+    sum.calls += calls;
+    sum.seconds.take(seconds, rank);
+    sum.idle.take(idle, rank);
+    sum.prompt.take(idle < 0.001 ? 1 : 0, rank);
+    report.all.mpi.take(seconds, rank);
+    report.all.idle.take(idle, rank);
+    if (call_info[static_cast<int>(call)].kind == CallKind::collective) report.all.sync.take(idle, rank);
+    return sum;
+  }
+  void site(Call call, const char* text, double idle) {
+    SiteSum site{.call = static_cast<uint32_t>(call), .ranks = 1, .calls = 1, .seconds = idle, .idle = idle};
+    snprintf(site.text, sizeof site.text, "%s", text);
+    report.sites.push_back(site);
+  }
+  void waits(int from, int to, double messages, double receives = 0) {
+    report.pairs.push_back({from, to, 1, 1, messages, receives});
+  }
+  [[nodiscard]] std::string first() const {
+    const std::vector<std::string> lines = advice(report);
+    return lines.empty() ? "" : lines[0];
+  }
+  [[nodiscard]] bool says(const std::string& part) const {
+    for (const std::string& line : advice(report)) {
+      if (line.find(part) != std::string::npos) return true;
+    }
+    return false;
+  }
+
+  Report report;
+};
+
+// Rank r waits r times as long for the rank before it; all meet in a barrier.
+Ranks in_row(double last, double step) {
+  Ranks ranks(4);
+  for (int r = 0; r < 4; ++r) {
+    ranks.in(Call::recv_, r, last - step * (3 - r), last - step * (3 - r));
+    ranks.in(Call::barrier_, r, step * (3 - r), step * (3 - r));
+    if (r > 0) ranks.waits(r, r - 1, last - step * (3 - r));
+  }
+  ranks.site(Call::recv_, "shift+0x12 program+0x1234", 3);
+  return ranks;
+}
+
+TEST(StatsAdvice, a_serialised_order_is_named_with_its_place) {
+  const Ranks ranks = in_row(3, 1);
+  EXPECT_EQ(
+      ranks.first(),
+      "messages pass from rank to rank one after the other: rank 3 waits for 2 (3.000 s), that waits for 1 (2.000 "
+      "s), that waits for 0 (1.000 s) (most of it in MPI_Recv at shift+0x12 program+0x1234): let ranks send before "
+      "they receive (MPI_Isend, MPI_Sendrecv), or odd ranks in the other order");
+  EXPECT_FALSE(ranks.says("is late in collective operations"));
+  EXPECT_FALSE(ranks.says("for messages of rank"));
+}
+
+TEST(StatsAdvice, ranks_that_wait_as_long_for_a_slow_one_are_no_serialised_order) {
+  Ranks ranks(4);
+  for (int r = 1; r < 4; ++r) {
+    ranks.in(Call::recv_, r, 3, 3);
+    ranks.waits(r, r - 1, 3);
+  }
+  EXPECT_FALSE(ranks.says("one after the other"));
+  EXPECT_TRUE(ranks.says("for messages of rank"));
+  EXPECT_FALSE(in_row(0.5, 0.1).says("one after the other")) << "too short to be worth a change";
+}
+
+TEST(StatsAdvice, late_receives_are_named_with_the_rank_that_posts_them) {
+  Ranks ranks(2);
+  ranks.in(Call::send_, 0, 4, 3.9).bytes = 100000000;
+  ranks.waits(0, 1, 0, 3.9);
+  ranks.site(Call::send_, "give+0x1 program+0x10", 3.9);
+  EXPECT_EQ(
+      ranks.first(),
+      "receives are posted late: sends wait 3.798 s for them, most in MPI_Send (rank 0 3.900 s); rank 0 waits 3.900 s "
+      "for receives of rank 1 (most of it in MPI_Send at give+0x1 program+0x10): let the receiver post them "
+      "(MPI_Irecv) before its work, or send with MPI_Isend");
+}
+
+TEST(StatsAdvice, a_send_that_waits_while_its_data_are_copied_is_not_late) {
+  Ranks ranks(2);
+  ranks.in(Call::send_, 0, 4, 3.9).bytes = 4000000000;
+  EXPECT_FALSE(ranks.says("receives are posted late"));
+}
+
+TEST(StatsAdvice, broadcasts_from_one_rank_after_the_other_are_an_allgather) {
+  Ranks ranks(4);
+  for (int r = 0; r < 4; ++r) ranks.in(Call::bcast_, r, 3, 2).turns += 75;
+  ranks.site(Call::bcast_, "share+0x1 program+0x10", 8);
+  EXPECT_EQ(
+      ranks.first(),
+      "MPI_Bcast takes 30 % of the time and has one rank after the other as its root, at once, in 75 % of its calls "
+      "(most of it in MPI_Bcast at share+0x1 program+0x10): one call of MPI_Allgather (or MPI_Allgatherv) does that");
+  Ranks others(4);
+  for (int r = 0; r < 4; ++r) others.in(Call::bcast_, r, 3, 2).turns += 25;
+  EXPECT_FALSE(others.says("as its root"));
+}
+
+}  // namespace
+}  // namespace weft::stats
