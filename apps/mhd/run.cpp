@@ -189,7 +189,8 @@ void Run::work(int thread) {
 int Run::go() {
   if (!first_step()) return conclude(0);
   film_.start(state_->time, options_.end);
-  if (film() || begun_ == 0) report();
+  (void)film();
+  if (begun_ == 0) report();  // the faces between patches of a checkpoint's state come with the first step
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin = MPI_Wtime();
   while (true) {
@@ -268,8 +269,12 @@ int Run::conclude(double seconds) {
   const double total = all[0] + all[1] + all[2] + all[3] + 1e-300, steps = static_cast<double>(state_->step - begun_);
   std::printf("end: step %lld, time %.6f, energy %.10e, mass %.10e\n", static_cast<long long>(state_->step),
               state_->time, m.kinetic + m.magnetic + m.internal, m.mass);
-  std::printf("density: %.6f to %.6f; divergence of B: %.2e (largest, times the spacing of cells)\n", m.least, m.most,
-              m.divergence);
+  std::printf("density: %.6f to %.6f; divergence of B: ", m.least, m.most);
+  if (steps > 0 || begun_ == 0) {
+    std::printf("%.2e (largest, times the spacing of cells)\n", m.divergence);
+  } else {
+    std::printf("not known before a step\n");
+  }
   std::printf("distance to the start: %.6e (mean over cells and fields)\n", lost / cells / fields);
   std::printf("state: %016llx\n", static_cast<unsigned long long>(hash));
   std::printf("threads: computing %.1f %%, copying borders %.1f %%, in MPI %.1f %%, waiting %.1f %%\n",
