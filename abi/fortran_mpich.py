@@ -15,8 +15,6 @@ ENTRY_FILES = 6
 # Of mpi_f08, written by hand for the standard's ABI alone.
 NOT_BY_HAND = {"MPI_Isend"}
 
-HANDLES = ("comm", "datatype", "errhandler", "file", "group", "info", "message", "op", "request", "session", "win")
-
 # The variable behind a parameter of the module mpi_f08 that is a handle.
 CONSTANTS_MODULE = "__mpi_f08_compile_constants_MOD_"
 

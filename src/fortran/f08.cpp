@@ -3,6 +3,7 @@
 // Procedures of mpi_f08 beside the functions of C: statuses of both forms, comparison of handles, sizes of variables.
 
 #include "fortran/buffer.hpp"
+#include "fortran/handle_kinds.hpp"
 
 #define WEFT_PROCEDURE extern "C" __attribute__((visibility("default")))
 
@@ -37,16 +38,6 @@ WEFT_STATUS(pmpi)
   WEFT_PROCEDURE MPI_Fint weft_##name##_unequal_(const MPI_Fint* a, const MPI_Fint* b) { \
     return *a != *b ? 1 : 0;                                                             \
   }
-WEFT_COMPARED(comm)
-WEFT_COMPARED(datatype)
-WEFT_COMPARED(errhandler)
-WEFT_COMPARED(file)
-WEFT_COMPARED(group)
-WEFT_COMPARED(info)
-WEFT_COMPARED(message)
-WEFT_COMPARED(op)
-WEFT_COMPARED(request)
-WEFT_COMPARED(session)
-WEFT_COMPARED(win)
+WEFT_EACH_HANDLE(WEFT_COMPARED)
 
 }  // namespace weft::fortran

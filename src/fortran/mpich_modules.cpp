@@ -4,6 +4,7 @@
 // variables that stand for addresses, comparisons of handles, sizes of variables. The names are those that gfortran
 // gives.
 
+#include "fortran/handle_kinds.hpp"
 #include "fortran/native_array.hpp"
 
 #define WEFT_EXPORTED __attribute__((visibility("default")))
@@ -38,17 +39,7 @@ WEFT_EXPORTED char weft_f08_argv_null[1], weft_f08_argvs_null[1];
   WEFT_COMPARISON(weft_f08_##kind##_unequal_f, "__mpi_f08_types_MOD_mpi_" #kind "_f08_neq_f", !=) \
   WEFT_COMPARISON(weft_f_##kind##_equal_f08, "__mpi_f08_types_MOD_mpi_" #kind "_f_eq_f08", ==)    \
   WEFT_COMPARISON(weft_f_##kind##_unequal_f08, "__mpi_f08_types_MOD_mpi_" #kind "_f_neq_f08", !=)
-WEFT_COMPARED(comm)
-WEFT_COMPARED(datatype)
-WEFT_COMPARED(errhandler)
-WEFT_COMPARED(file)
-WEFT_COMPARED(group)
-WEFT_COMPARED(info)
-WEFT_COMPARED(message)
-WEFT_COMPARED(op)
-WEFT_COMPARED(request)
-WEFT_COMPARED(session)
-WEFT_COMPARED(win)
+WEFT_EACH_HANDLE(WEFT_COMPARED)
 
 #define WEFT_SIZE(own, name, bytes)                                                  \
   WEFT_NAMED(void, own, name, const void* /*x*/, MPI_Fint* size, MPI_Fint* ierror) { \
