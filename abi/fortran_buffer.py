@@ -68,13 +68,14 @@ def native_param(param, text):
     return f"const NativeArray* {param.name}_array" if is_choice(param) else text
 
 
-def quick(function, arguments, call_with, rare, sections):
+def quick(function, arguments, call_with, rare, given_name):
     """The call without gaps in its buffers: the rest is apart, so that it takes no registers here."""
     described = [name for name, argument in arguments.items() if argument.endswith(".address")]
-    tests = " && ".join(f"contiguous({name}, &{name}_at)" for name in described)
+    tests = " && ".join(f"contiguous({given_name(name)}, &{name}_at)" for name in described)
     given = arguments | {name: f"{name}_at" for name in described}
-    names = ", ".join([p.name for p in function.params] + ["ierror"])
-    return "\n".join([" {\n" + sections.rstrip("\n") if sections else " {", *(f"  void* {name}_at;" for name in described),
+    given |= {name: f"address_of({given_name(name)})" for name, argument in arguments.items() if argument == f"address_of({name})"}
+    names = ", ".join([given_name(p.name) if is_choice(p) else p.name for p in function.params] + ["ierror"])
+    return "\n".join([" {", *(f"  void* {name}_at;" for name in described),
                       f"  if (!({tests})) [[unlikely]]", f"    return {rare}({names});",
                       f"  give(ierror, {call_with(given)});", "}"])
 
@@ -131,9 +132,9 @@ def procedure(function, prefix, converted, native=False):
     sections = [f"  const Descriptor {p.name}_descriptor({p.name}_array);\n"
                 f"  const Section* const {p.name} = {p.name}_descriptor.section();\n"
                 for p in function.params if native and is_choice(p)]
-    whole = " {\n" + "".join(sections if scratch or not replaced else []) + "\n".join(lines) + "\n}"
+    whole = " {\n" + "".join(sections) + "\n".join(lines) + "\n}"
     if scratch or not replaced:
         return definition(head, given, whole)
     rare = f"rare_{(prefix + function.name).lower()}"
-    apart = definition(f"[[gnu::cold, gnu::noinline]] static void {rare}", params + ["MPI_Fint* ierror"], whole)
-    return apart + "\n" + definition(head, given, quick(function, arguments, call_with, rare, "".join(sections)))
+    apart = definition(f"[[gnu::cold, gnu::noinline]] static void {rare}", given, whole)
+    return apart + "\n" + definition(head, given, quick(function, arguments, call_with, rare, "{}_array".format if native else str))

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Arrays as gfortran 9 and newer pass them to procedures with assumed rank that are not bind(C): those of MPICH's
-// module mpi_f08.
+// Arrays as compilers pass them to procedures with assumed rank that are not bind(C): those of MPICH's module mpi_f08.
+// gfortran 9 and newer have a form of their own, flang passes what ISO C describes.
 #pragma once
 
 #include "fortran/buffer.hpp"
@@ -29,10 +29,49 @@ struct NativeArray {
 };
 static_assert(sizeof(NativeArray) == 40);
 
+// An element of 4 GiB or more, or the version, rank and type of ISO C's descriptor in its place.
+[[gnu::always_inline]] inline bool is_unusual(const NativeArray* array) {
+  return array->element >> 32 != 0;
+}
+
+// Whether an array is gfortran's, has no gaps, and where it is. Of one whose units are no elements the descriptor
+// tells.
+[[gnu::always_inline]] inline bool contiguous(const NativeArray* array, void** address) {
+  if (is_unusual(array)) [[unlikely]]
+    return false;
+  const int rank = array->rank;
+  const NativeDimension* const at = array->dimensions();
+  ptrdiff_t elements = 1;
+  *address = array->address;
+  if (rank != 0 && array->span != static_cast<ptrdiff_t>(array->element)) [[unlikely]]
+    return false;
+  if (rank == 1 && at->stride == 1 && at->upper >= at->lower) [[likely]]
+    return true;
+  for (int i = 0; i < rank; ++i) {
+    if (at[i].stride != elements) [[unlikely]]
+      return false;
+    elements *= at[i].upper - at[i].lower + 1;
+  }
+  // As for sections; an array without elements may be an assumed-size one.
+  if (rank == 0 || elements <= 0) *address = buffer_in(*address);
+  return true;
+}
+
+// Both forms begin with the address.
+inline void* address_of(const NativeArray* array) {
+  return buffer_in(array->address);
+}
+
 // The same array as ISO C describes it.
 class Descriptor {
  public:
   explicit Descriptor(const NativeArray* array) {
+    const auto* iso = reinterpret_cast<const Section*>(array);
+    if (is_unusual(array) &&
+        std::find(std::begin(iso_versions), std::end(iso_versions), iso->version) != std::end(iso_versions)) {
+      section_ = iso;
+      return;
+    }
     all_.section.address = array->address;
     all_.section.element = array->element;
     all_.section.rank = static_cast<uint8_t>(std::clamp<int>(array->rank, 0, most_dimensions));
@@ -45,14 +84,18 @@ class Descriptor {
       all_.dimensions[i] = {0, open ? -1 : extent, from.stride * unit};
     }
   }
-  const Section* section() const { return &all_.section; }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  const Section* section() const { return section_; }
 
  private:
   static constexpr int most_dimensions = 15;
+  static constexpr int iso_versions[] = {20180515, 20240719};  // of ISO_Fortran_binding.h, as flang has had them
   struct {
     Section section;
     Dimension dimensions[most_dimensions];
   } all_;
+  const Section* section_ = &all_.section;
 };
 
 }  // namespace weft::fortran
