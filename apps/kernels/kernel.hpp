@@ -103,6 +103,8 @@ class Kernel {
     return all ? 0 : 1;
   }
 
+  [[nodiscard]] const char* name() const { return name_; }
+
   int64_t n;
   int64_t repeats = 1;
   int rank = 0, ranks = 1;

@@ -3,23 +3,22 @@
 
 // Sorting a file of whole numbers that is larger than the memory allowed: -n millions of bytes in all, an eighth of a
 // rank's part in memory at a time. A sample gives each rank an interval of keys. Pieces are read by MPI-IO, keys travel
-// by MPI_Alltoallv, sorted runs go to a file of the rank; in the end each rank merges its runs into its part of the
-// result. The files are in the current folder, and removed.
+// by MPI_Alltoallv, or, in outsort_hybrid, by OpenSHMEM; sorted runs go to a file of the rank; in the end each rank
+// merges its runs into its part of the result. The files are in the current folder, and removed.
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <queue>
 #include <string>
 #include <vector>
 
-#include "kernel.hpp"
+#include "buckets.hpp"
 
 namespace {
 
-using Keys = std::vector<uint64_t>;
+using kernels::Keys;
 constexpr int pieces = 8;
 
 // A failed call ends the program: the library's message says why.
@@ -62,7 +61,12 @@ class Run {
 }  // namespace
 
 int main(int argc, char** argv) {
+#ifdef WITH_SHMEM
+  kernels::Kernel kernel(argc, argv, "outsort_hybrid", 16, 1, 1 << 20, "put");
+  shmem_init();
+#else
   kernels::Kernel kernel(argc, argv, "outsort", 16, 1, 1 << 20, "alltoallv");
+#endif
   const int ranks = kernel.ranks;
   const auto here = static_cast<std::size_t>(kernel.rank);
   const int64_t keys = kernel.n * 1000000 / 8;
@@ -114,7 +118,7 @@ int main(int argc, char** argv) {
                              MPI_STATUS_IGNORE);
       });
       std::sort(part.begin(), part.end());
-      std::vector<int> counts, coming(static_cast<std::size_t>(ranks)), to(coming.size()), at(coming.size());
+      std::vector<int> counts;
       auto begin = part.begin();
       for (int r = 0; r < ranks; ++r) {
         const auto end =
@@ -122,14 +126,7 @@ int main(int argc, char** argv) {
         counts.push_back(static_cast<int>(end - begin));
         begin = end;
       }
-      std::exclusive_scan(counts.begin(), counts.end(), to.begin(), 0);
-      kernel.mpi([&] { MPI_Alltoall(counts.data(), 1, MPI_INT, coming.data(), 1, MPI_INT, MPI_COMM_WORLD); });
-      std::exclusive_scan(coming.begin(), coming.end(), at.begin(), 0);
-      Keys got(static_cast<std::size_t>(at.back() + coming.back()));
-      kernel.mpi([&] {
-        MPI_Alltoallv(part.data(), counts.data(), to.data(), MPI_UINT64_T, got.data(), coming.data(), at.data(),
-                      MPI_UINT64_T, MPI_COMM_WORLD);
-      });
+      Keys got = kernels::exchange(kernel, part, counts, 2 * (keys / ranks / pieces) + 4096);
       std::sort(got.begin(), got.end());
       kernel.mpi([&] {
         MPI_File_write_at(runs, ends.back() * 8, got.data(), static_cast<int>(got.size()), MPI_UINT64_T,
@@ -198,6 +195,9 @@ int main(int argc, char** argv) {
   MPI_Allreduce(MPI_IN_PLACE, after.data(), 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
   right = right && before == after;
   for (MPI_File* file : {&input, &output, &runs}) MPI_File_close(file);
+#ifdef WITH_SHMEM
+  shmem_finalize();
+#endif
   return kernel.finish(8e-6 * static_cast<double>(keys), "MB/s", right,
                        "the file is sorted, and has the keys of the start");
 }
