@@ -106,7 +106,7 @@ void give_size(int fd, int size, size_t (*segment_bytes)(int)) {
 
 // A rank's line can be taken once: a second process with the same rank would write over the first one's messages.
 void take_rank(const Job& job) {
-  off_t line = static_cast<off_t>(sizeof(RankStatus)) * job.rank;
+  off_t line = static_cast<off_t>(sizeof(RankStatus)) * job.place_here(job.rank);
   uint32_t head[2] = {};
   if (pread(job.segment_fd, head, sizeof head, line) != sizeof head) die_of_segment("it cannot be read", errno);
   uint32_t pid = static_cast<uint32_t>(getpid());
@@ -116,14 +116,17 @@ void take_rank(const Job& job) {
                .remedy = "start one MPI program per rank; a program that a rank starts itself runs alone with "
                          "WEFT_LAUNCHER=singleton, or under an mpiexec of its own"});
   }
-  if (pwrite(job.segment_fd, &pid, sizeof pid, line + static_cast<off_t>(offsetof(RankStatus, pid))) != sizeof pid) {
-    die_of_segment("it cannot be written", errno);
-  }
+  const auto put = [&](uint32_t value, size_t field) {
+    if (pwrite(job.segment_fd, &value, sizeof value, line + static_cast<off_t>(field)) != sizeof value)
+      die_of_segment("it cannot be written", errno);
+  };
+  put(static_cast<uint32_t>(namespace_of_processes()), offsetof(RankStatus, pid_space));
+  put(pid, offsetof(RankStatus, pid));
 }
 
 // An abort of this process is noted in its line of the segment, which its launcher reads.
 void mark(const Job& job) {
-  marked_rank.store(job.rank, std::memory_order_relaxed);
+  marked_rank.store(job.place_here(job.rank), std::memory_order_relaxed);
   marked_fd.store(job.segment_fd, std::memory_order_release);
 }
 
@@ -155,20 +158,15 @@ void join_mpiexec(Job& job, const Offer& offer, size_t (*segment_bytes)(int)) {
   mark(job);
 }
 
+// The segment has spare places, which cost nothing, for a launcher of ours that the process may start later.
 void join_alone(Job& job, size_t (*segment_bytes)(int)) {
-  job.id = std::to_string(getpid());
+  job.places = job.size + usual_spare_places(job.size);
   const base::CpuSet mask = base::affinity();
   leave_reserve(reserve_of({&mask, 1}), true);
   job.local_cpus = base::usable_cpus();
   job.segment_fd = create_segment(false);
   if (job.segment_fd < 0) die_of_segment("it cannot be created", errno);
   give_size(job.segment_fd, job.places, segment_bytes);
-}
-
-// The segment has spare places, which cost nothing, for a launcher that the process may start later.
-void join_without_launcher(Job& job, size_t (*segment_bytes)(int)) {
-  job.places = job.size + usual_spare_places(job.size);
-  join_alone(job, segment_bytes);
   take_rank(job);
   mark(job);
 }
@@ -305,6 +303,11 @@ std::vector<base::CpuSet> masks_here(const Job& job, const Door& door) {
   return masks;
 }
 
+// Those of the segment.
+int places_here(const Job& job) {
+  return job.local_ranks == job.size ? job.places : job.local_ranks;
+}
+
 // All ranks of this host have the segment once this is over. Each says which processors it may use, the first how many
 // that is together, and the secret of a job on several hosts.
 void meet_here(Job& job, const std::vector<int>& here, const Door& door) {
@@ -312,7 +315,8 @@ void meet_here(Job& job, const std::vector<int>& here, const Door& door) {
   ours->ranks = job.local_ranks;
   ours->place = static_cast<int>(std::lower_bound(here.begin(), here.end(), job.rank) - here.begin());
   ours->turn = 1;
-  if (!ours->notes.open(job.segment_fd, ours->ranks, ours->place)) die_of_segment("its head cannot be had", errno);
+  if (!ours->notes.open(job.segment_fd, places_here(job), ours->ranks, ours->place))
+    die_of_segment("its head cannot be had", errno);
   base::CpuSet reserved;
   if (ours->place == 0) {
     const std::vector<base::CpuSet> masks = masks_here(job, door);
@@ -455,13 +459,7 @@ void join_space(Job& job, Offer& offer, size_t (*segment_bytes)(int)) {
   job.id = offer.id.empty() ? space->id() : offer.id;
   job.app_number = space->app_number();
   job.universe_size = space->universe_size();
-  if (job.size == 1) {
-    std::string id = job.id;
-    job.places = job.size;
-    join_alone(job, segment_bytes);
-    job.id = id;
-    return;
-  }
+  if (job.size == 1) return join_alone(job, segment_bytes);
   std::vector<int> here;
   const bool placed = space->local_ranks(here);
   const bool all_here = placed && here.size() == static_cast<size_t>(job.size);
@@ -482,11 +480,14 @@ void join_space(Job& job, Offer& offer, size_t (*segment_bytes)(int)) {
   if (job.rank == 0) must(space->put(secret_key, fresh_secret()));
   must(space->barrier());
   if (job.rank != first) open_published(job, first);
-  give_size(job.segment_fd, job.local_ranks, segment_bytes);
+  job.places = job.size + (job.local_ranks == job.size ? usual_spare_places(job.size) : 0);
+  give_size(job.segment_fd, places_here(job), segment_bytes);
   meet_here(job, here, door);
   look_at_hosts(job);
   take_order(job, here);
   if (job.local_ranks != job.size) job.here = std::move(here);
+  take_rank(job);
+  mark(job);
 }
 
 }  // namespace
@@ -513,10 +514,11 @@ Job join(size_t (*segment_bytes)(int size)) {
       join_space(job, offer, segment_bytes);
       break;
     case Launcher::singleton:
-      join_without_launcher(job, segment_bytes);
+      job.id = std::to_string(getpid());
+      join_alone(job, segment_bytes);
       break;
   }
-  if (!has_own_launcher(job.launcher)) job.started = job.places = job.size;
+  if (!has_own_launcher(job.launcher)) job.started = job.size;
   return job;
 }
 
@@ -565,8 +567,8 @@ void before_end(void (*act)()) {
   act_before_end.store(act, std::memory_order_release);
 }
 
-void leave(Job& /*job*/) {
-  leave_own_launcher();
+void leave(Job& job) {
+  leave_own_launcher(job);
   if (space) {
     Space* client = space;
     client->finish();

@@ -18,9 +18,9 @@ struct HostPage;
 
 enum class Launcher : uint8_t { singleton, mpiexec, pmi1, pmi2, pmix };
 
-// A job under our own launcher can grow: its segment has spare places, which processes take that are spawned
-// (docs/dynamic.md). A process's rank in the job is its place, unique among those that live; MPI_COMM_WORLD is a run of
-// places, those of the processes started together.
+// A job on one host can grow: its segment has spare places, which processes take that are spawned (docs/dynamic.md). A
+// process's rank in the job is its place, unique among those that live; MPI_COMM_WORLD is a run of places, those of the
+// processes started together.
 
 // How a spawned process finds those that spawned it.
 struct Origin {

@@ -62,7 +62,8 @@ constexpr size_t head_bytes(int ranks) {
 class Notes {
  public:
   // False, with errno: there is no address space, or no memory.
-  [[nodiscard]] bool open(int segment_fd, int ranks, int place);
+  // `ranks`: that take part, in the first of the segment's `places`.
+  [[nodiscard]] bool open(int segment_fd, int places, int ranks, int place);
   void close();
 
   // The page behind the notes; nullptr, with errno: there is no memory.
@@ -86,7 +87,7 @@ class Notes {
   void* head_ = nullptr;
   Note* notes_ = nullptr;
   int fd_ = -1;
-  int ranks_ = 0;
+  int places_ = 0;
   int place_ = 0;
   uint32_t bytes_ = 0;  // of our text
 };

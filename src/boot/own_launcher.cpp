@@ -7,21 +7,33 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
+#include <mutex>
 #include <string>
 
+#include "base/lock.hpp"
 #include "boot/job_number.hpp"
+#include "boot/service.hpp"
+#include "boot/status.hpp"
 
 namespace weft::boot {
 namespace {
 
 constinit int line = -1;
+constinit base::Lock learning;
+
+// In RankStatus::own_launcher.
+constexpr uint32_t none = 0;
+constexpr uint32_t starting = 1;
 
 bool is_program(const std::string& path) {
   return access(path.c_str(), X_OK) == 0;
@@ -60,7 +72,9 @@ int run(const std::string& launcher, const Job& job, int its_line) {
   const int moved_line = set_aside(its_line);
   const std::string pid = std::to_string(getpid());
   const std::string places = std::to_string(job.places);
-  const char* const words[] = {"mpiexec", attach_option, pid.c_str(), places.c_str(), nullptr};
+  const std::string started = std::to_string(job.started);
+  const char* const words[] = {"mpiexec",       attach_option,  pid.c_str(), places.c_str(),
+                               started.c_str(), job.id.c_str(), nullptr};
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_init(&actions);
@@ -109,14 +123,13 @@ std::string read_door(int fd, void (*meanwhile)()) {
   return {};
 }
 
-}  // namespace
-
-bool start_own_launcher(Job& job, void (*meanwhile)(), base::Problem& problem) {
+bool start(Job& job, void (*meanwhile)(), base::Problem& problem) {
   const std::string launcher = find_launcher();
-  problem = {.cause =
-                 "this process was started without a launcher, and Weft's mpiexec, which would serve it, is "
-                 "neither beside the library nor in PATH",
-             .remedy = "install Weft whole, or start the program with Weft's mpiexec -n 1"};
+  const std::string how = job.launcher == Launcher::singleton
+                              ? std::string("this process was started without a launcher")
+                              : std::string("this job was started through ") + name(job.launcher);
+  problem = {.cause = how + ", and Weft's mpiexec, which would serve it, is neither beside the library nor in PATH",
+             .remedy = "install Weft whole, or start the program with Weft's mpiexec"};
   if (launcher.empty()) return false;
   int ends[2] = {-1, -1};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
@@ -134,19 +147,107 @@ bool start_own_launcher(Job& job, void (*meanwhile)(), base::Problem& problem) {
     return true;
   }
   close(ends[0]);
-  problem = {.cause = "this process was started without a launcher, and " + launcher + " cannot be one for it",
+  problem = {.cause = how + ", and " + launcher + " cannot serve it",
              .error = error,
-             .remedy =
-                 "see whether it is Weft's mpiexec, of the library's version, or start the program with mpiexec "
-                 "-n 1"};
+             .remedy = "see whether it is Weft's mpiexec, of the library's version, or start the program with it"};
   return false;
 }
 
-void leave_own_launcher() {
-  if (line < 0) return;
-  (void)!send(line, &attach_left, sizeof attach_left, MSG_DONTWAIT | MSG_NOSIGNAL);
-  close(line);
-  line = -1;
+// The lines of the ranks that the job began with.
+class Lines {
+ public:
+  explicit Lines(const Job& job) : bytes_(job_header_bytes(job.started)), started_(job.started) {
+    void* const memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, job.segment_fd, 0);
+    if (memory != MAP_FAILED) memory_ = memory;
+  }
+  ~Lines() {
+    if (memory_ != nullptr) munmap(memory_, bytes_);
+  }
+  Lines(const Lines&) = delete;
+  Lines& operator=(const Lines&) = delete;
+
+  bool are_there() const { return memory_ != nullptr; }
+  std::atomic<uint32_t>& own_launcher() const { return status_of(memory_, 0).own_launcher; }
+  // Whether each rank has said which process it is.
+  bool all_have_come() const {
+    for (int rank = 0; rank < started_; ++rank) {
+      if (status_of(memory_, rank).pid.load(std::memory_order_acquire) == 0) return false;
+    }
+    return true;
+  }
+
+ private:
+  void* memory_ = nullptr;
+  size_t bytes_;
+  int started_;
+};
+
+void take(Job& job, uint32_t word) {
+  const std::lock_guard guard(learning);
+  job.number = static_cast<int>(word - starting);
+  job.service = door_of_job(job.number);
+}
+
+// As the first that needs it, for all ranks.
+bool start_for_all(Job& job, const Lines& lines, void (*meanwhile)(), base::Problem& problem) {
+  while (!lines.all_have_come()) {
+    meanwhile();
+    (void)poll(nullptr, 0, 1);
+  }
+  if (!start(job, meanwhile, problem)) return false;
+  if (job.number != 0 || job.started == 1) return true;
+  problem = {.cause = "more than " + std::to_string(job_numbers - 1) + " jobs of this user run on this host",
+             .remedy = "end some of them, or start this one with Weft's mpiexec"};
+  return false;
+}
+
+}  // namespace
+
+bool start_own_launcher(Job& job, void (*meanwhile)(), base::Problem& problem) {
+  const Lines lines(job);
+  if (!lines.are_there()) {
+    problem = {.cause = "the head of the job's shared memory cannot be mapped",
+               .error = errno,
+               .remedy = "raise the limit on address space (ulimit -v)"};
+    return false;
+  }
+  std::atomic<uint32_t>& word = lines.own_launcher();
+  for (;;) {
+    uint32_t seen = none;
+    if (word.compare_exchange_strong(seen, starting, std::memory_order_acquire)) {
+      const bool started = start_for_all(job, lines, meanwhile, problem);
+      word.store(started ? starting + static_cast<uint32_t>(job.number) : none, std::memory_order_release);
+      return started;
+    }
+    if (seen > starting && seen < starting + job_numbers) {
+      take(job, seen);
+      return true;
+    }
+    meanwhile();
+    (void)poll(nullptr, 0, 1);
+  }
+}
+
+void learn_own_launcher(Job& job) {
+  if (has_own_launcher(job.launcher) || !job.can_grow() || !job.service.empty()) return;
+  uint32_t word = none;
+  if (pread(job.segment_fd, &word, sizeof word, offsetof(RankStatus, own_launcher)) != sizeof word) return;
+  if (word > starting && word < starting + job_numbers) take(job, word);
+}
+
+void leave_own_launcher(Job& job) {
+  learn_own_launcher(job);
+  if (line >= 0) {
+    (void)!send(line, &attach_left, sizeof attach_left, MSG_DONTWAIT | MSG_NOSIGNAL);
+    close(line);
+    line = -1;
+  } else if (!has_own_launcher(job.launcher) && !job.service.empty()) {
+    constexpr int patience_s = 5;
+    Packet answer;
+    const Packet question = Packet().put(request::leave).put(job.place_here(job.rank)).put(job.generation);
+    (void)ask_launcher(
+        job.service, question, answer, [] {}, patience_s);
+  }
 }
 
 }  // namespace weft::boot

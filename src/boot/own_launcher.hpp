@@ -2,16 +2,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// A process that was started without a launcher gets one when it asks for the first thing that needs one (a spawn, a
-// port): the mpiexec beside this library serves the spare places of the segment that the process has already, as if it
-// had started the process itself. docs/dynamic.md.
+// A process that was started without a launcher, or a job that another launcher has started on one host, gets one of
+// ours when it asks for the first thing that needs one (a spawn, a port): the mpiexec beside this library serves the
+// spare places of the segment that the processes have already, as if it had started them itself. Of several ranks the
+// first that needs it starts it; the others learn of it by the segment's first line. docs/dynamic.md.
 
 #include "base/message.hpp"
 #include "boot/job.hpp"
 
 namespace weft::boot {
 
-// The first word of that mpiexec's command line; the number of our process and of the job's places follow.
+// The first word of that mpiexec's command line. Behind it: the number of our process, how many places the job has, how
+// many ranks it began with, and its name.
 inline constexpr const char* attach_option = "--attach";
 // Its descriptors: the segment, and a line to us over which it says its door's name in hexadecimal digits and a
 // newline.
@@ -33,9 +35,12 @@ inline constexpr char attach_left = 'L';
   return launcher == Launcher::mpiexec || launcher == Launcher::singleton;
 }
 
-// Sets `job.service`. `meanwhile` is called again and again. False: `problem` says why there is no launcher.
+// Sets `job.service` and `job.number`. `meanwhile` is called again and again. False: `problem` says why there is no
+// launcher.
 [[nodiscard]] bool start_own_launcher(Job& job, void (*meanwhile)(), base::Problem& problem);
+// Sets them if another rank of the job has started one. Thread-safe.
+void learn_own_launcher(Job& job);
 // The process leaves the job. Nothing where no launcher was started.
-void leave_own_launcher();
+void leave_own_launcher(Job& job);
 
 }  // namespace weft::boot

@@ -40,6 +40,9 @@ std::string segment_address(int fd);
 [[nodiscard]] int descriptor_of(int process, int descriptor);
 // Sends it a signal, if it has not ended.
 void signal_process(int process, int signal);
+// The inode of the namespace in which our process has its number: in another one that number is another process. 0:
+// unknown.
+[[nodiscard]] uint64_t namespace_of_processes();
 
 // Names this host: boot id and host name. Characters that launchers' protocols do not carry are replaced.
 std::string host_identity();

@@ -25,7 +25,8 @@ inline constexpr const char* unpublish = "unpublish";
 inline constexpr const char* look_up = "look up";
 inline constexpr const char* accept = "accept";
 inline constexpr const char* connect = "connect";
-inline constexpr const char* met = "met";  // the intercommunicator of a connection is there
+inline constexpr const char* met = "met";      // the intercommunicator of a connection is there
+inline constexpr const char* leave = "leave";  // the process leaves the job; of one that mpiexec has not started
 
 // From processes of other jobs of the user (docs/dynamic.md, "Two jobs").
 inline constexpr const char* visit = "visit";  // answered with the job's name, its places and its segment

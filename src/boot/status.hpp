@@ -41,7 +41,10 @@ struct alignas(64) RankStatus {
   // In the first line: how the transport lays out each rank's part of the segment (transport/shm/layout_sum.hpp), not
   // 0.
   std::atomic<uint64_t> layout;
-  uint8_t reserved[8];
+  // In the first line, of a job that another launcher has started: the mpiexec that its ranks have started for it
+  // (boot/own_launcher.hpp). 0: none; 1: a rank starts it; otherwise 1 and the number by which it is found.
+  std::atomic<uint32_t> own_launcher;
+  std::atomic<uint32_t> pid_space;  // the namespace in which `pid` is that number: its inode's lower half
 };
 static_assert(sizeof(RankStatus) == 64 && alignof(RankStatus) == 64);
 static_assert(offsetof(RankStatus, phase) == 0 && offsetof(RankStatus, pid) == 4);
@@ -49,6 +52,7 @@ static_assert(offsetof(RankStatus, alike) == 8 && offsetof(RankStatus, told) == 
 static_assert(offsetof(RankStatus, gone) == 20 && offsetof(RankStatus, promised) == 24);
 static_assert(offsetof(RankStatus, generation) == 36 && offsetof(RankStatus, world) == 40);
 static_assert(offsetof(RankStatus, grown) == 44 && offsetof(RankStatus, layout) == 48);
+static_assert(offsetof(RankStatus, own_launcher) == 56 && offsetof(RankStatus, pid_space) == 60);
 
 constexpr size_t job_header_bytes(int size) {
   return (static_cast<size_t>(size) * sizeof(RankStatus) + 4095) & ~size_t{4095};

@@ -169,7 +169,7 @@ void open_transports() {
                           .segment = world->job.segment_fd,
                           .lanes = world->lane_map,
                           .own_sink = on_counted_arrival,
-                          .watch = !boot::has_own_launcher(world->job.launcher),
+                          .watched = boot::has_own_launcher(world->job.launcher) ? 0 : world->job.local_ranks,
                           .block = ranks_of_all_jobs() > world->places ? boot::most_places_of_a_job : 0});
   Backoff::tune(world->job.local_ranks, world->job.local_cpus);
   if (world->job.one_host()) return;

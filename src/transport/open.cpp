@@ -62,13 +62,13 @@ void Transports::open(const HostOpening& opening) {
   memory_ = new shm::ShmTransport(opening.place, opening.places, opening.segment, opening.lanes, opening.place_of,
                                   opening.generation);
   if (opening.ranks == 1) return;
-  if (opening.watch && opening.places > 1) {
+  if (opening.watched > 1) {
     const auto rank_at = [place_of = opening.place_of, ranks = opening.ranks](int place) {
       int rank = 0;
       while (rank < ranks && place_of(rank) != place) ++rank;
       return rank;
     };
-    watch_ = new shm::Watch(opening.place, opening.places, opening.segment, rank_at);
+    watch_ = new shm::Watch(opening.place, opening.watched, opening.places, opening.segment, rank_at);
   }
   Transport* const seen = mock::wrap_if_asked(memory_);
   if (seen == memory_) inlined_ = memory_;

@@ -41,7 +41,7 @@ struct HostOpening {
   int segment;                            // the descriptor of the host's shared memory
   LaneMap lanes;
   Sink own_sink;  // for messages to ourselves, which arrive while they are sent
-  bool watch;     // processes of this host that end: the launcher may not
+  int watched;    // in so many places, from the first on, processes that end are noticed: the launcher may not
   int block = 0;  // ranks of other jobs are numbered in such blocks (shm::OtherJobs); 0: there never are any
 };
 

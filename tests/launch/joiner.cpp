@@ -99,12 +99,13 @@ int main(int argc, char** argv) {
   const char* then = argc > 1 ? argv[1] : "";
   boot::Job job = boot::join(segment_bytes);
   const int ranks = job.local_ranks;
+  const int places = job.one_host() ? job.places : ranks;
   const int place = job.place_here(job.rank);
   if (place < 0 || place >= ranks) return 89;
-  void* segment = mmap(nullptr, segment_bytes(ranks), PROT_READ | PROT_WRITE, MAP_SHARED, job.segment_fd, 0);
+  void* segment = mmap(nullptr, segment_bytes(places), PROT_READ | PROT_WRITE, MAP_SHARED, job.segment_fd, 0);
   if (segment == MAP_FAILED) return 90;
   boot::set_phase(segment, place, boot::Phase::initialised);
-  auto* marks = reinterpret_cast<std::atomic<uint32_t>*>(static_cast<char*>(segment) + boot::head_bytes(ranks));
+  auto* marks = reinterpret_cast<std::atomic<uint32_t>*>(static_cast<char*>(segment) + boot::head_bytes(places));
   marks[place].store(static_cast<uint32_t>(place) + 1);
   if (!everybody_came(marks, ranks)) return 91;
   printf("%d/%d %s app=%d local=%d cpus=%d%s\n", job.rank, job.size, boot::name(job.launcher), job.app_number,

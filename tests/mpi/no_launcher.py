@@ -27,7 +27,7 @@ def main():
         foreign.write_text("#!/bin/sh\nexit 1\n")
         foreign.chmod(0o755)
         for path, expected in (("empty", "is neither beside the library nor in PATH. Remedy: install Weft whole"),
-                               ("foreign", f"{foreign} cannot be one for it. Remedy: see whether it is Weft's mpiexec")):
+                               ("foreign", f"{foreign} cannot serve it. Remedy: see whether it is Weft's mpiexec")):
             done = subprocess.run([program, "meet"], capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
                                   env={**os.environ, "LD_LIBRARY_PATH": str(folder / "lib"), "PATH": str(folder / path)})
             if done.returncode == 0 or expected not in done.stderr:

@@ -57,7 +57,7 @@ class Segment : public ::testing::Test {
 TEST_F(Segment, RanksSeeWhatOthersWroteOnceTheirTurnHasEnded) {
   Notes first;
   Notes last;
-  ASSERT_TRUE(first.open(fd, ranks, 0) && last.open(fd, ranks, 2));
+  ASSERT_TRUE(first.open(fd, ranks, ranks, 0) && last.open(fd, ranks, ranks, 2));
   ASSERT_TRUE(last.write("for", "us"));
   EXPECT_FALSE(first.has_ended(2, 1));
   last.turn_outward();
@@ -74,7 +74,7 @@ TEST_F(Segment, RanksSeeWhatOthersWroteOnceTheirTurnHasEnded) {
 
 TEST_F(Segment, ANoteThatIsFullTakesNoMore) {
   Notes notes;
-  ASSERT_TRUE(notes.open(fd, ranks, 1));
+  ASSERT_TRUE(notes.open(fd, ranks, ranks, 1));
   const std::string large(10000, 'x');
   EXPECT_TRUE(notes.write("a", large));
   EXPECT_FALSE(notes.write("b", large));
@@ -88,11 +88,11 @@ TEST_F(Segment, ANoteThatIsFullTakesNoMore) {
 
 TEST_F(Segment, AReaderNeverSeesHalfATurn) {
   Notes reader;
-  ASSERT_TRUE(reader.open(fd, ranks, 0));
+  ASSERT_TRUE(reader.open(fd, ranks, ranks, 0));
   constexpr uint32_t turns = 200;
   std::thread writer([&] {
     Notes notes;
-    ASSERT_TRUE(notes.open(fd, ranks, 1));
+    ASSERT_TRUE(notes.open(fd, ranks, ranks, 1));
     for (uint32_t turn = 1; turn <= turns; ++turn) {
       ASSERT_TRUE(notes.write("n", std::to_string(turn)));
       notes.end_turn(turn);

@@ -310,7 +310,7 @@ void open_world(int32_t rank, Stage& stage) {
                           .segment = segment,
                           .lanes = {},
                           .own_sink = core::on_counted_arrival,
-                          .watch = false});
+                          .watched = 0});
 }
 
 // As MPI_Comm_dup does.

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +15,8 @@
 #include "boot/environment.hpp"
 #include "boot/own_launcher.hpp"
 #include "boot/segment.hpp"
+#include "boot/service.hpp"
+#include "boot/status.hpp"
 #include "mpiexec/front.hpp"
 #include "mpiexec/launch.hpp"
 
@@ -41,8 +44,9 @@ std::string name_of(pid_t pid) {
 // Our descriptors and its number are as the process has given them; it is our parent still.
 bool take(const std::vector<std::string>& words, Attached& attached) {
   int pid = 0;
-  if (words.size() != 3 || !read_number(words[1], INT32_MAX, pid) ||
-      !read_number(words[2], boot::most_ranks, attached.places) || pid != getppid() ||
+  if (words.size() != 5 || !read_number(words[1], INT32_MAX, pid) ||
+      !read_number(words[2], boot::most_ranks, attached.places) ||
+      !read_number(words[3], attached.places, attached.started) || pid != getppid() ||
       !boot::is_segment(boot::attach_segment) || fcntl(boot::attach_line, F_GETFD) < 0) {
     base::tell({.cause = std::string("mpiexec ") + boot::attach_option + " is for processes that Weft runs in",
                 .remedy = "see mpiexec --help"});
@@ -51,12 +55,12 @@ bool take(const std::vector<std::string>& words, Attached& attached) {
   attached.pid = pid;
   attached.segment = boot::attach_segment;
   attached.line = boot::attach_line;
-  attached.name = name_of(pid);
+  attached.id = words[4];
   attached.process = boot::open_process(pid);
   if (attached.process >= 0 && getppid() == pid) return true;
   base::tell({.cause = "mpiexec cannot wait for process " + std::to_string(pid),
               .error = errno,
-              .remedy = "start the program with mpiexec -n 1; without it, this takes Linux 5.3 and pidfd_open"});
+              .remedy = "start the program with Weft's mpiexec; without it, this takes Linux 5.3 and pidfd_open"});
   return false;
 }
 
@@ -77,45 +81,98 @@ int serve_attached(const std::vector<std::string>& words) {
   Command command;
   command.quiet = true;
   command.binding.binding = topo::Binding::none;
-  command.programs.emplace_back().words = {attached.name};
+  command.programs.emplace_back().words = {name_of(attached.pid)};
+  command.programs.back().ranks = attached.started;
   return run_behind_front([&] { return Launch(command, &attached).run(); }, attached.process);
 }
 
-// ---- The part of Launch that has not started its rank itself
+// ---- The part of Launch that has not started its ranks itself
+
+// A rank that has left MPI is not waited for. False, with errno: a process cannot be watched.
+bool Launch::adopt_rank(int place, const boot::RankStatus& line) {
+  Rank& rank = ranks_[static_cast<size_t>(place)];
+  rank.pid = static_cast<pid_t>(line.pid.load(std::memory_order_relaxed));
+  rank.adopted = true;
+  if (rank.pid == attached_->pid) {
+    first_ = place;
+    rank.process = attached_->process;
+  } else if (line.pid_space.load(std::memory_order_relaxed) == static_cast<uint32_t>(boot::namespace_of_processes())) {
+    rank.process = boot::open_process(rank.pid);
+  } else {
+    errno = ESRCH;
+  }
+  rank.left = line.phase.load(std::memory_order_acquire) == static_cast<uint32_t>(boot::Phase::finalized);
+  rank.alive = !rank.left;
+  if (rank.alive) ++alive_;
+  return rank.left || rank.process >= 0;
+}
 
 bool Launch::adopt() {
-  paths_.push_back(attached_->name);
-  Rank& rank = ranks_.front();
-  rank.program = &command_.programs.front();
-  rank.path = &paths_.front();
-  rank.pid = attached_->pid;
-  rank.adopted = rank.alive = true;
-  ++alive_;
+  const size_t bytes = sizeof(boot::RankStatus) * ranks_.size();
+  void* const head = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, segment_, 0);
+  if (head == MAP_FAILED) return false;
+  bool all = true;
+  for (int place = 0; place < attached_->started && all; ++place) {
+    Rank& rank = ranks_[static_cast<size_t>(place)];
+    all = adopt_rank(place, boot::status_of(head, place));
+    const int error = errno;
+    Program& program = adopted_programs_.emplace_back();
+    program.words = {name_of(rank.pid)};
+    rank.program = &program;
+    rank.path = program.words.data();
+    if (all) continue;
+    tell(base::describe({.cause = "mpiexec cannot wait for rank " + std::to_string(place) + " (pid " +
+                                  std::to_string(rank.pid) + ") of a job that it has not started",
+                         .error = error,
+                         .remedy = "start the program with Weft's mpiexec; this takes Linux 5.3, and all ranks in one "
+                                   "namespace of processes"}));
+  }
+  munmap(head, bytes);
   const std::string door = service_.name() + "\n";
-  return !service_.name().empty() &&
+  return all && !service_.name().empty() &&
          write(attached_->line, door.data(), door.size()) == static_cast<ssize_t>(door.size());
 }
 
-void Launch::watch_adopted(std::vector<pollfd>& polled) const {
-  const bool watched = attached_ != nullptr && ranks_.front().alive;
-  polled.push_back({watched ? attached_->process : -1, POLLIN, 0});
-  polled.push_back({watched && !line_ended_ ? attached_->line : -1, POLLIN, 0});
+void Launch::watch_adopted(std::vector<pollfd>& polled) {
+  adopted_polled_.clear();
+  if (attached_ == nullptr) return;
+  polled.push_back({ranks_[static_cast<size_t>(first_)].alive && !line_ended_ ? attached_->line : -1, POLLIN, 0});
+  for (int place = 0; place < attached_->started; ++place) {
+    const Rank& rank = ranks_[static_cast<size_t>(place)];
+    if (!rank.alive) continue;
+    adopted_polled_.push_back(place);
+    polled.push_back({rank.process, POLLIN, 0});
+  }
 }
 
 // `polled` as watch_adopted() left it from `at` on.
 void Launch::take_adopted(const std::vector<pollfd>& polled, size_t at) {
-  if (polled[at].revents == 0 && polled[at + 1].revents == 0) return;
-  char word = 0;
-  if (polled[at + 1].revents != 0) {
-    const bool said = read(attached_->line, &word, 1) == 1 && word == boot::attach_left;
+  if (attached_ == nullptr) return;
+  Rank& first = ranks_[static_cast<size_t>(first_)];
+  if (polled[at].revents != 0) {
+    char word = 0;
+    first.left = read(attached_->line, &word, 1) == 1 && word == boot::attach_left;
     line_ended_ = true;
-    ranks_.front().left = said;
   }
-  if (polled[at].revents != 0 || ranks_.front().left) take_ends({0});
+  std::vector<int> ended;
+  for (size_t i = 0; i < adopted_polled_.size(); ++i) {
+    const Rank& rank = ranks_[static_cast<size_t>(adopted_polled_[i])];
+    if (rank.alive && (polled[at + 1 + i].revents != 0 || rank.left)) ended.push_back(adopted_polled_[i]);
+  }
+  take_ends(ended);
 }
 
-void Launch::signal_rank(const Rank& rank, int signal) const {
-  rank.adopted ? boot::signal_process(attached_->process, signal) : (void)kill(-rank.pid, signal);
+// It leaves the job, and may live on.
+void Launch::let_go(Service::Caller caller, int place) {
+  Rank& rank = ranks_[static_cast<size_t>(place)];
+  if (!rank.adopted) return refuse(caller, "mpiexec sees by itself when a process that it has started leaves");
+  service_.answer(caller, boot::Packet().put(int64_t{0}).put(""));
+  rank.left = true;
+  take_ends({place});
+}
+
+void Launch::signal_rank(const Rank& rank, int signal) {
+  rank.adopted ? boot::signal_process(rank.process, signal) : (void)kill(-rank.pid, signal);
 }
 
 }  // namespace weft::mpiexec

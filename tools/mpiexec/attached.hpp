@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The launcher of a process that was started without one, which has started this mpiexec (boot/own_launcher.hpp). The
-// process is rank 0 of a job whose spare places we serve. It is no child of ours, so we wait for it by a descriptor.
+// The launcher of a process that was started without one, or of a job that another launcher has started: a rank of it
+// has started this mpiexec (boot/own_launcher.hpp). The ranks that are there are those of a job whose spare places we
+// serve. They are no children of ours, so we wait for them by descriptors.
 
 #include <sys/types.h>
 
@@ -13,12 +14,13 @@
 namespace weft::mpiexec {
 
 struct Attached {
-  pid_t pid = -1;
+  pid_t pid = -1;    // of the rank that has started us
   int process = -1;  // a descriptor of it, readable when it has ended
   int segment = -1;
   int line = -1;  // over which it says that it leaves the job
   int places = 0;
-  std::string name;  // of its program
+  int started = 0;  // ranks that the job began with
+  std::string id;   // names the job
 };
 
 // `words` begin with boot::attach_option. The result is mpiexec's exit status.

@@ -87,7 +87,7 @@ Launch::Launch(const Command& command, const Attached* attached)
 }
 
 std::string Launch::job_id() const {
-  return attached_ != nullptr ? std::to_string(attached_->pid) : host_ + "-" + std::to_string(getpid());
+  return attached_ != nullptr ? attached_->id : host_ + "-" + std::to_string(getpid());
 }
 
 void Launch::tell(const std::string& text) {

@@ -21,6 +21,10 @@
 #include "mpiexec/standstill.hpp"
 #include "mpiexec/statistics.hpp"
 
+namespace weft::boot {
+struct RankStatus;
+}
+
 namespace weft::mpiexec {
 
 inline constexpr int status_not_found = 127;
@@ -29,7 +33,7 @@ inline constexpr int status_timeout = 124;
 
 class Launch {
  public:
-  // `attached`: the only rank runs already, and started us.
+  // `attached`: the ranks run already, and one of them has started us.
   explicit Launch(const Command& command, const Attached* attached = nullptr);
   // Runs the job; the result is mpiexec's exit status.
   int run();
@@ -70,6 +74,7 @@ class Launch {
     bool ending = false;   // we are ending it
     bool adopted = false;  // not started by us: no child of ours, nor the leader of its process group
     bool left = false;     // of an adopted one: it has said that it is in the job no more
+    int process = -1;      // of an adopted one: a descriptor of it, readable when it has ended
     pid_t pid = -1;
     bool alive = false;
     int wait_status = 0;
@@ -86,7 +91,9 @@ class Launch {
   bool start_all();
   bool start_one(int rank);
   bool adopt();
-  void watch_adopted(std::vector<pollfd>& polled) const;
+  bool adopt_rank(int place, const boot::RankStatus& line);
+  void let_go(Service::Caller caller, int place);
+  void watch_adopted(std::vector<pollfd>& polled);
   void take_adopted(const std::vector<pollfd>& polled, size_t at);
   int spare_places() const;
   void asked(Service::Caller caller, boot::Packet& packet);
@@ -144,7 +151,7 @@ class Launch {
 
   void end_job(int status);
   bool end_connected(int rank, int status);
-  void signal_rank(const Rank& rank, int signal) const;
+  static void signal_rank(const Rank& rank, int signal);
   void signal_ranks(int signal);
   void check_clocks(uint64_t now);
   void end_orphans(uint64_t now);
@@ -153,6 +160,9 @@ class Launch {
   const Command& command_;
   const Attached* attached_;
   bool line_ended_ = false;  // of `attached_`
+  int first_ = 0;            // the place of the rank that has started us
+  std::list<Program> adopted_programs_;
+  std::vector<int> adopted_polled_;  // the places whose processes are polled
   std::string host_;
   std::vector<std::string> paths_;  // of each program
   std::vector<Rank> ranks_;         // by place, spare ones behind those of the command

@@ -60,6 +60,7 @@ void Launch::asked(Service::Caller caller, boot::Packet& packet) {
   if (packet.is_bad() || !ranks_[place].alive || ranks_[place].generation != static_cast<uint32_t>(generation)) {
     return refuse(caller, "mpiexec was asked by no process of its job");
   }
+  if (kind == boot::request::leave) return let_go(caller, static_cast<int>(place));
   // A process that is being ended starts and meets no others, which would be left. It does not live to need an answer.
   if (ending_ || ranks_[place].ending) return;
   if (kind == boot::request::spawn) return spawn(caller, static_cast<int>(place), packet);

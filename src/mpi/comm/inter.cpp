@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "boot/own_launcher.hpp"
 #include "core/failure.hpp"
 #include "core/growth.hpp"
 #include "core/other_jobs.hpp"
@@ -188,6 +189,7 @@ int intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, 
   if (tag < 0) return negative(local, function, MPI_ERR_TAG, "tag", tag);
   if (no_address(newintercomm)) return null_argument(local, function, "newintercomm");
   // The leader alone knows of which job the others are.
+  boot::learn_own_launcher(core::world->job);
   const bool may_be_apart = core::world->job.number != 0;
   const Bank bank{function, *local, local, founders_of(*local), local->group, local_leader, may_be_apart};
   Comm* made = nullptr;

@@ -18,6 +18,7 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "boot/job_number.hpp"
+#include "boot/own_launcher.hpp"
 #include "boot/service.hpp"
 #include "coll/agree.hpp"
 #include "core/failure.hpp"
@@ -183,6 +184,7 @@ int meet(const char* function, const char* kind, const char* port, MPI_Info info
   const int32_t lost = coll::spread(founders_of(*comm), root, &met, sizeof met);
   if (lost != core::no_error) return fail(comm, function, lost, "the root could not tell the others whom it met");
   if (met.error != MPI_SUCCESS) return fail(comm, function, met.error, "%s", met.why);
+  boot::learn_own_launcher(core::world->job);
   Comm* made = nullptr;
   std::string point = "Weft: connection " + std::to_string(met.number);
   if (met.job != 0 && is_root) point.append(" at ").append(port);

@@ -241,6 +241,7 @@ int spawn(const char* function, Comm& comm, int root, const std::vector<Order>& 
     return fail(&comm, function, result.error, "%s", result.why);
   }
   write_codes(numbers, codes);
+  boot::learn_own_launcher(core::world->job);
   Comm* made = nullptr;
   const int error = meet_others(function, comm, root, result.first, meeting_point_of(result.world).c_str(), made);
   if (made != nullptr) *intercomm = handle_of<MPI_Comm>(made);
@@ -262,24 +263,21 @@ boot::Packet question_of(const char* kind) {
 std::string need_service() {
   static constinit std::mutex starting;
   boot::Job& job = core::world->job;
-  if (job.launcher == boot::Launcher::singleton) {
-    const std::lock_guard guard(starting);
-    base::Problem problem;
-    if (!job.service.empty() || boot::start_own_launcher(
-                                    job, [] { (void)core::progress(); }, problem))
-      return {};
-    return base::describe(problem);
-  }
+  const std::lock_guard guard(starting);
   if (!job.service.empty()) return {};
-  switch (job.launcher) {
-    case boot::Launcher::mpiexec:
-      return "this job has no room for further processes. Remedy: start it with mpiexec --universe N, N being the most "
-             "processes it has at a time";
-    default:
-      return std::string("this job was started through ") + boot::name(job.launcher) +
-             ", over which Weft cannot start processes or know their ports. Remedy: start it with Weft's mpiexec, on "
-             "one host";
+  if (job.launcher == boot::Launcher::mpiexec) {
+    return "this job has no room for further processes. Remedy: start it with mpiexec --universe N, N being the most "
+           "processes it has at a time";
   }
+  if (!job.one_host()) {
+    return std::string("this job was started through ") + boot::name(job.launcher) +
+           " on several hosts, where Weft cannot start processes or know their ports. Remedy: start it on one host";
+  }
+  base::Problem problem;
+  if (boot::start_own_launcher(
+          job, [] { (void)core::progress(); }, problem))
+    return {};
+  return base::describe(problem);
 }
 
 bool ask(const boot::Packet& question, boot::Packet& answer, std::string& why) {

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/shm/layout.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <bit>
 
@@ -111,11 +109,6 @@ Layout layout_for(int ranks) {
 
 size_t segment_bytes(int ranks) {
   return layout_for(ranks).total;
-}
-
-uint64_t namespace_of_processes() {
-  struct stat found = {};
-  return stat("/proc/self/ns/pid", &found) == 0 ? found.st_ino : 0;
 }
 
 }  // namespace weft::transport::shm

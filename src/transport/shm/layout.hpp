@@ -98,9 +98,6 @@ struct Layout {
 // The layout of a job of `ranks` ranks under the settings in force, which are the same for all ranks of a job.
 Layout layout_for(int ranks);
 
-// A number for the namespace that process numbers of this process are of; 0: it cannot be had.
-uint64_t namespace_of_processes();
-
 // layout_for(ranks).total, for boot::join.
 size_t segment_bytes(int ranks);
 

@@ -91,7 +91,7 @@ ShmTransport::ShmTransport(int place, int places, int segment_fd, LaneMap lanes,
                       layout_.cells_log2(lanes.lanes()), lane);
   }
   publish_token();
-  control_->namespace_of_pid.store(namespace_of_processes(), std::memory_order_relaxed);
+  control_->namespace_of_pid.store(boot::namespace_of_processes(), std::memory_order_relaxed);
   control_->pid.store(getpid(), std::memory_order_release);
   control_->lanes.store(
       lanes.lanes() | (lanes.spread != 0 ? Control::spread_all : 0) | Control::generation_bits(generation),

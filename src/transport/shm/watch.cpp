@@ -27,9 +27,9 @@ Value read_at(int segment, size_t at) {
 
 }  // namespace
 
-Watch::Watch(int place, int places, int segment, std::function<int(int place)> rank_at)
+Watch::Watch(int place, int watched, int places, int segment, std::function<int(int place)> rank_at)
     : segment_(segment), layout_(layout_for(places)), rank_at_(std::move(rank_at)) {
-  for (int i = 1; i < places && i <= others_most; ++i) others_.push_back({.place = (place + i) % places});
+  for (int i = 1; i < watched && i <= others_most; ++i) others_.push_back({.place = (place + i) % watched});
 }
 
 int Watch::pid_of(int place) const {
@@ -43,7 +43,7 @@ bool Watch::find(Seen& seen) const {
   if (pid == 0) return true;
   seen.pid = pid;
   const size_t at = layout_.rank_at(seen.place) + offsetof(Control, namespace_of_pid);
-  const uint64_t ours = namespace_of_processes();
+  const uint64_t ours = boot::namespace_of_processes();
   if (ours == 0 || read_at<uint64_t>(segment_, at) != ours) return true;
   seen.process = net::Socket(boot::open_process(pid));
   return seen.process || errno != ESRCH;

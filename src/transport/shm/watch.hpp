@@ -17,8 +17,9 @@ namespace weft::transport::shm {
 
 class Watch {
  public:
-  // Of `places` of the host's memory at the descriptor `segment`; `rank_at` gives the rank of a place.
-  Watch(int place, int places, int segment, std::function<int(int place)> rank_at);
+  // Of the first `watched` of the `places` of the host's memory at the descriptor `segment`; `rank_at` gives the rank
+  // of a place.
+  Watch(int place, int watched, int places, int segment, std::function<int(int place)> rank_at);
 
   // Looks at all of them, and reports one that has ended. Cheap, but system calls. Thread-safe.
   void look();
