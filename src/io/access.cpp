@@ -65,6 +65,15 @@ class Mover {
   template <class One>
   Result move(int64_t position, int64_t bytes, int64_t& done, int64_t most, One&& one) {
     done = 0;
+    Run whole{};
+    int64_t covered = 0;
+    if (transfer_.view.list(position, bytes, &whole, 1, covered) == 1 && covered == bytes)
+      return one(&whole, 1, 0, done);
+    return move_runs(position, bytes, done, most, one);
+  }
+
+  template <class One>
+  [[gnu::noinline]] Result move_runs(int64_t position, int64_t bytes, int64_t& done, int64_t most, One& one) {
     Run runs[batch];
     while (done < bytes) {
       int64_t covered = 0;

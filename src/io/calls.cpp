@@ -119,9 +119,11 @@ int faulty_lock(int fd, int command, struct flock* range) {
 }
 
 FileSystem pretended_file_system(int fd) {
-  if (plan.nfs != 0) return {Storage::nfs, plan.nfs > 1};
-  if (plan.lustre != 0) return {Storage::lustre, false};
-  return file_system_of(fd);
+  if (plan.nfs != 0) return {.storage = Storage::nfs, .local_locks = plan.nfs > 1};
+  if (plan.lustre != 0) return {.storage = Storage::lustre};
+  FileSystem found = file_system_of(fd);
+  if (plan.uncached != 0) found.in_memory = false;
+  return found;
 }
 
 constexpr Calls faulty_calls{open_file,

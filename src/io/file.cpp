@@ -66,6 +66,7 @@ Result open_here(File& file, int more_flags) {
   const FileSystem system = calls().file_system(file.fd);
   const bool one_host = on_one_host(*file.comm);
   file.storage = system.storage;
+  file.in_memory = system.in_memory;
   file.local = one_host && system.storage == Storage::host;
   file.shared_by_locks = !one_host && file.regular && system.storage == Storage::nfs;
   file.locks_of_host = file.shared_by_locks && system.local_locks;

@@ -44,6 +44,7 @@ struct File : base::Object {
   int fd = -1;
   Storage storage = Storage::other;
   bool local = false;            // on a disk or in memory of the one host that all ranks are on
+  bool in_memory = false;        // there is no storage for which a read would wait
   bool shared_by_locks = false;  // on NFS, with ranks on several hosts: their caches agree at locks
   bool locks_of_host = false;    // and a lock holds on one host alone
   bool regular = false;          // no device or pipe: a read may be repeated

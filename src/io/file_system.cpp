@@ -76,7 +76,8 @@ bool has_local_locks(std::string_view mounts, uint32_t major, uint32_t minor) {
 FileSystem file_system_of(int fd) {
   struct statfs facts {};
   if (::fstatfs(fd, &facts) != 0) return {};
-  FileSystem found{storage_of(static_cast<uint64_t>(facts.f_type)), false};
+  const auto magic = static_cast<uint64_t>(facts.f_type);
+  FileSystem found{.storage = storage_of(magic), .in_memory = magic == TMPFS_MAGIC || magic == RAMFS_MAGIC};
   struct stat status {};
   if (found.storage != Storage::nfs || ::fstat(fd, &status) != 0) return found;
   found.local_locks = has_local_locks(mounts_of_process(), major(status.st_dev), minor(status.st_dev));

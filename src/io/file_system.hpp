@@ -18,6 +18,7 @@ enum class Storage : uint8_t {
 
 struct FileSystem {
   Storage storage = Storage::other;
+  bool in_memory = false;    // and there is no storage (tmpfs)
   bool local_locks = false;  // locks hold on this host alone (NFS mounted with nolock or local_lock)
 };
 

@@ -13,6 +13,7 @@ Operation::Operation(File& file, core::Request& request, bool writes, int64_t po
 
 void Operation::start() {
   if (is_small_piece()) {
+    if (file_.in_memory) return run();
     if (read_cached(file_.disk(), piece_.data, piece_.bytes, piece_.offset)) return end_whole();
     if (file_.tally != nullptr) began_ns_ = base::now_ns();
     if (submit(*this)) return;

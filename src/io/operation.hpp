@@ -3,7 +3,8 @@
 #pragma once
 
 // Independent access in the background: a worker does what the blocking call would do. A small read in one piece is
-// done at once where the page cache has its bytes; otherwise the kernel reads by itself (ring.hpp).
+// done at once where the page cache has its bytes or the file lies in memory; otherwise the kernel reads by itself
+// (ring.hpp).
 
 #include "core/request.hpp"
 #include "io/file.hpp"
