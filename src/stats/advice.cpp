@@ -26,6 +26,11 @@ double share(double part, double whole) {
 
 constexpr double worth = 0.05;  // of the time of all ranks: less is not worth a change
 
+// Ranks that share processors wait for each other's turns: no rank is late by its own doing.
+bool waits_for_processors(const Report& report) {
+  return 2 * report.all.crowded > report.all.size;
+}
+
 // Where most of the waiting in calls of a kind is, as far as call sites are counted.
 template <class Matches>
 std::string at_site(const Report& report, Matches&& matches) {
@@ -52,6 +57,7 @@ std::vector<const PairSum*> waits_in_row(const Report& report) {
     if (start == nullptr || pair.idle > start->idle) start = &pair;
   }
   std::vector<const PairSum*> row;
+  if (waits_for_processors(report)) return row;
   if (start == nullptr || start->idle < 2 * worth * report.all.run.mean()) return row;
   constexpr double less = 0.9;
   const double least = start->idle / 50;
@@ -116,7 +122,7 @@ void late_rank(const Report& report, std::vector<Found>& list) {
 
 // A rank that others wait for between two ranks.
 void late_partner(const Report& report, std::vector<Found>& list) {
-  if (!waits_in_row(report).empty()) return;
+  if (!waits_in_row(report).empty() || waits_for_processors(report)) return;
   const PairSum* longest = nullptr;
   for (const PairSum& pair : report.pairs) {
     if (pair.from != pair.to && (longest == nullptr || pair.idle > longest->idle)) longest = &pair;
@@ -142,6 +148,7 @@ void late_partner(const Report& report, std::vector<Found>& list) {
 // Senders that wait for receives. A sender also waits while its data are copied: that long is not late.
 void late_receivers(const Report& report, std::vector<Found>& list) {
   constexpr double of_call = 20e-6, of_byte = 1e-9;  // seconds
+  if (waits_for_processors(report)) return;
   double late = 0;
   double most = 0;
   int call = -1;
@@ -222,7 +229,8 @@ void late_receives(const Report& report, std::vector<Found>& list) {
   if (messages < 1000 || unexpected < 0.25) return;
   double seconds = 0;
   for (int c = 0; c < call_count; ++c) {
-    if (call_info[c].kind == CallKind::receive) seconds += report.calls[static_cast<size_t>(c)].seconds.sum;
+    const CallSum& sum = report.calls[static_cast<size_t>(c)];
+    if (call_info[c].kind == CallKind::receive) seconds += sum.seconds.sum - sum.idle.sum;  // a wait is no work
   }
   if (share(seconds, report.all.run.sum) < worth) return;
   list.push_back({seconds * unexpected,

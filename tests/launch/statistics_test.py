@@ -33,12 +33,12 @@ class Case(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
-    def run_job(self, ranks, act, level="summary", file="report.json", program=PROGRAM, launcher=None, **more):
+    def run_job(self, ranks, act, level="summary", file="report.json", program=PROGRAM, launcher=None, words=(), **more):
         environment = {**os.environ, "WEFT_STATS": level}
         if file:
             environment["WEFT_STATS_FILE"] = str(self.folder / file)
-        words = launcher or [str(BIN / "mpiexec"), "-q"]
-        return subprocess.run([*words, "-n", str(ranks), program, act], capture_output=True, text=True, timeout=timing.HANGS,
+        launcher = launcher or [str(BIN / "mpiexec"), "-q"]
+        return subprocess.run([*launcher, "-n", str(ranks), program, *words, act], capture_output=True, text=True, timeout=timing.HANGS,
                               check=False, env=environment, **more)
 
     def report(self, name="report.json"):
@@ -158,8 +158,9 @@ class Advice(Case):
         self.assertTrue(any("rank 1 is late" in line for line in done.stderr.split("\n")[:11]), done.stderr)
 
     def advised(self, act, ranks, *parts):
-        """`weft advice` names the cause, and with WEFT_STATS=full the place, among its first three lines."""
-        done = self.run_job(ranks, act, level="full")
+        """`weft advice` names the cause, and with WEFT_STATS=full the place, among its first three lines. The ranks sleep
+        in place of work, and take it that they have processors of their own."""
+        done = self.run_job(ranks, act, level="full", program="env", words=("WEFT_LOCAL_CPUS=64", PROGRAM))
         self.assertEqual(done.returncode, 0, done.stderr)
         said = subprocess.run([str(BIN / "weft"), "advice", str(self.folder / "report.json")], capture_output=True, text=True,
                               timeout=timing.HANGS, check=False)

@@ -95,6 +95,28 @@ TEST(StatsAdvice, ranks_that_wait_as_long_for_a_slow_one_are_no_serialised_order
   EXPECT_FALSE(in_row(0.5, 0.1).says("one after the other")) << "too short to be worth a change";
 }
 
+TEST(StatsAdvice, ranks_that_share_processors_are_not_late) {
+  Ranks ranks = in_row(3, 1);
+  ranks.in(Call::send_, 0, 4, 3.9);
+  ranks.waits(0, 1, 3, 3.9);
+  ranks.report.all.crowded = 4;
+  ranks.report.all.processors = 2;
+  EXPECT_NE(ranks.first().find("4 ranks share processors"), std::string::npos);
+  EXPECT_FALSE(ranks.says("one after the other"));
+  EXPECT_FALSE(ranks.says("for messages of rank"));
+  EXPECT_FALSE(ranks.says("receives are posted late"));
+}
+
+TEST(StatsAdvice, messages_that_came_early_cost_work_in_receives_or_nothing) {
+  for (const double idle : {3.0, 0.1}) {
+    Ranks ranks(2);
+    ranks.report.all.path_messages[0] = 10000;
+    ranks.report.all.unexpected = 9000;
+    ranks.in(Call::recv_, 0, 3.1, idle);
+    EXPECT_EQ(ranks.says("came before their receive"), idle < 1) << idle;
+  }
+}
+
 TEST(StatsAdvice, late_receives_are_named_with_the_rank_that_posts_them) {
   Ranks ranks(2);
   ranks.in(Call::send_, 0, 4, 3.9).bytes = 100000000;

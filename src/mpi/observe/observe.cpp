@@ -30,6 +30,7 @@
 #include "mpi/observe/observed.hpp"
 #include "stats/energy.hpp"
 #include "stats/file.hpp"
+#include "stats/gather.hpp"
 #include "stats/machine.hpp"
 #include "stats/text.hpp"
 
@@ -291,21 +292,20 @@ void write(stats::Report report) {
               .remedy = "give WEFT_STATS_FILE a file that rank 0 may write, on a disk with room"});
 }
 
-void send_report(Comm& world, uint32_t context, const stats::Report& report, int to) {
-  const std::string bytes = report.bytes();
+void send_bytes(Comm& world, uint32_t context, const std::string& bytes, int to) {
   const auto length = static_cast<int64_t>(bytes.size());
   (void)core::send(world, context, &length, sizeof length, byte_type, to, tag);
   (void)core::send(world, context, bytes.data(), length, byte_type, to, tag);
 }
 
-void receive_report(Comm& world, uint32_t context, stats::Report& into, int from) {
+// Empty: they did not come.
+std::string receive_bytes(Comm& world, uint32_t context, int from) {
   int64_t length = 0;
-  if (core::receive(world, context, &length, sizeof length, byte_type, from, tag) != core::no_error) return;
-  if (length < 0 || length > int64_t{1} << 30) return;
+  if (core::receive(world, context, &length, sizeof length, byte_type, from, tag) != core::no_error) return {};
+  if (length < 0 || length > int64_t{1} << 30) return {};
   std::string bytes(static_cast<size_t>(length), '\0');
-  if (core::receive(world, context, bytes.data(), length, byte_type, from, tag) != core::no_error) return;
-  stats::Report theirs;
-  if (theirs.read(bytes)) into.add(theirs);
+  if (core::receive(world, context, bytes.data(), length, byte_type, from, tag) != core::no_error) return {};
+  return bytes;
 }
 
 }  // namespace
@@ -377,12 +377,9 @@ void report_together() {
   const uint32_t context = world.collective_context();
   stats::Report report = own_report();
   mark_reported();
-  // A binomial tree: each rank adds the reports of those below it.
-  for (int32_t step = 1; step < world.size; step *= 2) {
-    if ((world.rank & step) != 0) return send_report(world, context, report, world.rank - step);
-    if (world.rank + step < world.size) receive_report(world, context, report, world.rank + step);
-  }
-  write(std::move(report));
+  const auto receive = [&](int32_t from) { return receive_bytes(world, context, from); };
+  const auto send = [&](int32_t to, const std::string& bytes) { send_bytes(world, context, bytes, to); };
+  if (stats::gather(world.rank, world.size, report, receive, send)) write(std::move(report));
 }
 
 void end_observing() {
