@@ -66,6 +66,11 @@ std::vector<const PairSum*> waits_in_row(const Report& report) {
     const auto next = longest.find(pair->to);
     if (next == longest.end() || next->second->idle > less * pair->idle || next->second->idle < least) break;
     pair = next->second;
+    // Two that wait for each other, or more in a circle, are no row.
+    if (std::any_of(row.begin(), row.end(), [&](const PairSum* before) { return before->from == pair->to; })) {
+      row.clear();
+      return row;
+    }
   }
   const size_t needed = report.all.size > 3 ? 3 : 2;
   if (row.size() < needed) row.clear();
@@ -164,7 +169,7 @@ void late_receivers(const Report& report, std::vector<Found>& list) {
       call = c;
     }
   }
-  if (call < 0 || share(late, report.all.run.sum) < worth) return;
+  if (call < 0 || share(late, report.all.run.sum) < 2 * worth) return;
   const Spread& idle = report.calls[static_cast<size_t>(call)].idle;
   const PairSum* longest = nullptr;
   for (const PairSum& pair : report.pairs) {

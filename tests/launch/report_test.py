@@ -178,7 +178,7 @@ class Report(Case):
 
     def test_hosts_that_compute_longest_come_first_where_not_all_have_room(self):
         page = Page(self.page(statistics(4000)))
-        self.assertRegex(page.text, r"These are 64 of 1000 hosts, those of the longest first")
+        self.assertRegex(page.text, r"These are 64 of the 1000 hosts that are listed, those of the longest first")
         self.assertIn("host of rank 3996", page.text)
 
     def test_call_sites_have_their_lines(self):

@@ -59,7 +59,7 @@ class Thousands(Case):
         self.assertEqual(report["machines"][0]["hosts"], list(range(0, 10000, 128)))
         text = self.page(name)
         self.assertIn("A bar is the mean of up to 79 ranks", text)
-        self.assertIn("These are 2 of 79 hosts", text)
+        self.assertIn("These are 2 of the 79 hosts", text)
 
 
 class Hundreds_of_thousands(Case):

@@ -95,6 +95,19 @@ TEST(StatsAdvice, ranks_that_wait_as_long_for_a_slow_one_are_no_serialised_order
   EXPECT_FALSE(in_row(0.5, 0.1).says("one after the other")) << "too short to be worth a change";
 }
 
+TEST(StatsAdvice, ranks_that_wait_for_each_other_are_no_serialised_order) {
+  for (const int ranks_of_job : {2, 3, 4}) {
+    Ranks ranks(ranks_of_job);
+    double seconds = 4;
+    for (int r = 0; r < ranks_of_job; ++r) {
+      ranks.in(Call::recv_, r, 5, seconds);
+      ranks.waits(r, (r + 1) % ranks_of_job, seconds);
+      seconds /= 1.5;
+    }
+    EXPECT_FALSE(ranks.says("one after the other")) << ranks_of_job;
+  }
+}
+
 TEST(StatsAdvice, ranks_that_share_processors_are_not_late) {
   Ranks ranks = in_row(3, 1);
   ranks.in(Call::send_, 0, 4, 3.9);
