@@ -15,8 +15,11 @@ ENTRY_FILES = 6
 # Of mpi_f08, written by hand for the standard's ABI alone.
 NOT_BY_HAND = {"MPI_Isend"}
 
-# The variable behind a parameter of the module mpi_f08 that is a handle.
-CONSTANTS_MODULE = "__mpi_f08_compile_constants_MOD_"
+# Procedures of mpif.h that are in no module, functions, and those that MPICH adds.
+REMOVED = ["MPI_Address", "MPI_Type_extent", "MPI_Type_lb", "MPI_Type_ub", "MPI_Type_hvector", "MPI_Type_hindexed",
+           "MPI_Type_struct", "MPI_Errhandler_create", "MPI_Errhandler_get", "MPI_Errhandler_set"]
+FUNCTIONS = ["MPI_Wtime", "MPI_Wtick", "MPI_Aint_add", "MPI_Aint_diff"]
+QUERIES = ["MPIX_Query_cuda_support", "MPIX_Query_hip_support", "MPIX_Query_ze_support", "MPIX_GPU_query_support"]
 
 PREDEFINED = [f"mpi_{kind}_{name}" for kind in ("comm", "type", "win") for name in ("dup_fn", "null_copy_fn", "null_delete_fn")]
 
@@ -53,26 +56,47 @@ def entry_files(functions):
         yield f"mpich_fortran_{half + i}.cpp", "\n".join(lines) + "\n\n}  // namespace weft::fortran\n"
 
 
+def of_module(module, name):
+    """The names that gfortran, flang and Intel's compilers give to a procedure of a module."""
+    return f"__{module}_MOD_{name}", f"_QM{module}P{name}", f"{module}_mp_{name}_"
+
+
+def other_manglings(functions):
+    """mpi_send__, mpi_send and MPI_SEND: compilers that add two underscores, or none."""
+    names = {f.name for f in fortran.chosen(functions)} | {*fortran.BY_HAND, *REMOVED, *FUNCTIONS, *QUERIES}
+    for name in sorted(names):
+        for own in (name.lower(), "p" + name.lower()):
+            for other in (own + "__", own, own.upper()):
+                yield other, own + "_"
+    for name in [*fortran.ATTRIBUTE_FUNCTIONS, "MPI_CONVERSION_FN_NULL"]:
+        own = name.lower()
+        for other in (own + "__", own, own.upper(), f"p{own}_"):
+            yield other, own + "_"
+
+
 def aliases(functions):
     """Pairs of a name in programs and that of the procedure."""
+    yield from other_manglings(functions)
     for f in fortran_f08.chosen(functions):
         own = fortran_f08.specific(f.name, fortran_f08.has_buffer(f)).lower() + "_"
         theirs = own
         if f.name.endswith("_c") and f.name not in fortran_f08.OWN_NAME:
             theirs = own.replace("_c_f08", "_f08").removesuffix("_") + "_large_"
             yield theirs, own
-        yield "pmpir" + theirs.removeprefix("mpi"), "p" + own
+        for name in {own, theirs}:
+            yield "pmpir" + name.removeprefix("mpi"), "p" + own
     for name in ("mpi_wtime", "mpi_wtick", "mpi_aint_add", "mpi_aint_diff"):
         yield f"pmpir{name.removeprefix('mpi')}_f08_", f"p{name}_f08_"
     for name in PREDEFINED:
-        yield f"__mpi_f08_callbacks_MOD_{name}", f"{name}_"
+        yield from ((other, f"{name}_") for other in of_module("mpi_f08_callbacks", name))
     for name in ("mpi_conversion_fn_null", "mpi_conversion_fn_null_c"):
-        yield f"__mpi_f08_callbacks_MOD_{name}", f"{name}_"
+        yield from ((other, f"{name}_") for other in of_module("mpi_f08_callbacks", name))
     for name in ("mpi_alloc_mem", "mpi_win_allocate", "mpi_win_allocate_shared", "mpi_win_shared_query"):
         for prefix in ("", "p"):
             yield f"{prefix}{name}_cptr_", f"{prefix}{name}_"
     for name in ("f2f08", "f082f"):
-        yield f"__mpi_f08_types_MOD_mpi_status_{name}", f"mpi_status_{name}_"
+        yield from ((other, f"mpi_status_{name}_") for other in of_module("mpi_f08_types", f"mpi_status_{name}"))
+    yield "pmpir_f_sync_reg_f08ts_", "pmpi_f_sync_reg_f08ts_"
 
 
 def linker_script(functions):
@@ -81,11 +105,15 @@ def linker_script(functions):
 
 
 def constants_cpp(data):
+    gfortran, flang, intel = (f"{head}mpi_f08_compile_constants{tail}" for head, tail in (("__", "_MOD_"), ("_QM", "EC"), ("", "_mp_")))
     lines = [BANNER + "// Handles of the module mpi_f08, as programs find them in its library.\n",
+             "#define WEFT_EXPORTED(name) extern \"C\" __attribute__((visibility(\"default\"))) const int name",
+             f'#define WEFT_OWN(name) "{gfortran}" #name',
              "#define WEFT_HANDLE(name, value)                                                       \\",
-             '  extern "C" __attribute__((visibility("default"))) const int f08_##name __asm__(      \\',
-             f'      "{CONSTANTS_MODULE}" #name);                                    \\',
-             "  const int f08_##name = static_cast<int>(value);\n"]
+             "  WEFT_EXPORTED(f08_##name) __asm__(WEFT_OWN(name));                                   \\",
+             "  const int f08_##name = static_cast<int>(value);                                      \\",
+             f'  WEFT_EXPORTED(flang_##name) __asm__("{flang}" #name) __attribute__((alias(WEFT_OWN(name)))); \\',
+             f'  WEFT_EXPORTED(intel_##name) __asm__("{intel}" #name "_") __attribute__((alias(WEFT_OWN(name))));\n']
     handles = {c["name"]: c["value"] for c in data["constants"] + data["only_mpich"]
                if c["type"] in mpich.INT_HANDLES or c["type"] == "MPI_File"}
     handles |= {c["name"]: handles[c["value"]] for c in table.constants()["constants"]

@@ -28,10 +28,6 @@ struct weft_mpiprivc {
   char argvs_null[1];
   char argv_null[1];
 };
-extern weft_mpipriv1 mpipriv1_;
-extern weft_mpipriv2 mpipriv2_;
-extern weft_mpiprivc mpiprivc_;
-extern MPI_Fint mpifcmb5_, mpifcmb9_, mpifcmba_;  // unweighted, no weights, automatic buffer
 extern MPI_Fint MPIR_F08_MPI_BOTTOM, MPIR_F08_MPI_IN_PLACE;
 extern MPI_Status MPIR_F08_MPI_STATUS_IGNORE_OBJ, MPIR_F08_MPI_STATUSES_IGNORE_OBJ[1];
 extern MPI_Fint weft_f08_buffer_automatic __asm__("__mpi_f08_link_constants_MOD_mpi_buffer_automatic");
@@ -43,6 +39,17 @@ extern char weft_f08_argvs_null[1] __asm__("__mpi_f08_link_constants_MOD_mpi_arg
 }
 
 namespace weft::fortran {
+
+// The common commons of the program, by whichever of their names it has (mpipriv1_, mpipriv1, MPIPRIV1).
+struct Commons {
+  const weft_mpipriv1* priv1;
+  const weft_mpipriv2* priv2;
+  const weft_mpiprivc* privc;
+  const MPI_Fint* unweighted;
+  const MPI_Fint* weights_empty;
+  const MPI_Fint* buffer_automatic;
+};
+extern const Commons commons;
 
 template <typename H>
 struct Convert {
@@ -57,33 +64,33 @@ struct Convert<MPI_File> {
 };
 
 inline void* buffer_in(const void* buffer) {
-  if (buffer == &mpipriv1_.bottom || buffer == &MPIR_F08_MPI_BOTTOM) return MPI_BOTTOM;
-  if (buffer == &mpipriv1_.in_place || buffer == &MPIR_F08_MPI_IN_PLACE) return MPI_IN_PLACE;
-  if (buffer == &mpifcmba_ || buffer == &weft_f08_buffer_automatic) return MPI_BUFFER_AUTOMATIC;
+  if (buffer == &commons.priv1->bottom || buffer == &MPIR_F08_MPI_BOTTOM) return MPI_BOTTOM;
+  if (buffer == &commons.priv1->in_place || buffer == &MPIR_F08_MPI_IN_PLACE) return MPI_IN_PLACE;
+  if (buffer == commons.buffer_automatic || buffer == &weft_f08_buffer_automatic) return MPI_BUFFER_AUTOMATIC;
   return const_cast<void*>(buffer);
 }
 
 inline int* weights_in(const MPI_Fint* weights) {
-  if (weights == &mpifcmb5_ || weights == &weft_f08_unweighted) return MPI_UNWEIGHTED;
-  if (weights == &mpifcmb9_ || weights == &weft_f08_weights_empty) return MPI_WEIGHTS_EMPTY;
+  if (weights == commons.unweighted || weights == &weft_f08_unweighted) return MPI_UNWEIGHTED;
+  if (weights == commons.weights_empty || weights == &weft_f08_weights_empty) return MPI_WEIGHTS_EMPTY;
   return const_cast<MPI_Fint*>(weights);
 }
 
 inline MPI_Status* status_in(const MPI_Fint* status) {
-  const void* const ignored[] = {mpipriv1_.status_ignore, mpipriv2_.statuses_ignore, &MPIR_F08_MPI_STATUS_IGNORE_OBJ,
-                                 MPIR_F08_MPI_STATUSES_IGNORE_OBJ};
+  const void* const ignored[] = {commons.priv1->status_ignore, commons.priv2->statuses_ignore,
+                                 &MPIR_F08_MPI_STATUS_IGNORE_OBJ, MPIR_F08_MPI_STATUSES_IGNORE_OBJ};
   if (std::find(std::begin(ignored), std::end(ignored), status) != std::end(ignored)) return MPI_STATUS_IGNORE;
   return reinterpret_cast<MPI_Status*>(const_cast<MPI_Fint*>(status));
 }
 
 inline int* codes_in(MPI_Fint* codes) {
-  return codes == mpipriv2_.errcodes_ignore || codes == weft_f08_errcodes_ignore ? MPI_ERRCODES_IGNORE : codes;
+  return codes == commons.priv2->errcodes_ignore || codes == weft_f08_errcodes_ignore ? MPI_ERRCODES_IGNORE : codes;
 }
 inline bool is_argv_null(const char* argv) {
-  return argv == mpiprivc_.argv_null || argv == weft_f08_argv_null;
+  return argv == commons.privc->argv_null || argv == weft_f08_argv_null;
 }
 inline bool is_argvs_null(const char* argvs) {
-  return argvs == mpiprivc_.argvs_null || argvs == weft_f08_argvs_null;
+  return argvs == commons.privc->argvs_null || argvs == weft_f08_argvs_null;
 }
 
 // The key of a predefined attribute is C's and 1: an even number.
@@ -95,8 +102,8 @@ inline int keyval_in(MPI_Fint keyval) {
 
 // The library of C tells programs where Fortran's MPI_STATUS_IGNORE is.
 inline void before_init() {
-  MPI_F_STATUS_IGNORE = mpipriv1_.status_ignore;
-  MPI_F_STATUSES_IGNORE = mpipriv2_.statuses_ignore;
+  MPI_F_STATUS_IGNORE = const_cast<MPI_Fint*>(commons.priv1->status_ignore);
+  MPI_F_STATUSES_IGNORE = const_cast<MPI_Fint*>(commons.priv2->statuses_ignore);
 }
 
 }  // namespace weft::fortran
