@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// CUDA's devices. Copies run on streams of our own, which neither wait for those of the program nor hold them up. A
-// context gets its streams when memory of it is first copied; they live as long as the process.
+// CUDA's devices, and HIP's, whose library has the same functions. Copies run on streams of our own, which neither wait
+// for those of the program nor hold them up. A context gets its streams when memory of it is first copied; they live as
+// long as the process.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -72,7 +73,7 @@ Engine* engine_of(Context context, std::string& problem) {
   const Current current(context);
   const int error = current.error() != success ? current.error() : equip(engine);
   if (error != success) {
-    problem = text_of("cuStreamCreate", error);
+    problem = text_of("StreamCreate", error);
     return nullptr;
   }
   engine.context = context;
@@ -85,7 +86,7 @@ Engine* engine_at(const Place& place, std::string& problem) {
   if (place.context != nullptr) return engine_of(place.context, problem);
   Context context = nullptr;
   if (const int error = library.retain(&context, place.device)) {
-    problem = text_of("cuDevicePrimaryCtxRetain", error);
+    problem = text_of("DevicePrimaryCtxRetain", error);
     return nullptr;
   }
   return engine_of(context, problem);
@@ -126,10 +127,6 @@ Engine* engine_for(const void* to, const void* from, std::string& problem) {
   return nullptr;
 }
 
-std::string open(bool alone) {
-  return load(alone);
-}
-
 bool owned(const void* address) {
   return place_of(address).on_device;
 }
@@ -147,15 +144,15 @@ std::string wait_for(const void* to, const void* from, const char* function, Iss
   const Engine* engine = engine_for(to, from, problem);
   if (engine == nullptr) return problem;
   const Current current(engine->context);
-  if (current.error() != success) return text_of("cuCtxPushCurrent", current.error());
+  if (current.error() != success) return text_of("CtxPushCurrent", current.error());
   const Stream stream = quick_stream(*engine);
   if (const int error = issue(stream)) return text_of(function, error);
   const int error = library.synchronize(stream);
-  return error == success ? std::string() : text_of("cuStreamSynchronize", error);
+  return error == success ? std::string() : text_of("StreamSynchronize", error);
 }
 
 std::string copy_plainly(void* to, const void* from, size_t bytes) {
-  return wait_for(to, from, "cuMemcpyAsync",
+  return wait_for(to, from, "MemcpyAsync",
                   [&](Stream stream) { return library.copy(pointer_of(to), pointer_of(from), bytes, stream); });
 }
 
@@ -172,7 +169,7 @@ std::string copy_rows(void* to, size_t to_stride, const void* from, size_t from_
   all.to_pitch = to_stride;
   all.width = bytes;
   all.height = rows;
-  return wait_for(to, from, "cuMemcpy2DAsync", [&](Stream stream) { return library.copy_rows(&all, stream); });
+  return wait_for(to, from, "Memcpy2DAsync", [&](Stream stream) { return library.copy_rows(&all, stream); });
 }
 
 // The driver writes less than 28 KiB through the engine that runs kernels, unless they are rows: those go by a copy
@@ -202,13 +199,13 @@ std::string begin(void* to, const void* from, size_t bytes, Copy& copy) {
   Engine* engine = engine_for(to, from, problem);
   if (engine == nullptr) return problem;
   const Current current(engine->context);
-  if (current.error() != success) return text_of("cuCtxPushCurrent", current.error());
+  if (current.error() != success) return text_of("CtxPushCurrent", current.error());
   std::lock_guard guard(engine->mutex);
   if (const int error = library.copy(pointer_of(to), pointer_of(from), bytes, engine->bulk))
-    return text_of("cuMemcpyAsync", error);
+    return text_of("MemcpyAsync", error);
   const uint64_t number = ++engine->begun;
   if (const int error = library.record(engine->event[number % Engine::events], engine->bulk))
-    return text_of("cuEventRecord", error);
+    return text_of("EventRecord", error);
   copy = {number, engine};
   return {};
 }
@@ -276,20 +273,19 @@ std::string share(const void* address, Shared& shared) {
   Pointer base = 0;
   size_t bytes = 0;
   if (const int error = library.pointer_attributes(1, asked, answers, pointer_of(address)))
-    return text_of("cuPointerGetAttributes", error);
+    return text_of("PointerGetAttributes", error);
   std::string problem;
   const Engine* engine = engine_at(place_of(address), problem);
   if (engine == nullptr) return problem;
   const Current current(engine->context);
-  if (const int error = library.range(&base, &bytes, pointer_of(address)))
-    return text_of("cuMemGetAddressRange", error);
+  if (const int error = library.range(&base, &bytes, pointer_of(address))) return text_of("MemGetAddressRange", error);
   shared.base = base;
   shared.bytes = bytes;
   std::lock_guard guard(handles.mutex);
   auto found = handles.known.find(shared.number);
   if (found == handles.known.end()) {
     Handle handle;
-    if (const int error = library.handle_of(&handle, base)) return text_of("cuIpcGetMemHandle", error);
+    if (const int error = library.handle_of(&handle, base)) return text_of("IpcGetMemHandle", error);
     if (handles.known.size() == Handles::most) handles.known.erase(handles.known.begin());
     found = handles.known.emplace(shared.number, handle).first;
   }
@@ -307,14 +303,14 @@ std::string map(const Shared& shared, void*& base) {
   std::memcpy(&handle, shared.handle, sizeof handle);
   Pointer memory = 0, first = 0;
   size_t bytes = 0;
-  if (current.error() != success) return text_of("cuCtxPushCurrent", current.error());
+  if (current.error() != success) return text_of("CtxPushCurrent", current.error());
   if (const int error = library.open_handle(&memory, handle, from_other_devices_too))
-    return text_of("cuIpcOpenMemHandle", error);
+    return text_of("IpcOpenMemHandle", error);
   const int error = library.range(&first, &bytes, memory);
   if (error != success || memory - first > bytes || bytes - (memory - first) < shared.bytes) {
     (void)library.close_handle(memory);
     return error != success
-               ? text_of("cuMemGetAddressRange", error)
+               ? text_of("MemGetAddressRange", error)
                : "the allocation has " + std::to_string(bytes) + " bytes, not " + std::to_string(shared.bytes);
   }
   base = reinterpret_cast<void*>(static_cast<uintptr_t>(memory));
@@ -356,7 +352,16 @@ bool find_lane(const Place& place, Lane& lane, std::string& problem) {
 
 }  // namespace by_cuda
 
-constinit const Driver cuda{"cuda",  open, owned, copy,  copy_rows, begin, look,          allocate,
-                            release, pin,  unpin, share, map,       unmap, by_cuda::move, by_cuda::reduce};
+namespace {
+
+constexpr Driver driver(const char* name, std::string (*open)(bool alone)) {
+  return {name,    open, owned, copy,  copy_rows, begin, look,          allocate,
+          release, pin,  unpin, share, map,       unmap, by_cuda::move, by_cuda::reduce};
+}
+
+}  // namespace
+
+constinit const Driver cuda = driver("cuda", load_cuda);
+constinit const Driver hip = driver("hip", load_hip);
 
 }  // namespace weft::device

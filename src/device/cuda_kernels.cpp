@@ -37,9 +37,9 @@ std::string find_kernel(Context context, uint64_t key, MakeText&& make_text, Fun
   }
   const std::string text = make_text();
   Module module = nullptr;
-  if (const int error = library.load_module(&module, text.c_str())) return text_of("cuModuleLoadData", error);
+  if (const int error = library.load_module(&module, text.c_str())) return text_of("ModuleLoadData", error);
   if (const int error = library.function_of(&function, module, ptx::kernel_name))
-    return text_of("cuModuleGetFunction", error);
+    return text_of("ModuleGetFunction", error);
   all.known[{context, key}] = function;
   return {};
 }
@@ -61,12 +61,12 @@ std::string launch(Function function, int64_t work, Stream stream, Arguments& ar
   const auto blocks = static_cast<unsigned>(std::clamp<int64_t>((work + threads - 1) / threads, 1, most_blocks));
   void* parameters[] = {&arguments};
   const int error = library.launch(function, blocks, 1, 1, threads, 1, 1, 0, stream, parameters, nullptr);
-  return error == success ? std::string() : text_of("cuLaunchKernel", error);
+  return error == success ? std::string() : text_of("LaunchKernel", error);
 }
 
 std::string wait_for(Stream stream) {
   const int error = library.synchronize(stream);
-  return error == success ? std::string() : text_of("cuStreamSynchronize", error);
+  return error == success ? std::string() : text_of("StreamSynchronize", error);
 }
 
 void* address_of(Pointer pointer) {
@@ -84,7 +84,8 @@ Pointer reach(const void* address, const Place& from) {
   if (type == memory_of_host) return pointer;
   if (type != memory_of_device) return 0;
   const Place place = place_of(address);
-  return !place.on_device || place.context == from.context || place.device == from.device ? pointer : 0;
+  const bool same_context = place.context != nullptr && place.context == from.context;
+  return !place.on_device || same_context || place.device == from.device ? pointer : 0;
 }
 
 // Memory of a context's device for what kernels cannot reach, from the first use on. One thread at a time has it.
@@ -107,7 +108,7 @@ class HeldScratch {
     if (scratch_.memory == 0) error_ = library.allocate(&scratch_.memory, Scratch::bytes);
     if (error_ != success) scratch_.memory = 0;
   }
-  std::string problem() const { return error_ == success ? std::string() : text_of("cuMemAlloc", error_); }
+  std::string problem() const { return error_ == success ? std::string() : text_of("MemAlloc", error_); }
   Pointer memory() const { return scratch_.memory; }
 
  private:
@@ -125,14 +126,14 @@ std::string place_list(List& list, const Lane& lane) {
   list.there = nullptr;
   const auto offsets = static_cast<size_t>(list.count) * sizeof(int64_t);
   Pointer memory = 0;
-  if (const int error = library.allocate(&memory, 2 * offsets + sizeof(int64_t))) return text_of("cuMemAlloc", error);
+  if (const int error = library.allocate(&memory, 2 * offsets + sizeof(int64_t))) return text_of("MemAlloc", error);
   int error = library.copy(memory, pointer_of(list.offset), offsets, lane.stream);
   if (error == success)
     error = library.copy(memory + offsets, pointer_of(list.packed), offsets + sizeof(int64_t), lane.stream);
   if (error == success) error = library.synchronize(lane.stream);
   if (error != success) {
     (void)library.release(memory);
-    return text_of("cuMemcpyAsync", error);
+    return text_of("MemcpyAsync", error);
   }
   list.there = address_of(memory);
   list.context = lane.context;
@@ -150,7 +151,7 @@ std::string begin_move(const Layout& layout, Direction direction, int64_t positi
     }
     Function function = nullptr;
     std::string problem = find_kernel(
-        lane.context, key_of(next.form), [&] { return ptx::text_of(next.form); }, function);
+        lane.context, key_of(next.form), [&] { return library.text_of_layout(next.form); }, function);
     if (problem.empty()) problem = launch(function, next.arguments.units, lane.stream, next.arguments);
     if (!problem.empty()) return problem;
     position += next.bytes;
@@ -168,12 +169,12 @@ std::string begin_move_by_scratch(const Layout& layout, Direction direction, int
     const int64_t part = std::min(bytes, Scratch::bytes);
     const auto size = static_cast<size_t>(part);
     if (direction == Direction::unpack) {
-      if (const int error = library.copy(scratch, at, size, lane.stream)) return text_of("cuMemcpyAsync", error);
+      if (const int error = library.copy(scratch, at, size, lane.stream)) return text_of("MemcpyAsync", error);
     }
     if (std::string problem = begin_move(layout, direction, position, scratch, part, lane); !problem.empty())
       return problem;
     if (direction == Direction::pack) {
-      if (const int error = library.copy(at, scratch, size, lane.stream)) return text_of("cuMemcpyAsync", error);
+      if (const int error = library.copy(at, scratch, size, lane.stream)) return text_of("MemcpyAsync", error);
     }
     position += part;
     at += static_cast<Pointer>(part);
@@ -188,7 +189,7 @@ std::string begin_reduce(const Reduction& reduction, Pointer in, Pointer inout, 
   if (in_vector > 0 && (in | inout) % 16 == 0) arguments.vectors = arguments.count / static_cast<uint64_t>(in_vector);
   Function function = nullptr;
   std::string problem = find_kernel(
-      lane.context, key_of(reduction), [&] { return ptx::text_of(reduction); }, function);
+      lane.context, key_of(reduction), [&] { return library.text_of_reduction(reduction); }, function);
   if (!problem.empty()) return problem;
   const auto work = static_cast<int64_t>(arguments.vectors > 0 ? arguments.vectors : arguments.count);
   return launch(function, work, lane.stream, arguments);
@@ -217,7 +218,7 @@ std::string move(const Layout& layout, Direction direction, int64_t position, vo
   std::string problem;
   if (!find_lane(place, lane, problem)) return problem;
   const Current current(lane.context);
-  if (current.error() != success) return text_of("cuCtxPushCurrent", current.error());
+  if (current.error() != success) return text_of("CtxPushCurrent", current.error());
   std::unique_lock lists(lists_mutex, std::defer_lock);
   if (layout.list != nullptr) {
     lists.lock();
@@ -243,7 +244,7 @@ std::string reduce(const Reduction& reduction, const void* in, void* inout, int6
   std::string problem;
   if (!find_lane(place, lane, problem)) return problem;
   const Current current(lane.context);
-  if (current.error() != success) return text_of("cuCtxPushCurrent", current.error());
+  if (current.error() != success) return text_of("CtxPushCurrent", current.error());
   if (const Pointer there = reach(in, place)) {
     problem = begin_reduce(reduction, there, pointer_of(inout), count, lane);
     const std::string late = wait_for(lane.stream);
@@ -260,7 +261,7 @@ std::string reduce(const Reduction& reduction, const void* in, void* inout, int6
     const auto bytes = static_cast<size_t>(part * extent);
     const int error = library.copy(scratch.memory(), from, bytes, lane.stream);
     problem =
-        error == success ? begin_reduce(reduction, scratch.memory(), to, part, lane) : text_of("cuMemcpyAsync", error);
+        error == success ? begin_reduce(reduction, scratch.memory(), to, part, lane) : text_of("MemcpyAsync", error);
     from += bytes;
     to += bytes;
     count -= part;

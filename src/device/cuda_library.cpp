@@ -8,25 +8,16 @@ namespace weft::device::by_cuda {
 
 constinit Library library{};
 
-namespace {
+void* Finder::address_of(const char* name) const {
+  return dlsym(handle, name);
+}
 
-struct Finder {
-  void* handle;
-  const char* missing = nullptr;
-
-  template <class Function>
-  void find(const char* name, Function& function) {
-    function = reinterpret_cast<Function>(dlsym(handle, name));
-    if (function == nullptr && missing == nullptr) missing = name;
-  }
-};
-
-}  // namespace
-
-std::string load(bool alone) {
+std::string load_cuda(bool alone) {
   void* handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | (alone ? RTLD_NOLOAD : 0));
   if (handle == nullptr)
     return std::string("libcuda.so.1 cannot be loaded: ") + (alone ? "the program has not" : dlerror());
+  library = {
+      .title = "the CUDA driver", .prefix = "cu", .text_of_layout = ptx::text_of, .text_of_reduction = ptx::text_of};
   Finder in{handle};
   in.find("cuInit", library.init);
   in.find("cuGetErrorName", library.error_name);
@@ -58,7 +49,7 @@ std::string load(bool alone) {
   if (in.missing != nullptr)
     return std::string("libcuda.so.1 lacks ") + in.missing + ", which drivers of CUDA 7 and newer have";
   const int error = library.init(0);
-  return error == success ? std::string() : text_of("cuInit", error);
+  return error == success ? std::string() : text_of("Init", error);
 }
 
 namespace {
@@ -67,12 +58,12 @@ namespace {
 struct Cause {
   int error;
   const char* text;
-};
+};  // the numbers of HIP are the same
 constexpr Cause causes[] = {
     {1, "memory at these addresses may have been freed, or be shorter than the data"},
     {2, "the device has no memory left: free some, or start fewer ranks on it"},
     {46, "the device is used by another process alone: set its compute mode to default (nvidia-smi -c 0)"},
-    {100, "there is no device: see nvidia-smi and CUDA_VISIBLE_DEVICES"},
+    {100, "there is no device: see nvidia-smi and CUDA_VISIBLE_DEVICES, or rocm-smi and HIP_VISIBLE_DEVICES"},
     {201, "the context of the memory was destroyed: destroy contexts when communication on their memory is over"},
     {214, "the device's memory has an error (ECC): reset the device"},
     {217, "the devices cannot reach each other's memory: let ranks use one device, or copy to the host before"},
@@ -87,7 +78,9 @@ constexpr Cause causes[] = {
 std::string text_of(const char* function, int error) {
   const char* name = nullptr;
   if (library.error_name(error, &name) != success || name == nullptr) name = "an unknown error";
-  std::string text = std::string(function) + " of the CUDA driver says " + name + " (" + std::to_string(error) + ")";
+  std::string text = library.prefix;
+  text.append(function).append(" of ").append(library.title).append(" says ").append(name);
+  text.append(" (").append(std::to_string(error)).append(")");
   for (const Cause& cause : causes) {
     if (cause.error == error) text.append("; ").append(cause.text);
   }

@@ -3,11 +3,14 @@
 #pragma once
 
 // The functions of CUDA's driver library, which is loaded, never linked. They are declared here by their binary
-// interface, which the driver keeps stable, so that no toolkit is needed to build Weft.
+// interface, which the driver keeps stable, so that no toolkit is needed to build Weft. HIP's library has functions of
+// the same meaning and nearly the same interface for AMD's devices (hip_library.cpp): one of both is in use.
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+
+#include "device/ptx.hpp"
 
 namespace weft::device::by_cuda {
 
@@ -53,6 +56,8 @@ struct Rows {  // CUDA_MEMCPY2D
 };
 
 struct Library {
+  const char* title;   // in messages
+  const char* prefix;  // of the names of its functions
   int (*init)(unsigned flags);
   int (*error_name)(int error, const char** name);
   int (*current)(Context* context);
@@ -80,14 +85,34 @@ struct Library {
   int (*launch)(Function function, unsigned blocks_x, unsigned blocks_y, unsigned blocks_z, unsigned threads_x,
                 unsigned threads_y, unsigned threads_z, unsigned shared_bytes, Stream stream, void** parameters,
                 void** extra);
+  // Of the kernels, which load_module() takes. Empty: there is no such operation on such numbers.
+  std::string (*text_of_layout)(const ptx::LayoutForm& form);
+  std::string (*text_of_reduction)(const Reduction& reduction);
 };
 extern Library library;
 
-// Loads the library and begins to use it; `alone`: only if the process has it already. Empty: done, otherwise the
+// Loads a library and begins to use it; `alone`: only if the process has it already. Empty: done, otherwise the
 // reason why not.
-[[nodiscard]] std::string load(bool alone);
+[[nodiscard]] std::string load_cuda(bool alone);
+[[nodiscard]] std::string load_hip(bool alone);
 
+// `function` is the name of CUDA's, without its prefix.
 [[nodiscard]] std::string text_of(const char* function, int error);
+
+// Looks up functions of a library that is loaded, and notes the first one that it lacks.
+struct Finder {
+  void* handle;
+  const char* missing = nullptr;
+
+  template <class Function>
+  void find(const char* name, Function& function) {
+    function = reinterpret_cast<Function>(address_of(name));
+    if (function == nullptr && missing == nullptr) missing = name;
+  }
+
+ private:
+  void* address_of(const char* name) const;
+};
 
 inline Pointer pointer_of(const void* address) {
   return reinterpret_cast<uintptr_t>(address);

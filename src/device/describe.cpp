@@ -55,7 +55,7 @@ Description describe_cuda() {
   if (version(&number) == success)
     found.driver = "CUDA " + std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
   if (const int error = count(&devices); error != success) {
-    found.problem = text_of("cuDeviceGetCount", error);
+    found.problem = text_of("DeviceGetCount", error);
     return found;
   }
   for (Device device = 0; device < devices; ++device) {
@@ -77,8 +77,50 @@ Description describe_cuda() {
   return found;
 }
 
+Description describe_hip() {
+  using namespace by_cuda;
+  Description found;
+  int (*version)(int*);
+  int (*count)(int*);
+  int (*name)(char*, int, Device);
+  int (*bytes)(size_t*, Device);
+  int (*place)(char*, int, Device);
+  Finder in{dlopen("libamdhip64.so.7", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD)};
+  if (in.handle == nullptr) in.handle = dlopen("libamdhip64.so.6", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  if (in.handle == nullptr) {
+    found.problem = "libamdhip64.so is not loaded";
+    return found;
+  }
+  in.find("hipRuntimeGetVersion", version);
+  in.find("hipGetDeviceCount", count);
+  in.find("hipDeviceGetName", name);
+  in.find("hipDeviceTotalMem", bytes);
+  in.find("hipDeviceGetPCIBusId", place);
+  dlclose(in.handle);  // the process keeps it
+  if (in.missing != nullptr) {
+    found.problem = std::string("libamdhip64.so lacks ") + in.missing;
+    return found;
+  }
+  int number = 0, devices = 0;
+  if (version(&number) == success)
+    found.driver = "HIP " + std::to_string(number / 10000000) + "." + std::to_string(number / 100000 % 100);
+  if (const int error = count(&devices); error != success) {
+    found.problem = text_of("GetDeviceCount", error);
+    return found;
+  }
+  for (Device device = 0; device < devices; ++device) {
+    char text[256] = "", bus[64] = "";
+    size_t memory = 0;
+    if (name(text, sizeof text, device) != success || bytes(&memory, device) != success) continue;
+    (void)place(bus, sizeof bus, device);
+    found.devices.push_back({text, memory, std::string("PCI ") + bus});
+  }
+  return found;
+}
+
 Description describe() {
   if (active == &cuda) return describe_cuda();
+  if (active == &hip) return describe_hip();
   Description found;
   if (active == &mock) {
     found.driver = "memory of the host, for tests";

@@ -18,20 +18,22 @@ thread_local bool failed = false;
 std::mutex problem_mutex;
 std::string* problem_text = nullptr;
 
-enum : int { off, automatic, by_cuda, by_mock, by_cuda_too };
-constexpr const char* words[] = {"off", "auto", "cuda", "mock", "on"};
+enum : int { off, automatic, by_cuda, by_hip, by_mock, by_any };
+constexpr const char* words[] = {"off", "auto", "cuda", "hip", "mock", "on"};
 constinit base::ChoiceSetting devices{
     {.name = "WEFT_DEVICES",
      .help =
-         "whose memory buffers may lie in; auto: CUDA's, if the process has loaded its driver when MPI starts; cuda or "
-         "on: load it; off: none; mock: memory that faults when the processor touches it, for tests",
+         "whose memory buffers may lie in; auto: CUDA's or HIP's, if the process has loaded its library when MPI "
+         "starts; "
+         "cuda, hip: load that; on: load what is there; off: none; mock: memory that faults when the processor touches "
+         "it, for tests",
      .level = base::Level::basic,
      .alias = "MPICH_GPU_SUPPORT_ENABLED",
      .other_alias = "MPICH_RDMA_ENABLED_CUDA",
      .subject = base::Subject::memory},
     automatic,
     words,
-    5};
+    6};
 WEFT_SETTING(devices);
 
 }  // namespace
@@ -58,13 +60,25 @@ bool everywhere() {
 
 namespace {
 
+std::string open(const Driver& driver, bool alone) {
+  std::string problem = driver.open(alone);
+  if (problem.empty()) active = &driver;
+  return problem;
+}
+
 std::string open(bool load_always) {
   const int choice = devices.value();
   if (active != nullptr || choice == off) return {};
-  const Driver& driver = choice == by_mock ? mock : cuda;
-  std::string problem = driver.open(choice == automatic && !load_always);
-  if (problem.empty()) active = &driver;
-  return choice == automatic && !load_always ? std::string() : problem;
+  if (choice == by_mock) return open(mock, false);
+  const bool alone = choice == automatic && !load_always;
+  std::string problem;
+  for (const Driver* driver : {&cuda, &hip}) {
+    if ((choice == by_cuda && driver != &cuda) || (choice == by_hip && driver != &hip)) continue;
+    const std::string its = open(*driver, alone);
+    if (its.empty()) return {};
+    problem.append(problem.empty() ? "" : "; ").append(its);
+  }
+  return alone ? std::string() : problem;
 }
 
 }  // namespace

@@ -64,6 +64,7 @@ struct Driver {
 };
 
 extern const Driver cuda;
+extern const Driver hip;  // AMD's devices
 extern const Driver mock;
 
 // The driver in use; nullptr: none.

@@ -93,6 +93,14 @@ static struct allocation* find(pointer at) {
   return NULL;
 }
 
+// Whether the processor may touch what programs see, for kernels that it runs (fake_hip.cpp).
+void fake_cuda_open_memory(int open);
+void fake_cuda_open_memory(int open) {
+  for (struct region* r = regions; r < regions + MOST_REGIONS; ++r) {
+    if (r->seen != NULL) (void)mprotect(r->seen, capacity, open ? PROT_READ | PROT_WRITE : PROT_NONE);
+  }
+}
+
 int cuMemAlloc_v2(pointer* memory, size_t bytes) {
   const size_t rounded = (bytes + 255) / 256 * 256;
   if (bytes == 0) return INVALID_VALUE;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory allocation kinds as the launcher, sessions and communicators are asked for them and tell them, and the
 // alignment of MPI_Alloc_mem. The request to the launcher comes as the first argument, if there was one. With
-// TEST_CUDA=1 a driver of CUDA is in use, or what stands for it.
+// TEST_KIND a driver is in use whose memory is of that kind, cuda or rocm, or what stands for it.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -15,7 +15,14 @@ namespace {
 constexpr const char* kinds_key = "mpi_memory_alloc_kinds";
 constexpr const char* assert_key = "mpi_assert_memory_alloc_kinds";
 
-const bool cuda = std::getenv("TEST_CUDA") != nullptr;
+const bool devices = std::getenv("TEST_KIND") != nullptr;
+
+// The kinds of a text, where DEV stands for that of the devices.
+std::string kinds(std::string text) {
+  for (size_t at = text.find("DEV"); at != std::string::npos; at = text.find("DEV"))
+    text.replace(at, 3, devices ? std::getenv("TEST_KIND") : "cuda");
+  return text;
+}
 
 std::string value_of(MPI_Info info, const char* key) {
   char text[MPI_MAX_INFO_VAL] = "";
@@ -45,16 +52,17 @@ void supported(const std::string& expected, const std::string& requested) {
   EXPECT(value_of(MPI_INFO_ENV, kinds_key) == requested, "env: %s", value_of(MPI_INFO_ENV, kinds_key).c_str());
   const struct {
     const char* asked;
-    const char* told;
-  } rows[] = {{nullptr, expected.c_str()},
-              {"", "mpi,system"},
-              {"system", "mpi,system"},
-              {"mpi:win_allocate:alloc_mem,cuda:device",
-               cuda ? "mpi,system,mpi:win_allocate:alloc_mem,cuda:device" : "mpi,system,mpi:win_allocate:alloc_mem"},
-              {"rocm:device,level_zero:shared,cuda:shared", "mpi,system"},
-              {"mpi:nonsense,system:x,,mpi:alloc_mem,mpi:alloc_mem", "mpi,system,mpi:alloc_mem"}};
+    const std::string told;
+  } rows[] = {
+      {nullptr, expected},
+      {"", "mpi,system"},
+      {"system", "mpi,system"},
+      {"mpi:win_allocate:alloc_mem,DEV:device",
+       kinds(devices ? "mpi,system,mpi:win_allocate:alloc_mem,DEV:device" : "mpi,system,mpi:win_allocate:alloc_mem")},
+      {"other:device,level_zero:shared,DEV:shared", "mpi,system"},
+      {"mpi:nonsense,system:x,,mpi:alloc_mem,mpi:alloc_mem", "mpi,system,mpi:alloc_mem"}};
   for (const auto& row : rows) {
-    MPI_Info info = row.asked == nullptr ? MPI_INFO_NULL : info_with(kinds_key, row.asked);
+    MPI_Info info = row.asked == nullptr ? MPI_INFO_NULL : info_with(kinds_key, kinds(row.asked).c_str());
     MPI_Info used;
     MPI_Session session;
     MPI_Group group;
@@ -89,7 +97,7 @@ void asserted() {
     MPI_Comm_free(&dup);
     MPI_Info_free(&info);
   }
-  MPI_Info unknown = info_with(assert_key, "cuda");
+  MPI_Info unknown = info_with(assert_key, kinds("DEV").c_str());
   MPI_Comm_dup_with_info(comm, unknown, &dup);
   EXPECT(of_comm(dup, assert_key) == "(none)", "took %s", of_comm(dup, assert_key).c_str());
   MPI_Info_free(&unknown);
@@ -97,27 +105,27 @@ void asserted() {
   MPI_Comm_free(&comm);
 }
 
-// On a communicator of a session that supports some kinds of CUDA: those, and others that are not supported.
-void asserted_of_cuda() {
-  MPI_Info wish = info_with(kinds_key, "cuda:device,cuda:host:managed");
+// On a communicator of a session that supports some kinds of devices: those, and others that are not supported.
+void asserted_of_devices() {
+  MPI_Info wish = info_with(kinds_key, kinds("DEV:device,DEV:host:managed").c_str());
   MPI_Session session;
   MPI_Group group;
   MPI_Comm comm;
   MPI_Session_init(wish, MPI_ERRORS_ARE_FATAL, &session);
   MPI_Group_from_session_pset(session, "mpi://SELF", &group);
-  MPI_Comm_create_from_group(group, "cuda", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+  MPI_Comm_create_from_group(group, "devices", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
   const struct {
     const char* asserted;
     bool taken;
-  } rows[] = {{"cuda", false},           {"cuda:host", false},        {"cuda:device", true},
-              {"system,mpi", true},      {"cuda:device,rocm", false}, {"cuda:managed:host", true},
-              {"mpi,cuda:device", true}, {"cuda:devices", false}};
+  } rows[] = {{"DEV", false},           {"DEV:host", false},         {"DEV:device", true},
+              {"system,mpi", true},     {"DEV:device,other", false}, {"DEV:managed:host", true},
+              {"mpi,DEV:device", true}, {"DEV:devices", false}};
   std::string before = "(none)";
   for (const auto& row : rows) {
-    MPI_Info info = info_with(assert_key, row.asserted);
+    MPI_Info info = info_with(assert_key, kinds(row.asserted).c_str());
     MPI_Comm_set_info(comm, info);
     MPI_Info_free(&info);
-    if (row.taken) before = row.asserted;
+    if (row.taken) before = kinds(row.asserted);
     EXPECT(of_comm(comm, assert_key) == before, "%s: %s", row.asserted, of_comm(comm, assert_key).c_str());
   }
   MPI_Comm_free(&comm);
@@ -181,12 +189,12 @@ int main(int argc, char** argv) {
   expect::start(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   const std::string requested = argc > 1 ? argv[1] : "(none)";
-  supported(requested == "mpi:alloc_mem,rocm"     ? "mpi,system,mpi:alloc_mem"
-            : cuda && requested == "cuda:managed" ? "mpi,system,cuda:managed"
-                                                  : "mpi,system",
+  supported(requested == "mpi:alloc_mem,rocm"              ? "mpi,system,mpi:alloc_mem"
+            : devices && requested == kinds("DEV:managed") ? kinds("mpi,system,DEV:managed")
+                                                           : "mpi,system",
             requested);
   asserted();
-  if (cuda) asserted_of_cuda();
+  if (devices) asserted_of_devices();
   alignment();
   started(argc, argv);
   return expect::finish();

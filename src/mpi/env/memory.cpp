@@ -40,7 +40,7 @@ bool has(const Words& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// A kind with its restrictors that this library knows. CUDA's are there while its driver is in use.
+// A kind with its restrictors that this library knows. Those of devices are there while their driver is in use.
 bool is_known(std::string_view kind) {
   const Words words = parts(kind, ':');
   if (words.empty()) return false;
@@ -48,7 +48,8 @@ bool is_known(std::string_view kind) {
   Words restrictors;
   if (words[0] == "mpi") {
     restrictors = {"alloc_mem", "win_allocate", "win_allocate_shared"};
-  } else if (words[0] == "cuda" && device::active == &device::cuda) {
+  } else if ((words[0] == "cuda" && device::active == &device::cuda) ||
+             (words[0] == "rocm" && device::active == &device::hip)) {
     restrictors = {"host", "device", "managed"};
   } else {
     return false;
