@@ -48,7 +48,7 @@ unsigned char byte_of(uint32_t number, size_t at) {
 
 // A carrier with its buffers, and what it has reported.
 struct Side final : Events {
-  std::unique_ptr<Buffer[]> buffers = std::make_unique<Buffer[]>(buffer_count);
+  std::unique_ptr<OwnBuffer[]> buffers = std::make_unique<OwnBuffer[]>(buffer_count);
   std::vector<Buffer*> free;
   std::map<uint32_t, size_t> arrived;  // the bytes of a frame by its number
   size_t wrong = 0;
@@ -57,7 +57,7 @@ struct Side final : Events {
   std::unique_ptr<Carrier> carrier;  // goes first
 
   explicit Side(std::unique_ptr<Carrier> one) : carrier(std::move(one)) {
-    carrier->register_buffers(buffers.get(), buffer_count * sizeof(Buffer));
+    carrier->register_buffers(buffers.get(), buffer_count * sizeof(OwnBuffer));
     for (size_t i = 0; i < buffer_count; ++i) free.push_back(&buffers[i]);
   }
 

@@ -25,7 +25,7 @@ inline constexpr size_t who_bytes = 8;  // rank and lane, in front of the place 
 // A rank that keeps the numbers of the frames that it gets.
 struct Rank final : net::Events {
   TcpCarrier carrier;
-  std::unique_ptr<net::Buffer[]> buffers = std::make_unique<net::Buffer[]>(4);
+  std::unique_ptr<net::OwnBuffer[]> buffers = std::make_unique<net::OwnBuffer[]>(4);
   std::vector<net::Buffer*> free{&buffers[0], &buffers[1], &buffers[2], &buffers[3]};
   std::vector<uint32_t> numbers;
   int error = 0;

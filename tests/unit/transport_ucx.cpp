@@ -128,7 +128,7 @@ TEST(Ucx, TakesNothingOfTheProgramAndSaysNothing) {
   if (!try_library(why_not)) GTEST_SKIP() << why_not;
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
-  auto buffer = std::make_unique<net::Buffer>();
+  auto buffer = std::make_unique<net::OwnBuffer>();
   Counting here;
   Counting there;
   auto sender = std::make_unique<UcxCarrier>(1, 2, false);

@@ -21,13 +21,27 @@ class NetEndpoint;
 struct Buffer {
   alignas(16) unsigned char context[48];  // the carrier's own
   Buffer* next;
-  Left left;                                         // of pushed data that have not left yet
-  NetEndpoint* peer;                                 // where the frame goes to
-  unsigned char* frame;                              // of contents that are written into the peer's memory first
-  Written told;                                      // likewise
-  alignas(64) unsigned char bytes[frame_most + 64];  // carriers may fill a frame up to a multiple of 16
+  Left left;             // of pushed data that have not left yet
+  NetEndpoint* peer;     // where the frame goes to
+  unsigned char* frame;  // of contents that are written into the peer's memory first
+  Written told;          // likewise
+  unsigned char* bytes;  // the memory of the frame, at a multiple of 64: room_for_frame
 
   unsigned char* staging() { return bytes + sizeof(Header) + staged_data_most; }
+};
+inline constexpr size_t room_for_frame = (frame_most + 64 + 63) / 64 * 64;  // carriers may fill up to a multiple of 16
+
+// A buffer with memory of its own.
+struct OwnBuffer : Buffer {
+  OwnBuffer() { bytes = memory; }
+  alignas(64) unsigned char memory[room_for_frame];
+};
+
+// Memory of a carrier's user for frames that come in.
+struct Intake {
+  unsigned char* memory = nullptr;  // nullptr: the carrier takes its own
+  size_t stride = 0;                // from one frame's to the next; each has all of it
+  size_t count = 0;
 };
 
 // A lane of a peer, as the carrier knows it.
@@ -51,6 +65,8 @@ class Events {
   virtual void have_pushed(Read& /*read*/) {}
   // The rest of them will not come.
   virtual void lost_pushed(uint32_t /*rank*/, int /*error*/) {}
+  // Likewise a frame to a rank, of which sent() did not tell.
+  virtual void lost(uint32_t /*rank*/, int /*error*/) {}
 
  protected:
   ~Events() = default;
@@ -69,6 +85,19 @@ class Carrier {
   // Buffers that will be sent lie here, as long as the carrier lives: it may register the memory with its adapters.
   // Thread-safe.
   virtual void register_buffers(void* /*memory*/, size_t /*bytes*/) {}
+
+  // A carrier whose buffers lie in memory of others too lends them itself, by their use; nullptr: none now. Words of
+  // flow control find one whatever messages hold. Thread-safe.
+  enum class Use : uint8_t { message, staging, word };
+  virtual bool lends() const { return false; }
+  virtual Buffer* lend(Use /*use*/) { return nullptr; }
+  virtual void take_back(Buffer* /*buffer*/) {}
+
+  // Frames that a sender may have in flight to a lane of a peer.
+  virtual uint64_t window() const { return 64; }
+
+  // With an Intake: a frame that came in, at `frame`, is no longer in use. One thread at a time, as poll().
+  virtual void renew(const unsigned char* /*frame*/) {}
 
   // Begins to send `bytes` at `start`, in the buffer, from a lane of ours. 0: sent() will report the buffer. `gone`:
   // the buffer is no longer in use. EAGAIN: not now. Any other error: never. Thread-safe.
@@ -119,6 +148,8 @@ class Carrier {
   // Reports what has happened on a lane; how much. One thread at a time for each lane.
   virtual int poll(uint32_t lane, Events& events) = 0;
 
+  // Whether what comes in ends the sleep of a rank without a descriptor.
+  virtual bool wakes() const { return false; }
   // A descriptor that becomes readable when poll() has something to report, once may_sleep() has said that it has
   // nothing now; -1: nothing does.
   virtual int wait_descriptor() const { return -1; }

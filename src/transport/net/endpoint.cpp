@@ -49,7 +49,7 @@ Header NetEndpoint::header(uint8_t kind, const Envelope& envelope, uint32_t byte
 
 Post NetEndpoint::post(Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane) {
   const base::LockIf guard(ways_[lane].lock, owner_.threads_);
-  if (ways_[lane].under_way() >= window) return Post::retry;
+  if (ways_[lane].under_way() >= owner_.window_) return Post::retry;
   return post_next(port, buffer, start, bytes, lane);
 }
 
@@ -130,7 +130,7 @@ Post NetEndpoint::push(uint8_t kind, Envelope envelope, const void* data, size_t
   buffer->peer = this;
   Way& way = ways_[envelope.lane];
   const base::LockIf guard(way.lock, owner_.threads_);
-  const bool room = way.under_way() < (bytes <= staging_most ? window : pushed_window);
+  const bool room = way.under_way() < (bytes <= staging_most ? owner_.window_ : pushed_window);
   std::memcpy(buffer->bytes, &h, sizeof h);
   if (room) seal(buffer->bytes, way.sent);
   const int error = room ? owner_.carrier_->push(buffer, data, bytes, way.address) : EAGAIN;
@@ -168,7 +168,7 @@ void NetEndpoint::hear_congestion(uint32_t number) {
 
 Post NetEndpoint::send_own(uint8_t kind, Envelope envelope) {
   Port& port = owner_.port_for(envelope.lane);
-  Buffer* buffer = owner_.take(envelope.lane, held_.load(std::memory_order_relaxed));
+  Buffer* buffer = owner_.take(envelope.lane, held_.load(std::memory_order_relaxed), Carrier::Use::word);
   if (buffer == nullptr) return Post::retry;
   Header h = header(kind, envelope, 0, 0);
   h.magic = magic;
@@ -209,7 +209,7 @@ Post NetEndpoint::write(uint8_t kind, Envelope envelope, const void* data, uint3
   Way& way = ways_[envelope.lane];
   {
     const base::LockIf guard(way.lock, owner_.threads_);
-    if (way.under_way() >= window) return Post::retry;
+    if (way.under_way() >= owner_.window_) return Post::retry;
     ++way.placing;
   }
   std::atomic<uint32_t>& outgoing = owner_.ports_[lane].outgoing;

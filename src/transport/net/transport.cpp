@@ -23,7 +23,6 @@ namespace {
 
 constexpr size_t buffers_first = 64;  // for what a lane sends,
 constexpr size_t buffers_more = 8;    // and again so many, when peers that take nothing hold all of these
-constexpr uint64_t tell_every = 24;   // frames
 // Up to here messages are pushed where they can be, and no setting says otherwise.
 constexpr int64_t pushed_usual = 128 << 10;
 
@@ -72,16 +71,20 @@ NetTransport::NetTransport(std::unique_ptr<Carrier> carrier, const Opening& open
                 opening.encrypt},
       directory_(opening.directory),
       ports_(std::make_unique<Port[]>(lanes_.lanes())),
-      carrier_(std::move(carrier)) {
+      carrier_(std::move(carrier)),
+      lends_(carrier_->lends()),
+      window_(carrier_->window()),
+      tell_every_((3 * window_ + 7) / 8) {
   capabilities_ = {.names_senders = true,
                    .read = carrier_->reads() && !encrypts(),
                    .write = carrier_->writes() && !encrypts(),
+                   .wakes = carrier_->wakes(),
                    .staging_most = staging_most,
                    .push_most = carrier_->pushes() && !encrypts() ? pushed_most : 0};
   reads_ = capabilities_.read;
   writes_ = capabilities_.write;
   for (uint32_t lane = 0; lane < lanes_.lanes(); ++lane) {
-    add_buffers(ports_[lane], buffers_first);
+    if (!lends_) add_buffers(ports_[lane], buffers_first);
     if (encrypts()) ports_[lane].opened = std::make_unique_for_overwrite<unsigned char[]>(frame_most);
   }
   publish_address();
@@ -169,7 +172,9 @@ Endpoint* NetTransport::connect(int rank) {
 // Buffers stay with the lane they were last sent on: one that has none left takes another's. A peer that takes nothing
 // must not keep others from being sent to: it gets a buffer while it holds fewer than are free, so that each of n such
 // peers ends with one of n + 1 parts; and a peer that holds none gets one in any case.
-Buffer* NetTransport::take(uint32_t lane, uint32_t held) {
+Buffer* NetTransport::take(uint32_t lane, uint32_t held, Carrier::Use use) {
+  if (lends_) [[unlikely]]
+    return carrier_->lend(use);
   for (uint32_t i = 0; i < lanes_.lanes(); ++i) {
     Port& port = port_for(lane + i);
     const base::LockIf guard(port.lock, threads_);
@@ -186,20 +191,24 @@ Buffer* NetTransport::take(uint32_t lane, uint32_t held) {
 
 // The same rule for a peer that is to be sent what lies in a buffer already.
 bool NetTransport::has_room(uint32_t lane, uint32_t held) {
+  if (lends_) [[unlikely]]
+    return true;
   Port& port = port_for(lane);
   const base::LockIf guard(port.lock, threads_);
   return held <= port.free_count;
 }
 
 void NetTransport::add_buffers(Port& port, size_t count) {
-  auto made = std::make_unique_for_overwrite<Buffer[]>(count);
-  carrier_->register_buffers(made.get(), count * sizeof(Buffer));
+  auto made = std::make_unique_for_overwrite<OwnBuffer[]>(count);
+  carrier_->register_buffers(made.get(), count * sizeof(OwnBuffer));
   for (size_t i = 0; i < count; ++i) give(port, &made[i]);
   const base::LockIf guard(port.lock, threads_);
   port.buffers.push_back(std::move(made));
 }
 
 void NetTransport::give(Port& port, Buffer* buffer) {
+  if (lends_) [[unlikely]]
+    return carrier_->take_back(buffer);
   const base::LockIf guard(port.lock, threads_);
   buffer->next = port.free;
   port.free = buffer;
@@ -230,6 +239,10 @@ void NetTransport::sent(uint32_t lane, Buffer* buffer, int error) {
 
 void NetTransport::lost_pushed(uint32_t rank, int error) {
   if (!leaving_.load(std::memory_order_relaxed)) lose(endpoint(static_cast<int>(rank)), error, "from");
+}
+
+void NetTransport::lost(uint32_t rank, int error) {
+  if (!leaving_.load(std::memory_order_relaxed)) lose(endpoint(static_cast<int>(rank)), error, "to");
 }
 
 // Once for each peer.
@@ -300,7 +313,7 @@ void NetTransport::tell_written_again(Port& port) {
 
 // No sender has more under way than its credits allow: so it ends, however much is sent meanwhile.
 void NetTransport::drain(uint32_t lane, Sink sink) {
-  const uint64_t most = window * (ports_[lane].senders.size() + 1);
+  const uint64_t most = window_ * (ports_[lane].senders.size() + 1);
   uint64_t count = 0;
   while (count < most) {
     const int told = poll(lane, sink);
@@ -377,7 +390,7 @@ void NetTransport::hear_word(const Header& h, Sender& sender) {
   if (peer == nullptr || their_lane >= peer->lanes_.lanes()) return;
   std::atomic<uint64_t>& known = peer->ways_[their_lane].taken;
   const uint64_t more = h.stamp - known.load(std::memory_order_relaxed);
-  if (more <= window) known.store(h.stamp, std::memory_order_relaxed);  // no more can have been sent
+  if (more <= window_) known.store(h.stamp, std::memory_order_relaxed);  // no more can have been sent
 }
 
 // Frames that came before their turn, which is now.
@@ -417,7 +430,7 @@ void NetTransport::turn_away(size_t bytes) {
 }
 
 void NetTransport::have_taken(uint32_t lane, uint32_t origin, Sender& sender) {
-  if (sender.expected - sender.told < tell_every) return;
+  if (sender.expected - sender.told < tell_every_) return;
   if (!tell_taken(lane, origin, sender)) ports_[lane].behind = true;
 }
 
@@ -439,7 +452,7 @@ bool NetTransport::tell_taken(uint32_t lane, uint32_t origin, Sender& sender) {
 void NetTransport::tell_taken_again(Port& port, uint32_t lane) {
   port.behind = false;
   for (auto& [origin, sender] : port.senders) {
-    if (sender.expected - sender.told < tell_every) continue;
+    if (sender.expected - sender.told < tell_every_) continue;
     if (!tell_taken(lane, origin, sender)) port.behind = true;
   }
 }
@@ -474,7 +487,7 @@ void NetTransport::deliver(const Header& h, const void* data) {
 // A thread begins to look for a buffer on its own lane.
 Staging NetTransport::reserve_staging(size_t bytes) {
   if (bytes > staging_most) return {};
-  Buffer* buffer = take(base::thread_number(), 0);
+  Buffer* buffer = take(base::thread_number(), 0, Carrier::Use::staging);
   if (buffer == nullptr) return {};
   return {buffer->staging(), reinterpret_cast<uint64_t>(buffer)};
 }

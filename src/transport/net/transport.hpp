@@ -22,11 +22,6 @@ namespace weft::transport::net {
 
 class NetTransport;
 
-// Credits: the frames that a sender may have in flight to a lane. Providers take in every message and keep those
-// without a buffer of ours in memory of their own, without bound. A sender without credit looks at incoming frames,
-// such as that the peer is congested.
-inline constexpr uint64_t window = 64;
-
 // A lane's record of one sender.
 struct Sender {
   Key key;                                               // of its proofs
@@ -42,7 +37,7 @@ struct Port {
   base::Lock lock;  // of the buffers
   Buffer* free = nullptr;
   uint32_t free_count = 0;
-  std::vector<std::unique_ptr<Buffer[]>> buffers;
+  std::vector<std::unique_ptr<OwnBuffer[]>> buffers;
   std::map<uint32_t, Sender> senders;  // by rank; by who polls alone
   bool behind = false;                 // some sender should be told what was taken, and could not; likewise
   std::atomic<uint32_t> outgoing = 0;  // buffers being sent, or whose contents are written
@@ -150,12 +145,13 @@ class NetTransport final : public Transport, private Events {
   bool pushing(uint32_t lane, const Header& header, Room& room) override;
   void have_pushed(Read& read) override { read.over(read, 0); }
   void lost_pushed(uint32_t rank, int error) override;
+  void lost(uint32_t rank, int error) override;
   std::string protocol() const;
   void publish_address();
   [[nodiscard]] bool read_address(int rank, NetEndpoint& endpoint, size_t characters);
   void fail_of_carrier(int rank, const std::string& theirs) const;
   NetEndpoint* endpoint(int rank);
-  Buffer* take(uint32_t lane, uint32_t held);
+  Buffer* take(uint32_t lane, uint32_t held, Carrier::Use use = Carrier::Use::message);
   bool has_room(uint32_t lane, uint32_t held);
   void add_buffers(Port& port, size_t count);
   void give(Port& port, Buffer* buffer);
@@ -187,7 +183,13 @@ class NetTransport final : public Transport, private Events {
   Directory directory_;
   std::unique_ptr<Port[]> ports_;
   std::unique_ptr<Carrier> carrier_;  // goes before the buffers that it sends
-  base::Lock lock_;                   // of what follows
+  const bool lends_;                  // the carrier, its buffers; there are none of ours
+  // Credits: the frames that a sender may have in flight to a lane. Providers take in every message and keep those
+  // without a buffer of ours in memory of their own, without bound. A sender without credit looks at incoming frames,
+  // such as that the peer is congested.
+  const uint64_t window_;
+  const uint64_t tell_every_;  // frames
+  base::Lock lock_;            // of what follows
   std::map<int, std::unique_ptr<NetEndpoint>> endpoints_;
   std::atomic<bool> leaving_ = false;
   std::atomic<bool> congested_ = false;

@@ -43,8 +43,12 @@ uint64_t new_key(size_t bytes) {
 
 }  // namespace
 
-OfiCarrier::OfiCarrier(uint32_t lanes, bool sleeps)
-    : info_(choose_provider()), ports_(lanes), reads_(reads_memory(*info_)), writes_(writes_memory(*info_)) {
+OfiCarrier::OfiCarrier(uint32_t lanes, bool sleeps, net::Intake intake)
+    : info_(choose_provider()),
+      intake_(intake),
+      ports_(lanes),
+      reads_(reads_memory(*info_)),
+      writes_(writes_memory(*info_)) {
   info_->tx_attr->op_flags &= ~FI_DELIVERY_COMPLETE;  // of all that is sent or written, writes alone ask for that
   must("fi_fabric", library().fabric(info_->fabric_attr, &fabric_, nullptr));
   must("fi_domain", fi_domain(fabric_, info_, &domain_, nullptr));
@@ -93,13 +97,23 @@ void OfiCarrier::open_port(Port& port, bool sleeps) {
       port.readings[i].next = std::exchange(port.free_reading, &port.readings[i]);
     }
   }
-  port.incoming = std::make_unique_for_overwrite<Incoming[]>(incoming_buffers);
-  port.incoming_name = enroll_ours(port.incoming.get(), incoming_buffers * sizeof(Incoming));
-  for (size_t i = 0; i < incoming_buffers; ++i) listen(port, &port.incoming[i]);
+  net::Intake intake = intake_;
+  if (intake.memory == nullptr) {
+    port.frames = std::make_unique_for_overwrite<Frame[]>(incoming_buffers);
+    intake = {port.frames[0].bytes, sizeof(Frame), incoming_buffers};
+  }
+  port.incoming_count = intake.count;
+  port.incoming_bytes = intake.stride;
+  port.incoming = std::make_unique_for_overwrite<Incoming[]>(intake.count);
+  port.incoming_name = enroll_ours(intake.memory, intake.count * intake.stride);
+  for (size_t i = 0; i < intake.count; ++i) {
+    port.incoming[i].bytes = intake.memory + i * intake.stride;
+    listen(port, &port.incoming[i]);
+  }
 }
 
 bool OfiCarrier::Port::is_incoming(const void* context) const {
-  return lies_in(context, &incoming[0], &incoming[0] + incoming_buffers);
+  return lies_in(context, &incoming[0], &incoming[0] + incoming_count);
 }
 bool OfiCarrier::Port::is_reading(const void* context) const {
   return readings != nullptr && lies_in(context, &readings[0], &readings[0] + readings_most);
@@ -124,11 +138,16 @@ bool OfiCarrier::insert(std::string_view bytes, net::Address& address) {
 
 void OfiCarrier::listen(Port& port, Incoming* buffer) {
   const auto result =
-      fi_recv(port.endpoint, buffer->bytes, sizeof buffer->bytes, port.incoming_name, FI_ADDR_UNSPEC, &buffer->context);
+      fi_recv(port.endpoint, buffer->bytes, port.incoming_bytes, port.incoming_name, FI_ADDR_UNSPEC, &buffer->context);
   if (result == 0) return;
   if (result != -FI_EAGAIN) fail_of("fi_recv", result);
   buffer->next = port.unposted;
   port.unposted = buffer;
+}
+
+void OfiCarrier::renew(const unsigned char* frame) {
+  Port& port = ports_[0];
+  listen(port, &port.incoming[static_cast<size_t>(frame - intake_.memory) / intake_.stride]);
 }
 
 // Registers memory with libfabric; nullptr when that cannot be. Its users are libfabric's for us (FI_READ and the
@@ -260,7 +279,7 @@ int OfiCarrier::poll(uint32_t lane, net::Events& events) {
     if (port.is_incoming(context)) {
       auto* buffer = static_cast<Incoming*>(context);
       events.came(lane, buffer->bytes, done[i].len);
-      listen(port, buffer);
+      if (intake_.memory == nullptr) listen(port, buffer);
     } else if (port.is_reading(context)) {
       end_read(port, static_cast<Reading*>(context), 0, events);
     } else {

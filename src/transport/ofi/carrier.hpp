@@ -19,9 +19,9 @@ namespace weft::transport::ofi {
 
 class OfiCarrier final : public net::Carrier {
  public:
-  // `sleeps`: with a wait descriptor, which costs a few system calls for each message. Ends the job with a message when
-  // no provider works.
-  OfiCarrier(uint32_t lanes, bool sleeps);
+  // `sleeps`: with a wait descriptor, which costs a few system calls for each message. `intake`: with one lane alone.
+  // Ends the job with a message when no provider works.
+  OfiCarrier(uint32_t lanes, bool sleeps, net::Intake intake = {});
   ~OfiCarrier() override;
 
   const char* name() const override { return "ofi"; }
@@ -29,6 +29,7 @@ class OfiCarrier final : public net::Carrier {
   bool insert(std::string_view bytes, net::Address& address) override;
   int send(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) override;
   void register_buffers(void* memory, size_t bytes) override;
+  void renew(const unsigned char* frame) override;
   bool reads() const override { return reads_; }
   bool register_memory(void* memory, size_t bytes, Access access, MemoryRef& ref) override;
   void deregister(uint64_t key) override;
@@ -48,6 +49,9 @@ class OfiCarrier final : public net::Carrier {
   struct Incoming {
     fi_context context;
     Incoming* next;
+    unsigned char* bytes;
+  };
+  struct Frame {
     alignas(64) unsigned char bytes[net::frame_most];
   };
   // The use of a buffer in flight. Likewise.
@@ -67,9 +71,12 @@ class OfiCarrier final : public net::Carrier {
   struct Port {
     fid_ep* endpoint = nullptr;
     fid_cq* completions = nullptr;
+    size_t incoming_count = 0;
+    size_t incoming_bytes = 0;  // of each
     std::unique_ptr<Incoming[]> incoming;
-    Incoming* unposted = nullptr;   // which libfabric would not take; by who polls alone
-    void* incoming_name = nullptr;  // what libfabric calls their memory, where we have to register it
+    std::unique_ptr<Frame[]> frames;  // their memory, unless it is the user's
+    Incoming* unposted = nullptr;     // which libfabric would not take; by who polls alone
+    void* incoming_name = nullptr;    // what libfabric calls their memory, where we have to register it
     std::unique_ptr<Reading[]> readings;
     Reading* free_reading = nullptr;  // by who polls alone
 
@@ -88,6 +95,7 @@ class OfiCarrier final : public net::Carrier {
   void* name_of(const void* memory) const;
 
   fi_info* info_;
+  const net::Intake intake_;
   fid_fabric* fabric_ = nullptr;
   fid_domain* domain_ = nullptr;
   fid_av* addresses_ = nullptr;
