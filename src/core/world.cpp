@@ -36,6 +36,7 @@
 #include "core/work.hpp"
 #include "pages/wish.hpp"
 #include "transport/api/failure.hpp"
+#include "transport/api/memory.hpp"
 
 namespace weft::core {
 
@@ -100,7 +101,7 @@ int32_t own_cpus() {
 }
 
 transport::LaneMap make_lane_map(bool several_threads, Design how, int32_t cpus) {
-  if (how == Design::global) return {};
+  if (how == Design::global || (transport::shares_endpoints() && !world->job.one_host())) return {};
   const auto wanted = static_cast<uint32_t>(lane_count.value() != 0 ? lane_count.value() : cpus);
   const uint32_t count = std::bit_ceil(std::min(wanted, transport::max_lanes));
   // MPI_ANY_TAG looks at all lanes for what was sent before what it found (docs/matching.md). Between hosts that may

@@ -8,8 +8,10 @@
 
 #include "base/setting.hpp"
 #include "transport/api/failure.hpp"
+#include "transport/api/memory.hpp"
 #include "transport/mock/transport.hpp"
 #include "transport/net/lifeline.hpp"
+#include "transport/net/open_shared.hpp"
 #include "transport/net/reading.hpp"
 #include "transport/self/transport.hpp"
 #include "transport/shm/layout.hpp"
@@ -38,10 +40,35 @@ net::Neighbours neighbour_hosts(int rank, int place, const HostsOpening& opening
   return net::neighbours_of(static_cast<size_t>(own), first);
 }
 
+// Ends the sleep of a rank of this host, for one thread.
+std::function<void(int place)> waker(shm::ShmTransport& memory, int own, const std::vector<int>& here) {
+  return [&memory, own, here, ways = std::vector<Endpoint*>(here.size())](int place) mutable {
+    if (place == own) return memory.wake();
+    Endpoint*& way = ways[static_cast<size_t>(place)];
+    if (way == nullptr) way = memory.connect(here[static_cast<size_t>(place)]);
+    if (way != nullptr && way->sleeps()) way->rouse();
+  };
+}
+
+// The ranks of this host, which share an endpoint.
+relay::Host sharing_host(shm::ShmTransport& memory, int rank, int ranks, int place) {
+  std::vector<int> here;
+  for (int i = 0; i < ranks; ++i) {
+    if (i == rank || memory.reaches(i)) here.push_back(i);
+  }
+  return {.segment = memory.fd(),
+          .offset = shm::segment_bytes(static_cast<int>(here.size())),
+          .place = place,
+          .here = here,
+          .buffers = buffers_of_host(),
+          .wake = waker(memory, place, here)};
+}
+
 }  // namespace
 
 size_t segment_bytes(int places) {
-  return shm::segment_bytes(places);
+  const size_t bytes = shm::segment_bytes(places);
+  return shares_endpoints() ? bytes + relay::layout_for(places, buffers_of_host()).total : bytes;
 }
 
 void Transports::add(Transport* transport) {
@@ -88,13 +115,16 @@ void Transports::open_hosts(const HostsOpening& opening) {
                                      .directory = opening.directory,
                                      .page = opening.page});
   }
-  Transport* const others = net::open({.rank = rank_,
-                                       .ranks = ranks_,
-                                       .lanes = lanes_,
-                                       .secret = opening.secret,
-                                       .sleeps = opening.sleeps,
-                                       .directory = opening.directory,
-                                       .threads = opening.threads});
+  const net::Opening to_hosts{.rank = rank_,
+                              .ranks = ranks_,
+                              .lanes = lanes_,
+                              .secret = opening.secret,
+                              .sleeps = opening.sleeps,
+                              .directory = opening.directory,
+                              .threads = opening.threads};
+  Transport* const others = shares_endpoints()
+                                ? net::open_shared(to_hosts, sharing_host(*memory_, rank_, ranks_, place_))
+                                : net::open(to_hosts);
   if (lifelines_ != nullptr) lifelines_->meet();
   if (const int descriptor = others->wait_descriptor(); descriptor >= 0) sleeper_->wake_on(descriptor);
   add(others);

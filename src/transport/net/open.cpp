@@ -8,6 +8,7 @@
 #include "base/setting.hpp"
 #include "transport/api/failure.hpp"
 #include "transport/net/cipher.hpp"
+#include "transport/net/open_shared.hpp"
 #include "transport/net/transport.hpp"
 #include "transport/ofi/carrier.hpp"
 #include "transport/ofi/library.hpp"
@@ -46,7 +47,7 @@ bool has_entries(const char* folder) {
   return std::filesystem::directory_iterator(folder, none) != std::filesystem::directory_iterator();
 }
 
-std::unique_ptr<Carrier> carrier_of(const Opening& opening) {
+std::unique_ptr<Carrier> carrier_of(const Opening& opening, const relay::Host* host) {
   const uint32_t lanes = opening.lanes.lanes();
   switch (choose_library().by) {
     case Library::tcp:
@@ -54,8 +55,11 @@ std::unique_ptr<Carrier> carrier_of(const Opening& opening) {
     case Library::ucx:
       return std::make_unique<ucx::UcxCarrier>(lanes, opening.ranks, opening.sleeps);
     default:
-      return std::make_unique<ofi::OfiCarrier>(lanes, opening.sleeps);
+      break;
   }
+  if (host == nullptr) return std::make_unique<ofi::OfiCarrier>(lanes, opening.sleeps);
+  const auto make = [](Intake intake) { return std::make_unique<ofi::OfiCarrier>(1, true, intake); };
+  return std::make_unique<relay::RelayCarrier>(*host, make, opening.threads);
 }
 
 }  // namespace
@@ -84,17 +88,29 @@ LibraryChoice choose_library() {
   return {Library::tcp, "there is no adapter for which libfabric or UCX would be taken"};
 }
 
-Transport* open(const Opening& opening) {
+namespace {
+
+Transport* open_by(const Opening& opening, const relay::Host* host) {
   Opening asked = opening;
   asked.encrypt = encrypt_setting.value();
   if (std::string why_not; asked.encrypt && !cipher_is_there(why_not)) {
     fail_for_good({.cause = "WEFT_ENCRYPT is on, and OpenSSL's libcrypto cannot be used: " + why_not,
                    .remedy = "install it (libssl3), or set WEFT_ENCRYPT=off"});
   }
-  auto* transport = new NetTransport(carrier_of(asked), asked);
+  auto* transport = new NetTransport(carrier_of(asked, host), asked);
   opening.directory.barrier();
   transport->meet();
   return transport;
+}
+
+}  // namespace
+
+Transport* open(const Opening& opening) {
+  return open_by(opening, nullptr);
+}
+
+Transport* open_shared(const Opening& opening, const relay::Host& host) {
+  return open_by(opening, &host);
 }
 
 }  // namespace weft::transport::net

@@ -112,3 +112,7 @@ size_t segment_bytes(int ranks) {
 }
 
 }  // namespace weft::transport::shm
+
+int weft::transport::buffers_of_host() {
+  return static_cast<int>(shm::staging_buffers.value());
+}

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// The part of a host's segment by which its ranks share one endpoint: behind everything else, in jobs with
+// WEFT_MINIMUM_MEMORY=host.
+//
+//   head | owners of the buffers to go out | page of rank 0 | page of rank 1 | ... | buffers to go out | buffers to
+//   come in
+//
+// A buffer to go out belongs to the rank that has put its place into the owner's word, and to the speaker from when it
+// is in the rank's ring until the speaker clears the word (release; pairs with the claim's acquire). Its memory is
+// reserved when it is first claimed. A buffer to come in is the speaker's, and a rank's from when it is in that one's
+// ring until the rank has put it into its own.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "transport/net/carrier.hpp"
+#include "transport/relay/ring.hpp"
+
+namespace weft::transport::relay {
+
+// In front of each frame between speakers.
+struct Prefix {
+  uint32_t rank;  // the receiver
+  uint32_t lane;
+};
+static_assert(sizeof(Prefix) == 8);
+
+inline constexpr uint32_t address_most = 256;
+inline constexpr uint32_t outward_room = 64, inward_room = 16;
+inline constexpr uint32_t words_of_rank = 4;
+// In flight of one rank: with them, its words, the buffers that it gives back and a host its ring does not overflow.
+inline constexpr uint32_t frames_most = 48;
+inline constexpr uint32_t held_most = 4;  // frames that came in, of one rank
+static_assert(frames_most + words_of_rank + held_most + 1 <= outward_room);
+
+// A frame of flow control, with its prefix in front.
+struct Word {
+  unsigned char bytes[64];
+};
+static_assert(sizeof(Word) >= sizeof(Prefix) + sizeof(net::Header));
+
+struct alignas(4096) RankPage {
+  RingControl outward;
+  RingControl inward;
+  alignas(64) std::atomic<uint32_t> sent;            // frames of the rank that the speaker is done with; by the speaker
+  std::atomic<uint32_t> waits;                       // frames wait for buffers of the rank to come back; by the speaker
+  std::atomic<uint32_t> address_in_use;              // set by the rank, cleared by the speaker
+  std::atomic<uint32_t> word_in_use[words_of_rank];  // likewise
+  alignas(64) Word words[words_of_rank];
+  Item outward_items[outward_room];
+  Item inward_items[inward_room];
+  char address[address_most];
+};
+static_assert(sizeof(RankPage) == 4096);
+
+struct alignas(4096) Head {
+  // By the speaker: 1 once what follows is there (release).
+  std::atomic<uint32_t> ready;
+  uint32_t bell;
+  uint32_t address_bytes;
+  char address[address_most];
+  alignas(64) std::atomic<uint32_t> asleep;  // the speaker is: its bell is to be rung
+  alignas(64) std::atomic<uint32_t> taken;   // buffers to go out that are in use
+};
+static_assert(sizeof(Head) == 4096);
+
+// One to go out: the prefix lies right in front of net::Buffer::bytes.
+inline constexpr size_t before_frame = 64;
+inline constexpr size_t outward_stride = before_frame + net::room_for_frame;
+// One to come in.
+inline constexpr size_t inward_stride = (sizeof(Prefix) + net::frame_most + 63) / 64 * 64;
+
+struct Layout {
+  uint32_t places;
+  uint32_t outward;  // buffers,
+  uint32_t staged;   // of which those that may wait for a peer
+  uint32_t inward;   // buffers
+  uint32_t held;     // of them, by one rank
+  size_t owners_at;
+  size_t pages_at;
+  size_t outward_at;
+  size_t inward_at;
+  size_t total;
+};
+// For so many ranks of a host and so many buffers for their large messages.
+Layout layout_for(int places, int buffers);
+
+// A process's view of it.
+class Memory {
+ public:
+  // `offset` in the segment. Ends the job with a message when there is no address space or memory.
+  Memory(int segment, size_t offset, const Layout& layout);
+  ~Memory();
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  const Layout& layout() const { return layout_; }
+  Head& head() const { return *reinterpret_cast<Head*>(memory_); }
+  RankPage& page(uint32_t place) const { return reinterpret_cast<RankPage*>(memory_ + layout_.pages_at)[place]; }
+  unsigned char* outward(uint32_t number) const { return memory_ + layout_.outward_at + number * outward_stride; }
+  unsigned char* inward(uint32_t number) const { return memory_ + layout_.inward_at + number * inward_stride; }
+  void reserve(size_t at, size_t bytes) const;
+
+  // A free buffer to go out for a place. false: none is free.
+  [[nodiscard]] bool claim(uint32_t place, uint32_t& number) const;
+  bool belongs_to(uint32_t place, uint32_t number) const {
+    return (owner(number).load(std::memory_order_relaxed) & ~reserved) == place + 1;
+  }
+  void free(uint32_t number) const;
+  uint32_t free_buffers() const {
+    const uint32_t taken = head().taken.load(std::memory_order_relaxed);
+    return taken < layout_.outward ? layout_.outward - taken : 0;
+  }
+
+ private:
+  static constexpr uint32_t reserved = 1u << 31;  // of a buffer's word: its memory is there
+  std::atomic<uint32_t>& owner(uint32_t number) const {
+    return reinterpret_cast<std::atomic<uint32_t>*>(memory_ + layout_.owners_at)[number];
+  }
+
+  const int segment_;
+  const size_t offset_;
+  const Layout layout_;
+  unsigned char* memory_;
+};
+
+}  // namespace weft::transport::relay

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranks of a host that share an endpoint (WEFT_MINIMUM_MEMORY=host) hold together about as much for traffic between hosts as one
+rank does (held.c). With `--table [off|on|host ...] [ranks of a host ...]` it prints the table of docs/scale.md instead."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+import mpiexec
+
+HYDRA = os.environ.get("HYDRA", "none")
+HELD = os.environ.get("HELD", str(pathlib.Path(__file__).resolve().parents[2] / "build/release/tests/hosts/hosts_held"))
+
+
+def held(hosts, ranks_of_host, minimum, seconds=100):
+    """KiB of all ranks of the first host: after the start, after small messages, after large ones. None: no such hosts here."""
+    settings = ["WEFT_NETWORK_LIBRARY=ofi", "WEFT_OFI_PROVIDER=tcp;ofi_rxm", f"WEFT_MINIMUM_MEMORY={minimum}"]
+    words = mpiexec.command(HYDRA, hosts, hosts * ranks_of_host, settings)
+    done = subprocess.run([*words, HELD], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds)
+    if done.returncode == 77:
+        return None
+    found = re.search(r"held (\d+) (\d+) (\d+)", done.stdout)
+    if done.returncode != 0 or found is None:
+        raise AssertionError(f"status {done.returncode}\n{done.stdout}{done.stderr}")
+    return [int(kib) for kib in found.groups()]
+
+
+def between(ranks_of_host, minimum, seconds=100):
+    """The same of the traffic between two hosts alone."""
+    whole = held(2, ranks_of_host, minimum, seconds)
+    return None if whole is None else [a - b for a, b in zip(whole, held(1, ranks_of_host, minimum, seconds))]
+
+
+@unittest.skipUnless(os.access(HYDRA, os.X_OK), "there is no Hydra")
+class Shared(unittest.TestCase):
+    def test_eight_ranks_hold_little_more_than_one(self):
+        one = between(1, "host")
+        if one is None:
+            self.skipTest("this machine allows no namespaces")
+        eight = between(8, "host")
+        print(f"between hosts, KiB: one rank {one}, eight {eight}")
+        for few, many in zip(one, eight):
+            self.assertLessEqual(many, 1.5 * few)
+
+
+def table(words):
+    for minimum in [w for w in words if not w.isdigit()] or ["off", "on", "host"]:
+        for ranks in [int(w) for w in words if w.isdigit()] or [1, 8, 16]:
+            whole, alone = held(2, ranks, minimum, 580), held(1, ranks, minimum, 580)
+            rows = ["/".join(f"{kib / 1024:.1f}" for kib in row) for row in (whole, alone, [a - b for a, b in zip(whole, alone)])]
+            print(f"{minimum:4} {ranks:3} ranks of a host: two hosts {rows[0]}, one alone {rows[1]}, between hosts {rows[2]} MiB",
+                  flush=True)
+
+
+if __name__ == "__main__":
+    if "--table" in sys.argv:
+        table(sys.argv[2:])
+    else:
+        unittest.main()
