@@ -44,6 +44,7 @@ Node read_node(const std::string& folder, int number) {
   (void)read_set(folder + "/cpulist", node.cpus);
   const std::string bandwidth = read_file(folder + "/access0/initiators/read_bandwidth").value_or("");
   node.bandwidth = number_in(bandwidth).value_or(0);
+  node.huge = huge_pages_in(folder + "/hugepages");
   const std::string distances = read_file(folder + "/distance").value_or("");
   for (std::string_view rest = line_of(distances); const auto distance = number_in(rest);) {
     node.distances.push_back(static_cast<int>(*distance));

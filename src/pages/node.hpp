@@ -11,6 +11,7 @@
 
 #include "pages/available.hpp"
 #include "pages/grant.hpp"
+#include "pages/size.hpp"
 
 namespace weft::pages {
 
@@ -18,11 +19,12 @@ struct Node {
   int number = 0;  // the system's
   Kind kind = Kind::ddr;
   uint64_t bytes = 0;
-  uint64_t free = 0;           // with pages of files, which the kernel drops
-  uint64_t bandwidth = 0;      // MB/s from the nearest processors, as the firmware tells; 0: it does not
-  base::CpuSet cpus;           // the node's own
-  bool allowed = true;         // this process may take memory of it (cpuset)
-  std::vector<int> distances;  // to the nodes of this host, in the order of their numbers
+  uint64_t free = 0;            // with pages of files, which the kernel drops
+  uint64_t bandwidth = 0;       // MB/s from the nearest processors, as the firmware tells; 0: it does not
+  base::CpuSet cpus;            // the node's own
+  std::vector<HugePages> huge;  // that are free there; reserved ones are not told
+  bool allowed = true;          // this process may take memory of it (cpuset)
+  std::vector<int> distances;   // to the nodes of this host, in the order of their numbers
 };
 
 // The nodes that the kernel tells of in /sys/devices/system/node, with their kinds. Empty where it knows of no nodes.

@@ -49,15 +49,7 @@ void settle_for_system(Plan& plan, Grant& grant) {
   grant.nodes = {};
 }
 
-bool plan_nodes(const Wish& wish, uint64_t bytes, System& system, Plan& plan, Grant& grant) {
-  grant.policy = wish.policy;
-  if (wish.affinity == Affinity::system && wish.policy != Policy::interleave) return true;
-  std::string problem;
-  const std::vector<Node> nodes = system.nodes(problem);
-  if (!problem.empty()) {
-    grant.problem = problem;
-    return false;
-  }
+bool plan_nodes(const Wish& wish, const std::vector<Node>& nodes, System& system, Plan& plan, Grant& grant) {
   plan.nodes = nodes_for(wish, nodes, system.cpus(), wish.policy == Policy::interleave);
   if (plan.nodes.empty()) {
     const std::string why = nodes.empty() ? "the kernel tells of no NUMA nodes"
@@ -65,14 +57,6 @@ bool plan_nodes(const Wish& wish, uint64_t bytes, System& system, Plan& plan, Gr
                                                 " for this process (its nodes: " + shown_kinds(nodes) + ")";
     return fall_back(wish, why, "see weft info memory, or set WEFT_MEMORY_NODES where the firmware tells no kinds",
                      grant);
-  }
-  uint64_t free = 0;
-  for (const Node& node : nodes) {
-    if (plan.nodes.has(node.number)) free += node.free;
-  }
-  if (wish.policy == Policy::mandatory && free < bytes) {
-    return fall_back(wish, what_is_wished(wish) + " has " + base::shown_bytes(free) + " free",
-                     "ask for less, or prefer it (Preferred)", grant);
   }
   plan.mode = wish.policy == Policy::mandatory    ? Mode::bind
               : wish.policy == Policy::interleave ? Mode::interleave
@@ -82,7 +66,21 @@ bool plan_nodes(const Wish& wish, uint64_t bytes, System& system, Plan& plan, Gr
   return true;
 }
 
-bool plan_pages(const Wish& wish, uint64_t bytes, System& system, Plan& plan, Grant& grant) {
+// Explicit huge pages that memory of a plan could have. A binding takes them from its nodes alone, while the kernel
+// counts and reserves those of the system: without a page on its nodes a process would be killed when it touches the
+// memory.
+uint64_t usable(const HugePages& pages, const Plan& plan, const std::vector<Node>& nodes) {
+  if (plan.mode != Mode::bind) return pages.free + pages.more;
+  uint64_t there = 0;
+  for (const Node& node : nodes) {
+    if (!plan.nodes.has(node.number)) continue;
+    for (const HugePages& own : node.huge) there += own.bytes == pages.bytes ? own.free : 0;
+  }
+  return there > pages.reserved ? there - pages.reserved : 0;
+}
+
+bool plan_pages(const Wish& wish, uint64_t bytes, const std::vector<Node>& nodes, System& system, Plan& plan,
+                Grant& grant) {
   plan.alignment = std::max({wish.alignment, wish.page, base_page});
   grant.aligned = plan.alignment;
   if (wish.page == base_page) return true;
@@ -94,12 +92,14 @@ bool plan_pages(const Wish& wish, uint64_t bytes, System& system, Plan& plan, Gr
   std::string why = "the system has no huge pages that divide " + shown_page(wish.page);
   if (best != nullptr) {
     const uint64_t needed = (bytes + best->bytes - 1) / best->bytes;
-    if (best->free + best->more >= needed) {
+    const uint64_t free = usable(*best, plan, nodes);
+    if (free >= needed) {
       plan.huge = grant.page = best->bytes;
       return true;
     }
     why = std::to_string(needed) + " huge pages of " + shown_page(best->bytes) + " are needed and " +
-          std::to_string(best->free) + " are free";
+          std::to_string(plan.mode == Mode::bind ? free : best->free) + " are free" +
+          (plan.mode == Mode::bind ? " in " + what_is_wished(wish) : "");
   }
   if (!fall_back(wish, why, "have the administrator raise vm.nr_hugepages, or ask for 4K", grant)) return false;
   if (sizes.shares_transparent() && wish.page % sizes.transparent == 0) {
@@ -107,6 +107,20 @@ bool plan_pages(const Wish& wish, uint64_t bytes, System& system, Plan& plan, Gr
     grant.page = sizes.transparent;
   }
   return true;
+}
+
+// Pages of the system's own size; explicit huge ones are no part of what is free.
+bool has_room(const Wish& wish, uint64_t bytes, const std::vector<Node>& nodes, const Plan& plan, Grant& grant) {
+  if (plan.huge != 0 || grant.affinity == Affinity::system) return true;
+  uint64_t free = 0;
+  for (const Node& node : nodes) {
+    if (plan.nodes.has(node.number)) free += node.free;
+  }
+  if (free >= bytes) return true;
+  std::string why = what_is_wished(wish) + " has " + base::shown_bytes(free) + " free of the " +
+                    base::shown_bytes(bytes) + " asked for";
+  if (wish.policy != Policy::mandatory) why.append("; pages beyond that lie elsewhere");
+  return fall_back(wish, why, "ask for less, or prefer it (Preferred)", grant);
 }
 
 }  // namespace
@@ -134,7 +148,13 @@ base::CpuSet nodes_for(const Wish& wish, const std::vector<Node>& nodes, const b
 }
 
 bool make_plan(const Wish& wish, uint64_t bytes, System& system, Plan& plan, Grant& grant) {
-  return plan_nodes(wish, bytes, system, plan, grant) && plan_pages(wish, bytes, system, plan, grant);
+  grant.policy = wish.policy;
+  std::vector<Node> nodes;
+  if (wish.affinity != Affinity::system || wish.policy == Policy::interleave) {
+    nodes = system.nodes(grant.problem);
+    if (!grant.problem.empty() || !plan_nodes(wish, nodes, system, plan, grant)) return false;
+  }
+  return plan_pages(wish, bytes, nodes, system, plan, grant) && has_room(wish, bytes, nodes, plan, grant);
 }
 
 bool without_huge(const Wish& wish, const std::string& reason, Plan& plan, Grant& grant) {

@@ -5,7 +5,7 @@
 #include <dirent.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <string_view>
 
 #include "pages/files.hpp"
 
@@ -23,25 +23,34 @@ HugePages read_pages(const std::string& folder, uint64_t kib) {
   const uint64_t surplus = number_of(folder + "/surplus_hugepages");
   const uint64_t most = number_of(folder + "/nr_overcommit_hugepages");
   pages.free = free > taken ? free - taken : 0;
+  pages.reserved = taken;
   pages.more = most > surplus ? most - surplus : 0;
   return pages;
 }
 
 }  // namespace
 
+std::vector<HugePages> huge_pages_in(const std::string& folder) {
+  std::vector<HugePages> huge;
+  DIR* const opened = opendir(folder.c_str());
+  if (opened == nullptr) return huge;
+  constexpr std::string_view prefix = "hugepages-";
+  while (const dirent* entry = readdir(opened)) {
+    const std::string_view name = entry->d_name;
+    if (!name.starts_with(prefix)) continue;
+    const uint64_t kib = number_in(name.substr(prefix.size())).value_or(0);
+    if (kib == 0 || kib > (uint64_t{1} << 40)) continue;
+    huge.push_back(read_pages(folder + "/" + entry->d_name, kib));
+  }
+  closedir(opened);
+  std::sort(huge.begin(), huge.end(), [](const HugePages& a, const HugePages& b) { return a.bytes < b.bytes; });
+  return huge;
+}
+
 Sizes sizes_here(const Places& places) {
   Sizes sizes;
   const std::string mm = places.sys + "/kernel/mm/";
-  if (DIR* folder = opendir((mm + "hugepages").c_str())) {
-    while (const dirent* entry = readdir(folder)) {
-      unsigned long long kib = 0;
-      if (sscanf(entry->d_name, "hugepages-%llukB", &kib) != 1 || kib == 0 || kib > (uint64_t{1} << 40)) continue;
-      sizes.huge.push_back(read_pages(mm + "hugepages/" + entry->d_name, kib));
-    }
-    closedir(folder);
-  }
-  std::sort(sizes.huge.begin(), sizes.huge.end(),
-            [](const HugePages& a, const HugePages& b) { return a.bytes < b.bytes; });
+  sizes.huge = huge_pages_in(mm + "hugepages");
   const std::string transparent = mm + "transparent_hugepage/";
   sizes.mode = chosen_in(read_file(transparent + "enabled").value_or(""));
   sizes.shared_mode = chosen_in(read_file(transparent + "shmem_enabled").value_or(""));

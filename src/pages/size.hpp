@@ -15,8 +15,9 @@ namespace weft::pages {
 struct HugePages {
   size_t bytes = 0;  // of one
   uint64_t total = 0;
-  uint64_t free = 0;  // and not reserved for somebody
-  uint64_t more = 0;  // that the kernel may add when they are asked for (nr_overcommit_hugepages)
+  uint64_t free = 0;      // and not reserved for somebody
+  uint64_t reserved = 0;  // for those who have not touched theirs; the kernel does not tell on which node
+  uint64_t more = 0;      // that the kernel may add when they are asked for (nr_overcommit_hugepages)
 };
 
 struct Sizes {
@@ -30,6 +31,10 @@ struct Sizes {
     return transparent != 0 && !shared_mode.empty() && shared_mode != "never" && shared_mode != "deny";
   }
 };
+
+// Explicit huge pages that a folder tells of, the smaller ones first: of the system, or of a NUMA node, which tells of
+// no reservations.
+[[nodiscard]] std::vector<HugePages> huge_pages_in(const std::string& folder);
 
 [[nodiscard]] Sizes sizes_here(const Places& places = {});
 

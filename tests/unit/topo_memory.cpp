@@ -195,6 +195,54 @@ TEST(Pages, AreTransparentWhereNoneAreSetAside) {
   EXPECT_NE(none.problem.find("nr_hugepages"), std::string::npos) << none.problem;
 }
 
+// The kernel reserves explicit huge pages of the system and takes those of a binding from its nodes: a page that is
+// free elsewhere would kill the process when it touches the memory.
+TEST(Pages, OfABindingAreThoseOfItsNodes) {
+  Machine machine("two_packages_hbm.xml");
+  machine.pages_there.huge = {{.bytes = 2 * mib, .total = 20, .free = 20, .more = 100}};
+  machine.list[0].huge = {{.bytes = 2 * mib, .free = 17}, {.bytes = 1024 * mib, .free = 1}};
+  machine.list[1].huge = {{.bytes = 2 * mib, .free = 3}, {.bytes = 1024 * mib, .free = 50}};
+  const Wish bound{.affinity = Affinity::hbm, .policy = Policy::mandatory, .page = 2 * mib};
+  Grant three, four, reserved, elsewhere;
+  ASSERT_TRUE(get(machine, bound, three, 6 * mib)) << three.problem;
+  EXPECT_EQ(machine.asked, Mode::bind);
+  EXPECT_EQ(three.page, 2 * mib);
+  EXPECT_FALSE(get(machine, bound, four, 8 * mib));
+  EXPECT_NE(four.problem.find("4 huge pages of 2M are needed and 3 are free in HBM memory"), std::string::npos)
+      << four.problem;
+  machine.pages_there.huge[0].reserved = 1;  // of which node, is not known
+  EXPECT_FALSE(get(machine, bound, reserved, 6 * mib));
+  Plan plan;
+  ASSERT_TRUE(make_plan({.affinity = Affinity::hbm, .page = 2 * mib}, 8 * mib, machine, plan, elsewhere));
+  EXPECT_EQ(plan.huge, 2 * mib);
+  EXPECT_EQ(elsewhere.fallback, "");
+}
+
+// Memory that is set aside for huge pages is no free memory of its node.
+TEST(Pages, ThatAreHugeNeedNoOtherFreeMemory) {
+  Machine machine("two_packages_hbm.xml");
+  machine.pages_there.huge = {{.bytes = 2 * mib, .total = 20, .free = 20}};
+  machine.list[1].huge = machine.pages_there.huge;
+  machine.list[1].free = mib;
+  Grant huge, small;
+  EXPECT_TRUE(get(machine, {.affinity = Affinity::hbm, .policy = Policy::mandatory, .page = 2 * mib}, huge, 6 * mib))
+      << huge.problem;
+  EXPECT_FALSE(get(machine, {.affinity = Affinity::hbm, .policy = Policy::mandatory}, small, 6 * mib));
+}
+
+TEST(Affinity, ThatIsPreferredSaysWhenItsNodesAreFull) {
+  Machine machine("two_packages_hbm.xml");
+  machine.list[1].free = 3 * mib;
+  Grant fits, spills;
+  ASSERT_TRUE(get(machine, {.affinity = Affinity::hbm}, fits, 3 * mib));
+  EXPECT_EQ(fits.fallback, "");
+  ASSERT_TRUE(get(machine, {.affinity = Affinity::hbm}, spills, 4 * mib));
+  EXPECT_EQ(machine.asked, Mode::prefer);
+  EXPECT_EQ(spills.affinity, Affinity::hbm);
+  EXPECT_NE(spills.fallback.find("HBM memory has 3.0 MiB free of the 4.0 MiB asked for"), std::string::npos)
+      << spills.fallback;
+}
+
 TEST(Wish, IsReadAsPeopleWriteIt) {
   Wish wish;
   EXPECT_EQ(pages::parse_affinity("hbm", wish) + pages::parse_policy("M", wish) + pages::parse_page("512M", wish), "");
