@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-# setup.sh [build] [mpi4py] [test] [ci] [aarch64]: installs what those steps need and this machine lacks, by apt. It looks for the
+# setup.sh [build] [mpi4py] [test] [ci] [aarch64] [machine]: installs what those steps need and this machine lacks, by apt. It looks for the
 # thing itself and not for its package, so that a compiler or a Python from elsewhere counts. Quiet when nothing is
 # missing.
 set -euo pipefail
@@ -22,6 +22,8 @@ python_header() { [ -f "$(python3 -c 'import sysconfig; print(sysconfig.get_path
 clang_runtime() { [ -f "$(clang++-14 -print-resource-dir)/lib/linux/libclang_rt.tsan-$(uname -m).a" ]; }
 # Where Slurm's plugin looks, and by that name.
 pmix_of_slurm() { compgen -G '/usr/lib/*/pmix2/lib/libpmix.so'; }
+# Without shared libraries.
+busybox_alone() { has busybox && ! ldd "$(command -v busybox)"; }
 # A pkg-config that is missing itself would say no to everything.
 library() { if has pkg-config; then pkg-config --exists "$1"; else [ -f "/usr/include/$2" ]; fi; }
 
@@ -71,8 +73,12 @@ for part in "${@:-build}"; do
       need libgtest-dev:arm64 test -f /usr/lib/aarch64-linux-gnu/libgtest.a
       need libhwloc-dev:arm64 test -f /usr/lib/aarch64-linux-gnu/libhwloc.so
       ;;
+    machine)  # virtual ones: tests/machine
+      need qemu-system-x86 has qemu-system-x86_64
+      need busybox-static busybox_alone
+      ;;
     *)
-      echo "setup.sh: unknown part $part (build, mpi4py, test, ci, aarch64)" >&2
+      echo "setup.sh: unknown part $part (build, mpi4py, test, ci, aarch64, machine)" >&2
       exit 2
       ;;
   esac
