@@ -7,7 +7,9 @@
 #include <cerrno>
 #include <cstring>
 #include <mutex>
+#include <numeric>
 #include <optional>
+#include <utility>
 
 #include "base/lock.hpp"
 #include "base/message.hpp"
@@ -41,6 +43,11 @@ size_t Pieces::size_of(size_t offset) const {
   return found == taken_.end() ? none : found->second.bytes;
 }
 
+size_t Pieces::taken() const {
+  return std::accumulate(taken_.begin(), taken_.end(), size_t{0},
+                         [](size_t sum, const auto& piece) { return sum + piece.second.bytes; });
+}
+
 bool Pieces::resize(size_t offset, size_t bytes) {
   const auto found = taken_.find(offset);
   const auto next = std::next(found);
@@ -59,11 +66,26 @@ char* heap_base() {
   return reinterpret_cast<char*>(state.heap);
 }
 
-void* take(size_t size, size_t alignment) {
-  if (alignment > alignment_of_heap(state.heap_bytes)) return nullptr;
+// The call returns a null pointer, on all PEs, which many programs do not look at: one of them says it, once.
+void tell_no_room(const char* function, size_t size, size_t alignment) {
+  static bool told = false;
+  if (state.pe != 0 || std::exchange(told, true)) return;
+  std::string piece = std::to_string(size) + " bytes";
+  if (alignment > Pieces::grain) piece.append(" at a multiple of ").append(std::to_string(alignment));
+  base::warn({.cause = std::string(function) + ": no room for " + piece + " in the symmetric heap of " +
+                       std::to_string(pieces->total()) + " bytes per PE, of which " + std::to_string(pieces->taken()) +
+                       " are taken; the call returns NULL, as later ones will without this message",
+              .remedy = "set SHMEM_SYMMETRIC_SIZE higher, or free memory; alignments are at most " +
+                        std::to_string(alignment_of_heap(pieces->total()))});
+}
+
+void* take(const char* function, size_t size, size_t alignment) {
   std::lock_guard lock(guard);
-  const size_t at = pieces->take(size, alignment);
-  return at == Pieces::none ? nullptr : heap_base() + at;
+  const bool possible = alignment <= alignment_of_heap(pieces->total());
+  const size_t at = possible ? pieces->take(size, alignment) : Pieces::none;
+  if (at != Pieces::none) return heap_base() + at;
+  tell_no_room(function, size, alignment);
+  return nullptr;
 }
 
 // The offset and the size of a piece that a call names.
@@ -136,7 +158,7 @@ void* allocate_for(const char* function, size_t size, long /*hints*/) {
 void* allocate_zeroed(const char* function, size_t count, size_t size) {
   need_start(function);
   if (count == 0 || size == 0) return nullptr;
-  void* memory = take(bytes_of(count, size), Pieces::grain);
+  void* memory = take(function, bytes_of(count, size), Pieces::grain);
   if (memory != nullptr) std::memset(memory, 0, count * size);
   barrier_all(function);
   return memory;
@@ -148,7 +170,7 @@ void* allocate_aligned(const char* function, size_t alignment, size_t size) {
   if (alignment == 0 || (alignment & (alignment - 1)) != 0) {
     fail(function, "the alignment is " + std::to_string(alignment), "give a power of two");
   }
-  void* memory = take(size, alignment);
+  void* memory = take(function, size, alignment);
   barrier_all(function);
   return memory;
 }
@@ -167,7 +189,7 @@ void* reallocate(const char* function, void* memory, size_t size) {
     if (pieces->resize(old.offset, size)) size = 0;
   }
   if (size != 0) {
-    void* moved = take(size, Pieces::grain);
+    void* moved = take(function, size, Pieces::grain);
     if (moved == nullptr) return nullptr;  // on all PEs
     std::memcpy(moved, memory, std::min(size, old.bytes));
     drop(old.offset);

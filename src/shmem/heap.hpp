@@ -25,6 +25,8 @@ class Pieces {
   [[nodiscard]] bool give_back(size_t offset);
   // The bytes of the piece that begins there; none: there is no such piece.
   [[nodiscard]] size_t size_of(size_t offset) const;
+  [[nodiscard]] size_t total() const { return bytes_; }
+  [[nodiscard]] size_t taken() const;  // of which pieces have so much
   // Changes its size in place, if there is room.
   [[nodiscard]] bool resize(size_t offset, size_t bytes);
 
