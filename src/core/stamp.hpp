@@ -32,8 +32,11 @@ class StampSlot {
   // Of a thread that does not own it.
   [[gnu::noinline]] uint64_t next_shared(Thread& me, uint64_t (*clock)()) {
     if (clock == nullptr) return common_.fetch_add(1, std::memory_order_acq_rel) + 1;
-    Thread* owner = &no_thread;
-    if (owner_.compare_exchange_strong(owner, &me, std::memory_order_acq_rel)) return count_ = clock();
+    // Once several threads send, the slot is only read, so that they share its line: a compare-and-swap takes the line
+    // from the others even when it fails.
+    Thread* owner = owner_.load(std::memory_order_acquire);
+    if (owner == &no_thread && owner_.compare_exchange_strong(owner, &me, std::memory_order_acq_rel))
+      return count_ = clock();
     if (owner != &several_threads) owner_.store(&several_threads, std::memory_order_release);
     return clock();
   }

@@ -4,6 +4,8 @@
 // thread or across threads that synchronise, the first has the smaller stamp.
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "core/stamp.hpp"
 #include "core/thread.hpp"
 #include "schedule.hpp"
@@ -74,6 +76,42 @@ TEST(Stamp, GrowsAlongHappensBeforeWithStoreBuffers) {
 }
 TEST(Stamp, GrowsAlongHappensBeforeWithWeakMemory) {
   play_all(Memory::weak);
+}
+
+// Counts what takes a cache line from other threads.
+int writes = 0;
+template <class T>
+struct Watched {
+  std::atomic<T> value;
+  Watched(T first) : value(first) {}
+  T load(std::memory_order order) const { return value.load(order); }
+  void store(T to, std::memory_order order) {
+    ++writes;
+    value.store(to, order);
+  }
+  bool compare_exchange_strong(T& from, T to, std::memory_order order) {
+    ++writes;
+    return value.compare_exchange_strong(from, to, order);
+  }
+  T fetch_add(T more, std::memory_order order) {
+    ++writes;
+    return value.fetch_add(more, order);
+  }
+};
+
+TEST(Stamp, OfASlotThatThreadsShareIsNotWritten) {
+  StampSlot<Watched> slot;
+  Thread threads[3];
+  const auto send_all = [&] {
+    for (Thread& thread : threads) {
+      if (!slot.belongs_to(&thread)) (void)slot.next_shared(thread, [] { return ++now; });
+    }
+  };
+  send_all();
+  EXPECT_GT(writes, 0) << "the first send owns it, the second shares it";
+  writes = 0;
+  send_all();
+  EXPECT_EQ(writes, 0);
 }
 
 }  // namespace
