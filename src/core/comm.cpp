@@ -49,7 +49,6 @@ void address(Comm& comm, const Group& group) {
 
 void set_context(Comm& comm, uint32_t context) {
   comm.context = context;
-  comm.lane_seed = world->lane_map.seed_of(context, comm.rank);
   if (comm.local != nullptr) set_context(*comm.local, context | local_contexts);
 }
 

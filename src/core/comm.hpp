@@ -68,7 +68,6 @@ struct Comm : base::Object {
   int32_t first = 0;  // job rank of r = first + r * stride, unless there is a table
   int32_t stride = 1;
   const int32_t* table = nullptr;
-  uint32_t lane_seed = 0;  // LaneMap::seed_of() of what we send
   bool unordered = false;  // no receive depends on the order of messages with different tags (mpi_assert_ hints)
   // ----
   Group* group = nullptr;   // ours: of an intercommunicator the local one

@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Lanes and what goes across them: receives with wildcards (docs/matching.md, "Several lanes").
+// Lanes and what goes across them: receives with MPI_ANY_TAG (docs/matching.md, "Several lanes").
 #include "core/lane.hpp"
+
+#include <algorithm>
 
 #include "core/handler.hpp"
 #include "core/unexpected.hpp"
@@ -58,8 +60,8 @@ void drain_all() {
   }
 }
 
-// Of what is kept: for MPI_ANY_TAG of each source the message with the smallest stamp, of several sources any. A lane's
-// first message of a source has its smallest stamp there: see Matcher::raise_stamp().
+// Of what is kept that matches: of a source the message with the smallest stamp, of several sources any. A lane's first
+// message of a source has its smallest stamp there: see Matcher::raise_stamp().
 Unexpected* best_kept(const Envelope& wanted) {
   static std::atomic<uint32_t> turn = 0;  // where to begin, so that no lane is favoured
   const uint32_t mask = world->lane_map.mask;
@@ -71,7 +73,6 @@ Unexpected* best_kept(const Envelope& wanted) {
     if (u == nullptr) continue;
     if (best == nullptr) {
       best = u;
-      if (wanted.tag != any_tag) return best;
       narrowed.source = u->envelope.source;
     } else if (is_before(u->envelope.stamp, best->envelope.stamp)) {
       best = u;
@@ -113,7 +114,7 @@ Unexpected* next_pending() {
 void settle_pending() {
   while (Unexpected* message = next_pending()) {
     Matcher& matcher = world->lanes[message->envelope.lane].matcher;
-    Request* r = matcher.settle(message, world->wildcards);
+    Request* r = matcher.settle(message, world->any_tags);
     if (r == nullptr) continue;
     matcher.remove(message);
     consume(*r, message);
@@ -124,7 +125,7 @@ void settle_pending() {
 
 Unexpected* choose(const Envelope& wanted) {
   Unexpected* best = best_kept(wanted);
-  if (best == nullptr || wanted.tag != any_tag || !world->lane_map.parts()) return best;
+  if (best == nullptr) return best;
   // Messages sent before it may lie unread in another lane. A look at all rings, begun now that we have read it, finds
   // that; and what it finds may have been preceded by more. Meanwhile more may have come for receives posted before.
   for (Envelope narrowed = wanted;;) {
@@ -142,6 +143,14 @@ void settle_all() {
   count(world->lanes[0].settlements);
   drain_all();
   settle_pending();
+}
+
+void post_across(Request& r) {
+  uint64_t order = 0;
+  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) order = std::max(order, world->lanes[i].matcher.order());
+  ++order;
+  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) world->lanes[i].matcher.advance(order);
+  world->any_tags.post(r, order);
 }
 
 void settle() {

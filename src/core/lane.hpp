@@ -49,7 +49,7 @@ struct alignas(128) Lane {
   std::atomic<uint64_t> arrived = 0;  // messages that came; any thread may ask
   uint64_t unexpected = 0;            // messages that came before their receive
   uint64_t lock_waits = 0;            // times the lock was found taken by who had to have it
-  uint64_t settlements = 0;           // times all lanes were looked at for a receive with a wildcard
+  uint64_t settlements = 0;           // times all lanes were looked at for a receive with MPI_ANY_TAG
   uint64_t saturations = 0;           // times its unexpected data went beyond their limit
   uint64_t reads_failed = 0;          // messages that came by R1 because a read of them, once begun, failed
   uint64_t writes_failed = 0;         // chunks of R1 that went as messages because writing them, once begun, failed
@@ -110,8 +110,9 @@ void settle_all();
 // The same, for a caller that holds none.
 void settle();
 
-// All lanes held and settled: the message that a receive or probe with wildcards gets, left where it is; nullptr when
-// there is none.
+// For receives and probes whose messages may come by any lane (World::is_across), all lanes held and settled: the
+// message that one gets, left where it is, nullptr when there is none; and posting one.
 Unexpected* choose(const Envelope& wanted);
+void post_across(Request& r);
 
 }  // namespace weft::core

@@ -78,25 +78,48 @@ Request* Matcher::search(RequestQueue*& queue, const Envelope& envelope, Request
   return found;
 }
 
-Request* Matcher::take_beside(Wildcards& wildcards, RequestQueue& queue, Request* before, Request* specific,
+Matcher::Candidate Matcher::earliest(RequestQueue& queue, Request* before, Request* specific,
+                                     const Envelope& envelope) {
+  const Candidate named{specific, &queue, before};
+  Candidate wild{nullptr, &wild_, nullptr};
+  wild.receive = wild_.find(envelope, named.order(), wild.before);
+  return wild.receive != nullptr ? wild : named;
+}
+
+Request* Matcher::take(const Candidate& candidate) {
+  if (candidate.receive == nullptr) return nullptr;
+  candidate.queue->unlink(candidate.before, candidate.receive);
+  if (candidate.queue == &wild_) --beside_;
+  return candidate.receive;
+}
+
+Request* Matcher::take_beside(const AnyTags& any_tags, RequestQueue& queue, Request* before, Request* specific,
                               const Envelope& envelope) {
+  Request* const next = wild_.first;
+  if (specific == nullptr && pending_ == 0 && next != nullptr && matches(next->match, envelope) &&
+      !any_tags.may_match(envelope.context)) {
+    wild_.unlink(nullptr, next);
+    --beside_;
+    return next;
+  }
   // A message behind a pending one of its source must not overtake it.
   if (pending_ != 0 && first_pending(envelope.context, envelope.source) != nullptr) {
     hold_next_ = true;
     return nullptr;
   }
-  const base::LockIf guard(wildcards.lock, !alone_);
-  Request* wild = wildcards.first_match(envelope, specific != nullptr ? specific->post_order : wildcards.epoch());
-  if (wild == nullptr) {
-    if (specific != nullptr) queue.unlink(before, specific);
-    return specific;
-  }
-  if (several_ && wild->match.tag == any_tag) {
+  const Candidate first = earliest(queue, before, specific, envelope);
+  if (any_tags.may_match(envelope.context) && any_tags.first_match(envelope, first.order()) != nullptr) {
     hold_next_ = true;
     return nullptr;
   }
-  (void)wildcards.remove(*wild);
-  return wild;
+  return take(first);
+}
+
+bool Matcher::withdraw(Request& receive) {
+  if (!has_wildcard(receive.match)) return bin_of(receive.match).posted.remove(&receive);
+  if (!wild_.remove(&receive)) return false;
+  --beside_;
+  return true;
 }
 
 Unexpected* Matcher::first_pending() const {
@@ -116,20 +139,20 @@ Unexpected* Matcher::first_pending(uint32_t context, int32_t source) const {
   return nullptr;
 }
 
-Request* Matcher::settle(Unexpected* message, Wildcards& wildcards) {
+Request* Matcher::settle(Unexpected* message, AnyTags& any_tags) {
   const Envelope& envelope = message->envelope;
   message->pending = false;
   --pending_;
+  --beside_;
   RequestQueue* queue = &bin_of(envelope).posted;
   Request* before = nullptr;
   Request* specific = search(queue, envelope, before);
-  Request* wild = wildcards.first_match(envelope, specific != nullptr ? specific->post_order : wildcards.epoch());
-  if (wild != nullptr) {
-    (void)wildcards.remove(*wild);
+  const Candidate first = earliest(*queue, before, specific, envelope);
+  if (Request* wild = any_tags.first_match(envelope, first.order())) {
+    (void)any_tags.remove(*wild);
     return wild;
   }
-  if (specific != nullptr) queue->unlink(before, specific);
-  return specific;
+  return take(first);
 }
 
 Unexpected* Matcher::find(const Envelope& wanted) {
@@ -167,6 +190,7 @@ void Matcher::add(Unexpected* message) {
   if (several_) raise_stamp(message->envelope);
   message->pending = hold_next_;
   pending_ += hold_next_ ? 1 : 0;
+  beside_ += hold_next_ ? 1 : 0;
   hold_next_ = false;
   bin_of(message->envelope).append(message);
   message->next = nullptr;
@@ -177,6 +201,10 @@ void Matcher::add(Unexpected* message) {
 }
 
 void Matcher::remove(Unexpected* message) {
+  if (message->pending) [[unlikely]] {  // it was recalled, or its sender is lost
+    --pending_;
+    --beside_;
+  }
   Bin& bin = bin_of(message->envelope);
   Unexpected* before = message->previous_in_bin;
   Unexpected* behind = message->next_in_bin;

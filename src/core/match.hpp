@@ -2,19 +2,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Matching: posted receives and unexpected messages of a lane, and the receives with wildcards of the whole process.
+// Matching: posted receives and unexpected messages of a lane, and the receives with MPI_ANY_TAG of the whole process.
 //
 // Receives that name source and tag lie in bins of their lane by (context, source, tag); those with a wildcard in one
-// list of the process. Unexpected messages lie in the bins and, for receives with wildcards, in one list of the lane in
-// order of arrival. Bins become more when searches in them have been long. docs/matching.md has the rules, and why they
-// hold with several lanes.
+// list of the lane, or of the process where their messages may come by any lane. Unexpected messages lie in the bins
+// and, for receives with wildcards, in one list of the lane in order of arrival. Bins become more when searches in them
+// have been long. docs/matching.md has the rules, and why they hold with several lanes.
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 
-#include "base/lock.hpp"
 #include "core/request.hpp"
 
 namespace weft::core {
@@ -74,6 +73,12 @@ struct RequestQueue {
     (before == nullptr ? first : before->next) = item->next;
     if (last == item) last = before;
   }
+  // Receives in order of posting: the first that matches, at most of this order; the one before it there.
+  Request* find(const Envelope& message, uint64_t order, Request*& before) const {
+    Request* r = first;
+    for (; r != nullptr && r->post_order <= order && !matches(r->match, message); r = r->next) before = r;
+    return r != nullptr && r->post_order <= order ? r : nullptr;
+  }
   // False when it is not in the queue.
   bool remove(Request* item) {
     Request* before = nullptr;
@@ -86,49 +91,42 @@ struct RequestQueue {
   }
 };
 
-// The posted receives with wildcards, in order of posting. Changed under all lanes' locks, or under a lane's and
-// `lock`.
-class Wildcards {
+// The posted receives whose messages may come by any lane, in order of posting. Changed under all lanes' locks, read
+// under any.
+class AnyTags {
  public:
-  base::Lock lock;
-
   // Whether one may be posted on this context. Any thread may ask; the answer holds while the caller holds a lane.
   bool may_match(uint32_t context) const { return posted_[slot_of(context)].load(std::memory_order_relaxed) != 0; }
 
-  // The order that specific receives carry. Advanced by post() alone, under all locks.
-  uint64_t epoch() const { return epoch_.load(std::memory_order_relaxed); }
-
-  void post(Request& r) {
-    r.post_order = epoch() + 1;
-    epoch_.store(r.post_order, std::memory_order_relaxed);
+  // `order`: beyond that of all receives posted before.
+  void post(Request& r, uint64_t order) {
+    r.post_order = order;
     queue_.append(&r);
-    std::atomic<uint32_t>& posted = posted_[slot_of(r.match.context)];
-    posted.store(posted.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    count(r, 1);
   }
 
-  Request* first() const { return queue_.first; }
-
-  // The first that matches and was posted before a specific receive of this order; nullptr when there is none.
+  // The first that matches, at most of this order; nullptr when there is none.
   Request* first_match(const Envelope& message, uint64_t order) const {
-    Request* r = queue_.first;
-    while (r != nullptr && r->post_order <= order && !matches(r->match, message)) r = r->next;
-    return r != nullptr && r->post_order <= order ? r : nullptr;
+    Request* before = nullptr;
+    return queue_.find(message, order, before);
   }
 
   // False when it is not posted any more.
   bool remove(Request& r) {
     if (!queue_.remove(&r)) return false;
-    std::atomic<uint32_t>& posted = posted_[slot_of(r.match.context)];
-    posted.store(posted.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    count(r, -1);
     return true;
   }
 
  private:
   static constexpr uint32_t slots = 64;
   static uint32_t slot_of(uint32_t context) { return (context >> 1) % slots; }
+  void count(const Request& r, int32_t change) {
+    std::atomic<uint32_t>& posted = posted_[slot_of(r.match.context)];
+    posted.store(posted.load(std::memory_order_relaxed) + static_cast<uint32_t>(change), std::memory_order_relaxed);
+  }
 
   RequestQueue queue_;
-  std::atomic<uint64_t> epoch_{0};
   std::atomic<uint32_t> posted_[slots]{};
 };
 
@@ -141,35 +139,54 @@ class Matcher {
 
   // The receive that this message belongs to, taken out of its list; nullptr when there is none, and when that is not
   // to be said from one lane alone: add() then notes the message as pending.
-  Request* take_receive(const Envelope& envelope, Wildcards& wildcards) {
+  Request* take_receive(const Envelope& envelope, const AnyTags& any_tags) {
     RequestQueue* queue = &bin_of(envelope).posted;
     Request* before = nullptr;
     Request* found = queue->first;
     if (found != nullptr && !same(found->match, envelope)) [[unlikely]]
       found = search(queue, envelope, before);
-    if (wildcards.may_match(envelope.context) || pending_ != 0) [[unlikely]]
-      return take_beside(wildcards, *queue, before, found, envelope);
+    if (any_tags.may_match(envelope.context) || beside_ != 0) [[unlikely]]
+      return take_beside(any_tags, *queue, before, found, envelope);
     if (found != nullptr) queue->unlink(before, found);
     return found;
   }
 
   // Posts a receive that names source and tag.
-  void post(Request& receive, const Wildcards& wildcards) {
-    receive.post_order = wildcards.epoch();
+  void post(Request& receive) {
+    receive.post_order = order_;
     bin_of(receive.match).posted.append(&receive);
   }
+  // Posts one with wildcards whose messages come by this lane.
+  void post_wild(Request& receive) {
+    receive.post_order = ++order_;
+    wild_.append(&receive);
+    ++beside_;
+  }
 
-  // Takes a posted receive without wildcards back; false when it was matched already.
-  bool withdraw(Request& receive) { return bin_of(receive.match).posted.remove(&receive); }
+  void post_either(Request& receive) {
+    if (has_wildcard(receive.match)) {
+      post_wild(receive);
+    } else {
+      post(receive);
+    }
+  }
+
+  // The order of the last receive with wildcards. A receive without any has that of the last one posted before it, so
+  // of two of the same order the one with wildcards came first. One for all lanes is posted with all lanes held, and is
+  // beyond them all afterwards.
+  uint64_t order() const { return order_; }
+  void advance(uint64_t order) { order_ = order; }
+
+  // Takes a posted receive of this lane back; false when it was matched already.
+  bool withdraw(Request& receive);
 
   // Whether a receive must look twice: there are unexpected messages, or other threads.
   bool busy() const { return busy_.load(std::memory_order_relaxed) != 0; }
   bool anything_unexpected() const { return first_ != nullptr; }
 
-  // For several threads; `several`: other lanes bring messages of the same communicators; `alone`: there is no other.
-  void share(bool several, bool alone) {
+  // For several threads; `several`: other lanes bring messages of the same communicators.
+  void share(bool several) {
     several_ = several;
-    alone_ = alone;
     extra_ = 1;
     busy_.store(1, std::memory_order_relaxed);
   }
@@ -181,7 +198,7 @@ class Matcher {
 
   // All lanes held: the receive posted first that matches a pending message, taken out of its list; nullptr when there
   // is none. The message is pending no more.
-  Request* settle(Unexpected* message, Wildcards& wildcards);
+  Request* settle(Unexpected* message, AnyTags& any_tags);
 
   // The first message that matches, left where it is; nullptr when there is none.
   Unexpected* find(const Envelope& wanted);
@@ -227,9 +244,24 @@ class Matcher {
   Request* search(RequestQueue*& queue, const Envelope& envelope, Request*& before);
   [[gnu::cold, gnu::noinline]] void grow();
 
-  Request* take_beside(Wildcards& wildcards, RequestQueue& queue, Request* before, Request* specific,
+  Request* take_beside(const AnyTags& any_tags, RequestQueue& queue, Request* before, Request* specific,
                        const Envelope& envelope);
+  // The receive of this lane posted first that matches, not yet taken out.
+  struct Candidate {
+    Request* receive;
+    RequestQueue* queue;
+    Request* before;
+    uint64_t order() const { return receive != nullptr ? receive->post_order : UINT64_MAX; }
+  };
+  Candidate earliest(RequestQueue& queue, Request* before, Request* specific, const Envelope& envelope);
+  Request* take(const Candidate& candidate);
   void raise_stamp(Envelope& envelope);
+
+  // Receives with wildcards change this line, so it is not that of `busy_`.
+  alignas(128) uint64_t order_ = 0;
+  uint32_t beside_ = 0;   // receives in wild_, and pending messages
+  uint32_t pending_ = 0;  // of the kept
+  RequestQueue wild_;
 
   // Every receive of the process looks at the first lane's `busy_`: on this line lies nothing that a posted receive or
   // its message changes.
@@ -238,9 +270,7 @@ class Matcher {
   Bin* bins_ = nullptr;                         // first_bins_, or more of them from the heap
   uint32_t extra_ = 0;
   bool several_ = false;
-  bool alone_ = true;       // this lane's lock, or its one thread, guards the wildcards too
   bool hold_next_ = false;  // the message that add() gets next is pending
-  uint32_t pending_ = 0;
   Unexpected* first_ = nullptr;
   Unexpected* last_ = nullptr;
   struct Latest;

@@ -14,11 +14,11 @@ namespace {
 // For sends and receives: stamp and lane are given once, when the send starts.
 void address(Request& r, uint32_t context, int32_t dest, int32_t tag) {
   r.peer = &world->peer(r.comm->job_rank(dest));
-  r.match = {context, r.comm->rank, tag, r.peer->lane_map.lane_of(context, r.comm->rank, tag)};
+  r.match = {context, r.comm->rank, tag, r.peer->lane_map.lane_of(context, tag)};
   if (r.peer->lane_map.mask != 0 && !r.comm->unordered && !r.peer->transport->capabilities().same_process) {
     r.match.stamp = r.peer->stamps->slot(context).next(this_thread());
   }
-  r.lane = static_cast<uint16_t>(world->lane_map.lane_of(context, r.comm->rank, tag));
+  r.lane = static_cast<uint16_t>(world->lane_map.lane_of(context, tag));
 }
 
 }  // namespace
@@ -40,32 +40,32 @@ void start_send(Request& r, uint32_t context, int32_t dest, int32_t tag) {
   queue_send(r);
 }
 
-void start_specific_receive(Request& r, uint32_t context, int32_t source, int32_t tag) {
+void start_lane_receive(Request& r, uint32_t context, int32_t source, int32_t tag) {
   wish(r, context, source, tag);
-  r.lane = static_cast<uint16_t>(world->lane_map.lane_of(context, source, tag));
+  r.lane = static_cast<uint16_t>(world->lane_map.lane_of(context, tag));
   Lane& lane = world->lanes[r.lane];
   {
     LaneGuard guard(lane);
     Unexpected* message = lane.matcher.find(r.match);
-    if (message == nullptr) return lane.matcher.post(r, world->wildcards);
-    if (!world->lane_map.parts() || !world->wildcards.may_match(r.match.context)) {
+    if (message == nullptr) return lane.matcher.post_either(r);
+    if (!world->any_tags.may_match(r.match.context)) {
       lane.matcher.remove(message);
       return consume(r, message);
     }
   }
-  // The message may be for a receive with a wildcard that was posted before: those first.
+  // The message may be for a receive with MPI_ANY_TAG that was posted before: those first.
   AllLanesGuard all;
   settle_all();
   if (Unexpected* message = lane.matcher.find(r.match)) {
     lane.matcher.remove(message);
     return consume(r, message);
   }
-  lane.matcher.post(r, world->wildcards);
+  lane.matcher.post_either(r);
 }
 
 void start_receive(Request& r, uint32_t context, int32_t source, int32_t tag) {
-  if (source != any_source && tag != any_tag) return start_specific_receive(r, context, source, tag);
   wish(r, context, source, tag);
+  if (!world->is_across(r.match)) return start_lane_receive(r, context, source, tag);
   r.lane = any_lane;
   AllLanesGuard all;
   settle_all();
@@ -73,7 +73,7 @@ void start_receive(Request& r, uint32_t context, int32_t source, int32_t tag) {
     world->lanes[message->envelope.lane].matcher.remove(message);
     return consume(r, message);
   }
-  world->wildcards.post(r);
+  post_across(r);
 }
 
 int attend(Peer& peer) {
@@ -149,14 +149,13 @@ Unexpected* look(const Envelope& wanted, bool take, Outcome* outcome) {
     if (take) world->lanes[message->envelope.lane].matcher.remove(message);
     return message;
   };
-  if (!has_wildcard(wanted)) {
+  if (!world->is_across(wanted)) {
     Lane& lane = world->lane_for(wanted);
+    if (lane.matcher.kept() == 0) return nullptr;
     LaneGuard guard(lane);
     Unexpected* message = lane.matcher.find(wanted);
-    // It may be for a receive with a wildcard that was posted before: those first.
-    if (message == nullptr || !world->lane_map.parts() || !world->wildcards.may_match(wanted.context)) {
-      return found(message);
-    }
+    // It may be for a receive with MPI_ANY_TAG that was posted before: those first.
+    if (message == nullptr || !world->any_tags.may_match(wanted.context)) return found(message);
   } else {
     bool any = false;
     for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) any |= world->lanes[i].matcher.kept() != 0;
@@ -164,7 +163,7 @@ Unexpected* look(const Envelope& wanted, bool take, Outcome* outcome) {
   }
   AllLanesGuard all;
   settle_all();
-  return found(has_wildcard(wanted) ? choose(wanted) : world->lane_for(wanted).matcher.find(wanted));
+  return found(world->is_across(wanted) ? choose(wanted) : world->lane_for(wanted).matcher.find(wanted));
 }
 
 }  // namespace

@@ -76,8 +76,8 @@ inline void wish(Request& r, uint32_t context, int32_t source, int32_t tag) {
 // Starts a described receive: matches it with a message that came before, or posts it.
 void start_receive(Request& r, uint32_t context, int32_t source, int32_t tag);
 
-// The same for one that names source and tag.
-void start_specific_receive(Request& r, uint32_t context, int32_t source, int32_t tag);
+// The same for one whose messages come by one lane: with a tag, or where a communicator has one lane.
+void start_lane_receive(Request& r, uint32_t context, int32_t source, int32_t tag);
 
 // send_now() in core/send_now.hpp is the short way of a small contiguous message; false when it must go this general
 // way.

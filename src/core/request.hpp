@@ -76,7 +76,7 @@ struct alignas(64) Request : base::Object {
   int64_t bytes = 0;        // of data: size of a send, room of a receive
   Type* layout = nullptr;   // nullptr: contiguous, in the host's memory
   int64_t count = 0;        // elements, when there is a layout
-  uint64_t post_order = 0;  // receives: see Wildcards::epoch()
+  uint64_t post_order = 0;  // receives: see Matcher::order()
   // ---- what only some requests use: null otherwise, see free_request()
   bool (*on_done)(Request&) = nullptr;  // runs once on completion, before it is seen; false: the request is gone
   void (*on_poll)(Request&) = nullptr;  // composite requests: looks whether it is complete
@@ -100,7 +100,7 @@ struct alignas(64) Request : base::Object {
 };
 static_assert(sizeof(Request) <= 256);
 
-inline constexpr uint16_t any_lane = 0xffff;  // of a receive with wildcards
+inline constexpr uint16_t any_lane = 0xffff;  // of a receive whose messages may come by any lane
 
 // A completion with an on_done: at once, or when the calling thread holds no lane any more.
 void complete_later(Request& request);

@@ -46,7 +46,7 @@ bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t by
   Thread& me = this_thread();
   if (transport::inlined::Endpoint* wide = peer.wide.load(std::memory_order_relaxed)) {
     if (peer.lane_map.mask != 0) {
-      envelope.lane = peer.lane_map.lane_of(context, comm.rank, tag);
+      envelope.lane = peer.lane_map.lane_of(context, tag);
       if (!comm.unordered) envelope.stamp = peer.stamps->slot(context).next(me);
     }
     if (w.design != Design::global) [[likely]]

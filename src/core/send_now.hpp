@@ -68,7 +68,7 @@ enum class Tried : uint8_t { not_sent, sent, sent_and_attend };
   uint32_t lane = 0;
   uint64_t stamp = 0;
   if (peer.lane_map.mask != 0) {
-    lane = peer.lane_map.lane_of(comm.lane_seed, tag);
+    lane = peer.lane_map.lane_of(comm.context, tag);
     StampSlot<>& slot = peer.stamps->slot(comm.context);
     if (!slot.belongs_to(me)) [[unlikely]]  // a slot without an owner does not belong to a thread not known yet
       return Tried::not_sent;
@@ -107,17 +107,18 @@ bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t by
   if (matcher.busy() || w.main_thread.free_requests == nullptr) [[unlikely]]
     return nullptr;
   Request* r = prepare_receive(w.main_thread.take_first(), comm, buffer, bytes, source, tag);
-  matcher.post(*r, w.wildcards);
+  matcher.post(*r);
   return r;
 }
 
-// The same at MPI_THREAD_MULTIPLE, while its lane is free and keeps no unexpected message.
+// The same at MPI_THREAD_MULTIPLE, while its lane is free and keeps no unexpected message; `wild`: with wildcards.
+template <bool wild = false>
 [[gnu::always_inline]] inline Request* try_post_wide(World& w, Comm& comm, void* buffer, int64_t bytes, int32_t source,
                                                      int32_t tag) {
   Thread* const me = own_thread;
   if (me == nullptr || me->free_requests == nullptr) [[unlikely]]
     return nullptr;
-  const uint32_t index = w.lane_map.lane_of(comm.context, source, tag);
+  const uint32_t index = w.lane_map.lane_of(comm.context, tag);
   Lane& lane = *w.lane_table[index];
   if (!lane.lock.try_lock()) [[unlikely]]
     return nullptr;
@@ -127,31 +128,47 @@ bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t by
   }
   Request* r = prepare_receive(me->take_first(), comm, buffer, bytes, source, tag);
   r->lane = static_cast<uint16_t>(index);
-  lane.matcher.post(*r, w.wildcards);
+  if constexpr (wild) {
+    lane.matcher.post_wild(*r);
+  } else {
+    lane.matcher.post(*r);
+  }
   lane.lock.unlock();
   return r;
 }
 
-// A receive with wildcards, while all lanes are free and keep no unexpected message: nothing that was read before can
-// match, and what lies unread finds it posted. nullptr otherwise.
-inline Request* try_post_any(World& w, Comm& comm, void* buffer, int64_t bytes, int32_t source, int32_t tag) {
-  Thread* const me = w.concurrent ? own_thread : &w.main_thread;
+// The same of one with MPI_ANY_TAG whose messages may come by any lane, while all lanes are free and keep no unexpected
+// message: nothing that was read before can match, and what lies unread finds it posted.
+inline Request* try_post_across(World& w, Comm& comm, void* buffer, int64_t bytes, int32_t source) {
+  Thread* const me = own_thread;
   if (me == nullptr || me->free_requests == nullptr) return nullptr;
   const uint32_t lanes = w.lane_map.lanes();
   bool free = true;
   uint32_t looked_at = 0;
   for (; free && looked_at < lanes; ++looked_at) {
     Lane& lane = w.lanes[looked_at];
-    if (w.concurrent && !lane.lock.try_lock()) break;
+    if (!lane.lock.try_lock()) break;
     free = lane.matcher.kept() == 0;
   }
   Request* r = nullptr;
   if (free && looked_at == lanes) {
-    r = prepare_receive(me->take_first(), comm, buffer, bytes, source, tag);
+    r = prepare_receive(me->take_first(), comm, buffer, bytes, source, any_tag);
     r->lane = any_lane;
-    w.wildcards.post(*r);
+    post_across(*r);
   }
-  while (w.concurrent && looked_at-- > 0) w.lanes[looked_at].lock.unlock();
+  while (looked_at-- > 0) w.lanes[looked_at].lock.unlock();
+  return r;
+}
+
+// A receive with wildcards, as try_post() and try_post_wide().
+inline Request* try_post_wild(World& w, Comm& comm, void* buffer, int64_t bytes, int32_t source, int32_t tag) {
+  if (tag == any_tag && w.lane_map.parts()) return try_post_across(w, comm, buffer, bytes, source);
+  if (w.concurrent) return try_post_wide<true>(w, comm, buffer, bytes, source, tag);
+  Matcher& matcher = w.lanes[0].matcher;
+  if (matcher.busy() || w.main_thread.free_requests == nullptr) return nullptr;
+  Request* r = prepare_receive(w.main_thread.take_first(), comm, buffer, bytes, source, tag);
+  r->lane = 0;
+  matcher.post_wild(*r);
   return r;
 }
 

@@ -107,7 +107,6 @@ transport::LaneMap make_lane_map(bool several_threads, Design how, int32_t cpus)
   // MPI_ANY_TAG looks at all lanes for what was sent before what it found (docs/matching.md). Between hosts that may
   // still be on its way: so there a communicator is one lane.
   const uint32_t spread = how == Design::hot && world->job.one_host() ? ~0u : 0;
-  // A process with one lane spreads what it sends over the lanes of others as they do (Comm::lane_seed).
   return {several_threads ? count - 1 : 0, spread};
 }
 
@@ -321,7 +320,7 @@ void World::open(const Config& config) {
     lanes[i].index = i;
     lane_table[i] = &lanes[i];
     lanes[i].matcher.open();
-    if (concurrent) lanes[i].matcher.share(lane_map.parts(), lane_map.mask == 0);
+    if (concurrent) lanes[i].matcher.share(lane_map.parts());
   }
   done_send = base::make_object<Request>();
   if (done_send == nullptr) {

@@ -145,7 +145,7 @@ struct World {
   Peer* last_made = nullptr;     // of those contacted, from which made_before leads to the others
   Request* done_send = nullptr;  // what a send that left at once gives its caller
   transport::Transports transports;
-  Wildcards wildcards;
+  AnyTags any_tags;
   std::atomic<uint32_t> claims_in_use = 0;  // our claim slots, a bit each
   std::atomic<int32_t> saturated_lanes = 0;
   base::Lock queue_lock;  // of all peers' waiting messages
@@ -162,7 +162,9 @@ struct World {
     Peer* p = peers.find(job_rank);
     return p != &PeerTable::stranger ? *p : *connect(job_rank);
   }
-  Lane& lane_for(const Envelope& e) { return lanes[lane_map.lane_of(e.context, e.source, e.tag)]; }
+  // Whether messages for this receive may come by any lane; and the lane by which they come otherwise.
+  bool is_across(const Envelope& wanted) const { return wanted.tag == any_tag && lane_map.parts(); }
+  Lane& lane_for(const Envelope& e) { return lanes[lane_map.lane_of(e.context, e.tag)]; }
   // How many places this host's segment has, and which of them is ours.
   int32_t places_here() const { return job.one_host() ? places : job.local_ranks; }
   int32_t place_here() const { return job.place_here(rank); }

@@ -71,7 +71,6 @@ Team* make_world() {
   parent.context = core::no_context;
   parent.rank = core::world->rank;
   parent.size = core::world->size;
-  parent.lane_seed = core::world->lane_map.seed_of(parent.context, parent.rank);
   parent.kind = base::Kind::communicator;
   core::Group* group = new_group(parent.size, parent.rank, 0, 1);
   const core::MeetingPoint meeting = core::meeting_point("OpenSHMEM: SHMEM_TEAM_WORLD");

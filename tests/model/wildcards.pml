@@ -9,8 +9,9 @@
 // for the one before, is chosen freely. The receives are those of SCENARIO, below. With QUEUE a ring is full once, at
 // any time.
 //
-// What happens under one lane's lock is one step: others see a lane's state under its lock only, the list of wildcards
-// is taken inside, and the one word shared with senders, a published cell, stays as it is until read.
+// What happens under one lane's lock is one step: others see a lane's state under its lock only, the list of receives with
+// MPI_ANY_TAG changes under all locks only, and the one word shared with senders, a published cell, stays as it is until
+// read.
 //
 // BROKEN_x leaves one rule out; the run must then fail.
 
@@ -48,10 +49,17 @@
 #define KIND_1 ANY
 #define KIND_2 FROM_ANY_0
 #define OF_FIRST 2
+#elif SCENARIO == 6  // MPI_ANY_TAG behind both kinds of receives of the second lane
+#define KIND_0 FROM_ANY_1
+#define KIND_1 1
+#define KIND_2 ANY
+#define OF_FIRST 3
 #endif
 
 #define matches(r, m) (kind[r] == ANY || kind[r] == tag[m] || kind[r] == tag[m] + FROM_ANY_0)
 #define is_wild(r) (kind[r] >= ANY)
+#define is_across(r) (kind[r] == ANY)                             // of all lanes
+#define lane_of(r) (is_wild(r) -> kind[r] - FROM_ANY_0 : kind[r])  // of the others
 
 // ---- messages ----
 bit tag[MESSAGES];        // and lane
@@ -90,9 +98,9 @@ bool posted[RECEIVES];
 byte taken[RECEIVES] = NONE;  // the message
 byte epoch[RECEIVES];
 byte post_order[RECEIVES];    // among specific receives
-byte now_epoch;
+byte now_epoch[2];            // of each lane
 byte now_order;
-byte wildcards;               // posted: the counter of the context
+byte any_tags;                // posted with MPI_ANY_TAG: the counter of the context
 
 bool locked[2];
 byte arrived;  // messages of all lanes
@@ -207,7 +215,7 @@ inline match(r, m) {
   kept[m] = false;
   printf("message %d: taken by receive %d\n", m, r);
   if
-  :: is_wild(r) -> wildcards--
+  :: is_across(r) -> any_tags--
   :: else
   fi
 }
@@ -216,8 +224,19 @@ inline post(r) {
   posted[r] = true;
   printf("receive %d: posted\n", r);
   if
-  :: is_wild(r) -> wildcards++; now_epoch++; epoch[r] = now_epoch
-  :: else -> epoch[r] = now_epoch; now_order++; post_order[r] = now_order
+  :: is_across(r) ->
+     any_tags++;
+#ifdef BROKEN_ALL_EPOCHS
+     epoch[r] = now_epoch[0] + 1;
+#else
+     epoch[r] = (now_epoch[0] > now_epoch[1] -> now_epoch[0] : now_epoch[1]) + 1;
+#endif
+#ifndef BROKEN_ADVANCE
+     now_epoch[0] = epoch[r];
+     now_epoch[1] = epoch[r]
+#endif
+  :: is_wild(r) && !is_across(r) -> now_epoch[lane_of(r)]++; epoch[r] = now_epoch[lane_of(r)]
+  :: else -> epoch[r] = now_epoch[lane_of(r)]; now_order++; post_order[r] = now_order
   fi
 }
 
@@ -404,23 +423,23 @@ inline judge() {
 
 #define IDLE 0
 #define ARRIVED 1   // a message was kept: settle
-#define SPECIFIC 2  // a specific receive found a message that may be a wildcard's
-#define WILD 3      // posting a wildcard
+#define SPECIFIC 2  // a receive of one lane found a message that may be one's with MPI_ANY_TAG
+#define WILD 3      // posting one with MPI_ANY_TAG
 
 // Posts its receives, and progresses the lanes at any time.
 proctype receiver(byte r; byte end) {
   byte task;
-  byte wanted = NONE;  // the wildcard that is being posted
+  byte wanted = NONE;  // the receive with MPI_ANY_TAG that is being posted
   byte choice = NONE;
   byte tail0;
   byte tail1;
   do
   :: d_step {  // under one lane's lock
-       task == IDLE && r < end && !is_wild(r) && !locked[kind[r]] ->
+       task == IDLE && r < end && !is_across(r) && !locked[lane_of(r)] ->
        find_message(r);
        if
 #ifndef BROKEN_SPECIFIC
-       :: found != NONE && wildcards != 0 -> task = SPECIFIC
+       :: found != NONE && any_tags != 0 -> task = SPECIFIC
 #endif
        :: else -> take_or_post(r); r++
        fi
@@ -439,8 +458,8 @@ proctype receiver(byte r; byte end) {
        :: else
        fi
      }
-  :: d_step {  // under all locks, while no message is kept: a wildcard is posted at once
-       task == IDLE && r < end && is_wild(r) && !locked[0] && !locked[1] ->
+  :: d_step {  // under all locks, while no message is kept: MPI_ANY_TAG is posted at once
+       task == IDLE && r < end && is_across(r) && !locked[0] && !locked[1] ->
        if
 #ifndef BROKEN_AT_ONCE
        :: !unexpected(0) && !unexpected(1) && !unexpected(2) -> post(r); r++
@@ -451,7 +470,7 @@ proctype receiver(byte r; byte end) {
        fi
      }
   :: d_step {  // under all locks
-       (task != IDLE || (r < end && is_wild(r))) && !locked[0] && !locked[1] ->
+       (task != IDLE || (r < end && is_across(r))) && !locked[0] && !locked[1] ->
        locked[0] = true; locked[1] = true;
        if
        :: task == IDLE -> task = WILD; wanted = r

@@ -238,7 +238,10 @@ static void cancel_receives(void) {
     for (int wild = 0; wild < 2; ++wild) {
       MPI_Request request;
       const int source = wild ? MPI_ANY_SOURCE : (me + 1) % ranks;
-      int data = -1, flag = 0;
+      int data = -1, flag = 0, all;
+      // The request that it gives back is the next one's.
+      OK(MPI_Iallreduce(&me, &all, 1, MPI_INT, MPI_SUM, world, &request));
+      OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
       if (persistent) {
         OK(MPI_Recv_init(&data, 1, MPI_INT, source, 9, world, &request));
         OK(MPI_Start(&request));

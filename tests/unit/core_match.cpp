@@ -34,24 +34,41 @@ struct Model {
   }
 };
 
-// The tables of a process with one lane.
+// The tables of a process with one lane. `across`: receives with MPI_ANY_TAG lie in the list of the process, as with
+// several lanes, and their messages are settled, here at once.
 struct Tables : Matcher {
-  Tables() { open(); }
+  explicit Tables(bool across = false) : across_(across) {
+    open();
+    share(across);
+  }
   ~Tables() { close(); }
   Tables(const Tables&) = delete;
   Tables& operator=(const Tables&) = delete;
 
-  Wildcards wildcards;
+  AnyTags any_tags;
 
-  Request* take_receive(const Envelope& message) { return Matcher::take_receive(message, wildcards); }
-  void post(Request& r) {
-    if (has_wildcard(r.match)) {
-      wildcards.post(r);
-    } else {
-      Matcher::post(r, wildcards);
-    }
+  Request* take_receive(const Envelope& message) {
+    Request* r = Matcher::take_receive(message, any_tags);
+    if (r != nullptr) return r;
+    Unexpected held{};
+    held.envelope = message;
+    Matcher::add(&held);
+    if (unsettled()) r = settle(&held, any_tags);
+    Matcher::remove(&held);
+    return r;
   }
-  bool withdraw(Request& r) { return has_wildcard(r.match) ? wildcards.remove(r) : Matcher::withdraw(r); }
+  void post(Request& r) {
+    if (!is_across(r)) return Matcher::post_either(r);
+    const uint64_t next = order() + 1;
+    advance(next);
+    any_tags.post(r, next);
+  }
+  bool withdraw(Request& r) { return is_across(r) ? any_tags.remove(r) : Matcher::withdraw(r); }
+
+ private:
+  bool is_across(const Request& r) const { return across_ && r.match.tag == any_tag; }
+
+  const bool across_;
 };
 
 // The tags, sources and wildcards that a run draws from; few of them collide often, many fill the bins.
@@ -61,11 +78,12 @@ struct Mix {
   int tags;
   int tag_stride;
   int wild_percent;
+  bool across = false;
 };
 
 class Play {
  public:
-  Play(uint64_t seed, const Mix& mix) : random_(seed), mix_(mix) {}
+  Play(uint64_t seed, const Mix& mix) : random_(seed), mix_(mix), matcher_(mix.across) {}
 
   void run(int steps) {
     for (int i = 0; i < steps && !::testing::Test::HasFailure(); ++i) {
@@ -189,7 +207,8 @@ TEST_P(Matching, DoesAsTheStandardSays) {
 
 INSTANTIATE_TEST_SUITE_P(Mixes, Matching,
                          ::testing::Values(Mix{1, 1, 1, 1, 0}, Mix{1, 2, 2, 1, 0}, Mix{1, 2, 3, 1, 30},
-                                           Mix{2, 4, 4, 1, 10}, Mix{2, 3, 3, 1, 100}, Mix{1, 1, 8, 1 << 24, 5}));
+                                           Mix{2, 4, 4, 1, 10}, Mix{2, 3, 3, 1, 100}, Mix{1, 1, 8, 1 << 24, 5},
+                                           Mix{1, 2, 3, 1, 30, true}, Mix{2, 3, 3, 1, 100, true}));
 
 // Receives in the reverse order of their messages, and messages in the reverse order of their receives: each search
 // would pass all others of its bin.
@@ -264,6 +283,24 @@ TEST(Matcher, OrdersByPostingAcrossWildcards) {
   EXPECT_EQ(m.take_receive(message), &any_tag_only);
   EXPECT_EQ(m.take_receive(message), &any);
   EXPECT_EQ(m.take_receive(message), nullptr);
+}
+
+// A pending message whose sender took it back, or is lost, holds up nothing.
+TEST(Matcher, APendingMessageCanBeRemoved) {
+  AnyTags any_tags;
+  Tables m(true);
+  Request any;
+  any.match = {2, 0, any_tag, 0};
+  m.advance(1);
+  any_tags.post(any, 1);
+  Unexpected recalled{};
+  recalled.envelope = {2, 0, 5, 0};
+  ASSERT_EQ(m.Matcher::take_receive(recalled.envelope, any_tags), nullptr);
+  m.add(&recalled);
+  EXPECT_TRUE(m.unsettled());
+  m.remove(&recalled);
+  EXPECT_FALSE(m.unsettled());
+  EXPECT_EQ(m.first_pending(), nullptr);
 }
 
 TEST(Matcher, KeepsContextsApart) {

@@ -4,9 +4,16 @@
 // seeds, and asserts the data and the path that the counters tell.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <numeric>
+#include <thread>
+#include <utility>
 #include <vector>
 
+#include "core/handler.hpp"
+#include "core/protocol/wire.hpp"
+#include "core/send_now.hpp"
 #include "core_messages.hpp"
 #include "datatype/pack.hpp"
 
@@ -292,6 +299,47 @@ TEST(Matching, WildcardsGetTheMessagesOfASourceInOrder) {
 TEST(Matching, WildcardsGetThemInOrderAcrossLanes) {
   expect_order(4, false);
   expect_order(4, true);
+}
+
+// A thread posts, cancels and completes receives from any source while another one holds the locks of all other lanes.
+TEST(Matching, ReceivesFromAnySourceTakeTheLockOfOneLane) {
+  Ranks ranks({.ranks = 3, .lanes = 4});
+  World* const before = std::exchange(world, &ranks.world(0));
+  Comm& comm = ranks.comm(0);
+  constexpr int32_t tag = 7;
+  const uint32_t mine = world->lane_map.lane_of(comm.context, tag);
+  for (uint32_t i = 0; i < 4; ++i) {
+    if (i != mine) world->lanes[i].lock.lock();
+  }
+  std::atomic<bool> through = false;
+  std::thread other([&] {
+    for (int32_t source = 1; source < 3; ++source) {
+      Bytes first(8);
+      Bytes second(8);
+      Request& taken_back = begin_receive(comm, first, any_source, tag);
+      cancel(taken_back);
+      Request* const at_once = try_post_wild(*world, comm, first.data(), 8, any_source, tag);
+      Request& general = begin_receive(comm, second, any_source, tag);
+      for (int i = 0; i < 2; ++i) {
+        const Bytes data = pattern(8, source + i);
+        const LaneGuard guard(world->lanes[mine]);
+        on_counted_arrival({wire::eager, {comm.context, source, tag, mine, 0}, data.data(), 8, source});
+      }
+      EXPECT_TRUE(taken_back.flags.cancelled && at_once != nullptr && is_done(*at_once) && is_done(general));
+      EXPECT_EQ(first, pattern(8, source));
+      EXPECT_EQ(second, pattern(8, source + 1));
+      for (Request* r : {&taken_back, at_once, &general}) free_request(r);
+    }
+    through = true;
+  });
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!through && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  EXPECT_TRUE(through);
+  for (uint32_t i = 0; i < 4; ++i) {
+    if (i != mine) world->lanes[i].lock.unlock();
+  }
+  other.join();
+  world = before;
 }
 
 TEST(Matching, AnUnpostedReceiveGetsNothing) {

@@ -331,7 +331,6 @@ class Ranks {
     one.comm.context = 8;
     one.comm.rank = rank;
     one.comm.size = plan_.ranks;
-    one.comm.lane_seed = board_.lanes.seed_of(one.comm.context, rank);
   }
 
   Plan plan_;

@@ -74,7 +74,7 @@ bool send_mailbox(Request& r) {
 namespace {
 
 [[gnu::always_inline]] inline void take_eager(Lane& lane, const transport::Arrival& a) {
-  Request* r = lane.matcher.take_receive(a.envelope, world->wildcards);
+  Request* r = lane.matcher.take_receive(a.envelope, world->any_tags);
   if (r == nullptr) [[unlikely]]
     return keep(a.envelope, wire::eager, a.data, a.bytes, a.bytes);
   if (a.bytes == 8 && r->bytes >= 8 && r->layout == nullptr) [[likely]] {

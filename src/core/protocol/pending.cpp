@@ -72,8 +72,8 @@ void forget_announced(Lane& lane, const Peer& peer) {
 }
 
 bool withdraw(Request& r) {
-  if (r.lane == any_lane) return world->wildcards.remove(r);
-  return world->lanes[r.lane].matcher.withdraw(r);
+  if (world->is_across(r.match)) return world->any_tags.remove(r);
+  return world->lane_for(r.match).matcher.withdraw(r);
 }
 
 }  // namespace

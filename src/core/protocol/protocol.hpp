@@ -27,7 +27,7 @@ inline Lane& lane_of(const transport::Arrival& a) {
 
 // The receive that an arriving message is for; nullptr: it is unexpected.
 inline Request* match(const transport::Arrival& a) {
-  return lane_of(a).matcher.take_receive(a.envelope, world->wildcards);
+  return lane_of(a).matcher.take_receive(a.envelope, world->any_tags);
 }
 
 // The peer that a message names as its sender, with the lane of it that the answer goes to. A rank or lane that does

@@ -15,13 +15,13 @@ namespace weft::core {
 namespace {
 
 void cancel_receive(Request& r) {
-  if (r.lane == any_lane) {
+  if (world->is_across(r.match)) {
     AllLanesGuard all;
     settle_all();
-    if (world->wildcards.remove(r)) complete_cancelled(r);
+    if (world->any_tags.remove(r)) complete_cancelled(r);
     return;
   }
-  Lane& lane = world->lanes[r.lane];
+  Lane& lane = world->lane_for(r.match);
   LaneGuard guard(lane);
   if (!is_done(r) && lane.matcher.withdraw(r)) complete_cancelled(r);
 }

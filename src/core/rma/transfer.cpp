@@ -121,7 +121,7 @@ bool begin_take(Request& message) {
   const Service& service = *static_cast<Service*>(message.owner);
   (void)core::prepare(&message, *service.window->comm, Role::receive);
   describe(message, service);
-  start_specific_receive(message, service.window->comm->context, service.origin, service.tag);
+  start_lane_receive(message, service.window->comm->context, service.origin, service.tag);
   return false;
 }
 
@@ -170,7 +170,7 @@ int32_t transfer_get(Window& window, const Local& to, const Remote& from, Reques
   Request* const message = prepare_message(window, to, from.rank, Role::receive, parts, request);
   if (message == nullptr) return no_memory;
   const int32_t tag = new_tag(window, Action::give);
-  start_specific_receive(*message, window.comm->context, from.rank, tag);
+  start_lane_receive(*message, window.comm->context, from.rank, tag);
   box_of(window, from.rank).add(record_of(Action::give, from, to.bytes, tag), Leave::now);
   return no_error;
 }

@@ -107,7 +107,6 @@ Comm* new_nursery(int32_t our_rank) {
   auto* comm = new Comm;  // never a handle, hence not in the arena; kept until the process ends
   comm->context = core::no_context;
   comm->rank = our_rank;
-  comm->lane_seed = core::world->lane_map.seed_of(comm->context, comm->rank);
   comm->size = core::ranks_of_all_jobs();
   comm->errhandler = errhandler_of(MPI_ERRORS_ARE_FATAL);
   comm->kind = base::Kind::communicator;

@@ -94,7 +94,7 @@ void print(const std::vector<core::Counters>& ranks) {
           static_cast<unsigned long long>(all.unexpected), static_cast<unsigned long long>(all.retries),
           static_cast<unsigned long long>(all.sleeps));
   if (all.lanes > 1) {
-    fprintf(stderr, "  waits for a lane's lock %llu, looks at all lanes for wildcards %llu\n",
+    fprintf(stderr, "  waits for a lane's lock %llu, looks at all lanes for MPI_ANY_TAG %llu\n",
             static_cast<unsigned long long>(all.lock_waits), static_cast<unsigned long long>(all.settlements));
   }
   constexpr size_t most_rows = 16;

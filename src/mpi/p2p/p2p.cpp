@@ -224,7 +224,7 @@ namespace {
   if (r == nullptr) return no_memory(comm, "MPI_Irecv");
   core::set_buffer(*r, buf, bytes, byte_type);
   *request = handle_of<MPI_Request>(r);
-  core::start_specific_receive(*r, comm->context, source, tag);
+  core::start_lane_receive(*r, comm->context, source, tag);
   return MPI_SUCCESS;
 }
 
@@ -246,7 +246,7 @@ bool irecv_any(void* buf, MPI_Count count, MPI_Datatype datatype, int source, in
       !good_receive(op, buf, count, datatype, source, tag, comm)) {
     return false;
   }
-  Request* r = core::try_post_any(*core::world, *op.comm, buf, op.bytes, source, tag);
+  Request* r = core::try_post_wild(*core::world, *op.comm, buf, op.bytes, source, tag);
   if (r == nullptr) return false;
   *request = handle_of<MPI_Request>(r);
   return true;

@@ -155,7 +155,7 @@ constexpr PerformanceRow rows[] = {
      MPI_T_PVAR_CLASS_COUNTER, arrived, MPI_T_VERBOSITY_TUNER_DETAIL, Measure::number, most_elements},
     {"weft_lane_lock_waits", "times a thread had to wait for the lock of a lane", Subject::lanes,
      MPI_T_PVAR_CLASS_COUNTER, counted<&core::Counters::lock_waits>, MPI_T_VERBOSITY_TUNER_DETAIL},
-    {"weft_lane_settlements", "times all lanes were looked at together, for a receive with a wildcard", Subject::lanes,
+    {"weft_lane_settlements", "times all lanes were looked at together, for a receive with MPI_ANY_TAG", Subject::lanes,
      MPI_T_PVAR_CLASS_COUNTER, counted<&core::Counters::settlements>, MPI_T_VERBOSITY_TUNER_DETAIL},
     {"weft_unexpected_bytes", "memory for data of messages that wait for their receive now", Subject::memory,
      MPI_T_PVAR_CLASS_LEVEL, kept<&core::Kept::bytes>, MPI_T_VERBOSITY_USER_BASIC},

@@ -37,22 +37,18 @@ inline constexpr int stamp_bits = 53;  // of it that travel
 // How a process spreads messages over its lanes.
 struct LaneMap {
   uint32_t mask = 0;    // lanes - 1; their number is a power of two
-  uint32_t spread = 0;  // all ones: by source and tag too; 0: by communicator alone
+  uint32_t spread = 0;  // all ones: by tag too; 0: by communicator alone
 
   uint32_t lanes() const { return mask + 1; }
   // Whether messages of one communicator take several lanes.
   bool parts() const { return (mask & spread) != 0; }
   uint32_t lanes_log2() const { return static_cast<uint32_t>(std::popcount(mask)); }
 
-  // Consecutive contexts, sources or tags come on different lanes. Folding higher bits in does the same for strides.
-  uint32_t lane_of(uint32_t context, int32_t source, int32_t tag) const {
-    return fold((context >> 1) + ((static_cast<uint32_t>(source) + static_cast<uint32_t>(tag)) & spread));
+  // Consecutive contexts or tags come on different lanes. Folding higher bits in does the same for strides. All sources
+  // of one tag share a lane, so that MPI_ANY_SOURCE looks at one.
+  uint32_t lane_of(uint32_t context, int32_t tag) const {
+    return fold((context >> 1) + (static_cast<uint32_t>(tag) & spread));
   }
-  // The same in two steps: the part that does not change, and the tag.
-  uint32_t seed_of(uint32_t context, int32_t source) const {
-    return (context >> 1) + (static_cast<uint32_t>(source) & spread);
-  }
-  uint32_t lane_of(uint32_t seed, int32_t tag) const { return fold(seed + (static_cast<uint32_t>(tag) & spread)); }
 
  private:
   uint32_t fold(uint32_t x) const {
