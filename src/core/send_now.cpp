@@ -40,10 +40,10 @@ bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t by
   if (bytes > w.mailbox_limit) return false;
   Peer& peer = known_peer(comm, dest);
   Envelope envelope{context, comm.rank, tag, 0};
-  if (transport::inlined::Endpoint* open = peer.open.load(std::memory_order_relaxed)) {
-    return write_now(world->main_thread, peer, *open, envelope, buffer, bytes);
-  }
   Thread& me = this_thread();
+  if (transport::inlined::Endpoint* open = peer.open.load(std::memory_order_relaxed)) {
+    return write_now(me, peer, *open, envelope, buffer, bytes);
+  }
   if (transport::inlined::Endpoint* wide = peer.wide.load(std::memory_order_relaxed)) {
     if (peer.lane_map.mask != 0) {
       envelope.lane = peer.lane_map.lane_of(context, tag);

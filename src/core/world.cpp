@@ -403,7 +403,8 @@ boot::RankStatus& World::status_of(int32_t job_rank) const {
 
 void Peer::open_way() {
   if (world->mailbox_limit < tiny_bytes) return;  // that road does not look at the limit
-  const bool plain = !world->concurrent && lane_map.mask == 0;
+  // The program's threads take turns on it; a progress thread writes into the same ring, and counts for itself.
+  const bool plain = !world->multiple && lane_map.mask == 0;
   (plain ? open : wide).store(near, std::memory_order_relaxed);
 }
 
