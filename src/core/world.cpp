@@ -61,7 +61,7 @@ WEFT_SETTING(design);
 
 constinit base::IntSetting lane_count{{.name = "WEFT_LANES",
                                        .help = "independent paths into a process at MPI_THREAD_MULTIPLE, rounded up to "
-                                               "a power of two; 0: as many as processors it may use",
+                                               "a power of two; 0: as many as its share of the processors",
                                        .unit = base::Unit::count,
                                        .level = base::Level::basic,
                                        .subject = base::Subject::lanes,
@@ -100,9 +100,9 @@ int32_t own_cpus() {
   return std::max(base::own_cpus().count(), 1);
 }
 
-transport::LaneMap make_lane_map(bool several_threads, Design how, int32_t cpus) {
+transport::LaneMap make_lane_map(bool several_threads, Design how, int32_t cpu_share) {
   if (how == Design::global || (transport::shares_endpoints() && !world->job.one_host())) return {};
-  const auto wanted = static_cast<uint32_t>(lane_count.value() != 0 ? lane_count.value() : cpus);
+  const auto wanted = static_cast<uint32_t>(lane_count.value() != 0 ? lane_count.value() : cpu_share);
   const uint32_t count = std::bit_ceil(std::min(wanted, transport::max_lanes));
   // MPI_ANY_TAG looks at all lanes for what was sent before what it found (docs/matching.md). Between hosts that may
   // still be on its way: so there a communicator is one lane.
@@ -263,6 +263,7 @@ void start(bool multiple, uint64_t (*alike)()) {
   agreement.check_here();
   const auto how = static_cast<Design>(design.value());
   const int cpus = own_cpus();
+  const int cpu_share = std::clamp(world->job.local_cpus / std::max(world->job.local_ranks, 1), 1, cpus);
   const bool by_thread = wants_progress_thread(world->job.local_ranks, world->job.local_cpus);
   world->open({.rank = world->job.rank,
                .size = world->job.size,
@@ -272,9 +273,9 @@ void start(bool multiple, uint64_t (*alike)()) {
                .concurrent = multiple || by_thread,
                .design = how,
                .cpus = cpus,
-               .cpu_share = std::clamp(world->job.local_cpus / std::max(world->job.local_ranks, 1), 1, cpus),
+               .cpu_share = cpu_share,
                .mailbox_limit = static_cast<uint32_t>(mailbox_bytes(world->job.started)),
-               .lane_map = make_lane_map(multiple, how, cpus)});
+               .lane_map = make_lane_map(multiple, how, cpu_share)});
   open_transports();
   agreement.check_hosts();
   for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) world->lanes[i].ring = world->transports.inlined_ring(i);
