@@ -65,9 +65,9 @@ void progress_at_times() {
 }
 
 bool progress_on(uint32_t lane, uint32_t round) {
-  constexpr uint32_t others_every = 8;
+  const uint32_t others_every = world->waits.others_every.load(std::memory_order_relaxed);
   const bool all =
-      lane >= world->lane_map.lanes() || round % others_every == others_every - 1 ||
+      lane >= world->lane_map.lanes() || (round & (others_every - 1)) == others_every - 1 ||
       world->waits.sleepers.load(std::memory_order_relaxed) != 0;  // threads that are awake poll for those that sleep
   if (!world->concurrent || all) return progress();
   return try_progress(world->lanes[lane]);

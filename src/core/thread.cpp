@@ -60,7 +60,7 @@ void leave_thread(void* thread) {
   auto& t = *static_cast<Thread*>(thread);
   give_back(t, 0);
   t.in_use = false;  // what it counted stays
-  if (!t.service) --world->threads.live;
+  if (!t.service) Backoff::tune_for_threads(--world->threads.live);
   own_thread = nullptr;
 }
 

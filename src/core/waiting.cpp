@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <ctime>
 #include <mutex>
 
@@ -89,6 +90,10 @@ void Backoff::tune(int ranks_here, int cpus_here) {
 }
 
 void Backoff::tune_for_threads(int threads) {
+  // A look at a lane takes the line of its lock and of its ring from the thread that is at it, so threads share the
+  // looks.
+  world->waits.others_every.store(8 * std::bit_ceil(static_cast<uint32_t>(std::max(threads, 1))),
+                                  std::memory_order_relaxed);
   if (threads <= world->cpu_share) return;
   Waits& waits = world->waits;
   // With more ranks than processors there are no polls already. Elsewhere some: one of the threads may only have

@@ -30,10 +30,13 @@ struct Waits {
   std::atomic<uint32_t> spin_rounds = 2000;  // rounds without progress before a thread yields
   std::atomic<uint32_t> shared_polls = 0;    // the same where threads share cores, at most; spin_rounds is 0 there
   std::atomic<uint32_t> yield_rounds = 100;  // and then before it sleeps
-  std::atomic<int32_t> awake = 0;            // threads that wait and are awake, of those that found nothing for a while
+  std::atomic<uint32_t> others_every = 8;    // rounds of a wait between looks at other lanes; 2^n
   bool fences_own_threads = false;           // membarrier works
-  std::atomic<uint64_t> wakes = 0;           // sleepers woken so far
-  std::atomic<uint64_t> others_done = 0;     // requests completed, while some slept, that nobody slept on
+
+  // Words that waits write; those above are read in each round.
+  alignas(128) std::atomic<int32_t> awake = 0;   // threads that wait, awake, and have found nothing for a while
+  std::atomic<uint64_t> wakes = 0;               // sleepers woken so far
+  std::atomic<uint64_t> others_done = 0;         // requests completed, while some slept, that nobody slept on
   std::atomic<uint64_t> hosts_looked_at_ns = 0;  // when look_around() looked last
 
   base::Lock lock;  // of what follows
