@@ -5,12 +5,15 @@
 // completion, by the thread that issued a request or by another. Every message is checked: its bytes, that it came
 // where it was sent, and that it came in order. At the end nothing is missing and nothing left.
 //
-// usage: threads_stress [--seconds S] [--threads T] [--seed N] [--soak] [--no-partitioned]
-//   --soak runs for S seconds in turns of 20, each with a seed of its own; a turn that fails says how to repeat it.
+// usage: threads_stress [--seconds S] [--threads T] [--seed N] [--soak] [--no-partitioned] [--windows]
+//   --soak runs for S seconds in turns of 20, each with a seed of its own; a turn that fails says how to repeat it. The
+//   memory of a rank must stay as it is after the second turn.
+//   --windows has one more thread of each rank put, get and count in a window.
 #include <algorithm>
 #include <memory>
 #include <vector>
 
+#include "threads_stress/windows.hpp"
 #include "threads_stress/worker.hpp"
 
 using namespace stress;
@@ -26,7 +29,17 @@ void expect_nothing_left(MPI_Comm& comm, uint64_t seed) {
   MPI_Comm_free(&comm);
 }
 
-void run_turn(uint64_t seed, double seconds, bool with_parts, bool talk) {
+// In the memory of this process, in MiB.
+long resident() {
+  long pages = 0;
+  if (FILE* file = fopen("/proc/self/statm", "r")) {
+    if (fscanf(file, "%*s %ld", &pages) != 1) pages = 0;
+    fclose(file);
+  }
+  return pages * sysconf(_SC_PAGESIZE) >> 20;
+}
+
+void run_turn(uint64_t seed, double seconds, bool with_parts, bool with_windows, bool talk) {
   Turn turn;
   turn.seed = seed;
   turn.with_parts = with_parts;
@@ -39,6 +52,8 @@ void run_turn(uint64_t seed, double seconds, bool with_parts, bool talk) {
     turn.by_any.emplace_back();
     MPI_Comm_dup(MPI_COMM_WORLD, &turn.by_any.back());
   }
+  std::unique_ptr<Windows> windows;
+  if (with_windows) windows = std::make_unique<Windows>(seed);
   std::vector<std::unique_ptr<Worker>> workers;
   for (int i = 0; i < thread_count; ++i) workers.push_back(std::make_unique<Worker>(turn, i));
   {
@@ -51,10 +66,12 @@ void run_turn(uint64_t seed, double seconds, bool with_parts, bool talk) {
     turn.end = threads::now() + seconds;
     std::vector<std::thread> running;
     for (const auto& worker : workers) running.emplace_back([&worker] { worker->run(); });
+    if (with_windows) running.emplace_back([&] { windows->run(turn.end); });
     for (std::thread& t : running) t.join();
     watch.moved();
     MPI_Barrier(MPI_COMM_WORLD);
   }
+  const uint64_t puts = with_windows ? windows->finish() : 0;
   EXPECT(turn.box.empty(), "%zu tasks were left", turn.box.size());
   EXPECT(turn.shared_got == turn.shared_wanted && turn.shared_sum == turn.shared_wanted_sum,
          "all threads together got %llu messages of %llu; seed %llu", static_cast<unsigned long long>(turn.shared_got),
@@ -69,10 +86,12 @@ void run_turn(uint64_t seed, double seconds, bool with_parts, bool talk) {
   MPI_Comm_free(&turn.parted);
   if (talk) {
     printf(
-        "seed %llu: %llu messages, %.1f MB, %llu cancels, %llu requests completed by another thread, %llu partitions\n",
+        "seed %llu: %llu messages, %.1f MB, %llu cancels, %llu requests completed by another thread, %llu partitions, "
+        "%llu puts, %ld MiB resident\n",
         static_cast<unsigned long long>(seed), static_cast<unsigned long long>(all[0]),
         static_cast<double>(all[2]) * 1e-6, static_cast<unsigned long long>(all[3]),
-        static_cast<unsigned long long>(all[4]), static_cast<unsigned long long>(all[5]));
+        static_cast<unsigned long long>(all[4]), static_cast<unsigned long long>(all[5]),
+        static_cast<unsigned long long>(puts), resident());
     fflush(stdout);
   }
 }
@@ -83,7 +102,7 @@ int main(int argc, char** argv) {
   threads::start(&argc, &argv);
   double seconds = 4;
   uint64_t seed = 0;
-  bool soak = false, with_parts = true;
+  bool soak = false, with_parts = true, with_windows = false;
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
     const char* value = i + 1 < argc ? argv[i + 1] : "0";
@@ -91,6 +110,8 @@ int main(int argc, char** argv) {
       soak = true;
     } else if (option == "--no-partitioned") {
       with_parts = false;
+    } else if (option == "--windows") {
+      with_windows = true;
     } else if (option == "--seconds") {
       seconds = strtod(value, nullptr), ++i;
     } else if (option == "--threads") {
@@ -106,14 +127,21 @@ int main(int argc, char** argv) {
   MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
   seconds *= threads::scale();
   const double begin = threads::now();
-  for (;;) {
+  constexpr long most_growth = 64;  // MiB
+  long after_second = 0;
+  for (int turn = 1;; ++turn) {
     const double left = seconds - (threads::now() - begin);
     if (rank == 0) {
-      printf("threads_stress --seconds %.0f --threads %d --seed %llu%s, on %d ranks\n", soak ? 20 : seconds,
-             thread_count, static_cast<unsigned long long>(seed), with_parts ? "" : " --no-partitioned", size);
+      printf("threads_stress --seconds %.0f --threads %d --seed %llu%s%s, on %d ranks\n", soak ? 20 : seconds,
+             thread_count, static_cast<unsigned long long>(seed), with_parts ? "" : " --no-partitioned",
+             with_windows ? " --windows" : "", size);
       fflush(stdout);
     }
-    run_turn(seed, soak ? std::min(20.0, std::max(left, 1.0)) : seconds, with_parts, rank == 0);
+    run_turn(seed, soak ? std::min(20.0, std::max(left, 1.0)) : seconds, with_parts, with_windows, rank == 0);
+    const long now = resident();
+    if (turn == 2) after_second = now;
+    EXPECT(turn <= 2 || now <= after_second + most_growth, "%ld MiB in memory, %ld after the second turn", now,
+           after_second);
     int state[2] = {expect::failures > 0, threads::now() - begin > seconds}, all[2];
     MPI_Allreduce(state, all, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (all[0] != 0 && rank == 0) fprintf(stderr, "failed with seed %llu\n", static_cast<unsigned long long>(seed));
