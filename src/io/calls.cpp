@@ -21,7 +21,9 @@ namespace {
 constinit base::TextSetting faults{
     {.name = "WEFT_IO_FAULTS",
      .help = "for tests: calls on files in 1000 that fail, as \"short=100,eintr=50,enospc=5,eio=5,uncached=500,"
-             "enolck=5,seed=1\"; \"nfs=1\": files lie on NFS, \"nfs=2\": with locks of the host alone, \"lustre=1\"",
+             "enolck=5,seed=1\"; \"nfs=1\": files lie on NFS, \"nfs=2\": with locks of the host alone, \"lustre=1\"; "
+             "\"delay=1000\": "
+             "microseconds of each call",
      .level = base::Level::expert}};
 WEFT_SETTING(faults);
 
@@ -51,6 +53,7 @@ struct Plan {
   uint32_t unlocked = 0;
   uint32_t nfs = 0;
   uint32_t lustre = 0;
+  uint32_t delay = 0;
   std::atomic<uint64_t> state = 1;
 };
 constinit Plan plan;
@@ -66,6 +69,10 @@ bool happens(uint32_t in_1000) {
   return in_1000 != 0 && draw() % 1000 < in_1000;
 }
 
+void be_late() {
+  if (plan.delay != 0) ::usleep(plan.delay);
+}
+
 // The errno of a fault that strikes this call, 0: none. The size of a transfer may shrink.
 int strike(size_t& bytes, bool writes) {
   if (happens(plan.interrupted)) return EINTR;
@@ -76,6 +83,7 @@ int strike(size_t& bytes, bool writes) {
 }
 
 ssize_t faulty_pread(int fd, void* buffer, size_t bytes, off_t offset) {
+  be_late();
   if (const int error = strike(bytes, false); error != 0) {
     errno = error;
     return -1;
@@ -84,6 +92,7 @@ ssize_t faulty_pread(int fd, void* buffer, size_t bytes, off_t offset) {
 }
 
 ssize_t faulty_pwrite(int fd, const void* buffer, size_t bytes, off_t offset) {
+  be_late();
   if (const int error = strike(bytes, true); error != 0) {
     errno = error;
     return -1;
@@ -146,7 +155,7 @@ uint32_t* number_of(std::string_view key) {
   };
   constexpr Row rows[] = {{"short", &Plan::shorts}, {"eintr", &Plan::interrupted}, {"enospc", &Plan::full},
                           {"eio", &Plan::broken},   {"uncached", &Plan::uncached}, {"enolck", &Plan::unlocked},
-                          {"nfs", &Plan::nfs},      {"lustre", &Plan::lustre}};
+                          {"nfs", &Plan::nfs},      {"lustre", &Plan::lustre},     {"delay", &Plan::delay}};
   for (const Row& row : rows) {
     if (row.key == key) return &(plan.*row.number);
   }

@@ -64,11 +64,11 @@ Result open_here(File& file, int more_flags) {
   if (known && S_ISDIR(facts.st_mode)) return system_failure(Act::open, EISDIR);
   file.regular = known && S_ISREG(facts.st_mode);
   const FileSystem system = calls().file_system(file.fd);
-  const bool one_host = on_one_host(*file.comm);
+  file.one_host = on_one_host(*file.comm);
   file.storage = system.storage;
   file.in_memory = system.in_memory;
-  file.local = one_host && system.storage == Storage::host;
-  file.shared_by_locks = !one_host && file.regular && system.storage == Storage::nfs;
+  file.local = file.one_host && system.storage == Storage::host;
+  file.shared_by_locks = !file.one_host && file.regular && system.storage == Storage::nfs;
   file.locks_of_host = file.shared_by_locks && system.local_locks;
   open_direct(file);
   return file.shared_by_locks ? try_lock(file) : Result{};

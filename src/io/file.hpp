@@ -43,6 +43,7 @@ struct File : base::Object {
   Mode mode;
   int fd = -1;
   Storage storage = Storage::other;
+  bool one_host = true;          // all ranks are on it
   bool local = false;            // on a disk or in memory of the one host that all ranks are on
   bool in_memory = false;        // there is no storage for which a read would wait
   bool shared_by_locks = false;  // on NFS, with ranks on several hosts: their caches agree at locks
@@ -57,11 +58,14 @@ struct File : base::Object {
   std::atomic<int64_t> pending = 0;  // accesses in the background
   Together* first = nullptr;         // collective accesses in their order: the first is under way
   Together* last = nullptr;
-  // Memory of collective accesses in two phases, kept for the next one.
-  Bytes window;
-  Bytes stage;
-  int64_t window_room = 0;
-  int64_t stage_room = 0;
+  // Memory of collective accesses in two phases, kept for the next one. Rounds use them in turn.
+  struct Room {
+    Bytes window;
+    Bytes stage;
+    int64_t window_bytes = 0;
+    int64_t stage_bytes = 0;
+  };
+  Room rooms[2];
   std::unique_ptr<Tally> tally;  // counts where WEFT_IO_STATS is on, or nullptr
   base::Lock guard;              // one atomic access of this process at a time: locks are the open file's
 

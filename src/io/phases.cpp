@@ -92,10 +92,10 @@ Range Phases::domain(int32_t index) const {
   return {std::min(low, end_), std::min(low + domain_bytes_, end_)};
 }
 
-Range Phases::window(int32_t index) const {
+Range Phases::window(int32_t index, int64_t round) const {
   const Range all = domain(index);
   const int64_t bytes = file_.hints.collective_buffer;
-  const int64_t low = std::min(all.low + round_ * bytes, all.high);
+  const int64_t low = std::min(all.low + round * bytes, all.high);
   return {low, std::min(low + bytes, all.high)};
 }
 
@@ -172,14 +172,6 @@ void Phases::take_lists() {
     }
     source.cursor = Cursor(source.trains);
   }
-  if (rounds_ > 0) prepare_round();
-}
-
-bool Phases::next_round() {
-  for (Source& source : sources_) (void)source.cursor.skip(window(domain_).high);
-  if (++round_ == rounds_) return false;
-  prepare_round();
-  return true;
 }
 
 namespace {
@@ -194,68 +186,80 @@ bool grow(Bytes& memory, int64_t& room, int64_t bytes) {
 
 }  // namespace
 
-// The places of this round's data.
-void Phases::prepare_round() {
-  int64_t staged = 0;
+void Phases::prepare() {
+  Round& now = round(prepared_);
+  now = {.range = aggregates() ? window(domain_, prepared_) : Range{}, .late = result_.failed()};
   for (Target& target : targets_) {
-    target.position += target.bytes;  // of the round before
-    target.bytes = target.cursor.skip(window(target.domain).high);
-    if (!memory_.is_contiguous()) staged += target.bytes;
+    const int64_t bytes = target.cursor.skip(window(target.domain, prepared_).high);
+    now.targets.push_back({.rank = target.rank, .position = target.position, .bytes = bytes});
+    target.position += bytes;
   }
-  const Range range = aggregates() ? window(domain_) : Range{};
   for (Source& source : sources_) {
-    Cursor all = source.cursor;
+    Incoming in{.rank = source.rank, .cursor = source.cursor};
     Cursor first = source.cursor;
-    source.bytes = all.skip(range.high);
+    in.bytes = source.cursor.skip(now.range.high);
     Run run{};
-    source.direct = source.bytes > 0 && first.next(range.high, run) && run.bytes == source.bytes;
-    source.at = run.offset - range.low;
-    if (source.rank != file_.comm->rank && !source.direct) staged += source.bytes;
+    in.direct = in.bytes > 0 && first.next(now.range.high, run) && run.bytes == in.bytes;
+    in.at = run.offset - now.range.low;
+    now.sources.push_back(in);
   }
-  broken_ = !grow(file_.window, file_.window_room, range.bytes()) || !grow(file_.stage, file_.stage_room, staged);
-  if (broken_) note({.error = no_memory, .system = ENOMEM, .act = Act::buffer, .bytes = range.bytes() + staged});
-  char* free = file_.stage.get();
+  place(now, file_.rooms[prepared_ % 2]);
+  ++prepared_;
+}
+
+// The memory of a round's data.
+void Phases::place(Round& round, File::Room& room) {
+  const int32_t rank = file_.comm->rank;
+  int64_t staged = 0;
+  for (const Outgoing& target : round.targets) staged += memory_.is_contiguous() ? 0 : target.bytes;
+  for (const Incoming& source : round.sources) staged += source.rank != rank && !source.direct ? source.bytes : 0;
+  const int64_t bytes = round.range.bytes();
+  round.broken = !grow(room.window, room.window_bytes, bytes) || !grow(room.stage, room.stage_bytes, staged);
+  if (round.broken) note({.error = no_memory, .system = ENOMEM, .act = Act::buffer, .bytes = bytes + staged});
+  round.window = room.window.get();
+  char* free = room.stage.get();
   char* own = nullptr;
-  for (Target& target : targets_) {
+  for (Outgoing& target : round.targets) {
     if (memory_.is_contiguous()) {
       target.data = memory_.at(target.position);
     } else {
       target.data = free;
-      free += broken_ ? 0 : target.bytes;
+      free += round.broken ? 0 : target.bytes;
     }
-    if (target.rank == file_.comm->rank) own = target.data;
+    if (target.rank == rank) own = target.data;
   }
-  for (Source& source : sources_) {
-    if (source.rank == file_.comm->rank) {
+  for (Incoming& source : round.sources) {
+    if (source.rank == rank) {
       source.data = own;
       source.direct = false;  // its data are copied, not received
     } else if (source.direct) {
-      source.data = broken_ ? nullptr : file_.window.get() + source.at;
+      source.data = round.broken ? nullptr : round.window + source.at;
     } else {
       source.data = free;
-      free += broken_ ? 0 : source.bytes;
+      free += round.broken ? 0 : source.bytes;
     }
   }
 }
 
 void Phases::exchange(coll::Schedule& way) {
-  if (writes_ && !memory_.is_contiguous() && !broken_) {
-    for (Target& target : targets_) memory_.take_out(target.position, target.data, target.bytes);
+  const Round& now = round(exchanged_);
+  if (writes_ && !memory_.is_contiguous() && !now.broken) {
+    for (const Outgoing& target : now.targets) memory_.take_out(target.position, target.data, target.bytes);
     if (memory_.copy_failed()) note(failure(other_error, Act::copy));
   }
   // Without memory the messages have no data, and a receiver of more says that they were cut off.
-  for (Source& source : sources_) {
+  for (const Incoming& source : now.sources) {
     if (source.rank == file_.comm->rank || source.bytes == 0) continue;
-    const coll::Block block = bytes_at(source.data, broken_ ? 0 : source.bytes);
+    const coll::Block block = bytes_at(source.data, now.broken ? 0 : source.bytes);
     if (writes_) {
       way.receive(block, source.rank);
     } else {
       way.send(block, source.rank);
     }
   }
-  for (Target& target : targets_) {
+  for (const Outgoing& target : now.targets) {
     if (target.rank == file_.comm->rank || target.bytes == 0) continue;
-    const coll::Block block = bytes_at(target.data, broken_ && !memory_.is_contiguous() ? 0 : target.bytes);
+    const coll::Block block = bytes_at(target.data, now.broken && !memory_.is_contiguous() ? 0 : target.bytes);
     if (writes_) {
       way.send(block, target.rank);
     } else {
@@ -265,107 +269,110 @@ void Phases::exchange(coll::Schedule& way) {
 }
 
 void Phases::exchanged() {
-  if (writes_ || memory_.is_contiguous() || broken_) return;
-  for (Target& target : targets_) memory_.put_in(target.position, target.data, target.bytes);
+  const Round& now = round(exchanged_++);
+  if (writes_ || memory_.is_contiguous() || now.broken) return;
+  for (const Outgoing& target : now.targets) memory_.put_in(target.position, target.data, target.bytes);
   if (memory_.copy_failed()) note(failure(other_error, Act::copy));
 }
 
 void Phases::access() {
-  if (broken_) return;
+  Round& now = round(accessed_);
+  if (now.broken) return;
   RangeLock lock;
   std::unique_lock guard(file_.guard, std::defer_lock);
   if (file_.shared_by_locks) {
     guard.lock();
-    const Range range = window(domain_);
-    note(lock.take(file_.fd, writes_, range.low, range.bytes()));
+    now.result = lock.take(file_.fd, writes_, now.range.low, now.range.bytes());
   }
+  if (now.result.failed()) return;
   if (writes_) {
-    fill_window();
-    if (!result_.failed()) write_window();
-  } else if (!result_.failed()) {
-    read_window();
-    empty_window();
+    fill_window(now);
+    if (!now.late) write_window(now);
+  } else {
+    read_window(now);
+    empty_window(now);
   }
+}
+
+void Phases::accessed() {
+  const Round& now = round(accessed_++);
+  note(now.result);
+  end_found_ = std::min(end_found_, now.end_found);
 }
 
 // The runs of all sources in the window, rising; those with at most `gap` bytes between them are one.
-void Phases::find_spans(int64_t gap) {
-  spans_.clear();
-  const int64_t limit = window(domain_).high;
-  for (const Source& source : sources_) {
+void Phases::find_spans(Round& round, int64_t gap) {
+  std::vector<Run>& spans = round.spans;
+  for (const Incoming& source : round.sources) {
     if (source.bytes == 0) continue;
-    const auto middle = static_cast<std::ptrdiff_t>(spans_.size());
+    const auto middle = static_cast<std::ptrdiff_t>(spans.size());
     Cursor cursor = source.cursor;
-    for (Run run{}; cursor.next(limit, run);) {
-      const bool touches = static_cast<std::ptrdiff_t>(spans_.size()) > middle &&
-                           run.offset - (spans_.back().offset + spans_.back().bytes) <= gap;
+    for (Run run{}; cursor.next(round.range.high, run);) {
+      const bool touches = static_cast<std::ptrdiff_t>(spans.size()) > middle &&
+                           run.offset - (spans.back().offset + spans.back().bytes) <= gap;
       if (touches) {
-        spans_.back().bytes = run.offset + run.bytes - spans_.back().offset;
+        spans.back().bytes = run.offset + run.bytes - spans.back().offset;
       } else {
-        spans_.push_back(run);
+        spans.push_back(run);
       }
     }
-    std::inplace_merge(spans_.begin(), spans_.begin() + middle, spans_.end(),
+    std::inplace_merge(spans.begin(), spans.begin() + middle, spans.end(),
                        [](const Run& a, const Run& b) { return a.offset < b.offset; });
   }
   size_t kept = 0;
-  for (const Run& run : spans_) {
-    Run* last = kept > 0 ? &spans_[kept - 1] : nullptr;
+  for (const Run& run : spans) {
+    Run* last = kept > 0 ? &spans[kept - 1] : nullptr;
     if (last != nullptr && run.offset - (last->offset + last->bytes) <= gap) {
       last->bytes = std::max(last->bytes, run.offset + run.bytes - last->offset);
     } else {
-      spans_[kept++] = run;
+      spans[kept++] = run;
     }
   }
-  spans_.resize(kept);
+  spans.resize(kept);
 }
 
 // Data that two ranks write to the same bytes are those of the higher one.
-void Phases::fill_window() {
-  const Range range = window(domain_);
-  for (const Source& source : sources_) {
+void Phases::fill_window(const Round& round) {
+  for (const Incoming& source : round.sources) {
     if (source.bytes == 0 || source.direct) continue;
     const char* from = source.data;
     Cursor cursor = source.cursor;
-    for (Run run{}; cursor.next(range.high, run); from += run.bytes) {
-      std::memcpy(file_.window.get() + (run.offset - range.low), from, static_cast<size_t>(run.bytes));
+    for (Run run{}; cursor.next(round.range.high, run); from += run.bytes) {
+      std::memcpy(round.window + (run.offset - round.range.low), from, static_cast<size_t>(run.bytes));
     }
   }
 }
 
-void Phases::write_window() {
-  const Range range = window(domain_);
-  find_spans(0);
-  for (const Run& span : spans_) {
+void Phases::write_window(Round& round) {
+  find_spans(round, 0);
+  for (const Run& span : round.spans) {
     int64_t done = 0;
-    const Result result =
-        write_all(file_.disk(), file_.window.get() + (span.offset - range.low), span.bytes, span.offset, done);
-    note(result);
-    if (result.failed()) return;
+    const char* from = round.window + (span.offset - round.range.low);
+    round.result = write_all(file_.disk(), from, span.bytes, span.offset, done);
+    if (round.result.failed()) return;
   }
 }
 
-void Phases::read_window() {
-  const Range range = window(domain_);
-  find_spans(gap_to_read);
-  for (const Run& span : spans_) {
+void Phases::read_window(Round& round) {
+  find_spans(round, gap_to_read);
+  for (const Run& span : round.spans) {
     int64_t done = 0;
-    char* at = file_.window.get() + (span.offset - range.low);
-    note(read_all(file_.disk(), at, span.bytes, span.offset, done));
+    char* at = round.window + (span.offset - round.range.low);
+    const Result result = read_all(file_.disk(), at, span.bytes, span.offset, done);
+    if (!round.result.failed()) round.result = result;
     if (done == span.bytes) continue;
     std::memset(at + done, 0, static_cast<size_t>(span.bytes - done));
-    end_found_ = std::min(end_found_, span.offset + done);
+    round.end_found = std::min(round.end_found, span.offset + done);
   }
 }
 
-void Phases::empty_window() {
-  const Range range = window(domain_);
-  for (const Source& source : sources_) {
+void Phases::empty_window(const Round& round) {
+  for (const Incoming& source : round.sources) {
     if (source.bytes == 0 || source.direct) continue;
     char* to = source.data;
     Cursor cursor = source.cursor;
-    for (Run run{}; cursor.next(range.high, run); to += run.bytes) {
-      std::memcpy(to, file_.window.get() + (run.offset - range.low), static_cast<size_t>(run.bytes));
+    for (Run run{}; cursor.next(round.range.high, run); to += run.bytes) {
+      std::memcpy(to, round.window + (run.offset - round.range.low), static_cast<size_t>(run.bytes));
     }
   }
 }

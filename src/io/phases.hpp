@@ -42,11 +42,15 @@ class Phases {
   void exchange_lists(coll::Schedule& way);
   void take_lists();
 
-  // One round: of a write the exchange first.
+  // Then the rounds. Each is prepared, and then of a write exchanged and accessed, of a read the other way round. Two
+  // rounds are under way at most: one is exchanged while another thread accesses the file for the other.
+  void prepare();
+  [[nodiscard]] bool all_prepared() const { return prepared_ == rounds_; }
+  [[nodiscard]] bool all_exchanged() const { return exchanged_ == rounds_; }
   void exchange(coll::Schedule& way);
-  void exchanged();   // after it, of a read: data go to their places
-  void access();      // of the aggregator, on any thread
-  bool next_round();  // false: that was the last
+  void exchanged();  // after it
+  void access();     // of an aggregator, on any thread
+  void accessed();   // after it
 
  private:
   static constexpr int inline_trains = 2;
@@ -59,11 +63,7 @@ class Phases {
     int32_t rank;
     Head head{};
     std::vector<Train> trains;
-    Cursor cursor;         // at the beginning of the window
-    char* data = nullptr;  // of the window, packed
-    int64_t bytes = 0;
-    int64_t at = 0;       // of the first run in the window
-    bool direct = false;  // the data lie in the window itself
+    Cursor cursor;  // at the beginning of the next window
   };
   // An aggregator that moves data of this rank.
   struct Target {
@@ -71,21 +71,47 @@ class Phases {
     int32_t domain;
     std::vector<Train> trains;
     Head head{};
-    Cursor cursor;
-    int64_t position = 0;  // in the stream of our memory
+    Cursor cursor;         // at the beginning of the next window
+    int64_t position = 0;  // of that in the stream of our memory
+  };
+  // The data of a source in a round.
+  struct Incoming {
+    int32_t rank;
+    Cursor cursor;         // at the beginning of the window
+    char* data = nullptr;  // packed
+    int64_t bytes = 0;
+    int64_t at = 0;       // of the first run in the window
+    bool direct = false;  // the data lie in the window itself
+  };
+  struct Outgoing {
+    int32_t rank;
+    int64_t position = 0;
     char* data = nullptr;
-    int64_t bytes = 0;  // in this round
+    int64_t bytes = 0;
+  };
+  struct Round {
+    Range range;             // of the window of our domain
+    char* window = nullptr;  // its bytes
+    std::vector<Incoming> sources;
+    std::vector<Outgoing> targets;
+    bool broken = false;  // there is no memory: messages are empty
+    bool late = false;    // an earlier round has failed
+    // By access().
+    std::vector<Run> spans;
+    Result result;
+    int64_t end_found = INT64_MAX;
   };
 
   [[nodiscard]] Range domain(int32_t index) const;
-  [[nodiscard]] Range window(int32_t index) const;
+  [[nodiscard]] Range window(int32_t index, int64_t round) const;
   void list_ours(int64_t position, int64_t bytes);
-  void prepare_round();
-  void fill_window();
-  void write_window();
-  void read_window();
-  void empty_window();
-  void find_spans(int64_t gap);
+  void place(Round& round, File::Room& room);
+  [[nodiscard]] Round& round(int64_t number) { return under_way_[number % 2]; }
+  static void fill_window(const Round& round);
+  void write_window(Round& round);
+  void read_window(Round& round);
+  static void empty_window(const Round& round);
+  static void find_spans(Round& round, int64_t gap);
   void note(const Result& result);
 
   File& file_;
@@ -99,13 +125,14 @@ class Phases {
   int64_t end_ = 0;      // of all that is accessed
   int32_t domain_ = -1;  // ours; -1: none
   int64_t rounds_ = 0;
-  int64_t round_ = 0;
+  int64_t prepared_ = 0;  // rounds
+  int64_t exchanged_ = 0;
+  int64_t accessed_ = 0;
+  Round under_way_[2];
   std::vector<Source> sources_;
   std::vector<Target> targets_;
-  std::vector<Run> spans_;  // of the window
   Result result_;
   int64_t end_found_ = INT64_MAX;
-  bool broken_ = false;  // no memory in this round: messages are empty
 };
 
 }  // namespace weft::io

@@ -75,18 +75,51 @@ bool Together::step() {
       phases_->take_lists();
       stage_ = phases_->rounds() == 0 ? Stage::agree : writes_ ? Stage::exchange : Stage::disk;
       return true;
+    case Stage::join:
+      stage_ = Stage::joined;
+      return join();
+    case Stage::joined:
+      if (behind_.under_way_) phases_->accessed();
+      behind_.under_way_ = false;
+      stage_ = writes_ ? Stage::disk : Stage::ahead;
+      return true;
     case Stage::disk:
-      stage_ = writes_ ? Stage::next : Stage::exchange;
-      return phases_->aggregates() ? use_disk() : true;
+      if (!writes_) phases_->prepare();
+      stage_ = writes_ ? Stage::next : Stage::ahead;
+      if (!phases_->aggregates()) return true;
+      if (writes_ && pays_behind()) {
+        start_behind();
+        return true;
+      }
+      stage_ = Stage::accessed;
+      return use_disk();
+    case Stage::accessed:
+      phases_->accessed();
+      stage_ = writes_ ? Stage::next : Stage::ahead;
+      return true;
+    case Stage::ahead:
+      stage_ = Stage::exchange;
+      if (phases_->aggregates() && pays_behind()) {
+        phases_->prepare();
+        start_behind();
+      }
+      return true;
     case Stage::exchange:
+      if (writes_) phases_->prepare();
       stage_ = Stage::exchanged;
       return perform_schedule([&](coll::Schedule& way) { phases_->exchange(way); });
     case Stage::exchanged:
       phases_->exchanged();
-      stage_ = writes_ ? Stage::disk : Stage::next;
+      stage_ = writes_ ? Stage::join : Stage::next;
       return true;
     case Stage::next:
-      stage_ = !phases_->next_round() ? Stage::agree : writes_ ? Stage::exchange : Stage::disk;
+      if (phases_->all_exchanged()) {
+        stage_ = Stage::agree;
+      } else if (writes_) {
+        stage_ = Stage::exchange;
+      } else {
+        stage_ = behind_.under_way_ ? Stage::join : Stage::disk;
+      }
       return true;
     case Stage::agree:
       stage_ = Stage::tell;
@@ -203,6 +236,55 @@ bool Together::exchanges_pay(int64_t first, int64_t end, int64_t bytes, bool int
 void Together::run() {
   access();
   come_back(*this);
+}
+
+// Whether a further round is worth a worker. Of ranks of one host an exchange is a copy in memory, which takes a tenth
+// of the time of storage as slow as 1 GB/s, and a worker takes a processor from it.
+bool Together::pays_behind() const {
+  return !phases_->all_prepared() && (request_ != nullptr || !file_.one_host);
+}
+
+namespace {
+
+constinit std::atomic<uint64_t> behind_exchanges = 0;
+
+}  // namespace
+
+uint64_t rounds_behind_exchanges() {
+  return behind_exchanges.load(std::memory_order_relaxed);
+}
+
+void Together::start_behind() {
+  behind_exchanges.fetch_add(1, std::memory_order_relaxed);
+  behind_.request_ = request_ == nullptr ? coll::new_composite(*file_.comm) : nullptr;
+  behind_.under_way_ = true;
+  behind_.met_.store(false, std::memory_order_relaxed);
+  if (request_ == nullptr && behind_.request_ == nullptr) return phases_->access();  // no memory for a request
+  post(behind_);
+}
+
+// Waits for the access behind the exchange; whether it is over.
+bool Together::join() {
+  if (!behind_.under_way_) return true;
+  if (request_ != nullptr) return behind_.met_.exchange(true, std::memory_order_acq_rel);
+  if (behind_.request_ == nullptr) return true;
+  core::wait(*behind_.request_);
+  core::free_request(behind_.request_);
+  behind_.request_ = nullptr;
+  return true;
+}
+
+void Together::Behind::run() {
+  whole_.phases_->access();
+  if (request_ != nullptr) {
+    complete_from_worker(*request_);
+  } else {
+    come_back(*this);
+  }
+}
+
+void Together::Behind::follow() {
+  if (met_.exchange(true, std::memory_order_acq_rel)) whole_.advance();
 }
 
 bool Together::use_disk() {

@@ -8,6 +8,9 @@
 // One state machine runs all forms. Of a blocking call each step ends before the next begins. Of a nonblocking one a
 // step that has to wait leaves: messages go on by themselves, a worker moves the data of the file, and whichever ends
 // the step continues. Accesses to one file go one after another, so that their messages cannot be mixed up.
+//
+// Of an access of several rounds an aggregator accesses the file for one round on a worker while the next of a write,
+// or the one before of a read, is exchanged.
 
 #include <atomic>
 #include <memory>
@@ -66,7 +69,11 @@ class Together final : public Job {
     heads,
     lists,
     take_lists,
+    join,
+    joined,
     disk,
+    accessed,
+    ahead,
     exchange,
     exchanged,
     next,
@@ -75,8 +82,23 @@ class Together final : public Job {
     end
   };
 
+  // The access of a round while another round is exchanged.
+  struct Behind final : Job {
+    explicit Behind(Together& whole) : whole_(whole) {}
+    ~Behind() override = default;
+    void run() override;
+    void follow() override;
+    Together& whole_;
+    bool under_way_ = false;
+    core::Request* request_ = nullptr;  // of a blocking access, which waits for it
+    std::atomic<bool> met_ = false;     // the joining step or the end of the access was here
+  };
+
   void advance();
   bool step();
+  bool pays_behind() const;
+  void start_behind();
+  bool join();
   bool meet();
   void decide();
   bool exchanges_pay(int64_t first, int64_t end, int64_t bytes, bool interleaved) const;
@@ -111,12 +133,16 @@ class Together final : public Job {
   int64_t votes_[2] = {};  // the first rank with a failure, and where a read found the end of the file
   int64_t agreed_[2] = {};
   std::unique_ptr<Phases> phases_;
+  Behind behind_{*this};
   std::optional<coll::Schedule> schedule_;
   uint64_t exchange_began_ = 0;
   std::atomic<bool> met_ = false;  // one of the two ends of a step was here: its beginner or its completion
   Together* next_ = nullptr;       // of the file
   friend void drain(File& file);
 };
+
+// The rounds in which the file was accessed while another round was exchanged.
+[[nodiscard]] uint64_t rounds_behind_exchanges();
 
 // Waits for the collective accesses of a file that are under way.
 void drain(File& file);

@@ -7,6 +7,7 @@
 #include "device/traffic.hpp"
 #include "io/disk.hpp"
 #include "io/ring.hpp"
+#include "io/together.hpp"
 #include "mpi/tools/tool.hpp"
 
 namespace weft::mpi::tool {
@@ -67,6 +68,10 @@ void moved_past_cache(const Comm*, uint64_t* values) {
   *values = io::direct_calls();
 }
 
+void accessed_behind(const Comm*, uint64_t* values) {
+  *values = io::rounds_behind_exchanges();
+}
+
 void read_by_kernel(const Comm*, uint64_t* values) {
   *values = io::ring_reads();
 }
@@ -113,6 +118,8 @@ constexpr PerformanceRow rows[] = {
      Subject::messages, MPI_T_PVAR_CLASS_COUNTER, helped},
     {"weft_file_cached_reads", "nonblocking reads of files that the page cache answered at once", Subject::general,
      MPI_T_PVAR_CLASS_COUNTER, read_from_cache},
+    {"weft_file_overlapped_rounds", "rounds of collective accesses that accessed the file while another was exchanged",
+     Subject::general, MPI_T_PVAR_CLASS_COUNTER, accessed_behind},
     {"weft_file_direct_calls", "reads and writes of files past the page cache (hints direct_read and direct_write)",
      Subject::general, MPI_T_PVAR_CLASS_COUNTER, moved_past_cache},
     {"weft_file_ring_reads", "nonblocking reads of files that the kernel made by itself (WEFT_IO_URING)",
