@@ -4,6 +4,7 @@
 """The compiler wrappers of an installed prefix, as users of MPICH and Open MPI know them."""
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -79,6 +80,37 @@ class WrapperTest(unittest.TestCase):
         for name in ("WEFT_CC", "MPICH_CC", "OMPI_CC"):
             self.assertEqual(self.ask("-show", **{name: "cached gcc -m64"}).split()[:3], ["cached", "gcc", "-m64"])
         self.assertNotEqual(self.ask("-show", tool="mpicxx", MPICH_CC="other").split()[0], "other")
+
+    def test_fortran_is_shown(self):
+        if not (PREFIX / "bin" / "mpifort").exists():
+            self.skipTest("built without Fortran")
+        for tool in ("mpifort", "mpif90", "mpif77"):
+            words = self.ask("-show", "a.f90", tool=tool).split()
+            self.assertIn(f"-I{PREFIX}/include", words)
+            self.assertEqual(words[-2:], ["-lweft_mpifort", "-lmpi_abi"])
+        self.assertNotIn("-l", self.ask("-show", "-c", "a.f90", tool="mpifort").split("a.f90")[1])
+        self.assertEqual(self.ask("-showme:libs", tool="mpifort"), "weft_mpifort mpi_abi")
+        self.assertEqual(self.ask("-fc=other", "-show", tool="mpifort").split()[0], "other")
+
+    def test_modules_are_built_for_another_compiler(self):
+        gfortran = shutil.which("gfortran")
+        if not (PREFIX / "bin" / "mpifort").exists() or gfortran is None:
+            self.skipTest("no gfortran")
+        with tempfile.TemporaryDirectory() as folder:
+            second, modules = f"{folder}/second-gfortran", f"{folder}/modules"
+            os.symlink(gfortran, second)
+            source = pathlib.Path(folder) / "a.f90"
+            source.write_text("use mpi_f08\nuse mpi, only: MPI_STATUS_SIZE\ntype(MPI_Comm) :: comm\ncomm = MPI_COMM_SELF\nend\n")
+            self.assertIn(f"-I{PREFIX}/include", self.ask("-show", "a.f90", tool="mpifort", WEFT_FC=second, WEFT_MODULES=modules))
+            self.ask("-modules", tool="mpifort", WEFT_FC=second, WEFT_MODULES=modules)
+            self.assertEqual(sorted(os.listdir(f"{modules}/second-gfortran")), ["mpi.mod", "mpi_f08.mod", "mpif.h", "weft_mpi_types.mod"])
+            words = self.ask("-show", "a.f90", tool="mpifort", WEFT_FC=second, WEFT_MODULES=modules).split()
+            self.assertIn(f"-I{modules}/second-gfortran", words)
+            self.assertNotIn(f"-I{PREFIX}/include", words)
+            self.ask("-c", source, "-o", f"{folder}/a.o", tool="mpifort", WEFT_FC=second, WEFT_MODULES=modules)
+            code, _, err = run(PREFIX / "bin" / "mpifort", "-modules", WEFT_MODULES="/dev/null/modules", WEFT_FC=second)
+            self.assertNotEqual(code, 0)
+            self.assertIn("WEFT_MODULES names another one", err)
 
     def test_an_unknown_question_is_an_error(self):
         code, _, err = run(PREFIX / "bin" / "mpicc", "-showme:nonsense")
