@@ -31,8 +31,9 @@ WEFT_SETTING(path);
 // Above its eager limit of 16 KiB a receiver fetches a message from its sender, which for our frames costs more than to
 // copy them; over tcp the limit may be above the size of its buffers, with adapters it may not. The buffers, one for
 // each of the many messages that it is ready for, are 70 MiB in all.
+constinit bool small_buffers = false;
 void set_up_rxm() {
-  if (minimum_memory()) {
+  if (minimum_memory() || small_buffers) {
     setenv("FI_OFI_RXM_BUFFER_SIZE", "2048", 0);
     setenv("FI_OFI_RXM_MSG_RX_SIZE", "16", 0);
   }
@@ -61,6 +62,10 @@ bool load(Library& l, std::string& why_not) {
 }
 
 }  // namespace
+
+void ask_for_small_buffers() {
+  small_buffers = true;
+}
 
 const char* library_name() {
   return *path.value() != '\0' ? path.value() : file_name;

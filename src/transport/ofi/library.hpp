@@ -25,6 +25,9 @@ struct Library {
   decltype(&fi_strerror) strerror;
 };
 
+// Before the library is loaded: endpoints shall have small buffers, since nothing large is sent.
+void ask_for_small_buffers();
+
 // The library, or nullptr and why it cannot be loaded. Not for several threads at once.
 const Library* try_library(std::string& why_not);
 

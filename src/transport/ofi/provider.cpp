@@ -24,8 +24,6 @@ constinit base::TextSetting provider_setting{
      .subject = base::Subject::start}};
 WEFT_SETTING(provider_setting);
 
-constexpr uint32_t api = FI_VERSION(1, 17);  // of libfabric, as we use it
-
 // In this order. Of tcp, the provider has endpoints of the kind we need itself from libfabric 1.18 on; before, a
 // utility provider adds them. Others are left out on purpose: udp lost messages, sockets is no longer kept, shm is for
 // one host.
@@ -72,7 +70,7 @@ fi_info* ask_provider(const std::string& provider, in_addr address, const Wish& 
   hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS;
   hints->fabric_attr->prov_name = strdup(provider.c_str());
   fi_info* found = nullptr;
-  error = l.getinfo(api, net::text_of(address).c_str(), nullptr, FI_SOURCE | FI_NUMERICHOST, hints, &found);
+  error = l.getinfo(provider_api, net::text_of(address).c_str(), nullptr, FI_SOURCE | FI_NUMERICHOST, hints, &found);
   l.freeinfo(hints);
   return error == 0 ? found : nullptr;
 }
@@ -111,7 +109,7 @@ std::vector<std::string> known_providers() {
 
 std::vector<std::string> offered_providers() {
   fi_info* all = nullptr;
-  if (library().getinfo(api, nullptr, nullptr, 0, nullptr, &all) != 0) return {};
+  if (library().getinfo(provider_api, nullptr, nullptr, 0, nullptr, &all) != 0) return {};
   std::set<std::string> names;
   for (const fi_info* info = all; info != nullptr; info = info->next) {
     const std::string_view name = info->fabric_attr->prov_name;

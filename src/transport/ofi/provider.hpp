@@ -14,6 +14,8 @@
 
 namespace weft::transport::ofi {
 
+inline constexpr uint32_t provider_api = FI_VERSION(1, 17);  // of libfabric, as we use it
+
 // A provider's answer to the question for endpoints of the kind we need, at one address after the other.
 struct Answer {
   std::string provider;
