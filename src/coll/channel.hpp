@@ -29,8 +29,9 @@ enum class Tag : int32_t {
   scan,
   exscan,
   creation,
-  offload,       // votes about offloaded operations
-  offload_mock,  // messages of the mock component
+  offload,          // votes about offloaded operations
+  offload_failure,  // a rank failed in one
+  offload_mock,     // messages of the mock component
 };
 inline constexpr int32_t first_schedule_tag = 16;
 

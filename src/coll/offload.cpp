@@ -81,6 +81,10 @@ std::optional<int32_t> attempt(const Operation& operation) {
   return error;
 }
 
+bool others_failed(core::Comm& comm) {
+  return core::probe(comm.collective_context(), core::any_source, static_cast<int32_t>(Tag::offload_failure), nullptr);
+}
+
 Counts counts() {
   return {done.load(std::memory_order_relaxed), failed.load(std::memory_order_relaxed)};
 }
@@ -94,15 +98,41 @@ namespace {
       {.cause = "no memory for an offloaded collective operation", .remedy = "free memory on this host"});
 }
 
-// The lowest rank that says no, or `nobody`.
-constexpr uint64_t nobody = ~uint64_t{0};
-int32_t find_failed(core::Comm& comm, bool well, uint64_t& rank) {
+// A rank's vote, of which the lowest counts: all is well, or the rank that says no. One that gave up since another one
+// had failed stands behind those.
+constexpr uint64_t well = ~uint64_t{0};
+uint64_t no_of(const core::Comm& comm, bool by_itself) {
+  const auto rank = static_cast<uint64_t>(comm.rank);
+  return by_itself ? rank : rank + static_cast<uint64_t>(comm.size);
+}
+
+// An empty message to each other rank.
+void tell_others(core::Comm& comm) {
+  Channel channel(comm, Tag::offload_failure);
+  for (int32_t r = 1; r < comm.size; ++r) channel.send({nullptr, 0, &byte_type}, (comm.rank + r) % comm.size);
+  (void)channel.finish();
+}
+
+// Takes those messages, of which each rank has then sent one to each other.
+void hear_others(core::Comm& comm) {
+  Channel channel(comm, Tag::offload_failure);
+  for (int32_t r = 1; r < comm.size; ++r) channel.receive({nullptr, 0, &byte_type}, (comm.rank + r) % comm.size);
+  (void)channel.finish();
+}
+
+// False, on all ranks: one of them failed; `vote` is the lowest of all then. A vote that itself fails has lost a peer.
+bool all_well(core::Comm& comm, uint64_t& vote, int32_t& error) {
+  const bool failed = vote != well;
+  if (failed) tell_others(comm);
   Founders all = founders_of(comm);
   all.tag = static_cast<int32_t>(Tag::offload);
-  Vote vote{well ? nobody : static_cast<uint64_t>(comm.rank), 0};
-  const int32_t error = agree(all, vote);
-  rank = vote.offer;
-  return error;
+  Vote result{vote, 0};
+  error = agree(all, result);
+  vote = result.offer;
+  if (error != core::no_error || vote == well) return true;
+  if (!failed) tell_others(comm);
+  hear_others(comm);
+  return false;
 }
 
 Block data_at(const void* data, const offload::Operation& operation) {
@@ -129,12 +159,12 @@ Offload& Offload::of(core::Comm& comm) {
   return *comm.offload;
 }
 
-// A vote that fails has lost a peer: later operations of this communicator report it.
+// Later operations of the communicator report a lost peer.
 Offload::Offload(core::Comm& comm) : component_(offload::active()) {
   group_ = component_->join(comm);
-  uint64_t who = nobody;
-  const int32_t error = find_failed(comm, group_ != nullptr, who);
-  if (error != core::no_error || who != nobody) end();
+  uint64_t vote = group_ != nullptr ? well : no_of(comm, true);
+  int32_t error = core::no_error;
+  if (!all_well(comm, vote, error) || error != core::no_error) end();
 }
 
 void Offload::drop(core::Comm& comm) {
@@ -164,14 +194,14 @@ bool Offload::perform(const offload::Operation& operation, int32_t& error) {
     (void)copy_block(data_at(operation.receive, operation), data_at(performed.send, operation));
   }
   const offload::Outcome outcome = component_->perform(group_, performed);
-  uint64_t who = nobody;
-  error = find_failed(operation.comm, outcome.done, who);
-  if (error != core::no_error || who == nobody) {
+  const uint64_t ours = outcome.done ? well : no_of(operation.comm, !outcome.reason.empty());
+  uint64_t vote = ours;
+  if (all_well(operation.comm, vote, error)) {
     offload::done.fetch_add(1, std::memory_order_relaxed);
     return true;
   }
   offload::failed.fetch_add(1, std::memory_order_relaxed);
-  if (who == static_cast<uint64_t>(operation.comm.rank)) tell_failed(*component_, operation, outcome);
+  if (vote == ours) tell_failed(*component_, operation, outcome);
   end();
   if (in_place) (void)copy_block(data_at(performed.send, operation), data_at(operation.receive, operation));
   return false;

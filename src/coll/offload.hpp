@@ -10,6 +10,7 @@
 //  - The ranks of a communicator join in the first operation that may be offloaded, and vote. If one cannot, none has.
 //  - After each offloaded operation they vote on its outcome. If it failed on one rank, all do it again by the next
 //    algorithm, and the communicator's operations are offloaded no more.
+// A rank that fails tells all others before it votes, so that none waits for it in the fabric.
 // In between, a component refuses operations by facts that all ranks have alike, as the table does; no vote is needed.
 //
 // A component leaves a row that the linker collects:
@@ -47,22 +48,29 @@ struct Operation {
 
 struct Outcome {
   bool done = true;
-  std::string reason = {};  // of a failure, for people: "the switch has no groups left"
+  std::string reason = {};  // of a failure, for people: "the switch has no groups left"; empty: another rank failed
+};
+
+// Whether a component can do anything on this host, and by what, or why not: for people.
+struct State {
+  bool able = true;
+  std::string text = {};
 };
 
 struct Component {
   const char* name;
   // Checks the component's settings when the job starts, before any other function; false: `problem` says why not.
   bool (*open)(base::Problem& problem);
+  State (*state)();
   // By all ranks of a communicator; the other functions get the result. nullptr: this rank cannot; others return too.
   void* (*join)(core::Comm& comm);
   // Sends nothing; the runtime may have stopped.
   void (*leave)(void* group);
   // Whether such operations can be done: the same on all ranks. Neither addresses nor this rank's state decide.
   bool (*can)(void* group, const Operation& operation);
-  // Blocks. A rank whose part fails does not leave the others waiting: they fail too, or it goes on with its part. All
-  // ranks return in bounded time, and nothing of the operation is under way then. After a failure `send`, and a bcast's
-  // data at the root, are as before; the contents of `receive` do not matter.
+  // Blocks. A rank that waits looks at others_failed(), or one whose part fails goes on with it, so that all ranks
+  // return when one has failed. It uses no memory of the program afterwards. After a failure `send`, and a bcast's data
+  // at the root, are as before; the contents of `receive` do not matter.
   Outcome (*perform)(void* group, const Operation& operation);
 };
 
@@ -78,6 +86,9 @@ struct Component {
 // The same, opened, when the job starts.
 [[nodiscard]] bool open(base::Problem& problem);
 [[nodiscard]] const Component* active();
+
+// Whether another rank has failed in the operation under way, or could not join: a component asks while it waits.
+[[nodiscard]] bool others_failed(core::Comm& comm);
 
 // Does the operation, if the table says so and all ranks can: its error class. Nothing: another algorithm has to.
 [[nodiscard]] std::optional<int32_t> attempt(const Operation& operation);

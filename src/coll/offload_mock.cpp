@@ -1,68 +1,27 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // WEFT_OFFLOAD=mock: a component without a fabric, which shows that the others' road is right: operations go by
-// messages with a tag of their own, along a binomial tree at rank 0. WEFT_OFFLOAD_FAULTS has it refuse and fail.
+// messages with a tag of their own, along a binomial tree at rank 0.
 #include <atomic>
 #include <cstring>
 #include <new>
-#include <string_view>
 
-#include "base/setting.hpp"
 #include "coll/channel.hpp"
 #include "coll/offload.hpp"
+#include "coll/offload_faults.hpp"
 #include "coll/pattern.hpp"
 
 namespace weft::coll::offload {
 
 namespace {
 
-constinit base::TextSetting faults_setting{
-    {.name = "WEFT_OFFLOAD_FAULTS",
-     .help =
-         "faults of WEFT_OFFLOAD=mock, for tests: alone=R (rank R of a communicator cannot join), refuse=B (operations "
-         "of B bytes or more), fail=N (the operation behind N ones of a communicator), rank=R (fails on rank R alone)",
-     .subject = base::Subject::start,
-     .alike = true}};
-WEFT_SETTING(faults_setting);
-
-struct Faults {
-  int64_t alone = -1;
-  int64_t refuse = -1;
-  int64_t fail = -1;
-  int64_t rank = -1;
-};
-constinit Faults faults;
-
 struct Group {
   const int32_t rank;
   int64_t done = 0;
 };
 
-bool open(base::Problem& problem) {
-  faults = {};
-  std::string_view rest = faults_setting.value();
-  while (!rest.empty()) {
-    const std::string_view word = rest.substr(0, rest.find(','));
-    rest.remove_prefix(word.size() < rest.size() ? word.size() + 1 : word.size());
-    const size_t equals = word.find('=');
-    const std::string_view name = word.substr(0, equals);
-    int64_t* const number = name == "alone"    ? &faults.alone
-                            : name == "refuse" ? &faults.refuse
-                            : name == "fail"   ? &faults.fail
-                            : name == "rank"   ? &faults.rank
-                                               : nullptr;
-    if (number != nullptr && equals != std::string_view::npos &&
-        base::parse_number(word.substr(equals + 1), base::Unit::none, *number).empty() && *number >= 0)
-      continue;
-    problem = {.cause = "WEFT_OFFLOAD_FAULTS: " + base::quoted(word) + " is not understood",
-               .remedy = "see weft info --all"};
-    return false;
-  }
-  return true;
-}
-
 void* join(core::Comm& comm) {
-  if (comm.rank == faults.alone) return nullptr;
+  if (comm.rank == faults().alone) return nullptr;
   return new (std::nothrow) Group{comm.rank};
 }
 
@@ -71,7 +30,7 @@ void leave(void* group) {
 }
 
 bool can(void* /*group*/, const Operation& operation) {
-  return faults.refuse < 0 || operation.bytes() < faults.refuse;
+  return faults().takes(operation);
 }
 
 void bcast(Channel& channel, const Operation& operation) {
@@ -116,13 +75,17 @@ Outcome perform(void* group, const Operation& operation) {
   }
   if (channel.finish() != core::no_error) return {false, "its messages failed"};
   auto& ours = *static_cast<Group*>(group);
-  const bool fails = ours.done++ == faults.fail && (faults.rank < 0 || faults.rank == ours.rank);
-  if (!fails) return {};
+  if (!faults().fail_at(ours.done++, ours.rank)) return {};
   spoil(operation);
   return {false, "WEFT_OFFLOAD_FAULTS says so"};
 }
 
-constexpr Component mock{.name = "mock", .open = open, .join = join, .leave = leave, .can = can, .perform = perform};
+State state() {
+  return {true, "no fabric: messages along a binomial tree, for tests"};
+}
+
+constexpr Component mock{
+    .name = "mock", .open = read_faults, .state = state, .join = join, .leave = leave, .can = can, .perform = perform};
 WEFT_OFFLOAD_COMPONENT(mock);
 
 }  // namespace

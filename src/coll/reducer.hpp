@@ -5,7 +5,7 @@
 // How two elements become one: a predefined kernel or a user's function, behind one pointer. A class derived from
 // Reducer passes more to its function.
 
-#include "datatype/type.hpp"
+#include "datatype/reduce.hpp"
 
 namespace weft::coll {
 
@@ -19,6 +19,7 @@ struct Reducer {
   // Elements are combined along one tree over the ranks, whatever the algorithm and the hosts, so that floating-point
   // numbers come out the same; not commutative then.
   bool fixed = false;
+  datatype::Reduction reduction = datatype::Reduction::no_op;  // an operation of the standard; no_op: another function
 
   void apply(const void* in, void* inout, int64_t count) const {
     if (count > 0) function(*this, in, inout, count);

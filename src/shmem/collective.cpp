@@ -108,6 +108,7 @@ KernelReducer reducer(Reduction reduction, Basic basic) {
   };
   made.type = &type_of(basic);
   made.kernel = datatype::kernel(reduction, basic);
+  made.reduction = reduction;
   return made;
 }
 

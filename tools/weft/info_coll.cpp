@@ -120,7 +120,17 @@ bool read_words(const Words& words, Case& asked, bool& help, base::Problem& prob
   return true;
 }
 
+void tell_of(const coll::offload::Component& component, const coll::offload::State& state) {
+  printf("WEFT_OFFLOAD: component %s (%s)", component.name, state.text.c_str());
+  if (!state.able) {
+    printf(" can do nothing on this host: all operations go the other way\n\n");
+  } else {
+    printf("; operations that it refuses, and all of a communicator on which it failed, go the other way\n\n");
+  }
+}
+
 void show(const Table& table, const Case& asked, const coll::offload::Component* component) {
+  const coll::offload::State state = component != nullptr ? component->state() : coll::offload::State();
   const int64_t per_host = asked.ranks_per_host == 0 ? asked.ranks : std::min(asked.ranks_per_host, asked.ranks);
   const int64_t hosts = (asked.ranks + per_host - 1) / per_host;
   coll::Shape shape{.ranks = static_cast<int32_t>(asked.ranks),
@@ -128,17 +138,12 @@ void show(const Table& table, const Case& asked, const coll::offload::Component*
                     .ranks_per_host = static_cast<int32_t>(per_host),
                     .leaders = hosts > 1 && per_host > 1};
   shape.crowded = hosts == 1 && asked.ranks > base::usable_cpus();
-  shape.offload = component != nullptr && asked.ranks > 1;
+  shape.offload = component != nullptr && state.able && asked.ranks > 1;
   shape.shared = hosts == 1 && asked.ranks > 1 && asked.ranks <= coll::Room::most_ranks;
   printf("%lld bytes, %lld ranks, %lld on a host%s\n\n", static_cast<long long>(asked.bytes),
          static_cast<long long>(asked.ranks), static_cast<long long>(per_host),
          shape.crowded ? ", more than processors" : "");
-  if (component != nullptr) {
-    printf(
-        "WEFT_OFFLOAD: component %s; operations that it refuses, and all of a communicator on which it failed, go "
-        "the other way\n\n",
-        component->name);
-  }
+  if (component != nullptr) tell_of(*component, state);
   printf("%-15s %-14s %s\n", "operation", "algorithm", "decided by");
   for (size_t c = 0; c < coll::collective_count; ++c) {
     const auto collective = static_cast<Collective>(c);

@@ -120,6 +120,7 @@ void CollCheck::reducer(OpReducer& reducer, MPI_Op handle, Type* type, MPI_Datat
     fail(MPI_ERR_OP, "%s is not defined on %s (MPI-5.0, 6.9.2)", op->name, type->name);
   } else {
     reducer.function = apply_kernel;
+    reducer.reduction = op->reduction;
   }
 }
 

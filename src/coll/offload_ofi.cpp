@@ -1,0 +1,319 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// WEFT_OFFLOAD=ofi: the collective operations of libfabric, by whichever provider has them (tcp;ofi_rxm, cxi). A
+// communicator has an endpoint of its own (transport/ofi/collective.hpp). Data go through buffers of ours, piece by
+// piece: leftovers of a provider that failed, and its work under way, are in no memory of the program. The
+// endpoint stays until all know of a failure, so that theirs is not that it went.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/setting.hpp"
+#include "coll/agree.hpp"
+#include "coll/offload.hpp"
+#include "coll/offload_faults.hpp"
+#include "coll/scratch.hpp"
+#include "core/account.hpp"
+#include "core/waiting.hpp"
+#include "transport/net/open.hpp"
+#include "transport/ofi/collective.hpp"
+
+namespace weft::coll::offload {
+
+namespace {
+
+namespace ofi = transport::ofi;
+
+constinit base::IntSetting seconds{
+    {.name = "WEFT_OFFLOAD_SECONDS",
+     .help =
+         "how long a rank waits in an operation that WEFT_OFFLOAD=ofi does, and for a communicator to be made there; "
+         "the operation is then done by messages, and so are all others of the communicator",
+     .unit = base::Unit::seconds,
+     .subject = base::Subject::start,
+     .alike = true},
+    60,
+    {0, 86400}};
+WEFT_SETTING(seconds);
+
+// ofi_rxm 1.17 never ends an operation whose messages are larger than its buffers, of which the smallest have 2 KiB.
+constexpr size_t piece_most = 1024;
+constexpr int64_t bytes_most = 8192;
+// So often a waiting rank looks whether another one has failed, or it is late.
+constexpr uint64_t look_after_ns = 10000000;
+
+constinit fi_info* provider = nullptr;
+constinit const std::string* provider_state = nullptr;
+
+bool open(base::Problem& problem) {
+  if (!read_faults(problem)) return false;
+  if (provider_state != nullptr) return true;
+  if (transport::net::choose_library().by != transport::net::Library::ofi) ofi::ask_for_small_buffers();
+  std::string why_not;
+  provider = ofi::find_collectives(why_not);
+  provider_state = new std::string(provider != nullptr ? ofi::name_of(*provider) : why_not);
+  return true;
+}
+
+State state() {
+  return {provider != nullptr, *provider_state};
+}
+
+// The type and the operation as libfabric calls them.
+struct Kind {
+  fi_datatype type = FI_UINT8;
+  fi_op op = FI_SUM;
+};
+
+bool find_type(datatype::Basic basic, fi_datatype& type, bool& whole, bool& pair) {
+  using datatype::Basic;
+  whole = true;
+  pair = false;
+  switch (basic) {
+    case Basic::int8:
+      type = FI_INT8;
+      return true;
+    case Basic::int16:
+      type = FI_INT16;
+      return true;
+    case Basic::int32:
+      type = FI_INT32;
+      return true;
+    case Basic::int64:
+      type = FI_INT64;
+      return true;
+    case Basic::uint8:
+    case Basic::byte:
+      type = FI_UINT8;
+      return true;
+    case Basic::uint16:
+      type = FI_UINT16;
+      return true;
+    case Basic::uint32:
+      type = FI_UINT32;
+      return true;
+    case Basic::uint64:
+      type = FI_UINT64;
+      return true;
+    default:
+      break;
+  }
+  whole = false;
+  pair = basic == Basic::complex64 || basic == Basic::complex128;
+  if (basic == Basic::float32) type = FI_FLOAT;
+  if (basic == Basic::float64) type = FI_DOUBLE;
+  if (basic == Basic::complex64) type = FI_FLOAT_COMPLEX;
+  if (basic == Basic::complex128) type = FI_DOUBLE_COMPLEX;
+  return pair || basic == Basic::float32 || basic == Basic::float64;
+}
+
+// Operations whose results libfabric says are ours (docs/operations.md): it tells nothing of NaN in a minimum, nor of
+// infinities in a complex product.
+bool find_kind(const Reducer& reducer, Kind& kind) {
+  using datatype::Reduction;
+  bool whole = false;
+  bool pair = false;
+  if (!reducer.type->predefined || !find_type(reducer.type->basic, kind.type, whole, pair)) return false;
+  switch (reducer.reduction) {
+    case Reduction::sum:
+      kind.op = FI_SUM;
+      return true;
+    case Reduction::prod:
+      kind.op = FI_PROD;
+      return !pair;
+    case Reduction::min:
+      kind.op = FI_MIN;
+      return whole;
+    case Reduction::max:
+      kind.op = FI_MAX;
+      return whole;
+    case Reduction::band:
+      kind.op = FI_BAND;
+      return whole;
+    case Reduction::bor:
+      kind.op = FI_BOR;
+      return whole;
+    case Reduction::bxor:
+      kind.op = FI_BXOR;
+      return whole;
+    case Reduction::land:
+      kind.op = FI_LAND;
+      return whole;
+    case Reduction::lor:
+      kind.op = FI_LOR;
+      return whole;
+    case Reduction::lxor:
+      kind.op = FI_LXOR;
+      return whole;
+    default:
+      return false;
+  }
+}
+
+// A rank's part in a communicator's operations.
+class Group {
+ public:
+  explicit Group(core::Comm& comm) : comm_(comm), fabric_(*provider) {}
+
+  ofi::MemberName name() { return fabric_.name(); }
+
+  // False: this rank's part failed.
+  bool join(const std::vector<ofi::MemberName>& names) {
+    fabric_.join(names);
+    sent_.resize(piece_most + static_cast<size_t>(comm_.size));
+    received_.resize(sent_.size());
+    if (!wait()) return false;
+    barriers_ = fabric_.most(FI_BARRIER, FI_UINT8, FI_SUM) != 0;
+    bcast_most_ = std::min(fabric_.most(FI_BROADCAST, FI_UINT8, FI_SUM), piece_most);
+    return true;
+  }
+
+  bool can(const Operation& operation) {
+    if (!faults().takes(operation) || operation.bytes() > bytes_most) return false;
+    Kind kind;
+    switch (operation.collective) {
+      case Collective::barrier:
+        return barriers_;
+      case Collective::bcast:
+        return bcast_most_ != 0;
+      default:
+        return find_kind(*operation.reducer, kind) && fabric_.most(FI_ALLREDUCE, kind.type, kind.op) != 0;
+    }
+  }
+
+  Outcome perform(const Operation& operation) {
+    if (faults().fail_at(done_++, comm_.rank)) return {false, "WEFT_OFFLOAD_FAULTS says so"};
+    bool done = false;
+    switch (operation.collective) {
+      case Collective::bcast:
+        done = bcast(operation);
+        break;
+      case Collective::allreduce:
+        done = allreduce(operation);
+        break;
+      default:
+        fabric_.barrier();
+        done = wait();
+    }
+    return {done, why_};
+  }
+
+ private:
+  // Until an operation is done. False: it never will be, as `why_` says, or since another rank failed.
+  bool wait() {
+    const core::Account account{.kind = core::WaitKind::collective, .call = "an offloaded operation", .comm = &comm_};
+    const core::Doing doing(account);
+    uint64_t waited = 0;
+    bool over = false;
+    while (!over && !is_late(waited)) {
+      const uint64_t from = base::now_ns();
+      core::wait_for_any_memory([&] {
+        over = over || fabric_.finished();
+        return over || base::now_ns() - from >= look_after_ns;
+      });
+      waited += std::min(base::now_ns() - from, 10 * look_after_ns);  // a job that was stopped is not late
+    }
+    if (why_.empty()) why_ = fabric_.error();
+    return !failed_ && why_.empty();
+  }
+
+  bool is_late(uint64_t waited) {
+    failed_ = others_failed(comm_);
+    if (!failed_ && waited >= static_cast<uint64_t>(seconds.value()) * 1000000000) {
+      why_ = "not all ranks came in " + std::to_string(seconds.value()) + " s, as WEFT_OFFLOAD_SECONDS says";
+    }
+    return failed_ || !why_.empty();
+  }
+
+  // A provider may take a piece in as many parts as there are ranks, and fill the last one.
+  bool bcast(const Operation& operation) {
+    const int64_t bytes = operation.bytes();
+    const bool is_root = comm_.rank == operation.root;
+    const Block data{operation.receive, operation.count, operation.type};
+    Scratch scratch;
+    auto* packed = static_cast<unsigned char*>(scratch.bytes(bytes));
+    if (packed == nullptr) return no_memory();
+    const Block whole{packed, bytes, &byte_type};
+    if (is_root) (void)copy_block(data, whole);
+    const auto ranks = static_cast<size_t>(comm_.size);
+    for (size_t at = 0; at < static_cast<size_t>(bytes);) {
+      const size_t piece = std::min(static_cast<size_t>(bytes) - at, bcast_most_);
+      if (is_root) std::memcpy(sent_.data(), packed + at, piece);
+      fabric_.bcast(sent_.data(), (piece + ranks - 1) / ranks * ranks, operation.root);
+      if (!wait()) return false;
+      if (!is_root) std::memcpy(packed + at, sent_.data(), piece);
+      at += piece;
+    }
+    if (!is_root) (void)copy_block(whole, data);
+    return true;
+  }
+
+  bool allreduce(const Operation& operation) {
+    Kind kind;
+    (void)find_kind(*operation.reducer, kind);
+    const auto size = static_cast<size_t>(operation.type->size);
+    const size_t most = std::min(fabric_.most(FI_ALLREDUCE, kind.type, kind.op), piece_most / size);
+    const auto* from = static_cast<const unsigned char*>(operation.send);
+    auto* to = static_cast<unsigned char*>(operation.receive);
+    for (size_t left = static_cast<size_t>(operation.count); left > 0;) {
+      const size_t count = std::min(left, most);
+      std::memcpy(sent_.data(), from, count * size);
+      fabric_.allreduce(sent_.data(), received_.data(), count, kind.type, kind.op);
+      if (!wait()) return false;
+      std::memcpy(to, received_.data(), count * size);
+      from += count * size;
+      to += count * size;
+      left -= count;
+    }
+    return true;
+  }
+
+  bool no_memory() {
+    why_ = "no memory";
+    return false;
+  }
+
+  core::Comm& comm_;
+  ofi::CollectiveGroup fabric_;
+  std::vector<unsigned char> sent_, received_;
+  int64_t done_ = 0;
+  bool barriers_ = false;
+  size_t bcast_most_ = 0;
+  bool failed_ = false;  // another rank did
+  std::string why_;
+};
+
+void* join(core::Comm& comm) {
+  std::unique_ptr<Group> group;
+  if (provider != nullptr && comm.rank != faults().alone) group.reset(new (std::nothrow) Group(comm));
+  const ofi::MemberName ours = group != nullptr ? group->name() : ofi::MemberName();
+  std::vector<ofi::MemberName> names(static_cast<size_t>(comm.size));
+  if (gather_all(comm, &ours, sizeof ours, names.data()) != core::no_error) return nullptr;
+  // All see the same names, so none waits for a rank that has none.
+  const auto absent = [](const ofi::MemberName& name) { return name.bytes == 0 || name.bytes > sizeof name.text; };
+  if (std::any_of(names.begin(), names.end(), absent) || !group->join(names)) return nullptr;
+  return group.release();
+}
+
+void leave(void* group) {
+  delete static_cast<Group*>(group);
+}
+
+bool can(void* group, const Operation& operation) {
+  return static_cast<Group*>(group)->can(operation);
+}
+
+Outcome perform(void* group, const Operation& operation) {
+  return static_cast<Group*>(group)->perform(operation);
+}
+
+constexpr Component libfabric{
+    .name = "ofi", .open = open, .state = state, .join = join, .leave = leave, .can = can, .perform = perform};
+WEFT_OFFLOAD_COMPONENT(libfabric);
+
+}  // namespace
+
+}  // namespace weft::coll::offload
