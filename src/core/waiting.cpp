@@ -90,8 +90,8 @@ void Backoff::tune(int ranks_here, int cpus_here) {
 }
 
 void Backoff::tune_for_threads(int threads) {
-  // A look at a lane takes the line of its lock and of its ring from the thread that is at it, so threads share the looks.
-  // Where they share cores, a round may take a time slice.
+  // A look at a lane takes the line of its lock and of its ring from the thread that is at it, so threads share the
+  // looks. Where they share cores, a round may take a time slice.
   const bool apart = threads <= world->cpu_share;
   const uint32_t looking = apart ? std::bit_ceil(static_cast<uint32_t>(std::max(threads, 1))) : 1;
   world->waits.others_every.store(8 * looking, std::memory_order_relaxed);
