@@ -49,9 +49,12 @@ static void allreduce_with_computing(void) {
 
 static void put_to_computing(size_t bytes) {
   left_us = 0;
-  if (rank == 1) return compute();
-  MPI_Put(data, (int)bytes, MPI_BYTE, 1, 0, (MPI_Aint)bytes, MPI_BYTE, window);
-  MPI_Win_flush(1, window);
+  if (rank == 1) {
+    compute();
+  } else {
+    MPI_Put(data, (int)bytes, MPI_BYTE, 1, 0, (MPI_Aint)bytes, MPI_BYTE, window);
+    MPI_Win_flush(1, window);
+  }
 }
 static void put_large(void) {
   put_to_computing(BYTES);
