@@ -139,7 +139,7 @@ template <bool wild = false>
 
 // The same of one with MPI_ANY_TAG whose messages may come by any lane, while all lanes are free and keep no unexpected
 // message: nothing that was read before can match, and what lies unread finds it posted.
-inline Request* try_post_across(World& w, Comm& comm, void* buffer, int64_t bytes, int32_t source) {
+[[gnu::noinline]] inline Request* try_post_across(World& w, Comm& comm, void* buffer, int64_t bytes, int32_t source) {
   Thread* const me = own_thread;
   if (me == nullptr || me->free_requests == nullptr) return nullptr;
   const uint32_t lanes = w.lane_map.lanes();
@@ -161,7 +161,8 @@ inline Request* try_post_across(World& w, Comm& comm, void* buffer, int64_t byte
 }
 
 // A receive with wildcards, as try_post() and try_post_wide().
-inline Request* try_post_wild(World& w, Comm& comm, void* buffer, int64_t bytes, int32_t source, int32_t tag) {
+[[gnu::always_inline]] inline Request* try_post_wild(World& w, Comm& comm, void* buffer, int64_t bytes, int32_t source,
+                                                     int32_t tag) {
   if (tag == any_tag && w.lane_map.parts()) return try_post_across(w, comm, buffer, bytes, source);
   if (w.concurrent) return try_post_wide<true>(w, comm, buffer, bytes, source, tag);
   Matcher& matcher = w.lanes[0].matcher;

@@ -237,27 +237,11 @@ namespace {
   return MPI_SUCCESS;
 }
 
-// A plain receive with wildcards; false when it takes the general road.
-bool irecv_any(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-               MPI_Request* request) {
-  Operation op;
-  if ((source != MPI_ANY_SOURCE && tag != MPI_ANY_TAG) || no_address(request) ||
-      !good_plain_data(op, buf, count, datatype) || !op.type->predefined ||
-      !good_receive(op, buf, count, datatype, source, tag, comm)) {
-    return false;
-  }
-  Request* r = core::try_post_wild(*core::world, *op.comm, buf, op.bytes, source, tag);
-  if (r == nullptr) return false;
-  *request = handle_of<MPI_Request>(r);
-  return true;
-}
-
 // The general road of a receive, with arguments that may be wrong.
 template <bool blocking>
 [[gnu::noinline]] int irecv_general(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                                     MPI_Comm comm, MPI_Request* request) {
   static constexpr const char* function = blocking ? "MPI_Recv" : "MPI_Irecv";
-  if (irecv_any(buffer, count, datatype, source, tag, comm, request)) return MPI_SUCCESS;
   Operation op;
   const bool good = good_receive(op, buffer, count, datatype, source, tag, comm);
   if (!good) {
@@ -273,6 +257,23 @@ template <bool blocking>
   return MPI_SUCCESS;
 }
 
+// A plain receive with wildcards, or the general road of what irecv() does not take.
+template <bool blocking>
+[[gnu::noinline]] int irecv_wild(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                                 MPI_Request* request) {
+  Operation op;
+  if (good_plain_data(op, buf, count, datatype) && (op.comm = comm_of(comm)) != nullptr && !no_address(request) &&
+      op.type->predefined &&
+      (source == MPI_ANY_SOURCE || static_cast<uint32_t>(source) < static_cast<uint32_t>(op.comm->size)) &&
+      (tag >= 0 || tag == MPI_ANY_TAG)) {
+    if (Request* r = core::try_post_wild(*core::world, *op.comm, buf, op.bytes, source, tag)) {
+      *request = handle_of<MPI_Request>(r);
+      return MPI_SUCCESS;
+    }
+  }
+  return irecv_general<blocking>(buf, count, datatype, source, tag, comm, request);
+}
+
 template <bool blocking>
 [[gnu::always_inline]] inline int irecv(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                                         MPI_Comm comm, MPI_Request* request) {
@@ -280,7 +281,7 @@ template <bool blocking>
   if (!good_plain_data(op, buf, count, datatype) || (op.comm = comm_of(comm)) == nullptr ||
       static_cast<uint32_t>(source) >= static_cast<uint32_t>(op.comm->size) || tag < 0 || no_address(request) ||
       !op.type->predefined) [[unlikely]] {
-    return irecv_general<blocking>(buf, count, datatype, source, tag, comm, request);
+    return irecv_wild<blocking>(buf, count, datatype, source, tag, comm, request);
   }
   Request* r = core::try_post(*core::world, *op.comm, buf, op.bytes, source, tag);
   if (r == nullptr) [[unlikely]]
