@@ -313,6 +313,11 @@ void operations() {
   HOLDS(result[0] == size - 1 && result[1] == 0);
   MPI_Op_free(&op);
   MPI_Type_free(&integers);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);  // of calls without a communicator
+  EXPECT_CLASS(MPI_Reduce_local(MPI_IN_PLACE, result, 1, MPI_INT, MPI_SUM), MPI_ERR_BUFFER);
+  EXPECT_CLASS(MPI_Reduce_local(mine, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM), MPI_ERR_BUFFER);
+  EXPECT_CLASS(MPI_Reduce_local_c(MPI_IN_PLACE, result, 1, MPI_INT, MPI_SUM), MPI_ERR_BUFFER);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
   struct {
     double value;
     int place;
