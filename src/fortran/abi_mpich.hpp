@@ -100,6 +100,10 @@ inline int keyval_in(MPI_Fint keyval) {
   return predefined && keyval % 2 == 0 ? keyval - 1 : keyval;
 }
 
+// The functions of a generalized request get the program's variable itself, as on MPICH: programs look at it
+// afterwards.
+inline constexpr bool gives_variable = true;
+
 // The library of C tells programs where Fortran's MPI_STATUS_IGNORE is.
 inline void before_init() {
   MPI_F_STATUS_IGNORE = const_cast<MPI_Fint*>(commons.priv1->status_ignore);

@@ -88,6 +88,9 @@ inline bool is_argvs_null(const char* argvs) {
   return argvs == weft_fortran_argvs_null_;
 }
 
+// The functions of a generalized request get a copy of its state: the program's variable may be gone.
+inline constexpr bool gives_variable = false;
+
 // How the runtime calls the functions of an object: with integers of Fortran.
 void mark_errhandler(MPI_Errhandler errhandler);
 void mark_op(MPI_Op op);

@@ -43,20 +43,23 @@ struct Generalized {
   QueryFunction* query;
   FreeFunction* free;
   CancelFunction* cancel;
-  MPI_Aint extra_state;
+  MPI_Aint* variable;
+  MPI_Aint copy;
+
+  MPI_Aint* extra_state() { return gives_variable ? variable : &copy; }
 };
 
 int query_generalized(void* state, MPI_Status* status) {
   auto& request = *static_cast<Generalized*>(state);
   MPI_Fint error = MPI_SUCCESS;
-  request.query(&request.extra_state, reinterpret_cast<MPI_Fint*>(status), &error);
+  request.query(request.extra_state(), reinterpret_cast<MPI_Fint*>(status), &error);
   return error;
 }
 
 int free_generalized(void* state) {
   auto* request = static_cast<Generalized*>(state);
   MPI_Fint error = MPI_SUCCESS;
-  request->free(&request->extra_state, &error);
+  request->free(request->extra_state(), &error);
   delete request;
   return error;
 }
@@ -64,7 +67,7 @@ int free_generalized(void* state) {
 int cancel_generalized(void* state, int complete) {
   auto& request = *static_cast<Generalized*>(state);
   MPI_Fint error = MPI_SUCCESS;
-  request.cancel(&request.extra_state, &complete, &error);
+  request.cancel(request.extra_state(), &complete, &error);
   return error;
 }
 
@@ -85,32 +88,32 @@ MPI_Fint start_generalized(GrequestStart* start, const Generalized& functions, M
 #define WEFT_BOTH(procedure) procedure(mpi, MPI) procedure(pmpi, PMPI)
 #define WEFT_PROCEDURE extern "C" __attribute__((visibility("default"))) void
 
-#define WEFT_CALLBACKS(p, P)                                                                                       \
-  WEFT_PROCEDURE p##_op_create_(UserFunction* function, const MPI_Fint* commute, MPI_Fint* op, MPI_Fint* ierror) { \
-    give(ierror, make_op(P##_Op_create, function, *commute, op));                                                  \
-  }                                                                                                                \
-  WEFT_PROCEDURE p##_op_create_c_f08_(LargeFunction* function, const MPI_Fint* commute, MPI_Fint* op,              \
-                                      MPI_Fint* ierror) {                                                          \
-    give(ierror, make_op(P##_Op_create_c, function, *commute, op));                                                \
-  }                                                                                                                \
-  WEFT_PROCEDURE p##_comm_create_errhandler_(ErrorFunction* function, MPI_Fint* errhandler, MPI_Fint* ierror) {    \
-    give(ierror, make_errhandler(P##_Comm_create_errhandler, function, errhandler));                               \
-  }                                                                                                                \
-  WEFT_PROCEDURE p##_errhandler_create_(ErrorFunction* function, MPI_Fint* errhandler, MPI_Fint* ierror) {         \
-    give(ierror, make_errhandler(P##_Comm_create_errhandler, function, errhandler));                               \
-  }                                                                                                                \
-  WEFT_PROCEDURE p##_win_create_errhandler_(ErrorFunction* function, MPI_Fint* errhandler, MPI_Fint* ierror) {     \
-    give(ierror, make_errhandler(P##_Win_create_errhandler, function, errhandler));                                \
-  }                                                                                                                \
-  WEFT_PROCEDURE p##_file_create_errhandler_(ErrorFunction* function, MPI_Fint* errhandler, MPI_Fint* ierror) {    \
-    give(ierror, make_errhandler(P##_File_create_errhandler, function, errhandler));                               \
-  }                                                                                                                \
-  WEFT_PROCEDURE p##_session_create_errhandler_(ErrorFunction* function, MPI_Fint* errhandler, MPI_Fint* ierror) { \
-    give(ierror, make_errhandler(P##_Session_create_errhandler, function, errhandler));                            \
-  }                                                                                                                \
-  WEFT_PROCEDURE p##_grequest_start_(QueryFunction* query, FreeFunction* free, CancelFunction* cancel,             \
-                                     const MPI_Aint* extra_state, MPI_Fint* request, MPI_Fint* ierror) {           \
-    give(ierror, start_generalized(P##_Grequest_start, {query, free, cancel, *extra_state}, request));             \
+#define WEFT_CALLBACKS(p, P)                                                                                        \
+  WEFT_PROCEDURE p##_op_create_(UserFunction* function, const MPI_Fint* commute, MPI_Fint* op, MPI_Fint* ierror) {  \
+    give(ierror, make_op(P##_Op_create, function, *commute, op));                                                   \
+  }                                                                                                                 \
+  WEFT_PROCEDURE p##_op_create_c_f08_(LargeFunction* function, const MPI_Fint* commute, MPI_Fint* op,               \
+                                      MPI_Fint* ierror) {                                                           \
+    give(ierror, make_op(P##_Op_create_c, function, *commute, op));                                                 \
+  }                                                                                                                 \
+  WEFT_PROCEDURE p##_comm_create_errhandler_(ErrorFunction* function, MPI_Fint* errhandler, MPI_Fint* ierror) {     \
+    give(ierror, make_errhandler(P##_Comm_create_errhandler, function, errhandler));                                \
+  }                                                                                                                 \
+  WEFT_PROCEDURE p##_errhandler_create_(ErrorFunction* function, MPI_Fint* errhandler, MPI_Fint* ierror) {          \
+    give(ierror, make_errhandler(P##_Comm_create_errhandler, function, errhandler));                                \
+  }                                                                                                                 \
+  WEFT_PROCEDURE p##_win_create_errhandler_(ErrorFunction* function, MPI_Fint* errhandler, MPI_Fint* ierror) {      \
+    give(ierror, make_errhandler(P##_Win_create_errhandler, function, errhandler));                                 \
+  }                                                                                                                 \
+  WEFT_PROCEDURE p##_file_create_errhandler_(ErrorFunction* function, MPI_Fint* errhandler, MPI_Fint* ierror) {     \
+    give(ierror, make_errhandler(P##_File_create_errhandler, function, errhandler));                                \
+  }                                                                                                                 \
+  WEFT_PROCEDURE p##_session_create_errhandler_(ErrorFunction* function, MPI_Fint* errhandler, MPI_Fint* ierror) {  \
+    give(ierror, make_errhandler(P##_Session_create_errhandler, function, errhandler));                             \
+  }                                                                                                                 \
+  WEFT_PROCEDURE p##_grequest_start_(QueryFunction* query, FreeFunction* free, CancelFunction* cancel,              \
+                                     MPI_Aint* extra_state, MPI_Fint* request, MPI_Fint* ierror) {                  \
+    give(ierror, start_generalized(P##_Grequest_start, {query, free, cancel, extra_state, *extra_state}, request)); \
   }
 WEFT_BOTH(WEFT_CALLBACKS)
 
