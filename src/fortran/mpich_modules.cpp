@@ -11,16 +11,16 @@
 
 // A common block by the three names that compilers give it. The hidden name is of the block here, whether or not a
 // program has one of the same name.
-#define WEFT_BLOCK(type, block, BLOCK)                                                                    \
-  extern "C" WEFT_EXPORTED type block##_, block, BLOCK;                                                   \
-  type block##_, block, BLOCK;                                                                            \
-  extern "C" {                                                                                            \
-  extern type weft_own_##block __attribute__((visibility("hidden"), alias(#block)));                      \
-  extern type weft_own_##BLOCK __attribute__((visibility("hidden"), alias(#BLOCK)));                      \
-  }                                                                                                       \
-  static const type* program_##block() {                                                                  \
-    if (same_place(&block, &weft_own_##block) && same_place(&BLOCK, &weft_own_##BLOCK)) return &block##_; \
-    return same_place(&block, &weft_own_##block) ? &BLOCK : &block;                                       \
+#define WEFT_BLOCK(type, block, BLOCK)                                                                        \
+  extern "C" WEFT_EXPORTED type block##_, block, BLOCK;                                                       \
+  type block##_, block, BLOCK;                                                                                \
+  extern "C" {                                                                                                \
+  extern type weft_own_##block __attribute__((visibility("hidden"), alias(#block)));                          \
+  extern type weft_own_##BLOCK __attribute__((visibility("hidden"), alias(#BLOCK)));                          \
+  }                                                                                                           \
+  static const type* program_##block() {                                                                      \
+    if (same_place(&(block), &weft_own_##block) && same_place(&(BLOCK), &weft_own_##BLOCK)) return &block##_; \
+    return same_place(&(block), &weft_own_##block) ? &(BLOCK) : &(block);                                     \
   }
 
 // Names of two variables that the compiler takes for different ones.

@@ -39,7 +39,7 @@ static_assert(sizeof(NativeArray) == 40);
 [[gnu::always_inline]] inline bool contiguous(const NativeArray* array, void** address) {
   if (is_unusual(array)) [[unlikely]]
     return false;
-  const int rank = array->rank;
+  const int rank = static_cast<uint8_t>(array->rank);
   const NativeDimension* const at = array->dimensions();
   ptrdiff_t elements = 1;
   *address = array->address;
