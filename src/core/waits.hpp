@@ -24,6 +24,7 @@ struct Sleeper {
   bool sentinel = false;  // sleeps on the process's attention word
 };
 
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): words that all read and words that waits write, apart
 struct Waits {
   std::atomic<uint32_t> sleepers = 0;        // threads that sleep; always zero while one thread communicates at a time
   std::atomic<uint32_t> any_sleepers = 0;    // those of them that wait for no certain request
