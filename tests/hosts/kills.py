@@ -23,7 +23,8 @@ HANGS = 100  # seconds
 
 def one(options, dice):
     """Nothing, or what went wrong; and how long the end took."""
-    running = job.Job(options.hydra, RANKS, (options.victim,), f"WEFT_NETWORK_LIBRARY={dice.choice(options.libraries.split(','))}")
+    running = job.Job(options.hydra, RANKS, (options.victim,), f"WEFT_NETWORK_LIBRARY={dice.choice(options.libraries.split(','))}",
+                      *options.env)
     try:
         early = dice.random() < 0.3
         program = os.path.realpath(options.victim)
@@ -57,6 +58,7 @@ def one(options, dice):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hydra", required=True)
+    parser.add_argument("--env", action="append", default=[], metavar="A=1", help="for all ranks")
     parser.add_argument("--victim", type=os.path.abspath, required=True)
     parser.add_argument("--jobs", type=int, default=20)
     parser.add_argument("--seed", type=int, default=int(time.time()))

@@ -125,7 +125,7 @@ struct Rank final : net::Events {
 
 // Places 0 to count; place 0 is the speaker's, and has no carrier here.
 struct TestHost {
-  TestHost(int first, int count, int buffers = 64) : segment(boot::create_segment(false)) {
+  TestHost(int first, int count, HostBuffers buffers = {64, net::staging_most}) : segment(boot::create_segment(false)) {
     const Layout layout = layout_for(count, buffers);
     EXPECT_TRUE(boot::size_segment(segment, layout.total));
     std::vector<int> here(static_cast<size_t>(count));
@@ -238,7 +238,7 @@ TEST_F(Relay, RanksWhoseFramesDoNotLeaveKeepOthersFromNoBuffer) {
 
 // A message that waits for its peer keeps its buffer.
 TEST_F(Relay, StagedMessagesLeaveBuffersForOthers) {
-  TestHost a(0, 9, 16);
+  TestHost a(0, 9, {16, 4096});
   for (int place = 1; place < 9; ++place) {
     EXPECT_NE(a.rank(place).carrier.lend(Carrier::Use::staging), nullptr);
     while (a.rank(place).carrier.lend(Carrier::Use::staging) != nullptr) continue;
@@ -249,7 +249,7 @@ TEST_F(Relay, StagedMessagesLeaveBuffersForOthers) {
 }
 
 TEST_F(Relay, ABufferThatWasNotSentIsFreeAgain) {
-  TestHost a(0, 2, 1);
+  TestHost a(0, 2, {1, 4096});
   Rank& rank = a.rank(1);
   for (int i = 0; i < 100; ++i) {
     Buffer* const staged = rank.carrier.lend(Carrier::Use::staging);
@@ -333,27 +333,27 @@ TEST_F(Relay, FramesForNoRankOfTheHostAreTurnedAway) {
     std::memcpy(frame.data(), &prefix, sizeof prefix);
     b.wire->coming.push_back(frame);
   }
-  b.wire->coming.emplace_back(3);                        // no prefix
-  b.wire->coming.emplace_back(inward_stride + 1, '\0');  // longer than a frame
+  b.wire->coming.emplace_back(3);                                   // no prefix
+  b.wire->coming.emplace_back(b.memory->layout().frame + 1, '\0');  // longer than a frame
   advance(a, b);
   EXPECT_EQ(b.rank(1).poll(), 0);
   EXPECT_EQ(b.wire->posted.size(), b.memory->layout().inward);
 }
 
 TEST_F(Relay, NumbersThatARankMayNotNameAreReportedAndNothingIsSent) {
-  const auto stride = static_cast<uint32_t>(outward_stride);
+  const uint32_t stride = layout_for(3, {64, net::staging_most}).outward_stride;
   const Item wrong[] = {
       {.what = What::none},
       {.what = static_cast<What>(77)},
       {.what = What::lost},
       {.what = What::frame, .number = 72, .bytes = 100},  // there is none
       {.what = What::frame, .number = ~0u, .bytes = 100},
-      {.what = What::frame, .number = 1, .bytes = 100},                // of another rank
-      {.what = What::frame, .number = 0, .at = stride, .bytes = 100},  // outside of the buffer
-      {.what = What::frame, .number = 0, .at = stride - 50, .bytes = 100},
-      {.what = What::frame, .number = 0, .at = 100, .bytes = ~0u},
-      {.what = What::frame, .number = 0, .at = 0, .bytes = 4},               // no prefix
-      {.what = What::frame, .number = 0, .at = 0, .bytes = 100, .host = 1},  // not announced
+      {.what = What::frame, .number = 65, .bytes = 100},                // of another rank
+      {.what = What::frame, .number = 64, .at = stride, .bytes = 100},  // outside of the buffer
+      {.what = What::frame, .number = 64, .at = stride - 50, .bytes = 100},
+      {.what = What::frame, .number = 64, .at = 100, .bytes = ~0u},
+      {.what = What::frame, .number = 64, .at = 0, .bytes = 4},               // no prefix
+      {.what = What::frame, .number = 64, .at = 0, .bytes = 100, .host = 1},  // not announced
       {.what = What::word, .number = words_of_rank, .bytes = 56},
       {.what = What::word, .number = 0, .at = 0, .bytes = 65},
       {.what = What::host, .number = 2, .bytes = 8},  // not the next
@@ -371,8 +371,8 @@ TEST_F(Relay, NumbersThatARankMayNotNameAreReportedAndNothingIsSent) {
     advance(a, b);
     ASSERT_EQ(b.rank(1).poll(), 1);
     ASSERT_EQ(a.memory->layout().outward, 72u);
-    ASSERT_NE(a.rank(1).carrier.lend(Carrier::Use::message), nullptr);  // number 0
-    ASSERT_NE(a.rank(2).carrier.lend(Carrier::Use::message), nullptr);  // number 1
+    ASSERT_NE(a.rank(1).carrier.lend(Carrier::Use::message), nullptr);  // number 64
+    ASSERT_NE(a.rank(2).carrier.lend(Carrier::Use::message), nullptr);  // number 65
     a.write(1, item);
     advance(a, b);
     EXPECT_EQ(lost_ranks, std::vector<int>{1});
@@ -390,7 +390,7 @@ TEST_F(Relay, ABufferInFlightIsNotSentAgain) {
   a.wire->full = true;
   ASSERT_EQ(a.rank(1).send(to, frame_of(100, 1)), 0);
   advance(a, b);
-  a.write(1, {.what = What::frame, .number = 0, .bytes = 100});
+  a.write(1, {.what = What::frame, .number = 64, .bytes = 100});
   advance(a, b);
   EXPECT_EQ(lost_ranks, std::vector<int>{1});
   a.wire->full = false;
@@ -418,7 +418,7 @@ TEST_F(Relay, BytesThatAreNoAddressAreRefused) {
 // A speaker that sleeps and is not called looks again after seconds: this many would take minutes.
 TEST_F(Relay, EachRankCallsASpeakerThatSleeps) {
   const int segment = boot::create_segment(false);
-  ASSERT_TRUE(boot::size_segment(segment, layout_for(2, 8).total));
+  ASSERT_TRUE(boot::size_segment(segment, layout_for(2, {8, 8192}).total));
   const auto make = [](Intake intake) {
     auto made = std::make_unique<Wire>(intake);
     made->descriptor = eventfd(0, EFD_CLOEXEC);
@@ -426,8 +426,8 @@ TEST_F(Relay, EachRankCallsASpeakerThatSleeps) {
   };
   std::atomic<int> woken = 0;
   {
-    Rank first(Host{segment, 0, 0, {0, 1}, 8, [&woken](int) { ++woken; }}, make);
-    Rank second(Host{segment, 0, 1, {0, 1}, 8, {}});
+    Rank first(Host{segment, 0, 0, {0, 1}, {8, 8192}, [&woken](int) { ++woken; }}, make);
+    Rank second(Host{segment, 0, 1, {0, 1}, {8, 8192}, {}});
     for (Rank* from : {&first, &second}) {
       const Address to = from->way_to(second);
       for (unsigned i = 0; i < 40; ++i) {
@@ -443,11 +443,12 @@ TEST_F(Relay, EachRankCallsASpeakerThatSleeps) {
 
 // A rank believes its speaker no more than the speaker believes it.
 TEST_F(Relay, NumbersThatTheSpeakerMayNotNameEndTheJob) {
-  const Item wrong[] = {{.what = What::frame, .number = 72, .at = 8, .bytes = 100},
-                        {.what = What::frame, .number = 0, .at = 8, .bytes = inward_stride + 1},
-                        {.what = What::frame, .number = 0, .at = 8, .bytes = 7},
-                        {.what = What::frame, .number = 0, .at = 16, .bytes = 100},
-                        {.what = What::back, .number = 0}};
+  const Item wrong[] = {
+      {.what = What::frame, .number = 72, .at = 8, .bytes = 100},
+      {.what = What::frame, .number = 0, .at = 8, .bytes = layout_for(2, {64, net::staging_most}).frame + 1},
+      {.what = What::frame, .number = 0, .at = 8, .bytes = 7},
+      {.what = What::frame, .number = 0, .at = 16, .bytes = 100},
+      {.what = What::back, .number = 0}};
   for (const Item& item : wrong) {
     TestHost b(2, 2);
     RankPage& page = b.memory->page(1);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
+
 namespace weft::transport {
 
 // Whether transports shall take as little memory as they run with (WEFT_MINIMUM_MEMORY, docs/scale.md).
@@ -9,7 +11,12 @@ namespace weft::transport {
 
 // Whether the ranks of a host share what messages to other hosts take (WEFT_MINIMUM_MEMORY=host).
 [[nodiscard]] bool shares_endpoints();
-// The number of buffers that they share for large messages (WEFT_STAGING_BUFFERS, beside its row).
-[[nodiscard]] int buffers_of_host();
+// The buffers that they share for large messages (WEFT_STAGING_BUFFERS and WEFT_STAGING_BYTES, beside whose rows it
+// is).
+struct HostBuffers {
+  int count;
+  size_t bytes;  // of each
+};
+[[nodiscard]] HostBuffers buffers_of_host();
 
 }  // namespace weft::transport

@@ -93,8 +93,9 @@ class Carrier {
   virtual Buffer* lend(Use /*use*/) { return nullptr; }
   virtual void take_back(Buffer* /*buffer*/) {}
 
-  // Frames that a sender may have in flight to a lane of a peer.
+  // Frames that a sender may have in flight to a lane of a peer, and the bytes staged in one.
   virtual uint64_t window() const { return 64; }
+  virtual size_t staged_most() const { return staging_most; }
 
   // With an Intake: a frame that came in, at `frame`, is no longer in use. One thread at a time, as poll().
   virtual void renew(const unsigned char* /*frame*/) {}

@@ -79,7 +79,7 @@ NetTransport::NetTransport(std::unique_ptr<Carrier> carrier, const Opening& open
                    .read = carrier_->reads() && !encrypts(),
                    .write = carrier_->writes() && !encrypts(),
                    .wakes = carrier_->wakes(),
-                   .staging_most = staging_most,
+                   .staging_most = carrier_->staged_most(),
                    .push_most = carrier_->pushes() && !encrypts() ? pushed_most : 0};
   reads_ = capabilities_.read;
   writes_ = capabilities_.write;
@@ -261,7 +261,7 @@ void NetTransport::report_lost(int rank, int error, const char* which) const {
 // Asking takes a round trip of 15 to 25 us: 16 KiB in 12 instead of 25 us, 32 KiB in 17 instead of 43, and pushed 64
 // KiB in 24 instead of 45, 128 KiB in 35 instead of 56 (bench/latency between two hosts, TCP).
 int64_t NetTransport::eager_bytes() const {
-  if (capabilities_.push_most == 0) return staging_most;
+  if (capabilities_.push_most == 0) return static_cast<int64_t>(capabilities_.staging_most);
   return std::clamp<int64_t>(read_from(pushed_usual + 1) - 1, staging_most, pushed_usual);
 }
 
@@ -486,7 +486,7 @@ void NetTransport::deliver(const Header& h, const void* data) {
 
 // A thread begins to look for a buffer on its own lane.
 Staging NetTransport::reserve_staging(size_t bytes) {
-  if (bytes > staging_most) return {};
+  if (bytes > capabilities_.staging_most) return {};
   Buffer* buffer = take(base::thread_number(), 0, Carrier::Use::staging);
   if (buffer == nullptr) return {};
   return {buffer->staging(), reinterpret_cast<uint64_t>(buffer)};

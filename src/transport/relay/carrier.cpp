@@ -18,7 +18,7 @@ RelayCarrier::RelayCarrier(const Host& host, const Speaker::Make& make, bool thr
     : rank_(static_cast<uint32_t>(host.here[static_cast<size_t>(host.place)])),
       place_(static_cast<uint32_t>(host.place)),
       threads_(threads),
-      staged_most_(std::max(host.buffers / static_cast<int>(host.here.size()), 1)),
+      staged_most_(std::max(host.buffers.count / static_cast<int>(host.here.size()), 1)),
       memory_(host.segment, host.offset, layout_for(static_cast<int>(host.here.size()), host.buffers)),
       page_(memory_.page(place_)) {
   inward_.open(page_.inward, page_.inward_items, inward_room);
@@ -60,14 +60,15 @@ bool RelayCarrier::insert(std::string_view bytes, net::Address& address) {
 }
 
 // A rank whose frames do not leave gets another buffer while it holds fewer than are free beyond one for each other
-// rank; and it holds no more that wait for peers than its share of all.
+// rank; and it holds no more that wait for peers than its share of those for large messages. Small ones take others
+// first, of which most of the memory is never touched.
 bool RelayCarrier::find_buffer(Use use, uint32_t& number) {
-  const uint32_t in_flight = sent_ - page_.sent.load(std::memory_order_acquire);
-  const uint32_t free = memory_.free_buffers();
   const Layout& layout = memory_.layout();
-  if (in_flight >= frames_most || (in_flight != 0 && in_flight + layout.places > free)) return false;
-  if (use == Use::staging && (staged_ >= staged_most_ || free <= layout.outward - layout.staged)) return false;
-  return memory_.claim(place_, number);
+  const uint32_t in_flight = sent_ - page_.sent.load(std::memory_order_acquire);
+  if (in_flight >= frames_most || (in_flight != 0 && in_flight + layout.places > memory_.free_buffers())) return false;
+  if (use != Use::staging && memory_.claim(place_, layout.staged, layout.outward, number)) return true;
+  if (use == Use::staging && staged_ >= staged_most_) return false;
+  return memory_.claim(place_, 0, layout.staged, number);
 }
 
 bool RelayCarrier::find_word(uint32_t& number) {
@@ -182,7 +183,7 @@ int RelayCarrier::poll(uint32_t /*lane*/, net::Events& events) {
 void RelayCarrier::take(const Item& item, net::Events& events) {
   if (item.what == What::lost) return events.lost(item.rank, item.error);
   if (item.what != What::frame || item.number >= memory_.layout().inward || item.at != sizeof(Prefix) ||
-      item.bytes < sizeof(Prefix) || item.bytes > inward_stride)
+      item.bytes < sizeof(Prefix) || item.bytes > memory_.layout().frame)
     return report_wrong();
   (void)events.came(0, memory_.inward(item.number) + item.at, item.bytes - sizeof(Prefix));
   const base::LockIf guard(lock_, threads_);

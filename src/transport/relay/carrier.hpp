@@ -25,7 +25,7 @@ struct Host {
   size_t offset;                        // and where the relay's part begins in it
   int place;                            // of this rank,
   std::vector<int> here;                // among these, in order
-  int buffers;                          // for large messages of all
+  HostBuffers buffers;                  // for large messages of all
   std::function<void(int place)> wake;  // ends the sleep of a rank
 };
 
@@ -43,6 +43,7 @@ class RelayCarrier final : public net::Carrier {
   net::Buffer* lend(Use use) override;
   void take_back(net::Buffer* buffer) override;
   uint64_t window() const override { return held_most; }
+  size_t staged_most() const override { return memory_.layout().large; }
   int send(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) override;
   bool all_sent() const override;
   int poll(uint32_t lane, net::Events& events) override;

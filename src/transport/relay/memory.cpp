@@ -26,18 +26,24 @@ constexpr size_t to_pages(size_t bytes) {
 
 }  // namespace
 
-Layout layout_for(int places, int buffers) {
+Layout layout_for(int places, HostBuffers buffers) {
   Layout layout{};
   layout.places = static_cast<uint32_t>(places);
-  layout.staged = static_cast<uint32_t>(buffers);
+  layout.staged = static_cast<uint32_t>(buffers.count);
   layout.outward = layout.staged + std::max(for_messages, layout.places);
   layout.inward = std::max(inward_buffers, layout.places + posted_least);
   layout.held = std::clamp((layout.inward - posted_least) / layout.places, uint32_t{1}, held_most);
+  layout.large = static_cast<uint32_t>(std::min(buffers.bytes, net::staging_most));
+  const size_t frame =
+      sizeof(net::Header) + net::staged_data_most + std::max<size_t>(layout.large, mailbox_limit(1)) + net::tag_bytes;
+  layout.frame = static_cast<uint32_t>(sizeof(Prefix) + frame);
+  layout.outward_stride = static_cast<uint32_t>(before_frame + base::to_multiple(frame + 64, 64));
+  layout.inward_stride = static_cast<uint32_t>(base::to_multiple(layout.frame, 64));
   layout.owners_at = sizeof(Head);
   layout.pages_at = layout.owners_at + to_pages(layout.outward * sizeof(uint32_t));
   layout.outward_at = layout.pages_at + layout.places * sizeof(RankPage);
-  layout.inward_at = layout.outward_at + to_pages(layout.outward * outward_stride);
-  layout.total = layout.inward_at + to_pages(layout.inward * inward_stride);
+  layout.inward_at = layout.outward_at + to_pages(layout.outward * size_t{layout.outward_stride});
+  layout.total = layout.inward_at + to_pages(layout.inward * size_t{layout.inward_stride});
   return layout;
 }
 
@@ -67,8 +73,8 @@ void Memory::reserve(size_t at, size_t bytes) const {
 }
 
 // The lowest that is free, so that no more of them get memory than are in use at a time.
-bool Memory::claim(uint32_t place, uint32_t& number) const {
-  for (number = 0; number < layout_.outward; ++number) {
+bool Memory::claim(uint32_t place, uint32_t first, uint32_t end, uint32_t& number) const {
+  for (number = first; number < end; ++number) {
     std::atomic<uint32_t>& word = owner(number);
     uint32_t before = word.load(std::memory_order_relaxed);
     if ((before & ~reserved) != 0) continue;
@@ -77,7 +83,7 @@ bool Memory::claim(uint32_t place, uint32_t& number) const {
       continue;
     head().taken.fetch_add(1, std::memory_order_relaxed);
     if ((before & reserved) == 0) [[unlikely]] {
-      reserve(layout_.outward_at + number * outward_stride, outward_stride);
+      reserve(layout_.outward_at + number * size_t{layout_.outward_stride}, layout_.outward_stride);
       word.fetch_or(reserved, std::memory_order_relaxed);
     }
     return true;

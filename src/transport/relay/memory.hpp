@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "transport/api/memory.hpp"
 #include "transport/net/carrier.hpp"
 #include "transport/relay/ring.hpp"
 
@@ -68,18 +69,19 @@ struct alignas(4096) Head {
 };
 static_assert(sizeof(Head) == 4096);
 
-// One to go out: the prefix lies right in front of net::Buffer::bytes.
+// The prefix of a frame that goes out lies right in front of net::Buffer::bytes.
 inline constexpr size_t before_frame = 64;
-inline constexpr size_t outward_stride = before_frame + net::room_for_frame;
-// One to come in.
-inline constexpr size_t inward_stride = (sizeof(Prefix) + net::frame_most + 63) / 64 * 64;
 
 struct Layout {
   uint32_t places;
-  uint32_t outward;  // buffers,
-  uint32_t staged;   // of which those that may wait for a peer
-  uint32_t inward;   // buffers
-  uint32_t held;     // of them, by one rank
+  uint32_t outward;         // buffers,
+  uint32_t staged;          // of which the first are for large messages
+  uint32_t inward;          // buffers
+  uint32_t held;            // of them, by one rank
+  uint32_t large;           // bytes staged in one,
+  uint32_t frame;           // and of the largest frame with its prefix
+  uint32_t outward_stride;  // from one buffer to the next
+  uint32_t inward_stride;
   size_t owners_at;
   size_t pages_at;
   size_t outward_at;
@@ -87,7 +89,7 @@ struct Layout {
   size_t total;
 };
 // For so many ranks of a host and so many buffers for their large messages.
-Layout layout_for(int places, int buffers);
+Layout layout_for(int places, HostBuffers buffers);
 
 // A process's view of it.
 class Memory {
@@ -101,12 +103,16 @@ class Memory {
   const Layout& layout() const { return layout_; }
   Head& head() const { return *reinterpret_cast<Head*>(memory_); }
   RankPage& page(uint32_t place) const { return reinterpret_cast<RankPage*>(memory_ + layout_.pages_at)[place]; }
-  unsigned char* outward(uint32_t number) const { return memory_ + layout_.outward_at + number * outward_stride; }
-  unsigned char* inward(uint32_t number) const { return memory_ + layout_.inward_at + number * inward_stride; }
+  unsigned char* outward(uint32_t number) const {
+    return memory_ + layout_.outward_at + number * size_t{layout_.outward_stride};
+  }
+  unsigned char* inward(uint32_t number) const {
+    return memory_ + layout_.inward_at + number * size_t{layout_.inward_stride};
+  }
   void reserve(size_t at, size_t bytes) const;
 
-  // A free buffer to go out for a place. false: none is free.
-  [[nodiscard]] bool claim(uint32_t place, uint32_t& number) const;
+  // A free buffer to go out for a place, of those from `first` to before `end`. false: none is free.
+  [[nodiscard]] bool claim(uint32_t place, uint32_t first, uint32_t end, uint32_t& number) const;
   bool belongs_to(uint32_t place, uint32_t number) const {
     return (owner(number).load(std::memory_order_relaxed) & ~reserved) == place + 1;
   }

@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/relay/speaker.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "base/message.hpp"
@@ -31,7 +34,7 @@ Speaker::Speaker(const Memory& memory, std::vector<int> here, const Make& make, 
       words_(std::make_unique<Outgoing[]>(size_t{memory.layout().places} * words_of_rank)),
       holders_(memory.layout().inward) {
   const Layout& layout = memory.layout();
-  memory.reserve(layout.inward_at, layout.inward * inward_stride);
+  memory.reserve(layout.inward_at, layout.inward * size_t{layout.inward_stride});
   for (uint32_t place = 0; place < layout.places; ++place) {
     RankPage& page = memory.page(place);
     places_[place].outward.open(page.outward, page.outward_items, outward_room);
@@ -43,8 +46,8 @@ Speaker::Speaker(const Memory& memory, std::vector<int> here, const Make& make, 
                    .error = errno,
                    .remedy = "raise the limit on open files (ulimit -n), or set WEFT_MINIMUM_MEMORY=on"});
   }
-  carrier_ = make({memory.inward(0), inward_stride, layout.inward});
-  carrier_->register_buffers(memory.outward(0), layout.outward * outward_stride);
+  carrier_ = make({memory.inward(0), layout.inward_stride, layout.inward});
+  carrier_->register_buffers(memory.outward(0), layout.outward * size_t{layout.outward_stride});
   carrier_->register_buffers(&memory.page(0), layout.places * sizeof(RankPage));
   const std::string address = carrier_->address(0);
   if (address.size() > address_most) {
@@ -135,7 +138,8 @@ bool Speaker::take(uint32_t place, const Item& item) {
   switch (item.what) {
     case What::frame:
       return item.number < memory_.layout().outward && memory_.belongs_to(place, item.number) &&
-             take_frame(place, item, frames_[item.number], memory_.outward(item.number), outward_stride);
+             take_frame(place, item, frames_[item.number], memory_.outward(item.number),
+                        memory_.layout().outward_stride);
     case What::word:
       return item.number < words_of_rank && take_frame(place, item, word_of(place, item.number),
                                                        memory_.page(place).words[item.number].bytes, sizeof(Word));
@@ -167,7 +171,7 @@ bool Speaker::take_host(uint32_t place, const Item& item) {
 bool Speaker::take_frame(uint32_t place, const Item& item, Outgoing& out, const unsigned char* memory, size_t room) {
   const std::vector<net::Address>& hosts = places_[place].hosts;
   if (out.in_flight || item.host >= hosts.size() || item.at > room || item.bytes > room - item.at ||
-      item.bytes < sizeof(Prefix) || item.bytes > inward_stride)
+      item.bytes < sizeof(Prefix) || item.bytes > memory_.layout().frame)
     return false;
   out.in_flight = true;
   ++in_flight_;
@@ -227,7 +231,7 @@ bool Speaker::find_place(const unsigned char* frame, size_t bytes, uint32_t& pla
 // bound that.
 bool Speaker::came(uint32_t /*lane*/, const unsigned char* frame, size_t bytes) {
   uint32_t place = 0;
-  if (bytes > inward_stride || !find_place(frame, bytes, place)) {
+  if (bytes > memory_.layout().frame || !find_place(frame, bytes, place)) {
     carrier_->renew(frame);
     if (!std::exchange(warned_, true)) {
       base::warn({.cause = "a message of " + std::to_string(bytes) +
@@ -238,16 +242,40 @@ bool Speaker::came(uint32_t /*lane*/, const unsigned char* frame, size_t bytes) 
   }
   Place& to = places_[place];
   if (to.held < memory_.layout().held && to.waiting.empty()) {
-    hand_in(place, static_cast<uint32_t>(static_cast<size_t>(frame - memory_.inward(0)) / inward_stride),
+    hand_in(place,
+            static_cast<uint32_t>(static_cast<size_t>(frame - memory_.inward(0)) / memory_.layout().inward_stride),
             static_cast<uint32_t>(bytes));
     return true;
   }
-  to.waiting.emplace_back(frame, frame + bytes);
+  to.waiting.emplace_back(frame, bytes);
   carrier_->renew(frame);
   // It may have given all back before it could see that this one waits.
   memory_.page(place).waits.store(1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return true;
+}
+
+Speaker::Kept::Kept(const unsigned char* frame, size_t bytes) : bytes_(bytes) {
+  if (is_mapped()) {
+    void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memory_ = mapped != MAP_FAILED ? static_cast<unsigned char*>(mapped) : nullptr;
+  } else {
+    memory_ = new (std::nothrow) unsigned char[bytes];
+  }
+  if (memory_ == nullptr) {
+    fail_for_good({.cause = "no memory for a message from another host that its rank does not take yet",
+                   .error = errno,
+                   .remedy = "free memory on this host, or raise the job's memory limit"});
+  }
+  std::memcpy(memory_, frame, bytes);
+}
+
+Speaker::Kept::~Kept() {
+  if (is_mapped()) {
+    munmap(memory_, bytes_);
+  } else {
+    delete[] memory_;
+  }
 }
 
 void Speaker::hand_in(uint32_t place, uint32_t number, uint32_t bytes) {
@@ -266,11 +294,12 @@ bool Speaker::take_back(uint32_t place, const Item& item) {
     carrier_->renew(frame);
     return true;
   }
-  const std::vector<unsigned char> next = std::move(from.waiting.front());
+  const Kept& next = from.waiting.front();
+  const auto bytes = static_cast<uint32_t>(next.bytes());
+  std::memcpy(frame, next.frame(), bytes);
   from.waiting.pop_front();
   if (from.waiting.empty()) memory_.page(place).waits.store(0, std::memory_order_relaxed);
-  std::memcpy(frame, next.data(), next.size());
-  hand_in(place, item.number, static_cast<uint32_t>(next.size()));
+  hand_in(place, item.number, bytes);
   return true;
 }
 

@@ -49,14 +49,29 @@ class Speaker final : private net::Events {
     const unsigned char* start = nullptr;
     size_t bytes = 0;
   };
+  // A frame that waits for a buffer. Large ones are pages of their own: the memory goes when the frame does.
+  class Kept {
+   public:
+    Kept(const unsigned char* frame, size_t bytes);
+    ~Kept();
+    Kept(const Kept&) = delete;
+    Kept& operator=(const Kept&) = delete;
+    const unsigned char* frame() const { return memory_; }
+    size_t bytes() const { return bytes_; }
+
+   private:
+    bool is_mapped() const { return bytes_ > 4096; }
+    size_t bytes_;
+    unsigned char* memory_;
+  };
   struct Place {
     RingReader outward;
     RingWriter inward;
     std::vector<net::Address> hosts;
-    uint32_t held = 0;                               // buffers that came in
-    std::deque<std::vector<unsigned char>> waiting;  // frames for which it holds too many
-    std::deque<Item> late;                           // found its ring full
-    bool wrong = false;                              // and reported
+    uint32_t held = 0;         // buffers that came in
+    std::deque<Kept> waiting;  // frames for which it holds too many
+    std::deque<Item> late;     // found its ring full
+    bool wrong = false;        // and reported
   };
 
   bool came(uint32_t lane, const unsigned char* frame, size_t bytes) override;

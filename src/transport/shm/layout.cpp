@@ -113,6 +113,6 @@ size_t segment_bytes(int ranks) {
 
 }  // namespace weft::transport::shm
 
-int weft::transport::buffers_of_host() {
-  return static_cast<int>(shm::staging_buffers.value());
+weft::transport::HostBuffers weft::transport::buffers_of_host() {
+  return {static_cast<int>(shm::value_of(shm::staging_buffers, 32)), shm::value_of(shm::staging_bytes, 16 << 10)};
 }
