@@ -42,7 +42,7 @@ class RelayCarrier final : public net::Carrier {
   bool lends() const override { return true; }
   net::Buffer* lend(Use use) override;
   void take_back(net::Buffer* buffer) override;
-  uint64_t window() const override { return held_most; }
+  uint64_t window() const override { return credits; }
   size_t staged_most() const override { return memory_.layout().large; }
   int send(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) override;
   bool all_sent() const override;

@@ -36,6 +36,7 @@ inline constexpr uint32_t words_of_rank = 4;
 // In flight of one rank: with them, its words, the buffers that it gives back and a host its ring does not overflow.
 inline constexpr uint32_t frames_most = 48;
 inline constexpr uint32_t held_most = 4;  // frames that came in, of one rank
+inline constexpr uint32_t credits = 8;    // of a pair of ranks
 static_assert(frames_most + words_of_rank + held_most + 1 <= outward_room);
 
 // A frame of flow control, with its prefix in front.
