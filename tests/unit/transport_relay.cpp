@@ -173,7 +173,7 @@ class Relay : public ::testing::Test {
   ~Relay() override { set_failure_sink(nullptr); }
   // Until neither has anything to do.
   static void advance(TestHost& a, TestHost& b) {
-    while (a.speaker->advance() | b.speaker->advance()) continue;
+    while (static_cast<int>(a.speaker->advance()) + static_cast<int>(b.speaker->advance()) != 0) continue;
   }
   static Bytes frame_of(size_t bytes, unsigned number) {
     Bytes frame(bytes);

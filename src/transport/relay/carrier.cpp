@@ -122,7 +122,7 @@ bool RelayCarrier::announce(uint32_t number) {
   page_.address_in_use.store(1, std::memory_order_relaxed);
   host.address.copy(page_.address, address_most);
   host.announced = true;
-  write({.what = What::host, .number = number, .bytes = static_cast<uint32_t>(host.address.size())});
+  put({.what = What::host, .number = number, .bytes = static_cast<uint32_t>(host.address.size())});
   return true;
 }
 
@@ -140,18 +140,18 @@ int RelayCarrier::send(uint32_t /*lane*/, net::Buffer* buffer, const void* start
   lent->is_here = false;
   if (lent->use == Use::staging) --staged_;
   if (!is_word) ++sent_;
-  write({.what = is_word ? What::word : What::frame,
-         .number = lent->number,
-         .at = static_cast<uint32_t>(front - memory),
-         .bytes = static_cast<uint32_t>(bytes + sizeof prefix),
-         .host = host,
-         .rank = rank});
+  put({.what = is_word ? What::word : What::frame,
+       .number = lent->number,
+       .at = static_cast<uint32_t>(front - memory),
+       .bytes = static_cast<uint32_t>(bytes + sizeof prefix),
+       .host = host,
+       .rank = rank});
   call();
   return gone;
 }
 
 // Under the lock. There is room for all that is in use, unless the speaker counts wrongly.
-void RelayCarrier::write(const Item& item) {
+void RelayCarrier::put(const Item& item) {
   if (!outward_.write(item)) report_wrong();
 }
 
@@ -187,7 +187,7 @@ void RelayCarrier::take(const Item& item, net::Events& events) {
     return report_wrong();
   (void)events.came(0, memory_.inward(item.number) + item.at, item.bytes - sizeof(Prefix));
   const base::LockIf guard(lock_, threads_);
-  write({.what = What::back, .number = item.number});
+  put({.what = What::back, .number = item.number});
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (page_.waits.load(std::memory_order_relaxed) != 0) call();
 }

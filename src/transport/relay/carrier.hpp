@@ -66,7 +66,7 @@ class RelayCarrier final : public net::Carrier {
   bool find_buffer(Use use, uint32_t& number);
   bool find_word(uint32_t& number);
   bool announce(uint32_t number);
-  void write(const Item& item);
+  void put(const Item& item);
   void call();
   void take(const Item& item, net::Events& events);
   void report_wrong();

@@ -21,7 +21,6 @@ namespace {
 constexpr uint64_t soon_ns = 1000000;  // while something is in flight
 constexpr uint64_t later_ns = 10000000000;
 constexpr uint64_t unwoken_ns = 100000;  // where the carrier has no descriptor
-constexpr int looks_most = 20;           // in vain before it sleeps
 
 }  // namespace
 
