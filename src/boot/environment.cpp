@@ -125,16 +125,17 @@ constexpr int most_fd = 1 << 24;
 // "first,size,generation,root,number"
 void read_spawned(Reader& reader, Offer& offer) {
   if (getenv(variable::spawned) == nullptr) return;
-  const std::vector<int64_t> values = reader.list(variable::spawned, 5);
+  const std::vector<int64_t> values = reader.list(variable::spawned, 6);
   const bool fits = values[0] >= 0 && values[1] >= 1 && values[0] <= offer.rank && offer.rank < values[0] + values[1] &&
                     values[0] + values[1] <= offer.places && values[2] >= 0 && values[2] <= INT32_MAX &&
-                    values[3] >= 0 && values[3] < offer.places && values[4] >= 0;
+                    values[3] >= 0 && values[3] < offer.places && values[4] >= 0 && values[5] >= 0 && values[5] <= 1;
   if (!fits) reader.fail(std::string(variable::spawned) + " does not fit rank " + std::to_string(offer.rank));
   offer.spawned = true;
   offer.world_first = static_cast<int>(values[0]);
   offer.world_size = static_cast<int>(values[1]);
   offer.generation = static_cast<uint32_t>(values[2]);
   offer.origin = {static_cast<int>(values[3]), static_cast<uint64_t>(values[4])};
+  offer.several_hosts = values[5] == 1;
 }
 
 Offer read_mpiexec() {
@@ -285,6 +286,17 @@ Offer read_others() {
 }
 
 }  // namespace
+
+std::string shown_launcher(Launcher launcher) {
+  static constexpr const char* marks[][2] = {{"HYDI_CONTROL_FD", "Hydra"},
+                                             {"HYDRA_BSTRAP_PGID", "Intel's Hydra"},
+                                             {"PRTE_LAUNCHED", "prterun"},
+                                             {"SLURM_STEP_ID", "Slurm's srun"}};
+  for (const auto& [variable, program] : marks) {
+    if (getenv(variable) != nullptr) return std::string(program) + " (" + name(launcher) + ")";
+  }
+  return name(launcher);
+}
 
 Offer read_environment() {
   switch (launcher_choice.value()) {

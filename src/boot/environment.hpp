@@ -50,6 +50,7 @@ struct Offer {
   int places = 0;                  // ranks there may be; 0: not said
   std::string service = {};        // mpiexec's door
   bool spawned = false;            // the next are there
+  bool several_hosts = false;      // the job is on more than this one
   int world_first = 0;
   int world_size = 0;
   uint32_t generation = 0;

@@ -25,9 +25,11 @@
 #include "boot/door.hpp"
 #include "boot/environment.hpp"
 #include "boot/inherited.hpp"
+#include "boot/introductions.hpp"
 #include "boot/job_number.hpp"
 #include "boot/notes.hpp"
 #include "boot/own_launcher.hpp"
+#include "boot/packet.hpp"
 #include "boot/pmi1.hpp"
 #include "boot/pmi2.hpp"
 #include "boot/pmix.hpp"
@@ -35,6 +37,8 @@
 #include "boot/record.hpp"
 #include "boot/reserve.hpp"
 #include "boot/segment.hpp"
+#include "boot/service.hpp"
+#include "boot/spare_places.hpp"
 #include "boot/status.hpp"
 
 namespace weft::boot {
@@ -42,6 +46,7 @@ namespace {
 
 // One job per process; the data of abort() are kept apart, since it may be called from anywhere.
 constinit Space* space = nullptr;
+constinit Spares spares;
 constinit base::Lock space_lock;
 constinit std::atomic<int> marked_fd{-1};  // the segment under mpiexec, where an abort is noted
 constinit std::atomic<int> marked_rank{0};
@@ -130,6 +135,25 @@ void mark(const Job& job) {
   marked_fd.store(job.segment_fd, std::memory_order_release);
 }
 
+// The host of each slot, as any number, of a job on several hosts whose launcher does not say.
+std::vector<int> published_hosts;
+
+// A spawned process, which no launcher but ours knows. Places become ranks.
+void learn_of_hosts(Job& job, const Offer& offer) {
+  Packet answer;
+  const Packet question = Packet().put(request::describe).put(offer.rank).put(offer.generation);
+  const bool told = ask_launcher(job.service, question, answer, [] {}) && answer.take_number(0, 0) == 0;
+  (void)answer.take_text();
+  if (!told || !take_description(job, answer.take_text(), offer.rank, published_hosts)) {
+    base::die({.cause = "mpiexec does not tell this spawned process of its job's hosts",
+               .error = told ? 0 : errno,
+               .remedy = "see whether it still runs, and is of the library's version"});
+  }
+  job.number = 0;
+  job.first = job.rank_at(job.first);
+  job.origin.root = job.rank_at(job.origin.root);
+}
+
 void join_mpiexec(Job& job, const Offer& offer, size_t (*segment_bytes)(int)) {
   job.id = offer.id;
   job.places = offer.places;
@@ -141,6 +165,7 @@ void join_mpiexec(Job& job, const Offer& offer, size_t (*segment_bytes)(int)) {
     job.generation = offer.generation;
     job.origin = offer.origin;
   }
+  if (offer.several_hosts) learn_of_hosts(job, offer);
   job.segment_fd = offer.fd;
   // Between mpiexec and us there may be a wrapper that closes descriptors.
   if (!is_segment(offer.fd) && !offer.address.empty()) job.segment_fd = open_segment(offer.address);
@@ -153,7 +178,7 @@ void join_mpiexec(Job& job, const Offer& offer, size_t (*segment_bytes)(int)) {
   }
   base::set_own_cpus(offer.rank_cpus, offer.service_cpus);
   fcntl(job.segment_fd, F_SETFD, FD_CLOEXEC);  // it is ours, not of programs this one starts
-  give_size(job.segment_fd, job.places, segment_bytes);
+  give_size(job.segment_fd, job.places_here(), segment_bytes);
   take_rank(job);
   mark(job);
 }
@@ -303,9 +328,9 @@ std::vector<base::CpuSet> masks_here(const Job& job, const Door& door) {
   return masks;
 }
 
-// Those of the segment.
+// Those of the segment, before `job.here` is set.
 int places_here(const Job& job) {
-  return job.local_ranks == job.size ? job.places : job.local_ranks;
+  return job.local_ranks == job.size ? job.places : job.local_ranks + job.spare;
 }
 
 // All ranks of this host have the segment once this is over. Each says which processors it may use, the first how many
@@ -390,9 +415,6 @@ std::vector<int> slot_of_rank;
 int slot_of(int rank) {
   return slot_of_rank.empty() ? rank : slot_of_rank[static_cast<size_t>(rank)];
 }
-
-// The host of each slot, as any number, of a job on several hosts whose launcher does not say.
-std::vector<int> published_hosts;
 
 int host_of_slot(int slot) {
   if (published_hosts.empty()) return static_cast<int>(space->mapping().node_of(slot));
@@ -480,19 +502,23 @@ void join_space(Job& job, Offer& offer, size_t (*segment_bytes)(int)) {
   if (job.rank == 0) must(space->put(secret_key, fresh_secret()));
   must(space->barrier());
   if (job.rank != first) open_published(job, first);
-  job.places = job.size + (job.local_ranks == job.size ? usual_spare_places(job.size) : 0);
+  const bool one_host = job.local_ranks == job.size;
+  job.places = job.size + (one_host ? usual_spare_places(job.size) : 0);
+  job.spare = one_host || job.size > most_ranks_that_grow || !may_grow() ? 0 : spare_on_each_host;
   give_size(job.segment_fd, places_here(job), segment_bytes);
   meet_here(job, here, door);
   look_at_hosts(job);
   take_order(job, here);
-  if (job.local_ranks != job.size) job.here = std::move(here);
+  if (!one_host) job.here = std::move(here);
+  job.started = job.size;
+  if (job.spare != 0) number_spare_places(job, [](int rank) { return host_of_slot(slot_of(rank)); });
   take_rank(job);
   mark(job);
 }
 
 }  // namespace
 
-Job join(size_t (*segment_bytes)(int size)) {
+Job join(size_t (*segment_bytes)(int size), bool (*may_grow)()) {
   base::load_settings();
   base::set_end_of_job(end_whole_job);
   Offer offer = read_environment();
@@ -511,7 +537,7 @@ Job join(size_t (*segment_bytes)(int size)) {
     case Launcher::pmi1:
     case Launcher::pmi2:
     case Launcher::pmix:
-      join_space(job, offer, segment_bytes);
+      join_space(job, offer, segment_bytes, may_grow);
       break;
     case Launcher::singleton:
       job.id = std::to_string(getpid());
@@ -519,26 +545,39 @@ Job join(size_t (*segment_bytes)(int size)) {
       break;
   }
   if (!has_own_launcher(job.launcher)) job.started = job.size;
+  spares = {.started = job.one_host() ? INT32_MAX : job.started, .spare = job.spare};
   return job;
 }
 
 int Job::place_here(int job_rank) const {
   if (here.empty()) return job_rank;
+  if (spare != 0 && job_rank >= first_spare && job_rank < first_spare + spare)
+    return static_cast<int>(here.size()) + job_rank - first_spare;
   const auto at = std::lower_bound(here.begin(), here.end(), job_rank);
   return at != here.end() && *at == job_rank ? static_cast<int>(at - here.begin()) : -1;
 }
 
+int Job::rank_at(int place) const {
+  if (here.empty()) return place;
+  const auto count = static_cast<int>(here.size());
+  return place < count ? here[static_cast<size_t>(place)] : first_spare + place - count;
+}
+
 size_t longest_value() {
-  return space->longest_value();
+  constexpr size_t of_spawned = 1024;
+  return space != nullptr ? space->longest_value() : of_spawned;
 }
 
 void publish(const std::string& key, const std::string& value) {
+  add_to_own_introduction(key, value);
   std::lock_guard guard(space_lock);
+  if (space == nullptr) return;
   if (speaks_for_all()) return note(key, value);
   must(space->put(key, value));
 }
 
 std::string published(int rank, const std::string& key) {
+  if (space == nullptr || rank >= spares.started) return introduced(rank, key);
   std::lock_guard guard(space_lock);
   const int slot = slot_of(rank);
   if (speaks_for_all()) return noted(slot, key);
@@ -548,7 +587,7 @@ std::string published(int rank, const std::string& key) {
 }
 
 int host_of(int rank) {
-  return host_of_slot(slot_of(rank));
+  return rank < spares.started ? host_of_slot(slot_of(rank)) : host_of_spare(spares, rank);
 }
 
 void barrier(void (*meanwhile)()) {

@@ -18,7 +18,7 @@ struct HostPage;
 
 enum class Launcher : uint8_t { singleton, mpiexec, pmi1, pmi2, pmix };
 
-// A job on one host can grow: its segment has spare places, which processes take that are spawned (docs/dynamic.md). A
+// A job can grow: the segment of a host has spare places, which processes take that are spawned (docs/dynamic.md). A
 // process's rank in the job is its place, unique among those that live; MPI_COMM_WORLD is a run of places, those of the
 // processes started together.
 
@@ -45,16 +45,25 @@ struct Job {
   int universe_size = -1;  // MPI_UNIVERSE_SIZE, -1 when unknown
   int local_ranks = 1;     // ranks on this host, and how many processors' worth of time they have together: with fewer
   int local_cpus = 1;      // processors than ranks, waiting ranks must yield early
-  std::vector<int> here;   // the ranks on this host in order, of a job on several hosts; otherwise empty
-  std::string secret;      // of such a job, fresh and known to its ranks alone: 32 hexadecimal digits
-  std::string id;          // names the job in messages
+  std::vector<int> here;   // the ranks that began on this host in order, of a job on several hosts; otherwise empty
+  // Of a job on several hosts: places for spawned processes on each host, whose ranks follow those that the job began
+  // with, host by host; and the first of these on this host.
+  int spare = 0;
+  int first_spare = 0;
+  std::string secret;  // of such a job, fresh and known to its ranks alone: 32 hexadecimal digits
+  std::string id;      // names the job in messages
 
   bool one_host() const { return here.empty(); }
   bool can_grow() const { return places > started; }
   // The first rank on this host: a number of its own for each host.
   int host() const { return here.empty() ? 0 : here.front(); }
+  // The places of this host's segment, and how many of them the job began with.
+  int places_here() const { return one_host() ? places : local_ranks + spare; }
+  int started_here() const { return one_host() ? started : static_cast<int>(here.size()); }
   // A rank's place among those of this host; -1 when it is on another.
   int place_here(int job_rank) const;
+  // The rank of a place of this host.
+  int rank_at(int place) const;
 };
 
 // Joins the job the environment describes; `segment_bytes(places)` says how large the shared segment of a host with so
@@ -62,11 +71,13 @@ struct Job {
 // when one is visible but speaks no known protocol. The segment begins with head_bytes(local_ranks) bytes: lines of
 // RankStatus (boot/status.hpp) and notes (boot/notes.hpp), one for each place, and a page (boot/host_page.hpp);
 // `segment_bytes` counts them.
-[[nodiscard]] Job join(size_t (*segment_bytes)(int places));
+// `may_grow` says, once settings are known, whether a job on several hosts has spare places.
+[[nodiscard]] Job join(size_t (*segment_bytes)(int places), bool (*may_grow)());
 
 // For jobs on several hosts: values of at most longest_value() characters that a rank publishes under a key, and that
-// all see after the next barrier. `meanwhile` is called again and again while a barrier lasts. They end the job when
-// the launcher refuses. Thread-safe, but for barriers.
+// all see after the next barrier. Those of a spawned process are seen where it is introduced (boot/introductions.hpp);
+// a value that is not known is empty. `meanwhile` is called again and again while a barrier lasts. They end the job
+// when the launcher refuses. Thread-safe, but for barriers.
 size_t longest_value();
 void publish(const std::string& key, const std::string& value);
 [[nodiscard]] std::string published(int rank, const std::string& key);
@@ -88,5 +99,7 @@ void before_end(void (*act)());
 [[noreturn]] void abort(int status, const char* why);
 
 const char* name(Launcher launcher);
+// With the program that speaks it, where the environment tells: "Hydra (PMI-1)".
+std::string shown_launcher(Launcher launcher);
 
 }  // namespace weft::boot

@@ -35,6 +35,12 @@ constinit base::Lock learning;
 constexpr uint32_t none = 0;
 constexpr uint32_t starting = 1;
 
+std::string host_name() {
+  char name[65] = "";
+  (void)gethostname(name, sizeof name - 1);
+  return name;
+}
+
 bool is_program(const std::string& path) {
   return access(path.c_str(), X_OK) == 0;
 }
@@ -71,10 +77,13 @@ int run(const std::string& launcher, const Job& job, int its_line) {
   const int segment = set_aside(job.segment_fd);
   const int moved_line = set_aside(its_line);
   const std::string pid = std::to_string(getpid());
-  const std::string places = std::to_string(job.places);
-  const std::string started = std::to_string(job.started);
-  const char* const words[] = {"mpiexec",       attach_option,  pid.c_str(), places.c_str(),
-                               started.c_str(), job.id.c_str(), nullptr};
+  const std::string places = std::to_string(job.places_here());
+  const std::string started = std::to_string(job.started_here());
+  std::string id = job.id;
+  if (!job.one_host()) id.append("@").append(host_name());
+  const char* const words[] = {"mpiexec",      attach_option,   pid.c_str(),
+                               places.c_str(), started.c_str(), job.one_host() ? "1" : "2",
+                               id.c_str(),     nullptr};
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_init(&actions);
@@ -142,7 +151,7 @@ bool start(Job& job, void (*meanwhile)(), base::Problem& problem) {
   close(ends[1]);
   if (error == 0) job.service = read_door(ends[0], meanwhile);
   if (!job.service.empty()) {
-    job.number = number_of_door(job.service);
+    if (job.one_host()) job.number = number_of_door(job.service);
     line = ends[0];
     return true;
   }
@@ -156,7 +165,7 @@ bool start(Job& job, void (*meanwhile)(), base::Problem& problem) {
 // The lines of the ranks that the job began with.
 class Lines {
  public:
-  explicit Lines(const Job& job) : bytes_(job_header_bytes(job.started)), started_(job.started) {
+  explicit Lines(const Job& job) : bytes_(job_header_bytes(job.started_here())), started_(job.started_here()) {
     void* const memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, job.segment_fd, 0);
     if (memory != MAP_FAILED) memory_ = memory;
   }
@@ -184,8 +193,9 @@ class Lines {
 
 void take(Job& job, uint32_t word) {
   const std::lock_guard guard(learning);
-  job.number = static_cast<int>(word - starting);
-  job.service = door_of_job(job.number);
+  const auto number = static_cast<int>(word - starting);
+  job.service = door_of_job(number);
+  if (job.one_host()) job.number = number;
 }
 
 // As the first that needs it, for all ranks.
@@ -195,7 +205,7 @@ bool start_for_all(Job& job, const Lines& lines, void (*meanwhile)(), base::Prob
     (void)poll(nullptr, 0, 1);
   }
   if (!start(job, meanwhile, problem)) return false;
-  if (job.number != 0 || job.started == 1) return true;
+  if (number_of_door(job.service) != 0 || job.started == 1) return true;
   problem = {.cause = "more than " + std::to_string(job_numbers - 1) + " jobs of this user run on this host",
              .remedy = "end some of them, or start this one with Weft's mpiexec"};
   return false;
@@ -216,7 +226,8 @@ bool start_own_launcher(Job& job, void (*meanwhile)(), base::Problem& problem) {
     uint32_t seen = none;
     if (word.compare_exchange_strong(seen, starting, std::memory_order_acquire)) {
       const bool started = start_for_all(job, lines, meanwhile, problem);
-      word.store(started ? starting + static_cast<uint32_t>(job.number) : none, std::memory_order_release);
+      word.store(started ? starting + static_cast<uint32_t>(number_of_door(job.service)) : none,
+                 std::memory_order_release);
       return started;
     }
     if (seen > starting && seen < starting + job_numbers) {

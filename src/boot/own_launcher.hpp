@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// A process that was started without a launcher, or a job that another launcher has started on one host, gets one of
-// ours when it asks for the first thing that needs one (a spawn, a port): the mpiexec beside this library serves the
-// spare places of the segment that the processes have already, as if it had started them itself. Of several ranks the
-// first that needs it starts it; the others learn of it by the segment's first line. docs/dynamic.md.
+// A process that was started without a launcher, or the ranks of a host in a job that another launcher has started, get
+// one of ours when they ask for the first thing that needs one (a spawn, a port): the mpiexec beside this library
+// serves the spare places of the segment that the processes have already, as if it had started them itself. Of several
+// ranks the first that needs it starts it; the others learn of it by the segment's first line. docs/dynamic.md.
 
 #include "base/message.hpp"
 #include "boot/job.hpp"
@@ -13,7 +13,7 @@
 namespace weft::boot {
 
 // The first word of that mpiexec's command line. Behind it: the number of our process, how many places the job has, how
-// many ranks it began with, and its name.
+// many ranks it began with, both on this host, whether it is on one host (1) or several (2), and its name.
 inline constexpr const char* attach_option = "--attach";
 // Its descriptors: the segment, and a line to us over which it says its door's name in hexadecimal digits and a
 // newline.

@@ -7,13 +7,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "boot/door.hpp"
 
 namespace weft::boot {
 namespace {
+
+constexpr uint64_t second = 1000000000;
 
 // Closes without a change of errno.
 class Line {
@@ -60,10 +64,23 @@ bool send_all(int fd, const std::string& bytes, void (*meanwhile)(), uint64_t un
   return true;
 }
 
+enum class Heard { part, all, nothing };  // nothing: it never will be all; errno says why
+
+Heard hear(int fd, std::string& received, Packet& answer) {
+  char buffer[4096];
+  const ssize_t n = recv(fd, buffer, sizeof buffer, MSG_DONTWAIT);
+  if (n < 0) return errno == EAGAIN || errno == EINTR ? Heard::part : Heard::nothing;
+  bool bad = n == 0;
+  if (bad) errno = ECONNRESET;
+  received.append(buffer, static_cast<size_t>(n));
+  if (!bad && Packet::unframe(received, answer, bad)) return Heard::all;
+  if (bad && n > 0) errno = EPROTO;
+  return bad ? Heard::nothing : Heard::part;
+}
+
 }  // namespace
 
 bool ask_launcher(const std::string& door, const Packet& question, Packet& answer, void (*meanwhile)(), int most_s) {
-  constexpr uint64_t second = 1000000000;
   const uint64_t until_ns = most_s == 0 ? UINT64_MAX : base::now_ns() + static_cast<uint64_t>(most_s) * second;
   if (question.bytes().size() > Packet::most_bytes) {
     errno = E2BIG;
@@ -72,25 +89,48 @@ bool ask_launcher(const std::string& door, const Packet& question, Packet& answe
   const Line line(connect_to_door(door));
   if (line.fd() < 0 || !send_all(line.fd(), question.framed(), meanwhile, until_ns)) return false;
   std::string received;
-  for (;;) {
+  for (Heard heard = Heard::part; heard != Heard::all;) {
     if (!wait_for(line.fd(), POLLIN, meanwhile, until_ns)) return false;
-    char buffer[4096];
-    const ssize_t n = recv(line.fd(), buffer, sizeof buffer, MSG_DONTWAIT);
-    if (n > 0) {
-      bool bad = false;
-      received.append(buffer, static_cast<size_t>(n));
-      if (Packet::unframe(received, answer, bad)) return true;
-      if (bad) {
-        errno = EPROTO;
-        return false;
-      }
-    } else if (n == 0) {
-      errno = ECONNRESET;
-      return false;
-    } else if (errno != EAGAIN && errno != EINTR) {
-      return false;
+    heard = hear(line.fd(), received, answer);
+    if (heard == Heard::nothing) return false;
+  }
+  return true;
+}
+
+std::vector<Packet> ask_launchers(const std::vector<std::string>& doors, const Packet& question, void (*meanwhile)(),
+                                  int most_s) {
+  struct Asked {
+    int fd;
+    std::string received;
+    Packet answer;
+    bool whole;
+  };
+  std::vector<Asked> asked;
+  const uint64_t until_ns = base::now_ns() + static_cast<uint64_t>(most_s) * second;
+  for (const std::string& door : doors) {
+    const int fd = connect_to_door(door);
+    if (fd >= 0) asked.push_back({fd, {}, {}, false});
+    if (fd >= 0 && !send_all(fd, question.framed(), meanwhile, until_ns)) close(std::exchange(asked.back().fd, -1));
+  }
+  const auto is_open = [](const Asked& one) { return one.fd >= 0; };
+  while (std::any_of(asked.begin(), asked.end(), is_open) && base::now_ns() < until_ns) {
+    std::vector<pollfd> polled;
+    for (const Asked& one : asked) polled.push_back({one.fd, POLLIN, 0});
+    meanwhile();
+    if (::poll(polled.data(), polled.size(), 1) <= 0) continue;
+    for (size_t i = 0; i < asked.size(); ++i) {
+      if (polled[i].revents == 0) continue;
+      const Heard heard = hear(asked[i].fd, asked[i].received, asked[i].answer);
+      asked[i].whole = heard == Heard::all;
+      if (heard != Heard::part) close(std::exchange(asked[i].fd, -1));
     }
   }
+  std::vector<Packet> answers;
+  for (Asked& one : asked) {
+    if (one.fd >= 0) close(one.fd);
+    if (one.whole) answers.push_back(std::move(one.answer));
+  }
+  return answers;
 }
 
 }  // namespace weft::boot

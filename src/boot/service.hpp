@@ -8,6 +8,7 @@
 // let it wait (a port that nobody connects to).
 
 #include <string>
+#include <vector>
 
 #include "boot/packet.hpp"
 
@@ -18,6 +19,8 @@ namespace request {
 // The place and generation of the process that asks follow, then what tools/mpiexec/spawn.cpp reads.
 inline constexpr const char* spawn = "spawn";
 inline constexpr const char* ready = "ready";  // a spawned process is in MPI_Init
+// What a spawned process of a job on several hosts has to know (boot/spare_places.hpp).
+inline constexpr const char* describe = "describe";
 inline constexpr const char* open_port = "open port";
 inline constexpr const char* close_port = "close port";
 inline constexpr const char* publish = "publish";
@@ -39,5 +42,10 @@ inline constexpr const char* connect_here = "connect here";
 // again. False with errno: the launcher could not be reached, hung up, or took too long (ETIMEDOUT).
 [[nodiscard]] bool ask_launcher(const std::string& door, const Packet& question, Packet& answer, void (*meanwhile)(),
                                 int most_s = 0);
+
+// Asks several at the same time, so that one that does not answer (it is stopped) costs the time once. The answers of
+// those that have answered in time, in the order of the doors.
+[[nodiscard]] std::vector<Packet> ask_launchers(const std::vector<std::string>& doors, const Packet& question,
+                                                void (*meanwhile)(), int most_s);
 
 }  // namespace weft::boot

@@ -97,6 +97,7 @@ void release_number(uint32_t number) {
   uint32_t generation = 0;
   const int32_t up = numbers().release(number, &generation);
   if (up == ContextNumbers::nobody || (is_foreign(up) && !is_there(up, generation))) return;
+  if (is_foreign_afar(up)) return;  // it may be gone; should it live, it does without this number
   const Release release{number, 0};
   send_control(world->peer(up), 0, release_kind, &release, sizeof release);
 }

@@ -6,13 +6,17 @@
 #include <cerrno>
 #include <ctime>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "base/lock.hpp"
+#include "boot/introductions.hpp"
 #include "boot/status.hpp"
 #include "boot/ties.hpp"
 #include "core/failure.hpp"
+#include "core/handler.hpp"
 #include "core/other_jobs.hpp"
+#include "core/send_queue.hpp"
 #include "core/waiting.hpp"
 #include "core/world.hpp"
 
@@ -22,21 +26,43 @@ namespace {
 // Communicators that we share with the process of each place; made with the first of another world.
 constinit base::Lock lock;
 constinit std::vector<int32_t>* shared = nullptr;
-constinit int32_t tied = 0;  // places with any
+constinit int32_t tied = 0;  // places of this host with any
+// Of other hosts: those that we ever had communicators with, and those that have said that they leave.
+constinit std::set<int32_t>* afar = nullptr;
+constinit std::set<int32_t>* leaving = nullptr;
 
-// The launcher's line of a rank; nullptr: of another job that we know nothing of any more.
+bool is_afar(int32_t job_rank) {
+  return job_rank < world->places && world->job.place_here(job_rank) < 0;
+}
+
+// The launcher's line of a rank; nullptr: of another host, or of another job that we know nothing of any more.
 boot::RankStatus* line_of(int32_t job_rank) {
-  return job_rank < world->places ? &world->status_of(job_rank) : line_of_other(job_rank);
+  if (job_rank >= world->places) return line_of_other(job_rank);
+  const int32_t place = world->job.place_here(job_rank);
+  return place >= 0 ? &world->line_at(place) : nullptr;
+}
+
+bool said_to_leave(int32_t job_rank) {
+  const std::lock_guard guard(lock);
+  return leaving != nullptr && leaving->contains(job_rank);
 }
 
 boot::Phase phase_of(int32_t job_rank) {
+  if (is_afar(job_rank)) return said_to_leave(job_rank) ? boot::Phase::finalized : boot::Phase::initialised;
   const boot::RankStatus* const line = line_of(job_rank);
   return line == nullptr ? boot::Phase::lost : static_cast<boot::Phase>(line->phase.load(std::memory_order_acquire));
 }
 
 void write_tie(int32_t job_rank, bool on) {
-  const boot::Ties ties(world->job.segment_fd, world->places, world->job.started);
-  if (on ? ties.tie(world->rank, job_rank) : ties.cut(world->rank, job_rank)) return;
+  if (is_afar(job_rank)) {
+    if (afar == nullptr) afar = new std::set<int32_t>;
+    afar->insert(job_rank);
+    return;
+  }
+  const boot::Ties ties(world->job.segment_fd, world->places_here(), world->job.started_here());
+  const int32_t ours = world->place_here();
+  const int32_t theirs = world->job.place_here(job_rank);
+  if (on ? ties.tie(ours, theirs) : ties.cut(ours, theirs)) return;
   out_of_memory({.cause = "cannot note in the job's shared memory that processes are connected",
                  .error = errno,
                  .remedy = "free memory on this host, or raise the job's memory limit"});
@@ -59,7 +85,7 @@ void count(int32_t job_rank, int32_t by) {
   const bool after = communicators != 0;
   if (before == after) return;
   write_tie(job_rank, after);
-  tied += by;
+  if (!is_afar(job_rank)) tied += by;
   tune_waits();
 }
 
@@ -76,6 +102,16 @@ bool has_foreign(const Group& group) {
 
 }  // namespace
 
+bool is_foreign_afar(int32_t job_rank) {
+  return is_foreign(job_rank) && is_afar(job_rank);
+}
+
+bool has_parted(int32_t job_rank) {
+  if (job_rank < 0 || !is_foreign_afar(job_rank)) return false;
+  const std::lock_guard guard(lock);
+  return shared == nullptr || (*shared)[static_cast<size_t>(job_rank)] == 0;
+}
+
 bool is_foreign(int32_t job_rank) {
   return static_cast<uint32_t>(job_rank - world->first) >= static_cast<uint32_t>(world->size);
 }
@@ -89,6 +125,11 @@ uint32_t generation_of(int32_t job_rank) {
 bool is_there(int32_t job_rank, uint32_t generation) {
   const boot::Phase phase = phase_of(job_rank);
   return generation_of(job_rank) == generation && phase != boot::Phase::finalized && phase != boot::Phase::lost;
+}
+
+bool knows_way_to(int32_t job_rank) {
+  const bool told = world->first == 0 && job_rank < world->job.started;
+  return told || !is_afar(job_rank) || boot::is_introduced(job_rank);
 }
 
 void meet(int32_t job_rank) {
@@ -116,20 +157,59 @@ void untie(const Group& group) {
   }
 }
 
+namespace {
+
+// Between hosts there is no line to look at: a process that leaves says so to those of other worlds and hosts that it
+// has a communicator with.
+constexpr uint8_t leaving_kind = 21;
+
+constinit const Handler leaving_handler{.kind = leaving_kind,
+                                        .least_bytes = sizeof(int32_t),
+                                        .name = "leave of a process of another world",
+                                        .take = [](const transport::Arrival& a) {
+                                          const std::lock_guard guard(lock);
+                                          if (leaving == nullptr) leaving = new std::set<int32_t>;
+                                          leaving->insert(payload_of<int32_t>(a));
+                                        }};
+WEFT_HANDLER(leaving_handler);
+
+void say_that_we_leave() {
+  std::vector<int32_t> all;
+  {
+    const std::lock_guard guard(lock);
+    if (afar != nullptr) all.assign(afar->begin(), afar->end());
+  }
+  for (const int32_t rank : all) {
+    if (!has_parted(rank)) send_control(world->peer(rank), 0, leaving_kind, &world->rank, sizeof world->rank);
+  }
+}
+
+bool those_afar_leave() {
+  const std::lock_guard guard(lock);
+  if (afar == nullptr) return true;
+  return std::all_of(afar->begin(), afar->end(), [](int32_t rank) {
+    return (*shared)[static_cast<size_t>(rank)] == 0 || (leaving != nullptr && leaving->contains(rank));
+  });
+}
+
+}  // namespace
+
 void leave_together() {
   if (!world->job.can_grow()) return;
-  boot::RankStatus& ours = world->status_of(world->rank);
+  boot::RankStatus& ours = world->line_at(world->place_here());
   ours.phase.store(static_cast<uint32_t>(boot::Phase::leaving), std::memory_order_release);
-  const bool grown = world->status_of(0).grown.load(std::memory_order_acquire) != 0;
-  if (!grown && others_leave()) return;  // nobody is of another world
-  const boot::Ties ties(world->job.segment_fd, world->places, world->job.started);
-  const auto stays = [](int32_t job_rank) {
+  say_that_we_leave();
+  const bool grown = world->line_at(0).grown.load(std::memory_order_acquire) != 0;
+  if (!grown && those_afar_leave() && others_leave()) return;  // nobody is of another world
+  const boot::Ties ties(world->job.segment_fd, world->places_here(), world->job.started_here());
+  const auto stays = [](int32_t place) {
+    const int32_t job_rank = world->job.rank_at(place);
     const boot::Phase phase = phase_of(job_rank);
     return is_foreign(job_rank) && (phase == boot::Phase::started || phase == boot::Phase::initialised);
   };
   const auto all_leave = [&] {
-    if (!others_leave()) return false;
-    const std::vector<int> connected = ties.connected_with(world->rank);
+    if (!others_leave() || !those_afar_leave()) return false;
+    const std::vector<int> connected = ties.connected_with(world->place_here());
     return std::none_of(connected.begin(), connected.end(), stays);
   };
   while (!all_leave()) {

@@ -19,6 +19,10 @@ namespace weft::core {
 // Whether the process that a place had then is there, and has not left the job.
 [[nodiscard]] bool is_there(int32_t job_rank, uint32_t generation);
 
+// Whether a rank of our job can be talked to: it is here, or the launcher tells where it is, or it was introduced
+// (boot/introductions.hpp).
+[[nodiscard]] bool knows_way_to(int32_t job_rank);
+
 // Communication with the process that has this place now may begin: the peer that one before it was is forgotten.
 void meet(int32_t job_rank);
 
@@ -26,6 +30,12 @@ void meet(int32_t job_rank);
 // the launcher can see. Returns whether there are any; only then untie() may be called. Thread-safe.
 [[nodiscard]] bool tie(const Group& group);
 void untie(const Group& group);
+
+// Whether a rank is of another world and another host: nothing tells us when it ends.
+[[nodiscard]] bool is_foreign_afar(int32_t job_rank);
+// Whether that is so, and it has no communicator with us any more: it may end at any
+// time.
+[[nodiscard]] bool has_parted(int32_t job_rank);
 
 // MPI_Finalize is collective over connected processes. Says that we are in it, and makes progress until all of them
 // are.

@@ -69,7 +69,7 @@ boot::RankStatus& line_of(const OtherJob& job, int32_t rank) {
 
 // In MPI_Finalize a process may leave before us, once it sees that we are on our way.
 bool is_leaving() {
-  const auto phase = world->status_of(world->rank).phase.load(std::memory_order_relaxed);
+  const auto phase = world->line_at(world->place_here()).phase.load(std::memory_order_relaxed);
   return phase == static_cast<uint32_t>(boot::Phase::leaving);
 }
 
@@ -180,7 +180,7 @@ int visit(int number, OtherJob& made, std::string& why) {
     return -1;
   }
   const uint64_t alike = boot::status_of(made.header, 0).alike.load(std::memory_order_relaxed);
-  if (alike == world->status_of(0).alike.load(std::memory_order_relaxed) &&
+  if (alike == world->line_at(0).alike.load(std::memory_order_relaxed) &&
       mailbox_bytes(started) == static_cast<int64_t>(world->mailbox_limit) &&
       world->transports.add_job(made.first, made.places, segment))
     return segment;
@@ -205,7 +205,7 @@ int32_t number_for_all(int32_t rank) {
 }
 
 int32_t ranks_of_all_jobs() {
-  const bool has_room = world->job.can_grow() && world->places <= boot::most_places_of_a_job;
+  const bool has_room = world->job.one_host() && world->job.can_grow() && world->places <= boot::most_places_of_a_job;
   return has_room ? boot::job_numbers << boot::job_shift : world->places;
 }
 
@@ -218,6 +218,8 @@ std::string meet_job(int number, const std::string& id, int32_t place) {
   if (number < 1 || number >= boot::job_numbers || place < 0 || place >= boot::most_places_of_a_job)
     return "that names no job";
   const int32_t first = rank_in_job(number, 0);
+  if (first == 0 && !id.empty() && id != world->job.id)
+    return why_not(id, 0, "is not on this host, or has ended", same_host);
   if (first == 0) return place < world->places ? "" : "that names no process";
   const std::lock_guard guard(mutex);
   if (OtherJob* const known = job_of(first); known != nullptr) {

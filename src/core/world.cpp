@@ -173,6 +173,7 @@ void open_transports() {
                           .block = ranks_of_all_jobs() > world->places ? boot::most_places_of_a_job : 0});
   Backoff::tune(world->job.local_ranks, world->job.local_cpus);
   if (world->job.one_host()) return;
+  const bool late = world->first != 0;
   world->transports.open_hosts(
       {.secret = world->job.secret,
        .sleeps = !Backoff::spins(),
@@ -181,7 +182,8 @@ void open_transports() {
        .first_here = world->job.host(),
        .host = shown_host(),
        .first_ranks = first_ranks,
-       .page = &boot::host_page()});
+       .page = late ? nullptr : &boot::host_page(),
+       .late = late});
 }
 
 // Messages of ours may still be on their way, and others may need our help with theirs.
@@ -189,6 +191,7 @@ void leave_hosts() {
   if (world->job.one_host()) return;
   wait_until([] { return world->transports.all_sent(); });
   world->transports.leave();
+  if (world->first != 0) return;  // spawned: the launcher does not know us
   boot::barrier([] {
     (void)progress();
     look_around(base::now_ns());
@@ -249,9 +252,10 @@ void connect_all() {
 
 void start(bool multiple, uint64_t (*alike)()) {
   transport::set_failure_sink([](int rank, const base::Problem& problem) {
-    rank == transport::no_peer ? transport_failed(problem) : peer_lost(rank, problem);
+    if (rank == transport::no_peer) transport_failed(problem);
+    if (!has_parted(rank)) peer_lost(rank, problem);
   });
-  world->job = boot::join(transport::segment_bytes);
+  world->job = boot::join(transport::segment_bytes, [] { return !transport::shares_endpoints(); });
   world->rank = world->job.rank;
   world->size = world->job.size;
   world->places = world->job.places;
@@ -398,8 +402,8 @@ void World::forget(int32_t job_rank) {
   delete gone;
 }
 
-boot::RankStatus& World::status_of(int32_t job_rank) const {
-  return boot::status_of(header, job_rank);
+boot::RankStatus& World::line_at(int32_t place) const {
+  return boot::status_of(header, place);
 }
 
 void Peer::open_way() {

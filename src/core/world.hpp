@@ -166,10 +166,10 @@ struct World {
   bool is_across(const Envelope& wanted) const { return wanted.tag == any_tag && lane_map.parts(); }
   Lane& lane_for(const Envelope& e) { return lanes[lane_map.lane_of(e.context, e.tag)]; }
   // How many places this host's segment has, and which of them is ours.
-  int32_t places_here() const { return job.one_host() ? places : job.local_ranks; }
+  int32_t places_here() const { return job.one_host() ? places : job.places_here(); }
   int32_t place_here() const { return job.place_here(rank); }
-  // The launcher's line of a rank, of a job on one host (boot/status.hpp).
-  boot::RankStatus& status_of(int32_t job_rank) const;
+  // The launcher's line of a place of this host (boot/status.hpp).
+  boot::RankStatus& line_at(int32_t place) const;
   int64_t sends_open() const;
   bool receives_streams();  // data of streams (R1) are on their way to matched receives
   // Makes and ends everything but the transports to other ranks, which are the caller's: they are set after open(), and

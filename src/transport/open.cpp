@@ -104,7 +104,7 @@ void Transports::open(const HostOpening& opening) {
 }
 
 void Transports::open_hosts(const HostsOpening& opening) {
-  if (lost_after.value() != 0) {
+  if (lost_after.value() != 0 && !opening.late) {
     lifelines_ = new net::Lifelines({.rank = rank_,
                                      .ranks = ranks_,
                                      .keeper = opening.first_here,
@@ -121,7 +121,8 @@ void Transports::open_hosts(const HostsOpening& opening) {
                               .secret = opening.secret,
                               .sleeps = opening.sleeps,
                               .directory = opening.directory,
-                              .threads = opening.threads};
+                              .threads = opening.threads,
+                              .late = opening.late};
   Transport* const others = shares_endpoints()
                                 ? net::open_shared(to_hosts, sharing_host(*memory_, rank_, ranks_, place_))
                                 : net::open(to_hosts);

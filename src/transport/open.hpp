@@ -58,6 +58,7 @@ struct HostsOpening {
   std::string host;                               // this one, for people
   std::function<std::vector<int>()> first_ranks;  // of all hosts, in order
   boot::HostPage* page;
+  bool late = false;  // we were spawned: the others have met, and watch the hosts
 };
 
 class Transports {

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
 """mpiexec --hosts on two hosts (hosts.sh), once for each launcher it hands jobs to. LAUNCH_BIN: the folder of mpiexec; WHERE: the
-program of where.c; HYDRA, INTEL_HYDRA, PRTERUN: the launchers."""
+program of where.c, SPAWN, TWO_JOBS: those of tests/mpi; HYDRA, INTEL_HYDRA, PRTERUN: the launchers."""
 import os
 import pathlib
 import subprocess
@@ -10,7 +10,7 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 MPIEXEC = os.path.join(os.environ["LAUNCH_BIN"], "mpiexec")
-WHERE = os.environ["WHERE"]
+WHERE, SPAWN, TWO_JOBS = (os.environ[name] for name in ("WHERE", "SPAWN", "TWO_JOBS"))
 
 
 def launcher(variable):
@@ -21,10 +21,13 @@ def launcher(variable):
 class Hosts:
     """The tests, for the launcher that the environment variable VARIABLE names."""
 
-    def run_on_hosts(self, *words, stdin="", **settings):
+    def run_on_hosts(self, *words, **more):
+        return self.run_in_hosts(MPIEXEC, *words, **more)
+
+    def run_in_hosts(self, *words, stdin="", **settings):
         environment = {"WEFT_REMOTE_LAUNCHER": os.environ[self.VARIABLE], "WEFT_RSH": str(HERE / "rsh"), "WEFT_SPIN": "0",
                        "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **settings}
-        done = subprocess.run([str(HERE / "hosts.sh"), "2", MPIEXEC, *words], input=stdin, capture_output=True, text=True,
+        done = subprocess.run([str(HERE / "hosts.sh"), "2", *words], input=stdin, capture_output=True, text=True,
                               timeout=60, env={**os.environ, **environment})
         if done.returncode == 77:
             raise unittest.SkipTest(done.stderr.strip())
@@ -42,6 +45,25 @@ class Hosts:
                                     "sh", "-c", script, WEFT_MAILBOX_LIMIT="64", GIVEN="a;b"),
                          [f"h1 1,2 3,64,a;b {os.getcwd()}", "h2 1,,64,a;b /usr"])
         self.assertEqual(self.lines("--hosts", "h2", "head", "-n", "2", stdin="one\ntwo\n"), ["one", "two"])
+
+    def test_ranks_of_both_hosts_spawn_processes_together(self):
+        for mode in ("meet", "tree"):
+            with self.subTest(mode):
+                self.assertEqual(self.lines("--hosts", "h1,h2", "-n", "3", SPAWN, mode), [])
+
+    def test_another_job_cannot_connect_and_is_told_so(self):
+        """The server has ranks on both hosts; the client is a job of h1 alone."""
+        script = """
+folder=$(mktemp -d)
+mkfifo "$folder/port"
+"$1" --hosts h1,h2 -n 2 "$2" serve 1 > "$folder/port" &
+exec 3< "$folder/port"
+while read -r word port; do test "$word" = port && break; done <&3
+"$1" -n 1 "$2" connect 1 "$port"
+kill %1"""
+        done = self.run_in_hosts("bash", "-c", script, "client", MPIEXEC, TWO_JOBS)
+        self.assertIn("has ranks on several hosts: no other job can connect with it. Remedy: start both programs with one mpiexec",
+                      done.stderr)
 
 
 @launcher("HYDRA")
@@ -64,6 +86,31 @@ class IntelHydra(Hosts, unittest.TestCase):
 @launcher("PRTERUN")
 class Prterun(Hosts, unittest.TestCase):
     VARIABLE = "PRTERUN"
+
+
+class TwoJobs(Hosts, unittest.TestCase):
+    """Of two hosts, whatever launcher there is."""
+    VARIABLE = "HYDRA"
+
+    test_ranks_variables_folders_and_input_find_their_hosts = test_ranks_of_both_hosts_spawn_processes_together = None
+    test_another_job_cannot_connect_and_is_told_so = None
+
+    def test_a_port_of_another_host_is_an_error_with_a_remedy(self):
+        script = """
+folder=$(mktemp -d)
+mkfifo "$folder/port"
+"$1" -n 1 "$2" serve 1 > "$folder/port" &
+exec 3< "$folder/port"
+while read -r word port; do test "$word" = port && break; done <&3
+"$3" on h2 "$1" -n 1 "$2" connect 1 "$port"
+status=$?
+kill %1
+exit $status"""
+        done = self.run_in_hosts("bash", "-c", script, "client", MPIEXEC, TWO_JOBS, str(HERE / "hosts.sh"))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"is not on this host, or has ended.*Remedy: .*between hosts, start both programs with one mpiexec|"
+                         r"is not of this job. Remedy: .*programs of several hosts connect when one mpiexec has started both")
+        self.assertIn("MPI_ERR_PORT", done.stderr)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,12 @@ class Slurm(unittest.TestCase):
                 programs = [os.path.join(MPI_TESTS, name) for name in ("mpi_p2p_sendrecv", "mpi_coll_reduce")]
                 self.srun(*((f"--mpi={mpi} -N 2 -n 4", program) for program in programs))
 
+    def test_ranks_spawn_processes(self):
+        spawn = os.path.join(MPI_TESTS, "mpi_spawn")
+        for mpi in ("pmi2", "pmix"):
+            with self.subTest(mpi):
+                self.srun((f"--mpi={mpi} -N 1 -n 2", spawn, "tree"), (f"--mpi={mpi} -N 2 -n 3", spawn, "meet"))
+
     def test_without_pmi_srun_is_named(self):
         done = self.srun(("--mpi=none -N 2 -n 2", WHERE), status=1)
         self.assertIn("Slurm's srun without PMI", done.stderr)

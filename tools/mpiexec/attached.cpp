@@ -44,10 +44,11 @@ std::string name_of(pid_t pid) {
 // Our descriptors and its number are as the process has given them; it is our parent still.
 bool take(const std::vector<std::string>& words, Attached& attached) {
   int pid = 0;
-  if (words.size() != 5 || !read_number(words[1], INT32_MAX, pid) ||
+  int hosts = 0;
+  if (words.size() != 6 || !read_number(words[1], INT32_MAX, pid) ||
       !read_number(words[2], boot::most_ranks, attached.places) ||
-      !read_number(words[3], attached.places, attached.started) || pid != getppid() ||
-      !boot::is_segment(boot::attach_segment) || fcntl(boot::attach_line, F_GETFD) < 0) {
+      !read_number(words[3], attached.places, attached.started) || !read_number(words[4], 2, hosts) ||
+      pid != getppid() || !boot::is_segment(boot::attach_segment) || fcntl(boot::attach_line, F_GETFD) < 0) {
     base::tell({.cause = std::string("mpiexec ") + boot::attach_option + " is for processes that Weft runs in",
                 .remedy = "see mpiexec --help"});
     return false;
@@ -55,7 +56,8 @@ bool take(const std::vector<std::string>& words, Attached& attached) {
   attached.pid = pid;
   attached.segment = boot::attach_segment;
   attached.line = boot::attach_line;
-  attached.id = words[4];
+  attached.several_hosts = hosts == 2;
+  attached.id = words[5];
   attached.process = boot::open_process(pid);
   if (attached.process >= 0 && getppid() == pid) return true;
   base::tell({.cause = "mpiexec cannot wait for process " + std::to_string(pid),

@@ -19,8 +19,9 @@ struct Attached {
   int segment = -1;
   int line = -1;  // over which it says that it leaves the job
   int places = 0;
-  int started = 0;  // ranks that the job began with
-  std::string id;   // names the job
+  int started = 0;  // ranks that the job began with; both of this host
+  bool several_hosts = false;
+  std::string id;  // names the job
 };
 
 // `words` begin with boot::attach_option. The result is mpiexec's exit status.

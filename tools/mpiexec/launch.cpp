@@ -185,7 +185,7 @@ bool Launch::start_one(int number) {
     const World& world = *rank.world;
     std::string spawned;
     for (const int64_t value : {int64_t{world.first}, int64_t{world.size}, int64_t{rank.generation},
-                                int64_t{world.root}, int64_t{world.number}}) {
+                                int64_t{world.root}, int64_t{world.number}, int64_t{on_several_hosts() ? 1 : 0}}) {
       spawned.append(spawned.empty() ? "" : ",").append(std::to_string(value));
     }
     environment.set(boot::variable::spawned, spawned);

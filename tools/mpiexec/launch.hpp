@@ -56,6 +56,7 @@ class Launch {
   // Processes that were spawned together.
   struct World {
     uint32_t number = 0;
+    std::string description;  // what its processes have to know, of a job on several hosts (boot/spare_places.hpp)
     std::vector<Spawned> programs;
     int first = 0;  // place
     int size = 0;
@@ -99,6 +100,7 @@ class Launch {
   void asked(Service::Caller caller, boot::Packet& packet);
   void caller_gone(Service::Caller caller);
   void refuse(Service::Caller caller, const std::string& why);
+  bool on_several_hosts() const { return attached_ != nullptr && attached_->several_hosts; }
   int find_places(int count) const;
   int most_free_places() const;
   bool read_spawn(boot::Packet& packet, World& world, std::vector<int>& members) const;
@@ -107,6 +109,7 @@ class Launch {
   void spawn(Service::Caller caller, int root, boot::Packet& packet);
   void cut_ties(int place) const;
   bool give_place(int place, const std::vector<int>& members) const;
+  void describe(Service::Caller caller, int place);
   void note_ready(Service::Caller caller, int place);
   void fail_spawn(World& world, const std::string& why);
   void forget_worlds();

@@ -65,6 +65,7 @@ void Launch::asked(Service::Caller caller, boot::Packet& packet) {
   if (ending_ || ranks_[place].ending) return;
   if (kind == boot::request::spawn) return spawn(caller, static_cast<int>(place), packet);
   if (kind == boot::request::ready) return note_ready(caller, static_cast<int>(place));
+  if (kind == boot::request::describe) return describe(caller, static_cast<int>(place));
   serve_port(caller, kind, static_cast<int>(place), packet);
 }
 
@@ -84,7 +85,8 @@ int Launch::find_places(int count) const {
   int run = 0;
   for (size_t place = static_cast<size_t>(command_.ranks()); place < ranks_.size(); ++place) {
     const Rank& rank = ranks_[place];
-    const bool free = !rank.alive && rank.streams[0].fd < 0 && rank.streams[1].fd < 0;
+    const bool used_up = on_several_hosts() && rank.uses != 0;
+    const bool free = !used_up && !rank.alive && rank.streams[0].fd < 0 && rank.streams[1].fd < 0;
     run = free ? run + 1 : 0;
     if (run == count) return static_cast<int>(place) + 1 - count;
   }
@@ -97,13 +99,15 @@ int Launch::most_free_places() const {
   return most;
 }
 
-// Places of the members of the communicator; then for each command its program, arguments, variables, folder, folders
-// to look in, a host, and the numbers of processes that may be started, the one wished first, then smaller ones.
+// Places of the members of the communicator, the description of the job's hosts; then for each command its program,
+// arguments, variables, folder, folders to look in, a host, and the numbers of processes that may be started, the one
+// wished first, then smaller ones.
 bool Launch::read_spawn(boot::Packet& packet, World& world, std::vector<int>& members) const {
   const auto most_places = static_cast<int64_t>(ranks_.size());
   for (int64_t left = packet.take_number(1, most_places); left > 0 && !packet.is_bad(); --left) {
     members.push_back(static_cast<int>(packet.take_number(0, most_places - 1)));
   }
+  world.description = packet.take_text();
   for (int64_t left = packet.take_number(1, most_commands); left > 0 && !packet.is_bad(); --left) {
     Spawned& spawned = world.programs.emplace_back();
     spawned.program.words = take_texts(packet);
@@ -153,7 +157,8 @@ bool Launch::find_spawned(Spawned& spawned, std::string& why) const {
     const std::string wrong = parse_hosts(spawned.host, hosts);
     if (!wrong.empty() || !all_are_here(hosts, host)) {
       why = "processes cannot be spawned on " + base::quoted(spawned.host) + (wrong.empty() ? "" : " (" + wrong + ")") +
-            ": this job is on " + host + " alone. Remedy: leave the info key host out";
+            ": they start on the host of the rank that asks for them, which is " + host +
+            ". Remedy: leave the info key host out, or let a rank of that host be the root";
       return false;
     }
   }
@@ -232,6 +237,12 @@ void Launch::cut_ties(int place) const {
   if (place >= command_.ranks()) {
     (void)boot::Ties(segment_, static_cast<int>(ranks_.size()), command_.ranks()).clear(place);
   }
+}
+
+void Launch::describe(Service::Caller caller, int place) {
+  const World* const world = ranks_[static_cast<size_t>(place)].world;
+  if (world == nullptr) return refuse(caller, "this process was not spawned");
+  service_.answer(caller, boot::Packet().put(int64_t{0}).put("").put(world->description));
 }
 
 void Launch::note_ready(Service::Caller caller, int place) {
@@ -313,6 +324,11 @@ bool Launch::asked_from_outside(Service::Caller caller, const std::string& kind,
   const boot::Packet good = boot::Packet().put(int64_t{0}).put("");
   if (ending_) {
     refuse(caller, "the job " + job_id() + " is ending");
+  } else if (on_several_hosts()) {
+    refuse(caller,
+           "the job " + job_id() +
+               " has ranks on several hosts: no other job can connect with it. Remedy: start both programs with one "
+               "mpiexec");
   } else if (visits) {
     answer(boot::Packet(good)
                .put(job_id())

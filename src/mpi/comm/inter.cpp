@@ -3,8 +3,10 @@
 // Making intercommunicators of two groups, and one communicator of both (MPI-5.0, 7.6.2).
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
+#include "boot/introductions.hpp"
 #include "boot/own_launcher.hpp"
 #include "core/failure.hpp"
 #include "core/growth.hpp"
@@ -46,7 +48,13 @@ struct Greeting {
   int32_t size;
   int32_t error;   // the leaders could not reach each other
   uint32_t apart;  // the two sides are of several jobs
-  uint32_t unused;
+  uint32_t grown;  // a spawned process of a job on several hosts is among them
+};
+
+// The introductions of a side's members, one behind the other, and the length of each.
+struct Introductions {
+  std::vector<int64_t> lengths;
+  std::string texts;
 };
 
 int32_t exchange(const OtherLeader& other, int32_t tag, const void* out, int64_t out_bytes, void* in,
@@ -55,12 +63,21 @@ int32_t exchange(const OtherLeader& other, int32_t tag, const void* out, int64_t
                             other.rank, tag);
 }
 
+bool has_spawned(const core::Group& group) {
+  const core::World& world = *core::world;
+  if (world.job.one_host() || !world.job.can_grow()) return false;
+  for (int32_t r = 0; r < group.size; ++r) {
+    if (group.job_rank(r) >= world.job.started) return true;
+  }
+  return false;
+}
+
 // Both leaders: greetings, then who is there. They spread the result.
 void meet(const Bank& bank, const OtherLeader& other, int32_t tag, uint64_t offer, Greeting& theirs,
           std::vector<int32_t>& their_ranks) {
   const int32_t their_leader = other.comm.job_rank(other.rank);
   const bool apart = core::renumbered(0, their_leader) != 0 || core::spans_jobs(*bank.group);
-  const Greeting ours{offer, bank.group->size, core::no_error, apart ? 1U : 0U, 0};
+  const Greeting ours{offer, bank.group->size, core::no_error, apart ? 1U : 0U, has_spawned(*bank.group) ? 1U : 0U};
   theirs.error = exchange(other, tag, &ours, sizeof ours, &theirs, sizeof theirs);
   if (theirs.error == core::no_error && (theirs.size < 1 || theirs.size > core::ranks_of_all_jobs()))
     theirs.error = core::internal_error;
@@ -71,6 +88,58 @@ void meet(const Bank& bank, const OtherLeader& other, int32_t tag, uint64_t offe
   theirs.error = exchange(other, tag, our_ranks.data(), width * ours.size, their_ranks.data(), width * theirs.size);
   for (int32_t& rank : their_ranks) rank = core::renumbered(rank, their_leader);
   theirs.apart |= ours.apart;
+  theirs.grown |= ours.grown;
+}
+
+// Each member tells the others of its side. Those who know each other learn nothing new; the leader can pass it on.
+int32_t gather_introductions(const Bank& bank, Introductions& all) {
+  for (int32_t place = 0; place < bank.group->size; ++place) {
+    std::string text = place == bank.group->rank ? boot::own_introduction() : std::string();
+    auto length = static_cast<int64_t>(text.size());
+    if (const int32_t error = coll::spread(bank.founders, place, &length, sizeof length)) return error;
+    if (length < 0 || length > boot::longest_introduction) return core::internal_error;
+    text.resize(static_cast<size_t>(length));
+    if (const int32_t error = coll::spread(bank.founders, place, text.data(), length)) return error;
+    all.lengths.push_back(length);
+    all.texts += text;
+  }
+  return core::no_error;
+}
+
+// The two sides of a job on several hosts learn how they reach each other.
+int32_t introduce_all(const Bank& bank, const OtherLeader* other, int32_t tag,
+                      const std::vector<int32_t>& their_ranks) {
+  Introductions ours;
+  Introductions theirs;
+  int32_t error = gather_introductions(bank, ours);
+  if (error != core::no_error) return error;
+  constexpr int64_t width = sizeof(int64_t);
+  const auto count = static_cast<int64_t>(their_ranks.size());
+  theirs.lengths.resize(their_ranks.size());
+  if (other != nullptr) {
+    error = exchange(*other, tag, ours.lengths.data(), width * bank.group->size, theirs.lengths.data(), width * count);
+  }
+  if (error == core::no_error) error = coll::spread(bank.founders, bank.leader, theirs.lengths.data(), width * count);
+  if (error != core::no_error) return error;
+  int64_t bytes = 0;
+  for (const int64_t length : theirs.lengths) {
+    if (length < 0 || length > boot::longest_introduction) return core::internal_error;
+    bytes += length;
+  }
+  theirs.texts.resize(static_cast<size_t>(bytes));
+  if (other != nullptr) {
+    error =
+        exchange(*other, tag, ours.texts.data(), static_cast<int64_t>(ours.texts.size()), theirs.texts.data(), bytes);
+  }
+  if (error == core::no_error) error = coll::spread(bank.founders, bank.leader, theirs.texts.data(), bytes);
+  size_t at = 0;
+  for (size_t i = 0; i < their_ranks.size() && error == core::no_error; ++i) {
+    const auto length = static_cast<size_t>(theirs.lengths[i]);
+    if (their_ranks[i] >= 0 && their_ranks[i] < core::world->places)
+      boot::introduce(their_ranks[i], theirs.texts.substr(at, length));
+    at += length;
+  }
+  return error;
 }
 
 // All members of both sides are here: a rank takes messages of jobs that it knows alone.
@@ -97,6 +166,10 @@ int32_t learn(const Bank& bank, const OtherLeader* other, int32_t tag, coll::Vot
   error = coll::spread(bank.founders, bank.leader, their_ranks.data(), width * theirs.size);
   const int32_t leader = bank.founders.job_rank(bank.leader);
   for (int32_t& rank : their_ranks) rank = core::renumbered(rank, leader);
+  if (error == core::no_error && theirs.grown != 0) {
+    error = introduce_all(bank, other, tag, their_ranks);
+    return error == core::no_error ? wait_for_all(bank, other, tag) : error;
+  }
   if (error != core::no_error || theirs.apart == 0) return error;
   // From here on the other side counts on us.
   if (const std::string why = core::meet_jobs_of(their_ranks); !why.empty()) {

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
@@ -113,7 +114,7 @@ bool timeout_of(const Info* info, int64_t& microseconds) {
 bool wait_at_port(const char* kind, const std::string& port, int64_t most_us, boot::Packet& answer, std::string& why) {
   const boot::Job& ours = core::world->job;
   const JobName job = job_of_port(port);
-  if (kind != request::connect || job.number == 0 || job.number == ours.number)
+  if (kind != request::connect || job.number == 0 || job.number == ours.number || !ours.one_host())
     return ask(question_of(kind).put(port).put(most_us), answer, why);
   // An obstacle to the connection shows here, before the other side counts on it.
   why = core::meet_job(job.number, job.id, 0);
@@ -155,7 +156,8 @@ Met meet_at_port(const char* kind, const char* port, const Info* info) {
     met.job = static_cast<int32_t>(answer.take_number(0, boot::job_numbers - 1));
     const std::string id = answer.take_text();
     met.place = static_cast<int32_t>(
-        answer.take_number(0, (met.job == 0 ? core::world->places : boot::most_places_of_a_job) - 1));
+        answer.take_number(0, (met.job == 0 ? core::world->places_here() : boot::most_places_of_a_job) - 1));
+    if (met.job == 0) met.place = core::world->job.rank_at(met.place);
     met.generation = static_cast<uint32_t>(answer.take_number(0, INT32_MAX));
     met.number = static_cast<uint64_t>(answer.take_number(0, INT64_MAX));
     why = answer.is_bad() ? "mpiexec's answer cannot be read: is it of the library's version?" : find_other(met, id);
@@ -200,15 +202,18 @@ int meet(const char* function, const char* kind, const char* port, MPI_Info info
 // Asks the other jobs of this user on this host, of which one may have published the name.
 int look_up_elsewhere(const char* function, const char* service, std::string& port) {
   constexpr int patience_s = 5;
+  std::vector<std::string> doors;
   for (int number = 1; number < boot::job_numbers; ++number) {
-    boot::Packet answer;
-    std::string why;
-    if (number == core::world->job.number ||
-        !ask_at(boot::door_of_job(number), patience_s, boot::Packet().put(request::look_up_here).put(service), answer,
-                why)) {
-      continue;
-    }
+    if (number != core::world->job.number) doors.push_back(boot::door_of_job(number));
+  }
+  const boot::Packet question = boot::Packet().put(request::look_up_here).put(service);
+  std::vector<boot::Packet> answers = boot::ask_launchers(
+      doors, question, [] { (void)core::progress(); }, patience_s);
+  for (boot::Packet& answer : answers) {
+    const bool refused = answer.take_number(0, 1) != 0;
+    (void)answer.take_text();
     const std::string found = answer.take_text();
+    if (refused || answer.is_bad()) continue;
     if (!port.empty()) {
       return fail(nullptr, function, MPI_ERR_NAME,
                   "the name \"%s\" is published by several jobs, for the ports %s and %s: give one of these to "
@@ -347,6 +352,8 @@ int comm_join(int fd, MPI_Comm* intercomm) {
     other = core::rank_in_job(theirs.job_number, theirs.place);
   } else if (theirs.place < 0 || theirs.place >= core::world->places) {
     why = "it has no place in this job";
+  } else if (!core::knows_way_to(theirs.place)) {
+    why = "it is on another host, and one of the two was spawned: let a communicator of both be made first";
   }
   if (why.empty() && !core::is_there(other, theirs.generation)) why = "it has left MPI, or ended";
   // Neither side waits for one that cannot.

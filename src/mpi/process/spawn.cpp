@@ -16,6 +16,7 @@
 #include "base/setting.hpp"
 #include "boot/own_launcher.hpp"
 #include "boot/service.hpp"
+#include "boot/spare_places.hpp"
 #include "coll/agree.hpp"
 #include "core/progress.hpp"
 #include "core/world.hpp"
@@ -173,9 +174,13 @@ Result request_spawn(const Comm& comm, const std::vector<Order>& orders, std::ve
   };
   if (const std::string why = need_service(); !why.empty()) return refuse(MPI_ERR_SPAWN, why);
   boot::Packet question = question_of(boot::request::spawn);
-  const std::vector<int32_t> members = job_ranks_of(*comm.group);
-  question.put(static_cast<int64_t>(members.size()));
-  for (const int32_t member : members) question.put(member);
+  std::vector<int32_t> places;  // of those here
+  for (const int32_t member : job_ranks_of(*comm.group)) {
+    if (const int32_t place = core::world->job.place_here(member); place >= 0) places.push_back(place);
+  }
+  question.put(static_cast<int64_t>(places.size()));
+  for (const int32_t place : places) question.put(place);
+  question.put(core::world->job.one_host() ? "" : boot::description_of(core::world->job, boot::host_of));
   question.put(static_cast<int64_t>(orders.size()));
   for (const Order& order : orders) {
     if (!write_order(order, question, result)) return result;
@@ -184,9 +189,8 @@ Result request_spawn(const Comm& comm, const std::vector<Order>& orders, std::ve
   boot::Packet answer;
   std::string why;
   if (!ask(question, answer, why)) return refuse(MPI_ERR_SPAWN, why);
-  const int32_t places = core::world->places;
   result.world = static_cast<uint32_t>(answer.take_number(1, UINT32_MAX));
-  result.first = static_cast<int32_t>(answer.take_number(0, places - 1));
+  result.first = core::world->job.rank_at(static_cast<int32_t>(answer.take_number(0, core::world->places_here() - 1)));
   const auto count = static_cast<int64_t>(orders.size());
   result.commands = static_cast<int32_t>(answer.take_number(count, count));
   for (Numbers& number : numbers) number.started = static_cast<int32_t>(answer.take_number(0, number.wished));
@@ -256,7 +260,7 @@ void set_code_of_not_started(int code) {
 
 boot::Packet question_of(const char* kind) {
   boot::Packet packet;
-  packet.put(kind).put(core::world->rank).put(core::world->job.generation);
+  packet.put(kind).put(core::world->place_here()).put(core::world->job.generation);
   return packet;
 }
 
@@ -269,9 +273,11 @@ std::string need_service() {
     return "this job has no room for further processes. Remedy: start it with mpiexec --universe N, N being the most "
            "processes it has at a time";
   }
-  if (!job.one_host()) {
-    return std::string("this job was started through ") + boot::name(job.launcher) +
-           " on several hosts, where Weft cannot start processes or know their ports. Remedy: start it on one host";
+  if (!job.can_grow()) {
+    return "a job on several hosts, started through " + boot::shown_launcher(job.launcher) + ", with more than " +
+           std::to_string(boot::most_ranks_that_grow) +
+           " ranks, or with WEFT_MINIMUM_MEMORY=host, cannot spawn processes, nor open ports. Remedy: start it with fewer "
+           "ranks, without that setting, or on one host";
   }
   base::Problem problem;
   if (boot::start_own_launcher(

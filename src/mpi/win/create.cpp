@@ -223,13 +223,9 @@ std::vector<int32_t> ranks_here(const core::Comm& comm) {
     }
     return ranks;
   }
-  const std::vector<int>& here = core::world->job.here;
-  const RankFinder finder(*comm.group, static_cast<int64_t>(here.size()));
-  for (const int job_rank : here) {
-    const int32_t rank = finder.rank_of(job_rank);
-    if (rank >= 0) ranks.push_back(rank);
+  for (int32_t r = 0; r < comm.size; ++r) {
+    if (core::world->job.place_here(comm.job_rank(r)) >= 0) ranks.push_back(r);
   }
-  std::sort(ranks.begin(), ranks.end());
   return ranks;
 }
 

@@ -29,6 +29,7 @@ struct Opening {
   bool sleeps;
   Directory directory;
   bool threads = true;   // several may call at the same time
+  bool late = false;     // the job is under way: no other rank opens its transport now
   bool encrypt = false;  // the contents of messages; open() sets it by WEFT_ENCRYPT
 };
 

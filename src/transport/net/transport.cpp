@@ -143,7 +143,15 @@ NetEndpoint* NetTransport::endpoint(int rank) {
   std::lock_guard guard(lock_);
   if (const auto known = endpoints_.find(rank); known != endpoints_.end()) return known->second.get();
   Record record;
-  if (!parse_record(directory_.published(rank, lanes_key), record)) {
+  const std::string published = directory_.published(rank, lanes_key);
+  if (published.empty()) {
+    fail(rank,
+         {.cause = "rank " + std::to_string(rank) + " of the job, on another host, has not been introduced to rank " +
+                   std::to_string(rank_) + ": one of them was spawned",
+          .remedy = "make a communicator of both by MPI_Intercomm_create, over one that has a rank of each side"});
+    return nullptr;
+  }
+  if (!parse_record(published, record)) {
     fail_of_record(rank);
     return nullptr;
   }
