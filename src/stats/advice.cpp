@@ -26,9 +26,23 @@ double share(double part, double whole) {
 
 constexpr double worth = 0.05;  // of the time of all ranks: less is not worth a change
 
+// Other programs take the processors of the ranks.
+bool is_disturbed(const Report& report) {
+  return share(report.all.queued, report.all.run.sum) > 2 * worth;
+}
+
 // Ranks that share processors wait for each other's turns: no rank is late by its own doing.
 bool waits_for_processors(const Report& report) {
-  return 2 * report.all.crowded > report.all.size;
+  return 2 * report.all.crowded > report.all.size || is_disturbed(report);
+}
+
+void disturbed(const Report& report, std::vector<Found>& list) {
+  if (!is_disturbed(report) || report.all.crowded != 0) return;
+  list.push_back(
+      {report.all.queued + report.all.idle.sum,
+       format("other programs use the processors: ranks were ready to run and had none %.0f %% of the time, and "
+              "others waited for them meanwhile: run alone on the host, or bind to cores that are free",
+              100 * share(report.all.queued, report.all.run.sum))});
 }
 
 // Where most of the waiting in calls of a kind is, as far as call sites are counted.
@@ -211,6 +225,7 @@ void roots_in_turn(const Report& report, std::vector<Found>& list) {
 
 void unbalanced_work(const Report& report, std::vector<Found>& list) {
   const Spread& outside = report.all.outside;
+  if (is_disturbed(report)) return;
   if (outside.ranks < 2 || outside.mean() <= 0 || outside.most < 1.2 * outside.mean()) return;
   const double lost = (outside.most - outside.mean()) * static_cast<double>(outside.ranks);
   if (share(lost, report.all.run.sum) < worth || report.all.sync.least_rank == outside.most_rank) return;
@@ -288,7 +303,7 @@ std::vector<std::string> advice(const Report& report) {
   if (report.all.run.most < short_run) return {};
   std::vector<Found> found;
   for (const auto& rule : {late_rank, waits_in_turn, late_partner, late_receivers, roots_in_turn, unbalanced_work,
-                           shared_cores, late_receives, heavy_collective, polling}) {
+                           shared_cores, disturbed, late_receives, heavy_collective, polling}) {
     rule(report, found);
   }
   std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.seconds > b.seconds; });

@@ -139,6 +139,7 @@ struct alignas(4096) Head {
   // Data of buffers on devices: mapped, packed, stood in (device/traffic.hpp).
   uint64_t device_copies[3];
   uint64_t device_bytes[3];
+  uint64_t queued_ns;  // time that the main thread was ready to run and had no processor
   char cpus[64];       // that the rank was bound to when it began, as a list; empty: a longer list
   char program[256];   // its path; empty: a longer one
   char machine[3072];  // of the host, as its first rank sees it (stats/machine.hpp); empty otherwise

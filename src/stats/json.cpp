@@ -223,6 +223,7 @@ std::string as_json(const Report& report, const std::string& end) {
   }
   text += format("}, \"unexpected\": %llu, \"found_full\": %llu, \"sleeps\": %llu, \"not_listed\": %llu",
                  wide(all.unexpected), wide(all.retries), wide(all.sleeps), wide(all.lost));
+  text += format(", \"without_processor\": %.9f", all.queued);
   text += format(", \"processors\": %d, \"crowded\": %d", all.processors, all.crowded);
   if (asks_energy(all)) text += energy_json(all);
   if (report.settings.has_value()) text += settings_json(*report.settings);

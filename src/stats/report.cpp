@@ -237,8 +237,8 @@ bool are_good(const Report& report) {
   const Totals& all = report.all;
   const auto timed = [](const auto& one) { return std::isfinite(one.seconds) && std::isfinite(one.idle); };
   return is_good(all.run) && is_good(all.mpi) && is_good(all.share) && is_good(all.idle) && is_good(all.sync) &&
-         is_good(all.outside) && std::isfinite(all.asleep) && std::isfinite(all.cpu) && std::isfinite(all.joules) &&
-         all.energy_hosts >= 0 && all.energy_unknown >= 0 &&
+         is_good(all.outside) && std::isfinite(all.asleep) && std::isfinite(all.queued) && std::isfinite(all.cpu) &&
+         std::isfinite(all.joules) && all.energy_hosts >= 0 && all.energy_unknown >= 0 &&
          std::all_of(report.calls.begin(), report.calls.end(),
                      [](const CallSum& c) {
                        return is_good(c.seconds) && is_good(c.idle) && is_good(c.prompt) && std::isfinite(c.longest) &&
@@ -363,6 +363,7 @@ Report Report::of(const Area& area) {
   all.unexpected = head.unexpected;
   all.retries = head.retries;
   all.sleeps = head.sleeps;
+  all.queued = static_cast<double>(head.queued_ns) * 1e-9;
   all.lost = head.comms_lost + head.sites_lost;
   read_energy(head, all);
   RankSum own{.rank = in.rank, .host = head.host, .run = in.seconds(in.since(head.begun_ticks))};
@@ -404,6 +405,7 @@ void Report::add(const Report& other) {
   all.sleeps += from.sleeps;
   all.lost += from.lost;
   all.asleep += from.asleep;
+  all.queued += from.queued;
   all.cpu += from.cpu;
   all.joules += from.joules;
   all.energy_hosts += from.energy_hosts;

@@ -138,6 +138,7 @@ struct Totals {
   uint64_t sleeps = 0;
   uint64_t lost = 0;  // entries that lists had no room for
   double asleep = 0;  // seconds
+  double queued = 0;  // that ranks were ready to run and had no processor
   double cpu = 0;
   double joules = 0;
   int32_t energy_hosts = 0;    // that have counters

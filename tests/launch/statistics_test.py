@@ -148,9 +148,15 @@ PLACE = "(?:%s)?" if os.environ.get("UNOPTIMISED") else r"%s \(statist\.c:\d+\)"
 
 
 class Advice(Case):
+    def skip_if_disturbed(self):
+        advice = self.report()["advice"]
+        if any(line.startswith("other programs use the processors") for line in advice):
+            self.skipTest("other programs use the processors, and the advice says so")
+
     def test_the_rank_that_others_wait_for_is_named(self):
         done = self.run_job(2, "late")
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.skip_if_disturbed()
         report = self.report()
         self.assertRegex(report["advice"][0], "rank 1 is late in collective operations")
         self.assertGreater(report["by_rank"][0]["waiting_in_collectives"], 0.2)
@@ -162,6 +168,7 @@ class Advice(Case):
         in place of work, and take it that they have processors of their own."""
         done = self.run_job(ranks, act, level="full", program="env", words=("WEFT_LOCAL_CPUS=64", PROGRAM))
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.skip_if_disturbed()
         said = subprocess.run([str(BIN / "weft"), "advice", str(self.folder / "report.json")], capture_output=True, text=True,
                               timeout=timing.HANGS, check=False)
         self.assertEqual(said.returncode, 0, said.stderr)
@@ -184,7 +191,9 @@ class Advice(Case):
     def test_right_programs_give_no_advice(self):
         for act in ("ring", "columns", "sums", "sendrecv", "puts"):
             done = self.run_job(2, act, level="full")
-            self.assertEqual((done.returncode, self.report()["advice"]), (0, []), act)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.skip_if_disturbed()
+            self.assertEqual(self.report()["advice"], [], act)
 
 
 class Energy(Case):

@@ -120,6 +120,18 @@ TEST(StatsAdvice, ranks_that_share_processors_are_not_late) {
   EXPECT_FALSE(ranks.says("receives are posted late"));
 }
 
+TEST(StatsAdvice, ranks_whose_processors_others_use_are_not_late) {
+  Ranks ranks = in_row(3, 1);
+  ranks.in(Call::send_, 0, 4, 3.9);
+  ranks.waits(0, 1, 3, 3.9);
+  ranks.report.all.queued = 0.3 * 4 * run_seconds;
+  EXPECT_NE(ranks.first().find("other programs use the processors: ranks were ready to run and had none 30 %"),
+            std::string::npos);
+  EXPECT_FALSE(ranks.says("one after the other"));
+  EXPECT_FALSE(ranks.says("for messages of rank"));
+  EXPECT_FALSE(ranks.says("receives are posted late"));
+}
+
 TEST(StatsAdvice, messages_that_came_early_cost_work_in_receives_or_nothing) {
   for (const double idle : {3.0, 0.1}) {
     Ranks ranks(2);

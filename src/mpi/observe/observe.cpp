@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +18,7 @@
 
 #include "base/bytes.hpp"
 #include "base/cpus.hpp"
+#include "base/file.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "base/ticker.hpp"
@@ -308,6 +310,27 @@ std::string receive_bytes(Comm& world, uint32_t context, int from) {
   return bytes;
 }
 
+// Of the main thread: "run, ready, slices" in nanoseconds. Systems without it leave 0.
+uint64_t queued_ns() {
+  std::string text;
+  constexpr size_t most_text = 256;
+  if (base::read_file("/proc/self/schedstat", text, most_text) != 0) return 0;
+  const size_t second = text.find(' ');
+  uint64_t ns = 0;
+  if (second != std::string::npos) (void)std::from_chars(text.data() + second + 1, text.data() + text.size(), ns);
+  return ns;
+}
+
+// Under the lock of refreshes, once a second, as a file is read.
+void refresh_queued(uint64_t now, bool at_once) {
+  static uint64_t last = 0;
+  static const uint64_t before = queued_ns();
+  constexpr uint64_t refreshes_between = 100;
+  if (!at_once && now - last < refreshes_between * observation.refresh_ticks) return;
+  last = now;
+  set(observation.area->head.queued_ns, queued_ns() - before);
+}
+
 }  // namespace
 
 void enter_block() {
@@ -351,6 +374,7 @@ void refresh(uint64_t now, const stats::LongCall& call) {
     set(head.retries, counters.retries);
     set(head.sleeps, counters.sleeps);
   }
+  refresh_queued(now, call.since == 0);
   stats::take_sample(*observation.area, now, call);
   if (energy_reader().wanted) refresh_energy(call.since == 0);
   set(head.refreshed, now);
@@ -366,6 +390,7 @@ void begin_observing() {
   observation.sites = level >= stats::Level::full;
   fill_head(level, from, base::this_moment());
   begin_energy();
+  refresh(base::ticks(), {});
   core::idle_is_timed = true;
   plain_calls() = weft_calls;
   exchange_calls(observed_calls, true);
