@@ -186,7 +186,8 @@ void add_machine(std::string& page, const RunStatistics& run) {
       "has "
       "its rank, and by how much that computes longer than the mean; the darker, the longer.";
   if (boxes.size() < hosts.size())
-    add(page, " These are %zu of the %zu hosts that are listed, those of the longest first.", boxes.size(), hosts.size());
+    add(page, " These are %zu of the %zu hosts that are listed, those of the longest first.", boxes.size(),
+        hosts.size());
   if (static_cast<int64_t>(run.by_rank.size()) < run.ranks)
     add(page, " Of %lld ranks %zu are listed.", static_cast<long long>(run.ranks), run.by_rank.size());
   const Box whole = framed(boxes, "", page_width + 2 * gap);
