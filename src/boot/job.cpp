@@ -463,7 +463,7 @@ Space* new_space(Launcher launcher) {
 
 // The first rank of each host publishes where the others find the segment; it keeps the segment open until they have
 // it. If the launcher does not say which ranks share a host, every rank publishes its own before.
-void join_space(Job& job, Offer& offer, size_t (*segment_bytes)(int)) {
+void join_space(Job& job, Offer& offer, size_t (*segment_bytes)(int), bool (*may_grow)()) {
   if (offer.launcher != Launcher::pmix) close_hydras_listener();
   space = new_space(offer.launcher);  // until leave(): abort() may need it at any time
   if (offer.port.empty()) base::set_speaker(offer.rank);

@@ -276,7 +276,8 @@ std::string need_service() {
   if (!job.can_grow()) {
     return "a job on several hosts, started through " + boot::shown_launcher(job.launcher) + ", with more than " +
            std::to_string(boot::most_ranks_that_grow) +
-           " ranks, or with WEFT_MINIMUM_MEMORY=host, cannot spawn processes, nor open ports. Remedy: start it with fewer "
+           " ranks, or with WEFT_MINIMUM_MEMORY=host, cannot spawn processes, nor open ports. Remedy: start it with "
+           "fewer "
            "ranks, without that setting, or on one host";
   }
   base::Problem problem;
