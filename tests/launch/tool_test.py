@@ -25,6 +25,17 @@ class Tool(unittest.TestCase):
         done = self.weft("info")
         self.assertNotIn("WEFT_LAUNCHER ", done.stdout)
 
+    def test_info_names_the_functions_of_a_chapter(self):
+        done = self.weft("info", "--chapter")
+        self.assertRegex(done.stdout, r"\n  14 +90  files\n(.*\n)+ +664  in all")
+        done = self.weft("info", "--chapter", "14")
+        self.assertRegex(done.stdout, r"^Chapter 14, files: 90 functions\n(  MPI_\w+\n){90}$")
+        self.assertIn("\n  MPI_File_iwrite_shared\n", done.stdout)
+        for number in ("2", "xiv", "14 "):
+            done = self.weft("info", "--chapter", number)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"no functions are defined by chapter \"{number}\"", done.stderr)
+
     def test_info_tells_which_algorithms_are_taken_and_why(self):
         done = self.weft("info", "coll", "--ranks", "64", "--ppn", "8", "--bytes", "1M", WEFT_BCAST_ALGORITHM="tree")
         self.assertEqual(done.returncode, 0, done.stderr)

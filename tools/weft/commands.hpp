@@ -15,7 +15,8 @@ int advice(const Words& words);
 int crowd(const Words& words);
 int doctor(const Words& words);
 int info(const Words& words);
-int info_net();  // parts of info
+int info_net();                             // parts of info
+int info_chapter(const std::string& word);  // the number of one, or empty: all
 int info_coll(const Words& words);
 int info_devices(const Words& words);
 int info_files();

@@ -142,9 +142,12 @@ int info(const Words& words) {
       return show_machine(), 0;
     else if (word == "--man")
       return write_manual(), 0;
+    else if (word == "--chapter")
+      return info_chapter(i + 1 < words.size() ? words[i + 1] : std::string());
     else {
       fprintf(stderr,
-              "weft: info does not know %s: it takes --all, --paths [--between A,B], --topo, --man, net, coll, "
+              "weft: info does not know %s: it takes --all, --paths [--between A,B], --topo, --man, --chapter [N], "
+              "net, coll, "
               "devices, files or memory\n",
               base::quoted(word).c_str());
       return 2;
