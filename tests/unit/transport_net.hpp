@@ -174,9 +174,14 @@ struct Two {
     for (int rank : {0, 1}) {
       published[rank].clear();
       publisher = rank;
-      transports[rank] =
-          std::make_unique<NetTransport>(std::make_unique<InProcess>(carriers[rank], reads),
-                                         Opening{rank, 2, {}, std::string(32, '7'), false, directory(), true, encrypt});
+      transports[rank] = std::make_unique<NetTransport>(std::make_unique<InProcess>(carriers[rank], reads),
+                                                        Opening{.rank = rank,
+                                                                .ranks = 2,
+                                                                .lanes = {},
+                                                                .secret = std::string(32, '7'),
+                                                                .sleeps = false,
+                                                                .directory = directory(),
+                                                                .encrypt = encrypt});
     }
     way = transports[0]->connect(1);
     if (both_know) back = transports[1]->connect(0);
