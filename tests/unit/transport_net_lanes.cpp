@@ -60,8 +60,13 @@ class Lanes : public testing::TestWithParam<bool> {
  protected:
   Lanes() {
     constexpr LaneMap two{1, 0};
-    transport_ = std::make_unique<NetTransport>(
-        std::make_unique<Holding>(), Opening{0, 2, two, std::string(32, '7'), false, directory(), true, GetParam()});
+    transport_ = std::make_unique<NetTransport>(std::make_unique<Holding>(), Opening{.rank = 0,
+                                                                                     .ranks = 2,
+                                                                                     .lanes = two,
+                                                                                     .secret = std::string(32, '7'),
+                                                                                     .sleeps = false,
+                                                                                     .directory = directory(),
+                                                                                     .encrypt = GetParam()});
     way_ = transport_->connect(1);
     entered = goes_on = false;
   }
