@@ -64,8 +64,8 @@ void start_lane_receive(Request& r, uint32_t context, int32_t source, int32_t ta
 }
 
 void start_receive(Request& r, uint32_t context, int32_t source, int32_t tag) {
+  if (!world->is_across({context, source, tag, 0})) return start_lane_receive(r, context, source, tag);
   wish(r, context, source, tag);
-  if (!world->is_across(r.match)) return start_lane_receive(r, context, source, tag);
   r.lane = any_lane;
   AllLanesGuard all;
   settle_all();
