@@ -115,6 +115,7 @@ std::vector<Packet> ask_launchers(const std::vector<std::string>& doors, const P
   const auto is_open = [](const Asked& one) { return one.fd >= 0; };
   while (std::any_of(asked.begin(), asked.end(), is_open) && base::now_ns() < until_ns) {
     std::vector<pollfd> polled;
+    polled.reserve(asked.size());
     for (const Asked& one : asked) polled.push_back({one.fd, POLLIN, 0});
     meanwhile();
     if (::poll(polled.data(), polled.size(), 1) <= 0) continue;
