@@ -114,8 +114,9 @@ class Memory {
 
   // A free buffer to go out for a place, of those from `first` to before `end`. false: none is free.
   [[nodiscard]] bool claim(uint32_t place, uint32_t first, uint32_t end, uint32_t& number) const;
+  // Acquire: after what the rank that had it before wrote there.
   bool belongs_to(uint32_t place, uint32_t number) const {
-    return (owner(number).load(std::memory_order_relaxed) & ~reserved) == place + 1;
+    return (owner(number).load(std::memory_order_acquire) & ~reserved) == place + 1;
   }
   void free(uint32_t number) const;
   uint32_t free_buffers() const {
