@@ -19,7 +19,7 @@ namespace request {
 // The place and generation of the process that asks follow, then what tools/mpiexec/spawn.cpp reads.
 inline constexpr const char* spawn = "spawn";
 inline constexpr const char* ready = "ready";  // a spawned process is in MPI_Init
-// What a spawned process of a job on several hosts has to know (boot/spare_places.hpp).
+// The facts that a spawned process of a job on several hosts needs (boot/spare_places.hpp).
 inline constexpr const char* describe = "describe";
 inline constexpr const char* open_port = "open port";
 inline constexpr const char* close_port = "close port";

@@ -56,7 +56,7 @@ class Launch {
   // Processes that were spawned together.
   struct World {
     uint32_t number = 0;
-    std::string description;  // what its processes have to know, of a job on several hosts (boot/spare_places.hpp)
+    std::string description;  // the facts for its processes, of a job on several hosts (boot/spare_places.hpp)
     std::vector<Spawned> programs;
     int first = 0;  // place
     int size = 0;

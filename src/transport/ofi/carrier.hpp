@@ -76,7 +76,7 @@ class OfiCarrier final : public net::Carrier {
     std::unique_ptr<Incoming[]> incoming;
     std::unique_ptr<Frame[]> frames;  // their memory, unless it is the user's
     Incoming* unposted = nullptr;     // which libfabric would not take; by who polls alone
-    void* incoming_name = nullptr;    // what libfabric calls their memory, where we have to register it
+    void* incoming_name = nullptr;    // libfabric's name of their memory, where we have to register it
     std::unique_ptr<Reading[]> readings;
     Reading* free_reading = nullptr;  // by who polls alone
 
