@@ -102,7 +102,7 @@ class Observed {
 
   const stats::Call call_;
   bool detailed_ = false;
-  bool of_send_ = false;  // what awaits a rank
+  bool of_send_ = false;  // the request that is waited for sends
   enum class Root : uint8_t { none, other, next } root_ = Root::none;
   const uintptr_t caller_;
   int32_t partner_ = -1;
