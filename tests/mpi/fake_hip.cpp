@@ -197,7 +197,7 @@ struct Kernel {
 };
 
 void* fake_ptx_load(const char* text, const char* /*kernel*/) {
-  char folder[] = "/tmp/weft-fake-hip-XXXXXX";
+  char folder[] = "/tmp/fake-hip-XXXXXX";
   if (mkdtemp(folder) == nullptr) return nullptr;
   const std::string source = std::string(folder) + "/k.cpp", object = std::string(folder) + "/k.so";
   FILE* file = std::fopen(source.c_str(), "w");

@@ -23,11 +23,13 @@ SKIPPED = 77
 
 
 def files():
+    """Whose names tell that they are of Weft. No file of a test may have such a name: rows run beside this one, and what
+    one leaves would count here."""
     found = set()
     for folder in {"/dev/shm", "/tmp", tempfile.gettempdir()}:
         for path in pathlib.Path(folder).glob("*"):
             try:
-                if path.owner() and "weft" in path.name.lower():  # no other row has a file of such a name
+                if path.owner() and "weft" in path.name.lower():
                     found.add(str(path))
             except (OSError, KeyError):
                 pass

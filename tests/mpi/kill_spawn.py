@@ -45,15 +45,37 @@ def family():
     return {pid: kill.birth(pid) for pid in kill.children(os.getpid()) if kill.birth(pid) is not None}
 
 
+def read(path):
+    try:
+        return pathlib.Path(path).read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def name(pid):
+    return f"{pid} ({read(f'/proc/{pid}/cmdline')[-120:]})"
+
+
 def shown(pids):
+    """What each of them is, whose child, and where each of its threads waits."""
     lines = []
     for pid in pids:
-        try:
-            words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            lines.append(f"{pid} ({words.strip()[:80]})")
-        except OSError:
-            pass
-    return ", ".join(lines)
+        status = dict(line.split(":", 1) for line in read(f"/proc/{pid}/status").splitlines() if ":" in line)
+        facts = [f"{key} {' '.join(status[key].split())}" for key in ("State", "PPid", "SigBlk", "ShdPnd", "SigPnd")
+                 if key in status]
+        lines.append(f"\n  {name(pid)}: {', '.join(facts)}")
+        for thread in sorted(pathlib.Path(f"/proc/{pid}/task").glob("*")):
+            stack = [line.split("+")[0].split()[-1] for line in read(thread / "stack").splitlines()]
+            lines.append(f"\n    thread {thread.name} {read(thread / 'comm')}: in {read(thread / 'wchan')}, system call "
+                         f"{read(thread / 'syscall')}{', stack ' if stack else ''}{' '.join(stack)}")
+        links = []
+        for entry in sorted(pathlib.Path(f"/proc/{pid}/fd").glob("*"), key=lambda each: int(each.name)):
+            try:
+                links.append(f"{entry.name} {os.readlink(entry)}")
+            except OSError:
+                pass
+        lines.append(f"\n    descriptors {', '.join(links)[:2000]}")
+    return "".join(lines)
 
 
 def send_kill(pid):
@@ -78,17 +100,22 @@ def one(words, ranks, delay, chooser):
         time.sleep(delay)
         found = sorted(family())
         chosen = chooser.choice(found)
+        killed = name(chosen)
         send_kill(chosen)
         if chosen not in first:
             time.sleep(chooser.choice([0, 0.01, 0.1]) * chooser.random())
-            send_kill(chooser.choice(first))
+            last = chooser.choice(first)
+            killed += " and " + name(last)
+            send_kill(last)
         sent = time.monotonic()
+        looks = 0
         while True:
             job.poll()
             reap()
             left = family()
-            if not left or time.monotonic() - sent >= PATIENCE:
+            if not left or looks >= PATIENCE / 0.01:  # looks, so that no time counts in which all of this was stopped
                 break
+            looks += 1
             time.sleep(0.01)
         took = time.monotonic() - sent
         job.returncode = 0 if job.returncode is None else job.returncode  # reaped with the others
@@ -97,7 +124,7 @@ def one(words, ranks, delay, chooser):
         for pid in left:
             send_kill(pid)
         reap()
-        return f"left after {took:.0f} s of {len(found)} processes: {what}"
+        return f"left after {took:.0f} s of {len(found)} processes, {killed} killed: {what}"
     print(f"timing: seconds until a job that spawns is over after a kill: {took:.3f}, at most {LIMIT:g}")
     if took > LIMIT and os.environ.get("TEST_TIMING"):
         return f"all was over after {took:.2f} s"

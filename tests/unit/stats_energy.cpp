@@ -19,7 +19,7 @@ namespace {
 // A folder as /sys/class/powercap.
 struct Powercap {
   Powercap() {
-    char name[] = "/tmp/weft-powercap-XXXXXX";
+    char name[] = "/tmp/stats-powercap-XXXXXX";
     folder = mkdtemp(name);
   }
   ~Powercap() { std::filesystem::remove_all(folder); }

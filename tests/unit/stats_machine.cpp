@@ -16,7 +16,7 @@ namespace {
 // A folder as /sys/devices/system.
 struct System {
   System() {
-    char name[] = "/tmp/weft-system-XXXXXX";
+    char name[] = "/tmp/stats-machine-XXXXXX";
     folder = mkdtemp(name);
   }
   ~System() { std::filesystem::remove_all(folder); }
