@@ -530,6 +530,38 @@ class Signals(Case):
             job.terminate()
             job.communicate(timeout=HANGS)
 
+    def read_a_line_after(self, disturb):
+        """Whether a job goes on after `disturb`, which gets the pids of both of mpiexec's processes."""
+        job = start("-n", "1", *sh("echo ready; read line; echo $line"), stdin=subprocess.PIPE)
+        self.assertEqual(job.stdout.readline(), "ready\n")
+        disturb(job.pid, int(pathlib.Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text()))
+        out, _ = job.communicate("on\n", timeout=HANGS)
+        self.assertEqual((out, job.returncode), ("on\n", 0))
+
+    def stop(self, pid):
+        os.kill(pid, signal.SIGSTOP)
+        while pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "T":
+            time.sleep(0.001)
+
+    def test_a_job_whose_processes_are_all_stopped_and_continued_goes_on(self):
+        """As batch systems suspend jobs."""
+        def in_turn(*pids):
+            for pid in pids:
+                self.stop(pid)
+            for pid in pids:
+                os.kill(pid, signal.SIGCONT)
+        self.read_a_line_after(in_turn)
+        self.read_a_line_after(lambda front, inner: in_turn(inner, front))
+
+    def test_mpiexec_goes_on_when_one_of_its_processes_was_stopped_and_continued(self):
+        def often(pid):
+            for _ in range(20):
+                self.stop(pid)
+                time.sleep(0.005)  # for another one to follow it
+                os.kill(pid, signal.SIGCONT)
+        self.read_a_line_after(lambda front, inner: often(inner))
+        self.read_a_line_after(lambda front, inner: often(front))
+
     def test_ranks_start_with_our_signal_mask(self):
         done = mpiexec("-n", "1", "grep", "-E", "Sig(Blk|Ign)", "/proc/self/status")
         ours = subprocess.run(["grep", "-E", "Sig(Blk|Ign)", "/proc/self/status"], capture_output=True, text=True)

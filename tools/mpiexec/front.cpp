@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <ctime>
 
 #include "boot/segment.hpp"
 #include "mpiexec/orphans.hpp"
@@ -20,25 +21,26 @@ bool only_we_have(const siginfo_t& signal) {
   return signal.si_code <= 0;
 }
 
-// Processes of a job whose own process was killed: each one killed may leave others to us.
+// Processes of a job whose own process was killed: each one killed may leave others to us. The list of children may
+// miss some while others end, so it is read again and again.
 void end_all_children() {
+  constexpr timespec shortly{0, 1'000'000};
   for (;;) {
     for (const pid_t pid : own_children()) kill(pid, SIGKILL);
-    if (waitpid(-1, nullptr, 0) < 0 && errno == ECHILD) return;
+    while (waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    if (errno == ECHILD) return;
+    nanosleep(&shortly, nullptr);
   }
 }
 
-// Whether the job's process has ended, and how. When it stops so do we.
-bool has_ended(pid_t job, int& status) {
-  while (waitpid(job, &status, WNOHANG | WUNTRACED) == job) {
-    if (!WIFSTOPPED(status)) return true;
-    kill(getpid(), SIGSTOP);
-    kill(job, SIGCONT);
-  }
-  return false;
-}
+constinit pid_t front_of_this = 0;  // in the job's process
 
 }  // namespace
+
+void signal_front(int signal) {
+  if (front_of_this > 0 && getppid() == front_of_this) kill(front_of_this, signal);
+}
 
 int run_behind_front(const std::function<int()>& job, int adopted) {
   sigset_t set, before;
@@ -50,6 +52,7 @@ int run_behind_front(const std::function<int()>& job, int adopted) {
   if (inner <= 0) {
     prctl(PR_SET_PDEATHSIG, front_is_gone);
     if (inner == 0 && getppid() != front) _exit(128 + SIGKILL);
+    if (inner == 0) front_of_this = front;
     sigprocmask(SIG_SETMASK, &before, nullptr);
     return job();  // without a front, where there can be no further process
   }
@@ -66,13 +69,13 @@ int run_behind_front(const std::function<int()>& job, int adopted) {
     siginfo_t signal;
     if (sigwaitinfo(&set, &signal) < 0) continue;
     if (signal.si_signo == SIGCHLD) {
-      if (!has_ended(inner, status)) continue;
+      if (waitpid(inner, &status, WNOHANG) != inner) continue;
       if (WIFEXITED(status)) return WEXITSTATUS(status);
       end_all_children();
       if (kept >= 0) boot::signal_process(kept, SIGKILL);
       return 128 + WTERMSIG(status);
     }
-    if (only_we_have(signal) && signal.si_signo != SIGPIPE) kill(inner, signal.si_signo);
+    if (only_we_have(signal) && signal.si_pid != inner && signal.si_signo != SIGPIPE) kill(inner, signal.si_signo);
   }
 }
 

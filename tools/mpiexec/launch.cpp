@@ -422,7 +422,10 @@ void Launch::pass_on(int signal) {
   }
   if (ends_programs(signal)) passed_on_ = signal;
   signal_ranks(signal);
-  if (signal == SIGTSTP) kill(getpid(), SIGSTOP);
+  if (signal == SIGTSTP || signal == SIGCONT) {
+    standstill_.stopped(signal == SIGTSTP, base::now_ns());
+    signal_front(signal == SIGTSTP ? SIGSTOP : SIGCONT);
+  }
   if (signal == SIGCONT) input_paused_ = false;
 }
 

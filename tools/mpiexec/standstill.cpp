@@ -34,7 +34,7 @@ void Standstill::begin(uint64_t now_ns) {
 }
 
 uint64_t Standstill::due() const {
-  return after_ns_ == 0 ? UINT64_MAX : std::max(heard_ns_, looked_ns_) + after_ns_;
+  return after_ns_ == 0 || stopped_ ? UINT64_MAX : std::max(heard_ns_, looked_ns_) + after_ns_;
 }
 
 std::string Standstill::look_after_quiet(uint64_t now_ns) {

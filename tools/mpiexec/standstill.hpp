@@ -15,6 +15,11 @@ class Standstill {
   void begin(uint64_t now_ns);
   // A rank has written something.
   void heard(uint64_t now_ns) { heard_ns_ = now_ns; }
+  // The job was stopped, or goes on; it stands still for that while.
+  void stopped(bool is_stopped, uint64_t now_ns) {
+    stopped_ = is_stopped;
+    heard_ns_ = now_ns;
+  }
   // When to look next; UINT64_MAX: never.
   [[nodiscard]] uint64_t due() const;
   // Looks if it has been quiet long enough. Lines that say why the job stands still; empty: it does not for certain.
@@ -26,6 +31,7 @@ class Standstill {
   uint64_t after_ns_ = 0;  // 0: never
   uint64_t heard_ns_ = 0;
   uint64_t looked_ns_ = 0;
+  bool stopped_ = false;
 };
 
 }  // namespace weft::mpiexec
