@@ -5,6 +5,7 @@
 // long as the process.
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -14,6 +15,7 @@
 #include "device/cuda_engine.hpp"
 #include "device/cuda_kernels.hpp"
 #include "device/device.hpp"
+#include "device/plain_pages.hpp"
 
 namespace weft::device {
 namespace {
@@ -113,22 +115,29 @@ struct Lately {
 thread_local Lately lately;
 
 Engine* engine_for(const void* to, const void* from, std::string& problem) {
+  Engine* found = nullptr;
   for (const void* end : {to, from}) {
-    if (Engine* engine = lately.find(end)) return engine;
-  }
-  for (const void* end : {to, from}) {
+    Engine* const before = lately.find(end);
+    if (before == nullptr && plain_pages.holds(end)) continue;
     const Place place = place_of(end);
-    if (!place.on_device) continue;
-    Engine* engine = engine_at(place, problem);
-    if (engine != nullptr) lately.keep(end, engine);
-    return engine;
+    if (is_gone(end, place)) {
+      problem = text_of_gone(end);
+      return nullptr;
+    }
+    if (!place.on_device || found != nullptr) continue;
+    found = before != nullptr ? before : engine_at(place, problem);
+    if (found == nullptr) return nullptr;
+    lately.keep(end, found);
   }
-  problem = "neither address is in memory of a device: it may have been freed";
-  return nullptr;
+  if (found == nullptr) problem = "neither address is in memory of a device: it may have been freed";
+  return found;
 }
 
+// Memory that was freed counts too: it is the driver's copy that says so, where the processor would fault.
 bool owned(const void* address) {
-  return place_of(address).on_device;
+  const Place place = place_of(address);
+  if (place.on_device) plain_pages.forget(address);
+  return place.on_device || is_gone(address, place);
 }
 
 Stream quick_stream(const Engine& engine) {
@@ -329,12 +338,27 @@ void unmap(void* base) {
 
 namespace by_cuda {
 
+bool is_gone(const void* address, const Place& place) {
+  return !place.known && !plain_pages.holds(address) && !plain_pages.try_to_read(address);
+}
+
+std::string text_of_gone(const void* address) {
+  char place[32];
+  (void)std::snprintf(place, sizeof place, "%p", address);
+  return std::string("the memory at ")
+      .append(place)
+      .append(
+          " was freed: no device has it, and the processor cannot read it; free a buffer when the operations on it are "
+          "complete");
+}
+
 Place place_of(const void* address) {
   static constexpr int asked[] = {attribute_memory_type, attribute_is_managed, attribute_context, attribute_device};
   unsigned type = 0, managed = 0;
   Place place;
   void* answers[] = {&type, &managed, &place.context, &place.device};
   if (library.pointer_attributes(4, asked, answers, pointer_of(address)) != success) return {};
+  place.known = type != 0;
   place.on_device = type == memory_of_device && managed == 0;  // managed memory is the host's too
   return place;
 }

@@ -10,11 +10,15 @@ namespace weft::device::by_cuda {
 
 // Where an address lies.
 struct Place {
+  bool known = false;      // to the driver
   bool on_device = false;  // and the processor cannot touch it
   Context context = nullptr;
   Device device = 0;
 };
 [[nodiscard]] Place place_of(const void* address);
+// Whether it is memory neither of a device nor of the host, as after it was freed, and the words for that.
+[[nodiscard]] bool is_gone(const void* address, const Place& place);
+[[nodiscard]] std::string text_of_gone(const void* address);
 
 // The context is current for a call.
 class Current {

@@ -231,6 +231,7 @@ std::string move(const Layout& layout, Direction direction, int64_t position, vo
     const std::string late = wait_for(lane.stream);
     return problem.empty() ? late : problem;
   }
+  if (is_gone(packed, place_of(packed))) return text_of_gone(packed);
   const HeldScratch scratch(lane.context);
   if (!scratch.problem().empty()) return scratch.problem();
   problem = begin_move_by_scratch(layout, direction, position, packed, bytes, scratch.memory(), lane);
@@ -250,6 +251,7 @@ std::string reduce(const Reduction& reduction, const void* in, void* inout, int6
     const std::string late = wait_for(lane.stream);
     return problem.empty() ? late : problem;
   }
+  if (is_gone(in, place_of(in))) return text_of_gone(in);
   const HeldScratch scratch(lane.context);
   if (!scratch.problem().empty()) return scratch.problem();
   const int extent = reduction.extent();

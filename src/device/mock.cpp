@@ -102,13 +102,22 @@ bool owned(const void* address) {
   return region_of(address) != nullptr;
 }
 
-// Where the driver reaches the bytes at an address; nullptr: they go beyond the device's memory. The mutex is held.
+// Whether there is an allocation at an offset of our own memory.
+bool is_allocated(size_t offset) {
+  auto after = state->used.upper_bound(offset);
+  if (after == state->used.begin()) return false;
+  const auto& [begin, piece] = *--after;
+  return offset - begin < piece.bytes;
+}
+
+// Where the driver reaches the bytes at an address; nullptr: there is no such memory of the device. The mutex is held.
 char* reach(const void* address, size_t bytes) {
   auto* at = static_cast<char*>(const_cast<void*>(address));
   const Region* region = region_of(address);
   if (region == nullptr) return at;
   const auto offset = static_cast<size_t>(at - region->seen);
-  return bytes > capacity - offset ? nullptr : region->real + offset;
+  if (bytes > capacity - offset || (region == state->regions.data() && !is_allocated(offset))) return nullptr;
+  return region->real + offset;
 }
 
 std::string move(void* to, const void* from, size_t bytes) {
@@ -119,7 +128,8 @@ std::string move(void* to, const void* from, size_t bytes) {
     target = reach(to, bytes);
     source = reach(from, bytes);
   }
-  if (target == nullptr || source == nullptr) return "the bytes go beyond the memory of the mock device";
+  if (target == nullptr || source == nullptr)
+    return "the memory of the mock device was freed, or the bytes go beyond it";
   std::memmove(target, source, bytes);
   return {};
 }
