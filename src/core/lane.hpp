@@ -26,6 +26,7 @@ struct Reading;
 // All under `lock`, which is taken at MPI_THREAD_MULTIPLE only, but for what is atomic.
 struct alignas(128) Lane {
   base::Lock lock;
+  std::atomic<uint32_t> entering = 0;  // threads that wait for the lock
   uint32_t index = 0;
   transport::inlined::RingReader* ring = nullptr;  // ours of this host, unless the mock stands before it
   Request* streams = nullptr;                      // sends of path R1 with data still to move
@@ -69,7 +70,9 @@ struct alignas(128) Lane {
   void enter() {
     if (lock.try_lock()) [[likely]]
       return;
+    entering.fetch_add(1, std::memory_order_relaxed);
     lock.lock();
+    entering.fetch_sub(1, std::memory_order_relaxed);
     count(lock_waits);
   }
 };

@@ -36,7 +36,7 @@ void start_send(Request& r, uint32_t context, int32_t dest, int32_t tag) {
     return complete(r);
   }
   home.count_sends(1);
-  if (!peer.queued.load(std::memory_order_acquire) && try_send(r)) return;
+  if (!peer.queues_on(r.match.lane) && try_send(r)) return;
   queue_send(r);
 }
 

@@ -31,9 +31,10 @@ bool looks_idle(const Lane& lane) {
   return true;
 }
 
-// At MPI_THREAD_MULTIPLE, unless another thread is at it.
+// At MPI_THREAD_MULTIPLE, unless another thread is at it or has to have the lane: threads that only look would take the
+// lock again and again before one that comes to send.
 bool try_progress(Lane& lane) {
-  if (looks_idle(lane)) return false;
+  if (lane.entering.load(std::memory_order_relaxed) != 0 || looks_idle(lane)) return false;
   LaneGuard guard(lane, LaneGuard::TryTag{});
   if (!guard.held()) return false;
   return progress_lane(lane);
@@ -43,7 +44,7 @@ bool flush() {
   bool sent = false;
   if (gathering.load(std::memory_order_relaxed) != 0) [[unlikely]]
     sent = flush_gathered();
-  if (world->peers_waiting.load(std::memory_order_relaxed) != nullptr) sent |= flush_waiting();
+  if (world->queues_waiting.load(std::memory_order_relaxed) != 0) sent |= flush_waiting();
   return sent;
 }
 
@@ -70,7 +71,9 @@ bool progress_on(uint32_t lane, uint32_t round) {
       lane >= world->lane_map.lanes() || (round & (others_every - 1)) == others_every - 1 ||
       world->waits.sleepers.load(std::memory_order_relaxed) != 0;  // threads that are awake poll for those that sleep
   if (!world->concurrent || all) return progress();
-  return try_progress(world->lanes[lane]);
+  const bool queued = (world->queues_waiting.load(std::memory_order_relaxed) >> lane & 1) != 0;
+  const bool sent = queued && flush_waiting(lane);
+  return try_progress(world->lanes[lane]) | sent;
 }
 
 bool progress_for(const Request& request, uint32_t round) {

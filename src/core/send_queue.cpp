@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/send_queue.hpp"
 
+#include <bit>
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include "core/comm.hpp"
 #include "core/completion.hpp"
@@ -34,17 +36,36 @@ Waiting* new_waiting(uint32_t payload) {
   return ::new (memory) Waiting{};
 }
 
-// All below holds world->queue_lock.
-void append(Peer& peer, Waiting* w) {
-  (peer.waiting == nullptr ? peer.waiting : peer.waiting_last->next) = w;
-  peer.waiting_last = w;
-  peer.queued.store(true, std::memory_order_release);
-  peer.close_way();
-  if (peer.listed) return;
-  peer.listed = true;
-  peer.next_waiting = world->peers_waiting.load(std::memory_order_relaxed);
-  world->peers_waiting.store(&peer, std::memory_order_relaxed);
+uint64_t bit_of(uint32_t place) {
+  return uint64_t{1} << place;
 }
+
+// A peer's queue of one lane, and the lock of its place.
+class Place {
+ public:
+  Place(Peer& peer, uint32_t lane)
+      : peer_(peer), place_(lane & peer.queue_mask), guard_(world->send_queues[place_].lock) {}
+
+  SendQueue& queue() { return peer_.queues[place_]; }
+
+  void append(Waiting* w) {
+    SendQueue& q = queue();
+    (q.first == nullptr ? q.first : q.last->next) = w;
+    q.last = w;
+    peer_.queued.fetch_or(bit_of(place_), std::memory_order_release);
+    peer_.close_way();
+    if (q.listed) return;
+    q.listed = true;
+    q.peer = &peer_;
+    q.next = std::exchange(world->send_queues[place_].first, &q);
+    world->queues_waiting.fetch_or(bit_of(place_), std::memory_order_relaxed);
+  }
+
+ private:
+  Peer& peer_;
+  const uint32_t place_;
+  const std::lock_guard<base::Lock> guard_;
+};
 
 transport::Post post_control(Peer& peer, uint32_t lane, uint8_t kind, const void* payload, uint32_t bytes) {
   return peer.endpoint->send(kind, {0, peer.our_rank, 0, lane}, payload, bytes);
@@ -64,94 +85,115 @@ bool try_waiting(Peer& peer, Waiting& w) {
 void send_control(Peer& peer, uint32_t lane, uint8_t kind, const void* payload, uint32_t bytes) {
   if (peer.lost.load(std::memory_order_relaxed) != 0) [[unlikely]]
     return;
-  if (!peer.queued.load(std::memory_order_acquire) &&
-      post_control(peer, lane, kind, payload, bytes) == transport::Post::done) {
+  if (!peer.queues_on(lane) && post_control(peer, lane, kind, payload, bytes) == transport::Post::done) {
     return;
   }
-  std::lock_guard guard(world->queue_lock);
+  Place place(peer, lane);
   count(this_thread().retries);
   Waiting* w = new_waiting(bytes);
   w->lane = lane;
   w->kind = kind;
   w->bytes = bytes;
   __builtin_memcpy(w->payload(), payload, bytes);
-  append(peer, w);
+  place.append(w);
 }
 
 void queue_send(Request& r) {
   Peer& peer = *r.peer;
   FollowUpLater later;
-  std::lock_guard guard(world->queue_lock);
-  if (peer.waiting == nullptr && try_again(r)) return;  // the queue has become empty meanwhile
+  Place place(peer, r.match.lane);
+  if (place.queue().first == nullptr && try_again(r)) return;  // the queue has become empty meanwhile
   count(this_thread().retries);
   Waiting* w = new_waiting(0);
   w->request = &r;
-  append(peer, w);
+  place.append(w);
   tell_of(Event::queued, {peer.rank, r.match.tag, r.bytes, is_internal(r.match)});
 }
 
 bool unqueue(Request& r) {
-  std::lock_guard guard(world->queue_lock);
+  Place place(*r.peer, r.match.lane);
+  SendQueue& q = place.queue();
   Waiting* before = nullptr;
-  for (Waiting* w = r.peer->waiting; w != nullptr; before = w, w = w->next) {
+  for (Waiting* w = q.first; w != nullptr; before = w, w = w->next) {
     if (w->request != &r) continue;
-    // The peer stays listed: flush_waiting() drops a peer with nothing left to send.
-    (before == nullptr ? r.peer->waiting : before->next) = w->next;
-    if (r.peer->waiting_last == w) r.peer->waiting_last = before;
+    // The queue stays listed: flush_waiting() drops one with nothing left to send.
+    (before == nullptr ? q.first : before->next) = w->next;
+    if (q.last == w) q.last = before;
     std::free(w);
     return true;
   }
   return false;
 }
 
-int64_t count_waiting(const Peer& peer) {
-  std::lock_guard guard(world->queue_lock);
+int64_t count_waiting(Peer& peer) {
   int64_t count = 0;
-  for (const Waiting* w = peer.waiting; w != nullptr; w = w->next) ++count;
+  for (uint32_t i = 0; i <= peer.queue_mask; ++i) {
+    Place place(peer, i);
+    for (const Waiting* w = place.queue().first; w != nullptr; w = w->next) ++count;
+  }
   return count;
 }
 
 void drop_waiting(Peer& peer) {
-  std::lock_guard guard(world->queue_lock);
-  while (Waiting* w = peer.waiting) {  // the peer stays listed: flush_waiting() drops it
-    peer.waiting = w->next;
-    std::free(w);
+  for (uint32_t i = 0; i <= peer.queue_mask; ++i) {
+    Place place(peer, i);
+    SendQueue& q = place.queue();
+    while (Waiting* w = q.first) {  // the queue stays listed: flush_waiting() drops it
+      q.first = w->next;
+      std::free(w);
+    }
   }
-  peer.queued.store(true, std::memory_order_release);
+  peer.queued.store(~uint64_t{0}, std::memory_order_release);
   peer.close_way();
 }
 
-bool flush_waiting() {
+void forget_queues(Peer& peer) {
+  drop_waiting(peer);
+  for (uint32_t i = 0; i <= peer.queue_mask; ++i) {
+    Place place(peer, i);
+    for (SendQueue** at = &world->send_queues[i].first; *at != nullptr; at = &(*at)->next) {
+      if (*at != &place.queue()) continue;
+      *at = (*at)->next;
+      break;
+    }
+  }
+}
+
+bool flush_waiting(uint32_t place) {
+  SendQueues& queues = world->send_queues[place];
   // Nothing below comes back here: the way to ourselves is never full, and no other peer's messages are handled now.
-  if (world->concurrent && world->queue_lock.is_taken()) return false;
+  if (world->concurrent && queues.lock.is_taken()) return false;
   FollowUpLater later;
-  std::lock_guard guard(world->queue_lock);
+  std::lock_guard guard(queues.lock);
   bool sent = false;
-  Peer* peer = world->peers_waiting.load(std::memory_order_relaxed);
-  Peer* still = nullptr;
-  while (peer != nullptr) {
-    Peer* const next = peer->next_waiting;
-    while (Waiting* w = peer->waiting) {
-      if (!try_waiting(*peer, *w)) break;
-      peer->waiting = w->next;
+  for (SendQueue** at = &queues.first; *at != nullptr;) {
+    SendQueue& q = **at;
+    Peer& peer = *q.peer;
+    while (Waiting* w = q.first) {
+      if (!try_waiting(peer, *w)) break;
+      q.first = w->next;
       std::free(w);
       sent = true;
     }
-    if (peer->waiting == nullptr) {
-      peer->listed = false;
-      if (peer->lost.load(std::memory_order_relaxed) != 0) {  // its way stays closed
-        peer = next;
-        continue;
-      }
-      peer->queued.store(false, std::memory_order_release);
-      if (peer->near != nullptr) peer->open_way();
-    } else {
-      peer->next_waiting = still;
-      still = peer;
+    if (q.first != nullptr) {
+      at = &q.next;
+      continue;
     }
-    peer = next;
+    *at = q.next;
+    q.listed = false;
+    if (peer.lost.load(std::memory_order_relaxed) != 0) continue;  // its way stays closed
+    peer.queued.fetch_and(~bit_of(place), std::memory_order_release);
+    if (peer.near != nullptr) peer.open_way();
   }
-  world->peers_waiting.store(still, std::memory_order_relaxed);
+  if (queues.first == nullptr) world->queues_waiting.fetch_and(~bit_of(place), std::memory_order_relaxed);
+  return sent;
+}
+
+bool flush_waiting() {
+  bool sent = false;
+  for (uint64_t left = world->queues_waiting.load(std::memory_order_relaxed); left != 0; left &= left - 1) {
+    sent |= flush_waiting(static_cast<uint32_t>(std::countr_zero(left)));
+  }
   return sent;
 }
 

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The queue of sends that found the ring or the network full. Each peer has one, in order; all sends to the peer go
-// behind, whatever their thread and lane, and progress() sends them when there is room.
+// The queues of sends that found the ring or the network full. Where the lanes of a communicator are read together for
+// MPI_ANY_TAG (docs/matching.md, "Completeness"), a peer has one, and all sends to the peer go behind, whatever their
+// thread and lane. Elsewhere it has one for each of its lanes, so that threads which use different lanes do not wait
+// for each other. progress() sends them when there is room.
 
 #include <cstdint>
 
@@ -21,11 +23,15 @@ void queue_send(Request& r);
 // Takes a send out of the queue; false when it is not there.
 bool unqueue(Request& r);
 
-// Sends what waits for room; whether anything left.
+// Sends what waits for room, everywhere or in one place of all peers; whether anything left.
 bool flush_waiting();
+bool flush_waiting(uint32_t place);
 
 // Messages to the peer that wait for room: how many there are, and their end when it is lost.
-int64_t count_waiting(const Peer& peer);
+int64_t count_waiting(Peer& peer);
 void drop_waiting(Peer& peer);
+
+// Takes a peer that is to be deleted off all lists. Nobody sends to it any more.
+void forget_queues(Peer& peer);
 
 }  // namespace weft::core

@@ -295,7 +295,7 @@ void Backoff::rest(Sleeper& me) {
   // Staging memory and room in a peer's ring become free without a message: look again soon while something waits for
   // it. And without membarrier a wake-up may be missed.
   constexpr uint64_t soon = 1000000;
-  bool look_soon = world->peers_waiting.load(std::memory_order_relaxed) != nullptr ||
+  bool look_soon = world->queues_waiting.load(std::memory_order_relaxed) != 0 ||
                    gathering.load(std::memory_order_relaxed) != 0 ||  // records that found the way full
                    (world->concurrent && !world->waits.fences_own_threads);
   for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {

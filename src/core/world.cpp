@@ -290,7 +290,7 @@ void start(bool multiple, uint64_t (*alike)()) {
 }
 
 void stop() {
-  wait_until([&] { return world->sends_open() == 0 && world->peers_waiting.load() == nullptr; });
+  wait_until([&] { return world->sends_open() == 0 && world->queues_waiting.load() == 0; });
   end_progress_thread();
   leave_hosts();
   leave_other_jobs();
@@ -338,11 +338,20 @@ void World::open(const Config& config) {
   done_send->tag = any_tag;
 }
 
+namespace {
+
+void delete_peer(Peer* peer) {
+  if (peer->queues != &peer->first_queue) delete[] peer->queues;
+  delete peer->stamps;
+  delete peer;
+}
+
+}  // namespace
+
 void World::close() {
   while (Peer* peer = last_made) {
     last_made = peer->made_before;
-    delete peer->stamps;
-    delete peer;
+    delete_peer(peer);
   }
   peers.close();
   close_lanes();
@@ -379,7 +388,12 @@ Peer* World::connect(int32_t job_rank) {
   made->lane_map = made->endpoint->lanes();
   if (made->lane_map.mask != 0) made->stamps = new Stamps;
   made->near = transports.inlined_way(*made->transport, made->endpoint);
-  if (made->near != nullptr) made->open_way();
+  if (made->near != nullptr) {
+    made->open_way();
+  } else if (made->lane_map.mask != 0 && !made->lane_map.parts()) {
+    made->queue_mask = made->lane_map.mask;
+    made->queues = new SendQueue[made->lane_map.lanes()];
+  }
   made->made_before = std::exchange(last_made, made);
   peers.set(job_rank, made);
   return made;
@@ -390,16 +404,14 @@ void World::forget(int32_t job_rank) {
   Peer* const gone = peers.find(job_rank);
   if (gone == &PeerTable::stranger) return;
   peers.set(job_rank, &PeerTable::stranger);
-  drop_waiting(*gone);
-  while (gone->listed) (void)flush_waiting();  // which takes it off its list
+  forget_queues(*gone);
   for (Peer** at = &last_made; *at != nullptr; at = &(*at)->made_before) {
     if (*at != gone) continue;
     *at = gone->made_before;
     break;
   }
   gone->transport->forget(job_rank);
-  delete gone->stamps;
-  delete gone;
+  delete_peer(gone);
 }
 
 boot::RankStatus& World::line_at(int32_t place) const {

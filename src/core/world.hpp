@@ -23,6 +23,22 @@ namespace weft::core {
 
 // A message that found the way full: a request, or a protocol message we keep a copy of.
 struct Waiting;
+struct Peer;
+
+// Those to one peer, in order. With the lock of the SendQueues that they are in.
+struct SendQueue {
+  Waiting* first = nullptr;
+  Waiting* last = nullptr;
+  Peer* peer = nullptr;
+  SendQueue* next = nullptr;  // of the queues with messages
+  bool listed = false;        // among them
+};
+
+// The queues with messages of all peers, by their place at the peer.
+struct alignas(64) SendQueues {
+  base::Lock lock;
+  SendQueue* first = nullptr;
+};
 
 struct Peer {
   // The peer's rings while small messages may go straight into them: it is on this host, nothing waits for room, and it
@@ -43,13 +59,17 @@ struct Peer {
   std::atomic<bool> pinned = false;    // staging memory, ours and the peer's, for copies of a device
   std::atomic<int32_t> lost = 0;       // the error of operations with it since it is lost: end_pending()
 
-  // Under world->queue_lock, but for `queued`. In order; while there is one, whatever is sent to the peer goes behind.
-  std::atomic<bool> queued = false;
-  Waiting* waiting = nullptr;
-  Waiting* waiting_last = nullptr;
-  Peer* next_waiting = nullptr;  // of the peers with waiting messages
-  bool listed = false;           // among them
+  // Messages that found the way full: send_queue.hpp.
+  std::atomic<uint64_t> queued = 0;  // a bit for each queue with messages; all of them when the peer is lost
+  uint32_t queue_mask = 0;           // queues - 1
+  SendQueue first_queue;
+  SendQueue* queues = &first_queue;
   Peer* made_before = nullptr;
+
+  // Whether what is sent to that lane of the peer has to go behind others.
+  bool queues_on(uint32_t lane) const {
+    return (queued.load(std::memory_order_acquire) >> (lane & queue_mask) & 1) != 0;
+  }
 
   void open_way();
   void close_way() {
@@ -148,8 +168,8 @@ struct World {
   AnyTags any_tags;
   std::atomic<uint32_t> claims_in_use = 0;  // our claim slots, a bit each
   std::atomic<int32_t> saturated_lanes = 0;
-  base::Lock queue_lock;  // of all peers' waiting messages
-  std::atomic<Peer*> peers_waiting = nullptr;
+  SendQueues send_queues[transport::max_lanes];
+  std::atomic<uint64_t> queues_waiting = 0;  // a bit for each of them that has messages
   base::Lock connect_lock;
   boot::Job job;
   Thread main_thread;  // that of all threads while they take turns

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/handler.hpp"
+#include "core/protocol/pending.hpp"
 #include "core/protocol/wire.hpp"
 #include "core/send_now.hpp"
 #include "core_messages.hpp"
@@ -340,6 +341,44 @@ TEST(Matching, ReceivesFromAnySourceTakeTheLockOfOneLane) {
   }
   other.join();
   world = before;
+}
+
+// Where MPI_ANY_TAG reads the lanes of a communicator together, what finds any lane full keeps back all that follows.
+TEST(Sends, OfLanesThatAreNotReadTogetherQueueApart) {
+  for (const bool by_tag : {false, true}) {
+    Ranks ranks({.lanes = 2, .by_tag = by_tag, .wire = {.room = 1}});
+    bool seen = false;
+    ranks.run([&](int32_t rank) {
+      Comm& comm = ranks.comm(rank);
+      Comm another;
+      another.context = comm.context + 2;
+      another.rank = rank;
+      another.size = comm.size;
+      const uint32_t first = world->lane_map.lane_of(comm.context, 1);
+      const uint32_t second = world->lane_map.lane_of(another.context, 1);
+      ASSERT_NE(first, second);
+      if (rank == 0) {
+        const Bytes data[] = {pattern(8, 0), pattern(8, 1), pattern(8, 2), pattern(8, 3)};
+        std::vector<Request*> sends;
+        for (int i = 0; i < 3; ++i) sends.push_back(&begin_send(comm, data[i], 1, 1));
+        sends.push_back(&begin_send(another, data[3], 1, 1));
+        Peer& peer = world->peer(1);
+        EXPECT_TRUE(peer.queues_on(first));
+        EXPECT_EQ(peer.queues_on(second), by_tag);
+        EXPECT_EQ(pending_with(peer).queued, by_tag ? 3 : 2);
+        seen = true;
+        for (Request* r : sends) finish(*r);
+        EXPECT_FALSE(peer.queues_on(first));
+        return;
+      }
+      while (!seen) pause(1);
+      for (int i = 3; i >= 0; --i) {
+        Bytes room(8);
+        finish(begin_receive(i == 3 ? another : comm, room, 0, 1));
+        EXPECT_EQ(room, pattern(8, i == 3 ? 3 : 2 - i));
+      }
+    });
+  }
 }
 
 TEST(Matching, AnUnpostedReceiveGetsNothing) {

@@ -234,10 +234,12 @@ TEST_F(Windows, ShareNoLockBetweenThreadsByMessages) {
   });
   ASSERT_TRUE(reach(1));
   ASSERT_NE(lane, mine.lane);
-  std::vector<base::Lock*> locks{&mine.lock,         &window->guard,       &window->opening,    &world->queue_lock,
+  std::vector<base::Lock*> locks{&mine.lock,         &window->guard,       &window->opening,
                                  &world->waits.lock, &world->connect_lock, &world->threads.lock};
   for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
-    if (i != lane) locks.push_back(&world->lanes[i].lock);
+    if (i == lane) continue;
+    locks.push_back(&world->lanes[i].lock);
+    locks.push_back(&world->send_queues[i].lock);
   }
   for (base::Lock* lock : locks) lock->lock();
   step = 2;

@@ -232,6 +232,7 @@ struct Plan {
   int32_t ranks = 2;
   uint64_t seed = 1;
   uint32_t lanes = 1;        // several: as at MPI_THREAD_MULTIPLE
+  bool by_tag = true;        // messages of a communicator take several of them
   uint32_t mailbox = 256;    // E0 up to so many bytes
   uint32_t spin_rounds = 4;  // then a wait sleeps
   Wire wire = {};
@@ -272,7 +273,7 @@ class Ranks {
         program(rank);
         --running;
         if (ranks_[static_cast<size_t>(rank)]->dead) return;
-        core::wait_until([] { return core::world->sends_open() == 0 && core::world->peers_waiting.load() == nullptr; });
+        core::wait_until([] { return core::world->sends_open() == 0 && core::world->queues_waiting.load() == 0; });
         --unfinished_;
         while (running != 0 || unfinished_ != 0) {
           (void)core::progress();
@@ -316,7 +317,7 @@ class Ranks {
     core::world = &one.world;
     core::own_thread = nullptr;
     const bool threads = plan_.lanes > 1;  // one thread in truth: locks are taken, and always free
-    board_.lanes = {plan_.lanes - 1, threads ? ~0U : 0};
+    board_.lanes = {plan_.lanes - 1, threads && plan_.by_tag ? ~0U : 0};
     one.world.open({.rank = rank,
                     .size = plan_.ranks,
                     .multiple = threads,

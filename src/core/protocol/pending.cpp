@@ -78,7 +78,7 @@ bool withdraw(Request& r) {
 
 }  // namespace
 
-PendingWith pending_with(const Peer& peer) {
+PendingWith pending_with(Peer& peer) {
   AllLanesGuard all;
   const Found found = find_requests(peer);
   PendingWith pending{.sends = static_cast<int64_t>(found.sends.size()),

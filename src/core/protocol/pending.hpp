@@ -18,7 +18,7 @@ struct PendingWith {
   int64_t streams_in = 0;
   int64_t copies_in = 0;  // receives that are copied between the two memories (R0)
 };
-[[nodiscard]] PendingWith pending_with(const Peer& peer);
+[[nodiscard]] PendingWith pending_with(Peer& peer);
 
 // Ends what is pending with the peer: its requests complete with `error`, an error class; its announcements of
 // data that it will never send are forgotten. Messages of its that are here whole can still be received. From now on a

@@ -248,7 +248,7 @@ bool share(Request& r, const Envelope& envelope, const wire::Rts& rts, int64_t w
     return true;
   }
   // Help is not needed: when the way is full, we copy alone.
-  if (!peer.queued.load(std::memory_order_acquire)) {
+  if (!peer.queues_on(rts.lane)) {
     const Envelope to{0, peer.our_rank, 0, rts.lane};
     (void)(peer.endpoint->send(wire::help, to, &help, sizeof help) == transport::Post::done);
   }

@@ -57,7 +57,7 @@ bool send_chunk(Request& r) {
   // A copy between host and device takes as long for 64 KiB as for a byte.
   const size_t chunk_most = r.flags.on_device ? 128 << 10 : 32 << 10;
   if (r.flags.on_device) pin_staging(*r.peer);
-  if (r.peer->queued.load(std::memory_order_acquire)) return false;
+  if (r.peer->queues_on(r.their_lane)) return false;
   const auto chunk_bytes = static_cast<int64_t>(std::min(chunk_most, r.peer->transport->capabilities().staging_most));
   const int64_t bytes = std::min(r.limit - r.moved, chunk_bytes);
   transport::Staging staging = r.peer->transport->reserve_staging(static_cast<size_t>(bytes));

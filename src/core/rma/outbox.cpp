@@ -142,14 +142,14 @@ bool LaneBox::send() {
   }
   base::give_to_process(&all_awaited[lane]);
   const transport::Envelope envelope{0, peer.our_rank, 0, lane};
-  if (used != 0 && !peer.queued.load(std::memory_order_acquire)) {
+  if (used != 0 && !peer.queues_on(lane)) {
     const Frame frame = frame_of(window, used);
     std::memcpy(bytes.get(), &frame, sizeof frame);
     const auto size = static_cast<uint32_t>(sizeof frame) + used;
     const Post post = peer.endpoint->send(wire::records, envelope, bytes.get(), size);
     if (post != Post::retry) used = 0;
   }
-  if (staged_bytes != 0 && used == 0 && !peer.queued.load(std::memory_order_acquire)) {
+  if (staged_bytes != 0 && used == 0 && !peer.queues_on(lane)) {
     const StagedFrame frame{frame_of(window, staged_bytes), staged.handle, peer.our_rank, 0};
     const Post post =
         peer.endpoint->send_staged(wire::records_staged, envelope, &frame, sizeof frame, staged, staged_bytes);

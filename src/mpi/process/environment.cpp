@@ -121,7 +121,7 @@ void meet_all() {
   core::leave_together();
   if (environment.sessions.load(std::memory_order_relaxed) == 0) core::end_releases();
   core::wait_until([] {
-    return core::world->sends_open() == 0 && core::world->peers_waiting.load(std::memory_order_relaxed) == nullptr;
+    return core::world->sends_open() == 0 && core::world->queues_waiting.load(std::memory_order_relaxed) == 0;
   });
   (void)coll::barrier(*comm_of(MPI_COMM_WORLD));
   core::wait_until([] { return !core::world->receives_streams(); });
