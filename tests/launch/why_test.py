@@ -132,6 +132,19 @@ class Wrong(Case):
     def test_threads(self):
         self.check("threads", "deadlock: ", "thread", "MPI_Recv")
 
+    LOST = r"rank 0 \(pid \d+\), thread \d+, is in pthread_cond_wait at send_when_told \(wrong\.c:\d+\), and no thread is left to wake it"
+
+    def test_a_lost_wake_of_the_thread_that_was_to_send(self):
+        self.check("thread_lost_wake", "deadlock: rank 0 waits for a message from rank 1, and rank 1 waits", self.LOST)
+
+    def test_a_lost_wake_of_a_thread_that_was_to_send_to_another_one(self):
+        self.check("thread_lost_wake_self", "deadlock: rank 0 waits for itself", self.LOST)
+
+    def test_a_lost_wake_while_the_others_wait_outside_of_mpi(self):
+        said = self.check("thread_lost_wake_outside", r"lost wake: all threads of rank 0 \(pid \d+\) wait for each other",
+                          self.LOST, r"pthread_join at thread_lost_wake_outside \(wrong\.c")
+        self.assertRegex(said, r"rank 1 \(pid \d+\) is in MPI_Recv")
+
     def test_a_stopped_rank(self):
         job = self.start("sleeping", 3)
         self.wait_for(job, "rank 1 sleeps outside of MPI")
@@ -192,6 +205,12 @@ class Right(Case):
 
     def test_a_thread_that_sends_later(self):
         self.check("slow_thread", "ranks 0 and 1 have threads outside of MPI that may still call it")
+
+    def test_a_thread_that_waits_for_a_time_and_then_sends(self):
+        self.check("timed_thread", "ranks 0 and 1 have threads outside of MPI that may still call it")
+
+    def test_a_rank_that_the_handler_of_a_signal_wakes(self):
+        self.check("handler", "rank 0 sleeps outside of MPI, and rank 1 waits for it")
 
     def test_a_rank_that_starts_late(self):
         self.check("no_init", "rank 1 has not come through MPI_Init")

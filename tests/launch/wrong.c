@@ -4,9 +4,12 @@
    with. The first argument is the way. The slow ones go on until the file is there that WRONG_UNTIL names. */
 #include <mpi.h>
 #include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -158,6 +161,50 @@ static void threads(void) {
   pthread_join(thread, NULL);
 }
 
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t told = PTHREAD_COND_INITIALIZER;
+
+static void* send_when_told(void* to) {
+  pthread_mutex_lock(&mutex);
+  pthread_cond_wait(&told, &mutex); /* and nothing says whether it has been signalled */
+  pthread_mutex_unlock(&mutex);
+  MPI_Send(buffer, 4, MPI_BYTE, *(int*)to, 11, MPI_COMM_WORLD);
+  return NULL;
+}
+
+/* Signals the thread that is to send, before it waits. */
+static pthread_t start_too_late(int* to) {
+  pthread_t thread;
+  pthread_cond_signal(&told);
+  pthread_create(&thread, NULL, send_when_told, to);
+  return thread;
+}
+
+static void thread_lost_wake(void) {
+  int to = 1;
+  if (rank == 0) {
+    const pthread_t thread = start_too_late(&to);
+    receive_from(1, 12);
+    pthread_join(thread, NULL);
+  } else if (rank == 1) {
+    receive_from(0, 11);
+    send_to(0, 12);
+  }
+}
+
+static void thread_lost_wake_self(void) {
+  if (rank != 0) return;
+  const pthread_t thread = start_too_late(&rank);
+  receive_from(0, 11);
+  pthread_join(thread, NULL);
+}
+
+static void thread_lost_wake_outside(void) {
+  int to = 1;
+  if (rank == 0) pthread_join(start_too_late(&to), NULL);
+  if (rank == 1) receive_from(0, 11);
+}
+
 /* ---- Right, but slow ---- */
 
 static void compute(void) {
@@ -242,6 +289,47 @@ static void slow_thread(void) {
   pthread_join(thread, NULL);
 }
 
+/* Waits again and again, a while each time. */
+static void* send_when_time(void* nothing) {
+  pthread_mutex_lock(&mutex);
+  while (!is_enough()) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 2;
+    pthread_cond_timedwait(&told, &mutex, &until);
+  }
+  pthread_mutex_unlock(&mutex);
+  MPI_Send(buffer, 4, MPI_BYTE, 1 - rank, 11, MPI_COMM_WORLD);
+  return nothing;
+}
+
+static void timed_thread(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, send_when_time, NULL);
+  receive_from(1 - rank, 11);
+  pthread_join(thread, NULL);
+}
+
+static sem_t enough;
+
+static void post_if_enough(int signal) {
+  (void)signal;
+  if (is_enough()) sem_post(&enough);
+}
+
+/* Rank 0 waits for what the handler of a signal does. */
+static void handler(void) {
+  if (rank == 0) {
+    sem_init(&enough, 0, 0);
+    signal(SIGALRM, post_if_enough);
+    const struct itimerval often = {{1, 0}, {1, 0}};
+    setitimer(ITIMER_REAL, &often, NULL);
+    while (sem_wait(&enough) != 0) continue;
+    signal(SIGALRM, SIG_IGN);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void no_init(void) {} /* see main */
 
 static const struct {
@@ -264,6 +352,9 @@ static const struct {
             {"any_source", any_source},
             {"waitall", waitall},
             {"threads", threads},
+            {"thread_lost_wake", thread_lost_wake},
+            {"thread_lost_wake_self", thread_lost_wake_self},
+            {"thread_lost_wake_outside", thread_lost_wake_outside},
             {"compute", compute},
             {"sleeping", sleeping},
             {"late_sender", late_sender},
@@ -271,6 +362,8 @@ static const struct {
             {"ping_pong", ping_pong},
             {"slow_lock", slow_lock},
             {"slow_thread", slow_thread},
+            {"timed_thread", timed_thread},
+            {"handler", handler},
             {"no_init", no_init}};
 
 int main(int argc, char** argv) {

@@ -280,6 +280,36 @@ TEST(Findings, OneThreadThatMayGoOnSavesItsProcess) {
   EXPECT_EQ(find_causes(s)[0].cause, Cause::threads);
 }
 
+TEST(Findings, ARankWhoseThreadsWaitForEachOtherIsTheCause) {
+  Snapshot s = job(2);
+  receive(s, 1, 0, 7);
+  s.processes[0].state = State::locked;
+  s.processes[0].thread_waits = {{5, "pthread_cond_wait", "work (pool.c:7)"}, {6, "", ""}};
+  const auto found = why::find_causes(s);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].cause, Cause::threads_locked);
+  EXPECT_TRUE(is_certain(found[0].cause));
+  ASSERT_EQ(found[0].lines.size(), 2U);
+  EXPECT_EQ(found[0].lines[0],
+            "rank 0 (pid 100), thread 5, is in pthread_cond_wait at work (pool.c:7), and no thread is left to wake it");
+  EXPECT_NE(found[0].lines[1].find("rank 1 (pid 101) is in MPI_Recv"), std::string::npos);
+}
+
+TEST(Findings, AThreadThatNobodyWakesIsNamedFirstInADeadlock) {
+  Snapshot s = job(2);
+  receive(s, 0, 1, 7);
+  receive(s, 1, 0, 7);
+  s.processes[1].page.concurrent = true;
+  for (const uint32_t thread : {8, 9}) s.processes[1].thread_waits.push_back({thread, "pthread_cond_wait", "pool.c:7"});
+  const auto found = why::find_causes(s);
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].cause, Cause::deadlock);
+  ASSERT_EQ(found[0].lines.size(), 3U);
+  EXPECT_NE(found[0].lines[0].find("rank 1 (pid 101), 2 threads, such as 8, are in pthread_cond_wait at pool.c:7"),
+            std::string::npos)
+      << found[0].lines[0];
+}
+
 TEST(Findings, AWaitOfWhichNothingIsKnownIsNoDeadlock) {
   Snapshot s = job(1);
   add_wait(s, 0, WaitKind::memory, "shmem_wait_until");

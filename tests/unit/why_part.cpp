@@ -133,6 +133,20 @@ TEST(WhyPart, hosts_that_share_processes_count_each_once) {
   EXPECT_EQ(joined(hosts, hosts).processes.size(), 2U);
 }
 
+TEST(WhyPart, waits_of_threads_travel) {
+  Snapshot host = host_of(0, 5, State::locked);
+  host.processes[0].thread_waits = {{7, "pthread_cond_wait", "work (pool.c:7)"}, {8, "", ""}};
+  const std::vector<Snapshot> parts = travelled({host});
+  ASSERT_EQ(parts.size(), 1U);
+  const Process& p = parts[0].processes.at(0);
+  EXPECT_EQ(p.state, State::locked);
+  ASSERT_EQ(p.thread_waits.size(), 2U);
+  EXPECT_EQ(p.thread_waits[0].thread, 7U);
+  EXPECT_EQ(p.thread_waits[0].call, "pthread_cond_wait");
+  EXPECT_EQ(p.thread_waits[0].place, "work (pool.c:7)");
+  EXPECT_EQ(p.thread_waits[1].place, "");
+}
+
 TEST(WhyPart, damaged_answers_are_refused_or_read_as_less) {
   const std::string text = as_part(host_of(0)) + as_part(host_of(1));
   std::vector<Snapshot> parts;

@@ -61,6 +61,41 @@ void find_gone(const Graph& graph, std::vector<Finding>& findings) {
   }
 }
 
+// ---- Threads that wait for each other outside of MPI
+
+// Of a pool that waits for work there may be many alike.
+void add_thread_waits(const Process& p, const char* unless, std::vector<std::string>& lines) {
+  std::map<std::string, std::vector<uint32_t>> alike;
+  for (const ThreadWait& wait : p.thread_waits) {
+    if (wait.place.empty()) continue;
+    alike["in " + (wait.call.empty() ? "a wait" : wait.call) + " at " + wait.place].push_back(wait.thread);
+  }
+  for (const auto& [text, threads] : alike) {
+    const bool one = threads.size() == 1;
+    std::string line = person(p) + ", ";
+    line.append(one ? "thread " : std::to_string(threads.size()) + " threads, such as ");
+    line.append(std::to_string(threads.front())).append(one ? ", is " : ", are ").append(text);
+    lines.push_back(line.append(", and no thread is left to wake ").append(one ? "it" : "them").append(unless));
+  }
+}
+
+void find_locked(const Graph& graph, std::vector<Finding>& findings) {
+  for (const Process& p : graph.snapshot().processes) {
+    if (p.state != State::locked) continue;
+    Finding f{Cause::threads_locked, "lost wake: all threads of " + person(p), {}, {p.rank}};
+    f.text +=
+        " wait for each other outside of MPI: a condition was signalled before it was waited for, or locks are "
+        "taken in different orders";
+    add_thread_waits(p, "", f.lines);
+    for (const Process& other : graph.snapshot().processes) {
+      const std::vector<int32_t> awaited = graph.awaited_by(other.rank);
+      const bool waits = std::find(awaited.begin(), awaited.end(), p.rank) != awaited.end();
+      if (other.state == State::waiting && waits) add_waits(graph.snapshot(), other, f.lines);
+    }
+    findings.push_back(std::move(f));
+  }
+}
+
 // ---- Collective operations that do not match
 
 // One rank's call of the operation with this number on a communicator.
@@ -238,6 +273,8 @@ void find_cycle(const Graph& graph, std::vector<Finding>& findings) {
   if (ranks.empty()) return;
   Finding f{Cause::deadlock, "deadlock: ", {}, ranks};
   bool sends = true;
+  for (const int32_t rank : ranks)
+    add_thread_waits(*graph.find(rank), ": a lost wake, unless it is there for other work", f.lines);
   for (size_t i = 0; i < ranks.size(); ++i) {
     const Process& p = *graph.find(ranks[i]);
     const Wait& wait = first_wait(p);
@@ -388,8 +425,9 @@ bool is_certain(Cause cause) {
 }
 
 const char* name(Cause cause) {
-  constexpr const char* names[] = {"ended",    "stopped", "mismatch", "near miss", "deadlock", "lock",      "starting",
-                                   "computes", "sleeps",  "threads",  "elsewhere", "unknown",  "not in MPI"};
+  constexpr const char* names[] = {"ended",    "stopped",   "threads locked", "mismatch",  "near miss",
+                                   "deadlock", "lock",      "starting",       "computes",  "sleeps",
+                                   "threads",  "elsewhere", "unknown",        "not in MPI"};
   return names[static_cast<int>(cause)];
 }
 
@@ -397,6 +435,7 @@ std::vector<Finding> find_causes(const Snapshot& snapshot) {
   const Graph graph(snapshot);
   std::vector<Finding> findings;
   find_gone(graph, findings);
+  find_locked(graph, findings);
   find_mismatches(snapshot, findings);
   find_near_misses(graph, findings);
   find_cycle(graph, findings);

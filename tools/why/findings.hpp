@@ -12,19 +12,20 @@
 namespace weft::why {
 
 enum class Cause : uint8_t {
-  ended,       // a rank is waited for that has ended
-  stopped,     // by a signal
-  mismatch,    // ranks call different collective operations, or with different arguments
-  near_miss,   // a message is there that differs from the awaited one
-  deadlock,    // ranks wait for each other
-  lock,        // the same, and one of them holds a lock of a window
-  starting,    // a rank has not called MPI_Init
-  computes,    // a rank uses the processor, and others wait for it
-  sleeps,      // a rank sleeps outside of MPI, and others wait for it
-  threads,     // a rank waits, and other threads of it may still call MPI
-  elsewhere,   // a rank is waited for that was not looked at
-  unknown,     // ranks wait, and nothing says why
-  not_in_mpi,  // no rank waits in MPI
+  ended,           // a rank is waited for that has ended
+  stopped,         // by a signal
+  threads_locked,  // all threads of a rank wait for each other, outside of MPI
+  mismatch,        // ranks call different collective operations, or with different arguments
+  near_miss,       // a message is there that differs from the awaited one
+  deadlock,        // ranks wait for each other
+  lock,            // the same, and one of them holds a lock of a window
+  starting,        // a rank has not called MPI_Init
+  computes,        // a rank uses the processor, and others wait for it
+  sleeps,          // a rank sleeps outside of MPI, and others wait for it
+  threads,         // a rank waits, and other threads of it may still call MPI
+  elsewhere,       // a rank is waited for that was not looked at
+  unknown,         // ranks wait, and nothing says why
+  not_in_mpi,      // no rank waits in MPI
 };
 
 struct Finding {

@@ -14,8 +14,8 @@
 namespace weft::why {
 namespace {
 
-// job SIZE NOW HOST NAME, process RANK PID STATE ACTS PAGE, wait NUMBER PLACE of that process, end; texts and pages are
-// hexadecimal, "-" is an empty one.
+// job SIZE NOW HOST NAME, process RANK PID STATE ACTS PAGE, wait NUMBER PLACE and thread NUMBER CALL PLACE of that
+// process, end; texts and pages are hexadecimal, "-" is an empty one.
 constexpr std::string_view first_word = "weft-why-part";
 
 std::string shown(std::string_view bytes) {
@@ -104,6 +104,11 @@ bool read_part(std::string_view& text, Snapshot& part) {
       Lasting& one = lasting.emplace_back();
       if (part.processes.empty() || !words.number(one.number, uint64_t{0}, UINT64_MAX) || !words.text(one.place))
         return false;
+    } else if (word == "thread") {
+      if (part.processes.empty()) return false;
+      ThreadWait& one = part.processes.back().thread_waits.emplace_back();
+      if (!words.number(one.thread, uint32_t{0}, UINT32_MAX) || !words.text(one.call) || !words.text(one.place))
+        return false;
     } else {
       close();
       return word == "end";
@@ -174,6 +179,10 @@ std::string as_part(const Snapshot& snapshot) {
     text.append(shown(p.raw_page)).append("\n");
     for (const Wait& wait : p.page.waits) {
       text.append("wait ").append(std::to_string(wait.number)).append(" ").append(shown(wait.place)).append("\n");
+    }
+    for (const ThreadWait& wait : p.thread_waits) {
+      text.append("thread ").append(std::to_string(wait.thread)).append(" ").append(shown(wait.call));
+      text.append(" ").append(shown(wait.place)).append("\n");
     }
   }
   return text + "end\n";

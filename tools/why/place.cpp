@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
@@ -131,6 +132,15 @@ std::string place_of(pid_t pid, uint64_t address) {
   snprintf(offset, sizeof offset, "+0x%" PRIx64, mapped.address);
   const std::string there = mapped.path.substr(mapped.path.rfind('/') + 1) + offset;
   return line.function.empty() ? there : line.function + " (" + there + ")";
+}
+
+std::string function_of(pid_t pid, uint64_t address) {
+  Mapped mapped;
+  if (address == 0 || !find_mapped(pid, address, mapped)) return {};
+  std::string function = find_line(mapped).function;
+  function.resize(std::min(function.find('@'), function.size()));
+  function.erase(0, function.find_first_not_of('_'));
+  return function;
 }
 
 std::string line_of(const std::string& path, uint64_t offset) {

@@ -13,7 +13,11 @@ namespace weft::why {
 // program's debugging information. Empty: it cannot be found.
 [[nodiscard]] std::string place_of(pid_t pid, uint64_t address);
 
-// The same of an offset in a file, where it has the debugging information; empty otherwise.
+// The function that begins at an address of a process, without the marks of versions and of the library's own names.
+// Empty: it cannot be found.
+[[nodiscard]] std::string function_of(pid_t pid, uint64_t address);
+
+// The place of an offset in a file, where it has the debugging information; empty otherwise.
 [[nodiscard]] std::string line_of(const std::string& path, uint64_t offset);
 
 }  // namespace weft::why

@@ -95,18 +95,27 @@ enum class State : uint8_t {
   sleeping,   // sleeps outside of MPI
   waiting,    // in MPI: `page` says what for
   stopped,    // by a signal
+  locked,     // all its threads wait for one another, outside of MPI
   finalized,  // has called MPI_Finalize
   ended,      // there is no process
+};
+
+// A thread outside of MPI that waits for another thread of its process, however long.
+struct ThreadWait {
+  uint32_t thread = 0;
+  std::string call;   // pthread_cond_wait; empty: not known
+  std::string place;  // of the call in the program; empty: not known
 };
 
 struct Process {
   int32_t rank = 0;
   int pid = 0;
   State state = State::unknown;
-  bool threads_act = false;  // threads beside those that wait may call MPI
-  Page page;                 // where it is waiting
-  std::string raw_page;      // as it was read; empty: there is none
-  std::string host;          // where several were asked
+  bool threads_act = false;              // threads beside those that wait may call MPI
+  std::vector<ThreadWait> thread_waits;  // where no thread is left to end them
+  Page page;                             // where it is waiting
+  std::string raw_page;                  // as it was read; empty: there is none
+  std::string host;                      // where several were asked
 };
 
 struct Snapshot {

@@ -18,37 +18,14 @@
 #include "boot/environment.hpp"
 #include "boot/status.hpp"
 #include "why/place.hpp"
+#include "why/proc.hpp"
+#include "why/threads.hpp"
 
 namespace weft::why {
 namespace {
 
 constexpr const char* segment_link = "/memfd:weft (deleted)";
 constexpr const char* page_link = "/memfd:weft-why (deleted)";
-
-std::string in_proc(pid_t pid, const std::string& rest) {
-  return "/proc/" + std::to_string(pid) + "/" + rest;
-}
-
-// A file's text, at most a mebibyte of it.
-std::string text_of(const std::string& path) {
-  constexpr size_t most = 1 << 20;
-  std::string text;
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return text;
-  char buffer[4096];
-  for (ssize_t n = 0; text.size() < most && (n = read(fd, buffer, sizeof buffer)) > 0;)
-    text.append(buffer, static_cast<size_t>(n));
-  close(fd);
-  return text;
-}
-
-template <class Number>
-std::optional<Number> number_of(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end == text.data()) return std::nullopt;
-  return value;
-}
 
 // The numbers that are names in a folder of /proc.
 std::vector<pid_t> numbers_in(const std::string& folder) {
@@ -201,16 +178,6 @@ bool is_stopped(const Look& look) {
   return std::all_of(look.tasks.begin(), look.tasks.end(), [](const auto& t) { return t.second.state == 'T'; });
 }
 
-// A thread outside of MPI that waits for another one of its process; the system may not say so.
-bool waits_for_thread(pid_t pid, uint32_t thread) {
-#if defined(__x86_64__)
-  constexpr const char* futex = "202 ";
-#else
-  constexpr const char* futex = "98 ";
-#endif
-  return text_of(in_proc(pid, "task/" + std::to_string(thread) + "/syscall")).starts_with(futex);
-}
-
 // Three looks at a process: the last is the middle one, or follows while that leaves open whether a thread waits.
 struct Looks {
   const Look& first;
@@ -264,18 +231,32 @@ bool judge(const Looks& looks, Process& p) {
   p.raw_page = after.raw_page;
   p.page.waits = lasting(looks, open);
   bool busy = after.has_page && p.page.waits.size() != after.page.waits.size();
-  bool others = false;  // threads beside those that wait, which may call MPI
-  for (const auto& entry : after.tasks) {
-    const uint32_t thread = entry.first;
-    if (std::any_of(p.page.waits.begin(), p.page.waits.end(), [&](const Wait& w) { return w.thread == thread; }))
-      continue;
+  // Threads beside those that wait in MPI: some may call it, or all wait for another one of the process.
+  bool others = false;
+  bool still = !open && after.page.untold == 0;
+  std::map<uint32_t, Futex> futexes;
+  for (const auto& [thread, is] : after.tasks) {
+    const auto waits_there = [thread = thread](const Wait& wait) { return wait.thread == thread; };
+    if (std::any_of(p.page.waits.begin(), p.page.waits.end(), waits_there)) continue;
     const auto was = looks.first.tasks.find(thread);
-    const bool runs = was == looks.first.tasks.end() || is_busy(was->second, entry.second, looks.passed_ns);
+    const bool runs = was == looks.first.tasks.end() || is_busy(was->second, is, looks.passed_ns);
+    const std::optional<Futex> futex = runs ? std::nullopt : futex_of(p.pid, thread);
+    if (futex.has_value()) futexes[thread] = *futex;
     busy |= runs;
-    others |= runs || !waits_for_thread(p.pid, thread);
+    others |= !futex.has_value();
+    still &= futex.has_value() && was->second.ran_ns == is.ran_ns;
   }
+  others |= !futexes.empty() && has_handlers(p.pid);
   p.threads_act = p.page.concurrent ? others || after.page.untold != 0 : false;
-  p.state = !p.page.waits.empty() ? State::waiting : busy ? State::running : State::sleeping;
+  p.state = !p.page.waits.empty() ? State::waiting
+            : busy                ? State::running
+            : still && !others    ? State::locked
+                                  : State::sleeping;
+  p.thread_waits.clear();
+  const bool may_wait = p.state == State::locked || (p.state == State::waiting && p.page.concurrent && !p.threads_act);
+  for (const auto& [thread, futex] : futexes) {
+    if (may_wait) p.thread_waits.push_back(wait_of(p.pid, thread, futex));
+  }
   return !open;
 }
 
@@ -289,7 +270,8 @@ void judge_until_clear(const Look& before, uint64_t looked_ns, uint64_t until_ns
     const Look last = look_once(p.pid);
     clear = judge({before, middle, last, base::now_ns() - looked_ns}, p);
   }
-  if (starting && (p.state == State::running || p.state == State::sleeping)) p.state = State::starting;
+  if (starting && (p.state == State::running || p.state == State::sleeping || p.state == State::locked))
+    p.state = State::starting;
 }
 
 // ---- The ranks of a job

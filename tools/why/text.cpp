@@ -30,8 +30,8 @@ std::string as_json(const Snapshot& snapshot, const Wait& wait) {
          ", \"seconds\": " + std::to_string(waited / 1000000000) + "}";
 }
 
-constexpr const char* states[] = {"unknown", "starting", "running",   "sleeping",
-                                  "waiting", "stopped",  "finalized", "ended"};
+constexpr const char* states[] = {"unknown", "starting", "running",   "sleeping", "waiting",
+                                  "stopped", "locked",   "finalized", "ended"};
 
 }  // namespace
 
@@ -77,6 +77,13 @@ std::string as_json(const Snapshot& snapshot) {
     const char* inner = "";
     for (const Wait& wait : p.page.waits) {
       text.append(inner).append(as_json(snapshot, wait));
+      inner = ", ";
+    }
+    text.append("], \"threads\": [");
+    inner = "";
+    for (const ThreadWait& wait : p.thread_waits) {
+      text.append(inner).append("{\"thread\": ").append(std::to_string(wait.thread)).append(", \"call\": ");
+      text.append(json_text(wait.call)).append(", \"place\": ").append(json_text(wait.place)).append("}");
       inner = ", ";
     }
     text.append("]}");

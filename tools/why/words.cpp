@@ -119,9 +119,15 @@ std::string purpose_text(const Wait& wait) {
 }
 
 std::string state_name(State state) {
-  constexpr const char* names[] = {
-      "not looked at",  "before the end of MPI_Init", "computing, outside of MPI", "asleep, outside of MPI",
-      "waiting in MPI", "stopped by a signal",        "after MPI_Finalize",        "ended"};
+  constexpr const char* names[] = {"not looked at",
+                                   "before the end of MPI_Init",
+                                   "computing, outside of MPI",
+                                   "asleep, outside of MPI",
+                                   "waiting in MPI",
+                                   "stopped by a signal",
+                                   "in waits of its threads for each other",
+                                   "after MPI_Finalize",
+                                   "ended"};
   return names[static_cast<int>(state)];
 }
 
@@ -139,6 +145,8 @@ std::string state_text(const Process& process) {
       return process.page.waits.empty() ? "waits in MPI" : "waits in " + call_text(process.page.waits[0]);
     case State::stopped:
       return "is stopped by a signal";
+    case State::locked:
+      return "stands still outside of MPI: its threads wait for each other";
     case State::finalized:
       return "has called MPI_Finalize";
     default:
