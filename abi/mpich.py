@@ -157,6 +157,9 @@ def quick_body(function, short):
             checks.append(f"!no_place({p.name})")
             args.append("&made")
             made = p.name
+        elif role.kind == "buffer":
+            checks.append(f"!is_named_buffer({p.name})")
+            args.append(p.name)
         else:
             args.append(p.name)
     call = f"face.{(function.wide or function).inner}({', '.join(args)})"

@@ -64,7 +64,7 @@ EXCHANGES = {"MPI_Alltoallw": "ranks_of", "MPI_Ialltoallw": "ranks_of", "MPI_All
              "MPI_Neighbor_alltoallw": "neighbours_of", "MPI_Ineighbor_alltoallw": "neighbours_of",
              "MPI_Neighbor_alltoallw_init": "neighbours_of"}
 
-BUFFERS = {"sendbuf", "recvbuf", "buffer", "inbuf", "inoutbuf"}
+BUFFERS = {"sendbuf", "recvbuf", "buffer", "buf", "inbuf", "outbuf", "inoutbuf", "origin_addr", "result_addr", "compare_addr", "base"}
 
 
 def narrow_name(function):

@@ -103,6 +103,11 @@ class ValueInOut {
 inline constexpr intptr_t their_in_place = -1;
 inline constexpr intptr_t their_automatic = -2;
 
+// Whether an address is one of those, as no address of a program has the highest bit.
+inline bool is_named_buffer(const void* buffer) {
+  return reinterpret_cast<intptr_t>(buffer) < 0;
+}
+
 template <class Void>
 inline Void* buffer_in(Void* buffer) {
   const auto value = reinterpret_cast<intptr_t>(buffer);

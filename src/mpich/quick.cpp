@@ -11,34 +11,36 @@ namespace {
 
 [[gnu::cold, gnu::noinline]] int rare_isend(const void* buf, int count, int datatype, int dest, int tag, int comm,
                                             int* request) {
-  return error_out(face.isend_c(buf, count, in<MPI_Datatype>(datatype), rank_in(dest), tag_in(tag), in<MPI_Comm>(comm),
-                                Out<MPI_Request>(request)));
+  return error_out(face.isend_c(buffer_in(buf), count, in<MPI_Datatype>(datatype), rank_in(dest), tag_in(tag),
+                                in<MPI_Comm>(comm), Out<MPI_Request>(request)));
 }
 
 [[gnu::cold, gnu::noinline]] int rare_put(const void* origin_addr, int origin_count, int origin_datatype,
                                           int target_rank, MPI_Aint target_disp, int target_count, int target_datatype,
                                           int win) {
-  return error_out(face.put_c(origin_addr, origin_count, in<MPI_Datatype>(origin_datatype), rank_in(target_rank),
-                              target_disp, target_count, in<MPI_Datatype>(target_datatype), in<MPI_Win>(win)));
+  return error_out(face.put_c(buffer_in(origin_addr), origin_count, in<MPI_Datatype>(origin_datatype),
+                              rank_in(target_rank), target_disp, target_count, in<MPI_Datatype>(target_datatype),
+                              in<MPI_Win>(win)));
 }
 
 [[gnu::cold, gnu::noinline]] int rare_get(void* origin_addr, int origin_count, int origin_datatype, int target_rank,
                                           MPI_Aint target_disp, int target_count, int target_datatype, int win) {
-  return error_out(face.get_c(origin_addr, origin_count, in<MPI_Datatype>(origin_datatype), rank_in(target_rank),
-                              target_disp, target_count, in<MPI_Datatype>(target_datatype), in<MPI_Win>(win)));
+  return error_out(face.get_c(buffer_in(origin_addr), origin_count, in<MPI_Datatype>(origin_datatype),
+                              rank_in(target_rank), target_disp, target_count, in<MPI_Datatype>(target_datatype),
+                              in<MPI_Win>(win)));
 }
 
-[[gnu::always_inline]] inline bool quick_access(int origin_count, int origin_datatype, int target_rank,
-                                                int target_count, int target_datatype, int win) {
-  return origin_datatype == target_datatype && origin_count == target_count && target_rank >= 0 &&
-         is_quick<MPI_Datatype>(origin_datatype) && is_quick<MPI_Win>(win);
+[[gnu::always_inline]] inline bool quick_access(const void* origin_addr, int origin_count, int origin_datatype,
+                                                int target_rank, int target_count, int target_datatype, int win) {
+  return !is_named_buffer(origin_addr) && origin_datatype == target_datatype && origin_count == target_count &&
+         target_rank >= 0 && is_quick<MPI_Datatype>(origin_datatype) && is_quick<MPI_Win>(win);
 }
 
 }  // namespace
 
 int isend(const void* buf, int count, int datatype, int dest, int tag, int comm, int* request) {
-  if ((dest | tag) < 0 || !is_quick<MPI_Datatype>(datatype) || !is_quick<MPI_Comm>(comm) || no_place(request))
-      [[unlikely]] {
+  if ((dest | tag) < 0 || is_named_buffer(buf) || !is_quick<MPI_Datatype>(datatype) || !is_quick<MPI_Comm>(comm) ||
+      no_place(request)) [[unlikely]] {
     return rare_isend(buf, count, datatype, dest, tag, comm, request);
   }
   const uintptr_t made =
@@ -51,7 +53,8 @@ int isend(const void* buf, int count, int datatype, int dest, int tag, int comm,
 
 int put(const void* origin_addr, int origin_count, int origin_datatype, int target_rank, MPI_Aint target_disp,
         int target_count, int target_datatype, int win) {
-  if (!quick_access(origin_count, origin_datatype, target_rank, target_count, target_datatype, win)) [[unlikely]] {
+  if (!quick_access(origin_addr, origin_count, origin_datatype, target_rank, target_count, target_datatype, win))
+      [[unlikely]] {
     return rare_put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype,
                     win);
   }
@@ -61,7 +64,8 @@ int put(const void* origin_addr, int origin_count, int origin_datatype, int targ
 
 int get(void* origin_addr, int origin_count, int origin_datatype, int target_rank, MPI_Aint target_disp,
         int target_count, int target_datatype, int win) {
-  if (!quick_access(origin_count, origin_datatype, target_rank, target_count, target_datatype, win)) [[unlikely]] {
+  if (!quick_access(origin_addr, origin_count, origin_datatype, target_rank, target_count, target_datatype, win))
+      [[unlikely]] {
     return rare_get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype,
                     win);
   }

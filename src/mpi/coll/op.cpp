@@ -68,7 +68,7 @@ int create(const char* function, MPI_User_function* narrow, MPI_User_function_c*
 // An operation of the standard, on elements that are there.
 bool is_plain(const void* in, const void* inout, MPI_Count count, const Type* type, const Op* op) {
   return type != nullptr && op != nullptr && op->predefined && op->reduction < datatype::Reduction::replace &&
-         count > 0 && in != nullptr && inout != nullptr && in != inout && in != MPI_IN_PLACE && inout != MPI_IN_PLACE;
+         count > 0 && !no_address(in) && !no_address(inout) && in != inout;
 }
 
 // The device does it where the result is on one. False: it does not.

@@ -64,7 +64,8 @@ int explain_packing(const Comm* comm, const Packing& p, const Type& type, int64_
     return fail(comm, p.function, MPI_ERR_TRUNCATE, "%lld bytes at position %lld go beyond the packed buffer of %lld",
                 static_cast<long long>(bytes), static_cast<long long>(p.position), static_cast<long long>(p.room));
   }
-  return fail(comm, p.function, MPI_ERR_BUFFER, "a buffer is a null pointer");
+  return fail(comm, p.function, MPI_ERR_BUFFER, "%s is %s", no_data(p.packed, 0) ? "the packed buffer" : "the buffer",
+              no_data_text(no_data(p.packed, 0) ? p.packed : p.elements).c_str());
 }
 
 int explain_copy(const Comm* comm, const char* function) {

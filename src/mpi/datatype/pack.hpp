@@ -7,6 +7,7 @@
 
 #include "datatype/pack.hpp"
 #include "device/device.hpp"
+#include "mpi/object/buffer.hpp"
 #include "mpi/object/object.hpp"
 
 namespace weft::mpi {
@@ -31,7 +32,7 @@ inline bool good_elements(MPI_Count count, MPI_Datatype datatype, const Type*& t
 // Whether the elements, `bytes` when packed, may be moved and have room at the position.
 inline bool good_packing(const Packing& p, const Type& type, int64_t bytes) {
   return type.committed && p.room >= 0 && p.position >= 0 && p.position <= p.room && bytes <= p.room - p.position &&
-         (bytes == 0 || (p.packed != nullptr && (p.elements != nullptr || !type.contiguous)));
+         (bytes == 0 || (!no_data(p.packed, 0) && !no_data(p.elements, type.true_lower_bound)));
 }
 
 // How a call ends whose data have been moved: from or to a device that may have failed.

@@ -5,6 +5,7 @@
 #include <climits>
 #include <cstdarg>
 
+#include "mpi/object/buffer.hpp"
 #include "mpi/object/file.hpp"
 
 namespace weft::mpi {
@@ -15,6 +16,12 @@ long long wide(int64_t value) {
 }
 
 }  // namespace
+
+std::string no_data_text(const void* buffer) {
+  if (buffer == nullptr) return "a null pointer";
+  return buffer == MPI_IN_PLACE ? "MPI_IN_PLACE"
+                                : handle_text(reinterpret_cast<uintptr_t>(buffer)) + ", which is no address";
+}
 
 int negative(ErrorsOn on, const char* function, int error, const char* name, int64_t value) {
   return fail(on, function, error, "%s is %lld: it must not be negative", name, wide(value));
@@ -117,10 +124,10 @@ Type* Check::data(const DataArgument& data, int64_t& bytes) {
 
 // The null pointer is MPI_BOTTOM, which goes with types of absolute addresses.
 void Check::buffer(const void* buffer, int64_t bytes, const Type& type, const char* name) {
-  if (failed() || buffer != nullptr || bytes == 0 || type.true_lower_bound != 0) [[likely]]
+  if (failed() || bytes == 0 || !no_data(buffer, type.true_lower_bound)) [[likely]]
     return;
-  fail(MPI_ERR_BUFFER, "%s is a null pointer, for %lld bytes of data",
-       *name != '\0' ? (std::string(name) + "addr").c_str() : "the buffer", wide(bytes));
+  fail(MPI_ERR_BUFFER, "%s is %s, for %lld bytes of data",
+       *name != '\0' ? (std::string(name) + "addr").c_str() : "the buffer", no_data_text(buffer).c_str(), wide(bytes));
 }
 
 }  // namespace weft::mpi

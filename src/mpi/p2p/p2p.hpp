@@ -8,6 +8,7 @@
 
 #include "core/p2p.hpp"
 #include "mpi/functions.hpp"
+#include "mpi/object/buffer.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/object/object.hpp"
 #include "mpi/object/twin.hpp"
@@ -28,13 +29,13 @@ inline bool good_data(Operation& op, const void* buffer, MPI_Count count, MPI_Da
   op.type = type_of(datatype);
   return op.type != nullptr && op.type->committed && count >= 0 &&
          !__builtin_mul_overflow(count, op.type->size, &op.bytes) &&
-         (buffer != nullptr || op.bytes == 0 || !op.type->contiguous);
+         (!no_data(buffer, op.type->true_lower_bound) || op.bytes == 0);
 }
 
 // The same for what most calls give: a committed contiguous type and a buffer. False for much that is good.
 inline bool good_plain_data(Operation& op, const void* buffer, MPI_Count count, MPI_Datatype datatype) {
   op.type = type_of(datatype);
-  return op.type != nullptr && op.type->plain && buffer != nullptr && count >= 0 &&
+  return op.type != nullptr && op.type->plain && !no_address(buffer) && count >= 0 &&
          !__builtin_mul_overflow(count, op.type->size, &op.bytes);
 }
 

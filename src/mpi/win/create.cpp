@@ -14,6 +14,7 @@
 #include "mpi/env/memory.hpp"
 #include "mpi/object/account.hpp"
 #include "mpi/object/attribute.hpp"
+#include "mpi/object/buffer.hpp"
 #include "mpi/object/errhandler.hpp"
 #include "mpi/object/twin.hpp"
 #include "mpi/win/window.hpp"
@@ -51,9 +52,9 @@ int check(const Wanted& wanted, Comm*& parent, const void* result, const char* r
     return fail(parent, function, MPI_ERR_DISP, "disp_unit is %lld: it must be positive",
                 static_cast<long long>(wanted.unit));
   }
-  if (wanted.flavor == Flavor::create && wanted.base == nullptr && wanted.bytes > 0) {
-    return fail(parent, function, MPI_ERR_BASE, "base is a null pointer, for a window of %lld bytes",
-                static_cast<long long>(wanted.bytes));
+  if (wanted.flavor == Flavor::create && no_address(wanted.base) && wanted.bytes > 0) {
+    return fail(parent, function, MPI_ERR_BASE, "base is %s, for a window of %lld bytes",
+                no_data_text(wanted.base).c_str(), static_cast<long long>(wanted.bytes));
   }
   if (no_address(result)) return null_argument(parent, function, result_name);
   if (no_address(win)) return null_argument(parent, function, "win");
@@ -389,8 +390,8 @@ int win_attach(MPI_Win win, void* base, MPI_Aint size) {
     check.fail(MPI_ERR_RMA_FLAVOR, "%s was not made by MPI_Win_create_dynamic", win_text(w).c_str());
   } else if (size < 0) {
     check.fail(MPI_ERR_SIZE, "size is %lld: it must not be negative", static_cast<long long>(size));
-  } else if (base == nullptr && size > 0) {
-    check.fail(MPI_ERR_BASE, "base is a null pointer, for %lld bytes", static_cast<long long>(size));
+  } else if (no_address(base) && size > 0) {
+    check.fail(MPI_ERR_BASE, "base is %s, for %lld bytes", no_data_text(base).c_str(), static_cast<long long>(size));
   }
   if (check.failed()) return check.error();
   const int32_t error = core::rma::attach(w, base, static_cast<uint64_t>(size), is_on_device(base, size, byte_type));

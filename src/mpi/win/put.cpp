@@ -53,7 +53,7 @@ constinit std::atomic<const void*> recent_win = &no_win;
   char* direct = target.direct.load(std::memory_order_acquire);  // pairs with the release that opens the target
   if (direct == nullptr) [[unlikely]]
     return nullptr;
-  return buffer != nullptr ? direct + offset : nullptr;
+  return no_address(buffer) ? nullptr : direct + offset;
 }
 
 // Most other calls: as much of one plain datatype here as there, in any window.
@@ -61,7 +61,7 @@ constinit std::atomic<const void*> recent_win = &no_win;
                                                  MPI_Win handle) {
   const Win* win = win_of(handle);
   if (win == nullptr || static_cast<uint32_t>(place.rank) >= static_cast<uint32_t>(win->size) ||
-      origin.datatype != place.datatype || origin.count != place.count || origin.buffer == nullptr) {
+      origin.datatype != place.datatype || origin.count != place.count || no_address(origin.buffer)) {
     return nullptr;
   }
   const Type* type = type_of(origin.datatype);
