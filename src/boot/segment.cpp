@@ -6,13 +6,14 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <bit>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+
+#include "base/process.hpp"
 
 namespace weft::boot {
 namespace {
@@ -40,9 +41,9 @@ bool same_file(int fd, const Place& at) {
 
 // Where /proc is not mounted or hides the other's descriptors.
 int open_by_pidfd(pid_t pid, int remote_fd) {
-  const int process = open_process(pid);
+  const int process = base::open_process(pid);
   if (process < 0) return -1;
-  const int fd = descriptor_of(process, remote_fd);
+  const int fd = base::descriptor_of(process, remote_fd);
   const int error = errno;
   close(process);
   errno = error;
@@ -50,32 +51,6 @@ int open_by_pidfd(pid_t pid, int remote_fd) {
 }
 
 }  // namespace
-
-#if defined(SYS_pidfd_open) && defined(SYS_pidfd_getfd)
-int open_process(int pid) {
-  return static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-}
-
-int descriptor_of(int process, int descriptor) {
-  return static_cast<int>(syscall(SYS_pidfd_getfd, process, descriptor, 0));
-}
-
-void signal_process(int process, int signal) {
-  (void)syscall(SYS_pidfd_send_signal, process, signal, nullptr, 0);
-}
-#else
-int open_process(int /*pid*/) {
-  errno = ENOSYS;
-  return -1;
-}
-
-int descriptor_of(int /*process*/, int /*descriptor*/) {
-  errno = ENOSYS;
-  return -1;
-}
-
-void signal_process(int /*process*/, int /*signal*/) {}
-#endif
 
 int create_segment(bool inherited) {
   int fd = memfd_create(segment_name, MFD_ALLOW_SEALING | (inherited ? 0 : MFD_CLOEXEC));

@@ -34,12 +34,6 @@ std::string segment_address(int fd);
 // Whether a descriptor, from wherever, is the segment with this address.
 [[nodiscard]] bool is_segment_at(int fd, const std::string& address);
 
-// A descriptor of another process of this host as one of ours, if we may look into it; `process` stands for that
-// process and becomes readable when it ends. -1 and errno: not possible.
-[[nodiscard]] int open_process(int pid);
-[[nodiscard]] int descriptor_of(int process, int descriptor);
-// Sends it a signal, if it has not ended.
-void signal_process(int process, int signal);
 // The inode of the namespace in which our process has its number: in another one that number is another process. 0:
 // unknown.
 [[nodiscard]] uint64_t namespace_of_processes();

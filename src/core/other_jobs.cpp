@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/message.hpp"
+#include "base/process.hpp"
 #include "base/ticker.hpp"
 #include "boot/segment.hpp"
 #include "boot/service.hpp"
@@ -168,7 +169,7 @@ int visit(int number, OtherJob& made, std::string& why) {
   }
   made.id = id;
   const int segment = boot::open_segment(address);
-  made.launcher = boot::open_process(boot::process_in(address));
+  made.launcher = base::open_process(boot::process_in(address));
   made.header_bytes = boot::job_header_bytes(made.places);
   if (segment >= 0 && made.launcher >= 0)
     made.header = mmap(nullptr, made.header_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment, 0);

@@ -11,6 +11,7 @@
 #include <cstdlib>
 
 #include "base/message.hpp"
+#include "base/process.hpp"
 #include "base/setting.hpp"
 #include "boot/environment.hpp"
 #include "boot/own_launcher.hpp"
@@ -58,7 +59,7 @@ bool take(const std::vector<std::string>& words, Attached& attached) {
   attached.line = boot::attach_line;
   attached.several_hosts = hosts == 2;
   attached.id = words[5];
-  attached.process = boot::open_process(pid);
+  attached.process = base::open_process(pid);
   if (attached.process >= 0 && getppid() == pid) return true;
   base::tell({.cause = "mpiexec cannot wait for process " + std::to_string(pid),
               .error = errno,
@@ -99,7 +100,7 @@ bool Launch::adopt_rank(int place, const boot::RankStatus& line) {
     first_ = place;
     rank.process = attached_->process;
   } else if (line.pid_space.load(std::memory_order_relaxed) == static_cast<uint32_t>(boot::namespace_of_processes())) {
-    rank.process = boot::open_process(rank.pid);
+    rank.process = base::open_process(rank.pid);
   } else {
     errno = ESRCH;
   }
@@ -174,7 +175,7 @@ void Launch::let_go(Service::Caller caller, int place) {
 }
 
 void Launch::signal_rank(const Rank& rank, int signal) {
-  rank.adopted ? boot::signal_process(rank.process, signal) : (void)kill(-rank.pid, signal);
+  rank.adopted ? base::signal_process(rank.process, signal) : (void)kill(-rank.pid, signal);
 }
 
 }  // namespace weft::mpiexec

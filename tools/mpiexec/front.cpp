@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <ctime>
 
+#include "base/process.hpp"
 #include "boot/segment.hpp"
 #include "mpiexec/orphans.hpp"
 
@@ -72,7 +73,7 @@ int run_behind_front(const std::function<int()>& job, int adopted) {
       if (waitpid(inner, &status, WNOHANG) != inner) continue;
       if (WIFEXITED(status)) return WEXITSTATUS(status);
       end_all_children();
-      if (kept >= 0) boot::signal_process(kept, SIGKILL);
+      if (kept >= 0) base::signal_process(kept, SIGKILL);
       return 128 + WTERMSIG(status);
     }
     if (only_we_have(signal) && signal.si_pid != inner && signal.si_signo != SIGPIPE) kill(inner, signal.si_signo);

@@ -15,9 +15,9 @@
 #include "base/clock.hpp"
 #include "base/hex.hpp"
 #include "base/message.hpp"
+#include "base/process.hpp"
 #include "base/setting.hpp"
 #include "boot/job.hpp"
-#include "boot/segment.hpp"
 #include "transport/api/failure.hpp"
 #include "transport/net/network.hpp"
 
@@ -370,11 +370,11 @@ void Lifelines::borrow() {
   const int keeper = start_.page->keeper.load(std::memory_order_acquire);  // pairs with the release in share()
   if (keeper == 0 || keeps()) return;
   asked_keeper_ = true;
-  keeper_ = Socket(boot::open_process(keeper));
+  keeper_ = Socket(base::open_process(keeper));
   if (!keeper_) return;
   for (const boot::HeldLine& held : start_.page->lines) {
     if (held.descriptor < 0) continue;
-    Socket socket(boot::descriptor_of(keeper_.descriptor(), held.descriptor));
+    Socket socket(base::descriptor_of(keeper_.descriptor(), held.descriptor));
     if (!socket) break;
     lines_.push_back({std::move(socket), {{held.key[0], held.key[1]}}, held.rank, held.host, held.above != 0});
   }

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/process.hpp"
 #include "boot/segment.hpp"
 #include "transport/api/failure.hpp"
 
@@ -45,7 +46,7 @@ bool Watch::find(Seen& seen) const {
   const size_t at = layout_.rank_at(seen.place) + offsetof(Control, namespace_of_pid);
   const uint64_t ours = boot::namespace_of_processes();
   if (ours == 0 || read_at<uint64_t>(segment_, at) != ours) return true;
-  seen.process = net::Socket(boot::open_process(pid));
+  seen.process = net::Socket(base::open_process(pid));
   return seen.process || errno != ESRCH;
 }
 
