@@ -21,8 +21,8 @@ namespace {
 // general road.
 bool send_far(Thread& me, Peer& peer, const Envelope& envelope, const void* buffer, int64_t bytes) {
   const bool open = peer.endpoint != nullptr && peer.near == nullptr && !peer.transport->capabilities().same_process &&
-                    peer.lane_map.mask == 0 && !peer.queues_on(0) &&
-                    !peer.endpoint->congested() && world->design != Design::global;
+                    peer.lane_map.mask == 0 && !peer.queues_on(0) && !peer.endpoint->congested() &&
+                    world->design != Design::global;
   if (!open ||
       peer.endpoint->send(wire::eager, envelope, buffer, static_cast<uint32_t>(bytes)) != transport::Post::done) {
     return false;
