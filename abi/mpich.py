@@ -75,6 +75,14 @@ def extra_functions(data):
     return made
 
 
+def refused_functions(data):
+    """Those whose calls raise an error, so that programs that name them load. Callers pass what they like: nothing is read."""
+    made = [Function({"name": name, "returns": "int", "params": []}) for name in data["refused"]]
+    for function in made:
+        function.reason = data["refused"][function.name]
+    return made
+
+
 def raw(type_):
     """The type of a parameter as a program of MPICH's ABI passes it: handles are int, MPI_File and the tools' pointers."""
     base = re.search(r"MPI_\w+", type_)
@@ -130,6 +138,9 @@ def argument(function, param):
 
 
 def entry_body(function):
+    reason = getattr(function, "reason", None)
+    if reason:
+        return f"return refuse(\"{function.name}\", \"{reason}\");"
     if by_hand(function):
         names = ", ".join(p.name for p in function.params if not p.variadic)
         return f"return mpich::{function.inner}({names});"
@@ -175,7 +186,7 @@ def quick_body(function, short):
 
 def entry_cpp(functions):
     """The names on the C side stand in assembler labels, because mpi.h declares them with the standard's types."""
-    lines = [BANNER + '#include "mpich/array.hpp"\n#include "mpich/by_hand.hpp"\n#include "mpich/convert.hpp"\n\n'
+    lines = [BANNER + '#include "mpich/array.hpp"\n#include "mpich/by_hand.hpp"\n#include "mpich/convert.hpp"\n#include "mpich/refuse.hpp"\n\n'
              "namespace weft::mpich {\n\n"
              "#define WEFT_ENTRY(name) extern \"C\" __attribute__((visibility(\"default\")))\n"]
     for f in functions:
@@ -213,7 +224,7 @@ def entry_files(functions, ready, data):
     for i in range(ENTRY_FILES):
         part = [f for f in functions[i * share:(i + 1) * share] if f.name in chosen]
         if i == ENTRY_FILES - 1:
-            part += extra_functions(data)
+            part += extra_functions(data) + refused_functions(data)
         yield f"mpich_entry_{i}.cpp", entry_cpp(part)
 
 
@@ -332,7 +343,7 @@ def face_cpp(ready):
 
 
 def map_file(functions, ready, data):
-    chosen = [f.name for f in ready if f.name not in NOT_IN_MPICH] + [f.name for f in extra_functions(data)]
+    chosen = [f.name for f in ready if f.name not in NOT_IN_MPICH] + [f.name for f in extra_functions(data) + refused_functions(data)]
     names = "".join(f"    {n};\n    P{n};\n" for n in chosen)
     names += "".join(f"    {n};\n" for n in data["symbols"])
     return "{\n  global:\n" + names + "  local:\n    *;\n};\n"
@@ -358,13 +369,14 @@ def header(functions, ready, constants, data):
     lines += ["int MPIR_Dup_fn(MPI_Comm, int, void *, void *, void *, int *);"]
     lines += ["extern int *const MPI_UNWEIGHTED;", "extern int *const MPI_WEIGHTS_EMPTY;",
               "extern MPI_Fint *MPI_F_STATUS_IGNORE;", "extern MPI_Fint *MPI_F_STATUSES_IGNORE;",
+              "extern MPI_F08_status *MPI_F08_STATUS_IGNORE;", "extern MPI_F08_status *MPI_F08_STATUSES_IGNORE;",
               "extern MPI_T_pvar_handle const MPI_T_PVAR_ALL_HANDLES;"]
     for c in data["constants"] + data["only_mpich"]:
         lines.append(f"#define {c['name']} (({c['type']}){c['value']})" if c["type"] != "int"
                      else f"#define {c['name']} ({c['value']})")
     lines += [f"#define {c['name']} {c['value']}" for c in constants["constants"]
               if c["type"] == "alias" and not c["name"].startswith("MPI_ABI")]
-    for f in [f for f in ready if f.name not in NOT_IN_MPICH] + extra_functions(data):
+    for f in [f for f in ready if f.name not in NOT_IN_MPICH] + extra_functions(data) + refused_functions(data):
         for prefix in ("", "P"):
             head, params = f.prototype(prefix)
             lines.append(wrap(head, params, ";"))

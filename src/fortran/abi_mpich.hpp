@@ -108,6 +108,8 @@ inline constexpr bool gives_variable = true;
 inline void before_init() {
   MPI_F_STATUS_IGNORE = const_cast<MPI_Fint*>(commons.priv1->status_ignore);
   MPI_F_STATUSES_IGNORE = const_cast<MPI_Fint*>(commons.priv2->statuses_ignore);
+  MPI_F08_STATUS_IGNORE = &MPIR_F08_MPI_STATUS_IGNORE_OBJ;
+  MPI_F08_STATUSES_IGNORE = MPIR_F08_MPI_STATUSES_IGNORE_OBJ;
 }
 
 }  // namespace weft::fortran

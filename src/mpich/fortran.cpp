@@ -14,6 +14,8 @@
 extern "C" {
 WEFT_EXPORTED extern int* MPI_F_STATUS_IGNORE;
 WEFT_EXPORTED extern int* MPI_F_STATUSES_IGNORE;
+WEFT_EXPORTED extern weft::mpich::Status* MPI_F08_STATUS_IGNORE;
+WEFT_EXPORTED extern weft::mpich::Status* MPI_F08_STATUSES_IGNORE;
 WEFT_EXPORTED extern int* const weft_unweighted __asm__("MPI_UNWEIGHTED");
 WEFT_EXPORTED extern int* const weft_weights_empty __asm__("MPI_WEIGHTS_EMPTY");
 WEFT_EXPORTED extern MPI_T_pvar_handle const weft_all_handles __asm__("MPI_T_PVAR_ALL_HANDLES");
@@ -21,10 +23,13 @@ WEFT_EXPORTED extern MPI_T_pvar_handle const weft_all_handles __asm__("MPI_T_PVA
 
 namespace {
 int ignored_status[sizeof(weft::mpich::Status) / sizeof(int)];
-}
+weft::mpich::Status ignored_f08_status;
+}  // namespace
 
 int* MPI_F_STATUS_IGNORE = ignored_status;
 int* MPI_F_STATUSES_IGNORE = ignored_status;
+weft::mpich::Status* MPI_F08_STATUS_IGNORE = &ignored_f08_status;
+weft::mpich::Status* MPI_F08_STATUSES_IGNORE = &ignored_f08_status;
 // Variables in MPICH's ABI, so they can have the standard's values.
 int* const weft_unweighted = MPI_UNWEIGHTED;
 int* const weft_weights_empty = MPI_WEIGHTS_EMPTY;
@@ -34,7 +39,8 @@ namespace weft::mpich {
 namespace {
 
 bool is_ignored(const void* status) {
-  return no_place(status) || status == MPI_F_STATUS_IGNORE || status == MPI_F_STATUSES_IGNORE;
+  return no_place(status) || status == MPI_F_STATUS_IGNORE || status == MPI_F_STATUSES_IGNORE ||
+         status == MPI_F08_STATUS_IGNORE || status == MPI_F08_STATUSES_IGNORE;
 }
 
 int copy(const void* from, void* to) {

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mpiexec finds out that a program is of MPICH's ABI, and leads it to libmpi.so.12.
 
-    launch_test.py MPIEXEC PROGRAM      PROGRAM: of MPICH's ABI, without a search path of its own
+    launch_test.py MPIEXEC PROGRAM      PROGRAM: of MPICH's ABI, without a search path of its own; it needs
+                                        libmpicxx.so.12, too
 """
 import os
 import pathlib
