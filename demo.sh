@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
 # demo.sh: from a bare Debian or Ubuntu to a picture. Installs what is missing, builds Weft into build/install, runs a
-# heat equation on four ranks, a Python program on mpi4py built against Weft, and a turbulent magnetised gas on two ranks
-# of two threads. Under a minute when all is there.
+# heat equation on four ranks, a wave equation in Fortran, a Python program on mpi4py built against Weft, and a turbulent
+# magnetised gas on two ranks of two threads. Under a minute when all is there.
 set -euo pipefail
 cd "$(dirname "$0")"
 prefix=$PWD/build/install
@@ -40,6 +40,15 @@ if [ -n "$(find apps/heat/*.[ch]pp apps/common/*.[ch]pp "$prefix/include/mpi.h" 
 fi
 echo "\$ WEFT_STATS=1 mpiexec -n 4 $heat -o build/demo/heat.png"
 WEFT_STATS=1 mpiexec -n 4 $heat -o build/demo/heat.png
+
+step "Wave equation in Fortran on 4 ranks (apps/waves)"
+if [ -x "$prefix/bin/mpifort" ]; then
+  quiet waves mpifort -O3 apps/waves/waves.f90 -o build/demo/waves
+  echo "\$ mpiexec -n 4 build/demo/waves"
+  mpiexec -n 4 build/demo/waves
+else
+  echo "Left out: this build of Weft has no Fortran."
+fi
 
 step "mpi4py on 4 ranks (apps/mpi4py)"
 tools/dev/mpi4py.sh "$prefix" build/venv-mpi4py
