@@ -6,6 +6,7 @@
 
 #include "device/cuda_library.hpp"
 #include "device/device.hpp"
+#include "device/ze.hpp"
 
 namespace weft::device {
 namespace {
@@ -121,6 +122,7 @@ Description describe_hip() {
 Description describe() {
   if (active == &cuda) return describe_cuda();
   if (active == &hip) return describe_hip();
+  if (active == &ze) return describe_ze();
   Description found;
   if (active == &mock) {
     found.driver = "memory of the host, for tests";

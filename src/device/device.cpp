@@ -7,6 +7,7 @@
 
 #include "base/setting.hpp"
 #include "device/everywhere.hpp"
+#include "device/ze.hpp"
 
 namespace weft::device {
 
@@ -18,22 +19,21 @@ thread_local bool failed = false;
 std::mutex problem_mutex;
 std::string* problem_text = nullptr;
 
-enum : int { off, automatic, by_cuda, by_hip, by_mock, by_any };
-constexpr const char* words[] = {"off", "auto", "cuda", "hip", "mock", "on"};
+enum : int { off, automatic, by_cuda, by_hip, by_ze, by_mock, by_any };
+constexpr const char* words[] = {"off", "auto", "cuda", "hip", "ze", "mock", "on"};
 constinit base::ChoiceSetting devices{
     {.name = "WEFT_DEVICES",
      .help =
-         "whose memory buffers may lie in; auto: CUDA's or HIP's, if the process has loaded its library when MPI "
-         "starts; "
-         "cuda, hip: load that; on: load what is there; off: none; mock: memory that faults when the processor touches "
-         "it, for tests",
+         "whose memory buffers may lie in; auto: CUDA's, HIP's or Level Zero's, if the process has loaded its library "
+         "when MPI starts; cuda, hip, ze: load that; on: load what is there; off: none; mock: memory that faults when "
+         "the processor touches it, for tests",
      .level = base::Level::basic,
      .alias = "MPICH_GPU_SUPPORT_ENABLED",
      .other_alias = "MPICH_RDMA_ENABLED_CUDA",
      .subject = base::Subject::memory},
     automatic,
     words,
-    6};
+    7};
 WEFT_SETTING(devices);
 
 }  // namespace
@@ -72,9 +72,13 @@ std::string open(bool load_always) {
   if (choice == by_mock) return open(mock, false);
   const bool alone = choice == automatic && !load_always;
   std::string problem;
-  for (const Driver* driver : {&cuda, &hip}) {
-    if ((choice == by_cuda && driver != &cuda) || (choice == by_hip && driver != &hip)) continue;
-    const std::string its = open(*driver, alone);
+  const struct {
+    int word;
+    const Driver& driver;
+  } rows[] = {{by_cuda, cuda}, {by_hip, hip}, {by_ze, ze}};
+  for (const auto& [word, driver] : rows) {
+    if (choice != word && choice != automatic && choice != by_any) continue;
+    const std::string its = open(driver, alone);
     if (its.empty()) return {};
     problem.append(problem.empty() ? "" : "; ").append(its);
   }

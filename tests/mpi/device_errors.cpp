@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Data on a device whose driver fails (fake_cuda.c): the class of the error is returned, and the library goes on; or,
-// with the argument `fatal`, the job ends with the call, the function of the driver, cause and remedy.
+// with the argument `fatal`, the job ends with the call, the function of the driver, cause and remedy. The second
+// argument names the driver, cuda.
 #include <cstring>
 
 #include "expect.hpp"
@@ -31,7 +32,7 @@ int main(int argc, char** argv) {
   const bool fatal = argc > 1 && std::strcmp(argv[1], "fatal") == 0;
   MPI_Info info;
   MPI_Info_create(&info);
-  MPI_Info_set(info, "weft_mem_device", "cuda");
+  MPI_Info_set(info, "weft_mem_device", argc > 2 ? argv[2] : "cuda");
   int* there = nullptr;
   MPI_Alloc_mem(4000, info, &there);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, fatal ? MPI_ERRORS_ARE_FATAL : MPI_ERRORS_RETURN);

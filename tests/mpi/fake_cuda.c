@@ -453,6 +453,22 @@ int cuIpcGetMemHandle(struct handle* handle, pointer memory) {
   return found == NULL ? INVALID_VALUE : SUCCESS;
 }
 
+// The memory of another process, which a descriptor stands for, from where an allocation is in it.
+int fake_cuda_map(int fd, size_t offset, pointer* memory);
+int fake_cuda_map(int fd, size_t offset, pointer* memory) {
+  pthread_mutex_lock(&mutex);
+  int error = OUT_OF_MEMORY;
+  for (int i = 1; i < MOST_REGIONS && error != SUCCESS; ++i) {
+    if (regions[i].seen != NULL) continue;
+    error = map_region(fd, &regions[i]);
+    regions[i].offset = offset;
+    *memory = (uintptr_t)regions[i].seen + offset;
+    break;
+  }
+  pthread_mutex_unlock(&mutex);
+  return error;
+}
+
 int cuIpcOpenMemHandle_v2(pointer* memory, struct handle handle, unsigned flags) {
   char path[64];
   if (current == NULL || flags != 1) return INVALID_CONTEXT;
@@ -460,16 +476,7 @@ int cuIpcOpenMemHandle_v2(pointer* memory, struct handle handle, unsigned flags)
   (void)snprintf(path, sizeof path, "/proc/%d/fd/%d", handle.pid, handle.file);
   const int fd = open(path, O_RDWR | O_CLOEXEC);
   if (fd < 0) return INVALID_HANDLE;
-  pthread_mutex_lock(&mutex);
-  int error = OUT_OF_MEMORY;
-  for (int i = 1; i < MOST_REGIONS && error != SUCCESS; ++i) {
-    if (regions[i].seen != NULL) continue;
-    error = map_region(fd, &regions[i]);
-    regions[i].offset = handle.offset;
-    *memory = (uintptr_t)regions[i].seen + handle.offset;
-    break;
-  }
-  pthread_mutex_unlock(&mutex);
+  const int error = fake_cuda_map(fd, handle.offset, memory);
   close(fd);
   return error;
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory allocation kinds as the launcher, sessions and communicators are asked for them and tell them, and the
 // alignment of MPI_Alloc_mem. The request to the launcher comes as the first argument, if there was one. With
-// TEST_KIND a driver is in use whose memory is of that kind, cuda or rocm, or what stands for it.
+// TEST_KIND a driver is in use whose memory is of that kind, cuda, rocm or level_zero, or what stands for it.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -16,9 +16,12 @@ constexpr const char* kinds_key = "mpi_memory_alloc_kinds";
 constexpr const char* assert_key = "mpi_assert_memory_alloc_kinds";
 
 const bool devices = std::getenv("TEST_KIND") != nullptr;
+const bool level_zero = devices && std::string(std::getenv("TEST_KIND")) == "level_zero";
 
-// The kinds of a text, where DEV stands for that of the devices.
+// The kinds of a text, where DEV stands for that of the devices. Level Zero calls managed memory shared.
 std::string kinds(std::string text) {
+  for (size_t at = text.find("managed"); level_zero && at != std::string::npos; at = text.find("managed"))
+    text.replace(at, 7, "shared");
   for (size_t at = text.find("DEV"); at != std::string::npos; at = text.find("DEV"))
     text.replace(at, 3, devices ? std::getenv("TEST_KIND") : "cuda");
   return text;
@@ -59,7 +62,8 @@ void supported(const std::string& expected, const std::string& requested) {
       {"system", "mpi,system"},
       {"mpi:win_allocate:alloc_mem,DEV:device",
        kinds(devices ? "mpi,system,mpi:win_allocate:alloc_mem,DEV:device" : "mpi,system,mpi:win_allocate:alloc_mem")},
-      {"other:device,level_zero:shared,DEV:shared", "mpi,system"},
+      {level_zero ? "other:device,rocm:device,level_zero:other" : "other:device,level_zero:shared,DEV:shared",
+       "mpi,system"},
       {"mpi:nonsense,system:x,,mpi:alloc_mem,mpi:alloc_mem", "mpi,system,mpi:alloc_mem"}};
   for (const auto& row : rows) {
     MPI_Info info = row.asked == nullptr ? MPI_INFO_NULL : info_with(kinds_key, kinds(row.asked).c_str());

@@ -12,6 +12,7 @@
 #include "base/setting.hpp"
 #include "core/world.hpp"
 #include "device/device.hpp"
+#include "device/ze.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/check.hpp"
 #include "pages/wish.hpp"
@@ -51,6 +52,8 @@ bool is_known(std::string_view kind) {
   } else if ((words[0] == "cuda" && device::active == &device::cuda) ||
              (words[0] == "rocm" && device::active == &device::hip)) {
     restrictors = {"host", "device", "managed"};
+  } else if (words[0] == "level_zero" && device::active == &device::ze) {
+    restrictors = {"host", "device", "shared"};
   } else {
     return false;
   }
