@@ -62,95 +62,60 @@ State state() {
   return {provider != nullptr, *provider_state};
 }
 
+// The kind of an element, for the operations that it may take part in.
+enum class Of : uint8_t { integers, reals, pairs };
+
+struct TypeRow {
+  datatype::Basic basic;
+  fi_datatype type;
+  Of of;
+};
+constexpr TypeRow types[] = {
+    {datatype::Basic::int8, FI_INT8, Of::integers},
+    {datatype::Basic::int16, FI_INT16, Of::integers},
+    {datatype::Basic::int32, FI_INT32, Of::integers},
+    {datatype::Basic::int64, FI_INT64, Of::integers},
+    {datatype::Basic::byte, FI_UINT8, Of::integers},
+    {datatype::Basic::uint8, FI_UINT8, Of::integers},
+    {datatype::Basic::uint16, FI_UINT16, Of::integers},
+    {datatype::Basic::uint32, FI_UINT32, Of::integers},
+    {datatype::Basic::uint64, FI_UINT64, Of::integers},
+    {datatype::Basic::float32, FI_FLOAT, Of::reals},
+    {datatype::Basic::float64, FI_DOUBLE, Of::reals},
+    {datatype::Basic::complex64, FI_FLOAT_COMPLEX, Of::pairs},
+    {datatype::Basic::complex128, FI_DOUBLE_COMPLEX, Of::pairs},
+};
+
+// Operations whose results libfabric says are ours (docs/operations.md): it tells nothing of NaN in a minimum, nor of
+// infinities in a complex product. A row is for elements up to `most`.
+struct OperationRow {
+  datatype::Reduction reduction;
+  fi_op op;
+  Of most;
+};
+constexpr OperationRow operations[] = {
+    {datatype::Reduction::sum, FI_SUM, Of::pairs},      {datatype::Reduction::prod, FI_PROD, Of::reals},
+    {datatype::Reduction::min, FI_MIN, Of::integers},   {datatype::Reduction::max, FI_MAX, Of::integers},
+    {datatype::Reduction::band, FI_BAND, Of::integers}, {datatype::Reduction::bor, FI_BOR, Of::integers},
+    {datatype::Reduction::bxor, FI_BXOR, Of::integers}, {datatype::Reduction::land, FI_LAND, Of::integers},
+    {datatype::Reduction::lor, FI_LOR, Of::integers},   {datatype::Reduction::lxor, FI_LXOR, Of::integers},
+};
+
 // The type and the operation as libfabric calls them.
 struct Kind {
   fi_datatype type = FI_UINT8;
   fi_op op = FI_SUM;
 };
 
-bool find_type(datatype::Basic basic, fi_datatype& type, bool& whole, bool& pair) {
-  using datatype::Basic;
-  whole = true;
-  pair = false;
-  switch (basic) {
-    case Basic::int8:
-      type = FI_INT8;
-      return true;
-    case Basic::int16:
-      type = FI_INT16;
-      return true;
-    case Basic::int32:
-      type = FI_INT32;
-      return true;
-    case Basic::int64:
-      type = FI_INT64;
-      return true;
-    case Basic::uint8:
-    case Basic::byte:
-      type = FI_UINT8;
-      return true;
-    case Basic::uint16:
-      type = FI_UINT16;
-      return true;
-    case Basic::uint32:
-      type = FI_UINT32;
-      return true;
-    case Basic::uint64:
-      type = FI_UINT64;
-      return true;
-    default:
-      break;
-  }
-  whole = false;
-  pair = basic == Basic::complex64 || basic == Basic::complex128;
-  if (basic == Basic::float32) type = FI_FLOAT;
-  if (basic == Basic::float64) type = FI_DOUBLE;
-  if (basic == Basic::complex64) type = FI_FLOAT_COMPLEX;
-  if (basic == Basic::complex128) type = FI_DOUBLE_COMPLEX;
-  return pair || basic == Basic::float32 || basic == Basic::float64;
-}
-
-// Operations whose results libfabric says are ours (docs/operations.md): it tells nothing of NaN in a minimum, nor of
-// infinities in a complex product.
 bool find_kind(const Reducer& reducer, Kind& kind) {
-  using datatype::Reduction;
-  bool whole = false;
-  bool pair = false;
-  if (!reducer.type->predefined || !find_type(reducer.type->basic, kind.type, whole, pair)) return false;
-  switch (reducer.reduction) {
-    case Reduction::sum:
-      kind.op = FI_SUM;
-      return true;
-    case Reduction::prod:
-      kind.op = FI_PROD;
-      return !pair;
-    case Reduction::min:
-      kind.op = FI_MIN;
-      return whole;
-    case Reduction::max:
-      kind.op = FI_MAX;
-      return whole;
-    case Reduction::band:
-      kind.op = FI_BAND;
-      return whole;
-    case Reduction::bor:
-      kind.op = FI_BOR;
-      return whole;
-    case Reduction::bxor:
-      kind.op = FI_BXOR;
-      return whole;
-    case Reduction::land:
-      kind.op = FI_LAND;
-      return whole;
-    case Reduction::lor:
-      kind.op = FI_LOR;
-      return whole;
-    case Reduction::lxor:
-      kind.op = FI_LXOR;
-      return whole;
-    default:
-      return false;
-  }
+  if (!reducer.type->predefined) return false;
+  const auto* type = std::find_if(std::begin(types), std::end(types),
+                                  [&](const TypeRow& row) { return row.basic == reducer.type->basic; });
+  const auto* operation = std::find_if(std::begin(operations), std::end(operations),
+                                       [&](const OperationRow& row) { return row.reduction == reducer.reduction; });
+  if (type == std::end(types) || operation == std::end(operations) || type->of > operation->most) return false;
+  kind = {type->type, operation->op};
+  return true;
 }
 
 // A rank's part in a communicator's operations.
