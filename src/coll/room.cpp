@@ -3,42 +3,19 @@
 #include "coll/room.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <new>
 #include <string>
-#include <vector>
 
 #include "base/clock.hpp"
-#include "base/lock.hpp"
 #include "coll/agree.hpp"
 #include "coll/channel.hpp"
+#include "coll/emptying.hpp"
 #include "core/failure.hpp"
 #include "core/waiting.hpp"
 
 namespace weft::coll {
 
 namespace {
-
-// Memory of rooms that other ranks may still be in. It is released when the last has left.
-struct Emptying {
-  std::atomic<int32_t>* left;
-  int32_t size;
-  void* memory[2];
-};
-constinit base::Lock emptying_lock;
-constinit std::vector<Emptying>* emptying = nullptr;
-
-void release_empty() {
-  std::lock_guard guard(emptying_lock);
-  if (emptying == nullptr) return;
-  std::erase_if(*emptying, [](const Emptying& room) {
-    if (room.left->load(std::memory_order_acquire) != room.size) return false;
-    for (void* memory : room.memory) {
-      if (memory != nullptr) (void)core::release_shared(memory);
-    }
-    return true;
-  });
-}
 
 constexpr int64_t area_step = Room::most_chunks * 4096;
 constexpr int64_t least_area = Room::most_areas / Room::most_ranks;
@@ -146,11 +123,7 @@ void Room::leave(core::Comm& comm) {
 // Communicators may outlive the runtime, and with it the memory.
 Room::~Room() {
   if (head_ == nullptr || !core::world->running) return;
-  if (rank_ == 0) {
-    std::lock_guard guard(emptying_lock);
-    if (emptying == nullptr) emptying = new std::vector<Emptying>;
-    emptying->push_back({&head_->left, size_, {our_memory_[0], our_memory_[1]}});
-  }
+  if (rank_ == 0) release_when_left(head_->left, size_, our_memory_[0], our_memory_[1]);
   head_->left.fetch_add(1, std::memory_order_release);
 }
 
