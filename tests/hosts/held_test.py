@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
 """Ranks of a host that share an endpoint (WEFT_MINIMUM_MEMORY=host) hold together about as much for traffic between hosts as one
-rank does (held.c). With `--table [off|on|host ...] [ranks of a host ...]` it prints the table of docs/scale.md instead."""
+rank does (held.c). With `--table [off|on|host ...] [ranks of a host ...]` it prints the table of docs/scale.md instead; 1xN in
+place of a number: one rank that is connected to N of another host."""
 import os
 import pathlib
 import re
@@ -16,10 +17,11 @@ HYDRA = os.environ.get("HYDRA", "none")
 HELD = os.environ.get("HELD", str(pathlib.Path(__file__).resolve().parents[2] / "build/release/tests/hosts/hosts_held"))
 
 
-def held(hosts, ranks_of_host, minimum, seconds=100):
-    """KiB of all ranks of the first host: after the start, after small messages, after large ones. None: no such hosts here."""
+def held(of_host, minimum, seconds=100):
+    """KiB of all ranks of the first host: after the start, after small messages, after large ones. `of_host` has the number of
+    ranks of each host. None: no such hosts here."""
     settings = ["WEFT_NETWORK_LIBRARY=ofi", "WEFT_OFI_PROVIDER=tcp;ofi_rxm", f"WEFT_MINIMUM_MEMORY={minimum}"]
-    words = mpiexec.command(HYDRA, hosts, hosts * ranks_of_host, settings)
+    words = mpiexec.command(HYDRA, len(of_host), sum(of_host), settings, of_host)
     done = subprocess.run([*words, HELD], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds)
     if done.returncode == 77:
         return None
@@ -29,28 +31,42 @@ def held(hosts, ranks_of_host, minimum, seconds=100):
     return [int(kib) for kib in found.groups()]
 
 
-def between(ranks_of_host, minimum, seconds=100):
-    """The same of the traffic between two hosts alone."""
-    whole = held(2, ranks_of_host, minimum, seconds)
-    return None if whole is None else [a - b for a, b in zip(whole, held(1, ranks_of_host, minimum, seconds))]
+def between(here, there, minimum, seconds=100):
+    """The same of the traffic alone between `here` ranks of a host and `there` ranks of another one."""
+    whole = held([here, there], minimum, seconds)
+    return None if whole is None else [a - b for a, b in zip(whole, held([here], minimum, seconds))]
 
 
 @unittest.skipUnless(os.access(HYDRA, os.X_OK), "there is no Hydra")
 class Shared(unittest.TestCase):
-    def test_eight_ranks_hold_little_more_than_one(self):
-        one = between(1, "host")
+    def holds_as_one(self, ranks):
+        """Ranks that are all connected to as many of another host hold at most 1.5 times as much as one rank that is."""
+        one = between(1, ranks, "host")
         if one is None:
             self.skipTest("this machine allows no namespaces")
-        eight = between(8, "host")
-        print(f"between hosts, KiB: one rank {one}, eight {eight}")
-        for few, many in zip(one, eight):
+        all_of_them = between(ranks, ranks, "host")
+        print(f"between hosts, connected to {ranks} ranks, KiB: one rank {one}, {ranks} ranks {all_of_them}")
+        for few, many in zip(one, all_of_them):
             self.assertLessEqual(many, 1.5 * few)
+
+    def test_eight_ranks_hold_little_more_than_one(self):
+        self.holds_as_one(8)
+
+    def test_sixty_four_ranks_hold_little_more_than_one(self):
+        self.holds_as_one(64)
 
 
 def table(words):
+    one = [w for w in words if w.startswith("1x")]
+    for minimum in [w for w in words if w in ("off", "on", "host")] if one else []:
+        for ranks in one:
+            kib = between(1, int(ranks[2:]), minimum, 580)
+            print(f"{minimum:4} one rank, {ranks[2:]} of another host: {'/'.join(f'{k / 1024:.1f}' for k in kib)} MiB", flush=True)
+    if one:
+        return
     for minimum in [w for w in words if not w.isdigit()] or ["off", "on", "host"]:
         for ranks in [int(w) for w in words if w.isdigit()] or [1, 8, 16]:
-            whole, alone = held(2, ranks, minimum, 580), held(1, ranks, minimum, 580)
+            whole, alone = held([ranks, ranks], minimum, 580), held([ranks], minimum, 580)
             rows = ["/".join(f"{kib / 1024:.1f}" for kib in row) for row in (whole, alone, [a - b for a, b in zip(whole, alone)])]
             print(f"{minimum:4} {ranks:3} ranks of a host: two hosts {rows[0]}, one alone {rows[1]}, between hosts {rows[2]} MiB",
                   flush=True)

@@ -16,11 +16,13 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-def command(hydra, hosts, ranks, settings=()):
-    """The command in front of the program: `settings` are texts as A=1, for all ranks."""
+def command(hydra, hosts, ranks, settings=(), of_host=()):
+    """The command in front of the program: `settings` are texts as A=1, for all ranks; `of_host` has the number of ranks
+    of each host where they are not spread evenly."""
     hosts = min(hosts, ranks)
+    of_host = of_host or [-(-ranks // hosts)] * hosts
     words = [str(HERE / "hosts.sh"), str(hosts), str(hydra), "-launcher", "ssh", "-launcher-exec", str(HERE / "rsh"),
-             "-hosts", ",".join(f"h{k}" for k in range(1, hosts + 1)), "-ppn", str(-(-ranks // hosts)), "-n", str(ranks)]
+             "-hosts", ",".join(f"h{k}:{here}" for k, here in enumerate(of_host, 1)), "-n", str(ranks)]
     # The hosts share this machine's processors, which none of them can know: a rank that spins keeps others from theirs.
     for setting in ["WEFT_SPIN=0", *settings]:
         words += ["-genv", *setting.split("=", 1)]

@@ -25,9 +25,9 @@ NetEndpoint::NetEndpoint(NetTransport& owner, int rank, LaneMap lanes)
       lanes_(lanes),
       key_(frame_key(owner.secret_, static_cast<uint32_t>(owner.rank_), static_cast<uint32_t>(rank))) {
   attention_ = &word_;
-  ways_ = std::make_unique<Way[]>(lanes.lanes());
+  if (lanes.lanes() > 1) ways_ = std::make_unique<WayOfLane[]>(lanes.lanes());
   for (uint32_t lane = 0; owner.encrypts() && lane < lanes.lanes(); ++lane) {
-    ways_[lane].cipher =
+    way_to_lane(lane).cipher =
         std::make_unique<Cipher>(owner.secret_, static_cast<uint32_t>(owner.rank_), static_cast<uint32_t>(rank));
   }
 }
@@ -48,14 +48,15 @@ Header NetEndpoint::header(uint8_t kind, const Envelope& envelope, uint32_t byte
 }
 
 Post NetEndpoint::post(Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane) {
-  const base::LockIf guard(ways_[lane].lock, owner_.threads_);
-  if (ways_[lane].under_way() >= owner_.window_) return Post::retry;
+  Way& way = way_to_lane(lane);
+  const base::LockIf guard(way.lock, owner_.threads_);
+  if (way.under_way() >= owner_.window_) return Post::retry;
   return post_next(port, buffer, start, bytes, lane);
 }
 
 // Under the lock of the way, with room in the window.
 Post NetEndpoint::post_next(Port& port, Buffer* buffer, unsigned char* start, size_t bytes, uint32_t lane) {
-  Way& way = ways_[lane];
+  Way& way = way_to_lane(lane);
   seal(start, way.sent);
   const Post posted = way.cipher != nullptr ? post_encrypted(port, buffer, start, bytes, lane)
                                             : hand_over(port, buffer, start, bytes, lane);
@@ -70,7 +71,8 @@ Post NetEndpoint::post_encrypted(Port& port, Buffer* buffer, const unsigned char
   Header h;
   std::memcpy(&h, start, sizeof h);
   std::memcpy(sealed->bytes, &h, sizeof h);
-  ways_[lane].cipher->seal(h, ways_[lane].sent, start + sizeof h, bytes - sizeof h, sealed->bytes + sizeof h);
+  Way& way = way_to_lane(lane);
+  way.cipher->seal(h, way.sent, start + sizeof h, bytes - sizeof h, sealed->bytes + sizeof h);
   const Post posted = hand_over(port, sealed, sealed->bytes, bytes + tag_bytes, lane);
   owner_.give(port, posted == Post::done ? buffer : sealed);
   return posted;
@@ -87,7 +89,7 @@ void NetEndpoint::seal(unsigned char* start, uint64_t number) const {
 
 Post NetEndpoint::hand_over(Port& port, Buffer* buffer, const void* start, size_t bytes, uint32_t lane) {
   buffer->peer = this;
-  const int error = owner_.carrier_->send(lane & owner_.lanes_.mask, buffer, start, bytes, ways_[lane].address);
+  const int error = owner_.carrier_->send(lane & owner_.lanes_.mask, buffer, start, bytes, way_to_lane(lane).address);
   if (error == 0) {  // its end may have been told already: then these are back where they were
     held_.fetch_add(1, std::memory_order_relaxed);
     port.outgoing.fetch_add(1, std::memory_order_relaxed);
@@ -128,7 +130,7 @@ Post NetEndpoint::push(uint8_t kind, Envelope envelope, const void* data, size_t
   h.magic = pushed_magic;
   buffer->left = left;
   buffer->peer = this;
-  Way& way = ways_[envelope.lane];
+  Way& way = way_to_lane(envelope.lane);
   const base::LockIf guard(way.lock, owner_.threads_);
   const bool room = way.under_way() < (bytes <= staging_most ? owner_.window_ : pushed_window);
   std::memcpy(buffer->bytes, &h, sizeof h);
@@ -149,7 +151,7 @@ Post NetEndpoint::push(uint8_t kind, Envelope envelope, const void* data, size_t
 Post NetEndpoint::read(const MemoryRef& from, size_t at, void* to, size_t& bytes, uint32_t lane, Read& read) {
   if (from.key == MemoryRef::no_key || !owner_.reads_.load(std::memory_order_relaxed)) return Post::unsupported;
   bytes = std::min({bytes, piece_most, owner_.carrier_->read_most()});
-  const int error = owner_.carrier_->read(lane, ways_[0].address, from, at, to, bytes, read);
+  const int error = owner_.carrier_->read(lane, way_to_lane(0).address, from, at, to, bytes, read);
   return error == 0 ? Post::posted : error == EAGAIN ? Post::retry : Post::unsupported;
 }
 
@@ -206,7 +208,7 @@ Post NetEndpoint::write(uint8_t kind, Envelope envelope, const void* data, uint3
   buffer->peer = this;
   buffer->told = told;
   buffer->frame = put_in_front(buffer, header(kind, envelope, bytes, staged), data);
-  Way& way = ways_[envelope.lane];
+  Way& way = way_to_lane(envelope.lane);
   {
     const base::LockIf guard(way.lock, owner_.threads_);
     if (way.under_way() >= owner_.window_) return Post::retry;
@@ -214,7 +216,7 @@ Post NetEndpoint::write(uint8_t kind, Envelope envelope, const void* data, uint3
   }
   std::atomic<uint32_t>& outgoing = owner_.ports_[lane].outgoing;
   outgoing.fetch_add(1, std::memory_order_relaxed);
-  const int error = owner_.carrier_->write(lane, buffer, staging.memory, staged, ways_[0].address, to, at);
+  const int error = owner_.carrier_->write(lane, buffer, staging.memory, staged, way_to_lane(0).address, to, at);
   if (error == 0) return Post::posted;
   outgoing.fetch_sub(1, std::memory_order_relaxed);
   const base::LockIf guard(way.lock, owner_.threads_);
@@ -224,9 +226,10 @@ Post NetEndpoint::write(uint8_t kind, Envelope envelope, const void* data, uint3
 
 // The message of contents that were to be written. Its number is that of the moment: nothing waits for it meanwhile.
 Post NetEndpoint::post_written(const Header& h, Buffer* buffer) {
-  const base::LockIf guard(ways_[h.lane].lock, owner_.threads_);
+  Way& way = way_to_lane(h.lane);
+  const base::LockIf guard(way.lock, owner_.threads_);
   const Post posted = post_next(owner_.port_for(h.lane), buffer, buffer->frame, sizeof h + h.bytes + h.staged, h.lane);
-  if (posted == Post::done) --ways_[h.lane].placing;
+  if (posted == Post::done) --way.placing;
   return posted;
 }
 

@@ -133,7 +133,7 @@ bool NetTransport::read_address(int rank, NetEndpoint& endpoint, size_t characte
     const std::string_view one = text.substr(0, text.find(','));
     text.remove_prefix(std::min(text.size(), one.size() + 1));
     std::string address;
-    if (!base::from_hex(one, address) || !carrier_->insert(address, endpoint.ways_[lane].address)) return false;
+    if (!base::from_hex(one, address) || !carrier_->insert(address, endpoint.way_to_lane(lane).address)) return false;
   }
   return true;
 }
@@ -141,7 +141,7 @@ bool NetTransport::read_address(int rank, NetEndpoint& endpoint, size_t characte
 // nullptr: there is none, which was reported.
 NetEndpoint* NetTransport::endpoint(int rank) {
   std::lock_guard guard(lock_);
-  if (const auto known = endpoints_.find(rank); known != endpoints_.end()) return known->second.get();
+  if (const auto known = endpoints_.find(rank); known != endpoints_.end()) return &known->second;
   Record record;
   const std::string published = directory_.published(rank, lanes_key);
   if (published.empty()) {
@@ -160,12 +160,13 @@ NetEndpoint* NetTransport::endpoint(int rank) {
     fail_of_carrier(rank, record.carrier);
     return nullptr;
   }
-  auto made = std::make_unique<NetEndpoint>(*this, rank, record.lanes);
-  if (!read_address(rank, *made, record.characters)) {
+  NetEndpoint& made = endpoints_.try_emplace(rank, *this, rank, record.lanes).first->second;
+  if (!read_address(rank, made, record.characters)) {
+    endpoints_.erase(rank);
     fail_of_record(rank);
     return nullptr;
   }
-  return (endpoints_[rank] = std::move(made)).get();
+  return &made;
 }
 
 bool NetTransport::knows(int rank) {
@@ -368,13 +369,14 @@ bool NetTransport::came(uint32_t lane, const unsigned char* frame, size_t bytes)
     return true;
   }
   if (number != sender->expected) {
-    sender->early[number].assign(frame, frame + bytes);
+    if (sender->early == nullptr) sender->early = std::make_unique<Early>();
+    (*sender->early)[number].assign(frame, frame + bytes);
     return false;
   }
   const uint32_t origin = h->origin;
   take_in(*h, number, *sender);
   ++sender->expected;
-  if (!sender->early.empty()) [[unlikely]]
+  if (sender->early != nullptr) [[unlikely]]
     deliver_early(*sender);
   have_taken(lane, origin, *sender);
   return true;
@@ -396,19 +398,20 @@ void NetTransport::hear_word(const Header& h, Sender& sender) {
   NetEndpoint* peer = way_to(h.origin, sender);
   const auto their_lane = static_cast<size_t>(h.source);
   if (peer == nullptr || their_lane >= peer->lanes_.lanes()) return;
-  std::atomic<uint64_t>& known = peer->ways_[their_lane].taken;
+  std::atomic<uint64_t>& known = peer->way_to_lane(static_cast<uint32_t>(their_lane)).taken;
   const uint64_t more = h.stamp - known.load(std::memory_order_relaxed);
   if (more <= window_) known.store(h.stamp, std::memory_order_relaxed);  // no more can have been sent
 }
 
 // Frames that came before their turn, which is now.
 void NetTransport::deliver_early(Sender& sender) {
-  for (auto next = sender.early.find(sender.expected); next != sender.early.end();
-       next = sender.early.find(sender.expected)) {
+  Early& early = *sender.early;
+  for (auto next = early.find(sender.expected); next != early.end(); next = early.find(sender.expected)) {
     take_in(*reinterpret_cast<const Header*>(next->second.data()), next->first, sender);
-    sender.early.erase(next);
+    early.erase(next);
     ++sender.expected;
   }
+  if (early.empty()) sender.early = nullptr;
 }
 
 // Its data go where core says, which is known from here on: it is taken.
@@ -424,7 +427,7 @@ bool NetTransport::pushing(uint32_t lane, const Header& header, Room& room) {
   const uint32_t origin = header.origin;
   deliver(header, &room);
   ++sender->expected;
-  if (!sender->early.empty()) [[unlikely]]
+  if (sender->early != nullptr) [[unlikely]]
     deliver_early(*sender);
   have_taken(lane, origin, *sender);
   return true;
@@ -514,7 +517,7 @@ void NetTransport::tell_congestion() {
   const bool on = congested_.load(std::memory_order_relaxed);
   bool all = true;
   for (auto& [rank, peer] : endpoints_) {
-    if (peer != nullptr && !peer->tell_congestion(on)) all = false;
+    if (!peer.tell_congestion(on)) all = false;
   }
   if (all && on == congested_.load(std::memory_order_relaxed)) to_tell_.store(false, std::memory_order_relaxed);
 }

@@ -22,14 +22,17 @@ namespace weft::transport::net {
 
 class NetTransport;
 
+// Frames that came before their turn, by number.
+using Early = std::map<uint64_t, std::vector<unsigned char>>;
+
 // A lane's record of one sender.
 struct Sender {
-  Key key;                                               // of its proofs
-  std::unique_ptr<Cipher> cipher;                        // where messages are encrypted
-  uint64_t expected = 0;                                 // the number of the frame that is next
-  uint64_t told = 0;                                     // up to where the sender knows that we have taken what it sent
-  std::map<uint64_t, std::vector<unsigned char>> early;  // frames that came before their turn, by number
-  NetEndpoint* peer = nullptr;                           // the way to it, once something was sent there
+  Key key;                         // of its proofs
+  std::unique_ptr<Cipher> cipher;  // where messages are encrypted
+  uint64_t expected = 0;           // the number of the frame that is next
+  uint64_t told = 0;               // up to where the sender knows that we have taken what it sent
+  std::unique_ptr<Early> early;    // while there are some
+  NetEndpoint* peer = nullptr;     // the way to it, once something was sent there
 };
 
 // A lane of ours.
@@ -89,7 +92,7 @@ class NetEndpoint final : public Endpoint {
   LaneMap lanes_;
   Key key_;  // of our proofs
   // To one of the peer's lanes. Threads that send to different lanes share no lock.
-  struct alignas(64) Way {
+  struct Way {
     base::Lock lock;  // numbers are given in the order of sending
     Address address = 0;
     std::unique_ptr<Cipher> cipher;   // where messages are encrypted, under the lock
@@ -101,10 +104,15 @@ class NetEndpoint final : public Endpoint {
     // could wait for each other with no buffer left to tell in what they have taken.
     uint64_t under_way() const { return sent + placing - taken.load(std::memory_order_relaxed); }
   };
-  std::unique_ptr<Way[]> ways_;
-  std::atomic<uint32_t> word_ = 0;  // what it has asked for
-  std::atomic<uint32_t> held_ = 0;  // buffers that are under way to it
-  std::atomic<bool> lost_ = false;  // and reported
+  struct alignas(64) WayOfLane {
+    Way way;
+  };
+  Way& way_to_lane(uint32_t lane) { return ways_ == nullptr ? way_ : ways_[lane].way; }
+  Way way_;                            // where the peer has one lane; a job may have very many peers
+  std::unique_ptr<WayOfLane[]> ways_;  // otherwise
+  std::atomic<uint32_t> word_ = 0;     // what it has asked for
+  std::atomic<uint32_t> held_ = 0;     // buffers that are under way to it
+  std::atomic<bool> lost_ = false;     // and reported
   // Of the last word on congestion that was told and heard. They may come in any order; odd ones ask for envelopes
   // alone.
   uint32_t told_ = 0, heard_ = 0;
@@ -190,7 +198,7 @@ class NetTransport final : public Transport, private Events {
   const uint64_t window_;
   const uint64_t tell_every_;  // frames
   base::Lock lock_;            // of what follows
-  std::map<int, std::unique_ptr<NetEndpoint>> endpoints_;
+  std::map<int, NetEndpoint> endpoints_;
   std::atomic<bool> leaving_ = false;
   std::atomic<bool> congested_ = false;
   std::atomic<bool> reads_ = false;      // what peers have may be read: the carrier can, and has not failed to

@@ -30,14 +30,17 @@ WEFT_SETTING(path);
 //
 // Above its eager limit of 16 KiB a receiver fetches a message from its sender, which for our frames costs more than to
 // copy them; over tcp the limit may be above the size of its buffers, with adapters it may not. The buffers, one for
-// each of the many messages that it is ready for, are 70 MiB in all.
+// each of the many messages that it is ready for, are 70 MiB in all. Its queue of completions over tcp has 1024 places
+// for each of so many peers as FI_UNIVERSE_SIZE says, 256 usually: 12 MiB, which are touched one after the other as
+// frames pass, however few are in flight. More than there are places for wait in a list; those of adapters must not.
 constinit bool small_buffers = false;
 void set_up_rxm() {
+  const bool has_adapters = access("/sys/class/infiniband", F_OK) == 0;
   if (minimum_memory() || small_buffers) {
     setenv("FI_OFI_RXM_BUFFER_SIZE", "2048", 0);
     setenv("FI_OFI_RXM_MSG_RX_SIZE", "16", 0);
+    if (!has_adapters) setenv("FI_UNIVERSE_SIZE", "4", 0);
   }
-  const bool has_adapters = access("/sys/class/infiniband", F_OK) == 0;
   const std::string one_frame = std::to_string((net::frame_most + 255) / 256 * 256);
   if (!has_adapters) setenv("FI_OFI_RXM_EAGER_LIMIT", one_frame.c_str(), 0);
 }
