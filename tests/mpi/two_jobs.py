@@ -6,7 +6,7 @@ takes: each step waits for what the other job says.
 
 usage: two_jobs.py MPIEXEC PROGRAM CASE [RANKS RANKS]
 
-A number of ranks of 0 is a process without a launcher.
+A number of ranks of 0 is a process without a launcher. Exit status 77: the case needs root, to be another user too.
 """
 import contextlib
 import os
@@ -14,6 +14,8 @@ import pathlib
 import random
 import re
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -27,12 +29,12 @@ jobs = []
 class Job:
     """A job, whose standard error joins its output."""
 
-    def __init__(self, ranks, *words):
+    def __init__(self, ranks, *words, user=None):
         launcher = [MPIEXEC, "--oversubscribe", "-n", str(ranks)] if ranks else []
         self.words = [*launcher, PROGRAM, *(str(word) for word in words)]
         self.lines = []
         self.process = subprocess.Popen(self.words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                        stderr=subprocess.STDOUT)
+                                        stderr=subprocess.STDOUT, user=user)
         jobs.append(self)
 
     def until(self, pattern):
@@ -101,6 +103,49 @@ def ambiguous():
     for server in servers:
         server.process.kill()
         server.end(good=False)
+
+
+def answer_of(number, user):
+    """What mpiexec answers a process of this user that asks for the job's memory."""
+    words = b"visit"
+    question = struct.pack("=II", 4 + len(words), len(words)) + words
+    owner = os.geteuid()
+    read_end, write_end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        with contextlib.suppress(OSError):
+            os.setuid(user)
+            with socket.socket(socket.AF_UNIX) as line:
+                line.connect(f"\0weft job of user {owner}: {number}")
+                line.sendall(question)
+                os.write(write_end, line.recv(4096))
+        os._exit(0)
+    os.close(write_end)
+    with os.fdopen(read_end, "rb") as answer:
+        text = answer.read()
+    os.waitpid(child, 0)
+    return text
+
+
+def users():
+    """Who knows the port and is another user: neither connects nor learns anything."""
+    other = 65534
+    name = f"two jobs {os.getpid()}"
+    published = Job(RANKS[0], "serve_name", 1, name)
+    published.until("(published)")
+    server = Job(RANKS[0], "serve", 1)
+    port = port_of(server)
+    number, job = port.removeprefix("weft:").rpartition(":")[0].split(":", 1)
+    if job.encode() not in answer_of(number, os.geteuid()):
+        fail("mpiexec does not answer the own user")
+    if answer_of(number, other):
+        fail("mpiexec answers another user")
+    Job(RANKS[1], "connect", 1, port, user=other).end(good=False, says="is not on this host, or has ended")
+    Job(RANKS[1], "connect_name", 1, name, user=other).end(good=False, says="is not published by a job of this user")
+    Job(RANKS[1], "connect", 1, port).end()
+    Job(RANKS[1], "connect_name", 1, name).end()
+    server.end()
+    published.end()
 
 
 def join():
@@ -186,7 +231,10 @@ def settings():
 
 
 CASES = {"meet": lambda: meet(1), "again": lambda: meet(5), "several": lambda: several(4), "names": names,
-         "ambiguous": ambiguous, "join": join, "errors": errors, "unserved": unserved, "settings": settings, "killed": lambda: killed(10),
+         "ambiguous": ambiguous, "users": users, "join": join, "errors": errors, "unserved": unserved, "settings": settings, "killed": lambda: killed(10),
          **{f"death_{who}": lambda who=who: death(who) for who in ("server", "client", "server_mpiexec", "client_mpiexec")}}
+if CASE == "users" and os.geteuid() != 0:
+    print("skipped: only root can be another user too")
+    sys.exit(77)
 CASES[CASE]()
 print("ok")
