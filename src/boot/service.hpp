@@ -33,6 +33,7 @@ inline constexpr const char* leave = "leave";  // the process leaves the job; of
 
 // From processes of other jobs of the user (docs/dynamic.md, "Two jobs").
 inline constexpr const char* visit = "visit";  // answered with the job's name, its places and its segment
+inline constexpr const char* tree = "tree";    // from mpiexec --jobs: the job and what it has spawned, as text
 inline constexpr const char* look_up_here = "look up here";
 // The name and number of the job of the process that asks, its place and generation; then as `connect`.
 inline constexpr const char* connect_here = "connect here";

@@ -224,6 +224,7 @@ constexpr Option options[] = {
     {"f", 1, take_host_file},
     {"hostfile", 1, take_host_file},
     {"machinefile", 1, take_host_file},
+    {"jobs", 0, WEFT_FLAG(c.command.jobs = true)},
     {"help", 0, WEFT_FLAG(c.command.help = true)},
     {"h", 0, WEFT_FLAG(c.command.help = true)},
     {"version", 0, WEFT_FLAG(c.command.version = true)},
@@ -272,7 +273,7 @@ std::string read_program(Reader& reader, Command& command) {
     }
     std::string wrong = read_option(reader, command, program);
     if (!wrong.empty()) return wrong;
-    if (command.help || command.version) return {};
+    if (command.help || command.version || command.jobs) return {};
   }
   const bool only_shown = command.show_layout && reader.done() && command.programs.empty();
   if (!only_shown && (reader.done() || reader.peek().empty())) return "there is no program to start";
@@ -334,7 +335,7 @@ std::string parse_command(const Words& words, Command& command) {
     Reader reader(words, at);
     std::string wrong = read_program(reader, command);
     if (!wrong.empty()) return wrong;
-    if (command.help || command.version) return {};
+    if (command.help || command.version || command.jobs) return {};
     if (at == words.size()) {
       take_openmp_threads(command);
       return take_environment(command);
@@ -387,6 +388,7 @@ Starts ranks of MPI programs, on this host unless others are named. Options (one
   -hosts a,b:4            hosts; b takes 4 ranks at most. Ranks of other hosts start through mpiexec.hydra or
                           prterun. -host and -H are the same
   -hostfile FILE          hosts, one in each line, as b:4 or b slots=4. -f and -machinefile are the same
+  --jobs                  show your jobs on this host, and what their ranks have spawned, as a tree
   --help, --version
 
 Status: 0 when all ranks ended with 0; else that of the rank that failed first, 128 + N if signal N ended

@@ -41,6 +41,7 @@ struct Command {
   bool oversubscribe = false;  // more ranks than cores are meant
   int64_t timeout_us = 0;      // 0: none
   int universe = 0;            // the most processes at a time, with spawned ones; 0: not said
+  bool jobs = false;           // show those that run
   bool help = false;
   bool version = false;
 

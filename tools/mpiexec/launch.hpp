@@ -60,8 +60,10 @@ class Launch {
     std::vector<Spawned> programs;
     int first = 0;  // place
     int size = 0;
-    int root = 0;   // the place of the rank that asked
-    int ready = 0;  // processes that are in MPI_Init
+    int root = 0;            // the place of the rank that asked
+    uint32_t parent = 0;     // the number of its world; 0: of those that the job began with
+    std::string spawned_by;  // its label
+    int ready = 0;           // processes that are in MPI_Init
     bool failed = false;
     Service::Caller caller = 0;  // the request, until it is answered
   };
@@ -121,6 +123,11 @@ class Launch {
   void end_port_waits(int owner);
   void take_due_waits(uint64_t now);
   std::vector<int> connected_with(int place) const;
+
+  std::string running(const World* world, int number) const;
+  bool is_connected(const World& world, const World* parent) const;
+  void describe_worlds(const World* parent, size_t depth, std::string& text) const;
+  std::string tree() const;
 
   std::string job_id() const;
   void tell(const std::string& text);

@@ -9,6 +9,7 @@
 #include "mpiexec/attached.hpp"
 #include "mpiexec/front.hpp"
 #include "mpiexec/handover.hpp"
+#include "mpiexec/jobs.hpp"
 #include "mpiexec/launch.hpp"
 
 int main(int argc, char** argv) {
@@ -33,6 +34,7 @@ int main(int argc, char** argv) {
     puts("mpiexec (Weft) " WEFT_VERSION);
     return 0;
   }
+  if (command.jobs) return show_jobs();
   if (command.programs[0].words.empty()) return Launch(command).show();
   choose_abi(command);
   char host[256] = "";

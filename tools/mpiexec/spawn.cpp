@@ -187,6 +187,9 @@ void Launch::spawn(Service::Caller caller, int root, boot::Packet& packet) {
   }
   world.number = ++last_world_;
   world.root = root;
+  const World* const parent = ranks_[static_cast<size_t>(root)].world;
+  world.parent = parent != nullptr ? parent->number : 0;
+  world.spawned_by = label_of(root);
   world.caller = caller;
   world.first = find_places(world.size);
   const std::vector<Variable>& inherited = ranks_[static_cast<size_t>(root)].program->variables;
@@ -319,6 +322,10 @@ bool Launch::asked_from_outside(Service::Caller caller, const std::string& kind,
   namespace request = boot::request;
   const bool visits = kind == request::visit;
   const bool looks = kind == request::look_up_here;
+  if (kind == request::tree) {
+    service_.answer(caller, boot::Packet().put(int64_t{0}).put("").put(tree()));
+    return true;
+  }
   if (!visits && !looks && kind != request::connect_here) return false;
   const auto answer = [&](const boot::Packet& good) { service_.answer(caller, good); };
   const boot::Packet good = boot::Packet().put(int64_t{0}).put("");
