@@ -31,6 +31,12 @@ bool is_disturbed(const Report& report) {
   return share(report.all.queued, report.all.run.sum) > 2 * worth;
 }
 
+// A rank that has no processor is late without a fault of its own, and the ranks that wait for it lose no more time than
+// all ranks together were without one. The rest of such a wait is evidence.
+double unexplained(const Report& report, double seconds) {
+  return seconds - report.all.queued;
+}
+
 // Ranks that share processors wait for each other's turns: no rank is late by its own doing.
 bool waits_for_processors(const Report& report) {
   return 2 * report.all.crowded > report.all.size || is_disturbed(report);
@@ -72,7 +78,7 @@ std::vector<const PairSum*> waits_in_row(const Report& report) {
   }
   std::vector<const PairSum*> row;
   if (waits_for_processors(report)) return row;
-  if (start == nullptr || start->idle < 2 * worth * report.all.run.mean()) return row;
+  if (start == nullptr || unexplained(report, start->idle) < 2 * worth * report.all.run.mean()) return row;
   constexpr double less = 0.9;
   const double least = start->idle / 50;
   for (const PairSum* pair = start;;) {
@@ -113,7 +119,7 @@ void late_rank(const Report& report, std::vector<Found>& list) {
   const Spread& sync = report.all.sync;
   if (sync.ranks < 2 || share(sync.sum, report.all.run.sum) < worth) return;
   const double others = (sync.sum - sync.least) / static_cast<double>(sync.ranks - 1);
-  if (sync.least > others / 4) return;
+  if (sync.least > others / 4 || unexplained(report, others) < worth * report.all.run.mean()) return;
   const std::vector<const PairSum*> row = waits_in_row(report);
   if (!row.empty() && row[0]->from == sync.least_rank) return;  // that is why
   std::string text = format("rank %d is late in collective operations: it waits %.3f s there, the others %.3f s each",
@@ -146,7 +152,7 @@ void late_partner(const Report& report, std::vector<Found>& list) {
   for (const PairSum& pair : report.pairs) {
     if (pair.from != pair.to && (longest == nullptr || pair.idle > longest->idle)) longest = &pair;
   }
-  if (longest == nullptr || longest->idle < 2 * worth * report.all.run.mean()) return;
+  if (longest == nullptr || unexplained(report, longest->idle) < 2 * worth * report.all.run.mean()) return;
   double all = 0;
   int ranks = 0;
   for (const PairSum& pair : report.pairs) {
@@ -185,6 +191,7 @@ void late_receivers(const Report& report, std::vector<Found>& list) {
   }
   if (call < 0 || share(late, report.all.run.sum) < 2 * worth) return;
   const Spread& idle = report.calls[static_cast<size_t>(call)].idle;
+  if (unexplained(report, idle.most) < 2 * worth * report.all.run.mean()) return;
   const PairSum* longest = nullptr;
   for (const PairSum& pair : report.pairs) {
     if (pair.idle_sends > 0 && (longest == nullptr || pair.idle_sends > longest->idle_sends)) longest = &pair;
@@ -226,7 +233,7 @@ void roots_in_turn(const Report& report, std::vector<Found>& list) {
 void unbalanced_work(const Report& report, std::vector<Found>& list) {
   const Spread& outside = report.all.outside;
   if (is_disturbed(report)) return;
-  if (outside.ranks < 2 || outside.mean() <= 0 || outside.most < 1.2 * outside.mean()) return;
+  if (outside.ranks < 2 || outside.mean() <= 0 || unexplained(report, outside.most) < 1.2 * outside.mean()) return;
   const double lost = (outside.most - outside.mean()) * static_cast<double>(outside.ranks);
   if (share(lost, report.all.run.sum) < worth || report.all.sync.least_rank == outside.most_rank) return;
   list.push_back({lost, format("work is uneven: rank %d computes %.3f s, the mean is %.3f s: distribute it better",

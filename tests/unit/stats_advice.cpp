@@ -132,6 +132,24 @@ TEST(StatsAdvice, ranks_whose_processors_others_use_are_not_late) {
   EXPECT_FALSE(ranks.says("receives are posted late"));
 }
 
+TEST(StatsAdvice, waits_no_longer_than_ranks_had_no_processor_are_not_late) {
+  const auto says = [](double queued) {
+    Ranks ranks(2);
+    ranks.in(Call::send_, 0, 2.5, 2.4);
+    ranks.waits(0, 1, 2.4, 2.4);
+    ranks.in(Call::barrier_, 0, 1.5, 1.5);
+    ranks.in(Call::barrier_, 1, 0, 0);
+    ranks.report.all.outside.take(9, 1);
+    ranks.report.all.queued = queued;
+    std::vector<bool> said;
+    for (const char* what : {"receives are posted late", "for messages of rank", "is late in collective operations"})
+      said.push_back(ranks.says(what));
+    return said;
+  };
+  EXPECT_EQ(says(0), std::vector<bool>(3, true));
+  EXPECT_EQ(says(1.9), std::vector<bool>(3, false)) << "9.5 % of the time of the ranks";
+}
+
 TEST(StatsAdvice, messages_that_came_early_cost_work_in_receives_or_nothing) {
   for (const double idle : {3.0, 0.1}) {
     Ranks ranks(2);
