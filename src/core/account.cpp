@@ -2,17 +2,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/account.hpp"
 
-#include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <unwind.h>
 
 #include <algorithm>
 #include <cstring>
 #include <mutex>
 
 #include "boot/segment.hpp"
+#include "core/call_site.hpp"
 #include "core/comm.hpp"
 #include "core/world.hpp"
 
@@ -147,36 +146,6 @@ void describe(const Comm& comm, const Account& account, PageComm& to) {
   if (account.name != nullptr) account.name(comm, to.name, sizeof to.name);
 }
 
-// The first address on the stack outside of this library and of those that stand before it (Fortran's, MPICH's).
-struct Search {
-  const void* own = nullptr;
-  uint64_t site = 0;
-};
-
-_Unwind_Reason_Code look_at_frame(_Unwind_Context* context, void* argument) {
-  auto& search = *static_cast<Search*>(argument);
-  const auto address = static_cast<uint64_t>(_Unwind_GetIP(context));
-  Dl_info info{};
-  if (address == 0 || dladdr(reinterpret_cast<void*>(address - 1), &info) == 0) return _URC_END_OF_STACK;
-  if (info.dli_fbase == search.own) return _URC_NO_REASON;
-  const char* slash = info.dli_fname != nullptr ? strrchr(info.dli_fname, '/') : nullptr;
-  const char* file = slash != nullptr ? slash + 1 : info.dli_fname;
-  for (const char* ours : {"libmpi.so", "libmpich.so", "libweft", "libmpi_abi", "libshmem"}) {
-    if (file != nullptr && strncmp(file, ours, strlen(ours)) == 0) return _URC_NO_REASON;
-  }
-  search.site = address;
-  return _URC_END_OF_STACK;
-}
-
-uint64_t call_site() {
-  Search search;
-  Dl_info own{};
-  if (dladdr(reinterpret_cast<void*>(&call_site), &own) == 0) return 0;
-  search.own = own.dli_fbase;
-  (void)_Unwind_Backtrace(look_at_frame, &search);
-  return search.site;
-}
-
 // The part of the page beside the waits, gathered before the page is locked.
 struct Lists {
   uint32_t open = 0;
@@ -298,7 +267,7 @@ void WaitAccount::write(const Request* request, uint64_t now_ns) {
   const Comm* comm = account.comm != nullptr ? account.comm : request != nullptr ? request->comm : nullptr;
   Lists lists;
   gather(lists, comm);
-  const uint64_t site = place_ == 0 ? call_site() : 0;
+  const uint64_t site = place_ == 0 ? call_site().address : 0;
   std::lock_guard guard(page_lock);
   if (!has_page()) return;
   const Writing writing;

@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "base/ticks.hpp"
+#include "core/call_site.hpp"
 #include "core/neighbours.hpp"
 #include "mpi/object/handles.hpp"
 #include "mpi/observe/block.hpp"
@@ -55,6 +56,69 @@ void describe_site(char (&text)[208], uintptr_t address) {
   } else {
     snprintf(text, sizeof text, "%.160s+0x%lx", file, offset);
   }
+}
+
+// Between the program and this library may stand another one: Fortran's, MPICH's. The stack is walked once for each of
+// its calls and place in the program, and after that the distance to the program's frame is known. Where that turns out
+// to change, the stack is walked each time.
+struct Caller {
+  uint64_t address;
+  uint32_t known;
+  int32_t distance;  // of the stack pointers; -1: it changes
+};
+Caller callers[stats::site_count];
+// A caller and the place in the program from where a walk came to it, mixed.
+struct Walked {
+  uint64_t pair;
+};
+Walked walked[stats::site_count];
+
+#if defined(__x86_64__)
+// The address that a call has pushed.
+uintptr_t returns_to(uintptr_t stack) {
+  return reinterpret_cast<const uintptr_t*>(stack)[-1];
+}
+#endif
+
+int32_t distance_to(const core::CallSite& site, uintptr_t stack) {
+#if defined(__x86_64__)
+  constexpr uint64_t most = 1 << 20;
+  if (site.stack >= stack && site.stack - stack < most && returns_to(site.stack) == site.address)
+    return static_cast<int32_t>(site.stack - stack);
+#endif
+  return -1;
+}
+
+[[gnu::cold, gnu::noinline]] uintptr_t walk_to_program(uintptr_t caller) {
+  const core::CallSite site = core::call_site();
+  return site.address == 0 ? caller : site.address;
+}
+
+uintptr_t find_program(uintptr_t address, uintptr_t stack) {
+  Caller* caller = slot_of(callers, stats::site_count, hash_of(address), &Caller::address, address, [&](Caller& fresh) {
+    const core::CallSite site = core::call_site();
+    fresh.distance = site.address == address ? 0 : distance_to(site, stack);
+    std::atomic_ref(fresh.known).store(1, std::memory_order_release);
+  });
+  if (caller == nullptr || std::atomic_ref(caller->known).load(std::memory_order_acquire) == 0)
+    return walk_to_program(address);
+  if (caller->distance == 0) return address;
+#if defined(__x86_64__)
+  const int32_t distance = std::atomic_ref(caller->distance).load(std::memory_order_relaxed);
+  if (distance > 0) {
+    const uintptr_t program = returns_to(stack + static_cast<uintptr_t>(distance));
+    const uint64_t pair = hash_of(address) ^ program;
+    bool is_new = false;
+    if (slot_of(walked, stats::site_count, hash_of(pair), &Walked::pair, pair, [&](Walked&) { is_new = true; }) !=
+            nullptr &&
+        !is_new)
+      return program;
+    const uintptr_t found = walk_to_program(address);
+    if (found != program) std::atomic_ref(caller->distance).store(-1, std::memory_order_relaxed);
+    return found;
+  }
+#endif
+  return walk_to_program(address);
 }
 
 void add_message(int32_t rank, uint64_t bytes) {
@@ -151,10 +215,11 @@ void Observed::count_details(uint64_t taken, uint64_t idle) {
   }
   if (!observation.sites) return;
   // One slot for each call site: two call sites never return to the same address.
+  const uintptr_t program = find_program(caller_, stack_);
   stats::Site* site =
-      slot_of(area.sites, stats::site_count, hash_of(caller_), &stats::Site::address, caller_, [&](stats::Site& fresh) {
+      slot_of(area.sites, stats::site_count, hash_of(program), &stats::Site::address, program, [&](stats::Site& fresh) {
         fresh.call = static_cast<uint32_t>(call_);
-        describe_site(fresh.text, caller_);
+        describe_site(fresh.text, program);
         std::atomic_ref(fresh.ready).store(1, std::memory_order_release);
       });
   if (site == nullptr) return add<true>(area.head.sites_lost, 1);

@@ -23,9 +23,11 @@ extern const Face observed_calls;  // generated; its hooks are empty
 
 class Observed {
  public:
-  // Inlined, so that the return address is the program's: entry points jump to the function that holds this.
+  // Inlined, so that the return address is the caller's: entry points jump to the function that holds this.
   [[gnu::always_inline]] explicit Observed(stats::Call call)
-      : call_(call), caller_(reinterpret_cast<uintptr_t>(__builtin_return_address(0))) {
+      : call_(call),
+        caller_(reinterpret_cast<uintptr_t>(__builtin_return_address(0))),
+        stack_(reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa())) {
     begin();
   }
   Observed(const Observed&) = delete;
@@ -104,7 +106,8 @@ class Observed {
   bool detailed_ = false;
   bool of_send_ = false;  // the request that is waited for sends
   enum class Root : uint8_t { none, other, next } root_ = Root::none;
-  const uintptr_t caller_;
+  const uintptr_t caller_;  // the program, or a library before this one
+  const uintptr_t stack_;   // the stack pointer when the call returns
   int32_t partner_ = -1;
   int32_t awaited_ = -1;
   uint64_t bytes_ = 0;
