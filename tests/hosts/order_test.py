@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Orders of ranks on two hosts, and what is said when hosts cannot be reached. WHERE is the program of where.c, HYDRA Hydra's
-mpiexec, LAUNCH_BIN the folder of weft."""
+"""Orders of ranks on two hosts, and what is said when hosts cannot be reached. WHERE is the program of where.c, STATIST that of
+tests/launch/statist.c, HYDRA Hydra's mpiexec, LAUNCH_BIN the folder of weft."""
+import json
 import os
 import pathlib
 import subprocess
@@ -63,6 +64,29 @@ class Order(unittest.TestCase):
             listed = [line for line in file.read_text().splitlines() if not line.startswith("#")]
             for host, line in zip(("h1", "h2"), listed):
                 self.assertEqual([hosts[int(rank)] for rank in line.split(",")], [host, host])
+
+    def test_a_bad_placement_is_named_and_mended(self):
+        """Ranks are dealt to the hosts, and talk most to the next one: weft advice says so first of all, and weft order mends it."""
+        weft = os.path.join(os.environ["LAUNCH_BIN"], "weft")
+        with tempfile.TemporaryDirectory(dir=HERE) as folder:  # hosts have a /tmp of their own
+            file, order = os.path.join(folder, "run.json"), os.path.join(folder, "order")
+
+            def advised(*settings):
+                done = run(4, "WEFT_STATS=full", f"WEFT_STATS_FILE={file}", *settings, program=(os.environ["STATIST"], "pairs"))
+                self.assertEqual(done.returncode, 0, done.stderr)
+                said = subprocess.run([weft, "advice", file], capture_output=True, text=True, timeout=60, check=True)
+                return said.stdout.splitlines()[:3]
+
+            bad = "\n".join(advised("WEFT_RANK_REORDER_METHOD=0"))
+            with open(file, encoding="utf-8") as report:
+                self.assertEqual([rank["host"] for rank in json.load(report)["by_rank"]], [0, 1, 0, 1])
+            place = "" if os.environ.get("UNOPTIMISED") else r"MPI_Isend at pairs \(statist\.c:\d+\)"
+            self.assertRegex(bad, r"messages between ranks.*: .* leave the hosts, 100 % of their bytes \(ranks \d and \d exchange 6\d\d\.\d KiB of them, "
+                             "most by " + place)
+            self.assertRegex(bad, r"another order of ranks would keep all but \d % on them: weft order --from")
+            subprocess.run([weft, "order", "--from", file, "-o", order], capture_output=True, text=True, timeout=60, check=True)
+            good = "\n".join(advised("WEFT_RANK_REORDER_METHOD=3", f"WEFT_RANK_REORDER_FILE={order}"))
+            self.assertNotIn("messages between ranks", good)
 
     def test_a_network_that_is_not_there(self):
         done = run(2, "WEFT_NETWORKS=192.168.55.0/24")

@@ -80,7 +80,7 @@ class Advice(unittest.TestCase):
         matrix = {"ranks": 32, "ranks_per_host": [8] * 4, "bytes": pairs}
         lines = self.lines(statistics(32, 8, matrix=matrix))
         self.assertRegex(lines[1], r"^messages between ranks, which form a grid of 4 x 8: 22.9 MiB leave the hosts, 100 % of their "
-                                   r"bytes; another order of ranks would keep all but 0 % on them: weft order --from \S+run.json")
+                                   r"bytes \(ranks 0 and 8 exchange 976.6 KiB of them\); another order of ranks would keep all but 0 % on them: weft order --from \S+run.json")
         good = {"ranks": 32, "ranks_per_host": [4] * 8, "bytes": [[r, r + 1, 1000, 10] for r in range(32) if r % 4 < 3]}
         self.assertEqual(self.lines(statistics(32, 4, matrix=good)), ["rank 3 arrives last"])
         # Ranks are where the run had them: the order that keeps all is in force.

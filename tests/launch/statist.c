@@ -111,6 +111,18 @@ static void late_receives(void) {
   }
 }
 
+// Even ranks exchange most with the next one.
+static void pairs(void) {
+  for (int i = 0; i < 40; ++i) {
+    MPI_Request requests[2];
+    MPI_Irecv(bytes, 8000, MPI_CHAR, rank ^ 1, 6, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(bytes + 8000, 8000, MPI_CHAR, rank ^ 1, 6, MPI_COMM_WORLD, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  }
+  MPI_Sendrecv(bytes, 100, MPI_CHAR, (rank + 1) % size, 7, bytes + 8000, 100, MPI_CHAR, (rank + size - 1) % size, 7,
+               MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 // ---- Right: nothing stands out.
 
 static void ring(void) {
@@ -247,6 +259,7 @@ int main(int argc, char** argv) {
   if (strcmp(act, "serial") == 0) serial();
   if (strcmp(act, "rounds") == 0) rounds();
   if (strcmp(act, "late_receives") == 0) late_receives();
+  if (strcmp(act, "pairs") == 0) pairs();
   if (strcmp(act, "ring") == 0) ring();
   if (strcmp(act, "columns") == 0) columns();
   if (strcmp(act, "sums") == 0) sums();

@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // `weft advice`: the changes that would make a run faster, from its statistics, and the gain of other algorithms.
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 
 #include "base/json.hpp"
 #include "base/setting.hpp"
@@ -81,7 +83,11 @@ int advice(const Words& words) {
   if (!read_statistics(file, run, problem)) return refuse(problem);
   std::vector<std::string> lines;
   for (const std::string& line : run.advice) lines.push_back(shown(with_lines(line, run)));
-  if (std::string line = placement_advice(run); !line.empty()) lines.push_back(shown(std::move(line)));
+  if (std::string line = placement_advice(run); !line.empty()) {
+    // What it costs in time is not known: behind the two that cost most.
+    const auto place = lines.begin() + std::min<ptrdiff_t>(2, std::ssize(lines));
+    lines.insert(place, shown(with_lines(line, run)));
+  }
   for (std::string& line : algorithm_advice(run, machine)) lines.push_back(shown(std::move(line)));
   print(lines, json);
   return 0;

@@ -103,7 +103,7 @@ void add_advice(std::string& page, const RunStatistics& run, const std::vector<s
   for (size_t i = 0; i < std::min(run.advice.size(), most_advice); ++i) {
     page.append("<li>").append(shown(with_lines(run.advice[i], run))).append("</li>\n");
   }
-  if (!placement.empty()) page.append("<li>").append(shown(placement)).append("</li>\n");
+  if (!placement.empty()) page.append("<li>").append(shown(with_lines(placement, run))).append("</li>\n");
   for (const std::string& line : algorithms) page.append("<li>").append(shown(line)).append("</li>\n");
   page += "</ul>\n";
 }
