@@ -312,6 +312,20 @@ class Ends(Case):
         self.assertGreater(first["slices"][-1][0], 900)
         self.assertLess(second["slices"][-1][0], 100)
 
+    def test_a_rank_that_never_comes_leaves_the_report_of_the_others(self):
+        never = "test \"$WEFT_RANK\" = 1 && exec sleep 100000; exec \"$@\""
+        for seconds in (1, 4, 16, 64):  # by then rank 0 has called MPI
+            done = self.run_job(2, "known", program="sh", words=("-c", never, "sh", PROGRAM),
+                                launcher=[str(BIN / "mpiexec"), "-q", "--timeout", str(seconds)])
+            self.assertEqual(done.returncode, 124, done.stderr)
+            if (self.folder / "report.json").exists() and self.report()["counted_ranks"] == 1:
+                break
+        report = self.report()
+        self.assertEqual((report["counted_ranks"], [r["rank"] for r in report["by_rank"]]), (1, [0]))
+        self.assertEqual(self.calls(report)["MPI_Irecv"]["calls"], 1)
+        self.assertIn("Weft: calls of MPI, 1 of 2 ranks", done.stderr)
+        self.assertIn("rank 1 has not come through MPI_Init", done.stderr)
+
     def test_sessions_alone(self):
         done = self.run_job(2, "session")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -360,6 +374,8 @@ class Files(Case):
 
     def test_a_file_that_cannot_be_written_leaves_the_status(self):
         places = [str(self.folder / "none" / "report"), str(self.folder / "none" / "report.json")]
+        if os.path.isdir("/sys/kernel"):  # where nobody can make a file, root included
+            places.append("/sys/kernel/report.json")
         if os.path.exists("/dev/full"):
             (self.folder / "full.json").symlink_to("/dev/full")
             places.append(str(self.folder / "full.json"))
