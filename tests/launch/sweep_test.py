@@ -6,9 +6,11 @@ layouts are told a better one, wrong words."""
 import json
 import os
 import pathlib
+import pty
 import subprocess
 import tempfile
 import unittest
+import xml.dom.minidom
 
 WEFT = os.path.join(os.environ["LAUNCH_BIN"], "weft")
 # Rank 0 alone says how it was started; the figure is the value of a variable.
@@ -36,9 +38,9 @@ class Sweep(unittest.TestCase):
                               timeout=120, check=False,
                               env={**os.environ, "LOG": str(self.log), "FIGURE": "1"})
 
-    def table(self, *words):
+    def table(self, *words, returncode=0):
         done = self.sweep("--json", *words)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.returncode, returncode, done.stderr)
         return json.loads(done.stdout)
 
     def test_each_case_is_run_as_often_as_asked(self):
@@ -60,8 +62,32 @@ class Sweep(unittest.TestCase):
 
     def test_auto_uses_all_processors(self):
         cpus = len(os.sched_getaffinity(0))
-        for case in self.table("--repeat", "1"):
-            self.assertEqual(case["ranks"] * case["threads"], cpus)
+        self.assertIn(cpus, {case["ranks"] * case["threads"] for case in self.table("--repeat", "1")})
+        # With several hardware threads to a core, also one of each core.
+        table = self.table(*self.MACHINE, "--layouts", "auto")
+        self.assertEqual([case["case"] for case in table], ["16x1", "8x2", "4x4", "2x8", "1x16", "8x1", "4x2", "2x4", "1x8"])
+
+    def test_the_plot_has_a_bar_for_each_case_the_best_first(self):
+        plot = self.folder / "plot.svg"
+        self.table("--layouts", "1x1", "--set", "FIGURE=3,<1>,2", "--repeat", "2", "--metric", "figure: ([0-9.]+)", "--plot", str(plot),
+                   returncode=1)
+        picture = xml.dom.minidom.parse(str(plot))
+        texts = [text.firstChild.data for text in picture.getElementsByTagName("text")]
+        self.assertEqual(texts, [f"{self.program}: metric", "1x1 FIGURE=2", "2", "1x1 FIGURE=3", "3", "1x1 FIGURE=<1>", "no result"])
+        widths = [float(bar.getAttribute("width")) for bar in picture.getElementsByTagName("rect")[1:]]
+        self.assertAlmostEqual(widths[0] / widths[1], 2 / 3, 2)
+
+    def test_progress_is_shown_on_a_terminal_alone(self):
+        words = [WEFT, "sweep", "--layouts", "1x1", "--repeat", "2", "--", str(self.program)]
+        ours, theirs = pty.openpty()
+        self.addCleanup(os.close, ours)
+        environment = {**os.environ, "LOG": str(self.log), "FIGURE": "1"}
+        subprocess.run(words, stdout=subprocess.DEVNULL, stderr=theirs, timeout=120, check=True, env=environment)
+        os.close(theirs)
+        said = os.read(ours, 10000).decode()
+        self.assertIn("[" + 20 * " " + "] 1 of 2: 1x1", said)
+        self.assertIn("[" + 10 * "#" + 10 * " " + "] 2 of 2: 1x1", said)
+        self.assertEqual(subprocess.run(words, capture_output=True, text=True, timeout=120, check=True, env=environment).stderr, "")
 
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one processor cannot be shared out")
     def test_bindings_are_those_of_the_ranks(self):

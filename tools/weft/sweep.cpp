@@ -21,6 +21,8 @@
 #include "weft/commands.hpp"
 #include "weft/job.hpp"
 #include "weft/reach.hpp"
+#include "weft/sweep_picture.hpp"
+#include "weft/text_file.hpp"
 
 namespace weft::tool {
 namespace {
@@ -28,8 +30,9 @@ namespace {
 constexpr const char* usage =
     "usage: weft sweep [options] -- program [arguments]\n\n"
     "Runs a program under each layout and setting, in turn and repeated, and prints a table, the best first.\n\n"
-    "  --layouts L     auto: all pairs of ranks and threads that use the processors here; all: also those that leave\n"
-    "                  cores free, by half and half again; or a list: 24x2,12x4,8x6\n"
+    "  --layouts L     auto: all pairs of ranks and threads that use the processors here, and those that use one\n"
+    "                  hardware thread of each core where cores have several; all: also those that leave cores free,\n"
+    "                  by half and half again; or a list: 24x2,12x4,8x6\n"
     "  --bindings B,C  each layout under these bindings of mpiexec (core, pack, numa, none), unless they place ranks\n"
     "                  alike; and at the end the cores, caches and NUMA domains that slow layouts reach, and the\n"
     "                  layout that gets more\n"
@@ -42,7 +45,8 @@ constexpr const char* usage =
     "  --out FILE      keeps each run as a line of JSON; runs that are there already are not repeated\n"
     "  --machine M     of another machine (a file of hwloc's or \"numa:2 core:4 pu:2\"): runs nothing, shows the runs\n"
     "                  that --out kept, or without a program what layouts reach\n"
-    "  --json          the table as JSON\n";
+    "  --json          the table as JSON\n"
+    "  --plot FILE     draws the table, as SVG: medians as bars, with the least and the most\n";
 
 struct Variable {
   std::string name;
@@ -54,6 +58,7 @@ struct Wanted {
   std::vector<Variable> variables;
   std::string metric;
   std::string out;
+  std::string plot;
   std::string machine;                  // empty: this one
   std::vector<topo::Binding> bindings;  // empty: mpiexec's own
   Words mpiexec;
@@ -87,22 +92,22 @@ void add_pairs(int product, std::vector<Layout>& layouts) {
   }
 }
 
-std::vector<Layout> all_layouts(const topo::Machine& machine) {
+// Of all hardware threads, and of one of each core; of less cores also, by half and half again.
+std::vector<Layout> layouts_of(const topo::Machine& machine, bool less) {
   std::vector<Layout> all;
   const int cores = static_cast<int>(machine.cores.size());
-  const int processors = machine.allowed.count();
+  const int processors = cores == 0 ? base::affinity().count() : machine.allowed.count();
   if (processors != cores) add_pairs(processors, all);
-  for (int used = cores; used >= 1; used /= 2) add_pairs(used, all);
+  for (int used = cores; used >= 1; used /= 2) {
+    add_pairs(used, all);
+    if (!less) break;
+  }
   return all;
 }
 
 bool read_layouts(const std::string& text, const topo::Machine& machine, std::vector<Layout>& layouts) {
-  if (text == "auto") {
-    add_pairs(machine.cores.empty() ? base::affinity().count() : machine.allowed.count(), layouts);
-    return true;
-  }
-  if (text == "all") {
-    layouts = all_layouts(machine);
+  if (text == "auto" || text == "all") {
+    layouts = layouts_of(machine, text == "all");
     return true;
   }
   for (const std::string& part : parts_of(text)) {
@@ -335,6 +340,12 @@ bool keep(const Wanted& wanted, const std::string& command, const Case& one, dou
   return static_cast<bool>(file.flush());
 }
 
+std::string progress_bar(size_t done, size_t all) {
+  constexpr size_t width = 20;
+  const size_t filled = done * width / all;
+  return "[" + std::string(filled, '#') + std::string(width - filled, ' ') + "]";
+}
+
 // False: a run cannot be kept.
 bool run_cases(const Wanted& wanted, const Metric& metric, const std::string& command, std::vector<Case>& cases) {
   const size_t all = cases.size() * static_cast<size_t>(wanted.repeat);
@@ -343,7 +354,8 @@ bool run_cases(const Wanted& wanted, const Metric& metric, const std::string& co
     for (Case& one : cases) {
       ++done;
       if (one.results.size() + static_cast<size_t>(one.failures) > static_cast<size_t>(turn)) continue;
-      if (isatty(STDERR_FILENO) != 0) fprintf(stderr, "\r%zu of %zu: %-60s", done, all, one.name.c_str());
+      if (isatty(STDERR_FILENO) != 0)
+        fprintf(stderr, "\r%s %zu of %zu: %-50s", progress_bar(done - 1, all).c_str(), done, all, one.name.c_str());
       double result = 0;
       if (!run_case(wanted, one, metric, result)) {
         ++one.failures;
@@ -372,6 +384,18 @@ int sweep(const Wanted& wanted, const Metric& metric, const topo::Machine& machi
     if (a.results.empty() || b.results.empty()) return !a.results.empty() && b.results.empty();
     return wanted.more ? median(a.results) > median(b.results) : median(a.results) < median(b.results);
   });
+  if (!wanted.plot.empty()) {
+    std::vector<SweptCase> swept;
+    for (const Case& one : cases) {
+      SweptCase& bar = swept.emplace_back();
+      bar.name = one.name;
+      if (one.results.empty()) continue;
+      const auto [least, most] = std::minmax_element(one.results.begin(), one.results.end());
+      bar = {one.name, median(one.results), *least, *most, true};
+    }
+    const std::string title = command + (wanted.metric.empty() ? ": seconds" : ": metric");
+    if (!write_text("sweep", "--plot", wanted.plot, picture_of(title, swept))) return 2;
+  }
   if (wanted.json) {
     print_json(cases);
   } else {
@@ -408,7 +432,7 @@ int sweep(const Words& words) {
       continue;
     }
     if (word != "--layouts" && word != "--set" && word != "--metric" && word != "--repeat" && word != "--mpiexec" &&
-        word != "--out" && word != "--bindings" && word != "--machine") {
+        word != "--out" && word != "--plot" && word != "--bindings" && word != "--machine") {
       return wrong("there is no option \"" + word.substr(0, 60) + "\"");
     }
     if (at + 1 == words.size()) return wrong(word + " needs a value");
@@ -416,6 +440,7 @@ int sweep(const Words& words) {
     if (word == "--layouts") layouts = value;
     if (word == "--metric") wanted.metric = value;
     if (word == "--out") wanted.out = value;
+    if (word == "--plot") wanted.plot = value;
     if (word == "--machine") wanted.machine = value;
     if (word == "--bindings" && !read_bindings(value, wanted.bindings))
       return wrong("--bindings wants some of core,pack,numa,none, not \"" + value + "\"");
@@ -428,9 +453,9 @@ int sweep(const Words& words) {
   const bool elsewhere = !wanted.machine.empty();
   if (wanted.program.empty() && !elsewhere) return wrong("there is no program behind --");
   topo::Machine machine;
-  if (elsewhere || layouts == "all" || !wanted.bindings.empty()) {
+  if (elsewhere || layouts == "all" || layouts == "auto" || !wanted.bindings.empty()) {
     machine = elsewhere ? topo::machine_of(wanted.machine) : topo::this_machine(topo::Caches::known);
-    if (machine.cores.empty())
+    if (machine.cores.empty() && (elsewhere || layouts != "auto" || !wanted.bindings.empty()))
       return wrong(elsewhere ? "--machine \"" + wanted.machine + "\" is neither a file of hwloc's nor a description"
                              : "hwloc does not tell the cores of this machine: leave out --bindings and --layouts all");
   }
