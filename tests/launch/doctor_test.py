@@ -5,6 +5,7 @@
 import json
 import os
 import pathlib
+import pty
 import subprocess
 import tempfile
 import unittest
@@ -112,6 +113,22 @@ class Doctor(unittest.TestCase):
         done = weft("--all")
         self.assertIn(done.returncode, (0, 1), done.stderr)
         self.assertIn("clock source", done.stdout)
+
+    def test_colours_are_for_terminals_alone(self):
+        def said(**environment):
+            ours, theirs = pty.openpty()
+            with subprocess.Popen([WEFT, "doctor", "--all"], stdout=theirs,
+                                  env={**PLAIN, "NO_COLOR": "", "TERM": "xterm", **environment}) as process:
+                os.close(theirs)
+                text = os.read(ours, 30)
+                os.close(ours)  # a process that has more to say is refused
+                process.wait(60)
+            return text.decode()
+
+        self.assertRegex(said(), "^\033\\[3[123]m(bad|note|good) *\033\\[0m ")
+        for plain in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+            self.assertNotIn("\033", said(**plain))
+        self.assertNotIn("\033", weft("--all").stdout)
 
     def test_wrong_words(self):
         for words, message in ((["--rot"], "no option"), (["--root"], "needs a value"), (["--root", "/nowhere"], "no folder")):

@@ -11,6 +11,7 @@
 
 #include "base/json.hpp"
 #include "base/message.hpp"
+#include "weft/colour.hpp"
 #include "weft/commands.hpp"
 #include "weft/job.hpp"
 
@@ -79,7 +80,10 @@ void print(const Findings& findings, bool all) {
         ++hidden;
         continue;
       }
-      printf("%-5s %s: %s\n", grades[static_cast<int>(grade)], f.subject.c_str(), f.state.c_str());
+      char word[8];
+      snprintf(word, sizeof word, "%-5s", grades[static_cast<int>(grade)]);
+      const Colour colour = grade == Grade::bad ? Colour::red : grade == Grade::note ? Colour::yellow : Colour::green;
+      printf("%s %s: %s\n", coloured(word, colour).c_str(), f.subject.c_str(), f.state.c_str());
       if (!f.why.empty()) printf("      %s\n", f.why.c_str());
     }
   }

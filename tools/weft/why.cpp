@@ -10,6 +10,7 @@
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "weft/colour.hpp"
 #include "weft/commands.hpp"
 #include "weft/job.hpp"
 #include "why/findings.hpp"
@@ -18,6 +19,18 @@
 
 namespace weft::tool {
 namespace {
+
+// The sentences about the causes stand out from the lines that explain them, which are indented.
+std::string with_strong_causes(const std::string& text) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    out.append(coloured(line, line.starts_with(' ') || line.empty() ? Colour::none : Colour::strong)).append("\n");
+    at = end + 1;
+  }
+  return out;
+}
 
 constexpr const char* usage =
     "usage: weft why [JOB|PID] [--hosts A,B,...] [--json]\n\n"
@@ -151,7 +164,7 @@ int report(const std::string& wanted, const std::string& hosts, bool json) {
   bool certain = false;
   for (const why::Snapshot& snapshot : seen) {
     if (&snapshot != seen.data() && !json) putchar('\n');
-    fputs(json ? (as_json(snapshot) + "\n").c_str() : as_text(snapshot).c_str(), stdout);
+    fputs(json ? (as_json(snapshot) + "\n").c_str() : with_strong_causes(as_text(snapshot)).c_str(), stdout);
     for (const why::Finding& f : find_causes(snapshot)) certain |= is_certain(f.cause);
   }
   if (!seen.empty()) return certain ? 1 : 0;
