@@ -66,6 +66,14 @@ class Why(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("rank 1 computes, and rank 0 waits for it", done.stdout.splitlines()[0])
 
+    def test_mpiexec_says_it_at_its_timeout(self):
+        for seconds in (1, 4, 16, 64):  # by then both ranks wait
+            done = self.run_on_hosts(str(BIN / "mpiexec"), "--timeout", str(seconds), "-hosts", "h1,h2", "-n", "2", WRONG, "receives")
+            self.assertEqual(done.returncode, 124, done.stderr)
+            if "deadlock: rank 0 waits for a message from rank 1" in done.stderr:
+                break
+        self.assertRegex(done.stderr, rf"(?s)did not end within {seconds} s.*deadlock: rank 0 waits for a message from rank 1.*wrong\.c:\d+")
+
     def test_hosts_that_do_not_answer(self):
         done = self.run_on_hosts(str(BIN / "weft"), "why", "--hosts", "h1,nowhere")
         self.assertEqual(done.returncode, 2)

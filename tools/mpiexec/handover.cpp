@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpiexec/handover.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -189,6 +190,13 @@ void add_openmp(Command& job) {
   job.variables.insert(job.variables.end(), added.begin(), added.end());
 }
 
+// "a,b"
+std::string names_of(const std::vector<Host>& hosts) {
+  std::string names;
+  for (const Host& host : hosts) names.append(names.empty() ? "" : ",").append(host.name);
+  return names;
+}
+
 [[noreturn]] void become_launcher(const Words& words, Environment& environment) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -210,7 +218,7 @@ class Supervisor {
     sigprocmask(SIG_BLOCK, &signals_, &old_mask_);
   }
 
-  int run(const Words& words, Environment& environment, int64_t timeout_us) {
+  int run(const Words& words, Environment& environment, int64_t timeout_us, const std::string& hosts) {
     const pid_t parent = getpid();
     pid_ = fork();
     if (pid_ == 0) {
@@ -229,6 +237,7 @@ class Supervisor {
     char seconds[32];
     snprintf(seconds, sizeof seconds, "%g", static_cast<double>(timeout_us) / 1e6);
     fprintf(stderr, "weft: mpiexec: the job did not end within %s s (--timeout); the job is ended\n", seconds);
+    say_why(hosts);
     kill(pid_, SIGTERM);
     if (!wait_until(base::now_ns() + grace_ns, status)) {
       kill(pid_, SIGKILL);
@@ -238,6 +247,27 @@ class Supervisor {
   }
 
  private:
+  // What the ranks wait for, by `weft why` on their hosts; nothing, if it is not there, or they do not answer in time.
+  void say_why(const std::string& hosts) const {
+    const std::string weft = folder_of(resolved("/proc/self/exe")) + "/weft";
+    const std::string job = std::to_string(getpid());
+    const pid_t asks = fork();
+    if (asks == 0) {
+      constexpr unsigned at_most = 20;  // seconds
+      alarm(at_most);
+      sigprocmask(SIG_SETMASK, &old_mask_, nullptr);
+      const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+      dup2(STDERR_FILENO, STDOUT_FILENO);
+      dup2(null, STDIN_FILENO);
+      dup2(null, STDERR_FILENO);
+      unsetenv("MPIEXEC_TIMEOUT");  // the answers have a time of their own
+      execl(weft.c_str(), "weft", "why", "--hosts", hosts.c_str(), job.c_str(), static_cast<char*>(nullptr));
+      _exit(status_not_found);
+    }
+    while (asks > 0 && waitpid(asks, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+
   // False when the launcher has not ended by then.
   bool wait_until(uint64_t end_ns, int& status) {
     for (;;) {
@@ -320,7 +350,7 @@ int hand_over(const Command& command) {
   Environment environment;
   const Words words = translate(job, launcher, environment.all_names());
   if (job.timeout_us == 0) become_launcher(words, environment);
-  return Supervisor().run(words, environment, job.timeout_us);
+  return Supervisor().run(words, environment, job.timeout_us, names_of(job.hosts));
 }
 
 }  // namespace weft::mpiexec
