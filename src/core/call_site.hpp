@@ -6,7 +6,8 @@
 
 namespace weft::core {
 
-// Where the program called this library: the address that the call returns to, and the stack pointer then. 0: not known.
+// Where the program called this library: the address that the call returns to, and the stack pointer then. 0: not
+// known.
 struct CallSite {
   uint64_t address = 0;
   uint64_t stack = 0;

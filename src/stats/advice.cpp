@@ -31,8 +31,8 @@ bool is_disturbed(const Report& report) {
   return share(report.all.queued, report.all.run.sum) > 2 * worth;
 }
 
-// A rank that has no processor is late without a fault of its own, and the ranks that wait for it lose no more time than
-// all ranks together were without one. The rest of such a wait is evidence.
+// A rank that has no processor is late without a fault of its own, and the ranks that wait for it lose no more time
+// than all ranks together were without one. The rest of such a wait is evidence.
 double unexplained(const Report& report, double seconds) {
   return seconds - report.all.queued;
 }
