@@ -113,6 +113,15 @@ static inline int bench_rank_of(int needed) {
   return rank;
 }
 
+// The kinds in BENCH_KINDS, of the memory that the program passes, for the communicator or window that is made with it.
+static inline MPI_Info bench_info(void) {
+  MPI_Info info;
+  const char* kinds = getenv("BENCH_KINDS");
+  MPI_Info_create(&info);
+  if (kinds) MPI_Info_set(info, "mpi_assert_memory_alloc_kinds", kinds);
+  return info;
+}
+
 // Ends the program when the library provides less than the level of threads it needs; `name` is for the message.
 static inline void bench_need_level(int provided, int needed, const char* name) {
   if (provided >= needed) return;

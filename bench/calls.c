@@ -74,6 +74,9 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
   }
   const int rank = bench_rank_of(2);
+  MPI_Info info = bench_info();
+  MPI_Comm_set_info(MPI_COMM_WORLD, info);
+  MPI_Info_free(&info);
   if (rank < 2) messages(rank, rounds);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();

@@ -28,7 +28,9 @@ int main(int argc, char** argv) {
 
   long data[BATCH] = {0}, back[BATCH], *memory;
   MPI_Win window;
-  MPI_Win_allocate(sizeof data, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+  MPI_Info info = bench_info();
+  MPI_Win_allocate(sizeof data, 1, info, MPI_COMM_WORLD, &memory, &window);
+  MPI_Info_free(&info);
   MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
   if (rank == 0) {  // not counted: the first to a rank does more, and not always as much
     MPI_Put(data, 8, MPI_BYTE, 1, 0, 8, MPI_BYTE, window);

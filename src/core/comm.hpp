@@ -69,6 +69,8 @@ struct Comm : base::Object {
   int32_t stride = 1;
   const int32_t* table = nullptr;
   bool unordered = false;  // no receive depends on the order of messages with different tags (mpi_assert_ hints)
+  // No data of its messages lie on a device, as the program asserts (mpi_assert_memory_alloc_kinds): none is looked at.
+  bool host_memory = false;
   // ----
   Group* group = nullptr;   // ours: of an intercommunicator the local one
   Group* remote = nullptr;  // of an intercommunicator, otherwise nullptr

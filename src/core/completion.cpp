@@ -4,8 +4,6 @@
 
 #include <cstring>
 
-#include "datatype/pack.hpp"
-
 namespace weft::core {
 
 void store(Request& r, int64_t position, const void* data, int64_t bytes) {
@@ -13,7 +11,7 @@ void store(Request& r, int64_t position, const void* data, int64_t bytes) {
   if (bytes > room) [[unlikely]]
     bytes = room > 0 ? room : 0;
   if (r.layout != nullptr) [[unlikely]] {
-    datatype::unpack(*r.layout, r.count, r.buffer, position, data, bytes);
+    unpack_data(r, position, data, bytes);
     note_failed_copy(r);
   } else if (bytes != 0) {
     std::memcpy(static_cast<char*>(r.buffer) + position, data, static_cast<size_t>(bytes));

@@ -6,9 +6,18 @@
 
 #include "core/request.hpp"
 #include "core/world.hpp"
+#include "datatype/pack.hpp"
 #include "device/device.hpp"
 
 namespace weft::core {
+
+// The data of a request with a layout, from or to the host's memory.
+inline void pack_data(const Request& r, int64_t position, void* out, int64_t bytes) {
+  (r.flags.on_device ? datatype::pack : datatype::pack_on_host)(*r.layout, r.count, r.buffer, position, out, bytes);
+}
+inline void unpack_data(const Request& r, int64_t position, const void* in, int64_t bytes) {
+  (r.flags.on_device ? datatype::unpack : datatype::unpack_on_host)(*r.layout, r.count, r.buffer, position, in, bytes);
+}
 
 // Copies `data` to [position, position + bytes) of the receive's data; bytes beyond its room are dropped.
 void store(Request& r, int64_t position, const void* data, int64_t bytes);

@@ -57,7 +57,7 @@ inline void set_buffer(Request& r, void* buffer, int64_t count, Type& type) {
   r.count = count;
   r.layout = type.contiguous ? nullptr : &type;
   if (device::on()) [[unlikely]] {
-    r.flags.on_device = datatype::lie_on_device(type, count, buffer);
+    r.flags.on_device = !r.comm->host_memory && datatype::lie_on_device(type, count, buffer);
     if (r.flags.on_device) r.layout = &type;
   }
 }

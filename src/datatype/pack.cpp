@@ -107,12 +107,20 @@ inline void transfer(const Type& type, int64_t count, uintptr_t buffer, int64_t 
 void pack(const Type& type, int64_t count, const void* buffer, int64_t position, void* out, int64_t bytes) {
   if (are_on_device(type, count, buffer) || device::owns(out)) [[unlikely]]
     return pack_on_device(type, count, buffer, position, out, bytes);
+  pack_on_host(type, count, buffer, position, out, bytes);
+}
+
+void pack_on_host(const Type& type, int64_t count, const void* buffer, int64_t position, void* out, int64_t bytes) {
   transfer<Direction::pack>(type, count, reinterpret_cast<uintptr_t>(buffer), position, static_cast<char*>(out), bytes);
 }
 
 void unpack(const Type& type, int64_t count, void* buffer, int64_t position, const void* in, int64_t bytes) {
   if (are_on_device(type, count, buffer) || device::owns(in)) [[unlikely]]
     return unpack_on_device(type, count, buffer, position, in, bytes);
+  unpack_on_host(type, count, buffer, position, in, bytes);
+}
+
+void unpack_on_host(const Type& type, int64_t count, void* buffer, int64_t position, const void* in, int64_t bytes) {
   char* packed = static_cast<char*>(const_cast<void*>(in));
   transfer<Direction::unpack>(type, count, reinterpret_cast<uintptr_t>(buffer), position, packed, bytes);
 }

@@ -17,6 +17,10 @@ void pack(const Type& type, int64_t count, const void* buffer, int64_t position,
 // The reverse: bytes [position, position + bytes) of the packed stream come from `in`.
 void unpack(const Type& type, int64_t count, void* buffer, int64_t position, const void* in, int64_t bytes);
 
+// The same where neither side is on a device, which is not asked.
+void pack_on_host(const Type& type, int64_t count, const void* buffer, int64_t position, void* out, int64_t bytes);
+void unpack_on_host(const Type& type, int64_t count, void* buffer, int64_t position, const void* in, int64_t bytes);
+
 // Copies elements between two buffers of possibly different layouts, `bytes` of data at most.
 void copy(const Type& from, int64_t from_count, const void* source, const Type& to, int64_t to_count, void* target,
           int64_t bytes);

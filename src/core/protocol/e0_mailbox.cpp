@@ -51,7 +51,7 @@ bool send_mailbox(Request& r) {
       kind = wire::eager_sync;
     }
     if (r.layout != nullptr) {
-      datatype::pack(*r.layout, r.count, r.buffer, 0, end, r.bytes);
+      pack_data(r, 0, end, r.bytes);
       if (note_failed_copy(r)) {
         take_number(r);
         complete_send(r, Path::mailbox);

@@ -57,7 +57,7 @@ bool send_buffer(Request& r, bool* no_staging) {
   *no_staging = staging.memory == nullptr;
   if (*no_staging) return false;
   if (r.layout != nullptr) {
-    datatype::pack(*r.layout, r.count, r.buffer, 0, staging.memory, r.bytes);
+    pack_data(r, 0, staging.memory, r.bytes);
     if (note_failed_copy(r)) {
       r.peer->transport->drop_staging(staging, bytes);
       complete_send(r, Path::buffer);

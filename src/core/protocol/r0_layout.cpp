@@ -73,7 +73,7 @@ int get_data(Lane& lane, Peer& peer, const MemoryRef& from, const Request& r, in
   };
   return move_data(lane, r, position, bytes, straight, [&](char* chunk, int64_t at, int64_t length) {
     const int error = straight(chunk, at, length);
-    if (error == 0) datatype::unpack(*r.layout, r.count, r.buffer, at, chunk, length);
+    if (error == 0) unpack_data(r, at, chunk, length);
     return error;
   });
 }
@@ -83,7 +83,7 @@ int put_data(Lane& lane, Peer& peer, const MemoryRef& to, const Request& r, int6
     return peer.endpoint->put(transport::advanced(to, static_cast<uint64_t>(at)), from, static_cast<size_t>(length));
   };
   return move_data(lane, r, position, bytes, straight, [&](char* chunk, int64_t at, int64_t length) {
-    datatype::pack(*r.layout, r.count, r.buffer, at, chunk, length);
+    pack_data(r, at, chunk, length);
     return straight(chunk, at, length);
   });
 }

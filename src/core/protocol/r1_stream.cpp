@@ -63,7 +63,7 @@ bool send_chunk(Request& r) {
   transport::Staging staging = r.peer->transport->reserve_staging(static_cast<size_t>(bytes));
   if (staging.memory == nullptr) return false;
   if (r.layout != nullptr) {
-    datatype::pack(*r.layout, r.count, r.buffer, r.moved, staging.memory, bytes);
+    pack_data(r, r.moved, staging.memory, bytes);
     if (note_failed_copy(r)) {
       // The receiver waits for the rest, which it would take for data.
       transport_failed({.cause = "a message from a device to rank " + std::to_string(r.peer->rank) +

@@ -144,7 +144,7 @@ int32_t compare_and_swap(Window& window, const void* value, const void* compare,
   if (const int32_t error = begin(window, to)) return error;
   GlobalGuard global;
   const Element unit = memory::element_of(element);
-  const bool on_device = device::owns(result);
+  const bool on_device = !window.comm->host_memory && device::owns(result);
   unsigned char old[memory::element_most];
   void* const found = on_device ? old : result;
   if (memory::compare_swap(window.targets[to.rank].region, unit, window.control->busy, value, compare, found, to)) {

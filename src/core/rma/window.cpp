@@ -201,6 +201,7 @@ int32_t attach(Window& window, void* base, uint64_t bytes, bool on_device) {
   if (std::any_of(window.pieces.begin(), window.pieces.end(), overlaps)) return rma_attach;
   if (on_device) {
     window.on_device = true;
+    window.comm->host_memory = false;
     window.targets[window.rank].region.reach.store(Reach::device, std::memory_order_relaxed);
     window.control->attached().on_device.store(1, std::memory_order_relaxed);
   }

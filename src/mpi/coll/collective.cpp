@@ -33,7 +33,7 @@ int run_barrier(const Form& form, MPI_Comm comm) {
 }
 
 int run_bcast(const Form& form, const DataArgument& data, int root, MPI_Comm comm) {
-  if (device::on()) [[unlikely]] {
+  if (may_be_on_device(comm)) [[unlikely]] {
     OnDevice there(form, comm);
     DataArgument all = data;
     if (there.take(all, there.is_root(root) ? Use::sent : Use::received))
@@ -50,7 +50,7 @@ int run_bcast(const Form& form, const DataArgument& data, int root, MPI_Comm com
 }
 
 int run_gather(const Form& form, const DataArgument& data, const BlocksArgument& all, int root, MPI_Comm comm) {
-  if (device::on()) [[unlikely]] {
+  if (may_be_on_device(comm)) [[unlikely]] {
     OnDevice there(form, comm);
     DataArgument mine = data;
     BlocksArgument blocks = all;
@@ -80,7 +80,7 @@ int run_gather(const Form& form, const DataArgument& data, const BlocksArgument&
 }
 
 int run_scatter(const Form& form, const BlocksArgument& all, const DataArgument& data, int root, MPI_Comm comm) {
-  if (device::on()) [[unlikely]] {
+  if (may_be_on_device(comm)) [[unlikely]] {
     OnDevice there(form, comm);
     DataArgument mine = data;
     BlocksArgument blocks = all;
@@ -110,7 +110,7 @@ int run_scatter(const Form& form, const BlocksArgument& all, const DataArgument&
 }
 
 int run_allgather(const Form& form, const DataArgument& data, const BlocksArgument& all, MPI_Comm comm) {
-  if (device::on()) [[unlikely]] {
+  if (may_be_on_device(comm)) [[unlikely]] {
     OnDevice there(form, comm);
     DataArgument mine = data;
     BlocksArgument blocks = all;
@@ -132,7 +132,7 @@ int run_allgather(const Form& form, const DataArgument& data, const BlocksArgume
 }
 
 int run_alltoall(const Form& form, const BlocksArgument& send, const BlocksArgument& receive, MPI_Comm comm) {
-  if (device::on()) [[unlikely]] {
+  if (may_be_on_device(comm)) [[unlikely]] {
     OnDevice there(form, comm);
     BlocksArgument from = send, to = receive;
     const bool sent = there.take(from, there.size(), Use::sent);

@@ -5,7 +5,7 @@
 // Collective operations on data that lie on a device: the same operation is run on host memory that stands for them.
 // Each operation asks at its beginning, and calls itself with the other arguments:
 //
-//   if (device::on()) [[unlikely]] {
+//   if (may_be_on_device(comm)) [[unlikely]] {
 //     OnDevice there(form, comm);
 //     DataArgument mine = data;
 //     if (there.take(mine, Use::sent)) return there.run([&] { return run_...(there.form(), mine, ..., comm); });
@@ -42,6 +42,14 @@ class Stands {
   std::vector<std::unique_ptr<Stand>> stands_;
   std::string problem_;
 };
+
+// Whether data of operations on the communicator may lie on a device.
+inline bool may_be_on_device(MPI_Comm comm) {
+  if (!device::on()) [[likely]]
+    return false;
+  const Comm* c = comm_of(comm);
+  return c == nullptr || !c->host_memory;
+}
 
 class OnDevice {
  public:

@@ -108,7 +108,7 @@ Offer Meeting::offer(const ReductionArgument& data) {
   const void* const from = in_place ? data.receive : data.send;
   receive_ = static_cast<char*>(data.receive);
   if (in_place && (gets_ == Gets::part || !gets_any())) return mine;
-  if (from == nullptr || !device::owns(from) || !is_aligned(from)) return mine;
+  if (from == nullptr || comm_.host_memory || !device::owns(from) || !is_aligned(from)) return mine;
   if (gets_any() && !in_place) {
     if (receive_ == nullptr || receive_ == from || !device::owns(receive_) || !is_aligned(receive_)) return mine;
   }

@@ -27,7 +27,7 @@ int32_t number_of(const std::vector<int32_t>& ranks) {
 }
 
 int run_neighbour_allgather(const Form& form, const DataArgument& data, const BlocksArgument& receive, MPI_Comm comm) {
-  if (device::on()) [[unlikely]] {
+  if (may_be_on_device(comm)) [[unlikely]] {
     OnDevice there(form, comm);
     DataArgument mine = data;
     BlocksArgument to = receive;
@@ -47,7 +47,7 @@ int run_neighbour_allgather(const Form& form, const DataArgument& data, const Bl
 }
 
 int run_neighbour_alltoall(const Form& form, const BlocksArgument& send, const BlocksArgument& receive, MPI_Comm comm) {
-  if (device::on()) [[unlikely]] {
+  if (may_be_on_device(comm)) [[unlikely]] {
     OnDevice there(form, comm);
     BlocksArgument from = send, to = receive;
     const Neighbours* around = there.comm() == nullptr ? nullptr : there.comm()->neighbours;

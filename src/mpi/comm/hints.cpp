@@ -28,6 +28,7 @@ void take_memory_assertion(Comm& comm, const Info* info) {
   if (info == nullptr) return;
   std::optional<std::string> asserted = info->find("mpi_assert_memory_alloc_kinds");
   if (!asserted || !kinds_are_among(*asserted, kinds_of(comm))) return;
+  comm.host_memory = kinds_are_host(*asserted);
   std::lock_guard lock(details);
   comm.memory_asserted = std::move(asserted);
 }

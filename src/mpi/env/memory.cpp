@@ -104,6 +104,15 @@ bool kinds_are_among(std::string_view asserted, std::string_view supported) {
   });
 }
 
+bool kinds_are_host(std::string_view kinds) {
+  const auto all = parts(kinds, ',');
+  return !all.empty() && std::all_of(all.begin(), all.end(), [](std::string_view kind) {
+    const Words words = parts(kind, ':');
+    const bool ours = !words.empty() && (words[0] == "mpi" || words[0] == "system");
+    return ours || (!has(words, "device") && (has(words, "host") || has(words, "managed")));
+  });
+}
+
 const char* requested_kinds() {
   return requested.value();
 }

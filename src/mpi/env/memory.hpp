@@ -38,6 +38,9 @@ void tell_grant(const pages::Grant& grant, Info& info);
 // Whether each of the asserted kinds is, perhaps with less restrictors, among the supported ones.
 [[nodiscard]] bool kinds_are_among(std::string_view asserted, std::string_view supported);
 
+// Whether no memory of these kinds is a device's that the processor cannot reach.
+[[nodiscard]] bool kinds_are_host(std::string_view kinds);
+
 // The request to the launcher, "" when none; the kinds that a communicator supports.
 [[nodiscard]] const char* requested_kinds();
 [[nodiscard]] std::string kinds_of(const Comm& comm);

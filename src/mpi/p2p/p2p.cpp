@@ -82,7 +82,8 @@ template <Mode mode, bool blocking = false>
   if (no_address(request)) return null_argument(op.comm, function, "request");
   *request = done_request();
   if (!good) return MPI_SUCCESS;  // to MPI_PROC_NULL
-  if (mode != Mode::synchronous && op.type->contiguous && !is_on_device(buffer, count, *op.type) &&
+  if (mode != Mode::synchronous && op.type->contiguous &&
+      (op.comm->host_memory || !is_on_device(buffer, count, *op.type)) &&
       core::send_now(*op.comm, op.comm->context, buffer, op.bytes, dest, tag)) {
     return MPI_SUCCESS;
   }

@@ -73,7 +73,8 @@ void WinCheck::assertions(int given, int allowed) {
 Local WinCheck::data(const DataArgument& origin) {
   int64_t bytes = 0;
   Type* type = Check::data(origin, bytes);
-  const bool there = type != nullptr && datatype::are_on_device(*type, origin.count, origin.buffer);
+  const bool there =
+      type != nullptr && !win_->comm->host_memory && datatype::are_on_device(*type, origin.count, origin.buffer);
   return {const_cast<void*>(origin.buffer), origin.count, type, bytes, there};
 }
 

@@ -110,6 +110,7 @@ int add_comm(const char* function, Comm& parent, Win& win) {
   if (comm == nullptr) return no_memory(&parent, function, "a communicator");
   comm->window = &win;
   win.comm = comm;
+  use_memory_assertion(win);
   win.errhandler = hold(errhandler_of(MPI_ERRORS_ARE_FATAL));
   win.kind = base::Kind::window;
   return MPI_SUCCESS;

@@ -107,6 +107,13 @@ int take_hints(const char* function, ErrorsOn on, Win& win, const Info* info) {
   return MPI_SUCCESS;
 }
 
+void use_memory_assertion(Win& win) {
+  std::lock_guard lock(details);
+  win.comm->host_memory = !win.on_device && std::any_of(win.hints.begin(), win.hints.end(), [](const auto& hint) {
+    return hint.first == asserted_kinds && kinds_are_host(hint.second);
+  });
+}
+
 bool is_hinted(const Win& win, const char* key) {
   std::lock_guard lock(details);
   return std::any_of(win.hints.begin(), win.hints.end(),
@@ -118,7 +125,10 @@ int win_set_info(MPI_Win win, MPI_Info info) {
   Win* w = win_of(win);
   if (w == nullptr) return bad_win(function, win);
   const Info* given = info_of(info);
-  return given == nullptr ? bad_info(w, function, info) : take_hints(function, w, *w, given);
+  if (given == nullptr) return bad_info(w, function, info);
+  const int error = take_hints(function, w, *w, given);
+  use_memory_assertion(*w);
+  return error;
 }
 
 int win_get_info(MPI_Win win, MPI_Info* info_used) {

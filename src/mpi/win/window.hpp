@@ -25,6 +25,8 @@ void forget(const Win& win);
 void set_default_hints(Win& win);
 // Takes those of `info` (nullptr: none) that windows know; others are ignored. Raises the error of a wrong value.
 [[nodiscard]] int take_hints(const char* function, ErrorsOn on, Win& win, const Info* info);
+// Of mpi_assert_memory_alloc_kinds, once the window has a communicator of its own.
+void use_memory_assertion(Win& win);
 // Whether a hint is set to "true".
 [[nodiscard]] bool is_hinted(const Win& win, const char* key);
 

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+// The assertion mpi_assert_memory_alloc_kinds of a communicator or window, with a driver of devices in use: if it names
+// kinds of the host alone, data of the host pass by all ways; if it names a device's, data on the device do. A wider
+// assertion replaces a narrower one. The argument is the driver; with `mock` there are no kinds of devices.
+#include <cstring>
+#include <string>
+
+#include "on_device.hpp"
+
+namespace {
+
+using namespace on_device;
+
+int next() {
+  return (expect::rank + 1) % expect::size;
+}
+int before() {
+  return (expect::rank + expect::size - 1) % expect::size;
+}
+
+MPI_Info asserting(const std::string& kinds) {
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpi_assert_memory_alloc_kinds", kinds.c_str());
+  return info;
+}
+
+// Messages of every path, with gaps and without, and collective operations.
+void pass(const std::string& kinds, MPI_Comm comm, Where where) {
+  for (const int count : {2, 5000, 300000}) {
+    const std::vector<int> ours = numbered(static_cast<size_t>(count), expect::rank);
+    const std::vector<int> theirs = numbered(static_cast<size_t>(count), before());
+    Data out(where, ours), in(where, std::vector<int>(static_cast<size_t>(count), -1));
+    MPI_Sendrecv(out.get(), count, MPI_INT, next(), 1, in.get(), count, MPI_INT, before(), 1, comm, MPI_STATUS_IGNORE);
+    expect_same((kinds + ": MPI_Sendrecv").c_str(), in.values(), theirs);
+    MPI_Datatype odd;
+    MPI_Type_vector(count / 2, 1, 2, MPI_INT, &odd);
+    MPI_Type_commit(&odd);
+    in.set(std::vector<int>(static_cast<size_t>(count), -1));
+    MPI_Request request;
+    MPI_Irecv(in.get(), 1, odd, before(), 2, comm, &request);
+    MPI_Ssend(out.get(), 1, odd, next(), 2, comm);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    std::vector<int> wanted(static_cast<size_t>(count), -1);
+    for (size_t i = 0; i + 1 < wanted.size(); i += 2) wanted[i] = theirs[i];
+    expect_same((kinds + ": with gaps").c_str(), in.values(), wanted);
+    MPI_Type_free(&odd);
+    MPI_Allreduce(out.get(), in.get(), count, MPI_INT, MPI_MIN, comm);
+    expect_same((kinds + ": MPI_Allreduce").c_str(), in.values(), numbered(static_cast<size_t>(count), 0));
+    MPI_Bcast(out.get(), count, MPI_INT, expect::size - 1, comm);
+    expect_same((kinds + ": MPI_Bcast").c_str(), out.values(), numbered(static_cast<size_t>(count), expect::size - 1));
+  }
+}
+
+void on_window(const std::string& kinds, Where where) {
+  constexpr int count = 1000;
+  MPI_Info info = asserting(kinds);
+  MPI_Win win;
+  int* memory = nullptr;
+  MPI_Win_allocate(count * sizeof(int), sizeof(int), info, MPI_COMM_WORLD, &memory, &win);
+  MPI_Info_free(&info);
+  Data data(where, numbered(count, expect::rank)), result(where, std::vector<int>(count, -1));
+  MPI_Win_lock_all(0, win);
+  MPI_Put(data.get(), count, MPI_INT, next(), 0, count, MPI_INT, win);
+  MPI_Win_flush(next(), win);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Get(result.get(), count, MPI_INT, expect::rank, 0, count, MPI_INT, win);
+  MPI_Win_flush(expect::rank, win);
+  expect_same((kinds + ": MPI_Put and MPI_Get").c_str(), result.values(), numbered(count, before()));
+  MPI_Win_unlock_all(win);
+  MPI_Win_free(&win);
+}
+
+void asserted(const std::string& kinds, Where where) {
+  MPI_Comm comm;
+  MPI_Info info = asserting(kinds);
+  MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+  MPI_Info_free(&info);
+  pass(kinds, comm, where);
+  MPI_Comm_free(&comm);
+  on_window(kinds, where);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  expect::start(&argc, &argv);
+  if (argc > 1) driver = argv[1];
+  asserted("system", Where::host);
+  asserted("mpi,system", Where::host);
+  if (std::strcmp(driver, "mock") != 0) {
+    asserted("cuda:device", Where::device);
+    asserted("cuda:host,cuda", Where::device);
+    asserted("system,cuda:managed", Where::host);
+    // From the host alone to all.
+    MPI_Comm comm;
+    MPI_Info narrow = asserting("system"), wide = asserting("system,cuda:device");
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, narrow, &comm);
+    pass("narrow", comm, Where::host);
+    MPI_Comm_set_info(comm, wide);
+    pass("wide", comm, Where::device);
+    MPI_Comm_free(&comm);
+    MPI_Info_free(&narrow);
+    MPI_Info_free(&wide);
+  }
+  return expect::finish();
+}
