@@ -92,7 +92,7 @@ static void one_sided(int bytes) {
   MPI_Win_free(&window);
 }
 
-// What works does so still.
+// Operations of memory that lives still work.
 static void works(int bytes) {
   place_fill(live, (size_t)bytes, (unsigned)bytes);
   memset(here, 0, (size_t)bytes);

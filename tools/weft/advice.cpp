@@ -84,7 +84,7 @@ int advice(const Words& words) {
   std::vector<std::string> lines;
   for (const std::string& line : run.advice) lines.push_back(shown(with_lines(line, run)));
   if (std::string line = placement_advice(run); !line.empty()) {
-    // What it costs in time is not known: behind the two that cost most.
+    // Its cost in time is not known: behind the two that cost most.
     const auto place = lines.begin() + std::min<ptrdiff_t>(2, std::ssize(lines));
     lines.insert(place, shown(with_lines(line, run)));
   }
