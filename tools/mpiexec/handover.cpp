@@ -247,7 +247,7 @@ class Supervisor {
   }
 
  private:
-  // Asks `weft why` on the hosts for the messages that the ranks wait for, and prints its answer; nothing, if it is not there, or they do not answer in time.
+  // Asks `weft why` on the hosts for the messages that ranks wait for, and prints its answer, if there is one in time.
   void say_why(const std::string& hosts) const {
     const std::string weft = folder_of(resolved("/proc/self/exe")) + "/weft";
     const std::string job = std::to_string(getpid());
