@@ -5,7 +5,7 @@
 // closed after, neither of which counts; data are in the page cache. Contents are checked once for each pattern. Then
 // nonblocking reads of 4 KiB at shuffled places of each rank's own, many at the same time: "scattered", from the page
 // cache, and "stored", after the system was asked to let go of what it has cached.
-//   files [--quick] [--folder=DIR]
+//   files [--quick] [--folder=DIR] [--patterns=contiguous,in_turn,array,small,scattered,stored]
 #include <fcntl.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -174,12 +174,23 @@ static void run_scattered(struct job* j, const char* path, int stored) {
   MPI_Type_free(&j->filetype);
 }
 
+// Whether a list of names, with commas between them, has this one; no list has all.
+static int has_name(const char* list, const char* name) {
+  const size_t length = strlen(name);
+  for (const char* at = list; at != NULL; at = strchr(at, ',') == NULL ? NULL : strchr(at, ',') + 1) {
+    if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0')) return 1;
+  }
+  return list == NULL;
+}
+
 int main(int argc, char** argv) {
   const char* folder = ".";
+  const char* wanted = NULL;
   int times = 4;
   for (int i = 1; i < argc; ++i) {
     if (strcmp(argv[i], "--quick") == 0) times = 1;
     if (strncmp(argv[i], "--folder=", 9) == 0) folder = argv[i] + 9;
+    if (strncmp(argv[i], "--patterns=", 11) == 0) wanted = argv[i] + 11;
   }
   MPI_Init(&argc, &argv);
   struct job j = {.data = bench_buffer(BYTES)};
@@ -188,8 +199,12 @@ int main(int argc, char** argv) {
   (void)bench_rank_of(2);
   char path[512];
   snprintf(path, sizeof path, "%s/weft_bench_files", folder);
-  for (size_t p = 0; p < sizeof patterns / sizeof *patterns; ++p) run(&j, &patterns[p], path, times);
-  for (int stored = 0; stored <= 1; ++stored) run_scattered(&j, path, stored);
+  for (size_t p = 0; p < sizeof patterns / sizeof *patterns; ++p) {
+    if (has_name(wanted, patterns[p].name)) run(&j, &patterns[p], path, times);
+  }
+  for (int stored = 0; stored <= 1; ++stored) {
+    if (has_name(wanted, stored ? "stored" : "scattered")) run_scattered(&j, path, stored);
+  }
   MPI_Finalize();
   return 0;
 }
