@@ -114,12 +114,23 @@ void waits_in_turn(const Report& report, std::vector<Found>& list) {
   list.push_back({seconds, text});
 }
 
-// One rank that all others wait for in collective operations.
+// Of an average rank.
+uint64_t collective_calls(const Report& report) {
+  uint64_t calls = 0;
+  for (int c = 0; c < call_count; ++c) {
+    if (call_info[c].kind == CallKind::collective) calls += report.calls[static_cast<size_t>(c)].calls;
+  }
+  return calls / static_cast<uint64_t>(std::max(report.all.size, 1));
+}
+
+// One rank that all others wait for in collective operations. A few calls are no pattern: then it has to be much time.
 void late_rank(const Report& report, std::vector<Found>& list) {
+  constexpr uint64_t few = 8;
   const Spread& sync = report.all.sync;
+  const double least = (collective_calls(report) < few ? 4 : 1) * worth;
   if (sync.ranks < 2 || share(sync.sum, report.all.run.sum) < worth) return;
   const double others = (sync.sum - sync.least) / static_cast<double>(sync.ranks - 1);
-  if (sync.least > others / 4 || unexplained(report, others) < worth * report.all.run.mean()) return;
+  if (sync.least > others / 4 || unexplained(report, others) < least * report.all.run.mean()) return;
   const std::vector<const PairSum*> row = waits_in_row(report);
   if (!row.empty() && row[0]->from == sync.least_rank) return;  // that is why
   std::string text = format("rank %d is late in collective operations: it waits %.3f s there, the others %.3f s each",

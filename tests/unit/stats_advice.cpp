@@ -150,6 +150,42 @@ TEST(StatsAdvice, waits_no_longer_than_ranks_had_no_processor_are_not_late) {
   EXPECT_EQ(says(1.9), std::vector<bool>(3, false)) << "9.5 % of the time of the ranks";
 }
 
+// NAS MG, class A, with two ranks on a host whose two processors ten other programs wanted.
+TEST(StatsAdvice, a_recorded_run_on_a_busy_host_has_no_late_receives) {
+  Ranks ranks(2);
+  Totals& all = ranks.report.all;
+  all.run = all.outside = {};
+  all.run.take(4.775, 0);
+  all.run.take(4.786, 1);
+  all.outside.take(2.763, 0);
+  all.outside.take(3.705, 1);
+  ranks.in(Call::send_, 0, 1.722, 1.695);
+  CallSum& sends = ranks.in(Call::send_, 1, 0.906, 0.887);
+  sends.calls = 1428;
+  sends.bytes = 102062208;
+  ranks.in(Call::wait_, 0, 0.053, 0.052);
+  ranks.in(Call::wait_, 1, 0.048, 0.047);
+  ranks.waits(0, 1, 0.052, 1.695);
+  ranks.waits(1, 0, 0.047, 0.887);
+  all.queued = 6.022;
+  EXPECT_NE(ranks.first().find("other programs use the processors: ranks were ready to run and had none 63 %"),
+            std::string::npos)
+      << ranks.first();
+  EXPECT_FALSE(ranks.says("receives are posted late"));
+  EXPECT_FALSE(ranks.says("computes"));
+  all.queued = 0;
+  EXPECT_TRUE(ranks.says("receives are posted late")) << "else the rule is not what keeps it out";
+}
+
+TEST(StatsAdvice, a_rank_that_is_late_a_few_times_has_to_cost_much_time) {
+  for (const double late : {1.0, 3.0}) {
+    Ranks ranks(2);
+    ranks.in(Call::barrier_, 0, late, late).calls = 6;
+    ranks.in(Call::barrier_, 1, 0, 0).calls = 12;
+    EXPECT_EQ(ranks.says("rank 1 is late in collective operations"), late > 2) << late;
+  }
+}
+
 TEST(StatsAdvice, messages_that_came_early_cost_work_in_receives_or_nothing) {
   for (const double idle : {3.0, 0.1}) {
     Ranks ranks(2);
