@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// As calls.c, for what two ranks do together: MPI_Allreduce of 8 bytes, MPI_Barrier, and MPI_Recv of 8 bytes that are
-// there already. Rank 0 is counted, and comes when rank 1 has: nothing is waited for.
+// As calls.c, for what two ranks do together: MPI_Allreduce of 8 bytes, MPI_Barrier, MPI_Recv of 8 bytes that are there
+// already, MPI_Iallreduce of 8 bytes, and MPI_Start of a persistent one. Rank 0 is counted, and comes when rank 1 has:
+// nothing is waited for.
 //   meetings N
 #include <mpi.h>
 #include <stdatomic.h>
@@ -21,6 +22,14 @@ static __attribute__((noinline)) void count_barrier(void) {
 
 static __attribute__((noinline)) void count_recv(long* data) {
   for (int i = 0; i < BATCH; ++i) MPI_Recv(&data[i], 8, MPI_BYTE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static __attribute__((noinline)) void count_iallreduce(const double* mine, double* sum, MPI_Request* request) {
+  MPI_Iallreduce(mine, sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, request);
+}
+
+static __attribute__((noinline)) void count_start(MPI_Request* request) {
+  MPI_Start(request);
 }
 
 // Rank 1 has come so far, and a little later it is inside its call.
@@ -45,28 +54,46 @@ int main(int argc, char** argv) {
     atomic_store(steps, 0);
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  for (int n = 0; n < rounds; ++n) {
-    const double mine = rank + n;
+  double mine = 0, later = 0, again = 0;
+  MPI_Request request, repeated;
+  MPI_Allreduce_init(&mine, &again, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &repeated);
+  for (long n = 0; n < rounds; ++n) {
+    mine = (double)(rank + n);
     double sum = 0;
     long data[BATCH];
     if (rank == 0) {
-      await(steps, 3L * n + 1);
+      await(steps, 5 * n + 1);
       count_allreduce(&mine, &sum);
-      await(steps, 3L * n + 2);
+      await(steps, 5 * n + 2);
       count_barrier();
-      await(steps, 3L * n + 3);
+      await(steps, 5 * n + 3);
       count_recv(data);
+      await(steps, 5 * n + 4);
+      count_iallreduce(&mine, &later, &request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      await(steps, 5 * n + 5);
+      count_start(&repeated);
+      MPI_Wait(&repeated, MPI_STATUS_IGNORE);
     } else {
       atomic_fetch_add(steps, 1);
       MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
       atomic_fetch_add(steps, 1);
       MPI_Barrier(MPI_COMM_WORLD);
-      for (int i = 0; i < BATCH; ++i) data[i] = (long)n * BATCH + i;
+      for (int i = 0; i < BATCH; ++i) data[i] = n * BATCH + i;
       for (int i = 0; i < BATCH; ++i) MPI_Send(&data[i], 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
       atomic_fetch_add(steps, 1);
+      MPI_Iallreduce(&mine, &later, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+      atomic_fetch_add(steps, 1);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      MPI_Start(&repeated);
+      atomic_fetch_add(steps, 1);
+      MPI_Wait(&repeated, MPI_STATUS_IGNORE);
     }
-    if (sum != 2 * n + 1 || data[BATCH - 1] != (long)n * BATCH + BATCH - 1) bench_die("wrong data came");
+    const double wanted = (double)(2 * n + 1);
+    if (sum != wanted || later != wanted || again != wanted || data[BATCH - 1] != n * BATCH + BATCH - 1)
+      bench_die("wrong data came");
   }
+  MPI_Request_free(&repeated);
   MPI_Win_free(&window);
   MPI_Finalize();
   return 0;

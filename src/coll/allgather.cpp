@@ -4,6 +4,7 @@
 #include <bit>
 #include <type_traits>
 
+#include "coll/at_desk.hpp"
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
 #include "coll/pattern.hpp"
@@ -16,6 +17,12 @@
 namespace weft::coll {
 
 namespace {
+
+int64_t largest_of(const Blocks& all, int32_t ranks) {
+  int64_t largest = all[0].bytes();
+  for (int32_t r = 1; !all.regular() && r < ranks; ++r) largest = std::max(largest, all[r].bytes());
+  return largest;
+}
 
 int64_t total_of(const Blocks& all, int32_t ranks) {
   int64_t total = all.regular() ? ranks * all[0].bytes() : 0;
@@ -144,11 +151,14 @@ void allgather(Way& way, const Block& mine, const Blocks& all) {
   if (comm.size == 1) return place_ours();
   const bool cube = std::has_single_bit(static_cast<uint32_t>(comm.size));
   const Algorithms able =
-      way.able(true)
+      way.able(true, largest_of(all, comm.size))
           .without(Algorithm::doubling, !regular || !cube)
           .without(Algorithm::neighbours, !regular || comm.size % 2 != 0 || !by_host_in_order(comm));
   const Algorithm algorithm = choose(comm, regular ? Collective::allgather : Collective::allgatherv, total, able);
   if constexpr (std::is_same_v<Way, Schedule>) {
+    if (algorithm == Algorithm::shared) {
+      return at_desk::allgather(way, mine, all, total, [&] { allgather(way, mine, all); });
+    }
     if (algorithm == Algorithm::peer_copy) {
       return peer_copy::allgather(way, mine, all, [&] { allgather(way, mine, all); });
     }
@@ -181,8 +191,7 @@ template void allgather(Schedule& way, const Block& mine, const Blocks& all);
 
 int32_t allgather(Comm& comm, const Block& mine, const Blocks& all) {
   const bool regular = all.regular();
-  int64_t largest = all[0].bytes();
-  for (int32_t r = 1; !regular && r < comm.size; ++r) largest = std::max(largest, all[r].bytes());
+  const int64_t largest = largest_of(all, comm.size);
   const int64_t total = total_of(all, comm.size);
   const Collective collective = regular ? Collective::allgather : Collective::allgatherv;
   const auto result = shared::in_room(comm, {collective, total, largest, shared::if_suits(total > 0)},

@@ -3,6 +3,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "coll/at_desk.hpp"
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
 #include "coll/offload.hpp"
@@ -114,12 +115,17 @@ void allreduce(Way& way, const void* send, void* receive, int64_t count, const R
     return bcast(way, part(receive), 0);
   }
   const bool by_host = reducer.commutative || by_host_in_order(comm);
-  const Algorithms able = way.able(comm.size > 1 && shared::suits(reducer))
+  const bool suits = comm.size > 1 && shared::suits(reducer);
+  const Algorithms able = way.able(suits, suits ? count * type.size : too_many)
                               .without(Algorithm::leaders, !by_host)
                               .without(Algorithm::split, count < comm.size)
                               .without(Algorithm::ring, count < comm.size || !reducer.commutative);
   const Algorithm algorithm = choose(comm, Collective::allreduce, count * type.size, able);
   if constexpr (std::is_same_v<Way, Schedule>) {
+    if (algorithm == Algorithm::shared) {
+      return at_desk::allreduce(way, send, receive, count, reducer,
+                                [&] { allreduce(way, send, receive, count, reducer); });
+    }
     if (algorithm == Algorithm::peer_copy) {
       return peer_copy::allreduce(way, send, receive, count, reducer,
                                   [&] { allreduce(way, send, receive, count, reducer); });

@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "coll/alltoall_bruck.hpp"
+#include "coll/at_desk.hpp"
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
 #include "coll/peer_copy.hpp"
@@ -64,10 +65,15 @@ template <class Way>
 void alltoall(Way& way, const Blocks& from, const Blocks& to) {
   const bool regular = to.regular() && (from.in_place() || from.regular());
   const int64_t block_bytes = regular ? to[0].bytes() : 0;
-  const Algorithms able = way.able(way.comm().size > 1 && block_bytes > 0).without(Algorithm::bruck, block_bytes == 0);
+  const bool suits = way.comm().size > 1 && block_bytes > 0;
+  const Algorithms able =
+      way.able(suits, suits ? way.comm().size * block_bytes : too_many).without(Algorithm::bruck, block_bytes == 0);
   const Collective collective = regular ? Collective::alltoall : Collective::alltoallv;
   const Algorithm algorithm = choose(way.comm(), collective, block_bytes, able);
   if constexpr (std::is_same_v<Way, Schedule>) {
+    if (algorithm == Algorithm::shared) {
+      return at_desk::alltoall(way, from, to, [&] { alltoall(way, from, to); });
+    }
     if (algorithm == Algorithm::peer_copy) {
       return peer_copy::alltoall(way, from, to, [&] { alltoall(way, from, to); });
     }

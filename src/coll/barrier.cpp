@@ -1,5 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <type_traits>
+
+#include "coll/at_desk.hpp"
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
 #include "coll/offload.hpp"
@@ -64,7 +67,10 @@ void barrier(Way& way) {
   const Comm& comm = way.comm();
   const Everybody all(comm);
   if (comm.size == 1) return;
-  switch (choose(comm, Collective::barrier, 0)) {
+  switch (choose(comm, Collective::barrier, 0, way.able(false, 0))) {
+    case Algorithm::shared:
+      if constexpr (std::is_same_v<Way, Schedule>) at_desk::barrier(way, [&] { barrier(way); });
+      return;
     case Algorithm::leaders:
       return among_hosts(way, ByHost(*comm.hosts), nothing);
     case Algorithm::flat:

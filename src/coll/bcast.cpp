@@ -1,5 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <type_traits>
+
+#include "coll/at_desk.hpp"
 #include "coll/bcast_split.hpp"
 #include "coll/chain.hpp"
 #include "coll/channel.hpp"
@@ -31,7 +34,11 @@ void bcast(Way& way, const Block& data, int32_t root) {
   const Comm& comm = way.comm();
   const int64_t bytes = data.bytes();
   if (comm.size == 1 || bytes == 0) return;
-  switch (choose(comm, Collective::bcast, bytes, Algorithms::all().without(Algorithm::split, bytes < comm.size))) {
+  const Algorithms able = way.able(false, bytes).without(Algorithm::split, bytes < comm.size);
+  switch (choose(comm, Collective::bcast, bytes, able)) {
+    case Algorithm::shared:
+      if constexpr (std::is_same_v<Way, Schedule>) at_desk::bcast(way, data, root, [&] { bcast(way, data, root); });
+      return;
     case Algorithm::leaders:
       return among_hosts(way, ByHost(*comm.hosts, root), data);
     case Algorithm::split:

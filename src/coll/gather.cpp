@@ -1,5 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <type_traits>
+
+#include "coll/at_desk.hpp"
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
 #include "coll/packed.hpp"
@@ -84,8 +87,14 @@ void gather(Way& way, const Block& mine, const Blocks& all, int32_t root) {
   const Comm& comm = way.comm();
   const bool regular = all.regular();
   const int64_t block_bytes = regular ? all[0].bytes() : 0;
-  const Choice& choice = find_choice(comm, regular ? Collective::gather : Collective::gatherv, block_bytes);
+  const Algorithms able = way.able(false, comm.size > 1 && regular ? block_bytes : too_many);
+  const Choice& choice = find_choice(comm, regular ? Collective::gather : Collective::gatherv, block_bytes, able);
   if (regular && block_bytes == 0) return;
+  if constexpr (std::is_same_v<Way, Schedule>) {
+    if (choice.algorithm == Algorithm::shared) {
+      return at_desk::gather(way, mine, all, root, [&] { gather(way, mine, all, root); });
+    }
+  }
   if (choice.algorithm == Algorithm::tree)
     return by_tree(way, mine, all, regular ? block_bytes : slot_of(choice), root);
   if (choice.algorithm == Algorithm::leaders) return among_hosts(way, mine, all, block_bytes, root);

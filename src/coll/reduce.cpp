@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <type_traits>
 
+#include "coll/at_desk.hpp"
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
 #include "coll/pattern.hpp"
@@ -52,12 +53,17 @@ void reduce(Way& way, const void* send, void* receive, int64_t count, const Redu
   }
   // Leaders keep the order of ranks where those of each host are consecutive.
   const bool by_host = !reducer.fixed && (reducer.commutative || by_host_in_order(comm));
-  const Algorithms able = way.able(shared::suits(reducer))
+  const bool suits = shared::suits(reducer);
+  const Algorithms able = way.able(suits, suits ? count * type.size : too_many)
                               .without(Algorithm::leaders, !by_host)
                               .without(Algorithm::split, count < comm.size || reducer.fixed)
                               .without(Algorithm::ring, count < comm.size || !reducer.commutative);
   const Algorithm algorithm = choose(comm, Collective::reduce, count * type.size, able);
   if constexpr (std::is_same_v<Way, Schedule>) {
+    if (algorithm == Algorithm::shared) {
+      return at_desk::reduce(way, send, receive, count, reducer, root,
+                             [&] { reduce(way, send, receive, count, reducer, root); });
+    }
     if (algorithm == Algorithm::peer_copy) {
       return peer_copy::reduce(way, send, receive, count, reducer, root,
                                [&] { reduce(way, send, receive, count, reducer, root); });
@@ -102,7 +108,8 @@ void reduce_scatter(Way& way, const void* send, void* receive, const Array& coun
     starts[r] = total;
     total += counts[r];
   }
-  const Algorithms able = way.able(comm.size > 1 && total > 0 && shared::suits(reducer))
+  const bool suits = comm.size > 1 && total > 0 && shared::suits(reducer);
+  const Algorithms able = way.able(suits, suits ? total * type.size : too_many)
                               .without(Algorithm::pairwise, !reducer.commutative)
                               .without(Algorithm::halving, !reducer.commutative);
   const Blocks parts(const_cast<void*>(send), counts, Array(starts), type);
@@ -111,6 +118,12 @@ void reduce_scatter(Way& way, const void* send, void* receive, const Array& coun
       return reduce_scatter_pairwise(way, parts, receive, reducer);
     case Algorithm::halving:
       return reduce_scatter_halving(way, parts, total, receive, reducer);
+    case Algorithm::shared:
+      if constexpr (std::is_same_v<Way, Schedule>) {
+        at_desk::reduce_scatter(way, send, receive, starts[comm.rank], counts[comm.rank], total, reducer,
+                                [&] { reduce_scatter(way, send, receive, counts, reducer); });
+      }
+      return;
     case Algorithm::peer_copy:
       if constexpr (std::is_same_v<Way, Schedule>) {
         peer_copy::reduce_scatter(way, send, receive, counts, reducer,

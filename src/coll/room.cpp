@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "coll/agree.hpp"
 #include "coll/channel.hpp"
+#include "coll/desks.hpp"
 #include "coll/emptying.hpp"
 #include "core/failure.hpp"
 #include "core/waiting.hpp"
@@ -103,16 +104,34 @@ void Room::make_chunks() {
   if (!can_read_) scratch_.reset();
 }
 
+Room& Room::made(core::Comm& comm) {
+  if (comm.room == nullptr) comm.room = new (std::nothrow) Room(comm);
+  if (comm.room == nullptr) {  // the others would wait for this rank
+    core::out_of_memory({.cause = "no memory for a communicator", .remedy = "free memory on this host"});
+  }
+  return *comm.room;
+}
+
+[[gnu::cold]] Room* Room::made_with_boards(core::Comm& comm) {
+  Room& room = made(comm);
+  if (!room.tried_) (void)room.make_boards();
+  room.tried_ = true;
+  return room.head_ != nullptr ? &room : nullptr;
+}
+
 Room* Room::of(core::Comm& comm) {
   Room* room = comm.room;
-  if (room == nullptr) [[unlikely]] {
-    room = comm.room = new (std::nothrow) Room(comm);
-    if (room == nullptr) {  // the others would wait for this rank
-      core::out_of_memory({.cause = "no memory for a communicator", .remedy = "free memory on this host"});
-    }
-    (void)room->make_boards();
-  }
-  return room->head_ != nullptr ? room : nullptr;
+  if (room != nullptr && room->head_ != nullptr) [[likely]]
+    return room;
+  return made_with_boards(comm);
+}
+
+Desks* Room::desks(const core::Comm& comm) {
+  return comm.room != nullptr ? comm.room->desks_.get() : nullptr;
+}
+
+std::unique_ptr<Desks>& Room::place_of_desks(core::Comm& comm) {
+  return made(comm).desks_;
 }
 
 void Room::leave(core::Comm& comm) {

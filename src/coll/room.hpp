@@ -3,7 +3,8 @@
 #pragma once
 
 // A room: memory that all ranks of a communicator on one host map, where they meet in blocking collective operations
-// without messages (coll/shared.hpp). All ranks make it together in the first operation that wants it.
+// without messages (coll/shared.hpp). All ranks make it together in the first operation that wants it. Nonblocking ones
+// meet at its desks, which are memory of their own (coll/desks.hpp).
 //
 // Operations go on in phases, which all ranks count alike. In a phase a rank may write its place and post it; others
 // await it, read it, and pass the phase. Small data lie in the line that says so, one cache line for each rank and
@@ -42,6 +43,8 @@
 
 namespace weft::coll {
 
+class Desks;
+
 class Room {
  public:
   static constexpr int64_t lines = 64;
@@ -59,6 +62,9 @@ class Room {
   [[nodiscard]] static Room* of(core::Comm& comm);
   // The communicator ends.
   static void leave(core::Comm& comm);
+  // Those of the communicator; nullptr: none were wanted. And where to have them.
+  [[nodiscard]] static Desks* desks(const core::Comm& comm);
+  [[nodiscard]] static std::unique_ptr<Desks>& place_of_desks(core::Comm& comm);
 
   int32_t size() const { return size_; }
   int32_t rank() const { return rank_; }
@@ -160,6 +166,9 @@ class Room {
   ~Room();
   [[nodiscard]] char* share_memory(size_t bytes, void*& ours, bool* alike = nullptr);
   [[nodiscard]] bool reads_all() const;
+  // The object alone.
+  [[nodiscard]] static Room& made(core::Comm& comm);
+  [[nodiscard]] static Room* made_with_boards(core::Comm& comm);
   [[nodiscard]] bool make_boards();
   static size_t boards_bytes(int32_t size) { return sizeof(Head) + static_cast<size_t>(size) * sizeof(Board); }
 
@@ -184,6 +193,7 @@ class Room {
   Board* boards_ = nullptr;
   unsigned char* areas_ = nullptr;
   void* our_memory_[2] = {};  // of the rank that allocated it
+  bool tried_ = false;        // to have memory
   Chunks chunk_state_ = Chunks::untried;
   bool can_read_ = false;
   bool in_lines_ = true;  // the data of this operation
@@ -200,6 +210,7 @@ class Room {
   int64_t cut_ = 0;          // behind this phase
   int64_t phase_ = 0;
   int64_t floor_ = 0;  // all ranks have passed this phase
+  std::unique_ptr<Desks> desks_;
 };
 
 }  // namespace weft::coll

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <optional>
+#include <type_traits>
 #include <utility>
 
+#include "coll/at_desk.hpp"
 #include "coll/chain.hpp"
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
@@ -55,8 +57,16 @@ template <class Way>
 void prefix(Way& way, const void* send, void* receive, int64_t count, const Reducer& reducer, bool inclusive) {
   const int64_t bytes = count * reducer.type->size;
   if (bytes == 0) return;
-  const Algorithms able = Algorithms::all().without(Algorithm::chain, reducer.fixed);
-  if (choose(way.comm(), Collective::scan, bytes, able) == Algorithm::chain) {
+  const bool suits = way.comm().size > 1 && shared::suits(reducer);
+  const Algorithms able = way.able(false, suits ? bytes : too_many).without(Algorithm::chain, reducer.fixed);
+  const Algorithm algorithm = choose(way.comm(), Collective::scan, bytes, able);
+  if constexpr (std::is_same_v<Way, Schedule>) {
+    if (algorithm == Algorithm::shared) {
+      return at_desk::scan(way, send, receive, count, reducer, inclusive,
+                           [&] { prefix(way, send, receive, count, reducer, inclusive); });
+    }
+  }
+  if (algorithm == Algorithm::chain) {
     return scan_chain(way, send, receive, count, reducer, inclusive);
   }
   doubling(way, send, receive, count, reducer, inclusive);

@@ -1,5 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <type_traits>
+
+#include "coll/at_desk.hpp"
 #include "coll/channel.hpp"
 #include "coll/coll.hpp"
 #include "coll/packed.hpp"
@@ -79,8 +82,14 @@ void scatter(Way& way, const Blocks& all, const Block& mine, int32_t root) {
   const Comm& comm = way.comm();
   const bool regular = all.regular();
   const int64_t block_bytes = regular ? all[0].bytes() : 0;
-  const Choice& choice = find_choice(comm, regular ? Collective::scatter : Collective::scatterv, block_bytes);
+  const Algorithms able = way.able(false, comm.size > 1 && regular ? comm.size * block_bytes : too_many);
+  const Choice& choice = find_choice(comm, regular ? Collective::scatter : Collective::scatterv, block_bytes, able);
   if (regular && block_bytes == 0) return;
+  if constexpr (std::is_same_v<Way, Schedule>) {
+    if (choice.algorithm == Algorithm::shared) {
+      return at_desk::scatter(way, all, mine, root, [&] { scatter(way, all, mine, root); });
+    }
+  }
   if (choice.algorithm == Algorithm::tree)
     return by_tree(way, all, mine, regular ? block_bytes : slot_of(choice), root);
   if (choice.algorithm == Algorithm::leaders) return among_hosts(way, all, mine, block_bytes, root);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/schedule.hpp"
 
+#include "coll/desks.hpp"
 #include "coll/kept.hpp"
 #include "core/send_now.hpp"
 
@@ -18,7 +19,17 @@ int32_t next_tag(Comm& comm) {
 
 }  // namespace
 
-Schedule::Schedule(Comm& comm) : comm_(&comm), tag_(next_tag(comm)) {}
+Schedule::Schedule(Comm& comm) : comm_(&comm), tag_(next_tag(comm)) {
+  waiting_.schedule = this;
+  waiting_.ready = [](Watch& watch) {
+    const Step& step = *static_cast<Waiting&>(watch).step;
+    return step.function(step.of, step);
+  };
+  waiting_.go_on = [](Watch& watch) {
+    Schedule& schedule = *static_cast<Waiting&>(watch).schedule;
+    if (schedule.open_.fetch_sub(1, std::memory_order_acq_rel) == 1) schedule.run();
+  };
+}
 
 Schedule::~Schedule() {
   for (const Piece& piece : memory_) give_memory(piece.memory, piece.bytes);
@@ -49,6 +60,16 @@ void Schedule::fence() {
 void Schedule::call(Function function, void* of, int32_t rank, const Block& to) {
   steps_.push_back({.kind = Step::Kind::call, .rank = rank, .to = to, .function = function, .of = of});
   steps_.back().next = steps_.size();
+}
+
+void Schedule::wait(Function function, void* of) {
+  steps_.push_back({.kind = Step::Kind::wait, .function = function, .of = of});
+}
+
+Algorithms Schedule::able(bool peers_can, int64_t laid) const {
+  if (messages_alone_) return Algorithms::all();
+  const bool lays = laid <= Desks::place_bytes && Desks::may_seat(*comm_, repeats_);
+  return Algorithms::nonblocking().without(Algorithm::peer_copy, !peers_can).with(Algorithm::shared, lays);
 }
 
 void* Schedule::bytes(int64_t size) {
@@ -93,7 +114,7 @@ void Schedule::run() {
     open_.store(1, std::memory_order_relaxed);
     while (next_ != steps_.size()) {
       const Step& step = steps_[next_++];
-      if (step.kind == Step::Kind::fence) break;
+      if (step.kind == Step::Kind::fence || (step.kind == Step::Kind::wait && holds(step))) break;
       perform(step);
     }
     // Release and acquire: the thread that continues sees the stores of all others.
@@ -133,8 +154,18 @@ void Schedule::perform(const Step& step) {
       next_ = step.next;
       return;
     case Step::Kind::fence:
+    case Step::Kind::wait:
       return;
   }
+}
+
+// Whether the steps behind a wait have to wait. Then it counts as a step in flight.
+bool Schedule::holds(const Step& step) {
+  if (step.function(step.of, step)) return false;
+  open_.fetch_add(1, std::memory_order_relaxed);
+  waiting_.step = &step;
+  begin_watch(waiting_);
+  return true;
 }
 
 core::Request* Schedule::new_request(const Step& step, core::Role role, const Block& block) {

@@ -20,18 +20,19 @@
 #include <vector>
 
 #include "coll/channel.hpp"
+#include "coll/watch.hpp"
 
 namespace weft::coll {
 
 struct Step {
-  enum class Kind : uint8_t { send, receive, copy, reduce, fence, call, go };
+  enum class Kind : uint8_t { send, receive, copy, reduce, fence, call, go, wait };
 
   Kind kind = Kind::fence;
   int32_t rank = 0;      // the other side of a send or receive
   Comm* comm = nullptr;  // where
   Block from;            // the source of a send or copy, or the left operand of a reduction
   Block to;              // where to; the right operand, and the result
-  // A call: false goes on at step `next`. A go always does.
+  // A call: false goes on at step `next`. A go always does. A wait: false waits until it says true.
   bool (*function)(void* of, const Step& step) = nullptr;
   void* of = nullptr;
   size_t next = 0;
@@ -56,12 +57,16 @@ class Schedule {
   void fence();
   [[nodiscard]] void* bytes(int64_t size);
   [[nodiscard]] void* elements(const Type& type, int64_t count);
-  Algorithms able(bool peers_can) const {
-    return peers_can && !messages_alone_ ? Algorithms::nonblocking() : Algorithms::all();
-  }
+  Algorithms able(bool peers_can, int64_t laid) const;
+  // The schedule is started again and again, each time when it has ended on all ranks: of a persistent operation.
+  void repeat() { repeats_ = true; }
+  bool repeats() const { return repeats_; }
   // A function of the plan's own, which looks at what has come, or moves data. `rank` and `to` are for it to read.
   using Function = bool (*)(void* of, const Step& step);
   void call(Function function, void* of, int32_t rank = 0, const Block& to = {});
+  // The steps behind it follow when the function says true: it looks at memory that other ranks write (coll/watch.hpp).
+  // Nothing is in flight.
+  void wait(Function function, void* of);
   // The steps that `one` names where the function says true, otherwise those of `other`, which are messages alone.
   template <class One, class Other>
   void either(Function function, void* of, One&& one, Other&& other);
@@ -82,6 +87,7 @@ class Schedule {
   static bool step_ended(core::Request& request);
   void run();
   void perform(const Step& step);
+  bool holds(const Step& step);
   core::Request* new_request(const Step& step, core::Role role, const Block& block);
 
   Comm* comm_;
@@ -92,6 +98,12 @@ class Schedule {
   core::Request* request_ = nullptr;
   const Reducer* reducer_ = nullptr;
   bool messages_alone_ = false;
+  bool repeats_ = false;
+  struct Waiting : Watch {
+    Schedule* schedule;
+    const Step* step;
+  };
+  Waiting waiting_;
   std::vector<Step> steps_;
   struct Piece {
     void* memory;

@@ -79,7 +79,7 @@ enum class Algorithm : uint8_t {
   root,           // reduce_scatter: reduced at rank 0, handed out
   split,          // bcast, reduce, allreduce: each rank sees to a part of the data first
   leaders,        // one rank of each host communicates with other hosts
-  shared,         // blocking operations on one host: in memory that all ranks map, without messages
+  shared,         // on one host: in memory that all ranks map, without messages; nonblocking operations: small data
   single_copy,    // the same, and each rank reads from the buffers of the others
   peer_copy,      // nonblocking and persistent operations on one host: each rank copies from and to others' buffers
   offload,        // blocking barrier, bcast, allreduce: by the fabric (coll/offload.hpp)
@@ -137,7 +137,8 @@ class Algorithms {
  public:
   // Those that any plan can name: messages.
   static constexpr Algorithms all() { return blocking().without(Algorithm::shared).without(Algorithm::single_copy); }
-  // Those, and shared memory; those, and copies between the buffers of ranks.
+  // Those, and shared memory; those, and copies between the buffers of ranks. Nonblocking operations on small data may
+  // take shared memory with().
   static constexpr Algorithms blocking() { return any().without(Algorithm::offload).without(Algorithm::peer_copy); }
   static constexpr Algorithms nonblocking() {
     return any().without(Algorithm::offload).without(Algorithm::shared).without(Algorithm::single_copy);
@@ -145,6 +146,9 @@ class Algorithms {
   static constexpr Algorithms any() { return Algorithms(~0U); }
   [[nodiscard]] constexpr Algorithms without(Algorithm one, bool left_out = true) const {
     return Algorithms(bits_ & ~(static_cast<uint32_t>(left_out) << static_cast<uint32_t>(one)));
+  }
+  [[nodiscard]] constexpr Algorithms with(Algorithm one, bool taken_in = true) const {
+    return Algorithms(bits_ | static_cast<uint32_t>(taken_in) << static_cast<uint32_t>(one));
   }
   [[nodiscard]] constexpr bool has(Algorithm one) const { return (bits_ >> static_cast<uint32_t>(one) & 1U) != 0; }
 

@@ -296,7 +296,8 @@ void Backoff::rest(Sleeper& me) {
   // it. And without membarrier a wake-up may be missed.
   constexpr uint64_t soon = 1000000;
   bool look_soon = world->queues_waiting.load(std::memory_order_relaxed) != 0 ||
-                   gathering.load(std::memory_order_relaxed) != 0 ||  // records that found the way full
+                   // records that found the way full
+                   gathering.load(std::memory_order_relaxed) > watching.load(std::memory_order_relaxed) ||
                    (world->concurrent && !world->waits.fences_own_threads);
   for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
     look_soon |= world->lanes[i].at_work.load(std::memory_order_relaxed);

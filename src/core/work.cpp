@@ -15,6 +15,7 @@ extern "C" {
 namespace weft::core {
 
 constinit std::atomic<int32_t> gathering = 0;
+constinit std::atomic<int32_t> watching = 0;
 
 namespace {
 

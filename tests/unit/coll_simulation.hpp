@@ -285,6 +285,7 @@ class Simulation {
         return;
       case Step::Kind::call:
       case Step::Kind::go:
+      case Step::Kind::wait:
         FAIL() << "no rank can reach another one's memory here";
     }
   }

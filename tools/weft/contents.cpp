@@ -210,6 +210,7 @@ class Ranks {
       case Step::Kind::fence:
       case Step::Kind::call:  // between ranks of one host
       case Step::Kind::go:
+      case Step::Kind::wait:
         return;
     }
   }

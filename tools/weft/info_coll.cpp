@@ -8,6 +8,7 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "boot/environment.hpp"
+#include "coll/desks.hpp"
 #include "coll/offload.hpp"
 #include "coll/room.hpp"
 #include "coll/table.hpp"
@@ -129,6 +130,14 @@ void tell_of(const coll::offload::Component& component, const coll::offload::Sta
   }
 }
 
+// Of the bytes that the table asks for, those that a rank of a nonblocking operation has for others.
+int64_t laid_bytes(Collective collective, int64_t bytes, int64_t ranks) {
+  if (!coll::knows_bytes(collective)) return coll::any_bytes;
+  const Collective data = coll::regular_form(collective);
+  if (data == Collective::allgather) return bytes / ranks;
+  return data == Collective::alltoall || data == Collective::scatter ? bytes * ranks : bytes;
+}
+
 void show(const Table& table, const Case& asked, const coll::offload::Component* component) {
   const coll::offload::State state = component != nullptr ? component->state() : coll::offload::State();
   const int64_t per_host = asked.ranks_per_host == 0 ? asked.ranks : std::min(asked.ranks_per_host, asked.ranks);
@@ -157,7 +166,8 @@ void show(const Table& table, const Case& asked, const coll::offload::Component*
     };
     const size_t offloaded = place_of(coll::Algorithms::any());
     const size_t blocking = place_of(coll::Algorithms::blocking());
-    const size_t others = place_of(coll::Algorithms::nonblocking());
+    const bool lays = laid_bytes(collective, bytes, asked.ranks) <= coll::Desks::place_bytes;
+    const size_t others = place_of(coll::Algorithms::nonblocking().with(coll::Algorithm::shared, lays));
     line(coll::name(collective), offloaded);
     if (offloaded != blocking) line("  otherwise", blocking);
     if (blocking != others) line("  nonblocking", others);

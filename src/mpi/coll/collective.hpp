@@ -40,6 +40,7 @@ template <class Plan>
   auto* collective = new (std::nothrow) Collective(check.comm());
   if (collective != nullptr) {
     collective->reducer = reducer;
+    if (form.kind == Form::Kind::persistent) collective->schedule.repeat();
     plan(collective->schedule, static_cast<const coll::Reducer&>(collective->reducer));
   }
   return launch_planned(check, form, collective);

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Nonblocking and persistent collective operations on small data between ranks of one host, at a desk (coll/desks.hpp):
+//
+//   1. A rank waits until it may write its place, lays its data there, and posts it.
+//   2. It waits until those ranks have posted whose data it needs, and takes or combines them in the order of ranks.
+//   3. It tells that it has finished.
+//
+// These are steps of a schedule. No message is sent, and a rank waits for none that does not owe it data. The first
+// operations of a communicator are planned before it is known whether there are desks: they hold the steps of
+// `otherwise`, by messages, too. The results are those of blocking operations in shared memory, bit for bit.
+
+#include <functional>
+
+#include "coll/reducer.hpp"
+#include "coll/schedule.hpp"
+
+namespace weft::coll::at_desk {
+
+using Otherwise = std::function<void()>;
+
+void barrier(Schedule& way, const Otherwise& otherwise);
+void bcast(Schedule& way, const Block& data, int32_t root, const Otherwise& otherwise);
+
+// Blocks of one size.
+void gather(Schedule& way, const Block& mine, const Blocks& all, int32_t root, const Otherwise& otherwise);
+void scatter(Schedule& way, const Blocks& all, const Block& mine, int32_t root, const Otherwise& otherwise);
+void alltoall(Schedule& way, const Blocks& from, const Blocks& to, const Otherwise& otherwise);
+// Blocks of any size; all ranks know the `total`.
+void allgather(Schedule& way, const Block& mine, const Blocks& all, int64_t total, const Otherwise& otherwise);
+
+// Types that suit (shared::suits). In place: `send` is `receive`.
+void reduce(Schedule& way, const void* send, void* receive, int64_t count, const Reducer& reducer, int32_t root,
+            const Otherwise& otherwise);
+void allreduce(Schedule& way, const void* send, void* receive, int64_t count, const Reducer& reducer,
+               const Otherwise& otherwise);
+// Elements [first, first + count) of `total` are the result.
+void reduce_scatter(Schedule& way, const void* send, void* receive, int64_t first, int64_t count, int64_t total,
+                    const Reducer& reducer, const Otherwise& otherwise);
+void scan(Schedule& way, const void* send, void* receive, int64_t count, const Reducer& reducer, bool inclusive,
+          const Otherwise& otherwise);
+
+}  // namespace weft::coll::at_desk

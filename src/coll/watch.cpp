@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "coll/watch.hpp"
+
+#include <mutex>
+
+#include "base/lock.hpp"
+#include "core/work.hpp"
+#include "core/world.hpp"
+
+namespace weft::coll {
+
+namespace {
+
+constinit base::Lock lock;
+constinit Watch* first = nullptr;
+constinit Watch** last = &first;
+
+void count_watches(int32_t more) {
+  core::watching.fetch_add(more, std::memory_order_relaxed);
+  core::gathering.fetch_add(more, std::memory_order_release);
+}
+
+constexpr core::Flush looking{"memory that steps of collective operations wait for", look_at_watches};
+WEFT_FLUSH(looking);
+
+// Takes those that are ready out of the list.
+Watch* take_ready() {
+  std::lock_guard guard(lock);
+  Watch* ready = nullptr;
+  Watch** end = &ready;
+  Watch** at = &first;
+  while (*at != nullptr) {
+    Watch& watch = **at;
+    if (!watch.ready(watch)) {
+      at = &watch.next;
+      continue;
+    }
+    *at = watch.next;
+    watch.next = nullptr;
+    *end = &watch;
+    end = &watch.next;
+    count_watches(-1);
+  }
+  last = at;
+  return ready;
+}
+
+}  // namespace
+
+void begin_watch(Watch& watch) {
+  std::lock_guard guard(lock);
+  watch.next = nullptr;
+  *last = &watch;
+  last = &watch.next;
+  count_watches(1);
+}
+
+bool look_at_watches() {
+  if (core::watching.load(std::memory_order_acquire) == 0) return false;
+  if (core::this_thread().lanes_held != 0) return false;  // what follows may run a program's function
+  Watch* ready = take_ready();
+  const bool any = ready != nullptr;
+  while (ready != nullptr) {
+    Watch* next = ready->next;
+    ready->go_on(*ready);
+    ready = next;
+  }
+  return any;
+}
+
+}  // namespace weft::coll
