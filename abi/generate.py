@@ -8,6 +8,7 @@
   generate.py --out DIR  writes what the build needs into DIR
   generate.py --list     prints the implemented functions of MPI, one per line
   generate.py --list-shmem   those of OpenSHMEM
+  generate.py --list-extensions   those of include/mpix.h
 """
 import argparse
 import pathlib
@@ -48,6 +49,7 @@ def write_build_files(out, functions, constants):
     for name, text in shmem_build.entry_files(shmem):
         write(out / name, text)
     mpi_names, shmem_names = build_files.exported(ready), shmem_build.exported(shmem)
+    mpi_names += [prefix + name for name in table.extensions() for prefix in ("", "P")]
     write(out / "weft.map", build_files.map_file(mpi_names + shmem_names))
     write(out / "link_stub.c", build_files.link_stub(mpi_names, "libmpi_abi.so"))
     write(out / "shmem_link_stub.c", build_files.link_stub(shmem_names, "libshmem.so"))
@@ -65,11 +67,14 @@ def main():
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--list-shmem", action="store_true")
+    parser.add_argument("--list-extensions", action="store_true")
     args = parser.parse_args()
     functions, constants = table.functions(), table.constants()
     headers = {"mpi.h": header.render(functions, constants), "shmem.h": shmem_header.render(shmem_table.functions())}
     if args.list:
         print("\n".join(f.name for f in table.implemented(functions)))
+    elif args.list_extensions:
+        print("\n".join(table.extensions()))
     elif args.list_shmem:
         print("\n".join(f.name for f in shmem_table.functions()))
     elif args.out:

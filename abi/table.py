@@ -82,6 +82,12 @@ def constants():
     return json.loads((HERE / "constants.json").read_text())
 
 
+def extensions():
+    """The functions of include/mpix.h."""
+    lines = (HERE / "extensions.txt").read_text().splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
 def implemented(table):
     """The functions named in implemented.txt, in the order of the table; an unknown or repeated name is an error."""
     names = set()

@@ -5,6 +5,7 @@
 
 function(weft_layer name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "/entry\\.cpp$")  # of the library that exports them
   add_library(weft_${name} STATIC ${sources})
   target_link_libraries(weft_${name} PUBLIC weft_flags)
   add_dependencies(weft_${name} weft_abi weft_check_layers)

@@ -33,6 +33,8 @@ enum class Kind : uint32_t {
   window = 0x319d1010,
   shmem_team = 0x7ea31011,
   file = 0xf11e1012,
+  stream = 0x57ea1013,
+  stream_request = 0x5e591014,
 };
 
 struct Object {

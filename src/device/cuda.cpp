@@ -378,14 +378,15 @@ bool find_lane(const Place& place, Lane& lane, std::string& problem) {
 
 namespace {
 
-constexpr Driver driver(const char* name, std::string (*open)(bool alone)) {
-  return {name,    open, owned, copy,  copy_rows, begin, look,          allocate,
-          release, pin,  unpin, share, map,       unmap, by_cuda::move, by_cuda::reduce};
+constexpr Driver driver(const char* name, std::string (*open)(bool alone), const char* stream_type) {
+  return {
+      name,  open,  owned, copy,  copy_rows,     begin,           look,        allocate,           release,      pin,
+      unpin, share, map,   unmap, by_cuda::move, by_cuda::reduce, stream_type, by_cuda::make_gate, by_cuda::halt};
 }
 
 }  // namespace
 
-constinit const Driver cuda = driver("cuda", load_cuda);
-constinit const Driver hip = driver("hip", load_hip);
+constinit const Driver cuda = driver("cuda", load_cuda, "cudaStream_t");
+constinit const Driver hip = driver("hip", load_hip, "hipStream_t");
 
 }  // namespace weft::device

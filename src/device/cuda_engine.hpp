@@ -5,6 +5,7 @@
 // Contexts of CUDA, and our streams in them, for all that runs on its devices (cuda.cpp).
 
 #include "device/cuda_library.hpp"
+#include "device/device.hpp"
 
 namespace weft::device::by_cuda {
 
@@ -48,5 +49,9 @@ struct Lane {
 };
 // False: there is none, for the reason in `problem`.
 [[nodiscard]] bool find_lane(const Place& place, Lane& lane, std::string& problem);
+
+// Streams of the program's (cuda_gate.cpp).
+[[nodiscard]] std::string make_gate(Gate& gate);
+[[nodiscard]] std::string halt(const Gate& gate, uint32_t number, void (*reached)(void*), void* argument);
 
 }  // namespace weft::device::by_cuda

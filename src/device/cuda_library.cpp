@@ -46,6 +46,9 @@ std::string load_cuda(bool alone) {
   in.find("cuModuleLoadData", library.load_module);
   in.find("cuModuleGetFunction", library.function_of);
   in.find("cuLaunchKernel", library.launch);
+  in.find_if_there("cuStreamGetCtx", library.context_of_stream);
+  in.find_if_there("cuLaunchHostFunc", library.call_host);
+  in.find_if_there("cuStreamWaitValue32_v2", library.wait_for_word);
   if (in.missing != nullptr)
     return std::string("libcuda.so.1 lacks ") + in.missing + ", which drivers of CUDA 7 and newer have";
   const int error = library.init(0);

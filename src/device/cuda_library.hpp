@@ -85,6 +85,10 @@ struct Library {
   int (*launch)(Function function, unsigned blocks_x, unsigned blocks_y, unsigned blocks_z, unsigned threads_x,
                 unsigned threads_y, unsigned threads_z, unsigned shared_bytes, Stream stream, void** parameters,
                 void** extra);
+  // For streams of the program's; nullptr: the library has no such function.
+  int (*context_of_stream)(Stream stream, Context* context);
+  int (*call_host)(Stream stream, void (*function)(void*), void* argument);
+  int (*wait_for_word)(Stream stream, Pointer word, uint32_t value, unsigned flags);
   // Of the kernels, which load_module() takes. Empty: there is no such operation on such numbers.
   std::string (*text_of_layout)(const ptx::LayoutForm& form);
   std::string (*text_of_reduction)(const Reduction& reduction);
@@ -106,8 +110,12 @@ struct Finder {
 
   template <class Function>
   void find(const char* name, Function& function) {
-    function = reinterpret_cast<Function>(address_of(name));
+    find_if_there(name, function);
     if (function == nullptr && missing == nullptr) missing = name;
+  }
+  template <class Function>
+  void find_if_there(const char* name, Function& function) {
+    function = reinterpret_cast<Function>(address_of(name));
   }
 
  private:

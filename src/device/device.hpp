@@ -32,6 +32,14 @@ struct Copy {
 };
 enum class Progress : uint8_t { running, done, failed };
 
+// A stream of the program's at which operations of Weft's wait for each other: it goes on when a word in pinned memory
+// has reached a number.
+struct Gate {
+  void* stream = nullptr;
+  uint32_t* word = nullptr;
+  bool by_host = false;  // a function of the host waits: the device cannot
+};
+
 struct Driver {
   const char* name;  // a word of WEFT_DEVICES
   // Makes it usable. `alone`: only if the process has its library already.
@@ -61,6 +69,13 @@ struct Driver {
   std::string (*move)(const Layout& layout, Direction direction, int64_t position, void* packed, int64_t bytes);
   // The same of a reduction, whose addresses are multiples of the sizes of their numbers. `inout` is on the device.
   std::string (*reduce)(const Reduction& reduction, const void* in, void* inout, int64_t count);
+  // The type of its streams in programs; nullptr: the rest is not there.
+  const char* stream_type = nullptr;
+  // Finds out how the stream of the gate can wait.
+  std::string (*make_gate)(Gate& gate) = nullptr;
+  // Enqueues on the stream that reached(argument) is called, by a thread of the driver's, which must not call the
+  // driver, and that the stream then waits until the word is `number` or more, in a circle.
+  std::string (*halt)(const Gate& gate, uint32_t number, void (*reached)(void*), void* argument) = nullptr;
 };
 
 extern const Driver cuda;

@@ -101,6 +101,7 @@ std::string load_hip(bool alone) {
   in.find("hipModuleLoadData", own.load_module);
   in.find("hipModuleGetFunction", library.function_of);
   in.find("hipModuleLaunchKernel", library.launch);
+  in.find_if_there("hipLaunchHostFunc", library.call_host);
   if (in.missing != nullptr) return std::string("libamdhip64.so lacks ") + in.missing + ", which ROCm 6 and newer has";
   Finder by{compiler};
   by.find("hiprtcCreateProgram", own.create);

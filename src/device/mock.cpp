@@ -259,10 +259,21 @@ std::string reduce(const Reduction& reduction, const void* in, void* inout, int6
   return {};
 }
 
+// A stream of the mock's has nothing but Weft's operations, which come one after the other.
+std::string make_gate(Gate&) {
+  return {};
+}
+
+std::string halt(const Gate&, uint32_t, void (*reached)(void*), void* argument) {
+  reached(argument);
+  return {};
+}
+
 }  // namespace
 
-constinit const Driver mock{
-    "mock",       open,  owned, move,  copy_rows,   begin, look, allocate, release, [](void*, size_t) { return true; },
-    [](void*) {}, share, map,   unmap, move_layout, reduce};
+constinit const Driver mock{"mock",       open,   owned,     move,    copy_rows,
+                            begin,        look,   allocate,  release, [](void*, size_t) { return true; },
+                            [](void*) {}, share,  map,       unmap,   move_layout,
+                            reduce,       "mock", make_gate, halt};
 
 }  // namespace weft::device

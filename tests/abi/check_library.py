@@ -29,7 +29,7 @@ OLDEST = ("start_pes", "_my_pe", "_num_pes", "shmalloc", "shfree", "shrealloc", 
 
 
 def is_mpi(name):
-    return name.startswith(("MPI_", "PMPI_"))
+    return name.startswith(("MPI_", "PMPI_", "MPIX_", "PMPIX_"))
 
 
 def is_shmem(name):
@@ -49,13 +49,13 @@ def check_names(symbols, found, must, prefix, table):
 
 def check_exports(library, generator):
     symbols = exported(library)
-    mpi = set(output(sys.executable, generator, "--list").split())
+    mpi = {name for kind in ("--list", "--list-extensions") for name in output(sys.executable, generator, kind).split()}
     shmem = set(output(sys.executable, generator, "--list-shmem").split())
-    yield from check_names(symbols, {name for name in symbols if is_mpi(name)}, mpi, "P", "implemented.txt")
+    yield from check_names(symbols, {name for name in symbols if is_mpi(name)}, mpi, "P", "implemented.txt or extensions.txt")
     yield from check_names(symbols, {name for name in symbols if is_shmem(name)}, shmem, "p", "shmem_table.py")
     for name in sorted(symbols):
         if not is_mpi(name) and not is_shmem(name) and not name.startswith("weft_abi_"):
-            yield f"{name} is exported: only MPI_*, PMPI_*, names of OpenSHMEM and weft_abi_* may be"
+            yield f"{name} is exported: only MPI_*, MPIX_*, their P names, names of OpenSHMEM and weft_abi_* may be"
 
 
 def check_stub(stub, library, interface):

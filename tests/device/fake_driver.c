@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A library with the names of CUDA's driver and one device, for programs that use the driver themselves: streams,
 // events, pinned and managed memory, handles that other processes open, and the few kernels of bench and apps by their
-// names. Memory of the device faults when the processor touches it. Every operation is done when its call returns.
+// names. Memory of the device faults when the processor touches it. Every operation is done when its call returns,
+// unless its stream waits for something (fake_stream.h). With FAKE_DRIVER_NO_WAIT streams cannot wait for a word in
+// memory.
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +14,8 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "fake_stream.h"
 
 #ifdef WITH_INTERPRETER
 #include "../mpi/fake_ptx.h"
@@ -23,7 +28,9 @@ enum {
   NOT_INITIALIZED = 3,
   INVALID_CONTEXT = 201,
   INVALID_PTX = 218,
-  NOT_FOUND = 500
+  NOT_FOUND = 500,
+  NOT_READY = 600,
+  NOT_SUPPORTED = 801
 };
 enum { CONTEXT = 1, MEMORY_TYPE = 2, DEVICE_POINTER = 3, BUFFER_ID = 7, IS_MANAGED = 8, DEVICE = 9 };
 enum { OF_HOST = 1, OF_DEVICE = 2 };
@@ -56,21 +63,29 @@ static _Thread_local int depth;
 static const size_t capacity = (size_t)1 << 30;
 static size_t allocated;
 
+static pthread_mutex_t ranges_mutex = PTHREAD_MUTEX_INITIALIZER;
+
 static struct range* find(Pointer pointer) {
-  for (int i = 0; i < used; ++i) {
-    if (pointer >= ranges[i].seen && pointer < ranges[i].seen + ranges[i].bytes) return &ranges[i];
+  struct range* found = NULL;
+  pthread_mutex_lock(&ranges_mutex);
+  for (int i = 0; i < used && !found; ++i) {
+    if (pointer >= ranges[i].seen && pointer < ranges[i].seen + ranges[i].bytes) found = &ranges[i];
   }
-  return NULL;
+  pthread_mutex_unlock(&ranges_mutex);
+  return found;
 }
 
 static struct range* add(void* seen, void* real, size_t bytes, int type) {
   int i = 0;
+  pthread_mutex_lock(&ranges_mutex);
   while (i < used && ranges[i].bytes != 0) ++i;
-  if (i == RANGES) return NULL;
-  if (i == used) ++used;
-  ranges[i] =
-      (struct range){.seen = (uintptr_t)seen, .real = real, .bytes = bytes, .type = type, .fd = -1, .id = ++last_id};
-  return &ranges[i];
+  if (i < RANGES) {
+    if (i == used) ++used;
+    ranges[i] =
+        (struct range){.seen = (uintptr_t)seen, .real = real, .bytes = bytes, .type = type, .fd = -1, .id = ++last_id};
+  }
+  pthread_mutex_unlock(&ranges_mutex);
+  return i < RANGES ? &ranges[i] : NULL;
 }
 
 static char* reach(Pointer pointer) {
@@ -161,11 +176,17 @@ int cuMemAlloc_v2(Pointer* memory, size_t bytes) {
   return SUCCESS;
 }
 
+static void clear(struct range* range) {
+  pthread_mutex_lock(&ranges_mutex);
+  *range = (struct range){.fd = -1};
+  pthread_mutex_unlock(&ranges_mutex);
+}
+
 static void forget(struct range* range) {
   if (range->type == OF_DEVICE && !range->managed) munmap((void*)(uintptr_t)range->seen, range->bytes);
   if (range->fd >= 0) close(range->fd);
   munmap(range->real, range->bytes);
-  *range = (struct range){.fd = -1};
+  clear(range);
 }
 
 int cuMemFree_v2(Pointer memory) {
@@ -206,7 +227,7 @@ int cuMemHostRegister_v2(void* memory, size_t bytes, unsigned flags) {
 int cuMemHostUnregister(void* memory) {
   struct range* range = find((uintptr_t)memory);
   if (!range) return 713;  // CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED
-  *range = (struct range){.fd = -1};
+  clear(range);
   return SUCCESS;
 }
 int cuMemHostGetDevicePointer_v2(Pointer* there, void* memory, unsigned flags) {
@@ -243,9 +264,18 @@ int cuMemcpy(Pointer to, Pointer from, size_t bytes) {
   memmove(reach(to), reach(from), bytes);
   return SUCCESS;
 }
+struct copy {
+  Pointer to, from;
+  size_t bytes;
+};
+static int copy_now(const void* arguments) {
+  const struct copy* copy = arguments;
+  memmove(reach(copy->to), reach(copy->from), copy->bytes);
+  return SUCCESS;
+}
 int cuMemcpyAsync(Pointer to, Pointer from, size_t bytes, void* stream) {
-  (void)stream;
-  return cuMemcpy(to, from, bytes);
+  const struct copy copy = {to, from, bytes};
+  return current[depth] ? fake_stream_do(stream, 0, copy_now, &copy, sizeof copy) : INVALID_CONTEXT;
 }
 // CUDA_MEMCPY2D, for memory that is told by its address.
 struct rows {
@@ -261,16 +291,18 @@ struct rows {
   void* to_array;
   size_t to_pitch, width, height;
 };
-int cuMemcpy2DAsync_v2(const struct rows* rows, void* stream) {
-  (void)stream;
+static int copy_rows_now(const void* arguments) {
+  const struct rows* rows = arguments;
   const Pointer from = rows->from_type == OF_HOST ? (uintptr_t)rows->from_host : rows->from;
   const Pointer to = rows->to_type == OF_HOST ? (uintptr_t)rows->to_host : rows->to;
-  int error = SUCCESS;
-  for (size_t y = 0; y < rows->height && error == SUCCESS; ++y) {
-    error = cuMemcpy(to + (rows->to_y + y) * rows->to_pitch + rows->to_x,
-                     from + (rows->from_y + y) * rows->from_pitch + rows->from_x, rows->width);
+  for (size_t y = 0; y < rows->height; ++y) {
+    memmove(reach(to + (rows->to_y + y) * rows->to_pitch + rows->to_x),
+            reach(from + (rows->from_y + y) * rows->from_pitch + rows->from_x), rows->width);
   }
-  return error;
+  return SUCCESS;
+}
+int cuMemcpy2DAsync_v2(const struct rows* rows, void* stream) {
+  return current[depth] ? fake_stream_do(stream, 0, copy_rows_now, rows, sizeof *rows) : INVALID_CONTEXT;
 }
 int cuMemcpyHtoD_v2(Pointer to, const void* from, size_t bytes) {
   return cuMemcpy(to, (uintptr_t)from, bytes);
@@ -279,45 +311,84 @@ int cuMemcpyDtoH_v2(void* to, Pointer from, size_t bytes) {
   return cuMemcpy((uintptr_t)to, from, bytes);
 }
 int cuMemcpyHtoDAsync_v2(Pointer to, const void* from, size_t bytes, void* stream) {
-  (void)stream;
-  return cuMemcpy(to, (uintptr_t)from, bytes);
+  return cuMemcpyAsync(to, (uintptr_t)from, bytes, stream);
 }
 int cuMemcpyDtoHAsync_v2(void* to, Pointer from, size_t bytes, void* stream) {
-  (void)stream;
-  return cuMemcpy((uintptr_t)to, from, bytes);
+  return cuMemcpyAsync((uintptr_t)to, from, bytes, stream);
 }
 int cuMemcpyDtoDAsync_v2(Pointer to, Pointer from, size_t bytes, void* stream) {
-  (void)stream;
-  return cuMemcpy(to, from, bytes);
+  return cuMemcpyAsync(to, from, bytes, stream);
 }
 
 int cuStreamCreate(void** stream, unsigned flags) {
-  static int streams;
   (void)flags;
-  *stream = &streams;
-  return SUCCESS;
+  *stream = fake_stream_new();
+  return *stream ? SUCCESS : OUT_OF_MEMORY;
 }
 int cuStreamSynchronize(void* stream) {
-  (void)stream;
-  return current[depth] ? SUCCESS : INVALID_CONTEXT;
+  return current[depth] ? fake_stream_finish(stream) : INVALID_CONTEXT;
 }
 int cuStreamQuery(void* stream) {
-  return cuStreamSynchronize(stream);
+  if (current[depth] == NULL) return INVALID_CONTEXT;
+  return fake_stream_is_busy(stream) ? NOT_READY : SUCCESS;
 }
-int cuStreamWriteValue32_v2(void* stream, Pointer word, uint32_t value, unsigned flags) {
-  (void)stream, (void)flags;
-  __atomic_store_n((uint32_t*)(void*)reach(word), value, __ATOMIC_RELEASE);
+int cuStreamGetCtx(void* stream, void** context) {
+  (void)stream;
+  *context = &device_context;
   return SUCCESS;
 }
+struct word {
+  Pointer at;
+  uint32_t value;
+};
+static int write_now(const void* arguments) {
+  const struct word* word = arguments;
+  __atomic_store_n((uint32_t*)(void*)reach(word->at), word->value, __ATOMIC_RELEASE);
+  return SUCCESS;
+}
+int cuStreamWriteValue32_v2(void* stream, Pointer at, uint32_t value, unsigned flags) {
+  const struct word word = {at, value};
+  (void)flags;
+  return fake_stream_do(stream, 0, write_now, &word, sizeof word);
+}
+static int wait_now(const void* arguments) {
+  const struct word* word = arguments;
+  const uint32_t* at = (const uint32_t*)(const void*)reach(word->at);
+  const struct timespec pause = {.tv_nsec = 20000};
+  while ((int32_t)(__atomic_load_n(at, __ATOMIC_ACQUIRE) - word->value) < 0) nanosleep(&pause, NULL);
+  return SUCCESS;
+}
+int cuStreamWaitValue32_v2(void* stream, Pointer at, uint32_t value, unsigned flags) {
+  const struct word word = {at, value};
+  if (flags != 0 || getenv("FAKE_DRIVER_NO_WAIT")) return NOT_SUPPORTED;
+  return fake_stream_do(stream, 1, wait_now, &word, sizeof word);
+}
+struct call {
+  void (*function)(void*);
+  void* argument;
+};
+static int call_now(const void* arguments) {
+  const struct call* call = arguments;
+  call->function(call->argument);
+  return SUCCESS;
+}
+int cuLaunchHostFunc(void* stream, void (*function)(void*), void* argument) {
+  const struct call call = {function, argument};
+  return fake_stream_do(stream, 1, call_now, &call, sizeof call);
+}
 int cuEventCreate(void** event, unsigned flags) {
-  return cuStreamCreate(event, flags);
+  static int events;
+  (void)flags;
+  *event = &events;
+  return SUCCESS;
 }
 int cuEventRecord(void* event, void* stream) {
   (void)event;
   return cuStreamSynchronize(stream);
 }
 int cuEventQuery(void* event) {
-  return cuStreamSynchronize(event);
+  (void)event;
+  return current[depth] ? SUCCESS : INVALID_CONTEXT;
 }
 
 int cuIpcGetMemHandle(Handle* handle, Pointer memory) {
@@ -407,6 +478,7 @@ int cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned gr
                    unsigned block_y, unsigned block_z, unsigned shared_bytes, void* stream, void** arguments,
                    void** extra) {
   const struct function* f = function;
+  (void)fake_stream_finish(stream);  // its arguments are the caller's
   (void)grid_y, (void)grid_z, (void)block_y, (void)block_z, (void)shared_bytes, (void)extra;
 #ifdef WITH_INTERPRETER
   if (f->interpreted) return fake_ptx_run(f->interpreted, grid_x, block_x, arguments[0], reach_bytes);

@@ -51,7 +51,8 @@ pack() {
   copy "$kit/bench" "$build"/bench/{device,latency,bandwidth,bibandwidth,allreduce,collectives,staged,faces,beside}
   copy "$kit/bench" "$build"/bench/{put_latency,get_latency,put_rate}
   copy "$kit/apps" "$build/apps/heat/heat"
-  copy "$kit/tests/device" "$build"/tests/device/{device_transfers,device_victim,device_unused,libdevice_context.so}
+  copy "$kit/tests/device" "$build"/tests/device/{device_transfers,device_freed,device_enqueue,device_victim,device_unused}
+  copy "$kit/tests/device" "$build/tests/device/libdevice_context.so"
   copy "$kit/tests/device" "$root/tests/device/kill.py"
   copy "$kit/tests/mpi" "$build/tests/mpi/mpi_device" "$root/tests/mpi/kill.py"
   if [ -n "$venv" ]; then
@@ -197,6 +198,11 @@ for where in cuda host; do
   run "allreduce.$where.4" 10 4 "$here/bench/allreduce" --quick -d "$where" 8 65536 1048576 16777216
   run "collectives.$where" 20 2 "$here/bench/collectives" --quick -d "$where" 8 65536 1048576
 done
+# Reductions by kernels: with the driver named.
+for ranks in 2 4; do
+  run "allreduce.kernels.$ranks" 12 $ranks env WEFT_DEVICES=cuda "$here/bench/allreduce" --quick -d cuda 8 32768 65536 262144 \
+    1048576 16777216
+done
 run heat.cuda 15 2 env WEFT_DEVICES=cuda "$here/apps/heat" -n 1024 -s 400 -q -d cuda -o "$out/heat.png"
 run heat.host 15 2 "$here/apps/heat" -n 1024 -s 400 -q
 for name in put_latency get_latency put_rate; do
@@ -230,11 +236,18 @@ if [ -d "$here/osu" ]; then
   done
 fi
 
+# Operations on streams, each number of ranks by itself: a stream that never goes on must not hold up others.
+run enqueue.times 25 2 "$here/tests/device/device_enqueue" cuda time
+for ranks in 1 2 3; do
+  run "enqueue.$ranks" 25 $ranks "$here/tests/device/device_enqueue" cuda
+done
+
 # These must be right rather than fast, and run beside each other.
 context="$here/tests/device/libdevice_context.so"
 for ranks in 2 4; do
   run "calls.$ranks" 60 $ranks env LD_PRELOAD="$context" WEFT_DEVICES=cuda "$here/tests/mpi/mpi_device" cuda &
   run "transfers.$ranks" 40 $ranks "$here/tests/device/device_transfers" host,cuda,cuda:host,cuda:managed 40 $ranks &
+  run "freed.$ranks" 40 $ranks "$here/tests/device/device_freed" cuda &
 done
 if [ -d "$here/mpi4py" ]; then
   suite mpi4py.messages 2 test_msgspec test_p2p_buf test_p2p_buf_matched test_pack &

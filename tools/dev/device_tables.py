@@ -131,6 +131,10 @@ def main():
            for n in ("", "4") for where in ("host", "cuda")]
           + [(f"{name} {where}", f"collectives.{where}", f"coll_{name}")
              for name in ("bcast", "allgather", "alltoall") for where in ("host", "cuda")])
+    table(steps, "Allreduce by kernels: WEFT_DEVICES=cuda (us)",
+          [(f"{n} ranks", f"allreduce.kernels.{n}", "allreduce") for n in (2, 4)])
+    table(steps, "Exchanges between copies of a stream (us)",
+          [(name, "enqueue.times", name) for name in ("enqueued", "waited")])
     table(steps, "One-sided on the device (us; puts M/s)",
           [(name, f"{name}.cuda", name) for name in ("put_latency", "get_latency", "put_rate")])
     table(steps, "Faces of a cube, by its edge (us)",

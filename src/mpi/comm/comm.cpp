@@ -68,6 +68,7 @@ void release_comm_parts(Comm& comm) {
   coll::Room::leave(comm);
   coll::Offload::leave(comm);
   drop_topology(comm);
+  drop_stream(comm);
   drop(comm.group);
   drop(comm.remote);
   drop(comm.errhandler);
@@ -206,6 +207,7 @@ int comm_get_name(MPI_Comm comm, char* comm_name, int* resultlen) {
 int comm_free(MPI_Comm* comm) {
   Comm* c = nullptr;
   if (int error = prepare_free("MPI_Comm_free", comm, c); error != MPI_SUCCESS || c == nullptr) return error;
+  wait_for_stream(*c);
   end_buffer(c->bsend);
   free_unused_comms();
   c->kind = base::Kind::free;  // the handle is dead at once, even with operations in flight
@@ -217,6 +219,7 @@ int comm_free(MPI_Comm* comm) {
 int comm_disconnect(MPI_Comm* comm) {
   Comm* c = nullptr;
   if (int error = prepare_free("MPI_Comm_disconnect", comm, c); error != MPI_SUCCESS || c == nullptr) return error;
+  wait_for_stream(*c);
   end_buffer(c->bsend);
   core::wait_until([&] { return !has_pending(*c); });
   if (c->tied || c->tied_remote) {  // then the processes are independent, and one of them may end

@@ -82,6 +82,14 @@ void set_agreed_hints(Comm& comm, uint64_t agreed);
 // The part of `info` (may be nullptr) that speaks of kinds of memory.
 void take_memory_assertion(Comm& comm, const Info* info);
 
+// ---- Streams of a device (stream/stream.cpp)
+
+// Gives `to`, which has none, the stream of another communicator; waits for the operations that were enqueued on it;
+// takes it away.
+void share_stream(const Comm& from, Comm& to);
+void wait_for_stream(const Comm& comm);
+void drop_stream(Comm& comm);
+
 // ---- Topologies (topo/topology.cpp)
 
 // Gives `to` the topology of another communicator; takes it away.

@@ -185,6 +185,7 @@ Comm* new_twin(const Comm& from, uint32_t context) {
   if (!from.is_inter()) {
     Comm* comm = new_comm(from, context, hold(from.group));
     if (comm != nullptr) share_topology(from, *comm);
+    if (comm != nullptr) share_stream(from, *comm);
     return comm;
   }
   return new_intercomm(from, context, {hold(from.group), hold(from.remote), from.leads});

@@ -57,6 +57,7 @@ struct Errhandler : base::Object {
 struct BsendBuffer;  // p2p/bsend_buffer.hpp
 struct Attributes;   // attribute.cpp
 struct Topology;     // topo/topology.hpp
+struct Stream;       // stream/stream.hpp
 struct Win;
 struct File;  // file.hpp
 
@@ -80,6 +81,7 @@ struct Comm : core::Comm {
   uint32_t collectives = 0;                    // operations that this rank has called, for accounts of waits
   std::atomic<uint8_t> asserts{0};             // the mpi_assert_ hints given: comm/hints.cpp
   std::optional<std::string> memory_asserted;  // mpi_assert_memory_alloc_kinds as given; under `details`
+  Stream* stream = nullptr;                    // counted; that operations on it are enqueued on
 };
 
 struct Session : base::Object {

@@ -38,6 +38,7 @@
 #include "mpi/observe/observe.hpp"
 #include "mpi/p2p/bsend.hpp"
 #include "mpi/process/spawn.hpp"
+#include "mpi/stream/stream.hpp"
 
 namespace weft::mpi {
 
@@ -70,6 +71,7 @@ bool start_runtime(int& level) {
 
 // Leaves the job, unless OpenSHMEM is in use. With the lock.
 void end_runtime() {
+  end_streams();
   flush_all_buffers();
   io::stop_ring();
   io::stop_workers();
@@ -213,6 +215,7 @@ int finalize() {
     return fail(self, function, error, "a delete callback of an attribute of MPI_COMM_SELF failed");
   }
   (void)delete_attributes(*comm_of(MPI_COMM_WORLD));
+  if (environment.sessions.load(std::memory_order_relaxed) == 0) end_streams();
   meet_all();
   print_statistics();
   report_together();

@@ -110,6 +110,7 @@ int add_comm(const char* function, Comm& parent, Win& win) {
   if (comm == nullptr) return no_memory(&parent, function, "a communicator");
   comm->window = &win;
   win.comm = comm;
+  share_stream(parent, *comm);
   use_memory_assertion(win);
   win.errhandler = hold(errhandler_of(MPI_ERRORS_ARE_FATAL));
   win.kind = base::Kind::window;
@@ -370,6 +371,7 @@ int win_free(MPI_Win* win) {
   }
   if (int error = delete_attributes(*w))
     return fail(w, function, error, "a delete callback of an attribute returned an error");
+  wait_for_stream(static_cast<const Comm&>(*w->comm));
   const Account account = account_of_all("MPI_Win_free", static_cast<Comm&>(*w->comm));
   const Doing doing(account);
   const int32_t error = coll::barrier(*w->comm);
