@@ -41,7 +41,7 @@ OnDevice::OnDevice(const Form& form, MPI_Comm comm)
 bool OnDevice::replace(const void*& buffer, std::vector<Twin::Piece> pieces, Use use) {
   if (comm_ != nullptr && comm_->host_memory) return false;
   const bool there = std::any_of(pieces.begin(), pieces.end(), [](const Twin::Piece& piece) {
-    return is_on_device(piece.buffer, piece.count, *piece.type);
+    return datatype::are_on_device(*piece.type, piece.count, piece.buffer);
   });
   if (!there || error_ != MPI_SUCCESS) return there;
   error_ = stands_->add(std::move(pieces), use);

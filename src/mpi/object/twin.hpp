@@ -50,9 +50,4 @@ class Twin {
   std::unique_ptr<char, GiveBack> memory_;
 };
 
-// Whether data lie where the processor cannot reach them. False at once without devices.
-inline bool is_on_device(const void* buffer, int64_t count, const Type& type) {
-  return datatype::are_on_device(type, count, buffer);
-}
-
 }  // namespace weft::mpi

@@ -83,7 +83,7 @@ template <Mode mode, bool blocking = false>
   *request = done_request();
   if (!good) return MPI_SUCCESS;  // to MPI_PROC_NULL
   if (mode != Mode::synchronous && op.type->contiguous &&
-      (op.comm->host_memory || !is_on_device(buffer, count, *op.type)) &&
+      (op.comm->host_memory || !datatype::are_on_device(*op.type, count, buffer)) &&
       core::send_now(*op.comm, op.comm->context, buffer, op.bytes, dest, tag)) {
     return MPI_SUCCESS;
   }

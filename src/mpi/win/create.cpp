@@ -89,7 +89,7 @@ int describe(const Wanted& wanted, Comm& parent, Win& win) {
   win.size_value = wanted.bytes;
   win.unit_value = wanted.unit <= INT_MAX ? static_cast<int>(wanted.unit) : 0;
   win.flavor_value = flavor_value(wanted.flavor);
-  win.on_device = is_on_device(wanted.base, wanted.bytes, byte_type);
+  win.on_device = datatype::are_on_device(byte_type, wanted.bytes, wanted.base);
   set_default_hints(win);
   if (int error = take_hints(wanted.function, &parent, win, info)) return error;
   if (wanted.flavor != Flavor::allocate && wanted.flavor != Flavor::shared) return MPI_SUCCESS;
@@ -397,7 +397,8 @@ int win_attach(MPI_Win win, void* base, MPI_Aint size) {
     check.fail(MPI_ERR_BASE, "base is %s, for %lld bytes", no_data_text(base).c_str(), static_cast<long long>(size));
   }
   if (check.failed()) return check.error();
-  const int32_t error = core::rma::attach(w, base, static_cast<uint64_t>(size), is_on_device(base, size, byte_type));
+  const int32_t error =
+      core::rma::attach(w, base, static_cast<uint64_t>(size), datatype::are_on_device(byte_type, size, base));
   if (error == core::rma_attach) {
     check.fail(error, "%lld bytes at %p overlap memory that is attached already: detach that first",
                static_cast<long long>(size), base);
