@@ -85,6 +85,20 @@ void on_counted_arrival(const transport::Arrival& arrival) {
   on_arrival(arrival);
 }
 
+void on_numbered_arrival(const transport::Arrival& arrival) {
+  const Envelope& envelope = arrival.envelope;
+  if (envelope.stamp == 0 || !world->lane_map.parts()) return on_counted_arrival(arrival);
+  Lane& lane = world->lanes[envelope.lane];
+  const bool awaited = lane.tallies.of(arrival.from, envelope.context).add(envelope.stamp);
+  lane.numbered_by = arrival.from;
+  on_counted_arrival(arrival);
+  lane.numbered_by = transport::no_peer;
+  if (awaited) [[unlikely]] {
+    lane.matcher.set_unsettled(true);
+    tell_sleepers(nullptr);  // for threads that wait in a probe
+  }
+}
+
 bool is_from(const transport::Arrival& arrival, int32_t rank) {
   if (rank < 0 || (rank >= world->places && !is_of_known_job(rank))) return false;
   if (arrival.from != transport::no_peer) return arrival.from == rank;

@@ -55,6 +55,8 @@ const Handler* handler_of(uint8_t kind);
 void on_arrival(const transport::Arrival& arrival);
 // The same of transports that core polls, or is called by: it is counted for its lane, as receive_ring() counts.
 void on_counted_arrival(const transport::Arrival& arrival);
+// The same of transports that cannot drain (Capabilities::drains): messages with a stamp are numbered.
+void on_numbered_arrival(const transport::Arrival& arrival);
 
 // For handlers whose message says how long it is: a shorter one is a protocol error.
 void check_size(const transport::Arrival& arrival, size_t bytes);

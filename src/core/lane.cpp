@@ -4,6 +4,7 @@
 #include "core/lane.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "core/handler.hpp"
 #include "core/unexpected.hpp"
@@ -56,20 +57,43 @@ namespace {
 
 void drain_all() {
   for (transport::Transport* t : world->transports.all()) {
+    if (!t->capabilities().drains) continue;
     for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) t->drain(i, on_arrival);
   }
 }
 
-// Of what is kept that matches: of a source the message with the smallest stamp, of several sources any. A lane's first
-// message of a source has its smallest stamp there: see Matcher::raise_stamp().
-Unexpected* best_kept(const Envelope& wanted) {
+// Of a source and context.
+struct Origin {
+  uint32_t context;
+  int32_t source;
+  bool operator==(const Origin&) const = default;
+};
+using Origins = std::vector<Origin>;
+
+Origin origin_of(const Unexpected& message) {
+  return {message.envelope.context, message.envelope.source};
+}
+bool contains(const Origins& origins, const Unexpected& message) {
+  return std::find(origins.begin(), origins.end(), origin_of(message)) != origins.end();
+}
+
+// The first message that matches, is not pending, and is of none of these.
+Unexpected* find_free(Matcher& matcher, const Envelope& wanted, const Origins& but) {
+  Unexpected* u = matcher.find_free(wanted);
+  while (u != nullptr && (u->pending || !matches(wanted, u->envelope) || contains(but, *u))) u = u->next;
+  return u;
+}
+
+// Of what is kept that matches: of a source the message with the smallest stamp, of several sources any but these. A
+// lane's first message of a source has its smallest stamp there: see Matcher::raise_stamp().
+Unexpected* best_kept(const Envelope& wanted, const Origins& but) {
   static std::atomic<uint32_t> turn = 0;  // where to begin, so that no lane is favoured
   const uint32_t mask = world->lane_map.mask;
   const uint32_t start = mask == 0 ? 0 : turn.fetch_add(1, std::memory_order_relaxed);
   Envelope narrowed = wanted;
   Unexpected* best = nullptr;
   for (uint32_t i = 0; i <= mask; ++i) {
-    Unexpected* u = world->lanes[(start + i) & mask].matcher.find(narrowed);
+    Unexpected* u = find_free(world->lanes[(start + i) & mask].matcher, narrowed, but);
     if (u == nullptr) continue;
     if (best == nullptr) {
       best = u;
@@ -81,10 +105,6 @@ Unexpected* best_kept(const Envelope& wanted) {
   return best;
 }
 
-}  // namespace
-
-namespace {
-
 // Of the pending messages of one source on one communicator, the one with the smallest stamp.
 Unexpected* first_pending(const Envelope& of) {
   Unexpected* first = nullptr;
@@ -95,47 +115,71 @@ Unexpected* first_pending(const Envelope& of) {
   return first;
 }
 
-// A pending message of any source that nothing sent before it is missing of; nullptr when none is pending.
-Unexpected* next_pending() {
-  Unexpected* first = nullptr;
-  for (uint32_t i = 0; first == nullptr && i < world->lane_map.lanes(); ++i)
-    first = world->lanes[i].matcher.first_pending();
-  if (first == nullptr) return nullptr;
-  first = first_pending(first->envelope);
-  for (;;) {
-    drain_all();
-    Unexpected* again = first_pending(first->envelope);
-    if (again == first) return first;
-    first = again;
+// A pending message of any source but these.
+Unexpected* any_pending(const Origins& but) {
+  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
+    const Matcher& matcher = world->lanes[i].matcher;
+    if (!matcher.any_pending()) continue;
+    for (Unexpected* u = matcher.first_pending(); u != nullptr; u = u->next) {
+      if (u->pending && !contains(but, *u)) return u;
+    }
   }
+  return nullptr;
+}
+
+// A pending message of any source that nothing sent before it is missing of; nullptr when there is none. `missing`: the
+// sources of which something is still under way.
+Unexpected* next_pending(Origins& missing) {
+  while (Unexpected* first = any_pending(missing)) {
+    first = first_pending(first->envelope);
+    for (;;) {
+      drain_all();
+      Unexpected* again = first_pending(first->envelope);
+      if (again == first) break;
+      first = again;
+    }
+    // Order matters to receives with MPI_ANY_TAG alone.
+    if (world->any_tags.first_match(first->envelope, UINT64_MAX) == nullptr || world->watches.is_next(*first))
+      return first;
+    missing.push_back(origin_of(*first));
+  }
+  return nullptr;
 }
 
 // Messages under way arrive, and pending ones go to the receives posted first.
 void settle_pending() {
-  while (Unexpected* message = next_pending()) {
+  Origins missing;
+  while (Unexpected* message = next_pending(missing)) {
     Matcher& matcher = world->lanes[message->envelope.lane].matcher;
     Request* r = matcher.settle(message, world->any_tags);
     if (r == nullptr) continue;
+    if (world->is_across(r->match)) missing.clear();  // what waited for this receive may wait no more
     matcher.remove(message);
     consume(*r, message);
   }
+  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) world->lanes[i].matcher.set_unsettled(false);
 }
 
 }  // namespace
 
 Unexpected* choose(const Envelope& wanted) {
-  Unexpected* best = best_kept(wanted);
-  if (best == nullptr) return best;
   // Messages sent before it may lie unread in another lane. A look at all rings, begun now that we have read it, finds
   // that; and what it finds may have been preceded by more. Meanwhile more may have come for receives posted before.
-  for (Envelope narrowed = wanted;;) {
-    narrowed.source = best->envelope.source;
-    drain_all();
-    settle_pending();
-    Unexpected* again = best_kept(narrowed);
-    if (again == best) return best;
-    best = again;
+  Origins missing;
+  while (Unexpected* best = best_kept(wanted, missing)) {
+    for (Envelope narrowed = wanted; best != nullptr;) {
+      narrowed.source = best->envelope.source;
+      drain_all();
+      settle_pending();
+      Unexpected* again = best_kept(narrowed, missing);
+      if (again == best) break;
+      best = again;
+    }
+    if (best == nullptr) continue;
+    if (world->watches.is_next(*best)) return best;
+    missing.push_back(origin_of(*best));
   }
+  return nullptr;
 }
 
 void settle_all() {
@@ -151,6 +195,7 @@ void post_across(Request& r) {
   ++order;
   for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) world->lanes[i].matcher.advance(order);
   world->any_tags.post(r, order);
+  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) world->lanes[i].matcher.hold(r.match);
 }
 
 void settle() {

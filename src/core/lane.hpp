@@ -9,6 +9,7 @@
 
 #include "base/lock.hpp"
 #include "core/match.hpp"
+#include "core/numbers.hpp"
 #include "core/thread.hpp"
 #include "transport/inlined.hpp"
 
@@ -58,6 +59,8 @@ struct alignas(128) Lane {
   uint64_t stale = 0;                 // answers to operations that no longer wait for one, which are dropped
   uint64_t most_unexpected = 0;       // messages kept at the same time
   uint64_t most_unexpected_bytes = 0;
+  int32_t numbered_by = transport::no_peer;  // the sender of the message that is being taken, if it is numbered
+  Tallies tallies;
   Matcher matcher;
 
   // Sends by request that start (1) or end (-1). Each has its home in one lane, and that lane is held: starting or

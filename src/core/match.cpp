@@ -167,6 +167,21 @@ Unexpected* Matcher::find(const Envelope& wanted) {
   return u;
 }
 
+Unexpected* Matcher::find_free(const Envelope& wanted) {
+  Unexpected* u = find(wanted);
+  while (u != nullptr && (u->pending || !matches(wanted, u->envelope))) u = u->next;
+  return u;
+}
+
+void Matcher::hold(const Envelope& wanted) {
+  for (Unexpected* u = first_; u != nullptr; u = u->next) {
+    if (u->pending || !matches(wanted, u->envelope)) continue;
+    u->pending = true;
+    ++pending_;
+    ++beside_;
+  }
+}
+
 // Two threads of a sender may reserve cells of this lane in another order than they took their stamps. Then both orders
 // are right, for nothing orders the two, but choosing among lanes is simpler when a lane's first message of a source
 // also has its smallest stamp: so a stamp counts as no less than those before it in the lane. A later send has a larger
@@ -189,6 +204,7 @@ void Matcher::raise_stamp(Envelope& envelope) {
 void Matcher::add(Unexpected* message) {
   if (several_) raise_stamp(message->envelope);
   message->pending = hold_next_;
+  unsettled_ = unsettled_ || hold_next_;
   pending_ += hold_next_ ? 1 : 0;
   beside_ += hold_next_ ? 1 : 0;
   hold_next_ = false;

@@ -50,11 +50,12 @@ struct Unexpected {
   Unexpected* next;
   Envelope envelope;
   uint8_t kind;
-  bool pending = false;    // it matches a posted receive, but which one only all lanes together can tell
-  bool pooled = false;     // it has room for pooled_bytes
-  uint64_t stored;         // bytes behind this header
-  int64_t message_bytes;   // size of the message, which a probe reports
-  void* inflow = nullptr;  // the stream that still fills it
+  bool pending = false;  // it matches a posted receive, but which one only all lanes together can tell
+  bool pooled = false;   // it has room for pooled_bytes
+  int32_t numbered_by = transport::no_peer;  // its sender, when its stamp is a number (core/numbers.hpp)
+  uint64_t stored;                           // bytes behind this header
+  int64_t message_bytes;                     // size of the message, which a probe reports
+  void* inflow = nullptr;                    // the stream that still fills it
 
   unsigned char* data() { return reinterpret_cast<unsigned char*>(this + 1); }
 };
@@ -191,8 +192,11 @@ class Matcher {
     busy_.store(1, std::memory_order_relaxed);
   }
 
+  // Whether something has come since the last settle() that may tell where pending messages belong.
+  bool unsettled() const { return unsettled_; }
+  void set_unsettled(bool unsettled) { unsettled_ = unsettled; }
   // Whether there are pending messages; the first of them, in order of arrival, of this context and source.
-  bool unsettled() const { return pending_ != 0; }
+  bool any_pending() const { return pending_ != 0; }
   Unexpected* first_pending() const;
   Unexpected* first_pending(uint32_t context, int32_t source) const;
 
@@ -202,6 +206,10 @@ class Matcher {
 
   // The first message that matches, left where it is; nullptr when there is none.
   Unexpected* find(const Envelope& wanted);
+  // The same that is not pending: of a source and context all are pending, from the first such one on.
+  Unexpected* find_free(const Envelope& wanted);
+  // Kept messages that match a receive which is posted all the same, since which is its own cannot be told yet.
+  void hold(const Envelope& wanted);
 
   void add(Unexpected* message);
   void remove(Unexpected* message);
@@ -261,6 +269,7 @@ class Matcher {
   alignas(128) uint64_t order_ = 0;
   uint32_t beside_ = 0;   // receives in wild_, and pending messages
   uint32_t pending_ = 0;  // of the kept
+  bool unsettled_ = false;
   RequestQueue wild_;
 
   // Every receive of the process looks at the first lane's `busy_`: on this line lies nothing that a posted receive or

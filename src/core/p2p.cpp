@@ -16,7 +16,8 @@ void address(Request& r, uint32_t context, int32_t dest, int32_t tag) {
   r.peer = &world->peer(r.comm->job_rank(dest));
   r.match = {context, r.comm->rank, tag, r.peer->lane_map.lane_of(context, tag)};
   if (r.peer->lane_map.mask != 0 && !r.comm->unordered && !r.peer->transport->capabilities().same_process) {
-    r.match.stamp = r.peer->stamps->slot(context).next(this_thread());
+    StampSlot<>& slot = r.peer->stamps->slot(context);
+    r.match.stamp = r.peer->counts ? slot.next_number() : slot.next(this_thread());
   }
   r.lane = static_cast<uint16_t>(world->lane_map.lane_of(context, tag));
 }
@@ -56,7 +57,7 @@ void start_lane_receive(Request& r, uint32_t context, int32_t source, int32_t ta
   // The message may be for a receive with MPI_ANY_TAG that was posted before: those first.
   AllLanesGuard all;
   settle_all();
-  if (Unexpected* message = lane.matcher.find(r.match)) {
+  if (Unexpected* message = lane.matcher.find_free(r.match)) {
     lane.matcher.remove(message);
     return consume(r, message);
   }
@@ -163,7 +164,7 @@ Unexpected* look(const Envelope& wanted, bool take, Outcome* outcome) {
   }
   AllLanesGuard all;
   settle_all();
-  return found(world->is_across(wanted) ? choose(wanted) : world->lane_for(wanted).matcher.find(wanted));
+  return found(world->is_across(wanted) ? choose(wanted) : world->lane_for(wanted).matcher.find_free(wanted));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 bool progress_lane(Lane& lane) {
   bool moved = lane.ring != nullptr && receive_ring(lane);
   for (auto* t = world->transports.polled(); *t != nullptr; ++t) {
-    moved |= (*t)->poll(lane.index, on_counted_arrival) != 0;
+    moved |= (*t)->poll(lane.index, (*t)->capabilities().drains ? on_counted_arrival : on_numbered_arrival) != 0;
   }
   if (lane.at_work.load(std::memory_order_relaxed)) [[unlikely]]
     moved |= advance_work(lane);

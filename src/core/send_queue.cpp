@@ -20,7 +20,7 @@ namespace weft::core {
 struct Waiting {
   Waiting* next;
   Request* request;  // nullptr: the payload
-  uint32_t lane;
+  Envelope envelope;
   uint8_t kind;
   uint32_t bytes;
   unsigned char* payload() { return reinterpret_cast<unsigned char*>(this + 1); }
@@ -67,13 +67,9 @@ class Place {
   const std::lock_guard<base::Lock> guard_;
 };
 
-transport::Post post_control(Peer& peer, uint32_t lane, uint8_t kind, const void* payload, uint32_t bytes) {
-  return peer.endpoint->send(kind, {0, peer.our_rank, 0, lane}, payload, bytes);
-}
-
 bool try_waiting(Peer& peer, Waiting& w) {
   if (w.request == nullptr) {
-    return post_control(peer, w.lane, w.kind, w.payload(), w.bytes) == transport::Post::done;
+    return peer.endpoint->send(w.kind, w.envelope, w.payload(), w.bytes) == transport::Post::done;
   }
   // Never wait for a lane while holding the queues.
   LaneGuard guard(world->lanes[w.request->lane], LaneGuard::TryTag{});
@@ -82,20 +78,24 @@ bool try_waiting(Peer& peer, Waiting& w) {
 
 }  // namespace
 
-void send_control(Peer& peer, uint32_t lane, uint8_t kind, const void* payload, uint32_t bytes) {
+void send_or_queue(Peer& peer, const Envelope& envelope, uint8_t kind, const void* payload, uint32_t bytes) {
   if (peer.lost.load(std::memory_order_relaxed) != 0) [[unlikely]]
     return;
-  if (!peer.queues_on(lane) && post_control(peer, lane, kind, payload, bytes) == transport::Post::done) {
+  if (!peer.queues_on(envelope.lane) && peer.endpoint->send(kind, envelope, payload, bytes) == transport::Post::done) {
     return;
   }
-  Place place(peer, lane);
+  Place place(peer, envelope.lane);
   count(this_thread().retries);
   Waiting* w = new_waiting(bytes);
-  w->lane = lane;
+  w->envelope = envelope;
   w->kind = kind;
   w->bytes = bytes;
-  __builtin_memcpy(w->payload(), payload, bytes);
+  if (bytes != 0) __builtin_memcpy(w->payload(), payload, bytes);
   place.append(w);
+}
+
+void send_control(Peer& peer, uint32_t lane, uint8_t kind, const void* payload, uint32_t bytes) {
+  send_or_queue(peer, {0, peer.our_rank, 0, lane}, kind, payload, bytes);
 }
 
 void queue_send(Request& r) {

@@ -17,6 +17,9 @@ namespace weft::core {
 // the job.
 void send_control(Peer& peer, uint32_t lane, uint8_t kind, const void* payload, uint32_t bytes);
 
+// The same of any message that ends with its payload.
+void send_or_queue(Peer& peer, const Envelope& envelope, uint8_t kind, const void* payload, uint32_t bytes);
+
 // Queues a started send that did not leave, unless it leaves now. Its home lane is held.
 void queue_send(Request& r);
 

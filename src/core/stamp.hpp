@@ -41,19 +41,23 @@ class StampSlot {
     return clock();
   }
 
+  // 1, 2, 3 and so on, of all threads: instead of stamps, to a peer that counts (core/numbers.hpp).
+  uint64_t next_number() { return common_.fetch_add(1, std::memory_order_acq_rel) + 1; }
+
  private:
   alignas(64) Atomic<Thread*> owner_{&no_thread};  // so far; several_threads once two have sent
   uint64_t count_ = 0;                             // the owner's
-  Atomic<uint64_t> common_{0};                     // without a clock
+  Atomic<uint64_t> common_{0};                     // without a clock, and of numbers
 };
 
 // Of the messages to one peer, by communicator; those that share a slot are only slower.
 class Stamps {
  public:
-  StampSlot<>& slot(uint32_t context) { return slots_[(context >> 1) % count]; }
+  static constexpr uint32_t count = 16;
+  static uint32_t place_of(uint32_t context) { return (context >> 1) % count; }
+  StampSlot<>& slot(uint32_t context) { return slots_[place_of(context)]; }
 
  private:
-  static constexpr uint32_t count = 16;
   StampSlot<> slots_[count];
 };
 

@@ -65,6 +65,7 @@ Unexpected* new_unexpected(const Envelope& envelope, uint8_t kind, int64_t bytes
   *u = Unexpected{.envelope = envelope,
                   .kind = kind,
                   .pooled = pooled,
+                  .numbered_by = lane.numbered_by,
                   .stored = static_cast<uint64_t>(bytes),
                   .message_bytes = message_bytes};
   if (envelope.stamp == 0 && world->lane_map.mask != 0) u->envelope.stamp = own_stamp();  // our own message

@@ -104,9 +104,7 @@ transport::LaneMap make_lane_map(bool several_threads, Design how, int32_t cpu_s
   if (how == Design::global || (transport::shares_endpoints() && !world->job.one_host())) return {};
   const auto wanted = static_cast<uint32_t>(lane_count.value() != 0 ? lane_count.value() : cpu_share);
   const uint32_t count = std::bit_ceil(std::min(wanted, transport::max_lanes));
-  // MPI_ANY_TAG looks at all lanes for what was sent before what it found (docs/matching.md). Between hosts that may
-  // still be on its way: so there a communicator is one lane.
-  const uint32_t spread = how == Design::hot && world->job.one_host() ? ~0u : 0;
+  const uint32_t spread = how == Design::hot ? ~0u : 0;
   return {several_threads ? count - 1 : 0, spread};
 }
 
@@ -387,10 +385,11 @@ Peer* World::connect(int32_t job_rank) {
   if (made->endpoint == nullptr) peer_lost(job_rank, {.cause = "there is no way to rank " + std::to_string(job_rank)});
   made->lane_map = made->endpoint->lanes();
   if (made->lane_map.mask != 0) made->stamps = new Stamps;
+  made->counts = made->lane_map.parts() && !made->transport->capabilities().drains;
   made->near = transports.inlined_way(*made->transport, made->endpoint);
   if (made->near != nullptr) {
     made->open_way();
-  } else if (made->lane_map.mask != 0 && !made->lane_map.parts()) {
+  } else if (made->lane_map.mask != 0 && (made->counts || !made->lane_map.parts())) {
     made->queue_mask = made->lane_map.mask;
     made->queues = new SendQueue[made->lane_map.lanes()];
   }

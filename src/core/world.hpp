@@ -51,6 +51,7 @@ struct Peer {
   transport::Transport* transport = nullptr;
   transport::LaneMap lane_map;
   Stamps* stamps = nullptr;  // when the peer has several lanes
+  bool counts = false;       // messages to it have numbers instead of stamps: core/numbers.hpp
   int32_t rank = -1;
   int32_t our_rank = -1;               // as the peer numbers ours: core/other_jobs.hpp
   uint32_t generation = 0;             // of the process that it stands for: core/growth.hpp
@@ -166,6 +167,7 @@ struct World {
   Request* done_send = nullptr;  // what a send that left at once gives its caller
   transport::Transports transports;
   AnyTags any_tags;
+  Watches watches;                          // with all lanes held
   std::atomic<uint32_t> claims_in_use = 0;  // our claim slots, a bit each
   std::atomic<int32_t> saturated_lanes = 0;
   SendQueues send_queues[transport::max_lanes];

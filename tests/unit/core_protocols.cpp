@@ -254,10 +254,10 @@ TEST(Protocols, ACancelledSendIsReceivedOrRecalledAndNeverBoth) {
 }
 
 // Ranks 1 and 2 send numbered messages of several sizes; rank 0 takes them by wildcards.
-void expect_order(uint32_t lanes, bool any_tags) {
+void expect_order(uint32_t lanes, bool any_tags, const test::Wire& wire = {}) {
   constexpr int messages = 12;
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
-    Ranks ranks({.ranks = 3, .seed = seed, .lanes = lanes});
+    Ranks ranks({.ranks = 3, .seed = seed, .lanes = lanes, .wire = wire});
     ranks.run([&](int32_t rank) {
       Comm& comm = ranks.comm(rank);
       const auto tag_of = [&](int i) { return any_tags ? i % 5 : 7; };
@@ -300,6 +300,157 @@ TEST(Matching, WildcardsGetTheMessagesOfASourceInOrder) {
 TEST(Matching, WildcardsGetThemInOrderAcrossLanes) {
   expect_order(4, false);
   expect_order(4, true);
+}
+
+constexpr test::Wire between_hosts{.drains = false};
+
+TEST(Matching, WildcardsGetThemInOrderAcrossLanesThatCannotBeDrained) {
+  expect_order(4, false, between_hosts);
+  expect_order(4, true, between_hosts);
+}
+
+// Messages of one sender with several tags, and receives with and without MPI_ANY_TAG, posted and found by a probe:
+// each gets the first message that matches and that no receive before it has.
+TEST(Matching, ReceivesOfAllKindsGetTheFirstOfAllLanes) {
+  constexpr int messages = 40;
+  for (uint64_t seed = 1; seed <= 3 * seeds; ++seed) {
+    test::Random random(seed);
+    std::vector<int32_t> tags(messages);
+    for (int32_t& tag : tags) tag = static_cast<int32_t>(random.below(6));
+    std::vector<int> left(messages);
+    for (int i = 0; i < messages; ++i) left[static_cast<size_t>(i)] = i;
+    struct Wish {
+      int32_t source, tag;
+      int gets;
+      bool probed;
+    };
+    std::vector<Wish> wishes;
+    while (!left.empty()) {
+      const bool any = random.below(2) == 0;
+      auto at = left.begin() + (any ? 0 : static_cast<ptrdiff_t>(random.below(left.size())));
+      const int32_t tag = tags[static_cast<size_t>(*at)];
+      at =
+          any ? at : std::find_if(left.begin(), left.end(), [&](int i) { return tags[static_cast<size_t>(i)] == tag; });
+      wishes.push_back({random.below(2) == 0 ? any_source : 0, any ? any_tag : tag, *at, random.below(4) == 0});
+      left.erase(at);
+    }
+    Ranks ranks({.seed = seed, .lanes = 4, .wire = {.room = 4, .full_one_in = 5, .drains = seed % 4 == 0}});
+    ranks.run([&](int32_t rank) {
+      Comm& comm = ranks.comm(rank);
+      if (rank == 0) {
+        std::vector<Bytes> data;
+        std::vector<Request*> requests;
+        for (int i = 0; i < messages; ++i) {
+          data.push_back(pattern(i % 5 == 0 ? 5000 : 8, i));
+          requests.push_back(&begin_send(comm, data.back(), 1, tags[static_cast<size_t>(i)]));
+        }
+        for (Request* r : requests) finish(*r);
+        return;
+      }
+      pause(static_cast<int>(seed % 3) * 20);
+      std::vector<Bytes> rooms(messages, Bytes(5000));
+      std::vector<Request*> posted;
+      const auto take_all = [&] {
+        for (Request* r : posted) wait(*r);
+      };
+      for (size_t i = 0; i < wishes.size(); ++i) {
+        if (!wishes[i].probed) {
+          posted.push_back(&begin_receive(comm, rooms[i], wishes[i].source, wishes[i].tag));
+          continue;
+        }
+        take_all();  // a probe could find what is a posted receive's otherwise
+        Unexpected* message = nullptr;
+        while (message == nullptr) {
+          message = take_message(comm.context, wishes[i].source, wishes[i].tag, nullptr);
+          if (message == nullptr) test::Switchboard::away(test::Schedule::yield);
+        }
+        Request& r = *posted.emplace_back(new_request(comm, Role::receive));
+        set_buffer(r, rooms[i].data(), 5000, byte_type());
+        receive_matched(r, message);
+      }
+      take_all();
+      for (size_t i = 0; i < wishes.size(); ++i) {
+        const int expected = wishes[i].gets;
+        const size_t bytes = expected % 5 == 0 ? 5000 : 8;
+        EXPECT_EQ(posted[i]->tag, tags[static_cast<size_t>(expected)]) << "receive " << i << ", seed " << seed;
+        EXPECT_EQ(posted[i]->received, static_cast<int64_t>(bytes));
+        EXPECT_TRUE(std::equal(rooms[i].begin(), rooms[i].begin() + 8, pattern(8, expected).begin()))
+            << "receive " << i << " has message " << int{rooms[i][0]} << " instead of " << expected << ", seed "
+            << seed;
+        free_request(posted[i]);
+      }
+    });
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+// One that another thread's send was to precede, which is taken back while its way is full.
+TEST(Matching, ACancelledSendIsNotWaitedFor) {
+  int cancelled = 0;
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+    Ranks ranks({.seed = seed, .lanes = 4, .wire = {.room = 2, .full_one_in = 2, .drains = false}});
+    int expected = 0;
+    bool sent = false;
+    ranks.run([&](int32_t rank) {
+      Comm& comm = ranks.comm(rank);
+      constexpr int messages = 12;
+      if (rank == 0) {
+        std::vector<Bytes> data;
+        std::vector<Request*> requests;
+        for (int i = 0; i < messages; ++i) {
+          data.push_back(pattern(8, i));
+          requests.push_back(&begin_send(comm, data.back(), 1, i % 5));
+          if (i % 3 == 0) cancel(*requests.back());
+        }
+        for (Request* r : requests) {
+          wait(*r);
+          (r->flags.cancelled ? cancelled : expected) += 1;
+          free_request(r);
+        }
+        sent = true;
+        return;
+      }
+      while (!sent) pause(1);
+      for (int i = 0; i < expected; ++i) {
+        Bytes room(8);
+        finish(begin_receive(comm, room, 0, any_tag));
+      }
+    });
+    if (testing::Test::HasFatalFailure()) return;
+  }
+  EXPECT_GT(cancelled, 0);
+}
+
+// Of two sources one keeps a message back that was sent before another: the other's message is received meanwhile.
+TEST(Matching, ASourceThatKeepsAMessageBackHoldsNoOtherUp) {
+  Ranks ranks({.ranks = 3, .lanes = 4, .wire = between_hosts});
+  World* const before = std::exchange(world, &ranks.world(0));
+  Comm& comm = ranks.comm(0);
+  const auto arrive = [&](int32_t source, int32_t tag, uint64_t number) {
+    const Bytes data = pattern(8, source + tag);
+    const uint32_t lane = world->lane_map.lane_of(comm.context, tag);
+    const LaneGuard guard(world->lanes[lane]);
+    on_numbered_arrival({wire::eager, {comm.context, source, tag, lane, number}, data.data(), 8, source});
+  };
+  Bytes first(8);
+  Bytes second(8);
+  Bytes third(8);
+  arrive(1, 2, 2);
+  Request& a = begin_receive(comm, first, any_source, any_tag);
+  Request& b = begin_receive(comm, second, 1, 2);
+  EXPECT_FALSE(is_done(a) || is_done(b));
+  arrive(2, 3, 1);
+  EXPECT_TRUE(is_done(a));
+  EXPECT_EQ(a.source, 2);
+  EXPECT_TRUE(is_done(b)) << "nothing but a receive with MPI_ANY_TAG waits for what is missing";
+  Request& c = begin_receive(comm, third, 1, any_tag);
+  arrive(1, 3, 3);
+  EXPECT_FALSE(is_done(c));
+  arrive(1, 1, 1);
+  EXPECT_TRUE(is_done(c));
+  EXPECT_EQ(third, pattern(8, 2));
+  for (Request* r : {&a, &b, &c}) free_request(r);
+  world = before;
 }
 
 // A thread posts, cancels and completes receives from any source while another one holds the locks of all other lanes.

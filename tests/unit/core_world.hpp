@@ -36,6 +36,7 @@ struct Wire {
   uint64_t full_one_in = 0;  // and so often for no reason; 0: never
   size_t staging = 8;        // staging buffers of a rank
   bool memory = true;        // ranks reach each other's memory
+  bool drains = true;        // Capabilities::drains; otherwise a lane may stand still while others move
 };
 
 class Switchboard {
@@ -132,8 +133,13 @@ class QueueTransport final : public transport::Transport {
  public:
   QueueTransport(Switchboard& board, int32_t rank)
       : board_(board), rank_(rank), own_(board.stations[static_cast<size_t>(rank)]) {
-    capabilities_ = {
-        .names_senders = true, .get_put = true, .read = true, .claims = true, .wakes = true, .staging_most = 4096};
+    capabilities_ = {.names_senders = true,
+                     .drains = board.wire.drains,
+                     .get_put = true,
+                     .read = true,
+                     .claims = true,
+                     .wakes = true,
+                     .staging_most = 4096};
   }
 
   const char* name() const override { return "queues"; }
@@ -143,6 +149,7 @@ class QueueTransport final : public transport::Transport {
   }
   int poll(uint32_t lane, transport::Sink sink) override {
     Switchboard::step();
+    if (!board_.wire.drains && board_.random.below(4) != 0) return 0;
     return deliver(lane, 1 + board_.random.below(4), sink);
   }
   void drain(uint32_t lane, transport::Sink sink) override { (void)deliver(lane, own_.lanes[lane].size(), sink); }

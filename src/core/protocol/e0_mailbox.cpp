@@ -54,6 +54,7 @@ bool send_mailbox(Request& r) {
       pack_data(r, 0, end, r.bytes);
       if (note_failed_copy(r)) {
         take_number(r);
+        if (!try_unsent(r)) return false;
         complete_send(r, Path::mailbox);
         return true;
       }

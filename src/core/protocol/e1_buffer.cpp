@@ -60,6 +60,7 @@ bool send_buffer(Request& r, bool* no_staging) {
     pack_data(r, 0, staging.memory, r.bytes);
     if (note_failed_copy(r)) {
       r.peer->transport->drop_staging(staging, bytes);
+      if (!try_unsent(r)) return false;
       complete_send(r, Path::buffer);
       return true;
     }

@@ -43,6 +43,11 @@ const void* staged(const transport::Arrival& a, const Peer& peer, uint64_t handl
 // Our send that a message answers; nullptr: none waits for it. The message is dropped, and counted.
 Request* answered(const transport::Arrival& a, uint64_t send);
 
+// For a send that will not be sent: its number, if it has one, comes without it (core/numbers.hpp). send_unsent() sends
+// or queues that, try_unsent() tells by false that the way is full.
+void send_unsent(const Request& r);
+[[nodiscard]] bool try_unsent(const Request& r);
+
 // ---- sending. `false`: the way is full, nothing was sent.
 bool send_mailbox(Request& r);
 bool send_buffer(Request& r, bool* no_staging);

@@ -5,6 +5,7 @@
 //
 //   recall    sender to receiver: forget this send
 //   recalled  receiver to sender: whether it was forgotten; if not, it was matched, and completes as usual
+//   unsent    sender to receiver: a send that had a number left the queue; the number comes without it
 #include <cstring>
 
 #include "core/p2p.hpp"
@@ -19,11 +20,16 @@ void cancel_receive(Request& r) {
     AllLanesGuard all;
     settle_all();
     if (world->any_tags.remove(r)) complete_cancelled(r);
+    settle_all();  // messages that were kept for it
     return;
   }
   Lane& lane = world->lane_for(r.match);
   LaneGuard guard(lane);
   if (!is_done(r) && lane.matcher.withdraw(r)) complete_cancelled(r);
+}
+
+bool is_numbered(const Request& r) {
+  return r.peer->counts && r.match.stamp != 0;
 }
 
 // The end of a send that its receiver will not see.
@@ -37,13 +43,24 @@ void end_send(Request& r) {
 
 }  // namespace
 
+void send_unsent(const Request& r) {
+  if (is_numbered(r)) send_or_queue(*r.peer, r.match, wire::unsent, nullptr, 0);
+}
+
+bool try_unsent(const Request& r) {
+  return !is_numbered(r) || r.peer->endpoint->send(wire::unsent, r.match, nullptr, 0) != transport::Post::retry;
+}
+
 void cancel(Request& r) {
   if (is_done(r)) return;
   if (r.role == Role::receive) return cancel_receive(r);
   if (r.role != Role::send || r.peer == nullptr) return;
   LaneGuard guard(world->lanes[r.lane]);
   if (is_done(r) || r.flags.cancelled) return;
-  if (unqueue(r)) return end_send(r);
+  if (unqueue(r)) {
+    send_unsent(r);
+    return end_send(r);
+  }
   if (stage_of(r) != Stage::asked) return;  // it was matched, or leaves nothing that could be recalled
   const wire::Recall recall{number_of(r), r.peer->our_rank, r.lane};
   send_control(*r.peer, r.match.lane, wire::recall, &recall, sizeof recall);
@@ -93,6 +110,12 @@ void on_recalled(const transport::Arrival& a) {
 constinit const Handler recalled_handler{
     .kind = wire::recalled, .least_bytes = sizeof(wire::Recalled), .name = "recalled", .take = on_recalled};
 WEFT_HANDLER(recalled_handler);
+
+// It was counted when it came.
+void on_unsent(const transport::Arrival&) {}
+
+constinit const Handler unsent_handler{.kind = wire::unsent, .least_bytes = 0, .name = "unsent", .take = on_unsent};
+WEFT_HANDLER(unsent_handler);
 
 }  // namespace
 

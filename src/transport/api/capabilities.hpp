@@ -23,6 +23,10 @@ struct Capabilities {
   // Every arrival tells its sender: Arrival::from. Otherwise the sender is a rank that this transport reaches.
   bool names_senders = false;
 
+  // Transport::drain() delivers all that was sent before a message that has come, by whatever lane. Otherwise core
+  // numbers the messages to a process with several lanes (core/numbers.hpp).
+  bool drains = false;
+
   bool get_put = false;  // Endpoint::get(), put(): at once, what the system lets us reach of a peer's memory
   bool map = false;      // Transport::allocate() gives memory that peers map(): Endpoint::map()
   bool atomics = false;  // the processor's atomic operations on such memory hold for all that map it

@@ -278,9 +278,9 @@ class Transport {
   // Delivers what has arrived on a lane, at most a few dozen messages; how many. One thread at a time for each lane.
   virtual int poll(uint32_t lane, Sink sink) = 0;
 
-  // Delivers everything that was under way on a lane when this was called, and waits for messages whose senders are in
-  // the middle of writing them.
-  virtual void drain(uint32_t lane, Sink sink) = 0;
+  // With capabilities().drains: delivers everything that was under way on a lane when this was called, and waits for
+  // messages whose senders are in the middle of writing them.
+  virtual void drain(uint32_t /*lane*/, Sink /*sink*/) {}
 
   // Whether a lane looks empty. Any thread may ask.
   virtual bool looks_empty(uint32_t lane) const = 0;

@@ -320,17 +320,6 @@ void NetTransport::tell_written_again(Port& port) {
   }
 }
 
-// No sender has more under way than its credits allow: so it ends, however much is sent meanwhile.
-void NetTransport::drain(uint32_t lane, Sink sink) {
-  const uint64_t most = window_ * (ports_[lane].senders.size() + 1);
-  uint64_t count = 0;
-  while (count < most) {
-    const int told = poll(lane, sink);
-    if (told <= 0) return;
-    count += static_cast<uint64_t>(told);
-  }
-}
-
 // The sender of a frame that proves to be the next one (`in_turn`), or one of those soon after; nullptr: it does not. A
 // sender is remembered once it has proved something.
 Sender* NetTransport::proved(const Header& h, bool in_turn, uint64_t& number) {

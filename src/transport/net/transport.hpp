@@ -130,7 +130,6 @@ class NetTransport final : public Transport, private Events {
   bool reaches(int rank) const override { return rank != rank_ && rank >= 0 && rank < ranks_; }
   Endpoint* connect(int rank) override;
   int poll(uint32_t lane, Sink sink) override;
-  void drain(uint32_t lane, Sink sink) override;
   bool looks_empty(uint32_t) const override { return false; }  // nobody knows without looking
   Staging reserve_staging(size_t bytes) override;
   void drop_staging(const Staging& staging, size_t bytes) override;

@@ -47,15 +47,18 @@ class SelfEndpoint final : public Endpoint {
 class SelfTransport final : public Transport {
  public:
   explicit SelfTransport(Sink sink, int rank = 0, LaneMap lanes = {}) : rank_(rank), endpoint_(sink, rank, lanes) {
-    capabilities_ = {
-        .same_process = true, .names_senders = true, .get_put = true, .read = true, .staging_most = SIZE_MAX};
+    capabilities_ = {.same_process = true,
+                     .names_senders = true,
+                     .drains = true,
+                     .get_put = true,
+                     .read = true,
+                     .staging_most = SIZE_MAX};
   }
 
   const char* name() const override { return "self"; }
   bool reaches(int rank) const override { return rank == rank_; }
   Endpoint* connect(int) override { return &endpoint_; }
   int poll(uint32_t, Sink) override { return 0; }
-  void drain(uint32_t, Sink) override {}
   bool looks_empty(uint32_t) const override { return true; }
   Staging reserve_staging(size_t bytes) override {
     char* memory = new (std::nothrow) char[bytes];

@@ -34,7 +34,6 @@ class OtherJobs final : public Transport {
 
   // Messages arrive over our own job's transport.
   int poll(uint32_t /*lane*/, Sink /*sink*/) override { return 0; }
-  void drain(uint32_t /*lane*/, Sink /*sink*/) override {}
   bool looks_empty(uint32_t /*lane*/) const override { return true; }
 
   Staging reserve_staging(size_t bytes) override { return home_.reserve_staging(bytes); }
