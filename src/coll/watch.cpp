@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/watch.hpp"
 
-#include <mutex>
-
 #include "base/lock.hpp"
 #include "core/work.hpp"
 #include "core/world.hpp"
@@ -16,9 +14,16 @@ constinit base::Lock lock;
 constinit Watch* first = nullptr;
 constinit Watch** last = &first;
 
+// With the lock held. Progress and waits are told when the first begins and the last ends: a call pays for two updates
+// of a word that others share, not for two of each watch.
+constinit int32_t watches = 0;
 void count_watches(int32_t more) {
-  core::watching.fetch_add(more, std::memory_order_relaxed);
-  core::gathering.fetch_add(more, std::memory_order_release);
+  const bool some = watches != 0;
+  watches += more;
+  if (some == (watches != 0)) return;
+  const int32_t change = some ? -1 : 1;
+  core::watching.fetch_add(change, std::memory_order_relaxed);
+  core::gathering.fetch_add(change, std::memory_order_release);
 }
 
 constexpr core::Flush looking{"memory that steps of collective operations wait for", look_at_watches};
@@ -26,7 +31,7 @@ WEFT_FLUSH(looking);
 
 // Takes those that are ready out of the list.
 Watch* take_ready() {
-  std::lock_guard guard(lock);
+  const base::LockIf guard(lock, core::world->concurrent);
   Watch* ready = nullptr;
   Watch** end = &ready;
   Watch** at = &first;
@@ -49,7 +54,7 @@ Watch* take_ready() {
 }  // namespace
 
 void begin_watch(Watch& watch) {
-  std::lock_guard guard(lock);
+  const base::LockIf guard(lock, core::world->concurrent);
   watch.next = nullptr;
   *last = &watch;
   last = &watch.next;
