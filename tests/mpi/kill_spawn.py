@@ -21,7 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import kill  # noqa: E402
 
 LIMIT = 1.0  # seconds from the last signal to the end of everything, where TEST_TIMING is set
-PATIENCE = 60  # otherwise; then what is still there is said to be left
+PATIENCE = 60  # otherwise; what is still there then is said to be left
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -113,7 +113,8 @@ def one(words, ranks, delay, chooser):
             job.poll()
             reap()
             left = family()
-            if not left or looks >= PATIENCE / 0.01:  # looks, so that no time counts in which all of this was stopped
+            # Some looks at least: the time may be over because all of this was stopped meanwhile.
+            if not left or (looks >= 100 and time.monotonic() - sent >= PATIENCE):
                 break
             looks += 1
             time.sleep(0.01)
