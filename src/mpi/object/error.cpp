@@ -69,6 +69,10 @@ const char* kind_name(base::Kind kind) {
       return "a window";
     case base::Kind::file:
       return "a file";
+    case base::Kind::stream:
+      return "a stream";
+    case base::Kind::stream_request:
+      return "a request of a stream";
     case base::Kind::tool_enum:
     case base::Kind::control_variable:
     case base::Kind::variable_session:
