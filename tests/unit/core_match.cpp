@@ -299,7 +299,7 @@ TEST(Matcher, APendingMessageCanBeRemoved) {
   m.add(&recalled);
   EXPECT_TRUE(m.unsettled());
   m.remove(&recalled);
-  EXPECT_FALSE(m.unsettled());
+  EXPECT_FALSE(m.any_pending());
   EXPECT_EQ(m.first_pending(), nullptr);
 }
 
