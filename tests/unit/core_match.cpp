@@ -53,7 +53,7 @@ struct Tables : Matcher {
     Unexpected held{};
     held.envelope = message;
     Matcher::add(&held);
-    if (unsettled()) r = settle(&held, any_tags);
+    if (any_pending()) r = settle(&held, any_tags);
     Matcher::remove(&held);
     return r;
   }
