@@ -21,7 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import kill  # noqa: E402
 
 LIMIT = 1.0  # seconds from the last signal to the end of everything, where TEST_TIMING is set
-PATIENCE = 60  # otherwise; what is still there then is said to be left
+PATIENCE = 60  # otherwise; processes that are still there then are said to be left
 PR_SET_CHILD_SUBREAPER = 36
 
 

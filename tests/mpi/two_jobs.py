@@ -128,7 +128,7 @@ def answer_of(number, user):
 
 
 def users():
-    """Who knows the port and is another user: neither connects nor learns anything."""
+    """Another user that knows the port neither connects nor learns anything."""
     other = 65534
     name = f"two jobs {os.getpid()}"
     published = Job(RANKS[0], "serve_name", 1, name)
