@@ -156,8 +156,12 @@ int mpix_stream_isend(const void* buf, int count, int datatype, int dest, int ta
 int mpix_stream_recv_c(void* buf, MPI_Count count, int datatype, int source, int tag, int comm, int source_stream_index,
                        int dest_stream_index, Status* status) {
   if (int error = check_indices("MPIX_Stream_recv", source_stream_index, dest_stream_index)) return error;
-  return error_out(face.recv_c(buffer_in(buf), count, in<MPI_Datatype>(datatype), rank_in(source), tag_in(tag),
-                               in<MPI_Comm>(comm), StatusOut(status)));
+  MPI_Status filled = {};
+  prepare_status(filled);
+  const int error = face.recv_c(buffer_in(buf), count, in<MPI_Datatype>(datatype), rank_in(source), tag_in(tag),
+                                in<MPI_Comm>(comm), &filled);
+  if (!no_place(status)) give_filled_status(*status, filled);
+  return error_out(error);
 }
 int mpix_stream_recv(void* buf, int count, int datatype, int source, int tag, int comm, int source_stream_index,
                      int dest_stream_index, Status* status) {
