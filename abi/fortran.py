@@ -222,8 +222,8 @@ def continued(text, width=120):
     return "\n".join([*lines, text])
 
 
-def interface(name, arguments):
-    lines = [continued(f"    subroutine {name}({', '.join(n for n, _ in arguments)})"),
+def interface(name, arguments, tail=""):
+    lines = [continued(f"    subroutine {name}({', '.join(n for n, _ in arguments)}){tail}"),
              "      import :: MPI_STATUS_SIZE, MPI_ADDRESS_KIND, MPI_OFFSET_KIND, MPI_COUNT_KIND"]
     for argument, kind in arguments:
         if kind is None:
@@ -233,9 +233,39 @@ def interface(name, arguments):
         if kind == "external":
             lines.append(f"      external :: {argument}")
             continue
+        if kind.startswith("type(*)"):
+            lines.append(f"      {kind} :: {argument}")
+            continue
         head, array, tail = re.fullmatch(r"(\w+(?:\(MPI_[A-Z]+_KIND\)|\(len=\*\))?)(\([^,)]+(?:, \*)?\)|\(\*\))?(.*)", kind).groups()
         lines.append(f"      {head}{tail} :: {argument}{array or ''}")
     return "\n".join([*lines, f"    end subroutine {name}"])
+
+
+def described(name, arguments):
+    """Of a procedure whose buffers come as descriptors; its name is that of MPI-5.0, table 19.1."""
+    body = interface(f"{name}_fts", arguments, f' bind(C, name="{name.lower()}_fts_")')
+    return f"  interface {name}\n{body}\n  end interface {name}\n"
+
+
+def described_module(functions):
+    """The interfaces of the module mpi with choice buffers, and the functions without."""
+    import fortran_buffer  # which imports this
+    found, rest = "", []
+    for f in functions:
+        if not any(fortran_buffer.is_choice(p) for p in f.params):
+            rest.append(f)
+            continue
+        arguments = []
+        for p in f.params:
+            kind = converted(f, p)[2]
+            if fortran_buffer.is_choice(p):
+                kind = "type(*), dimension(..)" + (", intent(in)" if p.type.startswith("const") else "") + \
+                    (", asynchronous" if fortran_buffer.is_asynchronous(f, p) else "")
+            arguments.append((p.name, kind))
+        found += "".join(described(prefix + f.name, [*arguments, ("ierror", "integer")]) for prefix in ("", "P"))
+    for prefix in ("", "P"):
+        found += described(f"{prefix}MPI_F_sync_reg", [("buf", "type(*), dimension(..), asynchronous")])
+    return found, rest
 
 
 def status_conversion(name):
@@ -261,14 +291,20 @@ def sizeof():
 """ for p in ("", "P"))
 
 
-def module_mpi(functions, constants, uses="weft_mpi_types", more=None):
+def module_mpi(functions, constants, uses="weft_mpi_types", more=None, descriptors=True):
+    """With `descriptors` procedures get those of choice buffers, else addresses, as MPICH's module has it."""
     interfaces = []
+    found = ""
+    if descriptors:
+        found, functions = described_module(functions)
     for prefix in ("", "P"):
         for f in functions:
             arguments = [(p.name, converted(f, p)[2]) for p in f.params] + [("ierror", "integer")]
             interfaces.append(interface(prefix + f.name, arguments))
         by_hand = BY_HAND if prefix else BY_HAND | ATTRIBUTE_FUNCTIONS
         for name, text in by_hand.items():
+            if descriptors and name == "MPI_F_sync_reg":
+                continue
             arguments = [a.partition(":")[::2] for a in text.split(", ")]
             interfaces.append(interface(prefix + name, [(a, None if a == "buf" else kind or KINDS.get(a, "integer"))
                                                         for a, kind in arguments]))
@@ -281,8 +317,11 @@ def module_mpi(functions, constants, uses="weft_mpi_types", more=None):
                               f"      integer(MPI_ADDRESS_KIND) :: {prefix}MPI_Aint_{name}\n    end {head}")
         for name in ("MPI_Status_f2f08", "MPI_Status_f082f"):
             interfaces.append(status_conversion(prefix + name))
-    return FORTRAN_BANNER + f"module mpi\n  use {uses}\n  implicit none\n  public\n" + declarations(constants) + \
-        "  external MPI_CONVERSION_FN_NULL\n" + (sizeof() if more is None else more) + \
+    declared = declarations(constants)
+    if descriptors:
+        declared = re.sub(r"(MPI_(SUBARRAYS_SUPPORTED|ASYNC_PROTECTS_NONBLOCKING))=.false.", r"\1=.true.", declared)
+    return FORTRAN_BANNER + f"module mpi\n  use {uses}\n  implicit none\n  public\n" + declared + \
+        "  external MPI_CONVERSION_FN_NULL\n" + (sizeof() if more is None else more) + found + \
         "  interface\n" + "\n".join(interfaces) + "\n  end interface\nend module mpi\n"
 
 

@@ -133,8 +133,10 @@ def procedure(function, prefix, converted, native=False):
                 f"  const Section* const {p.name} = {p.name}_descriptor.section();\n"
                 for p in function.params if native and is_choice(p)]
     whole = " {\n" + "".join(sections) + "\n".join(lines) + "\n}"
+    # The module mpi has the same procedure under another name.
+    alias = "" if native or function.name.endswith("_c") else f"\nWEFT_FTS({(prefix + function.name).lower()})"
     if scratch or not replaced:
-        return definition(head, given, whole)
+        return definition(head, given, whole) + alias
     rare = f"rare_{(prefix + function.name).lower()}"
     apart = definition(f"[[gnu::cold, gnu::noinline]] static void {rare}", given, whole)
-    return apart + "\n" + definition(head, given, quick(function, arguments, call_with, rare, "{}_array".format if native else str))
+    return apart + "\n" + definition(head, given, quick(function, arguments, call_with, rare, "{}_array".format if native else str)) + alias

@@ -117,7 +117,7 @@ def mpi_modules(functions):
     text += functions_in_module(rows) + "\nend module mpi_constants\n"
     head, rows = sizes(SIZES, {"": "", "v": "(*)"})
     text += "module mpi_sizeofs\n  implicit none\n" + head + functions_in_module(rows) + "\nend module mpi_sizeofs\n"
-    body = fortran.module_mpi(fortran.chosen(functions), constants(), "mpi_constants\n  use mpi_sizeofs", "")
+    body = fortran.module_mpi(fortran.chosen(functions), constants(), "mpi_constants\n  use mpi_sizeofs", "", descriptors=False)
     return text + body.removeprefix(fortran.FORTRAN_BANNER)
 
 

@@ -256,7 +256,7 @@ def fortran_bodies(text):
     body = re.compile(r"^ *(?:[\w() ]+ )?(subroutine|function) (MPI_\w+) ?\(([^)]*)\)[^\n]*\n(.*?)^ *end \1\b",
                       re.MULTILINE | re.DOTALL)
     for kind, name, arguments, rest in body.findall(re.sub(r" *& *\n *&? *", " ", text)):
-        name = re.sub(r"_f08(ts)?$", "", name)
+        name = re.sub(r"_(f08(ts)?|fts)$", "", name)
         declared = [line.strip() for line in rest.splitlines() if "::" in line and "!" not in line and "import" not in line]
         call = f"{'call ' if kind == 'subroutine' else 'result = '}{name}({arguments.strip()})"
         if name not in found and f"interface {name}\n" not in text.replace(f"interface {name.removesuffix('_c')}\n", ""):

@@ -43,6 +43,11 @@ static_assert(sizeof(Section) == 24);
   return true;
 }
 
+// Whether an array was not allocated, as where a rank has no part of the data. Its dimensions hold anything.
+inline bool is_absent(const Section& section) {
+  return section.address == nullptr;
+}
+
 // Of a buffer whose gaps do not matter.
 inline void* address_of(const Section* section) {
   return buffer_in(section->address);
@@ -67,13 +72,13 @@ class Buffer {
  public:
   Buffer(const Section* section, Count elements, MPI_Fint datatype)
       : count(elements), type(Convert<MPI_Datatype>::in(datatype)) {
-    if (contiguous(section, &address)) return;
+    if (contiguous(section, &address) || is_absent(*section)) return;
     address = section->address;
     replace(describe(*section, count, type, &made_));
   }
   Buffer(const Section* section, MPI_Fint parts, Count elements, MPI_Fint datatype)
       : count(elements), type(Convert<MPI_Datatype>::in(datatype)) {
-    if (contiguous(section, &address)) return;
+    if (contiguous(section, &address) || is_absent(*section)) return;
     address = section->address;
     replace(describe_parts(*section, parts, count, type, &made_));
   }
@@ -84,7 +89,7 @@ class Buffer {
       PMPI_Type_free(&made_);
   }
 
-  void* address = nullptr;
+  void* address = nullptr;  // also where the array is absent
   Count count;
   MPI_Datatype type;
   Trouble trouble;
@@ -114,7 +119,8 @@ class Scratch {
 
   void* of(const Section* section, bool stores) {
     void* address;
-    return contiguous(section, &address) ? address : copy(*section, stores);
+    if (contiguous(section, &address)) return address;
+    return is_absent(*section) ? nullptr : copy(*section, stores);
   }
   // Before a call that makes a request, and after it.
   void arm() {

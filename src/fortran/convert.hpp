@@ -211,6 +211,10 @@ inline void give(MPI_Fint* ierror, int code) {
 #define WEFT_F08(name) \
   extern "C" decltype(name##_) name##_f08_ __attribute__((alias(#name "_"), visibility("default")));
 
+// The name of the module mpi for a procedure of mpi_f08 with choice buffers.
+#define WEFT_FTS(name) \
+  extern "C" decltype(name##_f08ts_) name##_fts_ __attribute__((alias(#name "_f08ts_"), visibility("default")));
+
 struct Exchanges {
   int destinations;
   int sources;

@@ -27,7 +27,8 @@ namespace weft::fortran {
     *size = static_cast<MPI_Fint>(variable->element);                                                   \
     give(ierror, MPI_SUCCESS);                                                                          \
   }                                                                                                     \
-  WEFT_PROCEDURE void p##_f_sync_reg_f08ts_(const Section*) {}
+  WEFT_PROCEDURE void p##_f_sync_reg_f08ts_(const Section*) {}                                          \
+  WEFT_FTS(p##_f_sync_reg)
 WEFT_STATUS(mpi)
 WEFT_STATUS(pmpi)
 

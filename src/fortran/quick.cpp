@@ -76,4 +76,7 @@ WEFT_PROCEDURE void pmpi_isend_f08ts_(const Section* buf, const MPI_Fint* count,
   isend(buf, count, datatype, dest, tag, comm, request, ierror);
 }
 
+WEFT_FTS(mpi_isend)
+WEFT_FTS(pmpi_isend)
+
 }  // namespace weft::fortran

@@ -130,7 +130,7 @@ class Pages(unittest.TestCase):
         self.assertRegex(text, r"type\(MPI_Comm\), intent\(in\) :: comm")
         for file, heading in (("mpi.f90", "Fortran 90"), ("mpi_f08.f90", "Fortran 2008")):
             module = (GENERATED / "fortran" / file).read_text()
-            names = set(re.findall(r"^ *end (?:subroutine|function) (MPI_\w+?)(?:_f08|_f08ts)?$", module, re.MULTILINE))
+            names = set(re.findall(r"^ *end (?:subroutine|function) (MPI_\w+?)(?:_f08|_f08ts|_fts)?$", module, re.MULTILINE))
             self.assertGreater(len(names & set(PAGES)), 300)
             self.assertEqual({n for n in names & set(PAGES) if f".SS {heading}" not in PAGES[n]}, set())
 
