@@ -136,6 +136,12 @@ void show_ways() {
   (void)device::active->release(memory);
 }
 
+void show_ways_between_hosts() {
+  puts("\nWays of data between hosts:");
+  printf("  %-34s %s\n", "through pinned memory of the host", "used");
+  show("by an adapter from the device", "Weft registers no memory of devices with libfabric (FI_HMEM) or UCX");
+}
+
 void show_setting(const char* name) {
   for (const base::SettingRow* row : base::all_settings()) {
     if (std::strcmp(row->text().name, name) == 0) printf("  %-34s %s\n", name, row->shown().c_str());
@@ -167,6 +173,7 @@ int info_devices(const Words& words) {
     printf("  %zu  %-29s %10s  %s\n", i, item.name.c_str(), base::shown_bytes(item.bytes).c_str(), item.note.c_str());
   }
   show_ways();
+  show_ways_between_hosts();
   puts("\nSettings that decide (man weft-settings):");
   show_setting("WEFT_DEVICES");
   show_setting("WEFT_DEVICE_MAP_FROM");
