@@ -243,16 +243,18 @@ void Moved::to_device() const {
   std::vector<char> room;
   if (gaps_) std::memset(image, untouched, static_cast<size_t>(span_));
   for (const Piece& piece : pieces_) copy(piece, image - low_ + piece.offset, buffer_ + piece.offset, room);
+  if (received_) before_.assign(image, image + span_);
 }
 
+// Bytes that have changed alone: a program may describe a receive that is larger than its memory.
 void Moved::to_program() const {
   if (!received_) return;
   char* image = arena.mirror(device_);
-  std::vector<char> room;
-  for (const Piece& piece : pieces_) {
-    if (!copy(piece, buffer_ + piece.offset, image - low_ + piece.offset, room)) return;
+  for (MPI_Aint i = 0; i < span_; ++i) {
+    if (image[i] != before_[static_cast<size_t>(i)]) buffer_[low_ + i] = image[i];
   }
   if (!gaps_) return;
+  std::vector<char> room;
   std::vector<char> blank(static_cast<size_t>(span_), untouched);
   for (const Piece& piece : pieces_) copy(piece, image - low_ + piece.offset, blank.data() - low_ + piece.offset, room);
   if (std::memcmp(image, blank.data(), static_cast<size_t>(span_)) != 0)

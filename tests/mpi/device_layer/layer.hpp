@@ -5,8 +5,9 @@
 // that take buffers; layer.cpp has the calls that complete them.
 //
 // A sent buffer is copied to the device before the call. A received one is copied there too, so that bytes which the
-// call does not write stay as they are, and back when the call has completed: at its end, or where its request
-// completes. Only data are copied, not the gaps of a layout, and the gaps on the device must be untouched afterwards.
+// call does not write stay as they are, and what has changed back when the call has completed: at its end, or where its
+// request completes. Only data are copied, not the gaps of a layout, and the gaps on the device must be untouched
+// afterwards.
 #pragma once
 
 #include <mpi.h>
@@ -51,6 +52,7 @@ class Moved {
   MPI_Aint span_ = 0;  // bytes of the data and their gaps
   bool gaps_ = false;
   char* device_ = nullptr;
+  mutable std::vector<char> before_;  // what a received buffer had on the device
 };
 using Buffers = std::vector<std::unique_ptr<Moved>>;
 
