@@ -12,6 +12,7 @@
 #include <new>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/message.hpp"
 #include "base/own_cpus.hpp"
 #include "transport/api/failure.hpp"
@@ -24,6 +25,9 @@ constexpr uint64_t later_ns = 10000000000;
 constexpr uint64_t unwoken_ns = 100000;  // where the carrier has no descriptor
 // Before it sleeps: some 50 us where nobody else wants the processor. Measured in docs/scale.md, "Its speed".
 constexpr uint32_t looks_most = 48;
+constexpr uint64_t long_ns = 200000;       // of a yield
+constexpr uint32_t sleeps_crowded = 1000;  // before another one is tried
+constexpr size_t spare_most = 4;
 
 }  // namespace
 
@@ -64,10 +68,15 @@ Speaker::Speaker(const Memory& memory, std::vector<int> here, const Make& make, 
 }
 
 Speaker::~Speaker() {
-  if (!started_) return;
-  ends_.store(true, std::memory_order_relaxed);
-  bell_.ring(bell_.number());
-  pthread_join(thread_, nullptr);
+  if (started_) {
+    ends_.store(true, std::memory_order_relaxed);
+    bell_.ring(bell_.number());
+    pthread_join(thread_, nullptr);
+  }
+  for (const Place& place : places_) {
+    for (const Kept& kept : place.waiting) drop(kept);
+  }
+  for (unsigned char* memory : spare_) munmap(memory, memory_.layout().frame);
 }
 
 // The program's signals are not for this thread.
@@ -92,17 +101,21 @@ void Speaker::start() {
 }
 
 // It shares its processor with ranks, and so yields where others would spin: an answer mostly comes soon, and a sleep
-// costs both hosts a wake-up.
+// costs both hosts a wake-up. Where a yield takes long, others compute: a thread that sleeps gets the processor sooner
+// there than one that has yielded.
 void Speaker::run() {
-  uint32_t idle = 0;
+  uint32_t idle = 0, crowded = 0;
   while (!ends_.load(std::memory_order_relaxed)) {
     if (advance()) {
       idle = 0;
-    } else if (++idle < looks_most) {
+    } else if (crowded == 0 && ++idle < looks_most) {
+      const uint64_t before = base::now_ns();
       sched_yield();
+      if (base::now_ns() - before > long_ns) crowded = sleeps_crowded;
     } else {
       sleep();
       idle = 0;
+      if (crowded != 0) --crowded;
     }
   }
 }
@@ -258,7 +271,7 @@ bool Speaker::came(uint32_t /*lane*/, const unsigned char* frame, size_t bytes) 
             static_cast<uint32_t>(bytes));
     return true;
   }
-  to.waiting.emplace_back(frame, bytes);
+  to.waiting.push_back(keep(frame, bytes));
   carrier_->renew(frame);
   // It may have given all back before it could see that this one waits.
   memory_.page(place).waits.store(1, std::memory_order_relaxed);
@@ -266,26 +279,34 @@ bool Speaker::came(uint32_t /*lane*/, const unsigned char* frame, size_t bytes) 
   return true;
 }
 
-Speaker::Kept::Kept(const unsigned char* frame, size_t bytes) : bytes_(bytes) {
-  if (is_mapped()) {
-    void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    memory_ = mapped != MAP_FAILED ? static_cast<unsigned char*>(mapped) : nullptr;
+Speaker::Kept Speaker::keep(const unsigned char* frame, size_t bytes) {
+  Kept kept{nullptr, bytes};
+  if (!kept.is_mapped()) {
+    kept.memory = new (std::nothrow) unsigned char[bytes];
+  } else if (!spare_.empty()) {
+    kept.memory = spare_.back();
+    spare_.pop_back();
   } else {
-    memory_ = new (std::nothrow) unsigned char[bytes];
+    void* const mapped =
+        mmap(nullptr, memory_.layout().frame, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped != MAP_FAILED) kept.memory = static_cast<unsigned char*>(mapped);
   }
-  if (memory_ == nullptr) {
+  if (kept.memory == nullptr) {
     fail_for_good({.cause = "no memory for a message from another host that its rank does not take yet",
                    .error = errno,
                    .remedy = "free memory on this host, or raise the job's memory limit"});
   }
-  std::memcpy(memory_, frame, bytes);
+  std::memcpy(kept.memory, frame, bytes);
+  return kept;
 }
 
-Speaker::Kept::~Kept() {
-  if (is_mapped()) {
-    munmap(memory_, bytes_);
+void Speaker::drop(const Kept& kept) {
+  if (!kept.is_mapped()) {
+    delete[] kept.memory;
+  } else if (spare_.size() < spare_most) {
+    spare_.push_back(kept.memory);
   } else {
-    delete[] memory_;
+    munmap(kept.memory, memory_.layout().frame);
   }
 }
 
@@ -305,10 +326,11 @@ bool Speaker::take_back(uint32_t place, const Item& item) {
     carrier_->renew(frame);
     return true;
   }
-  const Kept& next = from.waiting.front();
-  const auto bytes = static_cast<uint32_t>(next.bytes());
-  std::memcpy(frame, next.frame(), bytes);
+  const Kept next = from.waiting.front();
+  const auto bytes = static_cast<uint32_t>(next.bytes);
+  std::memcpy(frame, next.memory, bytes);
   from.waiting.pop_front();
+  drop(next);
   if (from.waiting.empty()) memory_.page(place).waits.store(0, std::memory_order_relaxed);
   hand_in(place, item.number, bytes);
   return true;

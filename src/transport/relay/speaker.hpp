@@ -49,20 +49,12 @@ class Speaker final : private net::Events {
     const unsigned char* start = nullptr;
     size_t bytes = 0;
   };
-  // A frame that waits for a buffer. Large ones are pages of their own: the memory goes when the frame does.
-  class Kept {
-   public:
-    Kept(const unsigned char* frame, size_t bytes);
-    ~Kept();
-    Kept(const Kept&) = delete;
-    Kept& operator=(const Kept&) = delete;
-    const unsigned char* frame() const { return memory_; }
-    size_t bytes() const { return bytes_; }
-
-   private:
-    bool is_mapped() const { return bytes_ > 4096; }
-    size_t bytes_;
-    unsigned char* memory_;
+  // A frame that waits for a buffer. Large ones are pages of their own: the memory goes when the frame does, but for
+  // that of a few, which others take.
+  struct Kept {
+    unsigned char* memory;
+    size_t bytes;
+    bool is_mapped() const { return bytes > 4096; }
   };
   struct Place {
     RingReader outward;
@@ -86,6 +78,8 @@ class Speaker final : private net::Events {
   void post(Outgoing& out);
   bool post_again();
   void end(Outgoing& out, int error);
+  Kept keep(const unsigned char* frame, size_t bytes);
+  void drop(const Kept& kept);
   void hand_in(uint32_t place, uint32_t number, uint32_t bytes);
   void tell(uint32_t place, const Item& item);
   bool tell_late();
@@ -102,6 +96,7 @@ class Speaker final : private net::Events {
   std::unique_ptr<Outgoing[]> words_;   // by place
   std::vector<uint32_t> holders_;       // of buffers that come in: a place and one more; 0: the carrier
   std::vector<Outgoing*> unsent_;       // that the carrier would not take yet
+  std::vector<unsigned char*> spare_;   // pages for large frames that wait
   std::map<std::string, net::Address> hosts_;
   uint32_t in_flight_ = 0;
   uint32_t late_ = 0;  // items
