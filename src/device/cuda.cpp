@@ -224,6 +224,7 @@ Progress look(const Copy& copy) {
   Engine& engine = *static_cast<Engine*>(copy.engine);
   if (copy.number <= engine.done.load(std::memory_order_acquire)) return Progress::done;
   std::lock_guard guard(engine.mutex);
+  const Current current(engine.context);
   const int error = library.query(engine.event[copy.number % Engine::events]);
   if (error == not_ready) return Progress::running;
   if (error != success) return Progress::failed;

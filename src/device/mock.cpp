@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -54,6 +55,7 @@ struct State {
   std::mutex mutex;
   std::vector<Region> regions;  // ours first
   std::map<size_t, Piece> used;
+  std::map<size_t, size_t> freed;  // bytes of those that are in use no more
   uint64_t allocations = 0;
   std::map<uint64_t, Begun> begun;
   uint64_t copies = 0;
@@ -102,12 +104,12 @@ bool owned(const void* address) {
   return region_of(address) != nullptr;
 }
 
-// Whether there is an allocation at an offset of our own memory.
-bool is_allocated(size_t offset) {
-  auto after = state->used.upper_bound(offset);
-  if (after == state->used.begin()) return false;
-  const auto& [begin, piece] = *--after;
-  return offset - begin < piece.bytes;
+// Whether an allocation of our own memory was at an offset, and was freed.
+bool was_freed(size_t offset) {
+  auto after = state->freed.upper_bound(offset);
+  if (after == state->freed.begin()) return false;
+  const auto& [begin, bytes] = *--after;
+  return offset - begin < bytes;
 }
 
 // Where the driver reaches the bytes at an address; nullptr: there is no such memory of the device. The mutex is held.
@@ -116,7 +118,7 @@ char* reach(const void* address, size_t bytes) {
   const Region* region = region_of(address);
   if (region == nullptr) return at;
   const auto offset = static_cast<size_t>(at - region->seen);
-  if (bytes > capacity - offset || (region == state->regions.data() && !is_allocated(offset))) return nullptr;
+  if (bytes > capacity - offset || (region == state->regions.data() && was_freed(offset))) return nullptr;
   return region->real + offset;
 }
 
@@ -176,14 +178,21 @@ void* allocate(size_t bytes) {
   }
   if (bytes > capacity || capacity - at < wanted) return nullptr;
   state->used[at] = {wanted, ++state->allocations};
+  for (auto old = state->freed.begin(); old != state->freed.end();) {
+    const bool overlaps = old->first < at + wanted && at < old->first + old->second;
+    old = overlaps ? state->freed.erase(old) : std::next(old);
+  }
   return state->regions[0].seen + at;
 }
 
 bool release(void* memory) {
   std::lock_guard guard(state->mutex);
-  const Region* region = region_of(memory);
-  return region == state->regions.data() &&
-         state->used.erase(static_cast<size_t>(static_cast<char*>(memory) - region->seen)) == 1;
+  if (region_of(memory) != state->regions.data()) return false;
+  const auto found = state->used.find(static_cast<size_t>(static_cast<char*>(memory) - state->regions[0].seen));
+  if (found == state->used.end()) return false;
+  state->freed[found->first] = found->second.bytes;
+  state->used.erase(found);
+  return true;
 }
 
 std::string share(const void* address, Shared& shared) {
