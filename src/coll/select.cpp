@@ -540,11 +540,13 @@ uint64_t open_choices() {
   if (*tuning.value() != '\0') {
     base::Problem problem;
     std::vector<Row> rows;
-    if (!read_table(tuning.value(), rows, problem)) {
+    std::vector<core::DevicePipe> pipes;
+    if (!read_table(tuning.value(), rows, problem, &pipes)) {
       if (core::world->rank != 0) ::sleep(2);  // rank 0 says so, unless its file is another one, and ends the job
       core::start_failed(problem);
     }
     file_rows = new std::vector<Row>(std::move(rows));
+    core::set_device_pipes(std::move(pipes));
   }
   base::Problem problem;
   if (!offload::open(problem)) core::start_failed(problem);

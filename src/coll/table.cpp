@@ -31,8 +31,10 @@ class Reader {
       const Json& member = value.items[i];
       if (name == "rows") {
         if (!rows(member)) return false;
+      } else if (name == "devices") {
+        if (!devices(member)) return false;
       } else if (name != "weft_tuning" && name != "measured") {
-        return fail(member, base::quoted(name) + " is not known: a table has weft_tuning, rows and measured");
+        return fail(member, base::quoted(name) + " is not known: a table has weft_tuning, rows, devices and measured");
       }
     }
     return value.find("rows") != nullptr || fail(value, "\"rows\" is missing");
@@ -40,6 +42,7 @@ class Reader {
 
   int line() const { return line_; }
   const std::string& what() const { return what_; }
+  std::vector<core::DevicePipe> pipes;
 
  private:
   bool fail(const Json& where, const std::string& what) {
@@ -52,6 +55,35 @@ class Reader {
     if (list.kind != Json::Kind::list) return fail(list, "\"rows\" is no list");
     for (const Json& item : list.items) {
       if (!row(item)) return false;
+    }
+    return true;
+  }
+
+  bool devices(const Json& list) {
+    if (list.kind != Json::Kind::list) return fail(list, "\"devices\" is no list");
+    for (const Json& item : list.items) {
+      if (item.kind != Json::Kind::object) return fail(item, "a row of \"devices\" is no JSON object");
+      core::DevicePipe pipe{INT64_MAX, 0, 0};
+      int64_t depth = 0;
+      for (size_t i = 0; i < item.names.size(); ++i) {
+        const std::string& name = item.names[i];
+        const Json& member = item.items[i];
+        int64_t* const number = name == "bytes"   ? &pipe.bytes
+                                : name == "chunk" ? &pipe.chunk
+                                : name == "depth" ? &depth
+                                                  : nullptr;
+        if (number == nullptr)
+          return fail(member, base::quoted(name) + " is not known: a row of devices has bytes, chunk and depth");
+        if (!member.whole(*number) || *number < 0) return fail(member, "\"" + name + "\" is no number");
+      }
+      if (pipe.chunk < core::least_device_chunk || pipe.chunk > core::most_device_chunk)
+        return fail(item, "a row of \"devices\" has no \"chunk\" from 4096 to 131072 bytes");
+      if (depth < 1 || depth > core::most_device_depth)
+        return fail(item, "a row of \"devices\" has no \"depth\" from 1 to 8 chunks");
+      if (!pipes.empty() && pipe.bytes <= pipes.back().bytes)
+        return fail(item, "the \"bytes\" of \"devices\" do not rise from row to row");
+      pipe.depth = static_cast<int32_t>(depth);
+      pipes.push_back(pipe);
     }
     return true;
   }
@@ -146,7 +178,8 @@ constexpr size_t most_bytes = (1 << 20) + 1;
 
 }  // namespace
 
-bool parse_table(std::string_view text, const std::string& name, std::vector<Row>& rows, base::Problem& problem) {
+bool parse_table(std::string_view text, const std::string& name, std::vector<Row>& rows, base::Problem& problem,
+                 std::vector<core::DevicePipe>* pipes) {
   rows.clear();
   const auto refuse = [&](int line, const std::string& wrong) {
     rows.clear();
@@ -159,10 +192,13 @@ bool parse_table(std::string_view text, const std::string& name, std::vector<Row
   base::JsonProblem wrong;
   if (!base::parse_json(text, value, wrong)) return refuse(wrong.line, wrong.what);
   Reader reader(rows);
-  return reader.file(value) || refuse(reader.line(), reader.what());
+  if (!reader.file(value)) return refuse(reader.line(), reader.what());
+  if (pipes != nullptr) *pipes = std::move(reader.pipes);
+  return true;
 }
 
-bool read_table(const std::string& path, std::vector<Row>& rows, base::Problem& problem) {
+bool read_table(const std::string& path, std::vector<Row>& rows, base::Problem& problem,
+                std::vector<core::DevicePipe>* pipes) {
   FILE* file = fopen(path.c_str(), "re");
   std::string text;
   int error = file == nullptr ? errno : 0;
@@ -172,7 +208,7 @@ bool read_table(const std::string& path, std::vector<Row>& rows, base::Problem& 
     if (ferror(file) != 0) error = errno;
     fclose(file);
   }
-  if (error == 0) return parse_table(text, path, rows, problem);
+  if (error == 0) return parse_table(text, path, rows, problem, pipes);
   problem = {.cause = "the table of algorithms " + base::quoted(path) + " cannot be read",
              .error = error,
              .remedy = "write it with \"weft tune\", give the path that it has on all hosts, or unset WEFT_TUNING"};

@@ -128,6 +128,29 @@ class Here(Tuning, unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("cannot be written", done.stderr)
 
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one processor: two ranks have no core each")
+    def test_messages_of_a_device_in_chunks_and_a_file_that_jobs_take(self):
+        path = self.folder / "devices.json"
+        done = self.run_program("weft", "tune", "--devices", "--quick", "--out", str(path), WEFT_DEVICES="mock")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^ *262144 +[\d.]+ +[\d.]+ +[\d.]+ +(16384|32768|65536|131072) +[124]$")
+        self.assertRegex(done.stdout, r"(?m)^WEFT_DEVICE_MAP_FROM[=:]")
+        table = json.loads(path.read_text())
+        self.assertGreater(len(table["devices"]), 0)
+        self.assertNotIn("bytes", table["devices"][-1])
+        job = ["--oversubscribe", "-n", "2", PROGRAM]
+        self.assertEqual(self.run_program("mpiexec", *job, WEFT_TUNING=str(path), WEFT_DEVICES="mock").returncode, 0)
+        table["devices"][-1]["depth"] = 9
+        path.write_text(json.dumps(table))
+        done = self.run_program("mpiexec", *job, WEFT_TUNING=str(path), WEFT_DEVICES="mock")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn('a row of "devices" has no "depth" from 1 to 8 chunks', done.stderr)
+
+    def test_no_device_to_tune_for_is_told(self):
+        done = self.run_program("weft", "tune", "--devices", "--out", str(self.folder / "x"), WEFT_DEVICES="off")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("there is no device to measure: WEFT_DEVICES is off", done.stderr)
+
 
 @unittest.skipUnless(os.access(os.environ.get("HYDRA", ""), os.X_OK), "HYDRA names no launcher that is here")
 class Paths(unittest.TestCase):

@@ -301,6 +301,32 @@ TEST(File, IsRefusedWithItsLine) {
   }
 }
 
+TEST(Text, RowsOfDevicesAreGivenApart) {
+  std::vector<Row> rows;
+  std::vector<core::DevicePipe> pipes;
+  base::Problem problem;
+  EXPECT_TRUE(
+      coll::parse_table("{\"weft_tuning\": 1, \"rows\": [], \"devices\": [{\"bytes\": 65536, \"chunk\": "
+                        "16384, \"depth\": 4}, {\"chunk\": 131072, \"depth\": 1}]}",
+                        "table", rows, problem, &pipes))
+      << problem.cause;
+  ASSERT_EQ(pipes.size(), 2U);
+  core::set_device_pipes(pipes);
+  EXPECT_EQ(core::device_pipe(65536).chunk, 16384);
+  EXPECT_EQ(core::device_pipe(65536).depth, 4);
+  EXPECT_EQ(core::device_pipe(65537).chunk, 131072);
+  EXPECT_EQ(core::device_pipe(65537).depth, 1);
+  core::set_device_pipes({});
+  EXPECT_EQ(core::device_pipe(1).chunk, core::most_device_chunk);
+  for (const char* row : {"{\"chunk\": 1, \"depth\": 1}", "{\"chunk\": 131073, \"depth\": 1}", "{\"chunk\": 8192}",
+                          "{\"chunk\": 8192, \"depth\": 9}", "{\"chunk\": 8192, \"depth\": 1, \"size\": 1}", "1",
+                          "{\"chunk\": 8192, \"depth\": 1}, {\"chunk\": 8192, \"depth\": 1}"}) {
+    const std::string text = std::string("{\"weft_tuning\": 1, \"rows\": [], \"devices\": [") + row + "]}";
+    EXPECT_FALSE(coll::parse_table(text, "table", rows, problem, &pipes)) << row;
+    EXPECT_NE(problem.cause.find("line 1,"), std::string::npos) << problem.cause;
+  }
+}
+
 TEST(File, ThatIsNotThereIsSaid) {
   std::vector<Row> rows;
   base::Problem problem;

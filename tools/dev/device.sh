@@ -48,6 +48,7 @@ pack() {
   copy "$kit" "$here/device.sh" "$here/device_tables.py"
   copy "$kit/bin" "$build"/bin/{mpiexec,weft}
   copy "$kit/lib" "$build"/src/{libweft.so,libmpi_abi.so.1}
+  copy "$kit/libexec/weft" "$build/libexec/weft/weft-measure-devices"
   copy "$kit/bench" "$build"/bench/{device,latency,bandwidth,bibandwidth,allreduce,collectives,staged,faces,beside}
   copy "$kit/bench" "$build"/bench/{put_latency,get_latency,put_rate}
   copy "$kit/apps" "$build/apps/heat/heat"
@@ -203,6 +204,7 @@ for ranks in 2 4; do
   run "allreduce.kernels.$ranks" 12 $ranks env WEFT_DEVICES=cuda "$here/bench/allreduce" --quick -d cuda 8 32768 65536 262144 \
     1048576 16777216
 done
+step tune 40 env WEFT_DEVICES=cuda "$here/bin/weft" tune --devices --out "$out/devices.json"
 run heat.cuda 15 2 env WEFT_DEVICES=cuda "$here/apps/heat" -n 1024 -s 400 -q -d cuda -o "$out/heat.png"
 run heat.host 15 2 "$here/apps/heat" -n 1024 -s 400 -q
 for name in put_latency get_latency put_rate; do

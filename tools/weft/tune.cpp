@@ -19,6 +19,7 @@
 #include "weft/job.hpp"
 #include "weft/model.hpp"
 #include "weft/paths.hpp"
+#include "weft/tune_devices.hpp"
 #include "weft/tuning.hpp"
 
 namespace weft::tool {
@@ -26,7 +27,8 @@ namespace {
 
 constexpr const char* usage =
     "usage: weft tune [-n RANKS,...] [--hosts HOSTS] [--only COLLECTIVE,...] [--quick] [--out FILE] [--resume]\n"
-    "       weft tune --paths [--between A,B] [--quick]\n\n"
+    "       weft tune --paths [--between A,B] [--quick]\n"
+    "       weft tune --devices [--quick] [--out FILE]\n\n"
     "Measures collective operations by each of their algorithms, in turn, in jobs that mpiexec starts, and writes a\n"
     "file for WEFT_TUNING with the rows in which another algorithm than the default one is the faster.\n\n"
     "  -n RANKS,...    jobs of so many ranks (default: one for each processor that may be used here, for each host);\n"
@@ -38,6 +40,7 @@ constexpr const char* usage =
     "  --out FILE      where the file goes (default: weft-tuning.json)\n"
     "  --resume        goes on where the same command was stopped: FILE.partial has what is measured\n"
     "  --paths         messages between two ranks of this host instead, by each path; says which settings suit them\n"
+    "  --devices       messages between memory of a device instead: writes a file with the chunks that suit them\n"
     "  --between A,B   of ranks on these two processors (default: a core for each)\n";
 
 struct Wish {
@@ -45,6 +48,7 @@ struct Wish {
   bool quick = false;
   bool resume = false;
   bool paths = false;
+  bool devices = false;
   std::string between;
   std::vector<int32_t> ranks;
   std::string hosts;
@@ -94,8 +98,11 @@ bool read_words(const Words& words, Wish& wish, base::Problem& problem) {
       wish.help = true;
       continue;
     }
-    if (word == "--quick" || word == "--resume" || word == "--paths") {
-      (word == "--quick" ? wish.quick : word == "--resume" ? wish.resume : wish.paths) = true;
+    if (word == "--quick" || word == "--resume" || word == "--paths" || word == "--devices") {
+      (word == "--quick"    ? wish.quick
+       : word == "--resume" ? wish.resume
+       : word == "--paths"  ? wish.paths
+                            : wish.devices) = true;
       continue;
     }
     const bool known = word == "--between" || word == "-n" || word == "--hosts" || word == "--only" || word == "--out";
@@ -340,6 +347,10 @@ int tune(const Words& words) {
   if (!read_words(words, wish, problem)) return say(problem), 2;
   if (wish.help) return fputs(usage, stdout) < 0 ? 1 : 0;
   if (wish.paths) return tune_paths(wish.between, wish.quick, problem) ? 0 : (say(problem), 1);
+  if (wish.devices) {
+    const bool done = can_write(wish.file, problem) && tune_devices(wish.quick, wish.file, problem);
+    return done ? 0 : (say(problem), 1);
+  }
   if (wish.ranks.empty()) {
     const auto hosts = static_cast<int32_t>(wish.hosts.empty() ? 1 : parts_of(wish.hosts).size());
     wish.ranks.push_back(std::max(2, hosts * base::usable_cpus()));

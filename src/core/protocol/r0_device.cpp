@@ -13,6 +13,7 @@
 #include "base/setting.hpp"
 #include "core/comm.hpp"
 #include "core/p2p.hpp"
+#include "core/protocol/device_pipe.hpp"
 #include "core/protocol/protocol.hpp"
 #include "datatype/pack.hpp"
 #include "device/contention.hpp"
@@ -247,9 +248,6 @@ Request* land(Request& r, const Envelope& envelope, Peer& peer, int64_t message_
 
 namespace {
 
-// Two pieces of the lane's chunk: one is filled while the device copies from the other.
-constexpr int64_t piece_bytes = lane_chunk_bytes / 2;
-
 void wait_for(device::Copy& copy, int& error) {
   if (copy.engine == nullptr && copy.number == 0) return;
   device::Progress progress;
@@ -265,9 +263,12 @@ void wait_for(device::Copy& copy, int& error) {
 int get_to_device(Lane& lane, Peer& peer, const MemoryRef& from, const Request& r, int64_t position, int64_t bytes) {
   if (chunk_of(lane) == nullptr) return ENOMEM;
   device::pin_once(lane.chunk, lane_chunk_bytes);
-  device::Copy copies[2];
+  // Pieces of the lane's chunk: one is filled while the device copies from the others.
+  const DevicePipe pipe = device_pipe(bytes);
+  const int64_t piece_bytes = std::min(pipe.chunk, lane_chunk_bytes / pipe.depth);
+  device::Copy copies[most_device_depth];
   int error = 0;
-  for (int turn = 0; bytes > 0 && error == 0; turn ^= 1) {
+  for (int32_t turn = 0; bytes > 0 && error == 0; turn = (turn + 1) % pipe.depth) {
     const int64_t some = std::min(bytes, piece_bytes);
     char* const piece = lane.chunk + turn * piece_bytes;
     wait_for(copies[turn], error);

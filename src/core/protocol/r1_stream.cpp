@@ -17,8 +17,10 @@
 
 #include "base/tsan.hpp"
 #include "core/failure.hpp"
+#include "core/protocol/device_pipe.hpp"
 #include "core/protocol/protocol.hpp"
 #include "datatype/pack.hpp"
+#include "device/traffic.hpp"
 
 namespace weft::core {
 
@@ -52,27 +54,15 @@ transport::Post send_staged(Request& r, const wire::Chunk& chunk, const transpor
   return r.peer->endpoint->send_staged(wire::chunk, envelope, &chunk, sizeof chunk, staging, chunk.bytes);
 }
 
-// Moves one chunk of a stream; false when staging memory or the way is full.
-bool send_chunk(Request& r) {
-  // A copy between host and device takes as long for 64 KiB as for a byte.
-  const size_t chunk_most = r.flags.on_device ? 128 << 10 : 32 << 10;
-  if (r.flags.on_device) pin_staging(*r.peer);
-  if (r.peer->queues_on(r.their_lane)) return false;
-  const auto chunk_bytes = static_cast<int64_t>(std::min(chunk_most, r.peer->transport->capabilities().staging_most));
-  const int64_t bytes = std::min(r.limit - r.moved, chunk_bytes);
-  transport::Staging staging = r.peer->transport->reserve_staging(static_cast<size_t>(bytes));
-  if (staging.memory == nullptr) return false;
-  if (r.layout != nullptr) {
-    pack_data(r, r.moved, staging.memory, bytes);
-    if (note_failed_copy(r)) {
-      // The receiver waits for the rest, which it would take for data.
-      transport_failed({.cause = "a message from a device to rank " + std::to_string(r.peer->rank) +
-                                 " broke off: " + device::last_problem(),
-                        .remedy = "keep the memory of a send until it is complete"});
-    }
-  } else {
-    r.peer->endpoint->fill(staging, static_cast<char*>(r.buffer) + r.moved, static_cast<size_t>(bytes));
-  }
+// The receiver waits for the rest, which it would take for data.
+[[gnu::cold, noreturn]] void break_off(const Request& r) {
+  transport_failed({.cause = "a message from a device to rank " + std::to_string(r.peer->rank) +
+                             " broke off: " + device::last_problem(),
+                    .remedy = "keep the memory of a send until it is complete"});
+}
+
+// Sends a chunk that is in its staging memory; false: the way is full, and the memory is given back.
+bool post_chunk(Request& r, const transport::Staging& staging, int64_t bytes) {
   base::give_to_process(&base::sent_data);
   const wire::Chunk chunk{number_of(r), static_cast<uint64_t>(r.moved), staging.handle, static_cast<uint32_t>(bytes),
                           r.peer->our_rank};
@@ -90,6 +80,74 @@ bool send_chunk(Request& r) {
   return true;
 }
 
+// Waits for a copy that was begun; whether it went well.
+bool is_copied(const device::Copy& copy) {
+  for (;;) {
+    const device::Progress progress = device::active->look(copy);
+    if (progress != device::Progress::running) return progress == device::Progress::done;
+  }
+}
+
+// Moves several chunks of a message without gaps from a device: their copies are begun together, and each is sent when
+// it is over. False as send_chunk().
+bool send_chunks_of_device(Request& r, int64_t chunk_bytes, int32_t depth) {
+  struct Begun {
+    transport::Staging staging;
+    int64_t bytes;
+    device::Copy copy;
+  };
+  Begun begun[most_device_depth];
+  int32_t count = 0;
+  std::string problem;
+  for (int64_t at = r.moved; at < r.limit && count < depth && problem.empty(); ++count) {
+    Begun& next = begun[count];
+    next.bytes = std::min(r.limit - at, chunk_bytes);
+    next.copy = {};
+    next.staging = r.peer->transport->reserve_staging(static_cast<size_t>(next.bytes));
+    if (next.staging.memory == nullptr) break;
+    problem = device::active->begin(next.staging.memory, static_cast<char*>(r.buffer) + at,
+                                    static_cast<size_t>(next.bytes), next.copy);
+    if (!problem.empty()) device::fail(problem);
+    at += next.bytes;
+  }
+  if (!problem.empty()) break_off(r);
+  bool goes = true;
+  for (int32_t i = 0; i < count; ++i) {
+    if (!is_copied(begun[i].copy)) {
+      device::fail("a copy that was begun has failed");
+      break_off(r);
+    }
+    device::count(device::Way::packed, goes ? begun[i].bytes : 0);
+    if (goes) {
+      goes = post_chunk(r, begun[i].staging, begun[i].bytes);
+    } else {
+      r.peer->transport->drop_staging(begun[i].staging, static_cast<size_t>(begun[i].bytes));
+    }
+  }
+  return goes && count > 0;
+}
+
+// Moves a chunk of a stream, or some; false when staging memory or the way is full.
+bool send_chunk(Request& r) {
+  constexpr int64_t of_host = 32 << 10;
+  const DevicePipe pipe = r.flags.on_device ? device_pipe(r.bytes) : DevicePipe{0, of_host, 1};
+  if (r.flags.on_device) pin_staging(*r.peer);
+  if (r.peer->queues_on(r.their_lane)) return false;
+  const int64_t chunk_bytes =
+      std::min(pipe.chunk, static_cast<int64_t>(r.peer->transport->capabilities().staging_most));
+  if (r.flags.on_device && r.layout->contiguous) return send_chunks_of_device(r, chunk_bytes, pipe.depth);
+  const int64_t bytes = std::min(r.limit - r.moved, chunk_bytes);
+  transport::Staging staging = r.peer->transport->reserve_staging(static_cast<size_t>(bytes));
+  if (staging.memory == nullptr) return false;
+  if (r.layout != nullptr) {
+    pack_data(r, r.moved, staging.memory, bytes);
+    if (note_failed_copy(r)) break_off(r);
+  } else {
+    r.peer->endpoint->fill(staging, static_cast<char*>(r.buffer) + r.moved, static_cast<size_t>(bytes));
+  }
+  return post_chunk(r, staging, bytes);
+}
+
 }  // namespace
 
 bool advance_streams(Lane& lane) {
@@ -99,7 +157,10 @@ bool advance_streams(Lane& lane) {
   bool moved = false;
   while (r != nullptr) {
     Request* next = r->next;
-    while (r->moved < r->limit && send_chunk(*r)) moved = true;
+    const int64_t before = r->moved;
+    while (r->moved < r->limit && send_chunk(*r)) {
+    }
+    moved = moved || r->moved != before;
     if (r->moved < r->limit) {
       r->next = lane.streams;
       lane.streams = r;
