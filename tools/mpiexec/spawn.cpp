@@ -80,13 +80,16 @@ void Launch::refuse(Service::Caller caller, const std::string& why) {
   service_.answer(caller, boot::Packet().put(1).put(why));
 }
 
-// The first of so many free places in a row; -1: there is none.
+// The first of so many free places in a row; -1: there is none. A place is free when its whole world has ended: a
+// process that is slow to leave the barrier of MPI_Finalize still reads what those that have left wrote into their
+// memory, which a new process would clear.
 int Launch::find_places(int count) const {
   int run = 0;
   for (size_t place = static_cast<size_t>(command_.ranks()); place < ranks_.size(); ++place) {
     const Rank& rank = ranks_[place];
     const bool used_up = on_several_hosts() && rank.uses != 0;
-    const bool free = !used_up && !rank.alive && rank.streams[0].fd < 0 && rank.streams[1].fd < 0;
+    const bool free =
+        !used_up && !rank.alive && rank.world == nullptr && rank.streams[0].fd < 0 && rank.streams[1].fd < 0;
     run = free ? run + 1 : 0;
     if (run == count) return static_cast<int>(place) + 1 - count;
   }
@@ -176,6 +179,7 @@ bool Launch::find_spawned(Spawned& spawned, std::string& why) const {
 }
 
 void Launch::spawn(Service::Caller caller, int root, boot::Packet& packet) {
+  forget_worlds();
   World& world = worlds_.emplace_back();
   std::vector<int> members;
   std::string why = "mpiexec cannot read the request: is it of the library's version?";
