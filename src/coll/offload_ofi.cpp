@@ -66,39 +66,39 @@ State state() {
 enum class Of : uint8_t { integers, reals, pairs };
 
 struct TypeRow {
-  datatype::Basic basic;
   fi_datatype type;
+  datatype::Basic basic;
   Of of;
 };
 constexpr TypeRow types[] = {
-    {datatype::Basic::int8, FI_INT8, Of::integers},
-    {datatype::Basic::int16, FI_INT16, Of::integers},
-    {datatype::Basic::int32, FI_INT32, Of::integers},
-    {datatype::Basic::int64, FI_INT64, Of::integers},
-    {datatype::Basic::byte, FI_UINT8, Of::integers},
-    {datatype::Basic::uint8, FI_UINT8, Of::integers},
-    {datatype::Basic::uint16, FI_UINT16, Of::integers},
-    {datatype::Basic::uint32, FI_UINT32, Of::integers},
-    {datatype::Basic::uint64, FI_UINT64, Of::integers},
-    {datatype::Basic::float32, FI_FLOAT, Of::reals},
-    {datatype::Basic::float64, FI_DOUBLE, Of::reals},
-    {datatype::Basic::complex64, FI_FLOAT_COMPLEX, Of::pairs},
-    {datatype::Basic::complex128, FI_DOUBLE_COMPLEX, Of::pairs},
+    {FI_INT8, datatype::Basic::int8, Of::integers},
+    {FI_INT16, datatype::Basic::int16, Of::integers},
+    {FI_INT32, datatype::Basic::int32, Of::integers},
+    {FI_INT64, datatype::Basic::int64, Of::integers},
+    {FI_UINT8, datatype::Basic::byte, Of::integers},
+    {FI_UINT8, datatype::Basic::uint8, Of::integers},
+    {FI_UINT16, datatype::Basic::uint16, Of::integers},
+    {FI_UINT32, datatype::Basic::uint32, Of::integers},
+    {FI_UINT64, datatype::Basic::uint64, Of::integers},
+    {FI_FLOAT, datatype::Basic::float32, Of::reals},
+    {FI_DOUBLE, datatype::Basic::float64, Of::reals},
+    {FI_FLOAT_COMPLEX, datatype::Basic::complex64, Of::pairs},
+    {FI_DOUBLE_COMPLEX, datatype::Basic::complex128, Of::pairs},
 };
 
 // Operations whose results libfabric says are ours (docs/operations.md): it tells nothing of NaN in a minimum, nor of
 // infinities in a complex product. A row is for elements up to `most`.
 struct OperationRow {
-  datatype::Reduction reduction;
   fi_op op;
+  datatype::Reduction reduction;
   Of most;
 };
 constexpr OperationRow operations[] = {
-    {datatype::Reduction::sum, FI_SUM, Of::pairs},      {datatype::Reduction::prod, FI_PROD, Of::reals},
-    {datatype::Reduction::min, FI_MIN, Of::integers},   {datatype::Reduction::max, FI_MAX, Of::integers},
-    {datatype::Reduction::band, FI_BAND, Of::integers}, {datatype::Reduction::bor, FI_BOR, Of::integers},
-    {datatype::Reduction::bxor, FI_BXOR, Of::integers}, {datatype::Reduction::land, FI_LAND, Of::integers},
-    {datatype::Reduction::lor, FI_LOR, Of::integers},   {datatype::Reduction::lxor, FI_LXOR, Of::integers},
+    {FI_SUM, datatype::Reduction::sum, Of::pairs},      {FI_PROD, datatype::Reduction::prod, Of::reals},
+    {FI_MIN, datatype::Reduction::min, Of::integers},   {FI_MAX, datatype::Reduction::max, Of::integers},
+    {FI_BAND, datatype::Reduction::band, Of::integers}, {FI_BOR, datatype::Reduction::bor, Of::integers},
+    {FI_BXOR, datatype::Reduction::bxor, Of::integers}, {FI_LAND, datatype::Reduction::land, Of::integers},
+    {FI_LOR, datatype::Reduction::lor, Of::integers},   {FI_LXOR, datatype::Reduction::lxor, Of::integers},
 };
 
 // The type and the operation as libfabric calls them.
