@@ -399,6 +399,7 @@ std::string move(const Layout& layout, Direction direction, int64_t position, vo
 std::string reduce(const Reduction& reduction, const void* in, void* inout, int64_t count) {
   constexpr int64_t part_bytes = int64_t{1} << 20;
   const int64_t extent = reduction.extent();
+  if (extent == 0) return "there is no such reduction";
   const int64_t most = std::min(count, part_bytes / extent);
   std::vector<char> input(static_cast<size_t>(most * extent)), output(input.size());
   const bool in_there = owned(in);

@@ -235,7 +235,7 @@ EXPORT int zeMemGetAddressRange(void* context, const void* address, void** base,
 
 // The descriptor of the device's memory, and where the allocation is in it. An older driver has the descriptor in
 // front.
-static constexpr size_t at_descriptor = 8, at_offset = 16;
+static constexpr size_t at_descriptor = 8;
 
 static size_t place_of_descriptor() {
   return is("old") ? 0 : at_descriptor;
