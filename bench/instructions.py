@@ -31,11 +31,11 @@ AGAIN = 4  # counts more of a call above its budget
 
 
 def call_of(function):
-    """The call that a function is: Fortran's mpi_isend_f08ts_ is MPI_Isend."""
+    """The call that a function is: Fortran's mpi_isend_f08ts_ and mpi_isend_fts_ are MPI_Isend."""
     match = re.match(r"P?(MPI_\w+)", function) or re.match(r"p?(shmem_\w+)", function)
     if match:
         return match[1]
-    match = re.match(r"p?mpi_(\w+?)_(f08(ts)?_)?$", function)
+    match = re.match(r"p?mpi_(\w+?)_(f08_|f08ts_|fts_)?$", function)
     return f"MPI_{match[1].capitalize()}" if match else None
 
 

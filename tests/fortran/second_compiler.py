@@ -16,7 +16,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS = ["f08", "f08_point", "f08_collectives", "f08_types", "f08_objects", "f08_windows", "f08_files", "f08_partitions",
-            "f08_tool", "f08_spawn", "module", "module_sections", "callbacks", "languages", "removed", "spawn", "mpif_h", "wrong_handles"]
+            "f08_tool", "f08_spawn", "module", "module_sections", "callbacks", "languages", "removed", "spawn", "mpif_h",
+            "wrong_handles"]
 IN_C = {"f08_tool": "tool.c", "languages": "languages.c"}
 
 
