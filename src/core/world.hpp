@@ -170,7 +170,6 @@ struct World {
   Watches watches;                          // with all lanes held
   std::atomic<uint32_t> claims_in_use = 0;  // our claim slots, a bit each
   std::atomic<int32_t> saturated_lanes = 0;
-  SendQueues send_queues[transport::max_lanes];
   std::atomic<uint64_t> queues_waiting = 0;  // a bit for each of them that has messages
   base::Lock connect_lock;
   boot::Job job;
@@ -179,6 +178,7 @@ struct World {
   Waits waits;
   Lane* lane_table[transport::max_lanes] = {};  // the addresses of `lanes`, which spare a multiplication by their size
   Lane lanes[transport::max_lanes];
+  SendQueues send_queues[transport::max_lanes];
 
   Peer& peer(int32_t job_rank) {
     Peer* p = peers.find(job_rank);

@@ -76,7 +76,7 @@ pack() {
   # Libraries that a bare machine may lack; never those of the compiler, which are newer there.
   local needed
   needed=$(LD_LIBRARY_PATH="$kit/lib:$kit/ucx/lib:$ucx/lib" ldd "$kit"/bin/* "$kit"/ucx/bin/* 2>/dev/null |
-    sed -n 's/.*=> \(\/[^ ]*\/lib\(hwloc\|udev\|numa\|gomp\)[-.][^ ]*\) .*/\1/p' | sort -u)
+    sed -n 's/.*=> \(\/[^ ]*\/lib\(hwloc\|udev\|numa\|gomp\|metis\)[-.][^ ]*\) .*/\1/p' | sort -u)
   # shellcheck disable=SC2086
   [ -z "$needed" ] || copy "$kit/lib" $needed
   du -sh "$kit"
