@@ -113,21 +113,21 @@ void reduce_scatter(Way& way, const void* send, void* receive, const Array& coun
                               .without(Algorithm::pairwise, !reducer.commutative)
                               .without(Algorithm::halving, !reducer.commutative);
   const Blocks parts(const_cast<void*>(send), counts, Array(starts), type);
-  switch (choose(comm, Collective::reduce_scatter, total * type.size, able)) {
+  const Algorithm algorithm = choose(comm, Collective::reduce_scatter, total * type.size, able);
+  switch (algorithm) {
     case Algorithm::pairwise:
       return reduce_scatter_pairwise(way, parts, receive, reducer);
     case Algorithm::halving:
       return reduce_scatter_halving(way, parts, total, receive, reducer);
     case Algorithm::shared:
-      if constexpr (std::is_same_v<Way, Schedule>) {
-        at_desk::reduce_scatter(way, send, receive, starts[comm.rank], counts[comm.rank], total, reducer,
-                                [&] { reduce_scatter(way, send, receive, counts, reducer); });
-      }
-      return;
     case Algorithm::peer_copy:
       if constexpr (std::is_same_v<Way, Schedule>) {
-        peer_copy::reduce_scatter(way, send, receive, counts, reducer,
-                                  [&] { reduce_scatter(way, send, receive, counts, reducer); });
+        const auto again = [&] { reduce_scatter(way, send, receive, counts, reducer); };
+        if (algorithm == Algorithm::shared) {
+          at_desk::reduce_scatter(way, send, receive, starts[comm.rank], counts[comm.rank], total, reducer, again);
+        } else {
+          peer_copy::reduce_scatter(way, send, receive, counts, reducer, again);
+        }
       }
       return;
     default:

@@ -133,8 +133,8 @@ bool send_chunk(Request& r) {
   const DevicePipe pipe = r.flags.on_device ? device_pipe(r.bytes) : DevicePipe{0, of_host, 1};
   if (r.flags.on_device) pin_staging(*r.peer);
   if (r.peer->queues_on(r.their_lane)) return false;
-  const int64_t chunk_bytes =
-      std::min(pipe.chunk, static_cast<int64_t>(r.peer->transport->capabilities().staging_most));
+  const auto chunk_bytes =
+      static_cast<int64_t>(std::min(static_cast<size_t>(pipe.chunk), r.peer->transport->capabilities().staging_most));
   if (r.flags.on_device && r.layout->contiguous) return send_chunks_of_device(r, chunk_bytes, pipe.depth);
   const int64_t bytes = std::min(r.limit - r.moved, chunk_bytes);
   transport::Staging staging = r.peer->transport->reserve_staging(static_cast<size_t>(bytes));
