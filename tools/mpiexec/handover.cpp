@@ -233,13 +233,13 @@ class Supervisor {
     }
     const auto timeout_ns = static_cast<uint64_t>(timeout_us) * 1000;
     int status = 0;
-    if (wait_until(base::now_ns() + timeout_ns, status)) return status;
+    if (wait_until(pid_, base::now_ns() + timeout_ns, status)) return status;
     char seconds[32];
     snprintf(seconds, sizeof seconds, "%g", static_cast<double>(timeout_us) / 1e6);
     fprintf(stderr, "weft: mpiexec: the job did not end within %s s (--timeout); the job is ended\n", seconds);
     say_why(hosts);
     kill(pid_, SIGTERM);
-    if (!wait_until(base::now_ns() + grace_ns, status)) {
+    if (!wait_until(pid_, base::now_ns() + grace_ns, status)) {
       kill(pid_, SIGKILL);
       waitpid(pid_, nullptr, 0);
     }
@@ -248,13 +248,12 @@ class Supervisor {
 
  private:
   // Asks `weft why` on the hosts for the messages that ranks wait for, and prints its answer, if there is one in time.
-  void say_why(const std::string& hosts) const {
+  void say_why(const std::string& hosts) {
     const std::string weft = folder_of(resolved("/proc/self/exe")) + "/weft";
     const std::string job = std::to_string(getpid());
     const pid_t asks = fork();
     if (asks == 0) {
-      constexpr unsigned at_most = 20;  // seconds
-      alarm(at_most);
+      setpgid(0, 0);
       sigprocmask(SIG_SETMASK, &old_mask_, nullptr);
       const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
       dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -264,15 +263,20 @@ class Supervisor {
       execl(weft.c_str(), "weft", "why", "--hosts", hosts.c_str(), job.c_str(), static_cast<char*>(nullptr));
       _exit(status_not_found);
     }
-    while (asks > 0 && waitpid(asks, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    if (asks < 0) return;
+    setpgid(asks, asks);
+    constexpr uint64_t at_most_ns = 10'000'000'000;
+    int status = 0;
+    const bool ended = wait_until(asks, base::now_ns() + at_most_ns, status);
+    kill(-asks, SIGKILL);  // the launcher that it has started too
+    if (!ended) waitpid(asks, nullptr, 0);
   }
 
-  // False when the launcher has not ended by then.
-  bool wait_until(uint64_t end_ns, int& status) {
+  // False when the process has not ended by then.
+  bool wait_until(pid_t pid, uint64_t end_ns, int& status) {
     for (;;) {
       int wait_status = 0;
-      if (waitpid(pid_, &wait_status, WNOHANG) == pid_) {
+      if (waitpid(pid, &wait_status, WNOHANG) == pid) {
         status = WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
         return true;
       }
