@@ -11,8 +11,8 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <deque>
 #include <functional>
+#include <list>
 #include <mutex>
 #include <string>
 
@@ -30,8 +30,8 @@ struct Stream : base::Object {
   std::mutex issuing;                    // held while one is enqueued: driver and queue agree on their order
   std::mutex mutex;                      // of the rest
   std::condition_variable changed;
-  std::deque<Enqueued> queue;  // those that have not begun
-  uint32_t issued = 0;         // numbers of operations, in a circle
+  std::list<Enqueued> queue;  // those that have not begun
+  uint32_t issued = 0;        // numbers of operations, in a circle
   uint32_t reached = 0;
   uint32_t done = 0;
   bool ends = false;
