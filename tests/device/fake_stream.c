@@ -20,8 +20,11 @@ struct stream {
   struct item *first, *last;
   int busy;  // its thread performs an operation, or is about to
   int has_thread;
+  struct stream* made_before;  // programs may leave streams to the driver
 };
 
+static struct stream* last_made;
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 static struct stream of_null = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static struct stream* stream_at(void* handle) {
@@ -33,6 +36,10 @@ void* fake_stream_new(void) {
   if (!s) return NULL;
   pthread_mutex_init(&s->mutex, NULL);
   pthread_cond_init(&s->changed, NULL);
+  pthread_mutex_lock(&making);
+  s->made_before = last_made;
+  last_made = s;
+  pthread_mutex_unlock(&making);
   return s;
 }
 
