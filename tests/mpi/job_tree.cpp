@@ -37,11 +37,12 @@ int main(int argc, char** argv) {
   if (strcmp(role, "spawns") == 0 && rank == 0) spawn(file, "stays", 1);
   // The parents go on when the children have spawned.
   if (strcmp(role, "spawns") == 0) MPI_Barrier(parents);
+  MPI_Comm children = MPI_COMM_NULL;
   if (strcmp(role, "first") == 0) {
     MPI_Comm inter = MPI_COMM_NULL;
     if (rank == 0) {
-      inter = spawn(file, "spawns", 2);
-      MPI_Barrier(inter);
+      children = spawn(file, "spawns", 2);
+      MPI_Barrier(children);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 1) {
@@ -55,6 +56,8 @@ int main(int argc, char** argv) {
     }
   }
   while (access(file, F_OK) != 0) usleep(1000);
+  if (children != MPI_COMM_NULL) MPI_Comm_disconnect(&children);
+  if (strcmp(role, "spawns") == 0) MPI_Comm_disconnect(&parents);
   MPI_Finalize();
   return EXIT_SUCCESS;
 }
