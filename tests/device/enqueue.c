@@ -273,7 +273,8 @@ int main(int argc, char** argv) {
   sums(&line);
   apart(&line);
   errors(&line);
-  close_line(&line);
+  MPI_Comm_free(&line.comm);
+  MPIX_Stream_free(&line.stream);  // and gives the last of those errors
   line = open_line();
   // MPI_Finalize waits for what is left; the communicator has the stream still.
   MPIX_Send_enqueue(x, 8, MPI_BYTE, next(), RING, line.comm);
