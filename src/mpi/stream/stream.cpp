@@ -93,7 +93,7 @@ void sweep() {
     dropped.swap(open_streams().dropped);
   }
   for (Stream* stream : dropped) {
-    end_thread(*stream);
+    if (stream->has_thread) end_thread(*stream);  // unless the end of all streams was first
     base::destroy_object(stream);
   }
 }
