@@ -539,9 +539,11 @@ class Signals(Case):
         self.assertEqual((out, job.returncode), ("on\n", 0))
 
     def stop(self, pid):
+        """Again while it runs: mpiexec's processes tell each other of a SIGCONT, which may come later than the next stop."""
         os.kill(pid, signal.SIGSTOP)
         while pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "T":
             time.sleep(0.001)
+            os.kill(pid, signal.SIGSTOP)
 
     def test_a_job_whose_processes_are_all_stopped_and_continued_goes_on(self):
         """As batch systems suspend jobs."""
