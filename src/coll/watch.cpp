@@ -63,7 +63,7 @@ void begin_watch(Watch& watch) {
 
 bool look_at_watches() {
   if (core::watching.load(std::memory_order_acquire) == 0) return false;
-  if (core::this_thread().lanes_held != 0) return false;  // what follows may run a program's function
+  if (core::this_thread().lanes_held != 0) return false;  // the steps may run a program's function
   Watch* ready = take_ready();
   const bool any = ready != nullptr;
   while (ready != nullptr) {

@@ -153,7 +153,7 @@ void settle_pending() {
     Matcher& matcher = world->lanes[message->envelope.lane].matcher;
     Request* r = matcher.settle(message, world->any_tags);
     if (r == nullptr) continue;
-    if (world->is_across(r->match)) missing.clear();  // what waited for this receive may wait no more
+    if (world->is_across(r->match)) missing.clear();  // messages kept for this receive may go on
     matcher.remove(message);
     consume(*r, message);
   }

@@ -13,7 +13,7 @@
 namespace {
 
 MPI_Comm comm = MPI_COMM_SELF;
-MPI_Datatype type = MPI_INT;  // what the calls move one of
+MPI_Datatype type = MPI_INT;  // of the one element that each call moves
 
 // The call fails; the class is MPI_ERR_BUFFER, or the other one.
 #define BAD_OR(call, other)                                                                        \

@@ -128,7 +128,7 @@ int64_t end_pending(Peer& peer, int32_t error) {
     for (Request* r : found.receives) {
       if (withdraw(*r)) ended.push_back(r);  // otherwise its message is coming in
     }
-    settle_all();  // what was kept for these, and messages whose predecessors do not come any more
+    settle_all();  // messages kept for these, and those whose predecessors do not come any more
   }
   for (Request* r : ended) end_lost(*r, error);
   return static_cast<int64_t>(ended.size());

@@ -110,7 +110,7 @@ class NetEndpoint final : public Endpoint {
   Way& way_to_lane(uint32_t lane) { return ways_ == nullptr ? way_ : ways_[lane].way; }
   Way way_;                            // where the peer has one lane; a job may have very many peers
   std::unique_ptr<WayOfLane[]> ways_;  // otherwise
-  std::atomic<uint32_t> word_ = 0;     // what it has asked for
+  std::atomic<uint32_t> word_ = 0;     // its request: saturated or 0
   std::atomic<uint32_t> held_ = 0;     // buffers that are under way to it
   std::atomic<bool> lost_ = false;     // and reported
   // Of the last word on congestion that was told and heard. They may come in any order; odd ones ask for envelopes

@@ -52,7 +52,7 @@ class Moved {
   MPI_Aint span_ = 0;  // bytes of the data and their gaps
   bool gaps_ = false;
   char* device_ = nullptr;
-  mutable std::vector<char> before_;  // what a received buffer had on the device
+  mutable std::vector<char> before_;  // contents of a received buffer on the device before
 };
 using Buffers = std::vector<std::unique_ptr<Moved>>;
 
