@@ -192,11 +192,14 @@ void refused() {
   SAME(expect::class_of(MPIX_Put_notify()), MPI_ERR_UNSUPPORTED_OPERATION);
   SAME(expect::class_of(PMPIX_Async_start()), MPI_ERR_UNSUPPORTED_OPERATION);
   HOLDS(MPIX_Async_get_state(nullptr) == nullptr);
+  SAME(expect::class_of(QMPI_Get_function()), MPI_ERR_UNSUPPORTED_OPERATION);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  // As a tool does when it is loaded: the answer ends nothing.
+  const int early = QMPI_Register_tool_name();
   expect::start(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   failures();
@@ -205,5 +208,6 @@ int main(int argc, char** argv) {
   pieces();
   others();
   refused();
+  SAME(expect::class_of(early), MPI_ERR_UNSUPPORTED_OPERATION);
   return expect::finish();
 }

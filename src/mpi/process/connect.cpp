@@ -38,6 +38,18 @@ namespace {
 
 namespace request = boot::request;
 
+constinit base::IntSetting patience{
+    {.name = "WEFT_CONNECT_TIMEOUT",
+     .help = "MPI_Comm_connect without the info key timeout waits so long for MPI_Comm_accept; 0: for ever",
+     .unit = base::Unit::seconds,
+     .alias = "MPIR_CVAR_CH4_COMM_CONNECT_TIMEOUT",
+     .other_alias = "MPIR_CVAR_CH3_COMM_CONNECT_TIMEOUT",
+     .subject = base::Subject::waiting,
+     .change = base::Change::always},
+    0,
+    {0, INT32_MAX}};
+WEFT_SETTING(patience);
+
 // Asks the launcher. An error of class `error` is raised on `comm`.
 int ask_for(const char* function, const Comm* comm, int error, const boot::Packet& question, boot::Packet& answer) {
   std::string why = need_service();
@@ -97,13 +109,13 @@ struct Met {
   char why[1024];
 };
 
-// The info key timeout, in seconds, as microseconds; 0: none.
-bool timeout_of(const Info* info, int64_t& microseconds) {
+// The info key timeout, or the setting, both in seconds, as microseconds; 0: none.
+bool timeout_of(const char* kind, const Info* info, int64_t& microseconds) {
   const std::optional<std::string> given = info != nullptr ? info->find("timeout") : std::nullopt;
-  microseconds = 0;
-  if (!given) return true;
   constexpr int64_t second = 1000000;
-  int64_t seconds = 0;
+  int64_t seconds = kind == request::connect ? patience.value() : 0;
+  microseconds = seconds * second;
+  if (!given) return true;
   if (!base::parse_number(*given, base::Unit::none, seconds).empty() || seconds < 0 || seconds > INT32_MAX)
     return false;
   microseconds = seconds * second;
@@ -149,7 +161,7 @@ Met meet_at_port(const char* kind, const char* port, const Info* info) {
   boot::Packet answer;
   if (no_address(port) || strnlen(port, MPI_MAX_PORT_NAME) == MPI_MAX_PORT_NAME) {
     why = "port_name is a null pointer or longer than MPI_MAX_PORT_NAME - 1";
-  } else if (!timeout_of(info, most_us)) {
+  } else if (!timeout_of(kind, info, most_us)) {
     met.error = MPI_ERR_INFO_VALUE;
     why = "the info key timeout is no number of seconds";
   } else if (why.empty() && wait_at_port(kind, port, most_us, answer, why)) {
