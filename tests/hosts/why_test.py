@@ -35,6 +35,30 @@ echo "$said"
 exit $status
 """
 
+# Waits until mpiexec has said something, and for a second in which it could say it again; then the job is ended.
+QUIET = """
+said=$(mktemp)
+"$MPIEXEC" -hosts h1,h2 -n 2 "$WRONG" receives >/dev/null 2>"$said" &
+job=$!
+until=$(($(date +%s) + $HANGS))
+while [ "$(date +%s)" -lt "$until" ] && ! grep -q "in MPI_Recv at" "$said"; do sleep 0.1; done
+sleep 3
+kill -0 $job && kill $job
+wait $job
+cat "$said"
+"""
+
+# The ranks that there are before and after mpiexec is killed.
+KILLED = """
+ranks() { local n; n=$(for file in /proc/[0-9]*/exe; do readlink "$file"; done 2>/dev/null | grep -cxF "$WRONG"); echo "$n ranks"; }
+until_there_are() { while [ "$(date +%s)" -lt "$until" ] && [ "$(ranks)" != "$1 ranks" ]; do sleep 0.1; done; ranks; }
+until=$(($(date +%s) + $HANGS))
+"$MPIEXEC" -hosts h1,h2 -n 2 "$WRONG" receives >/dev/null 2>&1 &
+until_there_are 2
+kill -9 $!
+until_there_are 0
+"""
+
 
 @unittest.skipUnless(os.access(HYDRA, os.X_OK), "there is no Hydra: tools/dev/launchers.sh mpich installs it")
 class Why(unittest.TestCase):
@@ -73,6 +97,25 @@ class Why(unittest.TestCase):
             if "deadlock: rank 0 waits for a message from rank 1" in done.stderr:
                 break
         self.assertRegex(done.stderr, rf"(?s)did not end within {seconds} s.*deadlock: rank 0 waits for a message from rank 1.*wrong\.c:\d+")
+
+    def test_mpiexec_says_it_after_a_quiet_time_once(self):
+        done = self.run_on_hosts("bash", "-c", QUIET, "quiet", MPIEXEC=str(BIN / "mpiexec"), WRONG=WRONG, HANGS=str(timing.HANGS),
+                                 WEFT_WHY_AFTER="1")
+        lines = [line for line in done.stdout.splitlines() if line.startswith("weft: mpiexec: ")]
+        self.assertRegex("\n".join(lines), r"(?s)^weft: mpiexec: no rank has written anything for a while, and the job stands still\n"
+                         r"weft: mpiexec: deadlock: rank 0 waits for a message from rank 1.*wrong\.c:\d+.*job h1-\d+, 2 ranks")
+        self.assertEqual(done.stdout.count("stands still"), 1, done.stdout)
+
+    def test_mpiexec_on_a_host_without_ranks_says_it_too(self):
+        for seconds in (1, 4, 16, 64):  # by then both ranks wait
+            done = self.run_on_hosts(str(BIN / "mpiexec"), "--timeout", str(seconds), "-hosts", "h2", "-n", "2", WRONG, "receives")
+            if "deadlock: rank 0 waits for a message from rank 1" in done.stderr:
+                break
+        self.assertRegex(done.stderr, r"(?s)did not end within.*deadlock: rank 0 waits for a message from rank 1.*job h1-\d+, 2 ranks")
+
+    def test_the_job_ends_with_mpiexec_when_that_is_killed(self):
+        done = self.run_on_hosts("bash", "-c", KILLED, "killed", MPIEXEC=str(BIN / "mpiexec"), WRONG=WRONG, HANGS=str(timing.HANGS))
+        self.assertEqual(done.stdout, "2 ranks\n0 ranks\n", done.stderr)
 
     def test_hosts_that_do_not_answer(self):
         done = self.run_on_hosts(str(BIN / "weft"), "why", "--hosts", "h1,nowhere")

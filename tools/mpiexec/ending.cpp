@@ -206,7 +206,7 @@ void Launch::check_clocks(uint64_t now) {
   }
   if (!ending_ && alive_ > 0 && now >= standstill_.due()) {
     const std::string why = standstill_.look_after_quiet(now);
-    if (!why.empty()) tell("no rank has written anything for a while, and the job stands still");
+    if (!why.empty()) tell(quiet_sentence);
     tell_why(why);
   }
   if (kill_at_ && now >= kill_at_) {

@@ -2,24 +2,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpiexec/handover.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
-#include <ctime>
 #include <iterator>
 
-#include "base/clock.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "boot/environment.hpp"
 #include "boot/remote.hpp"
 #include "mpiexec/process.hpp"
+#include "mpiexec/supervisor.hpp"
 
 namespace weft::mpiexec {
 namespace {
@@ -29,8 +25,6 @@ using Words = std::vector<std::string>;
 constexpr int status_mistake = 2;
 constexpr int status_not_found = 127;
 constexpr int status_not_started = 126;
-constexpr int status_timeout = 124;
-constexpr uint64_t grace_ns = 5'000'000'000;  // for the launcher to end the job on all hosts
 
 void tell(const base::Problem& problem) {
   fprintf(stderr, "weft: mpiexec: %s\n", base::describe(problem).c_str());
@@ -190,110 +184,19 @@ void add_openmp(Command& job) {
   job.variables.insert(job.variables.end(), added.begin(), added.end());
 }
 
+// By which `weft why` finds the ranks of this job on each host.
+std::string job_of_this_process() {
+  char host[65] = "";
+  gethostname(host, sizeof host - 1);
+  return std::string(host) + "-" + std::to_string(getpid());
+}
+
 // "a,b"
 std::string names_of(const std::vector<Host>& hosts) {
   std::string names;
   for (const Host& host : hosts) names.append(names.empty() ? "" : ",").append(host.name);
   return names;
 }
-
-[[noreturn]] void become_launcher(const Words& words, Environment& environment) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  execve(arguments[0], arguments.data(), environment.pointers().data());
-  tell({.cause = "cannot start " + base::quoted(words[0]),
-        .error = errno,
-        .remedy = "check that it is a program for this machine (WEFT_REMOTE_LAUNCHER names another)"});
-  _exit(errno == ENOENT ? status_not_found : status_not_started);
-}
-
-// Waits for the launcher until the time is over. Signals from the terminal reach it without us; others are passed on.
-class Supervisor {
- public:
-  Supervisor() {
-    signal(SIGCHLD, SIG_DFL);  // who started us may have had it ignored: then there were no status to wait for
-    sigemptyset(&signals_);
-    for (int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) sigaddset(&signals_, signal);
-    sigprocmask(SIG_BLOCK, &signals_, &old_mask_);
-  }
-
-  int run(const Words& words, Environment& environment, int64_t timeout_us, const std::string& hosts) {
-    const pid_t parent = getpid();
-    pid_ = fork();
-    if (pid_ == 0) {
-      prctl(PR_SET_PDEATHSIG, SIGTERM);
-      if (getppid() != parent) _exit(status_not_started);
-      sigprocmask(SIG_SETMASK, &old_mask_, nullptr);
-      become_launcher(words, environment);
-    }
-    if (pid_ < 0) {
-      tell({.cause = "cannot start " + base::quoted(words[0]), .error = errno, .remedy = "check ulimit -u"});
-      return status_not_started;
-    }
-    const auto timeout_ns = static_cast<uint64_t>(timeout_us) * 1000;
-    int status = 0;
-    if (wait_until(pid_, base::now_ns() + timeout_ns, status)) return status;
-    char seconds[32];
-    snprintf(seconds, sizeof seconds, "%g", static_cast<double>(timeout_us) / 1e6);
-    fprintf(stderr, "weft: mpiexec: the job did not end within %s s (--timeout); the job is ended\n", seconds);
-    say_why(hosts);
-    kill(pid_, SIGTERM);
-    if (!wait_until(pid_, base::now_ns() + grace_ns, status)) {
-      kill(pid_, SIGKILL);
-      waitpid(pid_, nullptr, 0);
-    }
-    return status_timeout;
-  }
-
- private:
-  // Asks `weft why` on the hosts for the messages that ranks wait for, and prints its answer, if there is one in time.
-  void say_why(const std::string& hosts) {
-    const std::string weft = folder_of(resolved("/proc/self/exe")) + "/weft";
-    const std::string job = std::to_string(getpid());
-    const pid_t asks = fork();
-    if (asks == 0) {
-      setpgid(0, 0);
-      sigprocmask(SIG_SETMASK, &old_mask_, nullptr);
-      const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-      dup2(STDERR_FILENO, STDOUT_FILENO);
-      dup2(null, STDIN_FILENO);
-      dup2(null, STDERR_FILENO);
-      unsetenv("MPIEXEC_TIMEOUT");  // the answers have a time of their own
-      execl(weft.c_str(), "weft", "why", "--hosts", hosts.c_str(), job.c_str(), static_cast<char*>(nullptr));
-      _exit(status_not_found);
-    }
-    if (asks < 0) return;
-    setpgid(asks, asks);
-    constexpr uint64_t at_most_ns = 10'000'000'000;
-    int status = 0;
-    const bool ended = wait_until(asks, base::now_ns() + at_most_ns, status);
-    kill(-asks, SIGKILL);  // the launcher that it has started too
-    if (!ended) waitpid(asks, nullptr, 0);
-  }
-
-  // False when the process has not ended by then.
-  bool wait_until(pid_t pid, uint64_t end_ns, int& status) {
-    for (;;) {
-      int wait_status = 0;
-      if (waitpid(pid, &wait_status, WNOHANG) == pid) {
-        status = WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
-        return true;
-      }
-      const uint64_t now = base::now_ns();
-      if (now >= end_ns) return false;
-      constexpr uint64_t second = 1'000'000'000;
-      const timespec rest{static_cast<time_t>((end_ns - now) / second), static_cast<long>((end_ns - now) % second)};
-      siginfo_t info{};
-      const int signal = sigtimedwait(&signals_, &info, &rest);
-      if (signal > 0 && signal != SIGCHLD && info.si_code <= 0) kill(pid_, signal);
-    }
-  }
-
-  sigset_t signals_{};
-  sigset_t old_mask_{};
-  pid_t pid_ = -1;
-};
 
 }  // namespace
 
@@ -334,6 +237,8 @@ int hand_over(const Command& command) {
   }
   if (job.threads_asked) add_openmp(job);
   if (job.binding.reserve > 0) job.variables.emplace_back("WEFT_RESERVE_CORES", std::to_string(job.binding.reserve));
+  const std::string job_id = job_of_this_process();
+  job.variables.emplace_back(boot::variable::job_id, job_id);
   RemoteLauncher launcher;
   if (const std::string wrong = find_remote_launcher(boot::remote_launcher(), launcher); !wrong.empty()) {
     tell({.cause = "cannot start ranks on other hosts (" + listed(job.hosts) + "): " + wrong,
@@ -353,8 +258,7 @@ int hand_over(const Command& command) {
   launcher.shell = boot::remote_shell();
   Environment environment;
   const Words words = translate(job, launcher, environment.all_names());
-  if (job.timeout_us == 0) become_launcher(words, environment);
-  return Supervisor().run(words, environment, job.timeout_us, names_of(job.hosts));
+  return supervise(words, environment, job.timeout_us, {.hosts = names_of(job.hosts), .name = job_id});
 }
 
 }  // namespace weft::mpiexec

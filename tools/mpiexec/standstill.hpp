@@ -10,6 +10,8 @@
 
 namespace weft::mpiexec {
 
+inline constexpr const char* quiet_sentence = "no rank has written anything for a while, and the job stands still";
+
 class Standstill {
  public:
   void begin(uint64_t now_ns);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <thread>
 
 #include "base/message.hpp"
@@ -147,6 +148,7 @@ bool look_on(const std::string& hosts, const std::string& wanted, std::vector<wh
   std::vector<why::Snapshot> earlier;
   std::vector<why::Snapshot> later;
   const std::vector<std::string> list = parts_of(hosts);
+  setenv("WEFT_WHY_AFTER", "0", 1);  // of the jobs that ask
   if (!ask_all(list, name, earlier) || !ask_all(list, name, later)) return false;
   seen = why::join_parts(earlier, std::move(later));
   std::erase_if(
