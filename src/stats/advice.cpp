@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "base/bytes.hpp"
+#include "stats/sizes.hpp"
 #include "stats/text.hpp"
 
 namespace weft::stats {
@@ -296,7 +296,7 @@ void heavy_collective(const Report& report, std::vector<Found>& list) {
     list.push_back(
         {moving, format("%s of %s takes %.0f %% of the time without waiting: weft advice on the file of "
                         "WEFT_STATS_FILE simulates its algorithms, weft tune -n %d measures them, %s tries one",
-                        call_info[static_cast<int>(choice.call)].name, base::shown_bytes(sum.bytes / sum.calls).c_str(),
+                        call_info[static_cast<int>(choice.call)].name, sizes_text(sum.sizes, sum.bytes).c_str(),
                         100 * share(moving, report.all.run.sum), report.all.size, choice.setting)});
   }
 }

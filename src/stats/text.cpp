@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/bytes.hpp"
+#include "stats/sizes.hpp"
 
 namespace weft::stats {
 namespace {
@@ -23,14 +24,6 @@ std::string span(double seconds) {
   if (seconds >= 1) return format("%.3g s", seconds);
   if (seconds >= 1e-3) return format("%.3g ms", seconds * 1e3);
   return format("%.3g us", seconds * 1e6);
-}
-
-std::string size_text(int size_class) {
-  if (size_class == 0) return "no data";
-  const uint64_t low = uint64_t{1} << (size_class - 1);
-  if (size_class == size_classes - 1) return base::shown_bytes(low) + " and more";
-  if (size_class == 1) return "1 B";
-  return base::shown_bytes(low) + " to " + base::shown_bytes(2 * low - 1);
 }
 
 // The calls that were made, the most time first.
@@ -77,7 +70,7 @@ std::string size_line(const Report& report) {
   if (most < 0) return "  sizes       no data were sent\n";
   const CallSum& sum = report.calls[static_cast<size_t>(most)];
   const uint64_t counted = std::accumulate(std::begin(sum.sizes), std::end(sum.sizes), uint64_t{0});
-  const auto usual = static_cast<int>(std::max_element(std::begin(sum.sizes), std::end(sum.sizes)) - sum.sizes);
+  const int usual = usual_size(sum.sizes);
   return format("  sizes       %s has the most bytes, %s; %.0f %% of its calls have %s\n", call_info[most].name,
                 base::shown_bytes(sum.bytes).c_str(),
                 percent(static_cast<double>(sum.sizes[usual]), static_cast<double>(counted)), size_text(usual).c_str());
@@ -166,7 +159,7 @@ std::string calls_table(const Report& report, const std::vector<int>& order) {
   constexpr size_t most_rows = 30;
   for (size_t i = 0; i < std::min(order.size(), most_rows); ++i) {
     const CallSum& sum = report.calls[static_cast<size_t>(order[i])];
-    const auto usual = static_cast<int>(std::max_element(std::begin(sum.sizes), std::end(sum.sizes)) - sum.sizes);
+    const int usual = usual_size(sum.sizes);
     const std::string size = usual == 0 ? "-" : base::shown_bytes(uint64_t{1} << (usual - 1)) + "+";
     text += format("  %-26s %12llu %11.6f %6.1f %10s %10s %10s %6.0f %11s %11s%s\n", call_info[order[i]].name,
                    wide(sum.calls), sum.seconds.sum, percent(sum.seconds.sum, report.all.mpi.sum),

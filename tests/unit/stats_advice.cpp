@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "stats/report.hpp"
@@ -225,6 +226,28 @@ TEST(StatsAdvice, broadcasts_from_one_rank_after_the_other_are_an_allgather) {
   Ranks others(4);
   for (int r = 0; r < 4; ++r) others.in(Call::bcast_, r, 3, 2).turns += 25;
   EXPECT_FALSE(others.says("as its root"));
+}
+
+// Ranks that broadcast without waiting: so many bytes, in calls of these classes.
+Ranks in_broadcasts(uint64_t bytes, const std::vector<std::pair<int, uint64_t>>& classes) {
+  Ranks ranks(4);
+  CallSum& sum = ranks.in(Call::bcast_, 0, 5, 0);
+  for (int r = 1; r < 4; ++r) ranks.in(Call::bcast_, r, 5, 0);
+  sum.bytes = bytes;
+  for (const auto& [size_class, calls] : classes) sum.sizes[size_class] = calls;
+  return ranks;
+}
+
+TEST(StatsAdvice, calls_of_one_size_are_named_by_it) {
+  EXPECT_TRUE(in_broadcasts(400 * 40960, {{16, 400}}).says("MPI_Bcast of 40.0 KiB takes 50 % of the time"));
+  EXPECT_TRUE(in_broadcasts(0, {{0, 400}}).says("MPI_Bcast of 0 B takes 50 % of the time"));
+}
+
+TEST(StatsAdvice, calls_of_several_sizes_are_named_by_the_range_and_not_by_the_mean) {
+  EXPECT_TRUE(in_broadcasts(90 * 65536 + 310, {{0, 310}, {17, 90}})
+                  .says("MPI_Bcast of 0 B to 128.0 KiB (78 % of the calls no data) takes 50 % of the time"));
+  EXPECT_TRUE(in_broadcasts(300 * 12 + 100 * 512, {{4, 300}, {10, 100}})
+                  .says("MPI_Bcast of 8 B to 1023 B (75 % of the calls 8 B to 15 B) takes 50 % of the time"));
 }
 
 }  // namespace

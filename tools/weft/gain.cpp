@@ -8,11 +8,13 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/bytes.hpp"
 #include "base/json.hpp"
 #include "base/setting.hpp"
 #include "boot/environment.hpp"
 #include "coll/room.hpp"
 #include "coll/table.hpp"
+#include "stats/sizes.hpp"
 #include "weft/simulation.hpp"
 #include "weft/text_file.hpp"
 
@@ -268,12 +270,13 @@ std::string factor(double value) {
   return text;
 }
 
-std::string shown_size(int64_t bytes) {
-  char text[32];
-  const auto number = static_cast<double>(bytes);
-  if (bytes < 1024) return std::to_string(bytes) + " bytes";
-  snprintf(text, sizeof text, bytes < 1 << 20 ? "%.4g KiB" : "%.4g MiB", number / (bytes < 1 << 20 ? 1024 : 1 << 20));
-  return text;
+std::string size_text(const CallStatistics& call) {
+  const auto count = [](int64_t number) { return static_cast<uint64_t>(std::max<int64_t>(number, 0)); };
+  uint64_t sizes[stats::size_classes] = {};
+  for (const auto& [low, calls] : call.sizes) sizes[stats::size_class(count(low))] += count(calls);
+  if (call.sizes.empty())
+    return base::shown_bytes(count(call.bytes) / std::max<uint64_t>(count(call.calls), 1)) + " on average";
+  return stats::sizes_text(sizes, count(call.bytes));
 }
 
 std::string setting_of(Collective collective) {
@@ -294,7 +297,7 @@ class Adviser {
   std::string line(const Use& use) const {
     const CallStatistics& call = *use.call;
     std::string text = call.call;
-    if (use.collective != Collective::barrier) text += " of " + size_text(use);
+    if (use.collective != Collective::barrier) text += " of " + size_text(call);
     text += " takes " + percents(call.seconds.sum, run_.run.sum) + " of the time, " +
             percents(call.waiting.sum, call.seconds.sum) + " of that waiting: ";
     const std::string unknown = "it cannot be known whether another algorithm would take less: ";
@@ -318,11 +321,6 @@ class Adviser {
       if (comm.size == run_.ranks) world += comm.seconds;
     }
     return all > 0 && world < 0.9 * all;
-  }
-
-  std::string size_text(const Use& use) const {
-    const CallStatistics& call = *use.call;
-    return shown_size(call.calls > 0 ? call.bytes / call.calls : 0) + (use.sizes.size() > 1 ? " on average" : "");
   }
 
   coll::Shape shape() const {
