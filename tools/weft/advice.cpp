@@ -1,16 +1,12 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // `weft advice`: the changes that would make a run faster, from its statistics, and the gain of other algorithms.
-#include <algorithm>
 #include <cstdio>
-#include <iterator>
 
-#include "base/json.hpp"
 #include "base/setting.hpp"
-#include "weft/call_sites.hpp"
+#include "weft/advice_lines.hpp"
 #include "weft/commands.hpp"
-#include "weft/gain.hpp"
-#include "weft/placement_gain.hpp"
+#include "weft/json_object.hpp"
 
 namespace weft::tool {
 namespace {
@@ -31,23 +27,9 @@ int refuse(const base::Problem& problem) {
 }
 
 void print(const std::vector<std::string>& lines, bool json) {
-  if (!json && lines.empty()) puts("nothing stands out");
-  std::string text = json ? "[" : "";
-  for (const std::string& line : lines) {
-    if (json && text.size() > 1) text += ",\n ";
-    text += json ? base::json_text(line) : line;
-    if (!json) text += "\n";
-  }
-  if (json) text += "]\n";
-  fputs(text.c_str(), stdout);
-}
-
-// Text of a file as it may be printed.
-std::string shown(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < ' ' || c == 127) c = '?';
-  }
-  return text;
+  if (json) return void(printf("%s\n", json_texts(lines).c_str()));
+  if (lines.empty()) puts("nothing stands out");
+  for (const std::string& line : lines) printf("%s\n", line.c_str());
 }
 
 }  // namespace
@@ -81,15 +63,7 @@ int advice(const Words& words) {
   }
   if (!measured.empty() && !read_machine(measured, machine, problem)) return refuse(problem);
   if (!read_statistics(file, run, problem)) return refuse(problem);
-  std::vector<std::string> lines;
-  for (const std::string& line : run.advice) lines.push_back(shown(with_lines(line, run)));
-  if (std::string line = placement_advice(run); !line.empty()) {
-    // Its cost in time is not known: behind the two that cost most.
-    const auto place = lines.begin() + std::min<ptrdiff_t>(2, std::ssize(lines));
-    lines.insert(place, shown(with_lines(line, run)));
-  }
-  for (std::string& line : algorithm_advice(run, machine)) lines.push_back(shown(std::move(line)));
-  print(lines, json);
+  print(advice_lines(run, machine), json);
   return 0;
 }
 

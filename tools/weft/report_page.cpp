@@ -8,10 +8,11 @@
 #include <cstdio>
 #include <map>
 
+#include "weft/advice_lines.hpp"
 #include "weft/call_sites.hpp"
 #include "weft/grid_find.hpp"
 #include "weft/grid_plan.hpp"
-#include "weft/placement_gain.hpp"
+#include "weft/markup.hpp"
 
 namespace weft::tool {
 namespace {
@@ -43,29 +44,8 @@ __attribute__((format(printf, 2, 3))) void add(std::string& text, const char* fo
   text.append(line, std::min(static_cast<size_t>(std::max(length, 0)), sizeof line - 1));
 }
 
-// A text from the file, of at most 300 bytes, as HTML shows it.
 std::string shown(const std::string& text) {
-  constexpr size_t most = 300;
-  std::string out;
-  for (const char c : text.substr(0, most)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-    }
-  }
-  return text.size() > most ? out + " ..." : out;
+  return as_markup(text);
 }
 
 std::string bytes_shown(double bytes) {
@@ -96,15 +76,11 @@ void add_energy(std::string& page, const RunStatistics& run) {
       run.joules, run.joules_in_mpi, run.joules_waiting_awake);
 }
 
-void add_advice(std::string& page, const RunStatistics& run, const std::vector<std::string>& algorithms) {
-  const std::string placement = placement_advice(run);
-  if (run.advice.empty() && algorithms.empty() && placement.empty()) return;
+void add_advice(std::string& page, const std::vector<std::string>& lines) {
+  if (lines.empty()) return;
   page += "<h2>Advice</h2>\n<ul>\n";
-  for (size_t i = 0; i < std::min(run.advice.size(), most_advice); ++i) {
-    page.append("<li>").append(shown(with_lines(run.advice[i], run))).append("</li>\n");
-  }
-  if (!placement.empty()) page.append("<li>").append(shown(with_lines(placement, run))).append("</li>\n");
-  for (const std::string& line : algorithms) page.append("<li>").append(shown(line)).append("</li>\n");
+  for (size_t i = 0; i < std::min(lines.size(), most_advice); ++i)
+    page.append("<li>").append(shown(lines[i])).append("</li>\n");
   page += "</ul>\n";
 }
 
@@ -284,7 +260,7 @@ void add_settings(std::string& page, const RunStatistics& run) {
 void add_run(std::string& page, const RunStatistics& run, const Machine& machine) {
   add_summary(page, run);
   add_energy(page, run);
-  add_advice(page, run, algorithm_advice(run, machine));
+  add_advice(page, advice_lines(run, machine));
   add_timeline(page, run);
   add_calls(page, run);
   add_ranks(page, run);
@@ -295,30 +271,33 @@ void add_run(std::string& page, const RunStatistics& run, const Machine& machine
   add_settings(page, run);
 }
 
-void add_change(std::string& page, const std::string& name, double before, double after) {
-  page.append("<tr><td>").append(shown(name)).append("</td>");
-  add(page, "<td>%.4g</td><td>%.4g</td>", before, after);
-  if (before > 0) {
-    add(page, "<td>%+.1f %%</td></tr>\n", 100 * (after / before - 1));
-  } else {
-    page += "<td></td></tr>\n";
-  }
-}
-
 void add_comparison(std::string& page, const RunStatistics& before, const RunStatistics& after) {
   page += "<h2>Comparison</h2>\n<p>Seconds of a rank, on average.</p>\n<table><tr><th></th><th>" + shown(before.path) +
           "</th><th>" + shown(after.path) + "</th><th>change</th></tr>\n";
-  add_change(page, "run", before.run.mean, after.run.mean);
-  add_change(page, "in MPI", before.mpi.mean, after.mpi.mean);
-  add_change(page, "waiting for others", before.waiting.mean, after.waiting.mean);
-  std::map<std::string, std::pair<double, double>> calls;
-  for (const CallStatistics& c : longest_calls(before)) calls[c.call].first = c.seconds.mean;
-  for (const CallStatistics& c : longest_calls(after)) calls[c.call].second = c.seconds.mean;
-  for (const auto& [name, seconds] : calls) add_change(page, name, seconds.first, seconds.second);
+  for (const Change& change : compare(before, after)) {
+    page.append("<tr><td>").append(shown(change.name)).append("</td>");
+    add(page, "<td>%.4g</td><td>%.4g</td>", change.before, change.after);
+    if (change.before > 0) {
+      add(page, "<td>%+.1f %%</td></tr>\n", 100 * (change.after / change.before - 1));
+    } else {
+      page += "<td></td></tr>\n";
+    }
+  }
   page += "</table>\n";
 }
 
 }  // namespace
+
+std::vector<Change> compare(const RunStatistics& before, const RunStatistics& after) {
+  std::vector<Change> changes = {{"run", before.run.mean, after.run.mean},
+                                 {"in MPI", before.mpi.mean, after.mpi.mean},
+                                 {"waiting for others", before.waiting.mean, after.waiting.mean}};
+  std::map<std::string, std::pair<double, double>> calls;
+  for (const CallStatistics& c : longest_calls(before)) calls[c.call].first = c.seconds.mean;
+  for (const CallStatistics& c : longest_calls(after)) calls[c.call].second = c.seconds.mean;
+  for (const auto& [name, seconds] : calls) changes.push_back({name, seconds.first, seconds.second});
+  return changes;
+}
 
 std::string page_of(std::span<const RunStatistics> runs, const Machine& machine) {
   std::string page = head;

@@ -5,29 +5,10 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "weft/markup.hpp"
+
 namespace weft::tool {
 namespace {
-
-// As text in SVG: names and commands are the user's.
-std::string shown(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      default:
-        out += static_cast<unsigned char>(c) < ' ' ? '?' : c;
-    }
-  }
-  return out;
-}
 
 std::string format(const char* form, auto... values) {
   char text[512];
@@ -48,11 +29,11 @@ std::string picture_of(const std::string& title, const std::vector<SweptCase>& c
       "font-size=\"12\">\n"
       "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
       left + width + right, static_cast<size_t>(top) + row * (cases.size() + 1));
-  svg.append("<text x=\"10\" y=\"24\" font-size=\"14\">").append(shown(title)).append("</text>\n");
+  svg.append("<text x=\"10\" y=\"24\" font-size=\"14\">").append(as_markup(title)).append("</text>\n");
   int y = top;
   for (const SweptCase& one : cases) {
     svg += format("<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", left - 8, y + bar - 4);
-    svg.append(shown(one.name)).append("</text>\n");
+    svg.append(as_markup(one.name)).append("</text>\n");
     if (one.ran) {
       svg += format("<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"#0b6cb8\"/>\n", left, y,
                     x(one.median) - left, bar);
