@@ -32,7 +32,7 @@ bool is_disturbed(const Report& report) {
 }
 
 // A rank that has no processor is late without a fault of its own, and the ranks that wait for it lose no more time
-// than all ranks together were without one. The rest of such a wait is evidence.
+// than all ranks together were without one; and it does not compute for that long. The rest of such a time is evidence.
 double unexplained(const Report& report, double seconds) {
   return seconds - report.all.queued;
 }
@@ -292,7 +292,7 @@ void heavy_collective(const Report& report, std::vector<Found>& list) {
   for (const Choice& choice : choices) {
     const CallSum& sum = sum_of(report, choice.call);
     const double moving = sum.seconds.sum - sum.idle.sum;
-    if (share(moving, report.all.run.sum) < 2 * worth || sum.calls == 0) continue;
+    if (sum.bytes == 0 || share(unexplained(report, moving), report.all.run.sum) < 2 * worth) continue;
     list.push_back(
         {moving, format("%s of %s takes %.0f %% of the time without waiting: weft advice on the file of "
                         "WEFT_STATS_FILE simulates its algorithms, weft tune -n %d measures them, %s tries one",

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """weft order: the orders it writes and what it says of them. LAUNCH_BIN is the folder of weft."""
 import itertools
+import json
 import os
 import random
 import re
@@ -72,6 +73,14 @@ class Order(unittest.TestCase):
         columns = self.good("-C", "-g", "2,16")
         self.assertEqual(lines_of(columns), [listed(range(0, 32, 2)), listed(range(1, 32, 2))])
         self.assertEqual(lines_of(self.good("-g", "2,16")), lines_of(rows), "rows are the default")
+
+    def test_the_order_as_json(self):
+        words = ["-g", "6,4", "-n", "6"]
+        text = self.good(*words)
+        answer = json.loads(self.good(*words, "--json"))
+        self.assertEqual([listed(line) for line in answer["order"]], lines_of(text))
+        self.assertEqual((answer["most_off_node"], answer["off_node"], answer["on_node"]), counted(text))
+        self.assertEqual((answer["grid"], answer["hosts"], answer["ranks_per_host"]), ([6, 4], 4, 6))
 
     def test_a_cell_is_a_line(self):
         self.assertEqual(lines_of(self.good("-R", "-c", "2,2", "-g", "4,4")),

@@ -195,6 +195,17 @@ class Report(Case):
         self.assertIn("run0.jsonrun1.jsonchange", page.text)
         self.assertIn("run1015+50.0 %", page.text)
 
+    def test_what_the_page_adds_to_its_files_as_json(self):
+        done = self.report(statistics(4), statistics(4, slow=5), words=["--json", "-o", "page.html"])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        answer = json.loads(done.stdout)
+        self.assertEqual(answer["page"], "page.html")
+        self.assertEqual([run["file"] for run in answer["runs"]], ["run0.json", "run1.json"])
+        self.assertIn("rank 3 arrives last <b>&", answer["runs"][0]["advice"][0])
+        self.assertEqual(answer["comparison"][0], {"of": "run", "before": 10.0, "after": 15.0})
+        self.assertIn("MPI_Send", [change["of"] for change in answer["comparison"]])
+        self.assertNotIn("comparison", json.loads(self.report(statistics(4), words=["--json"]).stdout))
+
     def test_10_000_ranks_make_less_than_a_megabyte(self):
         text = self.page(statistics(10000), statistics(9999))
         self.assertLess(len(text), 1000000)

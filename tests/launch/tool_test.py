@@ -182,6 +182,36 @@ class Tool(unittest.TestCase):
                             ("on", r"by R0 from 32768 bytes on over TCP, from 131072 through libfabric \(WEFT_RDMA=on\)")):
             self.assertRegex(self.weft("info", "--paths", WEFT_RDMA=rdma).stdout, r"(?m)^Between hosts, .*: " + words)
 
+    def test_each_part_answers_as_json(self):
+        def answer(*words, **env):
+            done = self.weft(*words, "--json", **env)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+            return json.loads(done.stdout)
+        by_name = {one["name"]: one for one in answer("info", "--all", WEFT_EAGER_LIMIT="4K")}
+        self.assertEqual((by_name["WEFT_EAGER_LIMIT"]["value"], by_name["WEFT_EAGER_LIMIT"]["source"]), ("4K", "environment"))
+        self.assertTrue(by_name["WEFT_LAUNCHER"]["expert"])
+        self.assertNotIn("WEFT_LAUNCHER", [one["name"] for one in answer("info")])
+        self.assertEqual(len(answer("info", "--topo")["cores"]), len(re.findall("{", self.weft("info", "--topo").stdout)))
+        self.assertEqual([path["path"][:2] for path in answer("info", "--paths")["paths"]], ["E0", "E1", "R0", "R1"])
+        self.assertEqual(len(answer("info", "--chapter", "14")["functions"]), 90)
+        self.assertEqual(sum(len(one["functions"]) for one in answer("info", "--chapter")), 664)
+        chosen = {one["operation"]: one for one in answer("info", "coll", "--ranks", "64", "--ppn", "8", WEFT_BCAST_ALGORITHM="tree")["operations"]}
+        self.assertEqual(chosen["bcast"]["chosen"], {"algorithm": "tree", "decided_by": "a setting"})
+        self.assertEqual(answer("info", "files", WEFT_IO_THREADS="7")["threads"], 7)
+        hbm = answer("info", "memory", "--xml", os.path.join(TOPOLOGIES, "two_packages_hbm.xml"))
+        self.assertEqual({node["kind"] for node in hbm}, {"DDR", "HBM"})
+        self.assertEqual(answer("info", "memory", WEFT_ALLOC_MEM_POLICY="m")["program"]["policy"], "Mandatory")
+        net = answer("info", "net", WEFT_NETWORKS="127.0.0.0/8", WEFT_NETWORK_LIBRARY="tcp")
+        self.assertEqual((net["carried_by"], net["problem"], net["loopback_alone"]), ("TCP", "", True))
+        self.assertIn("127.0.0.1/8", [one["network"] for one in net["addresses"] if one["usable"]])
+        self.assertEqual(answer("info", "devices", WEFT_DEVICES="off"), {"driver": "", "problem": "WEFT_DEVICES=off"})
+        self.assertIn("copies from and to the host", [way["way"] for way in answer("info", "devices", WEFT_DEVICES="mock")["ways"] if way["works"]])
+        self.assertEqual("weft " + answer("version")["weft"], self.weft("version").stdout.strip())
+        done = self.weft("info", "net", "--json", WEFT_NETWORKS="240.0.0.0/8")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("there is no address that may be used", json.loads(done.stdout)["problem"])
+        self.assertEqual(self.weft("info", "--man", "--json").returncode, 2)
+
     def test_topology_and_version(self):
         self.assertRegex(self.weft("info", "--topo").stdout, rf"processors {len(os.sched_getaffinity(0))} ")
         self.assertRegex(self.weft("version").stdout, r"^weft \d+\.\d+")

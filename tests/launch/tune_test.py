@@ -76,8 +76,9 @@ class Tuning:
         head = f"weft tune {entry['by'].split()[-1]} quick {self.WHERE[1] if self.WHERE else ''}\n"
         part = f"# {self.RANKS} barrier\njob {self.RANKS} {self.HOST_COUNT}\nbarrier 0 flat 1 1 1\nbarrier 0 dissemination 5 5 5\n.\n"
         partial.write_text(head + part + f"# {self.RANKS} scan\njob")  # stopped in the midst of a scan
-        done = self.run_program("weft", *words, "--resume")
+        done = self.run_program("weft", *words, "--resume", "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout, path.read_text())
         self.assertNotIn("barrier, 1 of 2", done.stderr)
         self.assertIn("scan, 2 of 2", done.stderr)
         self.assertIn('"dissemination": 5', path.read_text())
@@ -176,6 +177,15 @@ class Paths(unittest.TestCase):
         self.expect_table(done)
         self.assertRegex(done.stdout, r"(?m)^WEFT_CROSSING=(near|far) ")
         self.assertRegex(done.stdout, r"(?m)^WEFT_EAGER_LIMIT=(0|9216|16384|32768|65536|131072) ")
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one processor: two ranks have no core each")
+    def test_the_paths_as_json(self):
+        done = self.weft("tune", "--paths", "--quick", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        answer = json.loads(done.stdout)
+        self.assertEqual([size["bytes"] for size in answer["sizes"]], [9 << 10] + [16384 << i for i in range(9)])
+        self.assertGreater(min(size["R0"] for size in answer["sizes"]), 0)
+        self.assertIn(answer["WEFT_CROSSING"], ("near", "far"))
 
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one processor: two ranks have no core each")
     def test_the_paths_between_two_processors(self):

@@ -240,7 +240,18 @@ Ranks in_broadcasts(uint64_t bytes, const std::vector<std::pair<int, uint64_t>>&
 
 TEST(StatsAdvice, calls_of_one_size_are_named_by_it) {
   EXPECT_TRUE(in_broadcasts(400 * 40960, {{16, 400}}).says("MPI_Bcast of 40.0 KiB takes 50 % of the time"));
-  EXPECT_TRUE(in_broadcasts(0, {{0, 400}}).says("MPI_Bcast of 0 B takes 50 % of the time"));
+}
+
+TEST(StatsAdvice, operations_without_data_get_no_other_algorithm) {
+  EXPECT_FALSE(in_broadcasts(0, {{0, 400}}).says("MPI_Bcast"));
+}
+
+TEST(StatsAdvice, time_without_a_processor_is_no_work_of_an_operation) {
+  Ranks ranks = in_broadcasts(400 * 40960, {{16, 400}});
+  ranks.report.all.queued = 15;  // of 20 seconds in MPI_Bcast
+  EXPECT_TRUE(ranks.says("MPI_Bcast of 40.0 KiB takes"));
+  ranks.report.all.queued = 17;
+  EXPECT_FALSE(ranks.says("MPI_Bcast"));
 }
 
 TEST(StatsAdvice, calls_of_several_sizes_are_named_by_the_range_and_not_by_the_mean) {

@@ -15,12 +15,12 @@ int advice(const Words& words);
 int crowd(const Words& words);
 int doctor(const Words& words);
 int info(const Words& words);
-int info_net();                             // parts of info
-int info_chapter(const std::string& word);  // the number of one, or empty: all
-int info_coll(const Words& words);
-int info_devices(const Words& words);
-int info_files();
-int info_memory(const Words& words);
+int info_net(bool json);                               // parts of info
+int info_chapter(const std::string& word, bool json);  // the number of one, or empty: all
+int info_coll(const Words& words, bool json);
+int info_devices(const Words& words, bool json);
+int info_files(bool json);
+int info_memory(const Words& words, bool json);
 int noise(const Words& words);
 int order(const Words& words);
 int report(const Words& words);

@@ -7,6 +7,7 @@
 #include "core/describe.hpp"
 #include "topo/machine.hpp"
 #include "weft/commands.hpp"
+#include "weft/json_object.hpp"
 #include "weft/paths.hpp"
 
 namespace weft::tool {
@@ -43,6 +44,29 @@ void list_settings(bool all) {
     putchar('\n');
   }
   if (!all) puts("\nSettings for experts: weft info --all");
+}
+
+void write_settings(bool all) {
+  std::vector<std::string> settings;
+  for (const SettingRow* row : base::all_settings()) {
+    const base::SettingText& text = row->text();
+    if (text.level == Level::internal || (text.level == Level::expert && !all)) continue;
+    std::vector<std::string> others;
+    for (const char* other : {text.alias, text.other_alias}) {
+      if (other != nullptr) others.emplace_back(other);
+    }
+    settings.push_back(JsonObject()
+                           .text("name", text.name)
+                           .text("value", row->shown())
+                           .text("default", row->shown_default())
+                           .text("source", name_of(row->source()))
+                           .text("range", row->shown_range())
+                           .text("help", text.help)
+                           .texts("also", others)
+                           .flag("expert", text.level == Level::expert)
+                           .json());
+  }
+  puts(json_list(settings).c_str());
 }
 
 // Text as roff shows it unchanged.
@@ -109,6 +133,24 @@ void show_machine() {
   }
 }
 
+void write_machine() {
+  const topo::Machine machine = topo::this_machine();
+  std::vector<std::string> cores;
+  for (const topo::Core& core : machine.cores) {
+    std::vector<std::string> processors;
+    for (const int cpu : core.processors) processors.push_back(std::to_string(cpu));
+    cores.push_back(JsonObject().whole("domain", core.domain).value("processors", json_list(processors, ", ")).json());
+  }
+  puts(JsonObject()
+           .whole("domains", machine.domains)
+           .text("processors", base::shown_cpu_list(machine.allowed))
+           .whole("quota", machine.quota)
+           .whole("usable", base::usable_cpus())
+           .list("cores", cores)
+           .json()
+           .c_str());
+}
+
 // The path of each size of message in a job of `ranks` ranks on this host, under the settings in force.
 void show_paths(int ranks) {
   printf("Paths of a message between ranks of one host, in a job of %d:\n", ranks);
@@ -119,17 +161,38 @@ void show_paths(int ranks) {
   printf("Between hosts, of messages in one piece: %s.\n", core::describe_hosts().c_str());
 }
 
+void write_paths(int ranks) {
+  std::vector<std::string> rows;
+  for (const core::PathRow& path : core::describe_paths(ranks)) {
+    rows.push_back(JsonObject()
+                       .text("path", path.name)
+                       .text("sizes", path.range)
+                       .text("what", path.what)
+                       .text("cost", path.cost)
+                       .json());
+  }
+  puts(JsonObject()
+           .whole("ranks", ranks)
+           .list("paths", rows)
+           .text("between_hosts", core::describe_hosts())
+           .json()
+           .c_str());
+}
+
 }  // namespace
 
-int info(const Words& words) {
+int info(const Words& given) {
   bool all = false;
   bool paths = false;
   std::string between;
-  if (words.size() == 1 && words[0] == "net") return info_net();
-  if (words.size() == 1 && words[0] == "files") return info_files();
-  if (!words.empty() && words[0] == "coll") return info_coll(Words(words.begin() + 1, words.end()));
-  if (!words.empty() && words[0] == "devices") return info_devices(Words(words.begin() + 1, words.end()));
-  if (!words.empty() && words[0] == "memory") return info_memory(Words(words.begin() + 1, words.end()));
+  Words words = given;
+  const bool json = std::erase(words, "--json") > 0;
+  const auto rest = [&] { return Words(words.begin() + 1, words.end()); };
+  if (words.size() == 1 && words[0] == "net") return info_net(json);
+  if (words.size() == 1 && words[0] == "files") return info_files(json);
+  if (!words.empty() && words[0] == "coll") return info_coll(rest(), json);
+  if (!words.empty() && words[0] == "devices") return info_devices(rest(), json);
+  if (!words.empty() && words[0] == "memory") return info_memory(rest(), json);
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (word == "--all")
@@ -139,16 +202,16 @@ int info(const Words& words) {
     else if (word == "--paths")
       paths = true;
     else if (word == "--topo")
-      return show_machine(), 0;
-    else if (word == "--man")
+      return json ? write_machine() : show_machine(), 0;
+    else if (word == "--man" && !json)
       return write_manual(), 0;
     else if (word == "--chapter")
-      return info_chapter(i + 1 < words.size() ? words[i + 1] : std::string());
+      return info_chapter(i + 1 < words.size() ? words[i + 1] : std::string(), json);
     else {
       fprintf(stderr,
               "weft: info does not know %s: it takes --all, --paths [--between A,B], --topo, --man, --chapter [N], "
               "net, coll, "
-              "devices, files or memory\n",
+              "devices, files or memory, and --json with all but --man\n",
               base::quoted(word).c_str());
       return 2;
     }
@@ -156,12 +219,12 @@ int info(const Words& words) {
   base::load_settings();
   if (!between.empty()) {
     base::Problem problem;
-    if (show_between(between, problem)) return 0;
+    if (show_between(between, json, problem)) return 0;
     fprintf(stderr, "weft: info: %s\n", base::describe(problem).c_str());
     return 1;
   }
-  if (paths) return show_paths(2), 0;
-  list_settings(all);
+  if (paths) return json ? write_paths(2) : show_paths(2), 0;
+  json ? write_settings(all) : list_settings(all);
   return 0;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/setting.hpp"
 #include "weft/commands.hpp"
+#include "weft/json_object.hpp"
 
 namespace weft::tool {
 
@@ -42,10 +43,23 @@ std::map<int, Chapter> read_chapters() {
   return found;
 }
 
+std::string as_json(int number, const Chapter& chapter) {
+  return JsonObject()
+      .whole("chapter", number)
+      .text("title", chapter.titles)
+      .texts("functions", chapter.functions)
+      .json();
+}
+
 }  // namespace
 
-int info_chapter(const std::string& word) {
+int info_chapter(const std::string& word, bool json) {
   const std::map<int, Chapter> chapters = read_chapters();
+  if (json && word.empty()) {
+    std::vector<std::string> all;
+    for (const auto& [number, chapter] : chapters) all.push_back(as_json(number, chapter));
+    return puts(json_list(all).c_str()) < 0 ? 1 : 0;
+  }
   if (word.empty()) {
     puts("Functions of MPI-5.0 that are there, by the chapters that define them:");
     size_t all = 0;
@@ -58,6 +72,7 @@ int info_chapter(const std::string& word) {
   }
   for (const auto& [number, chapter] : chapters) {
     if (std::to_string(number) != word) continue;
+    if (json) return puts(as_json(number, chapter).c_str()) < 0 ? 1 : 0;
     printf("Chapter %d, %s: %zu functions\n", number, chapter.titles.c_str(), chapter.functions.size());
     for (const std::string& name : chapter.functions) printf("  %s\n", name.c_str());
     return 0;

@@ -13,6 +13,7 @@
 #include "coll/room.hpp"
 #include "coll/table.hpp"
 #include "weft/commands.hpp"
+#include "weft/json_object.hpp"
 
 namespace weft::tool {
 namespace {
@@ -21,12 +22,13 @@ using coll::Collective;
 using coll::Row;
 
 constexpr const char* usage =
-    "usage: weft info coll [--ranks N] [--ppn N] [--bytes BYTES]\n\n"
+    "usage: weft info coll [--ranks N] [--ppn N] [--bytes BYTES] [--json]\n\n"
     "Prints the algorithm of each collective operation under the settings in force, and the row that decides.\n\n"
     "  --ranks N      of the communicator (default: 2)\n"
     "  --ppn N        so many on each host (default: all)\n"
     "  --bytes BYTES  the data of a rank; of a gather, scatter or alltoall a block; of an allgather or\n"
-    "                 reduce_scatter the blocks of all ranks (default: 8)\n";
+    "                 reduce_scatter the blocks of all ranks (default: 8)\n"
+    "  --json         prints it as JSON\n";
 
 struct Case {
   int64_t ranks = 2;
@@ -138,8 +140,14 @@ int64_t laid_bytes(Collective collective, int64_t bytes, int64_t ranks) {
   return data == Collective::alltoall || data == Collective::scatter ? bytes * ranks : bytes;
 }
 
-void show(const Table& table, const Case& asked, const coll::offload::Component* component) {
-  const coll::offload::State state = component != nullptr ? component->state() : coll::offload::State();
+struct Choice {
+  Collective collective;
+  size_t place;        // of the row that decides
+  size_t otherwise;    // where no component does it
+  size_t nonblocking;  // of such an operation
+};
+
+coll::Shape shape_of(const Case& asked, bool offload) {
   const int64_t per_host = asked.ranks_per_host == 0 ? asked.ranks : std::min(asked.ranks_per_host, asked.ranks);
   const int64_t hosts = (asked.ranks + per_host - 1) / per_host;
   coll::Shape shape{.ranks = static_cast<int32_t>(asked.ranks),
@@ -147,13 +155,13 @@ void show(const Table& table, const Case& asked, const coll::offload::Component*
                     .ranks_per_host = static_cast<int32_t>(per_host),
                     .leaders = hosts > 1 && per_host > 1};
   shape.crowded = hosts == 1 && asked.ranks > base::usable_cpus();
-  shape.offload = component != nullptr && state.able && asked.ranks > 1;
+  shape.offload = offload && asked.ranks > 1;
   shape.shared = hosts == 1 && asked.ranks > 1 && asked.ranks <= coll::Room::most_ranks;
-  printf("%lld bytes, %lld ranks, %lld on a host%s\n\n", static_cast<long long>(asked.bytes),
-         static_cast<long long>(asked.ranks), static_cast<long long>(per_host),
-         shape.crowded ? ", more than processors" : "");
-  if (component != nullptr) tell_of(*component, state);
-  printf("%-15s %-14s %s\n", "operation", "algorithm", "decided by");
+  return shape;
+}
+
+std::vector<Choice> choices_of(const Table& table, const Case& asked, const coll::Shape& shape) {
+  std::vector<Choice> choices;
   for (size_t c = 0; c < coll::collective_count; ++c) {
     const auto collective = static_cast<Collective>(c);
     const bool few = asked.bytes < asked.ranks;
@@ -161,22 +169,62 @@ void show(const Table& table, const Case& asked, const coll::offload::Component*
     const auto place_of = [&](coll::Algorithms able) {
       return decide(table, shape, collective, bytes, coll::without_parts(able, collective, few));
     };
-    const auto line = [&](const char* what, size_t place) {
-      printf("%-15s %-14s %s\n", what, coll::name(table.rows[place].algorithm), why(table, place).c_str());
-    };
-    const size_t offloaded = place_of(coll::Algorithms::any());
-    const size_t blocking = place_of(coll::Algorithms::blocking());
     const bool lays = laid_bytes(collective, bytes, asked.ranks) <= coll::Desks::place_bytes;
-    const size_t others = place_of(coll::Algorithms::nonblocking().with(coll::Algorithm::shared, lays));
-    line(coll::name(collective), offloaded);
-    if (offloaded != blocking) line("  otherwise", blocking);
-    if (blocking != others) line("  nonblocking", others);
+    choices.push_back({collective, place_of(coll::Algorithms::any()), place_of(coll::Algorithms::blocking()),
+                       place_of(coll::Algorithms::nonblocking().with(coll::Algorithm::shared, lays))});
   }
+  return choices;
+}
+
+void show(const Table& table, const Case& asked, const coll::offload::Component* component) {
+  const coll::offload::State state = component != nullptr ? component->state() : coll::offload::State();
+  const coll::Shape shape = shape_of(asked, component != nullptr && state.able);
+  printf("%lld bytes, %d ranks, %d on a host%s\n\n", static_cast<long long>(asked.bytes), shape.ranks,
+         shape.ranks_per_host, shape.crowded ? ", more than processors" : "");
+  if (component != nullptr) tell_of(*component, state);
+  printf("%-15s %-14s %s\n", "operation", "algorithm", "decided by");
+  const auto line = [&](const char* what, size_t place) {
+    printf("%-15s %-14s %s\n", what, coll::name(table.rows[place].algorithm), why(table, place).c_str());
+  };
+  for (const Choice& choice : choices_of(table, asked, shape)) {
+    line(coll::name(choice.collective), choice.place);
+    if (choice.place != choice.otherwise) line("  otherwise", choice.otherwise);
+    if (choice.otherwise != choice.nonblocking) line("  nonblocking", choice.nonblocking);
+  }
+}
+
+std::string as_json(const Table& table, const Case& asked, const coll::offload::Component* component) {
+  const coll::offload::State state = component != nullptr ? component->state() : coll::offload::State();
+  const coll::Shape shape = shape_of(asked, component != nullptr && state.able);
+  const auto row = [&](size_t place) {
+    return JsonObject()
+        .text("algorithm", coll::name(table.rows[place].algorithm))
+        .text("decided_by", why(table, place))
+        .json();
+  };
+  std::vector<std::string> operations;
+  for (const Choice& choice : choices_of(table, asked, shape)) {
+    operations.push_back(JsonObject()
+                             .text("operation", coll::name(choice.collective))
+                             .value("chosen", row(choice.place))
+                             .value("otherwise", row(choice.otherwise))
+                             .value("nonblocking", row(choice.nonblocking))
+                             .json());
+  }
+  JsonObject answer;
+  answer.whole("bytes", asked.bytes).whole("ranks", shape.ranks).whole("ranks_per_host", shape.ranks_per_host);
+  answer.flag("more_than_processors", shape.crowded);
+  if (component != nullptr) {
+    answer.value(
+        "offload",
+        JsonObject().text("component", component->name).text("state", state.text).flag("able", state.able).json());
+  }
+  return answer.list("operations", operations).json();
 }
 
 }  // namespace
 
-int info_coll(const Words& words) {
+int info_coll(const Words& words, bool json) {
   Case asked;
   Table table;
   base::Problem problem;
@@ -189,6 +237,7 @@ int info_coll(const Words& words) {
     return 2;
   }
   if (help) return fputs(usage, stdout), 0;
+  if (json) return puts(as_json(table, asked, component).c_str()) < 0 ? 1 : 0;
   show(table, asked, component);
   return 0;
 }

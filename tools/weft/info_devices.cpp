@@ -16,6 +16,7 @@
 #include "device/describe.hpp"
 #include "device/device.hpp"
 #include "weft/commands.hpp"
+#include "weft/json_object.hpp"
 
 namespace weft::tool {
 namespace {
@@ -119,38 +120,63 @@ int map_here(const std::string& text) {
   return problem.empty() && is_right(in) ? 0 : 4;
 }
 
-void show(const char* way, const std::string& problem) {
-  printf("  %-34s %s\n", way, problem.empty() ? "works" : ("does not: " + problem).c_str());
-}
+struct Way {
+  const char* name;
+  std::string problem;  // empty: it works
+};
 
-void show_ways() {
-  printf("\nWays of data on this host, tried with %s:\n", base::shown_bytes(tried).c_str());
+std::vector<Way> ways_on_this_host() {
   void* const memory = device::active->allocate(tried);
-  if (memory == nullptr) return show("memory of the device", "none is left, or no device can be used");
-  const std::string problem = try_copies(memory);
-  show("copies from and to the host", problem);
-  if (problem.empty()) {
-    show("copies from and to pinned memory", try_pinning(memory));
-    show("mapped by another process", try_mapping(memory));
+  if (memory == nullptr) return {{"memory of the device", "none is left, or no device can be used"}};
+  std::vector<Way> ways = {{"copies from and to the host", try_copies(memory)}};
+  if (ways[0].problem.empty()) {
+    ways.push_back({"copies from and to pinned memory", try_pinning(memory)});
+    ways.push_back({"mapped by another process", try_mapping(memory)});
   }
   (void)device::active->release(memory);
+  return ways;
 }
 
-void show_ways_between_hosts() {
-  puts("\nWays of data between hosts:");
-  printf("  %-34s %s\n", "through pinned memory of the host", "used");
-  show("by an adapter from the device", "Weft registers no memory of devices with libfabric (FI_HMEM) or UCX");
+const Way adapter{"by an adapter from the device",
+                  "Weft registers no memory of devices with libfabric (FI_HMEM) or UCX"};
+
+void show(const Way& way) {
+  printf("  %-34s %s\n", way.name, way.problem.empty() ? "works" : ("does not: " + way.problem).c_str());
 }
 
-void show_setting(const char* name) {
+std::string shown_setting(const char* name) {
   for (const base::SettingRow* row : base::all_settings()) {
-    if (std::strcmp(row->text().name, name) == 0) printf("  %-34s %s\n", name, row->shown().c_str());
+    if (std::strcmp(row->text().name, name) == 0) return row->shown();
   }
+  return {};
+}
+
+std::string as_json(const device::Description& found) {
+  std::vector<std::string> devices;
+  for (const device::Description::Item& item : found.devices) {
+    devices.push_back(JsonObject()
+                          .text("name", item.name)
+                          .whole("bytes", static_cast<int64_t>(item.bytes))
+                          .text("note", item.note)
+                          .json());
+  }
+  std::vector<std::string> ways;
+  for (const Way& way : ways_on_this_host()) {
+    ways.push_back(
+        JsonObject().text("way", way.name).flag("works", way.problem.empty()).text("problem", way.problem).json());
+  }
+  return JsonObject()
+      .text("driver", device::active->name)
+      .text("version", found.driver)
+      .text("problem", found.problem)
+      .list("devices", devices)
+      .list("ways", ways)
+      .json();
 }
 
 }  // namespace
 
-int info_devices(const Words& words) {
+int info_devices(const Words& words, bool json) {
   const bool other = words.size() == 2 && words[0] == "--map";
   if (!words.empty() && !other) {
     fprintf(stderr, "weft: info devices takes no arguments\n");
@@ -160,10 +186,13 @@ int info_devices(const Words& words) {
   const std::string problem = device::open_for_tool();
   if (other) return device::on() ? map_here(words[1]) : 2;
   if (!device::on()) {
-    printf("Driver: none: %s\n", problem.empty() ? "WEFT_DEVICES=off" : problem.c_str());
+    const std::string why_not = problem.empty() ? "WEFT_DEVICES=off" : problem;
+    if (json) return puts(JsonObject().text("driver", "").text("problem", why_not).json().c_str()) < 0 ? 1 : 0;
+    printf("Driver: none: %s\n", why_not.c_str());
     return 0;
   }
   const device::Description found = device::describe();
+  if (json) return puts(as_json(found).c_str()) < 0 ? 1 : 0;
   printf("Driver: %s: %s\n", device::active->name, found.driver.c_str());
   if (!found.problem.empty()) printf("  %s\n", found.problem.c_str());
   puts("Devices:");
@@ -172,11 +201,14 @@ int info_devices(const Words& words) {
     const device::Description::Item& item = found.devices[i];
     printf("  %zu  %-29s %10s  %s\n", i, item.name.c_str(), base::shown_bytes(item.bytes).c_str(), item.note.c_str());
   }
-  show_ways();
-  show_ways_between_hosts();
+  printf("\nWays of data on this host, tried with %s:\n", base::shown_bytes(tried).c_str());
+  for (const Way& way : ways_on_this_host()) show(way);
+  puts("\nWays of data between hosts:");
+  printf("  %-34s %s\n", "through pinned memory of the host", "used");
+  show(adapter);
   puts("\nSettings that decide (man weft-settings):");
-  show_setting("WEFT_DEVICES");
-  show_setting("WEFT_DEVICE_MAP_FROM");
+  for (const char* name : {"WEFT_DEVICES", "WEFT_DEVICE_MAP_FROM"})
+    printf("  %-34s %s\n", name, shown_setting(name).c_str());
   return 0;
 }
 

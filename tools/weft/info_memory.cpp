@@ -10,15 +10,17 @@
 #include "pages/wish.hpp"
 #include "topo/memory.hpp"
 #include "weft/commands.hpp"
+#include "weft/json_object.hpp"
 
 namespace weft::tool {
 namespace {
 
 constexpr const char* usage =
-    "usage: weft info memory [--xml FILE]\n\n"
+    "usage: weft info memory [--xml FILE] [--json]\n\n"
     "Prints NUMA nodes with their kinds, page sizes, available memory, and what memory programs get from\n"
     "MPI_Alloc_mem under the settings in force.\n\n"
-    "  --xml FILE     the nodes of another machine, as hwloc has written it down (lstopo --of xml)\n";
+    "  --xml FILE     the nodes of another machine, as hwloc has written it down (lstopo --of xml)\n"
+    "  --json         prints it as JSON\n";
 
 std::string or_unknown(const std::string& text) {
   return text.empty() ? "(unknown)" : text;
@@ -57,32 +59,100 @@ void print_available() {
   printf("\nAvailable: %s, bounded by %s\n", base::shown_bytes(there.bytes).c_str(), there.bound.c_str());
 }
 
+struct Planned {
+  pages::Wish wish;
+  pages::Grant grant;
+  bool good = false;
+};
+
 // The plan for a piece of 64 MiB, which nobody allocates.
-void print_plan() {
+Planned plan_here() {
   std::string problem;
-  const pages::Wish wish = pages::wish_of_settings(problem);
+  Planned planned{.wish = pages::wish_of_settings(problem), .grant = {}};
   pages::System system;
   pages::Plan plan;
-  pages::Grant grant;
+  planned.good = pages::make_plan(planned.wish, size_t{64} << 20, system, plan, planned.grant);
+  return planned;
+}
+
+const char* sort_of_pages(const pages::Grant& grant) {
+  return grant.transparent ? "transparent" : grant.page != pages::base_page ? "explicit huge" : "base";
+}
+
+void print_plan() {
+  const auto& [wish, grant, good] = plan_here();
   printf("\nProgram's memory: affinity %s, policy %s, page size %s\n",
          pages::shown_affinity(wish.affinity, wish.node).c_str(), pages::shown_policy(wish.policy),
          pages::shown_page(wish.page).c_str());
-  if (!pages::make_plan(wish, size_t{64} << 20, system, plan, grant)) {
+  if (!good) {
     printf("  cannot be had: %s\n", grant.problem.c_str());
     return;
   }
   printf("  64 MiB would lie on %s, in %s pages of %s\n",
          grant.nodes.empty() ? "the node that touches it first" : ("node " + base::shown_cpu_list(grant.nodes)).c_str(),
-         grant.transparent                ? "transparent"
-         : grant.page != pages::base_page ? "explicit huge"
-                                          : "base",
-         pages::shown_page(grant.page).c_str());
+         sort_of_pages(grant), pages::shown_page(grant.page).c_str());
   if (!grant.fallback.empty()) printf("  not as wished: %s\n", grant.fallback.c_str());
+}
+
+std::string nodes_json(const std::vector<pages::Node>& nodes, bool here) {
+  std::vector<std::string> list;
+  for (const pages::Node& node : nodes) {
+    JsonObject one;
+    one.whole("node", node.number)
+        .text("kind", pages::shown_kind(node.kind))
+        .whole("bytes", static_cast<int64_t>(node.bytes))
+        .text("processors", node.cpus.empty() ? "" : base::shown_cpu_list(node.cpus))
+        .flag("allowed", node.allowed);
+    if (here) one.whole("free", static_cast<int64_t>(node.free));
+    if (node.bandwidth != 0) one.whole("bandwidth_mb_per_s", static_cast<int64_t>(node.bandwidth));
+    list.push_back(one.json());
+  }
+  return json_list(list);
+}
+
+std::string host_json(const std::vector<pages::Node>& nodes) {
+  const pages::Sizes sizes = pages::sizes_here();
+  std::vector<std::string> huge;
+  for (const pages::HugePages& one : sizes.huge) {
+    huge.push_back(JsonObject()
+                       .whole("bytes", static_cast<int64_t>(one.bytes))
+                       .whole("pages", static_cast<int64_t>(one.total))
+                       .whole("free", static_cast<int64_t>(one.free))
+                       .whole("on_demand", static_cast<int64_t>(one.more))
+                       .json());
+  }
+  JsonObject answer;
+  answer.value("nodes", nodes_json(nodes, true)).list("huge_pages", huge);
+  if (sizes.transparent != 0) {
+    answer.value("transparent_pages", JsonObject()
+                                          .whole("bytes", static_cast<int64_t>(sizes.transparent))
+                                          .text("private", sizes.mode)
+                                          .text("shared", sizes.shared_mode)
+                                          .json());
+  }
+  if (const pages::Available there = pages::available(); !there.bound.empty()) {
+    answer.value("available",
+                 JsonObject().whole("bytes", static_cast<int64_t>(there.bytes)).text("bounded_by", there.bound).json());
+  }
+  const auto& [wish, grant, good] = plan_here();
+  JsonObject programs;
+  programs.text("affinity", pages::shown_affinity(wish.affinity, wish.node))
+      .text("policy", pages::shown_policy(wish.policy))
+      .text("page_size", pages::shown_page(wish.page));
+  if (good) {
+    programs.text("nodes", grant.nodes.empty() ? "" : base::shown_cpu_list(grant.nodes))
+        .text("pages", sort_of_pages(grant))
+        .whole("page_bytes", static_cast<int64_t>(grant.page))
+        .text("not_as_wished", grant.fallback);
+  } else {
+    programs.text("problem", grant.problem);
+  }
+  return answer.value("program", programs.json()).json();
 }
 
 }  // namespace
 
-int info_memory(const Words& words) {
+int info_memory(const Words& words, bool json) {
   if (words.size() == 2 && words[0] == "--xml") {
     const std::vector<pages::Node> nodes = topo::memory_nodes_of_file(words[1]);
     if (nodes.empty()) {
@@ -90,6 +160,7 @@ int info_memory(const Words& words) {
               base::quoted(words[1]).c_str());
       return 1;
     }
+    if (json) return puts(nodes_json(nodes, false).c_str()) < 0 ? 1 : 0;
     print_nodes(nodes, false);
     return 0;
   }
@@ -108,6 +179,7 @@ int info_memory(const Words& words) {
   std::string problem;
   std::vector<pages::Node> nodes = pages::nodes_here(problem);
   if (!pages::kinds_are_set() && !kinds.empty()) problem = pages::take_kinds(kinds, nodes);
+  if (json) return puts(host_json(nodes).c_str()) < 0 ? 1 : 0;
   print_nodes(nodes, true);
   print_pages();
   print_available();

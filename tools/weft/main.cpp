@@ -9,11 +9,12 @@ namespace weft::tool {
 namespace {
 
 int version(const Words& words) {
-  if (!words.empty()) {
-    fprintf(stderr, "weft: version takes no arguments\n");
+  const bool json = words.size() == 1 && words[0] == "--json";
+  if (!words.empty() && !json) {
+    fprintf(stderr, "weft: version takes no argument but --json\n");
     return 2;
   }
-  puts("weft " WEFT_VERSION);
+  puts(json ? "{\"weft\": \"" WEFT_VERSION "\"}" : "weft " WEFT_VERSION);
   return 0;
 }
 
@@ -36,7 +37,7 @@ constexpr Subcommand subcommands[] = {
     {"info", info,
      "settings and their values; --all: those for experts too; --paths: what a message of which\n"
      "             size does, with --between A,B measured between two processors; --topo: the machine; --man: the "
-     "settings as a manual page; net: networks to other hosts; devices: accelerators"},
+     "settings as a manual page; net: networks to other hosts; devices: accelerators; --json"},
     {"noise", noise,
      "how much the system and other programs hold up each core, and what that does to an allreduce with and without\n"
      "             a reserved core: --seconds s, --json; --help says more"},
@@ -45,7 +46,7 @@ constexpr Subcommand subcommands[] = {
      "             -n ranks of a host or -H hosts, -o file, --picture file; --from file: for the messages of a run;\n"
      "             --help says more"},
     {"report", report,
-     "a page in HTML of the statistics of a run, or of two in comparison: FILE..., -o file; --help says more"},
+     "a page in HTML of the statistics of a run, or of two in comparison: FILE..., -o file, --json; --help says more"},
     {"simulate", simulate,
      "the time of a collective operation by each algorithm, for up to a million ranks, under a model: --coll name,\n"
      "             --ranks n, --ppn n, --size bytes, --json; --help says more"},
@@ -77,7 +78,9 @@ constexpr const char* questions =
     "  Which algorithm is the fastest here?            weft tune\n"
     "  ... and with a million ranks?                   weft simulate --coll bcast --ranks 1000000\n"
     "  Which settings are there?                       weft info\n\n"
-    "weft help lists the commands with their options, weft COMMAND --help says more of one, and so does man weft.\n";
+    "weft help lists the commands with their options, weft COMMAND --help says more of one, and so does man weft. "
+    "With\n"
+    "--json each answers as JSON.\n";
 
 int usage(FILE* out, int status) {
   fputs("usage: weft <command> [options]\n\n", out);

@@ -16,6 +16,7 @@
 #include "transport/ucx/device.hpp"
 #include "transport/ucx/library.hpp"
 #include "weft/commands.hpp"
+#include "weft/json_object.hpp"
 
 namespace weft::tool {
 namespace {
@@ -48,22 +49,39 @@ void show_addresses(const std::vector<net::LocalAddress>& addresses) {
   }
 }
 
-void show_setting(const char* name, const char* otherwise) {
+struct Deciding {
+  const char* name;
+  const char* otherwise;  // where it is not set
+};
+constexpr Deciding deciding[] = {{"WEFT_NETWORKS", "(none): any network may be used"},
+                                 {"WEFT_NETWORK_LIBRARY", ""},
+                                 {"WEFT_OFI_PROVIDER", "(none): the first provider that works is taken"},
+                                 {"WEFT_RDMA", ""},
+                                 {"WEFT_LIBFABRIC", "(none): the loader finds libfabric"}};
+
+std::string value_of(const char* name) {
   for (const base::SettingRow* row : base::all_settings()) {
-    if (std::string(name) != row->text().name) continue;
-    const std::string value = row->shown();
-    printf("  %-21s %s\n", name, value.empty() ? otherwise : value.c_str());
+    if (std::string(name) == row->text().name) return row->shown();
   }
+  return {};
 }
 
 void show_settings() {
   puts("\nSettings that decide:");
-  show_setting("WEFT_NETWORKS", "(none): any network may be used");
-  show_setting("WEFT_NETWORK_LIBRARY", "");
-  show_setting("WEFT_OFI_PROVIDER", "(none): the first provider that works is taken");
-  show_setting("WEFT_RDMA", "");
-  show_setting("WEFT_LIBFABRIC", "(none): the loader finds libfabric");
+  for (const Deciding& setting : deciding) {
+    const std::string value = value_of(setting.name);
+    printf("  %-21s %s\n", setting.name, value.empty() ? setting.otherwise : value.c_str());
+  }
 }
+
+// The library that carries messages to other hosts, as far as it was asked.
+struct Carrier {
+  std::string title;                                       // of the lines
+  std::vector<std::pair<std::string, std::string>> lines;  // a provider, or a device, and what becomes of it
+  std::string problem;                                     // why no job on several hosts can start here; empty: it can
+  std::string reads;   // whether large messages are read from the memory of their senders, and why or why not
+  std::string writes;  // the same of messages that are written into the memory of their receivers
+};
 
 std::string without_utility(const std::string& provider) {
   return provider.substr(0, provider.find(';'));
@@ -80,15 +98,10 @@ const char* why_never_chosen(const std::string& provider) {
   return "not known to work with Weft";
 }
 
-void show_line(const std::string& provider, const std::string& text) {
-  printf("  %-18s %s\n", provider.c_str(), text.c_str());
-}
-
 std::string where_it_works(const ofi::Answer& answer) {
   return "at " + net::text_of(answer.address) + (answer.full_name == answer.provider ? "" : ", as " + answer.full_name);
 }
 
-// Whether large messages are read from the memory of their senders, and why or why not.
 std::string how_it_reads(const ofi::Answer& answer) {
   if (answer.reads) return answer.hardware ? "yes, by adapters" : "yes, emulated (WEFT_RDMA=on)";
   if (net::reading_is_off()) return "no (WEFT_RDMA=off)";
@@ -96,26 +109,28 @@ std::string how_it_reads(const ofi::Answer& answer) {
                                        : "no: it would emulate that (WEFT_RDMA=on uses it)";
 }
 
-// The same of messages that are written into the memory of their receivers.
 const char* how_it_writes(const ofi::Answer& answer) {
   if (answer.writes) return "yes";
   return answer.reads ? "no: it does not say when a write is complete" : "no";
 }
 
 // The answers, then what was not asked.
-void show_providers(const ofi::Choice& choice) {
+void take_providers(const ofi::Choice& choice, Carrier& carrier) {
+  const auto take = [&](const std::string& provider, const std::string& text) {
+    carrier.lines.emplace_back(provider, text);
+  };
   const std::vector<std::string> offered = ofi::offered_providers();
   std::string chosen;
   for (const ofi::Answer& answer : choice.answers) {
     if (answer.works && chosen.empty()) {
       chosen = answer.provider;
-      show_line(answer.provider, "chosen, " + where_it_works(answer));
+      take(answer.provider, "chosen, " + where_it_works(answer));
     } else if (answer.works) {
-      show_line(answer.provider, "works " + where_it_works(answer) + "; " + chosen + " comes before it");
+      take(answer.provider, "works " + where_it_works(answer) + "; " + chosen + " comes before it");
     } else if (!has(offered, without_utility(answer.provider))) {
-      show_line(answer.provider, "not here: this libfabric offers none, or finds no device for it");
+      take(answer.provider, "not here: this libfabric offers none, or finds no device for it");
     } else {
-      show_line(answer.provider, std::string("does not work at these addresses: ") + ofi::error_text(answer.error));
+      take(answer.provider, std::string("does not work at these addresses: ") + ofi::error_text(answer.error));
     }
   }
   const bool decided = *ofi::wanted_provider() != '\0';
@@ -123,32 +138,101 @@ void show_providers(const ofi::Choice& choice) {
   for (const ofi::Answer& answer : choice.answers) told.push_back(without_utility(answer.provider));
   for (const std::string& provider : offered) {
     if (has(told, provider)) continue;
-    show_line(provider, decided ? "not asked: WEFT_OFI_PROVIDER names another"
-                                : std::string("never chosen by itself: ") + why_never_chosen(provider));
+    take(provider, decided ? "not asked: WEFT_OFI_PROVIDER names another"
+                           : std::string("never chosen by itself: ") + why_never_chosen(provider));
   }
 }
 
-int show_ucx() {
+void ask_ucx(Carrier& carrier) {
   std::string why_not;
+  carrier.title = "Devices that UCX uses";
   if (!ucx::try_library(why_not)) {
-    printf("UCX cannot be loaded: %s\nA job on several hosts cannot start here.\n", why_not.c_str());
-    return 1;
+    carrier.problem = "UCX cannot be loaded: " + why_not + "\nA job on several hosts cannot start here.";
+    return;
   }
   const ucx::Devices devices = ucx::allowed_devices();
-  for (const std::string& port : devices.ports) show_line(port, "used: InfiniBand or RoCE");
-  if (!devices.interface.empty()) show_line(devices.interface, "used: TCP");
-  puts("\nLarge messages are read straight from the sender's memory (R0): no, that is done through libfabric alone");
-  return 0;
+  for (const std::string& port : devices.ports) carrier.lines.emplace_back(port, "used: InfiniBand or RoCE");
+  if (!devices.interface.empty()) carrier.lines.emplace_back(devices.interface, "used: TCP");
+  carrier.reads = "no, that is done through libfabric alone";
+}
+
+void ask_libfabric(const std::vector<in_addr>& usable, Carrier& carrier) {
+  std::string why_not;
+  const ofi::Library* library = ofi::try_library(why_not);
+  if (library == nullptr) {
+    carrier.problem = "libfabric cannot be loaded: " + why_not +
+                      "\nA job on several hosts cannot start here: install libfabric 1.17 or newer\n"
+                      "(Debian: apt-get install libfabric1), or name it with WEFT_LIBFABRIC.";
+    return;
+  }
+  const uint32_t version = library->version();
+  carrier.title = "Providers of libfabric " + std::to_string(FI_MAJOR(version)) + "." +
+                  std::to_string(FI_MINOR(version)) + " (" + ofi::library_name() +
+                  "), in the order in which they are asked";
+  const ofi::Choice choice = ofi::ask_providers(usable, ofi::Ask::all);
+  take_providers(choice, carrier);
+  if (choice.info == nullptr) {
+    carrier.problem = "A job on several hosts cannot start here: no provider works at an address that may be used.";
+    return;
+  }
+  const auto chosen = std::find_if(choice.answers.begin(), choice.answers.end(),
+                                   [](const ofi::Answer& answer) { return answer.works; });
+  if (chosen != choice.answers.end()) {
+    carrier.reads = how_it_reads(*chosen);
+    carrier.writes = how_it_writes(*chosen);
+  }
+  library->freeinfo(choice.info);
+}
+
+Carrier ask(net::Library library, const std::vector<in_addr>& usable) {
+  Carrier carrier;
+  if (library == net::Library::tcp) carrier.reads = net::reading_is_off() ? "no (WEFT_RDMA=off)" : "yes";
+  if (library == net::Library::ucx) ask_ucx(carrier);
+  if (library == net::Library::ofi) ask_libfabric(usable, carrier);
+  return carrier;
+}
+
+void show(const Carrier& carrier) {
+  if (!carrier.title.empty()) printf("\n%s:\n", carrier.title.c_str());
+  for (const auto& [name, text] : carrier.lines) printf("  %-18s %s\n", name.c_str(), text.c_str());
+  if (!carrier.problem.empty()) printf("\n%s\n", carrier.problem.c_str());
+  if (!carrier.reads.empty())
+    printf("\nLarge messages are read straight from the sender's memory (R0): %s\n", carrier.reads.c_str());
+  if (!carrier.writes.empty()) {
+    printf("Others (R1) are written straight into the receiver's, where that is in one piece: %s\n",
+           carrier.writes.c_str());
+  }
+}
+
+JsonObject described(const std::vector<net::LocalAddress>& addresses) {
+  std::vector<std::string> list;
+  for (const net::LocalAddress& local : addresses) {
+    list.push_back(JsonObject()
+                       .text("network", net::text_of(local.address) + "/" + std::to_string(local.bits))
+                       .text("interface", local.interface)
+                       .flag("usable", local.usable())
+                       .text("use", what_becomes_of(local.use))
+                       .json());
+  }
+  JsonObject settings;
+  for (const Deciding& setting : deciding) settings.text(setting.name, value_of(setting.name));
+  return JsonObject().list("addresses", list).value("settings", settings.json());
+}
+
+void add(const Carrier& carrier, JsonObject& answer) {
+  std::vector<std::string> lines;
+  for (const auto& [name, text] : carrier.lines)
+    lines.push_back(JsonObject().text("name", name).text("state", text).json());
+  answer.text("title", carrier.title).list("asked", lines).text("problem", carrier.problem);
+  answer.text("reads_from_sender", carrier.reads).text("writes_to_receiver", carrier.writes);
 }
 
 }  // namespace
 
-int info_net() {
+int info_net(bool json) {
   transport::set_failure_sink([](int, const base::Problem& problem) { base::die(problem); });
   base::load_settings();
   const std::vector<net::LocalAddress> addresses = net::local_addresses(net::networks_of_setting());
-  show_addresses(addresses);
-  show_settings();
   std::vector<in_addr> usable;
   bool loopback_alone = true;
   for (const net::LocalAddress& local : addresses) {
@@ -156,49 +240,27 @@ int info_net() {
     usable.push_back(local.address);
     loopback_alone = loopback_alone && local.use == net::Use::loopback;
   }
-
-  if (usable.empty()) {
-    puts("\nA job on several hosts cannot start here: there is no address that may be used.");
-    return 1;
-  }
-
-  const net::LibraryChoice carried = net::choose_library();
+  constexpr const char* no_address = "A job on several hosts cannot start here: there is no address that may be used.";
   constexpr const char* carriers[] = {"TCP", "libfabric", "UCX"};
-  printf("\nCarried by %s: %s.\n", carriers[static_cast<int>(carried.by)], carried.why.c_str());
-  if (loopback_alone) puts("\nOther hosts cannot be reached: the loopback is the only address that may be used.");
-  constexpr const char* reading = "\nLarge messages are read straight from the sender's memory (R0): %s\n";
-  if (carried.by == net::Library::tcp) {
-    printf(reading, net::reading_is_off() ? "no (WEFT_RDMA=off)" : "yes");
-    return 0;
+  const net::LibraryChoice carried = usable.empty() ? net::LibraryChoice{net::Library::tcp, ""} : net::choose_library();
+  const Carrier carrier = usable.empty()
+                              ? Carrier{.title = "", .lines = {}, .problem = no_address, .reads = "", .writes = ""}
+                              : ask(carried.by, usable);
+  if (json) {
+    JsonObject answer = described(addresses);
+    if (!usable.empty()) answer.text("carried_by", carriers[static_cast<int>(carried.by)]).text("why", carried.why);
+    add(carrier, answer);
+    puts(answer.flag("loopback_alone", loopback_alone).json().c_str());
+  } else {
+    show_addresses(addresses);
+    show_settings();
+    if (!usable.empty()) {
+      printf("\nCarried by %s: %s.\n", carriers[static_cast<int>(carried.by)], carried.why.c_str());
+      if (loopback_alone) puts("\nOther hosts cannot be reached: the loopback is the only address that may be used.");
+    }
+    show(carrier);
   }
-  if (carried.by == net::Library::ucx) return show_ucx();
-  std::string why_not;
-  const ofi::Library* library = ofi::try_library(why_not);
-  if (library == nullptr) {
-    printf(
-        "\nlibfabric cannot be loaded: %s\nA job on several hosts cannot start here: install libfabric 1.17 or newer\n"
-        "(Debian: apt-get install libfabric1), or name it with WEFT_LIBFABRIC.\n",
-        why_not.c_str());
-    return 1;
-  }
-  const uint32_t version = library->version();
-  printf("\nProviders of libfabric %u.%u (%s), in the order in which they are asked:\n", FI_MAJOR(version),
-         FI_MINOR(version), ofi::library_name());
-  const ofi::Choice choice = ofi::ask_providers(usable, ofi::Ask::all);
-  show_providers(choice);
-  if (choice.info == nullptr) {
-    puts("\nA job on several hosts cannot start here: no provider works at an address that may be used.");
-    return 1;
-  }
-  for (const ofi::Answer& answer : choice.answers) {
-    if (!answer.works) continue;
-    printf(reading, how_it_reads(answer).c_str());
-    printf("Others (R1) are written straight into the receiver's, where that is in one piece: %s\n",
-           how_it_writes(answer));
-    break;
-  }
-  library->freeinfo(choice.info);
-  return 0;
+  return carrier.problem.empty() ? 0 : 1;
 }
 
 }  // namespace weft::tool

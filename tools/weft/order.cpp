@@ -10,13 +10,15 @@
 #include "boot/environment.hpp"
 #include "weft/commands.hpp"
 #include "weft/grid_plan.hpp"
+#include "weft/json_object.hpp"
 #include "weft/text_file.hpp"
 
 namespace weft::tool {
 namespace {
 
 constexpr const char* usage =
-    "usage: weft order [-R | -C] -g X,Y,... [-c NX,NY,...] [-n RANKS | -H HOSTS] [-o FILE] [--picture FILE.svg]\n"
+    "usage: weft order [-R | -C] -g X,Y,... [-c NX,NY,...] [-n RANKS | -H HOSTS] [-o FILE] [--picture FILE.svg] "
+    "[--json]\n"
     "       weft order --from FILE [-n RANKS[,RANKS...]] [--metric NAME] [--levels A[,B...]] [-o FILE] [--json]\n\n"
     "Writes an order of ranks for WEFT_RANK_REORDER_METHOD=3, in which few neighbours of a grid are on other hosts.\n\n"
     "  -R              ranks are numbered by rows, as MPI_Cart_create does (the default)\n"
@@ -26,7 +28,8 @@ constexpr const char* usage =
     "  -n, -N RANKS    ranks of each host; without -c the best cell is looked for\n"
     "  -H HOSTS        the same, said in hosts\n"
     "  -o FILE         writes the order there, MPICH_RANK_ORDER for instance, and prints a summary here\n"
-    "  --picture FILE  draws the grid coloured by host, as SVG\n\n"
+    "  --picture FILE  draws the grid coloured by host, as SVG\n"
+    "  --json          prints the order and its numbers as JSON\n\n"
     "From the messages of a run, looks for a grid and compares orders:\n"
     "  --from FILE     who sent how many bytes to whom: the file of WEFT_STATS_FILE, or lines of \"from to bytes\"\n"
     "  -n, -N, --ranks-per-host RANKS,...\n"
@@ -43,6 +46,7 @@ struct Request {
   bool help = false;
   bool rows = false;
   bool columns = false;
+  bool json = false;
   Sides grid;
   Sides cell;
   int32_t per_host = 0;
@@ -124,6 +128,8 @@ bool read_words(const Words& words, Request& request, base::Problem& problem) {
       request.rows = true;
     } else if (word == "-C") {
       request.columns = true;
+    } else if (word == "--json") {
+      request.json = true;
     } else if (word == "-h" || word == "--help") {
       request.help = true;
     } else if (const Option* option = option_of(word)) {
@@ -239,6 +245,31 @@ std::string listed(const GridPlan& plan) {
   return text;
 }
 
+std::string as_json(const GridPlan& plan) {
+  const auto numbers = [](const auto& list, auto&& number) {
+    std::vector<std::string> texts;
+    for (const int32_t one : list) texts.push_back(std::to_string(number(one)));
+    return json_list(texts, ", ");
+  };
+  const auto same = [](int32_t number) { return number; };
+  std::vector<std::string> lines;
+  for (const auto& line : plan.lines)
+    lines.push_back(numbers(line, [&](int32_t place) { return plan.rank_at(place); }));
+  JsonObject answer;
+  answer.value("grid", numbers(plan.grid.dims, same))
+      .text("numbered_by", plan.by_columns ? "columns" : "rows")
+      .value("cell", numbers(plan.cell, same))
+      .list("order", lines);
+  if (plan.hosts == 0) return answer.json();
+  const Neighbours neighbours = count_neighbours(plan);
+  return answer.whole("hosts", plan.hosts)
+      .whole("ranks_per_host", plan.per_host)
+      .whole("most_off_node", neighbours.most)
+      .whole("off_node", neighbours.off_node)
+      .whole("on_node", neighbours.on_node)
+      .json();
+}
+
 }  // namespace
 
 int order(const Words& words) {
@@ -254,6 +285,7 @@ int order(const Words& words) {
   const std::string what = description(request, plan);
   if (!request.file.empty() && !write_text("order", "-o", request.file, what + listed(plan))) return 1;
   if (!request.picture.empty() && !write_text("order", "--picture", request.picture, picture_of(plan))) return 1;
+  if (request.json) return write_text("order", "", "", as_json(plan) + "\n") ? 0 : 1;
   return write_text("order", "", "", request.file.empty() ? what + listed(plan) : what) ? 0 : 1;
 }
 

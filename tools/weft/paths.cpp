@@ -11,6 +11,7 @@
 #include "base/cpus.hpp"
 #include "base/setting.hpp"
 #include "weft/job.hpp"
+#include "weft/json_object.hpp"
 
 namespace weft::tool {
 namespace {
@@ -85,19 +86,35 @@ std::string line_of(const std::string& path) {
   return line;
 }
 
-void print_caches(const int (&pair)[2]) {
-  printf("Processors %d and %d share, as the kernel says:", pair[0], pair[1]);
-  bool any = false;
+// "L1 32K"
+std::vector<std::string> shared_caches(const int (&pair)[2]) {
+  std::vector<std::string> caches;
   for (int index = 0; index < 16; ++index) {
     const std::string cache =
         "/sys/devices/system/cpu/cpu" + std::to_string(pair[0]) + "/cache/index" + std::to_string(index) + "/";
     base::CpuSet shared;
     const std::string list = line_of(cache + "shared_cpu_list");
     if (list.empty() || !base::parse_cpu_list(list, shared).empty() || !shared.has(pair[1])) continue;
-    printf("%s L%s %s", any ? "," : "", line_of(cache + "level").c_str(), line_of(cache + "size").c_str());
-    any = true;
+    caches.push_back("L" + line_of(cache + "level") + " " + line_of(cache + "size"));
   }
-  puts(any ? "" : " no cache");
+  return caches;
+}
+
+// The times, and what follows from them.
+JsonObject as_json(const std::vector<PathTimes>& times) {
+  std::vector<std::string> sizes;
+  for (const PathTimes& one : times) {
+    JsonObject size;
+    size.whole("bytes", one.bytes);
+    if (!one.e1.empty()) size.value("E1", std::to_string(median(one.e1)));
+    sizes.push_back(
+        size.value("R0", std::to_string(median(one.r0))).value("R1", std::to_string(median(one.r1))).json());
+  }
+  return JsonObject()
+      .text("unit", "microseconds of half a round trip, medians")
+      .list("sizes", sizes)
+      .text("WEFT_CROSSING", seems_near(times) ? "near" : "far")
+      .whole("WEFT_EAGER_LIMIT", best_eager_limit(times));
 }
 
 }  // namespace
@@ -143,9 +160,10 @@ bool seems_near(const std::vector<PathTimes>& times) {
   return votes > 0;
 }
 
-bool tune_paths(const std::string& between, bool quick, base::Problem& problem) {
+bool tune_paths(const std::string& between, bool quick, bool json, base::Problem& problem) {
   std::vector<PathTimes> times;
   if (!measure(between, quick, times, problem)) return false;
+  if (json) return puts(as_json(times).json().c_str()) >= 0;
   print(times);
   const bool near = seems_near(times);
   printf("\nWEFT_CROSSING=%s     the two are %s each other now; auto, the default, follows when that changes\n",
@@ -158,11 +176,15 @@ bool tune_paths(const std::string& between, bool quick, base::Problem& problem) 
   return true;
 }
 
-bool show_between(const std::string& between, base::Problem& problem) {
+bool show_between(const std::string& between, bool json, base::Problem& problem) {
   int pair[2] = {};
   std::vector<PathTimes> times;
   if (!read_pair(between, pair, problem) || !measure(between, true, times, problem)) return false;
-  print_caches(pair);
+  const std::vector<std::string> caches = shared_caches(pair);
+  if (json) return puts(as_json(times).texts("shared_caches", caches).json().c_str()) >= 0;
+  printf("Processors %d and %d share, as the kernel says:", pair[0], pair[1]);
+  for (const std::string& cache : caches) printf("%s %s", &cache == caches.data() ? "" : ",", cache.c_str());
+  puts(caches.empty() ? " no cache" : "");
   printf("They are %s each other: chunks in a cache (R1) %s data read where they lie (R0).\n",
          seems_near(times) ? "near" : "far from", seems_near(times) ? "beat" : "are beaten by");
   print(times);

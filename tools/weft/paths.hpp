@@ -27,10 +27,10 @@ struct PathTimes {
 // Chunks through memory that both share beat reading in most sizes above.
 [[nodiscard]] bool seems_near(const std::vector<PathTimes>& times);
 
-// `weft tune --paths`: measures, prints the table and the settings. `between`: "A,B", or empty.
-[[nodiscard]] bool tune_paths(const std::string& between, bool quick, base::Problem& problem);
+// `weft tune --paths`: measures, prints the table and the settings, or both as JSON. `between`: "A,B", or empty.
+[[nodiscard]] bool tune_paths(const std::string& between, bool quick, bool json, base::Problem& problem);
 
 // `weft info --paths --between A,B`: the caches that both processors share, and the table.
-[[nodiscard]] bool show_between(const std::string& between, base::Problem& problem);
+[[nodiscard]] bool show_between(const std::string& between, bool json, base::Problem& problem);
 
 }  // namespace weft::tool

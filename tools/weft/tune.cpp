@@ -26,9 +26,10 @@ namespace weft::tool {
 namespace {
 
 constexpr const char* usage =
-    "usage: weft tune [-n RANKS,...] [--hosts HOSTS] [--only COLLECTIVE,...] [--quick] [--out FILE] [--resume]\n"
-    "       weft tune --paths [--between A,B] [--quick]\n"
-    "       weft tune --devices [--quick] [--out FILE]\n\n"
+    "usage: weft tune [-n RANKS,...] [--hosts HOSTS] [--only COLLECTIVE,...] [--quick] [--out FILE] [--resume] "
+    "[--json]\n"
+    "       weft tune --paths [--between A,B] [--quick] [--json]\n"
+    "       weft tune --devices [--quick] [--out FILE] [--json]\n\n"
     "Measures collective operations by each of their algorithms, in turn, in jobs that mpiexec starts, and writes a\n"
     "file for WEFT_TUNING with the rows in which another algorithm than the default one is the faster.\n\n"
     "  -n RANKS,...    jobs of so many ranks (default: one for each processor that may be used here, for each host);\n"
@@ -41,7 +42,8 @@ constexpr const char* usage =
     "  --resume        goes on where the same command was stopped: FILE.partial has what is measured\n"
     "  --paths         messages between two ranks of this host instead, by each path; says which settings suit them\n"
     "  --devices       messages between memory of a device instead: writes a file with the chunks that suit them\n"
-    "  --between A,B   of ranks on these two processors (default: a core for each)\n";
+    "  --between A,B   of ranks on these two processors (default: a core for each)\n"
+    "  --json          prints the file in place of tables; of --paths the times\n";
 
 struct Wish {
   bool help = false;
@@ -49,6 +51,7 @@ struct Wish {
   bool resume = false;
   bool paths = false;
   bool devices = false;
+  bool json = false;
   std::string between;
   std::vector<int32_t> ranks;
   std::string hosts;
@@ -98,10 +101,11 @@ bool read_words(const Words& words, Wish& wish, base::Problem& problem) {
       wish.help = true;
       continue;
     }
-    if (word == "--quick" || word == "--resume" || word == "--paths" || word == "--devices") {
+    if (word == "--quick" || word == "--resume" || word == "--paths" || word == "--devices" || word == "--json") {
       (word == "--quick"    ? wish.quick
        : word == "--resume" ? wish.resume
        : word == "--paths"  ? wish.paths
+       : word == "--json"   ? wish.json
                             : wish.devices) = true;
       continue;
     }
@@ -332,7 +336,7 @@ bool measure(const Wish& wish, Partial& partial, std::vector<JobMeasured>& jobs,
     job.above = above;
     above = ranks + 1;
     decide(job);
-    fputs(changes_text(job).c_str(), stdout);
+    if (!wish.json) fputs(changes_text(job).c_str(), stdout);
     fflush(stdout);
     jobs.push_back(std::move(job));
   }
@@ -346,9 +350,9 @@ int tune(const Words& words) {
   base::Problem problem;
   if (!read_words(words, wish, problem)) return say(problem), 2;
   if (wish.help) return fputs(usage, stdout) < 0 ? 1 : 0;
-  if (wish.paths) return tune_paths(wish.between, wish.quick, problem) ? 0 : (say(problem), 1);
+  if (wish.paths) return tune_paths(wish.between, wish.quick, wish.json, problem) ? 0 : (say(problem), 1);
   if (wish.devices) {
-    const bool done = can_write(wish.file, problem) && tune_devices(wish.quick, wish.file, problem);
+    const bool done = can_write(wish.file, problem) && tune_devices(wish.quick, wish.file, wish.json, problem);
     return done ? 0 : (say(problem), 1);
   }
   if (wish.ranks.empty()) {
@@ -370,6 +374,7 @@ int tune(const Words& words) {
   if (!coll::parse_table(text, wish.file, rows, problem) || !write_file(wish.file, text, problem))
     return say(problem), 1;
   partial.remove();
+  if (wish.json) return fputs(text.c_str(), stdout) < 0 ? 1 : 0;
   if (!model.empty()) printf("model: %s\n", model.c_str());
   printf("%s has %zu rows; WEFT_TUNING=%s takes them\n", wish.file.c_str(), rows.size(), wish.file.c_str());
   return 0;

@@ -208,16 +208,17 @@ std::string device_tuning_file(const std::vector<DeviceTimes>& times, const std:
          text_of(times) + "\n    ]}\n}\n";
 }
 
-bool tune_devices(bool quick, const std::string& file, base::Problem& problem) {
+bool tune_devices(bool quick, const std::string& file, bool json, base::Problem& problem) {
   std::vector<DeviceTimes> times;
   if (!measure(quick, times, problem)) return false;
-  print(times);
+  if (!json) print(times);
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   const std::string text = device_tuning_file(times, host);
   std::vector<coll::Row> rows;
   std::vector<core::DevicePipe> pipes;
   if (!coll::parse_table(text, file, rows, problem, &pipes) || !write_file(file, text, problem)) return false;
+  if (json) return fputs(text.c_str(), stdout) >= 0;
   printf("\n%s has %zu rows for devices; WEFT_TUNING=%s takes them\n", file.c_str(), pipes.size(), file.c_str());
   if (const int64_t from = best_map_from(times)) {
     printf("WEFT_DEVICE_MAP_FROM=%lld     mapping is the faster way from there on\n", static_cast<long long>(from));

@@ -35,6 +35,6 @@ struct DeviceTimes {
 [[nodiscard]] std::string device_tuning_file(const std::vector<DeviceTimes>& times, const std::string& where);
 
 // `weft tune --devices`: measures, prints what was found, and writes the file.
-[[nodiscard]] bool tune_devices(bool quick, const std::string& file, base::Problem& problem);
+[[nodiscard]] bool tune_devices(bool quick, const std::string& file, bool json, base::Problem& problem);
 
 }  // namespace weft::tool
