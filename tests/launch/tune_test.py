@@ -153,7 +153,6 @@ class Here(Tuning, unittest.TestCase):
         self.assertIn("there is no device to measure: WEFT_DEVICES is off", done.stderr)
 
 
-@unittest.skipUnless(os.access(os.environ.get("HYDRA", ""), os.X_OK), "HYDRA names no launcher that is here")
 class Paths(unittest.TestCase):
     """Times of messages by each path: that they are measured and told, not which is the best."""
 
@@ -205,6 +204,7 @@ class Paths(unittest.TestCase):
         self.assertIn("4095", done.stderr)
 
 
+@unittest.skipUnless(os.access(os.environ.get("HYDRA", ""), os.X_OK), "HYDRA names no launcher that is here")
 class Hosts(Tuning, unittest.TestCase):
     RANKS = "4"
     WHERE = ["--hosts", "h1,h2"]
