@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // A library with the names of CUDA's driver and one device, for programs that use the driver themselves: streams,
-// events, pinned and managed memory, handles that other processes open, and the few kernels of bench and apps by their
-// names. Memory of the device faults when the processor touches it. Every operation is done when its call returns,
+// events, pinned and managed memory, handles that other processes open, and kernels (fake_ptx.h).
+// Memory of the device faults when the processor touches it. Every operation is done when its call returns,
 // unless its stream waits for something (fake_stream.h). With FAKE_DRIVER_NO_WAIT streams cannot wait for a word in
 // memory.
 #include <fcntl.h>
@@ -15,11 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fake_stream.h"
-
-#ifdef WITH_INTERPRETER
 #include "../mpi/fake_ptx.h"
-#endif
+#include "fake_stream.h"
 
 enum {
   SUCCESS = 0,
@@ -44,7 +41,7 @@ struct meaning {  // of a handle
   size_t offset, bytes;
 };
 
-// Memory that the driver knows. `real` is where the processor may touch it.
+// Memory that the driver knows. `real` is where the processor may touch it. None: no bytes.
 struct range {
   Pointer seen;
   char* real;
@@ -65,41 +62,58 @@ static size_t allocated;
 
 static pthread_mutex_t ranges_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-static struct range* find(Pointer pointer) {
-  struct range* found = NULL;
+// A copy, as other threads may change the list. None: the driver does not know the pointer.
+static struct range find(Pointer pointer) {
+  struct range found = {.fd = -1};
   pthread_mutex_lock(&ranges_mutex);
-  for (int i = 0; i < used && !found; ++i) {
-    if (pointer >= ranges[i].seen && pointer < ranges[i].seen + ranges[i].bytes) found = &ranges[i];
+  for (int i = 0; i < used && found.bytes == 0; ++i) {
+    if (pointer >= ranges[i].seen && pointer < ranges[i].seen + ranges[i].bytes) found = ranges[i];
   }
   pthread_mutex_unlock(&ranges_mutex);
   return found;
 }
 
-static struct range* add(void* seen, void* real, size_t bytes, int type) {
+static int add(struct range range) {
   int i = 0;
   pthread_mutex_lock(&ranges_mutex);
   while (i < used && ranges[i].bytes != 0) ++i;
   if (i < RANGES) {
     if (i == used) ++used;
-    ranges[i] =
-        (struct range){.seen = (uintptr_t)seen, .real = real, .bytes = bytes, .type = type, .fd = -1, .id = ++last_id};
+    range.id = ++last_id;
+    ranges[i] = range;
+    if (range.type == OF_DEVICE && !range.opened) allocated += range.bytes;
   }
   pthread_mutex_unlock(&ranges_mutex);
-  return i < RANGES ? &ranges[i] : NULL;
+  return i < RANGES ? SUCCESS : OUT_OF_MEMORY;
+}
+
+static void clear(const struct range* range) {
+  pthread_mutex_lock(&ranges_mutex);
+  for (int i = 0; i < used; ++i) {
+    if (ranges[i].seen != range->seen || ranges[i].bytes == 0) continue;
+    if (range->type == OF_DEVICE && !range->opened) allocated -= range->bytes;
+    ranges[i] = (struct range){.fd = -1};
+  }
+  pthread_mutex_unlock(&ranges_mutex);
 }
 
 static char* reach(Pointer pointer) {
-  const struct range* range = find(pointer);
-  return range ? range->real + (pointer - range->seen) : (char*)(uintptr_t)pointer;
+  const struct range range = find(pointer);
+  return range.bytes != 0 ? range.real + (pointer - range.seen) : (char*)(uintptr_t)pointer;
 }
 
-#ifdef WITH_INTERPRETER
 // For kernels, which reach no memory of the host that is not the driver's too.
 static void* reach_bytes(Pointer pointer, size_t bytes) {
-  const struct range* range = find(pointer);
-  return range && bytes <= range->bytes - (pointer - range->seen) ? range->real + (pointer - range->seen) : NULL;
+  const struct range range = find(pointer);
+  return range.bytes != 0 && bytes <= range.bytes - (pointer - range.seen) ? range.real + (pointer - range.seen) : NULL;
 }
-#endif
+
+static size_t unused_bytes(void) {
+  pthread_mutex_lock(&ranges_mutex);
+  const size_t bytes = capacity - allocated;
+  pthread_mutex_unlock(&ranges_mutex);
+  return bytes;
+}
 
 int cuInit(unsigned flags) {
   started = 1;
@@ -155,7 +169,7 @@ int cuCtxSynchronize(void) {
 
 int cuMemGetInfo_v2(size_t* unused, size_t* total) {
   *total = capacity;
-  *unused = capacity - allocated;
+  *unused = unused_bytes();
   return current[depth] ? SUCCESS : INVALID_CONTEXT;
 }
 
@@ -163,94 +177,86 @@ int cuMemAlloc_v2(Pointer* memory, size_t bytes) {
   if (current[depth] == NULL) return INVALID_CONTEXT;
   const size_t rounded = (bytes + 4095) / 4096 * 4096;
   if (bytes == 0) return INVALID_VALUE;
-  if (rounded > capacity - allocated) return OUT_OF_MEMORY;
+  if (rounded > unused_bytes()) return OUT_OF_MEMORY;
   const int fd = memfd_create("fake-driver", MFD_CLOEXEC);
   if (fd < 0 || ftruncate(fd, (off_t)rounded) != 0) return OUT_OF_MEMORY;
   void* real = mmap(NULL, rounded, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   void* seen = mmap(NULL, rounded, PROT_NONE, MAP_SHARED, fd, 0);
-  struct range* range = add(seen, real, rounded, OF_DEVICE);
-  if (!range) return OUT_OF_MEMORY;
-  range->fd = fd;
-  allocated += rounded;
-  *memory = range->seen;
-  return SUCCESS;
+  *memory = (uintptr_t)seen;
+  return add((struct range){.seen = *memory, .real = real, .bytes = rounded, .type = OF_DEVICE, .fd = fd});
 }
 
-static void clear(struct range* range) {
-  pthread_mutex_lock(&ranges_mutex);
-  *range = (struct range){.fd = -1};
-  pthread_mutex_unlock(&ranges_mutex);
-}
-
-static void forget(struct range* range) {
+// It is not known any more before its addresses may be those of another.
+static void forget(const struct range* range) {
+  clear(range);
   if (range->type == OF_DEVICE && !range->managed) munmap((void*)(uintptr_t)range->seen, range->bytes);
   if (range->fd >= 0) close(range->fd);
   munmap(range->real, range->bytes);
-  clear(range);
 }
 
 int cuMemFree_v2(Pointer memory) {
-  struct range* range = find(memory);
-  if (!range || range->seen != memory || range->opened || range->type != OF_DEVICE) return INVALID_VALUE;
-  allocated -= range->bytes;
-  forget(range);
+  const struct range range = find(memory);
+  if (range.bytes == 0 || range.seen != memory || range.opened || range.type != OF_DEVICE) return INVALID_VALUE;
+  forget(&range);
   return SUCCESS;
 }
 
+static int allocate_on_host(Pointer* memory, size_t bytes, int type) {
+  void* there = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (there == MAP_FAILED) return OUT_OF_MEMORY;
+  *memory = (uintptr_t)there;
+  return add((struct range){
+      .seen = *memory, .real = there, .bytes = bytes, .type = type, .managed = type == OF_DEVICE, .fd = -1});
+}
 int cuMemHostAlloc(void** memory, size_t bytes, unsigned flags) {
+  Pointer there = 0;
   (void)flags;
-  *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return *memory != MAP_FAILED && add(*memory, *memory, bytes, OF_HOST) ? SUCCESS : OUT_OF_MEMORY;
+  const int error = allocate_on_host(&there, bytes, OF_HOST);
+  *memory = (void*)(uintptr_t)there;
+  return error;
 }
 int cuMemFreeHost(void* memory) {
-  struct range* range = find((uintptr_t)memory);
-  if (!range || range->type != OF_HOST) return INVALID_VALUE;
-  forget(range);
+  const struct range range = find((uintptr_t)memory);
+  if (range.type != OF_HOST) return INVALID_VALUE;
+  forget(&range);
   return SUCCESS;
 }
 int cuMemAllocManaged(Pointer* memory, size_t bytes, unsigned flags) {
-  void* there;
-  const int error = cuMemHostAlloc(&there, bytes, flags);
-  if (error != SUCCESS) return error;
-  *memory = (uintptr_t)there;
-  struct range* range = find(*memory);
-  range->type = OF_DEVICE;
-  range->managed = 1;
-  allocated += bytes;
-  return SUCCESS;
+  (void)flags;
+  return allocate_on_host(memory, bytes, OF_DEVICE);
 }
 int cuMemHostRegister_v2(void* memory, size_t bytes, unsigned flags) {
   (void)flags;
-  if (find((uintptr_t)memory)) return 712;  // CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED
-  return add(memory, memory, bytes, OF_HOST) ? SUCCESS : OUT_OF_MEMORY;
+  if (find((uintptr_t)memory).bytes != 0) return 712;  // CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED
+  return add((struct range){.seen = (uintptr_t)memory, .real = memory, .bytes = bytes, .type = OF_HOST, .fd = -1});
 }
 int cuMemHostUnregister(void* memory) {
-  struct range* range = find((uintptr_t)memory);
-  if (!range) return 713;  // CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED
-  clear(range);
+  const struct range range = find((uintptr_t)memory);
+  if (range.bytes == 0) return 713;  // CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED
+  clear(&range);
   return SUCCESS;
 }
 int cuMemHostGetDevicePointer_v2(Pointer* there, void* memory, unsigned flags) {
   (void)flags;
   *there = (uintptr_t)memory;
-  return find(*there) ? SUCCESS : INVALID_VALUE;
+  return find(*there).bytes != 0 ? SUCCESS : INVALID_VALUE;
 }
 int cuMemGetAddressRange_v2(Pointer* base, size_t* bytes, Pointer memory) {
-  const struct range* range = find(memory);
-  if (!range) return NOT_FOUND;
-  *base = range->seen;
-  *bytes = range->bytes;
+  const struct range range = find(memory);
+  if (range.bytes == 0) return NOT_FOUND;
+  *base = range.seen;
+  *bytes = range.bytes;
   return SUCCESS;
 }
 
 int cuPointerGetAttribute(void* value, int attribute, Pointer pointer) {
-  const struct range* range = find(pointer);
-  if (!range) return INVALID_VALUE;
+  const struct range range = find(pointer);
+  if (range.bytes == 0) return INVALID_VALUE;
   if (attribute == CONTEXT) *(void**)value = &device_context;
-  if (attribute == MEMORY_TYPE) *(unsigned*)value = (unsigned)range->type;
+  if (attribute == MEMORY_TYPE) *(unsigned*)value = (unsigned)range.type;
   if (attribute == DEVICE_POINTER) *(Pointer*)value = pointer;
-  if (attribute == BUFFER_ID) *(unsigned long long*)value = range->id;
-  if (attribute == IS_MANAGED) *(unsigned*)value = (unsigned)range->managed;
+  if (attribute == BUFFER_ID) *(unsigned long long*)value = range.id;
+  if (attribute == IS_MANAGED) *(unsigned*)value = (unsigned)range.managed;
   if (attribute == DEVICE) *(int*)value = 0;
   return SUCCESS;
 }
@@ -392,9 +398,9 @@ int cuEventQuery(void* event) {
 }
 
 int cuIpcGetMemHandle(Handle* handle, Pointer memory) {
-  const struct range* range = find(memory);
-  if (!range || range->fd < 0) return INVALID_VALUE;
-  const struct meaning meaning = {.pid = getpid(), .fd = range->fd, .bytes = range->bytes};
+  const struct range range = find(memory);
+  if (range.fd < 0) return INVALID_VALUE;
+  const struct meaning meaning = {.pid = getpid(), .fd = range.fd, .bytes = range.bytes};
   memcpy(handle, &meaning, sizeof meaning);
   return SUCCESS;
 }
@@ -409,20 +415,18 @@ int cuIpcOpenMemHandle_v2(Pointer* memory, Handle handle, unsigned flags) {
   void* real = mmap(NULL, meaning.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   void* seen = mmap(NULL, meaning.bytes, PROT_NONE, MAP_SHARED, fd, 0);
   close(fd);
-  struct range* range = add(seen, real, meaning.bytes, OF_DEVICE);
-  if (!range) return OUT_OF_MEMORY;
-  range->opened = 1;
-  *memory = range->seen;
-  return SUCCESS;
+  *memory = (uintptr_t)seen;
+  return add(
+      (struct range){.seen = *memory, .real = real, .bytes = meaning.bytes, .type = OF_DEVICE, .opened = 1, .fd = -1});
 }
 int cuIpcCloseMemHandle(Pointer memory) {
-  struct range* range = find(memory);
-  if (!range || !range->opened) return INVALID_VALUE;
-  forget(range);
+  const struct range range = find(memory);
+  if (!range.opened) return INVALID_VALUE;
+  forget(&range);
   return SUCCESS;
 }
 
-// A kernel of programs by its name, or one of Weft, which is interpreted. They stay, as a driver's do.
+// The few kernels of bench and apps/heat by their names; all others are interpreted. They stay, as a driver's do.
 static struct function {
   const char* name;
   void* interpreted;
@@ -433,27 +437,32 @@ int cuModuleLoadData(void** module, const void* image) {
   *module = (void*)(uintptr_t)image;
   return strstr(image, ".version") ? SUCCESS : INVALID_PTX;
 }
-int cuModuleGetFunction(void** function, void* module, const char* name) {
-  struct function* f = calloc(1, sizeof *f);
-  if (!f || !strstr(module, name)) {
-    free(f);
-    return NOT_FOUND;
-  }
-  f->name = name;
-  f->next = functions;
-  functions = f;
-  *function = f;
-#ifdef WITH_INTERPRETER
-  if (strcmp(name, "weft") == 0) {
-    f->interpreted = fake_ptx_load(module, name);
-    return f->interpreted ? SUCCESS : INVALID_PTX;
-  }
-#endif
+
+static int is_known(const char* name) {
   const char* known[] = {"nothing", "word", "spin", "sweep"};
   for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
-    if (strcmp(name, known[i]) == 0) return SUCCESS;
+    if (strcmp(name, known[i]) == 0) return 1;
   }
-  return NOT_FOUND;
+  return 0;
+}
+
+int cuModuleGetFunction(void** function, void* module, const char* name) {
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  if (!strstr(module, name)) return NOT_FOUND;
+  struct function* f = calloc(1, sizeof *f);
+  if (!f) return OUT_OF_MEMORY;
+  f->name = name;
+  if (!is_known(name)) f->interpreted = fake_ptx_load(module, name);
+  if (!is_known(name) && !f->interpreted) {
+    free(f);
+    return INVALID_PTX;
+  }
+  pthread_mutex_lock(&mutex);
+  f->next = functions;
+  functions = f;
+  pthread_mutex_unlock(&mutex);
+  *function = f;
+  return SUCCESS;
 }
 
 // The kernel of apps/heat.
@@ -480,10 +489,7 @@ int cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned gr
   const struct function* f = function;
   (void)fake_stream_finish(stream);  // its arguments are the caller's
   (void)grid_y, (void)grid_z, (void)block_y, (void)block_z, (void)shared_bytes, (void)extra;
-#ifdef WITH_INTERPRETER
   if (f->interpreted) return fake_ptx_run(f->interpreted, grid_x, block_x, arguments[0], reach_bytes);
-#endif
-  (void)grid_x, (void)block_x;
   if (strcmp(f->name, "word") == 0) return cuMemcpy(*(Pointer*)arguments[0], *(Pointer*)arguments[1], 8);
   if (strcmp(f->name, "sweep") == 0) return sweep(arguments);
   if (strcmp(f->name, "spin") == 0) {

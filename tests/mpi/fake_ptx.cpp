@@ -23,10 +23,16 @@ enum class Code {
   ld_param,
   ld_global,
   st_global,
+  atom_min,
   add,
   sub,
   mul_lo,
   mul_wide,
+  div,
+  neg,
+  abs,
+  sqrt,
+  rcp,
   min,
   max,
   bit_and,
@@ -179,6 +185,14 @@ class Parser {
       return true;
     }
     char* end;
+    if (text.starts_with("0d")) {  // the bits of a double
+      result = {Operand::Kind::immediate, static_cast<int64_t>(std::strtoull(text.c_str() + 2, &end, 16)), 0};
+      return text.size() == 18 && *end == '\0';
+    }
+    if (text == kernel_->arguments) {  // their address, from which loads of parameters count
+      result = {Operand::Kind::immediate, 0, 0};
+      return true;
+    }
     result = {Operand::Kind::immediate, std::strtoll(text.c_str(), &end, 10), 0};
     return !text.empty() && *end == '\0';
   }
@@ -213,6 +227,8 @@ class Parser {
     if (!code_of(words, made)) return false;
     if (words[0] == "bra") {
       made.label = rest;
+    } else if (words[0] == "atom") {
+      if (!atom(rest, made)) return false;
     } else if (words[0] == "ld" || words[0] == "st") {
       if (!memory(words[0] == "ld", rest, made)) return false;
     } else if (words[0] != "ret" && !registers(rest, made)) {
@@ -229,10 +245,12 @@ class Parser {
         {"not", Code::bit_not},  {"shl", Code::shl},     {"shr", Code::shr},    {"selp", Code::selp},
         {"bfe", Code::bfe},      {"bfi", Code::bfi},     {"bra", Code::bra},    {"ret", Code::ret},
         {"setp", Code::setp},    {"cvt", Code::cvt},     {"mul", Code::mul_lo}, {"ld", Code::ld_global},
-        {"st", Code::st_global}, {"cvta", Code::mov}};
+        {"st", Code::st_global}, {"cvta", Code::mov},    {"div", Code::div},    {"neg", Code::neg},
+        {"abs", Code::abs},      {"sqrt", Code::sqrt},   {"rcp", Code::rcp},    {"atom", Code::atom_min}};
     const auto found = plain.find(words[0]);
     if (found == plain.end()) return false;
     made.code = found->second;
+    if (made.code == Code::bra && words.size() == 2) return words[1] == "uni";
     if (made.code == Code::bra || made.code == Code::ret) return words.size() == 1;
     if (words.size() < 2) return false;
     made.type = type_named(words.back());
@@ -243,7 +261,10 @@ class Parser {
       if (second == "wide") made.code = Code::mul_wide;
       return extra == 1 && (is_float ? second == "rn" : second == "lo" || second == "wide");
     }
-    if ((words[0] == "add" || words[0] == "sub") && is_float) return extra == 1 && second == "rn";
+    if ((words[0] == "add" || words[0] == "sub" || words[0] == "div") && is_float) return extra == 1 && second == "rn";
+    if (words[0] == "sqrt" || words[0] == "rcp") return extra == 1 && second == "rn" && made.type.bits == 64;
+    if (words[0] == "abs" || words[0] == "neg") return extra == 0 && is_float && made.type.bits == 64;
+    if (words[0] == "atom") return extra == 2 && second == "global" && words[2] == "min" && made.type.kind == 'u';
     if (words[0] == "cvta") return extra == 2 && second == "to" && words[2] == "global";
     if (words[0] == "setp") {
       made.comparison = second;
@@ -274,15 +295,27 @@ class Parser {
     for (const std::string& one : split(values)) {
       if (one.empty()) continue;
       Operand value;
-      if (!operand(one, value) || value.bits < made.type.bits) return false;
+      if (!operand(one, value) || (value.kind == Operand::Kind::reg && value.bits < made.type.bits)) return false;
       (load ? made.results : made.sources).push_back(value);
     }
     if (static_cast<int>((load ? made.results : made.sources).size()) != made.vector) return false;
-    if (made.code == Code::ld_param) return address == kernel_->arguments;
     Operand base;
-    if (!operand(address, base) || base.bits != 64) return false;
+    if (!operand(address, base)) return false;
+    if (base.kind == Operand::Kind::reg ? base.bits != 64 : address != kernel_->arguments) return false;
+    if (base.kind != Operand::Kind::reg && made.code != Code::ld_param) return false;
     made.sources.push_back(base);
     return true;
+  }
+
+  // result, [address], value
+  bool atom(const std::string& rest, Instruction& made) {
+    const std::vector<std::string> all = split(rest);
+    if (all.size() != 3 || all[1].size() < 3) return false;
+    made.results.resize(1);
+    made.sources.resize(2);
+    return operand(all[0], made.results[0]) && operand(all[2], made.sources[0]) &&
+           operand(all[1].substr(1, all[1].size() - 2), made.sources[1]) && made.sources[1].bits == 64 &&
+           made.results[0].bits == made.type.bits;
   }
 
   bool registers(const std::string& rest, Instruction& made) {
@@ -294,8 +327,9 @@ class Parser {
       if (!operand(all[i], one)) return false;
       (i < results ? made.results : made.sources).push_back(one);
     }
-    static const std::map<Code, size_t> wanted = {
-        {Code::bit_not, 1}, {Code::cvt, 1}, {Code::selp, 3}, {Code::bfe, 3}, {Code::bfi, 4}};
+    static const std::map<Code, size_t> wanted = {{Code::bit_not, 1}, {Code::cvt, 1},  {Code::neg, 1},
+                                                  {Code::abs, 1},     {Code::sqrt, 1}, {Code::rcp, 1},
+                                                  {Code::selp, 3},    {Code::bfe, 3},  {Code::bfi, 4}};
     const auto found = wanted.find(made.code);
     const size_t count = made.code == Code::mov ? made.sources.size() : found == wanted.end() ? 2 : found->second;
     if (made.sources.size() != count) return false;
@@ -406,7 +440,7 @@ class Thread {
   int execute(const Instruction& i) {
     switch (i.code) {
       case Code::ld_param:
-        return load(i, arguments_ + i.offset);
+        return load_parameter(i);
       case Code::ld_global:
       case Code::st_global: {
         const uint64_t address = value(i.sources.back()) + static_cast<uint64_t>(i.offset);
@@ -416,6 +450,8 @@ class Thread {
         if (memory == nullptr) return illegal_address;
         return i.code == Code::ld_global ? load(i, memory) : store(i, memory);
       }
+      case Code::atom_min:
+        return least(i);
       case Code::mov:
         move(i);
         return 0;
@@ -429,6 +465,28 @@ class Thread {
         set(i.results[0], i.type.kind == 'f' ? compute_float(i) : compute(i));
         return 0;
     }
+  }
+
+  int load_parameter(const Instruction& i) {
+    const uint64_t at = value(i.sources.back()) + static_cast<uint64_t>(i.offset);
+    const auto bytes = static_cast<size_t>(i.type.bits / 8 * i.vector);
+    if (at % bytes != 0) return misaligned_address;
+    return at + bytes <= kernel_.bytes_of_arguments ? load(i, arguments_ + at) : illegal_address;
+  }
+
+  // One thread runs at a time, so it is atomic.
+  int least(const Instruction& i) {
+    const uint64_t address = value(i.sources[1]), mine = value(i.sources[0]);
+    const auto bytes = static_cast<size_t>(i.type.bits / 8);
+    if (address % bytes != 0) return misaligned_address;
+    void* memory = reach_(address, bytes);
+    if (memory == nullptr) return illegal_address;
+    uint64_t word = 0;
+    std::memcpy(&word, memory, bytes);
+    set(i.results[0], word);
+    word = std::min(word, cut(mine, i.type.bits));
+    std::memcpy(memory, &word, bytes);
+    return 0;
   }
 
   int load(const Instruction& i, const char* memory) {
@@ -470,7 +528,8 @@ class Thread {
     if (comparison == "ge") return a >= b;
     if (comparison == "eq") return a == b;
     if (comparison == "ne") return a != b;
-    return a != a || b != b;  // nan
+    if (comparison == "leu") return !(a > b);  // or not comparable
+    return a != a || b != b;                   // nan
   }
   bool compare(const Instruction& i) const {
     const uint64_t a = value(i.sources[0]), b = value(i.sources[1]);
@@ -494,10 +553,32 @@ class Thread {
 
   template <class T>
   static T arithmetic(Code code, T a, T b) {
-    return code == Code::add ? a + b : code == Code::sub ? a - b : a * b;
+    switch (code) {
+      case Code::add:
+        return a + b;
+      case Code::sub:
+        return a - b;
+      case Code::mul_lo:
+        return a * b;
+      case Code::div:
+        return a / b;
+      case Code::min:
+        return std::fmin(a, b);
+      case Code::max:
+        return std::fmax(a, b);
+      case Code::neg:
+        return -a;
+      case Code::abs:
+        return std::fabs(a);
+      case Code::sqrt:
+        return std::sqrt(a);
+      default:  // rcp
+        return 1 / a;
+    }
   }
   uint64_t compute_float(const Instruction& i) const {
-    const uint64_t a = value(i.sources[0]), b = value(i.sources[1]);
+    const uint64_t a = value(i.sources[0]), b = i.sources.size() > 1 ? value(i.sources[1]) : 0;
+    if (i.code == Code::selp) return value(i.sources[2]) != 0 ? a : b;
     if (i.type.bits == 32) return std::bit_cast<uint32_t>(arithmetic(i.code, float_of(a), float_of(b)));
     return std::bit_cast<uint64_t>(arithmetic(i.code, double_of(a), double_of(b)));
   }
@@ -516,6 +597,9 @@ class Thread {
       case Code::mul_lo:
       case Code::mul_wide:
         return is_signed ? static_cast<uint64_t>(extended(a, bits)) * static_cast<uint64_t>(extended(b, bits)) : a * b;
+      case Code::div:
+        if (is_signed) return static_cast<uint64_t>(extended(a, bits) / extended(b, bits));
+        return cut(a, bits) / cut(b, bits);
       case Code::min:
         return less ? a : b;
       case Code::max:
