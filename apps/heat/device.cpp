@@ -2,19 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "device.hpp"
 
-#include <dlfcn.h>
-#include <mpi.h>
-
 #include <array>
-#include <cstdint>
-#include <cstdio>
-#include <vector>
 
 namespace heat {
 namespace {
-
-using Pointer = unsigned long long;   // CUdeviceptr
-constexpr unsigned non_blocking = 1;  // CU_STREAM_NON_BLOCKING: beside the copies of others
 
 // The driver compiles this text for its device. Sums and products are rounded one by one and in the order of the
 // processor's sweep, so that both give the same numbers.
@@ -88,131 +79,42 @@ done:
 }
 )";
 
-Pointer pointer_of(const void* address) {
-  return reinterpret_cast<std::uintptr_t>(address);
-}
-
 }  // namespace
 
-// Functions of the driver, by their binary interface.
-struct Device::Driver {
-  int (*init)(unsigned flags);
-  int (*count)(int* devices);
-  int (*device)(int* device, int ordinal);
-  int (*retain)(void** context, int device);
-  int (*set_current)(void* context);
-  int (*allocate)(Pointer* memory, std::size_t bytes);
-  int (*release)(Pointer memory);
-  int (*copy)(Pointer to, Pointer from, std::size_t bytes);
-  int (*create_stream)(void** stream, unsigned flags);
-  int (*synchronize)(void* stream);
-  int (*load)(void** module, const void* image);
-  int (*find)(void** function, void* module, const char* name);
-  int (*launch)(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
-                unsigned block_z, unsigned shared_bytes, void* stream, void** arguments, void** extra);
-  int (*error_name)(int error, const char** name);
-
-  void* stream = nullptr;
-  void* sweep = nullptr;
-  double* change = nullptr;  // on the device: the largest one so far; not negative, so its bits are ordered as it is
-
-  template <class Function>
-  static bool look_up(void* library, const char* name, Function& function) {
-    function = reinterpret_cast<Function>(dlsym(library, name));
-    return function != nullptr;
-  }
-
-  bool look_up_all(void* library) {
-    return look_up(library, "cuInit", init) && look_up(library, "cuDeviceGetCount", count) &&
-           look_up(library, "cuDeviceGet", device) && look_up(library, "cuDevicePrimaryCtxRetain", retain) &&
-           look_up(library, "cuCtxSetCurrent", set_current) && look_up(library, "cuMemAlloc_v2", allocate) &&
-           look_up(library, "cuMemFree_v2", release) && look_up(library, "cuMemcpy", copy) &&
-           look_up(library, "cuStreamCreate", create_stream) && look_up(library, "cuStreamSynchronize", synchronize) &&
-           look_up(library, "cuModuleLoadData", load) && look_up(library, "cuModuleGetFunction", find) &&
-           look_up(library, "cuLaunchKernel", launch) && look_up(library, "cuGetErrorName", error_name);
-  }
-
-  const char* text(int error) const {
-    const char* name = nullptr;
-    return error_name(error, &name) == 0 && name != nullptr ? name : "an unknown error";
-  }
-
-  void need(int error, const char* call) const {
-    if (error == 0) return;
-    std::fprintf(stderr, "heat: %s of the CUDA driver says %s (%d)\n", call, text(error), error);
-    MPI_Abort(MPI_COMM_WORLD, 3);
-  }
-};
-
-Device::Device() : driver_(std::make_unique<Driver>()) {}
-
 std::unique_ptr<Device> Device::open(int rank, std::string* reason) {
-  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  std::unique_ptr<Device> result(new Device);
-  Driver& driver = *result->driver_;
-  if (library == nullptr || !driver.look_up_all(library)) {
-    *reason = library == nullptr ? "there is no libcuda.so.1" : "libcuda.so.1 lacks functions";
-    return nullptr;
-  }
-  int devices = 0, device = 0;
-  void *context = nullptr, *module = nullptr;
-  int error = driver.init(0);
-  if (error == 0) error = driver.count(&devices);
-  if (error != 0 || devices == 0) {
-    *reason = error != 0 ? driver.text(error) : "the driver has no device";
-    return nullptr;
-  }
-  driver.need(driver.device(&device, rank % devices), "cuDeviceGet");
-  driver.need(driver.retain(&context, device), "cuDevicePrimaryCtxRetain");
-  driver.need(driver.set_current(context), "cuCtxSetCurrent");
-  driver.need(driver.create_stream(&driver.stream, non_blocking), "cuStreamCreate");
-  driver.need(driver.load(&module, kernel), "cuModuleLoadData");
-  driver.need(driver.find(&driver.sweep, module, "sweep"), "cuModuleGetFunction");
-  driver.change = result->allocate(1);
-  return result;
+  std::unique_ptr<common::Cuda> cuda = common::Cuda::open("heat", rank, kernel, reason);
+  return cuda == nullptr ? nullptr : std::unique_ptr<Device>(new Device(std::move(cuda)));
 }
+
+Device::Device(std::unique_ptr<common::Cuda> cuda)
+    : cuda_(std::move(cuda)),
+      stream_(cuda_->make_stream()),
+      sweep_(cuda_->kernel("sweep")),
+      change_(cuda_->allocate(1)) {}
 
 Device::~Device() {
-  if (driver_->change != nullptr) release(driver_->change);
-}
-
-double* Device::allocate(std::size_t count) {
-  Pointer memory = 0;
-  driver_->need(driver_->allocate(&memory, count * sizeof(double)), "cuMemAlloc");
-  auto* const result = reinterpret_cast<double*>(static_cast<std::uintptr_t>(memory));
-  const std::vector<double> zeros(count, 0.0);
-  copy(result, zeros.data(), count * sizeof(double));
-  return result;
-}
-
-void Device::release(double* memory) {
-  driver_->need(driver_->release(pointer_of(memory)), "cuMemFree");
-}
-
-void Device::copy(void* to, const void* from, std::size_t bytes) {
-  driver_->need(driver_->copy(pointer_of(to), pointer_of(from), bytes), "cuMemcpy");
-  driver_->need(driver_->synchronize(nullptr), "cuStreamSynchronize");
+  cuda_->release(change_);
 }
 
 void Device::start_sweep(const double* now, double* next, int stride, double ratio, int row, int rows, int column,
                          int columns, bool measure) {
   if (rows <= 0 || columns <= 0) return;
   constexpr int wide = 32, high = 8;
-  Pointer from = pointer_of(now), to = pointer_of(next), change = measure ? pointer_of(driver_->change) : 0;
-  std::array<void*, 9> arguments = {&from, &to, &stride, &row, &rows, &column, &columns, &ratio, &change};
-  driver_->need(driver_->launch(driver_->sweep, static_cast<unsigned>((columns + wide - 1) / wide),
-                                static_cast<unsigned>((rows + high - 1) / high), 1, wide, high, 1, 0, driver_->stream,
-                                arguments.data(), nullptr),
-                "cuLaunchKernel");
+  double* change = measure ? change_ : nullptr;
+  std::array<void*, 9> arguments = {&now, &next, &stride, &row, &rows, &column, &columns, &ratio, &change};
+  cuda_->launch(
+      sweep_,
+      {static_cast<unsigned>((columns + wide - 1) / wide), static_cast<unsigned>((rows + high - 1) / high), wide, high},
+      stream_, arguments.data());
 }
 
 double Device::finish(bool measured) {
-  driver_->need(driver_->synchronize(driver_->stream), "cuStreamSynchronize");
+  cuda_->wait(stream_);
   if (!measured) return 0;
   double largest = 0;
   const double zero = 0;
-  copy(&largest, driver_->change, sizeof largest);
-  copy(driver_->change, &zero, sizeof zero);
+  copy(&largest, change_, sizeof largest);
+  copy(change_, &zero, sizeof zero);
   return largest;
 }
 

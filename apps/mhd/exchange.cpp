@@ -24,8 +24,9 @@ Layout::Layout(const Domain& domain) : slots_(domain.most()), sides_(domain.dire
   flags_ = (static_cast<std::size_t>(slots_) * sides_ * 2 + 7) / 8 * 8;
 }
 
-Exchange::Exchange(const Domain& domain, int threads)
+Exchange::Exchange(const Domain& domain, const Place& place, int threads)
     : domain_(domain),
+      place_(place),
       rank_(rank_of_this()),
       threads_(threads),
       first_(domain.first_of(rank_)),
@@ -33,9 +34,9 @@ Exchange::Exchange(const Domain& domain, int threads)
       layout_(domain),
       going_(static_cast<std::size_t>(threads)) {}
 
-std::unique_ptr<Exchange> Exchange::make(Way way, const Domain& domain, int threads) {
-  if (way == Way::window) return std::make_unique<Window>(domain, threads);
-  return std::make_unique<Messages>(domain, threads, way);
+std::unique_ptr<Exchange> Exchange::make(Way way, const Domain& domain, const Place& place, int threads) {
+  if (way == Way::window) return std::make_unique<Window>(domain, place, threads);
+  return std::make_unique<Messages>(domain, place, threads, way);
 }
 
 void Exchange::follow() {
@@ -56,34 +57,44 @@ bool Exchange::ready(int patch, int64_t step) const {
   return true;
 }
 
-void Exchange::take(int patch, int64_t step, double* state, Times* times) const {
+// The next call of the scheme finds the ghosts there.
+void Exchange::take(int thread, int patch, int64_t step, double* state, Times* times) const {
   Times::add(&times->copying, [&] {
     for (int side = 0; side < domain_.directions(); ++side)
-      unpack(domain_.patch, domain_.ghosts(side), boxes_ + layout_.box(patch - first_, side, step), state);
+      place_.scheme(thread).unpack(domain_.ghosts(side), boxes_ + layout_.box(patch - first_, side, step), state);
   });
 }
 
 void Exchange::send(int thread, int patch, int64_t step, const double* state, Times* times) {
   std::vector<Border>& going = going_[static_cast<std::size_t>(thread)];
   going.clear();
+  Scheme& scheme = place_.scheme(thread);
   // Borders for other ranks first: they travel farthest.
   for (int direction = 0; direction < domain_.directions(); ++direction) {
     const int to = domain_.neighbour(patch, direction), side = domain_.opposite(direction);
     if (domain_.rank_of(to) == rank_) continue;
     double* data = room(thread, patch - first_, direction, step, times);
-    Times::add(&times->copying, [&] { pack(domain_.patch, domain_.repeated(side), state, data); });
+    Times::add(&times->copying, [&] { scheme.pack(domain_.repeated(side), state, data); });
     going.push_back({to, side, step, data});
     times->messages += 1;
     times->bytes += static_cast<double>(layout_.doubles(side) * sizeof(double));
   }
-  if (!going.empty()) post(thread, going, times);
-  Times::add(&times->copying, [&] {
+  if (!going.empty()) {
+    Times::add(&times->copying, [&] { scheme.finish(); });
+    post(thread, going, times);
+  }
+  const auto each_here = [&](auto call) {
     for (int direction = 0; direction < domain_.directions(); ++direction) {
-      const int to = domain_.neighbour(patch, direction), side = domain_.opposite(direction);
-      if (domain_.rank_of(to) != rank_) continue;
-      pack(domain_.patch, domain_.repeated(side), state, boxes_ + layout_.box(to - first_, side, step));
-      arrived(to - first_, side, step);
+      const int to = domain_.neighbour(patch, direction);
+      if (domain_.rank_of(to) == rank_) call(to - first_, domain_.opposite(direction));
     }
+  };
+  Times::add(&times->copying, [&] {
+    each_here([&](int slot, int side) {
+      scheme.pack(domain_.repeated(side), state, boxes_ + layout_.box(slot, side, step));
+    });
+    scheme.finish();
+    each_here([&](int slot, int side) { arrived(slot, side, step); });
   });
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "domain.hpp"
+#include "place.hpp"
 
 namespace mhd {
 
@@ -61,7 +62,7 @@ class Layout {
 // which will use it.
 class Exchange {
  public:
-  static std::unique_ptr<Exchange> make(Way way, const Domain& domain, int threads);
+  static std::unique_ptr<Exchange> make(Way way, const Domain& domain, const Place& place, int threads);
   virtual ~Exchange() = default;
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
@@ -70,7 +71,7 @@ class Exchange {
   void send(int thread, int patch, int64_t step, const double* state, Times* times);
   // Any thread: whether all ghosts of a patch are there; then takes them.
   [[nodiscard]] bool ready(int patch, int64_t step) const;
-  void take(int patch, int64_t step, double* state, Times* times) const;
+  void take(int thread, int patch, int64_t step, double* state, Times* times) const;
   // Each thread, often, with the step that is under way: moves messages along. `last`: no border of a later step comes.
   virtual void poll(int thread, int64_t step, bool last, Times* times) = 0;
   // One thread (funnelled: thread 0), when all patches have done a step; and when all steps are done.
@@ -87,17 +88,18 @@ class Exchange {
     int64_t step;
     double* data;
   };
-  Exchange(const Domain& domain, int threads);
+  Exchange(const Domain& domain, const Place& place, int threads);
   // Where a border of local patch `slot` to its neighbour in `direction` is packed.
   virtual double* room(int thread, int slot, int direction, int64_t step, Times* times) = 0;
   virtual void post(int thread, const std::vector<Border>& borders, Times* times) = 0;
   void arrived(int slot, int side, int64_t step);
 
   const Domain& domain_;
+  const Place& place_;
   int rank_, threads_, first_, count_;
   Layout layout_;
-  int64_t* flags_ = nullptr;  // the mailboxes: flags, then boxes; the derived class gives the memory
-  double* boxes_ = nullptr;
+  int64_t* flags_ = nullptr;                // the mailboxes: flags, then boxes; the derived class gives the memory
+  double* boxes_ = nullptr;                 // at the place
   std::vector<std::vector<Border>> going_;  // of each thread
 };
 

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <string>
 
+#include "on_device.hpp"
 #include "run.hpp"
 #include "team.hpp"
 
@@ -40,8 +41,9 @@ const char* const usage =
     "  -e TIME     end (the problem's)\n"
     "  -s STEPS    at most\n"
     "  -c NUMBER   Courant number, above 0 to 0.5 (0.4)\n"
-    "  -w WAY      ranks, funnelled, communicators or window (window)\n"
+    "  -w WAY      ranks, funnelled, communicators or window (window; with -d communicators)\n"
     "  -t THREADS  of a rank (OMP_NUM_THREADS; ranks: 1)\n"
+    "  -d cuda     patches lie in the memory of a device, which computes; not with -w window\n"
     "  -m STEPS    between moves of patches, so that ranks have equal loads (no moves)\n"
     "  -l LOADS    measured, or wave: made-up ones that wander, to try -m (measured)\n"
     "  -a STEPS    between lines of output (20)\n"
@@ -64,6 +66,7 @@ bool number(const char* text, double low, double high, double* value) {
 std::string read_options(int argc, char** argv, Options* options) {
   options->problem = mhd::find_problem("orszag-tang");
   options->threads = 0;
+  bool way_given = false;
   const auto count = [](const char* text, double low, double high, auto* to) {
     double value = 0;
     if (!number(text, low, high, &value) || value != static_cast<double>(static_cast<int64_t>(value))) return false;
@@ -76,7 +79,7 @@ std::string read_options(int argc, char** argv, Options* options) {
       options->quiet = true;
       continue;
     }
-    if (word.size() != 2 || word[0] != '-' || std::strchr("pnbescwtmlakirvof", word[1]) == nullptr)
+    if (word.size() != 2 || word[0] != '-' || std::strchr("pnbescwtdmlakirvof", word[1]) == nullptr)
       return "there is no option " + word;
     if (++i == argc) return word + " needs a value";
     const char* value = argv[i];
@@ -102,6 +105,9 @@ std::string read_options(int argc, char** argv, Options* options) {
         break;
       case 't':
         good = count(value, 1, 1024, &options->threads);
+        break;
+      case 'd':
+        good = options->device = std::strcmp(value, "cuda") == 0;
         break;
       case 'm':
         good = count(value, 1, 1e12, &options->move);
@@ -136,10 +142,14 @@ std::string read_options(int argc, char** argv, Options* options) {
             std::find_if(ways.begin(), ways.end(), [&](const WayName& w) { return w.name == std::string(value); });
         good = way != ways.end();
         if (good) options->way = way->way;
+        way_given = true;
       }
     }
     if (!good) return word + " " + value + ": not a value of this option";
   }
+  if (options->device && !way_given) options->way = Way::communicators;
+  if (options->device && options->way == Way::window)
+    return "-w window puts into memory of the host: with -d, take -w communicators";
   if (options->threads == 0) options->threads = options->way == Way::ranks ? 1 : mhd::default_threads();
   if (options->way == Way::ranks && options->threads != 1) return "-w ranks has one thread (-t 1)";
   if (options->wave && options->move == 0)
@@ -197,6 +207,12 @@ int run(Options options, int rank, int ranks) {
   for (int d = 1; d < options.problem->dims; ++d) {
     if (options.problem->cells_by[d] == 0) length[d] = length[0] / counts[0];
   }
+  std::string reason;
+  const auto cuda = options.device ? mhd::open_device(rank, &reason) : nullptr;
+  if (!reason.empty()) {
+    std::fprintf(stderr, "mhd: rank %d has no device: %s\n", rank, reason.c_str());
+    return 77;
+  }
   mhd::Domain domain(options.problem->dims, options.patch, counts, length, ranks, options.move > 0);
   mhd::State state;
   state.first = domain.first_of(rank);
@@ -210,11 +226,13 @@ int run(Options options, int rank, int ranks) {
   }
   if (rank == 0) {
     const auto* way = std::find_if(ways.begin(), ways.end(), [&](const WayName& w) { return w.way == options.way; });
-    std::printf("mhd: %s, %d x %d x %d cells in %d patches of %d^%d, %d ranks of %d threads, %s\n",
+    std::printf("mhd: %s, %d x %d x %d cells in %d patches of %d^%d, %d ranks of %d threads, %s%s\n",
                 options.problem->name, domain.cells(0), domain.cells(1), domain.cells(2), domain.patches(),
-                options.patch, domain.patch.dims, ranks, options.threads, way->name);
+                options.patch, domain.patch.dims, ranks, options.threads, way->name,
+                options.device ? ", on a device" : "");
   }
-  return mhd::Run(options, &domain, &state).go();
+  mhd::Place place(domain, options.problem->gamma, options.threads, cuda.get());
+  return mhd::Run(options, &domain, &state, &place).go();
 }
 
 }  // namespace

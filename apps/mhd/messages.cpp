@@ -2,27 +2,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "messages.hpp"
 
-#include <algorithm>
-
 namespace mhd {
 
-Messages::Messages(const Domain& domain, int threads, Way way)
-    : Exchange(domain, threads),
+Messages::Messages(const Domain& domain, const Place& place, int threads, Way way)
+    : Exchange(domain, place, threads),
       funnelled_(way == Way::funnelled),
       inboxes_(way == Way::communicators ? static_cast<std::size_t>(threads) : 1) {
-  double* memory = nullptr;
-  MPI_Alloc_mem(static_cast<MPI_Aint>(layout_.words() * sizeof(double)), MPI_INFO_NULL, &memory);
-  std::fill_n(memory, layout_.words(), 0.0);
-  boxes_ = memory;
-  flags_ = reinterpret_cast<int64_t*>(memory);
+  boxes_ = place.allocate(layout_.words());
+  arrivals_.resize(layout_.box(0, 0, 0));
+  flags_ = arrivals_.data();
   for (Inbox& inbox : inboxes_) MPI_Comm_dup(MPI_COMM_WORLD, &inbox.comm);
   prepare();
 }
 
 void Messages::prepare() {
   const auto borders = static_cast<std::size_t>(count_) * domain_.directions() * 2;
-  rooms_.clear();
-  rooms_.resize(borders);
+  std::size_t all = 0;
+  rooms_.assign(borders, 0);
   sends_.assign(borders, MPI_REQUEST_NULL);
   for (int slot = 0; slot < count_; ++slot) {
     for (int side = 0; side < domain_.directions(); ++side) {
@@ -36,20 +32,24 @@ void Messages::prepare() {
                       rank, tag(first_ + slot, side, parity), inbox.comm, &request);
         inbox.receives[parity].push_back(request);
         // A border to the neighbour on this side is as large as one from it on the opposite side.
-        rooms_[layout_.flag(slot, side, parity)].resize(layout_.doubles(domain_.opposite(side)));
+        rooms_[layout_.flag(slot, side, parity)] = all;
+        all += layout_.doubles(domain_.opposite(side));
       }
     }
   }
+  if (all > 0) room_ = place_.allocate(all);
   for (Inbox& inbox : inboxes_) inbox.done.resize(inbox.of.size());
 }
 
 Messages::~Messages() {
   free_receives();
   for (Inbox& inbox : inboxes_) MPI_Comm_free(&inbox.comm);
-  MPI_Free_mem(boxes_);
+  place_.release(boxes_);
 }
 
 void Messages::free_receives() {
+  if (room_ != nullptr) place_.release(room_);
+  room_ = nullptr;
   for (Inbox& inbox : inboxes_) {
     inbox.of.clear();
     for (std::vector<MPI_Request>& receives : inbox.receives) {
@@ -80,7 +80,7 @@ double* Messages::room(int /*thread*/, int slot, int direction, int64_t step, Ti
   const std::size_t at = layout_.flag(slot, direction, step);
   // The border of two steps ago has long arrived. Funnelled, thread 0 has waited for it in step_ends().
   if (!funnelled_) Times::add(&times->in_mpi, [&] { MPI_Wait(&sends_[at], MPI_STATUS_IGNORE); });
-  return rooms_[at].data();
+  return room_ + rooms_[at];
 }
 
 void Messages::start(const Border& border) {

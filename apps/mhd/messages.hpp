@@ -13,7 +13,7 @@ namespace mhd {
 // Borders as messages: persistent receives into the mailboxes, nonblocking sends.
 class Messages : public Exchange {
  public:
-  Messages(const Domain& domain, int threads, Way way);
+  Messages(const Domain& domain, const Place& place, int threads, Way way);
   ~Messages() override;
   void poll(int thread, int64_t step, bool last, Times* times) override;
   void step_ends(int64_t step, Times* times) override;
@@ -45,7 +45,10 @@ class Messages : public Exchange {
 
   bool funnelled_;
   std::vector<Inbox> inboxes_;
-  std::vector<std::vector<double>> rooms_;  // by slot, direction and parity; empty where the neighbour is of this rank
+  std::vector<int64_t> arrivals_;  // flags of the mailboxes
+  // Where borders are packed: by slot, direction and parity, in one piece of memory. None for a neighbour of this rank.
+  std::vector<std::size_t> rooms_;
+  double* room_ = nullptr;
   std::vector<MPI_Request> sends_;
   std::mutex lock_;              // funnelled: guards waiting_
   std::vector<Border> waiting_;  // funnelled: packed, for thread 0 to send

@@ -368,12 +368,13 @@ uint64_t digest(const Domain& domain, const State& state) {
   return all;
 }
 
-Measure measure(const Domain& domain, const State& state, const Scheme& scheme) {
+Measure measure(const Domain& domain, const State& state) {
   constexpr int numbers = sizeof(Measure) / sizeof(double);
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   std::vector<Measure> mine, all(my_rank() == 0 ? static_cast<std::size_t>(domain.patches()) : 0);
-  for (int i = state.first; i < state.first + state.count; ++i) mine.push_back(scheme.measure(state.patch(domain, i)));
+  for (int i = state.first; i < state.first + state.count; ++i)
+    mine.push_back(measure_patch(domain, state.patch(domain, i)));
   std::vector<int> counts, before;
   for (int r = 0; r < ranks; ++r) {
     before.push_back(domain.first_of(r) * numbers);

@@ -75,6 +75,6 @@ class Film {
 // patches.
 [[nodiscard]] uint64_t digest(const Domain& domain, const State& state);
 // The sums over the domain, added in the order of patches; rank 0 has the result.
-[[nodiscard]] Measure measure(const Domain& domain, const State& state, const Scheme& scheme);
+[[nodiscard]] Measure measure(const Domain& domain, const State& state);
 
 }  // namespace mhd

@@ -34,16 +34,16 @@ class Idle {
 
 }  // namespace
 
-Run::Run(const Options& options, Domain* domain, State* state)
+Run::Run(const Options& options, Domain* domain, State* state, Place* place)
     : options_(options),
       domain_(*domain),
       state_(state),
+      place_(*place),
       times_(static_cast<std::size_t>(options.threads)),
-      exchange_(Exchange::make(options.way, *domain, options.threads)) {
+      exchange_(Exchange::make(options.way, *domain, *place, options.threads)) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
-  schemes_.reserve(static_cast<std::size_t>(options.threads));
-  for (int t = 0; t < options.threads; ++t) schemes_.emplace_back(domain_, options.problem->gamma);
+  place_.bring(state_);
 }
 
 // Sets what follows from the patches of this rank, with no thread in work().
@@ -70,7 +70,7 @@ bool Run::first_step() {
   if (state_->longest == 0) {
     double mine = 1e300;
     for (int i = 0; i < state_->count; ++i)
-      mine = std::min(mine, schemes_[0].longest_step(state_->patch(domain_, state_->first + i)));
+      mine = std::min(mine, place_.scheme(0).longest_step(place_.patch(state_->first + i)));
     MPI_Allreduce(&mine, &state_->longest, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
   }
   begun_ = state_->step;
@@ -117,10 +117,10 @@ int Run::claim(int64_t step) {
 
 void Run::advance(int thread, int index, int64_t step) {
   Times* times = &times_[static_cast<std::size_t>(thread)];
-  Scheme& scheme = schemes_[static_cast<std::size_t>(thread)];
-  double* cells = state_->patch(domain_, index);
+  Scheme& scheme = place_.scheme(thread);
+  double* cells = place_.patch(index);
   const auto slot = static_cast<std::size_t>(index - state_->first);
-  exchange_->take(index, step, cells, times);
+  exchange_->take(thread, index, step, cells, times);
   const double before = times->computing;
   Times::add(&times->computing, [&] {
     scheme.advance(dt_, cells);
@@ -141,20 +141,23 @@ void Run::end_step(int thread, int64_t step) {
   const bool filmed = film();
   if (status_ == 0 && (!stop_ || filmed)) {
     if (filmed || state_->step % options_.report == 0) report();
-    if (!stop_ && !options_.checkpoint.empty() && state_->step % options_.keep == 0 &&
-        !write_checkpoint(options_.checkpoint, options_.problem->name, domain_, *state_))
-      status_ = 1;  // the run goes on: the next may succeed, and the result is wanted
+    if (!stop_ && !options_.checkpoint.empty() && state_->step % options_.keep == 0) {
+      place_.fetch(state_);
+      if (!write_checkpoint(options_.checkpoint, options_.problem->name, domain_, *state_))
+        status_ = 1;  // the run goes on: the next may succeed, and the result is wanted
+    }
   }
   finished_.store(0, std::memory_order_relaxed);
   step_.store(step + 1, std::memory_order_release);
 }
 
 void Run::work(int thread) {
+  place_.enter();
   Times* times = &times_[static_cast<std::size_t>(thread)];
   int64_t step = leg_;
   for (int next = sent_.fetch_add(1); next < state_->count; next = sent_.fetch_add(1)) {
     const int index = order_[static_cast<std::size_t>(next)];
-    exchange_->send(thread, index, step, state_->patch(domain_, index), times);
+    exchange_->send(thread, index, step, place_.patch(index), times);
     // Now it may change. Release: pairs with the acquire of claim().
     claims_[static_cast<std::size_t>(index - state_->first)].step.store(step, std::memory_order_release);
   }
@@ -213,19 +216,23 @@ void Run::balance() {
   ++chances_;
   if (largest_load(loads, ranges) >= 0.95 * largest_load(loads, domain_.ranges())) return;
   ++moves_;
+  place_.fetch(state_);
   received_ += move_patches(ranges, &domain_, state_);
+  place_.bring(state_);
   exchange_->follow();
 }
 
 // Collective: adds a picture to the film strip if one is due.
 bool Run::film() {
   if (options_.film.empty() || !film_.due(state_->time)) return false;
+  place_.fetch(state_);
   film_.add(domain_, *state_);
   return true;
 }
 
 void Run::report() {
-  const Measure m = measure(domain_, *state_, schemes_[0]);
+  place_.fetch(state_);
+  const Measure m = measure(domain_, *state_);
   if (rank_ != 0 || options_.quiet) return;
   if (state_->step == 0)
     std::printf(
@@ -237,6 +244,7 @@ void Run::report() {
 }
 
 int Run::conclude(double seconds) {
+  place_.fetch(state_);
   const auto kept = [&](bool done) {
     if (!done) status_ = 1;
   };
@@ -246,7 +254,7 @@ int Run::conclude(double seconds) {
   if (!options_.picture.empty()) kept(write_picture(options_.picture, domain_, *state_));
   if (!options_.film.empty()) kept(film_.write(options_.film));
   const uint64_t hash = digest(domain_, *state_);
-  const Measure m = measure(domain_, *state_, schemes_[0]);
+  const Measure m = measure(domain_, *state_);
   double mine = 0, lost = 0;
   for (int i = 0; i < state_->count; ++i)
     mine += distance(*options_.problem, domain_, state_->first + i, state_->patch(domain_, state_->first + i));

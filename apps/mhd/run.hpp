@@ -24,7 +24,7 @@ struct Options {
   int64_t move = 0;   // steps between moves of patches; 0: none
   bool wave = false;  // by made-up loads, not by measured ones
   std::string checkpoint, restart, vtk, picture, film;
-  bool quiet = false;
+  bool quiet = false, device = false;
 };
 
 // A run on this rank. The threads share no barrier: each takes the next patch whose ghosts are there, advances it and
@@ -32,7 +32,7 @@ struct Options {
 // the other ranks; only this the others wait for. Where patches move between ranks, the threads return for it.
 class Run {
  public:
-  Run(const Options& options, Domain* domain, State* state);
+  Run(const Options& options, Domain* domain, State* state, Place* place);
 
   // Collective; the exit status of the program.
   [[nodiscard]] int go();
@@ -60,9 +60,9 @@ class Run {
 
   const Options& options_;
   Domain& domain_;
-  State* state_;
+  State* state_;  // its patches are at the place while steps are done
+  Place& place_;
   int rank_ = 0, ranks_ = 1;
-  std::vector<Scheme> schemes_;  // of each thread
   std::vector<Times> times_;
   std::unique_ptr<Exchange> exchange_;
   Film film_;

@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
-#include <vector>
-
 #include "domain.hpp"
+#include "kernels.hpp"
 
 namespace mhd {
 
@@ -16,45 +14,53 @@ struct Measure {
   double least = 0, most = 0;                                // density
 };
 
+// Needs own cells only, in memory of the host.
+[[nodiscard]] Measure measure_patch(const Domain& domain, const double* state);
+
 // The scheme: MUSCL-Hancock of van Leer made unsplit and divergence free, as J. M. Stone and T. Gardiner, New Astronomy
 // 14 (2009) 139: half a step with fluxes of first order, then a step with fluxes of second order from its result; the
 // field on faces advances by the electric field on edges (constrained transport, T. Gardiner and J. M. Stone, J.
 // Comput. Phys. 205 (2005) 509). One exchange of ghosts serves both halves. One object per thread: it owns scratch
-// memory.
+// memory. The derived class performs the kernels, where the patches are.
 class Scheme {
  public:
-  Scheme(const Domain& domain, double gamma);
-  Scheme(Scheme&&) = default;  // a copy would point into the memory of the other
+  virtual ~Scheme() = default;
+  Scheme(const Scheme&) = delete;
+  Scheme& operator=(const Scheme&) = delete;
 
-  // Advances the own cells of a patch, whose ghosts are those of the same time, by dt.
+  // Advances the own cells of a patch, whose ghosts are those of the same time, by dt. It is done with the next call
+  // that gives a number, or finish().
   void advance(double dt, double* state);
 
   // The longest stable step of a patch for a Courant number of 1; not a number, or not positive, for a state that no
-  // gas has. Needs own cells only, and so do the measures.
+  // gas has. Needs own cells only.
   [[nodiscard]] double longest_step(const double* state);
-  [[nodiscard]] Measure measure(const double* state) const;
 
- private:
-  using Fields = std::array<double*, fields>;
-  enum class Order : uint8_t { first, second };
+  // Copy the box of all fields to consecutive memory and back, in the order of the calls.
+  virtual void pack(const Box& box, const double* state, double* out) = 0;
+  virtual void unpack(const Box& box, const double* in, double* state) = 0;
+  // Waits for all calls before.
+  virtual void finish() {}
 
-  void primitive(const double* state, int ghosts);
-  template <Order order>
-  void fluxes(const double* state, int d, int along, int across);
-  void edges(int around, int from);
-  void update(double dt, int ghosts, const double* from, double* to);
-  template <class Row>
-  void rows(const Three& from, const Three& to, Row row) const;
-  [[nodiscard]] Three span(int value, bool upper) const;
+ protected:
+  enum class Kernel : uint8_t { primitive, flux_1, flux_2, edge, advance_2d, advance_3d, face_x, face_y, face_3d };
+
+  Scheme(const Domain& domain, double gamma, double* scratch);
+  [[nodiscard]] Task task(const Box& box) const;
+  virtual void perform(Kernel kernel, const Task& task) = 0;
+  virtual double longest(const Task& task) = 0;
 
   const Domain& domain_;
   Patch patch_;
   double gamma_;
-  std::vector<double> memory_;
-  double* half_;                          // the state after half a step
-  Fields w_;                              // density, velocity, pressure, field: at centres of cells
-  std::array<Fields, 3> flux_;            // through the lower face of each cell
-  std::array<double*, 3> centre_, edge_;  // the electric field at centres, and on the lower edges of each cell
+  double* scratch_;  // of Scratch::arrays arrays
+
+ private:
+  void primitive(const double* state, int ghosts);
+  void fluxes(Kernel order, const double* state, int d, int along, int across);
+  void edges(int around, int reach);
+  void update(double dt, int ghosts, const double* from, double* to);
+  [[nodiscard]] Box span(int reach) const;
 };
 
 }  // namespace mhd

@@ -321,6 +321,28 @@ def check_blast(program):
     expect(one["state"] == two["state"], f"the same state: {one['state']} and {two['state']}")
 
 
+def check_device(program):
+    """A device gives the bits and the pictures that the processor gives, by any ranks and threads, also where patches move."""
+    base = ("-n", 16, "-b", 8, "-s", 5)
+    host = program.result(*base, "-t", 1)
+    for way, ranks, threads in (("ranks", 1, 1), ("ranks", 3, 1), ("funnelled", 2, 2), ("communicators", 2, 2)):
+        got = program.result(*base, "-d", "cuda", "-w", way, "-t", threads, ranks=ranks)
+        expect(got == host, f"on a device, {way}, {ranks} x {threads}: state {got['state']}, on the host {host['state']}")
+    deep = ("-p", "blast3", "-n", 8, "-b", 4, "-s", 2, "-t", 1)
+    states = [program.result(*deep, *more, ranks=2)["state"] for more in ((), ("-d", "cuda"))]
+    expect(states[0] == states[1], f"three dimensions: state {states[1]}, on the host {states[0]}")
+    with tempfile.TemporaryDirectory() as folder:
+        files = []
+        for more in ((), ("-d", "cuda", "-m", 2, "-l", "wave")):
+            paths = [os.path.join(folder, f"{name}{len(more)}") for name in ("picture.png", "film.png", "kept")]
+            got = program.result(*base, "-e", 0.05, "-t", 1, "-o", paths[0], "-f", paths[1], "-k", paths[2], *more, ranks=2)
+            files.append([open(path, "rb").read() for path in paths])
+        expect(files[0] == files[1] and files[0][0].startswith(b"\x89PNG") and got["moved"][0] > 0,
+               f"picture, film strip and checkpoint are those of the host, with {got['moved'][0]} patches moved")
+    refused = program.start("-d", "cuda", "-w", "window")
+    expect(refused.returncode == 2 and "take -w communicators" in refused.stderr, refused.stderr.splitlines()[0])
+
+
 def check_wrong(program):
     for options, text in ((("-n", "48"), "whole patches"), (("-p", "dynamo"), "not a value"), (("-c", "0.6"), "not a value"),
                           (("-n",), "needs a value"), (("-z", "1"), "no option"), (("-r", "missing"), "cannot open"),

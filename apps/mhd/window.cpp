@@ -7,8 +7,8 @@
 
 namespace mhd {
 
-Window::Window(const Domain& domain, int threads)
-    : Exchange(domain, threads), rooms_(static_cast<std::size_t>(threads)) {
+Window::Window(const Domain& domain, const Place& place, int threads)
+    : Exchange(domain, place, threads), rooms_(static_cast<std::size_t>(threads)) {
   double* memory = nullptr;
   MPI_Win_allocate(static_cast<MPI_Aint>(layout_.words() * sizeof(double)), sizeof(double), MPI_INFO_NULL,
                    MPI_COMM_WORLD, &memory, &win_);

@@ -13,7 +13,7 @@ namespace mhd {
 // (unified memory model) and 12.7.
 class Window : public Exchange {
  public:
-  Window(const Domain& domain, int threads);
+  Window(const Domain& domain, const Place& place, int threads);
   ~Window() override;
   void poll(int thread, int64_t step, bool last, Times* times) override;
 

@@ -51,7 +51,7 @@ pack() {
   copy "$kit/libexec/weft" "$build/libexec/weft/weft-measure-devices"
   copy "$kit/bench" "$build"/bench/{device,latency,bandwidth,bibandwidth,allreduce,collectives,staged,faces,beside}
   copy "$kit/bench" "$build"/bench/{put_latency,get_latency,put_rate}
-  copy "$kit/apps" "$build/apps/heat/heat"
+  copy "$kit/apps" "$build/apps/heat/heat" "$build/apps/mhd/mhd"
   copy "$kit/tests/device" "$build"/tests/device/{device_transfers,device_freed,device_enqueue,device_victim,device_unused}
   copy "$kit/tests/device" "$build/tests/device/libdevice_context.so"
   copy "$kit/tests/device" "$root/tests/device/kill.py"
@@ -207,6 +207,11 @@ done
 step tune 40 env WEFT_DEVICES=cuda "$here/bin/weft" tune --devices --out "$out/devices.json"
 run heat.cuda 15 2 env WEFT_DEVICES=cuda "$here/apps/heat" -n 1024 -s 400 -q -d cuda -o "$out/heat.png"
 run heat.host 15 2 "$here/apps/heat" -n 1024 -s 400 -q
+# Both print the same state.
+run mhd.cuda 25 2 env WEFT_DEVICES=cuda "$here/apps/mhd" -n 512 -b 256 -s 100 -t 1 -q -d cuda -f "$out/mhd.png"
+run mhd.host 25 2 "$here/apps/mhd" -n 512 -b 256 -s 100 -t 1 -q
+run mhd.cuda.3d 25 2 env WEFT_DEVICES=cuda "$here/apps/mhd" -p blast3 -n 64 -b 32 -s 20 -t 1 -q -d cuda
+run mhd.host.3d 25 2 "$here/apps/mhd" -p blast3 -n 64 -b 32 -s 20 -t 1 -q
 for name in put_latency get_latency put_rate; do
   run "$name.cuda" 8 2 "$here/bench/$name" --quick -d cuda
 done
