@@ -104,14 +104,17 @@ def data_notes(name, p):
     if name in ("Fetch_and_op", "Compare_and_swap"):
         return ["here.data(1, datatype);"]
     if re.fullmatch(r"i?scatterv?", name, re.I):
-        return ["here.data(recvbuf, recvcount, recvtype);"]
+        own = "own_in_place(recvbuf, sendcounts, sendtype, comm, root)" if "sendcounts" in p else "in_place(recvbuf, sendcount, sendtype)"
+        return ["here.data(recvbuf, recvcount, recvtype);", f"here.{own};"]
     if "sendtypes" in p:
-        return [f"here.data(sendbuf, sendcounts, sendtypes, {ranks});"]
+        return both_sides(name, "counts", "types", f", {ranks}")
     if "sendcounts" in p:
-        return [f"here.data(sendbuf, sendcounts, sendtype, {ranks});"]
+        return both_sides(name, "counts", "type", f", {ranks}")
+    if re.fullmatch(r"i?(all)?gatherv", name, re.I):
+        root = ", root" if "root" in p else ""
+        return ["here.data(sendbuf, sendcount, sendtype);", f"here.own_in_place(sendbuf, recvcounts, recvtype, comm{root});"]
     if is_scalar(p.get("sendcount")) and "sendtype" in p:
-        each = f", {ranks}" if name.lower().endswith("alltoall") else ""
-        return [f"here.data(sendbuf, sendcount, sendtype{each});"]
+        return both_sides(name, "count", "type", f", {ranks}" if name.lower().endswith("alltoall") else "")
     if "recvcounts" in p and "datatype" in p:
         return ["here.data(nullptr, recvcounts, datatype, here.own_ranks(comm));"]
     if is_scalar(p.get("recvcount")) and "datatype" in p:
@@ -119,6 +122,14 @@ def data_notes(name, p):
     if buffer and is_scalar(p.get("count")) and "datatype" in p and p["datatype"].type == "MPI_Datatype":
         return ["here.data(count, datatype);"]
     return []
+
+
+def both_sides(name, counts, types, ranks):
+    """The data by the sender's arguments, of a collective operation in place by the receiver's."""
+    lines = [f"here.data(sendbuf, send{counts}, send{types}{ranks});"]
+    if re.fullmatch(r"i?((all)?gather|alltoall[vw]?)", name, re.I):
+        lines.append(f"here.in_place(sendbuf, recv{counts}, recv{types}{ranks});")
+    return lines
 
 
 def observed_cpp(ready, names):

@@ -16,7 +16,7 @@ namespace weft::stats {
 // The class that most calls are of.
 [[nodiscard]] int usual_size(const uint64_t (&sizes)[size_classes]);
 
-// What sizes calls with so many bytes in all have: "40.0 KiB", the mean, where all are of one class; else from the
+// The sizes of calls with so many bytes in all: "40.0 KiB", the mean, where all are of one class; otherwise from the
 // least to the largest, with the class of most: "0 B to 64.0 KiB (62 % of the calls 4.0 KiB to 8.0 KiB)".
 [[nodiscard]] std::string sizes_text(const uint64_t (&sizes)[size_classes], uint64_t bytes);
 

@@ -225,6 +225,31 @@ static void killed(void) {
   MPI_Recv(&c, 1, MPI_CHAR, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+// Collective operations in place: blocks of 10 ints, and of rank + 1 ints for each rank.
+static void in_place(void) {
+  int ints[80] = {0}, counts[8], places[8], byte_places[8];
+  MPI_Datatype types[8];
+  for (int r = 0; r < size; ++r) {
+    counts[r] = rank + 1 + r;  // as many as the other sends
+    places[r] = 10 * r;
+    byte_places[r] = 40 * r;
+    types[r] = MPI_INT;
+  }
+  const MPI_Comm comm = MPI_COMM_WORLD;
+  const MPI_Datatype none = MPI_DATATYPE_NULL;
+  MPI_Allgather(MPI_IN_PLACE, 0, none, ints, 10, MPI_INT, comm);
+  MPI_Alltoall(MPI_IN_PLACE, 0, none, ints, 10, MPI_INT, comm);
+  MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, none, ints, counts, places, MPI_INT, comm);
+  MPI_Alltoallw(MPI_IN_PLACE, NULL, NULL, NULL, ints, counts, byte_places, types, comm);
+  for (int r = 0; r < size; ++r) counts[r] = r + 1;
+  MPI_Allgatherv(MPI_IN_PLACE, 0, none, ints, counts, places, MPI_INT, comm);
+  const int root = size - 1, is_root = rank == root;
+  MPI_Gather(is_root ? MPI_IN_PLACE : ints, 10, MPI_INT, ints, 10, MPI_INT, root, comm);
+  MPI_Gatherv(is_root ? MPI_IN_PLACE : ints, rank + 1, MPI_INT, ints, counts, places, MPI_INT, root, comm);
+  MPI_Scatter(ints, 10, MPI_INT, is_root ? MPI_IN_PLACE : ints, 10, MPI_INT, root, comm);
+  MPI_Scatterv(ints, counts, places, MPI_INT, is_root ? MPI_IN_PLACE : ints, rank + 1, MPI_INT, root, comm);
+}
+
 // Until a line comes on standard input of rank 0.
 static void watched(void) {
   known();
@@ -266,6 +291,7 @@ int main(int argc, char** argv) {
   if (strcmp(act, "sendrecv") == 0) sendrecv();
   if (strcmp(act, "puts") == 0) puts_and_fences();
   if (strcmp(act, "killed") == 0) killed();
+  if (strcmp(act, "in_place") == 0) in_place();
   if (strcmp(act, "watched") == 0) watched();
   MPI_Finalize();
   return 0;

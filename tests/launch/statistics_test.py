@@ -72,6 +72,16 @@ class Counts(Case):
             self.assertIn("in MPI", done.stderr)
             self.assertNotIn("matrix", report)
 
+    def test_data_in_place_count(self):
+        for ranks in (1, 4):
+            done = self.run_job(ranks, "in_place")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            given = {name: row["bytes"] for name, row in self.calls().items() if row["kind"] == "collective"}
+            each, own = 40 * ranks, 4 * sum(range(1, ranks + 1))
+            pairs = 4 * sum(r + 1 + q for r in range(ranks) for q in range(ranks))
+            self.assertEqual(given, {"MPI_Allgather": each, "MPI_Alltoall": each * ranks, "MPI_Alltoallv": pairs, "MPI_Alltoallw": pairs,
+                                     "MPI_Allgatherv": own, "MPI_Gather": each, "MPI_Gatherv": own, "MPI_Scatter": each, "MPI_Scatterv": own})
+
     def test_settings_that_were_given(self):
         os.environ["WEFT_BCAST_ALGORITHM"] = "tree"
         self.addCleanup(os.environ.pop, "WEFT_BCAST_ALGORITHM")

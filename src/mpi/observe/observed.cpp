@@ -134,6 +134,11 @@ int64_t Observed::ranks(MPI_Comm handle) {
   return comm == nullptr ? 0 : comm->size;
 }
 
+int Observed::own_rank(MPI_Comm handle) {
+  const Comm* comm = comm_of(handle);
+  return comm == nullptr || comm->is_inter() ? -1 : comm->rank;
+}
+
 int64_t Observed::own_ranks(MPI_Comm handle) {
   const Comm* comm = comm_of(handle);
   return comm == nullptr ? 0 : comm->local_size();

@@ -52,6 +52,21 @@ class Observed {
     if (buffer == MPI_IN_PLACE || counts == nullptr || types == nullptr) return;
     for (int64_t i = 0; i < ranks; ++i) data(counts[i], types[i]);
   }
+  // The same of data in place, by the arguments of the other side; of an array that has each rank's, our own.
+  template <class... Arguments>
+  void in_place(const void* buffer, Arguments... arguments) {
+    if (buffer == MPI_IN_PLACE) data(nullptr, arguments...);
+  }
+  template <class Count>
+  void own_in_place(const void* buffer, const Count* counts, MPI_Datatype type, MPI_Comm comm) {
+    const int rank = buffer == MPI_IN_PLACE ? own_rank(comm) : -1;
+    if (rank >= 0 && counts != nullptr) data(counts[rank], type);
+  }
+  template <class Count>
+  void own_in_place(const void* buffer, const Count* counts, MPI_Datatype type, MPI_Comm comm, int root) {
+    if (root == own_rank(comm)) own_in_place(buffer, counts, type, comm);  // others need give no array
+  }
+  static int own_rank(MPI_Comm comm);  // -1: it is no communicator, or one of two groups
   // Lengths of arrays: ranks that can be addressed, those of our side, neighbours that are sent to.
   static int64_t ranks(MPI_Comm comm);
   static int64_t own_ranks(MPI_Comm comm);
