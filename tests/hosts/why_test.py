@@ -117,6 +117,11 @@ class Why(unittest.TestCase):
         done = self.run_on_hosts("bash", "-c", KILLED, "killed", MPIEXEC=str(BIN / "mpiexec"), WRONG=WRONG, HANGS=str(timing.HANGS))
         self.assertEqual(done.stdout, "2 ranks\n0 ranks\n", done.stderr)
 
+    def test_a_job_that_dies_says_that_there_are_no_statistics(self):
+        for settings, ending in (({"WEFT_STATS": "summary"}, ["kill", "-9", "$$"]), ({}, ["kill", "-9", "$$"]), ({"WEFT_STATS": "full"}, ["true"])):
+            done = self.run_on_hosts(str(BIN / "mpiexec"), "-hosts", "h1,h2", "-n", "2", "sh", "-c", " ".join(ending), **settings)
+            self.assertEqual("(WEFT_STATS), there are none. Remedy: ask while" in done.stderr, len(settings) == 1 and ending[0] == "kill", done.stderr)
+
     def test_hosts_that_do_not_answer(self):
         done = self.run_on_hosts(str(BIN / "weft"), "why", "--hosts", "h1,nowhere")
         self.assertEqual(done.returncode, 2)

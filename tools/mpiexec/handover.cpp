@@ -191,6 +191,20 @@ std::string job_of_this_process() {
   return std::string(host) + "-" + std::to_string(getpid());
 }
 
+bool counts_calls(const Command& job) {
+  const char* const given = job.variable(job.programs.front(), "WEFT_STATS");
+  const std::string level = given != nullptr ? given : "";
+  return level == "summary" || level == "calls" || level == "full";
+}
+
+void tell_of_statistics(int status) {
+  tell(
+      {.cause = "the job ended with status " + std::to_string(status) +
+                ": if that was before MPI_Finalize, where ranks on several hosts gather their statistics (WEFT_STATS), "
+                "there are none",
+       .remedy = "ask while the job runs: weft stats PID on a host shows the calls of one of its processes there"});
+}
+
 // "a,b"
 std::string names_of(const std::vector<Host>& hosts) {
   std::string names;
@@ -258,7 +272,9 @@ int hand_over(const Command& command) {
   launcher.shell = boot::remote_shell();
   Environment environment;
   const Words words = translate(job, launcher, environment.all_names());
-  return supervise(words, environment, job.timeout_us, {.hosts = names_of(job.hosts), .name = job_id});
+  const int status = supervise(words, environment, job.timeout_us, {.hosts = names_of(job.hosts), .name = job_id});
+  if (status != 0 && counts_calls(job)) tell_of_statistics(status);
+  return status;
 }
 
 }  // namespace weft::mpiexec
