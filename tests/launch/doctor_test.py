@@ -53,8 +53,12 @@ FAULTS = [
     ({"sys/fs/cgroup/job/cpu.max": "150000 100000"}, "processors of the control group", "bad", "cpuset"),
     ({"sys/class/net/eth0/mtu": "1500"}, "interface eth0", "note", "9000"),
     ({"proc/sys/net/core/rmem_max": "212992"}, "largest receive buffer of sockets", "note", "rmem_max"),
+    ({"proc/self/mounts": "proc /proc proc rw 0 0\nshm /dev/shm tmpfs rw,nosuid,size=65536k,inode64 0 0"}, "shared memory (/dev/shm)",
+     "note", "--shm-size"),
+    ({"proc/self/mounts": "shm /dev/shm tmpfs rw,nosuid,size=16777216k 0 0"}, "shared memory (/dev/shm)", "good", ""),
     # Files that make no sense are no reason to fall over.
     ({"proc/self/limits": "Max open files"}, "interface eth0", "good", ""),
+    ({"proc/self/mounts": "shm /dev/shm tmpfs size=\n/dev/shm"}, "interface eth0", "good", ""),
     ({"proc/sys/vm/zone_reclaim_mode": "many"}, "interface eth0", "good", ""),
     ({"sys/kernel/mm/transparent_hugepage/enabled": "]["}, "interface eth0", "good", ""),
 ]
@@ -101,6 +105,10 @@ class Doctor(unittest.TestCase):
         self.assertEqual(found["malloc"]["grade"], "good")
         self.assertEqual(found["places of OpenMP's threads"]["grade"], "good")
 
+    def test_the_library_that_carries_messages_between_hosts(self):
+        found = self.findings({}, WEFT_NETWORK_LIBRARY="tcp")["messages between hosts"]
+        self.assertEqual((found["grade"], found["state"]), ("good", "TCP: WEFT_NETWORK_LIBRARY names it"))
+
     def test_two_libraries_of_mpi_in_the_search_path(self):
         with tempfile.TemporaryDirectory() as folder:
             for name in ("a", "b"):
@@ -108,6 +116,34 @@ class Doctor(unittest.TestCase):
                 pathlib.Path(folder, name, "libmpi.so.12").touch()
             found = self.findings({}, LD_LIBRARY_PATH=f"{folder}/a:{folder}/b")
             self.assertEqual(found["libraries of MPI"]["grade"], "bad")
+
+    def test_libraries_of_mpi_in_a_program(self):
+        """Libraries without a symbol have the names; a program needs one or two of them."""
+        with tempfile.TemporaryDirectory() as folder:
+            def build(name, *words):
+                subprocess.run(["cc", "-x", "c", "-o", f"{folder}/{name}", "-", "-Wl,--no-as-needed", f"-Wl,-rpath,{folder}", "-L", folder,
+                                *words], input="int main(void) { return 0; }" if "-shared" not in words else "int one;", text=True, check=True)
+                return f"{folder}/{name}"
+
+            def finding(program):
+                done = weft("--json", program)
+                self.assertIn(done.returncode, (0, 1), done.stderr)
+                found = {f["subject"]: f for f in json.loads(done.stdout)["findings"]}
+                return found[f"libraries of MPI in {program}"]
+
+            for name in ("libmpi.so.12", "libmpi.so.40", "libmpi_abi.so.1"):
+                build(name, "-shared", "-fPIC", f"-Wl,-soname,{name}")
+            self.assertEqual(finding(build("none"))["state"], "none")
+            one = finding(build("one", "-l:libmpi.so.12"))
+            self.assertEqual((one["grade"], one["state"]), ("good", f"MPICH's ABI: {folder}/libmpi.so.12"))
+            two = finding(build("two", "-l:libmpi_abi.so.1", "-l:libmpi.so.40"))
+            self.assertEqual((two["grade"], two["state"]),
+                             ("bad", f"Open MPI: {folder}/libmpi.so.40; the standard's ABI: {folder}/libmpi_abi.so.1"))
+            self.assertIn("with one mpicc", two["why"])
+            os.unlink(f"{folder}/libmpi.so.12")
+            self.assertIn("libmpi.so.12 is in no folder", finding(f"{folder}/one")["why"])
+            pathlib.Path(folder, "script").write_text("#!/bin/sh\n", encoding="utf-8")
+            self.assertEqual(finding(f"{folder}/script")["state"], "not known")
 
     def test_this_host(self):
         done = weft("--all")
@@ -131,7 +167,7 @@ class Doctor(unittest.TestCase):
         self.assertNotIn("\033", weft("--all").stdout)
 
     def test_wrong_words(self):
-        for words, message in ((["--rot"], "no option"), (["--root"], "needs a value"), (["--root", "/nowhere"], "no folder")):
+        for words, message in ((["--rot"], "no option"), (["--root"], "needs a value"), (["--root", "/nowhere"], "no folder"), (["/nowhere"], "cannot be read")):
             done = weft(*words)
             self.assertEqual(done.returncode, 2)
             self.assertIn(message, done.stderr)

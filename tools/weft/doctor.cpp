@@ -11,6 +11,7 @@
 
 #include "base/json.hpp"
 #include "base/message.hpp"
+#include "base/setting.hpp"
 #include "weft/colour.hpp"
 #include "weft/commands.hpp"
 #include "weft/job.hpp"
@@ -19,9 +20,10 @@ namespace weft::tool {
 namespace {
 
 constexpr const char* usage =
-    "usage: weft doctor [--all] [--json] [--hosts a,b] [--root FOLDER]\n\n"
+    "usage: weft doctor [--all] [--json] [--hosts a,b] [--root FOLDER] [PROGRAM]\n\n"
     "Looks at the settings of this host that programs of MPI suffer from, and says what to do about them. Changes\n"
-    "nothing. The status is 0 unless something is marked bad.\n\n"
+    "nothing. With a program, also whether it gets libraries of one MPI alone. The status is 0 unless something is "
+    "marked bad.\n\n"
     "  --all           also what is as it should be\n"
     "  --json          an object with the member findings: grade, subject, state, why\n"
     "  --hosts a,b     looks at these hosts, started as ranks are, and says what differs between them\n"
@@ -34,6 +36,7 @@ struct Wanted {
   bool json = false;
   std::string hosts;
   std::string root;
+  std::string program;
 };
 
 std::string host_name() {
@@ -42,14 +45,16 @@ std::string host_name() {
   return name;
 }
 
-Findings look(const std::string& root) {
-  const HostFiles host(root);
+Findings look(const Wanted& wanted) {
+  const HostFiles host(wanted.root);
   Findings findings;
   look_at_memory(host, findings);
   look_at_processors(host, findings);
   look_at_limits(host, findings);
   look_at_networks(host, findings);
+  look_at_carrier(findings);
   look_at_environment(findings);
+  if (!wanted.program.empty()) look_at_program(wanted.program, findings);
   return findings;
 }
 
@@ -133,9 +138,9 @@ int ask_hosts(const Wanted& wanted) {
   const std::string folder = own_folder();
   std::string output;
   base::Problem problem;
-  const Words words = {
-      folder + "/mpiexec", "-hosts", wanted.hosts, "-n",    std::to_string(parts_of(wanted.hosts).size()),
-      folder + "/weft",    "doctor", "--json",     "--part"};
+  Words words = {folder + "/mpiexec", "-hosts", wanted.hosts, "-n",    std::to_string(parts_of(wanted.hosts).size()),
+                 folder + "/weft",    "doctor", "--json",     "--part"};
+  if (!wanted.program.empty()) words.push_back(wanted.program);
   if (!run(words, output, problem)) {
     problem.cause = "the hosts " + wanted.hosts + " could not be asked: " + problem.cause;
     base::tell(problem);
@@ -196,6 +201,8 @@ int doctor(const Words& words) {
       wanted.root = words[++i];
     } else if (valued) {
       wanted.hosts = words[++i];
+    } else if (!word.empty() && word[0] != '-' && wanted.program.empty()) {
+      wanted.program = word;
     } else {
       fprintf(stderr, "weft doctor: there is no option \"%.60s\"\n%s", word.c_str(), usage);
       return 2;
@@ -206,8 +213,13 @@ int doctor(const Words& words) {
             wanted.root.c_str());
     return 2;
   }
+  if (!wanted.program.empty() && access(wanted.program.c_str(), R_OK) != 0) {
+    fprintf(stderr, "weft doctor: the program %s cannot be read: name its file, ./program for one of this folder\n",
+            base::quoted(wanted.program).c_str());
+    return 2;
+  }
   if (!wanted.hosts.empty()) return ask_hosts(wanted);
-  const Findings findings = look(wanted.root);
+  const Findings findings = look(wanted);
   if (wanted.json) {
     puts(as_json(findings).c_str());
   } else {

@@ -45,5 +45,8 @@ void look_at_limits(const HostFiles& host, Findings& findings);
 void look_at_networks(const HostFiles& host, Findings& findings);
 // Of the environment that a program would inherit, in doctor_program.cpp.
 void look_at_environment(Findings& findings);
+// In doctor_libraries.cpp: the library that carries messages to other hosts, and the libraries of MPI in a program.
+void look_at_carrier(Findings& findings);
+void look_at_program(const std::string& program, Findings& findings);
 
 }  // namespace weft::tool

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <map>
 #include <sstream>
+#include <string_view>
 
 #include "base/bytes.hpp"
 #include "weft/doctor.hpp"
@@ -86,6 +87,25 @@ long long limit_value(const std::string& text) {
   long long value = -1;
   if (text != "unlimited") std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
+}
+
+// The size with which /dev/shm was mounted; 0: the kernel's default, half of the memory, or there is none.
+uint64_t size_of_shared_memory(const HostFiles& host) {
+  constexpr std::string_view option = "size=";
+  std::istringstream lines(host.text("/proc/self/mounts").value_or(""));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string device, folder, kind, options;
+    if (!(words >> device >> folder >> kind >> options) || folder != "/dev/shm") continue;
+    const size_t at = options.find(option);
+    if (at == std::string::npos) return 0;
+    uint64_t number = 0;
+    const char* const begin = options.data() + at + option.size();
+    const char* const end = std::from_chars(begin, options.data() + options.size(), number).ptr;
+    const uint64_t unit = *end == 'k' ? 1 << 10 : *end == 'm' ? 1 << 20 : *end == 'g' ? 1 << 30 : 1;
+    return number > UINT64_MAX / unit ? 0 : number * unit;
+  }
+  return 0;
 }
 
 // This process's control group, version 2.
@@ -214,6 +234,14 @@ void look_at_limits(const HostFiles& host, Findings& findings) {
     const bool low = value >= 0 && value < least;
     findings.push_back({low ? Grade::note : Grade::good, "processes and threads of a user", text,
                         low ? "ranks times threads may not fit: ulimit -u" : ""});
+  }
+  if (const uint64_t bytes = size_of_shared_memory(host); bytes > 0) {
+    constexpr uint64_t least = uint64_t{1} << 30;
+    const bool low = bytes < least;
+    findings.push_back({low ? Grade::note : Grade::good, "shared memory (/dev/shm)", base::shown_bytes(bytes),
+                        low ? "Weft's own does not lie there, but libraries of programs, UCX and other launchers put "
+                              "theirs there and fail: mount -o remount,size=50% /dev/shm, of containers --shm-size"
+                            : ""});
   }
   if (const auto scope = host.number("/proc/sys/kernel/yama/ptrace_scope")) {
     const bool shut = *scope >= 1;
