@@ -144,7 +144,6 @@ void allgather(Way& way, const Block& mine, const Blocks& all) {
   const bool regular = all.regular();
   const int64_t block_bytes = regular ? all[0].bytes() : 0;
   const int64_t total = total_of(all, comm.size);
-  if (total == 0) return;
   auto place_ours = [&] {
     if (!mine.in_place()) way.copy(mine, all[comm.rank]);
   };
@@ -154,14 +153,15 @@ void allgather(Way& way, const Block& mine, const Blocks& all) {
       way.able(true, largest_of(all, comm.size))
           .without(Algorithm::doubling, !regular || !cube)
           .without(Algorithm::neighbours, !regular || comm.size % 2 != 0 || !by_host_in_order(comm));
-  const Algorithm algorithm = choose(comm, regular ? Collective::allgather : Collective::allgatherv, total, able);
+  const Collective collective = regular ? Collective::allgather : Collective::allgatherv;
+  const Algorithm algorithm = choose(comm, collective, total, able);
+  const auto again = [&] { allgather(way, mine, all); };
   if constexpr (std::is_same_v<Way, Schedule>) {
-    if (algorithm == Algorithm::shared) {
-      return at_desk::allgather(way, mine, all, total, [&] { allgather(way, mine, all); });
-    }
-    if (algorithm == Algorithm::peer_copy) {
-      return peer_copy::allgather(way, mine, all, [&] { allgather(way, mine, all); });
-    }
+    if (algorithm == Algorithm::shared) return at_desk::allgather(way, mine, all, total, again);
+  }
+  if (at_desk::agreed(way, collective, total, at_desk::no_root, again) || total == 0) return;
+  if constexpr (std::is_same_v<Way, Schedule>) {
+    if (algorithm == Algorithm::peer_copy) return peer_copy::allgather(way, mine, all, again);
   }
   if (algorithm == Algorithm::pairwise) return pairwise(way, mine, all);
   place_ours();

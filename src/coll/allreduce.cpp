@@ -107,7 +107,6 @@ template <class Way>
 void allreduce(Way& way, const void* send, void* receive, int64_t count, const Reducer& reducer) {
   const Comm& comm = way.comm();
   Type& type = *reducer.type;
-  if (count * type.size == 0) return;
   auto part = [&](const void* data) { return elements_at(data, count, reducer); };
   if (reducer.fixed && comm.size > 1) {
     reduce(way, send, receive, count, reducer, 0);
@@ -121,15 +120,14 @@ void allreduce(Way& way, const void* send, void* receive, int64_t count, const R
                               .without(Algorithm::split, count < comm.size)
                               .without(Algorithm::ring, count < comm.size || !reducer.commutative);
   const Algorithm algorithm = choose(comm, Collective::allreduce, count * type.size, able);
+  const int64_t bytes = count * type.size;
+  const auto again = [&] { allreduce(way, send, receive, count, reducer); };
   if constexpr (std::is_same_v<Way, Schedule>) {
-    if (algorithm == Algorithm::shared) {
-      return at_desk::allreduce(way, send, receive, count, reducer,
-                                [&] { allreduce(way, send, receive, count, reducer); });
-    }
-    if (algorithm == Algorithm::peer_copy) {
-      return peer_copy::allreduce(way, send, receive, count, reducer,
-                                  [&] { allreduce(way, send, receive, count, reducer); });
-    }
+    if (algorithm == Algorithm::shared) return at_desk::allreduce(way, send, receive, count, reducer, again);
+  }
+  if (at_desk::agreed(way, Collective::allreduce, bytes, at_desk::no_root, again) || bytes == 0) return;
+  if constexpr (std::is_same_v<Way, Schedule>) {
+    if (algorithm == Algorithm::peer_copy) return peer_copy::allreduce(way, send, receive, count, reducer, again);
   }
   if (send != receive) way.copy(part(send), part(receive));
   if (comm.size == 1) return;

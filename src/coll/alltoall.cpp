@@ -23,14 +23,15 @@ namespace {
 template <class Way>
 void pairwise(Way& way, const Blocks& from, const Blocks& to) {
   constexpr int32_t most_at_once = 256;
+  const bool empty_too = at_desk::sends_empty(way);
   const Comm& comm = way.comm();
   for (int32_t step = 1; step < comm.size; ++step) {
     const int32_t source = (comm.rank + comm.size - step) % comm.size;
     const int32_t target = (comm.rank + step) % comm.size;
     const Block in = to[source];
     const Block out = from[target];
-    if (in.bytes() > 0) way.receive(in, source);
-    if (out.bytes() > 0) way.send(out, target);
+    if (in.bytes() > 0 || empty_too) way.receive(in, source);
+    if (out.bytes() > 0 || empty_too) way.send(out, target);
     if (step % most_at_once == 0) way.fence();
   }
   way.copy(from[comm.rank], to[comm.rank]);
@@ -66,17 +67,19 @@ void alltoall(Way& way, const Blocks& from, const Blocks& to) {
   const bool regular = to.regular() && (from.in_place() || from.regular());
   const int64_t block_bytes = regular ? to[0].bytes() : 0;
   const bool suits = way.comm().size > 1 && block_bytes > 0;
-  const Algorithms able =
-      way.able(suits, suits ? way.comm().size * block_bytes : too_many).without(Algorithm::bruck, block_bytes == 0);
+  const Algorithms able = way.able(suits, way.comm().size > 1 ? way.comm().size * block_bytes : too_many)
+                              .without(Algorithm::bruck, block_bytes == 0);
   const Collective collective = regular ? Collective::alltoall : Collective::alltoallv;
   const Algorithm algorithm = choose(way.comm(), collective, block_bytes, able);
+  const auto again = [&] { alltoall(way, from, to); };
   if constexpr (std::is_same_v<Way, Schedule>) {
     if (algorithm == Algorithm::shared) {
-      return at_desk::alltoall(way, from, to, [&] { alltoall(way, from, to); });
+      return regular ? at_desk::alltoall(way, from, to, again) : at_desk::alltoallv(way, from, to, again);
     }
-    if (algorithm == Algorithm::peer_copy) {
-      return peer_copy::alltoall(way, from, to, [&] { alltoall(way, from, to); });
-    }
+  }
+  if (at_desk::agreed(way, collective, block_bytes, at_desk::no_root, again)) return;
+  if constexpr (std::is_same_v<Way, Schedule>) {
+    if (algorithm == Algorithm::peer_copy) return peer_copy::alltoall(way, from, to, again);
   }
   if (algorithm == Algorithm::bruck) {
     alltoall_bruck(way, from.in_place() ? to : from, to, block_bytes);

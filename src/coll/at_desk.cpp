@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/at_desk.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <type_traits>
+#include <utility>
 
 #include "coll/desks.hpp"
 #include "coll/pieces.hpp"
@@ -25,9 +27,13 @@ struct Operation {
   Desks& desks;
   int32_t row;
   uint64_t about;
-  Ranks wanted;  // whose data it needs; its own are not at the desk
+  Ranks wanted;            // whose data it needs; its own are not at the desk
+  int32_t root = no_root;  // awaited before the others
   int64_t number = 0;
   int32_t come = 0;  // of those wanted, the ranks below this one have posted
+  // Blocks of any size.
+  int32_t blocks = 0;  // that a place has
+  int64_t laid = 0;    // bytes of ours so far
   bool failed = false;
   // Reductions: our data, and the part of them that is combined.
   const Reducer* reducer = nullptr;
@@ -42,7 +48,8 @@ struct Operation {
 };
 
 constexpr int collective_shift = 56;
-constexpr uint64_t about_bytes = (uint64_t{1} << collective_shift) - 1;
+constexpr uint64_t about_others = uint64_t{1} << 55;  // the data go another way
+constexpr uint64_t about_bytes = about_others - 1;
 
 Operation& of(void* memory) {
   return *static_cast<Operation*>(memory);
@@ -55,6 +62,7 @@ bool begin(void* memory, const Step& /*step*/) {
   Operation& op = of(memory);
   if (op.way.repeats() || op.number == 0) op.number = op.desks.next(op.row);
   op.come = op.wanted.first;
+  op.laid = 0;
   op.failed = false;
   return true;
 }
@@ -76,11 +84,12 @@ bool is_there(void* memory, const Step& /*step*/) {
 bool is_free(void* memory, const Step& /*step*/) {
   Operation& op = of(memory);
   if (op.desks.is_free(op.row, op.number)) return true;
-  for (int32_t r = 0; r < op.desks.size(); ++r) {
-    const int32_t lost = r != op.desks.rank() ? op.desks.lost(r) : int32_t{core::no_error};
-    if (lost != core::no_error) op.fail(lost);
+  int32_t lost = core::no_error;
+  for (int32_t r = 0; r < op.desks.size() && lost == core::no_error; ++r) {
+    if (r != op.desks.rank()) lost = op.desks.lost(r);
   }
-  return op.failed;
+  if (lost != core::no_error) op.fail(lost);
+  return lost != core::no_error;
 }
 
 // A block of ours, where the step says.
@@ -97,27 +106,76 @@ bool post(void* memory, const Step& /*step*/) {
   return true;
 }
 
+// Whether there is nothing to wait for of a rank: it has posted, or is lost.
+bool has_come(Operation& op, int32_t rank) {
+  if (rank == op.desks.rank() || op.desks.has_posted(rank, op.row, op.number)) return true;
+  const int32_t lost = op.desks.lost(rank);
+  if (lost != core::no_error) op.fail(lost);
+  return lost != core::no_error;
+}
+
 bool have_come(void* memory, const Step& /*step*/) {
   Operation& op = of(memory);
   for (; op.come < op.wanted.end && !op.failed; ++op.come) {
-    if (op.come == op.desks.rank() || op.desks.has_posted(op.come, op.row, op.number)) continue;
-    const int32_t lost = op.desks.lost(op.come);
-    if (lost == core::no_error) return false;
-    op.fail(lost);
+    if (!has_come(op, op.come)) return false;
   }
   return true;
 }
 
-// Whether all are in the same operation. The bytes stand for the lengths of a message and of the memory for it.
+// Whether a rank is in the same operation. The bytes stand for the lengths of a message and of the memory for it.
+void compare(Operation& op, int32_t rank, uint64_t about) {
+  if (about == op.about) [[likely]]
+    return;
+  op.failed = true;
+  const auto bytes = [](uint64_t of_rank) { return static_cast<int64_t>(of_rank & about_bytes); };
+  op.way.note_truncated({rank, bytes(about), bytes(op.about)});
+}
+
+void check_rank(Operation& op, int32_t rank) {
+  if (rank != op.desks.rank()) compare(op, rank, op.desks.about(rank, op.row, op.number));
+}
+
+// All.
 bool check(void* memory, const Step& /*step*/) {
   Operation& op = of(memory);
-  for (int32_t r = op.wanted.first; r < op.wanted.end && !op.failed; ++r) {
-    const uint64_t about = r != op.desks.rank() ? op.desks.about(r, op.row, op.number) : op.about;
-    if (about == op.about) continue;
-    op.failed = true;
-    op.way.note_truncated({r, static_cast<int64_t>(about & about_bytes), static_cast<int64_t>(op.about & about_bytes)});
+  for (int32_t r = op.wanted.first; r < op.wanted.end && !op.failed; ++r) check_rank(op, r);
+  return true;
+}
+
+// The same, and a rank that has seen others in another operation goes on where the step says.
+bool is_alike(void* memory, const Step& step) {
+  (void)check(memory, step);
+  return !of(memory).failed;
+}
+
+// Of ranks whose data go another way. A rank that differs ends the wait, as the others may not post then: the root
+// does.
+bool all_agree(void* memory, const Step& /*step*/) {
+  Operation& op = of(memory);
+  const auto differs = [&](int32_t rank) {
+    check_rank(op, rank);
+    return op.failed;
+  };
+  if (op.root != no_root && !op.failed) {
+    if (!has_come(op, op.root)) return false;
+    if (op.failed || differs(op.root)) return true;
+  }
+  for (; op.come < op.wanted.end && !op.failed; ++op.come) {
+    if (!has_come(op, op.come)) return false;
+    if (op.failed || differs(op.come)) return true;
   }
   return true;
+}
+
+// For ranks that wait for all, when this one is in another operation and had nothing to post.
+bool tell(void* memory, const Step& /*step*/) {
+  Operation& op = of(memory);
+  if (op.desks.is_free(op.row, op.number)) op.desks.post(op.row, op.number, op.about);
+  return true;
+}
+
+bool goes_on(void* memory, const Step& /*step*/) {
+  return !of(memory).failed;
 }
 
 // The block of a rank for us, `first_byte` into its data.
@@ -170,22 +228,33 @@ Ranks all_of(const Comm& comm) {
 }
 constexpr Ranks nobody{0, 0};
 
-// All steps. `lays` names those that lay data, if this rank posts any; `takes` those that take what has come.
-template <class Lays, class Takes>
-void meet(Operation* op, bool posts, const Otherwise& otherwise, Lays lays, Takes takes) {
+constexpr auto nothing = [] {};
+
+// All steps. `lays` names those that lay data, if this rank posts any; `sends` those behind that, whose data follow in
+// messages; `takes` those that take what has come. A rank that has nothing to post does so nevertheless if it is not in
+// the same operation as those that it waited for.
+template <class Lays, class Takes, class Sends = decltype(nothing)>
+void meet(Operation* op, bool posts, const Otherwise& otherwise, Lays lays, Takes takes, Sends sends = {}) {
   if (op == nullptr) return;
   Schedule& way = op->way;
   way.call(begin, op);
   const auto steps = [&] {
-    if (posts) {
+    if (!posts) {
+      way.wait(have_come, op);
+      way.either(is_alike, op, takes, [&] {
+        way.wait(is_free, op);
+        way.call(tell, op);
+      });
+    } else {
       way.wait(is_free, op);
       lays();
       way.call(post, op);
-    }
-    if (op->wanted.end > op->wanted.first) {
-      way.wait(have_come, op);
-      way.call(check, op);
-      takes();
+      sends();
+      if (op->wanted.end > op->wanted.first) {
+        way.wait(have_come, op);
+        way.call(check, op);
+        takes();
+      }
     }
     way.call(finish, op);
   };
@@ -194,8 +263,6 @@ void meet(Operation* op, bool posts, const Otherwise& otherwise, Lays lays, Take
   way.wait(is_founded, op);
   way.either(is_there, op, steps, otherwise);
 }
-
-constexpr auto nothing = [] {};
 
 // A reduction of `wanted` ranks' data to `result`; the other ranks combine nothing.
 void reduction(Schedule& way, Collective collective, const void* send, int64_t total, const Ranks& wanted, bool posts,
@@ -216,6 +283,76 @@ void reduction(Schedule& way, Collective collective, const void* send, int64_t t
 }
 
 }  // namespace
+
+namespace {
+
+// Of a persistent operation without a desk: when it starts for the first time, each rank tells each other one.
+struct Heard {
+  Operation& op;
+  uint64_t* abouts;  // by rank
+  bool yet = false;  // not for the first time
+};
+
+bool is_first_start(void* memory, const Step& /*step*/) {
+  return !std::exchange(static_cast<Heard*>(memory)->yet, true);
+}
+
+bool heard_the_same(void* memory, const Step& /*step*/) {
+  const auto& heard = *static_cast<const Heard*>(memory);
+  Operation& op = heard.op;
+  op.failed = false;
+  for (int32_t r = 0; r < op.desks.size() && !op.failed; ++r) {
+    if (r != op.desks.rank()) compare(op, r, heard.abouts[r]);
+  }
+  return !op.failed;
+}
+
+void agree_by_messages(Operation* op, const Otherwise& rest) {
+  Schedule& way = op->way;
+  const int32_t size = op->desks.size();
+  void* const memory = way.bytes(sizeof(Heard));
+  auto* const abouts = static_cast<uint64_t*>(way.bytes(size * static_cast<int64_t>(sizeof(uint64_t))));
+  if (memory == nullptr || abouts == nullptr) return;
+  static_assert(std::is_trivially_destructible_v<Heard>);
+  auto* const heard = new (memory) Heard{*op, abouts};
+  way.when(is_first_start, heard, [&] {
+    for (int32_t i = 1; i < size; ++i) {
+      const int32_t from = (op->desks.rank() + size - i) % size;
+      way.receive({abouts + from, sizeof(uint64_t), &byte_type}, from);
+    }
+    for (int32_t i = 1; i < size; ++i) {
+      way.send({&op->about, sizeof(uint64_t), &byte_type}, (op->desks.rank() + i) % size);
+    }
+    way.fence();
+  });
+  way.when(heard_the_same, heard, [&] { way.behind_meeting(rest); });
+}
+
+}  // namespace
+
+void agree(Schedule& way, Collective collective, int64_t bytes, int32_t root, const Otherwise& rest) {
+  Operation* op = make(way, collective, bytes, all_of(way.comm()));
+  if (op == nullptr) return;
+  op->about |= about_others;
+  op->root = root;
+  if (op->row == Desks::no_row) return agree_by_messages(op, rest);
+  if (op->desks.state() == Desks::State::none) return way.behind_meeting(rest);
+  way.call(begin, op);
+  const auto steps = [&] {
+    way.wait(is_free, op);
+    way.call(post, op);
+    way.wait(all_agree, op);
+    way.call(finish, op);
+  };
+  if (op->desks.state() == Desks::State::here) {
+    steps();
+  } else {
+    way.call(found, op);
+    way.wait(is_founded, op);
+    way.when(is_there, op, steps);
+  }
+  way.when(goes_on, op, [&] { way.behind_meeting(rest); });
+}
 
 void barrier(Schedule& way, const Otherwise& otherwise) {
   meet(make(way, Collective::barrier, 0, all_of(way.comm())), true, otherwise, nothing, nothing);
@@ -295,6 +432,142 @@ void alltoall(Schedule& way, const Blocks& from, const Blocks& to, const Otherwi
         if (!from.in_place()) way.copy(from[comm.rank], to[comm.rank]);
       });
 }
+
+// ---- Blocks of any size
+
+namespace {
+
+// A place begins with a byte for each of its blocks: the length, or that the block follows in a message. Then come the
+// blocks that have room, one behind the other.
+constexpr unsigned char in_message = 255;
+static_assert(Desks::place_bytes < in_message);
+
+bool has_room(const Operation& op, int64_t laid, int64_t bytes) {
+  return op.blocks + laid + bytes <= Desks::place_bytes;
+}
+
+// The step's block for a rank.
+bool lay_sized(void* memory, const Step& step) {
+  Operation& op = of(memory);
+  if (op.failed) return true;
+  unsigned char* const place = op.desks.place(op.row, op.number);
+  const int64_t bytes = step.to.bytes();
+  const bool lies_here = has_room(op, op.laid, bytes);
+  place[step.rank] = lies_here ? static_cast<unsigned char>(bytes) : in_message;
+  if (!lies_here || bytes == 0) return true;
+  pack_piece(step.to, 0, place + op.blocks + op.laid, bytes);
+  op.laid += bytes;
+  return true;
+}
+
+// The block of a rank for us; true if it follows in a message.
+bool follows(void* memory, const Step& step) {
+  Operation& op = of(memory);
+  if (op.failed) return false;
+  const unsigned char* const place = op.desks.data(step.rank, op.row, op.number);
+  const int32_t ours = op.blocks > 1 ? op.desks.rank() : 0;
+  const unsigned char length = place[ours];
+  if (length == in_message) return true;
+  int64_t at = op.blocks;
+  for (int32_t i = 0; i < ours; ++i) at += place[i] != in_message ? place[i] : 0;
+  const int64_t room = std::min(step.to.bytes(), Desks::place_bytes - at);
+  if (length > room) {
+    op.way.note_truncated({step.rank, length, room});
+  } else if (length > 0) {
+    unpack_piece(place + at, step.to, 0, length);
+  }
+  return false;
+}
+
+void take_or_receive(Operation* op, int32_t rank, const Block& to) {
+  op->way.when(
+      follows, op, [&] { op->way.receive(to, rank); }, rank, to);
+}
+
+void lay_all(Operation* op, const Blocks& all, int32_t but) {
+  for (int32_t r = 0; r < op->blocks; ++r) {
+    op->way.call(lay_sized, op, r, r != but ? all[r] : Block{nullptr, 0, &byte_type});
+  }
+}
+
+// Those that lay_all() leaves out.
+template <class Send>
+void each_without_room(const Operation& op, const Blocks& all, int32_t but, Send send) {
+  int64_t laid = 0;
+  for (int32_t r = 0; r < op.blocks; ++r) {
+    if (r == but) continue;
+    const Block block = all[r];
+    if (has_room(op, laid, block.bytes())) {
+      laid += block.bytes();
+    } else {
+      send(r, block);
+    }
+  }
+}
+
+}  // namespace
+
+void gatherv(Schedule& way, const Block& mine, const Blocks& all, int32_t root, const Otherwise& otherwise) {
+  const Comm& comm = way.comm();
+  const bool is_root = comm.rank == root;
+  Operation* op = make(way, Collective::gatherv, 0, is_root ? all_of(comm) : nobody);
+  if (op == nullptr) return;
+  op->blocks = 1;
+  meet(
+      op, !is_root, otherwise, [&] { way.call(lay_sized, op, 0, mine); },
+      [&] {
+        for (int32_t r = 0; r < comm.size; ++r) {
+          if (r != root) take_or_receive(op, r, all[r]);
+        }
+        if (!mine.in_place()) way.copy(mine, all[root]);
+      },
+      [&] {
+        if (!has_room(*op, 0, mine.bytes())) way.send(mine, root);
+      });
+}
+
+void scatterv(Schedule& way, const Blocks& all, const Block& mine, int32_t root, const Otherwise& otherwise) {
+  const Comm& comm = way.comm();
+  const bool is_root = comm.rank == root;
+  Operation* op = make(way, Collective::scatterv, 0, is_root ? nobody : Ranks{root, root + 1});
+  if (op == nullptr) return;
+  op->blocks = comm.size;
+  meet(
+      op, is_root, otherwise, [&] { lay_all(op, all, root); }, [&] { take_or_receive(op, root, mine); },
+      [&] {
+        each_without_room(*op, all, root, [&](int32_t r, const Block& block) { way.send(block, r); });
+        if (!mine.in_place()) way.copy(all[root], mine);
+      });
+}
+
+// In place a block that follows in a message is kept aside, since the other rank's comes to its memory.
+void alltoallv(Schedule& way, const Blocks& from, const Blocks& to, const Otherwise& otherwise) {
+  const Comm& comm = way.comm();
+  const bool in_place = from.in_place();
+  const Blocks& out = in_place ? to : from;
+  Operation* op = make(way, Collective::alltoallv, 0, all_of(comm));
+  if (op == nullptr) return;
+  op->blocks = comm.size;
+  const auto send = [&](int32_t r, const Block& block) {
+    if (!in_place) return way.send(block, r);
+    const Block aside{way.bytes(block.bytes()), block.bytes(), &byte_type};
+    if (aside.data == nullptr) return;
+    way.copy(block, aside);
+    way.send(aside, r);
+  };
+  meet(
+      op, true, otherwise, [&] { lay_all(op, out, comm.rank); },
+      [&] {
+        way.when(goes_on, op, [&] { each_without_room(*op, out, comm.rank, send); });
+        for (int32_t i = 1; i < comm.size; ++i) {
+          const int32_t r = (comm.rank + i) % comm.size;
+          take_or_receive(op, r, to[r]);
+        }
+        if (!in_place) way.copy(from[comm.rank], to[comm.rank]);
+      });
+}
+
+// ---- Reductions
 
 void reduce(Schedule& way, const void* send, void* receive, int64_t count, const Reducer& reducer, int32_t root,
             const Otherwise& otherwise) {

@@ -11,8 +11,13 @@
 // These are steps of a schedule. No message is sent, and a rank waits for none that does not owe it data. The first
 // operations of a communicator are planned before it is known whether there are desks: they hold the steps of
 // `otherwise`, by messages, too. The results are those of blocking operations in shared memory, bit for bit.
+//
+// Ranks that disagree about the bytes may disagree about the way. So those whose data go another way meet at the desk
+// too: each posts its bytes, and goes on when all have posted the same. A rank that finds others posts its own in any
+// case, for those that wait for all. Then none waits for ever, and each that has seen it ends with an error.
 
 #include <functional>
+#include <type_traits>
 
 #include "coll/reducer.hpp"
 #include "coll/schedule.hpp"
@@ -20,6 +25,31 @@
 namespace weft::coll::at_desk {
 
 using Otherwise = std::function<void()>;
+
+// `rest` once all ranks have told of as many bytes; where there are no desks, at once. `root` of the operation, or
+// no_root.
+void agree(Schedule& way, Collective collective, int64_t bytes, int32_t root, const Otherwise& rest);
+inline constexpr int32_t no_root = -1;
+
+// The same, if the ranks have to meet; false: they need not, or have.
+template <class Way>
+[[nodiscard]] bool agreed(Way& way, Collective collective, int64_t bytes, int32_t root, const auto& rest) {
+  if constexpr (std::is_same_v<Way, Schedule>) {
+    if (way.meets(collective)) {
+      agree(way, collective, bytes, root, rest);
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whether blocks of sizes that only two ranks know go in messages even if they are empty: the two may disagree about
+// that, and have met for no other end than that none waits for ever.
+template <class Way>
+[[nodiscard]] bool sends_empty(const Way& way) {
+  if constexpr (std::is_same_v<Way, Schedule>) return way.has_met();
+  return false;
+}
 
 void barrier(Schedule& way, const Otherwise& otherwise);
 void bcast(Schedule& way, const Block& data, int32_t root, const Otherwise& otherwise);
@@ -30,6 +60,10 @@ void scatter(Schedule& way, const Blocks& all, const Block& mine, int32_t root, 
 void alltoall(Schedule& way, const Blocks& from, const Blocks& to, const Otherwise& otherwise);
 // Blocks of any size; all ranks know the `total`.
 void allgather(Schedule& way, const Block& mine, const Blocks& all, int64_t total, const Otherwise& otherwise);
+// Blocks of any size, which only two ranks know. Those that a place has no room for follow in messages.
+void gatherv(Schedule& way, const Block& mine, const Blocks& all, int32_t root, const Otherwise& otherwise);
+void scatterv(Schedule& way, const Blocks& all, const Block& mine, int32_t root, const Otherwise& otherwise);
+void alltoallv(Schedule& way, const Blocks& from, const Blocks& to, const Otherwise& otherwise);
 
 // Types that suit (shared::suits). In place: `send` is `receive`.
 void reduce(Schedule& way, const void* send, void* receive, int64_t count, const Reducer& reducer, int32_t root,

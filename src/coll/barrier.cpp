@@ -67,10 +67,11 @@ void barrier(Way& way) {
   const Comm& comm = way.comm();
   const Everybody all(comm);
   if (comm.size == 1) return;
-  switch (choose(comm, Collective::barrier, 0, way.able(false, 0))) {
-    case Algorithm::shared:
-      if constexpr (std::is_same_v<Way, Schedule>) at_desk::barrier(way, [&] { barrier(way); });
-      return;
+  const Algorithm algorithm = choose(comm, Collective::barrier, 0, way.able(false, 0));
+  if constexpr (std::is_same_v<Way, Schedule>) {
+    if (algorithm == Algorithm::shared) return at_desk::barrier(way, [&] { barrier(way); });
+  }
+  switch (algorithm) {
     case Algorithm::leaders:
       return among_hosts(way, ByHost(*comm.hosts), nothing);
     case Algorithm::flat:

@@ -33,12 +33,15 @@ template <class Way>
 void bcast(Way& way, const Block& data, int32_t root) {
   const Comm& comm = way.comm();
   const int64_t bytes = data.bytes();
-  if (comm.size == 1 || bytes == 0) return;
+  if (comm.size == 1) return;
   const Algorithms able = way.able(false, bytes).without(Algorithm::split, bytes < comm.size);
-  switch (choose(comm, Collective::bcast, bytes, able)) {
-    case Algorithm::shared:
-      if constexpr (std::is_same_v<Way, Schedule>) at_desk::bcast(way, data, root, [&] { bcast(way, data, root); });
-      return;
+  const Algorithm algorithm = choose(comm, Collective::bcast, bytes, able);
+  const auto again = [&] { bcast(way, data, root); };
+  if constexpr (std::is_same_v<Way, Schedule>) {
+    if (algorithm == Algorithm::shared) return at_desk::bcast(way, data, root, again);
+  }
+  if (at_desk::agreed(way, Collective::bcast, bytes, root, again) || bytes == 0) return;
+  switch (algorithm) {
     case Algorithm::leaders:
       return among_hosts(way, ByHost(*comm.hosts, root), data);
     case Algorithm::split:

@@ -109,7 +109,8 @@ bool Desks::founded(core::Request& request) {
 }
 
 int32_t Desks::take_row(bool repeats) {
-  return repeats ? rows_taken_++ : 0;
+  if (!repeats) return 0;
+  return rows_taken_ < rows ? rows_taken_++ : no_row;
 }
 
 int64_t Desks::next(int32_t row) {

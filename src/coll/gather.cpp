@@ -87,24 +87,26 @@ void gather(Way& way, const Block& mine, const Blocks& all, int32_t root) {
   const Comm& comm = way.comm();
   const bool regular = all.regular();
   const int64_t block_bytes = regular ? all[0].bytes() : 0;
-  const Algorithms able = way.able(false, comm.size > 1 && regular ? block_bytes : too_many);
-  const Choice& choice = find_choice(comm, regular ? Collective::gather : Collective::gatherv, block_bytes, able);
-  if (regular && block_bytes == 0) return;
+  const Collective collective = regular ? Collective::gather : Collective::gatherv;
+  const Choice& choice =
+      find_choice(comm, collective, block_bytes, way.able(false, comm.size > 1 ? block_bytes : too_many));
+  const auto again = [&] { gather(way, mine, all, root); };
   if constexpr (std::is_same_v<Way, Schedule>) {
     if (choice.algorithm == Algorithm::shared) {
-      return at_desk::gather(way, mine, all, root, [&] { gather(way, mine, all, root); });
+      return regular ? at_desk::gather(way, mine, all, root, again) : at_desk::gatherv(way, mine, all, root, again);
     }
   }
+  if (at_desk::agreed(way, collective, block_bytes, root, again) || (regular && block_bytes == 0)) return;
   if (choice.algorithm == Algorithm::tree)
     return by_tree(way, mine, all, regular ? block_bytes : slot_of(choice), root);
   if (choice.algorithm == Algorithm::leaders) return among_hosts(way, mine, all, block_bytes, root);
   if (comm.rank != root) {
-    if (mine.bytes() > 0) way.send(mine, root);
+    if (mine.bytes() > 0 || at_desk::sends_empty(way)) way.send(mine, root);
     return;
   }
   for (int32_t r = 0; r < comm.size; ++r) {
     const Block block = all[r];
-    if (r != root && block.bytes() > 0) way.receive(block, r);
+    if (r != root && (block.bytes() > 0 || at_desk::sends_empty(way))) way.receive(block, r);
   }
   if (!mine.in_place()) way.copy(mine, all[root]);
 }

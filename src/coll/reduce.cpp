@@ -46,9 +46,9 @@ void reduce(Way& way, const void* send, void* receive, int64_t count, const Redu
   const Type& type = *reducer.type;
   const bool is_root = comm.rank == root;
   auto part = [&](const void* data) { return elements_at(data, count, reducer); };
-  if (count * type.size == 0) return;
+  const int64_t bytes = count * type.size;
   if (comm.size == 1) {
-    if (send != receive) way.copy(part(send), part(receive));
+    if (bytes > 0 && send != receive) way.copy(part(send), part(receive));
     return;
   }
   // Leaders keep the order of ranks where those of each host are consecutive.
@@ -59,15 +59,13 @@ void reduce(Way& way, const void* send, void* receive, int64_t count, const Redu
                               .without(Algorithm::split, count < comm.size || reducer.fixed)
                               .without(Algorithm::ring, count < comm.size || !reducer.commutative);
   const Algorithm algorithm = choose(comm, Collective::reduce, count * type.size, able);
+  const auto again = [&] { reduce(way, send, receive, count, reducer, root); };
   if constexpr (std::is_same_v<Way, Schedule>) {
-    if (algorithm == Algorithm::shared) {
-      return at_desk::reduce(way, send, receive, count, reducer, root,
-                             [&] { reduce(way, send, receive, count, reducer, root); });
-    }
-    if (algorithm == Algorithm::peer_copy) {
-      return peer_copy::reduce(way, send, receive, count, reducer, root,
-                               [&] { reduce(way, send, receive, count, reducer, root); });
-    }
+    if (algorithm == Algorithm::shared) return at_desk::reduce(way, send, receive, count, reducer, root, again);
+  }
+  if (at_desk::agreed(way, Collective::reduce, bytes, root, again) || bytes == 0) return;
+  if constexpr (std::is_same_v<Way, Schedule>) {
+    if (algorithm == Algorithm::peer_copy) return peer_copy::reduce(way, send, receive, count, reducer, root, again);
   }
   void* mine = is_root ? receive : way.elements(type, count);
   void* spare = way.elements(type, count);
@@ -108,26 +106,28 @@ void reduce_scatter(Way& way, const void* send, void* receive, const Array& coun
     starts[r] = total;
     total += counts[r];
   }
-  const bool suits = comm.size > 1 && total > 0 && shared::suits(reducer);
+  const bool suits = comm.size > 1 && shared::suits(reducer);
   const Algorithms able = way.able(suits, suits ? total * type.size : too_many)
                               .without(Algorithm::pairwise, !reducer.commutative)
                               .without(Algorithm::halving, !reducer.commutative);
   const Blocks parts(const_cast<void*>(send), counts, Array(starts), type);
-  const Algorithm algorithm = choose(comm, Collective::reduce_scatter, total * type.size, able);
+  const int64_t bytes = total * type.size;
+  const Algorithm algorithm = choose(comm, Collective::reduce_scatter, bytes, able);
+  const auto again = [&] { reduce_scatter(way, send, receive, counts, reducer); };
+  if constexpr (std::is_same_v<Way, Schedule>) {
+    if (algorithm == Algorithm::shared) {
+      return at_desk::reduce_scatter(way, send, receive, starts[comm.rank], counts[comm.rank], total, reducer, again);
+    }
+  }
+  if (at_desk::agreed(way, Collective::reduce_scatter, bytes, at_desk::no_root, again) || bytes == 0) return;
   switch (algorithm) {
     case Algorithm::pairwise:
       return reduce_scatter_pairwise(way, parts, receive, reducer);
     case Algorithm::halving:
       return reduce_scatter_halving(way, parts, total, receive, reducer);
-    case Algorithm::shared:
     case Algorithm::peer_copy:
       if constexpr (std::is_same_v<Way, Schedule>) {
-        const auto again = [&] { reduce_scatter(way, send, receive, counts, reducer); };
-        if (algorithm == Algorithm::shared) {
-          at_desk::reduce_scatter(way, send, receive, starts[comm.rank], counts[comm.rank], total, reducer, again);
-        } else {
-          peer_copy::reduce_scatter(way, send, receive, counts, reducer, again);
-        }
+        peer_copy::reduce_scatter(way, send, receive, counts, reducer, again);
       }
       return;
     default:

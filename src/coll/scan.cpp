@@ -56,16 +56,14 @@ void doubling(Way& way, const void* send, void* receive, int64_t count, const Re
 template <class Way>
 void prefix(Way& way, const void* send, void* receive, int64_t count, const Reducer& reducer, bool inclusive) {
   const int64_t bytes = count * reducer.type->size;
-  if (bytes == 0) return;
   const bool suits = way.comm().size > 1 && shared::suits(reducer);
   const Algorithms able = way.able(false, suits ? bytes : too_many).without(Algorithm::chain, reducer.fixed);
   const Algorithm algorithm = choose(way.comm(), Collective::scan, bytes, able);
+  const auto again = [&] { prefix(way, send, receive, count, reducer, inclusive); };
   if constexpr (std::is_same_v<Way, Schedule>) {
-    if (algorithm == Algorithm::shared) {
-      return at_desk::scan(way, send, receive, count, reducer, inclusive,
-                           [&] { prefix(way, send, receive, count, reducer, inclusive); });
-    }
+    if (algorithm == Algorithm::shared) return at_desk::scan(way, send, receive, count, reducer, inclusive, again);
   }
+  if (at_desk::agreed(way, Collective::scan, bytes, at_desk::no_root, again) || bytes == 0) return;
   if (algorithm == Algorithm::chain) {
     return scan_chain(way, send, receive, count, reducer, inclusive);
   }

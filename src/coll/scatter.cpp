@@ -82,24 +82,26 @@ void scatter(Way& way, const Blocks& all, const Block& mine, int32_t root) {
   const Comm& comm = way.comm();
   const bool regular = all.regular();
   const int64_t block_bytes = regular ? all[0].bytes() : 0;
-  const Algorithms able = way.able(false, comm.size > 1 && regular ? comm.size * block_bytes : too_many);
-  const Choice& choice = find_choice(comm, regular ? Collective::scatter : Collective::scatterv, block_bytes, able);
-  if (regular && block_bytes == 0) return;
+  const Collective collective = regular ? Collective::scatter : Collective::scatterv;
+  const Algorithms able = way.able(false, comm.size > 1 ? comm.size * block_bytes : too_many);
+  const Choice& choice = find_choice(comm, collective, block_bytes, able);
+  const auto again = [&] { scatter(way, all, mine, root); };
   if constexpr (std::is_same_v<Way, Schedule>) {
     if (choice.algorithm == Algorithm::shared) {
-      return at_desk::scatter(way, all, mine, root, [&] { scatter(way, all, mine, root); });
+      return regular ? at_desk::scatter(way, all, mine, root, again) : at_desk::scatterv(way, all, mine, root, again);
     }
   }
+  if (at_desk::agreed(way, collective, block_bytes, root, again) || (regular && block_bytes == 0)) return;
   if (choice.algorithm == Algorithm::tree)
     return by_tree(way, all, mine, regular ? block_bytes : slot_of(choice), root);
   if (choice.algorithm == Algorithm::leaders) return among_hosts(way, all, mine, block_bytes, root);
   if (comm.rank != root) {
-    if (mine.bytes() > 0) way.receive(mine, root);
+    if (mine.bytes() > 0 || at_desk::sends_empty(way)) way.receive(mine, root);
     return;
   }
   for (int32_t r = 0; r < comm.size; ++r) {
     const Block block = all[r];
-    if (r != root && block.bytes() > 0) way.send(block, r);
+    if (r != root && (block.bytes() > 0 || at_desk::sends_empty(way))) way.send(block, r);
   }
   if (!mine.in_place()) way.copy(all[root], mine);
 }

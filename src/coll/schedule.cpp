@@ -68,8 +68,13 @@ void Schedule::wait(Function function, void* of) {
 
 Algorithms Schedule::able(bool peers_can, int64_t laid) const {
   if (messages_alone_) return Algorithms::all();
-  const bool lays = laid <= Desks::place_bytes && Desks::may_seat(*comm_, repeats_);
+  const bool lays = !has_met_ && laid <= Desks::place_bytes && Desks::may_seat(*comm_, repeats_);
   return Algorithms::nonblocking().without(Algorithm::peer_copy, !peers_can).with(Algorithm::shared, lays);
+}
+
+bool Schedule::meets(Collective one) const {
+  return comm_->size > 1 && !messages_alone_ && !has_met_ && choices_of(*comm_).at_desks[static_cast<size_t>(one)] &&
+         (repeats_ || Desks::may_seat(*comm_, false));
 }
 
 void* Schedule::bytes(int64_t size) {

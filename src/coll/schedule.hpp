@@ -58,6 +58,9 @@ class Schedule {
   [[nodiscard]] void* bytes(int64_t size);
   [[nodiscard]] void* elements(const Type& type, int64_t count);
   Algorithms able(bool peers_can, int64_t laid) const;
+  // Whether the ranks meet before this operation, which does not go by a desk: some that disagree about its bytes may
+  // think that it does (at_desk::agree).
+  bool meets(Collective one) const;
   // The schedule is started again and again, each time when it has ended on all ranks: of a persistent operation.
   void repeat() { repeats_ = true; }
   bool repeats() const { return repeats_; }
@@ -70,6 +73,13 @@ class Schedule {
   // The steps that `one` names where the function says true, otherwise those of `other`, which are messages alone.
   template <class One, class Other>
   void either(Function function, void* of, One&& one, Other&& other);
+  // The steps that `steps` names where the function says true.
+  template <class Steps>
+  void when(Function function, void* of, Steps&& steps, int32_t rank = 0, const Block& to = {});
+  // The steps of ranks that have met.
+  template <class Steps>
+  void behind_meeting(Steps&& steps);
+  bool has_met() const { return has_met_; }
   void note_error(int32_t error);
   // The same of a step that was truncated: the request tells which it was.
   void note_truncated(const core::Truncation& truncation);
@@ -98,6 +108,7 @@ class Schedule {
   core::Request* request_ = nullptr;
   const Reducer* reducer_ = nullptr;
   bool messages_alone_ = false;
+  bool has_met_ = false;
   bool repeats_ = false;
   struct Waiting : Watch {
     Schedule* schedule;
@@ -124,6 +135,21 @@ void Schedule::either(Function function, void* of, One&& one, Other&& other) {
   other();
   messages_alone_ = before;
   steps_[end_of_one].next = steps_.size();
+}
+
+template <class Steps>
+void Schedule::when(Function function, void* of, Steps&& steps, int32_t rank, const Block& to) {
+  const size_t question = steps_.size();
+  call(function, of, rank, to);
+  steps();
+  steps_[question].next = steps_.size();
+}
+
+template <class Steps>
+void Schedule::behind_meeting(Steps&& steps) {
+  const bool before = std::exchange(has_met_, true);
+  steps();
+  has_met_ = before;
 }
 
 // A request for a schedule, or other operations made of several; nullptr when there is no memory.

@@ -405,6 +405,17 @@ void add(std::vector<Choice>& list, const Row& row) {
   list.push_back({row.bytes, row.algorithm});
 }
 
+// Whether nonblocking operations on some numbers of bytes take shared memory.
+bool takes_desks(const std::vector<Choice>& list) {
+  const auto is_for_blocking = [](Algorithm one) { return one == single_copy || one == Algorithm::offload; };
+  int64_t decided = -1;  // up to so many bytes
+  for (const Choice& choice : list) {
+    if (choice.algorithm == shared) return choice.bytes > decided;
+    if (!is_for_blocking(choice.algorithm)) decided = std::max(decided, choice.bytes);
+  }
+  return false;
+}
+
 // Hosts that make no difference are one for all, or one for each rank.
 int32_t hosts_without_leaders(const core::Comm& comm) {
   if ((core::world->job.one_host() && !comm.several_jobs) || comm.size < 2 || !core::hosts_wanted()) return 1;
@@ -520,7 +531,9 @@ Choices compile(const Shape& shape, std::span<const Row> rows) {
       add(choices.lists[static_cast<size_t>(row.collective)], row);
     }
   }
-  for (const std::vector<Choice>& list : choices.lists) {
+  for (size_t c = 0; c < collective_count; ++c) {
+    const std::vector<Choice>& list = choices.lists[c];
+    choices.at_desks[c] = takes_desks(list);
     int64_t decided = -1;  // up to so many bytes, for data that suit any algorithm
     for (const Choice& choice : list) {
       if (choice.algorithm == Algorithm::offload) {  // decides nothing: the rows behind it are for those that cannot be

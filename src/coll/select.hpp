@@ -178,9 +178,10 @@ struct Choice {
 // be taken, for any number of bytes.
 struct Choices {
   std::vector<Choice> lists[collective_count];
-  bool in_rooms = false;               // some operations are done in shared memory, and none is offloaded
-  bool rooms_behind = false;           // some in shared memory, and some are offloaded
-  int32_t otherwise = go_by_messages;  // without `in_rooms`; or ask_offload
+  bool at_desks[collective_count] = {};  // some nonblocking ones are done in shared memory (coll/at_desk.hpp)
+  bool in_rooms = false;                 // some operations are done in shared memory, and none is offloaded
+  bool rooms_behind = false;             // some in shared memory, and some are offloaded
+  int32_t otherwise = go_by_messages;    // without `in_rooms`; or ask_offload
 
   [[nodiscard]] const Choice& find(Collective collective, int64_t bytes, Algorithms able) const {
     const Choice* choice = lists[static_cast<size_t>(collective)].data();

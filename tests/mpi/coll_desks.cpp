@@ -5,10 +5,11 @@
 // started in an order of each rank's own, again and again; on communicators that are freed while operations are under
 // way; and ranks that disagree. Rows say with TEST_EXPECT how many messages they take (counters.h).
 //
-// coll_desks [many | threads | disagree | freed]
+// coll_desks [many | threads | disagree | sides | freed]
 //   many      more persistent operations than have desks
 //   threads   several, each with a communicator of its own
 //   disagree  about the bytes, and about the operation
+//   sides     about the bytes, so that some think that the operation goes by messages
 //   freed     hundreds of communicators, one after the other
 #include <algorithm>
 #include <cstdint>
@@ -41,10 +42,14 @@ enum Kind {
   reduce_scatter,
   scan,
   exscan,
+  gatherv,
+  scatterv,
+  alltoallv,
   kinds
 };
-const char* const names[kinds] = {"barrier",  "bcast",  "gather",    "scatter",        "allgather", "allgatherv",
-                                  "alltoall", "reduce", "allreduce", "reduce_scatter", "scan",      "exscan"};
+const char* const names[kinds] = {"barrier",    "bcast",    "gather",  "scatter",   "allgather",
+                                  "allgatherv", "alltoall", "reduce",  "allreduce", "reduce_scatter",
+                                  "scan",       "exscan",   "gatherv", "scatterv",  "alltoallv"};
 
 int64_t value(int operation, int of, int i) {
   return (operation + 3) * 1000003 + of * 7919 + i * 13;
@@ -61,12 +66,20 @@ class Job {
   void renew(int number) {
     number_ = number;
     root_ = number % size;
-    const int mine = kind_ == allgatherv ? count_ + rank : kind_ == bcast && rank != root_ ? 0 : count_ * parts();
+    const int sized = (count_ + 1) * (kind_ == gatherv ? 1 : size);
+    const int mine = kind_ >= gatherv                  ? sized
+                     : kind_ == allgatherv             ? count_ + rank
+                     : kind_ == bcast && rank != root_ ? 0
+                                                       : count_ * parts();
     send_.clear();
     for (int i = 0; i < mine; ++i) send_.push_back(value(number_, rank, i));
-    receive_.assign(static_cast<size_t>(count_ * size + size * size + 1), guard);
+    receive_.assign(static_cast<size_t>((count_ + 1) * size + size * size), guard);
     if (kind_ == bcast) std::copy(send_.begin(), send_.end(), receive_.begin());
   }
+
+  // The block of a rank in the v forms, and where it begins.
+  int sized(int of) const { return count_ + of % 2; }
+  int place(int of) const { return of * (count_ + 1); }
 
   void issue(MPI_Request* request, bool persistent) {
     const void* const from = send_.data();
@@ -74,7 +87,12 @@ class Job {
     const int n = count_;
     const MPI_Datatype type = MPI_INT64_T;
     const MPI_Info info = MPI_INFO_NULL;
-    std::vector<int> counts, places;
+    std::vector<int> counts, places, in_turn, even;
+    for (int r = 0; r < size && kind_ >= gatherv; ++r) {
+      in_turn.push_back(sized(r));
+      even.push_back(sized(rank));
+      places.push_back(place(r));
+    }
     int error = MPI_SUCCESS;
     switch (kind_) {
       case barrier:
@@ -126,6 +144,24 @@ class Job {
         error = persistent ? MPI_Scan_init(from, to, n, type, MPI_SUM, comm_, info, request)
                            : MPI_Iscan(from, to, n, type, MPI_SUM, comm_, request);
         break;
+      case gatherv:
+        error = persistent ? MPI_Gatherv_init(from, sized(rank), type, to, in_turn.data(), places.data(), type, root_,
+                                              comm_, info, request)
+                           : MPI_Igatherv(from, sized(rank), type, to, in_turn.data(), places.data(), type, root_,
+                                          comm_, request);
+        break;
+      case scatterv:
+        error = persistent ? MPI_Scatterv_init(from, in_turn.data(), places.data(), type, to, sized(rank), type, root_,
+                                               comm_, info, request)
+                           : MPI_Iscatterv(from, in_turn.data(), places.data(), type, to, sized(rank), type, root_,
+                                           comm_, request);
+        break;
+      case alltoallv:
+        error = persistent ? MPI_Alltoallv_init(from, in_turn.data(), places.data(), type, to, even.data(),
+                                                places.data(), type, comm_, info, request)
+                           : MPI_Ialltoallv(from, in_turn.data(), places.data(), type, to, even.data(), places.data(),
+                                            type, comm_, request);
+        break;
       default:
         error = persistent ? MPI_Exscan_init(from, to, n, type, MPI_SUM, comm_, info, request)
                            : MPI_Iexscan(from, to, n, type, MPI_SUM, comm_, request);
@@ -150,9 +186,12 @@ class Job {
       const auto of_r = [&](int offset) { return [=, this](int i) { return value(number_, r, offset + i); }; };
       if (kind_ == allgather || (kind_ == gather && is_root)) put(r * count_, count_, of_r(0));
       if (kind_ == allgatherv) put(r * (count_ + size), count_ + r, of_r(0));
+      if (kind_ == gatherv && is_root) put(place(r), sized(r), of_r(0));
+      if (kind_ == alltoallv) put(place(r), sized(rank), of_r(place(rank)));
       if (kind_ == alltoall) put(r * count_, count_, of_r(rank * count_));
       if (r != root_) continue;
       if (kind_ == bcast) put(0, count_, of_r(0));
+      if (kind_ == scatterv) put(0, sized(rank), of_r(place(rank)));
       if (kind_ == scatter) put(0, count_, of_r(rank * count_));
     }
     if (kind_ == allreduce || (kind_ == reduce && is_root)) put(0, count_, sum_below(size, 0));
@@ -261,6 +300,43 @@ void disagree() {
   MPI_Comm_free(&comm);
 }
 
+// One rank has other counts than the rest, of which small ones go by desks and large ones by messages: it may be the
+// root, and have more or less. Those that see it end with an error, nobody waits for ever, and the operations behind
+// are right.
+void disagree_about_ways() {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  constexpr int ways[][2] = {{0, 1}, {0, 500}, {1, 500}, {1, 30000}, {500, 30000}};
+  for (int turn = 0; turn < kinds * 2 * 2 * 2 * static_cast<int>(std::size(ways)); ++turn) {
+    const int kind = turn % kinds;
+    const bool persistent = turn / kinds % 2 == 1;
+    const int odd = turn / kinds / 2 % 2 == 0 ? 0 : size - 1;
+    const bool has_more = turn / kinds / 4 % 2 == 0;
+    const int* const counts = ways[turn / kinds / 8];
+    // All roots, by way of the number.
+    const int number = kind + kinds * (turn / kinds);
+    Job job(comm, number, counts[(rank == odd) == has_more ? 1 : 0]);
+    MPI_Request request;
+    job.issue(&request, persistent);
+    if (persistent) MPI_Start(&request);
+    const int error = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (persistent) MPI_Request_free(&request);
+    if (error != MPI_SUCCESS) EXPECT_CLASS(error, MPI_ERR_TRUNCATE);
+
+    Job behind(comm, number + 1, 2);
+    behind.issue(&request, false);
+    EXPECT(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS, "%s behind it", names[(kind + 1) % kinds]);
+    behind.check();
+    // Of two ranks that alone know the bytes, one may have more room than the other has data. A barrier has none.
+    int errors = error != MPI_SUCCESS ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &errors, 1, MPI_INT, MPI_SUM, comm);
+    const bool wanted = size > 1 && kind != barrier && kind < gatherv;
+    EXPECT(!wanted || errors > 0, "%s of %d and %d elements: no rank has seen it", names[kind], counts[0], counts[1]);
+  }
+  MPI_Comm_free(&comm);
+}
+
 // Memory of communicators that are gone is there for others: the last of them have desks too.
 void freed(int comms) {
   for (int i = 0; i < comms; ++i) {
@@ -309,6 +385,8 @@ int main(int argc, char** argv) {
     by_threads();
   } else if (strcmp(mode, "disagree") == 0) {
     disagree();
+  } else if (strcmp(mode, "sides") == 0) {
+    disagree_about_ways();
   } else if (strcmp(mode, "freed") == 0) {
     freed(200);
   } else {
