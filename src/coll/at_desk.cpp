@@ -57,10 +57,10 @@ Operation& of(void* memory) {
 
 // ---- Steps
 
-// Each time that the schedule is started.
+// Each time that the steps are come to.
 bool begin(void* memory, const Step& /*step*/) {
   Operation& op = of(memory);
-  if (op.way.repeats() || op.number == 0) op.number = op.desks.next(op.row);
+  if (op.way.repeats()) op.number = op.desks.next(op.row);
   op.come = op.wanted.first;
   op.laid = 0;
   op.failed = false;
@@ -220,7 +220,11 @@ Operation* make(Schedule& way, Collective collective, int64_t bytes, const Ranks
   static_assert(std::is_trivially_destructible_v<Operation>);
   Desks& desks = Desks::of(way.comm());
   const uint64_t about = uint64_t{static_cast<uint8_t>(collective)} << collective_shift | static_cast<uint64_t>(bytes);
-  return new (memory) Operation{way, desks, desks.take_row(way.repeats()), about, wanted};
+  auto* const op = new (memory) Operation{way, desks, desks.take_row(way.repeats()), about, wanted};
+  // The order of starting is not that of the steps behind a fence, where others come between: on Comm::local of an
+  // intercommunicator, whose ranks wait for different messages of the other side.
+  if (!way.repeats()) op->number = desks.next(op->row);
+  return op;
 }
 
 Ranks all_of(const Comm& comm) {

@@ -32,6 +32,7 @@ enum class Tag : int32_t {
   offload,          // votes about offloaded operations
   offload_failure,  // a rank failed in one
   offload_mock,     // messages of the mock component
+  desks,            // the founding of a communicator's desks, once
 };
 inline constexpr int32_t first_schedule_tag = 16;
 

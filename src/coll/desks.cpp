@@ -13,11 +13,12 @@
 
 namespace weft::coll {
 
-// The ranks' steps to common memory: the first rank tells where it is, all map it, and they vote. The number of its
-// schedule, by which its messages are told from others, is taken when the first operation is planned, as on all ranks.
+// The ranks' steps to common memory: the first rank tells where it is, all map it, and they vote. It happens once, so
+// its messages have a tag of their own: Comm::local of an intercommunicator also carries those of schedules that the
+// intercommunicator counts.
 struct Desks::Founding {
   explicit Founding(Desks& owner)
-      : desks(owner), founders(founders_of(owner.comm_)), schedule(owner.comm_), vote{0, 0}, spare{0, 0} {
+      : desks(owner), founders(founders_of(owner.comm_)), schedule(owner.comm_, Tag::desks), vote{0, 0}, spare{0, 0} {
     schedule.call(allocate, this);
     plan::spread(schedule, founders, Block{&memory, sizeof memory, &byte_type}, 0);
     schedule.fence();

@@ -48,7 +48,7 @@ class Desks {
 
   // When an operation is planned: its row; no_row for persistent ones beyond those that have rows. All ranks take one
   // for each operation that may be done at a desk, whether it is or not. And its number there, of a persistent one each
-  // time that it starts.
+  // time that it is performed.
   static constexpr int32_t no_row = -1;
   [[nodiscard]] int32_t take_row(bool repeats);
   [[nodiscard]] int64_t next(int32_t row);

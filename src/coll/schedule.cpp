@@ -19,7 +19,11 @@ int32_t next_tag(Comm& comm) {
 
 }  // namespace
 
-Schedule::Schedule(Comm& comm) : comm_(&comm), tag_(next_tag(comm)) {
+Schedule::Schedule(Comm& comm) : Schedule(comm, next_tag(comm)) {}
+
+Schedule::Schedule(Comm& comm, Tag tag) : Schedule(comm, static_cast<int32_t>(tag)) {}
+
+Schedule::Schedule(Comm& comm, int32_t tag) : comm_(&comm), tag_(tag) {
   waiting_.schedule = this;
   waiting_.ready = [](Watch& watch) {
     const Step& step = *static_cast<Waiting&>(watch).step;

@@ -41,6 +41,9 @@ struct Step {
 class Schedule {
  public:
   explicit Schedule(Comm& comm);
+  // With a tag of its own instead of a number: it goes on beside schedules of an intercommunicator, whose numbers
+  // others count, on Comm::local.
+  Schedule(Comm& comm, Tag tag);
   Schedule(const Schedule&) = delete;
   Schedule& operator=(const Schedule&) = delete;
   ~Schedule();
@@ -94,6 +97,7 @@ class Schedule {
   const std::vector<Step>& steps() const { return steps_; }
 
  private:
+  Schedule(Comm& comm, int32_t tag);
   static bool step_ended(core::Request& request);
   void run();
   void perform(const Step& step);
