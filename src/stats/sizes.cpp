@@ -3,6 +3,7 @@
 #include "stats/sizes.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <numeric>
 
@@ -42,7 +43,7 @@ std::string sizes_text(const uint64_t (&sizes)[size_classes], uint64_t bytes) {
   const int usual = usual_size(sizes);
   const double share = std::min(1.0, static_cast<double>(sizes[usual]) / static_cast<double>(calls));
   return base::shown_bytes(least_of(first)) + " to " + up_to(last) + " (" +
-         std::to_string(static_cast<int>(100 * share + 0.5)) + " % of the calls " + size_text(usual) + ")";
+         std::to_string(std::lround(100 * share)) + " % of the calls " + size_text(usual) + ")";
 }
 
 }  // namespace weft::stats

@@ -40,6 +40,7 @@ void tell(const std::string& text) {
 
 [[noreturn]] void become_launcher(const std::vector<std::string>& words, Environment& environment) {
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   execve(arguments[0], arguments.data(), environment.pointers().data());
