@@ -26,14 +26,15 @@ constinit base::IntSetting ring_bytes{{.name = "WEFT_RING_BYTES",
 WEFT_SETTING(ring_bytes);
 
 constexpr int least_staging = 1;
-constinit base::IntSetting staging_buffers{{.name = "WEFT_STAGING_BUFFERS",
-                                            .help = "staging buffers per rank, for the E1 and R1 paths",
-                                            .unit = base::Unit::count,
-                                            .subject = base::Subject::memory,
-                                            .change = base::Change::before_start,
-                                            .alike = true},
-                                           64,
-                                           {least_staging, max_staging_buffers}};
+constinit base::IntSetting staging_buffers{
+    {.name = "WEFT_STAGING_BUFFERS",
+     .help = "staging buffers per rank, for the E1 and R1 paths; with WEFT_MINIMUM_MEMORY of all ranks of a host",
+     .unit = base::Unit::count,
+     .subject = base::Subject::memory,
+     .change = base::Change::before_start,
+     .alike = true},
+    64,
+    {least_staging, max_staging_buffers}};
 WEFT_SETTING(staging_buffers);
 
 constinit base::IntSetting staging_bytes{
@@ -84,19 +85,25 @@ Layout layout_for(int ranks) {
   Layout layout{};
   const size_t ring = std::bit_ceil(value_of(ring_bytes, 64 << 10));
   layout.ring_cells_log2 = static_cast<uint32_t>(std::countr_zero(ring / cell_bytes));
-  layout.staging_buffers = static_cast<int>(value_of(staging_buffers, 16));
+  const bool shares = minimum_memory();
+  layout.staging_buffers = static_cast<int>(value_of(staging_buffers, 32));
+  const auto own_buffers = static_cast<size_t>(shares ? 0 : layout.staging_buffers);
   layout.released_offset = base::to_multiple(sizeof(Control), 128);
-  layout.rings_offset =
-      to_pages(layout.released_offset + sizeof(uint32_t) * static_cast<size_t>(layout.staging_buffers));
+  layout.rings_offset = to_pages(layout.released_offset + sizeof(uint32_t) * own_buffers);
   layout.staging_offset = layout.rings_offset + std::max(layout.rings(1), layout.rings(max_lanes)) + from_page;
   layout.staging_buffer = to_pages(value_of(staging_bytes, 8 << 10));
-  const size_t staging = layout.staging_buffer * static_cast<size_t>(layout.staging_buffers);
-  layout.staging = std::max(staging, to_pages(garbage_bytes));  // behind the last ring
+  layout.staging = std::max(layout.staging_buffer * own_buffers, to_pages(garbage_bytes));  // behind the last ring
   layout.region = layout.staging_offset + layout.staging;
   // A huge page needs an address and an offset that agree. The gaps are never touched.
   layout.region = base::to_multiple(layout.region, pages::huge_boundary);
   layout.first_region = base::to_multiple(boot::head_bytes(ranks), pages::huge_boundary);
-  layout.first_heap = layout.first_region + layout.region * static_cast<size_t>(ranks);
+  layout.first_pool = layout.first_region + layout.region * static_cast<size_t>(ranks);
+  if (shares) {
+    const size_t buffers = static_cast<size_t>(layout.staging_buffers) + static_cast<size_t>(ranks);
+    layout.pool_buffers = to_pages(sizeof(uint64_t) * buffers) + from_page;
+    layout.pool = to_pages(layout.pool_buffers + layout.staging_buffer * buffers);
+  }
+  layout.first_heap = base::to_multiple(layout.first_pool + layout.pool, pages::huge_boundary);
   layout.heap = to_pages(static_cast<size_t>(heap_bytes.value()));
   layout.first_slots = layout.first_heap + layout.heap * static_cast<size_t>(ranks);
   if (heap_bytes.source() == base::Source::fallback && ranks <= most_ranks_with_slots) {

@@ -5,8 +5,10 @@
 // The layout of the segment that all ranks of a host share. The segment is a sparse memfd: pages are reserved by
 // whoever touches them first, so a rank that is never contacted costs its control page.
 //
-//   head (boot/notes.hpp) | rank 0 | rank 1 | ... | heap of rank 0 | heap of rank 1 | ... | slots of rank 0 | ...
+//   head (boot/notes.hpp) | rank 0 | rank 1 | ... | shared staging | heap of rank 0 | heap of rank 1 | ... |
+//   slots of rank 0 | ...
 //   rank: control page | staging words | ring of lane 0 | ring of lane 1 | ... | staging pool
+//   shared staging: instead of the pools and their words (shared_staging.hpp); nothing otherwise
 //   ring: RingControl | cells
 //   slots: large pieces of memory (slots.hpp)
 
@@ -64,15 +66,18 @@ struct Layout {
                            // page
   size_t rings_offset;     // in a rank's region
   size_t staging_offset;   // in a rank's region
-  size_t staging;          // bytes of the buffers
+  size_t staging;          // bytes of the buffers there
   size_t staging_buffer;   // bytes of one buffer
-  int staging_buffers;
-  size_t region;        // bytes of a rank's region, whole huge pages
-  size_t first_region;  // in the segment
-  size_t first_heap;    // in the segment
-  size_t heap;          // bytes of a rank's heap, address space only until allocated
-  size_t first_slots;   // in the segment
-  size_t slots;         // bytes of a rank's slots, numbers only until allocated; 0: it has none
+  int staging_buffers;     // of a rank, or with a pool of all ranks together
+  size_t region;           // bytes of a rank's region, whole huge pages
+  size_t first_region;     // in the segment
+  size_t first_pool;       // in the segment: the shared staging,
+  size_t pool_buffers;     // where its buffers begin in it,
+  size_t pool;             // and all its bytes; 0: each rank has staging buffers of its own
+  size_t first_heap;       // in the segment
+  size_t heap;             // bytes of a rank's heap, address space only until allocated
+  size_t first_slots;      // in the segment
+  size_t slots;            // bytes of a rank's slots, numbers only until allocated; 0: it has none
   size_t total;
   uint32_t ring_cells_log2;  // of a process with one lane
 

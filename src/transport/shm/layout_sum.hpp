@@ -21,7 +21,7 @@ constexpr uint64_t sum_of(const Layout& layout) {
   for (const uint64_t part :
        {uint64_t{layout.released_offset}, uint64_t{layout.rings_offset}, uint64_t{layout.staging_offset},
         uint64_t{layout.staging}, uint64_t{layout.staging_buffer}, static_cast<uint64_t>(layout.staging_buffers),
-        uint64_t{layout.region}, uint64_t{layout.heap}, uint64_t{layout.ring_cells_log2}}) {
+        uint64_t{layout.region}, uint64_t{layout.pool != 0}, uint64_t{layout.heap}, uint64_t{layout.ring_cells_log2}}) {
     sum = (sum ^ part) * 0x100000001b3;
   }
   return sum | 1;

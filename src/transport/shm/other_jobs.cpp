@@ -32,6 +32,7 @@ bool OtherJobs::add(int first, int places, int segment_fd) {
   const bool alike = fstat(segment_fd, &facts) == 0 && static_cast<size_t>(facts.st_size) == job->layout.total &&
                      noted_layout(segment_fd) == sum_of(job->layout);
   if (!alike) return false;
+  if (job->layout.pool != 0) job->shared_staging = std::make_unique<SharedStaging>(job->layout, segment_fd, places);
   const std::lock_guard guard(mutex_);
   jobs_[first] = std::move(job);
   return true;
@@ -101,7 +102,7 @@ Endpoint* OtherJobs::connect(int rank) {
     fail_at(rank, "no process is there", 0);
     return nullptr;
   }
-  known = std::make_unique<ShmEndpoint>(home_, job.layout, job.segment_fd, place, region);
+  known = std::make_unique<ShmEndpoint>(home_, job.layout, job.segment_fd, place, region, job.shared_staging.get());
   return known.get();
 }
 

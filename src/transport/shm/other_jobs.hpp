@@ -48,7 +48,8 @@ class OtherJobs final : public Transport {
     int places;
     int segment_fd;
     Layout layout;
-    std::map<int, char*> regions;  // of ranks that were contacted, by place
+    std::unique_ptr<SharedStaging> shared_staging;  // if its ranks share it
+    std::map<int, char*> regions;                   // of ranks that were contacted, by place
     std::map<int, std::unique_ptr<ShmEndpoint>> endpoints;
   };
   int first_of(int rank) const { return rank & ~(block_ - 1); }

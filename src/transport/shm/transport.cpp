@@ -58,6 +58,11 @@ void note_layout(int segment, const Layout& layout) {
   }
 }
 
+// Staging buffers for one message: half of them, or the one that a rank has whatever the others that share them do.
+size_t most_in_a_row(const Layout& layout) {
+  return layout.pool != 0 ? 1 : (static_cast<size_t>(layout.staging_buffers) + 1) / 2;
+}
+
 }  // namespace
 
 ShmTransport::ShmTransport(int place, int places, int segment_fd, LaneMap lanes, PlaceOf places_of, uint32_t generation)
@@ -76,8 +81,9 @@ ShmTransport::ShmTransport(int place, int places, int segment_fd, LaneMap lanes,
                    .read = true,
                    .claims = true,
                    .wakes = true,
-                   .staging_most = layout_.staging_buffer * static_cast<size_t>((layout_.staging_buffers + 1) / 2)};
+                   .staging_most = layout_.staging_buffer * most_in_a_row(layout_)};
   note_layout(segment_fd, layout_);
+  if (layout_.pool != 0) shared_staging_ = std::make_unique<SharedStaging>(layout_, segment_fd, places);
   if (generation != 0) clear_place();
   reserve(layout_.rank_at(place), layout_.rings_offset + layout_.rings(lanes.lanes()), "the receive rings");
   region_ = map(layout_.rank_at(place), layout_.region, "the receive rings");
@@ -145,6 +151,7 @@ void ShmTransport::clear_place() const {
   clear(layout_.rank_at(rank_), layout_.region);
   clear(layout_.heap_at(rank_), layout_.heap);
   clear(layout_.slots_at(rank_), layout_.slots);
+  if (shared_staging_ != nullptr) shared_staging_->free_all(rank_);
 }
 
 // A field of mpiexec's line of a place (boot/status.hpp); 0: nothing.
@@ -189,7 +196,7 @@ Endpoint* ShmTransport::connect(int rank) {
       nanosleep(&shortly, nullptr);
     }
   }
-  known = std::make_unique<ShmEndpoint>(*this, layout_, fd_, place, region);
+  known = std::make_unique<ShmEndpoint>(*this, layout_, fd_, place, region, shared_staging_.get());
   return known.get();
 }
 
@@ -216,6 +223,11 @@ void ShmTransport::drain(uint32_t lane, Sink sink) {
 }
 
 Staging ShmTransport::reserve_staging(size_t bytes) {
+  if (shared_staging_ != nullptr) [[unlikely]] {
+    const Staging claimed = shared_staging_->claim(rank_, bytes);
+    if (claimed.memory != nullptr) base::take_from_process(control_);
+    return claimed;
+  }
   std::lock_guard guard(staging_lock_);
   const size_t most = layout_.staging_buffer * static_cast<size_t>(layout_.staging_buffers);
   const int need = bytes <= most ? static_cast<int>(buffers_for(bytes)) : layout_.staging_buffers + 1;
@@ -246,10 +258,12 @@ void ShmTransport::add_staging() {
 }
 
 Span ShmTransport::staging_memory() const {
+  if (shared_staging_ != nullptr) return shared_staging_->memory();
   return {region_ + layout_.staging_offset, layout_.staging};
 }
 
 void ShmTransport::drop_staging(const Staging& staging, size_t bytes) {
+  if (shared_staging_ != nullptr) return shared_staging_->free(rank_, staging.handle, bytes);
   std::lock_guard guard(staging_lock_);
   staging_.take_back(static_cast<int>(staging.handle), static_cast<int>(buffers_for(bytes)));
 }
@@ -396,12 +410,15 @@ const char* ShmTransport::cross_memory_state() const {
   }
 }
 
-ShmEndpoint::ShmEndpoint(ShmTransport& owner, const Layout& layout, int segment_fd, int place, char* region)
+ShmEndpoint::ShmEndpoint(ShmTransport& owner, const Layout& layout, int segment_fd, int place, char* region,
+                         SharedStaging* shared)
     : control_(reinterpret_cast<Control*>(region)),
       owner_(owner),
       layout_(layout),
+      place_(place),
       region_(region),
       staging_released_(layout.staging_released(region)),
+      shared_staging_(shared),
       memory_(layout, place, segment_fd, control_) {
   attention_ = &control_->attention;
   const uint32_t published = control_->lanes.load(std::memory_order_acquire);
@@ -485,18 +502,26 @@ void* ShmEndpoint::map(const MemoryRef& memory) {
 }
 
 std::optional<const void*> ShmEndpoint::staging(const Arrival& /*arrival*/, uint64_t handle, size_t bytes) {
+  if (shared_staging_ != nullptr) [[unlikely]] {
+    base::take_from_process(owner_.control_);  // another thread of ours may have filled it before the sender did
+    const void* const found = shared_staging_->find(place_, handle, bytes);
+    return found != nullptr ? std::optional(found) : std::nullopt;
+  }
   const auto buffers = static_cast<uint64_t>(layout_.staging_buffers);
   if (handle >= buffers || bytes > (buffers - handle) * layout_.staging_buffer) return std::nullopt;
   return region_ + layout_.staging_offset + handle * layout_.staging_buffer;
 }
 
 Span ShmEndpoint::staging_memory() const {
+  if (shared_staging_ != nullptr) return shared_staging_->memory();
   return {region_ + owner_.layout_.staging_offset, owner_.layout_.staging};
 }
 
 void ShmEndpoint::release_staging(uint64_t handle, size_t bytes) {
-  for (uint64_t i = handle; i < handle + owner_.buffers_for(bytes); ++i) {
-    StagingPool::release(staging_released_[i]);
+  if (shared_staging_ != nullptr) [[unlikely]] {
+    shared_staging_->free(place_, handle, bytes);
+  } else {
+    for (uint64_t i = handle; i < handle + owner_.buffers_for(bytes); ++i) StagingPool::release(staging_released_[i]);
   }
   if (control_->attention.load(std::memory_order_relaxed) & asleep) wake_if_asleep();
 }

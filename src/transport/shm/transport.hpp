@@ -19,6 +19,7 @@
 #include "transport/shm/crossing.hpp"
 #include "transport/shm/layout.hpp"
 #include "transport/shm/memory.hpp"
+#include "transport/shm/shared_staging.hpp"
 #include "transport/shm/staging.hpp"
 
 namespace weft::transport::shm {
@@ -27,8 +28,10 @@ class ShmTransport;
 
 class ShmEndpoint final : public Endpoint {
  public:
-  // To the rank at `place` of a segment, which may be that of another job; `region` is its part of it, mapped.
-  ShmEndpoint(ShmTransport& owner, const Layout& layout, int segment_fd, int place, char* region);
+  // To the rank at `place` of a segment, which may be that of another job; `region` is its part of it, mapped, and
+  // `shared` the staging memory of its host's ranks, if they share it.
+  ShmEndpoint(ShmTransport& owner, const Layout& layout, int segment_fd, int place, char* region,
+              SharedStaging* shared);
 
   LaneMap lanes() const override { return lanes_; }
   Post send(uint8_t kind, Envelope envelope, const void* data, uint32_t bytes) override;
@@ -80,9 +83,11 @@ class ShmEndpoint final : public Endpoint {
   Control* control_;
   ShmTransport& owner_;
   const Layout& layout_;
+  const int place_;
   char* region_;
   std::atomic<int64_t> found_s_ = -1;        // when the process showed who it is
   std::atomic<uint32_t>* staging_released_;  // the peer's
+  SharedStaging* shared_staging_;            // instead of that
   PeerMemory memory_;
 };
 
@@ -164,7 +169,8 @@ class ShmTransport final : public Transport {
   LaneMap lanes_;
   base::Lock staging_lock_;  // of the pool below
   StagingPool staging_;
-  bool fences_others_ = false;  // membarrier works: senders need no fence
+  std::unique_ptr<SharedStaging> shared_staging_;  // instead of that
+  bool fences_others_ = false;                     // membarrier works: senders need no fence
   Bell bell_;
   int descriptor_ = -1;                      // that wakes us too, when there is a bell
   std::atomic<int> cross_memory_error_ = 0;  // errno of the refusal that ended cross-memory attach, 0 while it works
