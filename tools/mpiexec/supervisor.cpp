@@ -32,7 +32,7 @@ constexpr int status_timeout = 124;
 constexpr uint64_t second = 1'000'000'000;
 constexpr uint64_t grace_ns = 5 * second;         // for the launcher to end the job on all hosts
 constexpr uint64_t last_answer_ns = 10 * second;  // for the hosts to answer at the end of the job's time
-constexpr uint64_t answer_ns = 60 * second;
+constexpr uint64_t answer_ns = 600 * second;      // else: there may be many hosts
 
 void tell(const std::string& text) {
   fprintf(stderr, "weft: mpiexec: %s\n", text.c_str());
@@ -82,7 +82,7 @@ class Question {
   // False when it cannot be asked.
   bool ask(const RemoteJob& job, const sigset_t& mask, uint64_t until_ns) {
     end();
-    answer_ = memfd_create("weft-why", MFD_CLOEXEC);
+    answer_ = memfd_create("weft-answer", MFD_CLOEXEC);
     pid_ = answer_ < 0 ? -1 : fork();
     if (pid_ == 0) become_question(job, mask);
     until_ns_ = until_ns;
@@ -220,7 +220,7 @@ class Supervisor {
         return status_timeout;
       }
       look(now);
-      wait_until(std::min({end_ns, quiet_.due(), question_.is_asked() ? question_.until() : UINT64_MAX}));
+      wait_until(std::min(end_ns, question_.is_asked() ? question_.until() : quiet_.due()));
     }
     return status_;
   }
