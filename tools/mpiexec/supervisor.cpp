@@ -21,6 +21,7 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "boot/quiet.hpp"
+#include "mpiexec/quiet_time.hpp"
 #include "mpiexec/standstill.hpp"
 
 namespace weft::mpiexec {
@@ -156,42 +157,10 @@ class Question {
   bool certain_ = false;
 };
 
-// When to look at a job that may stand still: after a quiet time, and while it goes on in silence, each time after
-// twice as long, since to ask all hosts is not free.
-class QuietTime {
- public:
-  explicit QuietTime(uint64_t now_ns) : after_ns_(boot::quiet_seconds() * second), since_ns_(now_ns) {}
-
-  [[nodiscard]] uint64_t due() const {
-    return after_ns_ == 0 ? UINT64_MAX : std::min(since_ns_ + after_ns_, seen_ns_ + step());
-  }
-
-  // Takes the bytes that were written up to now; true: it is time to look.
-  bool is_over(uint64_t written, uint64_t now_ns) {
-    if (written != written_) since_ns_ = now_ns;
-    written_ = written;
-    seen_ns_ = now_ns;
-    if (after_ns_ == 0 || now_ns < since_ns_ + after_ns_) return false;
-    since_ns_ = now_ns;
-    after_ns_ *= 2;
-    return true;
-  }
-
-  void end() { after_ns_ = 0; }
-
- private:
-  [[nodiscard]] uint64_t step() const { return after_ns_ / 4; }
-
-  uint64_t after_ns_;  // 0: never
-  uint64_t since_ns_;
-  uint64_t seen_ns_ = since_ns_;
-  uint64_t written_ = 0;
-};
-
 // Signals from the terminal reach the launcher without us; others are passed on.
 class Supervisor {
  public:
-  explicit Supervisor(const RemoteJob& job) : job_(job), quiet_(base::now_ns()) {
+  explicit Supervisor(const RemoteJob& job) : job_(job), quiet_(boot::quiet_seconds() * second, base::now_ns()) {
     signal(SIGCHLD, SIG_DFL);  // who started us may have had it ignored: then there were no status to wait for
     sigemptyset(&signals_);
     for (int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) sigaddset(&signals_, signal);
