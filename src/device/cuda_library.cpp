@@ -49,6 +49,8 @@ std::string load_cuda(bool alone) {
   in.find_if_there("cuStreamGetCtx", library.context_of_stream);
   in.find_if_there("cuLaunchHostFunc", library.call_host);
   in.find_if_there("cuStreamWaitValue32_v2", library.wait_for_word);
+  in.find_if_there("cuPointerSetAttribute", library.set_attribute);
+  in.find_if_there("cuFlushGPUDirectRDMAWrites", library.flush_writes);
   if (in.missing != nullptr)
     return std::string("libcuda.so.1 lacks ") + in.missing + ", which drivers of CUDA 7 and newer have";
   const int error = library.init(0);

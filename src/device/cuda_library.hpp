@@ -89,6 +89,9 @@ struct Library {
   int (*context_of_stream)(Stream stream, Context* context);
   int (*call_host)(Stream stream, void (*function)(void*), void* argument);
   int (*wait_for_word)(Stream stream, Pointer word, uint32_t value, unsigned flags);
+  // For adapters of networks; likewise.
+  int (*set_attribute)(const void* value, int attribute, Pointer pointer);
+  int (*flush_writes)(int target, int scope);
   // Of the kernels, which load_module() takes. Empty: there is no such operation on such numbers.
   std::string (*text_of_layout)(const ptx::LayoutForm& form);
   std::string (*text_of_reduction)(const Reduction& reduction);

@@ -11,11 +11,12 @@
 namespace weft::device {
 
 enum class Way : uint8_t {
-  mapped,   // messages that the receiver's device copied from the sender's memory, which it had mapped
-  packed,   // packed or unpacked: data of small messages and of streams, and layouts with gaps
-  stood_in  // between a buffer and the host memory that stands for it in a collective operation
+  mapped,    // messages that the receiver's device copied from the sender's memory, which it had mapped
+  packed,    // packed or unpacked: data of small messages and of streams, and layouts with gaps
+  stood_in,  // between a buffer and the host memory that stands for it in a collective operation
+  straight   // messages that an adapter of a network has read from memory of a device, or put there
 };
-inline constexpr int way_count = 3;
+inline constexpr int way_count = 4;
 
 struct Traffic {
   std::atomic<uint64_t> copies{0};

@@ -215,9 +215,9 @@ std::string as_json(const Report& report, const std::string& end) {
     text += format("%s\"%s\": [%llu, %llu]", p == 0 ? "" : ", ", paths[p], wide(all.path_messages[p]),
                    wide(all.path_bytes[p]));
   }
-  static constexpr const char* ways[3] = {"mapped", "packed", "by_host"};
+  static constexpr const char* ways[4] = {"mapped", "packed", "by_host", "straight"};
   text += "},\n \"devices\": {";
-  for (int w = 0; w < 3; ++w) {
+  for (int w = 0; w < 4; ++w) {
     text += format("%s\"%s\": [%llu, %llu]", w == 0 ? "" : ", ", ways[w], wide(all.device_copies[w]),
                    wide(all.device_bytes[w]));
   }

@@ -356,7 +356,7 @@ Report Report::of(const Area& area) {
     all.path_messages[p] = head.path_messages[p];
     all.path_bytes[p] = head.path_bytes[p];
   }
-  for (int w = 0; w < 3; ++w) {
+  for (int w = 0; w < 4; ++w) {
     all.device_copies[w] = head.device_copies[w];
     all.device_bytes[w] = head.device_bytes[w];
   }
@@ -396,7 +396,7 @@ void Report::add(const Report& other) {
     all.path_messages[p] += from.path_messages[p];
     all.path_bytes[p] += from.path_bytes[p];
   }
-  for (int w = 0; w < 3; ++w) {
+  for (int w = 0; w < 4; ++w) {
     all.device_copies[w] += from.device_copies[w];
     all.device_bytes[w] += from.device_bytes[w];
   }

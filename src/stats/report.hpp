@@ -86,7 +86,7 @@ struct ThreadSum {
 // The cores of a host (stats/machine.hpp), and the hosts that have such.
 struct MachineSum {
   uint64_t key = 0;
-  char text[3072] = "";
+  char text[3056] = "";
 };
 struct HostSum {
   int32_t host = 0;  // the first rank on it
@@ -131,8 +131,8 @@ struct Totals {
   int32_t crowded = 0;     // ranks on hosts with less processors than ranks
   uint64_t path_messages[4] = {};
   uint64_t path_bytes[4] = {};
-  uint64_t device_copies[3] = {};  // mapped, packed, stood in (device/traffic.hpp)
-  uint64_t device_bytes[3] = {};
+  uint64_t device_copies[4] = {};  // mapped, packed, stood in, straight (device/traffic.hpp)
+  uint64_t device_bytes[4] = {};
   uint64_t unexpected = 0;
   uint64_t retries = 0;
   uint64_t sleeps = 0;

@@ -121,9 +121,10 @@ std::string paths_line(const Report& report) {
 }
 
 std::string devices_line(const Report& report) {
-  static constexpr const char* names[3] = {"from mapped memory", "packed or unpacked", "by memory of the host"};
+  static constexpr const char* names[4] = {"from mapped memory", "packed or unpacked", "by memory of the host",
+                                           "by a network's adapter"};
   std::string text;
-  for (int w = 0; w < 3; ++w) {
+  for (int w = 0; w < 4; ++w) {
     if (report.all.device_copies[w] == 0) continue;
     text += format("%s%s %llu (%s)", text.empty() ? "" : ", ", names[w], wide(report.all.device_copies[w]),
                    base::shown_bytes(report.all.device_bytes[w]).c_str());

@@ -29,7 +29,15 @@ enum {
   NOT_READY = 600,
   NOT_SUPPORTED = 801
 };
-enum { CONTEXT = 1, MEMORY_TYPE = 2, DEVICE_POINTER = 3, BUFFER_ID = 7, IS_MANAGED = 8, DEVICE = 9 };
+enum {
+  CONTEXT = 1,
+  MEMORY_TYPE = 2,
+  DEVICE_POINTER = 3,
+  SYNC_OPERATIONS = 6,
+  BUFFER_ID = 7,
+  IS_MANAGED = 8,
+  DEVICE = 9
+};
 enum { OF_HOST = 1, OF_DEVICE = 2 };
 
 typedef unsigned long long Pointer;
@@ -46,7 +54,7 @@ struct range {
   Pointer seen;
   char* real;
   size_t bytes;
-  int type, managed, opened, fd;
+  int type, managed, opened, offered, fd;
   unsigned long long id;
 };
 
@@ -262,6 +270,40 @@ int cuPointerGetAttribute(void* value, int attribute, Pointer pointer) {
 }
 int cuPointerGetAttributes(unsigned count, int* attributes, void** values, Pointer pointer) {
   for (unsigned i = 0; i < count; ++i) (void)cuPointerGetAttribute(values[i], attributes[i], pointer);
+  return SUCCESS;
+}
+
+// For adapters of networks (fake_fabric.cpp).
+static void (*called_at_flush)(void);
+char* fake_driver_reach(Pointer address);
+char* fake_driver_reach(Pointer address) {
+  const struct range range = find(address);
+  return range.type == OF_DEVICE && !range.managed ? range.real + (address - range.seen) : NULL;
+}
+int fake_driver_is_offered(Pointer address);
+int fake_driver_is_offered(Pointer address) {
+  return find(address).offered;
+}
+void fake_driver_at_flush(void (*call)(void));
+void fake_driver_at_flush(void (*call)(void)) {
+  called_at_flush = call;
+}
+int cuPointerSetAttribute(const void* value, int attribute, Pointer pointer) {
+  int error = INVALID_VALUE;
+  pthread_mutex_lock(&ranges_mutex);
+  for (int i = 0; i < used; ++i) {
+    if (pointer < ranges[i].seen || pointer >= ranges[i].seen + ranges[i].bytes || attribute != SYNC_OPERATIONS)
+      continue;
+    ranges[i].offered = *(const unsigned*)value != 0;
+    error = SUCCESS;
+  }
+  pthread_mutex_unlock(&ranges_mutex);
+  return error;
+}
+int cuFlushGPUDirectRDMAWrites(int target, int scope) {
+  if (target != 0 || scope < 100) return INVALID_VALUE;
+  if (current[depth] == NULL) return INVALID_CONTEXT;
+  if (called_at_flush) called_at_flush();
   return SUCCESS;
 }
 

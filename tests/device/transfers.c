@@ -4,6 +4,7 @@
 // layouts, modes and the order of calls follow from a seed, which both sides know. Every byte of the receive buffers is
 // checked, also those that no message may touch.
 //   transfers PLACE,PLACE... ROUNDS SEED
+#include "../mpi/counters.h"
 #include "place.h"
 
 enum { SLOT = 3 << 20, GUARD = 0xEE, MAX_RANKS = 16, MAX_SORTS = 5 };
@@ -168,6 +169,7 @@ int main(int argc, char** argv) {
     return BENCH_SKIP;
   }
   MPI_Init(&argc, &argv);
+  counters_start();
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (ranks > MAX_RANKS) bench_die("too many ranks");
@@ -186,6 +188,7 @@ int main(int argc, char** argv) {
     place_free(buffers[s].out);
     place_free(buffers[s].in);
   }
+  failures += counters_failed();
   MPI_Finalize();
   return failures == 0 ? 0 : 1;
 }

@@ -26,7 +26,7 @@ def rows(build, pattern, leave_out):
                              check=True).stdout
     for test in json.loads(listing)["tests"]:
         name, command = test["name"], test.get("command", [])
-        if not name.startswith(("mpi/", "shmem/", "apps.")) or "-n" not in command or not re.search(pattern, name):
+        if not name.startswith(("mpi/", "shmem/", "device/", "apps.")) or "-n" not in command or not re.search(pattern, name):
             continue
         if leave_out and re.search(leave_out, name):
             continue

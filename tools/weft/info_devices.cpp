@@ -13,13 +13,20 @@
 
 #include "base/bytes.hpp"
 #include "base/setting.hpp"
+#include "device/adapter.hpp"
 #include "device/describe.hpp"
 #include "device/device.hpp"
+#include "transport/net/network.hpp"
+#include "transport/net/open.hpp"
+#include "transport/ofi/provider.hpp"
 #include "weft/commands.hpp"
 #include "weft/json_object.hpp"
 
 namespace weft::tool {
 namespace {
+
+namespace net = transport::net;
+namespace ofi = transport::ofi;
 
 constexpr size_t tried = size_t{1} << 20;
 
@@ -137,8 +144,32 @@ std::vector<Way> ways_on_this_host() {
   return ways;
 }
 
-const Way adapter{"by an adapter from the device",
-                  "Weft registers no memory of devices with libfabric (FI_HMEM) or UCX"};
+// Why messages between hosts go through memory of the host alone. Empty: adapters read and fill memory of devices.
+std::string why_not_by_adapters() {
+  if (device::maker() == device::Maker::none) return "adapters do not know memory of this driver";
+  const net::LibraryChoice carried = net::choose_library();
+  if (carried.by == net::Library::tcp) return "jobs are carried by TCP: " + carried.why;
+  if (carried.by == net::Library::ucx)
+    return "Weft reads memory of other hosts through libfabric, not UCX (WEFT_NETWORK_LIBRARY=ofi)";
+  std::vector<in_addr> usable;
+  for (const net::LocalAddress& local : net::local_addresses(net::networks_of_setting())) {
+    if (local.usable()) usable.push_back(local.address);
+  }
+  if (usable.empty()) return "there is no address that may be used";
+  std::string why_not;
+  const ofi::Library* library = ofi::try_library(why_not);
+  if (library == nullptr) return "libfabric cannot be loaded: " + why_not;
+  const ofi::Choice choice = ofi::ask_providers(usable, ofi::Ask::until_one_works);
+  if (choice.info == nullptr) return "no provider of libfabric works (weft info net)";
+  library->freeinfo(choice.info);
+  const ofi::Answer& chosen = choice.answers.back();
+  if (!chosen.reads) return "large messages are not read from their sender's memory (weft info net says why)";
+  return chosen.devices ? "" : "the provider " + chosen.full_name + " of libfabric does not offer that (FI_HMEM)";
+}
+
+std::vector<Way> ways_between_hosts() {
+  return {{"through pinned memory of the host", ""}, {"by adapters from device to device", why_not_by_adapters()}};
+}
 
 void show(const Way& way) {
   printf("  %-34s %s\n", way.name, way.problem.empty() ? "works" : ("does not: " + way.problem).c_str());
@@ -160,17 +191,22 @@ std::string as_json(const device::Description& found) {
                           .text("note", item.note)
                           .json());
   }
-  std::vector<std::string> ways;
-  for (const Way& way : ways_on_this_host()) {
-    ways.push_back(
-        JsonObject().text("way", way.name).flag("works", way.problem.empty()).text("problem", way.problem).json());
-  }
+  const auto list_of = [](const std::vector<Way>& ways) {
+    std::vector<std::string> list;
+    list.reserve(ways.size());
+    for (const Way& way : ways) {
+      list.push_back(
+          JsonObject().text("way", way.name).flag("works", way.problem.empty()).text("problem", way.problem).json());
+    }
+    return list;
+  };
   return JsonObject()
       .text("driver", device::active->name)
       .text("version", found.driver)
       .text("problem", found.problem)
       .list("devices", devices)
-      .list("ways", ways)
+      .list("ways", list_of(ways_on_this_host()))
+      .list("ways_between_hosts", list_of(ways_between_hosts()))
       .json();
 }
 
@@ -204,8 +240,7 @@ int info_devices(const Words& words, bool json) {
   printf("\nWays of data on this host, tried with %s:\n", base::shown_bytes(tried).c_str());
   for (const Way& way : ways_on_this_host()) show(way);
   puts("\nWays of data between hosts:");
-  printf("  %-34s %s\n", "through pinned memory of the host", "used");
-  show(adapter);
+  for (const Way& way : ways_between_hosts()) show(way);
   puts("\nSettings that decide (man weft-settings):");
   for (const char* name : {"WEFT_DEVICES", "WEFT_DEVICE_MAP_FROM"})
     printf("  %-34s %s\n", name, shown_setting(name).c_str());

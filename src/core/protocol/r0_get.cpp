@@ -16,6 +16,8 @@
 #include "core/failure.hpp"
 #include "core/protocol/protocol.hpp"
 #include "core/settings.hpp"
+#include "device/traffic.hpp"
+#include "transport/api/device_memory.hpp"
 
 namespace weft::core {
 
@@ -72,6 +74,14 @@ void deregister(Request& r) {
   r.registered.key = MemoryRef::no_key;
 }
 
+namespace {
+
+bool network_reaches_devices(const Peer& peer) {
+  return (peer.transport->capabilities().memory & transport::device_memory) != 0;
+}
+
+}  // namespace
+
 bool is_streamed_near(int64_t bytes) {
   return bytes <= get_limit.value() && world->job.local_ranks <= world->job.local_cpus;
 }
@@ -101,7 +111,9 @@ constexpr int64_t most_unasked = 128 << 10;
 }  // namespace
 
 bool send_rts(Request& r) {
-  const bool readable = r.layout == nullptr;
+  // The receiver's adapter may reach memory of a device too.
+  const bool straight = r.flags.on_device && r.layout->contiguous && network_reaches_devices(*r.peer);
+  const bool readable = r.layout == nullptr || straight;
   const bool must_ask = r.mode == Mode::synchronous || r.peer->endpoint->congested();
   bool ask = must_ask || rendezvous.value();
   // A send that found the way full has registered its memory already.
@@ -111,7 +123,7 @@ bool send_rts(Request& r) {
   }
   const bool streamed = ask && readable && r.flags.awaited && is_better_streamed(r);
   if (streamed && r.bytes <= most_unasked) ask = must_ask;
-  const bool on_device = r.flags.on_device && ask;
+  const bool on_device = r.flags.on_device && ask && r.registered.key == MemoryRef::no_key;
   wire::RtsOnDevice announced{};
   announced.rts = {give_number(r),
                    static_cast<uint64_t>(r.bytes),
@@ -179,6 +191,10 @@ void answer_rts(Request& r, const Envelope& envelope, const void* data) {
     note_failed_copy(r);
   } else if (wanted != 0) {
     if (on_device && load(r, envelope, peer, rts, announced.allocation, wanted)) return;
+    const bool straight = r.flags.on_device && !on_device && r.layout->contiguous &&
+                          rts.readable == wire::Rts::in_one_piece && rts.memory.key != MemoryRef::no_key &&
+                          network_reaches_devices(peer);
+    if (straight) return read(r, envelope, peer, rts, wanted);
     if (r.flags.on_device && !own && !on_device) {
       if (Request* inner = land(r, envelope, peer, message_bytes, wanted)) return answer_rts(*inner, envelope, data);
     }
@@ -221,6 +237,7 @@ void on_fin(const transport::Arrival& a) {
   if (r == nullptr) return;
   take_number(*r);
   drop_push(lane_of(a), *r);
+  if (r->flags.on_device && r->registered.key != MemoryRef::no_key) device::count(device::Way::straight, r->bytes);
   deregister(*r);
   complete_send(*r, r->bytes <= world->mailbox_limit ? Path::mailbox : Path::get);
 }

@@ -10,6 +10,8 @@
 #include <new>
 
 #include "core/protocol/protocol.hpp"
+#include "device/adapter.hpp"
+#include "device/traffic.hpp"
 
 namespace weft::core {
 namespace {
@@ -88,6 +90,10 @@ void end(Lane& lane, Reading* reading) {
                     over.wanted);
   }
   over.peer->readable.store(true, std::memory_order_relaxed);
+  if (over.receive->flags.on_device) {
+    device::settle(over.receive->buffer);
+    device::count(device::Way::straight, over.wanted);
+  }
   send_fin(*over.peer, over.their_lane, over.send);
   finish_receive(*over.receive, over.envelope, over.message_bytes);
 }

@@ -225,7 +225,7 @@ int buffered_send(Comm& comm, const void* data, MPI_Count count, Type& type, int
   }
   if (room.entry == nullptr) return no_room(comm, function, room, bytes);
   BsendEntry* entry = room.entry;
-  if (type.contiguous && !datatype::are_on_device(type, count, data) &&
+  if (type.contiguous && (comm.host_memory || !datatype::are_on_device(type, count, data)) &&
       core::send_now(comm, comm.context, data, bytes, dest, tag)) {
     BsendBuffer::finished(entry);
     return MPI_SUCCESS;

@@ -362,7 +362,7 @@ Request* new_side(const Operation& op, const void* buf, int partitions, MPI_Coun
   side->partitions = partitions;
   side->count = count;
   side->sender = sender;
-  side->on_device = datatype::are_on_device(*op.type, partitions * count, buf);
+  side->on_device = !op.comm->host_memory && datatype::are_on_device(*op.type, partitions * count, buf);
   side->user_tag = tag;
   return r;
 }

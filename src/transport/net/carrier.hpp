@@ -126,6 +126,8 @@ class Carrier {
     return false;
   }
   virtual void deregister(uint64_t /*key*/) {}
+  // Whether this and read() take memory of devices.
+  virtual bool reaches_devices() const { return false; }
   // The smallest message for which that pays. For adapters both sides register their memory each time: no machine with
   // some has measured this; it is where that takes less time than two copies, at the rates that others report.
   virtual int64_t reads_from() const { return adapters_read_from; }

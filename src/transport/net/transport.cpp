@@ -14,6 +14,7 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "base/thread_number.hpp"
+#include "transport/api/device_memory.hpp"
 #include "transport/api/failure.hpp"
 #include "transport/net/lifeline.hpp"
 #include "transport/net/reading.hpp"
@@ -79,6 +80,7 @@ NetTransport::NetTransport(std::unique_ptr<Carrier> carrier, const Opening& open
                    .read = carrier_->reads() && !encrypts(),
                    .write = carrier_->writes() && !encrypts(),
                    .wakes = carrier_->wakes(),
+                   .memory = carrier_->reaches_devices() && !encrypts() ? host_memory | device_memory : host_memory,
                    .staging_most = carrier_->staged_most(),
                    .push_most = carrier_->pushes() && !encrypts() ? pushed_most : 0};
   reads_ = capabilities_.read;

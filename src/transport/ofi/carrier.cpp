@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "base/message.hpp"
+#include "device/adapter.hpp"
+#include "device/device.hpp"
 #include "transport/api/failure.hpp"
 #include "transport/ofi/provider.hpp"
 
@@ -41,6 +43,13 @@ uint64_t new_key(size_t bytes) {
   return key;
 }
 
+// Whose memory it is. false: it is a device's, and cannot be registered.
+bool tell_place(const void* memory, fi_mr_attr& attributes) {
+  if (!device::owns(memory)) return true;
+  attributes.iface = device::maker() == device::Maker::nvidia ? FI_HMEM_CUDA : FI_HMEM_ROCR;
+  return device::offer(memory, attributes.device.cuda).empty();
+}
+
 }  // namespace
 
 OfiCarrier::OfiCarrier(uint32_t lanes, bool sleeps, net::Intake intake)
@@ -48,7 +57,8 @@ OfiCarrier::OfiCarrier(uint32_t lanes, bool sleeps, net::Intake intake)
       intake_(intake),
       ports_(lanes),
       reads_(reads_memory(*info_)),
-      writes_(writes_memory(*info_)) {
+      writes_(writes_memory(*info_)),
+      devices_(transport::ofi::reaches_devices(*info_)) {
   info_->tx_attr->op_flags &= ~FI_DELIVERY_COMPLETE;  // of all that is sent or written, writes alone ask for that
   must("fi_fabric", library().fabric(info_->fabric_attr, &fabric_, nullptr));
   must("fi_domain", fi_domain(fabric_, info_, &domain_, nullptr));
@@ -153,10 +163,16 @@ void OfiCarrier::renew(const unsigned char* frame) {
 // Registers memory with libfabric; nullptr when that cannot be. Its users are libfabric's for us (FI_READ and the
 // like).
 fid_mr* OfiCarrier::enroll(const void* memory, size_t bytes, uint64_t access) {
+  const iovec piece{const_cast<void*>(memory), bytes};
+  fi_mr_attr attributes = {};
+  attributes.mr_iov = &piece;
+  attributes.iov_count = 1;
+  attributes.access = access;
+  if (devices_ && !tell_place(memory, attributes)) return nullptr;
   for (int tried = 0; tried < 8; ++tried) {
     fid_mr* handle = nullptr;
-    const uint64_t key = has_mode(FI_MR_PROV_KEY) ? 0 : new_key(info_->domain_attr->mr_key_size);
-    const int result = fi_mr_reg(domain_, memory, bytes, access, 0, key, 0, &handle, nullptr);
+    attributes.requested_key = has_mode(FI_MR_PROV_KEY) ? 0 : new_key(info_->domain_attr->mr_key_size);
+    const int result = fi_mr_regattr(domain_, &attributes, 0, &handle);
     if (result == -FI_ENOKEY) continue;  // in use
     if (result != 0) return nullptr;
     if (!has_mode(FI_MR_ENDPOINT)) return handle;
@@ -218,7 +234,7 @@ int OfiCarrier::read(uint32_t lane, net::Address from, const MemoryRef& memory, 
   if (reading == nullptr) return EAGAIN;
   reading->read = &read;
   reading->filled = nullptr;
-  if (has_mode(FI_MR_LOCAL)) {
+  if (has_mode(FI_MR_LOCAL) || (devices_ && device::owns(to))) {
     reading->filled = enroll(to, bytes, FI_READ);
     if (reading->filled == nullptr) return ENOMEM;
   }

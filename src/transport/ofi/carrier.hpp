@@ -31,6 +31,7 @@ class OfiCarrier final : public net::Carrier {
   void register_buffers(void* memory, size_t bytes) override;
   void renew(const unsigned char* frame) override;
   bool reads() const override { return reads_; }
+  bool reaches_devices() const override { return devices_; }
   bool register_memory(void* memory, size_t bytes, Access access, MemoryRef& ref) override;
   void deregister(uint64_t key) override;
   size_t read_most() const override { return info_->ep_attr->max_msg_size; }
@@ -101,7 +102,7 @@ class OfiCarrier final : public net::Carrier {
   fid_av* addresses_ = nullptr;
   std::vector<Port> ports_;
   int wait_descriptor_ = -1;  // of the one lane, where the provider has one
-  bool reads_, writes_;
+  bool reads_, writes_, devices_;
   net::Lent<fid_mr*> ours_;                                // buffers of frames, where libfabric wants them registered
   base::Lock lock_;                                        // of what follows
   std::unordered_multimap<uint64_t, fid_mr*> registered_;  // by key; a provider may give one memory the same key twice

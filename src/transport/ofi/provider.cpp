@@ -10,6 +10,7 @@
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "device/adapter.hpp"
 #include "transport/api/failure.hpp"
 #include "transport/net/network.hpp"
 #include "transport/net/reading.hpp"
@@ -54,18 +55,18 @@ constexpr Wish wishes[] = {{writing, reading_modes | FI_MR_ENDPOINT, FI_DELIVERY
                            {reading, reading_modes | FI_MR_LOCAL},
                            {FI_MSG, 0}};
 
-fi_info* ask_provider(const std::string& provider, in_addr address, const Wish& wish, int& error) {
+fi_info* ask_provider(const std::string& provider, in_addr address, const Wish& wish, bool devices, int& error) {
   const Library& l = library();
   fi_info* hints = l.dupinfo(nullptr);
   error = -FI_ENOMEM;
   if (hints == nullptr) return nullptr;
-  hints->caps = wish.abilities;
+  hints->caps = wish.abilities | (devices ? FI_HMEM : 0);
   hints->mode = FI_CONTEXT;
   hints->ep_attr->type = FI_EP_RDM;
   hints->domain_attr->threading = FI_THREAD_SAFE;
   hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
   hints->domain_attr->av_type = FI_AV_TABLE;
-  hints->domain_attr->mr_mode = wish.memory_modes;
+  hints->domain_attr->mr_mode = wish.memory_modes | (devices ? FI_MR_HMEM : 0);
   hints->tx_attr->op_flags = wish.completion;
   hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS;
   hints->fabric_attr->prov_name = strdup(provider.c_str());
@@ -79,10 +80,13 @@ fi_info* ask_provider(const std::string& provider, in_addr address, int& error) 
   for (const Wish& wish : wishes) {
     const bool direct = wish.abilities != FI_MSG;
     if (direct && !net::read_by(is_hardware(provider))) continue;
-    fi_info* found = ask_provider(provider, address, wish, error);
-    if (found == nullptr) continue;
-    if (!direct || reads_memory(*found)) return found;
-    library().freeinfo(found);
+    for (const bool devices : {true, false}) {
+      if (devices && (!direct || device::maker() == device::Maker::none)) continue;
+      fi_info* found = ask_provider(provider, address, wish, devices, error);
+      if (found == nullptr) continue;
+      if (!direct || reads_memory(*found)) return found;
+      library().freeinfo(found);
+    }
   }
   return nullptr;
 }
@@ -97,6 +101,10 @@ bool reads_memory(const fi_info& info) {
 bool writes_memory(const fi_info& info) {
   constexpr uint64_t needed = FI_WRITE | FI_REMOTE_WRITE;
   return reads_memory(info) && (info.caps & needed) == needed && (info.tx_attr->op_flags & FI_DELIVERY_COMPLETE) != 0;
+}
+
+bool reaches_devices(const fi_info& info) {
+  return reads_memory(info) && (info.caps & FI_HMEM) != 0;
 }
 
 const char* wanted_provider() {
@@ -133,6 +141,7 @@ Choice ask_providers(const std::vector<in_addr>& addresses, Ask extent) {
       answer.address = address;
       answer.reads = reads_memory(*found);
       answer.writes = writes_memory(*found);
+      answer.devices = reaches_devices(*found);
       if (choice.info == nullptr) {
         choice.info = found;
       } else {

@@ -25,6 +25,7 @@ struct Answer {
   bool hardware = false;       // adapters do what it offers
   bool reads = false;          // a peer's memory will be read
   bool writes = false;         // and written
+  bool devices = false;        // and memory of devices as well
   int error = 0;               // of libfabric, at the last address
 };
 
@@ -41,6 +42,8 @@ Choice ask_providers(const std::vector<in_addr>& addresses, Ask extent);
 // Whether memory of peers is to be read, or written, by endpoints of this description.
 bool reads_memory(const fi_info& info);
 bool writes_memory(const fi_info& info);
+// Whether memory of devices may be read and filled as well; asked for where a driver of devices is in use.
+bool reaches_devices(const fi_info& info);
 
 // The value of WEFT_OFI_PROVIDER; "" when it decides nothing.
 const char* wanted_provider();

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "device/adapter.hpp"
+
+#include "device/cuda_engine.hpp"
+#include "device/cuda_library.hpp"
+#include "device/device.hpp"
+
+namespace weft::device {
+
+using namespace by_cuda;
+
+Maker maker() {
+  return active == &cuda ? Maker::nvidia : active == &hip ? Maker::amd : Maker::none;
+}
+
+// Copies and fills of CUDA between memory of devices may still run when their calls return, unless the allocation says
+// otherwise. HIP has no such attribute.
+std::string offer(const void* address, int& number) {
+  if (maker() == Maker::none) return "adapters do not know memory of this driver";
+  const Place place = place_of(address);
+  if (!place.on_device) return "the address is not in memory of a device";
+  number = place.device;
+  if (library.set_attribute == nullptr) return {};
+  constexpr int sync_operations = 6;  // CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
+  const unsigned yes = 1;
+  const int error = library.set_attribute(&yes, sync_operations, pointer_of(address));
+  return error == success ? std::string() : text_of("PointerSetAttribute", error);
+}
+
+// Where the device sees such writes at once, the driver does nothing.
+void settle(const void* address) {
+  constexpr int of_current_context = 0, for_all_devices = 200;  // CUflushGPUDirectRDMAWritesTarget, ...Scope
+  if (maker() == Maker::none || library.flush_writes == nullptr) return;
+  Lane lane{};
+  std::string problem;
+  if (!find_lane(place_of(address), lane, problem)) return;
+  const Current current(lane.context);
+  (void)library.flush_writes(of_current_context, for_all_devices);
+}
+
+}  // namespace weft::device

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+// Memory of devices for adapters of networks, which read and write it by themselves.
+
+#include <cstdint>
+#include <string>
+
+namespace weft::device {
+
+// The maker of the devices, by which libraries of networks name their memory.
+enum class Maker : uint8_t { none, nvidia, amd };
+
+// Of the driver in use; none: adapters do not know its memory.
+[[nodiscard]] Maker maker();
+
+// Prepares the allocation that an address is in: all that the device has written before a call of the program returned
+// is there for adapters. `number`: of its device among those of the process. Empty, or the reason why not.
+[[nodiscard]] std::string offer(const void* address, int& number);
+
+// All that adapters have written into an allocation until now is there for what its device does from now on.
+void settle(const void* address);
+
+}  // namespace weft::device
