@@ -57,6 +57,7 @@ int info_chapter(const std::string& word, bool json) {
   const std::map<int, Chapter> chapters = read_chapters();
   if (json && word.empty()) {
     std::vector<std::string> all;
+    all.reserve(chapters.size());
     for (const auto& [number, chapter] : chapters) all.push_back(as_json(number, chapter));
     return puts(json_list(all).c_str()) < 0 ? 1 : 0;
   }

@@ -206,6 +206,7 @@ void show(const Carrier& carrier) {
 
 JsonObject described(const std::vector<net::LocalAddress>& addresses) {
   std::vector<std::string> list;
+  list.reserve(addresses.size());
   for (const net::LocalAddress& local : addresses) {
     list.push_back(JsonObject()
                        .text("network", net::text_of(local.address) + "/" + std::to_string(local.bits))

@@ -248,6 +248,7 @@ std::string listed(const GridPlan& plan) {
 std::string as_json(const GridPlan& plan) {
   const auto numbers = [](const auto& list, auto&& number) {
     std::vector<std::string> texts;
+    texts.reserve(list.size());
     for (const int32_t one : list) texts.push_back(std::to_string(number(one)));
     return json_list(texts, ", ");
   };

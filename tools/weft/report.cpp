@@ -29,6 +29,7 @@ int refuse(const base::Problem& problem) {
 // The rest of the page is in its files, which are JSON.
 std::string as_json(const std::string& page, const std::vector<RunStatistics>& runs, const Machine& machine) {
   std::vector<std::string> files;
+  files.reserve(runs.size());
   for (const RunStatistics& run : runs) {
     files.push_back(JsonObject().text("file", run.path).texts("advice", advice_lines(run, machine)).json());
   }
