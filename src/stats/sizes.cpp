@@ -42,8 +42,8 @@ std::string sizes_text(const uint64_t (&sizes)[size_classes], uint64_t bytes) {
   if (first >= last) return base::shown_bytes(calls > 0 ? bytes / calls : bytes);
   const int usual = usual_size(sizes);
   const double share = std::min(1.0, static_cast<double>(sizes[usual]) / static_cast<double>(calls));
-  return base::shown_bytes(least_of(first)) + " to " + up_to(last) + " (" +
-         std::to_string(std::lround(100 * share)) + " % of the calls " + size_text(usual) + ")";
+  return base::shown_bytes(least_of(first)) + " to " + up_to(last) + " (" + std::to_string(std::lround(100 * share)) +
+         " % of the calls " + size_text(usual) + ")";
 }
 
 }  // namespace weft::stats

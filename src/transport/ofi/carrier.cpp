@@ -187,7 +187,7 @@ fid_mr* OfiCarrier::enroll(const void* memory, size_t bytes, uint64_t access) {
 void* OfiCarrier::enroll_ours(void* memory, size_t bytes) {
   if (!has_mode(FI_MR_LOCAL)) return nullptr;
   fid_mr* handle = enroll(memory, bytes, FI_SEND | FI_RECV | (writes_ ? FI_WRITE : 0));
-  if (handle == nullptr) fail_of("fi_mr_reg", FI_ENOMEM);
+  if (handle == nullptr) fail_of("fi_mr_regattr", FI_ENOMEM);
   ours_.add(memory, bytes, handle);
   return fi_mr_desc(handle);
 }

@@ -111,12 +111,14 @@ int control_memory(fid* memory, int command, void*) {
   return 0;
 }
 
-int register_memory(fid* domain, const void* memory, size_t bytes, uint64_t access, uint64_t offset, uint64_t key,
-                    uint64_t flags, fid_mr** made, void* context) {
-  if (key != 0 || offset != 0) return -FI_EKEYREJECTED;  // the provider's
+int register_memory(fid* domain, const fi_mr_attr* asked, uint64_t flags, fid_mr** made) {
+  if (asked->requested_key != 0 || asked->offset != 0) return -FI_EKEYREJECTED;  // the provider's
+  if (asked->iov_count != 1 || asked->iface != FI_HMEM_SYSTEM) return -FI_EINVAL;
   std::lock_guard guard(mutex);
-  key = next_key++;
-  const int result = real_registering.reg(domain, memory, bytes, access, 0, key, flags, made, context);
+  const uint64_t key = next_key++;
+  fi_mr_attr easy = *asked;
+  easy.requested_key = key;
+  const int result = real_registering.regattr(domain, &easy, flags, made);
   if (result != 0) return result;
   real_mr_ops = *(*made)->fid.ops;
   mr_ops = real_mr_ops;
@@ -124,8 +126,9 @@ int register_memory(fid* domain, const void* memory, size_t bytes, uint64_t acce
   mr_ops.bind = bind_memory;
   mr_ops.control = control_memory;
   (*made)->fid.ops = &mr_ops;
-  (*made)->mem_desc = const_cast<void*>(memory);
-  registered[key] = {static_cast<const char*>(memory), bytes, access, nullptr, local()};
+  const iovec& piece = *asked->mr_iov;
+  (*made)->mem_desc = piece.iov_base;
+  registered[key] = {static_cast<const char*>(piece.iov_base), piece.iov_len, asked->access, nullptr, local()};
   return 0;
 }
 
@@ -183,7 +186,7 @@ int open_domain(fid_fabric* fabric, fi_info* info, fid_domain** domain, void* co
   domain_ops.endpoint = open_endpoint;
   (*domain)->ops = &domain_ops;
   real_registering = registering = *(*domain)->mr;
-  registering.reg = register_memory;
+  registering.regattr = register_memory;
   (*domain)->mr = &registering;
   return 0;
 }
