@@ -18,27 +18,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum { MOST_ALGORITHMS = 16, MOST_ROUNDS = 99, NAME = 64 };
+#include "measuring.h"
+
+enum { MOST_ALGORITHMS = 16, NAME = 64 };
 
 static int rank, ranks, hosts;
 static size_t block;  // bytes of one call's unit: the data, or a block
 static int count;     // doubles of a reduction: of all data, or of a block
 static unsigned char *out, *in;
 static int *counts, *places;  // of the blocks of all ranks
-
-static _Noreturn void die(const char* what, const char* name) {
-  fprintf(stderr, "weft-measure: %s: %s\n", what, name);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-  exit(1);
-}
-
-static double now_us(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
 
 // ---- The operations
 
@@ -417,9 +406,8 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (argc < 4) die("usage", "weft-measure ROUNDS MICROSECONDS COLLECTIVE:ALGORITHM,...:BYTES,... ...");
-  const int rounds = atoi(argv[1]);
+  const int rounds = rounds_in(argv[1]);
   const double block_us = atof(argv[2]);
-  if (rounds < 1 || rounds > MOST_ROUNDS) die("this is no number of rounds from 1 to 99", argv[1]);
   hosts = count_hosts();
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) printf("job %d %d\n", ranks, hosts);

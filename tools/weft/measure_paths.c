@@ -12,33 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum { MOST_ROUNDS = 99 };
+#include "measuring.h"
 
 static int rank;
 static unsigned char *out, *in;
-
-static _Noreturn void die(const char* what, const char* name) {
-  fprintf(stderr, "weft-measure-paths: %s: %s\n", what, name);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-  exit(1);
-}
-
-static double now_us(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
-
-static void set(const char* name, MPI_Count value) {
-  int index, entries;
-  MPI_T_cvar_handle handle;
-  if (MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS) die("the library has no setting", name);
-  MPI_T_cvar_handle_alloc(index, NULL, &handle, &entries);
-  if (MPI_T_cvar_write(handle, &value) != MPI_SUCCESS) die("a setting cannot be written", name);
-  MPI_T_cvar_handle_free(&handle);
-}
 
 struct Path {
   const char* name;
@@ -99,8 +77,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (argc < 4 || ranks != 2) die("usage, on two ranks", "weft-measure-paths ROUNDS MICROSECONDS BYTES ...");
-  const int rounds = atoi(argv[1]);
-  if (rounds < 1 || rounds > MOST_ROUNDS) die("this is no number of rounds from 1 to 99", argv[1]);
+  const int rounds = rounds_in(argv[1]);
   for (int i = 3; i < argc; ++i) {
     const int bytes = atoi(argv[i]);
     if (bytes < 1) die("this is no number of bytes", argv[i]);
