@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
+
+#include "datatype/runs.hpp"
 
 namespace weft::io {
 namespace {
@@ -167,6 +170,59 @@ Result for_each_piece(const Transfer& transfer, int64_t& done, bool writes, Piec
   return {};
 }
 
+// Whether the system gets lists of the pieces of memory, for the runs of the view one by one. Pieces and runs are like
+// the first ones, as far as this can tell. Small pieces are copied sooner than listed, and small gaps are sieved.
+bool goes_by_lists(const Transfer& transfer, bool writes) {
+  const Memory& memory = transfer.memory;
+  if (memory.is_contiguous() || memory.on_device) return false;
+  if (transfer.disk.direct != nullptr && transfer.disk.direct->moves(writes)) return false;
+  constexpr int sample = 16;
+  constexpr int64_t least_piece = 4096;
+  iovec pieces[sample];
+  const datatype::Runs listed =
+      datatype::list_runs(*memory.type, memory.count, memory.buffer, 0, memory.bytes(), pieces, sample);
+  if (listed.bytes < listed.count * least_piece) return false;
+  const Sieving& sieving = transfer.sieving;
+  if (writes ? !sieving.writes : !sieving.reads) return true;
+  Run runs[sample];
+  int64_t covered = 0;
+  const int count = transfer.view.list(transfer.position, memory.bytes(), runs, sample, covered);
+  return end_of_group(runs, 0, count, sieving.gap, writes ? sieving.write_buffer : sieving.buffer) == 1;
+}
+
+// One run of the view, at a position in the stream of memory.
+Result move_run(const Transfer& transfer, const Run& run, int64_t position, bool writes, int64_t& done) {
+  const Memory& memory = transfer.memory;
+  iovec parts[IOV_MAX];
+  for (done = 0; done < run.bytes;) {
+    const datatype::Runs listed = datatype::list_runs(*memory.type, memory.count, memory.buffer, position + done,
+                                                      run.bytes - done, parts, IOV_MAX);
+    int64_t part = 0;
+    const Result result = writes ? write_all(transfer.disk, parts, listed.count, run.offset + done, part)
+                                 : read_all(transfer.disk, parts, listed.count, run.offset + done, part);
+    done += part;
+    if (result.failed() || part < listed.bytes) return result;
+  }
+  return {};
+}
+
+Result move_by_lists(const Transfer& transfer, bool writes, int64_t& done) {
+  const int64_t total = transfer.memory.bytes();
+  Run runs[batch];
+  while (done < total) {
+    int64_t covered = 0;
+    const int count = transfer.view.list(transfer.position + done, total - done, runs, batch, covered);
+    if (count == 0) return {};
+    for (int i = 0; i < count; ++i) {
+      int64_t part = 0;
+      const Result result = move_run(transfer, runs[i], done, writes, part);
+      done += part;
+      if (result.failed() || part < runs[i].bytes) return result;
+    }
+  }
+  return {};
+}
+
 Result lock(const Transfer& transfer, bool exclusive, RangeLock& lock) {
   if (!transfer.locks) return {};
   const Run span = span_of(transfer);
@@ -180,6 +236,7 @@ Result write(const Transfer& transfer, int64_t& done) {
   if (transfer.memory.bytes() == 0) return {};
   RangeLock range;
   if (const Result result = lock(transfer, true, range); result.failed()) return result;
+  if (goes_by_lists(transfer, true)) return move_by_lists(transfer, true, done);
   Mover mover(transfer);
   return for_each_piece(transfer, done, true, [&](int64_t position, int64_t bytes, const char* data, int64_t& moved) {
     return mover.write(transfer.position + position, data, bytes, moved);
@@ -191,6 +248,7 @@ Result read(const Transfer& transfer, int64_t& done) {
   if (transfer.memory.bytes() == 0) return {};
   RangeLock range;
   if (const Result result = lock(transfer, false, range); result.failed()) return result;
+  if (goes_by_lists(transfer, false)) return move_by_lists(transfer, false, done);
   Mover mover(transfer);
   return for_each_piece(transfer, done, false, [&](int64_t position, int64_t bytes, char* data, int64_t& moved) {
     return mover.read(transfer.position + position, data, bytes, moved);

@@ -6,11 +6,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <string_view>
+#include <vector>
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
@@ -36,12 +38,21 @@ ssize_t pread_cached(int fd, void* buffer, size_t bytes, off_t offset) {
   return ::preadv2(fd, &part, 1, offset, RWF_NOWAIT);
 }
 
+ssize_t read_parts(int fd, const iovec* parts, int count, off_t offset) {
+  return ::preadv2(fd, parts, count, offset, 0);
+}
+
+ssize_t write_parts(int fd, const iovec* parts, int count, off_t offset) {
+  return ::pwritev2(fd, parts, count, offset, 0);
+}
+
 int lock_range(int fd, int command, struct flock* range) {
   return ::fcntl(fd, command, range);
 }
 
-constexpr Calls system_calls{open_file,   ::close,           ::unlink,     ::pread,    ::pwrite,      ::fsync,
-                             ::ftruncate, ::posix_fallocate, pread_cached, lock_range, file_system_of};
+constexpr Calls system_calls{open_file,    ::close,     ::unlink,      ::pread,     ::pwrite,
+                             read_parts,   write_parts, ::fsync,       ::ftruncate, ::posix_fallocate,
+                             pread_cached, lock_range,  file_system_of};
 
 // The plan of faults. Calls of all threads draw from one sequence of numbers.
 struct Plan {
@@ -100,6 +111,37 @@ ssize_t faulty_pwrite(int fd, const void* buffer, size_t bytes, off_t offset) {
   return ::pwrite(fd, buffer, bytes, offset);
 }
 
+// A list that holds the first bytes of another one.
+std::vector<iovec> first_bytes(const iovec* parts, int count, size_t bytes) {
+  std::vector<iovec> first;
+  for (int i = 0; i < count && bytes > 0; ++i) {
+    first.push_back({parts[i].iov_base, std::min(parts[i].iov_len, bytes)});
+    bytes -= first.back().iov_len;
+  }
+  return first;
+}
+
+template <class Move>
+ssize_t faulty_parts(const iovec* parts, int count, bool writes, Move&& move) {
+  be_late();
+  size_t bytes = 0;
+  for (int i = 0; i < count; ++i) bytes += parts[i].iov_len;
+  if (const int error = strike(bytes, writes); error != 0) {
+    errno = error;
+    return -1;
+  }
+  const std::vector<iovec> first = first_bytes(parts, count, bytes);
+  return move(first.data(), static_cast<int>(first.size()));
+}
+
+ssize_t faulty_preadv(int fd, const iovec* parts, int count, off_t offset) {
+  return faulty_parts(parts, count, false, [&](const iovec* some, int n) { return read_parts(fd, some, n, offset); });
+}
+
+ssize_t faulty_pwritev(int fd, const iovec* parts, int count, off_t offset) {
+  return faulty_parts(parts, count, true, [&](const iovec* some, int n) { return write_parts(fd, some, n, offset); });
+}
+
 int faulty_fsync(int fd) {
   size_t none = 0;
   if (const int error = strike(none, true); error != 0) {
@@ -140,6 +182,8 @@ constexpr Calls faulty_calls{open_file,
                              ::unlink,
                              faulty_pread,
                              faulty_pwrite,
+                             faulty_preadv,
+                             faulty_pwritev,
                              faulty_fsync,
                              ::ftruncate,
                              ::posix_fallocate,

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #include <cstdint>
 
@@ -20,6 +21,8 @@ struct Calls {
   int (*unlink)(const char* path);
   ssize_t (*pread)(int fd, void* buffer, size_t bytes, off_t offset);
   ssize_t (*pwrite)(int fd, const void* buffer, size_t bytes, off_t offset);
+  ssize_t (*preadv)(int fd, const iovec* parts, int count, off_t offset);
+  ssize_t (*pwritev)(int fd, const iovec* parts, int count, off_t offset);
   int (*fsync)(int fd);
   int (*ftruncate)(int fd, off_t size);
   int (*fallocate)(int fd, off_t offset, off_t bytes);                        // 0 or an errno, as posix_fallocate

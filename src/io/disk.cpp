@@ -18,6 +18,7 @@ namespace {
 
 constinit std::atomic<uint64_t> whole_cached_reads = 0;
 constinit std::atomic<uint64_t> calls_past_cache = 0;
+constinit std::atomic<uint64_t> calls_of_lists = 0;
 
 struct flock lock_of(short type, int64_t offset, int64_t bytes) {
   struct flock lock {};
@@ -54,6 +55,24 @@ bool refused(const Disk& disk, const Way& way) {
 Result no_aligned_memory() {
   return {.error = no_memory, .system = ENOMEM, .act = Act::buffer, .bytes = Direct::copied_at_once};
 }
+
+// What is left of a list whose first bytes have been moved.
+struct Parts {
+  iovec* first;
+  int count;
+  int64_t bytes = 0;
+
+  Parts(iovec* parts, int n) : first(parts), count(n) {
+    for (int i = 0; i < n; ++i) bytes += static_cast<int64_t>(parts[i].iov_len);
+  }
+  void moved(size_t some) {
+    bytes -= static_cast<int64_t>(some);
+    for (; count > 0 && some >= first->iov_len; ++first, --count) some -= first->iov_len;
+    if (some == 0) return;
+    first->iov_base = static_cast<char*>(first->iov_base) + some;
+    first->iov_len -= some;
+  }
+};
 
 }  // namespace
 
@@ -97,6 +116,41 @@ Result read_all(const Disk& disk, void* buffer, int64_t bytes, int64_t offset, i
     done += got;
   }
   return {};
+}
+
+Result write_all(const Disk& disk, iovec* parts, int count, int64_t offset, int64_t& done) {
+  done = 0;
+  for (Parts left(parts, count); left.bytes > 0;) {
+    const Timed timed(disk, true, offset + done);
+    const ssize_t written = calls().pwritev(disk.fd, left.first, left.count, offset + done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return system_failure(Act::write, written < 0 ? errno : ENOSPC, offset + done, left.bytes);
+    timed.end(written);
+    calls_of_lists.fetch_add(1, std::memory_order_relaxed);
+    left.moved(static_cast<size_t>(written));
+    done += written;
+  }
+  return {};
+}
+
+Result read_all(const Disk& disk, iovec* parts, int count, int64_t offset, int64_t& done) {
+  done = 0;
+  for (Parts left(parts, count); left.bytes > 0;) {
+    const Timed timed(disk, false, offset + done);
+    const ssize_t got = calls().preadv(disk.fd, left.first, left.count, offset + done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_failure(Act::read, errno, offset + done, left.bytes);
+    if (got == 0) break;
+    timed.end(got);
+    calls_of_lists.fetch_add(1, std::memory_order_relaxed);
+    left.moved(static_cast<size_t>(got));
+    done += got;
+  }
+  return {};
+}
+
+uint64_t list_calls() {
+  return calls_of_lists.load(std::memory_order_relaxed);
 }
 
 bool read_cached(const Disk& disk, void* buffer, int64_t bytes, int64_t offset) {

@@ -5,6 +5,8 @@
 // Whole reads and writes of an open file, and locks on its bytes. A call that the system interrupts or cuts short goes
 // on; the end of the file ends a read. Any thread may call these.
 
+#include <sys/uio.h>
+
 #include "io/direct.hpp"
 #include "io/result.hpp"
 #include "io/tally.hpp"
@@ -23,6 +25,12 @@ struct Disk {
 
 // Up to the end of the file: `done` is less than `bytes` only there, or with an error.
 [[nodiscard]] Result read_all(const Disk& disk, void* buffer, int64_t bytes, int64_t offset, int64_t& done);
+
+// The same of memory in parts, whose list is changed on the way. They go through the page cache.
+[[nodiscard]] Result write_all(const Disk& disk, iovec* parts, int count, int64_t offset, int64_t& done);
+[[nodiscard]] Result read_all(const Disk& disk, iovec* parts, int count, int64_t offset, int64_t& done);
+// The calls that moved such lists.
+[[nodiscard]] uint64_t list_calls();
 
 // All of the bytes, if the system has them in its cache. False: it would have to wait for some, or cannot tell; then
 // the memory may have been written to. Counts nothing else than reads that were whole.

@@ -50,7 +50,9 @@ class Read final : public PieceJob {
 };
 
 constexpr Calls with_faults(int (*strike)(size_t&, bool)) {
-  return {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, strike};
+  Calls none{};
+  none.strike = strike;
+  return none;
 }
 
 class RingOfReads : public testing::Test {

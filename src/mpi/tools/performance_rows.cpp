@@ -68,6 +68,10 @@ void moved_past_cache(const Comm*, uint64_t* values) {
   *values = io::direct_calls();
 }
 
+void moved_by_lists(const Comm*, uint64_t* values) {
+  *values = io::list_calls();
+}
+
 void accessed_behind(const Comm*, uint64_t* values) {
   *values = io::rounds_behind_exchanges();
 }
@@ -122,6 +126,8 @@ constexpr PerformanceRow rows[] = {
      Subject::general, MPI_T_PVAR_CLASS_COUNTER, accessed_behind},
     {"weft_file_direct_calls", "reads and writes of files past the page cache (hints direct_read and direct_write)",
      Subject::general, MPI_T_PVAR_CLASS_COUNTER, moved_past_cache},
+    {"weft_file_list_calls", "reads and writes of files that moved a list of pieces of memory", Subject::general,
+     MPI_T_PVAR_CLASS_COUNTER, moved_by_lists},
     {"weft_file_ring_reads", "nonblocking reads of files that the kernel made by itself (WEFT_IO_URING)",
      Subject::general, MPI_T_PVAR_CLASS_COUNTER, read_by_kernel},
     {"weft_device_mapped_messages", "messages that a device copied from their sender's memory, which it had mapped",
