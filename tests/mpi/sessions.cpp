@@ -127,6 +127,8 @@ void thread_level() {
   MPI_Session_init(info, MPI_ERRORS_RETURN, &session);
   EXPECT(level_of(session) == "MPI_THREAD_FUNNELED", "level %s", level_of(session).c_str());
   MPI_Session_finalize(&session);
+  MPI_Info_set(info, "thread_level", "many");
+  EXPECT_CLASS(MPI_Session_init(info, MPI_ERRORS_RETURN, &session), MPI_ERR_INFO_VALUE);
   MPI_Info_free(&info);
 }
 

@@ -27,7 +27,7 @@ WEFT_SETTING(initial);
 constinit base::BoolSetting errors_of_world{
     {.name = "WEFT_ERRORS_OF_WORLD",
      .help = "errors of calls without a communicator go to MPI_COMM_WORLD's handler where that was set and "
-             "MPI_COMM_SELF's was not"},
+             "MPI_COMM_SELF's was not, and so do those on objects whose handler was never set"},
     false};
 WEFT_SETTING(errors_of_world);
 
@@ -36,9 +36,26 @@ constinit std::atomic<bool> set_on_world = false;
 constinit std::atomic<bool> set_on_self = false;
 constinit std::atomic<bool> world_preferred = false;
 
+// One for each predefined action.
+constexpr size_t action_count = 3;
+Errhandler (&unset_handlers())[action_count] {
+  static Errhandler handlers[action_count];
+  return handlers;
+}
+
+bool is_unset(const Errhandler* handler) {
+  return handler >= unset_handlers() && handler < unset_handlers() + action_count;
+}
+
 bool world_allowed() {
   return errors_of_world.source() == base::Source::fallback ? world_preferred.load(std::memory_order_relaxed)
                                                             : errors_of_world.value();
+}
+
+// In the order of `initial`.
+Errhandler* predefined_handler(Errhandler::Action action) {
+  static const MPI_Errhandler handles[action_count] = {MPI_ERRORS_ARE_FATAL, MPI_ERRORS_ABORT, MPI_ERRORS_RETURN};
+  return errhandler_of(handles[static_cast<size_t>(action)]);
 }
 
 }  // namespace
@@ -56,10 +73,28 @@ Comm* comm_for_errors_of_none() {
 }
 
 Errhandler* initial_handler() {
-  static const MPI_Errhandler handles[] = {MPI_ERRORS_ARE_FATAL, MPI_ERRORS_ABORT, MPI_ERRORS_RETURN};
   base::load_settings();
   build_predefined_objects();
-  return errhandler_of(handles[initial.value()]);
+  return predefined_handler(static_cast<Errhandler::Action>(initial.value()));
+}
+
+Errhandler* unset_handler(const Errhandler& like) {
+  static constinit std::once_flag made;
+  std::call_once(made, [] {
+    for (size_t i = 0; i < action_count; ++i) {
+      Errhandler& handler = unset_handlers()[i];
+      handler.kind = base::Kind::errhandler;
+      handler.action = static_cast<Errhandler::Action>(i);
+      handler.predefined = true;
+    }
+  });
+  return &unset_handlers()[static_cast<size_t>(like.action)];
+}
+
+Errhandler* deciding_handler(Errhandler* handler) {
+  if (!is_unset(handler) || !set_on_world.load(std::memory_order_relaxed) || !world_allowed()) return handler;
+  const Comm* world = comm_of(MPI_COMM_WORLD);
+  return world != nullptr ? world->errhandler : handler;
 }
 
 void drop(Errhandler* handler) {
@@ -125,7 +160,8 @@ int set(const char* function, ErrorsOn on, Errhandler*& place, Scope scope, MPI_
 
 int get(const char* function, ErrorsOn on, Errhandler* const& place, MPI_Errhandler* errhandler) {
   if (no_address(errhandler)) return null_argument(on, function, "errhandler");
-  *errhandler = any_handle_of(held_handler(place), MPI_ERRHANDLER_NULL);
+  Errhandler* handler = held_handler(place);
+  *errhandler = any_handle_of(is_unset(handler) ? predefined_handler(handler->action) : handler, MPI_ERRHANDLER_NULL);
   return MPI_SUCCESS;
 }
 

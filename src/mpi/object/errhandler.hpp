@@ -33,6 +33,13 @@ void prefer_world_for_errors();
 // Whether that setting decides.
 [[nodiscard]] bool world_takes_errors_of_none();
 
+// The handler of communicators and windows on which, or on whose parents, the program has set none: acts and is seen
+// as the predefined one. Known by itself, as it may defer to MPI_COMM_WORLD's.
+[[nodiscard]] Errhandler* unset_handler(const Errhandler& predefined);
+// The handler that decides instead of this one, which it may be itself; with `details` locked. Where the setting above
+// allows it and the program has set MPI_COMM_WORLD's handler, that one decides for all objects that have none set.
+[[nodiscard]] Errhandler* deciding_handler(Errhandler* handler);
+
 // Makes `handler` the one of an object.
 void replace_handler(Errhandler*& place, Errhandler* handler);
 

@@ -88,11 +88,11 @@ const char* kind_name(base::Kind kind) {
 Errhandler* handler_for(ErrorsOn on) {
   {
     std::lock_guard lock(details);
-    if (on.win != nullptr) return hold(on.win->errhandler);
+    if (on.win != nullptr) return hold(deciding_handler(on.win->errhandler));
     if (on.file != nullptr) return hold(on.file->errhandler);
     if (on.session != nullptr) return hold(on.session->errhandler);
     const Comm* comm = on.comm != nullptr ? on.comm : comm_for_errors_of_none();
-    if (comm != nullptr) return hold(comm->errhandler);
+    if (comm != nullptr) return hold(deciding_handler(comm->errhandler));
   }
   return hold(initial_handler());
 }

@@ -134,7 +134,7 @@ void build_comm(Kept<Comm>& storage, MPI_Comm handle, uint32_t context, const ch
   Comm* comm = storage.make();
   comm->predefined = true;
   comm->name = name;
-  comm->errhandler = initial_handler();
+  comm->errhandler = unset_handler(*initial_handler());
   describe_comm(*comm, context, group);
   publish(handle, comm);
 }

@@ -63,9 +63,15 @@ int session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session)
   if (no_address(session)) {
     return raise(*handler, nullptr, function, MPI_ERR_ARG, "session is a null pointer, or a number that is no address");
   }
+  const std::optional<std::string> asked = given != nullptr ? given->find("thread_level") : std::nullopt;
+  constexpr int none = -1;
+  if (asked && thread_level_of(asked->c_str(), none) == none) {
+    return raise(
+        *handler, nullptr, function, MPI_ERR_INFO_VALUE,
+        "the info key thread_level has another value than the name of a thread level, MPI_THREAD_MULTIPLE say");
+  }
   auto* made = base::make_object<Session>();
   if (made == nullptr) return raise(*handler, nullptr, function, MPI_ERR_NO_MEM, "no memory for a session");
-  const std::optional<std::string> asked = given != nullptr ? given->find("thread_level") : std::nullopt;
   made->thread_level = asked ? thread_level_of(asked->c_str(), default_session_level) : default_session_level;
   if (!open_session(made->thread_level)) {
     base::destroy_object(made);

@@ -98,9 +98,10 @@ int cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int period
   Comm* c = comm_of(comm_old);
   if (c == nullptr) return bad_comm(function, comm_old);
   if (c->is_inter()) return refuse_inter(function, *c);
+  if (no_address(comm_cart)) return null_argument(c, function, "comm_cart");
+  *comm_cart = MPI_COMM_NULL;
   Grid grid;
   if (int error = read_grid(function, *c, ndims, dims, periods, grid)) return error;
-  if (no_address(comm_cart)) return null_argument(c, function, "comm_cart");
   const int32_t size = grid.size();
   Reordering order;
   if (reorder != 0) {

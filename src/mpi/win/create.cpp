@@ -112,7 +112,7 @@ int add_comm(const char* function, Comm& parent, Win& win) {
   win.comm = comm;
   share_stream(parent, *comm);
   use_memory_assertion(win);
-  win.errhandler = hold(errhandler_of(MPI_ERRORS_ARE_FATAL));
+  win.errhandler = unset_handler(*errhandler_of(MPI_ERRORS_ARE_FATAL));
   win.kind = base::Kind::window;
   return MPI_SUCCESS;
 }
