@@ -40,6 +40,7 @@ struct Operation {
   const void* data = nullptr;
   int64_t first_byte = 0;
   bool own_first = false;  // our data come before those of the last rank, as in a room's reduce
+  bool posts = false;
 
   void fail(int32_t error) {
     failed = true;
@@ -57,13 +58,17 @@ Operation& of(void* memory) {
 
 // ---- Steps
 
-// Each time that the steps are come to.
-bool begin(void* memory, const Step& /*step*/) {
-  Operation& op = of(memory);
-  if (op.way.repeats()) op.number = op.desks.next(op.row);
+// Once for each time that the operation is performed: a persistent one in its first step, whichever that is.
+void begin_once(Operation& op) {
+  if (op.number != 0) return;
+  op.number = op.desks.next(op.row);
   op.come = op.wanted.first;
   op.laid = 0;
   op.failed = false;
+}
+
+bool begin(void* memory, const Step& /*step*/) {
+  begin_once(of(memory));
   return true;
 }
 
@@ -83,6 +88,7 @@ bool is_there(void* memory, const Step& /*step*/) {
 // A lost rank frees no place.
 bool is_free(void* memory, const Step& /*step*/) {
   Operation& op = of(memory);
+  begin_once(op);
   if (op.desks.is_free(op.row, op.number)) return true;
   int32_t lost = core::no_error;
   for (int32_t r = 0; r < op.desks.size() && lost == core::no_error; ++r) {
@@ -106,20 +112,17 @@ bool post(void* memory, const Step& /*step*/) {
   return true;
 }
 
+// All that this rank has for others.
+bool lay_and_post(void* memory, const Step& step) {
+  return lay(memory, step) && post(memory, step);
+}
+
 // Whether there is nothing to wait for of a rank: it has posted, or is lost.
 bool has_come(Operation& op, int32_t rank) {
   if (rank == op.desks.rank() || op.desks.has_posted(rank, op.row, op.number)) return true;
   const int32_t lost = op.desks.lost(rank);
   if (lost != core::no_error) op.fail(lost);
   return lost != core::no_error;
-}
-
-bool have_come(void* memory, const Step& /*step*/) {
-  Operation& op = of(memory);
-  for (; op.come < op.wanted.end && !op.failed; ++op.come) {
-    if (!has_come(op, op.come)) return false;
-  }
-  return true;
 }
 
 // Whether a rank is in the same operation. The bytes stand for the lengths of a message and of the memory for it.
@@ -131,47 +134,31 @@ void compare(Operation& op, int32_t rank, uint64_t about) {
   op.way.note_truncated({rank, bytes(about), bytes(op.about)});
 }
 
-void check_rank(Operation& op, int32_t rank) {
-  if (rank != op.desks.rank()) compare(op, rank, op.desks.about(rank, op.row, op.number));
-}
-
-// All.
-bool check(void* memory, const Step& /*step*/) {
-  Operation& op = of(memory);
-  for (int32_t r = op.wanted.first; r < op.wanted.end && !op.failed; ++r) check_rank(op, r);
+// The same when it has posted.
+bool has_come_alike(Operation& op, int32_t rank) {
+  if (!has_come(op, rank)) return false;
+  if (rank != op.desks.rank() && !op.failed) compare(op, rank, op.desks.about(rank, op.row, op.number));
   return true;
 }
 
-// The same, and a rank that has seen others in another operation goes on where the step says.
-bool is_alike(void* memory, const Step& step) {
-  (void)check(memory, step);
-  return !of(memory).failed;
-}
-
-// Of ranks whose data go another way. A rank that differs ends the wait, as the others may not post then: the root
-// does.
-bool all_agree(void* memory, const Step& /*step*/) {
-  Operation& op = of(memory);
-  const auto differs = [&](int32_t rank) {
-    check_rank(op, rank);
-    return op.failed;
-  };
-  if (op.root != no_root && !op.failed) {
-    if (!has_come(op, op.root)) return false;
-    if (op.failed || differs(op.root)) return true;
-  }
-  for (; op.come < op.wanted.end && !op.failed; ++op.come) {
-    if (!has_come(op, op.come)) return false;
-    if (op.failed || differs(op.come)) return true;
-  }
-  return true;
-}
-
-// For ranks that wait for all, when this one is in another operation and had nothing to post.
-bool tell(void* memory, const Step& /*step*/) {
-  Operation& op = of(memory);
+// A rank that is in another operation and had nothing to post does so for those that wait for all.
+[[gnu::cold]] bool tell(Operation& op, const Step& step) {
+  if (op.posts) return true;
+  if (!is_free(&op, step)) return false;
   if (op.desks.is_free(op.row, op.number)) op.desks.post(op.row, op.number, op.about);
   return true;
+}
+
+// Whether all that are wanted have posted, or one differs. Ranks whose data go another way look at the root first: it
+// posts in any case, which others do not where it goes by the desk.
+bool have_come(void* memory, const Step& step) {
+  Operation& op = of(memory);
+  begin_once(op);
+  if (op.root != no_root && !op.failed && !has_come_alike(op, op.root)) return false;
+  for (; op.come < op.wanted.end && !op.failed; ++op.come) {
+    if (!has_come_alike(op, op.come)) return false;
+  }
+  return !op.failed || tell(op, step);
 }
 
 bool goes_on(void* memory, const Step& /*step*/) {
@@ -209,6 +196,7 @@ bool combine(void* memory, const Step& step) {
 bool finish(void* memory, const Step& /*step*/) {
   Operation& op = of(memory);
   op.desks.finish(op.row, op.number);
+  op.number = 0;
   return true;
 }
 
@@ -223,7 +211,7 @@ Operation* make(Schedule& way, Collective collective, int64_t bytes, const Ranks
   auto* const op = new (memory) Operation{way, desks, desks.take_row(way.repeats()), about, wanted};
   // The order of starting is not that of the steps behind a fence, where others come between: on Comm::local of an
   // intercommunicator, whose ranks wait for different messages of the other side.
-  if (!way.repeats()) op->number = desks.next(op->row);
+  if (!way.repeats()) begin_once(*op);
   return op;
 }
 
@@ -234,38 +222,36 @@ constexpr Ranks nobody{0, 0};
 
 constexpr auto nothing = [] {};
 
-// All steps. `lays` names those that lay data, if this rank posts any; `sends` those behind that, whose data follow in
-// messages; `takes` those that take what has come. A rank that has nothing to post does so nevertheless if it is not in
-// the same operation as those that it waited for.
+// The steps, where there are desks.
+template <class Steps>
+void at(Operation* op, const Otherwise& otherwise, Steps steps) {
+  Schedule& way = op->way;
+  if (op->desks.state() == Desks::State::here) return steps();
+  way.call(begin, op);
+  way.call(found, op);
+  way.wait(is_founded, op);
+  way.either(is_there, op, steps, otherwise);
+}
+
+// All steps. `lays` names those that lay data and post, if this rank posts any; `sends` those behind that, whose data
+// follow in messages; `takes` those that take what has come.
 template <class Lays, class Takes, class Sends = decltype(nothing)>
 void meet(Operation* op, bool posts, const Otherwise& otherwise, Lays lays, Takes takes, Sends sends = {}) {
   if (op == nullptr) return;
   Schedule& way = op->way;
-  way.call(begin, op);
-  const auto steps = [&] {
-    if (!posts) {
-      way.wait(have_come, op);
-      way.either(is_alike, op, takes, [&] {
-        way.wait(is_free, op);
-        way.call(tell, op);
-      });
-    } else {
+  op->posts = posts;
+  at(op, otherwise, [&] {
+    if (posts) {
       way.wait(is_free, op);
       lays();
-      way.call(post, op);
       sends();
-      if (op->wanted.end > op->wanted.first) {
-        way.wait(have_come, op);
-        way.call(check, op);
-        takes();
-      }
+    }
+    if (op->wanted.end > op->wanted.first) {
+      way.wait(have_come, op);
+      takes();
     }
     way.call(finish, op);
-  };
-  if (op->desks.state() == Desks::State::here) return steps();
-  way.call(found, op);
-  way.wait(is_founded, op);
-  way.either(is_there, op, steps, otherwise);
+  });
 }
 
 // A reduction of `wanted` ranks' data to `result`; the other ranks combine nothing.
@@ -281,14 +267,10 @@ void reduction(Schedule& way, Collective collective, const void* send, int64_t t
   meet(
       op, posts, otherwise,
       [&] {
-        way.call(lay, op, 0, {const_cast<void*>(send), total, reducer.type});
+        way.call(lay_and_post, op, 0, {const_cast<void*>(send), total, reducer.type});
       },
       [&] { way.call(combine, op, 0, result); });
 }
-
-}  // namespace
-
-namespace {
 
 // Of a persistent operation without a desk: when it starts for the first time, each rank tells each other one.
 struct Heard {
@@ -341,32 +323,27 @@ void agree(Schedule& way, Collective collective, int64_t bytes, int32_t root, co
   op->root = root;
   if (op->row == Desks::no_row) return agree_by_messages(op, rest);
   if (op->desks.state() == Desks::State::none) return way.behind_meeting(rest);
-  way.call(begin, op);
-  const auto steps = [&] {
+  op->posts = true;
+  at(op, nothing, [&] {
     way.wait(is_free, op);
     way.call(post, op);
-    way.wait(all_agree, op);
+    way.wait(have_come, op);
     way.call(finish, op);
-  };
-  if (op->desks.state() == Desks::State::here) {
-    steps();
-  } else {
-    way.call(found, op);
-    way.wait(is_founded, op);
-    way.when(is_there, op, steps);
-  }
+  });
   way.when(goes_on, op, [&] { way.behind_meeting(rest); });
 }
 
 void barrier(Schedule& way, const Otherwise& otherwise) {
-  meet(make(way, Collective::barrier, 0, all_of(way.comm())), true, otherwise, nothing, nothing);
+  Operation* op = make(way, Collective::barrier, 0, all_of(way.comm()));
+  meet(
+      op, true, otherwise, [&] { way.call(post, op); }, nothing);
 }
 
 void bcast(Schedule& way, const Block& data, int32_t root, const Otherwise& otherwise) {
   const bool is_root = way.comm().rank == root;
   Operation* op = make(way, Collective::bcast, data.bytes(), is_root ? nobody : Ranks{root, root + 1});
   meet(
-      op, is_root, otherwise, [&] { way.call(lay, op, 0, data); }, [&] { way.call(take, op, root, data); });
+      op, is_root, otherwise, [&] { way.call(lay_and_post, op, 0, data); }, [&] { way.call(take, op, root, data); });
 }
 
 void gather(Schedule& way, const Block& mine, const Blocks& all, int32_t root, const Otherwise& otherwise) {
@@ -374,7 +351,7 @@ void gather(Schedule& way, const Block& mine, const Blocks& all, int32_t root, c
   const bool is_root = comm.rank == root;
   Operation* op = make(way, Collective::gather, all[0].bytes(), is_root ? all_of(comm) : nobody);
   meet(
-      op, !is_root, otherwise, [&] { way.call(lay, op, 0, mine); },
+      op, !is_root, otherwise, [&] { way.call(lay_and_post, op, 0, mine); },
       [&] {
         for (int32_t r = 0; r < comm.size; ++r) {
           if (r != root) way.call(take, op, r, all[r]);
@@ -396,6 +373,7 @@ void scatter(Schedule& way, const Blocks& all, const Block& mine, int32_t root, 
         for (int32_t r = 0; r < comm.size; ++r) {
           if (r != root) way.call(lay, op, static_cast<int32_t>(r * bytes), all[r]);
         }
+        way.call(post, op);
         if (!mine.in_place()) way.copy(all[root], mine);
       },
       [&] { way.call(take, op, root, mine); });
@@ -406,7 +384,7 @@ void allgather(Schedule& way, const Block& mine, const Blocks& all, int64_t tota
   const Collective collective = all.regular() ? Collective::allgather : Collective::allgatherv;
   Operation* op = make(way, collective, total, all_of(comm));
   meet(
-      op, true, otherwise, [&] { way.call(lay, op, 0, mine.in_place() ? all[comm.rank] : mine); },
+      op, true, otherwise, [&] { way.call(lay_and_post, op, 0, mine.in_place() ? all[comm.rank] : mine); },
       [&] {
         for (int32_t r = 0; r < comm.size; ++r) {
           if (r != comm.rank) way.call(take, op, r, all[r]);
@@ -428,6 +406,7 @@ void alltoall(Schedule& way, const Blocks& from, const Blocks& to, const Otherwi
         for (int32_t r = 0; r < comm.size; ++r) {
           if (r != comm.rank) way.call(lay, op, static_cast<int32_t>(r * bytes), out[r]);
         }
+        way.call(post, op);
       },
       [&] {
         for (int32_t r = 0; r < comm.size; ++r) {
@@ -492,6 +471,7 @@ void lay_all(Operation* op, const Blocks& all, int32_t but) {
   for (int32_t r = 0; r < op->blocks; ++r) {
     op->way.call(lay_sized, op, r, r != but ? all[r] : Block{nullptr, 0, &byte_type});
   }
+  op->way.call(post, op);
 }
 
 // Those that lay_all() leaves out.
@@ -518,7 +498,11 @@ void gatherv(Schedule& way, const Block& mine, const Blocks& all, int32_t root, 
   if (op == nullptr) return;
   op->blocks = 1;
   meet(
-      op, !is_root, otherwise, [&] { way.call(lay_sized, op, 0, mine); },
+      op, !is_root, otherwise,
+      [&] {
+        way.call(lay_sized, op, 0, mine);
+        way.call(post, op);
+      },
       [&] {
         for (int32_t r = 0; r < comm.size; ++r) {
           if (r != root) take_or_receive(op, r, all[r]);

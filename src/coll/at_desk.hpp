@@ -16,7 +16,6 @@
 // too: each posts its bytes, and goes on when all have posted the same. A rank that finds others posts its own in any
 // case, for those that wait for all. Then none waits for ever, and each that has seen it ends with an error.
 
-#include <functional>
 #include <type_traits>
 
 #include "coll/reducer.hpp"
@@ -24,7 +23,17 @@
 
 namespace weft::coll::at_desk {
 
-using Otherwise = std::function<void()>;
+// Steps that a caller names, as long as it calls: nothing is allocated.
+class Otherwise {
+ public:
+  template <class Steps>
+  Otherwise(const Steps& steps) : steps_(&steps), name_([](const void* of) { (*static_cast<const Steps*>(of))(); }) {}
+  void operator()() const { name_(steps_); }
+
+ private:
+  const void* steps_;
+  void (*name_)(const void* steps);
+};
 
 // `rest` once all ranks have told of as many bytes; where there are no desks, at once. `root` of the operation, or
 // no_root.

@@ -24,6 +24,8 @@ Schedule::Schedule(Comm& comm) : Schedule(comm, next_tag(comm)) {}
 Schedule::Schedule(Comm& comm, Tag tag) : Schedule(comm, static_cast<int32_t>(tag)) {}
 
 Schedule::Schedule(Comm& comm, int32_t tag) : comm_(&comm), tag_(tag) {
+  constexpr size_t few = 8;  // of an operation on small data; memory for so many is in malloc's cache of a thread
+  steps_.reserve(few);
   waiting_.schedule = this;
   waiting_.ready = [](Watch& watch) {
     const Step& step = *static_cast<Waiting&>(watch).step;
@@ -82,6 +84,7 @@ bool Schedule::meets(Collective one) const {
 }
 
 void* Schedule::bytes(int64_t size) {
+  if (size <= first_bytes && !std::exchange(first_taken_, true)) return first_;
   void* memory = take_memory(size);
   if (memory == nullptr) {
     note_error(core::no_memory);

@@ -125,6 +125,10 @@ class Schedule {
     int64_t bytes;
   };
   std::vector<Piece> memory_;
+  // The first piece, if it is small.
+  static constexpr int64_t first_bytes = 144;
+  bool first_taken_ = false;
+  alignas(16) unsigned char first_[first_bytes];
 };
 
 template <class One, class Other>
