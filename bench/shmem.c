@@ -3,9 +3,11 @@
 // OpenSHMEM between two PEs: put and get until the data are there, windows of nonblocking ones, atomics, a put's signal
 // there and back, barrier, reductions, broadcast, collect and alltoall of all PEs, and the rate of 8-byte puts, gets
 // and atomic additions by threads with a context each. Compiles against any OpenSHMEM 1.4.
-//   shmem [--quick] [--threads N] [bytes...]
+//   shmem [--only TEXT] [--threads N] [--quick] [bytes...]
+// --only leaves out rows whose name has no such text: "rate", "alltoall".
 #include <pthread.h>
 #include <shmem.h>
+#include <stdbool.h>
 
 #include "bench.h"
 
@@ -222,6 +224,20 @@ static void* windows_of_a_thread(void* argument) {
   return NULL;
 }
 
+// Additions to each thread's place so far, by PE 0, which knows how many.
+static long added[THREADS_MOST];
+
+// As many windows as take the time of a block.
+static int windows_for(struct worker* w) {
+  enum { tried = 16 };
+  w->windows = tried;
+  (void)windows_of_a_thread(w);
+  const double begin = bench_now_us();
+  (void)windows_of_a_thread(w);
+  added[w->index] += 2L * tried * WINDOW;
+  return bench_iterations(w->s->options, bench_now_us() - begin, tried);
+}
+
 // Millions of operations a second, of so many threads.
 static double rate_of(struct state* s, int threads, void (*window)(struct worker* w, long* place)) {
   struct worker workers[THREADS_MOST];
@@ -231,8 +247,13 @@ static double rate_of(struct state* s, int threads, void (*window)(struct worker
   shmem_barrier_all();
   if (s->pe == 0) {
     for (int t = 0; t < threads; ++t) {
-      workers[t] = (struct worker){.s = s, .window = window, .index = t, .windows = (int)(s->options->block_us * 2)};
+      workers[t] = (struct worker){.s = s, .window = window, .index = t};
       if (shmem_ctx_create(SHMEM_CTX_PRIVATE, &workers[t].ctx) != 0) workers[t].ctx = SHMEM_CTX_DEFAULT;
+    }
+    const int windows = windows_for(&workers[0]);
+    for (int t = 0; t < threads; ++t) {
+      workers[t].windows = windows;
+      added[t] += (long)BENCH_BLOCKS * windows * WINDOW;
     }
     for (int b = 0; b < BENCH_BLOCKS; ++b) {
       const double begin = bench_now_us();
@@ -252,21 +273,21 @@ static double rate_of(struct state* s, int threads, void (*window)(struct worker
 
 // The sums of threads are there: places begin at 0 and are used for nothing else.
 static void check_sums(struct state* s, int threads) {
-  if (s->pe == 1) {
-    long expected[THREADS_MOST] = {0};
-    const long each = (long)BENCH_BLOCKS * (int)(s->options->block_us * 2) * WINDOW;
-    for (int t = 1; t <= threads; t *= 2) {
-      for (int i = 0; i < t; ++i) expected[i] += each;
-    }
-    for (int i = 0; i < threads; ++i) {
-      if (s->words[64 * (i + 1) + 8] != expected[i]) bench_die("atomic additions of threads were lost");
-    }
+  if (s->pe == 0) shmem_putmem(added, added, sizeof added, 1);
+  shmem_barrier_all();
+  for (int i = 0; s->pe == 1 && i < threads; ++i) {
+    if (s->words[64 * (i + 1) + 8] != added[i]) bench_die("atomic additions of threads were lost");
   }
   shmem_barrier_all();
 }
 
+static const char* only;
+static bool is_wanted(const char* name) {
+  return only == NULL || strstr(name, only) != NULL;
+}
+
 static void rates(struct state* s, const char* name, int threads, void (*window)(struct worker* w, long* place)) {
-  for (int t = 1; t <= threads; t *= 2) {
+  for (int t = 1; t <= threads && is_wanted(name); t *= 2) {
     const double rate = rate_of(s, t, window);
     char numbered[32];
     snprintf(numbered, sizeof numbered, "%s.%d", name, t);
@@ -275,7 +296,7 @@ static void rates(struct state* s, const char* name, int threads, void (*window)
 }
 
 static void sizes_of(struct state* s, const char* name, body run, double (*measure)(struct state*, body, size_t)) {
-  for (int i = 0; i < s->options->size_count; ++i) {
+  for (int i = 0; i < s->options->size_count && is_wanted(name); ++i) {
     const size_t size = s->options->sizes[i];
     const double us = measure(s, run, size);
     if (s->pe == 0) bench_emit(name, size, us, "us");
@@ -284,6 +305,7 @@ static void sizes_of(struct state* s, const char* name, body run, double (*measu
 
 static void one(struct state* s, const char* name, body run, double (*measure)(struct state*, body, size_t),
                 double scale) {
+  if (!is_wanted(name)) return;
   const double us = measure(s, run, 8);
   if (s->pe == 0) bench_emit(name, 8, us * scale, "us");
 }
@@ -323,6 +345,11 @@ static void check_collects(struct state* s) {
 int main(int argc, char** argv) {
   static const size_t sizes[] = {8, 1024, 65536, 1048576};
   int threads = 2;
+  if (argc > 2 && strcmp(argv[1], "--only") == 0) {
+    only = argv[2];
+    argc -= 2;
+    argv += 2;
+  }
   if (argc > 2 && strcmp(argv[1], "--threads") == 0) {
     threads = atoi(argv[2]);
     if (threads < 1 || threads > THREADS_MOST) bench_die("--threads takes 1 to 16");
@@ -376,6 +403,7 @@ int main(int argc, char** argv) {
   sizes_of(&s, "shmem_alltoall", alltoall, together);
   rates(&s, "shmem_put_rate", threads, puts_of_a_window);
   rates(&s, "shmem_get_rate", threads, gets_of_a_window);
+  memset(added, 0, sizeof added);
   rates(&s, "shmem_add_rate", threads, adds_of_a_window);
   check_sums(&s, threads);
   shmem_finalize();

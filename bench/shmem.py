@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """OpenSHMEM beside other libraries: shmem.c compiled for each, run in turn, the ratio of medians for each row.
 
-    bench/shmem.py [--peer NAME CC RUN]... [--rounds 9] [--pes 2] [--picture FILE.svg] [bytes...]
+    bench/shmem.py [--peer NAME CC RUN]... [--rounds 9] [--pes 2] [--only TEXT] [--picture FILE.svg] [bytes...]
 
 Weft is the one in build/install; without --peer the other is Open MPI's OSHMEM. Rows in us are better when small, those
 in M/s when large; `times` is Weft's figure over the peer's.
@@ -49,12 +49,14 @@ def main():
     parser.add_argument("--peer", nargs=3, action="append", metavar=("NAME", "CC", "RUN"), help="its compiler and launcher")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--pes", type=int, default=2)
+    parser.add_argument("--only", metavar="TEXT", help="the rows alone whose name has this text")
     parser.add_argument("--picture", metavar="FILE", help="the ratios as SVG")
     parser.add_argument("sizes", nargs="*")
     options = parser.parse_args()
     allowed = " --allow-run-as-root" if os.geteuid() == 0 else ""
     peers = options.peer or [("OSHMEM", "/usr/bin/oshcc", "/usr/bin/oshrun" + allowed)]
     sides = [("Weft", f"{PREFIX}/oshcc", f"{PREFIX}/oshrun --oversubscribe"), *peers]
+    words = (["--only", options.only] if options.only else []) + options.sizes
     values = collections.defaultdict(lambda: collections.defaultdict(list))
     units = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -62,7 +64,7 @@ def main():
             build(compiler, f"{folder}/{name}")
         for _ in range(options.rounds):
             for side, _, launcher in sides:
-                for row, (value, unit) in rows_of(launcher, options.pes, f"{folder}/{side}", options.sizes).items():
+                for row, (value, unit) in rows_of(launcher, options.pes, f"{folder}/{side}", words).items():
                     values[row][side].append(value)
                     units[row] = unit
     show(values, units, [name for name, _, _ in peers], options.picture)
