@@ -94,14 +94,18 @@ template void alltoall(Schedule& way, const Blocks& from, const Blocks& to);
 
 }  // namespace plan
 
-int32_t alltoall(Comm& comm, const Blocks& from, const Blocks& to) {
+int32_t alltoall(Comm& comm, const Blocks& from, const Blocks& to, bool mapped) {
   const bool regular = to.regular() && (from.in_place() || from.regular());
   const int64_t bytes = regular ? to[0].bytes() : 0;
   const Algorithms able =
       shared::if_suits(!regular || bytes > 0).without(Algorithm::shared, regular && from.in_place());
   const Collective collective = regular ? Collective::alltoall : Collective::alltoallv;
   const int64_t posted = regular ? bytes * comm.size : Room::most_area;
-  const auto result = shared::in_room(comm, {collective, bytes, posted, able}, [&](Room& room) {
+  // Smaller ones are copied in less time than ranks take to wait for each other once more.
+  constexpr int64_t large = 16 << 10;
+  const shared::Wanted wanted{
+      .collective = collective, .bytes = bytes, .posted = posted, .able = able, .mapped = mapped && bytes >= large};
+  const auto result = shared::in_room(comm, wanted, [&](Room& room) {
     return regular ? shared::alltoall(room, from, to, bytes) : shared::alltoallv(room, from, to);
   });
   if (result) return *result;

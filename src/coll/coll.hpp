@@ -22,7 +22,8 @@ using core::Comm;
 [[nodiscard]] int32_t gather(Comm& comm, const Block& mine, const Blocks& all, int32_t root);
 [[nodiscard]] int32_t scatter(Comm& comm, const Blocks& all, const Block& mine, int32_t root);
 [[nodiscard]] int32_t allgather(Comm& comm, const Block& mine, const Blocks& all);
-[[nodiscard]] int32_t alltoall(Comm& comm, const Blocks& from, const Blocks& to);
+// `mapped`: as all ranks know, ranks of a host reach what each of them sends without the kernel.
+[[nodiscard]] int32_t alltoall(Comm& comm, const Blocks& from, const Blocks& to, bool mapped = false);
 
 // Reductions. In place: `send` is `receive`.
 [[nodiscard]] int32_t reduce(Comm& comm, const void* send, void* receive, int64_t count, const Reducer& reducer,

@@ -84,7 +84,10 @@ class Room {
   static constexpr int64_t unknown_bytes = most_area / 4;
   void use_chunks(int64_t posted);
   // The way of this operation: the others' buffers are read.
-  void use_single_copy() { single_copy_ = true; }
+  void use_single_copy() {
+    single_copy_ = true;
+    about_ |= about_single_copy;
+  }
   bool is_single_copy() const { return single_copy_; }
   // The data of this operation go by messages; the bytes may differ.
   void leave_data_to_messages() { about_ = (about_ & ~about_bytes) | about_messages; }
@@ -137,7 +140,8 @@ class Room {
   // A line says: the operation, whether its data go by messages, and if not, its bytes.
   static constexpr int collective_shift = 56;
   static constexpr uint64_t about_messages = uint64_t{1} << 55;
-  static constexpr uint64_t about_bytes = about_messages - 1;
+  static constexpr uint64_t about_single_copy = about_messages >> 1;
+  static constexpr uint64_t about_bytes = about_single_copy - 1;
   static constexpr int about_rank_shift = 48;  // of a line for one rank, whose bytes are few
   struct Line {
     unsigned char data[line_bytes];

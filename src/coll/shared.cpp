@@ -141,7 +141,8 @@ int64_t whole(int64_t place, const Reducer& reducer) {
   const bool in_lines = wanted.posted <= Room::line_bytes;
   const auto choose = [&] {
     const bool known = room->chunks() != Room::Chunks::untried;
-    const Algorithms able = wanted.able.without(Algorithm::shared, room->chunks() == Room::Chunks::none && !in_lines)
+    const bool no_chunks = room->chunks() == Room::Chunks::none && !in_lines;
+    const Algorithms able = wanted.able.without(Algorithm::shared, no_chunks || (wanted.mapped && room->can_read()))
                                 .without(Algorithm::single_copy, known && !room->can_read());
     return choices.choose(wanted.collective, wanted.bytes, able);
   };

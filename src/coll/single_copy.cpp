@@ -170,8 +170,33 @@ int32_t allgather(Room& room, const Block& mine, const Blocks& all) {
   return error;
 }
 
-// A block beyond its slot stays in memory: the user's, or a copy aside where that has gaps or is written meanwhile. The
-// slot says where.
+namespace {
+
+// How a block gets to the rank that it is for: in its slot, or from the user's memory, or, where that has gaps or is
+// written meanwhile, from a copy aside. The slot says where.
+enum class Lies : uint8_t { in_slot, with_user, aside };
+
+// A large block that is reached without the kernel does not go through its slot.
+Lies lies_of(const Block& block, const Slots& slots, bool in_place) {
+  constexpr int64_t large = 16 << 10;
+  const bool may_stay = !in_place && block.type->contiguous;
+  if (!slots.has_room(block.bytes())) return may_stay ? Lies::with_user : Lies::aside;
+  const bool stays = may_stay && block.bytes() >= large && name(block.data, block.bytes()).key != MemoryRef::no_key;
+  return stays ? Lies::with_user : Lies::in_slot;
+}
+
+// Of a slot: behind the size, in its head.
+void note_place(unsigned char* slot, Lies lies) {
+  std::memcpy(slot + sizeof(int64_t), &lies, sizeof lies);
+}
+bool is_in_slot(const unsigned char* slot) {
+  Lies lies{};
+  std::memcpy(&lies, slot + sizeof(int64_t), sizeof lies);
+  return lies == Lies::in_slot;
+}
+
+}  // namespace
+
 int32_t alltoall(Room& room, const Blocks& from, const Blocks& to) {
   room.use_chunks(Room::most_area);
   const Slots slots(room.place_bytes(), room.size());
@@ -179,15 +204,13 @@ int32_t alltoall(Room& room, const Blocks& from, const Blocks& to) {
                 Slots::head + static_cast<int64_t>(sizeof(MemoryRef)));
   const bool in_place = from.in_place();
   const Blocks& out = in_place ? to : from;
-  const auto goes_aside = [&](const Block& block) {
-    return !slots.has_room(block.bytes()) && (in_place || !block.type->contiguous);
-  };
   bool all_here = true;
   int64_t aside_bytes = 0;
   (void)each_other(room, [&](int32_t r) {
     const Block block = out[r];
-    all_here = all_here && slots.has_room(block.bytes());
-    if (goes_aside(block)) aside_bytes += block.bytes();
+    const Lies lies = lies_of(block, slots, in_place);
+    all_here = all_here && lies == Lies::in_slot;
+    if (lies == Lies::aside) aside_bytes += block.bytes();
     return true;
   });
   Memory memory;
@@ -200,12 +223,18 @@ int32_t alltoall(Room& room, const Blocks& from, const Blocks& to) {
   (void)each_other(room, [&](int32_t r) {
     const Block block = out[r];
     unsigned char* const slot = place + r * slots.bytes();
-    slots.put(block, slot);
-    if (slots.has_room(block.bytes())) return true;
+    const Lies lies = lies_of(block, slots, in_place);
+    note_place(slot, lies);
+    if (lies == Lies::in_slot) {
+      slots.put(block, slot);
+      return true;
+    }
+    const int64_t size = block.bytes();
+    std::memcpy(slot, &size, sizeof size);
     const void* data = block.data;
-    if (unsigned char* const copy = goes_aside(block) ? aside : nullptr) {
-      pack_piece(block, 0, copy, block.bytes());
-      data = copy;
+    if (lies == Lies::aside) {
+      pack_piece(block, 0, aside, block.bytes());
+      data = aside;
       aside += block.bytes();
     }
     const MemoryRef there = name(data, block.bytes());
@@ -225,7 +254,7 @@ int32_t alltoall(Room& room, const Blocks& from, const Blocks& to) {
       room.truncate(r, bytes, block.bytes());
       return false;
     }
-    if (slots.has_room(bytes)) {
+    if (is_in_slot(slot) && slots.has_room(bytes)) {
       Slots::take(slot, block);
       return true;
     }

@@ -59,8 +59,11 @@ void fcollect(const char* function, core::Comm& comm, void* dest, const void* so
   check(function, coll::allgather(comm, in_place ? Block{} : block(source, bytes), blocks(dest, bytes)));
 }
 
+// All PEs give the same symmetric address, so they agree on where it lies.
 void alltoall(const char* function, core::Comm& comm, void* dest, const void* source, size_t bytes) {
-  check(function, coll::alltoall(comm, dest == source ? Blocks() : blocks(source, bytes), blocks(dest, bytes)));
+  const bool in_heap = reinterpret_cast<uintptr_t>(source) - state.heap < state.heap_bytes;
+  check(function,
+        coll::alltoall(comm, dest == source ? Blocks() : blocks(source, bytes), blocks(dest, bytes), in_heap));
 }
 
 // Memory for packed elements; nullptr: there is none.
@@ -91,7 +94,8 @@ void alltoalls(const char* function, core::Comm& comm, void* dest, const void* s
   for (size_t i = 0; i < count; ++i) {
     std::memcpy(packed.get() + i * stride.element, static_cast<const char*>(source) + i * from_step, stride.element);
   }
-  alltoall(function, comm, came.get(), packed.get(), stride.blocks * stride.element);
+  const size_t each = stride.blocks * stride.element;
+  check(function, coll::alltoall(comm, blocks(packed.get(), each), blocks(came.get(), each)));
   for (size_t i = 0; i < count; ++i) {
     std::memcpy(static_cast<char*>(dest) + i * to_step, came.get() + i * stride.element, stride.element);
   }

@@ -104,6 +104,32 @@ static void other_types(void) {
   shmem_barrier_all();
 }
 
+// The source may be written again at once: large blocks in the heap are read where they are, others are copied before.
+enum { most_pes = 8, large_most = 8192 };
+static void large_alltoall(long* from, long* to) {
+  for (int each = 1024; each <= large_most; each *= 2) {
+    for (int round = 0; round < 3; ++round) {
+      for (int i = 0; i < each * pes; ++i) from[i] = number(me, i) + round;
+      EXPECT(shmem_long_alltoall(SHMEM_TEAM_WORLD, to, from, (size_t)each) == 0);
+      memset(from, 0, (size_t)(each * pes) * sizeof(long));
+      int wrong = 0;
+      for (int i = 0; i < each * pes; ++i) wrong += to[i] != number(i / each, me * each + i % each) + round;
+      EXPECT(wrong == 0);
+      shmem_team_sync(SHMEM_TEAM_WORLD);
+    }
+  }
+}
+
+static void large(void) {
+  static long of_program[most_pes * large_most];
+  long* const from = shmem_malloc((size_t)(large_most * pes) * sizeof(long));
+  long* const to = shmem_malloc((size_t)(large_most * pes) * sizeof(long));
+  large_alltoall(from, to);
+  if (pes <= most_pes) large_alltoall(of_program, to);
+  shmem_free(to);
+  shmem_free(from);
+}
+
 // Every second PE, from the first on.
 static void on_set(void) {
   const int size = (pes + 1) / 2;
@@ -151,6 +177,7 @@ int main(void) {
   clear();
   on_set();
   other_types();
+  large();
   shmem_sync_all();
   const int failed = failures();
   shmem_finalize();
