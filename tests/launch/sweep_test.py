@@ -73,7 +73,7 @@ class Sweep(unittest.TestCase):
                    returncode=1)
         picture = xml.dom.minidom.parse(str(plot))
         texts = [text.firstChild.data for text in picture.getElementsByTagName("text")]
-        self.assertEqual(texts, [f"{self.program}: metric", "1x1 FIGURE=2", "2", "1x1 FIGURE=3", "3", "1x1 FIGURE=<1>", "no result"])
+        self.assertEqual(texts, [f"{self.program}: metric", "1x1 FIGURE=2", "2 (100 %)", "1x1 FIGURE=3", "3 (67 %)", "1x1 FIGURE=<1>", "no result"])
         widths = [float(bar.getAttribute("width")) for bar in picture.getElementsByTagName("rect")[1:]]
         self.assertAlmostEqual(widths[0] / widths[1], 2 / 3, 2)
 

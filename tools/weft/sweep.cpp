@@ -300,19 +300,23 @@ void print_table(const Wanted& wanted, const std::vector<Case>& cases, const top
   }
 }
 
+// Of the speed of the best, which comes first; 0: it has none.
+double share_of_best(const Wanted& wanted, const std::vector<Case>& cases, const Case& one) {
+  const double best = median(cases[0].results), value = median(one.results);
+  const double share = wanted.more ? value / best : best / value;
+  return std::isfinite(share) ? share : 0;
+}
+
 // Of settings' values only the best one's: others differ by more than their layout.
 void print_advice(const Wanted& wanted, const std::vector<Case>& cases, const topo::Machine& machine) {
   if (cases[0].results.empty()) return;
   std::vector<LayoutResult> results;
-  const double best = median(cases[0].results);
   for (const Case& one : cases) {
     if (one.results.empty() || one.values != cases[0].values) continue;
-    const double value = median(one.results);
-    const double share = wanted.more ? value / best : best / value;
     results.push_back({.layout = one.layout,
                        .name = one.name,
                        .reach = reach_of(machine, one.layout),
-                       .share = std::isfinite(share) ? share : 0,
+                       .share = share_of_best(wanted, cases, one),
                        .spread = spread(one.results) / 100});
   }
   printf("\n%s", advice(results, reach_of(machine)).c_str());
@@ -391,7 +395,7 @@ int sweep(const Wanted& wanted, const Metric& metric, const topo::Machine& machi
       bar.name = one.name;
       if (one.results.empty()) continue;
       const auto [least, most] = std::minmax_element(one.results.begin(), one.results.end());
-      bar = {one.name, median(one.results), *least, *most, true};
+      bar = {one.name, median(one.results), *least, *most, share_of_best(wanted, cases, one), true};
     }
     const std::string title = command + (wanted.metric.empty() ? ": seconds" : ": metric");
     if (!write_text("sweep", "--plot", wanted.plot, picture_of(title, swept))) return 2;

@@ -39,7 +39,8 @@ std::string picture_of(const std::string& title, const std::vector<SweptCase>& c
                     x(one.median) - left, bar);
       svg += format("<path d=\"M%.1f %dv%dM%.1f %dh%.1fM%.1f %dv%d\" stroke=\"black\" fill=\"none\"/>\n", x(one.least),
                     y + 4, bar - 8, x(one.least), y + bar / 2, x(one.most) - x(one.least), x(one.most), y + 4, bar - 8);
-      svg += format("<text x=\"%.1f\" y=\"%d\">%.6g</text>\n", x(one.most) + 6, y + bar - 4, one.median);
+      svg += format("<text x=\"%.1f\" y=\"%d\">%.6g (%.0f %%)</text>\n", x(one.most) + 6, y + bar - 4, one.median,
+                    100 * one.share);
     } else {
       svg += format("<text x=\"%d\" y=\"%d\">no result</text>\n", left + 6, y + bar - 4);
     }
