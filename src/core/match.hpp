@@ -217,20 +217,27 @@ class Matcher {
   // Visits all unexpected messages in order of arrival.
   Unexpected* first_unexpected() const { return first_; }
 
-  // Whether messages are kept, of a lane that is share()d.
+  // A receive must look twice, whatever is kept, while the progress thread is at work (core/beside.hpp). With the lock.
+  void set_attended(bool attended) {
+    const uint32_t busy = busy_.load(std::memory_order_relaxed) & ~attended_bit;
+    busy_.store(attended ? busy | attended_bit : busy, std::memory_order_release);
+  }
+
+  // Whether messages are kept, of a lane that is share()d, or the progress thread is at work.
   bool keeps_any() const { return busy_.load(std::memory_order_relaxed) != 1; }
 
   uint32_t bins() const { return mask_ / static_cast<uint32_t>(sizeof(Bin)) + 1; }
 
   // Messages kept now. Any thread may ask.
   uint32_t kept() const {
-    const uint32_t busy = busy_.load(std::memory_order_relaxed);
+    const uint32_t busy = busy_.load(std::memory_order_relaxed) & ~attended_bit;
     return busy > extra_ ? busy - extra_ : 0;  // it may look while share() is at work
   }
 
  private:
   static constexpr uint32_t first_count = 256;
   static constexpr uint32_t most_count = 1 << 19;  // bin_of() takes so many bits
+  static constexpr uint32_t attended_bit = 1U << 31;
 
   struct Bin {
     RequestQueue posted;
@@ -274,7 +281,7 @@ class Matcher {
 
   // Every receive of the process looks at the first lane's `busy_`: on this line lies nothing that a posted receive or
   // its message changes.
-  alignas(128) std::atomic<uint32_t> busy_{0};  // messages kept, and one more with several threads
+  alignas(128) std::atomic<uint32_t> busy_{0};  // messages kept, one more with several threads, and a bit
   uint32_t mask_ = 0;                           // of the offset of a bin, in bytes
   Bin* bins_ = nullptr;                         // first_bins_, or more of them from the heap
   uint32_t extra_ = 0;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/progress.hpp"
 
+#include "core/beside.hpp"
 #include "core/handler.hpp"
 #include "core/lane_wait.hpp"
 #include "core/path.hpp"
@@ -63,6 +64,15 @@ bool progress() {
 void progress_at_times() {
   constexpr uint32_t every = 8;
   if (++hot_thread().calls_without_progress % every == 0) (void)progress();
+}
+
+bool progress_beside() {
+  if (!posts_beside()) return progress();
+  const bool idle = looks_idle(world->lanes[0]) && gathering.load(std::memory_order_relaxed) == 0 &&
+                    world->queues_waiting.load(std::memory_order_relaxed) == 0;
+  if (idle) return false;
+  const AtWork work;
+  return work.may() && progress();
 }
 
 bool progress_on(uint32_t lane, uint32_t round) {

@@ -111,8 +111,9 @@ bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t by
   return r;
 }
 
-// The same at MPI_THREAD_MULTIPLE, while its lane is free and keeps no unexpected message; `wild`: with wildcards.
-template <bool wild = false>
+// The same at MPI_THREAD_MULTIPLE, while its lane is free and keeps no unexpected message; `wild`: with wildcards;
+// `beside`: in a process with a progress thread, which may be at work (core/beside.hpp).
+template <bool wild = false, bool beside = false>
 [[gnu::always_inline]] inline Request* try_post_wide(World& w, Comm& comm, void* buffer, int64_t bytes, int32_t source,
                                                      int32_t tag) {
   Thread* const me = own_thread;
@@ -122,7 +123,7 @@ template <bool wild = false>
   Lane& lane = *w.lane_table[index];
   if (!lane.lock.try_lock()) [[unlikely]]
     return nullptr;
-  if (lane.matcher.keeps_any()) [[unlikely]] {
+  if (beside ? lane.matcher.kept() != 0 : lane.matcher.keeps_any()) [[unlikely]] {
     lane.lock.unlock();
     return nullptr;
   }

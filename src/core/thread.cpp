@@ -91,6 +91,7 @@ Thread& enter(bool service) {
 }  // namespace
 
 Thread& enter_thread() {
+  if (!world->multiple) return *(own_thread = &world->main_thread);
   return enter(false);
 }
 

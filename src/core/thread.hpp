@@ -3,7 +3,7 @@
 #pragma once
 
 // The state of one thread: a cache of requests, counters of what it sent, completions to be followed up once it
-// holds no lane. Below MPI_THREAD_MULTIPLE all threads of the process share one, for they take turns.
+// holds no lane. Below MPI_THREAD_MULTIPLE all threads of the program share one, for they take turns.
 
 #include <pthread.h>
 
@@ -49,7 +49,8 @@ struct alignas(64) Thread {
   Request* ended = nullptr;   // completed under a lane's lock, with an on_done to run after it
   bool following_up = false;  // run_ended() is at it
   bool in_use = false;
-  bool service = false;  // of the library, not of the program
+  bool service = false;               // of the library, not of the program
+  std::atomic<bool> posting = false;  // core/beside.hpp
   uint32_t calls_without_progress = 0;
   PathCount sent[path_count];
   uint64_t retries = 0;   // sends that found the way full

@@ -15,6 +15,7 @@
 
 #include "base/clock.hpp"
 #include "base/setting.hpp"
+#include "core/beside.hpp"
 #include "core/event.hpp"
 #include "core/progress.hpp"
 #include "core/work.hpp"
@@ -379,7 +380,7 @@ uint32_t Backoff::soon_asleep() {
 
 bool Backoff::progress_of_service() {
   const uint64_t before = messages_taken();
-  const bool moved = progress();
+  const bool moved = progress_beside();
   if (moved) taken_ += messages_taken() - before;
   return moved;
 }

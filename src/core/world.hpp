@@ -152,7 +152,7 @@ struct Config {
 struct World {
   bool running = false;
   bool multiple = false;    // the program asked for MPI_THREAD_MULTIPLE
-  bool concurrent = false;  // threads may be in core at the same time: locks are taken, each thread has its own Thread
+  bool concurrent = false;  // threads may be in core at the same time: locks are taken
   Design design = Design::hot;
   int32_t rank = 0;            // in the job
   int32_t size = 1;            // of MPI_COMM_WORLD
@@ -173,7 +173,7 @@ struct World {
   std::atomic<uint64_t> queues_waiting = 0;  // a bit for each of them that has messages
   base::Lock connect_lock;
   boot::Job job;
-  Thread main_thread;  // that of all threads while they take turns
+  Thread main_thread;  // that of all threads of the program while they take turns
   ThreadList threads;
   Waits waits;
   Lane* lane_table[transport::max_lanes] = {};  // the addresses of `lanes`, which spare a multiplication by their size

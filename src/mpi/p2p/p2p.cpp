@@ -3,7 +3,9 @@
 // Blocking and nonblocking sends and receives (MPI-5.0, 3.2, 3.4, 3.7).
 #include "mpi/p2p/p2p.hpp"
 
+#include "core/beside.hpp"
 #include "core/send_now.hpp"
+#include "mpi/face.hpp"
 #include "mpi/object/check.hpp"
 #include "mpi/object/foreign.hpp"
 
@@ -229,9 +231,11 @@ namespace {
   return MPI_SUCCESS;
 }
 
-// One that core::try_post() did not take.
+// One that core::try_post() or try_post_beside() did not take.
+template <bool beside>
 [[gnu::noinline]] int irecv_wide(void* buf, int64_t bytes, int source, int tag, Comm* comm, MPI_Request* request) {
-  Request* r = core::try_post_wide(*core::world, *comm, buf, bytes, source, tag);
+  if constexpr (beside) core::did_not_post();
+  Request* r = core::try_post_wide<false, beside>(*core::world, *comm, buf, bytes, source, tag);
   if (r == nullptr) [[unlikely]]
     return irecv_plain(buf, bytes, source, tag, comm, request);
   *request = handle_of<MPI_Request>(r);
@@ -275,7 +279,8 @@ template <bool blocking>
   return irecv_general<blocking>(buf, count, datatype, source, tag, comm, request);
 }
 
-template <bool blocking>
+// `beside`: in a process with a progress thread.
+template <bool blocking, bool beside>
 [[gnu::always_inline]] inline int irecv(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                                         MPI_Comm comm, MPI_Request* request) {
   Operation op;
@@ -284,26 +289,43 @@ template <bool blocking>
       !op.type->predefined) [[unlikely]] {
     return irecv_wild<blocking>(buf, count, datatype, source, tag, comm, request);
   }
-  Request* r = core::try_post(*core::world, *op.comm, buf, op.bytes, source, tag);
+  Request* const r = beside ? core::try_post_beside(*core::world, *op.comm, buf, op.bytes, source, tag)
+                            : core::try_post(*core::world, *op.comm, buf, op.bytes, source, tag);
   if (r == nullptr) [[unlikely]]
-    return irecv_wide(buf, op.bytes, source, tag, op.comm, request);
+    return irecv_wide<beside>(buf, op.bytes, source, tag, op.comm, request);
   *request = handle_of<MPI_Request>(r);
   return MPI_SUCCESS;
+}
+
+template <bool beside>
+int recv(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (int error = irecv<true, beside>(buf, count, datatype, source, tag, comm, &request)) return error;
+  Request& r = *request_of(request);
+  wait_for(r, "MPI_Recv");
+  return finish("MPI_Recv", &request, r, status);
+}
+
+int irecv_beside(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                 MPI_Request* request) {
+  return irecv<false, true>(buf, count, datatype, source, tag, comm, request);
 }
 
 }  // namespace
 
 int irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
             MPI_Request* request) {
-  return irecv<false>(buf, count, datatype, source, tag, comm, request);
+  return irecv<false, false>(buf, count, datatype, source, tag, comm, request);
 }
 
 int recv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (int error = irecv<true>(buf, count, datatype, source, tag, comm, &request)) return error;
-  Request& r = *request_of(request);
-  wait_for(r, "MPI_Recv");
-  return finish("MPI_Recv", &request, r, status);
+  return recv<false>(buf, count, datatype, source, tag, comm, status);
+}
+
+void choose_receives() {
+  if (!core::posts_beside()) return;
+  weft_calls.irecv_c = irecv_beside;
+  weft_calls.recv_c = recv<true>;
 }
 
 uintptr_t isend_made(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {

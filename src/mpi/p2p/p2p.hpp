@@ -55,6 +55,10 @@ inline bool good_receive(Operation& op, const void* buffer, MPI_Count count, MPI
          (tag >= 0 || tag == MPI_ANY_TAG) && good_data(op, buffer, count, datatype);
 }
 
+// Gives the table of calls those forms of MPI_Irecv and MPI_Recv that suit the threads of this process. At start,
+// before statistics keep the table.
+void choose_receives();
+
 // Finds the fault of a call, and raises the error. MPI_SUCCESS when nothing is: the partner is MPI_PROC_NULL.
 [[nodiscard, gnu::cold]] int explain_send(const char* function, const void* buffer, MPI_Count count,
                                           MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);

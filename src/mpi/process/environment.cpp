@@ -37,6 +37,7 @@
 #include "mpi/object/handles.hpp"
 #include "mpi/observe/observe.hpp"
 #include "mpi/p2p/bsend.hpp"
+#include "mpi/p2p/p2p.hpp"
 #include "mpi/process/spawn.hpp"
 #include "mpi/stream/stream.hpp"
 
@@ -63,6 +64,7 @@ bool start_runtime(int& level) {
     build_predefined_objects();
     if (!core::join(level == MPI_THREAD_MULTIPLE, coll::open_choices)) return false;
     environment.joined = true;
+    choose_receives();
     begin_observing();
   }
   if (!core::world->multiple) level = std::min(level, MPI_THREAD_SERIALIZED);
