@@ -210,6 +210,54 @@ void go_by_messages(Window& window, uint64_t value) {
   EXPECT_EQ(reinterpret_cast<uint64_t*>(window.base)[1], value);
 }
 
+// As of another thread's flush.
+struct Settles : Awaited {
+  explicit Settles(LaneBox& of)
+      : Awaited([](Awaited& awaited, const Answer&, const char*) {
+          auto& self = static_cast<Settles&>(awaited);
+          self.box.settle(self.number);
+          return true;
+        }),
+        box(of) {}
+  LaneBox& box;
+};
+
+// A flush completes what another thread has put, too: behind an answer that it asks for, or that the thread has asked
+// for.
+TEST_F(Windows, CompleteRecordsOfOtherThreadsInAFlush) {
+  Made window(1);
+  ASSERT_EQ(lock_all(*window, true), no_error);
+  ASSERT_EQ(put_word(*window, 1), no_error);
+  go_by_messages(*window, 2);
+  LaneBox& mine = box_of(*window, 0);
+  LaneBox* theirs = nullptr;
+  std::thread([&] {
+    go_by_messages(*window, 3);
+    theirs = &box_of(*window, 0);
+  }).join();
+  ASSERT_NE(theirs->lane, mine.lane);
+  const auto put_by = [](LaneBox& box, uint64_t offset, uint64_t value) {
+    box.add(put_record(offset, 8), nullptr, {nullptr, 0, &value}, 8, Leave::later);
+  };
+  Settles others_flush(*theirs);
+  for (const bool asked : {false, true}) {
+    const uint64_t value = asked ? 5 : 4;
+    put_by(*theirs, 16, value);
+    if (asked) {
+      Record record{};
+      record.action = Action::flush;
+      record.cookie = cookie_of(others_flush, theirs->lane);
+      theirs->add(record, Leave::later);
+    }
+    put_by(mine, 24, value + 10);
+    EXPECT_EQ(flush(*window, 0, false), no_error);
+    EXPECT_TRUE(theirs->is_settled());
+    EXPECT_EQ(reinterpret_cast<uint64_t*>(window->base)[2], value);
+    EXPECT_EQ(reinterpret_cast<uint64_t*>(window->base)[3], value + 10);
+  }
+  ASSERT_EQ(unlock_all(*window), no_error);
+}
+
 // Another thread's operations go on while this one holds every lock that is not of that thread's lane.
 TEST_F(Windows, ShareNoLockBetweenThreadsByMessages) {
   Made window(1);

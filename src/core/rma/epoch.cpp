@@ -81,8 +81,9 @@ void get_lock(Window& window, int32_t rank, Lock kind) {
 // answer comes anyway behind the last of them, that will do; otherwise the target is asked for one.
 class Flush : private Awaited {
  public:
-  Flush(LaneBox& box, int32_t rank, bool local)
-      : Awaited(on_answer), box_(box), target_(box.window.targets[rank]), rank_(rank) {
+  // `own`: the calling thread's lane.
+  Flush(LaneBox& box, int32_t rank, bool local, uint32_t own)
+      : Awaited(on_answer), box_(box), target_(box.window.targets[rank]), rank_(rank), own_(own) {
     {
       const std::lock_guard guard(box_.lock);
       upto_ = (local ? box_.answered : box_.added).load(std::memory_order_relaxed);
@@ -99,7 +100,8 @@ class Flush : private Awaited {
     if (asks_) return told_.load(std::memory_order_acquire);
     return box_.settled.load(std::memory_order_acquire) >= upto_;
   }
-  uint32_t lane() const { return box_.lane; }
+  // The lane to poll: our own for an answer that another thread asked for, which polls its lane.
+  uint32_t lane() const { return asks_ ? box_.lane : own_; }
   int32_t rank() const { return rank_; }
 
  private:
@@ -118,6 +120,7 @@ class Flush : private Awaited {
   LaneBox& box_;
   Target& target_;
   int32_t rank_;
+  uint32_t own_;
   uint64_t upto_ = 0;
   bool asks_ = false;
   std::atomic<bool> told_ = false;
@@ -135,15 +138,17 @@ class Settlement {
  public:
   Settlement(Window& window, bool local) : window_(window), local_(local) {}
 
-  // `but`: a box whose records are completed otherwise.
+  // `but`: a box whose records are completed otherwise. Our own lane is waited for first: two threads that flush would
+  // otherwise poll the same lane and wait for its lock, while nobody polls the other one.
   void begin(int32_t rank, const LaneBox* but = nullptr) {
     const Outbox* const all = known_outbox(window_.targets[rank]);
     if (all == nullptr) return;
-    for (uint32_t lane = 0; lane <= all->mask; ++lane) {
-      LaneBox* const box = all->find(lane);
+    const uint32_t own = all->own_lane();
+    for (uint32_t i = all->mask + 1; i-- > 0;) {
+      LaneBox* const box = all->find((own + i) & all->mask);
       if (box == nullptr || box == but) continue;
       const uint64_t upto = (local_ ? box->answered : box->added).load(std::memory_order_relaxed);
-      if (box->settled.load(std::memory_order_acquire) < upto) begun_.emplace_front(*box, rank, local_);
+      if (box->settled.load(std::memory_order_acquire) < upto) begun_.emplace_front(*box, rank, local_, own);
     }
   }
 
