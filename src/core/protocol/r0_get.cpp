@@ -76,8 +76,10 @@ void deregister(Request& r) {
 
 namespace {
 
-bool network_reaches_devices(const Peer& peer) {
-  return (peer.transport->capabilities().memory & transport::device_memory) != 0;
+// Whether an adapter of the network may reach the data of a request in memory of a device.
+bool may_go_straight(const Request& r, const Peer& peer) {
+  return r.flags.on_device && r.layout != nullptr && r.layout->contiguous &&
+         (peer.transport->capabilities().memory & transport::device_memory) != 0;
 }
 
 }  // namespace
@@ -111,9 +113,7 @@ constexpr int64_t most_unasked = 128 << 10;
 }  // namespace
 
 bool send_rts(Request& r) {
-  // The receiver's adapter may reach memory of a device too.
-  const bool straight = r.flags.on_device && r.layout->contiguous && network_reaches_devices(*r.peer);
-  const bool readable = r.layout == nullptr || straight;
+  const bool readable = r.layout == nullptr || may_go_straight(r, *r.peer);
   const bool must_ask = r.mode == Mode::synchronous || r.peer->endpoint->congested();
   bool ask = must_ask || rendezvous.value();
   // A send that found the way full has registered its memory already.
@@ -191,10 +191,8 @@ void answer_rts(Request& r, const Envelope& envelope, const void* data) {
     note_failed_copy(r);
   } else if (wanted != 0) {
     if (on_device && load(r, envelope, peer, rts, announced.allocation, wanted)) return;
-    const bool straight = r.flags.on_device && !on_device && r.layout->contiguous &&
-                          rts.readable == wire::Rts::in_one_piece && rts.memory.key != MemoryRef::no_key &&
-                          network_reaches_devices(peer);
-    if (straight) return read(r, envelope, peer, rts, wanted);
+    if (rts.readable == wire::Rts::in_one_piece && rts.memory.key != MemoryRef::no_key && may_go_straight(r, peer))
+      return read(r, envelope, peer, rts, wanted);
     if (r.flags.on_device && !own && !on_device) {
       if (Request* inner = land(r, envelope, peer, message_bytes, wanted)) return answer_rts(*inner, envelope, data);
     }
