@@ -35,6 +35,11 @@ void introduce(int rank, std::string text) {
   (*others)[rank] = std::move(text);
 }
 
+void forget_introductions(int first, int end) {
+  const std::lock_guard guard(lock);
+  if (others != nullptr) others->erase(others->lower_bound(first), others->lower_bound(end));
+}
+
 bool is_introduced(int rank) {
   const std::lock_guard guard(lock);
   return others != nullptr && others->contains(rank);

@@ -20,6 +20,8 @@ void add_to_own_introduction(std::string_view key, std::string_view value);
 
 void introduce(int rank, std::string text);
 [[nodiscard]] bool is_introduced(int rank);
+// Nothing of ranks from `first` to before `end` is known any more.
+void forget_introductions(int first, int end);
 // Empty: nothing is known under this key.
 [[nodiscard]] std::string introduced(int rank, std::string_view key);
 

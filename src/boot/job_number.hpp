@@ -16,6 +16,12 @@ inline constexpr int job_numbers = 256;  // 1 to 255; 0: a job without a number,
 inline constexpr int job_shift = 12;
 inline constexpr int most_places_of_a_job = 1 << job_shift;  // that has a number
 
+// Jobs of other hosts have numbers behind those, which this job's mpiexec gives them, and which are good in this job
+// alone; and the ranks of such a job, as this job numbers them, are a block as those of the others.
+inline constexpr int far_jobs = 64;
+inline constexpr int all_job_numbers = job_numbers + far_jobs;
+inline constexpr int first_far_rank = job_numbers << job_shift;
+
 // The door of this user's job with that number, whether it is there or not.
 [[nodiscard]] std::string door_of_job(int number);
 // The number in the name of such a door; 0: it has none.

@@ -15,8 +15,8 @@ namespace {
 
 bool progress_lane(Lane& lane) {
   bool moved = lane.ring != nullptr && receive_ring(lane);
-  for (auto* t = world->transports.polled(); *t != nullptr; ++t) {
-    moved |= (*t)->poll(lane.index, (*t)->capabilities().drains ? on_counted_arrival : on_numbered_arrival) != 0;
+  for (auto* at = world->transports.polled(); transport::Transport* t = at->load(std::memory_order_acquire); ++at) {
+    moved |= t->poll(lane.index, t->capabilities().drains ? on_counted_arrival : on_numbered_arrival) != 0;
   }
   if (lane.at_work.load(std::memory_order_relaxed)) [[unlikely]]
     moved |= advance_work(lane);
@@ -26,8 +26,8 @@ bool progress_lane(Lane& lane) {
 // Nothing to do there, as far as one can see without its lock.
 bool looks_idle(const Lane& lane) {
   if ((lane.ring != nullptr && !lane.ring->empty()) || lane.at_work.load(std::memory_order_relaxed)) return false;
-  for (auto* t = world->transports.polled(); *t != nullptr; ++t) {
-    if (!(*t)->looks_empty(lane.index)) return false;
+  for (auto* at = world->transports.polled(); transport::Transport* t = at->load(std::memory_order_acquire); ++at) {
+    if (!t->looks_empty(lane.index)) return false;
   }
   return true;
 }

@@ -7,9 +7,11 @@
 #include <utility>
 
 #include "base/setting.hpp"
+#include "boot/job_number.hpp"
 #include "transport/api/failure.hpp"
 #include "transport/api/memory.hpp"
 #include "transport/mock/transport.hpp"
+#include "transport/net/far_jobs.hpp"
 #include "transport/net/lifeline.hpp"
 #include "transport/net/open_shared.hpp"
 #include "transport/net/reading.hpp"
@@ -74,9 +76,13 @@ size_t segment_bytes(int places) {
 void Transports::add(Transport* transport) {
   if (sleeper_ == nullptr && transport->capabilities().wakes) sleeper_ = transport;
   // The last of the list of those to poll stays nullptr: one of all is this process itself.
-  if (!transport->capabilities().same_process && transport != inlined_ && transport != other_jobs_)
-    *std::find(polled_, polled_ + most, nullptr) = transport;
-  list_[count_++] = transport;
+  const size_t count = count_.load(std::memory_order_relaxed);
+  list_[count] = transport;
+  count_.store(count + 1, std::memory_order_release);
+  if (transport->capabilities().same_process || transport == inlined_ || transport == other_jobs_) return;
+  size_t at = 0;
+  while (polled_[at].load(std::memory_order_relaxed) != nullptr) ++at;
+  polled_[at].store(transport, std::memory_order_release);
 }
 
 // A rank that is alone has shared memory, to allocate from, and nobody to send to.
@@ -139,16 +145,17 @@ void Transports::close() {
   delete std::exchange(watch_, nullptr);
   delete memory_;
   std::fill(std::begin(list_), std::end(list_), nullptr);
-  std::fill(std::begin(polled_), std::end(polled_), nullptr);
-  count_ = 0;
+  for (std::atomic<Transport*>& polled : polled_) polled.store(nullptr, std::memory_order_relaxed);
+  count_.store(0, std::memory_order_relaxed);
   sleeper_ = nullptr;
   memory_ = inlined_ = nullptr;
   other_jobs_ = nullptr;
+  far_jobs_ = nullptr;
 }
 
 Transport& Transports::to(int rank) const {
   for (Transport* transport : all()) {
-    if (transport->reaches(rank)) return *transport;
+    if (transport->reaches(rank)) return transport == far_jobs_ ? *far_jobs_->to(rank) : *transport;
   }
   fail_for_good({.cause = "no transport leads to rank " + std::to_string(rank),
                  .remedy = "this is a defect of Weft: please report it with the program"});
@@ -175,24 +182,38 @@ void Transports::drop_job(int first) const {
   other_jobs_->drop(first);
 }
 
+std::string Transports::add_far_job(const FarJob& job) {
+  if (far_jobs_ == nullptr) {
+    auto* const made = new net::FarJobs(boot::first_far_rank, boot::most_places_of_a_job);
+    far_jobs_ = made;
+    if (sleeper_ != nullptr) sleeper_->wake_on(made->wait_descriptor());
+    add(made);
+  }
+  return far_jobs_->add(job, lanes_);
+}
+
+void Transports::drop_far_job(int first) const {
+  far_jobs_->drop(first);
+}
+
 inlined::Endpoint* Transports::inlined_way(const Transport& transport, Endpoint* endpoint) const {
   const bool inlines = inlined_ != nullptr && (&transport == inlined_ || &transport == other_jobs_);
   return inlines ? static_cast<inlined::Endpoint*>(endpoint) : nullptr;
 }
 
 bool Transports::wakes_all() const {
-  return std::all_of(list_, list_ + count_, [](Transport* transport) {
+  return std::all_of(all().begin(), all().end(), [](Transport* transport) {
     const Capabilities& can = transport->capabilities();
     return can.same_process || can.wakes || transport->wait_descriptor() >= 0;
   });
 }
 
 bool Transports::may_sleep() const {
-  return std::all_of(list_, list_ + count_, [](Transport* transport) { return transport->may_sleep(); });
+  return std::all_of(all().begin(), all().end(), [](Transport* transport) { return transport->may_sleep(); });
 }
 
 bool Transports::all_sent() const {
-  return std::all_of(list_, list_ + count_, [](Transport* transport) { return transport->all_sent(); });
+  return std::all_of(all().begin(), all().end(), [](Transport* transport) { return transport->all_sent(); });
 }
 
 void Transports::leave() {

@@ -5,9 +5,11 @@
 // Which transports a process has: the one place that knows all of them by name. Core goes over the list, asks for
 // capabilities, and takes for a peer the first transport that reaches it.
 //
-// Owner: core's World. Lifetime: from open() to close(); endpoints go with it. Threads: opened and closed by one; the
-// lists do not change in between. A process that ends without close() leaves them as they are.
+// Owner: core's World. Lifetime: from open() to close(); endpoints go with it. Threads: opened and closed by one. In
+// between the lists grow by one at most, at the first job of another host. A process that ends without close() leaves
+// them as they are.
 
+#include <atomic>
 #include <functional>
 #include <span>
 #include <string>
@@ -20,8 +22,9 @@
 
 namespace weft::transport {
 namespace net {
+class FarJobs;
 class Lifelines;
-}
+}  // namespace net
 namespace shm {
 class OtherJobs;
 class Watch;
@@ -29,6 +32,16 @@ class Watch;
 
 // The size, which boot::join() asks for, of the shared memory of so many ranks of a host.
 [[nodiscard]] size_t segment_bytes(int places);
+
+// A job of another host, which a process of ours has met at a port (docs/dynamic.md, "Two hosts").
+struct FarJob {
+  int first;           // of its ranks, as we number them: a block
+  int place;           // ours in our job
+  bool senior;         // which of the two jobs ours is: the other one says the opposite
+  std::string secret;  // 32 hexadecimal digits that the ranks of the two alone know
+  bool sleeps;         // as of HostsOpening
+  bool threads;
+};
 
 // A process and its host.
 struct HostOpening {
@@ -74,12 +87,12 @@ class Transports {
   void open_hosts(const HostsOpening& opening);
   void close();
 
-  std::span<Transport* const> all() const { return {list_, count_}; }
+  std::span<Transport* const> all() const { return {list_, count_.load(std::memory_order_acquire)}; }
   // The first that reaches a rank.
   Transport& to(int rank) const;
 
   // Those that receive messages and are not inlined: a list that ends with nullptr.
-  Transport* const* polled() const { return polled_; }
+  const std::atomic<Transport*>* polled() const { return polled_; }
   // The one whose sleep() a message ends; nullptr: no message can.
   Transport* sleeper() const { return sleeper_; }
   // The one whose allocate() gives memory that ranks of this host map.
@@ -88,6 +101,11 @@ class Transports {
   bool takes_jobs() const { return other_jobs_ != nullptr; }
   [[nodiscard]] bool add_job(int first, int places, int segment) const;
   void drop_job(int first) const;
+  // Jobs of other hosts. The result is how the processes of that job reach this one (boot/introductions.hpp). One
+  // thread at a time.
+  [[nodiscard]] std::string add_far_job(const FarJob& job);
+  // No thread polls meanwhile.
+  void drop_far_job(int first) const;
   // How peers name memory of ours that they map or reach at once.
   MemoryRef name_memory(void* memory, size_t bytes) const;
 
@@ -110,12 +128,13 @@ class Transports {
  private:
   static constexpr size_t most = 4;
   Transport* list_[most] = {};
-  size_t count_ = 0;
-  Transport* polled_[most] = {};
+  std::atomic<size_t> count_ = 0;
+  std::atomic<Transport*> polled_[most] = {};
   Transport* sleeper_ = nullptr;
   shm::ShmTransport* memory_ = nullptr;   // of this host; in the list itself, behind a mock, or alone
   shm::ShmTransport* inlined_ = nullptr;  // the same, when it is in the list itself
   shm::OtherJobs* other_jobs_ = nullptr;  // in the list itself
+  net::FarJobs* far_jobs_ = nullptr;      // likewise, since the first
   net::Lifelines* lifelines_ = nullptr;   // nullptr: there are no other hosts, or they are not watched
   shm::Watch* watch_ = nullptr;           // nullptr: the launcher watches
   int rank_ = 0, ranks_ = 1, place_ = 0;

@@ -105,6 +105,9 @@ class Carrier {
   static constexpr int gone = -1;
   [[nodiscard]] virtual int send(uint32_t lane, Buffer* buffer, const void* start, size_t bytes, Address to) = 0;
 
+  // Before the carrier goes: returns when the peers' hosts have taken what was sent, or will not.
+  virtual void linger() {}
+
   // Whether all frames of which sent() will not tell have left for good.
   virtual bool all_sent() const { return true; }
 

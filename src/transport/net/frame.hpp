@@ -69,6 +69,7 @@ uint64_t proof_of(const Header& header, uint64_t number, const Key& key);
 struct Receiver {
   uint32_t rank = 0, ranks = 0, lanes = 0;
   bool encrypted = false;  // believes nothing else
+  uint32_t side = 0;       // the bit in which senders differ from the receiver; 0: none need to
 };
 
 // Checks what came in: `frame` of `bytes`. nullptr: it is damaged, or not for us. Its proof is still to be checked.

@@ -93,6 +93,10 @@ std::string text_of(in_addr address) {
   return text;
 }
 
+bool parse_address(const std::string& text, in_addr& address) {
+  return inet_pton(AF_INET, text.c_str(), &address) == 1;
+}
+
 Networks networks_of_setting() {
   Networks networks;
   if (const std::string wrong = networks.parse(networks_setting.value()); !wrong.empty()) {
@@ -101,8 +105,13 @@ Networks networks_of_setting() {
   return networks;
 }
 
-std::vector<in_addr> allowed_addresses() {
-  const Networks networks = networks_of_setting();
+std::vector<in_addr> find_addresses(std::string& why) {
+  Networks networks;
+  why = networks.parse(networks_setting.value());
+  if (!why.empty()) {
+    why = "WEFT_NETWORKS: " + why;
+    return {};
+  }
   std::vector<in_addr> addresses;
   for (const LocalAddress& local : local_addresses(networks)) {
     // The loopback leads other hosts to themselves: it is for a host that has nothing else.
@@ -110,9 +119,19 @@ std::vector<in_addr> allowed_addresses() {
     if (local.usable() && useful && addresses.size() < addresses_most) addresses.push_back(local.address);
   }
   if (addresses.empty()) {
-    fail_for_good({.cause = std::string("this host has no IPv4 address") +
-                            (networks.named() ? " in WEFT_NETWORKS=" + std::string(networks_setting.value()) : ""),
-                   .remedy = "see weft info net, and name the networks between the hosts with WEFT_NETWORKS"});
+    why = std::string("this host has no IPv4 address") +
+          (networks.named() ? " in WEFT_NETWORKS=" + std::string(networks_setting.value()) : "");
+  }
+  return addresses;
+}
+
+std::vector<in_addr> allowed_addresses() {
+  (void)networks_of_setting();
+  std::string why;
+  std::vector<in_addr> addresses = find_addresses(why);
+  if (addresses.empty()) {
+    fail_for_good(
+        {.cause = why, .remedy = "see weft info net, and name the networks between the hosts with WEFT_NETWORKS"});
   }
   return addresses;
 }

@@ -45,10 +45,15 @@ std::vector<LocalAddress> local_addresses(const Networks& networks);
 // The networks of the setting WEFT_NETWORKS. Ends the job with a message when it names none.
 Networks networks_of_setting();
 
-// The addresses to listen at, and for others to try. Ends the job with a message when there are none.
+// The addresses to listen at, and for others to try, of those that the setting allows: none, and `why`, if there are
+// none.
 inline constexpr size_t addresses_most = 32;
+std::vector<in_addr> find_addresses(std::string& why);
+// The same; ends the job with a message when there are none.
 std::vector<in_addr> allowed_addresses();
 
 std::string text_of(in_addr address);
+// false: the text is no IPv4 address.
+[[nodiscard]] bool parse_address(const std::string& text, in_addr& address);
 
 }  // namespace weft::transport::net

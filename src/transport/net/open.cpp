@@ -110,6 +110,14 @@ Transport* open(const Opening& opening) {
   return open_by(opening, nullptr);
 }
 
+Transport* open_to_job(const Opening& opening) {
+  Opening asked = opening;
+  asked.encrypt = encrypt_setting.value();
+  auto carrier = std::make_unique<tcp::TcpCarrier>(opening.lanes.lanes(), opening.rank, opening.ranks, opening.secret,
+                                                   opening.threads);
+  return new NetTransport(std::move(carrier), asked);
+}
+
 Transport* open_shared(const Opening& opening, const relay::Host& host) {
   return open_by(opening, &host);
 }

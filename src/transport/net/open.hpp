@@ -31,6 +31,10 @@ struct Opening {
   bool threads = true;   // several may call at the same time
   bool late = false;     // the job is under way: no other rank opens its transport now
   bool encrypt = false;  // the contents of messages; open() sets it by WEFT_ENCRYPT
+  // Between two jobs: the bit of the ranks above that tells of which job one is, and the exclusive or of such a rank of
+  // the other job and the one that this process knows it by. 0: all are of one job.
+  uint32_t side = 0;
+  int renumber = 0;
 };
 
 // The library that is to carry messages of a job on several hosts, and the reason: open() follows it, and `weft info
@@ -41,6 +45,12 @@ struct LibraryChoice {
   std::string why;
 };
 [[nodiscard]] LibraryChoice choose_library();
+
+// The protocol of the process that has published these values (boot/notes.hpp), which must be that of its peers.
+std::string protocol_in(std::string_view publication);
+
+// The transport to the ranks of another job, by TCP, whatever carries the messages of a job between its hosts.
+Transport* open_to_job(const Opening& opening);
 
 // Loads libfabric or UCX where WEFT_NETWORK_LIBRARY or the machine asks for it, opens an endpoint for each lane and
 // publishes where they are. All ranks of the job do so together. Ends the job with a message when it cannot be had. To

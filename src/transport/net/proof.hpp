@@ -19,6 +19,9 @@ enum class Purpose : uint64_t {
   connection,  // one direction of it
   lifeline,
   cipher,
+  port,       // of the two mpiexec of jobs that connect (tools/mpiexec/far_line.hpp)
+  port_line,  // one direction of their connection
+  two_jobs,   // the secret of the ranks of both
 };
 
 struct Key {

@@ -68,7 +68,7 @@ Socket listen_at_one(in_addr address, uint16_t& port) {
 
 }  // namespace
 
-std::vector<Socket> listen_at(Place& place) {
+std::vector<Socket> try_to_listen_at(Place& place) {
   constexpr int tries = 100;  // a port that is free at one address may be taken at another
   for (int i = 0; i < tries; ++i) {
     std::vector<Socket> sockets;
@@ -81,6 +81,12 @@ std::vector<Socket> listen_at(Place& place) {
     if (sockets.size() == place.addresses.size()) return sockets;
     if (errno != EADDRINUSE) break;
   }
+  return {};
+}
+
+std::vector<Socket> listen_at(Place& place) {
+  std::vector<Socket> sockets = try_to_listen_at(place);
+  if (!sockets.empty()) return sockets;
   fail_for_good({.cause = "no TCP port can be had to listen for other hosts: " + text_of_error(errno),
                  .remedy = "see ulimit -n for the number of open files, and whether this process may use the network"});
 }

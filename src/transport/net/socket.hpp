@@ -41,8 +41,9 @@ struct Place {
   [[nodiscard]] bool parse(std::string_view bytes);  // false: these are not the bytes of a place
 };
 
-// Listens at the addresses of a place, at one port of all of them that the system chooses. Ends the job with a message
-// when it cannot.
+// Listens at the addresses of a place, at one port of all of them that the system chooses. None: errno says why.
+std::vector<Socket> try_to_listen_at(Place& place);
+// The same; ends the job with a message when it cannot.
 std::vector<Socket> listen_at(Place& place);
 // The next caller of a listener; none: errno says why.
 Socket accept_one(const Socket& listener);

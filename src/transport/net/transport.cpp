@@ -14,6 +14,7 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "base/thread_number.hpp"
+#include "boot/notes.hpp"
 #include "transport/api/device_memory.hpp"
 #include "transport/api/failure.hpp"
 #include "transport/net/lifeline.hpp"
@@ -41,6 +42,7 @@ struct Record {
   size_t characters = 0;
 };
 
+// `rank` as the process knows it.
 void fail_of_record(int rank) {
   fail(rank, {.cause = "what rank " + std::to_string(rank) + " published is no address of a carrier",
               .remedy = "give all ranks the same Weft library and the same WEFT_ settings"});
@@ -62,14 +64,22 @@ bool parse_record(const std::string& text, Record& record) {
 
 }  // namespace
 
+std::string protocol_in(std::string_view publication) {
+  std::string_view value;
+  Record record;
+  if (!boot::find_entry(publication, lanes_key, value) || !parse_record(std::string(value), record)) return {};
+  return record.carrier;
+}
+
 NetTransport::NetTransport(std::unique_ptr<Carrier> carrier, const Opening& opening)
     : rank_(opening.rank),
       ranks_(opening.ranks),
+      renumber_(opening.renumber),
       threads_(opening.threads),
       lanes_(opening.lanes),
       secret_(Key::of_secret(opening.secret)),
       receiver_{static_cast<uint32_t>(opening.rank), static_cast<uint32_t>(opening.ranks), opening.lanes.lanes(),
-                opening.encrypt},
+                opening.encrypt, opening.side},
       directory_(opening.directory),
       ports_(std::make_unique<Port[]>(lanes_.lanes())),
       carrier_(std::move(carrier)),
@@ -92,6 +102,11 @@ NetTransport::NetTransport(std::unique_ptr<Carrier> carrier, const Opening& open
   publish_address();
 }
 
+// A process may leave another job as soon as it has been told so, and its last messages are to arrive.
+NetTransport::~NetTransport() {
+  if (renumber_ != 0) carrier_->linger();
+}
+
 // The protocol, which ranks must have alike.
 std::string NetTransport::protocol() const {
   return std::string(carrier_->name()) + (encrypts() ? "+encrypted" : "");
@@ -111,9 +126,10 @@ void NetTransport::publish_address() {
 
 // Ranks with different carriers cannot talk: each would wait for the other.
 void NetTransport::fail_of_carrier(int rank, const std::string& theirs) const {
-  fail(rank, {.cause = "rank " + std::to_string(rank) + " reaches other hosts with " + base::quoted(theirs) +
-                       ", and rank " + std::to_string(rank_) + " with \"" + protocol() + "\"",
-              .remedy = "give all ranks the same WEFT_NETWORK_LIBRARY (tcp, ofi or ucx) and the same WEFT_ENCRYPT"});
+  fail(known_as(rank),
+       {.cause = "rank " + std::to_string(rank) + " reaches other hosts with " + base::quoted(theirs) + ", and rank " +
+                 std::to_string(rank_) + " with \"" + protocol() + "\"",
+        .remedy = "give all ranks the same WEFT_NETWORK_LIBRARY (tcp, ofi or ucx) and the same WEFT_ENCRYPT"});
 }
 
 void NetTransport::meet() {
@@ -126,7 +142,7 @@ void NetTransport::meet() {
 bool NetTransport::read_address(int rank, NetEndpoint& endpoint, size_t characters) {
   std::string value;
   for (uint32_t part = 0; value.size() < characters; ++part) {
-    const std::string more = directory_.published(rank, address_key(part));
+    const std::string more = directory_.published(known_as(rank), address_key(part));
     if (more.empty()) return false;
     value += more;
   }
@@ -145,16 +161,16 @@ NetEndpoint* NetTransport::endpoint(int rank) {
   std::lock_guard guard(lock_);
   if (const auto known = endpoints_.find(rank); known != endpoints_.end()) return &known->second;
   Record record;
-  const std::string published = directory_.published(rank, lanes_key);
+  const std::string published = directory_.published(known_as(rank), lanes_key);
   if (published.empty()) {
-    fail(rank,
+    fail(known_as(rank),
          {.cause = "rank " + std::to_string(rank) + " of the job, on another host, has not been introduced to rank " +
                    std::to_string(rank_) + ": one of them was spawned",
           .remedy = "make a communicator of both by MPI_Intercomm_create, over one that has a rank of each side"});
     return nullptr;
   }
   if (!parse_record(published, record)) {
-    fail_of_record(rank);
+    fail_of_record(known_as(rank));
     return nullptr;
   }
   if (record.carrier != protocol()) {
@@ -165,7 +181,7 @@ NetEndpoint* NetTransport::endpoint(int rank) {
   NetEndpoint& made = endpoints_.try_emplace(rank, *this, rank, record.lanes).first->second;
   if (!read_address(rank, made, record.characters)) {
     endpoints_.erase(rank);
-    fail_of_record(rank);
+    fail_of_record(known_as(rank));
     return nullptr;
   }
   return &made;
@@ -177,7 +193,7 @@ bool NetTransport::knows(int rank) {
 }
 
 Endpoint* NetTransport::connect(int rank) {
-  return endpoint(rank);
+  return endpoint(known_as(rank));  // and the reverse
 }
 
 // Buffers stay with the lane they were last sent on: one that has none left takes another's. A peer that takes nothing
@@ -263,10 +279,12 @@ void NetTransport::lose(NetEndpoint* peer, int error, const char* which) {
 
 void NetTransport::report_lost(int rank, int error, const char* which) const {
   wait_for_news();
-  fail(rank, {.cause = std::string("a message ") + which + " rank " + std::to_string(rank) +
-                       ", on another host, cannot be delivered: " + carrier_->error_text(error),
-              .remedy = "see whether that rank or its host failed; if the hosts cannot reach each other at the "
-                        "addresses used, name their common network with WEFT_NETWORKS"});
+  fail(known_as(rank),
+       {.cause = std::string("a message ") + which + " rank " + std::to_string(rank) +
+                 (renumber_ != 0 ? " of another job" : "") +
+                 ", on another host, cannot be delivered: " + carrier_->error_text(error),
+        .remedy = "see whether that rank or its host failed; if the hosts cannot reach each other at the "
+                  "addresses used, name their common network with WEFT_NETWORKS"});
 }
 
 // Asking takes a round trip of 15 to 25 us: 16 KiB in 12 instead of 25 us, 32 KiB in 17 instead of 43, and pushed 64
@@ -465,7 +483,7 @@ void NetTransport::take_in(const Header& h, uint64_t number, Sender& sender) {
   auto* const opened = reinterpret_cast<Header*>(ports_[h.lane].opened.get());
   *opened = h;
   if (!sender.cipher->open(h, number, &h + 1, size_t{h.bytes} + h.staged, opened + 1)) {
-    fail(static_cast<int32_t>(h.origin),
+    fail(known_as(static_cast<int32_t>(h.origin)),
          {.cause = "a message from rank " + std::to_string(h.origin) + ", on another host, was changed on its way",
           .remedy = "somebody between the hosts changes what is sent, or a network adapter is broken"});
     return;
@@ -482,7 +500,7 @@ void NetTransport::deliver(const Header& h, const void* data) {
                               {h.context, h.source, h.tag, h.lane, h.stamp},
                               data,
                               h.bytes,
-                              static_cast<int32_t>(h.origin),
+                              known_as(static_cast<int32_t>(h.origin)),
                               h.magic == pushed_magic});
 }
 

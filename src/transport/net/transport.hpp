@@ -127,6 +127,7 @@ class NetTransport final : public Transport, private Events {
 
   const char* name() const override { return carrier_->name(); }
   bool encrypts() const { return receiver_.encrypted; }
+  ~NetTransport() override;
   bool reaches(int rank) const override { return rank != rank_ && rank >= 0 && rank < ranks_; }
   Endpoint* connect(int rank) override;
   int poll(uint32_t lane, Sink sink) override;
@@ -181,8 +182,12 @@ class NetTransport final : public Transport, private Events {
   bool too_late_for(uint32_t origin);
   void tell_congestion();
 
+  // A rank of the peers, as the process knows it.
+  int known_as(int rank) const { return rank ^ renumber_; }
+
   int rank_;
   int ranks_;
+  int renumber_;
   bool threads_;
   LaneMap lanes_;
   const Key secret_;

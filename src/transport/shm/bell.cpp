@@ -25,20 +25,22 @@ Bell::~Bell() {
 }
 
 bool Bell::open() {
-  socket_ = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (socket_ < 0) return false;
+  const int made = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (made < 0) return false;
   sockaddr_un name = {};
   name.sun_family = AF_UNIX;
   socklen_t bytes = sizeof name;
-  if (bind(socket_, reinterpret_cast<sockaddr*>(&name), sizeof name.sun_family) == 0 &&
-      getsockname(socket_, reinterpret_cast<sockaddr*>(&name), &bytes) == 0 && bytes == name_bytes) {
+  if (bind(made, reinterpret_cast<sockaddr*>(&name), sizeof name.sun_family) == 0 &&
+      getsockname(made, reinterpret_cast<sockaddr*>(&name), &bytes) == 0 && bytes == name_bytes) {
     const char* text = name.sun_path + 1;
     const auto [end, error] = std::from_chars(text, text + digits, number_, 16);
     ++number_;
-    if (error == std::errc() && end == text + digits) return true;
+    if (error == std::errc() && end == text + digits) {
+      socket_.store(made, std::memory_order_release);
+      return true;
+    }
   }
-  close(socket_);
-  socket_ = -1;
+  close(made);
   return false;
 }
 
@@ -47,8 +49,11 @@ void Bell::ring(uint32_t number) const {
   name.sun_family = AF_UNIX;
   std::snprintf(name.sun_path + 1, digits + 1, "%05x", number - 1);
   const char tone = 0;
+  const int own = socket_.load(std::memory_order_acquire);
+  const int from = own >= 0 ? own : socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   // Nobody there, or rung often enough: either way there is nobody to wake.
-  (void)sendto(socket_, &tone, sizeof tone, 0, reinterpret_cast<const sockaddr*>(&name), name_bytes);
+  (void)sendto(from, &tone, sizeof tone, 0, reinterpret_cast<const sockaddr*>(&name), name_bytes);
+  if (own < 0 && from >= 0) close(from);
 }
 
 void Bell::wait(int descriptor, uint64_t timeout_ns) const {

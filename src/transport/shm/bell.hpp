@@ -5,6 +5,7 @@
 // A doorbell that wakes a rank which also waits for a network: it cannot sleep on a word, so it sleeps in poll() on the
 // network's descriptor and on a datagram socket that its host's ranks send to.
 
+#include <atomic>
 #include <cstdint>
 
 namespace weft::transport::shm {
@@ -18,18 +19,18 @@ class Bell {
 
   // false: the system gives no socket.
   [[nodiscard]] bool open();
-  bool is_open() const { return socket_ >= 0; }
+  bool is_open() const { return socket_.load(std::memory_order_acquire) >= 0; }
 
   // By what other processes of this host ring it; not 0.
   uint32_t number() const { return number_; }
-  // Rings another one. Thread-safe.
+  // Rings another one, whether this one is open or not. Thread-safe.
   void ring(uint32_t number) const;
 
   // Until it rings, `descriptor` becomes readable, or the time is over.
   void wait(int descriptor, uint64_t timeout_ns) const;
 
  private:
-  int socket_ = -1;
+  std::atomic<int> socket_ = -1;
   uint32_t number_ = 0;
 };
 

@@ -305,7 +305,7 @@ void ShmTransport::sleep(uint64_t timeout_ns) {
   constexpr uint64_t unfenced_ns = 1000000;
   if (!fences_others_) timeout_ns = std::min(timeout_ns, unfenced_ns);
   if (bell_.is_open()) {
-    bell_.wait(descriptor_, timeout_ns);
+    bell_.wait(descriptor_.load(std::memory_order_relaxed), timeout_ns);
   } else {
     timespec time{static_cast<time_t>(timeout_ns / 1000000000), static_cast<long>(timeout_ns % 1000000000)};
     syscall(SYS_futex, reinterpret_cast<uint32_t*>(&control_->attention), FUTEX_WAIT, word, &time, nullptr, 0);
@@ -318,9 +318,12 @@ void ShmTransport::disarm() {
 }
 
 void ShmTransport::wake_on(int descriptor) {
+  descriptor_.store(descriptor, std::memory_order_relaxed);
   if (!bell_.open()) return;
-  descriptor_ = descriptor;
   control_->bell.store(bell_.number(), std::memory_order_relaxed);  // read by who has seen us asleep, which comes later
+  // A thread that sleeps already does so on the word.
+  disarm();
+  futex_wake(&control_->attention);
 }
 
 void ShmTransport::wake() {

@@ -172,7 +172,7 @@ class ShmTransport final : public Transport {
   std::unique_ptr<SharedStaging> shared_staging_;  // instead of that
   bool fences_others_ = false;                     // membarrier works: senders need no fence
   Bell bell_;
-  int descriptor_ = -1;                      // that wakes us too, when there is a bell
+  std::atomic<int> descriptor_ = -1;         // that wakes us too, when there is a bell
   std::atomic<int> cross_memory_error_ = 0;  // errno of the refusal that ended cross-memory attach, 0 while it works
   uint64_t token_[2] = {};                   // Control::token_at
   Memory memory_;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/tcp/carrier.hpp"
 
+#include <poll.h>
 #include <sys/epoll.h>
 
 #include <mutex>
@@ -48,6 +49,13 @@ bool TcpCarrier::insert(std::string_view bytes, net::Address& address) {
   peer.place = std::move(place);
   address = reinterpret_cast<net::Address>(&peer);
   return true;
+}
+
+// A socket that is closed with something unread drops what is still on its way.
+void TcpCarrier::linger() {
+  constexpr uint64_t most_ns = 2 * second_ns;
+  const uint64_t until_ns = base::now_ns() + most_ns;
+  while (!links_.all_taken() && base::now_ns() < until_ns) (void)::poll(nullptr, 0, 1);
 }
 
 int TcpCarrier::send(uint32_t, net::Buffer* buffer, const void* frame, size_t bytes, net::Address to) {

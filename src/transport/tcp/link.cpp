@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/tcp/link.hpp"
 
+#include <linux/sockios.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <mutex>
 
@@ -63,6 +66,16 @@ std::vector<Link*> Links::not_open(const Port& port) {
     }
   }
   return found;
+}
+
+bool Links::all_taken() {
+  const std::lock_guard guard(lock_);
+  return std::all_of(links_.begin(), links_.end(), [](const auto& each) {
+    int left = 0;
+    return each.second->state.load(std::memory_order_acquire) != State::open ||
+           ioctl(each.second->socket.descriptor(), SIOCOUTQ, &left) != 0 || left == 0 ||
+           net::error_of(each.second->socket) != 0;
+  });
 }
 
 void Links::watch(Port& port, Watched& what, uint32_t events, int operation) {

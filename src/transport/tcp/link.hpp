@@ -168,6 +168,8 @@ class Links {
   }
   // The links of a port that are not open. Thread-safe.
   std::vector<Link*> not_open(const Port& port);
+  // Whether other hosts have acknowledged all that was handed to the system. Thread-safe.
+  bool all_taken();
 
   Port& port(uint32_t lane) { return ports_[lane]; }
   Port& port_of(const Link& link) { return ports_[link.lane & (ports_.size() - 1)]; }
