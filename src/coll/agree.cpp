@@ -6,6 +6,7 @@
 
 #include "coll/coll.hpp"
 #include "coll/pattern.hpp"
+#include "core/other_jobs.hpp"
 
 namespace weft::coll {
 
@@ -33,6 +34,12 @@ Founders founders_of(Comm& comm) {
     all.place += all.our_side();
   }
   return all;
+}
+
+uint64_t Founders::offer() const {
+  const int32_t far = parent.several_jobs ? core::far_rank_of(parent) : core::no_far_rank;
+  if (far != core::no_far_rank) return core::offer_far_context(far, place);
+  return core::offer_context(size, place, parent.several_jobs);
 }
 
 namespace plan {

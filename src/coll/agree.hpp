@@ -34,7 +34,7 @@ struct Founders : Team {
   [[nodiscard]] int32_t other_side() const { return parent.leads ? parent.local_size() : 0; }
 
   // core::offer_context() of this member.
-  [[nodiscard]] uint64_t offer() const { return core::offer_context(size, place, parent.several_jobs); }
+  [[nodiscard]] uint64_t offer() const;
 };
 
 // All ranks of a communicator, of both sides. Creations are collective operations for them.

@@ -37,6 +37,25 @@ uint32_t ContextNumbers::offer_common(const Common& range) {
   return fresh_common_ < range.end ? std::exchange(fresh_common_, fresh_common_ + range.step) : none;
 }
 
+uint32_t ContextNumbers::offer_far(uint32_t slot, const Common& range) {
+  std::lock_guard lock(lock_);
+  Far& far = far_[slot];
+  if (!far.returned.empty()) {
+    const uint32_t number = far.returned.back();
+    far.returned.pop_back();
+    return number;
+  }
+  if (far.fresh == 0) far.fresh = range.first;
+  return far.fresh < range.end ? std::exchange(far.fresh, far.fresh + range.step) : none;
+}
+
+void ContextNumbers::forget_far(uint32_t slot) {
+  std::lock_guard lock(lock_);
+  far_.erase(slot);
+  std::erase_if(
+      uses_, [slot](const auto& use) { return is_far(use.first) && (use.first - first_far) / far_slot_size == slot; });
+}
+
 void ContextNumbers::settle(uint32_t offered, uint32_t agreed) {
   if (offered == agreed || offered == none) return;
   std::lock_guard lock(lock_);
@@ -124,8 +143,22 @@ uint64_t offer_context(int32_t members, int32_t place, bool common) {
   return uint64_t{number} << 32 | static_cast<uint32_t>(place);
 }
 
+uint64_t offer_far_context(int32_t far_rank, int32_t place) {
+  const FarPart part = far_part(far_rank);
+  constexpr uint32_t half = ContextNumbers::far_slot_size / 2;
+  const uint32_t first =
+      ContextNumbers::first_far + part.slot * ContextNumbers::far_slot_size + (part.senior ? 0 : half);
+  const uint32_t number = numbers().offer_far(
+      part.slot, {first + static_cast<uint32_t>(world->rank), static_cast<uint32_t>(world->places), first + half});
+  return uint64_t{number} << 32 | static_cast<uint32_t>(place);
+}
+
+void forget_far_contexts(uint32_t slot) {
+  numbers().forget_far(slot);
+}
+
 bool is_common_offer(uint64_t agreed) {
-  return ContextNumbers::is_common(number_in(agreed));
+  return ContextNumbers::is_common(number_in(agreed)) || ContextNumbers::is_far(number_in(agreed));
 }
 
 bool settle_offer(uint64_t offer, uint64_t agreed) {

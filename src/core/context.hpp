@@ -14,7 +14,8 @@
 // their offers differ. One reduction is enough; there is nothing to try again, and no creation waits for another one.
 // Taking the smallest wears the members' numbers evenly: a team has as many as its members together. Spawned processes
 // have numbers of a range of their own, the largest, so that those of the others do not depend on how much a job may
-// grow. Members of several jobs (core/other_jobs.hpp) offer numbers of one more range, which is divided by jobs first.
+// grow. Members of several jobs (core/other_jobs.hpp) offer numbers of one more range, which is divided by jobs first;
+// where these are on two hosts, of a range that is divided by pairs of jobs.
 //
 // A process that makes a communicator alone takes a number from a second range, which every process has to itself:
 // nobody else will ever see that context.
@@ -37,9 +38,10 @@ namespace weft::core {
 // The numbers of one process. Thread-safe.
 class ContextNumbers {
  public:
-  static constexpr uint32_t first_shared = 2;  // 0 is MPI_COMM_WORLD, 1 is MPI_COMM_SELF
-  static constexpr uint32_t first_alone = 1U << 27;
-  static constexpr uint32_t first_spawned = first_alone - (1U << 24);   // below first_alone
+  static constexpr uint32_t first_shared = 2;                           // 0 is MPI_COMM_WORLD, 1 is MPI_COMM_SELF
+  static constexpr uint32_t first_far = 1U << 27;                       // between jobs of two hosts
+  static constexpr uint32_t first_alone = first_far + (1U << 26);       // behind those
+  static constexpr uint32_t first_spawned = first_far - (1U << 24);     // below first_far
   static constexpr uint32_t first_common = first_spawned - (1U << 26);  // below first_spawned: between jobs
   static constexpr uint32_t end = 1U << 28;
   static constexpr uint32_t none = UINT32_MAX;  // offered when all are given away
@@ -49,7 +51,7 @@ class ContextNumbers {
   // Of a spawned process: the place counts from those on that the job began with.
   struct SpawnedTag {};
   ContextNumbers(SpawnedTag /*unused*/, int32_t place, int32_t places)
-      : fresh_(first_spawned + static_cast<uint32_t>(place)), step_(static_cast<uint32_t>(places)), end_(first_alone) {}
+      : fresh_(first_spawned + static_cast<uint32_t>(place)), step_(static_cast<uint32_t>(places)), end_(first_far) {}
 
   // The numbers of this process for communicators with processes of other jobs.
   struct Common {
@@ -60,6 +62,16 @@ class ContextNumbers {
   static constexpr bool is_common(uint32_t number) { return number >= first_common && number < first_spawned; }
   // offer() of one of these.
   [[nodiscard]] uint32_t offer_common(const Common& range);
+
+  // Numbers for communicators of two jobs of different hosts. Each such pair of jobs has a slot that is no other's of
+  // either job, and each of the two a half of it.
+  static constexpr uint32_t far_slots = 64;
+  static constexpr uint32_t far_slot_size = (first_alone - first_far) / far_slots;
+  static constexpr bool is_far(uint32_t number) { return number >= first_far && number < first_alone; }
+  // offer() of one of these; the range is this process's part of a slot.
+  [[nodiscard]] uint32_t offer_far(uint32_t slot, const Common& range);
+  // The slot may be another pair's from now on: no communicator has a number of it.
+  void forget_far(uint32_t slot);
 
   // A number for a communicator of `members` processes to be. Exactly one settle() must follow, unless the creation
   // fails before it is known what the team agreed on: then the number is lost.
@@ -90,6 +102,7 @@ class ContextNumbers {
     uint32_t up_generation = 0;
   };
   void give_back(uint32_t number) {
+    if (is_far(number)) return far_[(number - first_far) / far_slot_size].returned.push_back(number);
     (number >= first_alone ? returned_alone_ : is_common(number) ? returned_common_ : returned_).push_back(number);
   }
 
@@ -103,6 +116,11 @@ class ContextNumbers {
   std::vector<uint32_t> returned_alone_;  // the same of the second range
   std::vector<uint32_t> returned_common_;
   std::unordered_map<uint32_t, Use> uses_;
+  struct Far {
+    uint32_t fresh = 0;
+    std::vector<uint32_t> returned;
+  };
+  std::unordered_map<uint32_t, Far> far_;  // by slot
 };
 
 // ---- The numbers of this process, and the notices that release them
@@ -110,6 +128,10 @@ class ContextNumbers {
 // An offer as one word, of which the smallest of a team counts: the number, and behind it who in the team offers it.
 // settle_offer() ends it. `common`: the team has members of several jobs.
 [[nodiscard]] uint64_t offer_context(int32_t members, int32_t place, bool common);
+// The same of a team with members of the job of another host that has this rank.
+[[nodiscard]] uint64_t offer_far_context(int32_t far_rank, int32_t place);
+// The job is not known any more: its numbers may be another's.
+void forget_far_contexts(uint32_t slot);
 // Whether what a team agreed on may be used by members of several jobs.
 [[nodiscard]] bool is_common_offer(uint64_t agreed);
 [[nodiscard]] inline int32_t owner_in(uint64_t offer) {

@@ -76,7 +76,7 @@ void tune_waits() {
 // With the lock.
 void count(int32_t job_rank, int32_t by) {
   if (job_rank >= world->places) {
-    if (share_with_other(job_rank, by)) tied += by;
+    if (share_with_other(job_rank, by) && !is_far(job_rank)) tied += by;
     return tune_waits();
   }
   int32_t& communicators = (*shared)[static_cast<size_t>(job_rank)];

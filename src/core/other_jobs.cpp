@@ -14,16 +14,22 @@
 #include <mutex>
 #include <utility>
 
+#include "base/clock.hpp"
+#include "base/lock.hpp"
 #include "base/message.hpp"
 #include "base/process.hpp"
 #include "base/ticker.hpp"
+#include "boot/introductions.hpp"
 #include "boot/segment.hpp"
 #include "boot/service.hpp"
 #include "boot/status.hpp"
+#include "core/context.hpp"
 #include "core/failure.hpp"
 #include "core/progress.hpp"
 #include "core/settings.hpp"
+#include "core/waiting.hpp"
 #include "core/world.hpp"
+#include "transport/net/open.hpp"
 
 namespace weft::core {
 namespace {
@@ -32,9 +38,23 @@ struct OtherJob {
   std::string id;
   int32_t first = 0;  // its block
   int32_t places = 0;
-  int launcher = -1;  // its mpiexec's process, readable when that has ended
+  int launcher = -1;  // its mpiexec's process, readable when that has ended; of a far job, our own
   void* header = nullptr;
   size_t header_bytes = 0;
+  // Of a far job. Our mpiexec keeps a copy of the lines of that job's ranks, with one more behind them, which says when
+  // it knows no more of the job.
+  bool far = false;
+  int32_t theirs = 0;  // the block that our job is for it
+  uint32_t slot = 0;
+  bool senior = false;       // our job
+  std::string introduction;  // of this process
+};
+
+// A way to a far rank that was lost, and in how many looks the rank was there nevertheless.
+struct LostWay {
+  std::string cause;
+  std::string remedy;
+  int looks = 0;
 };
 
 // A process that we share communicators with.
@@ -44,15 +64,18 @@ struct Shared {
   bool suspected = false;  // it was lost at the last look
 };
 
-constinit std::mutex mutex;  // of what changes; jobs are read without it
-constinit std::atomic<OtherJob*> jobs[boot::job_numbers] = {};
+constinit std::mutex meeting;  // jobs are met and forgotten by one thread at a time; taken before lanes and `mutex`
+constinit std::mutex mutex;    // of what changes; jobs are read without it
+constinit std::atomic<OtherJob*> jobs[boot::all_job_numbers] = {};
 constinit std::map<int32_t, Shared>* shared = nullptr;
 constinit base::Ticker* ticker = nullptr;
 constinit std::atomic<bool> met = false;
+constinit base::Lock lost_lock;  // the last one taken
+constinit std::map<int32_t, LostWay>* lost_ways = nullptr;
 
 OtherJob* job_of(int32_t rank) {
   const auto block = static_cast<uint32_t>(rank) >> boot::job_shift;
-  return block < boot::job_numbers ? jobs[block].load(std::memory_order_acquire) : nullptr;
+  return block < boot::all_job_numbers ? jobs[block].load(std::memory_order_acquire) : nullptr;
 }
 
 int32_t place_in(int32_t rank) {
@@ -60,6 +83,7 @@ int32_t place_in(int32_t rank) {
 }
 
 bool has_ended(const OtherJob& job) {
+  if (job.far && boot::status_of(job.header, job.places).gone.load(std::memory_order_acquire) != 0) return true;
   pollfd p{job.launcher, POLLIN, 0};
   return poll(&p, 1, 0) > 0;
 }
@@ -93,6 +117,17 @@ Being being_of(const OtherJob& job, int32_t rank, uint32_t generation) {
   }
 }
 
+// A way that is lost matters where the process at its end lives on: otherwise we hear more of it.
+bool way_stays_lost(int32_t rank, LostWay& lost) {
+  constexpr int patience = 20;  // looks
+  const std::lock_guard guard(lost_lock);
+  if (lost_ways == nullptr) return false;
+  const auto found = lost_ways->find(rank);
+  if (found == lost_ways->end() || ++found->second.looks < patience) return false;
+  lost = found->second;
+  return true;
+}
+
 // With need for another look. A process that has left the last communicator that it shared with ours may end in any
 // way, and we may be on our way out of it: so one that is lost is looked at twice.
 bool tick() {
@@ -100,7 +135,11 @@ bool tick() {
   if (shared == nullptr) return false;
   for (auto& [rank, with] : *shared) {
     const OtherJob* const job = job_of(rank);
-    if (job == nullptr || being_of(*job, rank, with.generation) != Being::lost) continue;
+    if (job == nullptr) continue;
+    const Being being = being_of(*job, rank, with.generation);
+    if (LostWay way; being == Being::there && job->far && way_stays_lost(rank, way))
+      peer_lost(rank, {.cause = way.cause, .remedy = way.remedy});
+    if (being != Being::lost) continue;
     if (!std::exchange(with.suspected, true)) continue;
     const uint32_t pid = line_of(*job, rank).pid.load(std::memory_order_relaxed);
     peer_lost(rank, {.cause = "a process of job " + job->id + " (pid " + std::to_string(pid) +
@@ -110,27 +149,49 @@ bool tick() {
   return !shared->empty();
 }
 
-// With the lock: none of its ranks is used any more.
-void forget(OtherJob* job) {
-  jobs[job->first >> boot::job_shift].store(nullptr, std::memory_order_release);
-  for (int32_t place = 0; place < job->places; ++place) world->forget(job->first + place);
-  world->transports.drop_job(job->first);
-  munmap(job->header, job->header_bytes);
-  close(job->launcher);
-  delete job;
+void forget_far_job(const OtherJob& job) {
+  {
+    const AllLanesGuard guard;  // nobody polls
+    world->transports.drop_far_job(job.first);
+  }
+  boot::forget_introductions(job.first, job.first + job.places);
+  forget_far_contexts(job.slot);
+  const std::lock_guard guard(lost_lock);
+  if (lost_ways != nullptr)
+    lost_ways->erase(lost_ways->lower_bound(job.first), lost_ways->lower_bound(job.first + job.places));
 }
 
+// With the lock.
 bool is_shared_with(const OtherJob& job) {
   if (shared == nullptr) return false;
   const auto at = shared->lower_bound(job.first);
   return at != shared->end() && at->first < job.first + job.places;
 }
 
-// Those that have ended and that nothing connects us with; with the lock.
+// None of its ranks is used any more; false: some are.
+bool forget(OtherJob* job) {
+  {
+    const std::lock_guard guard(mutex);
+    if (is_shared_with(*job)) return false;
+    jobs[job->first >> boot::job_shift].store(nullptr, std::memory_order_release);
+  }
+  for (int32_t place = 0; place < job->places; ++place) world->forget(job->first + place);
+  if (job->far) {
+    forget_far_job(*job);
+  } else {
+    world->transports.drop_job(job->first);
+  }
+  munmap(job->header, job->header_bytes);
+  close(job->launcher);
+  delete job;
+  return true;
+}
+
+// Those that have ended and that nothing connects us with.
 void forget_ended() {
   for (auto& each : jobs) {
     OtherJob* const job = each.load(std::memory_order_relaxed);
-    if (job != nullptr && has_ended(*job) && !is_shared_with(*job)) forget(job);
+    if (job != nullptr && has_ended(*job)) (void)forget(job);
   }
 }
 
@@ -142,7 +203,27 @@ std::string why_not(const std::string& id, int error, const char* what, const ch
 }
 
 constexpr const char* same_host =
-    "processes of two jobs connect on one host, as one user; between hosts, start both programs with one mpiexec";
+    "see whether that job still runs, as the same user; on another host it is reached by a port with an address in its "
+    "name, and not by MPI_Comm_join";
+
+// Maps the lines of a job at this address. -1: `why` not.
+int map_lines(OtherJob& made, const std::string& address, int32_t lines, std::string& why) {
+  const int segment = boot::open_segment(address);
+  made.launcher = base::open_process(boot::process_in(address));
+  made.header_bytes = boot::job_header_bytes(lines);
+  if (segment >= 0 && made.launcher >= 0)
+    made.header = mmap(nullptr, made.header_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment, 0);
+  if (made.header != nullptr && made.header != MAP_FAILED) return segment;
+  why = why_not(made.id, errno, "cannot be reached through /proc and pidfd_open",
+                "it takes Linux 5.3, and both jobs in one namespace of processes");
+  made.header = nullptr;
+  if (segment >= 0) close(segment);
+  return -1;
+}
+
+constexpr const char* other_settings = "runs with other settings, or is much larger than this one";
+constexpr const char* same_settings =
+    "give both jobs the same WEFT_ settings of memory, messages and collective operations";
 
 // Asks its mpiexec, and maps the head of its memory. `made` is filled in; the descriptor of its segment is the result,
 // -1: why not.
@@ -168,46 +249,151 @@ int visit(int number, OtherJob& made, std::string& why) {
     return -1;
   }
   made.id = id;
-  const int segment = boot::open_segment(address);
-  made.launcher = base::open_process(boot::process_in(address));
-  made.header_bytes = boot::job_header_bytes(made.places);
-  if (segment >= 0 && made.launcher >= 0)
-    made.header = mmap(nullptr, made.header_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment, 0);
-  if (made.header == nullptr || made.header == MAP_FAILED) {
-    why = why_not(made.id, errno, "cannot be reached through /proc and pidfd_open",
-                  "it takes Linux 5.3, and both jobs in one namespace of processes");
-    made.header = nullptr;
-    if (segment >= 0) close(segment);
-    return -1;
-  }
+  const int segment = map_lines(made, address, made.places, why);
+  if (segment < 0) return -1;
   const uint64_t alike = boot::status_of(made.header, 0).alike.load(std::memory_order_relaxed);
   if (alike == world->line_at(0).alike.load(std::memory_order_relaxed) &&
       mailbox_bytes(started) == static_cast<int64_t>(world->mailbox_limit) &&
       world->transports.add_job(made.first, made.places, segment))
     return segment;
-  why = why_not(made.id, 0, "runs with other settings, or is much larger than this one",
-                "give both jobs the same WEFT_ settings of memory, messages and collective operations");
+  why = why_not(made.id, 0, other_settings, same_settings);
   close(segment);
   return -1;
+}
+
+// The same of a job of another host, of which our mpiexec knows.
+bool visit_far(int number, OtherJob& made, std::string& why) {
+  constexpr int patience_s = 10;
+  boot::Packet answer;
+  const auto question = boot::Packet()
+                            .put(boot::request::facts)
+                            .put(world->place_here())
+                            .put(world->job.generation)
+                            .put(number - boot::job_numbers);
+  if (!boot::ask_launcher(
+          world->job.service, question, answer, [] { (void)progress(); }, patience_s)) {
+    why = why_not(made.id, errno, "is on another host, and mpiexec cannot be asked about it", "see whether it runs");
+    return false;
+  }
+  const bool refused = answer.take_number(0, 1) != 0;
+  why = answer.take_text();
+  if (refused) return false;
+  const std::string id = answer.take_text();
+  made.places = static_cast<int32_t>(answer.take_number(1, boot::most_places_of_a_job));
+  const int64_t started = answer.take_number(1, made.places);
+  const auto alike = static_cast<uint64_t>(answer.take_number(INT64_MIN, INT64_MAX));
+  made.theirs = static_cast<int32_t>(answer.take_number(boot::job_numbers, boot::all_job_numbers - 1))
+                << boot::job_shift;
+  made.slot = static_cast<uint32_t>(answer.take_number(0, ContextNumbers::far_slots - 1));
+  made.senior = answer.take_number(0, 1) != 0;
+  const std::string secret = answer.take_text();
+  const std::string address = answer.take_text();
+  made.far = true;
+  if (answer.is_bad() || secret.size() != 32 || (!made.id.empty() && made.id != id)) {
+    why = why_not(made.id, 0,
+                  answer.is_bad() ? "is described in another way than this version of Weft does" : "has ended",
+                  "give both jobs the same Weft, and connect again");
+    return false;
+  }
+  made.id = id;
+  if (alike != world->line_at(0).alike.load(std::memory_order_relaxed) ||
+      mailbox_bytes(started) != static_cast<int64_t>(world->mailbox_limit)) {
+    why = why_not(made.id, 0, other_settings, same_settings);
+    return false;
+  }
+  const int segment = map_lines(made, address, made.places + 1, why);
+  if (segment < 0) return false;
+  close(segment);
+  made.introduction = world->transports.add_far_job({.first = made.first,
+                                                     .place = world->rank,
+                                                     .senior = made.senior,
+                                                     .secret = secret,
+                                                     .sleeps = !Backoff::spins(),
+                                                     .threads = world->concurrent});
+  return true;
 }
 
 }  // namespace
 
 int32_t renumbered(int32_t rank, int32_t teller) {
-  return teller < world->places ? rank : rank ^ block_of(teller);
+  if (teller < world->places) return rank;
+  if (!is_far(teller)) return is_far(rank) ? unknown_process : rank ^ block_of(teller);
+  const OtherJob* const job = job_of(teller);
+  if (job == nullptr) return unknown_process;
+  const int32_t block = block_of(rank);
+  return block == 0 ? rank + job->first : block == job->theirs ? rank - block : unknown_process;
+}
+
+int32_t numbered_by(int32_t other, int32_t rank) {
+  if (other < world->places) return rank;
+  if (!is_far(other)) return rank ^ block_of(other);
+  const OtherJob* const job = job_of(other);
+  return job != nullptr ? rank + job->theirs : unknown_process;
 }
 
 int32_t rank_in_job(int number, int32_t place) {
-  return ((number ^ world->job.number) << boot::job_shift) + place;
+  return ((number < boot::job_numbers ? number ^ world->job.number : number) << boot::job_shift) + place;
 }
 
-int32_t number_for_all(int32_t rank) {
-  return rank ^ (world->job.number << boot::job_shift);
+bool comes_before(int32_t rank, int32_t other) {
+  const int32_t far = is_far(rank) ? rank : other;
+  const OtherJob* const job = is_far(far) ? job_of(far) : nullptr;
+  if (job == nullptr) {
+    const int32_t own = world->job.number << boot::job_shift;
+    return (rank ^ own) < (other ^ own);
+  }
+  const auto key = [job](int32_t each) {
+    const bool first = is_far(each) != job->senior;
+    return place_in(each) + (first ? 0 : boot::most_places_of_a_job);
+  };
+  return key(rank) < key(other);
+}
+
+int32_t far_rank_of(const Group& group) {
+  if (!has_met_jobs()) return no_far_rank;
+  for (int32_t r = 0; r < group.size; ++r) {
+    if (is_far(group.job_rank(r))) return group.job_rank(r);
+  }
+  return no_far_rank;
+}
+
+int32_t far_rank_of(const Comm& comm) {
+  const int32_t ours = comm.group != nullptr ? far_rank_of(*comm.group) : no_far_rank;
+  return ours == no_far_rank && comm.remote != nullptr ? far_rank_of(*comm.remote) : ours;
+}
+
+FarPart far_part(int32_t far_rank) {
+  const OtherJob* const job = job_of(far_rank);
+  return job != nullptr ? FarPart{job->slot, job->senior} : FarPart{0, false};
+}
+
+std::string introduction_to(int32_t far_rank) {
+  const OtherJob* const job = job_of(far_rank);
+  return job != nullptr ? job->introduction : std::string();
+}
+
+bool suits(const std::string& introduction, const std::string& other) {
+  return transport::net::protocol_in(introduction) == transport::net::protocol_in(other);
+}
+
+void far_way_lost(int32_t far_rank, const base::Problem& problem) {
+  const std::lock_guard guard(lost_lock);
+  if (lost_ways == nullptr) lost_ways = new std::map<int32_t, LostWay>;
+  lost_ways->try_emplace(far_rank, LostWay{problem.cause, problem.remedy, 0});
+}
+
+// A message that does not leave is for a process that is not there any more.
+void leave_far_jobs() {
+  constexpr uint64_t most_ns = 2'000'000'000;
+  const bool any = std::any_of(jobs + boot::job_numbers, jobs + boot::all_job_numbers,
+                               [](const auto& job) { return job.load(std::memory_order_relaxed) != nullptr; });
+  const uint64_t until_ns = base::now_ns() + most_ns;
+  while (any && !world->transports.all_sent() && base::now_ns() < until_ns) (void)progress();
 }
 
 int32_t ranks_of_all_jobs() {
   const bool has_room = world->job.one_host() && world->job.can_grow() && world->places <= boot::most_places_of_a_job;
-  return has_room ? boot::job_numbers << boot::job_shift : world->places;
+  return has_room ? boot::all_job_numbers << boot::job_shift : world->places;
 }
 
 std::string meet_job(int number, const std::string& id, int32_t place) {
@@ -216,25 +402,24 @@ std::string meet_job(int number, const std::string& id, int32_t place) {
     return "this job cannot be connected with others: it has no number, as more than " +
            std::to_string(boot::job_numbers - 1) +
            " jobs of this user run on this host, or no room (mpiexec --universe)";
-  if (number < 1 || number >= boot::job_numbers || place < 0 || place >= boot::most_places_of_a_job)
+  if (number < 1 || number >= boot::all_job_numbers || place < 0 || place >= boot::most_places_of_a_job)
     return "that names no job";
   const int32_t first = rank_in_job(number, 0);
   if (first == 0 && !id.empty() && id != world->job.id)
     return why_not(id, 0, "is not on this host, or has ended", same_host);
   if (first == 0) return place < world->places ? "" : "that names no process";
-  const std::lock_guard guard(mutex);
+  const std::lock_guard guard(meeting);
   if (OtherJob* const known = job_of(first); known != nullptr) {
     if (!has_ended(*known) && (id.empty() || known->id == id))
       return place < known->places ? "" : "that names no process";
-    if (is_shared_with(*known)) return why_not(known->id, 0, "has ended", "free what is shared with it first");
-    forget(known);
+    if (!forget(known)) return why_not(known->id, 0, "has ended", "free what is shared with it first");
   }
   forget_ended();
   auto made = std::make_unique<OtherJob>();
   made->id = id;
   made->first = first;
   std::string why;
-  if (visit(number, *made, why) < 0) {
+  if (number < boot::job_numbers ? visit(number, *made, why) < 0 : !visit_far(number, *made, why)) {
     if (made->header != nullptr) munmap(made->header, made->header_bytes);
     if (made->launcher >= 0) close(made->launcher);
     return why;
@@ -248,7 +433,8 @@ std::string meet_job(int number, const std::string& id, int32_t place) {
 std::string meet_jobs_of(const std::vector<int32_t>& ranks) {
   for (const int32_t rank : ranks) {
     if (rank >= 0 && rank < world->places) continue;
-    const int number = (rank >> boot::job_shift) ^ world->job.number;
+    const int block = rank >> boot::job_shift;
+    const int number = is_far(rank) ? block : block ^ world->job.number;
     if (std::string why = meet_job(number, "", place_in(rank)); !why.empty()) return why;
   }
   return {};
@@ -302,10 +488,17 @@ void leave_other_jobs() {
     std::swap(gone, ticker);
   }
   delete gone;
-  const std::lock_guard guard(mutex);
-  delete std::exchange(shared, nullptr);
+  const std::lock_guard guard(meeting);
+  {
+    const std::lock_guard data_guard(mutex);
+    delete std::exchange(shared, nullptr);
+  }
+  {
+    const std::lock_guard lost_guard(lost_lock);
+    delete std::exchange(lost_ways, nullptr);
+  }
   for (auto& each : jobs) {
-    if (OtherJob* const job = each.load(std::memory_order_relaxed); job != nullptr) forget(job);
+    if (OtherJob* const job = each.load(std::memory_order_relaxed); job != nullptr) (void)forget(job);
   }
 }
 

@@ -186,7 +186,7 @@ void open_transports() {
 
 // Messages of ours may still be on their way, and others may need our help with theirs.
 void leave_hosts() {
-  if (world->job.one_host()) return;
+  if (world->job.one_host()) return leave_far_jobs();
   wait_until([] { return world->transports.all_sent(); });
   world->transports.leave();
   if (world->first != 0) return;  // spawned: the launcher does not know us
@@ -251,6 +251,7 @@ void connect_all() {
 void start(bool multiple, uint64_t (*alike)()) {
   transport::set_failure_sink([](int rank, const base::Problem& problem) {
     if (rank == transport::no_peer) transport_failed(problem);
+    if (is_far(rank)) return far_way_lost(rank, problem);
     if (!has_parted(rank)) peer_lost(rank, problem);
   });
   world->job = boot::join(transport::segment_bytes, [] { return !transport::shares_endpoints(); });
@@ -378,7 +379,7 @@ Peer* World::connect(int32_t job_rank) {
   if (Peer* known = peers.find(job_rank); known != &PeerTable::stranger) return known;
   auto* made = new Peer;
   made->rank = job_rank;
-  made->our_rank = renumbered(rank, job_rank);
+  made->our_rank = numbered_by(job_rank, rank);
   made->generation = generation_of(job_rank);
   made->transport = &transports.to(job_rank);
   made->endpoint = made->transport->connect(job_rank);

@@ -121,7 +121,7 @@ Comm& nursery() {
 }
 
 Comm& nursery_to(int32_t other) {
-  const int32_t our_rank = core::renumbered(core::world->rank, other);
+  const int32_t our_rank = core::numbered_by(other, core::world->rank);
   if (our_rank == core::world->rank) return nursery();
   static constinit std::mutex mutex;
   static auto& made = *new std::map<int32_t, Comm*>;

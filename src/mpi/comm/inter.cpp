@@ -46,9 +46,10 @@ struct OtherLeader {
 struct Greeting {
   uint64_t offer;  // the smallest of that side
   int32_t size;
-  int32_t error;   // the leaders could not reach each other
-  uint32_t apart;  // the two sides are of several jobs
-  uint32_t grown;  // a spawned process of a job on several hosts is among them
+  int32_t error;                     // the leaders could not reach each other
+  uint32_t apart;                    // the two sides are of several jobs
+  uint32_t grown;                    // a spawned process of a job on several hosts is among them
+  int32_t verdict = core::no_error;  // of both leaders
 };
 
 // The introductions of a side's members, one behind the other, and the length of each.
@@ -89,12 +90,20 @@ void meet(const Bank& bank, const OtherLeader& other, int32_t tag, uint64_t offe
   for (int32_t& rank : their_ranks) rank = core::renumbered(rank, their_leader);
   theirs.apart |= ours.apart;
   theirs.grown |= ours.grown;
+  if (theirs.error != core::no_error || theirs.apart == 0) return;
+  // Each may find members that it cannot know: of a third job, where one of the three is of another host.
+  const bool known = std::find(their_ranks.begin(), their_ranks.end(), core::unknown_process) == their_ranks.end();
+  const int32_t verdict = known ? core::no_error : core::other_error;
+  theirs.error = exchange(other, tag, &verdict, sizeof verdict, &theirs.verdict, sizeof theirs.verdict);
+  theirs.verdict = std::max(theirs.verdict, verdict);
 }
 
 // Each member tells the others of its side. Those who know each other learn nothing new; the leader can pass it on.
-int32_t gather_introductions(const Bank& bank, Introductions& all) {
+// `far`: a rank of the other job, if that is on another host.
+int32_t gather_introductions(const Bank& bank, int32_t far, Introductions& all) {
+  const std::string own = far == core::no_far_rank ? boot::own_introduction() : core::introduction_to(far);
   for (int32_t place = 0; place < bank.group->size; ++place) {
-    std::string text = place == bank.group->rank ? boot::own_introduction() : std::string();
+    std::string text = place == bank.group->rank ? own : std::string();
     auto length = static_cast<int64_t>(text.size());
     if (const int32_t error = coll::spread(bank.founders, place, &length, sizeof length)) return error;
     if (length < 0 || length > boot::longest_introduction) return core::internal_error;
@@ -106,12 +115,12 @@ int32_t gather_introductions(const Bank& bank, Introductions& all) {
   return core::no_error;
 }
 
-// The two sides of a job on several hosts learn how they reach each other.
-int32_t introduce_all(const Bank& bank, const OtherLeader* other, int32_t tag,
+// The two sides of a job on several hosts, or of two jobs of two hosts, learn how they reach each other.
+int32_t introduce_all(const Bank& bank, const OtherLeader* other, int32_t tag, int32_t far,
                       const std::vector<int32_t>& their_ranks) {
   Introductions ours;
   Introductions theirs;
-  int32_t error = gather_introductions(bank, ours);
+  int32_t error = gather_introductions(bank, far, ours);
   if (error != core::no_error) return error;
   constexpr int64_t width = sizeof(int64_t);
   const auto count = static_cast<int64_t>(their_ranks.size());
@@ -135,39 +144,62 @@ int32_t introduce_all(const Bank& bank, const OtherLeader* other, int32_t tag,
   size_t at = 0;
   for (size_t i = 0; i < their_ranks.size() && error == core::no_error; ++i) {
     const auto length = static_cast<size_t>(theirs.lengths[i]);
-    if (their_ranks[i] >= 0 && their_ranks[i] < core::world->places)
+    if (their_ranks[i] >= 0 && (their_ranks[i] < core::world->places || core::is_far(their_ranks[i])))
       boot::introduce(their_ranks[i], theirs.texts.substr(at, length));
     at += length;
   }
   return error;
 }
 
-// All members of both sides are here: a rank takes messages of jobs that it knows alone.
-int32_t wait_for_all(const Bank& bank, const OtherLeader* other, int32_t tag) {
-  coll::Vote none{core::no_offer, 0};
-  int32_t error = coll::agree(bank.founders, none);
-  int32_t theirs = core::no_error;
+// All members of both sides are here: a rank takes messages of jobs that it knows alone. `vote` is that of our side
+// before and after, and of theirs `their_offer`.
+int32_t wait_for_all(const Bank& bank, const OtherLeader* other, int32_t tag, coll::Vote& vote, uint64_t& their_offer) {
+  int32_t error = coll::agree(bank.founders, vote);
+  their_offer = core::no_offer;
   if (other != nullptr && error == core::no_error)
-    error = exchange(*other, tag, &error, sizeof error, &theirs, sizeof theirs);
-  const int32_t spread = coll::spread(bank.founders, bank.leader, &theirs, sizeof theirs);
+    error = exchange(*other, tag, &vote.offer, sizeof vote.offer, &their_offer, sizeof their_offer);
+  const int32_t spread = coll::spread(bank.founders, bank.leader, &their_offer, sizeof their_offer);
   return error != core::no_error ? error : spread;
 }
 
-// The other side, as our leader learns it from theirs, at `other` (at the leader alone).
-int32_t learn(const Bank& bank, const OtherLeader* other, int32_t tag, coll::Vote& vote, Greeting& theirs,
-              std::vector<int32_t>& their_ranks) {
+int32_t wait_for_all(const Bank& bank, const OtherLeader* other, int32_t tag) {
+  coll::Vote none{core::no_offer, 0};
+  uint64_t theirs = core::no_offer;
+  return wait_for_all(bank, other, tag, none, theirs);
+}
+
+// Of two jobs of two hosts: numbers that either side has offered before are good in its own job alone.
+int32_t offer_again(const Bank& bank, const OtherLeader* other, int32_t tag, int32_t far, uint64_t& offer,
+                    coll::Vote& vote, uint64_t& their_offer) {
+  (void)core::settle_offer(offer, core::no_offer);
+  offer = core::offer_far_context(far, bank.founders.place);
+  vote = {offer, 0};
+  return wait_for_all(bank, other, tag, vote, their_offer);
+}
+
+// A rank of a job of another host on either side.
+int32_t far_rank_of(const Bank& bank, const std::vector<int32_t>& their_ranks) {
+  const auto found =
+      std::find_if(their_ranks.begin(), their_ranks.end(), [](int32_t rank) { return core::is_far(rank); });
+  return found != their_ranks.end() ? *found : core::far_rank_of(*bank.group);
+}
+
+// The other side, as our leader learns it from theirs, at `other` (at the leader alone). `offer` is ours.
+int32_t learn(const Bank& bank, const OtherLeader* other, int32_t tag, uint64_t& offer, coll::Vote& vote,
+              Greeting& theirs, std::vector<int32_t>& their_ranks) {
   int32_t error = coll::agree(bank.founders, vote);
   if (error != core::no_error) return error;
   if (other != nullptr) meet(bank, *other, tag, vote.offer, theirs, their_ranks);
   error = coll::spread(bank.founders, bank.leader, &theirs, sizeof theirs);
   if (error != core::no_error || theirs.error != core::no_error) return error != core::no_error ? error : theirs.error;
+  if (theirs.verdict != core::no_error) return theirs.verdict;
   their_ranks.resize(static_cast<size_t>(theirs.size));
   constexpr int64_t width = sizeof(int32_t);
   error = coll::spread(bank.founders, bank.leader, their_ranks.data(), width * theirs.size);
   const int32_t leader = bank.founders.job_rank(bank.leader);
   for (int32_t& rank : their_ranks) rank = core::renumbered(rank, leader);
   if (error == core::no_error && theirs.grown != 0) {
-    error = introduce_all(bank, other, tag, their_ranks);
+    error = introduce_all(bank, other, tag, core::no_far_rank, their_ranks);
     return error == core::no_error ? wait_for_all(bank, other, tag) : error;
   }
   if (error != core::no_error || theirs.apart == 0) return error;
@@ -175,7 +207,10 @@ int32_t learn(const Bank& bank, const OtherLeader* other, int32_t tag, coll::Vot
   if (const std::string why = core::meet_jobs_of(their_ranks); !why.empty()) {
     core::peer_lost(core::unknown_rank, {.cause = "a process of another job cannot be connected with: " + why});
   }
-  return wait_for_all(bank, other, tag);
+  const int32_t far = far_rank_of(bank, their_ranks);
+  if (far == core::no_far_rank) return wait_for_all(bank, other, tag);
+  error = introduce_all(bank, other, tag, far, their_ranks);
+  return error == core::no_error ? offer_again(bank, other, tag, far, offer, vote, theirs.offer) : error;
 }
 
 bool overlap(const core::Group& group, const std::vector<int32_t>& others) {
@@ -191,11 +226,15 @@ uint64_t shifted(uint64_t vote, int32_t first) {
 int build(const Bank& bank, const OtherLeader* other, int32_t tag, Comm*& made) {
   constexpr int32_t several = 2;  // at least: how many is not known yet
   const bool common = bank.common || bank.founders.parent.several_jobs;
-  const uint64_t offer = core::offer_context(several, bank.founders.place, common);
+  uint64_t offer = core::offer_context(several, bank.founders.place, common);
   coll::Vote vote{offer, 0};
   Greeting theirs{};
   std::vector<int32_t> their_ranks;
-  const int32_t failed = learn(bank, other, tag, vote, theirs, their_ranks);
+  const int32_t failed = learn(bank, other, tag, offer, vote, theirs, their_ranks);
+  if (theirs.verdict != core::no_error)
+    return fail(bank.errors, bank.function, MPI_ERR_UNSUPPORTED_OPERATION,
+                "the two groups have processes of three jobs, of which two are on different hosts: connect two at a "
+                "time");
   if (failed != core::no_error)
     return fail(bank.errors, bank.function, failed, "the two groups could not tell each other who they are");
   if (overlap(*bank.group, their_ranks)) {
@@ -203,7 +242,7 @@ int build(const Bank& bank, const OtherLeader* other, int32_t tag, Comm*& made) 
     return fail(bank.errors, bank.function, MPI_ERR_COMM,
                 "the two groups have members in common: an inter-communicator needs two without any");
   }
-  const bool we_lead = core::number_for_all(bank.group->job_rank(0)) < core::number_for_all(their_ranks[0]);
+  const bool we_lead = core::comes_before(bank.group->job_rank(0), their_ranks[0]);
   const int32_t our_first = we_lead ? 0 : theirs.size;  // in the team of both
   const int32_t their_first = we_lead ? bank.group->size : 0;
   const uint64_t agreed = std::min(shifted(vote.offer, our_first), shifted(theirs.offer, their_first));

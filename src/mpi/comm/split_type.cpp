@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/other_jobs.hpp"
 #include "core/world.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/env/hw_resource.hpp"
@@ -22,9 +23,12 @@ namespace {
 constexpr const char* type_key = "mpi_hw_resource_type";
 constexpr const char* pset_key = "mpi_pset_name";
 
-// Of the memory that ranks share: that of a host's, and of one job.
-int64_t color_of_memory() {
+// Of the memory that ranks share: that of a host's, and of one job. Numbers of jobs are good on one host; of two hosts,
+// a communicator has two jobs.
+int64_t color_of_memory(const Comm& comm) {
   const boot::Job& job = core::world->job;
+  if (const int32_t far = comm.several_jobs ? core::far_rank_of(comm) : core::no_far_rank; far != core::no_far_rank)
+    return core::far_part(far).senior ? 0 : 1;
   return job.one_host() ? job.number : job.host();
 }
 
@@ -34,10 +38,10 @@ int64_t color_of_instance(int64_t instance) {
 
 // The colour of a rank's part of the machine or of a process set, as named by the info object; MPI_UNDEFINED when what
 // it names is not known here, or the rank is in no single one.
-int64_t color_of_resource(int split_type, const Info* info) {
+int64_t color_of_resource(const Comm& comm, int split_type, const Info* info) {
   if (info == nullptr) return MPI_UNDEFINED;
   if (const std::optional<std::string> resource = info->find(type_key)) {
-    if (*resource == "mpi_shared_memory") return color_of_memory();
+    if (*resource == "mpi_shared_memory") return color_of_memory(comm);
     const int type = hw_resource_type(*resource);
     return type < 0 ? MPI_UNDEFINED : color_of_instance(hw_instances()[static_cast<size_t>(type)]);
   }
@@ -91,13 +95,13 @@ int comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_C
   if (no_address(newcomm)) return null_argument(c, function, "newcomm");
   switch (split_type) {
     case MPI_COMM_TYPE_SHARED:
-      return split(function, *c, color_of_memory(), key, newcomm);
+      return split(function, *c, color_of_memory(*c), key, newcomm);
     case MPI_COMM_TYPE_RESOURCE_GUIDED:
       if (given != nullptr && given->find(type_key) && given->find(pset_key))
         return fail(c, function, MPI_ERR_INFO, "the info object names both %s and %s: give one", type_key, pset_key);
       [[fallthrough]];
     case MPI_COMM_TYPE_HW_GUIDED:
-      return split(function, *c, color_of_resource(split_type, given), key, newcomm);
+      return split(function, *c, color_of_resource(*c, split_type, given), key, newcomm);
     case MPI_COMM_TYPE_HW_UNGUIDED:
       return split_unguided(function, *c, key, given, newcomm);
     case MPI_UNDEFINED:
