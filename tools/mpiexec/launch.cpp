@@ -143,6 +143,7 @@ bool Launch::prepare() {
   if (spare_places() > 0) service_.open(ranks_.size() <= static_cast<size_t>(boot::most_places_of_a_job));
   number_ = boot::number_of_door(service_.name());
   ports_.begin(std::to_string(number_) + ":" + job_id());
+  begin_far_jobs();
   if (null_ >= 0 && signals_ >= 0 && segment_ >= 0 && pipe2(failures_, O_CLOEXEC | O_NONBLOCK) == 0) return true;
   tell(error_text(
       "cannot prepare the job (shared segment, pipes)", errno,
@@ -271,6 +272,8 @@ int Launch::run() {
     start_all();
   }
   while (!finished()) wait_for_events();
+  forget_port_files(true);
+  far_.leave();
   if (const std::string wrong = statistics_.report(status_); !wrong.empty()) {
     tell(wrong);
     return stop_early(status_);
@@ -290,6 +293,7 @@ void Launch::wait_for_events() {
   const size_t adopted = polled.size();
   watch_adopted(polled);
   service_.add_to(polled);
+  far_.add_to(polled);
   size_t first_stream = polled.size();
   for (Rank& rank : ranks_) {
     for (Stream& stream : rank.streams) {
@@ -311,6 +315,7 @@ void Launch::wait_for_events() {
   write_input();
   service_.take(polled, {[this](Service::Caller caller, boot::Packet& packet) { asked(caller, packet); },
                          [this](Service::Caller caller) { caller_gone(caller); }});
+  far_.take(polled);
   if (polled[0].revents) take_signals();
   take_adopted(polled, adopted);
   out_.write_some();
@@ -323,6 +328,7 @@ void Launch::wait_for_events() {
   }
   if (!worlds_.empty()) forget_worlds();
   take_due_waits(now);
+  far_.look_at_time(now);
   check_clocks(now);
   if (alive_ == 0) end_orphans(now);
 }
@@ -332,7 +338,7 @@ int Launch::poll_timeout(uint64_t now) const {
   if (kill_at_) due = std::min(due, kill_at_);
   if (timeout_at_ && !ending_) due = std::min(due, timeout_at_);
   if (!ending_ && alive_ > 0) due = std::min(due, standstill_.due());
-  due = std::min(due, ports_.next_due());
+  due = std::min({due, ports_.next_due(), far_.next_due()});
   if (alive_ == 0) due = std::min(due, now + 10 * millisecond);  // orphans tell us nothing when they become ours
   for (const Rank& rank : ranks_) {
     for (const Stream& stream : rank.streams) {

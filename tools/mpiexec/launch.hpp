@@ -14,6 +14,7 @@
 
 #include "mpiexec/attached.hpp"
 #include "mpiexec/command.hpp"
+#include "mpiexec/far_jobs.hpp"
 #include "mpiexec/output.hpp"
 #include "mpiexec/ports.hpp"
 #include "mpiexec/process.hpp"
@@ -101,6 +102,7 @@ class Launch {
   int spare_places() const;
   void asked(Service::Caller caller, boot::Packet& packet);
   void caller_gone(Service::Caller caller);
+  void answer(Service::Caller caller, const boot::Packet& packet);
   void refuse(Service::Caller caller, const std::string& why);
   bool on_several_hosts() const { return attached_ != nullptr && attached_->several_hosts; }
   int find_places(int count) const;
@@ -116,6 +118,10 @@ class Launch {
   void fail_spawn(World& world, const std::string& why);
   void forget_worlds();
   void serve_port(Service::Caller caller, const std::string& kind, int place, boot::Packet& packet);
+  void begin_far_jobs();
+  std::string open_port(int place);
+  void forget_port_files(bool all);
+  bool serve_far(Service::Caller caller, const std::string& kind, int place, boot::Packet& packet);
   bool asked_from_outside(Service::Caller caller, const std::string& kind, boot::Packet& packet);
   void wait_at_port(Ports::Waiter ours, bool accepts, boot::Packet& packet);
   void tell_of(const Ports::Waiter& to, const Ports::Waiter& of);
@@ -181,6 +187,9 @@ class Launch {
   int number_ = 0;  // by which other jobs find this one; 0: not at all
   Service service_;
   Ports ports_;
+  FarJobs far_;
+  std::vector<std::string> kept_ports_;                          // that have files: boot/port_files.hpp
+  std::vector<std::pair<std::string, std::string>> kept_names_;  // likewise: service and port
   // Processes that are about to connect, before the segment says that they are connected.
   struct Meeting {
     uint64_t number = 0;

@@ -13,17 +13,27 @@ std::string Ports::no_port(const std::string& port) const {
   if (port.starts_with("weft:") && !port.starts_with(prefix_)) {
     return base::describe({.cause = "the port " + base::quoted(port) + " is not of this job",
                            .remedy = "a port is closed, published and accepted at in the job that opened it, and ends "
-                                     "with it; programs of several hosts connect when one mpiexec has started both"});
+                                     "with it"});
   }
   return base::describe({.cause = "there is no open port " + base::quoted(port),
                          .remedy = "give a name that MPI_Open_port or MPI_Lookup_name has returned, before the process "
                                    "that opened it closes it or ends"});
 }
 
-std::string Ports::open(int owner) {
-  std::string name = prefix_ + std::to_string(++opened_);
+std::string Ports::open(int owner, const std::string& address) {
+  std::string name = prefix_ + std::to_string(++opened_) + address;
   ports_[name].owner = owner;
   return name;
+}
+
+bool Ports::is_open(const std::string& port) const {
+  const auto found = ports_.find(port);
+  return found != ports_.end() && found->second.owner != closed;
+}
+
+bool Ports::is_published(const std::string& service, const std::string& port) const {
+  const auto name = names_.find(service);
+  return name != names_.end() && name->second.port == port;
 }
 
 std::string Ports::close(const std::string& port) {

@@ -17,7 +17,10 @@ class Ports {
   // `job` begins the name of each port, so that those of other jobs are told apart.
   void begin(const std::string& job) { prefix_ = "weft:" + job + ":"; }
 
-  [[nodiscard]] std::string open(int owner);
+  // `address` ends the name.
+  [[nodiscard]] std::string open(int owner, const std::string& address = {});
+  [[nodiscard]] bool is_open(const std::string& port) const;
+  [[nodiscard]] bool is_published(const std::string& service, const std::string& port) const;
   // Each returns why it cannot be; empty: done.
   [[nodiscard]] std::string close(const std::string& port);
   [[nodiscard]] std::string publish(const std::string& service, const std::string& port, int owner);

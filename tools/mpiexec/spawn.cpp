@@ -14,6 +14,7 @@
 #include "base/setting.hpp"
 #include "boot/job_number.hpp"
 #include "boot/own_launcher.hpp"
+#include "boot/port_files.hpp"
 #include "boot/segment.hpp"
 #include "boot/service.hpp"
 #include "boot/status.hpp"
@@ -74,10 +75,15 @@ void Launch::caller_gone(Service::Caller caller) {
     if (world.caller == caller) world.caller = 0;
   }
   ports_.stop_waiting(caller);
+  far_.forget(caller);
+}
+
+void Launch::answer(Service::Caller caller, const boot::Packet& packet) {
+  FarJobs::is_far(caller) ? far_.answer(caller, packet) : service_.answer(caller, packet);
 }
 
 void Launch::refuse(Service::Caller caller, const std::string& why) {
-  service_.answer(caller, boot::Packet().put(1).put(why));
+  answer(caller, boot::Packet().put(1).put(why));
 }
 
 // The first of so many free places in a row; -1: there is none. A place is free when its whole world has ended: a
@@ -87,7 +93,8 @@ int Launch::find_places(int count) const {
   int run = 0;
   for (size_t place = static_cast<size_t>(command_.ranks()); place < ranks_.size(); ++place) {
     const Rank& rank = ranks_[place];
-    const bool used_up = on_several_hosts() && rank.uses != 0;
+    // Processes of other hosts cannot tell two apart that have the same place one after the other.
+    const bool used_up = (on_several_hosts() || far_.any()) && rank.uses != 0;
     const bool free =
         !used_up && !rank.alive && rank.world == nullptr && rank.streams[0].fd < 0 && rank.streams[1].fd < 0;
     run = free ? run + 1 : 0;
@@ -299,9 +306,10 @@ void Launch::serve_port(Service::Caller caller, const std::string& kind, int pla
     return wait_at_port(ours, kind == request::accept, packet);
   }
   if (kind == request::met) return note_met(caller, packet);
+  if (serve_far(caller, kind, place, packet)) return;
   boot::Packet answer;
   answer.put(int64_t{0}).put("");
-  if (kind == request::open_port) return service_.answer(caller, answer.put(ports_.open(place)));
+  if (kind == request::open_port) return service_.answer(caller, answer.put(open_port(place)));
   const std::string first = packet.take_text();
   std::string wrong;
   std::string port;
@@ -309,7 +317,10 @@ void Launch::serve_port(Service::Caller caller, const std::string& kind, int pla
     wrong = ports_.close(first);
     end_port_waits(-1);
   } else if (kind == request::publish) {
-    wrong = ports_.publish(first, packet.take_text(), place);
+    const std::string published = packet.take_text();
+    wrong = ports_.publish(first, published, place);
+    if (wrong.empty() && ports_.is_open(published) && boot::write_port_name(first, published))
+      kept_names_.emplace_back(first, published);
   } else if (kind == request::unpublish) {
     wrong = ports_.unpublish(first, packet.take_text());
   } else if (kind == request::look_up) {
@@ -318,7 +329,96 @@ void Launch::serve_port(Service::Caller caller, const std::string& kind, int pla
   } else {
     wrong = "mpiexec does not know the request " + base::quoted(kind) + ": is it of the library's version?";
   }
+  forget_port_files(false);
   wrong.empty() ? service_.answer(caller, answer) : refuse(caller, wrong);
+}
+
+// ---- Jobs of other hosts
+
+void Launch::begin_far_jobs() {
+  if (number_ == 0 || on_several_hosts()) return;
+  far_.begin({.id = job_id(),
+              .places = static_cast<int>(ranks_.size()),
+              .started = command_.ranks(),
+              .segment = segment_,
+              .answer = [this](Service::Caller caller, const boot::Packet& packet) { answer(caller, packet); },
+              .asked =
+                  [this](Service::Caller caller, int number, const std::string& id, boot::Packet& packet) {
+                    if (ending_) return refuse(caller, "the job " + job_id() + " is ending");
+                    Ports::Waiter waiter{.caller = caller};
+                    waiter.job = id;
+                    waiter.number = number;
+                    waiter.place = static_cast<int>(packet.take_number(0, boot::most_places_of_a_job - 1));
+                    waiter.generation = static_cast<uint32_t>(packet.take_number(0, INT32_MAX));
+                    wait_at_port(waiter, false, packet);
+                  },
+              .gone = [this](Service::Caller caller) { ports_.stop_waiting(caller); }});
+}
+
+// Jobs of other hosts reach it where the network and a folder of secrets are there. Without them it is for this host.
+std::string Launch::open_port(int place) {
+  std::string why;
+  std::string address;
+  if (number_ != 0 && !on_several_hosts()) {
+    base::load_known_settings();
+    if (kept_ports_.empty()) boot::remove_stale_port_files();
+    address = far_.listen(why);
+  }
+  std::string port = ports_.open(place, address);
+  if (address.empty()) return port;
+  const std::string secret = boot::make_port_secret(port, why);
+  if (secret.empty()) return port;
+  far_.add_port(port, secret);
+  kept_ports_.push_back(port);
+  return port;
+}
+
+// Of ports that are closed and names that are published no more; or of all.
+void Launch::forget_port_files(bool all) {
+  std::erase_if(kept_names_, [&](const auto& name) {
+    if (!all && ports_.is_published(name.first, name.second)) return false;
+    boot::remove_port_name(name.first, name.second);
+    return true;
+  });
+  std::erase_if(kept_ports_, [&](const std::string& port) {
+    if (!all && ports_.is_open(port)) return false;
+    far_.remove_port(port);
+    boot::remove_port_secret(port);
+    return true;
+  });
+}
+
+// True: this was such a request.
+bool Launch::serve_far(Service::Caller caller, const std::string& kind, int place, boot::Packet& packet) {
+  namespace request = boot::request;
+  const bool reaches = kind == request::reach;
+  if (!reaches && kind != request::facts && kind != request::exchange && kind != request::connect_far) return false;
+  if (number_ == 0 || on_several_hosts()) {
+    refuse(caller,
+           "this job cannot be connected with jobs of other hosts: it is on several hosts itself, or has no "
+           "number");
+    return true;
+  }
+  base::load_known_settings();
+  const int index = reaches ? 0 : static_cast<int>(packet.take_number(0, boot::far_jobs - 1));
+  const bool exchanges = kind == request::exchange;
+  const int64_t meeting = exchanges ? packet.take_number(0, INT64_MAX) : 0;
+  const int64_t other = exchanges ? packet.take_number(0, boot::most_places_of_a_job - 1) : 0;
+  const int64_t generation = exchanges ? packet.take_number(0, INT32_MAX) : 0;
+  const std::string text = kind == request::facts ? std::string() : packet.take_text();
+  const int64_t most_us = kind == request::connect_far ? packet.take_number(0, INT64_MAX / 1000) : 0;
+  if (packet.is_bad()) {
+    refuse(caller, "mpiexec cannot read the request: is it of the library's version?");
+  } else if (reaches) {
+    far_.reach(caller, text);
+  } else if (kind == request::facts) {
+    far_.tell_facts(caller, index);
+  } else if (exchanges) {
+    far_.exchange(caller, index, meeting, other, generation, text);
+  } else {
+    far_.connect(caller, index, text, place, ranks_[static_cast<size_t>(place)].generation, most_us);
+  }
+  return true;
 }
 
 // Processes of other jobs of this user look at what there is, and connect. True: this was such a request.
@@ -373,7 +473,7 @@ void Launch::tell_of(const Ports::Waiter& to, const Ports::Waiter& of) {
   answer.put(!apart ? 0 : of.number != 0 ? of.number : number_);
   answer.put(!apart ? "" : of.number != 0 ? of.job : job_id());
   answer.put(of.place).put(of.generation).put(static_cast<int64_t>(last_meeting_));
-  service_.answer(to.caller, answer);
+  this->answer(to.caller, answer);
 }
 
 // The port, and how many microseconds the caller waits at most; 0: as long as it takes.
@@ -405,6 +505,7 @@ void Launch::end_port_waits(int owner) {
   while (ports_.end_owner(owner, waiter)) {
     refuse(waiter.caller, owner < 0 ? "the port was closed" : "the process that had opened the port has ended");
   }
+  forget_port_files(false);
 }
 
 void Launch::take_due_waits(uint64_t now) {
