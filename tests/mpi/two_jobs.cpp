@@ -145,6 +145,38 @@ void windows(MPI_Comm all) {
   MPI_Win_free(&window);
 }
 
+// A file of ranks of both jobs: collective accesses, and the pointer that they share.
+void files(MPI_Comm all) {
+  const int size = size_of(all);
+  const int rank = rank_in(all);
+  char path[64] = "";
+  if (rank == 0) snprintf(path, sizeof path, "two_jobs.%d.data", static_cast<int>(getpid()));
+  MPI_Bcast(path, sizeof path, MPI_CHAR, 0, all);
+  MPI_File file = MPI_FILE_NULL;
+  const int opened =
+      MPI_File_open(all, path, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+  EXPECT(opened == MPI_SUCCESS, "%s", path);
+  constexpr int count = 5000;
+  constexpr MPI_Offset bytes = count * sizeof(int);
+  const std::vector<int> ours(count, 70 + rank);
+  std::vector<int> theirs(count, -1);
+  MPI_File_write_at_all(file, bytes * rank, ours.data(), count, MPI_INT, MPI_STATUS_IGNORE);
+  MPI_File_sync(file);
+  MPI_Barrier(all);
+  MPI_File_sync(file);
+  const int other = size - 1 - rank;
+  MPI_File_read_at_all(file, bytes * other, theirs.data(), count, MPI_INT, MPI_STATUS_IGNORE);
+  EXPECT(theirs.front() == 70 + other && theirs.back() == 70 + other, "%d of rank %d", theirs.front(), other);
+  MPI_File_write_ordered(file, &rank, 1, MPI_INT, MPI_STATUS_IGNORE);
+  MPI_File_sync(file);
+  MPI_Barrier(all);
+  MPI_File_sync(file);
+  int word = -1;
+  MPI_File_read_at(file, static_cast<MPI_Offset>(sizeof word) * other, &word, 1, MPI_INT, MPI_STATUS_IGNORE);
+  EXPECT(word == other, "%d of rank %d", word, other);
+  MPI_File_close(&file);
+}
+
 // One communicator of both, and others made from it.
 void merged(MPI_Comm inter, bool high) {
   const int size = size_of(inter) + remote_size_of(inter);
@@ -154,6 +186,7 @@ void merged(MPI_Comm inter, bool high) {
   EXPECT(rank_in(all) == rank_in(inter) + (high ? remote_size_of(inter) : 0), "%d", rank_in(all));
   collectives(all, size);
   windows(all);
+  files(all);
   MPI_Comm twin, part, here;
   MPI_Comm_dup(all, &twin);
   collectives(twin, size);

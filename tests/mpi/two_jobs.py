@@ -6,7 +6,8 @@ takes: each step waits for what the other job says.
 
 usage: two_jobs.py MPIEXEC PROGRAM CASE [RANKS RANKS]
 
-A number of ranks of 0 is a process without a launcher. Exit status 77: the case needs root, to be another user too.
+A number of ranks of 0 is a process without a launcher. With AFAR=COMMAND in the environment the clients run on another
+host, where the command starts them (tests/hosts/two_jobs.sh). Exit status 77: the case needs root, to be another user too.
 """
 import contextlib
 import os
@@ -23,6 +24,8 @@ import time
 
 MPIEXEC, PROGRAM, CASE = sys.argv[1:4]
 RANKS = [int(text) for text in sys.argv[4:6]] or [1, 1]
+AFAR = os.environ.get("AFAR", "").split()
+CLIENTS = {"connect", "connect_name", "wait_at", "hold_client", "loop_client"}
 jobs = []
 
 
@@ -31,7 +34,7 @@ class Job:
 
     def __init__(self, ranks, *words, user=None):
         launcher = [MPIEXEC, "--oversubscribe", "-n", str(ranks)] if ranks else []
-        self.words = [*launcher, PROGRAM, *(str(word) for word in words)]
+        self.words = [*(AFAR if words[0] in CLIENTS else []), *launcher, PROGRAM, *(str(word) for word in words)]
         self.lines = []
         self.process = subprocess.Popen(self.words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                         stderr=subprocess.STDOUT, user=user)
@@ -135,7 +138,7 @@ def users():
     published.until("(published)")
     server = Job(RANKS[0], "serve", 1)
     port = port_of(server)
-    number, job = port.removeprefix("weft:").rpartition(":")[0].split(":", 1)
+    number, job = port.removeprefix("weft:").partition("/")[0].rpartition(":")[0].split(":", 1)
     if job.encode() not in answer_of(number, os.geteuid()):
         fail("mpiexec does not answer the own user")
     if answer_of(number, other):
@@ -220,20 +223,116 @@ def killed(runs):
 
 
 def settings():
-    """Jobs whose memory is laid out in other ways do not meet."""
+    """Jobs whose memory is laid out in other ways do not meet; on two hosts, those whose algorithms differ."""
     server = Job(RANKS[0], "open")
     port = port_of(server)
-    os.environ["WEFT_RING_BYTES"] = "1M"
+    os.environ.update({"WEFT_COLL_LEADERS": "off"} if AFAR else {"WEFT_RING_BYTES": "1M"})
     Job(RANKS[1], "wait_at", port, "end").end()
     server.process.stdin.write("go\n")
     server.process.stdin.flush()
     server.end()
 
 
-CASES = {"meet": lambda: meet(1), "again": lambda: meet(5), "several": lambda: several(4), "names": names,
+# ---- Of two hosts
+
+
+def secret_of(port):
+    """The file with a port's secret."""
+    number = 0xcbf29ce484222325
+    for byte in port.encode():
+        number = (number ^ byte) * 0x100000001b3 % 2**64
+    return pathlib.Path(os.environ["WEFT_PORTS"]) / f"secret-{number.to_bytes(8, 'little').hex()}"
+
+
+def tcp_of(port):
+    """Where the mpiexec of a port listens."""
+    address, _, number = port.rpartition("/")[2].rpartition(":")
+    return address.split(",")[0], int(number)
+
+
+def refused(port, says):
+    Job(RANKS[1], "connect", 1, port).end(good=False, says=says)
+
+
+def secret():
+    """A client without the port's secret gets an error that names the file; one that has it connects."""
+    server = Job(RANKS[0], "serve", 1)
+    port = port_of(server)
+    file = secret_of(port)
+    text = file.read_text()
+    if file.stat().st_mode & 0o777 != 0o600 or text.splitlines()[0] in port:
+        fail(f"the secret of {port} is not kept")
+    file.chmod(0o644)
+    refused(port, "is not a file that this user alone may read")
+    file.unlink()
+    refused(port, "cannot be read from .*secret-.*: No such file")
+    for wrong, says in ((text[:-1].translate(str.maketrans("0123456789abcdef", "123456789abcdef0")), "does not take the port's secret"),
+                        ("no secret", "has no secret of a port")):
+        file.touch(0o600)
+        file.write_text(wrong + "\n")
+        refused(port, says)
+        file.unlink()
+    file.touch(0o600)
+    file.write_text(text)
+    Job(RANKS[1], "connect", 1, port).end()
+    server.end()
+    refused(port, "cannot be read from")
+
+
+def strangers():
+    """Whatever is said to a port without its secret, a job that has it connects, and the server's hears nothing of it."""
+    server = Job(RANKS[0], "serve", 1)
+    port = port_of(server)
+    chance = random.Random(1)
+    silent = [socket.create_connection(tcp_of(port)) for _ in range(100)]
+    hello = struct.pack("=IIQQ", 0x014a4557, len(port), 1, 2)
+    for said in (b"x", b"GET / HTTP/1.0\r\n\r\n", chance.randbytes(100), chance.randbytes(100000), b"\0" * 5000, hello,
+                 hello + port.encode(), hello + port.encode() * 10, struct.pack("=IIQQ", 0x014a4557, 2**32 - 1, 1, 2) + b"a" * 4000):
+        with contextlib.suppress(ConnectionError), socket.create_connection(tcp_of(port)) as line:
+            line.sendall(said)
+            while line.recv(4096) and len(said) > 30:
+                pass
+    Job(RANKS[1], "connect", 1, port).end()
+    server.end()
+    for line in silent:
+        line.close()
+
+
+def silent():
+    """A port that leads to somebody else, who says nothing, other things, or nothing more: an error after a while."""
+    with socket.create_server(("10.77.0.1", 0)) as listener:
+        port = f"weft:1:h1-1:1/10.77.0.1:{listener.getsockname()[1]}"
+        file = secret_of(port)
+        file.parent.mkdir(0o700, parents=True, exist_ok=True)
+        file.touch(0o600)
+        file.write_text("0123456789abcdef" * 2 + "\n")
+        refused(port, "cannot be reached at any of its addresses")
+        listener.accept()[0].close()
+        for said, says in ((b"what?" * 100, "cannot be reached at any of its addresses"),
+                           (struct.pack("=IIQ", 0x014a4557, 0, 5), "does not take the port's secret")):
+            client = Job(RANKS[1], "connect", 1, port)
+            with listener.accept()[0] as line:
+                line.sendall(said)
+                line.recv(100)
+            client.end(good=False, says=says)
+        file.unlink()
+
+
+def users_afar():
+    """A process of another user, who knows the port, does not connect."""
+    server = Job(RANKS[0], "serve", 1)
+    port = port_of(server)
+    AFAR.extend(["setpriv", "--reuid=65534", "--clear-groups"])
+    refused(port, "cannot be opened|is not this user's")
+    del AFAR[-3:]
+    Job(RANKS[1], "connect", 1, port).end()
+    server.end()
+
+
+CASES = {"secret": secret, "strangers": strangers, "silent": silent, "users_afar": users_afar, "meet": lambda: meet(1), "again": lambda: meet(5), "several": lambda: several(4), "names": names,
          "ambiguous": ambiguous, "users": users, "join": join, "errors": errors, "unserved": unserved, "settings": settings, "killed": lambda: killed(10),
          **{f"death_{who}": lambda who=who: death(who) for who in ("server", "client", "server_mpiexec", "client_mpiexec")}}
-if CASE == "users" and os.geteuid() != 0:
+if CASE in ("users", "users_afar") and os.geteuid() != 0:
     print("skipped: only root can be another user too")
     sys.exit(77)
 CASES[CASE]()

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Connections between processes of one job, or of two jobs of this host: ports, published names, and MPI_Comm_join
-// (MPI-5.0, 11.9). The mpiexec of the job that has opened a port knows it; two roots that meet at one learn each
-// other's job and place there, and both sides make an intercommunicator.
+// Connections between processes of one job, or of two jobs: ports, published names, and MPI_Comm_join (MPI-5.0, 11.9).
+// The mpiexec of the job that has opened a port knows it; two roots that meet at one learn each other's job and place
+// there, and both sides make an intercommunicator. If the port is of another host, the own mpiexec asks that one.
 
 #include <poll.h>
 #include <sys/random.h>
@@ -18,8 +18,10 @@
 
 #include "base/message.hpp"
 #include "base/setting.hpp"
+#include "boot/introductions.hpp"
 #include "boot/job_number.hpp"
 #include "boot/own_launcher.hpp"
+#include "boot/port_files.hpp"
 #include "boot/service.hpp"
 #include "coll/agree.hpp"
 #include "core/failure.hpp"
@@ -79,15 +81,19 @@ int name_port(const char* function, const char* kind, const char* service, MPI_I
   return ask_for(function, nullptr, MPI_ERR_SERVICE, question_of(kind).put(service).put(port), answer);
 }
 
-// A job as its ports name it: "weft:7:host-1234:2" is the second port of job host-1234, whose number is 7.
+// A job as its ports name it: "weft:7:host-1234:2" is the second port of job host-1234, whose number is 7. Behind it
+// may come where other hosts reach it: "/10.0.0.1:4711".
 struct JobName {
   int number = 0;
   std::string id;
+  bool reached_from_afar = false;
 };
 
-JobName job_of_port(const std::string& port) {
+JobName job_of_port(const std::string& name) {
   constexpr std::string_view prefix = "weft:";
   const size_t number_at = prefix.size();
+  const size_t slash = name.rfind('/');
+  const std::string port = name.substr(0, slash);
   const size_t id_at = port.find(':', number_at) + 1;
   const size_t end = port.rfind(':');
   int64_t number = 0;
@@ -96,13 +102,13 @@ JobName job_of_port(const std::string& port) {
       number < 1 || number >= boot::job_numbers) {
     return {};
   }
-  return {static_cast<int>(number), port.substr(id_at, end - id_at)};
+  return {static_cast<int>(number), port.substr(id_at, end - id_at), slash != std::string::npos};
 }
 
 // The root's result, for all ranks.
 struct Met {
   int32_t error;
-  int32_t job;    // the number of the other's; 0: ours
+  int32_t job;    // the number of the other's (boot/job_number.hpp); 0: ours
   int32_t place;  // the other's
   uint32_t generation;
   uint64_t number;  // of the meeting, in the job of the port
@@ -122,14 +128,35 @@ bool timeout_of(const char* kind, const Info* info, int64_t& microseconds) {
   return true;
 }
 
+// At a port of another host; our mpiexec asks that of the port's job.
+bool wait_afar(const std::string& port, const JobName& job, int64_t most_us, boot::Packet& answer, std::string& why) {
+  if (!ask(question_of(request::reach).put(port), answer, why)) return false;
+  const auto number = static_cast<int>(answer.take_number(boot::job_numbers, boot::all_job_numbers - 1));
+  if (answer.is_bad()) {
+    why = "mpiexec's answer cannot be read: is it of the library's version?";
+    return false;
+  }
+  why = core::meet_job(number, job.id, 0);
+  if (!why.empty()) return false;
+  const int index = number - boot::job_numbers;
+  answer = {};
+  return ask(question_of(request::connect_far).put(index).put(port).put(most_us), answer, why);
+}
+
 // The mpiexec of the port's job answers when another process has come to the port.
 bool wait_at_port(const char* kind, const std::string& port, int64_t most_us, boot::Packet& answer, std::string& why) {
   const boot::Job& ours = core::world->job;
   const JobName job = job_of_port(port);
-  if (kind != request::connect || job.number == 0 || job.number == ours.number || !ours.one_host())
+  const bool is_ours = job.number == ours.number && job.id == ours.id;
+  if (kind != request::connect || job.number == 0 || is_ours || !ours.one_host())
     return ask(question_of(kind).put(port).put(most_us), answer, why);
   // An obstacle to the connection shows here, before the other side counts on it.
   why = core::meet_job(job.number, job.id, 0);
+  if (!why.empty() && job.reached_from_afar) {
+    const std::string here = why;
+    if (wait_afar(port, job, most_us, answer, why)) return true;
+    why = here + ". Over the network: " + why;
+  }
   if (!why.empty()) return false;
   boot::Packet question;
   question.put(request::connect_here).put(ours.id).put(ours.number).put(core::world->rank).put(ours.generation);
@@ -144,6 +171,7 @@ std::string find_other(const Met& met, const std::string& id) {
     const bool is_there = core::is_there(core::rank_in_job(met.job, met.place), met.generation);
     return is_there ? "" : "the process that was met at the port has ended";
   }
+  if (met.job >= boot::job_numbers) return why;  // it hears of that: introduce()
   boot::Packet answer;
   std::string ignored;
   constexpr int patience_s = 10;
@@ -152,6 +180,35 @@ std::string find_other(const Met& met, const std::string& id) {
     core::peer_lost(core::unknown_rank, {.cause = "a process that was met at a port cannot be reached: " + why});
   }
   return why;
+}
+
+// Two processes of two hosts that have met tell each other by their mpiexec how they are reached, or why they cannot
+// go on. Why not; empty: each knows the other. The second round says that both do.
+std::string introduce(const Met& met, const std::string& obstacle) {
+  constexpr char good = '+';
+  constexpr char bad = '-';
+  const int32_t other = core::rank_in_job(met.job, met.place);
+  std::string ours = obstacle.empty() ? good + core::introduction_to(other) : bad + obstacle;
+  for (const bool again : {false, true}) {
+    boot::Packet answer;
+    std::string why;
+    boot::Packet question = question_of(request::exchange).put(met.job - boot::job_numbers);
+    question.put(static_cast<int64_t>(met.number)).put(met.place).put(met.generation);
+    question.put(again ? std::string(1, good) : ours);
+    if (!ask(question, answer, why)) return obstacle.empty() ? why : obstacle;
+    if (!obstacle.empty()) return obstacle;
+    const std::string said = answer.take_text();
+    if (said.empty() || said[0] != good)
+      return "the other process cannot connect: " + said.substr(said.empty() ? 0 : 1);
+    if (again) break;
+    if (static_cast<int64_t>(said.size()) > boot::longest_introduction ||
+        !core::suits(ours.substr(1), said.substr(1))) {
+      // It finds the same.
+      return "the two jobs would send their messages in different ways. Remedy: give both the same WEFT_ENCRYPT";
+    }
+    boot::introduce(other, said.substr(1));
+  }
+  return {};
 }
 
 Met meet_at_port(const char* kind, const char* port, const Info* info) {
@@ -165,7 +222,7 @@ Met meet_at_port(const char* kind, const char* port, const Info* info) {
     met.error = MPI_ERR_INFO_VALUE;
     why = "the info key timeout is no number of seconds";
   } else if (why.empty() && wait_at_port(kind, port, most_us, answer, why)) {
-    met.job = static_cast<int32_t>(answer.take_number(0, boot::job_numbers - 1));
+    met.job = static_cast<int32_t>(answer.take_number(0, boot::all_job_numbers - 1));
     const std::string id = answer.take_text();
     met.place = static_cast<int32_t>(
         answer.take_number(0, (met.job == 0 ? core::world->places_here() : boot::most_places_of_a_job) - 1));
@@ -173,6 +230,7 @@ Met meet_at_port(const char* kind, const char* port, const Info* info) {
     met.generation = static_cast<uint32_t>(answer.take_number(0, INT32_MAX));
     met.number = static_cast<uint64_t>(answer.take_number(0, INT64_MAX));
     why = answer.is_bad() ? "mpiexec's answer cannot be read: is it of the library's version?" : find_other(met, id);
+    if (met.job >= boot::job_numbers && !answer.is_bad()) why = introduce(met, why);
     if (why.empty()) met.error = MPI_SUCCESS;
   }
   (void)snprintf(met.why, sizeof met.why, "%s", why.c_str());
@@ -211,7 +269,8 @@ int meet(const char* function, const char* kind, const char* port, MPI_Info info
   return error;
 }
 
-// Asks the other jobs of this user on this host, of which one may have published the name.
+// Asks the other jobs of this user on this host, of which one may have published the name, and looks for one that a job
+// of another host has published.
 int look_up_elsewhere(const char* function, const char* service, std::string& port) {
   constexpr int patience_s = 5;
   std::vector<std::string> doors;
@@ -221,11 +280,16 @@ int look_up_elsewhere(const char* function, const char* service, std::string& po
   const boot::Packet question = boot::Packet().put(request::look_up_here).put(service);
   std::vector<boot::Packet> answers = boot::ask_launchers(
       doors, question, [] { (void)core::progress(); }, patience_s);
+  std::vector<std::string> ports = boot::read_port_names(service);
   for (boot::Packet& answer : answers) {
     const bool refused = answer.take_number(0, 1) != 0;
     (void)answer.take_text();
     const std::string found = answer.take_text();
-    if (refused || answer.is_bad()) continue;
+    if (!refused && !answer.is_bad()) ports.push_back(found);
+  }
+  std::sort(ports.begin(), ports.end());
+  ports.erase(std::unique(ports.begin(), ports.end()), ports.end());
+  for (const std::string& found : ports) {
     if (!port.empty()) {
       return fail(nullptr, function, MPI_ERR_NAME,
                   "the name \"%s\" is published by several jobs, for the ports %s and %s: give one of these to "
@@ -235,9 +299,11 @@ int look_up_elsewhere(const char* function, const char* service, std::string& po
     port = found;
   }
   if (!port.empty()) return MPI_SUCCESS;
-  return fail(nullptr, function, MPI_ERR_NAME,
-              "the name \"%s\" is not published by a job of this user on this host: call MPI_Publish_name first",
-              service);
+  return fail(
+      nullptr, function, MPI_ERR_NAME,
+      "the name \"%s\" is not published by a job of this user on this host, nor in the folder of WEFT_PORTS: call "
+      "MPI_Publish_name first",
+      service);
 }
 
 // The words that two processes exchange over the socket of MPI_Comm_join.
