@@ -184,6 +184,36 @@ void test_parts() {
   communicate(MPI_COMM_WORLD);
 }
 
+// Children start on the host that the info key names, whichever rank is the root; of no rank's host it is an error.
+void test_hosts() {
+  constexpr int longest = 256;
+  char own[longest] = "";
+  gethostname(own, sizeof own - 1);
+  std::vector<char> names(static_cast<size_t>(longest) * static_cast<size_t>(expect::size));
+  MPI_Allgather(own, longest, MPI_CHAR, names.data(), longest, MPI_CHAR, MPI_COMM_WORLD);
+  MPI_Info info;
+  MPI_Info_create(&info);
+  for (int r = expect::size - 1; r >= 0; --r) {
+    const char* const host = &names[static_cast<size_t>(longest) * static_cast<size_t>(r)];
+    MPI_Info_set(info, "host", host);
+    MPI_Comm children = spawn("child_tells_host", 2, MPI_COMM_WORLD, info);
+    for (int child = 0; child < 2 && expect::rank == 0; ++child) {
+      char theirs[longest] = "";
+      MPI_Recv(theirs, longest, MPI_CHAR, child, 5, children, MPI_STATUS_IGNORE);
+      EXPECT(strcmp(theirs, host) == 0, "child %d is on %s instead of %s", child, theirs, host);
+    }
+    meet(children, true);
+    MPI_Comm_disconnect(&children);
+  }
+  MPI_Info_set(info, "host", "nowhere");
+  MPI_Comm children = MPI_COMM_SELF;
+  int code = -1;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  EXPECT_CLASS(MPI_Comm_spawn(self, MPI_ARGV_NULL, 1, info, 0, MPI_COMM_WORLD, &children, &code), MPI_ERR_SPAWN);
+  EXPECT(children == MPI_COMM_NULL && (expect::rank != 0 || code == MPI_ERR_SPAWN), "%d", code);
+  MPI_Info_free(&info);
+}
+
 // Children that are not disconnected: MPI_Finalize waits for all.
 void test_stay() {
   MPI_Comm children = spawn("child_stays", 2);
@@ -387,6 +417,11 @@ int child(const std::string& mode, MPI_Comm parents, char** argv) {
     if (expect::rank == 1) abort();
     pause();
   }
+  if (mode == "child_tells_host") {
+    char own[256] = "";
+    gethostname(own, sizeof own - 1);
+    MPI_Send(own, sizeof own, MPI_CHAR, 0, 5, parents);
+  }
   if (mode == "child_in_root") {
     char folder[PATH_MAX] = "";
     EXPECT(getcwd(folder, sizeof folder) != nullptr && strcmp(folder, "/") == 0, "%s", folder);
@@ -420,6 +455,7 @@ int main(int argc, char** argv) {
   if (mode == "meet") test_meet();
   if (mode == "again") test_again(argc > 2 ? atoi(argv[2]) : 20);
   if (mode == "parts") test_parts();
+  if (mode == "hosts") test_hosts();
   if (mode == "stay") test_stay();
   if (mode == "tree") test_tree();
   if (mode == "multiple") test_multiple();

@@ -164,15 +164,27 @@ bool write_order(const Order& order, boot::Packet& question, Result& result) {
   return true;
 }
 
-// The root's part. `numbers`: of each command.
-Result request_spawn(const Comm& comm, const std::vector<Order>& orders, std::vector<Numbers>& numbers) {
+Result refused(Result result, int32_t error, const std::string& why) {
+  result.error = error;
+  (void)snprintf(result.why, sizeof result.why, "%s", why.c_str());
+  return result;
+}
+
+// The orders, as a request has them behind its first fields, and the numbers of each. An error if they are wrong.
+Result write_orders(const std::vector<Order>& orders, boot::Packet& written, std::vector<Numbers>& numbers) {
   Result result{.error = MPI_ERR_ARG};
-  const auto refuse = [&result](int32_t error, const std::string& why) {
-    result.error = error;
-    (void)snprintf(result.why, sizeof result.why, "%s", why.c_str());
-    return result;
-  };
-  if (const std::string why = need_service(); !why.empty()) return refuse(MPI_ERR_SPAWN, why);
+  for (const Order& order : orders) {
+    if (!write_order(order, written, result)) return result;
+    numbers.push_back({order.maxprocs, 0});
+  }
+  result.error = MPI_SUCCESS;
+  return result;
+}
+
+// Asks the mpiexec of this host.
+Result request_spawn(const Comm& comm, const boot::Packet& orders, std::vector<Numbers>& numbers) {
+  Result result{.error = MPI_SUCCESS};
+  if (const std::string why = need_service(); !why.empty()) return refused(result, MPI_ERR_SPAWN, why);
   boot::Packet question = question_of(boot::request::spawn);
   std::vector<int32_t> places;  // of those here
   for (const int32_t member : job_ranks_of(*comm.group)) {
@@ -181,22 +193,77 @@ Result request_spawn(const Comm& comm, const std::vector<Order>& orders, std::ve
   question.put(static_cast<int64_t>(places.size()));
   for (const int32_t place : places) question.put(place);
   question.put(core::world->job.one_host() ? "" : boot::description_of(core::world->job, boot::host_of));
-  question.put(static_cast<int64_t>(orders.size()));
-  for (const Order& order : orders) {
-    if (!write_order(order, question, result)) return result;
-    numbers.push_back({order.maxprocs, 0});
-  }
+  const auto count = static_cast<int64_t>(numbers.size());
+  question.put(count);
   boot::Packet answer;
   std::string why;
-  if (!ask(question, answer, why)) return refuse(MPI_ERR_SPAWN, why);
+  if (!ask(boot::Packet(question.bytes() + orders.bytes()), answer, why)) return refused(result, MPI_ERR_SPAWN, why);
   result.world = static_cast<uint32_t>(answer.take_number(1, UINT32_MAX));
   result.first = core::world->job.rank_at(static_cast<int32_t>(answer.take_number(0, core::world->places_here() - 1)));
-  const auto count = static_cast<int64_t>(orders.size());
   result.commands = static_cast<int32_t>(answer.take_number(count, count));
   for (Numbers& number : numbers) number.started = static_cast<int32_t>(answer.take_number(0, number.wished));
-  if (answer.is_bad()) return refuse(MPI_ERR_SPAWN, "mpiexec's answer cannot be read: is it of the library's version?");
-  result.error = MPI_SUCCESS;
+  if (answer.is_bad()) {
+    return refused(result, MPI_ERR_SPAWN, "mpiexec's answer cannot be read: is it of the library's version?");
+  }
   return result;
+}
+
+// Another host, where all processes of a spawn are to start.
+struct Elsewhere {
+  char host[256];  // empty: they start on the root's
+  int64_t bytes;   // of the orders
+  int64_t commands;
+};
+
+// "b", of "b:2" or "b.cluster"; empty: it names several, or is no name that hosts give themselves.
+std::string short_name(const std::string& host) {
+  const bool is_address = !host.empty() && host[0] >= '0' && host[0] <= '9';
+  if (is_address || host == "localhost" || host.find(',') != std::string::npos) return {};
+  return host.substr(0, host.find_first_of(":."));
+}
+
+std::string own_host() {
+  char name[256] = "";
+  (void)gethostname(name, sizeof name - 1);
+  return short_name(name);
+}
+
+// The root's, of a job on several hosts. Orders that name several hosts, or one of them none, are refused by mpiexec.
+Elsewhere host_of_orders(const std::vector<Order>& orders, const boot::Packet& written) {
+  Elsewhere elsewhere{};
+  std::string host;
+  for (const Order& order : orders) {
+    const std::string wanted = short_name(text_of(info_of(order.info), "host"));
+    if (wanted.empty() || (!host.empty() && host != wanted)) return elsewhere;
+    host = wanted;
+  }
+  if (host == own_host() || host.size() >= sizeof elsewhere.host) return elsewhere;
+  (void)snprintf(elsewhere.host, sizeof elsewhere.host, "%s", host.c_str());
+  elsewhere.bytes = static_cast<int64_t>(written.bytes().size());
+  elsewhere.commands = static_cast<int64_t>(orders.size());
+  return elsewhere;
+}
+
+// Which rank asks its mpiexec: the root, or the first on the host that the root's orders name, to which these go then.
+// An error code, or core::no_error; -1 in `asks`: there is no rank on that host.
+int32_t choose_asking_rank(const coll::Founders& founders, int root, Elsewhere& elsewhere, boot::Packet& written,
+                           std::vector<Numbers>& numbers, int32_t& asks) {
+  asks = root;
+  int32_t lost = coll::spread(founders, root, &elsewhere, sizeof elsewhere);
+  if (lost != core::no_error || elsewhere.host[0] == '\0') return lost;
+  const bool is_here = own_host() == elsewhere.host;
+  coll::Vote vote{is_here ? static_cast<uint64_t>(founders.place) : core::no_offer, 0};
+  lost = coll::agree(founders, vote);
+  asks = vote.offer == core::no_offer ? -1 : static_cast<int32_t>(vote.offer);
+  if (lost != core::no_error || asks < 0) return lost;
+  std::string bytes = written.bytes();
+  bytes.resize(static_cast<size_t>(elsewhere.bytes));
+  numbers.resize(static_cast<size_t>(elsewhere.commands));
+  lost = coll::spread(founders, root, bytes.data(), elsewhere.bytes);
+  if (lost == core::no_error)
+    lost = coll::spread(founders, root, numbers.data(), static_cast<int64_t>(sizeof(Numbers)) * elsewhere.commands);
+  written = boot::Packet(std::move(bytes));
+  return lost;
 }
 
 constinit int code_of_not_started = MPI_ERR_SPAWN;
@@ -231,13 +298,31 @@ int spawn(const char* function, Comm& comm, int root, const std::vector<Order>& 
           int* codes) {
   *intercomm = MPI_COMM_NULL;
   std::vector<Numbers> numbers;
+  boot::Packet written;
   Result result{};
-  if (comm.rank == root) result = request_spawn(comm, orders, numbers);
   const coll::Founders founders = founders_of(comm);
-  int32_t lost = coll::spread(founders, root, &result, sizeof result);
+  if (comm.rank == root) result = write_orders(orders, written, numbers);
+  int32_t asks = root;
+  int32_t lost = core::no_error;
+  Elsewhere elsewhere{};
+  if (!core::world->job.one_host()) {
+    if (comm.rank == root && result.error == MPI_SUCCESS) elsewhere = host_of_orders(orders, written);
+    lost = choose_asking_rank(founders, root, elsewhere, written, numbers, asks);
+  }
+  if (lost == core::no_error && asks < 0) {
+    if (comm.rank == root) write_codes(numbers, codes);
+    return fail(
+        &comm, function, MPI_ERR_SPAWN,
+        "processes cannot be spawned on \"%s\": no rank of %s is there. Remedy: leave the info key host out, or "
+        "spawn on a communicator that has a rank of that host",
+        elsewhere.host, comm_text(comm).c_str());
+  }
+  if (lost == core::no_error && comm.rank == asks && result.error == MPI_SUCCESS)
+    result = request_spawn(comm, written, numbers);
+  if (lost == core::no_error) lost = coll::spread(founders, asks, &result, sizeof result);
   if (lost == core::no_error && result.error == MPI_SUCCESS) {
     numbers.resize(static_cast<size_t>(result.commands));
-    lost = coll::spread(founders, root, numbers.data(), static_cast<int64_t>(sizeof(Numbers)) * result.commands);
+    lost = coll::spread(founders, asks, numbers.data(), static_cast<int64_t>(sizeof(Numbers)) * result.commands);
   }
   if (lost != core::no_error) return fail(&comm, function, lost, "the root could not tell the others what was started");
   if (result.error != MPI_SUCCESS) {
@@ -247,7 +332,7 @@ int spawn(const char* function, Comm& comm, int root, const std::vector<Order>& 
   write_codes(numbers, codes);
   boot::learn_own_launcher(core::world->job);
   Comm* made = nullptr;
-  const int error = meet_others(function, comm, root, result.first, meeting_point_of(result.world).c_str(), made);
+  const int error = meet_others(function, comm, asks, result.first, meeting_point_of(result.world).c_str(), made);
   if (made != nullptr) *intercomm = handle_of<MPI_Comm>(made);
   return error;
 }
