@@ -332,6 +332,10 @@ def users_afar():
 CASES = {"secret": secret, "strangers": strangers, "silent": silent, "users_afar": users_afar, "meet": lambda: meet(1), "again": lambda: meet(5), "several": lambda: several(4), "names": names,
          "ambiguous": ambiguous, "users": users, "join": join, "errors": errors, "unserved": unserved, "settings": settings, "killed": lambda: killed(10),
          **{f"death_{who}": lambda who=who: death(who) for who in ("server", "client", "server_mpiexec", "client_mpiexec")}}
+ports = None
+if "WEFT_PORTS" not in os.environ:  # an mpiexec that is killed leaves the secret of its port
+    ports = tempfile.TemporaryDirectory()
+    os.environ["WEFT_PORTS"] = ports.name
 if CASE in ("users", "users_afar") and os.geteuid() != 0:
     print("skipped: only root can be another user too")
     sys.exit(77)

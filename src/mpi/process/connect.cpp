@@ -143,6 +143,15 @@ bool wait_afar(const std::string& port, const JobName& job, int64_t most_us, boo
   return ask(question_of(request::connect_far).put(index).put(port).put(most_us), answer, why);
 }
 
+// Whether a job that cannot be met is of this host nevertheless.
+bool is_here(const JobName& job) {
+  constexpr int patience_s = 10;
+  boot::Packet answer;
+  std::string ignored;
+  return ask_at(boot::door_of_job(job.number), patience_s, boot::Packet().put(request::visit), answer, ignored) &&
+         answer.take_text() == job.id;
+}
+
 // The mpiexec of the port's job answers when another process has come to the port.
 bool wait_at_port(const char* kind, const std::string& port, int64_t most_us, boot::Packet& answer, std::string& why) {
   const boot::Job& ours = core::world->job;
@@ -152,7 +161,7 @@ bool wait_at_port(const char* kind, const std::string& port, int64_t most_us, bo
     return ask(question_of(kind).put(port).put(most_us), answer, why);
   // An obstacle to the connection shows here, before the other side counts on it.
   why = core::meet_job(job.number, job.id, 0);
-  if (!why.empty() && job.reached_from_afar) {
+  if (!why.empty() && job.reached_from_afar && !is_here(job)) {
     const std::string here = why;
     if (wait_afar(port, job, most_us, answer, why)) return true;
     why = here + ". Over the network: " + why;
