@@ -222,6 +222,7 @@ JsonObject described(const std::vector<net::LocalAddress>& addresses) {
 
 void add(const Carrier& carrier, JsonObject& answer) {
   std::vector<std::string> lines;
+  lines.reserve(carrier.lines.size());
   for (const auto& [name, text] : carrier.lines)
     lines.push_back(JsonObject().text("name", name).text("state", text).json());
   answer.text("title", carrier.title).list("asked", lines).text("problem", carrier.problem);

@@ -254,6 +254,7 @@ std::string as_json(const GridPlan& plan) {
   };
   const auto same = [](int32_t number) { return number; };
   std::vector<std::string> lines;
+  lines.reserve(plan.lines.size());
   for (const auto& line : plan.lines)
     lines.push_back(numbers(line, [&](int32_t place) { return plan.rank_at(place); }));
   JsonObject answer;
