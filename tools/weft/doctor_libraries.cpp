@@ -94,7 +94,8 @@ void look_at_program(const std::string& program, Findings& findings) {
     files.append(files.empty() ? "" : ", ").append(file == "not found" ? name + " (not found)" : file);
   }
   std::string state;
-  for (const auto& [family, files] : families) state.append(state.empty() ? "" : "; ").append(family + ": " + files);
+  for (const auto& [family, files] : families)
+    state.append(state.empty() ? "" : "; ").append(family).append(": ").append(files);
   if (families.size() > 1) {
     findings.push_back({Grade::bad, subject, state,
                         "parts of the program were built for different libraries of MPI, whose handles and messages "
