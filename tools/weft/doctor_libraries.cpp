@@ -21,7 +21,7 @@ namespace {
 
 namespace net = transport::net;
 
-// Whose library of MPI a name is; empty: nobody's. Fortran's and C++'s come with one of these.
+// The ABI that a library of MPI has, by its name; empty: it is none. Fortran's and C++'s come with one of these.
 std::string family_of(const std::string& library) {
   if (library.starts_with("libmpi_abi.so")) return "the standard's ABI";
   if (library == "libmpi.so.12" || library == "libmpich.so.12") return "MPICH's ABI";

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What the programs share that `weft tune` starts on ranks.
+// The common part of the programs that `weft tune` starts on ranks.
 #ifndef WEFT_MEASURING_H
 #define WEFT_MEASURING_H
 
