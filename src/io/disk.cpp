@@ -56,7 +56,7 @@ Result no_aligned_memory() {
   return {.error = no_memory, .system = ENOMEM, .act = Act::buffer, .bytes = Direct::copied_at_once};
 }
 
-// What is left of a list whose first bytes have been moved.
+// The rest of a list whose first bytes have been moved.
 struct Parts {
   iovec* first;
   int count;
