@@ -15,6 +15,15 @@
 
 namespace weft::transport::shm {
 
+namespace {
+
+// A word without its claims.
+constexpr uint64_t claimed_by(int place) {
+  return static_cast<uint64_t>(place) + 1;
+}
+
+}  // namespace
+
 SharedStaging::SharedStaging(const Layout& layout, int segment_fd, int places)
     : layout_(layout), segment_(segment_fd), places_(places) {
   void* const mapped = mmap(nullptr, layout_.pool, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, segment_,
@@ -47,7 +56,7 @@ bool SharedStaging::claim_one(int place, size_t number) {
   Word before = word(number).load(std::memory_order_relaxed);
   if ((before & place_mask) != 0) return false;
   const Word claims = (before >> claims_shift) + 1;
-  const Word now = claims << claims_shift | (before & has_memory) | static_cast<Word>(place + 1);
+  const Word now = claims << claims_shift | (before & has_memory) | claimed_by(place);
   if (!word(number).compare_exchange_strong(before, now, std::memory_order_acquire, std::memory_order_relaxed))
     return false;
   if ((before & has_memory) == 0) [[unlikely]] {
@@ -94,7 +103,7 @@ bool SharedStaging::belongs_to(int place, uint64_t handle, size_t bytes) const {
   if (first >= buffers_in_all() || buffers_for(bytes) > buffers_in_all() - first) return false;
   for (size_t number = first; number < first + buffers_for(bytes); ++number) {
     const Word now = word(number).load(std::memory_order_relaxed);
-    if ((now & place_mask) != static_cast<Word>(place + 1)) return false;
+    if ((now & place_mask) != claimed_by(place)) return false;
     if (number == first && now >> claims_shift != handle >> claims_shift) return false;
   }
   return true;
@@ -107,7 +116,7 @@ const void* SharedStaging::find(int place, uint64_t handle, size_t bytes) const 
 
 void SharedStaging::free_one(int place, size_t number) {
   Word before = word(number).load(std::memory_order_relaxed);
-  while ((before & place_mask) == static_cast<Word>(place + 1)) {
+  while ((before & place_mask) == claimed_by(place)) {
     if (word(number).compare_exchange_weak(before, before & ~place_mask, std::memory_order_release,
                                            std::memory_order_relaxed))
       return;
