@@ -232,7 +232,7 @@ int32_t alltoall(Room& room, const Blocks& from, const Blocks& to) {
     const int64_t size = block.bytes();
     std::memcpy(slot, &size, sizeof size);
     const void* data = block.data;
-    if (lies == Lies::aside) {
+    if (lies == Lies::aside && aside != nullptr) {
       pack_piece(block, 0, aside, block.bytes());
       data = aside;
       aside += block.bytes();
