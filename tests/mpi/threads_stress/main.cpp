@@ -8,7 +8,7 @@
 // usage: threads_stress [--seconds S] [--threads T] [--seed N] [--soak] [--no-partitioned] [--windows]
 //   --soak runs for S seconds in turns of 20, each with a seed of its own; a turn that fails says how to repeat it. The
 //   memory of a rank must stay as it is after the second turn.
-//   --windows has one more thread of each rank put, get and count in a window.
+//   --windows has two more threads of each rank put, get and count in one window.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -66,8 +66,12 @@ void run_turn(uint64_t seed, double seconds, bool with_parts, bool with_windows,
     turn.end = threads::now() + seconds;
     std::vector<std::thread> running;
     for (const auto& worker : workers) running.emplace_back([&worker] { worker->run(); });
-    if (with_windows) running.emplace_back([&] { windows->run(turn.end); });
+    if (with_windows) windows->open();
+    for (int i = 0; with_windows && i < Windows::threads; ++i) {
+      running.emplace_back([&windows, &turn, i] { windows->run(i, turn.end); });
+    }
     for (std::thread& t : running) t.join();
+    if (with_windows) windows->close();
     watch.moved();
     MPI_Barrier(MPI_COMM_WORLD);
   }
