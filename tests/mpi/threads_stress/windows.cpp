@@ -15,7 +15,7 @@ constexpr size_t most = 40 << 10;
 constexpr size_t room = most + sizeof(uint64_t);  // of a thread in a rank's memory; behind the last lies the counter
 
 size_t rooms() {
-  return static_cast<size_t>(size * Windows::threads);
+  return static_cast<size_t>(size) * static_cast<size_t>(Windows::threads);
 }
 
 }  // namespace
