@@ -115,6 +115,21 @@ Request* Matcher::take_beside(const AnyTags& any_tags, RequestQueue& queue, Requ
   return take(first);
 }
 
+void Matcher::bring_forward(Request& receive) {
+  RequestQueue& queue = bin_of(receive.match).posted;
+  Request* before = nullptr;
+  for (Request* r = queue.first; r != &receive; before = r, r = r->next) {
+    if (r == nullptr) return;  // it was matched already
+    if (!same(r->match, receive.match)) continue;
+    // A thread that is inside MPI_Recv has posted nothing else. One with wildcards may lie between two orders.
+    if (!r->flags.awaited || r->post_order != receive.post_order) return;
+  }
+  if (before == nullptr) return;
+  queue.unlink(before, &receive);
+  receive.next = queue.first;
+  queue.first = &receive;
+}
+
 bool Matcher::withdraw(Request& receive) {
   if (!has_wildcard(receive.match)) return bin_of(receive.match).posted.remove(&receive);
   if (!wild_.remove(&receive)) return false;

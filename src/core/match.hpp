@@ -178,6 +178,10 @@ class Matcher {
   uint64_t order() const { return order_; }
   void advance(uint64_t order) { order_ = order; }
 
+  // Of MPI_Recv's receives by several threads at the same time, which no rule orders (MPI-5.0, 3.5): the next message
+  // is this one's, rather than that of a thread that may have no core. Nothing where another receive comes first.
+  void bring_forward(Request& receive);
+
   // Takes a posted receive of this lane back; false when it was matched already.
   bool withdraw(Request& receive);
 

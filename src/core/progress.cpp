@@ -33,11 +33,12 @@ bool looks_idle(const Lane& lane) {
 }
 
 // At MPI_THREAD_MULTIPLE, unless another thread is at it or has to have the lane: threads that only look would take the
-// lock again and again before one that comes to send.
-bool try_progress(Lane& lane) {
+// lock again and again before one that comes to send. `awaited`: the receive that this thread waits for in MPI_Recv.
+bool try_progress(Lane& lane, Request* awaited) {
   if (lane.entering.load(std::memory_order_relaxed) != 0 || looks_idle(lane)) return false;
   LaneGuard guard(lane, LaneGuard::TryTag{});
   if (!guard.held()) return false;
+  if (awaited != nullptr && awaited->lane == lane.index) lane.matcher.bring_forward(*awaited);
   return progress_lane(lane);
 }
 
@@ -51,13 +52,13 @@ bool flush() {
 
 }  // namespace
 
-bool progress() {
+bool progress(Request* awaited) {
   if (!world->concurrent) {
     const bool moved = progress_lane(world->lanes[0]);
     return flush() | moved;
   }
   bool moved = flush();
-  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) moved |= try_progress(world->lanes[i]);
+  for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) moved |= try_progress(world->lanes[i], awaited);
   return moved;
 }
 
@@ -75,19 +76,20 @@ bool progress_beside() {
   return work.may() && progress();
 }
 
-bool progress_on(uint32_t lane, uint32_t round) {
+bool progress_on(uint32_t lane, uint32_t round, Request* awaited) {
   const uint32_t others_every = world->waits.others_every.load(std::memory_order_relaxed);
   const bool all =
       lane >= world->lane_map.lanes() || (round & (others_every - 1)) == others_every - 1 ||
       world->waits.sleepers.load(std::memory_order_relaxed) != 0;  // threads that are awake poll for those that sleep
-  if (!world->concurrent || all) return progress();
+  if (!world->concurrent || all) return progress(awaited);
   const bool queued = (world->queues_waiting.load(std::memory_order_relaxed) >> lane & 1) != 0;
   const bool sent = queued && flush_waiting(lane);
-  return try_progress(world->lanes[lane]) | sent;
+  return try_progress(world->lanes[lane], awaited) | sent;
 }
 
-bool progress_for(const Request& request, uint32_t round) {
-  return progress_on(request.lane, round);
+bool progress_for(Request& request, uint32_t round) {
+  const bool receives = request.flags.awaited && request.role == Role::receive;
+  return progress_on(request.lane, round, receives ? &request : nullptr);
 }
 
 }  // namespace weft::core

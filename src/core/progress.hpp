@@ -9,11 +9,12 @@
 
 namespace weft::core {
 
-// One round of progress on all lanes, but for those that another thread is at. Whether anything happened.
-bool progress();
+// One round of progress on all lanes, but for those that another thread is at. Whether anything happened. `awaited`:
+// the receive of MPI_Recv that the calling thread waits for.
+bool progress(Request* awaited = nullptr);
 
 // The same, the lane of this request first; the others only now and then (`round` counts).
-bool progress_for(const Request& request, uint32_t round);
+bool progress_for(Request& request, uint32_t round);
 
 // For calls that end without a message, if they are all that a program makes until another rank has done something that
 // needs us, such as the loop of a spin lock: every few of them of a thread, one round of progress.

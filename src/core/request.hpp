@@ -54,7 +54,7 @@ struct RequestFlags {
   bool cancelled : 1;
   bool shared : 1;       // done_send: never freed
   bool generalized : 1;  // completed by the program, whose functions tell its status: mpi/p2p/grequest.cpp
-  bool awaited : 1;      // of a blocking operation's send: its thread does nothing else
+  bool awaited : 1;      // of a blocking operation: its thread does nothing else
   bool on_device : 1;    // the buffer is memory of a device: it has a layout, even without gaps
 };
 

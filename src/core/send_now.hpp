@@ -112,8 +112,8 @@ bool send_now(const Comm& comm, uint32_t context, const void* buffer, int64_t by
 }
 
 // The same at MPI_THREAD_MULTIPLE, while its lane is free and keeps no unexpected message; `wild`: with wildcards;
-// `beside`: in a process with a progress thread, which may be at work (core/beside.hpp).
-template <bool wild = false, bool beside = false>
+// `awaited`: of MPI_Recv; `beside`: in a process with a progress thread, which may be at work (core/beside.hpp).
+template <bool wild = false, bool awaited = false, bool beside = false>
 [[gnu::always_inline]] inline Request* try_post_wide(World& w, Comm& comm, void* buffer, int64_t bytes, int32_t source,
                                                      int32_t tag) {
   Thread* const me = own_thread;
@@ -129,6 +129,7 @@ template <bool wild = false, bool beside = false>
   }
   Request* r = prepare_receive(me->take_first(), comm, buffer, bytes, source, tag);
   r->lane = static_cast<uint16_t>(index);
+  if constexpr (awaited) r->flags.awaited = true;
   if constexpr (wild) {
     lane.matcher.post_wild(*r);
   } else {

@@ -285,6 +285,61 @@ TEST(Matcher, OrdersByPostingAcrossWildcards) {
   EXPECT_EQ(m.take_receive(message), nullptr);
 }
 
+// Of threads that are inside MPI_Recv at the same time, the one that looks gets the next message, wherever its receive
+// lies in the list.
+TEST(Matcher, BringsAReceiveForwardAmongThoseOfOtherThreads) {
+  Tables m;
+  Request first;
+  Request second;
+  Request other_tag;
+  Request third;
+  first.match = second.match = third.match = {0, 3, 7, 0};
+  other_tag.match = {0, 3, 8, 0};
+  for (Request* r : {&first, &second, &other_tag, &third}) {
+    r->flags.awaited = r != &other_tag;
+    m.post(*r);
+  }
+  const Envelope message{0, 3, 7, 0};
+  m.bring_forward(third);
+  EXPECT_EQ(m.take_receive(message), &third);
+  m.bring_forward(third);  // it was matched: nothing changes
+  m.bring_forward(first);  // it is first already
+  EXPECT_EQ(m.take_receive(message), &first);
+  EXPECT_EQ(m.take_receive(message), &second);
+  EXPECT_EQ(m.take_receive(message), nullptr);
+  EXPECT_EQ(m.take_receive(other_tag.match), &other_tag);
+}
+
+// The receives of one thread stay in order: behind one of MPI_Irecv nothing is brought forward, nor past one with
+// wildcards that was posted in between.
+TEST(Matcher, KeepsTheOrderOfReceivesThatMayBeOfOneThread) {
+  const Envelope message{0, 3, 7, 0};
+  {
+    Tables m;
+    Request posted;
+    Request awaited;
+    posted.match = awaited.match = message;
+    awaited.flags.awaited = true;
+    m.post(posted);
+    m.post(awaited);
+    m.bring_forward(awaited);
+    EXPECT_EQ(m.take_receive(message), &posted);
+    EXPECT_EQ(m.take_receive(message), &awaited);
+  }
+  Tables m;
+  Request before;
+  Request wild;
+  Request behind;
+  before.match = behind.match = message;
+  wild.match = {0, any_source, 7, 0};
+  before.flags.awaited = behind.flags.awaited = true;
+  for (Request* r : {&before, &wild, &behind}) m.post(*r);
+  m.bring_forward(behind);
+  EXPECT_EQ(m.take_receive(message), &before);
+  EXPECT_EQ(m.take_receive(message), &wild);
+  EXPECT_EQ(m.take_receive(message), &behind);
+}
+
 // A pending message whose sender took it back, or is lost, holds up nothing.
 TEST(Matcher, APendingMessageCanBeRemoved) {
   AnyTags any_tags;

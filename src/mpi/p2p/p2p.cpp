@@ -222,22 +222,24 @@ int irsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, 
 namespace {
 
 // A plain receive, whatever the threads and the unexpected messages.
+template <bool blocking>
 [[gnu::noinline]] int irecv_plain(void* buf, int64_t bytes, int source, int tag, Comm* comm, MPI_Request* request) {
   Request* r = core::new_request(*comm, core::Role::receive);
   if (r == nullptr) return no_memory(comm, "MPI_Irecv");
   core::set_buffer(*r, buf, bytes, byte_type);
+  r->flags.awaited = blocking;
   *request = handle_of<MPI_Request>(r);
   core::start_lane_receive(*r, comm->context, source, tag);
   return MPI_SUCCESS;
 }
 
 // One that core::try_post() or try_post_beside() did not take.
-template <bool beside>
+template <bool blocking, bool beside>
 [[gnu::noinline]] int irecv_wide(void* buf, int64_t bytes, int source, int tag, Comm* comm, MPI_Request* request) {
   if constexpr (beside) core::did_not_post();
-  Request* r = core::try_post_wide<false, beside>(*core::world, *comm, buf, bytes, source, tag);
+  Request* r = core::try_post_wide<false, blocking, beside>(*core::world, *comm, buf, bytes, source, tag);
   if (r == nullptr) [[unlikely]]
-    return irecv_plain(buf, bytes, source, tag, comm, request);
+    return irecv_plain<blocking>(buf, bytes, source, tag, comm, request);
   *request = handle_of<MPI_Request>(r);
   return MPI_SUCCESS;
 }
@@ -292,7 +294,7 @@ template <bool blocking, bool beside>
   Request* const r = beside ? core::try_post_beside(*core::world, *op.comm, buf, op.bytes, source, tag)
                             : core::try_post(*core::world, *op.comm, buf, op.bytes, source, tag);
   if (r == nullptr) [[unlikely]]
-    return irecv_wide<beside>(buf, op.bytes, source, tag, op.comm, request);
+    return irecv_wide<blocking, beside>(buf, op.bytes, source, tag, op.comm, request);
   *request = handle_of<MPI_Request>(r);
   return MPI_SUCCESS;
 }
