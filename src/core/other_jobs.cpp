@@ -142,8 +142,10 @@ bool tick() {
     if (being != Being::lost) continue;
     if (!std::exchange(with.suspected, true)) continue;
     const uint32_t pid = line_of(*job, rank).pid.load(std::memory_order_relaxed);
+    const bool unreached = job->far && has_ended(*job);
     peer_lost(rank, {.cause = "a process of job " + job->id + " (pid " + std::to_string(pid) +
-                              "), which this process is connected with, has ended without MPI_Finalize",
+                              "), which this process is connected with, has ended without MPI_Finalize" +
+                              (unreached ? ", or its host cannot be reached any more" : ""),
                      .remedy = "see the messages of that job; MPI_Comm_disconnect makes two jobs independent"});
   }
   return !shared->empty();

@@ -155,7 +155,7 @@ void Transports::close() {
 
 Transport& Transports::to(int rank) const {
   for (Transport* transport : all()) {
-    if (transport->reaches(rank)) return transport == far_jobs_ ? *far_jobs_->to(rank) : *transport;
+    if (transport->reaches(rank)) return rank < boot::first_far_rank ? *transport : *far_jobs_->to(rank);
   }
   fail_for_good({.cause = "no transport leads to rank " + std::to_string(rank),
                  .remedy = "this is a defect of Weft: please report it with the program"});

@@ -318,6 +318,17 @@ def silent():
         file.unlink()
 
 
+def cut_off():
+    """The client's host is cut off: both jobs end, each with a message, after the silence that is a loss."""
+    server = Job(RANKS[0], "hold_server")
+    client = Job(RANKS[1], "hold_client", port_of(server))
+    for job in (server, client):
+        job.until(r"(connected)")
+    subprocess.run([AFAR[0], "cut", "h2"], check=True)
+    for job in (server, client):
+        job.end(good=False, says="or its host cannot be reached any more")
+
+
 def users_afar():
     """A process of another user, who knows the port, does not connect."""
     server = Job(RANKS[0], "serve", 1)
@@ -329,7 +340,7 @@ def users_afar():
     server.end()
 
 
-CASES = {"secret": secret, "strangers": strangers, "silent": silent, "users_afar": users_afar, "meet": lambda: meet(1), "again": lambda: meet(5), "several": lambda: several(4), "names": names,
+CASES = {"secret": secret, "cut_off": cut_off, "strangers": strangers, "silent": silent, "users_afar": users_afar, "meet": lambda: meet(1), "again": lambda: meet(5), "several": lambda: several(4), "names": names,
          "ambiguous": ambiguous, "users": users, "join": join, "errors": errors, "unserved": unserved, "settings": settings, "killed": lambda: killed(10),
          **{f"death_{who}": lambda who=who: death(who) for who in ("server", "client", "server_mpiexec", "client_mpiexec")}}
 ports = None
