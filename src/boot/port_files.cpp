@@ -35,7 +35,7 @@ constexpr size_t secret_digits = 32;
 constexpr size_t longest_file = 4096;
 
 std::string folder() {
-  const std::string given(folder_setting.value());
+  std::string given(folder_setting.value());
   if (!given.empty()) return given;
   const char* home = getenv("HOME");
   if (home == nullptr || *home == '\0') {

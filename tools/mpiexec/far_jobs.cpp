@@ -577,13 +577,12 @@ void FarJobs::look_at_time(uint64_t now) {
   for (int i = 0; i < boot::far_jobs; ++i) {
     auto& far = jobs_[static_cast<size_t>(i)];
     if (far == nullptr) continue;
+    const bool line_over = far->line->state() == FarLine::State::over;
     if (far->over) {
       drop(i);
-    } else if (far->line->state() == FarLine::State::over) {
-      advance(i);
-    } else if (!far->up && now >= far->until_ns) {
+    } else if (!far->up && !line_over && now >= far->until_ns) {
       end(i, "it does not answer");
-    } else if (!far->up && now >= far->line->due()) {
+    } else if (line_over || (!far->up && now >= far->line->due())) {
       advance(i);
     } else if (far->up && looks) {
       tell_lines(*far);
