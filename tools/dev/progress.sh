@@ -12,7 +12,7 @@ tell() {
   printf '  %4d s  %s\n' $((SECONDS - begin)) "${now:-begins}"
   last=$SECONDS
 }
-passed='^ *[0-9]+/[0-9]+ Test +#[0-9]+: .* (Passed|\*\*\*Skipped)'
+passed='^ *[0-9]+/[0-9]+ Test +#[0-9]+: .*[ .](Passed|\*\*\*Skipped)'
 ended='^ *([0-9]+)/([0-9]+) Test +#[0-9]+: '
 built='^\[([0-9]+)/([0-9]+)\] '
 # Other lines of ctest when nothing is wrong.
