@@ -23,6 +23,7 @@ MODELS = {
     "wildcards": [["-DSCENARIO=%d" % n] for n in (1, 2, 3, 4, 5, 6)] + [["-DSCENARIO=3", "-DQUEUE"]],
     "sleep": [[]],
     "numbers": [[]],
+    "beside": [[]],
 }
 # Model: rules that may be left out, and the flags of a run that shows why they are there.
 BROKEN = {
@@ -54,6 +55,13 @@ BROKEN = {
         "late": [],    # messages beyond the ones that are waited for are counted, too
         "told": [],    # nobody looks again when a missing message comes
         "unsent": [],  # the number of a send that is taken back does not come
+    },
+    "beside": {
+        "flag": [],     # the poster does not say that it posts
+        "bit": [],      # nor the progress thread that it is at work
+        "barrier": [],  # no membarrier between that bit and the look at the flag
+        "look": [],     # the progress thread does not look at the flag
+        "end": [],      # the flag is taken back before the receive is there
     },
 }
 
