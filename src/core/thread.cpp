@@ -90,7 +90,10 @@ Thread& enter(bool service) {
 
 }  // namespace
 
+// While one thread at a time is in core, own_thread stays empty: by that the roads for several threads know that they are
+// not meant.
 Thread& enter_thread() {
+  if (!world->concurrent) return world->main_thread;
   if (!world->multiple) return *(own_thread = &world->main_thread);
   return enter(false);
 }
