@@ -90,8 +90,8 @@ Thread& enter(bool service) {
 
 }  // namespace
 
-// While one thread at a time is in core, own_thread stays empty: by that the roads for several threads know that they are
-// not meant.
+// While one thread at a time is in core, own_thread stays empty: by that the roads for several threads know that they
+// are not meant.
 Thread& enter_thread() {
   if (!world->concurrent) return world->main_thread;
   if (!world->multiple) return *(own_thread = &world->main_thread);
