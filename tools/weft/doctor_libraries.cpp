@@ -6,8 +6,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <sstream>
 
@@ -34,8 +34,8 @@ std::string linker_of(const std::string& program) {
   const int fd = open(program.c_str(), O_RDONLY | O_CLOEXEC);
   Elf64_Ehdr head{};
   std::string linker;
-  if (fd >= 0 && pread(fd, &head, sizeof head, 0) == sizeof head &&
-      std::equal(ELFMAG, ELFMAG + SELFMAG, head.e_ident) && head.e_ident[EI_CLASS] == ELFCLASS64) {
+  if (fd >= 0 && pread(fd, &head, sizeof head, 0) == sizeof head && std::memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
+      head.e_ident[EI_CLASS] == ELFCLASS64) {
     for (int i = 0; i < head.e_phnum && linker.empty(); ++i) {
       Elf64_Phdr part{};
       char name[256] = "";
