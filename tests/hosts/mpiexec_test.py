@@ -88,30 +88,5 @@ class Prterun(Hosts, unittest.TestCase):
     VARIABLE = "PRTERUN"
 
 
-class TwoJobs(Hosts, unittest.TestCase):
-    """Of two hosts, whatever launcher there is."""
-    VARIABLE = "HYDRA"
-
-    test_ranks_variables_folders_and_input_find_their_hosts = test_ranks_of_both_hosts_spawn_processes_together = None
-    test_another_job_cannot_connect_and_is_told_so = None
-
-    def test_a_port_of_another_host_is_an_error_with_a_remedy(self):
-        script = """
-folder=$(mktemp -d)
-mkfifo "$folder/port"
-"$1" -n 1 "$2" serve 1 > "$folder/port" &
-exec 3< "$folder/port"
-while read -r word port; do test "$word" = port && break; done <&3
-"$3" on h2 "$1" -n 1 "$2" connect 1 "$port"
-status=$?
-kill %1
-exit $status"""
-        done = self.run_in_hosts("bash", "-c", script, "client", MPIEXEC, TWO_JOBS, str(HERE / "hosts.sh"))
-        self.assertNotEqual(done.returncode, 0)
-        self.assertRegex(done.stderr, r"is not on this host, or has ended.*Remedy: .*between hosts, start both programs with one mpiexec|"
-                         r"is not of this job. Remedy: .*programs of several hosts connect when one mpiexec has started both")
-        self.assertIn("MPI_ERR_PORT", done.stderr)
-
-
 if __name__ == "__main__":
     unittest.main()
