@@ -39,7 +39,7 @@ double unexplained(const Report& report, double seconds) {
 
 // Ranks that share processors wait for each other's turns: no rank is late by its own doing.
 bool waits_for_processors(const Report& report) {
-  return 2 * report.all.crowded > report.all.size || is_disturbed(report);
+  return 2 * int64_t{report.all.crowded} > report.all.size || is_disturbed(report);
 }
 
 void disturbed(const Report& report, std::vector<Found>& list) {
