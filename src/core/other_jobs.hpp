@@ -38,7 +38,7 @@ struct Group;
   return rank & ~(boot::most_places_of_a_job - 1);
 }
 
-// What `teller` numbers so, as we do; unknown_process: we do not know that process.
+// The process that `teller` numbers so, as we number it; unknown_process: we do not know that process.
 inline constexpr int32_t unknown_process = -1;
 [[nodiscard]] int32_t renumbered(int32_t rank, int32_t teller);
 // A rank of ours as `other` numbers it.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Receives posted without a lock beside the progress thread (src/core/beside.hpp), for spin. run.py says how it is run and
-// what must be found.
+// which faults it must find.
 //
 // The poster posts POSTS receives, each on the short road, or with the lane's lock where the progress thread is at work.
 // That thread does ROUNDS rounds. Asserted: nobody works on the matcher while a receive is being posted on the short road,

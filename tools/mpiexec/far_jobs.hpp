@@ -109,7 +109,7 @@ class FarJobs {
     int copy = -1;          // of the lines of its ranks: the descriptor, and mapped
     boot::RankStatus* lines = nullptr;
     size_t line_bytes = 0;
-    std::vector<uint64_t> told;  // what it knows of each of our ranks
+    std::vector<uint64_t> told;  // the status of each of our ranks that it knows
     std::vector<Caller> reaching;
     std::map<int64_t, Caller> asked;        // by us, by ticket
     std::map<int64_t, Caller> asked_of_us;  // likewise

@@ -65,7 +65,7 @@ class FarLine {
 
   State state_;
   bool caller_;
-  bool proved_ = false;  // what comes in is believed if it proves itself
+  bool proved_ = false;  // packets are believed if they prove themselves
   transport::net::Socket socket_;
   std::string port_;
   transport::net::Place place_;

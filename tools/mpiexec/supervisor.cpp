@@ -161,7 +161,7 @@ class Question {
 class Supervisor {
  public:
   explicit Supervisor(const RemoteJob& job) : job_(job), quiet_(boot::quiet_seconds() * second, base::now_ns()) {
-    signal(SIGCHLD, SIG_DFL);  // who started us may have had it ignored: then there were no status to wait for
+    signal(SIGCHLD, SIG_DFL);  // our parent may have had it ignored: then there were no status to wait for
     sigemptyset(&signals_);
     for (int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) sigaddset(&signals_, signal);
     sigprocmask(SIG_BLOCK, &signals_, &old_mask_);

@@ -134,7 +134,7 @@ void tell_of(const coll::offload::Component& component, const coll::offload::Sta
 
 // Of the bytes that the table asks for, those that a rank of a nonblocking operation has for others.
 int64_t laid_bytes(Collective collective, int64_t bytes, int64_t ranks) {
-  if (!coll::knows_bytes(collective)) return 0;  // what a place has no room for follows in messages
+  if (!coll::knows_bytes(collective)) return 0;  // data for which a place has no room follow in messages
   const Collective data = coll::regular_form(collective);
   if (data == Collective::allgather) return bytes / ranks;
   return data == Collective::alltoall || data == Collective::scatter ? bytes * ranks : bytes;
