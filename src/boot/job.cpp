@@ -15,6 +15,7 @@
 #include <ctime>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "base/cpus.hpp"
 #include "base/hex.hpp"
@@ -385,10 +386,11 @@ void publish_notes(void (*meanwhile)()) {
   ours->notes.end_turn(ours->turn);
   if (ours->place != 0) return;
   std::string record;
+  std::string_view before;
   for (int place = 0; place < ours->ranks; ++place) {
     wait_for(place, meanwhile);
     const std::string_view text = ours->notes.outward_text(place);
-    record.append(std::to_string(text.size())).append(":").append(text);
+    add_note(record, std::exchange(before, text), text);
   }
   must(ours->records.publish(*space, std::move(record), ours->turn));
 }
@@ -399,7 +401,7 @@ std::string noted(int slot, const std::string& key) {
   const std::vector<int> there = mapping.ranks_on(mapping.node_of(slot));
   must(ours->records.fetch(*space, there.front(), ours->turn));
   const auto place = std::lower_bound(there.begin(), there.end(), slot) - there.begin();
-  std::string_view text;
+  std::string text;
   std::string_view value;
   if (!find_note(ours->records.fetched(), static_cast<int>(place), text) || !find_entry(text, key, value)) {
     base::die({.cause = "the record of the ranks that share a host with rank " + std::to_string(there.front()) +

@@ -30,10 +30,23 @@ bool take_number(std::string_view& text, size_t& value) {
   return true;
 }
 
-bool find_note(std::string_view record, int place, std::string_view& note) {
+void add_note(std::string& record, std::string_view before, std::string_view note) {
+  const auto differ = std::mismatch(before.begin(), before.end(), note.begin(), note.end());
+  const auto alike = static_cast<size_t>(differ.second - note.begin());
+  record.append(std::to_string(alike)).append(":").append(std::to_string(note.size() - alike)).append(":");
+  record.append(note.substr(alike));
+}
+
+bool find_note(std::string_view record, int place, std::string& note) {
+  note.clear();
   for (int at = 0; at <= place; ++at) {
+    size_t alike = 0;
     size_t bytes = 0;
-    if (!take_number(record, bytes) || !take_bytes(record, bytes, note)) return false;
+    std::string_view rest;
+    if (!take_number(record, alike) || !take_number(record, bytes) || !take_bytes(record, bytes, rest)) return false;
+    if (alike > note.size()) return false;
+    note.resize(alike);
+    note.append(rest);
   }
   return true;
 }

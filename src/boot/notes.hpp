@@ -53,8 +53,11 @@ constexpr size_t head_bytes(int ranks) {
 // The last value of a key; false when there is none, or the text is none of these.
 [[nodiscard]] bool find_entry(std::string_view text, std::string_view key, std::string_view& value);
 
-// The note of a place in a record: those of a host's ranks in order, each with its length and a colon before it.
-[[nodiscard]] bool find_note(std::string_view record, int place, std::string_view& note);
+// A record has the notes of a host's ranks in order: "<bytes that it begins with like the one before>:<bytes that
+// follow>:" and those. Ranks of a host differ in little more than the ends of their addresses.
+void add_note(std::string& record, std::string_view before, std::string_view note);
+// The note of a place in a record; false when there is none, or the record is none.
+[[nodiscard]] bool find_note(std::string_view record, int place, std::string& note);
 // Takes a number and the colon behind it off the front.
 [[nodiscard]] bool take_number(std::string_view& text, size_t& value);
 

@@ -5,7 +5,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "boot/notes.hpp"
 
@@ -34,16 +36,19 @@ TEST(Notes, TextThatIsNoneIsRefused) {
 }
 
 TEST(Notes, ARecordHasANoteOfEachPlace) {
-  const std::string record = "3:one0:5:three";
-  std::string_view note;
-  ASSERT_TRUE(find_note(record, 0, note));
-  EXPECT_EQ(note, "one");
-  ASSERT_TRUE(find_note(record, 1, note));
-  EXPECT_EQ(note, "");
-  ASSERT_TRUE(find_note(record, 2, note));
-  EXPECT_EQ(note, "three");
-  EXPECT_FALSE(find_note(record, 3, note));
-  EXPECT_FALSE(find_note("6:three", 0, note));
+  const std::vector<std::string> notes = {"one", "", "three", "three", "threads", "thr"};
+  std::string record;
+  for (size_t i = 0; i < notes.size(); ++i) add_note(record, i == 0 ? "" : notes[i - 1], notes[i]);
+  EXPECT_EQ(record, "0:3:one0:0:0:5:three5:0:4:3:ads3:0:");
+  std::string note;
+  for (size_t i = 0; i < notes.size(); ++i) {
+    ASSERT_TRUE(find_note(record, static_cast<int>(i), note));
+    EXPECT_EQ(note, notes[i]);
+  }
+  EXPECT_FALSE(find_note(record, 6, note));
+  EXPECT_FALSE(find_note("0:6:three", 0, note));
+  EXPECT_FALSE(find_note("1:2:ab", 0, note)) << "there is none before it";
+  EXPECT_FALSE(find_note("0:2:ab3:0:", 1, note));
 }
 
 class Segment : public ::testing::Test {
