@@ -15,7 +15,7 @@
 namespace weft::boot {
 
 inline constexpr const char* wait_file = "weft-why";
-inline constexpr uint64_t wait_magic = 0x3179687774666577;  // "weftwhy1"
+inline constexpr uint64_t wait_magic = 0x3279687774666577;  // "weftwhy2"
 
 inline constexpr int32_t no_rank = -3;  // not known
 inline constexpr int32_t any_rank = -1;
@@ -111,12 +111,13 @@ struct PageLock {
 static_assert(sizeof(PageLock) == 16);
 
 struct WaitPage {
-  static constexpr uint32_t most_waits = 8;
+  static constexpr uint32_t most_waits = 8;   // where threads may call at the same time
+  static constexpr uint32_t fewer_waits = 3;  // otherwise: all of it is one page of memory
   static constexpr uint32_t most_listed = 16;
 
   uint64_t magic;
   uint64_t sequence;
-  uint32_t bytes;  // of all this
+  uint32_t bytes;  // of all this, with as many waits as there are
   uint32_t pid;
   int32_t rank;
   int32_t size;         // of the job
@@ -129,13 +130,18 @@ struct WaitPage {
   uint32_t past_listed;
   uint32_t locks_listed;
   char job[64];  // names it; ends with a zero
-  PageWait waits[most_waits];
   PageMessage arrived_messages[most_listed];
   PageMessage open_messages[most_listed];
   PagePast past[most_listed];
   PageLock locks[most_listed];
+  PageWait waits[most_waits];
+
+  static constexpr size_t bytes_with(uint32_t waits) {
+    return sizeof(WaitPage) - (most_waits - waits) * sizeof(PageWait);
+  }
 };
-static_assert(offsetof(WaitPage, job) == 64 && offsetof(WaitPage, waits) == 128);
-static_assert(sizeof(WaitPage) <= 8192 && sizeof(WaitPage) % 8 == 0);
+static_assert(offsetof(WaitPage, job) == 64 && offsetof(WaitPage, arrived_messages) == 128);
+static_assert(offsetof(WaitPage, waits) == WaitPage::bytes_with(0) && sizeof(PageWait) % 8 == 0);
+static_assert(WaitPage::bytes_with(WaitPage::fewer_waits) <= 4096 && sizeof(WaitPage) <= 8192);
 
 }  // namespace weft::boot

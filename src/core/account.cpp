@@ -31,7 +31,8 @@ using boot::WaitPage;
 
 constinit base::Lock page_lock;  // of all that follows
 WaitPage* page = nullptr;
-bool refused = false;  // there is no memory for it
+uint32_t waits_there = 0;  // on it
+bool refused = false;      // there is no memory for it
 uint64_t waits_written = 0;
 
 void copy_text(char* to, size_t room, const char* from) {
@@ -43,15 +44,17 @@ void copy_text(char* to, size_t room, const char* from) {
 WaitPage* make_page() {
   const int fd = memfd_create(boot::wait_file, MFD_CLOEXEC);
   if (fd < 0) return nullptr;
+  waits_there = world->multiple ? WaitPage::most_waits : WaitPage::fewer_waits;
+  const size_t bytes = WaitPage::bytes_with(waits_there);
   void* memory = MAP_FAILED;
-  if (fchmod(fd, 0600) == 0 && boot::reserve_segment(fd, 0, sizeof(WaitPage)))
-    memory = mmap(nullptr, sizeof(WaitPage), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (fchmod(fd, 0600) == 0 && boot::reserve_segment(fd, 0, bytes))
+    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (memory == MAP_FAILED) {
     close(fd);
     return nullptr;
   }
   auto* made = static_cast<WaitPage*>(memory);
-  made->bytes = sizeof(WaitPage);
+  made->bytes = static_cast<uint32_t>(bytes);
   made->pid = static_cast<uint32_t>(getpid());
   made->rank = world->rank;
   made->size = world->size;
@@ -273,7 +276,7 @@ void WaitAccount::write(const Request* request, uint64_t now_ns) {
   const Writing writing;
   show(lists, account);
   const bool first = place_ == 0;
-  for (uint32_t i = 0; place_ == 0 && i < WaitPage::most_waits; ++i) {
+  for (uint32_t i = 0; place_ == 0 && i < waits_there; ++i) {
     if (page->waits[i].kind == static_cast<uint32_t>(WaitKind::none)) place_ = i + 1;
   }
   if (place_ == 0) {

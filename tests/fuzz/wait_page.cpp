@@ -64,11 +64,11 @@ void one(fuzz::Random& random, const std::string& text) {
 }
 
 // A page with something in all its parts.
-std::string sample(boot::WaitKind kind) {
+std::string sample(boot::WaitKind kind, uint32_t waits = boot::WaitPage::most_waits) {
   boot::WaitPage page{};
   page.magic = boot::wait_magic;
   page.sequence = 2;
-  page.bytes = sizeof page;
+  page.bytes = static_cast<uint32_t>(boot::WaitPage::bytes_with(waits));
   page.rank = 1;
   page.size = 4;
   page.arrived_listed = page.open_listed = page.past_listed = page.locks_listed = 2;
@@ -83,14 +83,15 @@ std::string sample(boot::WaitKind kind) {
   }
   for (boot::PageMessage& m : page.arrived_messages) m = {4, 0, 2, 2, 8, 0, 8};
   for (boot::PagePast& past : page.past) past = {0, 2, 0, 0, 8, "MPI_Bcast"};
-  return {reinterpret_cast<const char*>(&page), sizeof page};
+  return {reinterpret_cast<const char*>(&page), page.bytes};
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   return fuzz::run(argc, argv,
-                   {sample(boot::WaitKind::all), sample(boot::WaitKind::any), sample(boot::WaitKind::collective),
-                    sample(boot::WaitKind::lock), std::string("weftwhy1")},
+                   {sample(boot::WaitKind::all), sample(boot::WaitKind::all, boot::WaitPage::fewer_waits),
+                    sample(boot::WaitKind::any), sample(boot::WaitKind::collective), sample(boot::WaitKind::lock),
+                    std::string("weftwhy2")},
                    one);
 }

@@ -19,7 +19,7 @@ std::string page_of(int32_t rank, uint64_t number) {
   WaitPage page{};
   page.magic = boot::wait_magic;
   page.sequence = 2;
-  page.bytes = sizeof page;
+  page.bytes = WaitPage::bytes_with(WaitPage::fewer_waits);
   page.pid = 100 + static_cast<uint32_t>(rank);
   page.rank = rank;
   page.size = 2;
@@ -38,7 +38,7 @@ std::string page_of(int32_t rank, uint64_t number) {
   wait.comm.size = 2;
   wait.comm.rank = rank;
   wait.comm.stride = 1;
-  return {reinterpret_cast<const char*>(&page), sizeof page};
+  return {reinterpret_cast<const char*>(&page), page.bytes};
 }
 
 Snapshot host_of(int32_t rank, uint64_t number = 5, State state = State::waiting) {

@@ -77,10 +77,11 @@ bool read_wait(const boot::PageWait& from, int32_t size, Wait& to) {
 
 bool read_page(const void* bytes, size_t size, Page& page) {
   page = {};
-  if (size < sizeof(WaitPage)) return false;
-  WaitPage from;
-  memcpy(&from, bytes, sizeof from);
-  if (from.magic != boot::wait_magic || from.bytes != sizeof(WaitPage) || from.sequence % 2 != 0) return false;
+  if (size < WaitPage::bytes_with(0)) return false;
+  WaitPage from{};  // waits that are not there are free places
+  memcpy(&from, bytes, std::min(size, sizeof from));
+  if (from.magic != boot::wait_magic || from.sequence % 2 != 0) return false;
+  if (from.bytes > size || from.bytes < WaitPage::bytes_with(0)) return false;
   if (from.size < 1 || from.size > boot::most_ranks || from.rank < 0 || from.rank >= from.size) return false;
   page.sequence = from.sequence;
   page.pid = from.pid;

@@ -138,11 +138,11 @@ bool read_page_of(pid_t pid, Page& page, std::string& raw) {
     alignas(8) char bytes[sizeof(boot::WaitPage)];
     const ssize_t n = pread(fd, bytes, sizeof bytes, 0);
     uint64_t after = 0;
-    good = n == static_cast<ssize_t>(sizeof bytes) && read_page(bytes, sizeof bytes, page) &&
+    good = n > 0 && read_page(bytes, static_cast<size_t>(n), page) &&
            pread(fd, &after, sizeof after, offsetof(boot::WaitPage, sequence)) == static_cast<ssize_t>(sizeof after) &&
            after == page.sequence;
     if (good) {
-      raw.assign(bytes, sizeof bytes);
+      raw.assign(bytes, static_cast<size_t>(n));
     } else {
       usleep(1000);
     }
