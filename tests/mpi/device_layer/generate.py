@@ -31,6 +31,13 @@ def reduction(sends, receives):
     return {"sendbuf": ("sent", f"blocks({sends}, count, datatype)"), "recvbuf": ("received", f"blocks({receives}, count, datatype)")}
 
 
+def packing(elements, packed):
+    """Of elements and their packed bytes, each the buffer "in" or "out"."""
+    way = {"in": "sent", "out": "received"}
+    return {f"{elements}buf": (way[elements], f"blocks(1, {elements}count, datatype)"),
+            f"{packed}buf": (way[packed], f"blocks(1, {packed}size, MPI_BYTE)")}
+
+
 # By operation: each buffer, whether it is sent or received, and its data.
 OPERATIONS = {
     "send": {"buf": ("sent", ONE)},
@@ -64,6 +71,12 @@ OPERATIONS = {
         "recvbuf": ("received", "blocks(1, sendbuf == MPI_IN_PLACE ? total(own_ranks(comm), recvcounts) : "
                                 "recvcounts[own_rank(comm)], datatype)")},
     "reduce_local": {"inbuf": ("sent", ONE), "inoutbuf": ("received", ONE)},
+    "pack": packing("in", "out"),
+    "pack_external": packing("in", "out"),
+    "unpack": packing("out", "in"),
+    "unpack_external": packing("out", "in"),
+    "psend": {"buf": ("sent", "partitioned(partitions, count, datatype)")},
+    "precv": {"buf": ("received", "partitioned(partitions, count, datatype)")},
 }
 
 

@@ -152,8 +152,13 @@ bool is_dense(MPI_Datatype type) {
   return size == extent && size == true_extent && low == 0 && true_low == 0;
 }
 
+bool is_empty(const Piece& piece) {
+  return piece.count <= 0 || piece.type == MPI_DATATYPE_NULL;
+}
+
 // A piece's data from one place to another; false: the library refuses the type, and will say so itself.
 bool copy(const Piece& piece, char* to, const char* from, std::vector<char>& room) {
+  if (is_empty(piece)) return true;
   MPI_Count size = 0;
   PMPI_Type_size_c(piece.type, &size);
   if (is_dense(piece.type)) {
@@ -175,8 +180,9 @@ std::unique_ptr<Moved> Moved::move(const void* buffer, Pieces pieces, bool recei
   if (buffer == MPI_IN_PLACE || arena.has(buffer) || !is_usable()) return nullptr;
   MPI_Aint high = 0, low = 0, data = 0;
   bool any = false, gaps = false;
-  std::erase_if(pieces, [](const Piece& piece) { return piece.count <= 0 || piece.type == MPI_DATATYPE_NULL; });
+  if (std::all_of(pieces.begin(), pieces.end(), is_empty)) return nullptr;
   for (const Piece& piece : pieces) {
+    if (is_empty(piece)) continue;
     MPI_Count size, low_bound, extent, first, length;
     PMPI_Type_size_c(piece.type, &size);
     if (size == 0) continue;
@@ -212,7 +218,7 @@ std::unique_ptr<Moved> Moved::move(const void* buffer, Pieces pieces, bool recei
 Moved::~Moved() {
   arena.give_back(device_);
   for (Piece& piece : pieces_) {
-    if (kept_) PMPI_Type_free(&piece.type);
+    if (kept_ && piece.type != MPI_DATATYPE_NULL) PMPI_Type_free(&piece.type);
   }
 }
 
@@ -230,6 +236,7 @@ void* Moved::address_if_same(const Moved& other) const {
 // By a type around it, as a duplicate would call the program's functions that copy attributes.
 void Moved::keep_types() {
   for (Piece& piece : pieces_) {
+    if (piece.type == MPI_DATATYPE_NULL) continue;
     MPI_Datatype around;
     PMPI_Type_contiguous(1, piece.type, &around);
     PMPI_Type_commit(&around);
@@ -261,6 +268,20 @@ void Moved::to_program() const {
     give_up("bytes between the data of a buffer were written");
 }
 
+void Moved::to_device(int piece) const {
+  if (piece < 0 || piece >= static_cast<int>(pieces_.size())) return;  // an error, for the library to find
+  const Piece& one = pieces_[static_cast<size_t>(piece)];
+  std::vector<char> room;
+  copy(one, arena.mirror(device_) - low_ + one.offset, buffer_ + one.offset, room);
+}
+
+void Moved::to_program(int piece) const {
+  if (!received_ || piece < 0 || piece >= static_cast<int>(pieces_.size())) return;
+  const Piece& one = pieces_[static_cast<size_t>(piece)];
+  std::vector<char> room;
+  copy(one, buffer_ + one.offset, arena.mirror(device_) - low_ + one.offset, room);
+}
+
 // ---- Calls and requests
 
 namespace {
@@ -271,23 +292,26 @@ struct Operation {
 };
 std::mutex requests_mutex;
 // Requests that are complete from the beginning may share a handle.
-std::unordered_multimap<MPI_Request, Operation> requests;
+std::unordered_multimap<MPI_Request, std::shared_ptr<Operation>> requests;
 
-void keep_operation(MPI_Request request, Operation operation) {
+void keep_operation(MPI_Request request, std::shared_ptr<Operation> operation) {
   std::lock_guard lock(requests_mutex);
   requests.emplace(request, std::move(operation));
 }
 
-// The operations of some requests, taken out of the table before a call that may complete them: afterwards another
+// The operations of some requests. Those that may end with the call are out of the table during it: afterwards another
 // thread may be given the same handles.
 class Pending {
  public:
-  Pending(int count, const MPI_Request* handles) {
+  enum class Call : uint8_t { completes, frees };
+  Pending(int count, const MPI_Request* handles, Call call = Call::completes) {
     std::lock_guard lock(requests_mutex);
     for (int i = 0; i < count && handles != nullptr; ++i) {
-      for (auto found = requests.find(handles[i]); found != requests.end(); found = requests.find(handles[i])) {
-        taken_.push_back({i, handles[i], std::move(found->second)});
-        requests.erase(found);
+      const auto [begin, end] = requests.equal_range(handles[i]);
+      for (auto found = begin; found != end;) {
+        const bool stays = found->second->persistent && call == Call::completes;
+        taken_.push_back({i, stays, handles[i], found->second});
+        found = stays ? std::next(found) : requests.erase(found);
       }
     }
   }
@@ -295,7 +319,7 @@ class Pending {
   Pending& operator=(const Pending&) = delete;
   ~Pending() {
     for (Taken& one : taken_) {
-      if (!one.operation.buffers.empty()) keep_operation(one.handle, std::move(one.operation));
+      if (!one.stays && !one.operation->buffers.empty()) keep_operation(one.handle, std::move(one.operation));
     }
   }
 
@@ -315,16 +339,29 @@ class Pending {
   }
   void start() {
     for (Taken& one : taken_) {
-      for (const auto& buffer : one.operation.buffers) buffer->to_device();
+      for (const auto& buffer : one.operation->buffers) buffer->to_device();
+    }
+  }
+  // Partitions that are ready to be sent, or one that has come.
+  void partitions(int first, int last) {
+    for (Taken& one : taken_) {
+      for (const auto& buffer : one.operation->buffers) {
+        for (int piece = first; piece <= last && piece < buffer->pieces(); ++piece) buffer->to_device(piece);
+      }
+    }
+  }
+  void show_partition(int piece) {
+    for (Taken& one : taken_) {
+      for (const auto& buffer : one.operation->buffers) buffer->to_program(piece);
     }
   }
   // A request that is freed: the library may still work on the buffers of an operation.
   void forget() {
     for (Taken& one : taken_) {
-      if (!one.operation.persistent) {
-        for (auto& buffer : one.operation.buffers) (void)buffer.release();
+      if (!one.operation->persistent) {
+        for (auto& buffer : one.operation->buffers) (void)buffer.release();
       }
-      one.operation.buffers.clear();
+      one.operation->buffers.clear();
     }
   }
 
@@ -332,14 +369,15 @@ class Pending {
   template <class Visit>
   void visit(int i, Visit&& act) {
     for (Taken& one : taken_) {
-      if (one.index == i) act(one.operation);
+      if (one.index == i) act(*one.operation);
     }
   }
 
   struct Taken {
     int index;
+    bool stays;  // in the table
     MPI_Request handle;
-    Operation operation;
+    std::shared_ptr<Operation> operation;
   };
   std::vector<Taken> taken_;
 };
@@ -365,7 +403,7 @@ int Call::keep(int error, const MPI_Request* request, bool persistent) {
   if (error != MPI_SUCCESS || buffers_.empty()) return error;
   if (*request == MPI_REQUEST_NULL) return end(error);
   for (auto& buffer : buffers_) buffer->keep_types();
-  keep_operation(*request, {std::move(buffers_), persistent});
+  keep_operation(*request, std::make_shared<Operation>(Operation{std::move(buffers_), persistent}));
   return error;
 }
 
@@ -387,6 +425,14 @@ MPI_Count extent_of(MPI_Datatype type) {
   MPI_Count low = 0, extent = 0;
   PMPI_Type_get_extent_c(type, &low, &extent);
   return extent;
+}
+
+Pieces partitioned(int partitions, MPI_Count count, MPI_Datatype type) {
+  Pieces pieces;
+  if (type == MPI_DATATYPE_NULL || count < 0) return pieces;
+  const MPI_Count step = count * extent_of(type);
+  for (int i = 0; i < partitions; ++i) pieces.push_back({static_cast<MPI_Aint>(i * step), count, type});
+  return pieces;
 }
 
 namespace {
@@ -474,9 +520,33 @@ int MPI_Startall(int count, MPI_Request* requests) {
   return PMPI_Startall(count, requests);
 }
 
+int MPI_Pready(int partition, MPI_Request request) {
+  Pending(1, &request).partitions(partition, partition);
+  return PMPI_Pready(partition, request);
+}
+
+int MPI_Pready_range(int partition_low, int partition_high, MPI_Request request) {
+  Pending(1, &request).partitions(partition_low, partition_high);
+  return PMPI_Pready_range(partition_low, partition_high, request);
+}
+
+int MPI_Pready_list(int length, const int array_of_partitions[], MPI_Request request) {
+  for (int i = 0; i < length && array_of_partitions != nullptr; ++i)
+    Pending(1, &request).partitions(array_of_partitions[i], array_of_partitions[i]);
+  return PMPI_Pready_list(length, array_of_partitions, request);
+}
+
+int MPI_Parrived(MPI_Request request, int partition, int* flag) {
+  const int error = PMPI_Parrived(request, partition, flag);
+  if (error == MPI_SUCCESS && *flag != 0) Pending(1, &request).show_partition(partition);
+  return error;
+}
+
 int MPI_Request_free(MPI_Request* request) {
-  Pending(1, request).forget();
-  return PMPI_Request_free(request);
+  Pending pending(1, request, Pending::Call::frees);
+  const int error = PMPI_Request_free(request);
+  if (error == MPI_SUCCESS) pending.forget();
+  return error;
 }
 
 int MPI_Wait(MPI_Request* request, MPI_Status* status) {

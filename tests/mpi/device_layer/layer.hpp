@@ -39,6 +39,10 @@ class Moved {
   void keep_types();  // the program may free its datatypes before the operation completes
   void to_device() const;
   void to_program() const;  // of a received buffer
+  // The same of one piece alone: a partition.
+  void to_device(int piece) const;
+  void to_program(int piece) const;
+  int pieces() const { return static_cast<int>(pieces_.size()); }
 
  private:
   Moved(char* buffer, Pieces pieces, bool received)
@@ -79,6 +83,8 @@ class Call {
 Pieces blocks(MPI_Count number, MPI_Count count, MPI_Datatype type);
 
 MPI_Count extent_of(MPI_Datatype type);
+
+Pieces partitioned(int partitions, MPI_Count count, MPI_Datatype type);  // a piece for each, also for empty ones
 
 template <class Count, class Displacement>
 Pieces vector(int number, const Count* counts, const Displacement* places, MPI_Datatype type) {
