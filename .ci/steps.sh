@@ -85,6 +85,7 @@ report() {
     line=$(grep -E '^[0-9]+% tests passed' "$logs/${names[$i]}.log" | tail -n 1)
     [ -z "$line" ] || printf '  %-12s %s\n' "${names[$i]}" "$line"
   done
+  sed -n '/^The following tests did not run:/,/^$/p' $logs/*.log
   sed -n '/^The following tests FAILED:/,/^$/p' $logs/*.log
   printf '\n%d passed, %d failed\n' $passed $failed
   [ $failed -eq 0 ]

@@ -84,17 +84,19 @@ CONFIGURATION = """
 
 
 def fetch(folder):
-    """Debian's source package by apt, with lists of its own: the machine's need not name sources."""
+    """Debian's source package by apt, with lists and a cache of its own: the machine's need not name sources."""
     if (folder / "util/mtest.c").exists():
         return
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as name:
         place = pathlib.Path(name)
         (place / "lists/partial").mkdir(parents=True)
+        (place / "cache/archives/partial").mkdir(parents=True)
         (place / "sources.list").write_text("deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] "
                                             "http://deb.debian.org/debian bookworm main\n")
         apt = ["apt-get", "-q", "-o", f"Dir::Etc::SourceList={place}/sources.list", "-o", "Dir::Etc::SourceParts=-",
-               "-o", f"Dir::State::Lists={place}/lists", "-o", "APT::Sandbox::User=root"]
+               "-o", f"Dir::State::Lists={place}/lists",
+               "-o", f"Dir::Cache={place}/cache", "-o", "APT::Sandbox::User=root"]
         subprocess.run([*apt, "update"], cwd=place, check=True, stdout=subprocess.DEVNULL)
         subprocess.run([*apt, "source", "--download-only", "mpich"], cwd=place, check=True, stdout=subprocess.DEVNULL)
         archive, = place.glob("mpich_*.orig.tar.*")
