@@ -25,7 +25,9 @@ namespace {
 
 constinit base::TextSetting wanted{
     {.name = "WEFT_OFFLOAD",
-     .help = "the component that does collective operations whose algorithm is offload; empty: none",
+     .help =
+         "the component that does collective operations whose algorithm is offload: ofi (libfabric), ucc (UCC, where "
+         "it is installed), mock (for tests); empty: none",
      .subject = base::Subject::start,
      .alike = true}};
 WEFT_SETTING(wanted);
@@ -85,6 +87,20 @@ bool others_failed(core::Comm& comm) {
   return core::probe(comm.collective_context(), core::any_source, static_cast<int32_t>(Tag::offload_failure), nullptr);
 }
 
+// An empty message to each other rank.
+void tell_others(core::Comm& comm) {
+  Channel channel(comm, Tag::offload_failure);
+  for (int32_t r = 1; r < comm.size; ++r) channel.send({nullptr, 0, &byte_type}, (comm.rank + r) % comm.size);
+  (void)channel.finish();
+}
+
+// Takes those messages, of which each rank has then sent one to each other.
+void hear_others(core::Comm& comm) {
+  Channel channel(comm, Tag::offload_failure);
+  for (int32_t r = 1; r < comm.size; ++r) channel.receive({nullptr, 0, &byte_type}, (comm.rank + r) % comm.size);
+  (void)channel.finish();
+}
+
 Counts counts() {
   return {done.load(std::memory_order_relaxed), failed.load(std::memory_order_relaxed)};
 }
@@ -106,32 +122,18 @@ uint64_t no_of(const core::Comm& comm, bool by_itself) {
   return by_itself ? rank : rank + static_cast<uint64_t>(comm.size);
 }
 
-// An empty message to each other rank.
-void tell_others(core::Comm& comm) {
-  Channel channel(comm, Tag::offload_failure);
-  for (int32_t r = 1; r < comm.size; ++r) channel.send({nullptr, 0, &byte_type}, (comm.rank + r) % comm.size);
-  (void)channel.finish();
-}
-
-// Takes those messages, of which each rank has then sent one to each other.
-void hear_others(core::Comm& comm) {
-  Channel channel(comm, Tag::offload_failure);
-  for (int32_t r = 1; r < comm.size; ++r) channel.receive({nullptr, 0, &byte_type}, (comm.rank + r) % comm.size);
-  (void)channel.finish();
-}
-
 // False, on all ranks: one of them failed; `vote` is the lowest of all then. A vote that itself fails has lost a peer.
 bool all_well(core::Comm& comm, uint64_t& vote, int32_t& error) {
   const bool failed = vote != well;
-  if (failed) tell_others(comm);
+  if (failed) offload::tell_others(comm);
   Founders all = founders_of(comm);
   all.tag = static_cast<int32_t>(Tag::offload);
   Vote result{vote, 0};
   error = agree(all, result);
   vote = result.offer;
   if (error != core::no_error || vote == well) return true;
-  if (!failed) tell_others(comm);
-  hear_others(comm);
+  if (!failed) offload::tell_others(comm);
+  offload::hear_others(comm);
   return false;
 }
 

@@ -89,6 +89,10 @@ struct Component {
 
 // Whether another rank has failed in the operation under way, or could not join: a component asks while it waits.
 [[nodiscard]] bool others_failed(core::Comm& comm);
+// For a component whose ranks cannot all know that a join has failed: this rank tells each other one, once; and all,
+// when each has told, hear it, before join() returns.
+void tell_others(core::Comm& comm);
+void hear_others(core::Comm& comm);
 
 // Does the operation, if the table says so and all ranks can: its error class. Nothing: another algorithm has to.
 [[nodiscard]] std::optional<int32_t> attempt(const Operation& operation);

@@ -10,14 +10,11 @@
 #include <new>
 #include <vector>
 
-#include "base/clock.hpp"
-#include "base/setting.hpp"
 #include "coll/agree.hpp"
 #include "coll/offload.hpp"
 #include "coll/offload_faults.hpp"
+#include "coll/offload_wait.hpp"
 #include "coll/scratch.hpp"
-#include "core/account.hpp"
-#include "core/waiting.hpp"
 #include "transport/net/open.hpp"
 #include "transport/ofi/collective.hpp"
 
@@ -27,23 +24,9 @@ namespace {
 
 namespace ofi = transport::ofi;
 
-constinit base::IntSetting seconds{
-    {.name = "WEFT_OFFLOAD_SECONDS",
-     .help =
-         "how long a rank waits in an operation that WEFT_OFFLOAD=ofi does, and for a communicator to be made there; "
-         "the operation is then done by messages, and so are all others of the communicator",
-     .unit = base::Unit::seconds,
-     .subject = base::Subject::start,
-     .alike = true},
-    60,
-    {0, 86400}};
-WEFT_SETTING(seconds);
-
 // ofi_rxm 1.17 never ends an operation whose messages are larger than its buffers, of which the smallest have 2 KiB.
 constexpr size_t piece_most = 1024;
 constexpr int64_t bytes_most = 8192;
-// So often a waiting rank looks whether another one has failed, or it is late.
-constexpr uint64_t look_after_ns = 10000000;
 
 constinit fi_info* provider = nullptr;
 constinit const std::string* provider_state = nullptr;
@@ -169,28 +152,10 @@ class Group {
  private:
   // Until an operation is done. False: it never will be, as `why_` says, or since another rank failed.
   bool wait() {
-    const core::Account account{.kind = core::WaitKind::collective, .call = "an offloaded operation", .comm = &comm_};
-    const core::Doing doing(account);
-    uint64_t waited = 0;
-    bool over = false;
-    while (!over && !is_late(waited)) {
-      const uint64_t from = base::now_ns();
-      core::wait_for_any_memory([&] {
-        over = over || fabric_.finished();
-        return over || base::now_ns() - from >= look_after_ns;
-      });
-      waited += std::min(base::now_ns() - from, 10 * look_after_ns);  // a job that was stopped is not late
-    }
-    if (why_.empty()) why_ = fabric_.error();
+    const WaitEnd end = wait_in_library(comm_, [&] { return fabric_.finished(); });
+    failed_ = end == WaitEnd::others_failed;
+    why_ = end == WaitEnd::late ? not_all_came() : fabric_.error();
     return !failed_ && why_.empty();
-  }
-
-  bool is_late(uint64_t waited) {
-    failed_ = others_failed(comm_);
-    if (!failed_ && waited >= static_cast<uint64_t>(seconds.value()) * 1000000000) {
-      why_ = "not all ranks came in " + std::to_string(seconds.value()) + " s, as WEFT_OFFLOAD_SECONDS says";
-    }
-    return failed_ || !why_.empty();
   }
 
   // A provider may take a piece in as many parts as there are ranks, and fill the last one.

@@ -3,16 +3,14 @@
 #include "transport/ucx/library.hpp"
 
 #include <dlfcn.h>
-#include <unistd.h>
 
-#include <cstdlib>
-#include <string_view>
-#include <vector>
+#include <string>
 
 #include "base/library.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "transport/api/failure.hpp"
+#include "transport/ucx/manners.hpp"
 
 namespace weft::transport::ucx {
 namespace {
@@ -36,34 +34,13 @@ std::string version_trouble(const Library& l) {
          std::to_string(UCP_API_MAJOR) + "." + std::to_string(UCP_API_MINOR);
 }
 
-// While it is loaded, UCX sets handlers for SIGSEGV and others and patches mmap and munmap, to know when memory that it
-// has registered goes; later it writes what it has to say on standard output. None of this is ours to do to a program,
-// and we lend UCX buffers that stay. Only variables of the environment act so early. They are in an array of our own
-// that takes the place of the program's for the moment: a reader of the environment meanwhile finds a whole one.
-constexpr std::string_view manners[] = {"UCX_HANDLE_ERRORS=none", "UCX_MEM_EVENTS=n",           "UCX_MEMTYPE_CACHE=n",
-                                        "UCX_VFS_ENABLE=n",       "UCX_WARN_UNUSED_ENV_VARS=n", "UCX_LOG_LEVEL=fatal"};
-
-void* load_with_manners(const char* name) {
-  static std::vector<char*> variables;  // stays: somebody may be reading it for long
-  char** const of_program = environ;
-  for (char** one = of_program; one != nullptr && *one != nullptr; ++one) variables.push_back(*one);
-  for (const std::string_view text : manners) {
-    const std::string variable(text.substr(0, text.find('=')));
-    if (std::getenv(variable.c_str()) == nullptr) variables.push_back(const_cast<char*>(text.data()));
-  }
-  variables.push_back(nullptr);
-  environ = variables.data();
-  void* handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  environ = of_program;
-  return handle;
-}
-
 Library loaded;
 
 // The error; nothing when it is there.
 std::string load() {
   const char* name = *path.value() != '\0' ? path.value() : file_name;
-  void* handle = load_with_manners(name);
+  const Manners manners;
+  void* handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return dlerror();
   Library& l = loaded;
   base::FunctionFinder finder(handle);
