@@ -2,59 +2,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "coll/at_desk.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <new>
 #include <type_traits>
 #include <utility>
 
-#include "coll/desks.hpp"
+#include "coll/at_desk_steps.hpp"
 #include "coll/pieces.hpp"
 
 namespace weft::coll::at_desk {
 
 namespace {
 
-// Ranks [first, end).
-struct Ranks {
-  int32_t first;
-  int32_t end;
-};
-
-// One operation of this rank. It lies in the schedule's memory.
-struct Operation {
-  Schedule& way;
-  Desks& desks;
-  int32_t row;
-  uint64_t about;
-  Ranks wanted;            // whose data it needs; its own are not at the desk
-  int32_t root = no_root;  // awaited before the others
-  int64_t number = 0;
-  int32_t come = 0;  // of those wanted, the ranks below this one have posted
-  // Blocks of any size.
-  int32_t blocks = 0;  // that a place has
-  int64_t laid = 0;    // bytes of ours so far
-  bool failed = false;
-  // Reductions: our data, and the part of them that is combined.
-  const Reducer* reducer = nullptr;
-  const void* data = nullptr;
-  int64_t first_byte = 0;
-  bool own_first = false;  // our data come before those of the last rank, as in a room's reduce
-  bool posts = false;
-
-  void fail(int32_t error) {
-    failed = true;
-    way.note_error(error);
-  }
-};
-
 constexpr int collective_shift = 56;
 constexpr uint64_t about_others = uint64_t{1} << 55;  // the data go another way
 constexpr uint64_t about_bytes = about_others - 1;
-
-Operation& of(void* memory) {
-  return *static_cast<Operation*>(memory);
-}
 
 // ---- Steps
 
@@ -67,48 +29,11 @@ void begin_once(Operation& op) {
   op.failed = false;
 }
 
-bool begin(void* memory, const Step& /*step*/) {
-  begin_once(of(memory));
-  return true;
-}
-
-bool found(void* memory, const Step& /*step*/) {
-  of(memory).desks.found();
-  return true;
-}
-
-bool is_founded(void* memory, const Step& /*step*/) {
-  return of(memory).desks.state() != Desks::State::unfounded;
-}
-
-bool is_there(void* memory, const Step& /*step*/) {
-  return of(memory).desks.state() == Desks::State::here;
-}
-
-// A lost rank frees no place.
-bool is_free(void* memory, const Step& /*step*/) {
-  Operation& op = of(memory);
-  begin_once(op);
-  if (op.desks.is_free(op.row, op.number)) return true;
-  int32_t lost = core::no_error;
-  for (int32_t r = 0; r < op.desks.size() && lost == core::no_error; ++r) {
-    if (r != op.desks.rank()) lost = op.desks.lost(r);
-  }
-  if (lost != core::no_error) op.fail(lost);
-  return lost != core::no_error;
-}
-
 // A block of ours, where the step says.
 bool lay(void* memory, const Step& step) {
   Operation& op = of(memory);
   const int64_t bytes = step.to.bytes();
   if (!op.failed && bytes > 0) pack_piece(step.to, 0, op.desks.place(op.row, op.number) + step.rank, bytes);
-  return true;
-}
-
-bool post(void* memory, const Step& /*step*/) {
-  Operation& op = of(memory);
-  if (!op.failed) op.desks.post(op.row, op.number, op.about);
   return true;
 }
 
@@ -149,22 +74,6 @@ bool has_come_alike(Operation& op, int32_t rank) {
   return true;
 }
 
-// Whether all that are wanted have posted, or one differs. Ranks whose data go another way look at the root first: it
-// posts in any case, which others do not where it goes by the desk.
-bool have_come(void* memory, const Step& step) {
-  Operation& op = of(memory);
-  begin_once(op);
-  if (op.root != no_root && !op.failed && !has_come_alike(op, op.root)) return false;
-  for (; op.come < op.wanted.end && !op.failed; ++op.come) {
-    if (!has_come_alike(op, op.come)) return false;
-  }
-  return !op.failed || tell(op, step);
-}
-
-bool goes_on(void* memory, const Step& /*step*/) {
-  return !of(memory).failed;
-}
-
 // The block of a rank for us, `first_byte` into its data.
 bool take(void* memory, const Step& step) {
   Operation& op = of(memory);
@@ -193,6 +102,63 @@ bool combine(void* memory, const Step& step) {
   return true;
 }
 
+}  // namespace
+
+// ---- Steps of all operations
+
+bool begin(void* memory, const Step& /*step*/) {
+  begin_once(of(memory));
+  return true;
+}
+
+bool found(void* memory, const Step& /*step*/) {
+  of(memory).desks.found();
+  return true;
+}
+
+bool is_founded(void* memory, const Step& /*step*/) {
+  return of(memory).desks.state() != Desks::State::unfounded;
+}
+
+bool is_there(void* memory, const Step& /*step*/) {
+  return of(memory).desks.state() == Desks::State::here;
+}
+
+// A lost rank frees no place.
+bool is_free(void* memory, const Step& /*step*/) {
+  Operation& op = of(memory);
+  begin_once(op);
+  if (op.desks.is_free(op.row, op.number)) return true;
+  int32_t lost = core::no_error;
+  for (int32_t r = 0; r < op.desks.size() && lost == core::no_error; ++r) {
+    if (r != op.desks.rank()) lost = op.desks.lost(r);
+  }
+  if (lost != core::no_error) op.fail(lost);
+  return lost != core::no_error;
+}
+
+bool post(void* memory, const Step& /*step*/) {
+  Operation& op = of(memory);
+  if (!op.failed) op.desks.post(op.row, op.number, op.about);
+  return true;
+}
+
+// Whether all that are wanted have posted, or one differs. Ranks whose data go another way look at the root first: it
+// posts in any case, which others do not where it goes by the desk.
+bool have_come(void* memory, const Step& step) {
+  Operation& op = of(memory);
+  begin_once(op);
+  if (op.root != no_root && !op.failed && !has_come_alike(op, op.root)) return false;
+  for (; op.come < op.wanted.end && !op.failed; ++op.come) {
+    if (!has_come_alike(op, op.come)) return false;
+  }
+  return !op.failed || tell(op, step);
+}
+
+bool goes_on(void* memory, const Step& /*step*/) {
+  return !of(memory).failed;
+}
+
 bool finish(void* memory, const Step& /*step*/) {
   Operation& op = of(memory);
   op.desks.finish(op.row, op.number);
@@ -215,44 +181,7 @@ Operation* make(Schedule& way, Collective collective, int64_t bytes, const Ranks
   return op;
 }
 
-Ranks all_of(const Comm& comm) {
-  return {0, comm.size};
-}
-constexpr Ranks nobody{0, 0};
-
-constexpr auto nothing = [] {};
-
-// The steps, where there are desks.
-template <class Steps>
-void at(Operation* op, const Otherwise& otherwise, Steps steps) {
-  Schedule& way = op->way;
-  if (op->desks.state() == Desks::State::here) return steps();
-  way.call(begin, op);
-  way.call(found, op);
-  way.wait(is_founded, op);
-  way.either(is_there, op, steps, otherwise);
-}
-
-// All steps. `lays` names those that lay data and post, if this rank posts any; `sends` those behind that, whose data
-// follow in messages; `takes` those that take what has come.
-template <class Lays, class Takes, class Sends = decltype(nothing)>
-void meet(Operation* op, bool posts, const Otherwise& otherwise, Lays lays, Takes takes, Sends sends = {}) {
-  if (op == nullptr) return;
-  Schedule& way = op->way;
-  op->posts = posts;
-  at(op, otherwise, [&] {
-    if (posts) {
-      way.wait(is_free, op);
-      lays();
-      sends();
-    }
-    if (op->wanted.end > op->wanted.first) {
-      way.wait(have_come, op);
-      takes();
-    }
-    way.call(finish, op);
-  });
-}
+namespace {
 
 // A reduction of `wanted` ranks' data to `result`; the other ranks combine nothing.
 void reduction(Schedule& way, Collective collective, const void* send, int64_t total, const Ranks& wanted, bool posts,
@@ -413,145 +342,6 @@ void alltoall(Schedule& way, const Blocks& from, const Blocks& to, const Otherwi
           if (r != comm.rank) way.call(take, op, r, to[r]);
         }
         if (!from.in_place()) way.copy(from[comm.rank], to[comm.rank]);
-      });
-}
-
-// ---- Blocks of any size
-
-namespace {
-
-// A place begins with a byte for each of its blocks: the length, or that the block follows in a message. Then come the
-// blocks that have room, one behind the other.
-constexpr unsigned char in_message = 255;
-static_assert(Desks::place_bytes < in_message);
-
-bool has_room(const Operation& op, int64_t laid, int64_t bytes) {
-  return op.blocks + laid + bytes <= Desks::place_bytes;
-}
-
-// The step's block for a rank.
-bool lay_sized(void* memory, const Step& step) {
-  Operation& op = of(memory);
-  if (op.failed) return true;
-  unsigned char* const place = op.desks.place(op.row, op.number);
-  const int64_t bytes = step.to.bytes();
-  const bool lies_here = has_room(op, op.laid, bytes);
-  place[step.rank] = lies_here ? static_cast<unsigned char>(bytes) : in_message;
-  if (!lies_here || bytes == 0) return true;
-  pack_piece(step.to, 0, place + op.blocks + op.laid, bytes);
-  op.laid += bytes;
-  return true;
-}
-
-// The block of a rank for us; true if it follows in a message.
-bool follows(void* memory, const Step& step) {
-  Operation& op = of(memory);
-  if (op.failed) return false;
-  const unsigned char* const place = op.desks.data(step.rank, op.row, op.number);
-  const int32_t ours = op.blocks > 1 ? op.desks.rank() : 0;
-  const unsigned char length = place[ours];
-  if (length == in_message) return true;
-  int64_t at = op.blocks;
-  for (int32_t i = 0; i < ours; ++i) at += place[i] != in_message ? place[i] : 0;
-  const int64_t room = std::min(step.to.bytes(), Desks::place_bytes - at);
-  if (length > room) {
-    op.way.note_truncated({step.rank, length, room});
-  } else if (length > 0) {
-    unpack_piece(place + at, step.to, 0, length);
-  }
-  return false;
-}
-
-void take_or_receive(Operation* op, int32_t rank, const Block& to) {
-  op->way.when(
-      follows, op, [&] { op->way.receive(to, rank); }, rank, to);
-}
-
-void lay_all(Operation* op, const Blocks& all, int32_t but) {
-  for (int32_t r = 0; r < op->blocks; ++r) {
-    op->way.call(lay_sized, op, r, r != but ? all[r] : Block{nullptr, 0, &byte_type});
-  }
-  op->way.call(post, op);
-}
-
-// Those that lay_all() leaves out.
-template <class Send>
-void each_without_room(const Operation& op, const Blocks& all, int32_t but, Send send) {
-  int64_t laid = 0;
-  for (int32_t r = 0; r < op.blocks; ++r) {
-    if (r == but) continue;
-    const Block block = all[r];
-    if (has_room(op, laid, block.bytes())) {
-      laid += block.bytes();
-    } else {
-      send(r, block);
-    }
-  }
-}
-
-}  // namespace
-
-void gatherv(Schedule& way, const Block& mine, const Blocks& all, int32_t root, const Otherwise& otherwise) {
-  const Comm& comm = way.comm();
-  const bool is_root = comm.rank == root;
-  Operation* op = make(way, Collective::gatherv, 0, is_root ? all_of(comm) : nobody);
-  if (op == nullptr) return;
-  op->blocks = 1;
-  meet(
-      op, !is_root, otherwise,
-      [&] {
-        way.call(lay_sized, op, 0, mine);
-        way.call(post, op);
-      },
-      [&] {
-        for (int32_t r = 0; r < comm.size; ++r) {
-          if (r != root) take_or_receive(op, r, all[r]);
-        }
-        if (!mine.in_place()) way.copy(mine, all[root]);
-      },
-      [&] {
-        if (!has_room(*op, 0, mine.bytes())) way.send(mine, root);
-      });
-}
-
-void scatterv(Schedule& way, const Blocks& all, const Block& mine, int32_t root, const Otherwise& otherwise) {
-  const Comm& comm = way.comm();
-  const bool is_root = comm.rank == root;
-  Operation* op = make(way, Collective::scatterv, 0, is_root ? nobody : Ranks{root, root + 1});
-  if (op == nullptr) return;
-  op->blocks = comm.size;
-  meet(
-      op, is_root, otherwise, [&] { lay_all(op, all, root); }, [&] { take_or_receive(op, root, mine); },
-      [&] {
-        each_without_room(*op, all, root, [&](int32_t r, const Block& block) { way.send(block, r); });
-        if (!mine.in_place()) way.copy(all[root], mine);
-      });
-}
-
-// In place a block that follows in a message is kept aside, since the other rank's comes to its memory.
-void alltoallv(Schedule& way, const Blocks& from, const Blocks& to, const Otherwise& otherwise) {
-  const Comm& comm = way.comm();
-  const bool in_place = from.in_place();
-  const Blocks& out = in_place ? to : from;
-  Operation* op = make(way, Collective::alltoallv, 0, all_of(comm));
-  if (op == nullptr) return;
-  op->blocks = comm.size;
-  const auto send = [&](int32_t r, const Block& block) {
-    if (!in_place) return way.send(block, r);
-    const Block aside{way.bytes(block.bytes()), block.bytes(), &byte_type};
-    if (aside.data == nullptr) return;
-    way.copy(block, aside);
-    way.send(aside, r);
-  };
-  meet(
-      op, true, otherwise, [&] { lay_all(op, out, comm.rank); },
-      [&] {
-        way.when(goes_on, op, [&] { each_without_room(*op, out, comm.rank, send); });
-        for (int32_t i = 1; i < comm.size; ++i) {
-          const int32_t r = (comm.rank + i) % comm.size;
-          take_or_receive(op, r, to[r]);
-        }
-        if (!in_place) way.copy(from[comm.rank], to[comm.rank]);
       });
 }
 
