@@ -13,6 +13,7 @@
 #include "boot/segment.hpp"
 #include "core/call_site.hpp"
 #include "core/comm.hpp"
+#include "core/disagree.hpp"
 #include "core/world.hpp"
 
 namespace weft::core {
@@ -267,6 +268,7 @@ void WaitAccount::write(const Request* request, uint64_t now_ns) {
   if (!world->running) return;
   Account account{.kind = request != nullptr ? WaitKind::all : WaitKind::other, .call = call_without_account(request)};
   if (current_teller != nullptr) current_teller->tell(account);
+  ask_others(account, began_ns_, now_ns);
   const Comm* comm = account.comm != nullptr ? account.comm : request != nullptr ? request->comm : nullptr;
   Lists lists;
   gather(lists, comm);

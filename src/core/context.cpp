@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "core/disagree.hpp"
 #include "core/growth.hpp"
 #include "core/handler.hpp"
 #include "core/other_jobs.hpp"
@@ -173,10 +174,12 @@ uint32_t hold_context(uint64_t agreed, int32_t above, int32_t below) {
 }
 
 void release_context(uint32_t context) {
+  forget_calls(context);
   if (context != no_context) release_number(context / 2);
 }
 
 void release_context_by_all(uint32_t context) {
+  forget_calls(context);
   if (context != no_context) numbers().release_by_all(context / 2);
 }
 

@@ -18,6 +18,7 @@
 #include "coll/coll.hpp"
 #include "coll/select.hpp"
 #include "core/context.hpp"
+#include "core/disagree.hpp"
 #include "core/failure.hpp"
 #include "core/growth.hpp"
 #include "core/life.hpp"
@@ -62,6 +63,7 @@ bool start_runtime(int& level) {
           {.cause = "WEFT_DEVICES: " + problem, .remedy = "install the driver, or set WEFT_DEVICES=off"});
     }
     build_predefined_objects();
+    core::set_call_of([](const Request& r) { return is_collective(r) ? &past_of_collective(r) : nullptr; });
     if (!core::join(level == MPI_THREAD_MULTIPLE, coll::open_choices)) return false;
     environment.joined = true;
     choose_receives();
