@@ -1,11 +1,15 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Threads that use windows at the same time: one window with places for each thread, with flushes and requests of their
-// own; counts that all add to; a window for each thread with locks and fences; windows made and freed meanwhile.
+// own; counts that all add to; a window for each thread with locks and fences; a target that another rank has locked;
+// windows made and freed meanwhile.
 //
 // usage: win_threads [threads]
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <functional>
+#include <thread>
 #include <vector>
 
 #include "threads.hpp"
@@ -196,6 +200,47 @@ void targets_of_one_window() {
   OK(MPI_Win_unlock(rank, window));
 }
 
+// A thread whose first operation on a target waits for that target's lock keeps no other thread from other targets: the
+// holder gives the lock back only after it has heard from one of these.
+void locked_elsewhere() {
+  if (size == 1) return;
+  const int rounds = threads::scaled(10);
+  for (int round = 0; round < rounds; ++round) {
+    Window<int> window(2);
+    if (rank == 1) {
+      OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, window));
+      MPI_Barrier(MPI_COMM_WORLD);
+      OK(MPI_Recv(nullptr, 0, MPI_INT, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+      OK(MPI_Win_unlock(1, window));
+    } else {
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+    if (rank == 0) {
+      OK(MPI_Win_lock_all(0, window));
+      const auto put = [&](int target) {
+        OK(MPI_Put(&round, 1, MPI_INT, target, 0, 1, MPI_INT, window));
+        OK(MPI_Win_flush(target, window));
+      };
+      std::atomic<bool> begun = false;
+      std::thread waits([&] {
+        begun = true;
+        put(1);
+      });
+      while (!begun) std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));  // likely, it waits now
+      std::thread also([&] { put(1); });
+      put(0);
+      OK(MPI_Send(nullptr, 0, MPI_INT, 1, 9, MPI_COMM_WORLD));
+      waits.join();
+      also.join();
+      OK(MPI_Win_unlock_all(window));
+    }
+    windows::meet(window);
+    EXPECT(rank > 1 || window[0] == round, "round %d: %d", round, window[0]);
+    watch->moved();
+  }
+}
+
 // One thread makes and frees windows while the others use one.
 void windows_come_and_go() {
   Window<int64_t> window(1);
@@ -237,6 +282,7 @@ int main(int argc, char** argv) {
   sums();
   window_for_each();
   targets_of_one_window();
+  locked_elsewhere();
   windows_come_and_go();
   return expect::finish();
 }

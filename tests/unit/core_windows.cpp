@@ -282,7 +282,7 @@ TEST_F(Windows, ShareNoLockBetweenThreadsByMessages) {
   });
   ASSERT_TRUE(reach(1));
   ASSERT_NE(lane, mine.lane);
-  std::vector<base::Lock*> locks{&mine.lock,         &window->guard,       &window->opening,
+  std::vector<base::Lock*> locks{&mine.lock,         &window->guard,       &window->closing,
                                  &world->waits.lock, &world->connect_lock, &world->threads.lock};
   for (uint32_t i = 0; i < world->lane_map.lanes(); ++i) {
     if (i == lane) continue;
@@ -293,6 +293,25 @@ TEST_F(Windows, ShareNoLockBetweenThreadsByMessages) {
   step = 2;
   EXPECT_TRUE(reach(3));
   for (base::Lock* lock : locks) lock->unlock();
+  other.join();
+  ASSERT_EQ(unlock_all(*window), no_error);
+}
+
+TEST_F(Windows, BeginWithATargetWithoutALockOfTheWindow) {
+  Made window(1);
+  ASSERT_EQ(lock_all(*window, true), no_error);
+  std::atomic<bool> done = false;
+  window->closing.lock();
+  window->guard.lock();
+  std::thread other([&] {
+    EXPECT_EQ(put_word(*window, 5), no_error);
+    done = true;
+  });
+  const auto until = std::chrono::steady_clock::now() + milliseconds(30000);
+  while (!done && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(milliseconds(1));
+  EXPECT_TRUE(done);
+  window->guard.unlock();
+  window->closing.unlock();
   other.join();
   ASSERT_EQ(unlock_all(*window), no_error);
 }

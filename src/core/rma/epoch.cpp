@@ -32,10 +32,14 @@ Account account_of(WaitKind kind, const char* call, const Window& window, int32_
   return {.kind = kind, .call = call, .comm = window.comm, .target = window.comm->job_rank(rank)};
 }
 
-// With `opening`.
+// Targets that the epoch has opened are a list, to which threads add at the same time without a lock. The last call of
+// the epoch takes them all out, MPI_Win_unlock one; then no thread adds any, as the program has to see to that.
 void open_target(Window& window, int32_t rank) {
   Target& target = window.targets[rank];
-  window.opened.push_back(rank);
+  target.next_opened = window.opened.load(std::memory_order_relaxed);
+  while (!window.opened.compare_exchange_weak(target.next_opened, rank + 1, std::memory_order_release,
+                                              std::memory_order_relaxed)) {
+  }
   if (window.flavor != Flavor::dynamic && target.region.reach == Reach::mapped && !takes_global_lock())
     target.direct.store(target.region.mapped, std::memory_order_release);
   target.open.store(true, std::memory_order_release);
@@ -44,17 +48,32 @@ void open_target(Window& window, int32_t rank) {
 void close_target(Target& target) {
   target.direct.store(nullptr, std::memory_order_relaxed);
   target.open.store(false, std::memory_order_relaxed);
+  target.opening.store(false, std::memory_order_relaxed);
 }
 
 void close_targets(Window& window) {
-  std::lock_guard guard(window.opening);
-  for (const int32_t rank : window.opened) close_target(window.targets[rank]);
-  window.opened.clear();
+  const std::lock_guard guard(window.closing);
+  for (int32_t next = window.opened.load(std::memory_order_acquire); next != 0;) {
+    Target& target = window.targets[next - 1];
+    next = target.next_opened;
+    close_target(target);
+  }
+  window.opened.store(0, std::memory_order_relaxed);
+}
+
+// With `closing`, in an epoch of MPI_Win_lock.
+void take_out(Window& window, int32_t rank) {
+  Target& target = window.targets[rank];
+  close_target(target);
+  int32_t before = window.opened.load(std::memory_order_relaxed);
+  if (before == rank + 1) return window.opened.store(target.next_opened, std::memory_order_relaxed);
+  while (window.targets[before - 1].next_opened != rank + 1) before = window.targets[before - 1].next_opened;
+  window.targets[before - 1].next_opened = target.next_opened;
 }
 
 // A fence may have begun an epoch that nobody has used: then it has not (MPI-5.0, 12.5.1).
 bool leave_fence(Window& window) {
-  if (window.epoch == Epoch::fence && window.opened.empty()) window.epoch = Epoch::none;
+  if (window.epoch == Epoch::fence && window.opened.load(std::memory_order_relaxed) == 0) window.epoch = Epoch::none;
   return window.epoch == Epoch::none;
 }
 
@@ -206,9 +225,13 @@ int32_t settle(Window& window, const std::vector<int32_t>& ranks) {
   return error;
 }
 
-std::vector<int32_t> opened_targets(Window& window) {
-  std::lock_guard guard(window.opening);
-  return window.opened;
+std::vector<int32_t> opened_targets(const Window& window) {
+  std::vector<int32_t> ranks;
+  for (int32_t next = window.opened.load(std::memory_order_acquire); next != 0;) {
+    ranks.push_back(next - 1);
+    next = window.targets[next - 1].next_opened;
+  }
+  return ranks;
 }
 
 // At the end of an epoch.
@@ -276,29 +299,27 @@ int32_t allow(Window& window, int32_t rank) {
   Target& target = window.targets[rank];
   if (target.open.load(std::memory_order_acquire)) [[likely]]
     return no_error;
-  // The lock of another host takes a round trip: meanwhile other targets may be opened.
-  const bool asks = window.epoch == Epoch::lock_all && window.checked && target.control == nullptr;
-  std::unique_lock<base::Lock> first;
-  if (asks) {
-    first = std::unique_lock(outbox_of(window, rank).opening);
-    if (target.open.load(std::memory_order_acquire)) return no_error;
-    get_lock(window, rank, Lock::shared);
-  }
-  std::lock_guard guard(window.opening);
-  if (target.open.load(std::memory_order_relaxed)) return no_error;
   switch (window.epoch) {
     case Epoch::fence:
+    case Epoch::lock_all:
       break;
     case Epoch::start:
-      if (!target.in_group) return rma_sync;
-      break;
-    case Epoch::lock_all:
-      if (window.checked && !asks) get_lock(window, rank, Lock::shared);
-      break;
+      if (target.in_group) break;
+      return rma_sync;
     default:
       return rma_sync;
   }
+  // One thread opens a target; others that need it wait. Those that need other targets do not: the target's lock may be
+  // with a rank that gives it back only after it has heard from one of these.
+  if (target.opening.exchange(true, std::memory_order_acq_rel)) {
+    const Account account = account_of(WaitKind::lock, "MPI_Win_lock", window, rank);
+    const Doing doing(account);
+    wait_until([&] { return target.open.load(std::memory_order_acquire); });
+    return no_error;
+  }
+  if (window.epoch == Epoch::lock_all && window.checked) get_lock(window, rank, Lock::shared);
   open_target(window, rank);
+  tell_sleepers(nullptr);
   return no_error;
 }
 
@@ -400,7 +421,7 @@ int32_t test(Window& window, bool& flag) {
 int32_t lock(Window& window, int32_t rank, Lock kind, bool checked) {
   Target& target = window.targets[rank];
   {
-    std::lock_guard guard(window.opening);
+    const std::lock_guard guard(window.closing);
     if (window.epoch != Epoch::lock && !leave_fence(window)) return rma_sync;
     if (target.lock != Lock::none) return rma_sync;
     window.epoch = Epoch::lock;
@@ -408,7 +429,7 @@ int32_t lock(Window& window, int32_t rank, Lock kind, bool checked) {
     ++window.locks;
   }
   if (checked) get_lock(window, rank, kind);
-  std::lock_guard guard(window.opening);
+  const std::lock_guard guard(window.closing);
   open_target(window, rank);
   return no_error;
 }
@@ -416,18 +437,17 @@ int32_t lock(Window& window, int32_t rank, Lock kind, bool checked) {
 int32_t unlock(Window& window, int32_t rank) {
   Target& target = window.targets[rank];
   {
-    std::lock_guard guard(window.opening);
+    const std::lock_guard guard(window.closing);
     if (window.epoch != Epoch::lock || !target.open.load(std::memory_order_relaxed)) return rma_sync;
   }
   const std::span<const int32_t> ranks(&rank, 1);
   const int32_t error = settle_before_unlock(window, ranks);
   {
-    std::lock_guard guard(window.opening);
-    close_target(target);
-    std::erase(window.opened, rank);
+    const std::lock_guard guard(window.closing);
+    take_out(window, rank);
   }
   const int32_t later = give_back_locks(window, ranks);
-  std::lock_guard guard(window.opening);
+  const std::lock_guard guard(window.closing);
   if (--window.locks == 0) window.epoch = Epoch::none;
   return first_of(error, later);
 }

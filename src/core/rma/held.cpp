@@ -14,9 +14,11 @@ uint32_t list_locks(boot::PageLock* locks, uint32_t most) {
   } list{locks, most, 0};
   const auto add = [](rma::Window& window, void* about) {
     List& to = *static_cast<List*>(about);
-    if (!window.opening.try_lock()) return;  // it is being locked just now
-    for (const int32_t rank : window.opened) {
+    if (!window.closing.try_lock()) return;  // it is being locked just now
+    for (int32_t next = window.opened.load(std::memory_order_acquire); next != 0;) {
+      const int32_t rank = next - 1;
       const rma::Target& target = window.targets[rank];
+      next = target.next_opened;
       if (to.listed < to.most && target.locked) {
         to.locks[to.listed++] = {.context = window.comm->context,
                                  .target = window.comm->job_rank(rank),
@@ -24,7 +26,7 @@ uint32_t list_locks(boot::PageLock* locks, uint32_t most) {
                                  .reserved = 0};
       }
     }
-    window.opening.unlock();
+    window.closing.unlock();
   };
   rma::each_window(add, &list);
   return list.listed;

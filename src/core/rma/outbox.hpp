@@ -143,7 +143,6 @@ struct Outbox {
   const uint32_t mask;  // lanes that both sides have - 1
   std::unique_ptr<std::atomic<LaneBox*>[]> by_lane;
   std::atomic<uint32_t> updates = nobody;  // the lane of updates: InOrder
-  base::Lock opening;                      // of the thread that opens the target in an epoch
   Outbox* made_before = nullptr;           // of the window
 };
 

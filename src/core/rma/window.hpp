@@ -116,13 +116,15 @@ struct alignas(128) Target {
   Lock lock = Lock::none;                // by MPI_Win_lock
   bool locked = false;                   // there is a lock to give back; not so with MPI_MODE_NOCHECK
   bool in_group = false;                 // of the epoch that MPI_Win_start began
+  std::atomic<bool> opening = false;     // a thread opens it, or has
   Control* control = nullptr;            // nullptr: on another host
   Outbox* outbox = nullptr;              // records that have not left; made on first use
   std::atomic<uint32_t> posts = 0;       // MPI_Win_post that told us and were not answered by MPI_Win_start
   std::atomic<uint32_t> completes = 0;   // the same of MPI_Win_complete and MPI_Win_wait
-  std::atomic<int64_t> under_way = 0;    // operations whose data travel as messages of their own
+  std::atomic<int32_t> under_way = 0;    // operations whose data travel as messages of their own
   std::atomic<int32_t> failed = 0;       // error class that the next call to synchronise is to tell
   std::atomic<int32_t> failed_here = 0;  // error class of what it asked of us, to be told with the next answer
+  int32_t next_opened = 0;               // the one opened before it: see Window::opened
 };
 
 static_assert(sizeof(Target) == 128);
@@ -156,8 +158,8 @@ struct Window : base::Object {
   std::vector<const memory::Busy*> busy_here;  // of the ranks of this host; empty: not all can fence each other
   Outbox* outboxes = nullptr;                  // the one made last; under `guard`
   base::Lock guard;                            // of making outboxes, of meeting targets, and of wishes
-  base::Lock opening;                          // of `opened`, and of opening targets
-  std::vector<int32_t> opened;                 // targets that the epoch has opened, to be closed with it
+  std::atomic<int32_t> opened = 0;             // the target that the epoch opened last, + 1; 0: none. See epoch.cpp
+  base::Lock closing;                          // of taking targets from that list, and of MPI_Win_lock and unlock
   std::vector<int32_t> group;                  // of MPI_Win_start
   std::vector<int32_t> exposed_to;             // of MPI_Win_post
   int32_t locks = 0;                           // targets locked apart
