@@ -3,7 +3,6 @@
 #include "boot/job.hpp"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -12,7 +11,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -25,6 +23,7 @@
 #include "base/setting.hpp"
 #include "boot/door.hpp"
 #include "boot/environment.hpp"
+#include "boot/host_notes.hpp"
 #include "boot/inherited.hpp"
 #include "boot/introductions.hpp"
 #include "boot/job_number.hpp"
@@ -35,7 +34,6 @@
 #include "boot/pmi2.hpp"
 #include "boot/pmix.hpp"
 #include "boot/rank_order.hpp"
-#include "boot/record.hpp"
 #include "boot/reserve.hpp"
 #include "boot/segment.hpp"
 #include "boot/service.hpp"
@@ -87,17 +85,6 @@ void end_whole_job(int status) {
     usleep(200000);
   }
   leave_process(status);
-}
-
-[[noreturn]] void die_of_segment(const char* what, int error) {
-  base::die(
-      {.cause = std::string("the job's shared memory segment: ") + what,
-       .error = error,
-       .remedy = error == EMFILE || error == ENFILE ? "raise the limit of open files (ulimit -n)"
-                 : error == EFBIG
-                     ? "raise the limit of file sizes (ulimit -f): the segment counts as a file, though it is in memory"
-                     : "start the program with Weft's mpiexec, with /proc mounted and "
-                       "memfd_create allowed"});
 }
 
 void give_size(int fd, int size, size_t (*segment_bytes)(int)) {
@@ -201,14 +188,13 @@ void must(bool done) {
   if (!done) base::die(space->problem());
 }
 
-// The keys of the start: where a host's segment is ("host/address"), and, if the launcher does not say which ranks
-// share a host, each rank's host.
+// The notes of the ranks of this host, until leave(); nullptr: a launcher without a key space, or a job of one rank.
+constinit HostNotes* ours = nullptr;
+
+// The keys of the start, beside secret_key: where a host's segment is ("host/address"), and, if the launcher does not
+// say which ranks share a host, each rank's host.
 constexpr const char* host_key = "weft-host";
 constexpr const char* segment_key = "weft-segment";
-constexpr const char* secret_key = "weft-secret";
-// In notes. A rank says which processors it may use; the first of the host, how many all of them have.
-constexpr const char* cpus_key = "cpus";
-constexpr const char* reserve_key = "reserve";  // those that the first keeps free of ranks
 
 std::string host_of_rank(int rank) {
   std::string host;
@@ -282,133 +268,13 @@ std::string fresh_secret() {
   return base::to_hex({bytes, sizeof bytes});
 }
 
-// The notes of the ranks of this host, kept until they leave: the first of them publishes for all, where the launcher
-// has said which rank is where.
-struct Here {
-  Notes notes;
-  int ranks = 0;
-  int place = 0;
-  uint32_t turn = 0;  // of the notes: one for each barrier
-  Records records;
-};
-constinit Here* ours = nullptr;
-
-void note(const std::string& key, const std::string& value) {
-  if (ours->notes.write(key, value)) return;
-  base::die({.cause = "no room in the job's shared memory for the values that a rank publishes",
-             .error = errno,
-             .remedy = "free memory on this host; with very many lanes, set WEFT_LANES to fewer"});
-}
-
-template <typename Act>
-void wait_for(int place, const Act& meanwhile) {
-  for (int looked = 0; !ours->notes.has_ended(place, ours->turn); ++looked) {
-    meanwhile();
-    constexpr timespec shortly{0, 50000};
-    if (looked < 100) {
-      sched_yield();
-    } else {
-      nanosleep(&shortly, nullptr);
-    }
-  }
-}
-
-// The processors of each rank of this host, as their notes say: that they have any shows that they have the segment. Of
-// this rank alone when one does not say.
-std::vector<base::CpuSet> masks_here(const Job& job, const Door& door) {
-  std::vector<base::CpuSet> masks{base::affinity()};
-  for (int place = 1; place < ours->ranks; ++place) {
-    wait_for(place, [&] { door.serve(job.segment_fd); });
-    std::string_view list;
-    base::CpuSet cpus;
-    if (find_entry(ours->notes.text(place), cpus_key, list) && base::parse_cpu_list(list, cpus).empty()) {
-      masks.push_back(cpus);
-    }
-  }
-  if (masks.size() != static_cast<size_t>(ours->ranks)) masks.resize(1);
-  return masks;
-}
-
-// Those of the segment, before `job.here` is set.
+// The places of the segment, before `job.here` is set.
 int places_here(const Job& job) {
   return job.local_ranks == job.size ? job.places : job.local_ranks + job.spare;
 }
 
-// All ranks of this host have the segment once this is over. Each says which processors it may use, the first how many
-// that is together, and the secret of a job on several hosts.
-void meet_here(Job& job, const std::vector<int>& here, const Door& door) {
-  ours = new Here;
-  ours->ranks = job.local_ranks;
-  ours->place = static_cast<int>(std::lower_bound(here.begin(), here.end(), job.rank) - here.begin());
-  ours->turn = 1;
-  if (!ours->notes.open(job.segment_fd, places_here(job), ours->ranks, ours->place))
-    die_of_segment("its head cannot be had", errno);
-  base::CpuSet reserved;
-  if (ours->place == 0) {
-    const std::vector<base::CpuSet> masks = masks_here(job, door);
-    if (masks.size() == static_cast<size_t>(ours->ranks)) reserved = reserve_of(masks);
-    job.local_cpus = usable_without(masks, reserved);
-    if (job.local_ranks != job.size) must(space->get(0, secret_key, job.secret));
-    note(cpus_key, std::to_string(job.local_cpus));
-    if (!reserved.empty()) note(reserve_key, base::shown_cpu_list(reserved));
-    note(secret_key, job.secret);
-  } else {
-    note(cpus_key, base::shown_cpu_list(base::affinity()));
-  }
-  ours->notes.turn_outward();
-  ours->notes.end_turn(ours->turn);
-  wait_for(0, [] {});
-  std::string_view cpus;
-  std::string_view secret;
-  int64_t count = 0;
-  const std::string_view told = ours->notes.text(0);
-  if (!find_entry(told, cpus_key, cpus) || !base::parse_number(cpus, base::Unit::none, count).empty() || count < 1 ||
-      count > base::CpuSet::capacity || !find_entry(told, secret_key, secret)) {
-    base::die({.cause = "the first rank of this host did not publish its processors",
-               .remedy = "give all ranks the same Weft library"});
-  }
-  job.local_cpus = static_cast<int>(count);
-  job.secret = secret;
-  std::string_view kept;
-  if (ours->place != 0 && find_entry(told, reserve_key, kept) && !base::parse_cpu_list(kept, reserved).empty())
-    reserved = {};
-  leave_reserve(reserved, ours->place == 0);
-}
-
-// The first rank of a host speaks for all of it where everybody knows which rank that is.
 bool speaks_for_all() {
-  return ours != nullptr && space->mapping().known();
-}
-
-// The notes of all ranks of this host, as a record.
-void publish_notes(void (*meanwhile)()) {
-  ++ours->turn;
-  ours->notes.end_turn(ours->turn);
-  if (ours->place != 0) return;
-  std::string record;
-  std::string_view before;
-  for (int place = 0; place < ours->ranks; ++place) {
-    wait_for(place, meanwhile);
-    const std::string_view text = ours->notes.outward_text(place);
-    add_note(record, std::exchange(before, text), text);
-  }
-  must(ours->records.publish(*space, std::move(record), ours->turn));
-}
-
-// The value that the rank with this slot has noted under a key.
-std::string noted(int slot, const std::string& key) {
-  const ProcessMapping& mapping = space->mapping();
-  const std::vector<int> there = mapping.ranks_on(mapping.node_of(slot));
-  must(ours->records.fetch(*space, there.front(), ours->turn));
-  const auto place = std::lower_bound(there.begin(), there.end(), slot) - there.begin();
-  std::string text;
-  std::string_view value;
-  if (!find_note(ours->records.fetched(), static_cast<int>(place), text) || !find_entry(text, key, value)) {
-    base::die({.cause = "the record of the ranks that share a host with rank " + std::to_string(there.front()) +
-                        " has no " + key + " of rank " + std::to_string(slot),
-               .remedy = "give all ranks the same Weft library and the same WEFT_ settings"});
-  }
-  return std::string(value);
+  return ours != nullptr && ours->speak_for_all();
 }
 
 // The launcher's number for each rank where the order of ranks is another than its own; otherwise empty.
@@ -508,7 +374,8 @@ void join_space(Job& job, Offer& offer, size_t (*segment_bytes)(int), bool (*may
   job.places = job.size + (one_host ? usual_spare_places(job.size) : 0);
   job.spare = one_host || job.size > most_ranks_that_grow || !may_grow() ? 0 : spare_on_each_host;
   give_size(job.segment_fd, places_here(job), segment_bytes);
-  meet_here(job, here, door);
+  ours = new HostNotes(*space, job, here, places_here(job));
+  ours->meet(job, door);
   look_at_hosts(job);
   take_order(job, here);
   if (!one_host) job.here = std::move(here);
@@ -574,7 +441,7 @@ void publish(const std::string& key, const std::string& value) {
   add_to_own_introduction(key, value);
   std::lock_guard guard(space_lock);
   if (space == nullptr) return;
-  if (speaks_for_all()) return note(key, value);
+  if (speaks_for_all()) return ours->write(key, value);
   must(space->put(key, value));
 }
 
@@ -582,7 +449,7 @@ std::string published(int rank, const std::string& key) {
   if (space == nullptr || rank >= spares.started) return introduced(rank, key);
   std::lock_guard guard(space_lock);
   const int slot = slot_of(rank);
-  if (speaks_for_all()) return noted(slot, key);
+  if (speaks_for_all()) return ours->value_of(slot, key);
   std::string value;
   must(space->get(slot, key, value));
   return value;
@@ -593,13 +460,13 @@ int host_of(int rank) {
 }
 
 void barrier(void (*meanwhile)()) {
-  if (speaks_for_all()) publish_notes(meanwhile);
+  if (speaks_for_all()) ours->publish(meanwhile);
   must(space->start_barrier());
   for (bool over = false; !over; meanwhile()) must(space->end_barrier(false, over));
 }
 
 HostPage& host_page() {
-  HostPage* page = ours->notes.host_page();
+  HostPage* page = ours->host_page();
   if (page == nullptr) die_of_segment("a page of it cannot be had", errno);
   return *page;
 }
@@ -616,7 +483,6 @@ void leave(Job& job) {
     space = nullptr;
     delete client;
   }
-  if (ours) ours->notes.close();
   delete ours;
   ours = nullptr;
 }

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/message.hpp"
 #include "base/process.hpp"
 
 namespace weft::boot {
@@ -157,6 +158,17 @@ bool is_segment_at(int fd, const std::string& address) {
 uint64_t namespace_of_processes() {
   struct stat found = {};
   return stat("/proc/self/ns/pid", &found) == 0 ? found.st_ino : 0;
+}
+
+void die_of_segment(const char* what, int error) {
+  base::die(
+      {.cause = std::string("the job's shared memory segment: ") + what,
+       .error = error,
+       .remedy = error == EMFILE || error == ENFILE ? "raise the limit of open files (ulimit -n)"
+                 : error == EFBIG
+                     ? "raise the limit of file sizes (ulimit -f): the segment counts as a file, though it is in memory"
+                     : "start the program with Weft's mpiexec, with /proc mounted and "
+                       "memfd_create allowed"});
 }
 
 std::string host_identity() {

@@ -38,6 +38,9 @@ std::string segment_address(int fd);
 // unknown.
 [[nodiscard]] uint64_t namespace_of_processes();
 
+// Ends the job with a message that says this of its segment, and the cause as errno has it.
+[[noreturn]] void die_of_segment(const char* what, int error);
+
 // Names this host: boot id and host name. Characters that launchers' protocols do not carry are replaced.
 std::string host_identity();
 
