@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mpiexec/far_jobs.hpp"
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -46,12 +45,6 @@ constexpr const char* say = "say";
 constexpr const char* bye = "bye";
 }  // namespace word
 
-// The fields of a line that other jobs hear of, as one number.
-uint64_t gist_of(const boot::RankStatus& line) {
-  return uint64_t{line.generation.load(std::memory_order_acquire)} << 40 ^
-         uint64_t { line.pid.load(std::memory_order_relaxed) } << 8 ^ line.phase.load(std::memory_order_acquire);
-}
-
 // The address of a port behind its name: "/10.0.0.1,10.0.0.2:4711".
 bool parse_address(const std::string& port, net::Place& place) {
   const size_t at = port.rfind('/');
@@ -75,11 +68,6 @@ std::string has_ended(const std::string& id) {
 }
 
 }  // namespace
-
-FarJobs::~FarJobs() {
-  for (int i = 0; i < boot::far_jobs; ++i) drop(i);
-  if (head_ != nullptr) munmap(const_cast<boot::RankStatus*>(head_), boot::job_header_bytes(home_.places));
-}
 
 void FarJobs::refuse(Caller caller, const std::string& why) const {
   home_.answer(caller, boot::Packet().put(1).put(why));
@@ -179,7 +167,7 @@ void FarJobs::tell_facts(Caller caller, int index) {
                            .put(far->slot)
                            .put(far->line->is_caller() ? 0 : 1)
                            .put(far->line->secret_of_jobs())
-                           .put(boot::segment_address(far->copy)));
+                           .put(boot::segment_address(far->mirror.descriptor())));
 }
 
 void FarJobs::connect(Caller caller, int index, const std::string& port, int place, int64_t generation,
@@ -215,10 +203,7 @@ void FarJobs::exchange(Caller caller, int index, int64_t meeting, int64_t place,
 void FarJobs::end_vain_waits(Far& far) {
   for (auto& [meeting, with] : far.exchanges) {
     if (with.waits == 0) continue;
-    const boot::RankStatus& line = far.lines[with.place];
-    const auto phase = static_cast<boot::Phase>(line.phase.load(std::memory_order_relaxed));
-    const bool is_there = phase == boot::Phase::started || phase == boot::Phase::initialised;
-    if (is_there && line.generation.load(std::memory_order_relaxed) == with.generation) continue;
+    if (far.mirror.is_there(with.place, with.generation)) continue;
     refuse(std::exchange(with.waits, 0), "the process that was met at the port has ended");
   }
 }
@@ -348,23 +333,14 @@ bool FarJobs::take_facts(Far& far, boot::Packet& packet, int64_t& slots) {
   slots = packet.take_number(INT64_MIN, INT64_MAX);
   constexpr size_t longest_id = 256;
   if (theirs != version || packet.is_bad() || far.id.empty() || far.id.size() > longest_id) return false;
-  // Lines that nobody has written to are of processes that have not come.
-  far.line_bytes = boot::job_header_bytes(far.places + 1);
-  far.copy = boot::create_segment(false);
-  if (far.copy < 0 || ftruncate(far.copy, static_cast<off_t>(far.line_bytes)) != 0 ||
-      !boot::reserve_segment(far.copy, 0, far.line_bytes))
-    return false;
-  void* const lines = mmap(nullptr, far.line_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, far.copy, 0);
-  if (lines == MAP_FAILED) return false;
-  far.lines = static_cast<boot::RankStatus*>(lines);
-  return true;
+  return far.mirror.make(far.places);
 }
 
 // The caller's come first, with the slots that are free there; the listener's have the slot that it has chosen.
 void FarJobs::hear_facts(int index, boot::Packet& packet) {
   Far& far = *jobs_[static_cast<size_t>(index)];
   int64_t slots = 0;
-  if (far.lines != nullptr || !take_facts(far, packet, slots))
+  if (far.mirror.is_made() || !take_facts(far, packet, slots))
     return end(index, "it is of another version of Weft, or there is no memory for what is known of it");
   if (far.line->is_caller()) {
     if (slots < 0 || slots >= boot::far_jobs || (far.offered >> slots & 1) == 0)
@@ -380,48 +356,16 @@ void FarJobs::hear_facts(int index, boot::Packet& packet) {
   tell_lines(far);
 }
 
-// Those that have changed; all of them at first.
 void FarJobs::tell_lines(Far& far) {
-  if (head_ == nullptr) {
-    void* const head = mmap(nullptr, boot::job_header_bytes(home_.places), PROT_READ, MAP_SHARED, home_.segment, 0);
-    if (head == MAP_FAILED) return;
-    head_ = static_cast<const boot::RankStatus*>(head);
-  }
-  const bool first = far.told.empty();
-  far.told.resize(static_cast<size_t>(home_.places));
-  std::vector<int> changed;
-  for (int place = 0; place < home_.places; ++place) {
-    const uint64_t gist = gist_of(head_[place]);
-    if (std::exchange(far.told[static_cast<size_t>(place)], gist) != gist) changed.push_back(place);
-  }
-  if (changed.empty() && !first) return;
   boot::Packet packet;
-  packet.put(word::lines).put(static_cast<int64_t>(changed.size()));
-  for (const int place : changed) {
-    const boot::RankStatus& line = head_[place];
-    packet.put(place)
-        .put(line.generation.load(std::memory_order_acquire))
-        .put(line.pid.load(std::memory_order_relaxed))
-        .put(line.phase.load(std::memory_order_acquire));
-  }
-  far.line->send(packet);
+  packet.put(word::lines);
+  if (own_lines_.put_news(far.told, packet)) far.line->send(packet);
 }
 
 void FarJobs::hear_lines(int index, boot::Packet& packet) {
   Far& far = *jobs_[static_cast<size_t>(index)];
-  if (far.lines == nullptr) return end(index, "it speaks of ranks before it says who it is");
-  for (int64_t left = packet.take_number(0, far.places); left > 0 && !packet.is_bad(); --left) {
-    const int64_t place = packet.take_number(0, far.places - 1);
-    const auto generation = static_cast<uint32_t>(packet.take_number(0, UINT32_MAX));
-    const auto pid = static_cast<uint32_t>(packet.take_number(0, UINT32_MAX));
-    const auto phase = static_cast<uint32_t>(packet.take_number(0, static_cast<int64_t>(boot::Phase::lost)));
-    if (packet.is_bad()) break;
-    boot::RankStatus& line = far.lines[place];
-    line.pid.store(pid, std::memory_order_relaxed);
-    line.phase.store(phase, std::memory_order_release);
-    line.generation.store(generation, std::memory_order_release);
-  }
-  if (packet.is_bad()) return end(index, "it speaks of ranks in another way than this version of Weft");
+  if (!far.mirror.is_made()) return end(index, "it speaks of ranks before it says who it is");
+  if (!far.mirror.take_news(packet)) return end(index, "it speaks of ranks in another way than this version of Weft");
   end_vain_waits(far);
   if (!std::exchange(far.up, true)) come_up(index);
 }
@@ -473,7 +417,7 @@ void FarJobs::advance(int index) {
 void FarJobs::end(int index, const std::string& why) {
   Far& far = *jobs_[static_cast<size_t>(index)];
   if (std::exchange(far.over, true)) return;
-  if (far.lines != nullptr) far.lines[far.places].gone.store(1, std::memory_order_release);
+  far.mirror.end();
   const std::string text = far.up ? why : "the port is of another host, and cannot be reached: " + why;
   for (const Caller caller : std::exchange(far.reaching, {})) refuse(caller, text);
   for (const auto& [ticket, caller] : std::exchange(far.asked, {})) refuse(caller, text);
@@ -484,17 +428,6 @@ void FarJobs::end(int index, const std::string& why) {
     far_callers_.erase(caller);
     home_.gone(caller);
   }
-}
-
-void FarJobs::drop(int index) {
-  auto& far = jobs_[static_cast<size_t>(index)];
-  if (far == nullptr) return;
-  if (far->lines != nullptr) {
-    far->lines[far->places].gone.store(1, std::memory_order_release);
-    munmap(far->lines, far->line_bytes);
-  }
-  if (far->copy >= 0) close(far->copy);
-  far = nullptr;
 }
 
 // Those that have proved nothing are few; of the address with the most of them the oldest gives way.
@@ -579,7 +512,7 @@ void FarJobs::look_at_time(uint64_t now) {
     if (far == nullptr) continue;
     const bool line_over = far->line->state() == FarLine::State::over;
     if (far->over) {
-      drop(i);
+      far = nullptr;
     } else if (!far->up && !line_over && now >= far->until_ns) {
       end(i, "it does not answer");
     } else if (line_over || (!far->up && now >= far->line->due())) {

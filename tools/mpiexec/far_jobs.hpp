@@ -4,8 +4,8 @@
 
 // The jobs of other hosts that this one is connected with by a port (docs/dynamic.md, "Two hosts"). There is a line to
 // the mpiexec of each (far_line.hpp). Over it go requests for ports, as processes of this host make them; the lines of
-// the ranks whenever they have changed, of which each mpiexec keeps a copy in memory for its own processes; and words
-// that two processes say to each other before they have a way of their own. When the line ends, the copy says so.
+// the ranks whenever they have changed (far_mirror.hpp); and words that two processes say to each other before they
+// have a way of their own. When the line ends, the copy says so.
 //
 // Each of the two jobs chooses a number for the other one. A slot for the numbers of communicators is the same for
 // both: the listener chooses one of those that are free at the caller.
@@ -24,11 +24,8 @@
 #include "boot/job_number.hpp"
 #include "boot/packet.hpp"
 #include "mpiexec/far_line.hpp"
+#include "mpiexec/far_mirror.hpp"
 #include "mpiexec/service.hpp"
-
-namespace weft::boot {
-struct RankStatus;
-}
 
 namespace weft::mpiexec {
 
@@ -48,12 +45,14 @@ class FarJobs {
     std::function<void(Caller)> gone;  // without its answer
   };
 
-  ~FarJobs();
   FarJobs() = default;
   FarJobs(const FarJobs&) = delete;
   FarJobs& operator=(const FarJobs&) = delete;
 
-  void begin(Home home) { home_ = std::move(home); }
+  void begin(Home home) {
+    home_ = std::move(home);
+    own_lines_.begin(home_.segment, home_.places);
+  }
 
   // Listens, with the first port. How a port's name ends by which others reach it, empty: `why` they cannot.
   [[nodiscard]] std::string listen(std::string& why);
@@ -105,10 +104,8 @@ class FarJobs {
     uint64_t offered = 0;  // slots of which the listener chooses one, a bit for each
     bool up = false;
     bool over = false;
-    uint64_t until_ns = 0;  // when it is to be up
-    int copy = -1;          // of the lines of its ranks: the descriptor, and mapped
-    boot::RankStatus* lines = nullptr;
-    size_t line_bytes = 0;
+    uint64_t until_ns = 0;       // when it is to be up
+    FarMirror mirror;            // of its ranks
     std::vector<uint64_t> told;  // the status of each of our ranks that it knows
     std::vector<Caller> reaching;
     std::map<int64_t, Caller> asked;        // by us, by ticket
@@ -134,10 +131,10 @@ class FarJobs {
   void come_up(int index);
   void advance(int index);
   void end(int index, const std::string& why);
-  void drop(int index);
   void take_guests();
 
   Home home_;
+  OwnLines own_lines_;
   std::string address_;
   std::vector<transport::net::Socket> listeners_;
   std::map<std::string, std::string> secrets_;  // by port
@@ -146,7 +143,6 @@ class FarJobs {
   std::map<Caller, std::pair<int, int64_t>> far_callers_;  // job and ticket
   Caller next_caller_ = first_far_caller;
   int64_t next_ticket_ = 1;
-  const boot::RankStatus* head_ = nullptr;  // of our segment
   uint64_t look_ns_ = 0;
   size_t first_polled_ = 0;
   size_t listeners_polled_ = 0;
