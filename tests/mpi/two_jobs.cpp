@@ -5,6 +5,7 @@
 //   serve ROUNDS          opens a port, says it, and accepts so often
 //   connect ROUNDS PORT   connects to it
 //   serve_name ROUNDS NAME, connect_name ROUNDS NAME    the same by a published name
+//   serve_threads ROUNDS, connect_threads ROUNDS PORT   the same; two threads of each rank exchange at the same time
 //   join SIDE PATH        one of two that join over a local socket
 //   errors                ports and names of no job
 //   wait_at PORT CLASS    connects where nobody will accept; the error is of this class
@@ -15,11 +16,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "expect.hpp"
+#include "threads.hpp"
 
 namespace {
 
@@ -213,11 +217,67 @@ void communicate(MPI_Comm inter, bool high) {
   merged(inter, high);
 }
 
+// One of the threads: with each rank of the other side, by every path; and, where it has a communicator of its own,
+// collective operations.
+void exchange(MPI_Comm inter, int tag, bool own) {
+  const int rank = rank_in(inter);
+  const int others = remote_size_of(inter);
+  for (int round = threads::scaled(60); round > 0; --round) {
+    for (const size_t bytes : {0, 1, 100, 8000, 50000, 200000}) {
+      std::vector<MPI_Request> requests;
+      std::vector<std::vector<unsigned char>> in(static_cast<size_t>(others)), out(static_cast<size_t>(others));
+      for (int other = 0; other < others; ++other) {
+        std::vector<unsigned char>& data = in[static_cast<size_t>(other)];
+        data.resize(bytes);
+        OK(MPI_Irecv(data.data(), static_cast<int>(bytes), MPI_BYTE, other, tag, inter, &requests.emplace_back()));
+      }
+      for (int other = 0; other < others; ++other) {
+        std::vector<unsigned char>& data = out[static_cast<size_t>(other)];
+        data.resize(bytes);
+        for (size_t i = 0; i < bytes; ++i) data[i] = byte_of(i + static_cast<size_t>(round), rank + tag, other);
+        OK(MPI_Isend(data.data(), static_cast<int>(bytes), MPI_BYTE, other, tag, inter, &requests.emplace_back()));
+      }
+      OK(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE));
+      for (int other = 0; other < others; ++other) {
+        size_t wrong = 0;
+        for (size_t i = 0; i < bytes; ++i)
+          wrong += in[static_cast<size_t>(other)][i] != byte_of(i + static_cast<size_t>(round), other + tag, rank);
+        EXPECT(wrong == 0, "%zu of %zu bytes from %d with tag %d", wrong, bytes, other, tag);
+      }
+    }
+    if (!own) continue;
+    int sum = -1;
+    OK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, inter));
+    EXPECT(sum == others * (others - 1) / 2, "%d", sum);
+  }
+}
+
+// On one communicator by tags, and on one for each thread.
+void exchange_by_threads(MPI_Comm inter) {
+  constexpr int count = 2;
+  std::array<MPI_Comm, count> own{};
+  for (MPI_Comm& comm : own) OK(MPI_Comm_dup(inter, &comm));
+  for (const bool apart : {false, true}) {
+    std::vector<std::thread> all;
+    for (int i = 0; i < count; ++i)
+      all.emplace_back(exchange, apart ? own[static_cast<size_t>(i)] : inter, 20 + i, apart);
+    for (std::thread& one : all) one.join();
+  }
+  for (MPI_Comm& comm : own) OK(MPI_Comm_free(&comm));
+}
+
+bool with_threads = false;
+
+void meet(MPI_Comm inter, bool high) {
+  if (with_threads) exchange_by_threads(inter);
+  communicate(inter, high);
+}
+
 void serve(const char* port, int rounds) {
   for (int round = 0; round < rounds; ++round) {
     MPI_Comm inter = MPI_COMM_NULL;
     MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter);
-    communicate(inter, false);
+    meet(inter, false);
     MPI_Comm_disconnect(&inter);
   }
 }
@@ -226,7 +286,7 @@ void visit(const char* port, int rounds) {
   for (int round = 0; round < rounds; ++round) {
     MPI_Comm inter = MPI_COMM_NULL;
     MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter);
-    communicate(inter, true);
+    meet(inter, true);
     MPI_Comm_disconnect(&inter);
   }
   // The job goes on by itself.
@@ -366,15 +426,20 @@ void loop(const char* port) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  expect::start(&argc, &argv);
   const std::string mode = argc > 1 ? argv[1] : "";
+  with_threads = mode.ends_with("_threads");
+  if (with_threads) {
+    threads::start(&argc, &argv);
+  } else {
+    expect::start(&argc, &argv);
+  }
   if (mode == "errors" || mode == "wait_at") {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   }
   const int rounds = argc > 2 ? atoi(argv[2]) : 0;
-  if (mode == "serve") serve_by_port(rounds);
-  if (mode == "connect") visit(argv[3], rounds);
+  if (mode == "serve" || mode == "serve_threads") serve_by_port(rounds);
+  if (mode == "connect" || mode == "connect_threads") visit(argv[3], rounds);
   if (mode == "serve_name") serve_by_name(rounds, argv[3]);
   if (mode == "connect_name") visit_by_name(rounds, argv[3]);
   if (mode == "join") join(strcmp(argv[2], "listen") == 0, argv[3]);

@@ -25,7 +25,7 @@ import time
 MPIEXEC, PROGRAM, CASE = sys.argv[1:4]
 RANKS = [int(text) for text in sys.argv[4:6]] or [1, 1]
 AFAR = os.environ.get("AFAR", "").split()
-CLIENTS = {"connect", "connect_name", "wait_at", "hold_client", "loop_client"}
+CLIENTS = {"connect", "connect_name", "connect_threads", "wait_at", "hold_client", "loop_client"}
 jobs = []
 
 
@@ -74,6 +74,14 @@ def port_of(server):
 def meet(rounds):
     server = Job(RANKS[0], "serve", rounds)
     client = Job(RANKS[1], "connect", rounds, port_of(server))
+    client.end()
+    server.end()
+
+
+def threads():
+    """At MPI_THREAD_MULTIPLE."""
+    server = Job(RANKS[0], "serve_threads", 1)
+    client = Job(RANKS[1], "connect_threads", 1, port_of(server))
     client.end()
     server.end()
 
@@ -340,7 +348,7 @@ def users_afar():
     server.end()
 
 
-CASES = {"secret": secret, "cut_off": cut_off, "strangers": strangers, "silent": silent, "users_afar": users_afar, "meet": lambda: meet(1), "again": lambda: meet(5), "several": lambda: several(4), "names": names,
+CASES = {"secret": secret, "cut_off": cut_off, "strangers": strangers, "silent": silent, "users_afar": users_afar, "meet": lambda: meet(1), "again": lambda: meet(5), "several": lambda: several(4), "threads": threads, "names": names,
          "ambiguous": ambiguous, "users": users, "join": join, "errors": errors, "unserved": unserved, "settings": settings, "killed": lambda: killed(10),
          **{f"death_{who}": lambda who=who: death(who) for who in ("server", "client", "server_mpiexec", "client_mpiexec")}}
 ports = None
