@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <new>
+#include <utility>
 
 #include "base/setting.hpp"
 #include "coll/agree.hpp"
@@ -204,6 +205,7 @@ bool Offload::perform(const offload::Operation& operation, int32_t& error) {
   }
   offload::failed.fetch_add(1, std::memory_order_relaxed);
   if (vote == ours) tell_failed(*component_, operation, outcome);
+  if (component_->give_up != nullptr) component_->give_up(std::exchange(group_, nullptr));
   end();
   if (in_place) (void)copy_block(data_at(performed.send, operation), data_at(operation.receive, operation));
   return false;

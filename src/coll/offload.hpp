@@ -66,6 +66,8 @@ struct Component {
   void* (*join)(core::Comm& comm);
   // Sends nothing; the runtime may have stopped.
   void (*leave)(void* group);
+  // Instead of leave(), where an operation failed on one rank or more: waits for no other. nullptr: leave() does not.
+  void (*give_up)(void* group) = nullptr;
   // Whether such operations can be done: the same on all ranks. Neither addresses nor this rank's state decide.
   bool (*can)(void* group, const Operation& operation);
   // Blocks. A rank that waits looks at others_failed(), or one whose part fails goes on with it, so that all ranks

@@ -231,12 +231,12 @@ class Group {
   std::string why_;
 };
 
-// Its memory may be written to as long as the process lives.
-void give_up(Group* group) {
+// Its memory may be written to as long as the process lives, and its end would wait for ranks that do not end theirs.
+void give_up(void* group) {
   static std::mutex mutex;
   static auto* const kept = new std::vector<Group*>();
   const std::lock_guard lock(mutex);
-  kept->push_back(group);
+  kept->push_back(static_cast<Group*>(group));
 }
 
 void leave(void* group) {
@@ -274,6 +274,8 @@ void* join(core::Comm& comm) {
   if (rounds.count() > 1) {
     tell();
     hear_others(comm);
+    if (group != nullptr) give_up(group);
+    return nullptr;
   }
   leave(group);
   return nullptr;
@@ -287,8 +289,14 @@ Outcome perform(void* group, const Operation& operation) {
   return static_cast<Group*>(group)->perform(operation);
 }
 
-constexpr Component ucc_component{
-    .name = "ucc", .open = open, .state = state, .join = join, .leave = leave, .can = can, .perform = perform};
+constexpr Component ucc_component{.name = "ucc",
+                                  .open = open,
+                                  .state = state,
+                                  .join = join,
+                                  .leave = leave,
+                                  .give_up = give_up,
+                                  .can = can,
+                                  .perform = perform};
 WEFT_OFFLOAD_COMPONENT(ucc_component);
 
 }  // namespace
