@@ -82,7 +82,7 @@ int32_t copy_block(const Block& from, const Block& to) {
   if (from.type->contiguous && to.type->contiguous) {
     std::memcpy(to.data, from.data, static_cast<size_t>(moved));
   } else {
-    datatype::copy(*from.type, from.count, from.data, *to.type, to.count, to.data, moved);
+    datatype::copy_on_host(*from.type, from.count, from.data, *to.type, to.count, to.data, moved);
   }
   return bytes > room ? core::truncated : core::no_error;
 }

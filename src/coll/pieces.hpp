@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Bytes [at, at + bytes) of a block's data, packed.
+// Bytes [at, at + bytes) of a block's data, packed. Blocks lie in memory of the host: it stands for that of a device
+// (src/mpi/coll/device.hpp).
 
 #include <cstring>
 
@@ -15,7 +16,7 @@ inline void pack_piece(const Block& block, int64_t at, void* to, int64_t bytes) 
   if (block.type->contiguous) {
     std::memcpy(to, static_cast<const char*>(block.data) + at, static_cast<size_t>(bytes));
   } else {
-    datatype::pack(*block.type, block.count, block.data, at, to, bytes);
+    datatype::pack_on_host(*block.type, block.count, block.data, at, to, bytes);
   }
 }
 
@@ -23,7 +24,7 @@ inline void unpack_piece(const void* from, const Block& block, int64_t at, int64
   if (block.type->contiguous) {
     std::memcpy(static_cast<char*>(block.data) + at, from, static_cast<size_t>(bytes));
   } else {
-    datatype::unpack(*block.type, block.count, block.data, at, from, bytes);
+    datatype::unpack_on_host(*block.type, block.count, block.data, at, from, bytes);
   }
 }
 

@@ -13,10 +13,10 @@ namespace weft::core {
 
 // The data of a request with a layout, from or to the host's memory.
 inline void pack_data(const Request& r, int64_t position, void* out, int64_t bytes) {
-  (r.flags.on_device ? datatype::pack : datatype::pack_on_host)(*r.layout, r.count, r.buffer, position, out, bytes);
+  datatype::packing(r.flags.on_device)(*r.layout, r.count, r.buffer, position, out, bytes);
 }
 inline void unpack_data(const Request& r, int64_t position, const void* in, int64_t bytes) {
-  (r.flags.on_device ? datatype::unpack : datatype::unpack_on_host)(*r.layout, r.count, r.buffer, position, in, bytes);
+  datatype::unpacking(r.flags.on_device)(*r.layout, r.count, r.buffer, position, in, bytes);
 }
 
 // Copies `data` to [position, position + bytes) of the receive's data; bytes beyond its room are dropped.

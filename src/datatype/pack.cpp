@@ -125,17 +125,31 @@ void unpack_on_host(const Type& type, int64_t count, void* buffer, int64_t posit
   transfer<Direction::unpack>(type, count, reinterpret_cast<uintptr_t>(buffer), position, packed, bytes);
 }
 
-void copy(const Type& from, int64_t from_count, const void* source, const Type& to, int64_t to_count, void* target,
-          int64_t bytes) {
+namespace {
+
+void copy_by(decltype(pack)* pack_from, decltype(unpack)* unpack_to, const Type& from, int64_t from_count,
+             const void* source, const Type& to, int64_t to_count, void* target, int64_t bytes) {
   bytes = std::min({bytes, from_count * from.size, to_count * to.size});
-  if (from.contiguous) return unpack(to, to_count, target, 0, source, bytes);
-  if (to.contiguous) return pack(from, from_count, source, 0, target, bytes);
+  if (from.contiguous) return unpack_to(to, to_count, target, 0, source, bytes);
+  if (to.contiguous) return pack_from(from, from_count, source, 0, target, bytes);
   char stage[8192];  // stays in the first cache
   for (int64_t position = 0; position < bytes; position += sizeof stage) {
     const int64_t part = std::min<int64_t>(bytes - position, sizeof stage);
-    pack(from, from_count, source, position, stage, part);
-    unpack(to, to_count, target, position, stage, part);
+    pack_from(from, from_count, source, position, stage, part);
+    unpack_to(to, to_count, target, position, stage, part);
   }
+}
+
+}  // namespace
+
+void copy(const Type& from, int64_t from_count, const void* source, const Type& to, int64_t to_count, void* target,
+          int64_t bytes) {
+  copy_by(pack, unpack, from, from_count, source, to, to_count, target, bytes);
+}
+
+void copy_on_host(const Type& from, int64_t from_count, const void* source, const Type& to, int64_t to_count,
+                  void* target, int64_t bytes) {
+  copy_by(pack_on_host, unpack_on_host, from, from_count, source, to, to_count, target, bytes);
 }
 
 }  // namespace weft::datatype

@@ -24,6 +24,19 @@ void unpack_on_host(const Type& type, int64_t count, void* buffer, int64_t posit
 // Copies elements between two buffers of possibly different layouts, `bytes` of data at most.
 void copy(const Type& from, int64_t from_count, const void* source, const Type& to, int64_t to_count, void* target,
           int64_t bytes);
+void copy_on_host(const Type& from, int64_t from_count, const void* source, const Type& to, int64_t to_count,
+                  void* target, int64_t bytes);
+
+// For callers that know whether either side may be on a device.
+[[nodiscard]] inline auto* packing(bool may_be_on_device) {
+  return may_be_on_device ? pack : pack_on_host;
+}
+[[nodiscard]] inline auto* unpacking(bool may_be_on_device) {
+  return may_be_on_device ? unpack : unpack_on_host;
+}
+[[nodiscard]] inline auto* copying(bool may_be_on_device) {
+  return may_be_on_device ? copy : copy_on_host;
+}
 
 // Derived layouts: new objects with one reference, to be given to destroy(). Not committed, except that a duplicate
 // is what its original is. nullptr when memory runs out, a count is negative or a size leaves 64 bits.

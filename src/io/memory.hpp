@@ -28,10 +28,10 @@ struct Memory {
   [[nodiscard]] char* at(int64_t position) const { return static_cast<char*>(buffer) + position; }
 
   void take_out(int64_t position, void* to, int64_t bytes) const {
-    datatype::pack(*type, count, buffer, position, to, bytes);
+    datatype::packing(on_device)(*type, count, buffer, position, to, bytes);
   }
   void put_in(int64_t position, const void* from, int64_t bytes) const {
-    datatype::unpack(*type, count, buffer, position, from, bytes);
+    datatype::unpacking(on_device)(*type, count, buffer, position, from, bytes);
   }
   // Whether one of these failed, in the calling thread, since it was last asked.
   [[nodiscard]] bool copy_failed() const { return on_device && device::take_failure(); }

@@ -25,14 +25,14 @@ transport::Endpoint& way_to(const Region& region) {
 const void* packed(const Local& from, int64_t position, void* room, int64_t bytes) {
   if (from.count == 0) return room;  // Reduction::no_op reads nothing
   if (from.is_plain()) return static_cast<const char*>(from.buffer) + position;
-  datatype::pack(*from.type, from.count, from.buffer, position, room, bytes);
+  datatype::packing(from.on_device)(*from.type, from.count, from.buffer, position, room, bytes);
   return room;
 }
 void unpack(const Local& to, int64_t position, const void* data, int64_t bytes) {
   if (to.is_plain()) {
     std::memcpy(static_cast<char*>(to.buffer) + position, data, static_cast<size_t>(bytes));
   } else {
-    datatype::unpack(*to.type, to.count, to.buffer, position, data, bytes);
+    datatype::unpacking(to.on_device)(*to.type, to.count, to.buffer, position, data, bytes);
   }
 }
 
@@ -60,7 +60,8 @@ void copy_in(const Region& region, const Local& from, const Place& to, bool lies
   if (from.is_plain() && to.type->contiguous && !lies_on_device) {
     base::copy_by_threads(at(region, to), from.buffer, static_cast<size_t>(from.bytes));
   } else {
-    datatype::copy(*from.type, from.count, from.buffer, *to.type, to.count, at(region, to), from.bytes);
+    const auto copy = datatype::copying(from.on_device || lies_on_device);
+    copy(*from.type, from.count, from.buffer, *to.type, to.count, at(region, to), from.bytes);
   }
 }
 
@@ -69,7 +70,8 @@ void copy_out(const Region& region, const Local& to, const Place& from, bool lie
   if (from.type->contiguous && to.is_plain() && !lies_on_device) {
     base::copy_by_threads(to.buffer, at(region, from), static_cast<size_t>(to.bytes));
   } else {
-    datatype::copy(*from.type, from.count, at(region, from), *to.type, to.count, to.buffer, to.bytes);
+    const auto copy = datatype::copying(to.on_device || lies_on_device);
+    copy(*from.type, from.count, at(region, from), *to.type, to.count, to.buffer, to.bytes);
   }
 }
 

@@ -90,12 +90,13 @@ int put_data(Lane& lane, Peer& peer, const MemoryRef& to, const Request& r, int6
 
 void copy_own(const Request& send, const Request& receive, int64_t bytes) {
   char* to = static_cast<char*>(receive.buffer);
+  const bool on_device = send.flags.on_device || receive.flags.on_device;
   if (send.layout == nullptr) {
-    datatype::unpack(*receive.layout, receive.count, to, 0, send.buffer, bytes);
+    datatype::unpacking(on_device)(*receive.layout, receive.count, to, 0, send.buffer, bytes);
   } else if (receive.layout == nullptr) {
-    datatype::pack(*send.layout, send.count, send.buffer, 0, to, bytes);
+    datatype::packing(on_device)(*send.layout, send.count, send.buffer, 0, to, bytes);
   } else {
-    datatype::copy(*send.layout, send.count, send.buffer, *receive.layout, receive.count, to, bytes);
+    datatype::copying(on_device)(*send.layout, send.count, send.buffer, *receive.layout, receive.count, to, bytes);
   }
 }
 

@@ -104,8 +104,9 @@ bool take_part(Awaited& awaited, const Answer& answer, const char* data) {
   if (fetch.to.is_plain()) {
     std::memcpy(static_cast<char*>(fetch.to.buffer) + position, data, answer.bytes);
   } else {
-    datatype::unpack(*fetch.to.type, fetch.to.count, fetch.to.buffer, position, data, answer.bytes);
-    if (device::on() && device::take_failure()) fetch.error = other_error;
+    const Local& to = fetch.to;
+    datatype::unpacking(to.on_device)(*to.type, to.count, to.buffer, position, data, answer.bytes);
+    if (to.on_device && device::take_failure()) fetch.error = other_error;
   }
   if (fetch.came.fetch_add(answer.bytes, std::memory_order_relaxed) + answer.bytes == fetch.all) {
     finish(fetch);
@@ -173,15 +174,15 @@ int32_t ask_to_swap(Window& window, const Element& element, const void* value, c
                     const Remote& to) {
   const auto bytes = static_cast<size_t>(element.size());
   const InOrder order(window, to.rank);
-  auto* fetch =
-      new (std::nothrow) Fetch{Awaited(take_part),
-                               {result, element.size(), &datatype::byte_type, element.size(), device::owns(result)},
-                               &window.targets[to.rank],
-                               &order.box,
-                               nullptr,
-                               nullptr,
-                               0,
-                               element.size()};
+  auto* fetch = new (std::nothrow) Fetch{
+      Awaited(take_part),
+      {result, element.size(), &datatype::byte_type, element.size(), !window.comm->host_memory && device::owns(result)},
+      &window.targets[to.rank],
+      &order.box,
+      nullptr,
+      nullptr,
+      0,
+      element.size()};
   if (fetch == nullptr) return no_memory;
   Record record = record_of(Action::compare);
   record.element = static_cast<uint8_t>(element.basic);

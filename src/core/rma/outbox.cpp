@@ -61,8 +61,9 @@ size_t write(char* to, const Record& record, const Run* runs, const Payload& pay
   } else if (payload.local->is_plain()) {
     std::memcpy(at, static_cast<const char*>(payload.local->buffer) + payload.position, bytes);
   } else {
-    datatype::pack(*payload.local->type, payload.local->count, payload.local->buffer, payload.position, at,
-                   static_cast<int64_t>(bytes));
+    const Local& local = *payload.local;
+    datatype::packing(local.on_device)(*local.type, local.count, local.buffer, payload.position, at,
+                                       static_cast<int64_t>(bytes));
   }
   std::memset(at + bytes, 0, padded(bytes) - bytes);
   return static_cast<size_t>(at - to) + padded(bytes);

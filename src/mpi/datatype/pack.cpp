@@ -19,7 +19,8 @@ int pack_at(const Packing& p, void* packed, Position* position, MPI_Comm handle)
   int64_t bytes = 0;
   if (!good_elements(p.count, p.datatype, type, bytes)) return explain_elements(comm, p.function, p.count, p.datatype);
   if (!good_packing(p, *type, bytes)) return explain_packing(comm, p, *type, bytes);
-  datatype::pack(*type, p.count, p.elements, 0, static_cast<char*>(packed) + p.position, bytes);
+  const auto pack = datatype::packing(!comm->host_memory);
+  pack(*type, p.count, p.elements, 0, static_cast<char*>(packed) + p.position, bytes);
   *position = static_cast<Position>(p.position + bytes);
   return copied(comm, p.function);
 }
@@ -32,7 +33,8 @@ int unpack_at(const Packing& p, void* elements, Position* position, MPI_Comm han
   int64_t bytes = 0;
   if (!good_elements(p.count, p.datatype, type, bytes)) return explain_elements(comm, p.function, p.count, p.datatype);
   if (!good_packing(p, *type, bytes)) return explain_packing(comm, p, *type, bytes);
-  datatype::unpack(*type, p.count, elements, 0, static_cast<const char*>(p.packed) + p.position, bytes);
+  const auto unpack = datatype::unpacking(!comm->host_memory);
+  unpack(*type, p.count, elements, 0, static_cast<const char*>(p.packed) + p.position, bytes);
   *position = static_cast<Position>(p.position + bytes);
   return copied(comm, p.function);
 }

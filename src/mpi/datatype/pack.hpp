@@ -47,9 +47,9 @@ inline bool good_packing(const Packing& p, const Type& type, int64_t bytes) {
 [[nodiscard]] int64_t external_bytes(const Type& type);
 [[nodiscard]] int64_t external_bytes_of_basic(const Type& type);
 
-// Converts elements; false: a value has no external form.
-[[nodiscard]] bool put_external(const Type& type, int64_t count, const void* elements, void* packed);
-void get_external(const Type& type, int64_t count, void* elements, const void* packed);
+// Converts elements, which may lie on a device if the caller says so; false: a value has no external form.
+[[nodiscard]] bool put_external(const Type& type, int64_t count, const void* elements, bool on_device, void* packed);
+void get_external(const Type& type, int64_t count, void* elements, bool on_device, const void* packed);
 
 // Raise the error on `comm`, or without one when it is a null pointer, for which the functions above were false.
 [[nodiscard, gnu::cold, gnu::noinline]] int explain_elements(const Comm* comm, const char* function, MPI_Count count,

@@ -10,6 +10,7 @@
 #include <new>
 
 #include "datatype/external32.hpp"
+#include "datatype/on_device.hpp"
 #include "mpi/datatype/pack.hpp"
 #include "mpi/datatype/type.hpp"
 #include "mpi/functions.hpp"
@@ -81,8 +82,8 @@ constexpr int64_t stage_bytes = 8192;
 // Native bytes of elements, taken from their layout in order.
 class Source {
  public:
-  Source(const Type& type, int64_t count, const void* buffer)
-      : type_(type), count_(count), buffer_(buffer), left_(count * type.size) {}
+  Source(const Type& type, int64_t count, const void* buffer, bool on_device)
+      : type_(type), count_(count), buffer_(buffer), pack_(datatype::packing(on_device)), left_(count * type.size) {}
 
   // The next `bytes`, at most a stage.
   const char* take(int64_t bytes) {
@@ -98,7 +99,7 @@ class Source {
     end_ -= begin_;
     begin_ = 0;
     const int64_t part = std::min(stage_bytes - end_, left_);
-    datatype::pack(type_, count_, buffer_, position_, stage_ + end_, part);
+    pack_(type_, count_, buffer_, position_, stage_ + end_, part);
     position_ += part;
     left_ -= part;
     end_ += part;
@@ -107,6 +108,7 @@ class Source {
   const Type& type_;
   int64_t count_;
   const void* buffer_;
+  decltype(datatype::pack)* pack_;
   int64_t left_;
   int64_t position_ = 0;
   int64_t begin_ = 0;
@@ -117,7 +119,8 @@ class Source {
 // The reverse; the bytes are in place after flush().
 class Sink {
  public:
-  Sink(const Type& type, int64_t count, void* buffer) : type_(type), count_(count), buffer_(buffer) {}
+  Sink(const Type& type, int64_t count, void* buffer, bool on_device)
+      : type_(type), count_(count), buffer_(buffer), unpack_(datatype::unpacking(on_device)) {}
 
   // Room for the next `bytes`, at most a stage.
   char* give(int64_t bytes) {
@@ -127,7 +130,7 @@ class Sink {
     return at;
   }
   void flush() {
-    datatype::unpack(type_, count_, buffer_, position_, stage_, end_);
+    unpack_(type_, count_, buffer_, position_, stage_, end_);
     position_ += end_;
     end_ = 0;
   }
@@ -136,6 +139,7 @@ class Sink {
   const Type& type_;
   int64_t count_;
   void* buffer_;
+  decltype(datatype::unpack)* unpack_;
   int64_t position_ = 0;
   int64_t end_ = 0;
   char stage_[stage_bytes];
@@ -170,8 +174,8 @@ int64_t external_bytes_of_basic(const Type& type) {
   return form_of(type).external_size();
 }
 
-bool put_external(const Type& type, int64_t count, const void* elements, void* packed) {
-  Source source(type, count, elements);
+bool put_external(const Type& type, int64_t count, const void* elements, bool on_device, void* packed) {
+  Source source(type, count, elements, on_device);
   char* to = static_cast<char*>(packed);
   auto convert = [&](const External32& form, int64_t values) {
     for (int64_t part; values > 0; values -= part) {
@@ -184,8 +188,8 @@ bool put_external(const Type& type, int64_t count, const void* elements, void* p
   return for_each_run(&type, count, convert);
 }
 
-void get_external(const Type& type, int64_t count, void* elements, const void* packed) {
-  Sink sink(type, count, elements);
+void get_external(const Type& type, int64_t count, void* elements, bool on_device, const void* packed) {
+  Sink sink(type, count, elements, on_device);
   const char* from = static_cast<const char*>(packed);
   auto convert = [&](const External32& form, int64_t values) {
     for (int64_t part; values > 0; values -= part) {
@@ -205,8 +209,9 @@ namespace {
 class Outside {
  public:
   Outside(char* place, int64_t bytes) : place_(place), bytes_(bytes) {
-    if (device::owns(place)) stand_.reset(new (std::nothrow) char[static_cast<size_t>(bytes)]);
-    at_ = device::owns(place) ? stand_.get() : place;
+    const bool on_device = bytes > 0 && device::owns(place);
+    if (on_device) stand_.reset(new (std::nothrow) char[static_cast<size_t>(bytes)]);
+    at_ = on_device ? stand_.get() : place;
   }
   bool has_memory() const { return at_ != nullptr || place_ == nullptr; }
   char* get() const { return at_; }
@@ -232,7 +237,7 @@ int pack_at(const Packing& p, const char* datarep, void* packed, Position* posit
   if (error != MPI_SUCCESS || type == nullptr) return error;
   const Outside there(static_cast<char*>(packed) + p.position, bytes);
   if (!there.has_memory()) return no_memory(nullptr, p.function, "converted data");
-  if (!put_external(*type, p.count, p.elements, there.get())) {
+  if (!put_external(*type, p.count, p.elements, datatype::are_on_device(*type, p.count, p.elements), there.get())) {
     return fail(nullptr, p.function, MPI_ERR_CONVERSION,
                 "a value does not fit external32, where MPI_LONG and MPI_UNSIGNED_LONG have 4 bytes and MPI_WCHAR has "
                 "2: pack it as MPI_INT64_T, MPI_UINT64_T or MPI_INT32_T");
@@ -251,7 +256,7 @@ int unpack_at(const Packing& p, const char* datarep, void* elements, Position* p
   const Outside there(const_cast<char*>(static_cast<const char*>(p.packed)) + p.position, bytes);
   if (!there.has_memory()) return no_memory(nullptr, p.function, "converted data");
   there.fetch();
-  get_external(*type, p.count, elements, there.get());
+  get_external(*type, p.count, elements, datatype::are_on_device(*type, p.count, elements), there.get());
   *position = static_cast<Position>(p.position + bytes);
   return copied(nullptr, p.function);
 }

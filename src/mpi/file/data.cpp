@@ -78,7 +78,8 @@ Data check_call(FileCheck& check, const DataCall& call) {
   if (call.pointer != Pointer::shared) check.not_sequential();
   if (call.pointer == Pointer::none) check.offset(call.offset, "offset");
   if (check.failed()) return data;
-  data.memory = {call.buffer, call.count, type, datatype::are_on_device(*type, call.count, call.buffer)};
+  const bool on_device = !check.file().host_memory && datatype::are_on_device(*type, call.count, call.buffer);
+  data.memory = {call.buffer, call.count, type, on_device};
   convert(check, call, data);
   if (check.failed()) return data;
   const int64_t unit = etype_bytes(check.file());

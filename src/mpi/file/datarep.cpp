@@ -224,7 +224,8 @@ bool Conversion::allocate() {
 int Conversion::to_file() {
   if (memory_.count == 0) return MPI_SUCCESS;
   if (datarep_.form == Datarep::Form::external32) {
-    if (!put_external(*memory_.type, memory_.count, memory_.buffer, stage_.get())) return MPI_ERR_CONVERSION;
+    if (!put_external(*memory_.type, memory_.count, memory_.buffer, memory_.on_device, stage_.get()))
+      return MPI_ERR_CONVERSION;
     return memory_.copy_failed() ? MPI_ERR_OTHER : MPI_SUCCESS;
   }
   MPI_Datatype datatype = type_handle(memory_.type);
@@ -243,7 +244,7 @@ int Conversion::from_file(int64_t& bytes) {
   bytes = count * memory_.type->size;
   if (count == 0) return MPI_SUCCESS;
   if (datarep_.form == Datarep::Form::external32) {
-    get_external(*memory_.type, count, memory_.buffer, stage_.get());
+    get_external(*memory_.type, count, memory_.buffer, memory_.on_device, stage_.get());
     return memory_.copy_failed() ? MPI_ERR_OTHER : MPI_SUCCESS;
   }
   MPI_Datatype datatype = type_handle(memory_.type);

@@ -9,7 +9,8 @@
 
 namespace weft::mpi {
 
-// Takes those of `info` (nullptr: none) that files know; the others, and values that mean nothing, are ignored.
-void take_hints(File& file, const Info* info);
+// Takes those of `info` (nullptr: none) that files know; the others, and values that mean nothing, are ignored. `comm`
+// is the file's communicator, or the one that it gets its own from.
+void take_hints(File& file, const Comm& comm, const Info* info);
 
 }  // namespace weft::mpi

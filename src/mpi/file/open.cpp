@@ -110,7 +110,7 @@ int file_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI
     file->path = without_prefix(filename);
     file->amode = amode;
     file->mode = mode_of(amode);
-    take_hints(*file, info_of(info));
+    take_hints(*file, *parent, info_of(info));
   }
   int error = add_comm(function, *parent, *file);
   if (error == MPI_SUCCESS) {

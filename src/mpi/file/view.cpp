@@ -141,7 +141,7 @@ int file_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype
     give_back(wanted);
     return check.error();
   }
-  take_hints(file, info_of(info));
+  take_hints(file, static_cast<const Comm&>(*file.comm), info_of(info));
   if (disp == MPI_DISPLACEMENT_CURRENT) check.take(find_current(file, wanted.view.displacement));
   if (file.comm->rank == 0) set_shared_pointer(file, 0);  // all ranks have come, and none goes on before the next line
   check.take(io::share_hints(file));

@@ -20,7 +20,10 @@ struct File : io::File {
   Type* filetype = nullptr;
   Win* pointer = nullptr;                  // the shared pointer, at rank 0; nullptr: the file has one rank,
   std::atomic<int64_t> pointer_alone = 0;  // whose it is
-  Request* split = nullptr;                // of a split collective access that has begun
+  // As a communicator's of the same names (object.hpp, core/comm.hpp); the text under `details`.
+  std::optional<std::string> memory_asserted;
+  bool host_memory = false;
+  Request* split = nullptr;  // of a split collective access that has begun
   bool split_writes = false;
   uint8_t split_pointer = 0;  // a Pointer: file/data.hpp
 };

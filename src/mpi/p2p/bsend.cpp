@@ -225,8 +225,8 @@ int buffered_send(Comm& comm, const void* data, MPI_Count count, Type& type, int
   }
   if (room.entry == nullptr) return no_room(comm, function, room, bytes);
   BsendEntry* entry = room.entry;
-  if (type.contiguous && (comm.host_memory || !datatype::are_on_device(type, count, data)) &&
-      core::send_now(comm, comm.context, data, bytes, dest, tag)) {
+  const bool on_device = !comm.host_memory && datatype::are_on_device(type, count, data);
+  if (type.contiguous && !on_device && core::send_now(comm, comm.context, data, bytes, dest, tag)) {
     BsendBuffer::finished(entry);
     return MPI_SUCCESS;
   }
@@ -235,7 +235,7 @@ int buffered_send(Comm& comm, const void* data, MPI_Count count, Type& type, int
     BsendBuffer::finished(entry);
     return no_memory(&comm, function);
   }
-  datatype::pack(type, count, data, 0, entry->data(), bytes);
+  datatype::packing(on_device)(type, count, data, 0, entry->data(), bytes);
   if (device::take_failure()) {
     release(*r);
     BsendBuffer::finished(entry);

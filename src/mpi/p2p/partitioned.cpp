@@ -189,8 +189,8 @@ bool piece_came(Request& r) {
   Side& side = *piece->side;
   Request& request = *side.request;
   if (piece->packed != nullptr) {
-    datatype::unpack(*side.type, side.partitions * side.count, side.buffer, piece->index * side.sent.bytes,
-                     piece->packed, r.received);
+    datatype::unpacking(side.on_device)(*side.type, side.partitions * side.count, side.buffer,
+                                        piece->index * side.sent.bytes, piece->packed, r.received);
     if (side.on_device && device::take_failure()) r.error = MPI_ERR_OTHER;
     delete[] piece->packed;
   }

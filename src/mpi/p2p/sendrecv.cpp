@@ -117,7 +117,7 @@ int copy_out(const char* function, Side& out, MPI_Comm comm, std::unique_ptr<cha
   const int64_t bytes = out.count * type.size;
   copy.reset(new (std::nothrow) char[static_cast<size_t>(bytes) + 1]);
   if (copy == nullptr) return no_memory(comm_of(comm), function);
-  datatype::pack(type, out.count, out.buffer, 0, copy.get(), bytes);
+  datatype::packing(!comm_of(comm)->host_memory)(type, out.count, out.buffer, 0, copy.get(), bytes);
   if (device::take_failure()) return device_failed(comm_of(comm), function, device::last_problem());
   out = {copy.get(), bytes, MPI_PACKED, out.partner, out.tag};
   return MPI_SUCCESS;

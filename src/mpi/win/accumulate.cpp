@@ -100,8 +100,8 @@ int get_accumulate(const char* function, const DataArgument& origin, const DataA
 // One element where the processor reaches it.
 class Operand {
  public:
-  Operand(const void* given, const Type& element) : at_(given) {
-    if (!device::owns(given)) [[likely]]
+  Operand(const core::rma::Window& window, const void* given, const Type& element) : at_(given) {
+    if (window.comm->host_memory || !device::owns(given)) [[likely]]
       return;
     core::memory::move_bytes(copy_, given, static_cast<size_t>(element.size));
     at_ = copy_;
@@ -187,8 +187,8 @@ int compare_and_swap(const void* origin_addr, const void* compare_addr, void* re
   check.pointer(compare_addr, "compare_addr");
   check.pointer(result_addr, "result_addr");
   if (check.failed()) return check.error();
-  const Operand value(origin_addr, *element);
-  const Operand compare(compare_addr, *element);
+  const Operand value(check.win(), origin_addr, *element);
+  const Operand compare(check.win(), compare_addr, *element);
   if (device::on() && device::take_failure()) return check.done(core::other_error);
   return check.done(core::rma::compare_and_swap(check.win(), value.get(), compare.get(), result_addr, *element, at),
                     &at);
