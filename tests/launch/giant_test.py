@@ -89,8 +89,8 @@ class Server(pmi1.Job):
         while (value := self.values.get(f"weft-notes{turn}-{len(pieces)}-{self.real[0]}")) is not None:
             pieces.append(value)
         notes = "".join(pieces).partition(":")[2]
-        length, _, rest = notes.partition(":")
-        notes = self.per_host * f"{length}:{rest[:int(length)]}"
+        _, length, rest = notes.split(":", 2)
+        notes = f"0:{length}:{rest[:int(length)]}" + (self.per_host - 1) * f"{length}:0:"
         record = f"{len(notes)}:{notes}"
         return record[900 * piece:900 * (piece + 1)]
 
