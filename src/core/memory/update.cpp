@@ -59,14 +59,52 @@ bool by_processor(const Region& region, const Element& element, const char* at) 
          (reinterpret_cast<uintptr_t>(at) & (size - 1)) == 0;
 }
 
+bool is_integer(datatype::Basic basic) {
+  using datatype::Basic;
+  switch (basic) {
+    case Basic::int8:
+    case Basic::int16:
+    case Basic::int32:
+    case Basic::int64:
+    case Basic::uint8:
+    case Basic::uint16:
+    case Basic::uint32:
+    case Basic::uint64:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// An operation that the processor has an instruction for, which asks for the line once, to write it; a compare-and-swap
+// asks for it to read first. False: there is none.
+template <class Word>
+bool update_at_once(const Update& update, Word in, std::atomic_ref<Word> word, Word& was) {
+  using datatype::Reduction;
+  switch (update.reduction) {
+    case Reduction::replace:
+      was = word.exchange(in, std::memory_order_acq_rel);
+      return true;
+    case Reduction::sum:
+      if (!is_integer(update.element.basic)) return false;
+      was = word.fetch_add(in, std::memory_order_acq_rel);
+      return true;
+    default:
+      return false;
+  }
+}
+
 template <class Word>
 void update_words(const Update& update, const void* in, char* at, void* old, int64_t count) {
   const auto* from = static_cast<const char*>(in);
   auto* before = static_cast<char*>(old);
   for (int64_t i = 0; i < count; ++i, from += sizeof(Word), at += sizeof(Word)) {
     std::atomic_ref<Word> word(*reinterpret_cast<Word*>(at));
-    Word was = word.load(std::memory_order_relaxed);
-    if (update.reduction != datatype::Reduction::no_op) {
+    Word was;
+    if (update.reduction == datatype::Reduction::no_op) {
+      was = word.load(std::memory_order_relaxed);
+    } else if (Word operand; std::memcpy(&operand, from, sizeof operand), !update_at_once(update, operand, word, was)) {
+      was = word.load(std::memory_order_relaxed);
       Word now;
       do {
         now = was;

@@ -111,6 +111,13 @@ int32_t get(Window& window, const Local& to, const Remote& from, Request* reques
   return ask_for(window, to, from, request);
 }
 
+void update_one(const Window& window, const Target& target, const Type& element, datatype::Reduction reduction,
+                const void* in, char* there, void* old) {
+  const Element unit = memory::element_of(element);
+  const Update update{unit, reduction, unit.kernel(reduction), window.control->busy, is_alone(target)};
+  memory::update_here(target.region, update, in, there, old, 1);
+}
+
 int32_t accumulate(Window& window, const Local& from, const Remote& to, datatype::Reduction reduction,
                    const Type& element, Request* request) {
   if (const int32_t refused = begin(window, to)) return refused;

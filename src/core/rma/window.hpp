@@ -222,6 +222,10 @@ struct Remote : memory::Place {
 [[nodiscard]] int32_t put(Window& window, const Local& from, const Remote& to, Request* request);
 [[nodiscard]] int32_t get(Window& window, const Local& to, const Remote& from, Request* request);
 // The types consist of one predefined type, `element`; both of the same.
+// One element, without gaps, at a place that `target.direct` reaches; the old value goes to `old` unless that is
+// nullptr.
+void update_one(const Window& window, const Target& target, const Type& element, datatype::Reduction reduction,
+                const void* in, char* there, void* old);
 [[nodiscard]] int32_t accumulate(Window& window, const Local& from, const Remote& to, datatype::Reduction reduction,
                                  const Type& element, Request* request);
 [[nodiscard]] int32_t get_accumulate(Window& window, const Local& from, const Local& result, const Remote& to,

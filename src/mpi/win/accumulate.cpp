@@ -57,6 +57,40 @@ const Type& any_if_none(const Type* element) {
   return element != nullptr ? *element : byte_type;
 }
 
+// One element of a plain predefined datatype, the same at both ends, at a target that is open and in our address space.
+// False: look closer.
+struct OneElement {
+  const Win* win;
+  const core::rma::Target* target;
+  const Type* type;
+  Reduction reduction;
+  char* there;
+
+  void update(const void* in, void* old) const {
+    core::rma::update_one(*win, *target, *type, reduction, in, there, old);
+  }
+};
+
+bool find_one(OneElement& one, const Place& place, MPI_Op handle, MPI_Win win) {
+  one.win = win_of(win);
+  if (one.win == nullptr || static_cast<uint32_t>(place.rank) >= static_cast<uint32_t>(one.win->size)) return false;
+  one.type = type_of(place.datatype);
+  const Op* op = op_of(handle);
+  if (one.type == nullptr || !one.type->predefined || !one.type->plain || op == nullptr || !op->predefined)
+    return false;
+  one.reduction = op->reduction;
+  if (one.reduction < Reduction::replace && datatype::kernel(one.reduction, *one.type) == nullptr) return false;
+  one.target = &one.win->targets[place.rank];
+  char* direct = one.target->direct.load(std::memory_order_acquire);  // pairs with the release that opens the target
+  const auto room = static_cast<uint64_t>(one.type->size);
+  int64_t offset = 0;
+  if (direct == nullptr || __builtin_mul_overflow(place.disp, static_cast<int64_t>(one.target->unit), &offset) ||
+      room > one.target->region.bytes || static_cast<uint64_t>(offset) > one.target->region.bytes - room)
+    return false;  // also below 0
+  one.there = direct + offset;
+  return true;
+}
+
 int accumulate(const char* function, const DataArgument& origin, const Place& place, MPI_Op op, MPI_Win win,
                MPI_Request* request) {
   WinCheck check(function, win);
@@ -125,6 +159,12 @@ const Type* single(WinCheck& check, const Remote& at) {
 
 int accumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                  MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+  OneElement one;
+  if (origin_count == 1 && target_count == 1 && origin_datatype == target_datatype && !no_address(origin_addr) &&
+      find_one(one, {target_rank, target_disp, 1, target_datatype}, op, win) && one.reduction != Reduction::no_op) {
+    one.update(origin_addr, nullptr);
+    return MPI_SUCCESS;
+  }
   return accumulate("MPI_Accumulate", {origin_addr, origin_count, origin_datatype, "origin_"},
                     {target_rank, target_disp, target_count, target_datatype}, op, win, nullptr);
 }
@@ -159,6 +199,12 @@ int rget_accumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datat
 
 int fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype datatype, int target_rank,
                  MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
+  OneElement one;
+  if (!no_address(result_addr) && find_one(one, {target_rank, target_disp, 1, datatype}, op, win) &&
+      (!no_address(origin_addr) || one.reduction == Reduction::no_op)) {
+    one.update(origin_addr, result_addr);
+    return MPI_SUCCESS;
+  }
   WinCheck check("MPI_Fetch_and_op", win);
   check.rank(target_rank, "rank");
   if (check.failed() || target_rank == MPI_PROC_NULL) return check.error();

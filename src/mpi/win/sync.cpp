@@ -38,11 +38,17 @@ bool is_checked(int assert) {
   return (assert& MPI_MODE_NOCHECK) == 0;
 }
 
-int flush(const char* function, MPI_Win win, int rank, bool local) {
-  WinCheck check(function, win);
+int flush(const char* function, MPI_Win handle, int rank, bool local) {
+  Win* const win = win_of(handle);
+  int32_t error = core::no_error;
+  if (win != nullptr && static_cast<uint32_t>(rank) < static_cast<uint32_t>(win->size)) [[likely]] {
+    error = core::rma::flush(*win, rank, local);
+    if (error == core::no_error) [[likely]]
+      return MPI_SUCCESS;
+  }
+  WinCheck check(function, handle);
   check.rank(rank, "rank");
-  if (check.failed() || rank == MPI_PROC_NULL) return check.error();
-  return check.done(core::rma::flush(check.win(), rank, local));
+  return check.failed() || rank == MPI_PROC_NULL ? check.error() : check.done(error);
 }
 
 int flush_all(const char* function, MPI_Win win, bool local) {
