@@ -3,8 +3,8 @@
 #pragma once
 
 // Updates of a region's elements, each as a whole (MPI-5.0, 12.7.1). There are two ways:
-//  - by a processor's compare-and-swap: elements of 1, 2, 4 and 8 bytes in memory that all ranks of the host map, until
-//    somebody updates an array there (Updates::way);
+//  - by a processor's atomic instructions: elements of 1, 2, 4 and 8 bytes in memory that all ranks of the host map,
+//    until somebody updates an array there (Updates::way);
 //  - under the lock of the block of memory in which the element begins: all others, and all from then on, so that an
 //    array is updated as fast as memory allows.
 // So all who update an element take the same way. The first update of an array changes it for good: it waits until no
