@@ -51,6 +51,8 @@ bool library_is_missing() {
 int main(int argc, char** argv) {
   expect::start(&argc, &argv);
   if (library_is_missing()) {
+    MPI_T_pvar_session_free(&counters_session);
+    MPI_T_finalize();
     MPI_Finalize();
     return 77;
   }

@@ -202,7 +202,7 @@ int fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype dataty
   OneElement one;
   if (!no_address(result_addr) && find_one(one, {target_rank, target_disp, 1, datatype}, op, win) &&
       (!no_address(origin_addr) || one.reduction == Reduction::no_op)) {
-    one.update(origin_addr, result_addr);
+    one.update(one.reduction == Reduction::no_op ? result_addr : origin_addr, result_addr);
     return MPI_SUCCESS;
   }
   WinCheck check("MPI_Fetch_and_op", win);
