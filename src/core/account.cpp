@@ -217,7 +217,9 @@ void show(const Lists& lists, const Account& account) {
   for (uint32_t i = first; i != past_ring.next; ++i) {
     const Past& past = past_ring.past[i % past_kept];
     if (past.order == 0) continue;  // of no communicator
-    if (account.order != 0 && past.order == account.order && past.context == account.comm->context) continue;
+    const bool is_ours = account.comm != nullptr && account.order != 0 && past.order == account.order &&
+                         past.context == account.comm->context;
+    if (is_ours) continue;
     PagePast& to = page->past[listed++];
     to = {.context = past.context,
           .order = past.order,
