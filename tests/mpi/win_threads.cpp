@@ -217,19 +217,19 @@ void locked_elsewhere() {
     }
     if (rank == 0) {
       OK(MPI_Win_lock_all(0, window));
-      const auto put = [&](int target) {
-        OK(MPI_Put(&round, 1, MPI_INT, target, 0, 1, MPI_INT, window));
+      const auto put = [&](int target, int place) {
+        OK(MPI_Put(&round, 1, MPI_INT, target, place, 1, MPI_INT, window));
         OK(MPI_Win_flush(target, window));
       };
       std::atomic<bool> begun = false;
       std::thread waits([&] {
         begun = true;
-        put(1);
+        put(1, 0);
       });
       while (!begun) std::this_thread::yield();
       std::this_thread::sleep_for(std::chrono::milliseconds(2));  // likely, it waits now
-      std::thread also([&] { put(1); });
-      put(0);
+      std::thread also([&] { put(1, 1); });
+      put(0, 0);
       OK(MPI_Send(nullptr, 0, MPI_INT, 1, 9, MPI_COMM_WORLD));
       waits.join();
       also.join();
@@ -237,6 +237,7 @@ void locked_elsewhere() {
     }
     windows::meet(window);
     EXPECT(rank > 1 || window[0] == round, "round %d: %d", round, window[0]);
+    EXPECT(rank != 1 || window[1] == round, "round %d: %d", round, window[1]);
     watch->moved();
   }
 }
