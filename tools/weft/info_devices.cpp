@@ -168,7 +168,7 @@ std::string why_not_by_adapters() {
 }
 
 std::vector<Way> ways_between_hosts() {
-  return {{"through pinned memory of the host", ""}, {"by adapters from device to device", why_not_by_adapters()}};
+  return {{"by staging buffers of the host", ""}, {"by adapters from device to device", why_not_by_adapters()}};
 }
 
 void show(const Way& way) {
