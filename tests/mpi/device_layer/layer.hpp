@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A profiling layer which moves the buffers of each call into the memory of the device in use, so that programs written
 // for host memory test the library with buffers on a device. It is loaded by LD_PRELOAD. generate.py writes the calls
-// that take buffers; layer.cpp has the calls that complete them.
+// that take buffers; layer.cpp has the calls that complete them, moved.cpp what stands for a buffer.
 //
 // A sent buffer is copied to the device before the call. A received one is copied there too, so that bytes which the
 // call does not write stay as they are, and what has changed back when the call has completed: at its end, or where its
@@ -59,6 +59,8 @@ class Moved {
   mutable std::vector<char> before_;  // contents of a received buffer on the device before
 };
 using Buffers = std::vector<std::unique_ptr<Moved>>;
+// Gives the device's memory back. `judged`: the program ends where nothing was moved.
+void end_moving(bool judged);
 
 // A call with its buffers.
 class Call {
