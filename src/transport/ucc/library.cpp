@@ -45,8 +45,8 @@ std::string load() {
   finder.find("ucc_get_version", l.get_version);
   finder.find("ucc_get_version_string", l.get_version_string);
   finder.find("ucc_status_string", l.status_string);
-  finder.find("ucc_lib_config_read", l.library_config_read);
-  finder.find("ucc_lib_config_release", l.library_config_release);
+  finder.find("ucc_lib_config_read", l.read_library_config);
+  finder.find("ucc_lib_config_release", l.release_library_config);
   finder.find("ucc_init_version", l.init_version);
   finder.find("ucc_context_config_read", l.context_config_read);
   finder.find("ucc_context_config_release", l.context_config_release);
@@ -68,13 +68,13 @@ std::string start(bool several_threads, abi::Library*& handle) {
   const Library& l = loaded;
   const ucx::Manners manners;
   abi::LibraryConfig* config = nullptr;
-  abi::Status status = l.library_config_read(nullptr, nullptr, &config);
+  abi::Status status = l.read_library_config(nullptr, nullptr, &config);
   if (status == abi::ok) {
     abi::LibraryParams params = {};
     params.mask = abi::LibraryParams::has_threads;
     params.threads = several_threads ? abi::Threads::multiple : abi::Threads::single;
     status = l.init_version(abi::version_major, abi::version_minor, &params, config, &handle);
-    l.library_config_release(config);
+    l.release_library_config(config);
   }
   return status == abi::ok ? std::string() : std::string("ucc_init: ") + l.status_string(status);
 }

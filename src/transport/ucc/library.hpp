@@ -14,8 +14,8 @@ struct Library {
   abi::GetVersion* get_version;
   abi::GetVersionString* get_version_string;
   abi::StatusString* status_string;
-  abi::LibraryConfigRead* library_config_read;
-  abi::LibraryConfigRelease* library_config_release;
+  abi::LibraryConfigRead* read_library_config;
+  abi::LibraryConfigRelease* release_library_config;
   abi::InitVersion* init_version;
   abi::ContextConfigRead* context_config_read;
   abi::ContextConfigRelease* context_config_release;
