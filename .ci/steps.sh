@@ -3,6 +3,8 @@
 # What .ci/run and .ci/nightly share: steps, each with a log in build/ci and a line in the table at the end. Read by them from
 # the root of the project.
 export CTEST_PARALLEL_LEVEL=$((2 * $(nproc)))  # many tests wait
+# A clone takes from ccache what was compiled in another: by default that of another folder is another.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 
 logs=build/ci
 mkdir -p $logs

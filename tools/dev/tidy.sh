@@ -34,14 +34,17 @@ if [ ! -f "$build/compile_commands.json" ]; then
   exit 2
 fi
 [ $# -gt 0 ] || set -- src tools
-list=$(mktemp)
-trap 'rm -f "$list"' EXIT
-python3 - "$root" "$build" "$since" "$@" <<'END' >"$list"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+python3 - "$root" "$build" "$since" "$work" "$@" <<'END' >"$work/list"
 import json, os, pathlib, re, subprocess, sys, tempfile
-root, build, since, *paths = sys.argv[1:]
+root, build, since, work, *paths = sys.argv[1:]
 build = os.path.join(root, build)
 wanted = [os.path.join(root, path.rstrip("/")) for path in paths]
 commands = json.load(open(os.path.join(build, "compile_commands.json")))
+for command in commands:  # without g++'s precompiled headers, which clang-tidy cannot read
+    command["command"] = re.sub(r" (-include|-Xclang -include(-pch)? -Xclang) \S*/cmake_pch\.hxx(\.pch)?\b| -Winvalid-pch", "", command["command"])
+json.dump(commands, open(os.path.join(work, "compile_commands.json"), "w"))
 
 
 def output(*command):
@@ -121,4 +124,4 @@ files = {name for name in files if os.path.exists(name) and any(name == w or nam
 for name in sorted(chosen(files), key=lambda name: (-os.path.getsize(name), name)):
     print(name)
 END
-xargs -r -P "$(nproc)" -n 1 "$tool" -p "$build" --quiet <"$list"
+xargs -r -P "$(nproc)" -n 1 "$tool" -p "$work" --quiet <"$work/list"
