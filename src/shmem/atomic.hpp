@@ -8,6 +8,7 @@
 #include <complex>
 #include <type_traits>
 
+#include "device/device.hpp"
 #include "shmem/remote.hpp"
 #include "shmem/state.hpp"
 
@@ -42,6 +43,7 @@ void update_general(const char* function, shmem_ctx_t ctx, const void* dest, siz
                     void* result, Reduction reduction, Basic basic, Until until);
 void compare_swap_general(const char* function, shmem_ctx_t ctx, void* dest, size_t bytes, int pe, const void* value,
                           const void* cond, void* result, Basic basic, Until until);
+void land_on_device(const char* function, void* fetch, const void* value, size_t bytes);
 
 // Values are passed on in registers.
 template <class At, class T>
@@ -158,12 +160,19 @@ template <class At, class T>
   return cond;
 }
 
-// ---- With a result that is there after the next quiet. A heap of this host gives it at once.
+// ---- With a result that is there after the next quiet. A heap of this host gives it at once; every other one does
+// where the result goes to memory of a device.
 
 template <class At, class T>
-inline bool is_near(At at, const T* address, int pe) {
+inline bool at_once(At at, const T* fetch, const T* address, int pe) {
   const Near* near = nullptr;
-  return in_heap(at, address, pe, near) != nullptr;
+  return in_heap(at, address, pe, near) != nullptr || device::owns(fetch);
+}
+template <class At, class T>
+inline void land(At at, T* fetch, T value) {
+  if (device::owns(fetch)) [[unlikely]]
+    return land_on_device(at.function, fetch, &value, sizeof value);
+  *fetch = value;
 }
 template <class At, class T>
 inline void begin_fetch(At at, T* fetch, const T* dest, T value, int pe, Reduction reduction) {
@@ -172,56 +181,56 @@ inline void begin_fetch(At at, T* fetch, const T* dest, T value, int pe, Reducti
 
 template <class At, class T>
 inline void atomic_fetch_nbi(At at, T* fetch, const T* source, int pe) {
-  if (is_near(at, source, pe)) {
-    *fetch = atomic_fetch(at, source, pe);
+  if (at_once(at, fetch, source, pe)) {
+    land(at, fetch, atomic_fetch(at, source, pe));
   } else {
     begin_fetch(at, fetch, source, T{}, pe, Reduction::no_op);
   }
 }
 template <class At, class T>
 inline void fetch_replace_nbi(At at, T* fetch, T* dest, T value, int pe) {
-  if (is_near(at, dest, pe)) {
-    *fetch = fetch_replace(at, dest, value, pe);
+  if (at_once(at, fetch, dest, pe)) {
+    land(at, fetch, fetch_replace(at, dest, value, pe));
   } else {
     begin_fetch(at, fetch, dest, value, pe, Reduction::replace);
   }
 }
 template <class At, class T>
 inline void fetch_add_nbi(At at, T* fetch, T* dest, T value, int pe) {
-  if (is_near(at, dest, pe)) {
-    *fetch = fetch_add(at, dest, value, pe);
+  if (at_once(at, fetch, dest, pe)) {
+    land(at, fetch, fetch_add(at, dest, value, pe));
   } else {
     begin_fetch(at, fetch, dest, value, pe, Reduction::sum);
   }
 }
 template <class At, class T>
 inline void fetch_bit_and_nbi(At at, T* fetch, T* dest, T value, int pe) {
-  if (is_near(at, dest, pe)) {
-    *fetch = fetch_bit_and(at, dest, value, pe);
+  if (at_once(at, fetch, dest, pe)) {
+    land(at, fetch, fetch_bit_and(at, dest, value, pe));
   } else {
     begin_fetch(at, fetch, dest, value, pe, Reduction::band);
   }
 }
 template <class At, class T>
 inline void fetch_bit_or_nbi(At at, T* fetch, T* dest, T value, int pe) {
-  if (is_near(at, dest, pe)) {
-    *fetch = fetch_bit_or(at, dest, value, pe);
+  if (at_once(at, fetch, dest, pe)) {
+    land(at, fetch, fetch_bit_or(at, dest, value, pe));
   } else {
     begin_fetch(at, fetch, dest, value, pe, Reduction::bor);
   }
 }
 template <class At, class T>
 inline void fetch_bit_xor_nbi(At at, T* fetch, T* dest, T value, int pe) {
-  if (is_near(at, dest, pe)) {
-    *fetch = fetch_bit_xor(at, dest, value, pe);
+  if (at_once(at, fetch, dest, pe)) {
+    land(at, fetch, fetch_bit_xor(at, dest, value, pe));
   } else {
     begin_fetch(at, fetch, dest, value, pe, Reduction::bxor);
   }
 }
 template <class At, class T>
 inline void compare_swap_nbi(At at, T* fetch, T* dest, T cond, T value, int pe) {
-  if (is_near(at, dest, pe)) {
-    *fetch = compare_swap(at, dest, cond, value, pe);
+  if (at_once(at, fetch, dest, pe)) {
+    land(at, fetch, compare_swap(at, dest, cond, value, pe));
   } else {
     compare_swap_general(at.function, at.ctx(), dest, sizeof(T), pe, &value, &cond, fetch, basic_of<T>, Until::begun);
   }

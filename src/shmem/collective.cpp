@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "coll/coll.hpp"
+#include "device/device.hpp"
 #include "shmem/error.hpp"
 #include "shmem/order.hpp"
 
@@ -32,16 +33,26 @@ void check_root(const char* function, const core::Comm& comm, int root) {
   if (root < 0 || root >= comm.size) bad_pe(function, root, static_cast<uint32_t>(comm.size), "the team");
 }
 
+// Collective operations take symmetric memory, which is the host's.
+void need_host(const char* function, const void* dest, const void* source) {
+  const void* there = device::owns(dest) ? dest : source;
+  if (!device::owns(there)) return;
+  fail(function, "the address " + address_text(there) + " is memory of a device, which is not symmetric",
+       "give memory of shmem_malloc, and put or copy the data there first");
+}
+
 // Of a team the root gets its data too; in an active set its `dest` stays as it is.
 void broadcast(const char* function, core::Comm& comm, void* dest, const void* source, size_t bytes, int root,
                bool to_root) {
   check_root(function, comm, root);
+  need_host(function, dest, source);
   const bool is_root = comm.rank == root;
   check(function, coll::bcast(comm, is_root ? unconst(source) : dest, static_cast<int64_t>(bytes), byte_type, root));
   if (is_root && to_root && dest != source && bytes != 0) std::memmove(dest, source, bytes);
 }
 
 void collect(const char* function, core::Comm& comm, void* dest, const void* source, size_t bytes) {
+  need_host(function, dest, source);
   const auto size = static_cast<size_t>(comm.size);
   std::vector<int64_t> counts(size);
   std::vector<int64_t> places(size);
@@ -55,12 +66,14 @@ void collect(const char* function, core::Comm& comm, void* dest, const void* sou
 }
 
 void fcollect(const char* function, core::Comm& comm, void* dest, const void* source, size_t bytes) {
+  need_host(function, dest, source);
   const bool in_place = static_cast<char*>(dest) + static_cast<size_t>(comm.rank) * bytes == source;
   check(function, coll::allgather(comm, in_place ? Block{} : block(source, bytes), blocks(dest, bytes)));
 }
 
 // All PEs give the same symmetric address, so they agree on where it lies.
 void alltoall(const char* function, core::Comm& comm, void* dest, const void* source, size_t bytes) {
+  need_host(function, dest, source);
   const bool in_heap = reinterpret_cast<uintptr_t>(source) - state.heap < state.heap_bytes;
   check(function,
         coll::alltoall(comm, dest == source ? Blocks() : blocks(source, bytes), blocks(dest, bytes), in_heap));
@@ -81,6 +94,7 @@ class Buffer {
 
 // Elements at distances are packed.
 void alltoalls(const char* function, core::Comm& comm, void* dest, const void* source, const Stride& stride) {
+  need_host(function, dest, source);
   if (stride.dst < 1 || stride.sst < 1) {
     fail(function, "a distance between elements is less than 1", "give distances of at least 1 element");
   }
@@ -118,6 +132,7 @@ KernelReducer reducer(Reduction reduction, Basic basic) {
 
 void reduce(const char* function, core::Comm& comm, void* dest, const void* source, size_t count, Reduction reduction,
             Basic basic) {
+  need_host(function, dest, source);
   check(function, coll::allreduce(comm, source, dest, static_cast<int64_t>(count), reducer(reduction, basic)));
 }
 
@@ -160,6 +175,7 @@ int reduce(const char* function, shmem_team_t team, void* dest, const void* sour
 }
 
 int inscan(const char* function, shmem_team_t team, void* dest, const void* source, size_t count, Basic basic) {
+  need_host(function, dest, source);
   core::Comm& comm = team_of(function, team).comm;
   check(function, coll::scan(comm, source, dest, static_cast<int64_t>(count), reducer(Reduction::sum, basic)));
   return 0;
@@ -167,6 +183,7 @@ int inscan(const char* function, shmem_team_t team, void* dest, const void* sour
 
 // The first PE gets zeros, which an exclusive scan of coll leaves to its caller.
 int exscan(const char* function, shmem_team_t team, void* dest, const void* source, size_t count, Basic basic) {
+  need_host(function, dest, source);
   core::Comm& comm = team_of(function, team).comm;
   check(function, coll::exscan(comm, source, dest, static_cast<int64_t>(count), reducer(Reduction::sum, basic)));
   if (comm.rank == 0) std::memset(dest, 0, count * static_cast<size_t>(type_of(basic).size));

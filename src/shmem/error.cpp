@@ -6,6 +6,7 @@
 
 #include "base/message.hpp"
 #include "core/request.hpp"
+#include "device/device.hpp"
 
 namespace weft::shmem {
 
@@ -42,6 +43,11 @@ std::string address_text(const void* address) {
 void check(const char* function, int32_t error) {
   if (error == core::no_error) return;
   if (error == core::no_memory) fail(function, "there is no memory for the operation", "free memory on this host");
+  if (error == core::other_error) {
+    const std::string problem = device::last_problem();
+    fail(function, "data could not be copied from or to a device: " + problem,
+         "give memory that lives until the operation is complete");
+  }
   fail(function, "the operation failed (error class " + std::to_string(error) + ")",
        "see the messages before this one");
 }

@@ -45,7 +45,7 @@ datatype::Type& bytes_type() {
 
 rma::Local local(const void* data, size_t bytes) {
   const auto count = static_cast<int64_t>(bytes);
-  return {const_cast<void*>(data), count, &bytes_type(), count};
+  return {const_cast<void*>(data), count, &bytes_type(), count, device::owns(data)};
 }
 
 rma::Remote whole(const Remote& remote, int64_t count, datatype::Type& type) {

@@ -61,7 +61,8 @@ void put_strided_general(const char* function, shmem_ctx_t ctx, void* dest, cons
   const auto from_step = stride.sst * static_cast<ptrdiff_t>(stride.element);
   const size_t block = bytes_of(stride.block, stride.element);
   const Near* near = nullptr;
-  if (char* there = in_heap(On{function, ctx}, dest, span, pe, near)) {
+  char* there = device::owns(source) ? nullptr : in_heap(On{function, ctx}, dest, span, pe, near);
+  if (there != nullptr) {
     copy_blocks(there, to_step, static_cast<const char*>(source), from_step, block, stride.blocks);
     return tell(*near);
   }
@@ -81,7 +82,8 @@ void get_strided_general(const char* function, shmem_ctx_t ctx, void* dest, cons
   const auto from_step = stride.sst * static_cast<ptrdiff_t>(stride.element);
   const size_t block = bytes_of(stride.block, stride.element);
   const Near* near = nullptr;
-  if (const char* there = in_heap(On{function, ctx}, source, span, pe, near)) {
+  const char* there = device::owns(dest) ? nullptr : in_heap(On{function, ctx}, source, span, pe, near);
+  if (there != nullptr) {
     return copy_blocks(static_cast<char*>(dest), to_step, there, from_step, block, stride.blocks);
   }
   Remote from = find(function, ctx, source, span, pe);
@@ -100,7 +102,7 @@ void put_signal_general(const char* function, shmem_ctx_t ctx, void* dest, const
   }
   const On at{function, ctx};
   const Near* near = nullptr;
-  char* there = bytes == 0 ? nullptr : in_heap(at, dest, bytes, pe, near);
+  char* there = bytes == 0 || device::owns(source) ? nullptr : in_heap(at, dest, bytes, pe, near);
   if (there != nullptr) {
     std::memcpy(there, source, bytes);
     std::atomic_thread_fence(std::memory_order_release);

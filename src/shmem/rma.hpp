@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "device/device.hpp"
 #include "shmem/remote.hpp"
 #include "shmem/state.hpp"
 
@@ -45,7 +46,9 @@ template <class At>
 [[gnu::noinline]] void put_block(At at, void* dest, const void* source, size_t bytes, int pe, Until until) {
   const Near* near = nullptr;
   char* there = in_heap(at, dest, bytes, pe, near);
-  if (there == nullptr) return put_general(at.function, at.ctx(), dest, source, bytes, pe, until);
+  if (there == nullptr || device::owns(source)) {
+    return put_general(at.function, at.ctx(), dest, source, bytes, pe, until);
+  }
   std::memcpy(there, source, bytes);
   tell(*near);
 }
@@ -53,7 +56,9 @@ template <class At>
 [[gnu::noinline]] void get_block(At at, void* dest, const void* source, size_t bytes, int pe, Until until) {
   const Near* near = nullptr;
   const char* there = in_heap(at, source, bytes, pe, near);
-  if (there == nullptr) return get_general(at.function, at.ctx(), dest, source, bytes, pe, until);
+  if (there == nullptr || device::owns(dest)) {
+    return get_general(at.function, at.ctx(), dest, source, bytes, pe, until);
+  }
   std::memcpy(dest, there, bytes);
   serve();
 }
@@ -61,7 +66,7 @@ template <class At>
 // A word goes by one store, so that a PE that waits for it sees all of it or nothing.
 template <class At>
 [[gnu::always_inline]] inline void put_until(At at, void* dest, const void* source, size_t bytes, int pe, Until until) {
-  if (bytes != sizeof(uint64_t)) [[unlikely]]
+  if (bytes != state.word) [[unlikely]]
     return put_block(at, dest, source, bytes, pe, until);
   const Near* near = nullptr;
   uint64_t* there = in_heap(at, static_cast<uint64_t*>(dest), pe, near);
@@ -72,7 +77,7 @@ template <class At>
 }
 template <class At>
 [[gnu::always_inline]] inline void get_until(At at, void* dest, const void* source, size_t bytes, int pe, Until until) {
-  if (bytes != sizeof(uint64_t)) [[unlikely]]
+  if (bytes != state.word) [[unlikely]]
     return get_block(at, dest, source, bytes, pe, until);
   const Near* near = nullptr;
   const uint64_t* there = in_heap(at, static_cast<const uint64_t*>(source), pe, near);

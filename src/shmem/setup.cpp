@@ -18,6 +18,8 @@
 #include "coll/select.hpp"
 #include "core/life.hpp"
 #include "core/waiting.hpp"
+#include "device/device.hpp"
+#include "device/pins.hpp"
 #include "shmem/environment.hpp"
 #include "shmem/error.hpp"
 #include "shmem/heap.hpp"
@@ -59,6 +61,7 @@ void open(uint64_t heap_bytes) {
   state.pe = world.rank;
   state.near = near_table->data();
   state.afar = !world.job.one_host();
+  state.word = device::on() ? 0 : sizeof(uint64_t);
   check("shmem_init", coll::barrier(world_team().comm));  // all windows are open
   state.pes = static_cast<uint32_t>(world.size);
 }
@@ -85,7 +88,9 @@ void leave_at_exit() {
   if (getpid() != process) return;
   if (ends_at_exit && starts != 0) finalize();
   std::lock_guard lock(life);
-  if (starts == 0 && joined) core::leave();
+  if (starts != 0 || !joined) return;
+  device::close();
+  core::leave();
 }
 
 void start(int level, bool once) {
@@ -94,6 +99,9 @@ void start(int level, bool once) {
   if (starts++ != 0) return barrier_all("shmem_init");
   const uint64_t heap_bytes = read_environment();
   if (!joined) {
+    if (const std::string problem = device::open(); !problem.empty()) {
+      fail("shmem_init", "WEFT_DEVICES: " + problem, "install the driver, or set WEFT_DEVICES=off");
+    }
     if (!core::join(level == SHMEM_THREAD_MULTIPLE, coll::open_choices)) {
       fail("shmem_init", "this process has left the job already", "initialise OpenSHMEM before MPI_Finalize");
     }
