@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// As calls.c, for MPI_Put, MPI_Get, MPI_Fetch_and_op and MPI_Accumulate of 8 bytes between rank 0 and rank 1, and for
-// MPI_Win_flush. A program of its own: not every library need have windows.
+// As calls.c, for MPI_Put, MPI_Get, MPI_Fetch_and_op, MPI_Accumulate and MPI_Compare_and_swap of 8 bytes between rank 0
+// and rank 1, and for MPI_Win_flush; and for MPI_Reduce_local of 4 KiB, which updates of arrays and reductions are made
+// of. A program of its own: not every library need have windows.
 //   puts N [--multiple]
 #include <mpi.h>
 #include <stdint.h>
@@ -18,13 +19,18 @@ static __attribute__((noinline)) void count_get(long* data, MPI_Win window) {
   for (int i = 0; i < BATCH; ++i) MPI_Get(&data[i], 8, MPI_BYTE, 1, i * 8, 8, MPI_BYTE, window);
 }
 
-// Adds 2 to the word behind the others.
-static __attribute__((noinline)) void count_update(MPI_Win window) {
-  const int64_t one = 1;
+// Adds 3 to the word behind the others, which is `before`.
+static __attribute__((noinline)) void count_update(int64_t before, MPI_Win window) {
+  const int64_t one = 1, now = before + 1;
   int64_t found;
+  MPI_Compare_and_swap(&now, &before, &found, MPI_INT64_T, 1, BATCH * 8, window);
   MPI_Fetch_and_op(&one, &found, MPI_INT64_T, 1, BATCH * 8, MPI_SUM, window);
   MPI_Accumulate(&one, 1, MPI_INT64_T, 1, BATCH * 8, 1, MPI_INT64_T, MPI_SUM, window);
   MPI_Win_flush(1, window);
+}
+
+static __attribute__((noinline)) void count_reduction(const int* more, int* sums, int count) {
+  MPI_Reduce_local(more, sums, count, MPI_INT, MPI_SUM);
 }
 
 int main(int argc, char** argv) {
@@ -37,6 +43,8 @@ int main(int argc, char** argv) {
   const int rank = bench_rank_of(2);
 
   long data[BATCH] = {0}, back[BATCH], *memory;
+  int more[1024], sums[1024] = {0};
+  for (int i = 0; i < 1024; ++i) more[i] = i;
   MPI_Win window;
   MPI_Info info = bench_info();
   MPI_Win_allocate(sizeof data + 8, 1, info, MPI_COMM_WORLD, &memory, &window);
@@ -55,13 +63,15 @@ int main(int argc, char** argv) {
     count_get(back, window);
     MPI_Win_flush(1, window);
     if (memcmp(back, data, sizeof data) != 0) bench_die("a get brought wrong bytes");
-    for (int i = 0; i < BATCH; ++i) count_update(window);
+    count_reduction(more, sums, 1024);
+    for (int i = 0; i < BATCH; ++i) count_update(3L * (n * BATCH + i), window);
   }
   MPI_Win_sync(window);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Win_sync(window);
   if (rank == 1 && memory[BATCH - 1] != (long)rounds * BATCH - 1) bench_die("a put arrived with wrong bytes");
-  if (rank == 1 && memory[BATCH] != 2L * rounds * BATCH) bench_die("an update was lost");
+  if (rank == 0 && sums[1023] != 1023 * rounds) bench_die("a sum is wrong");
+  if (rank == 1 && memory[BATCH] != 3L * rounds * BATCH) bench_die("an update was lost");
   MPI_Win_unlock_all(window);
   MPI_Win_free(&window);
   MPI_Finalize();

@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/fence.hpp"
+#include "core/memory/words.hpp"
 #include "core/world.hpp"
 
 namespace weft::core::memory {
@@ -53,10 +54,15 @@ class Noted {
   Busy& busy_;
 };
 
-bool by_processor(const Region& region, const Element& element, const char* at) {
-  const auto size = static_cast<uintptr_t>(element.extent());
-  return region.atomics && !element.has_gaps() && size <= 8 && (size & (size - 1)) == 0 &&
+bool by_processor(const Region& region, int64_t bytes, const char* at) {
+  const auto size = static_cast<uintptr_t>(bytes);
+  return region.atomics && size - 1 < 8 && (size & (size - 1)) == 0 &&
          (reinterpret_cast<uintptr_t>(at) & (size - 1)) == 0;
+}
+
+// The bytes of an element that may be a word of the processor; 0: with its gaps it is none.
+int64_t word_of(const Element& element) {
+  return element.has_gaps() ? 0 : element.size();
 }
 
 bool is_integer(datatype::Basic basic) {
@@ -77,40 +83,44 @@ bool is_integer(datatype::Basic basic) {
 }
 
 // An operation that the processor has an instruction for, which asks for the line once, to write it; a compare-and-swap
-// asks for it to read first. False: there is none.
-template <class Word>
-bool update_at_once(const Update& update, Word in, std::atomic_ref<Word> word, Word& was) {
+// asks for it to read first.
+bool is_at_once(datatype::Reduction reduction, datatype::Basic basic) {
   using datatype::Reduction;
-  switch (update.reduction) {
-    case Reduction::replace:
-      was = word.exchange(in, std::memory_order_acq_rel);
-      return true;
-    case Reduction::sum:
-      if (!is_integer(update.element.basic)) return false;
-      was = word.fetch_add(in, std::memory_order_acq_rel);
-      return true;
-    default:
-      return false;
-  }
+  return reduction == Reduction::no_op || reduction == Reduction::replace ||
+         (reduction == Reduction::sum && is_integer(basic));
+}
+
+template <class Word>
+Word update_at_once(datatype::Reduction reduction, const void* in, char* at) {
+  using datatype::Reduction;
+  std::atomic_ref<Word> word(*reinterpret_cast<Word*>(at));
+  if (reduction == Reduction::no_op) return word.load(std::memory_order_relaxed);
+  Word operand;
+  std::memcpy(&operand, in, sizeof operand);
+  return reduction == Reduction::sum ? word.fetch_add(operand, std::memory_order_acq_rel)
+                                     : word.exchange(operand, std::memory_order_acq_rel);
+}
+
+template <class Word>
+Word update_in_a_loop(const Update& update, const void* in, char* at) {
+  std::atomic_ref<Word> word(*reinterpret_cast<Word*>(at));
+  Word was = word.load(std::memory_order_relaxed);
+  Word now;
+  do {
+    now = was;
+    update.kernel(in, &now, 1);
+  } while (!word.compare_exchange_weak(was, now, std::memory_order_acq_rel, std::memory_order_relaxed));
+  return was;
 }
 
 template <class Word>
 void update_words(const Update& update, const void* in, char* at, void* old, int64_t count) {
   const auto* from = static_cast<const char*>(in);
   auto* before = static_cast<char*>(old);
+  const bool at_once = is_at_once(update.reduction, update.element.basic);
   for (int64_t i = 0; i < count; ++i, from += sizeof(Word), at += sizeof(Word)) {
-    std::atomic_ref<Word> word(*reinterpret_cast<Word*>(at));
-    Word was;
-    if (update.reduction == datatype::Reduction::no_op) {
-      was = word.load(std::memory_order_relaxed);
-    } else if (Word operand; std::memcpy(&operand, from, sizeof operand), !update_at_once(update, operand, word, was)) {
-      was = word.load(std::memory_order_relaxed);
-      Word now;
-      do {
-        now = was;
-        update.kernel(from, &now, 1);
-      } while (!word.compare_exchange_weak(was, now, std::memory_order_acq_rel, std::memory_order_relaxed));
-    }
+    const Word was =
+        at_once ? update_at_once<Word>(update.reduction, from, at) : update_in_a_loop<Word>(update, from, at);
     if (before != nullptr) {
       std::memcpy(before, &was, sizeof was);
       before += sizeof was;
@@ -142,16 +152,15 @@ void update_plain(const Update& update, const void* in, char* at, void* old, int
   update.kernel(operand, at, 1);
 }
 
-// Does it with the unsigned type of an element's size, if elements are still updated so. False: under locks, from now
-// on.
+// Does it with the unsigned type of so many bytes, if elements are still updated so. False: under locks, from now on.
 template <class Do>
-bool with_words(const Region& region, const Element& element, const char* at, Busy& busy, const Do& act) {
-  if (!by_processor(region, element, at)) return false;
+bool with_words(const Region& region, int64_t bytes, const char* at, Busy& busy, const Do& act) {
+  if (!by_processor(region, bytes, at)) return false;
   Updates& updates = *region.updates;
   {
     const Noted noted(busy);
     if (updates.way.load(std::memory_order_acquire) == words) [[likely]] {
-      switch (element.extent()) {
+      switch (bytes) {
         case 1:
           act(uint8_t{});
           break;
@@ -249,7 +258,7 @@ void change_way(Updates& updates, const std::vector<const Busy*>& processes) {
 void update_here(const Region& region, const Update& update, const void* in, char* at, void* old, int64_t count) {
   if (update.alone) return update_plain(update, in, at, old, count);
   const auto by_word = [&](auto word) { update_words<decltype(word)>(update, in, at, old, count); };
-  if (with_words(region, update.element, at, update.busy, by_word)) return;
+  if (with_words(region, word_of(update.element), at, update.busy, by_word)) return;
   const int64_t extent = update.element.extent();
   while (count > 0) {
     const uint64_t offset = offset_of(region, at);
@@ -267,10 +276,22 @@ void update_here(const Region& region, const Update& update, const void* in, cha
   }
 }
 
+bool update_word_here(const Region& region, datatype::Basic basic, int64_t bytes, datatype::Reduction reduction,
+                      Busy& busy, const void* in, char* at, void* old) {
+  return is_at_once(reduction, basic) && with_words(region, bytes, at, busy, [&](auto word) {
+           const auto was = update_at_once<decltype(word)>(reduction, in, at);
+           if (old != nullptr) std::memcpy(old, &was, sizeof was);
+         });
+}
+
+bool swap_word_here(const Region& region, int64_t bytes, Busy& busy, const void* value, const void* compare, char* at,
+                    void* old) {
+  return with_words(region, bytes, at, busy, [&](auto word) { swap_word<decltype(word)>(value, compare, at, old); });
+}
+
 void swap_here(const Region& region, const Element& element, Busy& busy, const void* value, const void* compare,
                char* at, void* old) {
-  const auto by_word = [&](auto word) { swap_word<decltype(word)>(value, compare, at, old); };
-  if (with_words(region, element, at, busy, by_word)) return;
+  if (swap_word_here(region, word_of(element), busy, value, compare, at, old)) return;
   const Updating held(*region.updates, stripes_of(offset_of(region, at), 1));
   swap_plain(element, value, compare, at, old);
 }

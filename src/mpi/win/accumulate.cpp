@@ -3,6 +3,7 @@
 // Updates of a target's memory (MPI-5.0, 12.3.4 and 12.3.5).
 
 #include "core/memory/on_device.hpp"
+#include "core/memory/words.hpp"
 #include "device/device.hpp"
 #include "mpi/win/window.hpp"
 
@@ -66,20 +67,26 @@ struct OneElement {
   Reduction reduction;
   char* there;
 
-  void update(const void* in, void* old) const {
+  // False: the type does not have this operation.
+  bool update(const void* in, void* old) const {
+    if (core::memory::update_word_here(target->region, type->basic, type->size, reduction, win->control->busy, in,
+                                       there, old)) [[likely]]
+      return true;
+    if (reduction < Reduction::replace && datatype::kernel(reduction, *type) == nullptr) return false;
     core::rma::update_one(*win, *target, *type, reduction, in, there, old);
+    return true;
+  }
+  // False: not by an instruction.
+  bool swap(const void* value, const void* compare, void* old) const {
+    return core::memory::swap_word_here(target->region, type->size, win->control->busy, value, compare, there, old);
   }
 };
 
-bool find_one(OneElement& one, const Place& place, MPI_Op handle, MPI_Win win) {
+bool find_place(OneElement& one, const Place& place, MPI_Win win) {
   one.win = win_of(win);
   if (one.win == nullptr || static_cast<uint32_t>(place.rank) >= static_cast<uint32_t>(one.win->size)) return false;
   one.type = type_of(place.datatype);
-  const Op* op = op_of(handle);
-  if (one.type == nullptr || !one.type->predefined || !one.type->plain || op == nullptr || !op->predefined)
-    return false;
-  one.reduction = op->reduction;
-  if (one.reduction < Reduction::replace && datatype::kernel(one.reduction, *one.type) == nullptr) return false;
+  if (one.type == nullptr || !one.type->predefined || !one.type->plain) return false;
   one.target = &one.win->targets[place.rank];
   char* direct = one.target->direct.load(std::memory_order_acquire);  // pairs with the release that opens the target
   const auto room = static_cast<uint64_t>(one.type->size);
@@ -88,6 +95,13 @@ bool find_one(OneElement& one, const Place& place, MPI_Op handle, MPI_Win win) {
       room > one.target->region.bytes || static_cast<uint64_t>(offset) > one.target->region.bytes - room)
     return false;  // also below 0
   one.there = direct + offset;
+  return true;
+}
+
+bool find_one(OneElement& one, const Place& place, MPI_Op handle, MPI_Win win) {
+  const Op* op = op_of(handle);
+  if (op == nullptr || !op->predefined || !find_place(one, place, win)) return false;
+  one.reduction = op->reduction;
   return true;
 }
 
@@ -161,10 +175,9 @@ int accumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype o
                  MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
   OneElement one;
   if (origin_count == 1 && target_count == 1 && origin_datatype == target_datatype && !no_address(origin_addr) &&
-      find_one(one, {target_rank, target_disp, 1, target_datatype}, op, win) && one.reduction != Reduction::no_op) {
-    one.update(origin_addr, nullptr);
+      find_one(one, {target_rank, target_disp, 1, target_datatype}, op, win) && one.reduction != Reduction::no_op &&
+      one.update(origin_addr, nullptr))
     return MPI_SUCCESS;
-  }
   return accumulate("MPI_Accumulate", {origin_addr, origin_count, origin_datatype, "origin_"},
                     {target_rank, target_disp, target_count, target_datatype}, op, win, nullptr);
 }
@@ -201,10 +214,9 @@ int fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype dataty
                  MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
   OneElement one;
   if (!no_address(result_addr) && find_one(one, {target_rank, target_disp, 1, datatype}, op, win) &&
-      (!no_address(origin_addr) || one.reduction == Reduction::no_op)) {
-    one.update(one.reduction == Reduction::no_op ? result_addr : origin_addr, result_addr);
+      (!no_address(origin_addr) || one.reduction == Reduction::no_op) &&
+      one.update(one.reduction == Reduction::no_op ? result_addr : origin_addr, result_addr))
     return MPI_SUCCESS;
-  }
   WinCheck check("MPI_Fetch_and_op", win);
   check.rank(target_rank, "rank");
   if (check.failed() || target_rank == MPI_PROC_NULL) return check.error();
@@ -220,6 +232,11 @@ int fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype dataty
 
 int compare_and_swap(const void* origin_addr, const void* compare_addr, void* result_addr, MPI_Datatype datatype,
                      int target_rank, MPI_Aint target_disp, MPI_Win win) {
+  OneElement one;
+  if (!no_address(origin_addr) && !no_address(compare_addr) && !no_address(result_addr) &&
+      find_place(one, {target_rank, target_disp, 1, datatype}, win) && may_swap(one.type->basic) &&
+      one.swap(origin_addr, compare_addr, result_addr))
+    return MPI_SUCCESS;
   WinCheck check("MPI_Compare_and_swap", win);
   check.rank(target_rank, "rank");
   if (check.failed() || target_rank == MPI_PROC_NULL) return check.error();
