@@ -41,7 +41,16 @@ void put_signal_general(const char* function, shmem_ctx_t ctx, void* dest, const
 
 // ---- The short road
 
-// A block that is no word.
+// A word goes by one store, so that a PE that waits for it sees all of it or nothing.
+inline void copy(void* to, const void* from, size_t bytes) {
+  if (bytes == sizeof(uint64_t)) {
+    std::memcpy(to, from, sizeof(uint64_t));
+  } else {
+    std::memcpy(to, from, bytes);
+  }
+}
+
+// A block that is no word, or any while buffers may lie on a device.
 template <class At>
 [[gnu::noinline]] void put_block(At at, void* dest, const void* source, size_t bytes, int pe, Until until) {
   const Near* near = nullptr;
@@ -49,7 +58,7 @@ template <class At>
   if (there == nullptr || device::owns(source)) {
     return put_general(at.function, at.ctx(), dest, source, bytes, pe, until);
   }
-  std::memcpy(there, source, bytes);
+  copy(there, source, bytes);
   tell(*near);
 }
 template <class At>
@@ -59,11 +68,10 @@ template <class At>
   if (there == nullptr || device::owns(dest)) {
     return get_general(at.function, at.ctx(), dest, source, bytes, pe, until);
   }
-  std::memcpy(dest, there, bytes);
+  copy(dest, there, bytes);
   serve();
 }
 
-// A word goes by one store, so that a PE that waits for it sees all of it or nothing.
 template <class At>
 [[gnu::always_inline]] inline void put_until(At at, void* dest, const void* source, size_t bytes, int pe, Until until) {
   if (bytes != state.word) [[unlikely]]
