@@ -39,4 +39,19 @@ void settle(const void* address) {
   (void)library.flush_writes(of_current_context, for_all_devices);
 }
 
+InContext::InContext(const void* address) {
+  if (address == nullptr || maker() == Maker::none) return;
+  const Place place = place_of(address);
+  Lane lane{};
+  std::string problem;
+  if (!place.on_device || !find_lane(place, lane, problem)) return;
+  Context now = nullptr;
+  pushed_ = (library.current(&now) != success || now != lane.context) && library.push(lane.context) == success;
+}
+
+InContext::~InContext() {
+  Context was = nullptr;
+  if (pushed_) (void)library.pop(&was);
+}
+
 }  // namespace weft::device

@@ -22,4 +22,17 @@ enum class Maker : uint8_t { none, nvidia, amd };
 // All that adapters have written into an allocation until now is there for what its device does from now on.
 void settle(const void* address);
 
+// For libraries of networks that copy such memory with the driver: the context of an allocation is current for the
+// calling thread. Memory of the host, and nullptr, have none.
+class InContext {
+ public:
+  explicit InContext(const void* address);
+  ~InContext();
+  InContext(const InContext&) = delete;
+  InContext& operator=(const InContext&) = delete;
+
+ private:
+  bool pushed_ = false;
+};
+
 }  // namespace weft::device

@@ -237,8 +237,8 @@ std::string describe_hosts(bool rendezvous, int64_t read_most) {
   const int64_t tcp = net::read_from(net::tcp_reads_from), adapters = net::read_from(net::adapters_read_from);
   if (read_most < tcp) return none + "(WEFT_R0_LIMIT is below WEFT_RDMA_FROM)";
   return "by R0 from " + std::to_string(tcp) + " bytes on over TCP, from " + std::to_string(adapters) +
-         (net::read_by(false) ? " through libfabric (WEFT_RDMA=on)"
-                              : " where libfabric's adapters read by themselves") +
+         " through UCX and " +
+         (net::read_by(false) ? "libfabric (WEFT_RDMA=on)" : "where libfabric's adapters read by themselves") +
          "; others by R1";
 }
 

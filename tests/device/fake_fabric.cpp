@@ -14,15 +14,16 @@
 #include <rdma/fi_rma.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <list>
 #include <memory>
 #include <mutex>
-#include <string_view>
 #include <utility>
 #include <vector>
+
+#include "fake_adapter.hpp"
+
+using namespace fake_adapter;
 
 namespace {
 
@@ -30,40 +31,6 @@ template <class Function>
 Function* real(Function* /*ours*/, const char* name) {
   static void* const library = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL);
   return reinterpret_cast<Function*>(dlsym(library, name));
-}
-
-struct Driver {
-  char* (*reach)(unsigned long long address);     // where memory of the device is; nullptr: it is none
-  int (*is_offered)(unsigned long long address);  // its allocation was prepared for adapters
-  void (*at_flush)(void (*call)(void));
-};
-const Driver& driver() {
-  static const Driver found = [] {
-    Driver d{};
-    void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
-    if (library == nullptr) return d;
-    d.reach = reinterpret_cast<decltype(d.reach)>(dlsym(library, "fake_driver_reach"));
-    d.is_offered = reinterpret_cast<decltype(d.is_offered)>(dlsym(library, "fake_driver_is_offered"));
-    d.at_flush = reinterpret_cast<decltype(d.at_flush)>(dlsym(library, "fake_driver_at_flush"));
-    return d;
-  }();
-  return found;
-}
-unsigned long long number_of(const void* address) {
-  return reinterpret_cast<uintptr_t>(address);
-}
-char* on_device(const void* address) {
-  return driver().reach == nullptr ? nullptr : driver().reach(number_of(address));
-}
-
-bool is_mode(std::string_view mode) {
-  const char* const set = std::getenv("FAKE_FABRIC");
-  return set != nullptr && mode == set;
-}
-
-[[noreturn]] void wrong(const char* text) {
-  std::fprintf(stderr, "fake fabric: %s\n", text);
-  std::abort();
 }
 
 // A read into memory of the device: the provider reads into `bytes`.
@@ -107,11 +74,12 @@ fi_ops_cq of_queue, real_queue;
 int register_memory(fid* domain, const fi_mr_attr* attributes, uint64_t flags, fid_mr** handle) {
   const auto* const at = static_cast<const char*>(attributes->mr_iov->iov_base);
   char* const there = on_device(at);
-  if ((attributes->iface == FI_HMEM_CUDA) != (there != nullptr)) wrong("memory was registered as what it is not");
+  if ((attributes->iface == FI_HMEM_CUDA) != (there != nullptr))
+    wrong("fake fabric: memory was registered as what it is not");
   if (there == nullptr) return real_memory.regattr(domain, attributes, flags, handle);
-  if (attributes->device.cuda != 0) wrong("there is no such device");
-  if (driver().is_offered(number_of(at)) == 0) wrong("memory of a device was not prepared for adapters");
-  if (is_mode("full")) return -FI_ENOSPC;
+  if (attributes->device.cuda != 0) wrong("fake fabric: there is no such device");
+  if (!is_offered(at)) wrong("fake fabric: memory of a device was not prepared for adapters");
+  if (is_set("FAKE_FABRIC", "full")) return -FI_ENOSPC;
   {
     const std::lock_guard guard(mutex);
     registered.emplace_back(at, attributes->mr_iov->iov_len);
@@ -131,7 +99,7 @@ ssize_t read(fid_ep* endpoint, void* buffer, size_t bytes, void* name, fi_addr_t
   const std::lock_guard guard(mutex);
   if (std::none_of(registered.begin(), registered.end(),
                    [&](const auto& one) { return begin >= one.first && begin + bytes <= one.first + one.second; }))
-    wrong("a read fills memory of the device that was not registered");
+    wrong("fake fabric: a read fills memory of the device that was not registered");
   landings.push_back({there, std::make_unique<char[]>(bytes), bytes, context});
   const ssize_t result = real_reads.read(endpoint, landings.back().bytes.get(), bytes, nullptr, from, at, key, context);
   if (result != 0) landings.pop_back();
@@ -180,7 +148,7 @@ int open_domain(fid_fabric* fabric, fi_info* info, fid_domain** domain, void* co
   real_memory = of_memory = *(*domain)->mr;
   of_memory.regattr = register_memory;
   (*domain)->mr = &of_memory;
-  if (driver().at_flush != nullptr) driver().at_flush(flush);
+  at_flush(flush);
   return 0;
 }
 
@@ -204,7 +172,7 @@ int fi_getinfo(uint32_t version, const char* node, const char* service, uint64_t
                fi_info** info) {
   const auto ask = real(fi_getinfo, "fi_getinfo");
   if (hints == nullptr || (hints->caps & FI_HMEM) == 0) return ask(version, node, service, flags, hints, info);
-  if (is_mode("none")) return -FI_ENODATA;
+  if (is_set("FAKE_FABRIC", "none")) return -FI_ENODATA;
   fi_info* const asked = without_devices(hints);
   const int result = ask(version, node, service, flags, asked, info);
   fi_freeinfo(asked);

@@ -178,8 +178,12 @@ class Tool(unittest.TestCase):
             if "libfabric cannot be loaded" in done.stdout:
                 self.skipTest("there is no libfabric here")
             self.assertRegex(done.stdout, r"(?m)^Large messages are read straight from the sender's memory \(R0\): " + words)
-        for rdma, words in (("auto", "by R0 from 32768 bytes on over TCP, from 131072 where libfabric's adapters"), ("off", "none by R0"),
-                            ("on", r"by R0 from 32768 bytes on over TCP, from 131072 through libfabric \(WEFT_RDMA=on\)")):
+        for rdma, words in (("auto", "yes, by a rendezvous of UCX"), ("off", r"no \(WEFT_RDMA=off\)")):
+            done = self.weft("info", "net", WEFT_NETWORKS="127.0.0.0/8", WEFT_NETWORK_LIBRARY="ucx", WEFT_RDMA=rdma)
+            if "UCX cannot be loaded" not in done.stdout:
+                self.assertRegex(done.stdout, r"(?m)^Large messages are read straight from the sender's memory \(R0\): " + words)
+        for rdma, words in (("auto", "by R0 from 32768 bytes on over TCP, from 131072 through UCX and where libfabric's adapters"), ("off", "none by R0"),
+                            ("on", r"by R0 from 32768 bytes on over TCP, from 131072 through UCX and libfabric \(WEFT_RDMA=on\)")):
             self.assertRegex(self.weft("info", "--paths", WEFT_RDMA=rdma).stdout, r"(?m)^Between hosts, .*: " + words)
 
     def test_each_part_answers_as_json(self):

@@ -339,6 +339,22 @@ TEST_P(Carriers, ReadNothingThatIsConcealed) {
   EXPECT_EQ(ours, std::vector<unsigned char>(100000, 8));
 }
 
+// The peer does not answer any more.
+TEST_P(Carriers, EndReadsOfAPeerThatIsGone) {
+  if (!GetParam().reads) GTEST_SKIP() << "asked with reads alone";
+  ASSERT_NO_FATAL_FAILURE(send(*a, to_b, 0, 100));
+  ASSERT_TRUE(wait([&] { return b->arrived.size() == 1; }));
+  std::vector<unsigned char> theirs(100000, 7);
+  std::vector<unsigned char> ours(100000, 8);
+  MemoryRef ref{};
+  ASSERT_TRUE(b->carrier->register_memory(theirs.data(), theirs.size(), Access::read, ref));
+  NotedRead read;
+  ASSERT_EQ(a->carrier->read(0, to_b, ref, 0, ours.data(), ours.size(), read), 0);
+  b.reset();
+  EXPECT_TRUE(wait([&] { return read.ended; }));
+  EXPECT_NE(read.error, 0);
+}
+
 // As many at the same time as there are buffers, with frames between them, sent in the same buffers.
 TEST_P(Carriers, WriteIntoTheMemoryThatAPeerOffers) {
   EXPECT_EQ(a->carrier->writes(), GetParam().writes);
@@ -491,7 +507,7 @@ TEST_P(Carriers, SayThatAPeerIsGone) {
 INSTANTIATE_TEST_SUITE_P(All, Carriers,
                          ::testing::Values(Kind{"tcp", nullptr, nullptr, true}, Kind{"ofi", nullptr, nullptr},
                                            Kind{"ofi_reading", nullptr, nullptr, true, true},
-                                           Kind{"ucx", nullptr, nullptr},
+                                           Kind{"ucx", nullptr, nullptr}, Kind{"ucx_reading", nullptr, nullptr, true},
                                            Kind{"ucx_fetching", "UCX_RNDV_THRESH", "1000"}),
                          [](const auto& one) { return std::string(one.param.name); });
 

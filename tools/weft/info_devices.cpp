@@ -19,6 +19,7 @@
 #include "transport/net/network.hpp"
 #include "transport/net/open.hpp"
 #include "transport/ofi/provider.hpp"
+#include "transport/ucx/context.hpp"
 #include "weft/commands.hpp"
 #include "weft/json_object.hpp"
 
@@ -27,6 +28,7 @@ namespace {
 
 namespace net = transport::net;
 namespace ofi = transport::ofi;
+namespace ucx = transport::ucx;
 
 constexpr size_t tried = size_t{1} << 20;
 
@@ -149,14 +151,19 @@ std::string why_not_by_adapters() {
   if (device::maker() == device::Maker::none) return "adapters do not know memory of this driver";
   const net::LibraryChoice carried = net::choose_library();
   if (carried.by == net::Library::tcp) return "jobs are carried by TCP: " + carried.why;
-  if (carried.by == net::Library::ucx)
-    return "Weft reads memory of other hosts through libfabric, not UCX (WEFT_NETWORK_LIBRARY=ofi)";
   std::vector<in_addr> usable;
   for (const net::LocalAddress& local : net::local_addresses(net::networks_of_setting())) {
     if (local.usable()) usable.push_back(local.address);
   }
   if (usable.empty()) return "there is no address that may be used";
   std::string why_not;
+  if (carried.by == net::Library::ucx) {
+    if (!ucx::try_library(why_not)) return "UCX cannot be loaded: " + why_not;
+    const ucx::Context context = ucx::open_context(2, false, false);
+    ucx::library().cleanup(context.handle);
+    if (!context.reads) return "large messages are not read from their sender's memory (WEFT_RDMA=off)";
+    return context.takes_devices ? "" : "UCX takes no memory of these devices: it was built without them";
+  }
   const ofi::Library* library = ofi::try_library(why_not);
   if (library == nullptr) return "libfabric cannot be loaded: " + why_not;
   const ofi::Choice choice = ofi::ask_providers(usable, ofi::Ask::until_one_works);

@@ -153,7 +153,7 @@ void ask_ucx(Carrier& carrier) {
   const ucx::Devices devices = ucx::allowed_devices();
   for (const std::string& port : devices.ports) carrier.lines.emplace_back(port, "used: InfiniBand or RoCE");
   if (!devices.interface.empty()) carrier.lines.emplace_back(devices.interface, "used: TCP");
-  carrier.reads = "no, that is done through libfabric alone";
+  carrier.reads = net::reading_is_off() ? "no (WEFT_RDMA=off)" : "yes, by a rendezvous of UCX";
 }
 
 void ask_libfabric(const std::vector<in_addr>& usable, Carrier& carrier) {

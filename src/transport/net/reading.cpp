@@ -11,7 +11,7 @@ constexpr const char* rdma_names[] = {"auto", "on", "off"};
 enum Rdma : int { automatic, on, off };
 constinit base::ChoiceSetting rdma{{.name = "WEFT_RDMA",
                                     .help = "read or write large messages straight in the memory of another host: on, "
-                                            "off, or where adapters do it; over TCP only read",
+                                            "off, or where adapters do it; over TCP and UCX only read",
                                     .subject = base::Subject::messages},
                                    automatic,
                                    rdma_names,
@@ -21,7 +21,7 @@ WEFT_SETTING(rdma);
 constinit base::IntSetting rdma_from{
     {.name = "WEFT_RDMA_FROM",
      .help = "smallest message that is read (R0) or written (R1) in the memory of another host, "
-             "below: through buffers; 0: over TCP messages not sent at once, from 32 KiB; 128 KiB by adapters",
+             "below: through buffers; 0: over TCP messages not sent at once, from 32 KiB; 128 KiB by adapters and UCX",
      .unit = base::Unit::bytes,
      .subject = base::Subject::messages,
      .change = base::Change::always},

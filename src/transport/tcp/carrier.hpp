@@ -56,7 +56,7 @@ class TcpCarrier final : public net::Carrier {
   Links links_;
   Outgoing outgoing_;
   Connector connector_;
-  Registered registered_;
+  net::Registered registered_;
   DatagramChannel datagrams_;
   Incoming incoming_;
 };

@@ -42,7 +42,7 @@ void keep_partial(Link& source, const unsigned char* item, size_t left) {
 }  // namespace
 
 Incoming::Incoming(uint32_t lanes, Links& links, Outgoing& outgoing, DatagramChannel& datagrams,
-                   const Registered& registered)
+                   const net::Registered& registered)
     : links_(links), outgoing_(outgoing), datagrams_(datagrams), registered_(registered), batches_(lanes) {
   for (Batch& batch : batches_) batch.memory = std::make_unique_for_overwrite<unsigned char[]>(incoming_bytes);
 }
@@ -162,7 +162,7 @@ int Incoming::ask(Link& link, const MemoryRef& memory, size_t at, void* to, size
 // Sends what a peer asks for. false: it is not the peer's.
 bool Incoming::answer(uint32_t lane, Link& link, const Ask& ask, net::Events& events) {
   if (ask.number != ++link.their_number || ask.proof != proof_of(ask, link.keys.theirs)) return false;
-  const bool allowed = registered_.allows(ask);
+  const bool allowed = registered_.allows(ask.key, ask.address, ask.bytes);
   Answer head = {.magic = answer_magic,
                  .error = allowed ? 0u : static_cast<uint32_t>(EFAULT),
                  .number = ask.number,

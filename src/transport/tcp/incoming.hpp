@@ -8,13 +8,15 @@
 //
 // Owner: the TcpCarrier. Threads: the poller of the lane alone; holds_any() by any.
 
+#include "transport/net/registered.hpp"
 #include "transport/tcp/channel.hpp"
 
 namespace weft::transport::tcp {
 
 class Incoming {
  public:
-  Incoming(uint32_t lanes, Links& links, Outgoing& outgoing, DatagramChannel& datagrams, const Registered& registered);
+  Incoming(uint32_t lanes, Links& links, Outgoing& outgoing, DatagramChannel& datagrams,
+           const net::Registered& registered);
 
   // Items that have come in and were left for the next poll().
   bool holds(uint32_t lane) const { return batches_[lane].at != batches_[lane].end; }
@@ -50,7 +52,7 @@ class Incoming {
   Links& links_;
   Outgoing& outgoing_;
   DatagramChannel& datagrams_;
-  const Registered& registered_;
+  const net::Registered& registered_;
   std::vector<Batch> batches_;  // by lane
 };
 

@@ -10,11 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
-#include <map>
-#include <mutex>
 
-#include "base/lock.hpp"
-#include "transport/api/transport.hpp"
 #include "transport/net/frame.hpp"
 
 namespace weft::transport::tcp {
@@ -60,35 +56,5 @@ inline constexpr unsigned char zeros[16] = {};
 constexpr size_t on_the_wire(size_t bytes) {
   return (bytes + 15) / 16 * 16;
 }
-
-// Memory of ours that peers may read. Thread-safe.
-class Registered {
- public:
-  uint64_t add(const void* memory, size_t bytes) {
-    const std::lock_guard guard(lock_);
-    const auto begin = reinterpret_cast<uint64_t>(memory);
-    pieces_[++last_] = {begin, begin + bytes};
-    return last_;
-  }
-  void remove(uint64_t key) {
-    const std::lock_guard guard(lock_);
-    pieces_.erase(key);
-  }
-  // Whether what is asked for is part of what has that key.
-  bool allows(const Ask& ask) const {
-    const std::lock_guard guard(lock_);
-    const auto piece = pieces_.find(ask.key);
-    return piece != pieces_.end() && ask.address >= piece->second.begin && ask.address <= piece->second.end &&
-           ask.bytes <= piece->second.end - ask.address;
-  }
-
- private:
-  struct Piece {
-    uint64_t begin, end;
-  };
-  mutable base::Lock lock_;
-  std::map<uint64_t, Piece> pieces_;
-  uint64_t last_ = 0;
-};
 
 }  // namespace weft::transport::tcp

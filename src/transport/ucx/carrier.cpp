@@ -6,49 +6,20 @@
 #include <mutex>
 #include <utility>
 
-#include "base/message.hpp"
-#include "base/setting.hpp"
-#include "transport/api/failure.hpp"
-#include "transport/ucx/device.hpp"
+#include "device/adapter.hpp"
+#include "device/device.hpp"
+#include "transport/ucx/status.hpp"
 
 namespace weft::transport::ucx {
 namespace {
 
-constinit base::TextSetting transports_setting{
-    {.name = "WEFT_UCX_TRANSPORTS",
-     .help = "transports of UCX to use between hosts, as in UCX_TLS; empty: ib where there is InfiniBand or RoCE, and "
-             "tcp",
-     .subject = base::Subject::start}};
-WEFT_SETTING(transports_setting);
-
-constexpr unsigned frame_id = 1;     // of our active messages
-constexpr int error_base = 1 << 16;  // statuses are handed out as errors from here on, none of which is EAGAIN
+constexpr unsigned frame_id = 1;  // of our active messages
 constexpr size_t address_most = 4096;
-
-int error_of(ucs_status_t status) {
-  return status == UCS_OK ? 0 : error_base - static_cast<int>(status);
-}
-
-// What UCX's functions return: nothing (done), a request, or a status.
-bool is_error(ucs_status_ptr_t result) {
-  return reinterpret_cast<uintptr_t>(result) >= static_cast<uintptr_t>(static_cast<intptr_t>(UCS_ERR_LAST));
-}
-ucs_status_t status_of(ucs_status_ptr_t result) {
-  return static_cast<ucs_status_t>(reinterpret_cast<intptr_t>(result));
-}
-
-void must(const char* call, ucs_status_t status) {
-  if (status == UCS_OK) return;
-  fail_for_good({.cause = std::string("UCX refused ") + call + ": " + library().status_string(status),
-                 .remedy = "see what ucx_info -d lists and what UCX_LOG_LEVEL=info says; or use libfabric with "
-                           "WEFT_NETWORK_LIBRARY=ofi"});
-}
 
 }  // namespace
 
 UcxCarrier::UcxCarrier(uint32_t lanes, int ranks, bool sleeps)
-    : ports_(std::make_unique<Port[]>(lanes)), lanes_(lanes) {
-  open_context(ranks, sleeps);
+    : context_(open_context(ranks, sleeps, lanes > 1)), ports_(std::make_unique<Port[]>(lanes)), lanes_(lanes) {
   for (uint32_t lane = 0; lane < lanes_; ++lane) open_port(ports_[lane]);
   if (sleeps && lanes_ == 1) must("ucp_worker_get_efd", library().worker_get_efd(ports_[0].worker, &wait_descriptor_));
 }
@@ -57,7 +28,8 @@ bool UcxCarrier::may_sleep() {
   if (wait_descriptor_ < 0) return true;
   Port& port = ports_[0];
   std::lock_guard guard(port.lock);
-  return port.arrived.empty() && port.left.empty() && library().worker_arm(port.worker) == UCS_OK;
+  return port.arrived.empty() && port.left.empty() && port.reads.over.empty() &&
+         library().worker_arm(port.worker) == UCS_OK;
 }
 
 UcxCarrier::~UcxCarrier() {
@@ -77,36 +49,8 @@ UcxCarrier::~UcxCarrier() {
     release(port, port.arrived);
     l.worker_destroy(port.worker);
   }
-  lent_.close([&](ucp_mem_h handle) { (void)l.mem_unmap(context_, handle); });
-  l.cleanup(context_);
-}
-
-// Everything is said by the configuration: the environment is the program's.
-void UcxCarrier::open_context(int ranks, bool sleeps) {
-  const Library& l = library();
-  ucp_config_t* config = nullptr;
-  must("ucp_config_read", l.config_read(nullptr, nullptr, &config));
-  const Devices devices = allowed_devices();
-  std::string names = devices.interface;
-  for (const std::string& port : devices.ports) names += "," + port;
-  const char* transports = devices.ports.empty() ? "tcp" : "ib,tcp";
-  if (*transports_setting.value() != '\0') transports = transports_setting.value();
-  must("UCX_NET_DEVICES", l.config_modify(config, "NET_DEVICES", names.c_str()));
-  must("UCX_TLS", l.config_modify(config, "TLS", transports));
-  (void)l.config_modify(config, "RCACHE_ENABLE", "n");
-  ucp_params_t parameters = {};
-  parameters.field_mask =
-      UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
-  parameters.features = sleeps ? UCP_FEATURE_AM | UCP_FEATURE_WAKEUP : UCP_FEATURE_AM;
-  parameters.mt_workers_shared = lanes_ > 1;
-  parameters.estimated_num_eps = static_cast<size_t>(ranks);
-  const ucs_status_t status = l.init_version(UCP_API_MAJOR, UCP_API_MINOR, &parameters, config, &context_);
-  l.config_release(config);
-  if (status == UCS_OK) return;
-  fail_for_good({.cause = std::string("UCX ") + l.get_version_string() + " finds nothing to use: transports " +
-                          transports + " on " + names + ": " + l.status_string(status),
-                 .remedy = "see what ucx_info -d lists, and choose with WEFT_UCX_TRANSPORTS and WEFT_NETWORKS; or use "
-                           "libfabric with WEFT_NETWORK_LIBRARY=ofi"});
+  lent_.close([&](ucp_mem_h handle) { (void)l.mem_unmap(context_.handle, handle); });
+  l.cleanup(context_.handle);
 }
 
 void UcxCarrier::open_port(Port& port) {
@@ -115,7 +59,7 @@ void UcxCarrier::open_port(Port& port) {
   parameters.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE | UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT;
   parameters.thread_mode = UCS_THREAD_MODE_SERIALIZED;
   parameters.am_alignment = alignof(net::Header);
-  must("ucp_worker_create", l.worker_create(context_, &parameters, &port.worker));
+  must("ucp_worker_create", l.worker_create(context_.handle, &parameters, &port.worker));
   ucp_am_handler_param_t handler = {};
   handler.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
                        UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
@@ -124,6 +68,7 @@ void UcxCarrier::open_port(Port& port) {
   handler.cb = on_frame;
   handler.arg = &port;
   must("ucp_worker_set_am_recv_handler", l.worker_set_am_recv_handler(port.worker, &handler));
+  if (context_.reads) port.reads.open(port.worker, registered_);
 }
 
 std::string UcxCarrier::address(uint32_t lane) {
@@ -147,6 +92,11 @@ bool UcxCarrier::insert(std::string_view bytes, net::Address& address) {
   return true;
 }
 
+bool UcxCarrier::is_open(Port& port, const Peer& peer, Way& way) {
+  if (way.endpoint == nullptr) way.error = open_way(port, peer, way);
+  return way.error == UCS_OK;
+}
+
 ucs_status_t UcxCarrier::open_way(Port& port, const Peer& peer, Way& way) {
   ucp_ep_params_t parameters = {};
   parameters.field_mask =
@@ -168,7 +118,7 @@ void UcxCarrier::register_buffers(void* memory, size_t bytes) {
   parameters.address = memory;
   parameters.length = bytes;
   ucp_mem_h handle = nullptr;
-  must("ucp_mem_map", library().mem_map(context_, &parameters, &handle));
+  must("ucp_mem_map", library().mem_map(context_.handle, &parameters, &handle));
   lent_.add(memory, bytes, handle);
 }
 
@@ -177,8 +127,7 @@ int UcxCarrier::send(uint32_t lane, net::Buffer* buffer, const void* start, size
   const Peer& peer = *reinterpret_cast<const Peer*>(to);
   Way& way = peer.ways[lane];
   std::lock_guard guard(port.lock);
-  if (way.endpoint == nullptr) way.error = open_way(port, peer, way);
-  if (way.error != UCS_OK) return error_of(way.error);
+  if (!is_open(port, peer, way)) return error_of(way.error);
   *reinterpret_cast<Port**>(buffer->context) = &port;
   ucp_request_param_t parameters = {};
   parameters.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
@@ -192,6 +141,26 @@ int UcxCarrier::send(uint32_t lane, net::Buffer* buffer, const void* start, size
   if (is_error(sending)) return error_of(status_of(sending));
   if (sending == nullptr) port.left.push_back({buffer, 0});
   return 0;
+}
+
+bool UcxCarrier::register_memory(void* memory, size_t bytes, Access access, MemoryRef& ref) {
+  if (!context_.reads || access != Access::read) return false;
+  if (device::owns(memory)) {
+    int number = 0;
+    if (!context_.takes_devices || !device::offer(memory, number).empty()) return false;
+  }
+  ref = {reinterpret_cast<uint64_t>(memory), registered_.add(memory, bytes)};
+  return true;
+}
+
+int UcxCarrier::read(uint32_t lane, net::Address from, const MemoryRef& memory, size_t at, void* to, size_t bytes,
+                     Read& read) {
+  Port& port = ports_[lane];
+  const Peer& peer = *reinterpret_cast<const Peer*>(from);
+  Way& way = peer.ways[lane];
+  std::lock_guard guard(port.lock);
+  if (!is_open(port, peer, way)) return error_of(way.error);
+  return port.reads.ask(way.endpoint, way.error, memory, at, to, bytes, read);
 }
 
 void UcxCarrier::on_sent(void* request, ucs_status_t status, void* buffer) {
@@ -241,15 +210,22 @@ int UcxCarrier::poll(uint32_t lane, net::Events& events) {
   Port& port = ports_[lane];
   {
     std::lock_guard guard(port.lock);
-    (void)library().worker_progress(port.worker);
+    {
+      const device::InContext current(port.reads.on_device());
+      (void)library().worker_progress(port.worker);
+    }
+    port.reads.look();
     std::swap(port.arrived, port.arrived_before);
     std::swap(port.left, port.left_before);
+    std::swap(port.reads.over, port.over_before);
   }
   for (const Left& left : port.left_before) events.sent(lane, left.buffer, left.error);
   for (const Arrived& one : port.arrived_before)
     events.came(lane, static_cast<const unsigned char*>(one.data), one.bytes);
-  const size_t happened = port.left_before.size() + port.arrived_before.size();
+  for (const Reads::Over& over : port.over_before) events.have_read(*over.read, over.error);
+  const size_t happened = port.left_before.size() + port.arrived_before.size() + port.over_before.size();
   port.left_before.clear();
+  port.over_before.clear();
   if (!port.arrived_before.empty()) {
     std::lock_guard guard(port.lock);
     release(port, port.arrived_before);

@@ -15,7 +15,9 @@
 #include "base/lock.hpp"
 #include "transport/net/carrier.hpp"
 #include "transport/net/lent.hpp"
+#include "transport/ucx/context.hpp"
 #include "transport/ucx/library.hpp"
+#include "transport/ucx/reads.hpp"
 
 namespace weft::transport::ucx {
 
@@ -31,6 +33,13 @@ class UcxCarrier final : public net::Carrier {
   bool insert(std::string_view bytes, net::Address& address) override;
   void register_buffers(void* memory, size_t bytes) override;
   int send(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) override;
+  bool reads() const override { return context_.reads; }
+  bool reaches_devices() const override { return context_.takes_devices; }
+  size_t read_most() const override { return SIZE_MAX; }
+  bool register_memory(void* memory, size_t bytes, Access access, MemoryRef& ref) override;
+  void deregister(uint64_t key) override { registered_.remove(key); }
+  int read(uint32_t lane, net::Address from, const MemoryRef& memory, size_t at, void* to, size_t bytes,
+           Read& read) override;
   int poll(uint32_t lane, net::Events& events) override;
   int wait_descriptor() const override { return wait_descriptor_; }
   bool may_sleep() override;
@@ -55,14 +64,16 @@ class UcxCarrier final : public net::Carrier {
     int error;
   };
   struct Port {
-    base::Lock lock;  // of all but the last two
+    base::Lock lock;  // of all but the last three
     ucp_worker_h worker = nullptr;
     std::vector<Arrived> arrived;
     std::vector<Left> left;
     std::vector<Fetch*> free_fetches;
     std::vector<std::unique_ptr<Fetch>> fetches;
+    Reads reads;
     std::vector<Arrived> arrived_before;  // of the polling thread alone: its reports
     std::vector<Left> left_before;
+    std::vector<Reads::Over> over_before;
   };
   // From a lane of ours to one of a peer.
   struct Way {
@@ -73,8 +84,8 @@ class UcxCarrier final : public net::Carrier {
     std::string address;
     std::unique_ptr<Way[]> ways;
   };
-  void open_context(int ranks, bool sleeps);
   void open_port(Port& port);
+  bool is_open(Port& port, const Peer& peer, Way& way);
   ucs_status_t open_way(Port& port, const Peer& peer, Way& way);
   static void release(Port& port, std::vector<Arrived>& frames);
   static ucs_status_t on_frame(void* port, const void* header, size_t header_bytes, void* data, size_t bytes,
@@ -83,7 +94,8 @@ class UcxCarrier final : public net::Carrier {
   static void on_sent(void* request, ucs_status_t status, void* buffer);
   static void on_failure(void* way, ucp_ep_h endpoint, ucs_status_t status);
 
-  ucp_context_h context_ = nullptr;
+  const Context context_;
+  net::Registered registered_;
   net::Lent<ucp_mem_h> lent_;  // buffers of frames
   std::unique_ptr<Port[]> ports_;
   uint32_t lanes_;

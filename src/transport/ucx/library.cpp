@@ -50,6 +50,7 @@ std::string load() {
   finder.find("ucp_config_modify", l.config_modify);
   finder.find("ucp_config_release", l.config_release);
   finder.find("ucp_init_version", l.init_version);
+  finder.find("ucp_context_query", l.context_query);
   finder.find("ucp_cleanup", l.cleanup);
   finder.find("ucp_mem_map", l.mem_map);
   finder.find("ucp_mem_unmap", l.mem_unmap);
@@ -77,6 +78,13 @@ const std::string& outcome() {
 }
 
 }  // namespace
+
+void must(const char* call, ucs_status_t status) {
+  if (status == UCS_OK) return;
+  fail_for_good({.cause = std::string("UCX refused ") + call + ": " + library().status_string(status),
+                 .remedy = "see what ucx_info -d lists and what UCX_LOG_LEVEL=info says; or use libfabric with "
+                           "WEFT_NETWORK_LIBRARY=ofi"});
+}
 
 bool try_library(std::string& why_not) {
   why_not = outcome();

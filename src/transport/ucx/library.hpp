@@ -17,6 +17,7 @@ struct Library {
   decltype(&ucp_config_modify) config_modify;
   decltype(&ucp_config_release) config_release;
   decltype(&ucp_init_version) init_version;
+  decltype(&ucp_context_query) context_query;
   decltype(&ucp_cleanup) cleanup;
   decltype(&ucp_mem_map) mem_map;
   decltype(&ucp_mem_unmap) mem_unmap;
@@ -39,6 +40,9 @@ struct Library {
 
 // The library; ends the job with a message where it cannot be loaded. Not for several threads at once.
 const Library& library();
+
+// Ends the job with a message when UCX refuses a call that must work.
+void must(const char* call, ucs_status_t status);
 
 // Whether it can be loaded; otherwise says why not.
 [[nodiscard]] bool try_library(std::string& why_not);
