@@ -73,6 +73,17 @@ void pin_once(void* memory, size_t bytes) {
   if (known->find(memory) == known->end()) (*known)[memory] = active->pin(memory, bytes);
 }
 
+void unpin(void* memory, size_t bytes) {
+  std::lock_guard guard(mutex);
+  if (known == nullptr) return;
+  const auto end = known->lower_bound(static_cast<char*>(memory) + bytes);
+  for (auto at = known->lower_bound(memory); at != end;) {
+    void* const piece = at->first;
+    ++at;
+    unpin(piece);
+  }
+}
+
 void close() {
   if (!on()) return;
   unmap_all();

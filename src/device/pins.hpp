@@ -8,8 +8,11 @@
 
 namespace weft::device {
 
-// It stays where it is until close(). Where the driver refuses, copies take longer.
+// It stays where it is until unpin() or close(). Where the driver refuses, copies take longer.
 void pin_once(void* memory, size_t bytes);
+
+// Unpins all that was pinned in there, as the memory goes before close(). No copy is under way.
+void unpin(void* memory, size_t bytes);
 
 // Pinned memory for data that pass through the host; nullptr: there is none. Some of it is kept for the next call when
 // it is given back.

@@ -86,6 +86,9 @@ class Carrier {
   // Thread-safe.
   virtual void register_buffers(void* /*memory*/, size_t /*bytes*/) {}
 
+  // Memory that frames come in to: `call` for each piece, all of which stay. Thread-safe.
+  virtual void each_intake(void (* /*call*/)(void* memory, size_t bytes)) {}
+
   // A carrier whose buffers lie in memory of others too lends them itself, by their use; nullptr: none now. Words of
   // flow control find one whatever messages hold. Thread-safe.
   enum class Use : uint8_t { message, staging, word };

@@ -15,6 +15,7 @@
 #include "base/setting.hpp"
 #include "base/thread_number.hpp"
 #include "boot/notes.hpp"
+#include "device/pins.hpp"
 #include "transport/api/device_memory.hpp"
 #include "transport/api/failure.hpp"
 #include "transport/net/lifeline.hpp"
@@ -105,6 +106,11 @@ NetTransport::NetTransport(std::unique_ptr<Carrier> carrier, const Opening& open
 // A process may leave another job as soon as it has been told so, and its last messages are to arrive.
 NetTransport::~NetTransport() {
   if (renumber_ != 0) carrier_->linger();
+  if (!pins_.load(std::memory_order_relaxed)) return;
+  carrier_->each_intake(device::unpin);
+  for (uint32_t lane = 0; lane < lanes_.lanes(); ++lane) {
+    for (const Port::Buffers& buffers : ports_[lane].buffers) device::unpin(buffers.all.get(), buffers.bytes());
+  }
 }
 
 // The protocol, which ranks must have alike.
@@ -230,7 +236,19 @@ void NetTransport::add_buffers(Port& port, size_t count) {
   carrier_->register_buffers(made.get(), count * sizeof(OwnBuffer));
   for (size_t i = 0; i < count; ++i) give(port, &made[i]);
   const base::LockIf guard(port.lock, threads_);
-  port.buffers.push_back(std::move(made));
+  port.buffers.push_back({std::move(made), count});
+  if (pins_.load(std::memory_order_relaxed))
+    device::pin_once(port.buffers.back().all.get(), port.buffers.back().bytes());
+}
+
+// Buffers that a carrier lends stay as they are.
+void NetTransport::pin_staging() {
+  if (pins_.exchange(true, std::memory_order_relaxed)) return;
+  for (uint32_t lane = 0; lane < lanes_.lanes(); ++lane) {
+    const base::LockIf guard(ports_[lane].lock, threads_);
+    for (const Port::Buffers& buffers : ports_[lane].buffers) device::pin_once(buffers.all.get(), buffers.bytes());
+  }
+  carrier_->each_intake(device::pin_once);
 }
 
 void NetTransport::give(Port& port, Buffer* buffer) {

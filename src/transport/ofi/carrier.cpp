@@ -196,6 +196,12 @@ void OfiCarrier::register_buffers(void* memory, size_t bytes) {
   (void)enroll_ours(memory, bytes);
 }
 
+void OfiCarrier::each_intake(void (*call)(void* memory, size_t bytes)) {
+  for (const Port& port : ports_) {
+    if (port.frames != nullptr) call(port.frames.get(), incoming_buffers * sizeof(Frame));
+  }
+}
+
 void* OfiCarrier::name_of(const void* memory) const {
   fid_mr* const handle = ours_.handle_of(memory, nullptr);
   return handle != nullptr ? fi_mr_desc(handle) : nullptr;

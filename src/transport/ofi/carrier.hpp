@@ -29,6 +29,7 @@ class OfiCarrier final : public net::Carrier {
   bool insert(std::string_view bytes, net::Address& address) override;
   int send(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) override;
   void register_buffers(void* memory, size_t bytes) override;
+  void each_intake(void (*call)(void* memory, size_t bytes)) override;
   void renew(const unsigned char* frame) override;
   bool reads() const override { return reads_; }
   bool reaches_devices() const override { return devices_; }

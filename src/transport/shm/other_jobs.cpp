@@ -13,6 +13,7 @@
 #include "base/address_space.hpp"
 #include "boot/segment.hpp"
 #include "boot/status.hpp"
+#include "device/pins.hpp"
 #include "pages/huge.hpp"
 #include "transport/api/failure.hpp"
 #include "transport/shm/layout_sum.hpp"
@@ -44,7 +45,10 @@ void OtherJobs::drop(int first) {
   if (found == jobs_.end()) return;
   Job& job = *found->second;
   job.endpoints.clear();
-  for (const auto& [place, region] : job.regions) munmap(region, job.layout.region);
+  for (const auto& [place, region] : job.regions) {
+    device::unpin(region, job.layout.region);
+    munmap(region, job.layout.region);
+  }
   close(job.segment_fd);
   jobs_.erase(found);
 }

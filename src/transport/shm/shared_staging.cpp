@@ -11,6 +11,7 @@
 #include "base/clock.hpp"
 #include "boot/segment.hpp"
 #include "boot/status.hpp"
+#include "device/pins.hpp"
 #include "transport/api/failure.hpp"
 
 namespace weft::transport::shm {
@@ -41,6 +42,7 @@ SharedStaging::SharedStaging(const Layout& layout, int segment_fd, int places)
 }
 
 SharedStaging::~SharedStaging() {
+  device::unpin(mapped_, layout_.pool);
   munmap(mapped_, layout_.pool);
 }
 

@@ -30,6 +30,7 @@ class TcpCarrier final : public net::Carrier {
   std::string address(uint32_t lane) override;
   bool insert(std::string_view bytes, net::Address& address) override;
   int send(uint32_t lane, net::Buffer* buffer, const void* start, size_t bytes, net::Address to) override;
+  void each_intake(void (*call)(void* memory, size_t bytes)) override { incoming_.each_intake(call); }
   void linger() override;
   bool all_sent() const override { return datagrams_.all_sent(); }
   bool pushes() const override { return true; }

@@ -47,6 +47,10 @@ Incoming::Incoming(uint32_t lanes, Links& links, Outgoing& outgoing, DatagramCha
   for (Batch& batch : batches_) batch.memory = std::make_unique_for_overwrite<unsigned char[]>(incoming_bytes);
 }
 
+void Incoming::each_intake(void (*call)(void* memory, size_t bytes)) const {
+  for (const Batch& batch : batches_) call(batch.memory.get(), incoming_bytes);
+}
+
 bool Incoming::holds_any() const {
   return std::any_of(batches_.begin(), batches_.end(),
                      [](const Batch& batch) { return batch.untold.load(std::memory_order_relaxed); });

@@ -26,6 +26,9 @@ class Incoming {
   // Takes what has come in on a connection, unless the lane still holds items of another one.
   int read(uint32_t lane, Link& link, net::Events& events);
 
+  // The memory of each lane.
+  void each_intake(void (*call)(void* memory, size_t bytes)) const;
+
   // Asks the peer for memory of its own. With the link's lock. 0, or the error that the link was lost by.
   [[nodiscard]] int ask(Link& link, const MemoryRef& memory, size_t at, void* to, size_t bytes, Read& read);
 
