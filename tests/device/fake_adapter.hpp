@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The device that fake_driver.c stands for, as an adapter has it: for libraries in front of those of networks.
+// The device that fake_cuda.cpp stands for, as an adapter has it: for libraries in front of those of networks.
 
 #include <dlfcn.h>
 
@@ -26,17 +26,17 @@ inline unsigned long long number_of(const void* address) {
 
 // Where memory of the device is; nullptr: it is none.
 inline char* on_device(const void* address) {
-  static const auto reach = driver_function<char* (*)(unsigned long long)>("fake_driver_reach");
+  static const auto reach = driver_function<char* (*)(unsigned long long)>("fake_cuda_reach");
   return reach == nullptr ? nullptr : reach(number_of(address));
 }
 // Whether its allocation was prepared for adapters.
 inline bool is_offered(const void* address) {
-  static const auto offered = driver_function<int (*)(unsigned long long)>("fake_driver_is_offered");
+  static const auto offered = driver_function<int (*)(unsigned long long)>("fake_cuda_is_offered");
   return offered != nullptr && offered(number_of(address)) != 0;
 }
 // Called when the device's writes by adapters are flushed.
 inline void at_flush(void (*call)()) {
-  static const auto set = driver_function<void (*)(void (*)())>("fake_driver_at_flush");
+  static const auto set = driver_function<void (*)(void (*)())>("fake_cuda_at_flush");
   if (set != nullptr) set(call);
 }
 inline bool has_context() {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// A library in front of libfabric that makes its providers offer FI_HMEM for memory of the device that fake_driver.c
+// A library in front of libfabric that makes its providers offer FI_HMEM for memory of the device that fake_cuda.cpp
 // stands for, as an adapter does that reads and writes it. Memory of the device must be registered as such, and be
 // prepared for adapters, on both sides of a read. Data that have been read are in the device's memory when its writes
 // by adapters are flushed, and not before. With FAKE_FABRIC=none nothing is offered; with FAKE_FABRIC=full memory of

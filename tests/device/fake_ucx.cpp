@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// A library in front of UCX that takes memory of the device which fake_driver.c stands for, as UCX does that was built
+// A library in front of UCX that takes memory of the device which fake_cuda.cpp stands for, as UCX does that was built
 // with CUDA. Such memory must be called so, be prepared for adapters on both sides, and a context of the device be
 // current. Data that have come are in the device's memory when its writes by adapters are flushed, and not before. With
 // FAKE_UCX=none UCX knows no memory of devices; with FAKE_UCX=full it

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Data on a device whose driver fails (fake_cuda.c): the class of the error is returned, and the library goes on; or,
-// with the argument `fatal`, the job ends with the call, the function of the driver, cause and remedy. The second
+// Data on a device whose driver fails (FAKE_CUDA_FAILS): the class of the error is returned, and the library goes on;
+// or, with the argument `fatal`, the job ends with the call, the function of the driver, cause and remedy. The second
 // argument names the driver, cuda.
 #include <cstring>
 

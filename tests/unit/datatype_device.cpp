@@ -12,7 +12,7 @@
 #include <cstring>
 #include <map>
 
-#include "../mpi/fake_ptx.h"
+#include "../device/fake_ptx.hpp"
 #include "base/setting.hpp"
 #include "datatype/on_device.hpp"
 #include "datatype/on_device_kernel.hpp"
@@ -34,18 +34,18 @@ void* same_address(unsigned long long address, size_t /*bytes*/) {
 }
 
 // The interpreter for a text; nullptr: it is none.
-void* interpreted(const std::string& text) {
-  static auto* const known = new std::map<std::string, void*>;  // until the end of the process
-  void*& kernel = (*known)[text];
-  if (kernel == nullptr) kernel = fake_ptx_load(text.c_str(), device::ptx::kernel_name);
+fake_ptx::Kernel* interpreted(const std::string& text) {
+  static auto* const known = new std::map<std::string, fake_ptx::Kernel*>;  // until the end of the process
+  fake_ptx::Kernel*& kernel = (*known)[text];
+  if (kernel == nullptr) kernel = fake_ptx::load(text.c_str(), device::ptx::kernel_name);
   return kernel;
 }
 
 // Few threads, so that each has several turns.
 std::string run(const std::string& text, const void* arguments) {
-  void* const kernel = interpreted(text);
+  const fake_ptx::Kernel* const kernel = interpreted(text);
   if (kernel == nullptr) return "no PTX";
-  const int error = fake_ptx_run(kernel, 2, 3, arguments, same_address);
+  const int error = fake_ptx::run(*kernel, {2, 1}, {3, 1}, arguments, same_address);
   return error == 0 ? std::string() : "error " + std::to_string(error);
 }
 
@@ -468,7 +468,7 @@ TEST(DatatypeDeviceNumbers, PositionsBeyond32BitsAreFound) {
         touched.push_back(address);
         return memory;
       };
-      ASSERT_EQ(fake_ptx_run(interpreted(device::ptx::text_of(next.form)), 1, 1, &next.arguments, note), 0);
+      ASSERT_EQ(fake_ptx::run(*interpreted(device::ptx::text_of(next.form)), {1, 1}, {1, 1}, &next.arguments, note), 0);
       position += next.bytes;
       at += next.bytes;
     }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// A kernel of PTX as fake_ptx_parse.cpp reads it and fake_ptx.cpp runs it (fake_ptx.h).
+// A kernel of PTX as fake_ptx_parse.cpp reads it and fake_ptx.cpp runs it (fake_ptx.hpp).
 
 #include <cstddef>
 #include <cstdint>
@@ -18,10 +18,12 @@ enum class Code {
   ld_global,
   st_global,
   atom_min,
+  atom_max,
   add,
   sub,
   mul_lo,
   mul_wide,
+  mad_lo,
   div,
   neg,
   abs,
@@ -67,11 +69,16 @@ struct Instruction {
   std::string label;
 };
 
+struct Parameter {
+  std::string name;
+  size_t at, bytes;
+};
+
 struct Kernel {
   std::vector<Instruction> code;
   std::map<std::string, Operand> registers;
   std::map<std::string, size_t> labels;
-  std::string arguments;
+  std::vector<Parameter> parameters;
   size_t bytes_of_arguments = 0;
 };
 

@@ -1,12 +1,15 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // From the text of a module to the instructions of a kernel.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
+#include <sstream>
 #include <utility>
 
-#include "fake_ptx.h"
+#include "fake_ptx.hpp"
 #include "fake_ptx_kernel.hpp"
 
 namespace {
@@ -14,7 +17,8 @@ namespace {
 using namespace fake_ptx;
 
 // In the order that a thread has their values in.
-constexpr const char* specials[] = {"%ctaid.x", "%ntid.x", "%tid.x", "%nctaid.x"};
+constexpr const char* specials[] = {"%ctaid.x", "%ntid.x", "%tid.x", "%nctaid.x",
+                                    "%ctaid.y", "%ntid.y", "%tid.y", "%globaltimer"};
 
 class Parser {
  public:
@@ -32,17 +36,34 @@ class Parser {
  private:
   bool header() {
     statement_ = "the head";
-    const size_t entry = text_.find(".visible .entry " + name_ + "(");
-    if (text_.find(".version ") != 0 || text_.find(".address_size 64") == std::string::npos ||
-        entry == std::string::npos)
+    const std::string name = ".visible .entry " + name_ + "(";
+    const size_t entry = text_.find(name), end = text_.find(')', entry);
+    if (text_.find(".version ") > 1 || text_.find(".address_size 64") == std::string::npos || end == std::string::npos)
       return false;
-    const size_t name = text_.find(".b8 ", entry);
-    const size_t end = text_.find('[', name);
-    at_ = text_.find("{\n", entry);
-    if (name == std::string::npos || end == std::string::npos || at_ == std::string::npos) return false;
-    kernel_->arguments = text_.substr(name + 4, end - name - 4);
-    kernel_->bytes_of_arguments = std::strtoull(text_.c_str() + end + 1, nullptr, 10);
+    at_ = text_.find("{\n", end);
+    if (at_ == std::string::npos) return false;
     at_ += 2;
+    return parameters(text_.substr(entry + name.size(), end - entry - name.size()));
+  }
+
+  // .param .u64 name, or .param .align 8 .b8 name[bytes]
+  bool parameters(const std::string& list) {
+    std::istringstream all(list);
+    for (std::string one; std::getline(all, one, ',');) {
+      std::istringstream words(one);
+      std::string type, name;
+      for (std::string word; words >> word; name = word) type = name;
+      const size_t open = name.find('[');
+      const bool is_block = open != std::string::npos;
+      if (type.size() < 3 || is_block != (type == ".b8")) return false;
+      const auto bytes = is_block ? std::strtoull(name.c_str() + open + 1, nullptr, 10)
+                                  : std::strtoull(type.c_str() + 2, nullptr, 10) / 8;
+      const size_t unit = is_block ? 8 : bytes;
+      if (bytes == 0) return false;
+      const size_t at = (kernel_->bytes_of_arguments + unit - 1) / unit * unit;
+      kernel_->parameters.push_back({name.substr(0, open), at, bytes});
+      kernel_->bytes_of_arguments = at + bytes;
+    }
     return true;
   }
 
@@ -109,7 +130,7 @@ class Parser {
   bool operand(const std::string& text, Operand& result) {
     for (size_t i = 0; i < std::size(specials); ++i) {
       if (text == specials[i]) {
-        result = {Operand::Kind::special, static_cast<int64_t>(i), 32};
+        result = {Operand::Kind::special, static_cast<int64_t>(i), i + 1 == std::size(specials) ? 64 : 32};
         return true;
       }
     }
@@ -122,12 +143,18 @@ class Parser {
       result = {Operand::Kind::immediate, static_cast<int64_t>(std::strtoull(text.c_str() + 2, &end, 16)), 0};
       return text.size() == 18 && *end == '\0';
     }
-    if (text == kernel_->arguments) {  // their address, from which loads of parameters count
-      result = {Operand::Kind::immediate, 0, 0};
+    if (const Parameter* parameter = parameter_named(text)) {  // its address, as loads of parameters count
+      result = {Operand::Kind::immediate, static_cast<int64_t>(parameter->at), 0};
       return true;
     }
     result = {Operand::Kind::immediate, std::strtoll(text.c_str(), &end, 10), 0};
     return !text.empty() && *end == '\0';
+  }
+
+  const Parameter* parameter_named(const std::string& name) const {
+    const auto& all = kernel_->parameters;
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Parameter& one) { return one.name == name; });
+    return found == all.end() ? nullptr : &*found;
   }
 
   static Type type_named(const std::string& name) {
@@ -179,7 +206,8 @@ class Parser {
         {"bfe", Code::bfe},      {"bfi", Code::bfi},     {"bra", Code::bra},    {"ret", Code::ret},
         {"setp", Code::setp},    {"cvt", Code::cvt},     {"mul", Code::mul_lo}, {"ld", Code::ld_global},
         {"st", Code::st_global}, {"cvta", Code::mov},    {"div", Code::div},    {"neg", Code::neg},
-        {"abs", Code::abs},      {"sqrt", Code::sqrt},   {"rcp", Code::rcp},    {"atom", Code::atom_min}};
+        {"abs", Code::abs},      {"sqrt", Code::sqrt},   {"rcp", Code::rcp},    {"atom", Code::atom_min},
+        {"mad", Code::mad_lo}};
     const auto found = plain.find(words[0]);
     if (found == plain.end()) return false;
     made.code = found->second;
@@ -197,7 +225,11 @@ class Parser {
     if ((words[0] == "add" || words[0] == "sub" || words[0] == "div") && is_float) return extra == 1 && second == "rn";
     if (words[0] == "sqrt" || words[0] == "rcp") return extra == 1 && second == "rn" && made.type.bits == 64;
     if (words[0] == "abs" || words[0] == "neg") return extra == 0 && is_float && made.type.bits == 64;
-    if (words[0] == "atom") return extra == 2 && second == "global" && words[2] == "min" && made.type.kind == 'u';
+    if (words[0] == "mad") return extra == 1 && second == "lo";
+    if (words[0] == "atom") {
+      if (extra == 2 && words[2] == "max") made.code = Code::atom_max;
+      return extra == 2 && second == "global" && (words[2] == "min" || words[2] == "max") && made.type.kind == 'u';
+    }
     if (words[0] == "cvta") return extra == 2 && second == "to" && words[2] == "global";
     if (words[0] == "setp") {
       made.comparison = second;
@@ -234,7 +266,7 @@ class Parser {
     if (static_cast<int>((load ? made.results : made.sources).size()) != made.vector) return false;
     Operand base;
     if (!operand(address, base)) return false;
-    if (base.kind == Operand::Kind::reg ? base.bits != 64 : address != kernel_->arguments) return false;
+    if (base.kind == Operand::Kind::reg ? base.bits != 64 : parameter_named(address) == nullptr) return false;
     if (base.kind != Operand::Kind::reg && made.code != Code::ld_param) return false;
     made.sources.push_back(base);
     return true;
@@ -260,9 +292,9 @@ class Parser {
       if (!operand(all[i], one)) return false;
       (i < results ? made.results : made.sources).push_back(one);
     }
-    static const std::map<Code, size_t> wanted = {{Code::bit_not, 1}, {Code::cvt, 1},  {Code::neg, 1},
-                                                  {Code::abs, 1},     {Code::sqrt, 1}, {Code::rcp, 1},
-                                                  {Code::selp, 3},    {Code::bfe, 3},  {Code::bfi, 4}};
+    static const std::map<Code, size_t> wanted = {{Code::bit_not, 1}, {Code::cvt, 1},   {Code::neg, 1},  {Code::abs, 1},
+                                                  {Code::sqrt, 1},    {Code::rcp, 1},   {Code::selp, 3}, {Code::bfe, 3},
+                                                  {Code::bfi, 4},     {Code::mad_lo, 3}};
     const auto found = wanted.find(made.code);
     const size_t count = made.code == Code::mov ? made.sources.size() : found == wanted.end() ? 2 : found->second;
     if (made.sources.size() != count) return false;
@@ -301,10 +333,16 @@ class Parser {
 
 }  // namespace
 
-void* fake_ptx_load(const char* text, const char* kernel) {
-  return Parser(text, kernel).parse();
+namespace fake_ptx {
+
+Kernel* load(const char* text, const char* name) {
+  return Parser(text, name).parse();
 }
 
-size_t fake_ptx_bytes_of_arguments(const void* kernel) {
-  return static_cast<const Kernel*>(kernel)->bytes_of_arguments;
+std::vector<char> arguments_of(const Kernel& kernel, void** parameters) {
+  std::vector<char> arguments(kernel.bytes_of_arguments);
+  for (const Parameter& one : kernel.parameters) std::memcpy(&arguments[one.at], *parameters++, one.bytes);
+  return arguments;
 }
+
+}  // namespace fake_ptx

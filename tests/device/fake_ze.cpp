@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// A library with the names of Level Zero's loader over the stand-in for CUDA's driver (fake_cuda.c), with what differs:
+// A library with the names of Level Zero's loader over the stand-in for CUDA's driver (fake_cuda.hpp). Unlike there,
 // structures say what they are, events stay signalled until they are reset, a command list that is synchronous has no
 // work left when a call returns, and a handle for other processes holds a descriptor, which is of its process alone.
 // FAKE_ZE: "old" is a loader without functions for descriptors, "plain" a driver that pins no memory of the host.
@@ -13,32 +13,11 @@
 #include <cstring>
 #include <mutex>
 
+#include "fake_cuda.hpp"
+
+using fake_cuda::Pointer, fake_cuda::Rows;
+
 extern "C" {
-
-using Pointer = unsigned long long;
-
-int cuInit(unsigned flags);
-int cuDevicePrimaryCtxRetain(void** context, int device);
-int cuCtxGetCurrent(void** context);
-int cuCtxSetCurrent(void* context);
-int cuPointerGetAttributes(unsigned count, const int* attributes, void** values, Pointer at);
-int cuMemGetAddressRange_v2(Pointer* base, size_t* bytes, Pointer at);
-int cuMemcpyAsync(Pointer to, Pointer from, size_t bytes, void* stream);
-int cuMemcpy2DAsync_v2(const void* rows, void* stream);
-int cuStreamCreate(void** stream, unsigned flags);
-int cuStreamSynchronize(void* stream);
-int cuEventCreate(void** event, unsigned flags);
-int cuEventRecord(void* event, void* stream);
-int cuEventQuery(void* event);
-int cuMemAlloc_v2(Pointer* memory, size_t bytes);
-int cuMemFree_v2(Pointer memory);
-int cuMemHostRegister_v2(void* memory, size_t bytes, unsigned flags);
-int cuMemHostUnregister(void* memory);
-int cuIpcCloseMemHandle(Pointer memory);
-int cuIpcGetMemHandle(void* handle, Pointer memory);
-int fake_cuda_map(int fd, size_t offset, Pointer* memory);
-
-#define EXPORT __attribute__((visibility("default")))
 
 enum : int {
   SUCCESS = 0,
@@ -88,7 +67,7 @@ struct Inside {
 
 // ---- Drivers and devices
 
-EXPORT int zeInit(uint32_t flags) {
+int zeInit(uint32_t flags) {
   return flags != 1 ? INVALID_ENUMERATION : result_of(cuInit(0));
 }
 
@@ -98,14 +77,14 @@ static int give(uint32_t* count, void** to, void* one) {
   return SUCCESS;
 }
 
-EXPORT int zeDriverGet(uint32_t* count, void** drivers) {
+int zeDriverGet(uint32_t* count, void** drivers) {
   return give(count, drivers, &the_driver);
 }
-EXPORT int zeDriverGetApiVersion(void* driver, uint32_t* version) {
+int zeDriverGetApiVersion(void* driver, uint32_t* version) {
   *version = 1 << 16 | 6;
   return driver == &the_driver ? SUCCESS : INVALID_ARGUMENT;
 }
-EXPORT int zeDeviceGet(void* driver, uint32_t* count, void** devices) {
+int zeDeviceGet(void* driver, uint32_t* count, void** devices) {
   return driver == &the_driver ? give(count, devices, &the_device) : INVALID_ARGUMENT;
 }
 
@@ -121,7 +100,7 @@ struct DeviceProperties {
   char name[256];
 };
 
-EXPORT int zeDeviceGetProperties(void* device, DeviceProperties* properties) {
+int zeDeviceGetProperties(void* device, DeviceProperties* properties) {
   if (device != &the_device || !is_structure(properties, 3)) return INVALID_ENUMERATION;
   properties->type = 1;
   std::memset(properties->uuid, 0x5a, sizeof properties->uuid);
@@ -137,7 +116,7 @@ struct QueueGroup {
 };
 
 // One that computes and copies, one that copies alone.
-EXPORT int zeDeviceGetCommandQueueGroupProperties(void* device, uint32_t* count, QueueGroup* groups) {
+int zeDeviceGetCommandQueueGroupProperties(void* device, uint32_t* count, QueueGroup* groups) {
   if (device != &the_device) return INVALID_ARGUMENT;
   for (uint32_t i = 0; groups != nullptr && i < *count && i < 2; ++i) {
     if (!is_structure(&groups[i], 6)) return INVALID_ENUMERATION;
@@ -155,7 +134,7 @@ struct MemoryProperties {
   char name[256];
 };
 
-EXPORT int zeDeviceGetMemoryProperties(void* device, uint32_t* count, MemoryProperties* memory) {
+int zeDeviceGetMemoryProperties(void* device, uint32_t* count, MemoryProperties* memory) {
   if (device != &the_device) return INVALID_ARGUMENT;
   if (memory != nullptr && *count > 0) {
     if (!is_structure(memory, 7)) return INVALID_ENUMERATION;
@@ -170,14 +149,14 @@ struct Pci {
   uint32_t domain, bus, device, function;
 };
 
-EXPORT int zeDevicePciGetPropertiesExt(void* device, Pci* pci) {
+int zeDevicePciGetPropertiesExt(void* device, Pci* pci) {
   if (device != &the_device || !is_structure(pci, 0x10008)) return INVALID_ENUMERATION;
   pci->domain = pci->device = pci->function = 0;
   pci->bus = 0x1c;
   return SUCCESS;
 }
 
-EXPORT int zeContextCreate(void* driver, const void* description, void** context) {
+int zeContextCreate(void* driver, const void* description, void** context) {
   if (driver != &the_driver || !is_structure(description, 0xd)) return INVALID_ENUMERATION;
   *context = &the_context;
   return SUCCESS;
@@ -190,8 +169,8 @@ struct MemoryDescription {
   uint32_t flags, ordinal;
 };
 
-EXPORT int zeMemAllocDevice(void* context, const MemoryDescription* description, size_t bytes, size_t alignment,
-                            void* device, void** memory) {
+int zeMemAllocDevice(void* context, const MemoryDescription* description, size_t bytes, size_t alignment, void* device,
+                     void** memory) {
   if (context != &the_context || device != &the_device || !is_structure(description, 0x15) || alignment != 0)
     return INVALID_ENUMERATION;
   const Inside inside;
@@ -201,7 +180,7 @@ EXPORT int zeMemAllocDevice(void* context, const MemoryDescription* description,
   return result_of(error);
 }
 
-EXPORT int zeMemFree(void* context, void* memory) {
+int zeMemFree(void* context, void* memory) {
   const Inside inside;
   return context == &the_context ? result_of(cuMemFree_v2(reinterpret_cast<uintptr_t>(memory))) : INVALID_ARGUMENT;
 }
@@ -212,7 +191,7 @@ struct Allocation {
   uint64_t id, page;
 };
 
-EXPORT int zeMemGetAllocProperties(void* context, const void* address, Allocation* found, void** device) {
+int zeMemGetAllocProperties(void* context, const void* address, Allocation* found, void** device) {
   if (context != &the_context || !is_structure(found, 0x17)) return INVALID_ENUMERATION;
   constexpr int asked[] = {2, 7};
   unsigned type = 0;
@@ -225,7 +204,7 @@ EXPORT int zeMemGetAllocProperties(void* context, const void* address, Allocatio
   return SUCCESS;
 }
 
-EXPORT int zeMemGetAddressRange(void* context, const void* address, void** base, size_t* bytes) {
+int zeMemGetAddressRange(void* context, const void* address, void** base, size_t* bytes) {
   Pointer first = 0;
   if (context != &the_context) return INVALID_ARGUMENT;
   const int error = cuMemGetAddressRange_v2(&first, bytes, reinterpret_cast<uintptr_t>(address));
@@ -242,12 +221,8 @@ static size_t place_of_descriptor() {
 }
 
 // Another process has nothing but the descriptor: so each allocation has one, whose position is where it begins.
-EXPORT int zeMemGetIpcHandle(void* context, const void* memory, Handle* handle) {
-  struct {
-    int pid, file;
-    size_t offset;
-    char rest[48];
-  } from;
+int zeMemGetIpcHandle(void* context, const void* memory, Handle* handle) {
+  fake_cuda::Handle from;
   if (context != &the_context || cuIpcGetMemHandle(&from, reinterpret_cast<uintptr_t>(memory)) != 0)
     return INVALID_ARGUMENT;
   char path[64];
@@ -259,21 +234,21 @@ EXPORT int zeMemGetIpcHandle(void* context, const void* memory, Handle* handle) 
   return SUCCESS;
 }
 
-EXPORT int zeMemGetFileDescriptorFromIpcHandleExp(void* context, Handle handle, uint64_t* descriptor) {
+int zeMemGetFileDescriptorFromIpcHandleExp(void* context, Handle handle, uint64_t* descriptor) {
   int number = 0;
   std::memcpy(&number, handle.bytes + place_of_descriptor(), sizeof number);
   *descriptor = static_cast<uint64_t>(number);
   return context != &the_context ? INVALID_ARGUMENT : is("old") ? UNSUPPORTED : SUCCESS;
 }
 
-EXPORT int zeMemGetIpcHandleFromFileDescriptorExp(void* context, uint64_t descriptor, Handle* handle) {
+int zeMemGetIpcHandleFromFileDescriptorExp(void* context, uint64_t descriptor, Handle* handle) {
   const auto number = static_cast<int>(descriptor);
   *handle = {};
   std::memcpy(handle->bytes + place_of_descriptor(), &number, sizeof number);
   return context != &the_context ? INVALID_ARGUMENT : is("old") ? UNSUPPORTED : SUCCESS;
 }
 
-EXPORT int zeMemOpenIpcHandle(void* context, void* device, Handle handle, uint32_t flags, void** memory) {
+int zeMemOpenIpcHandle(void* context, void* device, Handle handle, uint32_t flags, void** memory) {
   if (context != &the_context || device != &the_device || flags != 0) return INVALID_ARGUMENT;
   int descriptor = -1;
   std::memcpy(&descriptor, handle.bytes + place_of_descriptor(), sizeof descriptor);
@@ -284,7 +259,7 @@ EXPORT int zeMemOpenIpcHandle(void* context, void* device, Handle handle, uint32
   return SUCCESS;
 }
 
-EXPORT int zeMemCloseIpcHandle(void* context, const void* memory) {
+int zeMemCloseIpcHandle(void* context, const void* memory) {
   return context == &the_context ? result_of(cuIpcCloseMemHandle(reinterpret_cast<uintptr_t>(memory)))
                                  : INVALID_ARGUMENT;
 }
@@ -294,10 +269,11 @@ static int import_pointer(void* driver, void* memory, size_t bytes) {
   return driver == &the_driver ? result_of(cuMemHostRegister_v2(memory, bytes, 0)) : INVALID_ARGUMENT;
 }
 static int release_pointer(void* driver, void* memory) {
+  const Inside inside;
   return driver == &the_driver ? result_of(cuMemHostUnregister(memory)) : INVALID_ARGUMENT;
 }
 
-EXPORT int zeDriverGetExtensionFunctionAddress(void* driver, const char* name, void** function) {
+int zeDriverGetExtensionFunctionAddress(void* driver, const char* name, void** function) {
   if (driver != &the_driver || is("plain")) return INVALID_ARGUMENT;
   *function = std::strcmp(name, "zexDriverImportExternalPointer") == 0    ? reinterpret_cast<void*>(import_pointer)
               : std::strcmp(name, "zexDriverReleaseImportedPointer") == 0 ? reinterpret_cast<void*>(release_pointer)
@@ -323,7 +299,7 @@ struct QueueDescription {
   int mode, priority;
 };
 
-EXPORT int zeCommandListCreateImmediate(void* context, void* device, const QueueDescription* queue, void** list) {
+int zeCommandListCreateImmediate(void* context, void* device, const QueueDescription* queue, void** list) {
   if (context != &the_context || device != &the_device || !is_structure(queue, 0xe) || queue->group != 1 ||
       queue->index != 0 || queue->flags != 0 || queue->mode < 1 || queue->mode > 2)
     return INVALID_ENUMERATION;
@@ -339,8 +315,7 @@ struct PoolDescription {
 };
 static uint32_t pool_events;
 
-EXPORT int zeEventPoolCreate(void* context, const PoolDescription* description, uint32_t devices, void** device,
-                             void** pool) {
+int zeEventPoolCreate(void* context, const PoolDescription* description, uint32_t devices, void** device, void** pool) {
   if (context != &the_context || !is_structure(description, 0x10) || description->flags != 1 ||
       description->count == 0 || devices != 1 || *device != &the_device)
     return INVALID_ENUMERATION;
@@ -354,7 +329,7 @@ struct EventDescription {
   uint32_t index, signal, wait;
 };
 
-EXPORT int zeEventCreate(void* pool, const EventDescription* description, void** event) {
+int zeEventCreate(void* pool, const EventDescription* description, void** event) {
   if (pool != &the_pool || !is_structure(description, 0x11) || description->index >= pool_events ||
       description->signal != 4 || description->wait != 4)
     return INVALID_ENUMERATION;
@@ -364,19 +339,20 @@ EXPORT int zeEventCreate(void* pool, const EventDescription* description, void**
   return result_of(cuEventCreate(&made->event, 0));
 }
 
-EXPORT int zeEventQueryStatus(void* event) {
+int zeEventQueryStatus(void* event) {
   auto* e = static_cast<Event*>(event);
+  const Inside inside;
   return e->used ? result_of(cuEventQuery(e->event)) : NOT_READY;
 }
 
-EXPORT int zeEventHostSynchronize(void* event, uint64_t timeout) {
+int zeEventHostSynchronize(void* event, uint64_t timeout) {
   if (!static_cast<Event*>(event)->used || timeout != UINT64_MAX) return INVALID_ARGUMENT;  // it would never end
   int result = NOT_READY;
   while (result == NOT_READY) result = zeEventQueryStatus(event);
   return result;
 }
 
-EXPORT int zeEventHostReset(void* event) {
+int zeEventHostReset(void* event) {
   static_cast<Event*>(event)->used = false;
   return SUCCESS;
 }
@@ -393,8 +369,8 @@ static int end_command(List* list, int error, void* signal, uint32_t waits) {
   return list->synchronous ? result_of(cuStreamSynchronize(list->stream)) : SUCCESS;
 }
 
-EXPORT int zeCommandListAppendMemoryCopy(void* list, void* to, const void* from, size_t bytes, void* signal,
-                                         uint32_t waits, void** /*wait*/) {
+int zeCommandListAppendMemoryCopy(void* list, void* to, const void* from, size_t bytes, void* signal, uint32_t waits,
+                                  void** /*wait*/) {
   auto* l = static_cast<List*>(list);
   const std::unique_lock alone(l->busy, std::try_to_lock);
   if (!alone.owns_lock()) return INVALID_ARGUMENT;
@@ -406,24 +382,11 @@ EXPORT int zeCommandListAppendMemoryCopy(void* list, void* to, const void* from,
 struct Region {
   uint32_t x, y, z, width, height, depth;
 };
-struct Rows {  // CUDA_MEMCPY2D
-  size_t from_x, from_y;
-  unsigned from_type;
-  const void* from_host;
-  Pointer from_device;
-  void* from_array;
-  size_t from_pitch, to_x, to_y;
-  unsigned to_type;
-  void* to_host;
-  Pointer to_device;
-  void* to_array;
-  size_t to_pitch, width, height;
-};
 
-EXPORT int zeCommandListAppendMemoryCopyRegion(void* list, void* to, const Region* to_region, uint32_t to_pitch,
-                                               uint32_t /*to_slice*/, const void* from, const Region* from_region,
-                                               uint32_t from_pitch, uint32_t /*from_slice*/, void* signal,
-                                               uint32_t waits, void** /*wait*/) {
+int zeCommandListAppendMemoryCopyRegion(void* list, void* to, const Region* to_region, uint32_t to_pitch,
+                                        uint32_t /*to_slice*/, const void* from, const Region* from_region,
+                                        uint32_t from_pitch, uint32_t /*from_slice*/, void* signal, uint32_t waits,
+                                        void** /*wait*/) {
   auto* l = static_cast<List*>(list);
   const std::unique_lock alone(l->busy, std::try_to_lock);
   if (!alone.owns_lock() || std::memcmp(to_region, from_region, sizeof *to_region) != 0 || to_region->x != 0 ||
@@ -431,7 +394,7 @@ EXPORT int zeCommandListAppendMemoryCopyRegion(void* list, void* to, const Regio
     return INVALID_ARGUMENT;
   const Inside inside;
   Rows rows{};
-  rows.from_type = rows.to_type = 2;  // both are told by their addresses
+  rows.from_type = rows.to_type = fake_cuda::by_address;
   rows.from_device = reinterpret_cast<uintptr_t>(from);
   rows.to_device = reinterpret_cast<uintptr_t>(to);
   rows.from_pitch = from_pitch;
@@ -441,7 +404,7 @@ EXPORT int zeCommandListAppendMemoryCopyRegion(void* list, void* to, const Regio
   return end_command(l, cuMemcpy2DAsync_v2(&rows, l->stream), signal, waits);
 }
 
-EXPORT int zeCommandListAppendBarrier(void* list, void* signal, uint32_t waits, void** /*wait*/) {
+int zeCommandListAppendBarrier(void* list, void* signal, uint32_t waits, void** /*wait*/) {
   auto* l = static_cast<List*>(list);
   const std::unique_lock alone(l->busy, std::try_to_lock);
   if (!alone.owns_lock()) return INVALID_ARGUMENT;

@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // The instructions of a kernel, one thread after the other.
-#include "fake_ptx.h"
+#include "fake_ptx.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <ctime>
+#include <iterator>
 
 #include "fake_ptx_kernel.hpp"
 
@@ -50,9 +52,15 @@ int64_t extended(uint64_t value, int bits) {
   return bits >= 64 ? static_cast<int64_t>(value) : static_cast<int64_t>(value << (64 - bits)) >> (64 - bits);
 }
 
+uint64_t now_ns() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
 class Thread {
  public:
-  Thread(const Kernel& kernel, const uint32_t* special, const char* arguments,
+  Thread(const Kernel& kernel, const uint32_t (&special)[7], const char* arguments,
          void* (*reach)(unsigned long long, size_t))
       : kernel_(kernel), special_(special), arguments_(arguments), reach_(reach), registers_(kernel.registers.size()) {}
 
@@ -76,7 +84,7 @@ class Thread {
       case Operand::Kind::reg:
         return registers_[static_cast<size_t>(operand.value)];
       case Operand::Kind::special:
-        return special_[operand.value];
+        return static_cast<size_t>(operand.value) < std::size(special_) ? special_[operand.value] : now_ns();
       default:
         return static_cast<uint64_t>(operand.value);
     }
@@ -99,7 +107,8 @@ class Thread {
         return i.code == Code::ld_global ? load(i, memory) : store(i, memory);
       }
       case Code::atom_min:
-        return least(i);
+      case Code::atom_max:
+        return exchange(i);
       case Code::mov:
         move(i);
         return 0;
@@ -123,7 +132,7 @@ class Thread {
   }
 
   // One thread runs at a time, so it is atomic.
-  int least(const Instruction& i) {
+  int exchange(const Instruction& i) {
     const uint64_t address = value(i.sources[1]), mine = value(i.sources[0]);
     const auto bytes = static_cast<size_t>(i.type.bits / 8);
     if (address % bytes != 0) return misaligned_address;
@@ -132,7 +141,8 @@ class Thread {
     uint64_t word = 0;
     std::memcpy(&word, memory, bytes);
     set(i.results[0], word);
-    word = std::min(word, cut(mine, i.type.bits));
+    const uint64_t other = cut(mine, i.type.bits);
+    word = i.code == Code::atom_min ? std::min(word, other) : std::max(word, other);
     std::memcpy(memory, &word, bytes);
     return 0;
   }
@@ -245,6 +255,8 @@ class Thread {
       case Code::mul_lo:
       case Code::mul_wide:
         return is_signed ? static_cast<uint64_t>(extended(a, bits)) * static_cast<uint64_t>(extended(b, bits)) : a * b;
+      case Code::mad_lo:
+        return a * b + value(i.sources[2]);
       case Code::div:
         if (is_signed) return static_cast<uint64_t>(extended(a, bits) / extended(b, bits));
         return cut(a, bits) / cut(b, bits);
@@ -283,7 +295,7 @@ class Thread {
   }
 
   const Kernel& kernel_;
-  const uint32_t* special_;
+  const uint32_t (&special_)[7];
   const char* arguments_;
   void* (*reach_)(unsigned long long, size_t);
   std::vector<uint64_t> registers_;
@@ -291,14 +303,19 @@ class Thread {
 
 }  // namespace
 
-int fake_ptx_run(const void* kernel, unsigned blocks, unsigned threads, const void* arguments,
-                 void* (*reach)(unsigned long long address, size_t bytes)) {
-  for (uint32_t block = 0; block < blocks; ++block) {
-    for (uint32_t thread = 0; thread < threads; ++thread) {
-      const uint32_t special[] = {block, threads, thread, blocks};
-      Thread one(*static_cast<const Kernel*>(kernel), special, static_cast<const char*>(arguments), reach);
+namespace fake_ptx {
+
+int run(const Kernel& kernel, Size blocks, Size threads, const void* arguments,
+        void* (*reach)(unsigned long long address, size_t bytes)) {
+  for (uint32_t block = 0; block < blocks.x * blocks.y; ++block) {
+    for (uint32_t thread = 0; thread < threads.x * threads.y; ++thread) {
+      const uint32_t special[] = {block % blocks.x, threads.x, thread % threads.x, blocks.x,
+                                  block / blocks.x, threads.y, thread / threads.x};
+      Thread one(kernel, special, static_cast<const char*>(arguments), reach);
       if (const int error = one.run()) return error;
     }
   }
   return 0;
 }
+
+}  // namespace fake_ptx
