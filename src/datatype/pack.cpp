@@ -9,6 +9,7 @@
 #include "datatype/rows.hpp"
 #include "datatype/walk.hpp"
 #include "datatype/window.hpp"
+#include "device/pins.hpp"
 
 namespace weft::datatype {
 namespace {
@@ -127,14 +128,17 @@ void unpack_on_host(const Type& type, int64_t count, void* buffer, int64_t posit
 
 namespace {
 
+constexpr size_t stage_bytes = 8192;                    // stay in the first cache
+constexpr size_t device_stage_bytes = size_t{1} << 20;  // a kernel or two for each
+
 void copy_by(decltype(pack)* pack_from, decltype(unpack)* unpack_to, const Type& from, int64_t from_count,
-             const void* source, const Type& to, int64_t to_count, void* target, int64_t bytes) {
+             const void* source, const Type& to, int64_t to_count, void* target, int64_t bytes, void* stage,
+             size_t room) {
   bytes = std::min({bytes, from_count * from.size, to_count * to.size});
   if (from.contiguous) return unpack_to(to, to_count, target, 0, source, bytes);
   if (to.contiguous) return pack_from(from, from_count, source, 0, target, bytes);
-  char stage[8192];  // stays in the first cache
-  for (int64_t position = 0; position < bytes; position += sizeof stage) {
-    const int64_t part = std::min<int64_t>(bytes - position, sizeof stage);
+  for (int64_t position = 0; position < bytes; position += static_cast<int64_t>(room)) {
+    const auto part = std::min(bytes - position, static_cast<int64_t>(room));
     pack_from(from, from_count, source, position, stage, part);
     unpack_to(to, to_count, target, position, stage, part);
   }
@@ -144,12 +148,21 @@ void copy_by(decltype(pack)* pack_from, decltype(unpack)* unpack_to, const Type&
 
 void copy(const Type& from, int64_t from_count, const void* source, const Type& to, int64_t to_count, void* target,
           int64_t bytes) {
-  copy_by(pack, unpack, from, from_count, source, to, to_count, target, bytes);
+  const bool by_device = bytes > 0 && !from.contiguous && !to.contiguous &&
+                         (are_on_device(from, from_count, source) || are_on_device(to, to_count, target));
+  const size_t most = std::min(static_cast<size_t>(bytes), device_stage_bytes);
+  if (void* const stage = by_device ? device::take_pinned(most) : nullptr) {
+    copy_by(pack, unpack, from, from_count, source, to, to_count, target, bytes, stage, most);
+    return device::give_pinned(stage, most);
+  }
+  char stage[stage_bytes];
+  copy_by(pack, unpack, from, from_count, source, to, to_count, target, bytes, stage, sizeof stage);
 }
 
 void copy_on_host(const Type& from, int64_t from_count, const void* source, const Type& to, int64_t to_count,
                   void* target, int64_t bytes) {
-  copy_by(pack_on_host, unpack_on_host, from, from_count, source, to, to_count, target, bytes);
+  char stage[stage_bytes];
+  copy_by(pack_on_host, unpack_on_host, from, from_count, source, to, to_count, target, bytes, stage, sizeof stage);
 }
 
 }  // namespace weft::datatype
