@@ -209,10 +209,16 @@ int cuEventQuery(void* handle) {
 
 // ---- Copies
 
+// FAKE_CUDA_PINNED: the least bytes of a copy beside others that wants the memory of the host to be pinned.
+static bool wants_pinned(Pointer to, Pointer from, size_t bytes) {
+  const char* const least = std::getenv("FAKE_CUDA_PINNED");
+  return least != nullptr && bytes >= static_cast<size_t>(std::atoll(least)) && (!find(to) || !find(from));
+}
+
 int cuMemcpyAsync(Pointer to, Pointer from, size_t bytes, void* stream) {
   char *const into = reach(to, bytes), *const out = reach(from, bytes);
   if (!is_inside()) return invalid_context;
-  if (into == nullptr || out == nullptr) return invalid_value;
+  if (into == nullptr || out == nullptr || wants_pinned(to, from, bytes)) return invalid_value;
   return add_late(stream, [=] { return move(into, out, bytes); });
 }
 
@@ -225,7 +231,7 @@ int cuMemcpy2DAsync_v2(const Rows* rows, void* stream) {
   const char* const out =
       reach(from + r.from_y * r.from_pitch + r.from_x, span(r.height, r.from_pitch, r.width), r.from_type);
   char* const into = reach(to + r.to_y * r.to_pitch + r.to_x, span(r.height, r.to_pitch, r.width), r.to_type);
-  if (into == nullptr || out == nullptr) return invalid_value;
+  if (into == nullptr || out == nullptr || wants_pinned(to, from, r.width * r.height)) return invalid_value;
   return add_late(stream, [=] {
     for (size_t y = 0; y < r.height; ++y) (void)move(into + y * r.to_pitch, out + y * r.from_pitch, r.width);
     return success;
