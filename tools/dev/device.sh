@@ -188,6 +188,11 @@ done
 for where in cuda host cuda,host host,cuda; do
   run "bandwidth.$where" 12 2 "$here/bench/bandwidth" --quick -d "$where" 8 1024 16384 65536 262144 1048576 4194304 16777216
 done
+# By messages through pinned memory alone.
+for where in cuda cuda,host; do
+  run "streamed.$where" 12 2 env WEFT_DEVICE_MAP_FROM=1G "$here/bench/bandwidth" --quick -d "$where" 65536 262144 1048576 4194304 \
+    16777216
+done
 run staged 15 2 "$here/bench/staged" --quick
 run bibandwidth.cuda 10 2 "$here/bench/bibandwidth" --quick -d cuda 65536 1048576 4194304
 run faces.cuda 12 2 "$here/bench/faces" --quick -d cuda

@@ -120,6 +120,7 @@ def main():
                                                 value("latency.cuda", "latency", size)))])
     table(steps, "Bandwidth (MB/s)",
           [(where, f"bandwidth.{where}", "bandwidth") for where in ("host", "cuda", "cuda,host", "host,cuda")]
+          + [(f"{where} streamed", f"streamed.{where}", "bandwidth") for where in ("cuda", "cuda,host")]
           + [("both ways", "bibandwidth.cuda", "bibandwidth"), ("staged", "staged", "staged_bandwidth"),
              ("driver", "device", "pair_window_pull"), ("UCX", ucx("tag_bw", 5)),
              ("cuda/driver", lambda size: ratio(value("bandwidth.cuda", "bandwidth", size),
