@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program that takes the place of shmem_long_p, and reaches the library's as pshmem_long_p.
 
-#include <shmem.h>
+#include <pshmem.h>
 
 #include "expect.h"
 
