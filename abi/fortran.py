@@ -241,8 +241,15 @@ def interface(name, arguments, tail=""):
     return "\n".join([*lines, f"    end subroutine {name}"])
 
 
+def described_kind(kind):
+    """Of an argument of a procedure that is bind(C): with `-std=f2008` and its kin gfortran takes no default logical there,
+    and so no module that has one. The address is the same."""
+    return "type(*)" if kind.startswith("logical") else kind
+
+
 def described(name, arguments):
     """Of a procedure whose buffers come as descriptors; its name is that of MPI-5.0, table 19.1."""
+    arguments = [(argument, described_kind(kind)) for argument, kind in arguments]
     body = interface(f"{name}_fts", arguments, f' bind(C, name="{name.lower()}_fts_")')
     return f"  interface {name}\n{body}\n  end interface {name}\n"
 

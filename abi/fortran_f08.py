@@ -122,6 +122,8 @@ def declaration(function, param):
     else:
         kind = f"integer({fortran.WIDE[base]})" if base in fortran.WIDE else \
             "logical" if param.name in fortran.LOGICAL else "integer"
+    if has_buffer(function) and fortran.described_kind(kind) != kind:
+        return name, fortran.described_kind(kind)  # which has no intent(out)
     with_intent = intent(function, param)
     return name + array, kind + (f", intent({with_intent})" if with_intent else "") + more
 
