@@ -83,7 +83,7 @@ def aliases(functions):
         if f.name.endswith("_c") and f.name not in fortran_f08.OWN_NAME:
             theirs = own.replace("_c_f08", "_f08").removesuffix("_") + "_large_"
             yield theirs, own
-        for name in {own, theirs}:
+        for name in dict.fromkeys((own, theirs)):  # in an order that is always the same
             yield "pmpir" + name.removeprefix("mpi"), "p" + own
     for name in ("mpi_wtime", "mpi_wtick", "mpi_aint_add", "mpi_aint_diff"):
         yield f"pmpir{name.removeprefix('mpi')}_f08_", f"p{name}_f08_"
