@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "base/clock.hpp"
+#include "device/aperture.hpp"
 #include "device/contention.hpp"
 #include "device/cuda_engine.hpp"
 #include "device/cuda_kernels.hpp"
@@ -194,6 +195,7 @@ std::string copy_as_rows(void* to, const void* from, size_t bytes) {
 }
 
 std::string copy(void* to, const void* from, size_t bytes) {
+  if (bytes <= aperture_most_to && copy_by_aperture(to, from, bytes)) return {};
   const bool to_device = lately.find(to) != nullptr && lately.find(from) == nullptr;
   if (!to_device || bytes < 2 || bytes >= short_most) return copy_plainly(to, from, bytes);
   if (bytes >= rows_from || takes_turns()) return copy_as_rows(to, from, bytes);
@@ -209,6 +211,10 @@ std::string begin(void* to, const void* from, size_t bytes, Copy& copy) {
   if (engine == nullptr) return problem;
   const Current current(engine->context);
   if (current.error() != success) return text_of("CtxPushCurrent", current.error());
+  if (bytes <= aperture_most_to && copy_by_aperture(to, from, bytes)) {
+    copy = {0, engine};  // done
+    return {};
+  }
   std::lock_guard guard(engine->mutex);
   if (const int error = library.copy(pointer_of(to), pointer_of(from), bytes, engine->bulk))
     return text_of("MemcpyAsync", error);

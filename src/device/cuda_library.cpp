@@ -4,6 +4,8 @@
 
 #include <dlfcn.h>
 
+#include "device/aperture.hpp"
+
 namespace weft::device::by_cuda {
 
 constinit Library library{};
@@ -54,7 +56,9 @@ std::string load_cuda(bool alone) {
   if (in.missing != nullptr)
     return std::string("libcuda.so.1 lacks ") + in.missing + ", which drivers of CUDA 7 and newer have";
   const int error = library.init(0);
-  return error == success ? std::string() : text_of("Init", error);
+  if (error != success) return text_of("Init", error);
+  open_apertures();
+  return {};
 }
 
 namespace {

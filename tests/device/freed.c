@@ -48,6 +48,21 @@ static int exchange(void* out, void* in, int bytes, MPI_Datatype type, MPI_Comm 
   return MPI_Sendrecv(out, bytes / size, type, 0, 1, in, bytes / size, type, 0, 1, comm, MPI_STATUS_IGNORE);
 }
 
+// A send to the own process of which nothing arrives: the program learns it before it waits for the receive.
+static int send_to_self(void* out, int bytes) {
+  MPI_Request send, receive;
+  MPI_Irecv(here, bytes, MPI_BYTE, 0, 5, MPI_COMM_SELF, &receive);
+  int error = MPI_Isend(out, bytes, MPI_BYTE, 0, 5, MPI_COMM_SELF, &send);
+  if (error != MPI_SUCCESS) {
+    MPI_Cancel(&receive);
+    (void)MPI_Wait(&receive, MPI_STATUS_IGNORE);
+    return error;
+  }
+  error = MPI_Wait(&receive, MPI_STATUS_IGNORE);
+  const int sent = MPI_Wait(&send, MPI_STATUS_IGNORE);
+  return sent == MPI_SUCCESS ? error : sent;
+}
+
 static void alone(int bytes) {
   MPI_Datatype columns;
   MPI_Request request;
@@ -56,6 +71,7 @@ static void alone(int bytes) {
   MPI_Type_vector(bytes / 8, 4, 8, MPI_BYTE, &columns);
   MPI_Type_commit(&columns);
   expect_error(exchange(freed, here, bytes, MPI_BYTE, MPI_COMM_SELF), "send", bytes);
+  expect_error(send_to_self(freed, bytes), "nonblocking send", bytes);
   expect_error(exchange(here, freed, bytes, MPI_BYTE, MPI_COMM_SELF), "receive", bytes);
   expect_error(exchange(freed, live, bytes, MPI_BYTE, MPI_COMM_SELF), "send to a device", bytes);
   expect_error(exchange(live, freed, bytes, MPI_BYTE, MPI_COMM_SELF), "receive from a device", bytes);

@@ -14,6 +14,7 @@
 #include "base/bytes.hpp"
 #include "base/setting.hpp"
 #include "device/adapter.hpp"
+#include "device/aperture.hpp"
 #include "device/describe.hpp"
 #include "device/device.hpp"
 #include "transport/net/network.hpp"
@@ -134,6 +135,15 @@ struct Way {
   std::string problem;  // empty: it works
 };
 
+std::string try_aperture(void* memory) {
+  if (std::string problem = device::why_no_apertures(); !problem.empty()) return "there is no GDRCopy: " + problem;
+  const uint64_t out = 0x0123456789abcdef;
+  uint64_t in = 0;
+  if (!device::copy_by_aperture(memory, &out, sizeof out) || !device::copy_by_aperture(&in, memory, sizeof in))
+    return "GDRCopy maps no memory of this device";
+  return in == out ? "" : "other data came back";
+}
+
 std::vector<Way> ways_on_this_host() {
   void* const memory = device::active->allocate(tried);
   if (memory == nullptr) return {{"memory of the device", "none is left, or no device can be used"}};
@@ -141,6 +151,7 @@ std::vector<Way> ways_on_this_host() {
   if (ways[0].problem.empty()) {
     ways.push_back({"copies from and to pinned memory", try_pinning(memory)});
     ways.push_back({"mapped by another process", try_mapping(memory)});
+    if (device::active == &device::cuda) ways.push_back({"small data by the processor", try_aperture(memory)});
   }
   (void)device::active->release(memory);
   return ways;

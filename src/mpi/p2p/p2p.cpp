@@ -59,8 +59,9 @@ constexpr const char* name_of_send(Mode mode, bool blocking) {
   }
 }
 
-// A started request for a send whose arguments are good: any size, layout and mode.
-template <Mode mode, bool blocking>
+// A started request for a send whose arguments are good: any size, layout and mode. `tells`: data of a device that
+// could not be copied, and will never arrive, are an error of this call. A program that waits for them learns it here.
+template <Mode mode, bool blocking, bool tells = !blocking>
 int start_isend(const void* buffer, MPI_Count count, Type& type, int dest, int tag, Comm& comm, MPI_Request* request) {
   Request* r = new_request({&comm, &type, count * type.size}, core::Role::send, buffer, count);
   if (r == nullptr) return no_memory(&comm, name_of_send(mode, blocking));
@@ -68,11 +69,13 @@ int start_isend(const void* buffer, MPI_Count count, Type& type, int dest, int t
   r->flags.awaited = blocking;
   core::start_send(*r, comm.context, dest, tag);
   *request = handle_of<MPI_Request>(r);
+  if (tells && r->flags.on_device && core::is_done(*r) && r->error != MPI_SUCCESS) [[unlikely]]
+    return finish(name_of_send(mode, blocking), request, *r, MPI_STATUS_IGNORE);
   return MPI_SUCCESS;
 }
 
 // The general road of a nonblocking send, with arguments that may be wrong.
-template <Mode mode, bool blocking = false>
+template <Mode mode, bool blocking = false, bool tells = !blocking>
 [[gnu::noinline]] int isend_general(const void* buffer, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                                     MPI_Comm comm, MPI_Request* request) {
   static constexpr const char* function = name_of_send(mode, blocking);
@@ -89,7 +92,7 @@ template <Mode mode, bool blocking = false>
       core::send_now(*op.comm, op.comm->context, buffer, op.bytes, dest, tag)) {
     return MPI_SUCCESS;
   }
-  return start_isend<mode, blocking>(buffer, count, *op.type, dest, tag, *op.comm, request);
+  return start_isend<mode, blocking, tells>(buffer, count, *op.type, dest, tag, *op.comm, request);
 }
 
 template <Mode mode>
@@ -204,6 +207,12 @@ int ssend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, i
 }
 int rsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   return send<Mode::ready>(buf, count, datatype, dest, tag, comm);
+}
+
+int isend_within(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                 MPI_Request* request) {
+  if (!device::on()) return isend<Mode::standard>(buf, count, datatype, dest, tag, comm, request);
+  return isend_general<Mode::standard, false, false>(buf, count, datatype, dest, tag, comm, request);
 }
 
 int isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,

@@ -101,6 +101,10 @@ inline MPI_Request done_request() {
   return handle_of<MPI_Request>(core::world->done_send);
 }
 
+// MPI_Isend for a call that sends and receives: data that a device could not copy are an error of the request alone.
+[[nodiscard]] int isend_within(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                               MPI_Comm comm, MPI_Request* request);
+
 // completion.cpp: waits for a request of any kind, and ends one: fills the status (unless ignored), frees it or makes a
 // persistent one inactive, and returns its error class without raising it.
 // `call` is what the program called, for accounts of waits.

@@ -74,7 +74,7 @@ int start_both(const Side& out, const Side& in, MPI_Comm comm, MPI_Request* send
   if (int error = irecv_c(const_cast<void*>(in.buffer), in.count, in.datatype, in.partner, in.tag, comm, receive)) {
     return error;
   }
-  return isend_c(out.buffer, out.count, out.datatype, out.partner, out.tag, comm, send);
+  return isend_within(out.buffer, out.count, out.datatype, out.partner, out.tag, comm, send);
 }
 
 int both(const char* function, const Side& out, const Side& in, MPI_Comm comm, MPI_Status* status) {
