@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "device/mappings.hpp"
@@ -14,7 +15,9 @@ namespace weft::device {
 namespace {
 
 std::mutex mutex;
-std::map<void*, bool>* known = nullptr;  // by their begin, and whether they are pinned
+std::map<void*, bool>* known = nullptr;   // by their begin, and whether they are pinned
+std::map<void*, size_t>* lent = nullptr;  // by their begin
+bool pins_lent = false;
 
 // Pieces of powers of two that are not in use.
 constexpr size_t least_log2 = 12, kinds = 48;
@@ -25,6 +28,12 @@ size_t kept_bytes = 0;
 size_t kind_of(size_t bytes) {
   const auto log2 = static_cast<size_t>(std::bit_width(bytes - 1));
   return bytes <= (size_t{1} << least_log2) ? 0 : log2 - least_log2;
+}
+
+// With the mutex, as unpin().
+void pin(void* memory, size_t bytes) {
+  if (known == nullptr) known = new std::map<void*, bool>;
+  if (known->find(memory) == known->end()) (*known)[memory] = active->pin(memory, bytes);
 }
 
 void unpin(void* memory) {
@@ -69,19 +78,29 @@ void give_pinned(void* memory, size_t bytes) {
 
 void pin_once(void* memory, size_t bytes) {
   std::lock_guard guard(mutex);
-  if (known == nullptr) known = new std::map<void*, bool>;
-  if (known->find(memory) == known->end()) (*known)[memory] = active->pin(memory, bytes);
+  pin(memory, bytes);
+}
+
+void lend(void* memory, size_t bytes) {
+  std::lock_guard guard(mutex);
+  if (lent == nullptr) lent = new std::map<void*, size_t>;
+  (*lent)[memory] = bytes;
+  if (pins_lent) pin(memory, bytes);
+}
+
+void pin_lent() {
+  std::lock_guard guard(mutex);
+  if (std::exchange(pins_lent, true) || lent == nullptr) return;
+  for (const auto& [memory, bytes] : *lent) pin(memory, bytes);
 }
 
 void unpin(void* memory, size_t bytes) {
   std::lock_guard guard(mutex);
+  void* const end = static_cast<char*>(memory) + bytes;
+  if (lent != nullptr) lent->erase(lent->lower_bound(memory), lent->lower_bound(end));
+  if (lent != nullptr && lent->empty()) delete std::exchange(lent, nullptr);
   if (known == nullptr) return;
-  const auto end = known->lower_bound(static_cast<char*>(memory) + bytes);
-  for (auto at = known->lower_bound(memory); at != end;) {
-    void* const piece = at->first;
-    ++at;
-    unpin(piece);
-  }
+  for (auto at = known->lower_bound(memory); at != known->end() && at->first < end;) unpin((at++)->first);
 }
 
 void close() {
@@ -97,6 +116,7 @@ void close() {
   delete[] kept;
   kept = nullptr;
   kept_bytes = 0;
+  pins_lent = false;
   if (known == nullptr) return;
   for (const auto& [memory, pinned] : *known) {
     if (pinned) active->unpin(memory);

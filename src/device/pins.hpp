@@ -11,6 +11,10 @@ namespace weft::device {
 // It stays where it is until unpin() or close(). Where the driver refuses, copies take longer.
 void pin_once(void* memory, size_t bytes);
 
+// Memory of networks that data of devices may be staged in: pinned when the first are, and from then on at once.
+void lend(void* memory, size_t bytes);
+void pin_lent();
+
 // Unpins all that was pinned in there, as the memory goes before close(). No copy is under way.
 void unpin(void* memory, size_t bytes);
 

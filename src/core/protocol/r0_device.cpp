@@ -295,9 +295,10 @@ int get_to_device(Lane& lane, Peer& peer, const MemoryRef& from, const Request& 
 
 void pin_staging(Peer& peer) {
   if (!device::on() || peer.pinned.exchange(true, std::memory_order_relaxed)) return;
-  peer.transport->pin_staging();
-  const transport::Span theirs = peer.endpoint->staging_memory();
-  if (theirs.bytes != 0) device::pin_once(theirs.begin, theirs.bytes);
+  for (const transport::Span& memory : {peer.transport->staging_memory(), peer.endpoint->staging_memory()}) {
+    if (memory.bytes != 0) device::pin_once(memory.begin, memory.bytes);
+  }
+  device::pin_lent();
 }
 
 int64_t count_loadings(const Lane& lane, const Peer& peer) {

@@ -288,9 +288,7 @@ class Transport {
   // Staging memory of our own for `bytes`, at most capabilities().staging_most. Thread-safe.
   virtual Staging reserve_staging(size_t bytes) = 0;
   virtual void drop_staging(const Staging& staging, size_t bytes) = 0;  // not sent after all
-  // Pins all memory that contents are staged in here, also what comes later, for copies of the device in use.
-  // Thread-safe.
-  virtual void pin_staging() {}
+  virtual Span staging_memory() const { return {}; }                    // all of it, where it lies together
 
   // Up to where it is sooner done to send the data than to ask first, for a transport to which the usual limit does not
   // apply; 0: it does.

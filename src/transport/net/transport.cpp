@@ -100,16 +100,16 @@ NetTransport::NetTransport(std::unique_ptr<Carrier> carrier, const Opening& open
     if (!lends_) add_buffers(ports_[lane], buffers_first);
     if (encrypts()) ports_[lane].opened = std::make_unique_for_overwrite<unsigned char[]>(frame_most);
   }
+  carrier_->each_intake(device::lend);
   publish_address();
 }
 
 // A process may leave another job as soon as it has been told so, and its last messages are to arrive.
 NetTransport::~NetTransport() {
   if (renumber_ != 0) carrier_->linger();
-  if (!pins_.load(std::memory_order_relaxed)) return;
   carrier_->each_intake(device::unpin);
   for (uint32_t lane = 0; lane < lanes_.lanes(); ++lane) {
-    for (const Port::Buffers& buffers : ports_[lane].buffers) device::unpin(buffers.all.get(), buffers.bytes());
+    for (const Port::Buffers& buffers : ports_[lane].buffers) device::unpin(buffers.all.get(), buffers.bytes);
   }
 }
 
@@ -233,22 +233,12 @@ bool NetTransport::has_room(uint32_t lane, uint32_t held) {
 
 void NetTransport::add_buffers(Port& port, size_t count) {
   auto made = std::make_unique_for_overwrite<OwnBuffer[]>(count);
-  carrier_->register_buffers(made.get(), count * sizeof(OwnBuffer));
+  const size_t bytes = count * sizeof(OwnBuffer);
+  carrier_->register_buffers(made.get(), bytes);
+  device::lend(made.get(), bytes);
   for (size_t i = 0; i < count; ++i) give(port, &made[i]);
   const base::LockIf guard(port.lock, threads_);
-  port.buffers.push_back({std::move(made), count});
-  if (pins_.load(std::memory_order_relaxed))
-    device::pin_once(port.buffers.back().all.get(), port.buffers.back().bytes());
-}
-
-// Buffers that a carrier lends stay as they are.
-void NetTransport::pin_staging() {
-  if (pins_.exchange(true, std::memory_order_relaxed)) return;
-  for (uint32_t lane = 0; lane < lanes_.lanes(); ++lane) {
-    const base::LockIf guard(ports_[lane].lock, threads_);
-    for (const Port::Buffers& buffers : ports_[lane].buffers) device::pin_once(buffers.all.get(), buffers.bytes());
-  }
-  carrier_->each_intake(device::pin_once);
+  port.buffers.push_back({std::move(made), bytes});
 }
 
 void NetTransport::give(Port& port, Buffer* buffer) {

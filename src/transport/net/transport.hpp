@@ -42,9 +42,7 @@ struct Port {
   uint32_t free_count = 0;
   struct Buffers {
     std::unique_ptr<OwnBuffer[]> all;
-    size_t count;
-
-    size_t bytes() const { return count * sizeof(OwnBuffer); }
+    size_t bytes;
   };
   std::vector<Buffers> buffers;
   std::map<uint32_t, Sender> senders;  // by rank; by who polls alone
@@ -143,7 +141,6 @@ class NetTransport final : public Transport, private Events {
   int64_t eager_bytes() const override;
   MemoryRef register_memory(void* address, size_t bytes, Access access) override;
   void deregister(const MemoryRef& memory) override { carrier_->deregister(memory.key); }
-  void pin_staging() override;
   void set_congested(bool on) override;
   int wait_descriptor() const override { return carrier_->wait_descriptor(); }
   bool may_sleep() override { return carrier_->may_sleep(); }
@@ -214,7 +211,6 @@ class NetTransport final : public Transport, private Events {
   std::atomic<bool> congested_ = false;
   std::atomic<bool> reads_ = false;      // what peers have may be read: the carrier can, and has not failed to
   std::atomic<bool> writes_ = false;     // likewise written
-  std::atomic<bool> pins_ = false;       // buffers, also those that are made from now on
   std::atomic<bool> to_tell_ = false;    // some peer does not know yet whether we are congested
   std::atomic<uint64_t> strangers_ = 0;  // frames turned away: not from a rank of this job
 };

@@ -26,7 +26,6 @@
 #include "base/tsan.hpp"
 #include "boot/segment.hpp"
 #include "boot/status.hpp"
-#include "device/pins.hpp"
 #include "pages/huge.hpp"
 #include "transport/api/failure.hpp"
 #include "transport/shm/layout_sum.hpp"
@@ -258,10 +257,9 @@ void ShmTransport::add_staging() {
   staging_.set_ready(ready + more);
 }
 
-void ShmTransport::pin_staging() {
-  const Span own{region_ + layout_.staging_offset, layout_.staging};
-  const Span memory = shared_staging_ != nullptr ? shared_staging_->memory() : own;
-  if (memory.bytes != 0) device::pin_once(memory.begin, memory.bytes);
+Span ShmTransport::staging_memory() const {
+  if (shared_staging_ != nullptr) return shared_staging_->memory();
+  return {region_ + layout_.staging_offset, layout_.staging};
 }
 
 void ShmTransport::drop_staging(const Staging& staging, size_t bytes) {

@@ -114,7 +114,7 @@ class ShmTransport final : public Transport {
   bool looks_empty(uint32_t lane) const override { return rings_[lane].empty(); }
   Staging reserve_staging(size_t bytes) override;
   void drop_staging(const Staging& staging, size_t bytes) override;
-  void pin_staging() override;
+  Span staging_memory() const override;
   MemoryRef register_memory(void* address, size_t bytes, Access access) override;
   Claim* claim(uint32_t slot) override { return &control_->claims[slot]; }
   void set_congested(bool on) override;
