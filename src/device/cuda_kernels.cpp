@@ -44,16 +44,6 @@ std::string find_kernel(Context context, uint64_t key, MakeText&& make_text, Fun
   return {};
 }
 
-uint64_t key_of(const Reduction& reduction) {
-  return static_cast<uint64_t>(reduction.operation) | static_cast<uint64_t>(reduction.number) << 8 |
-         static_cast<uint64_t>(reduction.index) << 16 | static_cast<uint64_t>(reduction.is_complex) << 24;
-}
-
-uint64_t key_of(const ptx::LayoutForm& form) {
-  return uint64_t{1} << 32 | static_cast<uint64_t>(form.direction) | static_cast<uint64_t>(form.listing) << 8 |
-         static_cast<uint64_t>(form.loops) << 16 | static_cast<uint64_t>(form.unit) << 24;
-}
-
 // `work`: how many threads could have something to do. The kernels go on with what is left.
 template <class Arguments>
 std::string launch(Function function, int64_t work, Stream stream, Arguments& arguments) {
@@ -151,7 +141,7 @@ std::string begin_move(const Layout& layout, Direction direction, int64_t positi
     }
     Function function = nullptr;
     std::string problem = find_kernel(
-        lane.context, key_of(next.form), [&] { return library.text_of_layout(next.form); }, function);
+        lane.context, ptx::key_of(next.form), [&] { return library.text_of_layout(next.form); }, function);
     if (problem.empty()) problem = launch(function, next.arguments.units, lane.stream, next.arguments);
     if (!problem.empty()) return problem;
     position += next.bytes;
@@ -189,7 +179,7 @@ std::string begin_reduce(const Reduction& reduction, Pointer in, Pointer inout, 
   if (in_vector > 0 && (in | inout) % 16 == 0) arguments.vectors = arguments.count / static_cast<uint64_t>(in_vector);
   Function function = nullptr;
   std::string problem = find_kernel(
-      lane.context, key_of(reduction), [&] { return library.text_of_reduction(reduction); }, function);
+      lane.context, ptx::key_of(reduction), [&] { return library.text_of_reduction(reduction); }, function);
   if (!problem.empty()) return problem;
   const auto work = static_cast<int64_t>(arguments.vectors > 0 ? arguments.vectors : arguments.count);
   return launch(function, work, lane.stream, arguments);

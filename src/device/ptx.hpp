@@ -77,4 +77,14 @@ struct Launch {
 // address. The data of a list are fewer than 2^30 bytes.
 [[nodiscard]] Launch launch_of(Layout layout, Direction direction, int64_t position, uint64_t packed, int64_t bytes);
 
+// Numbers that differ for all kernels, of layouts and of reductions.
+constexpr uint64_t key_of(const Reduction& reduction) {
+  return static_cast<uint64_t>(reduction.operation) | static_cast<uint64_t>(reduction.number) << 8 |
+         static_cast<uint64_t>(reduction.index) << 16 | static_cast<uint64_t>(reduction.is_complex) << 24;
+}
+constexpr uint64_t key_of(const LayoutForm& form) {
+  return uint64_t{1} << 32 | static_cast<uint64_t>(form.direction) | static_cast<uint64_t>(form.listing) << 8 |
+         static_cast<uint64_t>(form.loops) << 16 | static_cast<uint64_t>(form.unit) << 24;
+}
+
 }  // namespace weft::device::ptx

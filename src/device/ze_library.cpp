@@ -31,6 +31,11 @@ std::string load(bool alone) {
   in.find("zeCommandListAppendMemoryCopy", library.copy);
   in.find("zeCommandListAppendMemoryCopyRegion", library.copy_region);
   in.find("zeCommandListAppendBarrier", library.barrier);
+  in.find("zeModuleCreate", library.make_module);
+  in.find("zeKernelCreate", library.make_kernel);
+  in.find("zeKernelSetGroupSize", library.set_group);
+  in.find("zeKernelSetArgumentValue", library.set_argument);
+  in.find("zeCommandListAppendLaunchKernel", library.launch);
   in.find("zeEventPoolCreate", library.make_pool);
   in.find("zeEventCreate", library.make_event);
   in.find("zeEventQueryStatus", library.query);

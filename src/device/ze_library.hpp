@@ -17,6 +17,8 @@ using Context = void*;
 using CommandList = void*;  // of commands
 using Pool = void*;         // of events
 using Event = void*;
+using Module = void*;
+using Kernel = void*;
 
 inline constexpr int success = 0;
 inline constexpr int not_ready = 1;  // ZE_RESULT_NOT_READY
@@ -32,6 +34,8 @@ enum Structure : int {
   event_description = 0x11,
   device_memory_description = 0x15,
   allocation_properties = 0x17,
+  module_description = 0x1b,
+  kernel_description = 0x1d,
   pci_properties = 0x10008,
 };
 
@@ -118,6 +122,27 @@ struct AllocationProperties {
   uint64_t page = 0;
 };
 
+struct ModuleDescription {
+  int structure = module_description;
+  const void* next = nullptr;
+  int format = 0;  // SPIR-V
+  size_t bytes = 0;
+  const void* code = nullptr;
+  const char* flags = nullptr;
+  const void* constants = nullptr;
+};
+
+struct KernelDescription {
+  int structure = kernel_description;
+  const void* next = nullptr;
+  uint32_t flags = 0;
+  const char* name = nullptr;
+};
+
+struct Groups {  // ze_group_count_t
+  uint32_t x = 1, y = 1, z = 1;
+};
+
 struct Region {  // ze_copy_region_t
   uint32_t x = 0, y = 0, z = 0, width = 0, height = 0, depth = 0;
 };
@@ -142,6 +167,12 @@ struct Library {
                      const void* from, const Region* from_region, uint32_t from_pitch, uint32_t from_slice,
                      Event signal, uint32_t waits, Event* wait);
   int (*barrier)(CommandList list, Event signal, uint32_t waits, Event* wait);
+  int (*make_module)(Context context, DeviceHandle device, const ModuleDescription* description, Module* module,
+                     void** log);
+  int (*make_kernel)(Module module, const KernelDescription* description, Kernel* kernel);
+  int (*set_group)(Kernel kernel, uint32_t x, uint32_t y, uint32_t z);
+  int (*set_argument)(Kernel kernel, uint32_t index, size_t bytes, const void* value);
+  int (*launch)(CommandList list, Kernel kernel, const Groups* groups, Event signal, uint32_t waits, Event* wait);
   int (*make_pool)(Context context, const PoolDescription* description, uint32_t devices, DeviceHandle* device,
                    Pool* pool);
   int (*make_event)(Pool pool, const EventDescription* description, Event* event);
@@ -160,8 +191,9 @@ struct Library {
   int (*pci)(DeviceHandle device, PciProperties* properties);
   int (*handle_from_descriptor)(Context context, uint64_t descriptor, Handle* handle);
   int (*descriptor_of_handle)(Context context, Handle handle, uint64_t* descriptor);
-  int (*pin)(DriverHandle driver, void* memory, size_t bytes);  // zexDriverImportExternalPointer
-  int (*unpin)(DriverHandle driver, void* memory);              // zexDriverReleaseImportedPointer
+  int (*pin)(DriverHandle driver, void* memory, size_t bytes);    // zexDriverImportExternalPointer
+  int (*unpin)(DriverHandle driver, void* memory);                // zexDriverReleaseImportedPointer
+  int (*pinned)(DriverHandle driver, void* memory, void** base);  // zexDriverGetHostPointerBaseAddress
 };
 extern Library library;
 

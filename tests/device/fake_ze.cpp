@@ -3,67 +3,47 @@
 // A library with the names of Level Zero's loader over the stand-in for CUDA's driver (fake_cuda.hpp). Unlike there,
 // structures say what they are, events stay signalled until they are reset, a command list that is synchronous has no
 // work left when a call returns, and a handle for other processes holds a descriptor, which is of its process alone.
-// FAKE_ZE: "old" is a loader without functions for descriptors, "plain" a driver that pins no memory of the host.
+// FAKE_ZE: "old" is a loader without functions for descriptors, "plain" a driver that pins no memory of the host; of
+// kernels see fake_ze_kernels.cpp.
+#include "fake_ze.hpp"
+
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 
-#include "fake_cuda.hpp"
-
 using fake_cuda::Pointer, fake_cuda::Rows;
+
+using namespace fake_ze;
+
+int fake_ze::the_device, fake_ze::the_context;
+
+struct Event {
+  void* event;
+  bool used;  // signalled, or to be signalled
+};
+
+int fake_ze::end_command(List* list, int error, void* signal, uint32_t waits) {
+  if (error != 0 || waits != 0) return INVALID_ARGUMENT;
+  if (signal != nullptr) {
+    auto* event = static_cast<Event*>(signal);
+    if (event->used || list->synchronous) return INVALID_SYNCHRONIZATION_OBJECT;
+    event->used = true;
+    return result_of(cuEventRecord(event->event, list->stream));
+  }
+  return list->synchronous ? result_of(cuStreamSynchronize(list->stream)) : SUCCESS;
+}
 
 extern "C" {
 
-enum : int {
-  SUCCESS = 0,
-  NOT_READY = 1,
-  OUT_OF_DEVICE_MEMORY = 0x70000003,
-  UNSUPPORTED = 0x78000003,
-  INVALID_ARGUMENT = 0x78000004,
-  INVALID_SYNCHRONIZATION_OBJECT = 0x7800000b,
-  INVALID_ENUMERATION = 0x7800000c,
-};
-
-struct Head {  // of every structure
-  int structure;
-  const void* next;
-};
 struct Handle {
   char bytes[64];
 };
 
-static int the_driver, the_device, the_context, the_pool;
-
-static bool is(const char* word) {
-  const char* value = std::getenv("FAKE_ZE");
-  return value != nullptr && std::strcmp(value, word) == 0;
-}
-
-static int result_of(int error) {
-  return error == 0 ? SUCCESS : error == 2 ? OUT_OF_DEVICE_MEMORY : error == 600 ? NOT_READY : INVALID_ARGUMENT;
-}
-
-static bool is_structure(const void* structure, int number) {
-  const auto* head = static_cast<const Head*>(structure);
-  return head->structure == number && head->next == nullptr;
-}
-
-// CUDA's functions want their context current; Level Zero's know of none.
-struct Inside {
-  Inside() {
-    void* context = nullptr;
-    (void)cuCtxGetCurrent(&before);
-    (void)cuDevicePrimaryCtxRetain(&context, 0);
-    (void)cuCtxSetCurrent(context);
-  }
-  ~Inside() { (void)cuCtxSetCurrent(before); }
-  void* before = nullptr;
-};
+static int the_driver, the_pool;
 
 // ---- Drivers and devices
 
@@ -273,25 +253,24 @@ static int release_pointer(void* driver, void* memory) {
   return driver == &the_driver ? result_of(cuMemHostUnregister(memory)) : INVALID_ARGUMENT;
 }
 
+// The base of what was imported alone.
+static int base_of_pointer(void* driver, void* memory, void** base) {
+  const auto found = fake_cuda::find(reinterpret_cast<uintptr_t>(memory));
+  if (driver != &the_driver || !found || found->type != fake_cuda::of_host) return INVALID_ARGUMENT;
+  *base = reinterpret_cast<void*>(found->seen);
+  return SUCCESS;
+}
+
 int zeDriverGetExtensionFunctionAddress(void* driver, const char* name, void** function) {
   if (driver != &the_driver || is("plain")) return INVALID_ARGUMENT;
-  *function = std::strcmp(name, "zexDriverImportExternalPointer") == 0    ? reinterpret_cast<void*>(import_pointer)
-              : std::strcmp(name, "zexDriverReleaseImportedPointer") == 0 ? reinterpret_cast<void*>(release_pointer)
-                                                                          : nullptr;
+  *function = std::strcmp(name, "zexDriverImportExternalPointer") == 0       ? reinterpret_cast<void*>(import_pointer)
+              : std::strcmp(name, "zexDriverReleaseImportedPointer") == 0    ? reinterpret_cast<void*>(release_pointer)
+              : std::strcmp(name, "zexDriverGetHostPointerBaseAddress") == 0 ? reinterpret_cast<void*>(base_of_pointer)
+                                                                             : nullptr;
   return *function != nullptr ? SUCCESS : INVALID_ARGUMENT;
 }
 
 // ---- Commands and events
-
-struct List {
-  bool synchronous;
-  void* stream;
-  std::mutex busy;  // one thread at a time may append
-};
-struct Event {
-  void* event;
-  bool used;  // signalled, or to be signalled
-};
 
 struct QueueDescription {
   Head head;
@@ -300,11 +279,11 @@ struct QueueDescription {
 };
 
 int zeCommandListCreateImmediate(void* context, void* device, const QueueDescription* queue, void** list) {
-  if (context != &the_context || device != &the_device || !is_structure(queue, 0xe) || queue->group != 1 ||
+  if (context != &the_context || device != &the_device || !is_structure(queue, 0xe) || queue->group > 1 ||
       queue->index != 0 || queue->flags != 0 || queue->mode < 1 || queue->mode > 2)
     return INVALID_ENUMERATION;
   const Inside inside;
-  auto* made = new List{queue->mode == 1, nullptr, {}};
+  auto* made = new List{queue->mode == 1, queue->group == 0, nullptr, {}};
   *list = made;
   return result_of(cuStreamCreate(&made->stream, 1));
 }
@@ -355,18 +334,6 @@ int zeEventHostSynchronize(void* event, uint64_t timeout) {
 int zeEventHostReset(void* event) {
   static_cast<Event*>(event)->used = false;
   return SUCCESS;
-}
-
-// Behind what was appended.
-static int end_command(List* list, int error, void* signal, uint32_t waits) {
-  if (error != 0 || waits != 0) return INVALID_ARGUMENT;
-  if (signal != nullptr) {
-    auto* event = static_cast<Event*>(signal);
-    if (event->used || list->synchronous) return INVALID_SYNCHRONIZATION_OBJECT;
-    event->used = true;
-    return result_of(cuEventRecord(event->event, list->stream));
-  }
-  return list->synchronous ? result_of(cuStreamSynchronize(list->stream)) : SUCCESS;
 }
 
 int zeCommandListAppendMemoryCopy(void* list, void* to, const void* from, size_t bytes, void* signal, uint32_t waits,

@@ -62,6 +62,9 @@ for part in "${@:-build}"; do
       need libclang-rt-14-dev clang_runtime
       need clang-format-14 has clang-format-14
       need clang-tidy-14 has clang-tidy-14
+      # Kernels of Level Zero without its devices (tests/device/fake_ze_kernels.cpp).
+      need llvm-spirv-14 has llvm-spirv-14
+      need spirv-tools has spirv-val
       # A Slurm to run jobs under (tests/hosts/slurm.sh), also with PMIx.
       need slurm-wlm has slurmctld
       need munge has munged
