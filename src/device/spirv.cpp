@@ -310,7 +310,7 @@ ReductionKernel::Parts ReductionKernel::locate(Parts x, Parts y) {
   if (is_float(number)) {
     const Id first = is_nan(a), second = is_nan(b);
     same = to_.test(Op::either, same, to_.test(Op::both, first, second));
-    const Id alone = to_.test(Op::both, first, to_.cast(Op::negate, to_.truth(), second));
+    const Id alone = to_.test(Op::both, first, to_.test(Op::equal_float, b, b));
     better = to_.test(Op::either, better, alone);
   }
   const Id lower = is_less(index, value(index, x.second), value(index, y.second));

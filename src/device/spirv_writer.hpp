@@ -52,7 +52,6 @@ enum class Op : uint16_t {
   differ = 165,  // of truths
   either = 166,
   both = 167,
-  negate = 168,
   select = 169,
   equal = 170,
   unequal = 171,
