@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-# setup.sh [build] [mpi4py] [test] [ci] [aarch64] [machine]: installs what those steps need and this machine lacks, by apt. It looks for the
-# thing itself and not for its package, so that a compiler or a Python from elsewhere counts. Quiet when nothing is
-# missing.
+# setup.sh [build] [mpi4py] [test] [ci] [aarch64] [machine] [vendors]: installs what those steps need and this machine
+# lacks, by apt. It looks for the thing itself and not for its package, so that a compiler or a Python from elsewhere
+# counts. Quiet when nothing is missing.
 set -euo pipefail
 
 missing=()
@@ -24,6 +24,7 @@ clang_runtime() { [ -f "$(clang++-14 -print-resource-dir)/lib/linux/libclang_rt.
 pmix_of_slurm() { compgen -G '/usr/lib/*/pmix2/lib/libpmix.so'; }
 # Without shared libraries.
 busybox_alone() { has busybox && ! ldd "$(command -v busybox)"; }
+hip_compiler() { compgen -G '/usr/lib/*/libhiprtc-builtins.so.*'; }
 # A pkg-config that is missing itself would say no to everything.
 library() { if has pkg-config; then pkg-config --exists "$1"; else [ -f "/usr/include/$2" ]; fi; }
 
@@ -80,8 +81,13 @@ for part in "${@:-build}"; do
       need qemu-system-x86 has qemu-system-x86_64
       need busybox-static busybox_alone
       ;;
+    vendors)  # compilers of kernels: tests/device/kernel_texts.cpp
+      need intel-opencl-icd has ocloc
+      need libamdhip64-5 hip_compiler
+      need libhiprtc-builtins5 hip_compiler
+      ;;
     *)
-      echo "setup.sh: unknown part $part (build, mpi4py, test, ci, aarch64, machine)" >&2
+      echo "setup.sh: unknown part $part (build, mpi4py, test, ci, aarch64, machine, vendors)" >&2
       exit 2
       ;;
   esac
