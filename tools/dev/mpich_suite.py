@@ -158,10 +158,11 @@ class Suite:
 
     def rows(self, directory):
         """(program, ranks, arguments) of the directory's list, each once."""
-        lists = self.folder / directory
-        text = next(path for path in (lists / "testlist.in", lists / "testlist") if path.exists()).read_text()
+        lists = [path for path in (self.folder / directory / name for name in ("testlist.in", "testlist")) if path.exists()]
+        if not lists:
+            sys.exit(f"mpich_suite.py: {self.folder / directory} has no testlist: name a directory of the suite that has one")
         found = {}
-        for line in text.splitlines():
+        for line in lists[0].read_text().splitlines():
             words = shlex.split(re.sub("^@[a-z_]*@", "", line.strip()), comments=True)
             if len(words) < 2 or "/" in words[0] or not words[1].isdigit() or "strict=FALSE" in words:
                 continue
