@@ -7,6 +7,7 @@
 #include "device/cuda_library.hpp"
 #include "device/device.hpp"
 #include "device/ze.hpp"
+#include "device/ze_kernels.hpp"
 
 namespace weft::device {
 namespace {
@@ -131,6 +132,10 @@ Description describe() {
     found.problem = "no driver is in use";
   }
   return found;
+}
+
+std::string why_no_kernel() {
+  return active == &ze ? by_ze::why_no_kernel() : std::string();
 }
 
 }  // namespace weft::device

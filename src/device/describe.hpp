@@ -24,5 +24,7 @@ struct Description {
 // Of the driver in use, device::active.
 [[nodiscard]] Description describe();
 [[nodiscard]] Description describe_cuda();
+// Why the driver in use did without a kernel since the last call; empty: it did not.
+[[nodiscard]] std::string why_no_kernel();
 
 }  // namespace weft::device

@@ -22,15 +22,25 @@ void* address_of(uint64_t address) {
 
 // ---- Kernels. All of this has the engine's mutex: a kernel keeps its arguments from one call to the next.
 
-Kernel compile(Engine& engine, const std::vector<uint32_t>& code) {
-  if (code.empty()) return nullptr;
+// Empty: done, otherwise the reason why there is no such kernel.
+std::string compile(Engine& engine, const std::vector<uint32_t>& code, Kernel& kernel) {
+  if (code.empty()) return "there is no such operation";
   const ModuleDescription description{.bytes = code.size() * sizeof code[0], .code = code.data()};
   Module module = nullptr;
-  if (library.make_module(context, engine.device, &description, &module, nullptr) != success) return nullptr;
+  if (const int error = library.make_module(context, engine.device, &description, &module, nullptr))
+    return text_of("ModuleCreate", error);
   const KernelDescription of_kernel{.name = ptx::kernel_name};
-  Kernel kernel = nullptr;
-  if (library.make_kernel(module, &of_kernel, &kernel) != success) return nullptr;
-  return library.set_group(kernel, threads, 1, 1) == success ? kernel : nullptr;
+  Kernel made = nullptr;
+  if (const int error = library.make_kernel(module, &of_kernel, &made)) return text_of("KernelCreate", error);
+  if (const int error = library.set_group(made, threads, 1, 1)) return text_of("KernelSetGroupSize", error);
+  kernel = made;
+  return {};
+}
+
+std::mutex refusal_mutex;
+std::string& refusal() {
+  static auto* const text = new std::string;
+  return *text;
 }
 
 // nullptr: the device has no such kernel.
@@ -38,7 +48,11 @@ template <class Form>
 Kernel kernel_for(Engine& engine, const Form& form) {
   if (engine.work == nullptr) return nullptr;
   const auto [place, is_new] = engine.kernels.try_emplace(ptx::key_of(form), nullptr);
-  if (is_new) place->second = compile(engine, spirv::module_of(form));
+  if (is_new) {
+    std::string problem = compile(engine, spirv::module_of(form), place->second);
+    std::lock_guard guard(refusal_mutex);
+    if (!problem.empty()) refusal() = std::move(problem);
+  }
   return place->second;
 }
 
@@ -298,6 +312,11 @@ std::string reduce(const Reduction& reduction, const void* in, void* inout, int6
     problem = append_reduce_by_scratch(*engine, kernel, reduction, in, inout, count);
   }
   return finish(*engine, engine->work, std::move(problem));
+}
+
+std::string why_no_kernel() {
+  std::lock_guard guard(refusal_mutex);
+  return std::exchange(refusal(), {});
 }
 
 }  // namespace weft::device::by_ze

@@ -16,4 +16,7 @@ namespace weft::device::by_ze {
                                int64_t bytes);
 [[nodiscard]] std::string reduce(const Reduction& reduction, const void* in, void* inout, int64_t count);
 
+// Why the driver last refused a kernel, told once; empty: it has refused none since.
+[[nodiscard]] std::string why_no_kernel();
+
 }  // namespace weft::device::by_ze

@@ -66,6 +66,9 @@ std::string text_of(const char* function, int error) {
       {0x70000001, "the device was lost: it was reset or taken away, or a program on it failed"},
       {0x70000002, "the host has no memory left"},
       {0x70000003, "the device has no memory left: free some, or start fewer ranks on it"},
+      {0x70000004,
+       "the driver's compiler refuses a kernel, as for devices without 64-bit floats: copies or the processor do its "
+       "work"},
       {0x78000001,
        "there is no driver or no device: see that /dev/dri is there and may be opened, and ZE_AFFINITY_MASK"},
       {0x78000004, "memory at these addresses may have been freed, or be shorter than the data"},

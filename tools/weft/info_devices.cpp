@@ -144,6 +144,43 @@ std::string try_aperture(void* memory) {
   return in == out ? "" : "other data came back";
 }
 
+// Every fourth word is packed to the end of the memory, whose first half is filled by try_copies().
+std::string try_layout(void* memory) {
+  constexpr size_t word = 4, words = tried / 32, at = tried - words * word;
+  const device::Layout layout{.place = reinterpret_cast<uintptr_t>(memory),
+                              .block = word,
+                              .loops = 1,
+                              .loop = {{static_cast<int64_t>(words), 4 * word}},
+                              .list = nullptr};
+  std::string problem = device::active->move(layout, device::Direction::pack, 0, static_cast<char*>(memory) + at,
+                                             static_cast<int64_t>(words * word));
+  std::vector<char> in(words * word);
+  if (problem.empty()) problem = device::active->copy(in.data(), static_cast<char*>(memory) + at, in.size());
+  for (size_t i = 0; i < in.size() && problem.empty(); ++i) {
+    if (in[i] != byte_at(i / word * 4 * word + i % word)) problem = "other data came back";
+  }
+  return problem.empty() ? device::why_no_kernel() : problem;
+}
+
+std::string try_sum(void* memory) {
+  std::vector<double> numbers(1024);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<double>(i) + 0.25;
+  const size_t bytes = numbers.size() * sizeof(double), half = bytes / 2;
+  std::string problem = device::active->copy(memory, numbers.data(), bytes);
+  const device::Reduction sum{device::Operation::sum, device::Number::f64, device::Number::none, false,
+                              [](const void* in, void* inout, int64_t count) {
+                                for (int64_t i = 0; i < count; ++i)
+                                  static_cast<double*>(inout)[i] += static_cast<const double*>(in)[i];
+                              }};
+  if (problem.empty()) problem = device::active->reduce(sum, memory, static_cast<char*>(memory) + half, 512);
+  std::vector<double> in(numbers.size());
+  if (problem.empty()) problem = device::active->copy(in.data(), memory, bytes);
+  for (size_t i = 0; i < 512 && problem.empty(); ++i) {
+    if (in[512 + i] != numbers[512 + i] + numbers[i]) problem = "other numbers came back";
+  }
+  return problem.empty() ? device::why_no_kernel() : problem;
+}
+
 std::vector<Way> ways_on_this_host() {
   void* const memory = device::active->allocate(tried);
   if (memory == nullptr) return {{"memory of the device", "none is left, or no device can be used"}};
@@ -151,6 +188,8 @@ std::vector<Way> ways_on_this_host() {
   if (ways[0].problem.empty()) {
     ways.push_back({"copies from and to pinned memory", try_pinning(memory)});
     ways.push_back({"mapped by another process", try_mapping(memory)});
+    ways.push_back({"layouts with gaps by kernels", try_layout(memory)});
+    ways.push_back({"sums of doubles by kernels", try_sum(memory)});
     if (device::active == &device::cuda) ways.push_back({"small data by the processor", try_aperture(memory)});
   }
   (void)device::active->release(memory);
