@@ -54,6 +54,8 @@ std::string last_problem() {
   return problem_text == nullptr ? std::string() : *problem_text;
 }
 
+void (*at_open)() = nullptr;
+
 bool everywhere() {
   return on() && devices.value() != automatic;
 }
@@ -62,8 +64,10 @@ namespace {
 
 std::string open(const Driver& driver, bool alone) {
   std::string problem = driver.open(alone);
-  if (problem.empty()) active = &driver;
-  return problem;
+  if (!problem.empty()) return problem;
+  active = &driver;
+  if (at_open != nullptr) at_open();
+  return {};
 }
 
 std::string open(bool load_always) {

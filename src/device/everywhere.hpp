@@ -8,4 +8,7 @@ namespace weft::device {
 // holds for all of a job or for none. With `auto` it depends on what each process has loaded.
 [[nodiscard]] bool everywhere();
 
+// Called when a driver comes into use: with `auto`, MPI_Init may find one that shmem_init did not. nullptr: nothing is.
+extern void (*at_open)();
+
 }  // namespace weft::device

@@ -19,6 +19,7 @@
 #include "core/life.hpp"
 #include "core/waiting.hpp"
 #include "device/device.hpp"
+#include "device/everywhere.hpp"
 #include "device/pins.hpp"
 #include "shmem/environment.hpp"
 #include "shmem/error.hpp"
@@ -61,6 +62,7 @@ void open(uint64_t heap_bytes) {
   state.pe = world.rank;
   state.near = near_table->data();
   state.afar = !world.job.one_host();
+  device::at_open = [] { state.word = 0; };
   state.word = device::on() ? 0 : sizeof(uint64_t);
   check("shmem_init", coll::barrier(world_team().comm));  // all windows are open
   state.pes = static_cast<uint32_t>(world.size);

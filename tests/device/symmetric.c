@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Local buffers of OpenSHMEM's puts, gets and fetching atomics in memory of a device: the heap, and static data, are
 // the host's.
-//   symmetric PLACE [alone|collective|freed]     alone: without MPI; the others end the job with a message
+//   symmetric PLACE [alone|late|collective|freed]
+// alone: without MPI; late: the driver is loaded between the starts of both; the others end the job with a message.
 #include <shmem.h>
 #include <stdbool.h>
 #include <string.h>
@@ -120,15 +121,17 @@ static void fetching(unsigned char* buffer, long* counter) {
 
 int main(int argc, char** argv) {
   static const size_t sizes[] = {1, 8, 24, 4096, 100000, MOST};
-  if (argc < 2) bench_die("usage: symmetric PLACE [alone|collective|freed]");
+  if (argc < 2) bench_die("usage: symmetric PLACE [alone|late|collective|freed]");
   const char* what = argc > 2 ? argv[2] : "";
   places.of[0] = places.of[1] = place_named(argv[1], strlen(argv[1]));
+  const bool late = strcmp(what, "late") == 0;
+  if (late) shmem_init();
   const char* reason = place_by_driver(places.of[0]) ? cu_load() : NULL;
   if (reason) {
     fprintf(stderr, "skipped: %s\n", reason);
     return BENCH_SKIP;
   }
-  shmem_init();
+  if (!late) shmem_init();
   if (strcmp(what, "alone") != 0) MPI_Init(&argc, &argv);
   pe = shmem_my_pe();
   pes = shmem_n_pes();
