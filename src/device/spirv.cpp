@@ -310,6 +310,7 @@ ReductionKernel::Parts ReductionKernel::locate(Parts x, Parts y) {
   if (is_float(number)) {
     const Id first = is_nan(a), second = is_nan(b);
     same = to_.test(Op::either, same, to_.test(Op::both, first, second));
+    // Without OpLogicalNot, at which Intel's compiler (IGC 1.0.12504) ends the process.
     const Id alone = to_.test(Op::both, first, to_.test(Op::equal_float, b, b));
     better = to_.test(Op::either, better, alone);
   }

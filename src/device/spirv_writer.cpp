@@ -109,13 +109,12 @@ Id Writer::add_number() {
   return add_parameter(integer(64));
 }
 
-Id Writer::add_structure(size_t bytes) {
+void Writer::add_structure(size_t bytes) {
   constexpr uint32_t by_value = 2;
   const Id array = once(Op::type_array, {integer(64), constant(64, bytes / 8)});
   structure_ = add_parameter(pointer(in_function, once(Op::type_struct, {array})));
   put(decorations_, Op::decorate, {structure_, decoration_parameter, by_value});
   put(decorations_, Op::decorate, {structure_, decoration_alignment, 8});
-  return structure_;
 }
 
 void Writer::begin() {

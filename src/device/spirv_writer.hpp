@@ -91,10 +91,10 @@ class Writer {
   Id type_of(Id value) const { return types_[value]; }
 
   // ---- Parameters of the kernel, in their order, before begin()
-  Id add_pointer();                // to bytes in the memory of the device
-  Id add_structure(size_t bytes);  // by value; a multiple of 8 bytes
-  Id add_number();                 // of 64 bits
-  void begin();                    // the kernel's first block
+  Id add_pointer();                  // to bytes in the memory of the device
+  void add_structure(size_t bytes);  // by value; a multiple of 8 bytes
+  Id add_number();                   // of 64 bits
+  void begin();                      // the kernel's first block
 
   // ---- Values
   Id constant(int bits, uint64_t value);
