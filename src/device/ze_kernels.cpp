@@ -42,16 +42,25 @@ std::string& refusal() {
   static auto* const text = new std::string;
   return *text;
 }
+void note_refusal(std::string problem) {
+  std::lock_guard guard(refusal_mutex);
+  refusal() = std::move(problem);
+}
+
+bool runs_kernels(const Engine& engine) {
+  if (engine.work != nullptr) return true;
+  note_refusal("the device has no engine for kernels that may be used");
+  return false;
+}
 
 // nullptr: the device has no such kernel.
 template <class Form>
 Kernel kernel_for(Engine& engine, const Form& form) {
-  if (engine.work == nullptr) return nullptr;
+  if (!runs_kernels(engine)) return nullptr;
   const auto [place, is_new] = engine.kernels.try_emplace(ptx::key_of(form), nullptr);
   if (is_new) {
     std::string problem = compile(engine, spirv::module_of(form), place->second);
-    std::lock_guard guard(refusal_mutex);
-    if (!problem.empty()) refusal() = std::move(problem);
+    if (!problem.empty()) note_refusal(std::move(problem));
   }
   return place->second;
 }
@@ -111,8 +120,7 @@ std::string take_scratch(Engine& engine) {
 }
 
 std::string append_copy(CommandList list, void* to, const void* from, size_t bytes) {
-  const int error = library.copy(list, to, from, bytes, nullptr, 0, nullptr);
-  return error == success ? std::string() : text_of("CommandListAppendMemoryCopy", error);
+  return append(list, {static_cast<char*>(to), bytes, static_cast<const char*>(from), bytes, bytes, 1});
 }
 
 // ---- Layouts
@@ -281,7 +289,7 @@ std::string move(const Layout& layout, Direction direction, int64_t position, vo
   std::lock_guard guard(engine->mutex);
   auto* const at = static_cast<char*>(packed);
   int64_t done = 0;
-  if (engine->work != nullptr) {
+  if (runs_kernels(*engine)) {
     if (layout.list != nullptr) problem = place_list(*layout.list, *engine);
     const bool reached = reaches(*engine, packed, static_cast<size_t>(bytes));
     if (problem.empty() && !reached) problem = take_scratch(*engine);
