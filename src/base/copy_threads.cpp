@@ -11,6 +11,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/copy.hpp"
 #include "base/lock.hpp"
 #include "base/own_cpus.hpp"
 #include "base/setting.hpp"
@@ -71,7 +72,7 @@ class Copy {
         if (at >= bytes) return parts;
       } while (!turn_.compare_exchange_weak(turn, turn + 1, std::memory_order_acq_rel, std::memory_order_acquire));
       const size_t some = std::min(chunk, bytes - at);
-      std::memcpy(to + at, from + at, some);
+      base::copy(to + at, from + at, some);
       copied_.fetch_add(some, std::memory_order_release);  // pairs with the acquire in wait: the chunk
     }
   }
@@ -93,7 +94,7 @@ class Crew {
  public:
   void copy(void* to, const void* from, size_t bytes, int threads) {
     if (!one_.try_lock()) {
-      std::memcpy(to, from, bytes);
+      base::copy(to, from, bytes);
       return;
     }
     const std::lock_guard guard(one_, std::adopt_lock);
@@ -166,7 +167,7 @@ void copy_by_threads(void* to, const void* from, size_t bytes) {
   if (large && apart >= bytes && -apart >= bytes) {
     crew().copy(to, from, bytes, static_cast<int>(threads_row.value()));
   } else if (bytes != 0) {  // the pointers may be null otherwise
-    std::memmove(to, from, bytes);
+    base::copy(to, from, bytes);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/copy.hpp"
 #include "coll/at_desk_steps.hpp"
 #include "coll/pieces.hpp"
 
@@ -94,11 +95,11 @@ bool combine(void* memory, const Step& step) {
   alignas(64) unsigned char sum[Desks::place_bytes];
   const auto bytes = static_cast<size_t>(step.to.bytes());
   const int32_t begin = op.own_first ? op.desks.rank() : op.wanted.end - 1;
-  std::memcpy(sum, data_of(begin), bytes);
+  base::copy(sum, data_of(begin), bytes);
   for (int32_t r = op.wanted.end - 1; r >= op.wanted.first; --r) {
     if (r != begin) op.reducer->apply(data_of(r), sum, step.to.count);
   }
-  std::memcpy(step.to.data, sum, bytes);
+  base::copy(step.to.data, sum, bytes);
   return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "base/copy.hpp"
 #include "core/send_now.hpp"
 #include "datatype/pack.hpp"
 
@@ -80,7 +81,7 @@ int32_t copy_block(const Block& from, const Block& to) {
   const int64_t moved = bytes < room ? bytes : room;
   if (moved == 0) return bytes > room ? core::truncated : core::no_error;
   if (from.type->contiguous && to.type->contiguous) {
-    std::memcpy(to.data, from.data, static_cast<size_t>(moved));
+    base::copy(to.data, from.data, static_cast<size_t>(moved));
   } else {
     datatype::copy_on_host(*from.type, from.count, from.data, *to.type, to.count, to.data, moved);
   }

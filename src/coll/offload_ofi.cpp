@@ -10,6 +10,7 @@
 #include <new>
 #include <vector>
 
+#include "base/copy.hpp"
 #include "coll/agree.hpp"
 #include "coll/offload.hpp"
 #include "coll/offload_faults.hpp"
@@ -171,10 +172,10 @@ class Group {
     const auto ranks = static_cast<size_t>(comm_.size);
     for (size_t at = 0; at < static_cast<size_t>(bytes);) {
       const size_t piece = std::min(static_cast<size_t>(bytes) - at, bcast_most_);
-      if (is_root) std::memcpy(sent_.data(), packed + at, piece);
+      if (is_root) base::copy(sent_.data(), packed + at, piece);
       fabric_.bcast(sent_.data(), (piece + ranks - 1) / ranks * ranks, operation.root);
       if (!wait()) return false;
-      if (!is_root) std::memcpy(packed + at, sent_.data(), piece);
+      if (!is_root) base::copy(packed + at, sent_.data(), piece);
       at += piece;
     }
     if (!is_root) (void)copy_block(whole, data);
@@ -190,10 +191,10 @@ class Group {
     auto* to = static_cast<unsigned char*>(operation.receive);
     for (size_t left = static_cast<size_t>(operation.count); left > 0;) {
       const size_t count = std::min(left, most);
-      std::memcpy(sent_.data(), from, count * size);
+      base::copy(sent_.data(), from, count * size);
       fabric_.allreduce(sent_.data(), received_.data(), count, kind.type, kind.op);
       if (!wait()) return false;
-      std::memcpy(to, received_.data(), count * size);
+      base::copy(to, received_.data(), count * size);
       from += count * size;
       to += count * size;
       left -= count;

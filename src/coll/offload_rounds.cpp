@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/copy.hpp"
 #include "coll/plan.hpp"
 #include "core/failure.hpp"
 #include "core/waiting.hpp"
@@ -25,7 +26,7 @@ bool Rounds::start(const void* mine, size_t bytes, void* all) {
 transport::ucc::Exchange::State Rounds::test() {
   if (is_under_way()) return State::under_way;
   if (is_last()) return State::failed;
-  if (void* to = std::exchange(to_, nullptr); to != nullptr && !all_.empty()) std::memcpy(to, all_.data(), all_.size());
+  if (void* to = std::exchange(to_, nullptr); to != nullptr && !all_.empty()) base::copy(to, all_.data(), all_.size());
   return State::done;
 }
 

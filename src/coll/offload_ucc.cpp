@@ -10,6 +10,7 @@
 #include <new>
 #include <vector>
 
+#include "base/copy.hpp"
 #include "coll/offload.hpp"
 #include "coll/offload_faults.hpp"
 #include "coll/offload_rounds.hpp"
@@ -188,10 +189,10 @@ class Group {
     for (auto left = static_cast<size_t>(bytes); left > 0;) {
       const size_t piece = std::min(left, piece_most);
       if (!sent_.has_room(piece)) return no_memory();
-      if (is_root) std::memcpy(sent_.data(), at, piece);
+      if (is_root) base::copy(sent_.data(), at, piece);
       ucc_.bcast(sent_.data(), piece, operation.root);
       if (!wait()) return false;
-      if (!is_root) std::memcpy(at, sent_.data(), piece);
+      if (!is_root) base::copy(at, sent_.data(), piece);
       at += piece;
       left -= piece;
     }
@@ -208,10 +209,10 @@ class Group {
     for (auto left = static_cast<size_t>(operation.bytes()); left > 0;) {
       const size_t piece = std::min(left, piece_most);
       if (!sent_.has_room(piece) || !received_.has_room(piece)) return no_memory();
-      std::memcpy(sent_.data(), from, piece);
+      base::copy(sent_.data(), from, piece);
       ucc_.allreduce(sent_.data(), received_.data(), piece / size, kind.type, kind.op);
       if (!wait()) return false;
-      std::memcpy(to, received_.data(), piece);
+      base::copy(to, received_.data(), piece);
       from += piece;
       to += piece;
       left -= piece;

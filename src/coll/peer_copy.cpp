@@ -7,6 +7,7 @@
 #include <new>
 #include <type_traits>
 
+#include "base/copy.hpp"
 #include "coll/kept.hpp"
 #include "coll/pieces.hpp"
 #include "coll/share.hpp"
@@ -153,7 +154,7 @@ bool combine_piece(const Operation& op, int64_t at, int64_t bytes, unsigned char
       if (op.endpoint(r).get(from, place, static_cast<size_t>(bytes)) != 0) return false;
       data = place;
     } else if (first) {
-      std::memcpy(sum, data, static_cast<size_t>(bytes));
+      base::copy(sum, data, static_cast<size_t>(bytes));
     }
     if (!first) op.reducer->apply(data, sum, elements);
   }
@@ -163,7 +164,7 @@ bool combine_piece(const Operation& op, int64_t at, int64_t bytes, unsigned char
 // The same piece of the result to those that want it.
 bool hand_out(const Operation& op, int64_t at, int64_t bytes, const unsigned char* sum) {
   if (op.whose == ourselves) {
-    std::memcpy(static_cast<unsigned char*>(op.result) + (at - op.share.first), sum, static_cast<size_t>(bytes));
+    base::copy(static_cast<unsigned char*>(op.result) + (at - op.share.first), sum, static_cast<size_t>(bytes));
     return true;
   }
   const int32_t size = op.comm.size;
@@ -171,7 +172,7 @@ bool hand_out(const Operation& op, int64_t at, int64_t bytes, const unsigned cha
     const int32_t r = (op.comm.rank + i) % size;
     if (op.whose != all_ranks && r != op.whose) continue;
     if (r == op.comm.rank) {
-      std::memcpy(static_cast<unsigned char*>(op.result) + at, sum, static_cast<size_t>(bytes));
+      base::copy(static_cast<unsigned char*>(op.result) + at, sum, static_cast<size_t>(bytes));
       continue;
     }
     const MemoryRef to = transport::advanced(op.theirs[r].result, static_cast<uint64_t>(at));

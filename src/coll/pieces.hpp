@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "base/copy.hpp"
 #include "coll/block.hpp"
 #include "datatype/pack.hpp"
 
@@ -14,7 +15,7 @@ namespace weft::coll {
 
 inline void pack_piece(const Block& block, int64_t at, void* to, int64_t bytes) {
   if (block.type->contiguous) {
-    std::memcpy(to, static_cast<const char*>(block.data) + at, static_cast<size_t>(bytes));
+    base::copy(to, static_cast<const char*>(block.data) + at, static_cast<size_t>(bytes));
   } else {
     datatype::pack_on_host(*block.type, block.count, block.data, at, to, bytes);
   }
@@ -22,9 +23,19 @@ inline void pack_piece(const Block& block, int64_t at, void* to, int64_t bytes) 
 
 inline void unpack_piece(const void* from, const Block& block, int64_t at, int64_t bytes) {
   if (block.type->contiguous) {
-    std::memcpy(static_cast<char*>(block.data) + at, from, static_cast<size_t>(bytes));
+    base::copy(static_cast<char*>(block.data) + at, from, static_cast<size_t>(bytes));
   } else {
     datatype::unpack_on_host(*block.type, block.count, block.data, at, from, bytes);
+  }
+}
+
+// The same from memory that no other rank reads, and whose contents are lost: its lines go back to their writer.
+inline void take_piece(void* from, const Block& block, int64_t at, int64_t bytes) {
+  if (block.type->contiguous) {
+    base::copy_owning(static_cast<char*>(block.data) + at, from, static_cast<size_t>(bytes));
+  } else {
+    datatype::unpack_on_host(*block.type, block.count, block.data, at, from, bytes);
+    base::own_lines(from, static_cast<size_t>(bytes));
   }
 }
 

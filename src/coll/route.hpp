@@ -11,6 +11,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/copy.hpp"
 #include "coll/agree.hpp"
 
 namespace weft::coll {
@@ -59,7 +60,7 @@ int32_t route(const Founders& ranks, std::vector<Item>& items) {
     const size_t came = in.size() / sizeof(Item);
     const size_t stayed = kept.size();
     kept.resize(stayed + came);
-    if (came > 0) memcpy(kept.data() + stayed, in.data(), came * sizeof(Item));
+    if (came > 0) base::copy(kept.data() + stayed, in.data(), came * sizeof(Item));
     items.swap(kept);
     (below ? end : first) = middle;
   }

@@ -8,6 +8,7 @@
 #include <new>
 #include <span>
 
+#include "base/copy.hpp"
 #include "coll/channel.hpp"
 #include "coll/pieces.hpp"
 #include "coll/share.hpp"
@@ -99,7 +100,7 @@ class Sources {
         if (!take(r, at + i, n, first ? sum : room_.scratch(1).data(), first, data)) return false;
         if (!first) reducer.apply(data, sum, n / size);
       }
-      if (in_place) std::memcpy(to, sum, static_cast<size_t>(n));
+      if (in_place) base::copy(to, sum, static_cast<size_t>(n));
     }
     return true;
   }
@@ -110,7 +111,7 @@ class Sources {
     data = to;
     if (rank != room_.rank()) return room_.read(rank, advanced(memory_[rank], static_cast<uint64_t>(at)), to, bytes);
     if (wanted) {
-      std::memcpy(to, ours_ + at, static_cast<size_t>(bytes));
+      base::copy(to, ours_ + at, static_cast<size_t>(bytes));
     } else {
       data = ours_ + at;
     }
@@ -345,7 +346,7 @@ int32_t reduce_scatter(Room& room, const void* send, void* receive, const Array&
   if (in_place && result == nullptr) return room.end();
   const int64_t phase = room.next();
   if (!reduce_share(room, phase, send, total, mine, reducer, result, false)) return room.end();
-  if (room.await_passed(phase) && in_place) std::memcpy(receive, result, static_cast<size_t>(mine.count));
+  if (room.await_passed(phase) && in_place) base::copy(receive, result, static_cast<size_t>(mine.count));
   return room.end();
 }
 
@@ -379,7 +380,7 @@ int32_t scan(Room& room, const void* send, void* receive, int64_t count, const R
     const int64_t bytes = std::min(most, total - at);
     if (first && shown == send && !show(room, phase, shown, total)) return room.end();
     if (sums != nullptr && sums != send) {
-      std::memcpy(sums + at, static_cast<const unsigned char*>(send) + at, static_cast<size_t>(bytes));
+      base::copy(sums + at, static_cast<const unsigned char*>(send) + at, static_cast<size_t>(bytes));
     }
     if (!first) {
       MemoryRef there{};

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/copy.hpp"
 #include "boot/segment.hpp"
 #include "core/call_site.hpp"
 #include "core/comm.hpp"
@@ -145,7 +146,7 @@ void describe(const Comm& comm, const Account& account, PageComm& to) {
   if (comm.table != nullptr) {
     to.stride = 0;
     to.listed = static_cast<uint32_t>(std::min<int32_t>(comm.size, PageComm::most));
-    memcpy(to.members, comm.table, to.listed * sizeof(int32_t));
+    base::copy(to.members, comm.table, to.listed * sizeof(int32_t));
   }
   if (account.name != nullptr) account.name(comm, to.name, sizeof to.name);
 }
@@ -209,9 +210,9 @@ void show(const Lists& lists, const Account& account) {
   page->arrived = lists.arrived;
   page->arrived_listed = lists.arrived_listed;
   page->locks_listed = lists.locks_listed;
-  memcpy(page->open_messages, lists.open_messages, lists.open_listed * sizeof(PageMessage));
-  memcpy(page->arrived_messages, lists.arrived_messages, lists.arrived_listed * sizeof(PageMessage));
-  memcpy(page->locks, lists.locks, lists.locks_listed * sizeof(boot::PageLock));
+  base::copy(page->open_messages, lists.open_messages, lists.open_listed * sizeof(PageMessage));
+  base::copy(page->arrived_messages, lists.arrived_messages, lists.arrived_listed * sizeof(PageMessage));
+  base::copy(page->locks, lists.locks, lists.locks_listed * sizeof(boot::PageLock));
   uint32_t listed = 0;
   const uint32_t first = past_ring.next < past_kept ? 0 : past_ring.next - past_kept;
   for (uint32_t i = first; i != past_ring.next; ++i) {

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "base/copy.hpp"
+
 namespace weft::core {
 
 void store(Request& r, int64_t position, const void* data, int64_t bytes) {
@@ -14,8 +16,16 @@ void store(Request& r, int64_t position, const void* data, int64_t bytes) {
     unpack_data(r, position, data, bytes);
     note_failed_copy(r);
   } else if (bytes != 0) {
-    std::memcpy(static_cast<char*>(r.buffer) + position, data, static_cast<size_t>(bytes));
+    base::copy(static_cast<char*>(r.buffer) + position, data, static_cast<size_t>(bytes));
   }
+}
+
+void store_staged(Request& r, int64_t position, transport::Endpoint& from, uint64_t handle, const void* staged,
+                  int64_t bytes) {
+  if (r.layout == nullptr && bytes <= r.bytes - position) [[likely]]
+    return from.take_staging(handle, staged, static_cast<char*>(r.buffer) + position, static_cast<size_t>(bytes));
+  store(r, position, staged, bytes);
+  from.release_staging(handle, static_cast<size_t>(bytes));
 }
 
 void complete_send(Request& r, Path path) {

@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "base/copy.hpp"
 #include "core/comm.hpp"
 #include "core/completion.hpp"
 #include "core/event.hpp"
@@ -90,7 +91,7 @@ void send_or_queue(Peer& peer, const Envelope& envelope, uint8_t kind, const voi
   w->envelope = envelope;
   w->kind = kind;
   w->bytes = bytes;
-  if (bytes != 0) __builtin_memcpy(w->payload(), payload, bytes);
+  base::copy(w->payload(), payload, bytes);
   place.append(w);
 }
 

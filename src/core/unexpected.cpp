@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/copy.hpp"
 #include "base/setting.hpp"
 #include "core/comm.hpp"
 #include "core/event.hpp"
@@ -109,7 +110,7 @@ void free_unexpected(Unexpected* u) {
 
 void keep(const Envelope& envelope, uint8_t kind, const void* data, int64_t bytes, int64_t message_bytes) {
   Unexpected* u = new_unexpected(envelope, kind, bytes, message_bytes);
-  if (bytes != 0) std::memcpy(u->data(), data, static_cast<size_t>(bytes));
+  if (bytes != 0) base::copy(u->data(), data, static_cast<size_t>(bytes));
   list_unexpected(world->lanes[envelope.lane], u);
 }
 

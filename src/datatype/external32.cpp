@@ -5,6 +5,7 @@
 #include <cfloat>
 #include <cstring>
 
+#include "base/copy.hpp"
 #include "datatype/predefined.hpp"
 
 namespace weft::datatype {
@@ -58,7 +59,7 @@ void swap_values(int8_t bytes, const char* from, char* to, int64_t count) {
     case 16:
       return swap_16(from, to, count);
     default:
-      std::memcpy(to, from, static_cast<size_t>(count));
+      base::copy(to, from, static_cast<size_t>(count));
   }
 }
 

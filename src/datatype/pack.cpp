@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/copy.hpp"
 #include "datatype/on_device.hpp"
 #include "datatype/rows.hpp"
 #include "datatype/walk.hpp"
@@ -97,7 +98,8 @@ inline void transfer(const Type& type, int64_t count, uintptr_t buffer, int64_t 
   if (bytes <= 0) return;
   if (type.contiguous) {
     char* at = reinterpret_cast<char*>(advance(buffer, position));
-    return direction == Direction::pack ? copy_bytes(packed, at, bytes) : copy_bytes(at, packed, bytes);
+    return direction == Direction::pack ? base::copy(packed, at, static_cast<size_t>(bytes))
+                                        : base::copy(at, packed, static_cast<size_t>(bytes));
   }
   Mover<direction> mover(packed);
   Walk(mover).run(type, count, buffer, position, bytes);

@@ -4,6 +4,7 @@
 
 #include <type_traits>
 
+#include "base/copy.hpp"
 #include "datatype/element.hpp"
 #include "datatype/operation.hpp"
 #include "datatype/predefined.hpp"
@@ -91,7 +92,7 @@ Vectors find_vectors() {
 
 template <int64_t bytes>
 void replace(const void* __restrict in, void* __restrict inout, int64_t count) {
-  std::memcpy(inout, in, static_cast<size_t>(count * bytes));
+  base::copy(inout, in, static_cast<size_t>(count * bytes));
 }
 
 void nothing(const void* /*in*/, void* /*inout*/, int64_t /*count*/) {}

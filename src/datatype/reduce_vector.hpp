@@ -10,6 +10,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "base/copy.hpp"
 #include "datatype/operation.hpp"
 #include "datatype/reduce.hpp"
 
@@ -74,10 +75,10 @@ template <class T, class Memory, class Operation>
   }
   if (left == 0) return;
   char last[2][step] = {};
-  std::memcpy(last[0], from, static_cast<size_t>(left));
-  std::memcpy(last[1], to, static_cast<size_t>(left));
+  base::copy(last[0], from, static_cast<size_t>(left));
+  base::copy(last[1], to, static_cast<size_t>(left));
   Memory::store(last[1], Operation::apply(Memory::load(last[0]), Memory::load(last[1])));
-  std::memcpy(to, last[1], static_cast<size_t>(left));
+  base::copy(to, last[1], static_cast<size_t>(left));
 }
 #undef WEFT_VECTOR
 

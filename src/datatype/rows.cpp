@@ -90,10 +90,6 @@ WEFT_AVX2 void move_wider_blocks(Places places, int64_t block, char* packed) {
   }
 }
 
-WEFT_AVX2 void copy_wide(char* to, const char* from, int64_t bytes) {
-  move_wide<Direction::unpack>(to, const_cast<char*>(from), bytes);
-}
-
 // Kernels for 2, 3, ... units in a block.
 template <Direction direction, class Places, int... more>
 constexpr auto narrow_kernels(std::integer_sequence<int, more...> /*more*/) {
@@ -119,11 +115,6 @@ bool has_wide_registers() {
 #else
   return false;
 #endif
-}
-
-void copy_bytes(char* to, const char* from, int64_t bytes) {
-  if (bytes >= 128 && bytes <= 16384 && has_wide_registers()) return copy_wide(to, from, bytes);
-  std::memcpy(to, from, static_cast<size_t>(bytes));
 }
 
 template <Direction direction, class Places>

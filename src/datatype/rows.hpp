@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/copy.hpp"
+
 namespace weft::datatype {
 
 enum class Direction { pack, unpack };
@@ -53,9 +55,6 @@ using Kernel = void (*)(Places places, int64_t block, char* packed);
 template <Direction direction, class Places>
 [[nodiscard]] Kernel<Places> kernel_for(int64_t block, bool wide);
 
-// memcpy, sooner under way for some KiB: the C library takes string instructions, which start slowly, from 4 KiB on.
-void copy_bytes(char* to, const char* from, int64_t bytes);
-
 // The size of a block decides once which loads and stores it takes; the last of them may overlap the one before.
 template <Direction direction, class Unit, int units>
 inline __attribute__((always_inline)) void move_units(char* at, char* packed, int64_t block) {
@@ -82,7 +81,7 @@ template <Direction direction>
 inline void move(char* at, char* packed, int64_t bytes) {
   if (bytes > 64) {
     const auto size = static_cast<size_t>(bytes);
-    direction == Direction::pack ? std::memcpy(packed, at, size) : std::memcpy(at, packed, size);
+    direction == Direction::pack ? base::copy(packed, at, size) : base::copy(at, packed, size);
   } else if (bytes > 32) {
     move_units<direction, Vector16, 2>(at, packed, 32);
     move_units<direction, Vector16, 2>(at + bytes - 32, packed + bytes - 32, 32);

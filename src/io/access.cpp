@@ -7,6 +7,7 @@
 #include <climits>
 #include <cstring>
 
+#include "base/copy.hpp"
 #include "datatype/runs.hpp"
 
 namespace weft::io {
@@ -112,7 +113,7 @@ class Mover {
     for (int i = 0; i < count; ++i) {
       const int64_t from = runs[i].offset - base;
       const int64_t there = std::clamp<int64_t>(got - from, 0, runs[i].bytes);
-      std::memcpy(data + part, sieve_.get() + from, static_cast<size_t>(there));
+      base::copy(data + part, sieve_.get() + from, static_cast<size_t>(there));
       part += there;
       if (there < runs[i].bytes) break;
     }
@@ -134,7 +135,7 @@ class Mover {
     std::memset(sieve_.get() + got, 0, static_cast<size_t>(whole - got));
     int64_t wanted = 0;
     for (int i = 0; i < count; wanted += runs[i++].bytes) {
-      std::memcpy(sieve_.get() + (runs[i].offset - base), data + wanted, static_cast<size_t>(runs[i].bytes));
+      base::copy(sieve_.get() + (runs[i].offset - base), data + wanted, static_cast<size_t>(runs[i].bytes));
     }
     int64_t written = 0;
     const Result result = write_all(transfer_.disk, sieve_.get(), whole, base, written);

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/clock.hpp"
+#include "base/copy.hpp"
 #include "io/calls.hpp"
 
 namespace weft::io {
@@ -84,7 +85,7 @@ Result write_all(const Disk& disk, const void* buffer, int64_t bytes, int64_t of
     const Way way = way_of(disk.fd, disk.direct, true, from + done, offset + done, bytes - done);
     char* copy = way.copied ? aligned.get() : nullptr;
     if (way.copied && copy == nullptr) return no_aligned_memory();
-    if (copy != nullptr) std::memcpy(copy, from + done, way.bytes);
+    if (copy != nullptr) base::copy(copy, from + done, way.bytes);
     const Timed timed(disk, true, offset + done);
     const ssize_t written = calls().pwrite(way.fd, copy != nullptr ? copy : from + done, way.bytes, offset + done);
     if (written < 0 && (errno == EINTR || refused(disk, way))) continue;
@@ -110,7 +111,7 @@ Result read_all(const Disk& disk, void* buffer, int64_t bytes, int64_t offset, i
     if (got < 0 && (errno == EINTR || refused(disk, way))) continue;
     if (got < 0) return system_failure(Act::read, errno, offset + done, bytes - done);
     if (got == 0) break;
-    if (copy != nullptr) std::memcpy(to + done, copy, static_cast<size_t>(got));
+    if (copy != nullptr) base::copy(to + done, copy, static_cast<size_t>(got));
     timed.end(got);
     if (way.direct) calls_past_cache.fetch_add(1, std::memory_order_relaxed);
     done += got;

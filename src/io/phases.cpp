@@ -7,6 +7,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/copy.hpp"
 #include "core/world.hpp"
 #include "io/disk.hpp"
 
@@ -338,7 +339,7 @@ void Phases::fill_window(const Round& round) {
     const char* from = source.data;
     Cursor cursor = source.cursor;
     for (Run run{}; cursor.next(round.range.high, run); from += run.bytes) {
-      std::memcpy(round.window + (run.offset - round.range.low), from, static_cast<size_t>(run.bytes));
+      base::copy(round.window + (run.offset - round.range.low), from, static_cast<size_t>(run.bytes));
     }
   }
 }
@@ -372,7 +373,7 @@ void Phases::empty_window(const Round& round) {
     char* to = source.data;
     Cursor cursor = source.cursor;
     for (Run run{}; cursor.next(round.range.high, run); to += run.bytes) {
-      std::memcpy(to, round.window + (run.offset - round.range.low), static_cast<size_t>(run.bytes));
+      base::copy(to, round.window + (run.offset - round.range.low), static_cast<size_t>(run.bytes));
     }
   }
 }

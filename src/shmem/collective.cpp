@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "base/copy.hpp"
 #include "coll/coll.hpp"
 #include "device/device.hpp"
 #include "shmem/error.hpp"
@@ -48,7 +49,7 @@ void broadcast(const char* function, core::Comm& comm, void* dest, const void* s
   need_host(function, dest, source);
   const bool is_root = comm.rank == root;
   check(function, coll::bcast(comm, is_root ? unconst(source) : dest, static_cast<int64_t>(bytes), byte_type, root));
-  if (is_root && to_root && dest != source && bytes != 0) std::memmove(dest, source, bytes);
+  if (is_root && to_root && dest != source && bytes != 0) base::copy(dest, source, bytes);
 }
 
 void collect(const char* function, core::Comm& comm, void* dest, const void* source, size_t bytes) {
@@ -106,12 +107,12 @@ void alltoalls(const char* function, core::Comm& comm, void* dest, const void* s
   const size_t from_step = static_cast<size_t>(stride.sst) * stride.element;
   const size_t to_step = static_cast<size_t>(stride.dst) * stride.element;
   for (size_t i = 0; i < count; ++i) {
-    std::memcpy(packed.get() + i * stride.element, static_cast<const char*>(source) + i * from_step, stride.element);
+    base::copy(packed.get() + i * stride.element, static_cast<const char*>(source) + i * from_step, stride.element);
   }
   const size_t each = stride.blocks * stride.element;
   check(function, coll::alltoall(comm, blocks(packed.get(), each), blocks(came.get(), each)));
   for (size_t i = 0; i < count; ++i) {
-    std::memcpy(static_cast<char*>(dest) + i * to_step, came.get() + i * stride.element, stride.element);
+    base::copy(static_cast<char*>(dest) + i * to_step, came.get() + i * stride.element, stride.element);
   }
 }
 

@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/copy.hpp"
 #include "base/lock.hpp"
 #include "base/message.hpp"
 #include "core/world.hpp"
@@ -191,7 +192,7 @@ void* reallocate(const char* function, void* memory, size_t size) {
   if (size != 0) {
     void* moved = take(function, size, Pieces::grain);
     if (moved == nullptr) return nullptr;  // on all PEs
-    std::memcpy(moved, memory, std::min(size, old.bytes));
+    base::copy(moved, memory, std::min(size, old.bytes));
     drop(old.offset);
     memory = moved;
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shmem/rma.hpp"
 
+#include "base/copy.hpp"
 #include "shmem/atomic.hpp"
 #include "shmem/error.hpp"
 
@@ -47,7 +48,7 @@ void copy_blocks(char* to, ptrdiff_t to_step, const char* from, ptrdiff_t from_s
     case 8:
       return copy_elements<8>(to, to_step, from, from_step, count);
     default:
-      for (size_t i = 0; i < count; ++i, to += to_step, from += from_step) std::memcpy(to, from, block);
+      for (size_t i = 0; i < count; ++i, to += to_step, from += from_step) base::copy(to, from, block);
   }
 }
 
@@ -104,7 +105,7 @@ void put_signal_general(const char* function, shmem_ctx_t ctx, void* dest, const
   const Near* near = nullptr;
   char* there = bytes == 0 || device::owns(source) ? nullptr : in_heap(at, dest, bytes, pe, near);
   if (there != nullptr) {
-    std::memcpy(there, source, bytes);
+    base::copy(there, source, bytes);
     std::atomic_thread_fence(std::memory_order_release);
   } else if (bytes != 0) {
     const Remote to = find(function, ctx, dest, bytes, pe);

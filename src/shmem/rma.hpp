@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "base/copy.hpp"
 #include "device/device.hpp"
 #include "shmem/remote.hpp"
 #include "shmem/state.hpp"
@@ -46,7 +47,7 @@ inline void copy(void* to, const void* from, size_t bytes) {
   if (bytes == sizeof(uint64_t)) {
     std::memcpy(to, from, sizeof(uint64_t));
   } else {
-    std::memcpy(to, from, bytes);
+    base::copy(to, from, bytes);
   }
 }
 

@@ -149,8 +149,8 @@ class Target {
       case wire::fin:
         return bytes_of(wire::Fin{send_number()});
       case wire::help:
-        return bytes_of(wire::Help{send_number(), number(), number(), number(),
-                                   static_cast<uint16_t>(random_.below(80)), static_cast<uint16_t>(lane()), word32(),
+        return bytes_of(wire::Help{send_number(), number(), number(), number(), static_cast<uint8_t>(random_.below(80)),
+                                   static_cast<uint8_t>(random_.below(2)), static_cast<uint16_t>(lane()), word32(),
                                    static_cast<uint32_t>(number()), rank()});
       case wire::helped:
         return bytes_of(wire::Helped{random_.below(8), static_cast<uint32_t>(random_.below(2)), 0});

@@ -1,80 +1,74 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies to another processor: every byte and no other, near and far; how many timed copies decide which it is.
+// The choice between cells and the kernel's copy: both are tried, the faster one is kept, the other one is tried again,
+// and one interrupted message decides nothing.
 #include <gtest/gtest.h>
 
-#include <vector>
-
-#include "base/copy.hpp"
 #include "transport/shm/crossing.hpp"
 
 namespace {
 
 using namespace weft;
+using transport::Way;
 using transport::shm::Crossing;
 
-constexpr size_t guard = 64;
+constexpr size_t bytes = 64 << 10;
 
-// Copies `bytes` from and to places of these alignments, and looks at all bytes around.
-template <class Copy>
-void expect_copied(size_t from_at, size_t to_at, size_t bytes, Copy&& copy) {
-  std::vector<unsigned char> from(bytes + 2 * guard), to(bytes + 2 * guard + 64, 0xee);
-  for (size_t i = 0; i < from.size(); ++i) from[i] = static_cast<unsigned char>(i * 31 + i / 251);
-  const size_t base = (64 - reinterpret_cast<uintptr_t>(to.data()) % 64) % 64;
-  unsigned char* place = to.data() + base + to_at;
-  copy(place, from.data() + from_at, bytes);
-  for (size_t i = 0; i < to.size(); ++i) {
-    const size_t at = i - base - to_at;
-    const bool inside = i >= base + to_at && at < bytes;
-    ASSERT_EQ(to[i], inside ? from[from_at + at] : 0xee) << bytes << " bytes to " << to_at << ", byte " << i;
+// Receives `count` messages, which take so many nanoseconds either way; how many of them went by the kernel.
+int receive(Crossing& crossing, int count, uint64_t by_cells, uint64_t by_kernel, size_t size = bytes) {
+  int kernel = 0;
+  for (int i = 0; i < count; ++i) {
+    const Way way = crossing.next_way(size);
+    if (way == Way::kernel) ++kernel;
+    crossing.note_message(way, size, way == Way::kernel ? by_kernel : by_cells);
   }
+  return kernel;
 }
 
-TEST(Copy, PastTheCachesMovesEveryByteAndNoOther) {
-  for (size_t to_at : {0, 1, 8, 15, 24, 63}) {
-    for (size_t from_at : {0, 1, 7, 33}) {
-      for (size_t bytes = 0; bytes <= 300; ++bytes) expect_copied(from_at, to_at, bytes, base::copy_past_caches);
-      expect_copied(from_at, to_at, 8192, base::copy_past_caches);
-      expect_copied(from_at, to_at, 100001, base::copy_past_caches);
-    }
-  }
-}
-
-TEST(Crossing, CopiesNearAndFar) {
-  for (double ns_of_kib : {10.0, 1000.0}) {
-    Crossing crossing;
-    for (int i = 0; i < 3; ++i) crossing.note(ns_of_kib, 8192);
-    for (size_t bytes : {0, 100, 2047, 2048, 5000, 32768}) {
-      for (int i = 0; i < 100; ++i) {
-        expect_copied(3, 24, bytes, [&](void* to, const void* from, size_t n) { crossing.copy(to, from, n); });
-      }
-    }
-  }
-}
-
-TEST(Crossing, SeveralTimedCopiesInARowDecide) {
+TEST(Crossing, BothWaysAreTriedFirst) {
   Crossing crossing;
-  EXPECT_TRUE(crossing.near());
-  for (int turn = 0; turn < 10; ++turn) {
-    crossing.note(400, 8192);
-    crossing.note(400, 8192);
-    crossing.note(60, 8192);  // one that was interrupted says nothing
-  }
-  EXPECT_TRUE(crossing.near());
-  for (int i = 0; i < 3; ++i) crossing.note(400, 8192);
-  EXPECT_FALSE(crossing.near());
-  for (int i = 0; i < 2; ++i) crossing.note(60, 8192);
-  EXPECT_FALSE(crossing.near());
-  crossing.note(60, 8192);
-  EXPECT_TRUE(crossing.near());
+  EXPECT_EQ(crossing.next_way(bytes), Way::cells);
+  crossing.note_message(Way::cells, bytes, 3000);
+  EXPECT_EQ(crossing.next_way(bytes), Way::kernel);
 }
 
-TEST(Crossing, OfFewBytesLessTimeIsFar) {
+TEST(Crossing, TheFasterWayIsTaken) {
+  Crossing cells_are_faster, kernel_is_faster;
+  EXPECT_LE(receive(cells_are_faster, 1000, 3000, 30000), 20);
+  EXPECT_GE(receive(kernel_is_faster, 1000, 30000, 3000), 980);
+}
+
+TEST(Crossing, AChangeIsNoticed) {
   Crossing crossing;
-  for (int i = 0; i < 3; ++i) crossing.note(140, 8192);
-  EXPECT_TRUE(crossing.near());
-  for (int i = 0; i < 3; ++i) crossing.note(140, 2048);
-  EXPECT_FALSE(crossing.near());
+  (void)receive(crossing, 1000, 3000, 10000);
+  (void)receive(crossing, 1000, 50000, 10000);  // the processes have moved
+  EXPECT_GE(receive(crossing, 1000, 50000, 10000), 950);
+  (void)receive(crossing, 4000, 3000, 10000);
+  EXPECT_LE(receive(crossing, 1000, 3000, 10000), 70);
+}
+
+TEST(Crossing, OneInterruptedMessageDecidesNothing) {
+  Crossing crossing;
+  (void)receive(crossing, 200, 3000, 10000);
+  crossing.note_message(Way::cells, bytes, 4000000);
+  EXPECT_LE(receive(crossing, 15, 3000, 10000), 1);
+}
+
+TEST(Crossing, EachClassOfSizesHasItsOwn) {
+  Crossing crossing;
+  (void)receive(crossing, 200, 3000, 10000, 64 << 10);
+  EXPECT_GE(receive(crossing, 200, 500000, 200000, 4 << 20), 180);
+  EXPECT_LE(receive(crossing, 200, 3000, 10000, 64 << 10), 20);
+}
+
+TEST(Crossing, TheSenderKnowsTheLastAnswer) {
+  Crossing crossing;
+  EXPECT_EQ(crossing.way(bytes), Way::cells);
+  crossing.note_answer(Way::kernel, bytes);
+  EXPECT_EQ(crossing.way(bytes), Way::kernel);
+  EXPECT_EQ(crossing.way(4 << 20), Way::cells);
+  crossing.note_answer(Way::cells, bytes);
+  EXPECT_EQ(crossing.way(bytes), Way::cells);
 }
 
 }  // namespace

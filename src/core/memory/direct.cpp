@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "base/copy.hpp"
 #include "base/copy_threads.hpp"
 #include "core/memory/on_device.hpp"
 #include "core/memory/runs.hpp"
@@ -30,7 +31,7 @@ const void* packed(const Local& from, int64_t position, void* room, int64_t byte
 }
 void unpack(const Local& to, int64_t position, const void* data, int64_t bytes) {
   if (to.is_plain()) {
-    std::memcpy(static_cast<char*>(to.buffer) + position, data, static_cast<size_t>(bytes));
+    base::copy(static_cast<char*>(to.buffer) + position, data, static_cast<size_t>(bytes));
   } else {
     datatype::unpacking(to.on_device)(*to.type, to.count, to.buffer, position, data, bytes);
   }

@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "base/copy.hpp"
 #include "datatype/predefined.hpp"
 #include "datatype/reduce.hpp"
 
@@ -27,14 +28,14 @@ struct Element {
                                           : datatype::kernel(reduction, basic);
   }
   void unpack(const void* packed, void* memory) const {
-    std::memcpy(memory, packed, static_cast<size_t>(parts.first));
-    std::memcpy(static_cast<char*>(memory) + parts.second_offset, static_cast<const char*>(packed) + parts.first,
-                static_cast<size_t>(parts.second));
+    base::copy(memory, packed, static_cast<size_t>(parts.first));
+    base::copy(static_cast<char*>(memory) + parts.second_offset, static_cast<const char*>(packed) + parts.first,
+               static_cast<size_t>(parts.second));
   }
   void pack(const void* memory, void* packed) const {
-    std::memcpy(packed, memory, static_cast<size_t>(parts.first));
-    std::memcpy(static_cast<char*>(packed) + parts.first, static_cast<const char*>(memory) + parts.second_offset,
-                static_cast<size_t>(parts.second));
+    base::copy(packed, memory, static_cast<size_t>(parts.first));
+    base::copy(static_cast<char*>(packed) + parts.first, static_cast<const char*>(memory) + parts.second_offset,
+               static_cast<size_t>(parts.second));
   }
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/copy.hpp"
 #include "device/device.hpp"
 
 namespace weft::core::memory {
@@ -13,7 +14,7 @@ namespace {
 // Whether it went well.
 bool move(void* to, const void* from, size_t bytes) {
   if (!device::owns(to) && !device::owns(from)) {
-    std::memcpy(to, from, bytes);
+    base::copy(to, from, bytes);
     return true;
   }
   const std::string problem = device::active->copy(to, from, bytes);

@@ -8,6 +8,7 @@
 #include <bit>
 
 #include "base/clock.hpp"
+#include "base/copy.hpp"
 #include "base/fence.hpp"
 #include "core/memory/words.hpp"
 #include "core/world.hpp"
@@ -142,7 +143,7 @@ void swap_word(const void* value, const void* compare, char* at, void* old) {
 void update_plain(const Update& update, const void* in, char* at, void* old, int64_t count) {
   const Element& element = update.element;
   if (!element.has_gaps()) {
-    if (old != nullptr) std::memcpy(old, at, static_cast<size_t>(count * element.size()));
+    if (old != nullptr) base::copy(old, at, static_cast<size_t>(count * element.size()));
     return update.kernel(in, at, count);
   }
   alignas(element_most) unsigned char operand[element_most];
@@ -199,7 +200,7 @@ void update_elements(const Update& update, const void* in, char* there, int64_t 
 
 void pack_elements(const Element& element, const char* there, char* packed, int64_t count) {
   if (!element.has_gaps()) {
-    std::memcpy(packed, there, static_cast<size_t>(count * element.size()));
+    base::copy(packed, there, static_cast<size_t>(count * element.size()));
     return;
   }
   for (int64_t i = 0; i < count; ++i) element.pack(there + i * element.extent(), packed + i * element.size());

@@ -9,6 +9,7 @@
 // Small messages to ranks of this host do not pass here when they leave: see core/send_now.hpp.
 #include <cstring>
 
+#include "base/copy.hpp"
 #include "base/setting.hpp"
 #include "core/protocol/protocol.hpp"
 #include "core/settings.hpp"
@@ -59,7 +60,7 @@ bool send_mailbox(Request& r) {
         return true;
       }
     } else if (bytes != 0) {
-      __builtin_memcpy(end, r.buffer, bytes);
+      base::copy(end, r.buffer, bytes);
     }
     bytes += static_cast<uint32_t>(end - staged);
     data = staged;

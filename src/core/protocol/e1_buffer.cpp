@@ -6,6 +6,7 @@
 //   buffered  sender to receiver: the name of the staging buffer
 #include <cstring>
 
+#include "base/copy.hpp"
 #include "base/setting.hpp"
 #include "core/failure.hpp"
 #include "core/protocol/protocol.hpp"
@@ -65,7 +66,7 @@ bool send_buffer(Request& r, bool* no_staging) {
       return true;
     }
   } else {
-    r.peer->endpoint->fill(staging, r.buffer, bytes);
+    base::copy(staging.memory, r.buffer, bytes);
   }
   const wire::Buffered buffered{staging.handle, bytes, r.peer->our_rank, 0};
   if (r.peer->endpoint->send_staged(wire::buffered, r.match, &buffered, sizeof buffered, staging, bytes) !=
@@ -94,11 +95,12 @@ void on_buffered(const transport::Arrival& a) {
   if (data == nullptr) reject_missing(buffered);
   const auto bytes = static_cast<int64_t>(buffered.bytes);
   if (Request* r = match(a)) {
-    deliver(*r, a.envelope, data, bytes);
+    store_staged(*r, 0, *peer.endpoint, buffered.handle, data, bytes);
+    finish_receive(*r, a.envelope, bytes);
   } else {
     keep(a.envelope, wire::eager, data, bytes, bytes);
+    peer.endpoint->release_staging(buffered.handle, buffered.bytes);
   }
-  peer.endpoint->release_staging(buffered.handle, buffered.bytes);
 }
 
 constinit const Handler buffered_handler{

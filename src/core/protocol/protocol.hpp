@@ -129,13 +129,13 @@ void send_cts(Request& r, const Envelope& envelope, Peer& peer, uint32_t their_l
 void start_stream(Request& r);
 // R1: begins the stream of a send that was announced, as far as the receiver wants it, to a lane of the peer's.
 void stream_to(Request& r, int64_t limit, const MemoryRef& target, uint16_t their_lane);
-// Whether so many bytes take less time through a cache that both ranks share than by system calls.
-bool is_streamed_near(int64_t bytes);
-// Whether a send of private memory goes to a rank that is near.
-bool is_near(const Request& r);
-// Of private memory, whose single copy is a system call, or two for the parts of both sides: while a thread waits for
-// the send, a stream takes less time.
-bool is_better_streamed(const Request& r);
+// Whether a message of so many bytes of private memory may be streamed between two ranks of this host: both have a
+// processor to copy with.
+bool may_stream(int64_t bytes);
+// Notes how the data of a receive come, on this lane, and when this began.
+void note_begin(Request& r, const Lane& lane, transport::Way way);
+// They are here: the time is noted. `source` sent them.
+void note_end(const Request& r, const Peer& source, int64_t bytes);
 // Moves the data of a lane's streams as far as staging memory allows; whether anything moved.
 bool advance_streams(Lane& lane);
 

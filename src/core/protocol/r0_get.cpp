@@ -10,6 +10,7 @@
 // reads that take their time (r0_read.cpp); together with the sender (r0_share.cpp).
 #include <cstring>
 
+#include "base/clock.hpp"
 #include "base/setting.hpp"
 #include "core/comm.hpp"
 #include "core/event.hpp"
@@ -84,24 +85,19 @@ bool may_go_straight(const Request& r, const Peer& peer) {
 
 }  // namespace
 
-bool is_streamed_near(int64_t bytes) {
+bool may_stream(int64_t bytes) {
   return bytes <= get_limit.value() && world->job.local_ranks <= world->job.local_cpus;
 }
 
-bool is_near(const Request& r) {
-  return r.registered.key == MemoryRef::no_key && is_streamed_near(r.bytes) &&
-         r.peer->endpoint->way() == transport::Endpoint::Way::near;
+// Messages that come together take the time of each other: only one that comes alone is timed.
+void note_begin(Request& r, const Lane& lane, transport::Way way) {
+  r.way = way;
+  r.began_ns = way != transport::Way::other && lane.pulls == nullptr && lane.inflows == nullptr ? base::now_ns() : 0;
 }
 
-// While the peer is far, some messages tell whether it has come near.
-bool is_better_streamed(const Request& r) {
-  constexpr int64_t most_tried = 1 << 20;
-  constexpr uint32_t one_of = 32;
-  if (is_near(r)) return true;
-  static std::atomic<uint32_t> turn = 0;
-  return r.registered.key == MemoryRef::no_key && is_streamed_near(r.bytes) && r.bytes <= most_tried &&
-         r.peer->endpoint->way() == transport::Endpoint::Way::far &&
-         turn.fetch_add(1, std::memory_order_relaxed) % one_of == 0;
+void note_end(const Request& r, const Peer& source, int64_t bytes) {
+  if (r.way == transport::Way::other || r.began_ns == 0) return;
+  source.endpoint->note_message(r.way, static_cast<size_t>(bytes), base::now_ns() - r.began_ns);
 }
 
 namespace {
@@ -109,6 +105,14 @@ namespace {
 // Streamed messages up to so many bytes follow their RTS at once: the handshake took a sixth of the time of 64 KiB
 // (docs/performance-choices.md, "Near and far").
 constexpr int64_t most_unasked = 128 << 10;
+
+// While the receiver takes streams, few of them ask whether it still does.
+bool is_sent_unasked(const Request& r) {
+  constexpr uint32_t asks_of = 32;
+  static std::atomic<uint32_t> turn = 0;
+  return r.bytes <= most_unasked && r.peer->endpoint->way(static_cast<size_t>(r.bytes)) == transport::Way::cells &&
+         turn.fetch_add(1, std::memory_order_relaxed) % asks_of != asks_of - 1;
+}
 
 }  // namespace
 
@@ -121,18 +125,18 @@ bool send_rts(Request& r) {
     const auto access = ask && r.bytes <= get_limit.value() ? transport::Access::read : transport::Access::named;
     r.registered = r.peer->transport->register_memory(r.buffer, static_cast<size_t>(r.bytes), access);
   }
-  const bool streamed = ask && readable && r.flags.awaited && is_better_streamed(r);
-  if (streamed && r.bytes <= most_unasked) ask = must_ask;
+  r.asks_way = ask && readable && r.flags.awaited && r.registered.key == MemoryRef::no_key && may_stream(r.bytes);
+  if (r.asks_way && is_sent_unasked(r)) ask = must_ask;
   const bool on_device = r.flags.on_device && ask && r.registered.key == MemoryRef::no_key;
   wire::RtsOnDevice announced{};
   announced.rts = {give_number(r),
                    static_cast<uint64_t>(r.bytes),
                    readable ? r.registered : MemoryRef{reinterpret_cast<uintptr_t>(r.buffer), MemoryRef::no_key},
                    r.peer->our_rank,
-                   on_device   ? wire::Rts::on_device
-                   : !readable ? wire::Rts::with_gaps
-                   : streamed  ? wire::Rts::better_streamed
-                               : wire::Rts::in_one_piece,
+                   on_device    ? wire::Rts::on_device
+                   : !readable  ? wire::Rts::with_gaps
+                   : r.asks_way ? wire::Rts::may_stream
+                                : wire::Rts::in_one_piece,
                    r.lane};
   if (on_device && !(goes_by_device(r) && device::active->share(r.buffer, announced.allocation).empty()))
     announced.allocation.bytes = 0;
@@ -197,8 +201,12 @@ void answer_rts(Request& r, const Envelope& envelope, const void* data) {
       if (Request* inner = land(r, envelope, peer, message_bytes, wanted)) return answer_rts(*inner, envelope, data);
     }
     const int64_t from = r.flags.on_device ? device_from : gaps_from.value();
+    const transport::Way way = rts.readable == wire::Rts::may_stream && !gaps && !own && may_stream(wanted)
+                                   ? peer.endpoint->next_way(static_cast<size_t>(wanted))
+                                   : transport::Way::other;
+    note_begin(r, world->lanes[envelope.lane], way);
     const bool direct = !on_device && (rts.memory.key != MemoryRef::no_key || wanted <= get_limit.value() || own) &&
-                        (!gaps || wanted >= from) && (gaps || own || rts.readable != wire::Rts::better_streamed);
+                        (!gaps || wanted >= from) && way != transport::Way::cells;
     // The processor is occupied with a copy to a device as long as it lasts: much at once would hold up the lane.
     const bool at_once = r.flags.on_device && wanted <= device_at_once;
     if (direct && !at_once && share(r, envelope, rts, wanted)) return;
@@ -235,6 +243,7 @@ void on_fin(const transport::Arrival& a) {
   if (r == nullptr) return;
   take_number(*r);
   drop_push(lane_of(a), *r);
+  if (r->asks_way) r->peer->endpoint->note_answer(transport::Way::kernel, static_cast<size_t>(r->bytes));
   if (r->flags.on_device && r->registered.key != MemoryRef::no_key) device::count(device::Way::straight, r->bytes);
   deregister(*r);
   complete_send(*r, r->bytes <= world->mailbox_limit ? Path::mailbox : Path::get);

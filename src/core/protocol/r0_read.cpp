@@ -95,6 +95,7 @@ void end(Lane& lane, Reading* reading) {
     device::count(device::Way::straight, over.wanted);
   }
   send_fin(*over.peer, over.their_lane, over.send);
+  note_end(*over.receive, *over.peer, over.wanted);
   finish_receive(*over.receive, over.envelope, over.message_bytes);
 }
 

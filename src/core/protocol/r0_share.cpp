@@ -11,9 +11,8 @@
 // The generation in the claim word makes late help harmless: a transfer that is over has left the slot, and a claim for
 // it fails. A transfer is over when all its chunks are copied; a chunk that was taken keeps it alive.
 //
-// A sender that is near and waits takes all chunks, where the receiver has taken none yet, and streams them
-// (r1_stream.cpp): through a cache that both share that is faster than system calls. The receiver leaves it a moment
-// for that, and more while it streams other messages.
+// A sender that waits takes all chunks where a stream is faster (transport::Way) and the receiver has taken none yet,
+// and streams them (r1_stream.cpp). The receiver leaves it a moment for that, and more while it streams other messages.
 //
 //   help    receiver to sender, after its RTS: which slot, and where the receiver's buffer is
 //   helped  sender to receiver: the sender copied the last chunk, or could not copy one
@@ -47,9 +46,9 @@ uint32_t chunk_for(int64_t bytes) {
   return static_cast<uint32_t>(std::clamp((bytes / 4 + 4095) & ~int64_t{4095}, smallest, largest));
 }
 
-// The time that a sender which is near has to take all, before the receiver takes a chunk: about as long as the copy by
-// the receiver alone takes, so that waiting in vain costs as much again at most; and no longer than a sender that is in
-// MPI needs to come to it.
+// The time that a sender which would stream has to take all, before the receiver takes a chunk: about as long as the
+// copy by the receiver alone takes, so that waiting in vain costs as much again at most; and no longer than a sender
+// that is in MPI needs to come to it.
 uint64_t patience_ns(int64_t bytes) {
   constexpr int64_t bytes_of_ns = 16;
   constexpr int64_t most = 20000;
@@ -119,6 +118,7 @@ void finish(Pull* pull) {
   const Pull done = *pull;
   end(pull);
   world->claims_in_use.fetch_and(~(1u << done.slot), std::memory_order_release);
+  note_end(*done.receive, *done.peer, done.work.bytes);
   finish_receive(*done.receive, done.envelope, done.message_bytes);
 }
 
@@ -138,6 +138,7 @@ bool pull_chunk(Lane& lane) {
   if (pull->patient_until_ns != 0) {
     if (count_streams_in(lane, *pull->peer) != 0 || base::now_ns() < pull->patient_until_ns) return false;
     pull->patient_until_ns = 0;
+    pull->receive->way = transport::Way::other;  // the sender did not come: this is no time of either way
   }
   const Work& work = pull->work;
   uint32_t i;
@@ -200,11 +201,14 @@ bool share(Request& r, const Envelope& envelope, const wire::Rts& rts, int64_t w
       rts.memory.key != MemoryRef::no_key || !peer.transport->capabilities().claims) {
     return false;
   }
-  const bool may_stream =
-      !pushed && !gaps && is_streamed_near(wanted) && peer.endpoint->way() == transport::Endpoint::Way::near;
+  const bool asked = r.way != transport::Way::other;  // the sender left the choice to us, and this was it
+  if (!asked && !pushed && !gaps && may_stream(wanted)) {
+    note_begin(r, lane, peer.endpoint->next_way(static_cast<size_t>(wanted)));
+  }
+  const bool streams = !asked && r.way == transport::Way::cells;
   const int slot = take_slot();
   if (slot >= transport::claim_slots) {  // a sender that streams will soon stream this message too
-    if (!may_stream || count_streams_in(lane, peer) == 0) return false;
+    if (!streams || count_streams_in(lane, peer) == 0) return false;
     send_cts(r, envelope, peer, rts.lane, rts.send, static_cast<int64_t>(rts.bytes), wanted);
     return true;
   }
@@ -220,7 +224,7 @@ bool share(Request& r, const Envelope& envelope, const wire::Rts& rts, int64_t w
                                        lane.pulls_begun + 1,
                                        static_cast<uint32_t>(slot),
                                        pushed,
-                                       may_stream ? base::now_ns() + patience_ns(wanted) : 0,
+                                       streams ? base::now_ns() + patience_ns(wanted) : 0,
                                        pushed,
                                        nullptr};
   if (pull == nullptr) {
@@ -238,7 +242,8 @@ bool share(Request& r, const Envelope& envelope, const wire::Rts& rts, int64_t w
                         pull->number,
                         reinterpret_cast<uint64_t>(r.buffer),
                         static_cast<uint64_t>(wanted),
-                        static_cast<uint16_t>(pull->slot),
+                        static_cast<uint8_t>(pull->slot),
+                        static_cast<uint8_t>(streams ? 1 : 0),
                         static_cast<uint16_t>(envelope.lane),
                         pull->work.generation,
                         pull->work.chunk,
@@ -268,8 +273,10 @@ void on_help(const transport::Arrival& arrival) {
   Push* push = nullptr;
   if (claim != nullptr && help.chunk != 0 && help.bytes <= static_cast<uint64_t>(send->bytes)) {
     const Work work{claim, help.generation, help.chunk, static_cast<int64_t>(help.bytes)};
-    if (send->layout == nullptr && is_awaited(*send) && is_near(*send) &&
-        claim->take_all(help.generation, work.chunks())) {
+    const bool streams = help.may_stream != 0 && send->layout == nullptr && is_awaited(*send) &&
+                         send->registered.key == MemoryRef::no_key;
+    if (send->asks_way) peer.endpoint->note_answer(transport::Way::kernel, static_cast<size_t>(send->bytes));
+    if (streams && claim->take_all(help.generation, work.chunks())) {
       return stream_to(*send, work.bytes, {0, MemoryRef::no_key}, help.lane);
     }
     push = new (std::nothrow) Push{work, send, &peer, help.pull, help.lane, help.address, lane.pushes};

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/copy.hpp"
 #include "base/tsan.hpp"
 #include "core/failure.hpp"
 #include "core/protocol/device_pipe.hpp"
@@ -127,10 +128,16 @@ bool send_chunks_of_device(Request& r, int64_t chunk_bytes, int32_t depth) {
   return goes && count > 0;
 }
 
+// The receiver copies a chunk while the sender copies the next one: small chunks let it begin early, and each costs as
+// much as copying 4 KiB.
+int64_t chunk_of_host(int64_t bytes) {
+  constexpr int64_t least = 8 << 10, most = 32 << 10;
+  return std::clamp(bytes / 4 / least * least, least, most);
+}
+
 // Moves a chunk of a stream, or some; false when staging memory or the way is full.
 bool send_chunk(Request& r) {
-  constexpr int64_t of_host = 32 << 10;
-  const DevicePipe pipe = r.flags.on_device ? device_pipe(r.bytes) : DevicePipe{0, of_host, 1};
+  const DevicePipe pipe = r.flags.on_device ? device_pipe(r.bytes) : DevicePipe{0, chunk_of_host(r.limit), 1};
   if (r.flags.on_device) pin_staging(*r.peer);
   if (r.peer->queues_on(r.their_lane)) return false;
   const auto chunk_bytes =
@@ -143,7 +150,7 @@ bool send_chunk(Request& r) {
     pack_data(r, r.moved, staging.memory, bytes);
     if (note_failed_copy(r)) break_off(r);
   } else {
-    r.peer->endpoint->fill(staging, static_cast<char*>(r.buffer) + r.moved, static_cast<size_t>(bytes));
+    base::copy(staging.memory, static_cast<char*>(r.buffer) + r.moved, static_cast<size_t>(bytes));
   }
   return post_chunk(r, staging, bytes);
 }
@@ -212,6 +219,7 @@ void on_cts(const transport::Arrival& arrival) {
                                    .remedy = "run all ranks with the same version of Weft"});
   }
   drop_push(lane_of(arrival), *r);
+  if (r->asks_way) r->peer->endpoint->note_answer(transport::Way::cells, static_cast<size_t>(r->bytes));
   stream_to(*r, static_cast<int64_t>(cts.limit), cts.memory, static_cast<uint16_t>(cts.lane));
 }
 
@@ -261,6 +269,7 @@ void end_inflow(Inflow* inflow) {
   if (inflow->registered.key != MemoryRef::no_key)
     world->peer(inflow->origin).transport->deregister(inflow->registered);
   if (inflow->receive != nullptr) {
+    note_end(*inflow->receive, world->peer(inflow->origin), inflow->limit);
     finish_receive(*inflow->receive, inflow->envelope, inflow->message_bytes);
   } else {
     inflow->unexpected->kind = wire::eager;  // from here on like any message that came whole
@@ -274,6 +283,10 @@ void end_inflow(Inflow* inflow) {
 void send_cts(Request& r, const Envelope& envelope, Peer& peer, uint32_t their_lane, uint64_t send,
               int64_t message_bytes, int64_t wanted) {
   if (r.flags.on_device) pin_staging(peer);
+  if (r.way == transport::Way::kernel) {  // which refused
+    peer.endpoint->note_message(r.way, static_cast<size_t>(wanted), UINT32_MAX);
+    r.way = transport::Way::other;
+  }
   Inflow* inflow = open_inflow(send, peer.rank, envelope, message_bytes, wanted);
   inflow->receive = &r;
   if (r.layout == nullptr) {
@@ -290,6 +303,7 @@ void on_rts_stream(const transport::Arrival& a) {
   const wire::Rts rts = rts_of(a);
   const auto bytes = static_cast<int64_t>(rts.bytes);
   if (Request* r = match(a)) {
+    note_begin(*r, lane_of(a), rts.readable == wire::Rts::may_stream ? transport::Way::cells : transport::Way::other);
     open_inflow(rts.send, rts.origin, a.envelope, bytes, bytes)->receive = r;
     return;
   }
@@ -305,6 +319,7 @@ bool consume_stream(Request& r, Unexpected& message) {
   Inflow& inflow = *static_cast<Inflow*>(message.inflow);
   store(r, 0, message.data(), inflow.received);  // chunks come in order
   inflow.unexpected = nullptr;
+  r.way = transport::Way::other;
   inflow.receive = &r;
   return false;
 }
@@ -342,13 +357,10 @@ void on_chunk(const transport::Arrival& arrival) {
   const auto position = static_cast<int64_t>(chunk.position);
   if (data == nullptr) {
     count(lane_of(arrival).bytes_placed, chunk.bytes);
+  } else if (inflow->receive != nullptr) {
+    store_staged(*inflow->receive, position, *peer.endpoint, chunk.handle, data, chunk.bytes);
   } else {
-    if (inflow->receive != nullptr) {
-      store(*inflow->receive, position, data, chunk.bytes);
-    } else {
-      std::memcpy(inflow->unexpected->data() + position, data, chunk.bytes);
-    }
-    peer.endpoint->release_staging(chunk.handle, chunk.bytes);
+    peer.endpoint->take_staging(chunk.handle, data, inflow->unexpected->data() + position, chunk.bytes);
   }
   inflow->received += chunk.bytes;
   if (inflow->received == inflow->limit) end_inflow(inflow);

@@ -50,10 +50,10 @@ struct Rts {
   uint64_t bytes;
   transport::MemoryRef memory;  // of the data
   int32_t origin;
-  // The data lie at `memory` in one piece, or with gaps: then the sender writes them (R0), or R1. Better streamed: they
-  // can be read, but the sender waits and is near, so that both copy through a cache that they share (R1).
+  // The data lie at `memory` in one piece, or with gaps: then the sender writes them (R0), or R1. May stream: they
+  // can be read, and as the sender waits, they may come by a stream as well: the receiver chooses.
   // On a device: OfDevice follows, and the receiver may have the device copy, or R1.
-  static constexpr uint16_t with_gaps = 0, in_one_piece = 1, better_streamed = 2, on_device = 3;
+  static constexpr uint16_t with_gaps = 0, in_one_piece = 1, may_stream = 2, on_device = 3;
   uint16_t readable;
   uint16_t lane;  // of the sender, for answers
 };
@@ -94,8 +94,9 @@ struct Help {
   uint64_t pull;     // number of the receiver's Pull
   uint64_t address;  // of the receiver's buffer
   uint64_t bytes;
-  uint16_t slot;  // the receiver's claim slot
-  uint16_t lane;  // of the receiver, for the answer
+  uint8_t slot;        // the receiver's claim slot
+  uint8_t may_stream;  // whether the sender may take all and stream it
+  uint16_t lane;       // of the receiver, for the answer
   uint32_t generation;
   uint32_t chunk;  // bytes
   int32_t origin;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <new>
 
+#include "base/copy.hpp"
 #include "core/lane_wait.hpp"
 #include "core/rma/outbox.hpp"
 #include "core/rma/serve.hpp"
@@ -102,7 +103,7 @@ bool take_part(Awaited& awaited, const Answer& answer, const char* data) {
   const int64_t left = fetch.all - fetch.came.load(std::memory_order_relaxed);
   if (position < 0 || position > fetch.all - answer.bytes || answer.bytes > left) refuse_frame();
   if (fetch.to.is_plain()) {
-    std::memcpy(static_cast<char*>(fetch.to.buffer) + position, data, answer.bytes);
+    base::copy(static_cast<char*>(fetch.to.buffer) + position, data, answer.bytes);
   } else {
     const Local& to = fetch.to;
     datatype::unpacking(to.on_device)(*to.type, to.count, to.buffer, position, data, answer.bytes);
@@ -190,8 +191,8 @@ int32_t ask_to_swap(Window& window, const Element& element, const void* value, c
   record.bytes = static_cast<uint32_t>(bytes);
   record.cookie = cookie_of(*fetch, order.box.lane);
   char both[2 * memory::element_most];
-  std::memcpy(both, value, bytes);
-  std::memcpy(both + bytes, compare, bytes);
+  base::copy(both, value, bytes);
+  base::copy(both + bytes, compare, bytes);
   order.box.add(record, nullptr, {nullptr, 0, both}, 2 * bytes, Leave::now);
   return no_error;
 }

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/copy.hpp"
 #include "base/thread_number.hpp"
 #include "base/tsan.hpp"
 #include "core/failure.hpp"
@@ -53,13 +54,13 @@ size_t write(char* to, const Record& record, const Run* runs, const Payload& pay
   char* at = to;
   std::memcpy(at, &record, sizeof record);
   at += sizeof record;
-  if (record.runs != 0) std::memcpy(at, runs, record.runs * sizeof *runs);
+  if (record.runs != 0) base::copy(at, runs, record.runs * sizeof *runs);
   at += record.runs * sizeof *runs;
   if (bytes == 0) return static_cast<size_t>(at - to);
   if (payload.local == nullptr) {
-    std::memcpy(at, payload.raw, bytes);
+    base::copy(at, payload.raw, bytes);
   } else if (payload.local->is_plain()) {
-    std::memcpy(at, static_cast<const char*>(payload.local->buffer) + payload.position, bytes);
+    base::copy(at, static_cast<const char*>(payload.local->buffer) + payload.position, bytes);
   } else {
     const Local& local = *payload.local;
     datatype::packing(local.on_device)(*local.type, local.count, local.buffer, payload.position, at,

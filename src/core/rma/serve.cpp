@@ -6,6 +6,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/copy.hpp"
 #include "base/tsan.hpp"
 #include "core/failure.hpp"
 #include "core/handler.hpp"
@@ -125,7 +126,7 @@ char* place_of(Window& window, int32_t origin, uint64_t offset, uint64_t bytes) 
 void copy(const Window& window, void* to, const void* from, size_t bytes) {
   if (window.on_device) [[unlikely]]
     return memory::move_bytes(to, from, bytes);
-  std::memcpy(to, from, bytes);
+  base::copy(to, from, bytes);
 }
 
 // An error class of copies from and to our part, since the last call.

@@ -14,9 +14,11 @@
 #include <cstring>
 #include <optional>
 
+#include "base/copy.hpp"
 #include "pages/grant.hpp"
 #include "transport/api/capabilities.hpp"
 #include "transport/api/claim.hpp"
+#include "transport/api/way.hpp"
 
 namespace weft::transport {
 
@@ -177,15 +179,13 @@ class Endpoint {
     return Post::unsupported;
   }
 
-  // Fills staging memory of ours that this peer will read. Thread-safe.
-  virtual void fill(const Staging& staging, const void* from, size_t bytes) {
-    std::memcpy(staging.memory, from, bytes);
-  }
-
-  // How data get to the peer: `near`, through memory that stays in a cache that both share; `far`, through memory that
-  // does not, as far as the last copies through it have shown. It may change at any time. Others never tell.
-  enum class Way : uint8_t { other, near, far };
-  virtual Way way() const { return Way::other; }
+  // The way of a message of so many bytes between two ranks that are both in a call. A receiver takes next_way(), of
+  // the last times that were noted the best, now and then the other one. A sender knows by way() which one its peer has
+  // last answered. Thread-safe.
+  virtual Way next_way(size_t /*bytes*/) { return Way::other; }
+  virtual void note_message(Way /*way*/, size_t /*bytes*/, uint64_t /*ns*/) {}
+  virtual Way way(size_t /*bytes*/) const { return Way::other; }
+  virtual void note_answer(Way /*way*/, size_t /*bytes*/) {}
 
   // Sends a message of at most Capabilities::push_most bytes from where it lies, which pays for larger ones. done: the
   // data may be reused. posted: `left` will tell that they may. Thread-safe.
@@ -228,6 +228,11 @@ class Endpoint {
   // the peer has no such buffer, or not so many bytes in it; a correct peer names none like that.
   virtual std::optional<const void*> staging(const Arrival& arrival, uint64_t handle, size_t bytes) = 0;
   virtual void release_staging(uint64_t handle, size_t bytes) = 0;
+  // The same after a copy of all bytes to `to`. The contents of the buffer are lost.
+  virtual void take_staging(uint64_t handle, const void* staged, void* to, size_t bytes) {
+    base::copy(to, staged, bytes);
+    release_staging(handle, bytes);
+  }
   // All staging memory of the peer that is mapped here, while this lives.
   virtual Span staging_memory() const { return {}; }
 

@@ -2,74 +2,81 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/shm/crossing.hpp"
 
-#include <cstdint>
-#include <cstring>
+#include <algorithm>
 
-#include "base/clock.hpp"
-#include "base/copy.hpp"
 #include "base/setting.hpp"
 
 namespace weft::transport::shm {
 
 namespace {
 
-constexpr const char* words[] = {"auto", "near", "far"};
+constexpr const char* words[] = {"auto", "cells", "kernel"};
 constinit base::ChoiceSetting crossing{
     {.name = "WEFT_CROSSING",
-     .help = "how data of 2 KiB and more get to a rank of the same host; near: through a cache that both share, far: "
-             "past the caches, auto: as copies show by their time",
+     .help = "how large messages get to a rank of the same host while both are in a call; cells: both copy, through "
+             "staging buffers, kernel: by system calls, auto: as was faster for the last messages",
      .subject = base::Subject::messages},
     0,
     words,
     3};
 WEFT_SETTING(crossing);
 
-// One of so many is timed: far, a timed copy costs more than the others.
-constexpr uint32_t one_of_near = 16;
-constexpr uint32_t one_of_far = 64;
+// The slower way is tried less often while it loses by far.
+constexpr uint32_t least_tries_of = 16;
+constexpr uint32_t most_tries_of = 128;
+constexpr float by_far = 1.3F;
 
-// Nanoseconds of a KiB. Measured near: at most 115, far: 130 to 160 of 2 KiB, whose stores are not all waited for, and
-// 300 to 440 of more.
-constexpr size_t small_bytes = 4096;
-constexpr double most_near_small = 90;
-constexpr double most_near = 180;
+// A best time is forgotten slowly: so a message that was interrupted says nothing, and a change says something.
+constexpr float forgotten = 1.05F;
 
-constexpr int decisive = 3;
-
-uint32_t dice() {
-  static thread_local uint32_t state = 1;
-  state = state * 1664525 + 1013904223;
-  return state >> 16;
+constexpr size_t index_of(Way way) {
+  return way == Way::kernel ? 1 : 0;
 }
 
 }  // namespace
 
-Crossing::Crossing() : measured_(crossing.value() == 0), near_(crossing.value() != 2) {}
+Crossing::Crossing() : measured_(crossing.value() == 0) {}
 
-bool Crossing::is_timed() const {
-  return measured_ &&
-         (against_.load(std::memory_order_relaxed) != 0 || dice() % (near() ? one_of_near : one_of_far) == 0);
+int Crossing::class_of(size_t bytes) {
+  return bytes <= 128 << 10 ? 0 : bytes <= 512 << 10 ? 1 : bytes <= 2 << 20 ? 2 : 3;
 }
 
-void Crossing::note(double ns_of_kib, size_t bytes) {
-  const bool seems_near = ns_of_kib <= (bytes < small_bytes ? most_near_small : most_near);
-  if (seems_near == near()) return against_.store(0, std::memory_order_relaxed);
-  if (against_.fetch_add(1, std::memory_order_relaxed) + 1 < decisive) return;
-  against_.store(0, std::memory_order_relaxed);
-  near_.store(seems_near, std::memory_order_relaxed);
+Way Crossing::way(size_t bytes) const {
+  if (!measured_) return crossing.value() == 2 ? Way::kernel : Way::cells;
+  return times_[class_of(bytes)].heard.load(std::memory_order_relaxed);
 }
 
-void Crossing::copy(void* to, const void* from, size_t bytes) {
-  if (bytes >= least_bytes && is_timed()) {
-    const uint64_t start = base::now_ns();
-    std::memcpy(to, from, bytes);
-    return note(static_cast<double>(base::now_ns() - start) * 1024 / static_cast<double>(bytes), bytes);
-  }
-  if (bytes < least_bytes || near()) {
-    std::memcpy(to, from, bytes);
-  } else {
-    base::copy_past_caches(to, from, bytes);
-  }
+void Crossing::note_answer(Way way, size_t bytes) {
+  times_[class_of(bytes)].heard.store(way, std::memory_order_relaxed);
+}
+
+Way Crossing::next_way(size_t bytes) {
+  if (!measured_) return way(bytes);
+  Times& times = times_[class_of(bytes)];
+  const float cells = times.ns_of_kib[0].load(std::memory_order_relaxed);
+  const float kernel = times.ns_of_kib[1].load(std::memory_order_relaxed);
+  if (cells == 0 || kernel == 0) return cells == 0 ? Way::cells : Way::kernel;
+  const Way best = kernel < cells ? Way::kernel : Way::cells;
+  const uint32_t tries_of = times.tries_of.load(std::memory_order_relaxed);
+  if (times.messages.fetch_add(1, std::memory_order_relaxed) + 1 < tries_of) return best;
+  times.messages.store(0, std::memory_order_relaxed);
+  return best == Way::cells ? Way::kernel : Way::cells;
+}
+
+void Crossing::note_message(Way way, size_t bytes, uint64_t ns) {
+  if (!measured_ || bytes == 0) return;
+  Times& times = times_[class_of(bytes)];
+  const auto took = static_cast<float>(ns + 1) * 1024 / static_cast<float>(bytes);
+  std::atomic<float>& best = times.ns_of_kib[index_of(way)];
+  const float before = best.load(std::memory_order_relaxed);
+  const float now = before == 0 ? took : std::min(took, before * forgotten);
+  best.store(now, std::memory_order_relaxed);
+  const float other = times.ns_of_kib[1 - index_of(way)].load(std::memory_order_relaxed);
+  if (other == 0 || now <= other) return;
+  // This was the slower way, tried.
+  const uint32_t tries_of = times.tries_of.load(std::memory_order_relaxed);
+  const uint32_t next = now > by_far * other ? std::min(2 * tries_of, most_tries_of) : least_tries_of;
+  times.tries_of.store(next, std::memory_order_relaxed);
 }
 
 }  // namespace weft::transport::shm

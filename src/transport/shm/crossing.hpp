@@ -2,17 +2,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// Copies into memory that another process reads next, and read last: lines of it are in the caches of the other's
-// processor. Where that is near (it shares a cache with ours) they are fetched from there at once, and the copy stays
-// in the cache that both share. Where it is far each line is waited for, on its way to us and on its way back: stores
-// that go past the caches took a third of the time (docs/performance-choices.md, "Near and far").
+// The way of large messages from one other rank of the host. Cells: both copy, through staging buffers. Kernel: one
+// copy of the peer's memory by system calls, whose string instructions are slow on lines that another core has written.
+// Which is faster depends on the processors, on their distance, and on whether the data are still in the receiver's
+// cache. It changes while a program runs: systems move processes, and hosts of virtual machines move virtual
+// processors. So the receiver times messages of both ways, takes the one that was faster for messages of this size, and
+// tries the other one from time to time. The sender hears of it by the answers to its announcements. A wrong choice
+// costs time and nothing else. WEFT_CROSSING chooses instead.
 //
-// How far it is shows in the time of a copy that fetches lines: some of the copies are timed. So it follows when the
-// system moves processes to other processors, or a host moves a virtual machine's. It is found anew for each peer;
-// wrong for a while, it costs time and nothing else. WEFT_CROSSING says it instead.
+// docs/performance-choices.md, "How data cross cores", has the measurements.
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
+
+#include "transport/api/way.hpp"
 
 namespace weft::transport::shm {
 
@@ -20,25 +24,28 @@ class Crossing {
  public:
   Crossing();
 
-  // Smaller copies are the same near and far.
-  static constexpr size_t least_bytes = 2048;
+  // The receiver's way for a message of so many bytes, which it will time; now and then that is the other one.
+  Way next_way(size_t bytes);
+  // The time of such a message.
+  void note_message(Way way, size_t bytes, uint64_t ns);
 
-  // Thread-safe. A release store that follows publishes the bytes.
-  void copy(void* to, const void* from, size_t bytes);
-
-  // False when WEFT_CROSSING says how far the peer is.
-  bool is_measured() const { return measured_; }
-  bool near() const { return near_.load(std::memory_order_relaxed); }
-
-  // The outcome of a timed copy. Some of one kind that follow each other decide.
-  void note(double ns_of_kib, size_t bytes);
+  // The sender's: what the receiver of its messages has last answered.
+  Way way(size_t bytes) const;
+  void note_answer(Way way, size_t bytes);
 
  private:
-  bool is_timed() const;
+  struct Times {
+    std::atomic<float> ns_of_kib[2]{};   // of cells and of the kernel: the best of the last messages, 0 when unknown
+    std::atomic<uint32_t> messages{0};   // since the slower way was tried
+    std::atomic<uint32_t> tries_of{16};  // one of so many messages tries it
+    std::atomic<Way> heard{Way::cells};  // as a sender
+  };
+  // Messages of up to 128 KiB, 512 KiB, 2 MiB, and larger ones.
+  static constexpr int classes = 4;
+  static int class_of(size_t bytes);
 
   const bool measured_;
-  std::atomic<bool> near_;
-  std::atomic<int> against_{0};  // timed copies that said otherwise
+  Times times_[classes];
 };
 
 }  // namespace weft::transport::shm

@@ -33,18 +33,18 @@ constinit base::IntSetting staging_buffers{
      .subject = base::Subject::memory,
      .change = base::Change::before_start,
      .alike = true},
-    64,
+    256,
     {least_staging, max_staging_buffers}};
 WEFT_SETTING(staging_buffers);
 
 constinit base::IntSetting staging_bytes{
     {.name = "WEFT_STAGING_BYTES",
-     .help = "size of one staging buffer, rounded up to 4K; also the chunk of the R1 path",
+     .help = "size of one staging buffer, rounded up to 4K; messages take several in a row",
      .unit = base::Unit::bytes,
      .subject = base::Subject::memory,
      .change = base::Change::before_start,
      .alike = true},
-    32 << 10,
+    8 << 10,
     {4 << 10, 4 << 20}};
 WEFT_SETTING(staging_bytes);
 
@@ -120,6 +120,11 @@ size_t segment_bytes(int ranks) {
 
 }  // namespace weft::transport::shm
 
+// The ranks of a host that share endpoints share larger ones than those between each other.
 weft::transport::HostBuffers weft::transport::buffers_of_host() {
-  return {static_cast<int>(shm::value_of(shm::staging_buffers, 32)), shm::value_of(shm::staging_bytes, 16 << 10)};
+  const auto value = [](const base::IntSetting& row, int64_t usual, int64_t least) {
+    const bool chosen = row.source() != base::Source::fallback;
+    return static_cast<size_t>(chosen ? row.value() : minimum_memory() ? least : usual);
+  };
+  return {static_cast<int>(value(shm::staging_buffers, 64, 32)), value(shm::staging_bytes, 32 << 10, 16 << 10)};
 }

@@ -28,9 +28,9 @@
 #include <atomic>
 #include <cstring>
 
+#include "base/copy.hpp"
 #include "base/tsan.hpp"
 #include "transport/api/transport.hpp"
-#include "transport/shm/crossing.hpp"
 
 namespace weft::transport::shm {
 
@@ -121,11 +121,9 @@ class RingWriter {
   RingWriter(RingControl<Atomic>* control, Cell<Atomic>* cells, uint32_t cells_log2) {
     open(control, cells, cells_log2);
   }
-  // `crossing`: how large data get to the reader; nullptr: plainly.
-  void open(RingControl<Atomic>* control, Cell<Atomic>* cells, uint32_t cells_log2, Crossing* crossing = nullptr) {
+  void open(RingControl<Atomic>* control, Cell<Atomic>* cells, uint32_t cells_log2) {
     control_ = control;
     cells_ = cells;
-    crossing_ = crossing;
     mask_ = (uint64_t{1} << cells_log2) - 1;
     limit_.store(mask_ + 1, std::memory_order_relaxed);
   }
@@ -215,11 +213,7 @@ class RingWriter {
     for (uint64_t i = 0; i < cells; ++i) base::take_from_process(cell + i);
     write_envelope(*cell, envelope);
     unsigned char* room_for_data = reinterpret_cast<unsigned char*>(cell) + data_offset;
-    if (crossing_ != nullptr && bytes >= Crossing::least_bytes) {
-      crossing_->copy(room_for_data, data, bytes);
-    } else {
-      std::memcpy(room_for_data, data, bytes);
-    }
+    base::copy(room_for_data, data, bytes);
     for (uint64_t i = 0; i < cells; ++i) base::give_to_process(cell + i);
     cell->word.store(word_of(position, kind, bytes, envelope.stamp), std::memory_order_release);
     return Post::done;
@@ -227,7 +221,6 @@ class RingWriter {
 
   RingControl<Atomic>* control_ = nullptr;
   Cell<Atomic>* cells_ = nullptr;
-  Crossing* crossing_ = nullptr;
   uint64_t mask_ = 0;          // cells - 1; their number is a power of two
   Atomic<uint64_t> limit_{0};  // positions before it are free: the reader's head when last looked at, plus size
 };

@@ -19,6 +19,7 @@
 #include "base/address_space.hpp"
 #include "base/bytes.hpp"
 #include "base/clock.hpp"
+#include "base/copy.hpp"
 #include "base/copy_threads.hpp"
 #include "base/fence.hpp"
 #include "base/message.hpp"
@@ -242,10 +243,10 @@ Staging ShmTransport::reserve_staging(size_t bytes) {
           static_cast<uint64_t>(first)};
 }
 
-// Memory comes as it is needed: the system takes 2 us to give and clear one page, so 1 ms for all 64 buffers of 32 KiB,
+// Memory comes as it is needed: the system takes 2 us to give and clear one page, so 1 ms for all 256 buffers of 8 KiB,
 // of which most ranks use a few.
 void ShmTransport::add_staging() {
-  constexpr int first_buffers = 8;
+  constexpr int first_buffers = 32;
   const int ready = staging_.ready(), count = layout_.staging_buffers;
   const int more = std::min(std::max(ready, first_buffers), count - ready);
   const size_t at = layout_.staging_offset + layout_.staging_buffer * static_cast<size_t>(ready);
@@ -432,7 +433,7 @@ ShmEndpoint::ShmEndpoint(ShmTransport& owner, const Layout& layout, int segment_
   for (uint32_t lane = 0; lane < lanes; ++lane) {
     char* at = region + layout.rings_offset + lane * stride;
     rings_[lane].open(reinterpret_cast<RingControl<>*>(at), reinterpret_cast<Cell<>*>(at + Layout::ring_control),
-                      layout.cells_log2(lanes), &crossing_);
+                      layout.cells_log2(lanes));
   }
 }
 
@@ -520,7 +521,19 @@ Span ShmEndpoint::staging_memory() const {
   return {region_ + owner_.layout_.staging_offset, owner_.layout_.staging};
 }
 
+// Buffers are mapped for writing: a peer's words lie beside them.
+void ShmEndpoint::take_staging(uint64_t handle, const void* staged, void* to, size_t bytes) {
+  base::copy_owning(to, const_cast<void*>(staged), bytes);
+  give_back(handle, bytes);
+}
+
 void ShmEndpoint::release_staging(uint64_t handle, size_t bytes) {
+  if (const std::optional<const void*> staged = staging({}, handle, bytes))
+    base::own_lines(const_cast<void*>(*staged), bytes);
+  give_back(handle, bytes);
+}
+
+void ShmEndpoint::give_back(uint64_t handle, size_t bytes) {
   if (shared_staging_ != nullptr) [[unlikely]] {
     shared_staging_->free(place_, handle, bytes);
   } else {

@@ -56,14 +56,16 @@ class ShmEndpoint final : public Endpoint {
   void* map(const MemoryRef& memory) override;
   std::optional<const void*> staging(const Arrival& arrival, uint64_t handle, size_t bytes) override;
   void release_staging(uint64_t handle, size_t bytes) override;
+  void take_staging(uint64_t handle, const void* staged, void* to, size_t bytes) override;
   Span staging_memory() const override;
-  void fill(const Staging& staging, const void* from, size_t bytes) override {
-    crossing_.copy(staging.memory, from, bytes);
-  }
-  Way way() const override { return crossing_.near() ? Way::near : crossing_.is_measured() ? Way::far : Way::other; }
+  Way way(size_t bytes) const override { return crossing_.way(bytes); }
+  Way next_way(size_t bytes) override { return crossing_.next_way(bytes); }
+  void note_message(Way way, size_t bytes, uint64_t ns) override { crossing_.note_message(way, bytes, ns); }
+  void note_answer(Way way, size_t bytes) override { crossing_.note_answer(way, bytes); }
   Claim* claim(uint32_t slot) override { return slot < claim_slots ? &control_->claims[slot] : nullptr; }
 
  private:
+  void give_back(uint64_t handle, size_t bytes);
   void rouse() override { wake_if_asleep(); }
   [[gnu::cold, gnu::noinline]] void wake_if_asleep();
 
