@@ -50,7 +50,8 @@ class Room {
   static constexpr int64_t lines = 64;
   static constexpr int64_t line_bytes = 48;
   static constexpr int64_t fewest_chunks = 2;
-  static constexpr int64_t most_chunks = 8;
+  static constexpr int64_t most_chunks = 8;         // of a small area
+  static constexpr int64_t cell_bytes = 32768;      // a larger one has as many chunks of this size as there is room for
   static constexpr int64_t most_area = 512 * 1024;  // of a rank, for chunks
   static constexpr int64_t most_areas = 8 << 20;    // of all ranks
   static constexpr int32_t most_ranks = 128;        // a chunk has room for an element for each
@@ -89,6 +90,7 @@ class Room {
     about_ |= about_single_copy;
   }
   bool is_single_copy() const { return single_copy_; }
+  bool in_lines() const { return in_lines_; }
   // The data of this operation go by messages; the bytes may differ.
   void leave_data_to_messages() { about_ = (about_ & ~about_bytes) | about_messages; }
   // A phase without data: the root waits for all others, then they for it; without a root all wait for all. An error

@@ -77,9 +77,6 @@ constexpr Row written_defaults[] = {
     in_room(Collective::alltoallv, single_copy),
     in_room(Collective::reduce, shared),
     in_room(Collective::reduce, single_copy),
-    in_room(Collective::allreduce, shared, 8 * kib),
-    within(2, Collective::allreduce, doubling, 8 * kib),  // of two ranks, messages that fit into buffers come first
-    within(2, Collective::allreduce, ring, 64 * kib),
     in_room(Collective::allreduce, shared),
     in_room(Collective::allreduce, single_copy),
     in_room(Collective::reduce_scatter, shared),

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/copy.hpp"
 #include "coll/channel.hpp"
 #include "coll/pieces.hpp"
 #include "coll/share.hpp"
@@ -30,6 +31,26 @@ struct Pieces {
   int64_t at(int64_t i) const { return i * each; }
   int64_t bytes(int64_t i) const { return std::min(each, total - at(i)); }
 };
+
+// Of the data of a root, or for it. Readers copy a piece while the writer makes the next one, so that small pieces let
+// them begin early; each costs as much as copying 4 KiB.
+Pieces pieces_of_root(const Room& room, int64_t total) {
+  constexpr int64_t least = 8 << 10;
+  if (room.in_lines()) return {total, room.place_bytes()};
+  return {total, std::min(room.place_bytes(), std::max(least, total / 4 / least * least))};
+}
+
+// Out of a place, a part that no other rank reads.
+void take(const Room& room, const unsigned char* place, const Block& block, int64_t at, int64_t bytes) {
+  if (room.in_lines()) return unpack_piece(place, block, at, bytes);
+  take_piece(const_cast<unsigned char*>(place), block, at, bytes);
+}
+
+// The same of a place that all ranks read.
+void take_of_all(const Room& room, const unsigned char* place, const Block& block, int64_t at, int64_t bytes) {
+  if (room.size() > 2) return unpack_piece(place, block, at, bytes);
+  take(room, place, block, at, bytes);
+}
 
 // All ranks post in every phase, and read in every phase: `write(piece, place)`, `read(piece, phase)`, which is false
 // when the room is broken.
@@ -68,23 +89,28 @@ bool each_other(Room& room, int64_t phase, Take take) {
 }
 
 // Elements of ranks below `end`, `offset` bytes into their places, in the order of ranks: into `result`, `in_place`
-// when all ranks have posted theirs.
+// when all ranks have posted theirs. `alone`: no other rank reads them. Ours are at `mine`, if it is not null.
 bool combine(Room& room, int64_t phase, int32_t end, int64_t offset, int64_t count, const Reducer& reducer,
-             void* result, bool in_place) {
+             void* result, bool in_place, bool alone, const void* mine = nullptr) {
+  const auto bytes = static_cast<size_t>(count * reducer.type->size);
   if (in_place && !room.await_all(phase)) return false;
   for (int32_t r = end - 1; r >= 0; --r) {
-    const unsigned char* place = room.await(r, phase);
-    if (place == nullptr) return false;
+    const bool ours = r == room.rank();
+    const unsigned char* const place = ours && mine != nullptr ? nullptr : room.await(r, phase);
+    if (place == nullptr && !(ours && mine != nullptr)) return false;
+    const void* const from = place != nullptr ? place + offset : mine;
     if (r == end - 1) {
-      std::memcpy(result, place + offset, static_cast<size_t>(count * reducer.type->size));
+      base::copy(result, from, bytes);
     } else {
-      reducer.apply(place + offset, result, count);
+      reducer.apply(from, result, count);
     }
+    if (alone && !ours) base::own_lines(const_cast<void*>(from), bytes);
   }
   return true;
 }
 
-// Each rank reduces its share of all data, and posts it for `taker`, or for all (-1).
+// Each rank posts the data that others reduce, reduces its share of all data, and posts that for `taker`, or for all
+// (-1).
 void reduce_in_shares(Room& room, const void* send, void* receive, const Pieces& pieces, const Reducer& reducer,
                       int32_t taker) {
   const int64_t size = reducer.type->size;
@@ -98,15 +124,20 @@ void reduce_in_shares(Room& room, const void* send, void* receive, const Pieces&
       phase = room.next();
       unsigned char* place = room.open(phase);
       if (place == nullptr) return;
-      std::memcpy(place, static_cast<const char*>(send) + pieces.at(i), static_cast<size_t>(pieces.bytes(i)));
+      const Share mine = share_of(pieces.bytes(i) / size, room.rank(), room.size());
+      const char* const piece = static_cast<const char*>(send) + pieces.at(i);
+      const int64_t behind = (mine.first + mine.count) * size;
+      base::copy(place, piece, static_cast<size_t>(mine.first * size));
+      base::copy(place + behind, piece + behind, static_cast<size_t>(pieces.bytes(i) - behind));
       room.post(phase);
     }
     for (int64_t i = begin; i < end; ++i) {
       phase = room.next();
       const Share mine = share_of(pieces.bytes(i) / size, room.rank(), room.size());
+      const int64_t at = mine.first * size;
       unsigned char* place = room.open(phase);
-      if (place == nullptr ||
-          !combine(room, phase - n, room.size(), mine.first * size, mine.count, reducer, place, false))
+      if (place == nullptr || !combine(room, phase - n, room.size(), at, mine.count, reducer, place, false, true,
+                                       static_cast<const char*>(send) + pieces.at(i) + at))
         return;
       room.post(phase);
     }
@@ -118,8 +149,13 @@ void reduce_in_shares(Room& room, const void* send, void* receive, const Pieces&
         const Share theirs = share_of(pieces.bytes(i) / size, r, room.size());
         const unsigned char* place = room.await(r, phase);
         if (place == nullptr) return;
-        std::memcpy(static_cast<char*>(receive) + pieces.at(i) + theirs.first * size, place,
-                    static_cast<size_t>(theirs.count * size));
+        char* const to = static_cast<char*>(receive) + pieces.at(i) + theirs.first * size;
+        const auto bytes = static_cast<size_t>(theirs.count * size);
+        if (r != room.rank() && (taker >= 0 || room.size() == 2)) {
+          base::copy_owning(to, const_cast<unsigned char*>(place), bytes);
+        } else {
+          base::copy(to, place, bytes);
+        }
       }
       room.pass(phase);
     }
@@ -189,7 +225,7 @@ int32_t barrier(Room& room) {
 }
 
 int32_t bcast(Room& room, const Block& data, int32_t root) {
-  const Pieces pieces{data.bytes(), room.place_bytes()};
+  const Pieces pieces = pieces_of_root(room, data.bytes());
   for (int64_t i = 0; i < pieces.count(); ++i) {
     const int64_t phase = room.next();
     if (room.rank() == root) {
@@ -200,7 +236,7 @@ int32_t bcast(Room& room, const Block& data, int32_t root) {
     } else {
       const unsigned char* place = room.await(root, phase);
       if (place == nullptr) break;
-      unpack_piece(place, data, pieces.at(i), pieces.bytes(i));
+      take_of_all(room, place, data, pieces.at(i), pieces.bytes(i));
     }
     room.pass(phase);
   }
@@ -208,7 +244,7 @@ int32_t bcast(Room& room, const Block& data, int32_t root) {
 }
 
 int32_t gather(Room& room, const Block& mine, const Blocks& all, int64_t block_bytes, int32_t root) {
-  const Pieces pieces{block_bytes, room.place_bytes()};
+  const Pieces pieces = pieces_of_root(room, block_bytes);
   for (int64_t i = 0; i < pieces.count(); ++i) {
     const int64_t phase = room.next();
     if (room.rank() != root) {
@@ -217,7 +253,7 @@ int32_t gather(Room& room, const Block& mine, const Blocks& all, int64_t block_b
       pack_piece(mine, pieces.at(i), place, pieces.bytes(i));
       room.post(phase);
     } else if (!each_other(room, phase, [&](int32_t r, const unsigned char* place) {
-                 unpack_piece(place, all[r], pieces.at(i), pieces.bytes(i));
+                 take(room, place, all[r], pieces.at(i), pieces.bytes(i));
                })) {
       break;
     }
@@ -270,7 +306,7 @@ int32_t scatter(Room& room, const Blocks& all, const Block& mine, int64_t block_
     } else {
       const unsigned char* place = room.await(root, phase);
       if (place == nullptr) break;
-      unpack_piece(place + room.rank() * pieces.each, mine, pieces.at(i), pieces.bytes(i));
+      take(room, place + room.rank() * pieces.each, mine, pieces.at(i), pieces.bytes(i));
     }
     room.pass(phase);
   }
@@ -308,7 +344,8 @@ void take_sized(Room& room, Channel& channel, int32_t rank, const unsigned char*
   const int64_t bytes = Sized::size(line);
   if (bytes > most) return channel.receive(to, rank);
   if (bytes < 0 || bytes > to.bytes()) return room.truncate(rank, bytes, to.bytes());
-  if (bytes > 0) unpack_piece(bytes <= Sized::most ? Sized::data(line) : chunk, to, 0, bytes);
+  if (bytes > Sized::most) return take(room, chunk, to, 0, bytes);
+  if (bytes > 0) unpack_piece(Sized::data(line), to, 0, bytes);
 }
 
 }  // namespace
@@ -394,7 +431,7 @@ int32_t allgather(Room& room, const Block& mine, const Blocks& all, int64_t larg
       [&](int64_t i, int64_t phase) {
         return each_other(room, phase, [&](int32_t r, const unsigned char* place) {
           const Block block = all[r];
-          if (bytes(block, i) > 0) unpack_piece(place, block, pieces.at(i), bytes(block, i));
+          if (bytes(block, i) > 0) take_of_all(room, place, block, pieces.at(i), bytes(block, i));
         });
       });
   const int32_t error = room.end();
@@ -414,7 +451,7 @@ int32_t alltoall(Room& room, const Blocks& from, const Blocks& to, int64_t block
       },
       [&](int64_t i, int64_t phase) {
         return each_other(room, phase, [&](int32_t r, const unsigned char* place) {
-          unpack_piece(place + room.rank() * pieces.each, to[r], pieces.at(i), pieces.bytes(i));
+          take(room, place + room.rank() * pieces.each, to[r], pieces.at(i), pieces.bytes(i));
         });
       });
   const int32_t error = room.end();
@@ -472,7 +509,7 @@ int32_t alltoallv(Room& room, const Blocks& from, const Blocks& to) {
       [&](int64_t i, int64_t of_piece) {
         return each_other(room, of_piece, [&](int32_t r, const unsigned char* theirs) {
           const int64_t n = rest(sizes[r], i);
-          if (n > 0) unpack_piece(theirs + room.rank() * pieces.each, to[r], slots.room() + pieces.at(i), n);
+          if (n > 0) take(room, theirs + room.rank() * pieces.each, to[r], slots.room() + pieces.at(i), n);
         });
       });
   const int32_t error = room.end();
@@ -488,27 +525,32 @@ int32_t reduce(Room& room, const void* send, void* receive, int64_t count, const
     reduce_in_shares(room, send, receive, pieces, reducer, root);
     return room.end();
   }
+  const Pieces parts{total, whole(std::min(pieces.each, pieces_of_root(room, total).each), reducer)};
   // The root's own data come first where the order is free, or where it is the last rank: then the result grows in the
   // user's memory.
   const bool at_once = reducer.commutative || root == room.size() - 1;
-  for (int64_t i = 0; i < pieces.count(); ++i) {
+  for (int64_t i = 0; i < parts.count(); ++i) {
     const int64_t phase = room.next();
-    const int64_t elements = pieces.bytes(i) / reducer.type->size;
-    const char* from = static_cast<const char*>(send) + pieces.at(i);
-    char* result = room.rank() == root ? static_cast<char*>(receive) + pieces.at(i) : nullptr;
+    const int64_t elements = parts.bytes(i) / reducer.type->size;
+    const char* from = static_cast<const char*>(send) + parts.at(i);
+    char* result = room.rank() == root ? static_cast<char*>(receive) + parts.at(i) : nullptr;
     if (result != nullptr && at_once) {
       if (!room.await_all(phase)) break;
-      if (send != receive) std::memcpy(result, from, static_cast<size_t>(pieces.bytes(i)));
+      if (send != receive) base::copy(result, from, static_cast<size_t>(parts.bytes(i)));
       for (int32_t r = room.size() - 1; r >= 0; --r) {
         const unsigned char* place = r != root ? room.await(r, phase) : nullptr;
-        if (place != nullptr) reducer.apply(place, result, elements);
+        if (place == nullptr) continue;
+        reducer.apply(place, result, elements);
+        if (!room.in_lines()) base::own_lines(const_cast<unsigned char*>(place), static_cast<size_t>(parts.bytes(i)));
       }
     } else {
       unsigned char* place = room.open(phase);
       if (place == nullptr) break;
-      std::memcpy(place, from, static_cast<size_t>(pieces.bytes(i)));
+      base::copy(place, from, static_cast<size_t>(parts.bytes(i)));
       room.post(phase);
-      if (result != nullptr && !combine(room, phase, room.size(), 0, elements, reducer, result, send == receive)) break;
+      if (result != nullptr &&
+          !combine(room, phase, room.size(), 0, elements, reducer, result, send == receive, !room.in_lines()))
+        break;
     }
     room.pass(phase);
   }
@@ -527,11 +569,11 @@ int32_t allreduce(Room& room, const void* send, void* receive, int64_t count, co
   exchange(
       room, pieces,
       [&](int64_t i, unsigned char* place) {
-        std::memcpy(place, static_cast<const char*>(send) + pieces.at(i), static_cast<size_t>(pieces.bytes(i)));
+        base::copy(place, static_cast<const char*>(send) + pieces.at(i), static_cast<size_t>(pieces.bytes(i)));
       },
       [&](int64_t i, int64_t phase) {
         return combine(room, phase, room.size(), 0, pieces.bytes(i) / reducer.type->size, reducer,
-                       static_cast<char*>(receive) + pieces.at(i), send == receive);
+                       static_cast<char*>(receive) + pieces.at(i), send == receive, false);
       });
   return room.end();
 }
@@ -543,11 +585,12 @@ int32_t scan(Room& room, const void* send, void* receive, int64_t count, const R
   exchange(
       room, pieces,
       [&](int64_t i, unsigned char* place) {
-        std::memcpy(place, static_cast<const char*>(send) + pieces.at(i), static_cast<size_t>(pieces.bytes(i)));
+        base::copy(place, static_cast<const char*>(send) + pieces.at(i), static_cast<size_t>(pieces.bytes(i)));
       },
       [&](int64_t i, int64_t phase) {
         return end == 0 || combine(room, phase, end, 0, pieces.bytes(i) / reducer.type->size, reducer,
-                                   static_cast<char*>(receive) + pieces.at(i), send == receive);
+                                   static_cast<char*>(receive) + pieces.at(i), send == receive,
+                                   room.size() == 2 && !room.in_lines());
       });
   return room.end();
 }
@@ -560,6 +603,8 @@ int32_t reduce_scatter(Room& room, const void* send, void* receive, const Array&
   for (int32_t r = 0; r < room.size(); ++r) most = std::max(most, counts[r] * size);
   const int64_t each = total * size <= room.place_bytes() ? most : whole(room.place_bytes() / room.size(), reducer);
   const Pieces pieces{most, each};
+  const char* mine = static_cast<const char*>(send);
+  for (int32_t r = 0; r < room.rank(); ++r) mine += counts[r] * size;
   // The part of a rank's block that goes in a phase, and its place: one behind the other.
   auto bytes = [&](int32_t r, int64_t i) {
     return std::clamp<int64_t>(counts[r] * size - pieces.at(i), 0, pieces.each);
@@ -570,7 +615,7 @@ int32_t reduce_scatter(Room& room, const void* send, void* receive, const Array&
         const auto* block = static_cast<const char*>(send);
         for (int32_t r = 0; r < room.size(); ++r) {
           const int64_t n = bytes(r, i);
-          if (n > 0) std::memcpy(place, block + pieces.at(i), static_cast<size_t>(n));
+          if (n > 0 && r != room.rank()) base::copy(place, block + pieces.at(i), static_cast<size_t>(n));
           place += n;
           block += counts[r] * size;
         }
@@ -581,7 +626,7 @@ int32_t reduce_scatter(Room& room, const void* send, void* receive, const Array&
         int64_t offset = 0;
         for (int32_t r = 0; r < room.rank(); ++r) offset += bytes(r, i);
         return combine(room, phase, room.size(), offset, ours / size, reducer,
-                       static_cast<char*>(receive) + pieces.at(i), false);
+                       static_cast<char*>(receive) + pieces.at(i), false, !room.in_lines(), mine + pieces.at(i));
       });
   return room.end();
 }

@@ -76,7 +76,6 @@ TEST(DefaultRows, ChooseSharedMemoryForBlockingOperations) {
   EXPECT_FALSE(coll::compile({.ranks = 2}, {}).in_rooms);
   const Algorithms blocking = Algorithms::blocking();
   EXPECT_EQ(choices.choose(Collective::allreduce, 8 * 1024, blocking), Algorithm::shared);
-  EXPECT_EQ(choices.choose(Collective::allreduce, 8 * 1024 + 1, blocking), Algorithm::ring);  // fits into buffers
   EXPECT_EQ(choices.choose(Collective::allreduce, 64 * 1024 + 1, blocking), Algorithm::shared);
   const Algorithms without_chunks = blocking.without(Algorithm::shared);
   EXPECT_EQ(choices.choose(Collective::allreduce, 64 * 1024 + 1, without_chunks), Algorithm::single_copy);
