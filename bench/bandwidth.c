@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Bandwidth: windows from rank 0 to rank 1.
+#define BENCH_FRESH
 #include "window.h"
 
 int main(int argc, char** argv) {
@@ -15,7 +16,7 @@ int main(int argc, char** argv) {
     const size_t size = options.sizes[i];
     const double us = window_measure(&w, window_one_way, rank, size, &options);
     const double bytes = window_count(size) * (double)size;
-    if (rank == 0) bench_emit("bandwidth", size, bytes / us, "MB/s");
+    if (rank == 0) bench_emit_measure(&options, "bandwidth", size, bytes / us, "MB/s");
   }
   MPI_Barrier(MPI_COMM_WORLD);
   window_free(&w);

@@ -14,6 +14,9 @@
 // The result is the median of blocks; a block is long enough to hide the clock's own cost.
 enum { BENCH_BLOCKS = 9, BENCH_MAX_SIZES = 16, BENCH_PAGE = 4096 };
 
+// Least bytes that --fresh measures: below, an operation is too short for a clock of its own.
+enum { BENCH_FRESH_LEAST = 4096 };
+
 // Exit status of a program that the library cannot run.
 enum { BENCH_SKIP = 77 };
 
@@ -21,6 +24,7 @@ struct bench_options {
   double block_us;                // how long one block should take
   size_t sizes[BENCH_MAX_SIZES];  // bytes
   int size_count;
+  int fresh;  // send buffers are written anew before each operation
 };
 
 // clock_gettime rather than MPI_Wtime: the same clock whatever the library.
@@ -50,7 +54,21 @@ static inline _Noreturn void bench_die(const char* what) {
   exit(1);
 }
 
-// Arguments: `--quick`, and sizes in bytes that replace the program's own.
+// Sizes that --fresh measures, of those in the options.
+static inline void bench_keep_long(struct bench_options* options) {
+  int kept = 0;
+  for (int i = 0; i < options->size_count; ++i) {
+    if (options->sizes[i] >= BENCH_FRESH_LEAST) options->sizes[kept++] = options->sizes[i];
+  }
+  options->size_count = kept;
+  if (kept > 0) return;
+  fprintf(stderr, "bench: skipped, --fresh measures sizes of %d bytes and more\n", BENCH_FRESH_LEAST);
+  exit(BENCH_SKIP);
+}
+
+// Arguments: `--quick`, `--fresh`, and sizes in bytes that replace the program's own. With --fresh each rank writes
+// what it sends anew before each operation, since data that nobody has changed are still in the reader's cache;
+// programs that do so define BENCH_FRESH, and add `_fresh` to the names of their results.
 static inline struct bench_options bench_parse(int argc, char** argv, const size_t* sizes, int count) {
   struct bench_options options = {.block_us = 10e3, .size_count = count};
   memcpy(options.sizes, sizes, (size_t)count * sizeof *sizes);
@@ -58,6 +76,12 @@ static inline struct bench_options bench_parse(int argc, char** argv, const size
   for (int i = 1; i < argc; ++i) {
     if (strcmp(argv[i], "--quick") == 0) {
       options.block_us = 2e3;
+    } else if (strcmp(argv[i], "--fresh") == 0) {
+#ifdef BENCH_FRESH
+      options.fresh = 1;
+#else
+      bench_die("this program writes its buffers once: it takes no --fresh");
+#endif
     } else if (strcmp(argv[i], "-d") == 0) {
       bench_die("the buffers of this program lie in memory of the host: it takes no -d");
     } else if (given < BENCH_MAX_SIZES) {
@@ -65,7 +89,27 @@ static inline struct bench_options bench_parse(int argc, char** argv, const size
     }
   }
   if (given > 0) options.size_count = given;
+  if (options.fresh) bench_keep_long(&options);
   return options;
+}
+
+static inline void bench_emit_measure(const struct bench_options* options, const char* name, size_t size, double value,
+                                      const char* unit) {
+  char full[64];
+  snprintf(full, sizeof full, "%s%s", name, options->fresh ? "_fresh" : "");
+  bench_emit(full, size, value, unit);
+}
+
+// The time that a pair of calls of the clock adds to that between them.
+static inline double bench_clock_us(void) {
+  enum { CALLS = 1000 };
+  double blocks[BENCH_BLOCKS];
+  for (int b = 0; b < BENCH_BLOCKS; ++b) {
+    const double start = bench_now_us();
+    for (int i = 0; i < CALLS; ++i) (void)bench_now_us();
+    blocks[b] = (bench_now_us() - start) / CALLS;
+  }
+  return bench_median(blocks, BENCH_BLOCKS);
 }
 
 // Iterations that fill a block, from the time that `tried` of them took.
@@ -90,6 +134,19 @@ static inline void bench_fill(unsigned char* p, size_t bytes, unsigned seed) {
 static inline void bench_check(const unsigned char* p, size_t bytes, unsigned seed) {
   for (size_t i = 0; i < bytes; ++i) {
     if (p[i] != (unsigned char)((i * 131 + (i >> 8) + seed) & 0xff)) bench_die("a message arrived with wrong bytes");
+  }
+}
+
+// A buffer that is written anew: whole words by plain stores, other values in each turn.
+static inline void bench_write(void* p, size_t bytes, uint64_t turn) {
+  uint64_t* words = p;
+  for (size_t i = 0; i < bytes / sizeof *words; ++i) words[i] = (turn << 32) + i;
+}
+
+static inline void bench_check_written(const void* p, size_t bytes, uint64_t turn) {
+  const uint64_t* words = p;
+  for (size_t i = 0; i < bytes / sizeof *words; ++i) {
+    if (words[i] != (turn << 32) + i) bench_die("a message arrived without its last change");
   }
 }
 

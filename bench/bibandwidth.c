@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Bandwidth of both directions together.
+#define BENCH_FRESH
 #include "window.h"
 
 int main(int argc, char** argv) {
@@ -15,7 +16,7 @@ int main(int argc, char** argv) {
     const size_t size = options.sizes[i];
     const double us = window_measure(&w, window_both_ways, rank, size, &options);
     const double bytes = 2.0 * window_count(size) * (double)size;
-    if (rank == 0) bench_emit("bibandwidth", size, bytes / us, "MB/s");
+    if (rank == 0) bench_emit_measure(&options, "bibandwidth", size, bytes / us, "MB/s");
   }
   MPI_Barrier(MPI_COMM_WORLD);
   window_free(&w);

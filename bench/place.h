@@ -115,6 +115,16 @@ static inline void place_check(void* buffer, size_t bytes, unsigned seed) {
   bench_check(place_read(buffer, bytes), bytes, seed);
 }
 
+// As bench_write; the driver copies what is written to memory that the processor cannot touch.
+static inline void place_renew(void* buffer, size_t bytes, uint64_t turn) {
+  bench_write(place_room(buffer, bytes), bytes, turn);
+  place_write(buffer, bytes);
+}
+
+static inline void place_check_renewed(void* buffer, size_t bytes, uint64_t turn) {
+  bench_check_written(place_read(buffer, bytes), bytes, turn);
+}
+
 static inline unsigned char* place_buffer(size_t bytes) {
   cu_pointer there = 0;
   void* memory = NULL;
