@@ -31,7 +31,7 @@ LOWER = {"us", "ms", "KiB"}  # units in which less is better
 @dataclasses.dataclass(frozen=True)
 class Test:
     """A row of what is run. `worst`: every rank prints its own line, the largest counts. `threads`: of each process,
-    `apart` when each has its own communicator."""
+    `apart` when each has its own communicator. `names`: those by which --only takes it."""
 
     name: str
     program: str
@@ -42,6 +42,11 @@ class Test:
     arguments: tuple = ()
     threads: int = 0
     apart: bool = False
+
+    @property
+    def names(self):
+        # The name of a program is also that of its test with buffers that are written once, which stays alone.
+        return {self.name, self.name.partition(".")[0], self.name if "--fresh" in self.arguments else self.program}
 
 
 # Eight ranks are more than the cores of the machines this is run on; there nothing is bound.
@@ -70,6 +75,11 @@ TESTS = [
     Test("collectives", "collectives", 2, "Collective operations"),
     Test("collectives4", "collectives", 4, "Collective operations of four ranks", placement="crowded"),
     Test("collectives8", "collectives", 8, "Collective operations of eight ranks", placement="crowded"),
+    # With send buffers that are written anew before each operation.
+    Test("latency_fresh", "latency", 2, "Latency of data just written", arguments=("--fresh",)),
+    Test("bandwidth_fresh", "bandwidth", 2, "Bandwidth of data just written, one way", arguments=("--fresh",)),
+    Test("bibandwidth_fresh", "bibandwidth", 2, "Bandwidth of data just written, both ways", arguments=("--fresh",)),
+    Test("collectives_fresh", "collectives", 2, "Collective operations on data just written", arguments=("--fresh",)),
 ]
 
 
@@ -409,6 +419,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="short blocks, two rounds: to see that it works")
     parser.add_argument("--only", action="append", default=[], metavar="NAME",
                         help="only this test, repeatable: " + ", ".join(test.name for test in TESTS) +
+                        " (those with _fresh write what they send anew before each operation, 4 KiB and more)"
                         "; with --threads a program (threads_rate), its mode (threads_rate_tag), or one run "
                         "(threads_rate_tag.2)")
     parser.add_argument("--pairs", type=int, metavar="K", help="rounds (default 5)")
@@ -427,12 +438,11 @@ def main():
         if not re.fullmatch(r"[1-9]\d*(,[1-9]\d*)*", args.threads):
             parser.error("--threads takes numbers: 1,2,4")
         tests = thread_tests(sorted({int(count) for count in args.threads.split(",")}))
-    names = {name for test in tests for name in (test.name, test.name.partition(".")[0], test.program)}
+    names = {name for test in tests for name in test.names}
     for name in args.only:
         if name not in names:
             parser.error(f"no test is called {name}; there are {', '.join(sorted(names))}")
-    tests = [test for test in tests
-             if not args.only or {test.name, test.name.partition(".")[0], test.program} & set(args.only)]
+    tests = [test for test in tests if not args.only or test.names & set(args.only)]
     peers = [key for key in args.peers.split(",") if key]
     for key in peers:
         if key not in libraries.KINDS or key == "weft":
