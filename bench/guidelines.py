@@ -2,15 +2,20 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
 """Performance guidelines, timed: no collective operation takes longer than an obvious composition of others that does the
-same (an allreduce: a reduce and a bcast), nor a regular form longer than its v form.
+same (an allreduce: a reduce and a bcast), nor a regular form longer than its v form, nor any than the best composition of
+point-to-point calls that a user would write (bench/compositions.c).
 
-  guidelines.py [--launcher build/install/bin/mpiexec] [--program build/release/bench/collectives] [-n RANKS] [--runs K]
+  guidelines.py [-n 2,4,8] [--sizes 8,65536] [--runs K] [--launcher build/install/bin/mpiexec] [--programs build/release/bench]
 
-Prints what takes longer by more than a tenth: the median of the runs' ratios. launch/Simulate holds the same under a model.
-Exit status: 0, or 1 when there is something to print."""
+The programs take turns, a run of each in every round. A ratio is that of one round; of a composition the median of its
+ratios counts, and of those of point-to-point calls the one that is hardest to reach. Prints what takes longer by more than
+a tenth. With --fresh data are written anew before each call: those that nobody changes stay in the caches of others, where
+single copies of messages find them. launch/Simulate holds the guidelines of others under a model.
+Exit status: 0, or 1 when there is something to print; 0 with --unjudged, unless a program fails, which is 2."""
 
 import argparse
 import collections
+import os
 import statistics
 import subprocess
 import sys
@@ -31,17 +36,35 @@ OF_ALL = ("reduce_scatter_block", "allgather")
 SLACK = 1.1
 
 
-def times(words):
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
+SIZES = [8, 1024, 65536, 1 << 20]  # against compositions of others
+USER_SIZES = [8, 1 << 10, 8 << 10, 64 << 10, 1 << 20, 4 << 20]  # against those of point-to-point calls
+
+
+class Failure(Exception):
+    """A program did not end as it should."""
+
+
+def times(args, ranks, program, sizes):
+    """{(operation or composition, size): microseconds}"""
+    words = [args.launcher, "--oversubscribe", "-n", str(ranks), os.path.join(args.programs, program), f"--most={args.most}",
+             *(["--quick"] if args.quick else []), *(["--fresh"] if args.fresh else []), *map(str, sorted(set(sizes)))]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=args.timeout)
+    except subprocess.CalledProcessError as error:
+        raise Failure(f"{program} with {ranks} ranks: exit status {error.returncode}\n{error.stderr}") from None
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Failure(f"{program} with {ranks} ranks: {error}") from None
     found = {}
     for line in done.stdout.splitlines():
         name, size, value, _ = line.split()
-        found[name.removeprefix("coll_"), int(size)] = float(value)
+        found[name.removeprefix("coll_").removeprefix("user_").removesuffix("_fresh"), int(size)] = float(value)
+    if not found:
+        raise Failure(f"{program} with {ranks} ranks: no result printed")
     return found
 
 
 def ratios(found, ranks):
-    """{(operation, composition, size): how many times the composition's time}"""
+    """{(operation, composition of others, size): how many times the composition's time}"""
     result = {}
     for name, compositions in COMPOSITIONS.items():
         for (other, size), took in found.items():
@@ -54,24 +77,75 @@ def ratios(found, ranks):
     return result
 
 
+def user_ratios(found, user):
+    """{(operation, composition of point-to-point calls, size): how many times the composition's time}"""
+    result = {}
+    for (name, size), took in user.items():
+        operation, _, composition = name.rpartition("_")
+        result[operation, composition, size] = found[operation, size] / took
+    return result
+
+
+def hardest(medians):
+    """Of the compositions of each operation and size the one with the largest ratio."""
+    best = {}
+    for (name, composition, size), ratio in medians.items():
+        if ratio > best.get((name, size), (0, ""))[0]:
+            best[name, size] = (ratio, composition)
+    return {(name, composition, size): ratio for (name, size), (ratio, composition) in best.items()}
+
+
+def report(medians, kind):
+    longer = {key: ratio for key, ratio in medians.items() if ratio > SLACK}
+    for (name, other, size), ratio in sorted(longer.items(), key=lambda item: -item[1]):
+        print(f"{name} of {size} bytes takes {ratio:.2f} times as long as {kind}{other}")
+    return len(longer)
+
+
+def measure(args, ranks):
+    """Whether all guidelines hold with so many ranks."""
+    sizes = args.sizes or [size * factor for size in SIZES for factor in (1, ranks) if size * factor <= 1 << 20] + USER_SIZES
+    others, users = collections.defaultdict(list), collections.defaultdict(list)
+    for number in range(args.runs):
+        print(f"{ranks} ranks, round {number + 1} of {args.runs}", file=sys.stderr)
+        found = times(args, ranks, "collectives", sizes)
+        user = times(args, ranks, "compositions", args.sizes or USER_SIZES)
+        for collected, values in ((others, ratios(found, ranks)), (users, user_ratios(found, user))):
+            for key, ratio in values.items():
+                collected[key].append(ratio)
+    others = {key: statistics.median(values) for key, values in others.items()}
+    users = hardest({key: statistics.median(values) for key, values in users.items()})
+    longer = report(others, "")
+    print(f"{len(others)} comparisons with {ranks} ranks, {longer} above {SLACK}")
+    longer_users = report(users, "point-to-point calls, ")
+    print(f"{len(users)} comparisons with point-to-point calls and {ranks} ranks, {longer_users} above {SLACK}", flush=True)
+    return longer + longer_users == 0
+
+
+def numbers(text):
+    return [int(word) for word in text.split(",")]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--launcher", default="build/install/bin/mpiexec")
-    parser.add_argument("--program", default="build/release/bench/collectives")
-    parser.add_argument("-n", type=int, default=2, dest="ranks")
-    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--programs", default="build/release/bench", help="folder of collectives and compositions")
+    parser.add_argument("-n", type=numbers, default=[2], dest="ranks", metavar="LIST", help="numbers of ranks (default 2)")
+    parser.add_argument("--sizes", type=numbers, default=[], metavar="LIST", help="bytes of a rank's data or block")
+    parser.add_argument("--most", type=int, default=16 << 20, metavar="BYTES",
+                        help="leave out operations in which a rank gives or gets more (default %(default)s)")
+    parser.add_argument("--runs", type=int, default=3, help="rounds (default 3)")
+    parser.add_argument("--fresh", action="store_true", help="data are written anew before each call, 4 KiB and more")
+    parser.add_argument("--quick", action="store_true", help="short blocks: to see that it works")
+    parser.add_argument("--timeout", type=float, default=300, help="seconds that one run may take (default %(default)s)")
+    parser.add_argument("--unjudged", action="store_true", help="end with 0 whatever is printed, unless a program fails")
     args = parser.parse_args()
-    sizes = sorted({size * factor for size in (8, 1024, 65536, 1 << 20) for factor in (1, args.ranks) if size * factor <= 1 << 20})
-    collected = collections.defaultdict(list)
-    for _ in range(args.runs):
-        found = times([args.launcher, "--oversubscribe", "-n", str(args.ranks), args.program, *map(str, sizes)])
-        for key, ratio in ratios(found, args.ranks).items():
-            collected[key].append(ratio)
-    longer = {key: statistics.median(values) for key, values in collected.items() if statistics.median(values) > SLACK}
-    for (name, other, size), ratio in sorted(longer.items(), key=lambda item: -item[1]):
-        print(f"{name} of {size} bytes takes {ratio:.2f} times as long as {other}")
-    print(f"{len(collected)} comparisons with {args.ranks} ranks, {len(longer)} above {SLACK}")
-    return 1 if longer else 0
+    try:
+        held = [measure(args, ranks) for ranks in args.ranks]
+    except Failure as error:
+        print(f"guidelines.py: {error}", file=sys.stderr)
+        return 2
+    return 0 if args.unjudged or all(held) else 1
 
 
 if __name__ == "__main__":
