@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
 # A folder is a layer is a target. weft_layer(name) makes the static library weft_<name> of src/<name>'s sources;
-# the check of includes against the order of layers runs in every build.
+# the check of includes against the order of layers runs in every build, and that of copies out of shared memory.
 
 function(weft_layer name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
@@ -27,4 +27,5 @@ set(weft_standard_headers <algorithm> <array> <atomic> <bit> <charconv> <cstring
 
 add_custom_target(weft_check_layers
   COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/check_layers.py ${PROJECT_SOURCE_DIR}
-  COMMENT "Checking that includes follow the layers")
+  COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/check_copies.py ${PROJECT_SOURCE_DIR}
+  COMMENT "Checking that includes follow the layers, and copies go through base::copy")
