@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the libraries show to the world: exports, SONAME, dependencies."""
+"""What the libraries show to the world, exports, SONAME and dependencies, and what their code calls."""
 import re
 import subprocess
 import sys
@@ -82,7 +82,22 @@ def check_needed(library):
     yield from (f"depends on {name}" for name in dynamic(library, "NEEDED") if not ALLOWED.fullmatch(name))
 
 
-CHECKS = {"exports": check_exports, "stub": check_stub, "soname": check_soname, "needed": check_needed}
+# The C library's functions that copy or fill, and those that _FORTIFY_SOURCE makes of them.
+COPIES = re.compile(r"(__)?w?mem(p?cpy|ccpy|move|set)(_\w+)?|bcopy|bzero")
+
+
+def check_copies(archive, member):
+    """`member` of the archive copies by code of its own alone."""
+    rows = [line.rsplit(":", 2)[1:] for line in output("nm", "-A", archive).splitlines()]
+    symbols = [row.split() for name, row in rows if name == member]
+    if not symbols:
+        yield f"{archive} has no {member}"
+    for kind, name in (symbol for symbol in symbols if len(symbol) == 2):
+        if kind == "U" and COPIES.fullmatch(name):
+            yield f"{member} calls {name}, which may be a string instruction: copies there are loops of loads (src/base/copy.hpp)"
+
+
+CHECKS = {"exports": check_exports, "stub": check_stub, "soname": check_soname, "needed": check_needed, "copies": check_copies}
 
 
 def main():
