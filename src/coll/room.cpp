@@ -168,7 +168,7 @@ bool Room::is_begun() const {
 // The chunks of operations before are still read by ranks that are behind.
 void Room::use_chunks(int64_t posted) {
   in_lines_ = false;
-  depth_ = std::max(fewest_chunks, area_ / cell_bytes);
+  depth_ = posted == unknown_bytes ? fewest_chunks : std::max(fewest_chunks, area_ / cell_bytes);
   while (crowded() && depth_ < most_chunks && posted <= area_ / depth_ / 2) depth_ *= 2;
   if (chunk_bytes_ == area_ / depth_) return;
   chunk_bytes_ = area_ / depth_;

@@ -50,8 +50,10 @@ class Room {
   static constexpr int64_t lines = 64;
   static constexpr int64_t line_bytes = 48;
   static constexpr int64_t fewest_chunks = 2;
-  static constexpr int64_t most_chunks = 8;         // of a small area
-  static constexpr int64_t cell_bytes = 32768;      // a larger one has as many chunks of this size as there is room for
+  static constexpr int64_t most_chunks = 8;  // of a small area
+  // A larger one has as many chunks of this size as there is room for, or few, where a block of unknown size goes
+  // whole.
+  static constexpr int64_t cell_bytes = 32768;
   static constexpr int64_t most_area = 512 * 1024;  // of a rank, for chunks
   static constexpr int64_t most_areas = 8 << 20;    // of all ranks
   static constexpr int32_t most_ranks = 128;        // a chunk has room for an element for each
@@ -82,7 +84,7 @@ class Room {
   bool can_read() const { return can_read_; }
   void make_chunks();
   // A rank posts so many bytes in all; `unknown_bytes` where not all ranks know how many.
-  static constexpr int64_t unknown_bytes = most_area / 4;
+  static constexpr int64_t unknown_bytes = int64_t{1} << 62;
   void use_chunks(int64_t posted);
   // The way of this operation: the others' buffers are read.
   void use_single_copy() {

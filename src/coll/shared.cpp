@@ -139,6 +139,9 @@ void reduce_in_shares(Room& room, const void* send, void* receive, const Pieces&
       if (place == nullptr || !combine(room, phase - n, room.size(), at, mine.count, reducer, place, false, true,
                                        static_cast<const char*>(send) + pieces.at(i) + at))
         return;
+      // Before the others read it: their lines of it are overwritten then.
+      if (takes)
+        base::copy(static_cast<char*>(receive) + pieces.at(i) + at, place, static_cast<size_t>(mine.count * size));
       room.post(phase);
     }
     phase -= n;
@@ -146,12 +149,13 @@ void reduce_in_shares(Room& room, const void* send, void* receive, const Pieces&
     for (int64_t i = begin; i < end; ++i) {
       ++phase;
       for (int32_t r = 0; takes && r < room.size(); ++r) {
+        if (r == room.rank()) continue;
         const Share theirs = share_of(pieces.bytes(i) / size, r, room.size());
         const unsigned char* place = room.await(r, phase);
         if (place == nullptr) return;
         char* const to = static_cast<char*>(receive) + pieces.at(i) + theirs.first * size;
         const auto bytes = static_cast<size_t>(theirs.count * size);
-        if (r != room.rank() && (taker >= 0 || room.size() == 2)) {
+        if (taker >= 0 || room.size() == 2) {
           base::copy_owning(to, const_cast<unsigned char*>(place), bytes);
         } else {
           base::copy(to, place, bytes);
@@ -590,7 +594,7 @@ int32_t scan(Room& room, const void* send, void* receive, int64_t count, const R
       [&](int64_t i, int64_t phase) {
         return end == 0 || combine(room, phase, end, 0, pieces.bytes(i) / reducer.type->size, reducer,
                                    static_cast<char*>(receive) + pieces.at(i), send == receive,
-                                   room.size() == 2 && !room.in_lines());
+                                   room.size() == 2 && !room.in_lines(), static_cast<const char*>(send) + pieces.at(i));
       });
   return room.end();
 }

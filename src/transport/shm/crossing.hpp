@@ -29,7 +29,7 @@ class Crossing {
   // The time of such a message.
   void note_message(Way way, size_t bytes, uint64_t ns);
 
-  // The sender's: what the receiver of its messages has last answered.
+  // The sender's way: the last answer of the receiver of its messages.
   Way way(size_t bytes) const;
   void note_answer(Way way, size_t bytes);
 
