@@ -15,8 +15,8 @@ std::vector<PathRow> describe_paths(int ranks) {
   const int64_t eager = std::max(mailbox, buffer_bytes());
   auto text = [](int64_t bytes) { return std::to_string(bytes) + " bytes"; };
   std::string get_range = "up to " + text(get_bytes()) + "; any size from MPI_Alloc_mem memory";
-  std::string stream_range = "blocking sends to a rank that is near; above " + text(get_bytes()) +
-                             ", layouts with gaps, and what cannot be read directly";
+  std::string stream_range = "sends that wait where cells are the faster way (WEFT_CROSSING); above " +
+                             text(get_bytes()) + ", layouts with gaps, and what cannot be read directly";
   if (!rendezvous_on()) {
     get_range = "off (WEFT_RENDEZVOUS=off)";
     stream_range = "above " + text(eager) + ", without asking the receiver";

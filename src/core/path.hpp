@@ -20,6 +20,8 @@ struct PathInfo {
   const char* what;
   const char* cost;
 };
+// Chunks of a stream (R1) out of the host's memory, in bytes.
+inline constexpr int64_t least_chunk = 8 << 10, most_chunk = 32 << 10;
 extern const PathInfo mailbox_info, buffer_info, get_info, stream_info;
 
 // Sends by the path that fits; false when the way is full. The home lane of the send is held.

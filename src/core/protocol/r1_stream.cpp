@@ -131,8 +131,7 @@ bool send_chunks_of_device(Request& r, int64_t chunk_bytes, int32_t depth) {
 // The receiver copies a chunk while the sender copies the next one: small chunks let it begin early, and each costs as
 // much as copying 4 KiB.
 int64_t chunk_of_host(int64_t bytes) {
-  constexpr int64_t least = 8 << 10, most = 32 << 10;
-  return std::clamp(bytes / 4 / least * least, least, most);
+  return std::clamp(bytes / 4 / least_chunk * least_chunk, least_chunk, most_chunk);
 }
 
 // Moves a chunk of a stream, or some; false when staging memory or the way is full.

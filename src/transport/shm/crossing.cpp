@@ -3,6 +3,7 @@
 #include "transport/shm/crossing.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/setting.hpp"
 
@@ -15,7 +16,8 @@ constinit base::ChoiceSetting crossing{
     {.name = "WEFT_CROSSING",
      .help = "how large messages get to a rank of the same host while both are in a call; cells: both copy, through "
              "staging buffers, kernel: by system calls, auto: as was faster for the last messages",
-     .subject = base::Subject::messages},
+     .subject = base::Subject::messages,
+     .change = base::Change::always},
     0,
     words,
     3};
@@ -29,20 +31,25 @@ constexpr float by_far = 1.3F;
 // A best time is forgotten slowly: so a message that was interrupted says nothing, and a change says something.
 constexpr float forgotten = 1.05F;
 
+bool is_measured() {
+  return crossing.value() == 0;
+}
+
 constexpr size_t index_of(Way way) {
   return way == Way::kernel ? 1 : 0;
 }
 
 }  // namespace
 
-Crossing::Crossing() : measured_(crossing.value() == 0) {}
-
 int Crossing::class_of(size_t bytes) {
-  return bytes <= 128 << 10 ? 0 : bytes <= 512 << 10 ? 1 : bytes <= 2 << 20 ? 2 : 3;
+  static_assert(std::size(class_ends) == classes - 1);
+  int at = 0;
+  while (at < classes - 1 && bytes > class_ends[at]) ++at;
+  return at;
 }
 
 Way Crossing::way(size_t bytes) const {
-  if (!measured_) return crossing.value() == 2 ? Way::kernel : Way::cells;
+  if (!is_measured()) return crossing.value() == 2 ? Way::kernel : Way::cells;
   return times_[class_of(bytes)].heard.load(std::memory_order_relaxed);
 }
 
@@ -51,7 +58,7 @@ void Crossing::note_answer(Way way, size_t bytes) {
 }
 
 Way Crossing::next_way(size_t bytes) {
-  if (!measured_) return way(bytes);
+  if (!is_measured()) return way(bytes);
   Times& times = times_[class_of(bytes)];
   const float cells = times.ns_of_kib[0].load(std::memory_order_relaxed);
   const float kernel = times.ns_of_kib[1].load(std::memory_order_relaxed);
@@ -64,7 +71,7 @@ Way Crossing::next_way(size_t bytes) {
 }
 
 void Crossing::note_message(Way way, size_t bytes, uint64_t ns) {
-  if (!measured_ || bytes == 0) return;
+  if (!is_measured() || bytes == 0) return;
   Times& times = times_[class_of(bytes)];
   const auto took = static_cast<float>(ns + 1) * 1024 / static_cast<float>(bytes);
   std::atomic<float>& best = times.ns_of_kib[index_of(way)];

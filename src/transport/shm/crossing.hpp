@@ -22,7 +22,10 @@ namespace weft::transport::shm {
 
 class Crossing {
  public:
-  Crossing();
+  // Messages of up to so many bytes are a class each; larger ones are the last class.
+  static constexpr size_t class_ends[] = {128 << 10, 512 << 10, 2 << 20};
+  static constexpr int classes = 4;
+  static int class_of(size_t bytes);
 
   // The receiver's way for a message of so many bytes, which it will time; now and then that is the other one.
   Way next_way(size_t bytes);
@@ -40,11 +43,6 @@ class Crossing {
     std::atomic<uint32_t> tries_of{16};  // one of so many messages tries it
     std::atomic<Way> heard{Way::cells};  // as a sender
   };
-  // Messages of up to 128 KiB, 512 KiB, 2 MiB, and larger ones.
-  static constexpr int classes = 4;
-  static int class_of(size_t bytes);
-
-  const bool measured_;
   Times times_[classes];
 };
 
