@@ -57,7 +57,7 @@ class Manual(unittest.TestCase):
 
     def test_weft_knows_every_option_of_its_page(self):
         section = text_of("weft.1").split("\ninfo\n", 1)[1].split("\nnoise\n", 1)[0]
-        options = set(OPTION.findall(section)) - {"--xml"}  # of info memory
+        options = set(OPTION.findall(section)) - {"--xml", "--between"}  # of info memory; with two processors
         self.assertIn("--topo", options)
         for option in sorted(options):
             self.assertEqual(run("weft", "info", option).returncode, 0, option)

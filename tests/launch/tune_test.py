@@ -170,11 +170,24 @@ class Paths(unittest.TestCase):
             times = {"E1": float("inf" if e1 == "-" else e1), "R0": float(r0), "R1": float(r1)}
             self.assertEqual(times[best], min(times.values()))
 
+    def expect_crossing(self, done):
+        self.assertRegex(done.stdout, r"(?m)^A cache line takes \d+ ns from one core to the other .*: they are (near|far), like cores ")
+        self.assertRegex(done.stdout, r"(?m)^Copies are loops of .+\.$")
+        self.assertIn("Cells: a rank has 256 staging buffers of 8 KiB; chunks have 8 KiB to 32 KiB.\n", done.stdout)
+        ways = re.findall(r"(?m)^  (.+?) +(cells|kernel): (.+) take ([\d.]+) us by cells and ([\d.]+) us by the kernel$", done.stdout)
+        self.assertEqual([way[0::2][:2] for way in ways], [("up to 128 KiB", "64 KiB"), ("up to 512 KiB", "256 KiB"),
+                                                          ("up to 2 MiB", "1 MiB"), ("larger", "4 MiB")])
+        for _, way, _, cells, kernel in ways:
+            if cells != kernel:
+                self.assertEqual(way, "cells" if float(cells) < float(kernel) else "kernel")
+
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one processor: two ranks have no core each")
     def test_messages_by_each_path_and_the_settings_that_suit(self):
-        done = self.weft("tune", "--paths", "--quick", WEFT_EAGER_LIMIT="0", WEFT_CROSSING="far")
+        done = self.weft("tune", "--paths", "--quick", WEFT_EAGER_LIMIT="0", WEFT_CROSSING="kernel")
         self.expect_table(done)
-        self.assertRegex(done.stdout, r"(?m)^WEFT_CROSSING=(near|far) ")
+        self.expect_crossing(done)
+        self.assertIn("  WEFT_CROSSING=kernel is set here and forces that way for all sizes.\n", done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^WEFT_CROSSING=auto .*; (cells|kernel) is the better one to force$")
         self.assertRegex(done.stdout, r"(?m)^WEFT_EAGER_LIMIT=(0|9216|16384|32768|65536|131072) ")
 
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one processor: two ranks have no core each")
@@ -184,7 +197,18 @@ class Paths(unittest.TestCase):
         answer = json.loads(done.stdout)
         self.assertEqual([size["bytes"] for size in answer["sizes"]], [9 << 10] + [16384 << i for i in range(9)])
         self.assertGreater(min(size["R0"] for size in answer["sizes"]), 0)
-        self.assertIn(answer["WEFT_CROSSING"], ("near", "far"))
+        self.assertGreater(answer["line_ns"], 0)
+        self.assertEqual(answer["distance"], "near" if answer["line_ns"] <= 130 else "far")
+        self.assertNotEqual(answer["routine"], "")
+        self.assertEqual(answer["cells"], {"buffer_bytes": 8192, "buffers": 256, "shared": False, "least_chunk": 8192,
+                                           "most_chunk": 32768})
+        self.assertEqual([way["sizes"] for way in answer["ways"]], ["up to 128 KiB", "up to 512 KiB", "up to 2 MiB", "larger"])
+        by_size = {size["bytes"]: size for size in answer["sizes"]}
+        for way in answer["ways"]:
+            self.assertEqual((way["cells"], way["kernel"]), (by_size[way["bytes"]]["R1"], by_size[way["bytes"]]["R0"]))
+            self.assertEqual(way["way"], "cells" if way["cells"] <= way["kernel"] else "kernel")
+        self.assertEqual(answer["WEFT_CROSSING"], "auto")
+        self.assertIn(answer["way_to_force"], ("cells", "kernel"))
 
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one processor: two ranks have no core each")
     def test_the_paths_between_two_processors(self):
@@ -192,10 +216,11 @@ class Paths(unittest.TestCase):
         done = self.weft("info", "--paths", "--between", f"{a},{b}")
         self.expect_table(done)
         self.assertIn(f"Processors {a} and {b} share, as the kernel says:", done.stdout)
-        self.assertRegex(done.stdout, "They are (near|far from) each other")
+        self.expect_crossing(done)
+        self.assertNotIn("is set here", done.stdout)
 
     def test_wrong_processors_are_told(self):
-        for words in ("tune", "--paths", "--between", "0"), ("info", "--between", "0,x"):
+        for words in ("tune", "--paths", "--between", "0"), ("info", "--between", "0,x"), ("info", "--between", "1,1"):
             done = self.weft(*words)
             self.assertEqual((done.returncode, done.stdout), (1, ""))
             self.assertIn("is no pair of processors. Remedy: write it as in --between 0,1", done.stderr)

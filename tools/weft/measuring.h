@@ -24,14 +24,23 @@ static inline double now_us(void) {
   return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-// A setting of the library, as a control variable.
-static inline void set(const char* name, MPI_Count value) {
+// A setting of the library, as a control variable; `value` is of the setting's type.
+static inline void write_setting(const char* name, const void* value) {
   int index, entries;
   MPI_T_cvar_handle handle;
   if (MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS) die("the library has no setting", name);
   MPI_T_cvar_handle_alloc(index, NULL, &handle, &entries);
-  if (MPI_T_cvar_write(handle, &value) != MPI_SUCCESS) die("a setting cannot be written", name);
+  if (MPI_T_cvar_write(handle, value) != MPI_SUCCESS) die("a setting cannot be written", name);
   MPI_T_cvar_handle_free(&handle);
+}
+
+static inline void set(const char* name, MPI_Count value) {
+  write_setting(name, &value);
+}
+
+// A setting that is one of a few words, by the number of the word.
+static inline void set_word(const char* name, int word) {
+  write_setting(name, &word);
 }
 
 // The number of rounds in a program's arguments.

@@ -8,8 +8,13 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/copy.hpp"
 #include "base/cpus.hpp"
 #include "base/setting.hpp"
+#include "core/path.hpp"
+#include "transport/api/memory.hpp"
+#include "transport/shm/crossing.hpp"
+#include "transport/shm/layout.hpp"
 #include "weft/job.hpp"
 #include "weft/json_object.hpp"
 
@@ -31,6 +36,7 @@ bool read_pair(const std::string& between, int (&pair)[2], base::Problem& proble
            number < 65536;
     pair[i] = static_cast<int>(number);
   }
+  good = good && pair[0] != pair[1];  // two ranks that spin on one processor hold each other up
   if (good) return true;
   problem = {.cause = "--between cannot be used: " + base::quoted(between) + " is no pair of processors",
              .remedy = "write it as in --between 0,1; weft info --topo lists them"};
@@ -44,7 +50,7 @@ void forget_settings() {
   }
 }
 
-bool measure(const std::string& between, bool quick, std::vector<PathTimes>& times, base::Problem& problem) {
+bool measure(const std::string& between, bool quick, PathsMeasured& measured, base::Problem& problem) {
   int pair[2] = {};
   if (!between.empty() && !read_pair(between, pair, problem)) return false;
   const std::string folder = own_folder();
@@ -57,14 +63,14 @@ bool measure(const std::string& between, bool quick, std::vector<PathTimes>& tim
   forget_settings();
   std::string output, wrong;
   if (!run(words, output, problem)) return false;
-  if (read_path_times(output, times, wrong)) return true;
+  if (read_paths(output, measured, wrong)) return true;
   problem = {.cause = "the measuring job printed " + base::quoted(wrong) + ", which is no result",
              .remedy = "use the weft, mpiexec and library of one installation"};
   return false;
 }
 
 void print(const std::vector<PathTimes>& times) {
-  puts("     bytes   E1 buffer      R0 get   R1 stream   microseconds of half a round trip, medians");
+  puts("     bytes   E1 buffer   R0 kernel    R1 cells   microseconds of half a round trip, medians");
   for (const PathTimes& one : times) {
     const double e1 = median(one.e1), r0 = median(one.r0), r1 = median(one.r1);
     const char* best = !one.e1.empty() && e1 <= std::min(r0, r1) ? "E1" : r0 <= r1 ? "R0" : "R1";
@@ -100,46 +106,159 @@ std::vector<std::string> shared_caches(const int (&pair)[2]) {
   return caches;
 }
 
+// Two cores of a virtual machine that share an L3 pass a line in 39 ns (`weft info --paths --between 0,1`).
+constexpr double most_near_ns = 130;
+
+const char* distance_of(double line_ns) {
+  return line_ns <= most_near_ns ? "near" : "far";
+}
+
+std::string text_of(int64_t bytes) {
+  return bytes >= 1 << 20 ? std::to_string(bytes >> 20) + " MiB" : std::to_string(bytes >> 10) + " KiB";
+}
+
+// The two ways of a class of sizes: the times of one size of it.
+struct Ways {
+  std::string sizes;  // "up to 128 KiB"
+  int64_t bytes;
+  double cells, kernel;  // microseconds
+
+  const char* faster() const { return cells <= kernel ? "cells" : "kernel"; }
+  std::string reason() const {
+    char times[96];
+    snprintf(times, sizeof times, "%.1f us by cells and %.1f us by the kernel", cells, kernel);
+    return text_of(bytes) + " take " + times;
+  }
+};
+
+// Half of the largest size stands for a class, of the last class the largest that was measured.
+std::vector<Ways> ways_of(const std::vector<PathTimes>& times) {
+  using transport::shm::Crossing;
+  std::vector<Ways> all;
+  for (int i = 0; i < Crossing::classes; ++i) {
+    const bool last = i == Crossing::classes - 1;
+    const int64_t end = last ? 0 : static_cast<int64_t>(Crossing::class_ends[i]);
+    for (const PathTimes& one : times) {
+      if (one.bytes != (last ? times.back().bytes : end / 2)) continue;
+      all.push_back({last ? "larger" : "up to " + text_of(end), one.bytes, median(one.r1), median(one.r0)});
+    }
+  }
+  return all;
+}
+
+// The way to force if one must be: the product of the ratios decides, as each class counts the same.
+const char* way_to_force(const std::vector<Ways>& ways) {
+  double ratio = 1;
+  for (const Ways& one : ways) ratio *= one.cells / one.kernel;
+  return ratio <= 1 ? "cells" : "kernel";
+}
+
+// The memory of cells under the settings in force.
+struct CellMemory {
+  transport::shm::Layout layout = transport::shm::layout_for(2);
+  bool shared = transport::minimum_memory();
+};
+
 // The times, and what follows from them.
-JsonObject as_json(const std::vector<PathTimes>& times) {
-  std::vector<std::string> sizes;
-  for (const PathTimes& one : times) {
+JsonObject as_json(const PathsMeasured& measured) {
+  std::vector<std::string> sizes, ways;
+  for (const PathTimes& one : measured.sizes) {
     JsonObject size;
     size.whole("bytes", one.bytes);
     if (!one.e1.empty()) size.value("E1", std::to_string(median(one.e1)));
     sizes.push_back(
         size.value("R0", std::to_string(median(one.r0))).value("R1", std::to_string(median(one.r1))).json());
   }
+  const std::vector<Ways> all = ways_of(measured.sizes);
+  for (const Ways& one : all) {
+    ways.push_back(JsonObject()
+                       .text("sizes", one.sizes)
+                       .text("way", one.faster())
+                       .whole("bytes", one.bytes)
+                       .value("cells", std::to_string(one.cells))
+                       .value("kernel", std::to_string(one.kernel))
+                       .text("why", one.reason())
+                       .json());
+  }
+  const CellMemory cells;
+  const double line = median(measured.line_ns);
   return JsonObject()
       .text("unit", "microseconds of half a round trip, medians")
       .list("sizes", sizes)
-      .text("WEFT_CROSSING", seems_near(times) ? "near" : "far")
-      .whole("WEFT_EAGER_LIMIT", best_eager_limit(times));
+      .value("line_ns", std::to_string(line))
+      .text("distance", distance_of(line))
+      .text("routine", base::name_of(base::copy_routine()))
+      .value("cells", JsonObject()
+                          .whole("buffer_bytes", static_cast<int64_t>(cells.layout.staging_buffer))
+                          .whole("buffers", cells.layout.staging_buffers)
+                          .flag("shared", cells.shared)
+                          .whole("least_chunk", core::least_chunk)
+                          .whole("most_chunk", core::most_chunk)
+                          .json())
+      .list("ways", ways)
+      .text("WEFT_CROSSING", "auto")
+      .text("way_to_force", way_to_force(all))
+      .whole("WEFT_EAGER_LIMIT", best_eager_limit(measured.sizes));
+}
+
+// The environment may have chosen a way already.
+void print_forced() {
+  for (const base::SettingRow* row : base::all_settings()) {
+    if (std::string(row->text().name) != "WEFT_CROSSING" || row->shown() == row->shown_default()) continue;
+    printf("  WEFT_CROSSING=%s is set here and forces that way for all sizes.\n", row->shown().c_str());
+  }
+}
+
+// How data cross between the two cores.
+void print_crossing(const PathsMeasured& measured) {
+  const double line = median(measured.line_ns);
+  const bool near = line <= most_near_ns;
+  printf("\nA cache line takes %.0f ns from one core to the other (half a round trip): they are %s, %s.\n", line,
+         distance_of(line), near ? "like cores that share a cache" : "like cores that share none");
+  printf("Copies are loops of %s.\n", base::name_of(base::copy_routine()));
+  const CellMemory cells;
+  printf("Cells: %s %d staging buffers of %s%s; chunks have %s to %s.\n",
+         cells.shared ? "the ranks of a host share" : "a rank has", cells.layout.staging_buffers,
+         text_of(static_cast<int64_t>(cells.layout.staging_buffer)).c_str(),
+         cells.shared ? " and have one more each" : "", text_of(core::least_chunk).c_str(),
+         text_of(core::most_chunk).c_str());
+  puts("Large messages while both ranks are in a call go by the faster way of their class of sizes:");
+  for (const Ways& one : ways_of(measured.sizes)) {
+    printf("  %-14s %s: %s\n", one.sizes.c_str(), one.faster(), one.reason().c_str());
+  }
+  print_forced();
 }
 
 }  // namespace
 
-bool read_path_times(const std::string& output, std::vector<PathTimes>& times, std::string& wrong) {
+bool read_paths(const std::string& output, PathsMeasured& measured, std::string& wrong) {
+  std::vector<PathTimes>& times = measured.sizes;
   std::istringstream lines(output);
   while (std::getline(lines, wrong)) {
     std::istringstream line(wrong);
     int64_t bytes = 0;
     std::string path;
-    std::vector<double> us;
-    line >> bytes >> path;
-    for (double one = 0; line >> one;) us.push_back(one);
-    if (bytes < 1 || us.empty() || !line.eof()) return false;
+    std::vector<double> values;
+    const bool of_line = wrong.starts_with("line ");
+    if (!of_line) line >> bytes;
+    line >> path;
+    for (double one = 0; line >> one;) values.push_back(one);
+    if (values.empty() || !line.eof()) return false;
+    if (of_line) {
+      measured.line_ns = values;
+      continue;
+    }
+    if (bytes < 1 || (path != "E1" && path != "R0" && path != "R1")) return false;
     if (times.empty() || times.back().bytes != bytes) times.emplace_back().bytes = bytes;
     PathTimes& of = times.back();
-    if (path != "E1" && path != "R0" && path != "R1") return false;
-    (path == "E1" ? of.e1 : path == "R0" ? of.r0 : of.r1) = us;
+    (path == "E1" ? of.e1 : path == "R0" ? of.r0 : of.r1) = values;
   }
   for (const PathTimes& one : times) {
     wrong = "no time of " + std::to_string(one.bytes) + " bytes by R0 or R1";
     if (one.r0.empty() || one.r1.empty()) return false;
   }
-  wrong = "nothing";
-  return !times.empty();
+  wrong = measured.line_ns.empty() ? "no time of a cache line" : "nothing";
+  return !times.empty() && !measured.line_ns.empty();
 }
 
 int64_t best_eager_limit(const std::vector<PathTimes>& times) {
@@ -151,24 +270,17 @@ int64_t best_eager_limit(const std::vector<PathTimes>& times) {
   return limit;
 }
 
-bool seems_near(const std::vector<PathTimes>& times) {
-  int votes = 0;
-  constexpr int64_t from = 64 << 10;
-  for (const PathTimes& one : times) {
-    if (one.bytes >= from) votes += median(one.r1) < median(one.r0) ? 1 : -1;
-  }
-  return votes > 0;
-}
-
 bool tune_paths(const std::string& between, bool quick, bool json, base::Problem& problem) {
-  std::vector<PathTimes> times;
-  if (!measure(between, quick, times, problem)) return false;
-  if (json) return puts(as_json(times).json().c_str()) >= 0;
-  print(times);
-  const bool near = seems_near(times);
-  printf("\nWEFT_CROSSING=%s     the two are %s each other now; auto, the default, follows when that changes\n",
-         near ? "near" : "far", near ? "near" : "far from");
-  if (const int64_t limit = best_eager_limit(times)) {
+  base::load_settings();
+  PathsMeasured measured;
+  if (!measure(between, quick, measured, problem)) return false;
+  if (json) return puts(as_json(measured).json().c_str()) >= 0;
+  print(measured.sizes);
+  print_crossing(measured);
+  printf(
+      "\nWEFT_CROSSING=auto     the default takes the faster way and follows changes; %s is the better one to force\n",
+      way_to_force(ways_of(measured.sizes)));
+  if (const int64_t limit = best_eager_limit(measured.sizes)) {
     printf("WEFT_EAGER_LIMIT=%lld     E1 is the fastest up to there\n", static_cast<long long>(limit));
   } else {
     puts("WEFT_EAGER_LIMIT=0     E1 is not the fastest above the mailbox");
@@ -178,16 +290,15 @@ bool tune_paths(const std::string& between, bool quick, bool json, base::Problem
 
 bool show_between(const std::string& between, bool json, base::Problem& problem) {
   int pair[2] = {};
-  std::vector<PathTimes> times;
-  if (!read_pair(between, pair, problem) || !measure(between, true, times, problem)) return false;
+  PathsMeasured measured;
+  if (!read_pair(between, pair, problem) || !measure(between, true, measured, problem)) return false;
   const std::vector<std::string> caches = shared_caches(pair);
-  if (json) return puts(as_json(times).texts("shared_caches", caches).json().c_str()) >= 0;
+  if (json) return puts(as_json(measured).texts("shared_caches", caches).json().c_str()) >= 0;
   printf("Processors %d and %d share, as the kernel says:", pair[0], pair[1]);
   for (const std::string& cache : caches) printf("%s %s", &cache == caches.data() ? "" : ",", cache.c_str());
   puts(caches.empty() ? " no cache" : "");
-  printf("They are %s each other: chunks in a cache (R1) %s data read where they lie (R0).\n",
-         seems_near(times) ? "near" : "far from", seems_near(times) ? "beat" : "are beaten by");
-  print(times);
+  print(measured.sizes);
+  print_crossing(measured);
   return true;
 }
 

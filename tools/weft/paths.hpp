@@ -18,19 +18,21 @@ struct PathTimes {
   std::vector<double> e1, r0, r1;
 };
 
+struct PathsMeasured {
+  std::vector<double> line_ns;  // of a cache line from one core to the other, a number for each round
+  std::vector<PathTimes> sizes;
+};
+
 // Reads the output of weft-measure-paths. False: it is none, `wrong` is the line.
-[[nodiscard]] bool read_path_times(const std::string& output, std::vector<PathTimes>& times, std::string& wrong);
+[[nodiscard]] bool read_paths(const std::string& output, PathsMeasured& measured, std::string& wrong);
 
 // The largest size up to which E1 is the fastest of all measured ones in medians; 0: none.
 [[nodiscard]] int64_t best_eager_limit(const std::vector<PathTimes>& times);
 
-// Chunks through memory that both share beat reading in most sizes above.
-[[nodiscard]] bool seems_near(const std::vector<PathTimes>& times);
-
 // `weft tune --paths`: measures, prints the table and the settings, or both as JSON. `between`: "A,B", or empty.
 [[nodiscard]] bool tune_paths(const std::string& between, bool quick, bool json, base::Problem& problem);
 
-// `weft info --paths --between A,B`: the caches that both processors share, and the table.
+// `weft info --paths --between A,B`: the caches that both processors share, the table, and the ways of large messages.
 [[nodiscard]] bool show_between(const std::string& between, bool json, base::Problem& problem);
 
 }  // namespace weft::tool
