@@ -256,14 +256,17 @@ void copy_by(CopyRoutine routine, void* to, const void* from, size_t bytes) {
 void copy(void* to, const void* from, size_t bytes) {
   auto* out = static_cast<char*>(to);
   const auto* in = static_cast<const char*>(from);
-  if (bytes >= loop_from) return move_large(moves(), out, in, bytes);
-  if (bytes > 64) return move_ends<Vector16, 4>(out, in, bytes);
-  if (bytes > 32) return move_ends<Vector16, 2>(out, in, bytes);
-  if (bytes >= 16) return move_ends<Vector16, 1>(out, in, bytes);
-  if (bytes >= 8) return move_ends<uint64_t, 1>(out, in, bytes);
-  if (bytes >= 4) return move_ends<uint32_t, 1>(out, in, bytes);
-  if (bytes >= 2) return move_ends<uint16_t, 1>(out, in, bytes);
-  if (bytes == 1) *out = *in;
+  if (bytes <= 16) {
+    if (bytes >= 8) return move_ends<uint64_t, 1>(out, in, bytes);
+    if (bytes >= 4) return move_ends<uint32_t, 1>(out, in, bytes);
+    if (bytes >= 2) return move_ends<uint16_t, 1>(out, in, bytes);
+    if (bytes == 1) *out = *in;
+    return;
+  }
+  if (bytes <= 32) return move_ends<Vector16, 1>(out, in, bytes);
+  if (bytes <= 64) return move_ends<Vector16, 2>(out, in, bytes);
+  if (bytes < loop_from) return move_ends<Vector16, 4>(out, in, bytes);
+  move_large(moves(), out, in, bytes);
 }
 
 void copy_owning(void* to, void* from, size_t bytes) {

@@ -92,19 +92,21 @@ bool each_other(Room& room, int64_t phase, Take take) {
 // when all ranks have posted theirs. `alone`: no other rank reads them. Ours are at `mine`, if it is not null.
 bool combine(Room& room, int64_t phase, int32_t end, int64_t offset, int64_t count, const Reducer& reducer,
              void* result, bool in_place, bool alone, const void* mine = nullptr) {
-  const auto bytes = static_cast<size_t>(count * reducer.type->size);
   if (in_place && !room.await_all(phase)) return false;
   for (int32_t r = end - 1; r >= 0; --r) {
-    const bool ours = r == room.rank();
-    const unsigned char* const place = ours && mine != nullptr ? nullptr : room.await(r, phase);
-    if (place == nullptr && !(ours && mine != nullptr)) return false;
-    const void* const from = place != nullptr ? place + offset : mine;
+    const void* from = mine;
+    if (r != room.rank() || mine == nullptr) {
+      const unsigned char* const place = room.await(r, phase);
+      if (place == nullptr) return false;
+      from = place + offset;
+    }
     if (r == end - 1) {
-      base::copy(result, from, bytes);
+      base::copy(result, from, static_cast<size_t>(count * reducer.type->size));
     } else {
       reducer.apply(from, result, count);
     }
-    if (alone && !ours) base::own_lines(const_cast<void*>(from), bytes);
+    if (alone && r != room.rank())
+      base::own_lines(const_cast<void*>(from), static_cast<size_t>(count * reducer.type->size));
   }
   return true;
 }
