@@ -42,7 +42,7 @@ class Tool(unittest.TestCase):
         self.assertRegex(done.stdout, r"bcast +tree +a setting")
         self.assertRegex(done.stdout, r"allreduce +split +default\n")
         done = self.weft("info", "coll", "--ranks", "2", "--bytes", "4096")
-        self.assertRegex(done.stdout, r"allreduce +shared +default, up to 8192 bytes, ranks up to 32\n +nonblocking +doubling")
+        self.assertRegex(done.stdout, r"allreduce +shared +default, ranks up to 32\n +nonblocking +doubling")
         done = self.weft("info", "coll", WEFT_BCAST_ALGORITHM="offload")
         self.assertRegex(done.stdout, r"bcast +shared +default")
         done = self.weft("info", "coll", WEFT_BCAST_ALGORITHM="offload", WEFT_OFFLOAD="mock")
