@@ -208,7 +208,10 @@ bool share(Request& r, const Envelope& envelope, const wire::Rts& rts, int64_t w
   const bool streams = !asked && r.way == transport::Way::cells;
   const int slot = take_slot();
   if (slot >= transport::claim_slots) {  // a sender that streams will soon stream this message too
-    if (!streams || count_streams_in(lane, peer) == 0) return false;
+    if (!streams || count_streams_in(lane, peer) == 0) {
+      r.way = transport::Way::other;  // we copy alone
+      return false;
+    }
     send_cts(r, envelope, peer, rts.lane, rts.send, static_cast<int64_t>(rts.bytes), wanted);
     return true;
   }
