@@ -27,8 +27,8 @@ const PathInfo get_info = {"R0 get", "the sender announces, the receiver reads t
 
 namespace {
 
-// No limit by default: on one host R0, copied by both sides, moved 4 MiB messages at 14 to 19 GB/s and R1 at 4 GB/s
-// (docs/performance.md, "R0 or R1"). WEFT_R0_LIMIT=4M gives the ranges that suit transfer engines between hosts.
+// No limit by default: R0 needs no help of a sender that computes, and while both sides are in a call the receiver
+// chooses by time (docs/performance-choices.md, "R0 or R1"). WEFT_R0_LIMIT=4M gives the ranges that suit transfer engines between hosts.
 constinit base::IntSetting get_limit{{.name = "WEFT_R0_LIMIT",
                                       .help = "largest message read from the sender's private memory (R0); above: R1",
                                       .unit = base::Unit::bytes,
@@ -103,7 +103,7 @@ void note_end(const Request& r, const Peer& source, int64_t bytes) {
 namespace {
 
 // Streamed messages up to so many bytes follow their RTS at once: the handshake took a sixth of the time of 64 KiB
-// (docs/performance-choices.md, "Near and far").
+// (docs/performance-choices.md, "How data cross cores").
 constexpr int64_t most_unasked = 128 << 10;
 
 // While the receiver takes streams, few of them ask whether it still does.

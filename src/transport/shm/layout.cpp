@@ -74,9 +74,9 @@ size_t value_of(const base::IntSetting& row, int64_t least) {
   return static_cast<size_t>(minimum_memory() && !chosen ? least : row.value());
 }
 
-// Staging buffers begin in the middle of a page. `rep movsb` is slow where the target lies a little further behind a
-// page than the source does, and large memory of malloc() begins 16 bytes behind one (docs/performance-choices.md,
-// "Offsets in pages").
+// Staging buffers begin in the middle of a page, since large memory of malloc() begins 16 bytes behind one, and
+// `rep movsb` is slow where the target lies a little further behind a page than the source does
+// (docs/performance-choices.md, "How data cross cores").
 constexpr size_t from_page = 2048;
 
 }  // namespace
