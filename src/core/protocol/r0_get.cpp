@@ -28,7 +28,8 @@ const PathInfo get_info = {"R0 get", "the sender announces, the receiver reads t
 namespace {
 
 // No limit by default: R0 needs no help of a sender that computes, and while both sides are in a call the receiver
-// chooses by time (docs/performance-choices.md, "R0 or R1"). WEFT_R0_LIMIT=4M gives the ranges that suit transfer engines between hosts.
+// chooses by time (docs/performance-choices.md, "R0 or R1"). WEFT_R0_LIMIT=4M gives the ranges that suit transfer
+// engines between hosts.
 constinit base::IntSetting get_limit{{.name = "WEFT_R0_LIMIT",
                                       .help = "largest message read from the sender's private memory (R0); above: R1",
                                       .unit = base::Unit::bytes,
