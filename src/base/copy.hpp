@@ -17,7 +17,7 @@ namespace weft::base {
 // Thread-safe.
 void copy(void* to, const void* from, size_t bytes);
 
-// The same from memory that its writer will write again, and whose contents nobody wants any more: a byte of each of
+// Copies from memory that its writer will write again, and whose contents nobody wants any more: a byte of each of
 // its lines is overwritten, so that the line is in this core's cache alone. The writer gets it from there several times
 // as fast as it gets back a line that both caches hold (docs/performance-choices.md, "How data cross cores"). The two
 // must not overlap. own_lines() overwrites without a copy.
@@ -33,7 +33,7 @@ CopyRoutine copy_routine();
 const char* name_of(CopyRoutine routine);
 // Whether this processor has its instructions.
 bool has_routine(CopyRoutine routine);
-// The same copy by a given loop, of which the processor has the instructions.
+// Copies by a given loop, of which the processor has the instructions.
 void copy_by(CopyRoutine routine, void* to, const void* from, size_t bytes);
 
 }  // namespace weft::base

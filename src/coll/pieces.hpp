@@ -29,7 +29,7 @@ inline void unpack_piece(const void* from, const Block& block, int64_t at, int64
   }
 }
 
-// The same from memory that no other rank reads, and whose contents are lost: its lines go back to their writer.
+// Unpacks from memory that no other rank reads, and whose contents are lost: its lines go back to their writer.
 inline void take_piece(void* from, const Block& block, int64_t at, int64_t bytes) {
   if (block.type->contiguous) {
     base::copy_owning(static_cast<char*>(block.data) + at, from, static_cast<size_t>(bytes));

@@ -32,21 +32,21 @@ struct Pieces {
   int64_t bytes(int64_t i) const { return std::min(each, total - at(i)); }
 };
 
-// Of the data of a root, or for it. Readers copy a piece while the writer makes the next one, so that small pieces let
-// them begin early; each costs as much as copying 4 KiB.
+// The pieces of a root's data, or of data for it. Readers copy a piece while the writer makes the next one, so that
+// small pieces let them begin early; each costs as much as copying 4 KiB.
 Pieces pieces_of_root(const Room& room, int64_t total) {
   constexpr int64_t least = 8 << 10;
   if (room.in_lines()) return {total, room.place_bytes()};
   return {total, std::min(room.place_bytes(), std::max(least, total / 4 / least * least))};
 }
 
-// Out of a place, a part that no other rank reads.
+// Unpacks a part of a place that no other rank reads.
 void take(const Room& room, const unsigned char* place, const Block& block, int64_t at, int64_t bytes) {
   if (room.in_lines()) return unpack_piece(place, block, at, bytes);
   take_piece(const_cast<unsigned char*>(place), block, at, bytes);
 }
 
-// The same of a place that all ranks read.
+// Unpacks a part of a place that all ranks read.
 void take_of_all(const Room& room, const unsigned char* place, const Block& block, int64_t at, int64_t bytes) {
   if (room.size() > 2) return unpack_piece(place, block, at, bytes);
   take(room, place, block, at, bytes);
