@@ -154,7 +154,8 @@ void files(MPI_Comm all) {
   const int size = size_of(all);
   const int rank = rank_in(all);
   char path[64] = "";
-  if (rank == 0) snprintf(path, sizeof path, "two_jobs.%d.data", static_cast<int>(getpid()));
+  // Hosts of several rows have the same numbers of processes, and one folder.
+  if (rank == 0) snprintf(path, sizeof path, "two_jobs.%d.%.9f.data", static_cast<int>(getpid()), MPI_Wtime());
   MPI_Bcast(path, sizeof path, MPI_CHAR, 0, all);
   MPI_File file = MPI_FILE_NULL;
   const int opened =
