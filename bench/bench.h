@@ -67,7 +67,7 @@ static inline void bench_keep_long(struct bench_options* options) {
 }
 
 // Arguments: `--quick`, `--fresh`, and sizes in bytes that replace the program's own. With --fresh each rank writes
-// what it sends anew before each operation, since data that nobody has changed are still in the reader's cache;
+// its send buffer anew before each operation, since data that nobody has changed are still in the reader's cache;
 // programs that do so define BENCH_FRESH, and add `_fresh` to the names of their results.
 static inline struct bench_options bench_parse(int argc, char** argv, const size_t* sizes, int count) {
   struct bench_options options = {.block_us = 10e3, .size_count = count};

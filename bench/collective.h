@@ -72,7 +72,7 @@ static inline size_t row_blocks(int blocks) {
   return (size_t)(blocks > 0 ? blocks : ranks);
 }
 
-// Of the rank that gives or gets most.
+// This is the size of the rank that gives or gets most.
 static inline size_t row_bytes(const struct row* row, size_t size) {
   const size_t given = row_blocks(row->given), got = row_blocks(row->got);
   return (given > got ? given : got) * size;
@@ -126,7 +126,7 @@ static inline double row_calls(const struct row* row, int n, int iterations) {
   return bench_now_us() - start;
 }
 
-// Of the rank that took the longest.
+// The time is that of the rank that took the longest.
 static inline double row_time(const struct row* row, int n, int iterations, const struct bench_options* options) {
   static double clock_us = -1;
   if (clock_us < 0) clock_us = bench_clock_us();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Blocking collective operations as a user would compose them of point-to-point calls; guidelines.py compares the
-// library's own with them. The same data and checks as those of collectives.c, by collective.h.
+// library's own with them. Data and checks are those of collectives.c, by collective.h.
 //   linear          all data between the root, or each rank, and all others at once
 //   binomial        a tree of messages that doubles or halves the ranks in each step
 //   ring, chain     between neighbours

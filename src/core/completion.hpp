@@ -22,7 +22,7 @@ inline void unpack_data(const Request& r, int64_t position, const void* in, int6
 // Copies `data` to [position, position + bytes) of the receive's data; bytes beyond its room are dropped.
 void store(Request& r, int64_t position, const void* data, int64_t bytes);
 
-// The same of staged data of a peer, whose buffer goes back to it.
+// Stores staged data of a peer, whose buffer goes back to it.
 void store_staged(Request& r, int64_t position, transport::Endpoint& from, uint64_t handle, const void* staged,
                   int64_t bytes);
 

@@ -228,7 +228,7 @@ class Endpoint {
   // the peer has no such buffer, or not so many bytes in it; a correct peer names none like that.
   virtual std::optional<const void*> staging(const Arrival& arrival, uint64_t handle, size_t bytes) = 0;
   virtual void release_staging(uint64_t handle, size_t bytes) = 0;
-  // The same after a copy of all bytes to `to`. The contents of the buffer are lost.
+  // Copies all bytes to `to`, then returns the buffer. Its contents are lost.
   virtual void take_staging(uint64_t handle, const void* staged, void* to, size_t bytes) {
     base::copy(to, staged, bytes);
     release_staging(handle, bytes);
