@@ -506,8 +506,8 @@ void* ShmEndpoint::map(const MemoryRef& memory) {
 }
 
 std::optional<const void*> ShmEndpoint::staging(const Arrival& /*arrival*/, uint64_t handle, size_t bytes) {
+  base::take_from_process(owner_.control_);  // another thread of ours may have written there before the sender did
   if (shared_staging_ != nullptr) [[unlikely]] {
-    base::take_from_process(owner_.control_);  // another thread of ours may have filled it before the sender did
     const void* const found = shared_staging_->find(place_, handle, bytes);
     return found != nullptr ? std::optional(found) : std::nullopt;
   }
@@ -534,6 +534,7 @@ void ShmEndpoint::release_staging(uint64_t handle, size_t bytes) {
 }
 
 void ShmEndpoint::give_back(uint64_t handle, size_t bytes) {
+  base::give_to_process(owner_.control_);  // lines that this thread has owned
   if (shared_staging_ != nullptr) [[unlikely]] {
     shared_staging_->free(place_, handle, bytes);
   } else {
