@@ -7,6 +7,10 @@
 
 namespace weft::base {
 
+// Nanoseconds.
+inline constexpr uint64_t millisecond = 1'000'000;
+inline constexpr uint64_t second = 1000 * millisecond;
+
 // Nanoseconds of CLOCK_MONOTONIC, the same clock for all processes of a host.
 inline uint64_t now_ns() {
   timespec t;

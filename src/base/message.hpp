@@ -5,6 +5,7 @@
 // Messages a person reads: cause, object, errno, remedy.
 
 #include <string>
+#include <utility>
 
 namespace weft::base {
 
@@ -13,6 +14,12 @@ struct Problem {
   int error = 0;            // errno, 0 when there is none
   std::string remedy = {};  // what the reader can do about it
 };
+
+// False: `problem` says why, without an errno.
+inline bool refuse(Problem& problem, std::string cause, std::string remedy) {
+  problem = {.cause = std::move(cause), .remedy = std::move(remedy)};
+  return false;
+}
 
 // "cannot map ...: Cannot allocate memory (errno 12). Remedy: ..."
 std::string describe(const Problem& problem);

@@ -17,7 +17,7 @@
 namespace weft::boot {
 namespace {
 
-constexpr uint64_t second = 1000000000;
+using base::second;
 
 // Closes without a change of errno.
 class Line {

@@ -19,10 +19,6 @@ void take_in(const Reducer& /*self*/, const void* in, void* inout, int64_t /*cou
   vote.bits &= other.bits;
 }
 
-Block bytes_at(void* data, int64_t bytes) {
-  return {data, bytes, &byte_type};
-}
-
 }  // namespace
 
 constinit const Reducer voting = {.function = take_in, .type = &byte_type};
@@ -134,7 +130,7 @@ int32_t spread(const Founders& founders, int32_t root, void* data, int64_t bytes
 int32_t gather_all(const Founders& founders, const void* mine, int64_t bytes, void* all) {
   Channel channel(founders.parent, founders.context, founders.tag);
   const Blocks blocks(all, bytes, byte_type);
-  channel.copy(bytes_at(const_cast<void*>(mine), bytes), blocks[founders.place]);
+  channel.copy(bytes_at(mine, bytes), blocks[founders.place]);
   const Packed packed = Packed::make(channel, founders.size, bytes);
   if (packed.data != nullptr) plan::gather_packed(channel, founders, packed, blocks);
   return channel.finish();
@@ -142,7 +138,7 @@ int32_t gather_all(const Founders& founders, const void* mine, int64_t bytes, vo
 
 int32_t gather_all(Comm& comm, const void* mine, int64_t bytes, void* all) {
   if (comm.is_inter()) return gather_all(founders_of(comm), mine, bytes, all);
-  return allgather(comm, bytes_at(const_cast<void*>(mine), bytes), Blocks(all, bytes, byte_type));
+  return allgather(comm, bytes_at(mine, bytes), Blocks(all, bytes, byte_type));
 }
 
 }  // namespace weft::coll

@@ -40,6 +40,10 @@ struct Block {
   int64_t bytes() const { return count * type->size; }
 };
 
+inline Block bytes_at(const void* data, int64_t bytes) {
+  return {const_cast<void*>(data), bytes, &byte_type};
+}
+
 // A block per rank. Default-constructed: in place.
 class Blocks {
  public:

@@ -4,14 +4,6 @@
 
 namespace weft::coll {
 
-namespace {
-
-Block bytes_at(const void* data, uint64_t bytes) {
-  return {const_cast<void*>(data), static_cast<int64_t>(bytes), &byte_type};
-}
-
-}  // namespace
-
 // Sizes first, so that all know what to receive.
 void route_step(Channel& channel, const Founders& ranks, const std::vector<char>& out, int32_t to,
                 const int32_t (&from)[2], std::vector<char>& in) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.hpp"
 #include "base/lock.hpp"
 #include "base/setting.hpp"
 #include "core/account.hpp"
@@ -32,7 +33,7 @@ constinit base::IntSetting disagree_seconds{
     {0, 1000000}};
 WEFT_SETTING(disagree_seconds);
 
-constexpr uint64_t second = 1000000000;
+using base::second;
 constexpr int32_t asks_of_a_wait = 3;
 constexpr int32_t asked_at_once = 64;   // of a larger communicator, those at distances of powers of two
 constexpr int32_t most_operations = 8;  // of those that one wait is for

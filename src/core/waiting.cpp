@@ -292,7 +292,7 @@ void Backoff::sleep(Sleeper& me) {
 }
 
 void Backoff::rest(Sleeper& me) {
-  constexpr uint64_t second = 1000000000;
+  using base::second;
   // Staging memory and room in a peer's ring become free without a message: look again soon while something waits for
   // it. And without membarrier a wake-up may be missed.
   constexpr uint64_t soon = 1000000;

@@ -5,18 +5,14 @@
 #include <cstdio>
 
 #include "base/bytes.hpp"
+#include "base/format.hpp"
 #include "base/json.hpp"
 #include "io/statistics.hpp"
 
 namespace weft::io {
 namespace {
 
-template <class... Values>
-std::string format(const char* form, Values... values) {
-  char text[512];
-  snprintf(text, sizeof text, form, values...);
-  return text;
-}
+using base::format;
 
 std::string shown(int64_t bytes) {
   return base::shown_bytes(static_cast<uint64_t>(std::max<int64_t>(bytes, 0)));

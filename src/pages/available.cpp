@@ -10,7 +10,6 @@
 namespace weft::pages {
 namespace {
 
-constexpr uint64_t kib = 1024;
 constexpr uint64_t unlimited = uint64_t{1} << 60;  // version 1 writes "no limit" as nearly 2^63
 
 uint64_t difference(uint64_t whole, uint64_t part) {

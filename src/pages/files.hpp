@@ -11,6 +11,8 @@
 
 namespace weft::pages {
 
+inline constexpr uint64_t kib = 1024;
+
 // The first 16 KiB of a file; nothing when it cannot be read.
 [[nodiscard]] std::optional<std::string> read_file(const std::string& path);
 

@@ -19,8 +19,6 @@ constinit base::TextSetting kinds_setting{
      .subject = base::Subject::memory}};
 WEFT_SETTING(kinds_setting);
 
-constexpr uint64_t kib = 1024;
-
 std::string_view line_of(const std::string& text) {
   return std::string_view(text).substr(0, text.find('\n'));
 }

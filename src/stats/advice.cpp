@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <map>
 
+#include "base/format.hpp"
 #include "stats/sizes.hpp"
 #include "stats/text.hpp"
 
 namespace weft::stats {
 namespace {
 
-struct Found {
+using base::format;
+
+struct Finding {
   double seconds;  // that the change is about: the order of the list
   std::string text;
 };
@@ -42,7 +45,7 @@ bool waits_for_processors(const Report& report) {
   return 2 * int64_t{report.all.crowded} > report.all.size || is_disturbed(report);
 }
 
-void disturbed(const Report& report, std::vector<Found>& list) {
+void disturbed(const Report& report, std::vector<Finding>& list) {
   if (!is_disturbed(report) || report.all.crowded != 0) return;
   list.push_back(
       {report.all.queued + report.all.idle.sum,
@@ -98,7 +101,7 @@ std::vector<const PairSum*> waits_in_row(const Report& report) {
 }
 
 // A serialised order of sends and receives.
-void waits_in_turn(const Report& report, std::vector<Found>& list) {
+void waits_in_turn(const Report& report, std::vector<Finding>& list) {
   const std::vector<const PairSum*> row = waits_in_row(report);
   if (row.empty()) return;
   constexpr size_t most = 4;
@@ -124,7 +127,7 @@ uint64_t collective_calls(const Report& report) {
 }
 
 // One rank that all others wait for in collective operations. A few calls are no pattern: then it has to be much time.
-void late_rank(const Report& report, std::vector<Found>& list) {
+void late_rank(const Report& report, std::vector<Finding>& list) {
   constexpr uint64_t few = 8;
   const Spread& sync = report.all.sync;
   const double least = (collective_calls(report) < few ? 4 : 1) * worth;
@@ -157,7 +160,7 @@ void late_rank(const Report& report, std::vector<Found>& list) {
 }
 
 // A rank that others wait for between two ranks.
-void late_partner(const Report& report, std::vector<Found>& list) {
+void late_partner(const Report& report, std::vector<Finding>& list) {
   if (!waits_in_row(report).empty() || waits_for_processors(report)) return;
   const PairSum* longest = nullptr;
   for (const PairSum& pair : report.pairs) {
@@ -182,7 +185,7 @@ void late_partner(const Report& report, std::vector<Found>& list) {
 }
 
 // Senders that wait for receives. A sender also waits while its data are copied: that long is not late.
-void late_receivers(const Report& report, std::vector<Found>& list) {
+void late_receivers(const Report& report, std::vector<Finding>& list) {
   constexpr double of_call = 20e-6, of_byte = 1e-9;  // seconds
   if (waits_for_processors(report)) return;
   double late = 0;
@@ -217,7 +220,7 @@ void late_receivers(const Report& report, std::vector<Found>& list) {
 }
 
 // One rank after the other as the root, at once: another operation does it in one call.
-void roots_in_turn(const Report& report, std::vector<Found>& list) {
+void roots_in_turn(const Report& report, std::vector<Finding>& list) {
   struct Meant {
     Call call;
     const char* instead;
@@ -241,7 +244,7 @@ void roots_in_turn(const Report& report, std::vector<Found>& list) {
   }
 }
 
-void unbalanced_work(const Report& report, std::vector<Found>& list) {
+void unbalanced_work(const Report& report, std::vector<Finding>& list) {
   const Spread& outside = report.all.outside;
   if (is_disturbed(report)) return;
   if (outside.ranks < 2 || outside.mean() <= 0 || unexplained(report, outside.most) < 1.2 * outside.mean()) return;
@@ -251,7 +254,7 @@ void unbalanced_work(const Report& report, std::vector<Found>& list) {
                                outside.most_rank, outside.most, outside.mean())});
 }
 
-void shared_cores(const Report& report, std::vector<Found>& list) {
+void shared_cores(const Report& report, std::vector<Finding>& list) {
   if (report.all.crowded == 0 || share(report.all.idle.sum, report.all.run.sum) < worth) return;
   list.push_back(
       {report.all.idle.sum / 2,
@@ -260,7 +263,7 @@ void shared_cores(const Report& report, std::vector<Found>& list) {
               report.all.crowded, report.all.crowded == 1 ? "" : "s", report.all.processors)});
 }
 
-void late_receives(const Report& report, std::vector<Found>& list) {
+void late_receives(const Report& report, std::vector<Finding>& list) {
   uint64_t messages = 0;
   for (const uint64_t path : report.all.path_messages) messages += path;
   const double unexpected = share(static_cast<double>(report.all.unexpected), static_cast<double>(messages));
@@ -278,7 +281,7 @@ void late_receives(const Report& report, std::vector<Found>& list) {
 }
 
 // Much time in a collective operation that moves data rather than waits.
-void heavy_collective(const Report& report, std::vector<Found>& list) {
+void heavy_collective(const Report& report, std::vector<Finding>& list) {
   struct Choice {
     Call call;
     const char* setting;
@@ -302,7 +305,7 @@ void heavy_collective(const Report& report, std::vector<Found>& list) {
 }
 
 // Polling: many calls of MPI_Test or MPI_Iprobe that find nothing.
-void polling(const Report& report, std::vector<Found>& list) {
+void polling(const Report& report, std::vector<Finding>& list) {
   for (const Call call : {Call::test_, Call::testall_, Call::testany_, Call::testsome_, Call::iprobe_}) {
     const CallSum& sum = sum_of(report, call);
     if (sum.calls < 100000 || share(sum.seconds.sum, report.all.run.sum) < 2 * worth) continue;
@@ -319,15 +322,16 @@ void polling(const Report& report, std::vector<Found>& list) {
 std::vector<std::string> advice(const Report& report) {
   constexpr double short_run = 0.1;  // seconds: the start of a job tells nothing of it
   if (report.all.run.most < short_run) return {};
-  std::vector<Found> found;
+  std::vector<Finding> found;
   for (const auto& rule : {late_rank, waits_in_turn, late_partner, late_receivers, roots_in_turn, unbalanced_work,
                            shared_cores, disturbed, late_receives, heavy_collective, polling}) {
     rule(report, found);
   }
-  std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.seconds > b.seconds; });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Finding& a, const Finding& b) { return a.seconds > b.seconds; });
   std::vector<std::string> texts;
   texts.reserve(found.size());
-  for (Found& one : found) texts.push_back(std::move(one.text));
+  for (Finding& one : found) texts.push_back(std::move(one.text));
   return texts;
 }
 

@@ -16,7 +16,7 @@
 namespace weft::stats {
 namespace {
 
-constexpr size_t most_text = 4096;
+constexpr size_t most_zone_text = 4096;
 
 // 0, or an errno: EINVAL when the text is no number.
 int number_in(std::string_view text, uint64_t& number) {
@@ -94,7 +94,7 @@ void EnergyMeter::find(const std::string& folder, OpenEvent open) {
 
 void EnergyMeter::add_zone(const std::string& folder) {
   std::string name;
-  if (base::read_file(folder + "/name", name, most_text) != 0) return;
+  if (base::read_file(folder + "/name", name, most_zone_text) != 0) return;
   if (!name.starts_with("package") && !name.starts_with("dram")) return;
   const std::string path = folder + "/energy_uj";
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -102,7 +102,8 @@ void EnergyMeter::add_zone(const std::string& folder) {
   Zone& zone = zones_.emplace_back(Zone{file, path, 0, 0});
   if (const int error = read_number(file, zone.last)) return fail(path, error);
   std::string range;
-  if (base::read_file(folder + "/max_energy_range_uj", range, most_text) != 0 || number_in(range, zone.range) != 0) {
+  if (base::read_file(folder + "/max_energy_range_uj", range, most_zone_text) != 0 ||
+      number_in(range, zone.range) != 0) {
     zone.range = 0;
   }
 }

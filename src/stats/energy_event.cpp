@@ -17,10 +17,10 @@
 namespace weft::stats {
 namespace {
 
-constexpr size_t most_text = 4096;
+constexpr size_t most_event_text = 4096;
 
 int text_of(const std::string& path, std::string& text) {
-  const int error = base::read_file(path, text, most_text);
+  const int error = base::read_file(path, text, most_event_text);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return error;
 }

@@ -5,14 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/format.hpp"
 #include "stats/text.hpp"
 
 namespace weft::stats {
 namespace {
 
-unsigned long long wide(uint64_t number) {
-  return number;
-}
+using base::format;
 
 std::string spread_json(const Spread& s) {
   return format(

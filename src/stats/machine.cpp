@@ -12,19 +12,19 @@
 namespace weft::stats {
 namespace {
 
-constexpr size_t most_text = 4096;
+constexpr size_t most_cpu_text = 4096;
 
 // 0 where the system does not tell.
 int package_of(int cpu, const std::string& root) {
   std::string text;
   const std::string path = root + "/cpu/cpu" + std::to_string(cpu) + "/topology/physical_package_id";
   int package = 0;
-  if (base::read_file(path, text, most_text) != 0) return 0;
+  if (base::read_file(path, text, most_cpu_text) != 0) return 0;
   (void)std::from_chars(text.data(), text.data() + text.size(), package);
   return package;
 }
 
-struct Found {
+struct FoundCore {
   int package;
   int cache;
   int first;
@@ -45,23 +45,23 @@ std::string joined(const base::CpuSet& set) {
 
 std::string describe_machine(const std::string& root) {
   std::string online;
-  if (base::read_file(root + "/cpu/online", online, most_text) != 0) return {};
+  if (base::read_file(root + "/cpu/online", online, most_cpu_text) != 0) return {};
   while (!online.empty() && online.back() == '\n') online.pop_back();
   base::CpuSet left;
   if (!base::parse_cpu_list(online, left).empty()) return {};
-  std::vector<Found> cores;
+  std::vector<FoundCore> cores;
   for (int cpu = left.first(); cpu >= 0; cpu = left.first()) {
     base::CpuSet core = base::core_of(cpu, root.c_str()).both(left);
     core.add(cpu);
     left = left.without(core);
     cores.push_back({package_of(cpu, root), base::last_cache_of(core, root.c_str()), cpu, core});
   }
-  std::sort(cores.begin(), cores.end(), [](const Found& a, const Found& b) {
+  std::sort(cores.begin(), cores.end(), [](const FoundCore& a, const FoundCore& b) {
     return std::tie(a.package, a.cache, a.first) < std::tie(b.package, b.cache, b.first);
   });
   std::string text;
-  const Found* before = nullptr;
-  for (const Found& core : cores) {
+  const FoundCore* before = nullptr;
+  for (const FoundCore& core : cores) {
     if (before != nullptr) {
       text += core.package != before->package ? '|' : core.cache != before->cache ? ';' : ',';
     }

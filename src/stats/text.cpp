@@ -6,14 +6,13 @@
 #include <numeric>
 
 #include "base/bytes.hpp"
+#include "base/format.hpp"
 #include "stats/sizes.hpp"
 
 namespace weft::stats {
 namespace {
 
-unsigned long long wide(uint64_t number) {
-  return number;
-}
+using base::format;
 
 double percent(double part, double whole) {
   return whole > 0 ? 100 * part / whole : 0;

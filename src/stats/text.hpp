@@ -4,7 +4,6 @@
 
 // A report as people and programs read it, and what it suggests.
 
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -28,13 +27,9 @@ struct Problem {
 };
 [[nodiscard]] bool write_report(const Report& report, const std::string& end, const std::string& file, int errors_fd,
                                 Problem& problem);
-
-// snprintf as a string.
-template <class... Values>
-std::string format(const char* form, Values... values) {
-  char text[512];
-  snprintf(text, sizeof text, form, values...);
-  return text;
+// For "%llu".
+inline unsigned long long wide(uint64_t number) {
+  return number;
 }
 
 }  // namespace weft::stats

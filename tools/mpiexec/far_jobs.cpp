@@ -26,9 +26,9 @@ namespace {
 
 namespace net = transport::net;
 
-constexpr uint64_t millisecond = 1'000'000;
+using base::millisecond;
 constexpr uint64_t look_every_ns = 20 * millisecond;
-constexpr uint64_t patience_ns = 60'000 * millisecond;  // until a job is known
+constexpr uint64_t job_patience_ns = 60'000 * millisecond;  // until a job is known
 constexpr size_t most_guests = 32;
 constexpr size_t most_waiting = 4096;  // requests of a far job, and meetings with it
 constexpr size_t most_heard = 4;       // texts of a meeting that nobody has asked for
@@ -147,7 +147,7 @@ void FarJobs::reach(Caller caller, const std::string& port) {
   far->port = port;
   far->reaching.push_back(caller);
   far->line = std::make_unique<FarLine>(port, std::move(place), secret);
-  far->until_ns = base::now_ns() + patience_ns;
+  far->until_ns = base::now_ns() + job_patience_ns;
   advance(index);
 }
 
@@ -480,7 +480,7 @@ void FarJobs::take(const std::vector<pollfd>& polled) {
       auto& far = jobs_[static_cast<size_t>(index)];
       far = std::make_unique<Far>();
       far->line = std::move(*guest);
-      far->until_ns = base::now_ns() + patience_ns;
+      far->until_ns = base::now_ns() + job_patience_ns;
     }
     const bool goes = (*guest) == nullptr || (*guest)->has_greeted() || (*guest)->state() == FarLine::State::over;
     guest = goes ? guests_.erase(guest) : std::next(guest);

@@ -19,10 +19,10 @@ namespace {
 
 namespace net = transport::net;
 
-constexpr uint64_t second = 1'000'000'000;
-constexpr uint64_t patience_ns = 10 * second;  // for a greeting
-constexpr uint64_t at_one_ns = 3 * second;     // for one address of several
-constexpr int lost_after_s = 30;               // of silence of the other host
+using base::second;
+constexpr uint64_t greeting_patience_ns = 10 * second;  // for a greeting
+constexpr uint64_t at_one_ns = 3 * second;              // for one address of several
+constexpr int lost_after_s = 30;                        // of silence of the other host
 constexpr size_t most_frame = 4 << 20;
 constexpr size_t longest_port = 1024;
 constexpr size_t most_unread = 64 << 10;     // read at once
@@ -100,7 +100,7 @@ FarLine::FarLine(net::Socket socket, std::function<std::string(const std::string
       find_secret_(std::move(secret_of)),
       listener_nonce_(net::fresh_nonce()),
       where_(net::near_end(socket_)),
-      due_ns_(base::now_ns() + patience_ns) {
+      due_ns_(base::now_ns() + greeting_patience_ns) {
   append(out_, Challenge{line_magic, 0, listener_nonce_});
   write();
 }
@@ -212,7 +212,7 @@ bool FarLine::hear_challenge() {
   append(out_, Hello{line_magic, static_cast<uint32_t>(port_.size()), caller_nonce_, proof(secret_, of_caller, port_)});
   out_ += port_;
   state_ = State::greeted;
-  due_ns_ = base::now_ns() + patience_ns;
+  due_ns_ = base::now_ns() + greeting_patience_ns;
   tried_ = place_.addresses.size();  // it was there: no other address is tried
   write();
   return true;

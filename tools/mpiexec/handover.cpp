@@ -14,6 +14,7 @@
 #include "base/setting.hpp"
 #include "boot/environment.hpp"
 #include "boot/remote.hpp"
+#include "mpiexec/launch.hpp"
 #include "mpiexec/process.hpp"
 #include "mpiexec/supervisor.hpp"
 
@@ -23,8 +24,6 @@ namespace {
 using Words = std::vector<std::string>;
 
 constexpr int status_mistake = 2;
-constexpr int status_not_found = 127;
-constexpr int status_not_started = 126;
 
 void tell(const base::Problem& problem) {
   fprintf(stderr, "weft: mpiexec: %s\n", base::describe(problem).c_str());

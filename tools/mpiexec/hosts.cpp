@@ -14,7 +14,7 @@
 namespace weft::mpiexec {
 namespace {
 
-constexpr size_t longest_name = 253;  // of a name in the DNS
+constexpr size_t longest_host = 253;  // of a name in the DNS
 constexpr int64_t most_on_host = 1 << 20;
 
 bool is_alphanumeric(char c) {
@@ -23,7 +23,7 @@ bool is_alphanumeric(char c) {
 
 // A name that begins with a dash would be an option to the remote shell.
 bool is_host_name(std::string_view text) {
-  return !text.empty() && text.size() <= longest_name && is_alphanumeric(text[0]) &&
+  return !text.empty() && text.size() <= longest_host && is_alphanumeric(text[0]) &&
          std::all_of(text.begin(), text.end(),
                      [](char c) { return is_alphanumeric(c) || c == '-' || c == '.' || c == '_'; });
 }

@@ -26,7 +26,7 @@
 namespace weft::mpiexec {
 namespace {
 
-constexpr uint64_t millisecond = 1'000'000;
+using base::millisecond;
 constexpr uint64_t again_ns = 100 * millisecond;  // between two interrupts that are meant as two
 
 std::string error_text(const std::string& cause, int error, const std::string& remedy) {

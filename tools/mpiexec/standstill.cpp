@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/clock.hpp"
 #include "base/setting.hpp"
 #include "boot/quiet.hpp"
 #include "why/findings.hpp"
@@ -14,7 +15,7 @@
 namespace weft::mpiexec {
 namespace {
 
-constexpr uint64_t second = 1000000000;
+using base::second;
 
 bool snapshot_of_own(why::Snapshot& snapshot) {
   for (const why::Job& job : why::find_jobs()) {

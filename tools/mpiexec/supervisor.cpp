@@ -21,16 +21,14 @@
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "boot/quiet.hpp"
+#include "mpiexec/launch.hpp"
 #include "mpiexec/quiet_time.hpp"
 #include "mpiexec/standstill.hpp"
 
 namespace weft::mpiexec {
 namespace {
 
-constexpr int status_not_found = 127;
-constexpr int status_not_started = 126;
-constexpr int status_timeout = 124;
-constexpr uint64_t second = 1'000'000'000;
+using base::second;
 constexpr uint64_t grace_ns = 5 * second;         // for the launcher to end the job on all hosts
 constexpr uint64_t last_answer_ns = 10 * second;  // for the hosts to answer at the end of the job's time
 constexpr uint64_t answer_ns = 600 * second;      // else: there may be many hosts

@@ -11,7 +11,7 @@
 namespace weft::tool {
 namespace {
 
-constexpr const char* usage =
+constexpr const char* advice_usage =
     "usage: weft advice FILE [--measured FILE] [--json]\n\n"
     "What would make a run faster: the advice in the file of its statistics (WEFT_STATS_FILE), and for each "
     "collective\n"
@@ -40,7 +40,7 @@ int advice(const Words& words) {
   bool json = false;
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
-    if (word == "-h" || word == "--help") return fputs(usage, stdout) < 0 ? 1 : 0;
+    if (word == "-h" || word == "--help") return fputs(advice_usage, stdout) < 0 ? 1 : 0;
     if (word == "--json") {
       json = true;
     } else if (word == "--measured") {

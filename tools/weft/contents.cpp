@@ -95,9 +95,9 @@ Content reduced(const Content& a, const Content& b) {
   return both;
 }
 
-class Ranks {
+class PlannedRanks {
  public:
-  Ranks(const Operation& operation, Planner& planner)
+  PlannedRanks(const Operation& operation, Planner& planner)
       : operation_(operation), ranks_(static_cast<size_t>(operation.ranks)) {
     for (int32_t r = 0; r < operation.ranks; ++r) {
       (void)planner.plan(r, ranks_[static_cast<size_t>(r)].steps);
@@ -253,7 +253,7 @@ Data check_contents(const Operation& operation, Planner& planner, size_t steps) 
       (all_to_all && blocks > most_blocks)) {
     return Data::unchecked;
   }
-  Ranks ranks(operation, planner);
+  PlannedRanks ranks(operation, planner);
   ranks.run();
   return ranks.all_right() ? Data::right : Data::wrong;
 }

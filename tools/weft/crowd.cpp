@@ -25,7 +25,7 @@ struct Options {
   Words program;
 };
 
-const char* usage =
+const char* crowd_usage =
     R"(usage: weft crowd [options] -- program [arguments]
 Runs a program (mpiexec with its ranks, usually) alone, then many copies of it at once, and says how much longer they
 take, how far they are apart, and which resource of this host they fight for. Nothing else should run here meanwhile.
@@ -108,7 +108,7 @@ void print_json(const char* name, const Summary& sum) {
 }  // namespace
 
 int crowd(const Words& words) {
-  if (words.size() == 1 && (words[0] == "--help" || words[0] == "-h")) return fputs(usage, stdout), 0;
+  if (words.size() == 1 && (words[0] == "--help" || words[0] == "-h")) return fputs(crowd_usage, stdout), 0;
   Options options;
   std::string wrong;
   if (!take(words, options, wrong)) {

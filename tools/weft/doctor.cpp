@@ -19,7 +19,7 @@
 namespace weft::tool {
 namespace {
 
-constexpr const char* usage =
+constexpr const char* doctor_usage =
     "usage: weft doctor [--all] [--json] [--hosts a,b] [--root FOLDER] [PROGRAM]\n\n"
     "Looks at the settings of this host that programs of MPI suffer from, and says what to do about them. Changes\n"
     "nothing. With a program, also whether it gets libraries of one MPI alone. The status is 0 unless something is "
@@ -183,12 +183,12 @@ int doctor(const Words& words) {
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (word == "--help" || word == "-h") {
-      fputs(usage, stdout);
+      fputs(doctor_usage, stdout);
       return 0;
     }
     const bool valued = word == "--hosts" || word == "-hosts" || word == "--root";
     if (valued && i + 1 == words.size()) {
-      fprintf(stderr, "weft doctor: %s needs a value\n%s", word.c_str(), usage);
+      fprintf(stderr, "weft doctor: %s needs a value\n%s", word.c_str(), doctor_usage);
       return 2;
     }
     if (word == "--all") {
@@ -204,7 +204,7 @@ int doctor(const Words& words) {
     } else if (!word.empty() && word[0] != '-' && wanted.program.empty()) {
       wanted.program = word;
     } else {
-      fprintf(stderr, "weft doctor: there is no option \"%.60s\"\n%s", word.c_str(), usage);
+      fprintf(stderr, "weft doctor: there is no option \"%.60s\"\n%s", word.c_str(), doctor_usage);
       return 2;
     }
   }

@@ -21,7 +21,7 @@ namespace {
 using coll::Collective;
 using coll::Row;
 
-constexpr const char* usage =
+constexpr const char* info_coll_usage =
     "usage: weft info coll [--ranks N] [--ppn N] [--bytes BYTES] [--json]\n\n"
     "Prints the algorithm of each collective operation under the settings in force, and the row that decides.\n\n"
     "  --ranks N      of the communicator (default: 2)\n"
@@ -236,7 +236,7 @@ int info_coll(const Words& words, bool json) {
     fprintf(stderr, "weft: info coll: %s\n", base::describe(problem).c_str());
     return 2;
   }
-  if (help) return fputs(usage, stdout), 0;
+  if (help) return fputs(info_coll_usage, stdout), 0;
   if (json) return puts(as_json(table, asked, component).c_str()) < 0 ? 1 : 0;
   show(table, asked, component);
   return 0;

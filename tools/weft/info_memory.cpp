@@ -15,7 +15,7 @@
 namespace weft::tool {
 namespace {
 
-constexpr const char* usage =
+constexpr const char* info_memory_usage =
     "usage: weft info memory [--xml FILE] [--json]\n\n"
     "Prints NUMA nodes with their kinds, page sizes, available memory, and what memory programs get from\n"
     "MPI_Alloc_mem under the settings in force.\n\n"
@@ -166,7 +166,7 @@ int info_memory(const Words& words, bool json) {
   }
   if (!words.empty()) {
     const bool asked = words[0] == "--help";
-    fputs(usage, asked ? stdout : stderr);
+    fputs(info_memory_usage, asked ? stdout : stderr);
     return asked ? 0 : 2;
   }
   base::load_settings();

@@ -11,6 +11,7 @@
 
 #include "base/json.hpp"
 #include "base/setting.hpp"
+#include "weft/text_file.hpp"
 
 namespace weft::tool {
 namespace {
@@ -46,20 +47,6 @@ bool read_seconds(const std::string& text, double& value) {
   return true;
 }
 
-bool refuse(base::Problem& problem, const std::string& cause, const std::string& remedy) {
-  problem = {.cause = cause, .remedy = remedy};
-  return false;
-}
-
-bool read_text(const std::string& path, std::string& text) {
-  FILE* file = fopen(path.c_str(), "re");
-  if (file == nullptr) return false;
-  char buffer[4096];
-  for (size_t bytes; (bytes = fread(buffer, 1, sizeof buffer, file)) > 0;) text.append(buffer, bytes);
-  const bool done = ferror(file) == 0;
-  return fclose(file) == 0 && done;
-}
-
 }  // namespace
 
 bool read_model(const std::string& text, Model& model, base::Problem& problem) {
@@ -86,8 +73,8 @@ bool read_model_file(const std::string& path, Model& model, base::Problem& probl
   base::JsonProblem wrong;
   const char* remedy = "name a file that weft tune has written";
   const std::string named = "--measured " + base::quoted(path);
-  if (!read_text(path, text)) {
-    problem = {.cause = named + " cannot be read", .error = errno, .remedy = remedy};
+  if (const int error = read_text(path, text); error != 0) {
+    problem = {.cause = named + " cannot be read", .error = error, .remedy = remedy};
     return false;
   }
   if (!base::parse_json(text, json, wrong)) {

@@ -32,7 +32,7 @@ struct Allreduce {
   double mean = 0;
 };
 
-const char* usage =
+const char* noise_usage =
     R"(usage: weft noise [options]
 Measures how much the system and other programs hold up each core of this host, by a loop of fixed work on all cores at
 once, and an allreduce of 8 bytes with a rank on each core, then with a core reserved (mpiexec --reserve-cores 1).
@@ -143,7 +143,7 @@ void print_json(const std::vector<CoreNoise>& cores, const std::vector<Allreduce
 }  // namespace
 
 int noise(const Words& words) {
-  if (words.size() == 1 && (words[0] == "--help" || words[0] == "-h")) return fputs(usage, stdout), 0;
+  if (words.size() == 1 && (words[0] == "--help" || words[0] == "-h")) return fputs(noise_usage, stdout), 0;
   Options options;
   std::string wrong;
   if (!take(words, options, wrong)) {

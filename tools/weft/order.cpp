@@ -16,7 +16,7 @@
 namespace weft::tool {
 namespace {
 
-constexpr const char* usage =
+constexpr const char* order_usage =
     "usage: weft order [-R | -C] -g X,Y,... [-c NX,NY,...] [-n RANKS | -H HOSTS] [-o FILE] [--picture FILE.svg] "
     "[--json]\n"
     "       weft order --from FILE [-n RANKS[,RANKS...]] [--metric NAME] [--levels A[,B...]] [-o FILE] [--json]\n\n"
@@ -114,11 +114,6 @@ const Option* option_of(const std::string& name) {
     if (name == option.name) return &option;
   }
   return nullptr;
-}
-
-bool refuse(base::Problem& problem, const std::string& cause, const std::string& remedy) {
-  problem = {.cause = cause, .remedy = remedy};
-  return false;
 }
 
 bool read_words(const Words& words, Request& request, base::Problem& problem) {
@@ -282,7 +277,7 @@ int order(const Words& words) {
     fprintf(stderr, "weft: order: %s\n", base::describe(problem).c_str());
     return 2;
   }
-  if (request.help) return fputs(usage, stdout) < 0 ? 1 : 0;
+  if (request.help) return fputs(order_usage, stdout) < 0 ? 1 : 0;
   const GridPlan plan = plan_of(request);
   const std::string what = description(request, plan);
   if (!request.file.empty() && !write_text("order", "-o", request.file, what + listed(plan))) return 1;

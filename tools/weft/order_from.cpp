@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cstdarg>
 #include <cstdio>
 
+#include "base/format.hpp"
 #include "base/json.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
@@ -15,6 +15,8 @@
 
 namespace weft::tool {
 namespace {
+
+using base::append;
 
 struct Request {
   std::string from;
@@ -59,11 +61,6 @@ constexpr Option options[] = {
     {"--output", "--output MPICH_RANK_ORDER", take_file},
 };
 
-bool refuse(base::Problem& problem, const std::string& cause, const std::string& remedy) {
-  problem = {.cause = cause, .remedy = remedy};
-  return false;
-}
-
 bool read_words(const Words& words, Request& request, base::Problem& problem) {
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
@@ -104,15 +101,6 @@ bool check(const Request& request, const Traffic& traffic, base::Problem& proble
                   "give the ranks of a NUMA domain first, then those of a cache, as in --levels 8,4");
   }
   return true;
-}
-
-__attribute__((format(printf, 2, 3))) void add(std::string& text, const char* format, ...) {
-  char line[512];
-  va_list values;
-  va_start(values, format);
-  const int length = vsnprintf(line, sizeof line, format, values);
-  va_end(values);
-  text.append(line, std::min(static_cast<size_t>(std::max(length, 0)), sizeof line - 1));
 }
 
 double share_of(int64_t bytes, const Traffic& traffic) {
@@ -160,8 +148,8 @@ std::string grid_said(const FoundGrid& grid) {
             " separate grids of " + std::to_string(static_cast<int64_t>(grid.dimensions.size()) - silent) +
             (static_cast<int64_t>(grid.dimensions.size()) - silent == 1 ? " dimension.\n" : " dimensions.\n");
   }
-  add(text, "%.2f %% of the bytes go to neighbours along a dimension, %.2f %% to diagonal ones.\n",
-      100 * grid.neighbours, 100 * grid.diagonal);
+  append(text, "%.2f %% of the bytes go to neighbours along a dimension, %.2f %% to diagonal ones.\n",
+         100 * grid.neighbours, 100 * grid.diagonal);
   if (sides.size() > 1) {
     const std::vector<int32_t> columns(sides.rbegin(), sides.rend());
     text += "Ranks are numbered by rows, the last coordinate changes fastest: -R -g " + shown_sides(sides, ",") +
@@ -185,11 +173,11 @@ std::string table_said(const Request& request, const Traffic& traffic, const Ord
   const bool timed = request.metric != Metric::sent;
   std::string above;
   std::string below;
-  add(above, "  %-10s  %12s  %9s  %14s", "Rank", "On-host", "Share of", "WEFT_RANK_");
-  add(below, "  %-10s  %12s  %9s  %14s", "order", "bytes/rank", "all bytes", "REORDER_METHOD");
+  append(above, "  %-10s  %12s  %9s  %14s", "Rank", "On-host", "Share of", "WEFT_RANK_");
+  append(below, "  %-10s  %12s  %9s  %14s", "order", "bytes/rank", "all bytes", "REORDER_METHOD");
   for (const int32_t size : request.levels) {
-    add(above, "  %13s", "Share inside");
-    add(below, "  %10d ranks", size);
+    append(above, "  %13s", "Share inside");
+    append(below, "  %10d ranks", size);
   }
   if (timed) {
     above += "  User seconds of a host";
@@ -197,11 +185,11 @@ std::string table_said(const Request& request, const Traffic& traffic, const Ord
   }
   text += above + "\n" + below + "\n";
   for (const HostOrder& order : table.orders) {
-    add(text, "  %-10s  %12.3e  %7.2f %%  %14d", order.name, static_cast<double>(order.bytes) / traffic.ranks,
-        100 * share_of(order.bytes, traffic), order.method);
-    for (const int64_t bytes : order.inside) add(text, "  %11.2f %%", 100 * share_of(bytes, traffic));
+    append(text, "  %-10s  %12.3e  %7.2f %%  %14d", order.name, static_cast<double>(order.bytes) / traffic.ranks,
+           100 * share_of(order.bytes, traffic), order.method);
+    for (const int64_t bytes : order.inside) append(text, "  %11.2f %%", 100 * share_of(bytes, traffic));
     if (timed) {
-      add(text, "  %9.3f  %8.2f %%", order.busiest, table.mean > 0 ? 100 * (order.busiest / table.mean - 1) : 0.0);
+      append(text, "  %9.3f  %8.2f %%", order.busiest, table.mean > 0 ? 100 * (order.busiest / table.mean - 1) : 0.0);
     }
     text += "\n";
   }
@@ -219,11 +207,11 @@ std::string custom_said(const Request& request, const FoundGrid& grid, const Ord
   if (table.hosts.size() == 1) {
     text += "All ranks are on one host, so no bytes leave it: -n says how many ranks a host has in other jobs.\n";
   } else if (request.metric == Metric::sent && as_good != table.orders.end() && request.levels.empty()) {
-    add(text, "No better order than %s was found (", as_good->name);
+    append(text, "No better order than %s was found (", as_good->name);
     if (as_good->method == 1) {
       text += "the default).\n";
     } else {
-      add(text, "WEFT_RANK_REORDER_METHOD=%d needs no file).\n", as_good->method);
+      append(text, "WEFT_RANK_REORDER_METHOD=%d needs no file).\n", as_good->method);
     }
   }
   if (!can_partition() && request.metric != Metric::time) {
@@ -250,7 +238,7 @@ std::string commented(const std::string& text) {
 std::string said_of_run(const Traffic& traffic) {
   std::string text;
   if (!traffic.program.empty()) text += "Program: " + base::quoted(traffic.program) + "\n";
-  add(text, "%d ranks sent %.4g bytes to each other.\n", traffic.ranks, static_cast<double>(traffic.bytes));
+  append(text, "%d ranks sent %.4g bytes to each other.\n", traffic.ranks, static_cast<double>(traffic.bytes));
   return text;
 }
 
@@ -279,16 +267,16 @@ std::string json_grid(const FoundGrid& grid) {
   std::string text = "{\"sides\": [" + shown_sides(sides_of(grid), ", ") + "], \"periodic\": [";
   const char* comma = "";
   for (const Dimension& d : grid.dimensions) {
-    add(text, "%s%s", comma, d.periodic ? "true" : "false");
+    append(text, "%s%s", comma, d.periodic ? "true" : "false");
     comma = ", ";
   }
   text += "], \"silent\": [";
   comma = "";
   for (const Dimension& d : grid.dimensions) {
-    add(text, "%s%s", comma, d.silent ? "true" : "false");
+    append(text, "%s%s", comma, d.silent ? "true" : "false");
     comma = ", ";
   }
-  add(text, "], \"neighbours\": %.6f, \"diagonal\": %.6f}", grid.neighbours, grid.diagonal);
+  append(text, "], \"neighbours\": %.6f, \"diagonal\": %.6f}", grid.neighbours, grid.diagonal);
   return text;
 }
 
@@ -298,17 +286,17 @@ std::string json_table(const Traffic& traffic, const OrderTable& table, const st
                      ", \"orders\": [";
   const char* comma = "";
   for (const HostOrder& order : table.orders) {
-    add(text, "%s{\"order\": \"%s\", \"method\": %d, \"bytes_per_rank\": %.9g, \"share\": %.6f", comma, order.name,
-        order.method, static_cast<double>(order.bytes) / traffic.ranks, share_of(order.bytes, traffic));
+    append(text, "%s{\"order\": \"%s\", \"method\": %d, \"bytes_per_rank\": %.9g, \"share\": %.6f", comma, order.name,
+           order.method, static_cast<double>(order.bytes) / traffic.ranks, share_of(order.bytes, traffic));
     text += ", \"inside\": [";
     comma = "";
     for (const int64_t bytes : order.inside) {
-      add(text, "%s%.6f", comma, share_of(bytes, traffic));
+      append(text, "%s%.6f", comma, share_of(bytes, traffic));
       comma = ", ";
     }
     text += "]";
     if (!traffic.user_seconds.empty()) {
-      add(text, ", \"busiest_seconds\": %.9g, \"mean_seconds\": %.9g", order.busiest, table.mean);
+      append(text, ", \"busiest_seconds\": %.9g, \"mean_seconds\": %.9g", order.busiest, table.mean);
     }
     text += "}";
     comma = ", ";

@@ -17,15 +17,10 @@
 #include "transport/shm/layout.hpp"
 #include "weft/job.hpp"
 #include "weft/json_object.hpp"
+#include "weft/median.hpp"
 
 namespace weft::tool {
 namespace {
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 bool read_pair(const std::string& between, int (&pair)[2], base::Problem& problem) {
   const std::vector<std::string> parts = parts_of(between);

@@ -12,7 +12,7 @@
 namespace weft::tool {
 namespace {
 
-constexpr double worth = 0.1;  // of the bytes
+constexpr double worth_bytes = 0.1;  // of the bytes
 
 double share(int64_t part, int64_t whole) {
   return static_cast<double>(part) / static_cast<double>(whole);
@@ -78,7 +78,7 @@ std::string placement_advice(const RunStatistics& run) {
   const int64_t now = bytes_on_hosts(traffic, host_of);
   const FoundGrid grid = find_grid(traffic);
   const OrderTable table = compare_orders(traffic, grid, traffic.ranks_per_host, {}, Metric::sent);
-  if (table.orders.empty() || share(table.orders[0].bytes - now, traffic.bytes) < worth) return {};
+  if (table.orders.empty() || share(table.orders[0].bytes - now, traffic.bytes) < worth_bytes) return {};
   std::string text;
   char line[400];
   snprintf(line, sizeof line, "messages between ranks%s: %s leave the hosts, %.0f %% of their bytes",

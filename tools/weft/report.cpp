@@ -13,7 +13,7 @@
 namespace weft::tool {
 namespace {
 
-constexpr const char* usage =
+constexpr const char* report_usage =
     "usage: weft report FILE [FILE] [-o FILE.html] [--measured FILE] [--json]\n\n"
     "Writes a page about the statistics of a run (the file of WEFT_STATS_FILE), or about two runs in comparison.\n\n"
     "  -o, --output FILE  the page; weft-report.html otherwise\n"
@@ -57,7 +57,7 @@ int report(const Words& words) {
   bool json = false;
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
-    if (word == "-h" || word == "--help") return fputs(usage, stdout) < 0 ? 1 : 0;
+    if (word == "-h" || word == "--help") return fputs(report_usage, stdout) < 0 ? 1 : 0;
     if (word == "-o" || word == "--output" || word == "--measured") {
       if (i + 1 == words.size() || words[i + 1].empty()) {
         return refuse({.cause = word + " needs the name of a file", .remedy = "write it as in -o report.html"});

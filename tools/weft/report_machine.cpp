@@ -9,21 +9,17 @@
 #include <map>
 
 #include "base/cpus.hpp"
+#include "base/format.hpp"
 #include "stats/machine.hpp"
 #include "weft/report_page.hpp"
 
 namespace weft::tool {
 namespace {
 
+using base::append;
+
 constexpr size_t most_cores = 256;  // that are drawn
 constexpr double cell_width = 62, cell_height = 30, gap = 5, title_height = 15, page_width = 900;
-
-template <class... Values>
-void add(std::string& text, const char* form, Values... values) {
-  char line[400];
-  snprintf(line, sizeof line, form, values...);
-  text += line;
-}
 
 // A part of the picture that is drawn from its own corner.
 struct Box {
@@ -42,7 +38,7 @@ Box framed(const std::vector<Box>& parts, const std::string& title, double width
       y += tall + gap;
       tall = 0;
     }
-    add(out.svg, "<g transform=\"translate(%.0f,%.0f)\">", x, y);
+    append(out.svg, "<g transform=\"translate(%.0f,%.0f)\">", x, y);
     out.svg += part.svg + "</g>";
     x += part.width + gap;
     out.width = std::max(out.width, x);
@@ -50,8 +46,9 @@ Box framed(const std::vector<Box>& parts, const std::string& title, double width
   }
   out.height = y + tall + gap;
   std::string frame;
-  add(frame, "<rect width=\"%.0f\" height=\"%.0f\" fill=\"none\" stroke=\"#666\"/><text x=\"4\" y=\"11\">%s</text>\n",
-      out.width, out.height, title.c_str());
+  append(frame,
+         "<rect width=\"%.0f\" height=\"%.0f\" fill=\"none\" stroke=\"#666\"/><text x=\"4\" y=\"11\">%s</text>\n",
+         out.width, out.height, title.c_str());
   out.svg.insert(0, frame);
   return out;
 }
@@ -70,7 +67,7 @@ double mean_of(const std::vector<RankStatistics>& ranks) {
 Box cell(const std::vector<const RankStatistics*>& ranks, double mean) {
   Box out{.width = cell_width, .height = cell_height};
   if (ranks.empty()) {
-    add(out.svg, "<rect width=\"%.0f\" height=\"%.0f\" fill=\"#fff\" stroke=\"#bbb\"/>", cell_width, cell_height);
+    append(out.svg, "<rect width=\"%.0f\" height=\"%.0f\" fill=\"#fff\" stroke=\"#bbb\"/>", cell_width, cell_height);
     return out;
   }
   constexpr size_t most_told = 4;
@@ -80,22 +77,22 @@ Box cell(const std::vector<const RankStatistics*>& ranks, double mean) {
     const RankStatistics& rank = *ranks[i];
     longest = std::max(longest, computes(rank));
     if (i < most_told)
-      add(out.svg, "%srank %lld: program %.4g s, MPI %.4g s, waiting %.4g s", i == 0 ? "" : "; ",
-          static_cast<long long>(rank.rank), computes(rank), rank.mpi, rank.waiting);
+      append(out.svg, "%srank %lld: program %.4g s, MPI %.4g s, waiting %.4g s", i == 0 ? "" : "; ",
+             static_cast<long long>(rank.rank), computes(rank), rank.mpi, rank.waiting);
   }
-  if (ranks.size() > most_told) add(out.svg, "; and %zu more", ranks.size() - most_told);
+  if (ranks.size() > most_told) append(out.svg, "; and %zu more", ranks.size() - most_told);
   // From half of the mean, and less, to one and a half, and more.
   constexpr double lightest = 97, darkest = 30, white_text_below = 60;
   const double dark = mean > 0 ? std::clamp(longest / mean - 0.5, 0.0, 1.0) : 0;
   const double light = lightest - (lightest - darkest) * dark;
   const char* ink = light < white_text_below ? "#fff" : "#111";
-  add(out.svg, "</title><rect width=\"%.0f\" height=\"%.0f\" fill=\"hsl(30,60%%,%.0f%%)\" stroke=\"#333\"/>",
-      cell_width, cell_height, light);
-  add(out.svg, "<text x=\"3\" y=\"12\" fill=\"%s\">%lld", ink, static_cast<long long>(ranks[0]->rank));
-  if (ranks.size() > 1) add(out.svg, " +%zu", ranks.size() - 1);
+  append(out.svg, "</title><rect width=\"%.0f\" height=\"%.0f\" fill=\"hsl(30,60%%,%.0f%%)\" stroke=\"#333\"/>",
+         cell_width, cell_height, light);
+  append(out.svg, "<text x=\"3\" y=\"12\" fill=\"%s\">%lld", ink, static_cast<long long>(ranks[0]->rank));
+  if (ranks.size() > 1) append(out.svg, " +%zu", ranks.size() - 1);
   out.svg += "</text>";
   if (mean > 0)
-    add(out.svg, "<text x=\"3\" y=\"25\" fill=\"%s\">%+ld %%</text>", ink, std::lround(100 * (longest / mean - 1)));
+    append(out.svg, "<text x=\"3\" y=\"25\" fill=\"%s\">%+ld %%</text>", ink, std::lround(100 * (longest / mean - 1)));
   return out;
 }
 
@@ -186,13 +183,13 @@ void add_machine(std::string& page, const RunStatistics& run) {
       "has "
       "its rank, and by how much that computes longer than the mean; the darker, the longer.";
   if (boxes.size() < hosts.size())
-    add(page, " These are %zu of the %zu hosts that are listed, those of the longest first.", boxes.size(),
-        hosts.size());
+    append(page, " These are %zu of the %zu hosts that are listed, those of the longest first.", boxes.size(),
+           hosts.size());
   if (static_cast<int64_t>(run.by_rank.size()) < run.ranks)
-    add(page, " Of %lld ranks %zu are listed.", static_cast<long long>(run.ranks), run.by_rank.size());
+    append(page, " Of %lld ranks %zu are listed.", static_cast<long long>(run.ranks), run.by_rank.size());
   const Box whole = framed(boxes, "", page_width + 2 * gap);
-  add(page, "</p>\n<svg viewBox=\"0 0 %.0f %.0f\" style=\"max-width:%.0fpx\" role=\"img\" ", whole.width + 1,
-      whole.height + 1, whole.width);
+  append(page, "</p>\n<svg viewBox=\"0 0 %.0f %.0f\" style=\"max-width:%.0fpx\" role=\"img\" ", whole.width + 1,
+         whole.height + 1, whole.width);
   page += "aria-label=\"Ranks on the machine\">\n" + whole.svg + "</svg>\n";
 }
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdarg>
 #include <cstdio>
 #include <map>
 
+#include "base/format.hpp"
 #include "weft/advice_lines.hpp"
 #include "weft/call_sites.hpp"
 #include "weft/grid_find.hpp"
@@ -16,6 +16,8 @@
 
 namespace weft::tool {
 namespace {
+
+using base::append;
 
 constexpr int64_t most_cells = 48;   // of a side of the matrix
 constexpr size_t most_bars = 128;    // of ranks
@@ -35,15 +37,6 @@ constexpr const char* head =
     "width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><rect width=\"5\" "
     "height=\"5\" fill=\"#fff\"/><rect width=\"2\" height=\"5\" fill=\"#b33\"/></pattern></defs></svg>\n";
 
-__attribute__((format(printf, 2, 3))) void add(std::string& text, const char* format, ...) {
-  char line[1024];
-  va_list values;
-  va_start(values, format);
-  const int length = vsnprintf(line, sizeof line, format, values);
-  va_end(values);
-  text.append(line, std::min(static_cast<size_t>(std::max(length, 0)), sizeof line - 1));
-}
-
 std::string shown(const std::string& text) {
   return as_markup(text);
 }
@@ -53,7 +46,7 @@ std::string bytes_shown(double bytes) {
   size_t unit = 0;
   for (; bytes >= 1024 && unit + 1 < std::size(units); ++unit) bytes /= 1024;
   std::string text;
-  add(text, unit == 0 || bytes >= 100 ? "%.0f%s" : "%.1f%s", bytes, units[unit]);
+  append(text, unit == 0 || bytes >= 100 ? "%.0f%s" : "%.1f%s", bytes, units[unit]);
   return text;
 }
 
@@ -62,16 +55,17 @@ double percent(double part, double whole) {
 }
 
 void add_summary(std::string& page, const RunStatistics& run) {
-  add(page, "<p>%lld ranks, %.3f s. ", static_cast<long long>(run.ranks), run.run.mean);
-  add(page, "<b>%.1f %%</b> of the time is in MPI, %.1f %% is waiting for other ranks.",
-      percent(run.mpi.sum, run.run.sum), percent(run.waiting.sum, run.run.sum));
+  append(page, "<p>%lld ranks, %.3f s. ", static_cast<long long>(run.ranks), run.run.mean);
+  append(page, "<b>%.1f %%</b> of the time is in MPI, %.1f %% is waiting for other ranks.",
+         percent(run.mpi.sum, run.run.sum), percent(run.waiting.sum, run.run.sum));
   page += run.end.empty() ? "</p>\n" : " The run ended by " + shown(run.end) + ".</p>\n";
 }
 
 void add_energy(std::string& page, const RunStatistics& run) {
   if (!run.energy_unknown.empty()) page += "<p>The energy is not known: " + shown(run.energy_unknown) + ".</p>\n";
   if (run.joules <= 0) return;
-  add(page,
+  append(
+      page,
       "<p>The hosts took %.4g J: %.4g J of that in MPI, where waiting awake took %.4g J, which sleep would save.</p>\n",
       run.joules, run.joules_in_mpi, run.joules_waiting_awake);
 }
@@ -99,13 +93,14 @@ void add_calls(std::string& page, const RunStatistics& run) {
       "rank</th><th>most</th><th>waiting</th></tr>\n";
   for (const CallStatistics& c : longest_calls(run)) {
     page.append("<tr><td>").append(shown(c.call)).append("</td>");
-    add(page, "<td>%lld</td><td>%s</td><td>%.1f %%</td><td>%.4g</td><td>%.4g (rank %lld)</td><td>%.1f %%</td></tr>\n",
-        static_cast<long long>(c.calls), bytes_shown(static_cast<double>(c.bytes)).c_str(),
-        percent(c.seconds.sum, run.mpi.sum), c.seconds.mean, c.seconds.most,
-        static_cast<long long>(c.seconds.most_rank), percent(c.waiting.sum, c.seconds.sum));
+    append(page,
+           "<td>%lld</td><td>%s</td><td>%.1f %%</td><td>%.4g</td><td>%.4g (rank %lld)</td><td>%.1f %%</td></tr>\n",
+           static_cast<long long>(c.calls), bytes_shown(static_cast<double>(c.bytes)).c_str(),
+           percent(c.seconds.sum, run.mpi.sum), c.seconds.mean, c.seconds.most,
+           static_cast<long long>(c.seconds.most_rank), percent(c.waiting.sum, c.seconds.sum));
   }
   page += "</table>\n";
-  if (run.calls.size() > most_calls) add(page, "<p>%zu more took less.</p>\n", run.calls.size() - most_calls);
+  if (run.calls.size() > most_calls) append(page, "<p>%zu more took less.</p>\n", run.calls.size() - most_calls);
 }
 
 // Ranks that stand for one bar: means.
@@ -142,31 +137,31 @@ void add_ranks(std::string& page, const RunStatistics& run) {
       "<h2>Time of each rank</h2>\n<p>From below: white: the program; grey: MPI at work; hatched: waiting for "
       "others.";
   if (groups.size() < run.by_rank.size())
-    add(page, " A bar is the mean of up to %zu ranks.", (run.by_rank.size() + most_bars - 1) / most_bars);
-  add(page, "</p>\n<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"Time of each rank\">\n", width + 60,
-      height + 20);
+    append(page, " A bar is the mean of up to %zu ranks.", (run.by_rank.size() + most_bars - 1) / most_bars);
+  append(page, "</p>\n<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"Time of each rank\">\n", width + 60,
+         height + 20);
   for (size_t i = 0; i < groups.size(); ++i) {
     const Group& g = groups[i];
-    add(page, "<g><title>rank %lld", static_cast<long long>(g.first));
-    if (g.last != g.first) add(page, " to %lld", static_cast<long long>(g.last));
-    add(page, ": program %.4g s, MPI %.4g s, waiting %.4g s</title>", g.user, g.moving, g.waiting);
+    append(page, "<g><title>rank %lld", static_cast<long long>(g.first));
+    if (g.last != g.first) append(page, " to %lld", static_cast<long long>(g.last));
+    append(page, ": program %.4g s, MPI %.4g s, waiting %.4g s</title>", g.user, g.moving, g.waiting);
     double top = height;
     for (const auto& [seconds, fill] :
          {std::pair(g.user, "#fff"), std::pair(g.moving, "#999"), std::pair(g.waiting, "url(#hatch)")}) {
       const double tall = seconds / most * (height - 10);
       top -= tall;
-      add(page,
-          "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" stroke=\"#333\" "
-          "stroke-width=\".5\"/>",
-          50 + static_cast<double>(i) * step, top, step * 0.9, tall, fill);
+      append(page,
+             "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" stroke=\"#333\" "
+             "stroke-width=\".5\"/>",
+             50 + static_cast<double>(i) * step, top, step * 0.9, tall, fill);
     }
     page += "</g>\n";
   }
-  add(page,
-      "<text x=\"0\" y=\"14\">%.3g s</text><text x=\"50\" y=\"%.0f\">rank %lld</text><text x=\"%.0f\" y=\"%.0f\" "
-      "text-anchor=\"end\">%lld</text></svg>\n",
-      most, height + 14, static_cast<long long>(groups.front().first), width + 50, height + 14,
-      static_cast<long long>(groups.back().last));
+  append(page,
+         "<text x=\"0\" y=\"14\">%.3g s</text><text x=\"50\" y=\"%.0f\">rank %lld</text><text x=\"%.0f\" y=\"%.0f\" "
+         "text-anchor=\"end\">%lld</text></svg>\n",
+         most, height + 14, static_cast<long long>(groups.front().first), width + 50, height + 14,
+         static_cast<long long>(groups.back().last));
 }
 
 void add_sites(std::string& page, const RunStatistics& run) {
@@ -177,8 +172,8 @@ void add_sites(std::string& page, const RunStatistics& run) {
   for (const SiteStatistics& site : longest_sites(run, most_calls)) {
     page.append("<tr><td>").append(shown(site.call)).append("</td><td>");
     page.append(shown(with_lines(site.site, run))).append("</td>");
-    add(page, "<td>%lld</td><td>%s</td><td>%.4g</td><td>%.1f %%</td></tr>\n", static_cast<long long>(site.calls),
-        bytes_shown(static_cast<double>(site.bytes)).c_str(), site.seconds, percent(site.waiting, site.seconds));
+    append(page, "<td>%lld</td><td>%s</td><td>%.4g</td><td>%.1f %%</td></tr>\n", static_cast<long long>(site.calls),
+           bytes_shown(static_cast<double>(site.bytes)).c_str(), site.seconds, percent(site.waiting, site.seconds));
   }
   page += "</table>\n";
 }
@@ -194,12 +189,12 @@ void add_sizes(std::string& page, const RunStatistics& run) {
   for (const auto& [size, count] : sizes) most = std::max(most, count);
   page += "<h2>Sizes</h2>\n<table><tr><th>bytes from</th><th>calls</th><th></th></tr>\n";
   for (const auto& [size, count] : sizes) {
-    add(page,
-        "<tr><td>%s</td><td>%lld</td><td style=\"text-align:left\"><svg width=\"300\" height=\"12\" "
-        "aria-hidden=\"true\"><rect "
-        "width=\"%.1f\" height=\"12\" fill=\"#557\"/></svg></td></tr>\n",
-        bytes_shown(static_cast<double>(size)).c_str(), static_cast<long long>(count),
-        300.0 * static_cast<double>(count) / static_cast<double>(std::max<int64_t>(most, 1)));
+    append(page,
+           "<tr><td>%s</td><td>%lld</td><td style=\"text-align:left\"><svg width=\"300\" height=\"12\" "
+           "aria-hidden=\"true\"><rect "
+           "width=\"%.1f\" height=\"12\" fill=\"#557\"/></svg></td></tr>\n",
+           bytes_shown(static_cast<double>(size)).c_str(), static_cast<long long>(count),
+           300.0 * static_cast<double>(count) / static_cast<double>(std::max<int64_t>(most, 1)));
   }
   page += "</table>\n";
 }
@@ -217,7 +212,7 @@ void add_matrix(std::string& page, const RunStatistics& run) {
   }
   const double most = *std::max_element(cells.begin(), cells.end());
   page += "<h2>Bytes between ranks</h2>\n<p>In both directions together; the darker, the more, by its logarithm.";
-  if (each > 1) add(page, " A cell has %lld ranks in each direction.", static_cast<long long>(each));
+  if (each > 1) append(page, " A cell has %lld ranks in each direction.", static_cast<long long>(each));
   const FoundGrid grid = find_grid(traffic);
   std::vector<int32_t> sides;
   for (const Dimension& d : grid.dimensions) sides.push_back(d.side);
@@ -227,22 +222,22 @@ void add_matrix(std::string& page, const RunStatistics& run) {
   }
   constexpr double width = 480;
   const double step = width / static_cast<double>(side);
-  add(page,
-      "</p>\n<svg viewBox=\"0 0 %.0f %.0f\" style=\"max-width:40em\" role=\"img\" aria-label=\"Bytes between "
-      "ranks\">\n",
-      width + 4, width + 4);
-  add(page, "<rect x=\"1\" y=\"1\" width=\"%.0f\" height=\"%.0f\" fill=\"none\" stroke=\"#333\"/>\n", width + 2,
-      width + 2);
+  append(page,
+         "</p>\n<svg viewBox=\"0 0 %.0f %.0f\" style=\"max-width:40em\" role=\"img\" aria-label=\"Bytes between "
+         "ranks\">\n",
+         width + 4, width + 4);
+  append(page, "<rect x=\"1\" y=\"1\" width=\"%.0f\" height=\"%.0f\" fill=\"none\" stroke=\"#333\"/>\n", width + 2,
+         width + 2);
   for (int64_t row = 0; row < side; ++row) {
     for (int64_t column = 0; column < side; ++column) {
       const double bytes = cells[static_cast<size_t>(row * side + column)];
       if (bytes <= 0) continue;
       const double dark = std::log1p(bytes) / std::log1p(most);
-      add(page, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"hsl(220,50%%,%.0f%%)\">",
-          2 + static_cast<double>(column) * step, 2 + static_cast<double>(row) * step, step, step,
-          92 - 77 * dark * dark);
-      add(page, "<title>%lld, %lld: %s</title></rect>\n", static_cast<long long>(row) * each,
-          static_cast<long long>(column) * each, bytes_shown(bytes).c_str());
+      append(page, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"hsl(220,50%%,%.0f%%)\">",
+             2 + static_cast<double>(column) * step, 2 + static_cast<double>(row) * step, step, step,
+             92 - 77 * dark * dark);
+      append(page, "<title>%lld, %lld: %s</title></rect>\n", static_cast<long long>(row) * each,
+             static_cast<long long>(column) * each, bytes_shown(bytes).c_str());
     }
   }
   page += "</svg>\n";
@@ -276,9 +271,9 @@ void add_comparison(std::string& page, const RunStatistics& before, const RunSta
           "</th><th>" + shown(after.path) + "</th><th>change</th></tr>\n";
   for (const Change& change : compare(before, after)) {
     page.append("<tr><td>").append(shown(change.name)).append("</td>");
-    add(page, "<td>%.4g</td><td>%.4g</td>", change.before, change.after);
+    append(page, "<td>%.4g</td><td>%.4g</td>", change.before, change.after);
     if (change.before > 0) {
-      add(page, "<td>%+.1f %%</td></tr>\n", 100 * (change.after / change.before - 1));
+      append(page, "<td>%+.1f %%</td></tr>\n", 100 * (change.after / change.before - 1));
     } else {
       page += "<td></td></tr>\n";
     }

@@ -6,10 +6,13 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/format.hpp"
 #include "weft/report_page.hpp"
 
 namespace weft::tool {
 namespace {
+
+using base::append;
 
 using Shares = std::array<double, timeline_parts>;
 
@@ -20,13 +23,6 @@ constexpr const char* names[timeline_parts] = {"program", "MPI between two ranks
                                                "waiting"};
 // Steps of lightness, and hatching for waiting: as in the bars of ranks.
 constexpr const char* fills[timeline_parts] = {"#fff", "#ccc", "#999", "#555", "url(#hatch)"};
-
-template <class... Values>
-void add(std::string& text, const char* form, Values... values) {
-  char line[256];
-  snprintf(line, sizeof line, form, values...);
-  text += line;
-}
 
 // Shares of one, where there are any.
 Shares normal(Shares shares) {
@@ -101,9 +97,9 @@ void add_phases(std::string& page, const std::vector<Phase>& phases, double slic
   for (const char* name : names) page.append("<th>").append(name).append("</th>");
   page += "</tr>\n";
   for (const Phase& phase : phases) {
-    add(page, "<tr><td>%.3g to %.3g</td>", static_cast<double>(phase.begin) * slice,
-        static_cast<double>(phase.end) * slice);
-    for (const double share : phase.shares) add(page, "<td>%.0f %%</td>", 100 * share);
+    append(page, "<tr><td>%.3g to %.3g</td>", static_cast<double>(phase.begin) * slice,
+           static_cast<double>(phase.end) * slice);
+    for (const double share : phase.shares) append(page, "<td>%.0f %%</td>", 100 * share);
     page += "</tr>\n";
   }
   page += "</table>\n";
@@ -122,17 +118,17 @@ void add_columns(std::string& page, const std::vector<Shares>& slices, double to
       for (size_t q = 0; q < p; ++q) below += slices[s][q];
       const double tall = slices[s][p] * height;
       if (tall < 0.05) continue;
-      add(path, "M%.1f %.1fh%.1fv-%.1fh-%.1fz", left + static_cast<double>(s) * step, top + height - below * height,
-          step, tall, step);
+      append(path, "M%.1f %.1fh%.1fv-%.1fh-%.1fz", left + static_cast<double>(s) * step, top + height - below * height,
+             step, tall, step);
     }
     if (path.empty()) continue;
-    add(page, "<path fill=\"%s\" d=\"", fills[p]);
+    append(page, "<path fill=\"%s\" d=\"", fills[p]);
     page.append(path).append("\"/>");
   }
-  add(page,
-      "<rect x=\"%.0f\" y=\"%.1f\" width=\"%.0f\" height=\"%.1f\" fill=\"none\" stroke=\"#333\" "
-      "stroke-width=\".5\"/>\n",
-      left, top, width, height);
+  append(page,
+         "<rect x=\"%.0f\" y=\"%.1f\" width=\"%.0f\" height=\"%.1f\" fill=\"none\" stroke=\"#333\" "
+         "stroke-width=\".5\"/>\n",
+         left, top, width, height);
 }
 
 void add_picture(std::string& page, const RunStatistics& run, const std::vector<Shares>& all) {
@@ -141,8 +137,8 @@ void add_picture(std::string& page, const RunStatistics& run, const std::vector<
   const size_t strips = run.timeline.size() > 1 ? run.timeline.size() : 0;
   const double strip = std::clamp(320.0 / static_cast<double>(std::max<size_t>(strips, 1)), 8.0, 20.0);
   const double bottom = tall + gap + strip * static_cast<double>(strips);
-  add(page, "<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"Phases of the run\">\n", left + width + 4,
-      bottom + 16);
+  append(page, "<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"Phases of the run\">\n", left + width + 4,
+         bottom + 16);
   page += "<text x=\"0\" y=\"14\">all ranks</text>";
   add_columns(page, all, 1, tall);
   for (size_t i = 0; i < strips; ++i) {
@@ -151,19 +147,19 @@ void add_picture(std::string& page, const RunStatistics& run, const std::vector<
     std::vector<Shares> slices;
     slices.reserve(group.slices.size());
     for (const Shares& shares : group.slices) slices.push_back(normal(shares));
-    add(page, "<g><title>rank %lld", static_cast<long long>(group.first));
-    if (group.ranks > 1) add(page, " to %lld", static_cast<long long>(group.first + group.ranks - 1));
+    append(page, "<g><title>rank %lld", static_cast<long long>(group.first));
+    if (group.ranks > 1) append(page, " to %lld", static_cast<long long>(group.first + group.ranks - 1));
     page += "</title>";
     add_columns(page, slices, top, strip - 1);
     page += "</g>";
     if (strip >= 10 || i % 2 == 0) {
-      add(page, "<text x=\"0\" y=\"%.1f\">rank %lld</text>", top + std::min(strip, 11.0),
-          static_cast<long long>(group.first));
+      append(page, "<text x=\"0\" y=\"%.1f\">rank %lld</text>", top + std::min(strip, 11.0),
+             static_cast<long long>(group.first));
     }
   }
-  add(page,
-      "<text x=\"%.0f\" y=\"%.1f\">0 s</text><text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">%.3g s</text></svg>\n",
-      left, bottom + 13, left + width, bottom + 13, run.timeline_seconds);
+  append(page,
+         "<text x=\"%.0f\" y=\"%.1f\">0 s</text><text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">%.3g s</text></svg>\n",
+         left, bottom + 13, left + width, bottom + 13, run.timeline_seconds);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace weft::tool {
 namespace {
 
-constexpr const char* usage =
+constexpr const char* simulate_usage =
     "usage: weft simulate --coll NAME --ranks N,... [--ppn N] [--domain N] [--size BYTES] [--algorithm NAME]\n"
     "                     [--measured FILE] [--model NAME=VALUE,...] [--json] [--picture FILE]\n\n"
     "Plays a collective operation by each of its algorithms, rank by rank, under a model of a machine (LogGP with\n"
@@ -194,7 +194,7 @@ int simulate(const Words& words) {
     return 2;
   }
   if (wish.help) {
-    fputs(usage, stdout);
+    fputs(simulate_usage, stdout);
     return 0;
   }
   std::vector<Simulated> all;

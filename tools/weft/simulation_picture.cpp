@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <map>
 
+#include "base/format.hpp"
 #include "weft/simulation.hpp"
 
 namespace weft::tool {
@@ -15,11 +16,7 @@ struct Point {
   double us;
 };
 
-std::string format(const char* form, auto... values) {
-  char text[512];
-  snprintf(text, sizeof text, form, values...);
-  return text;
-}
+using base::format;
 
 constexpr const char* colours[] = {"#0b6cb8", "#d1572a", "#23884a", "#8a4fb0", "#b8860b",
                                    "#4d4d4d", "#c2185b", "#00838f", "#6d8b00", "#795548"};

@@ -20,6 +20,7 @@
 #include "base/message.hpp"
 #include "weft/commands.hpp"
 #include "weft/job.hpp"
+#include "weft/median.hpp"
 #include "weft/reach.hpp"
 #include "weft/sweep_picture.hpp"
 #include "weft/text_file.hpp"
@@ -27,7 +28,7 @@
 namespace weft::tool {
 namespace {
 
-constexpr const char* usage =
+constexpr const char* sweep_usage =
     "usage: weft sweep [options] -- program [arguments]\n\n"
     "Runs a program under each layout and setting, in turn and repeated, and prints a table, the best first.\n\n"
     "  --layouts L     auto: all pairs of ranks and threads that use the processors here, and those that use one\n"
@@ -264,12 +265,6 @@ bool run_case(const Wanted& wanted, const Case& one, const Metric& metric, doubl
   return false;
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
 // Largest less smallest, in percent of the median.
 double spread(const std::vector<double>& values) {
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
@@ -411,7 +406,7 @@ int sweep(const Wanted& wanted, const Metric& metric, const topo::Machine& machi
 }
 
 int wrong(const std::string& message) {
-  fprintf(stderr, "weft sweep: %s\n%s", message.c_str(), usage);
+  fprintf(stderr, "weft sweep: %s\n%s", message.c_str(), sweep_usage);
   return 2;
 }
 
@@ -424,7 +419,7 @@ int sweep(const Words& words) {
   for (; at < words.size() && words[at] != "--"; ++at) {
     const std::string& word = words[at];
     if (word == "--help" || word == "-h") {
-      fputs(usage, stdout);
+      fputs(sweep_usage, stdout);
       return 0;
     }
     if (word == "--json") {

@@ -5,16 +5,13 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/format.hpp"
 #include "weft/markup.hpp"
 
 namespace weft::tool {
 namespace {
 
-std::string format(const char* form, auto... values) {
-  char text[512];
-  snprintf(text, sizeof text, form, values...);
-  return text;
-}
+using base::format;
 
 constexpr int left = 300, width = 400, right = 100, top = 50, row = 24, bar = 16;
 

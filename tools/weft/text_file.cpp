@@ -34,4 +34,18 @@ bool write_text(const char* command, const char* option, const std::string& path
   return false;
 }
 
+bool refuse_file(const std::string& path, base::Problem& problem) {
+  problem = {.cause = "--out " + base::quoted(path) + " cannot be written",
+             .error = errno,
+             .remedy = "name a file in a folder that exists, with room, that you may write"};
+  return false;
+}
+
+bool write_file(const std::string& path, const std::string& text, base::Problem& problem) {
+  FILE* file = fopen(path.c_str(), "we");
+  bool done = file != nullptr && fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (file != nullptr) done = fclose(file) == 0 && done;
+  return done || refuse_file(path, problem);
+}
+
 }  // namespace weft::tool

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "base/message.hpp"
+
 namespace weft::tool {
 
 inline constexpr size_t most_bytes_of_file = size_t{1} << 30;
@@ -15,5 +17,9 @@ inline constexpr size_t most_bytes_of_file = size_t{1} << 30;
 // printed.
 [[nodiscard]] bool write_text(const char* command, const char* option, const std::string& path,
                               const std::string& text);
+
+// Of a file that --out names: writes it; or says that it cannot be written, by errno, and is false.
+[[nodiscard]] bool write_file(const std::string& path, const std::string& text, base::Problem& problem);
+bool refuse_file(const std::string& path, base::Problem& problem);
 
 }  // namespace weft::tool

@@ -13,12 +13,13 @@
 namespace weft::tool {
 namespace {
 
-constexpr const char* remedy =
+constexpr const char* matrix_remedy =
     "give the file that WEFT_STATS_FILE names, an object with \"matrix\": {\"ranks\": N, \"bytes\": [[from, to, bytes, "
     "messages], ...]}, or lines of \"from to bytes\"";
 
 bool refuse(base::Problem& problem, const std::string& name, const std::string& where, const std::string& wrong) {
-  problem = {.cause = "the matrix in " + base::quoted(name) + where + " cannot be used: " + wrong, .remedy = remedy};
+  problem = {.cause = "the matrix in " + base::quoted(name) + where + " cannot be used: " + wrong,
+             .remedy = matrix_remedy};
   return false;
 }
 
@@ -72,9 +73,9 @@ struct RankTimes {
 };
 
 // The members of a file of statistics that matter here; others are passed over.
-class Hearer {
+class MatrixHearer {
  public:
-  explicit Hearer(Traffic& traffic) : traffic_(traffic) {}
+  explicit MatrixHearer(Traffic& traffic) : traffic_(traffic) {}
 
   std::string hear(const base::JsonEvent& e) {
     if (e.depth == 0) {
@@ -263,7 +264,7 @@ bool parse_traffic(std::string_view text, const std::string& name, Traffic& traf
   std::vector<Sent> sends;
   std::vector<RankTimes> times;
   if (text[begin] == '{' || text[begin] == '[' || text[begin] == '"') {
-    Hearer hearer(traffic);
+    MatrixHearer hearer(traffic);
     base::JsonProblem wrong;
     if (!base::hear_json(
             text, most_bytes_of_file, [&](const base::JsonEvent& event) { return hearer.hear(event); }, wrong)) {
@@ -285,7 +286,8 @@ bool read_traffic(const std::string& path, Traffic& traffic, base::Problem& prob
   std::string text;
   const int error = read_text(path, text);
   if (error == 0) return parse_traffic(text, path, traffic, problem);
-  problem = {.cause = "the matrix in " + base::quoted(path) + " cannot be read", .error = error, .remedy = remedy};
+  problem = {
+      .cause = "the matrix in " + base::quoted(path) + " cannot be read", .error = error, .remedy = matrix_remedy};
   return false;
 }
 

@@ -19,13 +19,14 @@
 #include "weft/job.hpp"
 #include "weft/model.hpp"
 #include "weft/paths.hpp"
+#include "weft/text_file.hpp"
 #include "weft/tune_devices.hpp"
 #include "weft/tuning.hpp"
 
 namespace weft::tool {
 namespace {
 
-constexpr const char* usage =
+constexpr const char* tune_usage =
     "usage: weft tune [-n RANKS,...] [--hosts HOSTS] [--only COLLECTIVE,...] [--quick] [--out FILE] [--resume] "
     "[--json]\n"
     "       weft tune --paths [--between A,B] [--quick] [--json]\n"
@@ -60,11 +61,6 @@ struct Wish {
   bool model = true;  // is measured
   std::string file = "weft-tuning.json";
 };
-
-bool refuse(base::Problem& problem, const std::string& cause, const std::string& remedy) {
-  problem = {.cause = cause, .remedy = remedy};
-  return false;
-}
 
 bool read_ranks(const std::string& text, Wish& wish, base::Problem& problem) {
   for (const std::string& part : parts_of(text)) {
@@ -187,13 +183,6 @@ void forget_settings() {
   }
 }
 
-bool refuse_file(const std::string& path, base::Problem& problem) {
-  problem = {.cause = "--out " + base::quoted(path) + " cannot be written",
-             .error = errno,
-             .remedy = "name a file in a folder that exists, with room, that you may write"};
-  return false;
-}
-
 // Before anything is measured.
 bool can_write(const std::string& path, base::Problem& problem) {
   if (access(path.c_str(), W_OK) == 0) return true;
@@ -201,13 +190,6 @@ bool can_write(const std::string& path, base::Problem& problem) {
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   if (errno == ENOENT && access(folder.c_str(), W_OK | X_OK) == 0) return true;
   return refuse_file(path, problem);
-}
-
-bool write_file(const std::string& path, const std::string& text, base::Problem& problem) {
-  FILE* file = fopen(path.c_str(), "we");
-  bool done = file != nullptr && fwrite(text.data(), 1, text.size(), file) == text.size();
-  if (file != nullptr) done = fclose(file) == 0 && done;
-  return done || refuse_file(path, problem);
 }
 
 // The file of measurements so far, which need not be made again: a line that says by which command, then for each
@@ -349,7 +331,7 @@ int tune(const Words& words) {
   Wish wish;
   base::Problem problem;
   if (!read_words(words, wish, problem)) return say(problem), 2;
-  if (wish.help) return fputs(usage, stdout) < 0 ? 1 : 0;
+  if (wish.help) return fputs(tune_usage, stdout) < 0 ? 1 : 0;
   if (wish.paths) return tune_paths(wish.between, wish.quick, wish.json, problem) ? 0 : (say(problem), 1);
   if (wish.devices) {
     const bool done = can_write(wish.file, problem) && tune_devices(wish.quick, wish.file, wish.json, problem);

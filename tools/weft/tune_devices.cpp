@@ -16,18 +16,14 @@
 #include "coll/table.hpp"
 #include "device/device.hpp"
 #include "weft/job.hpp"
+#include "weft/median.hpp"
+#include "weft/text_file.hpp"
 
 namespace weft::tool {
 namespace {
 
 constexpr int64_t default_chunk = core::most_device_chunk;
 constexpr int32_t default_depth = 2;
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 bool is_default(const DeviceTimes& one) {
   return one.chunk == default_chunk && one.depth == default_depth;
@@ -107,17 +103,6 @@ void print(const std::vector<DeviceTimes>& times) {
            usual == nullptr ? median(best->us) : median(usual->us), median(best->us),
            static_cast<long long>(best->chunk), best->depth);
   }
-}
-
-bool write_file(const std::string& path, const std::string& text, base::Problem& problem) {
-  FILE* file = fopen(path.c_str(), "we");
-  bool done = file != nullptr && fwrite(text.data(), 1, text.size(), file) == text.size();
-  if (file != nullptr) done = fclose(file) == 0 && done;
-  if (done) return true;
-  problem = {.cause = "--out " + base::quoted(path) + " cannot be written",
-             .error = errno,
-             .remedy = "name a file in a folder that exists, with room, that you may write"};
-  return false;
 }
 
 bool measure(bool quick, std::vector<DeviceTimes>& times, base::Problem& problem) {

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "base/json.hpp"
+#include "weft/median.hpp"
 
 namespace weft::tool {
 namespace {
@@ -139,9 +140,7 @@ class Writer {
 double median_of(const Measured& measured, Algorithm algorithm) {
   const Timed* timed = timed_of(measured, algorithm);
   if (timed == nullptr) return 0;
-  std::vector<double> us = timed->us;
-  std::sort(us.begin(), us.end());
-  return us.size() % 2 != 0 ? us[us.size() / 2] : (us[us.size() / 2 - 1] + us[us.size() / 2]) / 2;
+  return median(timed->us);
 }
 
 bool read_measured(const std::string& output, JobMeasured& job, std::string& wrong) {

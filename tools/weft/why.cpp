@@ -33,7 +33,7 @@ std::string with_strong_causes(const std::string& text) {
   return out;
 }
 
-constexpr const char* usage =
+constexpr const char* why_usage =
     "usage: weft why [JOB|PID] [--hosts A,B,...] [--json]\n\n"
     "Says why a job stands still: which ranks wait for which, and what for. JOB is a job's name (HOST-PID), PID a "
     "process\n"
@@ -196,7 +196,7 @@ int why(const Words& words) {
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (word == "--help" || word == "-h") {
-      fputs(usage, stdout);
+      fputs(why_usage, stdout);
       return 0;
     }
     if (word == "--json") {
@@ -212,7 +212,7 @@ int why(const Words& words) {
     } else if (!word.empty() && word[0] != '-' && wanted.empty()) {
       wanted = word;
     } else {
-      fprintf(stderr, "weft why: \"%.60s\" is no option, or a second job\n%s", word.c_str(), usage);
+      fprintf(stderr, "weft why: \"%.60s\" is no option, or a second job\n%s", word.c_str(), why_usage);
       return 2;
     }
   }
