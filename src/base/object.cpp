@@ -24,7 +24,7 @@ constexpr size_t small_classes = small_limit / Arena::slot_align;
 constexpr size_t classes = small_classes + 64;
 constexpr size_t reserve_most = size_t{64} << 30;
 constexpr size_t reserve_least = size_t{16} << 20;  // an address space limit (ulimit -v) may leave no more
-constexpr size_t chunk = size_t{256} << 10;
+constexpr size_t commit_step = size_t{256} << 10;
 
 // A free slot: the first word stays Kind::free, so that a handle to it is still told apart.
 struct FreeSlot {
@@ -108,7 +108,7 @@ struct ArenaGrowth {
     size_t used = Arena::used_.load(std::memory_order_relaxed);
     if (bytes > state.reserved - used) return nullptr;
     if (used + bytes > state.committed) {
-      size_t more = (used + bytes - state.committed + chunk - 1) & ~(chunk - 1);
+      size_t more = (used + bytes - state.committed + commit_step - 1) & ~(commit_step - 1);
       if (more > state.reserved - state.committed) return nullptr;
       void* at = reinterpret_cast<void*>(base + state.committed);
       if (mprotect(at, more, PROT_READ | PROT_WRITE) != 0) return nullptr;

@@ -108,7 +108,7 @@ void neighbours(Way& way, const Blocks& all) {
 // The leaders gather the blocks of their hosts, do the same among themselves with those, and give their hosts all. A
 // host packs its own blocks first, then those of the hosts after it.
 template <class Way>
-void among_hosts(Way& way, const core::Hosts& hosts, const Packed& packed, const Blocks& all) {
+void allgather_among_hosts(Way& way, const core::Hosts& hosts, const Packed& packed, const Blocks& all) {
   const int32_t rank = way.comm().rank;
   const ByHost by_host(hosts);
   const Team& ours = by_host.ours;
@@ -179,7 +179,7 @@ void allgather(Way& way, const Block& mine, const Blocks& all) {
       });
   if (packed.data == nullptr) return;
   if (hosts != nullptr) {
-    among_hosts(way, *hosts, packed, all);
+    allgather_among_hosts(way, *hosts, packed, all);
   } else {
     gather_packed(way, Everybody(comm), packed, all);
   }

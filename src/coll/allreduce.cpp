@@ -90,7 +90,7 @@ void recursive_doubling(const Ranks& ranks, Partial<Way>& partial) {
 
 // Each host reduces to its leader, the leaders do so among themselves, and each sends its host the result.
 template <class Way>
-void among_hosts(const ByHost& by_host, Partial<Way>& partial, void* result) {
+void allreduce_among_hosts(const ByHost& by_host, Partial<Way>& partial, void* result) {
   collect(partial.way, by_host.ours, partial.mine, partial.spare, partial.count, partial.reducer, 0);
   if (by_host.leads()) {
     recursive_doubling(by_host.leaders, partial);
@@ -136,7 +136,7 @@ void allreduce(Way& way, const void* send, void* receive, int64_t count, const R
   Partial<Way> partial{way, reducer, count, receive, spare};
   switch (algorithm) {
     case Algorithm::leaders:
-      among_hosts(ByHost(*comm.hosts), partial, receive);
+      allreduce_among_hosts(ByHost(*comm.hosts), partial, receive);
       break;
     case Algorithm::flat:
       flat(comm, partial);

@@ -44,7 +44,7 @@ void sign_in_by_tree(Way& way, const Team& ranks, const Block& nothing) {
 }
 
 template <class Way>
-void among_hosts(Way& way, const ByHost& by_host, const Block& nothing) {
+void barrier_among_hosts(Way& way, const ByHost& by_host, const Block& nothing) {
   const bool few = by_host.ours.size <= flat_limit;
   if (few) {
     sign_in(way, by_host.ours, nothing);
@@ -73,7 +73,7 @@ void barrier(Way& way) {
   }
   switch (algorithm) {
     case Algorithm::leaders:
-      return among_hosts(way, ByHost(*comm.hosts), nothing);
+      return barrier_among_hosts(way, ByHost(*comm.hosts), nothing);
     case Algorithm::flat:
       sign_in(way, all, nothing);
       return let_go(way, all, nothing);

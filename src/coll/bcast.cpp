@@ -22,7 +22,7 @@ namespace {
 
 // To the leaders first, of which the root is one: data cross to each other host once.
 template <class Way>
-void among_hosts(Way& way, const ByHost& by_host, const Block& data) {
+void bcast_among_hosts(Way& way, const ByHost& by_host, const Block& data) {
   if (by_host.leads()) spread(way, by_host.leaders, data, by_host.root_host);
   spread(way, by_host.ours, data, by_host.leader);
 }
@@ -43,7 +43,7 @@ void bcast(Way& way, const Block& data, int32_t root) {
   if (at_desk::agreed(way, Collective::bcast, bytes, root, again) || bytes == 0) return;
   switch (algorithm) {
     case Algorithm::leaders:
-      return among_hosts(way, ByHost(*comm.hosts, root), data);
+      return bcast_among_hosts(way, ByHost(*comm.hosts, root), data);
     case Algorithm::split:
       return bcast_split(way, data, root);
     case Algorithm::chain:

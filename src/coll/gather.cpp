@@ -21,7 +21,7 @@ namespace {
 
 // The leaders of other hosts pack the blocks of their hosts for the root. Blocks are of one size.
 template <class Way>
-void among_hosts(Way& way, const Block& mine, const Blocks& all, int64_t block_bytes, int32_t root) {
+void gather_among_hosts(Way& way, const Block& mine, const Blocks& all, int64_t block_bytes, int32_t root) {
   const core::Hosts& hosts = *way.comm().hosts;
   const ByHost by_host(hosts, root);
   const Team& ours = by_host.ours;
@@ -99,7 +99,7 @@ void gather(Way& way, const Block& mine, const Blocks& all, int32_t root) {
   if (at_desk::agreed(way, collective, block_bytes, root, again) || (regular && block_bytes == 0)) return;
   if (choice.algorithm == Algorithm::tree)
     return by_tree(way, mine, all, regular ? block_bytes : slot_of(choice), root);
-  if (choice.algorithm == Algorithm::leaders) return among_hosts(way, mine, all, block_bytes, root);
+  if (choice.algorithm == Algorithm::leaders) return gather_among_hosts(way, mine, all, block_bytes, root);
   if (comm.rank != root) {
     if (mine.bytes() > 0 || at_desk::sends_empty(way)) way.send(mine, root);
     return;

@@ -498,7 +498,8 @@ bool fits(const Row& row, const Shape& shape) {
   return row.ranks.has(shape.ranks) && row.hosts.has(shape.hosts) && row.ranks_per_host.has(shape.ranks_per_host) &&
          (shape.crowded || !row.crowded) && !(row.uneven && std::has_single_bit(static_cast<uint32_t>(shape.ranks))) &&
          (shape.leaders || row.algorithm != leaders) &&
-         (shape.shared || (row.algorithm != shared && row.algorithm != single_copy && row.algorithm != peer_copy)) &&
+         (shape.shared ||
+          (row.algorithm != Algorithm::shared && row.algorithm != single_copy && row.algorithm != peer_copy)) &&
          (shape.offload || row.algorithm != Algorithm::offload);
 }
 
@@ -538,7 +539,8 @@ Choices compile(const Shape& shape, std::span<const Row> rows) {
         continue;
       }
       if (choice.algorithm == peer_copy) continue;  // decides nothing for blocking operations
-      choices.in_rooms |= (choice.algorithm == shared || choice.algorithm == single_copy) && choice.bytes > decided;
+      choices.in_rooms |=
+          (choice.algorithm == Algorithm::shared || choice.algorithm == single_copy) && choice.bytes > decided;
       decided = std::max(decided, choice.bytes);
     }
   }

@@ -24,8 +24,8 @@ namespace weft::core {
 namespace {
 
 // Communicators that we share with the process of each place; made with the first of another world.
-constinit base::Lock lock;
-constinit std::vector<int32_t>* shared = nullptr;
+constinit base::Lock growth_lock;
+constinit std::vector<int32_t>* shared_communicators = nullptr;
 constinit int32_t tied = 0;  // places of this host with any
 // Of other hosts: those that we ever had communicators with, and those that have said that they leave.
 constinit std::set<int32_t>* afar = nullptr;
@@ -43,7 +43,7 @@ boot::RankStatus* line_of(int32_t job_rank) {
 }
 
 bool said_to_leave(int32_t job_rank) {
-  const std::lock_guard guard(lock);
+  const std::lock_guard guard(growth_lock);
   return leaving != nullptr && leaving->contains(job_rank);
 }
 
@@ -74,12 +74,12 @@ void tune_waits() {
 }
 
 // With the lock.
-void count(int32_t job_rank, int32_t by) {
+void count_communicators(int32_t job_rank, int32_t by) {
   if (job_rank >= world->places) {
     if (share_with_other(job_rank, by) && !is_far(job_rank)) tied += by;
     return tune_waits();
   }
-  int32_t& communicators = (*shared)[static_cast<size_t>(job_rank)];
+  int32_t& communicators = (*shared_communicators)[static_cast<size_t>(job_rank)];
   const bool before = communicators != 0;
   communicators += by;
   const bool after = communicators != 0;
@@ -108,8 +108,8 @@ bool is_foreign_afar(int32_t job_rank) {
 
 bool has_parted(int32_t job_rank) {
   if (job_rank < 0 || !is_foreign_afar(job_rank)) return false;
-  const std::lock_guard guard(lock);
-  return shared == nullptr || (*shared)[static_cast<size_t>(job_rank)] == 0;
+  const std::lock_guard guard(growth_lock);
+  return shared_communicators == nullptr || (*shared_communicators)[static_cast<size_t>(job_rank)] == 0;
 }
 
 bool is_foreign(int32_t job_rank) {
@@ -139,21 +139,22 @@ void meet(int32_t job_rank) {
 
 bool tie(const Group& group) {
   if (!has_foreign(group)) return false;
-  std::lock_guard guard(lock);
-  if (shared == nullptr) shared = new std::vector<int32_t>(static_cast<size_t>(world->places));
+  std::lock_guard guard(growth_lock);
+  if (shared_communicators == nullptr)
+    shared_communicators = new std::vector<int32_t>(static_cast<size_t>(world->places));
   for (int32_t r = 0; r < group.size; ++r) {
     const int32_t job_rank = group.job_rank(r);
     if (!is_foreign(job_rank)) continue;
     meet(job_rank);
-    count(job_rank, 1);
+    count_communicators(job_rank, 1);
   }
   return true;
 }
 
 void untie(const Group& group) {
-  std::lock_guard guard(lock);
+  std::lock_guard guard(growth_lock);
   for (int32_t r = 0; r < group.size; ++r) {
-    if (is_foreign(group.job_rank(r))) count(group.job_rank(r), -1);
+    if (is_foreign(group.job_rank(r))) count_communicators(group.job_rank(r), -1);
   }
 }
 
@@ -167,7 +168,7 @@ constinit const Handler leaving_handler{.kind = leaving_kind,
                                         .least_bytes = sizeof(int32_t),
                                         .name = "leave of a process of another world",
                                         .take = [](const transport::Arrival& a) {
-                                          const std::lock_guard guard(lock);
+                                          const std::lock_guard guard(growth_lock);
                                           if (leaving == nullptr) leaving = new std::set<int32_t>;
                                           leaving->insert(payload_of<int32_t>(a));
                                         }};
@@ -176,7 +177,7 @@ WEFT_HANDLER(leaving_handler);
 void say_that_we_leave() {
   std::vector<int32_t> all;
   {
-    const std::lock_guard guard(lock);
+    const std::lock_guard guard(growth_lock);
     if (afar != nullptr) all.assign(afar->begin(), afar->end());
   }
   for (const int32_t rank : all) {
@@ -185,10 +186,10 @@ void say_that_we_leave() {
 }
 
 bool those_afar_leave() {
-  const std::lock_guard guard(lock);
+  const std::lock_guard guard(growth_lock);
   if (afar == nullptr) return true;
   return std::all_of(afar->begin(), afar->end(), [](int32_t rank) {
-    return (*shared)[static_cast<size_t>(rank)] == 0 || (leaving != nullptr && leaving->contains(rank));
+    return (*shared_communicators)[static_cast<size_t>(rank)] == 0 || (leaving != nullptr && leaving->contains(rank));
   });
 }
 

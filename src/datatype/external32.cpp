@@ -12,13 +12,13 @@ namespace weft::datatype {
 namespace {
 
 template <class T>
-T load(const char* from) {
+T load_bits(const char* from) {
   T value;
   std::memcpy(&value, from, sizeof value);
   return value;
 }
 template <class T>
-void store(char* to, T value) {
+void store_bits(char* to, T value) {
   std::memcpy(to, &value, sizeof value);
 }
 
@@ -35,16 +35,17 @@ uint64_t swapped(uint64_t value) {
 template <class T>
 void swap_all(const char* from, char* to, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
-    store(to + i * static_cast<int64_t>(sizeof(T)), swapped(load<T>(from + i * static_cast<int64_t>(sizeof(T)))));
+    store_bits(to + i * static_cast<int64_t>(sizeof(T)),
+               swapped(load_bits<T>(from + i * static_cast<int64_t>(sizeof(T)))));
   }
 }
 
 void swap_16(const char* from, char* to, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
-    const auto low = load<uint64_t>(from + 16 * i);
-    const auto high = load<uint64_t>(from + 16 * i + 8);
-    store(to + 16 * i, swapped(high));
-    store(to + 16 * i + 8, swapped(low));
+    const auto low = load_bits<uint64_t>(from + 16 * i);
+    const auto high = load_bits<uint64_t>(from + 16 * i + 8);
+    store_bits(to + 16 * i, swapped(high));
+    store_bits(to + 16 * i + 8, swapped(low));
   }
 }
 
@@ -70,17 +71,17 @@ constexpr uint64_t exponent_bits = 0x7fff;
 constexpr int surplus = 49;  // bits of binary128 that the x87 format has no room for
 
 void extended_to_external(const char* native, char* external) {
-  const auto significand = load<uint64_t>(native);
-  uint64_t head = load<uint16_t>(native + 8);
+  const auto significand = load_bits<uint64_t>(native);
+  uint64_t head = load_bits<uint16_t>(native + 8);
   if ((head & exponent_bits) == 0 && (significand & leading) != 0) ++head;  // a subnormal with the leading 1 is normal
   const uint64_t fraction = significand & ~leading;
-  store(external, swapped(head << 48 | fraction >> 15));
-  store(external + 8, swapped(fraction << surplus));
+  store_bits(external, swapped(head << 48 | fraction >> 15));
+  store_bits(external + 8, swapped(fraction << surplus));
 }
 
 void extended_from_external(const char* external, char* native) {
-  const uint64_t high = swapped(load<uint64_t>(external));
-  const uint64_t low = swapped(load<uint64_t>(external + 8));
+  const uint64_t high = swapped(load_bits<uint64_t>(external));
+  const uint64_t low = swapped(load_bits<uint64_t>(external + 8));
   uint64_t head = high >> 48;
   const uint64_t exponent = head & exponent_bits;
   uint64_t significand = (high << 16 >> 1) | low >> surplus;
@@ -98,21 +99,21 @@ void extended_from_external(const char* external, char* native) {
       ++head;  // rounded up to the least normal number
     }
   }
-  store(native, significand);
-  store<uint64_t>(native + 8, head);  // and six bytes of padding
+  store_bits(native, significand);
+  store_bits<uint64_t>(native + 8, head);  // and six bytes of padding
 }
 
 // Native and Narrow: the integers in memory and outside.
 template <class Native, class Narrow, class Bits>
 bool narrow(const char* native, char* external) {
-  const auto value = load<Native>(native);
+  const auto value = load_bits<Native>(native);
   const auto small = static_cast<Narrow>(value);
-  store(external, swapped(static_cast<Bits>(small)));
+  store_bits(external, swapped(static_cast<Bits>(small)));
   return static_cast<Native>(small) == value;
 }
 template <class Native, class Narrow, class Bits>
-void widen(const char* external, char* native) {
-  store(native, static_cast<Native>(static_cast<Narrow>(swapped(load<Bits>(external)))));
+void widen_external(const char* external, char* native) {
+  store_bits(native, static_cast<Native>(static_cast<Narrow>(swapped(load_bits<Bits>(external)))));
 }
 
 // The integers with fewer bytes outside: long and unsigned long, and wide characters.
@@ -122,9 +123,9 @@ bool narrow_value(const ValueForm& form, const char* native, char* external) {
   return narrow<uint32_t, uint16_t, uint16_t>(native, external);
 }
 void widen_value(const ValueForm& form, const char* external, char* native) {
-  if (form.conversion == Conversion::signed_narrow) return widen<int64_t, int32_t, uint32_t>(external, native);
-  if (form.native == 8) return widen<uint64_t, uint32_t, uint32_t>(external, native);
-  return widen<uint32_t, uint16_t, uint16_t>(external, native);
+  if (form.conversion == Conversion::signed_narrow) return widen_external<int64_t, int32_t, uint32_t>(external, native);
+  if (form.native == 8) return widen_external<uint64_t, uint32_t, uint32_t>(external, native);
+  return widen_external<uint32_t, uint16_t, uint16_t>(external, native);
 }
 
 bool values_to_external(const ValueForm& form, const char* native, char* external, int64_t count) {

@@ -13,15 +13,15 @@ namespace weft::datatype {
 namespace {
 
 // Runs of equal length at equal distances.
-struct Rows {
+struct DeviceRows {
   char* first;
   size_t stride;
   size_t length;
   size_t count;
 };
 
-Rows rows_at(const iovec* runs, int count) {
-  Rows rows{static_cast<char*>(runs[0].iov_base), runs[0].iov_len, runs[0].iov_len, 1};
+DeviceRows rows_at(const iovec* runs, int count) {
+  DeviceRows rows{static_cast<char*>(runs[0].iov_base), runs[0].iov_len, runs[0].iov_len, 1};
   while (static_cast<int>(rows.count) < count) {
     const iovec& next = runs[rows.count];
     const auto distance = static_cast<size_t>(static_cast<char*>(next.iov_base) - rows.first);
@@ -45,7 +45,7 @@ void each_rows(const Type& type, int64_t count, const void* buffer, int64_t posi
   for (int64_t at = position; at < end;) {
     const Runs some = list_runs(type, count, buffer, at, end - at, runs, room);
     for (int i = 0; i < some.count;) {
-      const Rows rows = rows_at(runs + i, some.count - i);
+      const DeviceRows rows = rows_at(runs + i, some.count - i);
       const std::string problem = move(rows, at - position);
       if (!problem.empty()) return device::fail(problem);
       at += static_cast<int64_t>(rows.count * rows.length);
@@ -66,7 +66,7 @@ void pack_on_device(const Type& type, int64_t count, const void* buffer, int64_t
   if (lie_on_device(type, count, buffer) &&
       move_by_kernel(type, count, buffer, position, out, bytes, device::Direction::pack))
     return;
-  each_rows(type, count, buffer, position, bytes, [out](const Rows& rows, int64_t at) {
+  each_rows(type, count, buffer, position, bytes, [out](const DeviceRows& rows, int64_t at) {
     char* to = static_cast<char*>(out) + at;
     return rows.count == 1
                ? device::active->copy(to, rows.first, rows.length)
@@ -78,7 +78,7 @@ void unpack_on_device(const Type& type, int64_t count, void* buffer, int64_t pos
   if (lie_on_device(type, count, buffer) &&
       move_by_kernel(type, count, buffer, position, const_cast<void*>(in), bytes, device::Direction::unpack))
     return;
-  each_rows(type, count, buffer, position, bytes, [in](const Rows& rows, int64_t at) {
+  each_rows(type, count, buffer, position, bytes, [in](const DeviceRows& rows, int64_t at) {
     const char* from = static_cast<const char*>(in) + at;
     return rows.count == 1
                ? device::active->copy(rows.first, from, rows.length)

@@ -84,9 +84,9 @@ class Mover {
   int64_t row_block_ = 0;
   int64_t row_stride_ = 0;
   Windows row_windows_;
-  Kernel<Strided> row_kernel_ = nullptr;
+  RowKernel<Strided> row_kernel_ = nullptr;
   int64_t list_block_ = 0;
-  Kernel<Listed> list_kernel_ = nullptr;
+  RowKernel<Listed> list_kernel_ = nullptr;
   const Blocks* pattern_ = nullptr;
   int64_t pattern_stride_ = 0;
   Windows pattern_windows_;

@@ -13,14 +13,14 @@ namespace {
 
 // As pair_size() computes it.
 template <class Value, class Index>
-struct Layout {
+struct PairLayout {
   static constexpr int64_t to_index = std::max(sizeof(Value), sizeof(Index));
   static constexpr int64_t extent = 2 * to_index;
 };
 
 template <class Value, class Index, bool least>
 void locate(const void* __restrict in, void* __restrict inout, int64_t count) {
-  using Pair = Layout<Value, Index>;
+  using Pair = PairLayout<Value, Index>;
   for (int64_t at = 0; at < count * Pair::extent; at += Pair::extent) {
     const auto a = load<Value>(in, at);
     const auto b = load<Value>(inout, at);
@@ -35,7 +35,7 @@ void locate(const void* __restrict in, void* __restrict inout, int64_t count) {
 // The two elements without the gaps.
 template <class Value, class Index>
 void replace(const void* __restrict in, void* __restrict inout, int64_t count) {
-  using Pair = Layout<Value, Index>;
+  using Pair = PairLayout<Value, Index>;
   for (int64_t at = 0; at < count * Pair::extent; at += Pair::extent) {
     store(inout, at, load<Value>(in, at));
     store(inout, at + Pair::to_index, load<Index>(in, at + Pair::to_index));

@@ -93,11 +93,11 @@ WEFT_AVX2 void move_wider_blocks(Places places, int64_t block, char* packed) {
 // Kernels for 2, 3, ... units in a block.
 template <Direction direction, class Places, int... more>
 constexpr auto narrow_kernels(std::integer_sequence<int, more...> /*more*/) {
-  return std::array<Kernel<Places>, sizeof...(more)>{move_blocks<direction, Places, Vector16, more + 2>...};
+  return std::array<RowKernel<Places>, sizeof...(more)>{move_blocks<direction, Places, Vector16, more + 2>...};
 }
 template <Direction direction, class Places, int... more>
 constexpr auto wide_kernels(std::integer_sequence<int, more...> /*more*/) {
-  return std::array<Kernel<Places>, sizeof...(more)>{move_wide_blocks<direction, Places, more + 2>...};
+  return std::array<RowKernel<Places>, sizeof...(more)>{move_wide_blocks<direction, Places, more + 2>...};
 }
 
 }  // namespace
@@ -118,7 +118,7 @@ bool has_wide_registers() {
 }
 
 template <Direction direction, class Places>
-Kernel<Places> kernel_for(int64_t block, bool wide) {
+RowKernel<Places> kernel_for(int64_t block, bool wide) {
   static constexpr auto narrow_units = narrow_kernels<direction, Places>(std::make_integer_sequence<int, 7>());
   static constexpr auto wide_units = wide_kernels<direction, Places>(std::make_integer_sequence<int, 7>());
   switch (block) {
@@ -145,9 +145,9 @@ Kernel<Places> kernel_for(int64_t block, bool wide) {
   return move_large_blocks<direction, Places>;
 }
 
-template Kernel<Strided> kernel_for<Direction::pack, Strided>(int64_t block, bool wide);
-template Kernel<Strided> kernel_for<Direction::unpack, Strided>(int64_t block, bool wide);
-template Kernel<Listed> kernel_for<Direction::pack, Listed>(int64_t block, bool wide);
-template Kernel<Listed> kernel_for<Direction::unpack, Listed>(int64_t block, bool wide);
+template RowKernel<Strided> kernel_for<Direction::pack, Strided>(int64_t block, bool wide);
+template RowKernel<Strided> kernel_for<Direction::unpack, Strided>(int64_t block, bool wide);
+template RowKernel<Listed> kernel_for<Direction::pack, Listed>(int64_t block, bool wide);
+template RowKernel<Listed> kernel_for<Direction::unpack, Listed>(int64_t block, bool wide);
 
 }  // namespace weft::datatype

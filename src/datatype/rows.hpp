@@ -46,14 +46,14 @@ struct Listed {
 
 // Moves blocks of `block` bytes.
 template <class Places>
-using Kernel = void (*)(Places places, int64_t block, char* packed);
+using RowKernel = void (*)(Places places, int64_t block, char* packed);
 
 // Whether this processor has registers of 32 bytes.
 [[nodiscard]] bool has_wide_registers();
 
 // The kernel for blocks of this size; `wide`: it may use such registers.
 template <Direction direction, class Places>
-[[nodiscard]] Kernel<Places> kernel_for(int64_t block, bool wide);
+[[nodiscard]] RowKernel<Places> kernel_for(int64_t block, bool wide);
 
 // The size of a block decides once which loads and stores it takes; the last of them may overlap the one before.
 template <Direction direction, class Unit, int units>

@@ -12,7 +12,7 @@ namespace weft::datatype {
 namespace {
 
 // A short signature that occurs once becomes part of the one around it.
-constexpr int64_t splice_most = 16;
+constexpr int64_t push_most = 16;
 
 int64_t run_bytes(const SignatureRun& run) {
   return run.count * (run.inside ? run.inside->bytes : item_bytes(run.basic));
@@ -123,7 +123,7 @@ bool SignatureList::add(const Type& type, int64_t count) {
   if (!type.signature) return push(type.size / item_bytes(type.basic) * count, type.basic, nullptr);
   const Signature& signature = *type.signature;
   const int64_t repeats = type.size / signature.bytes * count;
-  if (repeats > 1 || signature.count > splice_most) return push(repeats, Basic::none, &signature);
+  if (repeats > 1 || signature.count > push_most) return push(repeats, Basic::none, &signature);
   for (int64_t i = 0; i < signature.count; ++i) {
     const SignatureRun& run = signature.runs()[i];
     if (!push(run.count, run.basic, run.inside)) return false;

@@ -67,7 +67,7 @@ std::string load() {
 
 // A part of an allocation. Parts begin where both of these divide their address, and overlap, so that small data lie in
 // one of them whole.
-constexpr uintptr_t page = 64 << 10, step = 2 << 20, reach = 2 * step;
+constexpr uintptr_t page = 64 << 10, step = 2 << 20, aperture_reach = 2 * step;
 
 struct Aperture {
   uint64_t number;       // of the allocation: one that was freed has none, or another
@@ -76,9 +76,9 @@ struct Aperture {
   Pinned pinned;
 };
 
-std::mutex mutex;
-std::vector<Aperture>* known = nullptr;  // the oldest first
-constexpr size_t most_known = 64;        // there may be 256 MiB for all processes
+std::mutex apertures_mutex;
+std::vector<Aperture>* apertures = nullptr;  // the oldest first
+constexpr size_t most_known = 64;            // there may be 256 MiB for all processes
 
 uint64_t number_of(uintptr_t address) {
   static constexpr int asked[] = {attribute_buffer_number};
@@ -99,7 +99,7 @@ Aperture open_at(uintptr_t address, uint64_t number) {
   Aperture made{number, address, address + 1, nullptr, {}};
   if (library.range(&base, &bytes, address) != success) return made;
   made.begin = std::max<uintptr_t>(address / step * step, base / page * page);
-  made.end = std::min<uintptr_t>(made.begin + reach, (base + bytes + page - 1) / page * page);
+  made.end = std::min<uintptr_t>(made.begin + aperture_reach, (base + bytes + page - 1) / page * page);
   const size_t size = made.end - made.begin;
   int device = 0;
   if (!offer(reinterpret_cast<const void*>(address), device).empty()) return made;
@@ -118,17 +118,18 @@ Aperture open_at(uintptr_t address, uint64_t number) {
 const Aperture* aperture_at(uintptr_t address, size_t bytes) {
   const uint64_t number = number_of(address);
   if (number == 0) return nullptr;
-  if (known == nullptr) known = new std::vector<Aperture>;
-  const auto found = std::find_if(known->begin(), known->end(), [&](const Aperture& one) {
+  if (apertures == nullptr) apertures = new std::vector<Aperture>;
+  const auto found = std::find_if(apertures->begin(), apertures->end(), [&](const Aperture& one) {
     return one.number == number && address >= one.begin && address < one.end;
   });
   const auto holds = [&](const Aperture& one) { return one.memory != nullptr && bytes <= one.end - address; };
-  if (found != known->end() && (holds(*found) || found->memory == nullptr)) return holds(*found) ? &*found : nullptr;
-  if (known->size() == most_known) {
-    close(known->front());
-    known->erase(known->begin());
+  if (found != apertures->end() && (holds(*found) || found->memory == nullptr))
+    return holds(*found) ? &*found : nullptr;
+  if (apertures->size() == most_known) {
+    close(apertures->front());
+    apertures->erase(apertures->begin());
   }
-  const Aperture& made = known->emplace_back(open_at(address, number));
+  const Aperture& made = apertures->emplace_back(open_at(address, number));
   return holds(made) ? &made : nullptr;
 }
 
@@ -159,7 +160,7 @@ bool copy_by_aperture(void* to, const void* from, size_t bytes) {
   if (to_side == from_side || to_side == Side::gone || from_side == Side::gone) return false;
   const bool to_device = to_side == Side::device;
   if (bytes > (to_device ? aperture_most_to : aperture_most_from)) return false;
-  const std::lock_guard guard(mutex);
+  const std::lock_guard guard(apertures_mutex);
   const auto there = reinterpret_cast<uintptr_t>(to_device ? to : from);
   const Aperture* const aperture = aperture_at(there, bytes);
   if (aperture == nullptr) return false;

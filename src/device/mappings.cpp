@@ -19,13 +19,13 @@ struct Known : Mapping {
 };
 
 constexpr size_t most = 64;
-std::mutex mutex;
-std::vector<std::unique_ptr<Known>>* known = nullptr;
+std::mutex mappings_mutex;
+std::vector<std::unique_ptr<Known>>* mappings = nullptr;
 uint64_t turn = 0;
 
 void forget(size_t i) {
-  active->unmap((*known)[i]->base);
-  known->erase(known->begin() + static_cast<ptrdiff_t>(i));
+  active->unmap((*mappings)[i]->base);
+  mappings->erase(mappings->begin() + static_cast<ptrdiff_t>(i));
 }
 
 bool is_same(const Known& one, int64_t owner, const Shared& shared) {
@@ -34,8 +34,8 @@ bool is_same(const Known& one, int64_t owner, const Shared& shared) {
 
 // Unmaps what the owner has freed: it lay where an allocation of it lies now.
 void forget_freed(int64_t owner, const Shared& shared) {
-  for (size_t i = known->size(); i-- > 0;) {
-    const Known& one = *(*known)[i];
+  for (size_t i = mappings->size(); i-- > 0;) {
+    const Known& one = *(*mappings)[i];
     const bool overlaps = shared.base - one.shared.base < one.bytes || one.shared.base - shared.base < shared.bytes;
     if (one.owner == owner && overlaps && one.holders == 0) forget(i);
   }
@@ -43,13 +43,13 @@ void forget_freed(int64_t owner, const Shared& shared) {
 
 // Whether there is room for one more.
 bool make_room() {
-  if (known->size() < most) return true;
-  size_t oldest = known->size();
-  for (size_t i = 0; i < known->size(); ++i) {
-    if ((*known)[i]->holders != 0) continue;
-    if (oldest == known->size() || (*known)[i]->last_used < (*known)[oldest]->last_used) oldest = i;
+  if (mappings->size() < most) return true;
+  size_t oldest = mappings->size();
+  for (size_t i = 0; i < mappings->size(); ++i) {
+    if ((*mappings)[i]->holders != 0) continue;
+    if (oldest == mappings->size() || (*mappings)[i]->last_used < (*mappings)[oldest]->last_used) oldest = i;
   }
-  if (oldest == known->size()) return false;
+  if (oldest == mappings->size()) return false;
   forget(oldest);
   return true;
 }
@@ -57,9 +57,9 @@ bool make_room() {
 }  // namespace
 
 Mapping* hold(int64_t owner, const Shared& shared, std::string& problem) {
-  std::lock_guard guard(mutex);
-  if (known == nullptr) known = new std::vector<std::unique_ptr<Known>>;
-  for (const auto& one : *known) {
+  std::lock_guard guard(mappings_mutex);
+  if (mappings == nullptr) mappings = new std::vector<std::unique_ptr<Known>>;
+  for (const auto& one : *mappings) {
     if (!is_same(*one, owner, shared)) continue;
     ++one->holders;
     one->last_used = ++turn;
@@ -73,24 +73,25 @@ Mapping* hold(int64_t owner, const Shared& shared, std::string& problem) {
   void* base = nullptr;
   problem = active->map(shared, base);
   if (!problem.empty()) return nullptr;
-  known->push_back(std::make_unique<Known>(Known{{static_cast<char*>(base), shared.bytes}, owner, shared, 1, ++turn}));
-  return known->back().get();
+  mappings->push_back(
+      std::make_unique<Known>(Known{{static_cast<char*>(base), shared.bytes}, owner, shared, 1, ++turn}));
+  return mappings->back().get();
 }
 
 void let_go(Mapping* mapping) {
-  std::lock_guard guard(mutex);
-  if (known == nullptr) return;  // unmap_all() has ended it
-  for (const auto& one : *known) {
+  std::lock_guard guard(mappings_mutex);
+  if (mappings == nullptr) return;  // unmap_all() has ended it
+  for (const auto& one : *mappings) {
     if (one.get() == mapping) --one->holders;
   }
 }
 
 void unmap_all() {
-  std::lock_guard guard(mutex);
-  if (known == nullptr) return;
-  while (!known->empty()) forget(known->size() - 1);
-  delete known;
-  known = nullptr;
+  std::lock_guard guard(mappings_mutex);
+  if (mappings == nullptr) return;
+  while (!mappings->empty()) forget(mappings->size() - 1);
+  delete mappings;
+  mappings = nullptr;
 }
 
 }  // namespace weft::device

@@ -14,8 +14,8 @@
 namespace weft::device {
 namespace {
 
-std::mutex mutex;
-std::map<void*, bool>* known = nullptr;   // by their begin, and whether they are pinned
+std::mutex pins_mutex;
+std::map<void*, bool>* pins = nullptr;    // by their begin, and whether they are pinned
 std::map<void*, size_t>* lent = nullptr;  // by their begin
 bool pins_lent = false;
 
@@ -32,15 +32,15 @@ size_t kind_of(size_t bytes) {
 
 // With the mutex, as unpin().
 void pin(void* memory, size_t bytes) {
-  if (known == nullptr) known = new std::map<void*, bool>;
-  if (known->find(memory) == known->end()) (*known)[memory] = active->pin(memory, bytes);
+  if (pins == nullptr) pins = new std::map<void*, bool>;
+  if (pins->find(memory) == pins->end()) (*pins)[memory] = active->pin(memory, bytes);
 }
 
 void unpin(void* memory) {
-  const auto found = known->find(memory);
-  if (found == known->end()) return;
+  const auto found = pins->find(memory);
+  if (found == pins->end()) return;
   if (found->second) active->unpin(memory);
-  known->erase(found);
+  pins->erase(found);
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ void* take_pinned(size_t bytes) {
   if (kind >= kinds) return nullptr;
   const size_t whole = size_t{1} << (kind + least_log2);
   {
-    std::lock_guard guard(mutex);
+    std::lock_guard guard(pins_mutex);
     if (kept != nullptr && !kept[kind].empty()) {
       void* const memory = kept[kind].back();
       kept[kind].pop_back();
@@ -65,51 +65,51 @@ void* take_pinned(size_t bytes) {
 
 void give_pinned(void* memory, size_t bytes) {
   const size_t kind = kind_of(bytes), whole = size_t{1} << (kind + least_log2);
-  std::lock_guard guard(mutex);
+  std::lock_guard guard(pins_mutex);
   if (kept == nullptr) kept = new std::vector<void*>[kinds];
   if (kept_bytes + whole <= most_kept) {
     kept[kind].push_back(memory);
     kept_bytes += whole;
     return;
   }
-  if (known != nullptr) unpin(memory);
+  if (pins != nullptr) unpin(memory);
   std::free(memory);
 }
 
 void pin_once(void* memory, size_t bytes) {
-  std::lock_guard guard(mutex);
+  std::lock_guard guard(pins_mutex);
   pin(memory, bytes);
 }
 
 void lend(void* memory, size_t bytes) {
-  std::lock_guard guard(mutex);
+  std::lock_guard guard(pins_mutex);
   if (lent == nullptr) lent = new std::map<void*, size_t>;
   (*lent)[memory] = bytes;
   if (pins_lent) pin(memory, bytes);
 }
 
 void pin_lent() {
-  std::lock_guard guard(mutex);
+  std::lock_guard guard(pins_mutex);
   if (std::exchange(pins_lent, true) || lent == nullptr) return;
   for (const auto& [memory, bytes] : *lent) pin(memory, bytes);
 }
 
 void unpin(void* memory, size_t bytes) {
-  std::lock_guard guard(mutex);
+  std::lock_guard guard(pins_mutex);
   void* const end = static_cast<char*>(memory) + bytes;
   if (lent != nullptr) lent->erase(lent->lower_bound(memory), lent->lower_bound(end));
   if (lent != nullptr && lent->empty()) delete std::exchange(lent, nullptr);
-  if (known == nullptr) return;
-  for (auto at = known->lower_bound(memory); at != known->end() && at->first < end;) unpin((at++)->first);
+  if (pins == nullptr) return;
+  for (auto at = pins->lower_bound(memory); at != pins->end() && at->first < end;) unpin((at++)->first);
 }
 
 void close() {
   if (!on()) return;
   unmap_all();
-  std::lock_guard guard(mutex);
+  std::lock_guard guard(pins_mutex);
   for (size_t kind = 0; kept != nullptr && kind < kinds; ++kind) {
     for (void* memory : kept[kind]) {
-      if (known != nullptr) unpin(memory);
+      if (pins != nullptr) unpin(memory);
       std::free(memory);
     }
   }
@@ -117,12 +117,12 @@ void close() {
   kept = nullptr;
   kept_bytes = 0;
   pins_lent = false;
-  if (known == nullptr) return;
-  for (const auto& [memory, pinned] : *known) {
+  if (pins == nullptr) return;
+  for (const auto& [memory, pinned] : *pins) {
     if (pinned) active->unpin(memory);
   }
-  delete known;
-  known = nullptr;
+  delete pins;
+  pins = nullptr;
 }
 
 }  // namespace weft::device

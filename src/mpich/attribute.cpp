@@ -39,13 +39,13 @@ struct Functions {
 
 // Kept until the process ends: a key may be freed while objects have values under it. Keys with the same functions
 // share one.
-constinit std::mutex guard;
-constinit std::set<Functions>* known = nullptr;
+constinit std::mutex keyvals_guard;
+constinit std::set<Functions>* keyvals = nullptr;
 
 Functions* keep(const Functions& functions) {
-  std::lock_guard lock(guard);
-  if (known == nullptr) known = new std::set<Functions>;
-  return const_cast<Functions*>(&*known->insert(functions).first);
+  std::lock_guard lock(keyvals_guard);
+  if (keyvals == nullptr) keyvals = new std::set<Functions>;
+  return const_cast<Functions*>(&*keyvals->insert(functions).first);
 }
 
 template <class Handle>

@@ -17,13 +17,13 @@ constexpr int null_stream = 0x3c000000;
 constexpr int first_stream = static_cast<int>(0xbc000000);
 constexpr int most_streams = 1 << 20;
 
-constinit std::mutex guard;
+constinit std::mutex streams_guard;
 constinit std::set<int>* streams = nullptr;     // that are not freed
 constinit int stream_key = MPI_KEYVAL_INVALID;  // of communicators: their stream
 
 bool is_stream(int stream) {
   if (stream == null_stream) return true;
-  std::lock_guard lock(guard);
+  std::lock_guard lock(streams_guard);
   return streams != nullptr && streams->contains(stream);
 }
 
@@ -33,7 +33,7 @@ int bad_stream(const char* function) {
 
 // The key under which communicators have their stream; a duplicate has the same.
 int find_key(int& key) {
-  std::lock_guard lock(guard);
+  std::lock_guard lock(streams_guard);
   if (stream_key == MPI_KEYVAL_INVALID) {
     if (int error = face.comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &stream_key, nullptr))
       return error;
@@ -53,7 +53,7 @@ int mpix_stream_create(int info, int* stream) {
     if (int error = face.info_get_valuelen(in<MPI_Info>(info), "type", &length, &is_given)) return error_out(error);
     if (is_given != 0) return refuse(function, "streams of a device are not supported");
   }
-  std::lock_guard lock(guard);
+  std::lock_guard lock(streams_guard);
   if (streams == nullptr) streams = new std::set<int>;
   int made = first_stream;
   for (const int live : *streams) {
@@ -70,7 +70,7 @@ int mpix_stream_free(int* stream) {
   if (no_place(stream)) return refuse_argument("MPIX_Stream_free", MPI_ERR_ARG, "stream is a null pointer");
   bool freed = false;
   {
-    std::lock_guard lock(guard);
+    std::lock_guard lock(streams_guard);
     freed = streams != nullptr && streams->erase(*stream) == 1;
   }
   if (!freed) return bad_stream("MPIX_Stream_free");

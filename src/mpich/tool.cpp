@@ -16,14 +16,14 @@ namespace {
 // A callback and what it is given, as the user data of the one that the library calls. Kept until the process ends, as
 // a late event may need it.
 using Call = std::pair<void (*)(), void*>;
-constinit std::mutex guard;
-constinit std::set<Call>* known = nullptr;
+constinit std::mutex calls_guard;
+constinit std::set<Call>* tool_calls = nullptr;
 
 template <class Function>
 void* keep(Function* function, void* user_data) {
-  std::lock_guard lock(guard);
-  if (known == nullptr) known = new std::set<Call>;
-  return const_cast<Call*>(&*known->emplace(reinterpret_cast<void (*)()>(function), user_data).first);
+  std::lock_guard lock(calls_guard);
+  if (tool_calls == nullptr) tool_calls = new std::set<Call>;
+  return const_cast<Call*>(&*tool_calls->emplace(reinterpret_cast<void (*)()>(function), user_data).first);
 }
 
 template <class Function>
@@ -52,7 +52,7 @@ void on_dropped(MPI_Count count, MPI_T_event_registration registration, int sour
                 void* call) {
   MPI_T_event_dropped_cb_function* function = nullptr;
   {
-    std::lock_guard lock(guard);
+    std::lock_guard lock(calls_guard);
     auto at = dropped->find(registration);
     if (at != dropped->end()) function = at->second;
   }
@@ -80,7 +80,7 @@ int t_event_handle_free(MPI_T_event_registration event_registration, void* user_
 int t_event_set_dropped_handler(MPI_T_event_registration event_registration,
                                 MPI_T_event_dropped_cb_function dropped_cb_function) {
   {
-    std::lock_guard lock(guard);
+    std::lock_guard lock(calls_guard);
     if (dropped == nullptr) dropped = new std::map<MPI_T_event_registration, MPI_T_event_dropped_cb_function*>;
     (*dropped)[event_registration] = dropped_cb_function;
   }

@@ -17,7 +17,7 @@ constinit Context contexts[contexts_most];
 
 namespace {
 
-constinit base::Lock guard;
+constinit base::Lock contexts_guard;
 Context* free_contexts = nullptr;
 
 uintptr_t index_of(const Context& context) {
@@ -51,7 +51,7 @@ void destroy(Context& context) {
 }
 
 int create(const Team& team, long options, shmem_ctx_t* ctx) {
-  std::lock_guard lock(guard);
+  std::lock_guard lock(contexts_guard);
   Context* context = free_contexts;
   if (context == nullptr) {
     *ctx = SHMEM_CTX_INVALID;
@@ -95,14 +95,14 @@ void destroy_context(const char* function, shmem_ctx_t ctx) {
   if (ctx == SHMEM_CTX_DEFAULT)
     fail(function, "the context is SHMEM_CTX_DEFAULT", "destroy contexts that the program made");
   quiet_on(function, ctx);
-  std::lock_guard lock(guard);
+  std::lock_guard lock(contexts_guard);
   Context* context = live(ctx);
   if (context == nullptr) bad_context(function, ctx);
   destroy(*context);
 }
 
 std::vector<const Context*> contexts_of(shmem_team_t team) {
-  std::lock_guard lock(guard);
+  std::lock_guard lock(contexts_guard);
   std::vector<const Context*> found;
   for (uint32_t i = default_place + 1; i < contexts_most; ++i) {
     if (contexts[i].handle == UINTPTR_MAX) continue;
@@ -112,7 +112,7 @@ std::vector<const Context*> contexts_of(shmem_team_t team) {
 }
 
 void destroy_contexts_of(shmem_team_t team) {
-  std::lock_guard lock(guard);
+  std::lock_guard lock(contexts_guard);
   for (uint32_t i = default_place + 1; i < contexts_most; ++i) {
     if (contexts[i].handle != UINTPTR_MAX && contexts[i].team == team) destroy(contexts[i]);
   }

@@ -61,7 +61,7 @@ bool Pieces::resize(size_t offset, size_t bytes) {
 namespace {
 
 std::optional<Pieces> pieces;
-constinit base::Lock guard;
+constinit base::Lock heap_guard;
 
 char* heap_base() {
   return reinterpret_cast<char*>(state.heap);
@@ -81,7 +81,7 @@ void tell_no_room(const char* function, size_t size, size_t alignment) {
 }
 
 void* take(const char* function, size_t size, size_t alignment) {
-  std::lock_guard lock(guard);
+  std::lock_guard lock(heap_guard);
   const bool possible = alignment <= alignment_of_heap(pieces->total());
   const size_t at = possible ? pieces->take(size, alignment) : Pieces::none;
   if (at != Pieces::none) return heap_base() + at;
@@ -95,7 +95,7 @@ struct Found {
   size_t bytes;
 };
 Found find_piece(const char* function, const void* memory) {
-  std::lock_guard lock(guard);
+  std::lock_guard lock(heap_guard);
   const auto offset = static_cast<size_t>(reinterpret_cast<uintptr_t>(memory) - state.heap);
   const size_t bytes = pieces->size_of(offset);
   if (bytes == Pieces::none) {
@@ -106,7 +106,7 @@ Found find_piece(const char* function, const void* memory) {
 }
 
 void drop(size_t offset) {
-  std::lock_guard lock(guard);
+  std::lock_guard lock(heap_guard);
   (void)pieces->give_back(offset);
 }
 
@@ -186,7 +186,7 @@ void* reallocate(const char* function, void* memory, size_t size) {
   const Found old = find_piece(function, memory);
   barrier_all(function);  // nobody puts into it any more
   {
-    std::lock_guard lock(guard);
+    std::lock_guard lock(heap_guard);
     if (pieces->resize(old.offset, size)) size = 0;
   }
   if (size != 0) {

@@ -20,7 +20,7 @@
 namespace weft::shmem {
 namespace {
 
-constinit base::Lock guard;  // of the lists
+constinit base::Lock teams_guard;  // of the lists
 Team* world = nullptr;
 Team* second = nullptr;
 Team* shared = nullptr;
@@ -148,7 +148,7 @@ shmem_team_t split(const char* function, Team& parent, const Members& members, c
   if (place < 0) return SHMEM_TEAM_INVALID;
   Team* team = make_part(function, parent, members, place, tag, SHMEM_TEAM_INVALID);
   team->contexts = contexts_of(configuration);
-  std::lock_guard lock(guard);
+  std::lock_guard lock(teams_guard);
   team->next = made_by_splits;
   made_by_splits = team;
   return team->handle;
@@ -230,7 +230,7 @@ Team& team_of(const char* function, const ActiveSet& set) {
     fail(function, "this PE is not in the active set", "call it on the PEs of the active set alone");
   }
   {
-    std::lock_guard lock(guard);
+    std::lock_guard lock(teams_guard);
     for (const KnownSet& known : *known_sets) {
       if (known.set.start == set.start && known.set.log_stride == set.log_stride && known.set.size == set.size) {
         return *known.team;
@@ -241,7 +241,7 @@ Team& team_of(const char* function, const ActiveSet& set) {
                     static_cast<uint32_t>(set.log_stride);
   const auto tag = set_tags + static_cast<int32_t>(hash >> 4);
   Team* team = make_part(function, *world, members, place, tag, SHMEM_TEAM_INVALID);
-  std::lock_guard lock(guard);
+  std::lock_guard lock(teams_guard);
   known_sets->push_back({set, team});
   return *team;
 }
@@ -285,7 +285,7 @@ void destroy_team(const char* function, shmem_team_t handle) {
   check(function, coll::barrier(team.comm));  // the others are done with what they share with us for it
   destroy_contexts_of(handle);
   {
-    std::lock_guard lock(guard);
+    std::lock_guard lock(teams_guard);
     Team** at = &made_by_splits;
     while (*at != &team) at = &(*at)->next;
     *at = team.next;

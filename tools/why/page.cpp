@@ -14,7 +14,7 @@ using boot::WaitPage;
 
 // The text up to its zero, with nothing in it that a terminal would take for more than text.
 template <size_t room>
-std::string text_of(const char (&text)[room]) {
+std::string bounded_text(const char (&text)[room]) {
   std::string out(text, strnlen(text, room));
   std::replace_if(
       out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
@@ -43,7 +43,7 @@ bool read_messages(const boot::PageMessage* from, uint32_t count, uint32_t most,
 bool read_comm(const boot::PageComm& from, int32_t size, Comm& to) {
   if (from.size == 0) return true;
   if (from.size < 0 || from.size > boot::most_ranks || from.listed > boot::PageComm::most) return false;
-  to = {from.context, from.size, from.rank, text_of(from.name), {}};
+  to = {from.context, from.size, from.rank, bounded_text(from.name), {}};
   const bool formula = from.stride != 0;
   const auto count = formula ? from.size : std::min<int32_t>(from.size, static_cast<int32_t>(from.listed));
   to.members.reserve(static_cast<size_t>(count));
@@ -62,7 +62,7 @@ bool read_wait(const boot::PageWait& from, int32_t size, Wait& to) {
   to.number = from.number;
   to.since_ns = from.since_ns;
   to.site = from.site;
-  to.call = text_of(from.call);
+  to.call = bounded_text(from.call);
   to.target = from.target;
   to.root = from.root;
   to.bytes = from.bytes;
@@ -91,7 +91,7 @@ bool read_page(const void* bytes, size_t size, Page& page) {
   page.untold = from.untold;
   page.arrived = from.arrived;
   page.open = from.open;
-  page.job = text_of(from.job);
+  page.job = bounded_text(from.job);
   for (const boot::PageWait& wait : from.waits) {
     if (wait.kind == static_cast<uint32_t>(WaitKind::none)) continue;
     if (!read_wait(wait, from.size, page.waits.emplace_back())) return false;
@@ -104,7 +104,7 @@ bool read_page(const void* bytes, size_t size, Page& page) {
   }
   for (uint32_t i = 0; i < from.past_listed; ++i) {
     const boot::PagePast& past = from.past[i];
-    page.past.push_back({past.context, past.order, past.root, past.bytes, text_of(past.call)});
+    page.past.push_back({past.context, past.order, past.root, past.bytes, bounded_text(past.call)});
   }
   for (uint32_t i = 0; i < from.locks_listed; ++i) {
     const boot::PageLock& lock = from.locks[i];

@@ -44,7 +44,7 @@ bool goes_by_device(const Request& r) {
 }
 
 // Pinned memory where a message from the host lands, to be copied to the device from there.
-struct Landing {
+struct DeviceLanding {
   void* memory;
   Request* receive;  // on the device
   Peer* peer;
@@ -64,7 +64,7 @@ struct Loading {
   int64_t message_bytes = 0;
   int64_t wanted = 0;  // bytes of it
   device::Mapping* mapping = nullptr;
-  Landing* landing = nullptr;  // in place of a mapping
+  DeviceLanding* landing = nullptr;  // in place of a mapping
   device::Copy copy{};
   uint64_t alone_since_ns = 0;  // 0: others are copied at the same time, or it is large
   uint32_t looks = 0;
@@ -74,9 +74,9 @@ namespace {
 
 std::atomic<int64_t> landed = 0;  // bytes of all landings
 
-void end(Landing* landing, int32_t error) {
+void end(DeviceLanding* landing, int32_t error) {
   Request& r = *landing->receive;
-  const Landing over = *landing;
+  const DeviceLanding over = *landing;
   delete landing;
   device::give_pinned(over.memory, static_cast<size_t>(over.wanted));
   landed.fetch_sub(over.wanted, std::memory_order_relaxed);
@@ -197,7 +197,7 @@ namespace {
 
 // The message is in the landing. The thread holds no lane.
 bool take_off(Request& inner) {
-  auto* const landing = static_cast<Landing*>(inner.owner);
+  auto* const landing = static_cast<DeviceLanding*>(inner.owner);
   const int32_t error = inner.error == truncated ? no_error : inner.error;
   free_request(&inner);
   Request& r = *landing->receive;
@@ -229,7 +229,7 @@ Request* land(Request& r, const Envelope& envelope, Peer& peer, int64_t message_
   void* const memory = device::take_pinned(static_cast<size_t>(wanted));
   Request* const inner = memory == nullptr ? nullptr : new_request(*r.comm, Role::receive);
   auto* const landing =
-      inner == nullptr ? nullptr : new (std::nothrow) Landing{memory, &r, &peer, envelope, message_bytes, wanted};
+      inner == nullptr ? nullptr : new (std::nothrow) DeviceLanding{memory, &r, &peer, envelope, message_bytes, wanted};
   if (landing == nullptr) {
     if (inner != nullptr) free_request(inner);
     if (memory != nullptr) device::give_pinned(memory, static_cast<size_t>(wanted));

@@ -265,7 +265,7 @@ bool send_gathered() {
   return sent;
 }
 
-constinit const Flush gathered_records{"windows", send_gathered};
+constinit const core::Flush gathered_records{"windows", send_gathered};
 WEFT_FLUSH(gathered_records);
 
 }  // namespace

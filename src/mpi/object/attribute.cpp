@@ -19,14 +19,14 @@
 namespace weft::mpi {
 namespace {
 
-enum class Scope : uint8_t { comm, type, window };
+enum class KeyScope : uint8_t { comm, type, window };
 
 // A callback, whose type the scope of its key tells.
 using Callback = void (*)();
 
 struct Keyval {
   int id;
-  Scope scope;
+  KeyScope scope;
   Callback copy;
   Callback remove;
   void* extra_state;
@@ -42,7 +42,7 @@ struct Value {
 
 // Guards all keys and all values. The program's callbacks run without it, and may use any of the functions here: a key
 // that must outlast a callback has a use, and a value is marked as leaving.
-constinit base::Lock guard;
+constinit base::Lock keys_guard;
 using Locked = std::unique_lock<base::Lock>;
 
 // Made on first need, kept until the process ends. Ids are not given twice.
@@ -60,13 +60,13 @@ bool copies_by_value(Callback copy) {
 
 int call_copy(const Keyval& key, void* from, void* value, void* copied, int* flag) {
   switch (key.scope) {
-    case Scope::comm:
+    case KeyScope::comm:
       return reinterpret_cast<MPI_Comm_copy_attr_function*>(key.copy)(static_cast<MPI_Comm>(from), key.id,
                                                                       key.extra_state, value, copied, flag);
-    case Scope::type:
+    case KeyScope::type:
       return reinterpret_cast<MPI_Type_copy_attr_function*>(key.copy)(static_cast<MPI_Datatype>(from), key.id,
                                                                       key.extra_state, value, copied, flag);
-    case Scope::window:
+    case KeyScope::window:
       return reinterpret_cast<MPI_Win_copy_attr_function*>(key.copy)(static_cast<MPI_Win>(from), key.id,
                                                                      key.extra_state, value, copied, flag);
   }
@@ -75,13 +75,13 @@ int call_copy(const Keyval& key, void* from, void* value, void* copied, int* fla
 
 int call_delete(const Keyval& key, void* from, void* value) {
   switch (key.scope) {
-    case Scope::comm:
+    case KeyScope::comm:
       return reinterpret_cast<MPI_Comm_delete_attr_function*>(key.remove)(static_cast<MPI_Comm>(from), key.id, value,
                                                                           key.extra_state);
-    case Scope::type:
+    case KeyScope::type:
       return reinterpret_cast<MPI_Type_delete_attr_function*>(key.remove)(static_cast<MPI_Datatype>(from), key.id,
                                                                           value, key.extra_state);
-    case Scope::window:
+    case KeyScope::window:
       return reinterpret_cast<MPI_Win_delete_attr_function*>(key.remove)(static_cast<MPI_Win>(from), key.id, value,
                                                                          key.extra_state);
   }
@@ -100,7 +100,7 @@ using Place = std::list<Value>::iterator;
 
 // An object that can carry attributes.
 struct Carrier {
-  Scope scope;
+  KeyScope scope;
   void* handle;
   Attributes** attributes;
   ErrorsOn errors;
@@ -111,20 +111,20 @@ struct Carrier {
 };
 
 Carrier carrier_of(Comm& comm) {
-  return {Scope::comm, comm_handle(&comm), &comm.attributes, &comm};
+  return {KeyScope::comm, comm_handle(&comm), &comm.attributes, &comm};
 }
 Carrier carrier_of(Type& type) {
-  return {Scope::type, type_handle(&type), &record_of(type).attributes, nullptr};
+  return {KeyScope::type, type_handle(&type), &record_of(type).attributes, nullptr};
 }
 Carrier carrier_of(Win& win) {
-  return {Scope::window, win_handle(&win), &win.attributes, &win, &win};
+  return {KeyScope::window, win_handle(&win), &win.attributes, &win, &win};
 }
 
 // ---- with the lock
 
 // A freed key is found while values use it: they are read and deleted through it (MPI-5.0, 7.7.2), and callbacks that
 // get it may free it once more.
-Keyval* find_key(Scope scope, int id) {
+Keyval* find_key(KeyScope scope, int id) {
   if (keyvals == nullptr) return nullptr;
   auto at = keyvals->find(id);
   return at == keyvals->end() || at->second.scope != scope ? nullptr : &at->second;
@@ -181,7 +181,7 @@ int remove(Locked& locked, const Carrier& carrier, Place place) {
 // ----
 
 int remove_all(const Carrier& carrier) {
-  Locked locked(guard);
+  Locked locked(keys_guard);
   for (;;) {
     std::list<Value>* values = carrier.values();
     if (values == nullptr) return MPI_SUCCESS;
@@ -205,7 +205,7 @@ int copy_one(const Carrier& from, const Carrier& to, const Value& value) {
     int error = call_copy(*value.key, from.handle, value.value, &copied, &flag);
     if (error != MPI_SUCCESS) return error;
   }
-  Locked locked(guard);
+  Locked locked(keys_guard);
   if (flag != 0) put(to, value.key, copied);
   return MPI_SUCCESS;
 }
@@ -213,7 +213,7 @@ int copy_one(const Carrier& from, const Carrier& to, const Value& value) {
 int copy_all(const Carrier& from, const Carrier& to) {
   std::vector<Value> values;  // callbacks may change the list
   {
-    Locked locked(guard);
+    Locked locked(keys_guard);
     if (from.values() == nullptr) return MPI_SUCCESS;
     for (const Value& value : *from.values()) {
       if (value.leaving) continue;
@@ -225,7 +225,7 @@ int copy_all(const Carrier& from, const Carrier& to) {
   for (const Value& value : values) {
     if (error == MPI_SUCCESS) error = copy_one(from, to, value);
   }
-  Locked locked(guard);
+  Locked locked(keys_guard);
   for (const Value& value : values) release(value.key);
   return error;
 }
@@ -302,19 +302,19 @@ int predefined_value(Win& win, int keyval, void** value) {
   }
 }
 
-bool is_predefined(Scope scope, int keyval) {
+bool is_predefined(KeyScope scope, int keyval) {
   void* unused;
-  if (scope == Scope::comm) return predefined_value(keyval, &unused) >= 0;
-  return scope == Scope::window && keyval >= MPI_WIN_BASE && keyval <= MPI_WIN_MODEL;
+  if (scope == KeyScope::comm) return predefined_value(keyval, &unused) >= 0;
+  return scope == KeyScope::window && keyval >= MPI_WIN_BASE && keyval <= MPI_WIN_MODEL;
 }
 
-const char* kind_of(Scope scope) {
+const char* kind_of(KeyScope scope) {
   switch (scope) {
-    case Scope::comm:
+    case KeyScope::comm:
       return "communicators";
-    case Scope::type:
+    case KeyScope::type:
       return "datatypes";
-    case Scope::window:
+    case KeyScope::window:
       return "windows";
   }
   return "";
@@ -329,9 +329,9 @@ int bad_key(const Carrier& carrier, const char* function, int keyval) {
               kind_of(carrier.scope), why);
 }
 
-int create(const char* function, Scope scope, Callback copy, Callback remove, int* keyval, void* extra_state) {
+int create(const char* function, KeyScope scope, Callback copy, Callback remove, int* keyval, void* extra_state) {
   if (no_address(keyval)) return null_argument(nullptr, function, "keyval");
-  Locked locked(guard);
+  Locked locked(keys_guard);
   if (keyvals == nullptr) keyvals = new std::map<int, Keyval>;
   *keyval = next_keyval++;
   keyvals->emplace(*keyval, Keyval{*keyval, scope, copy, remove, extra_state});
@@ -340,9 +340,9 @@ int create(const char* function, Scope scope, Callback copy, Callback remove, in
 
 // Errors are raised without the lock: the program's error handler may call anything.
 
-int free_key(const char* function, Scope scope, int* keyval) {
+int free_key(const char* function, KeyScope scope, int* keyval) {
   if (no_address(keyval)) return null_argument(nullptr, function, "keyval");
-  Locked locked(guard);
+  Locked locked(keys_guard);
   Keyval* key = find_key(scope, *keyval);
   if (key == nullptr) {
     locked.unlock();
@@ -360,7 +360,7 @@ int bad_delete(const Carrier& carrier, const char* function, int error) {
 }
 
 int set(const char* function, const Carrier& carrier, int keyval, void* value) {
-  Locked locked(guard);
+  Locked locked(keys_guard);
   Keyval* key = find_key(carrier.scope, keyval);
   if (key == nullptr || key->freed) {
     locked.unlock();
@@ -386,7 +386,7 @@ int get(const char* function, const Carrier& carrier, int keyval, void* value, i
     if (*flag != 0) *out = found;
     return MPI_SUCCESS;
   }
-  Locked locked(guard);
+  Locked locked(keys_guard);
   Keyval* key = find_key(carrier.scope, keyval);
   if (key == nullptr) {
     locked.unlock();
@@ -405,7 +405,7 @@ int get(const char* function, const Carrier& carrier, int keyval, void* value, i
 
 // Deleting a value that is not there is not an error (MPI-5.0, 7.7.2).
 int remove_one(const char* function, const Carrier& carrier, int keyval) {
-  Locked locked(guard);
+  Locked locked(keys_guard);
   Keyval* key = find_key(carrier.scope, keyval);
   Place place;
   int error = MPI_SUCCESS;
@@ -450,12 +450,12 @@ int copy_attributes(Type& from, Type& to) {
 
 int comm_create_keyval(MPI_Comm_copy_attr_function* comm_copy_attr_fn,
                        MPI_Comm_delete_attr_function* comm_delete_attr_fn, int* comm_keyval, void* extra_state) {
-  return create("MPI_Comm_create_keyval", Scope::comm, erased(comm_copy_attr_fn), erased(comm_delete_attr_fn),
+  return create("MPI_Comm_create_keyval", KeyScope::comm, erased(comm_copy_attr_fn), erased(comm_delete_attr_fn),
                 comm_keyval, extra_state);
 }
 
 int comm_free_keyval(int* comm_keyval) {
-  return free_key("MPI_Comm_free_keyval", Scope::comm, comm_keyval);
+  return free_key("MPI_Comm_free_keyval", KeyScope::comm, comm_keyval);
 }
 
 int comm_set_attr(MPI_Comm comm, int comm_keyval, void* attribute_val) {
@@ -471,11 +471,11 @@ int comm_delete_attr(MPI_Comm comm, int comm_keyval) {
 }
 
 int keyval_create(MPI_Copy_function* copy_fn, MPI_Delete_function* delete_fn, int* keyval, void* extra_state) {
-  return create("MPI_Keyval_create", Scope::comm, erased(copy_fn), erased(delete_fn), keyval, extra_state);
+  return create("MPI_Keyval_create", KeyScope::comm, erased(copy_fn), erased(delete_fn), keyval, extra_state);
 }
 
 int keyval_free(int* keyval) {
-  return free_key("MPI_Keyval_free", Scope::comm, keyval);
+  return free_key("MPI_Keyval_free", KeyScope::comm, keyval);
 }
 
 int attr_put(MPI_Comm comm, int keyval, void* attribute_val) {
@@ -492,12 +492,12 @@ int attr_delete(MPI_Comm comm, int keyval) {
 
 int type_create_keyval(MPI_Type_copy_attr_function* type_copy_attr_fn,
                        MPI_Type_delete_attr_function* type_delete_attr_fn, int* type_keyval, void* extra_state) {
-  return create("MPI_Type_create_keyval", Scope::type, erased(type_copy_attr_fn), erased(type_delete_attr_fn),
+  return create("MPI_Type_create_keyval", KeyScope::type, erased(type_copy_attr_fn), erased(type_delete_attr_fn),
                 type_keyval, extra_state);
 }
 
 int type_free_keyval(int* type_keyval) {
-  return free_key("MPI_Type_free_keyval", Scope::type, type_keyval);
+  return free_key("MPI_Type_free_keyval", KeyScope::type, type_keyval);
 }
 
 int type_set_attr(MPI_Datatype datatype, int type_keyval, void* attribute_val) {
@@ -520,12 +520,12 @@ int type_delete_attr(MPI_Datatype datatype, int type_keyval) {
 
 int win_create_keyval(MPI_Win_copy_attr_function* win_copy_attr_fn, MPI_Win_delete_attr_function* win_delete_attr_fn,
                       int* win_keyval, void* extra_state) {
-  return create("MPI_Win_create_keyval", Scope::window, erased(win_copy_attr_fn), erased(win_delete_attr_fn),
+  return create("MPI_Win_create_keyval", KeyScope::window, erased(win_copy_attr_fn), erased(win_delete_attr_fn),
                 win_keyval, extra_state);
 }
 
 int win_free_keyval(int* win_keyval) {
-  return free_key("MPI_Win_free_keyval", Scope::window, win_keyval);
+  return free_key("MPI_Win_free_keyval", KeyScope::window, win_keyval);
 }
 
 int win_set_attr(MPI_Win win, int win_keyval, void* attribute_val) {

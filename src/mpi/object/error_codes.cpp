@@ -23,11 +23,11 @@ struct Added {
   const char* text = nullptr;  // one of `texts`
 };
 
-constinit std::mutex guard;
+constinit std::mutex codes_guard;
 constinit std::vector<Added>* added = nullptr;  // entry i is code first_added + i; kept until the process ends
 constinit std::vector<char*>* texts = nullptr;  // all ever added, never freed: another thread may be copying one
 
-// The entry of a code; nullptr when the program has not added it. `guard` is held.
+// The entry of a code; nullptr when the program has not added it. `codes_guard` is held.
 Added* find(int code) {
   if (added == nullptr || code < first_added) return nullptr;
   auto index = static_cast<size_t>(code - first_added);
@@ -46,21 +46,21 @@ int add(int error_class) {
 
 int class_of_error(int error) {
   if (standard_error_text(error) != nullptr) return error;
-  std::lock_guard lock(guard);
+  std::lock_guard lock(codes_guard);
   const Added* entry = find(error);
   return entry == nullptr ? -1 : entry->error_class;
 }
 
 const char* error_text(int error) {
   if (const char* text = standard_error_text(error)) return text;
-  std::lock_guard lock(guard);
+  std::lock_guard lock(codes_guard);
   const Added* entry = find(error);
   if (entry == nullptr) return "no error code of this program";
   return entry->text == nullptr ? "" : entry->text;  // MPI-5.0, 9.5: empty until a string is added
 }
 
 int last_used_error_code() {
-  std::lock_guard lock(guard);
+  std::lock_guard lock(codes_guard);
   return MPI_ERR_LASTCODE + (added == nullptr ? 0 : static_cast<int>(added->size()));
 }
 
@@ -88,7 +88,7 @@ int error_string(int errorcode, char* string, int* resultlen) {
 
 int add_error_class(int* errorclass) {
   if (no_address(errorclass)) return null_argument(nullptr, "MPI_Add_error_class", "errorclass");
-  std::lock_guard lock(guard);
+  std::lock_guard lock(codes_guard);
   *errorclass = add(-1);
   return MPI_SUCCESS;
 }
@@ -97,7 +97,7 @@ int add_error_code(int errorclass, int* errorcode) {
   static const char* function = "MPI_Add_error_code";
   if (no_address(errorcode)) return null_argument(nullptr, function, "errorcode");
   {
-    std::lock_guard lock(guard);
+    std::lock_guard lock(codes_guard);
     Added* entry = find(errorclass);
     bool is_class = entry == nullptr ? standard_error_text(errorclass) != nullptr : entry->error_class == errorclass;
     if (is_class) {
@@ -120,7 +120,7 @@ int add_error_string(int errorcode, const char* string) {
   char* copy = strdup(string);
   if (copy == nullptr) return no_memory(nullptr, function, "a string");
   {
-    std::lock_guard lock(guard);
+    std::lock_guard lock(codes_guard);
     if (Added* entry = find(errorcode)) {
       if (texts == nullptr) texts = new std::vector<char*>;
       texts->push_back(copy);
@@ -137,7 +137,7 @@ int remove_error_class(int errorclass) {
   static const char* function = "MPI_Remove_error_class";
   const char* why = "was not added by MPI_Add_error_class";
   {
-    std::lock_guard lock(guard);
+    std::lock_guard lock(codes_guard);
     Added* entry = find(errorclass);
     if (entry != nullptr && entry->error_class == errorclass) {
       if (entry->codes == 0 && entry->text == nullptr) {
@@ -155,7 +155,7 @@ int remove_error_code(int errorcode) {
   static const char* function = "MPI_Remove_error_code";
   const char* why = "was not added by MPI_Add_error_code";
   {
-    std::lock_guard lock(guard);
+    std::lock_guard lock(codes_guard);
     Added* entry = find(errorcode);
     if (entry != nullptr && entry->error_class != errorcode) {
       if (entry->text == nullptr) {
@@ -171,7 +171,7 @@ int remove_error_code(int errorcode) {
 
 int remove_error_string(int errorcode) {
   {
-    std::lock_guard lock(guard);
+    std::lock_guard lock(codes_guard);
     Added* entry = find(errorcode);
     if (entry != nullptr && entry->text != nullptr) {
       entry->text = nullptr;

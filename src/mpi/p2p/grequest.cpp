@@ -21,22 +21,22 @@ struct Generalized {
   MPI_Grequest_free_function* free;
   MPI_Grequest_cancel_function* cancel;
   void* extra_state;
-  bool abandoned = false;  // MPI_Request_free came first; under `meeting`
+  bool abandoned = false;  // MPI_Request_free came first; under `completing`
 };
 
 // Where MPI_Request_free and MPI_Grequest_complete meet: the later one frees. No function of the program runs under it.
-constinit base::Lock meeting;
+constinit base::Lock completing;
 
 // Requests have a communicator; these belong to none.
 constinit core::Comm nowhere;
 
-Generalized& state_of(const Request& request) {
+Generalized& generalized_of(const Request& request) {
   return *static_cast<Generalized*>(request.owner);
 }
 
 // Has the program free its state, and ends the request.
 int destroy(Request& request) {
-  Generalized* state = &state_of(request);
+  Generalized* state = &generalized_of(request);
   const int error = state->free(state->extra_state);
   delete state;
   core::free_request(&request);
@@ -65,7 +65,7 @@ int fail_in(const char* function, const char* callback, int error) {
 
 // The error field is not the query function's to set: which calls write it is known here (MPI-5.0, 13.2).
 int query_generalized(const Request& request, MPI_Status* status) {
-  const Generalized& state = state_of(request);
+  const Generalized& state = generalized_of(request);
   MPI_Status ignored{};
   MPI_Status* told = status != MPI_STATUS_IGNORE ? status : &ignored;
   const int error_field = told->MPI_ERROR;
@@ -85,9 +85,9 @@ int retire_generalized(MPI_Request* handle, Request& request, MPI_Status* status
 
 int free_generalized(Request& request) {
   {
-    std::lock_guard guard(meeting);
+    std::lock_guard guard(completing);
     if (!core::is_done(request)) {
-      state_of(request).abandoned = true;
+      generalized_of(request).abandoned = true;
       return MPI_SUCCESS;
     }
   }
@@ -95,7 +95,7 @@ int free_generalized(Request& request) {
 }
 
 int cancel_generalized(Request& request) {
-  const Generalized& state = state_of(request);
+  const Generalized& state = generalized_of(request);
   const int complete = core::is_done(request) ? 1 : 0;
   return fail_in("MPI_Cancel", "cancel", state.cancel(state.extra_state, complete));
 }
@@ -129,9 +129,9 @@ int grequest_complete(MPI_Request request) {
   if (r == nullptr) return error;
   bool again = false;
   {
-    std::lock_guard guard(meeting);
+    std::lock_guard guard(completing);
     again = core::is_done(*r);
-    if (!again && !state_of(*r).abandoned) {
+    if (!again && !generalized_of(*r).abandoned) {
       core::complete(*r);  // from here on it is the waiter's
       return MPI_SUCCESS;
     }

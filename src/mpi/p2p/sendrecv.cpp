@@ -49,7 +49,7 @@ void free_pair(Request& r) {
 }
 
 // Arguments of one direction.
-struct Side {
+struct Half {
   const void* buffer;
   MPI_Count count;
   MPI_Datatype datatype;
@@ -57,7 +57,7 @@ struct Side {
   int tag;
 };
 
-int check(const char* function, const Side& out, const Side& in, MPI_Comm comm) {
+int check(const char* function, const Half& out, const Half& in, MPI_Comm comm) {
   Operation op;
   if (!good_send(op, out.buffer, out.count, out.datatype, out.partner, out.tag, comm)) {
     if (int error = explain_send(function, out.buffer, out.count, out.datatype, out.partner, out.tag, comm))
@@ -70,14 +70,14 @@ int check(const char* function, const Side& out, const Side& in, MPI_Comm comm) 
 }
 
 // Starts both directions of checked arguments.
-int start_both(const Side& out, const Side& in, MPI_Comm comm, MPI_Request* send, MPI_Request* receive) {
+int start_both(const Half& out, const Half& in, MPI_Comm comm, MPI_Request* send, MPI_Request* receive) {
   if (int error = irecv_c(const_cast<void*>(in.buffer), in.count, in.datatype, in.partner, in.tag, comm, receive)) {
     return error;
   }
   return isend_within(out.buffer, out.count, out.datatype, out.partner, out.tag, comm, send);
 }
 
-int both(const char* function, const Side& out, const Side& in, MPI_Comm comm, MPI_Status* status) {
+int both(const char* function, const Half& out, const Half& in, MPI_Comm comm, MPI_Status* status) {
   MPI_Request send = MPI_REQUEST_NULL;
   MPI_Request receive = MPI_REQUEST_NULL;
   if (int error = start_both(out, in, comm, &send, &receive)) return error;
@@ -92,7 +92,7 @@ int both(const char* function, const Side& out, const Side& in, MPI_Comm comm, M
   return sending.error == MPI_SUCCESS ? MPI_SUCCESS : fail_completed(function, sending);
 }
 
-int both_later(const char* function, const Side& out, const Side& in, MPI_Comm comm, std::unique_ptr<char[]> copy,
+int both_later(const char* function, const Half& out, const Half& in, MPI_Comm comm, std::unique_ptr<char[]> copy,
                MPI_Request* request) {
   Comm* c = comm_of(comm);
   Request* r = core::new_request(*c, core::Role::composite);
@@ -111,7 +111,7 @@ int both_later(const char* function, const Side& out, const Side& in, MPI_Comm c
 }
 
 // The data of a replacing form, packed; MPI_PACKED bytes from there on.
-int copy_out(const char* function, Side& out, MPI_Comm comm, std::unique_ptr<char[]>& copy) {
+int copy_out(const char* function, Half& out, MPI_Comm comm, std::unique_ptr<char[]>& copy) {
   if (out.partner == MPI_PROC_NULL) return MPI_SUCCESS;  // and the datatype may be none
   const Type& type = *type_of(out.datatype);
   const int64_t bytes = out.count * type.size;
@@ -127,16 +127,16 @@ int copy_out(const char* function, Side& out, MPI_Comm comm, std::unique_ptr<cha
 
 int sendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
                MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  const Side out{sendbuf, sendcount, sendtype, dest, sendtag};
-  const Side in{recvbuf, recvcount, recvtype, source, recvtag};
+  const Half out{sendbuf, sendcount, sendtype, dest, sendtag};
+  const Half in{recvbuf, recvcount, recvtype, source, recvtag};
   if (int error = check("MPI_Sendrecv", out, in, comm)) return error;
   return both("MPI_Sendrecv", out, in, comm, status);
 }
 
 int sendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
                        int recvtag, MPI_Comm comm, MPI_Status* status) {
-  Side out{buf, count, datatype, dest, sendtag};
-  const Side in{buf, count, datatype, source, recvtag};
+  Half out{buf, count, datatype, dest, sendtag};
+  const Half in{buf, count, datatype, source, recvtag};
   std::unique_ptr<char[]> copy;
   if (int error = check("MPI_Sendrecv_replace", out, in, comm)) return error;
   if (int error = copy_out("MPI_Sendrecv_replace", out, comm, copy)) return error;
@@ -146,8 +146,8 @@ int sendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int de
 int isendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
                 MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
                 MPI_Request* request) {
-  const Side out{sendbuf, sendcount, sendtype, dest, sendtag};
-  const Side in{recvbuf, recvcount, recvtype, source, recvtag};
+  const Half out{sendbuf, sendcount, sendtype, dest, sendtag};
+  const Half in{recvbuf, recvcount, recvtype, source, recvtag};
   if (int error = check("MPI_Isendrecv", out, in, comm)) return error;
   if (no_address(request)) return null_argument(comm_of(comm), "MPI_Isendrecv", "request");
   return both_later("MPI_Isendrecv", out, in, comm, nullptr, request);
@@ -155,8 +155,8 @@ int isendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
 
 int isendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
                         int recvtag, MPI_Comm comm, MPI_Request* request) {
-  Side out{buf, count, datatype, dest, sendtag};
-  const Side in{buf, count, datatype, source, recvtag};
+  Half out{buf, count, datatype, dest, sendtag};
+  const Half in{buf, count, datatype, source, recvtag};
   std::unique_ptr<char[]> copy;
   if (int error = check("MPI_Isendrecv_replace", out, in, comm)) return error;
   if (no_address(request)) return null_argument(comm_of(comm), "MPI_Isendrecv_replace", "request");

@@ -28,10 +28,10 @@ constexpr EventElement message[] = {
 constexpr EventElement amount[] = {{EventElement::amount, 0}};
 constexpr const char* received[] = {"source", "tag", "bytes", "internal"};
 constexpr const char* sent[] = {"destination", "tag", "bytes", "internal"};
-constexpr const char* kept[] = {"bytes"};
+constexpr const char* kept_names[] = {"bytes"};
 constexpr const char* slept[] = {"nanoseconds"};
 
-constexpr EventRow rows[] = {
+constexpr EventRow event_rows[] = {
     {"weft_message_unexpected", "a message came before its receive; source: its sender's rank in the communicator",
      Subject::messages, of_messages, message, received},
     {"weft_rendezvous", "a send was announced to its receiver (R0, R1); destination: rank in MPI_COMM_WORLD",
@@ -39,14 +39,14 @@ constexpr EventRow rows[] = {
     {"weft_send_queued", "a send found the way full and waits for room; destination: rank in MPI_COMM_WORLD",
      Subject::messages, of_messages, message, sent},
     {"weft_saturated", "data that wait for their receives take their memory up: senders are asked for envelopes only",
-     Subject::memory, of_messages, amount, kept},
+     Subject::memory, of_messages, amount, kept_names},
     {"weft_sleep", "a wait goes to sleep in the kernel", Subject::waiting, of_waiting, {}, {}},
     {"weft_wake", "a wait is back from the kernel", Subject::waiting, of_waiting, amount, slept},
 };
-static_assert(std::size(rows) == core::event_count);
+static_assert(std::size(event_rows) == core::event_count);
 
-const EventRow* row_at(int index) {
-  return index >= 0 && index < core::event_count ? &rows[index] : nullptr;
+const EventRow* event_at(int index) {
+  return index >= 0 && index < core::event_count ? &event_rows[index] : nullptr;
 }
 
 bool is_source(int index) {
@@ -78,12 +78,12 @@ void copy(const core::EventData& data, const EventElement& element, void* to) {
 MPI_T_enum names_of(const EventRow& row) {
   static const auto* const all = [] {
     auto* made = new std::vector<MPI_T_enum>;
-    for (const EventRow& each : rows) {
+    for (const EventRow& each : event_rows) {
       made->push_back(each.names.empty() ? MPI_T_ENUM_NULL : make_enumeration(each.name, each.names));
     }
     return made;
   }();
-  return (*all)[static_cast<size_t>(&row - rows)];
+  return (*all)[static_cast<size_t>(&row - event_rows)];
 }
 
 const EventInstance* instance_of(MPI_T_event_instance instance) {
@@ -93,7 +93,7 @@ const EventInstance* instance_of(MPI_T_event_instance instance) {
 }  // namespace
 
 std::span<const EventRow> events() {
-  return rows;
+  return event_rows;
 }
 
 int source_count() {
@@ -153,7 +153,7 @@ int t_event_get_info(int event_index, char* name, int* name_len, int* verbosity,
                      MPI_Aint array_of_displacements[], int* num_elements, MPI_T_enum* enumtype, MPI_Info* info,
                      char* desc, int* desc_len, int* bind) {
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
-  const tool::EventRow* row = tool::row_at(event_index);
+  const tool::EventRow* row = tool::event_at(event_index);
   if (no_address(row)) return MPI_T_ERR_INVALID_INDEX;
   if (!tool::can_give(name, name_len) || !tool::can_give(desc, desc_len)) return MPI_T_ERR_INVALID;
   const bool has_arrays = array_of_datatypes != nullptr || array_of_displacements != nullptr;
@@ -179,7 +179,7 @@ int t_event_get_index(const char* name, int* event_index) {
   if (!tool::is_open()) return MPI_T_ERR_NOT_INITIALIZED;
   if (no_address(name) || no_address(event_index)) return MPI_T_ERR_INVALID;
   for (int i = 0; i < core::event_count; ++i) {
-    if (strcmp(tool::rows[i].name, name) != 0) continue;
+    if (strcmp(tool::event_rows[i].name, name) != 0) continue;
     *event_index = i;
     return MPI_SUCCESS;
   }

@@ -92,7 +92,7 @@ void offloaded(const Comm*, uint64_t* values) {
 
 constexpr const char* flow_words[] = {"open", "saturated"};
 
-constexpr PerformanceRow rows[] = {
+constexpr PerformanceRow pvar_rows[] = {
     {"weft_e0_messages", "messages sent by path E0: envelope and data in the receiver's ring", Subject::messages,
      MPI_T_PVAR_CLASS_COUNTER, messages<core::Path::mailbox>, MPI_T_VERBOSITY_USER_BASIC},
     {"weft_e0_bytes", "bytes of data sent by path E0", Subject::messages, MPI_T_PVAR_CLASS_AGGREGATE,
@@ -193,7 +193,7 @@ constexpr PerformanceRow rows[] = {
 }  // namespace
 
 std::span<const PerformanceRow> performance_variables() {
-  return rows;
+  return pvar_rows;
 }
 
 }  // namespace weft::mpi::tool

@@ -119,11 +119,11 @@ class Bisection {
   std::vector<int8_t> side_;  // 1 and 2 in the part that is cut, 0 elsewhere
 };
 
-using Sides = std::vector<int32_t>;
+using TileSides = std::vector<int32_t>;
 
 // Chooses the sides of a tile from dimension d on, of which `left` is the product.
-void choose_sides(const Grid& grid, size_t d, int32_t left, Sides& sides,
-                  const std::function<void(const Sides&)>& visit) {
+void choose_sides(const Grid& grid, size_t d, int32_t left, TileSides& sides,
+                  const std::function<void(const TileSides&)>& visit) {
   if (d == sides.size()) {
     if (left == 1) visit(sides);
     return;
@@ -136,7 +136,7 @@ void choose_sides(const Grid& grid, size_t d, int32_t left, Sides& sides,
   }
 }
 
-int64_t links_between_tiles(const Grid& grid, const Mesh& mesh, const Sides& sides) {
+int64_t links_between_tiles(const Grid& grid, const Mesh& mesh, const TileSides& sides) {
   int64_t links = 0;
   for (size_t d = 0; d < sides.size(); ++d) {
     const int32_t tiles = grid.dims[d] / sides[d];
@@ -148,9 +148,9 @@ int64_t links_between_tiles(const Grid& grid, const Mesh& mesh, const Sides& sid
 
 // In tiles of `size` cells, of the shape that leaves the fewest links between them. Empty when no such tile fits.
 Domains tile(const Grid& grid, const Mesh& mesh, int32_t size) {
-  Sides best;
+  TileSides best;
   int64_t fewest = 0;
-  each_tile(grid, size, [&](const Sides& sides) {
+  each_tile(grid, size, [&](const TileSides& sides) {
     const int64_t links = links_between_tiles(grid, mesh, sides);
     if (!best.empty() && links >= fewest) return;
     fewest = links;
@@ -189,7 +189,7 @@ int64_t links_between_domains(const Grid& grid, const std::vector<int32_t>& doma
 }
 
 void each_tile(const Grid& grid, int32_t size, const std::function<void(const std::vector<int32_t>& sides)>& visit) {
-  Sides sides(grid.dims.size());
+  TileSides sides(grid.dims.size());
   choose_sides(grid, 0, size, sides, visit);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 // Of libcrypto's interface (openssl/evp.h), the same in versions 1.1 and 3.
 constexpr int get_tag = 0x10, set_tag = 0x11;
-struct Library {
+struct CipherLibrary {
   void* (*context_new)();
   void (*context_free)(void* context);
   const void* (*aes_256_gcm)();
@@ -26,7 +26,7 @@ struct Library {
 };
 
 struct Loaded {
-  Library functions{};
+  CipherLibrary functions{};
   std::string why_not;
 };
 
@@ -55,7 +55,7 @@ const Loaded& loaded() {
   return one;
 }
 
-const Library& library() {
+const CipherLibrary& library() {
   return loaded().functions;
 }
 
@@ -91,7 +91,7 @@ Cipher::~Cipher() {
 
 bool Cipher::run(const Header& header, uint64_t number, const void* from, size_t bytes, void* to, void* tag,
                  bool seals) {
-  const Library& l = library();
+  const CipherLibrary& l = library();
   void* const context = seals ? seals_ : opens_;
   unsigned char nonce[12] = {header.lane};
   std::memcpy(nonce + 4, &number, sizeof number);
