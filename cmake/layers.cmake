@@ -9,7 +9,33 @@ function(weft_layer name)
   add_library(weft_${name} STATIC ${sources})
   target_link_libraries(weft_${name} PUBLIC weft_flags)
   add_dependencies(weft_${name} weft_abi weft_check_layers)
-  weft_precompile(weft_${name} PRIVATE ${weft_standard_headers})
+  weft_together(weft_${name})
+endfunction()
+
+# weft_together(target): the sources of each folder of the target are compiled as one, or as several where they are many: headers
+# are read once for all of them, which is most of the time. File-local names are then one namespace for the files of a folder.
+# WEFT_UNITY=OFF compiles each by itself, as suits who edits them, with the headers of the standard library precompiled.
+option(WEFT_UNITY "Compile the sources of a folder together" ON)
+set(weft_together_bytes 150000)
+function(weft_together target)
+  if(NOT WEFT_UNITY)
+    weft_precompile(${target} PRIVATE ${weft_standard_headers})
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  get_target_property(root ${target} SOURCE_DIR)
+  foreach(source ${sources})
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${root} OUTPUT_VARIABLE file)
+    cmake_path(GET file PARENT_PATH folder)
+    cmake_path(GET folder FILENAME folder)
+    file(SIZE ${file} bytes)
+    math(EXPR bytes_${folder} "0${bytes_${folder}} + ${bytes}")
+    math(EXPR part "${bytes_${folder}} / ${weft_together_bytes}")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${part})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # The compiler takes what a source declares for a header's.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
 
 # weft_precompile(target PRIVATE header...): these headers are compiled once for the target, half of whose time they would take.

@@ -41,9 +41,19 @@ import json, os, pathlib, re, subprocess, sys, tempfile
 root, build, since, work, *paths = sys.argv[1:]
 build = os.path.join(root, build)
 wanted = [os.path.join(root, path.rstrip("/")) for path in paths]
-commands = json.load(open(os.path.join(build, "compile_commands.json")))
-for command in commands:  # without g++'s precompiled headers, which clang-tidy cannot read
-    command["command"] = re.sub(r" (-include|-Xclang -include(-pch)? -Xclang) \S*/cmake_pch\.hxx(\.pch)?\b| -Winvalid-pch", "", command["command"])
+
+
+def each(command):
+    """The command for each of the sources that it compiles together: clang-tidy looks at one after the other."""
+    if "/Unity/unity_" not in command["file"]:
+        return [command]
+    sources = re.findall(r'^#include "(.*)"', open(command["file"]).read(), re.MULTILINE)
+    return [{**command, "file": source, "command": command["command"].replace(command["file"], source)} for source in sources]
+
+
+commands = [one for command in json.load(open(os.path.join(build, "compile_commands.json"))) for one in each(command)]
+for command in commands:  # without what clang-tidy does not know: g++'s precompiled headers, and an option of its own
+    command["command"] = re.sub(r" (-include|-Xclang -include(-pch)? -Xclang) \S*/cmake_pch\.hxx(\.pch)?\b| -Winvalid-pch| -fno-tree-loop-distribute-patterns", "", command["command"])
 json.dump(commands, open(os.path.join(work, "compile_commands.json"), "w"))
 
 
@@ -51,6 +61,22 @@ def output(*command):
     """What a command prints, None where it fails."""
     done = subprocess.run(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     return done.stdout if done.returncode == 0 else None
+
+
+folders_of_headers = [os.path.join(root, "src"), os.path.join(root, "include"), os.path.join(root, "tools"), os.path.join(build, "generated")]
+
+
+def reached(name, seen):
+    """Our files that a source includes, and itself."""
+    seen.add(name)
+    for header in re.findall(r'^#include "(.*)"', open(name).read(), re.MULTILINE):
+        for folder in [os.path.dirname(name)] + folders_of_headers:
+            path = os.path.realpath(os.path.join(folder, header))
+            if os.path.exists(path):
+                if path not in seen:
+                    reached(path, seen)
+                break
+    return seen
 
 
 def dependencies():
@@ -112,7 +138,7 @@ def chosen(files):
         name = os.path.normpath(os.path.join(command["directory"], command["file"]))
         made = re.search(r" -o (\S+)", command["command"])
         of = known.get(made[1]) if made else None
-        if name in files and (of is None or of & changed or name.startswith(folders)):
+        if name in files and (of is None or of & changed & reached(name, set()) or name.startswith(folders)):
             kept.add(name)
     print(f"tidy.sh: {len(kept)} of {len(files)} sources have changed since {since}", file=sys.stderr)
     return kept
