@@ -29,7 +29,12 @@ step "Building Weft into ${prefix#"$PWD"/}"
 if [ ! -f build/release/CMakeCache.txt ]; then
   quiet configure cmake --preset release -DWEFT_TESTS=OFF
 fi
-quiet build cmake --build build/release
+# Without what the demonstration does not show. `cmake --build build/release` builds all.
+if ! cmake --build build/release --target demonstration 2>&1 | tools/dev/progress.sh build/demo/build.log; then
+  tail -n 40 build/demo/build.log >&2
+  echo "demo.sh: the build failed; the whole log is build/demo/build.log" >&2
+  exit 1
+fi
 quiet install cmake --install build/release
 PATH=$prefix/bin:$PATH
 
@@ -66,4 +71,13 @@ echo "\$ mpiexec -n 2 $mhd -t 2 -n 256 -a 100 -o build/demo/orszag-tang.png"
 mpiexec -n 2 $mhd -t 2 -n 256 -a 100 -o build/demo/orszag-tang.png
 
 step "Done"
-echo "The pictures are build/demo/heat.png and build/demo/orszag-tang.png. To go on: PATH=$prefix/bin:\$PATH, then mpicc, mpicxx, mpiexec, weft."
+cat <<END
+The pictures are build/demo/heat.png and build/demo/orszag-tang.png. What to type next:
+
+  PATH=$prefix/bin:\$PATH
+  mpicc hello.c -o hello && mpiexec -n 4 ./hello    your own program; mpicxx, mpifort and oshcc do the same
+  weft info                                         what Weft found on this machine, and its settings
+  WEFT_STATS=1 mpiexec -n 4 ./hello                 where the time went
+  cmake --build build/release && cmake --install build/release    the rest: Fortran programs that were built for MPICH
+  ./test.sh                                         all tests
+END
