@@ -51,15 +51,15 @@ TEST(Notes, ARecordHasANoteOfEachPlace) {
   EXPECT_FALSE(find_note("0:2:ab3:0:", 1, note));
 }
 
-class Segment : public ::testing::Test {
+class NoteSegment : public ::testing::Test {
  protected:
   static constexpr int ranks = 3;
   int fd = memfd_create("notes", 0);
-  Segment() { EXPECT_EQ(ftruncate(fd, static_cast<off_t>(head_bytes(ranks))), 0); }
-  ~Segment() override { close(fd); }
+  NoteSegment() { EXPECT_EQ(ftruncate(fd, static_cast<off_t>(head_bytes(ranks))), 0); }
+  ~NoteSegment() override { close(fd); }
 };
 
-TEST_F(Segment, RanksSeeWhatOthersWroteOnceTheirTurnHasEnded) {
+TEST_F(NoteSegment, RanksSeeWhatOthersWroteOnceTheirTurnHasEnded) {
   Notes first;
   Notes last;
   ASSERT_TRUE(first.open(fd, ranks, ranks, 0) && last.open(fd, ranks, ranks, 2));
@@ -77,7 +77,7 @@ TEST_F(Segment, RanksSeeWhatOthersWroteOnceTheirTurnHasEnded) {
   last.close();
 }
 
-TEST_F(Segment, ANoteThatIsFullTakesNoMore) {
+TEST_F(NoteSegment, ANoteThatIsFullTakesNoMore) {
   Notes notes;
   ASSERT_TRUE(notes.open(fd, ranks, ranks, 1));
   const std::string large(10000, 'x');
@@ -91,7 +91,7 @@ TEST_F(Segment, ANoteThatIsFullTakesNoMore) {
   notes.close();
 }
 
-TEST_F(Segment, AReaderNeverSeesHalfATurn) {
+TEST_F(NoteSegment, AReaderNeverSeesHalfATurn) {
   Notes reader;
   ASSERT_TRUE(reader.open(fd, ranks, ranks, 0));
   constexpr uint32_t turns = 200;

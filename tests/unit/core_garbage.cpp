@@ -180,7 +180,7 @@ class Target {
   if (setjmp(out) == 0) target.arrive();
 }
 
-TEST(Garbage, OfAPeerIsTakenDroppedOrRefused) {
+TEST(GarbageForWindows, OfAPeerIsTakenDroppedOrRefused) {
   constexpr uint64_t messages = 1000;  // then a new world: most of them are kept as unexpected
   uint64_t taken = 0;
   refused = 0;
@@ -203,7 +203,7 @@ TEST(Garbage, OfAPeerIsTakenDroppedOrRefused) {
 }
 
 // A window of this process alone, of 256 bytes, and frames of records and answers made for it.
-class Windows : public testing::Test {
+class Garbage : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     core::start(false, [] { return uint64_t{1}; });
@@ -308,11 +308,11 @@ class Windows : public testing::Test {
   std::vector<char> attached_ = std::vector<char>(256);
 };
 
-TEST_F(Windows, GarbageIsTakenDroppedOrRefused) {
+TEST_F(Garbage, GarbageIsTakenDroppedOrRefused) {
   expect_none_hurts(rma::Flavor::allocate);
 }
 
-TEST_F(Windows, GarbageIsTakenDroppedOrRefusedByDynamicWindows) {
+TEST_F(Garbage, GarbageIsTakenDroppedOrRefusedByDynamicWindows) {
   expect_none_hurts(rma::Flavor::dynamic);
 }
 

@@ -62,26 +62,26 @@ void expect_order(uint32_t lanes, bool any_tags, const test::Wire& wire = {}) {
   }
 }
 
-TEST(Matching, WildcardsGetTheMessagesOfASourceInOrder) {
+TEST(Order, WildcardsGetTheMessagesOfASourceInOrder) {
   expect_order(1, false);
   expect_order(1, true);
 }
 
-TEST(Matching, WildcardsGetThemInOrderAcrossLanes) {
+TEST(Order, WildcardsGetThemInOrderAcrossLanes) {
   expect_order(4, false);
   expect_order(4, true);
 }
 
 constexpr test::Wire between_hosts{.drains = false};
 
-TEST(Matching, WildcardsGetThemInOrderAcrossLanesThatCannotBeDrained) {
+TEST(Order, WildcardsGetThemInOrderAcrossLanesThatCannotBeDrained) {
   expect_order(4, false, between_hosts);
   expect_order(4, true, between_hosts);
 }
 
 // Messages of one sender with several tags, and receives with and without MPI_ANY_TAG, posted and found by a probe:
 // each gets the first message that matches and that no receive before it has.
-TEST(Matching, ReceivesOfAllKindsGetTheFirstOfAllLanes) {
+TEST(Order, ReceivesOfAllKindsGetTheFirstOfAllLanes) {
   constexpr int messages = 40;
   for (uint64_t seed = 1; seed <= 3 * seeds; ++seed) {
     test::Random random(seed);
@@ -155,7 +155,7 @@ TEST(Matching, ReceivesOfAllKindsGetTheFirstOfAllLanes) {
 }
 
 // One that another thread's send was to precede, which is taken back while its way is full.
-TEST(Matching, ACancelledSendIsNotWaitedFor) {
+TEST(Order, ACancelledSendIsNotWaitedFor) {
   int cancelled = 0;
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
     Ranks ranks({.seed = seed, .lanes = 4, .wire = {.room = 2, .full_one_in = 2, .drains = false}});
@@ -192,7 +192,7 @@ TEST(Matching, ACancelledSendIsNotWaitedFor) {
 }
 
 // Of two sources one keeps a message back that was sent before another: the other's message is received meanwhile.
-TEST(Matching, ASourceThatKeepsAMessageBackHoldsNoOtherUp) {
+TEST(Order, ASourceThatKeepsAMessageBackHoldsNoOtherUp) {
   Ranks ranks({.ranks = 3, .lanes = 4, .wire = between_hosts});
   World* const before = std::exchange(world, &ranks.world(0));
   Comm& comm = ranks.comm(0);
@@ -224,7 +224,7 @@ TEST(Matching, ASourceThatKeepsAMessageBackHoldsNoOtherUp) {
 }
 
 // A thread posts, cancels and completes receives from any source while another one holds the locks of all other lanes.
-TEST(Matching, ReceivesFromAnySourceTakeTheLockOfOneLane) {
+TEST(Order, ReceivesFromAnySourceTakeTheLockOfOneLane) {
   Ranks ranks({.ranks = 3, .lanes = 4});
   World* const before = std::exchange(world, &ranks.world(0));
   Comm& comm = ranks.comm(0);
@@ -302,7 +302,7 @@ TEST(Sends, OfLanesThatAreNotReadTogetherQueueApart) {
   }
 }
 
-TEST(Matching, AnUnpostedReceiveGetsNothing) {
+TEST(Order, AnUnpostedReceiveGetsNothing) {
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
     Ranks ranks({.seed = seed, .lanes = seed % 2 == 0 ? 4U : 1U});
     ranks.run([&](int32_t rank) {

@@ -23,7 +23,7 @@ uint64_t tick() {
   return now += 100;
 }
 
-struct Play {
+struct StampPlay {
   StampSlot<test::Atomic> slot;
   uint64_t (*clock)();
   test::Atomic<uint32_t> turn{0};
@@ -55,7 +55,7 @@ void play_all(Memory memory) {
 #endif
   for (const bool trusted : {true, false}) {
     for (uint64_t seed = 0; seed < 2000; ++seed) {
-      Play play;
+      StampPlay play;
       play.clock = trusted ? tick : nullptr;
       Thread threads[3];
       Schedule schedule(seed, memory);

@@ -14,7 +14,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-Command parsed(const Words& words) {
+Command handed_over(const Words& words) {
   Command command;
   EXPECT_EQ(parse_command(words, command), "");
   EXPECT_EQ(spread(command.hosts, command.ranks(), command.oversubscribe), "");
@@ -24,7 +24,7 @@ Command parsed(const Words& words) {
 std::string hydra(const Words& words, const std::string& shell = "") {
   std::string line;
   for (const std::string& word :
-       translate(parsed(words), {Remote::hydra, "/p/bin/mpiexec.hydra", "/h", shell}, {"HOME", "A"})) {
+       translate(handed_over(words), {Remote::hydra, "/p/bin/mpiexec.hydra", "/h", shell}, {"HOME", "A"})) {
     line += (line.empty() ? "" : " ") + word;
   }
   return line;
@@ -32,7 +32,8 @@ std::string hydra(const Words& words, const std::string& shell = "") {
 
 std::string prterun(const Words& words, const Words& inherited = {}, const std::string& shell = "") {
   std::string line;
-  for (const std::string& word : translate(parsed(words), {Remote::prterun, "/p/bin/prterun", "", shell}, inherited)) {
+  for (const std::string& word :
+       translate(handed_over(words), {Remote::prterun, "/p/bin/prterun", "", shell}, inherited)) {
     line += (line.empty() ? "" : " ") + word;
   }
   return line;

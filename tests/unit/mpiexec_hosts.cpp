@@ -9,14 +9,14 @@ namespace {
 
 using Hosts = std::vector<Host>;
 
-Hosts parsed(std::string_view text) {
+Hosts with_hosts(std::string_view text) {
   Hosts hosts;
   EXPECT_EQ(parse_hosts(text, hosts), "") << text;
   return hosts;
 }
 
 std::string spread_of(std::string_view text, int ranks, bool oversubscribe = false) {
-  Hosts hosts = parsed(text);
+  Hosts hosts = with_hosts(text);
   EXPECT_EQ(spread(hosts, ranks, oversubscribe), "") << text;
   int sum = 0;
   for (const Host& host : hosts) sum += host.ranks;
@@ -25,8 +25,8 @@ std::string spread_of(std::string_view text, int ranks, bool oversubscribe = fal
 }
 
 TEST(ParseHosts, NamesWithAndWithoutNumbers) {
-  EXPECT_EQ(parsed("a,b-1.site.org:4,10.0.0.7"), (Hosts{{"a", 0}, {"b-1.site.org", 4}, {"10.0.0.7", 0}}));
-  EXPECT_EQ(parsed("a,a,b:2,a,b:3"), (Hosts{{"a", 3}, {"b", 5}}));
+  EXPECT_EQ(with_hosts("a,b-1.site.org:4,10.0.0.7"), (Hosts{{"a", 0}, {"b-1.site.org", 4}, {"10.0.0.7", 0}}));
+  EXPECT_EQ(with_hosts("a,a,b:2,a,b:3"), (Hosts{{"a", 3}, {"b", 5}}));
 }
 
 TEST(ParseHosts, WhatIsNoHostIsNamed) {
@@ -51,11 +51,11 @@ TEST(ParseHosts, FilesOfBothForms) {
 
 TEST(AllAreHere, ShortAndFullNamesOfThisHost) {
   EXPECT_TRUE(all_are_here({}, "node1"));
-  EXPECT_TRUE(all_are_here(parsed("localhost,127.0.0.1,NODE1,node1.site.org"), "node1"));
-  EXPECT_TRUE(all_are_here(parsed("node1,node1.site.org"), "node1.site.org"));
-  EXPECT_FALSE(all_are_here(parsed("node1.other.org"), "node1.site.org"));
-  EXPECT_FALSE(all_are_here(parsed("node1,node2"), "node1"));
-  EXPECT_FALSE(all_are_here(parsed("node"), "node1"));
+  EXPECT_TRUE(all_are_here(with_hosts("localhost,127.0.0.1,NODE1,node1.site.org"), "node1"));
+  EXPECT_TRUE(all_are_here(with_hosts("node1,node1.site.org"), "node1.site.org"));
+  EXPECT_FALSE(all_are_here(with_hosts("node1.other.org"), "node1.site.org"));
+  EXPECT_FALSE(all_are_here(with_hosts("node1,node2"), "node1"));
+  EXPECT_FALSE(all_are_here(with_hosts("node"), "node1"));
 }
 
 TEST(Spread, HostsWithoutNumbersShareEvenly) {
@@ -72,7 +72,7 @@ TEST(Spread, NumbersAreLimits) {
 }
 
 TEST(Spread, TooManyRanksNeedToBeMeant) {
-  Hosts hosts = parsed("a:2,b:1");
+  Hosts hosts = with_hosts("a:2,b:1");
   EXPECT_NE(spread(hosts, 4, false).find("more than the 3"), std::string::npos);
   EXPECT_EQ(spread_of("a:2,b:1", 4, true), "a:4");
   EXPECT_EQ(spread_of("a:2,b:1", 9, true), "a:6,b:3");

@@ -19,39 +19,39 @@
 namespace weft::transport::net {
 namespace {
 
-constexpr const char* secret = "000102030405060708090a0b0c0d0e0f";
+constexpr const char* job_secret = "000102030405060708090a0b0c0d0e0f";
 constexpr int hosts = 5, ranks_each = 2;
 
 std::map<std::pair<int, std::string>, std::string>& board() {
   static std::map<std::pair<int, std::string>, std::string> entries;
   return entries;
 }
-thread_local int publisher = 0;
+thread_local int publishing_rank = 0;
 
-const Directory directory{[](const std::string& key, const std::string& value) {
-                            board()[{publisher, key}] = value;
-                          },
-                          [](int rank, const std::string& key) {
-                            return board().at({rank, key});
-                          },
-                          1000, [] {}};
+const Directory of_board{[](const std::string& key, const std::string& value) {
+                           board()[{publishing_rank, key}] = value;
+                         },
+                         [](int rank, const std::string& key) {
+                           return board().at({rank, key});
+                         },
+                         1000, [] {}};
 
 // The first ranks of all hosts in one process.
 struct Tree {
   Tree() {
     for (int h = 0; h < hosts; ++h) leaders.push_back(h * ranks_each);
     for (int h = 0; h < hosts; ++h) {
-      publisher = leaders[static_cast<size_t>(h)];
+      publishing_rank = leaders[static_cast<size_t>(h)];
       pages.push_back(std::make_unique<boot::HostPage>());
       all.push_back(
-          std::make_unique<Lifelines>(Lifelines::Start{.rank = publisher,
+          std::make_unique<Lifelines>(Lifelines::Start{.rank = publishing_rank,
                                                        .ranks = hosts * ranks_each,
-                                                       .keeper = publisher,
+                                                       .keeper = publishing_rank,
                                                        .neighbours = neighbours_of(static_cast<size_t>(h), leaders),
                                                        .host = "h" + std::to_string(h),
-                                                       .secret = secret,
+                                                       .secret = job_secret,
                                                        .lost_after = 1,
-                                                       .directory = directory,
+                                                       .directory = of_board,
                                                        .page = pages.back().get()}));
     }
   }
@@ -112,7 +112,7 @@ TEST(Word, OfStrangersIsNot) {
 }
 
 TEST(Word, IsGoodForOneConnection) {
-  const Key of_job = Key::of_secret(secret);
+  const Key of_job = Key::of_secret(job_secret);
   const auto key_of = [&](uint32_t lower, uint32_t upper, uint64_t one, uint64_t other, uint64_t place) {
     return line_key(of_job, lower, upper, one, other, place);
   };
@@ -186,9 +186,9 @@ TEST(Lifelines, WhoBorrowsThemLateFindsThemStill) {
                                     .keeper = 0,
                                     .neighbours = {},
                                     .host = "h0",
-                                    .secret = secret,
+                                    .secret = job_secret,
                                     .lost_after = 1,
-                                    .directory = directory,
+                                    .directory = of_board,
                                     .page = tree.pages[0].get()});
   second.look();
   if (second.held() == 0) GTEST_SKIP() << "the system does not let a process have another's descriptors";
@@ -223,7 +223,7 @@ TEST(Lifelines, StrangersAreTurnedAway) {
 TEST(Lifelines, AConnectionThatWasGivenUpIsNotHeld) {
   Tree tree;
   std::vector<std::unique_ptr<Caller>> early;
-  for (int i = 0; i < 3; ++i) early.push_back(std::make_unique<Caller>(Caller{2, secret}));
+  for (int i = 0; i < 3; ++i) early.push_back(std::make_unique<Caller>(Caller{2, job_secret}));
   std::thread all([&] { tree.meet(); });
   for (auto& one : early) {
     (void)one->hello();  // the true one may have been taken already
@@ -244,7 +244,7 @@ TEST(Lifelines, WhoWasAnsweredMayTakeItsTime) {
   testing::internal::CaptureStderr();
   const Socket silent = call(place_of(0));
   (void)call(place_of(0));
-  Caller slow{4, secret};
+  Caller slow{4, job_secret};
   Word answer;
   std::thread late([&] {
     EXPECT_TRUE(slow.hello());

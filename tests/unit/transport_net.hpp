@@ -21,7 +21,7 @@
 
 namespace weft::transport::net {
 
-struct Registered {
+struct InProcessMemory {
   const unsigned char* memory;
   size_t bytes;
 };
@@ -133,7 +133,7 @@ class InProcess final : public Carrier {
     return 0;
   }
 
-  std::map<uint64_t, Registered> registered;
+  std::map<uint64_t, InProcessMemory> registered;
   std::deque<Pending> pending;
   int reads_to_end = 0;
   std::deque<Writing> writing;

@@ -61,7 +61,7 @@ void receive_staged(Two& two) {
   (void)two.transports[1]->poll(0, record_staged);
 }
 
-TEST(Net, OffersLargeMemoryUntilItIsTakenBack) {
+TEST(NetWrites, OffersLargeMemoryUntilItIsTakenBack) {
   Offering one;
   NetTransport& owner = *one.two.transports[1];
   EXPECT_NE(one.registered.key, MemoryRef::no_key);
@@ -77,7 +77,7 @@ TEST(Net, OffersLargeMemoryUntilItIsTakenBack) {
             MemoryRef::no_key);
 }
 
-TEST(Net, TellsOfContentsWhenTheyLieInThePeersMemory) {
+TEST(NetWrites, TellsOfContentsWhenTheyLieInThePeersMemory) {
   Offering one;
   ASSERT_EQ(one.send(11, 1000, 0), Post::posted);
   ASSERT_EQ(one.send(12, 2000, 5000), Post::posted);
@@ -105,7 +105,7 @@ TEST(Net, TellsOfContentsWhenTheyLieInThePeersMemory) {
   EXPECT_TRUE(one.two.transports[0]->all_sent());
 }
 
-TEST(Net, WhatHasNoKeyOrNoRoomIsNotWritten) {
+TEST(NetWrites, WhatHasNoKeyOrNoRoomIsNotWritten) {
   Offering one;
   EXPECT_EQ(one.send(1, 1000, one.memory.size()), Post::unsupported) << "behind the end";
   one.two.carriers[0]->writes_most = 0;
@@ -116,7 +116,7 @@ TEST(Net, WhatHasNoKeyOrNoRoomIsNotWritten) {
   EXPECT_EQ(one.told, 0);
 }
 
-TEST(Net, ContentsThatCannotBeWrittenGoAlongAndNoMoreAreWritten) {
+TEST(NetWrites, ContentsThatCannotBeWrittenGoAlongAndNoMoreAreWritten) {
   Offering one;
   ASSERT_EQ(one.send(21, 1000, 0), Post::posted);
   ASSERT_EQ(one.send(22, 1000, 1000), Post::posted);
@@ -133,7 +133,7 @@ TEST(Net, ContentsThatCannotBeWrittenGoAlongAndNoMoreAreWritten) {
   EXPECT_EQ(one.send(23, 1000, 0), Post::unsupported);
 }
 
-TEST(Net, WhatWasWrittenIsToldOfWhenThereIsRoom) {
+TEST(NetWrites, WhatWasWrittenIsToldOfWhenThereIsRoom) {
   Offering one;
   ASSERT_EQ(one.send(31, 1000, 0), Post::posted);
   ASSERT_EQ(one.send(32, 1000, 1000), Post::posted);
@@ -152,7 +152,7 @@ TEST(Net, WhatWasWrittenIsToldOfWhenThereIsRoom) {
 }
 
 // A receiver that does not look: writes in progress count as sent, so that all of them can be reported.
-TEST(Net, WritesWithinTheWindow) {
+TEST(NetWrites, WritesWithinTheWindow) {
   Offering one;
   for (int i = 0; i < 40; ++i) {
     ASSERT_EQ(one.two.way->send(1, {7, i, 0, 0}, nullptr, 0), Post::done);

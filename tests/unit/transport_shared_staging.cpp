@@ -128,7 +128,7 @@ TEST(SharedStaging, AKilledProcessStopsNoOther) {
       const auto theirs = host.view();
       for (size_t i = 0;; ++i) {
         const Staging one = theirs->claim(1, 1), row = theirs->claim(1, 3 * buffer);
-        if (i == 100) (void)!write(started[1], "", 1);
+        if (i == 100) (void)!::write(started[1], "", 1);
         if (has(one)) theirs->free(1, one.handle, 1);
         if (has(row) && i % 1000 != 0) theirs->free(1, row.handle, 3 * buffer);
       }
