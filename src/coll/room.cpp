@@ -150,9 +150,12 @@ bool Room::begin(Collective collective, int64_t bytes, bool together) {
   about_ = uint64_t{static_cast<uint8_t>(collective)} << collective_shift | static_cast<uint64_t>(bytes);
   error_ = core::no_error;
   in_lines_ = true;
+  place_bytes_ = line_bytes;
   single_copy_ = false;
   together_ = together;
   depth_ = lines;
+  step_ = 2;
+  agreed_ = phase_;
   uint64_t before = operation_++;
   return boards_[rank_].entered.compare_exchange_strong(before, operation_, std::memory_order_acq_rel);
 }
@@ -170,8 +173,9 @@ void Room::use_chunks(int64_t posted) {
   in_lines_ = false;
   depth_ = posted == unknown_bytes ? fewest_chunks : std::max(fewest_chunks, area_ / cell_bytes);
   while (crowded() && depth_ < most_chunks && posted <= area_ / depth_ / 2) depth_ *= 2;
-  if (chunk_bytes_ == area_ / depth_) return;
-  chunk_bytes_ = area_ / depth_;
+  place_bytes_ = area_ / depth_;
+  if (chunk_bytes_ == place_bytes_) return;
+  chunk_bytes_ = place_bytes_;
   cut_ = phase_;
 }
 
@@ -184,6 +188,7 @@ int32_t Room::meet(int32_t root) {
   }
   if (rank_ == root && !say(phase)) return error_;
   pass(phase);
+  agreed_ = phase;
   return core::no_error;
 }
 
@@ -191,11 +196,6 @@ bool Room::say(int64_t phase) {
   if (open(phase) == nullptr) return false;
   post(phase);
   return true;
-}
-
-unsigned char* Room::place(int32_t rank, int64_t phase) const {
-  if (in_lines_) return boards_[rank].line[phase % lines].data;
-  return areas_ + rank * area_ + phase % depth_ * chunk_bytes_;
 }
 
 void Room::fail(int32_t error) {
@@ -218,6 +218,11 @@ void Room::truncate(int32_t rank, int64_t bytes, int64_t room) {
 
 namespace {
 
+// Of the phase's line.
+int64_t last_half(int64_t phase) {
+  return phase | 1;
+}
+
 // The part of an operation that waits for one rank.
 class WaitsFor : public core::Teller {
  public:
@@ -236,17 +241,22 @@ class WaitsFor : public core::Teller {
 
 }  // namespace
 
+// Whether `ready` within a short while.
+template <class Ready>
+[[gnu::always_inline]] inline bool Room::look(Ready ready) {
+  constexpr int looks = 100;
+  if (!core::Backoff::spins()) return false;
+  for (int i = 0; i < looks; ++i) {
+    if (ready()) return true;
+    base::cpu_relax();
+  }
+  return false;
+}
+
 // Until `ready`, something that the rank does. False: the room is broken.
 template <class Ready>
 [[gnu::always_inline]] inline bool Room::wait(int32_t rank, Ready ready) {
-  constexpr int looks = 100;
-  if (core::Backoff::spins()) {
-    for (int i = 0; i < looks; ++i) {
-      if (ready()) return true;
-      base::cpu_relax();
-    }
-  }
-  return wait_long(rank, ready);
+  return look(ready) || wait_long(rank, ready);
 }
 
 template <class Ready>
@@ -293,24 +303,58 @@ void Room::rouse() const {
 }
 
 unsigned char* Room::open(int64_t phase) {
-  return free_until(phase, std::max(phase - depth_, cut_)) ? place(rank_, phase) : nullptr;
+  return free_until(phase, std::max(last_half(phase) - 2 * depth_, cut_)) ? place(rank_, phase) : nullptr;
 }
 
 unsigned char* Room::open_line(int64_t phase) {
-  return free_until(phase, phase - lines) ? boards_[rank_].line[phase % lines].data : nullptr;
+  return free_until(phase, phase - 2 * lines) ? boards_[rank_].line[turn(phase)].data : nullptr;
+}
+
+[[gnu::always_inline]] inline void Room::write_heading(Line& line, int64_t phase, uint64_t about) {
+  line.heading[0].store(about, std::memory_order_relaxed);
+  line.heading[1].store(static_cast<uint64_t>(phase), std::memory_order_release);
+}
+
+// The heading of a phase that has the line to itself.
+[[gnu::always_inline]] inline bool Room::tells(const Line& line, int64_t phase, uint64_t about) {
+  return static_cast<int64_t>(line.heading[1].load(std::memory_order_acquire)) >= phase &&
+         line.heading[0].load(std::memory_order_relaxed) == about;
+}
+
+[[gnu::always_inline]] inline uint64_t Room::half_heading(int64_t phase) const {
+  return half_mark | static_cast<uint64_t>(phase) << half_phase_shift |
+         about_ >> collective_shift << half_collective_shift | (about_ & half_field);
 }
 
 void Room::post(int64_t phase) {
-  Line& line = boards_[rank_].line[phase % lines];
-  line.about = about_;
-  line.phase.store(phase, std::memory_order_release);
+  Line& line = boards_[rank_].line[turn(phase)];
+  if (in_halves()) {
+    line.heading[phase & 1].store(half_heading(phase), std::memory_order_release);
+  } else {
+    write_heading(line, phase, about_);
+  }
   rouse();
 }
 
 void Room::hand(int32_t rank, int64_t phase) {
-  Line& line = boards_[rank].handed[phase % lines];
-  line.about = about_from(rank_);
-  line.phase.store(phase, std::memory_order_release);
+  write_heading(boards_[rank].handed[turn(phase)], phase, about_from(rank_));
+}
+
+// The operation and bytes that a rank has posted first in this operation, if they differ from ours; ours otherwise. A
+// half is in the line of the next phase, a whole line begins there or behind it.
+uint64_t Room::other_about(int32_t rank) const {
+  for (const int64_t first : {agreed_ + 1, agreed_ + 2}) {
+    const Line& line = boards_[rank].line[turn(first)];
+    for (const std::atomic<uint64_t>& heading : line.heading) {
+      const uint64_t word = heading.load(std::memory_order_acquire);
+      if ((word & half_mark) == 0 || static_cast<int64_t>((word & ~half_mark) >> half_phase_shift) <= agreed_) continue;
+      const uint64_t about = (word >> half_collective_shift & half_field) << collective_shift | (word & half_field);
+      if (about != about_) return about;
+    }
+    const auto whole = static_cast<int64_t>(line.heading[1].load(std::memory_order_acquire));
+    if (whole > agreed_ && !tells(line, whole, about_)) return line.heading[0].load(std::memory_order_relaxed);
+  }
+  return about_;
 }
 
 // The bytes stand for the lengths of a message and of the memory for it.
@@ -318,35 +362,45 @@ void Room::hand(int32_t rank, int64_t phase) {
   truncate(rank, static_cast<int64_t>(about & about_bytes), static_cast<int64_t>(about_ & about_bytes));
 }
 
-[[gnu::always_inline]] inline bool Room::await_posted(int32_t rank, const Line& line, int64_t phase) {
+// Until the rank has posted what we expect.
+template <class Posted>
+[[gnu::always_inline]] inline bool Room::await_told(int32_t rank, Posted posted) {
   if (error_ != core::no_error) return false;
-  if (!wait(rank, [&] { return line.phase.load(std::memory_order_acquire) >= phase; })) return false;
-  if (line.about == about_) [[likely]]
-    return true;
-  disagree(rank, line.about);
+  if (look(posted)) return true;
+  if (!wait_long(rank, [=, this] { return posted() || other_about(rank) != about_; })) return false;
+  if (posted()) return true;
+  disagree(rank, other_about(rank));
   return false;
 }
 
+// Its own function, so that the way of a whole line stays short.
+[[gnu::noinline]] const unsigned char* Room::await_half(int32_t rank, int64_t phase) {
+  const std::atomic<uint64_t>& heading = boards_[rank].line[turn(phase)].heading[phase & 1];
+  const auto posted = [&heading, wanted = half_heading(phase)] {
+    return heading.load(std::memory_order_acquire) == wanted;
+  };
+  return await_told(rank, posted) ? place(rank, phase) : nullptr;
+}
+
+[[gnu::always_inline]] inline bool Room::await_posted(int32_t rank, const Line& line, int64_t phase) {
+  return await_told(rank, [&line, phase, about = about_] { return tells(line, phase, about); });
+}
+
 const unsigned char* Room::await(int32_t rank, int64_t phase) {
-  return await_posted(rank, boards_[rank].line[phase % lines], phase) ? place(rank, phase) : nullptr;
+  if (in_halves()) return await_half(rank, phase);
+  return await_posted(rank, boards_[rank].line[turn(phase)], phase) ? place(rank, phase) : nullptr;
 }
 
 const unsigned char* Room::await_line(int32_t rank, int64_t phase) {
-  const Line& line = boards_[rank].line[phase % lines];
+  const Line& line = boards_[rank].line[turn(phase)];
   return await_posted(rank, line, phase) ? line.data : nullptr;
 }
 
+// The rank posts its own line when it has handed all others.
 const unsigned char* Room::await_handed(int32_t rank, int64_t phase) {
-  if (error_ != core::no_error) return nullptr;
-  const Line& ours = boards_[rank_].handed[phase % lines];
-  const Line& theirs = boards_[rank].line[phase % lines];
-  const uint64_t about = about_from(rank);
-  const auto handed = [&] { return ours.phase.load(std::memory_order_acquire) >= phase && ours.about == about; };
-  if (!wait(rank, [&] { return handed() || theirs.phase.load(std::memory_order_acquire) >= phase; })) return nullptr;
-  if (handed()) [[likely]]
-    return ours.data;
-  disagree(rank, theirs.about);
-  return nullptr;
+  const Line& ours = boards_[rank_].handed[turn(phase)];
+  const auto handed = [&ours, phase, about = about_from(rank)] { return tells(ours, phase, about); };
+  return await_told(rank, handed) ? ours.data : nullptr;
 }
 
 void Room::pass(int64_t phase) {

@@ -13,6 +13,11 @@
 // may be some operations ahead, which saves switches. Each rank takes its places in turn: before it writes one again,
 // all ranks have passed the phase that it was written for, and where the area is cut anew, all phases before.
 //
+// Two phases share a line where a rooted operation or a scan has up to 16 bytes: a rank that is ahead in such
+// operations writes both halves before another one reads them, so that half as many lines cross between cores. Phases
+// are numbered by half lines. A phase that has a line to itself has the number of its second half, and the half before
+// it that is free stays so. Where all wait for all, the halves are no use: nobody is ahead.
+//
 // Where the table has an operation go by messages, the ranks that would wait for each other meet in a phase without
 // data first: ranks that disagree about the bytes may disagree about the way too. If they agree about that, messages
 // find what is too long.
@@ -24,7 +29,8 @@
 // ranks can read each other's memory.
 //
 // A posted line tells the operation and its bytes. A reader that expects another one, or that waits for a rank that is
-// lost, breaks the room: the operation ends with an error on all ranks that wait. Others may be in a later operation by
+// lost, breaks the room: the operation ends with an error on all ranks that wait. It looks at each place where the
+// other may have posted first in this operation, in a half or in a whole line. Others may be in a later operation by
 // then. So each rank counts the operations that it enters, and the one that breaks the room closes these counters: from
 // then on all know the same of every operation. Where all ranks wait for all, none can have ended: it begins again, by
 // messages, which is why an operation in place writes nothing until all ranks have posted. Where they do not, it ends
@@ -49,6 +55,7 @@ class Room {
  public:
   static constexpr int64_t lines = 64;
   static constexpr int64_t line_bytes = 48;
+  static constexpr int64_t half_bytes = 16;
   static constexpr int64_t fewest_chunks = 2;
   static constexpr int64_t most_chunks = 8;  // of a small area
   // A larger one has as many chunks of this size as there is room for, or few, where a block of unknown size goes
@@ -93,6 +100,12 @@ class Room {
   }
   bool is_single_copy() const { return single_copy_; }
   bool in_lines() const { return in_lines_; }
+  // A rank posts so many bytes in all, in one phase; nobody waits for all. Before next().
+  void use_halves(int64_t posted) {
+    if (!in_lines_ || posted > half_bytes) return;
+    step_ = 1;
+    place_bytes_ = half_bytes;
+  }
   // The data of this operation go by messages; the bytes may differ.
   void leave_data_to_messages() { about_ = (about_ & ~about_bytes) | about_messages; }
   // A phase without data: the root waits for all others, then they for it; without a root all wait for all. An error
@@ -100,11 +113,13 @@ class Room {
   static constexpr int32_t everybody = -1;
   [[nodiscard]] int32_t meet(int32_t root);
   // A rank posts at most so many bytes in a phase.
-  int64_t place_bytes() const { return in_lines_ ? line_bytes : chunk_bytes_; }
+  int64_t place_bytes() const { return place_bytes_; }
   // The error class of the operation.
   [[nodiscard]] int32_t end() const { return error_; }
 
-  int64_t next() { return ++phase_; }
+  int64_t next() { return phase_ = (phase_ + step_) | (step_ - 1); }
+  // From a phase of this operation to the next one.
+  int64_t step() const { return step_; }
   // So many phases may be posted before the first of them is read.
   int64_t depth() const { return depth_; }
   // Our place in a phase, once it is free; nullptr: the room is broken.
@@ -112,11 +127,13 @@ class Room {
   void post(int64_t phase);
   // The data that a rank posted in a phase; nullptr: the room is broken.
   [[nodiscard]] const unsigned char* await(int32_t rank, int64_t phase);
+  // Our own place, once it is posted.
+  const unsigned char* posted(int64_t phase) const { return place(rank_, phase); }
   // The same in lines, of an operation that uses chunks too: these have room before chunks have.
   [[nodiscard]] unsigned char* open_line(int64_t phase);
   [[nodiscard]] const unsigned char* await_line(int32_t rank, int64_t phase);
   // A line for one other rank, when our line is open; it can be read before we post.
-  unsigned char* line_for(int32_t rank, int64_t phase) const { return boards_[rank].handed[phase % lines].data; }
+  unsigned char* line_for(int32_t rank, int64_t phase) const { return boards_[rank].handed[turn(phase)].data; }
   void hand(int32_t rank, int64_t phase);
   [[nodiscard]] const unsigned char* await_handed(int32_t rank, int64_t phase);
   // The chunk of a rank in a phase, when its line has told of it.
@@ -147,10 +164,12 @@ class Room {
   static constexpr uint64_t about_single_copy = about_messages >> 1;
   static constexpr uint64_t about_bytes = about_single_copy - 1;
   static constexpr int about_rank_shift = 48;  // of a line for one rank, whose bytes are few
+  // A phase that has the line to itself has a heading of two words: the operation, then its number, stored last. Of two
+  // phases each has a word, which tells both and is negative. Its release store pairs with the acquire load of the
+  // rank that awaits the phase.
   struct Line {
-    unsigned char data[line_bytes];
-    uint64_t about;
-    std::atomic<int64_t> phase;
+    unsigned char data[line_bytes];  // of two phases: the first and the last bytes
+    std::atomic<uint64_t> heading[2];
   };
   static_assert(sizeof(Line) == 64);
   struct alignas(128) Board {
@@ -161,6 +180,11 @@ class Room {
     uint64_t sample_at;             // an address of the rank's own, which the others try to read
   };
   static constexpr int64_t scratch_bytes = 32 * 1024;
+  static constexpr uint64_t half_mark = uint64_t{1} << 63;
+  static constexpr int half_phase_shift = 10;
+  static constexpr int half_collective_shift = 5;
+  static constexpr uint64_t half_field = 31;  // of the collective, and of the bytes
+  static_assert(half_bytes <= half_field && collective_count <= half_field);
   static constexpr uint64_t closed = uint64_t{1} << 63;
   struct alignas(128) Head {
     std::atomic<uint64_t> breaks;  // the operation that breaks the room; 0: none does
@@ -180,11 +204,27 @@ class Room {
   [[nodiscard]] bool make_boards();
   static size_t boards_bytes(int32_t size) { return sizeof(Head) + static_cast<size_t>(size) * sizeof(Board); }
 
-  unsigned char* place(int32_t rank, int64_t phase) const;
+  unsigned char* place(int32_t rank, int64_t phase) const {
+    if (!in_lines_) return areas_ + rank * area_ + phase / 2 % depth_ * chunk_bytes_;
+    const int64_t half = phase & (2 - step_);  // 0 where the line is whole
+    return boards_[rank].line[turn(phase)].data + half * (line_bytes - half_bytes);
+  }
   [[nodiscard]] bool free_until(int64_t phase, int64_t written);
+  // The place of a phase's line among those of a rank.
+  static size_t turn(int64_t phase) { return static_cast<uint64_t>(phase) / 2 % lines; }
+  bool in_halves() const { return step_ == 1; }
+  void write_heading(Line& line, int64_t phase, uint64_t about);
+  uint64_t half_heading(int64_t phase) const;
+  static bool tells(const Line& line, int64_t phase, uint64_t about);
   [[nodiscard]] bool await_posted(int32_t rank, const Line& line, int64_t phase);
+  [[nodiscard]] const unsigned char* await_half(int32_t rank, int64_t phase);
+  template <class Posted>
+  [[nodiscard]] bool await_told(int32_t rank, Posted posted);
+  uint64_t other_about(int32_t rank) const;
   uint64_t about_from(int32_t rank) const { return about_ | static_cast<uint64_t>(rank) << about_rank_shift; }
   void disagree(int32_t rank, uint64_t about);
+  template <class Ready>
+  [[nodiscard]] static bool look(Ready ready);
   template <class Ready>
   [[nodiscard]] bool wait(int32_t rank, Ready ready);
   template <class Ready>
@@ -205,6 +245,7 @@ class Room {
   Chunks chunk_state_ = Chunks::untried;
   bool can_read_ = false;
   bool in_lines_ = true;  // the data of this operation
+  int64_t place_bytes_ = line_bytes;
   bool single_copy_ = false;
   uint64_t sample_;
   std::unique_ptr<unsigned char[]> scratch_;
@@ -217,7 +258,9 @@ class Room {
   int64_t chunk_bytes_ = 0;  // as it was last cut
   int64_t cut_ = 0;          // behind this phase
   int64_t phase_ = 0;
-  int64_t floor_ = 0;  // all ranks have passed this phase
+  int64_t step_ = 2;    // half lines of a phase of this operation
+  int64_t agreed_ = 0;  // up to this phase we know what the others did
+  int64_t floor_ = 0;   // all ranks have passed this phase
   std::unique_ptr<Desks> desks_;
 };
 

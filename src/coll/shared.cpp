@@ -60,16 +60,16 @@ void exchange(Room& room, const Pieces& pieces, Write write, Read read) {
   const int64_t together = batch(room);
   for (int64_t begin = 0; begin < count; begin += together) {
     const int64_t end = std::min(count, begin + together);
-    int64_t phase = 0;
+    int64_t last = 0;
     for (int64_t i = begin; i < end; ++i) {
-      phase = room.next();
-      unsigned char* place = room.open(phase);
+      last = room.next();
+      unsigned char* place = room.open(last);
       if (place == nullptr) return;
       write(i, place);
-      room.post(phase);
+      room.post(last);
     }
-    phase -= end - begin - 1;
-    for (int64_t i = begin; i < end; ++i, ++phase) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t phase = last - (end - 1 - i) * room.step();
       if (!read(i, phase)) return;
       room.pass(phase);
     }
@@ -96,7 +96,7 @@ bool combine(Room& room, int64_t phase, int32_t end, int64_t offset, int64_t cou
   for (int32_t r = end - 1; r >= 0; --r) {
     const void* from = mine;
     if (r != room.rank() || mine == nullptr) {
-      const unsigned char* const place = room.await(r, phase);
+      const unsigned char* const place = r != room.rank() ? room.await(r, phase) : room.posted(phase);
       if (place == nullptr) return false;
       from = place + offset;
     }
@@ -120,7 +120,7 @@ void reduce_in_shares(Room& room, const void* send, void* receive, const Pieces&
   const int64_t together = batch(room);
   for (int64_t begin = 0; begin < pieces.count(); begin += together) {
     const int64_t end = std::min(pieces.count(), begin + together);
-    const int64_t n = end - begin;
+    const int64_t behind = (end - begin) * room.step();  // a result, behind its data
     int64_t phase = 0;
     for (int64_t i = begin; i < end; ++i) {
       phase = room.next();
@@ -128,9 +128,9 @@ void reduce_in_shares(Room& room, const void* send, void* receive, const Pieces&
       if (place == nullptr) return;
       const Share mine = share_of(pieces.bytes(i) / size, room.rank(), room.size());
       const char* const piece = static_cast<const char*>(send) + pieces.at(i);
-      const int64_t behind = (mine.first + mine.count) * size;
+      const int64_t end_of_mine = (mine.first + mine.count) * size;
       base::copy(place, piece, static_cast<size_t>(mine.first * size));
-      base::copy(place + behind, piece + behind, static_cast<size_t>(pieces.bytes(i) - behind));
+      base::copy(place + end_of_mine, piece + end_of_mine, static_cast<size_t>(pieces.bytes(i) - end_of_mine));
       room.post(phase);
     }
     for (int64_t i = begin; i < end; ++i) {
@@ -138,7 +138,7 @@ void reduce_in_shares(Room& room, const void* send, void* receive, const Pieces&
       const Share mine = share_of(pieces.bytes(i) / size, room.rank(), room.size());
       const int64_t at = mine.first * size;
       unsigned char* place = room.open(phase);
-      if (place == nullptr || !combine(room, phase - n, room.size(), at, mine.count, reducer, place, false, true,
+      if (place == nullptr || !combine(room, phase - behind, room.size(), at, mine.count, reducer, place, false, true,
                                        static_cast<const char*>(send) + pieces.at(i) + at))
         return;
       // Before the others read it: their lines of it are overwritten then.
@@ -146,10 +146,10 @@ void reduce_in_shares(Room& room, const void* send, void* receive, const Pieces&
         base::copy(static_cast<char*>(receive) + pieces.at(i) + at, place, static_cast<size_t>(mine.count * size));
       room.post(phase);
     }
-    phase -= n;
+    phase -= behind;
     room.pass(phase);
     for (int64_t i = begin; i < end; ++i) {
-      ++phase;
+      phase += room.step();
       for (int32_t r = 0; takes && r < room.size(); ++r) {
         if (r == room.rank()) continue;
         const Share theirs = share_of(pieces.bytes(i) / size, r, room.size());
@@ -231,6 +231,7 @@ int32_t barrier(Room& room) {
 }
 
 int32_t bcast(Room& room, const Block& data, int32_t root) {
+  room.use_halves(data.bytes());
   const Pieces pieces = pieces_of_root(room, data.bytes());
   for (int64_t i = 0; i < pieces.count(); ++i) {
     const int64_t phase = room.next();
@@ -250,6 +251,7 @@ int32_t bcast(Room& room, const Block& data, int32_t root) {
 }
 
 int32_t gather(Room& room, const Block& mine, const Blocks& all, int64_t block_bytes, int32_t root) {
+  room.use_halves(block_bytes);
   const Pieces pieces = pieces_of_root(room, block_bytes);
   for (int64_t i = 0; i < pieces.count(); ++i) {
     const int64_t phase = room.next();
@@ -296,6 +298,7 @@ int32_t scatter_lines(Room& room, const Blocks& all, const Block& mine, int64_t 
 }  // namespace
 
 int32_t scatter(Room& room, const Blocks& all, const Block& mine, int64_t block_bytes, int32_t root) {
+  room.use_halves(block_bytes * room.size());
   const int64_t place_bytes = room.place_bytes();
   if (block_bytes <= Room::line_bytes && block_bytes * room.size() > Room::line_bytes)
     return scatter_lines(room, all, mine, block_bytes, root);
@@ -526,6 +529,7 @@ int32_t reduce(Room& room, const void* send, void* receive, int64_t count, const
   if (room.is_single_copy()) return single_copy::reduce(room, send, receive, count, reducer, root);
   constexpr int64_t shares_from = 4096;
   const int64_t total = count * reducer.type->size;
+  room.use_halves(total);
   const Pieces pieces{total, whole(room.place_bytes(), reducer)};
   if (total >= shares_from && room.size() > 2) {
     reduce_in_shares(room, send, receive, pieces, reducer, root);
@@ -586,7 +590,9 @@ int32_t allreduce(Room& room, const void* send, void* receive, int64_t count, co
 
 int32_t scan(Room& room, const void* send, void* receive, int64_t count, const Reducer& reducer, bool inclusive) {
   if (room.is_single_copy()) return single_copy::scan(room, send, receive, count, reducer, inclusive);
-  const Pieces pieces{count * reducer.type->size, whole(room.place_bytes(), reducer)};
+  const int64_t total = count * reducer.type->size;
+  room.use_halves(total);
+  const Pieces pieces{total, whole(room.place_bytes(), reducer)};
   const int32_t end = room.rank() + (inclusive ? 1 : 0);
   exchange(
       room, pieces,
