@@ -14,12 +14,11 @@ endfunction()
 
 # weft_together(target): the sources of each folder of the target are compiled as one, or as several where they are many: headers
 # are read once for all of them, which is most of the time. File-local names are then one namespace for the files of a folder.
-# WEFT_UNITY=OFF compiles each by itself, as suits who edits them, with the headers of the standard library precompiled.
+# WEFT_UNITY=OFF compiles each by itself, as suits who edits them. A source with options of its own is always alone.
 option(WEFT_UNITY "Compile the sources of a folder together" ON)
 set(weft_together_bytes 150000)
 function(weft_together target)
   if(NOT WEFT_UNITY)
-    weft_precompile(${target} PRIVATE ${weft_standard_headers})
     return()
   endif()
   get_target_property(sources ${target} SOURCES)
@@ -37,19 +36,6 @@ function(weft_together target)
   # The compiler takes what a source declares for a header's.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
-
-# weft_precompile(target PRIVATE header...): these headers are compiled once for the target, half of whose time they would take.
-# With g++ alone: clang's result names files of this clone, so that no other clone could take from ccache what includes it.
-function(weft_precompile target)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_precompile_headers(${target} ${ARGN})
-    target_compile_options(${target} PRIVATE -fpch-preprocess)  # for ccache
-  endif()
-endfunction()
-
-# Those of the standard library that most sources of layers and tools include.
-set(weft_standard_headers <algorithm> <array> <atomic> <bit> <charconv> <cstring> <functional> <map> <memory> <mutex> <new>
-  <optional> <span> <string> <string_view> <utility> <vector>)
 
 add_custom_target(weft_check_layers
   COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/check_layers.py ${PROJECT_SOURCE_DIR}

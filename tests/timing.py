@@ -17,12 +17,37 @@ OVER = re.compile(r" *\d+/\d+ Test +#\d+: (\S+) \.*\s*(Passed|\*\*\*Skipped|\*\*
 MEASURED = re.compile(r"(?:\d+: )?timing: (.+): ([-+.\deE]+|inf), at most ([-+.\deE]+)")
 
 
+def longest(build, most=50):
+    """The rows that took longest when they last ran, and the steps of the last build that took longest, in seconds."""
+    rows, steps = [], {}
+    with open(os.path.join(build, "Testing", "Temporary", "CTestCostData.txt")) as costs:
+        for line in costs:
+            name, *numbers = line.split()
+            if len(numbers) == 2:  # behind a line '---' are names alone
+                rows.append((float(numbers[1]), name))
+    with open(os.path.join(build, ".ninja_log")) as log:
+        for line in log:
+            begin, *rest = line.split("\t")
+            if len(rest) == 4:
+                steps[rest[2]] = (int(rest[0]) - int(begin)) / 1000
+    print(f"{len(rows)} rows, {sum(cost for cost, _ in rows):.0f} s one after the other")
+    for cost, name in sorted(rows, reverse=True)[:most]:
+        print(f"{cost:8.1f}  {name}")
+    print(f"\n{len(steps)} steps, {sum(steps.values()):.0f} s one after the other")
+    for name, cost in sorted(steps.items(), key=lambda step: -step[1])[:most]:
+        print(f"{cost:8.1f}  {name}")
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--longest", action="store_true", help="run nothing: print the fifty rows and steps that last took longest")
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"))
     parser.add_argument("--times", type=int, default=5)
     parser.add_argument("-R", dest="pattern", default=".", help="rows whose names match")
     args = parser.parse_args()
+    if args.longest:
+        return longest(args.build)
     failures, runs, skipped = collections.Counter(), collections.Counter(), set()
     values, limits = collections.defaultdict(list), {}
     for turn in range(args.times):

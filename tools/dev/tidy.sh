@@ -52,8 +52,8 @@ def each(command):
 
 
 commands = [one for command in json.load(open(os.path.join(build, "compile_commands.json"))) for one in each(command)]
-for command in commands:  # without what clang-tidy does not know: g++'s precompiled headers, and options of its own
-    command["command"] = re.sub(r" (-include|-Xclang -include(-pch)? -Xclang) \S*/cmake_pch\.hxx(\.pch)?\b| -Winvalid-pch| -fno-tree-loop-distribute-patterns| -Wno-subobject-linkage", "", command["command"])
+for command in commands:  # without options that are g++'s alone
+    command["command"] = re.sub(r" -fno-tree-loop-distribute-patterns| -Wno-subobject-linkage", "", command["command"])
 json.dump(commands, open(os.path.join(work, "compile_commands.json"), "w"))
 
 
