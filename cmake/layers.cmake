@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
 # A folder is a layer is a target. weft_layer(name) makes the static library weft_<name> of src/<name>'s sources;
-# the check of includes against the order of layers runs in every build, and that of copies out of shared memory.
+# the check of includes against the order of layers runs in every build, and those of copies out of shared memory and of
+# types of one name.
 
 function(weft_layer name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
@@ -40,4 +41,5 @@ endfunction()
 add_custom_target(weft_check_layers
   COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/check_layers.py ${PROJECT_SOURCE_DIR}
   COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/check_copies.py ${PROJECT_SOURCE_DIR}
-  COMMENT "Checking that includes follow the layers, and copies go through base::copy")
+  COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/check_types.py ${PROJECT_SOURCE_DIR}
+  COMMENT "Checking that includes follow the layers, copies go through base::copy, and types have names of their own")

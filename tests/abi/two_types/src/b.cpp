@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+namespace weft {
+namespace {
+
+struct Local {
+  int b;
+};
+
+}  // namespace
+
+struct Shared {
+  int b;
+};
+
+}  // namespace weft
