@@ -38,6 +38,18 @@ function(weft_together target)
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
 
+# weft_entries_together(target source...): these generated sources of the target are compiled as one for each core.
+cmake_host_system_information(RESULT weft_cores QUERY NUMBER_OF_LOGICAL_CORES)
+function(weft_entries_together target)
+  set(number 0)
+  foreach(source ${ARGN})
+    math(EXPR part "${number} % ${weft_cores}")
+    math(EXPR number "${number} + 1")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP entries_${part})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${WEFT_UNITY} UNITY_BUILD_MODE GROUP)
+endfunction()
+
 add_custom_target(weft_check_layers
   COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/check_layers.py ${PROJECT_SOURCE_DIR}
   COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/check_copies.py ${PROJECT_SOURCE_DIR}
