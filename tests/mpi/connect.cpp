@@ -214,6 +214,32 @@ void test_no_accept() {
   if (accepts) MPI_Close_port(port);
 }
 
+// WEFT_CONNECT_TIMEOUT=1: descriptors that are no socket, and sockets over which nobody says anything.
+void test_no_join() {
+  MPI_Comm inter = MPI_COMM_SELF;
+  int ends[2] = {-1, -1};
+  for (const int fd : {-1, 1000000}) {
+    EXPECT_CLASS(MPI_Comm_join(fd, &inter), MPI_ERR_ARG);
+    EXPECT(inter == MPI_COMM_NULL, "not null");
+  }
+  if (pipe(ends) == 0) {
+    EXPECT_CLASS(MPI_Comm_join(ends[0], &inter), MPI_ERR_ARG);
+    EXPECT_CLASS(MPI_Comm_join(ends[1], &inter), MPI_ERR_ARG);
+    close(ends[0]);
+    close(ends[1]);
+    EXPECT_CLASS(MPI_Comm_join(ends[0], &inter), MPI_ERR_ARG);
+  }
+  ends[0] = socket(AF_INET, SOCK_STREAM, 0);
+  EXPECT_CLASS(MPI_Comm_join(ends[0], &inter), MPI_ERR_ARG);
+  close(ends[0]);
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0) {
+    EXPECT_CLASS(MPI_Comm_join(ends[0], &inter), MPI_ERR_ARG);
+    EXPECT(inter == MPI_COMM_NULL, "not null");
+    close(ends[0]);
+    close(ends[1]);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -226,7 +252,12 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   if (argc > 1) {
-    test_no_accept();
+    if (strcmp(argv[1], "no_join") == 0) {
+      test_no_join();
+      if (expect::size > 1) test_join();
+    } else {
+      test_no_accept();
+    }
     return expect::finish();
   }
   if (expect::size > 1) {

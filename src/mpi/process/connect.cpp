@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/message.hpp"
 #include "base/setting.hpp"
 #include "boot/introductions.hpp"
@@ -42,7 +43,8 @@ namespace request = boot::request;
 
 constinit base::IntSetting patience{
     {.name = "WEFT_CONNECT_TIMEOUT",
-     .help = "MPI_Comm_connect without the info key timeout waits so long for MPI_Comm_accept; 0: for ever",
+     .help = "MPI_Comm_connect without the info key timeout waits so long for MPI_Comm_accept, and MPI_Comm_join for "
+             "the other process; 0: for ever, MPI_Comm_join 30 s",
      .unit = base::Unit::seconds,
      .alias = "MPIR_CVAR_CH4_COMM_CONNECT_TIMEOUT",
      .other_alias = "MPIR_CVAR_CH3_COMM_CONNECT_TIMEOUT",
@@ -327,14 +329,32 @@ struct Hello {
 };
 static_assert(sizeof(Hello) == 120);
 
-// All of it, while messages go on; 0 or the errno, ECONNRESET at the end of the connection.
+// The descriptor's errno if it is no socket that MPI_Comm_join can use, or 0.
+int check_socket(int fd) {
+  int type = 0;
+  socklen_t length = sizeof type;
+  return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 ? 0 : errno;
+}
+
+// How long MPI_Comm_join waits for a process that says nothing.
+int64_t silence_s() {
+  constexpr int64_t usual = 30;
+  return patience.value() > 0 ? patience.value() : usual;
+}
+
+// All of it, while messages go on; 0 or the errno: ECONNRESET at the end of the connection, ETIMEDOUT after
+// silence_s().
 int move(int fd, void* data, size_t bytes, bool out) {
   auto* at = static_cast<char*>(data);
+  const int64_t deadline = base::now_seconds() + silence_s();
   while (bytes != 0) {
     (void)core::progress();
     constexpr int interval_ms = 1;
     pollfd p{fd, static_cast<short>(out ? POLLOUT : POLLIN), 0};
-    if (poll(&p, 1, interval_ms) == 0) continue;
+    if (poll(&p, 1, interval_ms) == 0) {
+      if (base::now_seconds() > deadline) return ETIMEDOUT;
+      continue;
+    }
     const ssize_t n = out ? send(fd, at, bytes, MSG_DONTWAIT | MSG_NOSIGNAL) : recv(fd, at, bytes, MSG_DONTWAIT);
     if (n == 0) return ECONNRESET;
     if (n < 0 && errno != EAGAIN && errno != EINTR) return errno;
@@ -407,6 +427,12 @@ int comm_join(int fd, MPI_Comm* intercomm) {
   *intercomm = MPI_COMM_NULL;
   Comm* const self = comm_of(MPI_COMM_SELF);
   if (self == nullptr) return fail(nullptr, function, MPI_ERR_OTHER, "there is no MPI_COMM_SELF without MPI_Init");
+  if (const int error = check_socket(fd)) {
+    const std::string why = base::describe({.cause = "descriptor " + std::to_string(fd) + " is no open socket",
+                                            .error = error,
+                                            .remedy = "give a socket that is connected with the other process"});
+    return fail(nullptr, function, MPI_ERR_ARG, "%s", why.c_str());
+  }
   const std::string no_launcher = need_service();
   Hello ours;
   Hello theirs;
@@ -422,7 +448,10 @@ int comm_join(int fd, MPI_Comm* intercomm) {
     const std::string why =
         base::describe({.cause = "the other process cannot be heard over descriptor " + std::to_string(fd),
                         .error = error,
-                        .remedy = "give a connected socket that both processes leave to MPI_Comm_join"});
+                        .remedy = error == ETIMEDOUT ? "let both processes call MPI_Comm_join, or set "
+                                                       "WEFT_CONNECT_TIMEOUT to more seconds"
+                                                     : "give a connected socket that both processes leave to "
+                                                       "MPI_Comm_join"});
     return fail(nullptr, function, MPI_ERR_ARG, "%s", why.c_str());
   }
   if (memcmp(theirs.what, sent.what, sizeof sent.what) != 0) {
