@@ -8,12 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -294,7 +296,26 @@ void test_errors() {
       MPI_Comm_spawn("./no-such-program", MPI_ARGV_NULL, 2, MPI_INFO_NULL, last, MPI_COMM_WORLD, &children, codes),
       MPI_ERR_SPAWN);
   EXPECT(children == MPI_COMM_NULL, "not null");
-  if (expect::rank == last) EXPECT(codes[0] == MPI_ERR_SPAWN && codes[1] == MPI_ERR_SPAWN, "%d %d", codes[0], codes[1]);
+  EXPECT(codes[0] == MPI_ERR_SPAWN && codes[1] == MPI_ERR_SPAWN, "%d %d", codes[0], codes[1]);
+  // All ranks get the codes of all commands, and no more. The arguments of others than the root mean nothing.
+  std::string none = "./no-such-program";
+  std::fill(std::begin(codes), std::end(codes), -7);
+  if (expect::rank == last) {
+    char* commands[] = {self, none.data()};
+    const int counts[] = {1, 3};
+    const MPI_Info infos[] = {MPI_INFO_NULL, MPI_INFO_NULL};
+    EXPECT_CLASS(
+        MPI_Comm_spawn_multiple(2, commands, MPI_ARGVS_NULL, counts, infos, last, MPI_COMM_WORLD, &children, codes),
+        MPI_ERR_SPAWN);
+  } else {
+    EXPECT_CLASS(
+        MPI_Comm_spawn_multiple(-1, nullptr, nullptr, nullptr, nullptr, last, MPI_COMM_WORLD, &children, codes),
+        MPI_ERR_SPAWN);
+  }
+  for (int i = 0; i < 5; ++i) EXPECT(codes[i] == (i < 4 ? MPI_ERR_SPAWN : -7), "%d at %d", codes[i], i);
+  std::fill(std::begin(codes), std::end(codes), -7);
+  EXPECT_CLASS(MPI_Comm_spawn("", MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, codes), MPI_ERR_ARG);
+  for (int i = 0; i < 3; ++i) EXPECT(codes[i] == (i < 2 ? MPI_ERR_SPAWN : -7), "%d at %d", codes[i], i);
   // A file that no system executes.
   EXPECT_CLASS(MPI_Comm_spawn("/proc/self/maps", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
                               MPI_ERRCODES_IGNORE),

@@ -170,12 +170,14 @@ Result refused(Result result, int32_t error, const std::string& why) {
   return result;
 }
 
-// The orders, as a request has them behind its first fields, and the numbers of each. An error if they are wrong.
+// The orders, as a request has them behind its first fields, and the numbers of each: none if one of these is wrong, as
+// the error codes of the processes have no places then. An error if an order is wrong.
 Result write_orders(const std::vector<Order>& orders, boot::Packet& written, std::vector<Numbers>& numbers) {
   Result result{.error = MPI_ERR_ARG};
+  for (const Order& order : orders) numbers.push_back({order.maxprocs, 0});
+  if (std::any_of(numbers.begin(), numbers.end(), [](const Numbers& n) { return n.wished < 0; })) numbers.clear();
   for (const Order& order : orders) {
     if (!write_order(order, written, result)) return result;
-    numbers.push_back({order.maxprocs, 0});
   }
   result.error = MPI_SUCCESS;
   return result;
@@ -200,7 +202,7 @@ Result request_spawn(const Comm& comm, const boot::Packet& orders, std::vector<N
   if (!ask(boot::Packet(question.bytes() + orders.bytes()), answer, why)) return refused(result, MPI_ERR_SPAWN, why);
   result.world = static_cast<uint32_t>(answer.take_number(1, UINT32_MAX));
   result.first = core::world->job.rank_at(static_cast<int32_t>(answer.take_number(0, core::world->places_here() - 1)));
-  result.commands = static_cast<int32_t>(answer.take_number(count, count));
+  (void)answer.take_number(count, count);
   for (Numbers& number : numbers) number.started = static_cast<int32_t>(answer.take_number(0, number.wished));
   if (answer.is_bad()) {
     return refused(result, MPI_ERR_SPAWN, "mpiexec's answer cannot be read: is it of the library's version?");
@@ -310,26 +312,28 @@ int spawn(const char* function, Comm& comm, int root, const std::vector<Order>& 
     lost = choose_asking_rank(founders, root, elsewhere, written, numbers, asks);
   }
   if (lost == core::no_error && asks < 0) {
-    if (comm.rank == root) write_codes(numbers, codes);
-    return fail(
-        &comm, function, MPI_ERR_SPAWN,
-        "processes cannot be spawned on \"%s\": no rank of %s is there. Remedy: leave the info key host out, or "
-        "spawn on a communicator that has a rank of that host",
-        elsewhere.host, comm_text(comm).c_str());
-  }
-  if (lost == core::no_error && comm.rank == asks && result.error == MPI_SUCCESS)
+    asks = root;
+    const std::string host = elsewhere.host;
+    result =
+        refused(result, MPI_ERR_SPAWN,
+                "processes cannot be spawned on \"" + host + "\": no rank of " + comm_text(comm) +
+                    " is there. Remedy: leave the info key host out, or spawn on a communicator that has a rank of "
+                    "that host");
+  } else if (lost == core::no_error && comm.rank == asks && result.error == MPI_SUCCESS) {
     result = request_spawn(comm, written, numbers);
+  }
+  if (comm.rank == asks) {
+    result.commands = static_cast<int32_t>(numbers.size());
+    if (result.error != MPI_SUCCESS) std::for_each(numbers.begin(), numbers.end(), [](Numbers& n) { n.started = 0; });
+  }
   if (lost == core::no_error) lost = coll::spread(founders, asks, &result, sizeof result);
-  if (lost == core::no_error && result.error == MPI_SUCCESS) {
+  if (lost == core::no_error && result.commands > 0) {
     numbers.resize(static_cast<size_t>(result.commands));
     lost = coll::spread(founders, asks, numbers.data(), static_cast<int64_t>(sizeof(Numbers)) * result.commands);
   }
   if (lost != core::no_error) return fail(&comm, function, lost, "the root could not tell the others what was started");
-  if (result.error != MPI_SUCCESS) {
-    if (comm.rank == root) write_codes(numbers, codes);
-    return fail(&comm, function, result.error, "%s", result.why);
-  }
   write_codes(numbers, codes);
+  if (result.error != MPI_SUCCESS) return fail(&comm, function, result.error, "%s", result.why);
   boot::learn_own_launcher(core::world->job);
   Comm* made = nullptr;
   const int error = meet_others(function, comm, asks, result.first, meeting_point_of(result.world).c_str(), made);
