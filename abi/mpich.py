@@ -18,6 +18,7 @@ BY_HAND = re.compile(r"""MPI_(
   | Register_datarep(_c)? | (Comm|Type|Win)_create_keyval | Keyval_create | (Comm|Win)_get_attr | Attr_get
   | Type_get_contents(_c)? | Type_create_struct | Type_get_name | \w+_(toint|fromint) | T_(source|event)_get_info | T_pvar_handle_alloc
   | (Comm|Session)_attach_buffer(_c)? | Buffer_attach(_c)? | T_event_(register_callback|handle_free|set_dropped_handler) | Comm_spawn_multiple
+  | Abi_get_version | Get_library_version
 )""", re.X)
 
 # In libweft.so but not in MPICH's ABI: MPICH's own libraries do not have them either.

@@ -185,6 +185,21 @@ void others() {
   HOLDS(MPI_Status_f082c(MPI_F08_STATUS_IGNORE, &status) != MPI_SUCCESS);
 }
 
+// Tools tell libraries of different ABIs apart by these.
+void versions() {
+  int major = 0;
+  int minor = 0;
+  SAME(MPI_Abi_get_version(&major, &minor), MPI_SUCCESS);
+  SAME(major, -1);
+  SAME(minor, -1);
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  SAME(MPI_Get_library_version(text, &length), MPI_SUCCESS);
+  SAME(length, static_cast<int>(strlen(text)));
+  HOLDS(strstr(text, "Weft") != nullptr && strstr(text, "MPICH ABI 12") != nullptr);
+  HOLDS(strstr(text, "standard ABI") == nullptr);
+}
+
 void refused() {
   SAME(expect::class_of(MPIX_Comm_revoke()), MPI_ERR_UNSUPPORTED_OPERATION);
   SAME(expect::class_of(MPIX_Threadcomm_init()), MPI_ERR_UNSUPPORTED_OPERATION);
@@ -207,6 +222,7 @@ int main(int argc, char** argv) {
   streams();
   pieces();
   others();
+  versions();
   refused();
   SAME(expect::class_of(early), MPI_ERR_UNSUPPORTED_OPERATION);
   return expect::finish();
