@@ -60,6 +60,40 @@ extern "C" {
 #endif
 """
 
+# The types of handles as the conversions are named; the names of their integers are those of the standard.
+CONVERTED = {"Datatype": "Type"}
+
+FORTRAN = """
+/* Fortran's handles and statuses in C (MPI-5.0, 19.3). The library has none of these names: an object that uses them
+ * needs MPI_*_toint and MPI_*_fromint alone, which are in every library with this ABI. Define MPI_ABI_Fint before the
+ * include where an INTEGER of Fortran is not an int, and WEFT_NO_FORTRAN_CONVERSIONS to leave all of this out. */
+#ifndef WEFT_NO_FORTRAN_CONVERSIONS
+#ifdef MPI_ABI_Fint
+typedef MPI_ABI_Fint MPI_Fint;
+#else
+typedef int MPI_Fint;
+#endif
+
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L)
+#define WEFT_MPI_INLINE static inline
+#else
+#define WEFT_MPI_INLINE static __inline__
+#endif
+
+/* MPI_Status of the module mpi_f08 */
+typedef struct MPI_F08_status {
+  MPI_Fint MPI_SOURCE;
+  MPI_Fint MPI_TAG;
+  MPI_Fint MPI_ERROR;
+  MPI_Fint MPI_internal[5];
+} MPI_F08_status;
+"""
+
+# Statuses from one form to another: the parameters of the function, and the places of either side.
+F_STATUS = ["[MPI_F_SOURCE]", "[MPI_F_TAG]", "[MPI_F_ERROR]", "[MPI_F_ERROR + 1 + i]"]
+STATUS = ["->MPI_SOURCE", "->MPI_TAG", "->MPI_ERROR", "->MPI_internal[i]"]
+STATUSES = {"c": ("MPI_Status", STATUS), "f": ("MPI_Fint", F_STATUS), "f08": ("MPI_F08_status", STATUS)}
+
 TAIL = """
 #undef WEFT_MPI_DEPRECATED
 
@@ -133,6 +167,33 @@ def prototypes(functions, prefix):
         yield wrap(head, params, " WEFT_MPI_DEPRECATED;" if f.deprecated_in else ";")
 
 
+def handle_conversions(prefix):
+    for kind in HANDLES:
+        name = f"{prefix}MPI_{CONVERTED.get(kind, kind)}"
+        yield f"WEFT_MPI_INLINE MPI_Fint {name}_c2f(MPI_{kind} handle) {{\n  return {name}_toint(handle);\n}}"
+        yield (f"WEFT_MPI_INLINE MPI_{kind} {name}_f2c(MPI_Fint handle) {{\n"
+               f"  const int number = handle;\n  return {name}_fromint(number);\n}}")
+
+
+def status_conversions(prefix):
+    for a, b in [("c", "f"), ("f", "c"), ("c", "f08"), ("f08", "c"), ("f", "f08"), ("f08", "f")]:
+        (from_type, from_places), (to_type, to_places) = STATUSES[a], STATUSES[b]
+        source, target = f"{a}_status", f"{b}_status"
+        lines = [f"WEFT_MPI_INLINE int {prefix}MPI_Status_{a}2{b}(const {from_type}* {source}, {to_type}* {target}) {{", "  int i;",
+                 f"  if (!{source} || !{target}) return MPI_ERR_ARG;"]
+        copies = [f"{target}{to} = {source}{from_};" for to, from_ in zip(to_places, from_places)]
+        lines += ["  " + copy for copy in copies[:3]] + ["  for (i = 0; i < 5; ++i) " + copies[3], "  return MPI_SUCCESS;", "}"]
+        yield "\n".join(lines)
+
+
+def conversions():
+    yield FORTRAN
+    for prefix in ["", "P"]:
+        yield from handle_conversions(prefix)
+        yield from status_conversions(prefix)
+    yield "\n#undef WEFT_MPI_INLINE\n#endif"
+
+
 def render(functions, table):
     constants = table["constants"]
     types = table["integer_types"]
@@ -156,4 +217,5 @@ def render(functions, table):
     lines += [callback(row) for row in is_tool]
     lines += ["\n/* Functions */", *prototypes(functions, "")]
     lines += ["\n/* The same under the names of the profiling interface */", *prototypes(functions, "P")]
+    lines += conversions()
     return "\n".join(lines) + "\n" + TAIL

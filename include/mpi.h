@@ -2430,6 +2430,296 @@ int PMPI_T_source_get_info(int source_index, char* name, int* name_len, char* de
 int PMPI_T_source_get_num(int* num_sources);
 int PMPI_T_source_get_timestamp(int source_index, MPI_Count* timestamp);
 
+/* Fortran's handles and statuses in C (MPI-5.0, 19.3). The library has none of these names: an object that uses them
+ * needs MPI_*_toint and MPI_*_fromint alone, which are in every library with this ABI. Define MPI_ABI_Fint before the
+ * include where an INTEGER of Fortran is not an int, and WEFT_NO_FORTRAN_CONVERSIONS to leave all of this out. */
+#ifndef WEFT_NO_FORTRAN_CONVERSIONS
+#ifdef MPI_ABI_Fint
+typedef MPI_ABI_Fint MPI_Fint;
+#else
+typedef int MPI_Fint;
+#endif
+
+#if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L)
+#define WEFT_MPI_INLINE static inline
+#else
+#define WEFT_MPI_INLINE static __inline__
+#endif
+
+/* MPI_Status of the module mpi_f08 */
+typedef struct MPI_F08_status {
+  MPI_Fint MPI_SOURCE;
+  MPI_Fint MPI_TAG;
+  MPI_Fint MPI_ERROR;
+  MPI_Fint MPI_internal[5];
+} MPI_F08_status;
+
+WEFT_MPI_INLINE MPI_Fint MPI_Comm_c2f(MPI_Comm handle) {
+  return MPI_Comm_toint(handle);
+}
+WEFT_MPI_INLINE MPI_Comm MPI_Comm_f2c(MPI_Fint handle) {
+  const int number = handle;
+  return MPI_Comm_fromint(number);
+}
+WEFT_MPI_INLINE MPI_Fint MPI_Group_c2f(MPI_Group handle) {
+  return MPI_Group_toint(handle);
+}
+WEFT_MPI_INLINE MPI_Group MPI_Group_f2c(MPI_Fint handle) {
+  const int number = handle;
+  return MPI_Group_fromint(number);
+}
+WEFT_MPI_INLINE MPI_Fint MPI_Type_c2f(MPI_Datatype handle) {
+  return MPI_Type_toint(handle);
+}
+WEFT_MPI_INLINE MPI_Datatype MPI_Type_f2c(MPI_Fint handle) {
+  const int number = handle;
+  return MPI_Type_fromint(number);
+}
+WEFT_MPI_INLINE MPI_Fint MPI_Op_c2f(MPI_Op handle) {
+  return MPI_Op_toint(handle);
+}
+WEFT_MPI_INLINE MPI_Op MPI_Op_f2c(MPI_Fint handle) {
+  const int number = handle;
+  return MPI_Op_fromint(number);
+}
+WEFT_MPI_INLINE MPI_Fint MPI_Request_c2f(MPI_Request handle) {
+  return MPI_Request_toint(handle);
+}
+WEFT_MPI_INLINE MPI_Request MPI_Request_f2c(MPI_Fint handle) {
+  const int number = handle;
+  return MPI_Request_fromint(number);
+}
+WEFT_MPI_INLINE MPI_Fint MPI_Message_c2f(MPI_Message handle) {
+  return MPI_Message_toint(handle);
+}
+WEFT_MPI_INLINE MPI_Message MPI_Message_f2c(MPI_Fint handle) {
+  const int number = handle;
+  return MPI_Message_fromint(number);
+}
+WEFT_MPI_INLINE MPI_Fint MPI_Errhandler_c2f(MPI_Errhandler handle) {
+  return MPI_Errhandler_toint(handle);
+}
+WEFT_MPI_INLINE MPI_Errhandler MPI_Errhandler_f2c(MPI_Fint handle) {
+  const int number = handle;
+  return MPI_Errhandler_fromint(number);
+}
+WEFT_MPI_INLINE MPI_Fint MPI_Info_c2f(MPI_Info handle) {
+  return MPI_Info_toint(handle);
+}
+WEFT_MPI_INLINE MPI_Info MPI_Info_f2c(MPI_Fint handle) {
+  const int number = handle;
+  return MPI_Info_fromint(number);
+}
+WEFT_MPI_INLINE MPI_Fint MPI_Session_c2f(MPI_Session handle) {
+  return MPI_Session_toint(handle);
+}
+WEFT_MPI_INLINE MPI_Session MPI_Session_f2c(MPI_Fint handle) {
+  const int number = handle;
+  return MPI_Session_fromint(number);
+}
+WEFT_MPI_INLINE MPI_Fint MPI_Win_c2f(MPI_Win handle) {
+  return MPI_Win_toint(handle);
+}
+WEFT_MPI_INLINE MPI_Win MPI_Win_f2c(MPI_Fint handle) {
+  const int number = handle;
+  return MPI_Win_fromint(number);
+}
+WEFT_MPI_INLINE MPI_Fint MPI_File_c2f(MPI_File handle) {
+  return MPI_File_toint(handle);
+}
+WEFT_MPI_INLINE MPI_File MPI_File_f2c(MPI_Fint handle) {
+  const int number = handle;
+  return MPI_File_fromint(number);
+}
+WEFT_MPI_INLINE int MPI_Status_c2f(const MPI_Status* c_status, MPI_Fint* f_status) {
+  int i;
+  if (!c_status || !f_status) return MPI_ERR_ARG;
+  f_status[MPI_F_SOURCE] = c_status->MPI_SOURCE;
+  f_status[MPI_F_TAG] = c_status->MPI_TAG;
+  f_status[MPI_F_ERROR] = c_status->MPI_ERROR;
+  for (i = 0; i < 5; ++i) f_status[MPI_F_ERROR + 1 + i] = c_status->MPI_internal[i];
+  return MPI_SUCCESS;
+}
+WEFT_MPI_INLINE int MPI_Status_f2c(const MPI_Fint* f_status, MPI_Status* c_status) {
+  int i;
+  if (!f_status || !c_status) return MPI_ERR_ARG;
+  c_status->MPI_SOURCE = f_status[MPI_F_SOURCE];
+  c_status->MPI_TAG = f_status[MPI_F_TAG];
+  c_status->MPI_ERROR = f_status[MPI_F_ERROR];
+  for (i = 0; i < 5; ++i) c_status->MPI_internal[i] = f_status[MPI_F_ERROR + 1 + i];
+  return MPI_SUCCESS;
+}
+WEFT_MPI_INLINE int MPI_Status_c2f08(const MPI_Status* c_status, MPI_F08_status* f08_status) {
+  int i;
+  if (!c_status || !f08_status) return MPI_ERR_ARG;
+  f08_status->MPI_SOURCE = c_status->MPI_SOURCE;
+  f08_status->MPI_TAG = c_status->MPI_TAG;
+  f08_status->MPI_ERROR = c_status->MPI_ERROR;
+  for (i = 0; i < 5; ++i) f08_status->MPI_internal[i] = c_status->MPI_internal[i];
+  return MPI_SUCCESS;
+}
+WEFT_MPI_INLINE int MPI_Status_f082c(const MPI_F08_status* f08_status, MPI_Status* c_status) {
+  int i;
+  if (!f08_status || !c_status) return MPI_ERR_ARG;
+  c_status->MPI_SOURCE = f08_status->MPI_SOURCE;
+  c_status->MPI_TAG = f08_status->MPI_TAG;
+  c_status->MPI_ERROR = f08_status->MPI_ERROR;
+  for (i = 0; i < 5; ++i) c_status->MPI_internal[i] = f08_status->MPI_internal[i];
+  return MPI_SUCCESS;
+}
+WEFT_MPI_INLINE int MPI_Status_f2f08(const MPI_Fint* f_status, MPI_F08_status* f08_status) {
+  int i;
+  if (!f_status || !f08_status) return MPI_ERR_ARG;
+  f08_status->MPI_SOURCE = f_status[MPI_F_SOURCE];
+  f08_status->MPI_TAG = f_status[MPI_F_TAG];
+  f08_status->MPI_ERROR = f_status[MPI_F_ERROR];
+  for (i = 0; i < 5; ++i) f08_status->MPI_internal[i] = f_status[MPI_F_ERROR + 1 + i];
+  return MPI_SUCCESS;
+}
+WEFT_MPI_INLINE int MPI_Status_f082f(const MPI_F08_status* f08_status, MPI_Fint* f_status) {
+  int i;
+  if (!f08_status || !f_status) return MPI_ERR_ARG;
+  f_status[MPI_F_SOURCE] = f08_status->MPI_SOURCE;
+  f_status[MPI_F_TAG] = f08_status->MPI_TAG;
+  f_status[MPI_F_ERROR] = f08_status->MPI_ERROR;
+  for (i = 0; i < 5; ++i) f_status[MPI_F_ERROR + 1 + i] = f08_status->MPI_internal[i];
+  return MPI_SUCCESS;
+}
+WEFT_MPI_INLINE MPI_Fint PMPI_Comm_c2f(MPI_Comm handle) {
+  return PMPI_Comm_toint(handle);
+}
+WEFT_MPI_INLINE MPI_Comm PMPI_Comm_f2c(MPI_Fint handle) {
+  const int number = handle;
+  return PMPI_Comm_fromint(number);
+}
+WEFT_MPI_INLINE MPI_Fint PMPI_Group_c2f(MPI_Group handle) {
+  return PMPI_Group_toint(handle);
+}
+WEFT_MPI_INLINE MPI_Group PMPI_Group_f2c(MPI_Fint handle) {
+  const int number = handle;
+  return PMPI_Group_fromint(number);
+}
+WEFT_MPI_INLINE MPI_Fint PMPI_Type_c2f(MPI_Datatype handle) {
+  return PMPI_Type_toint(handle);
+}
+WEFT_MPI_INLINE MPI_Datatype PMPI_Type_f2c(MPI_Fint handle) {
+  const int number = handle;
+  return PMPI_Type_fromint(number);
+}
+WEFT_MPI_INLINE MPI_Fint PMPI_Op_c2f(MPI_Op handle) {
+  return PMPI_Op_toint(handle);
+}
+WEFT_MPI_INLINE MPI_Op PMPI_Op_f2c(MPI_Fint handle) {
+  const int number = handle;
+  return PMPI_Op_fromint(number);
+}
+WEFT_MPI_INLINE MPI_Fint PMPI_Request_c2f(MPI_Request handle) {
+  return PMPI_Request_toint(handle);
+}
+WEFT_MPI_INLINE MPI_Request PMPI_Request_f2c(MPI_Fint handle) {
+  const int number = handle;
+  return PMPI_Request_fromint(number);
+}
+WEFT_MPI_INLINE MPI_Fint PMPI_Message_c2f(MPI_Message handle) {
+  return PMPI_Message_toint(handle);
+}
+WEFT_MPI_INLINE MPI_Message PMPI_Message_f2c(MPI_Fint handle) {
+  const int number = handle;
+  return PMPI_Message_fromint(number);
+}
+WEFT_MPI_INLINE MPI_Fint PMPI_Errhandler_c2f(MPI_Errhandler handle) {
+  return PMPI_Errhandler_toint(handle);
+}
+WEFT_MPI_INLINE MPI_Errhandler PMPI_Errhandler_f2c(MPI_Fint handle) {
+  const int number = handle;
+  return PMPI_Errhandler_fromint(number);
+}
+WEFT_MPI_INLINE MPI_Fint PMPI_Info_c2f(MPI_Info handle) {
+  return PMPI_Info_toint(handle);
+}
+WEFT_MPI_INLINE MPI_Info PMPI_Info_f2c(MPI_Fint handle) {
+  const int number = handle;
+  return PMPI_Info_fromint(number);
+}
+WEFT_MPI_INLINE MPI_Fint PMPI_Session_c2f(MPI_Session handle) {
+  return PMPI_Session_toint(handle);
+}
+WEFT_MPI_INLINE MPI_Session PMPI_Session_f2c(MPI_Fint handle) {
+  const int number = handle;
+  return PMPI_Session_fromint(number);
+}
+WEFT_MPI_INLINE MPI_Fint PMPI_Win_c2f(MPI_Win handle) {
+  return PMPI_Win_toint(handle);
+}
+WEFT_MPI_INLINE MPI_Win PMPI_Win_f2c(MPI_Fint handle) {
+  const int number = handle;
+  return PMPI_Win_fromint(number);
+}
+WEFT_MPI_INLINE MPI_Fint PMPI_File_c2f(MPI_File handle) {
+  return PMPI_File_toint(handle);
+}
+WEFT_MPI_INLINE MPI_File PMPI_File_f2c(MPI_Fint handle) {
+  const int number = handle;
+  return PMPI_File_fromint(number);
+}
+WEFT_MPI_INLINE int PMPI_Status_c2f(const MPI_Status* c_status, MPI_Fint* f_status) {
+  int i;
+  if (!c_status || !f_status) return MPI_ERR_ARG;
+  f_status[MPI_F_SOURCE] = c_status->MPI_SOURCE;
+  f_status[MPI_F_TAG] = c_status->MPI_TAG;
+  f_status[MPI_F_ERROR] = c_status->MPI_ERROR;
+  for (i = 0; i < 5; ++i) f_status[MPI_F_ERROR + 1 + i] = c_status->MPI_internal[i];
+  return MPI_SUCCESS;
+}
+WEFT_MPI_INLINE int PMPI_Status_f2c(const MPI_Fint* f_status, MPI_Status* c_status) {
+  int i;
+  if (!f_status || !c_status) return MPI_ERR_ARG;
+  c_status->MPI_SOURCE = f_status[MPI_F_SOURCE];
+  c_status->MPI_TAG = f_status[MPI_F_TAG];
+  c_status->MPI_ERROR = f_status[MPI_F_ERROR];
+  for (i = 0; i < 5; ++i) c_status->MPI_internal[i] = f_status[MPI_F_ERROR + 1 + i];
+  return MPI_SUCCESS;
+}
+WEFT_MPI_INLINE int PMPI_Status_c2f08(const MPI_Status* c_status, MPI_F08_status* f08_status) {
+  int i;
+  if (!c_status || !f08_status) return MPI_ERR_ARG;
+  f08_status->MPI_SOURCE = c_status->MPI_SOURCE;
+  f08_status->MPI_TAG = c_status->MPI_TAG;
+  f08_status->MPI_ERROR = c_status->MPI_ERROR;
+  for (i = 0; i < 5; ++i) f08_status->MPI_internal[i] = c_status->MPI_internal[i];
+  return MPI_SUCCESS;
+}
+WEFT_MPI_INLINE int PMPI_Status_f082c(const MPI_F08_status* f08_status, MPI_Status* c_status) {
+  int i;
+  if (!f08_status || !c_status) return MPI_ERR_ARG;
+  c_status->MPI_SOURCE = f08_status->MPI_SOURCE;
+  c_status->MPI_TAG = f08_status->MPI_TAG;
+  c_status->MPI_ERROR = f08_status->MPI_ERROR;
+  for (i = 0; i < 5; ++i) c_status->MPI_internal[i] = f08_status->MPI_internal[i];
+  return MPI_SUCCESS;
+}
+WEFT_MPI_INLINE int PMPI_Status_f2f08(const MPI_Fint* f_status, MPI_F08_status* f08_status) {
+  int i;
+  if (!f_status || !f08_status) return MPI_ERR_ARG;
+  f08_status->MPI_SOURCE = f_status[MPI_F_SOURCE];
+  f08_status->MPI_TAG = f_status[MPI_F_TAG];
+  f08_status->MPI_ERROR = f_status[MPI_F_ERROR];
+  for (i = 0; i < 5; ++i) f08_status->MPI_internal[i] = f_status[MPI_F_ERROR + 1 + i];
+  return MPI_SUCCESS;
+}
+WEFT_MPI_INLINE int PMPI_Status_f082f(const MPI_F08_status* f08_status, MPI_Fint* f_status) {
+  int i;
+  if (!f08_status || !f_status) return MPI_ERR_ARG;
+  f_status[MPI_F_SOURCE] = f08_status->MPI_SOURCE;
+  f_status[MPI_F_TAG] = f08_status->MPI_TAG;
+  f_status[MPI_F_ERROR] = f08_status->MPI_ERROR;
+  for (i = 0; i < 5; ++i) f_status[MPI_F_ERROR + 1 + i] = f08_status->MPI_internal[i];
+  return MPI_SUCCESS;
+}
+
+#undef WEFT_MPI_INLINE
+#endif
+
 #undef WEFT_MPI_DEPRECATED
 
 #ifdef __cplusplus

@@ -12,8 +12,8 @@
 
 #include "mpi/face.hpp"
 
-// An INTEGER of Fortran: the standard ABI has no other.
-using MPI_Fint = int;
+// An INTEGER of Fortran: Weft's libraries for Fortran have no other.
+static_assert(sizeof(MPI_Fint) == sizeof(int));
 
 // The common blocks by whose addresses programs name what C has as constants.
 extern "C" {

@@ -97,7 +97,15 @@ def check_copies(archive, member):
             yield f"{member} calls {name}, which may be a string instruction: copies there are loops of loads (src/base/copy.hpp)"
 
 
-CHECKS = {"exports": check_exports, "stub": check_stub, "soname": check_soname, "needed": check_needed, "copies": check_copies}
+def check_object(generator, *objects):
+    """An object of a program needs functions of the standard alone, so that it runs on every library with this ABI."""
+    names = set(output(sys.executable, generator, "--list").split())
+    for name in sorted(set(re.findall(r" U (\w+)", output("nm", *objects)))):
+        if is_mpi(name) and name.removeprefix("P") not in names or "weft" in name.lower():
+            yield f"the object needs {name}, which is no function of the standard ABI"
+
+
+CHECKS = {"object": check_object, "exports": check_exports, "stub": check_stub, "soname": check_soname, "needed": check_needed, "copies": check_copies}
 
 
 def main():
