@@ -31,4 +31,26 @@ class HolderCount {
   std::atomic<int> count_ = 1;
 };
 
+// The handles of an object that the program has got and not freed. The library's own references are counted elsewhere:
+// a program that frees copies of a handle ends none of them.
+class HandleCount {
+ public:
+  constexpr explicit HandleCount(int begin) : count_(begin) {}
+  constexpr HandleCount(const HandleCount&) : count_(0) {}
+  constexpr HandleCount& operator=(const HandleCount&) { return *this; }
+  ~HandleCount() = default;
+
+  void add() { count_.fetch_add(1, std::memory_order_relaxed); }
+  // False: the program has freed all of them.
+  [[nodiscard]] bool remove() {
+    int count = count_.load(std::memory_order_relaxed);
+    while (count > 0 && !count_.compare_exchange_weak(count, count - 1, std::memory_order_relaxed)) {
+    }
+    return count > 0;
+  }
+
+ private:
+  std::atomic<int> count_;
+};
+
 }  // namespace weft::base

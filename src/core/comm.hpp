@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/count.hpp"
 #include "base/object.hpp"
 #include "core/hosts.hpp"
 #include "transport/api/transport.hpp"
@@ -32,6 +33,7 @@ struct Group : base::Object {
   std::unique_ptr<const Hosts> hosts;  // found for its first communicator, where hosts make a difference
   base::Object* session = nullptr;     // the session it came from, nullptr in the World model
   int references = 1;                  // handles and communicators
+  base::HandleCount handles{0};
   bool predefined = false;
 
   int32_t job_rank(int32_t r) const { return table.empty() ? first + r * stride : table[static_cast<size_t>(r)]; }

@@ -276,6 +276,9 @@ int group_free(MPI_Group* group) {
   if (no_address(group)) return null_argument(nullptr, "MPI_Group_free", "group");
   Group* g = group_of(*group);
   if (g == nullptr) return bad_group("MPI_Group_free", *group);
+  if (!g->predefined && !g->handles.remove()) {
+    return freed_too_often("MPI_Group_free", MPI_ERR_GROUP, "group", reinterpret_cast<uintptr_t>(*group));
+  }
   drop(g);
   *group = MPI_GROUP_NULL;
   return MPI_SUCCESS;

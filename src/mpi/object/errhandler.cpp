@@ -161,6 +161,7 @@ int set(const char* function, ErrorsOn on, Errhandler*& place, Scope scope, MPI_
 int get(const char* function, ErrorsOn on, Errhandler* const& place, MPI_Errhandler* errhandler) {
   if (no_address(errhandler)) return null_argument(on, function, "errhandler");
   Errhandler* handler = held_handler(place);
+  handler->handles.add();
   *errhandler = any_handle_of(is_unset(handler) ? predefined_handler(handler->action) : handler, MPI_ERRHANDLER_NULL);
   return MPI_SUCCESS;
 }
@@ -282,6 +283,9 @@ int errhandler_free(MPI_Errhandler* errhandler) {
   if (reinterpret_cast<uintptr_t>(*errhandler) < predefined_limit) build_predefined_objects();
   Errhandler* handler = errhandler_of(*errhandler);
   if (handler == nullptr) return bad_handle(nullptr, function, MPI_ERR_ERRHANDLER, "error handler", *errhandler);
+  if (!handler->predefined && !handler->handles.remove()) {
+    return freed_too_often(function, MPI_ERR_ERRHANDLER, "error handler", reinterpret_cast<uintptr_t>(*errhandler));
+  }
   drop(handler);
   *errhandler = MPI_ERRHANDLER_NULL;
   return MPI_SUCCESS;

@@ -206,6 +206,13 @@ int bad_handle(ErrorsOn on, const char* function, int error, const char* wanted,
   return fail(on, function, error, "a %s is needed, but the argument is %s", wanted, handle_text(value).c_str());
 }
 
+int freed_too_often(const char* function, int error, const char* object, uintptr_t value) {
+  return fail(nullptr, function, error,
+              "the %s 0x%zx was freed as often as the program has got it: the argument is a copy of a freed handle. "
+              "Remedy: free each handle once",
+              object, static_cast<size_t>(value));
+}
+
 int bad_comm(const char* function, MPI_Comm handle) {
   return bad_handle(nullptr, function, MPI_ERR_COMM, "communicator", handle);
 }

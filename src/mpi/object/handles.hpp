@@ -22,7 +22,9 @@ Handle any_handle_of(const base::Object* object, Handle null) {
 inline MPI_Datatype type_handle(const Type* type) {
   return any_handle_of(type, MPI_DATATYPE_NULL);
 }
-inline MPI_Group group_handle(const core::Group* group) {
+// A handle for the program, which it may free once.
+inline MPI_Group group_handle(core::Group* group) {
+  group->handles.add();
   return any_handle_of(group, MPI_GROUP_NULL);
 }
 inline MPI_Win win_handle(const Win* win) {
@@ -40,6 +42,10 @@ inline MPI_Comm comm_handle(const Comm* comm) {
 // Raises an error of class `error`: the argument `name` is not a `wanted` ("group").
 [[nodiscard, gnu::cold, gnu::noinline]] int bad_handle(ErrorsOn on, const char* function, int error, const char* wanted,
                                                        uintptr_t value);
+
+// Raises an error of class `error`: the program has freed all handles of this `object` ("group") that it has got.
+[[nodiscard, gnu::cold, gnu::noinline]] int freed_too_often(const char* function, int error, const char* object,
+                                                            uintptr_t value);
 
 template <class Handle>
 [[nodiscard]] int bad_handle(ErrorsOn on, const char* function, int error, const char* wanted, Handle handle) {

@@ -51,6 +51,7 @@ struct Errhandler : base::Object {
   };
   const ForeignCalls* foreign = nullptr;  // how the function is called; nullptr: as it is
   base::HolderCount references;
+  base::HandleCount handles{1};
   bool predefined = false;
 };
 
