@@ -4,6 +4,7 @@
 """The compiler wrappers of an installed prefix, as users of MPICH and Open MPI know them."""
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -51,6 +52,9 @@ class WrapperTest(unittest.TestCase):
         self.assertEqual(self.ask("-showme:libdirs"), f"{PREFIX}/lib")
         self.assertEqual(self.ask("-showme:libs"), "mpi_abi")
         self.assertIn("Weft", self.ask("-showme:version"))
+        # Meson's dependency('mpi', version: ...) compares the first number of this form.
+        for tool in ("mpicc", "mpicxx"):
+            self.assertEqual(re.search(r"\d+.\d+.\d+", self.ask("--showme:version", tool=tool))[0], "5.0.0")
         self.assertEqual(len(self.ask("-showme:command").split()), 1)
 
     def test_wrappers_of_openshmem(self):
