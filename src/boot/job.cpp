@@ -489,7 +489,7 @@ void leave(Job& job) {
 
 void abort(int status, const char* why) {
   if (why && *why) base::tell({.cause = why});
-  base::end_job(status);
+  base::end_job(exit_status(status));  // nothing else shortens it in a process that is in no job
 }
 
 const char* name(Launcher launcher) {

@@ -95,7 +95,8 @@ HostPage& host_page();
 // any thread at any time.
 void before_end(void (*act)());
 
-// Ends the whole job with this exit status, after writing `why` unless it is null or empty. Never returns.
+// Ends the whole job with this exit status, or 1 where its low eight bits alone are 0, after writing `why` unless it is
+// null or empty. Never returns.
 [[noreturn]] void abort(int status, const char* why);
 
 const char* name(Launcher launcher);

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How ranks find each other: under mpiexec, under servers of PMI-1 and PMI-2 (in this file), under the launchers that the
 environment names (HYDRA of MPICH, INTEL_HYDRA, PRTERUN of Open MPI, SLURM for the script that starts one), alone, and what is
-said when they cannot. JOINER is the program of joiner.cpp."""
+said when they cannot. JOINER is the program of joiner.cpp,
+ABORTER that of tests/mpi/errors_fatal.cpp."""
 import os
 import re
 import shutil
@@ -20,6 +21,7 @@ import timing
 
 MPIEXEC = os.path.join(os.environ["LAUNCH_BIN"], "mpiexec")
 JOINER = os.environ["JOINER"]
+ABORTER = os.environ["ABORTER"]
 HYDRA = os.environ.get("HYDRA")
 INTEL_HYDRA = os.environ.get("INTEL_HYDRA")
 PRTERUN = os.environ.get("PRTERUN")
@@ -40,6 +42,12 @@ def all_ranks(size):
 
 
 class Alone(unittest.TestCase):
+    def test_an_aborted_program_never_ends_with_0(self):
+        for when in ("abort", "early_abort"):
+            for status, seen in ((0, 1), (256, 1), (-512, 1), (258, 2)):
+                done = run(ABORTER, when, str(status))
+                self.assertEqual(done.returncode, seen, (when, status, done.stderr))
+
     def test_a_program_started_by_hand_is_a_job_of_one(self):
         done = run(JOINER)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -137,9 +145,15 @@ class UnderMpiexec(unittest.TestCase):
         self.assertEqual(done.returncode, 42)
         self.assertRegex(done.stderr, r"weft: rank 2 \(pid \d+\): told to abort\n")
         self.assertRegex(done.stderr, r"rank 2 \(.*\) ended the job with status 42")
-        done = self.mpiexec("-n", "3", JOINER, "abort0")
+        done = self.mpiexec("-n", "3", JOINER, "abort0")  # as OpenSHMEM's programs may
         self.assertEqual(done.returncode, 0)
         self.assertIn("ended the job with status 0", done.stderr)
+
+    def test_an_aborted_program_never_ends_with_0(self):
+        for when in ("abort", "early_abort"):
+            for status, seen in ((0, 1), (256, 1), (-512, 1), (257, 1), (258, 2)):
+                done = self.mpiexec("-n", "2", ABORTER, when, str(status))
+                self.assertEqual(done.returncode, seen, (when, status, done.stderr))
 
     def test_a_second_program_cannot_take_the_same_rank(self):
         done = self.mpiexec("-n", "2", JOINER, "child")
@@ -448,6 +462,9 @@ class Launcher(unittest.TestCase):
         self.assertEqual(done.returncode, status, done.stderr)
         self.assertRegex(done.stderr, r"rank 2 \(pid \d+\): told to abort")
         took.at_most(self.assertLess, f"seconds until {os.path.basename(start[0])} has ended an aborted job", 8)
+        for code in ("0", "256"):
+            done = run(*start, "2", ABORTER, "abort", code, **env)
+            self.assertNotEqual(done.returncode, 0, done.stderr)
 
 
 @unittest.skipUnless(HYDRA, "no Hydra of MPICH here (CMake variable WEFT_HYDRA)")

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Errors that end the program: the test's row matches their messages.
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -62,11 +63,13 @@ int main(int argc, char** argv) {
   if (argc < 2) return 2;
   int rank = 0;
   if (asked("early", argv)) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const int status = argc > 2 ? atoi(argv[2]) : 7;
+  if (asked("early_abort", argv)) MPI_Abort(MPI_COMM_WORLD, status);
   expect::start(&argc, &argv);
   if (expect::rank == 0) {
     if (asked("send", argv)) MPI_Comm_set_name(MPI_COMM_WORLD, nullptr);
     if (asked("freed", argv)) use_freed();
-    if (asked("abort", argv)) MPI_Abort(MPI_COMM_WORLD, 7);
+    if (asked("abort", argv)) MPI_Abort(MPI_COMM_WORLD, status);
   }
   if (argc > 2 && strcmp(argv[2], "too_long") == 0) receive_too_long(argv);
   MPI_Barrier(MPI_COMM_WORLD);  // ends with the job

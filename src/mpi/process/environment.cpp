@@ -263,7 +263,7 @@ int abort(MPI_Comm comm, int errorcode) {
   if (c == nullptr && is_running()) return bad_comm("MPI_Abort", comm);
   std::string why = "MPI_Abort(" + (c != nullptr ? comm_text(*c) : handle_text(reinterpret_cast<uintptr_t>(comm))) +
                     ", " + std::to_string(errorcode) + ") was called: the job ends";
-  boot::abort(errorcode, why.c_str());
+  boot::abort(errorcode != 0 ? errorcode : 1, why.c_str());  // scripts must see that the program was aborted
 }
 
 double wtime() {
