@@ -312,6 +312,22 @@ class Output(Case):
         done = mpiexec("-n", "2", sys.executable, "-c", "print('x'*1000000)")
         self.assertEqual(done.stdout.count("x"), 2000000)
 
+    def test_each_piece_of_a_long_or_slow_line_has_its_tag(self):
+        # A pause is longer than mpiexec waits for the rest of a line.
+        script = ("import os,sys,time\n"
+                  "r=int(os.environ['WEFT_RANK'])\n"
+                  "def pause():\n time.sleep(0.4)\n"
+                  "for i in range(3):\n"
+                  "  pause() if (r + i) % 2 else None\n"
+                  "  os.write(1, (b'ab'[r:r+1]) * (100 if i else 70000))\n"
+                  "  pause() if (r + i + 1) % 2 else None\n"
+                  "os.write(1, b'\\n')\n")
+        lines = mpiexec("-n", "2", "--tag-output", sys.executable, "-c", script).stdout.splitlines()
+        for line in lines:
+            self.assertRegex(line, r"^\[(0\] a+|1\] b+)$")
+        for letter in "ab":
+            self.assertEqual("".join(lines).count(letter), 70200)
+
     def test_bytes_pass_unchanged(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "data")

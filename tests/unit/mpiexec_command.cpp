@@ -121,7 +121,42 @@ TEST_F(Streams, AFlushedPieceIsNotGluedToAnothersLine) {
   a.take("> ", 0);
   a.flush();
   a.take("done\n", 0);
-  EXPECT_EQ(written(sink), "> done\n") << "the rest of a line whose beginning has its tag";
+  EXPECT_EQ(written(sink), "[0] > done\n") << "another rank wrote between";
+  b.take("half", 0);
+  b.flush();
+  b.take(" of it\n", 0);
+  EXPECT_EQ(written(sink), "[1] half of it\n") << "nobody wrote between";
+}
+
+TEST_F(Streams, AnInterruptedLineLeavesNoBlankLine) {
+  for (const char* tag : {"", "[0] "}) {
+    Sink sink(ends_[1]);
+    LineStream a(0, tag, &sink);
+    LineStream b(1, "", &sink);
+    a.take("begun", 0);
+    a.flush();
+    b.take("x\n", 0);
+    a.take("\nnext\n", 0);
+    EXPECT_EQ(written(sink), std::string(tag) + "begun\nx\n" + tag + "next\n");
+    a.take("begun", 0);
+    a.flush();
+    b.take("x", 0);
+    b.flush();
+    a.take("\n", 0);
+    b.take("y\n", 0);
+    a.take("\n", 0);
+    EXPECT_EQ(written(sink), std::string(tag) + "begun\nxy\n" + tag + "\n") << "a blank line that was meant";
+  }
+}
+
+TEST_F(Streams, AnotherProcessInTheSamePlaceBeginsALine) {
+  Sink sink(ends_[1]);
+  LineStream before(0, "[0] ", &sink);
+  before.take("unfinished", 0);
+  before.flush();
+  LineStream after(0, "[0] ", &sink);
+  after.take("x\n", 0);
+  EXPECT_EQ(written(sink), "[0] unfinished\n[0] x\n");
 }
 
 TEST_F(Streams, APieceWaitsLongerWhenAFullBufferCutIt) {

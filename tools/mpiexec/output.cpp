@@ -19,9 +19,9 @@ Sink::Sink(int fd) : fd_(fd) {
   plain_file_ = fstat(fd, &s) == 0 && S_ISREG(s.st_mode);
 }
 
-void Sink::append(int source, std::string_view text) {
-  if (broken_ || text.empty()) return;
-  if (!at_line_start_ && source != last_source_) pending_ += '\n';
+void Sink::append(int source, std::string_view text, bool continues) {
+  if (broken() || text.empty()) return;
+  if (!at_line_start_ && !continues) pending_ += '\n';
   pending_ += text;
   last_source_ = source;
   at_line_start_ = text.back() == '\n';
@@ -36,15 +36,15 @@ bool Sink::ready(int timeout_ms) const {
 // bytes to a pipe that polls writable does not block.
 void Sink::write_some() {
   size_t chunk = plain_file_ ? size_t{1} << 20 : size_t{PIPE_BUF};
-  while (wants_to_write() && !broken_ && ready(0)) {
+  while (wants_to_write() && !broken() && ready(0)) {
     ssize_t n = write(fd_, pending_.data() + written_, std::min(chunk, pending_.size() - written_));
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) break;
     if (n < 0)
-      broken_ = true;
+      error_ = errno;
     else
       written_ += static_cast<size_t>(n);
   }
-  if (broken_ || !wants_to_write()) {
+  if (broken() || !wants_to_write()) {
     pending_.clear();
     written_ = 0;
   } else if (written_ > high_water) {
@@ -63,20 +63,26 @@ void Sink::drain(uint64_t until_ns) {
 }
 
 void LineStream::emit(std::string_view text) {
-  if (tag_.empty()) {
-    sink_->append(source_, text);
+  const bool continues = mid_line_ && sink_->holds_line_of(source_);
+  // Another source has written since, so the newline of that line is there already.
+  if (mid_line_ && !continues && text.starts_with('\n')) text.remove_prefix(1);
+  if (text.empty()) {
+    mid_line_ = mid_line_ && continues;
     return;
   }
   std::string tagged;
-  while (!text.empty()) {
-    size_t end = text.find('\n');
-    size_t length = end == std::string_view::npos ? text.size() : end + 1;
-    if (!mid_line_) tagged += tag_;
-    tagged += text.substr(0, length);
-    mid_line_ = end == std::string_view::npos;
-    text.remove_prefix(length);
+  std::string_view rest = tag_.empty() ? "" : text;
+  bool needs_tag = !continues;
+  while (!rest.empty()) {
+    const size_t end = rest.find('\n');
+    const size_t length = end == std::string_view::npos ? rest.size() : end + 1;
+    if (needs_tag) tagged += tag_;
+    tagged += rest.substr(0, length);
+    needs_tag = true;
+    rest.remove_prefix(length);
   }
-  sink_->append(source_, tagged);
+  sink_->append(source_, tag_.empty() ? text : tagged, continues);
+  mid_line_ = text.back() != '\n';
 }
 
 void LineStream::take(std::string_view bytes, uint64_t now_ns) {
@@ -99,7 +105,7 @@ void LineStream::take(std::string_view bytes, uint64_t now_ns) {
 }
 
 void LineStream::flush() {
-  emit(partial_);
+  if (!partial_.empty()) emit(partial_);
   partial_.clear();
 }
 

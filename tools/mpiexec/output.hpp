@@ -18,10 +18,13 @@ class Sink {
   int fd() const { return fd_; }
   bool wants_to_write() const { return written_ < pending_.size(); }
   bool full() const { return pending_.size() - written_ > high_water; }
-  bool broken() const { return broken_; }  // the reader is gone: nothing will be written any more
+  bool broken() const { return error_ != 0; }  // nothing will be written any more
+  int error() const { return error_; }         // the errno of the write that failed: EPIPE when the reader is gone
+  // Whether the last line is an unfinished one of `source`.
+  bool holds_line_of(int source) const { return !at_line_start_ && last_source_ == source; }
 
-  // Text of `source`; when the line that another source began is not finished, it gets its newline first.
-  void append(int source, std::string_view text);
+  // Text of `source`. An unfinished line gets its newline first, unless the text continues it.
+  void append(int source, std::string_view text, bool continues = false);
   // Writes what can be written now without waiting.
   void write_some();
   // Writes all, waiting for the reader, but not longer than this.
@@ -33,7 +36,7 @@ class Sink {
 
   int fd_;
   bool plain_file_;
-  bool broken_ = false;
+  int error_ = 0;
   int last_source_ = -1;
   bool at_line_start_ = true;
   std::string pending_;
@@ -69,7 +72,7 @@ class LineStream {
   std::string partial_;
   uint64_t since_ns_ = 0;
   bool buffer_cut_ = false;
-  bool mid_line_ = false;  // the tag of the current line is written already
+  bool mid_line_ = false;  // the beginning of the current line is written already
 };
 
 }  // namespace weft::mpiexec
