@@ -328,6 +328,20 @@ class Output(Case):
         for letter in "ab":
             self.assertEqual("".join(lines).count(letter), 70200)
 
+    def test_lost_output_is_told_once_and_fails(self):
+        for script in ("echo x", "yes", "yes | head -100000; exec sleep 200"):
+            job = subprocess.run(f"{MPIEXEC} -q -n 2 sh -c '{script}' >/dev/full", shell=True, capture_output=True, text=True, timeout=HANGS)
+            self.assertEqual(job.returncode, 1, job.stderr)
+            self.assertRegex(job.stderr, r"^weft: mpiexec: output of the ranks is lost.*No space left on device.*\n$")
+        job = subprocess.run(f"{MPIEXEC} -q -n 2 sh -c 'echo x >&2' 2>/dev/full", shell=True, timeout=HANGS)
+        self.assertEqual(job.returncode, 1)
+        reader, writer = os.pipe()
+        os.close(reader)
+        job = subprocess.run([MPIEXEC, "-q", "echo", "x"], stdout=writer, stderr=subprocess.PIPE, text=True, timeout=HANGS)
+        os.close(writer)
+        self.assertEqual(job.returncode, 128 + signal.SIGPIPE, job.stderr)
+        self.assertRegex(job.stderr, r"^weft: mpiexec: output of the ranks is lost.*Broken pipe.*\n$")
+
     def test_bytes_pass_unchanged(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "data")

@@ -272,6 +272,11 @@ int Launch::run() {
     start_all();
   }
   while (!finished()) wait_for_events();
+  if (status_ == 0 && (out_.broken() || err_.broken())) {
+    tell_lost_output(out_.broken() ? out_ : err_);
+    err_.drain(base::now_ns() + 1000 * millisecond);
+    status_ = 128 + SIGPIPE;
+  }
   forget_port_files(true);
   far_.leave();
   if (const std::string wrong = statistics_.report(status_); !wrong.empty()) {
@@ -320,12 +325,7 @@ void Launch::wait_for_events() {
   take_adopted(polled, adopted);
   out_.write_some();
   err_.write_some();
-  for (Rank& rank : ranks_) {
-    for (Stream& stream : rank.streams) {
-      if (stream.fd >= 0 && stream.lines.sink().broken())
-        close_stream(stream);  // the rank meets SIGPIPE, as in a shell
-    }
-  }
+  note_lost_output();
   if (!worlds_.empty()) forget_worlds();
   take_due_waits(now);
   far_.look_at_time(now);
@@ -364,6 +364,29 @@ void Launch::close_stream(Stream& stream) {
   stream.lines.flush();
   close(stream.fd);
   stream.fd = -1;
+}
+
+void Launch::tell_lost_output(const Sink& sink) {
+  output_loss_told_ = true;
+  const std::string stream = sink.fd() == STDOUT_FILENO ? "standard output" : "standard error";
+  tell(error_text("output of the ranks is lost, since " + stream + " cannot be written", sink.error(),
+                  "direct it to a file on a disk with room, or to a reader that stays until the job has ended"));
+}
+
+// A program whose reader has gone meets SIGPIPE, as in a shell, or ends without it. Other failures end the job: a rank
+// could not tell them from that one.
+void Launch::note_lost_output() {
+  for (const Sink* sink : {&out_, &err_}) {
+    if (!sink->broken() || sink->error() == EPIPE || output_loss_told_) continue;
+    tell_lost_output(*sink);
+    if (status_ == 0) status_ = status_output_lost;
+    end_job(status_);
+  }
+  for (Rank& rank : ranks_) {
+    for (Stream& stream : rank.streams) {
+      if (stream.fd >= 0 && stream.lines.sink().broken()) close_stream(stream);
+    }
+  }
 }
 
 void Launch::flush_due(uint64_t now) {

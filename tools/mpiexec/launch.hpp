@@ -31,6 +31,7 @@ namespace weft::mpiexec {
 inline constexpr int status_not_found = 127;
 inline constexpr int status_not_started = 126;
 inline constexpr int status_timeout = 124;
+inline constexpr int status_output_lost = 1;
 
 class Launch {
  public:
@@ -144,6 +145,8 @@ class Launch {
   int poll_timeout(uint64_t now) const;
   void read_stream(Stream& stream);
   void close_stream(Stream& stream);
+  void note_lost_output();
+  void tell_lost_output(const Sink& sink);
   void flush_due(uint64_t now);
   void read_input();
   void write_input();
@@ -210,6 +213,7 @@ class Launch {
   int null_ = -1;
   int failures_[2] = {-1, -1};  // pipe of StartFailure
   int input_ = -1;              // our end of rank 0's stdin, when it is not simply ours
+  bool output_loss_told_ = false;
   std::string input_pending_;
   bool input_paused_ = false;  // we are in the terminal's background
   sigset_t old_mask_{};
