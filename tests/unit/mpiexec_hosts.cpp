@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
+#include <pwd.h>
+#include <unistd.h>
 
 #include "mpiexec/hosts.hpp"
 
@@ -49,6 +51,39 @@ TEST(ParseHosts, FilesOfBothForms) {
   EXPECT_NE(read_host_file("/", hosts), "");
 }
 
+TEST(ParseHosts, FilesOfOtherLaunchers) {
+  Hosts hosts;
+  const std::string own = getpwuid(geteuid())->pw_name;
+  EXPECT_EQ(parse_host_file("a slots=2 max_slots=4\nb slots = 3\nc\tmax-slots= 5\nd cpu=2\n" + own + "@e:2\n" + own +
+                                "@f slots=1\n[::1] slots=2\n[::1]:3\n",
+                            hosts),
+            "");
+  EXPECT_EQ(hosts, (Hosts{{"a", 2, 4}, {"b", 3}, {"c", 5, 5}, {"d", 2}, {"e", 2}, {"f", 1}, {"localhost", 5}}));
+}
+
+TEST(ParseHosts, LinesThatCannotBeMeantAreExplained) {
+  const std::pair<const char*, const char*> lines[] = {
+      {"a slots=4 max_slots=2", "has slots=4, which is more than its max_slots=2: write"},
+      {"a:2 slots=4", "has two numbers of ranks: write one"},
+      {"a slots=4 slots=4", "has two numbers of ranks: write one"},
+      {"a slots=", "the number of ranks for \"a\" cannot be used"},
+      {"a slots=0", "is out of range: write 1 to"},
+      {"a slots 4", "is not understood: write host:4"},
+      {"nobody-here@b", ": write the host alone"},
+      {"[fe80::1]:2", "is an IPv6 address, and"},
+      {"[fe80::1%eth0]", "is an IPv6 address, and"},
+      {"[a]", "is no IPv6 address: write a name"},
+      {"[::1", "is no name of a host: write"},
+  };
+  for (const auto& [line, why] : lines) {
+    Hosts hosts;
+    const std::string wrong = parse_host_file(std::string("ok\n") + line + "\n", hosts);
+    EXPECT_TRUE(wrong.starts_with("line 2: ")) << wrong;
+    EXPECT_NE(wrong.find(why), std::string::npos) << wrong;
+    EXPECT_NE(wrong.find(": write "), std::string::npos) << "no remedy: " << wrong;
+  }
+}
+
 TEST(AllAreHere, ShortAndFullNamesOfThisHost) {
   EXPECT_TRUE(all_are_here({}, "node1"));
   EXPECT_TRUE(all_are_here(with_hosts("localhost,127.0.0.1,NODE1,node1.site.org"), "node1"));
@@ -76,6 +111,17 @@ TEST(Spread, TooManyRanksNeedToBeMeant) {
   EXPECT_NE(spread(hosts, 4, false).find("more than the 3"), std::string::npos);
   EXPECT_EQ(spread_of("a:2,b:1", 4, true), "a:4");
   EXPECT_EQ(spread_of("a:2,b:1", 9, true), "a:6,b:3");
+}
+
+TEST(Spread, MaxSlotsHoldForOversubscription) {
+  Hosts hosts = {{"a", 2, 4}, {"b", 1}};
+  Hosts more = hosts;
+  Hosts limited = {{"a", 2, 4}, {"b", 1, 2}};
+  EXPECT_EQ(spread(hosts, 3, false), "");
+  EXPECT_EQ(listed(hosts), "a:2,b:1");
+  EXPECT_EQ(spread(more, 9, true), "");
+  EXPECT_EQ(listed(more), "a:4,b:5");
+  EXPECT_NE(spread(limited, 7, true).find("more than the 6 that max_slots"), std::string::npos);
 }
 
 }  // namespace

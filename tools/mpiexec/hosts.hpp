@@ -13,6 +13,7 @@ namespace weft::mpiexec {
 struct Host {
   std::string name;
   int ranks = 0;  // at most so many; 0: its share of what is left
+  int most = 0;   // a limit for --oversubscribe too; 0: none
   friend bool operator==(const Host&, const Host&) = default;
 };
 
@@ -20,7 +21,8 @@ struct Host {
 // written so. Empty: taken, otherwise what is wrong.
 [[nodiscard]] std::string parse_hosts(std::string_view text, std::vector<Host>& hosts);
 
-// The same from the text of a file, a host in each line: "a", "b:4" or "b slots=4"; comments from # to the line's end.
+// The same from the text of a file, a host in each line: "a", "b:4", "b slots=4" or "b slots = 4 max_slots=8"; comments
+// from # to the line's end.
 [[nodiscard]] std::string parse_host_file(std::string_view text, std::vector<Host>& hosts);
 [[nodiscard]] std::string read_host_file(const std::string& path, std::vector<Host>& hosts);
 
