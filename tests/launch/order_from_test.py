@@ -446,6 +446,8 @@ class Files(Case):
                 (ok, ("-n",), "-n needs a value"),
                 (ok, ("-n", "2", "--metric", "fast"), '"fast" is none of sent, time and hybrid'),
                 (ok, ("-n", "2", "--metric", "time"), "has not the times of all ranks"),
+                (ok, ("-n", "2", "--levels", "3"), "METIS" if WITHOUT_METIS else "parts of 3 ranks, and a host has 2"),
+                (ok, ("-n", "4,2", "--levels", "3"), "METIS" if WITHOUT_METIS else "parts of 3 ranks, and a host has 2"),
                 (ok, ("-n", "2", "--levels", "1,2"), "METIS" if WITHOUT_METIS else "larger parts inside smaller ones"),
                 (ok, ("-n", "2", "-g", "2,2"), '"-g" is not known beside --from')):
             done = self.order(text, *words)

@@ -95,6 +95,15 @@ bool check(const Request& request, const Traffic& traffic, base::Problem& proble
     return refuse(problem, "--levels needs METIS, and this weft was built without it",
                   "install METIS (apt-get install libmetis-dev) and build Weft again");
   }
+  std::vector<int32_t> most = request.per_host;
+  if (most.empty()) most = {*std::max_element(traffic.ranks_per_host.begin(), traffic.ranks_per_host.end())};
+  for (const int32_t per_host : most) {
+    if (request.levels.empty() || request.levels[0] <= per_host) continue;
+    return refuse(problem,
+                  "--levels has parts of " + std::to_string(request.levels[0]) + " ranks, and a host has " +
+                      std::to_string(per_host),
+                  "give parts that a host has room for, NUMA domains first, as in -n 16 --levels 8,4");
+  }
   for (size_t i = 1; i < request.levels.size(); ++i) {
     if (request.levels[i] <= request.levels[i - 1]) continue;
     return refuse(problem, "--levels has larger parts inside smaller ones",
