@@ -485,6 +485,14 @@ class Large(Case):
                 self.assertGreater(custom, 0.55)
             self.assertEqual(sorted(ranks_of(self.path())[0]), list(range(100000)))
 
+    @unittest.skipIf(WITHOUT_METIS, "this weft has no METIS")
+    def test_few_pairs_among_a_million_ranks(self):
+        # METIS takes minutes for them, since its time grows with the square of the ranks that send nothing.
+        run, names = Run(1 << 20), random.Random(1).sample(range(1 << 20), 20000)
+        for a, b in zip(names[::2], names[1::2]):
+            run.both(a, b, 8)
+        self.assertEqual(self.shares(self.asked(run, "-n", "64")["tables"][0])[0], 1)
+
 
 if __name__ == "__main__":
     unittest.main()
