@@ -159,6 +159,15 @@ class Sweep(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("nothing in the program's output matches", done.stderr)
 
+    def test_a_program_that_cannot_run_is_started_once(self):
+        text = self.folder / "text"
+        text.touch()
+        for program in ("/nowhere/program", text):
+            done = self.sweep("--layouts", "1x1,2x1,1x2", program=program)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertEqual(done.stderr.count("weft: mpiexec: "), 1, done.stderr)
+            self.assertIn("no other layout is run", done.stderr)
+
     def test_wrong_words(self):
         for words, message in ((["--layout", "1x1"], "no option"), (["--layouts", "1"], "--layouts wants"),
                                (["--set", "A"], "--set wants"), (["--repeat", "0"], "--repeat wants"),
@@ -169,6 +178,7 @@ class Sweep(unittest.TestCase):
             done = self.sweep(*words)
             self.assertEqual(done.returncode, 2, words)
             self.assertIn(message, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1, "one line, without the usage")
         done = subprocess.run([WEFT, "sweep"], capture_output=True, text=True, timeout=30, check=False)
         self.assertEqual((done.returncode, "no program" in done.stderr), (2, True))
 

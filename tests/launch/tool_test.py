@@ -25,6 +25,15 @@ class Tool(unittest.TestCase):
         done = self.weft("info")
         self.assertNotIn("WEFT_LAUNCHER ", done.stdout)
 
+    def test_each_command_says_how_it_is_used(self):
+        commands = [line.split()[0] for line in self.weft("help").stdout.splitlines() if line[:2] == "  " and line[2] != " "]
+        self.assertIn("info", commands)
+        topics = [("info", topic) for topic in ("net", "files", "coll", "devices", "memory")]
+        for command in [(c,) for c in commands] + topics:
+            done = self.weft(*command, "--help")
+            self.assertEqual((done.returncode, done.stderr), (0, ""), command)
+            self.assertIn(f"usage: weft {command[0]}", done.stdout)
+
     def test_info_names_the_functions_of_a_chapter(self):
         done = self.weft("info", "--chapter")
         self.assertRegex(done.stdout, r"\n  14 +90  files\n(.*\n)+ +664  in all")

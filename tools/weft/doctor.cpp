@@ -188,7 +188,7 @@ int doctor(const Words& words) {
     }
     const bool valued = word == "--hosts" || word == "-hosts" || word == "--root";
     if (valued && i + 1 == words.size()) {
-      fprintf(stderr, "weft doctor: %s needs a value\n%s", word.c_str(), doctor_usage);
+      fprintf(stderr, "weft doctor: %s needs a value. Remedy: see weft doctor --help\n", word.c_str());
       return 2;
     }
     if (word == "--all") {
@@ -204,7 +204,7 @@ int doctor(const Words& words) {
     } else if (!word.empty() && word[0] != '-' && wanted.program.empty()) {
       wanted.program = word;
     } else {
-      fprintf(stderr, "weft doctor: there is no option \"%.60s\"\n%s", word.c_str(), doctor_usage);
+      fprintf(stderr, "weft doctor: there is no option \"%.60s\". Remedy: see weft doctor --help\n", word.c_str());
       return 2;
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 the Weft authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cstdio>
 
 #include "base/cpus.hpp"
@@ -182,11 +183,31 @@ void write_paths(int ranks) {
 }  // namespace
 
 int info(const Words& given) {
+  constexpr const char* info_usage =
+      "usage: weft info [--all] [--json]\n"
+      "       weft info --paths | --between A,B | --topo | --man | --chapter [N] [--json]\n"
+      "       weft info net | files | devices [--json]\n"
+      "       weft info coll | memory [options]\n\n"
+      "Shows the settings with the values in effect, and what follows from them.\n\n"
+      "  --all          settings for experts too\n"
+      "  --paths        which path a message of which size takes\n"
+      "  --between A,B  these paths, measured between two processors\n"
+      "  --topo         the cores and NUMA domains that programs may use here\n"
+      "  --man          the settings as a manual page\n"
+      "  --chapter N    functions of a chapter of the standard, and which of them there are\n"
+      "  net            networks to other hosts\n"
+      "  files          how files are read and written here\n"
+      "  devices        accelerators\n"
+      "  coll, memory   algorithms of collective operations, memory of NUMA nodes; --help says more\n"
+      "  --json         as JSON, all but --man\n";
   bool all = false;
   bool paths = false;
   std::string between;
   Words words = given;
   const bool json = std::erase(words, "--json") > 0;
+  const bool has_own_help = !words.empty() && (words[0] == "coll" || words[0] == "memory");
+  const auto asks = [](const std::string& word) { return word == "--help" || word == "-h"; };
+  if (!has_own_help && std::any_of(words.begin(), words.end(), asks)) return fputs(info_usage, stdout) < 0 ? 1 : 0;
   const auto rest = [&] { return Words(words.begin() + 1, words.end()); };
   if (words.size() == 1 && words[0] == "net") return info_net(json);
   if (words.size() == 1 && words[0] == "files") return info_files(json);

@@ -29,7 +29,7 @@ std::vector<std::string> parts_of(const std::string& text) {
   return parts;
 }
 
-bool run(const Words& words, std::string& output, base::Problem& problem) {
+bool run(const Words& words, std::string& output, base::Problem& problem, int* exit_status) {
   int ends[2];
   const char* remedy = "see what mpiexec says above; --hosts needs Hydra or prterun (mpiexec --help)";
   if (pipe(ends) != 0) {
@@ -63,8 +63,9 @@ bool run(const Words& words, std::string& output, base::Problem& problem) {
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
-  problem = {.cause = "the measuring job failed (" + words[0] + ", status " +
-                      std::to_string(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status)) + ")",
+  status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  if (exit_status != nullptr) *exit_status = status;
+  problem = {.cause = "the measuring job failed (" + words[0] + ", status " + std::to_string(status) + ")",
              .remedy = remedy};
   return false;
 }

@@ -17,7 +17,7 @@ namespace weft::tool {
 // The words between commas.
 [[nodiscard]] std::vector<std::string> parts_of(const std::string& text);
 
-// Runs a command and takes its output. False: it cannot be started, or fails.
-[[nodiscard]] bool run(const Words& words, std::string& output, base::Problem& problem);
+// Runs a command and takes its output. False: it cannot be started, or fails, with this exit status.
+[[nodiscard]] bool run(const Words& words, std::string& output, base::Problem& problem, int* exit_status = nullptr);
 
 }  // namespace weft::tool

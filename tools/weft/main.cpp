@@ -10,6 +10,8 @@ namespace {
 
 int version(const Words& words) {
   const bool json = words.size() == 1 && words[0] == "--json";
+  if (words.size() == 1 && (words[0] == "--help" || words[0] == "-h"))
+    return puts("usage: weft version [--json]\n\nShows the version of Weft.") < 0 ? 1 : 0;
   if (!words.empty() && !json) {
     fprintf(stderr, "weft: version takes no argument but --json\n");
     return 2;

@@ -69,6 +69,10 @@ struct Wanted {
   bool json = false;
 };
 
+// mpiexec's status when it cannot start a program, or finds none.
+constexpr int mpiexec_not_started = 126;
+constexpr int mpiexec_not_found = 127;
+
 constexpr int most_of_layout = 16384;  // ranks, and threads of each
 
 // A layout with one value for each variable.
@@ -241,7 +245,9 @@ class Metric {
   bool good_ = false;
 };
 
-bool run_case(const Wanted& wanted, const Case& one, const Metric& metric, double& result) {
+enum class Run { good, failed, not_started };
+
+Run run_case(const Wanted& wanted, const Case& one, const Metric& metric, double& result) {
   for (size_t i = 0; i < wanted.variables.size(); ++i) {
     setenv(wanted.variables[i].name.c_str(), one.values[i].c_str(), 1);
   }
@@ -254,15 +260,17 @@ bool run_case(const Wanted& wanted, const Case& one, const Metric& metric, doubl
   std::string output;
   base::Problem problem;
   const uint64_t begin = base::now_ns();
-  const bool ran = run(words, output, problem);
+  int status = 0;
+  const bool ran = run(words, output, problem, &status);
   result = static_cast<double>(base::now_ns() - begin) * 1e-9;
   if (!ran) {
     fprintf(stderr, "weft sweep: %s failed: %s\n", one.name.c_str(), problem.cause.c_str());
-    return false;
+    const bool can_start = status != mpiexec_not_started && status != mpiexec_not_found;
+    return can_start ? Run::failed : Run::not_started;
   }
-  if (wanted.metric.empty() || metric.find(output, result)) return true;
+  if (wanted.metric.empty() || metric.find(output, result)) return Run::good;
   fprintf(stderr, "weft sweep: %s: nothing in the program's output matches --metric\n", one.name.c_str());
-  return false;
+  return Run::failed;
 }
 
 // Largest less smallest, in percent of the median.
@@ -345,7 +353,7 @@ std::string progress_bar(size_t done, size_t all) {
   return "[" + std::string(filled, '#') + std::string(width - filled, ' ') + "]";
 }
 
-// False: a run cannot be kept.
+// False: a run cannot be kept, or the program cannot be started.
 bool run_cases(const Wanted& wanted, const Metric& metric, const std::string& command, std::vector<Case>& cases) {
   const size_t all = cases.size() * static_cast<size_t>(wanted.repeat);
   size_t done = 0;
@@ -356,7 +364,12 @@ bool run_cases(const Wanted& wanted, const Metric& metric, const std::string& co
       if (isatty(STDERR_FILENO) != 0)
         fprintf(stderr, "\r%s %zu of %zu: %-50s", progress_bar(done - 1, all).c_str(), done, all, one.name.c_str());
       double result = 0;
-      if (!run_case(wanted, one, metric, result)) {
+      const Run run = run_case(wanted, one, metric, result);
+      if (run == Run::not_started) {
+        fprintf(stderr, "weft sweep: no other layout is run, as the program cannot be started. Remedy: see above\n");
+        return false;
+      }
+      if (run == Run::failed) {
         ++one.failures;
       } else {
         one.results.push_back(result);
@@ -406,7 +419,7 @@ int sweep(const Wanted& wanted, const Metric& metric, const topo::Machine& machi
 }
 
 int wrong(const std::string& message) {
-  fprintf(stderr, "weft sweep: %s\n%s", message.c_str(), sweep_usage);
+  fprintf(stderr, "weft sweep: %s. Remedy: see weft sweep --help\n", message.c_str());
   return 2;
 }
 

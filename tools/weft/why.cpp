@@ -212,7 +212,7 @@ int why(const Words& words) {
     } else if (!word.empty() && word[0] != '-' && wanted.empty()) {
       wanted = word;
     } else {
-      fprintf(stderr, "weft why: \"%.60s\" is no option, or a second job\n%s", word.c_str(), why_usage);
+      fprintf(stderr, "weft why: \"%.60s\" is no option, or a second job. Remedy: see weft why --help\n", word.c_str());
       return 2;
     }
   }
