@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "topo/apart.hpp"
+
 namespace weft::topo {
 namespace {
 
@@ -62,6 +64,17 @@ bool look_narrowly(hwloc_topology_t topology, Caches caches) {
           hwloc_topology_set_type_filter(topology, HWLOC_OBJ_L3CACHE, HWLOC_TYPE_FILTER_KEEP_ALL) == 0);
 }
 
+Machine machine_of_file(const std::string& file) {
+  Machine machine;
+  hwloc_topology_t topology;
+  if (hwloc_topology_init(&topology) != 0) return machine;
+  if (hwloc_topology_set_xml(topology, file.c_str()) == 0 && hwloc_topology_load(topology) == 0) {
+    machine = reduced(topology, {});
+  }
+  hwloc_topology_destroy(topology);
+  return machine;
+}
+
 }  // namespace
 
 void renumber(Machine& machine) {
@@ -100,15 +113,27 @@ Machine synthetic_machine(const char* description, const base::CpuSet& allowed) 
   return machine;
 }
 
-Machine machine_of(const std::string& file_or_description) {
+Machine machine_of(const std::string& file_or_description, std::string& crash) {
   if (access(file_or_description.c_str(), R_OK) != 0) return synthetic_machine(file_or_description.c_str(), {});
+  Facts facts;
+  crash = find_apart(
+      [&](Facts& found) {
+        for (const Core& core : machine_of_file(file_or_description).cores) {
+          found.put(core.domain);
+          found.put(core.cache);
+          found.put_list(core.processors);
+        }
+      },
+      facts);
   Machine machine;
-  hwloc_topology_t topology;
-  if (hwloc_topology_init(&topology) != 0) return machine;
-  if (hwloc_topology_set_xml(topology, file_or_description.c_str()) == 0 && hwloc_topology_load(topology) == 0) {
-    machine = reduced(topology, {});
+  while (!facts.is_at_end()) {
+    Core& core = machine.cores.emplace_back();
+    core.domain = static_cast<int>(facts.take());
+    core.cache = static_cast<int>(facts.take());
+    core.processors = facts.take_list();
+    for (const int cpu : core.processors) machine.allowed.add(cpu);
   }
-  hwloc_topology_destroy(topology);
+  renumber(machine);
   return machine;
 }
 

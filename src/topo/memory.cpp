@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "topo/apart.hpp"
+
 namespace weft::topo {
 namespace {
 
@@ -94,8 +96,36 @@ std::vector<Node> memory_nodes() {
   return load(nullptr);
 }
 
-std::vector<Node> memory_nodes_of_file(const std::string& xml) {
-  return load(xml.c_str());
+std::vector<Node> memory_nodes_of_file(const std::string& xml, std::string& crash) {
+  Facts facts;
+  crash = find_apart(
+      [&](Facts& found) {
+        for (const Node& node : load(xml.c_str())) {
+          found.put(node.number);
+          found.put(static_cast<int64_t>(node.kind));
+          found.put(static_cast<int64_t>(node.bytes));
+          found.put(static_cast<int64_t>(node.bandwidth));
+          std::vector<int> cpus;
+          for (int cpu = 0; cpu < base::CpuSet::capacity; ++cpu) {
+            if (node.cpus.has(cpu)) cpus.push_back(cpu);
+          }
+          found.put_list(cpus);
+          found.put_list(node.distances);
+        }
+      },
+      facts);
+  std::vector<Node> nodes;
+  while (!facts.is_at_end()) {
+    Node& node = nodes.emplace_back();
+    node.number = static_cast<int>(facts.take());
+    node.kind = static_cast<pages::Kind>(facts.take());
+    node.bytes = static_cast<uint64_t>(facts.take());
+    node.free = node.bytes;
+    node.bandwidth = static_cast<uint64_t>(facts.take());
+    for (const int cpu : facts.take_list()) node.cpus.add(cpu);
+    node.distances = facts.take_list();
+  }
+  return nodes;
 }
 
 std::string kinds_for_ranks() {

@@ -16,7 +16,8 @@ namespace weft::topo {
 std::vector<pages::Node> memory_nodes();
 
 // Of a machine that hwloc has written down (hwloc-ls --of xml), for tests and for asking what would happen there.
-std::vector<pages::Node> memory_nodes_of_file(const std::string& xml);
+// `crash` as machine_of() has it.
+std::vector<pages::Node> memory_nodes_of_file(const std::string& xml, std::string& crash);
 
 // The value of WEFT_MEMORY_NODES for ranks of this host; empty: they find the same without it.
 std::string kinds_for_ranks();

@@ -3,8 +3,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The processors that mpiexec gives to ranks, threads and the library, and how it shows them."""
 import os
+import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
 
 from launch_test import CPUS, Case, MPIEXEC, mpiexec, sh
@@ -100,6 +102,21 @@ class Binding(Case):
         done = mpiexec("--show-layout", "--machine", "nowhere")
         self.assertEqual(done.returncode, 126)
         self.assertIn("nowhere", done.stderr)
+
+    def test_a_damaged_file_of_a_machine_is_refused(self):
+        whole = pathlib.Path(__file__).parents[1] / "unit" / "topology" / "two_packages_hbm.xml"
+        self.assertIn("domain 1", self.layout("-n", "2", "--machine", str(whole)))
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "damaged.xml"
+            for right, wrong in (("complete_cpuset", "xomplete_cpuset"), ('type="PU"', 'type="PX"'), ("</topology>", "")):
+                path.write_text(whole.read_text(encoding="utf-8").replace(right, wrong), encoding="utf-8")
+                weft = os.path.join(os.path.dirname(MPIEXEC), "weft")
+                for words, status in (([MPIEXEC, "--show-layout", "--machine", str(path)], 126), ([weft, "info", "memory", "--xml", str(path)], 1),
+                                      ([weft, "sweep", "--machine", str(path)], 2)):
+                    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+                    self.assertEqual(done.returncode, status, (words, wrong, done.stderr))
+                    self.assertIn("damaged.xml", done.stderr)
+                    self.assertIn("Remedy: ", done.stderr)
 
     def test_none_leaves_all(self):
         for share in self.sets("-n", "2", "--bind", "none").values():

@@ -25,9 +25,16 @@ base::CpuSet set(std::initializer_list<int> numbers) {
   return out;
 }
 
+std::vector<pages::Node> nodes_of_file(const std::string& name) {
+  std::string crash;
+  std::vector<pages::Node> nodes = topo::memory_nodes_of_file(folder + "/" + name, crash);
+  EXPECT_EQ(crash, "");
+  return nodes;
+}
+
 // A machine with the nodes of a file, which remembers what it was asked for.
 struct Machine final : pages::System {
-  explicit Machine(const char* file) : list(topo::memory_nodes_of_file(folder + "/" + file)) {}
+  explicit Machine(const char* file) : list(nodes_of_file(file)) {}
   std::vector<pages::Node> nodes(std::string&) override { return list; }
   pages::Sizes sizes() override { return pages_there; }
   base::CpuSet cpus() override { return processors; }
@@ -54,10 +61,9 @@ bool get(Machine& machine, const Wish& wish, Grant& grant, uint64_t bytes = 1 <<
 }
 
 TEST(Kinds, AreToldByBandwidth) {
-  EXPECT_EQ(pages::shown_kinds(topo::memory_nodes_of_file(folder + "/two_packages_hbm.xml")),
-            "0=DDR,1=HBM,2=DDR,3=HBM");
-  EXPECT_EQ(pages::shown_kinds(topo::memory_nodes_of_file(folder + "/cxl.xml")), "0=DDR,1=other");
-  EXPECT_TRUE(topo::memory_nodes_of_file(folder + "/nowhere.xml").empty());
+  EXPECT_EQ(pages::shown_kinds(nodes_of_file("two_packages_hbm.xml")), "0=DDR,1=HBM,2=DDR,3=HBM");
+  EXPECT_EQ(pages::shown_kinds(nodes_of_file("cxl.xml")), "0=DDR,1=other");
+  EXPECT_TRUE(nodes_of_file("nowhere.xml").empty());
 }
 
 TEST(Kinds, OfOneNodeWithoutBandwidthAreDdr) {

@@ -24,10 +24,11 @@ bool Launch::place() {
   if (request.reserve == 0) request.reserve = boot::wanted_reserve();
   const topo::Binding binding = request.binding;
   const bool needs_caches = command_.show_layout || command_.binding.threads > 0;
+  std::string crash;
   const bool divides = binding != topo::Binding::none && (count > 1 || !topo::is_by_core(binding));
   if (divides || needs_caches || request.reserve > 0) {
     machine_ = !command_.machine.empty()
-                   ? topo::machine_of(command_.machine)
+                   ? topo::machine_of(command_.machine, crash)
                    : topo::this_machine(needs_caches ? topo::Caches::known : topo::Caches::unknown);
     placement_ = topo::place(machine_, count, request);
   } else {
@@ -36,8 +37,9 @@ bool Launch::place() {
     placement_.crowded = count > placement_.cpus;
   }
   if (!command_.machine.empty() && machine_.cores.empty()) {
-    placement_.wrong =
-        "--machine " + base::quoted(command_.machine) + " is neither a file of hwloc's nor a description";
+    placement_.wrong = "--machine " + base::quoted(command_.machine) +
+                       (crash.empty() ? " is neither a file of hwloc's nor a description"
+                                      : " is a damaged file: hwloc crashed when it read it (" + crash + ")");
   }
   if (getenv("WEFT_MEMORY_NODES") == nullptr) kinds_ = topo::kinds_for_ranks();
   if (!placement_.wrong.empty()) {

@@ -154,10 +154,14 @@ std::string host_json(const std::vector<pages::Node>& nodes) {
 
 int info_memory(const Words& words, bool json) {
   if (words.size() == 2 && words[0] == "--xml") {
-    const std::vector<pages::Node> nodes = topo::memory_nodes_of_file(words[1]);
+    std::string crash;
+    const std::vector<pages::Node> nodes = topo::memory_nodes_of_file(words[1], crash);
     if (nodes.empty()) {
-      fprintf(stderr, "weft: hwloc finds no NUMA nodes in %s. Remedy: name a file that lstopo --of xml has written\n",
-              base::quoted(words[1]).c_str());
+      const std::string name = base::quoted(words[1]);
+      const std::string why = crash.empty()
+                                  ? "hwloc finds no NUMA nodes in " + name
+                                  : name + " is a damaged file: hwloc crashed when it read it (" + crash + ")";
+      fprintf(stderr, "weft: %s. Remedy: name a file that lstopo --of xml has written\n", why.c_str());
       return 1;
     }
     if (json) return puts(nodes_json(nodes, false).c_str()) < 0 ? 1 : 0;

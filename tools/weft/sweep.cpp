@@ -465,8 +465,12 @@ int sweep(const Words& words) {
   const bool elsewhere = !wanted.machine.empty();
   if (wanted.program.empty() && !elsewhere) return wrong("there is no program behind --");
   topo::Machine machine;
+  std::string crash;
   if (elsewhere || layouts == "all" || layouts == "auto" || !wanted.bindings.empty()) {
-    machine = elsewhere ? topo::machine_of(wanted.machine) : topo::this_machine(topo::Caches::known);
+    machine = elsewhere ? topo::machine_of(wanted.machine, crash) : topo::this_machine(topo::Caches::known);
+    if (!crash.empty())
+      return wrong("--machine \"" + wanted.machine + "\" is a damaged file: hwloc crashed when it read it (" + crash +
+                   ")");
     if (machine.cores.empty() && (elsewhere || layouts != "auto" || !wanted.bindings.empty()))
       return wrong(elsewhere ? "--machine \"" + wanted.machine + "\" is neither a file of hwloc's nor a description"
                              : "hwloc does not tell the cores of this machine: leave out --bindings and --layouts all");
