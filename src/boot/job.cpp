@@ -297,6 +297,15 @@ void look_at_hosts(const Job& job) {
   }
 }
 
+// For what all processes of a job find alike: the first slot says it and ends the job, and with it the others, which
+// wait for that. The first of a host speaks, and then its others, when the job has not ended: a file may differ there.
+[[noreturn]] void die_as_others(const Job& job, const std::vector<int>& slots, const base::Problem& problem) {
+  constexpr unsigned host_seconds = 3;
+  constexpr unsigned rank_seconds = 10;
+  if (job.rank != 0) sleep(job.rank == slots.front() ? host_seconds : rank_seconds);
+  base::die(problem);
+}
+
 // Gives every process the rank that WEFT_RANK_REORDER_METHOD wants: `slots` are those of this host, and become ranks.
 void take_order(Job& job, std::vector<int>& slots) {
   const RankOrder method = wanted_rank_order();
@@ -307,7 +316,7 @@ void take_order(Job& job, std::vector<int>& slots) {
   }
   std::vector<int> rank_of_slot;
   base::Problem problem;
-  if (!reorder(method, hosts, rank_of_slot, problem)) base::die(problem);
+  if (!reorder(method, hosts, rank_of_slot, problem)) die_as_others(job, slots, problem);
   slot_of_rank.resize(rank_of_slot.size());
   for (size_t slot = 0; slot < rank_of_slot.size(); ++slot) {
     slot_of_rank[static_cast<size_t>(rank_of_slot[slot])] = static_cast<int>(slot);

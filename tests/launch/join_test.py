@@ -477,6 +477,14 @@ class UnderHydra(Launcher):
         self.passes_abort_on((HYDRA, "-n"), 42)
         self.passes_abort_on((HYDRA, "-n"), 42, WEFT_LAUNCHER="pmi2")
 
+    def test_a_bad_order_of_ranks_is_told_once(self):
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write("0 1 2 9\n")
+            file.flush()
+            done = run(HYDRA, "-n", "4", JOINER, WEFT_RANK_REORDER_METHOD="3", WEFT_RANK_REORDER_FILE=file.name)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(done.stderr.count("the rank order file"), 1, done.stderr)
+
     @unittest.skipUnless(len(os.sched_getaffinity(0)) > 1, "one processor cannot be shared out")
     def test_a_core_is_reserved_where_masks_allow_it(self):
         cpus = sorted(os.sched_getaffinity(0))
