@@ -82,18 +82,6 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-void take(SettingRow* row, const char* name, const char* text) {
-  if (!*text) return;
-  std::string wrong = row->parse(text);
-  if (wrong.empty()) {
-    row->mark(Source::environment);
-    return;
-  }
-  die({.cause = std::string("the environment variable ") + name + " cannot be used: " + wrong,
-       .remedy = std::string("give ") + name + " a value in its range (" + row->shown_range() +
-                 ") or unset it; \"weft info --all\" lists all settings"});
-}
-
 // Of the ranks of one job one is enough to say it.
 bool speaks_for_job() {
   for (const char* name : {"WEFT_RANK", "PMI_RANK", "PMIX_RANK"}) {
@@ -101,6 +89,22 @@ bool speaks_for_job() {
     if (rank && strcmp(rank, "0") != 0) return false;
   }
   return true;
+}
+
+// Most often all ranks have the same value, and the end of rank 0 ends the job before the others say so too.
+constexpr unsigned others_wait_seconds = 3;
+
+void take(SettingRow* row, const char* name, const char* text) {
+  if (!*text) return;
+  std::string wrong = row->parse(text);
+  if (wrong.empty()) {
+    row->mark(Source::environment);
+    return;
+  }
+  if (!speaks_for_job()) sleep(others_wait_seconds);
+  die({.cause = std::string("the environment variable ") + name + " cannot be used: " + wrong,
+       .remedy = std::string("give ") + name + " a value in its range (" + row->shown_range() +
+                 ") or unset it; \"weft info --all\" lists all settings"});
 }
 
 void warn_unknown(std::string_view name, const std::vector<SettingRow*>& rows) {

@@ -155,6 +155,13 @@ class UnderMpiexec(unittest.TestCase):
                 done = self.mpiexec("-n", "2", ABORTER, when, str(status))
                 self.assertEqual(done.returncode, seen, (when, status, done.stderr))
 
+    def test_a_bad_setting_is_told_once(self):
+        done = self.mpiexec("-n", "4", "-x", "WEFT_RANK_REORDER_METHOD=9", JOINER)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr.count("WEFT_RANK_REORDER_METHOD cannot be used"), 1, done.stderr)
+        done = self.mpiexec("-n", "1", JOINER, ":", "-n", "1", "-x", "WEFT_RANK_REORDER_METHOD=9", JOINER)
+        self.assertEqual(done.stderr.count("WEFT_RANK_REORDER_METHOD cannot be used"), 1, done.stderr)
+
     def test_a_second_program_cannot_take_the_same_rank(self):
         done = self.mpiexec("-n", "2", JOINER, "child")
         self.assertEqual(done.returncode, 5)
