@@ -20,6 +20,9 @@ enum { BENCH_FRESH_LEAST = 4096 };
 // Exit status of a program that the library cannot run.
 enum { BENCH_SKIP = 77 };
 
+// Exit status after a mistake in the arguments.
+enum { BENCH_USAGE = 2 };
+
 struct bench_options {
   double block_us;                // how long one block should take
   size_t sizes[BENCH_MAX_SIZES];  // bytes
@@ -54,6 +57,15 @@ static inline _Noreturn void bench_die(const char* what) {
   exit(1);
 }
 
+// Bytes as an argument says them. Other words are no sizes: a mistaken option must not measure something else.
+static inline size_t bench_size(const char* word) {
+  char* end = NULL;
+  const unsigned long long bytes = strtoull(word, &end, 10);
+  if (word[0] >= '0' && word[0] <= '9' && *end == '\0') return (size_t)bytes;
+  fprintf(stderr, "bench: \"%s\" is no option of this program and no size in bytes\n", word);
+  exit(BENCH_USAGE);
+}
+
 // Sizes that --fresh measures, of those in the options.
 static inline void bench_keep_long(struct bench_options* options) {
   int kept = 0;
@@ -84,8 +96,10 @@ static inline struct bench_options bench_parse(int argc, char** argv, const size
 #endif
     } else if (strcmp(argv[i], "-d") == 0) {
       bench_die("the buffers of this program lie in memory of the host: it takes no -d");
-    } else if (given < BENCH_MAX_SIZES) {
-      options.sizes[given++] = strtoull(argv[i], NULL, 10);
+    } else if (given == BENCH_MAX_SIZES) {
+      bench_die("it takes 16 sizes at most");
+    } else {
+      options.sizes[given++] = bench_size(argv[i]);
     }
   }
   if (given > 0) options.size_count = given;

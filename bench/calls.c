@@ -63,7 +63,7 @@ static void messages(int rank, int rounds) {
 }
 
 int main(int argc, char** argv) {
-  const int rounds = argc > 1 ? atoi(argv[1]) : 0;
+  const int rounds = argc > 1 ? (int)bench_size(argv[1]) : 0;
   const int multiple = argc > 2 && strcmp(argv[2], "--multiple") == 0;
   int provided = MPI_THREAD_SINGLE;
   if (rounds < 1) bench_die("usage: calls ROUNDS [--multiple]");

@@ -188,9 +188,15 @@ int main(int argc, char** argv) {
   const char* wanted = NULL;
   int times = 4;
   for (int i = 1; i < argc; ++i) {
-    if (strcmp(argv[i], "--quick") == 0) times = 1;
-    if (strncmp(argv[i], "--folder=", 9) == 0) folder = argv[i] + 9;
-    if (strncmp(argv[i], "--patterns=", 11) == 0) wanted = argv[i] + 11;
+    if (strcmp(argv[i], "--quick") == 0) {
+      times = 1;
+    } else if (strncmp(argv[i], "--folder=", 9) == 0) {
+      folder = argv[i] + 9;
+    } else if (strncmp(argv[i], "--patterns=", 11) == 0) {
+      wanted = argv[i] + 11;
+    } else {
+      bench_die("it takes --quick, --folder=PATH and --patterns=NAMES alone");
+    }
   }
   MPI_Init(&argc, &argv);
   struct job j = {.data = bench_buffer(BYTES)};

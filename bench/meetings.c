@@ -39,7 +39,7 @@ static void await(_Atomic long* steps, long step) {
 }
 
 int main(int argc, char** argv) {
-  const int rounds = argc > 1 ? atoi(argv[1]) : 0;
+  const int rounds = argc > 1 ? (int)bench_size(argv[1]) : 0;
   if (rounds < 1) bench_die("usage: meetings ROUNDS");
   MPI_Init(&argc, &argv);
   const int rank = bench_rank_of(2);

@@ -34,7 +34,7 @@ static __attribute__((noinline)) void count_reduction(const int* more, int* sums
 }
 
 int main(int argc, char** argv) {
-  const int rounds = argc > 1 ? atoi(argv[1]) : 0;
+  const int rounds = argc > 1 ? (int)bench_size(argv[1]) : 0;
   const int multiple = argc > 2 && strcmp(argv[2], "--multiple") == 0;
   int provided;
   if (rounds < 1) bench_die("usage: puts ROUNDS [--multiple]");
