@@ -38,9 +38,9 @@ std::vector<HugePages> huge_pages_in(const std::string& folder) {
   while (const dirent* entry = readdir(opened)) {
     const std::string_view name = entry->d_name;
     if (!name.starts_with(prefix)) continue;
-    const uint64_t kib = number_in(name.substr(prefix.size())).value_or(0);
-    if (kib == 0 || kib > (uint64_t{1} << 40)) continue;
-    huge.push_back(read_pages(folder + "/" + entry->d_name, kib));
+    const uint64_t page_kib = number_in(name.substr(prefix.size())).value_or(0);
+    if (page_kib == 0 || page_kib > (uint64_t{1} << 40)) continue;
+    huge.push_back(read_pages(folder + "/" + entry->d_name, page_kib));
   }
   closedir(opened);
   std::sort(huge.begin(), huge.end(), [](const HugePages& a, const HugePages& b) { return a.bytes < b.bytes; });
