@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # demo.sh: from a bare Debian or Ubuntu to a picture. Installs what is missing, builds Weft into build/install, runs a
 # heat equation on four ranks, a wave equation in Fortran, a Python program on mpi4py built against Weft, and a turbulent
-# magnetised gas on two ranks of two threads. Under six minutes on two cores with nothing there, under one when all is.
+# magnetised gas on two ranks of two threads. Some minutes with nothing there, under one when all is.
 set -euo pipefail
 cd "$(dirname "$0")"
 prefix=$PWD/build/install
