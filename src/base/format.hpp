@@ -9,7 +9,7 @@
 namespace weft::base {
 
 [[nodiscard, gnu::format(printf, 1, 2)]] std::string format(const char* form, ...);
-// The same at the end of a text.
+// Appends to `text` what format() returns.
 [[gnu::format(printf, 2, 3)]] void append(std::string& text, const char* form, ...);
 
 }  // namespace weft::base

@@ -82,7 +82,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// Of the ranks of one job one is enough to say it.
+// Whether this process is the one of its job that tells what all of its ranks find alike.
 bool speaks_for_job() {
   for (const char* name : {"WEFT_RANK", "PMI_RANK", "PMIX_RANK"}) {
     const char* rank = getenv(name);

@@ -218,7 +218,7 @@ void Room::truncate(int32_t rank, int64_t bytes, int64_t room) {
 
 namespace {
 
-// Of the phase's line.
+// The number of the second half of the phase's line.
 int64_t last_half(int64_t phase) {
   return phase | 1;
 }

@@ -87,7 +87,7 @@ void mixed(int rounds) {
   const auto next = [&](size_t below) { return (number = number * 1103515245 + 12345) / 65536 % below; };
   for (int round = 0; round < rounds; ++round) {
     const int bytes = sizes[next(std::size(sizes))];
-    // Those in which all wait for all are rare: others run ahead.
+    // Operations in which all wait for all are rare, so that ranks run ahead.
     const auto kind = static_cast<int>(next(20) == 0 ? 6 + next(2) : next(6));
     operate(round, kind, bytes, static_cast<int>(next(static_cast<size_t>(size))));
   }

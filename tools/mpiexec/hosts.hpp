@@ -21,8 +21,8 @@ struct Host {
 // written so. Empty: taken, otherwise what is wrong.
 [[nodiscard]] std::string parse_hosts(std::string_view text, std::vector<Host>& hosts);
 
-// The same from the text of a file, a host in each line: "a", "b:4", "b slots=4" or "b slots = 4 max_slots=8"; comments
-// from # to the line's end.
+// Reads the text of a file, which has a host in each line: "a", "b:4", "b slots=4" or "b slots = 4 max_slots=8".
+// Comments go from # to the line's end. Returns as parse_hosts() does.
 [[nodiscard]] std::string parse_host_file(std::string_view text, std::vector<Host>& hosts);
 [[nodiscard]] std::string read_host_file(const std::string& path, std::vector<Host>& hosts);
 

@@ -15,37 +15,40 @@ int read_text(const std::string& path, std::string& text) {
   return base::read_file(path, text, most_bytes_of_file);
 }
 
-bool write_text(const char* command, const char* option, const std::string& path, const std::string& text) {
-  FILE* file = path.empty() ? stdout : fopen(path.c_str(), "we");
-  int error = errno;
-  bool done = file != nullptr;
-  if (done) {
-    done = fwrite(text.data(), 1, text.size(), file) == text.size();
-    done = (path.empty() ? fflush(file) : fclose(file)) == 0 && done;
-    error = errno;
-  }
-  if (done) return true;
-  const std::string name = path.empty() ? "standard output" : std::string(option) + " " + base::quoted(path);
-  fprintf(stderr, "weft: %s: %s\n", command,
-          base::describe({.cause = name + " cannot be written",
-                          .error = error,
-                          .remedy = "name a file in a folder that exists, with room, that you may write"})
-              .c_str());
-  return false;
-}
+namespace {
 
-bool refuse_file(const std::string& path, base::Problem& problem) {
-  problem = {.cause = "--out " + base::quoted(path) + " cannot be written",
+bool refuse_output(const std::string& name, base::Problem& problem) {
+  problem = {.cause = name + " cannot be written",
              .error = errno,
              .remedy = "name a file in a folder that exists, with room, that you may write"};
   return false;
 }
 
+// Writes to standard output when the path is empty.
+bool write_output(const std::string& path, const std::string& text) {
+  FILE* file = path.empty() ? stdout : fopen(path.c_str(), "we");
+  if (file == nullptr) return false;
+  const bool done = fwrite(text.data(), 1, text.size(), file) == text.size();
+  return (path.empty() ? fflush(file) : fclose(file)) == 0 && done;
+}
+
+}  // namespace
+
+bool write_text(const char* command, const char* option, const std::string& path, const std::string& text) {
+  if (write_output(path, text)) return true;
+  base::Problem problem;
+  refuse_output(path.empty() ? "standard output" : std::string(option) + " " + base::quoted(path), problem);
+  fprintf(stderr, "weft: %s: %s\n", command, base::describe(problem).c_str());
+  return false;
+}
+
+bool refuse_file(const std::string& path, base::Problem& problem) {
+  return refuse_output("--out " + base::quoted(path), problem);
+}
+
 bool write_file(const std::string& path, const std::string& text, base::Problem& problem) {
-  FILE* file = fopen(path.c_str(), "we");
-  bool done = file != nullptr && fwrite(text.data(), 1, text.size(), file) == text.size();
-  if (file != nullptr) done = fclose(file) == 0 && done;
-  return done || refuse_file(path, problem);
+  errno = ENOENT;  // of an empty path, which is not standard output here
+  return (!path.empty() && write_output(path, text)) || refuse_file(path, problem);
 }
 
 }  // namespace weft::tool

@@ -18,7 +18,8 @@ inline constexpr size_t most_bytes_of_file = size_t{1} << 30;
 [[nodiscard]] bool write_text(const char* command, const char* option, const std::string& path,
                               const std::string& text);
 
-// Of a file that --out names: writes it; or says that it cannot be written, by errno, and is false.
+// Writes a file that --out names. False: `problem` says why it cannot be written.
+// refuse_file() says so by errno, and is false.
 [[nodiscard]] bool write_file(const std::string& path, const std::string& text, base::Problem& problem);
 bool refuse_file(const std::string& path, base::Problem& problem);
 

@@ -342,8 +342,8 @@ int64_t silence_s() {
   return patience.value() > 0 ? patience.value() : usual;
 }
 
-// All of it, while messages go on; 0 or the errno: ECONNRESET at the end of the connection, ETIMEDOUT after
-// silence_s().
+// Sends or receives all bytes, while messages go on. Returns 0 or the errno: ECONNRESET at the end of the connection,
+// ETIMEDOUT after silence_s().
 int move(int fd, void* data, size_t bytes, bool out) {
   auto* at = static_cast<char*>(data);
   const int64_t deadline = base::now_seconds() + silence_s();
