@@ -76,6 +76,13 @@ tests() {
 across_hosts() { fixed ctest --test-dir "build/$1" -R "^hosts/($2)\$" --output-on-failure --no-tests=error; }
 sanitized() { clang_builds "$1" && tests "$@"; }
 
+# What the tests that failed have printed, from ctest's output on failure: at most 40 lines of each.
+failures() {
+  awk '/^ *[0-9]+\/[0-9]+ Test +#/ { left = /\*\*\*/ && !/\*\*\*Skipped/ ? 41 : 0 }
+       /^ +Start +[0-9]+: / { left = 0 }
+       left > 0 { print; --left }' "$@"
+}
+
 # The table of the steps, ctest's summaries, and 'N passed, N failed', which is also the status.
 report() {
   printf '\n== Steps\n'
@@ -89,6 +96,7 @@ report() {
   done
   sed -n '/^The following tests did not run:/,/^$/p' $logs/*.log
   sed -n '/^The following tests FAILED:/,/^$/p' $logs/*.log
+  failures $logs/*.log
   printf '\n%d passed, %d failed\n' $passed $failed
   [ $failed -eq 0 ]
 }
