@@ -126,6 +126,28 @@ std::string quoted(std::string_view text) {
   return out;
 }
 
+size_t whole_characters(std::string_view text, size_t most) {
+  if (text.size() <= most) return text.size();
+  constexpr size_t longest = 4;  // bytes of a character
+  size_t length = most;
+  while (length > 0 && most - length < longest && (text[length] & 0xc0) == 0x80) --length;
+  return length;
+}
+
+std::string quoted_path(std::string_view path) {
+  constexpr size_t most = 256;
+  constexpr size_t from_begin = 60;
+  constexpr size_t from_end = 190;
+  std::string shown{path};
+  if (path.size() > most) {
+    const size_t end = whole_characters(path, path.size() - from_end);
+    shown = std::string(path.substr(0, whole_characters(path, from_begin))) + "..." + std::string(path.substr(end));
+  }
+  std::replace_if(
+      shown.begin(), shown.end(), [](unsigned char c) { return c < 32 || c == 127; }, '?');
+  return "\"" + shown + "\"";
+}
+
 std::string parse_number(std::string_view text, Unit unit, int64_t& value) {
   std::string wrong = quoted(text) + " is not " + form_of(unit);
   std::string too_large = quoted(text) + " is too large";

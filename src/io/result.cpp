@@ -97,8 +97,12 @@ const char* remedy_of(const Result& result) {
     case EFBIG:
       return "the file is larger than the file system or \"ulimit -f\" allows";
     case ENOENT:
-      return "check the path; add MPI_MODE_CREATE to create the file; a relative path starts at each rank's working "
-             "directory";
+      return result.act == Act::remove ? "check the path; a relative path starts at the rank's working directory"
+                                       : "check the path; MPI_MODE_CREATE creates the file, and no folder above it; a "
+                                         "relative path starts at "
+                                         "each rank's working directory";
+    case ENOTDIR:
+      return "check the path: something above its last part is no folder";
     case EEXIST:
       return "delete the file first, or leave out MPI_MODE_EXCL";
     case EACCES:
@@ -132,9 +136,9 @@ const char* remedy_of(const Result& result) {
 
 std::string describe(const Result& result, const std::string& path) {
   std::string cause = result.rank >= 0 ? "rank " + std::to_string(result.rank) + " cannot " : "cannot ";
-  cause += action_of(result) + base::quoted(path);
+  cause += action_of(result) + base::quoted_path(path);
   if (result.act == Act::copy && result.rank < 0) cause += ": " + device::last_problem();
-  if (result.act == Act::exchange) cause = "the ranks could not exchange data of " + base::quoted(path);
+  if (result.act == Act::exchange) cause = "the ranks could not exchange data of " + base::quoted_path(path);
   return base::describe({.cause = cause, .error = result.system, .remedy = remedy_of(result)});
 }
 

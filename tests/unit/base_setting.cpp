@@ -178,6 +178,28 @@ TEST(Quoted, TextOfUnknownOriginIsMadePrintableAndShort) {
   EXPECT_LT(base::quoted(std::string(100000, 'x')).size(), 80u);
 }
 
+TEST(Quoted, APathKeepsItsCharactersAndItsEnds) {
+  EXPECT_EQ(base::quoted_path("/caf\xc3\xa9/a\nb"), "\"/caf\xc3\xa9/a?b\"");
+  const std::string whole(256, 'x');
+  EXPECT_EQ(base::quoted_path(whole), "\"" + whole + "\"");
+  std::string accents;
+  for (int i = 0; i < 200; ++i) accents += "\xc3\xa9";
+  for (const char* begin : {"/", "/a"}) {  // both ends of what is left out fall into a character, or none
+    const std::string shown = base::quoted_path(begin + accents + "/name");
+    EXPECT_TRUE(shown.starts_with(std::string("\"") + begin) && shown.ends_with("\xc3\xa9/name\"")) << shown;
+    const size_t left_out = shown.find("\xc3\xa9...\xc3\xa9");
+    EXPECT_TRUE(left_out != std::string::npos && shown.size() < 270) << shown;
+  }
+}
+
+TEST(WholeCharacters, ATextIsCutBetweenCharacters) {
+  EXPECT_EQ(base::whole_characters("a\xc3\xa9", 3), 3u);
+  EXPECT_EQ(base::whole_characters("a\xc3\xa9", 2), 1u);
+  EXPECT_EQ(base::whole_characters("\xf0\x9f\x8c\x8a!", 4), 4u);
+  EXPECT_EQ(base::whole_characters("\xf0\x9f\x8c\x8a!", 3), 0u);
+  EXPECT_EQ(base::whole_characters(std::string(100, '\x80'), 50), 46u);  // no UTF-8: it is cut somewhere
+}
+
 // load_settings() reads the environment once per process, so each case is a process of its own.
 void load_with(const char* name, const char* value) {
   setenv(name, value, 1);

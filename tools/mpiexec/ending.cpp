@@ -97,7 +97,7 @@ bool Launch::takes_as_failed_spawn(int number, Failure failure) {
   if (rank.world == nullptr || ending_ || rank.world->ready == rank.world->size) return false;
   if (rank.world->failed || rank.ending) return true;
   fail_spawn(*rank.world,
-             "a process of " + base::quoted(rank.program->words[0]) + " (pid " + std::to_string(rank.pid) + ") " +
+             "a process of " + base::quoted_path(rank.program->words[0]) + " (pid " + std::to_string(rank.pid) + ") " +
                  (failure == Failure::none ? "ended" : how_it_ended(number, failure)) +
                  " before all were in MPI_Init. Remedy: see its output; spawned programs must call MPI_Init");
   return true;

@@ -67,12 +67,12 @@ std::string why_not_started(const Program& program, const std::string& path, con
                             bool spawned) {
   switch (failure.step) {
     case StartFailure::folder:
-      return error_text("cannot enter the folder " + base::quoted(program.folder), failure.error,
+      return error_text("cannot enter the folder " + base::quoted_path(program.folder), failure.error,
                         spawned ? "check the info key wdir" : "check -wdir");
     case StartFailure::bind:
       return error_text("cannot bind it to its processors", failure.error, "use --bind none");
     default:
-      return error_text("cannot execute " + base::quoted(path), failure.error,
+      return error_text("cannot execute " + base::quoted_path(path), failure.error,
                         "check that it is a program for this machine, and that its interpreter or loader exists");
   }
 }
@@ -117,7 +117,7 @@ bool Launch::find_programs() {
     int error = errno;
     bool here = program.words[0].find('/') == std::string::npos && access(("./" + program.words[0]).c_str(), X_OK) == 0;
     std::string where = program.words[0].find('/') == std::string::npos ? " in PATH" : "";
-    tell(error_text("cannot find the program " + base::quoted(program.words[0]) + where, error,
+    tell(error_text("cannot find the program " + base::quoted_path(program.words[0]) + where, error,
                     here              ? "it lies in this folder: write ./" + program.words[0]
                     : error == EACCES ? "make it executable (chmod +x)"
                                       : "check its name, and -wdir if given"));
