@@ -126,6 +126,8 @@ contains
     call expect(class == MPI_ERR_RANK, "a rank that is not there")
     call MPI_Error_string(ierror, text, length, class)
     call expect(length > 0 .and. len_trim(text) == length, "MPI_Error_string")
+    call expect(index(text, "MPI_ERR_RANK: ") == 1 .and. index(text, "MPI_Send: ") > 0 .and. &
+                index(text, "(0 to ") > 0, "the message of MPI_Send's error")
     call MPI_Comm_free(comm, ierror)
   end subroutine errors
 end program module

@@ -250,6 +250,11 @@ void errors() {
   HOLDS(strcmp(text, "the cat is asleep") == 0);
   MPI_Error_string(MPI_ERR_REQUEST, text, &length);
   HOLDS(strstr(text, "MPI_ERR_REQUEST") != nullptr);
+  MPI_File file = MPI_FILE_NULL;
+  const int not_there = MPI_File_open(MPI_COMM_SELF, "not/there", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+  SAME(not_there, MPI_ERR_NO_SUCH_FILE);
+  MPI_Error_string(not_there, text, &length);
+  HOLDS(strstr(text, "MPI_ERR_NO_SUCH_FILE: ") == text && strstr(text, "\"not/there\": No such file") != nullptr);
   MPI_Comm_free(&comm);
 }
 

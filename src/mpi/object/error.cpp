@@ -13,6 +13,7 @@
 #include "mpi/object/errhandler.hpp"
 #include "mpi/object/file.hpp"
 #include "mpi/object/handles.hpp"
+#include "mpi/object/recent_errors.hpp"
 
 namespace weft::mpi {
 
@@ -119,13 +120,18 @@ void call(const Errhandler& handler, ErrorsOn on, int error, const char* text) {
   }
 }
 
-// " (on MPI_COMM_WORLD)"
-std::string where_of(ErrorsOn on) {
+// " (on MPI_COMM_WORLD)"; empty: on no object, or the text names the file already.
+std::string object_of(ErrorsOn on, const char* text) {
   if (on.comm != nullptr) return " (on " + comm_text(*on.comm) + ")";
   if (on.win != nullptr) return " (on " + win_text(*on.win) + ")";
-  if (on.file != nullptr) return on.file == &no_file() ? "" : " (on " + file_text(*on.file) + ")";
   if (on.session != nullptr) return " (on a session)";
-  if (!world_takes_errors_of_none()) return "";
+  if (on.file == nullptr || on.file == &no_file() || on.file->path.empty()) return "";
+  return strstr(text, base::quoted_path(on.file->path).c_str()) != nullptr ? "" : " (on " + file_text(*on.file) + ")";
+}
+
+std::string where_of(ErrorsOn on, const char* text) {
+  const bool has_object = on.comm != nullptr || on.win != nullptr || on.file != nullptr || on.session != nullptr;
+  if (has_object || !world_takes_errors_of_none()) return object_of(on, text);
   return " (the call has no communicator: WEFT_ERRORS_OF_WORLD=on gives its errors to MPI_COMM_WORLD's handler, which "
          "the program has set, and not to MPI_COMM_SELF's)";
 }
@@ -140,6 +146,7 @@ std::string where_of(ErrorsOn on) {
 }  // namespace
 
 int raise(const Errhandler& handler, ErrorsOn on, const char* function, int error, const char* text) {
+  keep_message(error, function, text, object_of(on, text));  // before the handler, which may ask for it
   switch (handler.action) {
     case Errhandler::Action::give_back:
       break;
@@ -148,7 +155,7 @@ int raise(const Errhandler& handler, ErrorsOn on, const char* function, int erro
       break;
     case Errhandler::Action::fatal:
     case Errhandler::Action::abort:
-      end_of_program(function, error, text, where_of(on));
+      end_of_program(function, error, text, where_of(on, text));
   }
   return error;
 }
@@ -240,7 +247,7 @@ std::string comm_text(const Comm& comm) {
 }
 
 std::string file_text(const File& file) {
-  return "the file " + base::quoted(file.path);
+  return "the file " + base::quoted_path(file.path);
 }
 
 std::string win_text(const Win& win) {

@@ -4,11 +4,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <string>
 #include <vector>
 
+#include "base/setting.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/error.hpp"
 #include "mpi/object/handles.hpp"
+#include "mpi/object/recent_errors.hpp"
 
 namespace weft::mpi {
 namespace {
@@ -78,9 +81,10 @@ int error_string(int errorcode, char* string, int* resultlen) {
   if (no_address(string)) return null_argument(nullptr, function, "string");
   if (no_address(resultlen)) return null_argument(nullptr, function, "resultlen");
   if (class_of_error(errorcode) < 0) return fail(nullptr, function, MPI_ERR_ARG, "%d is no error code", errorcode);
-  const char* text = error_text(errorcode);
-  size_t length = strnlen(text, MPI_MAX_ERROR_STRING - 1);
-  memcpy(string, text, length);
+  std::string text = error_text(errorcode);
+  if (const std::string message = recent_message(errorcode); !message.empty()) text += ". " + message;
+  const size_t length = base::whole_characters(text, MPI_MAX_ERROR_STRING - 1);
+  memcpy(string, text.data(), length);
   string[length] = '\0';
   *resultlen = static_cast<int>(length);
   return MPI_SUCCESS;

@@ -9,6 +9,7 @@
 #include "mpi/datatype/type.hpp"
 #include "mpi/object/account.hpp"
 #include "mpi/object/check.hpp"
+#include "mpi/object/recent_errors.hpp"
 
 namespace weft::mpi {
 
@@ -56,6 +57,7 @@ void retire_one_of_many(MPI_Request* handle, Request& r, MPI_Status* status, int
     return;
   failure.error = error;
   failures.add(index, failure);
+  keep_message(error, ("request " + std::to_string(index)).c_str(), text_of(failure).c_str(), "");
 }
 
 }  // namespace
