@@ -178,7 +178,7 @@ bool Launch::find_spawned(Spawned& spawned, std::string& why) const {
   }
   spawned.path = find_program(name, spawned.program.folder);
   if (!spawned.path.empty()) return true;
-  why = base::describe({.cause = "cannot find the program " + base::quoted(name) +
+  why = base::describe({.cause = "cannot find the program " + base::quoted_path(name) +
                                  (name.find('/') == std::string::npos ? " in PATH" : ""),
                         .error = errno,
                         .remedy = "check its name, and the info keys path and wdir if given"});
@@ -511,7 +511,7 @@ void Launch::end_port_waits(int owner) {
 void Launch::take_due_waits(uint64_t now) {
   Ports::Waiter waiter;
   while (ports_.take_due(now, waiter)) {
-    refuse(waiter.caller, "nobody came to the port within the time of the info key timeout");
+    refuse(waiter.caller, "nobody came to the port within the time of the info key timeout or of WEFT_CONNECT_TIMEOUT");
   }
 }
 

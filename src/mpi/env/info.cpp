@@ -12,6 +12,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/setting.hpp"
 #include "mpi/functions.hpp"
 #include "mpi/object/check.hpp"
 
@@ -110,8 +111,8 @@ int check_key(const char* function, const char* key) {
   size_t length = strnlen(key, MPI_MAX_INFO_KEY);
   if (length == 0) return fail(nullptr, function, MPI_ERR_INFO_KEY, "the key is empty");
   if (length == MPI_MAX_INFO_KEY) {
-    return fail(nullptr, function, MPI_ERR_INFO_KEY, "the key is longer than MPI_MAX_INFO_KEY - 1 (%d)",
-                MPI_MAX_INFO_KEY - 1);
+    return fail(nullptr, function, MPI_ERR_INFO_KEY, "the key is longer than MPI_MAX_INFO_KEY - 1 (%d): %s",
+                MPI_MAX_INFO_KEY - 1, base::quoted({key, length}).c_str());
   }
   return MPI_SUCCESS;
 }

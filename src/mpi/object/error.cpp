@@ -210,7 +210,9 @@ int not_running(const char* function) {
 
 int bad_handle(ErrorsOn on, const char* function, int error, const char* wanted, uintptr_t value) {
   if (!is_running()) return not_running(function);
-  return fail(on, function, error, "a %s is needed, but the argument is %s", wanted, handle_text(value).c_str());
+  const char* article = strchr("aeiou", *wanted) != nullptr ? "an" : "a";
+  return fail(on, function, error, "%s %s is needed, but the argument is %s", article, wanted,
+              handle_text(value).c_str());
 }
 
 int freed_too_often(const char* function, int error, const char* object, uintptr_t value) {

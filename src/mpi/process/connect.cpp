@@ -71,8 +71,9 @@ int check_name(const char* function, const Comm* comm, int error, const char* na
   if (no_address(name)) return null_argument(comm, function, argument);
   const size_t length = strnlen(name, MPI_MAX_PORT_NAME);
   if (length > 0 && length < MPI_MAX_PORT_NAME) return MPI_SUCCESS;
-  return fail(comm, function, error, "%s is empty or longer than MPI_MAX_PORT_NAME - 1 (%d)", argument,
-              MPI_MAX_PORT_NAME - 1);
+  if (length == 0) return fail(comm, function, error, "%s is empty", argument);
+  return fail(comm, function, error, "%s is longer than MPI_MAX_PORT_NAME - 1 (%d): %s", argument,
+              MPI_MAX_PORT_NAME - 1, base::quoted({name, length}).c_str());
 }
 
 int name_port(const char* function, const char* kind, const char* service, MPI_Info info, const char* port) {
@@ -117,15 +118,18 @@ struct Met {
   char why[1024];
 };
 
-// The info key timeout, or the setting, both in seconds, as microseconds; 0: none.
-bool timeout_of(const char* kind, const Info* info, int64_t& microseconds) {
+// The info key timeout, or the setting, both in seconds, as microseconds; 0: none. False: `why` says what is wrong.
+bool timeout_of(const char* kind, const Info* info, int64_t& microseconds, std::string& why) {
   const std::optional<std::string> given = info != nullptr ? info->find("timeout") : std::nullopt;
   constexpr int64_t second = 1000000;
   int64_t seconds = kind == request::connect ? patience.value() : 0;
   microseconds = seconds * second;
   if (!given) return true;
-  if (!base::parse_number(*given, base::Unit::none, seconds).empty() || seconds < 0 || seconds > INT32_MAX)
+  if (!base::parse_number(*given, base::Unit::none, seconds).empty() || seconds < 0 || seconds > INT32_MAX) {
+    why = "the value of timeout is " + base::quoted(*given) + ": it must be a number of seconds, up to " +
+          std::to_string(INT32_MAX);
     return false;
+  }
   microseconds = seconds * second;
   return true;
 }
@@ -227,11 +231,12 @@ Met meet_at_port(const char* kind, const char* port, const Info* info) {
   std::string why = need_service();
   int64_t most_us = 0;
   boot::Packet answer;
-  if (no_address(port) || strnlen(port, MPI_MAX_PORT_NAME) == MPI_MAX_PORT_NAME) {
-    why = "port_name is a null pointer or longer than MPI_MAX_PORT_NAME - 1";
-  } else if (!timeout_of(kind, info, most_us)) {
+  if (no_address(port)) {
+    why = "port_name is a null pointer, or a number that is no address";
+  } else if (const size_t length = strnlen(port, MPI_MAX_PORT_NAME); length == MPI_MAX_PORT_NAME) {
+    why = "port_name is longer than MPI_MAX_PORT_NAME - 1: " + base::quoted({port, length});
+  } else if (!timeout_of(kind, info, most_us, why)) {
     met.error = MPI_ERR_INFO_VALUE;
-    why = "the info key timeout is no number of seconds";
   } else if (why.empty() && wait_at_port(kind, port, most_us, answer, why)) {
     met.job = static_cast<int32_t>(answer.take_number(0, boot::all_job_numbers - 1));
     const std::string id = answer.take_text();
@@ -244,6 +249,8 @@ Met meet_at_port(const char* kind, const char* port, const Info* info) {
     if (met.job >= boot::job_numbers && !answer.is_bad()) why = introduce(met, why);
     if (why.empty()) met.error = MPI_SUCCESS;
   }
+  if (met.error == MPI_ERR_PORT && !no_address(port) && why.find(base::quoted(port)) == std::string::npos)
+    why = "the port " + base::quoted(port) + ": " + why;
   (void)snprintf(met.why, sizeof met.why, "%s", why.c_str());
   return met;
 }

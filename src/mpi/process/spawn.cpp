@@ -130,25 +130,39 @@ std::string text_of(const Info* info, const char* key) {
   return info != nullptr ? info->find(key).value_or("") : "";
 }
 
-// The fields that mpiexec's Launch::read_spawn() reads. False: `result` says which argument is wrong.
-bool write_order(const Order& order, boot::Packet& question, Result& result) {
+Result refused(Result result, int32_t error, const std::string& why) {
+  result.error = error;
+  (void)snprintf(result.why, sizeof result.why, "%s", why.c_str());
+  return result;
+}
+
+// An order with the numbers of processes that it allows. An error: the result says which argument is wrong, and of
+// which command.
+Result check_order(const Order& order, std::vector<int>& counts) {
+  const Result result{.error = MPI_SUCCESS};
+  if (no_address(order.command))
+    return refused(result, MPI_ERR_ARG, "a command is a null pointer, or a number that is no address");
+  if (*order.command == '\0') return refused(result, MPI_ERR_ARG, "a command is empty");
+  const std::string command = " of the command " + base::quoted_path(order.command);
+  if (order.maxprocs < 0) {
+    const std::string count = "maxprocs" + command + " is " + std::to_string(order.maxprocs);
+    return refused(result, MPI_ERR_ARG, count + ": it must not be negative");
+  }
   const Info* const info = info_of(order.info);
-  std::vector<int> counts;
-  const char* wrong = nullptr;
-  if (no_address(order.command) || *order.command == '\0') wrong = "a command is a null pointer or empty";
-  if (order.maxprocs < 0) wrong = "the number of processes (maxprocs) is negative";
-  if (wrong == nullptr && info == nullptr && order.info != MPI_INFO_NULL) {
-    result.error = MPI_ERR_INFO;
-    wrong = "an argument info is no info object";
+  if (info == nullptr && order.info != MPI_INFO_NULL) {
+    const std::string given = handle_text(reinterpret_cast<uintptr_t>(order.info));
+    return refused(result, MPI_ERR_INFO, "the info" + command + " is " + given);
   }
-  if (wrong == nullptr && !counts_of(order, info, counts)) {
-    result.error = MPI_ERR_INFO_VALUE;
-    wrong = "the info key soft is no list of numbers and ranges (a:b or a:b:c) with any number up to maxprocs";
-  }
-  if (wrong != nullptr) {
-    (void)snprintf(result.why, sizeof result.why, "%s", wrong);
-    return false;
-  }
+  if (counts_of(order, info, counts)) return result;
+  return refused(result, MPI_ERR_INFO_VALUE,
+                 "the value of soft" + command + " is " + base::quoted(text_of(info, "soft")) +
+                     ": it must be numbers and ranges (a:b or a:b:c) with commas, with any number from 0 to " +
+                     std::to_string(order.maxprocs));
+}
+
+// The fields that mpiexec's Launch::read_spawn() reads.
+void write_order(const Order& order, const std::vector<int>& counts, boot::Packet& question) {
+  const Info* const info = info_of(order.info);
   put_texts(question, words_of(order));
   put_texts(question, variables_of(info));
   char here[4096] = "";
@@ -161,26 +175,19 @@ bool write_order(const Order& order, boot::Packet& question, Result& result) {
   question.put(text_of(info, "host"));
   question.put(static_cast<int64_t>(counts.size()));
   for (const int count : counts) question.put(count);
-  return true;
-}
-
-Result refused(Result result, int32_t error, const std::string& why) {
-  result.error = error;
-  (void)snprintf(result.why, sizeof result.why, "%s", why.c_str());
-  return result;
 }
 
 // The orders, as a request has them behind its first fields, and the numbers of each: none if one of these is wrong, as
 // the error codes of the processes have no places then. An error if an order is wrong.
 Result write_orders(const std::vector<Order>& orders, boot::Packet& written, std::vector<Numbers>& numbers) {
-  Result result{.error = MPI_ERR_ARG};
   for (const Order& order : orders) numbers.push_back({order.maxprocs, 0});
   if (std::any_of(numbers.begin(), numbers.end(), [](const Numbers& n) { return n.wished < 0; })) numbers.clear();
   for (const Order& order : orders) {
-    if (!write_order(order, written, result)) return result;
+    std::vector<int> counts;
+    if (const Result result = check_order(order, counts); result.error != MPI_SUCCESS) return result;
+    write_order(order, counts, written);
   }
-  result.error = MPI_SUCCESS;
-  return result;
+  return {.error = MPI_SUCCESS};
 }
 
 // Asks the mpiexec of this host.

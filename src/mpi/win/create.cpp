@@ -316,11 +316,11 @@ int make(const Wanted& wanted, const void* result, const char* result_name, MPI_
   }
   const int32_t failed = open_together(*win);
   if (failed != core::no_error) {
-    const std::string problem = win->grant.problem.empty() ? "" : "; here " + win->grant.problem;
+    const std::string problem = win->grant.problem.empty() ? error_text(failed) : win->grant.problem;
     core::rma::close(*win);
     destroy(win);
-    return fail(parent, function, failed, "the ranks could not make a window, here of %lld bytes: %s%s",
-                static_cast<long long>(wanted.bytes), error_text(failed), problem.c_str());
+    return fail(parent, function, failed, "the ranks could not make a window, here of %lld bytes: %s",
+                static_cast<long long>(wanted.bytes), problem.c_str());
   }
   made = win;
   *handle = handle_of<MPI_Win>(win);
