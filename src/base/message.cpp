@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 namespace weft::base {
@@ -85,6 +86,19 @@ void warn(const Problem& problem) {
 
 void warn_once(const char* key, const Problem& problem) {
   if (first_time(key)) warn(problem);
+}
+
+bool speaks_for_job() {
+  if (const int rank = speaker.load(std::memory_order_relaxed); rank >= 0) return rank == 0;
+  for (const char* name : {"WEFT_RANK", "PMI_RANK", "PMIX_RANK"}) {
+    const char* rank = getenv(name);
+    if (rank && strcmp(rank, "0") != 0) return false;
+  }
+  return true;
+}
+
+void warn_for_job(const char* key, const Problem& problem) {
+  if (speaks_for_job()) warn_once(key, problem);
 }
 
 void die(const Problem& problem) {

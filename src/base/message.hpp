@@ -31,6 +31,11 @@ void tell(const Problem& problem);
 void warn(const Problem& problem);
 void warn_once(const char* key, const Problem& problem);  // once per process and key
 
+// Whether this process is the one of its job that tells what all of its ranks find alike: rank 0, by the speaker or,
+// until there is one, by what the launcher has put into the environment.
+[[nodiscard]] bool speaks_for_job();
+void warn_for_job(const char* key, const Problem& problem);  // the same as warn_once(), by that process alone
+
 // Writes the message and ends the process with status 1 through the job's abort (see set_end_of_job).
 [[noreturn]] void die(const Problem& problem);
 

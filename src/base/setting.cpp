@@ -82,15 +82,6 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// Whether this process is the one of its job that tells what all of its ranks find alike.
-bool speaks_for_job() {
-  for (const char* name : {"WEFT_RANK", "PMI_RANK", "PMIX_RANK"}) {
-    const char* rank = getenv(name);
-    if (rank && strcmp(rank, "0") != 0) return false;
-  }
-  return true;
-}
-
 // Most often all ranks have the same value, and the end of rank 0 ends the job before the others say so too.
 constexpr unsigned others_wait_seconds = 3;
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "base/message.hpp"
 #include "base/setting.hpp"
 #include "pages/size.hpp"
 
@@ -26,21 +27,34 @@ constinit base::ChoiceSetting huge_setting{
     3};
 WEFT_SETTING(huge_setting);
 
+// Whether shared memory gets such pages for the asking.
+bool offered() {
+  static const bool here = [] {
+    const Sizes sizes = sizes_here();
+    return sizes.transparent == huge_boundary && sizes.shares_transparent();
+  }();
+  return here;
+}
+
 #ifdef MADV_COLLAPSE
 constexpr int collapse = MADV_COLLAPSE;
 #else
 constexpr int collapse = 25;  // of Linux 6.1; older kernels answer EINVAL
 #endif
 
+void tell_refused(int error) {
+  base::warn_for_job("WEFT_HUGE_PAGES",
+                     {.cause = "WEFT_HUGE_PAGES=on: the system gives no huge pages for shared memory, and "
+                               "small ones are used",
+                      .error = error,
+                      .remedy = "weft info memory tells which pages there are; have the administrator allow them in "
+                                "/sys/kernel/mm/transparent_hugepage/shmem_enabled, or unset WEFT_HUGE_PAGES"});
+}
+
 }  // namespace
 
 bool wants_huge() {
-  if (huge_setting.value() != automatic) return huge_setting.value() == on;
-  static const bool offered = [] {
-    const Sizes sizes = sizes_here();
-    return sizes.transparent == huge_boundary && sizes.shares_transparent();
-  }();
-  return offered;
+  return huge_setting.value() == automatic ? offered() : huge_setting.value() == on;
 }
 
 void make_huge(void* memory, size_t bytes) {
@@ -50,7 +64,10 @@ void make_huge(void* memory, size_t bytes) {
   const int error = errno;
   auto* const at = reinterpret_cast<void*>(begin);
   (void)madvise(at, end - begin, MADV_HUGEPAGE);
-  (void)madvise(at, end - begin, collapse);
+  const int refused = madvise(at, end - begin, collapse) == 0 ? 0 : errno;
+  // It may be refused for now alone, and a kernel that does not know the call may give them as they are touched.
+  const bool may_come = refused == EAGAIN || (madvise(at, 0, collapse) != 0 && offered());
+  if (refused != 0 && !may_come && huge_setting.value() == on) tell_refused(refused);
   errno = error;
 }
 

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 the Weft authors
+# SPDX-License-Identifier: BSD-3-Clause
+"""Settings that have no effect here are told by one rank of a job. LAUNCH_BIN is the folder of mpiexec, STATIST a program of MPI,
+FILES one that opens a file, SHMEM one of OpenSHMEM, HYBRID one of both."""
+import ctypes
+import os
+import subprocess
+import unittest
+
+import timing
+
+MPIEXEC = os.path.join(os.environ["LAUNCH_BIN"], "mpiexec")
+STATIST = [os.environ["STATIST"], "nothing"]
+FILES = [os.environ["FILES"]]
+SHMEM = [os.environ["SHMEM"]]
+HYBRID = [os.environ["HYBRID"], "mpi", "shmem"]
+
+
+class Case(unittest.TestCase):
+    def run_job(self, program=STATIST, ranks=3, **more):
+        settings = {name: value for name, value in more.items() if name.isupper()}
+        rest = {name: value for name, value in more.items() if not name.isupper()}
+        return subprocess.run([MPIEXEC, "-q", "-n", str(ranks), *program], capture_output=True, text=True, timeout=timing.HANGS,
+                              check=False, env={**os.environ, **settings}, **rest)
+
+    def told_once(self, text, **more):
+        """The job goes on, and one rank says the text."""
+        done = self.run_job(**more)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.count("weft: "), 1, done.stderr)
+        self.assertRegex(done.stderr, "rank 0 .*warning: .*" + text + ".*Remedy: ")
+
+    def says_nothing(self, **more):
+        done = self.run_job(**more)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+class Unused(Case):
+    def test_huge_pages_where_the_system_gives_none(self):
+        pr_set_thp_disable = 41  # inherited by those that the process starts
+        prctl = ctypes.CDLL(None).prctl
+        self.told_once("WEFT_HUGE_PAGES=on: the system gives no huge pages", WEFT_HUGE_PAGES="on",
+                       preexec_fn=lambda: prctl(pr_set_thp_disable, 1, 0, 0, 0))
+
+
+if __name__ == "__main__":
+    unittest.main()
