@@ -13,6 +13,7 @@ namespace {
 
 constinit base::Lock guard;
 int interfaces = 0;
+int joined = 0;
 bool left = false;
 
 }  // namespace
@@ -21,7 +22,13 @@ bool join(bool multiple, uint64_t (*alike)()) {
   std::lock_guard lock(guard);
   if (left) return false;
   if (interfaces++ == 0) start(multiple, alike);
+  ++joined;
   return true;
+}
+
+int joins() {
+  std::lock_guard lock(guard);
+  return joined;
 }
 
 void leave() {

@@ -13,6 +13,9 @@ namespace weft::core {
 // has left the job. Thread-safe, as leave().
 [[nodiscard]] bool join(bool multiple, uint64_t (*alike)());
 
+// The interfaces that have joined so far, those that have left among them.
+[[nodiscard]] int joins();
+
 // Counts one less. Its operations are over.
 void leave();
 

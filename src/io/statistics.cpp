@@ -61,7 +61,14 @@ constexpr int sum_numbers = sizeof(Sums) / sizeof(int64_t);
 }  // namespace
 
 void begin_statistics(File& file) {
-  if (!wanted.value()) return;
+  if (!wanted.value()) {
+    if (*json_path.value() != '\0') {
+      base::warn_for_job("WEFT_IO_STATS_FILE",
+                         {.cause = "WEFT_IO_STATS_FILE has no effect: there are no statistics of files",
+                          .remedy = "set WEFT_IO_STATS=1 too"});
+    }
+    return;
+  }
   file.tally = std::make_unique<Tally>();
   file.tally->opened(base::now_ns());
 }

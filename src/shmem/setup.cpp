@@ -27,6 +27,7 @@
 #include "shmem/order.hpp"
 #include "shmem/remote.hpp"
 #include "shmem/team.hpp"
+#include "stats/level.hpp"
 
 namespace weft::shmem {
 
@@ -85,12 +86,20 @@ void close() {
   state.heap = state.heap_bytes = 0;
 }
 
+void tell_of_statistics() {
+  if (stats::wanted_level() == stats::Level::off || core::joins() != 1) return;
+  base::warn_for_job("WEFT_STATS", {.cause = "WEFT_STATS has no effect: the statistics are of calls of MPI, and this "
+                                             "program has used OpenSHMEM alone",
+                                    .remedy = "unset it; SHMEM_DEBUG=1 tells how the PEs reach each other"});
+}
+
 // The program may start OpenSHMEM again, so the job is left when the process exits. A child of fork() is no PE.
 void leave_at_exit() {
   if (getpid() != process) return;
   if (ends_at_exit && starts != 0) finalize();
   std::lock_guard lock(life);
   if (starts != 0 || !joined) return;
+  tell_of_statistics();
   device::close();
   core::leave();
 }

@@ -37,6 +37,21 @@ class Case(unittest.TestCase):
 
 
 class Unused(Case):
+    def test_settings_of_statistics_that_are_off(self):
+        self.told_once("WEFT_ENERGY has no effect.*WEFT_STATS", WEFT_ENERGY="on")
+        self.told_once("WEFT_STATS_FILE has no effect.*WEFT_STATS", WEFT_STATS_FILE="/dev/null")
+        self.says_nothing(WEFT_ENERGY="off")
+
+    def test_the_file_of_statistics_of_files_that_are_off(self):
+        self.told_once("WEFT_IO_STATS_FILE has no effect", program=FILES, WEFT_IO_STATS_FILE="/dev/null")
+
+    def test_statistics_of_openshmem(self):
+        self.told_once("WEFT_STATS has no effect.*OpenSHMEM alone", program=SHMEM, WEFT_STATS="summary")
+        done = self.run_job(program=HYBRID, WEFT_STATS="summary")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("has no effect", done.stderr)
+        self.assertIn("MPI_", done.stderr)
+
     def test_huge_pages_where_the_system_gives_none(self):
         pr_set_thp_disable = 41  # inherited by those that the process starts
         prctl = ctypes.CDLL(None).prctl

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <iterator>
 #include <string_view>
 #include <vector>
 
@@ -14,24 +13,11 @@
 #include "core/p2p.hpp"
 #include "mpi/object/object.hpp"
 #include "stats/energy.hpp"
+#include "stats/level.hpp"
 
 namespace weft::mpi {
 
 namespace {
-
-constexpr const char* level_words[] = {"off", "on", "summary", "calls", "full"};
-constinit base::ChoiceSetting statistics{
-    {.name = "WEFT_STATS",
-     .help = "what to print when the job ends: on, messages and bytes per path; summary, time and data of each call of "
-             "MPI, and what to change; calls, also by communicator and partner; full, also by place in the program",
-     .level = base::Level::basic,
-     .subject = base::Subject::messages,
-     .change = base::Change::always,
-     .alike = true},
-    0,
-    level_words,
-    std::size(level_words)};
-WEFT_SETTING(statistics);
 
 constinit base::TextSetting file_row{
     {.name = "WEFT_STATS_FILE",
@@ -48,6 +34,12 @@ constinit base::TextSetting energy_row{
 WEFT_SETTING(energy_row);
 
 constexpr int tag = 0x7e57;
+
+void tell_without_calls(const char* name) {
+  base::warn_for_job(name, {.cause = std::string(name) + " has no effect: it belongs to the statistics of calls, and "
+                                                         "WEFT_STATS asks for none",
+                            .remedy = "set WEFT_STATS to summary, calls or full, or unset " + std::string(name)});
+}
 
 // Messages received by lane, eight to a line.
 void print_lanes(const std::vector<core::Counters>& ranks, size_t most_rows) {
@@ -110,17 +102,13 @@ void print(const std::vector<core::Counters>& ranks) {
 
 }  // namespace
 
-stats::Level statistics_level() {
-  return static_cast<stats::Level>(statistics.value());
-}
-
 std::string energy_folders() {
   const std::string_view word = energy_row.value();
   if (word == "on" || word == "1") return stats::energy_folders;
   if (word.starts_with('/')) return std::string(word);
   if (!word.empty() && word != "off" && word != "0") {
-    base::warn_once("WEFT_ENERGY", {.cause = "WEFT_ENERGY=" + base::quoted(word) + " has no effect",
-                                    .remedy = "give on, off or the path of a folder like /sys/class/powercap"});
+    base::warn_for_job("WEFT_ENERGY", {.cause = "WEFT_ENERGY=" + base::quoted(word) + " has no effect",
+                                       .remedy = "give on, off or the path of a folder like /sys/class/powercap"});
   }
   return {};
 }
@@ -129,12 +117,17 @@ const char* statistics_file() {
   return file_row.value();
 }
 
+void tell_settings_without_calls() {
+  if (!energy_folders().empty()) tell_without_calls(energy_row.text().name);
+  if (*file_row.value() != '\0') tell_without_calls(file_row.text().name);
+}
+
 bool statistics_wanted() {
-  return statistics_level() != stats::Level::off;
+  return stats::wanted_level() != stats::Level::off;
 }
 
 void print_statistics() {
-  if (statistics_level() != stats::Level::counters) return;
+  if (stats::wanted_level() != stats::Level::counters) return;
   Comm& world = *comm_of(MPI_COMM_WORLD);
   Type& byte = *type_of(MPI_BYTE);
   const core::Counters mine = core::counters();  // before the messages of this summary

@@ -2,20 +2,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// What WEFT_STATS asks for, and the counters that it prints at the end of a run. Statistics of calls are another thing:
-// mpi/observe.
+// The settings beside WEFT_STATS, and the counters that it prints at the end of a run. Statistics of calls are another
+// thing: mpi/observe.
 
 #include <string>
 
-#include "stats/area.hpp"
-
 namespace weft::mpi {
 
-[[nodiscard]] stats::Level statistics_level();
 [[nodiscard]] const char* statistics_file();  // WEFT_STATS_FILE, "" when not given
 
 // The folders of counters that WEFT_ENERGY asks for, as stats::EnergyMeter takes them; "" when it is off.
 [[nodiscard]] std::string energy_folders();
+
+// Tells of the settings that have no effect, as WEFT_STATS asks for no statistics of calls.
+void tell_settings_without_calls();
 
 // Whether WEFT_STATS is not off.
 [[nodiscard]] bool statistics_wanted();

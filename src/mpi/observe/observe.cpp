@@ -33,6 +33,7 @@
 #include "stats/energy.hpp"
 #include "stats/file.hpp"
 #include "stats/gather.hpp"
+#include "stats/level.hpp"
 #include "stats/machine.hpp"
 #include "stats/text.hpp"
 
@@ -382,8 +383,9 @@ void refresh(uint64_t now, const stats::LongCall& call) {
 }
 
 void begin_observing() {
-  const stats::Level level = statistics_level();
-  if (!wants_calls(level) || observation.area != nullptr) return;
+  const stats::Level level = stats::wanted_level();
+  if (!wants_calls(level)) return tell_settings_without_calls();
+  if (observation.area != nullptr) return;
   const base::Moment from = base::this_moment();
   if (pthread_key_create(&at_exit, leave_block) != 0 || !map_area()) return;
   observation.detailed = level >= stats::Level::calls;
@@ -397,7 +399,7 @@ void begin_observing() {
 }
 
 void report_together() {
-  if (!wants_calls(statistics_level())) return;
+  if (!wants_calls(stats::wanted_level())) return;
   Comm& world = *comm_of(MPI_COMM_WORLD);
   const uint32_t context = world.collective_context();
   stats::Report report = own_report();

@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: 2026 the Weft authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "stats/area.hpp"
+
+namespace weft::stats {
+
+// The setting WEFT_STATS. It lies here because OpenSHMEM, which has no statistics, tells of it.
+[[nodiscard]] Level wanted_level();
+
+}  // namespace weft::stats
