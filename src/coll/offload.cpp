@@ -65,6 +65,23 @@ bool open(base::Problem& problem) {
   return true;
 }
 
+void tell_unused(bool by_settings, bool by_rows) {
+  std::string cause;
+  std::string remedy = "unset WEFT_OFFLOAD";
+  if (opened == nullptr && by_settings) {
+    cause = "the algorithm offload, which a setting asks for, is passed over: WEFT_OFFLOAD names no component";
+    remedy = "set WEFT_OFFLOAD to ofi or ucc, or choose another algorithm";
+  } else if (const State state = opened != nullptr ? opened->state() : State(); !state.able) {
+    cause = std::string("WEFT_OFFLOAD=") + opened->name + " has no effect here: " + state.text;
+    remedy += "; weft info coll tells whether a component can be used";
+  } else if (opened != nullptr && !by_rows) {
+    cause = std::string("WEFT_OFFLOAD=") + opened->name +
+            " has no effect: no setting and no row of WEFT_TUNING chooses the algorithm offload";
+    remedy = "set WEFT_ALLREDUCE_ALGORITHM=offload, or the setting of another collective operation; or unset it";
+  }
+  if (!cause.empty()) base::warn_for_job("WEFT_OFFLOAD", {.cause = cause, .remedy = remedy});
+}
+
 const Component* active() {
   return opened;
 }

@@ -87,6 +87,10 @@ struct Component {
 
 // The same, opened, when the job starts.
 [[nodiscard]] bool open(base::Problem& problem);
+
+// One rank tells, when the job starts, that nothing will be offloaded though settings ask for it: whether settings, or
+// any rows of the table, choose the algorithm.
+void tell_unused(bool by_settings, bool by_rows);
 [[nodiscard]] const Component* active();
 
 // Whether another rank has failed in the operation under way, or could not join: a component asks while it waits.

@@ -394,6 +394,10 @@ std::vector<Row> rows_in_force() {
   return rows;
 }
 
+bool chooses_offload(const std::vector<Row>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.algorithm == Algorithm::offload; });
+}
+
 // A row that comes later decides nothing where the same algorithm was left for as many bytes.
 void add(std::vector<Choice>& list, const Row& row) {
   for (const Choice& before : list) {
@@ -562,7 +566,9 @@ uint64_t open_choices() {
   }
   base::Problem problem;
   if (!offload::open(problem)) core::start_failed(problem);
-  return sum_of(rows_in_force());
+  const std::vector<Row> rows = rows_in_force();
+  offload::tell_unused(chooses_offload(rows_of_settings()), chooses_offload(rows));
+  return sum_of(rows);
 }
 
 const Choices& find_choices(const core::Comm& comm) {

@@ -52,6 +52,15 @@ class Unused(Case):
         self.assertNotIn("has no effect", done.stderr)
         self.assertIn("MPI_", done.stderr)
 
+    def test_a_component_whose_library_is_missing(self):
+        self.told_once("WEFT_OFFLOAD=ucc has no effect here: .*/nowhere/libucc", WEFT_OFFLOAD="ucc",
+                       WEFT_LIBUCC="/nowhere/libucc.so", WEFT_ALLREDUCE_ALGORITHM="offload")
+
+    def test_a_component_without_an_algorithm_and_an_algorithm_without_a_component(self):
+        self.told_once("WEFT_OFFLOAD=mock has no effect: no setting and no row", WEFT_OFFLOAD="mock")
+        self.told_once("the algorithm offload.*is passed over", WEFT_BARRIER_ALGORITHM="offload")
+        self.says_nothing(WEFT_OFFLOAD="mock", WEFT_BARRIER_ALGORITHM="offload")
+
     def test_huge_pages_where_the_system_gives_none(self):
         pr_set_thp_disable = 41  # inherited by those that the process starts
         prctl = ctypes.CDLL(None).prctl
