@@ -194,6 +194,10 @@ class Handover(Case):
         self.assertEqual(done.returncode, 124)
         self.assertIn("did not end within 0.2 s", done.stderr)
         self.assertEqual(self.hand_over("--timeout", str(HANGS), "p").returncode, 7)
+        # A launcher that knows the variable would end the ranks before they can tell what they wait for.
+        done = self.hand_over("p", script='[ -z "$MPIEXEC_TIMEOUT" ] || exit 9; exec sleep 200', MPIEXEC_TIMEOUT="0.2")
+        self.assertEqual(done.returncode, 124, done.stderr)
+        self.assertIn("did not end within 0.2 s", done.stderr)
         self.assertEqual(self.hand_over("--timeout", str(HANGS), "p", script="kill -9 $$").returncode, 137)
 
     def test_signals_reach_the_launcher(self):

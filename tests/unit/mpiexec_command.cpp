@@ -65,6 +65,10 @@ TEST(ParseCommand, TimesAreTakenWithFractionsAndSuffixes) {
   setenv("MPIEXEC_TIMEOUT", "7", 1);
   EXPECT_EQ(parsed({"p"}).timeout_us, 7000000);
   EXPECT_EQ(parsed({"--timeout", "10", "p"}).timeout_us, 10000000);
+  for (const char* none : {"0", "-1"}) {
+    setenv("MPIEXEC_TIMEOUT", none, 1);
+    EXPECT_EQ(parsed({"p"}).timeout_us, 0);
+  }
   Command wrong;
   setenv("MPIEXEC_TIMEOUT", "soon", 1);
   EXPECT_NE(parse_command({"p"}, wrong).find("MPIEXEC_TIMEOUT: "), std::string::npos);

@@ -284,12 +284,14 @@ std::string read_program(Reader& reader, Command& command) {
   return {};
 }
 
-// As other launchers read it: the time that no option gave.
+// As other launchers read it: the time that no option gave; 0 and -1 are none.
 std::string take_environment(Command& command) {
-  const char* const time = getenv("MPIEXEC_TIMEOUT");
+  const char* const time = getenv(timeout_variable);
   if (time == nullptr || *time == '\0' || command.timeout_us != 0) return {};
+  int64_t seconds = 0;
+  if (base::parse_number(time, base::Unit::none, seconds).empty() && seconds <= 0) return {};
   Program unused;
-  Context context{command, unused, "MPIEXEC_TIMEOUT"};
+  Context context{command, unused, timeout_variable};
   return take_timeout(context, time, {});
 }
 

@@ -60,6 +60,9 @@ inline constexpr int most_threads = 4096;
 // where the user has given neither.
 std::vector<Variable> openmp_variables(const Command& command, const Program& program, topo::Places places);
 
+// The variable by which other launchers take the time of a job.
+inline constexpr const char* timeout_variable = "MPIEXEC_TIMEOUT";
+
 const char* usage();
 
 }  // namespace weft::mpiexec

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 
 #include "boot/own_launcher.hpp"
 #include "mpiexec/abi.hpp"
@@ -26,6 +27,9 @@ int main(int argc, char** argv) {
     fprintf(stderr, "weft: mpiexec: %s. Remedy: see mpiexec --help\n", wrong.c_str());
     return 2;
   }
+  // This process keeps the time: a launcher that it starts would end the ranks before they have told what they wait
+  // for.
+  unsetenv(timeout_variable);
   if (command.help) {
     fputs(usage(), stdout);
     return 0;

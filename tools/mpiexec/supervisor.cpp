@@ -144,7 +144,6 @@ class Question {
     dup2(null, STDIN_FILENO);
     dup2(answer_, STDOUT_FILENO);
     dup2(null, STDERR_FILENO);
-    unsetenv("MPIEXEC_TIMEOUT");  // the answers have a time of their own
     execl(weft.c_str(), "weft", "why", "--hosts", job.hosts.c_str(), job.name.c_str(), static_cast<char*>(nullptr));
     _exit(status_not_found);
   }
