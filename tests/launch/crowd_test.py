@@ -41,11 +41,13 @@ class Crowd(unittest.TestCase):
             self.assertGreater(result[part]["slowest"], 0)
             self.assertGreaterEqual(result[part]["deviation"], 0)
         self.assertIsInstance(result["contended"], list)
+        self.assertIsInstance(result["noisy"], bool)
+        self.assertGreaterEqual(result["spread"], 0)
 
     def test_the_table(self):
         done, _ = self.crowd("-n", "2", "--repeat", "1", "--", "true")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"(?s)2 copies at once, 1 times.*\nalone +[0-9.]+.*\nat once +[0-9.]+.*copies fight")
+        self.assertRegex(done.stdout, r"(?s)2 copies at once, 1 times.*\nalone +[0-9.]+.*\nat once +[0-9.]+.*One run tells nothing of the noise")
 
     def test_a_copy_that_fails_ends_it_with_the_copy_s_last_words(self):
         done, _ = self.crowd("--", "sh", "-c", "echo last words; exit 4")

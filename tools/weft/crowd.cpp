@@ -29,9 +29,10 @@ const char* crowd_usage =
     R"(usage: weft crowd [options] -- program [arguments]
 Runs a program (mpiexec with its ranks, usually) alone, then many copies of it at once, and says how much longer they
 take, how far they are apart, and which resource of this host they fight for. Nothing else should run here meanwhile.
+A cause is named where the effect is larger than the noise of the runs.
 
   -n COPIES    copies at once; 2 otherwise
-  --repeat K   so many times alone, and so many times at once; 3 otherwise
+  --repeat K   so many times alone, and so many times at once; 3 otherwise, and one tells nothing of the noise
   --json       the result as JSON
 )";
 
@@ -84,25 +85,50 @@ bool run_turns(const Options& options, int copies, std::vector<CrowdTurn>& turns
 }
 
 void print_row(const char* name, const Summary& sum, const Summary& alone) {
-  printf("%-8s %10.3f %9.1f%% %10.3f %10.3f", name, sum.mean, sum.deviation * 100, sum.slowest, sum.cpu_seconds);
-  printf(" %8.2f\n", alone.mean > 0 ? sum.mean / alone.mean : 0);
+  printf("%-8s %10.3f %9.1f%% %10.3f %10.3f", name, sum.seconds.mean, sum.deviation * 100, sum.slowest,
+         sum.cpu_seconds.mean);
+  printf(" %8.2f\n", alone.seconds.mean > 0 ? sum.seconds.mean / alone.seconds.mean : 0);
 }
 
-void print_pressure(const Summary& sum) {
-  if (!sum.pressure) {
+void print_waiting(const Summary& sum) {
+  if (!sum.waiting) {
     printf("null");
     return;
   }
-  printf("{\"processors\": %.6g, \"disk\": %.6g, \"memory\": %.6g}", sum.pressure->processors, sum.pressure->disk,
-         sum.pressure->memory);
+  printf("{\"processors\": %.6g, \"disk\": %.6g, \"memory\": %.6g}", sum.waiting->processors.mean,
+         sum.waiting->disk.mean, sum.waiting->memory.mean);
 }
 
 void print_json(const char* name, const Summary& sum) {
-  printf("\"%s\": {\"seconds\": %.9g, \"deviation\": %.6g, \"slowest\": %.9g, \"cpu_seconds\": %.9g, ", name, sum.mean,
-         sum.deviation, sum.slowest, sum.cpu_seconds);
+  printf("\"%s\": {\"seconds\": %.9g, \"deviation\": %.6g, \"slowest\": %.9g, \"cpu_seconds\": %.9g, ", name,
+         sum.seconds.mean, sum.deviation, sum.slowest, sum.cpu_seconds.mean);
   printf("\"major_faults\": %.6g, \"waiting\": ", sum.major_faults);
-  print_pressure(sum);
+  print_waiting(sum);
   printf("}");
+}
+
+void print_verdict(const Verdict& verdict, const Summary& alone) {
+  if (verdict.noisy && alone.turns < 2) {
+    puts("\nOne run tells nothing of the noise, so nothing can be said. Remedy: --repeat 3 or more");
+  } else if (verdict.noisy) {
+    printf(
+        "\nThe host is too noisy to tell (spread %.0f %%). Remedy: end other programs, give --repeat more, or a\n"
+        "program that runs longer\n",
+        verdict.noise * 100);
+  } else if (verdict.causes.empty() && !verdict.slower) {
+    puts("\nNothing is seen that the copies fight for.");
+  } else if (verdict.causes.empty()) {
+    puts("\nThe copies hold each other up, and nothing that is measured here says by what.");
+    if (alone.waiting && alone.waiting->processors.mean > 0.5)
+      printf("Beside one copy some task waited for a processor %.0f %% of the time: end other programs.\n",
+             alone.waiting->processors.mean * 100);
+  } else {
+    puts("\nThe copies fight for");
+  }
+  for (const std::string& cause : verdict.causes) {
+    const size_t remedy = cause.find(" Remedy: ");
+    printf("- %s\n %s\n", cause.substr(0, remedy).c_str(), cause.substr(remedy).c_str());
+  }
 }
 
 }  // namespace
@@ -120,16 +146,15 @@ int crowd(const Words& words) {
   if (!run_turns(options, 1, single) || !run_turns(options, options.copies, many)) return 1;
   const Summary alone = summary_of(single);
   const Summary crowd = summary_of(many);
-  const std::vector<std::string> causes =
-      contended(alone, crowd, options.copies, static_cast<int>(base::affinity().count()));
+  const Verdict verdict = contended(alone, crowd, options.copies, static_cast<int>(base::affinity().count()));
   if (options.json) {
     printf("{\"copies\": %d, \"repeat\": %d,\n ", options.copies, options.repeat);
     print_json("alone", alone);
     printf(",\n ");
     print_json("at_once", crowd);
-    printf(",\n \"contended\": [");
-    for (const std::string& cause : causes) {
-      printf("%s%s", &cause == causes.data() ? "" : ", ", base::json_text(cause).c_str());
+    printf(",\n \"spread\": %.6g, \"noisy\": %s, \"contended\": [", verdict.noise, verdict.noisy ? "true" : "false");
+    for (const std::string& cause : verdict.causes) {
+      printf("%s%s", &cause == verdict.causes.data() ? "" : ", ", base::json_text(cause).c_str());
     }
     puts("]}");
     return 0;
@@ -138,12 +163,8 @@ int crowd(const Words& words) {
   puts("             mean  deviation    slowest  processor to alone");
   print_row("alone", alone, alone);
   print_row("at once", crowd, alone);
-  puts(causes.empty() ? "\nNothing is seen that the copies fight for." : "\nThe copies fight for");
-  for (const std::string& cause : causes) {
-    const size_t remedy = cause.find(" Remedy: ");
-    printf("- %s\n %s\n", cause.substr(0, remedy).c_str(), cause.substr(remedy).c_str());
-  }
-  if (!crowd.pressure) puts("This kernel does not count waiting for processors, disk and memory (/proc/pressure).");
+  print_verdict(verdict, alone);
+  if (!crowd.waiting) puts("This kernel does not count waiting for processors, disk and memory (/proc/pressure).");
   return 0;
 }
 

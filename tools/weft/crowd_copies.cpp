@@ -15,6 +15,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <numeric>
 
 #include "base/clock.hpp"
 
@@ -97,6 +98,88 @@ std::string number(double value) {
   return text;
 }
 
+constexpr double noticeable = 0.05;
+// Less processor time, or time of waiting, is what a start of programs takes: it tells nothing of them.
+constexpr double least_seconds = 0.05;
+
+double share(double part, double whole) {
+  return whole > 0 ? part / whole : 0;
+}
+
+Estimate estimate_of(const std::vector<double>& values) {
+  const double count = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return {.mean = mean, .error = count > 1 ? std::sqrt(squares / (count - 1) / count) : 0};
+}
+
+double growth(const Estimate& from, const Estimate& to) {
+  return to.mean - from.mean;
+}
+
+// A difference of two means below twice its standard error may be chance.
+double noise_of(const Estimate& from, const Estimate& to) {
+  return 2 * std::hypot(from.error, to.error);
+}
+
+// A share of the time grew by more than chance, and by enough time.
+bool grew(const Estimate& from, const Estimate& to, double seconds) {
+  const double more = growth(from, to);
+  return more > std::max(noticeable, noise_of(from, to)) && more * seconds > least_seconds;
+}
+
+using Cause = std::pair<double, std::string>;  // how convincing it is
+
+void processors_wanted(const Summary& alone, const Summary& crowd, int copies, int processors,
+                       std::vector<Cause>& found) {
+  if (alone.cpu_seconds.mean < least_seconds) return;
+  const double wanted = copies * share(alone.cpu_seconds.mean, alone.seconds.mean);
+  const Estimate before = alone.waiting.value_or(Summary::Waiting{}).processors;
+  const Estimate now = crowd.waiting.value_or(Summary::Waiting{}).processors;
+  const std::string waited = crowd.waiting ? "; some task waited for a processor " + percent(now.mean) +
+                                                 " of the time, alone " + percent(before.mean)
+                                           : "";
+  if (wanted > processors * (1 + noticeable)) {
+    found.emplace_back(std::max(growth(before, now), noticeable),
+                       "processors: the copies keep " + number(wanted) + " of them busy, and there are " +
+                           std::to_string(processors) + waited + ". Remedy: fewer copies at once, or fewer ranks each");
+  } else if (grew(before, now, crowd.seconds.mean)) {
+    found.emplace_back(growth(before, now), "the same processors: the copies keep " + number(wanted) + " of " +
+                                                std::to_string(processors) + " busy, yet they wait" + waited +
+                                                ". Remedy: each copy binds its ranks to the first cores; give each its "
+                                                "own (taskset, cgroup), or mpiexec --bind none");
+  }
+}
+
+void work_that_costs_more(const Summary& alone, const Summary& crowd, std::vector<Cause>& found) {
+  const double seconds = growth(alone.cpu_seconds, crowd.cpu_seconds);
+  const double more = share(seconds, alone.cpu_seconds.mean);
+  if (alone.cpu_seconds.mean < least_seconds || more < noticeable) return;
+  if (seconds < noise_of(alone.cpu_seconds, crowd.cpu_seconds)) return;
+  found.emplace_back(std::min(more, 1.0), "caches and memory bandwidth: a copy needs " + percent(more) +
+                                              " more processor time for the same work (ranks that wait actively for "
+                                              "slowed ones add to that). Remedy: fewer copies on a cache or memory "
+                                              "controller; weft sweep --bindings core,numa");
+}
+
+void disk_and_memory(const Summary& alone, const Summary& crowd, std::vector<Cause>& found) {
+  const Summary::Waiting before = alone.waiting.value_or(Summary::Waiting{});
+  const Summary::Waiting now = crowd.waiting.value_or(Summary::Waiting{});
+  if (grew(before.disk, now.disk, crowd.seconds.mean)) {
+    found.emplace_back(growth(before.disk, now.disk),
+                       "the disk: some task waited for it " + percent(now.disk.mean) + " of the time, alone " +
+                           percent(before.disk.mean) +
+                           ". Remedy: files of each copy on another disk, or WEFT_IO_STATS=1 to see the accesses");
+  }
+  const double faults = crowd.major_faults - alone.major_faults;
+  if (grew(before.memory, now.memory, crowd.seconds.mean) || faults > 100) {
+    found.emplace_back(growth(before.memory, now.memory),
+                       "memory: tasks waited for it " + percent(now.memory.mean) + " of the time, and a copy read " +
+                           number(faults) + " more pages back from the disk. Remedy: fewer copies at once");
+  }
+}
+
 }  // namespace
 
 bool run_copies(const Words& words, int copies, CrowdTurn& turn, base::Problem& problem) {
@@ -157,80 +240,55 @@ Summary summary_of(const std::vector<CrowdTurn>& turns) {
   Summary sum;
   double squares = 0;
   double runs = 0;
-  double pressures = 0;
-  Pressure pressure;
+  std::vector<double> seconds;
+  std::vector<double> cpu_seconds;
+  std::vector<double> processors;
+  std::vector<double> disk;
+  std::vector<double> memory;
   for (const CrowdTurn& turn : turns) {
+    double turn_seconds = 0;
+    double turn_cpu_seconds = 0;
     for (const CopyRun& copy : turn.copies) {
       runs += 1;
-      sum.mean += copy.seconds;
+      turn_seconds += copy.seconds;
+      turn_cpu_seconds += copy.cpu_seconds;
       squares += copy.seconds * copy.seconds;
       sum.slowest = std::max(sum.slowest, copy.seconds);
-      sum.cpu_seconds += copy.cpu_seconds;
       sum.major_faults += static_cast<double>(copy.major_faults);
     }
+    const double copies = std::max(1.0, static_cast<double>(turn.copies.size()));
+    seconds.push_back(turn_seconds / copies);
+    cpu_seconds.push_back(turn_cpu_seconds / copies);
     if (!turn.pressure) continue;
-    pressures += 1;
-    pressure.processors += turn.pressure->processors;
-    pressure.disk += turn.pressure->disk;
-    pressure.memory += turn.pressure->memory;
+    processors.push_back(turn.pressure->processors);
+    disk.push_back(turn.pressure->disk);
+    memory.push_back(turn.pressure->memory);
   }
   if (runs == 0) return sum;
-  sum.mean /= runs;
-  sum.cpu_seconds /= runs;
+  sum.turns = static_cast<int>(turns.size());
+  sum.seconds = estimate_of(seconds);
+  sum.cpu_seconds = estimate_of(cpu_seconds);
   sum.major_faults /= runs;
-  if (sum.mean > 0) sum.deviation = std::sqrt(std::max(0.0, squares / runs - sum.mean * sum.mean)) / sum.mean;
-  if (pressures > 0) {
-    sum.pressure = {.processors = pressure.processors / pressures,
-                    .disk = pressure.disk / pressures,
-                    .memory = pressure.memory / pressures};
-  }
+  const double mean = sum.seconds.mean;
+  if (mean > 0) sum.deviation = std::sqrt(std::max(0.0, squares / runs - mean * mean)) / mean;
+  if (!processors.empty()) sum.waiting = {estimate_of(processors), estimate_of(disk), estimate_of(memory)};
   return sum;
 }
 
-std::vector<std::string> contended(const Summary& alone, const Summary& crowd, int copies, int processors) {
-  constexpr double noticeable = 0.05;
-  const Pressure before = alone.pressure.value_or(Pressure{});
-  const Pressure now = crowd.pressure.value_or(Pressure{});
-  std::vector<std::pair<double, std::string>> found;
-  const double wanted = alone.mean > 0 ? copies * alone.cpu_seconds / alone.mean : 0;
-  const double waits = now.processors - before.processors;
-  const std::string waited = crowd.pressure ? "; some task waited for a processor " + percent(now.processors) +
-                                                  " of the time, alone " + percent(before.processors)
-                                            : "";
-  if (wanted > processors * (1 + noticeable)) {
-    found.emplace_back(std::max(waits, noticeable), "processors: the copies keep " + number(wanted) +
-                                                        " of them busy, and there are " + std::to_string(processors) +
-                                                        waited + ". Remedy: fewer copies at once, or fewer ranks each");
-  } else if (waits > noticeable) {
-    found.emplace_back(waits, "the same processors: the copies keep " + number(wanted) + " of " +
-                                  std::to_string(processors) + " busy, yet they wait" + waited +
-                                  ". Remedy: each copy binds its ranks to the first cores; give each its own "
-                                  "(taskset, cgroup), or mpiexec --bind none");
-  }
-  const double growth = alone.cpu_seconds > 0 ? crowd.cpu_seconds / alone.cpu_seconds - 1 : 0;
-  if (growth > noticeable) {
-    found.emplace_back(std::min(growth, 1.0), "caches and memory bandwidth: a copy needs " + percent(growth) +
-                                                  " more processor time for the same work (ranks that wait actively "
-                                                  "for slowed ones add to that). Remedy: fewer copies on a cache or "
-                                                  "memory controller; weft sweep --bindings core,numa");
-  }
-  if (now.disk - before.disk > noticeable) {
-    found.emplace_back(now.disk - before.disk, "the disk: some task waited for it " + percent(now.disk) +
-                                                   " of the time, alone " + percent(before.disk) +
-                                                   ". Remedy: files of each copy on another disk, or WEFT_IO_STATS=1 "
-                                                   "to see the accesses");
-  }
-  const double faults = crowd.major_faults - alone.major_faults;
-  if (now.memory - before.memory > noticeable || faults > 100) {
-    found.emplace_back(now.memory - before.memory, "memory: tasks waited for it " + percent(now.memory) +
-                                                       " of the time, and a copy read " + number(faults) +
-                                                       " more pages back from the disk. Remedy: fewer copies at once");
-  }
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<std::string> lines;
-  lines.reserve(found.size());
-  for (auto& [share, line] : found) lines.push_back(std::move(line));
-  return lines;
+Verdict contended(const Summary& alone, const Summary& crowd, int copies, int processors) {
+  Verdict verdict;
+  const double slowdown = share(growth(alone.seconds, crowd.seconds), alone.seconds.mean);
+  verdict.noise = share(noise_of(alone.seconds, crowd.seconds), alone.seconds.mean);
+  verdict.slower = alone.turns > 1 && slowdown > std::max(noticeable, verdict.noise);
+  verdict.noisy = alone.turns < 2 || (!verdict.slower && verdict.noise > noticeable);
+  if (!verdict.slower) return verdict;
+  std::vector<Cause> found;
+  processors_wanted(alone, crowd, copies, processors, found);
+  work_that_costs_more(alone, crowd, found);
+  disk_and_memory(alone, crowd, found);
+  std::stable_sort(found.begin(), found.end(), [](const Cause& a, const Cause& b) { return a.first > b.first; });
+  for (auto& [weight, line] : found) verdict.causes.push_back(std::move(line));
+  return verdict;
 }
 
 }  // namespace weft::tool

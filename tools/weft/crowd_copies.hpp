@@ -37,18 +37,33 @@ struct CrowdTurn {
 // False: they could not be started; none runs then.
 [[nodiscard]] bool run_copies(const Words& words, int copies, CrowdTurn& turn, base::Problem& problem);
 
+// A number that was measured in each turn, and how far the mean is uncertain: its standard error.
+struct Estimate {
+  double mean = 0;
+  double error = 0;
+};
+
 struct Summary {
-  double mean = 0;       // seconds of a copy
-  double deviation = 0;  // standard, of the mean
+  int turns = 0;
+  Estimate seconds;      // of a copy
+  double deviation = 0;  // standard, of the copies of all turns, as a part of the mean
   double slowest = 0;
-  double cpu_seconds = 0;  // mean of a copy
+  Estimate cpu_seconds;  // of a copy
   double major_faults = 0;
-  std::optional<Pressure> pressure;
+  struct Waiting {
+    Estimate processors, disk, memory;
+  };
+  std::optional<Waiting> waiting;  // the means of Pressure
 };
 [[nodiscard]] Summary summary_of(const std::vector<CrowdTurn>& turns);
 
-// The resources that copies fight for, most convincing first, each with its evidence and the remedy; empty: none seen.
-[[nodiscard]] std::vector<std::string> contended(const Summary& alone, const Summary& crowd, int copies,
-                                                 int processors);
+struct Verdict {
+  std::vector<std::string> causes;  // most convincing first, each with its evidence and the remedy
+  bool slower = false;              // copies at once take longer than one alone, by more than the noise
+  double noise = 0;                 // the least growth of the time that can be told from chance
+  bool noisy = false;               // growth that matters is within the noise: nothing can be said
+};
+// The resources that copies fight for.
+[[nodiscard]] Verdict contended(const Summary& alone, const Summary& crowd, int copies, int processors);
 
 }  // namespace weft::tool
