@@ -126,16 +126,24 @@ uint64_t collective_calls(const Report& report) {
   return calls / static_cast<uint64_t>(std::max(report.all.size, 1));
 }
 
-// One rank that all others wait for in collective operations. A few calls are no pattern: then it has to be much time.
-void late_rank(const Report& report, std::vector<Finding>& list) {
+// Seconds that each other rank waits for one in collective operations, 0 where there is no such one. A few calls are no
+// pattern: then it has to be much time.
+double waits_for_late_rank(const Report& report) {
   constexpr uint64_t few = 8;
   const Spread& sync = report.all.sync;
   const double least = (collective_calls(report) < few ? 4 : 1) * worth;
-  if (sync.ranks < 2 || share(sync.sum, report.all.run.sum) < worth) return;
+  if (sync.ranks < 2 || share(sync.sum, report.all.run.sum) < worth) return 0;
   const double others = (sync.sum - sync.least) / static_cast<double>(sync.ranks - 1);
-  if (sync.least > others / 4 || unexplained(report, others) < least * report.all.run.mean()) return;
+  if (sync.least > others / 4 || unexplained(report, others) < least * report.all.run.mean()) return 0;
   const std::vector<const PairSum*> row = waits_in_row(report);
-  if (!row.empty() && row[0]->from == sync.least_rank) return;  // that is why
+  const bool is_why = !row.empty() && row[0]->from == sync.least_rank;
+  return is_why ? 0 : others;
+}
+
+void late_rank(const Report& report, std::vector<Finding>& list) {
+  const Spread& sync = report.all.sync;
+  const double others = waits_for_late_rank(report);
+  if (others <= 0) return;
   std::string text = format("rank %d is late in collective operations: it waits %.3f s there, the others %.3f s each",
                             sync.least_rank, sync.least, others);
   const Spread* prompt = nullptr;
@@ -149,10 +157,10 @@ void late_rank(const Report& report, std::vector<Finding>& list) {
   }
   if (prompt != nullptr && prompt->most >= 0.5)
     text += format("; it waits for nobody in %.0f %% of its calls of %s", 100 * prompt->most, call_info[call].name);
-  const Spread& outside = report.all.outside;
-  if (outside.most_rank == sync.least_rank && outside.most > 1.1 * outside.mean()) {
-    text +=
-        format(". It computes %.2f times as long as the mean: give it less work", share(outside.most, outside.mean()));
+  const Spread& computing = report.all.computing;
+  if (computing.most_rank == sync.least_rank && computing.most > 1.1 * computing.mean()) {
+    text += format(". It computes %.2f times as long as the mean: give it less work",
+                   share(computing.most, computing.mean()));
   } else {
     text += ". Look at what it does before them";
   }
@@ -244,14 +252,16 @@ void roots_in_turn(const Report& report, std::vector<Finding>& list) {
   }
 }
 
+// By the time with a processor: other programs that take processors make no work uneven, and hide none.
 void unbalanced_work(const Report& report, std::vector<Finding>& list) {
-  const Spread& outside = report.all.outside;
-  if (is_disturbed(report)) return;
-  if (outside.ranks < 2 || outside.mean() <= 0 || unexplained(report, outside.most) < 1.2 * outside.mean()) return;
-  const double lost = (outside.most - outside.mean()) * static_cast<double>(outside.ranks);
-  if (share(lost, report.all.run.sum) < worth || report.all.sync.least_rank == outside.most_rank) return;
+  const Spread& computing = report.all.computing;
+  const double uneven = is_disturbed(report) ? 1.5 : 1.2;  // that time is an estimate
+  if (computing.ranks < 2 || computing.mean() <= 0 || computing.most < uneven * computing.mean()) return;
+  const double lost = (computing.most - computing.mean()) * static_cast<double>(computing.ranks);
+  if (share(lost, report.all.run.sum) < worth) return;
+  if (waits_for_late_rank(report) > 0 && report.all.sync.least_rank == computing.most_rank) return;  // it is named
   list.push_back({lost, format("work is uneven: rank %d computes %.3f s, the mean is %.3f s: distribute it better",
-                               outside.most_rank, outside.most, outside.mean())});
+                               computing.most_rank, computing.most, computing.mean())});
 }
 
 void shared_cores(const Report& report, std::vector<Finding>& list) {

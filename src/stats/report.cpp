@@ -186,6 +186,13 @@ void read_energy(const Head& head, Totals& all) {
   }
 }
 
+// Seconds outside MPI in which a rank had a processor: while it is awake it lacks one as often there as in calls.
+double computing_of(const RankSum& rank, double asleep, double queued) {
+  const double outside = std::max(0.0, rank.run - rank.mpi);
+  const double awake = rank.run - asleep;
+  return awake > 0 ? outside * (1 - std::clamp(queued / awake, 0.0, 1.0)) : outside;
+}
+
 // Calls that were made, as reports travel.
 struct UsedCall {
   uint64_t call = 0;
@@ -237,8 +244,8 @@ bool are_good(const Report& report) {
   const Totals& all = report.all;
   const auto timed = [](const auto& one) { return std::isfinite(one.seconds) && std::isfinite(one.idle); };
   return is_good(all.run) && is_good(all.mpi) && is_good(all.share) && is_good(all.idle) && is_good(all.sync) &&
-         is_good(all.outside) && std::isfinite(all.asleep) && std::isfinite(all.queued) && std::isfinite(all.cpu) &&
-         std::isfinite(all.joules) && all.energy_hosts >= 0 && all.energy_unknown >= 0 &&
+         is_good(all.outside) && is_good(all.computing) && std::isfinite(all.asleep) && std::isfinite(all.queued) &&
+         std::isfinite(all.cpu) && std::isfinite(all.joules) && all.energy_hosts >= 0 && all.energy_unknown >= 0 &&
          std::all_of(report.calls.begin(), report.calls.end(),
                      [](const CallSum& c) {
                        return is_good(c.seconds) && is_good(c.idle) && is_good(c.prompt) && std::isfinite(c.longest) &&
@@ -380,6 +387,7 @@ Report Report::of(const Area& area) {
   all.idle.take(own.idle, in.rank);
   all.sync.take(own.sync, in.rank);
   all.outside.take(std::max(0.0, own.run - own.mpi), in.rank);
+  all.computing.take(computing_of(own, all.asleep, all.queued), in.rank);
   if (is_listed(own.rank, all.size)) report.ranks.push_back(own);
   GroupSlices slices;
   if (slices_of(area, now, in.tick, slices)) report.timeline.push_back(slices);
@@ -421,6 +429,7 @@ void Report::add(const Report& other) {
   all.idle.take(from.idle);
   all.sync.take(from.sync);
   all.outside.take(from.outside);
+  all.computing.take(from.computing);
   for (int c = 0; c < call_count; ++c) {
     CallSum& to = calls[static_cast<size_t>(c)];
     const CallSum& one = other.calls[static_cast<size_t>(c)];

@@ -152,7 +152,8 @@ struct Totals {
   Spread share;  // of the run in MPI
   Spread idle;   // seconds
   Spread sync;
-  Spread outside;  // seconds outside MPI
+  Spread outside;    // seconds outside MPI
+  Spread computing;  // of these, with a processor, as far as can be told
 };
 
 struct Report {

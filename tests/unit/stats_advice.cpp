@@ -24,8 +24,12 @@ struct Ranks {
     report.all.processors = 64;
     for (int rank = 0; rank < count; ++rank) {
       report.all.run.take(run_seconds, rank);
-      report.all.outside.take(run_seconds / 2, rank);
+      computes(rank, run_seconds / 2);
     }
+  }
+  void computes(int rank, double seconds) {
+    report.all.outside.take(seconds, rank);
+    report.all.computing.take(seconds, rank);
   }
   // Seconds of a rank in a call, and how long of that it waits.
   CallSum& in(Call call, int rank, double seconds, double idle) {
@@ -140,7 +144,7 @@ TEST(StatsAdvice, waits_no_longer_than_ranks_had_no_processor_are_not_late) {
     ranks.waits(0, 1, 2.4, 2.4);
     ranks.in(Call::barrier_, 0, 1.5, 1.5);
     ranks.in(Call::barrier_, 1, 0, 0);
-    ranks.report.all.outside.take(9, 1);
+    ranks.computes(1, 9);
     ranks.report.all.queued = queued;
     std::vector<bool> said;
     for (const char* what : {"receives are posted late", "for messages of rank", "is late in collective operations"})
@@ -155,11 +159,11 @@ TEST(StatsAdvice, waits_no_longer_than_ranks_had_no_processor_are_not_late) {
 TEST(StatsAdvice, a_recorded_run_on_a_busy_host_has_no_late_receives) {
   Ranks ranks(2);
   Totals& all = ranks.report.all;
-  all.run = all.outside = {};
+  all.run = all.outside = all.computing = {};
   all.run.take(4.775, 0);
   all.run.take(4.786, 1);
-  all.outside.take(2.763, 0);
-  all.outside.take(3.705, 1);
+  ranks.computes(0, 2.763);
+  ranks.computes(1, 3.705);
   ranks.in(Call::send_, 0, 1.722, 1.695);
   CallSum& sends = ranks.in(Call::send_, 1, 0.906, 0.887);
   sends.calls = 1428;
@@ -176,6 +180,37 @@ TEST(StatsAdvice, a_recorded_run_on_a_busy_host_has_no_late_receives) {
   EXPECT_FALSE(ranks.says("computes"));
   all.queued = 0;
   EXPECT_TRUE(ranks.says("receives are posted late")) << "else the rule is not what keeps it out";
+}
+
+// Four ranks on processors of which other programs take a half.
+TEST(StatsAdvice, uneven_work_is_named_on_a_busy_host_too) {
+  Ranks ranks(4);
+  Totals& all = ranks.report.all;
+  all.outside = all.computing = {};
+  for (int r = 0; r < 4; ++r) {
+    all.outside.take(r == 2 ? 8 : 2, r);
+    all.computing.take(r == 2 ? 4 : 1, r);
+    ranks.in(Call::barrier_, r, r == 2 ? 0 : 6, r == 2 ? 0 : 6);
+  }
+  all.queued = 4 + 3 * 4;
+  EXPECT_TRUE(ranks.says("work is uneven: rank 2 computes 4.000 s, the mean is 1.750 s"));
+  EXPECT_TRUE(ranks.says("other programs use the processors"));
+  all.queued = 0;
+  EXPECT_FALSE(ranks.says("work is uneven")) << "one line is enough for a rank";
+  EXPECT_TRUE(ranks.says("rank 2 is late in collective operations"));
+  EXPECT_TRUE(ranks.says("It computes 2.29 times as long as the mean"));
+}
+
+TEST(StatsAdvice, other_programs_make_no_work_uneven) {
+  Ranks ranks(4);
+  Totals& all = ranks.report.all;
+  all.outside = all.computing = {};
+  for (int r = 0; r < 4; ++r) {
+    all.outside.take(r == 2 ? 8 : 2, r);
+    all.computing.take(2, r);
+  }
+  all.queued = 6;
+  EXPECT_FALSE(ranks.says("work is uneven"));
 }
 
 TEST(StatsAdvice, a_rank_that_is_late_a_few_times_has_to_cost_much_time) {

@@ -93,6 +93,23 @@ TEST(StatsReport, ranks_add_up) {
   EXPECT_STREQ(report.comms[0].name, "a?name");
 }
 
+TEST(StatsReport, time_without_a_processor_is_no_computing) {
+  Memory memory(1);
+  begin(memory.area->head, 0, 1);
+  Block& block = memory.area->blocks[0];
+  block.threads = 1;
+  block.ticks = 600000000;  // of a second, 0.4 s of it asleep
+  block.clock.asleep = 400000000;
+  memory.area->head.queued_ns = 300000000;  // half of the time awake
+  const Report report = Report::of(*memory.area);
+  EXPECT_NEAR(report.all.outside.sum, 0.4, 0.01);
+  EXPECT_NEAR(report.all.computing.sum, 0.2, 0.01);
+  memory.area->head.queued_ns = 5000000000;
+  EXPECT_EQ(Report::of(*memory.area).all.computing.sum, 0);
+  block.clock.asleep = 3000000000;  // several threads
+  EXPECT_NEAR(Report::of(*memory.area).all.computing.sum, 0.4, 0.01);
+}
+
 TEST(StatsReport, the_late_rank_is_named_first) {
   Report report = of_rank(0, 390000000);
   report.add(of_rank(1, 1000));
