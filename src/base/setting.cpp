@@ -98,6 +98,25 @@ void take(SettingRow* row, const char* name, const char* text) {
                  ") or unset it; \"weft info --all\" lists all settings"});
 }
 
+// Returns what is wrong with it, or an empty text.
+std::string take_alias(SettingRow* row, const char* alias, std::string_view text) {
+  for (const AliasWord& word : row->text().alias_words) {
+    if (!same_word(text, word.word)) continue;
+    text = word.ours;
+    break;
+  }
+  std::string wrong = row->text().wrong != nullptr ? row->text().wrong(text) : std::string();
+  if (wrong.empty()) wrong = row->parse(text);
+  if (wrong.empty()) row->mark(Source::environment, alias);
+  return wrong;
+}
+
+void warn_of_alias(const SettingRow* row, const char* alias, const std::string& wrong) {
+  warn_for_job(alias, {.cause = std::string("the environment variable ") + alias + " has no effect: " + wrong,
+                       .remedy = std::string("unset it, or set ") + row->text().name +
+                                 ", which counts instead where both are set"});
+}
+
 void warn_unknown(std::string_view name, const std::vector<SettingRow*>& rows) {
   const char* near = nearest_setting(name, rows);
   std::string shown(name.substr(0, longest_name));
@@ -324,13 +343,21 @@ namespace {
 
 enum class Unknown { warn, leave };
 
+// nullptr: the variable is not set, or empty.
+const char* variable(const char* name) {
+  const char* text = name != nullptr ? getenv(name) : nullptr;
+  return text != nullptr && *text != '\0' ? text : nullptr;
+}
+
 void read_environment(Unknown unknown) {
   std::vector<SettingRow*> rows = all_settings();
-  // An alias first, so that our own name wins when both are there.
   for (SettingRow* row : rows) {
+    if (variable(row->text().name) != nullptr) continue;  // our own name wins
     for (const char* alias : {row->text().other_alias, row->text().alias}) {
-      const char* text = alias ? getenv(alias) : nullptr;
-      if (text) take(row, alias, text);
+      const char* text = variable(alias);
+      if (text == nullptr) continue;
+      const std::string wrong = take_alias(row, alias, text);
+      if (!wrong.empty() && unknown == Unknown::warn) warn_of_alias(row, alias, wrong);
     }
   }
   constexpr std::string_view prefix = "WEFT_";

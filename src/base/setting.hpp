@@ -37,6 +37,12 @@ inline constexpr int subject_count = 6;
 // The form of the value.
 enum class Form : uint8_t { number, on_off, choice, text };
 
+// A value that an alias has in the library that it comes from, and ours for it.
+struct AliasWord {
+  const char* word;
+  const char* ours;
+};
+
 struct SettingText {
   const char* name;  // WEFT_...
   const char* help;  // one line
@@ -46,7 +52,9 @@ struct SettingText {
   const char* other_alias = nullptr;
   Subject subject = Subject::general;
   Change change = Change::never;
-  bool alike = false;  // all ranks of a job must have the same value
+  bool alike = false;                                // all ranks of a job must have the same value
+  std::span<const AliasWord> alias_words = {};       // where the two differ
+  std::string (*wrong)(std::string_view) = nullptr;  // of a text: why it cannot be used, or nothing
 };
 
 class SettingRow {
@@ -54,12 +62,18 @@ class SettingRow {
   constexpr explicit SettingRow(const SettingText& text) : text_(text) {}
   const SettingText& text() const { return text_; }
   Source source() const { return source_; }
+  // The environment variable that gave the value, which may be an alias; otherwise the setting's name.
+  const char* variable() const { return variable_ != nullptr ? variable_ : text_.name; }
+  bool by_alias() const { return variable_ != nullptr; }
   virtual std::string shown() const = 0;  // the value as a user would write it
   virtual std::string shown_default() const = 0;
   virtual std::string shown_range() const = 0;  // "0 to 131072", "on or off", "global, object or hot"
   // Takes the value from text; an empty result means taken, otherwise it is the reason why not.
   [[nodiscard]] virtual std::string parse(std::string_view text) = 0;
-  void mark(Source source) { source_ = source; }
+  void mark(Source source, const char* alias = nullptr) {
+    source_ = source;
+    variable_ = alias;
+  }
 
   // The value without its type: a number, 1 and 0 for on and off, the place of a choice among the words(). Texts have
   // none of these.
@@ -75,6 +89,7 @@ class SettingRow {
  private:
   SettingText text_;
   Source source_ = Source::fallback;
+  const char* variable_ = nullptr;  // an alias, where that gave the value
 };
 
 struct Range {
@@ -185,7 +200,7 @@ std::vector<SettingRow*> all_settings();
 
 // Reads the environment once (later calls do nothing; threads may call at the same time). A value out of range or not
 // understood ends the program with a message that prints the range; an unknown WEFT_ name warns and suggests the
-// nearest.
+// nearest. An alias is meant for another library too: one that cannot be used warns, and the default stays.
 void load_settings();
 
 // The same for programs that have some of the rows alone, as mpiexec has: names they do not know are for others to

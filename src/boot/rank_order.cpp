@@ -200,9 +200,8 @@ bool read_rank_order(const std::string& path, int size, std::vector<int>& ranks,
   if (const int error = base::read_file(path, text, most_text)) {
     problem = {.cause = "the rank order file " + base::quoted(path) + " cannot be read",
                .error = error,
-               .remedy =
-                   "write it with \"weft order\", name another with WEFT_RANK_REORDER_FILE, or choose an order "
-                   "without a file with WEFT_RANK_REORDER_METHOD"};
+               .remedy = std::string("write it with \"weft order\", name another with ") + file_setting.variable() +
+                         ", or choose an order without a file with " + method_setting.variable()};
     return false;
   }
   return parse_rank_order(text, path, size, ranks, problem);

@@ -18,6 +18,9 @@ namespace weft::core {
 namespace {
 
 constexpr const char* words[] = {"off", "thread", "auto", "0", "1"};  // 0, 1: as other libraries have it
+// A switch in MPICH; which cores the thread has, in Cray's.
+constexpr base::AliasWord other_words[] = {{"on", "thread"}, {"yes", "thread"}, {"true", "thread"},
+                                           {"SC", "thread"}, {"MC", "thread"},  {"ML", "thread"}};
 constinit base::ChoiceSetting progress_setting{
     {.name = "WEFT_PROGRESS",
      .help = "progress while the program computes; thread: by a thread of each rank, auto: where ranks have processors "
@@ -25,7 +28,8 @@ constinit base::ChoiceSetting progress_setting{
      .level = base::Level::basic,
      .alias = "MPICH_ASYNC_PROGRESS",
      .other_alias = "MPICH_NEMESIS_ASYNC_PROGRESS",
-     .subject = base::Subject::waiting},
+     .subject = base::Subject::waiting,
+     .alias_words = other_words},
     0,
     words,
     5};

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/message.hpp"
 #include "base/setting.hpp"
 #include "device/everywhere.hpp"
 #include "device/ze.hpp"
@@ -92,7 +93,14 @@ std::string open(bool load_always) {
 }  // namespace
 
 std::string open() {
-  return open(false);
+  std::string problem = open(false);
+  if (problem.empty() || !devices.by_alias()) return problem;
+  base::warn_for_job(devices.variable(), {.cause = std::string(devices.variable()) +
+                                                   " has no effect, and buffers may lie in the host's "
+                                                   "memory alone: " +
+                                                   problem,
+                                          .remedy = "install the driver, or unset it"});
+  return {};
 }
 
 std::string open_for_tool() {

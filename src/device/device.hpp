@@ -99,6 +99,7 @@ void fail(const std::string& problem);
 [[nodiscard]] std::string last_problem();
 
 // Chooses the driver by WEFT_DEVICES. Empty: done, whether or not there is one; otherwise the named one cannot be used.
+// Where an alias of the setting asks for one, that is told, and there is none.
 [[nodiscard]] std::string open();
 // The same for a tool: what `auto` would choose is loaded, and why it cannot be used is told.
 [[nodiscard]] std::string open_for_tool();

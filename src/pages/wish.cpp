@@ -11,25 +11,36 @@
 namespace weft::pages {
 namespace {
 
+template <std::string (*parse)(std::string_view, Wish&)>
+std::string wrong_with(std::string_view text) {
+  Wish unused;
+  return parse(text, unused);
+}
+
 constinit base::TextSetting affinity_setting{
     {.name = "WEFT_ALLOC_MEM_AFFINITY",
      .help = "where memory for the program lies: SYS_DEFAULT, DDR, HBM, or the number of a NUMA node",
      .alias = "MPICH_ALLOC_MEM_AFFINITY",
-     .subject = base::Subject::memory}};
+     .subject = base::Subject::memory,
+     .wrong = wrong_with<parse_affinity>}};
 WEFT_SETTING(affinity_setting);
 
 constinit base::TextSetting policy_setting{
     {.name = "WEFT_ALLOC_MEM_POLICY",
      .help = "whether memory for the program is Preferred to be of its kind, Mandatory, or Interleave (over all nodes)",
      .alias = "MPICH_ALLOC_MEM_POLICY",
-     .subject = base::Subject::memory}};
+     .subject = base::Subject::memory,
+     .wrong = wrong_with<parse_policy>}};
 WEFT_SETTING(policy_setting);
 
+constexpr base::AliasWord larger_pages[] = {{"2G", "1G"}};
 constinit base::TextSetting page_setting{
     {.name = "WEFT_ALLOC_MEM_PG_SZ",
      .help = "page size of memory for the program: 4K, or a power of two from 2M to 1G",
      .alias = "MPICH_ALLOC_MEM_PG_SZ",
-     .subject = base::Subject::memory}};
+     .subject = base::Subject::memory,
+     .alias_words = larger_pages,
+     .wrong = wrong_with<parse_page>}};
 WEFT_SETTING(page_setting);
 
 bool same(std::string_view text, std::string_view word) {
@@ -40,7 +51,7 @@ void take(const base::TextSetting& row, std::string (*parse)(std::string_view, W
           std::string& problem) {
   if (*row.value() == 0) return;
   const std::string wrong = parse(row.value(), wish);
-  if (!wrong.empty() && problem.empty()) problem = std::string(row.text().name) + ": " + wrong;
+  if (!wrong.empty() && problem.empty()) problem = std::string(row.variable()) + ": " + wrong;
 }
 
 }  // namespace

@@ -76,10 +76,14 @@ bool parse_size(std::string_view text, uint64_t& bytes) {
 uint64_t read_environment() {
   base::load_settings();
   const char* text = symmetric_size.value();
-  if (*text == '\0') text = variable("SYMMETRIC_SIZE");
+  const char* name = symmetric_size.variable();
+  if (*text == '\0') {
+    text = variable("SYMMETRIC_SIZE");
+    name = "SMA_SYMMETRIC_SIZE";
+  }
   uint64_t bytes = default_bytes;
   if (text != nullptr && *text != '\0' && !parse_size(text, bytes)) {
-    base::die({.cause = "SHMEM_SYMMETRIC_SIZE is " + base::quoted(text) + ", which is no size",
+    base::die({.cause = std::string(name) + " is " + base::quoted(text) + ", which is no size",
                .remedy = "give a number with a suffix, such as 512M or 1.5G"});
   }
   return (bytes + page - 1) / page * page + (bytes == 0 ? page : 0);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 the Weft authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Settings that have no effect here are told by one rank of a job. LAUNCH_BIN is the folder of mpiexec, STATIST a program of MPI,
+"""Settings that have no effect here are told by one rank of a job, and so are other libraries' names of settings. LAUNCH_BIN is the folder of mpiexec, STATIST a program of MPI,
 FILES one that opens a file, SHMEM one of OpenSHMEM, HYBRID one of both."""
 import ctypes
 import os
@@ -29,7 +29,7 @@ class Case(unittest.TestCase):
         done = self.run_job(**more)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stderr.count("weft: "), 1, done.stderr)
-        self.assertRegex(done.stderr, "rank 0 .*warning: .*" + text + ".*Remedy: ")
+        self.assertRegex(done.stderr, "^weft: .*warning: .*" + text + ".*Remedy: ")
 
     def says_nothing(self, **more):
         done = self.run_job(**more)
@@ -66,6 +66,43 @@ class Unused(Case):
         prctl = ctypes.CDLL(None).prctl
         self.told_once("WEFT_HUGE_PAGES=on: the system gives no huge pages", WEFT_HUGE_PAGES="on",
                        preexec_fn=lambda: prctl(pr_set_thp_disable, 1, 0, 0, 0))
+
+
+def has_driver():
+    for name in ("libcuda.so.1", "libamdhip64.so", "libze_loader.so.1"):
+        try:
+            ctypes.CDLL(name)
+            return True
+        except OSError:
+            continue
+    return False
+
+
+class Aliases(Case):
+    """A job never ends by them: they are meant for another library too."""
+
+    def test_values_that_the_other_library_has_are_taken(self):
+        for name, value in (("MPICH_ASYNC_PROGRESS", "true"), ("MPICH_NEMESIS_ASYNC_PROGRESS", "MC"), ("MPICH_ASYNC_PROGRESS", "no"),
+                            ("MPICH_ALLOC_MEM_PG_SZ", "2G"), ("MPICH_ALLOC_MEM_POLICY", "P"), ("MPICH_MPIIO_STATS", "2"),
+                            ("MPICH_RDMA_ENABLED_CUDA", "0")):
+            with self.subTest(name=name, value=value):
+                self.says_nothing(**{name: value})
+        done = self.run_job(program=FILES, MPICH_MPIIO_STATS="2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("Weft: file ", done.stderr)
+
+    def test_other_values_are_told_and_the_default_stays(self):
+        for name, value in (("MPICH_RANK_REORDER_METHOD", "7"), ("MPICH_ASYNC_PROGRESS", "maybe"), ("MPICH_ALLOC_MEM_PG_SZ", "3M"),
+                            ("MPICH_ALLOC_MEM_AFFINITY", "tape"), ("MPICH_MPIIO_STATS", "many"), ("MPICH_ALLTOALL_SHORT_MSG", "-7"),
+                            ("MPICH_GPU_SUPPORT_ENABLED", "2")):
+            with self.subTest(name=name):
+                self.told_once(f"the environment variable {name} has no effect: \"{value}\"", **{name: value})
+        self.says_nothing(MPICH_RANK_REORDER_METHOD="7", WEFT_RANK_REORDER_METHOD="1")
+
+    @unittest.skipIf(has_driver(), "a driver of devices is installed")
+    def test_devices_that_are_not_there(self):
+        for name in ("MPICH_GPU_SUPPORT_ENABLED", "MPICH_RDMA_ENABLED_CUDA"):
+            self.told_once(f"{name} has no effect.*libcuda.so.1 cannot be loaded", **{name: "1"})
 
 
 if __name__ == "__main__":

@@ -23,10 +23,22 @@ static constinit IntSetting patience{
 WEFT_SETTING(patience);
 static constinit BoolSetting flag{{.name = "WEFT_TEST_FLAG", .help = "a switch"}, false};
 WEFT_SETTING(flag);
+constexpr AliasWord words_of_others[] = {{"fast", "hot"}, {"2", "object"}};
+std::string wrong_list(std::string_view text) {
+  return text == "bad" ? "it is bad" : "";
+}
 constexpr const char* designs[] = {"global", "object", "hot"};
-static constinit ChoiceSetting design{{.name = "WEFT_TEST_DESIGN", .help = "a choice"}, 2, designs, 3};
+static constinit ChoiceSetting design{{.name = "WEFT_TEST_DESIGN",
+                                       .help = "a choice",
+                                       .alias = "MPICH_TEST_DESIGN",
+                                       .other_alias = "CRAY_TEST_DESIGN",
+                                       .alias_words = words_of_others},
+                                      2,
+                                      designs,
+                                      3};
 WEFT_SETTING(design);
-static constinit TextSetting list{{.name = "WEFT_TEST_LIST", .help = "a text"}};
+static constinit TextSetting list{
+    {.name = "WEFT_TEST_LIST", .help = "a text", .alias = "MPICH_TEST_LIST", .wrong = wrong_list}};
 WEFT_SETTING(list);
 static constinit TextSetting secret{{.name = "WEFT_TEST_RANK", .help = "internal", .level = Level::internal}};
 WEFT_SETTING(secret);
@@ -235,6 +247,34 @@ TEST(LoadSettingsDeathTest, AnAliasIsTakenAndOurOwnNameWins) {
   setenv("MPICH_TEST_LIMIT", "1K", 1);
   EXPECT_EXIT(load_and_exit("WEFT_TEST_LIMIT", "2K"), testing::ExitedWithCode(0), "^limit 2048 from 1");
   unsetenv("MPICH_TEST_LIMIT");
+}
+
+void show_and_exit(const SettingRow& row, const char* name, const char* value) {
+  load_with(name, value);
+  fprintf(stderr, "%s by %s", row.shown().c_str(), row.variable());
+  _exit(0);
+}
+
+TEST(LoadSettingsDeathTest, WordsOfAnotherLibraryAreUnderstoodUnderItsNamesAlone) {
+  const auto ends = testing::ExitedWithCode(0);
+  EXPECT_EXIT(show_and_exit(design, "MPICH_TEST_DESIGN", "2"), ends, "^object by MPICH_TEST_DESIGN$");
+  EXPECT_EXIT(show_and_exit(design, "CRAY_TEST_DESIGN", "FAST"), ends, "^hot by CRAY_TEST_DESIGN$");
+  EXPECT_EXIT(show_and_exit(design, "MPICH_TEST_DESIGN", "global"), ends, "^global by MPICH_TEST_DESIGN$");
+  EXPECT_EXIT(load_with("WEFT_TEST_DESIGN", "fast"), testing::ExitedWithCode(1), "WEFT_TEST_DESIGN cannot be used");
+}
+
+TEST(LoadSettingsDeathTest, AnAliasThatCannotBeUsedWarnsAndTheDefaultStays) {
+  const auto ends = testing::ExitedWithCode(0);
+  const std::string before = design.shown();
+  EXPECT_EXIT(show_and_exit(design, "MPICH_TEST_DESIGN", "cold"), ends,
+              "^weft: [^\n]*warning: the environment variable MPICH_TEST_DESIGN has no effect: \"cold\" is not [^\n]*"
+              "Remedy: [^\n]*WEFT_TEST_DESIGN[^\n]*\n" +
+                  before + " by WEFT_TEST_DESIGN$");
+  EXPECT_EXIT(show_and_exit(list, "MPICH_TEST_LIST", "bad"), ends,
+              "MPICH_TEST_LIST has no effect: it is bad[^\n]*\n by ");
+  setenv("MPICH_TEST_DESIGN", "cold", 1);
+  EXPECT_EXIT(show_and_exit(design, "WEFT_TEST_DESIGN", "object"), ends, "^object by WEFT_TEST_DESIGN$");
+  unsetenv("MPICH_TEST_DESIGN");
 }
 
 TEST(LoadSettingsDeathTest, AnEmptyValueIsTheDefaultAndInternalNamesAreQuiet) {
