@@ -398,6 +398,7 @@ void join_space(Job& job, Offer& offer, size_t (*segment_bytes)(int), bool (*may
 
 Job join(size_t (*segment_bytes)(int size), bool (*may_grow)()) {
   base::load_settings();
+  tell_of_unused_order_file();
   base::set_end_of_job(end_whole_job);
   Offer offer = read_environment();
   if (offer.bad) base::die(offer.problem);

@@ -138,6 +138,14 @@ std::string rank_order_file() {
   return *file_setting.value() != 0 ? file_setting.value() : "MPICH_RANK_ORDER";
 }
 
+void tell_of_unused_order_file() {
+  if (*file_setting.value() == '\0' || file_setting.by_alias() || wanted_rank_order() == RankOrder::file) return;
+  const std::string method = method_setting.variable();
+  base::warn_for_job("WEFT_RANK_REORDER_FILE",
+                     {.cause = "WEFT_RANK_REORDER_FILE has no effect: " + method + " is " + method_setting.shown(),
+                      .remedy = "set " + method + "=3, or unset WEFT_RANK_REORDER_FILE"});
+}
+
 bool reorder(RankOrder method, const std::vector<int>& host_of_slot, std::vector<int>& rank_of_slot,
              base::Problem& problem) {
   const size_t size = host_of_slot.size();

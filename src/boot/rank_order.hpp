@@ -29,6 +29,9 @@ inline constexpr int rank_order_count = 4;
 [[nodiscard]] RankOrder wanted_rank_order();
 [[nodiscard]] std::string rank_order_file();
 
+// One rank tells that WEFT_RANK_REORDER_FILE is set and the method needs none.
+void tell_of_unused_order_file();
+
 // The rank of each slot by WEFT_RANK_REORDER_METHOD `method`, given each slot's host as any number. False when the file
 // cannot be used: then `problem` says why.
 [[nodiscard]] bool reorder(RankOrder method, const std::vector<int>& host_of_slot, std::vector<int>& rank_of_slot,

@@ -52,6 +52,10 @@ class Unused(Case):
         self.assertNotIn("has no effect", done.stderr)
         self.assertIn("MPI_", done.stderr)
 
+    def test_a_file_of_an_order_that_is_not_asked_for(self):
+        self.told_once("WEFT_RANK_REORDER_FILE has no effect: WEFT_RANK_REORDER_METHOD is 1", WEFT_RANK_REORDER_FILE="/nowhere")
+        self.says_nothing(MPICH_RANK_REORDER_FILE="/nowhere")
+
     def test_a_component_whose_library_is_missing(self):
         self.told_once("WEFT_OFFLOAD=ucc has no effect here: .*/nowhere/libucc", WEFT_OFFLOAD="ucc",
                        WEFT_LIBUCC="/nowhere/libucc.so", WEFT_ALLREDUCE_ALGORITHM="offload")
